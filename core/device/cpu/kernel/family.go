@@ -1,0 +1,82 @@
+package kernel
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Environment names the variable that overrides the choice of Select("").
+const Environment = "PGRLAB_KERNELS"
+
+// A Family is one complete set of kernels. It holds no state besides its table
+// of functions: any number of goroutines may use it at once.
+type Family struct {
+	name  string
+	table table
+}
+
+// table is what a family implements. Every function may trust its arguments:
+// the methods of Family have checked lengths and cut the slices to size.
+type table struct {
+	gemm      func(m, n, k int, a []float32, ars, aks int, b []float32, ldb int, c []float32, ldc int, ep Epilogue)
+	rowDot    func(m, k int, a []float32, lda int, w []float32, bias float32, out []float32, ldo int)
+	colSum    func(m, n int, a []float32, lda int, out []float32)
+	transpose func(rows, cols int, src []float32, lds int, dst []float32, ldd int)
+
+	add, sub, mul     func(dst, a, b []float32)
+	scale, axpy, lerp func(dst, a []float32, c float32)
+
+	relu, tanh, silu, mish, elu, exp, log           func(dst, x []float32)
+	reluGrad, tanhGrad, siluGrad, mishGrad, eluGrad func(dst, dy, x []float32)
+
+	adam                       func(w, m, v, g0, g1 []float32, h AdamStep)
+	sumSquares, sumSquaredDiff func(a, b []float32) float64
+}
+
+// Select returns the family of that name: "avx512", "avx2" or "go". The empty
+// name takes the one in $PGRLAB_KERNELS, and without it the quickest family
+// that Available lists. Forcing a family that this machine cannot run is an
+// error that says why.
+func Select(name string) (*Family, error) {
+	if name == "" {
+		name = os.Getenv(Environment)
+	}
+	if name == "" {
+		return families[0], nil
+	}
+	for _, f := range families {
+		if f.name == name {
+			return f, nil
+		}
+	}
+	if why, ok := refused[name]; ok {
+		return nil, fmt.Errorf("select kernels: %q cannot run here: %s", name, why)
+	}
+	return nil, fmt.Errorf("select kernels: no family %q; there are %s", name, strings.Join(Available(), ", "))
+}
+
+// Available lists the families that run on this machine, the quickest first.
+func Available() []string {
+	names := make([]string, len(families))
+	for i, f := range families {
+		names[i] = f.name
+	}
+	return names
+}
+
+// Refused says of each family that does not run on this machine why it does
+// not ("this CPU has no AVX-512").
+func Refused() map[string]string {
+	why := make(map[string]string, len(refused))
+	for name, reason := range refused {
+		why[name] = reason
+	}
+	return why
+}
+
+// Name is the name that Select finds the family by.
+func (f *Family) Name() string { return f.name }
+
+// families holds what runs here, the quickest first; refused the rest.
+var families, refused = probe()

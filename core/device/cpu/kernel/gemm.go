@@ -1,0 +1,94 @@
+package kernel
+
+import "fmt"
+
+// An Epilogue is applied to a finished tile of C, in the order of its fields:
+//
+//	C = A·B (+ C if Accumulate) + Bias; max(0, C) if ReLU; 0 where Mask is not > 0
+//
+// The zero value does nothing.
+type Epilogue struct {
+	Bias       []float32 // [n], added to every row; nil: none
+	Accumulate bool      // adds what C held before the call
+	ReLU       bool      // NaN stays NaN
+	Mask       []float32 // same layout and row stride as C; nil: none
+}
+
+// Gemm computes C = A·B and applies the epilogue; A is m×k, B k×n, C m×n. The
+// element (i,l) of A is a[i*ars+l*aks], so that Aᵀ needs no copy (ars=1,
+// aks=row stride). B and C are row-major with row strides ldb, ldc ≥ n. Any m,
+// n, k ≥ 0 will do; k=0 leaves the epilogue of zeros. C must not overlap the
+// operands. It panics when a slice is too short for its shape.
+//
+// Every element is one chain of multiply-adds in the order of l, starting with
+// C where it accumulates. So an element has the same bits in every product that
+// holds its row and its column, however rows and columns are divided over calls.
+func (f *Family) Gemm(m, n, k int, a []float32, ars, aks int, b []float32, ldb int, c []float32, ldc int, ep Epilogue) {
+	if m <= 0 || n <= 0 {
+		return
+	}
+	if k < 0 || ars < 0 || aks < 0 || ldb < 0 || (m > 1 && ldc < n) || (k > 1 && ldb < n) {
+		panic(fmt.Sprintf("kernel: gemm %d×%d×%d with strides a %d,%d b %d c %d", m, n, k, ars, aks, ldb, ldc))
+	}
+	if k > 0 {
+		a = a[:(m-1)*ars+(k-1)*aks+1]
+		b = b[:(k-1)*ldb+n]
+	}
+	c = c[:(m-1)*ldc+n]
+	if ep.Bias != nil {
+		ep.Bias = ep.Bias[:n]
+	}
+	if ep.Mask != nil {
+		ep.Mask = ep.Mask[:len(c)]
+	}
+	f.table.gemm(m, n, k, a, ars, aks, b, ldb, c, ldc, ep)
+}
+
+// RowDot computes out[i*ldo] = a_i·w + bias for the m rows a_i of A (m×k, row
+// stride lda): the product with a matrix of one column, for heads with one
+// output. A row's result does not depend on the other rows.
+func (f *Family) RowDot(m, k int, a []float32, lda int, w []float32, bias float32, out []float32, ldo int) {
+	if m <= 0 {
+		return
+	}
+	if k < 0 || ldo < 0 || (m > 1 && lda < k) {
+		panic(fmt.Sprintf("kernel: row dot %d×%d with strides %d, %d", m, k, lda, ldo))
+	}
+	out = out[:(m-1)*ldo+1]
+	if k == 0 {
+		for i := range m {
+			out[i*ldo] = bias
+		}
+		return
+	}
+	f.table.rowDot(m, k, a[:(m-1)*lda+k], lda, w[:k], bias, out, ldo)
+}
+
+// ColSum computes out[j] = Σ_i a[i*lda+j] over the m rows in order (m = 0 gives
+// zeros). It has the same bits in every family.
+func (f *Family) ColSum(m, n int, a []float32, lda int, out []float32) {
+	if n <= 0 {
+		return
+	}
+	out = out[:n]
+	if m <= 0 {
+		clear(out)
+		return
+	}
+	if m > 1 && lda < n {
+		panic(fmt.Sprintf("kernel: column sum %d×%d with stride %d", m, n, lda))
+	}
+	f.table.colSum(m, n, a[:(m-1)*lda+n], lda, out)
+}
+
+// Transpose writes dst[j*ldd+i] = src[i*lds+j] for i < rows, j < cols; lds ≥
+// cols, ldd ≥ rows. The two must not overlap.
+func (f *Family) Transpose(rows, cols int, src []float32, lds int, dst []float32, ldd int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	if (rows > 1 && lds < cols) || (cols > 1 && ldd < rows) {
+		panic(fmt.Sprintf("kernel: transpose %d×%d with strides %d, %d", rows, cols, lds, ldd))
+	}
+	f.table.transpose(rows, cols, src[:(rows-1)*lds+cols], lds, dst[:(cols-1)*ldd+rows], ldd)
+}
