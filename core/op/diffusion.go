@@ -1,0 +1,74 @@
+package op
+
+import (
+	"errors"
+	"math"
+
+	"gorgonia.org/tensor"
+)
+
+// Fourier is the time embedding [t | sin 2πtw | cos 2πtw] of t [B,1] by fixed
+// frequencies w [F]; the result is [B,1+2F]. It has no derivative.
+func (g *Graph) Fourier(t, w *Node) *Node { return g.apply(Fourier, Attr{}, t, w) }
+
+// EDMNoised draws the training example of EDM (Karras et al. 2022, table 1, §5)
+// from data x [B,D], noise n [B,D] and z [B,1], both standard normal. With
+// σ = exp(pMean + pStd·z) and σ_d = sigmaData, the result [B,2D+1] is
+//
+//	[ c_in(x+σn) | (x − c_skip(x+σn))/c_out | ln σ/4 ]
+//
+// the network's input, its target and its noise level. Since λ(σ) = 1/c_out²,
+// the loss λ|D−x|² is the plain squared error between network and target.
+func (g *Graph) EDMNoised(x, n, z *Node, pMean, pStd, sigmaData float64) *Node {
+	return g.apply(EDMNoised, Attr{F: [3]float64{pMean, pStd, sigmaData}}, x, n, z)
+}
+
+func init() {
+	rules[Fourier] = rule{name: "Fourier", wrt: []bool{false, false},
+		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
+			t, w := in[0], in[1]
+			if len(t) != 2 || t[1] != 1 || len(w) != 1 {
+				return nil, errors.New("want t [B,1] and w [F]")
+			}
+			return tensor.Shape{t[0], 1 + 2*w[0]}, nil
+		}, do32: fourier[float32], do64: fourier[float64]}
+	rules[EDMNoised] = rule{name: "EDMNoised", wrt: []bool{false, false, false},
+		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
+			x, n, z := in[0], in[1], in[2]
+			if len(x) != 2 || !n.Eq(x) {
+				return nil, errors.New("want x and n [B,D]")
+			}
+			return tensor.Shape{x[0], 2*x[1] + 1}, column("z", z, x[0])
+		}, do32: edmNoised[float32], do64: edmNoised[float64]}
+}
+
+func fourier[T float](c call[T]) {
+	w := c.in[1]
+	width := 1 + 2*len(w)
+	for i, t := range c.in[0] {
+		out := c.out[i*width:]
+		out[0] = t
+		for k, f := range w {
+			sin, cos := math.Sincos(2 * math.Pi * float64(t) * float64(f))
+			out[1+k], out[1+len(w)+k] = T(sin), T(cos)
+		}
+	}
+}
+
+func edmNoised[T float](c call[T]) {
+	pMean, pStd, data := c.a.F[0], c.a.F[1], c.a.F[2]
+	rows, d := c.ins[0][0], c.ins[0][1]
+	for i := range rows {
+		x, n, out := c.in[0][i*d:], c.in[1][i*d:], c.out[i*(2*d+1):]
+		logSigma := pMean + pStd*float64(c.in[2][i])
+		sigma := math.Exp(logSigma)
+		total := sigma*sigma + data*data
+		in, skip, scale := 1/math.Sqrt(total), data*data/total, sigma*data/math.Sqrt(total)
+		for j := range d {
+			noisy := float64(x[j]) + sigma*float64(n[j])
+			out[j] = T(in * noisy)
+			out[d+j] = T((float64(x[j]) - skip*noisy) / scale)
+		}
+		out[2*d] = T(logSigma / 4)
+	}
+}

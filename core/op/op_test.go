@@ -1,0 +1,275 @@
+package op
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgrlab/core/rng"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// random returns a tensor of N(0, 0.5²) numbers that only its name decides.
+func random(name string, shape ...int) *Tensor {
+	t := NewTensor(name, shape...)
+	rng.New(1, name).FillNormal(t.Data, 0, 0)
+	for i := range t.Data {
+		t.Data[i] *= 0.5
+	}
+	return t
+}
+
+// Every operation that has a derivative, drawn into a loss.
+var differentiable = []struct {
+	name string
+	wrt  []*Tensor
+	loss func(g *Graph, p []*Node) *Node
+}{
+	{"Linear", tensors("x:5,4", "w:4,3", "b:3"), func(g *Graph, p []*Node) *Node { return toLoss(g, g.Linear(p[0], p[1], p[2])) }},
+	{"Linear ensemble, shared x", tensors("x:5,4", "w:3,4,2", "b:3,2"), func(g *Graph, p []*Node) *Node { return toLoss(g, g.Linear(p[0], p[1], p[2])) }},
+	{"Linear ensemble, own x", tensors("x:3,5,4", "w:3,4,1", "b:3,1"), func(g *Graph, p []*Node) *Node { return toLoss(g, g.Linear(p[0], p[1], p[2])) }},
+	{"ReLU", tensors("x:4,5"), func(g *Graph, p []*Node) *Node { return toLoss(g, g.ReLU(p[0])) }},
+	{"Tanh", tensors("x:4,5"), func(g *Graph, p []*Node) *Node { return toLoss(g, g.Tanh(p[0])) }},
+	{"SiLU", tensors("x:4,5"), func(g *Graph, p []*Node) *Node { return toLoss(g, g.SiLU(p[0])) }},
+	{"Mish", tensors("x:4,5"), func(g *Graph, p []*Node) *Node { return toLoss(g, g.Mish(p[0])) }},
+	{"ELU", tensors("x:4,5"), func(g *Graph, p []*Node) *Node { return toLoss(g, g.ELU(p[0])) }},
+	{"Add, Sub, Mul, Scale", tensors("x:4,5", "y:4,5"), func(g *Graph, p []*Node) *Node {
+		return toLoss(g, g.Mul(g.Scale(g.Add(p[0], p[1]), 1.7), g.Sub(p[0], p[1])))
+	}},
+	{"RowScale", tensors("x:4,5"), func(g *Graph, p []*Node) *Node {
+		return toLoss(g, g.RowScale(p[0], g.add(random("s", 4, 1))))
+	}},
+	{"Concat and Slice", tensors("x:4,2", "y:4,3"), func(g *Graph, p []*Node) *Node {
+		return toLoss(g, g.Slice(g.Concat(p[0], p[1], p[0]), 1, 6))
+	}},
+	{"StopGradient", tensors("x:4,2"), func(g *Graph, p []*Node) *Node {
+		return toLoss(g, g.Add(p[0], g.StopGradient(g.add(random("still", 4, 2)))))
+	}},
+	{"TanhGaussian", tensors("h:6,4"), func(g *Graph, p []*Node) *Node {
+		return toLoss(g, g.TanhGaussian(p[0], g.add(random("eps", 6, 2))))
+	}},
+	{"MeanMembers", tensors("q:3,5,1"), func(g *Graph, p []*Node) *Node { return toLoss(g, g.MeanMembers(p[0])) }},
+	{"SquaredError, shared target", tensors("q:3,5,1"), func(g *Graph, p []*Node) *Node {
+		return g.SquaredError(p[0], g.add(random("y", 5, 1)), 5)
+	}},
+	{"WeightedSquaredError and AddScalars", tensors("q:5,3"), func(g *Graph, p []*Node) *Node {
+		y, w := g.add(random("y", 5, 3)), g.add(random("w", 5, 1))
+		return g.AddScalars(g.WeightedSquaredError(p[0], y, w, 2), g.SquaredError(p[0], y, 3))
+	}},
+	{"EntropyLoss", tensors("logp:5,1", "q:5,1"), func(g *Graph, p []*Node) *Node {
+		return g.EntropyLoss(p[0], p[1], g.add(random("alpha", 1)))
+	}},
+	{"BatchNorm", tensors("x:6,3", "gamma:3", "beta:3"), func(g *Graph, p []*Node) *Node {
+		return toLoss(g, g.BatchNorm(p[0], p[1], p[2], g.BatchStats(p[0])))
+	}},
+}
+
+func tensors(specs ...string) []*Tensor {
+	out := make([]*Tensor, len(specs))
+	for i, s := range specs {
+		name, dims, _ := strings.Cut(s, ":")
+		var shape []int
+		for _, d := range strings.Split(dims, ",") {
+			var n int
+			fmt.Sscan(d, &n)
+			shape = append(shape, n)
+		}
+		out[i] = random(name, shape...)
+	}
+	return out
+}
+
+// toLoss gives every element of y another slope.
+func toLoss(g *Graph, y *Node) *Node {
+	return g.SquaredError(y, g.add(random("loss target", y.Shape()...)), 3)
+}
+
+// Gradients in float64 against central differences. The step 1e-5 leaves an
+// error near 1e-10 in smooth places; the draws keep off ReLU's corner.
+func TestGradientsAgreeWithFiniteDifferences(t *testing.T) {
+	for _, c := range differentiable {
+		t.Run(c.name, func(t *testing.T) {
+			var loss *Node
+			g, err := build("test", tensor.Float64, func(g *Graph) {
+				var p []*Node
+				for _, w := range c.wrt {
+					p = append(p, g.Bind(w))
+				}
+				loss = c.loss(g, p)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			grads, err := g.Grad(loss, c.wrt...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			vm := gorgonia.NewTapeMachine(g.Expr())
+			defer vm.Close()
+			run := func() float64 {
+				if err := vm.RunAll(); err != nil {
+					t.Fatal(err)
+				}
+				defer vm.Reset()
+				return loss.Value().Data().(float64)
+			}
+			run()
+			drawn := make([][]float64, len(grads))
+			for i := range grads {
+				drawn[i] = append([]float64(nil), grads[i].Value().Data().([]float64)...)
+			}
+			for i, w := range c.wrt {
+				got := drawn[i]
+				data := g.bound[w].Value().Data().([]float64)
+				for j := range data {
+					const h = 1e-5
+					x := data[j]
+					data[j] = x + h
+					up := run()
+					data[j] = x - h
+					down := run()
+					data[j] = x
+					if want := (up - down) / (2 * h); math.Abs(got[j]-want) > 1e-7*(1+math.Abs(want)) {
+						t.Errorf("d loss/d %s[%d] = %.10f, differences give %.10f", w.Name, j, got[j], want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Values by hand, where a formula is short enough to write it down again.
+func TestForwardByHand(t *testing.T) {
+	set := func(name string, values ...float32) func(g *Graph, shape ...int) *Node {
+		return func(g *Graph, shape ...int) *Node {
+			x := NewTensor(name, shape...)
+			copy(x.Data, values)
+			return g.add(x)
+		}
+	}
+	cases := []struct {
+		name string
+		draw func(g *Graph) *Node
+		want []float32
+	}{
+		{"LinearAt picks members", func(g *Graph) *Node {
+			return g.LinearAt(set("x", 1, 2)(g, 1, 2), set("w", 1, 1, 10, 10, 100, 100)(g, 3, 2, 1), set("b", 0, 1, 2)(g, 3, 1), set("m", 2, 0)(g, 2))
+		}, []float32{302, 3}},
+		{"LinearAt chains members", func(g *Graph) *Node {
+			return g.LinearAt(set("x", 1, 2)(g, 2, 1, 1), set("w", 1, 10, 100)(g, 3, 1, 1), set("b", 0, 1, 2)(g, 3, 1), set("m", 2, 0)(g, 2))
+		}, []float32{102, 2}},
+		{"MinMembers", func(g *Graph) *Node { return g.MinMembers(set("q", 3, 1, 2, 5)(g, 2, 2, 1)) }, []float32{2, 1}},
+		{"TDTarget", func(g *Graph) *Node {
+			return g.TDTarget(set("r", 1, 1)(g, 2, 1), set("d", 0, 1)(g, 2, 1), set("q", 10, 10)(g, 2, 1), set("lp", 2, 2)(g, 2, 1), set("gamma", 0.5)(g, 1), set("alpha", 3)(g, 1))
+		}, []float32{3, 1}},
+		{"Fourier", func(g *Graph) *Node { return g.Fourier(set("t", 0.25)(g, 1, 1), set("f", 1, 2)(g, 2)) },
+			[]float32{0.25, 1, 0, 0, -1}},
+		{"BatchStats", func(g *Graph) *Node { return g.BatchStats(set("x", 1, 2, 3)(g, 3, 1)) }, []float32{2, 2. / 3, 1}},
+		{"BatchNormEval", func(g *Graph) *Node {
+			return g.BatchNormEval(set("x", 5)(g, 1, 1), set("ga", 2)(g, 1), set("be", 1)(g, 1), set("run", 1, 99, 4)(g, 3, 1))
+		}, []float32{5 - 1.0/200000/4}},
+		{"RowMeanSquare", func(g *Graph) *Node {
+			return g.RowMeanSquare(set("a", 1, 2)(g, 1, 2), set("b", 0, 4)(g, 1, 2))
+		}, []float32{2.5}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got := evaluate(t, c.draw)
+			for i, want := range c.want {
+				if math.Abs(float64(got[i]-want)) > 2e-5*(1+math.Abs(float64(want))) {
+					t.Errorf("element %d is %v, want %v", i, got[i], want)
+				}
+			}
+		})
+	}
+}
+
+func evaluate(t *testing.T, draw func(g *Graph) *Node) []float32 {
+	t.Helper()
+	var out *Node
+	g, err := Build("test", func(g *Graph) { out = draw(g) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	vm := gorgonia.NewTapeMachine(g.Expr())
+	defer vm.Close()
+	if err := vm.RunAll(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Value().Data().([]float32)
+}
+
+// The network's target reproduces EDM's own loss: λ(σ)|D−x|² with
+// D = c_skip·y + c_out·F and λ = (σ²+σ_d²)/(σσ_d)².
+func TestEDMTargetGivesTheWeightedLoss(t *testing.T) {
+	const rows, d, sigmaData = 7, 3, 0.8
+	x, n, z := random("x", rows, d), random("n", rows, d), random("z", rows, 1)
+	out := evaluate(t, func(g *Graph) *Node { return g.EDMNoised(g.add(x), g.add(n), g.add(z), -1.2, 1.2, sigmaData) })
+	network := random("F", rows, d).Data
+	for i := range rows {
+		row := out[i*(2*d+1):]
+		sigma := math.Exp(-1.2 + 1.2*float64(z.Data[i]))
+		if got := float64(row[2*d]); math.Abs(got-math.Log(sigma)/4) > 1e-6 {
+			t.Errorf("row %d: noise level %v, want ln σ/4 = %v", i, got, math.Log(sigma)/4)
+		}
+		total := sigma*sigma + sigmaData*sigmaData
+		lambda := total / math.Pow(sigma*sigmaData, 2)
+		for j := range d {
+			y := float64(x.Data[i*d+j]) + sigma*float64(n.Data[i*d+j])
+			if got, want := float64(row[j]), y/math.Sqrt(total); math.Abs(got-want) > 1e-5 {
+				t.Errorf("row %d: input %v, want c_in·y = %v", i, got, want)
+			}
+			f := float64(network[i*d+j])
+			denoised := sigmaData*sigmaData/total*y + sigma*sigmaData/math.Sqrt(total)*f
+			want := lambda * math.Pow(denoised-float64(x.Data[i*d+j]), 2)
+			if got := math.Pow(f-float64(row[d+j]), 2); math.Abs(got-want) > 2e-4*(1+want) {
+				t.Errorf("row %d: squared error %v, want λ|D−x|² = %v", i, got, want)
+			}
+		}
+	}
+}
+
+func TestTanhGaussianDensity(t *testing.T) {
+	h, eps := NewTensor("h", 1, 2), NewTensor("eps", 1, 1)
+	h.Data[0], h.Data[1], eps.Data[0] = 0.3, -0.5, 0.7
+	out := evaluate(t, func(g *Graph) *Node { return g.TanhGaussian(g.add(h), g.add(eps)) })
+	sigma := math.Exp(-0.5)
+	u := 0.3 + sigma*0.7
+	density := math.Exp(-0.7*0.7/2) / (sigma * math.Sqrt(2*math.Pi)) / (1 - math.Pow(math.Tanh(u), 2) + 1e-6)
+	if math.Abs(float64(out[0])-math.Tanh(u)) > 1e-6 || math.Abs(float64(out[1])-math.Log(density)) > 1e-5 {
+		t.Errorf("got a = %v, log π = %v; want %v, %v", out[0], out[1], math.Tanh(u), math.Log(density))
+	}
+	h.Data[1] = 50 // clamped to LogStdMax
+	out = evaluate(t, func(g *Graph) *Node { return g.TanhGaussian(g.add(h), g.add(eps)) })
+	if want := math.Tanh(0.3 + math.Exp(LogStdMax)*0.7); math.Abs(float64(out[0])-want) > 1e-6 {
+		t.Errorf("log σ is not clamped: a = %v, want %v", out[0], want)
+	}
+}
+
+func TestErrorsNameOperationShapesAndCaller(t *testing.T) {
+	cases := map[string]func(g *Graph){
+		"Linear":       func(g *Graph) { g.Linear(g.Input("x", 2, 3), g.Input("w", 4, 5), g.Input("b", 5)) },
+		"Add":          func(g *Graph) { g.Add(g.Input("x", 2, 3), g.Input("w", 3, 2)) },
+		"TanhGaussian": func(g *Graph) { g.TanhGaussian(g.Input("x", 2, 3), g.Input("w", 2, 1)) },
+		"Slice":        func(g *Graph) { g.Slice(g.Input("x", 2, 3), 1, 4) },
+		"TDTarget": func(g *Graph) {
+			r := g.Input("r", 2, 1)
+			g.TDTarget(r, r, r, g.Input("lp", 2, 2), g.Input("gamma", 1), g.Input("alpha", 1))
+		},
+	}
+	for name, draw := range cases {
+		_, err := Build("faulty", draw)
+		var e *Error
+		if !errors.As(err, &e) {
+			t.Errorf("%s: no *Error but %v", name, err)
+			continue
+		}
+		if e.Op != name || !strings.HasPrefix(e.Caller, "op_test.go:") || !strings.Contains(err.Error(), "(2, ") {
+			t.Errorf("%s: error %q names not the operation, the caller and the shapes", name, err)
+		}
+	}
+}
