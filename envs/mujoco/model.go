@@ -1,0 +1,150 @@
+package mujoco
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Object is a kind of named thing in a model, by MuJoCo's abbreviation.
+type Object string
+
+// The kinds of named things.
+const (
+	Body     Object = "body"
+	Joint    Object = "jnt"
+	Geom     Object = "geom"
+	Site     Object = "site"
+	Actuator Object = "actuator"
+	Sensor   Object = "sensor"
+)
+
+// Flags that switch parts of the physics off (mjtDisableBit).
+const (
+	DisableContact   = 1 << 4
+	DisableActuation = 1 << 11
+)
+
+// Model is a compiled MJCF text. Its numbers are read by name, as the MuJoCo
+// documentation names the fields of mjModel.
+type Model struct {
+	in     *Instance
+	handle uint64
+	option uint64
+
+	NQ, NV, NU, NA int // sizes of qpos, qvel, ctrl, act
+	NSensorData    int
+
+	// GeomPos is geom_pos [ngeom,3], metres, relative to the body. Writing it
+	// moves the geom for every Data of this model.
+	GeomPos []float64
+
+	views *viewSet
+	data  []*Data
+}
+
+// Model compiles an MJCF text. A text that MuJoCo refuses is an error with its
+// message in it.
+func (in *Instance) Model(mjcf string) (*Model, error) {
+	from := in.reg.byName["MjModel"].statics[overloadKey("from_xml_string", 1)]
+	handle, err := in.withString(mjcf, func(text uint64) (uint64, error) { return in.invoke(from, text) })
+	if err == nil && uint32(handle) == 0 {
+		err = &Error{Message: "no model"}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("compile model: %w", err)
+	}
+	m := &Model{in: in, handle: handle & 0xffffffff, views: &viewSet{}}
+	in.views = append(in.views, m.views)
+	if err := m.describe(); err != nil {
+		m.Free()
+		return nil, fmt.Errorf("compile model: %w", err)
+	}
+	return m, nil
+}
+
+func (m *Model) describe() (err error) {
+	if m.option, err = m.in.get("MjModel", "opt", m.handle); err != nil {
+		return err
+	}
+	for name, size := range map[string]*int{
+		"nq": &m.NQ, "nv": &m.NV, "nu": &m.NU, "na": &m.NA, "nsensordata": &m.NSensorData,
+	} {
+		if *size, err = m.Int(name); err != nil {
+			return err
+		}
+	}
+	return m.views.add(m.in, "MjModel", m.handle, "geom_pos", &m.GeomPos)
+}
+
+// Free releases the model and its data. Neither may be used afterwards.
+func (m *Model) Free() {
+	for len(m.data) > 0 {
+		m.data[len(m.data)-1].Free()
+	}
+	m.in.forget(m.views)
+	m.in.destroy("MjModel", m.handle)
+}
+
+// Int reads a whole number of mjModel, such as "nbody".
+func (m *Model) Int(name string) (int, error) {
+	x, err := m.in.get("MjModel", name, m.handle)
+	return int(int32(x)), err
+}
+
+// Float64s shows an array of doubles of mjModel, such as "body_mass". The slice
+// is good until another model or data is made on this instance.
+func (m *Model) Float64s(name string) ([]float64, error) {
+	return array64(m.in, "MjModel", name, m.handle)
+}
+
+// Int32s shows an array of whole numbers of mjModel, such as "geom_type"; good
+// as long as that of Float64s.
+func (m *Model) Int32s(name string) ([]int32, error) {
+	v, err := m.in.view("MjModel", name, m.handle)
+	if err == nil && v.element != elementInt32 {
+		err = fmt.Errorf("mjModel.%s does not hold 32-bit integers", name)
+	}
+	return window[int32](m.in, v.address, v.count), err
+}
+
+// Index returns the number of a named object.
+func (m *Model) Index(kind Object, name string) (int, error) {
+	start, err := m.Int32s("name_" + string(kind) + "adr")
+	if err != nil {
+		return 0, err
+	}
+	v, err := m.in.view("MjModel", "names", m.handle)
+	if err != nil {
+		return 0, err
+	}
+	for i, at := range start {
+		if m.in.cstring(v.address+uint32(at)) == name {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("model has no %s named %q", kind, name)
+}
+
+// Timestep returns the length of a physics step in seconds.
+func (m *Model) Timestep() (float64, error) { return m.in.getFloat("MjOption", "timestep", m.option) }
+
+// Disabled returns the flags of what is switched off (mjtDisableBit).
+func (m *Model) Disabled() (int, error) {
+	x, err := m.in.get("MjOption", "disableflags", m.option)
+	return int(int32(x)), err
+}
+
+// Disable sets all those flags at once.
+func (m *Model) Disable(flags int) error {
+	return m.in.set("MjOption", "disableflags", m.option, uint64(uint32(flags)))
+}
+
+// Element types of memory views, by embind's numbers.
+const (
+	elementInt32   = 4
+	elementFloat64 = 7
+)
+
+func (in *Instance) forget(v *viewSet) {
+	in.views = slices.DeleteFunc(in.views, func(x *viewSet) bool { return x == v })
+}
