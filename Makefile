@@ -1,0 +1,77 @@
+# pgrlab needs Go and npm: Go builds it, npm fetches the physics (MuJoCo's
+# WebAssembly build, pinned in package-lock.json), which becomes part of the
+# binary.
+#
+#   make build   bin/pgrlab, one self-contained file
+#   make run     build it and open the lab; flags in ARGS="--preset demo"
+#   make test    vet and all tests, without cgo
+#   make race    the concurrent parts under the race detector (needs gcc)
+#   make soak    long forms of the tests and fuzzing; FUZZTIME=5m
+#   make lint    gofmt and staticcheck
+#   make clean   remove everything that was built or fetched
+
+export CGO_ENABLED ?= 0
+
+GO        ?= go
+NPM       ?= npm
+ARGS      ?=
+TESTFLAGS ?=
+FUZZTIME  ?= 1m
+
+WASM     := envs/mujoco/wasm/mujoco.wasm
+PACKAGE  := node_modules/@mujoco/mujoco/mujoco.wasm
+CHECKSUM := $(shell sed -n 's/^const Checksum = "\(.*\)"/\1/p' envs/mujoco/binary.go)
+RACE     := ./core/lab/... ./tui/... ./core/run/... ./core/device/...
+
+# fail MESSAGE: one line on stderr, then stop.
+fail = { echo "$(1)" >&2; exit 1; }
+
+.PHONY: build run test race soak lint clean
+.DELETE_ON_ERROR:
+
+build: $(WASM)
+	@command -v $(GO) >/dev/null || $(call fail,build: go not found: install Go 1.26 or newer)
+	$(GO) build -trimpath -o bin/pgrlab .
+
+run: build
+	@bin/pgrlab $(ARGS)
+
+test: $(WASM)
+	$(GO) vet ./...
+	$(GO) test $(TESTFLAGS) ./...
+
+race: $(WASM)
+	@command -v gcc >/dev/null || $(call fail,race: gcc not found: the race detector needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) $(RACE)
+
+# Tests with a long form look at PGRLAB_SOAK.
+soak: $(WASM)
+	PGRLAB_SOAK=1 $(GO) test -timeout 0 -count 1 $(TESTFLAGS) ./...
+	@for package in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+	    echo "fuzz $$package $$target"; \
+	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+	  done; \
+	done
+
+lint:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
+	test -z "$$unformatted" || $(call fail,lint: not formatted by gofmt: $$unformatted)
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+clean:
+	rm -rf bin node_modules $(WASM)
+
+# The physics: from $PGRLAB_MUJOCO_WASM where that is set, else from npm.
+$(WASM): package-lock.json envs/mujoco/binary.go
+	@file="$$PGRLAB_MUJOCO_WASM"; \
+	if [ -z "$$file" ]; then \
+	  command -v $(NPM) >/dev/null || $(call fail,fetch physics: npm not found: install Node.js or set PGRLAB_MUJOCO_WASM to mujoco.wasm of @mujoco/mujoco 3.14.0); \
+	  $(NPM) ci --loglevel=error >&2 || $(call fail,fetch physics: npm could not install @mujoco/mujoco 3.14.0: check network and registry settings or set PGRLAB_MUJOCO_WASM); \
+	  file=$(PACKAGE); \
+	fi; \
+	test -r "$$file" || $(call fail,fetch physics: cannot read $$file: set PGRLAB_MUJOCO_WASM to mujoco.wasm of @mujoco/mujoco 3.14.0 or unset it); \
+	sum=$$(sha256sum "$$file" 2>/dev/null || shasum -a 256 "$$file"); \
+	test "$${sum%% *}" = "$(CHECKSUM)" || $(call fail,fetch physics: $$file has the wrong SHA-256: run make clean and try again); \
+	cp "$$file" $@ && chmod 644 $@ && touch $@
