@@ -68,7 +68,7 @@ $(WASM): package-lock.json envs/mujoco/binary.go
 	@file="$$PGRLAB_MUJOCO_WASM"; \
 	if [ -z "$$file" ]; then \
 	  command -v $(NPM) >/dev/null || $(call fail,fetch physics: npm not found: install Node.js or set PGRLAB_MUJOCO_WASM to mujoco.wasm of @mujoco/mujoco 3.14.0); \
-	  $(NPM) ci --loglevel=error >&2 || $(call fail,fetch physics: npm could not install @mujoco/mujoco 3.14.0: check network and registry settings or set PGRLAB_MUJOCO_WASM); \
+	  $(NPM) ci --silent >&2 || $(call fail,fetch physics: npm could not install @mujoco/mujoco 3.14.0: check network and registry settings (npm ci says more) or set PGRLAB_MUJOCO_WASM); \
 	  file=$(PACKAGE); \
 	fi; \
 	test -r "$$file" || $(call fail,fetch physics: cannot read $$file: set PGRLAB_MUJOCO_WASM to mujoco.wasm of @mujoco/mujoco 3.14.0 or unset it); \
