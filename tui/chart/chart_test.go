@@ -1,0 +1,287 @@
+package chart
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden frames")
+
+// awkward is a collection of data that has broken charts before.
+func awkward() map[string][]Point {
+	nan, inf := math.NaN(), math.Inf(1)
+	line := func(ys ...float64) []Point {
+		out := make([]Point, len(ys))
+		for i, y := range ys {
+			out[i] = Point{float64(i * 1000), y}
+		}
+		return out
+	}
+	wave := make([]Point, 500)
+	for i := range wave {
+		wave[i] = Point{float64(i), math.Sin(float64(i)/30) * 1e-7}
+	}
+	return map[string][]Point{
+		"none":      nil,
+		"one":       line(3),
+		"two":       line(3, 4),
+		"constant":  line(5, 5, 5, 5),
+		"zero":      line(0, 0, 0),
+		"nan":       line(nan, nan),
+		"gaps":      line(1, nan, 3, nan, nan, 2, 5),
+		"infinite":  line(1, inf, -inf, 2),
+		"all inf":   line(inf, -inf),
+		"huge":      line(-1e308, 1e308, 3e299, -9e299),
+		"tiny":      line(1e-320, 2e-320, 0),
+		"close":     line(1e15, 1e15+1, 1e15-1),
+		"negative":  line(-817, -36, -250.5),
+		"small":     wave,
+		"same x":    {{7, 1}, {7, 9}, {7, -4}},
+		"bad x":     {{nan, 1}, {inf, 2}, {3, 3}, {-inf, 4}},
+		"backwards": {{9, 1}, {5, 2}, {1, 3}},
+	}
+}
+
+func TestLinesFitAnySizeAndData(t *testing.T) {
+	for name, points := range awkward() {
+		for _, draw := range []Draw{Line, Dots, LineAndDots} {
+			c := Chart{
+				Series:    []Series{{points, draw}, {points[:len(points)/2], Line}},
+				Markers:   []Marker{{X: 500, Number: 1, Text: "ω 1→2"}, {X: math.NaN(), Number: 2}, {X: 900, Number: 13, Text: "F"}},
+				Applied:   []float64{400, math.Inf(1)},
+				Reference: &Reference{1, 2, 3},
+			}
+			for _, w := range []int{1, 2, 3, 7, 11, 14, 40, 99, 200} {
+				for _, h := range []int{1, 2, 3, 4, 5, 6, 13, 14, 60, 200} {
+					checkSize(t, fmt.Sprintf("%s draw %d", name, draw), &c, w, h)
+				}
+			}
+		}
+	}
+}
+
+func checkSize(t *testing.T, name string, c *Chart, w, h int) {
+	t.Helper()
+	lines := c.Lines(w, h)
+	if len(lines) != h {
+		t.Fatalf("%s at %dx%d: %d lines", name, w, h, len(lines))
+	}
+	for i, line := range lines {
+		if got := ansi.StringWidth(line); got != w {
+			t.Fatalf("%s at %dx%d: line %d is %d wide: %q", name, w, h, i, got, line)
+		}
+		if !utf8.ValidString(line) {
+			t.Fatalf("%s at %dx%d: line %d is not UTF-8: %q", name, w, h, i, line)
+		}
+	}
+}
+
+// Every width and every height, with random data of random faults.
+func TestLinesFitEverySize(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for w := 1; w <= 200; w++ {
+		for h := 1 + w%29; h <= 200; h += 29 {
+			checkSize(t, "random", randomChart(r), w, h)
+		}
+	}
+}
+
+func randomChart(r *rand.Rand) *Chart {
+	var c Chart
+	if r.IntN(3) == 0 {
+		c.Glyphs = ASCII()
+	}
+	if r.IntN(2) == 0 {
+		c.Reference = &Reference{r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}
+	}
+	for range r.IntN(4) {
+		c.Markers = append(c.Markers, Marker{X: r.Float64() * 50, Number: r.IntN(200), Text: strings.Repeat("x", r.IntN(12))})
+	}
+	for range r.IntN(6) {
+		s := Series{Draw: Draw(r.IntN(3))}
+		size := math.Pow(10, float64(r.IntN(16)-8))
+		for i := range r.IntN(60) {
+			y := r.NormFloat64() * size
+			switch r.IntN(12) {
+			case 0:
+				y = math.NaN()
+			case 1:
+				y = math.Inf(1 - 2*r.IntN(2))
+			}
+			s.Points = append(s.Points, Point{float64(i), y})
+		}
+		c.Series = append(c.Series, s)
+	}
+	return &c
+}
+
+func TestMillionPoints(t *testing.T) {
+	points := make([]Point, 1_000_000)
+	for i := range points {
+		points[i] = Point{float64(i), math.Mod(float64(i), 7)}
+	}
+	points[654_321].Y = 500 // one spike
+	c := Chart{Series: []Series{{points, Line}}}
+	checkSize(t, "million", &c, 100, 12)
+	if top := c.Lines(100, 12)[0:3]; strings.TrimLeft(strings.Join(top, ""), " .0123456789┤│") == "" {
+		t.Errorf("the spike is not in the upper rows:\n%s", strings.Join(c.Lines(100, 12), "\n"))
+	}
+}
+
+func TestDecimateKeepsExtremes(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 300 {
+		points := make([]Point, 1+r.IntN(3000))
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for i := range points {
+			points[i] = Point{float64(i), r.NormFloat64()}
+			lo, hi = math.Min(lo, points[i].Y), math.Max(hi, points[i].Y)
+		}
+		columns := Decimate(points, 0, float64(len(points)-1), 1+r.IntN(120))
+		gotLo, gotHi, n := math.Inf(1), math.Inf(-1), 0
+		for _, c := range columns {
+			n += c.N
+			if c.N > 0 {
+				gotLo, gotHi = math.Min(gotLo, c.Min), math.Max(gotHi, c.Max)
+			}
+			if math.IsNaN(c.Value) {
+				t.Fatalf("a gap in gapless data: %+v", c)
+			}
+		}
+		if gotLo != lo || gotHi != hi || n != len(points) {
+			t.Fatalf("%d points in %d columns: min %v max %v n %d, want %v %v %d", len(points), len(columns), gotLo, gotHi, n, lo, hi, len(points))
+		}
+	}
+}
+
+func TestDecimateGapsAndInterpolation(t *testing.T) {
+	nan := math.NaN()
+	columns := Decimate([]Point{{0, 0}, {4, 8}, {5, nan}, {8, 1}, {10, 3}}, 0, 10, 11)
+	want := []float64{0, 2, 4, 6, 8, nan, nan, nan, 1, 2, 3}
+	for i, c := range columns {
+		if c.Value != want[i] && !(math.IsNaN(c.Value) && math.IsNaN(want[i])) {
+			t.Errorf("column %d: %v, want %v", i, c.Value, want[i])
+		}
+	}
+	if columns[2].N != 0 || columns[4].N != 1 {
+		t.Errorf("N counts interpolated columns: %+v", columns)
+	}
+}
+
+// A labelled row stands for its label exactly, and the range is covered.
+func TestScaleIsRoundAndCovers(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 3000 {
+		lo := r.NormFloat64() * math.Pow(10, float64(r.IntN(8)-3))
+		hi := lo + r.Float64()*math.Pow(10, float64(r.IntN(8)-3))
+		rows := 2 + r.IntN(60)
+		s := newScale(lo, hi, rows)
+		if s.rowOf(lo) < -nearest-1e-3 || s.rowOf(hi) > float64(rows-1)+nearest+1e-3 {
+			t.Fatalf("[%v, %v] in %d rows: rows %v to %v of %+v", lo, hi, rows, s.rowOf(lo), s.rowOf(hi), s)
+		}
+		if k := s.low / s.step; rows >= 8 && math.Abs(k-math.Round(k)) > 1e-6*math.Max(1, math.Abs(k)) {
+			t.Fatalf("lowest label %v is no multiple of %v", s.low, s.step)
+		}
+	}
+}
+
+func TestFormatValue(t *testing.T) {
+	for _, c := range []struct {
+		v, step float64
+		want    string
+	}{
+		{0.025, 0.025, "0.025"}, {0.05, 0.025, "0.050"}, {800, 200, "800"}, {-0.0, 1, "0"},
+		{1e-17, 0.1, "0.0"}, {250_000, 50_000, "250k"}, {1.5e6, 5e5, "1.5M"}, {3e-7, 1e-7, "3.0e-07"},
+	} {
+		if got := FormatValue(c.v, c.step); got != c.want {
+			t.Errorf("FormatValue(%v, %v) = %q, want %q", c.v, c.step, got, c.want)
+		}
+	}
+}
+
+func TestASCIIHasOnlyASCII(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 200 {
+		c := randomChart(r)
+		c.Glyphs = ASCII()
+		for _, line := range c.Lines(70, 16) {
+			for _, b := range []byte(line) {
+				if b >= 0x80 {
+					t.Fatalf("%q", line)
+				}
+			}
+		}
+	}
+}
+
+func TestPaintSeesRoles(t *testing.T) {
+	seen := map[Role]bool{}
+	c := example()
+	c.Paint = func(r Role, s string) string { seen[r] = true; return s }
+	c.Lines(80, 16)
+	for _, want := range []Role{{Kind: AxisLine}, {Kind: AxisLabel}, {SeriesLine, 0}, {SeriesDot, 0}, {SeriesLine, 1},
+		{Kind: MarkerLine}, {Kind: MarkerNumber}, {Kind: AppliedTick}, {Kind: ReferenceBracket}} {
+		if !seen[want] {
+			t.Errorf("no piece of role %+v", want)
+		}
+	}
+}
+
+func example() *Chart {
+	var a, b []Point
+	for i := range 60 {
+		x := float64(i) * 1000
+		a = append(a, Point{x, 800/(1+math.Exp(-float64(i-30)/8)) + 40*math.Sin(float64(i)*1.7)})
+		b = append(b, Point{x, 300 + 100*math.Cos(float64(i)/9)})
+	}
+	a[20].Y = math.NaN()
+	return &Chart{
+		Series:    []Series{{a, LineAndDots}, {b, Line}},
+		Markers:   []Marker{{22000, 1, "F td→curiosity"}, {41500, 2, "ω 1→1.5"}, {52000, 3, "r .5→.75"}},
+		Applied:   []float64{20500},
+		Reference: &Reference{500, 600, 700},
+		XMax:      60000,
+		Include:   []float64{0},
+	}
+}
+
+func TestGolden(t *testing.T) {
+	frame := func(name string, c *Chart, w, h int) string {
+		return fmt.Sprintf("%s %dx%d\n%s\n", name, w, h, strings.Join(c.Lines(w, h), "|\n")+"|")
+	}
+	ascii := example()
+	ascii.Glyphs = ASCII()
+	got := frame("example", example(), 96, 17) + frame("example", example(), 46, 9) +
+		frame("ascii", ascii, 70, 14) + frame("constant", &Chart{Series: []Series{{awkward()["constant"], LineAndDots}}}, 40, 8) +
+		frame("gaps", &Chart{Series: []Series{{awkward()["gaps"], LineAndDots}}}, 40, 8) +
+		frame("empty", &Chart{}, 40, 8) + frame("low", example(), 60, 4)
+	path := filepath.Join("testdata", "charts.golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("charts differ from %s (run with -update to accept)\n%s", path, got)
+	}
+}
+
+func BenchmarkLines(b *testing.B) {
+	c := example()
+	for b.Loop() {
+		c.Lines(98, 16)
+	}
+}

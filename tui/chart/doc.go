@@ -1,0 +1,17 @@
+// Package chart draws line charts as text: series over a horizontal axis,
+// vertical markers with numbers, faint ticks, dots on the measured points and a
+// bracket for a reference value. It knows nothing of learning and nothing of the
+// terminal program around it: data goes in, exactly h lines of exactly w columns
+// come out, and colour is the business of the caller's Paint.
+//
+// # Why
+//
+// The lines themselves are drawn by github.com/guptarohit/asciigraph, one series
+// at a time, and read back into cells. Used directly that library would panic on
+// an empty series and on ±Inf, draw a constant series on a single row whatever the
+// height, widen with its labels, sample points away (a spike among 100,000 points
+// vanished) and ignore bounds that are narrower than the data. So the data is
+// reduced to the plot's columns first (Decimate), mapped to row numbers with a
+// scale of round labels, clipped, and only then drawn; labels, axes, markers and
+// dots are laid over the cells here.
+package chart

@@ -1,0 +1,75 @@
+package chart
+
+import "github.com/guptarohit/asciigraph"
+
+// Glyphs are the characters of a chart. All are one column wide.
+type Glyphs struct {
+	lines     []asciigraph.CharSet // one per series, so that lines differ without colour
+	span      string               // values that share a column with the line
+	dots      []string             // measured points
+	axis      string
+	axisFirst string // where the first series begins
+	corner    string
+	floor     string
+	tick      string // at a label of the horizontal axis
+	applied   string
+	marker    string
+	pointer   string // before a marker's number below the axis
+	bracket   [4]string
+	above     string
+	below     string
+}
+
+// Unicode draws with box-drawing characters; no Braille, which many fonts and
+// screen readers lack.
+func Unicode() Glyphs {
+	return Glyphs{
+		lines: []asciigraph.CharSet{
+			set("─", "│", "╭", "╮", "╰", "╯", "╶"),
+			set("┄", "┆", "┌", "┐", "└", "┘", "┄"),
+			set("═", "║", "╔", "╗", "╚", "╝", "═"),
+			set("·", "·", "·", "·", "·", "·", "·"),
+		},
+		span: "┊", dots: []string{"●", "○", "■", "□"},
+		axis: "┤", axisFirst: "┤", corner: "└", floor: "─", tick: "┬", applied: "┴", marker: "╎", pointer: "▲",
+		bracket: [4]string{"┐", "│", "┘", "┤"}, above: "▲", below: "▼",
+	}
+}
+
+// ASCII draws with the characters of a typewriter only.
+func ASCII() Glyphs {
+	return Glyphs{
+		lines: []asciigraph.CharSet{
+			set("-", "|", ".", ".", "'", "'", "-"),
+			set("~", ":", ".", ".", "'", "'", "~"),
+			set("=", "|", ".", ".", "'", "'", "="),
+			set(".", ".", ".", ".", ".", ".", "."),
+		},
+		span: ":", dots: []string{"o", "x", "#", "+"},
+		axis: "|", axisFirst: "|", corner: "+", floor: "-", tick: "+", applied: "^", marker: "!", pointer: "^",
+		bracket: [4]string{".", "|", "'", "+"}, above: "^", below: "v",
+	}
+}
+
+// set has a blank end cap: the cap would lie one column behind the last value.
+func set(horizontal, vertical, downRight, downLeft, upRight, upLeft, start string) asciigraph.CharSet {
+	return asciigraph.CharSet{
+		Horizontal: horizontal, VerticalLine: vertical,
+		ArcDownRight: downRight, ArcDownLeft: downLeft, ArcUpRight: upRight, ArcUpLeft: upLeft,
+		StartCap: start, EndCap: " ", UpRight: horizontal, DownHorizontal: horizontal,
+	}
+}
+
+// Sample is a short piece of the n-th series' line with its dot, for legends.
+func (g Glyphs) Sample(n int, draw Draw) string {
+	line := g.lines[n%len(g.lines)].Horizontal
+	dot := g.dots[n%len(g.dots)]
+	switch draw {
+	case Dots:
+		return dot
+	case LineAndDots:
+		return line + dot + line
+	default:
+		return line + line
+	}
+}

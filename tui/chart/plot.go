@@ -1,0 +1,122 @@
+package chart
+
+import (
+	"math"
+	"strings"
+
+	"github.com/guptarohit/asciigraph"
+)
+
+// axisGlyph is the piece of the vertical axis beside a label.
+func (g Glyphs) axisGlyph(label string) string {
+	if label == "" && g.axis == "┤" {
+		return "│"
+	}
+	return g.axis
+}
+
+// drawSeries draws the line of one series, behind it the span of values that share
+// a column.
+func (c *Chart) drawSeries(to *canvas, l layout, s scale, n int, columns []Column) {
+	if c.Series[n].Draw == Dots {
+		return
+	}
+	role := Role{Kind: SeriesLine, Series: n}
+	for x, col := range columns {
+		if col.N < 2 {
+			continue
+		}
+		for row := s.clip(col.Min); row <= s.clip(col.Max); row++ {
+			to.set(l.left+x, l.height-1-row, c.Glyphs.span, role)
+		}
+	}
+	for y, line := range plotLine(columns, s, c.Glyphs.lines[n%len(c.Glyphs.lines)]) {
+		x := 0
+		for _, r := range line {
+			if r != ' ' {
+				to.set(l.left+x, y, string(r), role)
+			}
+			x++
+		}
+	}
+}
+
+// clip is the row of v, held inside the plot: asciigraph would grow the plot
+// instead.
+func (s scale) clip(v float64) int {
+	return int(math.Round(math.Min(math.Max(s.rowOf(v), 0), float64(s.rows-1))))
+}
+
+// plotLine lets asciigraph draw one line; s.rows strings come back, without axis.
+//
+// asciigraph draws the step from value i to value i+1 in column i, so n columns
+// take n+1 values; the first is doubled, and each column then ends at its own
+// value. The values are row numbers between bounds 0 and rows-1, so that one row is
+// one unit and its Height, which counts intervals, fits.
+func plotLine(columns []Column, s scale, glyphs asciigraph.CharSet) []string {
+	values := make([]float64, 1, len(columns)+1)
+	any := false
+	for i, col := range columns {
+		v := math.NaN()
+		if !math.IsNaN(col.Value) {
+			v, any = float64(s.clip(col.Value)), true
+		}
+		if i == 0 {
+			values[0] = v
+		}
+		values = append(values, v)
+	}
+	if !any {
+		return nil
+	}
+	if s.rows == 1 { // asciigraph takes Height 0 as "choose one"
+		return []string{flatLine(values[1:], glyphs)}
+	}
+	text := asciigraph.Plot(values,
+		asciigraph.Height(s.rows-1),
+		asciigraph.LowerBound(0), asciigraph.UpperBound(float64(s.rows-1)),
+		asciigraph.Offset(1), // the axis alone, in column 0
+		asciigraph.YAxisValueFormatter(func(float64) string { return "" }),
+		asciigraph.SeriesChars(glyphs))
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		_, width := splitFirst(line)
+		lines[i] = line[width:]
+	}
+	return lines
+}
+
+// splitFirst is the first character of s and its length in bytes.
+func splitFirst(s string) (rune, int) {
+	for _, r := range s {
+		return r, len(string(r))
+	}
+	return 0, 0
+}
+
+func flatLine(values []float64, glyphs asciigraph.CharSet) string {
+	var b strings.Builder
+	for _, v := range values {
+		if math.IsNaN(v) {
+			b.WriteByte(' ')
+		} else {
+			b.WriteString(glyphs.Horizontal)
+		}
+	}
+	return b.String()
+}
+
+// drawDots puts a dot at the smallest and the largest value measured in a column.
+func (c *Chart) drawDots(to *canvas, l layout, s scale, n int, columns []Column) {
+	if c.Series[n].Draw == Line {
+		return
+	}
+	glyph := c.Glyphs.dots[n%len(c.Glyphs.dots)]
+	role := Role{Kind: SeriesDot, Series: n}
+	for x, col := range columns {
+		if col.N > 0 {
+			to.set(l.left+x, l.height-1-s.clip(col.Min), glyph, role)
+			to.set(l.left+x, l.height-1-s.clip(col.Max), glyph, role)
+		}
+	}
+}
