@@ -1,0 +1,316 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// A tile is the block of C that one pass of a microkernel holds in registers:
+// rows by vecs vectors, of which the last may be partly masked off.
+type tile struct {
+	rows, vecs int
+	masked     bool
+}
+
+func (t tile) name() string {
+	kind := ""
+	if t.masked {
+		kind = "Tail"
+	}
+	return fmt.Sprintf("Tile%dx%d%s", t.rows, t.vecs, kind)
+}
+
+// tiles are the shapes that 16 registers hold: six rows of two vectors are 12
+// sums, two vectors of B and the broadcast element of A. A single vector of
+// columns takes up to 12 rows, and up to three rows take more columns, so that
+// there are always enough independent sums to hide the latency of the
+// multiply-add.
+func tiles() []tile {
+	var ts []tile
+	for rows := 1; rows <= 6; rows++ {
+		ts = append(ts, tile{rows, 2, false}, tile{rows, 2, true})
+	}
+	for rows := 1; rows <= 12; rows++ {
+		ts = append(ts, tile{rows, 1, true})
+	}
+	return append(ts, tile{1, 8, false}, tile{2, 4, false}, tile{3, 4, false})
+}
+
+func (g *gen) products() {
+	for _, t := range tiles() {
+		g.product(t)
+	}
+	g.pack(false)
+	g.pack(true)
+}
+
+const (
+	flagLoad = 1 // the sums start with C
+	flagReLU = 2
+)
+
+// product emits C[blocks·rows × vecs] = A·B with the epilogue, block by block
+// of rows. Strides are in bytes; tail is the number of columns of the last
+// vector where the tile is masked; bias and mask may be nil.
+func (g *gen) product(t tile) {
+	g.begin(t.name(), "func(blocks, k int, a *float32, ars, aks int, b *float32, ldb int, c *float32, ldc int, tail, flags int, bias, mask *float32)")
+	p := &productGen{gen: g, tile: t}
+	p.emit()
+	g.end()
+}
+
+// productGen holds the registers of one microkernel. They are fixed by hand:
+// the sums first, then B's vectors and what is left for broadcasts.
+type productGen struct {
+	*gen
+	tile
+	predicate          reg.Register
+	a                  []reg.GPPhysical // every third row of A
+	ars, aks, b, ldb   reg.GPPhysical
+	c, ldc, count, mix reg.GPPhysical
+	at                 reg.GPPhysical // a row of C, or of the mask
+}
+
+func (p *productGen) sum(i, v int) vecReg { return p.reg(i*p.vecs + v) }
+
+// spare is the i-th register behind the sums.
+func (p *productGen) spare(i int) vecReg { return p.reg(p.rows*p.vecs + i) }
+
+type vecReg = reg.VecPhysical
+
+func (p *productGen) reg(i int) vecReg { return ymm[i] }
+
+func (p *productGen) emit() {
+	p.a = []reg.GPPhysical{reg.RAX, reg.RBX, reg.RDX, reg.RSI}[:(p.rows+2)/3]
+	p.ars, p.aks, p.b, p.ldb = reg.R8, reg.R9, reg.R10, reg.R11
+	p.c, p.ldc, p.count, p.mix, p.at = reg.R12, reg.R13, reg.RCX, reg.RDI, reg.R15
+	p.Load(p.Param("ars"), p.ars)
+	p.Load(p.Param("aks"), p.aks)
+	p.Load(p.Param("ldb"), p.ldb)
+	p.Load(p.Param("c"), p.c)
+	p.Load(p.Param("ldc"), p.ldc)
+	if p.masked {
+		p.predicate = p.reg(15)
+		p.Load(p.Param("tail"), p.mix)
+		p.tail(p.mix, p.predicate)
+	}
+	p.Label("block")
+	p.start()
+	p.accumulate()
+	p.epilogue()
+	p.next()
+	p.DECQ(p.address("blocks"))
+	p.JNZ(operand.LabelRef("block"))
+}
+
+// column is vector v of the row at p.
+func (p *productGen) column(row reg.Register, v int) mem {
+	return mem{Base: row, Disp: v * p.bytes()}
+}
+
+func (p *productGen) fetch(row reg.Register, v int, d vecReg) {
+	if p.masked && v == p.vecs-1 {
+		p.loadTail(p.column(row, v), p.predicate, d)
+		return
+	}
+	p.VMOVUPS(p.column(row, v), d)
+}
+
+// rowsOf visits the rows of a matrix laid out as C.
+func (p *productGen) rowsOf(start op, visit func(i int)) {
+	p.MOVQ(start, p.at)
+	for i := range p.rows {
+		visit(i)
+		if i < p.rows-1 {
+			p.ADDQ(p.ldc, p.at)
+		}
+	}
+}
+
+// start sets the pointers and the sums: zeros, or C.
+func (p *productGen) start() {
+	p.MOVQ(p.address("a"), p.a[0])
+	p.MOVQ(p.address("b"), p.b)
+	if len(p.a) > 1 {
+		p.LEAQ(mem{Base: p.ars, Index: p.ars, Scale: 2}, p.mix)
+		for i := 1; i < len(p.a); i++ {
+			p.LEAQ(mem{Base: p.a[i-1], Index: p.mix, Scale: 1}, p.a[i])
+		}
+	}
+	p.ahead()
+	p.TESTQ(operand.U32(flagLoad), p.address("flags"))
+	p.JZ(operand.LabelRef("zero"))
+	p.rowsOf(p.c, func(i int) {
+		for v := range p.vecs {
+			p.fetch(p.at, v, p.sum(i, v))
+		}
+	})
+	p.JMP(operand.LabelRef("ready"))
+	p.Label("zero")
+	for i := range p.rows * p.vecs {
+		p.VXORPS(p.reg(i), p.reg(i), p.reg(i))
+	}
+	p.Label("ready")
+}
+
+// ahead prefetches C of the next block of rows: C is often larger than the
+// cache, and each of its rows is another page.
+func (p *productGen) ahead() {
+	p.IMUL3Q(operand.U32(p.rows), p.ldc, p.mix)
+	p.LEAQ(mem{Base: p.c, Index: p.mix, Scale: 1}, p.mix)
+	p.rowsOf(p.mix, func(int) { p.PREFETCHT0(mem{Base: p.at}) })
+}
+
+// accumulate is the loop over k, unrolled by four.
+func (p *productGen) accumulate() {
+	p.Load(p.Param("k"), p.count)
+	p.SUBQ(operand.U32(4), p.count)
+	p.JLT(operand.LabelRef("few"))
+	p.Label("four")
+	for range 4 {
+		p.step()
+	}
+	p.SUBQ(operand.U32(4), p.count)
+	p.JGE(operand.LabelRef("four"))
+	p.Label("few")
+	p.ADDQ(operand.U32(4), p.count)
+	p.JZ(operand.LabelRef("finish"))
+	p.Label("one")
+	p.step()
+	p.DECQ(p.count)
+	p.JNZ(operand.LabelRef("one"))
+	p.Label("finish")
+}
+
+// step adds the outer product of a column of A and a row of B.
+func (p *productGen) step() {
+	element := func(i int) mem {
+		m := mem{Base: p.a[i/3]}
+		if i%3 > 0 {
+			m.Index, m.Scale = p.ars, uint8(i%3)
+		}
+		return m
+	}
+	if p.vecs > 2 {
+		// Few rows: their elements stay, B passes through one register or none.
+		for i := range p.rows {
+			p.VBROADCASTSS(element(i), p.spare(i))
+		}
+		for v := range p.vecs {
+			b := op(p.column(p.b, v))
+			if p.rows > 1 {
+				p.VMOVUPS(b, p.spare(p.rows))
+				b = p.spare(p.rows)
+			}
+			for i := range p.rows {
+				p.VFMADD231PS(b, p.spare(i), p.sum(i, v))
+			}
+		}
+	} else {
+		for v := range p.vecs {
+			p.fetch(p.b, v, p.spare(v))
+		}
+		for i := range p.rows {
+			p.VBROADCASTSS(element(i), p.spare(p.vecs))
+			for v := range p.vecs {
+				p.VFMADD231PS(p.spare(v), p.spare(p.vecs), p.sum(i, v))
+			}
+		}
+	}
+	p.ADDQ(p.ldb, p.b)
+	for _, a := range p.a {
+		p.ADDQ(p.aks, a)
+	}
+}
+
+// epilogue adds the bias, takes the ReLU, applies the mask, stores.
+func (p *productGen) epilogue() {
+	x, zero := p.spare(0), p.spare(1)
+	p.Load(p.Param("bias"), p.mix)
+	p.TESTQ(p.mix, p.mix)
+	p.JZ(operand.LabelRef("unbiased"))
+	for v := range p.vecs {
+		p.fetch(p.mix, v, x)
+		for i := range p.rows {
+			p.VADDPS(x, p.sum(i, v), p.sum(i, v))
+		}
+	}
+	p.Label("unbiased")
+	p.VXORPS(zero, zero, zero)
+	p.TESTQ(operand.U32(flagReLU), p.address("flags"))
+	p.JZ(operand.LabelRef("linear"))
+	for i := range p.rows * p.vecs {
+		p.VMAXPS(p.reg(i), zero, p.reg(i)) // in this order NaN stays
+	}
+	p.Label("linear")
+	p.Load(p.Param("mask"), p.mix)
+	p.TESTQ(p.mix, p.mix)
+	p.JZ(operand.LabelRef("store"))
+	p.rowsOf(p.mix, func(i int) {
+		for v := range p.vecs {
+			p.fetch(p.at, v, x)
+			p.VCMPPS(operand.U8(0x11), x, zero, x) // 0 < mask
+			p.VANDPS(x, p.sum(i, v), p.sum(i, v))
+		}
+	})
+	p.Label("store")
+	p.rowsOf(p.c, func(i int) {
+		for v := range p.vecs {
+			if p.masked && v == p.vecs-1 {
+				p.storeTail(p.sum(i, v), p.predicate, p.column(p.at, v))
+			} else {
+				p.VMOVUPS(p.sum(i, v), p.column(p.at, v))
+			}
+		}
+	})
+}
+
+// next moves A, C and the mask to the next block of rows; p.at is still at the
+// last row of C.
+func (p *productGen) next() {
+	p.LEAQ(mem{Base: p.at, Index: p.ldc, Scale: 1}, p.at)
+	p.MOVQ(p.at, p.count)
+	p.SUBQ(p.c, p.count)
+	p.MOVQ(p.at, p.c)
+	p.TESTQ(p.mix, p.mix)
+	p.JZ(operand.LabelRef("maskless"))
+	p.ADDQ(p.count, p.address("mask"))
+	p.Label("maskless")
+	p.IMUL3Q(operand.U32(p.rows), p.ars, p.count)
+	p.ADDQ(p.count, p.address("a"))
+}
+
+// pack copies k rows of two vectors of B side by side; with a tail the lanes
+// behind it are zeros. Strides are in bytes.
+func (g *gen) pack(masked bool) {
+	name := "Pack"
+	if masked {
+		name = "PackTail"
+	}
+	g.begin(name, "func(k int, src *float32, lds int, dst *float32, tail int)")
+	k, src, lds, dst := g.arg("k"), g.arg("src"), g.arg("lds"), g.arg("dst")
+	rest := reg.Register(nil)
+	if masked {
+		rest = g.predicate()
+		g.tail(g.arg("tail"), rest)
+	}
+	g.Label("row")
+	// The columns of the next strip: no hardware prefetcher follows a stride
+	// of pages.
+	g.PREFETCHT1(mem{Base: src, Disp: 2 * g.bytes()})
+	a, b := g.load(mem{Base: src}), g.vec()
+	if masked {
+		g.loadTail(mem{Base: src, Disp: g.bytes()}, rest, b)
+	} else {
+		g.VMOVUPS(mem{Base: src, Disp: g.bytes()}, b)
+	}
+	g.VMOVUPS(a, mem{Base: dst})
+	g.VMOVUPS(b, mem{Base: dst, Disp: g.bytes()})
+	g.ADDQ(lds, src)
+	g.ADDQ(operand.U32(2*g.bytes()), dst)
+	g.DECQ(k)
+	g.JNZ(operand.LabelRef("row"))
+	g.end()
+}

@@ -1,0 +1,153 @@
+package kernel
+
+import "unsafe"
+
+// A machine is the generated assembly of one instruction set. What is written
+// in Go around it (checks, cutting into short calls, choice of tiles) is the
+// same for all.
+//
+// Go cannot preempt assembly, so no call runs for as much as a millisecond, and
+// each goes through a function that is not inlined: its prologue is where the
+// scheduler and the collector get their turn.
+type machine struct {
+	lanes int // float32 of one vector
+
+	// The microkernels by rows: two whole vectors of columns, two of which the
+	// last is masked, one masked, and more columns for up to three rows.
+	pair, pairTail, single, wide []tileFunc
+	wideVecs                     []int // vectors of wide[rows]
+	pack, packTail               func(k int, src *float32, lds int, dst *float32, tail int)
+
+	rowDot1, rowDot4 func(blocks, k int, a *float32, lda int, w *float32, bias float32, out *float32, ldo int)
+	colSum8, colSum1 func(m, n int, a *float32, lda int, out *float32)
+	transpose8       func(blocks int, src *float32, lds int, dst *float32, ldd int)
+
+	add, sub, mul                                   binaryFunc
+	scale, axpy, lerp                               func(n int, dst, a *float32, c float32)
+	relu, tanh, silu, mish, elu, exp, log           unaryFunc
+	reluGrad, tanhGrad, siluGrad, mishGrad, eluGrad binaryFunc
+
+	adam1                 func(n int, w, m, v, g0 *float32, b1, r1, b2, r2, step, inverse, eps, keep, scale float32)
+	adam2                 func(n int, w, m, v, g0, g1 *float32, b1, r1, b2, r2, step, inverse, eps, keep, scale float32)
+	squares1              func(n int, a *float32) float64
+	squares2, squaresDiff func(n int, a, b *float32) float64
+
+	peak func(n int) // 12·n multiply-adds of whole vectors, for benchmarks
+}
+
+type (
+	tileFunc   func(blocks, k int, a *float32, ars, aks int, b *float32, ldb int, c *float32, ldc int, tail, flags int, bias, mask *float32)
+	unaryFunc  func(n int, dst, x *float32)
+	binaryFunc func(n int, dst, a, b *float32)
+)
+
+// family wraps the machine's functions.
+func (x *machine) family(name string) *Family {
+	return &Family{name: name, table: table{
+		gemm: x.gemm, rowDot: x.rowDots, colSum: x.colSums, transpose: x.transposes,
+		add: binary(x.add), sub: binary(x.sub), mul: binary(x.mul),
+		scale: scalar(x.scale), axpy: scalar(x.axpy), lerp: scalar(x.lerp),
+		relu: unary(x.relu), tanh: unary(x.tanh), silu: unary(x.silu), mish: unary(x.mish),
+		elu: unary(x.elu), exp: unary(x.exp), log: unary(x.log),
+		reluGrad: binary(x.reluGrad), tanhGrad: binary(x.tanhGrad), siluGrad: binary(x.siluGrad),
+		mishGrad: binary(x.mishGrad), eluGrad: binary(x.eluGrad),
+		adam: x.adam, sumSquares: x.sumSquares, sumSquaredDiff: x.sumSquaredDiff,
+	}}
+}
+
+// chunk is the number of elements of one call: about 20 µs of the slowest
+// function.
+const chunk = 8192
+
+// at is the address of x[i] without a bounds check; the methods of Family have
+// made those.
+func at(x []float32, i int) *float32 {
+	return (*float32)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(x)), 4*i))
+}
+
+func unary(f unaryFunc) func(dst, x []float32) {
+	return func(dst, x []float32) {
+		for i := 0; i < len(dst); i += chunk {
+			callUnary(f, min(chunk, len(dst)-i), at(dst, i), at(x, i))
+		}
+	}
+}
+
+func binary(f binaryFunc) func(dst, a, b []float32) {
+	return func(dst, a, b []float32) {
+		for i := 0; i < len(dst); i += chunk {
+			callBinary(f, min(chunk, len(dst)-i), at(dst, i), at(a, i), at(b, i))
+		}
+	}
+}
+
+func scalar(f func(n int, dst, a *float32, c float32)) func(dst, a []float32, c float32) {
+	return func(dst, a []float32, c float32) {
+		for i := 0; i < len(dst); i += chunk {
+			callScalar(f, min(chunk, len(dst)-i), at(dst, i), at(a, i), c)
+		}
+	}
+}
+
+//go:noinline
+func callUnary(f unaryFunc, n int, dst, x *float32) { f(n, dst, x) }
+
+//go:noinline
+func callBinary(f binaryFunc, n int, dst, a, b *float32) { f(n, dst, a, b) }
+
+//go:noinline
+func callScalar(f func(n int, dst, a *float32, c float32), n int, dst, a *float32, c float32) {
+	f(n, dst, a, c)
+}
+
+func (x *machine) sumSquares(a, b []float32) float64 {
+	var sum float64
+	for i := 0; i < len(a); i += chunk {
+		n := min(chunk, len(a)-i)
+		if b == nil {
+			sum += callSquares1(x.squares1, n, at(a, i))
+		} else {
+			sum += callSquares2(x.squares2, n, at(a, i), at(b, i))
+		}
+	}
+	return sum
+}
+
+func (x *machine) sumSquaredDiff(a, b []float32) float64 {
+	var sum float64
+	for i := 0; i < len(a); i += chunk {
+		sum += callSquares2(x.squaresDiff, min(chunk, len(a)-i), at(a, i), at(b, i))
+	}
+	return sum
+}
+
+//go:noinline
+func callSquares1(f func(n int, a *float32) float64, n int, a *float32) float64 { return f(n, a) }
+
+//go:noinline
+func callSquares2(f func(n int, a, b *float32) float64, n int, a, b *float32) float64 {
+	return f(n, a, b)
+}
+
+func (x *machine) adam(w, m, v, g0, g1 []float32, h AdamStep) {
+	for i := 0; i < len(w); i += chunk {
+		end := min(i+chunk, len(w))
+		second := g1
+		if g1 != nil {
+			second = g1[i:end]
+		}
+		x.callAdam(w[i:end], m[i:end], v[i:end], g0[i:end], second, &h)
+	}
+}
+
+//go:noinline
+func (x *machine) callAdam(w, m, v, g0, g1 []float32, h *AdamStep) {
+	r1, r2, keep := 1-h.Beta1, 1-h.Beta2, 1-h.Decay
+	if g1 == nil {
+		x.adam1(len(w), at(w, 0), at(m, 0), at(v, 0), at(g0, 0),
+			h.Beta1, r1, h.Beta2, r2, h.Step, h.InvSqrtC2, h.Eps, keep, h.GradScale)
+		return
+	}
+	x.adam2(len(w), at(w, 0), at(m, 0), at(v, 0), at(g0, 0), at(g1, 0),
+		h.Beta1, r1, h.Beta2, r2, h.Step, h.InvSqrtC2, h.Eps, keep, h.GradScale)
+}
