@@ -2,6 +2,7 @@ package nn
 
 import (
 	"math"
+	"strconv"
 
 	"pgrlab/core/op"
 	"pgrlab/core/rng"
@@ -54,7 +55,7 @@ func NewEnsemble(name string, n, in, out int, init Init, s rng.Stream) Linear {
 }
 
 func member(s rng.Stream, e int) rng.Stream {
-	return s.Sub(string(rune('a' + e)))
+	return s.Sub(strconv.Itoa(e))
 }
 
 // Apply draws the layer.
@@ -106,7 +107,7 @@ func NewEnsembleMLP(name string, n int, sizes []int, init Init, act Activation, 
 	return m
 }
 
-func layerName(name string, i int) string { return name + "." + string(rune('0'+i)) }
+func layerName(name string, i int) string { return name + "." + strconv.Itoa(i) }
 
 // Apply draws the network.
 func (m MLP) Apply(g *op.Graph, x *op.Node) *op.Node {

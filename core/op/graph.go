@@ -52,6 +52,12 @@ func Build(name string, f func(g *Graph)) (*Graph, error) {
 	return build(name, tensor.Float32, f)
 }
 
+// Build64 draws the same graph in float64 on copies of the tensors' present
+// numbers: for the TapeMachine as an oracle. Plans run float32 only.
+func Build64(name string, f func(g *Graph)) (*Graph, error) {
+	return build(name, tensor.Float64, f)
+}
+
 func build(name string, of tensor.Dtype, f func(g *Graph)) (g *Graph, err error) {
 	building.Lock()
 	defer building.Unlock()

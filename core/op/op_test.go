@@ -10,7 +10,6 @@ import (
 	"pgrlab/core/rng"
 
 	"gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // random returns a tensor of N(0, 0.5²) numbers that only its name decides.
@@ -94,7 +93,7 @@ func TestGradientsAgreeWithFiniteDifferences(t *testing.T) {
 	for _, c := range differentiable {
 		t.Run(c.name, func(t *testing.T) {
 			var loss *Node
-			g, err := build("test", tensor.Float64, func(g *Graph) {
+			g, err := Build64("test", func(g *Graph) {
 				var p []*Node
 				for _, w := range c.wrt {
 					p = append(p, g.Bind(w))

@@ -1,0 +1,188 @@
+package cpu
+
+import (
+	"fmt"
+	"unsafe"
+
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu/kernel"
+)
+
+// compiler turns a program's instructions into stages.
+type compiler struct {
+	p        *device.Program
+	k        *kernel.Family
+	data     [][]float32
+	schedule *scheduler
+	before   []func()
+	occasion *uint64
+	// partial holds, for a buffer that was summed over rows and not yet added
+	// up, the lanes' sums; that of lane 0 is the buffer itself.
+	partial map[device.Ref][Lanes][]float32
+	// turned holds the transposes of weights that were made already.
+	turned map[device.Ref]transpose
+	nextID int
+}
+
+func newCompiler(p *device.Program, k *kernel.Family) *compiler {
+	c := &compiler{
+		p: p, k: k, schedule: newScheduler(), occasion: new(uint64), nextID: len(p.Buffers),
+		partial: map[device.Ref][Lanes][]float32{}, turned: map[device.Ref]transpose{},
+	}
+	for _, b := range p.Buffers {
+		mem := b.Host
+		if mem == nil {
+			mem = aligned(b.Len())
+		}
+		c.data = append(c.data, mem)
+	}
+	return c
+}
+
+func aligned(n int) []float32 {
+	raw := make([]float32, n+16)
+	skip := 0
+	for uintptr(unsafe.Pointer(&raw[skip]))%64 != 0 {
+		skip++
+	}
+	return raw[skip : skip+n : skip+n]
+}
+
+func (c *compiler) compile() error {
+	for i, b := range c.p.Buffers {
+		if len(c.data[i]) != b.Len() {
+			return fmt.Errorf("buffer %s holds %d numbers, its shape wants %d", b.Name, len(c.data[i]), b.Len())
+		}
+	}
+	c.transposes()
+	for _, in := range c.p.Instrs {
+		if in.Code <= device.Nop || in.Code >= device.Codes || lowerings[in.Code] == nil {
+			return fmt.Errorf("%v is not an instruction of this device", in.Code)
+		}
+		for _, r := range in.In {
+			c.combine(r)
+		}
+		lowerings[in.Code](c, in)
+	}
+	for _, r := range c.p.Keep {
+		c.combine(r)
+	}
+	c.optimise()
+	c.averages()
+	c.schedule.flush()
+	return nil
+}
+
+// lowering emits the stages of one instruction.
+type lowering func(c *compiler, in device.Instr)
+
+// lowerings is filled by the init functions beside the stages.
+var lowerings [device.Codes]lowering
+
+func (c *compiler) shape(r device.Ref) (n, rows, cols int) {
+	b := c.p.Buffers[r]
+	return b.Members, b.Rows, b.Cols
+}
+
+// scratch is a new number for memory that is not a buffer of the program.
+func (c *compiler) scratch() int {
+	c.nextID++
+	return c.nextID - 1
+}
+
+func reads(s split, refs ...device.Ref) []access {
+	var out []access
+	for _, r := range refs {
+		if r != device.None {
+			out = append(out, access{buf: buf(r), split: s})
+		}
+	}
+	return out
+}
+
+func writes(s split, r device.Ref) access { return access{buf: buf(r), split: s, write: true} }
+
+// rowwise emits a stage in which each lane works on its rows of every operand;
+// wholes are operands that each lane reads altogether.
+func (c *compiler) rowwise(in device.Instr, rows int, wholes []device.Ref, run func(lo, hi int)) {
+	c.rowwiseLane(in, rows, wholes, func(_, lo, hi int) { run(lo, hi) })
+}
+
+// rowwiseLane is rowwise for stages that need scratch memory of their lane.
+func (c *compiler) rowwiseLane(in device.Instr, rows int, wholes []device.Ref, run func(lane, lo, hi int)) {
+	s := split{byRows, rows}
+	uses := []access{writes(s, in.Out)}
+	for _, r := range append(append([]device.Ref(nil), in.In...), in.Mask) {
+		if r == device.None {
+			continue
+		}
+		if contains(wholes, r) {
+			uses = append(uses, reads(split{by: whole}, r)...)
+		} else {
+			uses = append(uses, reads(s, r)...)
+		}
+	}
+	c.schedule.add(stage{name: in.Code.String(), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
+		if lo, hi := rowRange(rows, lane); lo < hi {
+			run(lane, lo, hi)
+		}
+	}})
+}
+
+func contains(refs []device.Ref, r device.Ref) bool {
+	for _, x := range refs {
+		if x == r {
+			return true
+		}
+	}
+	return false
+}
+
+// overRows emits a stage that sums over rows: each lane writes its own sums of
+// its rows into a copy of the result. The copies are added up when somebody asks.
+func (c *compiler) overRows(in device.Instr, rows int, wholes []device.Ref, run func(out []float32, lo, hi int)) {
+	copies := [Lanes][]float32{c.data[in.Out]}
+	for lane := 1; lane < Lanes; lane++ {
+		copies[lane] = aligned(len(c.data[in.Out]))
+	}
+	c.partial[in.Out] = copies
+	uses := []access{writes(split{by: byLane}, in.Out)}
+	for _, r := range in.In {
+		if contains(wholes, r) {
+			uses = append(uses, reads(split{by: whole}, r)...)
+		} else {
+			uses = append(uses, reads(split{byRows, rows}, r)...)
+		}
+	}
+	c.schedule.add(stage{name: in.Code.String(), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
+		lo, hi := rowRange(rows, lane)
+		run(copies[lane], lo, hi)
+	}})
+}
+
+// combine adds up the lanes' sums of a buffer, in lane order.
+func (c *compiler) combine(r device.Ref) {
+	copies, ok := c.partial[r]
+	if !ok {
+		return
+	}
+	delete(c.partial, r)
+	n := len(c.data[r])
+	s := split{byElements, n}
+	c.schedule.add(stage{name: "combine", uses: []access{writes(s, r)}, flops: n, run: func(lane int) {
+		lo, hi := elementRange(n, lane)
+		for l := 1; l < Lanes; l++ {
+			c.k.Add(copies[0][lo:hi], copies[0][lo:hi], copies[l][lo:hi])
+		}
+	}})
+}
+
+// once emits a stage that lane 0 does alone.
+func (c *compiler) once(name string, out device.Ref, in []device.Ref, run func()) {
+	first := split{by: byFirst}
+	c.schedule.add(stage{name: name, uses: append(reads(first, in...), writes(first, out)), run: func(lane int) {
+		if lane == 0 {
+			run()
+		}
+	}})
+}

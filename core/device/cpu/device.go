@@ -1,0 +1,108 @@
+package cpu
+
+import (
+	"fmt"
+
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu/kernel"
+)
+
+// Options choose how a device works; the zero value takes what the machine
+// offers.
+type Options struct {
+	// Threads is the number of workers; 0 takes the CPUs that the process is
+	// allowed, at most MaxThreads.
+	Threads int
+	// Family is the kernels' family, "" for the best that the CPU has.
+	Family string
+}
+
+// Device runs programs on this machine's cores. It may be used by several
+// goroutines; programs that run at the same time share the workers.
+type Device struct {
+	kernels *kernel.Family
+	pool    *pool
+	threads int
+}
+
+var _ device.Device = (*Device)(nil)
+
+// New starts a device's workers.
+func New(o Options) (*Device, error) {
+	if o.Threads < 0 || o.Threads > MaxThreads {
+		return nil, fmt.Errorf("cpu: %d threads; want 1 to %d, or 0 for all that are allowed", o.Threads, MaxThreads)
+	}
+	if o.Threads == 0 {
+		o.Threads = Allowed()
+	}
+	k, err := kernel.Select(o.Family)
+	if err != nil {
+		return nil, fmt.Errorf("cpu: %w", err)
+	}
+	return &Device{kernels: k, pool: newPool(o.Threads), threads: o.Threads}, nil
+}
+
+// Name says which kernels and how many threads.
+func (d *Device) Name() string {
+	return fmt.Sprintf("cpu %s, %d threads", d.kernels.Name(), d.threads)
+}
+
+// Family is the name of the kernels' family.
+func (d *Device) Family() string { return d.kernels.Name() }
+
+// Threads is the number of workers.
+func (d *Device) Threads() int { return d.threads }
+
+// Close ends the workers. Programs still run afterwards, on one core.
+func (d *Device) Close() error {
+	d.pool.close()
+	return nil
+}
+
+// smallest is the work, in floating-point operations, below which a program
+// runs on its caller's core alone: waking a helper costs about as much.
+const smallest = 200_000
+
+// Compile turns a program into stages.
+func (d *Device) Compile(p *device.Program) (device.Executable, error) {
+	c := newCompiler(p, d.kernels)
+	if err := c.compile(); err != nil {
+		return nil, fmt.Errorf("cpu: program %s: %w", p.Name, err)
+	}
+	x := &executable{
+		data: c.data, job: &job{segments: c.schedule.segments}, before: c.before,
+		occasion: c.occasion, pool: d.pool,
+	}
+	flops := 0
+	for _, in := range p.Instrs {
+		flops += p.FLOPs(in)
+	}
+	x.small = flops < smallest
+	return x, nil
+}
+
+type executable struct {
+	data     [][]float32
+	job      *job
+	before   []func() // work of the caller before the lanes start
+	occasion *uint64
+	pool     *pool
+	small    bool
+}
+
+func (x *executable) Run(occasion uint64) error {
+	*x.occasion = occasion
+	for _, f := range x.before {
+		f()
+	}
+	if x.small {
+		alone(x.job.segments)
+	} else {
+		x.pool.run(x.job)
+	}
+	return nil
+}
+
+func (x *executable) Data(r device.Ref) []float32 { return x.data[r] }
+
+func (x *executable) Close() error { return nil }

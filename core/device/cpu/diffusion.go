@@ -1,0 +1,57 @@
+package cpu
+
+import (
+	"math"
+
+	"pgrlab/core/device"
+)
+
+func init() {
+	lowerings[device.Fourier] = fourier
+	lowerings[device.EDMNoised] = edmNoised
+}
+
+func fourier(c *compiler, in device.Instr) {
+	t, w, out := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
+	_, rows, width := c.shape(in.Out)
+	c.rowwise(in, rows, in.In[1:], func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := out[i*width : (i+1)*width]
+			if i > lo && t[i] == t[i-1] { // a sampler's rows share their noise level
+				copy(row, out[(i-1)*width:i*width])
+				continue
+			}
+			row[0] = t[i]
+			for k, f := range w {
+				sin, cos := math.Sincos(2 * math.Pi * float64(t[i]) * float64(f))
+				row[1+k], row[1+len(w)+k] = float32(sin), float32(cos)
+			}
+		}
+	})
+}
+
+// edmNoised: see op.EDMNoised for the formulas.
+func edmNoised(c *compiler, in device.Instr) {
+	x, n, z, out := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.Out]
+	pMean, pStd, sigmaData := in.F[0], in.F[1], in.F[2]
+	_, rows, d := c.shape(in.In[0])
+	c.rowwise(in, rows, nil, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			logSigma := pMean + pStd*float64(z[i])
+			sigma := math.Exp(logSigma)
+			total := sigma*sigma + sigmaData*sigmaData
+			scaleIn, skip := float32(1/math.Sqrt(total)), sigmaData*sigmaData/total
+			// (x − skip·(x+σn))/c_out without the cancellation at small σ:
+			// x − skip·x = x·σ²/total.
+			cOut := sigma * sigmaData / math.Sqrt(total)
+			ofX, ofN := float32(sigma*sigma/total/cOut), float32(skip*sigma/cOut)
+			row := out[i*(2*d+1) : (i+1)*(2*d+1)]
+			for j := range d {
+				xv, nv := x[i*d+j], n[i*d+j]
+				row[j] = scaleIn * (xv + float32(sigma)*nv)
+				row[d+j] = ofX*xv - ofN*nv
+			}
+			row[2*d] = float32(logSigma / 4)
+		}
+	})
+}

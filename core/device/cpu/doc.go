@@ -1,0 +1,18 @@
+// Package cpu runs programs on the cores of this machine.
+//
+// # Lanes
+//
+// Work is split into a fixed number of lanes (two), never into workers: lane l
+// of L owns rows B·l/L to B·(l+1)/L of every batch, and its own partial sums
+// where rows are summed, which are added in lane order. Workers take lanes; one
+// worker that takes both gives the same bits as two.
+//
+// # Barriers
+//
+// An instruction becomes one or more stages, each of which says how it touches
+// buffers: by rows, by elements, by lane, as a whole. Lanes run through stages
+// without waiting for each other until one would touch what another lane wrote
+// (or overwrite what it reads): there, and only there, the compiler puts a
+// barrier. A forward and backward pass of a network has two: after the
+// transposes of its weights, and before the optimiser.
+package cpu

@@ -1,0 +1,127 @@
+package cpu
+
+import (
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu/kernel"
+)
+
+func init() {
+	for code, f := range map[device.Code]func(k *kernel.Family, dst, z []float32){
+		device.ReLU: (*kernel.Family).ReLU, device.Tanh: (*kernel.Family).Tanh, device.SiLU: (*kernel.Family).SiLU,
+		device.Mish: (*kernel.Family).Mish, device.ELU: (*kernel.Family).ELU,
+	} {
+		lowerings[code] = func(c *compiler, in device.Instr) {
+			z, y := c.data[in.In[0]], c.data[in.Out]
+			c.elementwise(in, func(lo, hi int) { f(c.k, y[lo:hi], z[lo:hi]) })
+		}
+	}
+	for code, f := range map[device.Code]func(k *kernel.Family, dst, a, b []float32){
+		device.ReLUGrad: (*kernel.Family).ReLUGrad, device.TanhGrad: (*kernel.Family).TanhGrad, device.SiLUGrad: (*kernel.Family).SiLUGrad,
+		device.MishGrad: (*kernel.Family).MishGrad, device.ELUGrad: (*kernel.Family).ELUGrad,
+		device.Add: (*kernel.Family).Add, device.Sub: (*kernel.Family).Sub, device.Mul: (*kernel.Family).Mul,
+	} {
+		lowerings[code] = func(c *compiler, in device.Instr) {
+			a, b, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
+			c.elementwise(in, func(lo, hi int) { f(c.k, y[lo:hi], a[lo:hi], b[lo:hi]) })
+		}
+	}
+	lowerings[device.Scale] = func(c *compiler, in device.Instr) {
+		x, y, factor := c.data[in.In[0]], c.data[in.Out], float32(in.F[0])
+		c.elementwise(in, func(lo, hi int) { c.k.Scale(y[lo:hi], x[lo:hi], factor) })
+	}
+	lowerings[device.RowScale] = rowScale
+	lowerings[device.Concat] = concat
+	lowerings[device.Slice] = slice
+	lowerings[device.Pad] = pad
+	lowerings[device.FillNormal] = fill
+	lowerings[device.FillUniform] = fill
+}
+
+// block bounds one kernel call, which Go cannot preempt, to some 20 µs.
+const block = 1 << 14
+
+// elementwise emits a stage over the elements of each lane's rows.
+func (c *compiler) elementwise(in device.Instr, run func(lo, hi int)) {
+	members, rows, cols := c.shape(in.Out)
+	c.rowwise(in, rows, nil, func(lo, hi int) {
+		for e := range members {
+			end := (e*rows + hi) * cols
+			for at := (e*rows + lo) * cols; at < end; at += block {
+				run(at, min(at+block, end))
+			}
+		}
+	})
+}
+
+// fill draws random numbers; an element's number depends on its place alone.
+func fill(c *compiler, in device.Instr) {
+	members, rows, cols := c.shape(in.Out)
+	y, stream, occasion := c.data[in.Out], in.Fill, c.occasion
+	draw := stream.FillNormal
+	if in.Code == device.FillUniform {
+		draw = stream.FillUniform
+	}
+	c.rowwise(in, rows, nil, func(lo, hi int) {
+		for e := range members {
+			from, to := (e*rows+lo)*cols, (e*rows+hi)*cols
+			draw(y[from:to], *occasion, uint64(from))
+		}
+	})
+}
+
+func rowScale(c *compiler, in device.Instr) {
+	x, s, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
+	_, rows, cols := c.shape(in.Out)
+	c.rowwise(in, rows, nil, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			c.k.Scale(y[i*cols:(i+1)*cols], x[i*cols:(i+1)*cols], s[i])
+		}
+	})
+}
+
+func concat(c *compiler, in device.Instr) {
+	members, rows, width := c.shape(in.Out)
+	y := c.data[in.Out]
+	c.rowwise(in, rows, nil, func(lo, hi int) {
+		column := 0
+		for _, r := range in.In {
+			x := c.data[r]
+			_, _, cols := c.shape(r)
+			for e := range members {
+				for i := e*rows + lo; i < e*rows+hi; i++ {
+					copy(y[i*width+column:i*width+column+cols], x[i*cols:])
+				}
+			}
+			column += cols
+		}
+	})
+}
+
+func slice(c *compiler, in device.Instr) {
+	members, rows, cols := c.shape(in.Out)
+	_, _, width := c.shape(in.In[0])
+	x, y, from := c.data[in.In[0]], c.data[in.Out], in.I[0]
+	c.rowwise(in, rows, nil, func(lo, hi int) {
+		for e := range members {
+			for i := e*rows + lo; i < e*rows+hi; i++ {
+				copy(y[i*cols:(i+1)*cols], x[i*width+from:])
+			}
+		}
+	})
+}
+
+func pad(c *compiler, in device.Instr) {
+	members, rows, width := c.shape(in.Out)
+	_, _, cols := c.shape(in.In[0])
+	x, y, at := c.data[in.In[0]], c.data[in.Out], in.I[0]
+	c.rowwise(in, rows, nil, func(lo, hi int) {
+		for e := range members {
+			for i := e*rows + lo; i < e*rows+hi; i++ {
+				row := y[i*width : (i+1)*width]
+				clear(row[:at])
+				copy(row[at:], x[i*cols:(i+1)*cols])
+				clear(row[at+cols:])
+			}
+		}
+	})
+}

@@ -1,0 +1,175 @@
+package cpu
+
+import (
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu/kernel"
+)
+
+func init() {
+	lowerings[device.Linear] = linear
+	lowerings[device.LinearAt] = linearAt
+	lowerings[device.LinearDX] = linearDX
+	lowerings[device.LinearDW] = linearDW
+	lowerings[device.ColSum] = colSum
+}
+
+// layer is the geometry of x·w + b.
+type layer struct {
+	rows, in, out int
+	shared        bool // one x serves all members
+}
+
+func (c *compiler) layer(x, w device.Ref) layer {
+	n, rows, in := c.shape(x)
+	members, _, out := c.shape(w)
+	return layer{rows: rows, in: in, out: out, shared: n == 1 && members > 1}
+}
+
+// x is the memory of a member's operand from row lo on.
+func (l layer) x(data []float32, member, lo int) []float32 {
+	if l.shared {
+		member = 0
+	}
+	return data[(member*l.rows+lo)*l.in:]
+}
+
+func linear(c *compiler, in device.Instr) {
+	x, w, b, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.Out]
+	l := c.layer(in.In[0], in.In[1])
+	members, _, _ := c.shape(in.In[1])
+	c.rowwise(in, l.rows, in.In[1:], func(lo, hi int) {
+		for e := range members {
+			c.member(l, in.ReLU, l.x(x, e, lo), w[e*l.in*l.out:], b[e*l.out:], y[(e*l.rows+lo)*l.out:], hi-lo)
+		}
+	})
+}
+
+// linearAt reads its members' indices at each run.
+func linearAt(c *compiler, in device.Instr) {
+	x, w, b, indices, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.In[3]], c.data[in.Out]
+	l := c.layer(in.In[0], in.In[1])
+	n, _, _ := c.shape(in.In[0])
+	l.shared = n == 1
+	c.rowwise(in, l.rows, in.In[1:], func(lo, hi int) {
+		for e, index := range indices {
+			m := int(index)
+			c.member(l, in.ReLU, l.x(x, e, lo), w[m*l.in*l.out:], b[m*l.out:], y[(e*l.rows+lo)*l.out:], hi-lo)
+		}
+	})
+}
+
+// member is one layer on some rows.
+func (c *compiler) member(l layer, relu bool, x, w, b, y []float32, rows int) {
+	if l.out == 1 {
+		c.k.RowDot(rows, l.in, x, l.in, w[:l.in], b[0], y, 1)
+		if relu {
+			c.k.ReLU(y[:rows], y[:rows])
+		}
+		return
+	}
+	c.k.Gemm(rows, l.out, l.in, x, l.in, 1, w, l.out, y, l.out, kernel.Epilogue{Bias: b[:l.out], ReLU: relu})
+}
+
+// transpose is wᵀ for each member, [N,o,i], made anew at each run.
+type transpose struct {
+	data []float32
+	id   int
+}
+
+// transposes turns the weights that gradients to operands need, all at the
+// start, where one barrier serves them together.
+func (c *compiler) transposes() {
+	made := map[device.Ref]bool{}
+	for _, in := range c.p.Instrs {
+		made[in.Out] = true
+		if in.Code == device.LinearDX && !made[in.In[1]] {
+			c.transpose(in.In[1])
+		}
+	}
+}
+
+func (c *compiler) transpose(w device.Ref) transpose {
+	if t, ok := c.turned[w]; ok {
+		return t
+	}
+	members, in, out := c.shape(w)
+	if out == 1 { // one column is its own transpose
+		return transpose{data: c.data[w], id: buf(w)}
+	}
+	t := transpose{data: aligned(members * in * out), id: c.scratch()}
+	c.turned[w] = t
+	src := c.data[w]
+	s := split{byRows, in}
+	c.schedule.add(stage{
+		name: "transpose",
+		uses: []access{{buf: buf(w), split: s}, {buf: t.id, split: s, write: true}},
+		run: func(lane int) {
+			lo, hi := rowRange(in, lane)
+			for e := range members {
+				c.k.Transpose(hi-lo, out, src[(e*in+lo)*out:], out, t.data[e*in*out+lo:], in)
+			}
+		},
+	})
+	return t
+}
+
+// linearDX is dz·wᵀ; where the result has one member, the members' products add
+// up. The mask of a ReLU below is applied to the finished sum.
+func linearDX(c *compiler, in device.Instr) {
+	members, rows, out := c.shape(in.In[0])
+	results, _, cols := c.shape(in.Out)
+	dz, dx := c.data[in.In[0]], c.data[in.Out]
+	var mask []float32
+	if in.Mask != device.None {
+		mask = c.data[in.Mask]
+	}
+	t := c.transpose(in.In[1])
+	s := split{byRows, rows}
+	uses := append(reads(s, in.In[0], in.Mask), writes(s, in.Out), access{buf: t.id, split: split{by: whole}})
+	c.schedule.add(stage{name: in.Code.String(), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
+		lo, hi := rowRange(rows, lane)
+		for e := range members {
+			at := (e%results*rows + lo) * cols
+			ep := kernel.Epilogue{Accumulate: results < members && e > 0}
+			if mask != nil && (results == members || e == members-1) {
+				ep.Mask = mask[at:]
+			}
+			c.k.Gemm(hi-lo, cols, out, dz[(e*rows+lo)*out:], out, 1, t.data[e*out*cols:], cols, dx[at:], cols, ep)
+		}
+	}})
+}
+
+func linearDW(c *compiler, in device.Instr) {
+	x, dz := c.data[in.In[0]], c.data[in.In[1]]
+	members, _, out := c.shape(in.In[1])
+	n, rows, cols := c.shape(in.In[0])
+	l := layer{rows: rows, in: cols, out: out, shared: n == 1 && members > 1}
+	c.overRows(in, rows, nil, func(dw []float32, lo, hi int) {
+		for e := range members {
+			xe, dze, dwe := l.x(x, e, lo), dz[(e*rows+lo)*out:], dw[e*cols*out:]
+			if lo == hi { // a lane without rows adds nothing
+				clear(dwe[:cols*out])
+				continue
+			}
+			if out == 1 { // as dzᵀ·x, one row
+				c.k.Gemm(1, cols, hi-lo, dze, 0, 1, xe, cols, dwe, cols, kernel.Epilogue{})
+				continue
+			}
+			c.k.Gemm(cols, out, hi-lo, xe, 1, cols, dze, out, dwe, out, kernel.Epilogue{})
+		}
+	})
+}
+
+func colSum(c *compiler, in device.Instr) {
+	dz := c.data[in.In[0]]
+	members, rows, cols := c.shape(in.In[0])
+	c.overRows(in, rows, nil, func(sum []float32, lo, hi int) {
+		for e := range members {
+			if lo == hi {
+				clear(sum[e*cols : (e+1)*cols])
+				continue
+			}
+			c.k.ColSum(hi-lo, cols, dz[(e*rows+lo)*cols:], cols, sum[e*cols:])
+		}
+	})
+}

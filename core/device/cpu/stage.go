@@ -1,0 +1,138 @@
+package cpu
+
+import (
+	"pgrlab/core/device"
+)
+
+// split is how a stage's lanes divide a buffer.
+type split struct {
+	by splitBy
+	n  int
+}
+
+type splitBy int
+
+const (
+	byRows     splitBy = iota // lane l owns rows n·l/L to n·(l+1)/L of each member
+	byElements                // lane l owns elements share(n,l)
+	byLane                    // each lane has its own copy
+	byFirst                   // only lane 0 touches it
+	whole                     // any lane touches all of it
+)
+
+// private reports whether lanes that divide a buffer alike keep apart.
+func (s split) private() bool { return s.by != whole }
+
+// access is one use of a buffer by a stage.
+type access struct {
+	buf   int
+	split split
+	write bool
+}
+
+// stage is work that every lane does on its share.
+type stage struct {
+	name  string
+	run   func(lane int)
+	uses  []access
+	flops int
+}
+
+// scheduler puts stages into segments: runs of stages between barriers.
+type scheduler struct {
+	segments [][]stage
+	// since holds the accesses since the last barrier.
+	since map[int][]access
+	// late holds stages whose result nobody has asked for yet (sums of losses):
+	// they wait for a barrier that is needed anyway.
+	late []stage
+}
+
+func newScheduler() *scheduler {
+	return &scheduler{segments: [][]stage{nil}, since: map[int][]access{}}
+}
+
+// add appends a stage, after a barrier where it needs one.
+func (s *scheduler) add(st stage) {
+	for _, waiting := range s.late {
+		if touches(st, waiting) {
+			s.flush()
+			break
+		}
+	}
+	s.place(st)
+}
+
+// postpone holds a stage back until a barrier comes or its result is used.
+func (s *scheduler) postpone(st stage) { s.late = append(s.late, st) }
+
+// flush places what was held back.
+func (s *scheduler) flush() {
+	late := s.late
+	s.late = nil
+	for _, st := range late {
+		s.place(st)
+	}
+}
+
+func (s *scheduler) place(st stage) {
+	if s.conflicts(st) {
+		s.segments = append(s.segments, nil)
+		clear(s.since)
+		s.flush()
+		if s.conflicts(st) { // with something that was just flushed
+			s.segments = append(s.segments, nil)
+			clear(s.since)
+		}
+	}
+	last := len(s.segments) - 1
+	s.segments[last] = append(s.segments[last], st)
+	for _, a := range st.uses {
+		s.since[a.buf] = append(s.since[a.buf], a)
+	}
+}
+
+// conflicts reports whether a lane would touch what another lane touched since
+// the last barrier, one of them writing.
+func (s *scheduler) conflicts(st stage) bool {
+	for _, a := range st.uses {
+		for _, b := range s.since[a.buf] {
+			if (a.write || b.write) && !(a.split == b.split && a.split.private()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// touches reports whether two stages share a buffer that one of them writes.
+func touches(a, b stage) bool {
+	for _, x := range a.uses {
+		for _, y := range b.uses {
+			if x.buf == y.buf && (x.write || y.write) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// rowRange is the part of n rows that a lane owns.
+func rowRange(n, lane int) (lo, hi int) {
+	return n * lane / Lanes, n * (lane + 1) / Lanes
+}
+
+// elementRange is the part of n elements that a lane owns, cut at cache lines.
+func elementRange(n, lane int) (lo, hi int) {
+	cut := func(lane int) int {
+		if lane == Lanes {
+			return n
+		}
+		return n * lane / Lanes &^ 15
+	}
+	return cut(lane), cut(lane + 1)
+}
+
+// buf turns a program's reference into the scheduler's numbering, in which
+// scratch memory follows the program's buffers.
+func buf(r device.Ref) int { return int(r) }

@@ -1,0 +1,185 @@
+// Package device says what a machine must do to run plans: take a Program of
+// instructions over named buffers, and make something of it that runs again and
+// again on the same memory.
+//
+// The instruction set is small and typed by its documentation: shapes are
+// members × rows × columns, and every instruction is a function of its operands
+// alone. How work is spread over cores or threads is the device's affair, but
+// never shows in the numbers.
+package device
+
+import (
+	"fmt"
+
+	"pgrlab/core/rng"
+)
+
+// Device turns programs into something that runs.
+type Device interface {
+	// Name says what it is, for people: "cpu avx2, 2 threads".
+	Name() string
+	// Compile checks a program and prepares its run. Programs of one device may
+	// be compiled at any time, but run one at a time.
+	Compile(p *Program) (Executable, error)
+}
+
+// Executable is a compiled program. It belongs to one goroutine.
+type Executable interface {
+	// Run executes the program once; occasion indexes its random fills.
+	Run(occasion uint64) error
+	// Data is the host's view of a buffer, valid between runs.
+	Data(r Ref) []float32
+	// Close frees what the program holds.
+	Close() error
+}
+
+// Ref is the index of a buffer in its program.
+type Ref int
+
+// None is the absent operand.
+const None Ref = -1
+
+// Buffer is one array of float32 numbers.
+type Buffer struct {
+	Name string
+	// Members, Rows and Cols give the shape [N,B,C]; a vector is 1×1×C.
+	Members, Rows, Cols int
+	// Host is memory that outlives the program (inputs, parameters); nil for
+	// what the program makes and uses itself.
+	Host []float32
+}
+
+// Len is the number of elements.
+func (b Buffer) Len() int { return b.Members * b.Rows * b.Cols }
+
+// Instr is one instruction. F and I are constants; its Code says which of the
+// fields it reads.
+type Instr struct {
+	Code Code
+	Out  Ref
+	In   []Ref
+	F    [3]float64
+	I    [2]int
+	ReLU bool       // Linear, LinearAt: max(0,·) on the result
+	Mask Ref        // LinearDX: zero where the mask is not positive
+	Fill rng.Stream // FillNormal, FillUniform
+}
+
+// Program is a straight line of instructions, then an optimiser step, then the
+// moves of averages.
+type Program struct {
+	Name    string
+	Buffers []Buffer
+	Instrs  []Instr
+	Adam    *Adam
+	Lerps   []Lerp
+	// Keep are the buffers that must be readable after a run.
+	Keep []Ref
+}
+
+// Adam is one step of Adam or AdamW (Kingma and Ba 2015; Loshchilov and Hutter
+// 2019) over all parameters, in PyTorch's order of operations, after the clip of
+// the gradient's global norm to ClipNorm (0: no clip).
+type Adam struct {
+	Params, Grads, M, V                      []Ref
+	Rate                                     Ref // [1]
+	Beta1, Beta2, Eps, WeightDecay, ClipNorm float64
+	T                                        *uint64 // steps taken; each run adds one
+}
+
+// Lerp moves Dst by Rate·(Src−Dst): Polyak's average, an exponential moving
+// average, a running statistic.
+type Lerp struct{ Dst, Src, Rate Ref }
+
+// Code names an instruction. Shapes are [members,rows,columns]; an operand that
+// has one member where the result has several serves all of them.
+type Code int
+
+const (
+	Nop                      Code = iota
+	FillNormal                    // Out ← N(0,1)
+	FillUniform                   // Out ← U[0,1)
+	Linear                        // In x w b: x·w+b for each member
+	LinearAt                      // In x w b members: by the members that the indices name
+	LinearDX                      // In dz w: dz·wᵀ; where Out has one member, summed over members
+	LinearDW                      // In x dz: xᵀ·dz for each member
+	ColSum                        // In dz: sum over rows for each member, as [1,N,C]
+	ReLU                          // In z
+	Tanh                          // In z
+	SiLU                          // In z
+	Mish                          // In z
+	ELU                           // In z
+	ReLUGrad                      // In dy y
+	TanhGrad                      // In dy y
+	SiLUGrad                      // In dy z
+	MishGrad                      // In dy z
+	ELUGrad                       // In dy z
+	Add                           // In a b
+	Sub                           // In a b
+	Mul                           // In a b
+	Scale                         // In x; F[0]
+	RowScale                      // In x s
+	Concat                        // In a b …: columns side by side
+	Slice                         // In x: columns I[0] to I[1]
+	Pad                           // In x: to I[1] columns, x from column I[0] on, zero elsewhere
+	TanhGaussian                  // In h eps: [a | log π]
+	TanhGaussianGrad              // In h eps out dout
+	MinMembers                    // In q
+	MeanMembers                   // In q
+	BroadcastMembers              // In dy: dy/N for each of N = I[0] members
+	TDTarget                      // In r d q logp gamma alpha
+	SquaredError                  // In p t; F[0] norm: Σ(p−t)²/norm
+	SquaredErrorGrad              // In p t dloss; F[0]
+	WeightedSquaredError          // In p t w; F[0]
+	WeightedSquaredErrorGrad      // In p t w dloss; F[0]
+	EntropyLoss                   // In logp q alpha
+	EntropyGradLogp               // In logp alpha dloss
+	EntropyGradQ                  // In q dloss
+	AddScalars                    // In a b
+	BatchStats                    // In x: rows mean, biased variance, unbiased variance
+	BatchNorm                     // In x gamma beta stats
+	BatchNormDX                   // In x gamma stats dy
+	BatchNormDGamma               // In x stats dy
+	BatchNormEval                 // In x gamma beta running
+	Fourier                       // In t w
+	EDMNoised                     // In x n z; F pMean pStd sigmaData
+	RowMeanSquare                 // In a b
+	Codes                         // how many there are
+)
+
+var codeNames = [Codes]string{
+	"nop", "normal", "uniform", "linear", "linear at", "linear dx", "linear dw", "column sum",
+	"relu", "tanh", "silu", "mish", "elu", "relu grad", "tanh grad", "silu grad", "mish grad", "elu grad",
+	"add", "sub", "mul", "scale", "row scale", "concat", "slice", "pad",
+	"tanh-gaussian", "tanh-gaussian grad", "min members", "mean members", "broadcast members",
+	"td target", "squared error", "squared error grad", "weighted squared error", "weighted squared error grad",
+	"entropy loss", "entropy grad log π", "entropy grad q", "add scalars",
+	"batch stats", "batch norm", "batch norm dx", "batch norm dγ", "batch norm eval",
+	"fourier", "edm noised", "row mean square",
+}
+
+func (c Code) String() string {
+	if c < 0 || c >= Codes {
+		return fmt.Sprintf("code %d", int(c))
+	}
+	return codeNames[c]
+}
+
+// FLOPs is the number of floating-point operations of an instruction, a
+// multiplication and an addition counted as two; elementwise work counts one an
+// element.
+func (p *Program) FLOPs(in Instr) int {
+	out := p.Buffers[in.Out]
+	switch in.Code {
+	case Linear, LinearAt:
+		return 2 * out.Len() * p.Buffers[in.In[0]].Cols
+	case LinearDX:
+		dz := p.Buffers[in.In[0]]
+		return 2 * dz.Len() * out.Cols
+	case LinearDW:
+		return 2 * out.Len() * p.Buffers[in.In[0]].Rows
+	case ColSum:
+		return p.Buffers[in.In[0]].Len()
+	}
+	return out.Len()
+}

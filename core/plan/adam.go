@@ -1,0 +1,66 @@
+package plan
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
+)
+
+// AdamConfig holds the constants of an optimiser.
+type AdamConfig struct {
+	Beta1, Beta2, Eps float64
+	WeightDecay       float64 // decoupled, as AdamW; 0: Adam
+	ClipNorm          float64 // bound of the gradient's global norm; 0: none
+}
+
+// DefaultAdam is PyTorch's default.
+var DefaultAdam = AdamConfig{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}
+
+// Adam is an optimiser with its moments (Kingma and Ba 2015; with weight decay
+// Loshchilov and Hutter 2019). Rate is the learning rate, a tensor [1] that may
+// change between runs.
+type Adam struct {
+	AdamConfig
+	Params []*op.Tensor
+	Rate   *op.Tensor
+	M, V   []*op.Tensor
+	T      uint64 // steps taken
+}
+
+// NewAdam returns an optimiser of parameters at step 0.
+func NewAdam(params []*op.Tensor, c AdamConfig, rate *op.Tensor) *Adam {
+	a := &Adam{AdamConfig: c, Params: params, Rate: rate}
+	for _, p := range params {
+		a.M = append(a.M, op.NewTensor(p.Name+".m", p.Shape...))
+		a.V = append(a.V, op.NewTensor(p.Name+".v", p.Shape...))
+	}
+	return a
+}
+
+// Reset forgets the moments and the steps.
+func (a *Adam) Reset() {
+	a.T = 0
+	for i := range a.M {
+		clear(a.M[i].Data)
+		clear(a.V[i].Data)
+	}
+}
+
+// Save writes the moments and the number of steps; parameters are their owner's.
+func (a *Adam) Save(w io.Writer) error {
+	if err := binary.Write(w, binary.LittleEndian, a.T); err != nil {
+		return fmt.Errorf("save optimiser: %w", err)
+	}
+	return nn.Save(w, append(append([]*op.Tensor(nil), a.M...), a.V...))
+}
+
+// Load reads what Save wrote.
+func (a *Adam) Load(r io.Reader) error {
+	if err := binary.Read(r, binary.LittleEndian, &a.T); err != nil {
+		return fmt.Errorf("load optimiser: %w", err)
+	}
+	return nn.Load(r, append(append([]*op.Tensor(nil), a.M...), a.V...))
+}

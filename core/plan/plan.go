@@ -1,0 +1,163 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"pgrlab/core/device"
+	"pgrlab/core/op"
+	"pgrlab/core/rng"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Spec says what a program is for.
+type Spec struct {
+	// Loss is a scalar node; it may be nil where nothing is learned.
+	Loss *op.Node
+	// Outputs stay readable through Data after a run.
+	Outputs []*op.Node
+	// Fills are inputs that the program draws before everything else.
+	Fills []Fill
+	// Optimiser steps its parameters along the gradient of Loss.
+	Optimiser *Adam
+	// Gradients are tensors whose gradient must be readable through Gradient;
+	// with an optimiser its parameters are differentiated anyway.
+	Gradients []*op.Tensor
+	// Lerps move averages, after the optimiser.
+	Lerps []Lerp
+}
+
+// Dist is the distribution of a fill.
+type Dist int
+
+// The distributions.
+const (
+	Normal  Dist = iota // N(0,1)
+	Uniform             // U[0,1)
+)
+
+// Fill draws an input: element i of a run at occasion t is number (t, i) of the
+// stream.
+type Fill struct {
+	Node   *op.Node
+	Stream rng.Stream
+	Dist   Dist
+}
+
+// Lerp moves Dst by Rate·(Src−Dst) at the end of a run. Instead of Src, Node may
+// name a node of the graph.
+type Lerp struct {
+	Dst  *op.Tensor
+	Src  *op.Tensor
+	Node *op.Node
+	Rate *op.Tensor // [1]
+}
+
+// Program runs a compiled graph. It belongs to one goroutine at a time.
+type Program struct {
+	Name string
+
+	exec     device.Executable
+	code     *device.Program
+	refs     map[*op.Node]device.Ref
+	grads    map[*op.Tensor]device.Ref
+	loss     device.Ref
+	occasion uint64
+}
+
+var _ gorgonia.VM = (*Program)(nil)
+
+// Compile makes a program of a graph. g may be nil for a program that only moves
+// averages between tensors.
+func Compile(g *op.Graph, s Spec, dev device.Device) (*Program, error) {
+	if g == nil {
+		var err error
+		if g, err = op.Build("averages", func(*op.Graph) {}); err != nil {
+			return nil, err
+		}
+	}
+	l := &lowerer{
+		g: g, code: &device.Program{Name: g.Name}, refs: map[*op.Node]device.Ref{},
+		tensors: map[*op.Tensor]device.Ref{}, users: map[*op.Node][]*op.Node{}, kept: map[*op.Node]bool{},
+		skip: map[*op.Node]bool{},
+	}
+	p := &Program{Name: g.Name, code: l.code, refs: l.refs, grads: map[*op.Tensor]device.Ref{}, loss: device.None}
+	if err := l.lower(p, s); err != nil {
+		return nil, fmt.Errorf("plan %s: %w", g.Name, err)
+	}
+	exec, err := dev.Compile(l.code)
+	if err != nil {
+		return nil, fmt.Errorf("plan %s: %w", g.Name, err)
+	}
+	p.exec = exec
+	for _, n := range s.Outputs {
+		view(n, exec.Data(l.refs[n]))
+	}
+	if s.Loss != nil {
+		p.loss = l.refs[s.Loss]
+		view(s.Loss, exec.Data(p.loss))
+	}
+	return p, nil
+}
+
+// view makes the value of a node the program's own memory.
+func view(n *op.Node, data []float32) {
+	if n.Op() == nil {
+		return // inputs are bound to their tensors
+	}
+	if n.Shape().IsScalar() {
+		gorgonia.UnsafeLet(n, (*gorgonia.F32)(unsafe.Pointer(&data[0])))
+		return
+	}
+	gorgonia.UnsafeLet(n, tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(data)))
+}
+
+// Run executes the program. occasion is the place of its fills in their streams:
+// the same occasion draws the same numbers.
+func (p *Program) Run(occasion uint64) error {
+	p.occasion = occasion
+	if err := p.exec.Run(occasion); err != nil {
+		return fmt.Errorf("run %s: %w", p.Name, err)
+	}
+	return nil
+}
+
+// RunAll is Run at the occasion after the last one; with Reset and Close it
+// makes a Program a gorgonia.VM.
+func (p *Program) RunAll() error { return p.Run(p.occasion + 1) }
+
+// Reset does nothing: a program is ready to run again.
+func (p *Program) Reset() {}
+
+// Close frees what the program holds.
+func (p *Program) Close() error { return p.exec.Close() }
+
+// Data is the host's view of an input or an output, row-major: on the CPU the
+// memory itself. It panics for nodes that the Spec does not name.
+func (p *Program) Data(n *op.Node) []float32 {
+	r, ok := p.refs[n]
+	if !ok {
+		panic(fmt.Sprintf("plan %s: %s is neither an input nor an output", p.Name, n.Name()))
+	}
+	return p.exec.Data(r)
+}
+
+// Loss is the loss of the last run.
+func (p *Program) Loss() float64 {
+	if p.loss == device.None {
+		panic("plan " + p.Name + ": it has no loss")
+	}
+	return float64(p.exec.Data(p.loss)[0])
+}
+
+// Gradient is the last run's gradient of a tensor that Spec.Gradients names.
+func (p *Program) Gradient(t *op.Tensor) ([]float32, error) {
+	r, ok := p.grads[t]
+	if !ok {
+		return nil, errors.New("plan " + p.Name + ": the gradient of " + t.Name + " was not asked for")
+	}
+	return p.exec.Data(r), nil
+}
