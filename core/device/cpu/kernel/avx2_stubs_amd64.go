@@ -174,4 +174,7 @@ func avx2SquaresDiff(n int, a *float32, b *float32) float64
 func avx2Transpose8(blocks int, src *float32, lds int, dst *float32, ldd int)
 
 //go:noescape
+func avx2Transpose16(blocks int, src *float32, lds int, dst *float32, ldd int)
+
+//go:noescape
 func avx2Peak(n int)

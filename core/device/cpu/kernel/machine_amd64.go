@@ -18,9 +18,9 @@ type machine struct {
 	wideVecs                     []int // vectors of wide[rows]
 	pack, packTail               func(k int, src *float32, lds int, dst *float32, tail int)
 
-	rowDot1, rowDot4 func(blocks, k int, a *float32, lda int, w *float32, bias float32, out *float32, ldo int)
-	colSum8, colSum1 func(m, n int, a *float32, lda int, out *float32)
-	transpose8       func(blocks int, src *float32, lds int, dst *float32, ldd int)
+	rowDot1, rowDot4        func(blocks, k int, a *float32, lda int, w *float32, bias float32, out *float32, ldo int)
+	colSum8, colSum1        func(m, n int, a *float32, lda int, out *float32)
+	transpose8, transpose16 func(blocks int, src *float32, lds int, dst *float32, ldd int)
 
 	add, sub, mul                                   binaryFunc
 	scale, axpy, lerp                               func(n int, dst, a *float32, c float32)

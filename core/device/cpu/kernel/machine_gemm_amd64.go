@@ -1,17 +1,11 @@
 package kernel
 
-import (
-	"sync/atomic"
-	"unsafe"
-)
+import "unsafe"
 
 const (
 	flagLoad = 1 // the sums start with C
 	flagReLU = 2
 
-	// packDepth is the rows of B that are packed at once: with two vectors of
-	// columns a panel of 16 KiB (AVX2), half of the first-level cache.
-	packDepth = 256
 	// packRows is from how many rows of A on packing B pays.
 	packRows = 24
 	// plainDepth bounds the time of one call where B is not packed.
@@ -19,41 +13,6 @@ const (
 	// callRows bounds it in the other direction.
 	callRows = 768
 )
-
-// panel is a packed strip of B: packDepth rows of two vectors.
-type panel struct {
-	memory  [packDepth*2*maxLanes + 16]float32
-	aligned *float32 // at a multiple of 64 bytes
-}
-
-// maxLanes is that of the widest machine.
-const maxLanes = 16
-
-// panels are kept when not in use: a product allocates only when more than ever
-// before run at once.
-var panels [32]atomic.Pointer[panel]
-
-func takePanel() *panel {
-	for i := range panels {
-		if panels[i].Load() != nil {
-			if p := panels[i].Swap(nil); p != nil {
-				return p
-			}
-		}
-	}
-	p := new(panel)
-	off := -(uintptr(unsafe.Pointer(&p.memory)) / 4) % 16
-	p.aligned = &p.memory[off]
-	return p
-}
-
-func (p *panel) give() {
-	for i := range panels {
-		if panels[i].CompareAndSwap(nil, p) {
-			return
-		}
-	}
-}
 
 // strip is some columns of a product, over a range of k: C[m×width] from
 // A[m×k] and B[k×width]. Strides are in bytes.
@@ -70,46 +29,54 @@ type strip struct {
 	mask     *float32
 }
 
-// gemm cuts C into strips of columns, and k into ranges whose panel of B stays
-// in the cache while all rows of A pass it. Neither cut changes a bit of C.
+// gemm cuts k into ranges, the rows into blocks and the columns into strips, so
+// that a block of A stays in the second-level cache while all of B passes it,
+// and a panel of B in the first while the block passes it. No cut changes a bit
+// of C: its sums are stored and loaded again as they are.
 func (x *machine) gemm(m, n, k int, a []float32, ars, aks int, b []float32, ldb int, c []float32, ldc int, ep Epilogue) {
-	depth := plainDepth
-	var p *panel
+	var p *panels
+	depth, height, copied := plainDepth, m, false
 	if m >= packRows && n > x.lanes && k > 0 {
-		depth, p = packDepth, takePanel()
-	}
-	s := strip{m: m, ars: 4 * ars, aks: 4 * aks, ldc: 4 * ldc}
-	if ep.Accumulate {
-		s.flags = flagLoad
+		p, depth = takePanels(), packDepth
+		if copied = scattered(n, ars, aks); copied {
+			height = packHeight
+		}
 	}
 	for first := 0; ; first += depth {
-		s.k = min(depth, k-first)
+		s := strip{k: min(depth, k-first), ldb: 4 * ldb, ldc: 4 * ldc}
 		last := first+s.k == k
+		if ep.Accumulate || first > 0 {
+			s.flags = flagLoad
+		}
 		if last && ep.ReLU {
 			s.flags |= flagReLU
 		}
-		if k > 0 {
-			s.a = at(a, first*aks)
-		}
-		for j := 0; j < n; {
-			width := x.width(m, n-j)
-			s.c = at(c, j)
-			if last && ep.Bias != nil {
-				s.bias = at(ep.Bias, j)
+		for i := 0; i < m; i += height {
+			s.m, s.ars, s.aks = min(height, m-i), 4*ars, 4*aks
+			if copied {
+				s.a, s.ars, s.aks = p.packA(s.m, s.k, a[i*ars+first*aks:], ars, aks)
+			} else if k > 0 {
+				s.a = at(a, i*ars+first*aks)
 			}
-			if last && ep.Mask != nil {
-				s.mask = at(ep.Mask, j)
+			for j := 0; j < n; {
+				width := x.width(m, n-j)
+				s.c = at(c, i*ldc+j)
+				if k > 0 {
+					s.b = at(b, first*ldb+j)
+				}
+				if last && ep.Bias != nil {
+					s.bias = at(ep.Bias, j)
+				}
+				if last && ep.Mask != nil {
+					s.mask = at(ep.Mask, i*ldc+j)
+				}
+				x.strip(&s, p, width)
+				j += width
 			}
-			if k > 0 {
-				s.b, s.ldb = at(b, first*ldb+j), 4*ldb
-			}
-			x.strip(&s, p, width)
-			j += width
 		}
 		if last {
 			break
 		}
-		s.flags |= flagLoad
 	}
 	if p != nil {
 		p.give()
@@ -129,7 +96,7 @@ func (x *machine) width(m, columns int) int {
 // strip computes one strip with the microkernels of its width.
 //
 //go:noinline
-func (x *machine) strip(s *strip, p *panel, width int) {
+func (x *machine) strip(s *strip, p *panels, width int) {
 	tail := (width-1)%x.lanes + 1
 	kernels := x.pair
 	switch {
@@ -146,8 +113,8 @@ func (x *machine) strip(s *strip, p *panel, width int) {
 		if tail < x.lanes {
 			pack = x.packTail
 		}
-		pack(s.k, b, ldb, p.aligned, tail)
-		b, ldb = p.aligned, 8*x.lanes
+		pack(s.k, b, ldb, p.alignedB, tail)
+		b, ldb = p.alignedB, 8*x.lanes
 	}
 	for i := 0; i < s.m; i += callRows {
 		x.rows(s, kernels, i, min(callRows, s.m-i), b, ldb, tail)
@@ -231,15 +198,20 @@ func (x *machine) stripe(m, n int, a *float32, lda int, out *float32) int {
 	return n
 }
 
-// transposes does blocks of 8×8, and the edges in Go.
+// transposes does blocks of 16×8 and 8×8, and the edges in Go.
 func (x *machine) transposes(rows, cols int, src []float32, lds int, dst []float32, ldd int) {
 	const blocks = 256 // of one call
 	whole := cols &^ 7
 	i := 0
-	for ; i+8 <= rows; i += 8 {
-		for j := 0; j < whole; j += 8 * blocks {
-			x.transpose(min(blocks, (whole-j)/8), at(src, i*lds+j), lds, at(dst, j*ldd+i), ldd)
+	for i+8 <= rows {
+		height, f := 8, x.transpose8
+		if i+16 <= rows {
+			height, f = 16, x.transpose16
 		}
+		for j := 0; j < whole; j += 8 * blocks {
+			callTranspose(f, min(blocks, (whole-j)/8), at(src, i*lds+j), lds, at(dst, j*ldd+i), ldd)
+		}
+		i += height
 	}
 	if whole < cols && i > 0 {
 		plainTranspose(i, cols-whole, src[whole:], lds, dst[whole*ldd:], ldd)
@@ -250,6 +222,6 @@ func (x *machine) transposes(rows, cols int, src []float32, lds int, dst []float
 }
 
 //go:noinline
-func (x *machine) transpose(blocks int, src *float32, lds int, dst *float32, ldd int) {
-	x.transpose8(blocks, src, 4*lds, dst, 4*ldd)
+func callTranspose(f func(blocks int, src *float32, lds int, dst *float32, ldd int), blocks int, src *float32, lds int, dst *float32, ldd int) {
+	f(blocks, src, 4*lds, dst, 4*ldd)
 }

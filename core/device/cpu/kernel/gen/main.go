@@ -38,7 +38,8 @@ func (s isa) generate() (map[string][]byte, error) {
 	g.elementwise()
 	g.optimiser()
 	g.reductions()
-	g.transposes()
+	g.transpose(8)
+	g.transpose(16)
 	g.peak()
 	file, err := g.Result()
 	if err != nil {

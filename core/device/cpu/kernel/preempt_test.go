@@ -1,0 +1,39 @@
+package kernel
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestPreemption holds that kernels in a loop do not keep the collector, which
+// stops the world, waiting: Go cannot interrupt assembly, only the functions
+// between two calls of it. The bound leaves room for a busy machine; without
+// those functions the wait is seconds.
+func TestPreemption(t *testing.T) {
+	eachFamily(t, func(t *testing.T, f *Family) {
+		const n = 512
+		a, b, c := randoms(n*n), randoms(n*n), randoms(n*n)
+		var stop atomic.Bool
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for !stop.Load() {
+				f.Gemm(n, n, n, a, n, 1, b, n, c, n, Epilogue{})
+				f.Mish(c, a)
+			}
+		}()
+		least := time.Hour
+		for range 5 {
+			start := time.Now()
+			runtime.GC()
+			least = min(least, time.Since(start))
+		}
+		stop.Store(true)
+		<-done
+		if least > 100*time.Millisecond {
+			t.Errorf("the collector took %v at best", least)
+		}
+	})
+}
