@@ -1,0 +1,130 @@
+package lab
+
+import "fmt"
+
+// Config is everything that a run is made from, fully resolved: config.toml of a
+// run folder is a Config. Knobs are the values that a person may change while the
+// run goes on; everything else is fixed.
+type Config struct {
+	Task   string `toml:"task"`
+	Method string `toml:"method"`
+	Scale  string `toml:"scale"`
+	Preset string `toml:"preset,omitempty"`
+	Device string `toml:"device"` // "cpu"
+
+	Seed    uint64 `toml:"seed"`
+	Members int    `toml:"members"` // agents in lockstep; member i has seed+i
+
+	Steps      int `toml:"steps"`       // env steps of the run
+	StartSteps int `toml:"start_steps"` // random actions, and no updates, while the buffer holds at most so many transitions
+	Buffer     int `toml:"buffer"`      // capacity of D_real and of D_syn
+	Lanes      int `toml:"lanes"`       // fixed parts of every reduction over rows
+
+	Evaluation Evaluation `toml:"evaluation"`
+	Agent      Agent      `toml:"agent"`
+	Curiosity  Curiosity  `toml:"curiosity"`
+	Generator  Generator  `toml:"generator"`
+	Knobs      Settings   `toml:"knobs"`
+
+	// Schedule are knob changes at positions, each "STEP:knob=value",
+	// "STEP:knob=value!", "STEP/fit:i:knob=value" or "STEP/generate:i:knob=value"
+	// (see ParseScheduled).
+	Schedule []string `toml:"schedule"`
+}
+
+// Evaluation is how and when a run is judged.
+type Evaluation struct {
+	Every         int     `toml:"every"`          // env steps; 0: never
+	Episodes      int     `toml:"episodes"`       // in lockstep, with the policy's mean action
+	DormantStates int     `toml:"dormant_states"` // real states on which the dormant ratio is taken
+	DormantTau    float64 `toml:"dormant_tau"`    // its threshold
+}
+
+// Agent is the part of SAC and REDQ that is fixed for a run.
+type Agent struct {
+	Hidden        []int   `toml:"hidden"`         // hidden layers of policy and critics
+	Critics       int     `toml:"critics"`        // N
+	Subset        int     `toml:"subset"`         // M critics in the target
+	Gamma         float64 `toml:"gamma"`          // discount
+	PolicyDelay   int     `toml:"policy_delay"`   // critic updates between policy updates within an env step
+	TargetEntropy float64 `toml:"target_entropy"` // 0: −dim(A)
+	InitialAlpha  float64 `toml:"initial_alpha"`  // α before its first update
+}
+
+// Curiosity is the part of the intrinsic curiosity model that is fixed for a run.
+type Curiosity struct {
+	Hidden    int     `toml:"hidden"`     // H, the width of everything
+	Residual  string  `toml:"residual"`   // "shared" as released, or "separate"
+	Batch     int     `toml:"batch"`      // real transitions of an update
+	LR        float64 `toml:"lr"`         // of Adam
+	Momentum  float64 `toml:"momentum"`   // of the running statistics of the batch norms
+	ScoreRows int     `toml:"score_rows"` // transitions scored by one run of the network
+	Every     int     `toml:"every"`      // critic updates between updates of the model
+	Warmup    int     `toml:"warmup"`     // updates on D_real when it is built in the middle of a run
+}
+
+// The kinds of Generator.
+const (
+	GeneratorDiffusion = "diffusion"
+	GeneratorNone      = "none" // the method uses real data only
+)
+
+// Methods that are built in, for lines that name the methods which use a knob.
+const (
+	MethodSAC     = "sac"
+	MethodREDQ    = "redq"
+	MethodSynthER = "synther"
+)
+
+// Validate says in one line what is wrong with c, or returns nil. It does not
+// look into the generator's and the curiosity model's own settings; New does.
+func (c *Config) Validate() error {
+	for _, least := range []struct {
+		name       string
+		value, min int
+	}{
+		{"members", c.Members, 1}, {"steps", c.Steps, 1}, {"start_steps", c.StartSteps, 0}, {"buffer", c.Buffer, 1},
+		{"lanes", c.Lanes, 1}, {"evaluation.every", c.Evaluation.Every, 0}, {"evaluation.episodes", c.Evaluation.Episodes, 1},
+		{"evaluation.dormant_states", c.Evaluation.DormantStates, 1}, {"agent.critics", c.Agent.Critics, 1},
+		{"agent.subset", c.Agent.Subset, 1}, {"agent.policy_delay", c.Agent.PolicyDelay, 1},
+	} {
+		if least.value < least.min {
+			return fmt.Errorf("configuration: %s is %d, want at least %d", least.name, least.value, least.min)
+		}
+	}
+	if c.Agent.Subset > c.Agent.Critics {
+		return fmt.Errorf("configuration: agent.subset is %d of %d critics", c.Agent.Subset, c.Agent.Critics)
+	}
+	if g := c.Agent.Gamma; !(g >= 0 && g < 1) {
+		return fmt.Errorf("configuration: agent.gamma is %g, want a number from 0 to below 1", g)
+	}
+	if k := c.Generator.Kind; k != GeneratorDiffusion && k != GeneratorNone {
+		return fmt.Errorf("configuration: generator.kind is %q, want %q or %q", k, GeneratorDiffusion, GeneratorNone)
+	}
+	if c.Knobs.Relevance == relevanceCuriosity && c.Curiosity.Every < 1 {
+		return fmt.Errorf("configuration: curiosity.every is %d, want at least 1", c.Curiosity.Every)
+	}
+	if err := c.Knobs.Validate(); err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	for _, text := range c.Schedule {
+		s, err := ParseScheduled(text)
+		if err != nil {
+			return err
+		}
+		k, err := FindKnob(s.Knob)
+		if err != nil {
+			return fmt.Errorf("schedule %q: %w", text, err)
+		}
+		if _, err := k.Parse(s.Value); err != nil {
+			return fmt.Errorf("schedule %q: %w", text, err)
+		}
+	}
+	return nil
+}
+
+// generates says whether the method has a generator.
+func (c *Config) generates() bool { return c.Generator.Kind != GeneratorNone }
+
+// prompted says whether the generator can be told what to generate.
+func (c *Config) prompted() bool { return c.generates() && c.Generator.Conditional }

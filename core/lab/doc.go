@@ -1,0 +1,21 @@
+// Package lab is one running experiment: Algorithm 1 of prioritized generative
+// replay (Wang et al., ICLR 2025) on a cohort of agents, the knobs that are
+// turned while it runs, its events and its journal.
+//
+// # Goroutines
+//
+// Run is the training goroutine. Everybody else sees three things of a Lab, and
+// none of them makes training wait: Snapshot (the latest state, an atomic
+// pointer), Events (the log of what must not be lost) and Send (a bounded
+// mailbox). Commands are taken out of the mailbox between slices only, so what
+// they change, changes at a Position that can be written down and repeated.
+//
+// # Slices and positions
+//
+// Work is cut by count, never by time: one env step with its updates; 4,096
+// scored transitions; a number of generator steps that Config fixes; one network
+// call of the sampler; 25 lockstep steps of the evaluation. Random numbers are
+// indexed by what they are for, not drawn in order. The same configuration, seed
+// and device therefore give the same journal, whenever a run was paused, watched
+// or told something that was repeated by a schedule.
+package lab

@@ -1,0 +1,50 @@
+package lab
+
+import "io"
+
+// Env is one environment. Actions are in [-1,1]. It has built-in types only, so
+// that a package of environments need not know this one. It belongs to one
+// goroutine.
+type Env interface {
+	ObsSize() int
+	ActSize() int
+	// Reset starts an episode and writes its first observation [ObsSize]. The
+	// start is a function of the environment's seed and the episode alone.
+	Reset(episode uint64, obs []float32) error
+	// Step applies an action [ActSize] and writes the observation that follows.
+	// terminated is a true end, truncated a time limit: after either the episode
+	// is over, but only the first one has no future.
+	Step(action, obs []float32) (reward float64, terminated, truncated bool, err error)
+	// Save and Load keep the state in the middle of an episode.
+	Save(w io.Writer) error
+	Load(r io.Reader) error
+	Close() error
+}
+
+// VecEnv steps Size() copies of an environment in lockstep, for evaluation.
+type VecEnv interface {
+	Size() int
+	ObsSize() int
+	ActSize() int
+	// Reset starts copy i in episode·Size()+i; obs is [Size, ObsSize].
+	Reset(episode uint64, obs []float32) error
+	// Step applies actions [Size, ActSize] and writes observations, rewards
+	// [Size] and whether each copy's episode is over [Size]. A copy whose episode
+	// is over stays as it is and earns nothing.
+	Step(actions, obs []float32, rewards []float64, ended []bool) error
+	Save(w io.Writer) error
+	Load(r io.Reader) error
+	Close() error
+}
+
+// Task makes the environments of one problem.
+type Task struct {
+	Name         string
+	Doc          string // one line
+	ObsSize      int
+	ActSize      int
+	EpisodeSteps int  // time limit
+	Terminates   bool // whether episodes can end before the time limit
+	New          func(seed uint64) (Env, error)
+	NewVec       func(n int, seed uint64) (VecEnv, error)
+}

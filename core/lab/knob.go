@@ -1,0 +1,296 @@
+package lab
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"pgrlab/core/run"
+)
+
+// Class says what must be redone before a change of a knob shows in training.
+type Class int
+
+// The classes.
+const (
+	// ClassBatch: nothing; the next update uses it.
+	ClassBatch Class = iota
+	// ClassGeneration: D_syn is made anew, from the generator as it is.
+	ClassGeneration
+	// ClassRefit: real transitions are scored, the generator is fitted, D_syn is
+	// made anew.
+	ClassRefit
+	// ClassRun: it is fixed for a run.
+	ClassRun
+)
+
+var classNames = [...]string{"batch", "generation", "refit", "run"}
+
+// String is batch, generation, refit or run.
+func (c Class) String() string { return classNames[c] }
+
+// MarshalText writes String.
+func (c Class) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// Kind is the type of a knob's values.
+type Kind int
+
+// The kinds.
+const (
+	KindFloat Kind = iota
+	KindInt
+	KindChoice
+)
+
+var kindNames = [...]string{"number", "count", "choice"}
+
+// String is number, count or choice.
+func (k Kind) String() string { return kindNames[k] }
+
+// Scale says how a knob's values are spaced.
+type Scale int
+
+// The scales.
+const (
+	ScaleLinear Scale = iota // steps of Knob.Step
+	ScaleLog                 // 1, 2, 5, 10, 20, …
+)
+
+// Value is the value of a knob: a number, or the text of a choice. Values are
+// comparable.
+type Value struct {
+	Number float64
+	Text   string // of a choice; "" for numbers
+}
+
+// Number is the value of a number or count.
+func Number(x float64) Value { return Value{Number: x} }
+
+// Choice is the value of a choice.
+func Choice(text string) Value { return Value{Text: text} }
+
+// String is the shortest text that reads back as v.
+func (v Value) String() string {
+	if v.Text != "" {
+		return v.Text
+	}
+	if a := math.Abs(v.Number); a >= 1e-3 && a < 1e9 && v.Number == math.Trunc(v.Number) {
+		return strconv.FormatFloat(v.Number, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v.Number, 'g', -1, 64)
+}
+
+// MarshalJSON writes a number or a string.
+func (v Value) MarshalJSON() ([]byte, error) {
+	if v.Text != "" {
+		return json.Marshal(v.Text)
+	}
+	return run.Float(v.Number).MarshalJSON()
+}
+
+// Use says which methods a knob is for.
+type Use int
+
+// The uses.
+const (
+	UseAlways    Use = iota
+	UseGenerator     // methods with a generator
+	UsePrompts       // methods whose generator is told what to generate
+)
+
+// Knob describes one value that can be changed while a run goes on. The screen,
+// --set, --at, presets and the documentation are made from Knobs.
+type Knob struct {
+	Name     string // as in commands and files: "guidance"
+	Symbol   string // as in the paper: "ω"
+	Unit     string
+	Doc      string // one line
+	Class    Class
+	Kind     Kind
+	Min, Max float64  // of numbers and counts, inclusive unless Above
+	Above    bool     // Min itself is not allowed
+	Choices  []string // of choices
+	Scale    Scale
+	Step     float64 // between neighbours of a linear scale
+	Use      Use
+
+	get func(*Settings) Value
+	set func(*Settings, Value)
+}
+
+// Knobs lists all knobs in the order in which they are shown. The slice is the
+// caller's.
+func Knobs() []Knob { return append([]Knob(nil), knobs...) }
+
+// FindKnob returns the knob of that name; an unknown name is an error that names
+// the nearest one.
+func FindKnob(name string) (Knob, error) {
+	for _, k := range knobs {
+		if k.Name == name {
+			return k, nil
+		}
+	}
+	return Knob{}, fmt.Errorf("unknown knob %q: did you mean %q?", name, nearest(name))
+}
+
+// Methods names the built-in methods that use the knob.
+func (k Knob) Methods() []string {
+	var names []string
+	for _, m := range methods {
+		if m.use >= k.Use {
+			names = append(names, m.name)
+		}
+	}
+	return names
+}
+
+// methods and the most that each of them uses.
+var methods = []struct {
+	name string
+	use  Use
+}{
+	{MethodSAC, UseAlways}, {MethodREDQ, UseAlways}, {MethodSynthER, UseGenerator},
+	{"pgr-reward", UsePrompts}, {"pgr-return", UsePrompts}, {"pgr-td", UsePrompts}, {"pgr-curiosity", UsePrompts},
+}
+
+// UsedBy says whether a run of c uses the knob; the error names the methods which
+// do.
+func (k Knob) UsedBy(c *Config) error {
+	if k.Use == UseAlways || k.Use == UseGenerator && c.generates() || k.Use == UsePrompts && c.prompted() {
+		return nil
+	}
+	return fmt.Errorf("%s: not used by %s: %s use it", k.Name, c.Method, strings.Join(k.Methods(), ", "))
+}
+
+// Parse reads a value and checks it.
+func (k Knob) Parse(text string) (Value, error) {
+	text = strings.TrimSpace(text)
+	if k.Kind == KindChoice {
+		v := Choice(text)
+		return v, k.Check(v)
+	}
+	x, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
+	if err != nil {
+		return Value{}, fmt.Errorf("%s: %q is not a number: want %s", k.Name, text, k.Range())
+	}
+	v := Number(x)
+	return v, k.Check(v)
+}
+
+// Check says what is wrong with a value, or returns nil.
+func (k Knob) Check(v Value) error {
+	x, good := v.Number, false
+	switch k.Kind {
+	case KindChoice:
+		for _, c := range k.Choices {
+			good = good || c == v.Text
+		}
+	case KindInt:
+		good = x == math.Trunc(x) && x >= k.Min && x <= k.Max
+	case KindFloat:
+		good = x >= k.Min && x <= k.Max && !(k.Above && x == k.Min)
+	}
+	if good {
+		return nil
+	}
+	return fmt.Errorf("%s: %s is out of range: want %s", k.Name, quoted(v), k.Range())
+}
+
+func quoted(v Value) string {
+	if v == (Value{}) {
+		return `""`
+	}
+	return v.String()
+}
+
+// Range says in words which values are allowed: "a count from 1 to 40".
+func (k Knob) Range() string {
+	if k.Kind == KindChoice {
+		return "one of " + strings.Join(k.Choices, ", ")
+	}
+	from := "from " + Number(k.Min).String()
+	if k.Above {
+		from = "above " + Number(k.Min).String()
+	}
+	return fmt.Sprintf("a %s %s to %s", k.Kind, from, Number(k.Max))
+}
+
+// Format writes a value for people.
+func (k Knob) Format(v Value) string { return v.String() }
+
+// Next is the neighbour of v in the direction of by, +1 or −1, kept in range.
+func (k Knob) Next(v Value, by int) Value {
+	if k.Kind == KindChoice {
+		for i, c := range k.Choices {
+			if c == v.Text {
+				return Choice(k.Choices[min(max(i+by, 0), len(k.Choices)-1)])
+			}
+		}
+		return Choice(k.Choices[0])
+	}
+	x := v.Number
+	for range max(by, -by) {
+		x = k.neighbour(x, by > 0)
+	}
+	return Number(x)
+}
+
+// neighbour is the next number of the knob's scale, or x at the end of its range.
+func (k Knob) neighbour(x float64, up bool) float64 {
+	next := nextLinear
+	if k.Scale == ScaleLog {
+		next = nextLog
+	}
+	y := next(x, k.Step, up)
+	if k.Kind == KindInt {
+		y = math.Round(y)
+	}
+	y = min(max(y, k.Min), k.Max)
+	if k.Above && y <= k.Min {
+		return x
+	}
+	return y
+}
+
+// nextLinear is the next multiple of step.
+func nextLinear(x, step float64, up bool) float64 {
+	const slack = 1e-9
+	n := math.Floor(x/step+slack) + 1
+	if !up {
+		n = math.Ceil(x/step-slack) - 1
+	}
+	return tidy(n * step)
+}
+
+// nextLog is the next of …, 1, 2, 5, 10, 20, …
+func nextLog(x, _ float64, up bool) float64 {
+	const slack = 1e-9
+	if x <= 0 {
+		return x
+	}
+	decade := math.Floor(math.Log10(x) + slack)
+	best := x
+	for d := decade - 1; d <= decade+1; d++ {
+		for _, m := range []float64{1, 2, 5} {
+			y := tidy(m * math.Pow(10, d))
+			if up && y > x*(1+slack) {
+				return y
+			}
+			if !up && y < x*(1-slack) {
+				best = y
+			}
+		}
+	}
+	return best
+}
+
+// tidy removes the dust of a computation from a number of few digits.
+func tidy(x float64) float64 {
+	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 12, 64), 64)
+	if err != nil {
+		return x
+	}
+	return y
+}

@@ -1,0 +1,147 @@
+package lab
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Phase is what the training goroutine is doing. The order is that of an env
+// step.
+type Phase int
+
+// The phases of an env step.
+const (
+	Collect  Phase = iota // act, step, store, the updates
+	Score                 // relevance of every real transition
+	Fit                   // the generator
+	Generate              // synthetic transitions
+	Evaluate
+	// AfterStep is the place between two env steps.
+	AfterStep
+)
+
+var phaseNames = [...]string{"collect", "score", "fit", "generate", "evaluate", "after step"}
+
+// String is the phase's name: collect, score, fit, generate, evaluate, after step.
+func (p Phase) String() string { return phaseNames[p] }
+
+// Position is a place between two slices: where a command may take effect.
+// Positions of a run are totally ordered.
+type Position struct {
+	// Step counts env steps from 1; position {Step: 0} is before the first one.
+	Step int
+	// Phase is AfterStep for the place after everything that belongs to Step, or
+	// the phase of Step in which I units of work are done: scored transitions,
+	// generator steps, network calls, evaluation steps.
+	Phase Phase
+	I     int
+}
+
+// After is the place after everything that belongs to env step step.
+func After(step int) Position { return Position{Step: step, Phase: AfterStep} }
+
+// String is what --at takes: "10000", "10000/fit:37".
+func (p Position) String() string {
+	if p.Phase == AfterStep {
+		return strconv.Itoa(p.Step)
+	}
+	return fmt.Sprintf("%d/%s:%d", p.Step, p.Phase, p.I)
+}
+
+// MarshalText writes String.
+func (p Position) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads what String writes.
+func (p *Position) UnmarshalText(text []byte) error {
+	read, err := ParsePosition(string(text))
+	if err != nil {
+		return err
+	}
+	*p = read
+	return nil
+}
+
+// Before says whether p comes before q.
+func (p Position) Before(q Position) bool {
+	if p.Step != q.Step {
+		return p.Step < q.Step
+	}
+	if p.Phase != q.Phase {
+		return p.Phase < q.Phase
+	}
+	return p.I < q.I
+}
+
+// ParsePosition reads "10000" or "10000/fit:37".
+func ParsePosition(text string) (Position, error) {
+	bad := func() (Position, error) {
+		return Position{}, fmt.Errorf("position %q: want STEP, STEP/fit:I or STEP/generate:I", text)
+	}
+	stepText, rest, inside := strings.Cut(text, "/")
+	step, err := count(stepText)
+	if err != nil {
+		return bad()
+	}
+	if !inside {
+		return After(step), nil
+	}
+	name, iText, _ := strings.Cut(rest, ":")
+	i, err := count(iText)
+	if err != nil {
+		return bad()
+	}
+	for p := Score; p <= Evaluate; p++ {
+		if phaseNames[p] == name && step > 0 {
+			return Position{Step: step, Phase: p, I: i}, nil
+		}
+	}
+	return bad()
+}
+
+// count reads a number that is not negative; 10_000 is 10000.
+func count(text string) (int, error) {
+	n, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("%q is not a count", text)
+	}
+	return n, nil
+}
+
+// Scheduled is a knob change at a position.
+type Scheduled struct {
+	At    Position
+	Knob  string
+	Value string
+	Now   bool // redo at once what depends on the knob
+}
+
+// String is what --at takes: "10000:guidance=3!".
+func (s Scheduled) String() string {
+	text := fmt.Sprintf("%s:%s=%s", s.At, s.Knob, s.Value)
+	if s.Now {
+		text += "!"
+	}
+	return text
+}
+
+// ParseScheduled reads "STEP:knob=value", "STEP/fit:i:knob=value" or
+// "STEP/generate:i:knob=value", each with a "!" at the end for "now". It does not
+// look at knob and value; see FindKnob.
+func ParseScheduled(text string) (Scheduled, error) {
+	left, value, found := strings.Cut(text, "=")
+	colon := strings.LastIndexByte(left, ':')
+	if !found || colon < 0 {
+		return Scheduled{}, fmt.Errorf("schedule %q: want STEP:knob=value, for example 20000:guidance=3", text)
+	}
+	at, err := ParsePosition(strings.TrimSpace(left[:colon]))
+	if err != nil {
+		return Scheduled{}, fmt.Errorf("schedule %q: %w", text, err)
+	}
+	s := Scheduled{At: at, Knob: strings.TrimSpace(left[colon+1:])}
+	s.Value, s.Now = strings.CutSuffix(strings.TrimSpace(value), "!")
+	if s.Knob == "" || s.Value == "" {
+		return Scheduled{}, fmt.Errorf("schedule %q: knob or value is missing: want STEP:knob=value", text)
+	}
+	return s, nil
+}

@@ -1,0 +1,172 @@
+package lab
+
+// Settings are the values of all knobs.
+type Settings struct {
+	Relevance   string  `toml:"relevance"`
+	Guidance    float64 `toml:"guidance"`
+	TopFraction float64 `toml:"top_fraction"`
+	Ratio       float64 `toml:"ratio"`
+	Hold        string  `toml:"hold"`
+	UTD         int     `toml:"utd"`
+	Batch       int     `toml:"batch"`
+	LRActor     float64 `toml:"lr_actor"`
+	LRCritic    float64 `toml:"lr_critic"`
+	Tau         float64 `toml:"tau"`
+
+	RefitEvery     int     `toml:"refit_every"`
+	Samples        int     `toml:"samples"`
+	SamplerSteps   int     `toml:"sampler_steps"`
+	SChurn         float64 `toml:"s_churn"`
+	GeneratorSteps int     `toml:"generator_steps"`
+	LRGenerator    float64 `toml:"lr_generator"`
+	PUncond        float64 `toml:"p_uncond"`
+}
+
+// The choices of hold.
+const (
+	// HoldBatch keeps the size of the batch: a share r of it is synthetic.
+	HoldBatch = "batch"
+	// HoldReal keeps the real rows of a batch at r = 0.5 and lets the batch grow
+	// with r, as the paper's scaling does: 0.5/256, 0.75/512, 0.875/1024.
+	HoldReal = "real"
+)
+
+// The relevance functions; see package relevance.
+const (
+	relevanceCuriosity = "curiosity"
+	relevanceNone      = "none"
+)
+
+// Get is the value of the knob of that name; an unknown name has none.
+func (s *Settings) Get(name string) (Value, bool) {
+	for _, k := range knobs {
+		if k.Name == name {
+			return k.get(s), true
+		}
+	}
+	return Value{}, false
+}
+
+// Set reads a value as --set does. The error names the nearest knob, or the range.
+func (s *Settings) Set(name, text string) error {
+	k, err := FindKnob(name)
+	if err != nil {
+		return err
+	}
+	v, err := k.Parse(text)
+	if err != nil {
+		return err
+	}
+	k.set(s, v)
+	return nil
+}
+
+// Values are all values by name.
+func (s *Settings) Values() map[string]Value {
+	m := make(map[string]Value, len(knobs))
+	for _, k := range knobs {
+		m[k.Name] = k.get(s)
+	}
+	return m
+}
+
+// Validate says what is wrong with the first value that is out of range, or
+// returns nil.
+func (s *Settings) Validate() error {
+	for _, k := range knobs {
+		if err := k.Check(k.get(s)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func number(field func(*Settings) *float64) (func(*Settings) Value, func(*Settings, Value)) {
+	return func(s *Settings) Value { return Number(*field(s)) },
+		func(s *Settings, v Value) { *field(s) = v.Number }
+}
+
+func integer(field func(*Settings) *int) (func(*Settings) Value, func(*Settings, Value)) {
+	return func(s *Settings) Value { return Number(float64(*field(s))) },
+		func(s *Settings, v Value) { *field(s) = int(v.Number) }
+}
+
+func choice(field func(*Settings) *string) (func(*Settings) Value, func(*Settings, Value)) {
+	return func(s *Settings) Value { return Choice(*field(s)) },
+		func(s *Settings, v Value) { *field(s) = v.Text }
+}
+
+// number, count and pick complete a knob with its field of Settings.
+func (k Knob) number(field func(*Settings) *float64) Knob {
+	k.Kind = KindFloat
+	k.get, k.set = number(field)
+	return k
+}
+
+func (k Knob) count(field func(*Settings) *int) Knob {
+	k.Kind = KindInt
+	k.get, k.set = integer(field)
+	return k
+}
+
+func (k Knob) pick(field func(*Settings) *string) Knob {
+	k.Kind = KindChoice
+	k.get, k.set = choice(field)
+	return k
+}
+
+// knobs is the table.
+var knobs = []Knob{
+	Knob{Name: "relevance", Symbol: "F", Class: ClassRefit, Use: UsePrompts,
+		Choices: []string{"curiosity", "td", "td-signed", "return", "reward", "none"},
+		Doc:     "how interesting a transition is; none trains the generator without a condition"}.
+		pick(func(s *Settings) *string { return &s.Relevance }),
+	Knob{Name: "guidance", Symbol: "ω", Class: ClassGeneration, Use: UsePrompts, Min: 0, Max: 10, Step: 0.25,
+		Doc: "pull towards high relevance: 0 none, 1 as in the data, above 1 stronger"}.
+		number(func(s *Settings) *float64 { return &s.Guidance }),
+	Knob{Name: "ratio", Symbol: "r", Class: ClassBatch, Use: UseGenerator, Min: 0, Max: 1, Step: 0.125,
+		Doc: "share of synthetic transitions in a batch"}.
+		number(func(s *Settings) *float64 { return &s.Ratio }),
+	Knob{Name: "hold", Class: ClassBatch, Use: UseGenerator, Choices: []string{HoldBatch, HoldReal},
+		Doc: "what r leaves alone: the size of the batch, or its real rows (the batch grows)"}.
+		pick(func(s *Settings) *string { return &s.Hold }),
+	Knob{Name: "top_fraction", Symbol: "k", Class: ClassGeneration, Use: UsePrompts, Min: 0, Above: true, Max: 1, Step: 0.05,
+		Doc: "share of the real transitions, the most relevant, that serve as prompts"}.
+		number(func(s *Settings) *float64 { return &s.TopFraction }),
+	Knob{Name: "utd", Symbol: "UTD", Unit: "updates/step", Class: ClassBatch, Min: 1, Max: 40, Step: 1,
+		Doc: "critic updates per env step"}.
+		count(func(s *Settings) *int { return &s.UTD }),
+	Knob{Name: "batch", Symbol: "B", Unit: "rows", Class: ClassBatch, Min: 2, Max: 4096, Scale: ScaleLog, Step: 1,
+		Doc: "transitions of an update; with hold=real at r = 0.5"}.
+		count(func(s *Settings) *int { return &s.Batch }),
+	Knob{Name: "lr_actor", Symbol: "λπ", Class: ClassBatch, Min: 0, Max: 1, Scale: ScaleLog,
+		Doc: "learning rate of the policy and of α"}.
+		number(func(s *Settings) *float64 { return &s.LRActor }),
+	Knob{Name: "lr_critic", Symbol: "λQ", Class: ClassBatch, Min: 0, Max: 1, Scale: ScaleLog,
+		Doc: "learning rate of the critics"}.
+		number(func(s *Settings) *float64 { return &s.LRCritic }),
+	Knob{Name: "tau", Symbol: "τ", Class: ClassBatch, Min: 0, Max: 1, Scale: ScaleLog,
+		Doc: "how far the target critics move towards the critics at each update"}.
+		number(func(s *Settings) *float64 { return &s.Tau }),
+	Knob{Name: "refit_every", Unit: "steps", Class: ClassBatch, Use: UseGenerator, Min: 1, Max: 1e8, Scale: ScaleLog,
+		Doc: "env steps between refits of the generator"}.
+		count(func(s *Settings) *int { return &s.RefitEvery }),
+	Knob{Name: "samples", Unit: "rows", Class: ClassGeneration, Use: UseGenerator, Min: 1, Max: 1e8, Scale: ScaleLog,
+		Doc: "transitions of a generation, the size of D_syn"}.
+		count(func(s *Settings) *int { return &s.Samples }),
+	Knob{Name: "sampler_steps", Symbol: "N", Class: ClassGeneration, Use: UseGenerator, Min: 2, Max: 1000, Step: 1, Scale: ScaleLog,
+		Doc: "noise levels of the sampler"}.
+		count(func(s *Settings) *int { return &s.SamplerSteps }),
+	Knob{Name: "s_churn", Symbol: "S", Class: ClassGeneration, Use: UseGenerator, Min: 0, Max: 1000, Step: 10,
+		Doc: "noise that the sampler adds on the way; 0 is deterministic"}.
+		number(func(s *Settings) *float64 { return &s.SChurn }),
+	Knob{Name: "generator_steps", Symbol: "T", Unit: "steps", Class: ClassRefit, Use: UseGenerator, Min: 1, Max: 1e8, Scale: ScaleLog,
+		Doc: "gradient steps of a refit"}.
+		count(func(s *Settings) *int { return &s.GeneratorSteps }),
+	Knob{Name: "lr_generator", Symbol: "λG", Class: ClassRefit, Use: UseGenerator, Min: 0, Above: true, Max: 1, Scale: ScaleLog,
+		Doc: "learning rate of the generator at the start of a refit"}.
+		number(func(s *Settings) *float64 { return &s.LRGenerator }),
+	Knob{Name: "p_uncond", Symbol: "p", Class: ClassRefit, Use: UsePrompts, Min: 0, Max: 1, Step: 0.05,
+		Doc: "probability that a row of a refit loses its condition"}.
+		number(func(s *Settings) *float64 { return &s.PUncond }),
+}

@@ -1,0 +1,87 @@
+package lab
+
+import "time"
+
+// State is whether a run goes on.
+type State int
+
+// The states.
+const (
+	Starting State = iota
+	Running
+	PausedState
+	Finished
+	FailedState
+)
+
+var stateNames = [...]string{"starting", "running", "paused", "finished", "failed"}
+
+// String is starting, running, paused, finished or failed.
+func (s State) String() string { return stateNames[s] }
+
+// Snapshot is a run as it was a moment ago. It never changes.
+type Snapshot struct {
+	Time         time.Time
+	Task, Method string
+	Seed         uint64
+	Dir          string // run folder; "" without one
+	Members      int
+
+	Step, Steps int
+	State       State
+	Phase       Phase
+	PhaseDone   int // units of the phase, as in Position.I
+	PhaseTotal  int
+	PhaseETA    time.Duration // 0: unknown
+	ETA         time.Duration // of the run; 0: unknown
+	Position    Position
+
+	StepsPerSec   float64 // env steps, over the last seconds, refits and evaluations included
+	UpdatesPerSec float64 // critic updates
+	// CostRefit and CostGenerate are estimates of "now"; 0: unknown.
+	CostRefit    time.Duration
+	CostGenerate time.Duration
+
+	// Knobs are the effective values by name.
+	Knobs map[string]Value
+	// Waiting are changes that are set and not yet in force.
+	Waiting []KnobChanged
+	// Scheduled are changes still to come, in order.
+	Scheduled []Scheduled
+
+	// The rest is about member 0.
+	Real, Synthetic int // rows of the buffers
+	Updates         uint64
+	Episode         int
+	EpisodeStep     int
+	EpisodeReturn   float64
+	NextRefit       int // env steps to go; 0: the method has no generator
+	Refits          int
+	FitLoss         float64 // of the last slice of a fit
+	// FReal and FSyn describe relevance of real and synthetic transitions after
+	// the last generation, over the same edges; nil before it.
+	FReal, FSyn *Histogram
+	// Losses are those of the last update; nil before it.
+	Losses *UpdateLosses
+	// MixReal and MixSynthetic are the rows of the last batch.
+	MixReal, MixSynthetic int
+
+	Err string // why it failed or waits
+}
+
+// UpdateLosses are the numbers of one update.
+type UpdateLosses struct {
+	Critic, Actor, Alpha, QMean float64
+	Curiosity                   float64 // NaN without a curiosity model
+}
+
+// Bins is the number of bins of a Histogram.
+const Bins = 20
+
+// Histogram describes a distribution of relevance.
+type Histogram struct {
+	Rows                       int
+	Min, Q10, Median, Q90, Max float64
+	Low, High                  float64 // edges of the first and last bin
+	Counts                     [Bins]int
+}

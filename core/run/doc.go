@@ -1,0 +1,18 @@
+// Package run is what a run leaves on disk: a folder with the resolved
+// configuration, the journal, the saved policy and a lock.
+//
+//	config.toml    the fully resolved configuration, as it was given
+//	events.jsonl   the journal: one compact JSON object a line
+//	policy.bin     the policy's weights at the end
+//	lock           held (flock) by the process that runs it
+//
+// # The journal
+//
+// A line begins with its type and the step it was written at; then come the
+// fields of its type, then what was observed: an object "obs" and the seconds
+// since the start, "wall_s". Lines are written at steps, never at times, so two
+// runs of the same configuration, seed and device write the same lines, except
+// for what is observed. Canonical drops that, and two runs are the same when
+// their canonical journals are equal byte for byte. Numbers that are not finite
+// are the strings "NaN", "Inf" and "-Inf".
+package run

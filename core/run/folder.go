@@ -1,0 +1,197 @@
+package run
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// The files of a run folder.
+const (
+	ConfigName  = "config.toml"
+	JournalName = "events.jsonl"
+	PolicyName  = "policy.bin"
+	lockName    = "lock"
+)
+
+// Folder is the folder of a run that this process writes. It belongs to one
+// goroutine.
+type Folder struct {
+	dir     string
+	lock    *os.File
+	journal journalFile
+	size    int64 // bytes of complete lines
+}
+
+// journalFile is what a journal is written to; *os.File, or a failing disk in
+// tests.
+type journalFile interface {
+	io.WriteCloser
+	Truncate(size int64) error
+	Seek(offset int64, whence int) (int64, error)
+	Sync() error
+}
+
+// Create makes the folder of a new run, with its parents, writes config.toml and
+// an empty journal, and takes the lock. A folder that holds a run already is
+// refused, so that no run is ever overwritten.
+func Create(dir string, configTOML []byte) (*Folder, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make run folder %s: %w: choose another one with --out", dir, reason(err))
+	}
+	lock, err := takeLock(dir)
+	if err != nil {
+		return nil, err
+	}
+	f := &Folder{dir: dir, lock: lock}
+	if err := f.begin(configTOML); err != nil {
+		lock.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// begin writes the files of a new run.
+func (f *Folder) begin(configTOML []byte) error {
+	for _, name := range []string{ConfigName, JournalName} {
+		if _, err := os.Lstat(f.Path(name)); err == nil {
+			return fmt.Errorf("run folder %s holds a run already: choose another one with --out", f.dir)
+		}
+	}
+	if err := f.Write(ConfigName, configTOML); err != nil {
+		return err
+	}
+	journal, err := os.OpenFile(f.Path(JournalName), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("start journal %s: %w", f.Path(JournalName), reason(err))
+	}
+	f.journal = journal
+	return nil
+}
+
+// takeLock locks the folder for this process. The lock goes with the process,
+// however it ends.
+func takeLock(dir string) (*os.File, error) {
+	path := filepath.Join(dir, lockName)
+	lock, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("lock run folder %s: %w: choose another one with --out", dir, reason(err))
+	}
+	err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		lock.Close()
+		return nil, fmt.Errorf("run folder %s is in use by another pgrlab: choose another one with --out", dir)
+	}
+	if err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("lock run folder %s: %w", dir, err)
+	}
+	return lock, nil
+}
+
+// Dir is the folder's path as it was given.
+func (f *Folder) Dir() string { return f.dir }
+
+// Path is the path of a file in the folder.
+func (f *Folder) Path(name string) string { return filepath.Join(f.dir, name) }
+
+// Append writes one line to the journal. Either the whole line is written or
+// none of it: what a full disk cut off is taken back, so that the caller can try
+// the same line again later.
+func (f *Folder) Append(l Line) error {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return fmt.Errorf("write journal: %w", err)
+	}
+	text = append(text, '\n')
+	n, err := f.journal.Write(text)
+	if err == nil {
+		f.size += int64(len(text))
+		return nil
+	}
+	if n > 0 {
+		// Best effort: where even this fails, readers skip a torn last line.
+		if f.journal.Truncate(f.size) == nil {
+			f.journal.Seek(f.size, io.SeekStart)
+		}
+	}
+	return fmt.Errorf("write journal %s: %w", f.Path(JournalName), reason(err))
+}
+
+// Size is the number of bytes of the journal.
+func (f *Folder) Size() int64 { return f.size }
+
+// Write replaces a file of the folder at once: readers see the old or the new
+// content, never a part of it.
+func (f *Folder) Write(name string, content []byte) error {
+	return f.Save(name, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+// Save is Write for content that is made while it is written.
+func (f *Folder) Save(name string, write func(w io.Writer) error) error {
+	path := f.Path(name)
+	temporary, err := os.CreateTemp(f.dir, name+".new-*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, reason(err))
+	}
+	err = write(temporary)
+	for _, step := range []func() error{
+		temporary.Sync,
+		func() error { return temporary.Chmod(0o644) },
+		temporary.Close,
+	} {
+		if e := step(); err == nil {
+			err = e
+		}
+	}
+	if err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	if err != nil {
+		os.Remove(temporary.Name())
+		return fmt.Errorf("write %s: %w", path, reason(err))
+	}
+	return nil
+}
+
+// Sync puts the journal on the disk.
+func (f *Folder) Sync() error {
+	if err := f.journal.Sync(); err != nil {
+		return fmt.Errorf("write journal %s: %w", f.Path(JournalName), reason(err))
+	}
+	return nil
+}
+
+// Close ends the journal and gives the lock back.
+func (f *Folder) Close() error {
+	err := f.journal.Close()
+	if e := f.lock.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return fmt.Errorf("close run folder %s: %w", f.dir, reason(err))
+	}
+	return nil
+}
+
+// reason leaves out the operation and path of a file error, which the message
+// around it has said.
+func reason(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		return link.Err
+	}
+	return err
+}

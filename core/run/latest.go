@@ -1,0 +1,28 @@
+package run
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Latest is the run folder directly below root whose journal was written last.
+func Latest(root string) (string, error) {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return "", fmt.Errorf("look for runs in %s: %w", root, reason(err))
+	}
+	best, at := "", time.Time{}
+	for _, e := range entries {
+		dir := filepath.Join(root, e.Name())
+		info, err := os.Stat(filepath.Join(dir, JournalName))
+		if err == nil && (best == "" || info.ModTime().After(at)) {
+			best, at = dir, info.ModTime()
+		}
+	}
+	if best == "" {
+		return "", fmt.Errorf("look for runs in %s: there is none", root)
+	}
+	return best, nil
+}

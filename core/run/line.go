@@ -1,0 +1,58 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// NoMember is the member of a line that is about the whole cohort.
+const NoMember = -1
+
+// Line is one line of the journal.
+type Line struct {
+	Type   string
+	Step   int
+	Member int // the member of the cohort that the line is about, or NoMember
+	// Body holds the fields of the line's type: a struct or map that JSON makes
+	// an object of, or nil.
+	Body any
+	// WallS is the time since the run's start in seconds.
+	WallS float64
+}
+
+// MarshalJSON writes type, step, member (only of a line about one member), the
+// fields of the body in their order and wall_s.
+func (l Line) MarshalJSON() ([]byte, error) {
+	if l.Type == "" {
+		return nil, errors.New("a journal line without a type")
+	}
+	kind, err := json.Marshal(l.Type)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `{"type":%s,"step":%d`, kind, l.Step)
+	if l.Member != NoMember {
+		fmt.Fprintf(&b, `,"member":%d`, l.Member)
+	}
+	if l.Body != nil {
+		body, err := json.Marshal(l.Body)
+		if err != nil {
+			return nil, fmt.Errorf("journal line %s: %w", l.Type, err)
+		}
+		if body[0] != '{' {
+			return nil, fmt.Errorf("journal line %s: its body %T is not an object", l.Type, l.Body)
+		}
+		if fields := body[1 : len(body)-1]; len(fields) > 0 {
+			b.WriteByte(',')
+			b.Write(fields)
+		}
+	}
+	b.WriteString(`,"wall_s":`)
+	b.WriteString(strconv.FormatFloat(l.WallS, 'f', 3, 64))
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}

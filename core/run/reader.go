@@ -1,0 +1,92 @@
+package run
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Entry is one line of a journal, as read.
+type Entry struct {
+	Type   string
+	Step   int
+	Member int     // NoMember where the line does not say
+	WallS  float64 // 0 where the line does not say
+	Number int     // of the line, from 1
+	Text   []byte  // the line without its end; valid until the next call
+}
+
+// Fields decodes the line into a struct or map.
+func (e Entry) Fields(into any) error {
+	if err := json.Unmarshal(e.Text, into); err != nil {
+		return fmt.Errorf("journal line %d (%s): %w", e.Number, e.Type, err)
+	}
+	return nil
+}
+
+// Reader reads a journal line by line. A last line that a crash or a full disk
+// cut off is skipped; a broken line before the last one is an error.
+type Reader struct {
+	r      *bufio.Reader
+	number int
+}
+
+// NewReader reads a journal.
+func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReader(r)} }
+
+// Next returns the next line; after the last one the error is io.EOF.
+func (r *Reader) Next() (Entry, error) {
+	for {
+		line, err := r.r.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return Entry{}, fmt.Errorf("read journal: %w", err)
+		}
+		last := err != nil
+		r.number++
+		text := bytes.TrimSpace(line)
+		if len(text) == 0 {
+			if last {
+				return Entry{}, io.EOF
+			}
+			continue
+		}
+		e, err := parseEntry(text)
+		if err != nil && (last || r.atEnd()) {
+			return Entry{}, io.EOF
+		}
+		if err != nil {
+			return Entry{}, fmt.Errorf("journal line %d: %w", r.number, err)
+		}
+		e.Number = r.number
+		return e, nil
+	}
+}
+
+// atEnd says whether nothing follows.
+func (r *Reader) atEnd() bool {
+	_, err := r.r.Peek(1)
+	return err != nil
+}
+
+func parseEntry(text []byte) (Entry, error) {
+	head := struct {
+		Type   *string `json:"type"`
+		Step   *int    `json:"step"`
+		Member *int    `json:"member"`
+		WallS  Float   `json:"wall_s"`
+	}{}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return Entry{}, err
+	}
+	if head.Type == nil || head.Step == nil {
+		return Entry{}, errors.New("no type or no step")
+	}
+	e := Entry{Type: *head.Type, Step: *head.Step, Member: NoMember, WallS: float64(head.WallS), Text: text}
+	if head.Member != nil {
+		e.Member = *head.Member
+	}
+	return e, nil
+}
