@@ -15,16 +15,23 @@ const Lanes = 2
 // lab uses no core.
 const patience = 1 << 12
 
-// pool is a group of workers that run segments in lockstep: the caller of run
-// and its helpers.
+// pool is a group of workers that run a job's segments in lockstep: the caller
+// of run and its helpers.
+//
+// # Why workers take lanes
+//
+// No worker owns a lane: whoever is free takes the next one of the open segment.
+// On a busy machine, where a helper's thread may not run for milliseconds, the
+// caller takes both lanes and nobody waits for the helper, unless it lost its
+// core in the middle of a lane.
 type pool struct {
 	workers int
-	mu      sync.Mutex // one program at a time
+	mu      sync.Mutex // one job at a time
 
-	job      *job
-	posted   atomic.Uint64 // number of the job that was posted last
-	arrived  atomic.Uint64 // barrier arrivals since the pool began
-	expected uint64        // arrivals before the present job
+	job      atomic.Pointer[job]
+	state    atomic.Uint64 // progress of the present job, packed by pack
+	finished atomic.Uint64 // lanes that the present job has completed
+	number   uint64        // number of the present job, under mu
 	helpers  []*helper
 }
 
@@ -38,26 +45,42 @@ type job struct {
 	stop     bool
 }
 
+// pack puts the number of a run, its open segment and how many of that segment's
+// lanes are taken into one word, so that one comparison proves all three.
+func pack(run uint64, segment, taken int) uint64 {
+	return run<<32 | uint64(segment)<<8 | uint64(taken)
+}
+
+// over is the segment after a job's last: a state in which no lane can be taken.
+const over = 1<<24 - 1
+
+func unpack(state uint64) (run uint64, segment, taken int) {
+	return state >> 32, int(state >> 8 & (1<<24 - 1)), int(state & 255)
+}
+
 func newPool(workers int) *pool {
 	p := &pool{workers: min(workers, Lanes)}
 	for i := 1; i < p.workers; i++ {
 		h := &helper{wake: make(chan struct{}, 1)}
 		p.helpers = append(p.helpers, h)
-		go p.help(h, i)
+		go p.help(h)
 	}
 	return p
 }
 
-// run executes a job on all workers, or by the caller alone where the pool is
-// in use.
+// run executes a job on all workers, or by the caller alone where the pool is in
+// use.
 func (p *pool) run(j *job) {
-	if p.workers == 1 || !p.mu.TryLock() {
+	if !p.mu.TryLock() {
 		alone(j.segments)
 		return
 	}
 	defer p.mu.Unlock()
-	p.post(j)
-	p.work(j.segments, 0)
+	if len(p.helpers) == 0 {
+		alone(j.segments)
+		return
+	}
+	p.work(j, p.post(j))
 }
 
 // alone executes segments lane by lane; the numbers are the same.
@@ -71,10 +94,12 @@ func alone(segments [][]stage) {
 	}
 }
 
-func (p *pool) post(j *job) {
-	p.job = j
-	p.expected = p.arrived.Load()
-	p.posted.Add(1)
+// post opens a job's first segment and wakes who sleeps.
+func (p *pool) post(j *job) (run uint64) {
+	p.number = (p.number + 1) & (1<<32 - 1)
+	p.finished.Store(0)
+	p.job.Store(j)
+	p.state.Store(pack(p.number, 0, 0))
 	for _, h := range p.helpers {
 		if h.asleep.Load() {
 			select {
@@ -83,46 +108,63 @@ func (p *pool) post(j *job) {
 			}
 		}
 	}
+	return p.number
 }
 
-// work runs the lanes of one worker through the segments.
-func (p *pool) work(segments [][]stage, worker int) {
-	target := p.expected
-	for _, segment := range segments {
-		for lane := worker; lane < Lanes; lane += p.workers {
-			for i := range segment {
-				segment[i].run(lane)
-			}
+// work takes lanes of a run until all its segments are done.
+func (p *pool) work(j *job, run uint64) {
+	for spins := 1; ; spins++ {
+		state := p.state.Load()
+		now, segment, taken := unpack(state)
+		if now != run || segment == over {
+			return
 		}
-		target += uint64(p.workers)
-		p.arrived.Add(1)
-		for spins := 1; p.arrived.Load() < target; spins++ {
+		if taken == Lanes {
 			pause(spins)
+			continue
 		}
+		if !p.state.CompareAndSwap(state, state+1) {
+			continue
+		}
+		for i := range j.segments[segment] {
+			j.segments[segment][i].run(taken)
+		}
+		// Whoever completes a segment opens the next: this is the barrier.
+		if p.finished.Add(1) == uint64((segment+1)*Lanes) {
+			next := segment + 1
+			if next == len(j.segments) {
+				next = over
+			}
+			p.state.Store(pack(run, next, 0))
+		}
+		spins = 0
 	}
 }
 
-func (p *pool) help(h *helper, worker int) {
-	done := uint64(0)
-	for {
-		for spins := 1; p.posted.Load() == done; spins++ {
-			if spins < patience {
-				pause(spins)
-				continue
+func (p *pool) help(h *helper) {
+	var done uint64 // the run that this helper saw last
+	for spins := 1; ; spins++ {
+		if run, _, _ := unpack(p.state.Load()); run != done {
+			// The job belongs to this run, or, where that one is over, to a later
+			// one, in which work finds nothing to take.
+			j := p.job.Load()
+			if j.stop {
+				return
 			}
-			h.asleep.Store(true)
-			if p.posted.Load() == done { // nothing came between the look and the flag
-				<-h.wake
-			}
-			h.asleep.Store(false)
-			spins = 1
+			p.work(j, run)
+			done, spins = run, 0
+			continue
 		}
-		done++
-		j := p.job
-		if j.stop {
-			return
+		if spins < patience {
+			pause(spins)
+			continue
 		}
-		p.work(j.segments, worker)
+		h.asleep.Store(true)
+		if run, _, _ := unpack(p.state.Load()); run == done { // nothing came in between
+			<-h.wake
+		}
+		h.asleep.Store(false)
+		spins = 0
 	}
 }
 
@@ -134,7 +176,6 @@ func (p *pool) close() {
 		p.post(&job{stop: true})
 		p.helpers = nil
 	}
-	p.workers = 1
 }
 
 // pause waits a moment. It is an ordinary function, where Go can preempt, and

@@ -21,7 +21,7 @@ DATA ramp<>+60(SB)/4, $0x00000000
 GLOBL ramp<>(SB), RODATA|NOPTR, $64
 
 // func avx2Tile1x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile1x2(SB), NOSPLIT, $0-104
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
@@ -44,8 +44,8 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
 
 ready:
 	MOVQ k+8(FP), CX
@@ -109,7 +109,7 @@ finish:
 	VADDPS  Y2, Y1, Y1
 
 unbiased:
-	VXORPS Y3, Y3, Y3
+	VPXOR  Y3, Y3, Y3
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y3, Y0
@@ -148,7 +148,7 @@ maskless:
 	RET
 
 // func avx2Tile1x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile1x2Tail(SB), NOSPLIT, $0-104
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
@@ -176,8 +176,8 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
 
 ready:
 	MOVQ k+8(FP), CX
@@ -241,7 +241,7 @@ finish:
 	VADDPS     Y2, Y1, Y1
 
 unbiased:
-	VXORPS Y3, Y3, Y3
+	VPXOR  Y3, Y3, Y3
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y3, Y0
@@ -280,7 +280,7 @@ maskless:
 	RET
 
 // func avx2Tile2x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile2x2(SB), NOSPLIT, $0-104
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
@@ -308,10 +308,10 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
 
 ready:
 	MOVQ k+8(FP), CX
@@ -392,7 +392,7 @@ finish:
 	VADDPS  Y4, Y3, Y3
 
 unbiased:
-	VXORPS Y5, Y5, Y5
+	VPXOR  Y5, Y5, Y5
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y5, Y0
@@ -443,7 +443,7 @@ maskless:
 	RET
 
 // func avx2Tile2x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile2x2Tail(SB), NOSPLIT, $0-104
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
@@ -476,10 +476,10 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
 
 ready:
 	MOVQ k+8(FP), CX
@@ -560,7 +560,7 @@ finish:
 	VADDPS     Y4, Y3, Y3
 
 unbiased:
-	VXORPS Y5, Y5, Y5
+	VPXOR  Y5, Y5, Y5
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y5, Y0
@@ -611,7 +611,7 @@ maskless:
 	RET
 
 // func avx2Tile3x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile3x2(SB), NOSPLIT, $0-104
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
@@ -644,12 +644,12 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
 
 ready:
 	MOVQ k+8(FP), CX
@@ -747,7 +747,7 @@ finish:
 	VADDPS  Y6, Y5, Y5
 
 unbiased:
-	VXORPS Y7, Y7, Y7
+	VPXOR  Y7, Y7, Y7
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y7, Y0
@@ -810,7 +810,7 @@ maskless:
 	RET
 
 // func avx2Tile3x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile3x2Tail(SB), NOSPLIT, $0-104
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
@@ -848,12 +848,12 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
 
 ready:
 	MOVQ k+8(FP), CX
@@ -951,7 +951,7 @@ finish:
 	VADDPS     Y6, Y5, Y5
 
 unbiased:
-	VXORPS Y7, Y7, Y7
+	VPXOR  Y7, Y7, Y7
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y7, Y0
@@ -1014,7 +1014,7 @@ maskless:
 	RET
 
 // func avx2Tile4x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile4x2(SB), NOSPLIT, $0-104
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
@@ -1054,14 +1054,14 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
 
 ready:
 	MOVQ k+8(FP), CX
@@ -1181,7 +1181,7 @@ finish:
 	VADDPS  Y8, Y7, Y7
 
 unbiased:
-	VXORPS Y9, Y9, Y9
+	VPXOR  Y9, Y9, Y9
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y9, Y0
@@ -1256,7 +1256,7 @@ maskless:
 	RET
 
 // func avx2Tile4x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile4x2Tail(SB), NOSPLIT, $0-104
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
@@ -1301,14 +1301,14 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
 
 ready:
 	MOVQ k+8(FP), CX
@@ -1428,7 +1428,7 @@ finish:
 	VADDPS     Y8, Y7, Y7
 
 unbiased:
-	VXORPS Y9, Y9, Y9
+	VPXOR  Y9, Y9, Y9
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y9, Y0
@@ -1503,7 +1503,7 @@ maskless:
 	RET
 
 // func avx2Tile5x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile5x2(SB), NOSPLIT, $0-104
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
@@ -1548,16 +1548,16 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
 
 ready:
 	MOVQ k+8(FP), CX
@@ -1694,7 +1694,7 @@ finish:
 	VADDPS  Y10, Y9, Y9
 
 unbiased:
-	VXORPS Y11, Y11, Y11
+	VPXOR  Y11, Y11, Y11
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y11, Y0
@@ -1781,7 +1781,7 @@ maskless:
 	RET
 
 // func avx2Tile5x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile5x2Tail(SB), NOSPLIT, $0-104
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
@@ -1831,16 +1831,16 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
 
 ready:
 	MOVQ k+8(FP), CX
@@ -1977,7 +1977,7 @@ finish:
 	VADDPS     Y10, Y9, Y9
 
 unbiased:
-	VXORPS Y11, Y11, Y11
+	VPXOR  Y11, Y11, Y11
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y11, Y0
@@ -2064,7 +2064,7 @@ maskless:
 	RET
 
 // func avx2Tile6x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile6x2(SB), NOSPLIT, $0-104
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
@@ -2114,18 +2114,18 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	VPXOR Y10, Y10, Y10
+	VPXOR Y11, Y11, Y11
 
 ready:
 	MOVQ k+8(FP), CX
@@ -2279,7 +2279,7 @@ finish:
 	VADDPS  Y12, Y11, Y11
 
 unbiased:
-	VXORPS Y13, Y13, Y13
+	VPXOR  Y13, Y13, Y13
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y13, Y0
@@ -2378,7 +2378,7 @@ maskless:
 	RET
 
 // func avx2Tile6x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile6x2Tail(SB), NOSPLIT, $0-104
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
@@ -2433,18 +2433,18 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	VPXOR Y10, Y10, Y10
+	VPXOR Y11, Y11, Y11
 
 ready:
 	MOVQ k+8(FP), CX
@@ -2598,7 +2598,7 @@ finish:
 	VADDPS     Y12, Y11, Y11
 
 unbiased:
-	VXORPS Y13, Y13, Y13
+	VPXOR  Y13, Y13, Y13
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y13, Y0
@@ -2697,7 +2697,7 @@ maskless:
 	RET
 
 // func avx2Tile1x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile1x1Tail(SB), NOSPLIT, $0-104
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
@@ -2724,7 +2724,7 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
+	VPXOR Y0, Y0, Y0
 
 ready:
 	MOVQ k+8(FP), CX
@@ -2776,7 +2776,7 @@ finish:
 	VADDPS     Y1, Y0, Y0
 
 unbiased:
-	VXORPS Y2, Y2, Y2
+	VPXOR  Y2, Y2, Y2
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y2, Y0
@@ -2810,7 +2810,7 @@ maskless:
 	RET
 
 // func avx2Tile2x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile2x1Tail(SB), NOSPLIT, $0-104
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
@@ -2841,8 +2841,8 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
 
 ready:
 	MOVQ k+8(FP), CX
@@ -2905,7 +2905,7 @@ finish:
 	VADDPS     Y2, Y1, Y1
 
 unbiased:
-	VXORPS Y3, Y3, Y3
+	VPXOR  Y3, Y3, Y3
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y3, Y0
@@ -2946,7 +2946,7 @@ maskless:
 	RET
 
 // func avx2Tile3x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile3x1Tail(SB), NOSPLIT, $0-104
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
@@ -2981,9 +2981,9 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
 
 ready:
 	MOVQ k+8(FP), CX
@@ -3057,7 +3057,7 @@ finish:
 	VADDPS     Y3, Y2, Y2
 
 unbiased:
-	VXORPS Y4, Y4, Y4
+	VPXOR  Y4, Y4, Y4
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y4, Y0
@@ -3105,7 +3105,7 @@ maskless:
 	RET
 
 // func avx2Tile4x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile4x1Tail(SB), NOSPLIT, $0-104
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
@@ -3146,10 +3146,10 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
 
 ready:
 	MOVQ k+8(FP), CX
@@ -3239,7 +3239,7 @@ finish:
 	VADDPS     Y4, Y3, Y3
 
 unbiased:
-	VXORPS Y5, Y5, Y5
+	VPXOR  Y5, Y5, Y5
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y5, Y0
@@ -3294,7 +3294,7 @@ maskless:
 	RET
 
 // func avx2Tile5x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile5x1Tail(SB), NOSPLIT, $0-104
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
@@ -3339,11 +3339,11 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
 
 ready:
 	MOVQ k+8(FP), CX
@@ -3444,7 +3444,7 @@ finish:
 	VADDPS     Y5, Y4, Y4
 
 unbiased:
-	VXORPS Y6, Y6, Y6
+	VPXOR  Y6, Y6, Y6
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y6, Y0
@@ -3506,7 +3506,7 @@ maskless:
 	RET
 
 // func avx2Tile6x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile6x1Tail(SB), NOSPLIT, $0-104
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
@@ -3555,12 +3555,12 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
 
 ready:
 	MOVQ k+8(FP), CX
@@ -3672,7 +3672,7 @@ finish:
 	VADDPS     Y6, Y5, Y5
 
 unbiased:
-	VXORPS Y7, Y7, Y7
+	VPXOR  Y7, Y7, Y7
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y7, Y0
@@ -3741,7 +3741,7 @@ maskless:
 	RET
 
 // func avx2Tile7x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile7x1Tail(SB), NOSPLIT, $0-104
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
@@ -3795,13 +3795,13 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
 
 ready:
 	MOVQ k+8(FP), CX
@@ -3929,7 +3929,7 @@ finish:
 	VADDPS     Y7, Y6, Y6
 
 unbiased:
-	VXORPS Y8, Y8, Y8
+	VPXOR  Y8, Y8, Y8
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y8, Y0
@@ -4005,7 +4005,7 @@ maskless:
 	RET
 
 // func avx2Tile8x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile8x1Tail(SB), NOSPLIT, $0-104
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
@@ -4063,14 +4063,14 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
 
 ready:
 	MOVQ k+8(FP), CX
@@ -4209,7 +4209,7 @@ finish:
 	VADDPS     Y8, Y7, Y7
 
 unbiased:
-	VXORPS Y9, Y9, Y9
+	VPXOR  Y9, Y9, Y9
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y9, Y0
@@ -4292,7 +4292,7 @@ maskless:
 	RET
 
 // func avx2Tile9x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile9x1Tail(SB), NOSPLIT, $0-104
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
@@ -4354,15 +4354,15 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
 
 ready:
 	MOVQ k+8(FP), CX
@@ -4512,7 +4512,7 @@ finish:
 	VADDPS     Y9, Y8, Y8
 
 unbiased:
-	VXORPS Y10, Y10, Y10
+	VPXOR  Y10, Y10, Y10
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y10, Y0
@@ -4602,7 +4602,7 @@ maskless:
 	RET
 
 // func avx2Tile10x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile10x1Tail(SB), NOSPLIT, $0-104
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
@@ -4669,16 +4669,16 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
 
 ready:
 	MOVQ k+8(FP), CX
@@ -4844,7 +4844,7 @@ finish:
 	VADDPS     Y10, Y9, Y9
 
 unbiased:
-	VXORPS Y11, Y11, Y11
+	VPXOR  Y11, Y11, Y11
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y11, Y0
@@ -4941,7 +4941,7 @@ maskless:
 	RET
 
 // func avx2Tile11x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile11x1Tail(SB), NOSPLIT, $0-104
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
@@ -5012,17 +5012,17 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	VPXOR Y10, Y10, Y10
 
 ready:
 	MOVQ k+8(FP), CX
@@ -5199,7 +5199,7 @@ finish:
 	VADDPS     Y11, Y10, Y10
 
 unbiased:
-	VXORPS Y12, Y12, Y12
+	VPXOR  Y12, Y12, Y12
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y12, Y0
@@ -5303,7 +5303,7 @@ maskless:
 	RET
 
 // func avx2Tile12x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile12x1Tail(SB), NOSPLIT, $0-104
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
@@ -5378,18 +5378,18 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	VPXOR Y10, Y10, Y10
+	VPXOR Y11, Y11, Y11
 
 ready:
 	MOVQ k+8(FP), CX
@@ -5577,7 +5577,7 @@ finish:
 	VADDPS     Y12, Y11, Y11
 
 unbiased:
-	VXORPS Y13, Y13, Y13
+	VPXOR  Y13, Y13, Y13
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y13, Y0
@@ -5688,7 +5688,7 @@ maskless:
 	RET
 
 // func avx2Tile1x8(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile1x8(SB), NOSPLIT, $0-104
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
@@ -5717,14 +5717,14 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
 
 ready:
 	MOVQ k+8(FP), CX
@@ -5820,7 +5820,7 @@ finish:
 	VADDPS  Y8, Y7, Y7
 
 unbiased:
-	VXORPS Y9, Y9, Y9
+	VPXOR  Y9, Y9, Y9
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y9, Y0
@@ -5889,7 +5889,7 @@ maskless:
 	RET
 
 // func avx2Tile2x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile2x4(SB), NOSPLIT, $0-104
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
@@ -5921,14 +5921,14 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
 
 ready:
 	MOVQ k+8(FP), CX
@@ -6045,7 +6045,7 @@ finish:
 	VADDPS  Y8, Y7, Y7
 
 unbiased:
-	VXORPS Y9, Y9, Y9
+	VPXOR  Y9, Y9, Y9
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y9, Y0
@@ -6116,7 +6116,7 @@ maskless:
 	RET
 
 // func avx2Tile3x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·avx2Tile3x4(SB), NOSPLIT, $0-104
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
@@ -6155,18 +6155,18 @@ block:
 	JMP        ready
 
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	VPXOR Y10, Y10, Y10
+	VPXOR Y11, Y11, Y11
 
 ready:
 	MOVQ k+8(FP), CX
@@ -6312,7 +6312,7 @@ finish:
 	VADDPS  Y12, Y11, Y11
 
 unbiased:
-	VXORPS Y13, Y13, Y13
+	VPXOR  Y13, Y13, Y13
 	TESTQ  $0x00000002, flags+80(FP)
 	JZ     linear
 	VMAXPS Y0, Y13, Y0
@@ -6647,25 +6647,25 @@ blocksxxxx:
 	VMOVUPS (BX)(CX*4), Y1
 	VPXOR   Y2, Y2, Y2
 	VCMPPS  $0x11, Y1, Y2, Y1
-	VPAND   Y1, Y0, Y0
+	VANDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (SI)(CX*4)
 	VMOVUPS 32(DX)(CX*4), Y0
 	VMOVUPS 32(BX)(CX*4), Y1
 	VPXOR   Y2, Y2, Y2
 	VCMPPS  $0x11, Y1, Y2, Y1
-	VPAND   Y1, Y0, Y0
+	VANDPS  Y1, Y0, Y0
 	VMOVUPS Y0, 32(SI)(CX*4)
 	VMOVUPS 64(DX)(CX*4), Y0
 	VMOVUPS 64(BX)(CX*4), Y1
 	VPXOR   Y2, Y2, Y2
 	VCMPPS  $0x11, Y1, Y2, Y1
-	VPAND   Y1, Y0, Y0
+	VANDPS  Y1, Y0, Y0
 	VMOVUPS Y0, 64(SI)(CX*4)
 	VMOVUPS 96(DX)(CX*4), Y0
 	VMOVUPS 96(BX)(CX*4), Y1
 	VPXOR   Y2, Y2, Y2
 	VCMPPS  $0x11, Y1, Y2, Y1
-	VPAND   Y1, Y0, Y0
+	VANDPS  Y1, Y0, Y0
 	VMOVUPS Y0, 96(SI)(CX*4)
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000020, AX
@@ -6679,7 +6679,7 @@ blocksx:
 	VMOVUPS (BX)(CX*4), Y1
 	VPXOR   Y2, Y2, Y2
 	VCMPPS  $0x11, Y1, Y2, Y1
-	VPAND   Y1, Y0, Y0
+	VANDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (SI)(CX*4)
 	ADDQ    $0x00000008, CX
 	SUBQ    $0x00000008, AX
@@ -6696,7 +6696,7 @@ afterx:
 	VMASKMOVPS (BX)(CX*4), Y0, Y2
 	VPXOR      Y3, Y3, Y3
 	VCMPPS     $0x11, Y2, Y3, Y2
-	VPAND      Y2, Y1, Y1
+	VANDPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (SI)(CX*4)
 
 done:
@@ -7903,7 +7903,7 @@ blocksx:
 	VPSUBD      c0000007f<>+0(SB), Y3, Y3
 	VCVTDQ2PS   Y3, Y3
 	VMOVUPS     c41c80000<>+0(SB), Y4
-	VPAND       Y1, Y4, Y1
+	VANDPS      Y1, Y4, Y1
 	VSUBPS      Y1, Y3, Y1
 	VPAND       c007fffff<>+0(SB), Y2, Y2
 	VPADDD      c3f3504f3<>+0(SB), Y2, Y2
@@ -7954,7 +7954,7 @@ afterx:
 	VPSUBD      c0000007f<>+0(SB), Y4, Y4
 	VCVTDQ2PS   Y4, Y4
 	VMOVUPS     c41c80000<>+0(SB), Y5
-	VPAND       Y2, Y5, Y2
+	VANDPS      Y2, Y5, Y2
 	VSUBPS      Y2, Y4, Y2
 	VPAND       c007fffff<>+0(SB), Y3, Y3
 	VPADDD      c3f3504f3<>+0(SB), Y3, Y3

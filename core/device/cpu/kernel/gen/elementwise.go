@@ -110,7 +110,7 @@ func (g *gen) loop(unroll int, in, out []string, body func(in []vec) []vec) {
 	}
 	g.TESTQ(n, n)
 	g.JZ(operand.LabelRef("done"))
-	rest := g.predicate()
+	rest := g.mask()
 	g.tail(n, rest)
 	var args []vec
 	for _, name := range in {
@@ -123,6 +123,3 @@ func (g *gen) loop(unroll int, in, out []string, body func(in []vec) []vec) {
 	}
 	g.Label("done")
 }
-
-// predicate is a fresh register for a mask.
-func (g *gen) predicate() reg.Register { return g.vec() }

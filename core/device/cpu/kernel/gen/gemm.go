@@ -22,24 +22,28 @@ func (t tile) name() string {
 	return fmt.Sprintf("Tile%dx%d%s", t.rows, t.vecs, kind)
 }
 
-// tiles are the shapes that 16 registers hold: six rows of two vectors are 12
-// sums, two vectors of B and the broadcast element of A. A single vector of
-// columns takes up to 12 rows, and up to three rows take more columns, so that
-// there are always enough independent sums to hide the latency of the
-// multiply-add.
-func tiles() []tile {
+// tiles are the shapes that the registers hold: six rows of two vectors (14 in
+// AVX-512) are 12 sums (28), two vectors of B and the broadcast element of A. A
+// single vector of columns takes up to 12 (14) rows, and up to three rows take
+// more columns, so that there are always enough independent sums to hide the
+// latency of the multiply-add.
+func (g *gen) tiles() []tile {
+	pair, single := 6, 12
+	if g.wide() {
+		pair, single = 14, 14
+	}
 	var ts []tile
-	for rows := 1; rows <= 6; rows++ {
+	for rows := 1; rows <= pair; rows++ {
 		ts = append(ts, tile{rows, 2, false}, tile{rows, 2, true})
 	}
-	for rows := 1; rows <= 12; rows++ {
+	for rows := 1; rows <= single; rows++ {
 		ts = append(ts, tile{rows, 1, true})
 	}
 	return append(ts, tile{1, 8, false}, tile{2, 4, false}, tile{3, 4, false})
 }
 
 func (g *gen) products() {
-	for _, t := range tiles() {
+	for _, t := range g.tiles() {
 		g.product(t)
 	}
 	g.pack(false)
@@ -62,11 +66,12 @@ func (g *gen) product(t tile) {
 }
 
 // productGen holds the registers of one microkernel. They are fixed by hand:
-// the sums first, then B's vectors and what is left for broadcasts.
+// the sums first, then B's vectors and what is left for broadcasts. R14 is free:
+// the caller of assembly, which keeps g there, restores it.
 type productGen struct {
 	*gen
 	tile
-	predicate          reg.Register
+	columns            mask             // of the last vector, where it is a tail
 	a                  []reg.GPPhysical // every third row of A
 	ars, aks, b, ldb   reg.GPPhysical
 	c, ldc, count, mix reg.GPPhysical
@@ -80,10 +85,15 @@ func (p *productGen) spare(i int) vecReg { return p.reg(p.rows*p.vecs + i) }
 
 type vecReg = reg.VecPhysical
 
-func (p *productGen) reg(i int) vecReg { return ymm[i] }
+func (p *productGen) reg(i int) vecReg {
+	if p.wide() {
+		return zmm[i]
+	}
+	return ymm[i]
+}
 
 func (p *productGen) emit() {
-	p.a = []reg.GPPhysical{reg.RAX, reg.RBX, reg.RDX, reg.RSI}[:(p.rows+2)/3]
+	p.a = []reg.GPPhysical{reg.RAX, reg.RBX, reg.RDX, reg.RSI, reg.R14}[:(p.rows+2)/3]
 	p.ars, p.aks, p.b, p.ldb = reg.R8, reg.R9, reg.R10, reg.R11
 	p.c, p.ldc, p.count, p.mix, p.at = reg.R12, reg.R13, reg.RCX, reg.RDI, reg.R15
 	p.Load(p.Param("ars"), p.ars)
@@ -92,9 +102,12 @@ func (p *productGen) emit() {
 	p.Load(p.Param("c"), p.c)
 	p.Load(p.Param("ldc"), p.ldc)
 	if p.masked {
-		p.predicate = p.reg(15)
+		p.columns = reg.K1
+		if !p.wide() {
+			p.columns = p.reg(15)
+		}
 		p.Load(p.Param("tail"), p.mix)
-		p.tail(p.mix, p.predicate)
+		p.tail(p.mix, p.columns)
 	}
 	p.Label("block")
 	p.start()
@@ -112,7 +125,7 @@ func (p *productGen) column(row reg.Register, v int) mem {
 
 func (p *productGen) fetch(row reg.Register, v int, d vecReg) {
 	if p.masked && v == p.vecs-1 {
-		p.loadTail(p.column(row, v), p.predicate, d)
+		p.loadTail(p.column(row, v), p.columns, d)
 		return
 	}
 	p.VMOVUPS(p.column(row, v), d)
@@ -150,7 +163,7 @@ func (p *productGen) start() {
 	p.JMP(operand.LabelRef("ready"))
 	p.Label("zero")
 	for i := range p.rows * p.vecs {
-		p.VXORPS(p.reg(i), p.reg(i), p.reg(i))
+		p.clear(p.reg(i))
 	}
 	p.Label("ready")
 }
@@ -238,7 +251,7 @@ func (p *productGen) epilogue() {
 		}
 	}
 	p.Label("unbiased")
-	p.VXORPS(zero, zero, zero)
+	p.clear(zero)
 	p.TESTQ(operand.U32(flagReLU), p.address("flags"))
 	p.JZ(operand.LabelRef("linear"))
 	for i := range p.rows * p.vecs {
@@ -251,15 +264,19 @@ func (p *productGen) epilogue() {
 	p.rowsOf(p.mix, func(i int) {
 		for v := range p.vecs {
 			p.fetch(p.at, v, x)
-			p.VCMPPS(operand.U8(0x11), x, zero, x) // 0 < mask
-			p.VANDPS(x, p.sum(i, v), p.sum(i, v))
+			positive := mask(x)
+			if p.wide() {
+				positive = reg.K2
+			}
+			p.VCMPPS(lessThan, x, zero, positive) // 0 < mask
+			p.keepInto(positive, p.sum(i, v), p.sum(i, v))
 		}
 	})
 	p.Label("store")
 	p.rowsOf(p.c, func(i int) {
 		for v := range p.vecs {
 			if p.masked && v == p.vecs-1 {
-				p.storeTail(p.sum(i, v), p.predicate, p.column(p.at, v))
+				p.storeTail(p.sum(i, v), p.columns, p.column(p.at, v))
 			} else {
 				p.VMOVUPS(p.sum(i, v), p.column(p.at, v))
 			}
@@ -291,9 +308,9 @@ func (g *gen) pack(masked bool) {
 	}
 	g.begin(name, "func(k int, src *float32, lds int, dst *float32, tail int)")
 	k, src, lds, dst := g.arg("k"), g.arg("src"), g.arg("lds"), g.arg("dst")
-	rest := reg.Register(nil)
+	rest := mask(nil)
 	if masked {
-		rest = g.predicate()
+		rest = g.mask()
 		g.tail(g.arg("tail"), rest)
 	}
 	g.Label("row")

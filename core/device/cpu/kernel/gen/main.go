@@ -38,8 +38,10 @@ func (s isa) generate() (map[string][]byte, error) {
 	g.elementwise()
 	g.optimiser()
 	g.reductions()
-	g.transpose(8)
-	g.transpose(16)
+	if !s.wide() { // AVX-512 uses these too
+		g.transpose(8)
+		g.transpose(16)
+	}
 	g.peak()
 	file, err := g.Result()
 	if err != nil {

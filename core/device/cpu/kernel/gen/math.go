@@ -111,7 +111,7 @@ func (g *gen) siluSlope(x vec) vec {
 
 // mishParts returns e = e^{−|x|} as p·t, and tanh(log(1+eˣ)) = n/d: right of 0
 // (1+2e)/(1+2e+2e²), left e(2+e)/(2+e(2+e)). n lacks the factor e on the left.
-func (g *gen) mishParts(x vec) (left, p, t, e, n, d vec) {
+func (g *gen) mishParts(x vec) (left mask, p, t, e, n, d vec) {
 	p, t = g.exponent(g.minusAbs(x))
 	left = g.less(x, g.zero())
 	e = g.mul(p, t)

@@ -31,7 +31,7 @@ func (g *gen) rowDot(rows int) {
 	if rows > 1 {
 		g.LEAQ(mem{Base: lda, Index: lda, Scale: 2}, lda3)
 	}
-	rest, restMask := g.GP64(), g.predicate()
+	rest, restMask := g.GP64(), g.mask()
 	g.MOVQ(g.arg("k"), rest)
 	g.ANDQ(operand.U32(g.lanes-1), rest)
 	g.tail(rest, restMask)
@@ -101,7 +101,7 @@ func (g *gen) rowDot(rows int) {
 // horizontal is the sum of the lanes, halves first.
 func (g *gen) horizontal(a vec) reg.VecVirtual {
 	low := a
-	if g.lanes == 16 {
+	if g.wide() {
 		high := g.YMM()
 		g.VEXTRACTF64X4(operand.U8(1), a, high)
 		low = g.YMM()
@@ -122,7 +122,7 @@ func (g *gen) horizontal(a vec) reg.VecVirtual {
 func (g *gen) colSum(vecs int) {
 	g.begin(fmt.Sprintf("ColSum%d", vecs), "func(m, n int, a *float32, lda int, out *float32)")
 	a, lda, out, n := g.arg("a"), g.arg("lda"), g.arg("out"), g.arg("n")
-	rest := g.predicate()
+	rest := g.mask()
 	if vecs == 1 {
 		g.tail(n, rest)
 	}
@@ -180,7 +180,7 @@ func (g *gen) squares(name, signature string, in []string, f func(in []vec) vec)
 		x := f(in)
 		half := reg.Register(g.XMM())
 		low, high := g.vec(), g.vec()
-		if g.lanes == 16 {
+		if g.wide() {
 			half = g.YMM()
 			g.VCVTPS2PD(x.AsY(), low)
 			g.VEXTRACTF64X4(operand.U8(1), x, half)
@@ -198,7 +198,7 @@ func (g *gen) squares(name, signature string, in []string, f func(in []vec) vec)
 	g.VADDPD(sums[3], sums[1], sums[1])
 	g.VADDPD(sums[1], sums[0], sums[0])
 	low := sums[0]
-	if g.lanes == 16 {
+	if g.wide() {
 		half := g.YMM()
 		g.VEXTRACTF64X4(operand.U8(1), sums[0], half)
 		g.VADDPD(half, low.AsY(), low.AsY())

@@ -23,7 +23,11 @@ type isa struct {
 	lanes int
 }
 
-var isas = []isa{{"avx2", 8}}
+var isas = []isa{{"avx2", 8}, {"avx512", 16}}
+
+// wide says whether this is AVX-512, which has masks in registers of their own
+// and other names for some instructions.
+func (s isa) wide() bool { return s.lanes == 16 }
 
 // gen emits one family. Its short methods below are the vector machine that the
 // kernels are written in: they return a fresh register and leave their operands
@@ -37,7 +41,7 @@ type gen struct {
 
 func newGen(s isa) *gen {
 	g := &gen{Context: build.NewContext(), isa: s, consts: map[uint32]mem{}}
-	if s.lanes == 8 {
+	if !s.wide() {
 		g.ramp = g.StaticGlobal("ramp")
 		g.DataAttributes(attr.RODATA | attr.NOPTR)
 		for i := range 2 * s.lanes {
@@ -68,7 +72,7 @@ func (g *gen) end() {
 func (g *gen) bytes() int { return 4 * g.lanes }
 
 func (g *gen) vec() vec {
-	if g.lanes == 16 {
+	if g.wide() {
 		return g.ZMM()
 	}
 	return g.YMM()
@@ -111,8 +115,16 @@ func (g *gen) copy(a vec) vec {
 
 func (g *gen) zero() vec {
 	d := g.vec()
-	g.VPXOR(d, d, d)
+	g.clear(d)
 	return d
+}
+
+func (g *gen) clear(d reg.Register) {
+	if g.wide() {
+		g.VPXORD(d, d, d)
+		return
+	}
+	g.VPXOR(d, d, d)
 }
 
 // In the next ones the last operand may be memory.
@@ -141,8 +153,25 @@ func (g *gen) horner(x vec, coefficients ...float64) vec {
 	return p
 }
 
-func (g *gen) and(a vec, b op) vec { d := g.vec(); g.VPAND(b, a, d); return d }
-func (g *gen) or(a vec, b op) vec  { d := g.vec(); g.VPOR(b, a, d); return d }
+func (g *gen) and(a vec, b op) vec {
+	d := g.vec()
+	if g.wide() {
+		g.VPANDD(b, a, d)
+	} else {
+		g.VPAND(b, a, d)
+	}
+	return d
+}
+
+func (g *gen) or(a vec, b op) vec {
+	d := g.vec()
+	if g.wide() {
+		g.VPORD(b, a, d)
+	} else {
+		g.VPOR(b, a, d)
+	}
+	return d
+}
 
 // Integer lanes.
 
@@ -161,32 +190,73 @@ func (g *gen) right(a vec, n uint8) vec {
 func (g *gen) toInt(a vec) vec   { d := g.vec(); g.VCVTPS2DQ(a, d); return d }
 func (g *gen) fromInt(a vec) vec { d := g.vec(); g.VCVTDQ2PS(a, d); return d }
 
-// round is the nearest whole number.
+// round is the nearest whole number, the even one of two.
 func (g *gen) round(a vec) vec {
 	d := g.vec()
-	g.VROUNDPS(operand.U8(8), a, d)
+	if g.wide() {
+		g.VRNDSCALEPS(operand.U8(8), a, d)
+	} else {
+		g.VROUNDPS(operand.U8(8), a, d)
+	}
 	return d
 }
 
-// less is the predicate a < b, false for NaN; b may be memory.
-func (g *gen) less(a vec, b op) vec {
+// A mask says of each lane whether something holds: a vector of ones and zeros
+// in AVX2, a mask register in AVX-512.
+type mask = reg.Register
+
+func (g *gen) mask() mask {
+	if g.wide() {
+		return g.K()
+	}
+	return g.YMM()
+}
+
+// lessThan is the predicate a < b, ordered and quiet: false for NaN.
+const lessThan = operand.U8(0x11)
+
+// less is the mask of a < b; b may be memory.
+func (g *gen) less(a vec, b op) mask {
+	d := g.mask()
+	g.VCMPPS(lessThan, b, a, d)
+	return d
+}
+
+// choose is yes where the mask is set, else no; yes may be memory.
+func (g *gen) choose(where mask, yes op, no vec) vec {
 	d := g.vec()
-	g.VCMPPS(operand.U8(0x11), b, a, d)
+	if g.wide() {
+		g.VBLENDMPS(yes, no, where, d)
+	} else {
+		g.VBLENDVPS(where, yes, no, d)
+	}
 	return d
 }
 
-// choose is yes where the predicate holds, else no.
-func (g *gen) choose(if_ vec, yes op, no vec) vec {
+// keep is a where the mask is set, else 0.
+func (g *gen) keep(where mask, a vec) vec {
 	d := g.vec()
-	g.VBLENDVPS(if_, yes, no, d)
+	g.keepInto(where, a, d)
 	return d
 }
 
-// keep is a where the predicate holds, else 0.
-func (g *gen) keep(if_, a vec) vec { return g.and(a, if_) }
+func (g *gen) keepInto(where mask, a, d reg.Register) {
+	if g.wide() {
+		g.VMOVAPS_Z(a, where, d)
+	} else {
+		g.VANDPS(where, a, d)
+	}
+}
 
-// tail is the predicate of the first n lanes, 0 < n ≤ lanes, into d.
-func (g *gen) tail(n reg.Register, d reg.Register) {
+// tail sets d to the mask of the first n lanes, n ≤ lanes.
+func (g *gen) tail(n reg.Register, d mask) {
+	if g.wide() {
+		ones := g.GP32()
+		g.MOVL(operand.U32(0xffff), ones)
+		g.BZHIL(n.(reg.GP).As32(), ones, ones)
+		g.KMOVW(ones, d)
+		return
+	}
 	table, rest := g.GP64(), g.GP64()
 	g.LEAQ(g.ramp, table)
 	g.MOVQ(operand.U32(g.lanes), rest)
@@ -194,10 +264,23 @@ func (g *gen) tail(n reg.Register, d reg.Register) {
 	g.VMOVUPS(mem{Base: table, Index: rest, Scale: 4}, d)
 }
 
-// loadTail reads the lanes of the predicate, zeros for the rest; no byte
-// outside is touched.
-func (g *gen) loadTail(m op, if_, d reg.Register)  { g.VMASKMOVPS(m, if_, d) }
-func (g *gen) storeTail(d, if_ reg.Register, m op) { g.VMASKMOVPS(d, if_, m) }
+// loadTail reads the lanes of the mask, zeros for the rest, and storeTail
+// writes them; no byte outside is touched.
+func (g *gen) loadTail(m op, where mask, d reg.Register) {
+	if g.wide() {
+		g.VMOVUPS_Z(m, where, d)
+	} else {
+		g.VMASKMOVPS(m, where, d)
+	}
+}
+
+func (g *gen) storeTail(d reg.Register, where mask, m op) {
+	if g.wide() {
+		g.VMOVUPS(d, where, m)
+	} else {
+		g.VMASKMOVPS(d, where, m)
+	}
+}
 
 // arg loads the named parameter into a register.
 func (g *gen) arg(name string) reg.GPVirtual {

@@ -1,0 +1,87 @@
+// Package bench times the core's parts on this machine: the training steps and
+// network calls that a run consists of, on data that has their shapes.
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"pgrlab/core/device"
+)
+
+// Workload is one thing to time.
+type Workload struct {
+	Name string
+	Doc  string
+	// Make prepares the workload on a device. step is what is timed; flops is
+	// its count of floating-point operations, 0 where that says nothing.
+	Make func(dev device.Device) (step func(i uint64) error, flops float64, err error)
+}
+
+// Result is what one workload took.
+type Result struct {
+	Workload string  `json:"workload"`
+	MS       float64 `json:"ms"`      // median over rounds of a step's mean
+	BestMS   float64 `json:"best_ms"` // of the fastest round
+	GFLOPS   float64 `json:"gflops"`  // at the median
+	Threads  int     `json:"threads"`
+	Device   string  `json:"device"`
+}
+
+// Options say how long to measure.
+type Options struct {
+	Rounds int           // 0: 5
+	Round  time.Duration // 0: one second
+}
+
+// Find returns the workload of that name.
+func Find(name string) (Workload, bool) {
+	i := slices.IndexFunc(Workloads, func(w Workload) bool { return w.Name == name })
+	if i < 0 {
+		return Workload{}, false
+	}
+	return Workloads[i], true
+}
+
+// Run times a workload: a few steps to warm up, then rounds of steps.
+func Run(ctx context.Context, w Workload, dev device.Device, threads int, o Options) (Result, error) {
+	if o.Rounds == 0 {
+		o.Rounds = 5
+	}
+	if o.Round == 0 {
+		o.Round = time.Second
+	}
+	step, flops, err := w.Make(dev)
+	if err != nil {
+		return Result{}, fmt.Errorf("bench %s: %w", w.Name, err)
+	}
+	count := uint64(0)
+	next := func() error {
+		count++
+		return step(count)
+	}
+	for range 5 {
+		if err := next(); err != nil {
+			return Result{}, fmt.Errorf("bench %s: %w", w.Name, err)
+		}
+	}
+	var rounds []float64
+	for range o.Rounds {
+		steps, start := 0, time.Now()
+		for time.Since(start) < o.Round || steps < 3 {
+			if err := context.Cause(ctx); err != nil {
+				return Result{}, err
+			}
+			if err := next(); err != nil {
+				return Result{}, fmt.Errorf("bench %s: %w", w.Name, err)
+			}
+			steps++
+		}
+		rounds = append(rounds, time.Since(start).Seconds()*1e3/float64(steps))
+	}
+	slices.Sort(rounds)
+	median := rounds[len(rounds)/2]
+	return Result{Workload: w.Name, MS: median, BestMS: rounds[0], GFLOPS: flops / median / 1e6, Threads: threads, Device: dev.Name()}, nil
+}

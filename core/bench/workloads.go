@@ -1,0 +1,114 @@
+package bench
+
+import (
+	"pgrlab/core/device"
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/rng"
+)
+
+// The shapes are those of quadruped-walk, the largest of the paper's tasks.
+const (
+	rows  = 256
+	obs   = 78
+	act   = 12
+	width = 2*obs + act + 1
+)
+
+// Workloads lists everything that can be timed.
+var Workloads = []Workload{
+	{Name: "critic", Doc: "one critic 90-256-256-1, batch 256: forward, backward, Adam", Make: critics(1)},
+	{Name: "twin", Doc: "two critics, as SAC", Make: critics(2)},
+	{Name: "redq10", Doc: "ten critics, as REDQ", Make: critics(10)},
+	{Name: "denoiser-1024", Doc: "residual network of 6 blocks of 1024, batch 256: forward, backward, Adam", Make: denoiser(1024, nn.ReLU)},
+	{Name: "denoiser-2048", Doc: "the same of 2048, with Mish", Make: denoiser(2048, nn.Mish)},
+	{Name: "sample-1024x4096", Doc: "one network call on 4,096 rows", Make: sample(1024, 4096)},
+}
+
+func random(name string, shape ...int) *op.Tensor {
+	t := op.NewTensor(name, shape...)
+	rng.New(1, "bench").Sub(name).FillNormal(t.Data, 0, 0)
+	return t
+}
+
+// fit is a program that fits net to random numbers.
+func fit(dev device.Device, name string, params []*op.Tensor, draw func(g *op.Graph) *op.Node) (func(i uint64) error, error) {
+	var loss *op.Node
+	g, err := op.Build(name, func(g *op.Graph) { loss = draw(g) })
+	if err != nil {
+		return nil, err
+	}
+	rate := op.NewTensor("rate", 1)
+	rate.Data[0] = 3e-4
+	p, err := plan.Compile(g, plan.Spec{Loss: loss, Optimiser: plan.NewAdam(params, plan.DefaultAdam, rate)}, dev)
+	if err != nil {
+		return nil, err
+	}
+	return p.Run, nil
+}
+
+func critics(n int) func(device.Device) (func(uint64) error, float64, error) {
+	return func(dev device.Device) (func(uint64) error, float64, error) {
+		sizes := []int{obs + act, 256, 256, 1}
+		net := nn.NewMLP("q", sizes, nn.XavierUniform, nn.ReLU, rng.New(1, "bench"))
+		if n > 1 {
+			net = nn.NewEnsembleMLP("q", n, sizes, nn.XavierUniform, nn.ReLU, rng.New(1, "bench"))
+		}
+		x, y := random("x", rows, obs+act), random("y", rows, 1)
+		step, err := fit(dev, "critics", net.Params(), func(g *op.Graph) *op.Node {
+			return g.SquaredError(net.Apply(g, g.Bind(x)), g.Bind(y), rows)
+		})
+		// The first layer needs no gradient for its input.
+		first, rest := float64(sizes[0]*sizes[1]), float64(256*256+256)
+		return step, 2 * float64(n*rows) * (2*first + 3*rest), err
+	}
+}
+
+// residual is the trunk of the denoisers: in, blocks of h + W·act(h), act, out.
+func residual(g *op.Graph, x *op.Node, in, out nn.Linear, blocks []nn.Linear, act nn.Activation) *op.Node {
+	h := in.Apply(g, x)
+	for _, b := range blocks {
+		h = g.Add(h, b.Apply(g, act(g, h)))
+	}
+	return out.Apply(g, act(g, h))
+}
+
+func layers(dim int) (in, out nn.Linear, blocks []nn.Linear, params []*op.Tensor) {
+	s := rng.New(1, "bench")
+	in, out = nn.NewLinear("in", width, dim, nn.TorchDefault, s), nn.NewLinear("out", dim, width, nn.TorchDefault, s)
+	params = append(in.Params(), out.Params()...)
+	for _, name := range []string{"1", "2", "3", "4", "5", "6"} {
+		b := nn.NewLinear(name, dim, dim, nn.TorchDefault, s)
+		blocks, params = append(blocks, b), append(params, b.Params()...)
+	}
+	return in, out, blocks, params
+}
+
+func denoiser(dim int, act nn.Activation) func(device.Device) (func(uint64) error, float64, error) {
+	return func(dev device.Device) (func(uint64) error, float64, error) {
+		in, out, blocks, params := layers(dim)
+		x, y := random("x", rows, width), random("y", rows, width)
+		step, err := fit(dev, "denoiser", params, func(g *op.Graph) *op.Node {
+			return g.SquaredError(residual(g, g.Bind(x), in, out, blocks, act), g.Bind(y), rows*width)
+		})
+		return step, 2 * rows * float64(2*width*dim+3*width*dim+3*6*dim*dim), err
+	}
+}
+
+func sample(dim, n int) func(device.Device) (func(uint64) error, float64, error) {
+	return func(dev device.Device) (func(uint64) error, float64, error) {
+		in, out, blocks, _ := layers(dim)
+		x := random("x", n, width)
+		var y *op.Node
+		g, err := op.Build("sample", func(g *op.Graph) { y = residual(g, g.Bind(x), in, out, blocks, nn.ReLU) })
+		if err != nil {
+			return nil, 0, err
+		}
+		p, err := plan.Compile(g, plan.Spec{Outputs: []*op.Node{y}}, dev)
+		if err != nil {
+			return nil, 0, err
+		}
+		return p.Run, 2 * float64(n) * float64(2*width*dim+6*dim*dim), nil
+	}
+}

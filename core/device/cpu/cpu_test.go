@@ -1,0 +1,212 @@
+package cpu
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"pgrlab/core/device"
+)
+
+// Every segment must see what all lanes of the one before wrote, whoever took
+// them and however long that took.
+func TestSegmentsAreBarriers(t *testing.T) {
+	p := newPool(2)
+	defer p.close()
+	const segments = 40
+	var done [segments][Lanes]atomic.Int64
+	var want int64
+	var early atomic.Int64
+	j := &job{}
+	for s := range segments {
+		j.segments = append(j.segments, []stage{{run: func(lane int) {
+			if s > 0 {
+				for l := range Lanes {
+					if done[s-1][l].Load() != want {
+						early.Add(1)
+					}
+				}
+			}
+			for range rand.IntN(200) { // lanes of uneven length
+				pause(64)
+			}
+			done[s][lane].Add(1)
+		}}})
+	}
+	for want = 1; want <= 200; want++ {
+		p.run(j)
+		for s := range done {
+			for l := range Lanes {
+				if got := done[s][l].Load(); got != want {
+					t.Fatalf("after run %d lane %d of segment %d ran %d times", want, l, s, got)
+				}
+			}
+		}
+	}
+	if n := early.Load(); n > 0 {
+		t.Errorf("%d lanes began before the segment before them had ended", n)
+	}
+}
+
+// Jobs of different lengths in turn, from several goroutines: a late helper of
+// one must not take a lane of another.
+func TestJobsOfManyCallers(t *testing.T) {
+	p := newPool(2)
+	defer p.close()
+	var callers sync.WaitGroup
+	for c := range 3 {
+		callers.Go(func() {
+			var count [Lanes]int
+			j := &job{}
+			for range 1 + 3*c {
+				j.segments = append(j.segments, []stage{{run: func(lane int) { count[lane]++ }}})
+			}
+			for range 2000 {
+				p.run(j)
+			}
+			for lane, n := range count {
+				if n != 2000*len(j.segments) {
+					t.Errorf("caller %d: lane %d ran %d times, want %d", c, lane, n, 2000*len(j.segments))
+				}
+			}
+		})
+	}
+	callers.Wait()
+}
+
+func TestHelpersSleepAndWake(t *testing.T) {
+	p := newPool(2)
+	defer p.close()
+	ran := 0
+	j := &job{segments: [][]stage{{{run: func(lane int) {
+		if lane == 0 {
+			ran++
+		}
+	}}}}}
+	for range 20 {
+		for !p.helpers[0].asleep.Load() {
+			runtime.Gosched()
+		}
+		p.run(j)
+	}
+	if ran != 20 {
+		t.Errorf("the job ran %d times, want 20", ran)
+	}
+}
+
+// A barrier stands where lanes would meet, and only there.
+func TestBarriersStandWhereLanesMeet(t *testing.T) {
+	rows, elements := split{byRows, 8}, split{byElements, 8}
+	type use struct {
+		buf   int
+		split split
+		write bool
+	}
+	cases := []struct {
+		name     string
+		stages   [][]use
+		segments int
+	}{
+		{"rows after rows", [][]use{{{1, rows, true}}, {{1, rows, false}, {2, rows, true}}}, 1},
+		{"whole after rows", [][]use{{{1, rows, true}}, {{1, split{by: whole}, false}}}, 2},
+		{"rows after elements", [][]use{{{1, elements, true}}, {{1, rows, false}}}, 2},
+		{"other rows", [][]use{{{1, rows, true}}, {{1, split{byRows, 9}, false}}}, 2},
+		{"overwriting what others read", [][]use{{{1, split{by: whole}, false}}, {{1, elements, true}}}, 2},
+		{"reading twice", [][]use{{{1, split{by: whole}, false}}, {{1, rows, false}}}, 1},
+		{"lanes' own, then all of them", [][]use{{{1, split{by: byLane}, true}}, {{1, split{by: byLane}, true}}, {{1, elements, true}}}, 2},
+		{"unrelated", [][]use{{{1, rows, true}}, {{2, split{by: whole}, false}}}, 1},
+	}
+	for _, c := range cases {
+		s := newScheduler()
+		for _, uses := range c.stages {
+			var st stage
+			for _, u := range uses {
+				st.uses = append(st.uses, access(u))
+			}
+			s.add(st)
+		}
+		if len(s.segments) != c.segments {
+			t.Errorf("%s: %d segments, want %d", c.name, len(s.segments), c.segments)
+		}
+	}
+}
+
+// A postponed sum costs no barrier of its own, unless somebody asks for it.
+func TestPostponedStagesWaitForABarrier(t *testing.T) {
+	lane, first := split{by: byLane}, split{by: byFirst}
+	partial := stage{name: "partial", uses: []access{{1, lane, true}}}
+	sum := stage{name: "sum", uses: []access{{1, first, false}, {2, first, true}}}
+	other := stage{name: "other", uses: []access{{3, split{byRows, 4}, true}}}
+	meets := stage{name: "meets", uses: []access{{3, split{by: whole}, false}}}
+
+	s := newScheduler()
+	s.add(partial)
+	s.postpone(sum)
+	s.add(other)
+	s.add(meets)
+	s.flush()
+	if len(s.segments) != 2 || s.segments[1][0].name != "sum" {
+		t.Errorf("the sum is not behind the barrier that was needed anyway: %d segments", len(s.segments))
+	}
+	s = newScheduler()
+	s.add(partial)
+	s.postpone(sum)
+	s.add(stage{name: "reader", uses: []access{{2, split{by: whole}, false}}})
+	if len(s.segments) != 3 {
+		t.Errorf("a reader of the sum stands in segment %d, want the third", len(s.segments))
+	}
+}
+
+func TestElementRangesCoverEverythingOnce(t *testing.T) {
+	for n := range 100 {
+		next := 0
+		for lane := range Lanes {
+			lo, hi := elementRange(n, lane)
+			if lo != next || hi < lo {
+				t.Errorf("%d elements: lane %d has %d to %d after %d", n, lane, lo, hi, next)
+			}
+			next = hi
+		}
+		if next != n {
+			t.Errorf("%d elements: the lanes end at %d", n, next)
+		}
+	}
+}
+
+func TestQuotaOfTheControlGroup(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cpu.max")
+	for content, want := range map[string]int{"max 100000\n": 0, "200000 100000\n": 2, "50000 100000\n": 1, "nonsense": 0, "": 0} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := cgroupCPUs(file); got != want || ok != (want > 0) {
+			t.Errorf("%q gives %d CPUs, %v; want %d", content, got, ok, want)
+		}
+	}
+}
+
+func TestBadProgramsAreErrors(t *testing.T) {
+	dev, err := New(Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	for name, p := range map[string]*device.Program{
+		"unknown instruction": {Buffers: []device.Buffer{{Members: 1, Rows: 1, Cols: 1}}, Instrs: []device.Instr{{Code: device.Codes}}},
+		"short memory":        {Buffers: []device.Buffer{{Members: 1, Rows: 2, Cols: 2, Host: make([]float32, 3)}}},
+	} {
+		if _, err := dev.Compile(p); err == nil {
+			t.Errorf("%s was compiled", name)
+		}
+	}
+	if _, err := New(Options{Threads: MaxThreads + 1}); err == nil {
+		t.Error("too many threads were accepted")
+	}
+	if _, err := New(Options{Family: "no such family"}); err == nil {
+		t.Error("an unknown family was accepted")
+	}
+}
