@@ -1,0 +1,41 @@
+// Package core is the training core of pgrlab: Prioritized Generative Replay
+// (Wang, Frans, Abbeel, Levine, Efros; ICLR 2025), compiled from Gorgonia graphs
+// and run by our own executor. This page is the map; the package itself is empty.
+//
+// # Symbols
+//
+//	paper           meaning                                code
+//	D_real          real transitions                       replay.Ring of the lab's member
+//	D_syn           synthetic transitions                  replay.Ring, refilled at each generation
+//	τ = (s,a,s',r)  a transition                           replay.Transition, a row [s, a, r, s', d]
+//	F(τ)            relevance function                     relevance.Function
+//	G               conditional generative model           generative.Diffusion
+//	c               condition, the scaled F                generative, condition.go
+//	ω               guidance scale                         knob guidance
+//	p               chance that a condition is dropped     knob p_uncond
+//	r               synthetic ratio of a batch             knob ratio
+//	k               share of real data whose F prompts G   knob top_fraction
+//	T (gradient)    generator steps of a refit             knob generator_steps
+//	UTD             critic updates per env step            knob utd
+//	π, Q, Q̄, α, γ   policy, critics, targets, temperature  agent.SAC
+//	N, M            critics, and those in the target       agent.Config Critics, Subset
+//	h, g            encoder and forward model of the ICM   relevance.ICM
+//	σ, c_in, …      EDM's noise level and preconditioning  op.EDMNoised, generative
+//
+// # Imports
+//
+// Imports point down. lab runs Algorithm 1 and owns goroutine, knobs, events and
+// evaluation; it composes agent (who acts and learns), relevance (F), generative
+// (G), replay (what is learned from) and analysis (what a run shows), and writes
+// through run (the folder of a run). Those build their networks with nn from the
+// operations in op, compile them with plan, and run them on a device. rng is at
+// the bottom. imports_test.go holds the map; who needs something from a
+// neighbour declares a small interface on its own side.
+//
+// # Why
+//
+// Random numbers are indexed by place, not drawn in order (rng); batches are
+// split into lanes, not workers (device/cpu); work is cut into slices by count,
+// never by time (lab). Together: the same preset, seed and device write the same
+// journal, whoever watches, pauses or resumes, on one core or two.
+package core

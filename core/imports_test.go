@@ -1,0 +1,104 @@
+package core_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// allowed is the import map: for each package of the project, the packages of
+// the project that it may import. Imports point down; a layer may be skipped,
+// never climbed. Tests may import what they like.
+var allowed = map[string][]string{
+	"": {"tui", "tui/command", "presets", "core/...", "envs"},
+
+	"tui":         {"tui/chart", "presets", "core/lab", "core/run", "core/report", "core/sweep", "core/bench"},
+	"tui/command": {"tui", "tui/chart", "presets", "core/lab", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
+	"tui/chart":   {},
+
+	"presets": {"core/lab"},
+
+	"core/lab":        {"core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/bench":      {"core/..."},
+	"core/sweep":      {"core/run"},
+	"core/report":     {"core/run"},
+	"core/agent":      {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/relevance":  {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/generative": {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/analysis":   {"core/replay"},
+	"core/replay":     {"core/rng"},
+	"core/run":        {},
+	"core/rng":        {},
+
+	"core/nn":   {"core/op", "core/rng"},
+	"core/plan": {"core/op", "core/nn", "core/device", "core/rng"},
+	"core/op":   {},
+
+	"core/device":                {"core/rng"},
+	"core/device/cpu":            {"core/device", "core/device/cpu/kernel", "core/rng"},
+	"core/device/cpu/kernel":     {},
+	"core/device/cpu/kernel/gen": {},
+
+	"envs":        {"envs/mujoco", "envs/render"},
+	"envs/mujoco": {},
+	"envs/render": {},
+}
+
+const module = "pgrlab"
+
+func TestImportsFollowTheMap(t *testing.T) {
+	root := ".."
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && d.Name() != ".." || d.Name() == "node_modules" || d.Name() == "testdata") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		rel, err := filepath.Rel(root, filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		from := strings.TrimPrefix(path.Clean(filepath.ToSlash(rel)), ".")
+		may, known := allowed[from]
+		if !known {
+			t.Errorf("package %q is not in the import map: say what it may import", from)
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range parsed.Imports {
+			target, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if to, ours := strings.CutPrefix(target, module+"/"); ours && !permits(may, to) {
+				t.Errorf("%s imports %s; the map lets %q import %v", file, to, from, may)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func permits(may []string, to string) bool {
+	return slices.ContainsFunc(may, func(m string) bool {
+		if prefix, all := strings.CutSuffix(m, "..."); all {
+			return strings.HasPrefix(to, prefix)
+		}
+		return m == to
+	})
+}
