@@ -22,6 +22,7 @@ const (
 const (
 	DisableContact   = 1 << 4
 	DisableActuation = 1 << 11
+	DisableAutoReset = 1 << 16 // of a state that is not finite
 )
 
 // Model is a compiled MJCF text. Its numbers are read by name, as the MuJoCo
@@ -127,6 +128,12 @@ func (m *Model) Index(kind Object, name string) (int, error) {
 
 // Timestep returns the length of a physics step in seconds.
 func (m *Model) Timestep() (float64, error) { return m.in.getFloat("MjOption", "timestep", m.option) }
+
+// Integrator returns the number of the integration method (mjtIntegrator).
+func (m *Model) Integrator() (int, error) {
+	x, err := m.in.get("MjOption", "integrator", m.option)
+	return int(int32(x)), err
+}
 
 // Disabled returns the flags of what is switched off (mjtDisableBit).
 func (m *Model) Disabled() (int, error) {

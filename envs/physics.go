@@ -1,0 +1,132 @@
+package envs
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"pgrlab/envs/mujoco"
+)
+
+// Numbers of mjtJoint and mjtIntegrator.
+const (
+	jointHinge      = 3
+	integratorEuler = 0
+	integratorRK4   = 1
+)
+
+// physics is a body in the simulator, stepped as dm_control does it
+// (dm_control/mujoco/engine.py, legacy_step): after a step, everything that
+// depends on position and velocity belongs to the new state, while
+// accelerations and contact forces are those of the last physics step's start.
+type physics struct {
+	*mujoco.Data
+	model      *mujoco.Model
+	integrator int
+	controls   []span // [nu] ranges of the actuators
+	joints     []joint
+}
+
+// span is a closed interval.
+type span struct{ low, high float64 }
+
+func (s span) draw(r *rand.Rand) float64 { return s.low + (s.high-s.low)*r.Float64() }
+
+// joint is one degree of freedom: none of the bodies here has others, so the
+// joint's number is its place in qpos and qvel.
+type joint struct {
+	kind    int32 // mjtJoint
+	limited bool
+	limits  span // radians or metres
+}
+
+func newPhysics(in *mujoco.Instance, mjcf string) (*physics, error) {
+	m, err := in.Model(mjcf)
+	if err != nil {
+		return nil, err
+	}
+	d, err := m.Data()
+	if err != nil {
+		return nil, err
+	}
+	p := &physics{Data: d, model: m}
+	if p.integrator, err = m.Integrator(); err != nil {
+		return nil, err
+	}
+	if p.integrator != integratorEuler && p.integrator != integratorRK4 {
+		return nil, fmt.Errorf("integrator %d has no step order", p.integrator)
+	}
+	controls, err := m.Float64s("actuator_ctrlrange")
+	if err != nil {
+		return nil, err
+	}
+	for i := range m.NU {
+		p.controls = append(p.controls, span{controls[2*i], controls[2*i+1]})
+	}
+	return p, p.describeJoints()
+}
+
+func (p *physics) describeJoints() error {
+	kinds, err := p.model.Int32s("jnt_type")
+	if err != nil {
+		return err
+	}
+	limits, err := p.model.Float64s("jnt_range")
+	if err != nil {
+		return err
+	}
+	if len(kinds) != p.model.NQ {
+		return fmt.Errorf("model has %d joints for %d positions", len(kinds), p.model.NQ)
+	}
+	for i, kind := range kinds {
+		s := span{limits[2*i], limits[2*i+1]}
+		p.joints = append(p.joints, joint{kind: kind, limited: s.low < s.high, limits: s})
+	}
+	return nil
+}
+
+// step advances n physics steps under the present controls.
+func (p *physics) step(n int) error {
+	whole := n
+	if p.integrator == integratorEuler {
+		whole = n - 1
+		if err := p.Step2(); err != nil { // completes the Step1 of last time
+			return err
+		}
+	}
+	for range whole {
+		if err := p.Step(); err != nil {
+			return err
+		}
+	}
+	return p.Step1()
+}
+
+// forward computes everything from the state, with the actuators switched off,
+// as around the start of an episode.
+func (p *physics) forward() error {
+	flags, err := p.model.Disabled()
+	if err != nil {
+		return err
+	}
+	if err := p.model.Disable(flags | mujoco.DisableActuation); err != nil {
+		return err
+	}
+	if err := p.Forward(); err != nil {
+		return err
+	}
+	return p.model.Disable(flags)
+}
+
+// drawJoints draws every limited joint from its range and every free hinge from
+// the whole turn; free slides stay (dm_control/suite/utils/randomizers.py).
+func (p *physics) drawJoints(r *rand.Rand) {
+	for i, j := range p.joints {
+		switch {
+		case j.limited:
+			p.QPos[i] = j.limits.draw(r)
+		case j.kind == jointHinge:
+			p.QPos[i] = span{-math.Pi, math.Pi}.draw(r)
+		}
+	}
+}

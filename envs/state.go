@@ -1,0 +1,110 @@
+package envs
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// stateMagic opens a saved state; its last byte is the version of the layout.
+const stateMagic = "pgr-env\x01"
+
+// header is the fixed part of a saved state, little-endian. The sizes are those
+// of the arrays that follow, in this order.
+type header struct {
+	Magic   [8]byte
+	Task    [32]byte // name, padded with zeros
+	Sizes   [7]uint32
+	Seed    uint64
+	Episode uint64
+	Step    int64
+	Time    float64 // simulated seconds
+}
+
+// arrays returns what the rest of a state consists of: that from which the
+// physics computes all else. The solver's warm start belongs to it; without,
+// the copies part within a few hundred steps.
+func (s *simulation) arrays() [7][]float64 {
+	b := s.body
+	return [7][]float64{b.QPos, b.QVel, b.Act, b.QAccWarmstart, b.Ctrl, s.behaviour.written(), s.obs}
+}
+
+func (s *simulation) header() (h header, err error) {
+	copy(h.Magic[:], stateMagic)
+	copy(h.Task[:], s.task.Name)
+	for i, a := range s.arrays() {
+		h.Sizes[i] = uint32(len(a))
+	}
+	h.Seed, h.Episode, h.Step = s.seed, s.episode, int64(s.step)
+	h.Time, err = s.body.Time()
+	return h, err
+}
+
+func (s *simulation) save(w io.Writer) error {
+	h, err := s.header()
+	if err != nil {
+		return fmt.Errorf("save %s: %w", s.task.Name, err)
+	}
+	var buf bytes.Buffer
+	binary.Write(&buf, binary.LittleEndian, h) // a Buffer does not fail
+	for _, a := range s.arrays() {
+		binary.Write(&buf, binary.LittleEndian, a)
+	}
+	if _, err := w.Write(buf.Bytes()); err != nil {
+		return fmt.Errorf("save %s: %w", s.task.Name, err)
+	}
+	return nil
+}
+
+// load reads a whole state before it changes anything.
+func (s *simulation) load(r io.Reader) error {
+	saved, values, err := s.read(r)
+	if err == nil {
+		err = s.restore(saved, values)
+	}
+	if err != nil {
+		return fmt.Errorf("load %s: %w", s.task.Name, err)
+	}
+	return nil
+}
+
+func (s *simulation) read(r io.Reader) (saved header, values [7][]float64, err error) {
+	if err := binary.Read(r, binary.LittleEndian, &saved); err != nil {
+		return saved, values, err
+	}
+	mine, err := s.header()
+	if err != nil {
+		return saved, values, err
+	}
+	switch {
+	case saved.Magic != mine.Magic:
+		return saved, values, fmt.Errorf("not the state of an environment, or of another version")
+	case saved.Task != mine.Task:
+		return saved, values, fmt.Errorf("the state is of %s", bytes.TrimRight(saved.Task[:], "\x00"))
+	case saved.Sizes != mine.Sizes:
+		return saved, values, fmt.Errorf("sizes %v, want %v", saved.Sizes, mine.Sizes)
+	case saved.Step < notStarted || saved.Step > int64(s.task.EpisodeSteps):
+		return saved, values, fmt.Errorf("step %d of an episode", saved.Step)
+	}
+	for i, n := range saved.Sizes {
+		values[i] = make([]float64, n)
+		if err := binary.Read(r, binary.LittleEndian, values[i]); err != nil {
+			return saved, values, err
+		}
+	}
+	return saved, values, nil
+}
+
+// restore writes a state and computes what depends on position and velocity,
+// which the next step builds upon.
+func (s *simulation) restore(saved header, values [7][]float64) error {
+	if err := s.body.SetTime(saved.Time); err != nil {
+		return err
+	}
+	for i, a := range s.arrays() {
+		copy(a, values[i])
+	}
+	s.seed, s.episode, s.step = saved.Seed, saved.Episode, int(saved.Step)
+	return s.body.Step1()
+}

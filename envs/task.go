@@ -1,0 +1,115 @@
+package envs
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"pgrlab/envs/mujoco"
+)
+
+// Task is a body and what it is to do.
+type Task struct {
+	Name         string // as in dm_control, with a hyphen: cheetah-run
+	Doc          string // one line
+	ObsSize      int    // length of an observation
+	ActSize      int    // length of an action, each coordinate in [-1,1]
+	EpisodeSteps int    // control steps until an episode is cut
+	Terminates   bool   // whether an episode can end by itself
+
+	mjcf     string
+	substeps int                               // physics steps in a control step
+	bind     func(*physics) (behaviour, error) // what the task does with a body
+}
+
+// behaviour is a task bound to one copy of its body.
+type behaviour interface {
+	// start draws the start state into the physics, which is in its reference
+	// state and computed; what it leaves is computed again.
+	start(r *rand.Rand) error
+	// observe writes the observation.
+	observe(obs []float64)
+	// reward judges the state reached, in [0,1].
+	reward() float64
+	// written returns what start wrote into the model, for saving; or nil.
+	written() []float64
+}
+
+// episodeSteps is the length of every episode here: dm_control's time limits
+// over its control steps.
+const episodeSteps = 1000
+
+var tasks = []Task{cartpoleSwingup, cheetahRun, reacherHard, walkerWalk}
+
+// Tasks returns all tasks by name.
+func Tasks() []Task { return slices.Clone(tasks) }
+
+// maxTypo is how many slips a name may have to be guessed at.
+const maxTypo = 3
+
+// Find returns a task by its name; - and _ are the same. The error for an
+// unknown name gives the nearest one.
+func Find(name string) (Task, error) {
+	wanted := strings.ReplaceAll(strings.ToLower(name), "_", "-")
+	nearest, least := "", maxTypo+1
+	for _, t := range tasks {
+		if t.Name == wanted {
+			return t, nil
+		}
+		d := editDistance(wanted, t.Name)
+		if body, _, _ := strings.Cut(t.Name, "-"); wanted == body {
+			d = 0
+		}
+		if d < least {
+			nearest, least = t.Name, d
+		}
+	}
+	if nearest != "" {
+		return Task{}, fmt.Errorf("find task: no task %q: did you mean %s?", name, nearest)
+	}
+	var names []string
+	for _, t := range tasks {
+		names = append(names, t.Name)
+	}
+	return Task{}, fmt.Errorf("find task: no task %q: there are %s", name, strings.Join(names, ", "))
+}
+
+// editDistance is Levenshtein's: insertions, deletions and substitutions that
+// turn a into b.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			substitute := diagonal
+			if a[i] != b[j] {
+				substitute++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(substitute, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// Load compiles the physics, once per process. Making an environment does it
+// too; calling it early, in a goroutine of its own, hides the second it takes.
+func Load(ctx context.Context) error {
+	_, err := mujoco.Load(ctx)
+	return err
+}
+
+// instance starts a copy of the physics engine.
+func instance() (*mujoco.Instance, error) {
+	runtime, err := mujoco.Load(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	return runtime.Instance()
+}

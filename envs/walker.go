@@ -1,0 +1,142 @@
+package envs
+
+import (
+	"math/rand/v2"
+
+	"pgrlab/envs/mujoco"
+)
+
+// Constants of dm_control/suite/walker.py.
+const (
+	walkerStandHeight = 1.2 // m, of the torso, from here on it stands
+	walkerWalkSpeed   = 1   // m/s, from here on the reward is full
+)
+
+var walkerWalk = Task{
+	Name:         "walker-walk",
+	Doc:          "a planar biped walks upright; 1 m/s is full reward",
+	ObsSize:      24, // orientations of 7 bodies (14), height (1), velocities (9)
+	ActSize:      6,
+	EpisodeSteps: episodeSteps, // 25 s of 0.025 s
+	mjcf:         walkerModel,
+	substeps:     10, // of 0.0025 s
+	bind:         bindWalker,
+}
+
+// walkerModel has the figures of dm_control/suite/walker.xml: metres, degrees,
+// density 1000. Only the floor collides with the body.
+const walkerModel = `<mujoco model="walker">
+  <size memory="1M"/>
+  <option timestep="0.0025"><flag autoreset="disable"/></option>
+  <statistic extent="2" center="0 0 1"/>
+  <default>
+    <joint limited="true" damping=".1" armature=".01" solimplimit="0 .99 .01"/>
+    <geom contype="1" conaffinity="0" friction=".7 .1 .1"/>
+    <motor ctrllimited="true" ctrlrange="-1 1"/>
+    <default class="robot">
+      <joint axis="0 -1 0"/>
+      <geom type="capsule"/>
+    </default>
+    <default class="root">
+      <joint limited="false" damping="0" armature="0"/>
+    </default>
+  </default>
+  <worldbody>
+    <geom name="floor" type="plane" conaffinity="1" pos="248 0 0" size="250 .8 .2"/>
+    <body name="torso" pos="0 0 1.3" childclass="robot">
+      <joint name="rootz" class="root" type="slide" axis="0 0 1"/>
+      <joint name="rootx" class="root" type="slide" axis="1 0 0"/>
+      <joint name="rooty" class="root" type="hinge" axis="0 1 0"/>
+      <geom name="torso" size=".07 .3"/>
+      <body name="right_thigh" pos="0 -.05 -.3">
+        <joint name="right_hip" range="-20 100"/>
+        <geom name="right_thigh" pos="0 0 -.225" size=".05 .225"/>
+        <body name="right_leg" pos="0 0 -.7">
+          <joint name="right_knee" pos="0 0 .25" range="-150 0"/>
+          <geom name="right_leg" size=".04 .25"/>
+          <body name="right_foot" pos=".06 0 -.25">
+            <joint name="right_ankle" pos="-.06 0 0" range="-45 45"/>
+            <geom name="right_foot" zaxis="1 0 0" size=".05 .1"/>
+          </body>
+        </body>
+      </body>
+      <body name="left_thigh" pos="0 .05 -.3">
+        <joint name="left_hip" range="-20 100"/>
+        <geom name="left_thigh" pos="0 0 -.225" size=".05 .225"/>
+        <body name="left_leg" pos="0 0 -.7">
+          <joint name="left_knee" pos="0 0 .25" range="-150 0"/>
+          <geom name="left_leg" size=".04 .25"/>
+          <body name="left_foot" pos=".06 0 -.25">
+            <joint name="left_ankle" pos="-.06 0 0" range="-45 45"/>
+            <geom name="left_foot" zaxis="1 0 0" size=".05 .1"/>
+          </body>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+  <sensor><subtreelinvel name="torso_subtreelinvel" body="torso"/></sensor>
+  <actuator>
+    <motor name="right_hip" joint="right_hip" gear="100"/>
+    <motor name="right_knee" joint="right_knee" gear="50"/>
+    <motor name="right_ankle" joint="right_ankle" gear="20"/>
+    <motor name="left_hip" joint="left_hip" gear="100"/>
+    <motor name="left_knee" joint="left_knee" gear="50"/>
+    <motor name="left_ankle" joint="left_ankle" gear="20"/>
+  </actuator>
+</mujoco>`
+
+// walker measures.
+type walker struct {
+	*physics
+	torso int // its body
+}
+
+// height is that of the torso, metres.
+func (w walker) height() float64 { return w.XPos[3*w.torso+2] }
+
+// upright is the cosine between the torso's axis and the vertical.
+func (w walker) upright() float64 { return w.XMat[9*w.torso+8] }
+
+// speed is the forward velocity of the centre of mass, m/s.
+func (w walker) speed() float64 { return w.SensorData[0] }
+
+// walkerTask walks.
+type walkerTask struct{ walker }
+
+var (
+	walkerStanding = tolerance{lower: walkerStandHeight, upper: infinity,
+		margin: walkerStandHeight / 2, atMargin: 0.1, sigmoid: gaussian}
+	walkerMoving = tolerance{lower: walkerWalkSpeed, upper: infinity,
+		margin: walkerWalkSpeed / 2., atMargin: 0.5, sigmoid: linear}
+)
+
+func bindWalker(p *physics) (behaviour, error) {
+	torso, err := p.model.Index(mujoco.Body, "torso")
+	return walkerTask{walker{p, torso}}, err
+}
+
+// start draws pose and pitch; the body may begin inside the floor, and is
+// pushed out.
+func (t walkerTask) start(r *rand.Rand) error {
+	t.drawJoints(r)
+	return nil
+}
+
+// observe gives the orientations of all bodies in the plane (xx and xz of their
+// frames), the height and the velocities.
+func (t walkerTask) observe(obs []float64) {
+	i := 0
+	for body := t.torso; body < len(t.XMat)/9; body++ {
+		obs[i], obs[i+1] = t.XMat[9*body], t.XMat[9*body+2]
+		i += 2
+	}
+	obs[i] = t.height()
+	copy(obs[i+1:], t.QVel)
+}
+
+func (t walkerTask) reward() float64 {
+	stand := (3*walkerStanding.of(t.height()) + (1+t.upright())/2) / 4
+	return stand * (5*walkerMoving.of(t.speed()) + 1) / 6
+}
+
+func (t walkerTask) written() []float64 { return nil }
