@@ -19,6 +19,7 @@ func BenchmarkGemm(b *testing.B) {
 		{256, 256, 256}, {128, 256, 256}, {256, 90, 256}, {256, 256, 90}, {90, 256, 256}, {256, 1024, 1024}, {128, 256, 12},
 		{256, 17, 256}, {256, 1, 256}, {1, 256, 256}, {1, 78, 256}, {2, 256, 256}, {3, 256, 256}, {13, 256, 256}, {256, 256, 6},
 	}
+	families, _ := probed()
 	for _, f := range families {
 		for _, s := range shapes {
 			for _, kind := range []string{"NN", "TN"} {
@@ -40,6 +41,7 @@ func BenchmarkGemm(b *testing.B) {
 
 func BenchmarkVector(b *testing.B) {
 	const n = 256 * 256
+	families, _ := probed()
 	for _, f := range families {
 		x, y, z := randoms(n), randoms(n), randoms(n)
 		for _, k := range unaryKernels(f) {
@@ -70,6 +72,7 @@ func BenchmarkVector(b *testing.B) {
 
 func BenchmarkAdam(b *testing.B) {
 	const n = 89089 // parameters of a critic 90-256-256-1
+	families, _ := probed()
 	for _, f := range families {
 		b.Run(f.name, func(b *testing.B) {
 			w, m, v, g0, g1 := randoms(n), randoms(n), make([]float32, n), randoms(n), randoms(n)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 )
 
 // Environment names the variable that overrides the choice of Select("").
@@ -42,6 +43,7 @@ func Select(name string) (*Family, error) {
 	if name == "" {
 		name = os.Getenv(Environment)
 	}
+	families, refused := probed()
 	if name == "" {
 		return families[0], nil
 	}
@@ -58,6 +60,7 @@ func Select(name string) (*Family, error) {
 
 // Available lists the families that run on this machine, the quickest first.
 func Available() []string {
+	families, _ := probed()
 	names := make([]string, len(families))
 	for i, f := range families {
 		names[i] = f.name
@@ -66,8 +69,10 @@ func Available() []string {
 }
 
 // Refused says of each family that does not run on this machine why it does
-// not ("this CPU has no AVX-512").
+// not: the CPU lacks something, or the family failed its self-check. `doctor`
+// prints it.
 func Refused() map[string]string {
+	_, refused := probed()
 	why := make(map[string]string, len(refused))
 	for name, reason := range refused {
 		why[name] = reason
@@ -78,5 +83,5 @@ func Refused() map[string]string {
 // Name is the name that Select finds the family by.
 func (f *Family) Name() string { return f.name }
 
-// families holds what runs here, the quickest first; refused the rest.
-var families, refused = probe()
+// probed returns what runs here, the quickest first, and why the rest does not.
+var probed = sync.OnceValues(probe)

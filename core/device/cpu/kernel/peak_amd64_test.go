@@ -4,11 +4,35 @@ import "testing"
 
 // BenchmarkPeak is the limit of one core: multiply-adds on registers alone.
 func BenchmarkPeak(b *testing.B) {
-	for name, x := range map[string]*machine{"avx2": avx2} {
+	for name, x := range map[string]*machine{"avx2": avx2, "avx512": avx512} {
 		b.Run(name, func(b *testing.B) {
+			if why, ok := Refused()[name]; ok {
+				b.Skip(why)
+			}
 			const n = 100_000
 			ns := best(b, func() { x.peak(n) })
 			b.ReportMetric(2*12*n*float64(x.lanes)/ns, "GFLOP/s")
 		})
+	}
+}
+
+// TestSelfCheck holds that a family with one wrong function is found out.
+func TestSelfCheck(t *testing.T) {
+	if why, ok := Refused()["avx2"]; ok {
+		t.Skip(why)
+	}
+	wrong := *avx2
+	if err := agrees(wrong.family("right")); err != nil {
+		t.Fatal(err)
+	}
+	wrong.exp = avx2Log
+	if agrees(wrong.family("wrong")) == nil {
+		t.Error("a wrong exp was not found")
+	}
+	wrong = *avx2
+	wrong.pairTail = append([]tileFunc(nil), avx2.pairTail...)
+	wrong.pairTail[5] = avx2Tile4x2Tail
+	if agrees(wrong.family("wrong")) == nil {
+		t.Error("a wrong tile was not found")
 	}
 }
