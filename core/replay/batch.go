@@ -1,0 +1,106 @@
+package replay
+
+import (
+	"fmt"
+
+	"pgrlab/core/rng"
+)
+
+// Batch is memory for Size transitions in columns: Obs and Next [Size,Obs], Act
+// [Size,Act], Reward and Done [Size,1]. It is usually a plan's inputs.
+type Batch struct {
+	Size                         int
+	Obs, Act, Reward, Next, Done []float32
+}
+
+// NewBatch returns a batch with memory of its own.
+func NewBatch(shape Shape, size int) *Batch {
+	return &Batch{
+		Size: size, Obs: make([]float32, size*shape.Obs), Act: make([]float32, size*shape.Act),
+		Reward: make([]float32, size), Next: make([]float32, size*shape.Obs), Done: make([]float32, size),
+	}
+}
+
+// Put writes one row [s, a, r, s', d] as transition i of the batch.
+func (b *Batch) Put(i int, shape Shape, row []float32) {
+	o, a := shape.Obs, shape.Act
+	copy(b.Obs[i*o:(i+1)*o], row)
+	copy(b.Act[i*a:(i+1)*a], row[o:])
+	b.Reward[i] = row[o+a]
+	copy(b.Next[i*o:(i+1)*o], row[o+a+1:])
+	b.Done[i] = row[2*o+a+1]
+}
+
+// Gather writes rows of the ring, one after the other, from transition at of the
+// batch on.
+func (r *Ring) Gather(b *Batch, at int, rows []int) {
+	for i, row := range rows {
+		b.Put(at+i, r.shape, r.Row(row))
+	}
+}
+
+// Mix is how many transitions of a batch are real and how many synthetic.
+type Mix struct{ Real, Synthetic int }
+
+// Size is the batch's size.
+func (m Mix) Size() int { return m.Real + m.Synthetic }
+
+// HoldBatch mixes a batch of the given size by the synthetic ratio r:
+// int(size·r) synthetic rows, or none while fewer than that are available
+// (renwang435/pgr: synther/online/redq_rlpd_agent.py).
+func HoldBatch(size int, r float64, available int) Mix {
+	synthetic := int(float64(size) * r)
+	if available < synthetic {
+		synthetic = 0
+	}
+	return Mix{Real: size - synthetic, Synthetic: synthetic}
+}
+
+// HoldReal keeps the number of real rows that a batch of size has at r = 0.5
+// and lets the batch grow with r, as the paper's scaling does: 0.5/256,
+// 0.75/512, 0.875/1024. While too few synthetic rows are available the batch is
+// real. r must be below one.
+func HoldReal(size int, r float64, available int) Mix {
+	real := size - size/2
+	synthetic := int(float64(real)*r/(1-r) + 0.5)
+	if available < synthetic {
+		return Mix{Real: size}
+	}
+	return Mix{Real: real, Synthetic: synthetic}
+}
+
+// Mixer draws batches, uniformly and with replacement. Which rows a batch gets
+// is a function of its occasion and of the rings' lengths.
+type Mixer struct {
+	real, synthetic rng.Stream
+}
+
+// NewMixer returns a mixer whose draws belong to a stream.
+func NewMixer(s rng.Stream) Mixer {
+	return Mixer{real: s.Sub("real"), synthetic: s.Sub("synthetic")}
+}
+
+// Draw fills a batch: its real rows first, then the synthetic ones.
+func (m Mixer) Draw(b *Batch, mix Mix, real, synthetic *Ring, occasion uint64) error {
+	if mix.Size() != b.Size {
+		return fmt.Errorf("draw a batch: %d + %d rows for a batch of %d", mix.Real, mix.Synthetic, b.Size)
+	}
+	if err := draw(b, 0, mix.Real, real, m.real, occasion); err != nil {
+		return err
+	}
+	return draw(b, mix.Real, mix.Synthetic, synthetic, m.synthetic, occasion)
+}
+
+func draw(b *Batch, at, n int, from *Ring, s rng.Stream, occasion uint64) error {
+	if n == 0 {
+		return nil
+	}
+	if from == nil || from.Len() == 0 {
+		return fmt.Errorf("draw a batch: %d rows from an empty buffer", n)
+	}
+	q := s.At(occasion)
+	for i := range n {
+		b.Put(at+i, from.shape, from.Row(q.IntN(from.Len())))
+	}
+	return nil
+}

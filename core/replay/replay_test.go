@@ -1,0 +1,192 @@
+package replay
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"testing"
+
+	"pgrlab/core/rng"
+)
+
+var shape = Shape{Obs: 2, Act: 1}
+
+// numbered is a transition that carries n in every place.
+func numbered(n int) Transition {
+	v := float32(n)
+	return Transition{Obs: []float32{v, v + 0.1}, Act: []float32{v + 0.2}, Reward: v + 0.3, Next: []float32{v + 0.4, v + 0.5}, Done: n%2 == 1}
+}
+
+func row(n int) []float32 {
+	v := float32(n)
+	return []float32{v, v + 0.1, v + 0.2, v + 0.3, v + 0.4, v + 0.5, float32(n % 2)}
+}
+
+func contents(r *Ring) (all []float32) {
+	for i := range r.Len() {
+		all = append(all, r.Row(i)...)
+	}
+	return all
+}
+
+// A ring against the obvious: a slice of the last transitions.
+func FuzzRing(f *testing.F) {
+	f.Add(3, 10)
+	f.Add(chunkRows+5, 2*chunkRows+7)
+	f.Fuzz(func(t *testing.T, capacity, n int) {
+		capacity, n = 1+abs(capacity)%(3*chunkRows), abs(n)%(4*chunkRows)
+		r := NewRing(shape, capacity)
+		for i := range n {
+			r.Add(numbered(i))
+		}
+		if r.Len() != min(n, capacity) || r.Total() != uint64(n) {
+			t.Fatalf("%d added to a ring of %d: length %d, total %d", n, capacity, r.Len(), r.Total())
+		}
+		for i := range r.Len() {
+			newest := n - 1 - (n-1-i)%capacity // the last transition that fell on place i
+			if !slices.Equal(r.Row(i), row(newest)) {
+				t.Fatalf("%d added to a ring of %d: place %d holds %v, want transition %d", n, capacity, i, r.Row(i), newest)
+			}
+		}
+		var file bytes.Buffer
+		if err := r.Save(&file); err != nil {
+			t.Fatal(err)
+		}
+		size := file.Len()
+		file.WriteString("more")
+		back := NewRing(shape, capacity)
+		back.Add(numbered(77))
+		if err := back.Load(&file); err != nil {
+			t.Fatal(err)
+		}
+		r.Add(numbered(n))
+		back.Add(numbered(n))
+		if !slices.Equal(contents(r), contents(back)) || r.Total() != back.Total() {
+			t.Fatalf("a ring of %d with %d came back changed (%d bytes)", capacity, n, size)
+		}
+		if file.String() != "more" {
+			t.Fatal("load read beyond its end")
+		}
+	})
+}
+
+func abs(n int) int { return int(math.Abs(float64(n%(1<<30)))) }
+
+func TestLoadRefusesOtherRings(t *testing.T) {
+	r := NewRing(shape, 4)
+	r.Add(numbered(1))
+	var file bytes.Buffer
+	if err := r.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	if err := NewRing(shape, 5).Load(bytes.NewReader(file.Bytes())); err == nil {
+		t.Error("a ring of another capacity was accepted")
+	}
+	if err := NewRing(shape, 4).Load(bytes.NewReader(file.Bytes()[:file.Len()-1])); err == nil {
+		t.Error("a torn file was accepted")
+	}
+}
+
+func TestAnEmptyRingCostsNothing(t *testing.T) {
+	r := NewRing(Shape{Obs: 78, Act: 12}, 1_000_000)
+	if len(r.chunks) != 0 {
+		t.Error("memory was taken before the first transition")
+	}
+	r.Add(Transition{Obs: make([]float32, 78), Act: make([]float32, 12), Next: make([]float32, 78)})
+	if n := len(r.chunks[0]); n != chunkRows*(2*78+12+2) {
+		t.Errorf("the first transition took %d numbers", n)
+	}
+}
+
+func TestAddRowsAndClear(t *testing.T) {
+	a, b := NewRing(shape, 3), NewRing(shape, 3)
+	for i := range 5 {
+		a.Add(numbered(i))
+		b.AddRows(row(i))
+	}
+	if !slices.Equal(contents(a), contents(b)) {
+		t.Error("rows and transitions are stored differently")
+	}
+	b.Clear()
+	if b.Len() != 0 {
+		t.Error("a cleared ring is not empty")
+	}
+	b.AddRows(append(row(8), row(9)...))
+	if !slices.Equal(contents(b), append(row(8), row(9)...)) {
+		t.Errorf("a cleared ring holds %v", contents(b))
+	}
+}
+
+func TestMixes(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		got  Mix
+		want Mix
+	}{
+		{"half", HoldBatch(256, 0.5, 1000), Mix{128, 128}},
+		{"int(B·r)", HoldBatch(10, 0.39, 1000), Mix{7, 3}},
+		{"none", HoldBatch(256, 0, 0), Mix{256, 0}},
+		{"all", HoldBatch(256, 1, 256), Mix{0, 256}},
+		{"too few synthetic rows", HoldBatch(256, 0.5, 127), Mix{256, 0}},
+		{"paper 0.5", HoldReal(256, 0.5, 1e6), Mix{128, 128}},
+		{"paper 0.75", HoldReal(256, 0.75, 1e6), Mix{128, 384}},
+		{"paper 0.875", HoldReal(256, 0.875, 1e6), Mix{128, 896}},
+		{"growing, none yet", HoldReal(256, 0.875, 100), Mix{256, 0}},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, c.got, c.want)
+		}
+	}
+}
+
+func TestDrawsAreUniformAndIndexed(t *testing.T) {
+	real, synthetic := NewRing(shape, 100), NewRing(shape, 100)
+	for i := range 10 {
+		real.Add(numbered(i))
+		synthetic.Add(numbered(50 + i))
+	}
+	m := NewMixer(rng.New(1, "mix"))
+	b := NewBatch(shape, 40)
+	mix := Mix{Real: 30, Synthetic: 10}
+	counts := map[int]int{}
+	for occasion := range uint64(1000) {
+		if err := m.Draw(b, mix, real, synthetic, occasion); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 40 {
+			n := int(b.Obs[2*i])
+			if (n >= 50) != (i >= 30) {
+				t.Fatalf("place %d holds transition %d: real rows come first", i, n)
+			}
+			if w := row(n); b.Obs[2*i+1] != w[1] || b.Act[i] != w[2] || b.Reward[i] != w[3] || b.Next[2*i+1] != w[5] || b.Done[i] != w[6] {
+				t.Fatalf("place %d is not transition %d", i, n)
+			}
+			counts[n]++
+		}
+	}
+	for n, c := range counts {
+		want := 3000.0
+		if n >= 50 {
+			want = 1000
+		}
+		if math.Abs(float64(c)-want) > 5*math.Sqrt(want) {
+			t.Errorf("transition %d was drawn %d times, want about %v", n, c, want)
+		}
+	}
+	again := NewBatch(shape, 40)
+	if err := m.Draw(again, mix, real, synthetic, 999); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(again.Obs, b.Obs) {
+		t.Error("the same occasion drew another batch")
+	}
+	if err := m.Draw(b, Mix{Real: 20, Synthetic: 20}, real, NewRing(shape, 5), 0); err == nil {
+		t.Error("rows were drawn from an empty buffer")
+	}
+	if err := m.Draw(b, Mix{Real: 20}, real, synthetic, 0); err == nil {
+		t.Error("a mix of another size was accepted")
+	}
+	if n := testing.AllocsPerRun(10, func() { _ = m.Draw(b, mix, real, synthetic, 3) }); n > 0 {
+		t.Errorf("a draw allocates %v times", n)
+	}
+}

@@ -1,0 +1,115 @@
+package replay
+
+// chunkRows is how many rows the memory of a ring grows by.
+const chunkRows = 4096
+
+// Ring keeps the newest transitions, up to a capacity. Memory is taken in chunks
+// as rows arrive, so that an empty ring of a million rows costs nothing. A ring
+// belongs to one goroutine while it is written to.
+type Ring struct {
+	shape    Shape
+	width    int
+	capacity int
+	length   int    // rows held
+	next     int    // slot of the next row
+	total    uint64 // rows ever added
+	chunks   [][]float32
+}
+
+// NewRing returns an empty ring. It panics where shape or capacity are not
+// positive.
+func NewRing(shape Shape, capacity int) *Ring {
+	if err := shape.Validate(); err != nil {
+		panic("replay: " + err.Error())
+	}
+	if capacity < 1 {
+		panic("replay: a ring needs room for a transition")
+	}
+	return &Ring{shape: shape, width: shape.Width(), capacity: capacity}
+}
+
+// Shape is the shape of the transitions.
+func (r *Ring) Shape() Shape { return r.shape }
+
+// Len is the number of transitions held.
+func (r *Ring) Len() int { return r.length }
+
+// Cap is the number of transitions that fit; the next one replaces the oldest.
+func (r *Ring) Cap() int { return r.capacity }
+
+// Total is the number of transitions ever added, those that were overwritten or
+// cleared included.
+func (r *Ring) Total() uint64 { return r.total }
+
+// Row is the transition in slot i, 0 ≤ i < Len, as [s, a, r, s', d]. It keeps its
+// slot until it is overwritten, so that numbers computed for slots (scores) stay
+// true while nothing is added. The memory is the ring's own.
+func (r *Ring) Row(i int) []float32 {
+	if uint(i) >= uint(r.length) {
+		panic("replay: row outside the ring")
+	}
+	return r.slot(i)
+}
+
+func (r *Ring) slot(i int) []float32 {
+	at := i % chunkRows * r.width
+	return r.chunks[i/chunkRows][at : at+r.width : at+r.width]
+}
+
+// Newest is the slot of the row that was added age rows before the last one,
+// 0 ≤ age < Len.
+func (r *Ring) Newest(age int) int {
+	if uint(age) >= uint(r.length) {
+		panic("replay: row outside the ring")
+	}
+	return (r.next - 1 - age + r.capacity) % r.capacity
+}
+
+// Add appends a transition. It panics where the sizes are not those of the ring.
+func (r *Ring) Add(t Transition) { r.shape.put(r.claim(), t) }
+
+// AddRows appends transitions that are rows already, one behind the other, as a
+// generator makes them. It panics where they are not whole rows.
+func (r *Ring) AddRows(rows []float32) {
+	if len(rows)%r.width != 0 {
+		panic("replay: the last row is not complete")
+	}
+	for ; len(rows) > 0; rows = rows[r.width:] {
+		copy(r.claim(), rows)
+	}
+}
+
+// claim is the memory of the next row.
+func (r *Ring) claim() []float32 {
+	slot := r.next
+	r.grow(slot)
+	r.next = (slot + 1) % r.capacity
+	r.length = min(r.length+1, r.capacity)
+	r.total++
+	return r.slot(slot)
+}
+
+// grow makes sure that a slot has memory.
+func (r *Ring) grow(slot int) {
+	for len(r.chunks) <= slot/chunkRows {
+		rows := min(chunkRows, r.capacity-len(r.chunks)*chunkRows)
+		r.chunks = append(r.chunks, make([]float32, rows*r.width))
+	}
+}
+
+// Clear forgets all transitions and keeps the memory for the next ones.
+func (r *Ring) Clear() { r.length, r.next = 0, 0 }
+
+// Gather copies the rows in the given slots to places at, at+1, … of b.
+func (r *Ring) Gather(b *Batch, at int, slots []int) {
+	for i, slot := range slots {
+		b.set(at+i, r.Row(slot), r.shape)
+	}
+}
+
+// GatherRange copies n rows from slot first on to the beginning of b.
+func (r *Ring) GatherRange(b *Batch, first, n int) {
+	for i := range n {
+		b.set(i, r.Row(first+i), r.shape)
+	}
+}
