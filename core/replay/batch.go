@@ -2,12 +2,14 @@ package replay
 
 import (
 	"fmt"
+	"math"
 
 	"pgrlab/core/rng"
 )
 
-// Batch is memory for Size transitions in columns: Obs and Next [Size,Obs], Act
-// [Size,Act], Reward and Done [Size,1]. It is usually a plan's inputs.
+// Batch is memory of the caller for Size transitions, by columns of a row: Obs
+// and Next [Size,O], Act [Size,A], Reward and Done [Size,1], all row-major. It is
+// usually the inputs of compiled programs.
 type Batch struct {
 	Size                         int
 	Obs, Act, Reward, Next, Done []float32
@@ -59,14 +61,14 @@ func HoldBatch(size int, r float64, available int) Mix {
 // HoldReal keeps the number of real rows that a batch of size has at r = 0.5
 // and lets the batch grow with r, as the paper's scaling does: 0.5/256,
 // 0.75/512, 0.875/1024. While too few synthetic rows are available the batch is
-// real. r must be below one.
+// real. No buffer is large enough for r = 1, so that its batches are always real.
 func HoldReal(size int, r float64, available int) Mix {
 	real := size - size/2
-	synthetic := int(float64(real)*r/(1-r) + 0.5)
-	if available < synthetic {
+	synthetic := math.Round(float64(real) * r / (1 - r))
+	if !(synthetic <= float64(available)) { // infinite for r = 1
 		return Mix{Real: size}
 	}
-	return Mix{Real: real, Synthetic: synthetic}
+	return Mix{Real: real, Synthetic: int(synthetic)}
 }
 
 // Mixer draws batches, uniformly and with replacement. Which rows a batch gets
@@ -82,7 +84,7 @@ func NewMixer(s rng.Stream) Mixer {
 
 // Draw fills a batch: its real rows first, then the synthetic ones.
 func (m Mixer) Draw(b *Batch, mix Mix, real, synthetic *Ring, occasion uint64) error {
-	if mix.Size() != b.Size {
+	if mix.Size() != b.Size || mix.Real < 0 || mix.Synthetic < 0 {
 		return fmt.Errorf("draw a batch: %d + %d rows for a batch of %d", mix.Real, mix.Synthetic, b.Size)
 	}
 	if err := draw(b, 0, mix.Real, real, m.real, occasion); err != nil {

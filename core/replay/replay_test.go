@@ -70,7 +70,7 @@ func FuzzRing(f *testing.F) {
 	})
 }
 
-func abs(n int) int { return int(math.Abs(float64(n%(1<<30)))) }
+func abs(n int) int { return int(math.Abs(float64(n % (1 << 30)))) }
 
 func TestLoadRefusesOtherRings(t *testing.T) {
 	r := NewRing(shape, 4)

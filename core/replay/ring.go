@@ -100,16 +100,9 @@ func (r *Ring) grow(slot int) {
 // Clear forgets all transitions and keeps the memory for the next ones.
 func (r *Ring) Clear() { r.length, r.next = 0, 0 }
 
-// Gather copies the rows in the given slots to places at, at+1, … of b.
-func (r *Ring) Gather(b *Batch, at int, slots []int) {
-	for i, slot := range slots {
-		b.set(at+i, r.Row(slot), r.shape)
-	}
-}
-
 // GatherRange copies n rows from slot first on to the beginning of b.
 func (r *Ring) GatherRange(b *Batch, first, n int) {
 	for i := range n {
-		b.set(i, r.Row(first+i), r.shape)
+		b.Put(i, r.shape, r.Row(first+i))
 	}
 }

@@ -40,29 +40,3 @@ func (s Shape) put(row []float32, t Transition) {
 		row[s.Width()-1] = 1
 	}
 }
-
-// Batch is memory of the caller for Size transitions, by columns of a row: Obs
-// and Next [Size,O], Act [Size,A], Reward and Done [Size,1], all row-major. It
-// may be the inputs of compiled programs.
-type Batch struct {
-	Size                         int
-	Obs, Act, Reward, Next, Done []float32
-}
-
-// NewBatch returns a batch with memory of its own.
-func NewBatch(s Shape, size int) *Batch {
-	return &Batch{
-		Size: size,
-		Obs:  make([]float32, size*s.Obs), Act: make([]float32, size*s.Act), Reward: make([]float32, size),
-		Next: make([]float32, size*s.Obs), Done: make([]float32, size),
-	}
-}
-
-// set takes a row apart into place i of the batch.
-func (b *Batch) set(i int, row []float32, s Shape) {
-	copy(b.Obs[i*s.Obs:(i+1)*s.Obs], row)
-	copy(b.Act[i*s.Act:(i+1)*s.Act], row[s.Obs:])
-	b.Reward[i] = row[s.Obs+s.Act]
-	copy(b.Next[i*s.Obs:(i+1)*s.Obs], row[s.Obs+s.Act+1:])
-	b.Done[i] = row[s.Width()-1]
-}
