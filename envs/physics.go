@@ -1,6 +1,7 @@
 package envs
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -112,10 +113,7 @@ func (p *physics) forward() error {
 	if err := p.model.Disable(flags | mujoco.DisableActuation); err != nil {
 		return err
 	}
-	if err := p.Forward(); err != nil {
-		return err
-	}
-	return p.model.Disable(flags)
+	return errors.Join(p.Forward(), p.model.Disable(flags))
 }
 
 // drawJoints draws every limited joint from its range and every free hinge from

@@ -75,8 +75,9 @@ func (s *simulation) restart(episode uint64) error {
 // advance makes one control step. The action lies in [-1,1]; what exceeds that
 // is clipped. The observation is then in s.obs.
 func (s *simulation) advance(action []float64) (reward float64, err error) {
+	k := s.step + 1
 	if reward, err = s.act(action); err != nil {
-		return 0, fmt.Errorf("step %s, episode %d, step %d: %w", s.task.Name, s.episode, s.step+1, err)
+		return 0, fmt.Errorf("step %s, episode %d, step %d: %w", s.task.Name, s.episode, k, err)
 	}
 	return reward, nil
 }

@@ -1,10 +1,6 @@
 package envs
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -184,161 +180,6 @@ func TestSameActionsSameHistory(t *testing.T) {
 	})
 }
 
-// TestSaveAndLoad saves in the middle of an episode and lets another
-// environment, itself in the middle of another one, go on: to the end of the
-// episode and into the next.
-func TestSaveAndLoad(t *testing.T) {
-	eachTask(t, func(t *testing.T, task Task) {
-		for _, at := range []int{0, 1, 300, 950} {
-			a, b := makeEnv(t, task, 21), makeEnv(t, task, 22)
-			obs, again := make([]float32, task.ObsSize), make([]float32, task.ObsSize)
-			if err := a.Reset(4, obs); err != nil {
-				t.Fatal(err)
-			}
-			play(t, a, rand.New(rand.NewPCG(uint64(at), 1)), at)
-			play(t, b, rand.New(rand.NewPCG(8, 8)), 30)
-			var state bytes.Buffer
-			if err := a.Save(&state); err != nil {
-				t.Fatal(err)
-			}
-			if err := b.Load(&state); err != nil {
-				t.Fatal(err)
-			}
-			a.Observation(obs)
-			b.Observation(again)
-			if !slices.Equal(obs, again) {
-				t.Errorf("after step %d: observation %v, want %v", at, again, obs)
-			}
-			n := 300
-			want := play(t, a, rand.New(rand.NewPCG(9, 9)), n)
-			if got := play(t, b, rand.New(rand.NewPCG(9, 9)), n); !slices.Equal(got, want) {
-				t.Errorf("saved at step %d: the copies part", at)
-			}
-		}
-	})
-}
-
-func TestBadStatesAreRefused(t *testing.T) {
-	e, other := makeEnv(t, reacherHard, 1), makeEnv(t, cartpoleSwingup, 1)
-	var fresh, wrong bytes.Buffer
-	if err := e.Save(&fresh); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Load(bytes.NewReader(fresh.Bytes())); err != nil {
-		t.Errorf("an environment before its first reset: %v", err)
-	}
-	play(t, e, rand.New(rand.NewPCG(1, 1)), 20)
-	var state, after bytes.Buffer
-	if e.Save(&state) != nil || other.Save(&wrong) != nil {
-		t.Fatal("save failed")
-	}
-	version := slices.Clone(state.Bytes())
-	version[7]++
-	for name, bad := range map[string][]byte{
-		"empty": nil, "cut": state.Bytes()[:state.Len()-1], "header only": state.Bytes()[:60],
-		"another task": wrong.Bytes(), "another version": version,
-	} {
-		if err := e.Load(bytes.NewReader(bad)); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
-	if err := e.Save(&after); err != nil || !bytes.Equal(after.Bytes(), state.Bytes()) {
-		t.Errorf("refused states changed the environment (%v)", err)
-	}
-}
-
-func TestVecEnvIsManyEnvs(t *testing.T) {
-	eachTask(t, func(t *testing.T, task Task) {
-		const n, episode = 5, 3
-		single := make([][]float64, n)
-		for i := range single {
-			single[i] = vecHistory(t, task, 1, 1, episode*n+uint64(i), []int{i})
-		}
-		for _, workers := range []int{1, 2, 5} {
-			got := vecHistory(t, task, n, workers, episode, []int{0, 1, 2, 3, 4})
-			for i := range single {
-				if !slices.Equal(got[i*len(got)/n:(i+1)*len(got)/n], single[i]) {
-					t.Errorf("%d workers: copy %d differs from an environment alone", workers, i)
-				}
-			}
-		}
-	})
-}
-
-// vecHistory plays 20 steps on n copies, copy i with the actions of ids[i], and
-// returns the histories one after the other.
-func vecHistory(t *testing.T, task Task, n, workers int, episode uint64, ids []int) []float64 {
-	t.Helper()
-	v, err := task.newVec(n, 31, workers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer v.Close()
-	obs, actions := make([]float32, n*task.ObsSize), make([]float32, n*task.ActSize)
-	rewards, ended := make([]float64, n), make([]bool, n)
-	if err := v.Reset(episode, obs); err != nil {
-		t.Fatal(err)
-	}
-	histories := make([][]float64, n)
-	for k := range 20 {
-		for i := range actions {
-			actions[i] = float32(math.Sin(float64(k*7 + ids[i/task.ActSize]*13 + i%task.ActSize)))
-		}
-		if err := v.Step(actions, obs, rewards, ended); err != nil {
-			t.Fatal(err)
-		}
-		for i := range n {
-			histories[i] = append(appendWide(histories[i], obs[i*task.ObsSize:(i+1)*task.ObsSize]), rewards[i])
-		}
-	}
-	return slices.Concat(histories...)
-}
-
-func TestVecEnvRests(t *testing.T) {
-	needPhysics(t)
-	task := reacherHard
-	task.EpisodeSteps = 10
-	v, err := task.newVec(3, 1, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer v.Close()
-	obs, actions := make([]float32, 18), make([]float32, 6)
-	rewards, ended := make([]float64, 3), make([]bool, 3)
-	if err := v.Step(actions, obs, rewards, ended); err == nil {
-		t.Error("a step before the first reset is no error")
-	}
-	if err := v.Reset(0, obs); err != nil {
-		t.Fatal(err)
-	}
-	var state bytes.Buffer
-	if err := v.Save(&state); err != nil {
-		t.Fatal(err)
-	}
-	run := func() []float32 {
-		for k := 1; k <= 10; k++ {
-			if err := v.Step(actions, obs, rewards, ended); err != nil {
-				t.Fatal(err)
-			}
-			if ended[0] != (k == 10) || ended[2] != (k == 10) {
-				t.Fatalf("step %d: ended %v", k, ended)
-			}
-		}
-		return slices.Clone(obs)
-	}
-	last := run()
-	rewards[1] = 5
-	if err := v.Step(actions, obs, rewards, ended); err != nil || !slices.Equal(obs, last) || rewards[1] != 0 || !ended[1] {
-		t.Errorf("after the end: %v, %v, %v (%v)", obs, rewards, ended, err)
-	}
-	if err := v.Load(&state); err != nil {
-		t.Fatal(err)
-	}
-	if again := run(); !slices.Equal(again, last) {
-		t.Errorf("loaded copies end at %v, want %v", again, last)
-	}
-}
-
 func TestStepsDoNotAllocate(t *testing.T) {
 	eachTask(t, func(t *testing.T, task Task) {
 		e := makeEnv(t, task, 0)
@@ -411,51 +252,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestTrace(t *testing.T) {
-	needPhysics(t)
-	var out bytes.Buffer
-	opts := TraceOptions{Task: "reacher_hard", Steps: 1002, Controls: "triangle", Seed: 5}
-	if err := Trace(context.Background(), &out, opts); err != nil {
-		t.Fatal(err)
-	}
-	e := makeEnv(t, reacherHard, 5)
-	obs, action := make([]float32, 6), make([]float32, 2)
-	lines := 0
-	for decoder := json.NewDecoder(&out); ; lines++ {
-		var line traceLine
-		if err := decoder.Decode(&line); err == io.EOF {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		var err error
-		if line.Step == 0 {
-			err = e.Reset(line.Episode, obs)
-		} else {
-			action[0], action[1] = float32(line.Action[0]), float32(line.Action[1])
-			_, _, _, err = e.Step(action, obs)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if line.Episode != uint64(lines/1001) || line.Truncated != (line.Step == 1000) || (line.Reward == nil) != (line.Step == 0) {
-			t.Fatalf("line %d: %+v", lines, line)
-		}
-		// Actions pass through float32 here, and the arm is not chaotic.
-		if d := distance(line.Obs, appendWide(nil, obs)); d > 1e-4 {
-			t.Fatalf("line %d: observation %v, want %v", lines, line.Obs, obs)
-		}
-	}
-	if lines != 1004 {
-		t.Errorf("%d lines, want 1002 steps and 2 starts", lines)
-	}
-	for _, opts := range []TraceOptions{{Task: "reach", Controls: "zero"}, {Task: "reacher-hard", Controls: "none"}} {
-		if err := Trace(context.Background(), io.Discard, opts); err == nil {
-			t.Errorf("trace %+v: no error", opts)
-		}
-	}
-}
-
 func BenchmarkStep(b *testing.B) {
 	for _, task := range Tasks() {
 		b.Run(task.Name, func(b *testing.B) {
@@ -483,29 +279,4 @@ func BenchmarkStep(b *testing.B) {
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "steps/s")
 		})
 	}
-}
-
-func BenchmarkVecStep(b *testing.B) {
-	needPhysics(b)
-	const n = 10
-	v, err := cheetahRun.NewVec(n, 0)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer v.Close()
-	obs, actions := make([]float32, n*17), make([]float32, n*6)
-	rewards, ended := make([]float64, n), make([]bool, n)
-	for k := 0; b.Loop(); k++ {
-		if k%1000 == 0 {
-			b.StopTimer()
-			if err := v.Reset(uint64(k), obs); err != nil {
-				b.Fatal(err)
-			}
-			b.StartTimer()
-		}
-		if err := v.Step(actions, obs, rewards, ended); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "steps/s")
 }

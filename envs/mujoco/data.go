@@ -179,12 +179,12 @@ func (s *viewSet) add(in *Instance, class string, object uint64, name string, sl
 	return nil
 }
 
-// destroy calls the C++ destructor of an object. It cannot fail in a way that
-// anybody could act upon: a broken instance is closed as a whole.
+// destroy calls the C++ destructor of an object. Nobody could act upon an error
+// in it: a broken instance is closed as a whole.
 func (in *Instance) destroy(class string, object uint64) {
 	b := in.reg.byName[class].destroy
 	stack := [2]uint64{object}
 	if err := in.callSlot(b.signature, b.slot, stack[:]); err != nil {
-		in.log = append(in.log, in.failed(err).Error()...)
+		in.failed(err) // brings the stack back to rest
 	}
 }

@@ -33,7 +33,6 @@ type Instance struct {
 	reg     registry
 	val     values
 	exc     exceptions
-	log     []byte
 
 	base  uint32     // of the C stack while no call is in progress
 	grown bool       // the memory moved during the present call

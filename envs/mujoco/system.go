@@ -2,7 +2,6 @@ package mujoco
 
 import (
 	"math"
-	"strings"
 	"time"
 )
 
@@ -20,16 +19,12 @@ const (
 	maxSurplus = 96 << 20
 )
 
-// maxLog is how much of the engine's own output an instance keeps.
-const maxLog = 4096
-
 // systemFunctions are the system calls that the engine may make: clocks, an
-// empty environment, a file system without files, and standard output, which
-// is kept for error messages instead of being written over a terminal screen.
+// empty environment, a file system without files, and output that goes nowhere.
 var systemFunctions = map[string]hostFunc{
 	"emscripten_resize_heap":   resizeHeap,
 	"emscripten_get_heap_max":  func(_ *Instance, s []uint64) { s[0] = maxHeap },
-	"emscripten_asm_const_int": func(_ *Instance, s []uint64) { s[0] = 0 }, // console output
+	"emscripten_asm_const_int": func(_ *Instance, s []uint64) { s[0] = 0 }, // sets JavaScript properties
 	"emscripten_get_now": func(in *Instance, s []uint64) {
 		s[0] = math.Float64bits(float64(time.Since(in.started)) / float64(time.Millisecond))
 	},
@@ -48,7 +43,7 @@ var systemFunctions = map[string]hostFunc{
 		s[0] = 0
 	},
 	"environ_get":          func(_ *Instance, s []uint64) { s[0] = 0 },
-	"fd_write":             writeLog,
+	"fd_write":             discard,
 	"fd_close":             func(_ *Instance, s []uint64) { s[0] = errnoBadFile },
 	"fd_read":              func(_ *Instance, s []uint64) { s[0] = errnoBadFile },
 	"fd_seek":              func(_ *Instance, s []uint64) { s[0] = errnoBadFile },
@@ -87,23 +82,13 @@ func resizeHeap(in *Instance, s []uint64) {
 	}
 }
 
-// writeLog(fd, iov, n, *written) appends to the instance's log.
-func writeLog(in *Instance, s []uint64) {
+// discard(fd, iov, n, *written) drops what the engine prints: a screen may own
+// the terminal. Errors do not come this way.
+func discard(in *Instance, s []uint64) {
 	var written uint32
 	for i := range uint32(s[2]) {
-		at, n := in.u32(uint32(s[1])+8*i), in.u32(uint32(s[1])+8*i+4)
-		if b, ok := in.memory.Read(at, n); ok {
-			in.log = append(in.log, b...)
-		}
-		written += n
-	}
-	if n := len(in.log); n > maxLog {
-		in.log = append(in.log[:0], in.log[n-maxLog:]...)
+		written += in.u32(uint32(s[1]) + 8*i + 4)
 	}
 	in.memory.WriteUint32Le(uint32(s[3]), written)
 	s[0] = 0
 }
-
-// Log returns the end of what the engine wrote to its standard output and
-// error, such as its warnings.
-func (in *Instance) Log() string { return strings.TrimSpace(string(in.log)) }

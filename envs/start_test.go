@@ -1,0 +1,139 @@
+package envs
+
+import (
+	"math"
+	"testing"
+)
+
+// moments collects mean, standard deviation and range.
+type moments struct{ n, sum, squares, low, high float64 }
+
+func (m *moments) add(x float64) {
+	if m.n == 0 || x < m.low {
+		m.low = x
+	}
+	if m.n == 0 || x > m.high {
+		m.high = x
+	}
+	m.n++
+	m.sum += x
+	m.squares += x * x
+}
+
+func (m *moments) mean() float64   { return m.sum / m.n }
+func (m *moments) spread() float64 { return math.Sqrt(m.squares/m.n - m.mean()*m.mean()) }
+
+// uniform fails unless the values look uniform over a span: mean and standard
+// deviation within five standard errors, all inside, the ends nearly reached.
+func (m *moments) uniform(t *testing.T, what string, s span) {
+	t.Helper()
+	width := s.high - s.low
+	sigma := width / math.Sqrt(12)
+	far := 5 / math.Sqrt(m.n) * sigma
+	if math.Abs(m.mean()-(s.low+s.high)/2) > far || math.Abs(m.spread()-sigma) > far ||
+		m.low < s.low || m.high > s.high || m.low > s.low+0.05*width || m.high < s.high-0.05*width {
+		t.Errorf("%s: mean %v, spread %v, range %v to %v, want uniform over %v", what, m.mean(), m.spread(), m.low, m.high, s)
+	}
+}
+
+// starts resets a task n times and looks at each start.
+func starts(t *testing.T, task Task, n uint64, look func(p *physics)) {
+	t.Helper()
+	s := simulate(t, task, 12)
+	for episode := range n {
+		if err := s.reset(episode); err != nil {
+			t.Fatal(err)
+		}
+		now, err := s.body.Time()
+		if err != nil || now != 0 {
+			t.Fatalf("episode %d starts at %v s (%v)", episode, now, err)
+		}
+		look(s.body)
+	}
+}
+
+func TestWalkerAndReacherStarts(t *testing.T) {
+	for _, task := range []Task{walkerWalk, reacherHard} {
+		joints := make([]moments, 9)
+		var first *physics
+		starts(t, task, 400, func(p *physics) {
+			first = p
+			for i, q := range p.QPos {
+				joints[i].add(q)
+			}
+			if largest(p.QVel) != 0 {
+				t.Fatalf("velocities %v", p.QVel)
+			}
+		})
+		for i, j := range first.joints {
+			switch {
+			case j.limited:
+				joints[i].uniform(t, task.Name, j.limits)
+			case j.kind == jointHinge:
+				joints[i].uniform(t, task.Name, span{-math.Pi, math.Pi})
+			case joints[i].low != 0 || joints[i].high != 0:
+				t.Errorf("%s: slide %d was drawn", task.Name, i)
+			}
+		}
+	}
+}
+
+func TestReacherTargets(t *testing.T) {
+	var angle, radius moments
+	starts(t, reacherHard, 400, func(p *physics) {
+		i := 3 // of the target, the second geom
+		x, y := p.GeomXPos[i], p.GeomXPos[i+1]
+		angle.add(math.Atan2(y, x))
+		radius.add(math.Hypot(x, y))
+	})
+	angle.uniform(t, "target angle", span{-math.Pi, math.Pi})
+	radius.uniform(t, "target radius", span{reacherNear, reacherFar})
+}
+
+// TestCheetahStarts: after two seconds of settling the body lies still on its
+// feet or back, at the limits of its joints or within.
+func TestCheetahStarts(t *testing.T) {
+	heights := moments{}
+	starts(t, cheetahRun, 40, func(p *physics) {
+		heights.add(p.QPos[1])
+		for i, j := range p.joints {
+			if j.limited && (p.QPos[i] < j.limits.low-0.1 || p.QPos[i] > j.limits.high+0.1) {
+				t.Errorf("joint %d at %v, limits %v", i, p.QPos[i], j.limits)
+			}
+		}
+		if v := largest(p.QVel); v == 0 || v > 20 {
+			t.Errorf("velocities up to %v", v)
+		}
+	})
+	if heights.low < -0.7 || heights.high > 0.2 || heights.spread() == 0 {
+		t.Errorf("torso between %v and %v m above its rest", heights.low, heights.high)
+	}
+}
+
+func TestCartpoleStarts(t *testing.T) {
+	var all moments
+	starts(t, cartpoleSwingup, 200, func(p *physics) {
+		for _, x := range []float64{p.QPos[0], p.QPos[1] - math.Pi, p.QVel[0], p.QVel[1]} {
+			all.add(x / cartpoleNoise)
+		}
+	})
+	if math.Abs(all.mean()) > 0.18 || math.Abs(all.spread()-1) > 0.13 || all.high > 5 || all.low < -5 {
+		t.Errorf("mean %v, spread %v, range %v to %v, want a standard normal", all.mean(), all.spread(), all.low, all.high)
+	}
+}
+
+func TestDivergenceIsAnError(t *testing.T) {
+	s := simulate(t, cheetahRun, 0)
+	for _, bad := range []float64{math.NaN(), math.Inf(1), 1e11} {
+		if err := s.reset(0); err != nil {
+			t.Fatal(err)
+		}
+		s.body.QVel[3] = bad
+		if _, err := s.advance(make([]float64, 6)); err == nil {
+			t.Errorf("a velocity of %v is no error", bad)
+		}
+	}
+	if err := s.reset(1); err != nil {
+		t.Errorf("reset after divergence: %v", err)
+	}
+}

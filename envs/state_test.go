@@ -1,0 +1,97 @@
+package envs
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestSaveAndLoad saves in the middle of an episode and lets another
+// environment, itself in the middle of another one, go on: to the end of the
+// episode and into the next.
+func TestSaveAndLoad(t *testing.T) {
+	eachTask(t, func(t *testing.T, task Task) {
+		for _, at := range []int{0, 1, 300, 950} {
+			a, b := makeEnv(t, task, 21), makeEnv(t, task, 22)
+			obs, again := make([]float32, task.ObsSize), make([]float32, task.ObsSize)
+			if err := a.Reset(4, obs); err != nil {
+				t.Fatal(err)
+			}
+			play(t, a, rand.New(rand.NewPCG(uint64(at), 1)), at)
+			play(t, b, rand.New(rand.NewPCG(8, 8)), 30)
+			var state bytes.Buffer
+			if err := a.Save(&state); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Load(&state); err != nil {
+				t.Fatal(err)
+			}
+			a.Observation(obs)
+			b.Observation(again)
+			if !slices.Equal(obs, again) {
+				t.Errorf("after step %d: observation %v, want %v", at, again, obs)
+			}
+			n := 300
+			want := play(t, a, rand.New(rand.NewPCG(9, 9)), n)
+			if got := play(t, b, rand.New(rand.NewPCG(9, 9)), n); !slices.Equal(got, want) {
+				t.Errorf("saved at step %d: the copies part", at)
+			}
+		}
+	})
+}
+
+func TestBadStatesAreRefused(t *testing.T) {
+	e, other := makeEnv(t, reacherHard, 1), makeEnv(t, cartpoleSwingup, 1)
+	var fresh, wrong bytes.Buffer
+	if err := e.Save(&fresh); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Load(bytes.NewReader(fresh.Bytes())); err != nil {
+		t.Errorf("an environment before its first reset: %v", err)
+	}
+	play(t, e, rand.New(rand.NewPCG(1, 1)), 20)
+	var state, after bytes.Buffer
+	if e.Save(&state) != nil || other.Save(&wrong) != nil {
+		t.Fatal("save failed")
+	}
+	version := slices.Clone(state.Bytes())
+	version[7]++
+	for name, bad := range map[string][]byte{
+		"empty": nil, "cut": state.Bytes()[:state.Len()-1], "header only": state.Bytes()[:60],
+		"another task": wrong.Bytes(), "another version": version,
+	} {
+		if err := e.Load(bytes.NewReader(bad)); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if err := e.Save(&after); err != nil || !bytes.Equal(after.Bytes(), state.Bytes()) {
+		t.Errorf("refused states changed the environment (%v)", err)
+	}
+}
+
+// FuzzLoad feeds arbitrary bytes to Load: it refuses them and changes nothing,
+// or takes them and can save the same again.
+func FuzzLoad(f *testing.F) {
+	e := makeEnv(f, reacherHard, 1)
+	play(f, e, rand.New(rand.NewPCG(1, 1)), 3)
+	var good bytes.Buffer
+	if err := e.Save(&good); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good.Bytes())
+	f.Add(good.Bytes()[:100])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var before, after bytes.Buffer
+		if err := e.Save(&before); err != nil {
+			t.Fatal(err)
+		}
+		want := before.Bytes()
+		if e.Load(bytes.NewReader(b)) == nil {
+			want = b[:min(len(b), before.Len())]
+		}
+		if err := e.Save(&after); err != nil || !bytes.Equal(after.Bytes(), want) {
+			t.Errorf("state %x after loading, want %x (%v)", after.Bytes(), want, err)
+		}
+	})
+}
