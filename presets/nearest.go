@@ -26,9 +26,9 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// unknown is the error for a name that is not in a list: it names the nearest
+// Unknown is the error for a name that is not in a list: it names the nearest
 // one, or where to see the list.
-func unknown(kind, name string, candidates []string, list string) error {
+func Unknown(kind, name string, candidates []string, list string) error {
 	if near := Nearest(name, candidates); near != "" {
 		return fmt.Errorf("unknown %s %q: did you mean %q? (%s)", kind, name, near, list)
 	}

@@ -1,0 +1,108 @@
+package presets
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// structField is where go-toml names a Go field, which is no use to a reader.
+var structField = regexp.MustCompile(`struct field \S+ of type `)
+
+// decode lays one TOML document over what into holds: keys that the document
+// does not name keep their values. A key that into does not have is an error
+// with file, line and the nearest key. into is a pointer to a struct.
+func decode(file string, doc string, into any) error {
+	d := toml.NewDecoder(strings.NewReader(doc)).DisallowUnknownFields()
+	err := d.Decode(into)
+	var missing *toml.StrictMissingError
+	if errors.As(err, &missing) && len(missing.Errors) > 0 {
+		return unknownKey(file, &missing.Errors[0], into)
+	}
+	var wrong *toml.DecodeError
+	if errors.As(err, &wrong) {
+		line, _ := wrong.Position()
+		message := structField.ReplaceAllString(strings.TrimPrefix(wrong.Error(), "toml: "), "")
+		if key := strings.Join(wrong.Key(), "."); key != "" && !strings.Contains(message, key) {
+			message = key + ": " + message
+		}
+		return fmt.Errorf("read preset: %s:%d: %s", file, line, message)
+	}
+	if err != nil {
+		return fmt.Errorf("read preset: %s: %s", file, strings.TrimPrefix(err.Error(), "toml: "))
+	}
+	return nil
+}
+
+// unknownKey says where the key stands and what it was probably meant to be.
+// The nearest key is looked for in its own table first, then in all tables.
+func unknownKey(file string, e *toml.DecodeError, into any) error {
+	line, _ := e.Position()
+	key := e.Key()
+	name := strings.Join(key, ".")
+	all := keys(reflect.TypeOf(into).Elem(), "")
+	if near := nearestKey(key, all); near != "" {
+		return fmt.Errorf("read preset: %s:%d: unknown key %q: did you mean %q?", file, line, name, near)
+	}
+	return fmt.Errorf("read preset: %s:%d: unknown key %q: pgrlab preset show demo prints all keys", file, line, name)
+}
+
+func nearestKey(key []string, all []string) string {
+	table := ""
+	if len(key) > 1 {
+		table = strings.Join(key[:len(key)-1], ".") + "."
+	}
+	last := key[len(key)-1]
+	var here, names []string
+	full := map[string]string{}
+	for _, k := range all {
+		name := k[strings.LastIndexByte(k, '.')+1:]
+		if rest, ok := strings.CutPrefix(k, table); ok && !strings.Contains(rest, ".") {
+			here = append(here, rest)
+		}
+		if _, seen := full[name]; !seen {
+			names = append(names, name)
+			full[name] = k
+		}
+	}
+	if near := Nearest(last, here); near != "" {
+		return table + near
+	}
+	if near := Nearest(last, names); near != "" {
+		return full[near]
+	}
+	return Nearest(strings.Join(key, "."), all)
+}
+
+// keys are the dotted names of everything a document for t may set, tables
+// included.
+func keys(t reflect.Type, prefix string) []string {
+	var all []string
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
+		if name == "-" || !f.IsExported() {
+			continue
+		}
+		ft := f.Type
+		for ft.Kind() == reflect.Pointer || ft.Kind() == reflect.Slice {
+			ft = ft.Elem()
+		}
+		if f.Anonymous && name == "" && ft.Kind() == reflect.Struct {
+			all = append(all, keys(ft, prefix)...)
+			continue
+		}
+		if name == "" {
+			name = strings.ToLower(f.Name)
+		}
+		all = append(all, prefix+name)
+		if ft.Kind() == reflect.Struct {
+			all = append(all, keys(ft, prefix+name+".")...)
+		}
+	}
+	return all
+}

@@ -1,0 +1,138 @@
+package presets
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/lab"
+)
+
+// Every embedded document decodes strictly, and every one is used by a name.
+func TestLayers(t *testing.T) {
+	err := fs.WalkDir(data, "data", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, "reference.toml") {
+			return err
+		}
+		file := strings.TrimPrefix(path, "data/")
+		var l layer
+		if err := decode(file, read(file), &l); err != nil {
+			t.Error(err)
+		}
+		axis, name, _ := strings.Cut(strings.TrimSuffix(file, ".toml"), "/")
+		names := map[string][]string{"method": methodNames, "scale": scaleNames, "preset": presetNames}[axis]
+		if names != nil && !slices.Contains(names, name) {
+			t.Errorf("%s is in no list", file)
+		}
+		if names != nil && l.Doc == "" {
+			t.Errorf("%s has no doc", file)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range slices.Concat(Methods(), Scales(), Presets()) {
+		if e.Doc == "" || strings.Contains(e.Doc, "\n") {
+			t.Errorf("%s: doc %q is not one line", e.Name, e.Doc)
+		}
+	}
+}
+
+// A number without a source is a number nobody can check.
+func TestEveryNumberHasASource(t *testing.T) {
+	err := fs.WalkDir(data, "data", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, "reference.toml") {
+			return err
+		}
+		file := strings.TrimPrefix(path, "data/")
+		for l := range lines(read(file)) {
+			_, value, _ := strings.Cut(l.text, "=")
+			value = strings.TrimSpace(value)
+			if l.key != "" && l.comment == "" && (strings.HasPrefix(value, "[2") || value[0] >= '0' && value[0] <= '9') &&
+				l.key != "members" {
+				t.Errorf("%s: %q has no comment", file, l.text)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// base.toml names every key there is, so that nothing is zero by omission.
+func TestBaseIsComplete(t *testing.T) {
+	notes := map[string]string{}
+	annotate(notes, "base.toml", read("base.toml"))
+	var l layer
+	l.Schedule = []string{}
+	doc, err := Encode(l.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range lines(string(doc)) {
+		if slices.Contains([]string{"", "task", "method", "scale"}, line.key) {
+			continue
+		}
+		if _, ok := notes[line.key]; !ok {
+			t.Errorf("base.toml lacks %s", line.key)
+		}
+	}
+}
+
+// The methods that the knob table knows are the methods there are.
+func TestMethodsOfKnobs(t *testing.T) {
+	for _, k := range lab.Knobs() {
+		for _, m := range k.Methods() {
+			if !slices.Contains(methodNames, m) {
+				t.Errorf("knob %s names method %s, which has no preset", k.Name, m)
+			}
+		}
+		for _, m := range methodNames {
+			c, err := Resolve(Choice{Task: "cheetah-run", Method: m, Scale: "cpu"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if used := k.UsedBy(&c) == nil; used != slices.Contains(k.Methods(), m) {
+				t.Errorf("knob %s: used by %s: %v, but its list is %v", k.Name, m, used, k.Methods())
+			}
+		}
+	}
+}
+
+// Whatever is decoded is either refused with one line, or encodes and decodes to
+// itself.
+func FuzzDecode(f *testing.F) {
+	for _, name := range []string{"base.toml", "scale/demo.toml", "method/redq.toml", "preset/demo.toml", "pair/synther@release.toml"} {
+		f.Add(read(name))
+	}
+	f.Add("[knobs]\nutd = 1e3\n")
+	f.Add("agent = { hidden = [1, 2], gamma = nan }\n")
+	f.Add("task = '''\n'''\n[[schedule]]\n")
+	f.Fuzz(func(t *testing.T, doc string) {
+		c, err := Decode("fuzz.toml", []byte(doc))
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "read preset: fuzz.toml") || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("error is not one line with the file: %q", err)
+			}
+			return
+		}
+		once, err := Encode(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := Decode("again.toml", once)
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, once)
+		}
+		twice, err := Encode(back)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(once) != string(twice) {
+			t.Fatalf("encoded as\n%s\nthen as\n%s", once, twice)
+		}
+	})
+}

@@ -1,0 +1,169 @@
+package presets
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"pgrlab/core/lab"
+)
+
+// A Choice says what to run. Empty fields are left to the preset.
+type Choice struct {
+	Preset string // a named preset or a file; "" is demo, unless an axis is given
+	Task   string
+	Method string
+	Scale  string
+}
+
+// Defaults of the axes that neither a preset nor the choice gives.
+const (
+	DefaultPreset = "demo"
+	defaultTask   = "cartpole-swingup"
+	defaultMethod = "pgr-curiosity"
+	defaultScale  = "cpu"
+)
+
+// Resolve lays the layers of a choice over each other, later over earlier:
+//
+//	base · task · method · scale · method@scale · preset
+//
+// Where an axis is chosen against a preset, of the preset only what it changes
+// on its own axes is laid over the chosen ones: --method sac on a complete file
+// means SAC with the edits of that file. Whether the task exists is not known
+// here.
+func Resolve(c Choice) (lab.Config, error) {
+	s, err := resolve(c)
+	if err != nil {
+		return lab.Config{}, err
+	}
+	return s.config, nil
+}
+
+// axes name one of each.
+type axes struct{ task, method, scale string }
+
+// resolve is Resolve with its traces: which layer set what.
+func resolve(c Choice) (*stack, error) {
+	if c == (Choice{}) {
+		c.Preset = DefaultPreset
+	}
+	file, doc, err := preset(c.Preset)
+	if err != nil {
+		return nil, err
+	}
+	var top layer // the preset alone, for its axes
+	if err := decode(file, doc, &top); err != nil {
+		return nil, err
+	}
+	own := axes{first(top.Task, defaultTask), first(top.Method, defaultMethod), first(top.Scale, defaultScale)}
+	chosen := axes{first(c.Task, own.task), first(c.Method, own.method), first(c.Scale, own.scale)}
+	s, err := layAxes(chosen)
+	if err != nil {
+		return nil, err
+	}
+	if chosen != own && doc != "" {
+		if doc, err = edits(own, file, doc); err != nil {
+			return nil, err
+		}
+	}
+	s.lay(file, doc)
+	s.config.Task, s.config.Method, s.config.Scale = chosen.task, chosen.method, chosen.scale
+	s.config.Preset = c.Preset
+	return s, s.err
+}
+
+// layAxes lays everything below a preset.
+func layAxes(a axes) (*stack, error) {
+	if err := known("method", a.method, methodNames); err != nil {
+		return nil, err
+	}
+	if err := known("scale", a.scale, scaleNames); err != nil {
+		return nil, err
+	}
+	s := &stack{notes: map[string]string{}}
+	for _, file := range []string{
+		"base.toml",
+		"task/" + a.task + ".toml",
+		"method/" + a.method + ".toml",
+		"scale/" + a.scale + ".toml",
+		"pair/" + family(a.method) + "@" + a.scale + ".toml",
+	} {
+		s.lay(file, read(file))
+	}
+	s.config.Task, s.config.Method, s.config.Scale = a.task, a.method, a.scale
+	return s, s.err
+}
+
+// A stack is what the layers laid so far amount to.
+type stack struct {
+	config lab.Config
+	notes  map[string]string // dotted key → the comment behind the value that holds
+	err    error
+}
+
+// lay puts a document over what is there; an empty one changes nothing.
+func (s *stack) lay(file, doc string) {
+	if s.err != nil || doc == "" {
+		return
+	}
+	l := layer{Config: s.config}
+	if s.err = decode(file, doc, &l); s.err != nil {
+		return
+	}
+	s.config = l.Config
+	annotate(s.notes, file, doc)
+}
+
+// preset returns a named preset or the file of that name. What looks like a
+// path is a file, everything else a name.
+func preset(name string) (file, doc string, err error) {
+	if name == "" {
+		return "", "", nil
+	}
+	if doc := read("preset/" + name + ".toml"); doc != "" && known("preset", name, presetNames) == nil {
+		return "preset/" + name + ".toml", doc, nil
+	}
+	b, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "/.") {
+		return "", "", known("preset", name, presetNames)
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("read preset: %w", err)
+	}
+	return name, string(b), nil
+}
+
+func first(names ...string) string {
+	for _, n := range names {
+		if n != "" {
+			return n
+		}
+	}
+	return ""
+}
+
+// Encode writes a configuration as the TOML of config.toml: every key, in the
+// order of lab.Config. Decode reads it back.
+func Encode(c lab.Config) ([]byte, error) {
+	var b bytes.Buffer
+	e := toml.NewEncoder(&b)
+	e.SetIndentTables(false)
+	if err := e.Encode(c); err != nil {
+		return nil, fmt.Errorf("encode configuration: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// Decode reads a complete configuration, as Encode writes it; file names it in
+// errors. Keys that the document lacks are zero.
+func Decode(file string, doc []byte) (lab.Config, error) {
+	var c lab.Config
+	err := decode(file, string(doc), &c)
+	return c, err
+}

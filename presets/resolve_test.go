@@ -1,0 +1,206 @@
+package presets
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgrlab/core/lab"
+)
+
+// every calls f for all combinations of task, method and scale.
+func every(t *testing.T, f func(t *testing.T, c Choice)) {
+	t.Helper()
+	for _, task := range []string{"cartpole-swingup", "quadruped-walk"} {
+		for _, method := range methodNames {
+			for _, scale := range scaleNames {
+				c := Choice{Task: task, Method: method, Scale: scale}
+				t.Run(task+"/"+method+"/"+scale, func(t *testing.T) { f(t, c) })
+			}
+		}
+	}
+}
+
+// What config.toml says is what the run was made from.
+func TestRoundTrip(t *testing.T) {
+	every(t, func(t *testing.T, c Choice) {
+		config, err := Resolve(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := config.Validate(); err != nil {
+			t.Error(err)
+		}
+		doc, err := Encode(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := Decode("config.toml", doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(back, config) {
+			t.Errorf("came back as\n%+v\nwant\n%+v", back, config)
+		}
+	})
+}
+
+// The output of `preset show` means the same when it is given back as a file.
+func TestShowRoundTrip(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mine.toml")
+	every(t, func(t *testing.T, c Choice) {
+		want, err := Resolve(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := Show(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, doc, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Resolve(Choice{Preset: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Preset = want.Preset
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("came back as\n%+v\nwant\n%+v", got, want)
+		}
+	})
+}
+
+func TestResolveNumbers(t *testing.T) {
+	type numbers struct {
+		n, utd, batch, samples, steps int
+		ratio, top, alpha             float64
+		relevance, kind, normaliser   string
+	}
+	of := func(c lab.Config) numbers {
+		return numbers{c.Agent.Critics, c.Knobs.UTD, c.Knobs.Batch, c.Knobs.Samples, c.Steps,
+			c.Knobs.Ratio, c.Knobs.TopFraction, c.Agent.InitialAlpha,
+			c.Knobs.Relevance, c.Generator.Kind, c.Generator.Normaliser}
+	}
+	tests := []struct {
+		choice Choice
+		want   numbers
+	}{
+		{Choice{Task: "cheetah-run", Method: "sac", Scale: "paper"},
+			numbers{2, 1, 256, 1e6, 1e5, 0, 0.25, 1, "none", "none", "standard"}},
+		{Choice{Task: "cheetah-run", Method: "redq", Scale: "paper"},
+			numbers{10, 20, 256, 1e6, 1e5, 0, 0.25, 1, "none", "none", "standard"}},
+		{Choice{Task: "cheetah-run", Method: "synther", Scale: "release"},
+			numbers{2, 20, 256, 1e6, 1e5, 0.5, 0.25, 0.2, "none", "diffusion", "standard"}},
+		{Choice{Task: "quadruped-walk", Method: "pgr-curiosity", Scale: "release"},
+			numbers{2, 20, 256, 1e6, 1e5, 0.5, 0.1, 0.2, "curiosity", "diffusion", "minmax"}},
+		{Choice{Task: "finger-turn-hard", Method: "pgr-td", Scale: "paper"},
+			numbers{2, 20, 256, 1e6, 3e5, 0.5, 0.25, 1, "td", "diffusion", "standard"}},
+		{Choice{Task: "finger-turn-hard", Method: "pgr-return", Scale: "cpu"},
+			numbers{2, 20, 256, 1e5, 3e5, 0.5, 0.25, 1, "return", "diffusion", "minmax"}},
+		{Choice{Task: "finger-turn-hard", Method: "sac", Scale: "short"},
+			numbers{2, 10, 256, 50000, 20000, 0, 0.25, 1, "none", "none", "minmax"}},
+		{Choice{},
+			numbers{2, 8, 256, 20000, 30000, 0.5, 0.25, 1, "curiosity", "diffusion", "minmax"}},
+		{Choice{Preset: "demo", Method: "sac"},
+			numbers{2, 8, 256, 20000, 30000, 0, 0.25, 1, "none", "none", "minmax"}},
+	}
+	for _, tt := range tests {
+		c, err := Resolve(tt.choice)
+		if err != nil {
+			t.Errorf("%+v: %v", tt.choice, err)
+			continue
+		}
+		if got := of(c); got != tt.want {
+			t.Errorf("%+v = %+v, want %+v", tt.choice, got, tt.want)
+		}
+	}
+}
+
+// An axis chosen against a complete file brings its own numbers; what was edited
+// in the file stays.
+func TestAxisAgainstFile(t *testing.T) {
+	doc, err := Show(Choice{Task: "quadruped-walk", Method: "pgr-curiosity", Scale: "demo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := strings.Replace(string(doc), "tau = 0.005", "tau = 0.01", 1)
+	if edited == string(doc) {
+		t.Fatalf("no tau in\n%s", doc)
+	}
+	file := filepath.Join(t.TempDir(), "mine.toml")
+	if err := os.WriteFile(file, []byte(edited), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, axes := range []Choice{{Method: "sac"}, {Scale: "cpu"}, {Task: "walker-walk"}, {Method: "redq", Scale: "paper", Task: "cheetah-run"}} {
+		want, err := Resolve(Choice{
+			Task: first(axes.Task, "quadruped-walk"), Method: first(axes.Method, "pgr-curiosity"), Scale: first(axes.Scale, "demo")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Knobs.Tau = 0.01
+		axes.Preset = file
+		want.Preset = file
+		got, err := Resolve(axes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v gives\n%+v\nwant\n%+v", axes, got, want)
+		}
+	}
+}
+
+// Lines that people see.
+func TestErrors(t *testing.T) {
+	dir := t.TempDir()
+	file := func(doc string) string {
+		f, err := os.CreateTemp(dir, "*.toml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := f.WriteString(doc); err != nil {
+			t.Fatal(err)
+		}
+		return f.Name()
+	}
+	tests := []struct {
+		name   string
+		choice Choice
+		want   string // FILE stands for the file
+	}{
+		{"method", Choice{Method: "pgr-curiousity"}, `unknown method "pgr-curiousity": did you mean "pgr-curiosity"? (pgrlab list methods)`},
+		{"scale", Choice{Scale: "tiny"}, `unknown scale "tiny": pgrlab list scales shows all of them`},
+		{"preset", Choice{Preset: "dmeo"}, `unknown preset "dmeo": did you mean "demo"? (pgrlab list presets)`},
+		{"no file", Choice{Preset: "./nothing.toml"}, `read preset: open ./nothing.toml: no such file or directory`},
+		{"unknown key", Choice{Preset: file("scale = \"demo\"\n\n[knobs]\nrattio = 0.5\n")},
+			`read preset: FILE:4: unknown key "knobs.rattio": did you mean "knobs.ratio"?`},
+		{"key in the wrong table", Choice{Preset: file("guidance = 3.0\n")},
+			`read preset: FILE:1: unknown key "guidance": did you mean "knobs.guidance"?`},
+		{"unknown table", Choice{Preset: file("[generater]\nwidth = 3\n")},
+			`read preset: FILE:1: unknown key "generater": did you mean "generator"?`},
+		{"nothing near", Choice{Preset: file("zzzzzzzz = 3.0\n")},
+			`read preset: FILE:1: unknown key "zzzzzzzz": pgrlab preset show demo prints all keys`},
+		{"wrong type", Choice{Preset: file("\nsteps = \"many\"\n")}, `read preset: FILE:2: steps: cannot decode TOML string into int`},
+		{"not TOML", Choice{Preset: file("steps =\n")}, `read preset: FILE:1: `},
+		{"wrong method inside", Choice{Preset: file("method = \"reqd\"\n")}, `unknown method "reqd": did you mean "redq"? (pgrlab list methods)`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Resolve(tt.choice)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			got := strings.ReplaceAll(err.Error(), tt.choice.Preset, "FILE")
+			if tt.choice.Preset == "" || !strings.HasPrefix(tt.choice.Preset, dir) {
+				got = err.Error()
+			}
+			if !strings.HasPrefix(got, tt.want) || strings.Contains(got, "\n") {
+				t.Errorf("error %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

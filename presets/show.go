@@ -1,0 +1,95 @@
+package presets
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// Show is the resolved choice as TOML to copy, edit and give back with
+// --preset FILE: every key with its value, and behind it the comment of the
+// layer that set it.
+func Show(c Choice) ([]byte, error) {
+	s, err := resolve(c)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := Encode(s.config)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# %s on %s at scale %s: all numbers, and where they come from.\n",
+		s.config.Method, s.config.Task, s.config.Scale)
+	fmt.Fprint(&b, "# Edit a copy and run it with: pgrlab --preset FILE\n\n")
+	for l := range lines(string(doc)) {
+		b.WriteString(l.text)
+		if note := s.notes[l.key]; l.key != "" && note != "" {
+			fmt.Fprintf(&b, "%*s# %s", max(2, 30-len([]rune(l.text))), "", note)
+		}
+		b.WriteByte('\n')
+	}
+	return b.Bytes(), nil
+}
+
+// annotate notes the comment behind every value of a document; a value without
+// one is noted with the file it stands in. Documents that are not written one
+// value a line lose comments, nothing else.
+func annotate(notes map[string]string, file, doc string) {
+	for l := range lines(doc) {
+		if l.key == "" {
+			continue
+		}
+		note := l.comment
+		if note == "" {
+			note = file
+		}
+		notes[l.key] = note
+	}
+}
+
+// A docLine is a line of a TOML document written one value a line.
+type docLine struct {
+	text    string
+	key     string // dotted, "" where no value starts
+	comment string
+}
+
+func lines(doc string) func(yield func(docLine) bool) {
+	return func(yield func(docLine) bool) {
+		table := ""
+		for text := range strings.SplitSeq(strings.TrimSuffix(doc, "\n"), "\n") {
+			l := docLine{text: text}
+			trimmed := strings.TrimSpace(text)
+			value, comment := splitComment(trimmed)
+			switch key, _, assigned := strings.Cut(value, "="); {
+			case strings.HasPrefix(value, "["):
+				table = strings.Trim(value, "[] ") + "."
+			case assigned:
+				l.key = table + strings.Trim(strings.TrimSpace(key), `"'`)
+				l.comment = comment
+			}
+			if !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+// splitComment cuts a line at the first # outside quotes.
+func splitComment(text string) (value, comment string) {
+	var quote rune
+	for i, r := range text {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '"' || r == '\'':
+			quote = r
+		case r == '#':
+			return strings.TrimSpace(text[:i]), strings.TrimSpace(text[i+1:])
+		}
+	}
+	return text, ""
+}
