@@ -1,0 +1,243 @@
+package generative
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"pgrlab/core/nn"
+)
+
+// A checkpoint is little-endian: the header, then for each part that the header
+// names its arrays and tensors. Programs are not saved, they follow from Config.
+const checkpointMagic = 0x314d4644_52474750 // "PGGRDFM1"
+
+// header is everything of fixed size. Knobs are stored as numbers of 8 bytes.
+type header struct {
+	Magic, Width                       uint64
+	Served, Fit, Generation            uint8
+	Rows, Refit, FitStep, FitSteps     uint64
+	LR, PUncond                        float64
+	Occasion, First, Samples, GenSteps uint64
+	Guidance, TopFraction, SChurn      float64
+	Level                              uint64
+	Correcting                         uint8
+}
+
+// Save writes the state, also in the middle of a fit or of a generation. The real
+// transitions of a fit are not part of it.
+func (d *Diffusion) Save(w io.Writer) error {
+	if err := d.save(w); err != nil {
+		return fmt.Errorf("save generator: %w", err)
+	}
+	return nil
+}
+
+// header describes what is under way.
+func (d *Diffusion) header() header {
+	h := header{Magic: checkpointMagic, Width: uint64(d.layout.width())}
+	if d.serving != nil {
+		h.Served = 1
+	}
+	if f := d.fit; f != nil {
+		h.Fit, h.Rows, h.Refit = 1, uint64(f.rows.Len()), f.refit
+		h.FitStep, h.FitSteps = uint64(f.step), uint64(f.knobs.Steps)
+		h.LR, h.PUncond = f.knobs.LR, f.knobs.PUncond
+	}
+	if g := d.generation; g != nil {
+		h.Generation, h.Occasion, h.First = 1, g.occasion, uint64(g.first)
+		h.Samples, h.GenSteps = uint64(g.knobs.Samples), uint64(g.knobs.Steps)
+		h.Guidance, h.TopFraction, h.SChurn = g.knobs.Guidance, g.knobs.TopFraction, g.knobs.SChurn
+		h.Level = uint64(g.sampler.level)
+		if g.sampler.correcting {
+			h.Correcting = 1
+		}
+	}
+	return h
+}
+
+func (d *Diffusion) save(w io.Writer) error {
+	if err := binary.Write(w, binary.LittleEndian, d.header()); err != nil {
+		return err
+	}
+	if s := d.serving; s != nil {
+		if err := saveStatistics(w, s.normaliser, s.conditions); err != nil {
+			return err
+		}
+		if err := nn.Save(w, d.served.state()); err != nil {
+			return err
+		}
+	}
+	if f := d.fit; f != nil {
+		if err := saveStatistics(w, f.normaliser, f.conditions); err != nil {
+			return err
+		}
+		if err := nn.Save(w, paramsOf(d.model, d.average)); err != nil {
+			return err
+		}
+		if err := d.program.optimiser.Save(w); err != nil {
+			return err
+		}
+	}
+	if g := d.generation; g != nil {
+		for _, x := range g.sampler.state() {
+			if err := writeFloats(w, x); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Load reads what Save wrote for the same Config and shape, and goes on from
+// there bit for bit. real are the transitions of a fit that was under way; they
+// must be those that it began with. On an error d must not be used any further.
+func (d *Diffusion) Load(r io.Reader, real Rows) error {
+	if err := d.load(r, real); err != nil {
+		return fmt.Errorf("load generator: %w", err)
+	}
+	return nil
+}
+
+func (d *Diffusion) load(r io.Reader, real Rows) error {
+	var h header
+	if err := binary.Read(r, binary.LittleEndian, &h); err != nil {
+		return err
+	}
+	if h.Magic != checkpointMagic {
+		return errors.New("not a generator's checkpoint, or of another version")
+	}
+	if int(h.Width) != d.layout.width() {
+		return fmt.Errorf("the checkpoint's vectors have %d dimensions, this generator's %d", h.Width, d.layout.width())
+	}
+	d.serving, d.fit, d.generation = nil, nil, nil
+	if h.Served != 0 {
+		n, c, err := loadStatistics(r, d.layout.width())
+		if err != nil {
+			return err
+		}
+		if err := nn.Load(r, d.served.state()); err != nil {
+			return err
+		}
+		d.serving = &serving{normaliser: n, conditions: c}
+	}
+	if h.Fit != 0 {
+		if err := d.loadFit(r, h, real); err != nil {
+			return err
+		}
+	}
+	if h.Generation != 0 {
+		return d.loadGeneration(r, h)
+	}
+	return nil
+}
+
+func (d *Diffusion) loadFit(r io.Reader, h header, real Rows) error {
+	if real == nil || uint64(real.Len()) != h.Rows {
+		return fmt.Errorf("a fit to %d real transitions was under way, and they are not given", h.Rows)
+	}
+	f := &fit{rows: real, refit: h.Refit, step: int(h.FitStep), knobs: FitKnobs{Steps: int(h.FitSteps), LR: h.LR, PUncond: h.PUncond}}
+	if err := f.knobs.validate(); err != nil {
+		return err
+	}
+	var err error
+	if f.normaliser, f.conditions, err = loadStatistics(r, d.layout.width()); err != nil {
+		return err
+	}
+	if f.conditions != nil && len(f.conditions) != real.Len() {
+		return fmt.Errorf("%d conditions of %d transitions", len(f.conditions), real.Len())
+	}
+	if err := nn.Load(r, paramsOf(d.model, d.average)); err != nil {
+		return err
+	}
+	if err := d.program.optimiser.Load(r); err != nil {
+		return err
+	}
+	d.fit = f
+	return nil
+}
+
+func (d *Diffusion) loadGeneration(r io.Reader, h header) error {
+	knobs := GenKnobs{Samples: int(h.Samples), Steps: int(h.GenSteps), Guidance: h.Guidance, TopFraction: h.TopFraction, SChurn: h.SChurn}
+	if err := knobs.validate(); err != nil {
+		return err
+	}
+	if d.serving == nil || h.Level >= h.GenSteps || h.First >= h.Samples {
+		return errors.New("the generation under way does not fit the rest")
+	}
+	g := d.newGeneration(knobs, h.Occasion)
+	g.first = int(h.First)
+	d.drawPrompts(g)
+	g.sampler.level, g.sampler.correcting = int(h.Level), h.Correcting != 0
+	for _, x := range g.sampler.state() {
+		if err := readFloats(r, x); err != nil {
+			return err
+		}
+	}
+	d.generation = g
+	return nil
+}
+
+// state are the arrays that a sample needs to go on.
+func (s *sampler) state() [][]float32 { return [][]float32{s.x, s.hat, s.slope} }
+
+// saveStatistics writes centre, scale and the conditions with their number; the
+// number is −1 without conditions.
+func saveStatistics(w io.Writer, n normaliser, conditions []float32) error {
+	count := int64(len(conditions))
+	if conditions == nil {
+		count = -1
+	}
+	for _, part := range []any{n.centre, n.scale, count} {
+		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
+			return err
+		}
+	}
+	return writeFloats(w, conditions)
+}
+
+func loadStatistics(r io.Reader, width int) (n normaliser, conditions []float32, err error) {
+	n = normaliser{centre: make([]float64, width), scale: make([]float64, width)}
+	var count int64
+	for _, part := range []any{n.centre, n.scale, &count} {
+		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
+			return n, nil, err
+		}
+	}
+	if count < 0 {
+		return n, nil, nil
+	}
+	if count > math.MaxInt32 {
+		return n, nil, fmt.Errorf("%d conditions", count)
+	}
+	conditions = make([]float32, count)
+	return n, conditions, readFloats(r, conditions)
+}
+
+func writeFloats(w io.Writer, x []float32) error {
+	b := bufio.NewWriter(w)
+	var word [4]byte
+	for _, v := range x {
+		binary.LittleEndian.PutUint32(word[:], math.Float32bits(v))
+		b.Write(word[:])
+	}
+	return b.Flush() // bufio remembers the first error
+}
+
+func readFloats(r io.Reader, x []float32) error {
+	raw := make([]byte, 4*4096)
+	for len(x) > 0 {
+		n := min(len(x), 4096)
+		if _, err := io.ReadFull(r, raw[:4*n]); err != nil {
+			return err
+		}
+		for i := range n {
+			x[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+		}
+		x = x[n:]
+	}
+	return nil
+}

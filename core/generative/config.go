@@ -1,0 +1,195 @@
+package generative
+
+import "fmt"
+
+// The choices of Config's text fields.
+const (
+	// ArchitectureSynthER adds the time embedding to the projected vector
+	// (conglu1997/SynthER: synther/diffusion/denoiser_network.py). With a
+	// condition its embedding is added likewise, which is what the text of the
+	// PGR paper describes.
+	ArchitectureSynthER = "synther"
+	// ArchitecturePGR is the trunk of the released code: projected vector and
+	// projected embeddings side by side, each half of the width
+	// (renwang435/pgr: synther/diffusion/denoiser_network_cond.py).
+	ArchitecturePGR = "pgr"
+
+	// NormaliserMinMax maps every dimension to [-1,1] and makes the sampler
+	// clamp every estimate, as the released PGR configuration does.
+	NormaliserMinMax = "minmax"
+	// NormaliserStandard maps every dimension to mean 0 and variance 1, without
+	// clamping, as SynthER does.
+	NormaliserStandard = "standard"
+
+	// CorrectorConditional evaluates the Heun corrector with the condition and
+	// without guidance, as the released code does: the effective guidance is
+	// about (ω+1)/2.
+	CorrectorConditional = "conditional"
+	// CorrectorFull guides the corrector like the predictor.
+	CorrectorFull = "full"
+
+	// ConditionPadded scales relevance between the extremes of an array padded
+	// with zeros, as the released code does with a buffer that is not full: the
+	// smallest condition of a positive relevance stands for F = 0.
+	ConditionPadded = "padded"
+	// ConditionFilled scales relevance between the true extremes.
+	ConditionFilled = "filled"
+)
+
+// Config describes a generator. It is fixed for a run; what may change while it
+// runs is in FitKnobs and GenKnobs.
+type Config struct {
+	Architecture string `toml:"architecture"` // "synther" or "pgr"
+	Width        int    `toml:"width"`        // of the residual trunk
+	Blocks       int    `toml:"blocks"`       // residual blocks h + Linear(act(h))
+	Activation   string `toml:"activation"`   // of the trunk: "relu", "silu", "mish", "elu", "tanh"
+	Embedding    int    `toml:"embedding"`    // width of the time and condition embeddings
+	Fourier      int    `toml:"fourier"`      // fixed random frequencies of the time features
+	Conditional  bool   `toml:"conditional"`  // whether the network has a condition input
+
+	Normaliser     string `toml:"normaliser"`      // "minmax" or "standard"
+	SkipReward     bool   `toml:"skip_reward"`     // leave the reward as it is ("standard" only)
+	ModelTerminals bool   `toml:"model_terminals"` // append the terminal flag to the vector
+	ConditionRange string `toml:"condition_range"` // "padded" or "filled"
+	Corrector      string `toml:"corrector"`       // "conditional" or "full"
+
+	Batch       int     `toml:"batch"` // rows of a gradient step
+	Beta1       float64 `toml:"beta1"` // of AdamW
+	Beta2       float64 `toml:"beta2"`
+	Epsilon     float64 `toml:"epsilon"`
+	WeightDecay float64 `toml:"weight_decay"`
+	ClipNorm    float64 `toml:"clip_norm"` // of the global gradient norm; 0: none
+	EMADecay    float64 `toml:"ema_decay"` // its limit; the warm-up is in emaDecay
+	EMAEvery    int     `toml:"ema_every"` // gradient steps between averages
+	EMAAfter    int     `toml:"ema_after"` // averages are plain copies up to this step
+
+	PMean     float64 `toml:"p_mean"`     // mean of ln σ while fitting
+	PStd      float64 `toml:"p_std"`      // standard deviation of ln σ while fitting
+	SigmaData float64 `toml:"sigma_data"` // assumed standard deviation of the data
+	SigmaMin  float64 `toml:"sigma_min"`  // lowest noise level of the sampler
+	SigmaMax  float64 `toml:"sigma_max"`  // highest noise level of the sampler
+	Rho       float64 `toml:"rho"`        // curvature of the noise levels
+	STmin     float64 `toml:"s_tmin"`     // churn only levels from here …
+	STmax     float64 `toml:"s_tmax"`     // … to here
+	SNoise    float64 `toml:"s_noise"`    // scale of the noise that churn adds
+
+	Chunk int `toml:"chunk"` // transitions denoised together; two rows of a network call each where guidance needs both estimates
+}
+
+// Default is the generator of the released PGR configuration (renwang435/pgr:
+// config/resmlp_denoiser.gin and config/online/sac_cond_synther_dmc.gin), except
+// for the size of a chunk, which does not change the distribution.
+func Default() Config {
+	return Config{
+		Architecture: ArchitecturePGR, Width: 2048, Blocks: 6, Activation: "mish",
+		Embedding: 256, Fourier: 8, Conditional: true,
+		Normaliser: NormaliserMinMax, ConditionRange: ConditionPadded, Corrector: CorrectorConditional,
+		Batch: 256, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8, ClipNorm: 1,
+		EMADecay: 0.995, EMAEvery: 10, EMAAfter: 100,
+		PMean: -1.2, PStd: 1.2, SigmaData: 1, SigmaMin: 0.002, SigmaMax: 80, Rho: 7,
+		STmin: 0.05, STmax: 50, SNoise: 1.003,
+		Chunk: 4096,
+	}
+}
+
+// Validate says in one line what is wrong with c, or returns nil.
+func (c Config) Validate() error {
+	for _, choice := range []struct {
+		name, value string
+		known       []string
+	}{
+		{"architecture", c.Architecture, []string{ArchitectureSynthER, ArchitecturePGR}},
+		{"activation", c.Activation, []string{"relu", "silu", "mish", "elu", "tanh"}},
+		{"normaliser", c.Normaliser, []string{NormaliserMinMax, NormaliserStandard}},
+		{"condition_range", c.ConditionRange, []string{ConditionPadded, ConditionFilled}},
+		{"corrector", c.Corrector, []string{CorrectorConditional, CorrectorFull}},
+	} {
+		if !contains(choice.known, choice.value) {
+			return fmt.Errorf("generator: %s is %q, want one of %q", choice.name, choice.value, choice.known)
+		}
+	}
+	for _, least := range []struct {
+		name       string
+		value, min int
+	}{
+		{"width", c.Width, 2}, {"blocks", c.Blocks, 1}, {"embedding", c.Embedding, 1}, {"fourier", c.Fourier, 1},
+		{"batch", c.Batch, 1}, {"ema_every", c.EMAEvery, 1}, {"ema_after", c.EMAAfter, 0}, {"chunk", c.Chunk, 1},
+	} {
+		if least.value < least.min {
+			return fmt.Errorf("generator: %s is %d, want at least %d", least.name, least.value, least.min)
+		}
+	}
+	return c.validateNumbers()
+}
+
+func (c Config) validateNumbers() error {
+	switch {
+	case c.Architecture == ArchitecturePGR && c.Width%2 != 0:
+		return fmt.Errorf("generator: width is %d, want an even number: the trunk of %q has two halves", c.Width, c.Architecture)
+	case c.SkipReward && c.Normaliser == NormaliserMinMax:
+		// The released code accepts the flag and ignores it there.
+		return fmt.Errorf("generator: skip_reward goes with normaliser %q only: %q clamps to [-1,1]", NormaliserStandard, NormaliserMinMax)
+	case !(c.SigmaMin > 0 && c.SigmaMax > c.SigmaMin):
+		return fmt.Errorf("generator: sigma_min is %g and sigma_max %g, want 0 < sigma_min < sigma_max", c.SigmaMin, c.SigmaMax)
+	case !(c.SigmaData > 0 && c.Rho > 0 && c.PStd > 0):
+		return fmt.Errorf("generator: sigma_data %g, rho %g and p_std %g must be positive", c.SigmaData, c.Rho, c.PStd)
+	case !(c.Beta1 >= 0 && c.Beta1 < 1 && c.Beta2 >= 0 && c.Beta2 < 1 && c.EMADecay >= 0 && c.EMADecay < 1):
+		return fmt.Errorf("generator: beta1 %g, beta2 %g and ema_decay %g must be in [0,1)", c.Beta1, c.Beta2, c.EMADecay)
+	case !(c.Epsilon > 0 && c.ClipNorm >= 0 && c.WeightDecay >= 0):
+		return fmt.Errorf("generator: epsilon %g must be positive, clip_norm %g and weight_decay %g not negative", c.Epsilon, c.ClipNorm, c.WeightDecay)
+	}
+	return nil
+}
+
+func contains(known []string, value string) bool {
+	for _, k := range known {
+		if k == value {
+			return true
+		}
+	}
+	return false
+}
+
+// FitKnobs are the numbers of one fit; they are read when it starts.
+type FitKnobs struct {
+	Steps   int     // gradient steps, and the horizon of the cosine schedule
+	LR      float64 // learning rate of the first step
+	PUncond float64 // probability that a row of a fit loses its condition
+}
+
+func (k FitKnobs) validate() error {
+	switch {
+	case k.Steps < 1:
+		return fmt.Errorf("generator_steps is %d, want at least 1", k.Steps)
+	case !(k.LR > 0):
+		return fmt.Errorf("lr_generator is %g, want a positive number", k.LR)
+	case !(k.PUncond >= 0 && k.PUncond <= 1):
+		return fmt.Errorf("p_uncond is %g, want a number from 0 to 1", k.PUncond)
+	}
+	return nil
+}
+
+// GenKnobs are the numbers of one generation; they are read when it starts.
+type GenKnobs struct {
+	Samples     int     // transitions to make
+	Steps       int     // noise levels N of the sampler
+	Guidance    float64 // ω; 0 unconditional, 1 conditional, above 1 stronger than the data
+	TopFraction float64 // share of the real transitions whose relevance serves as prompts, in (0,1]
+	SChurn      float64 // noise added on the way; γ = min(SChurn/N, √2−1)
+}
+
+func (k GenKnobs) validate() error {
+	switch {
+	case k.Samples < 1:
+		return fmt.Errorf("samples is %d, want at least 1", k.Samples)
+	case k.Steps < 2:
+		return fmt.Errorf("sampler_steps is %d, want at least 2", k.Steps)
+	case !(k.TopFraction > 0 && k.TopFraction <= 1):
+		return fmt.Errorf("top_fraction is %g, want a number above 0 and at most 1", k.TopFraction)
+	case !(k.SChurn >= 0):
+		return fmt.Errorf("s_churn is %g, want a number of at least 0", k.SChurn)
+	case !(k.Guidance >= 0):
+		return fmt.Errorf("guidance is %g, want a number of at least 0", k.Guidance)
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+package generative
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"pgrlab/core/device"
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+// Diffusion is a generator of transitions. Each refit trains a new network from
+// scratch; the average of its weights serves generations once the fit is complete,
+// so an abandoned fit leaves the generator of the fit before. A Diffusion belongs
+// to one goroutine.
+type Diffusion struct {
+	config Config
+	layout layout
+	stream rng.Stream
+
+	model   *network // being trained
+	average *network // its exponential moving average
+	served  *network // the average of the last complete fit
+	program *fitProgram
+	calls   *calls
+
+	fit        *fit        // nil: none under way
+	serving    *serving    // nil: no fit is complete yet
+	generation *generation // nil: none under way
+}
+
+// serving is what belongs to the served network besides its weights.
+type serving struct {
+	normaliser normaliser
+	conditions []float32 // of every real transition at that fit; nil: fitted without
+}
+
+// New builds the networks and compiles the gradient step for transitions of that
+// shape. Its random numbers come from streams of seed.
+func New(c Config, shape replay.Shape, dev device.Device, seed uint64) (*Diffusion, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if shape.Obs < 1 || shape.Act < 1 {
+		return nil, fmt.Errorf("generator: shape %+v has no observation or no action", shape)
+	}
+	d := &Diffusion{config: c, layout: newLayout(c, shape), stream: rng.New(seed, "generator")}
+	width := d.layout.width()
+	d.model = newNetwork(c, "model", width, d.stream.Sub("initial"))
+	d.average = newNetwork(c, "average", width, d.stream.Sub("initial"))
+	d.served = newNetwork(c, "served", width, d.stream.Sub("initial"))
+	d.calls = &calls{network: d.served, width: width, device: dev, programs: map[int]*callProgram{}}
+	var err error
+	if d.program, err = compileFit(d.model, d.average, width, d.stream.Sub("fit"), dev); err != nil {
+		return nil, fmt.Errorf("generator: %w", err)
+	}
+	return d, nil
+}
+
+// Close releases the compiled programs.
+func (d *Diffusion) Close() error {
+	d.calls.keep(-1)
+	d.program.close()
+	return nil
+}
+
+// Parameters is the number of trained weights.
+func (d *Diffusion) Parameters() int {
+	n := 0
+	for _, p := range d.model.params() {
+		n += len(p.Data)
+	}
+	return n
+}
+
+// Fitted says whether a fit has been completed, so that StartGenerate can work.
+func (d *Diffusion) Fitted() bool { return d.serving != nil }
+
+// Stage is what a Diffusion has under way.
+type Stage int
+
+// The stages.
+const (
+	Idle Stage = iota
+	Fitting
+	Generating
+)
+
+// Progress is how far the stage is: gradient steps of a fit, network calls of a
+// generation.
+type Progress struct {
+	Stage       Stage
+	Done, Total int
+}
+
+// Progress reports what is under way.
+func (d *Diffusion) Progress() Progress {
+	switch {
+	case d.fit != nil:
+		return Progress{Fitting, d.fit.step, d.fit.knobs.Steps}
+	case d.generation != nil:
+		done, total := d.generation.progress()
+		return Progress{Generating, done, total}
+	}
+	return Progress{}
+}
+
+// Cancel abandons the fit or the generation under way, if there is one. The
+// generator of the last complete fit stays.
+func (d *Diffusion) Cancel() { d.fit, d.generation = nil, nil }
+
+var errBusy = errors.New("a fit or a generation is under way")
+
+// fit is a fit under way.
+type fit struct {
+	rows       Rows
+	normaliser normaliser
+	conditions []float32 // nil: every row loses its condition
+	knobs      FitKnobs
+	refit      uint64
+	step       int // gradient steps made
+}
+
+// StartFit begins to fit a new network to the real transitions: statistics of the
+// normaliser, conditions from the scores (one for each transition, raw; nil for a
+// fit without conditions), fresh weights, a fresh optimiser. refit numbers the fit
+// within the run: the same number draws the same random numbers. real must not
+// change until the fit is complete.
+func (d *Diffusion) StartFit(real Rows, scores []float32, knobs FitKnobs, refit uint64) error {
+	if d.fit != nil || d.generation != nil {
+		return fmt.Errorf("fit model: %w", errBusy)
+	}
+	if err := knobs.validate(); err != nil {
+		return fmt.Errorf("fit model: %w", err)
+	}
+	f := &fit{rows: real, knobs: knobs, refit: refit}
+	var err error
+	if f.normaliser, err = fitNormaliser(d.config, real, d.layout); err != nil {
+		return fmt.Errorf("fit model: %w", err)
+	}
+	if scores != nil {
+		if !d.config.Conditional {
+			return errors.New("fit model: scores for a generator without a condition input")
+		}
+		if len(scores) != real.Len() {
+			return fmt.Errorf("fit model: %d scores for %d transitions", len(scores), real.Len())
+		}
+		if f.conditions, err = conditions(scores, d.config.ConditionRange); err != nil {
+			return fmt.Errorf("fit model: %w", err)
+		}
+	}
+	fresh := newNetwork(d.config, "fresh", d.layout.width(), d.stream.Sub(fmt.Sprintf("refit %d", refit)))
+	nn.Copy(d.model.state(), fresh.state())
+	nn.Copy(d.average.state(), fresh.state())
+	d.program.optimiser.Reset()
+	d.fit = f
+	return nil
+}
+
+// FitSteps makes up to n gradient steps. It returns their mean loss and whether
+// the fit is complete, which makes its network the one that is served.
+func (d *Diffusion) FitSteps(n int) (loss float64, done bool, err error) {
+	f := d.fit
+	if f == nil {
+		return 0, false, errors.New("fit model: no fit is under way")
+	}
+	n = min(n, f.knobs.Steps-f.step)
+	for range n {
+		l, err := d.fitStep(f)
+		if err != nil {
+			return 0, false, fmt.Errorf("fit model: step %d: %w", f.step, err)
+		}
+		loss += l / float64(n)
+	}
+	if f.step < f.knobs.Steps {
+		return loss, false, nil
+	}
+	nn.Copy(d.served.state(), d.average.state())
+	d.serving = &serving{normaliser: f.normaliser, conditions: f.conditions}
+	d.fit = nil
+	return loss, true, nil
+}
+
+// occasion indexes the random numbers of one step of a refit, or of one sample or
+// level of a generation.
+func occasion(major uint64, minor int) uint64 { return major<<32 | uint64(uint32(minor)) }
+
+func (d *Diffusion) fitStep(f *fit) (float64, error) {
+	p, c := d.program, d.config
+	at := occasion(f.refit, f.step)
+	d.gather(f, at)
+	p.rate.Data[0] = float32(cosine(f.knobs.LR, f.step, f.knobs.Steps))
+	if err := p.step.Run(at); err != nil {
+		return 0, err
+	}
+	loss := p.step.Loss()
+	if math.IsNaN(loss) || math.IsInf(loss, 0) {
+		return 0, fmt.Errorf("loss is %g", loss)
+	}
+	f.step++
+	if !emaDue(c, f.step) {
+		return loss, nil
+	}
+	p.blend.Data[0] = float32(1 - emaDecay(c, f.step))
+	return loss, p.average.Run(0)
+}
+
+// gather writes the batch of one step: rows drawn uniformly with replacement, and
+// which of them keep their condition.
+func (d *Diffusion) gather(f *fit, at uint64) {
+	p, width := d.program, d.layout.width()
+	rows := d.stream.Sub("rows").At(at)
+	x := p.step.Data(p.x)
+	var condition, keep []float32
+	if p.condition != nil {
+		condition, keep = p.step.Data(p.condition), p.step.Data(p.keep)
+		d.stream.Sub("keep").FillUniform(keep, at, 0)
+	}
+	for i := range d.config.Batch {
+		row := rows.IntN(f.rows.Len())
+		f.normaliser.normalise(x[i*width:(i+1)*width], f.rows.Row(row))
+		switch {
+		case condition == nil:
+		case f.conditions == nil:
+			condition[i], keep[i] = 0, 0
+		default:
+			condition[i] = f.conditions[row]
+			keep[i] = kept(keep[i], f.knobs.PUncond)
+		}
+	}
+}
+
+// kept turns a uniform draw into a Bernoulli(1 − pUncond) one.
+func kept(u float32, pUncond float64) float32 {
+	if float64(u) < pUncond {
+		return 0
+	}
+	return 1
+}
+
+// paramsOf lists the state of several networks, for saving.
+func paramsOf(networks ...*network) []*op.Tensor {
+	var all []*op.Tensor
+	for _, n := range networks {
+		all = append(all, n.state()...)
+	}
+	return all
+}

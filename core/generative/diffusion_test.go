@@ -1,0 +1,362 @@
+package generative
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+func newDevice(t testing.TB) device.Device {
+	t.Helper()
+	dev, err := cpu.New(cpu.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	return dev
+}
+
+func newDiffusion(t testing.TB, c Config, shape replay.Shape) *Diffusion {
+	t.Helper()
+	d, err := New(c, shape, newDevice(t), 11)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+var tinyShape = replay.Shape{Obs: 2, Act: 1}
+
+// tiny is a generator of a few hundred weights.
+func tiny() Config {
+	c := small(ArchitecturePGR, "mish", true)
+	c.Batch, c.Chunk, c.SigmaData, c.EMAAfter, c.EMAEvery = 16, 8, 1, 4, 2
+	return c
+}
+
+// randomRows are n transitions of tinyShape and positive scores.
+func randomRows(n int) (table, []float32) {
+	rows, scores := make(table, n), make([]float32, n)
+	s := rng.New(9, "rows")
+	for i := range rows {
+		rows[i] = make([]float32, tinyShape.Width())
+		s.FillNormal(rows[i], uint64(i), 0)
+		rows[i][tinyShape.Width()-1] = float32(i % 2)
+	}
+	s.Sub("scores").FillUniform(scores, 0, 0)
+	return rows, scores
+}
+
+func startFit(t testing.TB, d *Diffusion, rows Rows, scores []float32, knobs FitKnobs, refit uint64) {
+	t.Helper()
+	if err := d.StartFit(rows, scores, knobs, refit); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// finishFit runs the rest of a fit in slices and returns their losses.
+func finishFit(t testing.TB, d *Diffusion, slice int) (losses []float64) {
+	t.Helper()
+	for {
+		loss, done, err := d.FitSteps(slice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		losses = append(losses, loss)
+		if done {
+			return losses
+		}
+	}
+}
+
+// finishGeneration runs the rest of a generation and returns its transitions.
+func finishGeneration(t testing.TB, d *Diffusion) (rows []float32) {
+	t.Helper()
+	for {
+		made, done, total, err := d.GenerateSlice()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, made...)
+		if done == total {
+			return rows
+		}
+	}
+}
+
+func generateAll(t testing.TB, d *Diffusion, knobs GenKnobs, occasion uint64) []float32 {
+	t.Helper()
+	if err := d.StartGenerate(knobs, occasion); err != nil {
+		t.Fatal(err)
+	}
+	return finishGeneration(t, d)
+}
+
+var (
+	tinyFit      = FitKnobs{Steps: 20, LR: 1e-3, PUncond: 0.25}
+	tinyGenerate = GenKnobs{Samples: 20, Steps: 4, Guidance: 2, TopFraction: 0.25, SChurn: 2}
+)
+
+// However a fit is sliced, and whatever was fitted before it, the same refit of
+// the same data gives the same generator; another number gives another.
+func TestFitDependsOnItsNumberAlone(t *testing.T) {
+	rows, scores := randomRows(40)
+	a, b := newDiffusion(t, tiny(), tinyShape), newDiffusion(t, tiny(), tinyShape)
+	startFit(t, a, rows, scores, tinyFit, 3)
+	one := finishFit(t, a, 1)
+	startFit(t, b, rows, nil, tinyFit, 2)
+	finishFit(t, b, 20)
+	other := generateAll(t, b, tinyGenerate, 1)
+	startFit(t, b, rows, scores, tinyFit, 3)
+	seven := finishFit(t, b, 7)
+	if len(one) != 20 || len(seven) != 3 {
+		t.Fatalf("%d and %d slices, want 20 and 3", len(one), len(seven))
+	}
+	sum := 0.0
+	for _, l := range one[:7] {
+		sum += l / 7
+	}
+	near(t, "mean loss of a slice", seven[0], sum, 1e-12)
+	want := generateAll(t, a, tinyGenerate, 1)
+	if got := generateAll(t, b, tinyGenerate, 1); !slices.Equal(got, want) {
+		t.Error("the same refit, sliced otherwise, generates otherwise")
+	}
+	if slices.Equal(want, other) {
+		t.Error("another refit generates the same")
+	}
+	if slices.Equal(want, generateAll(t, a, tinyGenerate, 2)) {
+		t.Error("another generation draws the same")
+	}
+}
+
+// A sample's noise and prompt belong to it, not to its chunk.
+func TestChunksDoNotChangeSamples(t *testing.T) {
+	rows, scores := randomRows(40)
+	var first []float32
+	for _, chunk := range []int{8, 20, 32} {
+		c := tiny()
+		c.Chunk = chunk
+		d := newDiffusion(t, c, tinyShape)
+		startFit(t, d, rows, scores, tinyFit, 1)
+		finishFit(t, d, 20)
+		got := generateAll(t, d, tinyGenerate, 4)
+		if len(got) != 20*tinyShape.Width() {
+			t.Fatalf("chunk %d: %d numbers, want 20 transitions of %d", chunk, len(got), tinyShape.Width())
+		}
+		if first == nil {
+			first = got
+			continue
+		}
+		for i, v := range got {
+			near(t, "sample in another chunk", float64(v), float64(first[i]), 1e-4)
+		}
+	}
+}
+
+// Saved in the middle of a fit and of a generation and loaded into a new object,
+// both go on bit for bit.
+func TestSavedHalfway(t *testing.T) {
+	rows, scores := randomRows(40)
+	for name, relevance := range map[string][]float32{"conditional": scores, "unconditional": nil} {
+		t.Run(name, func(t *testing.T) {
+			d := newDiffusion(t, tiny(), tinyShape)
+			startFit(t, d, rows, scores, tinyFit, 1)
+			finishFit(t, d, 20)
+			startFit(t, d, rows, relevance, tinyFit, 2)
+			if _, _, err := d.FitSteps(9); err != nil {
+				t.Fatal(err)
+			}
+			e := reload(t, d, rows)
+			if got := e.Progress(); got != (Progress{Fitting, 9, 20}) {
+				t.Errorf("progress of the loaded fit is %+v", got)
+			}
+			want, got := finishFit(t, d, 3), finishFit(t, e, 3)
+			if !slices.Equal(want, got) {
+				t.Errorf("losses of the loaded fit are %v, want %v", got, want)
+			}
+			if err := d.StartGenerate(tinyGenerate, 1); err != nil {
+				t.Fatal(err)
+			}
+			// 7 calls a chunk; 5 + 4 end in the second chunk, at a corrector.
+			var before []float32
+			for range 9 {
+				made, _, _, err := d.GenerateSlice()
+				if err != nil {
+					t.Fatal(err)
+				}
+				before = append(before, made...)
+			}
+			if len(before) != 8*tinyShape.Width() {
+				t.Fatalf("9 calls finished %d numbers, want the 8 transitions of a chunk", len(before))
+			}
+			f := reload(t, d, nil)
+			if got := f.Progress(); got != (Progress{Generating, 9, 21}) || got != d.Progress() {
+				t.Errorf("progress of the loaded generation is %+v, want %+v", got, d.Progress())
+			}
+			rest := finishGeneration(t, d)
+			if !slices.Equal(rest, finishGeneration(t, f)) {
+				t.Error("the loaded generation goes on otherwise")
+			}
+			whole := append(before, rest...)
+			if !slices.Equal(whole, generateAll(t, e, tinyGenerate, 1)) {
+				t.Error("the generator of the loaded fit generates otherwise")
+			}
+		})
+	}
+}
+
+func reload(t *testing.T, d *Diffusion, rows Rows) *Diffusion {
+	t.Helper()
+	var file bytes.Buffer
+	if err := d.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	e, err := New(tiny(), tinyShape, newDevice(t), 11)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	if err := e.Load(&file, rows); err != nil {
+		t.Fatal(err)
+	}
+	if file.Len() != 0 {
+		t.Errorf("load left %d bytes", file.Len())
+	}
+	return e
+}
+
+func TestDamagedCheckpoints(t *testing.T) {
+	rows, scores := randomRows(40)
+	d := newDiffusion(t, tiny(), tinyShape)
+	startFit(t, d, rows, scores, tinyFit, 1)
+	var file bytes.Buffer
+	if err := d.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	whole := file.Bytes()
+	for name, c := range map[string]struct {
+		data []byte
+		rows Rows
+	}{
+		"no transitions":    {whole, nil},
+		"other transitions": {whole, rows[:39]},
+		"cut":               {whole[:len(whole)-1], rows},
+		"empty":             {nil, rows},
+		"of something else": {bytes.Repeat([]byte("pgr"), 200), rows},
+	} {
+		if err := d.Load(bytes.NewReader(c.data), c.rows); err == nil || !strings.HasPrefix(err.Error(), "load generator: ") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	if err := d.Load(bytes.NewReader(whole), rows); err != nil {
+		t.Errorf("the undamaged one: %v", err)
+	}
+}
+
+// The model's estimates of a double call are those of two single ones, and the
+// prompts matter.
+func TestBothEstimatesInOneCall(t *testing.T) {
+	rows, scores := randomRows(40)
+	d := newDiffusion(t, tiny(), tinyShape)
+	startFit(t, d, rows, scores, tinyFit, 1)
+	finishFit(t, d, 20)
+	width := d.layout.width()
+	p := &prompted{calls: d.calls, prompts: []float32{-1, 0, 1, 2, -2}}
+	x := make([]float32, 5*width)
+	rng.New(1, "x").FillNormal(x, 0, 0)
+	memory := make([]float32, 4*len(x))
+	with, without, a, b := memory[:len(x)], memory[len(x):2*len(x)], memory[2*len(x):3*len(x)], memory[3*len(x):]
+	if err := errors.Join(p.With(with, x, 0.7), p.Without(without, x, 0.7), p.Both(a, b, x, 0.7)); err != nil {
+		t.Fatal(err)
+	}
+	skip, scale, in, noise := precondition(0.7, 1)
+	for i, prompt := range p.prompts {
+		scaled := make(vector, width)
+		for j := range scaled {
+			scaled[j] = in * float64(x[i*width+j])
+		}
+		for keep, got := range [][][]float32{{without, b}, {with, a}} {
+			f := referenceNetwork(d.served, scaled, noise, float64(prompt), float64(keep))
+			for j := range scaled {
+				want := skip*float64(x[i*width+j]) + scale*f[j]
+				near(t, "estimate", float64(got[0][i*width+j]), want, 1e-4)
+				near(t, "estimate of a double call", float64(got[1][i*width+j]), want, 1e-4)
+			}
+		}
+	}
+	if slices.Equal(with, without) {
+		t.Error("the condition changes nothing")
+	}
+}
+
+func TestCancelKeepsTheLastGenerator(t *testing.T) {
+	rows, scores := randomRows(40)
+	d := newDiffusion(t, tiny(), tinyShape)
+	startFit(t, d, rows, scores, tinyFit, 1)
+	finishFit(t, d, 20)
+	want := generateAll(t, d, tinyGenerate, 1)
+	startFit(t, d, rows, scores, tinyFit, 2)
+	if _, _, err := d.FitSteps(10); err != nil {
+		t.Fatal(err)
+	}
+	d.Cancel()
+	if d.Progress().Stage != Idle || !d.Fitted() {
+		t.Errorf("after cancelling: %+v, fitted %v", d.Progress(), d.Fitted())
+	}
+	if !slices.Equal(want, generateAll(t, d, tinyGenerate, 1)) {
+		t.Error("an abandoned fit changed the generator")
+	}
+}
+
+func TestMisuseIsAnError(t *testing.T) {
+	rows, scores := randomRows(40)
+	d := newDiffusion(t, tiny(), tinyShape)
+	expect := func(what string, err error, part string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%s: error %v, want one with %q", what, err, part)
+		}
+	}
+	expect("generating first", d.StartGenerate(tinyGenerate, 0), "no fit is complete")
+	_, _, err := d.FitSteps(1)
+	expect("steps of no fit", err, "no fit is under way")
+	_, _, _, err = d.GenerateSlice()
+	expect("slice of no generation", err, "no generation is under way")
+	expect("too few scores", d.StartFit(rows, scores[:3], tinyFit, 0), "3 scores for 40 transitions")
+	expect("no steps", d.StartFit(rows, scores, FitKnobs{LR: 1}, 0), "generator_steps is 0")
+	nan := slices.Clone(scores)
+	nan[7] = float32(math.NaN())
+	expect("NaN score", d.StartFit(rows, nan, tinyFit, 0), "transition 7")
+	startFit(t, d, rows, scores, tinyFit, 0)
+	expect("second fit", d.StartFit(rows, scores, tinyFit, 0), "under way")
+	expect("generating during a fit", d.StartGenerate(tinyGenerate, 0), "under way")
+	c := tiny()
+	c.Conditional = false
+	expect("scores without condition", newDiffusion(t, c, tinyShape).StartFit(rows, scores, tinyFit, 0), "without a condition")
+	c.Blocks = 0
+	_, err = New(c, tinyShape, newDevice(t), 1)
+	expect("no blocks", err, "blocks is 0")
+	_, err = New(tiny(), replay.Shape{Obs: 3}, newDevice(t), 1)
+	expect("no action", err, "no action")
+}
+
+// A fit that diverges must fail, not fill the buffer with it.
+func TestDivergenceIsAnError(t *testing.T) {
+	rows, scores := randomRows(40)
+	c := tiny()
+	c.ClipNorm = 0
+	d := newDiffusion(t, c, tinyShape)
+	startFit(t, d, rows, scores, FitKnobs{Steps: 50, LR: 1e30}, 0)
+	if _, _, err := d.FitSteps(50); err == nil || !strings.Contains(err.Error(), "loss is") {
+		t.Errorf("error %v, want one about the loss", err)
+	}
+}

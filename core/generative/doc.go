@@ -1,0 +1,39 @@
+// Package generative is G of prioritized generative replay (Wang et al., ICLR
+// 2025, Algorithm 1, lines 5 and 6): a diffusion model of transitions that is
+// fitted to the real replay buffer, conditioned on the relevance of each
+// transition, and then sampled with relevant conditions as prompts.
+//
+// # Equations
+//
+//	vector         x = [s, a, r, s'(, d)], normalised per dimension      (Lu et al. 2023)
+//	preconditioning D(x; σ, c) = c_skip·x + c_out·F(c_in·x, ln σ/4, c)     (Karras et al. 2022, eq. 7)
+//	                c_skip = σ_d²/(σ²+σ_d²), c_out = σσ_d/√(σ²+σ_d²), c_in = 1/√(σ²+σ_d²)
+//	noise levels   ln σ ~ N(P_mean, P_std²)                               (table 1)
+//	loss           mean λ(σ)|D(x+σn) − x|², λ = 1/c_out²                  (eq. 8)
+//	schedule       σ_i = (σ_max^{1/ρ} + i/(N−1)·(σ_min^{1/ρ} − σ_max^{1/ρ}))^ρ  (eq. 5)
+//	sampler        stochastic Heun                                        (Algorithm 2)
+//	guidance       D = D_∅ + ω(D_c − D_∅)                                  (Ho and Salimans 2021)
+//	condition      c = 2(F − min)/(max − min) − 1 of the relevance F, replaced by
+//	               the null condition with probability p_uncond while fitting
+//	prompts        the conditions of the most relevant share of the real buffer
+//
+// The null condition is the zero vector after the condition's MLP, not F = 0,
+// which is an ordinary condition.
+//
+// # Slices
+//
+// A fit is cut into gradient steps and a generation into network calls, so that
+// whoever runs them can stop between any two. Random numbers are indexed by
+// (refit, step, item) and (generation, level, sample), not by the order in which
+// they are drawn: neither the cut nor the size of a chunk changes them.
+//
+// # The loss as one squared error
+//
+// With y = x + σn, D(y) − x = c_out·F − (x − c_skip·y) = c_out·(F − target),
+// where target = (x − c_skip·y)/c_out. Since λ(σ) = (σ²+σ_d²)/(σσ_d)² = 1/c_out²,
+//
+//	λ|D(y) − x|² = |F − target|²
+//
+// for every row, so the graph holds a plain mean squared error between F and a
+// target that does not depend on the network (Karras et al. 2022, section 5).
+package generative

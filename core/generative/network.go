@@ -1,0 +1,126 @@
+package generative
+
+import (
+	"fmt"
+
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
+	"pgrlab/core/rng"
+)
+
+// network is F(x, t, c), a residual MLP without layer norm; the two kinds are
+// described at ArchitectureSynthER and ArchitecturePGR. A block is h ← h +
+// Linear(act(h)), the head Linear(act(h)); layers start as PyTorch's.
+type network struct {
+	config  Config
+	fourier *op.Tensor // fixed frequencies of the time features, [F]
+
+	time      [2]nn.Linear // 1+2F → hidden → E
+	condition [2]nn.Linear // 1 → 2E → E
+	x         nn.Linear    // D → E (synther), D → W/2 (pgr)
+	embedding nn.Linear    // E → W (synther), [c|t] → W/2 (pgr)
+	blocks    []nn.Linear  // W → W
+	head      nn.Linear    // W → D
+}
+
+// newNetwork draws the initial weights of a network for vectors of that width.
+func newNetwork(c Config, name string, width int, s rng.Stream) *network {
+	layer := func(part string, in, out int) nn.Linear {
+		return nn.NewLinear(name+"."+part, in, out, nn.TorchDefault, s.Sub(part))
+	}
+	n := &network{config: c, fourier: op.NewTensor(name+".fourier", c.Fourier)}
+	s.Sub("fourier").FillNormal(n.fourier.Data, 0, 0)
+	hidden, embedded := 4*c.Embedding, c.Embedding
+	if c.Architecture == ArchitectureSynthER {
+		hidden = c.Embedding
+	}
+	n.time = [2]nn.Linear{layer("time0", 1+2*c.Fourier, hidden), layer("time1", hidden, c.Embedding)}
+	if c.Conditional {
+		n.condition = [2]nn.Linear{layer("condition0", 1, 2*c.Embedding), layer("condition1", 2*c.Embedding, c.Embedding)}
+		embedded = 2 * c.Embedding
+	}
+	if c.Architecture == ArchitectureSynthER {
+		n.x = layer("x", width, c.Embedding)
+		n.embedding = layer("embedding", c.Embedding, c.Width)
+	} else {
+		n.x = layer("x", width, c.Width/2)
+		n.embedding = layer("embedding", embedded, c.Width/2)
+	}
+	for i := range c.Blocks {
+		n.blocks = append(n.blocks, layer(fmt.Sprintf("block%d", i), c.Width, c.Width))
+	}
+	n.head = layer("head", c.Width, width)
+	return n
+}
+
+// params are the trained tensors, in a fixed order.
+func (n *network) params() []*op.Tensor {
+	layers := []nn.Linear{n.time[0], n.time[1]}
+	if n.config.Conditional {
+		layers = append(layers, n.condition[0], n.condition[1])
+	}
+	layers = append(layers, n.x, n.embedding)
+	layers = append(layers, n.blocks...)
+	layers = append(layers, n.head)
+	var params []*op.Tensor
+	for _, l := range layers {
+		params = append(params, l.Params()...)
+	}
+	return params
+}
+
+// state is everything that a copy of the network needs.
+func (n *network) state() []*op.Tensor { return append(n.params(), n.fourier) }
+
+// apply draws F(x, t, keep·c) for x [B,D], t [B,1] and, in a conditional network,
+// condition and keep [B,1]. keep is 1 or 0 for each row and scales the embedding
+// of the condition: the null condition is the zero vector. Result [B,D].
+func (n *network) apply(g *op.Graph, x, t, condition, keep *op.Node) *op.Node {
+	c := n.config
+	inner := (*op.Graph).Mish
+	if c.Architecture == ArchitectureSynthER {
+		inner = (*op.Graph).SiLU
+	}
+	mlp := func(layers [2]nn.Linear, in *op.Node) *op.Node {
+		return layers[1].Apply(g, inner(g, layers[0].Apply(g, in)))
+	}
+	embedded := mlp(n.time, g.Fourier(t, g.Bind(n.fourier)))
+	var conditioned *op.Node
+	if c.Conditional {
+		conditioned = g.RowScale(mlp(n.condition, condition), keep)
+	}
+
+	var h *op.Node
+	if c.Architecture == ArchitectureSynthER {
+		h = g.Add(n.x.Apply(g, x), embedded)
+		if conditioned != nil {
+			h = g.Add(h, conditioned)
+		}
+		h = n.embedding.Apply(g, h)
+	} else {
+		if conditioned != nil {
+			embedded = g.Concat(conditioned, embedded)
+		}
+		h = g.Concat(n.x.Apply(g, x), n.embedding.Apply(g, embedded))
+	}
+	act := activation(c.Activation)
+	for _, block := range n.blocks {
+		h = g.Add(h, block.Apply(g, act(g, h)))
+	}
+	return n.head.Apply(g, act(g, h))
+}
+
+// activation returns the graph builder of a validated name.
+func activation(name string) func(*op.Graph, *op.Node) *op.Node {
+	switch name {
+	case "relu":
+		return (*op.Graph).ReLU
+	case "silu":
+		return (*op.Graph).SiLU
+	case "elu":
+		return (*op.Graph).ELU
+	case "tanh":
+		return (*op.Graph).Tanh
+	}
+	return (*op.Graph).Mish
+}

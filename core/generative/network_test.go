@@ -1,0 +1,247 @@
+package generative
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/rng"
+
+	"gorgonia.org/gorgonia"
+)
+
+// The networks and the loss once more, row by row in float64 and in the form of
+// the papers: what the graphs are held to.
+
+type vector []float64
+
+func linear(l nn.Linear, x vector) vector {
+	in, out := l.W.Shape[0], l.W.Shape[1]
+	y := make(vector, out)
+	for o := range y {
+		y[o] = float64(l.B.Data[o])
+		for i := range in {
+			y[o] += x[i] * float64(l.W.Data[i*out+o])
+		}
+	}
+	return y
+}
+
+func (x vector) each(f func(float64) float64) vector {
+	y := make(vector, len(x))
+	for i, v := range x {
+		y[i] = f(v)
+	}
+	return y
+}
+
+func (x vector) plus(y vector) vector {
+	z := make(vector, len(x))
+	for i := range x {
+		z[i] = x[i] + y[i]
+	}
+	return z
+}
+
+var nonlinear = map[string]func(float64) float64{
+	"relu": func(z float64) float64 { return math.Max(z, 0) },
+	"silu": func(z float64) float64 { return z / (1 + math.Exp(-z)) },
+	"mish": func(z float64) float64 { return z * math.Tanh(math.Log1p(math.Exp(z))) },
+	"elu":  func(z float64) float64 { return math.Max(z, math.Expm1(math.Min(z, 0))) },
+	"tanh": math.Tanh,
+}
+
+// referenceNetwork is F(x, t, keep·c) of one row.
+func referenceNetwork(n *network, x vector, t, condition, keep float64) vector {
+	c, inner := n.config, nonlinear["mish"]
+	if c.Architecture == ArchitectureSynthER {
+		inner = nonlinear["silu"]
+	}
+	features := vector{t}
+	for _, f := range []func(float64) float64{math.Sin, math.Cos} {
+		for _, w := range n.fourier.Data {
+			features = append(features, f(2*math.Pi*t*float64(w)))
+		}
+	}
+	embedded := linear(n.time[1], linear(n.time[0], features).each(inner))
+	conditioned := make(vector, c.Embedding)
+	if c.Conditional {
+		conditioned = linear(n.condition[1], linear(n.condition[0], vector{condition}).each(inner))
+		conditioned = conditioned.each(func(v float64) float64 { return keep * v })
+	}
+	var h vector
+	switch {
+	case c.Architecture == ArchitectureSynthER:
+		h = linear(n.embedding, linear(n.x, x).plus(embedded).plus(conditioned))
+	case c.Conditional:
+		h = append(linear(n.x, x), linear(n.embedding, append(conditioned, embedded...))...)
+	default:
+		h = append(linear(n.x, x), linear(n.embedding, embedded)...)
+	}
+	act := nonlinear[c.Activation]
+	for _, block := range n.blocks {
+		h = h.plus(linear(block, h.each(act)))
+	}
+	return linear(n.head, h.each(act))
+}
+
+// referenceLoss is mean λ(σ)(D(x+σn) − x)² (Karras et al. 2022, equation 8),
+// without the rearrangement of package doc.
+func referenceLoss(n *network, x, noise, level, condition, keep []float32, width int) float64 {
+	c, loss := n.config, 0.0
+	for i := range level {
+		sigma := math.Exp(c.PMean + c.PStd*float64(level[i]))
+		lambda := (sigma*sigma + c.SigmaData*c.SigmaData) / math.Pow(sigma*c.SigmaData, 2)
+		skip, scale, in, t := precondition(sigma, c.SigmaData)
+		noisy, scaled := make(vector, width), make(vector, width)
+		for j := range noisy {
+			noisy[j] = float64(x[i*width+j]) + sigma*float64(noise[i*width+j])
+			scaled[j] = in * noisy[j]
+		}
+		f := referenceNetwork(n, scaled, t, float64(condition[i]), float64(keep[i]))
+		for j := range noisy {
+			d := skip*noisy[j] + scale*f[j]
+			loss += lambda * math.Pow(d-float64(x[i*width+j]), 2)
+		}
+	}
+	return loss / float64(len(level)*width)
+}
+
+// small is a configuration of a few hundred weights.
+func small(architecture, activation string, conditional bool) Config {
+	c := Default()
+	c.Architecture, c.Activation, c.Conditional = architecture, activation, conditional
+	c.Width, c.Blocks, c.Embedding, c.Fourier, c.Batch, c.SigmaData = 6, 2, 4, 3, 5, 0.7
+	return c
+}
+
+// The graph's loss is EDM's weighted loss, and its gradient the difference
+// quotient of that, for every weight of both architectures.
+func TestLossAndGradientAgainstTheReference(t *testing.T) {
+	for _, c := range []Config{
+		small(ArchitecturePGR, "mish", true), small(ArchitecturePGR, "tanh", false),
+		small(ArchitectureSynthER, "silu", false), small(ArchitectureSynthER, "elu", true),
+	} {
+		t.Run(fmt.Sprint(c.Architecture, " ", c.Activation, " conditional ", c.Conditional), func(t *testing.T) {
+			const width = 3
+			n := newNetwork(c, "net", width, rng.New(3, "gradient test"))
+			run := map[string]func(fitGraph) (float64, [][]float32){
+				"tape machine": func(g fitGraph) (float64, [][]float32) { return onTapeMachine(t, g, n.params()) },
+				"plan":         func(g fitGraph) (float64, [][]float32) { return onPlan(t, g, n.params()) },
+			}
+			for machine, evaluate := range run {
+				drawn, err := drawFit(n, width)
+				if err != nil {
+					t.Fatal(err)
+				}
+				reference := fillFit(drawn, n, width)
+				loss, grads := evaluate(drawn)
+				near(t, machine+": loss", loss, reference(), 1e-5*reference())
+				for i, p := range n.params() {
+					if len(grads[i]) != len(p.Data) {
+						t.Fatalf("%s: %s: gradient of %d elements for %d weights", machine, p.Name, len(grads[i]), len(p.Data))
+					}
+					for j := range p.Data {
+						got, want := float64(grads[i][j]), quotient(&p.Data[j], reference)
+						if math.Abs(got-want) > 2e-4*(0.1+math.Abs(want)) {
+							t.Errorf("%s: gradient of %s[%d] is %g, difference quotient %g", machine, p.Name, j, got, want)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// fillFit writes fixed inputs and returns the reference's loss of them.
+func fillFit(drawn fitGraph, n *network, width int) func() float64 {
+	data := func(node *op.Node) []float32 {
+		if node == nil {
+			return make([]float32, n.config.Batch)
+		}
+		return drawn.graph.Tensor(node).Data
+	}
+	x, noise, level, condition, keep := data(drawn.x), data(drawn.noise), data(drawn.level), data(drawn.condition), data(drawn.keep)
+	for i, in := range [][]float32{x, noise, level, condition} {
+		rng.New(4, "gradient inputs").FillNormal(in, uint64(i), 0)
+	}
+	for i := range keep {
+		keep[i] = float32(i % 2)
+	}
+	return func() float64 { return referenceLoss(n, x, noise, level, condition, keep, width) }
+}
+
+func onTapeMachine(t *testing.T, drawn fitGraph, params []*op.Tensor) (loss float64, grads [][]float32) {
+	t.Helper()
+	nodes, err := drawn.graph.Grad(drawn.loss, params...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vm := gorgonia.NewTapeMachine(drawn.graph.Expr())
+	defer vm.Close()
+	if err := vm.RunAll(); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range nodes {
+		grads = append(grads, n.Value().Data().([]float32))
+	}
+	return float64(drawn.loss.Value().Data().(float32)), grads
+}
+
+func onPlan(t *testing.T, drawn fitGraph, params []*op.Tensor) (loss float64, grads [][]float32) {
+	t.Helper()
+	p, err := plan.Compile(drawn.graph, plan.Spec{Loss: drawn.loss, Gradients: params}, newDevice(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if err := p.Run(0); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range params {
+		g, err := p.Gradient(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grads = append(grads, g)
+	}
+	return p.Loss(), grads
+}
+
+// quotient is the central difference quotient of f by one weight; the step is the
+// one that float32 can represent.
+func quotient(w *float32, f func() float64) float64 {
+	at := *w
+	high, low := at+1e-4, at-1e-4
+	*w = high
+	up := f()
+	*w = low
+	down := f()
+	*w = at
+	return (up - down) / (float64(high) - float64(low))
+}
+
+// Sizes of the published networks; the sums are by hand from their layer sizes.
+func TestParameterCounts(t *testing.T) {
+	count := func(c Config, width int) int {
+		sum := 0
+		for _, p := range newNetwork(c, "net", width, rng.New(1, "count")).params() {
+			sum += len(p.Data)
+		}
+		return sum
+	}
+	layer := func(in, out int) int { return in*out + out }
+	synther := Default()
+	synther.Architecture, synther.Conditional, synther.Width, synther.Activation = ArchitectureSynthER, false, 1024, "relu"
+	want := layer(41, 256) + layer(17, 256) + layer(256, 256) + layer(256, 1024) + 6*layer(1024, 1024) + layer(1024, 41)
+	if got := count(synther, 41); got != want || got/10_000 != 668 {
+		t.Errorf("SynthER's denoiser of 41 dimensions has %d weights, want %d, 6.68 million", got, want)
+	}
+	want = layer(41, 1024) + layer(512, 1024) + layer(1, 512) + layer(512, 256) + layer(17, 1024) + layer(1024, 256) + 6*layer(2048, 2048) + layer(2048, 41)
+	if got := count(Default(), 41); got != want || got/100_000 != 262 {
+		t.Errorf("PGR's denoiser of 41 dimensions has %d weights, want %d, 26.2 million", got, want)
+	}
+}

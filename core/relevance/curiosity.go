@@ -1,0 +1,58 @@
+package relevance
+
+import (
+	"fmt"
+
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/replay"
+)
+
+// Name is "curiosity".
+func (*ICM) Name() string { return "curiosity" }
+
+// Score writes F = ‖g(h(s), a) − h(s')‖²/H, as the released code does. The paper
+// writes ½‖·‖², which is PaperScale times that: the same condition after the
+// generator's scaling, but 128 times the bonus or priority at H = 256.
+func (m *ICM) Score(dst []float32, b *replay.Batch, rows int) error {
+	if err := m.inChunks(m.scoreProgram, m.score, dst, 1, b, rows); err != nil {
+		return fmt.Errorf("relevance curiosity: %w", err)
+	}
+	return nil
+}
+
+// PaperScale is H/2, the paper's ½‖·‖² over the mean of Score.
+func (m *ICM) PaperScale() float64 { return float64(m.config.Hidden) / 2 }
+
+// PredictActions writes the inverse model's actions [rows, Act] for the
+// observations and next observations of b, with the running statistics of the
+// batch norms.
+func (m *ICM) PredictActions(dst []float32, b *replay.Batch, rows int) error {
+	if err := m.inChunks(m.inverseProgram, m.inverse, dst, m.config.Act, b, rows); err != nil {
+		return fmt.Errorf("predict actions: %w", err)
+	}
+	return nil
+}
+
+// inChunks runs a program over transitions, ScoreRows at a time; width is that of
+// its output. Rows behind the last transition keep what they held.
+func (m *ICM) inChunks(p *plan.Program, g icmGraph, dst []float32, width int, b *replay.Batch, rows int) error {
+	o, a := m.config.Obs, m.config.Act
+	for first := 0; first < rows; first += m.config.ScoreRows {
+		n := min(m.config.ScoreRows, rows-first)
+		for _, in := range []struct {
+			node  *op.Node
+			data  []float32
+			width int
+		}{{g.obs, b.Obs, o}, {g.act, b.Act, a}, {g.next, b.Next, o}} {
+			if in.node != nil {
+				copy(p.Data(in.node), in.data[first*in.width:(first+n)*in.width])
+			}
+		}
+		if err := p.Run(0); err != nil {
+			return err
+		}
+		copy(dst[first*width:(first+n)*width], p.Data(g.out))
+	}
+	return nil
+}

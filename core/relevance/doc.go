@@ -1,0 +1,22 @@
+// Package relevance is F of prioritized generative replay (Wang et al., ICLR
+// 2025, section 4): how interesting a real transition (s, a, r, s') is. The
+// scores condition the generator; they are computed for the whole real buffer
+// before each refit.
+//
+//	reward     r
+//	return     Q(s, π(s))
+//	td         |r + γ(1−d)·Q̄(s', π(s')) − Q(s,a)|
+//	td-signed   r + γ(1−d)·Q̄(s', π(s')) − Q(s,a)
+//	curiosity  ‖g(h(s), a) − h(s')‖²/H, by an intrinsic curiosity model
+//	none       0: the generator is fitted and sampled without a condition
+//
+// Only curiosity has released code (renwang435/pgr:
+// synther/online/conditional_nets.py). The paper leaves open how Q is read from an
+// ensemble and what argmax_a' means for continuous actions: here Q is the mean
+// over the critics, and π(s) the policy's mean action. It writes the TD error
+// without an absolute value; both are offered.
+//
+// Scores are raw. Their scaling, and the rule that only filled slots of the
+// buffer compete for the largest ones, belong to the generator. Scores of return
+// and td-signed may be negative.
+package relevance

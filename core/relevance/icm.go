@@ -1,0 +1,170 @@
+package relevance
+
+import (
+	"fmt"
+	"io"
+
+	"pgrlab/core/device"
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+// The residual blocks of ICMConfig.
+const (
+	// ResidualShared is one block in all eight places, as in the released code,
+	// where multiplying a list repeats the reference to one module.
+	ResidualShared = "shared"
+	// ResidualSeparate gives each of the eight places its own weights.
+	ResidualSeparate = "separate"
+)
+
+// rounds of two residual blocks each.
+const rounds = 4
+
+// ICMConfig describes an intrinsic curiosity model.
+type ICMConfig struct {
+	Obs       int     `toml:"-"`
+	Act       int     `toml:"-"`
+	Hidden    int     `toml:"hidden"`     // H, the width of everything
+	Residual  string  `toml:"residual"`   // "shared" or "separate"
+	Batch     int     `toml:"batch"`      // real transitions of an update
+	LR        float64 `toml:"lr"`         // of Adam(0.9, 0.999)
+	Momentum  float64 `toml:"momentum"`   // of the running statistics of the batch norms
+	ScoreRows int     `toml:"score_rows"` // transitions scored by one run of the network
+}
+
+// DefaultICM is the released configuration (renwang435/pgr:
+// config/online/sac_cond_synther_dmc.gin).
+func DefaultICM(obs, act int) ICMConfig {
+	return ICMConfig{Obs: obs, Act: act, Hidden: 256, Residual: ResidualShared, Batch: 256, LR: 3e-4, Momentum: 0.1, ScoreRows: 1024}
+}
+
+// Validate says in one line what is wrong with c, or returns nil.
+func (c ICMConfig) Validate() error {
+	switch {
+	case c.Obs < 1 || c.Act < 1:
+		return fmt.Errorf("curiosity: %d observations and %d actions, want at least 1 each", c.Obs, c.Act)
+	case c.Hidden < 1 || c.ScoreRows < 1:
+		return fmt.Errorf("curiosity: hidden is %d and score_rows %d, want at least 1", c.Hidden, c.ScoreRows)
+	case c.Batch < 2:
+		return fmt.Errorf("curiosity: batch is %d, want at least 2: a batch norm needs a variance", c.Batch)
+	case c.Residual != ResidualShared && c.Residual != ResidualSeparate:
+		return fmt.Errorf("curiosity: residual is %q, want %q or %q", c.Residual, ResidualShared, ResidualSeparate)
+	case !(c.LR > 0) || !(c.Momentum > 0 && c.Momentum <= 1):
+		return fmt.Errorf("curiosity: lr is %g and momentum %g, want a positive rate and a momentum in (0,1]", c.LR, c.Momentum)
+	}
+	return nil
+}
+
+// ICM is an intrinsic curiosity model (Pathak et al. 2017, as changed by
+// renwang435/pgr: synther/online/conditional_nets.py) and the relevance function
+// of its name: an encoder h, a forward model g that predicts h(s') from h(s) and
+// a, and an inverse model that predicts a from h(s) and h(s') and keeps h from
+// collapsing. An ICM belongs to one goroutine.
+type ICM struct {
+	config    ICMConfig
+	net       *icmNet
+	train     icmGraph
+	step      *plan.Program
+	optimiser *plan.Adam
+	batch     *replay.Batch
+
+	score, inverse               icmGraph
+	scoreProgram, inverseProgram *plan.Program
+}
+
+// NewICM draws the weights and compiles the update and the score.
+func NewICM(c ICMConfig, dev device.Device, seed uint64) (*ICM, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	m := &ICM{config: c, net: newICMNet(c, rng.New(seed, "curiosity"))}
+	if err := m.compile(dev); err != nil {
+		m.Close()
+		return nil, fmt.Errorf("curiosity: %w", err)
+	}
+	m.batch = &replay.Batch{
+		Size: c.Batch,
+		Obs:  m.step.Data(m.train.obs), Act: m.step.Data(m.train.act), Next: m.step.Data(m.train.next),
+		Reward: make([]float32, c.Batch), Done: make([]float32, c.Batch),
+	}
+	return m, nil
+}
+
+func (m *ICM) compile(dev device.Device) error {
+	var err error
+	if m.train, err = drawICM("curiosity update", m.net, m.config.Batch, (*icmGraph).drawLoss); err != nil {
+		return err
+	}
+	rate, momentum := op.NewTensor("curiosity rate", 1), op.NewTensor("curiosity momentum", 1)
+	rate.Data[0], momentum.Data[0] = float32(m.config.LR), float32(m.config.Momentum)
+	m.optimiser = plan.NewAdam(m.net.params(), plan.AdamConfig{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}, rate)
+	var lerps []plan.Lerp
+	for i, stats := range m.train.stats {
+		lerps = append(lerps, plan.Lerp{Dst: m.net.norms[i].running, Node: stats, Rate: momentum})
+	}
+	if m.step, err = plan.Compile(m.train.graph, plan.Spec{Loss: m.train.loss, Optimiser: m.optimiser, Lerps: lerps}, dev); err != nil {
+		return err
+	}
+	if m.score, err = drawICM("curiosity score", m.net, m.config.ScoreRows, (*icmGraph).drawScore); err != nil {
+		return err
+	}
+	if m.scoreProgram, err = plan.Compile(m.score.graph, plan.Spec{Outputs: []*op.Node{m.score.out}}, dev); err != nil {
+		return err
+	}
+	if m.inverse, err = drawICM("curiosity inverse", m.net, m.config.ScoreRows, (*icmGraph).drawInverse); err != nil {
+		return err
+	}
+	m.inverseProgram, err = plan.Compile(m.inverse.graph, plan.Spec{Outputs: []*op.Node{m.inverse.out}}, dev)
+	return err
+}
+
+// Close releases the compiled programs.
+func (m *ICM) Close() error {
+	for _, p := range []*plan.Program{m.step, m.scoreProgram, m.inverseProgram} {
+		if p != nil {
+			p.Close()
+		}
+	}
+	return nil
+}
+
+// Batch is the memory that Train reads: real transitions only, drawn by the
+// caller.
+func (m *ICM) Batch() *replay.Batch { return m.batch }
+
+// Train makes one Adam step on Batch and returns its loss, the sum of the mean
+// squared errors of the forward and the inverse model. The batch norms use the
+// statistics of the batch and average them for later.
+func (m *ICM) Train() (loss float64, err error) {
+	if err := m.step.Run(0); err != nil {
+		return 0, fmt.Errorf("train curiosity: %w", err)
+	}
+	return m.step.Loss(), nil
+}
+
+// Save writes weights, running statistics and the optimiser.
+func (m *ICM) Save(w io.Writer) error {
+	if err := nn.Save(w, m.net.state()); err != nil {
+		return fmt.Errorf("save curiosity: %w", err)
+	}
+	if err := m.optimiser.Save(w); err != nil {
+		return fmt.Errorf("save curiosity: %w", err)
+	}
+	return nil
+}
+
+// Load reads what Save wrote for the same ICMConfig. On an error m must not be
+// used any further.
+func (m *ICM) Load(r io.Reader) error {
+	if err := nn.Load(r, m.net.state()); err != nil {
+		return fmt.Errorf("load curiosity: %w", err)
+	}
+	if err := m.optimiser.Load(r); err != nil {
+		return fmt.Errorf("load curiosity: %w", err)
+	}
+	return nil
+}

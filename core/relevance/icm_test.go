@@ -1,0 +1,297 @@
+package relevance
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+
+	"gorgonia.org/gorgonia"
+)
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s is %.9g, want %.9g ± %g", what, got, want, tolerance)
+	}
+}
+
+func smallICM(residual string) ICMConfig {
+	c := DefaultICM(3, 2)
+	c.Hidden, c.Batch, c.ScoreRows, c.Residual = 4, 6, 4, residual
+	return c
+}
+
+func fillBatch(b *replay.Batch, stream uint64) {
+	for i, x := range [][]float32{b.Obs, b.Act, b.Next} {
+		rng.New(stream, "icm batch").FillNormal(x, uint64(i), 0)
+	}
+}
+
+// Loss and gradient of the update against the reference, where h(s') of the
+// forward term is a constant: if a gradient flowed through it, the encoder's would
+// differ.
+func TestUpdateAgainstTheReference(t *testing.T) {
+	for _, residual := range []string{ResidualShared, ResidualSeparate} {
+		t.Run(residual, func(t *testing.T) {
+			c := smallICM(residual)
+			n := newICMNet(c, rng.New(2, "icm test"))
+			for machine, evaluate := range map[string]func(*testing.T, icmGraph, []*op.Tensor) (float64, [][]float32){
+				"tape machine": onTapeMachine, "plan": onPlan,
+			} {
+				g, err := drawICM("update", n, c.Batch, (*icmGraph).drawLoss)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b := &replay.Batch{Obs: g.graph.Tensor(g.obs).Data, Act: g.graph.Tensor(g.act).Data, Next: g.graph.Tensor(g.next).Data}
+				fillBatch(b, 1)
+				target := layers(n.encoder, rowsOf(b.Next, c.Obs))
+				reference := func() float64 { return referenceLoss(n, b, target) }
+				loss, grads := evaluate(t, g, n.params())
+				near(t, machine+": loss", loss, reference(), 1e-5*reference())
+				for i, p := range n.params() {
+					for j := range p.Data {
+						got, want := float64(grads[i][j]), quotient(&p.Data[j], reference)
+						if math.Abs(got-want) > 2e-4*(0.1+math.Abs(want)) {
+							t.Errorf("%s: gradient of %s[%d] is %g, difference quotient %g", machine, p.Name, j, got, want)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+func onTapeMachine(t *testing.T, g icmGraph, params []*op.Tensor) (loss float64, grads [][]float32) {
+	t.Helper()
+	nodes, err := g.graph.Grad(g.loss, params...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vm := gorgonia.NewTapeMachine(g.graph.Expr())
+	defer vm.Close()
+	if err := vm.RunAll(); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range nodes {
+		grads = append(grads, n.Value().Data().([]float32))
+	}
+	return float64(g.loss.Value().Data().(float32)), grads
+}
+
+func onPlan(t *testing.T, g icmGraph, params []*op.Tensor) (loss float64, grads [][]float32) {
+	t.Helper()
+	p, err := plan.Compile(g.graph, plan.Spec{Loss: g.loss, Gradients: params}, newDevice(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if err := p.Run(0); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range params {
+		gradient, err := p.Gradient(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grads = append(grads, gradient)
+	}
+	return p.Loss(), grads
+}
+
+// quotient is the central difference quotient of f by one weight; the step is the
+// one that float32 can represent.
+func quotient(w *float32, f func() float64) float64 {
+	at := *w
+	high, low := at+1e-4, at-1e-4
+	*w = high
+	up := f()
+	*w = low
+	down := f()
+	*w = at
+	return (up - down) / (float64(high) - float64(low))
+}
+
+func newDevice(t testing.TB) device.Device {
+	t.Helper()
+	dev, err := cpu.New(cpu.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	return dev
+}
+
+func newICM(t testing.TB, c ICMConfig) *ICM {
+	t.Helper()
+	m, err := NewICM(c, newDevice(t), 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return m
+}
+
+// Scores and predicted actions, also of more rows than one run takes, and not a
+// multiple of it.
+func TestScoreIsTheMeanSquaredError(t *testing.T) {
+	c := smallICM(ResidualShared)
+	m := newICM(t, c)
+	const rows = 11
+	b := replay.NewBatch(replay.Shape{Obs: 3, Act: 2}, rows)
+	fillBatch(b, 3)
+	obs, act, next := rowsOf(b.Obs, 3), rowsOf(b.Act, 2), rowsOf(b.Next, 3)
+	h, after := layers(m.net.encoder, obs), layers(m.net.encoder, next)
+	predicted := referencePrediction(m.net, h, act)
+	for _, count := range []int{11, 4, 1} {
+		scores := make([]float32, rows)
+		if err := m.Score(scores, b, count); err != nil {
+			t.Fatal(err)
+		}
+		for i := range rows {
+			want := 0.0
+			if i < count {
+				want = meanSquare(predicted[i:i+1], after[i:i+1])
+			}
+			near(t, "score", float64(scores[i]), want, 1e-5*want)
+		}
+	}
+	for i, b := range m.net.norms { // other statistics than the first ones
+		for j := range b.running.Data {
+			b.running.Data[j] += 0.1 * float32(i+j)
+		}
+	}
+	actions := make([]float32, rows*2)
+	if err := m.PredictActions(actions, b, rows); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range referenceActions(m.net, h, after, false) {
+		for j := range want {
+			near(t, "action", float64(actions[2*i+j]), want[j], 1e-4)
+		}
+	}
+	near(t, "paper's scale", defaultScale(), 128, 0)
+}
+
+// defaultScale is the factor between ½‖·‖² and the mean at H = 256.
+func defaultScale() float64 {
+	c := DefaultICM(1, 1)
+	return (&ICM{config: c}).PaperScale()
+}
+
+// running ← running + 0.1·(batch − running) with the unbiased variance, as
+// PyTorch's BatchNorm1d.
+func TestRunningStatistics(t *testing.T) {
+	m := newICM(t, smallICM(ResidualShared))
+	width := m.config.Hidden
+	wantMean, wantVariance := make([]float64, width), slices.Repeat([]float64{1}, width)
+	for update := range 3 {
+		fillBatch(m.Batch(), uint64(update))
+		// Before the step: the batch is seen by the old weights.
+		h := layers(m.net.encoder, rowsOf(m.Batch().Obs, 3))
+		next := layers(m.net.encoder, rowsOf(m.Batch().Next, 3))
+		mean, _, unbiased := statistics(linear(m.net.inverse[0], beside(h, next)))
+		if _, err := m.Train(); err != nil {
+			t.Fatal(err)
+		}
+		for j := range width {
+			wantMean[j] += 0.1 * (mean[j] - wantMean[j])
+			wantVariance[j] += 0.1 * (unbiased[j] - wantVariance[j])
+			near(t, "running mean", float64(m.net.norms[0].running.Data[op.StatsMean*width+j]), wantMean[j], 1e-5)
+			near(t, "running variance", float64(m.net.norms[0].running.Data[op.StatsUnbiased*width+j]), wantVariance[j], 1e-5)
+		}
+	}
+}
+
+// Trained, saved and loaded into a new object, both go on bit for bit.
+func TestSavedHalfway(t *testing.T) {
+	m, c := newICM(t, smallICM(ResidualSeparate)), smallICM(ResidualSeparate)
+	train := func(m *ICM, from, to uint64) (losses []float64) {
+		for i := from; i < to; i++ {
+			fillBatch(m.Batch(), i)
+			loss, err := m.Train()
+			if err != nil {
+				t.Fatal(err)
+			}
+			losses = append(losses, loss)
+		}
+		return losses
+	}
+	train(m, 0, 300)
+	var file bytes.Buffer
+	if err := m.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	saved := slices.Clone(file.Bytes())
+	loaded, err := NewICM(c, newDevice(t), 99)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loaded.Close()
+	if err := loaded.Load(&file); err != nil {
+		t.Fatal(err)
+	}
+	if file.Len() != 0 {
+		t.Errorf("load left %d bytes", file.Len())
+	}
+	if want, got := train(m, 300, 320), train(loaded, 300, 320); !slices.Equal(want, got) {
+		t.Errorf("losses of the loaded model are %v, want %v", got, want)
+	}
+	b := m.Batch()
+	want, got := make([]float32, b.Size), make([]float32, b.Size)
+	if err := m.Score(want, b, b.Size); err != nil {
+		t.Fatal(err)
+	}
+	if err := loaded.Score(got, b, b.Size); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(want, got) {
+		t.Errorf("scores of the loaded model are %v, want %v", got, want)
+	}
+	if err := loaded.Load(bytes.NewReader(saved[:len(saved)-1])); err == nil || !strings.HasPrefix(err.Error(), "load curiosity: ") {
+		t.Errorf("a cut file: error %v", err)
+	}
+	if err := newICM(t, smallICM(ResidualShared)).Load(bytes.NewReader(saved)); err == nil {
+		t.Error("weights of separate blocks load into a shared one")
+	}
+}
+
+func TestICMConfigIsChecked(t *testing.T) {
+	for name, spoil := range map[string]func(*ICMConfig){
+		"obs": func(c *ICMConfig) { c.Obs = 0 }, "hidden": func(c *ICMConfig) { c.Hidden = 0 }, "batch": func(c *ICMConfig) { c.Batch = 1 },
+		"residual": func(c *ICMConfig) { c.Residual = "both" }, "lr": func(c *ICMConfig) { c.LR = 0 }, "momentum": func(c *ICMConfig) { c.Momentum = math.NaN() },
+	} {
+		c := DefaultICM(3, 2)
+		spoil(&c)
+		if _, err := NewICM(c, newDevice(t), 1); err == nil {
+			t.Errorf("%s: a spoiled configuration passes", name)
+		}
+	}
+}
+
+// Sizes of the released model at quadruped-walk, 78 observations and 12 actions:
+// 1.15 million at H = 256, 0.297 million at 128. The shared block counts once.
+func TestParameterCount(t *testing.T) {
+	count := func(hidden int, residual string) (n int) {
+		c := DefaultICM(78, 12)
+		c.Hidden, c.Residual = hidden, residual
+		for _, p := range newICMNet(c, rng.New(1, "count")).params() {
+			n += len(p.Data)
+		}
+		return n
+	}
+	near(t, "weights at 256", float64(count(256, ResidualShared)), 1.15e6, 5e3)
+	near(t, "weights at 128", float64(count(128, ResidualShared)), 0.297e6, 1e3)
+	block := (140*128 + 128) + (128*128 + 128)
+	if got := count(128, ResidualSeparate) - count(128, ResidualShared); got != 7*block {
+		t.Errorf("separate blocks add %d weights, want %d", got, 7*block)
+	}
+}

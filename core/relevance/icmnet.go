@@ -1,0 +1,178 @@
+package relevance
+
+import (
+	"fmt"
+
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
+	"pgrlab/core/rng"
+)
+
+// icmNet holds the weights of the curiosity model. Swish is SiLU; all layers start
+// as PyTorch's.
+type icmNet struct {
+	config  ICMConfig
+	encoder []nn.Linear    // h: O → H → H → H
+	inverse []nn.Linear    // 2H → H → H → A, batch norm and Swish behind the first two
+	norms   []batchNorm    // of inverse
+	forward [2][]nn.Linear // H+A → H → H → H → H → H each, before and after the residual rounds
+	blocks  [][]nn.Linear  // R: H+A → H → H; one, or two for each round
+}
+
+// batchNorm is one normalisation of H columns.
+type batchNorm struct {
+	gamma, beta *op.Tensor // [H]
+	running     *op.Tensor // [3,H]: mean, biased and unbiased variance
+}
+
+func newICMNet(c ICMConfig, s rng.Stream) *icmNet {
+	n := &icmNet{config: c}
+	h := c.Hidden
+	layers := func(name string, sizes ...int) (out []nn.Linear) {
+		for i := range sizes[1:] {
+			part := fmt.Sprintf("curiosity.%s%d", name, i)
+			out = append(out, nn.NewLinear(part, sizes[i], sizes[i+1], nn.TorchDefault, s))
+		}
+		return out
+	}
+	n.encoder = layers("encoder", c.Obs, h, h, h)
+	n.inverse = layers("inverse", 2*h, h, h, c.Act)
+	n.forward[0] = layers("before", h+c.Act, h, h, h, h, h)
+	n.forward[1] = layers("after", h+c.Act, h, h, h, h, h)
+	blocks := 1
+	if c.Residual == ResidualSeparate {
+		blocks = 2 * rounds
+	}
+	for i := range blocks {
+		n.blocks = append(n.blocks, layers(fmt.Sprintf("residual%d.", i), h+c.Act, h, h))
+	}
+	for i := range 2 {
+		n.norms = append(n.norms, newBatchNorm(fmt.Sprintf("curiosity.norm%d", i), h))
+	}
+	return n
+}
+
+// newBatchNorm starts as PyTorch's BatchNorm1d: gamma 1, beta 0, running mean 0
+// and variance 1.
+func newBatchNorm(name string, width int) batchNorm {
+	b := batchNorm{op.NewTensor(name+".gamma", width), op.NewTensor(name+".beta", width), op.NewTensor(name+".running", op.StatsRows, width)}
+	for i := range width {
+		b.gamma.Data[i] = 1
+		b.running.Data[op.StatsVar*width+i] = 1
+		b.running.Data[op.StatsUnbiased*width+i] = 1
+	}
+	return b
+}
+
+// params are the trained tensors, in a fixed order.
+func (n *icmNet) params() []*op.Tensor {
+	var params []*op.Tensor
+	groups := append([][]nn.Linear{n.encoder, n.inverse, n.forward[0], n.forward[1]}, n.blocks...)
+	for _, group := range groups {
+		for _, l := range group {
+			params = append(params, l.Params()...)
+		}
+	}
+	for _, b := range n.norms {
+		params = append(params, b.gamma, b.beta)
+	}
+	return params
+}
+
+// state is params and the running statistics.
+func (n *icmNet) state() []*op.Tensor {
+	state := n.params()
+	for _, b := range n.norms {
+		state = append(state, b.running)
+	}
+	return state
+}
+
+// block is the residual block of place 0 ≤ i < 2·rounds.
+func (n *icmNet) block(i int) []nn.Linear { return n.blocks[i%len(n.blocks)] }
+
+// icmGraph is one program of the model; nodes that it does not use are nil.
+type icmGraph struct {
+	graph          *op.Graph
+	net            *icmNet
+	obs, act, next *op.Node   // [B,O], [B,A], [B,O]
+	loss           *op.Node   // of the update
+	stats          []*op.Node // batch statistics of the update, one for each norm
+	out            *op.Node   // score [B,1] or actions [B,A]
+}
+
+func drawICM(name string, n *icmNet, rows int, draw func(p *icmGraph, g *op.Graph, rows int)) (icmGraph, error) {
+	p := icmGraph{net: n}
+	var err error
+	p.graph, err = op.Build(name, func(g *op.Graph) {
+		p.obs = g.Input("obs", rows, n.config.Obs)
+		p.next = g.Input("next", rows, n.config.Obs)
+		draw(&p, g, rows)
+	})
+	return p, err
+}
+
+// drawLoss is MSE(g(h(s), a), h(s')) without gradient to h(s'), plus MSE of the
+// predicted action, one to one.
+func (p *icmGraph) drawLoss(g *op.Graph, rows int) {
+	c := p.net.config
+	p.act = g.Input("act", rows, c.Act)
+	h, next := mlp(g, p.net.encoder, p.obs), mlp(g, p.net.encoder, p.next)
+	forward := g.SquaredError(p.net.predict(g, h, p.act), g.StopGradient(next), float64(rows*c.Hidden))
+	action := p.net.action(g, h, next, func(i int, z *op.Node) *op.Node {
+		stats := g.BatchStats(z)
+		p.stats = append(p.stats, stats)
+		norm := p.net.norms[i]
+		return g.BatchNorm(z, g.Bind(norm.gamma), g.Bind(norm.beta), stats)
+	})
+	p.loss = g.AddScalars(forward, g.SquaredError(action, p.act, float64(rows*c.Act)))
+}
+
+// drawScore is the forward model's mean squared error of each row.
+func (p *icmGraph) drawScore(g *op.Graph, rows int) {
+	p.act = g.Input("act", rows, p.net.config.Act)
+	h, next := mlp(g, p.net.encoder, p.obs), mlp(g, p.net.encoder, p.next)
+	p.out = g.RowMeanSquare(p.net.predict(g, h, p.act), next)
+}
+
+// drawInverse is the inverse model in eval mode.
+func (p *icmGraph) drawInverse(g *op.Graph, _ int) {
+	h, next := mlp(g, p.net.encoder, p.obs), mlp(g, p.net.encoder, p.next)
+	p.out = p.net.action(g, h, next, func(i int, z *op.Node) *op.Node {
+		norm := p.net.norms[i]
+		return g.BatchNormEval(z, g.Bind(norm.gamma), g.Bind(norm.beta), g.Bind(norm.running))
+	})
+}
+
+// mlp applies layers with Swish between them.
+func mlp(g *op.Graph, layers []nn.Linear, x *op.Node) *op.Node {
+	for i, l := range layers {
+		if i > 0 {
+			x = g.SiLU(x)
+		}
+		x = l.Apply(g, x)
+	}
+	return x
+}
+
+// action predicts a [B,A] from h(s) and h(s') [B,H].
+func (n *icmNet) action(g *op.Graph, h, next *op.Node, norm func(i int, z *op.Node) *op.Node) *op.Node {
+	z := g.Concat(h, next)
+	for i, l := range n.inverse {
+		z = l.Apply(g, z)
+		if i < len(n.norms) {
+			z = g.SiLU(norm(i, z))
+		}
+	}
+	return z
+}
+
+// predict is g(h(s), a) [B,H]: MLP₁, four rounds z ← R([R([z,a]), a]) + z, MLP₂.
+func (n *icmNet) predict(g *op.Graph, h, act *op.Node) *op.Node {
+	z := mlp(g, n.forward[0], g.Concat(h, act))
+	for i := range rounds {
+		y := mlp(g, n.block(2*i), g.Concat(z, act))
+		z = g.Add(mlp(g, n.block(2*i+1), g.Concat(y, act)), z)
+	}
+	return mlp(g, n.forward[1], g.Concat(z, act))
+}

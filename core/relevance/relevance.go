@@ -1,0 +1,115 @@
+package relevance
+
+import (
+	"fmt"
+	"strings"
+
+	"pgrlab/core/replay"
+)
+
+// Function scores transitions.
+type Function interface {
+	// Name is the function's name in New.
+	Name() string
+	// Score writes F of the first rows transitions of b to dst.
+	Score(dst []float32, b *replay.Batch, rows int) error
+}
+
+// Values are the agent's estimates that return and td need; agent.SAC has them.
+type Values interface {
+	// Q writes Q(s, π(s)) of rows observations.
+	Q(dst, obs []float32, rows int) error
+	// TDError writes r + γ(1−d)·Q̄(s', π(s')) − Q(s,a) of rows transitions.
+	TDError(dst []float32, b *replay.Batch, rows int) error
+}
+
+// Deps is what functions may need; a field that the chosen one does not use may be
+// nil.
+type Deps struct {
+	Values Values
+	ICM    *ICM
+}
+
+// functions lists the names in the order in which they are shown.
+var functions = []struct {
+	name string
+	make func(Deps) Function
+}{
+	{"curiosity", func(d Deps) Function { return d.curiosity() }},
+	{"td", func(d Deps) Function { return d.valued(tdError{d.Values}) }},
+	{"td-signed", func(d Deps) Function { return d.valued(tdSigned{d.Values}) }},
+	{"return", func(d Deps) Function { return d.valued(expectedReturn{d.Values}) }},
+	{"reward", func(Deps) Function { return reward{} }},
+	{"none", func(Deps) Function { return none{} }},
+}
+
+// valued is f, or nil without an agent's estimates.
+func (d Deps) valued(f Function) Function {
+	if d.Values == nil {
+		return nil
+	}
+	return f
+}
+
+// curiosity is the model, or nil without one.
+func (d Deps) curiosity() Function {
+	if d.ICM == nil {
+		return nil
+	}
+	return d.ICM
+}
+
+// Names lists the relevance functions.
+func Names() []string {
+	names := make([]string, len(functions))
+	for i, f := range functions {
+		names[i] = f.name
+	}
+	return names
+}
+
+// New returns the relevance function of that name. An unknown name is an error
+// that names the nearest one.
+func New(name string, d Deps) (Function, error) {
+	for _, f := range functions {
+		if f.name != name {
+			continue
+		}
+		if made := f.make(d); made != nil {
+			return made, nil
+		}
+		return nil, fmt.Errorf("relevance %q: what it is computed from is missing", name)
+	}
+	return nil, fmt.Errorf("relevance %q is unknown; did you mean %q? (%s)", name, nearest(name), strings.Join(Names(), ", "))
+}
+
+// nearest is the name with the smallest edit distance, the first of equals.
+func nearest(name string) string {
+	best, distance := "", -1
+	for _, f := range functions {
+		if d := edits(strings.ToLower(name), f.name); distance < 0 || d < distance {
+			best, distance = f.name, d
+		}
+	}
+	return best
+}
+
+// edits is the Levenshtein distance in bytes.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}

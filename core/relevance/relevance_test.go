@@ -1,0 +1,88 @@
+package relevance
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/replay"
+)
+
+// fakeValues answers Q = 10·s₀ and δ = s₀ − r.
+type fakeValues struct{ err error }
+
+func (v fakeValues) Q(dst, obs []float32, rows int) error {
+	for i := range rows {
+		dst[i] = 10 * obs[2*i]
+	}
+	return v.err
+}
+
+func (v fakeValues) TDError(dst []float32, b *replay.Batch, rows int) error {
+	for i := range rows {
+		dst[i] = b.Obs[2*i] - b.Reward[i]
+	}
+	return v.err
+}
+
+func threeRows() *replay.Batch {
+	return &replay.Batch{
+		Size: 3, Obs: []float32{1, 9, -2, 9, 3, 9}, Act: []float32{0, 0, 0},
+		Reward: []float32{4, 0, 1}, Next: make([]float32, 6), Done: make([]float32, 3),
+	}
+}
+
+func TestScores(t *testing.T) {
+	deps := Deps{Values: fakeValues{}}
+	for name, want := range map[string][]float32{
+		"reward": {4, 0}, "return": {10, -20}, "td": {3, 2}, "td-signed": {-3, -2}, "none": {0, 0},
+	} {
+		f, err := New(name, deps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Name() != name {
+			t.Errorf("%s calls itself %q", name, f.Name())
+		}
+		got := []float32{77, 77, 77}
+		if err := f.Score(got, threeRows(), 2); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got[:2], want) || got[2] != 77 {
+			t.Errorf("%s scores %v, want %v and the third untouched", name, got, want)
+		}
+	}
+}
+
+func TestFailuresOfTheAgentAreWrapped(t *testing.T) {
+	broken := errors.New("device lost")
+	for _, name := range []string{"return", "td", "td-signed"} {
+		f, err := New(name, Deps{Values: fakeValues{broken}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Score(make([]float32, 3), threeRows(), 3); !errors.Is(err, broken) {
+			t.Errorf("%s: error %v, want %v", name, err, broken)
+		}
+	}
+}
+
+func TestUnknownNamesNameTheNearest(t *testing.T) {
+	for name, want := range map[string]string{
+		"curiousity": "curiosity", "TD": "td", "td-sign": "td-signed", "retrun": "return", "rewards": "reward", "": "td", "nome": "none",
+	} {
+		_, err := New(name, Deps{Values: fakeValues{}})
+		if err == nil || !strings.Contains(err.Error(), `did you mean "`+want+`"`) {
+			t.Errorf("%q: error %v, want one that names %q", name, err, want)
+		}
+	}
+	for _, name := range []string{"curiosity", "return", "td", "td-signed"} {
+		if _, err := New(name, Deps{}); err == nil || !strings.Contains(err.Error(), "missing") {
+			t.Errorf("%s without what it needs: error %v", name, err)
+		}
+	}
+	if got := Names(); len(got) != 6 || got[0] != "curiosity" {
+		t.Errorf("names are %v", got)
+	}
+}

@@ -1,0 +1,19 @@
+package relevance
+
+import (
+	"fmt"
+
+	"pgrlab/core/replay"
+)
+
+// expectedReturn is F = Q(s, π(s)).
+type expectedReturn struct{ values Values }
+
+func (expectedReturn) Name() string { return "return" }
+
+func (f expectedReturn) Score(dst []float32, b *replay.Batch, rows int) error {
+	if err := f.values.Q(dst[:rows], b.Obs, rows); err != nil {
+		return fmt.Errorf("relevance return: %w", err)
+	}
+	return nil
+}
