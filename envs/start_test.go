@@ -1,7 +1,10 @@
 package envs
 
 import (
+	"errors"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -107,6 +110,48 @@ func TestCheetahStarts(t *testing.T) {
 	})
 	if heights.low < -0.7 || heights.high > 0.2 || heights.spread() == 0 {
 		t.Errorf("torso between %v and %v m above its rest", heights.low, heights.high)
+	}
+}
+
+// TestCheetahSettles writes dm_control's order out: the first physics step still
+// moves by what was computed before the joints were drawn.
+func TestCheetahSettles(t *testing.T) {
+	s, byHand := simulate(t, cheetahRun, 12), simulate(t, cheetahRun, 12).body
+	if err := s.reset(7); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(byHand.Reset(), byHand.Forward()); err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(12, 7))
+	for i := 3; i < 9; i++ {
+		byHand.QPos[i] = byHand.joints[i].limits.draw(r)
+	}
+	err := byHand.Step2()
+	for range cheetahSettleSteps - 1 {
+		err = errors.Join(err, byHand.Step())
+	}
+	if err = errors.Join(err, byHand.Step1(), byHand.Forward()); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(s.body.QPos, byHand.QPos) || !slices.Equal(s.body.QVel, byHand.QVel) {
+		t.Errorf("start at %v, want %v", s.body.QPos, byHand.QPos)
+	}
+}
+
+// TestForwardIgnoresControls: around a start the actuators are off.
+func TestForwardIgnoresControls(t *testing.T) {
+	s := simulate(t, walkerWalk, 0)
+	if err := s.reset(0); err != nil {
+		t.Fatal(err)
+	}
+	still := slices.Clone(s.body.QAcc)
+	s.body.Ctrl[0] = 1
+	if err := s.body.forward(); err != nil || !slices.Equal(s.body.QAcc, still) {
+		t.Errorf("accelerations %v, want %v (%v)", s.body.QAcc, still, err)
+	}
+	if err := s.body.Forward(); err != nil || slices.Equal(s.body.QAcc, still) {
+		t.Errorf("the actuators stay off (%v)", err)
 	}
 }
 
