@@ -1,0 +1,78 @@
+package agent
+
+import (
+	"fmt"
+	"math"
+)
+
+// Config describes an agent. What may change while it learns is in Rates.
+type Config struct {
+	Obs, Act      int     // sizes of observations and actions
+	Hidden        []int   // widths of the hidden layers of policy and critics
+	Critics       int     // N
+	Subset        int     // M, critics in a target
+	Gamma         float64 // γ
+	PolicyDelay   int     // critic updates between policy updates within an env step
+	TargetEntropy float64 // H̄; 0 stands for −dim(A)
+	// InitialAlpha is α before its first update, which always starts from
+	// log α = 0. The released constructor leaves 0.2 there (watchernyu/REDQ:
+	// redq/algos/redq_sac.py); 1 is consistent with log α.
+	InitialAlpha float64
+}
+
+// DefaultConfig is the agent of SynthER and PGR (conglu1997/SynthER:
+// config/online/sac.gin; watchernyu/REDQ: redq/algos/redq_sac.py).
+func DefaultConfig(obs, act int) Config {
+	return Config{
+		Obs: obs, Act: act, Hidden: []int{256, 256}, Critics: 2, Subset: 2,
+		Gamma: 0.99, PolicyDelay: 20, InitialAlpha: 1,
+	}
+}
+
+// Validate says in one line what is wrong with c, or returns nil.
+func (c Config) Validate() error {
+	switch {
+	case c.Obs < 1 || c.Act < 1:
+		return fmt.Errorf("agent: %d observations and %d actions, want at least 1 each", c.Obs, c.Act)
+	case len(c.Hidden) == 0:
+		return fmt.Errorf("agent: hidden is empty, want at least one layer")
+	case c.Critics < 1:
+		return fmt.Errorf("agent: critics is %d, want at least 1", c.Critics)
+	case c.Subset < 1 || c.Subset > c.Critics:
+		return fmt.Errorf("agent: subset is %d, want 1 to critics (%d)", c.Subset, c.Critics)
+	case !(c.Gamma >= 0 && c.Gamma < 1):
+		return fmt.Errorf("agent: gamma is %g, want a number from 0 to below 1", c.Gamma)
+	case c.PolicyDelay < 1:
+		return fmt.Errorf("agent: policy_delay is %d, want at least 1", c.PolicyDelay)
+	case math.IsNaN(c.TargetEntropy) || math.IsInf(c.TargetEntropy, 0):
+		return fmt.Errorf("agent: target_entropy is %g, want a finite number", c.TargetEntropy)
+	case !(c.InitialAlpha >= 0) || math.IsInf(c.InitialAlpha, 0):
+		return fmt.Errorf("agent: initial_alpha is %g, want a number from 0 on", c.InitialAlpha)
+	}
+	for i, width := range c.Hidden {
+		if width < 1 {
+			return fmt.Errorf("agent: hidden layer %d has width %d, want at least 1", i+1, width)
+		}
+	}
+	return nil
+}
+
+// Rates are the settings of an update that may change between updates.
+type Rates struct {
+	LRActor  float64 // of the policy and of log α
+	LRCritic float64
+	Tau      float64 // share by which the targets move towards the critics
+}
+
+// DefaultRates are those of REDQ, SynthER and PGR.
+var DefaultRates = Rates{LRActor: 3e-4, LRCritic: 3e-4, Tau: 0.005}
+
+// Losses are the numbers of one update. Actor and Alpha are NaN where the policy
+// was not due.
+type Losses struct {
+	Critic     float64 // Σ over critics of the mean squared error
+	Actor      float64 // mean(α·log π − mean Q), with the α before its step
+	Alpha      float64 // −log α·mean(log π + H̄), before its step
+	AlphaValue float64 // α after the update
+	QMean      float64 // mean of all critics over the batch, before their step
+}

@@ -1,0 +1,188 @@
+package agent
+
+import (
+	"fmt"
+	"math"
+
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/replay"
+)
+
+// keptSizes is how many batch sizes stay compiled: someone who turns a knob goes
+// back and forth between a few.
+const keptSizes = 4
+
+// updater holds the programs of one batch size. They share the batch's memory and
+// all parameters.
+type updater struct {
+	batch                             *replay.Batch
+	obs, act, reward, next, done      *op.Tensor
+	target, actor, critic             *plan.Program
+	y, logp, q                        *op.Node // results of target, actor, critic
+	targets                           *op.Tensor
+	yData, logpData, qData, targetsIn []float32
+}
+
+// Batch is the memory that an update of that size reads. The programs of a size
+// are compiled when it is first asked for; the memory stays valid until several
+// other sizes were used.
+func (s *SAC) Batch(size int) (*replay.Batch, error) {
+	u, err := s.updater(size)
+	if err != nil {
+		return nil, err
+	}
+	return u.batch, nil
+}
+
+func (s *SAC) updater(size int) (*updater, error) {
+	for i, u := range s.updaters {
+		if u.batch.Size == size {
+			copy(s.updaters[1:i+1], s.updaters[:i])
+			s.updaters[0] = u
+			return u, nil
+		}
+	}
+	if size < 1 {
+		return nil, fmt.Errorf("agent: a batch of %d, want at least 1", size)
+	}
+	u, err := s.newUpdater(size)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.updaters) == keptSizes {
+		if err := closeAll(s.updaters[keptSizes-1].programs()); err != nil {
+			return nil, err
+		}
+		s.updaters = s.updaters[:keptSizes-1]
+	}
+	s.updaters = append([]*updater{u}, s.updaters...)
+	return u, nil
+}
+
+func (u *updater) programs() []*plan.Program { return []*plan.Program{u.target, u.actor, u.critic} }
+
+func (s *SAC) newUpdater(size int) (*updater, error) {
+	o, a := s.config.Obs, s.config.Act
+	u := &updater{
+		obs: op.NewTensor("s", size, o), act: op.NewTensor("a", size, a), reward: op.NewTensor("r", size, 1),
+		next: op.NewTensor("s'", size, o), done: op.NewTensor("d", size, 1), targets: op.NewTensor("y", size, 1),
+	}
+	u.batch = &replay.Batch{
+		Size: size, Obs: u.obs.Data, Act: u.act.Data, Reward: u.reward.Data, Next: u.next.Data, Done: u.done.Data,
+	}
+	var err error
+	if u.target, err = s.compile("target", func(g *op.Graph) plan.Spec { return s.drawTarget(g, u) }); err != nil {
+		return nil, err
+	}
+	if u.actor, err = s.compile("actor", func(g *op.Graph) plan.Spec { return s.drawActor(g, u) }); err != nil {
+		return nil, err
+	}
+	if u.critic, err = s.compile("critic", func(g *op.Graph) plan.Spec { return s.drawCritic(g, u) }); err != nil {
+		return nil, err
+	}
+	u.yData, u.logpData, u.qData = u.target.Data(u.y), u.actor.Data(u.logp), u.critic.Data(u.q)
+	return u, nil
+}
+
+// drawTarget: y = r + γ(1−d)(min over K of Q̄ₖ(s',a') − α·log π(a'|s')).
+func (s *SAC) drawTarget(g *op.Graph, u *updater) plan.Spec {
+	next := g.Bind(u.next)
+	noise := g.Input("noise", u.batch.Size, s.config.Act)
+	action, logp := s.nets.sample(g, next, noise)
+	pair := g.Concat(next, action)
+	var q *op.Node
+	if s.members == nil {
+		q = s.nets.target.Apply(g, pair)
+	} else {
+		q = s.nets.target.ApplyAt(g, pair, g.Bind(s.members))
+	}
+	u.y = g.TDTarget(g.Bind(u.reward), g.Bind(u.done), g.MinMembers(q), logp, g.Bind(s.gamma), g.Bind(s.temp.alpha))
+	return plan.Spec{Outputs: []*op.Node{u.y}, Fills: []plan.Fill{{Node: noise, Stream: s.targetNoise}}}
+}
+
+// drawActor: mean(α·log π(ã|s) − mean over N of Qⱼ(s,ã)), differentiated by the
+// policy alone.
+func (s *SAC) drawActor(g *op.Graph, u *updater) plan.Spec {
+	obs := g.Bind(u.obs)
+	noise := g.Input("noise", u.batch.Size, s.config.Act)
+	action, logp := s.nets.sample(g, obs, noise)
+	u.logp = logp
+	return plan.Spec{
+		Loss:      g.EntropyLoss(logp, value(g, s.nets.critics, obs, action), g.Bind(s.temp.alpha)),
+		Outputs:   []*op.Node{logp},
+		Fills:     []plan.Fill{{Node: noise, Stream: s.actorNoise}},
+		Optimiser: s.policyAdam,
+	}
+}
+
+// drawCritic: Σⱼ mean (Qⱼ(s,a) − y)², and the move of the targets.
+func (s *SAC) drawCritic(g *op.Graph, u *updater) plan.Spec {
+	u.q = s.nets.critics.Apply(g, g.Concat(g.Bind(u.obs), g.Bind(u.act)))
+	spec := plan.Spec{
+		Loss:      g.SquaredError(u.q, g.Bind(u.targets), float64(u.batch.Size)),
+		Outputs:   []*op.Node{u.q},
+		Optimiser: s.criticAdam,
+	}
+	critics := s.nets.critics.Params()
+	for i, t := range s.nets.target.Params() {
+		spec.Lerps = append(spec.Lerps, plan.Lerp{Dst: t, Src: critics[i], Rate: s.tau})
+	}
+	return spec
+}
+
+// Update makes one critic update on what Batch(size) holds, and where it is due
+// one of the policy and of α: at each PolicyDelay-th update of an env step and at
+// its last, which the caller names. It reports whether the policy was stepped. It
+// does not allocate.
+func (s *SAC) Update(size int, live Rates, last bool) (losses Losses, stepped bool, err error) {
+	u, err := s.updater(size)
+	if err != nil {
+		return Losses{}, false, err
+	}
+	s.rateActor.Data[0], s.rateCritic.Data[0] = float32(live.LRActor), float32(live.LRCritic)
+	s.tau.Data[0] = float32(live.Tau)
+	losses.Actor, losses.Alpha = math.NaN(), math.NaN()
+
+	s.chooseSubset()
+	if err := u.target.Run(s.updates); err != nil {
+		return Losses{}, false, fmt.Errorf("agent: %w", err)
+	}
+	copy(u.targets.Data, u.yData)
+	s.since++
+	if stepped = last || s.since%s.config.PolicyDelay == 0; stepped {
+		if err := u.actor.Run(s.updates); err != nil {
+			return Losses{}, false, fmt.Errorf("agent: %w", err)
+		}
+		losses.Actor = u.actor.Loss()
+		losses.Alpha = s.temp.step(u.logpData, live.LRActor)
+	}
+	if err := u.critic.Run(s.updates); err != nil {
+		return Losses{}, stepped, fmt.Errorf("agent: %w", err)
+	}
+	if last {
+		s.since = 0
+	}
+	s.updates++
+	losses.Critic, losses.QMean, losses.AlphaValue = u.critic.Loss(), mean(u.qData), s.Alpha()
+	return losses, stepped, nil
+}
+
+// chooseSubset draws K, the critics of this update's target.
+func (s *SAC) chooseSubset() {
+	if s.members == nil {
+		return
+	}
+	s.subsets.At(s.updates).Choose(s.subset, s.config.Critics)
+	for i, member := range s.subset {
+		s.members.Data[i] = float32(member)
+	}
+}
+
+func mean(x []float32) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v)
+	}
+	return sum / float64(len(x))
+}
