@@ -14,9 +14,20 @@ import (
 	"pgrlab/core/rng"
 )
 
+// newDevice has one worker in tests, whose programs are too small to share and
+// whose machine is busy, and what the machine offers in benchmarks.
 func newDevice(t testing.TB) device.Device {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{})
+	threads := 1
+	if _, ok := t.(*testing.B); ok {
+		threads = 0
+	}
+	return deviceOf(t, threads)
+}
+
+func deviceOf(t testing.TB, threads int) device.Device {
+	t.Helper()
+	dev, err := cpu.New(cpu.Options{Threads: threads})
 	if err != nil {
 		t.Fatal(err)
 	}

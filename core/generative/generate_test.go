@@ -107,8 +107,29 @@ func TestPromptsOfNegativeScores(t *testing.T) {
 	}
 }
 
-// A steady fit allocates nothing.
-func TestFitStepsDoNotAllocate(t *testing.T) {
+// The number of workers changes no bit of a fit or of its samples.
+func TestWorkersDoNotChangeSamples(t *testing.T) {
+	rows, scores := randomRows(200)
+	var samples [2][]float32
+	for i := range samples {
+		c := learner(NormaliserMinMax)
+		c.Chunk = 128
+		d, err := New(c, tinyShape, deviceOf(t, i+1), 11)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		startFit(t, d, rows, scores, tinyFit, 1)
+		finishFit(t, d, 20)
+		samples[i] = generateAll(t, d, GenKnobs{Samples: 128, Steps: 4, Guidance: 2, TopFraction: 0.25, SChurn: 2}, 1)
+	}
+	if !slices.Equal(samples[0], samples[1]) {
+		t.Error("two workers give other samples than one")
+	}
+}
+
+// A steady fit allocates nothing, and neither does a chunk of a generation.
+func TestSlicesDoNotAllocate(t *testing.T) {
 	rows, scores := randomRows(40)
 	d := newDiffusion(t, tiny(), tinyShape)
 	startFit(t, d, rows, scores, FitKnobs{Steps: 1000, LR: 1e-4, PUncond: 0.25}, 1)
@@ -118,6 +139,23 @@ func TestFitStepsDoNotAllocate(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations a step", n)
+	}
+	finishFit(t, d, 1000)
+	if err := d.StartGenerate(GenKnobs{Samples: 8, Steps: 100, Guidance: 2, TopFraction: 1, SChurn: 80}, 1); err != nil {
+		t.Fatal(err)
+	}
+	// The first level compiles the programs of predictor and corrector.
+	for range 2 {
+		if _, _, _, err := d.GenerateSlice(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := testing.AllocsPerRun(50, func() {
+		if _, _, _, err := d.GenerateSlice(); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations a network call", n)
 	}
 }
 

@@ -271,7 +271,11 @@ func TestDynamicsErrorAtDemoSize(t *testing.T) {
 	for i, row := range rows {
 		scores[i] = row[4] + 2
 	}
-	d := newDiffusion(t, c, replay.Shape{Obs: 3, Act: 1})
+	d, err := New(c, replay.Shape{Obs: 3, Act: 1}, deviceOf(t, 0), 11)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
 	for name, s := range map[string][]float32{"conditional": scores, "unconditional": nil} {
 		start := time.Now()
 		startFit(t, d, rows, s, FitKnobs{Steps: 3000, LR: 3e-4, PUncond: 0.25}, 1)

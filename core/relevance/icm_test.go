@@ -120,9 +120,15 @@ func quotient(w *float32, f func() float64) float64 {
 	return (up - down) / (float64(high) - float64(low))
 }
 
+// newDevice has one worker in tests, whose programs are too small to share and
+// whose machine is busy, and what the machine offers in benchmarks.
 func newDevice(t testing.TB) device.Device {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{})
+	threads := 1
+	if _, ok := t.(*testing.B); ok {
+		threads = 0
+	}
+	dev, err := cpu.New(cpu.Options{Threads: threads})
 	if err != nil {
 		t.Fatal(err)
 	}
