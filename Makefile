@@ -10,7 +10,7 @@
 #   make lint    gofmt and staticcheck
 #   make clean   remove everything that was built or fetched
 
-export CGO_ENABLED ?= 0
+export CGO_ENABLED := 0
 
 GO        ?= go
 NPM       ?= npm

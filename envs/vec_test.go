@@ -2,6 +2,7 @@ package envs
 
 import (
 	"bytes"
+	"io"
 	"math"
 	"slices"
 	"testing"
@@ -123,3 +124,27 @@ func BenchmarkVecStep(b *testing.B) {
 	}
 	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "steps/s")
 }
+
+// What the lab asks of environments, in built-in types, so that neither package
+// needs the other.
+var (
+	_ interface {
+		ObsSize() int
+		ActSize() int
+		Reset(episode uint64, obs []float32) error
+		Step(action, obs []float32) (reward float64, terminated, truncated bool, err error)
+		Save(w io.Writer) error
+		Load(r io.Reader) error
+		Close() error
+	} = (*Env)(nil)
+	_ interface {
+		Size() int
+		ObsSize() int
+		ActSize() int
+		Reset(episode uint64, obs []float32) error
+		Step(actions, obs []float32, rewards []float64, ended []bool) error
+		Save(w io.Writer) error
+		Load(r io.Reader) error
+		Close() error
+	} = (*VecEnv)(nil)
+)
