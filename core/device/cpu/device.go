@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"time"
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu/kernel"
@@ -88,6 +89,7 @@ type executable struct {
 	occasion *uint64
 	pool     *pool
 	small    bool
+	adaptive adaptive
 }
 
 func (x *executable) Run(occasion uint64) error {
@@ -95,11 +97,17 @@ func (x *executable) Run(occasion uint64) error {
 	for _, f := range x.before {
 		f()
 	}
-	if x.small {
+	if x.small || x.pool.workers == 1 {
+		alone(x.job.segments)
+		return nil
+	}
+	start, single := time.Now(), x.adaptive.choose()
+	if single {
 		alone(x.job.segments)
 	} else {
 		x.pool.run(x.job)
 	}
+	x.adaptive.record(single, time.Since(start))
 	return nil
 }
 
