@@ -40,6 +40,17 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// What nothing says is as in the demo.
+func TestDefaultsAreThoseOfDemo(t *testing.T) {
+	c, err := Resolve(Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Task != defaultTask || c.Method != defaultMethod || c.Scale != defaultScale || c.Preset != DefaultPreset {
+		t.Errorf("preset %s is %s × %s × %s, want %s × %s × %s", c.Preset, c.Task, c.Method, c.Scale, defaultTask, defaultMethod, defaultScale)
+	}
+}
+
 // A number without a source is a number nobody can check.
 func TestEveryNumberHasASource(t *testing.T) {
 	err := fs.WalkDir(data, "data", func(path string, d fs.DirEntry, err error) error {

@@ -13,20 +13,23 @@ import (
 	"pgrlab/core/lab"
 )
 
-// A Choice says what to run. Empty fields are left to the preset.
+// A Choice says what to run. Axes that are empty are the preset's, or those of
+// DefaultPreset.
 type Choice struct {
-	Preset string // a named preset or a file; "" is demo, unless an axis is given
+	Preset string // a named preset or a file
 	Task   string
 	Method string
 	Scale  string
 }
 
-// Defaults of the axes that neither a preset nor the choice gives.
+// DefaultPreset is what an empty Choice means.
+const DefaultPreset = "demo"
+
+// The axes of DefaultPreset, for what neither a preset nor the choice gives.
 const (
-	DefaultPreset = "demo"
 	defaultTask   = "cartpole-swingup"
 	defaultMethod = "pgr-curiosity"
-	defaultScale  = "cpu"
+	defaultScale  = "demo"
 )
 
 // Resolve lays the layers of a choice over each other, later over earlier:
