@@ -1,0 +1,139 @@
+// Package command is the command line: the lab screen, the same run without a
+// screen, and the commands around them, one file each. Data goes to stdout,
+// everything else to stderr; an error is one line that says what was being
+// done, what was wrong and what to do.
+//
+// The package knows tasks, devices and the screen only through Deps, which main
+// fills.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/device"
+	"pgrlab/core/lab"
+	"pgrlab/presets"
+	"pgrlab/tui"
+)
+
+// Deps is what the commands need from outside.
+type Deps struct {
+	Version string
+	Tasks   []lab.Task
+	// Device starts the CPU with that many worker threads; 0: all that are
+	// allowed. The caller closes it.
+	Device func(threads int) (Device, error)
+	// Screen shows a lab on the terminal until the person leaves: tui.Run.
+	Screen func(ctx context.Context, o tui.Options) (tui.Outcome, error)
+	// Trace writes a task's observations and rewards as JSON lines.
+	Trace func(ctx context.Context, w io.Writer, r TraceRequest) error
+	// Kernels and Physics say what was found on this machine; Physics tries it.
+	Kernels func() Kernels
+	Physics func(ctx context.Context) Physics
+}
+
+// Device is a device that can be given back.
+type Device interface {
+	device.Device
+	Name() string
+	Close() error
+}
+
+// task finds a task by its name; case, - and _ make no difference.
+func (d Deps) task(name string) (lab.Task, error) {
+	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
+	names := make([]string, len(d.Tasks))
+	for i, t := range d.Tasks {
+		if plain(t.Name) == plain(name) {
+			return t, nil
+		}
+		names[i] = t.Name
+	}
+	return lab.Task{}, asUsage(presets.Unknown("task", name, names, "pgrlab list tasks"))
+}
+
+// Main runs one command line and returns the exit status.
+func Main(ctx context.Context, d Deps, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot(d)
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	var differ errDiffer
+	var s signalled
+	switch {
+	case err == nil, errors.As(err, &differ), errors.As(err, &s):
+	case isBrokenPipe(err): // pgrlab list tasks | head -1
+		return StatusDone
+	default:
+		fmt.Fprintln(stderr, "pgrlab: "+strings.TrimPrefix(line(err), "pgrlab "))
+	}
+	return status(err)
+}
+
+// conversion is the part of a flag's error that only a Go programmer needs.
+var conversion = regexp.MustCompile(`strconv\.\w+: parsing "[^"]*": `)
+
+func newRoot(d Deps) *cobra.Command {
+	root := labCommand(d)
+	root.SilenceErrors = true
+	root.SilenceUsage = true
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		text := conversion.ReplaceAllString(err.Error(), "")
+		return usagef("%s: %s: see %s --help", c.CommandPath(), text, c.CommandPath())
+	})
+	root.SetUsageFunc(usage)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetHelpCommand(&cobra.Command{Hidden: true, Use: "help-by-flag"})
+	root.AddCommand(trainCommand(d), listCommand(d), presetCommand(d), doctorCommand(d),
+		traceCommand(d), journalCommand(), versionCommand(d))
+	return root
+}
+
+// noArgs, exactArgs and needsSubcommand word wrong arguments like every other
+// usage error.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	if len(names) > 0 {
+		return asUsage(presets.Unknown("command", args[0], names, c.CommandPath()+" --help"))
+	}
+	return usagef("%s: unexpected argument %q: see %s --help", c.CommandPath(), args[0], c.CommandPath())
+}
+
+func exactArgs(n int, what string) cobra.PositionalArgs { return rangeArgs(n, n, what) }
+
+func rangeArgs(least, most int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) >= least && len(args) <= most {
+			return nil
+		}
+		return usagef("%s: needs %s: see %s --help", c.CommandPath(), what, c.CommandPath())
+	}
+}
+
+func needsSubcommand(c *cobra.Command, _ []string) error {
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	return usagef("%s: needs one of %s: see %s --help", c.CommandPath(), strings.Join(names, ", "), c.CommandPath())
+}
+
+func isBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }

@@ -1,0 +1,272 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// testDeps have the tasks' names and nothing that computes.
+func testDeps() Deps {
+	return Deps{
+		Version: "v0.0.0-test",
+		Tasks: []lab.Task{
+			{Name: "cartpole-swingup", Doc: "swing", ObsSize: 5, ActSize: 1, EpisodeSteps: 1000},
+			{Name: "cheetah-run", Doc: "run", ObsSize: 17, ActSize: 6, EpisodeSteps: 1000},
+			{Name: "walker-walk", Doc: "walk", ObsSize: 24, ActSize: 6, EpisodeSteps: 1000},
+		},
+		Device:  func(int) (Device, error) { return nil, errors.New("no kernels") },
+		Kernels: func() Kernels { return Kernels{Family: "go", Available: []string{"go"}, Why: "a test"} },
+		Physics: func(context.Context) Physics {
+			return Physics{Found: "embedded", Version: "MuJoCo test", SHA256: "00ff", CompileSeconds: 0.5, Task: "cheetah-run", StepsPerSec: 25000}
+		},
+	}
+}
+
+// command runs a command line with testDeps, away from any terminal.
+func command(args ...string) (status int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	status = Main(context.Background(), testDeps(), args, strings.NewReader(""), &out, &err)
+	return status, out.String(), err.String()
+}
+
+// TestLines holds what people see who type something wrong: one line on stderr,
+// nothing on stdout, and the status.
+func TestLines(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "typo.toml", "task = \"cheetah-run\"\n\n[knobs]\nguidence = 3.0\n")
+	write(t, "where.toml", "task = \"cheeta-run\"\n")
+	write(t, "plain", "not a folder\n")
+	write(t, "old/events.jsonl", "")
+	var got strings.Builder
+	for _, args := range [][]string{
+		{},
+		{"--task", "cheetah-run"},
+		{"trian"},
+		{"list"},
+		{"list", "task"},
+		{"list", "tasks", "now"},
+		{"preset"},
+		{"preset", "show", "dmo"},
+		{"preset", "show", "a", "b"},
+		{"train", "--bogus"},
+		{"train", "--steps", "many"},
+		{"train", "--steps", "0"},
+		{"train", "--threads", "-1"},
+		{"train", "demo"},
+		{"train", "--task", "cheeta"},
+		{"train", "--task", "humanoid-stand"},
+		{"train", "--method", "pgr-curiousity"},
+		{"train", "--scale", "tiny"},
+		{"train", "--preset", "dmeo"},
+		{"train", "--preset", "./none.toml"},
+		{"train", "--preset", "typo.toml"},
+		{"train", "--preset", "where.toml"},
+		{"train", "--device", "cuda:0"},
+		{"train", "--device", "gpu"},
+		{"train", "--set", "rato=0.5"},
+		{"train", "--set", "ratio"},
+		{"train", "--set", "ratio=1.5"},
+		{"train", "--set", "utd=2.5"},
+		{"train", "--set", "relevance=novelty"},
+		{"train", "--method", "sac", "--set", "guidance=3"},
+		{"train", "--at", "guidance=3"},
+		{"train", "--at", "soon:guidance=3"},
+		{"train", "--at", "100:guidence=3"},
+		{"train", "--at", "100:guidance=99"},
+		{"train", "--at", "99999999:guidance=3"},
+		{"train", "--out", "old"},
+		{"train", "--out", "plain/run"},
+		{"train", "--out", "new"},
+		{"trace"},
+		{"trace", "--task", "cheetah-run", "--controls", "square"},
+		{"trace", "--task", "cheetah-run", "--steps", "-1"},
+		{"journal"},
+		{"journal", "diff", "old"},
+		{"journal", "canonical", "nowhere"},
+	} {
+		status, stdout, stderr := command(args...)
+		if stdout != "" {
+			t.Errorf("pgrlab %s writes to stdout: %q", strings.Join(args, " "), stdout)
+		}
+		got.WriteString("$ pgrlab " + strings.Join(args, " ") + "\n" + stderr + "= " + string(rune('0'+status)) + "\n\n")
+	}
+	golden(t, "lines.txt", got.String())
+	if exists("new") {
+		t.Error("a run that never began left its folder behind")
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for name, args := range map[string][]string{"help.txt": {"--help"}, "train.txt": {"train", "--help"}, "list.txt": {"list", "--help"}} {
+		status, stdout, stderr := command(args...)
+		if status != StatusDone || stderr != "" {
+			t.Errorf("%v: status %d, stderr %q", args, status, stderr)
+		}
+		golden(t, name, stdout)
+	}
+}
+
+// golden compares with a file below testdata; -update writes it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join(sources, "testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got == string(want) {
+		return
+	}
+	g, w := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+	for i := range max(len(g), len(w)) {
+		if i >= len(g) || i >= len(w) || g[i] != w[i] {
+			t.Fatalf("%s:%d: got %q, want %q", name, i+1, at(g, i), at(w, i))
+		}
+	}
+}
+
+func at(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return "(end)"
+}
+
+// sources is the folder of this package: tests change the working directory.
+var sources = func() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	return dir
+}()
+
+func write(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestListJSON(t *testing.T) {
+	for _, l := range lists {
+		status, stdout, stderr := command("list", l.name, "--json")
+		var all []map[string]any
+		if err := json.Unmarshal([]byte(stdout), &all); err != nil || status != StatusDone || stderr != "" {
+			t.Errorf("list %s --json: status %d, %q, %v", l.name, status, stderr, err)
+			continue
+		}
+		if len(all) == 0 {
+			t.Errorf("list %s --json is empty", l.name)
+		}
+		_, plain, _ := command("list", l.name)
+		for i, entry := range all {
+			name, _ := entry["name"].(string)
+			if name == "" || entry["doc"] == nil {
+				t.Errorf("list %s --json: entry %d has no name or doc: %v", l.name, i, entry)
+			}
+			if !strings.Contains(plain, name) {
+				t.Errorf("list %s does not show %s", l.name, name)
+			}
+		}
+	}
+}
+
+// Every F that can be chosen is explained.
+func TestRelevanceDocs(t *testing.T) {
+	for _, e := range relevances() {
+		if e.Doc == "" {
+			t.Errorf("relevance %s has no doc", e.Name)
+		}
+	}
+	if got, want := len(relevances()), len(relevanceDocs); got != want {
+		t.Errorf("%d relevance functions, %d docs", got, want)
+	}
+}
+
+func TestDoctorJSON(t *testing.T) {
+	status, stdout, stderr := command("doctor", "--json")
+	var r report
+	if err := json.Unmarshal([]byte(stdout), &r); err != nil || status != StatusDone || stderr != "" {
+		t.Fatalf("status %d, stderr %q, %v", status, stderr, err)
+	}
+	if r.CPU.CPUs < 1 || r.CPU.Model == "" || r.Kernels.Family != "go" || r.Physics.StepsPerSec != 25000 || r.GPU.Supported {
+		t.Errorf("report %+v", r)
+	}
+}
+
+// A machine that cannot run anything is status 1, after the report.
+func TestDoctorMissing(t *testing.T) {
+	d := testDeps()
+	d.Physics = func(context.Context) Physics { return Physics{Error: "mujoco.wasm not found"} }
+	var out, errs bytes.Buffer
+	status := Main(context.Background(), d, []string{"doctor"}, strings.NewReader(""), &out, &errs)
+	if status != StatusFailed || !strings.Contains(out.String(), "not usable: mujoco.wasm not found") {
+		t.Errorf("status %d\n%s", status, out.String())
+	}
+	if want := "pgrlab: doctor: physics: mujoco.wasm not found\n"; errs.String() != want {
+		t.Errorf("stderr %q, want %q", errs.String(), want)
+	}
+}
+
+// preset show prints what train would run.
+func TestPresetShow(t *testing.T) {
+	t.Chdir(t.TempDir())
+	status, stdout, _ := command("preset", "show", "--task", "CHEETAH_run", "--method", "synther", "--scale", "release")
+	if status != StatusDone {
+		t.Fatalf("status %d", status)
+	}
+	write(t, "mine.toml", stdout)
+	got, err := presets.Resolve(presets.Choice{Preset: "mine.toml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Task != "cheetah-run" || got.Method != "synther" || got.Generator.Normaliser != "standard" || got.Agent.InitialAlpha != 0.2 {
+		t.Errorf("%+v", got)
+	}
+	if !strings.Contains(stdout, "utd = 20                      # SynthER: the same, utd_ratio\n") {
+		t.Errorf("no source beside utd in\n%s", stdout)
+	}
+}
+
+func TestJournalDiff(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "a/"+run.JournalName, `{"type":"evaluated","step":1000,"return_mean":1.5,"wall_s":3}`+"\n")
+	write(t, "b/"+run.JournalName, `{"type":"evaluated","step":1000,"return_mean":1.5,"wall_s":4}`+"\n")
+	write(t, "c.jsonl", `{"type":"evaluated","step":1000,"return_mean":2.5,"wall_s":3}`+"\n")
+	if status, stdout, stderr := command("journal", "diff", "a", "b"); status != StatusDone || stdout+stderr != "" {
+		t.Errorf("same: status %d, %q, %q", status, stdout, stderr)
+	}
+	status, stdout, stderr := command("journal", "diff", "a", "c.jsonl")
+	want := "line 1\n" +
+		`< {"type":"evaluated","step":1000,"return_mean":1.5}` + "\n" +
+		`> {"type":"evaluated","step":1000,"return_mean":2.5}` + "\n"
+	if status != StatusFailed || stdout != want || stderr != "" {
+		t.Errorf("different: status %d, %q, %q; want %q", status, stdout, stderr, want)
+	}
+	if status, stdout, _ := command("journal", "canonical", "a"); status != StatusDone || strings.Contains(stdout, "wall_s") {
+		t.Errorf("canonical: status %d, %q", status, stdout)
+	}
+}

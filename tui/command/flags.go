@@ -1,0 +1,38 @@
+package command
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// runFlags are the flags of a run, as given: the screen and train share them.
+type runFlags struct {
+	preset, task, method, scale string
+	seed                        uint64
+	steps                       int
+	device                      string
+	threads                     int
+	set, at                     []string
+	out                         string
+
+	changed func(name string) bool // whether a flag was given
+}
+
+func (r *runFlags) bind(c *cobra.Command) {
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVar(&r.preset, "preset", "", "start from preset `NAME|FILE` (pgrlab list presets)")
+	f.StringVar(&r.task, "task", "", "task `T` (pgrlab list tasks)")
+	f.StringVar(&r.method, "method", "", "method `M` (pgrlab list methods)")
+	f.StringVar(&r.scale, "scale", "", "how much of everything: scale `S` (pgrlab list scales)")
+	f.StringArrayVar(&r.set, "set", nil, "start with a knob turned: `KNOB=VALUE`, repeatable (pgrlab list knobs)")
+	f.StringArrayVar(&r.at, "at", nil, "turn a knob later: `STEP:KNOB=VALUE`, repeatable; KNOB=VALUE! redoes at once what depends on it")
+	setGroup(f, groups[0], "preset", "task", "method", "scale", "set", "at")
+	f.Uint64Var(&r.seed, "seed", 0, "seed `N`: the same seed gives the same run")
+	f.IntVar(&r.steps, "steps", 0, "environment steps `N` (default: the scale's)")
+	f.StringVar(&r.device, "device", "auto", "compute on `cpu|auto`")
+	f.IntVar(&r.threads, "threads", 0, "worker threads `N`; does not change the results (default: all allowed, at most 8)")
+	setGroup(f, groups[1], "seed", "steps", "device", "threads")
+	f.StringVar(&r.out, "out", "", "run folder `DIR` (default $PGRLAB_RUNS/…, else ./runs/DATE-TASK-METHOD-sSEED)")
+	setGroup(f, groups[2], "out")
+	r.changed = f.Changed
+}

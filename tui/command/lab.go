@@ -1,0 +1,170 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"pgrlab/core/lab"
+	"pgrlab/presets"
+	"pgrlab/tui"
+)
+
+func labCommand(d Deps) *cobra.Command {
+	var r runFlags
+	c := &cobra.Command{
+		Use:   "pgrlab [flags]",
+		Short: "a terminal lab for prioritized generative replay",
+		Long: `pgrlab trains agents with prioritized generative replay (PGR; Wang et al., ICLR
+2025) and lets you steer them while they train. An agent collects transitions; a
+diffusion model learns them, guided towards those that a relevance function F
+finds interesting, and generates more; the agent learns from both. On the screen
+you switch F, the guidance ω and the synthetic share r, and see at once what that
+does to the return and to the dormant neurons.
+
+Without flags it opens preset demo: something to see within minutes.`,
+		Example: `  pgrlab                                              the demo
+  pgrlab --task cheetah-run --method pgr-curiosity --scale cpu
+  pgrlab --preset demo --method sac                   the same without synthetic data
+  pgrlab --preset demo --at 10000:relevance=td!       F changes by itself at step 10,000
+  pgrlab train --preset demo                          without a screen`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if !isTerminal(c.InOrStdin()) || !isTerminal(c.OutOrStdout()) {
+				return usagef("needs a terminal: ssh -t, or pgrlab train")
+			}
+			s, err := r.open(d, time.Now())
+			if err != nil {
+				return err
+			}
+			return s.onScreen(c.Context(), c.ErrOrStderr())
+		},
+	}
+	r.bind(c)
+	return c
+}
+
+// isTerminal says whether a stream of the command is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// onScreen shows a session on the terminal. When the screen closes and the run
+// goes on, it goes on in this process, without a screen.
+func (s *session) onScreen(parent context.Context, w io.Writer) error {
+	say := make(chan string, 8)
+	ctx, stop := startWatch(parent, func() {}, func(text string) { offer(say, text) }) // the screen minds hang-ups
+	defer stop()
+	begin := newBeginning(func() error { return s.start(ctx, lab.FaultPause) })
+	outcome, err := s.deps.Screen(ctx, s.options(begin))
+	if startErr, begun := begin.end(); !begun || startErr != nil {
+		s.discard()
+		if err == nil {
+			err = startErr
+		}
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		return err
+	}
+	p := newProgress(w)
+	if err != nil {
+		p.say(line(err)) // the screen is gone; the run is not
+	}
+	if s.over() {
+		return s.leave(ctx, p)
+	}
+	switch outcome {
+	case tui.StopRequested, tui.Cancelled:
+		p.say("saving")
+	default:
+		s.lab.Send(lab.Detach{By: "screen", Reason: outcome.String()}) // a full mailbox loses the note only
+		p.say(fmt.Sprintf("training goes on in %s; ctrl-c saves and ends it", s.folder.Dir()))
+	}
+	s.follow(p, say)
+	return s.leave(ctx, p)
+}
+
+// over says whether the run has ended.
+func (s *session) over() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// options describe the session to the screen.
+func (s *session) options(begin *beginning) tui.Options {
+	o := tui.Options{
+		Config: s.config, Folder: s.folder.Dir(), Characters: characters(),
+		Start: func() (tui.Lab, error) {
+			if err := begin.do(); err != nil {
+				return nil, err
+			}
+			return s.lab, nil
+		},
+	}
+	if s.deps.Kernels != nil {
+		o.Device = s.config.Device + " " + s.deps.Kernels().Family
+	}
+	if r, ok := presets.Reference(s.config.Task, s.config.Method); ok {
+		o.Reference = &tui.Reference{Source: "paper", Mean: r.Mean, Std: r.Std}
+	}
+	return o
+}
+
+// characters is the set that the locale can show.
+func characters() tui.CharacterSet {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := strings.ToUpper(os.Getenv(name)); v != "" {
+			if strings.Contains(v, "UTF-8") || strings.Contains(v, "UTF8") {
+				return tui.Unicode
+			}
+			return tui.ASCII
+		}
+	}
+	return tui.ASCII
+}
+
+// A beginning starts a run at most once, from the screen's goroutine, and tells
+// what came of it after the screen is gone, however early that was.
+type beginning struct {
+	start func() error
+	mu    sync.Mutex
+	begun bool
+	over  bool // the screen is gone: do not begin any more
+	err   error
+}
+
+func newBeginning(start func() error) *beginning { return &beginning{start: start} }
+
+func (b *beginning) do() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.over {
+		return context.Canceled
+	}
+	if !b.begun {
+		b.begun = true
+		b.err = b.start()
+	}
+	return b.err
+}
+
+// end waits for a start that is going on and lets no other one begin.
+func (b *beginning) end() (err error, begun bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.over = true
+	return b.err, b.begun
+}

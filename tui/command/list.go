@@ -1,0 +1,202 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/lab"
+	"pgrlab/presets"
+)
+
+// A list is one thing that can be listed: rows for people, values for JSON.
+type list struct {
+	name, short string
+	heading     []string
+	rows        func(Deps) [][]string
+	values      func(Deps) any
+}
+
+var lists = []list{
+	{"tasks", "tasks to learn", []string{"TASK", "OBS", "ACT", "EPISODE", ""}, taskRows,
+		func(d Deps) any { return taskValues(d) }},
+	{"methods", "methods: who learns, and from what", []string{"METHOD", ""},
+		func(Deps) [][]string { return entryRows(presets.Methods()) }, func(Deps) any { return presets.Methods() }},
+	{"relevance", "relevance functions F", []string{"F", ""},
+		func(Deps) [][]string { return entryRows(relevances()) }, func(Deps) any { return relevances() }},
+	{"scales", "scales: how much of everything", []string{"SCALE", ""},
+		func(Deps) [][]string { return entryRows(presets.Scales()) }, func(Deps) any { return presets.Scales() }},
+	{"presets", "named presets", []string{"PRESET", ""},
+		func(Deps) [][]string { return entryRows(presets.Presets()) }, func(Deps) any { return presets.Presets() }},
+	{"knobs", "what can be turned while a run goes on", []string{"KNOB", "SYMBOL", "RANGE", "REDOES", ""}, knobRows,
+		func(Deps) any { return knobValues() }},
+	{"devices", "devices to compute on", []string{"DEVICE", "USABLE", ""}, deviceRows,
+		func(d Deps) any { return deviceValues(d) }},
+}
+
+func listCommand(d Deps) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "tasks, methods, relevance, scales, presets, knobs, devices",
+		Example: `  pgrlab list tasks
+  pgrlab list knobs --json`,
+		Args: noArgs,
+		RunE: needsSubcommand,
+	}
+	c.PersistentFlags().BoolVar(&asJSON, "json", false, "print JSON")
+	for _, l := range lists {
+		c.AddCommand(&cobra.Command{
+			Use: l.name, Short: l.short, Args: noArgs,
+			RunE: func(c *cobra.Command, _ []string) error {
+				if asJSON {
+					return writeJSON(c.OutOrStdout(), l.values(d))
+				}
+				return writeTable(c.OutOrStdout(), l.heading, l.rows(d))
+			},
+		})
+	}
+	return c
+}
+
+func writeTable(w io.Writer, heading []string, rows [][]string) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, row := range append([][]string{heading}, rows...) {
+		fmt.Fprintln(t, strings.TrimRight(strings.Join(row, "\t"), "\t"))
+	}
+	return t.Flush()
+}
+
+func entryRows(entries []presets.Entry) [][]string {
+	var rows [][]string
+	for _, e := range entries {
+		rows = append(rows, []string{e.Name, e.Doc})
+	}
+	return rows
+}
+
+// taskValue is a task with the paper's results on it.
+type taskValue struct {
+	Name         string           `json:"name"`
+	Doc          string           `json:"doc"`
+	Obs          int              `json:"obs"`
+	Act          int              `json:"act"`
+	EpisodeSteps int              `json:"episode_steps"`
+	Terminates   bool             `json:"terminates"`
+	Paper        []presets.Result `json:"paper"`
+}
+
+func taskValues(d Deps) []taskValue {
+	all := make([]taskValue, len(d.Tasks))
+	for i, t := range d.Tasks {
+		all[i] = taskValue{t.Name, t.Doc, t.ObsSize, t.ActSize, t.EpisodeSteps, t.Terminates, presets.References(t.Name)}
+		if all[i].Paper == nil {
+			all[i].Paper = []presets.Result{}
+		}
+	}
+	return all
+}
+
+func taskRows(d Deps) [][]string {
+	var rows [][]string
+	for _, t := range d.Tasks {
+		rows = append(rows, []string{t.Name, fmt.Sprint(t.ObsSize), fmt.Sprint(t.ActSize), fmt.Sprint(t.EpisodeSteps), t.Doc})
+	}
+	return rows
+}
+
+// relevanceDocs say what a relevance function is; the names are the choices of
+// the knob.
+var relevanceDocs = map[string]string{
+	"curiosity": "error of a learned model of the dynamics: ½‖g(h(s),a) − h(s′)‖²",
+	"td":        "size of the temporal-difference error of the critics",
+	"td-signed": "temporal-difference error with its sign: better than expected first",
+	"return":    "what the critics expect from the state: Q(s, π(s))",
+	"reward":    "the reward r",
+	"none":      "nothing: the generator is fitted without a condition",
+}
+
+func relevances() []presets.Entry {
+	k, err := lab.FindKnob("relevance")
+	if err != nil {
+		return nil
+	}
+	var all []presets.Entry
+	for _, name := range k.Choices {
+		all = append(all, presets.Entry{Name: name, Doc: relevanceDocs[name]})
+	}
+	return all
+}
+
+// knobValue is a knob as JSON.
+type knobValue struct {
+	Name    string   `json:"name"`
+	Symbol  string   `json:"symbol,omitempty"`
+	Unit    string   `json:"unit,omitempty"`
+	Doc     string   `json:"doc"`
+	Kind    string   `json:"kind"`
+	Class   string   `json:"class"`
+	Min     *float64 `json:"min,omitempty"`
+	Max     *float64 `json:"max,omitempty"`
+	Choices []string `json:"choices,omitempty"`
+	Methods []string `json:"methods"`
+}
+
+func knobValues() []knobValue {
+	var all []knobValue
+	for _, k := range lab.Knobs() {
+		v := knobValue{Name: k.Name, Symbol: k.Symbol, Unit: k.Unit, Doc: k.Doc,
+			Kind: k.Kind.String(), Class: k.Class.String(), Choices: k.Choices, Methods: k.Methods()}
+		if k.Kind != lab.KindChoice {
+			v.Min, v.Max = &k.Min, &k.Max
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+func knobRows(Deps) [][]string {
+	redoes := map[lab.Class]string{
+		lab.ClassBatch: "nothing", lab.ClassGeneration: "generation", lab.ClassRefit: "refit", lab.ClassRun: "run",
+	}
+	var rows [][]string
+	for _, k := range lab.Knobs() {
+		rows = append(rows, []string{k.Name, k.Symbol, k.Range(), redoes[k.Class], k.Doc})
+	}
+	return rows
+}
+
+// deviceValue is a device as JSON.
+type deviceValue struct {
+	Name   string `json:"name"`
+	Usable bool   `json:"usable"`
+	Doc    string `json:"doc"`
+}
+
+func deviceValues(d Deps) []deviceValue {
+	cpu := deviceValue{Name: "cpu", Usable: true}
+	if d.Kernels != nil {
+		k := d.Kernels()
+		cpu.Usable = k.Error == ""
+		cpu.Doc = k.Family + " kernels"
+		if k.Error != "" {
+			cpu.Doc = k.Error
+		}
+	}
+	return []deviceValue{cpu, {Name: "cuda", Doc: "not supported yet"}}
+}
+
+func deviceRows(d Deps) [][]string {
+	var rows [][]string
+	for _, v := range deviceValues(d) {
+		usable := "no"
+		if v.Usable {
+			usable = "yes"
+		}
+		rows = append(rows, []string{v.Name, usable, v.Doc})
+	}
+	return rows
+}

@@ -1,0 +1,54 @@
+package command
+
+import (
+	"github.com/spf13/cobra"
+
+	"pgrlab/presets"
+)
+
+func presetCommand(d Deps) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "preset",
+		Short: "the numbers that a run is made from",
+		Args:  noArgs,
+		RunE:  needsSubcommand,
+	}
+	var choice presets.Choice
+	show := &cobra.Command{
+		Use:   "show [NAME|FILE]",
+		Short: "print a resolved preset as TOML, to copy and edit",
+		Long: `Prints every number of a preset, or of task, method and scale, with its source.
+The output is a preset file: edit a copy and give it back with --preset FILE. A
+file need not be complete; what it leaves out comes from its task, method and
+scale.`,
+		Example: `  pgrlab preset show demo > mine.toml
+  pgrlab preset show --task cheetah-run --method pgr-curiosity --scale release
+  pgrlab --preset mine.toml`,
+		Args: rangeArgs(0, 1, "at most one preset"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				choice.Preset = args[0]
+			}
+			if choice.Task != "" {
+				task, err := d.task(choice.Task)
+				if err != nil {
+					return err
+				}
+				choice.Task = task.Name
+			}
+			doc, err := presets.Show(choice)
+			if err != nil {
+				return asUsage(err)
+			}
+			_, err = c.OutOrStdout().Write(doc)
+			return err
+		},
+	}
+	f := show.Flags()
+	f.SortFlags = false
+	f.StringVar(&choice.Task, "task", "", "task `T`")
+	f.StringVar(&choice.Method, "method", "", "method `M`")
+	f.StringVar(&choice.Scale, "scale", "", "scale `S`")
+	c.AddCommand(show)
+	return c
+}

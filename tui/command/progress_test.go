@@ -1,0 +1,157 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+)
+
+// scriptedRun is what progress sees of a lab.
+type scriptedRun struct {
+	snapshot *lab.Snapshot
+	events   []lab.Event
+}
+
+func (r *scriptedRun) Snapshot() *lab.Snapshot { return r.snapshot }
+func (r *scriptedRun) Events(from int) []lab.Event {
+	return r.events[min(from, len(r.events)):]
+}
+
+func (r *scriptedRun) add(step int, body any) {
+	r.events = append(r.events, lab.Event{Index: len(r.events), Step: step, Member: lab.NoMember, Body: body})
+}
+
+func TestPlainProgress(t *testing.T) {
+	loss := run.Float(0.25)
+	r := &scriptedRun{snapshot: &lab.Snapshot{
+		Step: 2500, Steps: 10000, Phase: lab.Fit, PhaseDone: 30, PhaseTotal: 3000,
+		StepsPerSec: 99.6, UpdatesPerSec: 801.2, ETA: 75 * time.Second,
+	}}
+	r.add(0, lab.Start{})
+	r.add(1000, lab.Evaluated{ReturnMean: 12.34, ReturnStd: 1.5, Episodes: 10})
+	r.add(1000, lab.Dormant{Ratio: 0.0625})
+	r.add(1000, lab.Episode{Return: 3, Length: 1000})
+	r.add(2500, lab.Refit{Loss: &loss, Steps: 3000, Generated: 20000, Obs: lab.RefitObs{Seconds: 6.04}})
+	var out bytes.Buffer
+	p := newProgress(&out)
+	begin := time.Unix(1000, 0)
+	p.tick(r, begin)
+	p.tick(r, begin.Add(time.Second)) // too early for a second line
+	r.add(3000, lab.KnobChanged{ID: 1, Knob: "guidance", From: lab.Number(2), To: lab.Number(3), Now: true, Hint: "no effect yet"})
+	r.add(3001, lab.InForce{ID: 1, Knob: "guidance"})
+	r.add(3001, lab.Refused{Knob: "ratio", Value: "7", Reason: "out of range"})
+	r.add(3001, lab.Paused{})
+	p.tick(r, begin.Add(31*time.Second))
+	want := `step 1000: return 12.3 ± 1.5 over 10 episodes
+step 1000: dormant 6.2 %
+step 2500: refit in 6.0 s: 3000 generator steps, loss 0.25, 20000 transitions
+step 2500/10000 25%  fit 30/3000  100 steps/s  801 updates/s  eta 1:15
+step 3000: change 1: guidance 2 → 3 now (no effect yet)
+step 3001: change 1: guidance in force
+step 3001: refused ratio=7: out of range
+step 3001: paused
+step 2500/10000 25%  fit 30/3000  100 steps/s  801 updates/s  eta 1:15
+`
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
+
+// On a terminal one line is rewritten, never longer than the terminal is wide,
+// and events push it down.
+func TestRewrittenProgress(t *testing.T) {
+	r := &scriptedRun{snapshot: &lab.Snapshot{Step: 5, Steps: 10, Phase: lab.Collect, StepsPerSec: 100}}
+	var out bytes.Buffer
+	p := newProgress(&out)
+	p.rewrites, p.width = true, 16
+	p.tick(r, time.Unix(0, 0))
+	r.add(6, lab.Noted{Text: "hello"})
+	p.tick(r, time.Unix(0, 1))
+	want := "\r\x1b[Kstep 5/10 50%  " + "\r\x1b[Kstep 6: note: hello\n" + "\r\x1b[Kstep 5/10 50%  "
+	if out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
+func TestClock(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		400 * time.Millisecond: "0s", 59 * time.Second: "59s", 60 * time.Second: "1:00",
+		3599*time.Second + 600*time.Millisecond: "1:00:00", 26*time.Hour + 3*time.Second: "26:00:03",
+	} {
+		if got := clock(d); got != want {
+			t.Errorf("clock(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestStatus(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want int
+	}{
+		{nil, StatusDone},
+		{errors.New("x"), StatusFailed},
+		{fmt.Errorf("y: %w", usagef("x")), StatusUsage},
+		{errDiffer{}, StatusFailed},
+	} {
+		if got := status(tt.err); got != tt.want {
+			t.Errorf("status(%v) = %d, want %d", tt.err, got, tt.want)
+		}
+	}
+}
+
+func TestDefaultDir(t *testing.T) {
+	t.Chdir(t.TempDir())
+	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	t.Setenv(runsVariable, "")
+	if got, want := defaultDir(now, "cheetah-run", "sac", 3), "./runs/2026-03-04-cheetah-run-sac-s3"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, want := range []string{"all/2026-03-04-cheetah-run-sac-s3", "all/2026-03-04-cheetah-run-sac-s3-2", "all/2026-03-04-cheetah-run-sac-s3-3"} {
+		t.Setenv(runsVariable, "all")
+		got := strings.TrimPrefix(defaultDir(now, "cheetah-run", "sac", 3), "./")
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		write(t, want+"/x", "")
+	}
+}
+
+// The screen may be gone before, while or after the run begins.
+func TestBeginning(t *testing.T) {
+	starts := 0
+	b := newBeginning(func() error { starts++; return nil })
+	for range 2 {
+		if err := b.do(); err != nil || starts != 1 {
+			t.Errorf("%v, %d starts", err, starts)
+		}
+	}
+	if err, begun := b.end(); err != nil || !begun {
+		t.Errorf("end: %v, %v", err, begun)
+	}
+	late := newBeginning(func() error { t.Error("began after the end"); return nil })
+	late.end()
+	if err := late.do(); !errors.Is(err, context.Canceled) {
+		t.Errorf("do after end: %v", err)
+	}
+	slow, release := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	broken := newBeginning(func() error { close(slow); <-release; return errors.New("no device") })
+	wg.Go(func() { broken.do() })
+	<-slow
+	wg.Go(func() {
+		if err, begun := broken.end(); err == nil || !begun {
+			t.Errorf("end does not wait for the start: %v, %v", err, begun)
+		}
+	})
+	close(release)
+	wg.Wait()
+}

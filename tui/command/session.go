@@ -1,0 +1,131 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+)
+
+// A session is one run of this process, with a screen or without.
+type session struct {
+	deps    Deps
+	config  lab.Config
+	task    lab.Task
+	threads int
+	folder  *run.Folder
+
+	device Device
+	lab    *lab.Lab
+	ended  chan struct{} // closed when the run is over
+	err    error         // of the run, after ended
+}
+
+// open checks the flags and makes the run folder: what can be wrong is found
+// before anything slow begins.
+func (r *runFlags) open(d Deps, now time.Time) (*session, error) {
+	config, task, err := r.settle(d)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := presets.Encode(config)
+	if err != nil {
+		return nil, err
+	}
+	dir := r.out
+	if dir == "" {
+		dir = defaultDir(now, config.Task, config.Method, config.Seed)
+	}
+	if exists(filepath.Join(dir, run.ConfigName)) || exists(filepath.Join(dir, run.JournalName)) {
+		return nil, usagef("run folder %s holds a run already: choose another one with --out", dir)
+	}
+	folder, err := run.Create(dir, doc)
+	if err != nil {
+		return nil, err
+	}
+	return &session{deps: d, config: config, task: task, threads: r.threads, folder: folder, ended: make(chan struct{})}, nil
+}
+
+// start makes device and lab and sets the run going; ctx ends it. It is called
+// once; after an error there is no run.
+func (s *session) start(ctx context.Context, onFault lab.Fault) error {
+	device, err := s.deps.Device(s.threads)
+	if err != nil {
+		s.folder.Close()
+		return fmt.Errorf("start device %s: %w", s.config.Device, err)
+	}
+	l, err := lab.New(s.config, s.task, device, s.folder)
+	if err != nil {
+		device.Close()
+		return fmt.Errorf("start the lab: %w", err)
+	}
+	l.OnFault(onFault)
+	s.device, s.lab = device, l
+	go func() {
+		defer close(s.ended)
+		s.err = l.Run(ctx)
+		if err := device.Close(); s.err == nil && err != nil {
+			s.err = fmt.Errorf("close device: %w", err)
+		}
+	}()
+	return nil
+}
+
+// discard removes the folder of a run that never began, so that the same --out
+// can be used again. Only what this process wrote goes.
+func (s *session) discard() {
+	for _, name := range []string{run.ConfigName, run.JournalName, "lock"} {
+		os.Remove(s.folder.Path(name))
+	}
+	os.Remove(s.folder.Dir()) // stays when something else is in it
+}
+
+// result is the error to leave with: the signal, where a signal ended the run.
+func (s *session) result(ctx context.Context) error {
+	var signal signalled
+	if errors.Is(s.err, lab.ErrInterrupted) && errors.As(context.Cause(ctx), &signal) {
+		return signal
+	}
+	if s.err != nil {
+		return fmt.Errorf("%s on %s: %w: the journal is in %s", s.config.Method, s.config.Task, s.err, s.folder.Dir())
+	}
+	return nil
+}
+
+// summary says on leaving what was reached and where it is.
+func (s *session) summary() []string {
+	snapshot := s.lab.Snapshot()
+	said := fmt.Sprintf("%s on %s, seed %d: %d of %d steps", s.config.Method, s.config.Task, s.config.Seed, snapshot.Step, s.config.Steps)
+	if best, last, ok := returns(s.lab.Events(0)); ok {
+		said += fmt.Sprintf(", return %.1f, best %.1f", last, best)
+		if r, ok := presets.Reference(s.config.Task, s.config.Method); ok {
+			said += fmt.Sprintf(" (%s)", r)
+		}
+	}
+	dir := s.folder.Dir()
+	return []string{
+		said,
+		"run folder: " + dir,
+		"again: pgrlab --preset " + filepath.Join(dir, run.ConfigName),
+	}
+}
+
+// returns are the highest and the latest mean return of the evaluations.
+func returns(events []lab.Event) (best, last float64, ok bool) {
+	for _, e := range events {
+		if v, is := e.Body.(lab.Evaluated); is {
+			last = float64(v.ReturnMean)
+			if !ok || last > best {
+				best = last
+			}
+			ok = true
+		}
+	}
+	return best, last, ok
+}

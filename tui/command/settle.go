@@ -1,0 +1,120 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"pgrlab/core/lab"
+	"pgrlab/presets"
+)
+
+// settle makes the configuration that the flags ask for, complete and checked,
+// and finds its task. Every error is the user's to mend.
+func (r *runFlags) settle(d Deps) (lab.Config, lab.Task, error) {
+	c, task, err := r.resolve(d)
+	if err == nil {
+		err = r.turn(&c)
+	}
+	if err == nil {
+		err = c.Validate()
+	}
+	return c, task, asUsage(err)
+}
+
+// resolve is settle without the knobs.
+func (r *runFlags) resolve(d Deps) (lab.Config, lab.Task, error) {
+	choice := presets.Choice{Preset: r.preset, Task: r.task, Method: r.method, Scale: r.scale}
+	if choice.Task != "" {
+		task, err := d.task(choice.Task) // its own spelling, for the preset of that name
+		if err != nil {
+			return lab.Config{}, lab.Task{}, err
+		}
+		choice.Task = task.Name
+	}
+	c, err := presets.Resolve(choice)
+	if err != nil {
+		return lab.Config{}, lab.Task{}, err
+	}
+	task, err := d.task(c.Task)
+	if err != nil {
+		return lab.Config{}, lab.Task{}, err
+	}
+	c.Task = task.Name
+	if r.changed("seed") {
+		c.Seed = r.seed
+	}
+	if r.changed("steps") {
+		if r.steps < 1 {
+			return c, task, fmt.Errorf("--steps is %d: want at least 1", r.steps)
+		}
+		c.Steps = r.steps
+	}
+	if r.threads < 0 {
+		return c, task, fmt.Errorf("--threads is %d: want at least 1, or 0 for all that are allowed", r.threads)
+	}
+	if err := checkDevice(first(r.device, c.Device)); err != nil {
+		return c, task, err
+	}
+	c.Device = "cpu"
+	return c, task, nil
+}
+
+func checkDevice(name string) error {
+	switch {
+	case name == "cpu", name == "auto":
+		return nil
+	case name == "cuda", strings.HasPrefix(name, "cuda:"):
+		return fmt.Errorf("device %s: GPUs are not supported yet: use --device cpu", name)
+	}
+	return presets.Unknown("device", name, []string{"cpu", "auto", "cuda"}, "pgrlab list devices")
+}
+
+// turn applies --set and --at.
+func (r *runFlags) turn(c *lab.Config) error {
+	for _, text := range r.set {
+		name, value, ok := strings.Cut(text, "=")
+		name = strings.TrimSpace(name)
+		if !ok || name == "" {
+			return fmt.Errorf("--set %s: want knob=value, for example --set guidance=3", text)
+		}
+		if err := turnKnob(c, name, value); err != nil {
+			return fmt.Errorf("--set %s: %w", text, err)
+		}
+	}
+	for _, text := range r.at {
+		s, err := lab.ParseScheduled(text)
+		if err != nil {
+			return fmt.Errorf("--at: %w", err)
+		}
+		copied := *c // only to check the value
+		if err := turnKnob(&copied, s.Knob, s.Value); err != nil {
+			return fmt.Errorf("--at %s: %w", text, err)
+		}
+		if s.At.Step >= c.Steps {
+			return fmt.Errorf("--at %s: the run ends at step %d: choose an earlier step or more --steps", text, c.Steps)
+		}
+		c.Schedule = append(c.Schedule, s.String())
+	}
+	return nil
+}
+
+// turnKnob sets a knob, if the run uses it.
+func turnKnob(c *lab.Config, name, value string) error {
+	k, err := lab.FindKnob(name)
+	if err != nil {
+		return fmt.Errorf("%w (pgrlab list knobs)", err)
+	}
+	if err := k.UsedBy(c); err != nil {
+		return err
+	}
+	return c.Knobs.Set(name, value)
+}
+
+func first(names ...string) string {
+	for _, n := range names {
+		if n != "" {
+			return n
+		}
+	}
+	return ""
+}

@@ -1,0 +1,88 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// scripted is a watch whose signals and clock the test gives.
+type scripted struct {
+	*watch
+	ctx     context.Context
+	exits   chan int
+	hangups chan struct{}
+	said    chan string
+	clock   time.Time
+	done    chan struct{}
+}
+
+func newScripted(t *testing.T) *scripted {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	s := &scripted{ctx: ctx, exits: make(chan int, 1), hangups: make(chan struct{}, 4), said: make(chan string, 4),
+		clock: time.Unix(1000, 0), done: make(chan struct{})}
+	s.watch = &watch{
+		signals: make(chan os.Signal), cancel: cancel, now: func() time.Time { return s.clock },
+		exit: func(n int) { s.exits <- n }, hangup: func() { s.hangups <- struct{}{} },
+		say: func(text string) { s.said <- text }, stopped: make(chan struct{}),
+	}
+	go func() { defer close(s.done); s.loop() }()
+	t.Cleanup(func() { close(s.stopped); <-s.done })
+	return s
+}
+
+func TestFirstSignalEndsTheRunWithItsStatus(t *testing.T) {
+	for signal, want := range map[os.Signal]int{os.Interrupt: StatusInterrupted, syscall.SIGTERM: StatusTerminated} {
+		s := newScripted(t)
+		s.signals <- signal
+		<-s.ctx.Done()
+		var cause signalled
+		if !errors.As(context.Cause(s.ctx), &cause) || status(cause) != want {
+			t.Errorf("%v: cause %v, status %d, want %d", signal, context.Cause(s.ctx), status(cause), want)
+		}
+		if text := <-s.said; text != "saving and ending; once more within 5 s ends at once" {
+			t.Errorf("said %q", text)
+		}
+	}
+}
+
+func TestSecondSignalWithinFiveSecondsExits(t *testing.T) {
+	s := newScripted(t)
+	s.signals <- os.Interrupt
+	<-s.ctx.Done()
+	s.clock = s.clock.Add(4 * time.Second)
+	s.signals <- syscall.SIGTERM
+	if got := <-s.exits; got != StatusTerminated {
+		t.Errorf("exit status %d, want %d", got, StatusTerminated)
+	}
+}
+
+func TestLateSecondSignalStartsAnew(t *testing.T) {
+	s := newScripted(t)
+	s.signals <- os.Interrupt
+	<-s.said
+	s.clock = s.clock.Add(6 * time.Second)
+	s.signals <- os.Interrupt
+	<-s.said // asked again instead of exiting
+	s.clock = s.clock.Add(time.Second)
+	s.signals <- os.Interrupt
+	if got := <-s.exits; got != StatusInterrupted {
+		t.Errorf("exit status %d, want %d", got, StatusInterrupted)
+	}
+}
+
+// A terminal that goes away, or a reader of the output, does not end a run.
+func TestHangupDoesNotEndTheRun(t *testing.T) {
+	s := newScripted(t)
+	s.signals <- syscall.SIGPIPE
+	s.signals <- syscall.SIGHUP
+	<-s.hangups
+	s.signals <- syscall.SIGHUP
+	<-s.hangups
+	if err := s.ctx.Err(); err != nil {
+		t.Errorf("the run's context ended: %v", err)
+	}
+}

@@ -1,0 +1,65 @@
+package command
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// TraceRequest says what to trace: see envs.TraceOptions.
+type TraceRequest struct {
+	Task     string
+	Steps    int
+	Controls string
+	Seed     uint64
+}
+
+// controlNames are the sequences of actions that a trace can be made with.
+var controlNames = []string{"triangle", "zero", "random"}
+
+func traceCommand(d Deps) *cobra.Command {
+	r := TraceRequest{Steps: 200, Controls: "triangle"}
+	c := &cobra.Command{
+		Use:   "trace --task T",
+		Short: "observations and rewards of a task under given controls, as JSON lines",
+		Long: `Steps a task under given controls and prints a JSON object per line: the start of
+every episode with its physical state, then each control step with action,
+observation and reward. The same task, seed and controls give the same lines on
+every machine.
+
+Controls: triangle (exact waves, shifted from actuator to actuator), zero, random
+(uniform in [-1,1)).`,
+		Example: `  pgrlab trace --task cheetah-run --steps 200 --controls zero
+  pgrlab trace --task walker-walk --controls random --seed 3 | tail -1`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return trace(c.Context(), c.OutOrStdout(), d, r) },
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVar(&r.Task, "task", "", "task `T` (pgrlab list tasks)")
+	f.IntVar(&r.Steps, "steps", r.Steps, "control steps `N`")
+	f.StringVar(&r.Controls, "controls", r.Controls, "`triangle`, zero or random")
+	f.Uint64Var(&r.Seed, "seed", 0, "seed `S` of the start states and of random controls")
+	return c
+}
+
+func trace(ctx context.Context, w io.Writer, d Deps, r TraceRequest) error {
+	if r.Task == "" {
+		return usagef("trace: no task: say which with --task (pgrlab list tasks)")
+	}
+	if r.Steps < 0 {
+		return usagef("trace: --steps is %d: must not be negative", r.Steps)
+	}
+	task, err := d.task(r.Task)
+	if err != nil {
+		return err
+	}
+	r.Task = task.Name
+	if !slices.Contains(controlNames, r.Controls) {
+		return usagef("trace: unknown controls %q: want %s", r.Controls, strings.Join(controlNames, ", "))
+	}
+	return d.Trace(ctx, w, r)
+}

@@ -1,0 +1,107 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"pgrlab/core/lab"
+)
+
+func trainCommand(d Deps) *cobra.Command {
+	var r runFlags
+	c := &cobra.Command{
+		Use:   "train [flags]",
+		Short: "the same run without a screen",
+		Long: `Trains without a screen. Progress goes to stderr: on a terminal as one line that is
+rewritten, else as a plain line now and then; evaluations, refits and knob changes
+as lines of their own. The journal is in the run folder.
+
+Ctrl-C saves and ends with status 130, SIGTERM with 143; a second one within five
+seconds ends at once. A terminal that goes away does not end the run.`,
+		Example: `  pgrlab train --task cheetah-run --method pgr-curiosity --scale cpu --seed 1
+  pgrlab train --preset demo --steps 5000 --out /tmp/try
+  pgrlab train --preset demo --set ratio=0.25 --at 10000:guidance=3 --at 15000:relevance=td!`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := r.open(d, time.Now())
+			if err != nil {
+				return err
+			}
+			return s.headless(c.Context(), c.ErrOrStderr())
+		},
+	}
+	r.bind(c)
+	return c
+}
+
+// headless runs a session to its end, with progress on w.
+func (s *session) headless(parent context.Context, w io.Writer) error {
+	say := make(chan string, 8)
+	ctx, stop := startWatch(parent, s.hungUp, func(text string) { offer(say, text) })
+	defer stop()
+	p := newProgress(w)
+	p.say(fmt.Sprintf("%s on %s at scale %s, seed %d, in %s",
+		s.config.Method, s.config.Task, s.config.Scale, s.config.Seed, s.folder.Dir()))
+	if err := s.start(ctx, lab.FaultFail); err != nil {
+		s.discard()
+		return err
+	}
+	s.follow(p, say)
+	return s.leave(ctx, p)
+}
+
+// follow writes progress until the run is over.
+func (s *session) follow(p *progress, say <-chan string) {
+	tick := time.NewTicker(250 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.ended:
+			return
+		case text := <-say:
+			p.say(text)
+		case now := <-tick.C:
+			p.tick(s.lab, now)
+		}
+	}
+}
+
+// leave says what became of a run that is over.
+func (s *session) leave(ctx context.Context, p *progress) error {
+	p.drain(s.lab)
+	for _, text := range s.summary() {
+		p.say(text)
+	}
+	return s.result(ctx)
+}
+
+// hungUp notes in the journal that nobody watches any more.
+func (s *session) hungUp() {
+	if s.lab != nil {
+		s.lab.Send(lab.Detach{By: "terminal", Reason: "hung up"}) // a full mailbox loses the note only
+	}
+}
+
+// offer hands a line to whoever follows, if there is room: never wait for a
+// terminal.
+func offer(c chan<- string, text string) {
+	select {
+	case c <- text:
+	default:
+	}
+}
+
+func newProgress(w io.Writer) *progress {
+	p := &progress{w: w}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.rewrites = true
+		p.width, _, _ = term.GetSize(int(f.Fd()))
+	}
+	return p
+}
