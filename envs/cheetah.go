@@ -100,9 +100,9 @@ func bindCheetah(p *physics) (behaviour, error) { return cheetahTask{cheetah{p}}
 // start draws the limited joints and lets the body fall and settle; the
 // velocities that remain are kept.
 func (t cheetahTask) start(r *rand.Rand) error {
-	for i, j := range t.joints {
+	for _, j := range t.joints {
 		if j.limited {
-			t.QPos[i] = j.limits.draw(r)
+			t.QPos[j.at] = j.limits.draw(r)
 		}
 	}
 	if err := t.step(cheetahSettleSteps); err != nil {

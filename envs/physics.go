@@ -33,10 +33,10 @@ type span struct{ low, high float64 }
 
 func (s span) draw(r *rand.Rand) float64 { return s.low + (s.high-s.low)*r.Float64() }
 
-// joint is one degree of freedom: none of the bodies here has others, so the
-// joint's number is its place in qpos and qvel.
+// joint is a joint of the model; hinges and slides have one position.
 type joint struct {
 	kind    int32 // mjtJoint
+	at      int32 // its first place in qpos
 	limited bool
 	limits  span // radians or metres
 }
@@ -76,12 +76,13 @@ func (p *physics) describeJoints() error {
 	if err != nil {
 		return err
 	}
-	if len(kinds) != p.model.NQ {
-		return fmt.Errorf("model has %d joints for %d positions", len(kinds), p.model.NQ)
+	places, err := p.model.Int32s("jnt_qposadr")
+	if err != nil {
+		return err
 	}
 	for i, kind := range kinds {
 		s := span{limits[2*i], limits[2*i+1]}
-		p.joints = append(p.joints, joint{kind: kind, limited: s.low < s.high, limits: s})
+		p.joints = append(p.joints, joint{kind: kind, at: places[i], limited: s.low < s.high, limits: s})
 	}
 	return nil
 }
@@ -119,12 +120,12 @@ func (p *physics) forward() error {
 // drawJoints draws every limited joint from its range and every free hinge from
 // the whole turn; free slides stay (dm_control/suite/utils/randomizers.py).
 func (p *physics) drawJoints(r *rand.Rand) {
-	for i, j := range p.joints {
+	for _, j := range p.joints {
 		switch {
 		case j.limited:
-			p.QPos[i] = j.limits.draw(r)
+			p.QPos[j.at] = j.limits.draw(r)
 		case j.kind == jointHinge:
-			p.QPos[i] = span{-math.Pi, math.Pi}.draw(r)
+			p.QPos[j.at] = span{-math.Pi, math.Pi}.draw(r)
 		}
 	}
 }

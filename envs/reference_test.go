@@ -57,7 +57,9 @@ func needPhysics(t testing.TB) {
 	}
 }
 
-var referenceBodies = map[string]Task{"cheetah": cheetahRun, "walker": walkerWalk, "reacher": reacherHard}
+var referenceBodies = map[string]Task{
+	"cheetah": cheetahRun, "quadruped": quadrupedWalk, "reacher": reacherHard, "walker": walkerWalk,
+}
 
 // TestTrajectories holds the models against recorded motion. The same engine
 // must agree to rounding, other ones differ in the order of a few operations.

@@ -1,0 +1,211 @@
+package envs
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"pgrlab/envs/mujoco"
+)
+
+// Constants of dm_control/suite/quadruped.py.
+const (
+	quadrupedSpeed     = 0.5    // m/s, from here on the reward is full
+	quadrupedLift      = 0.01   // m, how the start is raised until nothing touches
+	quadrupedMaxLifts  = 10_000 // tries, after which something is wrong
+	quadrupedLegJoints = 16
+)
+
+var quadrupedWalk = Task{
+	Name:         "quadruped-walk",
+	Doc:          "a four-legged body gets up and walks; 0.5 m/s is full reward",
+	ObsSize:      78, // joints and actuators (44), velocity (3), upright (1), IMU (6), toes (24)
+	ActSize:      12,
+	EpisodeSteps: episodeSteps, // 20 s of 0.02 s
+	mjcf:         quadrupedModel(),
+	substeps:     4, // of 0.005 s
+	bind:         bindQuadruped,
+}
+
+// quadrupedModel writes the model with the figures of
+// dm_control/suite/quadruped.xml as the walking task uses it (no terrain, walls,
+// ball or range finders; a floor of 20 by 20 m): metres, degrees. The four legs
+// differ in place and direction only.
+func quadrupedModel() string {
+	legs := []struct{ name, place, direction string }{
+		{"front_left", ".2 .2 0", "45"},
+		{"front_right", ".2 -.2 0", "-45"},
+		{"back_right", "-.2 -.2 0", "-135"},
+		{"back_left", "-.2 .2 0", "135"},
+	}
+	var bodies, couplings, tendons, equalities, actuators, forces, torques strings.Builder
+	for _, leg := range legs {
+		add := func(b *strings.Builder, text string) {
+			b.WriteString(strings.NewReplacer("LEG", leg.name, "PLACE", leg.place, "DIRECTION", leg.direction).Replace(text))
+		}
+		add(&bodies, quadrupedLeg)
+		add(&couplings, quadrupedCoupling)
+		add(&tendons, quadrupedTendons)
+		add(&equalities, `<tendon tendon1="coupling_LEG" solimp=".95 .99 .01" solref=".005 .5"/>`)
+		add(&actuators, quadrupedActuators)
+		add(&forces, `<force name="force_toe_LEG" site="toe_LEG"/>`)
+		add(&torques, `<torque name="torque_toe_LEG" site="toe_LEG"/>`)
+	}
+	return strings.NewReplacer("LEGS", bodies.String(), "TENDONS", couplings.String()+tendons.String(), "EQUALITIES", equalities.String(),
+		"ACTUATORS", actuators.String(), "FORCES", forces.String(), "TORQUES", torques.String()).Replace(quadrupedBody)
+}
+
+const quadrupedBody = `<mujoco model="quadruped">
+  <size memory="1M"/>
+  <option timestep="0.005"><flag autoreset="disable"/></option>
+  <default>
+    <geom solimp=".9 .99 .003" solref=".01 1"/>
+    <general ctrllimited="true" gainprm="1000" biastype="affine" biasprm="0 -1000" dyntype="filter" dynprm=".1"/>
+    <default class="robot">
+      <geom type="capsule" condim="1" density="500"/>
+      <joint damping="30" armature=".01" limited="true" solimplimit="0 .99 .01"/>
+    </default>
+  </default>
+  <worldbody>
+    <geom name="floor" type="plane" size="10 10 .5"/>
+    <body name="torso" pos="0 0 .57" childclass="robot">
+      <freejoint name="root"/>
+      <geom name="eye_r" type="cylinder" size=".05" fromto=".1 -.07 .12 .31 -.07 .08" mass="0"/>
+      <geom name="eye_l" type="cylinder" size=".05" fromto=".1 .07 .12 .31 .07 .08" mass="0"/>
+      <geom name="torso" type="ellipsoid" size=".3 .27 .2" density="1000"/>
+      <site name="torso" size=".05"/>
+      LEGS
+    </body>
+  </worldbody>
+  <tendon>TENDONS</tendon>
+  <equality>EQUALITIES</equality>
+  <actuator>ACTUATORS</actuator>
+  <sensor>
+    <accelerometer name="imu_accel" site="torso"/>
+    <gyro name="imu_gyro" site="torso"/>
+    <velocimeter name="velocimeter" site="torso"/>
+    FORCES TORQUES
+    <subtreecom name="center_of_mass" body="torso"/>
+  </sensor>
+</mujoco>`
+
+const quadrupedLeg = `
+<body name="hip_LEG" pos="PLACE" euler="0 0 DIRECTION">
+  <joint name="yaw_LEG" axis="0 0 1" range="-50 50"/>
+  <joint name="pitch_LEG" axis="0 1 0" range="-20 60"/>
+  <geom name="thigh_LEG" size=".08" fromto="0 0 0 .3 0 .11"/>
+  <body name="knee_LEG" pos=".3 0 .11">
+    <joint name="knee_LEG" axis="0 1 0" range="-60 50"/>
+    <geom name="shin_LEG" size=".065" fromto="0 0 0 .25 0 -.25"/>
+    <body name="ankle_LEG" pos=".25 0 -.25">
+      <joint name="ankle_LEG" axis="0 1 0" range="-45 55"/>
+      <geom name="foot_LEG" size=".055" fromto="0 0 0 0 0 -.25"/>
+      <body name="toe_LEG" pos="0 0 -.3">
+        <geom name="toe_LEG" type="sphere" size=".08" friction="1.5"/>
+        <site name="toe_LEG" type="sphere" size=".084"/>
+      </body>
+    </body>
+  </body>
+</body>`
+
+const quadrupedCoupling = `
+<fixed name="coupling_LEG">
+  <joint joint="pitch_LEG" coef=".333"/><joint joint="knee_LEG" coef=".333"/><joint joint="ankle_LEG" coef=".333"/>
+</fixed>`
+
+const quadrupedTendons = `
+<fixed name="extend_LEG">
+  <joint joint="pitch_LEG" coef=".25"/><joint joint="knee_LEG" coef="-.5"/><joint joint="ankle_LEG" coef=".25"/>
+</fixed>
+<fixed name="lift_LEG">
+  <joint joint="pitch_LEG" coef=".5"/><joint joint="ankle_LEG" coef="-.5"/>
+</fixed>`
+
+const quadrupedActuators = `
+<general name="yaw_LEG" joint="yaw_LEG" ctrlrange="-1 1"/>
+<general name="lift_LEG" tendon="lift_LEG" ctrlrange="-1 1.1"/>
+<general name="extend_LEG" tendon="extend_LEG" ctrlrange="-.8 .8"/>`
+
+// quadruped measures.
+type quadruped struct {
+	*physics
+	torso int // its body
+}
+
+// Where the sensors stand: the order of the model's text.
+var (
+	quadrupedIMU      = [2]int{0, 6}  // accelerometer (m/s²), gyro (radians/s)
+	quadrupedVelocity = [2]int{6, 9}  // of the torso in its own frame, m/s
+	quadrupedToes     = [2]int{9, 33} // forces (N), then torques (N·m), three each
+)
+
+func (q quadruped) sensors(at [2]int) []float64 { return q.SensorData[at[0]:at[1]] }
+
+// upright is the cosine between the torso's axis and the vertical.
+func (q quadruped) upright() float64 { return q.XMat[9*q.torso+8] }
+
+// legs and legVelocities are positions and velocities of the legs' joints,
+// radians and radians/s; the free joint of the torso precedes them.
+func (q quadruped) legs() []float64          { return q.QPos[7 : 7+quadrupedLegJoints] }
+func (q quadruped) legVelocities() []float64 { return q.QVel[6 : 6+quadrupedLegJoints] }
+
+// quadrupedTask walks.
+type quadrupedTask struct{ quadruped }
+
+var (
+	quadrupedUpright = tolerance{lower: 1, upper: infinity, margin: 2, atMargin: 0, sigmoid: linear}
+	quadrupedMoving  = tolerance{lower: quadrupedSpeed, upper: infinity, margin: quadrupedSpeed, atMargin: 0.5, sigmoid: linear}
+)
+
+func bindQuadruped(p *physics) (behaviour, error) {
+	torso, err := p.model.Index(mujoco.Body, "torso")
+	return quadrupedTask{quadruped{p, torso}}, err
+}
+
+// start turns the body at random, legs straight, and puts it just above the
+// height at which it touches nothing.
+func (t quadrupedTask) start(r *rand.Rand) error {
+	orientation := [4]float64{r.NormFloat64(), r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}
+	norm := 0.0
+	for _, x := range orientation {
+		norm += x * x
+	}
+	for i := range orientation {
+		orientation[i] /= math.Sqrt(norm)
+	}
+	for lift := range quadrupedMaxLifts {
+		if err := errors.Join(t.Reset(), t.forward()); err != nil {
+			return err
+		}
+		copy(t.QPos, []float64{0, 0, quadrupedLift * float64(lift)})
+		copy(t.QPos[3:], orientation[:])
+		if err := t.forward(); err != nil {
+			return err
+		}
+		if contacts, err := t.Int("ncon"); err != nil || contacts == 0 {
+			return err
+		}
+	}
+	return fmt.Errorf("no height without contacts")
+}
+
+func (t quadrupedTask) observe(obs []float64) {
+	n := 0
+	for _, part := range [][]float64{t.legs(), t.legVelocities(), t.Act, t.sensors(quadrupedVelocity)} {
+		n += copy(obs[n:], part)
+	}
+	obs[n] = t.upright()
+	n++
+	n += copy(obs[n:], t.sensors(quadrupedIMU))
+	for i, x := range t.sensors(quadrupedToes) {
+		obs[n+i] = math.Asinh(x)
+	}
+}
+
+func (t quadrupedTask) reward() float64 {
+	return quadrupedUpright.of(t.upright()) * quadrupedMoving.of(t.sensors(quadrupedVelocity)[0])
+}
+
+func (t quadrupedTask) written() []float64 { return nil }
