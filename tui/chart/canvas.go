@@ -16,6 +16,7 @@ const (
 	MarkerNumber
 	AppliedTick
 	ReferenceBracket
+	CursorLine
 )
 
 // Role is the kind of a piece and, for lines and dots, the number of its series.

@@ -24,7 +24,7 @@ type Series struct {
 }
 
 // Marker is a vertical line at X with a number; Text stands beside the number
-// below the axis where there is room.
+// below the axis where there is room. Markers ascend in X.
 type Marker struct {
 	X      float64
 	Number int
@@ -37,10 +37,11 @@ type Reference struct{ Low, Mid, High float64 }
 
 // Chart is what to draw. The zero value is an empty chart.
 type Chart struct {
-	Series    []Series // later series are drawn over earlier ones
+	Series    []Series // earlier series are drawn over later ones
 	Markers   []Marker
 	Applied   []float64 // faint ticks on the horizontal axis
 	Reference *Reference
+	Cursor    *float64 // a vertical line at the position being inspected
 
 	XMin, XMax float64   // the horizontal range; from the data where XMax ≤ XMin
 	Include    []float64 // values the vertical range must contain
@@ -93,10 +94,10 @@ func (c *Chart) Lines(w, h int) []string {
 		columns[i] = Decimate(series.Points, x0, x1, l.width)
 	}
 	c.drawAxes(canvas, l, labels, x0, x1)
-	for i := range c.Series {
+	for i := len(c.Series) - 1; i >= 0; i-- {
 		c.drawSeries(canvas, l, s, i, columns[i])
 	}
-	for i := range c.Series {
+	for i := len(c.Series) - 1; i >= 0; i-- {
 		c.drawDots(canvas, l, s, i, columns[i])
 	}
 	c.drawMarkers(canvas, l, x0, x1)
@@ -232,8 +233,8 @@ func (c *Chart) drawAxes(to *canvas, l layout, labels []string, x0, x1 float64) 
 	}
 }
 
-// drawMarkers draws the ticks of applied changes, then the markers, whose lines
-// run behind everything else.
+// drawMarkers draws the ticks of applied changes, then the cursor and the markers,
+// whose lines run behind everything else.
 func (c *Chart) drawMarkers(to *canvas, l layout, x0, x1 float64) {
 	if l.axisRow >= 0 {
 		for _, x := range c.Applied {
@@ -242,52 +243,73 @@ func (c *Chart) drawMarkers(to *canvas, l layout, x0, x1 float64) {
 			}
 		}
 	}
-	textEnd := 0 // first free column of the marker row
-	for i, m := range c.Markers {
-		if !finite(m.X) || m.X < x0 || m.X > x1 {
-			continue
-		}
-		col := columnOf(m.X, x0, x1, l.width)
+	if x := c.Cursor; x != nil && finite(*x) && *x >= x0 && *x <= x1 {
 		for y := range l.height {
-			if to.blank(l.left+col, y) {
-				to.set(l.left+col, y, c.Glyphs.marker, Role{Kind: MarkerLine})
+			if col := l.left + columnOf(*x, x0, x1, l.width); to.blank(col, y) {
+				to.set(col, y, c.Glyphs.cursor, Role{Kind: CursorLine})
 			}
 		}
-		number := strconv.Itoa(m.Number)
+	}
+	textEnd := 0 // first free column of the marker row
+	groups := c.markerGroups(l, x0, x1)
+	for i, g := range groups {
+		for y := range l.height {
+			if to.blank(g.x, y) {
+				to.set(g.x, y, c.Glyphs.marker, Role{Kind: MarkerLine})
+			}
+		}
 		if l.markerRow < 0 {
-			if at := l.left + col; at+len(number) <= to.w {
-				to.text(at, 0, number, Role{Kind: MarkerNumber})
+			if n := len(g.numbers); g.x+n <= to.w {
+				to.text(g.x, 0, g.numbers, Role{Kind: MarkerNumber})
 			}
 			continue
 		}
-		textEnd = c.markerText(to, l, m, number, l.left+col, c.nextMarker(i, l, x0, x1, to.w), textEnd)
+		limit := to.w
+		if i+1 < len(groups) {
+			limit = groups[i+1].x - 1
+		}
+		textEnd = c.markerText(to, l, g, limit, textEnd)
 	}
 }
 
-// nextMarker is the column at which the text of marker i must end.
-func (c *Chart) nextMarker(i int, l layout, x0, x1 float64, w int) int {
-	for _, m := range c.Markers[i+1:] {
-		if finite(m.X) && m.X >= x0 && m.X <= x1 {
-			return l.left + columnOf(m.X, x0, x1, l.width) - 1
+// markerGroup is the markers that share a column.
+type markerGroup struct {
+	x             int
+	numbers, text string // "1,2", and the texts behind each other
+}
+
+func (c *Chart) markerGroups(l layout, x0, x1 float64) []markerGroup {
+	var out []markerGroup
+	for _, m := range c.Markers {
+		if !finite(m.X) || m.X < x0 || m.X > x1 {
+			continue
 		}
+		x := l.left + columnOf(m.X, x0, x1, l.width)
+		number := strconv.Itoa(m.Number)
+		if n := len(out); n > 0 && out[n-1].x == x {
+			out[n-1].numbers += "," + number
+			out[n-1].text += ", " + m.Text
+			continue
+		}
+		out = append(out, markerGroup{x, number, m.Text})
 	}
-	return w
+	return out
 }
 
 // markerText writes ▲number text below the axis: as much as fits before the next
 // marker, shifted left at the right edge; the first free column behind it is
 // returned.
-func (c *Chart) markerText(to *canvas, l layout, m Marker, number string, x, limit, from int) int {
-	short := c.Glyphs.pointer + number
+func (c *Chart) markerText(to *canvas, l layout, g markerGroup, limit, from int) int {
+	short := c.Glyphs.pointer + g.numbers
 	full := short
-	if m.Text != "" {
-		full += " " + m.Text
+	if g.text != "" {
+		full += " " + g.text
 	}
 	for _, s := range []string{full, short} {
 		n := utf8.RuneCountInString(s)
-		at := x
+		at := g.x
 		if limit == to.w {
-			at = min(x, to.w-n)
+			at = min(at, to.w-n)
 		}
 		if at >= from && at+n <= limit {
 			to.text(at, l.markerRow, s, Role{Kind: MarkerNumber})

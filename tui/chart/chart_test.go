@@ -229,7 +229,7 @@ func TestPaintSeesRoles(t *testing.T) {
 	c.Paint = func(r Role, s string) string { seen[r] = true; return s }
 	c.Lines(80, 16)
 	for _, want := range []Role{{Kind: AxisLine}, {Kind: AxisLabel}, {SeriesLine, 0}, {SeriesDot, 0}, {SeriesLine, 1},
-		{Kind: MarkerLine}, {Kind: MarkerNumber}, {Kind: AppliedTick}, {Kind: ReferenceBracket}} {
+		{Kind: MarkerLine}, {Kind: MarkerNumber}, {Kind: AppliedTick}, {Kind: ReferenceBracket}, {Kind: CursorLine}} {
 		if !seen[want] {
 			t.Errorf("no piece of role %+v", want)
 		}
@@ -244,6 +244,7 @@ func example() *Chart {
 		b = append(b, Point{x, 300 + 100*math.Cos(float64(i)/9)})
 	}
 	a[20].Y = math.NaN()
+	at := 31000.0
 	return &Chart{
 		Series:    []Series{{a, LineAndDots}, {b, Line}},
 		Markers:   []Marker{{22000, 1, "F td→curiosity"}, {41500, 2, "ω 1→1.5"}, {52000, 3, "r .5→.75"}},
@@ -251,6 +252,7 @@ func example() *Chart {
 		Reference: &Reference{500, 600, 700},
 		XMax:      60000,
 		Include:   []float64{0},
+		Cursor:    &at,
 	}
 }
 

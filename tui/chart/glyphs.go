@@ -14,6 +14,7 @@ type Glyphs struct {
 	tick      string // at a label of the horizontal axis
 	applied   string
 	marker    string
+	cursor    string
 	pointer   string // before a marker's number below the axis
 	bracket   [4]string
 	above     string
@@ -31,7 +32,7 @@ func Unicode() Glyphs {
 			set("·", "·", "·", "·", "·", "·", "·"),
 		},
 		span: "┊", dots: []string{"●", "○", "■", "□"},
-		axis: "┤", axisFirst: "┤", corner: "└", floor: "─", tick: "┬", applied: "┴", marker: "╎", pointer: "▲",
+		axis: "┤", axisFirst: "┤", corner: "└", floor: "─", tick: "┬", applied: "┴", marker: "╎", cursor: "┃", pointer: "▲",
 		bracket: [4]string{"┐", "│", "┘", "┤"}, above: "▲", below: "▼",
 	}
 }
@@ -46,7 +47,7 @@ func ASCII() Glyphs {
 			set(".", ".", ".", ".", ".", ".", "."),
 		},
 		span: ":", dots: []string{"o", "x", "#", "+"},
-		axis: "|", axisFirst: "|", corner: "+", floor: "-", tick: "+", applied: "^", marker: "!", pointer: "^",
+		axis: "|", axisFirst: "|", corner: "+", floor: "-", tick: "+", applied: "^", marker: "!", cursor: "|", pointer: "^",
 		bracket: [4]string{".", "|", "'", "+"}, above: "^", below: "v",
 	}
 }
