@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/printer"
 )
@@ -31,8 +32,8 @@ func main() {
 	}
 }
 
-// generate returns the files of one family by name.
-func (s isa) generate() (map[string][]byte, error) {
+// compile returns the functions of one family with their registers allocated.
+func (s isa) compile() (*ir.File, error) {
 	g := newGen(s)
 	g.products()
 	g.elementwise()
@@ -49,6 +50,15 @@ func (s isa) generate() (map[string][]byte, error) {
 	}
 	if err := pass.Compile.Execute(file); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	return file, nil
+}
+
+// generate returns the files of one family by name.
+func (s isa) generate() (map[string][]byte, error) {
+	file, err := s.compile()
+	if err != nil {
+		return nil, err
 	}
 	config := printer.Config{Name: "core/device/cpu/kernel/gen", Pkg: "kernel"}
 	text, err := printer.NewGoAsm(config).Print(file)
