@@ -311,14 +311,14 @@ func TestAlphaJumpsAtItsFirstStep(t *testing.T) {
 }
 
 func TestHeadsAreDrawnSeparately(t *testing.T) {
-	c := DefaultConfig(4, 3)
-	c.Hidden = []int{50}
+	c := DefaultConfig(4, 20)
+	c.Hidden = []int{20}
 	s := newSAC(t, c, 9)
 	head := s.nets.policy.Layers[1]
-	bound := math.Sqrt(6.0 / (50 + 3)) // one layer of 6 outputs would have √(6/56)
+	bound := math.Sqrt(6.0 / (20 + 20)) // one layer of 40 outputs would have √(6/60)
 	largest := [2]float64{}
 	for i, w := range head.W.Data {
-		half := i % 6 / 3
+		half := i % 40 / 20
 		largest[half] = math.Max(largest[half], math.Abs(float64(w)))
 	}
 	for h, l := range largest {

@@ -29,7 +29,7 @@ func contents(r *Ring) (all []float32) {
 	return all
 }
 
-// A ring against the obvious: a slice of the last transitions.
+// A ring of any size against the obvious: a slice of the last transitions.
 func FuzzRing(f *testing.F) {
 	f.Add(3, 10)
 	f.Add(chunkRows+5, 2*chunkRows+7)
@@ -48,29 +48,112 @@ func FuzzRing(f *testing.F) {
 				t.Fatalf("%d added to a ring of %d: place %d holds %v, want transition %d", n, capacity, i, r.Row(i), newest)
 			}
 		}
-		var file bytes.Buffer
-		if err := r.Save(&file); err != nil {
-			t.Fatal(err)
-		}
-		size := file.Len()
-		file.WriteString("more")
-		back := NewRing(shape, capacity)
-		back.Add(numbered(77))
-		if err := back.Load(&file); err != nil {
-			t.Fatal(err)
-		}
+		back := reloaded(t, r)
 		r.Add(numbered(n))
 		back.Add(numbered(n))
-		if !slices.Equal(contents(r), contents(back)) || r.Total() != back.Total() {
-			t.Fatalf("a ring of %d with %d came back changed (%d bytes)", capacity, n, size)
-		}
-		if file.String() != "more" {
-			t.Fatal("load read beyond its end")
+		if !slices.Equal(contents(r), contents(back)) {
+			t.Fatalf("a ring of %d with %d came back changed", capacity, n)
 		}
 	})
 }
 
+// Any order of operations against a list that drops its oldest elements.
+func FuzzOperations(f *testing.F) {
+	f.Add(uint8(3), []byte{0, 0, 1, 3, 2, 0, 3, 1, 1})
+	f.Fuzz(func(t *testing.T, capacity uint8, operations []byte) {
+		r := NewRing(shape, 1+int(capacity)%9)
+		var model []int // oldest first
+		n := 0
+		add := func() {
+			model = append(model, n)
+			model = model[max(0, len(model)-r.Cap()):]
+			n++
+		}
+		for _, o := range operations {
+			switch o % 8 {
+			default:
+				r.Add(numbered(n))
+				add()
+			case 1:
+				r.AddRows(append(row(n), row(n+1)...))
+				add()
+				add()
+			case 2:
+				r.Clear()
+				model = nil
+			case 3:
+				r = reloaded(t, r)
+			}
+			if r.Len() != len(model) || r.Total() != uint64(n) {
+				t.Fatalf("%d rows, %d in all; want %d and %d", r.Len(), r.Total(), len(model), n)
+			}
+			for age := range model {
+				if want := model[len(model)-1-age]; !slices.Equal(r.Row(r.Newest(age)), row(want)) {
+					t.Fatalf("the row of age %d is %v, want transition %d", age, r.Row(r.Newest(age)), want)
+				}
+			}
+		}
+	})
+}
+
+// reloaded is a ring that was saved into the middle of a file and loaded into a
+// ring with other contents.
+func reloaded(t *testing.T, r *Ring) *Ring {
+	t.Helper()
+	var file bytes.Buffer
+	if err := r.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	file.WriteString("more")
+	back := NewRing(r.Shape(), r.Cap())
+	back.Add(numbered(77))
+	if err := back.Load(&file); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(contents(r), contents(back)) || r.Total() != back.Total() || r.next != back.next {
+		t.Fatalf("a ring with %d of %d came back changed", r.Len(), r.Cap())
+	}
+	if file.String() != "more" {
+		t.Fatal("load read beyond its end")
+	}
+	return back
+}
+
 func abs(n int) int { return int(math.Abs(float64(n % (1 << 30)))) }
+
+// Whatever a file holds, Load refuses it or gives a ring that works.
+func FuzzLoad(f *testing.F) {
+	for _, n := range []int{0, 2, 5} {
+		r := NewRing(shape, 4)
+		for i := range n {
+			r.Add(numbered(i))
+		}
+		var file bytes.Buffer
+		if err := r.Save(&file); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(file.Bytes())
+		for _, at := range []int{3, len(magic), len(magic) + 16, len(magic) + 24, len(magic) + 32, file.Len() - 1} {
+			broken := slices.Clone(file.Bytes())
+			broken[at] ^= 0xff
+			f.Add(broken)
+		}
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		r := NewRing(shape, 4)
+		r.Add(numbered(1))
+		err := r.Load(bytes.NewReader(file))
+		if err != nil && r.Len()+int(r.Total()) != 0 {
+			t.Fatal("a file was refused and yet something is there")
+		}
+		for i := range 5 {
+			r.Add(numbered(i))
+		}
+		if want := row(4); r.Len() != 4 || !slices.Equal(r.Row(r.Newest(0)), want) {
+			t.Fatalf("after loading (%v) the ring does not work", err)
+		}
+	})
+}
 
 func TestLoadRefusesOtherRings(t *testing.T) {
 	r := NewRing(shape, 4)
@@ -117,6 +200,41 @@ func TestAddRowsAndClear(t *testing.T) {
 	}
 }
 
+func TestRowsBySlots(t *testing.T) {
+	r := NewRing(shape, 4)
+	for i := range 6 { // slots hold 4 5 2 3
+		r.Add(numbered(i))
+	}
+	b := NewBatch(shape, 3)
+	r.Gather(b, 1, []int{0, 3})
+	if b.Reward[0] != 0 || b.Reward[1] != 4.3 || b.Reward[2] != 3.3 {
+		t.Errorf("gathered rewards are %v, want 0 4.3 3.3", b.Reward)
+	}
+	r.GatherRange(b, 1, 2)
+	if b.Reward[0] != 5.3 || b.Reward[1] != 2.3 || b.Reward[2] != 3.3 {
+		t.Errorf("the range's rewards are %v, want 5.3 2.3 3.3", b.Reward)
+	}
+	for name, wrong := range map[string]func(){
+		"a row outside":     func() { NewRing(shape, 4).Row(0) },
+		"no newest":         func() { NewRing(shape, 4).Newest(0) },
+		"half a row":        func() { r.AddRows(make([]float32, 3)) },
+		"a wrong size":      func() { r.Add(Transition{Obs: make([]float32, 3)}) },
+		"no room":           func() { NewRing(shape, 0) },
+		"no observations":   func() { NewRing(Shape{Act: 1}, 4) },
+		"a negative number": func() { r.Row(-1) },
+	} {
+		if !panics(wrong) {
+			t.Errorf("%s: no panic", name)
+		}
+	}
+}
+
+func panics(f func()) (did bool) {
+	defer func() { did = recover() != nil }()
+	f()
+	return false
+}
+
 func TestMixes(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -131,6 +249,8 @@ func TestMixes(t *testing.T) {
 		{"paper 0.5", HoldReal(256, 0.5, 1e6), Mix{128, 128}},
 		{"paper 0.75", HoldReal(256, 0.75, 1e6), Mix{128, 384}},
 		{"paper 0.875", HoldReal(256, 0.875, 1e6), Mix{128, 896}},
+		{"r = 1 has no batch that holds real rows", HoldReal(256, 1, 1e6), Mix{256, 0}},
+		{"an odd batch", HoldReal(7, 0.5, 100), Mix{4, 4}},
 		{"growing, none yet", HoldReal(256, 0.875, 100), Mix{256, 0}},
 	} {
 		if c.got != c.want {
