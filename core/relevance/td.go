@@ -25,7 +25,7 @@ type tdError struct{ values Values }
 func (tdError) Name() string { return "td" }
 
 func (f tdError) Score(dst []float32, b *replay.Batch, rows int) error {
-	if err := (tdSigned{f.values}).Score(dst, b, rows); err != nil {
+	if err := tdSigned(f).Score(dst, b, rows); err != nil {
 		return err
 	}
 	for i, delta := range dst[:rows] {
