@@ -51,18 +51,6 @@ type Agent struct {
 	InitialAlpha  float64 `toml:"initial_alpha"`  // α before its first update
 }
 
-// Curiosity is the part of the intrinsic curiosity model that is fixed for a run.
-type Curiosity struct {
-	Hidden    int     `toml:"hidden"`     // H, the width of everything
-	Residual  string  `toml:"residual"`   // "shared" as released, or "separate"
-	Batch     int     `toml:"batch"`      // real transitions of an update
-	LR        float64 `toml:"lr"`         // of Adam
-	Momentum  float64 `toml:"momentum"`   // of the running statistics of the batch norms
-	ScoreRows int     `toml:"score_rows"` // transitions scored by one run of the network
-	Every     int     `toml:"every"`      // critic updates between updates of the model
-	Warmup    int     `toml:"warmup"`     // updates on D_real when it is built in the middle of a run
-}
-
 // The kinds of Generator.
 const (
 	GeneratorDiffusion = "diffusion"
@@ -101,7 +89,13 @@ func (c *Config) Validate() error {
 	if k := c.Generator.Kind; k != GeneratorDiffusion && k != GeneratorNone {
 		return fmt.Errorf("configuration: generator.kind is %q, want %q or %q", k, GeneratorDiffusion, GeneratorNone)
 	}
-	if c.Knobs.Relevance == relevanceCuriosity && c.Curiosity.Every < 1 {
+	if c.Buffer <= c.StartSteps {
+		return fmt.Errorf("configuration: buffer is %d and start_steps %d: it would never hold enough to train on", c.Buffer, c.StartSteps)
+	}
+	if !c.prompted() && c.Knobs.Relevance != relevanceNone {
+		return fmt.Errorf("configuration: relevance is %q, but the generator of method %s has no condition: want %q", c.Knobs.Relevance, c.Method, relevanceNone)
+	}
+	if c.prompted() && c.Curiosity.Every < 1 {
 		return fmt.Errorf("configuration: curiosity.every is %d, want at least 1", c.Curiosity.Every)
 	}
 	if err := c.Knobs.Validate(); err != nil {

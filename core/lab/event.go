@@ -13,7 +13,7 @@ type Event struct {
 	Wall   time.Time
 	Type   string
 	Step   int
-	Member int // NoMember where the event is about the whole cohort
+	Member int // NoMember in a cohort of one, and where the event is about the whole cohort
 	Body   any // one of the structs below, by Type
 }
 
@@ -109,8 +109,7 @@ type KnobChanged struct {
 	Class    Class    `json:"class"`
 	Position Position `json:"position"`
 	Now      bool     `json:"now,omitempty"`
-	Undoes   int      `json:"undoes,omitempty"` // the change whose inverse this is
-	Hint     string   `json:"hint,omitempty"`   // why it has no effect yet
+	Hint     string   `json:"hint,omitempty"` // why it has no effect yet
 	Obs      KnobObs  `json:"obs"`
 }
 
@@ -118,6 +117,7 @@ type KnobChanged struct {
 type KnobObs struct {
 	By     string    `json:"by,omitempty"`
 	Ref    string    `json:"ref,omitempty"`     // SetKnob.ID
+	Undoes int       `json:"undoes,omitempty"`  // the change whose inverse this is
 	AskedS run.Float `json:"asked_s,omitempty"` // when it was asked for, as wall_s
 }
 

@@ -2,8 +2,15 @@ package lab
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"pgrlab/core/device"
 	"pgrlab/core/run"
@@ -13,24 +20,224 @@ import (
 // called by anybody at any time.
 type Lab struct {
 	config   Config
-	folder   *run.Folder // nil: nothing is written
-	mailbox  chan Command
+	x        *experiment // of the training goroutine
+	mailbox  chan sent
 	snapshot atomic.Pointer[Snapshot]
 
-	mu     sync.Mutex // of events
+	mu     sync.Mutex // of what follows
 	events []Event
+	ended  bool
 }
+
+// mailboxSize is how many commands may wait for the end of a slice.
+const mailboxSize = 64
 
 // New builds everything that a run of c needs. The folder belongs to the lab from
 // now on; nil writes nothing. Run must be called, or Close.
 func New(c Config, task Task, dev device.Device, folder *run.Folder) (*Lab, error) {
-	panic("not yet")
+	p, err := newParts(&c, task, dev)
+	if err != nil {
+		return nil, err
+	}
+	return newLab(c, task, folder, p, dev.Name(), time.Now)
+}
+
+func newLab(c Config, task Task, folder *run.Folder, p parts, deviceName string, now func() time.Time) (*Lab, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	l := &Lab{config: c, mailbox: make(chan sent, mailboxSize)}
+	x := &experiment{
+		lab: l, config: &l.config, task: task, parts: p, now: now, device: deviceName,
+		slice: max(1, c.Generator.Slice), blamed: map[string]bool{},
+		journal: journal{folder: folder, start: now()}, meter: meter{now: now},
+	}
+	x.Settings = c.Knobs
+	l.x = x
+	if err := x.readSchedule(); err != nil {
+		return nil, err
+	}
+	for i := range c.Members {
+		m, err := x.newMember(i)
+		if err != nil {
+			x.close()
+			return nil, err
+		}
+		x.members = append(x.members, m)
+	}
+	x.position = After(0)
+	x.publish(time.Time{})
+	return l, nil
+}
+
+// readSchedule reads Config.Schedule; a knob that the method does not use is
+// refused before the run begins.
+func (x *experiment) readSchedule() error {
+	for _, text := range x.config.Schedule {
+		s, err := ParseScheduled(text)
+		if err != nil {
+			return err
+		}
+		if _, _, err := x.check(s.Knob, s.Value); err != nil {
+			return fmt.Errorf("schedule %q: %w", text, err)
+		}
+		x.schedule = append(x.schedule, s)
+	}
+	sortSchedule(x.schedule)
+	return nil
 }
 
 // Run trains until all steps are made, Stop, the end of ctx or an error. It saves
-// before it returns. After Stop or the last step the result is nil; after the end
-// of ctx it is ErrInterrupted, wrapped with the context's cause.
-func (l *Lab) Run(ctx context.Context) error { panic("not yet") }
+// before it returns, and the lab holds nothing afterwards but what Snapshot and
+// Events return. After Stop or the last step the result is nil; after the end of
+// ctx it is ErrInterrupted, wrapped with the context's cause. A panic of the
+// training goroutine is an error like any other.
+func (l *Lab) Run(ctx context.Context) error {
+	defer l.Close()
+	x := l.x
+	x.journal.start = x.now()
+	x.start()
+	err := x.guarded(ctx)
+	return x.end(ctx, err)
+}
+
+// guarded is run with panics turned into errors.
+func (x *experiment) guarded(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("step %d: %s: panic: %v%s", x.Step, x.position.Phase, p, where(debug.Stack()))
+		}
+	}()
+	return x.run(ctx)
+}
+
+// where is the place of a panic: the first line of the stack below the panic
+// itself that names a file of this program, as " (file.go:12)".
+func where(stack []byte) string {
+	lines := strings.Split(string(stack), "\n")
+	for i, line := range lines {
+		if !strings.HasPrefix(line, "panic(") {
+			continue
+		}
+		for _, at := range lines[i:] {
+			if place, ok := strings.CutPrefix(at, "\t"); ok && strings.Contains(place, "pgrlab") {
+				file, _, _ := strings.Cut(place, " +0x")
+				return " (" + file[strings.LastIndexByte(file, '/')+1:] + ")"
+			}
+		}
+	}
+	return ""
+}
+
+// start writes the first line.
+func (x *experiment) start() {
+	host, _ := os.Hostname() // only for people
+	c := x.config
+	s := Start{
+		Task: c.Task, Method: c.Method, Scale: c.Scale, Seed: c.Seed,
+		Obs: StartObs{Version: x.version, Host: host, Device: x.device, Time: x.now().UTC().Format(time.RFC3339)},
+	}
+	// Threads are no part of the numbers.
+	s.Device, _, _ = strings.Cut(x.device, ",")
+	if c.Members > 1 {
+		s.Members = c.Members
+	}
+	x.emit(TypeStart, NoMember, s)
+	x.meter.pause()
+}
+
+// end saves and writes the last lines.
+func (x *experiment) end(ctx context.Context, err error) error {
+	cause := err
+	switch {
+	case err == nil || errors.Is(err, errStop):
+		cause = nil
+	case errors.Is(err, errInterrupt):
+		cause = fmt.Errorf("%w: %w", ErrInterrupted, context.Cause(ctx))
+	}
+	if saveErr := x.save(); saveErr != nil && (cause == nil || errors.Is(cause, ErrInterrupted)) {
+		cause = saveErr
+	}
+	switch {
+	case cause == nil:
+		x.emit(TypeDone, NoMember, Done{Steps: x.Step})
+	case errors.Is(cause, ErrInterrupted):
+		x.emit(TypeNote, NoMember, Noted{Text: fmt.Sprintf("interrupted after step %d", x.Step), Obs: KnobObs{By: context.Cause(ctx).Error()}})
+	default:
+		x.emit(TypeFailed, NoMember, Failed{Error: cause.Error()})
+	}
+	if left := len(x.journal.backlog); left > 0 && cause == nil {
+		cause = fmt.Errorf("write journal: the last %d lines could not be written: the disk is full", left)
+	}
+	x.last(cause)
+	return cause
+}
+
+// last publishes how the run ended.
+func (x *experiment) last(cause error) {
+	x.pause = nil
+	s := x.snapshot(x.now())
+	s.State, s.PhaseETA, s.ETA = Finished, 0, 0
+	if cause != nil && !errors.Is(cause, ErrInterrupted) {
+		s.State, s.Err = FailedState, cause.Error()
+	}
+	x.lab.snapshot.Store(s)
+}
+
+// save writes every member's policy into the run folder.
+func (x *experiment) save() error {
+	folder := x.journal.folder
+	if folder == nil {
+		return nil
+	}
+	for _, m := range x.members {
+		name := run.PolicyName
+		if len(x.members) > 1 {
+			name = fmt.Sprintf("policy-%d.bin", m.index)
+		}
+		err := folder.Save(name, func(w io.Writer) error { return m.agent.SavePolicy(w) })
+		if err != nil {
+			return fmt.Errorf("save policy: %w", err)
+		}
+	}
+	return folder.Sync()
+}
+
+// Close releases what the lab holds. Run does it; it is for labs that never ran.
+func (l *Lab) Close() {
+	l.mu.Lock()
+	was := l.ended
+	l.ended = true
+	l.mu.Unlock()
+	if was {
+		return
+	}
+	l.x.answerRest()
+	l.x.close()
+}
+
+// answerRest refuses what was asked too late.
+func (x *experiment) answerRest() {
+	for {
+		select {
+		case c := <-x.lab.mailbox:
+			if k, ok := c.Command.(SetKnob); ok {
+				x.refuse(k.ID, k.Knob, k.Value, k.By, ErrEnded)
+			}
+		default:
+			return
+		}
+	}
+}
+
+func (x *experiment) close() {
+	for _, m := range x.members {
+		m.close()
+	}
+	if x.journal.folder != nil {
+		x.journal.folder.Close()
+	}
+}
 
 // Config is what the run was made from.
 func (l *Lab) Config() Config { return l.config }
@@ -48,11 +255,24 @@ func (l *Lab) Events(from int) []Event {
 	return l.events[max(from, 0):len(l.events):len(l.events)]
 }
 
+// log appends an event and numbers it.
+func (l *Lab) log(e Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e.Index = len(l.events)
+	l.events = append(l.events, e)
+}
+
 // Send asks for something. It never blocks: ErrBusy when too much was asked
 // already, ErrEnded after the run.
 func (l *Lab) Send(c Command) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return ErrEnded
+	}
 	select {
-	case l.mailbox <- c:
+	case l.mailbox <- sent{c, time.Now()}:
 		return nil
 	default:
 		return ErrBusy
@@ -73,4 +293,7 @@ const (
 
 // OnFault chooses what becomes of the run; it is called before Run. The default
 // is FaultPause.
-func (l *Lab) OnFault(f Fault) { panic("not yet") }
+func (l *Lab) OnFault(f Fault) { l.x.journal.onFault = f }
+
+// Version names the program in the journal's first line; it is called before Run.
+func (l *Lab) Version(v string) { l.x.version = v }

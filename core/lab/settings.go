@@ -78,7 +78,7 @@ func (s *Settings) Validate() error {
 			return err
 		}
 	}
-	return nil
+	return s.checkMix()
 }
 
 func number(field func(*Settings) *float64) (func(*Settings) Value, func(*Settings, Value)) {

@@ -82,6 +82,6 @@ const Bins = 20
 type Histogram struct {
 	Rows                       int
 	Min, Q10, Median, Q90, Max float64
-	Low, High                  float64 // edges of the first and last bin
+	Low, High                  float64 // lower edge of the first bin, upper edge of the last
 	Counts                     [Bins]int
 }

@@ -1,0 +1,63 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// run is Algorithm 1 of Wang et al. (ICLR 2025); the numbers are its lines. The
+// paper puts lines 5 and 6 into every inner iteration; here they run when a refit
+// is due, after the env step's updates, as in the authors' code (renwang435/pgr:
+// synther/online/online_cond.py). Line 3 is in two places for the same reason: a
+// relevance function that learns takes its step inside of line 7's updates, and
+// real transitions are scored before the generator is fitted to them.
+//
+// Everybody who works in slices calls settle between them: that is where knobs
+// turn, where a pause waits and where a run can end.
+func (x *experiment) run(ctx context.Context) error {
+	for x.Step < x.config.Steps { // 1
+		if err := x.settle(ctx, After(x.Step)); err != nil {
+			return err
+		}
+		x.begin(x.Step + 1)
+		if err := x.collect(); err != nil { // 2
+			return x.failed("collect", err)
+		}
+		for i := range x.Settings.UTD { // 4
+			if err := x.trainAgent(i); err != nil { // 7, 3
+				return x.failed("train agent", err)
+			}
+		}
+		if x.todo == workRefit {
+			if err := x.updateRelevance(ctx); err != nil { // 3
+				return x.failed("update relevance", err)
+			}
+			if err := x.fitModel(ctx); err != nil { // 5
+				return x.failed("fit model", err)
+			}
+		}
+		if x.todo == workGeneration {
+			if err := x.generate(ctx); err != nil { // 6
+				return x.failed("generate", err)
+			}
+		}
+		if x.evaluationDue() {
+			if err := x.evaluate(ctx); err != nil {
+				return x.failed("evaluate", err)
+			}
+		}
+	}
+	return x.settle(ctx, After(x.Step))
+}
+
+// failed says where an error happened. The ends that settle reports are no errors.
+func (x *experiment) failed(doing string, err error) error {
+	if errors.Is(err, errEnd) {
+		return err
+	}
+	return fmt.Errorf("step %d: %s: %w", x.Step, doing, err)
+}
+
+// errEnd is in every error of settle: the run ends between two slices.
+var errEnd = errors.New("the run ends here")

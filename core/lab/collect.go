@@ -1,0 +1,180 @@
+package lab
+
+import (
+	"fmt"
+	"math"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/replay"
+	"pgrlab/core/run"
+)
+
+// collect makes one env step of every member: act, step, store. While the buffer
+// holds at most StartSteps transitions the action is random, which makes
+// StartSteps+1 of them.
+func (x *experiment) collect() error {
+	for _, m := range x.members {
+		if err := x.act(m); err != nil {
+			return err
+		}
+		reward, terminated, truncated, err := m.env.Step(m.action, m.next)
+		if err != nil {
+			return err
+		}
+		m.EpisodeStep++
+		m.EpisodeReturn += reward
+		// A time limit is no true end, even where both come together.
+		m.real.Add(replay.Transition{
+			Obs: m.Obs, Act: m.action, Reward: float32(reward), Next: m.next,
+			Done: terminated && !truncated && m.EpisodeStep != x.task.EpisodeSteps,
+		})
+		copy(m.Obs, m.next)
+		if terminated || truncated {
+			if err := x.endEpisode(m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// act chooses the member's next action.
+func (x *experiment) act(m *member) error {
+	if x.training(m) {
+		return m.agent.Act(m.action, m.Obs, uint64(x.Step))
+	}
+	m.streams.explore.FillUniform(m.action, uint64(x.Step), 0)
+	for i, u := range m.action {
+		m.action[i] = 2*u - 1
+	}
+	return nil
+}
+
+// endEpisode writes the line and starts the next episode.
+func (x *experiment) endEpisode(m *member) error {
+	x.emit(TypeEpisode, m.index, Episode{Return: run.Float(m.EpisodeReturn), Length: m.EpisodeStep})
+	m.Episode++
+	m.EpisodeStep, m.EpisodeReturn = 0, 0
+	if err := m.env.Reset(m.Episode, m.Obs); err != nil {
+		return fmt.Errorf("reset: %w", err)
+	}
+	return nil
+}
+
+// trainAgent makes update i of the env step on every member: a batch mixed by r,
+// one critic update, and the others where the agent's schedule has them.
+func (x *experiment) trainAgent(i int) error {
+	for _, m := range x.members {
+		if !x.training(m) {
+			continue
+		}
+		if err := x.update(m, i == x.Settings.UTD-1); err != nil {
+			return err
+		}
+		if err := x.trainModel(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *experiment) update(m *member, last bool) error {
+	mix := x.mix(m)
+	batch, err := m.agent.Batch(mix.Size())
+	if err != nil {
+		return err
+	}
+	if err := m.mixer.Draw(batch, mix, m.real, m.synthetic, m.Updates); err != nil {
+		return err
+	}
+	if m.index == 0 {
+		x.inForce(mix)
+	}
+	m.lastMix = mix
+	s := &x.Settings
+	losses, acted, err := m.agent.Update(mix.Size(), agent.Rates{LRActor: s.LRActor, LRCritic: s.LRCritic, Tau: s.Tau}, last)
+	if err != nil {
+		return err
+	}
+	m.Updates++
+	m.losses.add(losses, acted)
+	x.suspect(m, losses, acted)
+	return nil
+}
+
+// mostRows bounds the batch that hold=real makes.
+const mostRows = 16384
+
+// mix splits the member's next batch by r.
+func (x *experiment) mix(m *member) replay.Mix {
+	available := 0
+	if m.synthetic != nil {
+		available = m.synthetic.Len()
+	}
+	return x.config.mix(&x.Settings, available)
+}
+
+// mix splits a batch by r; available is the number of synthetic transitions.
+func (c *Config) mix(s *Settings, available int) replay.Mix {
+	switch {
+	case !c.generates():
+		return replay.Mix{Real: s.Batch}
+	case s.Hold == HoldReal:
+		return replay.HoldReal(s.Batch, s.Ratio, available)
+	}
+	return replay.HoldBatch(s.Batch, s.Ratio, available)
+}
+
+// checkMix says whether hold=real makes a batch of a sensible size.
+func (s *Settings) checkMix() error {
+	if s.Hold != HoldReal || s.Ratio < 1 && float64(s.Batch)/2/(1-s.Ratio) <= mostRows {
+		return nil
+	}
+	return fmt.Errorf("ratio %g with hold=real: the batch would need more than %s rows", s.Ratio, thousands(mostRows))
+}
+
+// trainModel makes one update of the curiosity model where one is due: after
+// every curiosity.every critic updates, on a fresh batch of real transitions.
+func (x *experiment) trainModel(m *member) error {
+	every := x.config.Curiosity.Every
+	if every < 1 || m.Updates%uint64(every) != 0 || !x.config.prompted() {
+		return nil
+	}
+	if x.Settings.Relevance != relevanceCuriosity {
+		m.ModelMissed++
+		return nil
+	}
+	return x.updateModel(m)
+}
+
+func (x *experiment) updateModel(m *member) error {
+	b := m.model.Batch()
+	if err := m.mixerOfModel.Draw(b, replay.Mix{Real: b.Size}, m.real, nil, m.ModelUpdates); err != nil {
+		return err
+	}
+	loss, err := m.model.Train()
+	if err != nil {
+		return err
+	}
+	m.ModelUpdates++
+	m.losses.addModel(loss)
+	if !finite(loss) {
+		x.fault("curiosity loss", fmt.Sprintf("curiosity: loss is %g at update %d", loss, m.ModelUpdates))
+	}
+	return nil
+}
+
+// suspect makes training wait where a loss is not a number.
+func (x *experiment) suspect(m *member, l agent.Losses, acted bool) {
+	wrong := func(name string, value float64) {
+		x.fault(name, fmt.Sprintf("step %d: %s is %g at update %d", x.Step, name, value, m.Updates))
+	}
+	if !finite(l.Critic) {
+		wrong("critic loss", l.Critic)
+	}
+	if acted && !finite(l.Actor) {
+		wrong("actor loss", l.Actor)
+	}
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -1,0 +1,87 @@
+package lab
+
+import (
+	"math"
+	"slices"
+
+	"pgrlab/core/analysis"
+	"pgrlab/core/replay"
+	"pgrlab/core/run"
+)
+
+// sampleRows are the transitions of the line scores and of the histograms.
+const sampleRows = 1024
+
+// reportScores describes F over a sample of real transitions.
+func (x *experiment) reportScores(m *member, number uint64) error {
+	if x.Settings.Relevance == relevanceNone {
+		return nil
+	}
+	f, err := x.sampleScores(m, m.real, m.streams.scores.At(number).IntN)
+	if err != nil {
+		return err
+	}
+	s := analysis.Summarise(f)
+	x.emit(TypeScores, m.index, Scores{
+		Relevance: x.Settings.Relevance, Min: run.Float(s.Min), Max: run.Float(s.Max), Mean: run.Float(s.Mean),
+		Quantiles: quantiles(f, 0.1, 0.25, 0.5, 0.75, 0.9),
+	})
+	return nil
+}
+
+// quantiles are the nearest order statistics; it sorts the values.
+func quantiles(values []float32, at ...float64) []run.Float {
+	slices.Sort(values)
+	q := make([]run.Float, len(at))
+	for i, share := range at {
+		q[i] = run.Float(values[int(math.Round(share*float64(len(values)-1)))])
+	}
+	return q
+}
+
+// sampleScores is F of up to sampleRows transitions, drawn with replacement unless
+// the buffer holds no more than that.
+func (x *experiment) sampleScores(m *member, from *replay.Ring, draw func(int) int) ([]float32, error) {
+	n := min(sampleRows, from.Len())
+	slots := make([]int, n)
+	for i := range slots {
+		slots[i] = i
+		if from.Len() > n {
+			slots[i] = draw(from.Len())
+		}
+	}
+	from.Gather(m.scoring, 0, slots)
+	scores := make([]float32, n)
+	return scores, m.f.Score(scores, m.scoring, n)
+}
+
+// compare makes the histograms of F over D_real and the new D_syn, over the same
+// edges. They are for the screen; nothing in the journal depends on them.
+func (x *experiment) compare(m *member) error {
+	m.freal, m.fsyn = nil, nil
+	if x.Settings.Relevance == relevanceNone || m.synthetic.Len() == 0 {
+		return nil
+	}
+	draw := m.streams.histogram.At(x.Generations).IntN
+	real, err := x.sampleScores(m, m.real, draw)
+	if err != nil {
+		return err
+	}
+	synthetic, err := x.sampleScores(m, m.synthetic, draw)
+	if err != nil {
+		return err
+	}
+	edges := analysis.CommonEdges(Bins, real, synthetic)
+	m.freal, m.fsyn = histogram(real, edges), histogram(synthetic, edges)
+	return nil
+}
+
+func histogram(values []float32, edges []float64) *Histogram {
+	s := analysis.Summarise(values)
+	h := &Histogram{
+		Rows: s.Count, Min: s.Min, Q10: s.Q10, Median: s.Median, Q90: s.Q90, Max: s.Max,
+		Low: edges[0], High: edges[len(edges)-1],
+	}
+	copy(h.Counts[:], analysis.Histogram(values, edges))
+	return h
+}

@@ -1,0 +1,158 @@
+package lab
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/analysis"
+	"pgrlab/core/run"
+)
+
+// evaluationSteps is a slice of an evaluation.
+const evaluationSteps = 25
+
+// trial is an evaluation under way.
+type trial struct {
+	obs, actions []float32
+	rewards      []float64
+	ended        []bool
+	returns      []float64
+}
+
+// evaluate plays whole episodes with the policy's mean action, in an environment
+// of its own, and writes the lines of the step. The episodes are numbered by the
+// evaluation, so that the same evaluation of two runs starts in the same states.
+func (x *experiment) evaluate(ctx context.Context) error {
+	number := uint64(x.Step / x.config.Evaluation.Every)
+	trials := make([]*trial, len(x.members))
+	for i, m := range x.members {
+		t, err := newTrial(m.judge, number)
+		if err != nil {
+			return err
+		}
+		trials[i] = t
+	}
+	x.total = x.task.EpisodeSteps
+	for done := 0; done < x.total; {
+		if err := x.settle(ctx, Position{x.Step, Evaluate, done}); err != nil {
+			return err
+		}
+		n, over, err := x.evaluateSlice(trials, x.total-done)
+		if err != nil {
+			return err
+		}
+		if done += n; over {
+			break
+		}
+	}
+	for i, m := range x.members {
+		if err := x.report(m, trials[i], number); err != nil {
+			return err
+		}
+	}
+	x.emit(TypePerf, NoMember, Perf{StepsPerSec: run.Float(x.meter.steps), UpdatesPerSec: run.Float(x.meter.updates)})
+	return nil
+}
+
+func newTrial(judge VecEnv, number uint64) (*trial, error) {
+	n := judge.Size()
+	t := &trial{
+		obs: make([]float32, n*judge.ObsSize()), actions: make([]float32, n*judge.ActSize()),
+		rewards: make([]float64, n), ended: make([]bool, n), returns: make([]float64, n),
+	}
+	return t, judge.Reset(number, t.obs)
+}
+
+// evaluateSlice makes up to evaluationSteps lockstep steps of every member; over
+// says that all episodes are.
+func (x *experiment) evaluateSlice(trials []*trial, left int) (n int, over bool, err error) {
+	defer x.meter.measure(Evaluate, &n)()
+	over = true
+	for i, m := range x.members {
+		t := trials[i]
+		for n = 0; n < min(evaluationSteps, left) && !t.over(); n++ {
+			if err := t.step(m); err != nil {
+				return 0, false, err
+			}
+		}
+		over = over && t.over()
+	}
+	return min(evaluationSteps, left), over, nil
+}
+
+// step makes one lockstep step with one call of the policy.
+func (t *trial) step(m *member) error {
+	if err := m.agent.ActMean(t.actions, t.obs, m.judge.Size()); err != nil {
+		return err
+	}
+	was := slices.Clone(t.ended)
+	if err := m.judge.Step(t.actions, t.obs, t.rewards, t.ended); err != nil {
+		return err
+	}
+	for i, r := range t.rewards {
+		if !was[i] {
+			t.returns[i] += r
+		}
+	}
+	return nil
+}
+
+func (t *trial) over() bool { return !slices.Contains(t.ended, false) }
+
+// report writes the lines of an evaluation.
+func (x *experiment) report(m *member, t *trial, number uint64) error {
+	mean, std := meanStd(t.returns)
+	x.emit(TypeEvaluated, m.index, Evaluated{
+		ReturnMean: run.Float(mean), ReturnStd: run.Float(std),
+		Returns: run.Floats(t.returns), Episodes: len(t.returns),
+	})
+	if err := x.reportDormant(m, number); err != nil {
+		return err
+	}
+	if losses, some := m.losses.take(); some {
+		x.emit(TypeLosses, m.index, losses)
+	}
+	return x.reportScores(m, number)
+}
+
+// meanStd is the mean and the standard deviation of a population.
+func meanStd(v []float64) (mean, std float64) {
+	for _, r := range v {
+		mean += r / float64(len(v))
+	}
+	for _, r := range v {
+		std += (r - mean) * (r - mean) / float64(len(v))
+	}
+	return mean, math.Sqrt(std)
+}
+
+// reportDormant measures the policy's dormant neurons on real states.
+func (x *experiment) reportDormant(m *member, number uint64) error {
+	rows := x.config.Evaluation.DormantStates
+	size := len(m.Obs)
+	obs := make([]float32, rows*size)
+	q := m.streams.dormant.At(number)
+	for i := range rows {
+		copy(obs[i*size:(i+1)*size], m.real.Row(q.IntN(m.real.Len()))[:size])
+	}
+	layers, err := m.agent.Activations(obs, rows)
+	if err != nil {
+		return err
+	}
+	tau := x.config.Evaluation.DormantTau
+	shown := analysisLayers(layers)
+	x.emit(TypeDormant, m.index, Dormant{
+		Ratio: run.Float(analysis.DormantSokar(shown, tau)), RatioDrM: run.Float(analysis.DormantDrM(shown, tau)), Tau: run.Float(tau),
+	})
+	return nil
+}
+
+func analysisLayers(layers []agent.Layer) []analysis.Layer {
+	shown := make([]analysis.Layer, len(layers))
+	for i, l := range layers {
+		shown[i] = analysis.Layer{Name: l.Name, Pre: l.Pre, Post: l.Post, Rows: l.Rows, Units: l.Units, Output: l.Output}
+	}
+	return shown
+}

@@ -1,0 +1,110 @@
+package lab
+
+import (
+	"time"
+)
+
+// work is what the generator has to do in an env step.
+type work int
+
+const (
+	workNone work = iota
+	workGeneration
+	workRefit // score, fit, then a generation
+)
+
+// experiment is the state of the training goroutine; nobody else touches it.
+type experiment struct {
+	lab     *Lab
+	config  *Config
+	task    Task
+	parts   parts
+	members []*member
+	now     func() time.Time
+	loopState
+
+	position Position
+	total    int   // units of the phase
+	todo     work  // what the present env step still has to do
+	bound    bound // what of it has begun, and with which knobs
+	fitted   bool  // a fit was completed in the present env step
+	schedule []Scheduled
+	slice    int // generator steps of a slice
+
+	pause     *Paused // why training waits; nil: it does not
+	stopping  bool
+	blamed    map[string]bool // faults that training has waited for already
+	journal   journal
+	meter     meter
+	published time.Time
+	version   string
+	device    string // its name
+}
+
+// loopState are the counters of the loop: what a checkpoint keeps of it, beside
+// the states of the members and of their parts.
+type loopState struct {
+	Step        int // env steps made, the present one included
+	Settings    Settings
+	Refits      uint64 // fits begun, abandoned ones included
+	Generations uint64 // generations begun
+	Fitted      bool   // a fit is complete
+	Redo        work   // what "now" asked for: done in the next env step
+	Changes     []KnobChanged
+	Waiting     []waiting
+}
+
+// bound says how far the work of the present env step has come: a knob that is
+// read at the beginning of a stage is too late once the stage is bound.
+type bound int
+
+const (
+	boundNothing bound = iota
+	boundScoring
+	boundFitting
+	boundGenerating
+)
+
+// begin starts env step step. A refit is due when (t+1) mod refit_every is 0,
+// where t counts from 0 and step from 1; what "now" asked for is done in the same
+// place, so that every position is reached once and in order.
+func (x *experiment) begin(step int) {
+	x.meter.begin(x.training(x.first()))
+	x.Step = step
+	x.position = Position{Step: step, Phase: Collect}
+	x.todo, x.bound, x.fitted = workNone, boundNothing, false
+	if !x.config.generates() {
+		return
+	}
+	x.todo = x.Redo
+	x.Redo = workNone
+	if step%x.Settings.RefitEvery == 0 {
+		x.todo = workRefit
+	}
+	x.reached(stageStep)
+}
+
+// abandoned says whether a command took away what the env step had to do.
+func (x *experiment) abandoned() bool { return x.todo == workNone }
+
+// training says whether there are enough transitions to train on.
+func (x *experiment) training(m *member) bool { return m.real.Len() > x.config.StartSteps }
+
+// evaluationDue says whether the present env step ends with an evaluation.
+func (x *experiment) evaluationDue() bool {
+	every := x.config.Evaluation.Every
+	return every > 0 && x.Step%every == 0
+}
+
+// nextRefit is the env step of the next refit; 0 where there is none.
+func (x *experiment) nextRefit() int {
+	if !x.config.generates() {
+		return 0
+	}
+	every := x.Settings.RefitEvery
+	return (x.Step/every + 1) * every
+}
+
+// first is the member that stands for all where they cannot differ: counts of
+// lockstep work, and the flat fields of a snapshot.
+func (x *experiment) first() *member { return x.members[0] }

@@ -1,0 +1,67 @@
+package lab
+
+import (
+	"fmt"
+	"time"
+
+	"pgrlab/core/run"
+)
+
+// journal is where events go: the log in memory, and the run folder.
+type journal struct {
+	folder  *run.Folder // nil: memory only
+	start   time.Time
+	backlog []run.Line // lines that a full disk did not take
+	onFault Fault
+	broken  error // why the run cannot go on
+}
+
+// seconds is a time as wall_s.
+func (j *journal) seconds(at time.Time) float64 { return at.Sub(j.start).Seconds() }
+
+// emit is how everything that must not be lost leaves the training goroutine. The
+// line of a member carries it when there are several; the event always does.
+func (x *experiment) emit(kind string, member int, body any) {
+	now := x.now()
+	if len(x.members) == 1 {
+		member = NoMember
+	}
+	x.lab.log(Event{Wall: now, Type: kind, Step: x.Step, Member: member, Body: body})
+	if kind == TypeRefused || x.journal.folder == nil {
+		return
+	}
+	x.journal.backlog = append(x.journal.backlog, run.Line{
+		Type: kind, Step: x.Step, Member: member, Body: body, WallS: x.journal.seconds(now),
+	})
+	x.flush()
+}
+
+// flush writes the backlog. What cannot be written is kept, and training waits: a
+// run without its journal is worth nothing.
+func (x *experiment) flush() {
+	for len(x.journal.backlog) > 0 {
+		if err := x.journal.folder.Append(x.journal.backlog[0]); err != nil {
+			x.fault("journal", fmt.Sprintf("%s: make room, then resume", err))
+			return
+		}
+		x.journal.backlog = x.journal.backlog[1:]
+	}
+	x.journal.backlog = nil
+	delete(x.blamed, "journal")
+}
+
+// fault makes training wait, or ends the run, because of something that a person
+// should see. Training waits once for each kind of fault.
+func (x *experiment) fault(kind, reason string) {
+	if x.blamed[kind] {
+		return
+	}
+	x.blamed[kind] = true
+	if x.journal.onFault == FaultFail {
+		if x.journal.broken == nil {
+			x.journal.broken = fmt.Errorf("%s", reason)
+		}
+		return
+	}
+	x.wait(Paused{Reason: reason})
+}

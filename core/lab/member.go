@@ -1,0 +1,187 @@
+package lab
+
+import (
+	"fmt"
+	"io"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/generative"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+// learner is who acts and learns; agent.SAC in a real run.
+type learner interface {
+	relevance.Values
+	// Batch is the memory that an update of that size reads.
+	Batch(size int) (*replay.Batch, error)
+	// Update makes one critic update; last says that it is the env step's last.
+	Update(size int, live agent.Rates, last bool) (agent.Losses, bool, error)
+	Act(dst, obs []float32, occasion uint64) error
+	ActMean(dst, obs []float32, rows int) error
+	Activations(obs []float32, rows int) ([]agent.Layer, error)
+	SavePolicy(w io.Writer) error
+	Close() error
+}
+
+// curiosity is a relevance function that has to be trained; relevance.ICM in a
+// real run.
+type curiosity interface {
+	relevance.Function
+	Batch() *replay.Batch
+	Train() (loss float64, err error)
+	Close() error
+}
+
+// generator is G; generative.Diffusion in a real run.
+type generator interface {
+	StartFit(real generative.Rows, scores []float32, knobs generative.FitKnobs, refit uint64) error
+	FitSteps(n int) (loss float64, done bool, err error)
+	StartGenerate(knobs generative.GenKnobs, occasion uint64) error
+	GenerateSlice() (rows []float32, done, total int, err error)
+	Cancel()
+	Close() error
+}
+
+// parts makes what a member consists of. New uses those of build.go, tests a
+// scripted world.
+type parts struct {
+	learner   func(seed uint64) (learner, error)
+	curiosity func(seed uint64) (curiosity, error)
+	generator func(seed uint64) (generator, error)
+	// relevance makes the function of that name; model is nil unless it is
+	// curiosity.
+	relevance func(name string, values relevance.Values, model curiosity) (relevance.Function, error)
+}
+
+// member is one agent of the cohort with its world and its data.
+type member struct {
+	index int
+	seed  uint64
+	env   Env
+	judge VecEnv // for evaluation
+	agent learner
+	model curiosity // nil until relevance is curiosity for the first time
+	gen   generator // nil for methods without one
+	f     relevance.Function
+
+	real, synthetic *replay.Ring
+	mixer           replay.Mixer
+	mixerOfModel    replay.Mixer
+	lastMix         replay.Mix
+	streams         streams
+	memberState
+
+	action, next []float32     // of the env step
+	scores       []float32     // F of every real transition
+	scoring      *replay.Batch // memory for scoring
+	fresh        *replay.Ring  // of the generation under way
+	closers      []io.Closer
+	losses       sums
+	fit          fitLoss
+	freal, fsyn  *Histogram
+}
+
+// memberState are the counters of a member; with the states of its parts they are
+// all that a checkpoint needs.
+type memberState struct {
+	Obs           []float32 // the observation that the next action answers
+	Episode       uint64
+	EpisodeStep   int
+	EpisodeReturn float64
+	Updates       uint64 // critic updates
+	ModelUpdates  uint64 // of the curiosity model
+	ModelMissed   int    // updates that were due while another relevance was chosen
+}
+
+// streams are a member's random numbers by what they are for.
+type streams struct {
+	explore   rng.Stream // random actions, by env step
+	replay    rng.Stream // batches, by critic update
+	curiosity rng.Stream // batches of the curiosity model, by its update
+	dormant   rng.Stream // states of the dormant ratio, by evaluation
+	scores    rng.Stream // transitions of the line scores, by evaluation
+	histogram rng.Stream // transitions of the histograms, by generation
+}
+
+func newStreams(seed uint64) streams {
+	s := rng.New(seed, "lab")
+	return streams{
+		explore: s.Sub("explore"), replay: s.Sub("replay"), curiosity: s.Sub("curiosity"),
+		dormant: s.Sub("dormant"), scores: s.Sub("scores"), histogram: s.Sub("histogram"),
+	}
+}
+
+// judgeSeed is the seed of the environments of evaluation, apart from training's.
+func judgeSeed(seed uint64) uint64 { return rng.New(seed, "evaluation").At(0).Uint64() }
+
+// close releases everything.
+func (m *member) close() {
+	for _, c := range m.closers {
+		c.Close()
+	}
+	m.closers = nil
+}
+
+// makeRelevance makes the function of that name for m. A curiosity model is built
+// when it is chosen for the first time, and kept.
+func (p *parts) makeRelevance(name string, m *member) (relevance.Function, curiosity, error) {
+	model := m.model
+	if name == relevanceCuriosity && model == nil {
+		var err error
+		if model, err = p.curiosity(m.seed); err != nil {
+			return nil, nil, err
+		}
+		m.closers = append(m.closers, model)
+	}
+	f, err := p.relevance(name, m.agent, model)
+	return f, model, err
+}
+
+// newMember builds one agent with its world.
+func (x *experiment) newMember(index int) (*member, error) {
+	m := &member{index: index, seed: x.config.Seed + uint64(index)}
+	if err := x.furnish(m); err != nil {
+		m.close()
+		return nil, err
+	}
+	return m, nil
+}
+
+func (x *experiment) furnish(m *member) (err error) {
+	c := x.config
+	if m.env, err = x.task.New(m.seed); err != nil {
+		return fmt.Errorf("start %s: %w", c.Task, err)
+	}
+	m.closers = append(m.closers, m.env)
+	if c.Evaluation.Every > 0 {
+		if m.judge, err = x.task.NewVec(c.Evaluation.Episodes, judgeSeed(m.seed)); err != nil {
+			return fmt.Errorf("start %s for evaluation: %w", c.Task, err)
+		}
+		m.closers = append(m.closers, m.judge)
+	}
+	if m.agent, err = x.parts.learner(m.seed); err != nil {
+		return err
+	}
+	m.closers = append(m.closers, m.agent)
+	if c.generates() {
+		if m.gen, err = x.parts.generator(m.seed); err != nil {
+			return err
+		}
+		m.closers = append(m.closers, m.gen)
+	}
+	if m.f, m.model, err = x.parts.makeRelevance(c.Knobs.Relevance, m); err != nil {
+		return err
+	}
+	shape := replay.Shape{Obs: m.env.ObsSize(), Act: m.env.ActSize()}
+	m.streams = newStreams(m.seed)
+	m.mixer, m.mixerOfModel = replay.NewMixer(m.streams.replay), replay.NewMixer(m.streams.curiosity)
+	m.real = replay.NewRing(shape, c.Buffer)
+	m.scoring = replay.NewBatch(shape, scoreRows)
+	m.Obs, m.next, m.action = make([]float32, shape.Obs), make([]float32, shape.Obs), make([]float32, shape.Act)
+	if err := m.env.Reset(0, m.Obs); err != nil {
+		return fmt.Errorf("reset %s: %w", c.Task, err)
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package lab
+
+import (
+	"time"
+
+	"pgrlab/core/generative"
+)
+
+// meter measures how long things take: for the screen, never for a decision.
+type meter struct {
+	now  func() time.Time
+	cost [AfterStep + 1]average // seconds of a unit of each phase; of Collect: of an env step that trains
+	// perSample is the seconds of one transition at one noise level.
+	perSample average
+
+	work       time.Duration // in slices of the present refit
+	generating time.Duration // in slices of the present generation
+	samples    float64       // transitions × noise levels of the present generation
+
+	last    time.Time     // the present env step's begin; zero after a pause
+	apart   time.Duration // of the present env step in slices with a cost of their own
+	window  []moment
+	steps   float64 // env steps per second
+	updates float64 // critic updates per second
+}
+
+// moment is where a run was at a time.
+type moment struct {
+	at      time.Time
+	step    int
+	updates uint64
+}
+
+// span is how far back the rates look.
+const span = 5 * time.Second
+
+// average is an exponentially weighted mean; the first values count in full.
+type average struct{ value, weight float64 }
+
+func (a *average) add(v float64) {
+	const memory = 0.95
+	a.weight = memory*a.weight + 1
+	a.value += (v - a.value) / a.weight
+}
+
+// measure times a slice of n units; the function that it returns ends it. n is
+// read then.
+func (m *meter) measure(p Phase, n *int) func() {
+	begin := m.now()
+	return func() {
+		d := m.now().Sub(begin)
+		m.apart += d
+		if p != Evaluate {
+			m.work += d
+		}
+		if p == Generate {
+			m.generating += d
+		}
+		if *n > 0 {
+			m.cost[p].add(d.Seconds() / float64(*n))
+		}
+	}
+}
+
+// begin is called at the begin of each env step; trained says whether the one
+// before made updates.
+func (m *meter) begin(trained bool) {
+	now := m.now()
+	if trained && !m.last.IsZero() {
+		m.cost[Collect].add((now.Sub(m.last) - m.apart).Seconds())
+	}
+	m.last, m.apart, m.work = now, 0, 0
+}
+
+// generation is called when a generation begins.
+func (m *meter) generation(k generative.GenKnobs) {
+	m.generating, m.samples = 0, float64(k.Samples)*float64(k.Steps)
+}
+
+// generated is called when it is complete.
+func (m *meter) generated() { m.perSample.add(m.generating.Seconds() / m.samples) }
+
+// spent is the time of the env step's refit so far.
+func (m *meter) spent() time.Duration { return m.work }
+
+// pause forgets where time was counted from, so that a pause does not count.
+func (m *meter) pause() {
+	m.window = m.window[:0]
+	m.last = time.Time{}
+	m.steps, m.updates = 0, 0
+}
+
+// look updates the rates.
+func (m *meter) look(now time.Time, step int, updates uint64) {
+	m.window = append(m.window, moment{now, step, updates})
+	old := 0
+	for old < len(m.window)-2 && now.Sub(m.window[old+1].at) >= span {
+		old++
+	}
+	m.window = append(m.window[:0], m.window[old:]...)
+	first := m.window[0]
+	if d := now.Sub(first.at).Seconds(); d > 0 {
+		m.steps = float64(step-first.step) / d
+		m.updates = float64(updates-first.updates) / d
+	}
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// refit and generation estimate what "now" costs; 0 where that is not known yet.
+func (x *experiment) costGenerate() time.Duration {
+	s := &x.Settings
+	return seconds(x.meter.perSample.value * float64(s.Samples) * float64(s.SamplerSteps))
+}
+
+func (x *experiment) costRefit() time.Duration {
+	generate := x.costGenerate()
+	if generate == 0 {
+		return 0
+	}
+	score := x.meter.cost[Score].value * float64(x.first().real.Len())
+	fit := x.meter.cost[Fit].value * float64(x.Settings.GeneratorSteps)
+	return seconds(score+fit) + generate
+}
+
+// phaseETA is the time until the phase ends.
+func (x *experiment) phaseETA() time.Duration {
+	if x.position.Phase == Collect || x.position.Phase == AfterStep {
+		return 0
+	}
+	return seconds(x.meter.cost[x.position.Phase].value * float64(x.total-x.position.I))
+}
+
+// eta is the time until the run ends; 0 where the cost of a training step is not
+// known yet.
+func (x *experiment) eta() time.Duration {
+	step := x.meter.cost[Collect].value
+	if step == 0 {
+		return 0
+	}
+	left := x.config.Steps - x.Step
+	total := step * float64(left)
+	if every := x.config.Evaluation.Every; every > 0 {
+		evaluation := x.meter.cost[Evaluate].value * float64(x.task.EpisodeSteps)
+		total += evaluation * float64(x.config.Steps/every-x.Step/every)
+	}
+	if x.config.generates() {
+		every := x.Settings.RefitEvery
+		total += x.costRefit().Seconds() * float64(x.config.Steps/every-x.Step/every)
+	}
+	return seconds(total) + x.phaseETA()
+}

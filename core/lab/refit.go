@@ -1,0 +1,265 @@
+package lab
+
+import (
+	"context"
+	"time"
+
+	"pgrlab/core/generative"
+	"pgrlab/core/replay"
+	"pgrlab/core/run"
+)
+
+// scoreRows is a slice of scoring.
+const scoreRows = 4096
+
+// updateRelevance scores every real transition with F, for the fit that follows.
+// Members go in lockstep; all hold equally many transitions. A curiosity model
+// that missed updates while another F was chosen makes up for at most
+// curiosity.warmup of them first; its updates count as units of the phase.
+func (x *experiment) updateRelevance(ctx context.Context) error {
+	rows, owed := x.first().real.Len(), -1
+	for done := 0; owed < 0 || done < owed+rows; {
+		if err := x.settle(ctx, Position{x.Step, Score, done}); err != nil {
+			return err
+		}
+		if x.abandoned() {
+			x.unbind()
+			return nil
+		}
+		if owed < 0 {
+			owed = x.startScoring(rows)
+			if x.Settings.Relevance == relevanceNone {
+				return nil
+			}
+		}
+		n, err := x.scoreSlice(done, owed, rows)
+		if err != nil {
+			return err
+		}
+		done += n
+	}
+	return nil
+}
+
+// startScoring binds the relevance function. It returns the updates that the
+// curiosity model makes first.
+func (x *experiment) startScoring(rows int) (owed int) {
+	x.bind(boundScoring)
+	if x.Settings.Relevance == relevanceCuriosity {
+		owed = min(x.first().ModelMissed, x.config.Curiosity.Warmup)
+	}
+	x.total = owed + rows
+	for _, m := range x.members {
+		m.ModelMissed = 0
+		m.scores = resized(m.scores, rows)
+	}
+	return owed
+}
+
+// modelUpdates is a slice of a curiosity model's warm-up.
+const modelUpdates = 4
+
+// scoreSlice does the units from done on; it returns how many.
+func (x *experiment) scoreSlice(done, owed, rows int) (n int, err error) {
+	defer x.meter.measure(Score, &n)()
+	if done < owed {
+		n = min(modelUpdates, owed-done)
+		for _, m := range x.members {
+			for range n {
+				if err := x.updateModel(m); err != nil {
+					return 0, err
+				}
+			}
+		}
+		return n, nil
+	}
+	first := done - owed
+	n = min(scoreRows, rows-first)
+	for _, m := range x.members {
+		m.real.GatherRange(m.scoring, first, n)
+		if err := m.f.Score(m.scores[first:first+n], m.scoring, n); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+func resized(x []float32, n int) []float32 {
+	if cap(x) < n {
+		return make([]float32, n)
+	}
+	return x[:n]
+}
+
+// fitModel fits a new generator to the real transitions, in slices. Without
+// relevance it is fitted without conditions.
+func (x *experiment) fitModel(ctx context.Context) error {
+	if x.abandoned() {
+		return nil
+	}
+	for done, complete := 0, false; !complete; {
+		if err := x.settle(ctx, Position{x.Step, Fit, done}); err != nil {
+			return err
+		}
+		if x.abandoned() {
+			x.cancel()
+			return nil
+		}
+		if done == 0 {
+			if err := x.startFit(); err != nil {
+				return err
+			}
+		}
+		n, all, err := x.fitSlice(done)
+		if err != nil {
+			return err
+		}
+		done, complete = done+n, all
+	}
+	x.Fitted, x.fitted = true, true
+	x.todo = workGeneration
+	x.reached(stageFitted)
+	return nil
+}
+
+func (x *experiment) startFit() error {
+	x.bind(boundFitting)
+	s := &x.Settings
+	knobs := generative.FitKnobs{Steps: s.GeneratorSteps, LR: s.LRGenerator, PUncond: s.PUncond}
+	x.total = knobs.Steps
+	for _, m := range x.members {
+		m.fit = fitLoss{steps: knobs.Steps}
+		scores := m.scores
+		if s.Relevance == relevanceNone {
+			scores = nil
+		}
+		if err := m.gen.StartFit(m.real, scores, knobs, x.Refits); err != nil {
+			return err
+		}
+	}
+	x.Refits++
+	return nil
+}
+
+// fitSlice makes gradient steps from done on.
+func (x *experiment) fitSlice(done int) (n int, complete bool, err error) {
+	defer x.meter.measure(Fit, &n)()
+	n = min(x.slice, x.total-done)
+	for _, m := range x.members {
+		var loss float64
+		if loss, complete, err = m.gen.FitSteps(n); err != nil {
+			return 0, false, err
+		}
+		m.fit.add(done, n, loss)
+	}
+	return n, complete, nil
+}
+
+// cancel abandons what the generators have under way. D_syn stays as it is.
+func (x *experiment) cancel() {
+	for _, m := range x.members {
+		m.gen.Cancel()
+		m.fresh = nil
+	}
+	x.unbind()
+}
+
+// generate makes D_syn anew, one network call at a time. The old D_syn stays until
+// the new one is complete. The observation that the member's next action answers
+// is not touched: the authors' loop overwrites it here with the last synthetic
+// one (renwang435/pgr: synther/online/online_cond.py).
+func (x *experiment) generate(ctx context.Context) error {
+	for done, complete := 0, false; !complete; {
+		if err := x.settle(ctx, Position{x.Step, Generate, done}); err != nil {
+			return err
+		}
+		if x.abandoned() {
+			x.cancel()
+			return nil
+		}
+		if done == 0 {
+			if err := x.startGenerate(); err != nil {
+				return err
+			}
+		}
+		n, all, err := x.generateSlice()
+		if err != nil {
+			return err
+		}
+		done, complete = done+n, all
+	}
+	return x.finishGeneration()
+}
+
+func (x *experiment) startGenerate() error {
+	x.bind(boundGenerating)
+	s := &x.Settings
+	knobs := generative.GenKnobs{Samples: s.Samples, Steps: s.SamplerSteps, Guidance: s.Guidance, TopFraction: s.TopFraction, SChurn: s.SChurn}
+	x.meter.generation(knobs)
+	x.total = 0
+	for _, m := range x.members {
+		m.fresh = replay.NewRing(m.real.Shape(), max(1, min(s.Samples, x.config.Buffer)))
+		if err := m.gen.StartGenerate(knobs, x.Generations); err != nil {
+			return err
+		}
+	}
+	x.Generations++
+	return nil
+}
+
+func (x *experiment) generateSlice() (n int, complete bool, err error) {
+	n = 1
+	defer x.meter.measure(Generate, &n)()
+	for _, m := range x.members {
+		rows, done, total, err := m.gen.GenerateSlice()
+		if err != nil {
+			return 0, false, err
+		}
+		m.fresh.AddRows(rows)
+		x.total = total
+		complete = done == total
+	}
+	return n, complete, nil
+}
+
+// finishGeneration puts the new transitions into force and writes the lines.
+func (x *experiment) finishGeneration() error {
+	x.meter.generated()
+	for _, m := range x.members {
+		m.synthetic, m.fresh = m.fresh, nil
+		if err := x.compare(m); err != nil {
+			return err
+		}
+		line := Refit{Generated: m.synthetic.Len(), Obs: RefitObs{Seconds: run.Float(x.meter.spent().Seconds())}}
+		if x.fitted {
+			line.Loss, line.Steps = m.fit.mean(), m.fit.steps
+		}
+		x.emit(TypeRefit, m.index, line)
+	}
+	x.todo = workNone
+	x.reached(stageGenerated)
+	x.publish(time.Time{})
+	return nil
+}
+
+// fitLoss averages the loss over the last tenth of a fit.
+type fitLoss struct {
+	steps, n  int
+	sum, last float64
+}
+
+func (f *fitLoss) add(done, n int, loss float64) {
+	f.last = loss
+	if done+n > f.steps-(f.steps+9)/10 {
+		f.sum += loss * float64(n)
+		f.n += n
+	}
+}
+
+func (f *fitLoss) mean() *run.Float {
+	if f.n == 0 {
+		return nil
+	}
+	v := run.Float(f.sum / float64(f.n))
+	return &v
+}

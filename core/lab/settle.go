@@ -1,0 +1,251 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"pgrlab/core/run"
+)
+
+// The ends of a run that are no errors, all of them errEnd.
+var (
+	errStop      = fmt.Errorf("stopped: %w", errEnd)
+	errInterrupt = fmt.Errorf("interrupted: %w", errEnd)
+)
+
+// settle is the place between two slices: position p. It carries out what was
+// scheduled for p or before and what has been asked for, waits while the run is
+// paused, and returns errStop or errInterrupt where the run is to end.
+func (x *experiment) settle(ctx context.Context, p Position) error {
+	x.position = p
+	x.publish(x.now())
+	for len(x.schedule) > 0 && !p.Before(x.schedule[0].At) {
+		s := x.schedule[0]
+		x.schedule = x.schedule[1:]
+		x.setKnob(SetKnob{Knob: s.Knob, Value: s.Value, Now: s.Now, By: "schedule"}, asked{})
+	}
+	for !x.stopping {
+		c, more := x.receive(ctx)
+		if !more {
+			break
+		}
+		x.obey(c)
+	}
+	switch {
+	case x.stopping:
+		return errStop
+	case ctx.Err() != nil:
+		return errInterrupt
+	}
+	return x.journal.broken
+}
+
+// waits says whether training has to wait here.
+func (x *experiment) waits(ctx context.Context) bool {
+	return x.pause != nil && !x.stopping && ctx.Err() == nil
+}
+
+// receive takes a command out of the mailbox; while the run is paused it waits for
+// one.
+func (x *experiment) receive(ctx context.Context) (c sent, more bool) {
+	if x.waits(ctx) {
+		select {
+		case c = <-x.lab.mailbox:
+			return c, true
+		case <-ctx.Done():
+			return sent{}, false
+		}
+	}
+	select {
+	case c = <-x.lab.mailbox:
+		return c, true
+	default:
+		return sent{}, false
+	}
+}
+
+// sent is a command with the time at which it was asked for.
+type sent struct {
+	Command
+	at time.Time
+}
+
+// asked is who asked for a change, and when.
+type asked struct {
+	at     time.Time
+	undoes int
+}
+
+// obey carries out one command.
+func (x *experiment) obey(c sent) {
+	at := asked{at: c.at}
+	switch c := c.Command.(type) {
+	case SetKnob:
+		if c.At != nil {
+			x.plan(c)
+		} else {
+			x.setKnob(c, at)
+		}
+	case Undo:
+		x.undo(c, at)
+	case Pause:
+		if x.pause == nil {
+			x.wait(Paused{By: c.By})
+		}
+	case Resume:
+		x.resume(c)
+	case Stop:
+		x.stopping = true
+	case Note:
+		x.emit(TypeNote, NoMember, Noted{Text: c.Text, Obs: x.obs(c.By, "", at)})
+	case Attach:
+		x.emit(TypeAttached, NoMember, View{By: c.By})
+	case Detach:
+		x.emit(TypeDetached, NoMember, View(c))
+	}
+	x.publish(time.Time{})
+}
+
+// wait makes training wait at the next settle.
+func (x *experiment) wait(p Paused) {
+	x.pause = &p
+	x.emit(TypePause, NoMember, p)
+	x.meter.pause()
+	x.publish(time.Time{})
+}
+
+func (x *experiment) resume(c Resume) {
+	if x.pause == nil {
+		return
+	}
+	x.pause = nil
+	x.emit(TypeResume, NoMember, Resumed(c))
+	x.flush()
+}
+
+// obs is the observed part of a line that a command caused.
+func (x *experiment) obs(by, ref string, a asked) KnobObs {
+	o := KnobObs{By: by, Ref: ref, Undoes: a.undoes}
+	if !a.at.IsZero() {
+		o.AskedS = run.Float(x.journal.seconds(a.at))
+	}
+	return o
+}
+
+// setKnob is the transaction of a change: checked, set, confirmed. What is refused
+// leaves the run untouched.
+func (x *experiment) setKnob(c SetKnob, a asked) {
+	k, v, err := x.check(c.Knob, c.Value)
+	if err == nil {
+		err = x.prepare(k, v, c.Now)
+	}
+	if err != nil {
+		x.refuse(c.ID, c.Knob, c.Value, c.By, err)
+		return
+	}
+	change := KnobChanged{
+		ID: len(x.Changes) + 1, Knob: k.Name, From: k.get(&x.Settings), To: v, Class: k.Class,
+		Position: x.position, Now: c.Now, Obs: x.obs(c.By, c.ID, a),
+	}
+	k.set(&x.Settings, v)
+	home := homeOf(k)
+	if c.Now {
+		change.Hint = x.redo(home)
+	}
+	if change.Hint == "" {
+		change.Hint = x.hint(k, home)
+	}
+	x.Changes = append(x.Changes, change)
+	x.await(change, home)
+	x.emit(TypeKnob, NoMember, change)
+}
+
+// check reads a command's knob and value.
+func (x *experiment) check(name, text string) (Knob, Value, error) {
+	k, err := FindKnob(name)
+	if err != nil {
+		return Knob{}, Value{}, err
+	}
+	if err := k.UsedBy(x.config); err != nil {
+		return Knob{}, Value{}, err
+	}
+	v, err := k.Parse(text)
+	return k, v, err
+}
+
+// prepare finds out whether a change can be made, and builds what it needs.
+func (x *experiment) prepare(k Knob, v Value, now bool) error {
+	if k.get(&x.Settings) == v && !(now && homeOf(k) <= stageFitted) {
+		return fmt.Errorf("%s is %s already", k.Name, k.Format(v))
+	}
+	after := x.Settings
+	k.set(&after, v)
+	if err := after.checkMix(); err != nil {
+		return err
+	}
+	if k.Name == "relevance" {
+		return x.choose(v.Text)
+	}
+	return nil
+}
+
+// choose builds the relevance function of that name for every member, or changes
+// nothing.
+func (x *experiment) choose(name string) error {
+	chosen := make([]func(), 0, len(x.members))
+	for _, m := range x.members {
+		f, model, err := x.parts.makeRelevance(name, m)
+		if err != nil {
+			return err
+		}
+		chosen = append(chosen, func() { m.f, m.model = f, model })
+	}
+	for _, set := range chosen {
+		set()
+	}
+	return nil
+}
+
+// plan puts a change on the schedule.
+func (x *experiment) plan(c SetKnob) {
+	_, _, err := x.check(c.Knob, c.Value)
+	if err == nil && !x.position.Before(*c.At) {
+		err = fmt.Errorf("%s: position %s has passed: the run is at %s", c.Knob, c.At, x.position)
+	}
+	if err != nil {
+		x.refuse(c.ID, c.Knob, c.Value, c.By, err)
+		return
+	}
+	x.schedule = append(x.schedule, Scheduled{At: *c.At, Knob: c.Knob, Value: c.Value, Now: c.Now})
+	sortSchedule(x.schedule)
+}
+
+// sortSchedule orders by position; changes at the same one keep their order.
+func sortSchedule(s []Scheduled) {
+	slices.SortStableFunc(s, func(a, b Scheduled) int {
+		switch {
+		case a.At.Before(b.At):
+			return -1
+		case b.At.Before(a.At):
+			return 1
+		}
+		return 0
+	})
+}
+
+// undo sets a knob back, as a change of its own.
+func (x *experiment) undo(c Undo, a asked) {
+	if c.ID < 1 || c.ID > len(x.Changes) {
+		x.refuse(c.Ref, "", "", c.By, fmt.Errorf("undo: there is no change %d", c.ID))
+		return
+	}
+	change := x.Changes[c.ID-1]
+	a.undoes = c.ID
+	x.setKnob(SetKnob{ID: c.Ref, Knob: change.Knob, Value: change.From.String(), Now: c.Now, By: c.By}, a)
+}
+
+func (x *experiment) refuse(ref, knob, value, by string, err error) {
+	x.emit(TypeRefused, NoMember, Refused{Ref: ref, Knob: knob, Value: value, By: by, Reason: err.Error()})
+}
