@@ -2,6 +2,7 @@ package envs
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -108,7 +109,9 @@ func TestTrajectories(t *testing.T) {
 // TestModelFigures holds every array of the compiled models against those of
 // dm_control's files. Geoms are compared by name: decoration is left out here.
 func TestModelFigures(t *testing.T) {
-	for body, task := range referenceBodies {
+	bodies := maps.Clone(referenceBodies)
+	bodies["finger"] = fingerTurnHard // of which no motion is recorded
+	for body, task := range bodies {
 		var ref map[string]json.RawMessage
 		readJSON(t, "model_"+body+".json", &ref)
 		var names map[string][]string

@@ -93,6 +93,39 @@ func TestReacherTargets(t *testing.T) {
 	radius.uniform(t, "target radius", span{reacherNear, reacherFar})
 }
 
+func TestFingerStarts(t *testing.T) {
+	var target, spinner moments
+	starts(t, fingerTurnHard, 400, func(p *physics) {
+		x, z := finger{p, 0}.targetPosition()
+		if math.Abs(math.Hypot(x, z)-0.13) > 1e-12 {
+			t.Errorf("target at %v m from the hinge, want 0.13", math.Hypot(x, z))
+		}
+		target.add(math.Atan2(x, z))
+		spinner.add(p.QPos[2])
+		if n, err := p.Int("ncon"); err != nil || n != 0 {
+			t.Errorf("%d contacts (%v)", n, err)
+		}
+	})
+	target.uniform(t, "target angle", span{-math.Pi, math.Pi})
+	spinner.uniform(t, "spinner angle", span{-math.Pi, math.Pi})
+}
+
+func TestQuadrupedStarts(t *testing.T) {
+	var upright moments
+	starts(t, quadrupedWalk, 60, func(p *physics) {
+		upright.add(p.XMat[9+8])
+		norm := 0.0
+		for _, x := range p.QPos[3:7] {
+			norm += x * x
+		}
+		if n, err := p.Int("ncon"); err != nil || n != 0 || math.Abs(norm-1) > 1e-9 || p.QPos[2] <= 0 {
+			t.Errorf("%d contacts (%v), quaternion of norm %v, height %v", n, err, norm, p.QPos[2])
+		}
+	})
+	// The vertical component of a random direction is uniform (Archimedes).
+	upright.uniform(t, "upright", span{-1, 1})
+}
+
 // TestCheetahStarts: after two seconds of settling the body lies still on its
 // feet or back, at the limits of its joints or within.
 func TestCheetahStarts(t *testing.T) {

@@ -41,7 +41,7 @@ type behaviour interface {
 // over its control steps.
 const episodeSteps = 1000
 
-var tasks = []Task{cartpoleSwingup, cheetahRun, quadrupedWalk, reacherHard, walkerWalk}
+var tasks = []Task{cartpoleSwingup, cheetahRun, fingerTurnHard, quadrupedWalk, reacherHard, walkerWalk}
 
 // Tasks returns all tasks by name.
 func Tasks() []Task { return slices.Clone(tasks) }

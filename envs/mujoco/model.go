@@ -35,9 +35,10 @@ type Model struct {
 	NQ, NV, NU, NA int // sizes of qpos, qvel, ctrl, act
 	NSensorData    int
 
-	// GeomPos is geom_pos [ngeom,3], metres, relative to the body. Writing it
-	// moves the geom for every Data of this model.
-	GeomPos []float64
+	// GeomPos and SitePos are geom_pos [ngeom,3] and site_pos [nsite,3], metres,
+	// relative to the body. Writing them moves geom or site for every Data of this
+	// model.
+	GeomPos, SitePos []float64
 
 	views *viewSet
 	data  []*Data
@@ -74,7 +75,10 @@ func (m *Model) describe() (err error) {
 			return err
 		}
 	}
-	return m.views.add(m.in, "MjModel", m.handle, "geom_pos", &m.GeomPos)
+	if err := m.views.add(m.in, "MjModel", m.handle, "geom_pos", &m.GeomPos); err != nil {
+		return err
+	}
+	return m.views.add(m.in, "MjModel", m.handle, "site_pos", &m.SitePos)
 }
 
 // Free releases the model and its data. Neither may be used afterwards.
