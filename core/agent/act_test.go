@@ -65,6 +65,10 @@ func TestMeanActionsOfAnyNumberOfRows(t *testing.T) {
 	if got := len(s.means); got != 7 { // 1 2 4 8 16 128 4096
 		t.Errorf("%d programs were compiled, want 7", got)
 	}
+	obs, action := normal("obs", 50), make([]float32, 20)
+	if n := testing.AllocsPerRun(20, func() { _ = s.ActMean(action, obs, 10) }); n > 0 {
+		t.Errorf("acting allocates %v times", n)
+	}
 	if err := s.ActMean(make([]float32, 3), make([]float32, 10), 2); err == nil {
 		t.Error("a result that is too short was accepted")
 	}
@@ -106,6 +110,9 @@ func TestValuesEqualTheReference(t *testing.T) {
 	}
 	near(t, "Q", q, wantQ, 1e-5)
 	near(t, "δ", delta, wantDelta, 1e-5)
+	if n := testing.AllocsPerRun(5, func() { _, _ = s.Q(q, b.Obs, n), s.TDError(delta, b, n) }); n > 0 {
+		t.Errorf("scoring allocates %v times", n)
+	}
 	if err := s.Q(q, b.Obs, n+1); err == nil {
 		t.Error("more rows than there are were accepted")
 	}

@@ -1,0 +1,27 @@
+package replay
+
+import (
+	"testing"
+
+	"pgrlab/core/rng"
+)
+
+// A mixed batch of quadruped-walk from two full rings: most rows are not in a
+// cache.
+func BenchmarkDraw(b *testing.B) {
+	s := Shape{Obs: 78, Act: 12}
+	real, synthetic := NewRing(s, 200_000), NewRing(s, 200_000)
+	rows := make([]float32, 1000*s.Width())
+	for range 200 {
+		real.AddRows(rows)
+		synthetic.AddRows(rows)
+	}
+	m, batch := NewMixer(rng.New(1, "mix")), NewBatch(s, 256)
+	occasion := uint64(0)
+	for b.Loop() {
+		occasion++
+		if err := m.Draw(batch, Mix{Real: 128, Synthetic: 128}, real, synthetic, occasion); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
