@@ -63,15 +63,17 @@ lint:
 clean:
 	rm -rf bin node_modules $(WASM)
 
-# The physics: from $PGRLAB_MUJOCO_WASM where that is set, else from npm.
+# The physics: what is there already if its checksum is right, else the file that
+# $PGRLAB_MUJOCO_WASM names, else npm's.
 $(WASM): package-lock.json envs/mujoco/binary.go
-	@file="$$PGRLAB_MUJOCO_WASM"; \
+	@right() { sum=$$(sha256sum "$$1" 2>/dev/null || shasum -a 256 "$$1"); test "$${sum%% *}" = "$(CHECKSUM)"; }; \
+	if test -r $@ && right $@; then touch $@; exit 0; fi; \
+	file="$$PGRLAB_MUJOCO_WASM"; \
 	if [ -z "$$file" ]; then \
 	  command -v $(NPM) >/dev/null || $(call fail,fetch physics: npm not found: install Node.js or set PGRLAB_MUJOCO_WASM to mujoco.wasm of @mujoco/mujoco 3.14.0); \
 	  $(NPM) ci --silent >&2 || $(call fail,fetch physics: npm could not install @mujoco/mujoco 3.14.0: check network and registry settings (npm ci says more) or set PGRLAB_MUJOCO_WASM); \
 	  file=$(PACKAGE); \
 	fi; \
 	test -r "$$file" || $(call fail,fetch physics: cannot read $$file: set PGRLAB_MUJOCO_WASM to mujoco.wasm of @mujoco/mujoco 3.14.0 or unset it); \
-	sum=$$(sha256sum "$$file" 2>/dev/null || shasum -a 256 "$$file"); \
-	test "$${sum%% *}" = "$(CHECKSUM)" || $(call fail,fetch physics: $$file has the wrong SHA-256: run make clean and try again); \
-	cp "$$file" $@ && chmod 644 $@ && touch $@
+	right "$$file" || $(call fail,fetch physics: $$file has the wrong SHA-256: run make clean and try again); \
+	cp "$$file" $@ && chmod 644 $@
