@@ -1,0 +1,206 @@
+package tui
+
+import (
+	"fmt"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/lab"
+)
+
+// patience is the longest redoing that enter starts without asking.
+const patience = 5 * time.Second
+
+// sender is who asks, in the journal.
+const sender = "screen"
+
+// urgency says when what depends on a change is redone.
+type urgency int
+
+const (
+	whenDue urgency = iota // at the next generation or refit
+	atOnce
+)
+
+func (m *Model) togglePause() tea.Cmd {
+	if m.lab == nil || m.ended() {
+		return nil
+	}
+	var c lab.Command = lab.Pause{By: sender}
+	if m.paused() {
+		c = lab.Resume{By: sender}
+	}
+	if err := m.lab.Send(c); err != nil {
+		m.say(refused, err.Error())
+	}
+	return nil
+}
+
+// ended says whether the run is over.
+func (m *Model) ended() bool {
+	return m.snap != nil && (m.snap.State == lab.Finished || m.snap.State == lab.FailedState)
+}
+
+// applyStaged sends what is staged. Changes that need samples or a refit are made
+// now where that is quick, and otherwise it asks.
+func (m *Model) applyStaged() tea.Cmd {
+	if len(m.staged) == 0 {
+		return m.knobEdit()
+	}
+	class := m.stagedClass()
+	cost, known := m.cost(class)
+	switch {
+	case class == lab.ClassBatch || !m.generated():
+		return m.send(whenDue)
+	case known && cost < patience:
+		return m.send(atOnce)
+	}
+	about := "how long is not known yet"
+	if known {
+		about = "about " + duration(cost)
+	}
+	m.dialog = &dialog{
+		title: "apply " + m.stagedText(),
+		lines: []string{redoing(class)},
+		choices: []choice{
+			{"enter", "at the next refit, in " + count(m.snap.NextRefit) + " steps", func(m *Model) tea.Cmd { return m.send(whenDue) }},
+			{"!", "now, " + about + " without env steps", func(m *Model) tea.Cmd { return m.send(atOnce) }},
+			{"esc", "do not apply", nil},
+		},
+	}
+	return nil
+}
+
+// applyNow sends what is staged and has it redone at once.
+func (m *Model) applyNow() tea.Cmd {
+	if len(m.staged) == 0 {
+		m.say(refused, "nothing is staged: change a value first")
+		return nil
+	}
+	return m.send(atOnce)
+}
+
+// send asks for every staged change, in the order of the table.
+func (m *Model) send(when urgency) tea.Cmd {
+	for _, k := range m.knobs {
+		v, ok := m.staged[k.Name]
+		if !ok {
+			continue
+		}
+		c := &change{knob: k.Name, from: m.effective(k.Name), to: v, class: k.Class,
+			now: when == atOnce && k.Class != lab.ClassBatch}
+		m.ask(c, func(ref string) lab.Command {
+			return lab.SetKnob{ID: ref, Knob: k.Name, Value: v.String(), Now: c.now, By: sender}
+		})
+	}
+	clear(m.staged)
+	return nil
+}
+
+// ask sends a change and remembers it until the lab answers.
+func (m *Model) ask(c *change, command func(ref string) lab.Command) {
+	m.sent++
+	c.ref = fmt.Sprintf("%s-%d-%d", sender, m.session, m.sent)
+	c.wall, c.state = m.now(), asked
+	if m.snap != nil {
+		c.askedStep = m.snap.Step
+	}
+	m.history.changes = append(m.history.changes, c)
+	m.history.add(eventLine{wall: c.wall, step: c.askedStep, kind: "knob", change: c})
+	m.say(applied, "")
+	if err := m.lab.Send(command(c.ref)); err != nil {
+		c.state, c.why = refused, err.Error()
+	}
+}
+
+// undo takes the last change back, as a new change.
+func (m *Model) undo() tea.Cmd {
+	last := m.history.lastUndoable()
+	if last == nil || m.lab == nil {
+		m.say(refused, "nothing to undo")
+		return nil
+	}
+	cost, known := m.cost(last.class)
+	now := last.now && known && cost < patience
+	c := &change{knob: last.knob, from: last.to, to: last.from, class: last.class, undoes: last.number, now: now}
+	m.ask(c, func(ref string) lab.Command {
+		return lab.Undo{ID: last.number, Ref: ref, Now: now, By: sender}
+	})
+	return nil
+}
+
+// cost estimates what redoing a class takes; unknown before the first refit.
+func (m *Model) cost(class lab.Class) (time.Duration, bool) {
+	if m.snap == nil {
+		return 0, false
+	}
+	switch class {
+	case lab.ClassGeneration:
+		return m.snap.CostGenerate, m.snap.CostGenerate > 0
+	case lab.ClassRefit:
+		return m.snap.CostRefit, m.snap.CostRefit > 0
+	default:
+		return 0, true
+	}
+}
+
+// generated says whether there is a generator whose samples could be made anew.
+func (m *Model) generated() bool { return m.snap != nil && m.snap.Refits > 0 }
+
+func redoing(class lab.Class) string {
+	if class == lab.ClassRefit {
+		return "F is scored, the generator fitted from new and D_syn made anew."
+	}
+	return "D_syn is made anew from the generator as it is."
+}
+
+// openQuit asks how to leave.
+func (m *Model) openQuit() tea.Cmd {
+	if m.ended() {
+		return tea.Quit
+	}
+	if m.lab == nil {
+		m.dialog = &dialog{title: "quit", lines: []string{"The run has not started yet."}, choices: []choice{
+			{"s", "stop", (*Model).stop}, {"esc", "cancel", nil},
+		}}
+		return nil
+	}
+	lines := []string{"Training runs in this process, not in this screen."}
+	if m.options.Folder != "" {
+		lines = append(lines, "run folder  "+m.options.Folder)
+	}
+	m.dialog = &dialog{title: "quit", lines: lines, choices: []choice{
+		{"d", "leave it training, without the screen", (*Model).detach},
+		{"s", "stop and save", (*Model).stop},
+		{"esc", "cancel", nil},
+	}}
+	return nil
+}
+
+// interrupt is ctrl+c: the quit dialog; the second one in time stops at once.
+func (m *Model) interrupt() tea.Cmd {
+	now := m.now()
+	if !m.interruptAt.IsZero() && now.Sub(m.interruptAt) < secondInterrupt {
+		return m.stop()
+	}
+	m.interruptAt = now
+	m.help = false
+	m.changed()
+	return m.openQuit()
+}
+
+// detach leaves; the caller of Run notes it, as it does a hang-up.
+func (m *Model) detach() tea.Cmd { return tea.Quit }
+
+// stop asks the lab to save and end. That the lab may be too busy to be asked does
+// no harm: the caller of Run ends it on StopRequested.
+func (m *Model) stop() tea.Cmd {
+	m.stopRequested = true
+	if m.lab != nil {
+		if err := m.lab.Send(lab.Stop{By: sender}); err != nil {
+			m.say(refused, err.Error())
+		}
+	}
+	return tea.Quit
+}

@@ -1,0 +1,95 @@
+package tui
+
+import (
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// dialog is a question over the screen; while it is open, keys go to it alone.
+type dialog struct {
+	title   string
+	lines   []string
+	choices []choice
+}
+
+// choice is one answer. A dialog's last choice is what esc means.
+type choice struct {
+	key, label string
+	action     func(m *Model) tea.Cmd // nil: just close
+}
+
+// answer gives a key to the open dialog.
+func (m *Model) answer(key string) tea.Cmd {
+	d := m.dialog
+	if key == "esc" || key == "ctrl+[" {
+		key = d.choices[len(d.choices)-1].key
+	}
+	for _, c := range d.choices {
+		if c.key != key {
+			continue
+		}
+		m.dialog = nil
+		m.changed()
+		if c.action != nil {
+			return c.action(m)
+		}
+		return nil
+	}
+	return nil
+}
+
+// view draws the dialog as a box of at most w columns and h rows.
+func (d *dialog) view(t *theme, w, h int) []string {
+	inner := 0
+	for _, l := range d.lines {
+		inner = max(inner, width(l))
+	}
+	var keys []string
+	for _, c := range d.choices {
+		keys = append(keys, t.key.on(t.fit(c.key, 6))+c.label)
+		inner = max(inner, width(c.label)+10)
+	}
+	inner = min(max(inner, width(d.title)+8), w-6)
+	body := []string{""}
+	for _, l := range d.lines {
+		for _, part := range wrapStyled(l, inner) {
+			body = append(body, "  "+part)
+		}
+	}
+	if len(d.lines) > 0 {
+		body = append(body, "")
+	}
+	for _, k := range keys {
+		body = append(body, "  "+k)
+	}
+	body = append(body, "")
+	return t.box(d.title, "", body, min(w, inner+6), min(h, len(body)+2), true)
+}
+
+// wrapStyled wraps text that may hold escape sequences.
+func wrapStyled(s string, w int) []string {
+	if width(s) <= w {
+		return []string{s}
+	}
+	return strings.Split(ansi.Wordwrap(s, max(1, w), " "), "\n")
+}
+
+// overlay lays box over the middle of lines, which are w columns wide.
+func overlay(lines, box []string, w int) []string {
+	if len(box) == 0 || len(lines) == 0 {
+		return lines
+	}
+	bw := width(box[0])
+	x, y := max(0, (w-bw)/2), max(0, (len(lines)-len(box))/2)
+	out := append([]string(nil), lines...)
+	for i, b := range box {
+		if y+i >= len(out) {
+			break
+		}
+		under := out[y+i]
+		out[y+i] = ansi.Cut(under, 0, x) + b + ansi.Cut(under, x+bw, w)
+	}
+	return out
+}

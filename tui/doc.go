@@ -1,0 +1,30 @@
+// Package tui is the screen of a running experiment: one Bubble Tea model that
+// shows how well the agent does and how alive its network is, and lets a person turn
+// the knobs of prioritized generative replay while it trains.
+//
+// # The lab and the screen
+//
+// They share nothing but messages. The screen looks at the lab five times a second
+// (Snapshot, Events) and asks it for things (Send, which does not block); it shows
+// what the lab says, never what was asked for. A change of a knob is staged, sent,
+// confirmed at a step and later in force, and each stage is visible. The terminal is
+// a view, never the owner: when it hangs up the screen closes and training goes on.
+//
+// # Where things are
+//
+// model.go holds the model and takes messages, keys.go the table of keys that drives
+// dispatch, footer and help, layout.go the division of the screen by its size,
+// draw.go puts a frame together from the panes (charts.go, knobs.go, panels.go,
+// events.go), history.go keeps what the lab's events said (reduce.go reads them),
+// actions.go and edit.go send and stage, run.go and terminal.go own the terminal,
+// theme.go the colours, text.go what is written with them.
+//
+// # Why
+//
+// Panes are drawn when something they show has changed and kept otherwise, and
+// frames are put together only when a pane changed, because View runs after every
+// message. Styles come from one lipgloss renderer held by the theme, so that several
+// screens on different terminals can live in one process. The lab never sends to the
+// program: measured, an unbuffered Send per step to a slow terminal cut training
+// from 2,000 to 118 steps/s.
+package tui

@@ -1,0 +1,259 @@
+package tui
+
+import (
+	"strings"
+
+	"pgrlab/core/lab"
+)
+
+// draw puts the frame together: exactly m.h lines of m.w columns.
+func (m *Model) draw() []string {
+	t := m.theme
+	var lines []string
+	switch {
+	case m.help:
+		lines = m.helpView()
+	case m.lab == nil || m.snap == nil:
+		lines = m.startingView()
+	case m.layout.kind == oneLine:
+		lines = []string{m.oneLine(m.w)}
+	default:
+		lines = m.dashboard()
+	}
+	lines = t.fill(lines, m.w, m.h)
+	if m.dialog != nil {
+		lines = t.fill(overlay(lines, m.dialog.view(t, m.w, m.h), m.w), m.w, m.h)
+	}
+	if m.options.Characters == ASCII {
+		for i := range lines {
+			lines[i] = asciiOnly(lines[i])
+		}
+	}
+	return lines
+}
+
+// dashboard places the panes between header and footer.
+func (m *Model) dashboard() []string {
+	t, l := m.theme, m.layout
+	lines := make([]string, m.h)
+	lines[0] = t.fit(m.header(m.w), m.w)
+	lines[m.h-1] = t.fit(m.footer(m.w), m.w)
+	if l.kind == tabbed {
+		lines[1] = t.fit(m.tabBar(m.w), m.w)
+	}
+	rows := make([][]segment, m.h)
+	for _, p := range l.places {
+		for i, line := range m.pane(p) {
+			if y := p.y + i; y < m.h {
+				rows[y] = append(rows[y], segment{p.x, p.w, line})
+			}
+		}
+	}
+	for y, segments := range rows {
+		if len(segments) > 0 {
+			lines[y] = m.row(segments)
+		}
+	}
+	return lines
+}
+
+// segment is one line of a pane, w columns wide, from column x on.
+type segment struct {
+	x, w int
+	text string
+}
+
+// row joins the segments of one line; a gap of two columns between them holds the
+// rule of the layout without boxes.
+func (m *Model) row(segments []segment) string {
+	t := m.theme
+	if len(segments) == 2 && segments[0].x > segments[1].x {
+		segments[0], segments[1] = segments[1], segments[0]
+	}
+	var b strings.Builder
+	x := 0
+	for _, s := range segments {
+		if gap := s.x - x; gap > 0 {
+			b.WriteString(t.faint.on(t.glyphs.vertical) + strings.Repeat(" ", gap-1))
+		}
+		b.WriteString(s.text)
+		x = s.x + s.w
+	}
+	return b.String()
+}
+
+// pane draws one pane, or takes it from the cache when nothing it shows changed.
+func (m *Model) pane(p place) []string {
+	c := &m.cache[p.id]
+	focused := p.id == m.focus
+	if c.lines != nil && c.version == m.history.version[p.id] && c.w == p.w && c.h == p.h && c.focused == focused {
+		return c.lines
+	}
+	*c = paneCache{version: m.history.version[p.id], w: p.w, h: p.h, focused: focused, lines: m.frameOf(p, focused)}
+	return c.lines
+}
+
+// frameOf draws a pane with its title: in a box, or below a line.
+func (m *Model) frameOf(p place, focused bool) []string {
+	t := m.theme
+	boxed := m.layout.kind == boxed
+	w, h := p.w, p.h-1
+	if boxed {
+		w, h = p.w-4, p.h-2 // the border and a column of air on both sides
+	}
+	title, note := m.titleOf(p.id, p.w)
+	body := m.bodyOf(p.id, w, h)
+	if boxed {
+		return t.box(title, note, indent(body), p.w, p.h, focused)
+	}
+	name := t.title
+	mark := " "
+	if focused {
+		name, mark = t.titleFocus, t.glyphs.cursor
+	}
+	head := t.spread(name.on(mark+title), note, w)
+	if m.layout.kind == ruled && p.id == paneEvents {
+		head = t.ruleTitle(name.on(mark+title), note, w)
+	}
+	return append([]string{t.fit(head, w)}, t.fill(body, w, h)...)
+}
+
+// indent moves lines one column to the right.
+func indent(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = " " + l
+	}
+	return out
+}
+
+// ruleTitle is a title on a rule across the screen.
+func (t *theme) ruleTitle(title, note string, w int) string {
+	dash := t.glyphs.horizontal
+	if width(title)+width(note)+8 > w {
+		note = ""
+	}
+	end := ""
+	if note != "" {
+		end = " " + note + " "
+	}
+	rest := max(0, w-width(title)-width(end)-2)
+	return title + " " + t.faint.on(strings.Repeat(dash, rest)) + end + t.faint.on(dash)
+}
+
+// titleOf is a pane's title and the note at the right end of its border.
+func (m *Model) titleOf(id paneID, w int) (title, note string) {
+	switch id {
+	case paneKnobs:
+		return "KNOBS", m.knobsNote(w)
+	case paneReturn:
+		return "RETURN", m.returnNote(w - 16)
+	case paneDormant:
+		title = m.dormantTitle(w)
+		room := w - width(title) - 3
+		if m.layout.kind == boxed {
+			room -= 9
+		}
+		return title, m.dormantNote(room)
+	case panePhase:
+		return "PHASE", m.phaseNote(w - 12)
+	case paneScores:
+		return "F VALUES", m.scoresNote(w - 16)
+	case paneLosses:
+		return "LOSSES", m.lossesNote(w - 14)
+	default:
+		return "EVENTS", m.eventsNote()
+	}
+}
+
+// bodyOf is a pane's inside, at most h lines of w columns.
+func (m *Model) bodyOf(id paneID, w, h int) []string {
+	switch id {
+	case paneKnobs:
+		return m.knobsBody(w, h)
+	case paneReturn:
+		return m.returnBody(w, h)
+	case paneDormant:
+		return m.dormantBody(w, h)
+	case panePhase:
+		return m.phaseBody(w, h)
+	case paneScores:
+		return m.scoresBody(w, h)
+	case paneLosses:
+		return m.lossesBody(w, h)
+	default:
+		return m.eventsBody(w, h)
+	}
+}
+
+// tabBar names all panes; the one in focus is marked.
+func (m *Model) tabBar(w int) string {
+	t := m.theme
+	var names []string
+	total := 0
+	for id := range paneCount {
+		name := " " + shortName[id] + " "
+		if id == m.focus {
+			name = t.selected.on(t.glyphs.cursor + shortName[id] + " ")
+		} else {
+			name = t.dim.on(name)
+		}
+		names = append(names, name)
+		total += width(name)
+	}
+	if total <= w {
+		return strings.Join(names, "")
+	}
+	// Too narrow for all: the tab in focus first, the others after it in a circle.
+	var b strings.Builder
+	for i := range names {
+		b.WriteString(names[(int(m.focus)+i)%len(names)])
+	}
+	return b.String()
+}
+
+// startingView stands until the lab exists.
+func (m *Model) startingView() []string {
+	t := m.theme
+	o := m.options
+	lines := []string{
+		t.stateStart.on(t.glyphs.dot+" STARTING") + "  " + t.bold.on(o.Config.Task) + " " + t.glyphs.separator + " " + o.Config.Method,
+		"",
+		t.dim.on("compiling the physics and the training plans: some seconds"),
+	}
+	if o.Folder != "" {
+		lines = append(lines, t.dim.on("run folder  "+o.Folder))
+	}
+	lines = append(lines, "", t.key.on("q")+" "+t.dim.on("quit"))
+	if m.layout.kind == oneLine {
+		return lines[:1]
+	}
+	top := max(0, (m.h-len(lines))/2)
+	out := make([]string, top, m.h)
+	for _, l := range lines {
+		out = append(out, strings.Repeat(" ", max(0, min(m.w/2-36, m.w/4)))+"  "+l)
+	}
+	return out
+}
+
+// paused says whether the run stands still on request.
+func (m *Model) paused() bool { return m.snap != nil && m.snap.State == lab.PausedState }
+
+// asciiOnly replaces every character outside ASCII by one inside, width for width.
+func asciiOnly(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x80 {
+			return r
+		}
+		if a, ok := asciiFor[r]; ok {
+			return a
+		}
+		return '?'
+	}, s)
+}
+
+var asciiFor = map[rune]rune{
+	'ω': 'w', 'α': 'a', 'τ': 't', 'π': 'p', 'μ': 'u', 'σ': 's', 'γ': 'g', 'λ': 'l', 'ε': 'e', 'β': 'b',
+	'±': '~', '·': '-', '→': '>', '←': '<', '…': '~', '−': '-', '≤': '<', '≥': '>', '×': 'x', '–': '-', '—': '-',
+	'²': '2', '≈': '~', '√': 'v', '½': '.', 'Σ': 'S', '▸': '>', '●': '*', '○': 'o',
+}

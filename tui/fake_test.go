@@ -1,0 +1,256 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+)
+
+// fakeLab is a scripted run: a function of the number of advanced env steps and of
+// the commands, with nothing behind it. It answers as the lab does.
+type fakeLab struct {
+	mu       sync.Mutex
+	start    time.Time
+	step     int
+	steps    int
+	state    lab.State
+	phase    lab.Phase
+	done     int // units of the phase
+	total    int
+	values   map[string]lab.Value
+	undo     map[int][2]lab.Value
+	waiting  []lab.KnobChanged
+	refits   int
+	redo     bool // a refit was asked for now
+	events   []lab.Event
+	snapshot *lab.Snapshot
+	sendErr  error
+	commands []lab.Command
+	policy   float64 // how good the policy is, 0..1
+}
+
+// fakeConfig is a PGR run as the screen gets it.
+func fakeConfig() lab.Config {
+	c := lab.Config{
+		Task: "cheetah-run", Method: "pgr-curiosity", Scale: "cpu", Device: "cpu", Seed: 3, Members: 1, Steps: 100_000,
+		Knobs: lab.Settings{
+			Relevance: "curiosity", Guidance: 2, TopFraction: 0.25, Ratio: 0.5, Hold: lab.HoldBatch, UTD: 20, Batch: 256,
+			LRActor: 3e-4, LRCritic: 3e-4, Tau: 0.005, RefitEvery: 10_000, Samples: 100_000, SamplerSteps: 32,
+			SChurn: 0, GeneratorSteps: 10_000, LRGenerator: 3e-4, PUncond: 0.25,
+		},
+	}
+	c.Generator.Conditional = true
+	return c
+}
+
+func newFake() *fakeLab {
+	c := fakeConfig()
+	f := &fakeLab{start: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), steps: c.Steps, state: lab.Running,
+		values: c.Knobs.Values(), undo: map[int][2]lab.Value{}}
+	f.emit(lab.TypeStart, lab.Start{Task: c.Task, Method: c.Method, Scale: c.Scale, Seed: c.Seed, Device: "cpu avx2"})
+	f.publish()
+	return f
+}
+
+func (f *fakeLab) now() time.Time { return f.start.Add(time.Duration(f.step) * 10 * time.Millisecond) }
+
+func (f *fakeLab) emit(kind string, body any) {
+	f.events = append(f.events, lab.Event{Index: len(f.events), Wall: f.now(), Type: kind, Step: f.step, Member: lab.NoMember, Body: body})
+}
+
+// advance makes n env steps, in the order of the phases.
+func (f *fakeLab) advance(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for range n {
+		if f.state != lab.Running || f.step >= f.steps {
+			break
+		}
+		f.step++
+		f.inForce(lab.ClassBatch)
+		pull := 0.3 + 0.7*f.values["ratio"].Number*math.Min(2, f.values["guidance"].Number)
+		f.policy += (1 - f.policy) * pull / 40_000
+		if f.step%1000 == 0 {
+			f.emit(lab.TypeEpisode, lab.Episode{Return: run.Float(800 * f.policy), Length: 1000})
+			f.evaluate()
+		}
+		if every := int(f.values["refit_every"].Number); f.step%every == 0 || f.redo {
+			f.refit()
+		}
+	}
+	if f.step >= f.steps && f.state == lab.Running {
+		f.state = lab.Finished
+		f.emit(lab.TypeDone, lab.Done{Steps: f.step})
+	}
+	f.publish()
+}
+
+func (f *fakeLab) evaluate() {
+	x := float64(f.step)
+	mean := 850*f.policy + 25*math.Sin(x/1700) + 18*math.Sin(x/410)
+	f.emit(lab.TypeEvaluated, lab.Evaluated{ReturnMean: run.Float(mean), ReturnStd: run.Float(22 + 8*math.Cos(x/900)), Episodes: 10})
+	sokar := 0.02 + 0.16*math.Exp(-math.Pow((x-30_000)/18_000, 2)) + 0.008*math.Sin(x/1300)
+	f.emit(lab.TypeDormant, lab.Dormant{Ratio: run.Float(sokar), RatioDrM: run.Float(0.7*sokar + 0.01), Tau: 0.025})
+	l := func(v float64) *run.Float { r := run.Float(v); return &r }
+	f.emit(lab.TypeLosses, lab.Losses{Critic: l(2 + math.Sin(x/5000)), Actor: l(-60 * f.policy), Alpha: l(0.1 + 0.9*math.Exp(-x/9000)),
+		QMean: l(61 * f.policy), Curiosity: l(0.4 * math.Exp(-x/20_000))})
+}
+
+func (f *fakeLab) refit() {
+	f.redo = false
+	f.refits++
+	m := 0.2 + 0.1*math.Sin(float64(f.refits))
+	f.emit(lab.TypeScores, lab.Scores{Relevance: f.values["relevance"].Text, Max: 1, Mean: run.Float(m),
+		Quantiles: []run.Float{0.05, run.Float(m), 0.6}})
+	loss := run.Float(0.3 / math.Sqrt(float64(f.refits)))
+	f.emit(lab.TypeRefit, lab.Refit{Loss: &loss, Steps: int(f.values["generator_steps"].Number), Generated: int(f.values["samples"].Number),
+		Obs: lab.RefitObs{Seconds: 41}})
+	f.inForce(lab.ClassGeneration)
+	f.inForce(lab.ClassRefit)
+}
+
+func (f *fakeLab) inForce(class lab.Class) {
+	rest := f.waiting[:0]
+	for _, w := range f.waiting {
+		if w.Class == class {
+			f.emit(lab.TypeInForce, lab.InForce{ID: w.ID, Knob: w.Knob})
+		} else {
+			rest = append(rest, w)
+		}
+	}
+	f.waiting = rest
+}
+
+// publish makes a new snapshot.
+func (f *fakeLab) publish() {
+	s := &lab.Snapshot{
+		Time: f.now(), Task: "cheetah-run", Method: "pgr-curiosity", Seed: 3, Members: 1,
+		Step: f.step, Steps: f.steps, State: f.state, Phase: f.phase, PhaseDone: f.done, PhaseTotal: f.total,
+		ETA: time.Duration(f.steps-f.step) * 10 * time.Millisecond, StepsPerSec: 98.4, UpdatesPerSec: 1968,
+		Knobs: map[string]lab.Value{}, Waiting: append([]lab.KnobChanged(nil), f.waiting...),
+		Real: f.step, Updates: uint64(max(0, f.step-5000) * 20), Episode: f.step / 1000, EpisodeStep: f.step % 1000,
+		EpisodeReturn: 0.8 * f.policy * float64(f.step%1000), Refits: f.refits,
+	}
+	every := int(f.values["refit_every"].Number)
+	s.NextRefit = every - f.step%every
+	for k, v := range f.values {
+		s.Knobs[k] = v
+	}
+	if f.phase != lab.Collect {
+		s.PhaseETA = time.Duration(f.total-f.done) * 4 * time.Millisecond
+		s.FitLoss = 0.12
+	}
+	if f.refits > 0 {
+		s.Synthetic, s.CostRefit, s.CostGenerate = 100_000, 41*time.Second, 3*time.Second
+		s.FReal, s.FSyn = fakeHistogram(0.25, 0.12), fakeHistogram(0.55, 0.2)
+	}
+	if f.step > 5000 {
+		s.Losses = &lab.UpdateLosses{Critic: 1.73, Actor: -41.2, Alpha: 0.113, QMean: 41.9, Curiosity: 0.021}
+		rows := int(f.values["batch"].Number)
+		if f.refits > 0 {
+			s.MixSynthetic = int(float64(rows) * f.values["ratio"].Number)
+		}
+		s.MixReal = rows - s.MixSynthetic
+	}
+	f.snapshot = s
+}
+
+func fakeHistogram(centre, spread float64) *lab.Histogram {
+	h := &lab.Histogram{Rows: 10_000, Min: 0, Q10: centre - spread, Median: centre, Q90: centre + 1.3*spread, Max: 1, Low: 0, High: 1}
+	for i := range h.Counts {
+		x := (float64(i)+0.5)/lab.Bins - centre
+		h.Counts[i] = int(2000 * math.Exp(-x*x/(2*spread*spread)))
+	}
+	return h
+}
+
+// setPhase shows a slice in the middle of a phase.
+func (f *fakeLab) setPhase(p lab.Phase, done, total int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.phase, f.done, f.total = p, done, total
+	f.publish()
+}
+
+func (f *fakeLab) Snapshot() *lab.Snapshot {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.snapshot
+}
+
+func (f *fakeLab) Events(from int) []lab.Event {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if from >= len(f.events) {
+		return nil
+	}
+	return f.events[from:len(f.events):len(f.events)]
+}
+
+// Send answers at once, as if the next slice ended now.
+func (f *fakeLab) Send(c lab.Command) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.sendErr != nil {
+		return f.sendErr
+	}
+	f.commands = append(f.commands, c)
+	switch c := c.(type) {
+	case lab.Pause:
+		f.state = lab.PausedState
+		f.emit(lab.TypePause, lab.Paused{By: c.By})
+	case lab.Resume:
+		f.state = lab.Running
+		f.emit(lab.TypeResume, lab.Resumed(c))
+	case lab.SetKnob:
+		f.set(c.Knob, c.Value, c.ID, c.Now, 0)
+	case lab.Undo:
+		old, ok := f.undo[c.ID]
+		if !ok {
+			return errors.New("no such change")
+		}
+		f.set(f.knobOf(c.ID), old[0].String(), c.Ref, c.Now, c.ID)
+	}
+	f.publish()
+	return nil
+}
+
+func (f *fakeLab) knobOf(id int) string {
+	for _, e := range f.events {
+		if k, ok := e.Body.(lab.KnobChanged); ok && k.ID == id {
+			return k.Knob
+		}
+	}
+	return ""
+}
+
+func (f *fakeLab) set(name, text, ref string, now bool, undoes int) {
+	k, err := lab.FindKnob(name)
+	v, parseErr := k.Parse(text)
+	if err = errors.Join(err, parseErr); err == nil && name == "sampler_steps" && v.Number > 512 {
+		err = fmt.Errorf("sampler_steps: %v does not fit this generator", v)
+	}
+	if err != nil {
+		f.emit(lab.TypeRefused, lab.Refused{Ref: ref, Knob: name, Value: text, Reason: err.Error()})
+		return
+	}
+	id := len(f.undo) + 1
+	from := f.values[name]
+	f.undo[id] = [2]lab.Value{from, v}
+	f.values[name] = v
+	changed := lab.KnobChanged{ID: id, Knob: name, From: from, To: v, Class: k.Class, Position: lab.After(f.step), Now: now,
+		Obs: lab.KnobObs{By: "screen", Ref: ref, Undoes: undoes}}
+	if k.Class != lab.ClassBatch && f.refits == 0 {
+		changed.Hint = "no effect before the first generation"
+	}
+	f.emit(lab.TypeKnob, changed)
+	f.waiting = append(f.waiting, changed)
+	if now {
+		f.redo = true
+	}
+}

@@ -1,0 +1,120 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+)
+
+// definition says what a quantity on the screen is and where it comes from.
+type definition struct{ name, text string }
+
+// definitions are the quantities of the screen. A number without an entry here does
+// not belong on it.
+var definitions = []definition{
+	{"RETURN", "undiscounted sum of rewards of one episode under the mean action tanh μ(s), averaged over the episodes of one evaluation (environments of their own, start states fixed by seed and episode). ± is the standard deviation over those episodes of one policy; it says nothing about other seeds."},
+	{"DORMANT RATIO (Sokar)", "share of the policy's hidden units with score ≤ τ, score_i = E|h_i| / mean_k E|h_k| of its layer, h after the ReLU, output layer left out, τ = 0.025, over real states. Sokar et al. 2023, equation 1."},
+	{"DORMANT RATIO (DrM)", "the same with pre-activations, both output heads counted and score < τ. Xu et al. 2024 (XuGW-Kevin/DrM: utils.py)."},
+	{"F relevance", "what the generator is conditioned on and prompted with. reward: r. return: Q(s, π(s)). td: |r + γ(1−d) Q̄(s', π(s')) − Q(s, a)|, td-signed without the bars. curiosity: mean squared error of the forward model g(h(s), a) against h(s') of an ICM. none: the condition is always dropped, as in SynthER. Wang et al. 2025, section 4."},
+	{"ω guidance", "D = D(∅) + ω (D(c) − D(∅)) at every denoising step (classifier-free guidance, Ho and Salimans 2021). 1 is the conditional model alone."},
+	{"r ratio", "share of synthetic rows in a batch, n_syn = int(B·r); all rows are real while D_syn holds fewer than n_syn."},
+	{"steps/s, updates/s", "environment steps and critic updates per second, over the last seconds."},
+	{"eta", "time to go: the env steps, evaluations and refits still to come, each at its mean cost so far."},
+	{"episode", "the training episode under way: its steps, and the sum of its rewards so far under the stochastic policy."},
+	{"batch", "real and synthetic rows of the last batch."},
+	{"D_real, D_syn, updates", "real and synthetic transitions held, critic updates made. D_syn is emptied before each generation."},
+	{"F VALUES", "F of the real transitions at the last scoring, and of the synthetic ones under the same F; 20 bins over the range both share, heights relative to the fullest bin of each. med is the median, p90 the 90th percentile. The curve below is the median of the real ones at each scoring so far."},
+	{"LOSSES", "of the last update; the curves are their means at the evaluations so far, the generator's at the refits. - means not computed yet."},
+	{"critic", "Σ_j mean (Q_j(s,a) − y)², y = r + γ(1−d)(min over M target critics − α log π(a'|s')). Chen et al. 2021 (REDQ), Algorithm 1."},
+	{"actor", "mean of α log π(ã|s) − mean_j Q_j(s, ã)."},
+	{"α", "entropy temperature; its loss is −mean log α (log π + H̄), H̄ = −dim(A). Haarnoja et al. 2018."},
+	{"Q mean", "mean of Q_j(s, a) over batch and critics."},
+	{"ICM", "forward plus inverse loss of the curiosity model. Pathak et al. 2017."},
+	{"generator", "EDM loss mean λ(σ)|D(x+σn) − x|² of the last fit. Karras et al. 2022, section 5."},
+	{"phases", "collect: one environment step with its updates. score: F of every real transition. fit: the generator, from new. generate: D_syn. evaluate: the episodes of the return."},
+	{"markers ╎ on the charts", "step at which a change came into force, the first batch with data made under it; ┴ on the axis: step at which it was set."},
+	{"batch, generation, refit", "classes of knobs: in force from the next update; from the next generation of samples; from the next refit (score, fit, generate). ! makes generation and refit happen at once."},
+}
+
+// helpLines is the help in w columns.
+func (m *Model) helpLines(w int) []string {
+	t := m.theme
+	out := []string{t.title.on("KEYS")}
+	name := 12
+	for _, b := range append(m.keys, binding{label: "ctrl+c", help: "as q; a second one within 5 s stops and saves at once"}) {
+		where := ""
+		if b.panes != nil {
+			where = " (" + paneNames(b.panes) + ")"
+		}
+		out = append(out, hang(t.key.on(t.fit(t.keyLabel(b.label), name)), name, b.help+where, w)...)
+	}
+	out = append(out, "", t.title.on("KNOBS"))
+	for _, k := range m.knobs {
+		about := fmt.Sprintf("%s; %s, %s", k.Doc+unitOf(k), k.Range(), takesEffect(k.Class))
+		out = append(out, hang(t.accent.on(t.fit(k.Name, nameWidth)), nameWidth, m.spelled(about), w)...)
+	}
+	out = append(out, "", t.title.on("WHAT THE NUMBERS ARE"))
+	for _, d := range definitions {
+		out = append(out, t.accent.on(d.name))
+		for _, l := range wrap(m.spelled(d.text), w-2) {
+			out = append(out, "  "+l)
+		}
+	}
+	return out
+}
+
+// spelled is text in characters that the screen has.
+func (m *Model) spelled(text string) string {
+	if m.options.Characters == ASCII {
+		return spelledOut.Replace(text)
+	}
+	return text
+}
+
+// hang wraps text behind a name of n columns.
+func hang(name string, n int, text string, w int) []string {
+	lines := wrap(text, max(10, w-n))
+	for i := range lines {
+		if i == 0 {
+			lines[i] = name + lines[i]
+		} else {
+			lines[i] = strings.Repeat(" ", n) + lines[i]
+		}
+	}
+	return lines
+}
+
+func paneNames(panes []paneID) string {
+	var names []string
+	for _, p := range panes {
+		names = append(names, shortName[p])
+	}
+	return strings.Join(names, ", ")
+}
+
+// spelledOut names, for terminals without them, the letters of the definitions that
+// are not ASCII.
+var spelledOut = strings.NewReplacer(
+	"μ", "mu", "τ", "tau", "π", "pi", "γ", "gamma", "ω", "w", "α", "alpha", "λ", "lambda", "σ", "sigma", "Σ", "sum",
+	"Q̄", "Q'", "H̄", "H", "ã", "a~", "−", "-", "≤", "<=", "²", "^2", "±", "+-", "·", "*", "∅", "none", "╎", "!", "┴", "^")
+
+// helpView is the help over the whole screen, scrolled.
+func (m *Model) helpView() []string {
+	w, h := m.w, m.h
+	lines := m.helpLines(min(w-4, 110))
+	room := max(1, h-2)
+	m.helpTop = max(0, min(m.helpTop, len(lines)-room))
+	end := min(len(lines), m.helpTop+room)
+	body := make([]string, 0, room)
+	for _, l := range lines[m.helpTop:end] {
+		body = append(body, " "+l)
+	}
+	return m.theme.box("HELP", m.theme.dim.on(m.helpNote(end, len(lines))), body, w, h, true)
+}
+
+func (m *Model) helpNote(end, all int) string {
+	note := "esc close"
+	if m.helpTop > 0 || end < all {
+		note = m.theme.glyphs.up + m.theme.glyphs.down + " scroll  " + note
+	}
+	return note
+}

@@ -1,0 +1,336 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"pgrlab/core/lab"
+)
+
+// knobsBody lists the knobs and explains the selected one below.
+func (m *Model) knobsBody(w, h int) []string {
+	most := max(2, h/4, h-len(m.knobs)-1) // a low pane shows the list first
+	detail := m.knobDetail(w, most)
+	detail = detail[:min(most, len(detail))]
+	least := min(len(m.knobs), max(3, h/2))
+	room := h - len(detail)
+	if room < least {
+		room = least
+	}
+	if room >= len(m.knobs) {
+		room = len(m.knobs)
+	}
+	room = max(1, min(room, h))
+	m.knobsTop = max(0, min(m.knobsTop, len(m.knobs)-room))
+	m.knobsTop = min(max(m.knobsTop, m.selected-room+1), m.selected)
+	var out []string
+	for i := m.knobsTop; i < m.knobsTop+room; i++ {
+		out = append(out, m.knobRow(i, w))
+	}
+	if spare := h - len(out) - len(detail); spare > 0 {
+		out = append(out, "")
+	}
+	return append(out, detail...)
+}
+
+// Columns of a knob's row.
+const (
+	symbolWidth = 4
+	nameWidth   = 16
+	gaugeWidth  = 12
+)
+
+// knobRow is one knob: symbol, name, value, and where the value lies in its range.
+func (m *Model) knobRow(i, w int) string {
+	t, k := m.theme, m.knobs[i]
+	cursor := "  "
+	ink := t.text
+	if i == m.selected {
+		cursor, ink = t.accent.on(t.glyphs.cursor)+" ", t.bold
+	}
+	name := nameWidth
+	if w < 46 {
+		cursor = cursor[:len(cursor)-1]
+		name = max(6, min(12, w-18))
+	}
+	used := m.knobUse(k) == nil
+	if !used {
+		ink = t.faint
+	}
+	left := cursor + t.dim.on(t.fit(k.Symbol, symbolWidth)) + ink.on(t.fit(k.Name, name))
+	if w < 46 {
+		return t.spread(left, m.knobValue(k, i == m.selected, used), w)
+	}
+	value := t.fit(" "+m.knobValue(k, i == m.selected, used), w-width(left)-gaugeWidth)
+	return left + value + m.knobGauge(k, used)
+}
+
+// knobValue is the effective value, with the staged or typed one behind an arrow.
+func (m *Model) knobValue(k lab.Knob, selected, used bool) string {
+	t := m.theme
+	now := readable(m.effective(k.Name))
+	if !used {
+		return t.faint.on(now)
+	}
+	if selected && m.editing != nil {
+		return now + " " + t.glyphs.arrow + " " + t.staged.on(*m.editing+"_")
+	}
+	if v, ok := m.staged[k.Name]; ok {
+		return now + " " + t.glyphs.arrow + " " + t.staged.on(readable(v)+"*")
+	}
+	return t.bold.on(now)
+}
+
+// knobGauge is the place of a number in its range, of a choice among the choices,
+// or the change that is under way.
+func (m *Model) knobGauge(k lab.Knob, used bool) string {
+	t := m.theme
+	if !used {
+		return t.faint.on(t.fit("not used", gaugeWidth))
+	}
+	for i := len(m.history.changes) - 1; i >= 0; i-- {
+		c := m.history.changes[i]
+		if c.knob != k.Name || c.state == refused {
+			continue
+		}
+		switch c.state {
+		case asked:
+			return t.warn.on(t.fit("pending"+t.glyphs.wait, gaugeWidth))
+		case applied:
+			return t.warn.on(t.fit(fmt.Sprintf("#%d set", c.number), gaugeWidth))
+		}
+		break
+	}
+	if m.snap != nil {
+		for _, s := range m.snap.Scheduled {
+			if s.Knob == k.Name {
+				return t.dim.on(t.fit("at "+count(s.At.Step), gaugeWidth))
+			}
+		}
+	}
+	v := m.wanted(k.Name)
+	if k.Kind == lab.KindChoice {
+		for i, c := range k.Choices {
+			if c == v.Text {
+				return t.dim.on(t.fit(fmt.Sprintf("%d of %d", i+1, len(k.Choices)), gaugeWidth))
+			}
+		}
+	}
+	return t.bar(place01(k, v.Number), gaugeWidth)
+}
+
+// readable writes a value for people: 10,000 and 3e-4 rather than 10000 and 0.0003.
+func readable(v lab.Value) string {
+	a := math.Abs(v.Number)
+	switch {
+	case v.Text != "":
+		return v.Text
+	case a >= 1000 && a < 1e12 && v.Number == math.Trunc(v.Number):
+		return count(int(v.Number))
+	case a > 0 && a < 1e-2:
+		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(v.Number, 'e', -1, 64), "e-")
+		return mantissa + "e-" + strings.TrimLeft(exponent, "0")
+	default:
+		return v.String()
+	}
+}
+
+// place01 is where x lies between the ends of the knob's range; a logarithmic range
+// from 0 starts at a millionth.
+func place01(k lab.Knob, x float64) float64 {
+	lo, hi := k.Min, k.Max
+	if k.Scale == lab.ScaleLog {
+		lo, hi, x = math.Log10(math.Max(lo, 1e-6)), math.Log10(hi), math.Log10(math.Max(x, 1e-6))
+	}
+	if !(hi > lo) {
+		return 0
+	}
+	return (x - lo) / (hi - lo)
+}
+
+// knobDetail explains the selected knob: what it is, what the staged change does
+// and when, what became of the last one. With little room its sentences are cut, not wrapped.
+func (m *Model) knobDetail(w, room int) []string {
+	t, k := m.theme, m.knobs[m.selected]
+	var out []string
+	if m.message != "" {
+		for _, l := range wrap(t.glyphs.cross+" "+m.message, w) {
+			out = append(out, t.bad.on(l))
+		}
+		return out
+	}
+	if last := m.lastChange(); last != nil && len(m.staged) == 0 && m.editing == nil {
+		if text := m.changeText(last, false); room < 4 {
+			out = append(out, t.fit(text, w))
+		} else {
+			out = append(out, wrapStyled(text, w)...)
+		}
+	}
+	add := func(colour ink, text string) {
+		if room < 4 {
+			out = append(out, colour.on(t.fit(text, w)))
+			return
+		}
+		for _, l := range wrap(text, w) {
+			out = append(out, colour.on(l))
+		}
+	}
+	switch err := m.knobUse(k); {
+	case err != nil:
+		add(t.dim, err.Error())
+	case m.editing != nil:
+		add(t.staged, k.Range()+": enter stages it, esc drops it")
+	case len(m.staged) > 0:
+		add(t.staged, m.stagedEffect())
+		add(t.dim, longest([]string{"enter apply  ! now  esc drop", "enter apply  esc drop"}, w))
+	default:
+		if text := m.mixText(k); text != "" {
+			add(t.text, text)
+		}
+		add(t.dim, k.Doc+unitOf(k)+"; "+takesEffect(k.Class))
+	}
+	return out
+}
+
+func unitOf(k lab.Knob) string {
+	if k.Unit == "" {
+		return ""
+	}
+	return " (" + k.Unit + ")"
+}
+
+func takesEffect(c lab.Class) string {
+	switch c {
+	case lab.ClassBatch:
+		return "in force from the next update"
+	case lab.ClassGeneration:
+		return "in force from the next generation"
+	case lab.ClassRefit:
+		return "in force from the next refit"
+	default:
+		return "fixed for a run"
+	}
+}
+
+// stagedEffect says what enter will do.
+func (m *Model) stagedEffect() string {
+	class := m.stagedClass()
+	text := m.stagedText() + ": "
+	switch cost, known := m.cost(class); {
+	case class == lab.ClassBatch:
+		return text + "from the next update"
+	case !m.generated():
+		return text + "at the first refit, in " + count(m.snap.NextRefit) + " steps"
+	case known && cost < patience:
+		return text + "now, about " + duration(cost)
+	case known:
+		return text + "at the next refit, or now in about " + duration(cost)
+	default:
+		return text + "at the next refit, or now"
+	}
+}
+
+// stagedText names the staged changes.
+func (m *Model) stagedText() string {
+	var parts []string
+	for _, k := range m.knobs {
+		if v, ok := m.staged[k.Name]; ok {
+			parts = append(parts, fmt.Sprintf("%s %s %s %s", symbol(k), readable(m.effective(k.Name)), m.theme.glyphs.arrow, readable(v)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// stagedClass is the most expensive class among the staged changes.
+func (m *Model) stagedClass() lab.Class {
+	class := lab.ClassBatch
+	for _, k := range m.knobs {
+		if _, ok := m.staged[k.Name]; ok {
+			class = max(class, k.Class)
+		}
+	}
+	return class
+}
+
+// mixText spells out what r, batch and hold make of a batch; "" for other knobs.
+func (m *Model) mixText(k lab.Knob) string {
+	switch k.Name {
+	case "ratio", "batch", "hold":
+	default:
+		return ""
+	}
+	r, rows := m.wanted("ratio").Number, int(m.wanted("batch").Number)
+	if m.wanted("hold").Text == lab.HoldReal {
+		if r >= 1 {
+			return ""
+		}
+		rows = int(math.Round(float64(rows) / 2 / (1 - r)))
+	}
+	synthetic := int(float64(rows) * r)
+	return fmt.Sprintf("r %v %s batch %s = %s real + %s synthetic", r, m.theme.glyphs.separator, count(rows), count(rows-synthetic), count(synthetic))
+}
+
+// wanted is the staged value of a knob, or the effective one.
+func (m *Model) wanted(name string) lab.Value {
+	if v, ok := m.staged[name]; ok {
+		return v
+	}
+	return m.effective(name)
+}
+
+// effective is the value the lab says is set.
+func (m *Model) effective(name string) lab.Value {
+	if m.snap != nil {
+		if v, ok := m.snap.Knobs[name]; ok {
+			return v
+		}
+	}
+	v, _ := m.options.Config.Knobs.Get(name)
+	return v
+}
+
+// knobUse is nil, or why the method does not use the knob.
+func (m *Model) knobUse(k lab.Knob) error { return k.UsedBy(&m.options.Config) }
+
+// lastChange is the newest change, whatever became of it.
+func (m *Model) lastChange() *change {
+	if n := len(m.history.changes); n > 0 {
+		return m.history.changes[n-1]
+	}
+	return nil
+}
+
+func (m *Model) knobsNote(w int) string {
+	if n := len(m.staged); n > 0 {
+		return m.theme.staged.on(fmt.Sprintf("%d staged", n))
+	}
+	if w < 40 {
+		return ""
+	}
+	return m.theme.dim.on(fmt.Sprintf("%d of %d", m.selected+1, len(m.knobs)))
+}
+
+// symbol is the knob's letter in the paper, or its name.
+func symbol(k lab.Knob) string {
+	if k.Symbol == "" {
+		return k.Name
+	}
+	return k.Symbol
+}
+
+func (m *Model) knobSymbol(name string) string {
+	if k, err := lab.FindKnob(name); err == nil {
+		return symbol(k)
+	}
+	return name
+}
+
+// knobTitle is symbol and name.
+func (m *Model) knobTitle(name string) string {
+	if s := m.knobSymbol(name); s != name {
+		return s + " " + name
+	}
+	return name
+}

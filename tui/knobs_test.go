@@ -1,0 +1,129 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"pgrlab/core/lab"
+)
+
+func TestStagingSendsNothing(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	n := len(s.fake.commands)
+	s.press("down", "right", "right", "left")
+	s.contains(t, "2 → 2.25*", "1 staged", "enter apply")
+	s.press("left")
+	if len(s.staged) != 0 {
+		t.Errorf("the effective value is still staged: %v", s.staged)
+	}
+	s.press("right", "esc")
+	if len(s.staged) != 0 || len(s.fake.commands) != n {
+		t.Errorf("esc keeps %v staged; sent %v", s.staged, s.fake.commands[n:])
+	}
+}
+
+func TestBatchKnobIsATransaction(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.press("down", "down", "right", "enter")
+	s.contains(t, "#1 r ratio 0.5 → 0.625", "applied 24,000")
+	s.fake.advance(1)
+	s.Update(polled{})
+	s.contains(t, "in force 24,001", "▲1 r 0.5→0.625")
+	if c, ok := s.lastCommand().(lab.SetKnob); !ok || c.Now || c.Value != "0.625" {
+		t.Errorf("sent %#v", s.lastCommand())
+	}
+}
+
+func TestPendingUntilTheLabAnswers(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.lab = mute{s.fake}
+	s.press("down", "down", "right", "enter")
+	s.contains(t, "pending…")
+	if !strings.Contains(s.View(), "0.5  ") {
+		t.Error("the value on the screen is not the lab's")
+	}
+}
+
+// mute takes commands and never answers.
+type mute struct{ *fakeLab }
+
+func (mute) Send(lab.Command) error { return nil }
+
+func TestCheapGenerationIsMadeNow(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.press("down", "right", "enter")
+	if c, ok := s.lastCommand().(lab.SetKnob); !ok || !c.Now || c.Knob != "guidance" {
+		t.Errorf("sent %#v, want guidance now", s.lastCommand())
+	}
+}
+
+func TestDearRefitAsks(t *testing.T) {
+	for key, want := range map[string]any{"enter": false, "!": true, "esc": nil} {
+		s := running(t, 160, 45, 24_000)
+		n := len(s.fake.commands)
+		s.press("right", "enter")
+		s.contains(t, "apply F curiosity → td", "now, about 41s", "at the next refit, in 6,000 steps")
+		if len(s.fake.commands) != n {
+			t.Fatalf("sent before the answer: %v", s.fake.commands[n:])
+		}
+		s.press(key)
+		c, ok := s.lastCommand().(lab.SetKnob)
+		if ok != (want != nil) || ok && c.Now != want {
+			t.Errorf("%s sent %#v", key, s.lastCommand())
+		}
+	}
+}
+
+func TestNothingToRedoBeforeTheFirstRefit(t *testing.T) {
+	s := running(t, 160, 45, 3_000)
+	s.press("down", "right")
+	s.contains(t, "at the first refit, in 7,000 steps")
+	s.press("enter")
+	s.contains(t, "no effect before", "the first generation")
+}
+
+func TestRefusalSaysWhy(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	for s.knobs[s.selected].Name != "sampler_steps" {
+		s.press("down")
+	}
+	s.press("8", "0", "0", "enter", "enter")
+	s.contains(t, "✗ sampler_steps: 800 does not fit")
+	s.press("e", "5", "0", "0", "0", "enter")
+	s.contains(t, "✗ sampler_steps: 5000 is out of range")
+	s.fake.sendErr = lab.ErrBusy
+	s.press("right", "enter")
+	s.contains(t, "the lab is busy")
+}
+
+func TestUnusedKnobNamesTheMethods(t *testing.T) {
+	s := newScreen(t, 160, 45, func(o *Options) { o.Config.Method, o.Config.Generator.Kind = "redq", lab.GeneratorNone })
+	s.Update(started{lab: s.fake})
+	s.press("right")
+	s.contains(t, "not used", "relevance: not used by redq: pgr-reward,")
+	if len(s.staged) != 0 {
+		t.Error("an unused knob was staged")
+	}
+}
+
+func TestUndoIsANewChange(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.press("down", "down", "right", "enter", "right", "enter", "z")
+	s.contains(t, "#3 r ratio 0.75 → 0.625", "(undoes #2)")
+	s.press("z")
+	s.contains(t, "#4 r ratio 0.625 → 0.5", "(undoes #1)")
+	n := len(s.fake.commands)
+	s.press("z")
+	s.contains(t, "nothing to undo")
+	if len(s.fake.commands) != n {
+		t.Errorf("sent %v", s.fake.commands[n:])
+	}
+}
+
+func TestChangesOfOthersAreShown(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.fake.set("utd", "10", "", false, 0)
+	s.fake.publish()
+	s.Update(polled{})
+	s.contains(t, "#1 UTD utd 20 → 10")
+}

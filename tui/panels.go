@@ -1,0 +1,335 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"pgrlab/core/lab"
+)
+
+// header is the first line: what runs, how far it is, how fast.
+func (m *Model) header(w int) string {
+	t, s, o := m.theme, m.snap, m.options
+	state := m.stateText()
+	done := fmt.Sprintf("%s/%s", count(s.Step), count(s.Steps))
+	percent := fmt.Sprintf("%d%%", int(100*m.fraction()))
+	speed := rate(s.StepsPerSec) + t.dim.on(" steps/s")
+	updates := rate(s.UpdatesPerSec) + t.dim.on(" updates/s")
+	eta := t.dim.on("eta ") + duration(s.ETA)
+	dot := t.faint.on(" " + t.glyphs.separator + " ")
+	name := t.bold.on(o.Config.Task) + dot + o.Config.Method
+	seed := t.dim.on("seed ") + fmt.Sprint(o.Config.Seed)
+	left := state + "  " + name + dot + seed + dot + t.dim.on(m.device())
+	for _, right := range []string{
+		t.dim.on("step ") + done + " " + t.bar(m.fraction(), 24) + " " + percent + "   " + speed + "  " + updates + "   " + eta,
+		t.dim.on("step ") + done + " " + t.bar(m.fraction(), 12) + " " + percent + "  " + speed + "  " + updates + "  " + eta,
+		done + " " + percent + "  " + speed + "  " + eta,
+	} {
+		for _, l := range []string{left, state + "  " + name + dot + seed, state + "  " + name} {
+			if width(l)+2+width(right) <= w {
+				return t.spread(l, right, w)
+			}
+		}
+	}
+	return join(w, "  ", state, done, percent, speed, eta, t.bold.on(o.Config.Task), o.Config.Method)
+}
+
+func (m *Model) fraction() float64 {
+	if m.snap.Steps <= 0 {
+		return 0
+	}
+	return math.Min(1, float64(m.snap.Step)/float64(m.snap.Steps))
+}
+
+// stateText is the run's state with a sign of its own, so that it reads without
+// colour.
+func (m *Model) stateText() string {
+	t := m.theme
+	switch m.snap.State {
+	case lab.Running:
+		return t.stateRun.on(t.glyphs.play + " RUN")
+	case lab.PausedState:
+		return t.statePause.on(t.glyphs.pause + " PAUSED")
+	case lab.Finished:
+		return t.stateRun.on(t.glyphs.check + " DONE")
+	case lab.FailedState:
+		return t.stateStop.on(t.glyphs.cross + " FAILED")
+	default:
+		return t.stateStart.on(t.glyphs.ring + " STARTING")
+	}
+}
+
+// oneLine is all there is below 40x10.
+func (m *Model) oneLine(w int) string {
+	s, h := m.snap, &m.history
+	parts := []string{m.stateText(), fmt.Sprintf("%s/%s", count(s.Step), count(s.Steps))}
+	if n := len(h.evaluations); n > 0 {
+		parts = append(parts, "return "+number(h.evaluations[n-1].mean))
+	}
+	if n := len(h.dormant); n > 0 {
+		parts = append(parts, fmt.Sprintf("dormant %.3f", h.dormant[n-1].sokar))
+	}
+	return join(w, "  ", parts...)
+}
+
+// phases in the order of a step; collect stands for the step with its updates.
+var phases = []struct {
+	phase lab.Phase
+	name  string
+}{
+	{lab.Collect, "collect+train"}, {lab.Score, "score"}, {lab.Fit, "fit"},
+	{lab.Generate, "generate"}, {lab.Evaluate, "evaluate"},
+}
+
+func (m *Model) phaseBody(w, h int) []string {
+	t := m.theme
+	var strip []string
+	for _, p := range phases {
+		if p.phase == m.phase() {
+			strip = append(strip, t.accent.on(t.glyphs.dot+" ")+t.bold.on(p.name))
+		} else {
+			strip = append(strip, t.faint.on(t.glyphs.ring+" "+p.name))
+		}
+	}
+	line := strings.Join(strip, " ")
+	if width(line)+len(strip) <= w {
+		line = strings.Join(strip, "  ")
+	}
+	if width(line) > w {
+		line = m.phaseShort()
+	}
+	return []string{line, m.phaseProgress(w), m.refitLine(w), m.batchLine(w), m.buffersLine()}[:min(5, max(1, h))]
+}
+
+// phase is the one that runs; between two steps it is the step's.
+func (m *Model) phase() lab.Phase {
+	if m.snap.Phase == lab.AfterStep {
+		return lab.Collect
+	}
+	return m.snap.Phase
+}
+
+// phaseShort names only the phase that runs.
+func (m *Model) phaseShort() string {
+	for _, p := range phases {
+		if p.phase == m.phase() {
+			return m.theme.accent.on(m.theme.glyphs.dot+" ") + m.theme.bold.on(p.name)
+		}
+	}
+	return ""
+}
+
+// phaseProgress is the bar of a phase that takes longer than a step.
+func (m *Model) phaseProgress(w int) string {
+	t, s := m.theme, m.snap
+	if s.Err != "" {
+		return t.bad.on(t.fit(t.glyphs.cross+" "+s.Err, w))
+	}
+	if m.phase() == lab.Collect || s.PhaseTotal <= 1 {
+		where := t.dim.on("episode ") + count(s.Episode) + t.dim.on(" step ") + count(s.EpisodeStep)
+		so := number(s.EpisodeReturn)
+		return longest([]string{where + t.dim.on(" return so far ") + so, where + t.dim.on(" sum ") + so, where}, w)
+	}
+	text := fmt.Sprintf(" %s/%s", count(s.PhaseDone), count(s.PhaseTotal))
+	if s.PhaseETA > 0 {
+		text += t.dim.on("  ") + duration(s.PhaseETA) + t.dim.on(" to go")
+	}
+	return t.bar(float64(s.PhaseDone)/float64(s.PhaseTotal), min(30, w-width(text))) + text
+}
+
+// refitLine says when the generator is renewed next.
+func (m *Model) refitLine(w int) string {
+	t, s := m.theme, m.snap
+	if s.NextRefit <= 0 {
+		return t.dim.on("no refit to come")
+	}
+	text := t.dim.on("next refit in ") + count(s.NextRefit) + t.dim.on(" steps")
+	texts := []string{text, t.dim.on("refit in ") + count(s.NextRefit)}
+	if s.StepsPerSec > 0 && s.State == lab.Running {
+		texts = append(texts, text+t.dim.on(" (")+duration(seconds(float64(s.NextRefit)/s.StepsPerSec))+t.dim.on(")"))
+	}
+	return longest(texts, w)
+}
+
+// batchLine is the mix of the last batch.
+func (m *Model) batchLine(w int) string {
+	t, s := m.theme, m.snap
+	all := s.MixReal + s.MixSynthetic
+	if all == 0 {
+		return t.dim.on("batch  no update yet")
+	}
+	parts := t.real.on(count(s.MixReal)+" real") + " + " + t.synthetic.on(count(s.MixSynthetic)+" synthetic")
+	text := longest([]string{t.dim.on("batch ") + count(all) + " = " + parts, parts}, w)
+	if room := min(24, w-width(text)-2); room >= 8 {
+		n := (s.MixReal*room + all/2) / all
+		text += "  " + t.real.on(strings.Repeat(t.glyphs.full, n)) + t.synthetic.on(strings.Repeat(t.glyphs.blocks[3], room-n))
+	}
+	return text
+}
+
+func (m *Model) buffersLine() string {
+	t, s := m.theme, m.snap
+	return t.dim.on("D_real ") + count(s.Real) + t.dim.on("  D_syn ") + count(s.Synthetic) + t.dim.on("  updates ") + count(int(s.Updates))
+}
+
+// phaseNote counts the refits.
+func (m *Model) phaseNote(w int) string {
+	if m.snap.Refits == 0 {
+		return ""
+	}
+	return longest([]string{m.theme.dim.on(fmt.Sprintf("%d refits", m.snap.Refits))}, w)
+}
+
+// scoresBody is the distribution of F: real above synthetic, over the same bins.
+func (m *Model) scoresBody(w, h int) []string {
+	t, s := m.theme, m.snap
+	if s.FReal == nil {
+		return []string{t.dim.on("F is scored before the first refit")}
+	}
+	d := histogramView{rows: max(1, min(4, (h-2)/2)), columns: 1, label: 5}
+	if w < d.label+lab.Bins+5 {
+		d.label = 1
+	}
+	if d.rows > 1 && w >= d.label+1+2*lab.Bins+quantileWidth {
+		d.columns = 2
+	}
+	d.room = w - d.label - 1 - d.columns*lab.Bins
+	out := m.histogram("real", s.FReal, t.real, d)
+	if s.FSyn != nil {
+		out = append(out, m.histogram("D_syn", s.FSyn, t.synthetic, d)...)
+	} else {
+		out = append(out, t.dim.on("no synthetic rows yet"))
+	}
+	if h > 2*d.rows {
+		lo, hi := number(s.FReal.Low), number(s.FReal.High)
+		axis := lo + strings.Repeat(" ", max(1, d.columns*lab.Bins-width(lo)-width(hi))) + hi
+		out = append(out, strings.Repeat(" ", d.label+1)+t.dim.on(axis))
+	}
+	if h > 2*d.rows+1 && len(m.history.scores) > 1 {
+		var medians []float64
+		for _, r := range m.history.scores {
+			medians = append(medians, r.median)
+		}
+		name := t.dim.on("median of real over time ")
+		out = append(out, name+t.real.on(t.sparkline(medians, w-width(name))))
+	}
+	return out
+}
+
+// histogramView is how histograms are drawn: how high, columns of a bin, width of
+// the label before and of the room behind.
+type histogramView struct{ rows, columns, label, room int }
+
+// quantileWidth is the room for the quantiles, as " p90 0.810".
+const quantileWidth = 10
+
+// histogram is a label, the bars, and median and 90th percentile behind them.
+func (m *Model) histogram(name string, q *lab.Histogram, colour ink, d histogramView) []string {
+	t := m.theme
+	var values []float64
+	for _, n := range q.Counts {
+		for range d.columns {
+			values = append(values, float64(n))
+		}
+	}
+	if d.label == 1 {
+		name = map[string]string{"real": "r", "D_syn": "s"}[name]
+	}
+	med, p90 := t.dim.on(" med ")+number(q.Median), t.dim.on(" p90 ")+number(q.Q90)
+	out := t.columns(values, d.rows, colour)
+	for i := range out {
+		label, text := "", ""
+		switch {
+		case i == len(out)-1 && d.rows > 1:
+			label, text = name, p90
+		case i == len(out)-2:
+			text = med
+		case i == len(out)-1:
+			label = name
+			text = longest([]string{med + p90, med, " " + number(q.Median), " " + strconv.FormatFloat(q.Median, 'g', 2, 64)}, d.room)
+		}
+		out[i] = colour.on(t.fit(label, d.label)) + " " + out[i] + text
+	}
+	return out
+}
+
+func (m *Model) scoresNote(w int) string {
+	t := m.theme
+	n := len(m.history.scores)
+	if n == 0 {
+		return ""
+	}
+	return longest([]string{t.dim.on("median"), t.dim.on("scored at step ") + count(m.history.scores[n-1].step)}, w)
+}
+
+// lossesBody is the newest loss of each part with its past at the evaluations.
+func (m *Model) lossesBody(w, h int) []string {
+	t := m.theme
+	parts := m.losses()
+	perLine := max(1, min((len(parts)+max(1, h)-1)/max(1, h), w/14))
+	cell := w / perLine
+	var out []string
+	var line strings.Builder
+	for i, p := range parts {
+		text := t.dim.on(p.name+" ") + number(p.now)
+		if room := min(10, cell-width(text)-2); room >= 3 {
+			text += " " + t.accent.on(t.sparkline(p.past, room))
+		}
+		line.WriteString(t.fit(text, cell))
+		if (i+1)%perLine == 0 || i == len(parts)-1 {
+			out = append(out, line.String())
+			line.Reset()
+		}
+	}
+	return out
+}
+
+// lossPart is one loss: of the last update, and at the evaluations so far.
+type lossPart struct {
+	name string
+	now  float64
+	past []float64
+}
+
+func (m *Model) losses() []lossPart {
+	nan := math.NaN()
+	now := lab.UpdateLosses{Critic: nan, Actor: nan, Alpha: nan, QMean: nan, Curiosity: nan}
+	if l := m.snap.Losses; l != nil {
+		now = *l
+	}
+	parts := []lossPart{{"critic", now.Critic, nil}, {"actor", now.Actor, nil}, {"α", now.Alpha, nil},
+		{"Q mean", now.QMean, nil}, {"ICM", now.Curiosity, nil}}
+	for _, r := range m.history.losses {
+		for i, v := range [...]float64{r.critic, r.actor, r.alpha, r.qMean, r.curiosity} {
+			parts[i].past = append(parts[i].past, v)
+		}
+	}
+	generator := lossPart{"generator", nan, nil}
+	for _, r := range m.history.refits {
+		if r.steps > 0 {
+			generator.past = append(generator.past, r.loss)
+			generator.now = r.loss
+		}
+	}
+	if m.phase() == lab.Fit {
+		generator.now = m.snap.FitLoss
+	}
+	return append(parts, generator)
+}
+
+func (m *Model) lossesNote(w int) string {
+	return longest([]string{m.theme.dim.on("curves: at the evaluations")}, w)
+}
+
+// device is the device with what is known of its kernels.
+func (m *Model) device() string {
+	if m.options.Device != "" {
+		return m.options.Device
+	}
+	return m.options.Config.Device
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,0 +1,162 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+)
+
+// take reduces one event of the lab.
+func (h *history) take(e lab.Event) {
+	h.next = e.Index + 1
+	member := max(0, e.Member)
+	line := eventLine{wall: e.Wall, step: e.Step}
+	switch b := e.Body.(type) {
+	case lab.Evaluated:
+		v := evaluation{step: e.Step, member: member, episodes: b.Episodes, mean: float64(b.ReturnMean), std: float64(b.ReturnStd)}
+		h.evaluations = append(h.evaluations, v)
+		h.touch(paneReturn, paneDormant)
+		line.kind = "eval"
+		mean, std := spreadOf(v.mean, v.std)
+		line.text = fmt.Sprintf("return %s ± %s over %d episodes", mean, std, v.episodes)
+	case lab.Dormant:
+		h.dormant = append(h.dormant, dormancy{e.Step, member, float64(b.Ratio), float64(b.RatioDrM), float64(b.Tau)})
+		h.touch(paneReturn, paneDormant)
+		return
+	case lab.Scores:
+		h.scores = append(h.scores, scoring{step: e.Step, median: quantile(b.Quantiles, 1), high: quantile(b.Quantiles, 2)})
+		h.touch(paneScores)
+		return
+	case lab.Losses:
+		h.losses = append(h.losses, lossRecord{e.Step, optional(b.Critic), optional(b.Actor), optional(b.Alpha), optional(b.QMean), optional(b.Curiosity)})
+		h.touch(paneLosses)
+		return
+	case lab.Refit:
+		line.kind, line.text = "refit", h.takeRefit(e.Step, b)
+	case lab.KnobChanged:
+		h.takeKnob(e, b)
+		return
+	case lab.InForce:
+		h.takeInForce(e.Step, b)
+		return
+	case lab.Refused:
+		h.takeRefused(e, b)
+		return
+	default:
+		line.kind, line.text, line.worry = remark(e.Body)
+	}
+	if line.kind != "" {
+		h.add(line)
+	}
+}
+
+// remark is the line of an event without numbers to keep; "" for none.
+func remark(body any) (kind, text string, worry bool) {
+	switch b := body.(type) {
+	case lab.Start:
+		return "start", fmt.Sprintf("%s %s %s, seed %d, %s", b.Task, b.Method, b.Scale, b.Seed, b.Device), false
+	case lab.Noted:
+		return "note", b.Text, false
+	case lab.Failed:
+		return "failed", b.Error, true
+	case lab.Done:
+		return "done", count(b.Steps) + " steps", false
+	case lab.Paused:
+		if b.Reason != "" {
+			return "pause", b.Reason, true
+		}
+		return "pause", by(b.By), false
+	case lab.Resumed:
+		return "resume", by(b.By), false
+	default:
+		return "", "", false
+	}
+}
+
+func by(who string) string {
+	if who == "" {
+		return ""
+	}
+	return "by " + who
+}
+
+func (h *history) takeRefit(step int, b lab.Refit) string {
+	h.refits = append(h.refits, refit{step: step, steps: b.Steps, generated: b.Generated, loss: optional(b.Loss)})
+	h.touch(paneLosses)
+	cost := ""
+	if s := float64(b.Obs.Seconds); s > 0 {
+		cost = ", " + duration(seconds(s))
+	}
+	if b.Steps == 0 {
+		return fmt.Sprintf("%s rows generated%s", count(b.Generated), cost)
+	}
+	return fmt.Sprintf("%s generator steps, loss %s; %s rows generated%s", count(b.Steps), number(optional(b.Loss)), count(b.Generated), cost)
+}
+
+// takeKnob confirms a change: one that this screen asked for, or another's.
+func (h *history) takeKnob(e lab.Event, b lab.KnobChanged) {
+	c := h.pending(b.Obs.Ref)
+	if c == nil {
+		c = &change{askedStep: -1}
+		h.record(c, e)
+	}
+	c.number, c.knob, c.class = b.ID, b.Knob, b.Class
+	c.from, c.to = b.From, b.To
+	c.now, c.undoes, c.why = b.Now, b.Obs.Undoes, b.Hint
+	c.state, c.appliedStep, c.wall = applied, b.Position.Step, e.Wall
+	h.touch(paneKnobs, paneEvents, paneReturn, paneDormant)
+}
+
+func (h *history) takeInForce(step int, b lab.InForce) {
+	for _, c := range h.changes {
+		if c.number == b.ID {
+			c.state, c.forceStep, c.why = inForce, step, ""
+		}
+	}
+	h.touch(paneKnobs, paneEvents, paneReturn, paneDormant)
+}
+
+func (h *history) takeRefused(e lab.Event, b lab.Refused) {
+	c := h.pending(b.Ref)
+	if c == nil {
+		c = &change{askedStep: -1, knob: b.Knob, to: lab.Choice(b.Value)}
+		h.record(c, e)
+	}
+	c.state, c.why = refused, b.Reason
+	h.touch(paneKnobs, paneEvents)
+}
+
+// record lists a change and gives it its line.
+func (h *history) record(c *change, e lab.Event) {
+	h.changes = append(h.changes, c)
+	h.add(eventLine{wall: e.Wall, step: e.Step, kind: "knob", change: c})
+}
+
+// pending is the change that was asked for under ref and not answered yet.
+func (h *history) pending(ref string) *change {
+	if ref == "" {
+		return nil
+	}
+	for i := len(h.changes) - 1; i >= 0; i-- {
+		if c := h.changes[i]; c.ref == ref && c.state == asked {
+			return c
+		}
+	}
+	return nil
+}
+
+func optional(f *run.Float) float64 {
+	if f == nil {
+		return math.NaN()
+	}
+	return float64(*f)
+}
+
+func quantile(q []run.Float, i int) float64 {
+	if i >= len(q) {
+		return math.NaN()
+	}
+	return float64(q[i])
+}

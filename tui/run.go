@@ -1,0 +1,200 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"sync"
+	"syscall"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"golang.org/x/term"
+)
+
+// Outcome says how the screen ended. Except where the person asked for a stop the
+// run goes on: the terminal is a view, never the owner.
+type Outcome int
+
+// The ways a screen ends.
+const (
+	Detached      Outcome = iota // the person left; the run goes on, or had ended
+	StopRequested                // the person asked to stop and save; lab.Stop was sent if the lab had a place for it
+	HungUp                       // the terminal went away; the run goes on
+	Cancelled                    // the context ended
+	Failed                       // starting or drawing failed; the error says why
+)
+
+// String names the outcome.
+func (o Outcome) String() string {
+	switch o {
+	case Detached:
+		return "detached"
+	case StopRequested:
+		return "stop requested"
+	case HungUp:
+		return "hung up"
+	case Cancelled:
+		return "cancelled"
+	case Failed:
+		return "failed"
+	default:
+		return fmt.Sprintf("Outcome(%d)", int(o))
+	}
+}
+
+// framesPerSecond is how often changed lines may be written. Charts move at the
+// poll's 5 Hz; keys must show within 100 ms.
+const framesPerSecond = 20
+
+// grace is how long a closing screen may take before the terminal is restored
+// without it: a stalled terminal blocks its last write for ever.
+const grace = 2 * time.Second
+
+// Run shows the screen on the terminal until the person leaves, the terminal hangs
+// up or ctx ends, and restores the terminal, also after a panic of the screen.
+// After HungUp further hang-up signals are ignored, so that the process can train
+// on.
+func Run(ctx context.Context, o Options) (Outcome, error) {
+	in, out := o.terminal()
+	before, err := term.GetState(int(in.Fd()))
+	if err != nil {
+		return Failed, fmt.Errorf("open the screen: standard input is no terminal; use pgrlab train")
+	}
+	defer term.Restore(int(in.Fd()), before)
+
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	hangup := newOnce()
+	stop := onHangup(hangup)
+	defer stop()
+
+	m := New(o)
+	program := tea.NewProgram(m,
+		tea.WithContext(ctx), tea.WithAltScreen(), tea.WithFPS(framesPerSecond),
+		tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithFilter(dropSuspend),
+		tea.WithInput(&screenInput{in, hangup.do}),
+		tea.WithOutput(&screenOutput{File: out, lost: hangup.do}))
+	ended := make(chan error, 1)
+	go func() { ended <- runProgram(program) }()
+
+	select {
+	case err = <-ended:
+	case <-hangup.done:
+		program.Kill()
+		err = waitAtMost(ended, grace)
+	case <-ctx.Done():
+		err = waitAtMost(ended, grace)
+	}
+	return m.outcome(hangup.happened(), ctx, err, out)
+}
+
+// runProgram turns a panic inside the event loop into an error; commands of this
+// screen catch their own.
+func runProgram(p *tea.Program) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			p.Kill()
+			err = &panicError{r, debug.Stack()}
+		}
+	}()
+	_, err = p.Run()
+	return err
+}
+
+// panicError is a panic of the screen with the place where it happened.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string {
+	return fmt.Sprintf("draw the screen: panic: %v\n%s", e.value, e.stack)
+}
+
+// restoreSequence undoes what the screen did to a terminal whose program cannot do
+// it any more: synchronized output, alternate screen, hidden cursor, pasting.
+const restoreSequence = endUpdate + "\x1b[?1049l\x1b[?25h\x1b[?2004l\x1b[0m"
+
+// outcome reads the end of the program.
+func (m *Model) outcome(hungUp bool, ctx context.Context, err error, out *os.File) (Outcome, error) {
+	var p *panicError
+	switch {
+	case errors.As(err, &p):
+		fmt.Fprint(out, restoreSequence)
+		return Failed, err
+	case hungUp:
+		signal.Ignore(syscall.SIGHUP)
+		return HungUp, nil
+	case m.startErr != nil:
+		return Failed, m.startErr
+	case ctx.Err() != nil:
+		return Cancelled, nil
+	case err != nil:
+		return Failed, fmt.Errorf("draw the screen: %w", err)
+	case m.stopRequested:
+		return StopRequested, nil
+	default:
+		return Detached, nil
+	}
+}
+
+// waitAtMost waits for the program's end, but not for ever.
+func waitAtMost(ended <-chan error, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-t.C:
+		return nil
+	}
+}
+
+// onHangup calls once on SIGHUP until the returned function is called.
+func onHangup(o *once) (stop func()) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGHUP)
+	quit := make(chan struct{})
+	go func() {
+		select {
+		case <-c:
+			o.do(errors.New("hang-up signal"))
+		case <-quit:
+		}
+	}()
+	return func() {
+		signal.Stop(c)
+		close(quit)
+	}
+}
+
+// once remembers the first hang-up, from whichever side it is seen.
+type once struct {
+	first sync.Once
+	done  chan struct{}
+}
+
+func newOnce() *once { return &once{done: make(chan struct{})} }
+
+func (o *once) do(error) { o.first.Do(func() { close(o.done) }) }
+
+func (o *once) happened() bool {
+	select {
+	case <-o.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// dropSuspend ignores ctrl+z: suspending the process would suspend the training.
+func dropSuspend(_ tea.Model, msg tea.Msg) tea.Msg {
+	if _, ok := msg.(tea.SuspendMsg); ok {
+		return nil
+	}
+	return msg
+}

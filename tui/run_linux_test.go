@@ -1,0 +1,172 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"golang.org/x/sys/unix"
+
+	"pgrlab/core/lab"
+)
+
+// terminalPair opens a pseudo terminal: what the person sees, and what the program
+// has.
+func terminalPair(t *testing.T) (person, program *os.File) {
+	t.Helper()
+	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		t.Skipf("no pseudo terminals here: %v", err)
+	}
+	person = os.NewFile(uintptr(fd), "ptmx")
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}); err != nil {
+		t.Fatal(err)
+	}
+	program, err = os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { person.Close(); program.Close() })
+	return person, program
+}
+
+// session is a screen that runs on a pseudo terminal.
+type session struct {
+	person *os.File
+	fake   *fakeLab
+	seen   chan []byte
+	text   []byte
+	ended  chan ending
+}
+
+type ending struct {
+	outcome Outcome
+	err     error
+}
+
+func newSession(t *testing.T, ctx context.Context) *session {
+	t.Helper()
+	person, program := terminalPair(t)
+	s := &session{person: person, fake: newFake(), seen: make(chan []byte, 1024), ended: make(chan ending, 1)}
+	s.fake.advance(24_000)
+	go func() {
+		for {
+			buf := make([]byte, 4096)
+			n, err := person.Read(buf)
+			if err != nil {
+				return
+			}
+			s.seen <- buf[:n]
+		}
+	}()
+	go func() {
+		o, err := Run(ctx, Options{Config: fakeConfig(), Input: program, Output: program, Start: func() (Lab, error) { return s.fake, nil }})
+		s.ended <- ending{o, err}
+	}()
+	return s
+}
+
+// await reads until the terminal was sent text.
+func (s *session) await(t *testing.T, text string) {
+	t.Helper()
+	limit := time.After(20 * time.Second)
+	for !bytes.Contains(s.text, []byte(text)) {
+		select {
+		case b := <-s.seen:
+			s.text = append(s.text, b...)
+		case e := <-s.ended:
+			t.Fatalf("the screen ended before %q: %v, %v", text, e.outcome, e.err)
+		case <-limit:
+			t.Fatalf("no %q in %q", text, s.text)
+		}
+	}
+	s.text = nil
+}
+
+func (s *session) end(t *testing.T, want Outcome) {
+	t.Helper()
+	limit := time.After(20 * time.Second)
+	for {
+		select {
+		case <-s.seen:
+		case e := <-s.ended:
+			if e.outcome != want || e.err != nil {
+				t.Errorf("%v, %v; want %v", e.outcome, e.err, want)
+			}
+			return
+		case <-limit:
+			t.Fatal("the screen does not end")
+		}
+	}
+}
+
+func TestRunDetaches(t *testing.T) {
+	s := newSession(t, context.Background())
+	s.await(t, "KNOBS")
+	s.person.WriteString("q")
+	s.await(t, "stop and save")
+	s.person.WriteString("d")
+	s.end(t, Detached)
+}
+
+func TestRunStops(t *testing.T) {
+	s := newSession(t, context.Background())
+	s.await(t, "KNOBS")
+	s.person.WriteString("\x03")
+	s.await(t, "stop and save")
+	s.person.WriteString("\x03")
+	s.end(t, StopRequested)
+	if _, ok := s.fake.commands[len(s.fake.commands)-1].(lab.Stop); !ok {
+		t.Errorf("sent %#v", s.fake.commands)
+	}
+}
+
+func TestRunSurvivesAHangup(t *testing.T) {
+	s := newSession(t, context.Background())
+	s.await(t, "KNOBS")
+	s.person.Close()
+	s.end(t, HungUp)
+	if len(s.fake.commands) != 0 {
+		t.Errorf("the hang-up sent %#v to the run", s.fake.commands)
+	}
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := newSession(t, ctx)
+	s.await(t, "KNOBS")
+	cancel()
+	s.end(t, Cancelled)
+}
+
+// panicking is a model that fails at its first message.
+type panicking struct{}
+
+func (panicking) Init() tea.Cmd                       { return func() tea.Msg { return polled{} } }
+func (panicking) Update(tea.Msg) (tea.Model, tea.Cmd) { panic("boom") }
+func (panicking) View() string                        { return "" }
+
+func TestPanicBecomesAnError(t *testing.T) {
+	err := runProgram(tea.NewProgram(panicking{}, tea.WithInput(nil), tea.WithoutRenderer(), tea.WithoutCatchPanics(), tea.WithoutSignalHandler()))
+	var p *panicError
+	if !errors.As(err, &p) || p.value != "boom" {
+		t.Fatalf("%v", err)
+	}
+	_, w := pipe(t)
+	outcome, err := (&Model{}).outcome(false, context.Background(), err, w)
+	if outcome != Failed || err == nil {
+		t.Errorf("%v, %v", outcome, err)
+	}
+}

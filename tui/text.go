@@ -1,0 +1,293 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// width is the number of columns s takes on the terminal.
+func width(s string) int { return ansi.StringWidth(s) }
+
+// fit makes s exactly w columns wide: cut with an ellipsis or padded.
+func (t *theme) fit(s string, w int) string {
+	if w <= 0 {
+		return ""
+	}
+	n := width(s)
+	if n > w {
+		s = ansi.Truncate(s, w, t.glyphs.ellipsis)
+		n = width(s)
+	}
+	return s + strings.Repeat(" ", w-n)
+}
+
+// spread puts left and right at the ends of w columns; the right gives way first.
+func (t *theme) spread(left, right string, w int) string {
+	l, r := width(left), width(right)
+	if r == 0 || l+1+r > w {
+		return t.fit(left, w)
+	}
+	return left + strings.Repeat(" ", w-l-r) + right
+}
+
+// join puts the parts that fit into w columns side by side; earlier ones matter
+// more.
+func join(w int, separator string, parts ...string) string {
+	var b strings.Builder
+	used, gap := 0, width(separator)
+	for _, p := range parts {
+		n := width(p)
+		if n == 0 {
+			continue
+		}
+		if used > 0 {
+			n += gap
+		}
+		if used+n > w {
+			continue
+		}
+		if used > 0 {
+			b.WriteString(separator)
+		}
+		b.WriteString(p)
+		used += n
+	}
+	return b.String()
+}
+
+// fill makes lines exactly h lines of w columns.
+func (t *theme) fill(lines []string, w, h int) []string {
+	out := make([]string, h)
+	blank := strings.Repeat(" ", max(0, w))
+	for i := range out {
+		if i < len(lines) {
+			out[i] = t.fit(lines[i], w)
+		} else {
+			out[i] = blank
+		}
+	}
+	return out
+}
+
+// wrap breaks text at spaces into lines of at most w columns.
+func wrap(text string, w int) []string {
+	if w < 1 {
+		return nil
+	}
+	var out []string
+	for _, paragraph := range strings.Split(text, "\n") {
+		line := ""
+		for _, word := range strings.Fields(paragraph) {
+			switch {
+			case line == "":
+				line = word
+			case width(line)+1+width(word) <= w:
+				line += " " + word
+			default:
+				out = append(out, line)
+				line = word
+			}
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// count writes an integer with thousands separated: 184,250.
+func count(n int) string {
+	s := strconv.Itoa(n)
+	start := 0
+	if n < 0 {
+		start = 1
+	}
+	for i := len(s) - 3; i > start; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// number writes a measured value with about three digits.
+func number(v float64) string {
+	a := math.Abs(v)
+	switch {
+	case math.IsNaN(v):
+		return "-"
+	case math.IsInf(v, 0):
+		return strings.TrimPrefix(fmt.Sprint(v), "+")
+	case a == 0:
+		return "0"
+	case a >= 1e5:
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	case a >= 100:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case a >= 10:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	case a >= 1:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	case a >= 1e-3:
+		return strconv.FormatFloat(v, 'f', 3, 64)
+	default:
+		return strconv.FormatFloat(v, 'e', 1, 64)
+	}
+}
+
+// spreadOf writes a mean and its deviation with the decimals of the mean.
+func spreadOf(mean, std float64) (string, string) {
+	decimals := 2
+	if a := math.Abs(mean); a >= 100 {
+		decimals = 0
+	} else if a >= 10 {
+		decimals = 1
+	}
+	if math.IsNaN(mean) || math.Abs(mean) >= 1e6 {
+		return number(mean), number(std)
+	}
+	return strconv.FormatFloat(mean, 'f', decimals, 64), strconv.FormatFloat(std, 'f', decimals, 64)
+}
+
+// rate writes a speed: 412, 8.3.
+func rate(v float64) string {
+	if v >= 10 || v == 0 {
+		return count(int(math.Round(v)))
+	}
+	return strconv.FormatFloat(v, 'f', 1, 64)
+}
+
+// duration writes a time to go: 8s, 12m46s, 3h05m.
+func duration(d time.Duration) string {
+	s := int(d.Round(time.Second) / time.Second)
+	switch {
+	case d <= 0:
+		return "-"
+	case d < time.Second:
+		return "<1s"
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	case s < 100*3600:
+		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
+	default:
+		return fmt.Sprintf("%dd", s/86400)
+	}
+}
+
+// bar draws a fraction in w columns, in eighths of a column where the glyphs allow.
+func (t *theme) bar(fraction float64, w int) string {
+	if w < 3 {
+		return ""
+	}
+	if !(fraction > 0) {
+		fraction = 0
+	}
+	inner := w - 2
+	steps := len(t.glyphs.parts) + 1
+	n := min(inner*steps, int(fraction*float64(inner*steps)))
+	full := strings.Repeat(t.glyphs.full, n/steps)
+	if part := n % steps; part > 0 {
+		full += t.glyphs.parts[part-1]
+	}
+	rest := strings.Repeat(t.glyphs.rest, inner-(n+steps-1)/steps)
+	return t.faint.on(t.glyphs.barLeft) + t.barFull.on(full) + t.barRest.on(rest) + t.faint.on(t.glyphs.barRight)
+}
+
+// columns draws values as bars rows high, one column each, scaled to the largest;
+// the topmost row comes first. Values that are not finite or not positive are
+// blank.
+func (t *theme) columns(values []float64, rows int, colour ink) []string {
+	most := 0.0
+	for _, v := range values {
+		if !math.IsInf(v, 0) {
+			most = math.Max(most, v)
+		}
+	}
+	levels := len(t.glyphs.blocks)
+	out := make([]string, rows)
+	for r := range rows {
+		var b strings.Builder
+		for _, v := range values {
+			height := 0
+			if most > 0 && v > 0 && !math.IsInf(v, 0) {
+				height = max(1, int(math.Round(v/most*float64(rows*levels))))
+			}
+			switch above := height - (rows-1-r)*levels; {
+			case above <= 0:
+				b.WriteByte(' ')
+			case above >= levels:
+				b.WriteString(t.glyphs.blocks[levels-1])
+			default:
+				b.WriteString(t.glyphs.blocks[above-1])
+			}
+		}
+		out[r] = colour.on(b.String())
+	}
+	return out
+}
+
+// sparkline draws the last w values between their smallest and largest; gaps stay
+// blank.
+func (t *theme) sparkline(values []float64, w int) string {
+	if len(values) > w {
+		values = values[len(values)-w:]
+	}
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			lo, hi = math.Min(lo, v), math.Max(hi, v)
+		}
+	}
+	var b strings.Builder
+	levels := len(t.glyphs.blocks)
+	for _, v := range values {
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			b.WriteByte(' ')
+		case hi-lo <= math.Abs(hi)*1e-9:
+			b.WriteString(t.glyphs.blocks[levels/2])
+		default:
+			b.WriteString(t.glyphs.blocks[min(levels-1, int((v/(hi-lo)-lo/(hi-lo))*float64(levels)))])
+		}
+	}
+	return b.String()
+}
+
+// box frames body in w by h columns with a title in the upper border and a note at
+// its right end; the lines of body are cut and padded.
+func (t *theme) box(title, note string, body []string, w, h int, focused bool) []string {
+	if w < 4 || h < 3 {
+		return t.fill(body, w, h)
+	}
+	g := t.glyphs
+	border, name := t.border, t.title
+	if focused {
+		border, name = t.borderFocus, t.titleFocus
+		title = g.cursor + " " + title
+	}
+	out := make([]string, 0, h)
+	out = append(out, t.boxTop(title, note, w, border, name))
+	side := border.on(g.vertical)
+	for _, line := range t.fill(body, w-2, h-2) {
+		out = append(out, side+line+side)
+	}
+	return append(out, border.on(g.bottomLeft+strings.Repeat(g.horizontal, w-2)+g.bottomRight))
+}
+
+func (t *theme) boxTop(title, note string, w int, border, name ink) string {
+	g := t.glyphs
+	if width(title) > w-6 {
+		title = ansi.Truncate(title, max(0, w-6), g.ellipsis)
+	}
+	left := border.on(g.topLeft+g.titleLeft) + " " + name.on(title) + " " + border.on(g.titleRight)
+	used := width(title) + 6
+	right := border.on(g.topRight)
+	if note != "" && used+width(note)+5 <= w {
+		right = border.on(g.titleLeft) + " " + note + " " + border.on(g.titleRight+g.topRight)
+		used += width(note) + 4
+	}
+	return left + border.on(strings.Repeat(g.horizontal, max(0, w-used))) + right
+}
