@@ -26,26 +26,25 @@ RACE     := ./core/lab/... ./tui/... ./core/run/... ./core/device/...
 # fail MESSAGE: one line on stderr, then stop.
 fail = { echo "$(1)" >&2; exit 1; }
 
-.PHONY: build run test race soak lint clean
-.DELETE_ON_ERROR:
+.PHONY: build run test race soak lint clean physics
 
-build: $(WASM)
+build: physics
 	@command -v $(GO) >/dev/null || $(call fail,build: go not found: install Go 1.26 or newer)
 	$(GO) build -trimpath -o bin/pgrlab .
 
 run: build
 	@bin/pgrlab $(ARGS)
 
-test: $(WASM)
+test: physics
 	$(GO) vet ./...
 	$(GO) test $(TESTFLAGS) ./...
 
-race: $(WASM)
+race: physics
 	@command -v gcc >/dev/null || $(call fail,race: gcc not found: the race detector needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) $(RACE)
 
 # Tests with a long form look at PGRLAB_SOAK.
-soak: $(WASM)
+soak: physics
 	PGRLAB_SOAK=1 $(GO) test -timeout 0 -count 1 $(TESTFLAGS) ./...
 	@for package in $$($(GO) list ./...); do \
 	  for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
@@ -65,9 +64,9 @@ clean:
 
 # The physics: what is there already if its checksum is right, else the file that
 # $PGRLAB_MUJOCO_WASM names, else npm's.
-$(WASM): package-lock.json envs/mujoco/binary.go
+physics:
 	@right() { sum=$$(sha256sum "$$1" 2>/dev/null || shasum -a 256 "$$1"); test "$${sum%% *}" = "$(CHECKSUM)"; }; \
-	if test -r $@ && right $@; then touch $@; exit 0; fi; \
+	if test -r $(WASM) && right $(WASM); then exit 0; fi; \
 	file="$$PGRLAB_MUJOCO_WASM"; \
 	if [ -z "$$file" ]; then \
 	  command -v $(NPM) >/dev/null || $(call fail,fetch physics: npm not found: install Node.js or set PGRLAB_MUJOCO_WASM to mujoco.wasm of @mujoco/mujoco 3.14.0); \
@@ -76,4 +75,4 @@ $(WASM): package-lock.json envs/mujoco/binary.go
 	fi; \
 	test -r "$$file" || $(call fail,fetch physics: cannot read $$file: set PGRLAB_MUJOCO_WASM to mujoco.wasm of @mujoco/mujoco 3.14.0 or unset it); \
 	right "$$file" || $(call fail,fetch physics: $$file has the wrong SHA-256: run make clean and try again); \
-	cp "$$file" $@ && chmod 644 $@
+	cp "$$file" $(WASM) && chmod 644 $(WASM)
