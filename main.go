@@ -20,7 +20,11 @@ import (
 )
 
 func main() {
-	deps := command.Deps{
+	os.Exit(command.Main(context.Background(), deps(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+func deps() command.Deps {
+	return command.Deps{
 		Version: version(),
 		Tasks:   tasks(),
 		Device:  newDevice,
@@ -29,7 +33,6 @@ func main() {
 		Kernels: kernels,
 		Physics: physics,
 	}
-	os.Exit(command.Main(context.Background(), deps, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // version is what the Go tool stamped into the binary.

@@ -7,15 +7,15 @@ import (
 	"pgrlab/core/lab"
 )
 
-// eventLine is an event as a line of progress, or "" for one that says nothing
-// to a reader.
-func eventLine(e lab.Event) string {
+// eventLine is an event of a run of that many members as a line of progress, or
+// "" for one that says nothing to a reader.
+func eventLine(e lab.Event, members int) string {
 	text := eventText(e)
 	if text == "" {
 		return ""
 	}
 	member := ""
-	if e.Member != lab.NoMember {
+	if e.Member != lab.NoMember && members > 1 {
 		member = fmt.Sprintf(" member %d", e.Member)
 	}
 	return fmt.Sprintf("step %d%s: %s", e.Step, member, text)

@@ -59,9 +59,10 @@ func (p *progress) say(text string) {
 
 // drain writes the events that have come since the last call.
 func (p *progress) drain(l watched) {
+	members := l.Snapshot().Members
 	for _, e := range l.Events(p.events) {
 		p.events = e.Index + 1
-		if text := eventLine(e); text != "" {
+		if text := eventLine(e, members); text != "" {
 			p.say(text)
 		}
 	}

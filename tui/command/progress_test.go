@@ -38,6 +38,7 @@ func TestPlainProgress(t *testing.T) {
 	r.add(0, lab.Start{})
 	r.add(1000, lab.Evaluated{ReturnMean: 12.34, ReturnStd: 1.5, Episodes: 10})
 	r.add(1000, lab.Dormant{Ratio: 0.0625})
+	r.events[2].Member = 0 // the only one: not worth a word
 	r.add(1000, lab.Episode{Return: 3, Length: 1000})
 	r.add(2500, lab.Refit{Loss: &loss, Steps: 3000, Generated: 20000, Obs: lab.RefitObs{Seconds: 6.04}})
 	var out bytes.Buffer
@@ -78,6 +79,13 @@ func TestRewrittenProgress(t *testing.T) {
 	want := "\r\x1b[Kstep 5/10 50%  " + "\r\x1b[Kstep 6: note: hello\n" + "\r\x1b[Kstep 5/10 50%  "
 	if out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
+func TestCohortNamesItsMembers(t *testing.T) {
+	e := lab.Event{Step: 7, Member: 1, Body: lab.Noted{Text: "x"}}
+	if got, want := eventLine(e, 2), "step 7 member 1: note: x"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

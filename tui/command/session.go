@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"pgrlab/core/lab"
@@ -21,10 +22,10 @@ type session struct {
 	threads int
 	folder  *run.Folder
 
-	device Device
-	lab    *lab.Lab
-	ended  chan struct{} // closed when the run is over
-	err    error         // of the run, after ended
+	lab   *lab.Lab                // once started
+	live  atomic.Pointer[lab.Lab] // the same, for the goroutine that watches signals
+	ended chan struct{}           // closed when the run is over
+	err   error                   // of the run, after ended
 }
 
 // open checks the flags and makes the run folder: what can be wrong is found
@@ -58,15 +59,22 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 	device, err := s.deps.Device(s.threads)
 	if err != nil {
 		s.folder.Close()
-		return fmt.Errorf("start device %s: %w", s.config.Device, err)
+		err = fmt.Errorf("start device %s: %w", s.config.Device, err)
+		if s.threads > 0 { // the one thing about it that was chosen
+			err = asUsage(err)
+		}
+		return err
 	}
 	l, err := lab.New(s.config, s.task, device, s.folder)
 	if err != nil {
 		device.Close()
+		s.folder.Close()
 		return fmt.Errorf("start the lab: %w", err)
 	}
+	l.Version(s.deps.Version)
 	l.OnFault(onFault)
-	s.device, s.lab = device, l
+	s.lab = l
+	s.live.Store(l)
 	go func() {
 		defer close(s.ended)
 		s.err = l.Run(ctx)

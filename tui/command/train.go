@@ -83,8 +83,8 @@ func (s *session) leave(ctx context.Context, p *progress) error {
 
 // hungUp notes in the journal that nobody watches any more.
 func (s *session) hungUp() {
-	if s.lab != nil {
-		s.lab.Send(lab.Detach{By: "terminal", Reason: "hung up"}) // a full mailbox loses the note only
+	if l := s.live.Load(); l != nil {
+		l.Send(lab.Detach{By: "terminal", Reason: "hung up"}) // a full mailbox loses the note only
 	}
 }
 

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"pgrlab/core/lab"
+	"pgrlab/envs/mujoco"
+	"pgrlab/tui"
+	"pgrlab/tui/command"
+)
+
+// tiny is a whole run, all phases included, within seconds.
+const tiny = `
+task = "cartpole-swingup"
+method = "pgr-curiosity"
+scale = "demo"
+steps = 150
+start_steps = 40
+buffer = 1_000
+
+[evaluation]
+every = 75
+episodes = 2
+dormant_states = 16
+
+[agent]
+hidden = [16, 16]
+
+[curiosity]
+hidden = 8
+batch = 16
+warmup = 2
+
+[generator]
+width = 16
+blocks = 1
+embedding = 8
+batch = 16
+chunk = 64
+
+[knobs]
+utd = 2
+batch = 16
+refit_every = 60
+generator_steps = 20
+samples = 100
+sampler_steps = 4
+`
+
+// pgrlab runs a command line in this process, with the real parts.
+func pgrlab(t *testing.T, d command.Deps, stderr interface{ Write([]byte) (int, error) }, args ...string) (status int, stdout string) {
+	t.Helper()
+	var out bytes.Buffer
+	status = command.Main(context.Background(), d, args, strings.NewReader(""), &out, stderr)
+	return status, out.String()
+}
+
+// setUp gives a test a folder with the tiny preset, or skips it.
+func setUp(t *testing.T) command.Deps {
+	t.Helper()
+	if _, err := mujoco.Find(); err != nil {
+		t.Skip("no physics: ", err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("tiny.toml", []byte(tiny), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return deps()
+}
+
+// types counts the lines of a journal by type; every line must be JSON.
+func types(t *testing.T, dir string) map[string]int {
+	t.Helper()
+	journal, err := os.ReadFile(filepath.Join(dir, "events.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := map[string]int{}
+	for line := range strings.Lines(string(journal)) {
+		var l struct{ Type string }
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		n[l.Type]++
+	}
+	return n
+}
+
+// The same run with one and with two workers writes the same journal, and a
+// folder that holds a run is refused.
+func TestTrain(t *testing.T) {
+	d := setUp(t)
+	for dir, threads := range map[string]string{"one": "1", "two": "2"} {
+		var stderr bytes.Buffer
+		status, stdout := pgrlab(t, d, &stderr, "train", "--preset", "tiny.toml", "--seed", "3", "--threads", threads,
+			"--at", "100:guidance=3!", "--at", "120:ratio=0.25", "--out", dir)
+		if status != command.StatusDone || stdout != "" {
+			t.Fatalf("status %d, stdout %q, stderr\n%s", status, stdout, stderr.String())
+		}
+		for _, want := range []string{"step 75: return ", "generator steps", "guidance 2 → 3 now", "150 of 150 steps", "run folder: " + dir} {
+			if !strings.Contains(stderr.String(), want) {
+				t.Errorf("stderr lacks %q:\n%s", want, stderr.String())
+			}
+		}
+		n := types(t, dir)
+		for kind, want := range map[string]int{lab.TypeStart: 1, lab.TypeEvaluated: 2, lab.TypeKnob: 2, lab.TypeDone: 1, lab.TypeFailed: 0} {
+			if n[kind] != want {
+				t.Errorf("%d lines of type %s, want %d", n[kind], kind, want)
+			}
+		}
+	}
+	var stderr bytes.Buffer
+	if status, stdout := pgrlab(t, d, &stderr, "journal", "diff", "one", "two"); status != command.StatusDone {
+		t.Errorf("one worker and two differ:\n%s%s", stdout, stderr.String())
+	}
+	if status, _ := pgrlab(t, d, &stderr, "train", "--preset", "tiny.toml", "--out", "one"); status != command.StatusUsage {
+		t.Errorf("an old run's folder: status %d", status)
+	}
+	// config.toml of a run is a preset that means the same run.
+	if status, _ := pgrlab(t, d, &stderr, "train", "--preset", "one/config.toml", "--out", "again"); status != command.StatusDone {
+		t.Fatalf("again: status %d\n%s", status, stderr.String())
+	}
+	if status, stdout := pgrlab(t, d, &stderr, "journal", "diff", "one", "again"); status != command.StatusDone {
+		t.Errorf("the run from config.toml differs:\n%s", stdout)
+	}
+}
+
+// A trigger calls f once, when text has been written.
+type trigger struct {
+	bytes.Buffer
+	text string
+	f    func()
+	once sync.Once
+}
+
+func (w *trigger) Write(p []byte) (int, error) {
+	n, err := w.Buffer.Write(p)
+	if strings.Contains(w.Buffer.String(), w.text) {
+		w.once.Do(w.f)
+	}
+	return n, err
+}
+
+func TestSignalsSaveAndEnd(t *testing.T) {
+	d := setUp(t)
+	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: command.StatusInterrupted, syscall.SIGTERM: command.StatusTerminated} {
+		dir := signal.String()
+		stderr := &trigger{text: "step 75: return", f: func() { syscall.Kill(os.Getpid(), signal) }}
+		status, _ := pgrlab(t, d, stderr, "train", "--preset", "tiny.toml", "--steps", "10000000", "--out", dir)
+		if status != want {
+			t.Errorf("%v: status %d, want %d\n%s", signal, status, want, stderr.String())
+		}
+		if n := types(t, dir); n[lab.TypeEvaluated] == 0 || n[lab.TypeFailed] != 0 || n[lab.TypeDone] != 0 {
+			t.Errorf("%v: journal %v", signal, n)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "policy.bin")); err != nil {
+			t.Errorf("%v: %v", signal, err)
+		}
+	}
+}
+
+// A hung-up terminal is noted and training goes on.
+func TestHangupOfTrain(t *testing.T) {
+	d := setUp(t)
+	stderr := &trigger{text: "step 75: return", f: func() { syscall.Kill(os.Getpid(), syscall.SIGHUP) }}
+	status, _ := pgrlab(t, d, stderr, "train", "--preset", "tiny.toml", "--steps", "300", "--out", "run")
+	if n := types(t, "run"); status != command.StatusDone || n[lab.TypeDetached] != 1 || n[lab.TypeDone] != 1 {
+		t.Errorf("status %d, journal %v\n%s", status, n, stderr.String())
+	}
+}
+
+// When the screen closes and nobody asked for an end, training goes on in the
+// same process; a stop ends it as soon as it has saved.
+func TestLeavingTheScreen(t *testing.T) {
+	tests := []struct {
+		outcome          tui.Outcome
+		lines            map[string]int
+		reaches          string
+		sends            lab.Command
+		status           int
+		startsNoTraining bool
+	}{
+		{outcome: tui.Detached, lines: map[string]int{lab.TypeDetached: 1, lab.TypeDone: 1}, reaches: "150 of 150 steps"},
+		{outcome: tui.HungUp, lines: map[string]int{lab.TypeDetached: 1, lab.TypeDone: 1}, reaches: "150 of 150 steps"},
+		{outcome: tui.StopRequested, lines: map[string]int{lab.TypeDetached: 0, lab.TypeDone: 1}, reaches: "run folder: ", sends: lab.Stop{By: "test"}},
+		{outcome: tui.Detached, reaches: "", status: command.StatusDone, startsNoTraining: true},
+	}
+	for _, tt := range tests {
+		d := setUp(t)
+		terminal := openTerminal(t)
+		d.Screen = func(_ context.Context, o tui.Options) (tui.Outcome, error) {
+			if tt.startsNoTraining {
+				return tt.outcome, nil
+			}
+			l, err := o.Start()
+			if err != nil {
+				return tui.Failed, err
+			}
+			if tt.sends != nil {
+				err = l.Send(tt.sends)
+			}
+			return tt.outcome, err
+		}
+		var stderr bytes.Buffer
+		status := command.Main(context.Background(), d, []string{"--preset", "tiny.toml", "--out", "run"}, terminal, terminal, &stderr)
+		if status != tt.status || !strings.Contains(stderr.String(), tt.reaches) {
+			t.Errorf("%v: status %d, stderr\n%s", tt.outcome, status, stderr.String())
+		}
+		if tt.startsNoTraining {
+			if _, err := os.Stat("run"); err == nil {
+				t.Errorf("%v before the start leaves a folder", tt.outcome)
+			}
+			continue
+		}
+		n := types(t, "run")
+		for kind, want := range tt.lines {
+			if n[kind] != want {
+				t.Errorf("%v: %d lines of type %s, want %d", tt.outcome, n[kind], kind, want)
+			}
+		}
+	}
+}
+
+// openTerminal opens a terminal of its own.
+func openTerminal(t *testing.T) *os.File {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no terminals here: ", err)
+	}
+	t.Cleanup(func() { master.Close() })
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Skip("no terminals here: ", err)
+	}
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Skip("no terminals here: ", err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no terminals here: ", err)
+	}
+	t.Cleanup(func() { slave.Close() })
+	return slave
+}
