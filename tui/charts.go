@@ -50,6 +50,7 @@ func (m *Model) returnBody(w, h int) []string {
 		series = append(series, chart.Series{Points: m.history.returns(member), Draw: chart.LineAndDots})
 	}
 	c := m.frameChart(series)
+	c.Include = []float64{0}
 	if r := m.options.Reference; r != nil {
 		c.Reference = &chart.Reference{Low: r.Mean - r.Std, Mid: r.Mean, High: r.Mean + r.Std}
 	}
@@ -127,7 +128,11 @@ func (m *Model) dormantBody(w, h int) []string {
 			drm = append(drm, chart.Point{X: float64(d.step), Y: d.drm})
 		}
 	}
-	c := m.frameChart([]chart.Series{{Points: sokar}, {Points: drm}})
+	draw := chart.Line
+	if len(sokar) <= w/6 { // few enough that dots do not hide the line
+		draw = chart.LineAndDots
+	}
+	c := m.frameChart([]chart.Series{{Points: sokar, Draw: draw}, {Points: drm, Draw: draw}})
 	c.Include = []float64{0, 0.05}
 	if i := m.inspect[paneDormant]; i > 0 && i <= len(records) {
 		x := float64(records[i-1].step)

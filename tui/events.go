@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/lab"
 )
 
 // eventsBody shows the newest events that fit, or those around the scroll position.
@@ -23,17 +25,16 @@ func (m *Model) eventsBody(w, h int) []string {
 // eventText is one line: time, step, kind, text.
 func (m *Model) eventText(l eventLine, w int) string {
 	t := m.theme
+	head := t.faint.on(l.wall.Format("15:04:05"))
+	if w >= 60 {
+		head += t.dim.on(fmt.Sprintf("%9s", count(l.step))) + " "
+	}
+	head += " " + t.kindInk(l).on(t.fit(l.kind, 7)) + " "
 	text := l.text
 	if l.change != nil {
-		text = m.changeText(l.change, w >= 90)
+		text = m.changeText(l.change, w-width(head))
 	}
-	kind := t.kindInk(l).on(t.fit(l.kind, 7))
-	clock := t.faint.on(l.wall.Format("15:04:05"))
-	if w < 60 {
-		return t.fit(clock+" "+kind+" "+text, w)
-	}
-	step := t.dim.on(fmt.Sprintf("%9s", count(l.step)))
-	return t.fit(clock+step+"  "+kind+" "+text, w)
+	return t.fit(head+text, w)
 }
 
 func (t *theme) kindInk(l eventLine) ink {
@@ -51,41 +52,64 @@ func (t *theme) kindInk(l eventLine) ink {
 	}
 }
 
-// changeText is a change with its stamps.
-func (m *Model) changeText(c *change, long bool) string {
+// changeText is a change with as many of its stamps as fit into w columns; the last
+// one always stands.
+func (m *Model) changeText(c *change, w int) string {
+	what := m.changeWhat(c)
+	stamps := m.stamps(c)
+	separator := m.theme.faint.on(" " + m.theme.glyphs.separator + " ")
+	text := what
+	for i := range stamps {
+		text = what + "  " + strings.Join(stamps[i:], separator)
+		if width(text) <= w {
+			break
+		}
+	}
+	return text
+}
+
+// changeWhat is number, knob and values of a change.
+func (m *Model) changeWhat(c *change) string {
 	t := m.theme
 	var b strings.Builder
 	if c.number > 0 {
 		b.WriteString(t.markerNumber.on(fmt.Sprintf("#%d ", c.number)))
 	}
-	b.WriteString(fmt.Sprintf("%s %s %s %s", m.knobTitle(c.knob), readable(c.from), t.glyphs.arrow, readable(c.to)))
+	fmt.Fprintf(&b, "%s %s %s %s", m.knobTitle(c.knob), readable(c.from), t.glyphs.arrow, readable(c.to))
 	if c.now {
 		b.WriteString(" now")
 	}
 	if c.undoes > 0 {
 		fmt.Fprintf(&b, " (undoes #%d)", c.undoes)
 	}
-	stamps := []string{}
-	if c.askedStep >= 0 && long && c.why == "" {
-		stamps = append(stamps, "asked "+count(c.askedStep))
+	return b.String()
+}
+
+// stamps are the stages a change has reached, in their order.
+func (m *Model) stamps(c *change) []string {
+	t := m.theme
+	var out []string
+	if c.askedStep >= 0 {
+		out = append(out, "asked "+count(c.askedStep))
 	}
 	switch c.state {
 	case asked:
-		stamps = append(stamps, t.warn.on("pending"+t.glyphs.wait))
+		return append(out, t.warn.on("pending"+t.glyphs.wait))
 	case refused:
-		stamps = append(stamps, t.bad.on(t.glyphs.cross+" "+c.why))
-	default:
-		if long || c.state != inForce {
-			stamps = append(stamps, "applied "+count(c.appliedStep))
-		}
-		switch {
-		case c.state == inForce:
-			stamps = append(stamps, t.good.on(t.glyphs.check+" in force "+count(c.forceStep)))
-		case c.why != "":
-			stamps = append(stamps, t.dim.on(c.why))
-		}
+		return append(out, t.bad.on(t.glyphs.cross+" "+c.why))
 	}
-	return b.String() + "  " + strings.Join(stamps, t.faint.on(" "+t.glyphs.separator+" "))
+	out = append(out, "applied "+count(c.appliedStep))
+	switch {
+	case c.state == inForce:
+		out = append(out, t.good.on(t.glyphs.check+" in force "+count(c.forceStep)))
+	case c.why != "":
+		out = append(out, t.dim.on(c.why))
+	case c.class == lab.ClassGeneration:
+		out = append(out, t.dim.on("waits for the next generation"))
+	case c.class == lab.ClassRefit:
+		out = append(out, t.dim.on("waits for the next refit"))
+	}
+	return out
 }
 
 func (m *Model) eventsNote() string {

@@ -162,10 +162,10 @@ func (m *Model) knobDetail(w, room int) []string {
 		return out
 	}
 	if last := m.lastChange(); last != nil && len(m.staged) == 0 && m.editing == nil {
-		if text := m.changeText(last, false); room < 4 {
-			out = append(out, t.fit(text, w))
+		if room < 4 {
+			out = append(out, t.fit(m.changeText(last, w), w))
 		} else {
-			out = append(out, wrapStyled(text, w)...)
+			out = append(out, wrapStyled(m.changeText(last, 2*w-8), w)...)
 		}
 	}
 	add := func(colour ink, text string) {

@@ -101,7 +101,7 @@ func TestGoldenFrames(t *testing.T) {
 	for _, size := range []struct{ w, h int }{{160, 45}, {120, 36}, {80, 24}, {60, 15}, {40, 10}, {39, 3}} {
 		s := running(t, size.w, size.h, 24_000)
 		s.press("down", "right", "right", "enter", "!", "down", "right", "enter")
-		s.fake.advance(9_500)
+		s.fake.advance(3_500)
 		s.press("up", "right")
 		golden(t, fmt.Sprintf("run-%dx%d", size.w, size.h), s.View())
 	}

@@ -187,7 +187,7 @@ func (m *Model) phaseNote(w int) string {
 func (m *Model) scoresBody(w, h int) []string {
 	t, s := m.theme, m.snap
 	if s.FReal == nil {
-		return []string{t.dim.on("F is scored before the first refit")}
+		return m.scoresSoFar(w)
 	}
 	d := histogramView{rows: max(1, min(4, (h-2)/2)), columns: 1, label: 5}
 	if w < d.label+lab.Bins+5 {
@@ -215,6 +215,20 @@ func (m *Model) scoresBody(w, h int) []string {
 		}
 		name := t.dim.on("median of real over time ")
 		out = append(out, name+t.real.on(t.sparkline(medians, w-width(name))))
+	}
+	return out
+}
+
+// scoresSoFar stands for the histograms before the first generation.
+func (m *Model) scoresSoFar(w int) []string {
+	t := m.theme
+	out := wrap("histograms of real and synthetic rows come with the first generation", w)
+	for i := range out {
+		out[i] = t.dim.on(out[i])
+	}
+	if n := len(m.history.scores); n > 0 {
+		last := m.history.scores[n-1]
+		out = append([]string{t.real.on("real") + t.dim.on("  med ") + number(last.median) + t.dim.on(" p90 ") + number(last.high)}, out...)
 	}
 	return out
 }
