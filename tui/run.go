@@ -66,15 +66,13 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	}
 	defer term.Restore(int(in.Fd()), before)
 
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	hangup := newOnce()
 	stop := onHangup(hangup)
 	defer stop()
 
 	m := New(o)
 	program := tea.NewProgram(m,
-		tea.WithContext(ctx), tea.WithAltScreen(), tea.WithFPS(framesPerSecond),
+		tea.WithAltScreen(), tea.WithFPS(framesPerSecond),
 		tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithFilter(dropSuspend),
 		tea.WithInput(&screenInput{in, hangup.do}),
 		tea.WithOutput(&screenOutput{File: out, lost: hangup.do}))
@@ -84,10 +82,9 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	select {
 	case err = <-ended:
 	case <-hangup.done:
-		program.Kill()
-		err = waitAtMost(ended, grace)
+		err = quit(program, ended)
 	case <-ctx.Done():
-		err = waitAtMost(ended, grace)
+		err = quit(program, ended)
 	}
 	return m.outcome(hangup.happened(), ctx, err, out)
 }
@@ -119,7 +116,8 @@ func (e *panicError) Error() string {
 // it any more: synchronized output, alternate screen, hidden cursor, pasting.
 const restoreSequence = endUpdate + "\x1b[?1049l\x1b[?25h\x1b[?2004l\x1b[0m"
 
-// outcome reads the end of the program.
+// outcome reads the end of the program. After a hang-up or the end of ctx the
+// program may still hold the model, so that nothing of it is read.
 func (m *Model) outcome(hungUp bool, ctx context.Context, err error, out *os.File) (Outcome, error) {
 	var p *panicError
 	switch {
@@ -129,10 +127,10 @@ func (m *Model) outcome(hungUp bool, ctx context.Context, err error, out *os.Fil
 	case hungUp:
 		signal.Ignore(syscall.SIGHUP)
 		return HungUp, nil
-	case m.startErr != nil:
-		return Failed, m.startErr
 	case ctx.Err() != nil:
 		return Cancelled, nil
+	case m.startErr != nil:
+		return Failed, m.startErr
 	case err != nil:
 		return Failed, fmt.Errorf("draw the screen: %w", err)
 	case m.stopRequested:
@@ -142,14 +140,17 @@ func (m *Model) outcome(hungUp bool, ctx context.Context, err error, out *os.Fil
 	}
 }
 
-// waitAtMost waits for the program's end, but not for ever.
-func waitAtMost(ended <-chan error, d time.Duration) error {
-	t := time.NewTimer(d)
+// quit ends the program in order, but does not wait for ever: a stalled terminal
+// holds up its last write.
+func quit(program *tea.Program, ended <-chan error) error {
+	go program.Quit() // blocks while the event loop does
+	t := time.NewTimer(grace)
 	defer t.Stop()
 	select {
 	case err := <-ended:
 		return err
 	case <-t.C:
+		program.Kill()
 		return nil
 	}
 }
