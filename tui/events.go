@@ -55,27 +55,28 @@ func (t *theme) kindInk(l eventLine) ink {
 // changeText is a change with as many of its stamps as fit into w columns; the last
 // one always stands.
 func (m *Model) changeText(c *change, w int) string {
-	what := m.changeWhat(c)
 	stamps := m.stamps(c)
 	separator := m.theme.faint.on(" " + m.theme.glyphs.separator + " ")
-	text := what
-	for i := range stamps {
-		text = what + "  " + strings.Join(stamps[i:], separator)
-		if width(text) <= w {
-			break
+	text := ""
+	for _, name := range []string{m.knobTitle(c.knob), m.knobSymbol(c.knob)} {
+		for i := range stamps {
+			text = m.changeWhat(c, name) + "  " + strings.Join(stamps[i:], separator)
+			if width(text) <= w {
+				return text
+			}
 		}
 	}
 	return text
 }
 
-// changeWhat is number, knob and values of a change.
-func (m *Model) changeWhat(c *change) string {
+// changeWhat is number, name and values of a change.
+func (m *Model) changeWhat(c *change, name string) string {
 	t := m.theme
 	var b strings.Builder
 	if c.number > 0 {
 		b.WriteString(t.markerNumber.on(fmt.Sprintf("#%d ", c.number)))
 	}
-	fmt.Fprintf(&b, "%s %s %s %s", m.knobTitle(c.knob), readable(c.from), t.glyphs.arrow, readable(c.to))
+	fmt.Fprintf(&b, "%s %s %s %s", name, readable(c.from), t.glyphs.arrow, readable(c.to))
 	if c.now {
 		b.WriteString(" now")
 	}
