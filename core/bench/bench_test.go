@@ -2,6 +2,8 @@ package bench
 
 import (
 	"context"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,8 +18,8 @@ func TestWorkloadsRun(t *testing.T) {
 	}
 	defer dev.Close()
 	for _, w := range Workloads {
-		if testing.Short() && w.Name == "denoiser-2048" {
-			continue
+		if large := strings.Contains(w.Name, "1024") || strings.Contains(w.Name, "2048"); large && os.Getenv("PGRLAB_SOAK") == "" {
+			continue // tens of seconds on a busy machine
 		}
 		r, err := Run(context.Background(), w, dev, 1, Options{Rounds: 1, Round: time.Microsecond})
 		if err != nil {

@@ -21,9 +21,12 @@ var Workloads = []Workload{
 	{Name: "critic", Doc: "one critic 90-256-256-1, batch 256: forward, backward, Adam", Make: critics(1)},
 	{Name: "twin", Doc: "two critics, as SAC", Make: critics(2)},
 	{Name: "redq10", Doc: "ten critics, as REDQ", Make: critics(10)},
+	{Name: "sac", Doc: "a whole SAC update: batch, target, critics, Polyak; policy and temperature every 20th", Make: sac},
 	{Name: "denoiser-1024", Doc: "residual network of 6 blocks of 1024, batch 256: forward, backward, Adam", Make: denoiser(1024, nn.ReLU)},
 	{Name: "denoiser-2048", Doc: "the same of 2048, with Mish", Make: denoiser(2048, nn.Mish)},
 	{Name: "sample-1024x4096", Doc: "one network call on 4,096 rows", Make: sample(1024, 4096)},
+	{Name: "icm", Doc: "an update of the curiosity model, width 256, batch 256", Make: icm},
+	{Name: "act", Doc: "one stochastic action", Make: acting},
 }
 
 func random(name string, shape ...int) *op.Tensor {

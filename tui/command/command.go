@@ -43,7 +43,7 @@ type Deps struct {
 // Device is a device that can be given back.
 type Device interface {
 	device.Device
-	Name() string
+	Threads() int
 	Close() error
 }
 
@@ -94,7 +94,7 @@ func newRoot(d Deps) *cobra.Command {
 	root.SetUsageFunc(usage)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(&cobra.Command{Hidden: true, Use: "help-by-flag"})
-	root.AddCommand(trainCommand(d), listCommand(d), presetCommand(d), doctorCommand(d),
+	root.AddCommand(trainCommand(d), listCommand(d), presetCommand(d), doctorCommand(d), benchCommand(d),
 		traceCommand(d), journalCommand(), versionCommand(d))
 	return root
 }

@@ -1,0 +1,77 @@
+package bench
+
+import (
+	"pgrlab/core/agent"
+	"pgrlab/core/device"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+func newAgent(dev device.Device) (*agent.SAC, error) {
+	return agent.New(agent.DefaultConfig(obs, act), dev, 1)
+}
+
+// sac is a whole update at UTD 20: a batch drawn from 100,000 transitions, target,
+// critics, Polyak, and policy and temperature at every 20th.
+func sac(dev device.Device) (func(uint64) error, float64, error) {
+	s, err := newAgent(dev)
+	if err != nil {
+		return nil, 0, err
+	}
+	const transitions, delay = 100_000, 20
+	shape := replay.Shape{Obs: obs, Act: act}
+	ring := replay.NewRing(shape, transitions)
+	numbers := rng.New(1, "bench transitions")
+	row := make([]float32, shape.Width())
+	for i := range uint64(transitions) {
+		numbers.FillUniform(row, i, 0)
+		row[len(row)-1] = 0 // no true ends
+		ring.AddRows(row)
+	}
+	batch, err := s.Batch(rows)
+	if err != nil {
+		return nil, 0, err
+	}
+	mixer := replay.NewMixer(rng.New(1, "bench mix"))
+	step := func(i uint64) error {
+		if err := mixer.Draw(batch, replay.Mix{Real: rows}, ring, nil, i); err != nil {
+			return err
+		}
+		_, _, err := s.Update(rows, agent.DefaultRates, i%delay == 0)
+		return err
+	}
+	policy := float64(obs*256 + 256*256 + 256*2*act)
+	critic, first := float64((obs+act)*256+256*256+256), float64((obs+act)*256)
+	target := policy + 2*critic
+	learn := 2 * (3*critic - first)
+	actor := 3*policy - float64(obs*256) + 2*(2*critic)
+	return step, 2 * rows * (target + learn + actor/delay), nil
+}
+
+// acting is one stochastic action.
+func acting(dev device.Device) (func(uint64) error, float64, error) {
+	s, err := newAgent(dev)
+	if err != nil {
+		return nil, 0, err
+	}
+	state, action := random("s", obs).Data, make([]float32, act)
+	return func(i uint64) error { return s.Act(action, state, i) }, 2 * float64(obs*256+256*256+256*2*act), nil
+}
+
+// icm is an update of the curiosity model, as PGR's: width 256, batch 256.
+func icm(dev device.Device) (func(uint64) error, float64, error) {
+	m, err := relevance.NewICM(relevance.DefaultICM(obs, act), dev, 1)
+	if err != nil {
+		return nil, 0, err
+	}
+	b := m.Batch()
+	numbers := rng.New(1, "bench icm")
+	for i, column := range [][]float32{b.Obs, b.Act, b.Next} {
+		numbers.FillNormal(column, uint64(i), 0)
+	}
+	return func(uint64) error {
+		_, err := m.Train()
+		return err
+	}, 0, nil
+}

@@ -1,0 +1,101 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/bench"
+	"pgrlab/presets"
+)
+
+func benchCommand(d Deps) *cobra.Command {
+	var asJSON bool
+	var threads, rounds int
+	var round time.Duration
+	c := &cobra.Command{
+		Use:   "bench [WORKLOAD...]",
+		Short: "how fast the core's training steps are on this machine",
+		Long:  "bench times training steps and network calls at the sizes of quadruped-walk, batch\n256: the median over rounds, and the best. A machine that does other things at the\nsame time shows in the distance between the two.\n\n" + workloadList(),
+		Example: `  pgrlab bench
+  pgrlab bench --threads 1 critic sac
+  pgrlab bench --json > bench.jsonl`,
+		RunE: func(c *cobra.Command, args []string) error {
+			chosen, err := workloads(args)
+			if err != nil {
+				return err
+			}
+			if rounds < 1 || round <= 0 || threads < 0 {
+				return usagef("bench: --rounds, --round and --threads must be positive")
+			}
+			dev, err := d.Device(threads)
+			if err != nil {
+				return err
+			}
+			defer dev.Close()
+			out := c.OutOrStdout()
+			if !asJSON {
+				fmt.Fprintf(out, "%s\n%-18s %10s %10s %10s\n", dev.Name(), "WORKLOAD", "MEDIAN MS", "BEST MS", "GFLOP/S")
+			}
+			for _, w := range chosen {
+				r, err := bench.Run(c.Context(), w, dev, dev.Threads(), bench.Options{Rounds: rounds, Round: round})
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					err = json.NewEncoder(out).Encode(r)
+				} else {
+					_, err = fmt.Fprintf(out, "%-18s %10.4g %10.4g %10s\n", r.Workload, r.MS, r.BestMS, rate(r.GFLOPS))
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	f := c.Flags()
+	f.BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	f.IntVar(&threads, "threads", 0, "worker threads `N` (default: all allowed, at most 8)")
+	f.IntVar(&rounds, "rounds", 5, "rounds `N` for the median")
+	f.DurationVar(&round, "round", time.Second, "length `D` of a round")
+	return c
+}
+
+// rate is empty for workloads whose operations are not counted.
+func rate(gflops float64) string {
+	if gflops == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", gflops)
+}
+
+func workloadList() string {
+	text := "Workloads:"
+	for _, w := range bench.Workloads {
+		text += fmt.Sprintf("\n  %-18s %s", w.Name, w.Doc)
+	}
+	return text
+}
+
+// workloads are those named, or all.
+func workloads(names []string) ([]bench.Workload, error) {
+	if len(names) == 0 {
+		return bench.Workloads, nil
+	}
+	var known []string
+	for _, w := range bench.Workloads {
+		known = append(known, w.Name)
+	}
+	var chosen []bench.Workload
+	for _, name := range names {
+		w, ok := bench.Find(name)
+		if !ok {
+			return nil, asUsage(presets.Unknown("workload", name, known, "pgrlab bench --help"))
+		}
+		chosen = append(chosen, w)
+	}
+	return chosen, nil
+}
