@@ -97,7 +97,7 @@ func (x *experiment) update(m *member, last bool) error {
 		return err
 	}
 	m.Updates++
-	m.losses.add(losses, acted)
+	m.Losses.add(losses, acted)
 	x.suspect(m, losses, acted)
 	return nil
 }
@@ -157,9 +157,9 @@ func (x *experiment) updateModel(m *member) error {
 		return err
 	}
 	m.ModelUpdates++
-	m.losses.addModel(loss)
+	m.Losses.addModel(loss)
 	if !finite(loss) {
-		x.fault("curiosity loss", fmt.Sprintf("curiosity: loss is %g at update %d", loss, m.ModelUpdates))
+		x.fault(faultLoss, fmt.Sprintf("curiosity: loss is %g at update %d", loss, m.ModelUpdates))
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func (x *experiment) updateModel(m *member) error {
 // suspect makes training wait where a loss is not a number.
 func (x *experiment) suspect(m *member, l agent.Losses, acted bool) {
 	wrong := func(name string, value float64) {
-		x.fault(name, fmt.Sprintf("step %d: %s is %g at update %d", x.Step, name, value, m.Updates))
+		x.fault(faultLoss, fmt.Sprintf("step %d: %s is %g at update %d", x.Step, name, value, m.Updates))
 	}
 	if !finite(l.Critic) {
 		wrong("critic loss", l.Critic)

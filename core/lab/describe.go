@@ -1,9 +1,6 @@
 package lab
 
 import (
-	"math"
-	"slices"
-
 	"pgrlab/core/analysis"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
@@ -24,19 +21,9 @@ func (x *experiment) reportScores(m *member, number uint64) error {
 	s := analysis.Summarise(f)
 	x.emit(TypeScores, m.index, Scores{
 		Relevance: x.Settings.Relevance, Min: run.Float(s.Min), Max: run.Float(s.Max), Mean: run.Float(s.Mean),
-		Quantiles: quantiles(f, 0.1, 0.25, 0.5, 0.75, 0.9),
+		Quantiles: run.Floats([]float64{s.Q10, s.Median, s.Q90}),
 	})
 	return nil
-}
-
-// quantiles are the nearest order statistics; it sorts the values.
-func quantiles(values []float32, at ...float64) []run.Float {
-	slices.Sort(values)
-	q := make([]run.Float, len(at))
-	for i, share := range at {
-		q[i] = run.Float(values[int(math.Round(share*float64(len(values)-1)))])
-	}
-	return q
 }
 
 // sampleScores is F of up to sampleRows transitions, drawn with replacement unless

@@ -111,7 +111,7 @@ func (x *experiment) report(m *member, t *trial, number uint64) error {
 	if err := x.reportDormant(m, number); err != nil {
 		return err
 	}
-	if losses, some := m.losses.take(); some {
+	if losses, some := m.Losses.take(); some {
 		x.emit(TypeLosses, m.index, losses)
 	}
 	return x.reportScores(m, number)

@@ -143,7 +143,7 @@ type Scores struct {
 	Min       run.Float   `json:"min"`
 	Max       run.Float   `json:"max"`
 	Mean      run.Float   `json:"mean"`
-	Quantiles []run.Float `json:"quantiles"` // 0.1, 0.25, 0.5, 0.75, 0.9
+	Quantiles []run.Float `json:"quantiles"` // 0.1, 0.5, 0.9
 }
 
 // Losses are means over the updates since the last line; what was not computed is

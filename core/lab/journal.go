@@ -2,14 +2,24 @@ package lab
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"pgrlab/core/run"
 )
 
+// record is a run folder; run.Folder in a real run.
+type record interface {
+	Dir() string
+	Append(l run.Line) error
+	Save(name string, write func(w io.Writer) error) error
+	Sync() error
+	Close() error
+}
+
 // journal is where events go: the log in memory, and the run folder.
 type journal struct {
-	folder  *run.Folder // nil: memory only
+	folder  record // nil: memory only
 	start   time.Time
 	backlog []run.Line // lines that a full disk did not take
 	onFault Fault
@@ -41,14 +51,20 @@ func (x *experiment) emit(kind string, member int, body any) {
 func (x *experiment) flush() {
 	for len(x.journal.backlog) > 0 {
 		if err := x.journal.folder.Append(x.journal.backlog[0]); err != nil {
-			x.fault("journal", fmt.Sprintf("%s: make room, then resume", err))
+			x.fault(faultJournal, fmt.Sprintf("%s: make room, then resume", err))
 			return
 		}
 		x.journal.backlog = x.journal.backlog[1:]
 	}
 	x.journal.backlog = nil
-	delete(x.blamed, "journal")
+	delete(x.blamed, faultJournal)
 }
+
+// The kinds of faults.
+const (
+	faultLoss    = "loss"
+	faultJournal = "journal"
+)
 
 // fault makes training wait, or ends the run, because of something that a person
 // should see. Training waits once for each kind of fault.

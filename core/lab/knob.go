@@ -195,11 +195,11 @@ func (k Knob) Check(v Value) error {
 	if good {
 		return nil
 	}
-	return fmt.Errorf("%s: %s is out of range: want %s", k.Name, quoted(v), k.Range())
+	return fmt.Errorf("%s: %s is out of range: want %s", k.Name, k.quoted(v), k.Range())
 }
 
-func quoted(v Value) string {
-	if v == (Value{}) {
+func (k Knob) quoted(v Value) string {
+	if k.Kind == KindChoice && v.Text == "" {
 		return `""`
 	}
 	return v.String()

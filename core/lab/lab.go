@@ -39,10 +39,14 @@ func New(c Config, task Task, dev device.Device, folder *run.Folder) (*Lab, erro
 	if err != nil {
 		return nil, err
 	}
-	return newLab(c, task, folder, p, dev.Name(), time.Now)
+	var r record
+	if folder != nil { // a nil pointer in an interface is not nil
+		r = folder
+	}
+	return newLab(c, task, r, p, dev.Name(), time.Now)
 }
 
-func newLab(c Config, task Task, folder *run.Folder, p parts, deviceName string, now func() time.Time) (*Lab, error) {
+func newLab(c Config, task Task, folder record, p parts, deviceName string, now func() time.Time) (*Lab, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -111,19 +115,15 @@ func (x *experiment) guarded(ctx context.Context) (err error) {
 	return x.run(ctx)
 }
 
-// where is the place of a panic: the first line of the stack below the panic
-// itself that names a file of this program, as " (file.go:12)".
+// where is the place of a panic: the innermost function of this program below
+// the panic itself, as " (file.go:12)".
 func where(stack []byte) string {
-	lines := strings.Split(string(stack), "\n")
-	for i, line := range lines {
-		if !strings.HasPrefix(line, "panic(") {
-			continue
-		}
-		for _, at := range lines[i:] {
-			if place, ok := strings.CutPrefix(at, "\t"); ok && strings.Contains(place, "pgrlab") {
-				file, _, _ := strings.Cut(place, " +0x")
-				return " (" + file[strings.LastIndexByte(file, '/')+1:] + ")"
-			}
+	_, below, _ := strings.Cut(string(stack), "\npanic(")
+	lines := strings.Split(below, "\n")
+	for i, line := range lines[:len(lines)-1] {
+		if strings.HasPrefix(line, "pgrlab/") || strings.HasPrefix(line, "main.") {
+			place, _, _ := strings.Cut(lines[i+1], " +0x")
+			return " (" + place[strings.LastIndexByte(place, '/')+1:] + ")"
 		}
 	}
 	return ""

@@ -78,7 +78,6 @@ type member struct {
 	scoring      *replay.Batch // memory for scoring
 	fresh        *replay.Ring  // of the generation under way
 	closers      []io.Closer
-	losses       sums
 	fit          fitLoss
 	freal, fsyn  *Histogram
 }
@@ -93,6 +92,7 @@ type memberState struct {
 	Updates       uint64 // critic updates
 	ModelUpdates  uint64 // of the curiosity model
 	ModelMissed   int    // updates that were due while another relevance was chosen
+	Losses        sums
 }
 
 // streams are a member's random numbers by what they are for.

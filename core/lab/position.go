@@ -79,7 +79,7 @@ func ParsePosition(text string) (Position, error) {
 		return Position{}, fmt.Errorf("position %q: want STEP, STEP/fit:I or STEP/generate:I", text)
 	}
 	stepText, rest, inside := strings.Cut(text, "/")
-	step, err := count(stepText)
+	step, err := natural(stepText)
 	if err != nil {
 		return bad()
 	}
@@ -87,7 +87,7 @@ func ParsePosition(text string) (Position, error) {
 		return After(step), nil
 	}
 	name, iText, _ := strings.Cut(rest, ":")
-	i, err := count(iText)
+	i, err := natural(iText)
 	if err != nil {
 		return bad()
 	}
@@ -99,8 +99,8 @@ func ParsePosition(text string) (Position, error) {
 	return bad()
 }
 
-// count reads a number that is not negative; 10_000 is 10000.
-func count(text string) (int, error) {
+// natural reads a number that is not negative; 10_000 is 10000.
+func natural(text string) (int, error) {
 	n, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
 	if err != nil || n < 0 {
 		return 0, fmt.Errorf("%q is not a count", text)

@@ -1,11 +1,6 @@
 package lab
 
-import (
-	"time"
-
-	"pgrlab/core/agent"
-	"pgrlab/core/run"
-)
+import "time"
 
 // publishEvery is the least time between two snapshots that nothing asked for:
 // more would cost training time, and nobody looks more often.
@@ -47,7 +42,7 @@ func (x *experiment) snapshot(now time.Time) *Snapshot {
 		Knobs: x.Settings.Values(), Scheduled: append([]Scheduled(nil), x.schedule...),
 		Real: m.real.Len(), Updates: m.Updates, Episode: int(m.Episode), EpisodeStep: m.EpisodeStep, EpisodeReturn: m.EpisodeReturn,
 		Refits: int(x.Refits), FitLoss: m.fit.last, FReal: m.freal, FSyn: m.fsyn,
-		MixReal: m.lastMix.Real, MixSynthetic: m.lastMix.Synthetic, Losses: m.losses.last(),
+		MixReal: m.lastMix.Real, MixSynthetic: m.lastMix.Synthetic, Losses: m.Losses.last(),
 	}
 	if s.Phase == AfterStep { // between two env steps: for people, collecting goes on
 		s.Phase, s.PhaseDone, s.PhaseTotal = Collect, 0, 0
@@ -68,71 +63,4 @@ func (x *experiment) snapshot(now time.Time) *Snapshot {
 		s.Err = x.pause.Reason
 	}
 	return s
-}
-
-// sums are the losses since the last line.
-type sums struct {
-	critic, actor, qMean, model mean
-	alpha                       float64
-	latest                      agent.Losses
-	latestModel                 float64
-	updates                     uint64
-}
-
-type mean struct {
-	sum float64
-	n   int
-}
-
-func (m *mean) add(v float64) { m.sum += v; m.n++ }
-
-// value is the mean, or nil where there was nothing to average: what was not
-// computed is missing, never zero.
-func (m *mean) value() *run.Float {
-	if m.n == 0 {
-		return nil
-	}
-	v := run.Float(m.sum / float64(m.n))
-	return &v
-}
-
-func (s *sums) add(l agent.Losses, acted bool) {
-	s.critic.add(l.Critic)
-	s.qMean.add(l.QMean)
-	if acted {
-		s.actor.add(l.Actor)
-		s.latest.Actor = l.Actor
-	}
-	actor := s.latest.Actor
-	s.latest = l
-	s.latest.Actor = actor
-	s.alpha = l.AlphaValue
-	s.updates++
-}
-
-func (s *sums) addModel(loss float64) {
-	s.model.add(loss)
-	s.latestModel = loss
-}
-
-// take returns the means and starts anew; some says whether there were any.
-func (s *sums) take() (l Losses, some bool) {
-	some = s.critic.n+s.model.n > 0
-	l = Losses{Critic: s.critic.value(), Actor: s.actor.value(), QMean: s.qMean.value(), Curiosity: s.model.value()}
-	if s.critic.n > 0 {
-		alpha := run.Float(s.alpha)
-		l.Alpha = &alpha
-	}
-	s.critic, s.actor, s.qMean, s.model = mean{}, mean{}, mean{}, mean{}
-	return l, some
-}
-
-// last is the latest update's, or nil before the first one.
-func (s *sums) last() *UpdateLosses {
-	if s.updates == 0 {
-		return nil
-	}
-	return &UpdateLosses{
-		Critic: s.latest.Critic, Actor: s.latest.Actor, Alpha: s.alpha, QMean: s.latest.QMean, Curiosity: s.latestModel,
-	}
 }

@@ -50,7 +50,9 @@ func (x *experiment) startScoring(rows int) (owed int) {
 	}
 	x.total = owed + rows
 	for _, m := range x.members {
-		m.ModelMissed = 0
+		if x.Settings.Relevance == relevanceCuriosity {
+			m.ModelMissed = 0
+		}
 		m.scores = resized(m.scores, rows)
 	}
 	return owed

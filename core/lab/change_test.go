@@ -1,0 +1,285 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// send asks l for something from inside the training goroutine.
+func send(t *testing.T, l **Lab, c Command) func() {
+	return func() {
+		if err := (*l).Send(c); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// sequence is what happened to knobs and refits, in order.
+func sequence(l *Lab) string {
+	var s []string
+	for _, e := range l.Events(0) {
+		switch b := e.Body.(type) {
+		case KnobChanged:
+			text := fmt.Sprintf("%d: %s %s→%s at %s", b.ID, b.Knob, b.From, b.To, b.Position)
+			if b.Hint != "" {
+				text += " (" + b.Hint + ")"
+			}
+			s = append(s, text)
+		case InForce:
+			s = append(s, fmt.Sprintf("%d in force at %d", b.ID, e.Step))
+		case Refit:
+			s = append(s, fmt.Sprintf("refit of %d at %d", b.Steps, e.Step))
+		case Refused:
+			s = append(s, "refused: "+b.Reason)
+		}
+	}
+	return strings.Join(s, "; ")
+}
+
+func TestTransactions(t *testing.T) {
+	type asked struct {
+		during string // the call during which it is asked for
+		knob   string
+		value  string
+		now    bool
+	}
+	for _, c := range []struct {
+		name string
+		asks []asked
+		want string
+	}{
+		{"batch, from the next update",
+			[]asked{{"fit to 4", "lr_critic", "0.01", false}},
+			"1: lr_critic 0.0003→0.01 at 20/fit:4; refit of 10 at 20; 1 in force at 21; refit of 10 at 40; refit of 10 at 60"},
+		{"generation, in the middle of a fit, is read by the generation to come",
+			[]asked{{"fit to 4", "guidance", "4", true}},
+			"1: guidance 2→4 at 20/fit:4; refit of 10 at 20; 1 in force at 21; refit of 10 at 40; refit of 10 at 60"},
+		{"refit, in the middle of a fit, waits for the next one",
+			[]asked{{"fit to 4", "lr_generator", "0.01", false}},
+			"1: lr_generator 0.0003→0.01 at 20/fit:4; refit of 10 at 20; refit of 10 at 40; 1 in force at 41; refit of 10 at 60"},
+		{"refit now, in the middle of a fit, begins it anew in the next step",
+			[]asked{{"fit to 4", "lr_generator", "0.01", true}},
+			"1: lr_generator 0.0003→0.01 at 20/fit:4; refit of 10 at 21; 1 in force at 22; refit of 10 at 40; refit of 10 at 60"},
+		{"relevance while scoring is read too late",
+			[]asked{{"score curiosity 20", "relevance", "td", false}},
+			"1: relevance curiosity→td at 20/fit:0; refit of 10 at 20; refit of 10 at 40; 1 in force at 41; refit of 10 at 60"},
+		{"generation now, in the middle of one",
+			[]asked{{"generate 2", "guidance", "4", true}},
+			"1: guidance 2→4 at 20/generate:2; refit of 0 at 21; 1 in force at 22; refit of 10 at 40; refit of 10 at 60"},
+		{"an abandoned generation leaves what it was bound to waiting",
+			[]asked{{"fit to 4", "guidance", "4", false}, {"generate 2", "guidance", "6", true}},
+			"1: guidance 2→4 at 20/fit:4; 2: guidance 4→6 at 20/generate:2; refit of 0 at 21; 1 in force at 22; 2 in force at 22; refit of 10 at 40; refit of 10 at 60"},
+		{"a change that nothing has read when the next one comes is never in force",
+			[]asked{{"fit to 4", "guidance", "4", false}, {"fit to 8", "guidance", "6", false}},
+			"1: guidance 2→4 at 20/fit:4; 2: guidance 4→6 at 20/fit:8; refit of 10 at 20; 2 in force at 21; refit of 10 at 40; refit of 10 at 60"},
+		{"now from an evaluation is done in the next step",
+			[]asked{{"evaluate episodes 2", "relevance", "reward", true}},
+			"refit of 10 at 20; 1: relevance curiosity→reward at 30/evaluate:0; refit of 10 at 31; 1 in force at 32; refit of 10 at 40; refit of 10 at 60"},
+		{"before there is anything to generate with",
+			[]asked{{"reset 0", "ratio", "0.25", false}, {"evaluate episodes 1", "guidance", "4", true}},
+			"1: ratio 0.5→0.25 at 0 (r has no effect before the first generation at step 20); " +
+				"2: guidance 2→4 at 15/evaluate:0 (no generator is fitted before step 20); " +
+				"refit of 10 at 20; 1 in force at 21; 2 in force at 21; refit of 10 at 40; refit of 10 at 60"},
+		{"an interval holds from the next step",
+			[]asked{{"evaluate episodes 1", "refit_every", "17", false}},
+			"1: refit_every 20→17 at 15/evaluate:0; 1 in force at 16; refit of 10 at 17; refit of 10 at 34; refit of 10 at 51"},
+		{"after the last refit",
+			[]asked{{"evaluate episodes 3", "refit_every", "100", false}, {"evaluate episodes 3", "p_uncond", "0.5", false}, {"evaluate episodes 3", "ratio", "0.25", false}},
+			"refit of 10 at 20; refit of 10 at 40; 1: refit_every 20→100 at 45/evaluate:0; " +
+				"2: p_uncond 0.25→0.5 at 45/evaluate:0 (p has no effect: there is no refit before the run's last step); " +
+				"3: ratio 0.5→0.25 at 45/evaluate:0; 1 in force at 46; 3 in force at 46"},
+		{"what is refused changes nothing",
+			[]asked{{"fit to 4", "guidence", "1", false}, {"fit to 4", "guidance", "-1", false}, {"fit to 4", "guidance", "2", false},
+				{"fit to 4", "relevance", "dt", false}, {"fit to 4", "utd", "2.5", false}},
+			`refused: unknown knob "guidence": did you mean "guidance"?; refused: guidance: -1 is out of range: want a number from 0 to 10; ` +
+				"refused: guidance is 2 already; refused: relevance: dt is out of range: want one of curiosity, td, td-signed, return, reward, none; " +
+				"refused: utd: 2.5 is out of range: want a count from 1 to 40; " +
+				"refit of 10 at 20; refit of 10 at 40; refit of 10 at 60"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld()
+			var l *Lab
+			for _, a := range c.asks {
+				before, once := w.hooks[a.during], false
+				w.on(a.during, func() {
+					if before != nil {
+						before()
+					}
+					if l != nil && !once {
+						once = true
+						send(t, &l, SetKnob{Knob: a.knob, Value: a.value, Now: a.now})()
+					}
+				})
+			}
+			l = w.lab(t, w.config(), nil)
+			if w.hooks["reset 0"] != nil { // the reset is over: ask before the first step
+				w.hooks["reset 0"]()
+			}
+			if err := l.Run(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if got := sequence(l); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAbandonedWorkIsCancelledAndKeepsOldTransitions(t *testing.T) {
+	w := newWorld()
+	var l *Lab
+	w.on("start generate 1, guidance 2", func() {
+		send(t, &l, SetKnob{Knob: "guidance", Value: "3", Now: true})()
+	})
+	kept := -1
+	w.on("cancel", func() { kept = l.x.members[0].synthetic.Len() })
+	l = w.lab(t, w.config(), nil)
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if kept != 12 || count(w.log, "cancel") != 1 || count(w.log, "start generate 2, guidance 3") != 1 {
+		t.Errorf("kept %d transitions; %d cancelled", kept, count(w.log, "cancel"))
+	}
+}
+
+func TestKnobsOfOtherMethodsAreRefused(t *testing.T) {
+	w := newWorld()
+	for _, c := range []struct{ method, kind, knob, value, want string }{
+		{MethodSAC, GeneratorNone, "ratio", "1", "ratio: not used by sac: synther, pgr-reward, pgr-return, pgr-td, pgr-curiosity use it"},
+		{MethodSynthER, GeneratorDiffusion, "guidance", "1", "guidance: not used by synther: pgr-reward, pgr-return, pgr-td, pgr-curiosity use it"},
+		{MethodSynthER, GeneratorDiffusion, "relevance", "td", "relevance: not used by synther: pgr-reward, pgr-return, pgr-td, pgr-curiosity use it"},
+	} {
+		config := w.config()
+		config.Steps, config.Method, config.Generator.Kind = 2, c.method, c.kind
+		config.Generator.Conditional, config.Knobs.Relevance = false, relevanceNone
+		l := w.lab(t, config, nil)
+		send(t, &l, SetKnob{ID: "a", Knob: c.knob, Value: c.value})()
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		refused, _ := bodies[Refused](l)
+		if len(refused) != 1 || refused[0].Reason != c.want || refused[0].Ref != "a" {
+			t.Errorf("%s: %+v, want %s", c.knob, refused, c.want)
+		}
+		config.Schedule = []string{"1:" + c.knob + "=" + c.value}
+		if _, err := newLab(config, w.task(), nil, w.parts(), "test", clock()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("schedule: %v", err)
+		}
+	}
+}
+
+func TestSchedules(t *testing.T) {
+	w := newWorld()
+	c := w.config()
+	c.Schedule = []string{
+		"20/generate:2:guidance=5!", "20/fit:3:samples=9", "25:utd=2", "0:tau=0.01",
+		"30/fit:1:batch=16", // step 30 has no fit: after it
+		"20:guidance=1", "20:guidance=2",
+	}
+	l, _ := play(t, w, c)
+	var got []string
+	for _, change := range changes(l) {
+		got = append(got, fmt.Sprintf("%s=%s at %s", change.Knob, change.To, change.Position))
+	}
+	want := []string{"tau=0.01 at 0", "samples=9 at 20/fit:4", "guidance=5 at 20/generate:2", "guidance=1 at 20", "guidance=2 at 20",
+		"utd=2 at 25", "batch=16 at 30/evaluate:0"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func changes(l *Lab) []KnobChanged {
+	found, _ := bodies[KnobChanged](l)
+	return found
+}
+
+func TestAChangeCanBePlannedWhileTheRunGoesOn(t *testing.T) {
+	w := newWorld()
+	var l *Lab
+	late, soon := After(10), After(22)
+	w.on("fit to 4", func() {
+		w.hooks["fit to 4"] = nil
+		send(t, &l, SetKnob{Knob: "tau", Value: "0.5", At: &late})()
+		send(t, &l, SetKnob{Knob: "tau", Value: "0.25", At: &soon, By: "ana", ID: "x"})()
+	})
+	w.on("fit to 8", func() {
+		if s := l.Snapshot().Scheduled; len(s) != 1 || s[0].String() != "22:tau=0.25" {
+			t.Errorf("scheduled: %v", s)
+		}
+		w.hooks["fit to 8"] = nil
+	})
+	l = w.lab(t, w.config(), nil)
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	want := "refused: tau: position 10 has passed: the run is at 20/fit:4; refit of 10 at 20; 1: tau 0.005→0.25 at 22; 1 in force at 23; refit of 10 at 40; refit of 10 at 60"
+	if got := sequence(l); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestUndoIsAChangeOfItsOwn(t *testing.T) {
+	w := newWorld()
+	var l *Lab
+	w.on("evaluate episodes 1", send(t, &l, SetKnob{Knob: "ratio", Value: "0.25", By: "ana"}))
+	w.on("evaluate episodes 2", func() {
+		send(t, &l, Undo{ID: 1, By: "ana"})()
+		send(t, &l, Undo{ID: 7})()
+	})
+	l = w.lab(t, w.config(), nil)
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	got := changes(l)
+	if len(got) != 2 || got[1].From != Number(0.25) || got[1].To != Number(0.5) || got[1].Obs.Undoes != 1 || got[1].Obs.By != "ana" {
+		t.Errorf("%+v", got)
+	}
+	if refused, _ := bodies[Refused](l); len(refused) != 1 || refused[0].Reason != "undo: there is no change 7" {
+		t.Errorf("refused: %+v", refused)
+	}
+}
+
+// Switching to curiosity in the middle of a run builds its model and lets it make
+// up for what it missed.
+func TestSwitchingRelevanceBuildsWhatIsMissing(t *testing.T) {
+	w := newWorld()
+	c := w.config()
+	c.Knobs.Relevance = "td"
+	c.Schedule = []string{"20:relevance=curiosity!"}
+	play(t, w, c)
+	built := slices.Index(w.log, "build curiosity")
+	if built < 0 || count(w.log[:built], "train curiosity") != 0 {
+		t.Fatal("no model was built at the switch")
+	}
+	scored := slices.Index(w.log[built:], "score curiosity 21")
+	// One update of step 21 itself, and three to make up for.
+	if n := count(w.log[built:built+scored], "train curiosity"); scored < 0 || n != 4 {
+		t.Errorf("%d updates of the model before it scores, want 4", n)
+	}
+
+	w = newWorld()
+	w.fail["build curiosity"] = errors.New("out of memory")
+	c.Schedule = []string{"20:relevance=curiosity!"}
+	l, _ := play(t, w, c)
+	if got := sequence(l); !strings.Contains(got, "refused: out of memory") || l.Snapshot().Knobs["relevance"] != Choice("td") {
+		t.Errorf("a model that cannot be built: %s", got)
+	}
+}
+
+func TestHoldingRealRows(t *testing.T) {
+	w := newWorld()
+	c := w.config()
+	c.Knobs.Hold = HoldReal
+	c.Schedule = []string{"30:ratio=0.75", "40:ratio=1"}
+	l, _ := play(t, w, c)
+	if s := l.Snapshot(); s.MixReal != 4 || s.MixSynthetic != 12 {
+		t.Errorf("r = 0.75 of 4 real rows: %d and %d", s.MixReal, s.MixSynthetic)
+	}
+	if got := sequence(l); !strings.Contains(got, "refused: ratio 1 with hold=real: the batch would need more than 16,384 rows") {
+		t.Errorf("%s", got)
+	}
+}

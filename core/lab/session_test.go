@@ -1,0 +1,258 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"pgrlab/core/run"
+)
+
+// running is a lab whose training goroutine is at work.
+type running struct {
+	*Lab
+	folder *memoryFolder
+	ended  chan error
+}
+
+func (w *world) start(t *testing.T, ctx context.Context, l *Lab, folder *memoryFolder) running {
+	t.Helper()
+	r := running{l, folder, make(chan error, 1)}
+	go func() { r.ended <- l.Run(ctx) }()
+	return r
+}
+
+// A paused run waits without doing anything: the bubble sees its goroutine blocked.
+func TestPauseWaitsBetweenTwoSlices(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		var l *Lab
+		w.on("fit to 4", send(t, &l, Pause{By: "ana"}))
+		folder := &memoryFolder{}
+		c := w.config()
+		c.Steps = 20
+		l = w.lab(t, c, folder)
+		r := w.start(t, t.Context(), l, folder)
+		synctest.Wait()
+		s := l.Snapshot()
+		if s.State != PausedState || s.Position.String() != "20/fit:4" || s.PhaseTotal != 10 {
+			t.Errorf("paused: %s at %s of %d", s.State, s.Position, s.PhaseTotal)
+		}
+		// While it waits it obeys.
+		for _, c := range []Command{
+			Pause{}, SetKnob{Knob: "guidance", Value: "3"}, Note{Text: "what now?", By: "ana"},
+			Detach{By: "ana", Reason: "hung up"}, Attach{By: "bo"}, Resume{By: "ana"}, Resume{},
+		} {
+			if err := l.Send(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := <-r.ended; err != nil {
+			t.Fatal(err)
+		}
+		if c := changes(l); len(c) != 1 || c[0].Position.String() != "20/fit:4" {
+			t.Errorf("changes: %+v", c)
+		}
+		journal := folder.journal.String()
+		for _, want := range []string{
+			`{"type":"pause","step":20,"by":"ana","wall_s":`, `{"type":"resume","step":20,"by":"ana","wall_s":`,
+			`{"type":"note","step":20,"text":"what now?","obs":{"by":"ana",`,
+			`{"type":"detached","step":20,"by":"ana","reason":"hung up","wall_s":`, `{"type":"attached","step":20,"by":"bo","wall_s":`,
+		} {
+			if strings.Count(journal, want) != 1 {
+				t.Errorf("%d lines %s", strings.Count(journal, want), want)
+			}
+		}
+		if journal = folder.canonical(t); strings.Contains(journal, "pause") || strings.Contains(journal, "tached") || strings.Contains(journal, "ana") {
+			t.Errorf("observed things in the canonical journal:\n%s", journal)
+		}
+	})
+}
+
+func TestStopSavesAndEnds(t *testing.T) {
+	w := newWorld()
+	var l *Lab
+	w.on("fit to 4", func() {
+		send(t, &l, Stop{})()
+		send(t, &l, SetKnob{ID: "late", Knob: "guidance", Value: "3"})()
+	})
+	folder := &memoryFolder{}
+	l = w.lab(t, w.config(), folder)
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if done, _ := bodies[Done](l); len(done) != 1 || done[0].Steps != 20 {
+		t.Errorf("done: %+v", done)
+	}
+	if string(folder.files[run.PolicyName]) != "policy after 60 updates" || !folder.closed {
+		t.Errorf("files %q, closed %v", folder.files, folder.closed)
+	}
+	if l.Snapshot().State != Finished {
+		t.Errorf("state %s", l.Snapshot().State)
+	}
+	if refused, _ := bodies[Refused](l); len(refused) != 1 || refused[0].Ref != "late" || refused[0].Reason != ErrEnded.Error() {
+		t.Errorf("a command behind the end: %+v", refused)
+	}
+	if err := l.Send(Pause{}); !errors.Is(err, ErrEnded) {
+		t.Errorf("send after the end: %v", err)
+	}
+	l.Close() // twice is harmless
+}
+
+func TestTheContextInterrupts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		folder := &memoryFolder{}
+		var l *Lab
+		w.on("fit to 4", send(t, &l, Pause{}))
+		l = w.lab(t, w.config(), folder)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		r := w.start(t, ctx, l, folder)
+		synctest.Wait()
+		signal := errors.New("ended by terminated")
+		cancel(signal)
+		if err := <-r.ended; !errors.Is(err, ErrInterrupted) || !errors.Is(err, signal) {
+			t.Errorf("%v", err)
+		}
+		if notes, _ := bodies[Noted](l); len(notes) != 1 || notes[0].Text != "interrupted after step 20" {
+			t.Errorf("notes: %+v", notes)
+		}
+		if folder.files[run.PolicyName] == nil || l.Snapshot().State != Finished {
+			t.Errorf("files %v, state %s", folder.files, l.Snapshot().State)
+		}
+	})
+}
+
+func TestAFullMailboxSaysSo(t *testing.T) {
+	w := newWorld()
+	l := w.lab(t, w.config(), nil)
+	for range mailboxSize {
+		send(t, &l, Note{Text: "again"})()
+	}
+	if err := l.Send(Note{}); !errors.Is(err, ErrBusy) {
+		t.Errorf("%v", err)
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if notes, _ := bodies[Noted](l); len(notes) != mailboxSize {
+		t.Errorf("%d notes, want %d", len(notes), mailboxSize)
+	}
+}
+
+func TestALossThatIsNoNumberPausesOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.on("evaluate episodes 1", func() { w.nan = math.NaN() })
+		l := w.lab(t, w.config(), nil)
+		r := w.start(t, t.Context(), l, nil)
+		synctest.Wait()
+		want := "step 16: critic loss is NaN at update 41"
+		if s := l.Snapshot(); s.State != PausedState || s.Err != want || s.Step != 16 {
+			t.Errorf("step %d is %s: %q", s.Step, s.State, s.Err)
+		}
+		if paused, _ := bodies[Paused](l); len(paused) != 1 || paused[0].Reason != want {
+			t.Errorf("%+v", paused)
+		}
+		l.Send(Resume{})
+		if err := <-r.ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestNobodyWatchingAFaultEndsTheRun(t *testing.T) {
+	w := newWorld()
+	w.on("evaluate episodes 1", func() { w.nan = math.Inf(1) })
+	l := w.lab(t, w.config(), nil)
+	l.OnFault(FaultFail)
+	if err := l.Run(context.Background()); err == nil || err.Error() != "step 16: critic loss is +Inf at update 41" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAFullDiskPausesAndLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		folder := &memoryFolder{}
+		w.on("evaluate episodes 1", func() { folder.full = true })
+		l := w.lab(t, w.config(), folder)
+		r := w.start(t, t.Context(), l, folder)
+		synctest.Wait()
+		s := l.Snapshot()
+		if s.State != PausedState || s.Err != "write journal memory: no space left on device: make room, then resume" {
+			t.Errorf("%s: %q", s.State, s.Err)
+		}
+		l.Send(Resume{}) // nothing has changed
+		synctest.Wait()
+		if s := l.Snapshot(); s.State != PausedState {
+			t.Errorf("with a full disk it is %s", s.State)
+		}
+		folder.full = false
+		l.Send(Resume{})
+		if err := <-r.ended; err != nil {
+			t.Fatal(err)
+		}
+		twin := newWorld()
+		_, undisturbed := play(t, twin, twin.config())
+		if folder.canonical(t) != undisturbed.canonical(t) {
+			t.Errorf("the journal is\n%s\nwant\n%s", folder.canonical(t), undisturbed.canonical(t))
+		}
+	})
+}
+
+func TestADiskThatStaysFullIsSaidInTheEnd(t *testing.T) {
+	w := newWorld()
+	folder := &memoryFolder{full: true}
+	l := w.lab(t, w.config(), folder)
+	l.OnFault(FaultFail)
+	err := l.Run(context.Background())
+	if err == nil || !strings.HasPrefix(err.Error(), "write journal memory: no space left on device") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The screen and others read while training writes; the race detector watches.
+func TestReadersDoNotDisturb(t *testing.T) {
+	w := newWorld()
+	folder := &memoryFolder{}
+	l := w.lab(t, w.config(), folder)
+	done := make(chan int)
+	stop := make(chan struct{})
+	go func() {
+		seen, last := 0, 0
+		for {
+			for _, e := range l.Events(seen) {
+				if e.Index != seen {
+					t.Errorf("event %d has index %d", seen, e.Index)
+				}
+				seen++
+			}
+			if s := l.Snapshot(); s.Step < last {
+				t.Errorf("step %d after %d", s.Step, last)
+			} else {
+				last = s.Step
+			}
+			select {
+			case <-stop:
+				done <- last
+				return
+			default:
+			}
+		}
+	}()
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	close(stop)
+	if last := <-done; last > 60 {
+		t.Errorf("step %d", last)
+	}
+	twin := newWorld()
+	if _, alone := play(t, twin, twin.config()); folder.canonical(t) != alone.canonical(t) {
+		t.Error("the journal depends on who reads")
+	}
+}

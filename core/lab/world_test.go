@@ -1,0 +1,375 @@
+package lab
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"testing"
+	"time"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/generative"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
+	"pgrlab/core/run"
+)
+
+// world is a scripted world: every part does little, remembers what it was asked
+// for and answers with numbers that depend on all of it, so that a draw that is
+// not where it was shows in the journal.
+type world struct {
+	log   []string
+	hooks map[string]func() // called before the call of that name is answered
+	fail  map[string]error  // what calls return
+
+	obs      [][]float32 // of every transition's first observation, as the environment saw it
+	done     []bool
+	terminal int     // episodes end truly at this length; 0: at the time limit only
+	nan      float64 // added to the critic's loss
+}
+
+func (w *world) call(format string, args ...any) error {
+	name := fmt.Sprintf(format, args...)
+	w.log = append(w.log, name)
+	if hook := w.hooks[name]; hook != nil {
+		hook()
+	}
+	return w.fail[name]
+}
+
+func (w *world) on(name string, hook func()) { w.hooks[name] = hook }
+
+const (
+	worldObs     = 2
+	worldAct     = 1
+	worldEpisode = 60
+)
+
+var worldShape = replay.Shape{Obs: worldObs, Act: worldAct}
+
+func newWorld() *world { return &world{hooks: map[string]func(){}, fail: map[string]error{}} }
+
+func (w *world) task() Task {
+	return Task{
+		Name: "world", ObsSize: worldObs, ActSize: worldAct, EpisodeSteps: worldEpisode,
+		New:    func(seed uint64) (Env, error) { return &worldEnv{w: w, seed: seed}, nil },
+		NewVec: func(n int, seed uint64) (VecEnv, error) { return &worldVec{w: w, n: n, seed: seed}, nil },
+	}
+}
+
+func (w *world) parts() parts {
+	return parts{
+		learner: func(seed uint64) (learner, error) {
+			return &worldAgent{w: w, seed: seed, batches: map[int]*replay.Batch{}}, nil
+		},
+		curiosity: func(seed uint64) (curiosity, error) {
+			if err := w.call("build curiosity"); err != nil {
+				return nil, err
+			}
+			return &worldModel{w: w, batch: replay.NewBatch(worldShape, 4)}, nil
+		},
+		generator: func(seed uint64) (generator, error) { return &worldGenerator{w: w}, nil },
+		relevance: func(name string, values relevance.Values, model curiosity) (relevance.Function, error) {
+			if name == relevanceCuriosity {
+				return model, nil
+			}
+			return relevance.New(name, relevance.Deps{Values: values})
+		},
+	}
+}
+
+// config is a run of that world that takes milliseconds: 6 random steps, a refit
+// at step 20 and every 20 steps, an evaluation every 15.
+func (w *world) config() Config {
+	c := Config{
+		Task: "world", Method: "pgr-curiosity", Scale: "test", Device: "cpu", Seed: 7, Members: 1,
+		Steps: 60, StartSteps: 5, Buffer: 1000, Lanes: 2,
+		Evaluation: Evaluation{Every: 15, Episodes: 3, DormantStates: 8, DormantTau: 0.025},
+		Agent:      Agent{Hidden: []int{4}, Critics: 2, Subset: 2, Gamma: 0.99, PolicyDelay: 20},
+		Curiosity:  Curiosity{Every: 4, Warmup: 3},
+		Generator:  Generator{Kind: GeneratorDiffusion, Slice: 2},
+		Knobs: Settings{
+			Relevance: "curiosity", Guidance: 2, TopFraction: 0.25, Ratio: 0.5, Hold: HoldBatch, UTD: 4, Batch: 8,
+			LRActor: 3e-4, LRCritic: 3e-4, Tau: 0.005, RefitEvery: 20, Samples: 12, SamplerSteps: 3,
+			GeneratorSteps: 10, LRGenerator: 3e-4, PUncond: 0.25,
+		},
+	}
+	c.Generator.Conditional = true
+	return c
+}
+
+// clock is a time that goes on by a millisecond whenever it is read.
+func clock() func() time.Time {
+	at := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	return func() time.Time {
+		at = at.Add(time.Millisecond)
+		return at
+	}
+}
+
+func (w *world) lab(t testing.TB, c Config, folder record) *Lab {
+	t.Helper()
+	l, err := newLab(c, w.task(), folder, w.parts(), "cpu test, 2 threads", clock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// memoryFolder is a run folder in memory, whose disk may be full.
+type memoryFolder struct {
+	journal bytes.Buffer
+	files   map[string][]byte
+	full    bool
+	closed  bool
+}
+
+func (f *memoryFolder) Dir() string { return "memory" }
+func (f *memoryFolder) Append(l run.Line) error {
+	if f.full {
+		return errors.New("write journal memory: no space left on device")
+	}
+	text, err := l.MarshalJSON()
+	f.journal.Write(append(text, '\n'))
+	return err
+}
+func (f *memoryFolder) Save(name string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	err := write(&b)
+	if f.files == nil {
+		f.files = map[string][]byte{}
+	}
+	f.files[name] = b.Bytes()
+	return err
+}
+func (f *memoryFolder) Sync() error  { return nil }
+func (f *memoryFolder) Close() error { f.closed = true; return nil }
+
+// canonical is the deterministic part of the journal.
+func (f *memoryFolder) canonical(t testing.TB) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := run.Canonical(bytes.NewReader(f.journal.Bytes()), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func blend(parts ...float64) float64 {
+	h := 0.5
+	for _, p := range parts {
+		h = math.Mod(math.Abs(h*1.37+p*0.731+0.11), 1)
+	}
+	return h
+}
+
+func blend32(x []float32) float64 {
+	h := 0.3
+	for _, v := range x {
+		h = blend(h, float64(v))
+	}
+	return h
+}
+
+type worldEnv struct {
+	w       *world
+	seed    uint64
+	episode uint64
+	t       int
+	now     []float32
+}
+
+func (e *worldEnv) ObsSize() int { return worldObs }
+func (e *worldEnv) ActSize() int { return worldAct }
+
+func (e *worldEnv) look(obs []float32, action float64) {
+	e.now = []float32{float32(blend(float64(e.seed), float64(e.episode), float64(e.t), action)), float32(e.t)}
+	copy(obs, e.now)
+}
+
+func (e *worldEnv) Reset(episode uint64, obs []float32) error {
+	e.episode, e.t = episode, 0
+	e.look(obs, 0)
+	return e.w.call("reset %d", episode)
+}
+
+func (e *worldEnv) Step(action, obs []float32) (float64, bool, bool, error) {
+	e.w.obs = append(e.w.obs, append([]float32(nil), e.now...))
+	e.t++
+	e.look(obs, float64(action[0]))
+	terminated := e.w.terminal > 0 && e.t >= e.w.terminal
+	return float64(obs[0]), terminated, e.t == worldEpisode, e.w.call("step")
+}
+
+func (e *worldEnv) Save(w io.Writer) error {
+	return gob.NewEncoder(w).Encode([]any{e.episode, e.t, e.now})
+}
+func (e *worldEnv) Load(r io.Reader) error { return errors.New("not needed") }
+func (e *worldEnv) Close() error           { return nil }
+
+type worldVec struct {
+	w       *world
+	n       int
+	seed    uint64
+	episode uint64
+	t       int
+}
+
+func (v *worldVec) Size() int    { return v.n }
+func (v *worldVec) ObsSize() int { return worldObs }
+func (v *worldVec) ActSize() int { return worldAct }
+
+func (v *worldVec) Reset(episode uint64, obs []float32) error {
+	v.episode, v.t = episode, 0
+	return v.w.call("evaluate episodes %d", episode)
+}
+
+// Step ends copy i after 10·(i+1) steps.
+func (v *worldVec) Step(actions, obs []float32, rewards []float64, ended []bool) error {
+	v.t++
+	for i := range v.n {
+		rewards[i] = 0
+		if !ended[i] {
+			rewards[i] = float64(i + 1)
+			obs[i*worldObs] = float32(blend(float64(v.seed), float64(v.episode), float64(v.t)))
+		}
+		ended[i] = v.t >= 10*(i+1)
+	}
+	return v.w.call("evaluation step")
+}
+func (v *worldVec) Save(io.Writer) error { return nil }
+func (v *worldVec) Load(io.Reader) error { return nil }
+func (v *worldVec) Close() error         { return nil }
+
+type worldAgent struct {
+	w       *world
+	seed    uint64
+	updates int
+	batches map[int]*replay.Batch
+}
+
+func (a *worldAgent) Batch(size int) (*replay.Batch, error) {
+	if a.batches[size] == nil {
+		a.batches[size] = replay.NewBatch(worldShape, size)
+	}
+	return a.batches[size], nil
+}
+
+func (a *worldAgent) Update(size int, live agent.Rates, last bool) (agent.Losses, bool, error) {
+	a.updates++
+	b := a.batches[size]
+	l := agent.Losses{
+		Critic: blend(blend32(b.Obs), blend32(b.Act), live.LRCritic, live.Tau) + a.w.nan, QMean: blend32(b.Next),
+		Actor: math.NaN(), Alpha: math.NaN(), AlphaValue: 1,
+	}
+	if last {
+		l.Actor = blend(l.Critic, live.LRActor)
+	}
+	return l, last, a.w.call("update")
+}
+
+func (a *worldAgent) Act(dst, obs []float32, occasion uint64) error {
+	dst[0] = float32(blend(blend32(obs), float64(occasion), float64(a.updates)))
+	return a.w.call("act")
+}
+
+func (a *worldAgent) ActMean(dst, obs []float32, rows int) error {
+	for i := range rows {
+		dst[i] = obs[i*worldObs]
+	}
+	return a.w.call("act mean %d", rows)
+}
+
+func (a *worldAgent) Q(dst, obs []float32, rows int) error {
+	for i := range rows {
+		dst[i] = float32(blend(float64(obs[i*worldObs]), float64(a.updates)))
+	}
+	return a.w.call("score return %d", rows)
+}
+
+func (a *worldAgent) TDError(dst []float32, b *replay.Batch, rows int) error {
+	for i := range rows {
+		dst[i] = b.Reward[i] - float32(a.updates)
+	}
+	return a.w.call("score td %d", rows)
+}
+
+func (a *worldAgent) Activations(obs []float32, rows int) ([]agent.Layer, error) {
+	post := make([]float32, 2*rows)
+	for i := range rows {
+		post[2*i] = obs[i*worldObs]
+	}
+	return []agent.Layer{{Name: "hidden 1", Pre: post, Post: post, Rows: rows, Units: 2}}, a.w.call("activations %d", rows)
+}
+
+func (a *worldAgent) SavePolicy(w io.Writer) error {
+	fmt.Fprintf(w, "policy after %d updates", a.updates)
+	return a.w.call("save policy")
+}
+func (a *worldAgent) Close() error { return nil }
+
+type worldModel struct {
+	w       *world
+	batch   *replay.Batch
+	updates int
+}
+
+func (m *worldModel) Name() string         { return "curiosity" }
+func (m *worldModel) Batch() *replay.Batch { return m.batch }
+func (m *worldModel) Close() error         { return nil }
+
+func (m *worldModel) Train() (float64, error) {
+	m.updates++
+	return blend32(m.batch.Obs), m.w.call("train curiosity")
+}
+
+func (m *worldModel) Score(dst []float32, b *replay.Batch, rows int) error {
+	for i := range rows {
+		dst[i] = float32(blend(float64(b.Obs[i*worldObs]), float64(m.updates)))
+	}
+	return m.w.call("score curiosity %d", rows)
+}
+
+// worldGenerator needs as many calls for a generation as there are sampler steps,
+// and finishes all transitions with the last one.
+type worldGenerator struct {
+	w      *world
+	fit    generative.FitKnobs
+	knobs  generative.GenKnobs
+	steps  int
+	calls  int
+	scores float64
+	seed   float64
+}
+
+func (g *worldGenerator) StartFit(real generative.Rows, scores []float32, k generative.FitKnobs, refit uint64) error {
+	g.fit, g.steps, g.scores = k, 0, blend(blend32(scores), float64(refit), blend32(real.Row(real.Len()-1)))
+	return g.w.call("start fit %d of %d rows, %d scores, lr %g", refit, real.Len(), len(scores), k.LR)
+}
+
+func (g *worldGenerator) FitSteps(n int) (float64, bool, error) {
+	g.steps += n
+	return blend(g.scores, float64(g.steps)), g.steps == g.fit.Steps, g.w.call("fit to %d", g.steps)
+}
+
+func (g *worldGenerator) StartGenerate(k generative.GenKnobs, occasion uint64) error {
+	g.knobs, g.calls, g.seed = k, 0, blend(g.scores, float64(occasion), k.Guidance)
+	return g.w.call("start generate %d, guidance %g", occasion, k.Guidance)
+}
+
+func (g *worldGenerator) GenerateSlice() ([]float32, int, int, error) {
+	g.calls++
+	var rows []float32
+	if g.calls == g.knobs.Steps {
+		for i := range g.knobs.Samples * worldShape.Width() {
+			rows = append(rows, float32(blend(g.seed, float64(i))))
+		}
+	}
+	return rows, g.calls, g.knobs.Steps, g.w.call("generate %d", g.calls)
+}
+
+func (g *worldGenerator) Cancel()      { g.w.call("cancel") }
+func (g *worldGenerator) Close() error { return nil }
