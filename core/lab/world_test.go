@@ -26,7 +26,6 @@ type world struct {
 	fail  map[string]error  // what calls return
 
 	obs      [][]float32 // of every transition's first observation, as the environment saw it
-	done     []bool
 	terminal int     // episodes end truly at this length; 0: at the time limit only
 	nan      float64 // added to the critic's loss
 }

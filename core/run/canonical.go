@@ -71,76 +71,95 @@ func (c canonicalReader) next() ([]byte, error) {
 			continue
 		}
 		var b bytes.Buffer
-		d := json.NewDecoder(bytes.NewReader(e.Text))
-		d.UseNumber()
-		if err := copyObject(&b, d, "wall_s"); err != nil {
+		c := copier{in: json.NewDecoder(bytes.NewReader(e.Text)), out: &b}
+		c.in.UseNumber() // keeps the digits
+		if err := c.line(); err != nil {
 			return nil, fmt.Errorf("journal line %d: %w", e.Number, err)
 		}
 		return b.Bytes(), nil
 	}
 }
 
-// copyObject copies an object without the fields obs (where it is an object) and
-// drop.
-func copyObject(b *bytes.Buffer, d *json.Decoder, drop string) error {
-	if _, err := d.Token(); err != nil { // {
-		return err
-	}
-	b.WriteByte('{')
-	first := true
-	for d.More() {
-		token, err := d.Token()
-		if err != nil {
-			return err
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return err
-		}
-		name := token.(string)
-		if name == drop || name == "obs" && value[0] == '{' {
-			continue
-		}
-		if !first {
-			b.WriteByte(',')
-		}
-		first = false
-		key, err := json.Marshal(name)
-		if err != nil {
-			return err
-		}
-		b.Write(key)
-		b.WriteByte(':')
-		if err := copyValue(b, value); err != nil {
-			return err
-		}
-	}
-	b.WriteByte('}')
-	return nil
+// copier copies JSON token by token, without what is observed.
+type copier struct {
+	in  *json.Decoder
+	out *bytes.Buffer
 }
 
-// copyValue copies a value; objects in it lose their obs, wherever they are.
-func copyValue(b *bytes.Buffer, value json.RawMessage) error {
-	switch value[0] {
-	case '{':
-		return copyObject(b, json.NewDecoder(bytes.NewReader(value)), "")
-	case '[':
-		var items []json.RawMessage
-		if err := json.Unmarshal(value, &items); err != nil {
+// line copies a line without its field wall_s.
+func (c copier) line() error {
+	if _, err := c.in.Token(); err != nil { // {
+		return err
+	}
+	return c.object("wall_s")
+}
+
+// object copies the rest of an object without the field drop and without a field
+// obs that is an object.
+func (c copier) object(drop string) error {
+	c.out.WriteByte('{')
+	before := c.out.Len()
+	for c.in.More() {
+		start := c.out.Len()
+		if start > before {
+			c.out.WriteByte(',')
+		}
+		name, err := c.in.Token()
+		if err != nil {
 			return err
 		}
-		b.WriteByte('[')
-		for i, item := range items {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			if err := copyValue(b, item); err != nil {
-				return err
-			}
+		key, err := encode(name)
+		if err != nil {
+			return err
 		}
-		b.WriteByte(']')
-		return nil
+		c.out.Write(key)
+		c.out.WriteByte(':')
+		token, err := c.in.Token()
+		if err != nil {
+			return err
+		}
+		if err := c.value(token); err != nil {
+			return err
+		}
+		if name == drop || name == "obs" && token == json.Delim('{') {
+			c.out.Truncate(start)
+		}
 	}
-	b.Write(value)
-	return nil
+	return c.end('}')
+}
+
+func (c copier) array() error {
+	c.out.WriteByte('[')
+	for first := true; c.in.More(); first = false {
+		if !first {
+			c.out.WriteByte(',')
+		}
+		token, err := c.in.Token()
+		if err != nil {
+			return err
+		}
+		if err := c.value(token); err != nil {
+			return err
+		}
+	}
+	return c.end(']')
+}
+
+// value copies the value that token begins.
+func (c copier) value(token json.Token) error {
+	switch token {
+	case json.Delim('{'):
+		return c.object("")
+	case json.Delim('['):
+		return c.array()
+	}
+	text, err := encode(token)
+	c.out.Write(text)
+	return err
+}
+
+func (c copier) end(close byte) error {
+	_, err := c.in.Token()
+	c.out.WriteByte(close)
+	return err
 }

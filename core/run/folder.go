@@ -1,7 +1,6 @@
 package run
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -104,7 +103,7 @@ func (f *Folder) Path(name string) string { return filepath.Join(f.dir, name) }
 // none of it: what a full disk cut off is taken back, so that the caller can try
 // the same line again later.
 func (f *Folder) Append(l Line) error {
-	text, err := json.Marshal(l)
+	text, err := l.MarshalJSON() // json.Marshal would escape <, > and &
 	if err != nil {
 		return fmt.Errorf("write journal: %w", err)
 	}

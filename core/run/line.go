@@ -39,7 +39,7 @@ func (l Line) MarshalJSON() ([]byte, error) {
 		fmt.Fprintf(&b, `,"member":%d`, l.Member)
 	}
 	if l.Body != nil {
-		body, err := json.Marshal(l.Body)
+		body, err := encode(l.Body)
 		if err != nil {
 			return nil, fmt.Errorf("journal line %s: %w", l.Type, err)
 		}
@@ -55,4 +55,15 @@ func (l Line) MarshalJSON() ([]byte, error) {
 	b.WriteString(strconv.FormatFloat(l.WallS, 'f', 3, 64))
 	b.WriteByte('}')
 	return b.Bytes(), nil
+}
+
+// encode is json.Marshal that leaves <, > and & as people wrote them.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
