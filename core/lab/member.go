@@ -13,6 +13,7 @@ import (
 
 // learner is who acts and learns; agent.SAC in a real run.
 type learner interface {
+	stateful
 	relevance.Values
 	// Batch is the memory that an update of that size reads.
 	Batch(size int) (*replay.Batch, error)
@@ -28,6 +29,7 @@ type learner interface {
 // curiosity is a relevance function that has to be trained; relevance.ICM in a
 // real run.
 type curiosity interface {
+	stateful
 	relevance.Function
 	Batch() *replay.Batch
 	Train() (loss float64, err error)
@@ -41,6 +43,8 @@ type generator interface {
 	StartGenerate(knobs generative.GenKnobs, occasion uint64) error
 	GenerateSlice() (rows []float32, done, total int, err error)
 	Cancel()
+	Save(w io.Writer) error
+	Load(r io.Reader, real generative.Rows) error
 	Close() error
 }
 

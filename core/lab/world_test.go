@@ -2,7 +2,7 @@ package lab
 
 import (
 	"bytes"
-	"encoding/gob"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -26,8 +26,8 @@ type world struct {
 	fail  map[string]error  // what calls return
 
 	obs      [][]float32 // of every transition's first observation, as the environment saw it
-	terminal int     // episodes end truly at this length; 0: at the time limit only
-	nan      float64 // added to the critic's loss
+	terminal int         // episodes end truly at this length; 0: at the time limit only
+	nan      float64     // added to the critic's loss
 }
 
 func (w *world) call(format string, args ...any) error {
@@ -173,6 +173,13 @@ func blend32(x []float32) float64 {
 	return h
 }
 
+// keep and kept are the states of the world's parts.
+func keep(w io.Writer, v ...float64) error { return binary.Write(w, binary.LittleEndian, v) }
+func kept(r io.Reader, n int) ([]float64, error) {
+	v := make([]float64, n)
+	return v, binary.Read(r, binary.LittleEndian, v)
+}
+
 type worldEnv struct {
 	w       *world
 	seed    uint64
@@ -204,10 +211,14 @@ func (e *worldEnv) Step(action, obs []float32) (float64, bool, bool, error) {
 }
 
 func (e *worldEnv) Save(w io.Writer) error {
-	return gob.NewEncoder(w).Encode([]any{e.episode, e.t, e.now})
+	return keep(w, float64(e.episode), float64(e.t), float64(e.now[0]), float64(e.now[1]))
 }
-func (e *worldEnv) Load(r io.Reader) error { return errors.New("not needed") }
-func (e *worldEnv) Close() error           { return nil }
+func (e *worldEnv) Load(r io.Reader) error {
+	v, err := kept(r, 4)
+	e.episode, e.t, e.now = uint64(v[0]), int(v[1]), []float32{float32(v[2]), float32(v[3])}
+	return err
+}
+func (e *worldEnv) Close() error { return nil }
 
 type worldVec struct {
 	w       *world
@@ -308,7 +319,13 @@ func (a *worldAgent) SavePolicy(w io.Writer) error {
 	fmt.Fprintf(w, "policy after %d updates", a.updates)
 	return a.w.call("save policy")
 }
-func (a *worldAgent) Close() error { return nil }
+func (a *worldAgent) Close() error           { return nil }
+func (a *worldAgent) Save(w io.Writer) error { return keep(w, float64(a.updates)) }
+func (a *worldAgent) Load(r io.Reader) error {
+	v, err := kept(r, 1)
+	a.updates = int(v[0])
+	return err
+}
 
 type worldModel struct {
 	w       *world
@@ -319,6 +336,13 @@ type worldModel struct {
 func (m *worldModel) Name() string         { return "curiosity" }
 func (m *worldModel) Batch() *replay.Batch { return m.batch }
 func (m *worldModel) Close() error         { return nil }
+
+func (m *worldModel) Save(w io.Writer) error { return keep(w, float64(m.updates)) }
+func (m *worldModel) Load(r io.Reader) error {
+	v, err := kept(r, 1)
+	m.updates = int(v[0])
+	return err
+}
 
 func (m *worldModel) Train() (float64, error) {
 	m.updates++
@@ -368,6 +392,13 @@ func (g *worldGenerator) GenerateSlice() ([]float32, int, int, error) {
 		}
 	}
 	return rows, g.calls, g.knobs.Steps, g.w.call("generate %d", g.calls)
+}
+
+func (g *worldGenerator) Save(w io.Writer) error { return keep(w, g.scores) }
+func (g *worldGenerator) Load(r io.Reader, _ generative.Rows) error {
+	v, err := kept(r, 1)
+	g.scores = v[0]
+	return err
 }
 
 func (g *worldGenerator) Cancel()      { g.w.call("cancel") }

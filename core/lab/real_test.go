@@ -1,0 +1,131 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/generative"
+	"pgrlab/core/relevance"
+	"pgrlab/core/run"
+)
+
+// realConfig is a run with the real parts, as small as they can be.
+func realConfig() Config {
+	c := newWorld().config()
+	c.Steps, c.StartSteps = 26, 8
+	c.Evaluation.Every = 13
+	c.Agent.Hidden, c.Agent.InitialAlpha = []int{8, 8}, 1
+	c.Curiosity.ICMConfig = relevance.DefaultICM(worldObs, worldAct)
+	c.Curiosity.Hidden, c.Curiosity.Batch, c.Curiosity.ScoreRows = 8, 8, 16
+	c.Generator.Config = generative.Default()
+	c.Generator.Width, c.Generator.Blocks, c.Generator.Embedding, c.Generator.Batch, c.Generator.Chunk = 16, 1, 8, 8, 16
+	c.Knobs.RefitEvery, c.Knobs.Samples, c.Knobs.GeneratorSteps = 12, 24, 12
+	return c
+}
+
+// realRun plays a run of the real parts in a folder on disk.
+func realRun(t *testing.T, c Config, threads int) (*Lab, string) {
+	t.Helper()
+	dev, err := cpu.New(cpu.Options{Threads: threads, Family: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	dir := t.TempDir() + "/run"
+	folder, err := run.Create(dir, []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := New(c, newWorld().task(), dev, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.OnFault(FaultFail)
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(dir + "/" + run.JournalName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var b strings.Builder
+	if err := run.Canonical(f, &b); err != nil {
+		t.Fatal(err)
+	}
+	return l, b.String()
+}
+
+// Every relevance function in one run, switched while it goes on; the number of
+// workers does not show.
+func TestRealPartsTogether(t *testing.T) {
+	c := realConfig()
+	for i, name := range relevance.Names() {
+		c.Schedule = append(c.Schedule, fmt.Sprintf("%d:relevance=%s!", 12+2*i, name))
+	}
+	c.Schedule = append(c.Schedule, "25:ratio=0.75", "12/fit:4:guidance=3")
+	c.Knobs.Relevance = "td"
+	l, first := realRun(t, c, 1)
+	_, second := realRun(t, c, 2)
+	if first != second {
+		t.Errorf("one worker writes\n%s\ntwo write\n%s", first, second)
+	}
+	refits, _ := bodies[Refit](l)
+	if len(refits) < 6 {
+		t.Errorf("%d refits: %s", len(refits), sequence(l))
+	}
+	for _, r := range refits {
+		if r.Generated != 24 || r.Steps != 12 || !finite(float64(*r.Loss)) {
+			t.Errorf("refit %+v", r)
+		}
+	}
+	if refused, _ := bodies[Refused](l); len(refused) != 1 || refused[0].Reason != "relevance is td already" && !strings.HasSuffix(refused[0].Reason, "already") {
+		t.Logf("refused: %+v", refused)
+	}
+	if s := l.Snapshot(); s.MixSynthetic != 6 || s.Synthetic != 24 || s.State != Finished {
+		t.Errorf("in the end: %+v", s)
+	}
+}
+
+func TestMethodsOfRealParts(t *testing.T) {
+	for method, change := range map[string]func(*Config){
+		MethodSAC:     func(c *Config) { c.Generator.Kind = GeneratorNone },
+		MethodREDQ:    func(c *Config) { c.Generator.Kind, c.Agent.Critics = GeneratorNone, 4 },
+		MethodSynthER: func(c *Config) { c.Generator.Architecture = generative.ArchitectureSynthER },
+	} {
+		c := realConfig()
+		c.Method, c.Generator.Conditional, c.Knobs.Relevance = method, false, relevanceNone
+		change(&c)
+		l, journal := realRun(t, c, 1)
+		if refits, _ := bodies[Refit](l); (len(refits) > 0) != (method == MethodSynthER) {
+			t.Errorf("%s: %d refits", method, len(refits))
+		}
+		if n := strings.Count(journal, `"type":"evaluated"`); n != 2 {
+			t.Errorf("%s: %d evaluations", method, n)
+		}
+	}
+}
+
+func TestWrongPartsAreSaidBeforeARun(t *testing.T) {
+	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	for want, change := range map[string]func(*Config){
+		"agent: hidden is empty":     func(c *Config) { c.Agent.Hidden = nil },
+		"generator: width is 1":      func(c *Config) { c.Generator.Width = 1 },
+		"curiosity: hidden is 0":     func(c *Config) { c.Curiosity.Hidden = 0 },
+		"configuration: steps is -1": func(c *Config) { c.Steps = -1 },
+	} {
+		c := realConfig()
+		change(&c)
+		if _, err := New(c, newWorld().task(), dev, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
