@@ -27,7 +27,7 @@ const DefaultPreset = "demo"
 
 // The axes of DefaultPreset, for what neither a preset nor the choice gives.
 const (
-	defaultTask   = "cartpole-swingup"
+	defaultTask   = "cheetah-run"
 	defaultMethod = "pgr-curiosity"
 	defaultScale  = "demo"
 )
