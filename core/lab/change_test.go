@@ -283,3 +283,28 @@ func TestHoldingRealRows(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// A fit sees the scores of one function, whenever another one is chosen.
+func TestRelevanceIsBoundWhenScoringBegins(t *testing.T) {
+	w := newWorld()
+	c := w.config()
+	c.Steps, c.StartSteps, c.Evaluation.Every = 4200, 4199, 0
+	c.Knobs.RefitEvery, c.Buffer = 4200, 10000
+	c.Schedule = []string{"4200/score:4096:relevance=td"}
+	l, _ := play(t, w, c)
+	if count(w.log, "score curiosity 4096") != 1 || count(w.log, "score curiosity 104") != 1 || changes(l)[0].Position.String() != "4200/score:4096" {
+		t.Errorf("%d of 4096, %d of 104 at %s", count(w.log, "score curiosity 4096"), count(w.log, "score curiosity 104"), changes(l)[0].Position)
+	}
+
+	for _, c := range []struct{ from, to, want string }{
+		{"none", "td", "start fit 0 of 20 rows, 0 scores, lr 0.0003"},
+		{"td", "none", "start fit 0 of 20 rows, 20 scores, lr 0.0003"},
+	} {
+		w := newWorld()
+		config := w.config()
+		config.Steps, config.Knobs.Relevance, config.Schedule = 20, c.from, []string{"20/fit:0:relevance=" + c.to}
+		if play(t, w, config); count(w.log, c.want) != 1 {
+			t.Errorf("%s, then %s: no call %q", c.from, c.to, c.want)
+		}
+	}
+}

@@ -27,6 +27,7 @@ type experiment struct {
 	total    int   // units of the phase
 	todo     work  // what the present env step still has to do
 	bound    bound // what of it has begun, and with which knobs
+	scored   bool  // the fit of the present env step has scores
 	fitted   bool  // a fit was completed in the present env step
 	schedule []Scheduled
 	slice    int // generator steps of a slice

@@ -77,10 +77,11 @@ type member struct {
 	streams         streams
 	memberState
 
-	action, next []float32     // of the env step
-	scores       []float32     // F of every real transition
-	scoring      *replay.Batch // memory for scoring
-	fresh        *replay.Ring  // of the generation under way
+	action, next []float32          // of the env step
+	scorer       relevance.Function // f when scoring began
+	scores       []float32          // F of every real transition
+	scoring      *replay.Batch      // memory for scoring
+	fresh        *replay.Ring       // of the generation under way
 	closers      []io.Closer
 	fit          fitLoss
 	freal, fsyn  *Histogram

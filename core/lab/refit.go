@@ -28,7 +28,7 @@ func (x *experiment) updateRelevance(ctx context.Context) error {
 		}
 		if owed < 0 {
 			owed = x.startScoring(rows)
-			if x.Settings.Relevance == relevanceNone {
+			if !x.scored {
 				return nil
 			}
 		}
@@ -41,10 +41,12 @@ func (x *experiment) updateRelevance(ctx context.Context) error {
 	return nil
 }
 
-// startScoring binds the relevance function. It returns the updates that the
+// startScoring binds the relevance function: a change from here on is for the next
+// refit. It returns the updates that the
 // curiosity model makes first.
 func (x *experiment) startScoring(rows int) (owed int) {
 	x.bind(boundScoring)
+	x.scored = x.Settings.Relevance != relevanceNone
 	if x.Settings.Relevance == relevanceCuriosity {
 		owed = min(x.first().ModelMissed, x.config.Curiosity.Warmup)
 	}
@@ -53,7 +55,7 @@ func (x *experiment) startScoring(rows int) (owed int) {
 		if x.Settings.Relevance == relevanceCuriosity {
 			m.ModelMissed = 0
 		}
-		m.scores = resized(m.scores, rows)
+		m.scorer, m.scores = m.f, resized(m.scores, rows)
 	}
 	return owed
 }
@@ -79,7 +81,7 @@ func (x *experiment) scoreSlice(done, owed, rows int) (n int, err error) {
 	n = min(scoreRows, rows-first)
 	for _, m := range x.members {
 		m.real.GatherRange(m.scoring, first, n)
-		if err := m.f.Score(m.scores[first:first+n], m.scoring, n); err != nil {
+		if err := m.scorer.Score(m.scores[first:first+n], m.scoring, n); err != nil {
 			return 0, err
 		}
 	}
@@ -132,7 +134,7 @@ func (x *experiment) startFit() error {
 	for _, m := range x.members {
 		m.fit = fitLoss{steps: knobs.Steps}
 		scores := m.scores
-		if s.Relevance == relevanceNone {
+		if !x.scored {
 			scores = nil
 		}
 		if err := m.gen.StartFit(m.real, scores, knobs, x.Refits); err != nil {
