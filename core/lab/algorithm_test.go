@@ -232,7 +232,8 @@ func TestErrorsSayWhereTheyHappened(t *testing.T) {
 func TestAPanicIsAFailure(t *testing.T) {
 	w := newWorld()
 	w.on("fit to 4", func() { panic("index out of range") })
-	l := w.lab(t, w.config(), nil)
+	w.on("save policy", func() { panic("and again") })
+	l := w.lab(t, w.config(), &memoryFolder{})
 	err := l.Run(context.Background())
 	if err == nil || !strings.HasPrefix(err.Error(), "step 20: fit: panic: index out of range (algorithm_test.go:") {
 		t.Errorf("%v", err)

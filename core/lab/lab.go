@@ -101,18 +101,18 @@ func (l *Lab) Run(ctx context.Context) error {
 	x := l.x
 	x.journal.start = x.now()
 	x.start()
-	err := x.guarded(ctx)
+	err := x.guarded(func() error { return x.run(ctx) })
 	return x.end(ctx, err)
 }
 
-// guarded is run with panics turned into errors.
-func (x *experiment) guarded(ctx context.Context) (err error) {
+// guarded turns the panics of f into errors.
+func (x *experiment) guarded(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("step %d: %s: panic: %v%s", x.Step, x.position.Phase, p, where(debug.Stack()))
 		}
 	}()
-	return x.run(ctx)
+	return f()
 }
 
 // where is the place of a panic: the innermost function of this program below
@@ -155,7 +155,7 @@ func (x *experiment) end(ctx context.Context, err error) error {
 	case errors.Is(err, errInterrupt):
 		cause = fmt.Errorf("%w: %w", ErrInterrupted, context.Cause(ctx))
 	}
-	if saveErr := x.save(); saveErr != nil && (cause == nil || errors.Is(cause, ErrInterrupted)) {
+	if saveErr := x.guarded(x.save); saveErr != nil && (cause == nil || errors.Is(cause, ErrInterrupted)) {
 		cause = saveErr
 	}
 	switch {
