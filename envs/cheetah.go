@@ -117,6 +117,13 @@ func (t cheetahTask) observe(obs []float64) {
 	copy(obs[n:], t.QVel)
 }
 
+// place puts the body at the origin: running is the same everywhere.
+func (t cheetahTask) place(obs []float64) {
+	t.QPos[0] = 0
+	n := copy(t.QPos[1:], obs)
+	copy(t.QVel, obs[n:])
+}
+
 func (t cheetahTask) reward() float64 { return cheetahReward.of(t.speed()) }
 
 func (t cheetahTask) written() []float64 { return nil }

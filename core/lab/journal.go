@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"pgrlab/core/run"
@@ -21,9 +22,9 @@ type record interface {
 type journal struct {
 	folder  record // nil: memory only
 	start   time.Time
-	backlog []run.Line // lines that a full disk did not take
-	onFault Fault
-	broken  error // why the run cannot go on
+	backlog []run.Line   // lines that a full disk did not take
+	onFault atomic.Int32 // a Fault
+	broken  error        // why the run cannot go on
 }
 
 // seconds is a time as wall_s.
@@ -73,7 +74,7 @@ func (x *experiment) fault(kind, reason string) {
 		return
 	}
 	x.blamed[kind] = true
-	if x.journal.onFault == FaultFail {
+	if Fault(x.journal.onFault.Load()) == FaultFail {
 		if x.journal.broken == nil {
 			x.journal.broken = fmt.Errorf("%s", reason)
 		}

@@ -291,9 +291,9 @@ const (
 	FaultFail
 )
 
-// OnFault chooses what becomes of the run; it is called before Run. The default
-// is FaultPause.
-func (l *Lab) OnFault(f Fault) { l.x.journal.onFault = f }
+// OnFault chooses what becomes of the run, from the next fault on. The default is
+// FaultPause.
+func (l *Lab) OnFault(f Fault) { l.x.journal.onFault.Store(int32(f)) }
 
 // Version names the program in the journal's first line; it is called before Run.
 func (l *Lab) Version(v string) { l.x.version = v }

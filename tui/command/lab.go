@@ -86,6 +86,7 @@ func (s *session) onScreen(parent context.Context, w io.Writer) error {
 	case tui.StopRequested, tui.Cancelled:
 		p.say("saving")
 	default:
+		s.lab.OnFault(lab.FaultFail)                                   // nobody is left who could look at it and resume
 		s.lab.Send(lab.Detach{By: "screen", Reason: outcome.String()}) // a full mailbox loses the note only
 		p.say(fmt.Sprintf("training goes on in %s; ctrl-c saves and ends it", s.folder.Dir()))
 	}
