@@ -103,9 +103,9 @@ func TestResolveNumbers(t *testing.T) {
 		{Choice{Task: "finger-turn-hard", Method: "sac", Scale: "short"},
 			numbers{2, 10, 256, 50000, 20000, 0, 0.25, 1, "none", "none", "minmax"}},
 		{Choice{},
-			numbers{2, 8, 128, 20000, 30000, 0.5, 0.25, 1, "curiosity", "diffusion", "minmax"}},
+			numbers{2, 8, 128, 10000, 30000, 0.5, 0.25, 1, "curiosity", "diffusion", "minmax"}},
 		{Choice{Preset: "demo", Method: "sac"},
-			numbers{2, 8, 128, 20000, 30000, 0, 0.25, 1, "none", "none", "minmax"}},
+			numbers{2, 8, 128, 10000, 30000, 0, 0.25, 1, "none", "none", "minmax"}},
 	}
 	for _, tt := range tests {
 		c, err := Resolve(tt.choice)
