@@ -180,7 +180,11 @@ func (m *Model) phaseNote(w int) string {
 	if m.snap.Refits == 0 {
 		return ""
 	}
-	return longest([]string{m.theme.dim.on(fmt.Sprintf("%d refits", m.snap.Refits))}, w)
+	note := "1 refit"
+	if m.snap.Refits > 1 {
+		note = fmt.Sprintf("%d refits", m.snap.Refits)
+	}
+	return longest([]string{m.theme.dim.on(note)}, w)
 }
 
 // scoresBody is the distribution of F: real above synthetic, over the same bins.
