@@ -23,19 +23,20 @@ var allowed = map[string][]string{
 	"tui/command": {"tui", "tui/chart", "presets", "core/lab", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
 	"tui/chart":   {},
 
-	"presets": {"core/lab"},
+	"presets": {"core/lab", "core/spelling"},
 
-	"core/lab":        {"core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/lab":        {"core/run", "core/spelling", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/bench":      {"core/..."},
 	"core/sweep":      {"core/run"},
 	"core/report":     {"core/run"},
 	"core/agent":      {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
-	"core/relevance":  {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/relevance":  {"core/replay", "core/spelling", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/generative": {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/analysis":   {"core/replay"},
 	"core/replay":     {"core/rng"},
 	"core/run":        {},
 	"core/rng":        {},
+	"core/spelling":   {},
 
 	"core/nn":   {"core/op", "core/rng"},
 	"core/plan": {"core/op", "core/nn", "core/device", "core/rng"},

@@ -46,56 +46,17 @@ var tasks = []Task{cartpoleSwingup, cheetahRun, fingerTurnHard, quadrupedWalk, r
 // Tasks returns all tasks by name.
 func Tasks() []Task { return slices.Clone(tasks) }
 
-// maxTypo is how many slips a name may have to be guessed at.
-const maxTypo = 3
-
-// Find returns a task by its name; - and _ are the same. The error for an
-// unknown name gives the nearest one.
+// Find returns a task by its name; case does not matter, and - and _ are the same.
 func Find(name string) (Task, error) {
 	wanted := strings.ReplaceAll(strings.ToLower(name), "_", "-")
-	nearest, least := "", maxTypo+1
-	for _, t := range tasks {
+	names := make([]string, len(tasks))
+	for i, t := range tasks {
 		if t.Name == wanted {
 			return t, nil
 		}
-		d := editDistance(wanted, t.Name)
-		if body, _, _ := strings.Cut(t.Name, "-"); wanted == body {
-			d = 0
-		}
-		if d < least {
-			nearest, least = t.Name, d
-		}
-	}
-	if nearest != "" {
-		return Task{}, fmt.Errorf("find task: no task %q: did you mean %s?", name, nearest)
-	}
-	var names []string
-	for _, t := range tasks {
-		names = append(names, t.Name)
+		names[i] = t.Name
 	}
 	return Task{}, fmt.Errorf("find task: no task %q: there are %s", name, strings.Join(names, ", "))
-}
-
-// editDistance is Levenshtein's: insertions, deletions and substitutions that
-// turn a into b.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substitute := diagonal
-			if a[i] != b[j] {
-				substitute++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(substitute, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // Load compiles the physics, once per process. Making an environment does it

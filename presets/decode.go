@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"pgrlab/core/spelling"
 )
 
 // structField is where go-toml names a Go field, which is no use to a reader.
@@ -69,13 +71,13 @@ func nearestKey(key []string, all []string) string {
 			full[name] = k
 		}
 	}
-	if near := Nearest(last, here); near != "" {
+	if near := spelling.Nearest(last, here); near != "" {
 		return table + near
 	}
-	if near := Nearest(last, names); near != "" {
+	if near := spelling.Nearest(last, names); near != "" {
 		return full[near]
 	}
-	return Nearest(strings.Join(key, "."), all)
+	return spelling.Nearest(strings.Join(key, "."), all)
 }
 
 // keys are the dotted names of everything a document for t may set, tables

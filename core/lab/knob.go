@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pgrlab/core/run"
+	"pgrlab/core/spelling"
 )
 
 // Class says what must be redone before a change of a knob shows in training.
@@ -132,7 +133,14 @@ func FindKnob(name string) (Knob, error) {
 			return k, nil
 		}
 	}
-	return Knob{}, fmt.Errorf("unknown knob %q: did you mean %q?", name, nearest(name))
+	names := make([]string, len(knobs))
+	for i, k := range knobs {
+		names[i] = k.Name
+	}
+	if near := spelling.Nearest(name, names); near != "" {
+		return Knob{}, fmt.Errorf("unknown knob %q: did you mean %q?", name, near)
+	}
+	return Knob{}, fmt.Errorf("unknown knob %q: there are %s", name, strings.Join(names, ", "))
 }
 
 // Methods names the built-in methods that use the knob.

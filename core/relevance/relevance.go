@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pgrlab/core/replay"
+	"pgrlab/core/spelling"
 )
 
 // Function scores transitions.
@@ -80,36 +81,8 @@ func New(name string, d Deps) (Function, error) {
 		}
 		return nil, fmt.Errorf("relevance %q: what it is computed from is missing", name)
 	}
-	return nil, fmt.Errorf("relevance %q is unknown; did you mean %q? (%s)", name, nearest(name), strings.Join(Names(), ", "))
-}
-
-// nearest is the name with the smallest edit distance, the first of equals.
-func nearest(name string) string {
-	best, distance := "", -1
-	for _, f := range functions {
-		if d := edits(strings.ToLower(name), f.name); distance < 0 || d < distance {
-			best, distance = f.name, d
-		}
+	if near := spelling.Nearest(name, Names()); near != "" {
+		return nil, fmt.Errorf("relevance %q is unknown; did you mean %q? (%s)", name, near, strings.Join(Names(), ", "))
 	}
-	return best
-}
-
-// edits is the Levenshtein distance in bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
+	return nil, fmt.Errorf("relevance %q is unknown; there are %s", name, strings.Join(Names(), ", "))
 }

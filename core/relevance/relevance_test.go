@@ -70,7 +70,7 @@ func TestFailuresOfTheAgentAreWrapped(t *testing.T) {
 
 func TestUnknownNamesNameTheNearest(t *testing.T) {
 	for name, want := range map[string]string{
-		"curiousity": "curiosity", "TD": "td", "td-sign": "td-signed", "retrun": "return", "rewards": "reward", "": "td", "nome": "none",
+		"curiousity": "curiosity", "TD": "td", "td-sign": "td-signed", "retrun": "return", "rewards": "reward", "nome": "none",
 	} {
 		_, err := New(name, Deps{Values: fakeValues{}})
 		if err == nil || !strings.Contains(err.Error(), `did you mean "`+want+`"`) {
