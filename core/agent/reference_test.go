@@ -75,17 +75,6 @@ func (n net64) forward(x []float64) []float64 {
 	return x
 }
 
-func (n net64) clone() (out net64) {
-	for _, l := range n {
-		c := layer64{b: append([]float64(nil), l.b...)}
-		for _, row := range l.w {
-			c.w = append(c.w, append([]float64(nil), row...))
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
 // policy64 is a ~ π(s) and its log π, from noise eps.
 func policy64(pi net64, s, eps []float64) (action []float64, logp float64) {
 	h := pi.forward(s)

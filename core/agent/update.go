@@ -16,12 +16,12 @@ const keptSizes = 4
 // updater holds the programs of one batch size. They share the batch's memory and
 // all parameters.
 type updater struct {
-	batch                             *replay.Batch
-	obs, act, reward, next, done      *op.Tensor
-	target, actor, critic             *plan.Program
-	y, logp, q                        *op.Node // results of target, actor, critic
-	targets                           *op.Tensor
-	yData, logpData, qData, targetsIn []float32
+	batch                        *replay.Batch
+	obs, act, reward, next, done *op.Tensor
+	target, actor, critic        *plan.Program
+	y, logp, q                   *op.Node // results of target, actor, critic
+	targets                      *op.Tensor
+	yData, logpData, qData       []float32
 }
 
 // Batch is the memory that an update of that size reads. The programs of a size

@@ -39,7 +39,8 @@ func TestASecondGradOnAGraphIsRefused(t *testing.T) {
 func TestBindingTwiceIsOneNode(t *testing.T) {
 	w := random("w", 2, 2)
 	if _, err := Build("bind", func(g *Graph) {
-		if g.Bind(w) != g.Bind(w) {
+		first, second := g.Bind(w), g.Bind(w)
+		if first != second {
 			t.Error("one tensor became two nodes")
 		}
 	}); err != nil {

@@ -176,13 +176,3 @@ func (c *compiler) combine(r device.Ref) {
 		}
 	}})
 }
-
-// once emits a stage that lane 0 does alone.
-func (c *compiler) once(name string, out device.Ref, in []device.Ref, run func()) {
-	first := split{by: byFirst}
-	c.schedule.add(stage{name: name, uses: append(reads(first, in...), writes(first, out)), run: func(lane int) {
-		if lane == 0 {
-			run()
-		}
-	}})
-}
