@@ -14,6 +14,11 @@ import (
 	"pgrlab/core/rng"
 )
 
+// Lanes is the fixed number of parts that reductions over rows are split into.
+// It belongs to the numbers: another value gives other last bits, so that a run
+// keeps it in its configuration.
+const Lanes = 2
+
 // Device turns programs into something that runs.
 type Device interface {
 	// Name says what it is, for people: "cpu avx2, 2 threads".

@@ -1,6 +1,10 @@
 package lab
 
-import "fmt"
+import (
+	"fmt"
+
+	"pgrlab/core/device"
+)
 
 // Config is everything that a run is made from, fully resolved: config.toml of a
 // run folder is a Config. Knobs are the values that a person may change while the
@@ -79,6 +83,9 @@ func (c *Config) Validate() error {
 		if least.value < least.min {
 			return fmt.Errorf("configuration: %s is %d, want at least %d", least.name, least.value, least.min)
 		}
+	}
+	if c.Lanes != device.Lanes {
+		return fmt.Errorf("configuration: lanes is %d: this version computes with %d", c.Lanes, device.Lanes)
 	}
 	if c.Agent.Subset > c.Agent.Critics {
 		return fmt.Errorf("configuration: agent.subset is %d of %d critics", c.Agent.Subset, c.Agent.Critics)

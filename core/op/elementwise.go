@@ -76,8 +76,8 @@ func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 // softplus is ln(1+eᶻ) without overflow.
 func softplus(z float64) float64 { return math.Max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) }
 
-// activation registers f and its gradient. Where fromResult is named, the
-// gradient reads y = f(z), else z.
+// activation registers f and its gradient. of chooses what the gradient reads:
+// the result y = f(z), or z.
 func activation(kind, gradKind Kind, name string, of func(d derivation) *Node, f func(z float64) float64, grad func(dy, of float64) float64) {
 	rules[kind] = rule{
 		name: name, wrt: []bool{true}, shape: first, do32: unary[float32](f), do64: unary[float64](f),

@@ -4,11 +4,12 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"pgrlab/core/device"
 )
 
-// Lanes is the fixed number of parts that batches are split into. It belongs to
-// the numbers: another value gives other last bits.
-const Lanes = 2
+// Lanes is the fixed number of parts that batches are split into.
+const Lanes = device.Lanes
 
 // How long a helper looks for new work before it goes to sleep, in rounds of
 // spinning; about 100 µs. Updates follow each other within that time, a paused
