@@ -191,7 +191,7 @@ func (x *experiment) hint(k Knob, home stage) string {
 		return fmt.Sprintf("%s has no effect before the first generation at step %s", name, thousands(next))
 	case home == stageMix:
 		return ""
-	case k.Use == UsePrompts && k.Name != "relevance" && s.Relevance == relevanceNone:
+	case k.Use&UsePrompts != 0 && k.Name != "relevance" && s.Relevance == relevanceNone:
 		return fmt.Sprintf("%s has no effect while relevance is none", name)
 	case s.Ratio == 0:
 		return fmt.Sprintf("%s has no effect while r is 0", name)

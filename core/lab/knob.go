@@ -91,15 +91,19 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	return run.Float(v.Number).MarshalJSON()
 }
 
-// Use says which methods a knob is for.
-type Use int
+// Use is the set of what a method must have for a knob to do something.
+type Use uint8
 
-// The uses.
+// The uses; a knob without any is used by every method.
 const (
-	UseAlways    Use = iota
-	UseGenerator     // methods with a generator
-	UsePrompts       // methods whose generator is told what to generate
+	UseGenerator Use = 1 << iota // synthetic transitions
+	UsePrompts                   // a generator that is told what to generate
+	UseDiffusion                 // a generator that denoises step by step
+	UseBonus                     // curiosity added to the reward
 )
+
+// UseAlways is the use of knobs that every method has.
+const UseAlways Use = 0
 
 // Knob describes one value that can be changed while a run goes on. The screen,
 // --set, --at, presets and the documentation are made from Knobs.
@@ -141,35 +145,6 @@ func FindKnob(name string) (Knob, error) {
 		return Knob{}, fmt.Errorf("unknown knob %q: did you mean %q?", name, near)
 	}
 	return Knob{}, fmt.Errorf("unknown knob %q: there are %s", name, strings.Join(names, ", "))
-}
-
-// Methods names the built-in methods that use the knob.
-func (k Knob) Methods() []string {
-	var names []string
-	for _, m := range methods {
-		if m.use >= k.Use {
-			names = append(names, m.name)
-		}
-	}
-	return names
-}
-
-// methods and the most that each of them uses.
-var methods = []struct {
-	name string
-	use  Use
-}{
-	{MethodSAC, UseAlways}, {MethodREDQ, UseAlways}, {MethodSynthER, UseGenerator},
-	{"pgr-reward", UsePrompts}, {"pgr-return", UsePrompts}, {"pgr-td", UsePrompts}, {"pgr-curiosity", UsePrompts},
-}
-
-// UsedBy says whether a run of c uses the knob; the error names the methods which
-// do.
-func (k Knob) UsedBy(c *Config) error {
-	if k.Use == UseAlways || k.Use == UseGenerator && c.generates() || k.Use == UsePrompts && c.prompted() {
-		return nil
-	}
-	return fmt.Errorf("%s: not used by %s: %s use it", k.Name, c.Method, strings.Join(k.Methods(), ", "))
 }
 
 // Parse reads a value and checks it.

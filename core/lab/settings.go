@@ -121,7 +121,7 @@ var knobs = []Knob{
 		Choices: []string{"curiosity", "td", "td-signed", "return", "reward", "none"},
 		Doc:     "how interesting a transition is; none trains the generator without a condition"}.
 		pick(func(s *Settings) *string { return &s.Relevance }),
-	Knob{Name: "guidance", Symbol: "ω", Class: ClassGeneration, Use: UsePrompts, Min: 0, Max: 10, Step: 0.25,
+	Knob{Name: "guidance", Symbol: "ω", Class: ClassGeneration, Use: UsePrompts | UseDiffusion, Min: 0, Max: 10, Step: 0.25,
 		Doc: "pull towards high relevance: 0 none, 1 as in the data, above 1 stronger"}.
 		number(func(s *Settings) *float64 { return &s.Guidance }),
 	Knob{Name: "ratio", Symbol: "r", Class: ClassBatch, Use: UseGenerator, Min: 0, Max: 1, Step: 0.125,
@@ -154,10 +154,10 @@ var knobs = []Knob{
 	Knob{Name: "samples", Unit: "rows", Class: ClassGeneration, Use: UseGenerator, Min: 1, Max: 1e8, Scale: ScaleLog,
 		Doc: "transitions of a generation, the size of D_syn"}.
 		count(func(s *Settings) *int { return &s.Samples }),
-	Knob{Name: "sampler_steps", Symbol: "N", Class: ClassGeneration, Use: UseGenerator, Min: 2, Max: 1000, Step: 1, Scale: ScaleLog,
+	Knob{Name: "sampler_steps", Symbol: "N", Class: ClassGeneration, Use: UseGenerator | UseDiffusion, Min: 2, Max: 1000, Step: 1, Scale: ScaleLog,
 		Doc: "noise levels of the sampler"}.
 		count(func(s *Settings) *int { return &s.SamplerSteps }),
-	Knob{Name: "s_churn", Symbol: "S", Class: ClassGeneration, Use: UseGenerator, Min: 0, Max: 1000, Step: 10,
+	Knob{Name: "s_churn", Symbol: "S", Class: ClassGeneration, Use: UseGenerator | UseDiffusion, Min: 0, Max: 1000, Step: 10,
 		Doc: "noise that the sampler adds on the way; 0 is deterministic"}.
 		number(func(s *Settings) *float64 { return &s.SChurn }),
 	Knob{Name: "generator_steps", Symbol: "T", Unit: "steps", Class: ClassRefit, Use: UseGenerator, Min: 1, Max: 1e8, Scale: ScaleLog,
@@ -166,7 +166,7 @@ var knobs = []Knob{
 	Knob{Name: "lr_generator", Symbol: "λG", Class: ClassRefit, Use: UseGenerator, Min: 0, Above: true, Max: 1, Scale: ScaleLog,
 		Doc: "learning rate of the generator at the start of a refit"}.
 		number(func(s *Settings) *float64 { return &s.LRGenerator }),
-	Knob{Name: "p_uncond", Symbol: "p", Class: ClassRefit, Use: UsePrompts, Min: 0, Max: 1, Step: 0.05,
+	Knob{Name: "p_uncond", Symbol: "p", Class: ClassRefit, Use: UsePrompts | UseDiffusion, Min: 0, Max: 1, Step: 0.05,
 		Doc: "probability that a row of a refit loses its condition"}.
 		number(func(s *Settings) *float64 { return &s.PUncond }),
 }

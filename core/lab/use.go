@@ -1,0 +1,56 @@
+package lab
+
+import (
+	"fmt"
+	"strings"
+)
+
+// generated and prompted are what methods with a diffusion model use.
+const (
+	generated = UseGenerator | UseDiffusion
+	prompted  = generated | UsePrompts
+)
+
+// methods are the built-in ones and what each of them has, for lines that name
+// the methods which use a knob. What a run has is said by its Config: see uses.
+var methods = []struct {
+	name string
+	has  Use
+}{
+	{MethodSAC, UseAlways}, {MethodREDQ, UseAlways}, {MethodSynthER, generated},
+	{"pgr-reward", prompted}, {"pgr-return", prompted}, {"pgr-td", prompted}, {"pgr-curiosity", prompted},
+}
+
+// Methods names the built-in methods that use the knob.
+func (k Knob) Methods() []string {
+	var names []string
+	for _, m := range methods {
+		if m.has&k.Use == k.Use {
+			names = append(names, m.name)
+		}
+	}
+	return names
+}
+
+// uses is what a run of c has.
+func (c *Config) uses() (has Use) {
+	if c.generates() {
+		has |= UseGenerator
+	}
+	if c.prompted() {
+		has |= UsePrompts
+	}
+	if c.Generator.Kind == GeneratorDiffusion {
+		has |= UseDiffusion
+	}
+	return has
+}
+
+// UsedBy says whether a run of c uses the knob; the error names the methods which
+// do.
+func (k Knob) UsedBy(c *Config) error {
+	if c.uses()&k.Use == k.Use {
+		return nil
+	}
+	return fmt.Errorf("%s: not used by %s: %s use it", k.Name, c.Method, strings.Join(k.Methods(), ", "))
+}
