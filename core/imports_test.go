@@ -19,9 +19,10 @@ var allowed = map[string][]string{
 	"":     {"tui", "tui/command", "presets", "core/...", "envs", "envs/mujoco"},
 	"core": {},
 
-	"tui":         {"tui/chart", "presets", "core/lab", "core/run", "core/report", "core/sweep", "core/bench"},
-	"tui/command": {"tui", "tui/chart", "presets", "core/lab", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
+	"tui":         {"tui/chart", "tui/picture", "presets", "core/lab", "core/run", "core/report", "core/sweep", "core/bench"},
+	"tui/command": {"tui", "tui/chart", "tui/picture", "presets", "core/lab", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
 	"tui/chart":   {},
+	"tui/picture": {},
 
 	"presets": {"core/lab", "core/spelling"},
 

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"image"
 	"os"
 	"time"
 
@@ -36,6 +37,12 @@ type Options struct {
 	// its own, while the screen shows that the run is starting. An error closes the
 	// screen and is what Run returns.
 	Start func() (Lab, error)
+
+	// Draw paints the body in a lab.Snapshot.Pose, w by h square pixels. The picture
+	// is the function's own memory, good until the next call; picture.Lines makes
+	// text of it. It is called from one goroutine; the first call may take a tenth of
+	// a second. An error is of the kind that stays. nil: nothing can be drawn.
+	Draw func(pose []float64, w, h int) (*image.RGBA, error)
 
 	Characters CharacterSet
 	Renderer   *lipgloss.Renderer // nil: colours as the environment allows

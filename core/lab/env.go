@@ -21,6 +21,13 @@ type Env interface {
 	Close() error
 }
 
+// Posed is an Env that can say how its body lies, for a picture of it.
+type Posed interface {
+	// Pose appends the present pose to dst. What the numbers mean is between the
+	// environment and whoever draws it. It changes nothing.
+	Pose(dst []float64) []float64
+}
+
 // VecEnv steps Size() copies of an environment in lockstep, for evaluation.
 type VecEnv interface {
 	Size() int

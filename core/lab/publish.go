@@ -47,6 +47,9 @@ func (x *experiment) snapshot(now time.Time) *Snapshot {
 	if s.Phase == AfterStep { // between two env steps: for people, collecting goes on
 		s.Phase, s.PhaseDone, s.PhaseTotal = Collect, 0, 0
 	}
+	if posed, ok := m.env.(Posed); ok {
+		s.Pose = posed.Pose(nil)
+	}
 	if x.journal.folder != nil {
 		s.Dir = x.journal.folder.Dir()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -40,6 +41,9 @@ func TestPauseWaitsBetweenTwoSlices(t *testing.T) {
 		s := l.Snapshot()
 		if s.State != PausedState || s.Position.String() != "20/fit:4" || s.PhaseTotal != 10 {
 			t.Errorf("paused: %s at %s of %d", s.State, s.Position, s.PhaseTotal)
+		}
+		if want := []float64{0, 20}; !slices.Equal(s.Pose, want) {
+			t.Errorf("pose %v, want %v: episode and step of the training environment", s.Pose, want)
 		}
 		// While it waits it obeys.
 		for _, c := range []Command{

@@ -55,9 +55,12 @@ type Snapshot struct {
 	Episode         int
 	EpisodeStep     int
 	EpisodeReturn   float64
-	NextRefit       int // env steps to go; 0: the method has no generator
-	Refits          int
-	FitLoss         float64 // of the last slice of a fit
+	// Pose is that of the training environment's body, for the program's drawing
+	// function; nil where the environment has none (see Posed).
+	Pose      []float64
+	NextRefit int // env steps to go; 0: the method has no generator
+	Refits    int
+	FitLoss   float64 // of the last slice of a fit
 	// FReal and FSyn describe relevance of real and synthetic transitions after
 	// the last generation, over the same edges; nil before it.
 	FReal, FSyn *Histogram

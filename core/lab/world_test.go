@@ -220,6 +220,10 @@ func (e *worldEnv) Load(r io.Reader) error {
 }
 func (e *worldEnv) Close() error { return nil }
 
+func (e *worldEnv) Pose(dst []float64) []float64 {
+	return append(dst, float64(e.episode), float64(e.t))
+}
+
 type worldVec struct {
 	w       *world
 	n       int
