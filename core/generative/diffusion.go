@@ -27,6 +27,8 @@ type Diffusion struct {
 	program *fitProgram
 	calls   *calls
 
+	sketches *calls // of Sketch; nil before the first
+
 	fit        *fit        // nil: none under way
 	serving    *serving    // nil: no fit is complete yet
 	generation *generation // nil: none under way
@@ -63,6 +65,9 @@ func New(c Config, shape replay.Shape, dev device.Device, seed uint64) (*Diffusi
 // Close releases the compiled programs.
 func (d *Diffusion) Close() error {
 	d.calls.keep(-1)
+	if d.sketches != nil {
+		d.sketches.keep(-1)
+	}
 	d.program.close()
 	return nil
 }

@@ -26,20 +26,29 @@ func (x *experiment) reportScores(m *member, number uint64) error {
 	return nil
 }
 
-// sampleScores is F of up to sampleRows transitions, drawn with replacement unless
-// the buffer holds no more than that.
+// sampleScores is F of up to sampleRows transitions.
 func (x *experiment) sampleScores(m *member, from *replay.Ring, draw func(int) int) ([]float32, error) {
-	n := min(sampleRows, from.Len())
-	slots := make([]int, n)
+	return m.scoresOf(m.f, from, sampleSlots(from, draw))
+}
+
+// sampleSlots are up to sampleRows slots of a ring, drawn with replacement unless it
+// holds no more than that.
+func sampleSlots(from *replay.Ring, draw func(int) int) []int {
+	slots := make([]int, min(sampleRows, from.Len()))
 	for i := range slots {
 		slots[i] = i
-		if from.Len() > n {
+		if from.Len() > len(slots) {
 			slots[i] = draw(from.Len())
 		}
 	}
+	return slots
+}
+
+// scoresOf is f of the transitions in up to scoreRows slots of a ring.
+func (m *member) scoresOf(f score, from *replay.Ring, slots []int) ([]float32, error) {
 	from.Gather(m.scoring, 0, slots)
-	scores := make([]float32, n)
-	return scores, m.f.Score(scores, m.scoring, n)
+	scores := make([]float32, len(slots))
+	return scores, f.Score(scores, m.scoring, len(slots))
 }
 
 // compare makes the histograms of F over D_real and the new D_syn, over the same

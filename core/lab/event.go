@@ -20,8 +20,8 @@ type Event struct {
 // NoMember is the member of an event about the whole cohort.
 const NoMember = run.NoMember
 
-// The types of events and the structs of their bodies. All but TypeRefused are
-// lines of the journal.
+// The types of events and the structs of their bodies. All but TypeRefused and
+// TypePreviewed are lines of the journal.
 const (
 	TypeStart     = "start"     // Start
 	TypeEvaluated = "evaluated" // Evaluated

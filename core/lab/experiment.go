@@ -32,6 +32,9 @@ type experiment struct {
 	schedule []Scheduled
 	slice    int // generator steps of a slice
 
+	previewing *preview // nil: none under way
+	previews   uint64   // begun
+
 	pause     *Paused // why training waits; nil: it does not
 	stopping  bool
 	blamed    map[string]bool // faults that training has waited for already

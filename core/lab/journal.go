@@ -38,7 +38,7 @@ func (x *experiment) emit(kind string, member int, body any) {
 		member = NoMember
 	}
 	x.lab.log(Event{Wall: now, Type: kind, Step: x.Step, Member: member, Body: body})
-	if kind == TypeRefused || x.journal.folder == nil {
+	if kind == TypeRefused || kind == TypePreviewed || x.journal.folder == nil {
 		return
 	}
 	x.journal.backlog = append(x.journal.backlog, run.Line{

@@ -221,10 +221,14 @@ func (x *experiment) answerRest() {
 	for {
 		select {
 		case c := <-x.lab.mailbox:
-			if k, ok := c.Command.(SetKnob); ok {
-				x.refuse(k.ID, k.Knob, k.Value, k.By, ErrEnded)
+			switch c := c.Command.(type) {
+			case SetKnob:
+				x.refuse(c.ID, c.Knob, c.Value, c.By, ErrEnded)
+			case Preview:
+				x.preview(c)
 			}
 		default:
+			x.answerPreview(ErrEnded)
 			return
 		}
 	}

@@ -43,6 +43,8 @@ type generator interface {
 	StartGenerate(knobs generative.GenKnobs, occasion uint64) error
 	GenerateSlice() (rows []float32, done, total int, err error)
 	Cancel()
+	// Sketch makes a few transitions beside a fit or a generation under way.
+	Sketch(knobs generative.GenKnobs, occasion uint64) (next func() (rows []float32, done, total int, err error), err error)
 	Save(w io.Writer) error
 	Load(r io.Reader, real generative.Rows) error
 	Close() error
@@ -108,6 +110,7 @@ type streams struct {
 	dormant   rng.Stream // states of the dormant ratio, by evaluation
 	scores    rng.Stream // transitions of the line scores, by evaluation
 	histogram rng.Stream // transitions of the histograms, by generation
+	preview   rng.Stream // transitions that previews look at, by preview
 }
 
 func newStreams(seed uint64) streams {
@@ -115,6 +118,7 @@ func newStreams(seed uint64) streams {
 	return streams{
 		explore: s.Sub("explore"), replay: s.Sub("replay"), curiosity: s.Sub("curiosity"),
 		dormant: s.Sub("dormant"), scores: s.Sub("scores"), histogram: s.Sub("histogram"),
+		preview: s.Sub("preview"),
 	}
 }
 
@@ -142,6 +146,11 @@ func (p *parts) makeRelevance(name string, m *member) (relevance.Function, curio
 	}
 	f, err := p.relevance(name, m.agent, model)
 	return f, model, err
+}
+
+// function makes the function of that name from what m has.
+func (p *parts) function(name string, m *member) (relevance.Function, error) {
+	return p.relevance(name, m.agent, m.model)
 }
 
 // newMember builds one agent with its world.

@@ -62,6 +62,9 @@ func (m *meter) measure(p Phase, n *int) func() {
 	}
 }
 
+// elsewhere is time that has nothing to do with training.
+func (m *meter) elsewhere(d time.Duration) { m.apart += d }
+
 // begin is called at the begin of each env step; trained says whether the one
 // before made updates.
 func (m *meter) begin(trained bool) {

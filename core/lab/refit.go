@@ -48,7 +48,7 @@ func (x *experiment) startScoring(rows int) (owed int) {
 	x.bind(boundScoring)
 	x.scored = x.Settings.Relevance != relevanceNone
 	if x.Settings.Relevance == relevanceCuriosity {
-		owed = min(x.first().ModelMissed, x.config.Curiosity.Warmup)
+		owed = x.owedUpdates(x.first())
 	}
 	x.total = owed + rows
 	for _, m := range x.members {
@@ -123,6 +123,7 @@ func (x *experiment) fitModel(ctx context.Context) error {
 	x.Fitted, x.fitted = true, true
 	x.todo = workGeneration
 	x.reached(stageFitted)
+	x.restartPreview()
 	return nil
 }
 

@@ -26,12 +26,13 @@ func (x *experiment) settle(ctx context.Context, p Position) error {
 		x.schedule = x.schedule[1:]
 		x.setKnob(SetKnob{Knob: s.Knob, Value: s.Value, Now: s.Now, By: "schedule"}, asked{})
 	}
-	for !x.stopping {
-		c, more := x.receive(ctx)
-		if !more {
-			break
+	for since, more := x.now(), true; more && !x.stopping; {
+		var c sent
+		if c, more = x.receive(ctx); more {
+			x.obey(c)
+		} else {
+			more = x.advancePreview(ctx, since)
 		}
-		x.obey(c)
 	}
 	switch {
 	case x.stopping:
@@ -50,7 +51,7 @@ func (x *experiment) waits(ctx context.Context) bool {
 // receive takes a command out of the mailbox; while the run is paused it waits for
 // one.
 func (x *experiment) receive(ctx context.Context) (c sent, more bool) {
-	if x.waits(ctx) {
+	if x.waits(ctx) && x.previewing == nil {
 		select {
 		case c = <-x.lab.mailbox:
 			return c, true
@@ -96,6 +97,8 @@ func (x *experiment) obey(c sent) {
 		}
 	case Resume:
 		x.resume(c)
+	case Preview:
+		x.preview(c)
 	case Stop:
 		x.stopping = true
 	case Note:
@@ -161,6 +164,7 @@ func (x *experiment) setKnob(c SetKnob, a asked) {
 	x.Changes = append(x.Changes, change)
 	x.await(change, home)
 	x.emit(TypeKnob, NoMember, change)
+	x.restartPreview()
 }
 
 // check reads a command's knob and value.

@@ -398,6 +398,17 @@ func (g *worldGenerator) GenerateSlice() ([]float32, int, int, error) {
 	return rows, g.calls, g.knobs.Steps, g.w.call("generate %d", g.calls)
 }
 
+func (g *worldGenerator) Sketch(k generative.GenKnobs, occasion uint64) (func() ([]float32, int, int, error), error) {
+	beside := *g
+	if err := beside.w.call("sketch %d, guidance %g", occasion, k.Guidance); err != nil {
+		return nil, err
+	}
+	beside.knobs, beside.calls, beside.seed = k, 0, blend(g.scores, float64(occasion), k.Guidance)
+	quiet := newWorld()
+	beside.w = quiet
+	return beside.GenerateSlice, nil
+}
+
 func (g *worldGenerator) Save(w io.Writer) error { return keep(w, g.scores) }
 func (g *worldGenerator) Load(r io.Reader, _ generative.Rows) error {
 	v, err := kept(r, 1)

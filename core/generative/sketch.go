@@ -1,0 +1,23 @@
+package generative
+
+import "fmt"
+
+// Sketch begins a small generation beside all others, to look at what a change of
+// knobs would make of the present generator: the network of the last complete fit,
+// random numbers of its own (the same occasion draws the same ones) and memory of
+// its own, so that neither a fit nor a generation under way notices. next makes
+// one network call and returns what GenerateSlice does. A sketch is stale, and next
+// must not be called any more, once a fit has been completed or another sketch has
+// begun.
+func (d *Diffusion) Sketch(knobs GenKnobs, occasion uint64) (next func() (rows []float32, done, total int, err error), err error) {
+	if d.sketches == nil {
+		d.sketches = &calls{network: d.served, width: d.layout.width(), device: d.calls.device, programs: map[int]*callProgram{}}
+	}
+	beside := *d
+	beside.fit, beside.generation = nil, nil
+	beside.stream, beside.calls = d.stream.Sub("sketch"), d.sketches
+	if err := beside.StartGenerate(knobs, occasion); err != nil {
+		return nil, fmt.Errorf("sketch: %w", err)
+	}
+	return beside.GenerateSlice, nil
+}

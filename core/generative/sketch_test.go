@@ -1,0 +1,96 @@
+package generative
+
+import (
+	"slices"
+	"testing"
+)
+
+// sketchAll makes a whole sketch.
+func sketchAll(t *testing.T, d *Diffusion, knobs GenKnobs, occasion uint64) (all []float32) {
+	t.Helper()
+	next, err := d.Sketch(knobs, occasion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for done, total := 0, 1; done < total; {
+		var rows []float32
+		if rows, done, total, err = next(); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, rows...)
+	}
+	return all
+}
+
+// A fit and a generation with sketches between their slices end in the same bits as
+// without; a sketch depends on its occasion, its knobs and the last complete fit.
+func TestSketchesLeaveNoTrace(t *testing.T) {
+	rows, scores := randomRows(40)
+	knobs := tinyGenerate
+	knobs.Samples = 20
+	play := func(look func(d *Diffusion)) ([]float32, []float32) {
+		d := newDiffusion(t, tiny(), tinyShape)
+		if _, err := d.Sketch(knobs, 1); err == nil {
+			t.Fatal("a sketch without a generator")
+		}
+		startFit(t, d, rows, scores, tinyFit, 1)
+		finishFit(t, d, 20)
+		look(d)
+		first := generateAll(t, d, tinyGenerate, 1)
+		startFit(t, d, rows, scores, tinyFit, 2)
+		for done := false; !done; {
+			look(d)
+			var err error
+			if _, done, err = d.FitSteps(7); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := d.StartGenerate(tinyGenerate, 2); err != nil {
+			t.Fatal(err)
+		}
+		var second []float32
+		for done, total := 0, 1; done < total; {
+			look(d)
+			made, n, of, err := d.GenerateSlice()
+			if err != nil {
+				t.Fatal(err)
+			}
+			second, done, total = append(second, made...), n, of
+		}
+		return first, second
+	}
+	first, second := play(func(*Diffusion) {})
+	var sketched [][]float32
+	lookedFirst, lookedSecond := play(func(d *Diffusion) { sketched = append(sketched, sketchAll(t, d, knobs, 9)) })
+	if !slices.Equal(first, lookedFirst) || !slices.Equal(second, lookedSecond) {
+		t.Error("sketches changed what was fitted or generated")
+	}
+	if !slices.Equal(sketched[0], sketched[1]) {
+		t.Error("the same sketch of the same generator differs")
+	}
+	if slices.Equal(sketched[0], sketched[len(sketched)-1]) {
+		t.Error("the second fit does not show in a sketch")
+	}
+	if len(sketched[0]) != 20*tinyShape.Width() {
+		t.Errorf("%d numbers in a sketch of 20", len(sketched[0]))
+	}
+}
+
+func TestSketchesFollowTheirKnobs(t *testing.T) {
+	rows, scores := randomRows(40)
+	d := newDiffusion(t, tiny(), tinyShape)
+	startFit(t, d, rows, scores, tinyFit, 1)
+	finishFit(t, d, 20)
+	plain := sketchAll(t, d, tinyGenerate, 1)
+	guided := tinyGenerate
+	guided.Guidance += 3
+	for name, other := range map[string][]float32{
+		"another guidance":       sketchAll(t, d, guided, 1),
+		"another occasion":       sketchAll(t, d, tinyGenerate, 2),
+		"the generation's draws": generateAll(t, d, tinyGenerate, 1),
+	} {
+		if slices.Equal(plain, other) {
+			t.Errorf("%s made the same transitions", name)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package lab
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/relevance"
+)
+
+// previewed plays a run of w in which commands are sent before env steps.
+func previewed(t *testing.T, w *world, c Config, at map[int][]Command) (*Lab, *memoryFolder) {
+	t.Helper()
+	folder := &memoryFolder{}
+	l := w.lab(t, c, folder)
+	step := 0
+	w.on("step", func() {
+		step++
+		for _, command := range at[step] {
+			if err := l.Send(command); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return l, folder
+}
+
+// look is the answer to one preview, which is sent before env step step.
+func look(t *testing.T, c Config, step int, p Preview) Previewed {
+	t.Helper()
+	l, _ := previewed(t, newWorld(), c, map[int][]Command{step: {p}})
+	answers, _ := bodies[Previewed](l)
+	if len(answers) != 1 {
+		t.Fatalf("%+v: %d answers", p, len(answers))
+	}
+	return answers[0]
+}
+
+func TestPreviewOfAGeneration(t *testing.T) {
+	p := look(t, newWorld().config(), 30, Preview{ID: "a", Knob: "guidance", Value: "3.0"})
+	if p.ID != "a" || p.Knob != "guidance" || p.Value != "3" || p.Relevance != "curiosity" || p.Err != "" {
+		t.Errorf("%+v", p)
+	}
+	// At step 31 there are 30 or 31 real transitions, and D_syn of step 20.
+	if p.Real == nil || p.Real.Rows < 30 || p.Synthetic == nil || p.Synthetic.Rows != 12 || p.Preview == nil || p.Preview.Rows != previewRows {
+		t.Errorf("histograms: real %+v, synthetic %+v, preview %+v", p.Real, p.Synthetic, p.Preview)
+	}
+	if p.Real.Low != p.Preview.Low || p.Real.High != p.Synthetic.High {
+		t.Error("the edges are not the same")
+	}
+	if p.Samples != previewRows || !(p.Outside >= 0 && p.Outside <= 1) || !(p.Seconds > 0) {
+		t.Errorf("%+v", p)
+	}
+	if !math.IsNaN(p.RankCorrelation) || !math.IsNaN(p.TopOverlap) {
+		t.Errorf("a comparison of F with itself: %+v", p)
+	}
+}
+
+func TestPreviewOfAnotherRelevance(t *testing.T) {
+	// The world's reward is the first number of the next observation; td is that
+	// minus a constant: the same order of rows.
+	c := newWorld().config()
+	c.Knobs.Relevance = "reward"
+	p := look(t, c, 30, Preview{Knob: "relevance", Value: "td-signed"})
+	if p.Relevance != "td-signed" || math.Abs(p.RankCorrelation-1) > 1e-9 || p.TopOverlap != 1 || p.Preview == nil {
+		t.Errorf("%+v", p)
+	}
+	if !strings.Contains(p.Cost, "td-signed is ready") || !(p.CostSeconds > 0) {
+		t.Errorf("cost: %q, %v s", p.Cost, p.CostSeconds)
+	}
+	// Before the first fit there is no generator to sample, but F can be compared.
+	p = look(t, c, 10, Preview{Knob: "relevance", Value: "td-signed"})
+	if p.Err != "" || p.Preview != nil || p.Synthetic != nil || p.Real == nil || math.Abs(p.RankCorrelation-1) > 1e-9 {
+		t.Errorf("%+v", p)
+	}
+	// Without a condition: what becomes of the present F.
+	p = look(t, c, 30, Preview{Knob: "relevance", Value: "none"})
+	if p.Relevance != "reward" || p.Preview == nil || !math.IsNaN(p.RankCorrelation) {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestPreviewOfARelevanceThatIsNotBuilt(t *testing.T) {
+	w := newWorld()
+	c := w.config()
+	c.Knobs.Relevance = "reward"
+	l, _ := previewed(t, w, c, map[int][]Command{30: {Preview{Knob: "relevance", Value: "curiosity"}}})
+	answers, _ := bodies[Previewed](l)
+	if len(answers) != 1 || answers[0].Err != "" || answers[0].Real != nil {
+		t.Fatalf("%+v", answers)
+	}
+	p := answers[0]
+	if !strings.Contains(p.Cost, "curiosity has no model yet") || !strings.Contains(p.Cost, "trains it on 3 real batches") || !(p.CostSeconds > 0) {
+		t.Errorf("cost %q, %v s", p.Cost, p.CostSeconds)
+	}
+	if l.x.first().model != nil {
+		t.Error("the preview built the run's model")
+	}
+}
+
+func TestPreviewsThatCannotBe(t *testing.T) {
+	none := newWorld().config()
+	none.Knobs.Relevance = relevanceNone
+	without := newWorld().config()
+	without.Method, without.Generator.Kind, without.Generator.Conditional, without.Knobs.Relevance = MethodSAC, GeneratorNone, false, relevanceNone
+	for _, p := range []struct {
+		config      Config
+		step        int
+		knob, value string
+		want        string
+	}{
+		{newWorld().config(), 10, "guidance", "3", "no generator is fitted before step 20"},
+		{newWorld().config(), 30, "guidance", "99", "out of range"},
+		{newWorld().config(), 30, "gidance", "1", `did you mean "guidance"`},
+		{newWorld().config(), 30, "ratio", "1", "does not change what the present generator makes"},
+		{newWorld().config(), 30, "generator_steps", "5", "does not change what the present generator makes"},
+		{none, 30, "guidance", "3", "has no effect while relevance is none"},
+		{without, 30, "guidance", "3", "not used by sac"},
+	} {
+		got := look(t, p.config, p.step, Preview{Knob: p.knob, Value: p.value})
+		if !strings.Contains(got.Err, p.want) || got.Samples != 0 {
+			t.Errorf("%s=%s: %q, want %q", p.knob, p.value, got.Err, p.want)
+		}
+	}
+}
+
+func TestTheLastPreviewWins(t *testing.T) {
+	l, _ := previewed(t, newWorld(), newWorld().config(), map[int][]Command{
+		30: {Preview{ID: "a", Knob: "guidance", Value: "3"}, Preview{ID: "b", Knob: "guidance", Value: "4"}},
+	})
+	if answers, _ := bodies[Previewed](l); len(answers) != 1 || answers[0].ID != "b" {
+		t.Errorf("%+v", answers)
+	}
+}
+
+// A preview is answered while training waits, and after the run nothing is left open.
+func TestPreviewsWhilePausedAndAtTheEnd(t *testing.T) {
+	w := newWorld()
+	l := w.lab(t, w.config(), nil)
+	step := 0
+	w.on("step", func() {
+		if step++; step == 30 {
+			l.Send(Pause{})
+			l.Send(Preview{ID: "paused", Knob: "guidance", Value: "3"})
+		}
+		if step == 60 {
+			l.Send(Stop{})
+			l.Send(Preview{ID: "late", Knob: "guidance", Value: "3"})
+		}
+	})
+	w.on("sketch 1, guidance 3", func() {
+		if l.x.pause == nil {
+			t.Error("the run does not wait")
+		}
+		l.Send(Resume{})
+	})
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	answers, steps := bodies[Previewed](l)
+	if len(answers) != 2 || answers[0].ID != "paused" || answers[0].Err != "" || steps[0] != 30 {
+		t.Fatalf("%+v at %v", answers, steps)
+	}
+	if answers[1].ID != "late" || answers[1].Err != ErrEnded.Error() {
+		t.Errorf("%+v", answers[1])
+	}
+}
+
+// A run that is looked at writes the same journal and ends in the same state.
+func TestAHundredPreviewsLeaveNoTrace(t *testing.T) {
+	c := newWorld().config()
+	c.Schedule = []string{"25:relevance=td!", "33:relevance=return", "40/fit:4:guidance=3!"}
+	_, plain := play(t, newWorld(), c)
+	looks, n := map[int][]Command{}, 0
+	for step := 2; step < 60; step++ {
+		for _, p := range []Preview{{Knob: "guidance", Value: "5"}, {Knob: "relevance", Value: "curiosity"}, {Knob: "top_fraction", Value: "0.5"}} {
+			if (step+n)%3 < 2 {
+				looks[step] = append(looks[step], p)
+				n++
+			}
+			n += len(p.Value) % 2
+		}
+	}
+	if n < 100 {
+		t.Fatalf("%d previews", n)
+	}
+	l, looked := previewed(t, newWorld(), c, looks)
+	if answers, _ := bodies[Previewed](l); len(answers) < 50 {
+		t.Errorf("%d answers", len(answers))
+	}
+	if a, b := plain.canonical(t), looked.canonical(t); a != b {
+		t.Errorf("without previews\n%s\nwith\n%s", a, b)
+	}
+}
+
+// The same with the real parts, and every function.
+func TestPreviewsOfRealPartsLeaveNoTrace(t *testing.T) {
+	c := realConfig()
+	c.Generator.Chunk = 256
+	c.Steps, c.Schedule = 52, []string{"14:relevance=td!"}
+	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	run := func(looks bool) (*Lab, string) {
+		w, folder := newWorld(), &memoryFolder{}
+		p, err := newParts(&c, w.task(), dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := newLab(c, w.task(), folder, p, dev.Name(), clock())
+		if err != nil {
+			t.Fatal(err)
+		}
+		step := 0
+		w.on("step", func() {
+			if step++; !looks || step%4 != 0 {
+				return
+			}
+			l.Send(Preview{Knob: "guidance", Value: "4"})
+			if names := relevance.Names(); step > 20 {
+				l.Send(Preview{Knob: "relevance", Value: names[step/4%len(names)]})
+			}
+		})
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		return l, folder.canonical(t)
+	}
+	_, plain := run(false)
+	l, looked := run(true)
+	if plain != looked {
+		t.Errorf("without previews\n%s\nwith\n%s", plain, looked)
+	}
+	answers, _ := bodies[Previewed](l)
+	made := 0
+	for _, a := range answers {
+		if a.Samples == previewRows {
+			made++
+		}
+	}
+	if made < 6 {
+		t.Errorf("%d of %d answers made transitions", made, len(answers))
+	}
+}
