@@ -13,6 +13,9 @@ import (
 type Batch struct {
 	Size                         int
 	Obs, Act, Reward, Next, Done []float32
+	// Weight [Size,1] is how much each transition counts in the critics' loss; nil
+	// where all count alike.
+	Weight []float32
 }
 
 // NewBatch returns a batch with memory of its own.

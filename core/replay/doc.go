@@ -12,5 +12,7 @@
 // # Determinism
 //
 // Draws are indexed by (stream, occasion, item), so that the only state of a
-// Mixer is the counter that its caller has anyway.
+// Mixer is the counter that its caller has anyway. Prioritized has a state, the
+// weights of its transitions; its sums depend on these alone, so that what is
+// loaded goes on bit for bit.
 package replay
