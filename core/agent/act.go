@@ -18,11 +18,15 @@ type acting struct {
 	obs, action []float32
 }
 
-// Act draws an action a ~ π(s) for one observation obs [O] into dst [A]. The same
-// occasion draws the same noise; callers use the env step.
-func (s *SAC) Act(dst, obs []float32, occasion uint64) error {
+// Act draws an action for one observation obs [O] into dst [A]: a ~ π(s), or under
+// ExploreBootstrap the one of several that the episode's critic values most. The
+// same env step draws the same noise.
+func (s *SAC) Act(dst, obs []float32, step, episode uint64) error {
 	if len(obs) != s.config.Obs || len(dst) != s.config.Act {
 		return fmt.Errorf("act: %d observations and %d actions, want %d and %d", len(obs), len(dst), s.config.Obs, s.config.Act)
+	}
+	if s.config.Exploration == ExploreBootstrap {
+		return s.actByHead(dst, obs, step, episode)
 	}
 	if s.acting == nil {
 		x := &acting{}
@@ -40,7 +44,7 @@ func (s *SAC) Act(dst, obs []float32, occasion uint64) error {
 		s.acting = x
 	}
 	copy(s.acting.obs, obs)
-	if err := s.acting.program.Run(occasion); err != nil {
+	if err := s.acting.program.Run(step); err != nil {
 		return fmt.Errorf("act: %w", err)
 	}
 	copy(dst, s.acting.action)

@@ -21,7 +21,7 @@ func TestActEqualsTheReference(t *testing.T) {
 	eps, action := make([]float32, 2), make([]float32, 2)
 	for occasion := range uint64(20) {
 		obs := normal(fmt.Sprint("obs", occasion), 5)
-		if err := s.Act(action, obs, occasion); err != nil {
+		if err := s.Act(action, obs, occasion, 0); err != nil {
 			t.Fatal(err)
 		}
 		s.actNoise.FillNormal(eps, occasion, 0)
@@ -31,7 +31,7 @@ func TestActEqualsTheReference(t *testing.T) {
 	obs := normal("obs", 5)
 	again := make([]float32, 2)
 	for i, occasion := range []uint64{4, 9, 4} {
-		if err := s.Act(again, obs, occasion); err != nil {
+		if err := s.Act(again, obs, occasion, 0); err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {
@@ -40,10 +40,10 @@ func TestActEqualsTheReference(t *testing.T) {
 			t.Errorf("occasion %d acted as %v, occasion 4 as %v", occasion, again, action)
 		}
 	}
-	if err := s.Act(action, obs[:4], 0); err == nil {
+	if err := s.Act(action, obs[:4], 0, 0); err == nil {
 		t.Error("an observation that is too short was accepted")
 	}
-	if n := testing.AllocsPerRun(20, func() { _ = s.Act(action, obs, 1) }); n > 0 {
+	if n := testing.AllocsPerRun(20, func() { _ = s.Act(action, obs, 1, 0) }); n > 0 {
 		t.Errorf("acting allocates %v times", n)
 	}
 }

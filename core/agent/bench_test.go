@@ -42,7 +42,7 @@ func BenchmarkAct(b *testing.B) {
 	obs, action := make([]float32, 10*17), make([]float32, 10*6)
 	b.Run("one", func(b *testing.B) {
 		for b.Loop() {
-			if err := s.Act(action[:6], obs[:17], 1); err != nil {
+			if err := s.Act(action[:6], obs[:17], 1, 0); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -8,16 +8,20 @@ import (
 
 func TestConfigsAreRefused(t *testing.T) {
 	for name, change := range map[string]func(*Config){
-		"no observations":     func(c *Config) { c.Obs = 0 },
-		"no layers":           func(c *Config) { c.Hidden = nil },
-		"an empty layer":      func(c *Config) { c.Hidden = []int{16, 0} },
-		"no critics":          func(c *Config) { c.Critics = 0 },
-		"a subset above":      func(c *Config) { c.Subset = 3 },
-		"gamma of one":        func(c *Config) { c.Gamma = 1 },
-		"gamma not a number":  func(c *Config) { c.Gamma = math.NaN() },
-		"no delay":            func(c *Config) { c.PolicyDelay = 0 },
-		"a negative α":        func(c *Config) { c.InitialAlpha = -1 },
-		"an infinite entropy": func(c *Config) { c.TargetEntropy = math.Inf(1) },
+		"no observations":      func(c *Config) { c.Obs = 0 },
+		"no layers":            func(c *Config) { c.Hidden = nil },
+		"an empty layer":       func(c *Config) { c.Hidden = []int{16, 0} },
+		"no critics":           func(c *Config) { c.Critics = 0 },
+		"a subset above":       func(c *Config) { c.Subset = 3 },
+		"gamma of one":         func(c *Config) { c.Gamma = 1 },
+		"gamma not a number":   func(c *Config) { c.Gamma = math.NaN() },
+		"no delay":             func(c *Config) { c.PolicyDelay = 0 },
+		"a negative α":         func(c *Config) { c.InitialAlpha = -1 },
+		"an infinite entropy":  func(c *Config) { c.TargetEntropy = math.Inf(1) },
+		"unknown exploration":  func(c *Config) { c.Exploration = "luck" },
+		"noise without a size": func(c *Config) { c.Exploration = ExploreNoisy },
+		"one candidate":        func(c *Config) { c.Exploration, c.Candidates = ExploreBootstrap, 1 },
+		"one head":             func(c *Config) { c.Exploration, c.Candidates, c.Critics, c.Subset = ExploreBootstrap, 10, 1, 1 },
 	} {
 		c := DefaultConfig(3, 1)
 		change(&c)
@@ -52,10 +56,10 @@ func TestHeadsAreDrawnSeparately(t *testing.T) {
 		}
 	}
 	nets := s.nets
-	if !slices.Equal(flat(nets.critics.Params(), 0, 1), flat(nets.target.Params(), 0, 1)) {
+	if !slices.Equal(flat(nets.critics.params(), 0, 1), flat(nets.target.params(), 0, 1)) {
 		t.Error("targets do not start as copies of the critics")
 	}
-	if slices.Equal(flat(nets.critics.Params(), 0, 2), flat(nets.critics.Params(), 1, 2)) {
+	if slices.Equal(flat(nets.critics.params(), 0, 2), flat(nets.critics.params(), 1, 2)) {
 		t.Error("two critics start with the same weights")
 	}
 }

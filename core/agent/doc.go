@@ -21,6 +21,13 @@
 // the policy once y is fixed: therefore steps 2 and 4 may follow each other where
 // the authors compute all gradients first.
 //
+// # Variants
+//
+// Config composes what the paper's other baselines add: importance weights in the
+// critics' loss with the errors of a batch as new priorities (prioritized replay),
+// an ensemble of which one critic acts for an episode (bootstrapped Q), layers with
+// learned noise (noisy networks). None of them changes the order above.
+//
 // # State
 //
 // Random numbers are indexed by the number of the update, so that the state is

@@ -66,7 +66,7 @@ func learnPointMass(t *testing.T, s *SAC, steps int) {
 		if step < start {
 			random.FillUniform(action, uint64(step), 0)
 			action[0], action[1] = 2*action[0]-1, 2*action[1]-1
-		} else if err := s.Act(action, before, uint64(step)); err != nil {
+		} else if err := s.Act(action, before, uint64(step), 0); err != nil {
 			t.Fatal(err)
 		}
 		reward := p.step(action)

@@ -11,7 +11,7 @@ import (
 type networks struct {
 	act             int
 	policy          nn.MLP // [B,O] → [B,2A], [μ | raw log σ]
-	critics, target nn.MLP // [B,O+A] → [N,B,1]
+	critics, target critics
 }
 
 func newNetworks(c Config, s rng.Stream) networks {
@@ -19,10 +19,8 @@ func newNetworks(c Config, s rng.Stream) networks {
 	last := c.Hidden[len(c.Hidden)-1]
 	n := networks{act: c.Act, policy: nn.NewMLP("policy", trunk, nn.XavierUniform, nn.ReLU, s)}
 	n.policy.Layers = append(n.policy.Layers, nn.NewLinear("policy.heads", last, 2*c.Act, twoHeads, s))
-	sizes := append(append([]int{c.Obs + c.Act}, c.Hidden...), 1)
-	n.critics = nn.NewEnsembleMLP("critics", c.Critics, sizes, nn.XavierUniform, nn.ReLU, s)
-	n.target = nn.NewEnsembleMLP("target", c.Critics, sizes, nn.XavierUniform, nn.ReLU, s)
-	nn.Copy(n.target.Params(), n.critics.Params())
+	n.critics, n.target = newCritics("critics", c, s), newCritics("target", c, s)
+	nn.Copy(n.target.params(), n.critics.params())
 	return n
 }
 
@@ -50,14 +48,9 @@ func (n networks) mean(g *op.Graph, obs *op.Node) *op.Node {
 	return g.Tanh(g.Slice(n.policy.Apply(g, obs), 0, n.act))
 }
 
-// value draws the mean over critics of Q(s,a), [B,1].
-func value(g *op.Graph, critics nn.MLP, obs, action *op.Node) *op.Node {
-	return g.MeanMembers(critics.Apply(g, g.Concat(obs, action)))
-}
-
 // state are all parameters, in the order of a file.
 func (n networks) state() []*op.Tensor {
 	all := n.policy.Params()
-	all = append(all, n.critics.Params()...)
-	return append(all, n.target.Params()...)
+	all = append(all, n.critics.params()...)
+	return append(all, n.target.params()...)
 }

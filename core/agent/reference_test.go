@@ -149,13 +149,14 @@ type sac64 struct {
 	piGrad            []float64
 	qGrad             [][]float64
 	y                 []float64
+	weight            []float64 // of each row in the critics' loss; nil: 1
 }
 
 func sac64Of(s *SAC) *sac64 {
 	r := &sac64{config: s.config, pi: net64Of(s.nets.policy, 0), alpha: s.Alpha(), qAdam: make([]adam64, s.config.Critics)}
 	for e := range s.config.Critics {
-		r.q = append(r.q, net64Of(s.nets.critics, e))
-		r.target = append(r.target, net64Of(s.nets.target, e))
+		r.q = append(r.q, net64Of(s.nets.critics.layers, e))
+		r.target = append(r.target, net64Of(s.nets.target.layers, e))
 	}
 	return r
 }
@@ -191,6 +192,9 @@ func (r *sac64) memberLoss(b batch64, k int) float64 {
 	sum := 0.0
 	for i, s := range b.s {
 		d := r.q[k].forward(join(s, b.a[i]))[0] - r.y[i]
+		if r.weight != nil {
+			d *= math.Sqrt(r.weight[i])
+		}
 		sum += d * d
 	}
 	return sum / float64(len(b.s))

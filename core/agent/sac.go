@@ -23,13 +23,15 @@ type SAC struct {
 	subset                  []int
 	subsets                 rng.Stream
 	targetNoise, actorNoise rng.Stream
-	actNoise                rng.Stream
+	actNoise, heads         rng.Stream
+	head                    *op.Tensor // [1], the critic that acts
 
 	updates uint64 // critic updates made; the occasion of the next one
 	since   int    // critic updates made in this env step
 
 	updaters []*updater // the last sizes used, newest first
 	acting   *acting
+	choosing *choosing
 	means    map[int]*meanActing
 	probes   map[int]*probe
 	returns  *valuing
@@ -49,11 +51,12 @@ func New(c Config, dev device.Device, seed uint64) (*SAC, error) {
 		tau: op.NewTensor("tau", 1), gamma: op.NewTensor("gamma", 1),
 		subsets: stream.Sub("subset"), targetNoise: stream.Sub("target noise"),
 		actorNoise: stream.Sub("actor noise"), actNoise: stream.Sub("act"),
+		heads: stream.Sub("head"), head: op.NewTensor("head", 1),
 		means: map[int]*meanActing{}, probes: map[int]*probe{},
 	}
 	s.gamma.Data[0] = float32(c.Gamma)
 	s.policyAdam = plan.NewAdam(s.nets.policy.Params(), plan.DefaultAdam, s.rateActor)
-	s.criticAdam = plan.NewAdam(s.nets.critics.Params(), plan.DefaultAdam, s.rateCritic)
+	s.criticAdam = plan.NewAdam(s.nets.critics.params(), plan.DefaultAdam, s.rateCritic)
 	if c.Subset < c.Critics {
 		s.members = op.NewTensor("members", c.Subset)
 		s.subset = make([]int, c.Subset)
@@ -89,6 +92,9 @@ func (s *SAC) Close() error {
 	}
 	if s.acting != nil {
 		programs = append(programs, s.acting.program)
+	}
+	if s.choosing != nil {
+		programs = append(programs, s.choosing.program)
 	}
 	for _, m := range s.means {
 		programs = append(programs, m.program)

@@ -18,6 +18,7 @@ const keptSizes = 4
 type updater struct {
 	batch                        *replay.Batch
 	obs, act, reward, next, done *op.Tensor
+	weight                       *op.Tensor // importance of each row; nil where all count alike
 	target, actor, critic        *plan.Program
 	y, logp, q                   *op.Node // results of target, actor, critic
 	targets                      *op.Tensor
@@ -71,6 +72,10 @@ func (s *SAC) newUpdater(size int) (*updater, error) {
 	u.batch = &replay.Batch{
 		Size: size, Obs: u.obs.Data, Act: u.act.Data, Reward: u.reward.Data, Next: u.next.Data, Done: u.done.Data,
 	}
+	if s.config.Weighted {
+		u.weight = op.NewTensor("w", size, 1)
+		u.batch.Weight = u.weight.Data
+	}
 	var err error
 	if u.target, err = s.compile("target", func(g *op.Graph) plan.Spec { return s.drawTarget(g, u) }); err != nil {
 		return nil, err
@@ -93,9 +98,9 @@ func (s *SAC) drawTarget(g *op.Graph, u *updater) plan.Spec {
 	pair := g.Concat(next, action)
 	var q *op.Node
 	if s.members == nil {
-		q = s.nets.target.Apply(g, pair)
+		q = s.nets.target.apply(g, pair, s.nets.target.still(g))
 	} else {
-		q = s.nets.target.ApplyAt(g, pair, g.Bind(s.members))
+		q = s.nets.target.applyAt(g, pair, g.Bind(s.members), s.nets.target.still(g))
 	}
 	u.y = g.TDTarget(g.Bind(u.reward), g.Bind(u.done), g.MinMembers(q), logp, g.Bind(s.gamma), g.Bind(s.temp.alpha))
 	return plan.Spec{Outputs: []*op.Node{u.y}, Fills: []plan.Fill{{Node: noise, Stream: s.targetNoise}}}
@@ -109,23 +114,30 @@ func (s *SAC) drawActor(g *op.Graph, u *updater) plan.Spec {
 	action, logp := s.nets.sample(g, obs, noise)
 	u.logp = logp
 	return plan.Spec{
-		Loss:      g.EntropyLoss(logp, value(g, s.nets.critics, obs, action), g.Bind(s.temp.alpha)),
+		Loss:      g.EntropyLoss(logp, s.nets.critics.value(g, obs, action, s.nets.critics.still(g)), g.Bind(s.temp.alpha)),
 		Outputs:   []*op.Node{logp},
 		Fills:     []plan.Fill{{Node: noise, Stream: s.actorNoise}},
 		Optimiser: s.policyAdam,
 	}
 }
 
-// drawCritic: Σⱼ mean (Qⱼ(s,a) − y)², and the move of the targets.
+// drawCritic: Σⱼ mean w(Qⱼ(s,a) − y)², and the move of the targets.
 func (s *SAC) drawCritic(g *op.Graph, u *updater) plan.Spec {
-	u.q = s.nets.critics.Apply(g, g.Concat(g.Bind(u.obs), g.Bind(u.act)))
+	u.q = s.nets.critics.apply(g, g.Concat(g.Bind(u.obs), g.Bind(u.act)), s.nets.critics.still(g))
+	y, rows := g.Bind(u.targets), float64(u.batch.Size)
+	loss := (*op.Node)(nil)
+	if u.weight == nil {
+		loss = g.SquaredError(u.q, y, rows)
+	} else {
+		loss = g.WeightedSquaredError(u.q, y, g.Bind(u.weight), rows)
+	}
 	spec := plan.Spec{
-		Loss:      g.SquaredError(u.q, g.Bind(u.targets), float64(u.batch.Size)),
+		Loss:      loss,
 		Outputs:   []*op.Node{u.q},
 		Optimiser: s.criticAdam,
 	}
-	critics := s.nets.critics.Params()
-	for i, t := range s.nets.target.Params() {
+	critics := s.nets.critics.params()
+	for i, t := range s.nets.target.params() {
 		spec.Lerps = append(spec.Lerps, plan.Lerp{Dst: t, Src: critics[i], Rate: s.tau})
 	}
 	return spec
@@ -166,6 +178,24 @@ func (s *SAC) Update(size int, live Rates, last bool) (losses Losses, stepped bo
 	s.updates++
 	losses.Critic, losses.QMean, losses.AlphaValue = u.critic.Loss(), mean(u.qData), s.Alpha()
 	return losses, stepped, nil
+}
+
+// Errors writes |mean over critics of Qⱼ(s,a) − y| of the rows of the last update of
+// that size to dst [size], with the critics before their step: the priorities of
+// prioritized sampling.
+func (s *SAC) Errors(dst []float32, size int) error {
+	if len(s.updaters) == 0 || s.updaters[0].batch.Size != size || len(dst) < size {
+		return fmt.Errorf("errors of a batch: the last update was not one of %d rows", size)
+	}
+	u := s.updaters[0]
+	for i, y := range u.targets.Data {
+		sum := 0.0
+		for j := i; j < len(u.qData); j += size {
+			sum += float64(u.qData[j])
+		}
+		dst[i] = float32(math.Abs(sum/float64(s.config.Critics) - float64(y)))
+	}
+	return nil
 }
 
 // chooseSubset draws K, the critics of this update's target.

@@ -137,8 +137,8 @@ func checkAgainst(t *testing.T, s *SAC, r *sac64, tolerance float64) {
 	n := s.config.Critics
 	near(t, "policy", flat(s.nets.policy.Params(), 0, 1), values(r.pi.params()), tolerance)
 	for e := range n {
-		near(t, fmt.Sprintf("critic %d", e), flat(s.nets.critics.Params(), e, n), values(r.q[e].params()), tolerance)
-		near(t, fmt.Sprintf("target %d", e), flat(s.nets.target.Params(), e, n), values(r.target[e].params()), tolerance)
+		near(t, fmt.Sprintf("critic %d", e), flat(s.nets.critics.params(), e, n), values(r.q[e].params()), tolerance)
+		near(t, fmt.Sprintf("target %d", e), flat(s.nets.target.params(), e, n), values(r.target[e].params()), tolerance)
 	}
 }
 

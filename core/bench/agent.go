@@ -56,7 +56,7 @@ func acting(dev device.Device) (func(uint64) error, float64, error) {
 		return nil, 0, err
 	}
 	state, action := random("s", obs).Data, make([]float32, act)
-	return func(i uint64) error { return s.Act(action, state, i) }, 2 * float64(obs*256+256*256+256*2*act), nil
+	return func(i uint64) error { return s.Act(action, state, i, 0) }, 2 * float64(obs*256+256*256+256*2*act), nil
 }
 
 // icm is an update of the curiosity model, as PGR's: width 256, batch 256.

@@ -41,7 +41,7 @@ func (x *experiment) collect() error {
 // act chooses the member's next action.
 func (x *experiment) act(m *member) error {
 	if x.training(m) {
-		return m.agent.Act(m.action, m.Obs, uint64(x.Step))
+		return m.agent.Act(m.action, m.Obs, uint64(x.Step), m.Episode)
 	}
 	m.streams.explore.FillUniform(m.action, uint64(x.Step), 0)
 	for i, u := range m.action {

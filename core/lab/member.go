@@ -19,7 +19,7 @@ type learner interface {
 	Batch(size int) (*replay.Batch, error)
 	// Update makes one critic update; last says that it is the env step's last.
 	Update(size int, live agent.Rates, last bool) (agent.Losses, bool, error)
-	Act(dst, obs []float32, occasion uint64) error
+	Act(dst, obs []float32, step, episode uint64) error
 	ActMean(dst, obs []float32, rows int) error
 	Activations(obs []float32, rows int) ([]agent.Layer, error)
 	SavePolicy(w io.Writer) error

@@ -285,8 +285,8 @@ func (a *worldAgent) Update(size int, live agent.Rates, last bool) (agent.Losses
 	return l, last, a.w.call("update")
 }
 
-func (a *worldAgent) Act(dst, obs []float32, occasion uint64) error {
-	dst[0] = float32(blend(blend32(obs), float64(occasion), float64(a.updates)))
+func (a *worldAgent) Act(dst, obs []float32, step, _ uint64) error {
+	dst[0] = float32(blend(blend32(obs), float64(step), float64(a.updates)))
 	return a.w.call("act")
 }
 
