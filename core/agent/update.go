@@ -103,7 +103,7 @@ func (s *SAC) drawTarget(g *op.Graph, u *updater) plan.Spec {
 		q = s.nets.target.applyAt(g, pair, g.Bind(s.members), s.nets.target.still(g))
 	}
 	u.y = g.TDTarget(g.Bind(u.reward), g.Bind(u.done), g.MinMembers(q), logp, g.Bind(s.gamma), g.Bind(s.temp.alpha))
-	return plan.Spec{Outputs: []*op.Node{u.y}, Fills: []plan.Fill{{Node: noise, Stream: s.targetNoise}}}
+	return plan.Spec{Outputs: []*op.Node{u.y}, Finite: []*op.Node{u.y}, Fills: []plan.Fill{{Node: noise, Stream: s.targetNoise}}}
 }
 
 // drawActor: mean(α·log π(ã|s) − mean over N of Qⱼ(s,ã)), differentiated by the
@@ -147,35 +147,47 @@ func (s *SAC) drawCritic(g *op.Graph, u *updater) plan.Spec {
 // one of the policy and of α: at each PolicyDelay-th update of an env step and at
 // its last, which the caller names. It reports whether the policy was stepped. It
 // does not allocate.
+//
+// Where a target, a loss or a gradient is not finite the error wraps a
+// *plan.NotFinite: the networks keep the weights that they had, the update counts
+// as made, and the agent can go on with the next one.
 func (s *SAC) Update(size int, live Rates, last bool) (losses Losses, stepped bool, err error) {
 	u, err := s.updater(size)
 	if err != nil {
 		return Losses{}, false, err
 	}
+	losses, stepped, err = s.update(u, live, last)
+	s.updates++
+	if last {
+		s.since = 0
+	}
+	if err != nil {
+		return Losses{}, stepped, fmt.Errorf("agent: %w", err)
+	}
+	return losses, stepped, nil
+}
+
+func (s *SAC) update(u *updater, live Rates, last bool) (losses Losses, stepped bool, err error) {
 	s.rateActor.Data[0], s.rateCritic.Data[0] = float32(live.LRActor), float32(live.LRCritic)
 	s.tau.Data[0] = float32(live.Tau)
 	losses.Actor, losses.Alpha = math.NaN(), math.NaN()
 
 	s.chooseSubset()
+	s.since++
 	if err := u.target.Run(s.updates); err != nil {
-		return Losses{}, false, fmt.Errorf("agent: %w", err)
+		return Losses{}, false, err
 	}
 	copy(u.targets.Data, u.yData)
-	s.since++
 	if stepped = last || s.since%s.config.PolicyDelay == 0; stepped {
 		if err := u.actor.Run(s.updates); err != nil {
-			return Losses{}, false, fmt.Errorf("agent: %w", err)
+			return Losses{}, false, err
 		}
 		losses.Actor = u.actor.Loss()
 		losses.Alpha = s.temp.step(u.logpData, live.LRActor)
 	}
 	if err := u.critic.Run(s.updates); err != nil {
-		return Losses{}, stepped, fmt.Errorf("agent: %w", err)
+		return Losses{}, stepped, err
 	}
-	if last {
-		s.since = 0
-	}
-	s.updates++
 	losses.Critic, losses.QMean, losses.AlphaValue = u.critic.Loss(), mean(u.qData), s.Alpha()
 	return losses, stepped, nil
 }

@@ -30,8 +30,13 @@ type Device interface {
 
 // Executable is a compiled program. It belongs to one goroutine.
 type Executable interface {
-	// Run executes the program once; occasion indexes its random fills.
+	// Run executes the program once; occasion indexes its random fills. Where the
+	// program finds a number that is not finite before it changes any state, it
+	// returns a *NotFinite and has changed nothing.
 	Run(occasion uint64) error
+	// GradientNorm is the global norm of the last run's gradients; 0 without an
+	// optimiser.
+	GradientNorm() float64
 	// Data is the host's view of a buffer, valid between runs.
 	Data(r Ref) []float32
 	// Close frees what the program holds.
@@ -71,7 +76,9 @@ type Instr struct {
 }
 
 // Program is a straight line of instructions, then an optimiser step, then the
-// moves of averages.
+// moves of averages. Only these two change what outlives a run, and they come to
+// pass only if all of Finite and, with an optimiser, the norm of all gradients
+// are finite.
 type Program struct {
 	Name    string
 	Buffers []Buffer
@@ -80,6 +87,33 @@ type Program struct {
 	Lerps   []Lerp
 	// Keep are the buffers that must be readable after a run.
 	Keep []Ref
+	// Finite are the buffers that are checked before state changes.
+	Finite []Ref
+}
+
+// MaxGradientNorm is the largest norm that an optimiser takes for finite: beyond
+// it the second moments, which hold squares, would overflow float32.
+const MaxGradientNorm = 1.8e19
+
+// NotFinite says where a run met the first number that is not finite.
+type NotFinite struct {
+	// Instr is the instruction that made it; −1: it was there before the run;
+	// Nowhere: every element is finite, but the norm of the gradients too large.
+	Instr  int
+	Buffer Ref
+	Index  int // of the element in the buffer
+	Value  float32
+	Norm   float64 // of the gradients, NaN if it is not known
+}
+
+// Nowhere is NotFinite.Instr where no single instruction is to blame.
+const Nowhere = -2
+
+func (e *NotFinite) Error() string {
+	if e.Instr == Nowhere {
+		return fmt.Sprintf("the norm of the gradients is %g", e.Norm)
+	}
+	return fmt.Sprintf("instruction %d: element %d of buffer %d is %g", e.Instr, e.Index, e.Buffer, e.Value)
 }
 
 // Adam is one step of Adam or AdamW (Kingma and Ba 2015; Loshchilov and Hutter

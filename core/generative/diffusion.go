@@ -3,7 +3,6 @@ package generative
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"pgrlab/core/device"
 	"pgrlab/core/nn"
@@ -166,7 +165,9 @@ func (d *Diffusion) StartFit(real Rows, scores []float32, knobs FitKnobs, refit 
 }
 
 // FitSteps makes up to n gradient steps. It returns their mean loss and whether
-// the fit is complete, which makes its network the one that is served.
+// the fit is complete, which makes its network the one that is served. A step
+// whose loss or gradient is not finite is not made: the error wraps a
+// *plan.NotFinite, and the fit had better be cancelled.
 func (d *Diffusion) FitSteps(n int) (loss float64, done bool, err error) {
 	f := d.fit
 	if f == nil {
@@ -202,9 +203,6 @@ func (d *Diffusion) fitStep(f *fit) (float64, error) {
 		return 0, err
 	}
 	loss := p.step.Loss()
-	if math.IsNaN(loss) || math.IsInf(loss, 0) {
-		return 0, fmt.Errorf("loss is %g", loss)
-	}
 	f.step++
 	if !emaDue(c, f.step) {
 		return loss, nil

@@ -10,6 +10,7 @@ import (
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
@@ -367,7 +368,9 @@ func TestDivergenceIsAnError(t *testing.T) {
 	c.ClipNorm = 0
 	d := newDiffusion(t, c, tinyShape)
 	startFit(t, d, rows, scores, FitKnobs{Steps: 50, LR: 1e30}, 0)
-	if _, _, err := d.FitSteps(50); err == nil || !strings.Contains(err.Error(), "loss is") {
-		t.Errorf("error %v, want one about the loss", err)
+	_, _, err := d.FitSteps(50)
+	var where *plan.NotFinite
+	if !errors.As(err, &where) || where.Program != "denoiser fit" || where.Tensor == "" {
+		t.Errorf("error %v, want one that says where", err)
 	}
 }

@@ -3,7 +3,9 @@ package generative
 import (
 	"errors"
 	"fmt"
+	"math"
 
+	"pgrlab/core/plan"
 	"pgrlab/core/rng"
 )
 
@@ -97,7 +99,8 @@ func (d *Diffusion) promptStream() rng.Stream { return d.stream.Sub("prompts") }
 // GenerateSlice makes one network call. It returns the transitions that this call
 // finished, as rows of the replay buffer [s, a, r, s', d] that are valid until the
 // next call, and the number of calls made and needed; the generation is complete
-// when they are equal.
+// when they are equal. Where the network's estimate is not finite the error wraps
+// a *plan.NotFinite, and the generation had better be cancelled.
 func (d *Diffusion) GenerateSlice() (rows []float32, done, total int, err error) {
 	g := d.generation
 	if g == nil {
@@ -132,7 +135,7 @@ func (d *Diffusion) finishChunk(g *generation) ([]float32, error) {
 	for i := range count {
 		x := g.sampler.x[i*width : (i+1)*width]
 		if !finite(x) {
-			return nil, fmt.Errorf("transition %d is not finite", g.first+i)
+			return nil, &plan.NotFinite{Program: "sampler", Step: -1, Op: "input", Tensor: fmt.Sprintf("transition %d", g.first+i), Value: math.NaN()}
 		}
 		out := g.out[i*row : (i+1)*row]
 		d.serving.normaliser.restore(out[:width], x)

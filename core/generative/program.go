@@ -107,7 +107,7 @@ func compileCall(n *network, width, rows int, dev device.Device) (*callProgram, 
 	if err != nil {
 		return nil, err
 	}
-	p.program, err = plan.Compile(g, plan.Spec{Outputs: []*op.Node{p.out}}, dev)
+	p.program, err = plan.Compile(g, plan.Spec{Outputs: []*op.Node{p.out}, Finite: []*op.Node{p.out}}, dev)
 	return p, err
 }
 

@@ -93,12 +93,11 @@ func (x *experiment) update(m *member, last bool) error {
 	m.lastMix = mix
 	s := &x.Settings
 	losses, acted, err := m.agent.Update(mix.Size(), agent.Rates{LRActor: s.LRActor, LRCritic: s.LRCritic, Tau: s.Tau}, last)
-	if err != nil {
-		return err
-	}
 	m.Updates++
+	if err != nil {
+		return x.diverged(m, "train agent", err)
+	}
 	m.Losses.add(losses, acted)
-	x.suspect(m, losses, acted)
 	return nil
 }
 
@@ -153,28 +152,12 @@ func (x *experiment) updateModel(m *member) error {
 		return err
 	}
 	loss, err := m.model.Train()
-	if err != nil {
-		return err
-	}
 	m.ModelUpdates++
+	if err != nil {
+		return x.diverged(m, "train curiosity", err)
+	}
 	m.Losses.addModel(loss)
-	if !finite(loss) {
-		x.fault(faultLoss, fmt.Sprintf("curiosity: loss is %g at update %d", loss, m.ModelUpdates))
-	}
 	return nil
-}
-
-// suspect makes training wait where a loss is not a number.
-func (x *experiment) suspect(m *member, l agent.Losses, acted bool) {
-	wrong := func(name string, value float64) {
-		x.fault(faultLoss, fmt.Sprintf("step %d: %s is %g at update %d", x.Step, name, value, m.Updates))
-	}
-	if !finite(l.Critic) {
-		wrong("critic loss", l.Critic)
-	}
-	if acted && !finite(l.Actor) {
-		wrong("actor loss", l.Actor)
-	}
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

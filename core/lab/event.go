@@ -33,6 +33,7 @@ const (
 	TypeScores    = "scores"    // Scores
 	TypeLosses    = "losses"    // Losses
 	TypeNote      = "note"      // Noted
+	TypeDiverged  = "diverged"  // Diverged
 	TypeFailed    = "failed"    // Failed
 	TypeDone      = "done"      // Done
 	TypePerf      = "perf"      // Perf, observed

@@ -68,7 +68,7 @@ const (
 )
 
 // fault makes training wait, or ends the run, because of something that a person
-// should see. Training waits once for each kind of fault.
+// should see. Training waits once for each kind of fault until somebody resumes.
 func (x *experiment) fault(kind, reason string) {
 	if x.blamed[kind] {
 		return

@@ -153,7 +153,7 @@ func (x *experiment) fitSlice(done int) (n int, complete bool, err error) {
 	for _, m := range x.members {
 		var loss float64
 		if loss, complete, err = m.gen.FitSteps(n); err != nil {
-			return 0, false, err
+			return 0, false, x.abandon(m, "fit model", err)
 		}
 		m.fit.add(done, n, loss)
 	}
@@ -218,7 +218,7 @@ func (x *experiment) generateSlice() (n int, complete bool, err error) {
 	for _, m := range x.members {
 		rows, done, total, err := m.gen.GenerateSlice()
 		if err != nil {
-			return 0, false, err
+			return 0, false, x.abandon(m, "generate", err)
 		}
 		m.fresh.AddRows(rows)
 		x.total = total

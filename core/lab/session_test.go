@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -144,37 +143,6 @@ func TestAFullMailboxSaysSo(t *testing.T) {
 	}
 	if notes, _ := bodies[Noted](l); len(notes) != mailboxSize {
 		t.Errorf("%d notes, want %d", len(notes), mailboxSize)
-	}
-}
-
-func TestALossThatIsNoNumberPausesOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		w.on("evaluate episodes 1", func() { w.nan = math.NaN() })
-		l := w.lab(t, w.config(), nil)
-		r := w.start(t, t.Context(), l, nil)
-		synctest.Wait()
-		want := "step 16: critic loss is NaN at update 41"
-		if s := l.Snapshot(); s.State != PausedState || s.Err != want || s.Step != 16 {
-			t.Errorf("step %d is %s: %q", s.Step, s.State, s.Err)
-		}
-		if paused, _ := bodies[Paused](l); len(paused) != 1 || paused[0].Reason != want {
-			t.Errorf("%+v", paused)
-		}
-		l.Send(Resume{})
-		if err := <-r.ended; err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-func TestNobodyWatchingAFaultEndsTheRun(t *testing.T) {
-	w := newWorld()
-	w.on("evaluate episodes 1", func() { w.nan = math.Inf(1) })
-	l := w.lab(t, w.config(), nil)
-	l.OnFault(FaultFail)
-	if err := l.Run(context.Background()); err == nil || err.Error() != "step 16: critic loss is +Inf at update 41" {
-		t.Errorf("%v", err)
 	}
 }
 

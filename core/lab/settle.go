@@ -124,7 +124,7 @@ func (x *experiment) resume(c Resume) {
 		return
 	}
 	x.pause = nil
-	delete(x.blamed, faultJournal) // it is tried again now
+	clear(x.blamed) // it is tried again now
 	x.emit(TypeResume, NoMember, Resumed(c))
 	x.flush()
 }

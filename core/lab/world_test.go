@@ -27,7 +27,6 @@ type world struct {
 
 	obs      [][]float32 // of every transition's first observation, as the environment saw it
 	terminal int         // episodes end truly at this length; 0: at the time limit only
-	nan      float64     // added to the critic's loss
 }
 
 func (w *world) call(format string, args ...any) error {
@@ -276,7 +275,7 @@ func (a *worldAgent) Update(size int, live agent.Rates, last bool) (agent.Losses
 	a.updates++
 	b := a.batches[size]
 	l := agent.Losses{
-		Critic: blend(blend32(b.Obs), blend32(b.Act), live.LRCritic, live.Tau) + a.w.nan, QMean: blend32(b.Next),
+		Critic: blend(blend32(b.Obs), blend32(b.Act), live.LRCritic, live.Tau), QMean: blend32(b.Next),
 		Actor: math.NaN(), Alpha: math.NaN(), AlphaValue: 1,
 	}
 	if last {

@@ -15,6 +15,13 @@
 // everything that may change live (a learning rate, τ, γ, α) is a tensor of one
 // number that the program reads at each run.
 //
+// # Stop
+//
+// A program computes its loss and the global norm of its gradients before the
+// optimiser steps and averages move. If either is not finite it stops there,
+// changes nothing, runs once more in checking mode, and returns a *NotFinite that
+// names the first instruction and tensor with such a number.
+//
 // # Run
 //
 // Run executes the program on the memory that its inputs and parameters are

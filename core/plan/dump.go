@@ -47,7 +47,7 @@ func (p *Program) String() string {
 func (p *Program) describe(r device.Ref) string {
 	b := p.code.Buffers[r]
 	name := fmt.Sprintf("b%d", r)
-	if b.Host != nil {
+	if b.Name != "" {
 		name = b.Name
 	}
 	return fmt.Sprintf("%s[%d,%d,%d]", name, b.Members, b.Rows, b.Cols)

@@ -24,6 +24,7 @@ func (l *lowerer) lower(p *Program, s Spec) error {
 		return err
 	}
 	roots := append(append([]*op.Node(nil), s.Outputs...), grads...)
+	roots = append(roots, s.Finite...)
 	if s.Loss != nil {
 		roots = append(roots, s.Loss)
 	}
@@ -54,12 +55,19 @@ func (l *lowerer) lower(p *Program, s Spec) error {
 		wanted[t] = true
 	}
 	for i, t := range params {
+		l.nameGradient(l.refs[grads[i]], t)
 		if wanted[t] {
 			p.grads[t] = l.refs[grads[i]]
 			l.code.Keep = append(l.code.Keep, l.refs[grads[i]])
 		}
 	}
 	l.optimiser(s.Optimiser, grads)
+	for _, n := range s.Finite {
+		l.code.Finite = append(l.code.Finite, l.refs[n])
+	}
+	if s.Optimiser != nil {
+		l.code.Finite = append(l.code.Finite, l.refs[s.Loss])
+	}
 	for _, m := range s.Lerps {
 		l.code.Lerps = append(l.code.Lerps, l.lerp(m))
 	}
@@ -131,7 +139,7 @@ func (l *lowerer) buffer(b device.Buffer) device.Ref {
 // result is a new buffer for a node.
 func (l *lowerer) result(n *op.Node) device.Ref {
 	members, rows, cols := shape(n.Shape())
-	r := l.buffer(device.Buffer{Name: n.Name(), Members: members, Rows: rows, Cols: cols})
+	r := l.buffer(device.Buffer{Members: members, Rows: rows, Cols: cols})
 	l.refs[n] = r
 	return r
 }
@@ -178,7 +186,7 @@ func (l *lowerer) node(n *op.Node) error {
 		return nil
 	}
 	if v, ok := op.Constant(n); ok {
-		l.refs[n] = l.buffer(device.Buffer{Name: n.Name(), Members: 1, Rows: 1, Cols: 1, Host: []float32{float32(v)}})
+		l.refs[n] = l.buffer(device.Buffer{Name: fmt.Sprint(v), Members: 1, Rows: 1, Cols: 1, Host: []float32{float32(v)}})
 		return nil
 	}
 	in := device.Instr{Mask: device.None}
@@ -232,6 +240,13 @@ func (l *lowerer) onlyUser(n *op.Node) *op.Node {
 		return nil
 	}
 	return l.users[n][0]
+}
+
+// nameGradient names a buffer after the parameter whose gradient it holds.
+func (l *lowerer) nameGradient(r device.Ref, t *op.Tensor) {
+	if b := &l.code.Buffers[r]; b.Host == nil {
+		b.Name = "gradient of " + t.Name
+	}
 }
 
 func (l *lowerer) optimiser(a *Adam, grads []*op.Node) {

@@ -28,6 +28,10 @@ type Spec struct {
 	Gradients []*op.Tensor
 	// Lerps move averages, after the optimiser.
 	Lerps []Lerp
+	// Finite are nodes that must be finite before the optimiser steps and
+	// averages move. With an optimiser the loss and the norm of all gradients are
+	// among them.
+	Finite []*op.Node
 }
 
 // Dist is the distribution of a fill.
@@ -117,9 +121,17 @@ func view(n *op.Node, data []float32) {
 
 // Run executes the program. occasion is the place of its fills in their streams:
 // the same occasion draws the same numbers.
+//
+// Where the loss, the norm of the gradients or a node of Spec.Finite is not
+// finite, Run stops before the optimiser and the averages: parameters, moments
+// and averages stay as they are. It runs once more in checking mode and returns a
+// *NotFinite that says where the first such number appeared.
 func (p *Program) Run(occasion uint64) error {
 	p.occasion = occasion
 	if err := p.exec.Run(occasion); err != nil {
+		if where, ok := err.(*device.NotFinite); ok {
+			return p.notFinite(where)
+		}
 		return fmt.Errorf("run %s: %w", p.Name, err)
 	}
 	return nil
@@ -152,6 +164,10 @@ func (p *Program) Loss() float64 {
 	}
 	return float64(p.exec.Data(p.loss)[0])
 }
+
+// GradientNorm is the global norm of the last run's gradients, before any clip; 0
+// without an optimiser.
+func (p *Program) GradientNorm() float64 { return p.exec.GradientNorm() }
 
 // Gradient is the last run's gradient of a tensor that Spec.Gradients names.
 func (p *Program) Gradient(t *op.Tensor) ([]float32, error) {

@@ -15,6 +15,11 @@ type compiler struct {
 	data     [][]float32
 	schedule *scheduler
 	before   []func()
+	after    []func() // what the caller does when a run has changed state
+	gate     int      // the segment that begins to change state; 0: none does
+	guard    guard
+	// copies holds the lanes' sums of every buffer that is summed over rows.
+	copies   map[device.Ref][Lanes][]float32
 	occasion *uint64
 	// partial holds, for a buffer that was summed over rows and not yet added
 	// up, the lanes' sums; that of lane 0 is the buffer itself.
@@ -27,7 +32,7 @@ type compiler struct {
 func newCompiler(p *device.Program, k *kernel.Family) *compiler {
 	c := &compiler{
 		p: p, k: k, schedule: newScheduler(), occasion: new(uint64), nextID: len(p.Buffers),
-		partial: map[device.Ref][Lanes][]float32{}, turned: map[device.Ref]transpose{},
+		partial: map[device.Ref][Lanes][]float32{}, copies: map[device.Ref][Lanes][]float32{}, turned: map[device.Ref]transpose{},
 	}
 	for _, b := range p.Buffers {
 		mem := b.Host
@@ -55,7 +60,8 @@ func (c *compiler) compile() error {
 		}
 	}
 	c.transposes()
-	for _, in := range c.p.Instrs {
+	for i, in := range c.p.Instrs {
+		c.schedule.instr = i
 		if in.Code <= device.Nop || in.Code >= device.Codes || lowerings[in.Code] == nil {
 			return fmt.Errorf("%v is not an instruction of this device", in.Code)
 		}
@@ -64,9 +70,11 @@ func (c *compiler) compile() error {
 		}
 		lowerings[in.Code](c, in)
 	}
-	for _, r := range c.p.Keep {
+	for _, r := range append(append([]device.Ref(nil), c.p.Keep...), c.p.Finite...) {
 		c.combine(r)
 	}
+	c.schedule.instr = -1
+	c.check()
 	c.optimise()
 	c.averages()
 	c.schedule.flush()
@@ -145,7 +153,7 @@ func (c *compiler) overRows(in device.Instr, rows int, wholes []device.Ref, run 
 	for lane := 1; lane < Lanes; lane++ {
 		copies[lane] = aligned(len(c.data[in.Out]))
 	}
-	c.partial[in.Out] = copies
+	c.partial[in.Out], c.copies[in.Out] = copies, copies
 	uses := []access{writes(split{by: byLane}, in.Out)}
 	for _, r := range in.In {
 		if contains(wholes, r) {

@@ -72,7 +72,10 @@ func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 	}
 	x := &executable{
 		data: c.data, job: &job{segments: c.schedule.segments}, before: c.before,
-		occasion: c.occasion, pool: d.pool,
+		after: c.after, occasion: c.occasion, pool: d.pool, guard: &c.guard, copies: c.copies,
+	}
+	if c.gate > 0 {
+		x.job.gate, x.job.open = c.gate, c.guard.open
 	}
 	flops := 0
 	for _, in := range p.Instrs {
@@ -85,7 +88,10 @@ func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 type executable struct {
 	data     [][]float32
 	job      *job
+	copies   map[device.Ref][Lanes][]float32
 	before   []func() // work of the caller before the lanes start
+	after    []func() // and when the run has changed state
+	guard    *guard
 	occasion *uint64
 	pool     *pool
 	small    bool
@@ -97,19 +103,32 @@ func (x *executable) Run(occasion uint64) error {
 	for _, f := range x.before {
 		f()
 	}
+	x.guard.closed = false
+	x.execute()
+	if x.guard.closed {
+		return x.diagnose()
+	}
+	for _, f := range x.after {
+		f()
+	}
+	return nil
+}
+
+func (x *executable) execute() {
 	if x.small || x.pool.workers == 1 {
-		alone(x.job.segments)
-		return nil
+		alone(x.job)
+		return
 	}
 	start, single := time.Now(), x.adaptive.choose()
 	if single {
-		alone(x.job.segments)
+		alone(x.job)
 	} else {
 		x.pool.run(x.job)
 	}
 	x.adaptive.record(single, time.Since(start))
-	return nil
 }
+
+func (x *executable) GradientNorm() float64 { return x.guard.norm }
 
 func (x *executable) Data(r device.Ref) []float32 { return x.data[r] }
 

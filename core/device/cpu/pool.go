@@ -43,7 +43,20 @@ type helper struct {
 
 type job struct {
 	segments [][]stage
-	stop     bool
+	// gate is the segment that runs only if open, called when the one before is
+	// complete, allows it; 0: all run.
+	gate int
+	open func() bool
+	stop bool
+}
+
+// after is the segment that follows one that is complete.
+func (j *job) after(segment int) int {
+	next := segment + 1
+	if next == len(j.segments) || j.gate > 0 && next == j.gate && !j.open() {
+		return over
+	}
+	return next
 }
 
 // pack puts the number of a run, its open segment and how many of that segment's
@@ -73,20 +86,21 @@ func newPool(workers int) *pool {
 // use.
 func (p *pool) run(j *job) {
 	if !p.mu.TryLock() {
-		alone(j.segments)
+		alone(j)
 		return
 	}
 	defer p.mu.Unlock()
 	if len(p.helpers) == 0 {
-		alone(j.segments)
+		alone(j)
 		return
 	}
 	p.work(j, p.post(j))
 }
 
 // alone executes segments lane by lane; the numbers are the same.
-func alone(segments [][]stage) {
-	for _, segment := range segments {
+func alone(j *job) {
+	for at := 0; at != over; at = j.after(at) {
+		segment := j.segments[at]
 		for lane := range Lanes {
 			for i := range segment {
 				segment[i].run(lane)
@@ -132,11 +146,7 @@ func (p *pool) work(j *job, run uint64) {
 		}
 		// Whoever completes a segment opens the next: this is the barrier.
 		if p.finished.Add(1) == uint64((segment+1)*Lanes) {
-			next := segment + 1
-			if next == len(j.segments) {
-				next = over
-			}
-			p.state.Store(pack(run, next, 0))
+			p.state.Store(pack(run, j.after(segment), 0))
 		}
 		spins = 0
 	}

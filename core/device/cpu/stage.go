@@ -36,6 +36,7 @@ type stage struct {
 	run   func(lane int)
 	uses  []access
 	flops int
+	instr int // the instruction that it belongs to; −1: none
 }
 
 // scheduler puts stages into segments: runs of stages between barriers.
@@ -46,14 +47,17 @@ type scheduler struct {
 	// late holds stages whose result nobody has asked for yet (sums of losses):
 	// they wait for a barrier that is needed anyway.
 	late []stage
+	// instr is the instruction whose stages are being added.
+	instr int
 }
 
 func newScheduler() *scheduler {
-	return &scheduler{segments: [][]stage{nil}, since: map[int][]access{}}
+	return &scheduler{segments: [][]stage{nil}, since: map[int][]access{}, instr: -1}
 }
 
 // add appends a stage, after a barrier where it needs one.
 func (s *scheduler) add(st stage) {
+	st.instr = s.instr
 	for _, waiting := range s.late {
 		if touches(st, waiting) {
 			s.flush()
@@ -64,7 +68,19 @@ func (s *scheduler) add(st stage) {
 }
 
 // postpone holds a stage back until a barrier comes or its result is used.
-func (s *scheduler) postpone(st stage) { s.late = append(s.late, st) }
+func (s *scheduler) postpone(st stage) {
+	st.instr = s.instr
+	s.late = append(s.late, st)
+}
+
+// cut puts a barrier behind all that was added and returns the index of the
+// segment that follows it.
+func (s *scheduler) cut() int {
+	s.flush()
+	s.segments = append(s.segments, nil)
+	clear(s.since)
+	return len(s.segments) - 1
+}
 
 // flush places what was held back.
 func (s *scheduler) flush() {

@@ -1,0 +1,129 @@
+package cpu
+
+import (
+	"math"
+
+	"pgrlab/core/device"
+)
+
+// guard decides between two segments whether a program may go on to change what
+// outlives its run: the loss and the norm of the gradients must be finite.
+type guard struct {
+	sums    []float64 // squares of the gradients, by lane
+	squares []float64 // of what the program names as finite, by lane
+	clips   bool      // whether there is an optimiser
+	norm    float64   // of the last run
+	closed  bool      // the last run was stopped
+}
+
+// open is called by whoever completes the segment before the gate.
+func (g *guard) open() bool {
+	total, other := 0.0, 0.0
+	for l := range Lanes {
+		total += g.sums[l*8]
+		other += g.squares[l*8]
+	}
+	g.norm = math.Sqrt(total)
+	g.closed = !(g.norm < device.MaxGradientNorm) || math.IsNaN(other) || math.IsInf(other, 0)
+	return !g.closed
+}
+
+// check emits the sums that guard decides by, and the gate behind them.
+func (c *compiler) check() {
+	if c.p.Adam == nil && len(c.p.Finite) == 0 {
+		return
+	}
+	c.schedule.flush() // the sum of the loss
+	g := &c.guard
+	g.sums, g.squares = make([]float64, Lanes*8), make([]float64, Lanes*8)
+	id := c.scratch()
+	uses := []access{{buf: id, split: split{by: byLane}, write: true}}
+	var grads []gradient
+	if c.p.Adam != nil {
+		for _, r := range c.p.Adam.Grads {
+			x := c.gradient(r)
+			uses = append(uses, reads(split{byElements, len(x.g0)}, r)...)
+			grads = append(grads, x)
+		}
+	}
+	var finite []gradient
+	for _, r := range c.p.Finite {
+		uses = append(uses, reads(split{byElements, len(c.data[r])}, r)...)
+		finite = append(finite, gradient{g0: c.data[r]})
+	}
+	c.schedule.add(stage{name: "check", uses: uses, run: func(lane int) {
+		g.sums[lane*8], g.squares[lane*8] = c.sumOfSquares(grads, lane), c.sumOfSquares(finite, lane)
+	}})
+	c.gate = c.schedule.cut()
+}
+
+// sumOfSquares is a lane's share of the squares of all elements.
+func (c *compiler) sumOfSquares(of []gradient, lane int) (sum float64) {
+	for _, x := range of {
+		lo, hi := elementRange(len(x.g0), lane)
+		for at := lo; at < hi; at += block {
+			end := min(at+block, hi)
+			var g1 []float32
+			if x.g1 != nil {
+				g1 = x.g1[at:end]
+			}
+			sum += c.k.SumSquares(x.g0[at:end], g1)
+		}
+	}
+	return sum
+}
+
+// diagnose runs the segments before the gate once more, stage by stage, and says
+// where the first number appears that is not finite. They change no state, so
+// that they do the same again.
+func (x *executable) diagnose() error {
+	made := map[int]bool{}
+	for _, segment := range x.job.segments[:x.job.gate] {
+		for _, s := range segment {
+			for _, a := range s.uses {
+				made[a.buf] = made[a.buf] || a.write
+			}
+		}
+	}
+	for r := range x.data {
+		if made[r] {
+			continue
+		}
+		if e := x.infinite(-1, r); e != nil {
+			return e
+		}
+	}
+	for _, segment := range x.job.segments[:x.job.gate] {
+		for _, s := range segment {
+			for lane := range Lanes {
+				s.run(lane)
+			}
+			for _, a := range s.uses {
+				if !a.write || a.buf >= len(x.data) {
+					continue
+				}
+				if e := x.infinite(s.instr, a.buf); e != nil {
+					return e
+				}
+			}
+		}
+	}
+	return &device.NotFinite{Instr: device.Nowhere, Buffer: device.None, Norm: x.guard.norm}
+}
+
+// infinite finds the first element of a buffer, or of its lanes' sums, that is
+// not finite.
+func (x *executable) infinite(instr, r int) error {
+	parts := [][]float32{x.data[r]}
+	if copies, ok := x.copies[device.Ref(r)]; ok && instr >= 0 {
+		parts = copies[:]
+	}
+	for i := range x.data[r] {
+		for _, p := range parts {
+			if v := float64(p[i]); math.IsNaN(v) || math.IsInf(v, 0) {
+				return &device.NotFinite{Instr: instr, Buffer: device.Ref(r), Index: i, Value: p[i], Norm: x.guard.norm}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package lab
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/plan"
+)
+
+func notFinite() error {
+	return &plan.NotFinite{Program: "critic", Step: 3, Op: "linear", From: "b1[1,8,4]", Tensor: "b2[1,8,4]", Row: 2, Value: 1 / zero}
+}
+
+var zero float64
+
+// Training waits at a number that is not finite, each time until somebody
+// resumes, and goes on with what the part has kept.
+func TestDivergencePausesUntilResumed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		folder := &memoryFolder{}
+		w.on("evaluate episodes 1", func() { w.fail["update"] = notFinite() })
+		l := w.lab(t, w.config(), folder)
+		r := w.start(t, t.Context(), l, folder)
+		const where = "critic: step 3, linear from b1[1,8,4]: b2[1,8,4] is +Inf at [0,2,0]"
+		for _, step := range []string{"16", "17"} {
+			synctest.Wait()
+			want := "step " + step + ": train agent: " + where
+			if s := l.Snapshot(); s.State != PausedState || s.Err != want {
+				t.Errorf("it is %s: %q, want %q", s.State, s.Err, want)
+			}
+			l.Send(SetKnob{Knob: "lr_critic", Value: "0.0" + step})
+			l.Send(Resume{})
+		}
+		synctest.Wait()
+		delete(w.fail, "update")
+		l.Send(Resume{})
+		if err := <-r.ended; err != nil {
+			t.Error(err)
+		}
+		found, steps := bodies[Diverged](l)
+		if len(found) != 3 || steps[2] != 18 || found[0].Error != where || found[0].Op != "linear" || found[0].Doing != "train agent" {
+			t.Errorf("%+v at %v", found, steps)
+		}
+		if n := strings.Count(folder.canonical(t), `{"type":"diverged","step":1`); n != 3 {
+			t.Errorf("%d lines of it in the journal", n)
+		}
+	})
+}
+
+func TestNobodyWatchingADivergenceEndsTheRun(t *testing.T) {
+	w := newWorld()
+	w.on("evaluate episodes 1", func() { w.fail["update"] = notFinite() })
+	l := w.lab(t, w.config(), nil)
+	l.OnFault(FaultFail)
+	if err := l.Run(context.Background()); err == nil || !strings.HasPrefix(err.Error(), "step 16: train agent: critic: step 3, linear") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A fit or a generation that diverges is given up: the data that there was stays,
+// and a knob set "now" does it again.
+func TestARefitThatDivergesIsGivenUp(t *testing.T) {
+	for call, doing := range map[string]string{"fit to 4": "fit model", "generate 2": "generate", "train curiosity": "train curiosity"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld()
+			w.on("evaluate episodes 1", func() { w.fail[call] = notFinite() })
+			l := w.lab(t, w.config(), nil)
+			r := w.start(t, t.Context(), l, nil)
+			synctest.Wait()
+			if s := l.Snapshot(); s.State != PausedState || !strings.Contains(s.Err, ": "+doing+": critic: step 3") {
+				t.Errorf("%s: it is %s: %q", call, s.State, s.Err)
+			}
+			delete(w.fail, call)
+			l.Send(SetKnob{Knob: "lr_generator", Value: "0.001", Now: true})
+			l.Send(Resume{})
+			if err := <-r.ended; err != nil {
+				t.Error(err)
+			}
+			refits, steps := bodies[Refit](l)
+			if len(refits) < 2 || refits[0].Generated != 12 || doing != "train curiosity" && steps[0] != 21 {
+				t.Errorf("%s: refits %+v at %v", call, refits, steps)
+			}
+		})
+	}
+}
+
+// The real parts with knobs that make them diverge: critics at the highest
+// learning rate that there is, that learn from themselves.
+func TestAKnobThatDiverges(t *testing.T) {
+	dev, err := cpu.New(cpu.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	c := realConfig()
+	c.Method, c.Generator.Kind, c.Generator.Conditional, c.Knobs.Relevance = MethodSAC, GeneratorNone, false, relevanceNone
+	c.Steps, c.Evaluation.Every, c.Agent.Hidden = 200, 0, []int{64, 64, 64, 64}
+	c.Knobs.UTD, c.Schedule = 20, []string{"20:lr_critic=1", "20:tau=1"}
+	l, err := New(c, newWorld().task(), dev, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- l.Run(t.Context()) }()
+	for l.Snapshot().State != PausedState && l.Snapshot().State != Finished {
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended at step %d without a pause: %v", l.Snapshot().Step, err)
+		default:
+		}
+	}
+	s := l.Snapshot()
+	found, _ := bodies[Diverged](l)
+	if len(found) != 1 || found[0].Doing != "train agent" || found[0].Tensor == "" && !strings.Contains(found[0].Error, "norm") {
+		t.Errorf("%+v", found)
+	}
+	t.Logf("step %d: %s", s.Step, s.Err)
+	l.Send(SetKnob{Knob: "lr_critic", Value: "0.001"})
+	l.Send(Stop{})
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	for _, m := range l.x.members {
+		action := make([]float32, worldAct)
+		if err := m.agent.Act(action, make([]float32, worldObs), 0, 0); err != nil || !finite(float64(action[0])) {
+			t.Errorf("the policy that was kept acts %v, %v", action, err)
+		}
+	}
+}
