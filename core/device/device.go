@@ -163,7 +163,7 @@ const (
 	Pad                           // In x: to I[1] columns, x from column I[0] on, zero elsewhere
 	TanhGaussian                  // In h eps: [a | log π]
 	TanhGaussianGrad              // In h eps out dout
-	MinMembers                    // In q
+	MinMembers                    // In q [members]
 	MeanMembers                   // In q
 	BroadcastMembers              // In dy: dy/N for each of N = I[0] members
 	TDTarget                      // In r d q logp gamma alpha
@@ -183,6 +183,56 @@ const (
 	Fourier                       // In t w
 	EDMNoised                     // In x n z; F pMean pStd sigmaData
 	RowMeanSquare                 // In a b
+	Exp                           // In x
+	Log                           // In x
+	Square                        // In x
+	Sqrt                          // In x
+	Softplus                      // In x
+	SoftplusGrad                  // In dy x
+	Sigmoid                       // In x
+	SigmoidGrad                   // In dy y
+	Symlog                        // In x
+	SymlogGrad                    // In dy x
+	Symexp                        // In x
+	SymexpGrad                    // In dy x
+	SignedSqrt                    // In x
+	Clamp                         // In x; within F[0] to F[1]
+	ClampGrad                     // In dy x; F
+	Minimum                       // In a b
+	Maximum                       // In a b
+	Div                           // In a b
+	Keep                          // In dy a b: dy where a ≤ b, with I[0] = 1 where a < b, else 0
+	Where                         // In condition a b: a where the condition is above 0, else b
+	WhereGrad                     // In condition dy: dy on side I[0] of the condition, else 0
+	ColScale                      // In x s: s holds [1,N,C]
+	ColAdd                        // In x b: likewise
+	Members                       // In x: repeated for I[0] members
+	SumMembers                    // In x
+	SumColumns                    // In x; F[0] factor
+	SpreadColumns                 // In x: its column I[0] times; F[0] factor
+	Sum                           // In x; F[0] norm
+	SumGrad                       // In x dsum; F[0]
+	Huber                         // In p t [w]; F norm δ
+	HuberGrad                     // In p t [w] dloss; F
+	BCE                           // In z t [w]; F[0] norm
+	BCEGrad                       // In z t [w] dloss; F[0]
+	GaussianKL                    // In h; F[0] norm
+	GaussianKLGrad                // In h dloss; F[0]
+	Dropout                       // In x u rate
+	Gather                        // In x index
+	GatherGrad                    // In x index dout
+	LayerNorm                     // In x gamma beta; F[0] ε
+	LayerNormDX                   // In x gamma dy; F[0]
+	LayerNormDGamma               // In x dy; F[0]
+	MinMembersGrad                // In q [members] out dout
+	LogSumExp                     // In x
+	LogSumExpGrad                 // In x out dout
+	Softmax                       // In x
+	SoftmaxGrad                   // In y dy
+	CrossEntropy                  // In z t [w]; F[0] norm
+	CrossEntropyGrad              // In z t [w] dloss; F[0]
+	TwoHot                        // In x; F lo hi, I[0] bins
+	MergeStats                    // In running x: mean, variance and count with the rows of x
 	Codes                         // how many there are
 )
 
@@ -195,6 +245,13 @@ var codeNames = [Codes]string{
 	"entropy loss", "entropy grad log π", "entropy grad q", "add scalars",
 	"batch stats", "batch norm", "batch norm dx", "batch norm dγ", "batch norm eval",
 	"fourier", "edm noised", "row mean square",
+	"exp", "log", "square", "sqrt", "softplus", "softplus grad", "sigmoid", "sigmoid grad",
+	"symlog", "symlog grad", "symexp", "symexp grad", "signed sqrt", "clamp", "clamp grad",
+	"minimum", "maximum", "div", "keep", "where", "where grad",
+	"column scale", "column add", "members", "sum members", "sum columns", "spread columns", "sum", "sum grad",
+	"huber", "huber grad", "bce", "bce grad", "gaussian kl", "gaussian kl grad", "dropout", "gather", "gather grad",
+	"layer norm", "layer norm dx", "layer norm dγ", "min members grad", "log-sum-exp", "log-sum-exp grad",
+	"softmax", "softmax grad", "cross-entropy", "cross-entropy grad", "two-hot", "merge stats",
 }
 
 func (c Code) String() string {

@@ -8,11 +8,12 @@ import (
 )
 
 // Fourier is the time embedding [t | sin 2πtw | cos 2πtw] of t [B,1] by fixed
-// frequencies w [F]; the result is [B,1+2F]. It has no derivative.
+// frequencies w [F]; the result is [B,1+2F]. t may have members, [N,B,1]. It has no derivative.
 func (g *Graph) Fourier(t, w *Node) *Node { return g.apply(Fourier, Attr{}, t, w) }
 
 // EDMNoised draws the training example of EDM (Karras et al. 2022, table 1, §5)
-// from data x [B,D], noise n [B,D] and z [B,1], both standard normal. With
+// from data x [B,D], noise n [B,D] and z [B,1], both standard normal, or each
+// with members. With
 // σ = exp(pMean + pStd·z) and σ_d = sigmaData, the result [B,2D+1] is
 //
 //	[ c_in(x+σn) | (x − c_skip(x+σn))/c_out | ln σ/4 ]
@@ -27,18 +28,18 @@ func init() {
 	rules[Fourier] = rule{name: "Fourier", wrt: []bool{false, false},
 		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
 			t, w := in[0], in[1]
-			if len(t) != 2 || t[1] != 1 || len(w) != 1 {
-				return nil, errors.New("want t [B,1] and w [F]")
+			if rowsOf("t", t, t) != nil || len(w) != 1 {
+				return nil, errors.New("want t [B,1] or [N,B,1] and w [F]")
 			}
-			return tensor.Shape{t[0], 1 + 2*w[0]}, nil
+			return withColumns(t, 1+2*w[0]), nil
 		}, do32: fourier[float32], do64: fourier[float64]}
 	rules[EDMNoised] = rule{name: "EDMNoised", wrt: []bool{false, false, false},
 		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
 			x, n, z := in[0], in[1], in[2]
-			if len(x) != 2 || !n.Eq(x) {
-				return nil, errors.New("want x and n [B,D]")
+			if matrix(x) != nil || !n.Eq(x) || !z.Eq(withColumns(x, 1)) {
+				return nil, errors.New("want x and n [B,D] and z [B,1], or each with members")
 			}
-			return tensor.Shape{x[0], 2*x[1] + 1}, column("z", z, x[0])
+			return withColumns(x, 2*x[len(x)-1]+1), nil
 		}, do32: edmNoised[float32], do64: edmNoised[float64]}
 }
 
@@ -57,8 +58,8 @@ func fourier[T float](c call[T]) {
 
 func edmNoised[T float](c call[T]) {
 	pMean, pStd, data := c.a.F[0], c.a.F[1], c.a.F[2]
-	rows, d := c.ins[0][0], c.ins[0][1]
-	for i := range rows {
+	members, rows, d := dims(c.ins[0])
+	for i := range members * rows {
 		x, n, out := c.in[0][i*d:], c.in[1][i*d:], c.out[i*(2*d+1):]
 		logSigma := pMean + pStd*float64(c.in[2][i])
 		sigma := math.Exp(logSigma)

@@ -1,6 +1,6 @@
 // Package op extends Gorgonia by the operations that PGR is made of: ensemble
 // linear layers, the tanh-Gaussian policy, temporal-difference targets, EDM
-// preconditioning, batch normalisation, and their gradients. Each is a
+// preconditioning, normalisation, losses, and their gradients. Each is a
 // gorgonia.SDOp with a plain Go reference implementation (Do), which Gorgonia's
 // TapeMachine runs and which every fast implementation is held to.
 //
@@ -9,7 +9,15 @@
 // Activations are [B,C] (batch rows, channels), or [N,B,C] with a leading
 // ensemble dimension. Weights are [i,o] or [N,i,o], biases [o] or [N,o]. Live
 // scalars (a learning rate, γ, α) are inputs of shape [1]; losses are scalars.
-// Nothing broadcasts unless the operation says so.
+// Nothing broadcasts unless the operation says so: Members and SpreadColumns
+// repeat, RowScale, ColScale and ColAdd work by rows and columns. A batch may be
+// empty (B = 0) in a plan; Gorgonia's own machines cannot run that.
+//
+// # Randomness
+//
+// No operation draws numbers. Noise, uniform numbers for dropout and indices of
+// rows are inputs that a fill of the plan or the host writes, so that every
+// implementation sees the same ones.
 //
 // # Building
 //

@@ -34,7 +34,8 @@ func (g *Graph) Mul(a, b *Node) *Node { return g.apply(Mul, Attr{}, a, b) }
 // Scale is c·x for a constant c.
 func (g *Graph) Scale(x *Node, c float64) *Node { return g.apply(Scale, Attr{F: [3]float64{c}}, x) }
 
-// RowScale multiplies row i of x [B,C] by s[i] [B,1]; the gradient reaches x only.
+// RowScale multiplies row i of x [B,C] or [N,B,C] by s[i], [B,1] for all members
+// or [N,B,1]; the gradient reaches x only.
 func (g *Graph) RowScale(x, s *Node) *Node { return g.apply(RowScale, Attr{}, x, s) }
 
 // StopGradient is x, and its gradient ends there.
@@ -146,10 +147,7 @@ func arithmetic() {
 		grad: func(d derivation) []*Node { return []*Node{d.apply(Scale, d.attr, d.dout)} }}
 	rules[RowScale] = rule{name: "RowScale", wrt: []bool{true, false},
 		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
-			if len(in[0]) != 2 {
-				return nil, errMatrix
-			}
-			return in[0].Clone(), column("s", in[1], in[0][0])
+			return in[0].Clone(), each(matrix(in[0]), rowsOf("s", in[1], in[0]))
 		},
 		do32: rowScale[float32], do64: rowScale[float64],
 		grad: func(d derivation) []*Node { return []*Node{d.apply(RowScale, Attr{}, d.dout, d.in[1]), nil} }}
@@ -166,7 +164,7 @@ func scale[T float](c call[T]) {
 func rowScale[T float](c call[T]) {
 	_, _, cols := dims(c.ins[0])
 	for i, x := range c.in[0] {
-		c.out[i] = x * c.in[1][i/cols]
+		c.out[i] = x * c.in[1][i/cols%len(c.in[1])]
 	}
 }
 

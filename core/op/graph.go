@@ -101,16 +101,19 @@ func (g *Graph) add(t *Tensor) *Node {
 		g.fail("input", fmt.Errorf("two inputs are named %q", t.Name))
 	}
 	g.names[t.Name] = true
-	value := t.dense
-	if g.of == tensor.Float64 {
+	with := []gorgonia.NodeConsOpt{gorgonia.WithShape(t.Shape...), gorgonia.WithName(t.Name)}
+	switch {
+	case t.dense == nil: // empty, which a plan runs and Gorgonia's machines do not
+	case g.of == tensor.Float64:
 		wide := make([]float64, len(t.Data))
 		for i, v := range t.Data {
 			wide[i] = float64(v)
 		}
-		value = tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(wide))
+		with = append(with, gorgonia.WithValue(tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(wide))))
+	default:
+		with = append(with, gorgonia.WithValue(t.dense))
 	}
-	n := gorgonia.NewTensor(g.expr, g.of, len(t.Shape), gorgonia.WithShape(t.Shape...),
-		gorgonia.WithName(t.Name), gorgonia.WithValue(value))
+	n := gorgonia.NewTensor(g.expr, g.of, len(t.Shape), with...)
 	g.memory[n] = t
 	return n
 }

@@ -13,7 +13,8 @@ func (g *Graph) SquaredError(p, t *Node, norm float64) *Node {
 	return g.apply(SquaredError, Attr{F: [3]float64{norm}}, p, t)
 }
 
-// WeightedSquaredError is Σ w(p−t)²/norm with a weight w [B,1] for each row.
+// WeightedSquaredError is Σ w(p−t)²/norm with a weight for each row: w [B,1],
+// or [N,B,1] for each member its own.
 func (g *Graph) WeightedSquaredError(p, t, w *Node, norm float64) *Node {
 	return g.apply(WeightedSquaredError, Attr{F: [3]float64{norm}}, p, t, w)
 }
@@ -27,7 +28,8 @@ func (g *Graph) AddScalars(losses ...*Node) *Node {
 	return sum
 }
 
-// RowMeanSquare is the mean over columns of (a−b)², [B,1]. It has no derivative.
+// RowMeanSquare is the mean over columns of (a−b)², [B,1] or [N,B,1]. It has no
+// derivative.
 func (g *Graph) RowMeanSquare(a, b *Node) *Node { return g.apply(RowMeanSquare, Attr{}, a, b) }
 
 func errorShape(a Attr, in []tensor.Shape) (tensor.Shape, error) {
@@ -52,8 +54,7 @@ func init() {
 	rules[WeightedSquaredError] = rule{name: "WeightedSquaredError", wrt: []bool{true, false, false},
 		shape: func(a Attr, in []tensor.Shape) (tensor.Shape, error) {
 			s, err := errorShape(a, in[:2])
-			_, rows, _ := dims(in[0])
-			return s, each(err, column("w", in[2], rows))
+			return s, each(err, rowsOf("w", in[2], in[0]))
 		},
 		do32: squaredError[float32], do64: squaredError[float64],
 		grad: func(d derivation) []*Node {
@@ -73,21 +74,22 @@ func init() {
 		grad: func(d derivation) []*Node { return []*Node{d.dout, d.dout} }}
 	rules[RowMeanSquare] = rule{name: "RowMeanSquare",
 		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
-			if len(in[0]) != 2 || !in[0].Eq(in[1]) {
-				return nil, errSame
+			if err := matrix(in[0]); err != nil {
+				return nil, err
 			}
-			return tensor.Shape{in[0][0], 1}, nil
+			_, err := sameShape(Attr{}, in)
+			return withColumns(in[0], 1), err
 		}, do32: rowMeanSquare[float32], do64: rowMeanSquare[float64]}
 }
 
 // squaredError serves both losses: the third operand, if any, weighs the rows.
 func squaredError[T float](c call[T]) {
-	_, rows, cols := dims(c.ins[0])
+	_, _, cols := dims(c.ins[0])
 	sum := 0.0
 	for i, p := range c.in[0] {
 		d := float64(p - c.in[1][i%len(c.in[1])])
 		if len(c.in) == 3 {
-			d *= d * float64(c.in[2][i/cols%rows])
+			d *= d * float64(c.in[2][i/cols%len(c.in[2])])
 		} else {
 			d *= d
 		}
@@ -97,18 +99,18 @@ func squaredError[T float](c call[T]) {
 }
 
 func squaredErrorGrad[T float](c call[T]) {
-	_, rows, cols := dims(c.ins[0])
+	_, _, cols := dims(c.ins[0])
 	dloss := c.in[len(c.in)-1][0]
 	for i, p := range c.in[0] {
 		c.out[i] = 2 * dloss * (p - c.in[1][i%len(c.in[1])]) / T(c.a.F[0])
 		if len(c.in) == 4 {
-			c.out[i] *= c.in[2][i/cols%rows]
+			c.out[i] *= c.in[2][i/cols%len(c.in[2])]
 		}
 	}
 }
 
 func rowMeanSquare[T float](c call[T]) {
-	cols := c.ins[0][1]
+	_, _, cols := dims(c.ins[0])
 	for i := range c.out {
 		sum := 0.0
 		for j := range cols {

@@ -62,12 +62,65 @@ const (
 	Fourier                              // t w
 	EDMNoised                            // x n z
 	RowMeanSquare                        // a b
+	Exp                                  // x
+	Log                                  // x
+	Square                               // x
+	Sqrt                                 // x
+	Softplus                             // x
+	SoftplusGrad                         // dy x
+	Sigmoid                              // x
+	SigmoidGrad                          // dy y
+	Symlog                               // x
+	SymlogGrad                           // dy x
+	Symexp                               // x
+	SymexpGrad                           // dy x
+	SignedSqrt                           // x
+	Clamp                                // x
+	ClampGrad                            // dy x
+	Minimum                              // a b
+	Maximum                              // a b
+	Div                                  // a b
+	Keep                                 // dy a b
+	Where                                // condition a b
+	WhereGrad                            // condition dy
+	ColScale                             // x s
+	ColAdd                               // x b
+	Members                              // x
+	SumMembers                           // x
+	SumColumns                           // x
+	SpreadColumns                        // dy
+	Sum                                  // x
+	SumGrad                              // x dsum
+	Huber                                // p t [w]
+	HuberGrad                            // p t [w] dloss
+	BCE                                  // z t [w]
+	BCEGrad                              // z t [w] dloss
+	GaussianKL                           // h
+	GaussianKLGrad                       // h dloss
+	Dropout                              // x u rate
+	Gather                               // x index
+	GatherGrad                           // x index dout
+	LayerNorm                            // x gamma beta
+	LayerNormDX                          // x gamma dy
+	LayerNormDGamma                      // x dy
+	MinMembersGrad                       // q [members] out dout
+	LogSumExp                            // x
+	LogSumExpGrad                        // x out dout
+	Softmax                              // x
+	SoftmaxGrad                          // y dy
+	CrossEntropy                         // z t [w]
+	CrossEntropyGrad                     // z t [w] dloss
+	TwoHot                               // x
+	MergeStats                           // running x
 	kinds
 )
 
 func (k Kind) String() string { return rules[k].name }
 
 // Attr holds the constants of an operation; its rule says which it uses.
+//
+// Operations that Gorgonia takes for equal become one node, so that whatever
+// makes two of them differ must stand in here or in their operands.
 type Attr struct {
 	F [3]float64
 	I [2]int

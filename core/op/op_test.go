@@ -2,7 +2,6 @@ package op
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -20,125 +19,6 @@ func random(name string, shape ...int) *Tensor {
 		t.Data[i] *= 0.5
 	}
 	return t
-}
-
-// Every operation that has a derivative, drawn into a loss.
-var differentiable = []struct {
-	name string
-	wrt  []*Tensor
-	loss func(g *Graph, p []*Node) *Node
-}{
-	{"Linear", tensors("x:5,4", "w:4,3", "b:3"), func(g *Graph, p []*Node) *Node { return toLoss(g, g.Linear(p[0], p[1], p[2])) }},
-	{"Linear ensemble, shared x", tensors("x:5,4", "w:3,4,2", "b:3,2"), func(g *Graph, p []*Node) *Node { return toLoss(g, g.Linear(p[0], p[1], p[2])) }},
-	{"Linear ensemble, own x", tensors("x:3,5,4", "w:3,4,1", "b:3,1"), func(g *Graph, p []*Node) *Node { return toLoss(g, g.Linear(p[0], p[1], p[2])) }},
-	{"ReLU", tensors("x:4,5"), func(g *Graph, p []*Node) *Node { return toLoss(g, g.ReLU(p[0])) }},
-	{"Tanh", tensors("x:4,5"), func(g *Graph, p []*Node) *Node { return toLoss(g, g.Tanh(p[0])) }},
-	{"SiLU", tensors("x:4,5"), func(g *Graph, p []*Node) *Node { return toLoss(g, g.SiLU(p[0])) }},
-	{"Mish", tensors("x:4,5"), func(g *Graph, p []*Node) *Node { return toLoss(g, g.Mish(p[0])) }},
-	{"ELU", tensors("x:4,5"), func(g *Graph, p []*Node) *Node { return toLoss(g, g.ELU(p[0])) }},
-	{"Add, Sub, Mul, Scale", tensors("x:4,5", "y:4,5"), func(g *Graph, p []*Node) *Node {
-		return toLoss(g, g.Mul(g.Scale(g.Add(p[0], p[1]), 1.7), g.Sub(p[0], p[1])))
-	}},
-	{"RowScale", tensors("x:4,5"), func(g *Graph, p []*Node) *Node {
-		return toLoss(g, g.RowScale(p[0], g.add(random("s", 4, 1))))
-	}},
-	{"Concat and Slice", tensors("x:4,2", "y:4,3"), func(g *Graph, p []*Node) *Node {
-		return toLoss(g, g.Slice(g.Concat(p[0], p[1], p[0]), 1, 6))
-	}},
-	{"StopGradient", tensors("x:4,2"), func(g *Graph, p []*Node) *Node {
-		return toLoss(g, g.Add(p[0], g.StopGradient(g.add(random("still", 4, 2)))))
-	}},
-	{"TanhGaussian", tensors("h:6,4"), func(g *Graph, p []*Node) *Node {
-		return toLoss(g, g.TanhGaussian(p[0], g.add(random("eps", 6, 2))))
-	}},
-	{"MeanMembers", tensors("q:3,5,1"), func(g *Graph, p []*Node) *Node { return toLoss(g, g.MeanMembers(p[0])) }},
-	{"SquaredError, shared target", tensors("q:3,5,1"), func(g *Graph, p []*Node) *Node {
-		return g.SquaredError(p[0], g.add(random("y", 5, 1)), 5)
-	}},
-	{"WeightedSquaredError and AddScalars", tensors("q:5,3"), func(g *Graph, p []*Node) *Node {
-		y, w := g.add(random("y", 5, 3)), g.add(random("w", 5, 1))
-		return g.AddScalars(g.WeightedSquaredError(p[0], y, w, 2), g.SquaredError(p[0], y, 3))
-	}},
-	{"EntropyLoss", tensors("logp:5,1", "q:5,1"), func(g *Graph, p []*Node) *Node {
-		return g.EntropyLoss(p[0], p[1], g.add(random("alpha", 1)))
-	}},
-	{"BatchNorm", tensors("x:6,3", "gamma:3", "beta:3"), func(g *Graph, p []*Node) *Node {
-		return toLoss(g, g.BatchNorm(p[0], p[1], p[2], g.BatchStats(p[0])))
-	}},
-}
-
-func tensors(specs ...string) []*Tensor {
-	out := make([]*Tensor, len(specs))
-	for i, s := range specs {
-		name, dims, _ := strings.Cut(s, ":")
-		var shape []int
-		for _, d := range strings.Split(dims, ",") {
-			var n int
-			fmt.Sscan(d, &n)
-			shape = append(shape, n)
-		}
-		out[i] = random(name, shape...)
-	}
-	return out
-}
-
-// toLoss gives every element of y another slope.
-func toLoss(g *Graph, y *Node) *Node {
-	return g.SquaredError(y, g.add(random("loss target", y.Shape()...)), 3)
-}
-
-// Gradients in float64 against central differences. The step 1e-5 leaves an
-// error near 1e-10 in smooth places; the draws keep off ReLU's corner.
-func TestGradientsAgreeWithFiniteDifferences(t *testing.T) {
-	for _, c := range differentiable {
-		t.Run(c.name, func(t *testing.T) {
-			var loss *Node
-			g, err := Build64("test", func(g *Graph) {
-				var p []*Node
-				for _, w := range c.wrt {
-					p = append(p, g.Bind(w))
-				}
-				loss = c.loss(g, p)
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			grads, err := g.Grad(loss, c.wrt...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			vm := gorgonia.NewTapeMachine(g.Expr())
-			defer vm.Close()
-			run := func() float64 {
-				if err := vm.RunAll(); err != nil {
-					t.Fatal(err)
-				}
-				defer vm.Reset()
-				return loss.Value().Data().(float64)
-			}
-			run()
-			drawn := make([][]float64, len(grads))
-			for i := range grads {
-				drawn[i] = append([]float64(nil), grads[i].Value().Data().([]float64)...)
-			}
-			for i, w := range c.wrt {
-				got := drawn[i]
-				data := g.bound[w].Value().Data().([]float64)
-				for j := range data {
-					const h = 1e-5
-					x := data[j]
-					data[j] = x + h
-					up := run()
-					data[j] = x - h
-					down := run()
-					data[j] = x
-					if want := (up - down) / (2 * h); math.Abs(got[j]-want) > 1e-7*(1+math.Abs(want)) {
-						t.Errorf("d loss/d %s[%d] = %.10f, differences give %.10f", w.Name, j, got[j], want)
-					}
-				}
-			}
-		})
-	}
 }
 
 // Values by hand, where a formula is short enough to write it down again.

@@ -17,24 +17,32 @@ const (
 )
 
 // TanhGaussian samples the policy by reparametrisation. h [B,2A] is [μ | raw log
-// σ], eps [B,A] standard normal; the result [B,A+1] is [a | log π] with log σ
+// σ], eps [B,A] standard normal (or each with members); the result [B,A+1] is [a | log π] with log σ
 // clamped to [LogStdMin, LogStdMax], u = μ + σ·eps, a = tanh u and
 // log π = Σ N(u; μ, σ) − Σ log(1 − a² + 1e-6) (Haarnoja et al. 2018, appendix C).
 func (g *Graph) TanhGaussian(h, eps *Node) *Node { return g.apply(TanhGaussian, Attr{}, h, eps) }
 
-// MinMembers is the minimum over the members of q [N,B,1], as [B,1].
+// MinMembers is the minimum over the members of q [N,B,C], as [B,C]. The gradient
+// goes to the first of the least.
 func (g *Graph) MinMembers(q *Node) *Node { return g.apply(MinMembers, Attr{}, q) }
+
+// MinMembersAt is the minimum over those members of q whose indices stand in
+// members [M] as numbers. An index that names no member gives NaN.
+func (g *Graph) MinMembersAt(q, members *Node) *Node {
+	return g.apply(MinMembers, Attr{}, q, members)
+}
 
 // MeanMembers is the mean over the members of q [N,B,1], as [B,1].
 func (g *Graph) MeanMembers(q *Node) *Node { return g.apply(MeanMembers, Attr{}, q) }
 
 // TDTarget is the soft Bellman target r + γ(1−d)(q − α·log π); r, d, q and logp
-// are [B,1], gamma and alpha [1]. It has no derivative.
+// are of one shape, [B,1] or [N,B,1], gamma and alpha [1]. It has no derivative.
 func (g *Graph) TDTarget(r, d, q, logp, gamma, alpha *Node) *Node {
 	return g.apply(TDTarget, Attr{}, r, d, q, logp, gamma, alpha)
 }
 
-// EntropyLoss is the actor's loss mean(α·log π − q); logp and q are [B,1], alpha [1].
+// EntropyLoss is the actor's loss, the mean over rows of α·log π − q, summed over
+// members if there are any; logp and q are [B,1] or [N,B,1], alpha [1].
 func (g *Graph) EntropyLoss(logp, q, alpha *Node) *Node {
 	return g.apply(EntropyLoss, Attr{}, logp, q, alpha)
 }
@@ -43,10 +51,10 @@ func init() {
 	rules[TanhGaussian] = rule{name: "TanhGaussian", wrt: []bool{true, false},
 		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
 			h, eps := in[0], in[1]
-			if len(h) != 2 || len(eps) != 2 || h[0] != eps[0] || h[1] != 2*eps[1] {
-				return nil, errors.New("h must be [B,2A] and eps [B,A]")
+			if matrix(h) != nil || matrix(eps) != nil || !withColumns(eps, 2*eps[len(eps)-1]).Eq(h) {
+				return nil, errors.New("h must be [B,2A] and eps [B,A], or [N,B,2A] and [N,B,A]")
 			}
-			return tensor.Shape{h[0], eps[1] + 1}, nil
+			return withColumns(eps, eps[len(eps)-1]+1), nil
 		},
 		do32: tanhGaussian[float32], do64: tanhGaussian[float64],
 		grad: func(d derivation) []*Node {
@@ -54,7 +62,19 @@ func init() {
 		}}
 	rules[TanhGaussianGrad] = rule{name: "TanhGaussianGrad", shape: first,
 		do32: tanhGaussianGrad[float32], do64: tanhGaussianGrad[float64]}
-	rules[MinMembers] = rule{name: "MinMembers", shape: overMembers, do32: minMembers[float32], do64: minMembers[float64]}
+	rules[MinMembers] = rule{name: "MinMembers", wrt: []bool{true, false},
+		shape: func(a Attr, in []tensor.Shape) (tensor.Shape, error) {
+			if len(in) == 2 && (len(in[1]) != 1 || in[1][0] < 1) {
+				return nil, errors.New("members must be [M]")
+			}
+			return overMembers(a, in)
+		}, do32: minMembers[float32], do64: minMembers[float64],
+		grad: func(d derivation) []*Node {
+			grads := make([]*Node, len(d.in))
+			grads[0] = d.apply(MinMembersGrad, Attr{}, append(append([]*Node(nil), d.in...), d.out, d.dout)...)
+			return grads
+		}}
+	rules[MinMembersGrad] = rule{name: "MinMembersGrad", shape: first, do32: minMembersGrad[float32], do64: minMembersGrad[float64]}
 	rules[MeanMembers] = rule{name: "MeanMembers", wrt: []bool{true}, shape: overMembers,
 		do32: meanMembers[float32], do64: meanMembers[float64],
 		grad: func(d derivation) []*Node {
@@ -66,14 +86,13 @@ func init() {
 		}, do32: broadcastMembers[float32], do64: broadcastMembers[float64]}
 	rules[TDTarget] = rule{name: "TDTarget",
 		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
-			b := in[0][0]
-			return in[0].Clone(), each(column("r", in[0], b), column("d", in[1], b), column("q", in[2], b),
-				column("log π", in[3], b), live("γ", in[4]), live("α", in[5]))
+			s, err := sameShape(Attr{}, in[:4])
+			return s, each(err, rowsOf("r", in[0], in[0]), live("γ", in[4]), live("α", in[5]))
 		}, do32: tdTarget[float32], do64: tdTarget[float64]}
 	rules[EntropyLoss] = rule{name: "EntropyLoss", wrt: []bool{true, true, false},
 		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
-			b := in[0][0]
-			return tensor.ScalarShape(), each(column("log π", in[0], b), column("q", in[1], b), live("α", in[2]))
+			_, err := sameShape(Attr{}, in[:2])
+			return tensor.ScalarShape(), each(err, rowsOf("log π", in[0], in[0]), live("α", in[2]))
 		},
 		do32: entropyLoss[float32], do64: entropyLoss[float64],
 		grad: func(d derivation) []*Node {
@@ -95,8 +114,8 @@ func overMembers(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func tanhGaussian[T float](c call[T]) {
-	rows, n := c.ins[1][0], c.ins[1][1]
-	for i := range rows {
+	members, rows, n := dims(c.ins[1])
+	for i := range members * rows {
 		h, eps, out := c.in[0][i*2*n:], c.in[1][i*n:], c.out[i*(n+1):]
 		logp := 0.0
 		for j := range n {
@@ -112,8 +131,8 @@ func tanhGaussian[T float](c call[T]) {
 // tanhGaussianGrad is the gradient with respect to h: through u = μ + σ·eps with
 // ∂a/∂u = 1−a² and ∂log π/∂u = 2a(1−a²)/(1−a²+1e-6), and directly −1 for log σ.
 func tanhGaussianGrad[T float](c call[T]) {
-	rows, n := c.ins[1][0], c.ins[1][1]
-	for i := range rows {
+	members, rows, n := dims(c.ins[1])
+	for i := range members * rows {
 		h, eps, out, dout, dh := c.in[0][i*2*n:], c.in[1][i*n:], c.in[2][i*(n+1):], c.in[3][i*(n+1):], c.out[i*2*n:]
 		dlogp := float64(dout[n])
 		for j := range n {
@@ -128,11 +147,50 @@ func tanhGaussianGrad[T float](c call[T]) {
 	}
 }
 
+// chosen are the members that operand 1 of n names, or all of them; −1 stands for
+// an index that names none.
+func chosen[T float](c call[T], n int) []int {
+	members, _, _ := dims(c.ins[0])
+	var list []int
+	if len(c.in) < n {
+		for e := range members {
+			list = append(list, e)
+		}
+		return list
+	}
+	for _, v := range c.in[1] {
+		if !(v >= 0 && float64(v) < float64(members)) {
+			return []int{-1}
+		}
+		list = append(list, int(v))
+	}
+	return list
+}
+
 func minMembers[T float](c call[T]) {
-	n := len(c.out)
-	copy(c.out, c.in[0])
-	for i, q := range c.in[0][n:] {
-		c.out[i%n] = min(c.out[i%n], q)
+	n, list := len(c.out), chosen(c, 2)
+	for i := range c.out {
+		c.out[i] = T(math.Inf(1))
+		for _, e := range list {
+			if e < 0 {
+				c.out[i] = T(math.NaN())
+				continue
+			}
+			c.out[i] = min(c.out[i], c.in[0][e*n+i])
+		}
+	}
+}
+
+func minMembersGrad[T float](c call[T]) {
+	out, dout, list := c.in[len(c.in)-2], c.in[len(c.in)-1], chosen(c, 4)
+	n := len(out)
+	for i, least := range out {
+		for _, e := range list {
+			if e >= 0 && c.in[0][e*n+i] == least {
+				c.out[e*n+i] = dout[i]
+				break
+			}
+		}
 	}
 }
 
@@ -162,17 +220,20 @@ func entropyLoss[T float](c call[T]) {
 	for i, logp := range c.in[0] {
 		sum += float64(c.in[2][0])*float64(logp) - float64(c.in[1][i])
 	}
-	c.out[0] = T(sum / float64(len(c.in[0])))
+	_, rows, _ := dims(c.ins[0])
+	c.out[0] = T(sum / float64(rows))
 }
 
 func entropyGradLogp[T float](c call[T]) {
+	_, rows, _ := dims(c.shape)
 	for i := range c.out {
-		c.out[i] = c.in[2][0] * c.in[1][0] / T(len(c.out))
+		c.out[i] = c.in[2][0] * c.in[1][0] / T(rows)
 	}
 }
 
 func entropyGradQ[T float](c call[T]) {
+	_, rows, _ := dims(c.shape)
 	for i := range c.out {
-		c.out[i] = -c.in[1][0] / T(len(c.out))
+		c.out[i] = -c.in[1][0] / T(rows)
 	}
 }

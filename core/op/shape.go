@@ -38,12 +38,49 @@ func sameShape(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
 // first is the shape rule of gradients whose operands the forward rule checked.
 func first(_ Attr, in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
 
-// column wants s to be [rows,1].
-func column(what string, s tensor.Shape, rows int) error {
-	if len(s) != 2 || s[0] != rows || s[1] != 1 {
-		return fmt.Errorf("%s must be [%d,1]", what, rows)
+// rowsOf wants s to hold one number for each row of x [B,C] or [N,B,C]: [B,1] for
+// all members, or [N,B,1].
+func rowsOf(what string, s, x tensor.Shape) error {
+	if len(x) < 2 {
+		return errMatrix
+	}
+	own := x.Clone()
+	own[len(own)-1] = 1
+	if s.Eq(own) || len(x) == 3 && s.Eq(own[1:]) {
+		return nil
+	}
+	if len(x) == 3 {
+		return fmt.Errorf("%s must be [%d,1] or [%d,%d,1]", what, x[1], x[0], x[1])
+	}
+	return fmt.Errorf("%s must be [%d,1]", what, x[0])
+}
+
+// columnsOf wants s to hold one number for each column of x: [C], or [N,C] where
+// x has members.
+func columnsOf(what string, s, x tensor.Shape) error {
+	if len(x) < 2 {
+		return errMatrix
+	}
+	want := append(x[:len(x)-2].Clone(), x[len(x)-1])
+	if !s.Eq(want) {
+		return fmt.Errorf("%s must be %v", what, want)
 	}
 	return nil
+}
+
+// matrix wants rows and columns, [B,C] or [N,B,C].
+func matrix(s tensor.Shape) error {
+	if len(s) != 2 && len(s) != 3 {
+		return errMatrix
+	}
+	return nil
+}
+
+// withColumns is the shape s with another number of columns.
+func withColumns(s tensor.Shape, cols int) tensor.Shape {
+	out := s.Clone()
+	out[len(out)-1] = cols
+	return out
 }
 
 // live wants a scalar input, [1].

@@ -17,14 +17,16 @@ type Tensor struct {
 	dense *tensor.Dense
 }
 
-// NewTensor returns a tensor of zeros.
+// NewTensor returns a tensor of zeros. It may be empty: a batch without rows.
 func NewTensor(name string, shape ...int) *Tensor {
 	n := 1
 	for _, s := range shape {
 		n *= s
 	}
 	t := &Tensor{Name: name, Shape: append([]int(nil), shape...), Data: Aligned(n)}
-	t.dense = tensor.New(tensor.WithShape(shape...), tensor.WithBacking(t.Data))
+	if n > 0 { // Gorgonia's tensors cannot be empty; their nodes can
+		t.dense = tensor.New(tensor.WithShape(shape...), tensor.WithBacking(t.Data))
+	}
 	return t
 }
 

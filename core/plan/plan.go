@@ -109,8 +109,8 @@ func Compile(g *op.Graph, s Spec, dev device.Device) (*Program, error) {
 
 // view makes the value of a node the program's own memory.
 func view(n *op.Node, data []float32) {
-	if n.Op() == nil {
-		return // inputs are bound to their tensors
+	if n.Op() == nil || len(data) == 0 {
+		return // inputs are bound to their tensors; Gorgonia has no empty ones
 	}
 	if n.Shape().IsScalar() {
 		gorgonia.UnsafeLet(n, (*gorgonia.F32)(unsafe.Pointer(&data[0])))

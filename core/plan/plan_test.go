@@ -171,8 +171,11 @@ func agree(t *testing.T, d drawing, dev *cpu.Device) {
 		}
 	}
 	for i, n := range nodes {
-		near(t, "output", p.Data(n), outputs[i].Value().Data().([]float64), tolerance)
-		if view := n.Value().Data().([]float32); &view[0] != &p.Data(n)[0] {
+		near(t, "output of "+d.name, p.Data(n), numbers[float64](outputs[i]), tolerance)
+		if n.Shape().IsScalar() {
+			continue // and so copied
+		}
+		if view := numbers[float32](n); &view[0] != &p.Data(n)[0] {
 			t.Error("node.Value() is no view of the program's memory")
 		}
 	}
@@ -183,6 +186,14 @@ func agree(t *testing.T, d drawing, dev *cpu.Device) {
 		}
 		near(t, "gradient of "+w.Name, got, grads[i].Value().Data().([]float64), tolerance)
 	}
+}
+
+// numbers are those of a node's value, a scalar or not.
+func numbers[T float32 | float64](n *op.Node) []T {
+	if x, scalar := n.Value().Data().(T); scalar {
+		return []T{x}
+	}
+	return n.Value().Data().([]T)
 }
 
 func reference(t *testing.T, d drawing) (loss *op.Node, outputs, grads []*op.Node, expr *gorgonia.ExprGraph) {

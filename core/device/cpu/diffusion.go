@@ -13,8 +13,8 @@ func init() {
 
 func fourier(c *compiler, in device.Instr) {
 	t, w, out := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
-	_, rows, width := c.shape(in.Out)
-	c.rowwise(in, rows, in.In[1:], func(lo, hi int) {
+	_, _, width := c.shape(in.Out)
+	c.perRow(in, in.Out, in.In[1:], func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := out[i*width : (i+1)*width]
 			if i > lo && t[i] == t[i-1] { // a sampler's rows share their noise level
@@ -34,8 +34,8 @@ func fourier(c *compiler, in device.Instr) {
 func edmNoised(c *compiler, in device.Instr) {
 	x, n, z, out := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.Out]
 	pMean, pStd, sigmaData := in.F[0], in.F[1], in.F[2]
-	_, rows, d := c.shape(in.In[0])
-	c.rowwise(in, rows, nil, func(lo, hi int) {
+	_, _, d := c.shape(in.In[0])
+	c.perRow(in, in.Out, nil, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			logSigma := pMean + pStd*float64(z[i])
 			sigma := math.Exp(logSigma)

@@ -10,20 +10,14 @@ func init() {
 		device.ReLU: (*kernel.Family).ReLU, device.Tanh: (*kernel.Family).Tanh, device.SiLU: (*kernel.Family).SiLU,
 		device.Mish: (*kernel.Family).Mish, device.ELU: (*kernel.Family).ELU,
 	} {
-		lowerings[code] = func(c *compiler, in device.Instr) {
-			z, y := c.data[in.In[0]], c.data[in.Out]
-			c.elementwise(in, func(lo, hi int) { f(c.k, y[lo:hi], z[lo:hi]) })
-		}
+		lowerings[code] = unary(f)
 	}
 	for code, f := range map[device.Code]func(k *kernel.Family, dst, a, b []float32){
 		device.ReLUGrad: (*kernel.Family).ReLUGrad, device.TanhGrad: (*kernel.Family).TanhGrad, device.SiLUGrad: (*kernel.Family).SiLUGrad,
 		device.MishGrad: (*kernel.Family).MishGrad, device.ELUGrad: (*kernel.Family).ELUGrad,
 		device.Add: (*kernel.Family).Add, device.Sub: (*kernel.Family).Sub, device.Mul: (*kernel.Family).Mul,
 	} {
-		lowerings[code] = func(c *compiler, in device.Instr) {
-			a, b, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
-			c.elementwise(in, func(lo, hi int) { f(c.k, y[lo:hi], a[lo:hi], b[lo:hi]) })
-		}
+		lowerings[code] = binary(f)
 	}
 	lowerings[device.Scale] = func(c *compiler, in device.Instr) {
 		x, y, factor := c.data[in.In[0]], c.data[in.Out], float32(in.F[0])
@@ -71,10 +65,10 @@ func fill(c *compiler, in device.Instr) {
 
 func rowScale(c *compiler, in device.Instr) {
 	x, s, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
-	_, rows, cols := c.shape(in.Out)
-	c.rowwise(in, rows, nil, func(lo, hi int) {
+	_, _, cols := c.shape(in.Out)
+	c.perRow(in, in.Out, nil, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			c.k.Scale(y[i*cols:(i+1)*cols], x[i*cols:(i+1)*cols], s[i])
+			c.k.Scale(y[i*cols:(i+1)*cols], x[i*cols:(i+1)*cols], s[i%len(s)])
 		}
 	})
 }

@@ -19,6 +19,11 @@ func init() {
 // scalarSum emits a sum over rows in float64 and, as late as possible, the end
 // of it: out = sum/norm. Gradients do not wait for the value of their loss.
 func (c *compiler) scalarSum(in device.Instr, rows int, wholes []device.Ref, norm float64, sum func(lo, hi int) float64) {
+	c.scalarSumLane(in, rows, wholes, norm, func(_, lo, hi int) float64 { return sum(lo, hi) })
+}
+
+// scalarSumLane is scalarSum for stages that need scratch memory of their lane.
+func (c *compiler) scalarSumLane(in device.Instr, rows int, wholes []device.Ref, norm float64, sum func(lane, lo, hi int) float64) {
 	sums := make([]float64, Lanes*8) // a cache line apart
 	id := c.scratch()
 	uses := []access{{buf: id, split: split{by: byLane}, write: true}}
@@ -31,7 +36,7 @@ func (c *compiler) scalarSum(in device.Instr, rows int, wholes []device.Ref, nor
 	}
 	c.schedule.add(stage{name: in.Code.String(), uses: uses, run: func(lane int) {
 		lo, hi := rowRange(rows, lane)
-		sums[lane*8] = sum(lo, hi)
+		sums[lane*8] = sum(lane, lo, hi)
 	}})
 	out := c.data[in.Out]
 	first := split{by: byFirst}
@@ -54,13 +59,14 @@ type errorTerm struct {
 	shared              bool // one target serves all members
 }
 
-func (c *compiler) errorTerm(in device.Instr) errorTerm {
-	e := errorTerm{p: c.data[in.In[0]], t: c.data[in.In[1]]}
-	e.members, e.rows, e.cols = c.shape(in.In[0])
-	n, _, _ := c.shape(in.In[1])
+// errorTerm is that of the operands p, t and, if there is a third, w.
+func (c *compiler) errorTerm(operands []device.Ref) errorTerm {
+	e := errorTerm{p: c.data[operands[0]], t: c.data[operands[1]]}
+	e.members, e.rows, e.cols = c.shape(operands[0])
+	n, _, _ := c.shape(operands[1])
 	e.shared = n < e.members
-	if in.Code == device.WeightedSquaredError || in.Code == device.WeightedSquaredErrorGrad {
-		e.w = c.data[in.In[2]]
+	if len(operands) == 3 {
+		e.w = c.data[operands[2]]
 	}
 	return e
 }
@@ -74,13 +80,13 @@ func (e errorTerm) row(member, i int) (p, t []float32, at int, w float32) {
 	}
 	w = 1
 	if e.w != nil {
-		w = e.w[i]
+		w = e.w[(member*e.rows+i)%len(e.w)]
 	}
 	return e.p[at : at+e.cols], e.t[target : target+e.cols], at, w
 }
 
 func squaredError(c *compiler, in device.Instr) {
-	e := c.errorTerm(in)
+	e := c.errorTerm(in.In)
 	c.scalarSum(in, e.rows, nil, in.F[0], func(lo, hi int) float64 {
 		sum := 0.0
 		for m := range e.members {
@@ -110,31 +116,22 @@ func (c *compiler) squares(a, b []float32) float64 {
 }
 
 func squaredErrorGrad(c *compiler, in device.Instr) {
-	e := c.errorTerm(in)
-	dp, dloss := c.data[in.Out], c.data[in.In[len(in.In)-1]]
-	factor := 2 / in.F[0]
-	c.rowwise(in, e.rows, in.In[len(in.In)-1:], func(lo, hi int) {
-		scale := float32(factor * float64(dloss[0]))
-		for m := range e.members {
-			for i := lo; i < hi; i++ {
-				p, t, at, w := e.row(m, i)
-				s := scale * w
-				out := dp[at : at+len(p)]
-				for j := range out {
-					out[j] = s * (p[j] - t[j])
-				}
-			}
+	c.lossSlope(in, func(dp, p, t []float32, scale float32) {
+		for j := range dp {
+			dp[j] = 2 * scale * (p[j] - t[j])
 		}
 	})
 }
 
 func entropyLoss(c *compiler, in device.Instr) {
 	logp, q, alpha := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]]
-	_, rows, _ := c.shape(in.In[0])
+	members, rows, _ := c.shape(in.In[0])
 	c.scalarSum(in, rows, in.In[2:], float64(rows), func(lo, hi int) float64 {
 		sum := 0.0
-		for i := lo; i < hi; i++ {
-			sum += float64(alpha[0])*float64(logp[i]) - float64(q[i])
+		for e := range members {
+			for i := e*rows + lo; i < e*rows+hi; i++ {
+				sum += float64(alpha[0])*float64(logp[i]) - float64(q[i])
+			}
 		}
 		return sum
 	})
@@ -143,7 +140,7 @@ func entropyLoss(c *compiler, in device.Instr) {
 func entropyGradLogp(c *compiler, in device.Instr) {
 	alpha, dloss, out := c.data[in.In[1]], c.data[in.In[2]], c.data[in.Out]
 	_, rows, _ := c.shape(in.Out)
-	c.rowwise(in, rows, in.In[1:], func(lo, hi int) {
+	c.memberwise(in, in.In[1:], func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			out[i] = dloss[0] * alpha[0] / float32(rows)
 		}
@@ -153,7 +150,7 @@ func entropyGradLogp(c *compiler, in device.Instr) {
 func entropyGradQ(c *compiler, in device.Instr) {
 	dloss, out := c.data[in.In[1]], c.data[in.Out]
 	_, rows, _ := c.shape(in.Out)
-	c.rowwise(in, rows, in.In[1:], func(lo, hi int) {
+	c.memberwise(in, in.In[1:], func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			out[i] = -dloss[0] / float32(rows)
 		}
@@ -172,8 +169,8 @@ func addScalars(c *compiler, in device.Instr) {
 
 func rowMeanSquare(c *compiler, in device.Instr) {
 	a, b, out := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
-	_, rows, cols := c.shape(in.In[0])
-	c.rowwise(in, rows, nil, func(lo, hi int) {
+	_, _, cols := c.shape(in.In[0])
+	c.perRow(in, in.Out, nil, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			out[i] = float32(c.k.SumSquaredDiff(a[i*cols:(i+1)*cols], b[i*cols:(i+1)*cols]) / float64(cols))
 		}

@@ -1,0 +1,139 @@
+package cpu
+
+import (
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu/kernel"
+)
+
+func init() {
+	lowerings[device.ColScale] = byColumn((*kernel.Family).Mul)
+	lowerings[device.ColAdd] = byColumn((*kernel.Family).Add)
+	lowerings[device.Members] = members
+	lowerings[device.SumMembers] = sumMembers
+	lowerings[device.SumColumns] = sumColumns
+	lowerings[device.SpreadColumns] = spreadColumns
+	lowerings[device.Sum] = sum
+	lowerings[device.SumGrad] = sumGrad
+}
+
+// perRow emits a stage over the rows of each lane, of all members: row i stands
+// for row i%rows of member i/rows. wholes are operands that each lane reads
+// altogether.
+func (c *compiler) perRow(in device.Instr, like device.Ref, wholes []device.Ref, run func(lo, hi int)) {
+	members, rows, _ := c.shape(like)
+	c.rowwise(in, rows, wholes, func(lo, hi int) {
+		for e := range members {
+			run(e*rows+lo, e*rows+hi)
+		}
+	})
+}
+
+// memberwise is elementwise with operands that each lane reads altogether, for
+// functions quick enough to be called for a member at once.
+func (c *compiler) memberwise(in device.Instr, wholes []device.Ref, run func(lo, hi int)) {
+	_, _, cols := c.shape(in.Out)
+	c.perRow(in, in.Out, wholes, func(lo, hi int) { run(lo*cols, hi*cols) })
+}
+
+func byColumn(f func(k *kernel.Family, dst, a, b []float32)) lowering {
+	return func(c *compiler, in device.Instr) {
+		x, s, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
+		_, rows, cols := c.shape(in.Out)
+		c.perRow(in, in.Out, in.In[1:], func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				column := i / rows * cols
+				f(c.k, y[i*cols:(i+1)*cols], x[i*cols:(i+1)*cols], s[column:column+cols])
+			}
+		})
+	}
+}
+
+// members repeats its operand: [B,C] by rows, and [C] as the rows of the result.
+func members(c *compiler, in device.Instr) {
+	x, y := c.data[in.In[0]], c.data[in.Out]
+	n, rows, cols := c.shape(in.Out)
+	if _, of, _ := c.shape(in.In[0]); of != rows {
+		c.rowwise(in, rows, in.In, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				copy(y[i*cols:(i+1)*cols], x)
+			}
+		})
+		return
+	}
+	c.rowwise(in, rows, nil, func(lo, hi int) {
+		for e := range n {
+			copy(y[(e*rows+lo)*cols:(e*rows+hi)*cols], x[lo*cols:])
+		}
+	})
+}
+
+func sumMembers(c *compiler, in device.Instr) {
+	x, y := c.data[in.In[0]], c.data[in.Out]
+	_, rows, cols := c.shape(in.Out)
+	n := c.p.Buffers[in.In[0]].Len() / max(1, rows*cols)
+	var wholes []device.Ref
+	if _, of, _ := c.shape(in.In[0]); of != rows { // [N,C], whose rows are the members
+		wholes = in.In
+	}
+	c.rowwise(in, rows, wholes, func(lo, hi int) {
+		sum := y[lo*cols : hi*cols]
+		copy(sum, x[lo*cols:])
+		for e := 1; e < n; e++ {
+			c.k.Add(sum, sum, x[(e*rows+lo)*cols:(e*rows+hi)*cols])
+		}
+	})
+}
+
+func sumColumns(c *compiler, in device.Instr) {
+	x, y, factor := c.data[in.In[0]], c.data[in.Out], in.F[0]
+	_, _, cols := c.shape(in.In[0])
+	c.perRow(in, in.Out, nil, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			y[i] = float32(total(x[i*cols:(i+1)*cols]) * factor)
+		}
+	})
+}
+
+// total is a sum in float64.
+func total(x []float32) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v)
+	}
+	return sum
+}
+
+func spreadColumns(c *compiler, in device.Instr) {
+	x, y, factor := c.data[in.In[0]], c.data[in.Out], float32(in.F[0])
+	_, _, cols := c.shape(in.Out)
+	c.perRow(in, in.Out, nil, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row, v := y[i*cols:(i+1)*cols], factor*x[i]
+			for j := range row {
+				row[j] = v
+			}
+		}
+	})
+}
+
+func sum(c *compiler, in device.Instr) {
+	x := c.data[in.In[0]]
+	members, rows, cols := c.shape(in.In[0])
+	c.scalarSum(in, rows, nil, in.F[0], func(lo, hi int) float64 {
+		sum := 0.0
+		for e := range members {
+			sum += total(x[(e*rows+lo)*cols : (e*rows+hi)*cols])
+		}
+		return sum
+	})
+}
+
+func sumGrad(c *compiler, in device.Instr) {
+	dsum, dx, norm := c.data[in.In[1]], c.data[in.Out], in.F[0]
+	c.memberwise(in, in.In[1:], func(lo, hi int) {
+		v := float32(float64(dsum[0]) / norm)
+		for i := lo; i < hi; i++ {
+			dx[i] = v
+		}
+	})
+}

@@ -1,0 +1,178 @@
+package op
+
+import (
+	"errors"
+
+	"gorgonia.org/tensor"
+)
+
+// ColScale multiplies column j of x [B,C] by s[j] [C]; where x is [N,B,C], s is
+// [N,C]. A layer with factorised noise (Fortunato et al. 2018, equation 10) is
+// x·μ + ColScale(ColScale(x, f(ε_in))·σ, f(ε_out)) + μ_b + σ_b⊙f(ε_out).
+func (g *Graph) ColScale(x, s *Node) *Node { return g.apply(ColScale, Attr{}, x, s) }
+
+// ColAdd adds b[j] to column j of x; b is [C], or [N,C] where x is [N,B,C].
+func (g *Graph) ColAdd(x, b *Node) *Node { return g.apply(ColAdd, Attr{}, x, b) }
+
+// Members repeats x n times along a new leading dimension; the gradient is the
+// sum over it.
+func (g *Graph) Members(x *Node, n int) *Node {
+	return g.apply(Members, Attr{I: [2]int{n}}, x)
+}
+
+// SumMembers is the sum over the leading dimension of x [N,C] or [N,B,C].
+func (g *Graph) SumMembers(x *Node) *Node { return g.apply(SumMembers, Attr{}, x) }
+
+// SumColumns is the sum over the columns of x [B,C] or [N,B,C], as [B,1] or [N,B,1].
+func (g *Graph) SumColumns(x *Node) *Node {
+	return g.apply(SumColumns, Attr{F: [3]float64{1}}, x)
+}
+
+// MeanColumns is the mean over the columns likewise.
+func (g *Graph) MeanColumns(x *Node) *Node {
+	if x.Dims() == 0 {
+		g.fail("MeanColumns", errMatrix)
+	}
+	return g.apply(SumColumns, Attr{F: [3]float64{1 / float64(x.Shape()[x.Dims()-1])}}, x)
+}
+
+// SpreadColumns repeats the one column of x cols times.
+func (g *Graph) SpreadColumns(x *Node, cols int) *Node {
+	return g.apply(SpreadColumns, Attr{F: [3]float64{1}, I: [2]int{cols}}, x)
+}
+
+// Sum is the sum over all elements, divided by norm, as a scalar.
+func (g *Graph) Sum(x *Node, norm float64) *Node {
+	return g.apply(Sum, Attr{F: [3]float64{norm}}, x)
+}
+
+// Mean is the mean over all elements, as a scalar.
+func (g *Graph) Mean(x *Node) *Node { return g.Sum(x, float64(x.Shape().TotalSize())) }
+
+func init() {
+	columnRules()
+	memberRules()
+	reductionRules()
+}
+
+func columnRules() {
+	shape := func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
+		return in[0].Clone(), each(matrix(in[0]), columnsOf("the second operand", in[1], in[0]))
+	}
+	rules[ColScale] = rule{name: "ColScale", wrt: []bool{true, true}, shape: shape,
+		do32: byColumn(func(x, s float32) float32 { return x * s }), do64: byColumn(func(x, s float64) float64 { return x * s }),
+		grad: func(d derivation) []*Node {
+			return []*Node{d.apply(ColScale, Attr{}, d.dout, d.in[1]), d.apply(ColSum, Attr{}, d.apply(Mul, Attr{}, d.dout, d.in[0]))}
+		}}
+	rules[ColAdd] = rule{name: "ColAdd", wrt: []bool{true, true}, shape: shape,
+		do32: byColumn(func(x, s float32) float32 { return x + s }), do64: byColumn(func(x, s float64) float64 { return x + s }),
+		grad: func(d derivation) []*Node { return []*Node{d.dout, d.apply(ColSum, Attr{}, d.dout)} }}
+}
+
+// byColumn combines each element with the number of its member's column.
+func byColumn[T float](f func(x, s T) T) func(c call[T]) {
+	return func(c call[T]) {
+		_, rows, cols := dims(c.ins[0])
+		for i, x := range c.in[0] {
+			c.out[i] = f(x, c.in[1][i/(rows*cols)*cols+i%cols])
+		}
+	}
+}
+
+func memberRules() {
+	rules[Members] = rule{name: "Members", wrt: []bool{true},
+		shape: func(a Attr, in []tensor.Shape) (tensor.Shape, error) {
+			if len(in[0]) != 1 && len(in[0]) != 2 || a.I[0] < 1 {
+				return nil, errors.New("want [C] or [B,C], and at least one member")
+			}
+			return append(tensor.Shape{a.I[0]}, in[0]...), nil
+		}, do32: members[float32], do64: members[float64],
+		grad: func(d derivation) []*Node { return []*Node{d.apply(SumMembers, Attr{}, d.dout)} }}
+	rules[SumMembers] = rule{name: "SumMembers", wrt: []bool{true},
+		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
+			if len(in[0]) < 2 {
+				return nil, errors.New("want members, [N,C] or [N,B,C]")
+			}
+			return in[0][1:].Clone(), nil
+		}, do32: sumMembers[float32], do64: sumMembers[float64],
+		grad: func(d derivation) []*Node {
+			return []*Node{d.apply(Members, Attr{I: [2]int{d.in[0].Shape()[0]}}, d.dout)}
+		}}
+}
+
+func members[T float](c call[T]) {
+	for i := range c.out {
+		c.out[i] = c.in[0][i%len(c.in[0])]
+	}
+}
+
+func sumMembers[T float](c call[T]) {
+	for i, x := range c.in[0] {
+		c.out[i%len(c.out)] += x
+	}
+}
+
+func reductionRules() {
+	rules[SumColumns] = rule{name: "SumColumns", wrt: []bool{true},
+		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
+			if err := matrix(in[0]); err != nil {
+				return nil, err
+			}
+			return withColumns(in[0], 1), nil
+		}, do32: sumColumns[float32], do64: sumColumns[float64],
+		grad: func(d derivation) []*Node {
+			x := d.in[0].Shape()
+			return []*Node{d.apply(SpreadColumns, Attr{F: d.attr.F, I: [2]int{x[len(x)-1]}}, d.dout)}
+		}}
+	rules[SpreadColumns] = rule{name: "SpreadColumns", wrt: []bool{true},
+		shape: func(a Attr, in []tensor.Shape) (tensor.Shape, error) {
+			if matrix(in[0]) != nil || in[0][len(in[0])-1] != 1 || a.I[0] < 1 {
+				return nil, errors.New("want one column, [B,1] or [N,B,1], and at least one of the result")
+			}
+			return withColumns(in[0], a.I[0]), nil
+		}, do32: spreadColumns[float32], do64: spreadColumns[float64],
+		grad: func(d derivation) []*Node { return []*Node{d.apply(SumColumns, Attr{F: d.attr.F}, d.dout)} }}
+	rules[Sum] = rule{name: "Sum", wrt: []bool{true},
+		shape: func(a Attr, in []tensor.Shape) (tensor.Shape, error) {
+			if len(in[0]) == 0 {
+				return nil, errors.New("want more than a scalar")
+			}
+			if !(a.F[0] > 0) {
+				return nil, errors.New("the norm must be positive")
+			}
+			return tensor.ScalarShape(), nil
+		}, do32: sum[float32], do64: sum[float64],
+		grad: func(d derivation) []*Node { return []*Node{d.apply(SumGrad, d.attr, d.in[0], d.dout)} }}
+	rules[SumGrad] = rule{name: "SumGrad", shape: first, do32: sumGrad[float32], do64: sumGrad[float64]}
+}
+
+func sumColumns[T float](c call[T]) {
+	_, _, cols := dims(c.ins[0])
+	for i := range c.out {
+		sum := 0.0
+		for _, x := range c.in[0][i*cols : (i+1)*cols] {
+			sum += float64(x)
+		}
+		c.out[i] = T(sum * c.a.F[0])
+	}
+}
+
+func spreadColumns[T float](c call[T]) {
+	for i := range c.out {
+		c.out[i] = T(c.a.F[0]) * c.in[0][i/c.a.I[0]]
+	}
+}
+
+func sum[T float](c call[T]) {
+	sum := 0.0
+	for _, x := range c.in[0] {
+		sum += float64(x)
+	}
+	c.out[0] = T(sum / c.a.F[0])
+}
+
+func sumGrad[T float](c call[T]) {
+	for i := range c.out {
+		c.out[i] = c.in[1][0] / T(c.a.F[0])
+	}
+}

@@ -1,0 +1,141 @@
+package op
+
+import (
+	"errors"
+	"math"
+
+	"gorgonia.org/tensor"
+)
+
+// LayerNorm is γ(x−mean)/√(var+eps) + β by the mean and the biased variance of
+// each row (Ba, Kiros and Hinton 2016); x is [B,C] and gamma, beta [C], or [N,B,C]
+// and [N,C]. PyTorch's eps is 1e-5.
+func (g *Graph) LayerNorm(x, gamma, beta *Node, eps float64) *Node {
+	return g.apply(LayerNorm, Attr{F: [3]float64{eps}}, x, gamma, beta)
+}
+
+// MergeStats brings the running mean and variance of columns up to date with the
+// rows of x [B,C]: running [3,C] holds mean, biased variance and number of rows
+// seen, the result is its next value (Chan, Golub and LeVeque 1979, equation
+// 2.1), which a Lerp at rate 1 puts in its place. It has no derivative.
+func (g *Graph) MergeStats(running, x *Node) *Node { return g.apply(MergeStats, Attr{}, running, x) }
+
+// Rows of the running statistics of MergeStats.
+const (
+	RunningMean = iota
+	RunningVar
+	RunningCount
+)
+
+func init() {
+	rules[LayerNorm] = rule{name: "LayerNorm", wrt: []bool{true, true, true},
+		shape: func(a Attr, in []tensor.Shape) (tensor.Shape, error) {
+			if !(a.F[0] > 0) {
+				return nil, errors.New("eps must be positive")
+			}
+			return in[0].Clone(), each(matrix(in[0]), columnsOf("gamma", in[1], in[0]), columnsOf("beta", in[2], in[0]))
+		},
+		do32: layerNorm[float32], do64: layerNorm[float64],
+		grad: func(d derivation) []*Node {
+			return []*Node{
+				d.apply(LayerNormDX, d.attr, d.in[0], d.in[1], d.dout),
+				d.apply(LayerNormDGamma, d.attr, d.in[0], d.dout),
+				d.apply(ColSum, Attr{}, d.dout),
+			}
+		}}
+	rules[LayerNormDX] = rule{name: "LayerNormDX", shape: first, do32: layerNormDX[float32], do64: layerNormDX[float64]}
+	rules[LayerNormDGamma] = rule{name: "LayerNormDGamma",
+		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
+			x := in[0]
+			return append(x[:len(x)-2].Clone(), x[len(x)-1]), nil
+		}, do32: layerNormDGamma[float32], do64: layerNormDGamma[float64]}
+	rules[MergeStats] = rule{name: "MergeStats", wrt: []bool{false, false},
+		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
+			running, x := in[0], in[1]
+			if len(x) != 2 || len(running) != 2 || running[0] != 3 || running[1] != x[1] {
+				return nil, errors.New("want running statistics [3,C] and x [B,C]")
+			}
+			return running.Clone(), nil
+		}, do32: mergeStats[float32], do64: mergeStats[float64]}
+}
+
+// moments are the mean of a row and 1/√(var+eps).
+func moments[T float](row []T, eps float64) (mean, inverse float64) {
+	for _, x := range row {
+		mean += float64(x)
+	}
+	mean /= float64(len(row))
+	square := 0.0
+	for _, x := range row {
+		square += (float64(x) - mean) * (float64(x) - mean)
+	}
+	return mean, 1 / math.Sqrt(square/float64(len(row))+eps)
+}
+
+// normalised visits the rows of x with their moments; column is where the
+// parameters of the row's member begin.
+func normalised[T float](c call[T], visit func(at, column int, row []T, mean, inverse float64)) {
+	_, rows, cols := dims(c.ins[0])
+	for at := 0; at < len(c.in[0]); at += cols {
+		row := c.in[0][at : at+cols]
+		mean, inverse := moments(row, c.a.F[0])
+		visit(at, at/(rows*cols)*cols, row, mean, inverse)
+	}
+}
+
+func layerNorm[T float](c call[T]) {
+	normalised(c, func(at, column int, row []T, mean, inverse float64) {
+		for j, x := range row {
+			c.out[at+j] = T((float64(x)-mean)*inverse*float64(c.in[1][column+j]) + float64(c.in[2][column+j]))
+		}
+	})
+}
+
+// layerNormDX is (g − mean(g) − x̂·mean(g·x̂))/√(var+ε) with g = γ·dy.
+func layerNormDX[T float](c call[T]) {
+	normalised(c, func(at, column int, row []T, mean, inverse float64) {
+		sum, along := 0.0, 0.0
+		for j, x := range row {
+			g := float64(c.in[1][column+j]) * float64(c.in[2][at+j])
+			sum += g
+			along += g * (float64(x) - mean) * inverse
+		}
+		n := float64(len(row))
+		for j, x := range row {
+			g := float64(c.in[1][column+j]) * float64(c.in[2][at+j])
+			c.out[at+j] = T((g - sum/n - (float64(x)-mean)*inverse*along/n) * inverse)
+		}
+	})
+}
+
+func layerNormDGamma[T float](c call[T]) {
+	normalised(c, func(at, column int, row []T, mean, inverse float64) {
+		for j, x := range row {
+			c.out[column+j] += T(float64(c.in[1][at+j]) * (float64(x) - mean) * inverse)
+		}
+	})
+}
+
+func mergeStats[T float](c call[T]) {
+	rows, cols := c.ins[1][0], c.ins[1][1]
+	old, x := c.in[0], c.in[1]
+	copy(c.out, old)
+	for j := 0; j < cols && rows > 0; j++ {
+		mean, square := 0.0, 0.0
+		for i := range rows {
+			mean += float64(x[i*cols+j])
+		}
+		mean /= float64(rows)
+		for i := range rows {
+			d := float64(x[i*cols+j]) - mean
+			square += d * d
+		}
+		seen := float64(old[RunningCount*cols+j])
+		total := seen + float64(rows)
+		apart := mean - float64(old[RunningMean*cols+j])
+		square += seen*float64(old[RunningVar*cols+j]) + apart*apart*seen*float64(rows)/total
+		c.out[RunningMean*cols+j] = T(float64(old[RunningMean*cols+j]) + apart*float64(rows)/total)
+		c.out[RunningVar*cols+j] = T(square / total)
+		c.out[RunningCount*cols+j] = T(total)
+	}
+}

@@ -1,0 +1,100 @@
+package optest
+
+import "pgrlab/core/op"
+
+func policy() []Case {
+	return []Case{
+		{Name: "TanhGaussian", Empty: true, Draw: func(d *Drawing) *op.Node {
+			return d.TanhGaussian(d.Param("h", Normal, d.Rows(2*d.C)...), d.Given("eps", Wide(1), d.Rows(d.C)...))
+		}},
+		{Name: "TDTarget", Empty: true, Draw: func(d *Drawing) *op.Node {
+			column := func(name string, of Of) *op.Node { return d.Given(name, of, d.Rows(1)...) }
+			return d.TDTarget(column("r", Normal), column("d", Bit), column("q", Normal), column("logp", Normal),
+				d.Given("gamma", Unit, 1), d.Given("alpha", Unit, 1))
+		}},
+		{Name: "EntropyLoss", Draw: func(d *Drawing) *op.Node {
+			return d.EntropyLoss(d.Param("logp", Normal, d.Rows(1)...), d.Param("q", Normal, d.Rows(1)...), d.Given("alpha", Unit, 1))
+		}},
+	}
+}
+
+// loss makes the cases of a loss of x against targets: one for all members, one
+// for each, weighted and not.
+func loss(name string, target Of, f func(g *op.Graph, p, t *op.Node, w ...*op.Node) *op.Node) []Case {
+	return []Case{
+		{Name: name, Empty: true, Draw: func(d *Drawing) *op.Node {
+			return f(d.Graph, d.Param("x", Wide(2), d.Rows(d.C)...), d.Given("t", target, d.B, d.C))
+		}},
+		{Name: name + " weighted", Empty: true, Draw: func(d *Drawing) *op.Node {
+			return f(d.Graph, d.Param("x", Wide(2), d.Rows(d.C)...), d.Given("t", target, d.Rows(d.C)...), d.Given("w", Positive, d.B, 1))
+		}},
+		{Name: name + " weighted by member", Empty: true, Draw: func(d *Drawing) *op.Node {
+			return f(d.Graph, d.Param("x", Wide(2), d.Rows(d.C)...), d.Given("t", target, d.Rows(d.C)...), d.Given("w", Positive, d.Rows(1)...))
+		}},
+	}
+}
+
+func losses() []Case {
+	all := loss("SquaredError", Normal, func(g *op.Graph, p, t *op.Node, w ...*op.Node) *op.Node {
+		if len(w) == 1 {
+			return g.WeightedSquaredError(p, t, w[0], 3)
+		}
+		return g.SquaredError(p, t, 3)
+	})
+	all = append(all, loss("Huber", Normal, func(g *op.Graph, p, t *op.Node, w ...*op.Node) *op.Node { return g.Huber(p, t, 1.2, 3, w...) })...)
+	all = append(all, loss("BCE", Unit, func(g *op.Graph, p, t *op.Node, w ...*op.Node) *op.Node { return g.BCE(p, t, 3, w...) })...)
+	all = append(all, loss("CrossEntropy", Unit, func(g *op.Graph, p, t *op.Node, w ...*op.Node) *op.Node { return g.CrossEntropy(p, t, 3, w...) })...)
+	return append(all,
+		Case{Name: "GaussianKL", Empty: true, Draw: func(d *Drawing) *op.Node {
+			return d.GaussianKL(d.Param("h", Normal, d.Rows(2*d.C)...), 3)
+		}},
+		Case{Name: "AddScalars", Draw: func(d *Drawing) *op.Node { return d.AddScalars(d.Mean(d.Tanh(d.X())), d.Mean(d.X())) }},
+		Case{Name: "two-hot loss", Empty: true, Draw: func(d *Drawing) *op.Node {
+			t := d.TwoHot(d.Symlog(d.Given("t", Wide(3), d.Rows(1)...)), -2, 2, d.C+1)
+			return d.CrossEntropy(d.Param("x", Normal, d.Rows(d.C+1)...), t, 3)
+		}},
+		Case{Name: "RowMeanSquare", Empty: true, Draw: func(d *Drawing) *op.Node {
+			return d.RowMeanSquare(d.Given("a", Normal, d.Rows(d.C)...), d.Given("b", Normal, d.Rows(d.C)...))
+		}},
+	)
+}
+
+func norms() []Case {
+	return []Case{
+		// Of few rows or columns the normalised numbers hardly depend on x: what is
+		// left of a gradient is rounding next to the terms that cancel.
+		{Name: "BatchNorm", Flat: true, Rows: 5, Tolerance: 3e-5, Draw: func(d *Drawing) *op.Node {
+			x := d.X()
+			return d.BatchNorm(x, d.Param("gamma", Normal, d.C), d.Param("beta", Normal, d.C), d.BatchStats(x))
+		}},
+		{Name: "BatchNormEval", Flat: true, Empty: true, Draw: func(d *Drawing) *op.Node {
+			return d.BatchNormEval(d.Given("x", Normal, d.B, d.C), d.Given("gamma", Normal, d.C), d.Given("beta", Normal, d.C),
+				d.Given("running", Positive, 3, d.C))
+		}},
+		{Name: "LayerNorm", Empty: true, Draw: func(d *Drawing) *op.Node {
+			cols := d.C + 2
+			return d.LayerNorm(d.Param("x", Normal, d.Rows(cols)...), d.Param("gamma", Normal, d.Lead(cols)...), d.Param("beta", Normal, d.Lead(cols)...), 1e-3)
+		}},
+		{Name: "MergeStats", Flat: true, Empty: true, Draw: func(d *Drawing) *op.Node {
+			return d.MergeStats(d.Given("running", Positive, 3, d.C), d.Given("x", Normal, d.B, d.C))
+		}},
+		of("LogSumExp", Wide(3), (*op.Graph).LogSumExp), of("Softmax", Wide(2), (*op.Graph).Softmax),
+	}
+}
+
+func rows() []Case {
+	return []Case{
+		{Name: "Gather", Empty: true, Draw: func(d *Drawing) *op.Node {
+			return d.Gather(d.Param("table", Normal, 4, d.C), d.Given("index", Below(4), d.Rows(1)...))
+		}},
+		{Name: "Gather by members", Empty: true, Draw: func(d *Drawing) *op.Node {
+			return d.Gather(d.Param("table", Normal, d.Lead(4, d.C)...), d.Given("index", Below(4), d.Rows(1)...))
+		}},
+		{Name: "Fourier", Empty: true, Draw: func(d *Drawing) *op.Node {
+			return d.Fourier(d.Given("t", Normal, d.Rows(1)...), d.Given("w", Wide(1), d.C))
+		}},
+		{Name: "EDMNoised", Empty: true, Draw: func(d *Drawing) *op.Node {
+			return d.EDMNoised(d.Given("x", Normal, d.Rows(d.C)...), d.Given("n", Wide(1), d.Rows(d.C)...), d.Given("z", Wide(1), d.Rows(1)...), -1.2, 1.2, 1)
+		}},
+	}
+}

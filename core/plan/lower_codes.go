@@ -1,0 +1,27 @@
+package plan
+
+import (
+	"pgrlab/core/device"
+	"pgrlab/core/op"
+)
+
+func init() {
+	for kind, code := range map[op.Kind]device.Code{
+		op.Exp: device.Exp, op.Log: device.Log, op.Square: device.Square, op.Sqrt: device.Sqrt, op.Softplus: device.Softplus,
+		op.SoftplusGrad: device.SoftplusGrad, op.Sigmoid: device.Sigmoid, op.SigmoidGrad: device.SigmoidGrad, op.Symlog: device.Symlog,
+		op.SymlogGrad: device.SymlogGrad, op.Symexp: device.Symexp, op.SymexpGrad: device.SymexpGrad, op.SignedSqrt: device.SignedSqrt,
+		op.Clamp: device.Clamp, op.ClampGrad: device.ClampGrad, op.Minimum: device.Minimum, op.Maximum: device.Maximum,
+		op.Div: device.Div, op.Keep: device.Keep, op.Where: device.Where, op.WhereGrad: device.WhereGrad, op.ColScale: device.ColScale,
+		op.ColAdd: device.ColAdd, op.Members: device.Members, op.SumMembers: device.SumMembers, op.SumColumns: device.SumColumns,
+		op.SpreadColumns: device.SpreadColumns, op.Sum: device.Sum, op.SumGrad: device.SumGrad, op.Huber: device.Huber,
+		op.HuberGrad: device.HuberGrad, op.BCE: device.BCE, op.BCEGrad: device.BCEGrad, op.GaussianKL: device.GaussianKL,
+		op.GaussianKLGrad: device.GaussianKLGrad, op.Dropout: device.Dropout, op.Gather: device.Gather,
+		op.GatherGrad: device.GatherGrad, op.LayerNorm: device.LayerNorm, op.LayerNormDX: device.LayerNormDX,
+		op.LayerNormDGamma: device.LayerNormDGamma, op.MinMembersGrad: device.MinMembersGrad, op.LogSumExp: device.LogSumExp,
+		op.LogSumExpGrad: device.LogSumExpGrad, op.Softmax: device.Softmax, op.SoftmaxGrad: device.SoftmaxGrad,
+		op.CrossEntropy: device.CrossEntropy, op.CrossEntropyGrad: device.CrossEntropyGrad, op.TwoHot: device.TwoHot,
+		op.MergeStats: device.MergeStats,
+	} {
+		codes[kind] = code
+	}
+}

@@ -1,0 +1,108 @@
+package plan
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/device/cpu/kernel"
+	"pgrlab/core/op"
+	"pgrlab/core/op/optest"
+)
+
+// Every operation on every family of kernels against the reference, at awkward
+// shapes and random ones, some of which are large enough for whole vectors.
+func TestOperationsAgreeWithTheReference(t *testing.T) {
+	shapes := append(slices.Clone(optest.Corners), optest.Shape{B: 33, C: 40}, optest.Shape{N: 2, B: 19, C: 17})
+	for _, family := range kernel.Available() {
+		dev, err := cpu.New(cpu.Options{Threads: 1, Family: family})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer dev.Close()
+		for _, c := range optest.All() {
+			t.Run(family+"/"+c.Name, func(t *testing.T) {
+				for _, s := range append(slices.Clone(shapes), optest.Random(uint64(len(c.Name)), 2, 40, 70)...) {
+					if c.Fits(s) && !t.Failed() {
+						agree(t, instance(c.At(s)), dev)
+					}
+				}
+			})
+		}
+	}
+}
+
+// instance is a drawing of one operation.
+func instance(c *optest.Instance) drawing {
+	d := drawing{name: c.Case.Name + " " + c.Shape.String(), tolerance: c.Tolerance, draw: func(g *op.Graph) (*op.Node, []*op.Node) {
+		loss, out := c.Draw(g)
+		return loss, []*op.Node{out}
+	}}
+	// Drawn once to learn what receives a gradient.
+	if _, err := op.Build(d.name, func(g *op.Graph) { c.Draw(g) }); err == nil {
+		d.wrt = c.Wrt
+	}
+	return d
+}
+
+// A batch without rows is legal where a case says so: nothing comes out, and the
+// gradients of parameters are zero.
+func TestOperationsOnNoRows(t *testing.T) {
+	dev := machine(t)
+	for _, c := range optest.All() {
+		for _, s := range []optest.Shape{{N: 0, B: 0, C: 3}, {N: 2, B: 0, C: 3}} {
+			if !c.Fits(s) {
+				continue
+			}
+			t.Run(c.Name+" "+s.String(), func(t *testing.T) {
+				d := instance(c.At(s))
+				p, _ := compile(t, d, dev, nil)
+				if err := p.Run(0); err != nil {
+					t.Fatal(err)
+				}
+				for _, w := range d.wrt {
+					g, err := p.Gradient(w)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if i := slices.IndexFunc(g, func(v float32) bool { return v != 0 }); i >= 0 {
+						t.Errorf("gradient of %s: element %d is %v, want 0", w.Name, i, g[i])
+					}
+				}
+				if len(d.wrt) > 0 && math.IsNaN(p.Loss()) {
+					t.Error("the loss of no rows is NaN")
+				}
+			})
+		}
+	}
+}
+
+// Every kind of operation is in the table, the gradients by way of what they
+// belong to.
+func TestTheTableHasEveryOperation(t *testing.T) {
+	seen := map[op.Kind]bool{}
+	for _, c := range optest.All() {
+		i := c.At(optest.Shape{B: 6, C: 4})
+		var loss *op.Node
+		g, err := op.Build(c.Name, func(g *op.Graph) { loss, _ = i.Draw(g) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if loss != nil {
+			if _, err := g.Grad(loss, i.Wrt...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, n := range g.Expr().AllNodes() {
+			if o, ours := n.Op().(*op.Op); ours {
+				seen[o.Kind] = true
+			}
+		}
+	}
+	for kind := range codes {
+		if !seen[kind] {
+			t.Errorf("%v is in no case", kind)
+		}
+	}
+}
