@@ -8,6 +8,8 @@
 //	td         |r + γ(1−d)·Q̄(s', π(s')) − Q(s,a)|
 //	td-signed   r + γ(1−d)·Q̄(s', π(s')) − Q(s,a)
 //	curiosity  ‖g(h(s), a) − h(s')‖²/H, by an intrinsic curiosity model
+//	rnd        ‖f̂(s') − f(s')‖²/K, by random network distillation
+//	count      (N̂(s,a) + 0.01)^(−1/2), N̂ a pseudo-count by context-tree switching
 //	none       0: the generator is fitted and sampled without a condition
 //
 // Only curiosity has released code (renwang435/pgr:

@@ -3,6 +3,7 @@ package relevance
 import (
 	"fmt"
 	"io"
+	"math"
 
 	"pgrlab/core/device"
 	"pgrlab/core/nn"
@@ -34,6 +35,12 @@ type ICMConfig struct {
 	LR        float64 `toml:"lr"`         // of Adam(0.9, 0.999)
 	Momentum  float64 `toml:"momentum"`   // of the running statistics of the batch norms
 	ScoreRows int     `toml:"score_rows"` // transitions scored by one run of the network
+
+	// Noise in the observations and next observations of a part of each update's
+	// batch: how robust the method is against a bad dynamics model (Wang et al. 2025,
+	// appendix: 20 % of the transitions; the size of the noise is not said there).
+	NoiseShare float64 `toml:"noise_share"` // of the rows; 0: none
+	NoiseStd   float64 `toml:"noise_std"`   // in units of each dimension's standard deviation
 }
 
 // DefaultICM is the released configuration (renwang435/pgr:
@@ -55,6 +62,8 @@ func (c ICMConfig) Validate() error {
 		return fmt.Errorf("curiosity: residual is %q, want %q or %q", c.Residual, ResidualShared, ResidualSeparate)
 	case !(c.LR > 0) || !(c.Momentum > 0 && c.Momentum <= 1):
 		return fmt.Errorf("curiosity: lr is %g and momentum %g, want a positive rate and a momentum in (0,1]", c.LR, c.Momentum)
+	case !(c.NoiseShare >= 0 && c.NoiseShare <= 1) || !(c.NoiseStd >= 0) || math.IsInf(c.NoiseStd, 0):
+		return fmt.Errorf("curiosity: noise_share is %g and noise_std %g, want a share from 0 to 1 and a number of at least 0", c.NoiseShare, c.NoiseStd)
 	}
 	return nil
 }
@@ -71,6 +80,8 @@ type ICM struct {
 	step      *plan.Program
 	optimiser *plan.Adam
 	batch     *replay.Batch
+	noise     rng.Stream // by update
+	draws     []float32  // of the noise, [rows, 2·Obs]
 
 	score, inverse               icmGraph
 	scoreProgram, inverseProgram *plan.Program
@@ -81,7 +92,9 @@ func NewICM(c ICMConfig, dev device.Device, seed uint64) (*ICM, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	m := &ICM{config: c, net: newICMNet(c, rng.New(seed, "curiosity"))}
+	s := rng.New(seed, "curiosity")
+	m := &ICM{config: c, net: newICMNet(c, s), noise: s.Sub("noise")}
+	m.draws = make([]float32, c.noisyRows()*2*c.Obs)
 	if err := m.compile(dev); err != nil {
 		m.Close()
 		return nil, fmt.Errorf("curiosity: %w", err)
@@ -140,6 +153,7 @@ func (m *ICM) Batch() *replay.Batch { return m.batch }
 // squared errors of the forward and the inverse model. The batch norms use the
 // statistics of the batch and average them for later.
 func (m *ICM) Train() (loss float64, err error) {
+	m.disturb()
 	if err := m.step.Run(0); err != nil {
 		return 0, fmt.Errorf("train curiosity: %w", err)
 	}

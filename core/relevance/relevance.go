@@ -29,6 +29,8 @@ type Values interface {
 type Deps struct {
 	Values Values
 	ICM    *ICM
+	RND    *RND
+	Count  *Count
 }
 
 // functions lists the names in the order in which they are shown.
@@ -36,7 +38,9 @@ var functions = []struct {
 	name string
 	make func(Deps) Function
 }{
-	{"curiosity", func(d Deps) Function { return d.curiosity() }},
+	{"curiosity", func(d Deps) Function { return learned(d.ICM) }},
+	{"rnd", func(d Deps) Function { return learned(d.RND) }},
+	{"count", func(d Deps) Function { return learned(d.Count) }},
 	{"td", func(d Deps) Function { return d.valued(tdError{d.Values}) }},
 	{"td-signed", func(d Deps) Function { return d.valued(tdSigned{d.Values}) }},
 	{"return", func(d Deps) Function { return d.valued(expectedReturn{d.Values}) }},
@@ -52,12 +56,15 @@ func (d Deps) valued(f Function) Function {
 	return f
 }
 
-// curiosity is the model, or nil without one.
-func (d Deps) curiosity() Function {
-	if d.ICM == nil {
+// learned is a model, or nil without one.
+func learned[M any, F interface {
+	*M
+	Function
+}](model F) Function {
+	if model == nil {
 		return nil
 	}
-	return d.ICM
+	return model
 }
 
 // Names lists the relevance functions.

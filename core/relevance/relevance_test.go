@@ -77,12 +77,12 @@ func TestUnknownNamesNameTheNearest(t *testing.T) {
 			t.Errorf("%q: error %v, want one that names %q", name, err, want)
 		}
 	}
-	for _, name := range []string{"curiosity", "return", "td", "td-signed"} {
+	for _, name := range []string{"curiosity", "rnd", "count", "return", "td", "td-signed"} {
 		if _, err := New(name, Deps{}); err == nil || !strings.Contains(err.Error(), "missing") {
 			t.Errorf("%s without what it needs: error %v", name, err)
 		}
 	}
-	if got := Names(); len(got) != 6 || got[0] != "curiosity" {
+	if got := Names(); len(got) != 8 || got[0] != "curiosity" {
 		t.Errorf("names are %v", got)
 	}
 }

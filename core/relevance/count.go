@@ -1,0 +1,165 @@
+package relevance
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"pgrlab/core/replay"
+)
+
+// CountConfig describes a density of states and actions for pseudo-counts.
+type CountConfig struct {
+	Obs   int `toml:"-"`
+	Act   int `toml:"-"`
+	Bins  int `toml:"bins"`  // of each dimension, as the paper's images have 8 greys
+	Depth int `toml:"depth"` // neighbours that a dimension may depend on
+}
+
+// DefaultCount is the configuration that the paper names, 8 bins, with the depth of
+// the reference (mgbellemare/SkipCTS: four neighbours).
+func DefaultCount(obs, act int) CountConfig {
+	return CountConfig{Obs: obs, Act: act, Bins: 8, Depth: 4}
+}
+
+// Validate says in one line what is wrong with c, or returns nil.
+func (c CountConfig) Validate() error {
+	switch {
+	case c.Obs < 1 || c.Act < 1:
+		return fmt.Errorf("count: %d observations and %d actions, want at least 1 each", c.Obs, c.Act)
+	case c.Bins < 2 || c.Bins > 256:
+		return fmt.Errorf("count: bins is %d, want 2 to 256", c.Bins)
+	case c.Depth < 0 || c.Depth > 16:
+		return fmt.Errorf("count: depth is %d, want 0 to 16", c.Depth)
+	}
+	return nil
+}
+
+// Count is F = (N̂ + 0.01)^{−1/2}, where N̂ is the pseudo-count of (s, a) under a
+// density ρ of the real transitions (Bellemare et al. 2016, equations 2 and 4):
+//
+//	N̂ = ρ(1−ρ')/(ρ'−ρ), ρ' = ρ after one more observation of (s, a)
+//
+// ρ is a product over the dimensions of [s, a], each binned, of a contextTree whose
+// context are the dimensions to the left; dimensions that are missing count as bin 0.
+// The paper has images of 42 × 42 pixels in the place of s and computes N̂ when a
+// transition arrives, because asking again is dear there. On states it is cheap: the
+// density is made anew from all real transitions before each refit, with bins that
+// fit them, and F is asked of each afterwards. A Count belongs to one goroutine.
+type Count struct {
+	config    CountConfig
+	low, step []float64 // of the bins of [s, a]
+	trees     []*contextTree
+	seen      uint64
+
+	symbols, context []uint8
+}
+
+// NewCount returns a density that has seen nothing.
+func NewCount(c CountConfig) (*Count, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	n := c.Obs + c.Act
+	m := &Count{config: c, low: make([]float64, n), step: make([]float64, n), symbols: make([]uint8, n+c.Depth), context: make([]uint8, c.Depth)}
+	m.Begin(nil, 0)
+	return m, nil
+}
+
+// Name is "count".
+func (*Count) Name() string { return "count" }
+
+// Seen is how many transitions the density has seen since Begin.
+func (m *Count) Seen() uint64 { return m.seen }
+
+// Close releases nothing.
+func (*Count) Close() error { return nil }
+
+// Begin forgets everything and fits the bins to rows transitions: of equal width
+// between the 1 % and the 99 % quantile of each observation, the outer ones open; of
+// actions between −1 and 1.
+func (m *Count) Begin(sample *replay.Batch, rows int) {
+	m.seen = 0
+	m.trees = m.trees[:0]
+	for range m.low {
+		m.trees = append(m.trees, newContextTree(m.config.Bins, m.config.Depth))
+	}
+	column := make([]float32, rows)
+	for k := range m.low {
+		low, high := -1.0, 1.0
+		if k < m.config.Obs && rows > 0 {
+			for i := range column {
+				column[i] = sample.Obs[i*m.config.Obs+k]
+			}
+			slices.Sort(column)
+			low, high = float64(column[(rows-1)/100]), float64(column[rows-1-(rows-1)/100])
+		}
+		m.low[k], m.step[k] = low, (high-low)/float64(m.config.Bins)
+	}
+}
+
+// bin is the symbol of dimension k. A dimension without a range has one bin.
+func (m *Count) bin(k int, v float32) uint8 {
+	place := math.Floor((float64(v) - m.low[k]) / m.step[k])
+	if !(place > 0) { // also NaN: 0/0 where the range is empty
+		return 0
+	}
+	return uint8(min(place, float64(m.config.Bins-1)))
+}
+
+// read writes the symbols of a transition behind Depth missing ones.
+func (m *Count) read(b *replay.Batch, i int) []uint8 {
+	o, a, missing := m.config.Obs, m.config.Act, m.config.Depth
+	for k := range o {
+		m.symbols[missing+k] = m.bin(k, b.Obs[i*o+k])
+	}
+	for k := range a {
+		m.symbols[missing+o+k] = m.bin(o+k, b.Act[i*a+k])
+	}
+	return m.symbols
+}
+
+// before is the context of dimension k: its neighbours on the left, the nearest first.
+func (m *Count) before(symbols []uint8, k int) []uint8 {
+	for j := range m.context {
+		m.context[j] = symbols[m.config.Depth+k-1-j]
+	}
+	return m.context
+}
+
+// Observe lets the density see rows transitions, in their order.
+func (m *Count) Observe(b *replay.Batch, rows int) {
+	for i := range rows {
+		m.seen++
+		alpha, symbols := switching(m.seen), m.read(b, i)
+		for k, t := range m.trees {
+			t.update(m.before(symbols, k), symbols[m.config.Depth+k], alpha)
+		}
+	}
+}
+
+// Score writes F of transitions, without letting the density see them.
+func (m *Count) Score(dst []float32, b *replay.Batch, rows int) error {
+	for i := range rows {
+		dst[i] = float32(1 / math.Sqrt(m.pseudoCount(b, i)+0.01))
+	}
+	return nil
+}
+
+// pseudoCount is N̂ of transition i.
+func (m *Count) pseudoCount(b *replay.Batch, i int) float64 {
+	alpha, symbols := switching(m.seen+1), m.read(b, i)
+	logNow, logAfter := 0.0, 0.0
+	for k, t := range m.trees {
+		now, after := t.look(m.before(symbols, k), symbols[m.config.Depth+k], alpha)
+		logNow += math.Log(now)
+		logAfter += math.Log(after)
+	}
+	return pseudoCount(logNow, logAfter)
+}
+
+// pseudoCount is N̂ of ln ρ and ln ρ'. Probabilities of a whole vector are as small as
+// e^{−1000}: N̂ = (1−ρ')/(ρ'/ρ − 1) needs only their quotient.
+func pseudoCount(logNow, logAfter float64) float64 {
+	return -math.Expm1(logAfter) / math.Max(math.Expm1(logAfter-logNow), 1e-10)
+}

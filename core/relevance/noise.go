@@ -1,0 +1,44 @@
+package relevance
+
+import "math"
+
+// noisyRows is how many rows of a batch are disturbed.
+func (c ICMConfig) noisyRows() int {
+	if c.NoiseStd == 0 {
+		return 0
+	}
+	return int(math.Round(c.NoiseShare * float64(c.Batch)))
+}
+
+// disturb adds Gaussian noise to the observations and next observations of the first
+// rows of the batch; rows are drawn at random, so that any will do. The standard
+// deviation of a dimension is that of the batch's observations. An update's noise is
+// indexed by its number.
+func (m *ICM) disturb() {
+	rows, o := m.config.noisyRows(), m.config.Obs
+	if rows == 0 {
+		return
+	}
+	m.noise.FillNormal(m.draws, m.optimiser.T, 0)
+	for k := range o {
+		scale := float32(m.config.NoiseStd * m.deviation(k))
+		for i := range rows {
+			m.batch.Obs[i*o+k] += scale * m.draws[2*(i*o+k)]
+			m.batch.Next[i*o+k] += scale * m.draws[2*(i*o+k)+1]
+		}
+	}
+}
+
+// deviation is the standard deviation of dimension k of the batch's observations.
+func (m *ICM) deviation(k int) float64 {
+	o, n := m.config.Obs, float64(m.config.Batch)
+	mean, square := 0.0, 0.0
+	for i := range m.config.Batch {
+		mean += float64(m.batch.Obs[i*o+k]) / n
+	}
+	for i := range m.config.Batch {
+		d := float64(m.batch.Obs[i*o+k]) - mean
+		square += d * d / n
+	}
+	return math.Sqrt(square)
+}

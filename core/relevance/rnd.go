@@ -1,0 +1,189 @@
+package relevance
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"pgrlab/core/device"
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+// RNDConfig describes a pair of networks for random network distillation.
+type RNDConfig struct {
+	Obs       int     `toml:"-"`
+	Act       int     `toml:"-"`
+	Hidden    int     `toml:"hidden"`     // width of the hidden layers
+	Features  int     `toml:"features"`   // K, outputs of both networks
+	Batch     int     `toml:"batch"`      // real transitions of an update
+	LR        float64 `toml:"lr"`         // of Adam(0.9, 0.999)
+	ScoreRows int     `toml:"score_rows"` // transitions scored by one run of the networks
+}
+
+// DefaultRND has the sizes that the paper gives for images behind their convolutions
+// (two layers of 512, 512 features), and the learning rate of
+// openai/random-network-distillation: run_atari.py.
+func DefaultRND(obs, act int) RNDConfig {
+	return RNDConfig{Obs: obs, Act: act, Hidden: 512, Features: 512, Batch: 256, LR: 1e-4, ScoreRows: 1024}
+}
+
+// Validate says in one line what is wrong with c, or returns nil.
+func (c RNDConfig) Validate() error {
+	switch {
+	case c.Obs < 1 || c.Act < 1:
+		return fmt.Errorf("rnd: %d observations and %d actions, want at least 1 each", c.Obs, c.Act)
+	case c.Hidden < 1 || c.Features < 1 || c.ScoreRows < 1 || c.Batch < 1:
+		return fmt.Errorf("rnd: hidden is %d, features %d, batch %d and score_rows %d, want at least 1", c.Hidden, c.Features, c.Batch, c.ScoreRows)
+	case !(c.LR > 0):
+		return fmt.Errorf("rnd: lr is %g, want a positive number", c.LR)
+	}
+	return nil
+}
+
+// RND is random network distillation (Burda et al. 2018) of the next observation: a
+// target network f that is drawn once, a predictor f̂ that learns to agree with it on
+// real transitions, and as relevance how far they are apart. Here both are MLPs on
+// the whitened s', where the original has convolutions in front; the predictor is two
+// layers deeper, as there. An RND belongs to one goroutine.
+type RND struct {
+	config            RNDConfig
+	target, predictor nn.MLP
+	whitener          whitener
+	optimiser         *plan.Adam
+	batch             *replay.Batch
+
+	step, scores       *plan.Program
+	stepNext, scoreIn  *op.Node // whitened s' [B,O]
+	stepLoss, scoreOut *op.Node
+}
+
+// NewRND draws the weights and compiles the update and the score.
+func NewRND(c RNDConfig, dev device.Device, seed uint64) (*RND, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	s, init, h := rng.New(seed, "rnd"), nn.Orthogonal(math.Sqrt2), c.Hidden
+	m := &RND{
+		config:    c,
+		target:    nn.NewMLP("rnd.target", []int{c.Obs, h, h, c.Features}, init, nn.ReLU, s),
+		predictor: nn.NewMLP("rnd.predictor", []int{c.Obs, h, h, h, h, c.Features}, init, nn.ReLU, s),
+		whitener:  newWhitener("rnd.whitener", c.Obs),
+		batch:     replay.NewBatch(replay.Shape{Obs: c.Obs, Act: c.Act}, c.Batch),
+	}
+	if err := m.compile(dev); err != nil {
+		m.Close()
+		return nil, fmt.Errorf("rnd: %w", err)
+	}
+	return m, nil
+}
+
+func (m *RND) compile(dev device.Device) error {
+	g, err := op.Build("rnd update", func(g *op.Graph) {
+		var told, guess *op.Node
+		m.stepNext, told, guess = m.draw(g, m.config.Batch)
+		m.stepLoss = g.SquaredError(guess, g.StopGradient(told), float64(m.config.Batch*m.config.Features))
+	})
+	if err != nil {
+		return err
+	}
+	rate := op.NewTensor("rnd rate", 1)
+	rate.Data[0] = float32(m.config.LR)
+	m.optimiser = plan.NewAdam(m.predictor.Params(), plan.DefaultAdam, rate)
+	if m.step, err = plan.Compile(g, plan.Spec{Loss: m.stepLoss, Optimiser: m.optimiser}, dev); err != nil {
+		return err
+	}
+	g, err = op.Build("rnd score", func(g *op.Graph) {
+		var told, guess *op.Node
+		m.scoreIn, told, guess = m.draw(g, m.config.ScoreRows)
+		m.scoreOut = g.RowMeanSquare(guess, told)
+	})
+	if err != nil {
+		return err
+	}
+	m.scores, err = plan.Compile(g, plan.Spec{Outputs: []*op.Node{m.scoreOut}}, dev)
+	return err
+}
+
+// draw is f(s') and f̂(s') [rows,K].
+func (m *RND) draw(g *op.Graph, rows int) (in, told, guess *op.Node) {
+	in = g.Input("s'", rows, m.config.Obs)
+	return in, m.target.Apply(g, in), m.predictor.Apply(g, in)
+}
+
+// Close releases the compiled programs.
+func (m *RND) Close() error {
+	for _, p := range []*plan.Program{m.step, m.scores} {
+		if p != nil {
+			p.Close()
+		}
+	}
+	return nil
+}
+
+// Name is "rnd".
+func (*RND) Name() string { return "rnd" }
+
+// Batch is the memory that Train reads: real transitions only, drawn by the
+// caller.
+func (m *RND) Batch() *replay.Batch { return m.batch }
+
+// Train adds the next observations of Batch to the statistics of the whitening,
+// makes one Adam step of the predictor on them and returns its loss, the mean
+// squared distance of the features.
+func (m *RND) Train() (loss float64, err error) {
+	m.whitener.see(m.batch.Next, m.config.Batch)
+	m.whitener.whiten(m.step.Data(m.stepNext), m.batch.Next, m.config.Batch)
+	if err := m.step.Run(0); err != nil {
+		return 0, fmt.Errorf("train rnd: %w", err)
+	}
+	return m.step.Loss(), nil
+}
+
+// Score writes F = ‖f̂(s') − f(s')‖²/K, the mean as the original's code has it. The
+// paper writes ½‖·‖², which is PaperScale times that.
+func (m *RND) Score(dst []float32, b *replay.Batch, rows int) error {
+	o := m.config.Obs
+	for first := 0; first < rows; first += m.config.ScoreRows {
+		n := min(m.config.ScoreRows, rows-first)
+		m.whitener.whiten(m.scores.Data(m.scoreIn), b.Next[first*o:], n)
+		if err := m.scores.Run(0); err != nil {
+			return fmt.Errorf("relevance rnd: %w", err)
+		}
+		copy(dst[first:first+n], m.scores.Data(m.scoreOut))
+	}
+	return nil
+}
+
+// PaperScale is K/2, the paper's ½‖·‖² over the mean of Score.
+func (m *RND) PaperScale() float64 { return float64(m.config.Features) / 2 }
+
+func (m *RND) state() []*op.Tensor {
+	return append(append(m.target.Params(), m.predictor.Params()...), m.whitener.state()...)
+}
+
+// Save writes weights, the statistics of the whitening and the optimiser.
+func (m *RND) Save(w io.Writer) error {
+	if err := nn.Save(w, m.state()); err != nil {
+		return fmt.Errorf("save rnd: %w", err)
+	}
+	if err := m.optimiser.Save(w); err != nil {
+		return fmt.Errorf("save rnd: %w", err)
+	}
+	return nil
+}
+
+// Load reads what Save wrote for the same RNDConfig. On an error m must not be used
+// any further.
+func (m *RND) Load(r io.Reader) error {
+	if err := nn.Load(r, m.state()); err != nil {
+		return fmt.Errorf("load rnd: %w", err)
+	}
+	if err := m.optimiser.Load(r); err != nil {
+		return fmt.Errorf("load rnd: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package relevance
+
+import (
+	"math"
+
+	"pgrlab/core/op"
+)
+
+// whitener keeps mean and variance of every vector that it saw, per dimension
+// (openai/random-network-distillation: mpi_util.py, RunningMeanStd), and scales
+// vectors by them.
+type whitener struct {
+	width       int
+	mean, m2, n *op.Tensor // [width], sum of squared deviations [width], count in two halves [2]
+}
+
+// whitenedBound is where whitened inputs are cut off (Burda et al. 2018, section
+// 2.4).
+const whitenedBound = 5
+
+func newWhitener(name string, width int) whitener {
+	return whitener{width: width, mean: op.NewTensor(name+".mean", width), m2: op.NewTensor(name+".m2", width), n: op.NewTensor(name+".count", 2)}
+}
+
+// countBase splits counts, so that a float32 holds them exactly: 2^24 vectors of the
+// lower half make one of the upper.
+const countBase = 1 << 24
+
+func (w whitener) count() float64 { return float64(w.n.Data[1])*countBase + float64(w.n.Data[0]) }
+
+func (w whitener) setCount(n float64) {
+	upper := math.Floor(n / countBase)
+	w.n.Data[1], w.n.Data[0] = float32(upper), float32(n-upper*countBase)
+}
+
+// see adds rows vectors x (Chan et al. 1983).
+func (w whitener) see(x []float32, rows int) {
+	before, added := w.count(), float64(rows)
+	total := before + added
+	for k := range w.width {
+		mean, m2 := 0.0, 0.0
+		for i := range rows {
+			mean += float64(x[i*w.width+k]) / added
+		}
+		for i := range rows {
+			d := float64(x[i*w.width+k]) - mean
+			m2 += d * d
+		}
+		shift := mean - float64(w.mean.Data[k])
+		w.m2.Data[k] = float32(float64(w.m2.Data[k]) + m2 + shift*shift*before*added/total)
+		w.mean.Data[k] = float32(float64(w.mean.Data[k]) + shift*added/total)
+	}
+	w.setCount(total)
+}
+
+// whiten writes rows scaled vectors, cut off at ±5. A dimension that never moved
+// stays at 0; before the first vector nothing is scaled.
+func (w whitener) whiten(dst, x []float32, rows int) {
+	n := w.count()
+	for k := range w.width {
+		mean, scale := float64(w.mean.Data[k]), 1.0
+		if n > 0 {
+			scale = math.Sqrt(float64(w.m2.Data[k])/n) + 1e-8
+		}
+		for i := range rows {
+			v := (float64(x[i*w.width+k]) - mean) / scale
+			dst[i*w.width+k] = float32(min(max(v, -whitenedBound), whitenedBound))
+		}
+	}
+}
+
+func (w whitener) state() []*op.Tensor { return []*op.Tensor{w.mean, w.m2, w.n} }
