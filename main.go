@@ -30,6 +30,7 @@ func deps() command.Deps {
 		Device:  newDevice,
 		Screen:  tui.Run,
 		Trace:   trace,
+		View:    view,
 		Kernels: kernels,
 		Physics: physics,
 	}
@@ -70,6 +71,19 @@ func newDevice(threads int) (command.Device, error) {
 
 func trace(ctx context.Context, w io.Writer, r command.TraceRequest) error {
 	return envs.Trace(ctx, w, envs.TraceOptions(r))
+}
+
+// view makes what draws a task.
+func view(name string) (command.View, error) {
+	t, err := envs.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	v, err := t.View()
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
 }
 
 func kernels() command.Kernels {

@@ -18,5 +18,8 @@
 // A start state is a function of seed and episode alone. An environment can be
 // saved in the middle of an episode and goes on bit for bit.
 //
+// Task.View draws: Env.Pose says where everything is, View.Draw paints it, in
+// another goroutine if need be.
+//
 // Load compiles the physics ahead of need; it may run in the background.
 package envs

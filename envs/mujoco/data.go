@@ -27,6 +27,9 @@ type Data struct {
 	XMat          []float64 // [nbody,9] their orientations
 	XIPos         []float64 // [nbody,3] centres of mass
 	GeomXPos      []float64 // [ngeom,3] geoms in the world
+	GeomXMat      []float64 // [ngeom,9] their orientations
+	SiteXPos      []float64 // [nsite,3] sites in the world
+	SubtreeCoM    []float64 // [nbody,3] centres of mass of a body and all below it
 }
 
 // Data makes a state of the model, at its reference position. Make all copies
@@ -46,6 +49,7 @@ func (m *Model) Data() (*Data, error) {
 		"qpos": &d.QPos, "qvel": &d.QVel, "act": &d.Act, "ctrl": &d.Ctrl, "qacc": &d.QAcc,
 		"qacc_warmstart": &d.QAccWarmstart, "sensordata": &d.SensorData, "xpos": &d.XPos,
 		"xmat": &d.XMat, "xipos": &d.XIPos, "geom_xpos": &d.GeomXPos,
+		"geom_xmat": &d.GeomXMat, "site_xpos": &d.SiteXPos, "subtree_com": &d.SubtreeCoM,
 	} {
 		if err := d.views.add(m.in, "MjData", d.handle, name, slice); err != nil {
 			d.Free()

@@ -16,6 +16,7 @@ const (
 	Site     Object = "site"
 	Actuator Object = "actuator"
 	Sensor   Object = "sensor"
+	Material Object = "mat"
 )
 
 // Flags that switch parts of the physics off (mjtDisableBit).
@@ -114,20 +115,31 @@ func (m *Model) Int32s(name string) ([]int32, error) {
 
 // Index returns the number of a named object.
 func (m *Model) Index(kind Object, name string) (int, error) {
-	start, err := m.Int32s("name_" + string(kind) + "adr")
+	names, err := m.Names(kind)
 	if err != nil {
 		return 0, err
+	}
+	if i := slices.Index(names, name); i >= 0 {
+		return i, nil
+	}
+	return 0, fmt.Errorf("model has no %s named %q", kind, name)
+}
+
+// Names returns the names of all objects of a kind; "" for one without.
+func (m *Model) Names(kind Object) ([]string, error) {
+	start, err := m.Int32s("name_" + string(kind) + "adr")
+	if err != nil {
+		return nil, err
 	}
 	v, err := m.in.view("MjModel", "names", m.handle)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
+	names := make([]string, len(start))
 	for i, at := range start {
-		if m.in.cstring(v.address+uint32(at)) == name {
-			return i, nil
-		}
+		names[i] = m.in.cstring(v.address + uint32(at))
 	}
-	return 0, fmt.Errorf("model has no %s named %q", kind, name)
+	return names, nil
 }
 
 // Timestep returns the length of a physics step in seconds.

@@ -11,10 +11,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -35,6 +38,8 @@ type Deps struct {
 	Screen func(ctx context.Context, o tui.Options) (tui.Outcome, error)
 	// Trace writes a task's observations and rewards as JSON lines.
 	Trace func(ctx context.Context, w io.Writer, r TraceRequest) error
+	// View makes what draws a task.
+	View func(task string) (View, error)
 	// Kernels and Physics say what was found on this machine; Physics tries it.
 	Kernels func() Kernels
 	Physics func(ctx context.Context) Physics
@@ -45,6 +50,31 @@ type Device interface {
 	device.Device
 	Threads() int
 	Close() error
+}
+
+// View draws a task. It belongs to one goroutine.
+type View interface {
+	// Draw paints a pose of the task's lab.Posed environment, w by h pixels; the
+	// picture is good until the next call.
+	Draw(pose []float64, w, h int) (*image.RGBA, error)
+	// StepTime is the simulated time of an env step.
+	StepTime() time.Duration
+}
+
+// drawing is the drawing function of a screen. The view is made when the first
+// picture is wanted, which most screens never do.
+func (d Deps) drawing(task string) func(pose []float64, w, h int) (*image.RGBA, error) {
+	if d.View == nil {
+		return nil
+	}
+	view := sync.OnceValues(func() (View, error) { return d.View(task) })
+	return func(pose []float64, w, h int) (*image.RGBA, error) {
+		v, err := view()
+		if err != nil {
+			return nil, err
+		}
+		return v.Draw(pose, w, h)
+	}
 }
 
 // task finds a task by its name; case, - and _ make no difference.

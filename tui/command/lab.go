@@ -108,6 +108,7 @@ func (s *session) over() bool {
 func (s *session) options(begin *beginning) tui.Options {
 	o := tui.Options{
 		Config: s.config, Folder: s.folder.Dir(), Characters: characters(),
+		Draw: s.deps.drawing(s.config.Task),
 		Start: func() (tui.Lab, error) {
 			if err := begin.do(); err != nil {
 				return nil, err

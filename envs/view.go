@@ -1,0 +1,119 @@
+package envs
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"time"
+
+	"pgrlab/envs/mujoco"
+	"pgrlab/envs/render"
+)
+
+// View draws the body of a task in any pose. It belongs to one goroutine, which
+// need not be that of the Env whose pose it draws.
+type View struct {
+	task     string
+	step     time.Duration
+	fixed    []render.Frame // of shapes that no pose moves
+	shown    []bool         // of the geoms, then of the sites
+	geoms    int
+	frames   []render.Frame // of the fixed shapes, then of the geoms and sites that are shown
+	renderer *render.Renderer
+}
+
+// Pose appends where everything is that a View draws: position and orientation
+// [ngeom, 12] of the geoms, positions [nsite, 3] of the sites, the centre of mass
+// of the body [3]. It changes nothing.
+func (e *Env) Pose(dst []float64) []float64 { return e.sim.body.pose(dst) }
+
+func (p *physics) pose(dst []float64) []float64 {
+	for i := range len(p.GeomXPos) / 3 {
+		dst = append(dst, p.GeomXPos[3*i:3*i+3]...)
+		dst = append(dst, p.GeomXMat[9*i:9*i+9]...)
+	}
+	dst = append(dst, p.SiteXPos...)
+	return append(dst, p.SubtreeCoM[3:6]...) // body 0 is the world
+}
+
+// View makes what draws the task. It compiles the model once more and keeps
+// nothing of it.
+func (t Task) View() (*View, error) {
+	in, err := instance()
+	if err != nil {
+		return nil, fmt.Errorf("draw %s: %w", t.Name, err)
+	}
+	v, err := t.view(in)
+	if err := errors.Join(err, in.Close()); err != nil {
+		return nil, fmt.Errorf("draw %s: %w", t.Name, err)
+	}
+	return v, nil
+}
+
+func (t Task) view(in *mujoco.Instance) (*View, error) {
+	p, err := newPhysics(in, t.mjcf)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Forward(); err != nil {
+		return nil, err
+	}
+	step, err := p.model.Timestep()
+	if err != nil {
+		return nil, err
+	}
+	v := &View{
+		step: time.Duration(float64(t.substeps) * step * float64(time.Second)),
+		task: t.Name, geoms: len(p.GeomXPos) / 3,
+	}
+	scene, err := v.scene(p, lookOf(t.Name))
+	if err != nil {
+		return nil, err
+	}
+	v.frames = make([]render.Frame, len(scene.Shapes))
+	v.renderer = render.New(scene)
+	return v, nil
+}
+
+// StepTime is the simulated time of a control step.
+func (v *View) StepTime() time.Duration { return v.step }
+
+// Draw paints a pose of an Env of the same task, w by h pixels. The picture is
+// the View's own, good until the next call.
+func (v *View) Draw(pose []float64, w, h int) (*image.RGBA, error) {
+	if want := 12*v.geoms + 3*(len(v.shown)-v.geoms) + 3; len(pose) != want {
+		return nil, fmt.Errorf("draw %s: a pose of %d numbers, want %d", v.task, len(pose), want)
+	}
+	if w < 1 || h < 1 {
+		return nil, fmt.Errorf("draw %s: %d by %d pixels", v.task, w, h)
+	}
+	frames := append(v.frames[:0], v.fixed...)
+	for i, shown := range v.shown {
+		mat := upright[:]
+		if i < v.geoms {
+			mat = pose[3:12]
+		}
+		if shown {
+			frames = append(frames, frame(pose[:3], mat))
+		}
+		if i < v.geoms {
+			pose = pose[9:]
+		}
+		pose = pose[3:]
+	}
+	return v.renderer.Draw(frames, vec(pose), w, h), nil
+}
+
+var upright = [9]float64{1, 0, 0, 0, 1, 0, 0, 0, 1}
+
+// frame reads a position and an orientation by rows, as MuJoCo keeps them.
+func frame(pos, mat []float64) render.Frame {
+	return render.Frame{
+		Pos: vec(pos),
+		X:   render.Vec{X: mat[0], Y: mat[3], Z: mat[6]},
+		Y:   render.Vec{X: mat[1], Y: mat[4], Z: mat[7]},
+		Z:   render.Vec{X: mat[2], Y: mat[5], Z: mat[8]},
+	}
+}
+
+func vec(x []float64) render.Vec { return render.Vec{X: x[0], Y: x[1], Z: x[2]} }
