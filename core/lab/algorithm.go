@@ -14,19 +14,22 @@ import (
 // real transitions are scored before the generator is fitted to them.
 //
 // Everybody who works in slices calls settle between them: that is where knobs
-// turn, where a pause waits and where a run can end.
+// turn, where a pause waits, where a run can be saved and where it can end. A run
+// that was saved in the middle of an env step enters it there (see entered).
 func (x *experiment) run(ctx context.Context) error {
-	for x.Step < x.config.Steps { // 1
-		if err := x.settle(ctx, After(x.Step)); err != nil {
-			return err
-		}
-		x.begin(x.Step + 1)
-		if err := x.collect(); err != nil { // 2
-			return x.failed("collect", err)
-		}
-		for i := range x.Settings.UTD { // 4
-			if err := x.trainAgent(i); err != nil { // 7, 3
-				return x.failed("train agent", err)
+	for x.Step < x.config.Steps || x.entered() { // 1
+		if !x.entered() {
+			if err := x.settle(ctx, After(x.Step)); err != nil {
+				return err
+			}
+			x.begin(x.Step + 1)
+			if err := x.collect(); err != nil { // 2
+				return x.failed("collect", err)
+			}
+			for i := range x.Settings.UTD { // 4
+				if err := x.trainAgent(i); err != nil { // 7, 3
+					return x.failed("train agent", err)
+				}
 			}
 		}
 		if x.todo == workRefit {
@@ -48,7 +51,9 @@ func (x *experiment) run(ctx context.Context) error {
 			}
 		}
 	}
-	return x.settle(ctx, After(x.Step))
+	err := x.settle(ctx, After(x.Step))
+	x.inSlice = false
+	return err
 }
 
 // failed says where an error happened. The ends that settle reports are no errors.

@@ -26,20 +26,21 @@ type trial struct {
 // evaluation, so that the same evaluation of two runs starts in the same states.
 func (x *experiment) evaluate(ctx context.Context) error {
 	number := uint64(x.Step / x.config.Evaluation.Every)
-	trials := make([]*trial, len(x.members))
-	for i, m := range x.members {
-		t, err := newTrial(m.judge, number)
-		if err != nil {
+	first := x.enter(Evaluate)
+	for _, m := range x.members {
+		if first > 0 {
+			break // the trials were saved with the run
+		}
+		if err := m.try(number); err != nil {
 			return err
 		}
-		trials[i] = t
 	}
 	x.total = x.task.EpisodeSteps
-	for done := 0; done < x.total; {
+	for done := first; done < x.total; {
 		if err := x.settle(ctx, Position{x.Step, Evaluate, done}); err != nil {
 			return err
 		}
-		n, over, err := x.evaluateSlice(trials, x.total-done)
+		n, over, err := x.evaluateSlice(x.total - done)
 		if err != nil {
 			return err
 		}
@@ -47,31 +48,37 @@ func (x *experiment) evaluate(ctx context.Context) error {
 			break
 		}
 	}
-	for i, m := range x.members {
-		if err := x.report(m, trials[i], number); err != nil {
+	for _, m := range x.members {
+		if err := x.report(m, m.trial, number); err != nil {
 			return err
 		}
+		m.trial = nil
 	}
 	x.emit(TypePerf, NoMember, Perf{StepsPerSec: run.Float(x.meter.steps), UpdatesPerSec: run.Float(x.meter.updates)})
 	return nil
 }
 
-func newTrial(judge VecEnv, number uint64) (*trial, error) {
+func newTrial(judge VecEnv) *trial {
 	n := judge.Size()
-	t := &trial{
+	return &trial{
 		obs: make([]float32, n*judge.ObsSize()), actions: make([]float32, n*judge.ActSize()),
 		rewards: make([]float64, n), ended: make([]bool, n), returns: make([]float64, n),
 	}
-	return t, judge.Reset(number, t.obs)
+}
+
+// try begins the member's evaluation of that number.
+func (m *member) try(number uint64) error {
+	m.trial = newTrial(m.judge)
+	return m.judge.Reset(number, m.trial.obs)
 }
 
 // evaluateSlice makes up to evaluationSteps lockstep steps of every member; over
 // says that all episodes are.
-func (x *experiment) evaluateSlice(trials []*trial, left int) (n int, over bool, err error) {
+func (x *experiment) evaluateSlice(left int) (n int, over bool, err error) {
 	defer x.meter.measure(Evaluate, &n)()
 	over = true
-	for i, m := range x.members {
-		t := trials[i]
+	for _, m := range x.members {
+		t := m.trial
 		for n = 0; n < min(evaluationSteps, left) && !t.over(); n++ {
 			if err := t.step(m); err != nil {
 				return 0, false, err

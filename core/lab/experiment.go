@@ -24,11 +24,13 @@ type experiment struct {
 	loopState
 
 	position Position
-	total    int   // units of the phase
-	todo     work  // what the present env step still has to do
-	bound    bound // what of it has begun, and with which knobs
-	scored   bool  // the fit of the present env step has scores
-	fitted   bool  // a fit was completed in the present env step
+	inSlice  bool     // work is being done: the state is no whole one
+	entry    Position // where a loaded run goes on, if inside of an env step; else zero
+	total    int      // units of the phase
+	todo     work     // what the present env step still has to do
+	bound    bound    // what of it has begun, and with which knobs
+	scored   bool     // the fit of the present env step has scores
+	fitted   bool     // a fit was completed in the present env step
 	schedule []Scheduled
 	slice    int // generator steps of a slice
 
@@ -90,6 +92,22 @@ func (x *experiment) begin(step int) {
 
 // abandoned says whether a command took away what the env step had to do.
 func (x *experiment) abandoned() bool { return x.todo == workNone }
+
+// entered says whether the run goes on inside of an env step, where it was saved.
+func (x *experiment) entered() bool { return x.entry.Step > 0 }
+
+// entersAt says whether it goes on in that phase.
+func (x *experiment) entersAt(p Phase) bool { return x.entered() && x.entry.Phase == p }
+
+// enter is where a phase begins: at 0, or where the run was saved.
+func (x *experiment) enter(p Phase) int {
+	if !x.entersAt(p) {
+		return 0
+	}
+	i := x.entry.I
+	x.entry = Position{}
+	return i
+}
 
 // training says whether there are enough transitions to train on.
 func (x *experiment) training(m *member) bool { return m.real.Len() > x.config.StartSteps }

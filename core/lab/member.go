@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/generative"
@@ -84,7 +85,8 @@ type member struct {
 	scores       []float32          // F of every real transition
 	scoring      *replay.Batch      // memory for scoring
 	fresh        *replay.Ring       // of the generation under way
-	closers      []io.Closer
+	owned        []owned
+	trial        *trial // the evaluation under way
 	fit          fitLoss
 	freal, fsyn  *Histogram
 }
@@ -125,12 +127,30 @@ func newStreams(seed uint64) streams {
 // judgeSeed is the seed of the environments of evaluation, apart from training's.
 func judgeSeed(seed uint64) uint64 { return rng.New(seed, "evaluation").At(0).Uint64() }
 
+// owned is a part of a member under the name that it has in a checkpoint.
+type owned struct {
+	name string
+	part any
+}
+
+// own makes a part the member's: it is closed with the member if it can be, and it
+// is part of every checkpoint if it has Save and Load. A model that is built when
+// its relevance function is chosen for the first time has that function's name.
+func (m *member) own(name string, part any) { m.owned = append(m.owned, owned{name, part}) }
+
+// owns says whether there is a part of that name.
+func (m *member) owns(name string) bool {
+	return slices.ContainsFunc(m.owned, func(o owned) bool { return o.name == name })
+}
+
 // close releases everything.
 func (m *member) close() {
-	for _, c := range m.closers {
-		c.Close()
+	for _, o := range m.owned {
+		if c, ok := o.part.(io.Closer); ok {
+			c.Close()
+		}
 	}
-	m.closers = nil
+	m.owned = nil
 }
 
 // makeRelevance makes the function of that name for m. A curiosity model is built
@@ -142,7 +162,7 @@ func (p *parts) makeRelevance(name string, m *member) (relevance.Function, curio
 		if model, err = p.curiosity(m.seed); err != nil {
 			return nil, nil, err
 		}
-		m.closers = append(m.closers, model)
+		m.own(name, model)
 	}
 	f, err := p.relevance(name, m.agent, model)
 	return f, model, err
@@ -168,22 +188,22 @@ func (x *experiment) furnish(m *member) (err error) {
 	if m.env, err = x.task.New(m.seed); err != nil {
 		return fmt.Errorf("start %s: %w", c.Task, err)
 	}
-	m.closers = append(m.closers, m.env)
+	m.own("env", m.env)
 	if c.Evaluation.Every > 0 {
 		if m.judge, err = x.task.NewVec(c.Evaluation.Episodes, judgeSeed(m.seed)); err != nil {
 			return fmt.Errorf("start %s for evaluation: %w", c.Task, err)
 		}
-		m.closers = append(m.closers, m.judge)
+		m.own("judge", m.judge)
 	}
 	if m.agent, err = x.parts.learner(m.seed); err != nil {
 		return err
 	}
-	m.closers = append(m.closers, m.agent)
+	m.own("agent", m.agent)
 	if c.generates() {
 		if m.gen, err = x.parts.generator(m.seed); err != nil {
 			return err
 		}
-		m.closers = append(m.closers, m.gen)
+		m.own("generator", m.gen)
 	}
 	if m.f, m.model, err = x.parts.makeRelevance(c.Knobs.Relevance, m); err != nil {
 		return err

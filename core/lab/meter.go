@@ -81,7 +81,11 @@ func (m *meter) generation(k generative.GenKnobs) {
 }
 
 // generated is called when it is complete.
-func (m *meter) generated() { m.perSample.add(m.generating.Seconds() / m.samples) }
+func (m *meter) generated() {
+	if m.samples > 0 { // a generation that was saved half done has no cost
+		m.perSample.add(m.generating.Seconds() / m.samples)
+	}
+}
 
 // spent is the time of the env step's refit so far.
 func (m *meter) spent() time.Duration { return m.work }

@@ -17,8 +17,15 @@ const scoreRows = 4096
 // that missed updates while another F was chosen makes up for at most
 // curiosity.warmup of them first; its updates count as units of the phase.
 func (x *experiment) updateRelevance(ctx context.Context) error {
+	if x.entersAt(Fit) {
+		return nil // the scores have been taken
+	}
 	rows, owed := x.first().real.Len(), -1
-	for done := 0; owed < 0 || done < owed+rows; {
+	first := x.enter(Score)
+	if first > 0 {
+		owed = x.total - rows
+	}
+	for done := first; owed < 0 || done < owed+rows; {
 		if err := x.settle(ctx, Position{x.Step, Score, done}); err != nil {
 			return err
 		}
@@ -101,7 +108,7 @@ func (x *experiment) fitModel(ctx context.Context) error {
 	if x.abandoned() {
 		return nil
 	}
-	for done, complete := 0, false; !complete; {
+	for done, complete := x.enter(Fit), false; !complete; {
 		if err := x.settle(ctx, Position{x.Step, Fit, done}); err != nil {
 			return err
 		}
@@ -174,7 +181,7 @@ func (x *experiment) cancel() {
 // is not touched: the authors' loop overwrites it here with the last synthetic
 // one (renwang435/pgr: synther/online/online_cond.py).
 func (x *experiment) generate(ctx context.Context) error {
-	for done, complete := 0, false; !complete; {
+	for done, complete := x.enter(Generate), false; !complete; {
 		if err := x.settle(ctx, Position{x.Step, Generate, done}); err != nil {
 			return err
 		}

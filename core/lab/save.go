@@ -2,11 +2,12 @@ package lab
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"pgrlab/core/replay"
@@ -19,148 +20,276 @@ type stateful interface {
 	Load(r io.Reader) error
 }
 
-// savedLoop is the loop's part of a checkpoint; the members' parts follow it.
+// section is a part of a run under its name in a checkpoint: "loop", "0/agent".
+type section struct {
+	name string
+	part stateful
+}
+
+// savedLoop is the section loop: all that is no part with Save and Load.
 type savedLoop struct {
 	Loop     loopState
 	Schedule []Scheduled
+	Position Position
+	Total    int
+	Todo     work
+	Bound    bound
+	Scored   bool
+	Fitted   bool // in the present env step
+	Blamed   map[string]bool
 	Members  []savedMember
 }
 
-// savedMember says, besides the counters, which parts follow.
+// savedMember are a member's counters and what of it is half done.
 type savedMember struct {
-	State     memberState
-	HasModel  bool
-	Synthetic int // capacity of D_syn; 0: there is none yet
+	State            memberState
+	Parts            []string // that the member owns
+	Synthetic, Fresh int      // capacity of D_syn, and of the one being generated; 0: there is none
+	Scorer           string   // the relevance function that scores, in phase score
+	Scores           []float32
+	Fit              savedFit
+	Trial            *savedTrial
+	Mix              replay.Mix
+	FReal, FSyn      *Histogram
 }
 
-// mostState bounds what a broken file can make Load allocate.
-const mostState = 1 << 28
-
-// Save writes everything that the run depends on, in between two env steps.
-func (x *experiment) Save(w io.Writer) error {
-	if err := x.saveAll(w); err != nil {
-		return fmt.Errorf("save run: %w", err)
-	}
-	return nil
+type savedFit struct {
+	Steps, N  int
+	Sum, Last float64
 }
 
-func (x *experiment) saveAll(w io.Writer) error {
-	if x.position.Phase != AfterStep {
-		return fmt.Errorf("the run is at %s, in the middle of an env step", x.position)
-	}
-	s := savedLoop{Loop: x.loopState, Schedule: x.schedule}
-	for _, m := range x.members {
-		saved := savedMember{State: m.memberState, HasModel: m.model != nil}
-		if m.synthetic != nil {
-			saved.Synthetic = m.synthetic.Cap()
-		}
-		s.Members = append(s.Members, saved)
-	}
-	// gob reads ahead; its length keeps it from the parts behind it.
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(s); err != nil {
-		return err
-	}
-	if err := binary.Write(w, binary.LittleEndian, uint64(b.Len())); err != nil {
-		return err
-	}
-	if _, err := w.Write(b.Bytes()); err != nil {
-		return err
+type savedTrial struct {
+	Obs     []float32
+	Ended   []bool
+	Returns []float64
+}
+
+// saved is the section loop as it is now.
+func (x *experiment) saved() savedLoop {
+	s := savedLoop{
+		Loop: x.loopState, Schedule: x.schedule, Position: x.position, Total: x.total,
+		Todo: x.todo, Bound: x.bound, Scored: x.scored, Fitted: x.fitted, Blamed: x.blamed,
 	}
 	for _, m := range x.members {
-		for _, part := range m.stateful() {
-			if err := part.Save(w); err != nil {
-				return err
-			}
-		}
+		s.Members = append(s.Members, m.saved(x.position))
 	}
-	return nil
+	return s
 }
 
-// Load reads what Save wrote for the same Config into an experiment that has not
-// begun. On an error it must not be used any further.
-func (x *experiment) Load(r io.Reader) error {
-	if err := x.loadAll(r); err != nil {
-		return fmt.Errorf("load run: %w", err)
+func (m *member) saved(p Position) savedMember {
+	s := savedMember{
+		State: m.memberState, Fit: savedFit{m.fit.steps, m.fit.n, m.fit.sum, m.fit.last},
+		Mix: m.lastMix, FReal: m.freal, FSyn: m.fsyn,
 	}
-	return nil
-}
-
-func (x *experiment) loadAll(r io.Reader) error {
-	var size uint64
-	if err := binary.Read(r, binary.LittleEndian, &size); err != nil {
-		return err
-	}
-	if size > mostState {
-		return errors.New("not a saved run, or of another version")
-	}
-	text := make([]byte, size)
-	if _, err := io.ReadFull(r, text); err != nil {
-		return err
-	}
-	var s savedLoop
-	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&s); err != nil {
-		return err
-	}
-	if len(s.Members) != len(x.members) {
-		return fmt.Errorf("%d members are saved, the cohort has %d", len(s.Members), len(x.members))
-	}
-	x.loopState, x.schedule = s.Loop, s.Schedule
-	for i, m := range x.members {
-		if err := x.restore(m, s.Members[i]); err != nil {
-			return err
-		}
-		for _, part := range m.stateful() {
-			if err := part.Load(r); err != nil {
-				return err
-			}
-		}
-	}
-	x.position = After(x.Step)
-	x.publish(time.Time{})
-	return nil
-}
-
-// restore brings the member into the shape that it was saved in: counters, the
-// relevance function, a curiosity model and a D_syn where there were any.
-func (x *experiment) restore(m *member, s savedMember) error {
-	if len(s.State.Obs) != len(m.Obs) {
-		return fmt.Errorf("an observation of %d numbers is saved, the task has %d", len(s.State.Obs), len(m.Obs))
-	}
-	m.memberState = s.State
-	var err error
-	if s.HasModel && m.model == nil {
-		if _, m.model, err = x.parts.makeRelevance(relevanceCuriosity, m); err != nil {
-			return err
-		}
-	}
-	if m.f, m.model, err = x.parts.makeRelevance(x.Settings.Relevance, m); err != nil {
-		return err
-	}
-	if s.Synthetic > 0 {
-		m.synthetic = replay.NewRing(m.real.Shape(), s.Synthetic)
-	}
-	return nil
-}
-
-// stateful lists the member's parts in the order of a checkpoint. Environments of
-// evaluation are not among them: every evaluation resets its own.
-func (m *member) stateful() []stateful {
-	parts := []stateful{m.env, m.agent, m.real}
-	if m.model != nil {
-		parts = append(parts, m.model)
-	}
-	if m.gen != nil {
-		parts = append(parts, betweenFits{m.gen})
+	for _, o := range m.owned {
+		s.Parts = append(s.Parts, o.name)
 	}
 	if m.synthetic != nil {
-		parts = append(parts, m.synthetic)
+		s.Synthetic = m.synthetic.Cap()
+	}
+	if m.fresh != nil {
+		s.Fresh = m.fresh.Cap()
+	}
+	if p.Phase == Score || p.Phase == Fit {
+		s.Scores = m.scores
+		if m.scorer != nil {
+			s.Scorer = m.scorer.Name()
+		}
+	}
+	if t := m.trial; t != nil {
+		s.Trial = &savedTrial{t.obs, t.ended, t.returns}
+	}
+	return s
+}
+
+// sections lists the member's parts in the order in which they are loaded: the
+// generator's fit refers to the real transitions. Environments of evaluation are
+// among them in an evaluation only, for every evaluation resets its own.
+func (m *member) sections() []section {
+	parts := []section{{sectionReal, m.real}}
+	if m.synthetic != nil {
+		parts = append(parts, section{sectionSynthetic, m.synthetic})
+	}
+	if m.fresh != nil {
+		parts = append(parts, section{"fresh", m.fresh})
+	}
+	for _, o := range m.owned {
+		switch p := o.part.(type) {
+		case generator:
+			parts = append(parts, section{o.name, fitting{p, m.real}})
+		case stateful:
+			if o.part != any(m.judge) || m.trial != nil {
+				parts = append(parts, section{o.name, p})
+			}
+		}
+	}
+	for i := range parts {
+		parts[i].name = fmt.Sprintf("%d/%s", m.index, parts[i].name)
 	}
 	return parts
 }
 
-// betweenFits is a generator that has no fit under way, so that its state does not
-// refer to transitions.
-type betweenFits struct{ generator }
+// The names of D_real and D_syn among a member's sections.
+const (
+	sectionLoop      = "loop"
+	sectionReal      = "real"
+	sectionSynthetic = "synthetic"
+)
 
-func (g betweenFits) Load(r io.Reader) error { return g.generator.Load(r, nil) }
+// fitting is a generator with the transitions that a fit under way refers to.
+type fitting struct {
+	generator
+	real *replay.Ring
+}
+
+func (g fitting) Load(r io.Reader) error { return g.generator.Load(r, g.real) }
+
+// saveSections hands every section to put, with a function that writes it. It is for the
+// places between two slices only.
+func (x *experiment) saveSections(put func(name string, part func(w io.Writer) error) error) error {
+	if x.inSlice {
+		return fmt.Errorf("save run: the run is at work behind %s", x.position)
+	}
+	all := []section{{sectionLoop, loopSection{x}}}
+	for _, m := range x.members {
+		all = append(all, m.sections()...)
+	}
+	for _, s := range all {
+		if err := put(s.name, s.part.Save); err != nil {
+			return fmt.Errorf("save run: %s: %w", s.name, err)
+		}
+	}
+	return nil
+}
+
+// loadSections makes x, which has not begun, the run whose sections get returns.
+// names are those that were saved; all must be there and none be left. On an error
+// x must not be used any further.
+func (x *experiment) loadSections(names []string, get func(name string, load func(r io.Reader) error) error) error {
+	left := slices.Clone(names)
+	load := func(s section) error {
+		i := slices.Index(left, s.name)
+		if i < 0 {
+			return fmt.Errorf("load run: %s was not saved", s.name)
+		}
+		left = slices.Delete(left, i, i+1)
+		if err := get(s.name, s.part.Load); err != nil {
+			return fmt.Errorf("load run: %s: %w", s.name, err)
+		}
+		return nil
+	}
+	if err := load(section{sectionLoop, loopSection{x}}); err != nil {
+		return err
+	}
+	for _, m := range x.members {
+		for _, s := range m.sections() {
+			if err := load(s); err != nil {
+				return err
+			}
+		}
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("load run: this version does not know %s", strings.Join(left, ", "))
+	}
+	x.inSlice = false
+	x.publish(time.Time{})
+	return nil
+}
+
+// loopSection is the section loop. Its Load brings the members into the shape that
+// they were saved in, for their own sections to follow.
+type loopSection struct{ x *experiment }
+
+func (l loopSection) Save(w io.Writer) error { return gob.NewEncoder(w).Encode(l.x.saved()) }
+
+func (l loopSection) Load(r io.Reader) error {
+	var s savedLoop
+	text, err := io.ReadAll(r) // gob reads ahead
+	if err != nil {
+		return err
+	}
+	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&s); err != nil {
+		return errors.New("not a saved run, or of another version")
+	}
+	return l.x.restore(s)
+}
+
+func (x *experiment) restore(s savedLoop) error {
+	if len(s.Members) != len(x.members) {
+		return fmt.Errorf("%d members are saved, the cohort has %d", len(s.Members), len(x.members))
+	}
+	x.loopState, x.schedule, x.position, x.total = s.Loop, s.Schedule, s.Position, s.Total
+	x.todo, x.bound, x.scored, x.fitted, x.blamed = s.Todo, s.Bound, s.Scored, s.Fitted, s.Blamed
+	if x.blamed == nil {
+		x.blamed = map[string]bool{}
+	}
+	if x.position.Phase != AfterStep {
+		x.entry = x.position
+	}
+	for i, m := range x.members {
+		if err := x.restoreMember(m, s.Members[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restoreMember brings a member into the shape that it was saved in: counters,
+// relevance functions with their models, buffers, an evaluation under way.
+func (x *experiment) restoreMember(m *member, s savedMember) error {
+	if len(s.State.Obs) != len(m.Obs) {
+		return fmt.Errorf("an observation of %d numbers is saved, the task has %d", len(s.State.Obs), len(m.Obs))
+	}
+	m.memberState = s.State
+	for _, name := range s.Parts {
+		if m.owns(name) {
+			continue
+		}
+		var err error
+		if _, m.model, err = x.parts.makeRelevance(name, m); err != nil {
+			return err
+		}
+	}
+	var err error
+	if m.f, m.model, err = x.parts.makeRelevance(x.Settings.Relevance, m); err != nil {
+		return err
+	}
+	if s.Scorer != "" {
+		if m.scorer, _, err = x.parts.makeRelevance(s.Scorer, m); err != nil {
+			return err
+		}
+	}
+	m.scores, m.lastMix, m.freal, m.fsyn = s.Scores, s.Mix, s.FReal, s.FSyn
+	m.fit = fitLoss{steps: s.Fit.Steps, n: s.Fit.N, sum: s.Fit.Sum, last: s.Fit.Last}
+	for _, ring := range []struct {
+		at       **replay.Ring
+		capacity int
+	}{{&m.synthetic, s.Synthetic}, {&m.fresh, s.Fresh}} {
+		if ring.capacity > x.config.Buffer {
+			return fmt.Errorf("%d synthetic transitions are saved, the run has room for %d", ring.capacity, x.config.Buffer)
+		}
+		*ring.at = nil
+		if ring.capacity > 0 {
+			*ring.at = replay.NewRing(m.real.Shape(), ring.capacity)
+		}
+	}
+	return m.restoreTrial(s.Trial)
+}
+
+func (m *member) restoreTrial(s *savedTrial) error {
+	if s == nil {
+		return nil
+	}
+	if m.judge == nil {
+		return errors.New("an evaluation is saved, the run has none")
+	}
+	t := newTrial(m.judge)
+	if len(s.Obs) != len(t.obs) || len(s.Ended) != len(t.ended) || len(s.Returns) != len(t.returns) {
+		return fmt.Errorf("an evaluation of %d episodes is saved, the run has %d", len(s.Returns), len(t.returns))
+	}
+	copy(t.obs, s.Obs)
+	copy(t.ended, s.Ended)
+	copy(t.returns, s.Returns)
+	m.trial = t
+	return nil
+}

@@ -5,85 +5,143 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/relevance"
 )
 
-// stopped plays l up to step and saves it there.
-func stopped(t *testing.T, l *Lab, step int) []byte {
+// memory is a saved run in memory.
+type memory struct {
+	names []string
+	parts map[string][]byte
+	lines int // of the canonical journal at that time
+}
+
+func saved(t testing.TB, x *experiment) memory {
 	t.Helper()
-	var b bytes.Buffer
+	m := memory{parts: map[string][]byte{}}
+	err := x.saveSections(func(name string, save func(io.Writer) error) error {
+		var b bytes.Buffer
+		err := save(&b)
+		m.names, m.parts[name] = append(m.names, name), b.Bytes()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func (m memory) load(x *experiment) error {
+	return x.loadSections(m.names, func(name string, load func(io.Reader) error) error {
+		r := bytes.NewReader(m.parts[name])
+		if err := load(r); err != nil {
+			return err
+		}
+		if r.Len() > 0 {
+			return fmt.Errorf("%d bytes were not read", r.Len())
+		}
+		return nil
+	})
+}
+
+// borders plays l to its end and saves it at every place between two slices inside
+// of an env step, and at some between two of them; of these at each nth.
+func borders(t *testing.T, l *Lab, folder *memoryFolder, nth int) map[Position]memory {
+	t.Helper()
+	all := map[Position]memory{}
 	x, now := l.x, l.x.now
+	last, seen := Position{}, 0
 	x.now = func() time.Time {
-		x.stopping = x.stopping || x.position == After(step)
-		return now()
-	}
-	if err := x.run(context.Background()); !errors.Is(err, errStop) {
-		t.Fatal(err)
-	}
-	if err := x.Save(&b); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-// goneOn is the journal of a run that is saved at step and goes on in a new lab.
-func goneOn(t *testing.T, step int, begin func(record) *Lab) string {
-	t.Helper()
-	before, after := &memoryFolder{}, &memoryFolder{}
-	first := begin(before)
-	saved := stopped(t, first, step)
-	first.Close()
-	second := begin(after)
-	r := bytes.NewReader(saved)
-	if err := second.x.Load(r); err != nil {
-		t.Fatal(err)
-	}
-	if r.Len() > 0 {
-		t.Errorf("%d bytes were not read", r.Len())
-	}
-	if s := second.Snapshot(); s.Step != step || s.Position != After(step) {
-		t.Errorf("loaded at %s", s.Position)
-	}
-	if err := second.x.run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	second.Close()
-	return before.canonical(t) + after.canonical(t)
-}
-
-func TestALoadedRunGoesOnBitForBit(t *testing.T) {
-	schedule := []string{"3:tau=0.5", "20/fit:4:guidance=3", "22:relevance=td!", "33:ratio=0.25", "35:relevance=curiosity!", "41:samples=7", "50:tau=0.25"}
-	for _, members := range []int{1, 2} {
-		for _, step := range []int{0, 3, 19, 20, 22, 34, 41, 47, 60} {
-			w := newWorld()
-			c := w.config()
-			c.Members, c.Schedule = members, schedule
-			whole := &memoryFolder{}
-			l := w.lab(t, c, whole)
-			if err := l.x.run(context.Background()); err != nil {
-				t.Fatal(err)
-			}
-			got := goneOn(t, step, func(r record) *Lab { return newWorld().lab(t, c, r) })
-			if want := whole.canonical(t); got != want {
-				t.Errorf("%d members, saved at %d: the journals are\n%s\nwant\n%s", members, step, got, want)
+		if p := x.position; !x.inSlice && (p.Phase != AfterStep || p.Step%7 == 0) {
+			if p != last {
+				if last = p; seen%nth == 0 {
+					m := saved(t, x)
+					m.lines = strings.Count(folder.canonical(t), "\n")
+					all[p] = m
+				}
+				seen++
 			}
 		}
+		return now()
+	}
+	if err := x.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	return all
+}
+
+// resumeEverywhere holds a run that goes on from every border to the one that was
+// never interrupted.
+func resumeEverywhere(t *testing.T, nth int, begin func(record) *Lab) {
+	t.Helper()
+	whole := &memoryFolder{}
+	l := begin(whole)
+	all := borders(t, l, whole, nth)
+	want := strings.SplitAfter(whole.canonical(t), "\n")
+	phases := map[Phase]int{}
+	for p, m := range all {
+		phases[p.Phase]++
+		rest := &memoryFolder{}
+		second := begin(rest)
+		if err := m.load(second.x); err != nil {
+			t.Fatalf("at %s: %v", p, err)
+		}
+		if s := second.Snapshot(); s.Position != p {
+			t.Errorf("saved at %s, loaded at %s", p, s.Position)
+		}
+		if err := second.x.run(context.Background()); err != nil {
+			t.Fatalf("from %s: %v", p, err)
+		}
+		second.Close()
+		if got, want := rest.canonical(t), strings.Join(want[m.lines:], ""); got != want {
+			t.Fatalf("from %s the run writes\n%s\nwant\n%s", p, got, want)
+		}
+	}
+	t.Logf("%d borders: %v", len(all), phases)
+}
+
+var busySchedule = []string{
+	"3:tau=0.5", "20/score:0:relevance=td", "20/fit:4:guidance=3", "22:relevance=td!", "33:ratio=0.25",
+	"35:relevance=curiosity!", "36/fit:2:guidance=4!", "41:samples=7", "50:tau=0.25",
+}
+
+func TestARunGoesOnFromEveryBorder(t *testing.T) {
+	for _, members := range []int{1, 2} {
+		resumeEverywhere(t, 1, func(r record) *Lab {
+			w := newWorld()
+			c := w.config()
+			c.Members, c.Schedule = members, busySchedule
+			return w.lab(t, c, r)
+		})
 	}
 }
 
-func TestALoadedRunOfRealPartsGoesOnBitForBit(t *testing.T) {
+// The same with the real parts, and every relevance function there is: a part
+// whose Save forgets something shows here.
+func TestARunOfRealPartsGoesOnFromEveryBorder(t *testing.T) {
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer dev.Close()
 	c := realConfig()
-	c.Schedule = []string{"14:relevance=td!", "20:relevance=curiosity!"}
-	begin := func(r record) *Lab {
+	for i, name := range relevance.Names() {
+		c.Schedule = append(c.Schedule, fmt.Sprintf("%d:relevance=%s!", 12+i, name))
+	}
+	nth := 5
+	if os.Getenv("PGRLAB_SOAK") != "" {
+		nth = 1
+	}
+	resumeEverywhere(t, nth, func(r record) *Lab {
 		p, err := newParts(&c, newWorld().task(), dev)
 		if err != nil {
 			t.Fatal(err)
@@ -93,38 +151,105 @@ func TestALoadedRunOfRealPartsGoesOnBitForBit(t *testing.T) {
 			t.Fatal(err)
 		}
 		return l
-	}
-	whole := &memoryFolder{}
-	l := begin(whole)
-	if err := l.x.run(context.Background()); err != nil {
+	})
+}
+
+// Every field of a member that can be saved is owned by it, so that it is part of
+// checkpoints without anybody having to think of it.
+func TestNoPartOfAMemberIsForgotten(t *testing.T) {
+	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
+	if err != nil {
 		t.Fatal(err)
 	}
-	l.Close()
-	for _, step := range []int{5, 12, 18, 24} {
-		if got, want := goneOn(t, step, begin), whole.canonical(t); got != want {
-			t.Errorf("saved at %d: the journals are\n%s\nwant\n%s", step, got, want)
+	defer dev.Close()
+	l, err := New(realConfig(), newWorld().task(), dev, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	m := l.x.first()
+	known := map[uintptr]string{reflect.ValueOf(m.real).Pointer(): sectionReal}
+	for _, o := range m.owned {
+		known[reflect.ValueOf(o.part).Pointer()] = o.name
+	}
+	plain, ofGenerator := reflect.TypeFor[stateful](), reflect.TypeFor[generator]()
+	v, found := reflect.ValueOf(m).Elem(), 0
+	for i := range v.NumField() {
+		f := v.Field(i)
+		if f.Kind() == reflect.Interface {
+			f = f.Elem()
+		}
+		if f.Kind() != reflect.Pointer || f.IsNil() || !f.Type().Implements(plain) && !f.Type().Implements(ofGenerator) {
+			continue
+		}
+		found++
+		if known[f.Pointer()] == "" {
+			t.Errorf("%s can be saved and is not: call own where it is made", v.Type().Field(i).Name)
 		}
 	}
+	if found < 5 {
+		t.Errorf("only %d parts found: the test looks in the wrong place", found)
+	}
+}
+
+// stopped plays l up to step.
+func stopped(t *testing.T, l *Lab, step int) memory {
+	t.Helper()
+	x, now := l.x, l.x.now
+	x.now = func() time.Time {
+		x.stopping = x.stopping || x.position == After(step)
+		return now()
+	}
+	if err := x.run(context.Background()); !errors.Is(err, errStop) {
+		t.Fatal(err)
+	}
+	return saved(t, x)
 }
 
 func TestWhatCannotBeSavedOrLoaded(t *testing.T) {
 	w := newWorld()
 	var l *Lab
 	w.on("fit to 4", func() {
-		if err := l.x.Save(&bytes.Buffer{}); err == nil || err.Error() != "save run: the run is at 20/fit:2, in the middle of an env step" {
-			t.Errorf("in a fit: %v", err)
+		err := l.x.saveSections(func(string, func(io.Writer) error) error { return nil })
+		if err == nil || err.Error() != "save run: the run is at work behind 20/fit:2" {
+			t.Errorf("in a slice: %v", err)
 		}
 	})
 	l = w.lab(t, w.config(), nil)
-	saved := stopped(t, l, 25)
-	other := w.config()
-	other.Members = 2
+	good := stopped(t, l, 25)
+	two, small := w.config(), w.config()
+	two.Members, small.Buffer = 2, 10
+	edited := func(name string, edit func([]byte) []byte) memory {
+		m := memory{names: slices.Clone(good.names), parts: map[string][]byte{}}
+		for n, part := range good.parts {
+			m.parts[n] = part
+		}
+		m.parts[name] = edit(slices.Clone(m.parts[name]))
+		if m.parts[name] == nil {
+			m.names = slices.DeleteFunc(m.names, func(n string) bool { return n == name })
+		} else if !slices.Contains(m.names, name) {
+			m.names = append(m.names, name)
+		}
+		return m
+	}
 	for want, load := range map[string]func() error{
-		"2": func() error { return w.lab(t, other, nil).x.Load(bytes.NewReader(saved)) },
-		"not a saved run": func() error {
-			return w.lab(t, w.config(), nil).x.Load(strings.NewReader(strings.Repeat("x", 100)))
+		"1 members are saved, the cohort has 2": func() error { return good.load(w.lab(t, two, nil).x) },
+		"loop: not a saved run": func() error {
+			return edited("loop", func(b []byte) []byte { return []byte("nonsense") }).load(w.lab(t, w.config(), nil).x)
 		},
-		"EOF": func() error { return w.lab(t, w.config(), nil).x.Load(bytes.NewReader(saved[:len(saved)/2])) },
+		"0/agent: ": func() error {
+			return edited("0/agent", func(b []byte) []byte { return b[:len(b)/2] }).load(w.lab(t, w.config(), nil).x)
+		},
+		"1 bytes were not read": func() error {
+			return edited("0/real", func(b []byte) []byte { return append(b, 0) }).load(w.lab(t, w.config(), nil).x)
+		},
+		"0/env was not saved": func() error {
+			return edited("0/env", func([]byte) []byte { return nil }).load(w.lab(t, w.config(), nil).x)
+		},
+		"does not know 0/oracle": func() error {
+			return edited("0/oracle", func([]byte) []byte { return []byte{1} }).load(w.lab(t, w.config(), nil).x)
+		},
+		"room for 10": func() error { return good.load(w.lab(t, small, nil).x) },
 	} {
 		if err := load(); err == nil || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%v, want %s", err, want)

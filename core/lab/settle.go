@@ -19,7 +19,7 @@ var (
 // scheduled for p or before and what has been asked for, waits while the run is
 // paused, and returns errStop or errInterrupt where the run is to end.
 func (x *experiment) settle(ctx context.Context, p Position) error {
-	x.position = p
+	x.position, x.inSlice = p, false
 	x.publish(x.now())
 	for len(x.schedule) > 0 && !p.Before(x.schedule[0].At) {
 		s := x.schedule[0]
@@ -40,6 +40,7 @@ func (x *experiment) settle(ctx context.Context, p Position) error {
 	case ctx.Err() != nil:
 		return errInterrupt
 	}
+	x.inSlice = x.journal.broken == nil
 	return x.journal.broken
 }
 

@@ -253,9 +253,13 @@ func (v *worldVec) Step(actions, obs []float32, rewards []float64, ended []bool)
 	}
 	return v.w.call("evaluation step")
 }
-func (v *worldVec) Save(io.Writer) error { return nil }
-func (v *worldVec) Load(io.Reader) error { return nil }
-func (v *worldVec) Close() error         { return nil }
+func (v *worldVec) Save(w io.Writer) error { return keep(w, float64(v.episode), float64(v.t)) }
+func (v *worldVec) Load(r io.Reader) error {
+	k, err := kept(r, 2)
+	v.episode, v.t = uint64(k[0]), int(k[1])
+	return err
+}
+func (v *worldVec) Close() error { return nil }
 
 type worldAgent struct {
 	w       *world
@@ -408,10 +412,13 @@ func (g *worldGenerator) Sketch(k generative.GenKnobs, occasion uint64) (func() 
 	return beside.GenerateSlice, nil
 }
 
-func (g *worldGenerator) Save(w io.Writer) error { return keep(w, g.scores) }
+func (g *worldGenerator) Save(w io.Writer) error {
+	return keep(w, g.scores, g.seed, float64(g.steps), float64(g.calls), float64(g.fit.Steps), float64(g.knobs.Steps), float64(g.knobs.Samples))
+}
 func (g *worldGenerator) Load(r io.Reader, _ generative.Rows) error {
-	v, err := kept(r, 1)
-	g.scores = v[0]
+	v, err := kept(r, 7)
+	g.scores, g.seed, g.steps, g.calls = v[0], v[1], int(v[2]), int(v[3])
+	g.fit.Steps, g.knobs.Steps, g.knobs.Samples = int(v[4]), int(v[5]), int(v[6])
 	return err
 }
 
