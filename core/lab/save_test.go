@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"pgrlab/core/device/cpu"
-	"pgrlab/core/relevance"
 )
 
 // memory is a saved run in memory.
@@ -134,7 +133,11 @@ func TestARunOfRealPartsGoesOnFromEveryBorder(t *testing.T) {
 	}
 	defer dev.Close()
 	c := realConfig()
-	for i, name := range relevance.Names() {
+	chosen, err := FindKnob("relevance")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range chosen.Choices {
 		c.Schedule = append(c.Schedule, fmt.Sprintf("%d:relevance=%s!", 12+i, name))
 	}
 	nth := 5
