@@ -64,7 +64,11 @@ func realRun(t *testing.T, c Config, threads int) (*Lab, string) {
 // workers does not show.
 func TestRealPartsTogether(t *testing.T) {
 	c := realConfig()
-	for i, name := range relevance.Names() {
+	chosen, err := FindKnob("relevance")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range chosen.Choices {
 		c.Schedule = append(c.Schedule, fmt.Sprintf("%d:relevance=%s!", 12+2*i, name))
 	}
 	c.Schedule = append(c.Schedule, "25:ratio=0.75", "12/fit:4:guidance=3")
