@@ -18,8 +18,10 @@ func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 	}
 	icm := c.icm(shape)
 	if c.prompted() {
-		if err := icm.Validate(); err != nil {
-			return parts{}, err
+		for _, model := range []interface{ Validate() error }{icm, c.rnd(shape), c.count(shape)} {
+			if err := model.Validate(); err != nil {
+				return parts{}, err
+			}
 		}
 	}
 	diffusion := c.Generator.Config
@@ -32,11 +34,17 @@ func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 		learner:   func(seed uint64) (learner, error) { return agent.New(sac, dev, seed) },
 		curiosity: func(seed uint64) (curiosity, error) { return relevance.NewICM(icm, dev, seed) },
 		generator: func(seed uint64) (generator, error) { return generative.New(diffusion, shape, dev, seed) },
-		relevance: func(name string, values relevance.Values, model curiosity) (relevance.Function, error) {
-			deps := relevance.Deps{Values: values}
-			if model != nil {
-				deps.ICM = model.(*relevance.ICM)
+		model: func(name string, seed uint64) (model, error) {
+			if name == relevanceRND {
+				return relevance.NewRND(c.rnd(shape), dev, seed)
 			}
+			return relevance.NewCount(c.count(shape))
+		},
+		relevance: func(name string, values relevance.Values, models map[string]model) (relevance.Function, error) {
+			deps := relevance.Deps{Values: values}
+			deps.ICM, _ = models[relevanceCuriosity].(*relevance.ICM)
+			deps.RND, _ = models[relevanceRND].(*relevance.RND)
+			deps.Count, _ = models[relevanceCount].(*relevance.Count)
 			return relevance.New(name, deps)
 		},
 	}, nil
@@ -56,4 +64,18 @@ func (c *Config) icm(shape replay.Shape) relevance.ICMConfig {
 	icm := c.Curiosity.ICMConfig
 	icm.Obs, icm.Act = shape.Obs, shape.Act
 	return icm
+}
+
+// rnd is the configuration of random network distillation.
+func (c *Config) rnd(shape replay.Shape) relevance.RNDConfig {
+	rnd := c.RND.RNDConfig
+	rnd.Obs, rnd.Act = shape.Obs, shape.Act
+	return rnd
+}
+
+// count is the configuration of pseudo-counts.
+func (c *Config) count(shape replay.Shape) relevance.CountConfig {
+	count := c.Count.CountConfig
+	count.Obs, count.Act = shape.Obs, shape.Act
+	return count
 }

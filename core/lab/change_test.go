@@ -96,7 +96,7 @@ func TestTransactions(t *testing.T) {
 			[]asked{{"fit to 4", "guidence", "1", false}, {"fit to 4", "guidance", "-1", false}, {"fit to 4", "guidance", "2", false},
 				{"fit to 4", "relevance", "dt", false}, {"fit to 4", "utd", "2.5", false}},
 			`refused: unknown knob "guidence": did you mean "guidance"?; refused: guidance: -1 is out of range: want a number from 0 to 10; ` +
-				"refused: guidance is 2 already; refused: relevance: dt is out of range: want one of curiosity, td, td-signed, return, reward, none; " +
+				"refused: guidance is 2 already; refused: relevance: dt is out of range: want one of curiosity, rnd, count, td, td-signed, return, reward, none; " +
 				"refused: utd: 2.5 is out of range: want a count from 1 to 40; " +
 				"refit of 10 at 20; refit of 10 at 40; refit of 10 at 60"},
 	} {
@@ -149,9 +149,9 @@ func TestAbandonedWorkIsCancelledAndKeepsOldTransitions(t *testing.T) {
 func TestKnobsOfOtherMethodsAreRefused(t *testing.T) {
 	w := newWorld()
 	for _, c := range []struct{ method, kind, knob, value, want string }{
-		{MethodSAC, GeneratorNone, "ratio", "1", "ratio: not used by sac: synther, pgr-reward, pgr-return, pgr-td, pgr-curiosity use it"},
-		{MethodSynthER, GeneratorDiffusion, "guidance", "1", "guidance: not used by synther: pgr-reward, pgr-return, pgr-td, pgr-curiosity use it"},
-		{MethodSynthER, GeneratorDiffusion, "relevance", "td", "relevance: not used by synther: pgr-reward, pgr-return, pgr-td, pgr-curiosity use it"},
+		{MethodSAC, GeneratorNone, "ratio", "1", "ratio: not used by sac: synther, pgr-reward, pgr-return, pgr-td, pgr-curiosity, pgr-rnd, pgr-count, pgr-noised-icm use it"},
+		{MethodSynthER, GeneratorDiffusion, "guidance", "1", "guidance: not used by synther: pgr-reward, pgr-return, pgr-td, pgr-curiosity, pgr-rnd, pgr-count, pgr-noised-icm use it"},
+		{MethodSynthER, GeneratorDiffusion, "relevance", "td", "relevance: not used by synther: pgr-reward, pgr-return, pgr-td, pgr-curiosity, pgr-rnd, pgr-count, pgr-noised-icm use it"},
 	} {
 		config := w.config()
 		config.Steps, config.Method, config.Generator.Kind = 2, c.method, c.kind

@@ -71,7 +71,7 @@ func (x *experiment) trainAgent(i int) error {
 		if err := x.update(m, i == x.Settings.UTD-1); err != nil {
 			return err
 		}
-		if err := x.trainModel(m); err != nil {
+		if err := x.trainModels(m); err != nil {
 			return err
 		}
 	}
@@ -130,34 +130,6 @@ func (s *Settings) checkMix() error {
 		return nil
 	}
 	return fmt.Errorf("ratio %g with hold=real: the batch would need more than %s rows", s.Ratio, thousands(mostRows))
-}
-
-// trainModel makes one update of the curiosity model where one is due: after
-// every curiosity.every critic updates, on a fresh batch of real transitions.
-func (x *experiment) trainModel(m *member) error {
-	every := x.config.Curiosity.Every
-	if every < 1 || m.Updates%uint64(every) != 0 || !x.config.prompted() {
-		return nil
-	}
-	if x.Settings.Relevance != relevanceCuriosity {
-		m.ModelMissed++
-		return nil
-	}
-	return x.updateModel(m)
-}
-
-func (x *experiment) updateModel(m *member) error {
-	b := m.model.Batch()
-	if err := m.mixerOfModel.Draw(b, replay.Mix{Real: b.Size}, m.real, nil, m.ModelUpdates); err != nil {
-		return err
-	}
-	loss, err := m.model.Train()
-	m.ModelUpdates++
-	if err != nil {
-		return x.diverged(m, "train curiosity", err)
-	}
-	m.Losses.addModel(loss)
-	return nil
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

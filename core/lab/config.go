@@ -27,6 +27,8 @@ type Config struct {
 	Evaluation Evaluation `toml:"evaluation"`
 	Agent      Agent      `toml:"agent"`
 	Curiosity  Curiosity  `toml:"curiosity"`
+	RND        RND        `toml:"rnd"`
+	Count      Count      `toml:"count"`
 	Generator  Generator  `toml:"generator"`
 	Knobs      Settings   `toml:"knobs"`
 

@@ -11,7 +11,7 @@ const sampleRows = 1024
 
 // reportScores describes F over a sample of real transitions.
 func (x *experiment) reportScores(m *member, number uint64) error {
-	if x.Settings.Relevance == relevanceNone {
+	if x.Settings.Relevance == relevanceNone || !m.built(x.Settings.Relevance) {
 		return nil
 	}
 	f, err := x.sampleScores(m, m.real, m.streams.scores.At(number).IntN)

@@ -155,6 +155,7 @@ type Losses struct {
 	Alpha     *run.Float `json:"alpha,omitempty"` // α itself
 	QMean     *run.Float `json:"q_mean,omitempty"`
 	Curiosity *run.Float `json:"curiosity,omitempty"`
+	RND       *run.Float `json:"rnd,omitempty"`
 }
 
 // Noted is what somebody wrote down.

@@ -22,3 +22,15 @@ type Curiosity struct {
 
 	relevance.ICMConfig
 }
+
+// RND is the part of random network distillation that is fixed for a run; the fields
+// of relevance.RNDConfig are keys of the same table.
+type RND struct {
+	Every  int `toml:"every"`  // critic updates between updates of the predictor
+	Warmup int `toml:"warmup"` // most updates that it makes up for when it was not in use before a refit
+
+	relevance.RNDConfig
+}
+
+// Count is the part of pseudo-counts that is fixed for a run.
+type Count struct{ relevance.CountConfig }

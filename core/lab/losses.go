@@ -7,10 +7,10 @@ import (
 
 // sums are the losses since the last line, and the latest ones.
 type sums struct {
-	Critic, Actor, QMean, Model mean
-	Latest                      agent.Losses // Actor is that of the last update which had one
-	LatestModel                 float64
-	Updates                     uint64
+	Critic, Actor, QMean, Model, RND mean
+	Latest                           agent.Losses // Actor is that of the last update which had one
+	LatestModel                      float64
+	Updates                          uint64
 }
 
 type mean struct {
@@ -42,20 +42,24 @@ func (s *sums) add(l agent.Losses, acted bool) {
 	s.Updates++
 }
 
-func (s *sums) addModel(loss float64) {
+func (s *sums) addModel(name string, loss float64) {
+	if name == relevanceRND {
+		s.RND.add(loss)
+		return
+	}
 	s.Model.add(loss)
 	s.LatestModel = loss
 }
 
 // take returns the means and starts anew; some says whether there were any.
 func (s *sums) take() (l Losses, some bool) {
-	some = s.Critic.N+s.Model.N > 0
-	l = Losses{Critic: s.Critic.value(), Actor: s.Actor.value(), QMean: s.QMean.value(), Curiosity: s.Model.value()}
+	some = s.Critic.N+s.Model.N+s.RND.N > 0
+	l = Losses{Critic: s.Critic.value(), Actor: s.Actor.value(), QMean: s.QMean.value(), Curiosity: s.Model.value(), RND: s.RND.value()}
 	if s.Critic.N > 0 {
 		alpha := run.Float(s.Latest.AlphaValue)
 		l.Alpha = &alpha
 	}
-	s.Critic, s.Actor, s.QMean, s.Model = mean{}, mean{}, mean{}, mean{}
+	s.Critic, s.Actor, s.QMean, s.Model, s.RND = mean{}, mean{}, mean{}, mean{}, mean{}
 	return l, some
 }
 

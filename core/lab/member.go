@@ -27,15 +27,8 @@ type learner interface {
 	Close() error
 }
 
-// curiosity is a relevance function that has to be trained; relevance.ICM in a
-// real run.
-type curiosity interface {
-	stateful
-	relevance.Function
-	Batch() *replay.Batch
-	Train() (loss float64, err error)
-	Close() error
-}
+// curiosity is the intrinsic curiosity model; relevance.ICM in a real run.
+type curiosity interface{ trained }
 
 // generator is G; generative.Diffusion in a real run.
 type generator interface {
@@ -57,9 +50,10 @@ type parts struct {
 	learner   func(seed uint64) (learner, error)
 	curiosity func(seed uint64) (curiosity, error)
 	generator func(seed uint64) (generator, error)
-	// relevance makes the function of that name; model is nil unless it is
-	// curiosity.
-	relevance func(name string, values relevance.Values, model curiosity) (relevance.Function, error)
+	// model makes the other models by the names of their functions.
+	model func(name string, seed uint64) (model, error)
+	// relevance makes the function of that name; models are those that there are.
+	relevance func(name string, values relevance.Values, models map[string]model) (relevance.Function, error)
 }
 
 // member is one agent of the cohort with its world and its data.
@@ -72,6 +66,8 @@ type member struct {
 	model curiosity // nil until relevance is curiosity for the first time
 	gen   generator // nil for methods without one
 	f     relevance.Function
+
+	models map[string]model // by the name of the function, as far as they are built; model is one
 
 	real, synthetic *replay.Ring
 	mixer           replay.Mixer
@@ -99,8 +95,8 @@ type memberState struct {
 	EpisodeStep   int
 	EpisodeReturn float64
 	Updates       uint64 // critic updates
-	ModelUpdates  uint64 // of the curiosity model
-	ModelMissed   int    // updates that were due while another relevance was chosen
+	Curiosity     modelState
+	RND           modelState
 	Losses        sums
 }
 
@@ -109,6 +105,7 @@ type streams struct {
 	explore   rng.Stream // random actions, by env step
 	replay    rng.Stream // batches, by critic update
 	curiosity rng.Stream // batches of the curiosity model, by its update
+	rnd       rng.Stream // batches of random network distillation, by its update
 	dormant   rng.Stream // states of the dormant ratio, by evaluation
 	scores    rng.Stream // transitions of the line scores, by evaluation
 	histogram rng.Stream // transitions of the histograms, by generation
@@ -120,7 +117,7 @@ func newStreams(seed uint64) streams {
 	return streams{
 		explore: s.Sub("explore"), replay: s.Sub("replay"), curiosity: s.Sub("curiosity"),
 		dormant: s.Sub("dormant"), scores: s.Sub("scores"), histogram: s.Sub("histogram"),
-		preview: s.Sub("preview"),
+		preview: s.Sub("preview"), rnd: s.Sub("rnd"),
 	}
 }
 
@@ -153,29 +150,39 @@ func (m *member) close() {
 	m.owned = nil
 }
 
-// makeRelevance makes the function of that name for m. A curiosity model is built
-// when it is chosen for the first time, and kept.
+// makeRelevance makes the function of that name for m, and the curiosity model if
+// there is one. A model is built when its function is chosen for the first time, and
+// kept.
 func (p *parts) makeRelevance(name string, m *member) (relevance.Function, curiosity, error) {
-	model := m.model
-	if name == relevanceCuriosity && model == nil {
-		var err error
-		if model, err = p.curiosity(m.seed); err != nil {
+	if learned(name) && m.models[name] == nil {
+		made, err := p.build(name, m.seed)
+		if err != nil {
 			return nil, nil, err
 		}
-		m.own(name, model)
+		m.own(name, made)
+		m.models[name] = made
 	}
-	f, err := p.relevance(name, m.agent, model)
-	return f, model, err
+	f, err := p.function(name, m)
+	icm, _ := m.models[relevanceCuriosity].(curiosity)
+	return f, icm, err
+}
+
+// build makes a model.
+func (p *parts) build(name string, seed uint64) (model, error) {
+	if name == relevanceCuriosity {
+		return p.curiosity(seed)
+	}
+	return p.model(name, seed)
 }
 
 // function makes the function of that name from what m has.
 func (p *parts) function(name string, m *member) (relevance.Function, error) {
-	return p.relevance(name, m.agent, m.model)
+	return p.relevance(name, m.agent, m.models)
 }
 
 // newMember builds one agent with its world.
 func (x *experiment) newMember(index int) (*member, error) {
-	m := &member{index: index, seed: x.config.Seed + uint64(index)}
+	m := &member{index: index, seed: x.config.Seed + uint64(index), models: map[string]model{}}
 	if err := x.furnish(m); err != nil {
 		m.close()
 		return nil, err

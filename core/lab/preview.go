@@ -112,7 +112,7 @@ func (x *experiment) planPreview(p *preview, k Knob) error {
 	now, then := x.Settings.Relevance, p.settings.Relevance
 	switch k.Name {
 	case "relevance":
-		if then != relevanceNone && !x.built(p.member, then) {
+		if then != relevanceNone && !p.member.built(then) {
 			p.Relevance = then
 			p.slices = append(p.slices, func() (bool, error) { return true, x.priceOf(p, then) })
 			return nil

@@ -8,35 +8,48 @@ import (
 	"pgrlab/core/replay"
 )
 
-// built says whether the member has everything that the function of that name needs.
-func (x *experiment) built(m *member, name string) bool {
-	return name != relevanceCuriosity || m.model != nil
-}
-
-// owedUpdates are the updates that a model makes up for before the next scoring.
-func (x *experiment) owedUpdates(m *member) int {
-	return min(m.ModelMissed, x.config.Curiosity.Warmup)
-}
-
 // priceOf lists the slices that find out what switching to a function costs whose
-// model does not exist: such a model is built beside everything, two updates on real
-// transitions are made, the second one is timed, and all of it is thrown away.
+// model does not exist: such a model is built beside everything, does a unit or two of
+// its work on real transitions against the clock, and is thrown away.
 func (x *experiment) priceOf(p *preview, name string) error {
 	m := p.member
-	model, err := x.parts.curiosity(m.seed)
+	made, err := x.parts.build(name, m.seed)
 	if err != nil {
 		return err
 	}
-	p.release = func() { model.Close() }
+	p.release = func() { made.Close() }
 	if m.real.Len() == 0 {
 		p.Cost = fmt.Sprintf("%s: its model is built and learns from the first update on", name)
 		return nil
 	}
-	mixer := replay.NewMixer(m.streams.preview)
-	batch, made := model.Batch(), uint64(0)
-	p.slices = append(p.slices, func() (bool, error) {
+	owed := x.owed(m, name)
+	switch made := made.(type) {
+	case counting:
+		p.slices = append(p.slices, func() (bool, error) {
+			rows := min(scoreRows, m.real.Len())
+			m.real.Gather(m.scoring, 0, spread(m.real, rows))
+			begin := x.now()
+			made.Begin(m.scoring, rows)
+			made.Observe(m.scoring, rows)
+			took := x.now().Sub(begin) * time.Duration(owed) / time.Duration(rows)
+			x.sayPrice(p, fmt.Sprintf("%s has seen nothing yet: a switch shows it all %s transitions first", name, thousands(owed)), took)
+			return true, nil
+		})
+	case trained:
+		p.slices = append(p.slices, x.timedUpdates(p, made, func(update time.Duration) {
+			x.sayPrice(p, fmt.Sprintf("%s has no model yet: a switch builds it and trains it on %s real batches first", name, thousands(owed)), time.Duration(owed)*update)
+		}))
+	}
+	return nil
+}
+
+// timedUpdates makes two updates of a model that is not the run's; say gets the time
+// of the second one.
+func (x *experiment) timedUpdates(p *preview, model trained, say func(update time.Duration)) func() (bool, error) {
+	mixer, batch, made := replay.NewMixer(p.member.streams.preview), model.Batch(), uint64(0)
+	return func() (bool, error) {
 		begin := x.now()
-		if err := mixer.Draw(batch, replay.Mix{Real: batch.Size}, m.real, nil, made); err != nil {
+		if err := mixer.Draw(batch, replay.Mix{Real: batch.Size}, p.member.real, nil, made); err != nil {
 			return false, err
 		}
 		if _, err := model.Train(); err != nil {
@@ -45,19 +58,15 @@ func (x *experiment) priceOf(p *preview, name string) error {
 		if made++; made < 2 {
 			return false, nil
 		}
-		x.sayPrice(p, name, x.now().Sub(begin))
+		say(x.now().Sub(begin))
 		return true, nil
-	})
-	return nil
+	}
 }
 
-// sayPrice puts the cost of a switch into words; update is the time of one of the
-// model's updates.
-func (x *experiment) sayPrice(p *preview, name string, update time.Duration) {
-	owed := x.owedUpdates(p.member)
-	warm := time.Duration(owed) * update
-	p.Cost = fmt.Sprintf("%s has no model yet: a switch builds it and trains it on %s real batches first, about %s", name, thousands(owed), roughly(warm))
-	p.CostSeconds = warm.Seconds()
+// sayPrice puts the cost of a switch into words.
+func (x *experiment) sayPrice(p *preview, what string, took time.Duration) {
+	p.Cost = fmt.Sprintf("%s, about %s", what, roughly(took))
+	p.CostSeconds = took.Seconds()
 	x.addRefit(p)
 }
 

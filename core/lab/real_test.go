@@ -21,6 +21,9 @@ func realConfig() Config {
 	c.Agent.Hidden, c.Agent.InitialAlpha = []int{8, 8}, 1
 	c.Curiosity.ICMConfig = relevance.DefaultICM(worldObs, worldAct)
 	c.Curiosity.Hidden, c.Curiosity.Batch, c.Curiosity.ScoreRows = 8, 8, 16
+	c.RND.RNDConfig = relevance.DefaultRND(worldObs, worldAct)
+	c.RND.Hidden, c.RND.Features, c.RND.Batch, c.RND.ScoreRows = 8, 4, 8, 16
+	c.Count.CountConfig = relevance.DefaultCount(worldObs, worldAct)
 	c.Generator.Config = generative.Default()
 	c.Generator.Width, c.Generator.Blocks, c.Generator.Embedding, c.Generator.Batch, c.Generator.Chunk = 16, 1, 8, 8, 16
 	c.Knobs.RefitEvery, c.Knobs.Samples, c.Knobs.GeneratorSteps = 12, 24, 12

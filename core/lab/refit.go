@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"pgrlab/core/generative"
@@ -13,9 +14,9 @@ import (
 const scoreRows = 4096
 
 // updateRelevance scores every real transition with F, for the fit that follows.
-// Members go in lockstep; all hold equally many transitions. A curiosity model
-// that missed updates while another F was chosen makes up for at most
-// curiosity.warmup of them first; its updates count as units of the phase.
+// Members go in lockstep; all hold equally many transitions. A model that missed
+// updates while another F was chosen makes up for some of them first, and pseudo-counts
+// see all transitions first; that counts as units of the phase.
 func (x *experiment) updateRelevance(ctx context.Context) error {
 	if x.entersAt(Fit) {
 		return nil // the scores have been taken
@@ -49,40 +50,27 @@ func (x *experiment) updateRelevance(ctx context.Context) error {
 }
 
 // startScoring binds the relevance function: a change from here on is for the next
-// refit. It returns the updates that the
-// curiosity model makes first.
+// refit. It returns the units of work that the function's model has to do first.
 func (x *experiment) startScoring(rows int) (owed int) {
 	x.bind(boundScoring)
-	x.scored = x.Settings.Relevance != relevanceNone
-	if x.Settings.Relevance == relevanceCuriosity {
-		owed = x.owedUpdates(x.first())
-	}
+	name := x.Settings.Relevance
+	x.scored = name != relevanceNone
+	owed = x.owed(x.first(), name)
 	x.total = owed + rows
 	for _, m := range x.members {
-		if x.Settings.Relevance == relevanceCuriosity {
-			m.ModelMissed = 0
+		if slices.Contains(trainedModels, name) {
+			m.stateOf(name).Missed = 0
 		}
 		m.scorer, m.scores = m.f, resized(m.scores, rows)
 	}
 	return owed
 }
 
-// modelUpdates is a slice of a curiosity model's warm-up.
-const modelUpdates = 4
-
 // scoreSlice does the units from done on; it returns how many.
 func (x *experiment) scoreSlice(done, owed, rows int) (n int, err error) {
 	defer x.meter.measure(Score, &n)()
 	if done < owed {
-		n = min(modelUpdates, owed-done)
-		for _, m := range x.members {
-			for range n {
-				if err := x.updateModel(m); err != nil {
-					return 0, err
-				}
-			}
-		}
-		return n, nil
+		return x.warm(done, owed)
 	}
 	first := done - owed
 	n = min(scoreRows, rows-first)

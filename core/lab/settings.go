@@ -118,7 +118,7 @@ func (k Knob) pick(field func(*Settings) *string) Knob {
 // knobs is the table.
 var knobs = []Knob{
 	Knob{Name: "relevance", Symbol: "F", Class: ClassRefit, Use: UsePrompts,
-		Choices: []string{"curiosity", "td", "td-signed", "return", "reward", "none"},
+		Choices: []string{"curiosity", "rnd", "count", "td", "td-signed", "return", "reward", "none"},
 		Doc:     "how interesting a transition is; none trains the generator without a condition"}.
 		pick(func(s *Settings) *string { return &s.Relevance }),
 	Knob{Name: "guidance", Symbol: "ω", Class: ClassGeneration, Use: UsePrompts | UseDiffusion, Min: 0, Max: 10, Step: 0.25,

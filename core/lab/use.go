@@ -19,6 +19,7 @@ var methods = []struct {
 }{
 	{MethodSAC, UseAlways}, {MethodREDQ, UseAlways}, {MethodSynthER, generated},
 	{"pgr-reward", prompted}, {"pgr-return", prompted}, {"pgr-td", prompted}, {"pgr-curiosity", prompted},
+	{"pgr-rnd", prompted}, {"pgr-count", prompted}, {"pgr-noised-icm", prompted},
 }
 
 // Methods names the built-in methods that use the knob.

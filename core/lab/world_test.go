@@ -67,12 +67,21 @@ func (w *world) parts() parts {
 			if err := w.call("build curiosity"); err != nil {
 				return nil, err
 			}
-			return &worldModel{w: w, batch: replay.NewBatch(worldShape, 4)}, nil
+			return &worldModel{w: w, name: relevanceCuriosity, batch: replay.NewBatch(worldShape, 4)}, nil
 		},
 		generator: func(seed uint64) (generator, error) { return &worldGenerator{w: w}, nil },
-		relevance: func(name string, values relevance.Values, model curiosity) (relevance.Function, error) {
-			if name == relevanceCuriosity {
-				return model, nil
+		model: func(name string, seed uint64) (model, error) {
+			if err := w.call("build %s", name); err != nil {
+				return nil, err
+			}
+			if name == relevanceRND {
+				return &worldModel{w: w, name: name, batch: replay.NewBatch(worldShape, 4)}, nil
+			}
+			return relevance.NewCount(relevance.DefaultCount(worldObs, worldAct))
+		},
+		relevance: func(name string, values relevance.Values, models map[string]model) (relevance.Function, error) {
+			if models[name] != nil {
+				return models[name], nil
 			}
 			return relevance.New(name, relevance.Deps{Values: values})
 		},
@@ -88,6 +97,7 @@ func (w *world) config() Config {
 		Evaluation: Evaluation{Every: 15, Episodes: 3, DormantStates: 8, DormantTau: 0.025},
 		Agent:      Agent{Hidden: []int{4}, Critics: 2, Subset: 2, Gamma: 0.99, PolicyDelay: 20},
 		Curiosity:  Curiosity{Every: 4, Warmup: 3},
+		RND:        RND{Every: 4, Warmup: 5},
 		Generator:  Generator{Kind: GeneratorDiffusion, Slice: 2},
 		Knobs: Settings{
 			Relevance: "curiosity", Guidance: 2, TopFraction: 0.25, Ratio: 0.5, Hold: HoldBatch, UTD: 4, Batch: 8,
@@ -336,11 +346,12 @@ func (a *worldAgent) Load(r io.Reader) error {
 
 type worldModel struct {
 	w       *world
+	name    string
 	batch   *replay.Batch
 	updates int
 }
 
-func (m *worldModel) Name() string         { return "curiosity" }
+func (m *worldModel) Name() string         { return m.name }
 func (m *worldModel) Batch() *replay.Batch { return m.batch }
 func (m *worldModel) Close() error         { return nil }
 
@@ -353,14 +364,14 @@ func (m *worldModel) Load(r io.Reader) error {
 
 func (m *worldModel) Train() (float64, error) {
 	m.updates++
-	return blend32(m.batch.Obs), m.w.call("train curiosity")
+	return blend32(m.batch.Obs), m.w.call("train %s", m.name)
 }
 
 func (m *worldModel) Score(dst []float32, b *replay.Batch, rows int) error {
 	for i := range rows {
 		dst[i] = float32(blend(float64(b.Obs[i*worldObs]), float64(m.updates)))
 	}
-	return m.w.call("score curiosity %d", rows)
+	return m.w.call("score %s %d", m.name, rows)
 }
 
 // worldGenerator needs as many calls for a generation as there are sampler steps,

@@ -112,6 +112,8 @@ func taskRows(d Deps) [][]string {
 // the knob.
 var relevanceDocs = map[string]string{
 	"curiosity": "error of a learned model of the dynamics: ½‖g(h(s),a) − h(s′)‖²",
+	"rnd":       "distance of a trained network to a random one: ½‖f̂(s′) − f(s′)‖²",
+	"count":     "rarity by pseudo-counts: (N̂(s,a) + 0.01)^(−1/2)",
 	"td":        "size of the temporal-difference error of the critics",
 	"td-signed": "temporal-difference error with its sign: better than expected first",
 	"return":    "what the critics expect from the state: Q(s, π(s))",

@@ -1,0 +1,77 @@
+package lab
+
+import (
+	"slices"
+	"testing"
+
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
+)
+
+// A switch to a function without a model builds it once, warms it on real data
+// before the next scoring, and then trains it along.
+func TestSwitchBuildsAndWarmsAModel(t *testing.T) {
+	w := newWorld()
+	c := w.config()
+	c.Knobs.Relevance, c.Schedule = "td", []string{"30:relevance=rnd!"}
+	l, _ := play(t, w, c)
+	if n := count(w.log, "build rnd"); n != 1 {
+		t.Errorf("built %d times", n)
+	}
+	// Of 25 updates missed until step 30 it makes up for 5, in slices of at most 4.
+	refit := slices.Index(w.log, "start fit 1 of 31 rows, 31 scores, lr 0.0003")
+	built := slices.Index(w.log, "build rnd")
+	if refit < 0 || built < 0 || built > refit {
+		t.Fatalf("no refit at step 31: %s", sequence(l))
+	}
+	if n := count(w.log[built:refit], "train rnd"); n != 1+5 { // one of step 31
+		t.Errorf("%d updates before the first fit to its scores", n)
+	}
+	if count(w.log[:built], "train curiosity")+count(w.log[built:], "train curiosity") != 0 {
+		t.Error("a model that nothing uses was trained")
+	}
+	losses, _ := bodies[Losses](l)
+	if last := losses[len(losses)-1]; last.RND == nil || last.Curiosity != nil {
+		t.Errorf("losses %+v", last)
+	}
+	if s := l.x.first().stateOf(relevanceRND); s.Missed != 0 || s.Updates < 30 {
+		t.Errorf("in the end %+v", s)
+	}
+}
+
+// Pseudo-counts are made from all real transitions, the oldest first, before each
+// scoring; before the first there is nothing to say about F.
+func TestCountsAreMadeAnewBeforeEachScoring(t *testing.T) {
+	w := newWorld()
+	c := w.config()
+	c.Method, c.Knobs.Relevance = "pgr-count", relevanceCount
+	l, _ := play(t, w, c)
+	m := l.x.first().models[relevanceCount].(*relevance.Count)
+	if m.Seen() != 60 {
+		t.Errorf("the density has seen %d transitions at the last refit, want 60", m.Seen())
+	}
+	scores, steps := bodies[Scores](l)
+	if !slices.Equal(steps, []int{30, 45, 60}) || scores[0].Relevance != "count" {
+		t.Errorf("scores at %v: %+v", steps, scores)
+	}
+	if s := l.Snapshot(); s.FReal == nil || !(s.FReal.Min > 0 && s.FReal.Max <= 10) {
+		t.Errorf("F of real transitions: %+v", s.FReal)
+	}
+}
+
+func TestOldestGoesRoundTheRing(t *testing.T) {
+	r := replay.NewRing(worldShape, 5)
+	for i := range 8 {
+		r.Add(replay.Transition{Obs: []float32{float32(i), 0}, Act: []float32{0}, Next: []float32{0, 0}})
+	}
+	var got []float32
+	for _, slot := range append(oldest(r, 0, 3), oldest(r, 3, 2)...) {
+		got = append(got, r.Row(slot)[0])
+	}
+	if !slices.Equal(got, []float32{3, 4, 5, 6, 7}) {
+		t.Errorf("the transitions in their order are %v", got)
+	}
+	if got := spread(r, 3); !slices.Equal(got, []int{0, 1, 3}) {
+		t.Errorf("spread slots are %v", got)
+	}
+}
