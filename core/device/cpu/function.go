@@ -10,7 +10,7 @@ import (
 func init() {
 	for code, f := range map[device.Code]func(k *kernel.Family, dst, z []float32){
 		device.Exp: (*kernel.Family).Exp, device.Log: (*kernel.Family).Log,
-		device.Softplus: each(softplus), device.Sigmoid: each(sigmoid),
+		device.Softplus: (*kernel.Family).Softplus, device.Sigmoid: (*kernel.Family).Sigmoid,
 		device.Square: func(k *kernel.Family, dst, x []float32) { k.Mul(dst, x, x) },
 		device.Sqrt:   each(math.Sqrt),
 		device.Symlog: each(func(x float64) float64 { return math.Copysign(math.Log1p(math.Abs(x)), x) }),
@@ -22,9 +22,8 @@ func init() {
 		lowerings[code] = unary(f)
 	}
 	for code, f := range map[device.Code]func(k *kernel.Family, dst, a, b []float32){
-		device.SoftplusGrad: each2(func(dy, x float32) float32 { return dy * float32(sigmoid(float64(x))) }),
-		device.SigmoidGrad:  each2(func(dy, y float32) float32 { return dy * y * (1 - y) }),
-		device.SymlogGrad:   each2(func(dy, x float32) float32 { return dy / (1 + max(x, -x)) }),
+		device.SoftplusGrad: (*kernel.Family).SoftplusGrad, device.SigmoidGrad: (*kernel.Family).SigmoidGrad,
+		device.SymlogGrad: each2(func(dy, x float32) float32 { return dy / (1 + max(x, -x)) }),
 		device.SymexpGrad: each2(func(dy, x float32) float32 {
 			return float32(float64(dy) * math.Exp(math.Abs(float64(x))))
 		}),

@@ -7299,6 +7299,182 @@ done:
 	VZEROUPPER
 	RET
 
+// func avx2SigmoidGrad(n int, dst *float32, a *float32, b *float32)
+// Requires: AVX, FMA3
+TEXT ·avx2SigmoidGrad(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), AX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ dst+8(FP), SI
+	XORQ CX, CX
+
+blocksxxxx:
+	CMPQ         AX, $0x00000020
+	JLT          afterxxxx
+	VMOVUPS      (DX)(CX*4), Y0
+	VMOVUPS      (BX)(CX*4), Y1
+	VMOVAPS      Y1, Y2
+	VFNMADD231PS Y1, Y1, Y2
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      Y0, (SI)(CX*4)
+	VMOVUPS      32(DX)(CX*4), Y0
+	VMOVUPS      32(BX)(CX*4), Y1
+	VMOVAPS      Y1, Y2
+	VFNMADD231PS Y1, Y1, Y2
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      Y0, 32(SI)(CX*4)
+	VMOVUPS      64(DX)(CX*4), Y0
+	VMOVUPS      64(BX)(CX*4), Y1
+	VMOVAPS      Y1, Y2
+	VFNMADD231PS Y1, Y1, Y2
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      Y0, 64(SI)(CX*4)
+	VMOVUPS      96(DX)(CX*4), Y0
+	VMOVUPS      96(BX)(CX*4), Y1
+	VMOVAPS      Y1, Y2
+	VFNMADD231PS Y1, Y1, Y2
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      Y0, 96(SI)(CX*4)
+	ADDQ         $0x00000020, CX
+	SUBQ         $0x00000020, AX
+	JMP          blocksxxxx
+
+afterxxxx:
+blocksx:
+	CMPQ         AX, $0x00000008
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Y0
+	VMOVUPS      (BX)(CX*4), Y1
+	VMOVAPS      Y1, Y2
+	VFNMADD231PS Y1, Y1, Y2
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      Y0, (SI)(CX*4)
+	ADDQ         $0x00000008, CX
+	SUBQ         $0x00000008, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	LEAQ         ramp<>+0(SB), DI
+	MOVQ         $0x00000008, R8
+	SUBQ         AX, R8
+	VMOVUPS      (DI)(R8*4), Y0
+	VMASKMOVPS   (DX)(CX*4), Y0, Y1
+	VMASKMOVPS   (BX)(CX*4), Y0, Y2
+	VMOVAPS      Y2, Y3
+	VFNMADD231PS Y2, Y2, Y3
+	VMULPS       Y3, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (SI)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2SoftplusGrad(n int, dst *float32, a *float32, b *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·avx2SoftplusGrad(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), AX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ dst+8(FP), SI
+	XORQ CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000008
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Y0
+	VMOVUPS      (BX)(CX*4), Y1
+	VPOR         c80000000<>+0(SB), Y1, Y2
+	VMOVUPS      cc2dc0000<>+0(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VMULPS       c3fb8aa3b<>+0(SB), Y2, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VMOVAPS      Y2, Y2
+	VFNMADD231PS c3f317218<>+0(SB), Y3, Y2
+	VFNMADD231PS cb102e308<>+0(SB), Y3, Y2
+	VMOVUPS      c39506967<>+0(SB), Y4
+	VFMADD213PS  c3ab743ce<>+0(SB), Y2, Y4
+	VFMADD213PS  c3c088908<>+0(SB), Y2, Y4
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y2, Y4
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y2, Y4
+	VFMADD213PS  c3f000000<>+0(SB), Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VADDPS       c3f800000<>+0(SB), Y2, Y2
+	VCVTPS2DQ    Y3, Y3
+	VPSRAD       $0x01, Y3, Y4
+	VPSUBD       Y4, Y3, Y3
+	VPADDD       c0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y2, Y2
+	VPADDD       c0000007f<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VCMPPS       $0x11, Y4, Y1, Y1
+	VMOVUPS      c3f800000<>+0(SB), Y4
+	VBLENDVPS    Y1, Y2, Y4, Y5
+	VMULPS       Y3, Y2, Y2
+	VADDPS       Y4, Y2, Y2
+	VDIVPS       Y2, Y5, Y2
+	VBLENDVPS    Y1, Y3, Y4, Y1
+	VMULPS       Y2, Y0, Y0
+	VMULPS       Y1, Y0, Y0
+	VMOVUPS      Y0, (SI)(CX*4)
+	ADDQ         $0x00000008, CX
+	SUBQ         $0x00000008, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	LEAQ         ramp<>+0(SB), DI
+	MOVQ         $0x00000008, R8
+	SUBQ         AX, R8
+	VMOVUPS      (DI)(R8*4), Y0
+	VMASKMOVPS   (DX)(CX*4), Y0, Y1
+	VMASKMOVPS   (BX)(CX*4), Y0, Y2
+	VPOR         c80000000<>+0(SB), Y2, Y3
+	VMOVUPS      cc2dc0000<>+0(SB), Y4
+	VMAXPS       Y3, Y4, Y3
+	VMULPS       c3fb8aa3b<>+0(SB), Y3, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VMOVAPS      Y3, Y3
+	VFNMADD231PS c3f317218<>+0(SB), Y4, Y3
+	VFNMADD231PS cb102e308<>+0(SB), Y4, Y3
+	VMOVUPS      c39506967<>+0(SB), Y5
+	VFMADD213PS  c3ab743ce<>+0(SB), Y3, Y5
+	VFMADD213PS  c3c088908<>+0(SB), Y3, Y5
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y3, Y5
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y3, Y5
+	VFMADD213PS  c3f000000<>+0(SB), Y3, Y5
+	VMULPS       Y3, Y3, Y6
+	VFMADD231PS  Y5, Y6, Y3
+	VADDPS       c3f800000<>+0(SB), Y3, Y3
+	VCVTPS2DQ    Y4, Y4
+	VPSRAD       $0x01, Y4, Y5
+	VPSUBD       Y5, Y4, Y4
+	VPADDD       c0000007f<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y3, Y3
+	VPADDD       c0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VCMPPS       $0x11, Y5, Y2, Y2
+	VMOVUPS      c3f800000<>+0(SB), Y5
+	VBLENDVPS    Y2, Y3, Y5, Y6
+	VMULPS       Y4, Y3, Y3
+	VADDPS       Y5, Y3, Y3
+	VDIVPS       Y3, Y6, Y3
+	VBLENDVPS    Y2, Y4, Y5, Y2
+	VMULPS       Y3, Y1, Y1
+	VMULPS       Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (SI)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
 // func avx2ReLU(n int, dst *float32, x *float32)
 // Requires: AVX, AVX2
 TEXT ·avx2ReLU(SB), NOSPLIT, $0-24
@@ -8139,6 +8315,250 @@ DATA c7f800000<>+20(SB)/4, $0x7f800000
 DATA c7f800000<>+24(SB)/4, $0x7f800000
 DATA c7f800000<>+28(SB)/4, $0x7f800000
 GLOBL c7f800000<>(SB), RODATA|NOPTR, $32
+
+// func avx2Sigmoid(n int, dst *float32, x *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·avx2Sigmoid(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ x+16(FP), DX
+	MOVQ dst+8(FP), BX
+	XORQ CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000008
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Y0
+	VPOR         c80000000<>+0(SB), Y0, Y1
+	VMOVUPS      cc2dc0000<>+0(SB), Y2
+	VMAXPS       Y1, Y2, Y1
+	VMULPS       c3fb8aa3b<>+0(SB), Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VMOVAPS      Y1, Y1
+	VFNMADD231PS c3f317218<>+0(SB), Y2, Y1
+	VFNMADD231PS cb102e308<>+0(SB), Y2, Y1
+	VMOVUPS      c39506967<>+0(SB), Y3
+	VFMADD213PS  c3ab743ce<>+0(SB), Y1, Y3
+	VFMADD213PS  c3c088908<>+0(SB), Y1, Y3
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y1, Y3
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y1, Y3
+	VFMADD213PS  c3f000000<>+0(SB), Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VFMADD231PS  Y3, Y4, Y1
+	VADDPS       c3f800000<>+0(SB), Y1, Y1
+	VCVTPS2DQ    Y2, Y2
+	VPSRAD       $0x01, Y2, Y3
+	VPSUBD       Y3, Y2, Y2
+	VPADDD       c0000007f<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y1, Y1
+	VPADDD       c0000007f<>+0(SB), Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VPXOR        Y3, Y3, Y3
+	VCMPPS       $0x11, Y3, Y0, Y0
+	VMOVUPS      c3f800000<>+0(SB), Y3
+	VBLENDVPS    Y0, Y1, Y3, Y4
+	VMULPS       Y2, Y1, Y1
+	VADDPS       Y3, Y1, Y1
+	VDIVPS       Y1, Y4, Y1
+	VBLENDVPS    Y0, Y2, Y3, Y0
+	VMULPS       Y0, Y1, Y0
+	VMOVUPS      Y0, (BX)(CX*4)
+	ADDQ         $0x00000008, CX
+	SUBQ         $0x00000008, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	LEAQ         ramp<>+0(SB), SI
+	MOVQ         $0x00000008, DI
+	SUBQ         AX, DI
+	VMOVUPS      (SI)(DI*4), Y0
+	VMASKMOVPS   (DX)(CX*4), Y0, Y1
+	VPOR         c80000000<>+0(SB), Y1, Y2
+	VMOVUPS      cc2dc0000<>+0(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VMULPS       c3fb8aa3b<>+0(SB), Y2, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VMOVAPS      Y2, Y2
+	VFNMADD231PS c3f317218<>+0(SB), Y3, Y2
+	VFNMADD231PS cb102e308<>+0(SB), Y3, Y2
+	VMOVUPS      c39506967<>+0(SB), Y4
+	VFMADD213PS  c3ab743ce<>+0(SB), Y2, Y4
+	VFMADD213PS  c3c088908<>+0(SB), Y2, Y4
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y2, Y4
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y2, Y4
+	VFMADD213PS  c3f000000<>+0(SB), Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VADDPS       c3f800000<>+0(SB), Y2, Y2
+	VCVTPS2DQ    Y3, Y3
+	VPSRAD       $0x01, Y3, Y4
+	VPSUBD       Y4, Y3, Y3
+	VPADDD       c0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y2, Y2
+	VPADDD       c0000007f<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VCMPPS       $0x11, Y4, Y1, Y1
+	VMOVUPS      c3f800000<>+0(SB), Y4
+	VBLENDVPS    Y1, Y2, Y4, Y5
+	VMULPS       Y3, Y2, Y2
+	VADDPS       Y4, Y2, Y2
+	VDIVPS       Y2, Y5, Y2
+	VBLENDVPS    Y1, Y3, Y4, Y1
+	VMULPS       Y1, Y2, Y1
+	VMASKMOVPS   Y1, Y0, (BX)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2Softplus(n int, dst *float32, x *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·avx2Softplus(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ x+16(FP), DX
+	MOVQ dst+8(FP), BX
+	XORQ CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000008
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Y0
+	VPOR         c80000000<>+0(SB), Y0, Y1
+	VMOVUPS      cc2dc0000<>+0(SB), Y2
+	VMAXPS       Y1, Y2, Y1
+	VMULPS       c3fb8aa3b<>+0(SB), Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VMOVAPS      Y1, Y1
+	VFNMADD231PS c3f317218<>+0(SB), Y2, Y1
+	VFNMADD231PS cb102e308<>+0(SB), Y2, Y1
+	VMOVUPS      c39506967<>+0(SB), Y3
+	VFMADD213PS  c3ab743ce<>+0(SB), Y1, Y3
+	VFMADD213PS  c3c088908<>+0(SB), Y1, Y3
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y1, Y3
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y1, Y3
+	VFMADD213PS  c3f000000<>+0(SB), Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VFMADD231PS  Y3, Y4, Y1
+	VADDPS       c3f800000<>+0(SB), Y1, Y1
+	VCVTPS2DQ    Y2, Y2
+	VPSRAD       $0x01, Y2, Y3
+	VPSUBD       Y3, Y2, Y2
+	VPADDD       c0000007f<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y1, Y1
+	VPADDD       c0000007f<>+0(SB), Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y1, Y1
+	VCMPPS       $0x11, c3ed413cd<>+0(SB), Y1, Y2
+	VSUBPS       c3f800000<>+0(SB), Y1, Y3
+	VMULPS       c3f000000<>+0(SB), Y3, Y3
+	VBLENDVPS    Y2, Y1, Y3, Y1
+	VPXOR        Y3, Y3, Y3
+	VMOVUPS      c3f800000<>+0(SB), Y4
+	VBLENDVPS    Y2, Y3, Y4, Y2
+	VADDPS       c40000000<>+0(SB), Y1, Y3
+	VDIVPS       Y3, Y1, Y3
+	VMULPS       Y3, Y3, Y4
+	VMOVUPS      c3e789e26<>+0(SB), Y5
+	VFMADD213PS  c3e91e9ee<>+0(SB), Y4, Y5
+	VFMADD213PS  c3eccce13<>+0(SB), Y4, Y5
+	VFMADD213PS  c3f2aaaaa<>+0(SB), Y4, Y5
+	VMULPS       Y4, Y5, Y4
+	VMULPS       Y1, Y1, Y5
+	VMULPS       c3f000000<>+0(SB), Y5, Y5
+	VMULPS       c3717f7d1<>+0(SB), Y2, Y6
+	VADDPS       Y5, Y4, Y4
+	VFMADD231PS  Y4, Y3, Y6
+	VSUBPS       Y5, Y6, Y3
+	VADDPS       Y1, Y3, Y1
+	VFMADD231PS  c3f317180<>+0(SB), Y2, Y1
+	VPXOR        Y2, Y2, Y2
+	VMAXPS       Y0, Y2, Y0
+	VADDPS       Y0, Y1, Y0
+	VMOVUPS      Y0, (BX)(CX*4)
+	ADDQ         $0x00000008, CX
+	SUBQ         $0x00000008, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	LEAQ         ramp<>+0(SB), SI
+	MOVQ         $0x00000008, DI
+	SUBQ         AX, DI
+	VMOVUPS      (SI)(DI*4), Y0
+	VMASKMOVPS   (DX)(CX*4), Y0, Y1
+	VPOR         c80000000<>+0(SB), Y1, Y2
+	VMOVUPS      cc2dc0000<>+0(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VMULPS       c3fb8aa3b<>+0(SB), Y2, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VMOVAPS      Y2, Y2
+	VFNMADD231PS c3f317218<>+0(SB), Y3, Y2
+	VFNMADD231PS cb102e308<>+0(SB), Y3, Y2
+	VMOVUPS      c39506967<>+0(SB), Y4
+	VFMADD213PS  c3ab743ce<>+0(SB), Y2, Y4
+	VFMADD213PS  c3c088908<>+0(SB), Y2, Y4
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y2, Y4
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y2, Y4
+	VFMADD213PS  c3f000000<>+0(SB), Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VADDPS       c3f800000<>+0(SB), Y2, Y2
+	VCVTPS2DQ    Y3, Y3
+	VPSRAD       $0x01, Y3, Y4
+	VPSUBD       Y4, Y3, Y3
+	VPADDD       c0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y2, Y2
+	VPADDD       c0000007f<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y2, Y2
+	VCMPPS       $0x11, c3ed413cd<>+0(SB), Y2, Y3
+	VSUBPS       c3f800000<>+0(SB), Y2, Y4
+	VMULPS       c3f000000<>+0(SB), Y4, Y4
+	VBLENDVPS    Y3, Y2, Y4, Y2
+	VPXOR        Y4, Y4, Y4
+	VMOVUPS      c3f800000<>+0(SB), Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VADDPS       c40000000<>+0(SB), Y2, Y4
+	VDIVPS       Y4, Y2, Y4
+	VMULPS       Y4, Y4, Y5
+	VMOVUPS      c3e789e26<>+0(SB), Y6
+	VFMADD213PS  c3e91e9ee<>+0(SB), Y5, Y6
+	VFMADD213PS  c3eccce13<>+0(SB), Y5, Y6
+	VFMADD213PS  c3f2aaaaa<>+0(SB), Y5, Y6
+	VMULPS       Y5, Y6, Y5
+	VMULPS       Y2, Y2, Y6
+	VMULPS       c3f000000<>+0(SB), Y6, Y6
+	VMULPS       c3717f7d1<>+0(SB), Y3, Y7
+	VADDPS       Y6, Y5, Y5
+	VFMADD231PS  Y5, Y4, Y7
+	VSUBPS       Y6, Y7, Y4
+	VADDPS       Y2, Y4, Y2
+	VFMADD231PS  c3f317180<>+0(SB), Y3, Y2
+	VPXOR        Y3, Y3, Y3
+	VMAXPS       Y1, Y3, Y1
+	VADDPS       Y1, Y2, Y1
+	VMASKMOVPS   Y1, Y0, (BX)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA c3ed413cd<>+0(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+4(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+8(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+12(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+16(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+20(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+24(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+28(SB)/4, $0x3ed413cd
+GLOBL c3ed413cd<>(SB), RODATA|NOPTR, $32
 
 // func avx2Scale(n int, dst *float32, a *float32, c float32)
 // Requires: AVX

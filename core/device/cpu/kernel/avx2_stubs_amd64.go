@@ -114,6 +114,12 @@ func avx2MishGrad(n int, dst *float32, a *float32, b *float32)
 func avx2ELUGrad(n int, dst *float32, a *float32, b *float32)
 
 //go:noescape
+func avx2SigmoidGrad(n int, dst *float32, a *float32, b *float32)
+
+//go:noescape
+func avx2SoftplusGrad(n int, dst *float32, a *float32, b *float32)
+
+//go:noescape
 func avx2ReLU(n int, dst *float32, x *float32)
 
 //go:noescape
@@ -133,6 +139,12 @@ func avx2Exp(n int, dst *float32, x *float32)
 
 //go:noescape
 func avx2Log(n int, dst *float32, x *float32)
+
+//go:noescape
+func avx2Sigmoid(n int, dst *float32, x *float32)
+
+//go:noescape
+func avx2Softplus(n int, dst *float32, x *float32)
 
 //go:noescape
 func avx2Scale(n int, dst *float32, a *float32, c float32)

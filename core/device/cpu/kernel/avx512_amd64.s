@@ -16067,6 +16067,180 @@ done:
 	VZEROUPPER
 	RET
 
+// func avx512SigmoidGrad(n int, dst *float32, a *float32, b *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·avx512SigmoidGrad(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), AX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ dst+8(FP), SI
+	XORQ CX, CX
+
+blocksxxxx:
+	CMPQ         AX, $0x00000040
+	JLT          afterxxxx
+	VMOVUPS      (DX)(CX*4), Z0
+	VMOVUPS      (BX)(CX*4), Z1
+	VMOVAPS      Z1, Z2
+	VFNMADD231PS Z1, Z1, Z2
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      Z0, (SI)(CX*4)
+	VMOVUPS      64(DX)(CX*4), Z0
+	VMOVUPS      64(BX)(CX*4), Z1
+	VMOVAPS      Z1, Z2
+	VFNMADD231PS Z1, Z1, Z2
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      Z0, 64(SI)(CX*4)
+	VMOVUPS      128(DX)(CX*4), Z0
+	VMOVUPS      128(BX)(CX*4), Z1
+	VMOVAPS      Z1, Z2
+	VFNMADD231PS Z1, Z1, Z2
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      Z0, 128(SI)(CX*4)
+	VMOVUPS      192(DX)(CX*4), Z0
+	VMOVUPS      192(BX)(CX*4), Z1
+	VMOVAPS      Z1, Z2
+	VFNMADD231PS Z1, Z1, Z2
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      Z0, 192(SI)(CX*4)
+	ADDQ         $0x00000040, CX
+	SUBQ         $0x00000040, AX
+	JMP          blocksxxxx
+
+afterxxxx:
+blocksx:
+	CMPQ         AX, $0x00000010
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Z0
+	VMOVUPS      (BX)(CX*4), Z1
+	VMOVAPS      Z1, Z2
+	VFNMADD231PS Z1, Z1, Z2
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      Z0, (SI)(CX*4)
+	ADDQ         $0x00000010, CX
+	SUBQ         $0x00000010, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	MOVL         $0x0000ffff, DI
+	BZHIL        AX, DI, DI
+	KMOVW        DI, K1
+	VMOVUPS.Z    (DX)(CX*4), K1, Z0
+	VMOVUPS.Z    (BX)(CX*4), K1, Z1
+	VMOVAPS      Z1, Z2
+	VFNMADD231PS Z1, Z1, Z2
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      Z0, K1, (SI)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512SoftplusGrad(n int, dst *float32, a *float32, b *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·avx512SoftplusGrad(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), AX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ dst+8(FP), SI
+	XORQ CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000010
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Z0
+	VMOVUPS      (BX)(CX*4), Z1
+	VPORD        c80000000<>+0(SB), Z1, Z2
+	VMOVUPS      cc2dc0000<>+0(SB), Z3
+	VMAXPS       Z2, Z3, Z2
+	VMULPS       c3fb8aa3b<>+0(SB), Z2, Z3
+	VRNDSCALEPS  $0x08, Z3, Z3
+	VMOVAPS      Z2, Z2
+	VFNMADD231PS c3f317218<>+0(SB), Z3, Z2
+	VFNMADD231PS cb102e308<>+0(SB), Z3, Z2
+	VMOVUPS      c39506967<>+0(SB), Z10
+	VFMADD213PS  c3ab743ce<>+0(SB), Z2, Z10
+	VFMADD213PS  c3c088908<>+0(SB), Z2, Z10
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z2, Z10
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z2, Z10
+	VFMADD213PS  c3f000000<>+0(SB), Z2, Z10
+	VMULPS       Z2, Z2, Z11
+	VFMADD231PS  Z10, Z11, Z2
+	VADDPS       c3f800000<>+0(SB), Z2, Z2
+	VCVTPS2DQ    Z3, Z3
+	VPSRAD       $0x01, Z3, Z10
+	VPSUBD       Z10, Z3, Z3
+	VPADDD       c0000007f<>+0(SB), Z10, Z10
+	VPSLLD       $0x17, Z10, Z10
+	VMULPS       Z10, Z2, Z2
+	VPADDD       c0000007f<>+0(SB), Z3, Z3
+	VPSLLD       $0x17, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VCMPPS       $0x11, Z4, Z1, K1
+	VMOVUPS      c3f800000<>+0(SB), Z1
+	VBLENDMPS    Z2, Z1, K1, Z5
+	VMULPS       Z3, Z2, Z2
+	VADDPS       Z1, Z2, Z2
+	VDIVPS       Z2, Z5, Z2
+	VBLENDMPS    Z3, Z1, K1, Z6
+	VMULPS       Z2, Z0, Z0
+	VMULPS       Z6, Z0, Z0
+	VMOVUPS      Z0, (SI)(CX*4)
+	ADDQ         $0x00000010, CX
+	SUBQ         $0x00000010, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	MOVL         $0x0000ffff, DI
+	BZHIL        AX, DI, DI
+	KMOVW        DI, K1
+	VMOVUPS.Z    (DX)(CX*4), K1, Z0
+	VMOVUPS.Z    (BX)(CX*4), K1, Z1
+	VPORD        c80000000<>+0(SB), Z1, Z2
+	VMOVUPS      cc2dc0000<>+0(SB), Z3
+	VMAXPS       Z2, Z3, Z2
+	VMULPS       c3fb8aa3b<>+0(SB), Z2, Z3
+	VRNDSCALEPS  $0x08, Z3, Z3
+	VMOVAPS      Z2, Z2
+	VFNMADD231PS c3f317218<>+0(SB), Z3, Z2
+	VFNMADD231PS cb102e308<>+0(SB), Z3, Z2
+	VMOVUPS      c39506967<>+0(SB), Z4
+	VFMADD213PS  c3ab743ce<>+0(SB), Z2, Z4
+	VFMADD213PS  c3c088908<>+0(SB), Z2, Z4
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z2, Z4
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z2, Z4
+	VFMADD213PS  c3f000000<>+0(SB), Z2, Z4
+	VMULPS       Z2, Z2, Z5
+	VFMADD231PS  Z4, Z5, Z2
+	VADDPS       c3f800000<>+0(SB), Z2, Z2
+	VCVTPS2DQ    Z3, Z3
+	VPSRAD       $0x01, Z3, Z4
+	VPSUBD       Z4, Z3, Z3
+	VPADDD       c0000007f<>+0(SB), Z4, Z4
+	VPSLLD       $0x17, Z4, Z4
+	VMULPS       Z4, Z2, Z2
+	VPADDD       c0000007f<>+0(SB), Z3, Z3
+	VPSLLD       $0x17, Z3, Z3
+	VPXORD       Z7, Z7, Z7
+	VCMPPS       $0x11, Z7, Z1, K2
+	VMOVUPS      c3f800000<>+0(SB), Z1
+	VBLENDMPS    Z2, Z1, K2, Z8
+	VMULPS       Z3, Z2, Z2
+	VADDPS       Z1, Z2, Z2
+	VDIVPS       Z2, Z8, Z2
+	VBLENDMPS    Z3, Z1, K2, Z9
+	VMULPS       Z2, Z0, Z0
+	VMULPS       Z9, Z0, Z0
+	VMOVUPS      Z0, K1, (SI)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
 // func avx512ReLU(n int, dst *float32, x *float32)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·avx512ReLU(SB), NOSPLIT, $0-24
@@ -17060,6 +17234,256 @@ DATA c7f800000<>+52(SB)/4, $0x7f800000
 DATA c7f800000<>+56(SB)/4, $0x7f800000
 DATA c7f800000<>+60(SB)/4, $0x7f800000
 GLOBL c7f800000<>(SB), RODATA|NOPTR, $64
+
+// func avx512Sigmoid(n int, dst *float32, x *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·avx512Sigmoid(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ x+16(FP), DX
+	MOVQ dst+8(FP), BX
+	XORQ CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000010
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Z0
+	VPORD        c80000000<>+0(SB), Z0, Z1
+	VMOVUPS      cc2dc0000<>+0(SB), Z2
+	VMAXPS       Z1, Z2, Z1
+	VMULPS       c3fb8aa3b<>+0(SB), Z1, Z2
+	VRNDSCALEPS  $0x08, Z2, Z2
+	VMOVAPS      Z1, Z1
+	VFNMADD231PS c3f317218<>+0(SB), Z2, Z1
+	VFNMADD231PS cb102e308<>+0(SB), Z2, Z1
+	VMOVUPS      c39506967<>+0(SB), Z9
+	VFMADD213PS  c3ab743ce<>+0(SB), Z1, Z9
+	VFMADD213PS  c3c088908<>+0(SB), Z1, Z9
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z1, Z9
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z1, Z9
+	VFMADD213PS  c3f000000<>+0(SB), Z1, Z9
+	VMULPS       Z1, Z1, Z10
+	VFMADD231PS  Z9, Z10, Z1
+	VADDPS       c3f800000<>+0(SB), Z1, Z1
+	VCVTPS2DQ    Z2, Z2
+	VPSRAD       $0x01, Z2, Z9
+	VPSUBD       Z9, Z2, Z2
+	VPADDD       c0000007f<>+0(SB), Z9, Z9
+	VPSLLD       $0x17, Z9, Z9
+	VMULPS       Z9, Z1, Z1
+	VPADDD       c0000007f<>+0(SB), Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VCMPPS       $0x11, Z3, Z0, K1
+	VMOVUPS      c3f800000<>+0(SB), Z0
+	VBLENDMPS    Z1, Z0, K1, Z4
+	VMULPS       Z2, Z1, Z1
+	VADDPS       Z0, Z1, Z1
+	VDIVPS       Z1, Z4, Z1
+	VBLENDMPS    Z2, Z0, K1, Z5
+	VMULPS       Z5, Z1, Z0
+	VMOVUPS      Z0, (BX)(CX*4)
+	ADDQ         $0x00000010, CX
+	SUBQ         $0x00000010, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	MOVL         $0x0000ffff, SI
+	BZHIL        AX, SI, SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (DX)(CX*4), K1, Z0
+	VPORD        c80000000<>+0(SB), Z0, Z1
+	VMOVUPS      cc2dc0000<>+0(SB), Z2
+	VMAXPS       Z1, Z2, Z1
+	VMULPS       c3fb8aa3b<>+0(SB), Z1, Z2
+	VRNDSCALEPS  $0x08, Z2, Z2
+	VMOVAPS      Z1, Z1
+	VFNMADD231PS c3f317218<>+0(SB), Z2, Z1
+	VFNMADD231PS cb102e308<>+0(SB), Z2, Z1
+	VMOVUPS      c39506967<>+0(SB), Z3
+	VFMADD213PS  c3ab743ce<>+0(SB), Z1, Z3
+	VFMADD213PS  c3c088908<>+0(SB), Z1, Z3
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z1, Z3
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z1, Z3
+	VFMADD213PS  c3f000000<>+0(SB), Z1, Z3
+	VMULPS       Z1, Z1, Z4
+	VFMADD231PS  Z3, Z4, Z1
+	VADDPS       c3f800000<>+0(SB), Z1, Z1
+	VCVTPS2DQ    Z2, Z2
+	VPSRAD       $0x01, Z2, Z3
+	VPSUBD       Z3, Z2, Z2
+	VPADDD       c0000007f<>+0(SB), Z3, Z3
+	VPSLLD       $0x17, Z3, Z3
+	VMULPS       Z3, Z1, Z1
+	VPADDD       c0000007f<>+0(SB), Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VPXORD       Z6, Z6, Z6
+	VCMPPS       $0x11, Z6, Z0, K2
+	VMOVUPS      c3f800000<>+0(SB), Z0
+	VBLENDMPS    Z1, Z0, K2, Z7
+	VMULPS       Z2, Z1, Z1
+	VADDPS       Z0, Z1, Z1
+	VDIVPS       Z1, Z7, Z1
+	VBLENDMPS    Z2, Z0, K2, Z8
+	VMULPS       Z8, Z1, Z0
+	VMOVUPS      Z0, K1, (BX)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512Softplus(n int, dst *float32, x *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·avx512Softplus(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ x+16(FP), DX
+	MOVQ dst+8(FP), BX
+	XORQ CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000010
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Z0
+	VPORD        c80000000<>+0(SB), Z0, Z1
+	VMOVUPS      cc2dc0000<>+0(SB), Z2
+	VMAXPS       Z1, Z2, Z1
+	VMULPS       c3fb8aa3b<>+0(SB), Z1, Z2
+	VRNDSCALEPS  $0x08, Z2, Z2
+	VMOVAPS      Z1, Z1
+	VFNMADD231PS c3f317218<>+0(SB), Z2, Z1
+	VFNMADD231PS cb102e308<>+0(SB), Z2, Z1
+	VMOVUPS      c39506967<>+0(SB), Z11
+	VFMADD213PS  c3ab743ce<>+0(SB), Z1, Z11
+	VFMADD213PS  c3c088908<>+0(SB), Z1, Z11
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z1, Z11
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z1, Z11
+	VFMADD213PS  c3f000000<>+0(SB), Z1, Z11
+	VMULPS       Z1, Z1, Z12
+	VFMADD231PS  Z11, Z12, Z1
+	VADDPS       c3f800000<>+0(SB), Z1, Z1
+	VCVTPS2DQ    Z2, Z2
+	VPSRAD       $0x01, Z2, Z11
+	VPSUBD       Z11, Z2, Z2
+	VPADDD       c0000007f<>+0(SB), Z11, Z11
+	VPSLLD       $0x17, Z11, Z11
+	VMULPS       Z11, Z1, Z1
+	VPADDD       c0000007f<>+0(SB), Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VMULPS       Z2, Z1, Z1
+	VCMPPS       $0x11, c3ed413cd<>+0(SB), Z1, K1
+	VSUBPS       c3f800000<>+0(SB), Z1, Z2
+	VMULPS       c3f000000<>+0(SB), Z2, Z2
+	VBLENDMPS    Z1, Z2, K1, Z3
+	VPXORD       Z4, Z4, Z4
+	VMOVUPS      c3f800000<>+0(SB), Z1
+	VBLENDMPS    Z4, Z1, K1, Z5
+	VADDPS       c40000000<>+0(SB), Z3, Z1
+	VDIVPS       Z1, Z3, Z1
+	VMULPS       Z1, Z1, Z2
+	VMOVUPS      c3e789e26<>+0(SB), Z11
+	VFMADD213PS  c3e91e9ee<>+0(SB), Z2, Z11
+	VFMADD213PS  c3eccce13<>+0(SB), Z2, Z11
+	VFMADD213PS  c3f2aaaaa<>+0(SB), Z2, Z11
+	VMULPS       Z2, Z11, Z2
+	VMULPS       Z3, Z3, Z11
+	VMULPS       c3f000000<>+0(SB), Z11, Z11
+	VMULPS       c3717f7d1<>+0(SB), Z5, Z12
+	VADDPS       Z11, Z2, Z2
+	VFMADD231PS  Z2, Z1, Z12
+	VSUBPS       Z11, Z12, Z1
+	VADDPS       Z3, Z1, Z1
+	VFMADD231PS  c3f317180<>+0(SB), Z5, Z1
+	VPXORD       Z6, Z6, Z6
+	VMAXPS       Z0, Z6, Z0
+	VADDPS       Z0, Z1, Z0
+	VMOVUPS      Z0, (BX)(CX*4)
+	ADDQ         $0x00000010, CX
+	SUBQ         $0x00000010, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	MOVL         $0x0000ffff, SI
+	BZHIL        AX, SI, SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (DX)(CX*4), K1, Z0
+	VPORD        c80000000<>+0(SB), Z0, Z1
+	VMOVUPS      cc2dc0000<>+0(SB), Z2
+	VMAXPS       Z1, Z2, Z1
+	VMULPS       c3fb8aa3b<>+0(SB), Z1, Z2
+	VRNDSCALEPS  $0x08, Z2, Z2
+	VMOVAPS      Z1, Z1
+	VFNMADD231PS c3f317218<>+0(SB), Z2, Z1
+	VFNMADD231PS cb102e308<>+0(SB), Z2, Z1
+	VMOVUPS      c39506967<>+0(SB), Z3
+	VFMADD213PS  c3ab743ce<>+0(SB), Z1, Z3
+	VFMADD213PS  c3c088908<>+0(SB), Z1, Z3
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z1, Z3
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z1, Z3
+	VFMADD213PS  c3f000000<>+0(SB), Z1, Z3
+	VMULPS       Z1, Z1, Z4
+	VFMADD231PS  Z3, Z4, Z1
+	VADDPS       c3f800000<>+0(SB), Z1, Z1
+	VCVTPS2DQ    Z2, Z2
+	VPSRAD       $0x01, Z2, Z3
+	VPSUBD       Z3, Z2, Z2
+	VPADDD       c0000007f<>+0(SB), Z3, Z3
+	VPSLLD       $0x17, Z3, Z3
+	VMULPS       Z3, Z1, Z1
+	VPADDD       c0000007f<>+0(SB), Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VMULPS       Z2, Z1, Z1
+	VCMPPS       $0x11, c3ed413cd<>+0(SB), Z1, K2
+	VSUBPS       c3f800000<>+0(SB), Z1, Z2
+	VMULPS       c3f000000<>+0(SB), Z2, Z2
+	VBLENDMPS    Z1, Z2, K2, Z7
+	VPXORD       Z8, Z8, Z8
+	VMOVUPS      c3f800000<>+0(SB), Z1
+	VBLENDMPS    Z8, Z1, K2, Z9
+	VADDPS       c40000000<>+0(SB), Z7, Z1
+	VDIVPS       Z1, Z7, Z1
+	VMULPS       Z1, Z1, Z2
+	VMOVUPS      c3e789e26<>+0(SB), Z3
+	VFMADD213PS  c3e91e9ee<>+0(SB), Z2, Z3
+	VFMADD213PS  c3eccce13<>+0(SB), Z2, Z3
+	VFMADD213PS  c3f2aaaaa<>+0(SB), Z2, Z3
+	VMULPS       Z2, Z3, Z2
+	VMULPS       Z7, Z7, Z3
+	VMULPS       c3f000000<>+0(SB), Z3, Z3
+	VMULPS       c3717f7d1<>+0(SB), Z9, Z4
+	VADDPS       Z3, Z2, Z2
+	VFMADD231PS  Z2, Z1, Z4
+	VSUBPS       Z3, Z4, Z1
+	VADDPS       Z7, Z1, Z1
+	VFMADD231PS  c3f317180<>+0(SB), Z9, Z1
+	VPXORD       Z10, Z10, Z10
+	VMAXPS       Z0, Z10, Z0
+	VADDPS       Z0, Z1, Z0
+	VMOVUPS      Z0, K1, (BX)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA c3ed413cd<>+0(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+4(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+8(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+12(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+16(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+20(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+24(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+28(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+32(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+36(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+40(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+44(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+48(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+52(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+56(SB)/4, $0x3ed413cd
+DATA c3ed413cd<>+60(SB)/4, $0x3ed413cd
+GLOBL c3ed413cd<>(SB), RODATA|NOPTR, $64
 
 // func avx512Scale(n int, dst *float32, a *float32, c float32)
 // Requires: AVX, AVX512F, BMI2

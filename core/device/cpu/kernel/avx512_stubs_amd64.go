@@ -168,6 +168,12 @@ func avx512MishGrad(n int, dst *float32, a *float32, b *float32)
 func avx512ELUGrad(n int, dst *float32, a *float32, b *float32)
 
 //go:noescape
+func avx512SigmoidGrad(n int, dst *float32, a *float32, b *float32)
+
+//go:noescape
+func avx512SoftplusGrad(n int, dst *float32, a *float32, b *float32)
+
+//go:noescape
 func avx512ReLU(n int, dst *float32, x *float32)
 
 //go:noescape
@@ -187,6 +193,12 @@ func avx512Exp(n int, dst *float32, x *float32)
 
 //go:noescape
 func avx512Log(n int, dst *float32, x *float32)
+
+//go:noescape
+func avx512Sigmoid(n int, dst *float32, x *float32)
+
+//go:noescape
+func avx512Softplus(n int, dst *float32, x *float32)
 
 //go:noescape
 func avx512Scale(n int, dst *float32, a *float32, c float32)

@@ -28,8 +28,9 @@ type table struct {
 	add, sub, mul     func(dst, a, b []float32)
 	scale, axpy, lerp func(dst, a []float32, c float32)
 
-	relu, tanh, silu, mish, elu, exp, log           func(dst, x []float32)
-	reluGrad, tanhGrad, siluGrad, mishGrad, eluGrad func(dst, dy, x []float32)
+	relu, tanh, silu, mish, elu, exp, log, sigmoid, softplus func(dst, x []float32)
+	reluGrad, tanhGrad, siluGrad, mishGrad, eluGrad          func(dst, dy, x []float32)
+	sigmoidGrad, softplusGrad                                func(dst, dy, x []float32)
 
 	adam                       func(w, m, v, g0, g1 []float32, h AdamStep)
 	sumSquares, sumSquaredDiff func(a, b []float32) float64

@@ -22,10 +22,11 @@ type machine struct {
 	colSum8, colSum1        func(m, n int, a *float32, lda int, out *float32)
 	transpose8, transpose16 func(blocks int, src *float32, lds int, dst *float32, ldd int)
 
-	add, sub, mul                                   binaryFunc
-	scale, axpy, lerp                               func(n int, dst, a *float32, c float32)
-	relu, tanh, silu, mish, elu, exp, log           unaryFunc
-	reluGrad, tanhGrad, siluGrad, mishGrad, eluGrad binaryFunc
+	add, sub, mul                                            binaryFunc
+	scale, axpy, lerp                                        func(n int, dst, a *float32, c float32)
+	relu, tanh, silu, mish, elu, exp, log, sigmoid, softplus unaryFunc
+	reluGrad, tanhGrad, siluGrad, mishGrad, eluGrad          binaryFunc
+	sigmoidGrad, softplusGrad                                binaryFunc
 
 	adam1                 func(n int, w, m, v, g0 *float32, b1, r1, b2, r2, step, inverse, eps, keep, scale float32)
 	adam2                 func(n int, w, m, v, g0, g1 *float32, b1, r1, b2, r2, step, inverse, eps, keep, scale float32)
@@ -48,9 +49,10 @@ func (x *machine) family(name string) *Family {
 		add: binary(x.add), sub: binary(x.sub), mul: binary(x.mul),
 		scale: scalar(x.scale), axpy: scalar(x.axpy), lerp: scalar(x.lerp),
 		relu: unary(x.relu), tanh: unary(x.tanh), silu: unary(x.silu), mish: unary(x.mish),
-		elu: unary(x.elu), exp: unary(x.exp), log: unary(x.log),
+		elu: unary(x.elu), exp: unary(x.exp), log: unary(x.log), sigmoid: unary(x.sigmoid), softplus: unary(x.softplus),
 		reluGrad: binary(x.reluGrad), tanhGrad: binary(x.tanhGrad), siluGrad: binary(x.siluGrad),
 		mishGrad: binary(x.mishGrad), eluGrad: binary(x.eluGrad),
+		sigmoidGrad: binary(x.sigmoidGrad), softplusGrad: binary(x.softplusGrad),
 		adam: x.adam, sumSquares: x.sumSquares, sumSquaredDiff: x.sumSquaredDiff,
 	}}
 }

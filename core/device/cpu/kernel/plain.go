@@ -27,13 +27,17 @@ var plain = &Family{name: "go", table: table{
 		}
 		return math.Expm1(x)
 	}),
-	exp: each(math.Exp),
-	log: each(math.Log),
+	exp:      each(math.Exp),
+	log:      each(math.Log),
+	sigmoid:  each(sigmoid),
+	softplus: each(softplus),
 
-	reluGrad: plainReLUGrad,
-	tanhGrad: plainTanhGrad,
-	siluGrad: eachGrad(siluSlope),
-	mishGrad: eachGrad(mishSlope),
+	reluGrad:     plainReLUGrad,
+	tanhGrad:     plainTanhGrad,
+	siluGrad:     eachGrad(siluSlope),
+	mishGrad:     eachGrad(mishSlope),
+	sigmoidGrad:  plainSigmoidGrad,
+	softplusGrad: eachGrad(sigmoid),
 	eluGrad: eachGrad(func(x float64) float64 {
 		if x > 0 {
 			return 1
@@ -58,6 +62,9 @@ func sigmoid(x float64) float64 {
 	e := math.Exp(x)
 	return e / (1 + e)
 }
+
+// softplus is log(1+eˣ), without overflow.
+func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
 // tanhSoftplus is tanh(log(1+eˣ)) = e(e+2)/(e(e+2)+2), without overflow.
 func tanhSoftplus(x float64) float64 {

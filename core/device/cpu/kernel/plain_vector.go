@@ -73,6 +73,13 @@ func plainTanhGrad(dst, dy, y []float32) {
 	}
 }
 
+func plainSigmoidGrad(dst, dy, y []float32) {
+	dy, y = dy[:len(dst)], y[:len(dst)]
+	for i := range dst {
+		dst[i] = dy[i] * (y[i] * (1 - y[i]))
+	}
+}
+
 func plainAdam(w, m, v, g0, g1 []float32, h AdamStep) {
 	b1, b2 := h.Beta1, h.Beta2
 	r1, r2 := 1-b1, 1-b2

@@ -70,6 +70,22 @@ func (f *Family) Exp(dst, x []float32) { f.table.exp(dst, x[:len(dst)]) }
 // Log writes dst = ln x, within 4 ulp: −Inf at 0, NaN below.
 func (f *Family) Log(dst, x []float32) { f.table.log(dst, x[:len(dst)]) }
 
+// Sigmoid writes dst = 1/(1+e⁻ˣ), within 4 ulp, subnormal results included.
+func (f *Family) Sigmoid(dst, x []float32) { f.table.sigmoid(dst, x[:len(dst)]) }
+
+// SigmoidGrad writes dst = dy·y·(1 − y), y the sigmoid.
+func (f *Family) SigmoidGrad(dst, dy, y []float32) {
+	f.table.sigmoidGrad(dst, dy[:len(dst)], y[:len(dst)])
+}
+
+// Softplus writes dst = ln(1+eˣ), within 4 ulp, subnormal results included.
+func (f *Family) Softplus(dst, x []float32) { f.table.softplus(dst, x[:len(dst)]) }
+
+// SoftplusGrad writes dst = dy·σ(x).
+func (f *Family) SoftplusGrad(dst, dy, x []float32) {
+	f.table.softplusGrad(dst, dy[:len(dst)], x[:len(dst)])
+}
+
 // An AdamStep holds the numbers of one Adam step t, the bias corrections of
 // Kingma & Ba (2015, Algorithm 1) already folded in. The kernel takes 1−β from
 // the float32 β, so the powers βᵗ belong to float64(Beta1) and float64(Beta2).

@@ -19,6 +19,10 @@ func (g *gen) elementwise() {
 	g.binary("SiLUGrad", 1, func(dy, z vec) vec { return g.mul(dy, g.siluSlope(z)) })
 	g.binary("MishGrad", 1, func(dy, z vec) vec { return g.mul(dy, g.mishSlope(z)) })
 	g.binary("ELUGrad", 1, g.eluGrad)
+	g.binary("SigmoidGrad", 4, func(dy, y vec) vec {
+		return g.mul(dy, g.fnma(g.copy(y), y, y))
+	})
+	g.binary("SoftplusGrad", 1, g.softplusGrad)
 
 	g.unary("ReLU", 4, func(x vec) vec { return g.atLeast(x, g.zero()) })
 	g.unary("Tanh", 1, g.tanh)
@@ -27,6 +31,8 @@ func (g *gen) elementwise() {
 	g.unary("ELU", 1, g.elu)
 	g.unary("Exp", 1, g.exp)
 	g.unary("Log", 1, g.log)
+	g.unary("Sigmoid", 1, g.sigmoid)
+	g.unary("Softplus", 1, g.softplus)
 
 	g.begin("Scale", "func(n int, dst, a *float32, c float32)")
 	g.scalarLoop([]string{"a"}, func(in []vec, c vec) vec { return g.mul(in[0], c) })

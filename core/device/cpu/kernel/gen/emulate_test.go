@@ -104,7 +104,7 @@ func TestElementwise(t *testing.T) {
 	hardware, _ := kernel.Select("avx2")
 	ps := programs(t)
 	for _, name := range []string{"Add", "Sub", "Mul", "ReLUGrad", "TanhGrad", "SiLUGrad", "MishGrad", "ELUGrad",
-		"ReLU", "Tanh", "SiLU", "Mish", "ELU", "Exp", "Log", "Scale", "Axpy", "Lerp", "Adam1", "Adam2"} {
+		"ReLU", "Tanh", "SiLU", "Mish", "ELU", "Exp", "Log", "Sigmoid", "Softplus", "SigmoidGrad", "SoftplusGrad", "Scale", "Axpy", "Lerp", "Adam1", "Adam2"} {
 		for n := 1; n <= 150; n += 1 + n/10 {
 			arrays := [][]float32{elements(r, n), elements(r, n), elements(r, n), elements(r, n), elements(r, n)}
 			want := onHardware(hardware, name, arrays)
@@ -159,9 +159,11 @@ func onHardware(f *kernel.Family, name string, arrays [][]float32) [][]float32 {
 	for i := range x {
 		x[i] = append([]float32(nil), arrays[i]...)
 	}
-	unary := map[string]func(dst, x []float32){"ReLU": f.ReLU, "Tanh": f.Tanh, "SiLU": f.SiLU, "Mish": f.Mish, "ELU": f.ELU, "Exp": f.Exp, "Log": f.Log}
+	unary := map[string]func(dst, x []float32){"ReLU": f.ReLU, "Tanh": f.Tanh, "SiLU": f.SiLU, "Mish": f.Mish, "ELU": f.ELU, "Exp": f.Exp, "Log": f.Log,
+		"Sigmoid": f.Sigmoid, "Softplus": f.Softplus}
 	binary := map[string]func(dst, a, b []float32){"Add": f.Add, "Sub": f.Sub, "Mul": f.Mul, "ReLUGrad": f.ReLUGrad,
-		"TanhGrad": f.TanhGrad, "SiLUGrad": f.SiLUGrad, "MishGrad": f.MishGrad, "ELUGrad": f.ELUGrad}
+		"TanhGrad": f.TanhGrad, "SiLUGrad": f.SiLUGrad, "MishGrad": f.MishGrad, "ELUGrad": f.ELUGrad,
+		"SigmoidGrad": f.SigmoidGrad, "SoftplusGrad": f.SoftplusGrad}
 	switch {
 	case unary[name] != nil:
 		unary[name](x[0], x[1])

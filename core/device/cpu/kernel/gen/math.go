@@ -1,5 +1,7 @@
 package main
 
+import "math"
+
 // exponent returns p and t with eˣ = p·t, both normal numbers, for x in
 // [−110, 89]; two factors, because 2ⁿ alone leaves the range of float32 where eˣ
 // does not, and so that a product with a small eˣ is rounded once.
@@ -62,16 +64,7 @@ func (g *gen) log(x vec) vec {
 	k := g.fromInt(g.subInt(g.right(i, 23), g.bits(127)))
 	k = g.sub(k, g.keep(tiny, g.load(g.c(25))))
 	m := g.addInt(g.and(i, g.bits(0x007fffff)), g.bits(0x3f3504f3))
-	f := g.sub(m, g.c(1))
-	s := g.div(f, g.add(f, g.c(2)))
-	z := g.mul(s, s)
-	r := g.horner(z, 0.24279078841, 0.28498786688, 0.40000972152, 0.66666662693)
-	r = g.mul(r, z)
-	h := g.mul(g.mul(f, f), g.c(0.5))
-	y := g.mul(k, g.c(9.0580006145e-06))
-	y = g.fma(y, s, g.add(r, h))
-	y = g.add(g.sub(y, h), f)
-	y = g.fma(y, k, g.c(6.9313812256e-01))
+	y := g.log1p(g.sub(m, g.c(1)), k)
 	// 0 → −Inf; below → NaN; Inf and NaN stay, and x+x quiets.
 	zero := g.zero()
 	y = g.choose(g.less(zero, x), y, g.load(g.bits(0xff800000)))
@@ -96,6 +89,51 @@ func (g *gen) silu(x vec) vec {
 	one := g.load(g.c(1))
 	y := g.div(g.choose(left, p, one), d)
 	return g.mul(g.mul(y, g.leftBounded(x)), g.choose(left, t, one))
+}
+
+// logistic returns σ(x) as y·t, with e = e^{−|x|}: 1/(1+e) right of 0, where t is
+// one, e/(1+e) left.
+func (g *gen) logistic(x vec) (y, t vec) {
+	p, t := g.exponent(g.minusAbs(x))
+	left := g.less(x, g.zero())
+	one := g.load(g.c(1))
+	y = g.div(g.choose(left, p, one), g.add(g.mul(p, t), one))
+	return y, g.choose(left, t, one)
+}
+
+func (g *gen) sigmoid(x vec) vec {
+	y, t := g.logistic(x)
+	return g.mul(y, t)
+}
+
+// softplusGrad is dy·σ(x), rounded once where σ leaves the normal numbers.
+func (g *gen) softplusGrad(dy, x vec) vec {
+	y, t := g.logistic(x)
+	return g.mul(g.mul(dy, y), t)
+}
+
+// softplus is max(x, 0) + log(1+e) with e = e^{−|x|}. log(1+e) is FreeBSD's
+// e_logf.c from f = e, or from f = (e−1)/2 and k = 1 where 1+e is above √2.
+func (g *gen) softplus(x vec) vec {
+	p, t := g.exponent(g.minusAbs(x))
+	e := g.mul(p, t)
+	small := g.less(e, g.c(math.Sqrt2-1))
+	f := g.choose(small, e, g.mul(g.sub(e, g.c(1)), g.c(0.5)))
+	k := g.choose(small, g.zero(), g.load(g.c(1)))
+	return g.add(g.log1p(f, k), g.atLeast(x, g.zero()))
+}
+
+// log1p is log(1+f) + k·ln 2 for √½ ≤ 1+f < √2.
+func (g *gen) log1p(f, k vec) vec {
+	s := g.div(f, g.add(f, g.c(2)))
+	z := g.mul(s, s)
+	r := g.horner(z, 0.24279078841, 0.28498786688, 0.40000972152, 0.66666662693)
+	r = g.mul(r, z)
+	h := g.mul(g.mul(f, f), g.c(0.5))
+	y := g.mul(k, g.c(9.0580006145e-06))
+	y = g.fma(y, s, g.add(r, h))
+	y = g.add(g.sub(y, h), f)
+	return g.fma(y, k, g.c(6.9313812256e-01))
 }
 
 // siluSlope is σ·(1 + x·τ), τ = 1−σ without cancellation.
