@@ -28,7 +28,9 @@ type Entry struct {
 
 // The names in the order lists show them; every one has a file of that name.
 var (
-	methodNames = []string{"sac", "redq", "synther", "pgr-reward", "pgr-return", "pgr-td", "pgr-curiosity", "pgr-rnd", "pgr-count", "pgr-noised-icm"}
+	methodNames = []string{"sac", "redq", "synther", "pgr-reward", "pgr-return", "pgr-td", "pgr-curiosity",
+		"pgr-rnd", "pgr-count", "pgr-noised-icm",
+		"redq-curiosity", "synther-curiosity", "per-td", "per-curiosity", "bootdqn", "pgr-bootdqn"}
 	scaleNames  = []string{"paper", "release", "cpu", "short", "demo"}
 	presetNames = []string{"demo"}
 )

@@ -17,7 +17,7 @@ func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 		return parts{}, err
 	}
 	icm := c.icm(shape)
-	if c.prompted() {
+	if c.prompted() || c.curious() {
 		for _, model := range []interface{ Validate() error }{icm, c.rnd(shape), c.count(shape)} {
 			if err := model.Validate(); err != nil {
 				return parts{}, err
@@ -56,6 +56,7 @@ func (c *Config) sac(shape replay.Shape) agent.Config {
 	return agent.Config{
 		Obs: shape.Obs, Act: shape.Act, Hidden: a.Hidden, Critics: a.Critics, Subset: a.Subset, Gamma: a.Gamma,
 		PolicyDelay: a.PolicyDelay, TargetEntropy: a.TargetEntropy, InitialAlpha: a.InitialAlpha,
+		Exploration: a.Exploration, NoisySigma: a.NoisySigma, Candidates: a.Candidates, Weighted: c.Replay.prioritized(),
 	}
 }
 

@@ -28,6 +28,9 @@ func (x *experiment) collect() error {
 			Obs: m.Obs, Act: m.action, Reward: float32(reward), Next: m.next,
 			Done: terminated && !truncated && m.EpisodeStep != x.task.EpisodeSteps,
 		})
+		if m.priorities != nil {
+			m.priorities.Added(m.real.Newest(0))
+		}
 		copy(m.Obs, m.next)
 		if terminated || truncated {
 			if err := x.endEpisode(m); err != nil {
@@ -84,8 +87,11 @@ func (x *experiment) update(m *member, last bool) error {
 	if err != nil {
 		return err
 	}
-	if err := m.mixer.Draw(batch, mix, m.real, m.synthetic, m.Updates); err != nil {
+	if err := x.draw(m, batch, mix); err != nil {
 		return err
+	}
+	if err := x.addBonus(m, batch, mix.Real); err != nil {
+		return x.diverged(m, "add the bonus", err)
 	}
 	if m.index == 0 {
 		x.inForce(mix)
@@ -96,6 +102,9 @@ func (x *experiment) update(m *member, last bool) error {
 	m.Updates++
 	if err != nil {
 		return x.diverged(m, "train agent", err)
+	}
+	if err := x.prioritise(m, batch); err != nil {
+		return x.diverged(m, "set priorities", err)
 	}
 	m.Losses.add(losses, acted)
 	return nil
@@ -130,6 +139,14 @@ func (s *Settings) checkMix() error {
 		return nil
 	}
 	return fmt.Errorf("ratio %g with hold=real: the batch would need more than %s rows", s.Ratio, thousands(mostRows))
+}
+
+// fits says whether settings that are in range go together, and with what is fixed.
+func (c *Config) fits(s *Settings) error {
+	if c.generates() && s.Samples > c.Buffer {
+		return fmt.Errorf("samples: %s do not fit: D_syn has room for %s transitions (buffer)", thousands(s.Samples), thousands(c.Buffer))
+	}
+	return s.checkMix()
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -26,6 +26,8 @@ type Config struct {
 
 	Evaluation Evaluation `toml:"evaluation"`
 	Agent      Agent      `toml:"agent"`
+	Replay     Replay     `toml:"replay"`
+	Bonus      Bonus      `toml:"bonus"`
 	Curiosity  Curiosity  `toml:"curiosity"`
 	RND        RND        `toml:"rnd"`
 	Count      Count      `toml:"count"`
@@ -55,6 +57,9 @@ type Agent struct {
 	PolicyDelay   int     `toml:"policy_delay"`   // critic updates between policy updates within an env step
 	TargetEntropy float64 `toml:"target_entropy"` // 0: −dim(A)
 	InitialAlpha  float64 `toml:"initial_alpha"`  // α before its first update
+	Exploration   string  `toml:"exploration"`    // "policy", "noisy" or "bootstrap": see package agent
+	NoisySigma    float64 `toml:"noisy_sigma"`    // of "noisy": deviations start at this over √inputs
+	Candidates    int     `toml:"candidates"`     // of "bootstrap": policy samples that a critic chooses from
 }
 
 // The kinds of Generator.
@@ -101,11 +106,8 @@ func (c *Config) Validate() error {
 	if c.Buffer <= c.StartSteps {
 		return fmt.Errorf("configuration: buffer is %d and start_steps %d: it would never hold enough to train on", c.Buffer, c.StartSteps)
 	}
-	if !c.prompted() && c.Knobs.Relevance != relevanceNone {
-		return fmt.Errorf("configuration: relevance is %q, but the generator of method %s has no condition: want %q", c.Knobs.Relevance, c.Method, relevanceNone)
-	}
-	if c.prompted() && c.Curiosity.Every < 1 {
-		return fmt.Errorf("configuration: curiosity.every is %d, want at least 1", c.Curiosity.Every)
+	if err := c.validateParts(); err != nil {
+		return err
 	}
 	if err := c.Knobs.Validate(); err != nil {
 		return fmt.Errorf("configuration: %w", err)
@@ -124,6 +126,33 @@ func (c *Config) Validate() error {
 		}
 	}
 	return nil
+}
+
+// validateParts says what is wrong with the combination of parts.
+func (c *Config) validateParts() error {
+	switch {
+	case c.Replay.prioritized() && c.generates():
+		return fmt.Errorf("configuration: replay.priority is %q with synthetic transitions, which have no priorities: want replay.priority %q, or generator.kind %q", c.Replay.Priority, FunctionNone, GeneratorNone)
+	case !c.prompted() && c.Knobs.Relevance != relevanceNone:
+		return fmt.Errorf("configuration: relevance is %q, but method %s has no generator that is told what to generate: want %q", c.Knobs.Relevance, c.Method, relevanceNone)
+	case (c.prompted() || c.curious()) && c.Curiosity.Every < 1:
+		return fmt.Errorf("configuration: curiosity.every is %d, want at least 1", c.Curiosity.Every)
+	}
+	if err := c.Replay.validate(); err != nil {
+		return err
+	}
+	if err := c.Bonus.validate(); err != nil {
+		return err
+	}
+	if err := c.fits(&c.Knobs); err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	return nil
+}
+
+// curious says whether the run needs the curiosity model whatever F is.
+func (c *Config) curious() bool {
+	return c.Bonus.Function == FunctionCuriosity || c.Replay.Priority == FunctionCuriosity
 }
 
 // generates says whether the method has a generator.

@@ -156,6 +156,7 @@ type Losses struct {
 	QMean     *run.Float `json:"q_mean,omitempty"`
 	Curiosity *run.Float `json:"curiosity,omitempty"`
 	RND       *run.Float `json:"rnd,omitempty"`
+	Bonus     *run.Float `json:"bonus,omitempty"` // added to the reward, the mean of a batch
 }
 
 // Noted is what somebody wrote down.

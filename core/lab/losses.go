@@ -8,6 +8,7 @@ import (
 // sums are the losses since the last line, and the latest ones.
 type sums struct {
 	Critic, Actor, QMean, Model, RND mean
+	Bonus                            mean // of the batches
 	Latest                           agent.Losses // Actor is that of the last update which had one
 	LatestModel                      float64
 	Updates                          uint64
@@ -54,12 +55,12 @@ func (s *sums) addModel(name string, loss float64) {
 // take returns the means and starts anew; some says whether there were any.
 func (s *sums) take() (l Losses, some bool) {
 	some = s.Critic.N+s.Model.N+s.RND.N > 0
-	l = Losses{Critic: s.Critic.value(), Actor: s.Actor.value(), QMean: s.QMean.value(), Curiosity: s.Model.value(), RND: s.RND.value()}
+	l = Losses{Critic: s.Critic.value(), Actor: s.Actor.value(), QMean: s.QMean.value(), Curiosity: s.Model.value(), RND: s.RND.value(), Bonus: s.Bonus.value()}
 	if s.Critic.N > 0 {
 		alpha := run.Float(s.Latest.AlphaValue)
 		l.Alpha = &alpha
 	}
-	s.Critic, s.Actor, s.QMean, s.Model, s.RND = mean{}, mean{}, mean{}, mean{}, mean{}
+	s.Critic, s.Actor, s.QMean, s.Model, s.RND, s.Bonus = mean{}, mean{}, mean{}, mean{}, mean{}, mean{}
 	return l, some
 }
 

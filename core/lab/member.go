@@ -22,13 +22,19 @@ type learner interface {
 	Update(size int, live agent.Rates, last bool) (agent.Losses, bool, error)
 	Act(dst, obs []float32, step, episode uint64) error
 	ActMean(dst, obs []float32, rows int) error
+	// Errors are those of the last update, of so many rows: |mean Q − y|.
+	Errors(dst []float32, size int) error
 	Activations(obs []float32, rows int) ([]agent.Layer, error)
 	SavePolicy(w io.Writer) error
 	Close() error
 }
 
 // curiosity is the intrinsic curiosity model; relevance.ICM in a real run.
-type curiosity interface{ trained }
+type curiosity interface {
+	trained
+	// PaperScale makes the paper's F of Score's.
+	PaperScale() float64
+}
 
 // generator is G; generative.Diffusion in a real run.
 type generator interface {
@@ -63,13 +69,14 @@ type member struct {
 	env   Env
 	judge VecEnv // for evaluation
 	agent learner
-	model curiosity // nil until relevance is curiosity for the first time
+	model curiosity // nil until something is curious for the first time
 	gen   generator // nil for methods without one
 	f     relevance.Function
 
 	models map[string]model // by the name of the function, as far as they are built; model is one
 
 	real, synthetic *replay.Ring
+	priorities      *replay.Prioritized // of real; nil: all are drawn alike
 	mixer           replay.Mixer
 	mixerOfModel    replay.Mixer
 	lastMix         replay.Mix
@@ -79,6 +86,7 @@ type member struct {
 	action, next []float32          // of the env step
 	scorer       relevance.Function // f when scoring began
 	scores       []float32          // F of every real transition
+	curious      []float32          // bonus or priorities of a batch
 	scoring      *replay.Batch      // memory for scoring
 	fresh        *replay.Ring       // of the generation under way
 	owned        []owned
@@ -97,6 +105,7 @@ type memberState struct {
 	Updates       uint64 // critic updates
 	Curiosity     modelState
 	RND           modelState
+	Bonus         moments // of F where bonuses are divided by its deviation
 	Losses        sums
 }
 
@@ -215,10 +224,19 @@ func (x *experiment) furnish(m *member) (err error) {
 	if m.f, m.model, err = x.parts.makeRelevance(c.Knobs.Relevance, m); err != nil {
 		return err
 	}
+	if c.curious() {
+		if _, m.model, err = x.parts.makeRelevance(relevanceCuriosity, m); err != nil {
+			return err
+		}
+	}
 	shape := replay.Shape{Obs: m.env.ObsSize(), Act: m.env.ActSize()}
 	m.streams = newStreams(m.seed)
 	m.mixer, m.mixerOfModel = replay.NewMixer(m.streams.replay), replay.NewMixer(m.streams.curiosity)
 	m.real = replay.NewRing(shape, c.Buffer)
+	if c.Replay.prioritized() {
+		m.priorities = replay.NewPrioritized(c.Replay.constants(), m.streams.replay.Sub("priority"))
+		m.own("priorities", m.priorities)
+	}
 	m.scoring = replay.NewBatch(shape, scoreRows)
 	m.Obs, m.next, m.action = make([]float32, shape.Obs), make([]float32, shape.Obs), make([]float32, shape.Act)
 	if err := m.env.Reset(0, m.Obs); err != nil {

@@ -78,9 +78,9 @@ func (m *member) built(name string) bool {
 	return !learned(name) || m.models[name] != nil && !(counts && c.Seen() == 0)
 }
 
-// usesModel says whether the run trains on F by the model of that name.
+// usesModel says whether F, a bonus or priorities come from the model of that name.
 func (x *experiment) usesModel(name string) bool {
-	return x.Settings.Relevance == name
+	return x.Settings.Relevance == name || name == relevanceCuriosity && x.config.curious()
 }
 
 // trainModels makes one update of each trained model in use where one is due: after

@@ -12,6 +12,7 @@ type Settings struct {
 	LRActor     float64 `toml:"lr_actor"`
 	LRCritic    float64 `toml:"lr_critic"`
 	Tau         float64 `toml:"tau"`
+	Bonus       float64 `toml:"bonus"`
 
 	RefitEvery     int     `toml:"refit_every"`
 	Samples        int     `toml:"samples"`
@@ -169,4 +170,7 @@ var knobs = []Knob{
 	Knob{Name: "p_uncond", Symbol: "p", Class: ClassRefit, Use: UsePrompts | UseDiffusion, Min: 0, Max: 1, Step: 0.05,
 		Doc: "probability that a row of a refit loses its condition"}.
 		number(func(s *Settings) *float64 { return &s.PUncond }),
+	Knob{Name: "bonus", Symbol: "λ", Class: ClassBatch, Use: UseBonus, Min: 0, Max: 100, Step: 0.05,
+		Doc: "strength of the curiosity that is added to the reward"}.
+		number(func(s *Settings) *float64 { return &s.Bonus }),
 }

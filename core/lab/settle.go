@@ -188,7 +188,7 @@ func (x *experiment) prepare(k Knob, v Value, now bool) error {
 	}
 	after := x.Settings
 	k.set(&after, v)
-	if err := after.checkMix(); err != nil {
+	if err := x.config.fits(&after); err != nil {
 		return err
 	}
 	if k.Name == "relevance" {

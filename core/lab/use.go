@@ -20,6 +20,8 @@ var methods = []struct {
 	{MethodSAC, UseAlways}, {MethodREDQ, UseAlways}, {MethodSynthER, generated},
 	{"pgr-reward", prompted}, {"pgr-return", prompted}, {"pgr-td", prompted}, {"pgr-curiosity", prompted},
 	{"pgr-rnd", prompted}, {"pgr-count", prompted}, {"pgr-noised-icm", prompted},
+	{"redq-curiosity", UseBonus}, {"synther-curiosity", generated | UseBonus}, {"per-td", UseAlways}, {"per-curiosity", UseAlways},
+	{"bootdqn", UseAlways}, {"pgr-bootdqn", prompted},
 }
 
 // Methods names the built-in methods that use the knob.
@@ -41,8 +43,11 @@ func (c *Config) uses() (has Use) {
 	if c.prompted() {
 		has |= UsePrompts
 	}
-	if c.Generator.Kind == GeneratorDiffusion {
+	if k := c.Generator.Kind; k == GeneratorDiffusion || k == "" {
 		has |= UseDiffusion
+	}
+	if c.Bonus.given() {
+		has |= UseBonus
 	}
 	return has
 }
@@ -53,5 +58,14 @@ func (k Knob) UsedBy(c *Config) error {
 	if c.uses()&k.Use == k.Use {
 		return nil
 	}
-	return fmt.Errorf("%s: not used by %s: %s use it", k.Name, c.Method, strings.Join(k.Methods(), ", "))
+	return fmt.Errorf("%s: not used by %s: %s use it", k.Name, c.Method, someOf(k.Methods()))
+}
+
+// someOf names a few and counts the rest, so that a refusal stays one line.
+func someOf(names []string) string {
+	const few = 5
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
 }

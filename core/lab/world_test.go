@@ -96,6 +96,8 @@ func (w *world) config() Config {
 		Steps: 60, StartSteps: 5, Buffer: 1000, Lanes: 2,
 		Evaluation: Evaluation{Every: 15, Episodes: 3, DormantStates: 8, DormantTau: 0.025},
 		Agent:      Agent{Hidden: []int{4}, Critics: 2, Subset: 2, Gamma: 0.99, PolicyDelay: 20},
+		Replay:     Replay{Priority: FunctionNone},
+		Bonus:      Bonus{Function: FunctionNone},
 		Curiosity:  Curiosity{Every: 4, Warmup: 3},
 		RND:        RND{Every: 4, Warmup: 5},
 		Generator:  Generator{Kind: GeneratorDiffusion, Slice: 2},
@@ -281,6 +283,7 @@ type worldAgent struct {
 func (a *worldAgent) Batch(size int) (*replay.Batch, error) {
 	if a.batches[size] == nil {
 		a.batches[size] = replay.NewBatch(worldShape, size)
+		a.batches[size].Weight = make([]float32, size)
 	}
 	return a.batches[size], nil
 }
@@ -324,6 +327,14 @@ func (a *worldAgent) TDError(dst []float32, b *replay.Batch, rows int) error {
 	return a.w.call("score td %d", rows)
 }
 
+func (a *worldAgent) Errors(dst []float32, size int) error {
+	b := a.batches[size]
+	for i := range size {
+		dst[i] = float32(blend(float64(b.Reward[i]), float64(a.updates)))
+	}
+	return a.w.call("errors %d", size)
+}
+
 func (a *worldAgent) Activations(obs []float32, rows int) ([]agent.Layer, error) {
 	post := make([]float32, 2*rows)
 	for i := range rows {
@@ -354,6 +365,7 @@ type worldModel struct {
 func (m *worldModel) Name() string         { return m.name }
 func (m *worldModel) Batch() *replay.Batch { return m.batch }
 func (m *worldModel) Close() error         { return nil }
+func (m *worldModel) PaperScale() float64  { return 32 }
 
 func (m *worldModel) Save(w io.Writer) error { return keep(w, float64(m.updates)) }
 func (m *worldModel) Load(r io.Reader) error {

@@ -23,6 +23,14 @@ func BenchmarkICM(b *testing.B) {
 				}
 			}
 		})
+		b.Run(fmt.Sprintf("score a batch of 256/%d", hidden), func(b *testing.B) {
+			dst := make([]float32, 256)
+			for b.Loop() {
+				if err := m.Score(dst, m.Batch(), 256); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 		const rows = 4096
 		batch := replay.NewBatch(replay.Shape{Obs: 17, Act: 6}, rows)
 		fillBatch(batch, 2)

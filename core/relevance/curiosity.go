@@ -2,6 +2,7 @@ package relevance
 
 import (
 	"fmt"
+	"math/bits"
 
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
@@ -15,10 +16,45 @@ func (*ICM) Name() string { return "curiosity" }
 // writes ½‖·‖², which is PaperScale times that: the same condition after the
 // generator's scaling, but 128 times the bonus or priority at H = 256.
 func (m *ICM) Score(dst []float32, b *replay.Batch, rows int) error {
-	if err := m.inChunks(m.scoreProgram, m.score, dst, 1, b, rows); err != nil {
+	if err := m.scoreRows(dst, b, rows); err != nil {
 		return fmt.Errorf("relevance curiosity: %w", err)
 	}
 	return nil
+}
+
+func (m *ICM) scoreRows(dst []float32, b *replay.Batch, rows int) error {
+	if rows < 1 || 2*rows > m.config.ScoreRows {
+		return m.inChunks(m.scoreProgram, m.score, m.config.ScoreRows, dst, 1, b, rows)
+	}
+	s, err := m.smallScore(1 << bits.Len(uint(rows-1)))
+	if err != nil {
+		return err
+	}
+	return m.inChunks(s.program, s.graph, s.rows, dst, 1, b, rows)
+}
+
+// smallScore is a program for fewer rows than ScoreRows: bonuses and priorities are
+// taken of single batches.
+type smallScore struct {
+	graph   icmGraph
+	program *plan.Program
+	rows    int
+}
+
+func (m *ICM) smallScore(rows int) (*smallScore, error) {
+	if s, ok := m.small[rows]; ok {
+		return s, nil
+	}
+	s := &smallScore{rows: rows}
+	var err error
+	if s.graph, err = drawICM("curiosity score of a batch", m.net, rows, (*icmGraph).drawScore); err != nil {
+		return nil, err
+	}
+	if s.program, err = plan.Compile(s.graph.graph, plan.Spec{Outputs: []*op.Node{s.graph.out}}, m.dev); err != nil {
+		return nil, err
+	}
+	m.small[rows] = s
+	return s, nil
 }
 
 // PaperScale is H/2, the paper's ½‖·‖² over the mean of Score.
@@ -28,18 +64,18 @@ func (m *ICM) PaperScale() float64 { return float64(m.config.Hidden) / 2 }
 // observations and next observations of b, with the running statistics of the
 // batch norms.
 func (m *ICM) PredictActions(dst []float32, b *replay.Batch, rows int) error {
-	if err := m.inChunks(m.inverseProgram, m.inverse, dst, m.config.Act, b, rows); err != nil {
+	if err := m.inChunks(m.inverseProgram, m.inverse, m.config.ScoreRows, dst, m.config.Act, b, rows); err != nil {
 		return fmt.Errorf("predict actions: %w", err)
 	}
 	return nil
 }
 
-// inChunks runs a program over transitions, ScoreRows at a time; width is that of
-// its output. Rows behind the last transition keep what they held.
-func (m *ICM) inChunks(p *plan.Program, g icmGraph, dst []float32, width int, b *replay.Batch, rows int) error {
+// inChunks runs a program over transitions, as many at a time as it takes; width is
+// that of its output. Rows behind the last transition keep what they held.
+func (m *ICM) inChunks(p *plan.Program, g icmGraph, chunk int, dst []float32, width int, b *replay.Batch, rows int) error {
 	o, a := m.config.Obs, m.config.Act
-	for first := 0; first < rows; first += m.config.ScoreRows {
-		n := min(m.config.ScoreRows, rows-first)
+	for first := 0; first < rows; first += chunk {
+		n := min(chunk, rows-first)
 		for _, in := range []struct {
 			node  *op.Node
 			data  []float32

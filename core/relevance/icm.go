@@ -85,6 +85,8 @@ type ICM struct {
 
 	score, inverse               icmGraph
 	scoreProgram, inverseProgram *plan.Program
+	dev                          device.Device
+	small                        map[int]*smallScore // by rows
 }
 
 // NewICM draws the weights and compiles the update and the score.
@@ -93,7 +95,7 @@ func NewICM(c ICMConfig, dev device.Device, seed uint64) (*ICM, error) {
 		return nil, err
 	}
 	s := rng.New(seed, "curiosity")
-	m := &ICM{config: c, net: newICMNet(c, s), noise: s.Sub("noise")}
+	m := &ICM{config: c, net: newICMNet(c, s), noise: s.Sub("noise"), dev: dev, small: map[int]*smallScore{}}
 	m.draws = make([]float32, c.noisyRows()*2*c.Obs)
 	if err := m.compile(dev); err != nil {
 		m.Close()
@@ -141,6 +143,9 @@ func (m *ICM) Close() error {
 		if p != nil {
 			p.Close()
 		}
+	}
+	for _, s := range m.small {
+		s.program.Close()
 	}
 	return nil
 }

@@ -301,3 +301,33 @@ func TestParameterCount(t *testing.T) {
 		t.Errorf("separate blocks add %d weights, want %d", got, 7*block)
 	}
 }
+
+// Few rows are scored by a program of their own, to the same numbers.
+func TestScoresOfSmallBatches(t *testing.T) {
+	c := smallICM(ResidualShared)
+	c.ScoreRows = 64
+	m := newICM(t, c)
+	b := replay.NewBatch(replay.Shape{Obs: c.Obs, Act: c.Act}, 64)
+	fillBatch(b, 1)
+	want, got := make([]float32, 64), make([]float32, 64)
+	if err := m.Score(want, b, 64); err != nil {
+		t.Fatal(err)
+	}
+	for _, rows := range []int{1, 2, 5, 16, 17, 32} {
+		clear(got)
+		if err := m.Score(got, b, rows); err != nil {
+			t.Fatal(err)
+		}
+		for i := range rows {
+			if d := math.Abs(float64(got[i] - want[i])); d > 1e-6*math.Abs(float64(want[i])) {
+				t.Errorf("row %d of %d scores %v, of 64 %v", i, rows, got[i], want[i])
+			}
+		}
+		if got[rows] != 0 {
+			t.Errorf("a score was written behind the %d rows", rows)
+		}
+	}
+	if len(m.small) != 5 {
+		t.Errorf("%d small programs, want those of 1, 2, 8, 16 and 32 rows", len(m.small))
+	}
+}

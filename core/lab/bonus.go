@@ -1,0 +1,101 @@
+package lab
+
+import (
+	"fmt"
+	"math"
+
+	"pgrlab/core/replay"
+)
+
+// Bonus is curiosity that is added to the reward which the agent learns from:
+// r + bonus·F, with the strength of the knob bonus. It is computed when a batch is
+// drawn, by the curiosity model as it is then, also for synthetic transitions.
+// Stored rewards, evaluations and every relevance function stay without it.
+type Bonus struct {
+	Function string `toml:"function"` // "none", as is the empty one, or "curiosity"
+	Scale    string `toml:"scale"`    // of F: "std", "paper" or "code"
+}
+
+// The choices of Bonus.Function and of Replay.Priority; priorities may also be "td".
+const (
+	FunctionNone      = "none"
+	FunctionCuriosity = "curiosity"
+	PriorityTD        = "td"
+)
+
+// The choices of Bonus.Scale. The paper gives a strength of 0.1 and no scale; what
+// its text and its code call F differ by a factor of 128.
+const (
+	// ScaleStd divides the paper's F by the standard deviation of all values so far
+	// over real transitions, as random network distillation does with its bonus
+	// (Burda et al. 2019).
+	ScaleStd = "std"
+	// ScalePaper is ½‖g(h(s),a) − h(s')‖².
+	ScalePaper = "paper"
+	// ScaleCode is the mean of squares of the released code, 2/H of the paper's.
+	ScaleCode = "code"
+)
+
+func (b Bonus) validate() error {
+	if !b.given() {
+		return nil
+	}
+	if b.Function != FunctionCuriosity {
+		return fmt.Errorf("configuration: bonus.function is %q, want %q or %q", b.Function, FunctionNone, FunctionCuriosity)
+	}
+	if b.Scale != ScaleStd && b.Scale != ScalePaper && b.Scale != ScaleCode {
+		return fmt.Errorf("configuration: bonus.scale is %q, want %q, %q or %q", b.Scale, ScaleStd, ScalePaper, ScaleCode)
+	}
+	return nil
+}
+
+// given says whether there is a bonus.
+func (b Bonus) given() bool { return b.Function != "" && b.Function != FunctionNone }
+
+// addBonus adds the bonus to the rewards of a batch whose first rows are real.
+func (x *experiment) addBonus(m *member, b *replay.Batch, real int) error {
+	strength := x.Settings.Bonus
+	if !x.config.Bonus.given() || strength == 0 {
+		return nil
+	}
+	m.curious = resized(m.curious, b.Size)
+	if err := m.model.Score(m.curious, b, b.Size); err != nil {
+		return err
+	}
+	scale := m.model.PaperScale()
+	switch x.config.Bonus.Scale {
+	case ScaleCode:
+		scale = 1
+	case ScaleStd:
+		for _, f := range m.curious[:real] {
+			m.Bonus.add(scale * float64(f))
+		}
+		if scale /= m.Bonus.std(); math.IsInf(scale, 0) || math.IsNaN(scale) {
+			return nil // all are alike: nothing is more interesting than the rest
+		}
+	}
+	mean := 0.0
+	for i, f := range m.curious {
+		bonus := strength * scale * float64(f)
+		b.Reward[i] += float32(bonus)
+		mean += bonus / float64(b.Size)
+	}
+	m.Losses.Bonus.add(mean)
+	return nil
+}
+
+// moments are the mean and the variance of a growing set of numbers (Welford 1962).
+type moments struct {
+	N            uint64
+	Mean, Spread float64 // Spread is the sum of squared distances from the mean
+}
+
+func (m *moments) add(v float64) {
+	m.N++
+	d := v - m.Mean
+	m.Mean += d / float64(m.N)
+	m.Spread += d * (v - m.Mean)
+}
+
+// std is the standard deviation, that of a population.
+func (m *moments) std() float64 { return math.Sqrt(m.Spread / float64(m.N)) }

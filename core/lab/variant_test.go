@@ -1,0 +1,268 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/replay"
+)
+
+// variants are the methods that differ from SAC, REDQ, SynthER and PGR by a part.
+var variants = map[string]func(c *Config){
+	"redq-curiosity": func(c *Config) { onReal(c); curiousReward(c) },
+	"synther-curiosity": func(c *Config) {
+		c.Generator.Conditional, c.Knobs.Relevance = false, relevanceNone
+		curiousReward(c)
+	},
+	"per-td":        func(c *Config) { onReal(c); c.Replay.Priority = PriorityTD },
+	"per-curiosity": func(c *Config) { onReal(c); c.Replay.Priority = FunctionCuriosity },
+	"bootdqn":       func(c *Config) { onReal(c); c.Agent.Exploration = agent.ExploreBootstrap },
+	"pgr-bootdqn":   func(c *Config) { c.Agent.Critics, c.Agent.Exploration = 4, agent.ExploreBootstrap },
+}
+
+func onReal(c *Config) {
+	c.Generator.Kind, c.Generator.Conditional, c.Knobs.Relevance, c.Knobs.Ratio = GeneratorNone, false, relevanceNone, 0
+	c.Agent.Critics = 4
+}
+
+func curiousReward(c *Config) { c.Bonus = Bonus{Function: FunctionCuriosity, Scale: ScaleStd} }
+
+func variant(method string) Config {
+	c := realConfig()
+	c.Method = method
+	c.Agent.NoisySigma, c.Agent.Candidates = 0.5, 5
+	c.Replay.Alpha, c.Replay.Epsilon, c.Replay.Beta = 0.6, 1e-6, 0.4
+	c.Knobs.Bonus = 0.1
+	variants[method](&c)
+	return c
+}
+
+// turns are changes of all knobs that a run uses, two env steps apart from each
+// other in their order, and the knobs that it does not use.
+func turns(c *Config) (schedule []string, refused []Knob) {
+	for i, k := range Knobs() {
+		if k.UsedBy(c) != nil {
+			refused = append(refused, k)
+			continue
+		}
+		v, _ := c.Knobs.Get(k.Name)
+		to := k.Next(v, 1)
+		if to == v {
+			to = k.Next(v, -1)
+		}
+		schedule = append(schedule, fmt.Sprintf("%d:%s=%s", 10+i%4*2, k.Name, to))
+	}
+	return schedule, refused
+}
+
+// Every knob that the method uses is turned in mid-run; the number of workers does
+// not show.
+func TestVariantsWithEveryKnobTurned(t *testing.T) {
+	for method := range variants {
+		c := variant(method)
+		var refused []Knob
+		c.Schedule, refused = turns(&c)
+		l, first := realRun(t, c, 1)
+		_, second := realRun(t, c, 2)
+		if first != second {
+			t.Errorf("%s: one worker writes\n%s\ntwo write\n%s", method, first, second)
+		}
+		changed, _ := bodies[KnobChanged](l)
+		if r, _ := bodies[Refused](l); len(changed) != len(c.Schedule) || len(r) > 0 {
+			t.Errorf("%s: %d of %d changes were made, refused: %+v", method, len(changed), len(c.Schedule), r)
+		}
+		for _, k := range refused {
+			v, _ := c.Knobs.Get(k.Name)
+			c.Schedule = []string{"10:" + k.Name + "=" + v.String()}
+			want := k.Name + ": not used by " + method + ": "
+			if err := validSchedule(c); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s…", method, err, want)
+			}
+		}
+	}
+}
+
+// validSchedule is what newLab says about a configuration.
+func validSchedule(c Config) error {
+	l, err := newLab(c, newWorld().task(), nil, newWorld().parts(), "test", clock())
+	if l != nil {
+		l.Close()
+	}
+	return err
+}
+
+func TestLoadedVariantsGoOnBitForBit(t *testing.T) {
+	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	for method := range variants {
+		c := variant(method)
+		begin := func(r record) *Lab {
+			p, err := newParts(&c, newWorld().task(), dev)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := newLab(c, newWorld().task(), r, p, dev.Name(), clock())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}
+		whole := &memoryFolder{}
+		l := begin(whole)
+		if err := l.x.run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		l.Close()
+		for _, step := range []int{9, 17} {
+			if got, want := goneOn(t, step, begin), whole.canonical(t); got != want {
+				t.Errorf("%s saved at %d: the journals are\n%s\nwant\n%s", method, step, got, want)
+			}
+		}
+	}
+}
+
+// A bonus by hand: what the model says of each row, times the strength and the
+// scale of its name; the deviation is that of the real rows of all batches so far.
+func TestBonusesByHand(t *testing.T) {
+	const rows, real = 6, 4
+	for _, scale := range []string{ScaleCode, ScalePaper, ScaleStd} {
+		w := newWorld()
+		c := w.config()
+		c.Bonus, c.Knobs.Bonus = Bonus{Function: FunctionCuriosity, Scale: scale}, 0.1
+		l := w.lab(t, c, nil)
+		m := l.x.first()
+		var seen []float64
+		for round := range 3 {
+			b, f := replay.NewBatch(worldShape, rows), make([]float32, rows)
+			for i := range rows {
+				b.Obs[i*worldObs], b.Reward[i] = float32(i+10*round), float32(i)
+			}
+			if err := m.model.Score(f, b, rows); err != nil {
+				t.Fatal(err)
+			}
+			by := map[string]float64{ScaleCode: 1, ScalePaper: 32, ScaleStd: 32}[scale]
+			if scale == ScaleStd {
+				for _, v := range f[:real] {
+					seen = append(seen, 32*float64(v))
+				}
+				_, std := meanStd(seen)
+				by /= std
+			}
+			if err := l.x.addBonus(m, b, real); err != nil {
+				t.Fatal(err)
+			}
+			for i := range rows {
+				want := float64(i) + 0.1*by*float64(f[i])
+				if math.Abs(float64(b.Reward[i])-want) > 1e-5*math.Abs(want) {
+					t.Errorf("%s, batch %d, row %d: reward %v, want %v", scale, round, i, b.Reward[i], want)
+				}
+			}
+		}
+		l.x.Settings.Bonus = 0
+		b := replay.NewBatch(worldShape, rows)
+		if err := l.x.addBonus(m, b, real); err != nil || b.Reward[0] != 0 {
+			t.Errorf("a strength of 0 adds %v, %v", b.Reward[0], err)
+		}
+		l.Close()
+	}
+}
+
+// What the agent learns from has the bonus, what is stored and what is scored has
+// not; the line says how large it was.
+func TestBonusesStayInTheBatch(t *testing.T) {
+	c := variant("synther-curiosity")
+	c.Knobs.Bonus = 5
+	l, journal := realRun(t, c, 1)
+	for i := range l.x.first().real.Len() {
+		row := l.x.first().real.Row(i)
+		if reward, next := row[worldObs+worldAct], row[worldObs+worldAct+1]; reward != next {
+			t.Fatalf("transition %d is stored with reward %v, the world gave %v", i, reward, next)
+		}
+	}
+	lines, _ := bodies[Losses](l)
+	if len(lines) == 0 || lines[0].Bonus == nil || !(*lines[0].Bonus > 0) {
+		t.Errorf("no bonus in %+v", lines)
+	}
+	c.Knobs.Bonus = 0
+	without, _ := realRun(t, c, 1)
+	if lines, _ := bodies[Losses](without); lines[0].Bonus != nil {
+		t.Errorf("a bonus of %v without strength", *lines[0].Bonus)
+	}
+	if strings.Count(journal, `"type":"evaluated"`) != 2 {
+		t.Error("no evaluations")
+	}
+}
+
+// The exponent of the importance weights rises linearly over the run, and a
+// transition has the error of its last batch.
+func TestPrioritiesFollowTheBatches(t *testing.T) {
+	w := newWorld()
+	c := w.config()
+	onReal(&c)
+	c.Replay = Replay{Priority: PriorityTD, Alpha: 0.6, Epsilon: 1e-6, Beta: 0.4}
+	c.Steps = 20
+	l := w.lab(t, c, nil)
+	defer l.Close()
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	x, m := l.x, l.x.first()
+	for step, want := range map[int]float64{0: 0.4, 10: 0.7, 20: 1} {
+		x.Step = step
+		if got := x.beta(); math.Abs(got-want) > 1e-12 {
+			t.Errorf("β is %v at step %d of 20, want %v", got, step, want)
+		}
+	}
+	x.Step = 20
+	if m.priorities.Len() != 20 {
+		t.Fatalf("%d priorities of 20 transitions", m.priorities.Len())
+	}
+	b, err := m.agent.Batch(8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.draw(m, b, replay.Mix{Real: 8}); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.prioritise(m, b); err != nil {
+		t.Fatal(err)
+	}
+	first, last := m.priorities.Rows()[0], m.priorities.Rows()[7]
+	ratio := m.priorities.Probability(first) / m.priorities.Probability(last)
+	want := math.Pow((float64(m.curious[0])+1e-6)/(float64(m.curious[7])+1e-6), 0.6)
+	if first == last || math.Abs(ratio/want-1) > 1e-6 {
+		t.Errorf("slots %d and %d: the probabilities' ratio is %v, that of the errors %v", first, last, ratio, want)
+	}
+}
+
+func TestContradictionsAreRefused(t *testing.T) {
+	for want, change := range map[string]func(*Config){
+		`replay.priority is "td" with synthetic transitions, which have no priorities`: func(c *Config) { c.Replay.Priority = PriorityTD },
+		`replay.priority is "luck"`: func(c *Config) { onReal(c); c.Replay.Priority = "luck" },
+		"replay.beta is 2":          func(c *Config) { onReal(c); c.Replay = Replay{Priority: PriorityTD, Beta: 2} },
+		"replay: priorities: epsilon is 0": func(c *Config) {
+			onReal(c)
+			c.Replay = Replay{Priority: PriorityTD, Beta: 0.4}
+		},
+		`bonus.function is "td"`:                    func(c *Config) { c.Bonus.Function = "td" },
+		`bonus.scale is "big"`:                      func(c *Config) { c.Bonus = Bonus{FunctionCuriosity, "big"} },
+		"bonus: -1 is out of range":                 func(c *Config) { c.Knobs.Bonus = -1 },
+		"curiosity.every is 0":                      func(c *Config) { onReal(c); curiousReward(c); c.Curiosity.Every = 0 },
+		"samples: 2,000 do not fit: D_syn has room": func(c *Config) { c.Knobs.Samples = 2000 },
+		"has no generator that is told what":        func(c *Config) { onReal(c); c.Knobs.Relevance = "td" },
+	} {
+		c := newWorld().config()
+		change(&c)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
