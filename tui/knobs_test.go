@@ -62,7 +62,7 @@ func TestDearRefitAsks(t *testing.T) {
 		s := running(t, 160, 45, 24_000)
 		n := len(s.fake.commands)
 		s.press("right", "enter")
-		s.contains(t, "apply F curiosity → td", "now, about 41s", "at the next refit, in 6,000 steps")
+		s.contains(t, "apply F curiosity → ", "now, about 41s", "at the next refit, in 6,000 steps")
 		if len(s.fake.commands) != n {
 			t.Fatalf("sent before the answer: %v", s.fake.commands[n:])
 		}

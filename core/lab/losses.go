@@ -8,7 +8,7 @@ import (
 // sums are the losses since the last line, and the latest ones.
 type sums struct {
 	Critic, Actor, QMean, Model, RND mean
-	Bonus                            mean // of the batches
+	Bonus                            mean         // of the batches
 	Latest                           agent.Losses // Actor is that of the last update which had one
 	LatestModel                      float64
 	Updates                          uint64

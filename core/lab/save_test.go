@@ -221,7 +221,7 @@ func TestWhatCannotBeSavedOrLoaded(t *testing.T) {
 	l = w.lab(t, w.config(), nil)
 	good := stopped(t, l, 25)
 	two, small := w.config(), w.config()
-	two.Members, small.Buffer = 2, 10
+	two.Members, small.Buffer, small.Knobs.Samples = 2, 10, 10
 	edited := func(name string, edit func([]byte) []byte) memory {
 		m := memory{names: slices.Clone(good.names), parts: map[string][]byte{}}
 		for n, part := range good.parts {
