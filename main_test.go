@@ -5,8 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"syscall"
@@ -134,6 +137,50 @@ func TestTrain(t *testing.T) {
 	if status, stdout := pgrlab(t, d, &stderr, "journal", "diff", "one", "again"); status != command.StatusDone {
 		t.Errorf("the run from config.toml differs:\n%s", stdout)
 	}
+}
+
+// A saved policy can be watched, as files here, and random actions as well: every
+// picture is there and something moves.
+func TestWatch(t *testing.T) {
+	d := setUp(t)
+	var stderr bytes.Buffer
+	t.Setenv("PGRLAB_RUNS", "runs")
+	if status, _ := pgrlab(t, d, &stderr, "train", "--preset", "tiny.toml", "--out", "runs/a"); status != command.StatusDone {
+		t.Fatalf("status %d\n%s", status, stderr.String())
+	}
+	for dir, args := range map[string][]string{
+		"random": {"--task", "walker_walk", "--fps", "1"}, // 25 s an episode
+		"policy": {"--policy", "latest", "--fps", "2"},    // 10 s
+	} {
+		stderr.Reset()
+		status, stdout := pgrlab(t, d, &stderr, append([]string{"watch", "--frames", dir, "--size", "40x30"}, args...)...)
+		if status != command.StatusDone || stdout != "" || !strings.Contains(stderr.String(), "1 episode, mean return") {
+			t.Fatalf("%s: status %d, %q\n%s", dir, status, stdout, stderr.String())
+		}
+		want := map[string]int{"random": 26, "policy": 21}[dir] // and the start
+		files, err := filepath.Glob(filepath.Join(dir, "*.png"))
+		if err != nil || len(files) != want {
+			t.Fatalf("%s: %d pictures, want %d: %v", dir, len(files), want, err)
+		}
+		first, last := picture(t, files[0]), picture(t, files[len(files)-1])
+		if first.Bounds() != image.Rect(0, 0, 40, 30) || reflect.DeepEqual(first, last) {
+			t.Errorf("%s: pictures of %v, the last one like the first", dir, first.Bounds())
+		}
+	}
+}
+
+func picture(t *testing.T, file string) image.Image {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	img, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return img
 }
 
 // A trigger calls f once, when text has been written.

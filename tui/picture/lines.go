@@ -48,7 +48,7 @@ func Lines(img *image.RGBA, w, h int, s Style) []string {
 	}
 	lines := make([]string, h)
 	p := pixels{img: img, w: w, h: 2 * h}
-	var buf []byte
+	buf := make([]byte, 0, 40*w) // two colours and a block in every cell
 	for y := range lines {
 		if s == ASCII {
 			buf = p.plain(buf[:0], y)
@@ -113,42 +113,51 @@ func (s Style) index(c rgb, x, y int) int {
 	case TrueColour:
 		return int(c[0])<<16 | int(c[1])<<8 | int(c[2])
 	case Colours256:
-		return nearest256(dithered(c, x, y, dither256))
+		return nearest256(dithered(brightened(c), x, y, dither256))
 	default:
-		return nearest16(dithered(c, x, y, dither16))
+		return nearest16(dithered(saturated(c), x, y, dither16))
 	}
 }
 
 // appendColour appends the control sequence (ECMA-48 SGR) that chooses a colour.
 func (s Style) appendColour(buf []byte, index int, l layer) []byte {
 	buf = append(buf, "\x1b["...)
-	number := func(n int) { buf = strconv.AppendInt(buf, int64(n), 10) }
 	switch {
 	case s == TrueColour:
-		number(38 + int(l))
-		for _, part := range [...]int{2, index >> 16, index >> 8 & 0xff, index & 0xff} {
-			buf = append(buf, ';')
-			number(part)
-		}
+		buf = append(buf, decimal[38+int(l)]...)
+		buf = append(buf, ";2;"...)
+		buf = append(buf, decimal[index>>16]...)
+		buf = append(buf, ';')
+		buf = append(buf, decimal[index>>8&0xff]...)
+		buf = append(buf, ';')
+		buf = append(buf, decimal[index&0xff]...)
 	case s == Colours256:
-		number(38 + int(l))
+		buf = append(buf, decimal[38+int(l)]...)
 		buf = append(buf, ";5;"...)
-		number(index)
+		buf = append(buf, decimal[index]...)
 	case index < 8:
-		number(30 + int(l) + index)
+		buf = append(buf, decimal[30+int(l)+index]...)
 	default: // the bright eight
-		number(90 + int(l) + index - 8)
+		buf = append(buf, decimal[90+int(l)+index-8]...)
 	}
 	return append(buf, 'm')
 }
 
+// decimal are the numbers that control sequences are made of.
+var decimal = func() (table [256]string) {
+	for i := range table {
+		table[i] = strconv.Itoa(i)
+	}
+	return table
+}()
+
 // ramp are characters by growing brightness, on a dark ground.
 const ramp = " .,:;-=+*oO#%@"
 
-// plain appends a line of ASCII. The darkest fifth stays blank and the brightest
-// third is full, which is where the scenes of the tasks have their bodies.
+// plain appends a line of ASCII. What is darker than the skies of the tasks stays
+// blank, and what is as bright as their bodies is full.
 func (p *pixels) plain(buf []byte, y int) []byte {
-	const dark, bright = 0.18, 0.65
+	const dark, bright = 0.32, 0.6
 	for x := range p.w {
 		l := (luminance(p.at(x, 2*y)) + luminance(p.at(x, 2*y+1))) / 2
 		l = (l - dark) / (bright - dark)

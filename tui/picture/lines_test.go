@@ -70,8 +70,8 @@ func TestLinesWriteColoursWhereTheyChange(t *testing.T) {
 	}{
 		"true colour": {flat(2, red, blue), TrueColour, "\x1b[48;2;0;0;255m\x1b[38;2;255;0;0m▀▀\x1b[0m"},
 		"equal":       {flat(2, red, red), TrueColour, "\x1b[48;2;255;0;0m  \x1b[0m"},
-		// 160 is level 4 of red in the cube, 18 level 2 of blue; dithering does not move them to a neighbour.
-		"256":   {flat(1, color.RGBA{225, 0, 0, 255}, color.RGBA{0, 0, 135, 255}), Colours256, "\x1b[48;5;18m\x1b[38;5;160m▀\x1b[0m"},
+		// 160 is level 4 of red in the cube, 19 level 3 of blue, where brightening has brought it.
+		"256":   {flat(1, color.RGBA{225, 0, 0, 255}, color.RGBA{0, 0, 135, 255}), Colours256, "\x1b[48;5;19m\x1b[38;5;160m▀\x1b[0m"},
 		"16":    {flat(1, color.RGBA{0, 0, 0, 255}, color.RGBA{255, 255, 0, 255}), Colours16, "\x1b[103m\x1b[30m▀\x1b[0m"},
 		"ascii": {flat(3, color.RGBA{255, 255, 255, 255}, color.RGBA{255, 255, 255, 255}), ASCII, "@@@"},
 	} {

@@ -1,6 +1,9 @@
 package picture
 
-import "sync"
+import (
+	"math"
+	"sync"
+)
 
 // palette16 are the 16 colours as xterm shows them by default. Terminals differ;
 // their order does not.
@@ -68,12 +71,36 @@ func nearest(c rgb, palette []rgb) int {
 	return best
 }
 
-// How far dithering moves a channel up or down: half of what lies between two
-// neighbouring colours of the palette.
+// How far dithering moves a channel up or down. Half of what lies between two
+// neighbouring colours would be right for smooth pictures; less leaves the body,
+// which is what one looks at, calmer.
 const (
-	dither256 = 20
-	dither16  = 56
+	dither256 = 10
+	dither16  = 24
 )
+
+// brighter lifts the dark half of a channel: the palette of 256 has hardly any
+// colour there, and half of a scene is its dark sky and floor.
+var brighter = func() (table [256]uint8) {
+	for i := range table {
+		table[i] = uint8(math.Round(255 * math.Pow(float64(i)/255, .7)))
+	}
+	return table
+}()
+
+func brightened(c rgb) rgb { return rgb{brighter[c[0]], brighter[c[1]], brighter[c[2]]} }
+
+// saturated doubles a colour's distance from grey: the 16 colours are either grey
+// or pure, and a brown body would be as grey as the sky.
+func saturated(c rgb) rgb {
+	grey := (2*int(c[0]) + 5*int(c[1]) + int(c[2])) / 8
+	for i := range c {
+		c[i] = clamp(2*int(c[i]) - grey)
+	}
+	return c
+}
+
+func clamp(x int) uint8 { return uint8(min(max(x, 0), 255)) }
 
 // bayer is the ordered dither matrix of size 4 (Bayer 1973).
 var bayer = [4][4]int{{0, 8, 2, 10}, {12, 4, 14, 6}, {3, 11, 1, 9}, {15, 7, 13, 5}}
@@ -83,7 +110,7 @@ var bayer = [4][4]int{{0, 8, 2, 10}, {12, 4, 14, 6}, {3, 11, 1, 9}, {15, 7, 13, 
 func dithered(c rgb, x, y, strength int) rgb {
 	shift := (2*bayer[y&3][x&3] - 15) * strength / 15
 	for i := range c {
-		c[i] = uint8(min(max(int(c[i])+shift, 0), 255))
+		c[i] = clamp(int(c[i]) + shift)
 	}
 	return c
 }

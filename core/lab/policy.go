@@ -1,0 +1,56 @@
+package lab
+
+import (
+	"fmt"
+	"io"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/device"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+// Policy acts and does not learn. It belongs to one goroutine.
+type Policy interface {
+	// Act writes the action [A] for an observation [O]; step counts the calls, from
+	// 0, over all episodes.
+	Act(dst, obs []float32, step uint64) error
+	Close() error
+}
+
+// RandomPolicy draws actions uniformly from [-1,1), as a run does in its first
+// steps; obs is not looked at.
+func RandomPolicy(seed uint64) Policy { return randomPolicy{rng.New(seed, "random policy")} }
+
+type randomPolicy struct{ stream rng.Stream }
+
+func (p randomPolicy) Act(dst, _ []float32, step uint64) error {
+	p.stream.FillUniform(dst, step, 0)
+	for i, u := range dst {
+		dst[i] = 2*u - 1
+	}
+	return nil
+}
+
+func (randomPolicy) Close() error { return nil }
+
+// LoadPolicy reads what a run of configuration c saved as its policy. It acts with
+// the policy's mean action, as evaluation does.
+func LoadPolicy(c *Config, task Task, dev device.Device, r io.Reader) (Policy, error) {
+	sac := c.sac(replay.Shape{Obs: task.ObsSize, Act: task.ActSize})
+	sac.Critics, sac.Subset = 1, 1 // nobody asks them
+	a, err := agent.New(sac, dev, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.LoadPolicy(r); err != nil {
+		return nil, fmt.Errorf("%w: is it of a run on %s?", err, task.Name)
+	}
+	return learnedPolicy{a}, nil
+}
+
+type learnedPolicy struct{ agent *agent.SAC }
+
+func (p learnedPolicy) Act(dst, obs []float32, _ uint64) error { return p.agent.ActMean(dst, obs, 1) }
+
+func (p learnedPolicy) Close() error { return p.agent.Close() }

@@ -1,0 +1,177 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+)
+
+// watchFlags say what to watch, and how.
+type watchFlags struct {
+	task     string
+	policy   string
+	seed     uint64
+	fps      int
+	episodes int
+	frames   string
+	size     string
+}
+
+func watchCommand(d Deps) *cobra.Command {
+	w := watchFlags{fps: 25, size: "320x240"}
+	c := &cobra.Command{
+		Use:   "watch [--task T] [--policy PATH]",
+		Short: "see the agent of a task, with random or learned actions",
+		Long: `Shows a task as MuJoCo would draw it, in the terminal and in real time: in half
+blocks of as many colours as the terminal has, or in ASCII characters by
+brightness without colours or UTF-8. Actions are random, or those of a policy
+that a run has saved: its policy.bin, its folder, or latest for the run that was
+written last below $PGRLAB_RUNS or ./runs. The task is then the run's own, unless
+--task names another one of the same sizes.
+
+Keys: space pauses, . makes one step, n begins the next episode, q leaves.
+
+With --frames the pictures go to numbered PNG files and no terminal is needed.`,
+		Example: `  pgrlab watch --task cheetah-run
+  pgrlab watch --policy latest
+  pgrlab watch --policy runs/a/policy.bin --seed 3 --frames /tmp/a --size 640x480`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return w.run(c.Context(), d, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVar(&w.task, "task", "", "task `T` (pgrlab list tasks)")
+	f.StringVar(&w.policy, "policy", "", "act as the policy at `PATH`: policy.bin, a run folder, or latest (default: random actions)")
+	f.Uint64Var(&w.seed, "seed", 0, "seed `S` of the start states and of random actions")
+	f.IntVar(&w.fps, "fps", w.fps, "pictures a second `N`, at most 60; time runs as it does in the task")
+	f.IntVar(&w.episodes, "episodes", 0, "end after `N` episodes (default: when you leave; with --frames 1)")
+	f.StringVar(&w.frames, "frames", "", "write the pictures as PNG files into `DIR`")
+	f.StringVar(&w.size, "size", w.size, "of the pictures in files, `WxH` pixels")
+	return c
+}
+
+// mostFPS is what the screen's own timer can do.
+const mostFPS = 60
+
+func (w *watchFlags) run(ctx context.Context, d Deps, in io.Reader, out, errs io.Writer) error {
+	width, height, err := w.check()
+	if err != nil {
+		return err
+	}
+	onScreen := w.frames == ""
+	if onScreen && (!isTerminal(in) || !isTerminal(out)) {
+		return usagef("watch: needs a terminal: ssh -t, or --frames DIR for files")
+	}
+	p, err := w.open(d)
+	if err != nil {
+		return err
+	}
+	if onScreen {
+		err = p.onScreen(ctx, in.(*os.File), out.(*os.File), w.fps, w.episodes)
+	} else {
+		err = p.toFiles(ctx, w.frames, width, height, w.fps, max(w.episodes, 1))
+	}
+	if err := errors.Join(err, p.close()); err != nil {
+		return fmt.Errorf("watch %s: %w", p.task.Name, err)
+	}
+	fmt.Fprintln(errs, p.summary())
+	return nil
+}
+
+// check finds what is wrong with the flags by themselves.
+func (w *watchFlags) check() (width, height int, err error) {
+	const most = 4096
+	if n, err := fmt.Sscanf(w.size, "%dx%d", &width, &height); n != 2 || err != nil || min(width, height) < 1 || max(width, height) > most {
+		return 0, 0, usagef("watch: --size is %q: want WxH pixels, for example 320x240, at most %dx%d", w.size, most, most)
+	}
+	switch {
+	case w.fps < 1 || w.fps > mostFPS:
+		return 0, 0, usagef("watch: --fps is %d: want 1 to %d", w.fps, mostFPS)
+	case w.episodes < 0:
+		return 0, 0, usagef("watch: --episodes is %d: must not be negative", w.episodes)
+	case w.task == "" && w.policy == "":
+		return 0, 0, usagef("watch: no task: say which with --task (pgrlab list tasks), or give a --policy")
+	}
+	return width, height, nil
+}
+
+// open makes task, actions and pictures. What is wrong with a name or path is the
+// user's to mend.
+func (w *watchFlags) open(d Deps) (*player, error) {
+	var saved *savedPolicy
+	name, who := w.task, "random actions"
+	if w.policy != "" {
+		var err error
+		if saved, err = findPolicy(w.policy); err != nil {
+			return nil, asUsage(err)
+		}
+		name, who = first(name, saved.config.Task), saved.path
+	}
+	task, err := d.task(name)
+	if err != nil {
+		return nil, err
+	}
+	p := &player{task: task, who: who, policy: lab.RandomPolicy(w.seed)}
+	if err := p.furnish(d, saved, w.seed); err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	return p, nil
+}
+
+// savedPolicy is a policy.bin and what its networks look like.
+type savedPolicy struct {
+	path   string
+	config lab.Config
+}
+
+// findPolicy finds the file that a person means, and the configuration beside it.
+func findPolicy(path string) (*savedPolicy, error) {
+	if path == "latest" && !exists(path) {
+		var err error
+		if path, err = run.Latest(runsRoot()); err != nil {
+			return nil, err
+		}
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, run.PolicyName)
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read policy %s: there is none: a run writes it when it ends", path)
+	}
+	file := filepath.Join(filepath.Dir(path), run.ConfigName)
+	doc, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read policy %s: its run's %s must lie beside it", path, run.ConfigName)
+	}
+	config, err := presets.Decode(file, doc)
+	if err != nil {
+		return nil, err
+	}
+	return &savedPolicy{path, config}, nil
+}
+
+// load reads the policy for a device.
+func (s *savedPolicy) load(task lab.Task, device Device) (lab.Policy, error) {
+	f, err := os.Open(s.path)
+	if err != nil {
+		return nil, fmt.Errorf("read policy: %w", err)
+	}
+	defer f.Close()
+	p, err := lab.LoadPolicy(&s.config, task, device, f)
+	if err != nil {
+		return nil, fmt.Errorf("read policy %s: %w", s.path, err)
+	}
+	return p, nil
+}
