@@ -155,8 +155,8 @@ func TestProgramsAgreeWithTheTapeMachine(t *testing.T) {
 
 func agree(t *testing.T, d drawing, dev *cpu.Device) {
 	tolerance := max(d.tolerance, 1e-5)
-	loss, outputs, grads, expr := reference(t, d)
-	vm := gorgonia.NewTapeMachine(expr)
+	loss, outputs, grads, g := reference(t, d)
+	vm := gorgonia.NewTapeMachine(g.Expr())
 	defer vm.Close()
 	if err := vm.RunAll(); err != nil {
 		t.Fatal(err)
@@ -196,7 +196,7 @@ func numbers[T float32 | float64](n *op.Node) []T {
 	return n.Value().Data().([]T)
 }
 
-func reference(t *testing.T, d drawing) (loss *op.Node, outputs, grads []*op.Node, expr *gorgonia.ExprGraph) {
+func reference(t *testing.T, d drawing) (loss *op.Node, outputs, grads []*op.Node, g *op.Graph) {
 	t.Helper()
 	g, err := op.Build64(d.name, func(g *op.Graph) { loss, outputs = d.draw(g) })
 	if err != nil {
@@ -207,7 +207,7 @@ func reference(t *testing.T, d drawing) (loss *op.Node, outputs, grads []*op.Nod
 			t.Fatal(err)
 		}
 	}
-	return loss, outputs, grads, g.Expr()
+	return loss, outputs, grads, g
 }
 
 func compile(t *testing.T, d drawing, dev *cpu.Device, optimiser *Adam) (*Program, []*op.Node) {
