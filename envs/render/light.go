@@ -85,28 +85,26 @@ const lift = .004
 // shadowed says whether a shape stands between a place on shape self and light k.
 func (r *Renderer) shadowed(self, k int, place, n Vec) bool {
 	from := place.along(lift, n)
-	to, length := Vec{0, 0, 1}, math.Inf(1)
+	to, length := Vec{0, 0, 1}, never
 	if !r.scene.Lights[k].Far {
 		to = r.lights[k].sub(from)
 		length = to.norm()
 		to = to.scale(1 / length)
 	}
-	_, t := r.meet(self, from, to, length)
-	return t < length
+	owner, _ := r.meet(self, from, to, length)
+	return owner != none
 }
 
 // meet is the first shape on the ray from o along d, of length 1, and how far it
 // is. Planes do not count, nor does shape self.
 func (r *Renderer) meet(self int, o, d Vec, within float64) (owner int, t float64) {
-	owner, t = none, min(within, never)
+	owner, t = none, within
+	if passes(o, d, r.middle, r.extent) {
+		return owner, t
+	}
 	for i := range r.placed {
 		p := &r.placed[i]
-		if i == self || p.Kind == Plane {
-			continue
-		}
-		c := p.Pos.sub(o)
-		along := c.dot(d)
-		if along < -p.radius || c.dot(c)-along*along > p.radius*p.radius {
+		if i == self || p.Kind == Plane || passes(o, d, p.Pos, p.radius) {
 			continue
 		}
 		if x := p.hit(p.point(o), p.vector(d), 0); x < t {
@@ -114,6 +112,13 @@ func (r *Renderer) meet(self int, o, d Vec, within float64) (owner int, t float6
 		}
 	}
 	return owner, t
+}
+
+// passes says whether a ray, d of length 1, misses a ball.
+func passes(o, d, centre Vec, radius float64) bool {
+	c := centre.sub(o)
+	along := c.dot(d)
+	return along < -radius || c.dot(c)-along*along > radius*radius
 }
 
 // plane is the colour of a plane at place; t·d leads there from the eye.

@@ -18,6 +18,8 @@ type Renderer struct {
 	eye      Vec
 	focal    float64 // pixels
 	placed   []placed
+	middle   Vec // of the ball around all shapes but the planes
+	extent   float64
 	lights   []Vec // their places
 	depth    []float64
 	owner    []int16 // shape at each pixel's centre; none: nothing
@@ -108,7 +110,25 @@ func (r *Renderer) place(frames []Frame, tracked Vec) {
 		p.radius = reach + radius
 		p.rect = r.project(p.Pos.along(reach, p.Z), radius).Union(r.project(p.Pos.along(-reach, p.Z), radius))
 	}
+	r.enclose()
 	r.lastCell = gridCell{shape: none}
+}
+
+// enclose finds a ball around all shapes but the planes.
+func (r *Renderer) enclose() {
+	r.middle, r.extent = Vec{}, 0
+	n := 0.
+	for i := range r.placed {
+		if p := &r.placed[i]; p.Kind != Plane {
+			r.middle, n = r.middle.add(p.Pos), n+1
+		}
+	}
+	r.middle = r.middle.scale(1 / max(n, 1))
+	for i := range r.placed {
+		if p := &r.placed[i]; p.Kind != Plane {
+			r.extent = max(r.extent, p.Pos.sub(r.middle).norm()+p.radius)
+		}
+	}
 }
 
 // project is a rectangle of pixels that a ball's picture lies in.

@@ -69,11 +69,17 @@ func brightness(x *Renderer, px, py int) int {
 }
 
 func TestAShapeCastsAShadow(t *testing.T) {
-	// Half-blue floor without reflection, a ball over the origin, light above.
+	for name, l := range map[string]Light{"spot": {Pos: Vec{0, 0, 4}, Diffuse: .7}, "far": {Far: true, Diffuse: .7}} {
+		t.Run(name, func(t *testing.T) { castsAShadow(t, l) })
+	}
+}
+
+func castsAShadow(t *testing.T, l Light) {
+	// A floor without reflection, a ball over the origin.
 	scene := &Scene{
 		Camera: Camera{Pos: Vec{0, -3, 3}, Right: Vec{1, 0, 0}, Up: Vec{0, 1, 1}.unit(), FovY: math.Pi / 4},
 		Shapes: []Shape{{Kind: Plane, Size: Vec{5, 5, .1}, Colour: Vec{.2, .2, .5}}, {Kind: Sphere, Size: Vec{X: .2}, Colour: Self}},
-		Lights: []Light{{Pos: Vec{0, 0, 4}, Diffuse: .7}},
+		Lights: []Light{l},
 	}
 	x := New(scene)
 	x.Draw([]Frame{level, at(Vec{0, 0, .7})}, Vec{}, 100, 100)
