@@ -9,6 +9,8 @@ import (
 	"math"
 
 	"pgrlab/core/nn"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
 )
 
 // A checkpoint is little-endian: the header, then for each part that the header
@@ -43,14 +45,11 @@ func (d *Diffusion) header() header {
 		h.Served = 1
 	}
 	if f := d.fit; f != nil {
-		h.Fit, h.Rows, h.Refit = 1, uint64(f.rows.Len()), f.refit
-		h.FitStep, h.FitSteps = uint64(f.step), uint64(f.knobs.Steps)
-		h.LR, h.PUncond = f.knobs.LR, f.knobs.PUncond
+		f.describe(&h)
 	}
 	if g := d.generation; g != nil {
 		h.Generation, h.Occasion, h.First = 1, g.occasion, uint64(g.first)
-		h.Samples, h.GenSteps = uint64(g.knobs.Samples), uint64(g.knobs.Steps)
-		h.Guidance, h.TopFraction, h.SChurn = g.knobs.Guidance, g.knobs.TopFraction, g.knobs.SChurn
+		g.knobs.describe(&h)
 		h.Level = uint64(g.sampler.level)
 		if g.sampler.correcting {
 			h.Correcting = 1
@@ -72,13 +71,7 @@ func (d *Diffusion) save(w io.Writer) error {
 		}
 	}
 	if f := d.fit; f != nil {
-		if err := saveStatistics(w, f.normaliser, f.conditions); err != nil {
-			return err
-		}
-		if err := nn.Save(w, paramsOf(d.model, d.average)); err != nil {
-			return err
-		}
-		if err := d.program.optimiser.Save(w); err != nil {
+		if err := f.save(w, paramsOf(d.model, d.average), d.program.optimiser); err != nil {
 			return err
 		}
 	}
@@ -125,7 +118,8 @@ func (d *Diffusion) load(r io.Reader, real Rows) error {
 		d.serving = &serving{normaliser: n, conditions: c}
 	}
 	if h.Fit != 0 {
-		if err := d.loadFit(r, h, real); err != nil {
+		var err error
+		if d.fit, err = loadFit(r, h, real, d.layout.width(), paramsOf(d.model, d.average), d.program.optimiser); err != nil {
 			return err
 		}
 	}
@@ -135,33 +129,59 @@ func (d *Diffusion) load(r io.Reader, real Rows) error {
 	return nil
 }
 
-func (d *Diffusion) loadFit(r io.Reader, h header, real Rows) error {
+// loadFit reads a fit under way: its statistics, the tensors that it trains, and their
+// optimiser.
+func loadFit(r io.Reader, h header, real Rows, width int, tensors []*op.Tensor, optimiser *plan.Adam) (*fit, error) {
 	if real == nil || uint64(real.Len()) != h.Rows {
-		return fmt.Errorf("a fit to %d real transitions was under way, and they are not given", h.Rows)
+		return nil, fmt.Errorf("a fit to %d real transitions was under way, and they are not given", h.Rows)
 	}
 	f := &fit{rows: real, refit: h.Refit, step: int(h.FitStep), knobs: FitKnobs{Steps: int(h.FitSteps), LR: h.LR, PUncond: h.PUncond}}
 	if err := f.knobs.validate(); err != nil {
-		return err
+		return nil, err
 	}
 	var err error
-	if f.normaliser, f.conditions, err = loadStatistics(r, d.layout.width()); err != nil {
-		return err
+	if f.normaliser, f.conditions, err = loadStatistics(r, width); err != nil {
+		return nil, err
 	}
 	if f.conditions != nil && len(f.conditions) != real.Len() {
-		return fmt.Errorf("%d conditions of %d transitions", len(f.conditions), real.Len())
+		return nil, fmt.Errorf("%d conditions of %d transitions", len(f.conditions), real.Len())
 	}
-	if err := nn.Load(r, paramsOf(d.model, d.average)); err != nil {
+	if err := nn.Load(r, tensors); err != nil {
+		return nil, err
+	}
+	return f, optimiser.Load(r)
+}
+
+// save writes what loadFit reads.
+func (f *fit) save(w io.Writer, tensors []*op.Tensor, optimiser *plan.Adam) error {
+	if err := saveStatistics(w, f.normaliser, f.conditions); err != nil {
 		return err
 	}
-	if err := d.program.optimiser.Load(r); err != nil {
+	if err := nn.Save(w, tensors); err != nil {
 		return err
 	}
-	d.fit = f
-	return nil
+	return optimiser.Save(w)
+}
+
+// describe writes a fit into the header.
+func (f *fit) describe(h *header) {
+	h.Fit, h.Rows, h.Refit = 1, uint64(f.rows.Len()), f.refit
+	h.FitStep, h.FitSteps = uint64(f.step), uint64(f.knobs.Steps)
+	h.LR, h.PUncond = f.knobs.LR, f.knobs.PUncond
+}
+
+// describe writes the knobs of a generation into the header; knobs reads them.
+func (k GenKnobs) describe(h *header) {
+	h.Samples, h.GenSteps = uint64(k.Samples), uint64(k.Steps)
+	h.Guidance, h.TopFraction, h.SChurn = k.Guidance, k.TopFraction, k.SChurn
+}
+
+func (h header) knobs() GenKnobs {
+	return GenKnobs{Samples: int(h.Samples), Steps: int(h.GenSteps), Guidance: h.Guidance, TopFraction: h.TopFraction, SChurn: h.SChurn}
 }
 
 func (d *Diffusion) loadGeneration(r io.Reader, h header) error {
-	knobs := GenKnobs{Samples: int(h.Samples), Steps: int(h.GenSteps), Guidance: h.Guidance, TopFraction: h.TopFraction, SChurn: h.SChurn}
+	knobs := h.knobs()
 	if err := knobs.validate(); err != nil {
 		return err
 	}

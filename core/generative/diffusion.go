@@ -137,24 +137,9 @@ func (d *Diffusion) StartFit(real Rows, scores []float32, knobs FitKnobs, refit 
 	if d.fit != nil || d.generation != nil {
 		return fmt.Errorf("fit model: %w", errBusy)
 	}
-	if err := knobs.validate(); err != nil {
+	f, err := newFit(d.config, d.layout, real, scores, knobs, refit)
+	if err != nil {
 		return fmt.Errorf("fit model: %w", err)
-	}
-	f := &fit{rows: real, knobs: knobs, refit: refit}
-	var err error
-	if f.normaliser, err = fitNormaliser(d.config, real, d.layout); err != nil {
-		return fmt.Errorf("fit model: %w", err)
-	}
-	if scores != nil {
-		if !d.config.Conditional {
-			return errors.New("fit model: scores for a generator without a condition input")
-		}
-		if len(scores) != real.Len() {
-			return fmt.Errorf("fit model: %d scores for %d transitions", len(scores), real.Len())
-		}
-		if f.conditions, err = conditions(scores, d.config.ConditionRange); err != nil {
-			return fmt.Errorf("fit model: %w", err)
-		}
 	}
 	fresh := newNetwork(d.config, "fresh", d.layout.width(), d.stream.Sub(fmt.Sprintf("refit %d", refit)))
 	nn.Copy(d.model.state(), fresh.state())
@@ -162,6 +147,26 @@ func (d *Diffusion) StartFit(real Rows, scores []float32, knobs FitKnobs, refit 
 	d.program.optimiser.Reset()
 	d.fit = f
 	return nil
+}
+
+// newFit takes the statistics of a fit that has made no step.
+func newFit(c Config, l layout, real Rows, scores []float32, knobs FitKnobs, refit uint64) (*fit, error) {
+	if err := knobs.validate(); err != nil {
+		return nil, err
+	}
+	f := &fit{rows: real, knobs: knobs, refit: refit}
+	var err error
+	if f.normaliser, err = fitNormaliser(c, real, l); err != nil || scores == nil {
+		return f, err
+	}
+	if !c.Conditional {
+		return nil, errors.New("scores for a generator without a condition input")
+	}
+	if len(scores) != real.Len() {
+		return nil, fmt.Errorf("%d scores for %d transitions", len(scores), real.Len())
+	}
+	f.conditions, err = conditions(scores, c.ConditionRange)
+	return f, err
 }
 
 // FitSteps makes up to n gradient steps. It returns their mean loss and whether

@@ -68,7 +68,16 @@ func randomRows(n int) (table, []float32) {
 	return rows, scores
 }
 
-func startFit(t testing.TB, d *Diffusion, rows Rows, scores []float32, knobs FitKnobs, refit uint64) {
+// fitted is any of the generators.
+type fitted interface {
+	StartFit(real Rows, scores []float32, knobs FitKnobs, refit uint64) error
+	FitSteps(n int) (loss float64, done bool, err error)
+	StartGenerate(knobs GenKnobs, occasion uint64) error
+	GenerateSlice() (rows []float32, done, total int, err error)
+	Sketch(knobs GenKnobs, occasion uint64) (next func() (rows []float32, done, total int, err error), err error)
+}
+
+func startFit(t testing.TB, d fitted, rows Rows, scores []float32, knobs FitKnobs, refit uint64) {
 	t.Helper()
 	if err := d.StartFit(rows, scores, knobs, refit); err != nil {
 		t.Fatal(err)
@@ -76,7 +85,7 @@ func startFit(t testing.TB, d *Diffusion, rows Rows, scores []float32, knobs Fit
 }
 
 // finishFit runs the rest of a fit in slices and returns their losses.
-func finishFit(t testing.TB, d *Diffusion, slice int) (losses []float64) {
+func finishFit(t testing.TB, d fitted, slice int) (losses []float64) {
 	t.Helper()
 	for {
 		loss, done, err := d.FitSteps(slice)
@@ -91,7 +100,7 @@ func finishFit(t testing.TB, d *Diffusion, slice int) (losses []float64) {
 }
 
 // finishGeneration runs the rest of a generation and returns its transitions.
-func finishGeneration(t testing.TB, d *Diffusion) (rows []float32) {
+func finishGeneration(t testing.TB, d fitted) (rows []float32) {
 	t.Helper()
 	for {
 		made, done, total, err := d.GenerateSlice()
@@ -105,7 +114,7 @@ func finishGeneration(t testing.TB, d *Diffusion) (rows []float32) {
 	}
 }
 
-func generateAll(t testing.TB, d *Diffusion, knobs GenKnobs, occasion uint64) []float32 {
+func generateAll(t testing.TB, d fitted, knobs GenKnobs, occasion uint64) []float32 {
 	t.Helper()
 	if err := d.StartGenerate(knobs, occasion); err != nil {
 		t.Fatal(err)

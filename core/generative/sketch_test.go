@@ -6,7 +6,7 @@ import (
 )
 
 // sketchAll makes a whole sketch.
-func sketchAll(t *testing.T, d *Diffusion, knobs GenKnobs, occasion uint64) (all []float32) {
+func sketchAll(t *testing.T, d fitted, knobs GenKnobs, occasion uint64) (all []float32) {
 	t.Helper()
 	next, err := d.Sketch(knobs, occasion)
 	if err != nil {
@@ -28,8 +28,17 @@ func TestSketchesLeaveNoTrace(t *testing.T) {
 	rows, scores := randomRows(40)
 	knobs := tinyGenerate
 	knobs.Samples = 20
-	play := func(look func(d *Diffusion)) ([]float32, []float32) {
-		d := newDiffusion(t, tiny(), tinyShape)
+	for name, build := range map[string]func() fitted{
+		"diffusion": func() fitted { return newDiffusion(t, tiny(), tinyShape) },
+		"vae":       func() fitted { return newVAE(t, tiny(), tinyShape) },
+	} {
+		t.Run(name, func(t *testing.T) { sketchesLeaveNoTrace(t, rows, scores, knobs, build) })
+	}
+}
+
+func sketchesLeaveNoTrace(t *testing.T, rows table, scores []float32, knobs GenKnobs, build func() fitted) {
+	play := func(look func(d fitted)) ([]float32, []float32) {
+		d := build()
 		if _, err := d.Sketch(knobs, 1); err == nil {
 			t.Fatal("a sketch without a generator")
 		}
@@ -59,9 +68,9 @@ func TestSketchesLeaveNoTrace(t *testing.T) {
 		}
 		return first, second
 	}
-	first, second := play(func(*Diffusion) {})
+	first, second := play(func(fitted) {})
 	var sketched [][]float32
-	lookedFirst, lookedSecond := play(func(d *Diffusion) { sketched = append(sketched, sketchAll(t, d, knobs, 9)) })
+	lookedFirst, lookedSecond := play(func(d fitted) { sketched = append(sketched, sketchAll(t, d, knobs, 9)) })
 	if !slices.Equal(first, lookedFirst) || !slices.Equal(second, lookedSecond) {
 		t.Error("sketches changed what was fitted or generated")
 	}

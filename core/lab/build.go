@@ -29,11 +29,21 @@ func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 		if err := diffusion.Validate(); err != nil {
 			return parts{}, err
 		}
+		if c.Generator.Kind == GeneratorVAE {
+			if err := c.Generator.VAE.Validate(); err != nil {
+				return parts{}, err
+			}
+		}
 	}
 	return parts{
 		learner:   func(seed uint64) (learner, error) { return agent.New(sac, dev, seed) },
 		curiosity: func(seed uint64) (curiosity, error) { return relevance.NewICM(icm, dev, seed) },
-		generator: func(seed uint64) (generator, error) { return generative.New(diffusion, shape, dev, seed) },
+		generator: func(seed uint64) (generator, error) {
+			if c.Generator.Kind == GeneratorVAE {
+				return generative.NewVAE(diffusion, c.Generator.VAE, shape, dev, seed)
+			}
+			return generative.New(diffusion, shape, dev, seed)
+		},
 		model: func(name string, seed uint64) (model, error) {
 			if name == relevanceRND {
 				return relevance.NewRND(c.rnd(shape), dev, seed)

@@ -65,6 +65,7 @@ type Agent struct {
 // The kinds of Generator.
 const (
 	GeneratorDiffusion = "diffusion"
+	GeneratorVAE       = "vae"
 	GeneratorNone      = "none" // the method uses real data only
 )
 
@@ -100,8 +101,8 @@ func (c *Config) Validate() error {
 	if g := c.Agent.Gamma; !(g >= 0 && g < 1) {
 		return fmt.Errorf("configuration: agent.gamma is %g, want a number from 0 to below 1", g)
 	}
-	if k := c.Generator.Kind; k != GeneratorDiffusion && k != GeneratorNone {
-		return fmt.Errorf("configuration: generator.kind is %q, want %q or %q", k, GeneratorDiffusion, GeneratorNone)
+	if k := c.Generator.Kind; k != GeneratorDiffusion && k != GeneratorVAE && k != GeneratorNone {
+		return fmt.Errorf("configuration: generator.kind is %q, want %q, %q or %q", k, GeneratorDiffusion, GeneratorVAE, GeneratorNone)
 	}
 	if c.Buffer <= c.StartSteps {
 		return fmt.Errorf("configuration: buffer is %d and start_steps %d: it would never hold enough to train on", c.Buffer, c.StartSteps)

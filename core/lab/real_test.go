@@ -25,6 +25,7 @@ func realConfig() Config {
 	c.RND.Hidden, c.RND.Features, c.RND.Batch, c.RND.ScoreRows = 8, 4, 8, 16
 	c.Count.CountConfig = relevance.DefaultCount(worldObs, worldAct)
 	c.Generator.Config = generative.Default()
+	c.Generator.VAE = generative.VAEConfig{Latent: 2, Width: 8, Bottleneck: 4, EncoderBlocks: 1, DecoderBlocks: 1, Beta: 0.1}
 	c.Generator.Width, c.Generator.Blocks, c.Generator.Embedding, c.Generator.Batch, c.Generator.Chunk = 16, 1, 8, 8, 16
 	c.Knobs.RefitEvery, c.Knobs.Samples, c.Knobs.GeneratorSteps = 12, 24, 12
 	return c
@@ -103,12 +104,13 @@ func TestMethodsOfRealParts(t *testing.T) {
 		MethodSAC:     func(c *Config) { c.Generator.Kind = GeneratorNone },
 		MethodREDQ:    func(c *Config) { c.Generator.Kind, c.Agent.Critics = GeneratorNone, 4 },
 		MethodSynthER: func(c *Config) { c.Generator.Architecture = generative.ArchitectureSynthER },
+		"vae":         func(c *Config) { c.Generator.Kind = GeneratorVAE },
 	} {
 		c := realConfig()
 		c.Method, c.Generator.Conditional, c.Knobs.Relevance = method, false, relevanceNone
 		change(&c)
 		l, journal := realRun(t, c, 1)
-		if refits, _ := bodies[Refit](l); (len(refits) > 0) != (method == MethodSynthER) {
+		if refits, _ := bodies[Refit](l); (len(refits) > 0) != (c.Generator.Kind != GeneratorNone) {
 			t.Errorf("%s: %d refits", method, len(refits))
 		}
 		if n := strings.Count(journal, `"type":"evaluated"`); n != 2 {

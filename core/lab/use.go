@@ -22,6 +22,7 @@ var methods = []struct {
 	{"pgr-rnd", prompted}, {"pgr-count", prompted}, {"pgr-noised-icm", prompted},
 	{"redq-curiosity", UseBonus}, {"synther-curiosity", generated | UseBonus}, {"per-td", UseAlways}, {"per-curiosity", UseAlways},
 	{"bootdqn", UseAlways}, {"pgr-bootdqn", prompted},
+	{"vae", UseGenerator}, {"pgr-vae", UseGenerator | UsePrompts},
 }
 
 // Methods names the built-in methods that use the knob.

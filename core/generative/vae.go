@@ -1,0 +1,200 @@
+package generative
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"pgrlab/core/device"
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+// VAE is a generator of transitions like Diffusion, but a variational autoencoder
+// (Kingma and Welling 2014; its conditional form is Sohn et al. 2015): the weaker
+// generator of the paper's appendix. A fit minimises
+//
+//	(½|x − x̂|² + β·KL(N(μ, σ²) ‖ N(0, 1)))/D,  z = μ + σ·ε, x̂ = decoder(z, c)
+//
+// over normalised vectors x with the same batches, optimiser and schedule as a
+// diffusion's; the weights at its end serve generations, which are decodings of z ~
+// N(0, 1) with the conditions of relevant transitions as prompts. There is neither
+// guidance nor a null condition: a fit without scores has the condition 0
+// everywhere. A VAE belongs to one goroutine.
+type VAE struct {
+	config Config
+	sizes  VAEConfig
+	layout layout
+	stream rng.Stream
+	device device.Device
+
+	model, served *vaeNetwork
+	program       vaeFit
+	decoders      map[int]*decoder // of the served network, by rows
+
+	fit        *fit // nil: none under way
+	serving    *serving
+	generation *decoding // nil: none under way
+}
+
+// NewVAE builds the networks and compiles the gradient step for transitions of that
+// shape. Of c it uses what a diffusion's vector, batches, optimiser and chunks use,
+// and the activation.
+func NewVAE(c Config, sizes VAEConfig, shape replay.Shape, dev device.Device, seed uint64) (*VAE, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if err := sizes.Validate(); err != nil {
+		return nil, err
+	}
+	if err := shape.Validate(); err != nil {
+		return nil, fmt.Errorf("generator: %w", err)
+	}
+	v := &VAE{config: c, sizes: sizes, layout: newLayout(c, shape), stream: rng.New(seed, "vae"), device: dev, decoders: map[int]*decoder{}}
+	v.model, v.served = v.draw("model", "initial"), v.draw("served", "initial")
+	var err error
+	if v.program, err = v.compileFit(); err != nil {
+		return nil, fmt.Errorf("generator: %w", err)
+	}
+	return v, nil
+}
+
+// draw is a network with weights of that stream.
+func (v *VAE) draw(name, stream string) *vaeNetwork {
+	return newVAENetwork(v.config, v.sizes, name, v.layout.width(), v.stream.Sub(stream))
+}
+
+// Close releases the compiled programs.
+func (v *VAE) Close() error {
+	v.program.step.Close()
+	for _, d := range v.decoders {
+		d.program.Close()
+	}
+	clear(v.decoders)
+	return nil
+}
+
+// Parameters is the number of trained weights.
+func (v *VAE) Parameters() int {
+	n := 0
+	for _, p := range v.model.params() {
+		n += len(p.Data)
+	}
+	return n
+}
+
+// Fitted says whether a fit has been completed, so that StartGenerate can work.
+func (v *VAE) Fitted() bool { return v.serving != nil }
+
+// Cancel abandons the fit or the generation under way, if there is one. The
+// generator of the last complete fit stays.
+func (v *VAE) Cancel() { v.fit, v.generation = nil, nil }
+
+// vaeFit is the compiled gradient step.
+type vaeFit struct {
+	step         *plan.Program
+	x, condition *op.Node // [B,D], [B,1]; condition is nil in an unconditional network
+	optimiser    *plan.Adam
+	rate         *op.Tensor
+}
+
+func (v *VAE) compileFit() (vaeFit, error) {
+	f := vaeFit{rate: op.NewTensor("vae rate", 1)}
+	c, width := v.config, v.layout.width()
+	var noise, loss *op.Node
+	g, err := op.Build("vae fit", func(g *op.Graph) {
+		f.x, noise = g.Input("x", c.Batch, width), g.Input("noise", c.Batch, v.sizes.Latent)
+		if c.Conditional {
+			f.condition = g.Input("condition", c.Batch, 1)
+		}
+		posterior := v.model.encode(g, f.x, f.condition)
+		out := v.model.decode(g, v.model.sample(g, posterior, noise), f.condition)
+		rows := float64(c.Batch * width)
+		loss = g.AddScalars(g.SquaredError(out, f.x, 2*rows), g.GaussianKL(posterior, rows/v.sizes.Beta))
+	})
+	if err != nil {
+		return f, err
+	}
+	f.optimiser = plan.NewAdam(v.model.params(), plan.AdamConfig{
+		Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Epsilon, WeightDecay: c.WeightDecay, ClipNorm: c.ClipNorm,
+	}, f.rate)
+	f.step, err = plan.Compile(g, plan.Spec{
+		Loss: loss, Optimiser: f.optimiser,
+		Fills: []plan.Fill{{Node: noise, Stream: v.stream.Sub("fit").Sub("noise"), Dist: plan.Normal}},
+	}, v.device)
+	return f, err
+}
+
+// StartFit begins to fit a new network to the real transitions; see
+// Diffusion.StartFit. PUncond plays no part.
+func (v *VAE) StartFit(real Rows, scores []float32, knobs FitKnobs, refit uint64) error {
+	if v.fit != nil || v.generation != nil {
+		return fmt.Errorf("fit model: %w", errBusy)
+	}
+	f, err := newFit(v.config, v.layout, real, scores, knobs, refit)
+	if err != nil {
+		return fmt.Errorf("fit model: %w", err)
+	}
+	nn.Copy(v.model.params(), v.draw("fresh", fmt.Sprintf("refit %d", refit)).params())
+	v.program.optimiser.Reset()
+	v.fit = f
+	return nil
+}
+
+// FitSteps makes up to n gradient steps. It returns their mean loss and whether the
+// fit is complete, which makes its network the one that is served.
+func (v *VAE) FitSteps(n int) (loss float64, done bool, err error) {
+	f := v.fit
+	if f == nil {
+		return 0, false, errors.New("fit model: no fit is under way")
+	}
+	n = min(n, f.knobs.Steps-f.step)
+	for range n {
+		l, err := v.fitStep(f)
+		if err != nil {
+			return 0, false, fmt.Errorf("fit model: step %d: %w", f.step, err)
+		}
+		loss += l / float64(n)
+	}
+	if f.step < f.knobs.Steps {
+		return loss, false, nil
+	}
+	nn.Copy(v.served.params(), v.model.params())
+	v.serving = &serving{normaliser: f.normaliser, conditions: f.conditions}
+	v.fit = nil
+	return loss, true, nil
+}
+
+func (v *VAE) fitStep(f *fit) (float64, error) {
+	p, at := v.program, occasion(f.refit, f.step)
+	rows, width := v.stream.Sub("rows").At(at), v.layout.width()
+	x := p.step.Data(p.x)
+	var condition []float32
+	if p.condition != nil {
+		condition = p.step.Data(p.condition)
+	}
+	for i := range v.config.Batch {
+		row := rows.IntN(f.rows.Len())
+		f.normaliser.normalise(x[i*width:(i+1)*width], f.rows.Row(row))
+		switch {
+		case condition == nil:
+		case f.conditions == nil:
+			condition[i] = 0
+		default:
+			condition[i] = f.conditions[row]
+		}
+	}
+	p.rate.Data[0] = float32(cosine(f.knobs.LR, f.step, f.knobs.Steps))
+	if err := p.step.Run(at); err != nil {
+		return 0, err
+	}
+	loss := p.step.Loss()
+	if math.IsNaN(loss) || math.IsInf(loss, 0) {
+		return 0, fmt.Errorf("loss is %g", loss)
+	}
+	f.step++
+	return loss, nil
+}

@@ -1,0 +1,105 @@
+package generative
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"pgrlab/core/nn"
+)
+
+// vaeMagic begins the checkpoint of a VAE: the header of a diffusion's, then the
+// parts that it names.
+const vaeMagic = 0x31454156_52474750 // "PGGRVAE1"
+
+// Save writes the state, also in the middle of a fit or of a generation. The real
+// transitions of a fit are not part of it.
+func (v *VAE) Save(w io.Writer) error {
+	if err := v.save(w); err != nil {
+		return fmt.Errorf("save generator: %w", err)
+	}
+	return nil
+}
+
+func (v *VAE) save(w io.Writer) error {
+	h := header{Magic: vaeMagic, Width: uint64(v.layout.width())}
+	if v.serving != nil {
+		h.Served = 1
+	}
+	if f := v.fit; f != nil {
+		f.describe(&h)
+	}
+	if g := v.generation; g != nil {
+		h.Generation, h.Occasion, h.First = 1, g.occasion, uint64(g.first)
+		g.knobs.describe(&h)
+	}
+	if err := binary.Write(w, binary.LittleEndian, h); err != nil {
+		return err
+	}
+	if s := v.serving; s != nil {
+		if err := saveStatistics(w, s.normaliser, s.conditions); err != nil {
+			return err
+		}
+		if err := nn.Save(w, v.served.params()); err != nil {
+			return err
+		}
+	}
+	if f := v.fit; f != nil {
+		return f.save(w, v.model.params(), v.program.optimiser)
+	}
+	return nil
+}
+
+// Load reads what Save wrote for the same configuration and shape, and goes on from
+// there bit for bit. real are the transitions of a fit that was under way; they must
+// be those that it began with. On an error v must not be used any further.
+func (v *VAE) Load(r io.Reader, real Rows) error {
+	if err := v.load(r, real); err != nil {
+		return fmt.Errorf("load generator: %w", err)
+	}
+	return nil
+}
+
+func (v *VAE) load(r io.Reader, real Rows) error {
+	var h header
+	if err := binary.Read(r, binary.LittleEndian, &h); err != nil {
+		return err
+	}
+	if h.Magic != vaeMagic {
+		return errors.New("not a checkpoint of a vae, or of another version")
+	}
+	if int(h.Width) != v.layout.width() {
+		return fmt.Errorf("the checkpoint's vectors have %d dimensions, this generator's %d", h.Width, v.layout.width())
+	}
+	v.serving, v.fit, v.generation = nil, nil, nil
+	if h.Served != 0 {
+		n, c, err := loadStatistics(r, v.layout.width())
+		if err != nil {
+			return err
+		}
+		if err := nn.Load(r, v.served.params()); err != nil {
+			return err
+		}
+		v.serving = &serving{normaliser: n, conditions: c}
+	}
+	if h.Fit != 0 {
+		var err error
+		if v.fit, err = loadFit(r, h, real, v.layout.width(), v.model.params(), v.program.optimiser); err != nil {
+			return err
+		}
+	}
+	if h.Generation == 0 {
+		return nil
+	}
+	g, err := v.newDecoding(h.knobs(), h.Occasion, v.stream)
+	if err != nil {
+		return err
+	}
+	if h.First >= h.Samples || int(h.First)%g.rows != 0 {
+		return errors.New("the generation under way does not fit the rest")
+	}
+	g.first = int(h.First)
+	v.generation = g
+	return nil
+}

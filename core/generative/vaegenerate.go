@@ -1,0 +1,150 @@
+package generative
+
+import (
+	"errors"
+	"fmt"
+
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/rng"
+)
+
+// decoding is a generation of a VAE under way; a chunk is one network call.
+type decoding struct {
+	knobs    GenKnobs
+	occasion uint64
+	stream   rng.Stream
+	prompts  []float32 // the conditions to draw from; nil: without condition
+	rows     int       // of a chunk
+	first    int       // samples in finished chunks
+	out      []float32
+}
+
+// decoder is the served decoder on a fixed number of rows.
+type decoder struct {
+	program           *plan.Program
+	z, condition, out *op.Node // [R,L], [R,1] or nil, [R,D]
+}
+
+// decoderOf compiles the decoder for a number of rows, and keeps it.
+func (v *VAE) decoderOf(rows int) (*decoder, error) {
+	if d, ok := v.decoders[rows]; ok {
+		return d, nil
+	}
+	d := &decoder{}
+	g, err := op.Build(fmt.Sprintf("vae decoder of %d rows", rows), func(g *op.Graph) {
+		d.z = g.Input("z", rows, v.sizes.Latent)
+		if v.config.Conditional {
+			d.condition = g.Input("condition", rows, 1)
+		}
+		d.out = v.served.decode(g, d.z, d.condition)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if d.program, err = plan.Compile(g, plan.Spec{Outputs: []*op.Node{d.out}}, v.device); err != nil {
+		return nil, err
+	}
+	v.decoders[rows] = d
+	return d, nil
+}
+
+// StartGenerate begins a generation with the network of the last complete fit. Of the
+// knobs it uses Samples and TopFraction. The same occasion draws the same random
+// numbers.
+func (v *VAE) StartGenerate(knobs GenKnobs, occasion uint64) error {
+	if v.fit != nil || v.generation != nil {
+		return fmt.Errorf("generate: %w", errBusy)
+	}
+	g, err := v.newDecoding(knobs, occasion, v.stream)
+	if err != nil {
+		return fmt.Errorf("generate: %w", err)
+	}
+	for rows, d := range v.decoders {
+		if rows != g.rows {
+			d.program.Close()
+			delete(v.decoders, rows)
+		}
+	}
+	v.generation = g
+	return nil
+}
+
+func (v *VAE) newDecoding(knobs GenKnobs, occasion uint64, s rng.Stream) (*decoding, error) {
+	if v.serving == nil {
+		return nil, errors.New("no fit is complete yet")
+	}
+	if err := knobs.validate(); err != nil {
+		return nil, err
+	}
+	g := &decoding{knobs: knobs, occasion: occasion, stream: s, rows: min(v.config.Chunk, knobs.Samples)}
+	if v.serving.conditions != nil {
+		g.prompts = prompts(v.serving.conditions, knobs.TopFraction)
+	}
+	g.out = make([]float32, g.rows*v.layout.row())
+	return g, nil
+}
+
+// GenerateSlice decodes one chunk. It returns its transitions as rows of the replay
+// buffer [s, a, r, s', d] that are valid until the next call, and the number of
+// chunks made and needed; the generation is complete when they are equal.
+func (v *VAE) GenerateSlice() (rows []float32, done, total int, err error) {
+	g := v.generation
+	if g == nil {
+		return nil, 0, 0, errors.New("generate: no generation is under way")
+	}
+	if rows, done, total, err = v.decode(g); err != nil {
+		return nil, 0, 0, fmt.Errorf("generate: %w", err)
+	}
+	if done == total {
+		v.generation = nil
+	}
+	return rows, done, total, nil
+}
+
+// decode makes the next chunk. Prompts and z belong to the sample, not to the chunk.
+func (v *VAE) decode(g *decoding) (rows []float32, done, total int, err error) {
+	d, err := v.decoderOf(g.rows)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	latent, width, row := v.sizes.Latent, v.layout.width(), v.layout.row()
+	g.stream.Sub("z").FillNormal(d.program.Data(d.z), g.occasion, uint64(g.first*latent))
+	if d.condition != nil {
+		condition, s := d.program.Data(d.condition), g.stream.Sub("prompts")
+		for i := range condition {
+			condition[i] = 0
+			if g.prompts != nil {
+				condition[i] = g.prompts[s.At(occasion(g.occasion, g.first+i)).IntN(len(g.prompts))]
+			}
+		}
+	}
+	if err := d.program.Run(0); err != nil {
+		return nil, 0, 0, err
+	}
+	made, clamps := d.program.Data(d.out), v.config.Normaliser == NormaliserMinMax
+	if clamps {
+		clamp(made)
+	}
+	count := min(g.rows, g.knobs.Samples-g.first)
+	for i := range count {
+		x, out := made[i*width:(i+1)*width], g.out[i*row:(i+1)*row]
+		if !finite(x) {
+			return nil, 0, 0, fmt.Errorf("transition %d is not finite", g.first+i)
+		}
+		v.serving.normaliser.restore(out[:width], x)
+		v.layout.finish(out, clamps)
+	}
+	g.first += g.rows
+	total = (g.knobs.Samples + g.rows - 1) / g.rows
+	return g.out[:count*row], g.first / g.rows, total, nil
+}
+
+// Sketch begins a small generation beside all others; see Diffusion.Sketch.
+func (v *VAE) Sketch(knobs GenKnobs, occasion uint64) (next func() (rows []float32, done, total int, err error), err error) {
+	g, err := v.newDecoding(knobs, occasion, v.stream.Sub("sketch"))
+	if err != nil {
+		return nil, fmt.Errorf("sketch: %w", err)
+	}
+	return func() ([]float32, int, int, error) { return v.decode(g) }, nil
+}
