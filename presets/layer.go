@@ -30,7 +30,7 @@ type Entry struct {
 var (
 	methodNames = []string{"sac", "redq", "synther", "pgr-reward", "pgr-return", "pgr-td", "pgr-curiosity",
 		"pgr-rnd", "pgr-count", "pgr-noised-icm",
-		"redq-curiosity", "synther-curiosity", "per-td", "per-curiosity", "bootdqn", "pgr-bootdqn",
+		"redq-curiosity", "synther-curiosity", "per-td", "per-curiosity", "noisynets", "pgr-noisynets", "bootdqn", "pgr-bootdqn",
 		"vae", "pgr-vae"}
 	scaleNames  = []string{"paper", "release", "cpu", "short", "demo"}
 	presetNames = []string{"demo"}

@@ -55,3 +55,29 @@ func BenchmarkAct(b *testing.B) {
 		}
 	})
 }
+
+// What the variants cost beside plain REDQ: ten critics on cheetah-run.
+func BenchmarkVariants(b *testing.B) {
+	for _, name := range []string{ExplorePolicy, ExploreNoisy, "weighted"} {
+		b.Run(name, func(b *testing.B) {
+			c := DefaultConfig(17, 6)
+			c.Critics, c.NoisySigma = 10, 0.5
+			if c.Weighted = name == "weighted"; !c.Weighted {
+				c.Exploration = name
+			}
+			s := newSAC(b, c, 1)
+			fill(b, s, 256, 0)
+			errors := make([]float32, 256)
+			for b.Loop() {
+				if _, _, err := s.Update(256, DefaultRates, false); err != nil {
+					b.Fatal(err)
+				}
+				if c.Weighted {
+					if err := s.Errors(errors, 256); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

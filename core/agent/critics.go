@@ -1,23 +1,53 @@
 package agent
 
 import (
+	"fmt"
+
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
+	"pgrlab/core/plan"
 	"pgrlab/core/rng"
 )
 
 // critics are N networks Q(s,a), or their targets.
-type critics struct{ layers nn.MLP }
+type critics struct {
+	layers nn.MLP
+	noisy  []nn.Noisy // under ExploreNoisy the same layers with their deviations
+	noise  rng.Stream // of these, by update
+}
 
 // weights are what the layers of critics compute with in one graph.
 type weights []struct{ w, b *op.Node } // [N,in,out] and [N,out]
 
 func newCritics(name string, c Config, s rng.Stream) critics {
 	sizes := append(append([]int{c.Obs + c.Act}, c.Hidden...), 1)
-	return critics{nn.NewEnsembleMLP(name, c.Critics, sizes, nn.XavierUniform, nn.ReLU, s)}
+	if c.Exploration != ExploreNoisy {
+		return critics{layers: nn.NewEnsembleMLP(name, c.Critics, sizes, nn.XavierUniform, nn.ReLU, s)}
+	}
+	q := critics{layers: nn.MLP{Act: nn.ReLU}, noise: s.Sub(name + " noise")}
+	for i := range sizes[1:] {
+		l := nn.NewNoisy(fmt.Sprintf("%s.%d", name, i+1), c.Critics, sizes[i], sizes[i+1], c.NoisySigma, s)
+		q.noisy, q.layers.Layers = append(q.noisy, l), append(q.layers.Layers, l.Mean)
+	}
+	return q
 }
 
-// still are the weights as they are.
+// drawn are the weights with which updates compute: with a draw of the noise where
+// the networks are noisy. All programs that draw them for the same update get the
+// same ones; the fills are for the program's spec.
+func (q critics) drawn(g *op.Graph) (weights, []plan.Fill) {
+	all := q.still(g)
+	var fills []plan.Fill
+	for i, l := range q.noisy {
+		e := l.Inputs(g, fmt.Sprintf("noise of %s", l.Mean.W.Name))
+		all[i].w, all[i].b = l.Perturbed(g, e)
+		in, out := q.noise.Sub(fmt.Sprintf("in %d", i)), q.noise.Sub(fmt.Sprintf("out %d", i))
+		fills = append(fills, plan.Fill{Node: e.In, Stream: in}, plan.Fill{Node: e.Out, Stream: out}, plan.Fill{Node: e.Bias, Stream: out})
+	}
+	return all, fills
+}
+
+// still are the weights without noise: those of values that something is judged by.
 func (q critics) still(g *op.Graph) weights {
 	all := make(weights, len(q.layers.Layers))
 	for i, l := range q.layers.Layers {
@@ -56,4 +86,13 @@ func (q critics) value(g *op.Graph, obs, action *op.Node, all weights) *op.Node 
 }
 
 // params are the trained tensors, in the order of a file.
-func (q critics) params() []*op.Tensor { return q.layers.Params() }
+func (q critics) params() []*op.Tensor {
+	if len(q.noisy) == 0 {
+		return q.layers.Params()
+	}
+	var all []*op.Tensor
+	for _, l := range q.noisy {
+		all = append(all, l.Params()...)
+	}
+	return all
+}

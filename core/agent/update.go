@@ -96,14 +96,15 @@ func (s *SAC) drawTarget(g *op.Graph, u *updater) plan.Spec {
 	noise := g.Input("noise", u.batch.Size, s.config.Act)
 	action, logp := s.nets.sample(g, next, noise)
 	pair := g.Concat(next, action)
+	all, fills := s.nets.target.drawn(g)
 	var q *op.Node
 	if s.members == nil {
-		q = s.nets.target.apply(g, pair, s.nets.target.still(g))
+		q = s.nets.target.apply(g, pair, all)
 	} else {
-		q = s.nets.target.applyAt(g, pair, g.Bind(s.members), s.nets.target.still(g))
+		q = s.nets.target.applyAt(g, pair, g.Bind(s.members), all)
 	}
 	u.y = g.TDTarget(g.Bind(u.reward), g.Bind(u.done), g.MinMembers(q), logp, g.Bind(s.gamma), g.Bind(s.temp.alpha))
-	return plan.Spec{Outputs: []*op.Node{u.y}, Finite: []*op.Node{u.y}, Fills: []plan.Fill{{Node: noise, Stream: s.targetNoise}}}
+	return plan.Spec{Outputs: []*op.Node{u.y}, Finite: []*op.Node{u.y}, Fills: append(fills, plan.Fill{Node: noise, Stream: s.targetNoise})}
 }
 
 // drawActor: mean(α·log π(ã|s) − mean over N of Qⱼ(s,ã)), differentiated by the
@@ -113,17 +114,19 @@ func (s *SAC) drawActor(g *op.Graph, u *updater) plan.Spec {
 	noise := g.Input("noise", u.batch.Size, s.config.Act)
 	action, logp := s.nets.sample(g, obs, noise)
 	u.logp = logp
+	all, fills := s.nets.critics.drawn(g)
 	return plan.Spec{
-		Loss:      g.EntropyLoss(logp, s.nets.critics.value(g, obs, action, s.nets.critics.still(g)), g.Bind(s.temp.alpha)),
+		Loss:      g.EntropyLoss(logp, s.nets.critics.value(g, obs, action, all), g.Bind(s.temp.alpha)),
 		Outputs:   []*op.Node{logp},
-		Fills:     []plan.Fill{{Node: noise, Stream: s.actorNoise}},
+		Fills:     append(fills, plan.Fill{Node: noise, Stream: s.actorNoise}),
 		Optimiser: s.policyAdam,
 	}
 }
 
 // drawCritic: Σⱼ mean w(Qⱼ(s,a) − y)², and the move of the targets.
 func (s *SAC) drawCritic(g *op.Graph, u *updater) plan.Spec {
-	u.q = s.nets.critics.apply(g, g.Concat(g.Bind(u.obs), g.Bind(u.act)), s.nets.critics.still(g))
+	all, fills := s.nets.critics.drawn(g)
+	u.q = s.nets.critics.apply(g, g.Concat(g.Bind(u.obs), g.Bind(u.act)), all)
 	y, rows := g.Bind(u.targets), float64(u.batch.Size)
 	loss := (*op.Node)(nil)
 	if u.weight == nil {
@@ -134,6 +137,7 @@ func (s *SAC) drawCritic(g *op.Graph, u *updater) plan.Spec {
 	spec := plan.Spec{
 		Loss:      loss,
 		Outputs:   []*op.Node{u.q},
+		Fills:     fills,
 		Optimiser: s.criticAdam,
 	}
 	critics := s.nets.critics.params()

@@ -21,7 +21,7 @@ var methods = []struct {
 	{"pgr-reward", prompted}, {"pgr-return", prompted}, {"pgr-td", prompted}, {"pgr-curiosity", prompted},
 	{"pgr-rnd", prompted}, {"pgr-count", prompted}, {"pgr-noised-icm", prompted},
 	{"redq-curiosity", UseBonus}, {"synther-curiosity", generated | UseBonus}, {"per-td", UseAlways}, {"per-curiosity", UseAlways},
-	{"bootdqn", UseAlways}, {"pgr-bootdqn", prompted},
+	{"noisynets", UseAlways}, {"pgr-noisynets", prompted}, {"bootdqn", UseAlways}, {"pgr-bootdqn", prompted},
 	{"vae", UseGenerator}, {"pgr-vae", UseGenerator | UsePrompts},
 }
 

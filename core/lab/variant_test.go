@@ -21,6 +21,8 @@ var variants = map[string]func(c *Config){
 	},
 	"per-td":        func(c *Config) { onReal(c); c.Replay.Priority = PriorityTD },
 	"per-curiosity": func(c *Config) { onReal(c); c.Replay.Priority = FunctionCuriosity },
+	"noisynets":     func(c *Config) { onReal(c); c.Agent.Exploration = agent.ExploreNoisy },
+	"pgr-noisynets": func(c *Config) { c.Agent.Exploration = agent.ExploreNoisy },
 	"bootdqn":       func(c *Config) { onReal(c); c.Agent.Exploration = agent.ExploreBootstrap },
 	"pgr-bootdqn":   func(c *Config) { c.Agent.Critics, c.Agent.Exploration = 4, agent.ExploreBootstrap },
 }
