@@ -30,6 +30,8 @@ type Data struct {
 	GeomXMat      []float64 // [ngeom,9] their orientations
 	SiteXPos      []float64 // [nsite,3] sites in the world
 	SubtreeCoM    []float64 // [nbody,3] centres of mass of a body and all below it
+
+	warnings []int32 // [warnings,2] mjWarningStat: last info, number
 }
 
 // Data makes a state of the model, at its reference position. Make all copies
@@ -56,7 +58,46 @@ func (m *Model) Data() (*Data, error) {
 			return nil, fmt.Errorf("make data: %w", err)
 		}
 	}
+	if err := d.findWarnings(); err != nil {
+		d.Free()
+		return nil, fmt.Errorf("make data: %w", err)
+	}
 	return d, nil
+}
+
+// warningNames are the kinds of mjtWarning, in its order.
+var warningNames = [...]string{
+	"a bad inertia matrix", "too many contacts for the memory", "too many constraints for the memory",
+	"a bad position", "a bad velocity", "a bad acceleration", "a bad control",
+}
+
+// findWarnings shows mjData.warning. The binding gives a std::vector of wrappers,
+// each of a pointer and an owner; the structures themselves lie side by side.
+func (d *Data) findWarnings() error {
+	const wrapperSize = 8
+	in := d.model.in
+	vector, err := in.get("MjData", "warning", d.handle)
+	if err != nil {
+		return err
+	}
+	first, end := in.u32(uint32(vector)), in.u32(uint32(vector)+4)
+	if n := (end - first) / wrapperSize; n != uint32(len(warningNames)) {
+		return fmt.Errorf("the engine knows %d kinds of warnings, want %d", n, len(warningNames))
+	}
+	show(d.views, in, &d.warnings, in.u32(first), 2*uint32(len(warningNames)))
+	return nil
+}
+
+// Warning says what the engine has warned of since the last Reset (mjWarningStat):
+// the first kind in MuJoCo's order and the degree of freedom, or whatever else it
+// names; "" if nothing.
+func (d *Data) Warning() string {
+	for i, name := range warningNames {
+		if d.warnings[2*i+1] > 0 {
+			return fmt.Sprintf("%s (%d)", name, d.warnings[2*i])
+		}
+	}
+	return ""
 }
 
 // Free releases the data.
@@ -178,8 +219,7 @@ func (s *viewSet) add(in *Instance, class string, object uint64, name string, sl
 	if v.element != elementFloat64 {
 		return fmt.Errorf("%s.%s does not hold doubles", class, name)
 	}
-	s.fields = append(s.fields, field{slice: slice, address: v.address, count: v.count})
-	*slice = window[float64](in, v.address, v.count)
+	show(s, in, slice, v.address, v.count)
 	return nil
 }
 

@@ -275,21 +275,19 @@ func (in *Instance) withString(text string, f func(argument uint64) (uint64, err
 }
 
 // viewSet is the slices of one model or data that point into the memory.
-type viewSet struct {
-	fields []field
-}
-
-// field is one slice and the place it shows.
-type field struct {
-	slice   *[]float64
-	address uint32
-	count   uint32
-}
+type viewSet struct{ renewals []func(*Instance) }
 
 func (v *viewSet) renew(in *Instance) {
-	for _, f := range v.fields {
-		*f.slice = window[float64](in, f.address, f.count)
+	for _, f := range v.renewals {
+		f(in)
 	}
+}
+
+// show points a slice at a place of the memory, now and after every move of it.
+func show[T float64 | int32](v *viewSet, in *Instance, slice *[]T, address, count uint32) {
+	point := func(in *Instance) { *slice = window[T](in, address, count) }
+	v.renewals = append(v.renewals, point)
+	point(in)
 }
 
 // window shows count numbers at an address of the memory. It is the only place

@@ -23,7 +23,10 @@ const (
 const (
 	DisableContact   = 1 << 4
 	DisableActuation = 1 << 11
+	DisableSensor    = 1 << 13
+	DisableMidphase  = 1 << 14 // the search for contacts by trees of boxes
 	DisableAutoReset = 1 << 16 // of a state that is not finite
+	DisableIsland    = 1 << 18 // the solution by groups of bodies that touch
 )
 
 // Model is a compiled MJCF text. Its numbers are read by name, as the MuJoCo

@@ -242,6 +242,36 @@ func TestInstancesRunInParallel(t *testing.T) {
 	}
 }
 
+// TestWarnings: the engine warns of a state that is not finite, and of nothing
+// else; a reset takes the warning back.
+func TestWarnings(t *testing.T) {
+	in := instance(t)
+	d := data(t, in, strings.Replace(pendulum, `"0.005"/>`, `"0.005"><flag autoreset="disable"/></option>`, 1))
+	swing(t, d, 200)
+	if w := d.Warning(); w != "" {
+		t.Errorf("an ordinary motion warns of %s", w)
+	}
+	for want, bad := range map[string]func(){
+		"a bad position (1)": func() { d.QPos[1] = math.NaN() },
+		"a bad velocity (1)": func() { d.QVel[1] = 1e11 },
+		"a bad control (0)":  func() { d.Ctrl[0] = math.Inf(1) },
+	} {
+		if err := d.Reset(); err != nil {
+			t.Fatal(err)
+		}
+		if w := d.Warning(); w != "" {
+			t.Errorf("after a reset: %s", w)
+		}
+		bad()
+		if err := d.Step(); err != nil {
+			t.Fatal(err)
+		}
+		if w := d.Warning(); w != want {
+			t.Errorf("warning %q, want %q", w, want)
+		}
+	}
+}
+
 func TestStepDoesNotAllocate(t *testing.T) {
 	d := data(t, instance(t), pendulum)
 	if n := testing.AllocsPerRun(100, func() { d.Step() }); n != 0 {
