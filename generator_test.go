@@ -124,7 +124,11 @@ func dynamicsError(t *testing.T, env *envs.Env, shape replay.Shape, rows []float
 		if err := env.Place(row[:shape.Obs]); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, _, err := env.Step(row[shape.Obs:shape.Obs+shape.Act], next); err != nil {
+		action := row[shape.Obs : shape.Obs+shape.Act]
+		for j, a := range action {
+			action[j] = min(max(a, -1), 1)
+		}
+		if _, _, _, err := env.Step(action, next); err != nil {
 			t.Fatal(err)
 		}
 		for j, x := range next {

@@ -15,7 +15,7 @@ var cheetahRun = Task{
 	Doc:          "a planar half cheetah runs; 10 m/s is full reward",
 	ObsSize:      17, // positions but x (8), velocities (9)
 	ActSize:      6,
-	EpisodeSteps: episodeSteps, // 10 s of 0.01 s
+	EpisodeSteps: controlSteps, // 10 s of 0.01 s
 	mjcf:         cheetahModel,
 	substeps:     1,
 	bind:         bindCheetah,
@@ -24,24 +24,27 @@ var cheetahRun = Task{
 // cheetahModel has the figures of dm_control/suite/cheetah.xml: metres,
 // degrees; masses are scaled so that they sum to 14 kg. The hindmost ranges
 // (-230 and 0.4 degrees) are the suite's, however odd.
-const cheetahModel = `<mujoco model="cheetah">
+const cheetahModel = `<mujoco model="cheetah">` + suiteLook + `
   <size memory="1M"/>
   <compiler settotalmass="14"/>
-  <option timestep="0.01"><flag autoreset="disable"/></option>
+  <option timestep="0.01"/>
   <statistic center="0 0 .7" extent="2"/>
   <default>
     <motor ctrllimited="true" ctrlrange="-1 1"/>
     <default class="robot">
       <joint axis="0 1 0" limited="true" armature=".1" stiffness="8" damping=".01"/>
-      <geom type="capsule" size=".046" friction=".4 .1 .1"/>
+      <geom type="capsule" size=".046" friction=".4 .1 .1" material="self"/>
     </default>
     <default class="root">
       <joint limited="false" armature="0" stiffness="0" damping="0"/>
     </default>
   </default>
   <worldbody>
-    <geom name="ground" type="plane" pos="98 0 0" size="100 .8 .5"/>
+    <geom name="ground" type="plane" pos="98 0 0" size="100 .8 .5" material="grid"/>
     <body name="torso" pos="0 0 .7" childclass="robot">
+      <light name="light" pos="0 0 2" mode="trackcom"/>
+      <camera name="side" pos="0 -3 0" quat=".707 .707 0 0" mode="trackcom"/>
+      <camera name="back" pos="-1.8 -1.3 .8" xyaxes=".45 -.9 0 .3 .15 .94" mode="trackcom"/>
       <joint name="rootx" class="root" type="slide" axis="1 0 0"/>
       <joint name="rootz" class="root" type="slide" axis="0 0 1"/>
       <joint name="rooty" class="root" type="hinge" axis="0 1 0"/>
@@ -118,10 +121,10 @@ func (t cheetahTask) observe(obs []float64) {
 }
 
 // place puts the body at the origin: running is the same everywhere.
-func (t cheetahTask) place(obs []float64) {
-	t.QPos[0] = 0
+func (t cheetahTask) place(obs []float64) error {
 	n := copy(t.QPos[1:], obs)
 	copy(t.QVel, obs[n:])
+	return nil
 }
 
 func (t cheetahTask) reward() float64 { return cheetahReward.of(t.speed()) }

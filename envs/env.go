@@ -25,6 +25,7 @@ func (t Task) New(seed uint64) (*Env, error) {
 		in.Close()
 		return nil, err
 	}
+	sim.noise = newNoise(t.options)
 	return &Env{instance: in, sim: sim, action: make([]float64, t.ActSize)}, nil
 }
 
@@ -38,7 +39,7 @@ func (e *Env) ActSize() int { return e.sim.task.ActSize }
 // state is a function of the seed and the episode alone.
 func (e *Env) Reset(episode uint64, obs []float32) error {
 	if len(obs) != e.ObsSize() {
-		return fmt.Errorf("reset %s: observation of length %d, want %d", e.sim.task.Name, len(obs), e.ObsSize())
+		return fmt.Errorf("reset %s: room for %d observations, want %d", e.sim.task.Name, len(obs), e.ObsSize())
 	}
 	if err := e.sim.reset(episode); err != nil {
 		return err
@@ -47,14 +48,20 @@ func (e *Env) Reset(episode uint64, obs []float32) error {
 	return nil
 }
 
-// Step takes an action [ActSize] in [-1,1] (what exceeds that is clipped; NaN is
-// an error) and writes the observation [ObsSize] that follows. The reward is in
-// [0,1]. Terminated is a true end, truncated the time limit; after either, the
-// environment wants a Reset. After an error of the physics too.
+// Step takes an action [ActSize] in [-1,1] and writes the observation [ObsSize]
+// that follows. The reward of a control step is in [0,1], but for Gym's tasks;
+// with action repeat it is their sum. Terminated is a true end, truncated the time
+// limit; both can come together, and after either the environment wants a Reset.
+//
+// An action of another length, beyond [-1,1] or not finite is an error that
+// changes nothing, and so is a Step when there is nothing to go on with. An error
+// that is a *Diverged ends the episode, with obs as it was.
 func (e *Env) Step(action, obs []float32) (reward float64, terminated, truncated bool, err error) {
-	if len(action) != e.ActSize() || len(obs) != e.ObsSize() {
-		return 0, false, false, fmt.Errorf("step %s: action and observation of length %d and %d, want %d and %d",
-			e.sim.task.Name, len(action), len(obs), e.ActSize(), e.ObsSize())
+	switch {
+	case len(action) != e.ActSize():
+		return 0, false, false, fmt.Errorf("step %s: action of length %d, want %d", e.sim.task.Name, len(action), e.ActSize())
+	case len(obs) != e.ObsSize():
+		return 0, false, false, fmt.Errorf("step %s: room for %d observations, want %d", e.sim.task.Name, len(obs), e.ObsSize())
 	}
 	for i, a := range action {
 		e.action[i] = float64(a)
@@ -64,7 +71,7 @@ func (e *Env) Step(action, obs []float32) (reward float64, terminated, truncated
 		return 0, false, false, err
 	}
 	e.sim.narrow(obs)
-	return reward, false, e.sim.ended(), nil
+	return reward, e.sim.over, e.sim.timeout(), nil
 }
 
 // Observation writes the observation last returned [ObsSize]; after Load, the

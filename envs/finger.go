@@ -10,49 +10,65 @@ import (
 
 // Constants of dm_control/suite/finger.py and finger.xml.
 const (
-	fingerTarget   = 0.03        // m, radius of the small target
-	fingerHingeX   = 0.2         // m, of the spinner's hinge
-	fingerHingeZ   = 0.4         // m
-	fingerReach    = 0.04 + 0.09 // m, from the hinge to the target: the spinner's length
-	fingerMaxDraws = 1000        // of a pose in which nothing touches
+	fingerBigTarget   = 0.07        // m, radius of the target of turn_easy
+	fingerSmallTarget = 0.03        // m, and of turn_hard
+	fingerSpinSpeed   = 15          // radians/s, backwards, from here on the spinner spins
+	fingerSpinDamping = 0.03        // N·m·s, of the hinge while spinning
+	fingerHingeX      = 0.2         // m, of the spinner's hinge
+	fingerHingeZ      = 0.4         // m
+	fingerReach       = 0.04 + 0.09 // m, from the hinge to the target: the spinner's length
+	fingerMaxDraws    = 1000        // of a pose in which nothing touches
 )
 
-var fingerTurnHard = Task{
-	Name:         "finger-turn-hard",
-	Doc:          "a finger turns a free spinner until its tip is on a small target",
-	ObsSize:      12, // positions (4), velocities (3), touch (2), target (2), distance (1)
-	ActSize:      2,
-	EpisodeSteps: episodeSteps, // 20 s of 0.02 s
-	mjcf:         fingerModel,
-	substeps:     2, // of 0.01 s
-	bind:         bindFinger,
+var (
+	fingerSpin = fingerAs("finger-spin", "a finger spins a free spinner backwards", 9, // positions (4), velocities (3), touch (2)
+		bindFingerSpin)
+	fingerTurnEasy = fingerAs("finger-turn-easy", "a finger turns a free spinner until its tip is on a big target", 12, // and target (2), distance (1)
+		bindFingerTurn(fingerBigTarget))
+	fingerTurnHard = fingerAs("finger-turn-hard", "a finger turns a free spinner until its tip is on a small target", 12,
+		bindFingerTurn(fingerSmallTarget))
+)
+
+func fingerAs(name, doc string, observations int, bind func(*physics) (behaviour, error)) Task {
+	return Task{
+		Name: name, Doc: doc,
+		ObsSize:      observations,
+		ActSize:      2,
+		EpisodeSteps: controlSteps, // 20 s of 0.02 s
+		mjcf:         fingerModel,
+		substeps:     2, // of 0.01 s
+		bind:         bind,
+	}
 }
 
 // fingerModel has the figures of dm_control/suite/finger.xml: metres, degrees,
 // density 1000, no gravity.
-const fingerModel = `<mujoco model="finger">
+const fingerModel = `<mujoco model="finger">` + suiteLook + `
   <size memory="1M"/>
-  <option timestep="0.01" cone="elliptic" iterations="200"><flag gravity="disable" autoreset="disable"/></option>
+  <option timestep="0.01" cone="elliptic" iterations="200"><flag gravity="disable"/></option>
   <default>
-    <geom type="capsule" solimp="0 .9 .01" solref=".02 1"/>
+    <geom type="capsule" solimp="0 .9 .01" solref=".02 1" material="self"/>
     <joint axis="0 -1 0"/>
     <motor ctrllimited="true" ctrlrange="-1 1"/>
     <default class="finger">
       <joint damping="2.5" limited="true" range="-110 110"/>
-      <site type="ellipsoid" size=".025 .03 .025"/>
+      <site type="ellipsoid" size=".025 .03 .025" group="3" material="site"/>
     </default>
   </default>
   <worldbody>
-    <geom name="ground" type="plane" size=".6 .2 10"/>
-    <site name="target" type="sphere" size=".03" pos="0 0 .4"/>
+    <light name="light" directional="true" diffuse=".6 .6 .6" pos="0 0 2" specular=".3 .3 .3"/>
+    <camera name="cam0" pos="0 -1 .8" xyaxes="1 0 0 0 1 2"/>
+    <camera name="cam1" pos="0 -1 .4" xyaxes="1 0 0 0 0 1"/>
+    <geom name="ground" type="plane" size=".6 .2 10" material="grid"/>
+    <site name="target" type="sphere" size=".03" pos="0 0 .4" material="target"/>
     <body name="proximal" pos="-.2 0 .4" childclass="finger">
       <joint name="proximal" ref="-90"/>
-      <geom name="proximal_decoration" type="cylinder" fromto="0 -.033 0 0 .033 0" size=".034"/>
+      <geom name="proximal_decoration" type="cylinder" fromto="0 -.033 0 0 .033 0" size=".034" material="decoration"/>
       <geom name="proximal" fromto="0 0 0 0 0 -.17" size=".03"/>
       <body name="distal" pos="0 0 -.18">
         <joint name="distal"/>
         <geom name="distal" fromto="0 0 0 0 0 -.16" size=".028" contype="0" conaffinity="0"/>
-        <geom name="fingertip" fromto="0 0 -.13 0 0 -.161" size=".03"/>
+        <geom name="fingertip" fromto="0 0 -.13 0 0 -.161" size=".03" material="effector"/>
         <site name="touchtop" pos=".01 0 -.17"/>
         <site name="touchbottom" pos="-.01 0 -.17"/>
       </body>
@@ -61,8 +77,8 @@ const fingerModel = `<mujoco model="finger">
       <joint name="hinge" frictionloss=".1" damping=".5"/>
       <geom name="cap1" pos=".02 0 0" size=".04 .09"/>
       <geom name="cap2" pos="-.02 0 0" size=".04 .09"/>
-      <geom name="spinner_decoration" type="cylinder" fromto="0 -.045 0 0 .045 0" size=".02"/>
-      <site name="tip" type="sphere" size=".02" pos="0 0 .13"/>
+      <geom name="spinner_decoration" type="cylinder" fromto="0 -.045 0 0 .045 0" size=".02" material="decoration"/>
+      <site name="tip" type="sphere" size=".02" pos="0 0 .13" material="target"/>
     </body>
   </worldbody>
   <actuator>
@@ -86,10 +102,7 @@ const fingerModel = `<mujoco model="finger">
 </mujoco>`
 
 // finger measures, by sensors in the order of the model's text.
-type finger struct {
-	*physics
-	target int // its site
-}
+type finger struct{ *physics }
 
 // angles are those of the two finger joints, radians.
 func (f finger) angles() []float64 { return f.SensorData[0:2] }
@@ -112,51 +125,118 @@ func (f finger) touch() (top, bottom float64) {
 	return math.Log1p(f.SensorData[14]), math.Log1p(f.SensorData[15])
 }
 
-// distance is that from the spinner's tip to the target's edge, negative inside.
-func (f finger) distance() float64 {
-	x, z := f.tip()
-	tx, tz := f.targetPosition()
-	return math.Hypot(tx-x, tz-z) - fingerTarget
-}
-
-// fingerTask turns.
-type fingerTask struct{ finger }
-
-func bindFinger(p *physics) (behaviour, error) {
-	target, err := p.model.Index(mujoco.Site, "target")
-	return fingerTask{finger{p, target}}, err
-}
-
-// start puts the target somewhere around the hinge and draws a pose in which
-// nothing touches.
-func (t fingerTask) start(r *rand.Rand) error {
-	angle := span{-math.Pi, math.Pi}.draw(r)
-	at := t.written()
-	at[0], at[2] = fingerHingeX+fingerReach*math.Sin(angle), fingerHingeZ+fingerReach*math.Cos(angle)
+// drawPose draws a pose in which nothing touches.
+func (f finger) drawPose(r *rand.Rand) error {
 	for range fingerMaxDraws {
-		t.drawJoints(r)
-		if err := t.forward(); err != nil {
+		f.drawJoints(r)
+		if err := f.forward(); err != nil {
 			return err
 		}
-		if contacts, err := t.Int("ncon"); err != nil || contacts == 0 {
+		if contacts, err := f.Int("ncon"); err != nil || contacts == 0 {
 			return err
 		}
 	}
 	return fmt.Errorf("no pose without contacts in %d draws", fingerMaxDraws)
 }
 
-func (t fingerTask) observe(obs []float64) {
-	copy(obs, t.angles())
-	obs[2], obs[3] = t.tip()
-	copy(obs[4:], t.velocities())
-	obs[7], obs[8] = t.touch()
+// observe gives what all tasks see: positions (4), velocities (3), touch (2).
+func (f finger) observe(obs []float64) {
+	copy(obs, f.angles())
+	obs[2], obs[3] = f.tip()
+	copy(obs[4:], f.velocities())
+	obs[7], obs[8] = f.touch()
+}
+
+// place takes the hinge's angle from where the tip is seen: at rest straight
+// above, and turning about -y. Touch is the physics' answer to the rest.
+func (f finger) place(obs []float64) error {
+	copy(f.QPos, obs[:2])
+	f.QPos[2] = math.Atan2(-obs[2], obs[3])
+	copy(f.QVel, obs[4:7])
+	return nil
+}
+
+// fingerSpinTask spins.
+type fingerSpinTask struct{ finger }
+
+// bindFingerSpin makes the spinner turn easily.
+func bindFingerSpin(p *physics) (behaviour, error) {
+	const hinge = 2
+	damping, err := p.model.Float64s("dof_damping")
+	if err != nil {
+		return nil, err
+	}
+	damping[hinge] = fingerSpinDamping
+	return fingerSpinTask{finger{p}}, nil
+}
+
+func (t fingerSpinTask) start(r *rand.Rand) error { return t.drawPose(r) }
+
+func (t fingerSpinTask) reward() float64 {
+	if t.velocities()[2] <= -fingerSpinSpeed {
+		return 1
+	}
+	return 0
+}
+
+func (t fingerSpinTask) written() []float64 { return nil }
+
+// fingerTurnTask turns.
+type fingerTurnTask struct {
+	finger
+	target int     // its site
+	radius float64 // of the target, metres
+}
+
+func bindFingerTurn(radius float64) func(*physics) (behaviour, error) {
+	return func(p *physics) (behaviour, error) {
+		target, err := p.model.Index(mujoco.Site, "target")
+		if err != nil {
+			return nil, err
+		}
+		sizes, err := p.model.Float64s("site_size")
+		if err != nil {
+			return nil, err
+		}
+		sizes[3*target] = radius
+		return fingerTurnTask{finger{p}, target, radius}, nil
+	}
+}
+
+// start puts the target somewhere around the hinge.
+func (t fingerTurnTask) start(r *rand.Rand) error {
+	angle := span{-math.Pi, math.Pi}.draw(r)
+	t.aim(fingerReach*math.Sin(angle), fingerReach*math.Cos(angle))
+	return t.drawPose(r)
+}
+
+// aim puts the target at a place in the plane, seen from the hinge.
+func (t fingerTurnTask) aim(x, z float64) {
+	at := t.written()
+	at[0], at[2] = fingerHingeX+x, fingerHingeZ+z
+}
+
+// distance is that from the spinner's tip to the target's edge, negative inside.
+func (t fingerTurnTask) distance() float64 {
+	x, z := t.tip()
+	tx, tz := t.targetPosition()
+	return math.Hypot(tx-x, tz-z) - t.radius
+}
+
+func (t fingerTurnTask) observe(obs []float64) {
+	t.finger.observe(obs)
 	obs[9], obs[10] = t.targetPosition()
 	obs[11] = t.distance()
 }
 
+func (t fingerTurnTask) place(obs []float64) error {
+	t.aim(obs[9], obs[10])
+	return t.finger.place(obs)
+}
+
 var fingerReward = tolerance{lower: math.Inf(-1), upper: 0}
 
-func (t fingerTask) reward() float64 { return fingerReward.of(t.distance()) }
+func (t fingerTurnTask) reward() float64 { return fingerReward.of(t.distance()) }
 
 // written is the position of the target, which belongs to the model.
-func (t fingerTask) written() []float64 { return t.model.SitePos[3*t.target : 3*t.target+3] }
+func (t fingerTurnTask) written() []float64 { return t.model.SitePos[3*t.target : 3*t.target+3] }

@@ -16,22 +16,50 @@ const (
 	integratorRK4   = 1
 )
 
-// physics is a body in the simulator, stepped as dm_control does it
-// (dm_control/mujoco/engine.py, legacy_step): after a step, everything that
-// depends on position and velocity belongs to the new state, while
-// accelerations and contact forces are those of the last physics step's start.
+// order is in which parts a collection of tasks has the physics stepped. What a
+// task observes after a step depends on it.
+type order int
+
+const (
+	// suiteOrder is dm_control's (dm_control/mujoco/engine.py, legacy_step): after
+	// a control step, everything that depends on position and velocity belongs to
+	// the new state, while accelerations and contact forces are those of the last
+	// physics step's start.
+	suiteOrder order = iota
+	// gymOrder is that of OpenAI Gym (gym/envs/mujoco/mujoco_env.py,
+	// do_simulation): whole steps; only positions and velocities are up to date.
+	gymOrder
+)
+
+// skipped are parts of the engine that change no result beyond rounding and cost
+// up to a quarter of a step of these small bodies: the search for contacts by
+// trees of boxes, of use for bodies of many geoms, and the solution by groups of
+// bodies that touch, of use for many bodies. A state that is not finite is an
+// error here and no reason to start anew.
+const skipped = mujoco.DisableMidphase | mujoco.DisableIsland | mujoco.DisableAutoReset
+
+// physics is a body in the simulator.
 type physics struct {
 	*mujoco.Data
-	model      *mujoco.Model
-	integrator int
-	controls   []span // [nu] ranges of the actuators
-	joints     []joint
+	model    *mujoco.Model
+	order    order
+	halves   bool   // whether a control step begins with the second half of a physics step
+	flags    int    // what is switched off (mjtDisableBit)
+	controls []span // [nu] ranges of the actuators
+	joints   []joint
 }
 
 // span is a closed interval.
 type span struct{ low, high float64 }
 
 func (s span) draw(r *rand.Rand) float64 { return s.low + (s.high-s.low)*r.Float64() }
+
+// nearest adds whole turns to an angle until it is as near to the middle of the
+// span as it can be: the only one that a joint with such limits can have.
+func (s span) nearest(angle float64) float64 {
+	middle := (s.low + s.high) / 2
+	return angle - 2*math.Pi*math.Round((angle-middle)/(2*math.Pi))
+}
 
 // joint is a joint of the model; hinges and slides have one position.
 type joint struct {
@@ -41,7 +69,7 @@ type joint struct {
 	limits  span // radians or metres
 }
 
-func newPhysics(in *mujoco.Instance, mjcf string) (*physics, error) {
+func newPhysics(in *mujoco.Instance, mjcf string, o order) (*physics, error) {
 	m, err := in.Model(mjcf)
 	if err != nil {
 		return nil, err
@@ -50,12 +78,21 @@ func newPhysics(in *mujoco.Instance, mjcf string) (*physics, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &physics{Data: d, model: m}
-	if p.integrator, err = m.Integrator(); err != nil {
+	p := &physics{Data: d, model: m, order: o}
+	integrator, err := m.Integrator()
+	if err != nil {
 		return nil, err
 	}
-	if p.integrator != integratorEuler && p.integrator != integratorRK4 {
-		return nil, fmt.Errorf("integrator %d has no step order", p.integrator)
+	if integrator != integratorEuler && integrator != integratorRK4 {
+		return nil, fmt.Errorf("integrator %d has no step order", integrator)
+	}
+	p.halves = o == suiteOrder && integrator == integratorEuler
+	if p.flags, err = m.Disabled(); err != nil {
+		return nil, err
+	}
+	p.flags |= skipped
+	if err := m.Disable(p.flags); err != nil {
+		return nil, err
 	}
 	controls, err := m.Float64s("actuator_ctrlrange")
 	if err != nil {
@@ -87,35 +124,84 @@ func (p *physics) describeJoints() error {
 	return nil
 }
 
-// step advances n physics steps under the present controls.
+// step makes a control step of n physics steps under the present controls.
+// Sensors are read in the last one only: nobody sees what they show before.
 func (p *physics) step(n int) error {
-	whole := n
-	if p.integrator == integratorEuler {
-		whole = n - 1
-		if err := p.Step2(); err != nil { // completes the Step1 of last time
+	if n > 1 && p.model.NSensorData > 0 {
+		if err := p.model.Disable(p.flags | mujoco.DisableSensor); err != nil {
 			return err
 		}
 	}
-	for range whole {
-		if err := p.Step(); err != nil {
-			return err
+	for k := range n {
+		if k > 0 && k == n-1 && p.model.NSensorData > 0 {
+			if err := p.model.Disable(p.flags); err != nil {
+				return err
+			}
 		}
+		if err := p.substep(k); err != nil {
+			return errors.Join(err, p.model.Disable(p.flags))
+		}
+	}
+	if p.order == gymOrder {
+		return nil
 	}
 	return p.Step1()
+}
+
+// substep makes physics step k of a control step. With halves, the first one
+// completes the Step1 that ended the control step before.
+func (p *physics) substep(k int) error {
+	if k == 0 && p.halves {
+		return p.Step2()
+	}
+	return p.Step()
 }
 
 // forward computes everything from the state, with the actuators switched off,
 // as around the start of an episode.
 func (p *physics) forward() error {
-	flags, err := p.model.Disabled()
-	if err != nil {
+	if err := p.model.Disable(p.flags | mujoco.DisableActuation); err != nil {
 		return err
 	}
-	if err := p.model.Disable(flags | mujoco.DisableActuation); err != nil {
-		return err
-	}
-	return errors.Join(p.Forward(), p.model.Disable(flags))
+	return errors.Join(p.Forward(), p.model.Disable(p.flags))
 }
+
+// prepare computes what the next control step builds upon, after a state was
+// written.
+func (p *physics) prepare() error {
+	if p.order == gymOrder {
+		return nil
+	}
+	return p.Step1()
+}
+
+// limit is where MuJoCo calls a number bad (mjMAXVAL).
+const limit = 1e10
+
+// diverged reports a simulation that ran away: a number of the state that is not
+// finite or beyond MuJoCo's limit, or anything that the engine warned of.
+func (p *physics) diverged() error {
+	for _, part := range [...]struct {
+		name string
+		x    []float64
+	}{{"position", p.QPos}, {"velocity", p.QVel}, {"acceleration", p.QAcc}, {"activation", p.Act}} {
+		for i, x := range part.x {
+			if !(math.Abs(x) < limit) {
+				return &Diverged{fmt.Sprintf("%s %d is %v", part.name, i, x)}
+			}
+		}
+	}
+	if w := p.Warning(); w != "" {
+		return &Diverged{"MuJoCo warns of " + w}
+	}
+	return nil
+}
+
+// Diverged is the error of a simulation that ran away, wrapped by what was being
+// done. The episode is over; a Reset starts the next one as if nothing had been.
+type Diverged struct{ Reason string }
+
+func (d *Diverged) Error() string { return "the simulation diverged: " + d.Reason }
 
 // drawJoints draws every limited joint from its range and every free hinge from
 // the whole turn; free slides stay (dm_control/suite/utils/randomizers.py).

@@ -11,18 +11,11 @@ import (
 
 // look is how the body of a task is shown: what a model's compiled figures do not
 // say. The figures are those of the model files of dm_control/suite: the camera
-// that its pixel tasks use, the lights, and the parts that only decorate.
+// that its pixel tasks use and the lights.
 type look struct {
 	camera [3]render.Vec // place with the body at rest, the picture's x and y axis
 	tracks bool          // camera and lights follow the centre of mass
 	lights []render.Light
-	fixed  []fixture
-}
-
-// fixture is a shape that never moves.
-type fixture struct {
-	render.Shape
-	render.Frame
 }
 
 // looks are by the beginning of a task's name.
@@ -32,12 +25,12 @@ var looks = map[string]look{
 	"hopper-":  {camera: sideways(-2.8, .8), tracks: true, lights: spot(3)},
 	"quadruped-": {camera: [3]render.Vec{{Y: 4, Z: 2.57}, {X: -1}, {Y: -.5, Z: 1}},
 		tracks: true, lights: spot(4.57)},
-	"cartpole-":    {camera: sideways(-4, 1), lights: spot(6), fixed: []fixture{rail(.07), rail(-.07)}},
+	"cartpole-":    {camera: sideways(-4, 1), lights: spot(6)},
 	"pendulum-":    {camera: [3]render.Vec{{Y: -1.5, Z: 2}, {X: 1}, {Y: 1, Z: 1}}, lights: spot(2)},
 	"finger-":      {camera: [3]render.Vec{{Y: -1, Z: .8}, {X: 1}, {Y: 1, Z: 2}}, lights: sun},
 	"ball-in-cup-": {camera: [3]render.Vec{{Y: -1, Z: .8}, {X: 1}, {Y: 1, Z: 2}}, lights: sun},
-	"reacher-":     {camera: fromAbove, lights: spot(1), fixed: append(walls(), reacherBase)},
-	"point-mass-":  {camera: fromAbove, lights: spot(1), fixed: walls()},
+	"reacher-":     {camera: fromAbove, lights: spot(1)},
+	"point-mass-":  {camera: fromAbove, lights: spot(1)},
 
 	// Gym's bodies as the suite shows its own, on Gym's wide floor.
 	"hopper-v":      {camera: sideways(-3, 1), tracks: true, lights: spot(3.25)},
@@ -70,36 +63,6 @@ func spot(z float64) []render.Light {
 
 var sun = []render.Light{{Far: true, Diffuse: .6, Specular: .3}}
 
-var (
-	alongX = render.Frame{X: render.Vec{Z: -1}, Y: render.Vec{Y: 1}, Z: render.Vec{X: 1}}
-	alongZ = render.Frame{X: render.Vec{X: 1}, Y: render.Vec{Y: 1}, Z: render.Vec{Z: 1}}
-)
-
-func rail(y float64) fixture {
-	f := alongX
-	f.Pos = render.Vec{Y: y, Z: 1}
-	return fixture{render.Shape{Kind: render.Capsule, Size: render.Vec{X: .02, Y: 2}, Colour: render.Decoration}, f}
-}
-
-var reacherBase = fixture{
-	render.Shape{Kind: render.Cylinder, Size: render.Vec{X: .011, Y: .01}, Colour: render.Decoration},
-	render.Frame{Pos: render.Vec{Z: .01}, X: alongZ.X, Y: alongZ.Y, Z: alongZ.Z},
-}
-
-// walls stand around a square of 0.6 m, 4 cm high.
-func walls() []fixture {
-	var all []fixture
-	for _, inward := range []render.Vec{{X: 1}, {Y: 1}, {X: -1}, {Y: -1}} {
-		f := render.Frame{
-			Pos: render.Vec{X: -.3 * inward.X, Y: -.3 * inward.Y, Z: .02},
-			X:   render.Vec{Z: 1}, Y: render.Vec{X: -inward.Y, Y: inward.X}, Z: inward,
-		}
-		shape := render.Shape{Kind: render.Plane, Size: render.Vec{X: .02, Y: .3, Z: .02}, Colour: render.Decoration}
-		all = append(all, fixture{shape, f})
-	}
-	return all
-}
-
 // Numbers of mjtGeom.
 var geomKinds = map[int32]render.Kind{
 	0: render.Plane, 2: render.Sphere, 3: render.Capsule, 4: render.Ellipsoid, 5: render.Cylinder, 6: render.Box,
@@ -112,10 +75,6 @@ const endlessPlane = 100
 // scene collects what is to be drawn, and notes which geoms and sites are.
 func (v *View) scene(p *physics, l look) (*render.Scene, error) {
 	s := &render.Scene{}
-	for _, f := range l.fixed {
-		s.Shapes = append(s.Shapes, f.Shape)
-		v.fixed = append(v.fixed, f.Frame)
-	}
 	for _, kind := range []mujoco.Object{mujoco.Geom, mujoco.Site} {
 		if err := v.shapes(s, p, kind); err != nil {
 			return nil, err
@@ -186,7 +145,7 @@ func (v *View) shapes(s *render.Scene, p *physics, kind mujoco.Object) error {
 }
 
 // shownSites are the sites that are more than the place of a sensor.
-var shownSites = map[string]bool{"target": true, "tip": true}
+var shownSites = map[string]bool{"target": true, "tip": true, "pupil_l": true, "pupil_r": true}
 
 // colourOf is the material of dm_control's models by the name of a geom or site.
 func colourOf(name string) (colour render.Vec, shown bool) {

@@ -1,17 +1,23 @@
 package envs
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // placer is a behaviour whose observation determines the state, up to what no
 // observation and no reward depends on.
 type placer interface {
-	// place writes the state that an observation describes.
-	place(obs []float64)
+	// place writes the state that an observation describes into the physics, which
+	// is in its reference state.
+	place(obs []float64) error
 }
 
 // Place starts a new episode in the state that an observation describes, so that
-// a transition that somebody made up can be held to the physics. Tasks whose
-// observation does not determine the state refuse.
+// a transition that somebody made up can be held to the physics. Where an
+// observation does not determine the state the error says why: for every
+// observation of tasks with Hidden, and for velocities at the clip of Gym's.
+// Step wants actions in [-1,1] then as ever: clip those that were made up.
 func (e *Env) Place(obs []float32) error {
 	if err := e.sim.placeAt(obs); err != nil {
 		return fmt.Errorf("place %s: %w", e.sim.task.Name, err)
@@ -22,23 +28,27 @@ func (e *Env) Place(obs []float32) error {
 func (s *simulation) placeAt(obs []float32) error {
 	p, ok := s.behaviour.(placer)
 	if !ok {
-		return fmt.Errorf("its state does not follow from an observation")
+		return fmt.Errorf("the state does not follow from an observation: %s", s.task.Hidden)
 	}
 	if len(obs) != s.task.ObsSize {
-		return fmt.Errorf("%d observations, want %d", len(obs), s.task.ObsSize)
+		return fmt.Errorf("observation of length %d, want %d", len(obs), s.task.ObsSize)
 	}
-	s.step = notStarted
+	s.step, s.over = notStarted, false
 	if err := s.body.Reset(); err != nil {
 		return err
 	}
 	for i, x := range obs {
-		s.obs[i] = float64(x)
+		if s.obs[i] = float64(x); math.IsNaN(s.obs[i]) || math.IsInf(s.obs[i], 0) {
+			return fmt.Errorf("observation %d is %v", i, x)
+		}
 	}
-	p.place(s.obs)
-	if err := s.body.Step1(); err != nil {
+	if err := p.place(s.obs); err != nil {
+		return err
+	}
+	if err := s.body.prepare(); err != nil {
 		return err
 	}
 	s.step = 0
 	s.behaviour.observe(s.obs)
-	return s.diverged()
+	return s.body.diverged()
 }

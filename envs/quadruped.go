@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 
 	"pgrlab/envs/mujoco"
@@ -12,28 +13,37 @@ import (
 
 // Constants of dm_control/suite/quadruped.py.
 const (
-	quadrupedSpeed     = 0.5    // m/s, from here on the reward is full
+	quadrupedWalkSpeed = 0.5    // m/s, from here on the reward is full
+	quadrupedRunSpeed  = 5      // m/s, the same for running
+	quadrupedTime      = 20     // s, of an episode: the floor reaches as far as it takes
 	quadrupedLift      = 0.01   // m, how the start is raised until nothing touches
 	quadrupedMaxLifts  = 10_000 // tries, after which something is wrong
 	quadrupedLegJoints = 16
 )
 
-var quadrupedWalk = Task{
-	Name:         "quadruped-walk",
-	Doc:          "a four-legged body gets up and walks; 0.5 m/s is full reward",
-	ObsSize:      78, // joints and actuators (44), velocity (3), upright (1), IMU (6), toes (24)
-	ActSize:      12,
-	EpisodeSteps: episodeSteps, // 20 s of 0.02 s
-	mjcf:         quadrupedModel(),
-	substeps:     4, // of 0.005 s
-	bind:         bindQuadruped,
+var (
+	quadrupedWalk = quadrupedAs("quadruped-walk", "a four-legged body gets up and walks; 0.5 m/s is full reward", quadrupedWalkSpeed)
+	quadrupedRun  = quadrupedAs("quadruped-run", "a four-legged body gets up and runs; 5 m/s is full reward", quadrupedRunSpeed)
+)
+
+func quadrupedAs(name, doc string, speed float64) Task {
+	return Task{
+		Name: name, Doc: doc,
+		ObsSize:      78, // joints and actuators (44), velocity (3), upright (1), IMU (6), toes (24)
+		ActSize:      12,
+		EpisodeSteps: controlSteps, // 20 s of 0.02 s
+		Hidden:       "neither the height of the torso nor all of its orientation is observed",
+		mjcf:         quadrupedModel(quadrupedTime * speed),
+		substeps:     4, // of 0.005 s
+		bind:         bindQuadruped(speed),
+	}
 }
 
 // quadrupedModel writes the model with the figures of
-// dm_control/suite/quadruped.xml as the walking task uses it (no terrain, walls,
-// ball or range finders; a floor of 20 by 20 m): metres, degrees. The four legs
-// differ in place and direction only.
-func quadrupedModel() string {
+// dm_control/suite/quadruped.xml as the moving tasks use it (no terrain, walls,
+// ball or range finders; a floor of twice the given size): metres, degrees. The
+// four legs differ in place and direction only.
+func quadrupedModel(floor float64) string {
 	legs := []struct{ name, place, direction string }{
 		{"front_left", ".2 .2 0", "45"},
 		{"front_right", ".2 -.2 0", "-45"},
@@ -54,28 +64,38 @@ func quadrupedModel() string {
 		add(&torques, `<torque name="torque_toe_LEG" site="toe_LEG"/>`)
 	}
 	return strings.NewReplacer("LEGS", bodies.String(), "TENDONS", couplings.String()+tendons.String(), "EQUALITIES", equalities.String(),
-		"ACTUATORS", actuators.String(), "FORCES", forces.String(), "TORQUES", torques.String()).Replace(quadrupedBody)
+		"ACTUATORS", actuators.String(), "FORCES", forces.String(), "TORQUES", torques.String(),
+		"SIZE", strconv.FormatFloat(floor, 'g', -1, 64)).Replace(quadrupedBody)
 }
 
-const quadrupedBody = `<mujoco model="quadruped">
+const quadrupedBody = `<mujoco model="quadruped">` + suiteLook + `
   <size memory="1M"/>
-  <option timestep="0.005"><flag autoreset="disable"/></option>
+  <option timestep="0.005"/>
   <default>
     <geom solimp=".9 .99 .003" solref=".01 1"/>
     <general ctrllimited="true" gainprm="1000" biastype="affine" biasprm="0 -1000" dyntype="filter" dynprm=".1"/>
     <default class="robot">
-      <geom type="capsule" condim="1" density="500"/>
+      <geom type="capsule" condim="1" density="500" material="self"/>
       <joint damping="30" armature=".01" limited="true" solimplimit="0 .99 .01"/>
     </default>
   </default>
   <worldbody>
-    <geom name="floor" type="plane" size="10 10 .5"/>
+    <geom name="floor" type="plane" size="SIZE SIZE .5" material="grid"/>
+    <camera name="global" pos="-10 10 10" xyaxes="-1 -1 0 1 0 1" mode="trackcom"/>
     <body name="torso" pos="0 0 .57" childclass="robot">
       <freejoint name="root"/>
+      <camera name="x" pos="-1.7 0 1" xyaxes="0 -1 0 .75 0 1" mode="trackcom"/>
+      <camera name="y" pos="0 4 2" xyaxes="-1 0 0 0 -.5 1" mode="trackcom"/>
+      <camera name="egocentric" pos=".3 0 .11" xyaxes="0 -1 0 .4 0 1" fovy="60"/>
+      <light name="light" pos="0 0 4" mode="trackcom"/>
       <geom name="eye_r" type="cylinder" size=".05" fromto=".1 -.07 .12 .31 -.07 .08" mass="0"/>
       <geom name="eye_l" type="cylinder" size=".05" fromto=".1 .07 .12 .31 .07 .08" mass="0"/>
       <geom name="torso" type="ellipsoid" size=".3 .27 .2" density="1000"/>
-      <site name="torso" size=".05"/>
+      <site name="pupil_r" type="sphere" size=".033" pos=".3 -.07 .08" zaxis="1 0 0" material="eye"/>
+      <site name="pupil_l" type="sphere" size=".033" pos=".3 .07 .08" zaxis="1 0 0" material="eye"/>
+      <site name="workspace" type="sphere" size=".3 .3 .3" pos=".8 0 -.2" group="3" material="site"/>
+      <site name="torso_touch" type="box" size=".26 .26 .26" rgba="0 0 1 0"/>
+      <site name="torso" size=".05" rgba="1 0 0 1"/>
       LEGS
     </body>
   </worldbody>
@@ -103,8 +123,8 @@ const quadrupedLeg = `
       <joint name="ankle_LEG" axis="0 1 0" range="-45 55"/>
       <geom name="foot_LEG" size=".055" fromto="0 0 0 0 0 -.25"/>
       <body name="toe_LEG" pos="0 0 -.3">
-        <geom name="toe_LEG" type="sphere" size=".08" friction="1.5"/>
-        <site name="toe_LEG" type="sphere" size=".084"/>
+        <geom name="toe_LEG" type="sphere" size=".08" friction="1.5" material="effector"/>
+        <site name="toe_LEG" type="sphere" size=".084" group="4" material="site"/>
       </body>
     </body>
   </body>
@@ -151,17 +171,20 @@ func (q quadruped) upright() float64 { return q.XMat[9*q.torso+8] }
 func (q quadruped) legs() []float64          { return q.QPos[7 : 7+quadrupedLegJoints] }
 func (q quadruped) legVelocities() []float64 { return q.QVel[6 : 6+quadrupedLegJoints] }
 
-// quadrupedTask walks.
-type quadrupedTask struct{ quadruped }
+// quadrupedTask walks or runs.
+type quadrupedTask struct {
+	quadruped
+	moving tolerance // of the speed
+}
 
-var (
-	quadrupedUpright = tolerance{lower: 1, upper: infinity, margin: 2, atMargin: 0, sigmoid: linear}
-	quadrupedMoving  = tolerance{lower: quadrupedSpeed, upper: infinity, margin: quadrupedSpeed, atMargin: 0.5, sigmoid: linear}
-)
+var quadrupedUpright = tolerance{lower: 1, upper: infinity, margin: 2, atMargin: 0, sigmoid: linear}
 
-func bindQuadruped(p *physics) (behaviour, error) {
-	torso, err := p.model.Index(mujoco.Body, "torso")
-	return quadrupedTask{quadruped{p, torso}}, err
+func bindQuadruped(speed float64) func(*physics) (behaviour, error) {
+	moving := tolerance{lower: speed, upper: infinity, margin: speed, atMargin: 0.5, sigmoid: linear}
+	return func(p *physics) (behaviour, error) {
+		torso, err := p.model.Index(mujoco.Body, "torso")
+		return quadrupedTask{quadruped{p, torso}, moving}, err
+	}
 }
 
 // start turns the body at random, legs straight, and puts it just above the
@@ -205,7 +228,7 @@ func (t quadrupedTask) observe(obs []float64) {
 }
 
 func (t quadrupedTask) reward() float64 {
-	return quadrupedUpright.of(t.upright()) * quadrupedMoving.of(t.sensors(quadrupedVelocity)[0])
+	return quadrupedUpright.of(t.upright()) * t.moving.of(t.sensors(quadrupedVelocity)[0])
 }
 
 func (t quadrupedTask) written() []float64 { return nil }

@@ -9,37 +9,50 @@ import (
 
 // Constants of dm_control/suite/reacher.py and reacher.xml.
 const (
-	reacherTarget = 0.015 // m, radius of the small target
-	reacherFinger = 0.01  // m, radius of the finger
-	reacherNear   = 0.05  // m, how near to the centre the target may lie
-	reacherFar    = 0.20  // m, and how far
+	reacherBigTarget   = 0.05  // m, radius of the target of easy
+	reacherSmallTarget = 0.015 // m, and of hard
+	reacherFinger      = 0.01  // m, radius of the finger
+	reacherNear        = 0.05  // m, how near to the centre the target may lie
+	reacherFar         = 0.20  // m, and how far
 )
 
-var reacherHard = Task{
-	Name:         "reacher-hard",
-	Doc:          "a planar arm holds its finger on a small target",
-	ObsSize:      6, // positions (2), finger to target (2), velocities (2)
-	ActSize:      2,
-	EpisodeSteps: episodeSteps, // 20 s of 0.02 s
-	mjcf:         reacherModel,
-	substeps:     1,
-	bind:         bindReacher,
+var (
+	reacherEasy = reacherAs("reacher-easy", "a planar arm holds its finger on a big target", reacherBigTarget)
+	reacherHard = reacherAs("reacher-hard", "a planar arm holds its finger on a small target", reacherSmallTarget)
+)
+
+func reacherAs(name, doc string, target float64) Task {
+	return Task{
+		Name: name, Doc: doc,
+		ObsSize:      6, // positions (2), finger to target (2), velocities (2)
+		ActSize:      2,
+		EpisodeSteps: controlSteps, // 20 s of 0.02 s
+		mjcf:         reacherModel,
+		substeps:     1,
+		bind:         bindReacher(target),
+	}
 }
 
 // reacherModel has the figures of dm_control/suite/reacher.xml: metres, degrees,
-// density 1000. Nothing collides. Walls and base, which are decoration, are
-// left out.
-const reacherModel = `<mujoco model="reacher">
+// density 1000. Nothing collides. The task sets the target's size.
+const reacherModel = `<mujoco model="reacher">` + suiteLook + `
   <size memory="1M"/>
-  <option timestep="0.02"><flag contact="disable" autoreset="disable"/></option>
+  <option timestep="0.02"><flag contact="disable"/></option>
   <default>
     <joint axis="0 0 1" damping=".01"/>
-    <geom type="capsule" size=".01"/>
+    <geom type="capsule" size=".01" material="self"/>
     <motor gear=".05" ctrllimited="true" ctrlrange="-1 1"/>
   </default>
   <worldbody>
-    <geom name="ground" type="plane" size=".3 .3 10"/>
-    <geom name="target" type="sphere" pos="0 0 .01" size=".015"/>
+    <light name="light" pos="0 0 1"/>
+    <camera name="fixed" pos="0 0 .75"/>
+    <geom name="ground" type="plane" size=".3 .3 10" material="grid"/>
+    <geom name="wall_x" type="plane" pos="-.3 0 .02" zaxis="1 0 0" size=".02 .3 .02" material="decoration"/>
+    <geom name="wall_y" type="plane" pos="0 -.3 .02" zaxis="0 1 0" size=".3 .02 .02" material="decoration"/>
+    <geom name="wall_neg_x" type="plane" pos=".3 0 .02" zaxis="-1 0 0" size=".02 .3 .02" material="decoration"/>
+    <geom name="wall_neg_y" type="plane" pos="0 .3 .02" zaxis="0 -1 0" size=".3 .02 .02" material="decoration"/>
+    <geom name="root" type="cylinder" fromto="0 0 0 0 0 .02" size=".011" material="decoration"/>
+    <geom name="target" type="sphere" pos="0 0 .01" size=".05" material="target"/>
     <body name="arm" pos="0 0 .01">
       <joint name="shoulder"/>
       <geom name="arm" fromto="0 0 0 .12 0 0"/>
@@ -47,7 +60,8 @@ const reacherModel = `<mujoco model="reacher">
         <joint name="wrist" limited="true" range="-160 160"/>
         <geom name="hand" fromto="0 0 0 .1 0 0"/>
         <body name="finger" pos=".12 0 0">
-          <geom name="finger" type="sphere"/>
+          <camera name="hand" pos="0 0 .2" mode="track"/>
+          <geom name="finger" type="sphere" material="effector"/>
         </body>
       </body>
     </body>
@@ -71,17 +85,29 @@ func (b reacher) toTarget() (x, y float64) {
 }
 
 // reacherTask reaches.
-type reacherTask struct{ reacher }
+type reacherTask struct {
+	reacher
+	near tolerance // of the distance between the centres
+}
 
-var reacherReward = tolerance{lower: 0, upper: reacherTarget + reacherFinger}
-
-func bindReacher(p *physics) (behaviour, error) {
-	target, err := p.model.Index(mujoco.Geom, "target")
-	if err != nil {
-		return nil, err
+func bindReacher(radius float64) func(*physics) (behaviour, error) {
+	near := tolerance{lower: 0, upper: radius + reacherFinger}
+	return func(p *physics) (behaviour, error) {
+		target, err := p.model.Index(mujoco.Geom, "target")
+		if err != nil {
+			return nil, err
+		}
+		finger, err := p.model.Index(mujoco.Geom, "finger")
+		if err != nil {
+			return nil, err
+		}
+		sizes, err := p.model.Float64s("geom_size")
+		if err != nil {
+			return nil, err
+		}
+		sizes[3*target] = radius
+		return reacherTask{reacher{p, target, finger}, near}, nil
 	}
-	finger, err := p.model.Index(mujoco.Geom, "finger")
-	return reacherTask{reacher{p, target, finger}}, err
 }
 
 // start draws the pose and puts the target somewhere within reach.
@@ -100,7 +126,20 @@ func (t reacherTask) observe(obs []float64) {
 	copy(obs[4:], t.QVel)
 }
 
-func (t reacherTask) reward() float64 { return reacherReward.of(math.Hypot(t.toTarget())) }
+// place puts the target where it is seen from the finger.
+func (t reacherTask) place(obs []float64) error {
+	copy(t.QPos, obs[:2])
+	copy(t.QVel, obs[4:])
+	if err := t.prepare(); err != nil { // the finger's place
+		return err
+	}
+	finger := t.GeomXPos[3*t.finger:]
+	at := t.written()
+	at[0], at[1] = finger[0]+obs[2], finger[1]+obs[3]
+	return nil
+}
+
+func (t reacherTask) reward() float64 { return t.near.of(math.Hypot(t.toTarget())) }
 
 // written is the position of the target, which belongs to the model.
 func (t reacherTask) written() []float64 { return t.model.GeomPos[3*t.target : 3*t.target+2] }

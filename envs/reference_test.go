@@ -2,7 +2,6 @@ package envs
 
 import (
 	"encoding/json"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -58,15 +57,31 @@ func needPhysics(t testing.TB) {
 	}
 }
 
-var referenceBodies = map[string]Task{
-	"cheetah": cheetahRun, "quadruped": quadrupedWalk, "reacher": reacherHard, "walker": walkerWalk,
+// bodies has a task of every model, by the names in testdata.
+var bodies = map[string]Task{
+	"ball_in_cup": ballInCupCatch, "cartpole": cartpoleSwingup, "cheetah": cheetahRun, "finger": fingerTurnHard,
+	"gym_half_cheetah": gymHalfCheetah, "gym_hopper": gymHopper, "gym_walker2d": gymWalker, "hopper": hopperHop,
+	"pendulum": pendulumSwingup, "point_mass": pointMassEasy, "quadruped": quadrupedWalk, "reacher": reacherEasy,
+	"walker": walkerWalk,
 }
 
-// TestTrajectories holds the models against recorded motion. The same engine
-// must agree to rounding, other ones differ in the order of a few operations.
+// recorded says what there is of a body in testdata.
+func recorded(body, engine string) bool {
+	_, err := os.Stat(filepath.Join("testdata", body+"_"+engine+".json"))
+	return err == nil
+}
+
+// TestTrajectories holds the models against recorded motion: of the original
+// files where this release of MuJoCo reads them. The same engine must agree to
+// rounding, other ones differ in the order of a few operations.
 func TestTrajectories(t *testing.T) {
-	for body, task := range referenceBodies {
-		for engine, tolerance := range map[string]float64{"wasm314": 1e-12, "native222": 1e-10} {
+	compared := 0
+	for body, task := range bodies {
+		for engine, tolerance := range map[string]float64{"wasm314": 1e-11, "native222": 1e-10} {
+			if !recorded(body, engine) {
+				continue
+			}
+			compared++
 			t.Run(body+"/"+engine, func(t *testing.T) {
 				var ref struct {
 					Amp          float64
@@ -101,23 +116,24 @@ func TestTrajectories(t *testing.T) {
 				if step != 200 {
 					t.Errorf("compared %d steps, want 200", step)
 				}
+				if err := p.diverged(); err != nil {
+					t.Error(err)
+				}
 			})
 		}
 	}
+	// All but walker2d, whose original this release refuses; five of them natively.
+	if want := len(bodies) - 1 + 5; compared != want {
+		t.Errorf("compared %d recordings, want %d", compared, want)
+	}
 }
 
-// TestModelFigures holds every array of the compiled models against those of
-// dm_control's files. Geoms are compared by name: decoration is left out here.
+// TestModelFigures holds every array of the compiled models against those of the
+// original files.
 func TestModelFigures(t *testing.T) {
-	bodies := maps.Clone(referenceBodies)
-	bodies["finger"] = fingerTurnHard // of which no motion is recorded
 	for body, task := range bodies {
 		var ref map[string]json.RawMessage
 		readJSON(t, "model_"+body+".json", &ref)
-		var names map[string][]string
-		if err := json.Unmarshal(ref["names"], &names); err != nil {
-			t.Fatal(err)
-		}
 		m := simulate(t, task, 0).body.model
 		compared := 0
 		for field, raw := range ref {
@@ -125,34 +141,15 @@ func TestModelFigures(t *testing.T) {
 			if json.Unmarshal(raw, &want) != nil {
 				continue // names and options
 			}
-			if len(field) > 5 && field[:5] == "geom_" {
-				compareGeoms(t, body, m, field, want, names["geom"])
-			} else if got := floats(t, m, field); !(distance(got, want) <= 1e-9*(1+largest(want))) {
+			if got := floats(t, m, field); !(distance(got, want) <= 1e-9*(1+largest(want))) {
 				t.Errorf("%s: %s is %v, want %v", body, field, got, want)
 			}
 			compared++
 		}
-		if compared < 40 {
+		if compared < 50 {
 			t.Errorf("%s: compared %d arrays only", body, compared)
 		}
 		compareOptions(t, body, m, ref["option"])
-	}
-}
-
-func compareGeoms(t *testing.T, body string, m *mujoco.Model, field string, want []float64, names []string) {
-	t.Helper()
-	got := floats(t, m, field)
-	width := len(want) / len(names)
-	for k, name := range names {
-		i, err := m.Index(mujoco.Geom, name)
-		if err != nil || field == "geom_size" && name == "target" { // set by the task: 0.015 for hard
-			continue
-		}
-		g, w := got[i*width:(i+1)*width], want[k*width:(k+1)*width]
-		if field == "geom_bodyid" || !(distance(g, w) > 1e-9*(1+largest(w))) {
-			continue
-		}
-		t.Errorf("%s: %s of %s is %v, want %v", body, field, name, g, w)
 	}
 }
 
@@ -172,7 +169,7 @@ func compareOptions(t *testing.T, body string, m *mujoco.Model, raw json.RawMess
 	if err1 != nil || err2 != nil || err3 != nil {
 		t.Fatal(err1, err2, err3)
 	}
-	if flags &^= mujoco.DisableAutoReset; dt != want.Timestep || integrator != want.Integrator || flags != want.DisableFlags {
+	if flags &^= skipped; dt != want.Timestep || integrator != want.Integrator || flags != want.DisableFlags {
 		t.Errorf("%s: timestep %v, integrator %d, disabled %d, want %+v", body, dt, integrator, flags, want)
 	}
 }
@@ -183,11 +180,17 @@ func floats(t *testing.T, m *mujoco.Model, field string) []float64 {
 	if x, err := m.Float64s(field); err == nil {
 		return x
 	}
+	var x []float64
+	if single, err := m.Float32s(field); err == nil {
+		for _, v := range single {
+			x = append(x, float64(v))
+		}
+		return x
+	}
 	whole, err := m.Int32s(field)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var x []float64
 	for _, i := range whole {
 		x = append(x, float64(i))
 	}
@@ -199,7 +202,7 @@ func largest(x []float64) float64 { return distance(x, make([]float64, len(x))) 
 // TestTaskSequences holds observations and rewards against recorded control
 // steps of the same engine.
 func TestTaskSequences(t *testing.T) {
-	for _, task := range referenceBodies {
+	for _, task := range []Task{cheetahRun, quadrupedWalk, reacherHard, walkerWalk} {
 		t.Run(task.Name, func(t *testing.T) {
 			var ref struct {
 				Records []struct {

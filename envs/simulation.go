@@ -1,6 +1,7 @@
 package envs
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -17,16 +18,15 @@ type simulation struct {
 	source    *rand.PCG
 	episode   uint64
 	step      int       // control steps in the episode; notStarted before the first
-	obs       []float64 // last observation
+	over      bool      // whether the episode ended by itself
+	obs       []float64 // last observation, as the physics has it
+	noise     *noise    // what a learner sees instead of it; nil: nothing
 }
 
 const notStarted = -1
 
-// unbounded is where MuJoCo calls a number bad (mjMAXVAL).
-const unbounded = 1e10
-
 func newSimulation(in *mujoco.Instance, task *Task, seed uint64) (*simulation, error) {
-	body, err := newPhysics(in, task.mjcf)
+	body, err := newPhysics(in, task.mjcf, task.order)
 	if err != nil {
 		return nil, fmt.Errorf("make %s: %w", task.Name, err)
 	}
@@ -43,8 +43,7 @@ func newSimulation(in *mujoco.Instance, task *Task, seed uint64) (*simulation, e
 	}, nil
 }
 
-// reset starts an episode, in dm_control's order: reset, forward, the task's
-// start, forward.
+// reset starts an episode.
 func (s *simulation) reset(episode uint64) error {
 	if err := s.restart(episode); err != nil {
 		return fmt.Errorf("reset %s, episode %d: %w", s.task.Name, episode, err)
@@ -52,13 +51,18 @@ func (s *simulation) reset(episode uint64) error {
 	return nil
 }
 
+// restart goes in dm_control's order: reset, forward, the task's start, forward.
+// What the first forward computes matters to tasks that settle in their start;
+// Gym has none.
 func (s *simulation) restart(episode uint64) error {
-	s.step = notStarted
+	s.step, s.over = notStarted, false
 	if err := s.body.Reset(); err != nil {
 		return err
 	}
-	if err := s.body.forward(); err != nil {
-		return err
+	if s.task.order == suiteOrder {
+		if err := s.body.forward(); err != nil {
+			return err
+		}
 	}
 	s.source.Seed(s.seed, episode)
 	if err := s.behaviour.start(rand.New(s.source)); err != nil {
@@ -69,11 +73,11 @@ func (s *simulation) restart(episode uint64) error {
 	}
 	s.episode, s.step = episode, 0
 	s.behaviour.observe(s.obs)
-	return s.diverged()
+	return s.body.diverged()
 }
 
-// advance makes one control step. The action lies in [-1,1]; what exceeds that
-// is clipped. The observation is then in s.obs.
+// advance makes one step of the environment, which is one control step or, with
+// action repeat, several. The observation is then in s.obs.
 func (s *simulation) advance(action []float64) (reward float64, err error) {
 	k := s.step + 1
 	if reward, err = s.act(action); err != nil {
@@ -82,45 +86,75 @@ func (s *simulation) advance(action []float64) (reward float64, err error) {
 	return reward, nil
 }
 
+// rounding is how far beyond [-1,1] an action may lie, and is clipped: what
+// arithmetic in 32 bits does to a bound.
+const rounding = 1e-6
+
 func (s *simulation) act(action []float64) (float64, error) {
 	switch {
 	case s.step == notStarted:
-		return 0, fmt.Errorf("the environment was not reset")
+		return 0, errors.New("the environment was not reset")
 	case s.ended():
-		return 0, fmt.Errorf("the episode is over: reset first")
+		return 0, errors.New("the episode is over: reset first")
 	}
 	for i, a := range action {
-		if math.IsNaN(a) {
-			return 0, fmt.Errorf("action %d is not a number", i)
+		if !(math.Abs(a) <= 1+rounding) {
+			return 0, fmt.Errorf("action %d is %v: want a number from -1 to 1", i, a)
 		}
+	}
+	for i, a := range action {
 		c := s.body.controls[i]
 		s.body.Ctrl[i] = c.low + (c.high-c.low)*(min(max(a, -1), 1)+1)/2
+	}
+	sum := 0.0
+	for range s.task.options.repeat() {
+		reward, err := s.control()
+		if err != nil {
+			s.over = true
+			return 0, err
+		}
+		if sum += reward; s.ended() {
+			break
+		}
+	}
+	return sum, nil
+}
+
+// control makes one control step. Where the simulation diverges, the observation
+// stays the last one that made sense.
+func (s *simulation) control() (float64, error) {
+	if t, ok := s.behaviour.(traveller); ok {
+		t.depart()
 	}
 	if err := s.body.step(s.task.substeps); err != nil {
 		return 0, err
 	}
+	if err := s.body.diverged(); err != nil {
+		return 0, err
+	}
 	s.step++
 	s.behaviour.observe(s.obs)
-	return s.behaviour.reward(), s.diverged()
-}
-
-// ended says whether the episode reached its time limit.
-func (s *simulation) ended() bool { return s.step >= s.task.EpisodeSteps }
-
-// diverged reports a simulation that ran away. MuJoCo would silently start
-// anew; the models here switch that off.
-func (s *simulation) diverged() error {
-	for i, x := range s.obs {
-		if !(math.Abs(x) < unbounded) {
-			return fmt.Errorf("the simulation diverged: observation %d is %v", i, x)
-		}
+	if m, ok := s.behaviour.(mortal); ok {
+		s.over = m.fallen()
 	}
-	return nil
+	return s.behaviour.reward(), nil
 }
 
-// narrow copies the observation as the learner sees it.
+// ended says whether the episode is over: by itself, by an error or by its time
+// limit.
+func (s *simulation) ended() bool { return s.over || s.timeout() }
+
+// timeout says whether the episode reached its time limit.
+func (s *simulation) timeout() bool {
+	return s.step >= min(s.task.EpisodeSteps*s.task.options.repeat(), controlSteps)
+}
+
+// narrow writes the observation as the learner sees it.
 func (s *simulation) narrow(obs []float32) {
 	for i, x := range s.obs {
 		obs[i] = float32(x)
+	}
+	if s.noise != nil && s.step != notStarted {
+		s.noise.add(obs, s.seed, s.episode, s.step)
 	}
 }

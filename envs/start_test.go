@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"pgrlab/envs/mujoco"
 )
 
 // moments collects mean, standard deviation and range.
@@ -84,8 +86,11 @@ func TestWalkerAndReacherStarts(t *testing.T) {
 func TestReacherTargets(t *testing.T) {
 	var angle, radius moments
 	starts(t, reacherHard, 400, func(p *physics) {
-		i := 3 // of the target, the second geom
-		x, y := p.GeomXPos[i], p.GeomXPos[i+1]
+		i, err := p.model.Index(mujoco.Geom, "target")
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, y := p.GeomXPos[3*i], p.GeomXPos[3*i+1]
 		angle.add(math.Atan2(y, x))
 		radius.add(math.Hypot(x, y))
 	})
@@ -96,7 +101,7 @@ func TestReacherTargets(t *testing.T) {
 func TestFingerStarts(t *testing.T) {
 	var target, spinner moments
 	starts(t, fingerTurnHard, 400, func(p *physics) {
-		x, z := finger{p, 0}.targetPosition()
+		x, z := finger{p}.targetPosition()
 		if math.Abs(math.Hypot(x, z)-0.13) > 1e-12 {
 			t.Errorf("target at %v m from the hinge, want 0.13", math.Hypot(x, z))
 		}
@@ -200,18 +205,85 @@ func TestCartpoleStarts(t *testing.T) {
 	}
 }
 
-func TestDivergenceIsAnError(t *testing.T) {
-	s := simulate(t, cheetahRun, 0)
-	for _, bad := range []float64{math.NaN(), math.Inf(1), 1e11} {
-		if err := s.reset(0); err != nil {
-			t.Fatal(err)
-		}
-		s.body.QVel[3] = bad
-		if _, err := s.advance(make([]float64, 6)); err == nil {
-			t.Errorf("a velocity of %v is no error", bad)
+// TestJointStarts: tasks that draw all joints, limited ones from their ranges,
+// free hinges from the whole turn.
+func TestJointStarts(t *testing.T) {
+	for _, task := range []Task{hopperHop, pendulumSwingup, pointMassEasy} {
+		var joints []moments
+		var first *physics
+		starts(t, task, 400, func(p *physics) {
+			if first == nil {
+				first, joints = p, make([]moments, len(p.QPos))
+			}
+			for i, q := range p.QPos {
+				joints[i].add(q)
+			}
+		})
+		for i, j := range first.joints {
+			switch {
+			case j.limited:
+				joints[i].uniform(t, task.Name, j.limits)
+			case j.kind == jointHinge:
+				joints[i].uniform(t, task.Name, span{-math.Pi, math.Pi})
+			}
 		}
 	}
-	if err := s.reset(1); err != nil {
-		t.Errorf("reset after divergence: %v", err)
+}
+
+func TestBalanceStarts(t *testing.T) {
+	var cart, pole, speed moments
+	starts(t, cartpoleBalance, 300, func(p *physics) {
+		cart.add(p.QPos[0])
+		pole.add(p.QPos[1])
+		speed.add(p.QVel[1])
+	})
+	cart.uniform(t, "cart", span{-0.1, 0.1})
+	pole.uniform(t, "pole", span{-0.034, 0.034})
+	if math.Abs(speed.mean()) > 0.003 || math.Abs(speed.spread()-0.01) > 0.002 {
+		t.Errorf("angular velocity of mean %v and spread %v, want 0 and 0.01", speed.mean(), speed.spread())
+	}
+}
+
+func TestBallStarts(t *testing.T) {
+	var x, z moments
+	starts(t, ballInCupCatch, 300, func(p *physics) {
+		x.add(p.QPos[2])
+		z.add(p.QPos[3])
+		if n, err := p.Int("ncon"); err != nil || n != 0 || p.QPos[0] != 0 || p.QPos[1] != 0 {
+			t.Errorf("%d contacts (%v), cup at %v", n, err, p.QPos[:2])
+		}
+	})
+	// Places inside the cup's walls are drawn again, which thins out the middle.
+	if x.low < -0.2 || x.high > 0.2 || z.low < 0.2 || z.high > 0.5 || x.spread() < 0.1 || z.spread() < 0.07 {
+		t.Errorf("ball in x %v to %v, z %v to %v", x.low, x.high, z.low, z.high)
+	}
+}
+
+func TestGymStarts(t *testing.T) {
+	for _, task := range []Task{gymHopper, gymWalker} {
+		var q, v moments
+		starts(t, task, 60, func(p *physics) {
+			for i := range p.QPos {
+				rest := 0.0
+				if i == 1 {
+					rest = 1.25
+				}
+				q.add(p.QPos[i] - rest)
+				v.add(p.QVel[i])
+			}
+		})
+		q.uniform(t, task.Name+" positions", span{-0.005, 0.005})
+		v.uniform(t, task.Name+" velocities", span{-0.005, 0.005})
+	}
+	var q, v moments
+	starts(t, gymHalfCheetah, 60, func(p *physics) {
+		for i := range p.QPos {
+			q.add(p.QPos[i])
+			v.add(p.QVel[i] / 0.1)
+		}
+	})
+	q.uniform(t, "HalfCheetah-v2 positions", span{-0.1, 0.1})
+	if math.Abs(v.mean()) > 0.2 || math.Abs(v.spread()-1) > 0.15 {
+		t.Errorf("velocities of mean %v and spread %v, want a standard normal", v.mean(), v.spread())
 	}
 }

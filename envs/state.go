@@ -8,7 +8,7 @@ import (
 )
 
 // stateMagic opens a saved state; its last byte is the version of the layout.
-const stateMagic = "pgr-env\x01"
+const stateMagic = "pgr-env\x02"
 
 // header is the fixed part of a saved state, little-endian. The sizes are those
 // of the arrays that follow, in this order.
@@ -19,6 +19,7 @@ type header struct {
 	Seed    uint64
 	Episode uint64
 	Step    int64
+	Over    uint64  // 1: the episode ended by itself
 	Time    float64 // simulated seconds
 }
 
@@ -37,6 +38,9 @@ func (s *simulation) header() (h header, err error) {
 		h.Sizes[i] = uint32(len(a))
 	}
 	h.Seed, h.Episode, h.Step = s.seed, s.episode, int64(s.step)
+	if s.over {
+		h.Over = 1
+	}
 	h.Time, err = s.body.Time()
 	return h, err
 }
@@ -84,7 +88,7 @@ func (s *simulation) read(r io.Reader) (saved header, values [7][]float64, err e
 		return saved, values, fmt.Errorf("the state is of %s", bytes.TrimRight(saved.Task[:], "\x00"))
 	case saved.Sizes != mine.Sizes:
 		return saved, values, fmt.Errorf("sizes %v, want %v", saved.Sizes, mine.Sizes)
-	case saved.Step < notStarted || saved.Step > int64(s.task.EpisodeSteps):
+	case saved.Step < notStarted || saved.Step > controlSteps || saved.Over > 1:
 		return saved, values, fmt.Errorf("step %d of an episode", saved.Step)
 	}
 	for i, n := range saved.Sizes {
@@ -105,6 +109,6 @@ func (s *simulation) restore(saved header, values [7][]float64) error {
 	for i, a := range s.arrays() {
 		copy(a, values[i])
 	}
-	s.seed, s.episode, s.step = saved.Seed, saved.Episode, int(saved.Step)
-	return s.body.Step1()
+	s.seed, s.episode, s.step, s.over = saved.Seed, saved.Episode, int(saved.Step), saved.Over == 1
+	return s.body.prepare()
 }

@@ -12,8 +12,12 @@ import (
 // episode and into the next.
 func TestSaveAndLoad(t *testing.T) {
 	eachTask(t, func(t *testing.T, task Task) {
-		task.EpisodeSteps = 400
-		for _, at := range []int{1, 350} {
+		n := 100
+		if soak() {
+			n = 400
+		}
+		task.EpisodeSteps = n + n/2
+		for _, at := range []int{1, n} {
 			a, b := makeEnv(t, task, 21), makeEnv(t, task, 22)
 			obs, again := make([]float32, task.ObsSize), make([]float32, task.ObsSize)
 			if err := a.Reset(4, obs); err != nil {
@@ -33,7 +37,6 @@ func TestSaveAndLoad(t *testing.T) {
 			if !slices.Equal(obs, again) {
 				t.Errorf("after step %d: observation %v, want %v", at, again, obs)
 			}
-			n := 300
 			want := play(t, a, rand.New(rand.NewPCG(9, 9)), n)
 			if got := play(t, b, rand.New(rand.NewPCG(9, 9)), n); !slices.Equal(got, want) {
 				t.Errorf("saved at step %d: the copies part", at)

@@ -1,9 +1,11 @@
 package envs
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -64,88 +66,209 @@ func appendWide(dst []float64, x []float32) []float64 {
 	return dst
 }
 
+// TestEpisode plays whole episodes under two kinds of actions: random ones, and
+// full ones that now and then change their signs.
 func TestEpisode(t *testing.T) {
 	eachTask(t, func(t *testing.T, task Task) {
+		if task.EpisodeSteps != 1000 || task.Doc == "" {
+			t.Errorf("episodes of %d steps, doc %q", task.EpisodeSteps, task.Doc)
+		}
+		if !soak() {
+			task.EpisodeSteps = 250
+		}
 		e := makeEnv(t, task, 3)
-		if e.ObsSize() != task.ObsSize || e.ActSize() != task.ActSize || task.Doc == "" || task.Terminates {
+		if e.ObsSize() != task.ObsSize || e.ActSize() != task.ActSize {
 			t.Errorf("sizes %d, %d, task %+v", e.ObsSize(), e.ActSize(), task)
 		}
-		action, obs := make([]float32, task.ActSize), make([]float32, task.ObsSize)
-		if _, _, _, err := e.Step(action, obs); err == nil {
+		if _, _, _, err := e.Step(make([]float32, task.ActSize), make([]float32, task.ObsSize)); err == nil {
 			t.Error("a step before the first reset is no error")
 		}
-		if err := e.Reset(0, obs); err != nil {
-			t.Fatal(err)
-		}
-		first, varies := slices.Clone(obs), make([]bool, len(obs))
+		seen := &spread{low: make([]float32, task.ObsSize), high: make([]float32, task.ObsSize)}
 		r := rand.New(rand.NewPCG(1, 2))
-		for k := 1; k <= task.EpisodeSteps; k++ {
-			for i := range action {
-				action[i] = 3 * (2*r.Float32() - 1) // beyond the range now and then
-			}
-			reward, terminated, truncated, err := e.Step(action, obs)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !(reward >= 0 && reward <= 1) {
-				t.Fatalf("step %d: reward %v", k, reward)
-			}
-			if terminated || truncated != (k == task.EpisodeSteps) {
-				t.Fatalf("step %d: terminated %v, truncated %v", k, terminated, truncated)
-			}
-			for i, x := range obs {
-				varies[i] = varies[i] || x != first[i]
-			}
+		episodes := uint64(1)
+		if soak() {
+			episodes = 10
 		}
-		if _, _, _, err := e.Step(action, obs); err == nil || !strings.Contains(err.Error(), "reset") {
-			t.Errorf("a step after the end: error %v", err)
+		for episode := range episodes {
+			playEpisode(t, e, 2*episode, seen, func(action []float32, _ int) {
+				for i := range action {
+					action[i] = 2*r.Float32() - 1
+				}
+			})
+			playEpisode(t, e, 2*episode+1, seen, func(action []float32, k int) {
+				for i := range action {
+					if k == 0 || r.Float32() < 0.1 {
+						action[i] = float32(2*r.IntN(2) - 1)
+					}
+				}
+			})
 		}
 		// What rests in one episode, such as a target or an untouched sensor, moves
 		// in one of the next.
-		for n := 0; n < 5*task.EpisodeSteps && slices.Contains(varies, false); n++ {
-			history := play(t, e, r, 1)
-			for i := range varies {
-				varies[i] = varies[i] || float32(history[i]) != first[i]
+		for episode := 2 * episodes; episode < 60 && seen.constant() >= 0; episode++ {
+			obs := make([]float32, task.ObsSize)
+			if err := e.Reset(episode, obs); err != nil {
+				t.Fatal(err)
 			}
+			seen.add(obs)
+			play(t, e, r, 40)
+			e.Observation(obs)
+			seen.add(obs)
 		}
-		if i := slices.Index(varies, false); i >= 0 {
+		if i := seen.constant(); i >= 0 {
 			t.Errorf("observation %d is constant", i)
 		}
 	})
 }
 
-func TestWrongActionsAreErrors(t *testing.T) {
-	e := makeEnv(t, reacherHard, 0)
-	obs := make([]float32, e.ObsSize())
-	if err := e.Reset(0, obs); err != nil {
-		t.Fatal(err)
-	}
-	before := slices.Clone(obs)
-	for _, action := range [][]float32{{0}, {0, 0, 0}, {0, float32(math.NaN())}} {
-		if _, _, _, err := e.Step(action, obs); err == nil || !slices.Equal(obs, before) {
-			t.Errorf("action %v: error %v, observation %v", action, err, obs)
+// spread notes the range of each observation.
+type spread struct {
+	low, high []float32
+	n         int
+}
+
+func (s *spread) add(obs []float32) {
+	for i, x := range obs {
+		if s.n == 0 || x < s.low[i] {
+			s.low[i] = x
+		}
+		if s.n == 0 || x > s.high[i] {
+			s.high[i] = x
 		}
 	}
-	if err := e.Reset(0, obs[1:]); err == nil {
-		t.Error("a short observation is no error")
+	s.n++
+}
+
+// constant is the first coordinate that never changed, or -1.
+func (s *spread) constant() int {
+	for i := range s.low {
+		if s.low[i] == s.high[i] {
+			return i
+		}
 	}
+	return -1
+}
+
+// playEpisode plays an episode to its end and holds every step to what the task
+// says of itself.
+func playEpisode(t *testing.T, e *Env, episode uint64, seen *spread, act func(action []float32, k int)) {
+	t.Helper()
+	task := e.sim.task
+	action, obs := make([]float32, task.ActSize), make([]float32, task.ObsSize)
+	if err := e.Reset(episode, obs); err != nil {
+		t.Fatal(err)
+	}
+	for k := range task.EpisodeSteps {
+		seen.add(obs)
+		act(action, k)
+		reward, terminated, truncated, err := e.Step(action, obs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.IsNaN(reward) || math.IsInf(reward, 0) || task.order == suiteOrder && (reward < 0 || reward > 1) {
+			t.Fatalf("step %d: reward %v", k+1, reward)
+		}
+		for i, x := range obs {
+			if !(math.Abs(float64(x)) < limit) {
+				t.Fatalf("step %d: observation %d is %v", k+1, i, x)
+			}
+		}
+		if terminated && !task.Terminates || truncated != (k+1 == task.EpisodeSteps) {
+			t.Fatalf("step %d: terminated %v, truncated %v", k+1, terminated, truncated)
+		}
+		if terminated {
+			break
+		}
+	}
+	if _, _, _, err := e.Step(action, obs); err == nil || !strings.Contains(err.Error(), task.Name) || !strings.Contains(err.Error(), "reset first") {
+		t.Errorf("a step after the end: error %v", err)
+	}
+}
+
+// TestWrongActionsAreErrors that name the task and what is wrong, and change
+// nothing.
+func TestWrongActionsAreErrors(t *testing.T) {
+	eachTask(t, func(t *testing.T, task Task) {
+		e := makeEnv(t, task, 0)
+		obs := make([]float32, e.ObsSize())
+		if err := e.Reset(0, obs); err != nil {
+			t.Fatal(err)
+		}
+		before, state := slices.Clone(obs), slices.Clone(e.sim.body.QPos)
+		wrong := func(value float64) []float32 {
+			action := make([]float32, task.ActSize)
+			action[task.ActSize-1] = float32(value)
+			return action
+		}
+		for _, c := range []struct {
+			action []float32
+			want   string
+		}{
+			{make([]float32, task.ActSize-1), "action of length"},
+			{make([]float32, task.ActSize+1), "action of length"},
+			{wrong(math.NaN()), "is NaN: want a number from -1 to 1"},
+			{wrong(math.Inf(1)), "is +Inf"},
+			{wrong(math.Inf(-1)), "is -Inf"},
+			{wrong(1.001), "is 1.00"},
+			{wrong(-7), "is -7"},
+		} {
+			_, _, _, err := e.Step(c.action, obs)
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), task.Name) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("action %v: error %v, want %q and the task in it", c.action, err, c.want)
+			}
+			if !slices.Equal(obs, before) || !slices.Equal(e.sim.body.QPos, state) || e.sim.step != 0 {
+				t.Errorf("action %v changed something", c.action)
+			}
+		}
+		if _, _, _, err := e.Step(wrong(1+1e-7), obs); err != nil {
+			t.Errorf("a bound as 32 bits round it: %v", err)
+		}
+		if err := e.Reset(0, obs[1:]); err == nil {
+			t.Error("a short observation is no error")
+		}
+	})
 	if _, err := reacherHard.NewVec(0, 0); err == nil {
 		t.Error("no copies are no error")
 	}
 }
 
-func TestActionsAreClipped(t *testing.T) {
-	a, b := makeEnv(t, cheetahRun, 0), makeEnv(t, cheetahRun, 0)
-	obsA, obsB := make([]float32, 17), make([]float32, 17)
-	if a.Reset(0, obsA) != nil || b.Reset(0, obsB) != nil {
-		t.Fatal("reset failed")
-	}
-	inf := float32(math.Inf(1))
-	a.Step([]float32{5, -5, inf, -inf, 0.5, 0}, obsA)
-	b.Step([]float32{1, -1, 1, -1, 0.5, 0}, obsB)
-	if !slices.Equal(obsA, obsB) {
-		t.Errorf("clipped %v, want %v", obsA, obsB)
-	}
+// TestDivergenceEndsTheEpisode: a state that runs away, and whatever else the
+// engine warns of, is an error that ends the episode and leaves no garbage.
+func TestDivergenceEndsTheEpisode(t *testing.T) {
+	eachTask(t, func(t *testing.T, task Task) {
+		e := makeEnv(t, task, 0)
+		action, obs := make([]float32, task.ActSize), make([]float32, task.ObsSize)
+		for _, bad := range []float64{math.NaN(), math.Inf(1), 1e11, 1e300} {
+			if err := e.Reset(0, obs); err != nil {
+				t.Fatal(err)
+			}
+			before := slices.Clone(obs)
+			e.sim.body.QVel[len(e.sim.body.QVel)-1] = bad
+			_, terminated, truncated, err := e.Step(action, obs)
+			var diverged *Diverged
+			if !errors.As(err, &diverged) || !strings.Contains(err.Error(), task.Name) || terminated || truncated {
+				t.Errorf("a velocity of %v: error %v, terminated %v, truncated %v", bad, err, terminated, truncated)
+			}
+			e.Observation(obs)
+			if !slices.Equal(obs, before) {
+				t.Errorf("a velocity of %v: observation %v, want the last good one %v", bad, obs, before)
+			}
+			if _, _, _, err := e.Step(action, obs); err == nil || !strings.Contains(err.Error(), "reset first") {
+				t.Errorf("a step after divergence: %v", err)
+			}
+		}
+		if err := e.Reset(0, obs); err != nil {
+			t.Fatalf("reset after divergence: %v", err)
+		}
+		other := makeEnv(t, task, 0)
+		play(t, other, rand.New(rand.NewPCG(1, 1)), 20)
+		if err := other.Reset(0, make([]float32, task.ObsSize)); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := play(t, e, rand.New(rand.NewPCG(1, 1)), 20), play(t, other, rand.New(rand.NewPCG(1, 1)), 20); !slices.Equal(got, want) {
+			t.Error("divergence leaves traces in the next episode")
+		}
+	})
 }
 
 func TestStartIsAFunctionOfSeedAndEpisode(t *testing.T) {
@@ -179,7 +302,7 @@ func TestSameActionsSameHistory(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range histories {
 			e := makeEnv(t, task, 11)
-			wg.Go(func() { histories[i] = play(t, e, rand.New(rand.NewPCG(5, 6)), 200) })
+			wg.Go(func() { histories[i] = play(t, e, rand.New(rand.NewPCG(5, 6)), 100) })
 		}
 		wg.Wait()
 		if !slices.Equal(histories[0], histories[1]) {
@@ -214,34 +337,62 @@ func TestStepsDoNotAllocate(t *testing.T) {
 	})
 }
 
+// TestMemoryStaysPut resets and steps a lot: in its long form 100,000 resets and
+// 10 million steps, spread over all tasks by what they cost, while neither the
+// engine's memory nor Go's grows.
 func TestMemoryStaysPut(t *testing.T) {
 	eachTask(t, func(t *testing.T, task Task) {
 		e := makeEnv(t, task, 0)
-		obs := make([]float32, task.ObsSize)
-		resets := uint64(20)
+		obs, action := make([]float32, task.ObsSize), make([]float32, task.ActSize)
+		resets, steps := 5, 50
 		if soak() {
-			resets = 100_000 / 4
+			resets, steps = 100_000/len(tasks), 10_000_000/len(tasks)
 		}
 		if err := e.Reset(0, obs); err != nil {
 			t.Fatal(err)
 		}
-		size := e.instance.MemorySize()
-		for episode := range resets {
+		r := rand.New(rand.NewPCG(1, 1))
+		play(t, e, r, 20)
+		size, heap := e.instance.MemorySize(), heapInUse()
+		for episode := range uint64(resets) {
 			if err := e.Reset(episode, obs); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if soak() {
-			play(t, e, rand.New(rand.NewPCG(1, 1)), 1_000_000)
+		for k, episode := 0, uint64(0); k < steps; k++ {
+			for i := range action {
+				action[i] = 2*r.Float32() - 1
+			}
+			_, terminated, truncated, err := e.Step(action, obs)
+			if err == nil && (terminated || truncated) {
+				episode++
+				err = e.Reset(episode, obs)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
 		if got := e.instance.MemorySize(); got != size {
-			t.Errorf("memory grew from %d to %d bytes", size, got)
+			t.Errorf("the engine's memory grew from %d to %d bytes", size, got)
+		}
+		if got := heapInUse(); soak() && got > heap+1<<20 {
+			t.Errorf("Go's memory grew from %d to %d bytes in %d steps", heap, got, steps)
 		}
 	})
 }
 
+func heapInUse() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
 func TestFind(t *testing.T) {
-	for name, want := range map[string]string{"cheetah-run": "cheetah-run", "Walker_walk": "walker-walk"} {
+	for name, want := range map[string]string{
+		"cheetah-run": "cheetah-run", "Walker_walk": "walker-walk", "finger-turn_hard": "finger-turn-hard",
+		"ball_in_cup-catch": "ball-in-cup-catch", "hopper-v2": "Hopper-v2", "HalfCheetah_v2": "HalfCheetah-v2",
+	} {
 		if task, err := Find(name); err != nil || task.Name != want {
 			t.Errorf("find %q: %s, %v", name, task.Name, err)
 		}
@@ -254,7 +405,9 @@ func TestFind(t *testing.T) {
 		}
 	}
 	names := Tasks()
-	if len(names) < 4 || !slices.IsSortedFunc(names, func(a, b Task) int { return strings.Compare(a.Name, b.Name) }) {
+	if len(names) != 22 || !slices.IsSortedFunc(names, func(a, b Task) int {
+		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+	}) {
 		t.Errorf("%d tasks, or not in order", len(names))
 	}
 }
@@ -266,9 +419,9 @@ func BenchmarkStep(b *testing.B) {
 			obs, action := make([]float32, task.ObsSize), make([]float32, task.ActSize)
 			r := rand.New(rand.NewPCG(1, 1))
 			b.ReportAllocs()
-			episode := uint64(0)
-			for k := 0; b.Loop(); k++ {
-				if k%task.EpisodeSteps == 0 {
+			episode, over := uint64(0), true
+			for b.Loop() {
+				if over {
 					b.StopTimer()
 					if err := e.Reset(episode, obs); err != nil {
 						b.Fatal(err)
@@ -279,9 +432,11 @@ func BenchmarkStep(b *testing.B) {
 				for i := range action {
 					action[i] = 2*r.Float32() - 1
 				}
-				if _, _, _, err := e.Step(action, obs); err != nil {
+				_, terminated, truncated, err := e.Step(action, obs)
+				if err != nil {
 					b.Fatal(err)
 				}
+				over = terminated || truncated
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "steps/s")
 		})

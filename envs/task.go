@@ -1,6 +1,7 @@
 package envs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -12,16 +13,21 @@ import (
 
 // Task is a body and what it is to do.
 type Task struct {
-	Name         string // as in dm_control, with a hyphen: cheetah-run
+	Name         string // as its makers write it, with hyphens: cheetah-run, Hopper-v2
 	Doc          string // one line
 	ObsSize      int    // length of an observation
 	ActSize      int    // length of an action, each coordinate in [-1,1]
-	EpisodeSteps int    // control steps until an episode is cut
+	EpisodeSteps int    // steps until an episode is cut
 	Terminates   bool   // whether an episode can end by itself
+	// Hidden says what an observation does not tell of the state, so that Env.Place
+	// refuses; "" where it tells all that later observations and rewards depend on.
+	Hidden string
 
 	mjcf     string
+	order    order
 	substeps int                               // physics steps in a control step
 	bind     func(*physics) (behaviour, error) // what the task does with a body
+	options  Options
 }
 
 // behaviour is a task bound to one copy of its body.
@@ -31,27 +37,57 @@ type behaviour interface {
 	start(r *rand.Rand) error
 	// observe writes the observation.
 	observe(obs []float64)
-	// reward judges the state reached, in [0,1].
+	// reward judges the control step that led to the state.
 	reward() float64
 	// written returns what start wrote into the model, for saving; or nil.
 	written() []float64
 }
 
-// episodeSteps is the length of every episode here: dm_control's time limits
-// over its control steps.
-const episodeSteps = 1000
+// traveller is a behaviour whose reward depends on where the control step began.
+type traveller interface {
+	// depart is called before every control step.
+	depart()
+}
 
-var tasks = []Task{cartpoleSwingup, cheetahRun, fingerTurnHard, quadrupedWalk, reacherHard, walkerWalk}
+// mortal is a behaviour whose episode can end by itself.
+type mortal interface {
+	// fallen says whether the state reached is such an end.
+	fallen() bool
+}
+
+// controlSteps is the length of every episode here in control steps: dm_control's
+// time limits over its control steps, and Gym's max_episode_steps.
+const controlSteps = 1000
+
+// tasks are sorted by name, case aside.
+var tasks = sorted(
+	ballInCupCatch,
+	cartpoleBalance, cartpoleSwingup, cartpoleSwingupSparse,
+	cheetahRun,
+	fingerSpin, fingerTurnEasy, fingerTurnHard,
+	gymHalfCheetah, gymHopper, gymWalker,
+	hopperHop, hopperStand,
+	pendulumSwingup,
+	pointMassEasy,
+	quadrupedRun, quadrupedWalk,
+	reacherEasy, reacherHard,
+	walkerRun, walkerStand, walkerWalk,
+)
+
+func sorted(t ...Task) []Task {
+	slices.SortFunc(t, func(a, b Task) int { return cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
+	return t
+}
 
 // Tasks returns all tasks by name.
 func Tasks() []Task { return slices.Clone(tasks) }
 
 // Find returns a task by its name; case does not matter, and - and _ are the same.
 func Find(name string) (Task, error) {
-	wanted := strings.ReplaceAll(strings.ToLower(name), "_", "-")
+	wanted := strings.ToLower(strings.ReplaceAll(name, "_", "-"))
 	names := make([]string, len(tasks))
 	for i, t := range tasks {
-		if t.Name == wanted {
+		if strings.ToLower(t.Name) == wanted {
 			return t, nil
 		}
 		names[i] = t.Name

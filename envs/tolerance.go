@@ -26,6 +26,18 @@ const (
 	tanhSquared                // 1−tanh²(d·artanh√(1−v))
 )
 
+// gentle is dm_control's reward of small controls.
+var gentle = tolerance{margin: 1, atMargin: 0, sigmoid: quadratic}
+
+// gentleness is the mean of gentle over all controls.
+func gentleness(controls []float64) float64 {
+	sum := 0.0
+	for _, c := range controls {
+		sum += gentle.of(c)
+	}
+	return sum / float64(len(controls))
+}
+
 // infinity is an upper bound for "the more the better".
 var infinity = math.Inf(1)
 

@@ -20,14 +20,15 @@ type TraceOptions struct {
 // traceLine is one line of a trace: an episode's start (step 0, without action
 // and reward, with the physical state) or a control step.
 type traceLine struct {
-	Episode   uint64    `json:"episode"`
-	Step      int       `json:"step"`
-	Action    []float64 `json:"action,omitempty"`
-	Obs       []float64 `json:"obs"`
-	Reward    *float64  `json:"reward,omitempty"`
-	Truncated bool      `json:"truncated,omitempty"`
-	QPos      []float64 `json:"qpos,omitempty"`
-	QVel      []float64 `json:"qvel,omitempty"`
+	Episode    uint64    `json:"episode"`
+	Step       int       `json:"step"`
+	Action     []float64 `json:"action,omitempty"`
+	Obs        []float64 `json:"obs"`
+	Reward     *float64  `json:"reward,omitempty"`
+	Truncated  bool      `json:"truncated,omitempty"`
+	Terminated bool      `json:"terminated,omitempty"`
+	QPos       []float64 `json:"qpos,omitempty"`
+	QVel       []float64 `json:"qvel,omitempty"`
 }
 
 // Trace runs a task under given controls and writes one JSON object a line:
@@ -59,14 +60,16 @@ func Trace(ctx context.Context, w io.Writer, opts TraceOptions) error {
 
 func trace(ctx context.Context, lines *json.Encoder, s *simulation, control control, steps int) error {
 	action := make([]float64, s.task.ActSize)
+	episode := uint64(0)
 	for k := range steps {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("trace %s: %w", s.task.Name, err)
 		}
 		if s.step == notStarted || s.ended() {
-			if err := s.reset(uint64(k / s.task.EpisodeSteps)); err != nil {
+			if err := s.reset(episode); err != nil {
 				return err
 			}
+			episode++
 			start := traceLine{Episode: s.episode, Obs: s.obs, QPos: s.body.QPos, QVel: s.body.QVel}
 			if err := lines.Encode(start); err != nil {
 				return fmt.Errorf("write trace: %w", err)
@@ -77,7 +80,7 @@ func trace(ctx context.Context, lines *json.Encoder, s *simulation, control cont
 		if err != nil {
 			return err
 		}
-		line := traceLine{Episode: s.episode, Step: s.step, Action: action, Obs: s.obs, Reward: &reward, Truncated: s.ended()}
+		line := traceLine{Episode: s.episode, Step: s.step, Action: action, Obs: s.obs, Reward: &reward, Truncated: s.timeout(), Terminated: s.over}
 		if err := lines.Encode(line); err != nil {
 			return fmt.Errorf("write trace: %w", err)
 		}

@@ -1,6 +1,7 @@
 package envs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -37,7 +38,8 @@ type worker struct {
 	sims     []*simulation
 	action   []float64
 	jobs     chan job
-	err      error
+	err      error // the first of the present job
+	failed   int   // copies that failed in it
 }
 
 // job is what the workers are to do with their copies.
@@ -91,10 +93,11 @@ func (w *worker) build(t *Task, seed uint64) (err error) {
 // serve runs a worker until its jobs end.
 func (v *VecEnv) serve(w *worker) {
 	for j := range w.jobs {
-		w.err = nil
+		w.err, w.failed = nil, 0
 		for i := range w.sims {
 			if err := v.work(w, j, w.first+i); err != nil {
-				w.err = errors.Join(w.err, err)
+				w.err = cmp.Or(w.err, err)
+				w.failed++
 			}
 		}
 		v.waiting.Done()
@@ -117,10 +120,10 @@ func (v *VecEnv) work(w *worker, j job, i int) error {
 			w.action[k] = float64(a)
 		}
 		reward, err := s.advance(w.action)
+		v.rewards[i], v.ended[i] = reward, s.ended()
 		if err != nil {
 			return err
 		}
-		v.rewards[i], v.ended[i] = reward, s.ended()
 	}
 	s.narrow(obs)
 	return nil
@@ -137,12 +140,16 @@ func (v *VecEnv) run(j job) error {
 }
 
 func (v *VecEnv) errors() error {
+	var first error
+	failed := 0
 	for _, w := range v.workers {
-		if w.err != nil {
-			return w.err
-		}
+		first = cmp.Or(first, w.err)
+		failed += w.failed
 	}
-	return nil
+	if failed > 1 {
+		return fmt.Errorf("%w (and %d more copies)", first, failed-1)
+	}
+	return first
 }
 
 // Size returns the number of copies.
@@ -166,7 +173,8 @@ func (v *VecEnv) Reset(episode uint64, obs []float32) error {
 
 // Step takes actions [Size, ActSize] in [-1,1] and writes observations [Size,
 // ObsSize], rewards [Size] and whether each episode is over [Size]. A copy whose
-// episode was over before stays as it is, with reward 0.
+// episode was over before stays as it is, with reward 0. An error of one copy,
+// such as *Diverged, stops none of the others; the first one is returned.
 func (v *VecEnv) Step(actions, obs []float32, rewards []float64, ended []bool) error {
 	n := v.Size()
 	if len(actions) != n*v.ActSize() || len(obs) != n*v.ObsSize() || len(rewards) != n || len(ended) != n {

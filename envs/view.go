@@ -15,10 +15,9 @@ import (
 type View struct {
 	task     string
 	step     time.Duration
-	fixed    []render.Frame // of shapes that no pose moves
-	shown    []bool         // of the geoms, then of the sites
+	shown    []bool // of the geoms, then of the sites
 	geoms    int
-	frames   []render.Frame // of the fixed shapes, then of the geoms and sites that are shown
+	frames   []render.Frame // of the geoms and sites that are shown
 	renderer *render.Renderer
 }
 
@@ -51,8 +50,11 @@ func (t Task) View() (*View, error) {
 }
 
 func (t Task) view(in *mujoco.Instance) (*View, error) {
-	p, err := newPhysics(in, t.mjcf)
+	p, err := newPhysics(in, t.mjcf, t.order)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := t.bind(p); err != nil { // sets the size of targets
 		return nil, err
 	}
 	if err := p.Forward(); err != nil {
@@ -87,7 +89,7 @@ func (v *View) Draw(pose []float64, w, h int) (*image.RGBA, error) {
 	if w < 1 || h < 1 {
 		return nil, fmt.Errorf("draw %s: %d by %d pixels", v.task, w, h)
 	}
-	frames := append(v.frames[:0], v.fixed...)
+	frames := v.frames[:0]
 	for i, shown := range v.shown {
 		mat := upright[:]
 		if i < v.geoms {

@@ -1,6 +1,7 @@
 package envs
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"pgrlab/envs/mujoco"
@@ -10,24 +11,33 @@ import (
 const (
 	walkerStandHeight = 1.2 // m, of the torso, from here on it stands
 	walkerWalkSpeed   = 1   // m/s, from here on the reward is full
+	walkerRunSpeed    = 8   // m/s, the same for running
+	walkerTorsoHeight = 1.3 // m, where the model has the torso at rest
 )
 
-var walkerWalk = Task{
-	Name:         "walker-walk",
-	Doc:          "a planar biped walks upright; 1 m/s is full reward",
-	ObsSize:      24, // orientations of 7 bodies (14), height (1), velocities (9)
-	ActSize:      6,
-	EpisodeSteps: episodeSteps, // 25 s of 0.025 s
-	mjcf:         walkerModel,
-	substeps:     10, // of 0.0025 s
-	bind:         bindWalker,
+var (
+	walkerStand = walkerAs("walker-stand", "a planar biped stands upright", bindWalkerStand)
+	walkerWalk  = walkerAs("walker-walk", "a planar biped walks upright; 1 m/s is full reward", bindWalkerMove(walkerWalkSpeed))
+	walkerRun   = walkerAs("walker-run", "a planar biped runs upright; 8 m/s is full reward", bindWalkerMove(walkerRunSpeed))
+)
+
+func walkerAs(name, doc string, bind func(*physics) (behaviour, error)) Task {
+	return Task{
+		Name: name, Doc: doc,
+		ObsSize:      24, // orientations of 7 bodies (14), height (1), velocities (9)
+		ActSize:      6,
+		EpisodeSteps: controlSteps, // 25 s of 0.025 s
+		mjcf:         walkerModel,
+		substeps:     10, // of 0.0025 s
+		bind:         bind,
+	}
 }
 
 // walkerModel has the figures of dm_control/suite/walker.xml: metres, degrees,
 // density 1000. Only the floor collides with the body.
-const walkerModel = `<mujoco model="walker">
+const walkerModel = `<mujoco model="walker">` + suiteLook + `
   <size memory="1M"/>
-  <option timestep="0.0025"><flag autoreset="disable"/></option>
+  <option timestep="0.0025"/>
   <statistic extent="2" center="0 0 1"/>
   <default>
     <joint limited="true" damping=".1" armature=".01" solimplimit="0 .99 .01"/>
@@ -35,15 +45,18 @@ const walkerModel = `<mujoco model="walker">
     <motor ctrllimited="true" ctrlrange="-1 1"/>
     <default class="robot">
       <joint axis="0 -1 0"/>
-      <geom type="capsule"/>
+      <geom type="capsule" material="self"/>
     </default>
     <default class="root">
       <joint limited="false" damping="0" armature="0"/>
     </default>
   </default>
   <worldbody>
-    <geom name="floor" type="plane" conaffinity="1" pos="248 0 0" size="250 .8 .2"/>
+    <geom name="floor" type="plane" conaffinity="1" pos="248 0 0" size="250 .8 .2" material="grid"/>
     <body name="torso" pos="0 0 1.3" childclass="robot">
+      <light name="light" pos="0 0 2" mode="trackcom"/>
+      <camera name="side" pos="0 -2 .7" euler="60 0 0" mode="trackcom"/>
+      <camera name="back" pos="-2 0 .5" xyaxes="0 -1 0 1 0 3" mode="trackcom"/>
       <joint name="rootz" class="root" type="slide" axis="0 0 1"/>
       <joint name="rootx" class="root" type="slide" axis="1 0 0"/>
       <joint name="rooty" class="root" type="hinge" axis="0 1 0"/>
@@ -100,17 +113,10 @@ func (w walker) upright() float64 { return w.XMat[9*w.torso+8] }
 // speed is the forward velocity of the centre of mass, m/s.
 func (w walker) speed() float64 { return w.SensorData[0] }
 
-// walkerTask walks.
+// walkerTask is what standing and moving share.
 type walkerTask struct{ walker }
 
-var (
-	walkerStanding = tolerance{lower: walkerStandHeight, upper: infinity,
-		margin: walkerStandHeight / 2, atMargin: 0.1, sigmoid: gaussian}
-	walkerMoving = tolerance{lower: walkerWalkSpeed, upper: infinity,
-		margin: walkerWalkSpeed / 2., atMargin: 0.5, sigmoid: linear}
-)
-
-func bindWalker(p *physics) (behaviour, error) {
+func bindWalker(p *physics) (walkerTask, error) {
 	torso, err := p.model.Index(mujoco.Body, "torso")
 	return walkerTask{walker{p, torso}}, err
 }
@@ -134,9 +140,66 @@ func (t walkerTask) observe(obs []float64) {
 	copy(obs[i+1:], t.QVel)
 }
 
-func (t walkerTask) reward() float64 {
-	stand := (3*walkerStanding.of(t.height()) + (1+t.upright())/2) / 4
-	return stand * (5*walkerMoving.of(t.speed()) + 1) / 6
+// place takes the bodies' angles apart into the joints': the slides z and x come
+// first in the model, then the pitch, then three joints of each leg, which turn
+// the other way. Walking is the same everywhere along x.
+func (t walkerTask) place(obs []float64) error {
+	const root, bodies, legJoints = 2, 7, 3
+	t.QPos[0] = obs[2*bodies] - walkerTorsoHeight
+	pitch := math.Atan2(obs[1], obs[0])
+	t.QPos[root] = pitch
+	above := pitch
+	for body := 1; body < bodies; body++ {
+		if body%legJoints == 1 {
+			above = pitch // a thigh hangs on the torso
+		}
+		angle := math.Atan2(obs[2*body+1], obs[2*body])
+		j := t.joints[root+body]
+		t.QPos[j.at] = j.limits.nearest(above - angle)
+		above = angle
+	}
+	copy(t.QVel, obs[2*bodies+1:])
+	return nil
 }
 
 func (t walkerTask) written() []float64 { return nil }
+
+var walkerStanding = tolerance{lower: walkerStandHeight, upper: infinity,
+	margin: walkerStandHeight / 2, atMargin: 0.1, sigmoid: gaussian}
+
+// standing is the reward of a high torso, upright.
+func (t walkerTask) standing() float64 {
+	return (3*walkerStanding.of(t.height()) + (1+t.upright())/2) / 4
+}
+
+// walkerStandTask stands.
+type walkerStandTask struct{ walkerTask }
+
+func bindWalkerStand(p *physics) (behaviour, error) {
+	t, err := bindWalker(p)
+	return walkerStandTask{t}, err
+}
+
+func (t walkerStandTask) reward() float64 { return t.standing() }
+
+// walkerMoveTask walks or runs.
+type walkerMoveTask struct {
+	walkerTask
+	moving tolerance // of the speed
+}
+
+func bindWalkerMove(speed float64) func(*physics) (behaviour, error) {
+	return func(p *physics) (behaviour, error) {
+		t, err := bindWalker(p)
+		return walkerMoveTask{t, walkerMoving(speed)}, err
+	}
+}
+
+// walkerMoving is the reward of a speed up to the one that is wanted.
+func walkerMoving(speed float64) tolerance {
+	return tolerance{lower: speed, upper: infinity, margin: speed / 2, atMargin: 0.5, sigmoid: linear}
+}
+
+func (t walkerMoveTask) reward() float64 {
+	return t.standing() * (5*t.moving.of(t.speed()) + 1) / 6
+}

@@ -128,16 +128,17 @@ func (d *Data) Forward() error { return d.call(&d.model.in.forward) }
 // Reset brings the state back to the model's reference, at rest (mj_resetData).
 func (d *Data) Reset() error { return d.call(&d.model.in.reset) }
 
-// physicsCall is a function of the engine that takes a model and a data. None
-// of them comes back to the host, so one function object serves.
+// physicsCall is a binding of two arguments that steps make. None of them comes
+// back to the host, so one function object serves.
 type physicsCall struct {
 	function api.Function
 	context  uint64
 }
 
-func (d *Data) call(c *physicsCall) error {
-	in := d.model.in
-	in.stack[0], in.stack[1], in.stack[2] = c.context, d.model.handle, d.handle
+func (d *Data) call(c *physicsCall) error { return d.model.in.run(c, d.model.handle, d.handle) }
+
+func (in *Instance) run(c *physicsCall, a, b uint64) error {
+	in.stack[0], in.stack[1], in.stack[2] = c.context, a, b
 	if err := c.function.CallWithStack(in.ctx, in.stack[:]); err != nil {
 		return in.failed(err)
 	}

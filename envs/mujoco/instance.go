@@ -292,7 +292,7 @@ func show[T float64 | int32](v *viewSet, in *Instance, slice *[]T, address, coun
 
 // window shows count numbers at an address of the memory. It is the only place
 // where Go looks into the memory as anything else than bytes.
-func window[T float64 | int32](in *Instance, address, count uint32) []T {
+func window[T float64 | float32 | int32](in *Instance, address, count uint32) []T {
 	var zero T
 	b, ok := in.memory.Read(address, count*uint32(unsafe.Sizeof(zero)))
 	if !ok || len(b) == 0 {

@@ -44,8 +44,9 @@ type Model struct {
 	// model.
 	GeomPos, SitePos []float64
 
-	views *viewSet
-	data  []*Data
+	views   *viewSet
+	data    []*Data
+	disable physicsCall // MjOption.disableflags = value
 }
 
 // Model compiles an MJCF text. A text that MuJoCo refuses is an error with its
@@ -72,6 +73,11 @@ func (m *Model) describe() (err error) {
 	if m.option, err = m.in.get("MjModel", "opt", m.handle); err != nil {
 		return err
 	}
+	set := m.in.reg.byName["MjOption"].setters["disableflags"]
+	if set == nil {
+		return fmt.Errorf("MjOption has no field disableflags that can be set")
+	}
+	m.disable = physicsCall{m.in.lookup(set.signature, set.slot), uint64(set.context)}
 	for name, size := range map[string]*int{
 		"nq": &m.NQ, "nv": &m.NV, "nu": &m.NU, "na": &m.NA, "nsensordata": &m.NSensorData,
 	} {
@@ -104,6 +110,16 @@ func (m *Model) Int(name string) (int, error) {
 // is good until another model or data is made on this instance.
 func (m *Model) Float64s(name string) ([]float64, error) {
 	return array64(m.in, "MjModel", name, m.handle)
+}
+
+// Float32s shows an array of single precision of mjModel, such as "geom_rgba";
+// good as long as that of Float64s.
+func (m *Model) Float32s(name string) ([]float32, error) {
+	v, err := m.in.view("MjModel", name, m.handle)
+	if err == nil && v.element != elementFloat32 {
+		err = fmt.Errorf("mjModel.%s does not hold single-precision numbers", name)
+	}
+	return window[float32](m.in, v.address, v.count), err
 }
 
 // Int32s shows an array of whole numbers of mjModel, such as "geom_type"; good
@@ -160,14 +176,15 @@ func (m *Model) Disabled() (int, error) {
 	return int(int32(x)), err
 }
 
-// Disable sets all those flags at once.
+// Disable sets all those flags at once. It is cheap enough for every step.
 func (m *Model) Disable(flags int) error {
-	return m.in.set("MjOption", "disableflags", m.option, uint64(uint32(flags)))
+	return m.in.run(&m.disable, m.option, uint64(uint32(flags)))
 }
 
 // Element types of memory views, by embind's numbers.
 const (
 	elementInt32   = 4
+	elementFloat32 = 6
 	elementFloat64 = 7
 )
 

@@ -103,6 +103,12 @@ func TestModelDescribesItself(t *testing.T) {
 	if err != nil || len(mass) != 3 || math.Abs(mass[1]-capsule) > 1e-12*capsule {
 		t.Errorf("masses %v (%v), want %v", mass, err, capsule)
 	}
+	if rgba, err := m.Float32s("geom_rgba"); err != nil || len(rgba) != 12 || rgba[0] != 0.5 || rgba[3] != 1 {
+		t.Errorf("colours %v (%v), want three times half grey", rgba, err)
+	}
+	if _, err := m.Float32s("body_mass"); err == nil {
+		t.Error("read masses as single precision")
+	}
 	for _, name := range []string{"geom_type", "nothing"} {
 		if _, err := m.Float64s(name); err == nil {
 			t.Errorf("read %s as doubles", name)

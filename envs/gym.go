@@ -1,0 +1,94 @@
+package envs
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// What the -v2 tasks of OpenAI Gym 0.23 share (gym/envs/mujoco): a planar body
+// that runs along x. An observation is positions but x, then velocities; the
+// reward is the speed along x, more or less a bonus for being alive and a price
+// of controls.
+
+// Constants of gym/envs/mujoco/{hopper,walker2d,half_cheetah}.py.
+const (
+	gymSpeedClip  = 10 // m/s and radians/s: velocities are shown up to here (Hopper, Walker2d)
+	gymStartNoise = 0.005
+)
+
+// runner is the body of such a task.
+type runner struct {
+	*physics
+	duration float64 // of a control step, seconds
+	price    float64 // of the sum of squared controls
+	bonus    float64 // of every step alive
+	from     *float64
+}
+
+// newRunner makes a runner; substeps is Gym's frame_skip.
+func newRunner(p *physics, substeps int, price, bonus float64) (runner, error) {
+	dt, err := p.model.Timestep()
+	return runner{p, dt * float64(substeps), price, bonus, new(float64)}, err
+}
+
+// depart notes where the control step begins.
+func (r runner) depart() { *r.from = r.QPos[0] }
+
+func (r runner) reward() float64 {
+	squares := 0.0
+	for _, c := range r.Ctrl {
+		squares += c * c
+	}
+	return (r.QPos[0]-*r.from)/r.duration + r.bonus - r.price*squares
+}
+
+func (r runner) written() []float64 { return nil }
+
+// shake starts near the drawn pose.
+func (r runner) shake(source *rand.Rand) error {
+	for _, part := range [][]float64{r.QPos, r.QVel} {
+		for i := range part {
+			part[i] += span{-gymStartNoise, gymStartNoise}.draw(source)
+		}
+	}
+	return nil
+}
+
+// observeClipped shows velocities up to gymSpeedClip.
+func (r runner) observeClipped(obs []float64) {
+	n := copy(obs, r.QPos[1:])
+	for i, v := range r.QVel {
+		obs[n+i] = min(max(v, -gymSpeedClip), gymSpeedClip)
+	}
+}
+
+// place puts the body at x = 0: running is the same everywhere.
+func (r runner) place(obs []float64) error {
+	n := copy(r.QPos[1:], obs)
+	copy(r.QVel, obs[n:])
+	return nil
+}
+
+// placeClipped is place for observeClipped: a velocity at its bound may have been
+// any beyond.
+func (r runner) placeClipped(obs []float64) error {
+	for i, v := range obs[len(r.QPos)-1:] {
+		if math.Abs(v) >= gymSpeedClip {
+			return fmt.Errorf("velocity %d is %v: velocities are clipped at %d, so the state does not follow", i, v, gymSpeedClip)
+		}
+	}
+	return r.place(obs)
+}
+
+// gymLook holds the colours of Gym's bodies, and its floor without the texture.
+const gymLook = `
+  <asset>
+    <material name="MatPlane" rgba=".4 .4 .4 1" reflectance=".5" shininess="1" specular="1"/>
+    <material name="geom" rgba=".8 .6 .4 1"/>
+  </asset>`
+
+// gymScene is the light and the camera's name that all of them have; the camera
+// belongs to the torso.
+const gymLight = `
+    <light cutoff="100" diffuse="1 1 1" dir="0 0 -1.3" directional="true" exponent="1" pos="0 0 1.3" specular=".1 .1 .1"/>`

@@ -1,0 +1,101 @@
+package envs
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// Constants of gym/envs/mujoco/hopper.py.
+const (
+	gymHopperSkip   = 4     // physics steps in a control step
+	gymHopperPrice  = 0.001 // of the sum of squared controls
+	gymHopperBonus  = 1     // of every step
+	gymHopperHeight = 0.7   // m, at which it has fallen
+	gymHopperAngle  = 0.2   // radians from upright, at which it has fallen
+	gymHopperBound  = 100   // m, radians, m/s, radians/s: at which the state is hopeless
+)
+
+var gymHopper = Task{
+	Name:         "Hopper-v2",
+	Doc:          "OpenAI Gym's planar body of one leg hops forward without falling",
+	ObsSize:      11, // positions but x (5), velocities up to 10 (6)
+	ActSize:      3,
+	EpisodeSteps: controlSteps, // of 0.008 s
+	Terminates:   true,
+	mjcf:         gymHopperModel,
+	order:        gymOrder,
+	substeps:     gymHopperSkip,
+	bind:         bindGymHopper,
+}
+
+// gymHopperModel has the figures of gym/envs/mujoco/assets/hopper.xml: metres,
+// degrees, density 1000; places are local to each body, where the original has
+// them in the world. The original's margin of 0.001 m is that of a contact; this
+// release of MuJoCo adds up those of both geoms.
+const gymHopperModel = `<mujoco model="hopper">` + gymLook + `
+  <size memory="1M"/>
+  <option timestep="0.002" integrator="RK4"/>
+  <default>
+    <geom condim="1" margin=".0005" solimp=".8 .8 .01" solref=".02 1" rgba=".8 .6 .4 1" material="geom"/>
+    <motor ctrllimited="true" ctrlrange="-1 1" gear="200"/>
+    <default class="robot">
+      <joint axis="0 -1 0" limited="true" armature="1" damping="1"/>
+      <geom type="capsule" friction=".9"/>
+    </default>
+    <default class="root">
+      <joint limited="false" armature="0" damping="0"/>
+    </default>
+  </default>
+  <worldbody>` + gymLight + `
+    <geom name="floor" type="plane" condim="3" size="20 20 .125" rgba=".8 .9 .8 1" material="MatPlane"/>
+    <body name="torso" pos="0 0 1.25" childclass="robot">
+      <camera name="track" mode="trackcom" pos="0 -3 -.25" xyaxes="1 0 0 0 0 1"/>
+      <joint name="rootx" class="root" type="slide" pos="0 0 -1.25" axis="1 0 0"/>
+      <joint name="rootz" class="root" type="slide" pos="0 0 -1.25" axis="0 0 1" ref="1.25"/>
+      <joint name="rooty" class="root" type="hinge" axis="0 1 0"/>
+      <geom name="torso_geom" fromto="0 0 .2 0 0 -.2" size=".05"/>
+      <body name="thigh" pos="0 0 -.2">
+        <joint name="thigh_joint" range="-150 0"/>
+        <geom name="thigh_geom" fromto="0 0 0 0 0 -.45" size=".05"/>
+        <body name="leg" pos="0 0 -.7">
+          <joint name="leg_joint" pos="0 0 .25" range="-150 0"/>
+          <geom name="leg_geom" fromto="0 0 .25 0 0 -.25" size=".04"/>
+          <body name="foot" pos=".13 0 -.35">
+            <joint name="foot_joint" pos="-.13 0 .1" range="-45 45"/>
+            <geom name="foot_geom" fromto="-.26 0 .1 .13 0 .1" size=".06" friction="2"/>
+          </body>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+  <actuator>
+    <motor name="thigh" joint="thigh_joint"/>
+    <motor name="leg" joint="leg_joint"/>
+    <motor name="foot" joint="foot_joint"/>
+  </actuator>
+</mujoco>`
+
+// gymHopperTask hops.
+type gymHopperTask struct{ runner }
+
+func bindGymHopper(p *physics) (behaviour, error) {
+	r, err := newRunner(p, gymHopperSkip, gymHopperPrice, gymHopperBonus)
+	return gymHopperTask{r}, err
+}
+
+func (t gymHopperTask) start(r *rand.Rand) error  { return t.shake(r) }
+func (t gymHopperTask) observe(obs []float64)     { t.observeClipped(obs) }
+func (t gymHopperTask) place(obs []float64) error { return t.placeClipped(obs) }
+
+// fallen says that it stoops or leans too far, or that any number but x and
+// height is beyond bounds.
+func (t gymHopperTask) fallen() bool {
+	for _, part := range [][]float64{t.QPos[2:], t.QVel} {
+		for _, x := range part {
+			if !(math.Abs(x) < gymHopperBound) {
+				return true
+			}
+		}
+	}
+	return !(t.QPos[1] > gymHopperHeight && math.Abs(t.QPos[2]) < gymHopperAngle)
+}
