@@ -1,6 +1,10 @@
 package chart
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
 
 // Kind says what a piece of a chart is, so that the caller can colour it.
 type Kind uint8
@@ -16,6 +20,7 @@ const (
 	MarkerNumber
 	AppliedTick
 	ReferenceBracket
+	ReferenceFaint // a reference that does not compare with the data
 	CursorLine
 )
 
@@ -64,11 +69,27 @@ func (c *canvas) free(x, y, n int) bool {
 	return true
 }
 
-// text writes s cell by cell; its characters must be one column wide.
+// textWidth is the number of columns of s: the one function that decides it.
+func textWidth(s string) int { return ansi.StringWidth(s) }
+
+// text writes s cell by cell. A character of two columns takes two cells, the
+// second of them empty; half a character at the right end is a blank.
 func (c *canvas) text(x, y int, s string, role Role) {
-	for _, r := range s {
-		c.set(x, y, string(r), role)
-		x++
+	for s != "" {
+		cluster, n := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+		s = s[len(cluster):]
+		switch {
+		case n < 1:
+			continue // a mark without a letter, or a control character
+		case n == 2 && x+1 >= c.w:
+			c.set(x, y, " ", role)
+		case n == 2:
+			c.set(x, y, cluster, role)
+			c.set(x+1, y, "", role)
+		default:
+			c.set(x, y, cluster, role)
+		}
+		x += n
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -55,10 +56,11 @@ func TestLinesFitAnySizeAndData(t *testing.T) {
 	for name, points := range awkward() {
 		for _, draw := range []Draw{Line, Dots, LineAndDots} {
 			c := Chart{
-				Series:    []Series{{points, draw}, {points[:len(points)/2], Line}},
-				Markers:   []Marker{{X: 500, Number: 1, Text: "ω 1→2"}, {X: math.NaN(), Number: 2}, {X: 900, Number: 13, Text: "F"}},
-				Applied:   []float64{400, math.Inf(1)},
-				Reference: &Reference{1, 2, 3},
+				Series:     []Series{{Points: points, Draw: draw, Smooth: points[len(points)/3:]}, {Points: points[:len(points)/2]}},
+				Markers:    []Marker{{X: 500, Label: "1", Text: "ω 1→2"}, {X: math.NaN(), Label: "2"}, {X: 900, Label: "13", Text: "日本語のメモ e\u0301"}},
+				Applied:    []float64{400, math.Inf(1)},
+				References: []Reference{{X: 700, Low: 1, Mid: 2, High: 3}, {X: math.Inf(1), Low: 1, Mid: 2, High: 3}, {Low: math.NaN()}},
+				Log:        draw == Dots,
 			}
 			for _, w := range []int{1, 2, 3, 7, 11, 14, 40, 99, 200} {
 				for _, h := range []int{1, 2, 3, 4, 5, 6, 13, 14, 60, 200} {
@@ -96,15 +98,12 @@ func TestLinesFitEverySize(t *testing.T) {
 }
 
 func randomChart(r *rand.Rand) *Chart {
-	var c Chart
-	if r.IntN(3) == 0 {
-		c.Glyphs = ASCII()
-	}
+	c := Chart{Glyphs: []func() Glyphs{Unicode, Console, ASCII}[r.IntN(3)](), Log: r.IntN(4) == 0}
 	if r.IntN(2) == 0 {
-		c.Reference = &Reference{r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}
+		c.References = []Reference{{r.Float64() * 60, r.NormFloat64(), r.NormFloat64(), r.NormFloat64(), r.IntN(2) == 0}}
 	}
 	for range r.IntN(4) {
-		c.Markers = append(c.Markers, Marker{X: r.Float64() * 50, Number: r.IntN(200), Text: strings.Repeat("x", r.IntN(12))})
+		c.Markers = append(c.Markers, Marker{X: r.Float64() * 50, Label: strconv.Itoa(r.IntN(200)), Text: strings.Repeat([]string{"x", "中", "é"}[r.IntN(3)], r.IntN(12))})
 	}
 	for range r.IntN(6) {
 		s := Series{Draw: Draw(r.IntN(3))}
@@ -119,21 +118,83 @@ func randomChart(r *rand.Rand) *Chart {
 			}
 			s.Points = append(s.Points, Point{float64(i), y})
 		}
+		if r.IntN(3) == 0 {
+			s.Smooth = s.Points[len(s.Points)/4:]
+		}
 		c.Series = append(c.Series, s)
 	}
 	return &c
 }
 
+// Ten million points behind PGRLAB_SOAK, a million always.
 func TestMillionPoints(t *testing.T) {
-	points := make([]Point, 1_000_000)
+	n := 1_000_000
+	if os.Getenv("PGRLAB_SOAK") != "" {
+		n *= 10
+	}
+	points := make([]Point, n)
 	for i := range points {
 		points[i] = Point{float64(i), math.Mod(float64(i), 7)}
 	}
 	points[654_321].Y = 500 // one spike
-	c := Chart{Series: []Series{{points, Line}}}
+	c := Chart{Series: []Series{{Points: points, Draw: Line}}}
 	checkSize(t, "million", &c, 100, 12)
 	if top := c.Lines(100, 12)[0:3]; strings.TrimLeft(strings.Join(top, ""), " .0123456789┤│") == "" {
 		t.Errorf("the spike is not in the upper rows:\n%s", strings.Join(c.Lines(100, 12), "\n"))
+	}
+}
+
+// A dot is where it was measured, whatever the smoothing line does.
+func TestSmoothingNeverHidesADot(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 200 {
+		var points, smooth []Point
+		for i := range 2 + r.IntN(60) {
+			y := r.NormFloat64()
+			points = append(points, Point{float64(i), y})
+			smooth = append(smooth, Point{float64(i), y * float64(r.IntN(2))})
+		}
+		with := Chart{Series: []Series{{Points: points, Smooth: smooth, Draw: LineAndDots}}}
+		alone := with
+		alone.Series = []Series{{Points: points, Draw: Dots}}
+		w, h := 20+r.IntN(100), 5+r.IntN(30)
+		if got, want := dotCells(&with, w, h), dotCells(&alone, w, h); got != want {
+			t.Fatalf("%dx%d: %d dots with the line, %d without:\n%s", w, h, got, want, strings.Join(with.Lines(w, h), "\n"))
+		}
+	}
+}
+
+func dotCells(c *Chart, w, h int) int { return strings.Count(strings.Join(c.Lines(w, h), ""), "●") }
+
+func TestReferenceStandsAtItsStep(t *testing.T) {
+	c := Chart{Series: []Series{{Points: []Point{{0, 0}, {100, 100}}}}, XMax: 100,
+		References: []Reference{{X: 50, Low: 40, Mid: 50, High: 60}}}
+	column := func() int {
+		for _, line := range c.Lines(80, 20) {
+			if i := strings.Index(line, "┘"); i >= 0 {
+				return len([]rune(line[:i]))
+			}
+		}
+		return -1
+	}
+	if got := column(); got < 40 || got > 46 {
+		t.Errorf("the bracket of x = 50 of 100 stands in column %d of 80", got)
+	}
+	c.XMax = 40 // a shorter run
+	c.Series[0].Points = c.Series[0].Points[:1]
+	if got := column(); got != -1 {
+		t.Errorf("a run that is too short shows the bracket in column %d", got)
+	}
+}
+
+func TestLogarithmicAxis(t *testing.T) {
+	c := Chart{Log: true, Series: []Series{{Points: []Point{{0, 1}, {1, 0}, {2, 10}, {3, -5}, {4, 1000}}, Draw: Dots}}}
+	text := strings.Join(c.Lines(60, 14), "\n")
+	if n := strings.Count(text, "●"); n != 3 {
+		t.Errorf("%d dots for three positive values:\n%s", n, text)
+	}
+	if !strings.Contains(text, "1000 ┤") || !strings.Contains(text, " 10 ┤") {
+		t.Errorf("no powers of ten on the axis:\n%s", text)
 	}
 }
 
@@ -212,7 +273,7 @@ func TestASCIIHasOnlyASCII(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 200 {
 		c := randomChart(r)
-		c.Glyphs = ASCII()
+		c.Glyphs, c.Markers = ASCII(), []Marker{{X: 9, Label: "1", Text: "w 1->2"}}
 		for _, line := range c.Lines(70, 16) {
 			for _, b := range []byte(line) {
 				if b >= 0x80 {
@@ -229,7 +290,7 @@ func TestPaintSeesRoles(t *testing.T) {
 	c.Paint = func(r Role, s string) string { seen[r] = true; return s }
 	c.Lines(80, 16)
 	for _, want := range []Role{{Kind: AxisLine}, {Kind: AxisLabel}, {SeriesLine, 0}, {SeriesDot, 0}, {SeriesLine, 1},
-		{Kind: MarkerLine}, {Kind: MarkerNumber}, {Kind: AppliedTick}, {Kind: ReferenceBracket}, {Kind: CursorLine}} {
+		{Kind: MarkerLine}, {Kind: MarkerNumber}, {Kind: AppliedTick}, {Kind: ReferenceBracket}, {Kind: ReferenceFaint}, {Kind: CursorLine}} {
 		if !seen[want] {
 			t.Errorf("no piece of role %+v", want)
 		}
@@ -246,13 +307,13 @@ func example() *Chart {
 	a[20].Y = math.NaN()
 	at := 31000.0
 	return &Chart{
-		Series:    []Series{{a, LineAndDots}, {b, Line}},
-		Markers:   []Marker{{22000, 1, "F td→curiosity"}, {41500, 2, "ω 1→1.5"}, {52000, 3, "r .5→.75"}},
-		Applied:   []float64{20500},
-		Reference: &Reference{500, 600, 700},
-		XMax:      60000,
-		Include:   []float64{0},
-		Cursor:    &at,
+		Series:     []Series{{Points: a, Draw: LineAndDots}, {Points: b}},
+		Markers:    []Marker{{22000, "1", "F td→curiosity"}, {41500, "2", "ω 1→1.5"}, {52000, "3", "r .5→.75"}},
+		Applied:    []float64{20500},
+		References: []Reference{{X: 60000, Low: 500, Mid: 600, High: 700}, {X: 45000, Low: 100, Mid: 150, High: 200, Faint: true}},
+		XMax:       60000,
+		Include:    []float64{0},
+		Cursor:     &at,
 	}
 }
 
@@ -263,8 +324,8 @@ func TestGolden(t *testing.T) {
 	ascii := example()
 	ascii.Glyphs = ASCII()
 	got := frame("example", example(), 96, 17) + frame("example", example(), 46, 9) +
-		frame("ascii", ascii, 70, 14) + frame("constant", &Chart{Series: []Series{{awkward()["constant"], LineAndDots}}}, 40, 8) +
-		frame("gaps", &Chart{Series: []Series{{awkward()["gaps"], LineAndDots}}}, 40, 8) +
+		frame("ascii", ascii, 70, 14) + frame("constant", &Chart{Series: []Series{{Points: awkward()["constant"], Draw: LineAndDots}}}, 40, 8) +
+		frame("gaps", &Chart{Series: []Series{{Points: awkward()["gaps"], Draw: LineAndDots}}}, 40, 8) +
 		frame("empty", &Chart{}, 40, 8) + frame("low", example(), 60, 4)
 	path := filepath.Join("testdata", "charts.golden")
 	if *update {

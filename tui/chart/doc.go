@@ -1,6 +1,6 @@
 // Package chart draws line charts as text: series over a horizontal axis,
-// vertical markers with numbers, faint ticks, dots on the measured points and a
-// bracket for a reference value. It knows nothing of learning and nothing of the
+// vertical markers with labels, faint ticks, dots on the measured points over a
+// smoothing line, and brackets where reference values were measured. It knows nothing of learning and nothing of the
 // terminal program around it: data goes in, exactly h lines of exactly w columns
 // come out, and colour is the business of the caller's Paint.
 //

@@ -52,6 +52,21 @@ func ASCII() Glyphs {
 	}
 }
 
+// Console draws with the box drawing of the Linux console's font: no arcs, no
+// dashes.
+func Console() Glyphs {
+	g := Unicode()
+	g.lines = []asciigraph.CharSet{
+		set("─", "│", "┌", "┐", "└", "┘", "─"),
+		set("·", "·", "·", "·", "·", "·", "·"),
+		set("═", "║", "╔", "╗", "╚", "╝", "═"),
+		set("-", ":", ".", ".", "'", "'", "-"),
+	}
+	g.span, g.marker, g.cursor = "│", ":", "║"
+	g.dots = []string{"•", "o", "■", "+"}
+	return g
+}
+
 // set has a blank end cap: the cap would lie one column behind the last value.
 func set(horizontal, vertical, downRight, downLeft, upRight, upLeft, start string) asciigraph.CharSet {
 	return asciigraph.CharSet{

@@ -21,7 +21,8 @@ func (c *Chart) drawSeries(to *canvas, l layout, s scale, n int, columns []Colum
 	if c.Series[n].Draw == Dots {
 		return
 	}
-	role := Role{Kind: SeriesLine, Series: n}
+	look := c.look(n)
+	role := Role{Kind: SeriesLine, Series: look}
 	for x, col := range columns {
 		if col.N < 2 {
 			continue
@@ -30,7 +31,7 @@ func (c *Chart) drawSeries(to *canvas, l layout, s scale, n int, columns []Colum
 			to.set(l.left+x, l.height-1-row, c.Glyphs.span, role)
 		}
 	}
-	for y, line := range plotLine(columns, s, c.Glyphs.lines[n%len(c.Glyphs.lines)]) {
+	for y, line := range plotLine(columns, s, c.Glyphs.lines[look%len(c.Glyphs.lines)]) {
 		x := 0
 		for _, r := range line {
 			if r != ' ' {
@@ -39,6 +40,14 @@ func (c *Chart) drawSeries(to *canvas, l layout, s scale, n int, columns []Colum
 			x++
 		}
 	}
+}
+
+// look is the number of the glyphs and the colour of the n-th series, from 0.
+func (c *Chart) look(n int) int {
+	if look := c.Series[n].Look; look > 0 {
+		return look - 1
+	}
+	return n
 }
 
 // clip is the row of v, held inside the plot: asciigraph would grow the plot
@@ -108,11 +117,9 @@ func flatLine(values []float64, glyphs asciigraph.CharSet) string {
 
 // drawDots puts a dot at the smallest and the largest value measured in a column.
 func (c *Chart) drawDots(to *canvas, l layout, s scale, n int, columns []Column) {
-	if c.Series[n].Draw == Line {
-		return
-	}
-	glyph := c.Glyphs.dots[n%len(c.Glyphs.dots)]
-	role := Role{Kind: SeriesDot, Series: n}
+	look := c.look(n)
+	glyph := c.Glyphs.dots[look%len(c.Glyphs.dots)]
+	role := Role{Kind: SeriesDot, Series: look}
 	for x, col := range columns {
 		if col.N > 0 {
 			to.set(l.left+x, l.height-1-s.clip(col.Min), glyph, role)
