@@ -24,7 +24,11 @@ const (
 )
 
 func (m *Model) togglePause() tea.Cmd {
-	if m.lab == nil || m.ended() {
+	if m.lab == nil {
+		return nil
+	}
+	if m.ended() {
+		m.tell("the run has ended")
 		return nil
 	}
 	var c lab.Command = lab.Pause{By: sender}
@@ -56,6 +60,28 @@ func (m *Model) applyStaged() tea.Cmd {
 	case known && cost < patience:
 		return m.send(atOnce)
 	}
+	m.askCost(class, cost, known)
+	return nil
+}
+
+// applyNow sends what is staged and has it redone at once; what takes long asks
+// first.
+func (m *Model) applyNow() tea.Cmd {
+	if len(m.staged) == 0 {
+		m.say(refused, "nothing is staged: change a value first")
+		return nil
+	}
+	class := m.stagedClass()
+	cost, known := m.cost(class)
+	if class == lab.ClassBatch || !m.generated() || known && cost < patience {
+		return m.send(atOnce)
+	}
+	m.askCost(class, cost, known)
+	return nil
+}
+
+// askCost shows what applying the staged values costs, now or when it is due.
+func (m *Model) askCost(class lab.Class, cost time.Duration, known bool) {
 	about := "how long is not known yet"
 	if known {
 		about = "about " + duration(cost)
@@ -69,20 +95,45 @@ func (m *Model) applyStaged() tea.Cmd {
 			{"esc", "do not apply", nil},
 		},
 	}
-	return nil
 }
 
-// applyNow sends what is staged and has it redone at once.
-func (m *Model) applyNow() tea.Cmd {
-	if len(m.staged) == 0 {
+// applyAt asks for the step after which the staged values are to be applied.
+func (m *Model) applyAt() tea.Cmd {
+	if len(m.staged) == 0 || m.snap == nil {
 		m.say(refused, "nothing is staged: change a value first")
 		return nil
 	}
-	return m.send(atOnce)
+	e := newEntry("apply "+m.stagedText()+" after step: ", "enter set  esc cancel", func(m *Model, text string) tea.Cmd {
+		at, err := lab.ParsePosition(text)
+		if err == nil && at.Before(lab.After(m.snap.Step)) {
+			err = fmt.Errorf("step %s has passed: the run is at %s", count(at.Step), count(m.snap.Step))
+		}
+		if err == nil && at.Step > m.snap.Steps {
+			err = fmt.Errorf("step %s is after the end: the run has %s", count(at.Step), count(m.snap.Steps))
+		}
+		if err != nil {
+			m.say(refused, err.Error())
+			return nil
+		}
+		return m.sendAt(whenDue, &at)
+	})
+	e.set(fmt.Sprint((m.snap.Step/1000 + 1) * 1000))
+	m.open(e)
+	return nil
+}
+
+// dropStaged forgets the staged values.
+func (m *Model) dropStaged() tea.Cmd {
+	clear(m.staged)
+	m.say(applied, "")
+	return nil
 }
 
 // send asks for every staged change, in the order of the table.
-func (m *Model) send(when urgency) tea.Cmd {
+func (m *Model) send(when urgency) tea.Cmd { return m.sendAt(when, nil) }
+
+// sendAt is send for a place to come; nil: at once.
+func (m *Model) sendAt(when urgency, at *lab.Position) tea.Cmd {
 	for _, k := range m.knobs {
 		v, ok := m.staged[k.Name]
 		if !ok {
@@ -90,8 +141,11 @@ func (m *Model) send(when urgency) tea.Cmd {
 		}
 		c := &change{knob: k.Name, from: m.effective(k.Name), to: v, class: k.Class,
 			now: when == atOnce && k.Class != lab.ClassBatch}
+		if at != nil {
+			c.at = at.Step
+		}
 		m.ask(c, func(ref string) lab.Command {
-			return lab.SetKnob{ID: ref, Knob: k.Name, Value: v.String(), Now: c.now, By: sender}
+			return lab.SetKnob{ID: ref, Knob: k.Name, Value: v.String(), Now: c.now, By: sender, At: at}
 		})
 	}
 	clear(m.staged)
@@ -109,24 +163,88 @@ func (m *Model) ask(c *change, command func(ref string) lab.Command) {
 	m.history.changes = append(m.history.changes, c)
 	m.history.add(eventLine{wall: c.wall, step: c.askedStep, kind: "knob", change: c})
 	m.say(applied, "")
+	if m.lab == nil {
+		c.state, c.why = refused, "the run has not started yet"
+		return
+	}
 	if err := m.lab.Send(command(c.ref)); err != nil {
 		c.state, c.why = refused, err.Error()
 	}
 }
 
-// undo takes the last change back, as a new change.
+// undo takes the last change back, as a new change. What costs time asks first, and
+// the dialog says what undoing is not.
 func (m *Model) undo() tea.Cmd {
 	last := m.history.lastUndoable()
 	if last == nil || m.lab == nil {
 		m.say(refused, "nothing to undo")
 		return nil
 	}
-	cost, known := m.cost(last.class)
-	now := last.now && known && cost < patience
-	c := &change{knob: last.knob, from: last.to, to: last.from, class: last.class, undoes: last.number, now: now}
-	m.ask(c, func(ref string) lab.Command {
-		return lab.Undo{ID: last.number, Ref: ref, Now: now, By: sender}
+	return m.takeBack("undo", last, func(m *Model, now bool) {
+		c := &change{knob: last.knob, from: last.to, to: last.from, class: last.class, undoes: last.number, now: now}
+		m.ask(c, func(ref string) lab.Command {
+			return lab.Undo{ID: last.number, Ref: ref, Now: now, By: sender}
+		})
 	})
+}
+
+// redo makes the change that was undone last once more, as a new change.
+func (m *Model) redo() tea.Cmd {
+	last := m.history.lastRedoable()
+	if last == nil || m.lab == nil {
+		m.say(refused, "nothing to redo: no change was undone")
+		return nil
+	}
+	return m.takeBack("redo", last, func(m *Model, now bool) {
+		c := &change{knob: last.knob, from: last.to, to: last.from, class: last.class, redoes: last.number, now: now}
+		m.ask(c, func(ref string) lab.Command {
+			return lab.SetKnob{ID: ref, Knob: c.knob, Value: c.to.String(), Now: now, By: sender}
+		})
+	})
+}
+
+// takeBack asks, where the change last needs new samples or a refit, when to redo
+// them, and then calls do.
+func (m *Model) takeBack(verb string, last *change, do func(m *Model, now bool)) tea.Cmd {
+	cost, known := m.cost(last.class)
+	if last.class == lab.ClassBatch || !m.generated() || known && cost < patience {
+		do(m, last.now && last.class != lab.ClassBatch)
+		return nil
+	}
+	about := "how long is not known yet"
+	if known {
+		about = "about " + duration(cost)
+	}
+	m.dialog = &dialog{
+		title: fmt.Sprintf("%s #%d: %s %s %s %s", verb, last.number, m.knobTitle(last.knob), readable(last.to), m.theme.glyphs.arrow, readable(last.from)),
+		lines: []string{"A new change sets the knob; the weights stay as they are.", redoing(last.class)},
+		choices: []choice{
+			{"enter", "at the next refit, in " + count(m.snap.NextRefit) + " steps", func(m *Model) tea.Cmd { do(m, false); return nil }},
+			{"!", "now, " + about + " without env steps", func(m *Model) tea.Cmd { do(m, true); return nil }},
+			{"esc", "leave it", nil},
+		},
+	}
+	return nil
+}
+
+// openNote asks for a remark.
+func (m *Model) openNote() tea.Cmd {
+	if m.lab == nil {
+		return nil
+	}
+	m.open(newEntry("note: ", "a line in the journal and a marker  enter write  esc cancel", (*Model).writeNote))
+	return nil
+}
+
+func (m *Model) writeNote(text string) tea.Cmd {
+	if text == "" || m.lab == nil {
+		return nil
+	}
+	if err := m.lab.Send(lab.Note{Text: text, By: sender}); err != nil {
+		m.say(refused, err.Error())
+		return nil
+	}
+	m.tell("noted")
 	return nil
 }
 
@@ -157,7 +275,7 @@ func redoing(class lab.Class) string {
 
 // openQuit asks how to leave.
 func (m *Model) openQuit() tea.Cmd {
-	if m.ended() {
+	if m.ended() || m.options.Replay || m.picker != nil {
 		return tea.Quit
 	}
 	if m.lab == nil {
@@ -185,7 +303,7 @@ func (m *Model) interrupt() tea.Cmd {
 		return m.stop()
 	}
 	m.interruptAt = now
-	m.help = false
+	m.help, m.entry = false, nil
 	m.changed()
 	return m.openQuit()
 }

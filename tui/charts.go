@@ -3,37 +3,101 @@ package tui
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/tui/chart"
 )
 
-// horizon is the right end of both charts: the newest measurement or change, so
-// that charts move when there is something new and not with every step.
-func (m *Model) horizon() float64 {
-	h := &m.history
-	x := 1.0
-	if n := len(h.evaluations); n > 0 {
-		x = math.Max(x, float64(h.evaluations[n-1].step))
+// chartBody draws the quantity of a chart pane.
+func (m *Model) chartBody(p paneID, w, h int) []string {
+	q := m.shown(p)
+	if m.empty(q) {
+		return m.waiting(q.empty, w, h)
 	}
-	if n := len(h.dormant); n > 0 {
-		x = math.Max(x, float64(h.dormant[n-1].step))
+	lo, hi := m.span()
+	markers, ticks := m.markers()
+	c := &chart.Chart{
+		Series: m.series(q), Markers: markers, Applied: ticks, XMin: lo, XMax: hi, Include: q.include, Log: m.log[q.id],
+		Glyphs: m.theme.chart, Paint: m.theme.paint, FormatX: m.formatX,
 	}
-	for _, c := range h.changes {
-		x = math.Max(x, float64(max(c.appliedStep, c.forceStep)))
+	if m.axis == axisWall {
+		c.Ticks = wallTicks
 	}
-	return x
+	if q.id == "return" && m.axis == axisSteps {
+		for _, r := range m.options.References {
+			c.References = append(c.References, chart.Reference{X: float64(r.Step), Low: r.Mean - r.Std, Mid: r.Mean, High: r.Mean + r.Std, Faint: r.OtherScale})
+		}
+	}
+	if m.cursorOn {
+		x := m.placeStep(m.cursor)
+		c.Cursor = &x
+	}
+	return c.Lines(w, h)
 }
 
-// frameChart is what both charts share.
-func (m *Model) frameChart(series []chart.Series) *chart.Chart {
-	markers, ticks := m.history.markers(m.markerText)
-	c := &chart.Chart{
-		Series: series, Markers: markers, Applied: ticks, XMax: m.horizon(),
-		Glyphs: m.theme.chart, Paint: m.theme.paint,
+// wallTicks are round times.
+func wallTicks(lo, hi float64, most int) []float64 {
+	steps := []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800, 43200, 86400}
+	step := steps[len(steps)-1]
+	for _, s := range steps {
+		if (hi-lo)/s <= float64(most) {
+			step = s
+			break
+		}
 	}
-	return c
+	for (hi-lo)/step > float64(most) {
+		step *= 2
+	}
+	var out []float64
+	for v := math.Ceil(lo/step) * step; v <= hi; v += step {
+		out = append(out, v)
+	}
+	return out
+}
+
+// markers are the lines at the steps where changes came into force and where notes
+// were made, in their order, and the ticks where changes were applied.
+func (m *Model) markers() (out []chart.Marker, ticks []float64) {
+	for _, k := range m.milestones() {
+		out = append(out, chart.Marker{X: m.placeStep(k.step), Label: k.label, Text: m.spelled(k.text)})
+	}
+	for _, c := range m.history.changes {
+		if c.number > 0 {
+			ticks = append(ticks, m.placeStep(c.appliedStep))
+		}
+	}
+	return out, ticks
+}
+
+// milestone is a place on the charts with a label and what happened there.
+type milestone struct {
+	step        int
+	label, text string
+}
+
+func (m *Model) milestones() []milestone {
+	var out []milestone
+	for _, c := range m.history.changes {
+		if c.state == inForce && c.number > 0 {
+			out = append(out, milestone{c.forceStep, fmt.Sprint(c.number), m.markerText(c)})
+		}
+	}
+	for i, n := range m.history.notes {
+		out = append(out, milestone{n.step, noteLabel(i), n.text})
+	}
+	sortBy(out, func(k milestone) int { return k.step })
+	return out
+}
+
+// noteLabel numbers notes a, b, …, z, a2, ….
+func noteLabel(i int) string {
+	label := string(rune('a' + i%26))
+	if i >= 26 {
+		label += fmt.Sprint(i/26 + 1)
+	}
+	return label
 }
 
 // markerText is the short text of a change beside its number.
@@ -41,57 +105,11 @@ func (m *Model) markerText(c *change) string {
 	return fmt.Sprintf("%s %s%s%s", m.knobSymbol(c.knob), readable(c.from), m.theme.glyphs.arrow, readable(c.to))
 }
 
-func (m *Model) returnBody(w, h int) []string {
-	if len(m.history.evaluations) == 0 {
-		return m.waiting("no evaluation yet", w, h)
-	}
-	var series []chart.Series
-	for member := range m.history.members() {
-		series = append(series, chart.Series{Points: m.history.returns(member), Draw: chart.LineAndDots})
-	}
-	c := m.frameChart(series)
-	c.Include = []float64{0}
-	if r := m.options.Reference; r != nil {
-		c.Reference = &chart.Reference{Low: r.Mean - r.Std, Mid: r.Mean, High: r.Mean + r.Std}
-	}
-	if i := m.inspect[paneReturn]; i > 0 && i <= len(m.history.evaluations) {
-		x := float64(m.history.evaluations[i-1].step)
-		c.Cursor = &x
-	}
-	return c.Lines(w, h)
-}
-
-// waiting is a chart without data: why it is empty, in its middle.
+// waiting is a pane without data: why it is empty, one dim line in its middle.
 func (m *Model) waiting(text string, w, h int) []string {
-	out := make([]string, h/2, h)
+	out := make([]string, max(0, h-1)/2, h+1)
 	pad := max(0, (w-width(text))/2)
-	return append(out, fmt.Sprintf("%*s%s", pad, "", m.theme.dim.on(text)))
-}
-
-// returnNote is the legend, as long as the border allows.
-func (m *Model) returnNote(w int) string {
-	h, t := &m.history, m.theme
-	if len(h.evaluations) == 0 {
-		return ""
-	}
-	e := h.evaluations[len(h.evaluations)-1]
-	at := "last"
-	if i := m.inspect[paneReturn]; i > 0 && i <= len(h.evaluations) {
-		e = h.evaluations[i-1]
-		at = "step " + count(e.step)
-	}
-	sample := t.series[e.member%len(t.series)].on(t.chart.Sample(e.member, chart.LineAndDots))
-	mean, std := spreadOf(e.mean, e.std)
-	pm := " " + t.glyphs.plusMinus + " "
-	value := t.bold.on(mean) + pm + std
-	meaning := t.dim.on(fmt.Sprintf("mean of %d episodes %s std over the episodes", e.episodes, t.glyphs.plusMinus))
-	notes := []string{sample + " " + meaning + "  " + at + " " + value, sample + " " + at + " " + value + t.dim.on(fmt.Sprintf(" (%d episodes)", e.episodes)), sample + " " + value}
-	if r := m.options.Reference; r != nil {
-		mean, std := spreadOf(r.Mean, r.Std)
-		ref := "  " + t.reference.on(r.Source+" "+mean+pm+std)
-		notes = append([]string{notes[0] + ref, notes[1] + ref, notes[2] + ref}, notes...)
-	}
-	return longest(notes, w)
+	return append(out, strings.Repeat(" ", pad)+m.theme.dim.on(text))
 }
 
 // longest is the widest of the notes that fits into w columns.
@@ -105,76 +123,276 @@ func longest(notes []string, w int) string {
 	return best
 }
 
-func (m *Model) dormantTitle(w int) string {
-	if len(m.history.dormant) == 0 {
-		return "DORMANT RATIO"
+// chartTitle names the quantity and, where there is room, how it is drawn.
+func (m *Model) chartTitle(p paneID, w int) string {
+	q := m.shown(p)
+	title := m.spelled(q.title)
+	if q.id == "dormant" && len(m.history.dormant) > 0 && w >= 64 {
+		title += fmt.Sprintf(" policy τ=%g", m.history.dormant[len(m.history.dormant)-1].tau)
+	} else if q.about != "" && w >= 64 {
+		title += " " + q.about
 	}
-	tau := m.history.dormant[len(m.history.dormant)-1].tau
-	if w < 64 {
-		return fmt.Sprintf("DORMANT τ=%g", tau)
+	var how []string
+	if m.axis != axisSteps {
+		how = append(how, "x: "+m.axis.String())
 	}
-	return fmt.Sprintf("DORMANT RATIO policy τ=%g", tau)
+	if m.log[q.id] {
+		how = append(how, "log")
+	}
+	if m.window.zoomed && w >= 60 {
+		how = append(how, "zoomed")
+	}
+	if len(how) > 0 && w >= 46 {
+		title += " (" + strings.Join(how, ", ") + ")"
+	}
+	return title
 }
 
-func (m *Model) dormantBody(w, h int) []string {
-	records := m.history.dormant
-	if len(records) == 0 {
-		return m.waiting("measured at each evaluation", w, h)
-	}
-	var sokar, drm []chart.Point
-	for _, d := range records {
-		if d.member == 0 {
-			sokar = append(sokar, chart.Point{X: float64(d.step), Y: d.sokar})
-			drm = append(drm, chart.Point{X: float64(d.step), Y: d.drm})
-		}
-	}
-	draw := chart.Line
-	if len(sokar) <= w/6 { // few enough that dots do not hide the line
-		draw = chart.LineAndDots
-	}
-	c := m.frameChart([]chart.Series{{Points: sokar, Draw: draw}, {Points: drm, Draw: draw}})
-	c.Include = []float64{0, 0.05}
-	if i := m.inspect[paneDormant]; i > 0 && i <= len(records) {
-		x := float64(records[i-1].step)
-		c.Cursor = &x
-	}
-	return c.Lines(w, h)
-}
-
-func (m *Model) dormantNote(w int) string {
-	h, t := &m.history, m.theme
-	if len(h.dormant) == 0 {
+// chartNote is the legend, as long as the border allows.
+func (m *Model) chartNote(p paneID, w int) string {
+	q := m.shown(p)
+	if m.empty(q) {
 		return ""
 	}
-	d := h.dormant[len(h.dormant)-1]
-	at := ""
-	if i := m.inspect[paneDormant]; i > 0 && i <= len(h.dormant) {
-		d = h.dormant[i-1]
-		at = "step " + count(d.step) + "  "
+	if q.id == "return" {
+		return m.returnNote(q, w)
 	}
-	a := t.series[0].on(t.chart.Sample(0, chart.Line)+" Sokar") + " " + t.bold.on(fmt.Sprintf("%.3f", d.sokar))
-	b := t.series[1].on(t.chart.Sample(1, chart.Line)+" DrM") + " " + t.bold.on(fmt.Sprintf("%.3f", d.drm))
-	return longest([]string{at + a + "   " + b, at + a + " " + b, a}, w)
+	t := m.theme
+	at, where := m.readAt()
+	var long, short []string
+	for i, l := range q.lines {
+		s, ok := m.valueAt(&m.history, l.curve, at)
+		if !ok {
+			continue
+		}
+		mark := t.series[i%len(t.series)].on(t.chart.Sample(i, chart.Line) + " " + m.spelled(l.label))
+		value := number(s.y)
+		if q.id == "dormant" {
+			value = fmt.Sprintf("%.3f", s.y)
+		}
+		long = append(long, mark+" "+t.bold.on(value))
+		if i == 0 {
+			short = append(short, mark+" "+t.bold.on(value))
+		}
+	}
+	long = append(long, m.comparedNote(q, at)...)
+	return longest([]string{where + strings.Join(long, "   "), where + strings.Join(long, " "), strings.Join(long, " "), strings.Join(short, " ")}, w)
+}
+
+// comparedNote is the value of each compared run.
+func (m *Model) comparedNote(q quantity, at int) []string {
+	t := m.theme
+	var out []string
+	for i, other := range m.compared {
+		if s, ok := m.valueAt(&other.history, q.lines[0].curve, at); ok {
+			look := m.lookOf(q, i)
+			out = append(out, t.series[look%len(t.series)].on(t.chart.Sample(look, chart.Line)+" "+other.name)+" "+number(s.y))
+		}
+	}
+	return out
+}
+
+// readAt is the step whose values the legends show, and what they say of it.
+func (m *Model) readAt() (step int, where string) {
+	if !m.cursorOn {
+		return math.MaxInt, ""
+	}
+	return m.cursor, m.theme.dim.on("step ") + count(m.cursor) + "  "
+}
+
+func (m *Model) valueAt(h *history, name curveName, step int) (sample, bool) {
+	return h.curve(name, 0).at(step)
+}
+
+// returnNote says what the dots and the ± are, in words where there is room.
+func (m *Model) returnNote(q quantity, w int) string {
+	h, t := &m.history, m.theme
+	at, where := m.readAt()
+	e, found := evaluation{}, false
+	for _, v := range h.evaluations {
+		if v.step <= at && v.member == 0 {
+			e, found = v, true
+		}
+	}
+	if !found {
+		return where
+	}
+	dot := t.series[0].on(t.chart.Sample(0, chart.Dots))
+	mean, std := spreadOf(e.mean, e.std)
+	pm := " " + t.glyphs.plusMinus + " "
+	value := t.bold.on(mean) + pm + std
+	smooth := ""
+	if m.smooth > 0 {
+		smooth = "  " + t.series[0].on(t.chart.Sample(0, chart.Line)) + t.dim.on(fmt.Sprintf(" smoothed %g", smoothSteps[m.smooth]))
+	}
+	words := t.dim.on(fmt.Sprintf(" mean of %d episodes %s std over them", e.episodes, t.glyphs.plusMinus))
+	others := ""
+	for _, o := range m.comparedNote(q, at) {
+		others += "  " + o
+	}
+	var notes []string
+	for _, tail := range []string{others + m.referenceNote(), others} {
+		for _, head := range []string{dot + words + smooth + "  ", dot + words + "  ", dot + t.dim.on(fmt.Sprintf(" %d episodes ", e.episodes)), dot + " "} {
+			notes = append(notes, where+head+value+tail)
+		}
+	}
+	notes = append(notes, dot+" "+value, value)
+	return firstFitting(notes, w)
+}
+
+// referenceNote is the published values that compare best, with their step.
+func (m *Model) referenceNote() string {
+	t := m.theme
+	out := ""
+	for i, r := range m.options.References {
+		if i == 2 {
+			break
+		}
+		mean, std := spreadOf(r.Mean, r.Std)
+		text := fmt.Sprintf("%s %s %s %s at %s", r.Source, mean, t.glyphs.plusMinus, std, chart.FormatCount(float64(r.Step)))
+		if r.OtherScale {
+			out += "  " + t.dim.on(text+", other scale")
+		} else {
+			out += "  " + t.reference.on(text)
+		}
+	}
+	return out
+}
+
+// firstFitting is the first of the notes that fits into w columns.
+func firstFitting(notes []string, w int) string {
+	for _, n := range notes {
+		if width(n) <= w {
+			return n
+		}
+	}
+	return ""
 }
 
 func (m *Model) inspectLeft() tea.Cmd  { return m.inspectMove(-1) }
 func (m *Model) inspectRight() tea.Cmd { return m.inspectMove(1) }
 
-// inspectMove walks over the measurements of the chart in focus; before the first
-// press it stands behind the last.
+// inspectMove walks over the measurements of the chart in focus; the cursor stands
+// at the same step of every chart. Before the first press it is behind the last.
 func (m *Model) inspectMove(by int) tea.Cmd {
-	n := len(m.history.evaluations)
-	if m.focus == paneDormant {
-		n = len(m.history.dormant)
+	var steps []int
+	if c := m.history.curve(m.shown(m.chartInFocus()).lines[0].curve, 0); c != nil {
+		for _, s := range c.samples {
+			steps = append(steps, s.step)
+		}
 	}
-	if n == 0 {
+	m.moveCursor(steps, by)
+	return nil
+}
+
+// markerNext and markerPrevious jump between the markers, whose whole text stands
+// in the line below.
+func (m *Model) markerNext() tea.Cmd     { return m.markerMove(1) }
+func (m *Model) markerPrevious() tea.Cmd { return m.markerMove(-1) }
+
+func (m *Model) markerMove(by int) tea.Cmd {
+	var steps []int
+	for _, k := range m.milestones() {
+		steps = append(steps, k.step)
+	}
+	if len(steps) == 0 {
+		m.say(refused, "no marker yet: a knob's change draws one, and n notes one")
 		return nil
 	}
-	at := m.inspect[m.focus]
-	if at == 0 {
-		at = n + 1
+	m.moveCursor(steps, by)
+	var at []string
+	for _, k := range m.milestones() {
+		if k.step == m.cursor {
+			at = append(at, "#"+k.label+" "+k.text)
+		}
 	}
-	m.inspect[m.focus] = max(1, min(n, at+by))
-	m.history.touch(m.focus)
+	m.tell(strings.Join(at, ", ") + " in force at step " + count(m.cursor))
+	return nil
+}
+
+// moveCursor goes to the next of ascending steps in a direction.
+func (m *Model) moveCursor(steps []int, by int) {
+	if len(steps) == 0 {
+		return
+	}
+	at := math.MaxInt
+	if m.cursorOn {
+		at = m.cursor
+	}
+	next := -1
+	if by < 0 {
+		for i := len(steps) - 1; i >= 0 && next < 0; i-- {
+			if steps[i] < at {
+				next = steps[i]
+			}
+		}
+	} else {
+		for i := 0; i < len(steps) && next < 0; i++ {
+			if steps[i] > at {
+				next = steps[i]
+			}
+		}
+	}
+	switch {
+	case next >= 0:
+		m.cursor, m.cursorOn = next, true
+	case !m.cursorOn:
+		m.cursor, m.cursorOn = steps[len(steps)-1], true
+	}
+	m.drawChartsAnew()
+}
+
+// chartInFocus is the chart that keys about charts mean.
+func (m *Model) chartInFocus() paneID {
+	if _, ok := cellOf(m.focus); ok {
+		return m.focus
+	}
+	return paneChart1
+}
+
+func (m *Model) quantityNext() tea.Cmd     { return m.switchQuantity(1) }
+func (m *Model) quantityPrevious() tea.Cmd { return m.switchQuantity(len(quantities) - 1) }
+
+func (m *Model) switchQuantity(by int) tea.Cmd {
+	cell, _ := cellOf(m.chartInFocus())
+	m.cells[cell] = (m.cells[cell] + by) % len(quantities)
+	m.drawChartsAnew()
+	return nil
+}
+
+func (m *Model) nextAxis() tea.Cmd {
+	m.axis = (m.axis + 1) % axisCount
+	m.window = window{}
+	m.tell("the charts count " + map[axis]string{axisSteps: "env steps", axisUpdates: "critic updates", axisWall: "wall time, pauses included"}[m.axis])
+	m.drawChartsAnew()
+	return nil
+}
+
+func (m *Model) nextSmoothing() tea.Cmd {
+	m.smooth = (m.smooth + 1) % len(smoothSteps)
+	m.tell(fmt.Sprintf("smoothing %g: weight of the past per measurement; the dots are not smoothed", smoothSteps[m.smooth]))
+	m.drawChartsAnew()
+	return nil
+}
+
+func (m *Model) toggleLog() tea.Cmd {
+	q := m.shown(m.chartInFocus())
+	m.log[q.id] = !m.log[q.id]
+	m.drawChartsAnew()
+	return nil
+}
+
+func (m *Model) zoomIn() tea.Cmd   { m.rescale(0.5); return nil }
+func (m *Model) zoomOut() tea.Cmd  { m.rescale(2); return nil }
+func (m *Model) panLeft() tea.Cmd  { m.pan(-0.25); return nil }
+func (m *Model) panRight() tea.Cmd { m.pan(0.25); return nil }
+
+// follow shows everything again, up to the newest measurement.
+func (m *Model) follow() tea.Cmd {
+	if m.focus == paneEvents {
+		return m.eventsFollow()
+	}
+	m.window, m.cursorOn = window{}, false
+	m.drawChartsAnew()
 	return nil
 }

@@ -23,7 +23,7 @@ type choice struct {
 // answer gives a key to the open dialog.
 func (m *Model) answer(key string) tea.Cmd {
 	d := m.dialog
-	if key == "esc" || key == "ctrl+[" {
+	if escapes(key) || key == "backspace" || key == "n" && !d.has(key) {
 		key = d.choices[len(d.choices)-1].key
 	}
 	for _, c := range d.choices {
@@ -38,6 +38,16 @@ func (m *Model) answer(key string) tea.Cmd {
 		return nil
 	}
 	return nil
+}
+
+// has says whether a key is an answer.
+func (d *dialog) has(key string) bool {
+	for _, c := range d.choices {
+		if c.key == key {
+			return true
+		}
+	}
+	return false
 }
 
 // view draws the dialog as a box of at most w columns and h rows.

@@ -3,6 +3,8 @@ package tui
 import (
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"pgrlab/core/lab"
 )
 
@@ -13,6 +15,8 @@ func (m *Model) draw() []string {
 	switch {
 	case m.help:
 		lines = m.helpView()
+	case m.picker != nil:
+		lines = m.pickerView()
 	case m.lab == nil || m.snap == nil:
 		lines = m.startingView()
 	case m.layout.kind == oneLine:
@@ -21,6 +25,11 @@ func (m *Model) draw() []string {
 		lines = m.dashboard()
 	}
 	lines = t.fill(lines, m.w, m.h)
+	if m.entry != nil && m.layout.kind != oneLine && m.lab != nil {
+		if box := m.paletteView(); box != nil && !m.help {
+			copy(lines[m.h-1-len(box):], t.over(lines[m.h-1-len(box):m.h-1], box, m.w))
+		}
+	}
 	if m.dialog != nil {
 		lines = t.fill(overlay(lines, m.dialog.view(t, m.w, m.h), m.w), m.w, m.h)
 	}
@@ -67,8 +76,8 @@ type segment struct {
 // rule of the layout without boxes.
 func (m *Model) row(segments []segment) string {
 	t := m.theme
-	if len(segments) == 2 && segments[0].x > segments[1].x {
-		segments[0], segments[1] = segments[1], segments[0]
+	if len(segments) > 1 {
+		sortBy(segments, func(s segment) int { return s.x })
 	}
 	var b strings.Builder
 	x := 0
@@ -80,6 +89,15 @@ func (m *Model) row(segments []segment) string {
 		x = s.x + s.w
 	}
 	return b.String()
+}
+
+// over lays the lines of a box over the left of lines that are w columns wide.
+func (t *theme) over(lines, box []string, w int) []string {
+	out := make([]string, len(lines))
+	for i := range lines {
+		out[i] = t.fit(box[i]+ansi.Cut(lines[i], width(box[i]), w), w)
+	}
+	return out
 }
 
 // pane draws one pane, or takes it from the cache when nothing it shows changed.
@@ -143,24 +161,35 @@ func (t *theme) ruleTitle(title, note string, w int) string {
 
 // titleOf is a pane's title and the note at the right end of its border.
 func (m *Model) titleOf(id paneID, w int) (title, note string) {
-	switch id {
-	case paneKnobs:
-		return "KNOBS", m.knobsNote(w)
-	case paneReturn:
-		return "RETURN", m.returnNote(w - 16)
-	case paneDormant:
-		title = m.dormantTitle(w)
+	if _, ok := cellOf(id); ok {
+		title = m.chartTitle(id, w)
 		room := w - width(title) - 3
 		if m.layout.kind == boxed {
 			room -= 9
 		}
-		return title, m.dormantNote(room)
+		return title, m.chartNote(id, room)
+	}
+	switch id {
+	case paneKnobs:
+		return "KNOBS", m.knobsNote(w)
 	case panePhase:
 		return "PHASE", m.phaseNote(w - 12)
 	case paneScores:
 		return "F VALUES", m.scoresNote(w - 16)
 	case paneLosses:
 		return "LOSSES", m.lossesNote(w - 14)
+	case paneGenerator:
+		return "GENERATOR", m.generatorNote(w - 18)
+	case paneSystem:
+		return "SYSTEM", ""
+	case paneAgent:
+		return "AGENT", ""
+	case paneMap:
+		return "MAP", ""
+	case paneRuns:
+		return "RUNS", ""
+	case paneSentence:
+		return "IN ONE SENTENCE", ""
 	default:
 		return "EVENTS", m.eventsNote()
 	}
@@ -168,22 +197,22 @@ func (m *Model) titleOf(id paneID, w int) (title, note string) {
 
 // bodyOf is a pane's inside, at most h lines of w columns.
 func (m *Model) bodyOf(id paneID, w, h int) []string {
-	switch id {
-	case paneKnobs:
-		return m.knobsBody(w, h)
-	case paneReturn:
-		return m.returnBody(w, h)
-	case paneDormant:
-		return m.dormantBody(w, h)
-	case panePhase:
-		return m.phaseBody(w, h)
-	case paneScores:
-		return m.scoresBody(w, h)
-	case paneLosses:
-		return m.lossesBody(w, h)
-	default:
-		return m.eventsBody(w, h)
+	if _, ok := cellOf(id); ok {
+		return m.chartBody(id, w, h)
 	}
+	return map[paneID]func(w, h int) []string{
+		paneKnobs: m.knobsBody, panePhase: m.phaseBody, paneScores: m.scoresBody, paneLosses: m.lossesBody,
+		paneGenerator: m.generatorBody, paneSystem: m.systemBody, paneAgent: m.agentBody, paneMap: m.mapBody,
+		paneRuns: m.runsBody, paneSentence: m.sentenceBody, paneEvents: m.eventsBody,
+	}[id](w, h)
+}
+
+// tabName is what the tab of a pane says.
+func (m *Model) tabName(id paneID) string {
+	if _, ok := cellOf(id); ok {
+		return m.shown(id).id
+	}
+	return paneNames[id]
 }
 
 // tabBar names all panes; the one in focus is marked.
@@ -191,10 +220,10 @@ func (m *Model) tabBar(w int) string {
 	t := m.theme
 	var names []string
 	total := 0
-	for id := range paneCount {
-		name := " " + shortName[id] + " "
+	for id := range paneSentence {
+		name := " " + m.tabName(id) + " "
 		if id == m.focus {
-			name = t.selected.on(t.glyphs.cursor + shortName[id] + " ")
+			name = t.selected.on(t.glyphs.cursor + m.tabName(id) + " ")
 		} else {
 			name = t.dim.on(name)
 		}
@@ -204,10 +233,11 @@ func (m *Model) tabBar(w int) string {
 	if total <= w {
 		return strings.Join(names, "")
 	}
-	// Too narrow for all: the tab in focus first, the others after it in a circle.
+	// Too narrow for all: the tab in focus second, so that both neighbours show.
 	var b strings.Builder
+	first := (int(m.focus) + len(names) - 1) % len(names)
 	for i := range names {
-		b.WriteString(names[(int(m.focus)+i)%len(names)])
+		b.WriteString(names[(first+i)%len(names)])
 	}
 	return b.String()
 }

@@ -51,56 +51,36 @@ func (m *Model) stage(k lab.Knob, v lab.Value) {
 	m.say(applied, "")
 }
 
-// knobEdit starts typing a value.
+// knobEdit starts typing a value; of a choice, its choices complete.
 func (m *Model) knobEdit() tea.Cmd {
-	if k := m.knobs[m.selected]; m.usable(k) {
-		if k.Kind == lab.KindChoice {
-			m.say(refused, "choose with "+m.theme.glyphs.left+m.theme.glyphs.right+": "+strings.Join(k.Choices, ", "))
+	k := m.knobs[m.selected]
+	if !m.usable(k) {
+		return nil
+	}
+	e := newEntry(symbol(k)+" = ", k.Range(), func(m *Model, text string) tea.Cmd {
+		if text == "" {
 			return nil
 		}
-		empty := ""
-		m.editing = &empty
-		m.say(applied, "")
-	}
-	return nil
-}
-
-// typed starts an edit with its first digit.
-func (m *Model) typed(msg tea.KeyMsg) tea.Cmd {
-	if s := msg.String(); m.focus == paneKnobs && len(s) == 1 && strings.Contains("0123456789.", s) {
-		m.knobEdit()
-		if m.editing != nil {
-			*m.editing = s
-		}
-	}
-	return nil
-}
-
-// editKey is a key while a value is being typed.
-func (m *Model) editKey(key string, msg tea.KeyMsg) tea.Cmd {
-	k := m.knobs[m.selected]
-	switch key {
-	case "esc":
-		m.editing = nil
-	case "backspace":
-		if n := len(*m.editing); n > 0 {
-			*m.editing = (*m.editing)[:n-1]
-		}
-	case "enter":
-		text := *m.editing
-		m.editing = nil
 		v, err := k.Parse(text)
 		if err != nil {
 			m.say(refused, err.Error())
 			return nil
 		}
 		m.stage(k, v)
-	default:
-		if len(msg.Runes) == 1 && strings.ContainsRune("0123456789.-+eE_", msg.Runes[0]) && len(*m.editing) < 12 {
-			*m.editing += key
+		return nil
+	})
+	e.inKnobs = m.layout.visible(paneKnobs)
+	if k.Kind == lab.KindChoice {
+		e.complete = func(_ *Model, text string) []candidate {
+			var out []candidate
+			for _, c := range k.Choices {
+				if strings.HasPrefix(c, text) {
+					out = append(out, candidate{c, ""})
+				}
+			}
+			return out
 		}
 	}
-	m.history.touch(paneKnobs)
-	m.changed()
+	m.open(e)
 	return nil
 }

@@ -11,7 +11,10 @@ import (
 
 // eventsBody shows the newest events that fit, or those around the scroll position.
 func (m *Model) eventsBody(w, h int) []string {
-	lines := m.history.lines
+	lines := m.filtered()
+	if len(lines) == 0 && m.filter != "" {
+		return []string{m.theme.dim.on("no event has " + m.filter + " in it; esc shows all")}
+	}
 	m.eventsRoom = h
 	m.eventsUpBy = max(0, min(m.eventsUpBy, len(lines)-h))
 	end := len(lines) - m.eventsUpBy
@@ -83,6 +86,9 @@ func (m *Model) changeWhat(c *change, name string) string {
 	if c.undoes > 0 {
 		fmt.Fprintf(&b, " (undoes #%d)", c.undoes)
 	}
+	if c.redoes > 0 {
+		fmt.Fprintf(&b, " (redoes #%d)", c.redoes)
+	}
 	return b.String()
 }
 
@@ -95,6 +101,9 @@ func (m *Model) stamps(c *change) []string {
 	}
 	switch c.state {
 	case asked:
+		if c.at > 0 {
+			return append(out, t.dim.on("for step "+count(c.at)))
+		}
 		return append(out, t.warn.on("pending"+t.glyphs.wait))
 	case refused:
 		return append(out, t.bad.on(t.glyphs.cross+" "+c.why))
@@ -113,7 +122,45 @@ func (m *Model) stamps(c *change) []string {
 	return out
 }
 
+// filtered are the lines that the filter lets through.
+func (m *Model) filtered() []eventLine {
+	if m.filter == "" {
+		return m.history.lines
+	}
+	var out []eventLine
+	for _, l := range m.history.lines {
+		text := l.kind + " " + l.text
+		if l.change != nil {
+			text = l.kind + " " + m.knobTitle(l.change.knob) + " " + m.changeWhat(l.change, l.change.knob) + " " + strings.Join(m.stamps(l.change), " ")
+		}
+		if strings.Contains(strings.ToLower(text), strings.ToLower(m.filter)) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// openFilter asks for a text that the events shown contain.
+func (m *Model) openFilter() tea.Cmd {
+	e := newEntry("filter: ", "a kind (knob, eval, refit, note, ...) or any text; empty shows all", func(m *Model, text string) tea.Cmd {
+		m.setFilter(text)
+		return nil
+	})
+	e.set(m.filter)
+	m.open(e)
+	return nil
+}
+
+func (m *Model) setFilter(text string) {
+	m.filter, m.eventsUpBy = text, 0
+	m.history.touch(paneEvents)
+	m.changed()
+}
+
 func (m *Model) eventsNote() string {
+	if m.filter != "" {
+		return m.theme.warn.on(fmt.Sprintf("%d of %d with %q", len(m.filtered()), len(m.history.lines), m.filter))
+	}
 	if m.eventsUpBy > 0 {
 		return m.theme.warn.on(fmt.Sprintf("%d newer %s g follow", m.eventsUpBy, m.theme.glyphs.separator))
 	}
@@ -121,7 +168,7 @@ func (m *Model) eventsNote() string {
 }
 
 func (m *Model) scrollEvents(by int) tea.Cmd {
-	m.eventsUpBy = max(0, min(m.eventsUpBy+by, len(m.history.lines)-m.eventsRoom))
+	m.eventsUpBy = max(0, min(m.eventsUpBy+by, len(m.filtered())-m.eventsRoom))
 	m.history.touch(paneEvents)
 	return nil
 }

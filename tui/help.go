@@ -39,13 +39,18 @@ var definitions = []definition{
 func (m *Model) helpLines(w int) []string {
 	t := m.theme
 	out := []string{t.title.on("KEYS")}
-	name := 12
-	for _, b := range append(m.keys, binding{label: "ctrl+c", help: "as q; a second one within 5 s stops and saves at once"}) {
+	name := 16
+	for _, b := range append(m.keys, binding{label: "ctrl+c", help: "as q; a second one within 5 s stops and saves at once"},
+		binding{label: "ctrl+g", help: "as esc, everywhere: dialogs, text, help"}) {
 		where := ""
 		if b.panes != nil {
-			where = " (" + paneNames(b.panes) + ")"
+			where = " (" + namesOf(b.panes) + ")"
 		}
-		out = append(out, hang(t.key.on(t.fit(t.keyLabel(b.label), name)), name, b.help+where, w)...)
+		out = append(out, hang(t.key.on(t.fit(t.keyLabel(b.title()), name)), name, m.spelled(b.help+where), w)...)
+	}
+	out = append(out, "", t.title.on("COMMANDS behind : (every key above has one too, by name)"))
+	for _, v := range verbs() {
+		out = append(out, hang(t.key.on(t.fit(v.name, name)), name, m.spelled(v.about), w)...)
 	}
 	out = append(out, "", t.title.on("KNOBS"))
 	for _, k := range m.knobs {
@@ -83,10 +88,13 @@ func hang(name string, n int, text string, w int) []string {
 	return lines
 }
 
-func paneNames(panes []paneID) string {
+func namesOf(panes []paneID) string {
+	if len(panes) == len(chartPanes) && panes[0] == chartPanes[0] {
+		return "charts"
+	}
 	var names []string
 	for _, p := range panes {
-		names = append(names, shortName[p])
+		names = append(names, paneNames[p])
 	}
 	return strings.Join(names, ", ")
 }

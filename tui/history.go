@@ -1,10 +1,10 @@
 package tui
 
 import (
+	"math"
 	"time"
 
 	"pgrlab/core/lab"
-	"pgrlab/tui/chart"
 )
 
 // history is what the screen remembers of a run: the lab's events, reduced to what
@@ -12,19 +12,35 @@ import (
 type history struct {
 	evaluations []evaluation
 	dormant     []dormancy
-	scores      []scoring
-	losses      []lossRecord
 	refits      []refit
 	changes     []*change
+	notes       []note
 	lines       []eventLine
-	next        int // index of the first event not taken yet
+	curves      map[curveKey]*curve
+	clock       clock
+	begin       time.Time // of the first event
+	highest     int       // member
+	next        int       // index of the first event not taken yet
 	version     [paneCount]int
+}
+
+// curveKey is a quantity of a member.
+type curveKey struct {
+	name   curveName
+	member int
+}
+
+// note is a remark that somebody wrote down at a step.
+type note struct {
+	step int
+	wall float64
+	text string
 }
 
 // evaluation is the return of one policy over its episodes.
 type evaluation struct {
 	step, member, episodes int
-	mean, std              float64
+	wall, mean, std        float64
 }
 
 // dormancy is the policy's dormant ratio by both definitions.
@@ -33,23 +49,11 @@ type dormancy struct {
 	sokar, drm, tau float64
 }
 
-// scoring is the distribution of F over the real transitions of one occasion.
-type scoring struct {
-	step         int
-	median, high float64 // high: the 90th percentile
-}
-
-// lossRecord is the losses at one evaluation; NaN where nothing was computed.
-type lossRecord struct {
-	step                                   int
-	critic, actor, alpha, qMean, curiosity float64
-}
-
 // refit is one renewal of the generator and its samples; steps is 0 where only the
 // samples were made anew.
 type refit struct {
 	step, steps, generated int
-	loss                   float64
+	loss, seconds          float64
 }
 
 // changeState is how far a change of a knob has come.
@@ -72,8 +76,13 @@ type change struct {
 	class    lab.Class
 	now      bool
 	undoes   int // number of the change it takes back; 0: none
-	state    changeState
-	wall     time.Time
+	redoes   int // number of the change it makes again, as this screen asked; 0: none
+	at       int // the step it was asked for; 0: at once
+
+	scheduled bool   // part of the run from its start
+	updates   uint64 // critic updates made when it came into force, as far as the screen saw it
+	state     changeState
+	wall      time.Time
 
 	askedStep, appliedStep, forceStep int
 	why                               string // of a refusal, or why nothing changes yet
@@ -102,16 +111,34 @@ func (h *history) add(l eventLine) {
 	h.touch(paneEvents)
 }
 
-// lastUndoable is the newest change that took place and was not taken back.
+// lastUndoable is the newest change that took place and was not taken back, made
+// by anybody; lastRedoable the newest undo after which nothing else was changed.
 func (h *history) lastUndoable() *change {
 	undone := map[int]bool{}
 	for i := len(h.changes) - 1; i >= 0; i-- {
 		c := h.changes[i]
 		switch {
-		case c.state == refused:
+		case c.state == refused || c.number == 0:
 		case c.undoes > 0:
 			undone[c.undoes] = true
-		case c.number > 0 && !undone[c.number]:
+		case !undone[c.number]:
+			return c
+		}
+	}
+	return nil
+}
+
+func (h *history) lastRedoable() *change {
+	again := map[int]bool{}
+	for i := len(h.changes) - 1; i >= 0; i-- {
+		c := h.changes[i]
+		switch {
+		case c.state == refused || c.number == 0:
+		case c.redoes > 0:
+			again[c.redoes] = true
+		case c.undoes == 0:
+			return nil
+		case !again[c.number]:
 			return c
 		}
 	}
@@ -119,36 +146,45 @@ func (h *history) lastUndoable() *change {
 }
 
 // members is the number of members that were evaluated.
-func (h *history) members() int {
-	most := 0
-	for _, e := range h.evaluations {
-		most = max(most, e.member)
-	}
-	return most + 1
-}
+func (h *history) members() int { return h.highest + 1 }
 
-// returns is the evaluation curve of one member.
-func (h *history) returns(member int) []chart.Point {
-	var out []chart.Point
-	for _, e := range h.evaluations {
-		if e.member == member {
-			out = append(out, chart.Point{X: float64(e.step), Y: e.mean})
+// curve is a quantity of a member; nil when it was never measured.
+func (h *history) curve(name curveName, member int) *curve { return h.curves[curveKey{name, member}] }
+
+// measure adds a measurement to a curve; one that was not made is left out.
+func (h *history) measure(name curveName, member, step int, wall, y float64) {
+	if math.IsNaN(y) {
+		return
+	}
+	key := curveKey{name, member}
+	c := h.curves[key]
+	if c == nil {
+		if h.curves == nil {
+			h.curves = map[curveKey]*curve{}
 		}
+		c = &curve{}
+		h.curves[key] = c
 	}
-	return out
+	c.add(sample{step, wall, y})
+	h.touch(chartPanes...)
 }
 
-// markers are the vertical lines at the steps where changes came into force, and
-// the ticks where they were applied.
-func (h *history) markers(describe func(*change) string) (out []chart.Marker, ticks []float64) {
+// record is measure without drawing the charts anew: they show it when something
+// else happens.
+func (h *history) record(name curveName, member int, s sample) {
+	version := h.version
+	h.measure(name, member, s.step, s.wall, s.y)
+	h.version = version
+}
+
+// touched is the number of changes that people made; those of the schedule were
+// there from the start.
+func (h *history) touched() int {
+	n := 0
 	for _, c := range h.changes {
-		if c.number == 0 {
-			continue
-		}
-		ticks = append(ticks, float64(c.appliedStep))
-		if c.state == inForce {
-			out = append(out, chart.Marker{X: float64(c.forceStep), Number: c.number, Text: describe(c)})
+		if c.number > 0 && !c.scheduled {
+			n++
 		}
 	}
-	return out, ticks
+	return n
 }

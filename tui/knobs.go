@@ -74,8 +74,8 @@ func (m *Model) knobValue(k lab.Knob, selected, used bool) string {
 	if !used {
 		return t.faint.on(now)
 	}
-	if selected && m.editing != nil {
-		return now + " " + t.glyphs.arrow + " " + t.staged.on(*m.editing+"_")
+	if selected && m.entry != nil && m.entry.inKnobs {
+		return now + " " + t.glyphs.arrow + " " + t.staged.on(m.entry.text()) + t.cursor.on(" ")
 	}
 	if v, ok := m.staged[k.Name]; ok {
 		return now + " " + t.glyphs.arrow + " " + t.staged.on(readable(v)+"*")
@@ -161,7 +161,7 @@ func (m *Model) knobDetail(w, room int) []string {
 		}
 		return out
 	}
-	if last := m.lastChange(); last != nil && len(m.staged) == 0 && m.editing == nil {
+	if last := m.lastChange(); last != nil && len(m.staged) == 0 && !m.typing() {
 		if room < 4 {
 			out = append(out, t.fit(m.changeText(last, w), w))
 		} else {
@@ -180,19 +180,25 @@ func (m *Model) knobDetail(w, room int) []string {
 	switch err := m.knobUse(k); {
 	case err != nil:
 		add(t.dim, err.Error())
-	case m.editing != nil:
+	case m.typing():
 		add(t.staged, k.Range()+": enter stages it, esc drops it")
 	case len(m.staged) > 0:
 		add(t.staged, m.stagedEffect())
-		add(t.dim, longest([]string{"enter apply  ! now  esc drop", "enter apply  esc drop"}, w))
+		add(t.dim, longest([]string{"enter apply  ! now  @ at a step  esc drop", "enter apply  ! now  esc drop", "enter apply  esc drop"}, w))
 	default:
 		if text := m.mixText(k); text != "" {
 			add(t.text, text)
+		}
+		if text := m.exposure(); text != "" {
+			add(t.accent, text)
 		}
 		add(t.dim, k.Doc+unitOf(k)+"; "+takesEffect(k.Class))
 	}
 	return out
 }
+
+// typing says whether a value is being typed in the knobs.
+func (m *Model) typing() bool { return m.entry != nil && m.entry.inKnobs }
 
 func unitOf(k lab.Knob) string {
 	if k.Unit == "" {

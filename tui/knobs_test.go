@@ -87,7 +87,7 @@ func TestRefusalSaysWhy(t *testing.T) {
 	for s.knobs[s.selected].Name != "sampler_steps" {
 		s.press("down")
 	}
-	s.press("8", "0", "0", "enter", "enter")
+	s.press("e", "8", "0", "0", "enter", "enter")
 	s.contains(t, "✗ sampler_steps: 800 does not fit")
 	s.press("e", "5", "0", "0", "0", "enter")
 	s.contains(t, "✗ sampler_steps: 5000 is out of range")

@@ -3,20 +3,30 @@ package tui
 // paneID names a pane.
 type paneID int
 
-// The panes, in the order of the focus.
+// The panes, in the order of the focus and of the number keys.
 const (
 	paneKnobs paneID = iota
-	paneReturn
-	paneDormant
-	panePhase
+	paneChart1
+	paneChart2
 	paneScores
-	paneLosses
+	panePhase
+	paneGenerator
+	paneMap
 	paneEvents
+	paneSystem
+	paneChart3
+	paneChart4
+	paneLosses
+	paneAgent
+	paneRuns
+	paneSentence
 	paneCount
 )
 
-// shortName is a pane's name on the tab bar.
-var shortName = [paneCount]string{"knobs", "return", "dormant", "phase", "F", "losses", "events"}
+// paneNames are the panes on the tab bar and in commands; those of the charts are
+// the quantity they show.
+var paneNames = [paneCount]string{"knobs", "chart1", "chart2", "F", "phase", "generator", "map", "events", "system",
+	"chart3", "chart4", "losses", "agent", "runs", "sentence"}
 
 // place is where a pane stands: columns x..x+w-1 of the rows y..y+h-1, counted from
 // the upper left corner of the screen.
@@ -41,115 +51,188 @@ const (
 	boxedWidth, boxedHeight   = 110, 34
 	ruledWidth, ruledHeight   = 80, 24
 	tabbedWidth, tabbedHeight = 40, 10
+	fullWidth, fullHeight     = 132, 40 // for all panes at once
 )
 
-// layout is a division of the screen; drawing and focus use the same one.
+// view is what the person wants to see: the few things that matter, everything, or
+// what can be read from the back of a room.
+type view int
+
+// The views.
+const (
+	focusView view = iota
+	fullView
+	presentView
+	viewCount
+)
+
+var viewNames = [viewCount]string{"focus", "full", "present"}
+
+// String is focus, full or present.
+func (v view) String() string { return viewNames[v] }
+
+// layout is a division of the screen; drawing, focus and mouse use the same one.
 type layout struct {
 	kind   frameKind
 	w, h   int
 	places []place
 }
 
-// divide lays out a screen of w by h; a zoomed pane takes the body for itself.
-func divide(w, h int, focus paneID, zoomed bool) layout {
-	l := layout{w: w, h: h}
+// division is what a layout is made for.
+type division struct {
+	w, h   int
+	view   view
+	focus  paneID
+	zoomed bool
+	chart  paneID // the chart of the present view
+	panel  paneID // its panel
+}
+
+// divide lays out a screen; a zoomed pane takes the body for itself, and so does
+// one that the view does not show.
+func divide(d division) layout {
+	l := layout{w: d.w, h: d.h}
 	switch {
-	case w < tabbedWidth || h < tabbedHeight:
+	case d.w < tabbedWidth || d.h < tabbedHeight:
 		l.kind = oneLine
-	case zoomed || w < ruledWidth || h < ruledHeight:
+		return l
+	case d.zoomed || d.w < ruledWidth || d.h < ruledHeight:
 		l.kind = tabbed
-		l.places = []place{{focus, 0, 2, w, h - 3}}
-	case w < boxedWidth || h < boxedHeight:
-		l.kind = ruled
-		l.places = ruledPlaces(w, h)
+	case d.view == presentView:
+		l.kind, l.places = boxed, presentPlaces(d)
+	case d.view == fullView && d.w >= fullWidth && d.h >= fullHeight:
+		l.kind, l.places = boxed, fullPlaces(d.w, d.h)
+	case d.view == fullView:
+		l.kind = tabbed
+	case d.w < boxedWidth || d.h < boxedHeight:
+		l.kind, l.places = ruled, ruledPlaces(d.w, d.h)
 	default:
-		l.kind = boxed
-		l.places = boxedPlaces(w, h)
+		l.kind, l.places = boxed, boxedPlaces(d.w, d.h)
+	}
+	if l.kind != tabbed && !l.visible(d.focus) {
+		l.kind = tabbed
+	}
+	if l.kind == tabbed {
+		l.places = []place{{d.focus, 0, 2, d.w, d.h - 3}}
 	}
 	return l
 }
 
 // roomyKnobs is the height at which the knobs show whole, with their explanation.
-const roomyKnobs = 26
+const roomyKnobs = 27
 
-// boxedPlaces: charts and events left, the panels right; header above, keys below.
+// stack puts panes below each other from row y on.
+func stack(to []place, x, y, w int, panes ...place) []place {
+	for _, p := range panes {
+		if p.h <= 0 {
+			continue
+		}
+		to = append(to, place{p.id, x, y, w, p.h})
+		y += p.h
+	}
+	return to
+}
+
+// rows names a pane and its height, for stack.
+func rows(id paneID, h int) place { return place{id: id, h: h} }
+
+// boxedPlaces: charts and events left, knobs, F and phase right; header above, keys
+// below.
 func boxedPlaces(w, h int) []place {
 	right := min(64, max(48, w*3/8))
 	left := w - right
 	body := h - 2
 	events := max(6, body*23/100)
 	dormant := max(9, body*31/100)
-	ret := body - events - dormant
 
-	phase, scores, losses := 7, 8, 4
-	knobs := body - phase - scores - losses
-	for _, give := range []struct {
-		rows  *int
-		least int
-	}{{&scores, 6}, {&phase, 5}} { // a low screen keeps the knobs usable
-		for knobs < 16 && *give.rows > give.least {
-			*give.rows--
-			knobs++
+	phase, scores := 7, 9
+	knobs := body - phase - scores
+	for knobs < 17 && (scores > 6 || phase > 5) { // a low screen keeps the knobs usable
+		if scores > 6 {
+			scores--
+		} else {
+			phase--
 		}
+		knobs = body - phase - scores
 	}
-	for _, take := range []struct {
-		rows *int
-		most int
-	}{{&scores, 12}, {&losses, 8}} { // a high one has rows to spare
-		extra := max(0, min(take.most-*take.rows, knobs-roomyKnobs))
-		*take.rows += extra
-		knobs -= extra
-	}
-	y := 1
-	var out []place
-	stack := func(id paneID, x, w, h int) {
-		out = append(out, place{id, x, y, w, h})
-		y += h
-	}
-	stack(paneReturn, 0, left, ret)
-	stack(paneDormant, 0, left, dormant)
-	stack(paneEvents, 0, left, events)
-	y = 1
-	stack(paneKnobs, left, right, knobs)
-	stack(panePhase, left, right, phase)
-	stack(paneScores, left, right, scores)
-	stack(paneLosses, left, right, losses)
+	extra := max(0, min(16-scores, knobs-roomyKnobs)) // a high one has rows to spare
+	scores, knobs = scores+extra, knobs-extra
+	out := stack(nil, 0, 1, left, rows(paneChart1, body-events-dormant), rows(paneChart2, dormant), rows(paneEvents, events))
+	return stack(out, left, 1, right, rows(paneKnobs, knobs), rows(paneScores, scores), rows(panePhase, phase))
+}
+
+// fullPlaces: three columns with everything that is measured while a run goes on.
+func fullPlaces(w, h int) []place {
+	body := h - 2
+	right := min(58, max(48, w*34/100))
+	middle := (w - right) * 42 / 100
+	left := w - right - middle
+
+	events := max(8, body*26/100)
+	second := max(9, body*30/100)
+	out := stack(nil, 0, 1, left, rows(paneChart1, body-events-second), rows(paneChart2, second), rows(paneEvents, events))
+	third := max(8, body*26/100)
+	system := 6
+	out = stack(out, left, 1, middle, rows(paneChart3, third), rows(paneChart4, third),
+		rows(paneMap, body-2*third-system), rows(paneSystem, system))
+	scores, generator, phase := 8, 8, 6
+	return stack(out, left+middle, 1, right, rows(paneKnobs, body-scores-generator-phase),
+		rows(paneScores, scores), rows(paneGenerator, generator), rows(panePhase, phase))
+}
+
+// presentPlaces: one chart, one sentence, one panel.
+func presentPlaces(d division) []place {
+	body := d.h - 2
+	panel := max(7, body*34/100)
+	out := stack(nil, 0, 1, d.w, rows(d.chart, body-panel-4), rows(paneSentence, 4), rows(d.panel, panel))
 	return out
 }
 
-// ruledPlaces: the same without boxes; every pane has one line of title. The column
-// between left and right holds the rule.
+// ruledPlaces: the same as boxedPlaces without boxes; every pane has one line of
+// title. The column between left and right holds the rule.
 func ruledPlaces(w, h int) []place {
 	right := max(27, w*34/100)
 	left := w - right - 2
 	events := max(4, h*18/100)
 	body := h - 2 - events
 	dormant := body * 42 / 100
-	phase, scores, losses := 4, 3, 0
+	phase, scores := 4, 3
 	if body >= 24 {
-		scores, losses = 5, 3
+		scores = 6
 	}
-	knobs := body - phase - scores - losses
-	out := []place{
-		{paneReturn, 0, 1, left, body - dormant},
-		{paneDormant, 0, 1 + body - dormant, left, dormant},
+	knobs := body - phase - scores
+	return []place{
+		{paneChart1, 0, 1, left, body - dormant},
+		{paneChart2, 0, 1 + body - dormant, left, dormant},
 		{paneEvents, 0, 1 + body, w, events},
 		{paneKnobs, left + 2, 1, right, knobs},
-		{panePhase, left + 2, 1 + knobs, right, phase},
-		{paneScores, left + 2, 1 + knobs + phase, right, scores},
+		{paneScores, left + 2, 1 + knobs, right, scores},
+		{panePhase, left + 2, 1 + knobs + scores, right, phase},
 	}
-	if losses > 0 {
-		out = append(out, place{paneLosses, left + 2, 1 + body - losses, right, losses})
-	}
-	return out
 }
 
 // visible says whether the layout shows a pane.
 func (l layout) visible(id paneID) bool {
+	_, ok := l.placeOf(id)
+	return ok
+}
+
+// placeOf is where a pane stands.
+func (l layout) placeOf(id paneID) (place, bool) {
 	for _, p := range l.places {
 		if p.id == id {
-			return true
+			return p, true
 		}
 	}
-	return false
+	return place{}, false
+}
+
+// under is the pane at a column and a row of the screen.
+func (l layout) under(x, y int) (place, bool) {
+	for _, p := range l.places {
+		if x >= p.x && x < p.x+p.w && y >= p.y && y < p.y+p.h {
+			return p, true
+		}
+	}
+	return place{}, false
 }

@@ -11,10 +11,6 @@ import (
 	"pgrlab/core/lab"
 )
 
-// pollEvery is the time between two looks at the lab. The lab is never asked to
-// push: measured, a Send per step to a slow terminal holds up the training.
-const pollEvery = 200 * time.Millisecond
-
 // secondInterrupt is the time in which a second ctrl+c means stop and save at once.
 const secondInterrupt = 5 * time.Second
 
@@ -28,38 +24,59 @@ type Lab interface {
 // Model is the screen: one Bubble Tea model whose panes are drawn when something
 // they show has changed. All its methods run on the event loop.
 type Model struct {
-	options Options
-	theme   *theme
-	keys    []binding
-	now     func() time.Time
+	options  Options
+	settings Settings
+	memory   remembered
+	theme    *theme
+	keys     []binding
+	now      func() time.Time
+	link     *link // what the writer to the terminal knows of the line; nil: nothing
 
 	lab      Lab
 	startErr error
 	snap     *lab.Snapshot
 	history  history
+	compared []other // runs that the charts show beside this one
+	picker   *picker // open before there is a run
 
-	w, h   int
-	focus  paneID
-	zoomed bool
-	layout layout
+	w, h     int
+	view     view
+	focus    paneID
+	returnTo paneID // where the agent view goes back to
+	zoomed   bool
+	layout   layout
 
 	knobs        []lab.Knob
 	selected     int
 	knobsTop     int
 	staged       map[string]lab.Value
-	editing      *string // the value being typed; nil: not typing
-	message      string  // one line under the knobs: why something did not work
+	message      string // one line under the knobs: why something did not work
 	messageState changeState
-	session      int64 // begins the ids of this screen's commands
-	sent         int   // commands sent, for their ids
+	told         string // one line at the foot, until the next key
+	session      int64  // begins the ids of this screen's commands
+	sent         int    // commands sent, for their ids
 
+	cells    [4]int // the quantity of each chart
+	axis     axis
+	window   window
+	smooth   int
+	log      map[string]bool // quantities with a logarithmic axis
+	cursor   int             // the inspected step
+	cursorOn bool
+
+	filter                 string
 	eventsUpBy, eventsRoom int
-	inspect                [paneCount]int // 1 + index of the inspected point; 0: none
+	entry                  *entry
 	dialog                 *dialog
 	help                   bool
 	helpTop                int
+	mouse                  bool
 	interruptAt            time.Time
 	stopRequested          bool
+	machine                machine
+	stderr                 interface{ lines() []string } // nil: stderr is not caught
+	later                  tea.Cmd                       // to be started after this message
+	rewinds                int                           // of a replay, as far as the history has them
 
 	cache  [paneCount]paneCache
 	frame  string
@@ -81,17 +98,50 @@ func New(o Options) *Model {
 		_, out := o.terminal()
 		r = newRenderer(out, environment{})
 	}
+	s := o.settings()
+	keys, err := rebind(keysTable(), s.Keys)
+	if err != nil {
+		keys = keysTable()
+	}
 	m := &Model{
-		options: o, theme: newTheme(r, o.Characters), keys: keysTable(), now: o.clock(),
-		knobs: lab.Knobs(), staged: map[string]lab.Value{}, stale: true,
+		options: o, settings: s, memory: loadRemembered(o.Home), theme: newTheme(r, o.Characters), keys: keys, now: o.clock(),
+		knobs: lab.Knobs(), staged: map[string]lab.Value{}, log: map[string]bool{}, stale: true, smooth: 1, mouse: s.Mouse,
+	}
+	for i, id := range firstShown {
+		m.cells[i], _ = quantityIndex(id)
+	}
+	for i := range viewCount {
+		if viewNames[i] == s.Layout {
+			m.view = i
+		}
+	}
+	for i := range axisCount {
+		if axisNames[i] == s.Axis {
+			m.axis = i
+		}
 	}
 	m.session = m.now().Unix()
+	m.adopt(o)
+	if o.Picker != nil {
+		m.picker = newPicker(*o.Picker)
+	}
 	return m
+}
+
+// adopt takes the run that options describe.
+func (m *Model) adopt(o Options) {
+	m.options.Config, m.options.Device, m.options.Folder = o.Config, o.Device, o.Folder
+	m.options.References, m.options.Start, m.options.Replay = o.References, o.Start, o.Replay
+	m.history = history{clock: clock{from: o.Config.StartSteps, utd: float64(o.Config.Knobs.UTD)}}
 }
 
 // Init starts the lab, if it is not running yet, and the polling.
 func (m *Model) Init() tea.Cmd {
-	return tea.Batch(m.start(), tick())
+	var mouse tea.Cmd
+	if m.mouse {
+		mouse = tea.EnableMouseCellMotion
+	}
+	return tea.Batch(m.start(), m.tick(), mouse)
 }
 
 // started delivers the lab, or why there is none.
@@ -102,7 +152,7 @@ type started struct {
 
 func (m *Model) start() tea.Cmd {
 	start := m.options.Start
-	if start == nil {
+	if start == nil || m.picker != nil {
 		return nil
 	}
 	return func() (msg tea.Msg) {
@@ -118,8 +168,17 @@ func (m *Model) start() tea.Cmd {
 
 type polled struct{}
 
-func tick() tea.Cmd {
-	return tea.Tick(pollEvery, func(time.Time) tea.Msg { return polled{} })
+// tick waits until the next look at the lab. The lab is never asked to push:
+// measured, a Send per step to a slow terminal holds up the training.
+func (m *Model) tick() tea.Cmd {
+	return tea.Tick(m.pollEvery(), func(time.Time) tea.Msg { return polled{} })
+}
+
+// pollEvery is the time between two looks: as the settings say, and longer on a
+// line that does not carry so many frames.
+func (m *Model) pollEvery() time.Duration {
+	every := time.Duration(float64(time.Second) / m.settings.Refresh)
+	return max(every, m.link.pace())
 }
 
 // Update takes one message; it does no input or output except Send, which does not
@@ -130,11 +189,20 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.resize(msg.Width, msg.Height)
 	case polled:
 		m.poll()
-		return m, tick()
+		return m, m.tick()
 	case started:
 		return m, m.begin(msg)
+	case picked:
+		return m, m.take(msg)
+	case loaded:
+		m.overlayRun(msg)
 	case tea.KeyMsg:
-		return m, m.key(msg)
+		cmd := m.key(msg)
+		later := m.later
+		m.later = nil
+		return m, tea.Batch(cmd, later)
+	case tea.MouseMsg:
+		return m, m.mouseEvent(msg)
 	}
 	return m, nil
 }
@@ -157,11 +225,22 @@ func (m *Model) resize(w, h int) {
 
 // relayout divides the screen anew and forgets what was drawn.
 func (m *Model) relayout() {
-	m.layout = divide(m.w, m.h, m.focus, m.zoomed)
+	m.layout = divide(m.division())
 	for i := range m.cache {
 		m.cache[i].lines = nil
 	}
 	m.changed()
+}
+
+// division is what the layout depends on.
+func (m *Model) division() division {
+	d := division{w: m.w, h: m.h, view: m.view, focus: m.focus, zoomed: m.zoomed, chart: paneChart1, panel: paneScores}
+	if _, ok := cellOf(m.focus); ok {
+		d.chart = m.focus
+	} else if m.focus != paneSentence {
+		d.panel = m.focus
+	}
+	return d
 }
 
 // changed says that the frame must be put together again.
@@ -169,13 +248,17 @@ func (m *Model) changed() { m.stale = true }
 
 // poll looks at the lab: its newest snapshot, and the events since the last look.
 func (m *Model) poll() {
-	if s := int(m.now().Unix()); m.lab == nil && s != m.second {
+	if s := int(m.now().Unix()); m.lab == nil && s != m.second && m.picker == nil {
 		m.second = s // the starting line counts seconds
+		m.changed()
+	}
+	if m.link.changedPace() {
 		m.changed()
 	}
 	if m.lab == nil {
 		return
 	}
+	m.rewound()
 	before := len(m.history.lines)
 	events := m.lab.Events(m.history.next)
 	for _, e := range events {
@@ -189,40 +272,76 @@ func (m *Model) poll() {
 	}
 	if s := m.lab.Snapshot(); s != m.snap {
 		m.snap = s
-		m.history.touch(paneKnobs, panePhase, paneScores, paneLosses)
+		m.observe(s)
+		m.history.touch(paneKnobs, panePhase, paneScores, paneLosses, paneGenerator, paneMap, paneAgent, paneRuns, paneSentence)
+		m.changed()
+	}
+	m.drain()
+	if m.machine.look(m.now(), m.layout.visible(paneSystem)) {
+		m.history.touch(paneSystem)
 		m.changed()
 	}
 }
 
-// key dispatches a key: to the dialog, the text entry, the help, or the table.
+// observe keeps what only a snapshot tells: speed over time, and what was learned
+// when a change came into force.
+func (m *Model) observe(s *lab.Snapshot) {
+	for _, c := range m.history.changes {
+		if c.state == inForce && c.updates == 0 {
+			c.updates = max(1, s.Updates)
+		}
+	}
+	speed := m.history.curve(curveSpeed, 0)
+	if last, ok := speed.last(); s.StepsPerSec > 0 && (!ok || s.Step > last.step) && !m.history.begin.IsZero() {
+		wall := s.Time.Sub(m.history.begin).Seconds()
+		if !ok || wall-last.wall >= 1 {
+			m.history.record(curveSpeed, 0, sample{s.Step, wall, s.StepsPerSec})
+		}
+	}
+}
+
+// key dispatches a key: to the dialog, the text entry, the help, the picker, or the
+// table. Pasted text and several characters in one message are no keys.
 func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 	key := msg.String()
-	if msg.Paste {
+	if m.told != "" {
+		m.told = ""
+		m.changed()
+	}
+	if m.entry != nil && key != "ctrl+c" {
+		return m.entryKey(key, msg)
+	}
+	if msg.Paste || msg.Type == tea.KeyRunes && len(msg.Runes) > 1 {
 		return nil
 	}
-	if key == "alt+esc" { // two quick escapes arrive as one key
-		key = "esc"
-	}
-	if key == "ctrl+c" {
-		return m.interrupt()
-	}
 	switch {
+	case key == "ctrl+c":
+		return m.interrupt()
 	case m.dialog != nil:
 		return m.answer(key)
 	case m.help:
 		m.helpKey(key)
 		return nil
-	case m.editing != nil:
-		return m.editKey(key, msg)
+	case m.picker != nil:
+		return m.pickerKey(key)
+	}
+	if key == "alt+esc" || key == "ctrl+g" { // two quick escapes arrive as one key
+		key = "esc"
 	}
 	for _, b := range m.keys {
 		if b.matches(key, m.focus) {
-			cmd := b.action(m)
-			m.changed()
-			return cmd
+			return m.act(b)
 		}
 	}
-	return m.typed(msg)
+	return nil
+}
+
+// act does what a binding says, by key or by name.
+func (m *Model) act(b binding) tea.Cmd {
+	m.used(b.name)
+	cmd := b.action(m)
+	m.changed()
+	return cmd
 }
 
 // View is the frame: exactly as many lines as the screen has.
@@ -237,72 +356,18 @@ func (m *Model) View() string {
 	return m.frame
 }
 
-// focusNext moves the focus to the next pane that the layout shows.
-func (m *Model) focusNext() tea.Cmd     { return m.moveFocus(1) }
-func (m *Model) focusPrevious() tea.Cmd { return m.moveFocus(int(paneCount) - 1) }
-
-func (m *Model) moveFocus(by int) tea.Cmd {
-	for range paneCount {
-		m.focus = (m.focus + paneID(by)) % paneCount
-		if m.layout.kind >= tabbed || m.layout.visible(m.focus) {
-			break
-		}
-	}
-	m.relayout()
-	return nil
-}
-
-func (m *Model) toggleZoom() tea.Cmd {
-	m.zoomed = !m.zoomed
-	m.relayout()
-	return nil
-}
-
-// back peels one layer: inspection, staged values, zoom.
-func (m *Model) back() tea.Cmd {
-	switch {
-	case m.inspect[m.focus] > 0:
-		m.inspect[m.focus] = 0
-		m.history.touch(m.focus)
-	case len(m.staged) > 0:
-		clear(m.staged)
-		m.say(applied, "")
-	case m.zoomed:
-		return m.toggleZoom()
-	case m.focus == paneEvents && m.eventsUpBy > 0:
-		return m.eventsFollow()
-	}
-	return nil
-}
-
-func (m *Model) openHelp() tea.Cmd {
-	m.help, m.helpTop = true, 0
-	return nil
-}
-
-func (m *Model) helpKey(key string) {
-	switch key {
-	case "?", "esc", "q", "enter":
-		m.help = false
-	case "down", "j":
-		m.helpTop++
-	case "up", "k":
-		m.helpTop--
-	case "pgdown", " ", "f":
-		m.helpTop += m.h - 3
-	case "pgup", "b":
-		m.helpTop -= m.h - 3
-	case "home":
-		m.helpTop = 0
-	case "end", "G":
-		m.helpTop = 1 << 20
-	}
-	m.changed()
-}
-
 // say puts one line under the knobs.
 func (m *Model) say(state changeState, text string) {
 	m.message, m.messageState = text, state
 	m.history.touch(paneKnobs)
+	if text != "" && !m.layout.visible(paneKnobs) {
+		m.told = text
+	}
+	m.changed()
+}
+
+// tell puts one line at the foot of the screen, until the next key.
+func (m *Model) tell(text string) {
+	m.told = text
 	m.changed()
 }

@@ -17,21 +17,37 @@ type CharacterSet int
 const (
 	Unicode CharacterSet = iota // box drawing and blocks, no Braille
 	ASCII                       // plain ASCII only
+	Console                     // the box drawing that the Linux console's font has
 )
 
 // Reference is a published result to compare the returns with.
 type Reference struct {
-	Source    string // e.g. "paper"
-	Mean, Std float64
+	Source     string // e.g. "paper"
+	Mean, Std  float64
+	Step       int  // env steps after which it was measured
+	OtherScale bool // measured at another scale than this run's: it does not compare
 }
 
 // Options describe the run that the screen shows. Start is the only field without a
 // usable zero value.
 type Options struct {
-	Config    lab.Config // of the run: its names stand in the header, its method decides which knobs are used
-	Device    string     // with the kernel family, e.g. "cpu avx2"; "": Config.Device
-	Folder    string     // the run folder, shown while starting and in the quit dialog
-	Reference *Reference // nil: none is known
+	Config     lab.Config  // of the run: its names stand in the header, its method decides which knobs are used
+	Device     string      // with the kernel family, e.g. "cpu avx2"; "": Config.Device
+	Folder     string      // the run folder, shown while starting and in the quit dialog
+	References []Reference // the one that compares best first
+
+	// Picker, when there is one, is shown first: what it picks becomes the run.
+	Picker *Picker
+	// Plain writes lines instead of a screen, and reads commands line by line: for
+	// screen readers and logs.
+	Plain bool
+	// Replay says that Start gives a *Replay: nothing can be changed.
+	Replay bool
+	// LoadRun reads the journal of another run folder, to compare with; nil: ReadJournal.
+	LoadRun func(dir string) ([]lab.Event, error)
+
+	// Home is the folder of the user's settings; "" reads and keeps none.
+	Home string
 
 	// Start makes the lab and sets it running; it is called once, from a goroutine of
 	// its own, while the screen shows that the run is starting. An error closes the
@@ -50,6 +66,20 @@ type Options struct {
 	Output     *os.File           // nil: os.Stdout
 	Clock      func() time.Time   // nil: time.Now
 }
+
+// settings are those of the user's folder; a file that is wrong counts as none, and
+// the caller has said so before the screen opened.
+func (o Options) settings() Settings {
+	if o.Home == "" {
+		return DefaultSettings()
+	}
+	s, err := LoadSettings(o.Home)
+	if err != nil {
+		return DefaultSettings()
+	}
+	return s
+}
+
 
 func (o Options) terminal() (in, out *os.File) {
 	in, out = o.Input, o.Output

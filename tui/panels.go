@@ -22,6 +22,13 @@ func (m *Model) header(w int) string {
 	dot := t.faint.on(" " + t.glyphs.separator + " ")
 	name := t.bold.on(o.Config.Task) + dot + o.Config.Method
 	seed := t.dim.on("seed ") + fmt.Sprint(o.Config.Seed)
+	if m.options.Replay {
+		state += " " + t.staged.on("REPLAY "+t.glyphs.times+number(m.replaySpeed()))
+	}
+	if pace := m.link.pace(); pace > 0 {
+		state += " " + t.warn.on("slow line: a look every "+fmt.Sprintf("%.1f s", pace.Seconds()))
+	}
+	seed += dot + m.badge(&m.history)
 	left := state + "  " + name + dot + seed + dot + t.dim.on(m.device())
 	for _, right := range []string{
 		t.dim.on("step ") + done + " " + t.bar(m.fraction(), 24) + " " + percent + "   " + speed + "  " + updates + "   " + eta,
@@ -212,10 +219,10 @@ func (m *Model) scoresBody(w, h int) []string {
 		axis := lo + strings.Repeat(" ", max(1, d.columns*lab.Bins-width(lo)-width(hi))) + hi
 		out = append(out, strings.Repeat(" ", d.label+1)+t.dim.on(axis))
 	}
-	if h > 2*d.rows+1 && len(m.history.scores) > 1 {
+	if c := m.history.curve(curveF50, 0); h > 2*d.rows+1 && c != nil && len(c.samples) > 1 {
 		var medians []float64
-		for _, r := range m.history.scores {
-			medians = append(medians, r.median)
+		for _, s := range c.samples {
+			medians = append(medians, s.y)
 		}
 		name := t.dim.on("median of real over time ")
 		out = append(out, name+t.real.on(t.sparkline(medians, w-width(name))))
@@ -230,9 +237,9 @@ func (m *Model) scoresSoFar(w int) []string {
 	for i := range out {
 		out[i] = t.dim.on(out[i])
 	}
-	if n := len(m.history.scores); n > 0 {
-		last := m.history.scores[n-1]
-		out = append([]string{t.real.on("real") + t.dim.on("  med ") + number(last.median) + t.dim.on(" p90 ") + number(last.high)}, out...)
+	if median, ok := m.history.curve(curveF50, 0).last(); ok {
+		high, _ := m.history.curve(curveF90, 0).last()
+		out = append([]string{t.real.on("real") + t.dim.on("  med ") + number(median.y) + t.dim.on(" p90 ") + number(high.y)}, out...)
 	}
 	return out
 }
@@ -276,11 +283,11 @@ func (m *Model) histogram(name string, q *lab.Histogram, colour ink, d histogram
 
 func (m *Model) scoresNote(w int) string {
 	t := m.theme
-	n := len(m.history.scores)
-	if n == 0 {
+	last, ok := m.history.curve(curveF50, 0).last()
+	if !ok {
 		return ""
 	}
-	return longest([]string{t.dim.on("median"), t.dim.on("scored at step ") + count(m.history.scores[n-1].step)}, w)
+	return longest([]string{t.dim.on("median"), t.dim.on("scored at step ") + count(last.step)}, w)
 }
 
 // lossesBody is the newest loss of each part with its past at the evaluations.
@@ -320,9 +327,11 @@ func (m *Model) losses() []lossPart {
 	}
 	parts := []lossPart{{"critic", now.Critic, nil}, {"actor", now.Actor, nil}, {"α", now.Alpha, nil},
 		{"Q mean", now.QMean, nil}, {"ICM", now.Curiosity, nil}}
-	for _, r := range m.history.losses {
-		for i, v := range [...]float64{r.critic, r.actor, r.alpha, r.qMean, r.curiosity} {
-			parts[i].past = append(parts[i].past, v)
+	for i, name := range [...]curveName{curveCritic, curveActor, curveAlpha, curveQMean, curveCuriosity} {
+		if c := m.history.curve(name, 0); c != nil {
+			for _, v := range c.samples {
+				parts[i].past = append(parts[i].past, v.y)
+			}
 		}
 	}
 	generator := lossPart{"generator", nan, nil}

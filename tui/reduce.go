@@ -12,29 +12,48 @@ import (
 func (h *history) take(e lab.Event) {
 	h.next = e.Index + 1
 	member := max(0, e.Member)
+	if h.begin.IsZero() {
+		h.begin = e.Wall
+	}
+	wall := e.Wall.Sub(h.begin).Seconds()
+	h.clock.tick(e.Step, wall)
+	h.highest = max(h.highest, member)
+	measure := func(name curveName, y float64) { h.measure(name, member, e.Step, wall, y) }
 	line := eventLine{wall: e.Wall, step: e.Step}
 	switch b := e.Body.(type) {
 	case lab.Evaluated:
-		v := evaluation{step: e.Step, member: member, episodes: b.Episodes, mean: float64(b.ReturnMean), std: float64(b.ReturnStd)}
+		v := evaluation{step: e.Step, member: member, episodes: b.Episodes, wall: wall, mean: float64(b.ReturnMean), std: float64(b.ReturnStd)}
 		h.evaluations = append(h.evaluations, v)
-		h.touch(paneReturn, paneDormant)
+		measure(curveReturn, v.mean)
 		line.kind = "eval"
 		mean, std := spreadOf(v.mean, v.std)
 		line.text = fmt.Sprintf("return %s ± %s over %d episodes", mean, std, v.episodes)
 	case lab.Dormant:
 		h.dormant = append(h.dormant, dormancy{e.Step, member, float64(b.Ratio), float64(b.RatioDrM), float64(b.Tau)})
-		h.touch(paneReturn, paneDormant)
+		measure(curveSokar, float64(b.Ratio))
+		measure(curveDrM, float64(b.RatioDrM))
 		return
 	case lab.Scores:
-		h.scores = append(h.scores, scoring{step: e.Step, median: quantile(b.Quantiles, 1), high: quantile(b.Quantiles, 2)})
+		for i, name := range []curveName{curveF10, curveF50, curveF90} {
+			measure(name, quantile(b.Quantiles, i))
+		}
 		h.touch(paneScores)
 		return
 	case lab.Losses:
-		h.losses = append(h.losses, lossRecord{e.Step, optional(b.Critic), optional(b.Actor), optional(b.Alpha), optional(b.QMean), optional(b.Curiosity)})
+		for name, v := range map[curveName]*run.Float{curveCritic: b.Critic, curveActor: b.Actor, curveAlpha: b.Alpha, curveQMean: b.QMean, curveCuriosity: b.Curiosity} {
+			measure(name, optional(v))
+		}
 		h.touch(paneLosses)
 		return
+	case lab.Perf:
+		measure(curveSpeed, float64(b.StepsPerSec))
+		return
+	case lab.Noted:
+		h.notes = append(h.notes, note{e.Step, wall, b.Text})
+		h.touch(chartPanes...)
+		line.kind, line.text = "note", b.Text
 	case lab.Refit:
-		line.kind, line.text = "refit", h.takeRefit(e.Step, b)
+		line.kind, line.text = "refit", h.takeRefit(e.Step, wall, b)
 	case lab.KnobChanged:
 		h.takeKnob(e, b)
 		return
@@ -57,8 +76,6 @@ func remark(body any) (kind, text string, worry bool) {
 	switch b := body.(type) {
 	case lab.Start:
 		return "start", fmt.Sprintf("%s %s %s, seed %d, %s", b.Task, b.Method, b.Scale, b.Seed, b.Device), false
-	case lab.Noted:
-		return "note", b.Text, false
 	case lab.Failed:
 		return "failed", b.Error, true
 	case lab.Done:
@@ -82,9 +99,10 @@ func by(who string) string {
 	return "by " + who
 }
 
-func (h *history) takeRefit(step int, b lab.Refit) string {
-	h.refits = append(h.refits, refit{step: step, steps: b.Steps, generated: b.Generated, loss: optional(b.Loss)})
-	h.touch(paneLosses)
+func (h *history) takeRefit(step int, wall float64, b lab.Refit) string {
+	h.refits = append(h.refits, refit{step: step, steps: b.Steps, generated: b.Generated, loss: optional(b.Loss), seconds: float64(b.Obs.Seconds)})
+	h.measure(curveGenerator, 0, step, wall, optional(b.Loss))
+	h.touch(paneLosses, paneGenerator)
 	cost := ""
 	if s := float64(b.Obs.Seconds); s > 0 {
 		cost = ", " + duration(seconds(s))
@@ -100,13 +118,18 @@ func (h *history) takeKnob(e lab.Event, b lab.KnobChanged) {
 	c := h.pending(b.Obs.Ref)
 	if c == nil {
 		c = &change{askedStep: -1}
-		h.record(c, e)
+		h.list(c, e)
 	}
 	c.number, c.knob, c.class = b.ID, b.Knob, b.Class
 	c.from, c.to = b.From, b.To
 	c.now, c.undoes, c.why = b.Now, b.Obs.Undoes, b.Hint
 	c.state, c.appliedStep, c.wall = applied, b.Position.Step, e.Wall
-	h.touch(paneKnobs, paneEvents, paneReturn, paneDormant)
+	c.scheduled = b.Obs.By == "schedule"
+	if c.knob == "utd" {
+		h.clock.changes = append(h.clock.changes, utdChange{c.appliedStep, c.to.Number})
+	}
+	h.touch(paneKnobs, paneEvents)
+	h.touch(chartPanes...)
 }
 
 func (h *history) takeInForce(step int, b lab.InForce) {
@@ -115,21 +138,22 @@ func (h *history) takeInForce(step int, b lab.InForce) {
 			c.state, c.forceStep, c.why = inForce, step, ""
 		}
 	}
-	h.touch(paneKnobs, paneEvents, paneReturn, paneDormant)
+	h.touch(paneKnobs, paneEvents)
+	h.touch(chartPanes...)
 }
 
 func (h *history) takeRefused(e lab.Event, b lab.Refused) {
 	c := h.pending(b.Ref)
 	if c == nil {
 		c = &change{askedStep: -1, knob: b.Knob, to: lab.Choice(b.Value)}
-		h.record(c, e)
+		h.list(c, e)
 	}
 	c.state, c.why = refused, b.Reason
 	h.touch(paneKnobs, paneEvents)
 }
 
-// record lists a change and gives it its line.
-func (h *history) record(c *change, e lab.Event) {
+// list lists a change and gives it its line.
+func (h *history) list(c *change, e lab.Event) {
 	h.changes = append(h.changes, c)
 	h.add(eventLine{wall: e.Wall, step: e.Step, kind: "knob", change: c})
 }

@@ -60,9 +60,12 @@ const grace = 2 * time.Second
 // on.
 func Run(ctx context.Context, o Options) (Outcome, error) {
 	in, out := o.terminal()
+	if o.Plain || os.Getenv("TERM") == "dumb" {
+		return runPlain(ctx, o, in, out)
+	}
 	before, err := term.GetState(int(in.Fd()))
 	if err != nil {
-		return Failed, fmt.Errorf("open the screen: standard input is no terminal; use pgrlab train")
+		return Failed, errNoTerminal
 	}
 	defer term.Restore(int(in.Fd()), before)
 
@@ -71,11 +74,17 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	defer stop()
 
 	m := New(o)
+	m.link = &link{}
+	m.applySettings()
+	if c, err := startCapture(capturePath(o)); err == nil { // without it, stderr stays on the terminal
+		m.stderr = c
+		defer c.stop()
+	}
 	program := tea.NewProgram(m,
 		tea.WithAltScreen(), tea.WithFPS(framesPerSecond),
 		tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithFilter(dropSuspend),
 		tea.WithInput(&screenInput{in, hangup.do}),
-		tea.WithOutput(&screenOutput{File: out, lost: hangup.do}))
+		tea.WithOutput(&screenOutput{File: out, lost: hangup.do, link: m.link}))
 	ended := make(chan error, 1)
 	go func() { ended <- runProgram(program) }()
 
@@ -114,7 +123,7 @@ func (e *panicError) Error() string {
 
 // restoreSequence undoes what the screen did to a terminal whose program cannot do
 // it any more: synchronized output, alternate screen, hidden cursor, pasting.
-const restoreSequence = endUpdate + "\x1b[?1049l\x1b[?25h\x1b[?2004l\x1b[0m"
+const restoreSequence = endUpdate + "\x1b[?1002l\x1b[?1006l\x1b[?1049l\x1b[?25h\x1b[?2004l\x1b[0m"
 
 // outcome reads the end of the program. After a hang-up or the end of ctx the
 // program may still hold the model, so that nothing of it is read.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 )
 
 // The escape sequences of synchronized output: a terminal that knows mode 2026
@@ -20,6 +21,7 @@ const (
 type screenOutput struct {
 	*os.File
 	lost func(error)
+	link *link
 	mu   sync.Mutex
 	buf  []byte
 }
@@ -28,9 +30,13 @@ func (o *screenOutput) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.buf = append(append(append(o.buf[:0], beginUpdate...), p...), endUpdate...)
+	begin := time.Now()
 	if _, err := o.File.Write(o.buf); err != nil {
 		o.lost(err)
 		return 0, err
+	}
+	if o.link != nil {
+		o.link.wrote(len(o.buf), time.Since(begin))
 	}
 	return len(p), nil
 }

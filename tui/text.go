@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -290,4 +291,19 @@ func (t *theme) boxTop(title, note string, w int, border, name ink) string {
 		used += width(note) + 4
 	}
 	return left + border.on(strings.Repeat(g.horizontal, max(0, w-used))) + right
+}
+
+// lastOf is the last of values, or NaN.
+func lastOf(values []float64) float64 {
+	if len(values) == 0 {
+		return nan()
+	}
+	return values[len(values)-1]
+}
+
+func nan() float64 { return math.NaN() }
+
+// sortBy sorts by a key, equal ones as they were.
+func sortBy[T any](all []T, key func(T) int) {
+	sort.SliceStable(all, func(i, j int) bool { return key(all[i]) < key(all[j]) })
 }

@@ -26,8 +26,10 @@ func (i ink) on(s string) string {
 // theme is every colour and glyph of one screen. Its styles come from one renderer,
 // so that screens for different terminals can live in one process.
 type theme struct {
-	glyphs glyphs
-	chart  chart.Glyphs
+	renderer *lipgloss.Renderer
+	set      CharacterSet
+	glyphs   glyphs
+	chart    chart.Glyphs
 
 	text, bold, dim, faint     ink
 	title, titleFocus          ink
@@ -35,7 +37,7 @@ type theme struct {
 	good, warn, bad            ink
 	accent, staged, key        ink
 	barFull, barRest           ink
-	selected                   ink
+	selected, cursor           ink
 	stateRun, statePause       ink
 	stateStop, stateStart      ink
 	series                     [4]ink
@@ -80,6 +82,17 @@ func asciiGlyphs() glyphs {
 	}
 }
 
+// consoleGlyphs are those that the font of the Linux console has.
+func consoleGlyphs() glyphs {
+	g := unicodeGlyphs()
+	g.topLeft, g.topRight, g.bottomLeft, g.bottomRight = "┌", "┐", "└", "┘"
+	g.barLeft, g.barRight, g.parts = "[", "]", []string{"▌"}
+	g.blocks = []string{"_", "▄", "▄", "█"}
+	g.cursor, g.dot, g.ring, g.cross, g.check, g.wait = ">", "•", "o", "x", "√", "..."
+	g.ellipsis, g.pause, g.play = "~", "=", "•"
+	return g
+}
+
 // Two tones of each colour: for dark and for light backgrounds. The hues are those
 // of Okabe and Ito's palette, which people with colour blindness can tell apart;
 // nothing on the screen is said by colour alone.
@@ -115,6 +128,7 @@ func newTheme(r *lipgloss.Renderer, set CharacterSet) *theme {
 		good: mk(colour("green")), warn: mk(colour("orange")), bad: mk(colour("red").Bold(true)),
 		accent: mk(colour("sky")), staged: mk(colour("yellow").Bold(true)), key: mk(colour("sky").Bold(true)),
 		barFull: mk(colour("sky")), barRest: mk(colour("faint")),
+		cursor:   mk(r.NewStyle().Reverse(true)),
 		selected: mk(r.NewStyle().Background(palette["bar"][tone]).Bold(true)),
 		stateRun: mk(colour("green").Bold(true)), statePause: mk(colour("orange").Bold(true)),
 		stateStop: mk(colour("red").Bold(true)), stateStart: mk(colour("sky").Bold(true)),
@@ -122,9 +136,13 @@ func newTheme(r *lipgloss.Renderer, set CharacterSet) *theme {
 		real:   mk(colour("sky")), synthetic: mk(colour("orange")), reference: mk(colour("purple")),
 		marker: mk(colour("faint")), markerNumber: mk(colour("yellow").Bold(true)),
 	}
-	if set == ASCII {
+	switch set {
+	case ASCII:
 		t.glyphs, t.chart = asciiGlyphs(), chart.ASCII()
+	case Console:
+		t.glyphs, t.chart = consoleGlyphs(), chart.Console()
 	}
+	t.renderer, t.set = r, set
 	return t
 }
 
@@ -145,6 +163,8 @@ func (t *theme) paint(r chart.Role, s string) string {
 		return t.accent.on(s)
 	case chart.ReferenceBracket:
 		return t.reference.on(s)
+	case chart.ReferenceFaint:
+		return t.faint.on(s)
 	default:
 		return s
 	}
@@ -166,4 +186,33 @@ func darkBackground(v string) bool {
 	parts := strings.Split(v, ";")
 	n, err := strconv.Atoi(parts[len(parts)-1])
 	return err != nil || n < 7 || n == 8
+}
+
+// applySettings takes the colours and glyphs of the settings.
+func (m *Model) applySettings() {
+	switch m.settings.Glyphs {
+	case "ascii":
+		m.options.Characters = ASCII
+	case "console":
+		m.options.Characters = Console
+	case "unicode":
+		m.options.Characters = Unicode
+	}
+	m.theme.set = m.options.Characters
+	m.retheme()
+}
+
+// retheme takes the colours of the settings' theme.
+func (m *Model) retheme() {
+	r := m.theme.renderer
+	switch m.settings.Theme {
+	case "dark":
+		r.SetHasDarkBackground(true)
+	case "light":
+		r.SetHasDarkBackground(false)
+	default:
+		r.SetHasDarkBackground(darkBackground(os.Getenv("COLORFGBG")))
+	}
+	m.theme = newTheme(r, m.theme.set)
+	m.relayout()
 }

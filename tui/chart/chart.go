@@ -54,8 +54,9 @@ type Chart struct {
 	Log        bool      // the vertical axis is logarithmic: values that are not positive are gaps
 	Glyphs     Glyphs    // Unicode() or ASCII(); the zero value means Unicode()
 	FormatX    func(float64) string
-	FormatY    func(v, step float64) string // step is the distance of two labels
-	Paint      func(Role, string) string    // colours a piece; nil leaves it plain
+	Ticks      func(lo, hi float64, most int) []float64 // places of the labels below; nil: multiples of a round number
+	FormatY    func(v, step float64) string             // step is the distance of two labels
+	Paint      func(Role, string) string                // colours a piece; nil leaves it plain
 }
 
 // Least room for labels, and what must remain for the plot.
@@ -281,7 +282,14 @@ func (c *Chart) drawAxes(to *canvas, l layout, labels []string, x0, x1 float64) 
 	for x := range l.width {
 		to.set(l.left+x, l.axisRow, c.Glyphs.floor, Role{Kind: AxisLine})
 	}
-	for _, v := range roundTicks(x0, x1, max(2, l.width/9)) {
+	ticks := c.Ticks
+	if ticks == nil {
+		ticks = roundTicks
+	}
+	for _, v := range ticks(x0, x1, max(2, l.width/9)) {
+		if !finite(v) || v < x0 || v > x1 {
+			continue
+		}
 		label := c.formatX(v)
 		n := textWidth(label)
 		x := l.left + columnOf(v, x0, x1, l.width)

@@ -13,12 +13,12 @@ import (
 	"golang.org/x/term"
 
 	"pgrlab/core/lab"
-	"pgrlab/presets"
 	"pgrlab/tui"
 )
 
 func labCommand(d Deps) *cobra.Command {
 	var r runFlags
+	var lines bool
 	c := &cobra.Command{
 		Use:   "pgrlab [flags]",
 		Short: "a terminal lab for prioritized generative replay",
@@ -29,25 +29,35 @@ finds interesting, and generates more; the agent learns from both. On the screen
 you switch F, the guidance ω and the synthetic share r, and see at once what that
 does to the return and to the dormant neurons.
 
-Without flags it opens preset demo: something to see within minutes.`,
-		Example: `  pgrlab                                              the demo
+Without flags it asks what to run, with preset demo under the cursor: something to
+see within minutes.`,
+		Example: `  pgrlab                                              choose, or enter for the demo
   pgrlab --task cheetah-run --method pgr-curiosity --scale cpu
   pgrlab --preset demo --method sac                   the same without synthetic data
   pgrlab --preset demo --at 10000:relevance=td!       F changes by itself at step 10,000
   pgrlab train --preset demo                          without a screen`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if !isTerminal(c.InOrStdin()) || !isTerminal(c.OutOrStdout()) {
-				return usagef("needs a terminal: ssh -t, or pgrlab train")
+			if !lines && (!isTerminal(c.InOrStdin()) || !isTerminal(c.OutOrStdout())) {
+				return usagef("needs a terminal: ssh -t, pgrlab train, or --plain")
+			}
+			if c.Flags().NFlag() == 0 {
+				return pickOnScreen(c.Context(), d, c.ErrOrStderr())
+			}
+			home, err := settingsHome(c.ErrOrStderr())
+			if err != nil {
+				return err
 			}
 			s, err := r.open(d, time.Now())
 			if err != nil {
 				return err
 			}
+			s.home, s.lines = home, lines
 			return s.onScreen(c.Context(), c.ErrOrStderr())
 		},
 	}
 	r.bind(c)
+	c.Flags().BoolVar(&lines, "plain", false, "lines instead of a screen: for screen readers and logs")
 	return c
 }
 
@@ -65,6 +75,12 @@ func (s *session) onScreen(parent context.Context, w io.Writer) error {
 	defer stop()
 	begin := newBeginning(func() error { return s.start(ctx, lab.FaultPause) })
 	outcome, err := s.deps.Screen(ctx, s.options(begin))
+	return s.afterScreen(ctx, begin, outcome, err, w, say)
+}
+
+// afterScreen goes on with a run whose screen has closed: without a screen, or to
+// its end.
+func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui.Outcome, err error, w io.Writer, say <-chan string) error {
 	if startErr, begun := begin.end(); !begun || startErr != nil {
 		s.discard()
 		if err == nil {
@@ -107,7 +123,8 @@ func (s *session) over() bool {
 // options describe the session to the screen.
 func (s *session) options(begin *beginning) tui.Options {
 	o := tui.Options{
-		Config: s.config, Folder: s.folder.Dir(), Characters: characters(),
+		Config: s.config, Folder: s.folder.Dir(), Characters: characters(), References: references(s.config),
+		Home: s.home, Plain: s.lines,
 		Draw: s.deps.drawing(s.config.Task),
 		Start: func() (tui.Lab, error) {
 			if err := begin.do(); err != nil {
@@ -119,14 +136,18 @@ func (s *session) options(begin *beginning) tui.Options {
 	if s.deps.Kernels != nil {
 		o.Device = s.config.Device + " " + s.deps.Kernels().Family
 	}
-	if r, ok := presets.Reference(s.config.Task, s.config.Method); ok {
-		o.Reference = &tui.Reference{Source: "paper", Mean: r.Mean, Std: r.Std}
-	}
 	return o
 }
 
-// characters is the set that the locale can show.
+// characters is the set that the locale and the terminal can show.
 func characters() tui.CharacterSet {
+	if set := localeCharacters(); set == tui.ASCII || os.Getenv("TERM") != "linux" {
+		return set
+	}
+	return tui.Console
+}
+
+func localeCharacters() tui.CharacterSet {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToUpper(os.Getenv(name)); v != "" {
 			if strings.Contains(v, "UTF-8") || strings.Contains(v, "UTF8") {

@@ -20,6 +20,8 @@ type session struct {
 	config  lab.Config
 	task    lab.Task
 	threads int
+	home    string // of the user's settings
+	lines   bool   // lines instead of a screen
 	folder  *run.Folder
 
 	lab   *lab.Lab                // once started
@@ -119,9 +121,25 @@ func (s *session) summary() []string {
 	dir := s.folder.Dir()
 	return []string{
 		said,
+		badge(s.lab.Events(0)),
 		"run folder: " + dir,
-		"again: pgrlab --preset " + filepath.Join(dir, run.ConfigName),
+		"look again: pgrlab replay " + dir,
+		"run again: pgrlab --preset " + filepath.Join(dir, run.ConfigName),
 	}
+}
+
+// badge says whether people changed knobs while the run went on.
+func badge(events []lab.Event) string {
+	n := 0
+	for _, e := range events {
+		if k, ok := e.Body.(lab.KnobChanged); ok && k.Obs.By != "schedule" {
+			n++
+		}
+	}
+	if n == 0 {
+		return "CLEAN: no knob was touched while it ran"
+	}
+	return fmt.Sprintf("TOUCHED ×%d: knobs were changed while it ran", n)
 }
 
 // returns are the highest and the latest mean return of the evaluations.

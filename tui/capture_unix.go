@@ -1,0 +1,80 @@
+//go:build unix
+
+package tui
+
+import (
+	"bytes"
+	"os"
+	"runtime/debug"
+
+	"golang.org/x/sys/unix"
+)
+
+// capture keeps what anything in the process writes to stderr away from the screen:
+// it goes into a file, whose new lines the events show. A crash of the runtime is
+// written to the terminal as well.
+type capture struct {
+	file  *os.File
+	read  int64
+	rest  []byte
+	saved int // the terminal's stderr
+}
+
+// startCapture redirects stderr to a file; an error means that it stays as it is.
+func startCapture(path string) (*capture, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	saved, err := unix.Dup(unix.Stderr)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	unix.CloseOnExec(saved)
+	terminal := os.NewFile(uintptr(saved), "stderr")
+	_ = debug.SetCrashOutput(terminal, debug.CrashOptions{}) // without it the file alone has it
+	if err := unix.Dup2(int(f.Fd()), unix.Stderr); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &capture{file: f, read: info.Size(), saved: saved}, nil
+}
+
+// lines are those written since the last call.
+func (c *capture) lines() []string {
+	var out []string
+	buf := make([]byte, 4096)
+	for {
+		n, err := c.file.ReadAt(buf, c.read)
+		c.read += int64(n)
+		c.rest = append(c.rest, buf[:n]...)
+		if err != nil || n == 0 {
+			break
+		}
+	}
+	for {
+		line, rest, found := bytes.Cut(c.rest, []byte("\n"))
+		if !found {
+			return out
+		}
+		out = append(out, string(bytes.TrimRight(line, "\r")))
+		c.rest = rest
+	}
+}
+
+// stop gives stderr back to the terminal; a file that stayed empty goes.
+func (c *capture) stop() {
+	_ = debug.SetCrashOutput(nil, debug.CrashOptions{})
+	_ = unix.Dup2(c.saved, unix.Stderr)
+	_ = unix.Close(c.saved)
+	if info, err := c.file.Stat(); err == nil && info.Size() == 0 {
+		os.Remove(c.file.Name())
+	}
+	c.file.Close()
+}

@@ -1,0 +1,180 @@
+package command
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui"
+)
+
+// An opener makes the run that the picker of the screen chooses, at most one.
+type opener struct {
+	deps Deps
+	ctx  context.Context // of the run
+
+	mu    sync.Mutex
+	over  bool // the screen is gone: open nothing any more
+	s     *session
+	begin *beginning
+}
+
+// pickOnScreen lets a person choose what to run, and shows it.
+func pickOnScreen(parent context.Context, d Deps, w io.Writer) error {
+	say := make(chan string, 8)
+	ctx, stop := startWatch(parent, func() {}, func(text string) { offer(say, text) })
+	defer stop()
+	o := &opener{deps: d, ctx: ctx}
+	home, err := settingsHome(w)
+	if err != nil {
+		return err
+	}
+	outcome, err := d.Screen(ctx, tui.Options{Picker: o.picker(), Characters: characters(), Home: home})
+	s, begin := o.end()
+	if s == nil {
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		return err
+	}
+	return s.afterScreen(ctx, begin, outcome, err, w, say)
+}
+
+// end is what was opened; nothing is opened afterwards.
+func (o *opener) end() (*session, *beginning) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.over = true
+	return o.s, o.begin
+}
+
+func (o *opener) picker() *tui.Picker {
+	return &tui.Picker{
+		Presets: items(presets.Presets()), Tasks: o.tasks(), Methods: items(presets.Methods()), Scales: items(presets.Scales()),
+		Devices: o.devices(),
+		Resolve: func(c tui.Picks) (lab.Config, error) {
+			config, _, err := pickFlags(c).settle(o.deps)
+			return config, err
+		},
+		Open:   o.open,
+		Recent: func() []tui.Recent { return tui.RecentRuns(runsRoot(), 20) },
+	}
+}
+
+func items(entries []presets.Entry) []tui.Item {
+	var all []tui.Item
+	for _, e := range entries {
+		all = append(all, tui.Item(e))
+	}
+	return all
+}
+
+func (o *opener) tasks() []tui.Item {
+	var all []tui.Item
+	for _, t := range o.deps.Tasks {
+		all = append(all, tui.Item{Name: t.Name, Doc: t.Doc})
+	}
+	return all
+}
+
+func (o *opener) devices() []tui.Item {
+	var all []tui.Item
+	for _, v := range deviceValues(o.deps) {
+		if v.Usable {
+			all = append(all, tui.Item{Name: v.Name, Doc: v.Doc})
+		}
+	}
+	return all
+}
+
+// pickFlags are the flags that mean what was picked.
+func pickFlags(c tui.Picks) *runFlags {
+	return &runFlags{preset: c.Preset, task: c.Task, method: c.Method, scale: c.Scale, device: c.Device, seed: c.Seed,
+		changed: func(name string) bool { return name == "seed" }}
+}
+
+// open makes the session that was picked, or the replay of an earlier run.
+func (o *opener) open(c tui.Picks) (tui.Options, error) {
+	if c.Reopen != "" {
+		return replayOptions(c.Reopen, replayAtOnce)
+	}
+	s, err := pickFlags(c).open(o.deps, time.Now())
+	if err != nil {
+		return tui.Options{}, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.over {
+		s.folder.Close()
+		s.discard()
+		return tui.Options{}, context.Canceled
+	}
+	o.s, o.begin = s, newBeginning(func() error { return s.start(o.ctx, lab.FaultPause) })
+	return s.options(o.begin), nil
+}
+
+// replayAtOnce is a speed at which a run is over before it is seen.
+const replayAtOnce = 1e6
+
+// replayOptions describe a run of the past to the screen.
+func replayOptions(dir string, speed float64) (tui.Options, error) {
+	file := filepath.Join(dir, run.ConfigName)
+	doc, err := os.ReadFile(file)
+	if err != nil {
+		return tui.Options{}, usagef("replay: %s is no run folder: it has no %s", dir, run.ConfigName)
+	}
+	config, err := presets.Decode(file, doc)
+	if err != nil {
+		return tui.Options{}, err
+	}
+	return tui.Options{
+		Config: config, Folder: dir, Replay: true, References: references(config),
+		Start: func() (tui.Lab, error) {
+			events, err := tui.ReadJournal(dir)
+			if err != nil {
+				return nil, err
+			}
+			r, err := tui.NewReplay(config, dir, events, speed, nil)
+			if err != nil {
+				return nil, err // not r: a nil pointer in an interface is not nil
+			}
+			return r, nil
+		},
+	}, nil
+}
+
+// references are the published results for a run's task and method.
+func references(c lab.Config) []tui.Reference {
+	r, ok := presets.Reference(c.Task, c.Method)
+	if !ok {
+		return nil
+	}
+	return []tui.Reference{{Source: "paper", Mean: r.Mean, Std: r.Std, Step: r.Steps, OtherScale: c.Scale != "paper" && c.Scale != "release"}}
+}
+
+// runsRoot is the folder of the runs that were not told where to go.
+func runsRoot() string {
+	if root := os.Getenv(runsVariable); root != "" {
+		return root
+	}
+	return "runs"
+}
+
+// settingsHome is the user's folder of settings; wrong settings are the user's to
+// mend before the screen covers the terminal.
+func settingsHome(io.Writer) (string, error) {
+	home := tui.Home()
+	if home == "" {
+		return "", nil
+	}
+	if _, err := tui.LoadSettings(home); err != nil {
+		return "", asUsage(err)
+	}
+	return home, nil
+}

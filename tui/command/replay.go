@@ -1,0 +1,46 @@
+package command
+
+import (
+	"github.com/spf13/cobra"
+
+	"pgrlab/tui"
+)
+
+func replayCommand(d Deps) *cobra.Command {
+	var speed float64
+	var lines bool
+	c := &cobra.Command{
+		Use:   "replay DIR",
+		Short: "play a run's journal through the screen",
+		Long: `Plays the journal of a run folder through the same screen that the run had: space
+pauses, < and > wind, ( and ) change the speed. Nothing can be changed and nothing is
+written.`,
+		Example: `  pgrlab replay runs/2026-11-21-cheetah-run-pgr-curiosity-s0
+  pgrlab replay runs/first --speed 600`,
+		Args: exactArgs(1, "one run folder"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if !(speed > 0) {
+				return usagef("pgrlab replay: --speed is %g: want more than 0", speed)
+			}
+			if !lines && (!isTerminal(c.InOrStdin()) || !isTerminal(c.OutOrStdout())) {
+				return usagef("needs a terminal: ssh -t, or --plain")
+			}
+			o, err := replayOptions(args[0], speed)
+			if err != nil {
+				return err
+			}
+			if o.Home, err = settingsHome(c.ErrOrStderr()); err != nil {
+				return err
+			}
+			o.Characters, o.Plain = characters(), lines
+			outcome, err := d.Screen(c.Context(), o)
+			if err == nil && outcome == tui.Cancelled {
+				err = c.Context().Err()
+			}
+			return err
+		},
+	}
+	c.Flags().Float64Var(&speed, "speed", 60, "seconds of the run `N` in a second")
+	c.Flags().BoolVar(&lines, "plain", false, "lines instead of a screen: for screen readers and logs")
+	return c
+}

@@ -1,0 +1,57 @@
+package tui
+
+import (
+	"sync"
+	"time"
+)
+
+// slow is how long writing one frame may take on average before the screen looks at
+// the run less often.
+const slow = 60 * time.Millisecond
+
+// link is what is known of the line to the terminal: how long writing to it takes.
+// A terminal, or a connection, that is full makes writes wait.
+type link struct {
+	mu    sync.Mutex
+	took  time.Duration // of a write, averaged
+	bytes int64
+	shown time.Duration // pace when it was last asked for
+}
+
+// wrote notes one write.
+func (l *link) wrote(n int, took time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.bytes += int64(n)
+	l.took += (took - l.took) / 4
+}
+
+// longestPace is the longest time between two frames, however slow the line is.
+const longestPace = 3 * time.Second
+
+// pace is the least time between two looks that the line carries: three times what
+// a frame takes to write, so that keys find it free.
+func (l *link) pace() time.Duration {
+	if l == nil {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.took < slow {
+		return 0
+	}
+	return min(longestPace, 3*l.took)
+}
+
+// changedPace says whether the pace is no longer the one of the last time.
+func (l *link) changedPace() bool {
+	if l == nil {
+		return false
+	}
+	pace := l.pace().Round(100 * time.Millisecond)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	changed := pace != l.shown
+	l.shown = pace
+	return changed
+}

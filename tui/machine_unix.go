@@ -1,0 +1,19 @@
+//go:build unix
+
+package tui
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// processTime is the processor time of this process so far; −1 where it is not
+// known.
+func processTime() time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return -1
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

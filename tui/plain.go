@@ -1,0 +1,206 @@
+package tui
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
+)
+
+// plainEvery is the time between two status lines that nobody asked for.
+const plainEvery = time.Minute
+
+// plain is the screen as lines, for screen readers, for logs and for terminals
+// without a cursor: what happens is written once, below what was written before,
+// and commands are those of the palette, one a line.
+type plain struct {
+	*Model
+	out     io.Writer
+	printed int                     // event lines written
+	states  map[*change]changeState // of changes, as written
+	said    time.Time               // of the last status
+	asked   *dialog                 // as written
+	quit    bool
+}
+
+// runPlain shows a run as lines until input ends, a command leaves or ctx ends.
+func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outcome, error) {
+	r := lipgloss.NewRenderer(out)
+	r.SetColorProfile(termenv.Ascii)
+	o.Renderer, o.Picker = r, nil
+	p := &plain{Model: New(o), out: out, states: map[*change]changeState{}}
+	p.w, p.h = 200, 50
+	p.relayout()
+	messages := make(chan tea.Msg, 16)
+	p.do(ctx, p.start(), messages)
+	lines := readLines(ctx, in)
+	tick := time.NewTicker(250 * time.Millisecond)
+	defer tick.Stop()
+	fmt.Fprintln(out, "pgrlab, one line per event. Type help, status, guidance 3, pause, note TEXT, quit.")
+	for !p.quit {
+		select {
+		case <-ctx.Done():
+			return Cancelled, nil
+		case line, open := <-lines:
+			if !open {
+				return HungUp, nil
+			}
+			p.do(ctx, p.typed(line), messages)
+		case msg := <-messages:
+			if _, ok := msg.(tea.QuitMsg); ok {
+				p.quit = true
+				break
+			}
+			_, cmd := p.Update(msg)
+			p.do(ctx, cmd, messages)
+		case <-tick.C:
+			p.poll()
+		}
+		p.write()
+	}
+	switch {
+	case p.startErr != nil:
+		return Failed, p.startErr
+	case p.stopRequested:
+		return StopRequested, nil
+	default:
+		return Detached, nil
+	}
+}
+
+// readLines delivers the lines of in; the channel closes at its end.
+func readLines(ctx context.Context, in io.Reader) <-chan string {
+	out := make(chan string)
+	go func() {
+		defer close(out)
+		s := bufio.NewScanner(in)
+		for s.Scan() {
+			select {
+			case out <- s.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}
+
+// do runs a command of the model beside the loop.
+func (p *plain) do(ctx context.Context, cmd tea.Cmd, messages chan<- tea.Msg) {
+	if cmd == nil {
+		return
+	}
+	go func() {
+		switch msg := cmd().(type) {
+		case nil:
+		case tea.BatchMsg:
+			for _, c := range msg {
+				p.do(ctx, c, messages)
+			}
+		default:
+			select {
+			case messages <- msg:
+			case <-ctx.Done():
+			}
+		}
+	}()
+}
+
+// typed is a line of input: the answer to an open question, or a command.
+func (p *plain) typed(line string) tea.Cmd {
+	line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), ":"))
+	if p.dialog != nil {
+		key := line
+		if key == "" {
+			key = "enter"
+		}
+		if !p.dialog.has(key) {
+			key = "esc"
+		}
+		p.asked = nil
+		return p.answer(key)
+	}
+	switch line {
+	case "":
+		return nil
+	case "status", "s":
+		p.status()
+		return nil
+	case "help", "?":
+		for _, l := range p.helpLines(100) {
+			fmt.Fprintln(p.out, l)
+		}
+		return nil
+	case "note", "filter", "edit", "palette", "at":
+		fmt.Fprintln(p.out, line+" takes its text on the same line, as: note the run looks stuck")
+		return nil
+	}
+	cmd := p.command(line)
+	later := p.later
+	p.later = nil
+	return tea.Batch(cmd, later)
+}
+
+// write brings the output up to date with what happened.
+func (p *plain) write() {
+	for ; p.printed < len(p.history.lines); p.printed++ {
+		l := p.history.lines[p.printed]
+		if l.change == nil {
+			fmt.Fprintln(p.out, strings.TrimRight(p.eventText(l, 1000), " "))
+		}
+	}
+	for _, c := range p.history.changes {
+		if state, ok := p.states[c]; !ok || state != c.state {
+			p.states[c] = c.state
+			fmt.Fprintln(p.out, strings.TrimRight(p.eventText(eventLine{wall: c.wall, step: c.askedStep, kind: "knob", change: c}, 1000), " "))
+		}
+	}
+	if p.message != "" {
+		fmt.Fprintln(p.out, p.message)
+		p.message = ""
+	}
+	if p.told != "" {
+		fmt.Fprintln(p.out, p.told)
+		p.told = ""
+	}
+	if d := p.dialog; d != nil && d != p.asked {
+		p.asked = d
+		fmt.Fprintln(p.out, d.title)
+		for _, l := range d.lines {
+			fmt.Fprintln(p.out, "  "+l)
+		}
+		for _, c := range d.choices {
+			fmt.Fprintf(p.out, "  type %s: %s\n", c.key, c.label)
+		}
+	}
+	if p.snap != nil && p.now().Sub(p.said) >= plainEvery && !p.paused() {
+		p.status()
+	}
+}
+
+// status is where the run stands, in a line.
+func (p *plain) status() {
+	p.said = p.now()
+	if p.snap == nil {
+		fmt.Fprintln(p.out, "starting")
+		return
+	}
+	text := p.snap.State.String() + ": " + p.spelled(p.sentence())
+	if p.snap.Phase != 0 && p.snap.PhaseTotal > 1 {
+		text += fmt.Sprintf(" Now %s, %s of %s.", p.phase(), count(p.snap.PhaseDone), count(p.snap.PhaseTotal))
+	}
+	if p.snap.ETA > 0 {
+		text += " " + duration(p.snap.ETA) + " to go."
+	}
+	fmt.Fprintln(p.out, text)
+}
+
+// errNoTerminal says that there is nothing to show a screen on.
+var errNoTerminal = errors.New("open the screen: standard input is no terminal; use pgrlab train, or --plain")

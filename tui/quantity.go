@@ -1,0 +1,130 @@
+package tui
+
+import (
+	"math"
+
+	"pgrlab/tui/chart"
+)
+
+// quantity is what a chart cell can show.
+type quantity struct {
+	id      string // as the command "show" takes it
+	title   string
+	about   string // the title's end where there is room
+	lines   []line
+	dots    bool      // single measurements matter: dots, and a smoothing line
+	include []float64 // values that the vertical axis contains
+	empty   string    // the dim line where there is nothing yet
+}
+
+// line is one curve of a quantity and what the legend calls it.
+type line struct {
+	curve curveName
+	label string
+}
+
+// quantities are what the cells cycle through, in this order.
+var quantities = []quantity{
+	{id: "return", title: "RETURN", lines: []line{{curveReturn, "return"}}, dots: true, include: []float64{0}, empty: "no evaluation yet"},
+	{id: "dormant", title: "DORMANT RATIO", about: "policy", lines: []line{{curveSokar, "Sokar"}, {curveDrM, "DrM"}}, include: []float64{0, 0.05}, empty: "measured at each evaluation"},
+	{id: "losses", title: "LOSSES", lines: []line{{curveCritic, "critic"}, {curveCuriosity, "ICM"}, {curveGenerator, "generator"}}, empty: "measured at each evaluation"},
+	{id: "q", title: "Q", about: "mean over the batch", lines: []line{{curveQMean, "Q mean"}, {curveActor, "actor loss"}}, empty: "measured at each evaluation"},
+	{id: "bias", title: "Q BIAS", lines: []line{{curveQBias, "Q - return"}}, include: []float64{0}, empty: "this run does not measure it"},
+	{id: "alpha", title: "ALPHA", about: "entropy temperature", lines: []line{{curveAlpha, "α"}}, include: []float64{0}, empty: "measured at each evaluation"},
+	{id: "f", title: "F QUANTILES", about: "real rows", lines: []line{{curveF50, "median"}, {curveF90, "p90"}, {curveF10, "p10"}}, empty: "scored with the first refit"},
+	{id: "dynamics", title: "DYNAMICS ERROR", about: "of D_syn", lines: []line{{curveDynamics, "error"}}, include: []float64{0}, empty: "this run does not measure it"},
+	{id: "speed", title: "STEPS/S", lines: []line{{curveSpeed, "env steps/s"}}, include: []float64{0}, empty: "no env step yet"},
+}
+
+// chartPanes are the panes that show a quantity, and what each shows at first.
+var (
+	chartPanes  = []paneID{paneChart1, paneChart2, paneChart3, paneChart4}
+	firstShown  = [...]string{"return", "dormant", "losses", "speed"}
+	smoothSteps = []float64{0, 0.6, 0.9}
+)
+
+// quantityIndex finds a quantity by its name.
+func quantityIndex(id string) (int, bool) {
+	for i, q := range quantities {
+		if q.id == id {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// cellOf is the number of a chart pane among the cells; false for other panes.
+func cellOf(p paneID) (int, bool) {
+	for i, c := range chartPanes {
+		if c == p {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// shown is the quantity of a chart pane.
+func (m *Model) shown(p paneID) quantity {
+	cell, _ := cellOf(p)
+	return quantities[m.cells[cell]]
+}
+
+// series are the lines of a quantity: those of this run's members, and behind them
+// those of the runs it is compared with, each with glyphs of its own.
+func (m *Model) series(q quantity) []chart.Series {
+	var out []chart.Series
+	add := func(h *history, member int, l line, look int) {
+		points := h.curve(l.curve, member).points(m.place(h))
+		if len(points) == 0 {
+			return
+		}
+		s := chart.Series{Points: points, Look: look + 1}
+		if q.dots {
+			s.Draw = chart.LineAndDots
+			s.Smooth = smoothed(points, smoothSteps[m.smooth])
+		} else if m.smooth > 0 {
+			s.Smooth = smoothed(points, smoothSteps[m.smooth])
+		} else if len(points) <= 12 {
+			s.Draw = chart.LineAndDots
+		}
+		out = append(out, s)
+	}
+	look := 0
+	for i, l := range q.lines {
+		members := 1
+		if len(q.lines) == 1 {
+			members = m.history.members()
+		}
+		for member := range members {
+			look = i + member
+			add(&m.history, member, l, look)
+		}
+	}
+	for _, other := range m.compared {
+		look++
+		add(&other.history, 0, q.lines[0], look)
+	}
+	return out
+}
+
+// lookOf is the number of the glyphs of the i-th compared run in a quantity.
+func (m *Model) lookOf(q quantity, i int) int {
+	if len(q.lines) == 1 {
+		return m.history.members() + i
+	}
+	return len(q.lines) + i
+}
+
+// empty says whether nothing was measured of a quantity.
+func (m *Model) empty(q quantity) bool {
+	for _, l := range q.lines {
+		if c := m.history.curve(l.curve, 0); c != nil {
+			for _, s := range c.samples {
+				if !math.IsNaN(s.y) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}

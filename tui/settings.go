@@ -1,0 +1,143 @@
+package tui
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// Settings are what a person likes, whatever the run: they come from a file and
+// outlive the screen.
+type Settings struct {
+	Theme   string              `toml:"theme" comment:"auto, dark or light"`
+	Glyphs  string              `toml:"glyphs" comment:"auto, unicode, console or ascii"`
+	Layout  string              `toml:"layout" comment:"focus, full or present"`
+	Axis    string              `toml:"axis" comment:"what the charts count: steps, updates or wall"`
+	Refresh float64             `toml:"refresh" comment:"looks at the run per second, 0.2 to 10"`
+	Mouse   bool                `toml:"mouse" comment:"take the mouse from the start; M toggles it"`
+	Keys    map[string][]string `toml:"keys,omitempty" comment:"other keys for a command of the palette, as undo = [\"u\"]"`
+}
+
+// DefaultSettings are those of somebody without a file.
+func DefaultSettings() Settings {
+	return Settings{Theme: "auto", Glyphs: "auto", Layout: focusView.String(), Axis: axisSteps.String(), Refresh: 5}
+}
+
+// remembered is what the screen remembers by itself between runs.
+type remembered struct {
+	Used     []string `toml:"used"`     // hints that are not needed any more
+	Commands []string `toml:"commands"` // of the palette, newest last
+}
+
+// rememberedCommands is how much of the palette's history is kept.
+const rememberedCommands = 100
+
+// Home is the folder of the user's settings, "" where the system has none.
+func Home() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "pgrlab")
+}
+
+const (
+	settingsFile   = "settings.toml"
+	rememberedFile = "remembered.toml"
+)
+
+// LoadSettings reads the settings of a folder; a file that is not there means the
+// defaults. An unknown or wrong setting is an error that names file and line.
+func LoadSettings(dir string) (Settings, error) {
+	s := DefaultSettings()
+	err := readTOML(filepath.Join(dir, settingsFile), &s)
+	if err == nil {
+		err = s.validate()
+	}
+	if err != nil {
+		return DefaultSettings(), fmt.Errorf("read settings %s: %w", filepath.Join(dir, settingsFile), err)
+	}
+	return s, nil
+}
+
+func (s Settings) validate() error {
+	for _, c := range []struct {
+		name, value string
+		allowed     []string
+	}{
+		{"theme", s.Theme, []string{"auto", "dark", "light"}},
+		{"glyphs", s.Glyphs, []string{"auto", "unicode", "console", "ascii"}},
+		{"layout", s.Layout, viewNames[:]},
+		{"axis", s.Axis, axisNames[:]},
+	} {
+		if !contains(c.allowed, c.value) {
+			return fmt.Errorf("%s is %q: want one of %v", c.name, c.value, c.allowed)
+		}
+	}
+	if !(s.Refresh >= 0.2 && s.Refresh <= 10) {
+		return fmt.Errorf("refresh is %g: want 0.2 to 10", s.Refresh)
+	}
+	_, err := rebind(keysTable(), s.Keys)
+	return err
+}
+
+// SaveSettings writes the settings with a word about each.
+func SaveSettings(dir string, s Settings) error {
+	return writeTOML(filepath.Join(dir, settingsFile), s)
+}
+
+func loadRemembered(dir string) remembered {
+	var r remembered
+	if dir != "" {
+		_ = readTOML(filepath.Join(dir, rememberedFile), &r) // nothing depends on it
+	}
+	return r
+}
+
+func readTOML(path string, into any) error {
+	doc, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	d := toml.NewDecoder(bytes.NewReader(doc)).DisallowUnknownFields()
+	err = d.Decode(into)
+	var strict *toml.StrictMissingError
+	if errors.As(err, &strict) && len(strict.Errors) > 0 {
+		row, _ := strict.Errors[0].Position()
+		return fmt.Errorf("line %d: there is no setting %v", row, strict.Errors[0].Key())
+	}
+	return err
+}
+
+// writeTOML replaces a file at once, so that two screens leave one whole one.
+func writeTOML(path string, v any) error {
+	doc, err := toml.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	temporary := fmt.Sprintf("%s.%d", path, os.Getpid())
+	if err := os.WriteFile(temporary, doc, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(temporary, path)
+}
+
+func contains(all []string, s string) bool {
+	for _, a := range all {
+		if a == s {
+			return true
+		}
+	}
+	return false
+}
