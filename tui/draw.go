@@ -183,7 +183,7 @@ func (m *Model) titleOf(id paneID, w int) (title, note string) {
 	case paneSystem:
 		return "SYSTEM", ""
 	case paneAgent:
-		return "AGENT", ""
+		return "AGENT", m.agentNote(w - 14)
 	case paneMap:
 		return "MAP", ""
 	case paneRuns:

@@ -219,14 +219,6 @@ func (m *Model) hintLines(w int) []string {
 	return out
 }
 
-// agentBody is the task as it stands.
-func (m *Model) agentBody(w, h int) []string {
-	if m.options.Draw == nil {
-		return m.waiting("this build cannot draw the task", w, h)
-	}
-	return m.waiting("no picture yet", w, h)
-}
-
 // mapBody is where D_real and D_syn lie.
 func (m *Model) mapBody(w, h int) []string {
 	return m.waiting("this run does not measure where its transitions lie", w, h)
