@@ -80,7 +80,6 @@ func (o Options) settings() Settings {
 	return s
 }
 
-
 func (o Options) terminal() (in, out *os.File) {
 	in, out = o.Input, o.Output
 	if in == nil {
