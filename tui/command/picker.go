@@ -158,14 +158,6 @@ func references(c lab.Config) []tui.Reference {
 	return []tui.Reference{{Source: "paper", Mean: r.Mean, Std: r.Std, Step: r.Steps, OtherScale: c.Scale != "paper" && c.Scale != "release"}}
 }
 
-// runsRoot is the folder of the runs that were not told where to go.
-func runsRoot() string {
-	if root := os.Getenv(runsVariable); root != "" {
-		return root
-	}
-	return "runs"
-}
-
 // settingsHome is the user's folder of settings; wrong settings are the user's to
 // mend before the screen covers the terminal.
 func settingsHome(io.Writer) (string, error) {
