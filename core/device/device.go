@@ -10,6 +10,7 @@ package device
 
 import (
 	"fmt"
+	"time"
 
 	"pgrlab/core/rng"
 )
@@ -41,6 +42,20 @@ type Executable interface {
 	Data(r Ref) []float32
 	// Close frees what the program holds.
 	Close() error
+}
+
+// Profiler is an Executable that can say where its time goes.
+type Profiler interface {
+	// Profile runs the program a number of times, at occasions from occasion on,
+	// and returns the shortest time of each of its parts.
+	Profile(occasion uint64, runs int) ([]Timing, error)
+}
+
+// Timing is what one part of a run took: an instruction, or what a device adds.
+type Timing struct {
+	Instr int // −1: it belongs to no instruction
+	Name  string
+	Took  time.Duration
 }
 
 // Ref is the index of a buffer in its program.

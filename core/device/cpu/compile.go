@@ -24,15 +24,13 @@ type compiler struct {
 	// partial holds, for a buffer that was summed over rows and not yet added
 	// up, the lanes' sums; that of lane 0 is the buffer itself.
 	partial map[device.Ref][Lanes][]float32
-	// turned holds the transposes of weights that were made already.
-	turned map[device.Ref]transpose
-	nextID int
+	nextID  int
 }
 
 func newCompiler(p *device.Program, k *kernel.Family) *compiler {
 	c := &compiler{
 		p: p, k: k, schedule: newScheduler(), occasion: new(uint64), nextID: len(p.Buffers),
-		partial: map[device.Ref][Lanes][]float32{}, copies: map[device.Ref][Lanes][]float32{}, turned: map[device.Ref]transpose{},
+		partial: map[device.Ref][Lanes][]float32{}, copies: map[device.Ref][Lanes][]float32{},
 	}
 	for _, b := range p.Buffers {
 		mem := b.Host
@@ -59,7 +57,6 @@ func (c *compiler) compile() error {
 			return fmt.Errorf("buffer %s holds %d numbers, its shape wants %d", b.Name, len(c.data[i]), b.Len())
 		}
 	}
-	c.transposes()
 	for i, in := range c.p.Instrs {
 		c.schedule.instr = i
 		if in.Code <= device.Nop || in.Code >= device.Codes || lowerings[in.Code] == nil {

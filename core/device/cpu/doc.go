@@ -13,6 +13,6 @@
 // buffers: by rows, by elements, by lane, as a whole. Lanes run through stages
 // without waiting for each other until one would touch what another lane wrote
 // (or overwrite what it reads): there, and only there, the compiler puts a
-// barrier. A forward and backward pass of a network has two: after the
-// transposes of its weights, and before the optimiser.
+// barrier. A forward and backward pass of a small network has none of its own; the
+// check of loss and gradients follows it behind one, the optimiser behind another.
 package cpu

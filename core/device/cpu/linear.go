@@ -70,62 +70,19 @@ func (c *compiler) member(l layer, relu bool, x, w, b, y []float32, rows int) {
 	c.k.Gemm(rows, l.out, l.in, x, l.in, 1, w, l.out, y, l.out, kernel.Epilogue{Bias: b[:l.out], ReLU: relu})
 }
 
-// transpose is wᵀ for each member, [N,o,i], made anew at each run.
-type transpose struct {
-	data []float32
-	id   int
-}
-
-// transposes turns the weights that gradients to operands need, all at the
-// start, where one barrier serves them together.
-func (c *compiler) transposes() {
-	made := map[device.Ref]bool{}
-	for _, in := range c.p.Instrs {
-		made[in.Out] = true
-		if in.Code == device.LinearDX && !made[in.In[1]] {
-			c.transpose(in.In[1])
-		}
-	}
-}
-
-func (c *compiler) transpose(w device.Ref) transpose {
-	if t, ok := c.turned[w]; ok {
-		return t
-	}
-	members, in, out := c.shape(w)
-	if out == 1 { // one column is its own transpose
-		return transpose{data: c.data[w], id: buf(w)}
-	}
-	t := transpose{data: aligned(members * in * out), id: c.scratch()}
-	c.turned[w] = t
-	src := c.data[w]
-	s := split{byRows, in}
-	c.schedule.add(stage{
-		name: "transpose",
-		uses: []access{{buf: buf(w), split: s}, {buf: t.id, split: s, write: true}},
-		run: func(lane int) {
-			lo, hi := rowRange(in, lane)
-			for e := range members {
-				c.k.Transpose(hi-lo, out, src[(e*in+lo)*out:], out, t.data[e*in*out+lo:], in)
-			}
-		},
-	})
-	return t
-}
-
 // linearDX is dz·wᵀ; where the result has one member, the members' products add
 // up. The mask of a ReLU below is applied to the finished sum.
 func linearDX(c *compiler, in device.Instr) {
 	members, rows, out := c.shape(in.In[0])
 	results, _, cols := c.shape(in.Out)
-	dz, dx := c.data[in.In[0]], c.data[in.Out]
+	dz, w, dx := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
 	var mask []float32
 	if in.Mask != device.None {
 		mask = c.data[in.Mask]
 	}
-	t := c.transpose(in.In[1])
 	s := split{byRows, rows}
-	uses := append(reads(s, in.In[0], in.Mask), writes(s, in.Out), access{buf: t.id, split: split{by: whole}})
+	uses := append(reads(s, in.In[0], in.Mask), writes(s, in.Out))
+	uses = append(uses, reads(split{by: whole}, in.In[1])...)
 	c.schedule.add(stage{name: in.Code.String(), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
 		lo, hi := rowRange(rows, lane)
 		for e := range members {
@@ -134,7 +91,11 @@ func linearDX(c *compiler, in device.Instr) {
 			if mask != nil && (results == members || e == members-1) {
 				ep.Mask = mask[at:]
 			}
-			c.k.Gemm(hi-lo, cols, out, dz[(e*rows+lo)*out:], out, 1, t.data[e*out*cols:], cols, dx[at:], cols, ep)
+			if out == 1 { // one column is its own transpose
+				c.k.Gemm(hi-lo, cols, 1, dz[e*rows+lo:], 1, 1, w[e*cols:], cols, dx[at:], cols, ep)
+				continue
+			}
+			c.k.GemmBT(hi-lo, cols, out, dz[(e*rows+lo)*out:], out, 1, w[e*out*cols:], out, dx[at:], cols, ep)
 		}
 	}})
 }

@@ -19,6 +19,7 @@ func agrees(f *Family) error {
 		},
 		"gemm of few rows":  func(f *Family, dst []float32) { f.Gemm(3, n, k, a, 1, m, b, n, dst, n, Epilogue{}) },
 		"gemm packed":       func(f *Family, dst []float32) { f.Gemm(n, m, k, b, 1, n, a, m, dst, m, Epilogue{}) },
+		"gemm with Bᵀ":      func(f *Family, dst []float32) { f.GemmBT(m, n, k, a, k, 1, b, k, dst, n, Epilogue{}) },
 		"gemm narrow":       func(f *Family, dst []float32) { f.Gemm(n, 5, k, b, 1, n, a, 5, dst, 5, Epilogue{}) },
 		"row dot":           func(f *Family, dst []float32) { f.RowDot(m, k, a, k, b, 1, dst, 1) },
 		"column sum":        func(f *Family, dst []float32) { f.ColSum(m, n, c, n, dst) },

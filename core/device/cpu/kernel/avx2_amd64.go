@@ -10,7 +10,7 @@ var avx2 = &machine{
 	single: []tileFunc{nil, avx2Tile1x1Tail, avx2Tile2x1Tail, avx2Tile3x1Tail, avx2Tile4x1Tail, avx2Tile5x1Tail, avx2Tile6x1Tail,
 		avx2Tile7x1Tail, avx2Tile8x1Tail, avx2Tile9x1Tail, avx2Tile10x1Tail, avx2Tile11x1Tail, avx2Tile12x1Tail},
 	wide: []tileFunc{nil, avx2Tile1x8, avx2Tile2x4, avx2Tile3x4}, wideVecs: []int{0, 8, 4, 4},
-	pack: avx2Pack, packTail: avx2PackTail,
+	pack: avx2Pack, packTail: avx2PackTail, touch: avx2Touch,
 	rowDot1: avx2RowDot1, rowDot4: avx2RowDot4, colSum8: avx2ColSum8, colSum1: avx2ColSum1,
 	transpose8: avx2Transpose8, transpose16: avx2Transpose16,
 	add: avx2Add, sub: avx2Sub, mul: avx2Mul, scale: avx2Scale, axpy: avx2Axpy, lerp: avx2Lerp,

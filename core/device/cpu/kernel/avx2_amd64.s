@@ -20,14 +20,14 @@ DATA ramp<>+56(SB)/4, $0x00000000
 DATA ramp<>+60(SB)/4, $0x00000000
 GLOBL ramp<>(SB), RODATA|NOPTR, $64
 
-// func avx2Tile1x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile1x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile1x2(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile1x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -36,11 +36,15 @@ block:
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Y0
 	VMOVUPS    32(R15), Y1
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -100,7 +104,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Y2
@@ -110,13 +114,13 @@ finish:
 
 unbiased:
 	VPXOR  Y3, Y3, Y3
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y3, Y0
 	VMAXPS Y1, Y3, Y1
 
 linear:
-	MOVQ    mask+96(FP), DI
+	MOVQ    mask+112(FP), DI
 	TESTQ   DI, DI
 	JZ      store
 	MOVQ    DI, R15
@@ -137,7 +141,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000001, R8, CX
@@ -147,15 +151,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile1x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile1x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile1x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile1x2Tail(SB), NOSPLIT, $0-120
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
-	MOVQ    c+56(FP), R12
-	MOVQ    ldc+64(FP), R13
-	MOVQ    tail+72(FP), DI
+	MOVQ    c+72(FP), R12
+	MOVQ    ldc+80(FP), R13
+	MOVQ    tail+88(FP), DI
 	LEAQ    ramp<>+0(SB), AX
 	MOVQ    $0x00000008, CX
 	SUBQ    DI, CX
@@ -168,11 +172,15 @@ block:
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Y0
 	VMASKMOVPS 32(R15), Y15, Y1
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -232,7 +240,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ       bias+88(FP), DI
+	MOVQ       bias+104(FP), DI
 	TESTQ      DI, DI
 	JZ         unbiased
 	VMOVUPS    (DI), Y2
@@ -242,13 +250,13 @@ finish:
 
 unbiased:
 	VPXOR  Y3, Y3, Y3
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y3, Y0
 	VMAXPS Y1, Y3, Y1
 
 linear:
-	MOVQ       mask+96(FP), DI
+	MOVQ       mask+112(FP), DI
 	TESTQ      DI, DI
 	JZ         store
 	MOVQ       DI, R15
@@ -269,7 +277,7 @@ store:
 	MOVQ       R15, R12
 	TESTQ      DI, DI
 	JZ         maskless
-	ADDQ       CX, mask+96(FP)
+	ADDQ       CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000001, R8, CX
@@ -279,14 +287,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile2x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile2x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile2x2(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile2x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -297,14 +305,20 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Y0
 	VMOVUPS    32(R15), Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y2
 	VMOVUPS    32(R15), Y3
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -381,7 +395,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Y4
@@ -393,7 +407,7 @@ finish:
 
 unbiased:
 	VPXOR  Y5, Y5, Y5
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y5, Y0
 	VMAXPS Y1, Y5, Y1
@@ -401,7 +415,7 @@ unbiased:
 	VMAXPS Y3, Y5, Y3
 
 linear:
-	MOVQ    mask+96(FP), DI
+	MOVQ    mask+112(FP), DI
 	TESTQ   DI, DI
 	JZ      store
 	MOVQ    DI, R15
@@ -432,7 +446,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000002, R8, CX
@@ -442,15 +456,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile2x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile2x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile2x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile2x2Tail(SB), NOSPLIT, $0-120
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
-	MOVQ    c+56(FP), R12
-	MOVQ    ldc+64(FP), R13
-	MOVQ    tail+72(FP), DI
+	MOVQ    c+72(FP), R12
+	MOVQ    ldc+80(FP), R13
+	MOVQ    tail+88(FP), DI
 	LEAQ    ramp<>+0(SB), AX
 	MOVQ    $0x00000008, CX
 	SUBQ    DI, CX
@@ -465,14 +479,20 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Y0
 	VMASKMOVPS 32(R15), Y15, Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y2
 	VMASKMOVPS 32(R15), Y15, Y3
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -549,7 +569,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ       bias+88(FP), DI
+	MOVQ       bias+104(FP), DI
 	TESTQ      DI, DI
 	JZ         unbiased
 	VMOVUPS    (DI), Y4
@@ -561,7 +581,7 @@ finish:
 
 unbiased:
 	VPXOR  Y5, Y5, Y5
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y5, Y0
 	VMAXPS Y1, Y5, Y1
@@ -569,7 +589,7 @@ unbiased:
 	VMAXPS Y3, Y5, Y3
 
 linear:
-	MOVQ       mask+96(FP), DI
+	MOVQ       mask+112(FP), DI
 	TESTQ      DI, DI
 	JZ         store
 	MOVQ       DI, R15
@@ -600,7 +620,7 @@ store:
 	MOVQ       R15, R12
 	TESTQ      DI, DI
 	JZ         maskless
-	ADDQ       CX, mask+96(FP)
+	ADDQ       CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000002, R8, CX
@@ -610,14 +630,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile3x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile3x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile3x2(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile3x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -630,17 +650,25 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Y0
 	VMOVUPS    32(R15), Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y2
 	VMOVUPS    32(R15), Y3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y4
 	VMOVUPS    32(R15), Y5
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -734,7 +762,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Y6
@@ -748,7 +776,7 @@ finish:
 
 unbiased:
 	VPXOR  Y7, Y7, Y7
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y7, Y0
 	VMAXPS Y1, Y7, Y1
@@ -758,7 +786,7 @@ unbiased:
 	VMAXPS Y5, Y7, Y5
 
 linear:
-	MOVQ    mask+96(FP), DI
+	MOVQ    mask+112(FP), DI
 	TESTQ   DI, DI
 	JZ      store
 	MOVQ    DI, R15
@@ -799,7 +827,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000003, R8, CX
@@ -809,15 +837,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile3x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile3x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile3x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile3x2Tail(SB), NOSPLIT, $0-120
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
-	MOVQ    c+56(FP), R12
-	MOVQ    ldc+64(FP), R13
-	MOVQ    tail+72(FP), DI
+	MOVQ    c+72(FP), R12
+	MOVQ    ldc+80(FP), R13
+	MOVQ    tail+88(FP), DI
 	LEAQ    ramp<>+0(SB), AX
 	MOVQ    $0x00000008, CX
 	SUBQ    DI, CX
@@ -834,17 +862,25 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Y0
 	VMASKMOVPS 32(R15), Y15, Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y2
 	VMASKMOVPS 32(R15), Y15, Y3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y4
 	VMASKMOVPS 32(R15), Y15, Y5
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -938,7 +974,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ       bias+88(FP), DI
+	MOVQ       bias+104(FP), DI
 	TESTQ      DI, DI
 	JZ         unbiased
 	VMOVUPS    (DI), Y6
@@ -952,7 +988,7 @@ finish:
 
 unbiased:
 	VPXOR  Y7, Y7, Y7
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y7, Y0
 	VMAXPS Y1, Y7, Y1
@@ -962,7 +998,7 @@ unbiased:
 	VMAXPS Y5, Y7, Y5
 
 linear:
-	MOVQ       mask+96(FP), DI
+	MOVQ       mask+112(FP), DI
 	TESTQ      DI, DI
 	JZ         store
 	MOVQ       DI, R15
@@ -1003,7 +1039,7 @@ store:
 	MOVQ       R15, R12
 	TESTQ      DI, DI
 	JZ         maskless
-	ADDQ       CX, mask+96(FP)
+	ADDQ       CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000003, R8, CX
@@ -1013,14 +1049,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile4x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile4x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile4x2(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile4x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -1037,20 +1073,30 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Y0
 	VMOVUPS    32(R15), Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y2
 	VMOVUPS    32(R15), Y3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y4
 	VMOVUPS    32(R15), Y5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y6
 	VMOVUPS    32(R15), Y7
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -1166,7 +1212,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Y8
@@ -1182,7 +1228,7 @@ finish:
 
 unbiased:
 	VPXOR  Y9, Y9, Y9
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y9, Y0
 	VMAXPS Y1, Y9, Y1
@@ -1194,7 +1240,7 @@ unbiased:
 	VMAXPS Y7, Y9, Y7
 
 linear:
-	MOVQ    mask+96(FP), DI
+	MOVQ    mask+112(FP), DI
 	TESTQ   DI, DI
 	JZ      store
 	MOVQ    DI, R15
@@ -1245,7 +1291,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000004, R8, CX
@@ -1255,15 +1301,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile4x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile4x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile4x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile4x2Tail(SB), NOSPLIT, $0-120
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
-	MOVQ    c+56(FP), R12
-	MOVQ    ldc+64(FP), R13
-	MOVQ    tail+72(FP), DI
+	MOVQ    c+72(FP), R12
+	MOVQ    ldc+80(FP), R13
+	MOVQ    tail+88(FP), DI
 	LEAQ    ramp<>+0(SB), AX
 	MOVQ    $0x00000008, CX
 	SUBQ    DI, CX
@@ -1284,20 +1330,30 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Y0
 	VMASKMOVPS 32(R15), Y15, Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y2
 	VMASKMOVPS 32(R15), Y15, Y3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y4
 	VMASKMOVPS 32(R15), Y15, Y5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y6
 	VMASKMOVPS 32(R15), Y15, Y7
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -1413,7 +1469,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ       bias+88(FP), DI
+	MOVQ       bias+104(FP), DI
 	TESTQ      DI, DI
 	JZ         unbiased
 	VMOVUPS    (DI), Y8
@@ -1429,7 +1485,7 @@ finish:
 
 unbiased:
 	VPXOR  Y9, Y9, Y9
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y9, Y0
 	VMAXPS Y1, Y9, Y1
@@ -1441,7 +1497,7 @@ unbiased:
 	VMAXPS Y7, Y9, Y7
 
 linear:
-	MOVQ       mask+96(FP), DI
+	MOVQ       mask+112(FP), DI
 	TESTQ      DI, DI
 	JZ         store
 	MOVQ       DI, R15
@@ -1492,7 +1548,7 @@ store:
 	MOVQ       R15, R12
 	TESTQ      DI, DI
 	JZ         maskless
-	ADDQ       CX, mask+96(FP)
+	ADDQ       CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000004, R8, CX
@@ -1502,14 +1558,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile5x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile5x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile5x2(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile5x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -1528,23 +1584,35 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Y0
 	VMOVUPS    32(R15), Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y2
 	VMOVUPS    32(R15), Y3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y4
 	VMOVUPS    32(R15), Y5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y6
 	VMOVUPS    32(R15), Y7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y8
 	VMOVUPS    32(R15), Y9
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -1677,7 +1745,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Y10
@@ -1695,7 +1763,7 @@ finish:
 
 unbiased:
 	VPXOR  Y11, Y11, Y11
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y11, Y0
 	VMAXPS Y1, Y11, Y1
@@ -1709,7 +1777,7 @@ unbiased:
 	VMAXPS Y9, Y11, Y9
 
 linear:
-	MOVQ    mask+96(FP), DI
+	MOVQ    mask+112(FP), DI
 	TESTQ   DI, DI
 	JZ      store
 	MOVQ    DI, R15
@@ -1770,7 +1838,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000005, R8, CX
@@ -1780,15 +1848,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile5x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile5x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile5x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile5x2Tail(SB), NOSPLIT, $0-120
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
-	MOVQ    c+56(FP), R12
-	MOVQ    ldc+64(FP), R13
-	MOVQ    tail+72(FP), DI
+	MOVQ    c+72(FP), R12
+	MOVQ    ldc+80(FP), R13
+	MOVQ    tail+88(FP), DI
 	LEAQ    ramp<>+0(SB), AX
 	MOVQ    $0x00000008, CX
 	SUBQ    DI, CX
@@ -1811,23 +1879,35 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Y0
 	VMASKMOVPS 32(R15), Y15, Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y2
 	VMASKMOVPS 32(R15), Y15, Y3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y4
 	VMASKMOVPS 32(R15), Y15, Y5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y6
 	VMASKMOVPS 32(R15), Y15, Y7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y8
 	VMASKMOVPS 32(R15), Y15, Y9
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -1960,7 +2040,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ       bias+88(FP), DI
+	MOVQ       bias+104(FP), DI
 	TESTQ      DI, DI
 	JZ         unbiased
 	VMOVUPS    (DI), Y10
@@ -1978,7 +2058,7 @@ finish:
 
 unbiased:
 	VPXOR  Y11, Y11, Y11
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y11, Y0
 	VMAXPS Y1, Y11, Y1
@@ -1992,7 +2072,7 @@ unbiased:
 	VMAXPS Y9, Y11, Y9
 
 linear:
-	MOVQ       mask+96(FP), DI
+	MOVQ       mask+112(FP), DI
 	TESTQ      DI, DI
 	JZ         store
 	MOVQ       DI, R15
@@ -2053,7 +2133,7 @@ store:
 	MOVQ       R15, R12
 	TESTQ      DI, DI
 	JZ         maskless
-	ADDQ       CX, mask+96(FP)
+	ADDQ       CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000005, R8, CX
@@ -2063,14 +2143,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile6x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile6x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile6x2(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile6x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -2091,26 +2171,40 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Y0
 	VMOVUPS    32(R15), Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y2
 	VMOVUPS    32(R15), Y3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y4
 	VMOVUPS    32(R15), Y5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y6
 	VMOVUPS    32(R15), Y7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y8
 	VMOVUPS    32(R15), Y9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y10
 	VMOVUPS    32(R15), Y11
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -2260,7 +2354,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Y12
@@ -2280,7 +2374,7 @@ finish:
 
 unbiased:
 	VPXOR  Y13, Y13, Y13
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y13, Y0
 	VMAXPS Y1, Y13, Y1
@@ -2296,7 +2390,7 @@ unbiased:
 	VMAXPS Y11, Y13, Y11
 
 linear:
-	MOVQ    mask+96(FP), DI
+	MOVQ    mask+112(FP), DI
 	TESTQ   DI, DI
 	JZ      store
 	MOVQ    DI, R15
@@ -2367,7 +2461,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000006, R8, CX
@@ -2377,15 +2471,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile6x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile6x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile6x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile6x2Tail(SB), NOSPLIT, $0-120
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
-	MOVQ    c+56(FP), R12
-	MOVQ    ldc+64(FP), R13
-	MOVQ    tail+72(FP), DI
+	MOVQ    c+72(FP), R12
+	MOVQ    ldc+80(FP), R13
+	MOVQ    tail+88(FP), DI
 	LEAQ    ramp<>+0(SB), AX
 	MOVQ    $0x00000008, CX
 	SUBQ    DI, CX
@@ -2410,26 +2504,40 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Y0
 	VMASKMOVPS 32(R15), Y15, Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y2
 	VMASKMOVPS 32(R15), Y15, Y3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y4
 	VMASKMOVPS 32(R15), Y15, Y5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y6
 	VMASKMOVPS 32(R15), Y15, Y7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y8
 	VMASKMOVPS 32(R15), Y15, Y9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y10
 	VMASKMOVPS 32(R15), Y15, Y11
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -2579,7 +2687,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ       bias+88(FP), DI
+	MOVQ       bias+104(FP), DI
 	TESTQ      DI, DI
 	JZ         unbiased
 	VMOVUPS    (DI), Y12
@@ -2599,7 +2707,7 @@ finish:
 
 unbiased:
 	VPXOR  Y13, Y13, Y13
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y13, Y0
 	VMAXPS Y1, Y13, Y1
@@ -2615,7 +2723,7 @@ unbiased:
 	VMAXPS Y11, Y13, Y11
 
 linear:
-	MOVQ       mask+96(FP), DI
+	MOVQ       mask+112(FP), DI
 	TESTQ      DI, DI
 	JZ         store
 	MOVQ       DI, R15
@@ -2686,7 +2794,7 @@ store:
 	MOVQ       R15, R12
 	TESTQ      DI, DI
 	JZ         maskless
-	ADDQ       CX, mask+96(FP)
+	ADDQ       CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000006, R8, CX
@@ -2696,15 +2804,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile1x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile1x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile1x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile1x1Tail(SB), NOSPLIT, $0-120
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
-	MOVQ    c+56(FP), R12
-	MOVQ    ldc+64(FP), R13
-	MOVQ    tail+72(FP), DI
+	MOVQ    c+72(FP), R12
+	MOVQ    ldc+80(FP), R13
+	MOVQ    tail+88(FP), DI
 	LEAQ    ramp<>+0(SB), AX
 	MOVQ    $0x00000008, CX
 	SUBQ    DI, CX
@@ -2717,10 +2825,14 @@ block:
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMASKMOVPS (R15), Y15, Y0
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -2769,7 +2881,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ       bias+88(FP), DI
+	MOVQ       bias+104(FP), DI
 	TESTQ      DI, DI
 	JZ         unbiased
 	VMASKMOVPS (DI), Y15, Y1
@@ -2777,12 +2889,12 @@ finish:
 
 unbiased:
 	VPXOR  Y2, Y2, Y2
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y2, Y0
 
 linear:
-	MOVQ       mask+96(FP), DI
+	MOVQ       mask+112(FP), DI
 	TESTQ      DI, DI
 	JZ         store
 	MOVQ       DI, R15
@@ -2799,7 +2911,7 @@ store:
 	MOVQ       R15, R12
 	TESTQ      DI, DI
 	JZ         maskless
-	ADDQ       CX, mask+96(FP)
+	ADDQ       CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000001, R8, CX
@@ -2809,15 +2921,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile2x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile2x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile2x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile2x1Tail(SB), NOSPLIT, $0-120
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
-	MOVQ    c+56(FP), R12
-	MOVQ    ldc+64(FP), R13
-	MOVQ    tail+72(FP), DI
+	MOVQ    c+72(FP), R12
+	MOVQ    ldc+80(FP), R13
+	MOVQ    tail+88(FP), DI
 	LEAQ    ramp<>+0(SB), AX
 	MOVQ    $0x00000008, CX
 	SUBQ    DI, CX
@@ -2832,12 +2944,18 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMASKMOVPS (R15), Y15, Y0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y1
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -2897,7 +3015,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ       bias+88(FP), DI
+	MOVQ       bias+104(FP), DI
 	TESTQ      DI, DI
 	JZ         unbiased
 	VMASKMOVPS (DI), Y15, Y2
@@ -2906,13 +3024,13 @@ finish:
 
 unbiased:
 	VPXOR  Y3, Y3, Y3
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y3, Y0
 	VMAXPS Y1, Y3, Y1
 
 linear:
-	MOVQ       mask+96(FP), DI
+	MOVQ       mask+112(FP), DI
 	TESTQ      DI, DI
 	JZ         store
 	MOVQ       DI, R15
@@ -2935,7 +3053,7 @@ store:
 	MOVQ       R15, R12
 	TESTQ      DI, DI
 	JZ         maskless
-	ADDQ       CX, mask+96(FP)
+	ADDQ       CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000002, R8, CX
@@ -2945,15 +3063,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile3x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile3x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile3x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile3x1Tail(SB), NOSPLIT, $0-120
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
-	MOVQ    c+56(FP), R12
-	MOVQ    ldc+64(FP), R13
-	MOVQ    tail+72(FP), DI
+	MOVQ    c+72(FP), R12
+	MOVQ    ldc+80(FP), R13
+	MOVQ    tail+88(FP), DI
 	LEAQ    ramp<>+0(SB), AX
 	MOVQ    $0x00000008, CX
 	SUBQ    DI, CX
@@ -2970,14 +3088,22 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMASKMOVPS (R15), Y15, Y0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y2
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -3048,7 +3174,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ       bias+88(FP), DI
+	MOVQ       bias+104(FP), DI
 	TESTQ      DI, DI
 	JZ         unbiased
 	VMASKMOVPS (DI), Y15, Y3
@@ -3058,14 +3184,14 @@ finish:
 
 unbiased:
 	VPXOR  Y4, Y4, Y4
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y4, Y0
 	VMAXPS Y1, Y4, Y1
 	VMAXPS Y2, Y4, Y2
 
 linear:
-	MOVQ       mask+96(FP), DI
+	MOVQ       mask+112(FP), DI
 	TESTQ      DI, DI
 	JZ         store
 	MOVQ       DI, R15
@@ -3094,7 +3220,7 @@ store:
 	MOVQ       R15, R12
 	TESTQ      DI, DI
 	JZ         maskless
-	ADDQ       CX, mask+96(FP)
+	ADDQ       CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000003, R8, CX
@@ -3104,15 +3230,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile4x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile4x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile4x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile4x1Tail(SB), NOSPLIT, $0-120
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
-	MOVQ    c+56(FP), R12
-	MOVQ    ldc+64(FP), R13
-	MOVQ    tail+72(FP), DI
+	MOVQ    c+72(FP), R12
+	MOVQ    ldc+80(FP), R13
+	MOVQ    tail+88(FP), DI
 	LEAQ    ramp<>+0(SB), AX
 	MOVQ    $0x00000008, CX
 	SUBQ    DI, CX
@@ -3133,16 +3259,26 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMASKMOVPS (R15), Y15, Y0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y3
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -3229,7 +3365,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ       bias+88(FP), DI
+	MOVQ       bias+104(FP), DI
 	TESTQ      DI, DI
 	JZ         unbiased
 	VMASKMOVPS (DI), Y15, Y4
@@ -3240,7 +3376,7 @@ finish:
 
 unbiased:
 	VPXOR  Y5, Y5, Y5
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y5, Y0
 	VMAXPS Y1, Y5, Y1
@@ -3248,7 +3384,7 @@ unbiased:
 	VMAXPS Y3, Y5, Y3
 
 linear:
-	MOVQ       mask+96(FP), DI
+	MOVQ       mask+112(FP), DI
 	TESTQ      DI, DI
 	JZ         store
 	MOVQ       DI, R15
@@ -3283,7 +3419,7 @@ store:
 	MOVQ       R15, R12
 	TESTQ      DI, DI
 	JZ         maskless
-	ADDQ       CX, mask+96(FP)
+	ADDQ       CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000004, R8, CX
@@ -3293,15 +3429,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile5x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile5x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile5x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile5x1Tail(SB), NOSPLIT, $0-120
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
-	MOVQ    c+56(FP), R12
-	MOVQ    ldc+64(FP), R13
-	MOVQ    tail+72(FP), DI
+	MOVQ    c+72(FP), R12
+	MOVQ    ldc+80(FP), R13
+	MOVQ    tail+88(FP), DI
 	LEAQ    ramp<>+0(SB), AX
 	MOVQ    $0x00000008, CX
 	SUBQ    DI, CX
@@ -3324,18 +3460,30 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMASKMOVPS (R15), Y15, Y0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y4
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -3433,7 +3581,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ       bias+88(FP), DI
+	MOVQ       bias+104(FP), DI
 	TESTQ      DI, DI
 	JZ         unbiased
 	VMASKMOVPS (DI), Y15, Y5
@@ -3445,7 +3593,7 @@ finish:
 
 unbiased:
 	VPXOR  Y6, Y6, Y6
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y6, Y0
 	VMAXPS Y1, Y6, Y1
@@ -3454,7 +3602,7 @@ unbiased:
 	VMAXPS Y4, Y6, Y4
 
 linear:
-	MOVQ       mask+96(FP), DI
+	MOVQ       mask+112(FP), DI
 	TESTQ      DI, DI
 	JZ         store
 	MOVQ       DI, R15
@@ -3495,7 +3643,7 @@ store:
 	MOVQ       R15, R12
 	TESTQ      DI, DI
 	JZ         maskless
-	ADDQ       CX, mask+96(FP)
+	ADDQ       CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000005, R8, CX
@@ -3505,15 +3653,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile6x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile6x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile6x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile6x1Tail(SB), NOSPLIT, $0-120
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
-	MOVQ    c+56(FP), R12
-	MOVQ    ldc+64(FP), R13
-	MOVQ    tail+72(FP), DI
+	MOVQ    c+72(FP), R12
+	MOVQ    ldc+80(FP), R13
+	MOVQ    tail+88(FP), DI
 	LEAQ    ramp<>+0(SB), AX
 	MOVQ    $0x00000008, CX
 	SUBQ    DI, CX
@@ -3538,20 +3686,34 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMASKMOVPS (R15), Y15, Y0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y4
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y5
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -3660,7 +3822,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ       bias+88(FP), DI
+	MOVQ       bias+104(FP), DI
 	TESTQ      DI, DI
 	JZ         unbiased
 	VMASKMOVPS (DI), Y15, Y6
@@ -3673,7 +3835,7 @@ finish:
 
 unbiased:
 	VPXOR  Y7, Y7, Y7
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y7, Y0
 	VMAXPS Y1, Y7, Y1
@@ -3683,7 +3845,7 @@ unbiased:
 	VMAXPS Y5, Y7, Y5
 
 linear:
-	MOVQ       mask+96(FP), DI
+	MOVQ       mask+112(FP), DI
 	TESTQ      DI, DI
 	JZ         store
 	MOVQ       DI, R15
@@ -3730,7 +3892,7 @@ store:
 	MOVQ       R15, R12
 	TESTQ      DI, DI
 	JZ         maskless
-	ADDQ       CX, mask+96(FP)
+	ADDQ       CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000006, R8, CX
@@ -3740,15 +3902,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile7x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile7x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile7x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile7x1Tail(SB), NOSPLIT, $0-120
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
-	MOVQ    c+56(FP), R12
-	MOVQ    ldc+64(FP), R13
-	MOVQ    tail+72(FP), DI
+	MOVQ    c+72(FP), R12
+	MOVQ    ldc+80(FP), R13
+	MOVQ    tail+88(FP), DI
 	LEAQ    ramp<>+0(SB), AX
 	MOVQ    $0x00000008, CX
 	SUBQ    DI, CX
@@ -3776,22 +3938,38 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMASKMOVPS (R15), Y15, Y0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y4
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y6
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -3916,7 +4094,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ       bias+88(FP), DI
+	MOVQ       bias+104(FP), DI
 	TESTQ      DI, DI
 	JZ         unbiased
 	VMASKMOVPS (DI), Y15, Y7
@@ -3930,7 +4108,7 @@ finish:
 
 unbiased:
 	VPXOR  Y8, Y8, Y8
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y8, Y0
 	VMAXPS Y1, Y8, Y1
@@ -3941,7 +4119,7 @@ unbiased:
 	VMAXPS Y6, Y8, Y6
 
 linear:
-	MOVQ       mask+96(FP), DI
+	MOVQ       mask+112(FP), DI
 	TESTQ      DI, DI
 	JZ         store
 	MOVQ       DI, R15
@@ -3994,7 +4172,7 @@ store:
 	MOVQ       R15, R12
 	TESTQ      DI, DI
 	JZ         maskless
-	ADDQ       CX, mask+96(FP)
+	ADDQ       CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000007, R8, CX
@@ -4004,15 +4182,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile8x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile8x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile8x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile8x1Tail(SB), NOSPLIT, $0-120
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
-	MOVQ    c+56(FP), R12
-	MOVQ    ldc+64(FP), R13
-	MOVQ    tail+72(FP), DI
+	MOVQ    c+72(FP), R12
+	MOVQ    ldc+80(FP), R13
+	MOVQ    tail+88(FP), DI
 	LEAQ    ramp<>+0(SB), AX
 	MOVQ    $0x00000008, CX
 	SUBQ    DI, CX
@@ -4042,24 +4220,42 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMASKMOVPS (R15), Y15, Y0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y4
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y6
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y7
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -4195,7 +4391,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ       bias+88(FP), DI
+	MOVQ       bias+104(FP), DI
 	TESTQ      DI, DI
 	JZ         unbiased
 	VMASKMOVPS (DI), Y15, Y8
@@ -4210,7 +4406,7 @@ finish:
 
 unbiased:
 	VPXOR  Y9, Y9, Y9
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y9, Y0
 	VMAXPS Y1, Y9, Y1
@@ -4222,7 +4418,7 @@ unbiased:
 	VMAXPS Y7, Y9, Y7
 
 linear:
-	MOVQ       mask+96(FP), DI
+	MOVQ       mask+112(FP), DI
 	TESTQ      DI, DI
 	JZ         store
 	MOVQ       DI, R15
@@ -4281,7 +4477,7 @@ store:
 	MOVQ       R15, R12
 	TESTQ      DI, DI
 	JZ         maskless
-	ADDQ       CX, mask+96(FP)
+	ADDQ       CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000008, R8, CX
@@ -4291,15 +4487,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile9x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile9x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile9x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile9x1Tail(SB), NOSPLIT, $0-120
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
-	MOVQ    c+56(FP), R12
-	MOVQ    ldc+64(FP), R13
-	MOVQ    tail+72(FP), DI
+	MOVQ    c+72(FP), R12
+	MOVQ    ldc+80(FP), R13
+	MOVQ    tail+88(FP), DI
 	LEAQ    ramp<>+0(SB), AX
 	MOVQ    $0x00000008, CX
 	SUBQ    DI, CX
@@ -4331,26 +4527,46 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMASKMOVPS (R15), Y15, Y0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y4
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y6
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y8
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -4497,7 +4713,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ       bias+88(FP), DI
+	MOVQ       bias+104(FP), DI
 	TESTQ      DI, DI
 	JZ         unbiased
 	VMASKMOVPS (DI), Y15, Y9
@@ -4513,7 +4729,7 @@ finish:
 
 unbiased:
 	VPXOR  Y10, Y10, Y10
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y10, Y0
 	VMAXPS Y1, Y10, Y1
@@ -4526,7 +4742,7 @@ unbiased:
 	VMAXPS Y8, Y10, Y8
 
 linear:
-	MOVQ       mask+96(FP), DI
+	MOVQ       mask+112(FP), DI
 	TESTQ      DI, DI
 	JZ         store
 	MOVQ       DI, R15
@@ -4591,7 +4807,7 @@ store:
 	MOVQ       R15, R12
 	TESTQ      DI, DI
 	JZ         maskless
-	ADDQ       CX, mask+96(FP)
+	ADDQ       CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000009, R8, CX
@@ -4601,15 +4817,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile10x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile10x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile10x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile10x1Tail(SB), NOSPLIT, $0-120
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
-	MOVQ    c+56(FP), R12
-	MOVQ    ldc+64(FP), R13
-	MOVQ    tail+72(FP), DI
+	MOVQ    c+72(FP), R12
+	MOVQ    ldc+80(FP), R13
+	MOVQ    tail+88(FP), DI
 	LEAQ    ramp<>+0(SB), AX
 	MOVQ    $0x00000008, CX
 	SUBQ    DI, CX
@@ -4644,28 +4860,50 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMASKMOVPS (R15), Y15, Y0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y4
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y6
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y8
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y9
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -4828,7 +5066,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ       bias+88(FP), DI
+	MOVQ       bias+104(FP), DI
 	TESTQ      DI, DI
 	JZ         unbiased
 	VMASKMOVPS (DI), Y15, Y10
@@ -4845,7 +5083,7 @@ finish:
 
 unbiased:
 	VPXOR  Y11, Y11, Y11
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y11, Y0
 	VMAXPS Y1, Y11, Y1
@@ -4859,7 +5097,7 @@ unbiased:
 	VMAXPS Y9, Y11, Y9
 
 linear:
-	MOVQ       mask+96(FP), DI
+	MOVQ       mask+112(FP), DI
 	TESTQ      DI, DI
 	JZ         store
 	MOVQ       DI, R15
@@ -4930,7 +5168,7 @@ store:
 	MOVQ       R15, R12
 	TESTQ      DI, DI
 	JZ         maskless
-	ADDQ       CX, mask+96(FP)
+	ADDQ       CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x0000000a, R8, CX
@@ -4940,15 +5178,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile11x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile11x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile11x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile11x1Tail(SB), NOSPLIT, $0-120
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
-	MOVQ    c+56(FP), R12
-	MOVQ    ldc+64(FP), R13
-	MOVQ    tail+72(FP), DI
+	MOVQ    c+72(FP), R12
+	MOVQ    ldc+80(FP), R13
+	MOVQ    tail+88(FP), DI
 	LEAQ    ramp<>+0(SB), AX
 	MOVQ    $0x00000008, CX
 	SUBQ    DI, CX
@@ -4985,30 +5223,54 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMASKMOVPS (R15), Y15, Y0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y4
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y6
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y8
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y10
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -5182,7 +5444,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ       bias+88(FP), DI
+	MOVQ       bias+104(FP), DI
 	TESTQ      DI, DI
 	JZ         unbiased
 	VMASKMOVPS (DI), Y15, Y11
@@ -5200,7 +5462,7 @@ finish:
 
 unbiased:
 	VPXOR  Y12, Y12, Y12
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y12, Y0
 	VMAXPS Y1, Y12, Y1
@@ -5215,7 +5477,7 @@ unbiased:
 	VMAXPS Y10, Y12, Y10
 
 linear:
-	MOVQ       mask+96(FP), DI
+	MOVQ       mask+112(FP), DI
 	TESTQ      DI, DI
 	JZ         store
 	MOVQ       DI, R15
@@ -5292,7 +5554,7 @@ store:
 	MOVQ       R15, R12
 	TESTQ      DI, DI
 	JZ         maskless
-	ADDQ       CX, mask+96(FP)
+	ADDQ       CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x0000000b, R8, CX
@@ -5302,15 +5564,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile12x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile12x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile12x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile12x1Tail(SB), NOSPLIT, $0-120
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
-	MOVQ    c+56(FP), R12
-	MOVQ    ldc+64(FP), R13
-	MOVQ    tail+72(FP), DI
+	MOVQ    c+72(FP), R12
+	MOVQ    ldc+80(FP), R13
+	MOVQ    tail+88(FP), DI
 	LEAQ    ramp<>+0(SB), AX
 	MOVQ    $0x00000008, CX
 	SUBQ    DI, CX
@@ -5349,32 +5611,58 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMASKMOVPS (R15), Y15, Y0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y4
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y6
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y8
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y10
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMASKMOVPS (R15), Y15, Y11
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -5559,7 +5847,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ       bias+88(FP), DI
+	MOVQ       bias+104(FP), DI
 	TESTQ      DI, DI
 	JZ         unbiased
 	VMASKMOVPS (DI), Y15, Y12
@@ -5578,7 +5866,7 @@ finish:
 
 unbiased:
 	VPXOR  Y13, Y13, Y13
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y13, Y0
 	VMAXPS Y1, Y13, Y1
@@ -5594,7 +5882,7 @@ unbiased:
 	VMAXPS Y11, Y13, Y11
 
 linear:
-	MOVQ       mask+96(FP), DI
+	MOVQ       mask+112(FP), DI
 	TESTQ      DI, DI
 	JZ         store
 	MOVQ       DI, R15
@@ -5677,7 +5965,7 @@ store:
 	MOVQ       R15, R12
 	TESTQ      DI, DI
 	JZ         maskless
-	ADDQ       CX, mask+96(FP)
+	ADDQ       CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x0000000c, R8, CX
@@ -5687,14 +5975,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile1x8(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile1x8(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile1x8(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile1x8(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -5703,9 +5991,10 @@ block:
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Y0
 	VMOVUPS    32(R15), Y1
 	VMOVUPS    64(R15), Y2
@@ -5714,6 +6003,9 @@ block:
 	VMOVUPS    160(R15), Y5
 	VMOVUPS    192(R15), Y6
 	VMOVUPS    224(R15), Y7
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -5799,7 +6091,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Y8
@@ -5821,7 +6113,7 @@ finish:
 
 unbiased:
 	VPXOR  Y9, Y9, Y9
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y9, Y0
 	VMAXPS Y1, Y9, Y1
@@ -5833,7 +6125,7 @@ unbiased:
 	VMAXPS Y7, Y9, Y7
 
 linear:
-	MOVQ    mask+96(FP), DI
+	MOVQ    mask+112(FP), DI
 	TESTQ   DI, DI
 	JZ      store
 	MOVQ    DI, R15
@@ -5878,7 +6170,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000001, R8, CX
@@ -5888,14 +6180,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile2x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile2x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile2x4(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile2x4(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -5906,18 +6198,24 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Y0
 	VMOVUPS    32(R15), Y1
 	VMOVUPS    64(R15), Y2
 	VMOVUPS    96(R15), Y3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y4
 	VMOVUPS    32(R15), Y5
 	VMOVUPS    64(R15), Y6
 	VMOVUPS    96(R15), Y7
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -6028,7 +6326,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Y8
@@ -6046,7 +6344,7 @@ finish:
 
 unbiased:
 	VPXOR  Y9, Y9, Y9
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y9, Y0
 	VMAXPS Y1, Y9, Y1
@@ -6058,7 +6356,7 @@ unbiased:
 	VMAXPS Y7, Y9, Y7
 
 linear:
-	MOVQ    mask+96(FP), DI
+	MOVQ    mask+112(FP), DI
 	TESTQ   DI, DI
 	JZ      store
 	MOVQ    DI, R15
@@ -6105,7 +6403,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000002, R8, CX
@@ -6115,14 +6413,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile3x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile3x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile3x4(SB), NOSPLIT, $0-104
+TEXT ·avx2Tile3x4(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -6135,23 +6433,31 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Y0
 	VMOVUPS    32(R15), Y1
 	VMOVUPS    64(R15), Y2
 	VMOVUPS    96(R15), Y3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y4
 	VMOVUPS    32(R15), Y5
 	VMOVUPS    64(R15), Y6
 	VMOVUPS    96(R15), Y7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Y8
 	VMOVUPS    32(R15), Y9
 	VMOVUPS    64(R15), Y10
 	VMOVUPS    96(R15), Y11
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -6291,7 +6597,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Y12
@@ -6313,7 +6619,7 @@ finish:
 
 unbiased:
 	VPXOR  Y13, Y13, Y13
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Y0, Y13, Y0
 	VMAXPS Y1, Y13, Y1
@@ -6329,7 +6635,7 @@ unbiased:
 	VMAXPS Y11, Y13, Y11
 
 linear:
-	MOVQ    mask+96(FP), DI
+	MOVQ    mask+112(FP), DI
 	TESTQ   DI, DI
 	JZ      store
 	MOVQ    DI, R15
@@ -6394,7 +6700,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000003, R8, CX
@@ -6405,7 +6711,7 @@ maskless:
 	RET
 
 // func avx2Pack(k int, src *float32, lds int, dst *float32, tail int)
-// Requires: AVX, MMX+
+// Requires: AVX
 TEXT ·avx2Pack(SB), NOSPLIT, $0-40
 	MOVQ k+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -6413,20 +6719,19 @@ TEXT ·avx2Pack(SB), NOSPLIT, $0-40
 	MOVQ dst+24(FP), BX
 
 row:
-	PREFETCHT1 64(CX)
-	VMOVUPS    (CX), Y0
-	VMOVUPS    32(CX), Y1
-	VMOVUPS    Y0, (BX)
-	VMOVUPS    Y1, 32(BX)
-	ADDQ       DX, CX
-	ADDQ       $0x00000040, BX
-	DECQ       AX
-	JNZ        row
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS Y0, (BX)
+	VMOVUPS Y1, 32(BX)
+	ADDQ    DX, CX
+	ADDQ    $0x00000040, BX
+	DECQ    AX
+	JNZ     row
 	VZEROUPPER
 	RET
 
 // func avx2PackTail(k int, src *float32, lds int, dst *float32, tail int)
-// Requires: AVX, MMX+
+// Requires: AVX
 TEXT ·avx2PackTail(SB), NOSPLIT, $0-40
 	MOVQ    k+0(FP), AX
 	MOVQ    src+8(FP), CX
@@ -6439,7 +6744,6 @@ TEXT ·avx2PackTail(SB), NOSPLIT, $0-40
 	VMOVUPS (DI)(R8*4), Y0
 
 row:
-	PREFETCHT1 64(CX)
 	VMOVUPS    (CX), Y1
 	VMASKMOVPS 32(CX), Y0, Y2
 	VMOVUPS    Y1, (BX)
@@ -6449,6 +6753,20 @@ row:
 	DECQ       AX
 	JNZ        row
 	VZEROUPPER
+	RET
+
+// func avx2Touch(k int, src *float32, lds int)
+// Requires: MMX+
+TEXT ·avx2Touch(SB), NOSPLIT, $0-24
+	MOVQ k+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ lds+16(FP), DX
+
+row:
+	PREFETCHT1 (CX)
+	ADDQ       DX, CX
+	DECQ       AX
+	JNZ        row
 	RET
 
 // func avx2Add(n int, dst *float32, a *float32, b *float32)

@@ -2,14 +2,14 @@
 
 #include "textflag.h"
 
-// func avx512Tile1x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile1x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile1x2(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile1x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -18,11 +18,15 @@ block:
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS    64(R15), Z1
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -82,7 +86,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Z2
@@ -92,13 +96,13 @@ finish:
 
 unbiased:
 	VPXORD Z3, Z3, Z3
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z3, Z0
 	VMAXPS Z1, Z3, Z1
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -119,7 +123,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000001, R8, CX
@@ -129,15 +133,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile1x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile1x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile1x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile1x2Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -149,11 +153,15 @@ block:
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS.Z  64(R15), K1, Z1
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -213,7 +221,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS   (DI), Z2
@@ -223,13 +231,13 @@ finish:
 
 unbiased:
 	VPXORD Z3, Z3, Z3
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z3, Z0
 	VMAXPS Z1, Z3, Z1
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -250,7 +258,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000001, R8, CX
@@ -260,14 +268,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile2x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile2x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile2x2(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile2x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -278,14 +286,20 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS    64(R15), Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS    64(R15), Z3
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -362,7 +376,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Z4
@@ -374,7 +388,7 @@ finish:
 
 unbiased:
 	VPXORD Z5, Z5, Z5
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z5, Z0
 	VMAXPS Z1, Z5, Z1
@@ -382,7 +396,7 @@ unbiased:
 	VMAXPS Z3, Z5, Z3
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -413,7 +427,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000002, R8, CX
@@ -423,15 +437,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile2x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile2x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile2x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile2x2Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -445,14 +459,20 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS.Z  64(R15), K1, Z3
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -529,7 +549,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS   (DI), Z4
@@ -541,7 +561,7 @@ finish:
 
 unbiased:
 	VPXORD Z5, Z5, Z5
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z5, Z0
 	VMAXPS Z1, Z5, Z1
@@ -549,7 +569,7 @@ unbiased:
 	VMAXPS Z3, Z5, Z3
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -580,7 +600,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000002, R8, CX
@@ -590,14 +610,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile3x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile3x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile3x2(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile3x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -610,17 +630,25 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS    64(R15), Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS    64(R15), Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS    64(R15), Z5
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -714,7 +742,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Z6
@@ -728,7 +756,7 @@ finish:
 
 unbiased:
 	VPXORD Z7, Z7, Z7
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z7, Z0
 	VMAXPS Z1, Z7, Z1
@@ -738,7 +766,7 @@ unbiased:
 	VMAXPS Z5, Z7, Z5
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -779,7 +807,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000003, R8, CX
@@ -789,15 +817,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile3x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile3x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile3x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile3x2Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -813,17 +841,25 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS.Z  64(R15), K1, Z5
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -917,7 +953,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS   (DI), Z6
@@ -931,7 +967,7 @@ finish:
 
 unbiased:
 	VPXORD Z7, Z7, Z7
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z7, Z0
 	VMAXPS Z1, Z7, Z1
@@ -941,7 +977,7 @@ unbiased:
 	VMAXPS Z5, Z7, Z5
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -982,7 +1018,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000003, R8, CX
@@ -992,14 +1028,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile4x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile4x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile4x2(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile4x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -1016,20 +1052,30 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS    64(R15), Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS    64(R15), Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS    64(R15), Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS    64(R15), Z7
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -1145,7 +1191,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Z8
@@ -1161,7 +1207,7 @@ finish:
 
 unbiased:
 	VPXORD Z9, Z9, Z9
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z9, Z0
 	VMAXPS Z1, Z9, Z1
@@ -1173,7 +1219,7 @@ unbiased:
 	VMAXPS Z7, Z9, Z7
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -1224,7 +1270,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000004, R8, CX
@@ -1234,15 +1280,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile4x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile4x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile4x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile4x2Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -1262,20 +1308,30 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS.Z  64(R15), K1, Z7
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -1391,7 +1447,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS   (DI), Z8
@@ -1407,7 +1463,7 @@ finish:
 
 unbiased:
 	VPXORD Z9, Z9, Z9
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z9, Z0
 	VMAXPS Z1, Z9, Z1
@@ -1419,7 +1475,7 @@ unbiased:
 	VMAXPS Z7, Z9, Z7
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -1470,7 +1526,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000004, R8, CX
@@ -1480,14 +1536,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile5x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile5x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile5x2(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile5x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -1506,23 +1562,35 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS    64(R15), Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS    64(R15), Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS    64(R15), Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS    64(R15), Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS    64(R15), Z9
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -1655,7 +1723,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Z10
@@ -1673,7 +1741,7 @@ finish:
 
 unbiased:
 	VPXORD Z11, Z11, Z11
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z11, Z0
 	VMAXPS Z1, Z11, Z1
@@ -1687,7 +1755,7 @@ unbiased:
 	VMAXPS Z9, Z11, Z9
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -1748,7 +1816,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000005, R8, CX
@@ -1758,15 +1826,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile5x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile5x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile5x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile5x2Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -1788,23 +1856,35 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS.Z  64(R15), K1, Z9
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -1937,7 +2017,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS   (DI), Z10
@@ -1955,7 +2035,7 @@ finish:
 
 unbiased:
 	VPXORD Z11, Z11, Z11
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z11, Z0
 	VMAXPS Z1, Z11, Z1
@@ -1969,7 +2049,7 @@ unbiased:
 	VMAXPS Z9, Z11, Z9
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -2030,7 +2110,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000005, R8, CX
@@ -2040,14 +2120,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile6x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile6x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile6x2(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile6x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -2068,26 +2148,40 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS    64(R15), Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS    64(R15), Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS    64(R15), Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS    64(R15), Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS    64(R15), Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z10
 	VMOVUPS    64(R15), Z11
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -2237,7 +2331,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Z12
@@ -2257,7 +2351,7 @@ finish:
 
 unbiased:
 	VPXORD Z13, Z13, Z13
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z13, Z0
 	VMAXPS Z1, Z13, Z1
@@ -2273,7 +2367,7 @@ unbiased:
 	VMAXPS Z11, Z13, Z11
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -2344,7 +2438,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000006, R8, CX
@@ -2354,15 +2448,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile6x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile6x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile6x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile6x2Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -2386,26 +2480,40 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z10
 	VMOVUPS.Z  64(R15), K1, Z11
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -2555,7 +2663,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS   (DI), Z12
@@ -2575,7 +2683,7 @@ finish:
 
 unbiased:
 	VPXORD Z13, Z13, Z13
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z13, Z0
 	VMAXPS Z1, Z13, Z1
@@ -2591,7 +2699,7 @@ unbiased:
 	VMAXPS Z11, Z13, Z11
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -2662,7 +2770,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000006, R8, CX
@@ -2672,14 +2780,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile7x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile7x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile7x2(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile7x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -2703,29 +2811,45 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS    64(R15), Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS    64(R15), Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS    64(R15), Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS    64(R15), Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS    64(R15), Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z10
 	VMOVUPS    64(R15), Z11
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z12
 	VMOVUPS    64(R15), Z13
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -2897,7 +3021,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Z14
@@ -2919,7 +3043,7 @@ finish:
 
 unbiased:
 	VPXORD Z15, Z15, Z15
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z15, Z0
 	VMAXPS Z1, Z15, Z1
@@ -2937,7 +3061,7 @@ unbiased:
 	VMAXPS Z13, Z15, Z13
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -3018,7 +3142,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000007, R8, CX
@@ -3028,15 +3152,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile7x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile7x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile7x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile7x2Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -3063,29 +3187,45 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z10
 	VMOVUPS.Z  64(R15), K1, Z11
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z12
 	VMOVUPS.Z  64(R15), K1, Z13
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -3257,7 +3397,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS   (DI), Z14
@@ -3279,7 +3419,7 @@ finish:
 
 unbiased:
 	VPXORD Z15, Z15, Z15
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z15, Z0
 	VMAXPS Z1, Z15, Z1
@@ -3297,7 +3437,7 @@ unbiased:
 	VMAXPS Z13, Z15, Z13
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -3378,7 +3518,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000007, R8, CX
@@ -3388,14 +3528,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile8x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile8x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile8x2(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile8x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -3421,32 +3561,50 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS    64(R15), Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS    64(R15), Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS    64(R15), Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS    64(R15), Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS    64(R15), Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z10
 	VMOVUPS    64(R15), Z11
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z12
 	VMOVUPS    64(R15), Z13
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z14
 	VMOVUPS    64(R15), Z15
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -3635,7 +3793,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Z16
@@ -3659,7 +3817,7 @@ finish:
 
 unbiased:
 	VPXORD Z17, Z17, Z17
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z17, Z0
 	VMAXPS Z1, Z17, Z1
@@ -3679,7 +3837,7 @@ unbiased:
 	VMAXPS Z15, Z17, Z15
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -3770,7 +3928,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000008, R8, CX
@@ -3780,15 +3938,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile8x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile8x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile8x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile8x2Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -3817,32 +3975,50 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z10
 	VMOVUPS.Z  64(R15), K1, Z11
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z12
 	VMOVUPS.Z  64(R15), K1, Z13
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z14
 	VMOVUPS.Z  64(R15), K1, Z15
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -4031,7 +4207,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS   (DI), Z16
@@ -4055,7 +4231,7 @@ finish:
 
 unbiased:
 	VPXORD Z17, Z17, Z17
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z17, Z0
 	VMAXPS Z1, Z17, Z1
@@ -4075,7 +4251,7 @@ unbiased:
 	VMAXPS Z15, Z17, Z15
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -4166,7 +4342,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000008, R8, CX
@@ -4176,14 +4352,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile9x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile9x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile9x2(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile9x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -4211,35 +4387,55 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS    64(R15), Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS    64(R15), Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS    64(R15), Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS    64(R15), Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS    64(R15), Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z10
 	VMOVUPS    64(R15), Z11
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z12
 	VMOVUPS    64(R15), Z13
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z14
 	VMOVUPS    64(R15), Z15
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z16
 	VMOVUPS    64(R15), Z17
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -4445,7 +4641,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Z18
@@ -4471,7 +4667,7 @@ finish:
 
 unbiased:
 	VPXORD Z19, Z19, Z19
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z19, Z0
 	VMAXPS Z1, Z19, Z1
@@ -4493,7 +4689,7 @@ unbiased:
 	VMAXPS Z17, Z19, Z17
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -4594,7 +4790,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000009, R8, CX
@@ -4604,15 +4800,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile9x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile9x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile9x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile9x2Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -4643,35 +4839,55 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z10
 	VMOVUPS.Z  64(R15), K1, Z11
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z12
 	VMOVUPS.Z  64(R15), K1, Z13
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z14
 	VMOVUPS.Z  64(R15), K1, Z15
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z16
 	VMOVUPS.Z  64(R15), K1, Z17
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -4877,7 +5093,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS   (DI), Z18
@@ -4903,7 +5119,7 @@ finish:
 
 unbiased:
 	VPXORD Z19, Z19, Z19
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z19, Z0
 	VMAXPS Z1, Z19, Z1
@@ -4925,7 +5141,7 @@ unbiased:
 	VMAXPS Z17, Z19, Z17
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -5026,7 +5242,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000009, R8, CX
@@ -5036,14 +5252,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile10x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile10x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile10x2(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile10x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -5074,38 +5290,60 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS    64(R15), Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS    64(R15), Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS    64(R15), Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS    64(R15), Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS    64(R15), Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z10
 	VMOVUPS    64(R15), Z11
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z12
 	VMOVUPS    64(R15), Z13
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z14
 	VMOVUPS    64(R15), Z15
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z16
 	VMOVUPS    64(R15), Z17
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z18
 	VMOVUPS    64(R15), Z19
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -5333,7 +5571,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Z20
@@ -5361,7 +5599,7 @@ finish:
 
 unbiased:
 	VPXORD Z21, Z21, Z21
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z21, Z0
 	VMAXPS Z1, Z21, Z1
@@ -5385,7 +5623,7 @@ unbiased:
 	VMAXPS Z19, Z21, Z19
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -5496,7 +5734,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x0000000a, R8, CX
@@ -5506,15 +5744,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile10x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile10x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile10x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile10x2Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -5548,38 +5786,60 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z10
 	VMOVUPS.Z  64(R15), K1, Z11
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z12
 	VMOVUPS.Z  64(R15), K1, Z13
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z14
 	VMOVUPS.Z  64(R15), K1, Z15
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z16
 	VMOVUPS.Z  64(R15), K1, Z17
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z18
 	VMOVUPS.Z  64(R15), K1, Z19
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -5807,7 +6067,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS   (DI), Z20
@@ -5835,7 +6095,7 @@ finish:
 
 unbiased:
 	VPXORD Z21, Z21, Z21
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z21, Z0
 	VMAXPS Z1, Z21, Z1
@@ -5859,7 +6119,7 @@ unbiased:
 	VMAXPS Z19, Z21, Z19
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -5970,7 +6230,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x0000000a, R8, CX
@@ -5980,14 +6240,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile11x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile11x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile11x2(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile11x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -6020,41 +6280,65 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS    64(R15), Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS    64(R15), Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS    64(R15), Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS    64(R15), Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS    64(R15), Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z10
 	VMOVUPS    64(R15), Z11
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z12
 	VMOVUPS    64(R15), Z13
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z14
 	VMOVUPS    64(R15), Z15
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z16
 	VMOVUPS    64(R15), Z17
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z18
 	VMOVUPS    64(R15), Z19
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z20
 	VMOVUPS    64(R15), Z21
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -6299,7 +6583,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Z22
@@ -6329,7 +6613,7 @@ finish:
 
 unbiased:
 	VPXORD Z23, Z23, Z23
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z23, Z0
 	VMAXPS Z1, Z23, Z1
@@ -6355,7 +6639,7 @@ unbiased:
 	VMAXPS Z21, Z23, Z21
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -6476,7 +6760,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x0000000b, R8, CX
@@ -6486,15 +6770,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile11x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile11x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile11x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile11x2Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -6530,41 +6814,65 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z10
 	VMOVUPS.Z  64(R15), K1, Z11
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z12
 	VMOVUPS.Z  64(R15), K1, Z13
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z14
 	VMOVUPS.Z  64(R15), K1, Z15
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z16
 	VMOVUPS.Z  64(R15), K1, Z17
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z18
 	VMOVUPS.Z  64(R15), K1, Z19
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z20
 	VMOVUPS.Z  64(R15), K1, Z21
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -6809,7 +7117,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS   (DI), Z22
@@ -6839,7 +7147,7 @@ finish:
 
 unbiased:
 	VPXORD Z23, Z23, Z23
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z23, Z0
 	VMAXPS Z1, Z23, Z1
@@ -6865,7 +7173,7 @@ unbiased:
 	VMAXPS Z21, Z23, Z21
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -6986,7 +7294,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x0000000b, R8, CX
@@ -6996,14 +7304,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile12x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile12x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile12x2(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile12x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -7038,44 +7346,70 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS    64(R15), Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS    64(R15), Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS    64(R15), Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS    64(R15), Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS    64(R15), Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z10
 	VMOVUPS    64(R15), Z11
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z12
 	VMOVUPS    64(R15), Z13
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z14
 	VMOVUPS    64(R15), Z15
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z16
 	VMOVUPS    64(R15), Z17
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z18
 	VMOVUPS    64(R15), Z19
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z20
 	VMOVUPS    64(R15), Z21
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z22
 	VMOVUPS    64(R15), Z23
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -7337,7 +7671,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Z24
@@ -7369,7 +7703,7 @@ finish:
 
 unbiased:
 	VPXORD Z25, Z25, Z25
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z25, Z0
 	VMAXPS Z1, Z25, Z1
@@ -7397,7 +7731,7 @@ unbiased:
 	VMAXPS Z23, Z25, Z23
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -7528,7 +7862,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x0000000c, R8, CX
@@ -7538,15 +7872,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile12x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile12x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile12x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile12x2Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -7584,44 +7918,70 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z10
 	VMOVUPS.Z  64(R15), K1, Z11
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z12
 	VMOVUPS.Z  64(R15), K1, Z13
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z14
 	VMOVUPS.Z  64(R15), K1, Z15
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z16
 	VMOVUPS.Z  64(R15), K1, Z17
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z18
 	VMOVUPS.Z  64(R15), K1, Z19
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z20
 	VMOVUPS.Z  64(R15), K1, Z21
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z22
 	VMOVUPS.Z  64(R15), K1, Z23
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -7883,7 +8243,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS   (DI), Z24
@@ -7915,7 +8275,7 @@ finish:
 
 unbiased:
 	VPXORD Z25, Z25, Z25
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z25, Z0
 	VMAXPS Z1, Z25, Z1
@@ -7943,7 +8303,7 @@ unbiased:
 	VMAXPS Z23, Z25, Z23
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -8074,7 +8434,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x0000000c, R8, CX
@@ -8084,14 +8444,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile13x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile13x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile13x2(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile13x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -8129,47 +8489,75 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS    64(R15), Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS    64(R15), Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS    64(R15), Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS    64(R15), Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS    64(R15), Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z10
 	VMOVUPS    64(R15), Z11
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z12
 	VMOVUPS    64(R15), Z13
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z14
 	VMOVUPS    64(R15), Z15
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z16
 	VMOVUPS    64(R15), Z17
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z18
 	VMOVUPS    64(R15), Z19
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z20
 	VMOVUPS    64(R15), Z21
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z22
 	VMOVUPS    64(R15), Z23
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z24
 	VMOVUPS    64(R15), Z25
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -8453,7 +8841,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Z26
@@ -8487,7 +8875,7 @@ finish:
 
 unbiased:
 	VPXORD Z27, Z27, Z27
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z27, Z0
 	VMAXPS Z1, Z27, Z1
@@ -8517,7 +8905,7 @@ unbiased:
 	VMAXPS Z25, Z27, Z25
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -8658,7 +9046,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x0000000d, R8, CX
@@ -8668,15 +9056,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile13x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile13x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile13x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile13x2Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -8717,47 +9105,75 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z10
 	VMOVUPS.Z  64(R15), K1, Z11
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z12
 	VMOVUPS.Z  64(R15), K1, Z13
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z14
 	VMOVUPS.Z  64(R15), K1, Z15
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z16
 	VMOVUPS.Z  64(R15), K1, Z17
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z18
 	VMOVUPS.Z  64(R15), K1, Z19
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z20
 	VMOVUPS.Z  64(R15), K1, Z21
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z22
 	VMOVUPS.Z  64(R15), K1, Z23
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z24
 	VMOVUPS.Z  64(R15), K1, Z25
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -9041,7 +9457,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS   (DI), Z26
@@ -9075,7 +9491,7 @@ finish:
 
 unbiased:
 	VPXORD Z27, Z27, Z27
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z27, Z0
 	VMAXPS Z1, Z27, Z1
@@ -9105,7 +9521,7 @@ unbiased:
 	VMAXPS Z25, Z27, Z25
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -9246,7 +9662,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x0000000d, R8, CX
@@ -9256,14 +9672,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile14x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile14x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile14x2(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile14x2(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -9303,50 +9719,80 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS    64(R15), Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS    64(R15), Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS    64(R15), Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS    64(R15), Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS    64(R15), Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z10
 	VMOVUPS    64(R15), Z11
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z12
 	VMOVUPS    64(R15), Z13
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z14
 	VMOVUPS    64(R15), Z15
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z16
 	VMOVUPS    64(R15), Z17
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z18
 	VMOVUPS    64(R15), Z19
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z20
 	VMOVUPS    64(R15), Z21
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z22
 	VMOVUPS    64(R15), Z23
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z24
 	VMOVUPS    64(R15), Z25
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z26
 	VMOVUPS    64(R15), Z27
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -9647,7 +10093,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Z28
@@ -9683,7 +10129,7 @@ finish:
 
 unbiased:
 	VPXORD Z29, Z29, Z29
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z29, Z0
 	VMAXPS Z1, Z29, Z1
@@ -9715,7 +10161,7 @@ unbiased:
 	VMAXPS Z27, Z29, Z27
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -9866,7 +10312,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x0000000e, R8, CX
@@ -9876,15 +10322,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile14x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile14x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile14x2Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile14x2Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -9927,50 +10373,80 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z2
 	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z6
 	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z10
 	VMOVUPS.Z  64(R15), K1, Z11
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z12
 	VMOVUPS.Z  64(R15), K1, Z13
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z14
 	VMOVUPS.Z  64(R15), K1, Z15
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z16
 	VMOVUPS.Z  64(R15), K1, Z17
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z18
 	VMOVUPS.Z  64(R15), K1, Z19
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z20
 	VMOVUPS.Z  64(R15), K1, Z21
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z22
 	VMOVUPS.Z  64(R15), K1, Z23
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z24
 	VMOVUPS.Z  64(R15), K1, Z25
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z26
 	VMOVUPS.Z  64(R15), K1, Z27
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -10271,7 +10747,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS   (DI), Z28
@@ -10307,7 +10783,7 @@ finish:
 
 unbiased:
 	VPXORD Z29, Z29, Z29
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z29, Z0
 	VMAXPS Z1, Z29, Z1
@@ -10339,7 +10815,7 @@ unbiased:
 	VMAXPS Z27, Z29, Z27
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -10490,7 +10966,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x0000000e, R8, CX
@@ -10500,15 +10976,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile1x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile1x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile1x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile1x1Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -10520,10 +10996,14 @@ block:
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS.Z  (R15), K1, Z0
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -10572,7 +11052,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS.Z (DI), K1, Z1
@@ -10580,12 +11060,12 @@ finish:
 
 unbiased:
 	VPXORD Z2, Z2, Z2
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z2, Z0
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -10602,7 +11082,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000001, R8, CX
@@ -10612,15 +11092,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile2x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile2x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile2x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile2x1Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -10634,12 +11114,18 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z1
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -10699,7 +11185,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS.Z (DI), K1, Z2
@@ -10708,13 +11194,13 @@ finish:
 
 unbiased:
 	VPXORD Z3, Z3, Z3
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z3, Z0
 	VMAXPS Z1, Z3, Z1
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -10737,7 +11223,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000002, R8, CX
@@ -10747,15 +11233,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile3x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile3x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile3x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile3x1Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -10771,14 +11257,22 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z2
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -10849,7 +11343,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS.Z (DI), K1, Z3
@@ -10859,14 +11353,14 @@ finish:
 
 unbiased:
 	VPXORD Z4, Z4, Z4
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z4, Z0
 	VMAXPS Z1, Z4, Z1
 	VMAXPS Z2, Z4, Z2
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -10895,7 +11389,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000003, R8, CX
@@ -10905,15 +11399,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile4x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile4x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile4x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile4x1Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -10933,16 +11427,26 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z3
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -11029,7 +11533,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS.Z (DI), K1, Z4
@@ -11040,7 +11544,7 @@ finish:
 
 unbiased:
 	VPXORD Z5, Z5, Z5
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z5, Z0
 	VMAXPS Z1, Z5, Z1
@@ -11048,7 +11552,7 @@ unbiased:
 	VMAXPS Z3, Z5, Z3
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -11083,7 +11587,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000004, R8, CX
@@ -11093,15 +11597,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile5x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile5x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile5x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile5x1Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -11123,18 +11627,30 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z4
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -11232,7 +11748,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS.Z (DI), K1, Z5
@@ -11244,7 +11760,7 @@ finish:
 
 unbiased:
 	VPXORD Z6, Z6, Z6
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z6, Z0
 	VMAXPS Z1, Z6, Z1
@@ -11253,7 +11769,7 @@ unbiased:
 	VMAXPS Z4, Z6, Z4
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -11294,7 +11810,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000005, R8, CX
@@ -11304,15 +11820,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile6x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile6x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile6x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile6x1Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -11336,20 +11852,34 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z5
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -11458,7 +11988,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS.Z (DI), K1, Z6
@@ -11471,7 +12001,7 @@ finish:
 
 unbiased:
 	VPXORD Z7, Z7, Z7
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z7, Z0
 	VMAXPS Z1, Z7, Z1
@@ -11481,7 +12011,7 @@ unbiased:
 	VMAXPS Z5, Z7, Z5
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -11528,7 +12058,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000006, R8, CX
@@ -11538,15 +12068,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile7x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile7x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile7x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile7x1Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -11573,22 +12103,38 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z6
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -11713,7 +12259,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS.Z (DI), K1, Z7
@@ -11727,7 +12273,7 @@ finish:
 
 unbiased:
 	VPXORD Z8, Z8, Z8
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z8, Z0
 	VMAXPS Z1, Z8, Z1
@@ -11738,7 +12284,7 @@ unbiased:
 	VMAXPS Z6, Z8, Z6
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -11791,7 +12337,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000007, R8, CX
@@ -11801,15 +12347,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile8x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile8x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile8x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile8x1Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -11838,24 +12384,42 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z6
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z7
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -11991,7 +12555,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS.Z (DI), K1, Z8
@@ -12006,7 +12570,7 @@ finish:
 
 unbiased:
 	VPXORD Z9, Z9, Z9
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z9, Z0
 	VMAXPS Z1, Z9, Z1
@@ -12018,7 +12582,7 @@ unbiased:
 	VMAXPS Z7, Z9, Z7
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -12077,7 +12641,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000008, R8, CX
@@ -12087,15 +12651,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile9x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile9x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile9x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile9x1Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -12126,26 +12690,46 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z6
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z8
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -12292,7 +12876,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS.Z (DI), K1, Z9
@@ -12308,7 +12892,7 @@ finish:
 
 unbiased:
 	VPXORD Z10, Z10, Z10
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z10, Z0
 	VMAXPS Z1, Z10, Z1
@@ -12321,7 +12905,7 @@ unbiased:
 	VMAXPS Z8, Z10, Z8
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -12386,7 +12970,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000009, R8, CX
@@ -12396,15 +12980,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile10x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile10x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile10x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile10x1Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -12438,28 +13022,50 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z6
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z8
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z9
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -12622,7 +13228,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS.Z (DI), K1, Z10
@@ -12639,7 +13245,7 @@ finish:
 
 unbiased:
 	VPXORD Z11, Z11, Z11
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z11, Z0
 	VMAXPS Z1, Z11, Z1
@@ -12653,7 +13259,7 @@ unbiased:
 	VMAXPS Z9, Z11, Z9
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -12724,7 +13330,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x0000000a, R8, CX
@@ -12734,15 +13340,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile11x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile11x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile11x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile11x1Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -12778,30 +13384,54 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z6
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z8
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z10
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -12975,7 +13605,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS.Z (DI), K1, Z11
@@ -12993,7 +13623,7 @@ finish:
 
 unbiased:
 	VPXORD Z12, Z12, Z12
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z12, Z0
 	VMAXPS Z1, Z12, Z1
@@ -13008,7 +13638,7 @@ unbiased:
 	VMAXPS Z10, Z12, Z10
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -13085,7 +13715,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x0000000b, R8, CX
@@ -13095,15 +13725,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile12x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile12x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile12x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile12x1Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -13141,32 +13771,58 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z6
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z8
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z10
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z11
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -13351,7 +14007,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS.Z (DI), K1, Z12
@@ -13370,7 +14026,7 @@ finish:
 
 unbiased:
 	VPXORD Z13, Z13, Z13
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z13, Z0
 	VMAXPS Z1, Z13, Z1
@@ -13386,7 +14042,7 @@ unbiased:
 	VMAXPS Z11, Z13, Z11
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -13469,7 +14125,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x0000000c, R8, CX
@@ -13479,15 +14135,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile13x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile13x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile13x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile13x1Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -13528,34 +14184,62 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z6
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z8
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z10
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z11
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z12
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -13756,7 +14440,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS.Z (DI), K1, Z13
@@ -13776,7 +14460,7 @@ finish:
 
 unbiased:
 	VPXORD Z14, Z14, Z14
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z14, Z0
 	VMAXPS Z1, Z14, Z1
@@ -13793,7 +14477,7 @@ unbiased:
 	VMAXPS Z12, Z14, Z12
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -13882,7 +14566,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x0000000d, R8, CX
@@ -13892,15 +14576,15 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile14x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile14x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile14x1Tail(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile14x1Tail(SB), NOSPLIT, $0-120
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
-	MOVQ  c+56(FP), R12
-	MOVQ  ldc+64(FP), R13
-	MOVQ  tail+72(FP), DI
+	MOVQ  c+72(FP), R12
+	MOVQ  ldc+80(FP), R13
+	MOVQ  tail+88(FP), DI
 	MOVL  $0x0000ffff, AX
 	BZHIL DI, AX, AX
 	KMOVW AX, K1
@@ -13943,36 +14627,66 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z5
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z6
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z8
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z9
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z10
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z11
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z12
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS.Z  (R15), K1, Z13
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -14184,7 +14898,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ      bias+88(FP), DI
+	MOVQ      bias+104(FP), DI
 	TESTQ     DI, DI
 	JZ        unbiased
 	VMOVUPS.Z (DI), K1, Z14
@@ -14205,7 +14919,7 @@ finish:
 
 unbiased:
 	VPXORD Z15, Z15, Z15
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z15, Z0
 	VMAXPS Z1, Z15, Z1
@@ -14223,7 +14937,7 @@ unbiased:
 	VMAXPS Z13, Z15, Z13
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -14318,7 +15032,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x0000000e, R8, CX
@@ -14328,14 +15042,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile1x8(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile1x8(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile1x8(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile1x8(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -14344,9 +15058,10 @@ block:
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS    64(R15), Z1
 	VMOVUPS    128(R15), Z2
@@ -14355,6 +15070,9 @@ block:
 	VMOVUPS    320(R15), Z5
 	VMOVUPS    384(R15), Z6
 	VMOVUPS    448(R15), Z7
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -14440,7 +15158,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Z8
@@ -14462,7 +15180,7 @@ finish:
 
 unbiased:
 	VPXORD Z9, Z9, Z9
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z9, Z0
 	VMAXPS Z1, Z9, Z1
@@ -14474,7 +15192,7 @@ unbiased:
 	VMAXPS Z7, Z9, Z7
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -14519,7 +15237,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000001, R8, CX
@@ -14529,14 +15247,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile2x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile2x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile2x4(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile2x4(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -14547,18 +15265,24 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS    64(R15), Z1
 	VMOVUPS    128(R15), Z2
 	VMOVUPS    192(R15), Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS    64(R15), Z5
 	VMOVUPS    128(R15), Z6
 	VMOVUPS    192(R15), Z7
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -14669,7 +15393,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Z8
@@ -14687,7 +15411,7 @@ finish:
 
 unbiased:
 	VPXORD Z9, Z9, Z9
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z9, Z0
 	VMAXPS Z1, Z9, Z1
@@ -14699,7 +15423,7 @@ unbiased:
 	VMAXPS Z7, Z9, Z7
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -14746,7 +15470,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000002, R8, CX
@@ -14756,14 +15480,14 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile3x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile3x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile3x4(SB), NOSPLIT, $0-104
+TEXT ·avx512Tile3x4(SB), NOSPLIT, $0-120
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
-	MOVQ c+56(FP), R12
-	MOVQ ldc+64(FP), R13
+	MOVQ c+72(FP), R12
+	MOVQ ldc+80(FP), R13
 
 block:
 	MOVQ       a+16(FP), AX
@@ -14776,23 +15500,31 @@ block:
 	PREFETCHT0 (R15)
 	ADDQ       R13, R15
 	PREFETCHT0 (R15)
-	TESTQ      $0x00000001, flags+80(FP)
+	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
-	MOVQ       R12, R15
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
 	VMOVUPS    (R15), Z0
 	VMOVUPS    64(R15), Z1
 	VMOVUPS    128(R15), Z2
 	VMOVUPS    192(R15), Z3
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z4
 	VMOVUPS    64(R15), Z5
 	VMOVUPS    128(R15), Z6
 	VMOVUPS    192(R15), Z7
-	ADDQ       R13, R15
+	ADDQ       DI, R15
 	VMOVUPS    (R15), Z8
 	VMOVUPS    64(R15), Z9
 	VMOVUPS    128(R15), Z10
 	VMOVUPS    192(R15), Z11
+	ADDQ       DI, R15
+	MOVQ       R15, from+56(FP)
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -14932,7 +15664,7 @@ one:
 	JNZ          one
 
 finish:
-	MOVQ    bias+88(FP), DI
+	MOVQ    bias+104(FP), DI
 	TESTQ   DI, DI
 	JZ      unbiased
 	VMOVUPS (DI), Z12
@@ -14954,7 +15686,7 @@ finish:
 
 unbiased:
 	VPXORD Z13, Z13, Z13
-	TESTQ  $0x00000002, flags+80(FP)
+	TESTQ  $0x00000002, flags+96(FP)
 	JZ     linear
 	VMAXPS Z0, Z13, Z0
 	VMAXPS Z1, Z13, Z1
@@ -14970,7 +15702,7 @@ unbiased:
 	VMAXPS Z11, Z13, Z11
 
 linear:
-	MOVQ      mask+96(FP), DI
+	MOVQ      mask+112(FP), DI
 	TESTQ     DI, DI
 	JZ        store
 	MOVQ      DI, R15
@@ -15035,7 +15767,7 @@ store:
 	MOVQ    R15, R12
 	TESTQ   DI, DI
 	JZ      maskless
-	ADDQ    CX, mask+96(FP)
+	ADDQ    CX, mask+112(FP)
 
 maskless:
 	IMUL3Q $0x00000003, R8, CX
@@ -15046,7 +15778,7 @@ maskless:
 	RET
 
 // func avx512Pack(k int, src *float32, lds int, dst *float32, tail int)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·avx512Pack(SB), NOSPLIT, $0-40
 	MOVQ k+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -15054,20 +15786,19 @@ TEXT ·avx512Pack(SB), NOSPLIT, $0-40
 	MOVQ dst+24(FP), BX
 
 row:
-	PREFETCHT1 128(CX)
-	VMOVUPS    (CX), Z0
-	VMOVUPS    64(CX), Z1
-	VMOVUPS    Z0, (BX)
-	VMOVUPS    Z1, 64(BX)
-	ADDQ       DX, CX
-	ADDQ       $0x00000080, BX
-	DECQ       AX
-	JNZ        row
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS Z0, (BX)
+	VMOVUPS Z1, 64(BX)
+	ADDQ    DX, CX
+	ADDQ    $0x00000080, BX
+	DECQ    AX
+	JNZ     row
 	VZEROUPPER
 	RET
 
 // func avx512PackTail(k int, src *float32, lds int, dst *float32, tail int)
-// Requires: AVX, AVX512F, BMI2, MMX+
+// Requires: AVX, AVX512F, BMI2
 TEXT ·avx512PackTail(SB), NOSPLIT, $0-40
 	MOVQ  k+0(FP), AX
 	MOVQ  src+8(FP), CX
@@ -15079,16 +15810,30 @@ TEXT ·avx512PackTail(SB), NOSPLIT, $0-40
 	KMOVW DI, K1
 
 row:
-	PREFETCHT1 128(CX)
-	VMOVUPS    (CX), Z0
-	VMOVUPS.Z  64(CX), K1, Z1
-	VMOVUPS    Z0, (BX)
-	VMOVUPS    Z1, 64(BX)
+	VMOVUPS   (CX), Z0
+	VMOVUPS.Z 64(CX), K1, Z1
+	VMOVUPS   Z0, (BX)
+	VMOVUPS   Z1, 64(BX)
+	ADDQ      DX, CX
+	ADDQ      $0x00000080, BX
+	DECQ      AX
+	JNZ       row
+	VZEROUPPER
+	RET
+
+// func avx512Touch(k int, src *float32, lds int)
+// Requires: MMX+
+TEXT ·avx512Touch(SB), NOSPLIT, $0-24
+	MOVQ k+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ lds+16(FP), DX
+
+row:
+	PREFETCHT1 (CX)
+	PREFETCHT1 64(CX)
 	ADDQ       DX, CX
-	ADDQ       $0x00000080, BX
 	DECQ       AX
 	JNZ        row
-	VZEROUPPER
 	RET
 
 // func avx512Add(n int, dst *float32, a *float32, b *float32)

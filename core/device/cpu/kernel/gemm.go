@@ -27,12 +27,40 @@ func (f *Family) Gemm(m, n, k int, a []float32, ars, aks int, b []float32, ldb i
 	if m <= 0 || n <= 0 {
 		return
 	}
-	if k < 0 || ars < 0 || aks < 0 || ldb < 0 || (m > 1 && ldc < n) || (k > 1 && ldb < n) {
-		panic(fmt.Sprintf("kernel: gemm %d×%d×%d with strides a %d,%d b %d c %d", m, n, k, ars, aks, ldb, ldc))
+	if ldb < 0 || (k > 1 && ldb < n) {
+		panic(fmt.Sprintf("kernel: gemm %d×%d×%d with B of stride %d", m, n, k, ldb))
+	}
+	a, c, ep = sized(m, n, k, a, ars, aks, c, ldc, ep)
+	if k > 0 {
+		b = b[:(k-1)*ldb+n]
+	}
+	f.table.gemm(m, n, k, a, ars, aks, b, ldb, 1, c, ldc, ep)
+}
+
+// GemmBT is Gemm with the transpose of B in memory: b is n×k with the row stride
+// ldb ≥ k, and the element (l,j) of B is b[j*ldb+l]. The bits are those of Gemm.
+func (f *Family) GemmBT(m, n, k int, a []float32, ars, aks int, b []float32, ldb int, c []float32, ldc int, ep Epilogue) {
+	if n <= 1 || k <= 0 { // one row is one column
+		f.Gemm(m, n, k, a, ars, aks, b, 1, c, ldc, ep)
+		return
+	}
+	if m <= 0 {
+		return
+	}
+	if ldb < k {
+		panic(fmt.Sprintf("kernel: gemm %d×%d×%d with Bᵀ of stride %d", m, n, k, ldb))
+	}
+	a, c, ep = sized(m, n, k, a, ars, aks, c, ldc, ep)
+	f.table.gemm(m, n, k, a, ars, aks, b[:(n-1)*ldb+k], 1, ldb, c, ldc, ep)
+}
+
+// sized cuts the operands to what the shape needs.
+func sized(m, n, k int, a []float32, ars, aks int, c []float32, ldc int, ep Epilogue) ([]float32, []float32, Epilogue) {
+	if k < 0 || ars < 0 || aks < 0 || (m > 1 && ldc < n) {
+		panic(fmt.Sprintf("kernel: gemm %d×%d×%d with strides a %d,%d c %d", m, n, k, ars, aks, ldc))
 	}
 	if k > 0 {
 		a = a[:(m-1)*ars+(k-1)*aks+1]
-		b = b[:(k-1)*ldb+n]
 	}
 	c = c[:(m-1)*ldc+n]
 	if ep.Bias != nil {
@@ -41,7 +69,7 @@ func (f *Family) Gemm(m, n, k int, a []float32, ars, aks int, b []float32, ldb i
 	if ep.Mask != nil {
 		ep.Mask = ep.Mask[:len(c)]
 	}
-	f.table.gemm(m, n, k, a, ars, aks, b, ldb, c, ldc, ep)
+	return a, c, ep
 }
 
 // RowDot computes out[i*ldo] = a_i·w + bias for the m rows a_i of A (m×k, row

@@ -17,6 +17,7 @@ type machine struct {
 	pair, pairTail, single, wide []tileFunc
 	wideVecs                     []int // vectors of wide[rows]
 	pack, packTail               func(k int, src *float32, lds int, dst *float32, tail int)
+	touch                        func(k int, src *float32, lds int)
 
 	rowDot1, rowDot4        func(blocks, k int, a *float32, lda int, w *float32, bias float32, out *float32, ldo int)
 	colSum8, colSum1        func(m, n int, a *float32, lda int, out *float32)
@@ -37,7 +38,7 @@ type machine struct {
 }
 
 type (
-	tileFunc   func(blocks, k int, a *float32, ars, aks int, b *float32, ldb int, c *float32, ldc int, tail, flags int, bias, mask *float32)
+	tileFunc   func(blocks, k int, a *float32, ars, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail, flags int, bias, mask *float32)
 	unaryFunc  func(n int, dst, x *float32)
 	binaryFunc func(n int, dst, a, b *float32)
 )

@@ -3,7 +3,7 @@ package kernel
 import "unsafe"
 
 const (
-	flagLoad = 1 // the sums start with C
+	flagLoad = 1 // the sums start with what stands at from
 	flagReLU = 2
 
 	// packRows is from how many rows of A on packing B pays.
@@ -14,14 +14,37 @@ const (
 	callRows = 768
 )
 
-// strip is some columns of a product, over a range of k: C[m×width] from
-// A[m×k] and B[k×width]. Strides are in bytes.
+// matmul is C = A·B cut into blocks of rows, ranges of k and strips of columns,
+// so that a block of A stays in the second-level cache while all of B passes it,
+// and a panel of B in the first while the block passes it. Between two ranges the
+// sums of a block stand in compact strips of their own: rows of C may be pages
+// apart, and few of those fit the cache at once. No cut changes a bit of C: its
+// sums are stored and loaded again as they are.
+type matmul struct {
+	*machine
+	m, n, k       int
+	a             []float32
+	ars, aks      int
+	b             []float32
+	brs, bcs      int
+	c             []float32
+	ldc           int
+	ep            Epilogue
+	p             *panels // nil: B is used where it lies
+	depth, height int     // of ranges and blocks
+	copied, kept  bool    // whether A is copied, and all panels of B are kept
+}
+
+// strip is some columns of a block over a range of k: C[m×width] from A[m×k] and
+// B[k×width]. Strides are in bytes.
 type strip struct {
 	m, k     int
 	a        *float32
 	ars, aks int
 	b        *float32
 	ldb      int
+	from     *float32
+	ldf      int
 	c        *float32
 	ldc      int
 	flags    int
@@ -29,104 +52,141 @@ type strip struct {
 	mask     *float32
 }
 
-// gemm cuts k into ranges, the rows into blocks and the columns into strips, so
-// that a block of A stays in the second-level cache while all of B passes it,
-// and a panel of B in the first while the block passes it. No cut changes a bit
-// of C: its sums are stored and loaded again as they are.
-func (x *machine) gemm(m, n, k int, a []float32, ars, aks int, b []float32, ldb int, c []float32, ldc int, ep Epilogue) {
-	var p *panels
-	depth, height, copied := plainDepth, m, false
-	if m >= packRows && n > x.lanes && k > 0 {
-		p, depth = takePanels(), packDepth
-		if copied = scattered(n, ars, aks); copied {
-			height = packHeight
-		}
+func (x *machine) gemm(m, n, k int, a []float32, ars, aks int, b []float32, brs, bcs int, c []float32, ldc int, ep Epilogue) {
+	g := matmul{
+		machine: x, m: m, n: n, k: k, a: a, ars: ars, aks: aks, b: b, brs: brs, bcs: bcs, c: c, ldc: ldc, ep: ep,
+		depth: plainDepth, height: m,
 	}
-	for first := 0; ; first += depth {
-		s := strip{k: min(depth, k-first), ldb: 4 * ldb, ldc: 4 * ldc}
-		last := first+s.k == k
-		if ep.Accumulate || first > 0 {
-			s.flags = flagLoad
+	if k > 0 && (bcs != 1 || m >= packRows && n > x.lanes) {
+		g.p, g.depth, g.copied = takePanels(), packDepth, scattered(n, ars, aks)
+		if g.copied || k > packDepth {
+			g.height = packHeight
 		}
-		if last && ep.ReLU {
-			s.flags |= flagReLU
+		panel := 2 * x.lanes * packDepth
+		all := (k + packDepth - 1) / packDepth * ((n + 2*x.lanes - 1) / (2 * x.lanes)) * panel
+		if g.kept = m > g.height && all <= mostKept; g.kept {
+			panel = all
 		}
-		for i := 0; i < m; i += height {
-			s.m, s.ars, s.aks = min(height, m-i), 4*ars, 4*aks
-			if copied {
-				s.a, s.ars, s.aks = p.packA(s.m, s.k, a[i*ars+first*aks:], ars, aks)
-			} else if k > 0 {
-				s.a = at(a, i*ars+first*aks)
-			}
-			for j := 0; j < n; {
-				width := x.width(m, n-j)
-				s.c = at(c, i*ldc+j)
-				if k > 0 {
-					s.b = at(b, first*ldb+j)
-				}
-				if last && ep.Bias != nil {
-					s.bias = at(ep.Bias, j)
-				}
-				if last && ep.Mask != nil {
-					s.mask = at(ep.Mask, i*ldc+j)
-				}
-				x.strip(&s, p, width)
-				j += width
-			}
+		g.p.room(panel, min(m, g.height)*(n+2*x.lanes), k > packDepth)
+	}
+	for i := 0; i < m; i += g.height {
+		g.block(i, min(g.height, m-i))
+	}
+	if g.p != nil {
+		g.p.give()
+	}
+}
+
+// block computes m rows of C from row i on.
+func (g *matmul) block(i, m int) {
+	for first := 0; ; first += g.depth {
+		s := strip{m: m, k: min(g.depth, g.k-first), ars: 4 * g.ars, aks: 4 * g.aks}
+		last := first+s.k == g.k
+		if g.copied {
+			s.a, s.ars, s.aks = g.packA(m, s.k, g.a[i*g.ars+first*g.aks:])
+		} else if g.k > 0 {
+			s.a = at(g.a, i*g.ars+first*g.aks)
+		}
+		for j := 0; j < g.n; {
+			width := g.width(m, g.n-j)
+			g.place(&s, i, j, first, last)
+			g.strip(&s, i, j, first, width)
+			j += width
 		}
 		if last {
-			break
+			return
 		}
 	}
-	if p != nil {
-		p.give()
+}
+
+// place says where a strip's sums come from and go to.
+func (g *matmul) place(s *strip, i, j, first int, last bool) {
+	s.flags, s.bias, s.mask = 0, nil, nil
+	s.c, s.ldc = at(g.c, i*g.ldc+j), 4*g.ldc
+	s.from, s.ldf = s.c, s.ldc
+	sums, stride := s.c, s.ldc
+	if g.p != nil && g.depth < g.k {
+		sums, stride = at(g.p.sums, j*s.m), 8*g.lanes
+	}
+	if first > 0 {
+		s.from, s.ldf, s.flags = sums, stride, flagLoad
+	} else if g.ep.Accumulate {
+		s.flags = flagLoad
+	}
+	if !last {
+		s.c, s.ldc = sums, stride
+		return
+	}
+	if g.ep.ReLU {
+		s.flags |= flagReLU
+	}
+	if g.ep.Bias != nil {
+		s.bias = at(g.ep.Bias, j)
+	}
+	if g.ep.Mask != nil {
+		s.mask = at(g.ep.Mask, i*g.ldc+j)
 	}
 }
 
 // width is how many of the remaining columns the next strip takes.
-func (x *machine) width(m, columns int) int {
-	if m < len(x.wide) {
-		if w := x.wideVecs[m] * x.lanes; columns >= w {
+func (g *matmul) width(m, columns int) int {
+	if g.p == nil && m < len(g.wide) {
+		if w := g.wideVecs[m] * g.lanes; columns >= w {
 			return w
 		}
 	}
-	return min(columns, 2*x.lanes)
+	return min(columns, 2*g.lanes)
 }
+
+// between is how many rows are computed between two looks at the next strip of B.
+const between = 48
 
 // strip computes one strip with the microkernels of its width.
-//
-//go:noinline
-func (x *machine) strip(s *strip, p *panels, width int) {
-	tail := (width-1)%x.lanes + 1
-	kernels := x.pair
+func (g *matmul) strip(s *strip, i, j, first, width int) {
+	tail := (width-1)%g.lanes + 1
+	kernels := g.pair
 	switch {
-	case width > 2*x.lanes:
-		kernels = x.wide
-	case width <= x.lanes:
-		kernels, p = x.single, nil
-	case width < 2*x.lanes:
-		kernels = x.pairTail
+	case width > 2*g.lanes:
+		kernels = g.wide
+	case width <= g.lanes:
+		kernels = g.single
+	case width < 2*g.lanes:
+		kernels = g.pairTail
 	}
-	b, ldb := s.b, s.ldb
-	if p != nil {
-		pack := x.pack
-		if tail < x.lanes {
-			pack = x.packTail
+	step, touched, share := callRows, 0, 0
+	if g.p == nil || g.bcs == 1 && width <= g.lanes {
+		if g.k > 0 {
+			s.b, s.ldb = at(g.b, first*g.brs+j), 4*g.brs
 		}
-		pack(s.k, b, ldb, p.alignedB, tail)
-		b, ldb = p.alignedB, 8*x.lanes
+	} else {
+		panel := g.panel(j, first)
+		s.b, s.ldb = &panel[0], 8*g.lanes
+		if i == 0 || !g.kept {
+			g.packB(panel, s.k, j, first, width)
+			if next := j + width; g.bcs == 1 && g.brs >= 512 && next+2*g.lanes <= g.n {
+				step = between
+				share = (s.k*between + s.m - 1) / s.m
+			}
+		}
 	}
-	for i := 0; i < s.m; i += callRows {
-		x.rows(s, kernels, i, min(callRows, s.m-i), b, ldb, tail)
+	for r := 0; r < s.m; r += step {
+		g.rows(s, kernels, r, min(step, s.m-r), tail)
+		if n := min(share, s.k-touched); n > 0 {
+			callTouch(g.touch, n, at(g.b, (first+touched)*g.brs+j+width), g.brs)
+			touched += n
+		}
 	}
 }
 
-// rows divides m rows from row i on evenly over blocks of at most as many rows
-// as the largest kernel has, so that no small rest runs at a fraction of the
-// speed: 128 rows are 18 blocks of 6 and 4 of 5.
+//go:noinline
+func callTouch(f func(k int, src *float32, lds int), k int, src *float32, lds int) { f(k, src, 4*lds) }
+
+// rows divides m rows of a strip from row i on evenly over blocks of at most as
+// many rows as the largest kernel has, so that no small rest runs at a fraction of
+// the speed: 128 rows are 18 blocks of 6 and 4 of 5.
 //
 //go:noinline
-func (x *machine) rows(s *strip, kernels []tileFunc, i, m int, b *float32, ldb, tail int) {
+func (x *machine) rows(s *strip, kernels []tileFunc, i, m int, tail int) {
 	most := len(kernels) - 1
 	blocks := (m + most - 1) / most
 	rows, larger := m/blocks, m%blocks
@@ -135,7 +195,6 @@ func (x *machine) rows(s *strip, kernels []tileFunc, i, m int, b *float32, ldb, 
 		if blocks == 0 {
 			continue
 		}
-		c := offset(s.c, i*s.ldc)
 		var a, mask *float32
 		if s.k > 0 {
 			a = offset(s.a, i*s.ars)
@@ -143,7 +202,7 @@ func (x *machine) rows(s *strip, kernels []tileFunc, i, m int, b *float32, ldb, 
 		if s.mask != nil {
 			mask = offset(s.mask, i*s.ldc)
 		}
-		kernels[rows](blocks, s.k, a, s.ars, s.aks, b, ldb, c, s.ldc, tail, s.flags, s.bias, mask)
+		kernels[rows](blocks, s.k, a, s.ars, s.aks, s.b, s.ldb, offset(s.from, i*s.ldf), s.ldf, offset(s.c, i*s.ldc), s.ldc, tail, s.flags, s.bias, mask)
 		i += blocks * rows
 	}
 }

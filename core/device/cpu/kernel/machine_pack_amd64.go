@@ -15,17 +15,21 @@ const (
 	// packStride is the row stride of packed A: no multiple of a page, so that
 	// its rows spread over the sets of the caches.
 	packStride = 256 + 16
-	maxLanes   = 16 // of the widest machine
+	// mostKept bounds the elements of a B whose panels are all kept, for products
+	// of many rows.
+	mostKept = 1 << 23
+	maxLanes = 16 // of the widest machine
 )
 
 // panels is the memory that a product packs its operands into.
 type panels struct {
-	b, a     []float32
-	alignedB *float32 // at a multiple of 64 bytes
+	b    []float32 // at a multiple of 64 bytes
+	a    []float32 // a block of A, by rows
+	sums []float32 // of a block of C, strip by strip
 }
 
 // idle are the panels not in use; a product allocates only when more of them
-// run at once than ever before.
+// run at once than ever before, or larger ones.
 var idle [32]atomic.Pointer[panels]
 
 func takePanels() *panels {
@@ -36,10 +40,7 @@ func takePanels() *panels {
 			}
 		}
 	}
-	p := &panels{b: make([]float32, packDepth*2*maxLanes+maxLanes)}
-	past := int(uintptr(unsafe.Pointer(&p.b[0])) / 4 % maxLanes)
-	p.alignedB = &p.b[(maxLanes-past)%maxLanes]
-	return p
+	return &panels{}
 }
 
 func (p *panels) give() {
@@ -50,26 +51,74 @@ func (p *panels) give() {
 	}
 }
 
+// room makes the memory large enough; sums only where there are several ranges.
+func (p *panels) room(b, sums int, ranges bool) {
+	if len(p.b) < b {
+		p.b = alignedTo64(b)
+	}
+	if ranges && len(p.sums) < sums {
+		p.sums = alignedTo64(sums)
+	}
+}
+
+func alignedTo64(n int) []float32 {
+	x := make([]float32, n+maxLanes)
+	past := int(uintptr(unsafe.Pointer(&x[0])) / 4 % maxLanes)
+	return x[(maxLanes-past)%maxLanes:][:n]
+}
+
 // scattered says whether A is better copied first: its runs lie so far apart
 // that they fall into few sets of the caches, and it is read often enough.
 func scattered(n, ars, aks int) bool {
 	return n >= 128 && (ars == 1 || aks == 1) && max(ars, aks) >= 512
 }
 
-// packA copies the m×k block that begins at a run by run and returns it with its
-// strides in bytes: runs along k where aks is 1, else along the rows.
-func (p *panels) packA(m, k int, a []float32, ars, aks int) (block *float32, rowStride, depthStride int) {
+// packA copies the m×k block at the begin of a and returns it with its strides in
+// bytes: by rows in any case, because a kernel that walks along columns touches
+// a cache line for every element.
+func (g *matmul) packA(m, k int, a []float32) (block *float32, rowStride, depthStride int) {
+	p := g.p
 	if p.a == nil {
-		p.a = make([]float32, packStride*max(packHeight, packDepth))
+		p.a = make([]float32, packStride*packHeight)
 	}
-	if aks == 1 {
+	if g.aks == 1 {
 		for i := range m {
-			copy(p.a[i*packStride:i*packStride+k], a[i*ars:])
+			copy(p.a[i*packStride:i*packStride+k], a[i*g.ars:])
 		}
-		return &p.a[0], 4 * packStride, 4
+	} else {
+		g.transposes(k, m, a, g.aks, p.a, packStride)
 	}
-	for l := range k {
-		copy(p.a[l*packStride:l*packStride+m], a[l*aks:])
+	return &p.a[0], 4 * packStride, 4
+}
+
+// panel is where the columns from j on of the range that begins at first stand.
+func (g *matmul) panel(j, first int) []float32 {
+	size, at := 2*g.lanes*packDepth, 0
+	if g.kept {
+		strips := (g.n + 2*g.lanes - 1) / (2 * g.lanes)
+		at = (first/packDepth*strips + j/(2*g.lanes)) * size
 	}
-	return &p.a[0], 4, 4 * packStride
+	return g.p.b[at : at+size]
+}
+
+// packB copies width columns of k rows of B side by side; with fewer than two
+// vectors the lanes behind are zeros.
+func (g *matmul) packB(panel []float32, k, j, first, width int) {
+	if g.bcs != 1 {
+		if width < 2*g.lanes {
+			clear(panel[:k*2*g.lanes])
+		}
+		g.transposes(width, k, g.b[j*g.bcs+first:], g.bcs, panel, 2*g.lanes)
+		return
+	}
+	f, tail := g.pack, (width-1)%g.lanes+1
+	if tail < g.lanes {
+		f = g.packTail
+	}
+	callPack(f, k, at(g.b, first*g.brs+j), g.brs, &panel[0], tail)
+}
+
+//go:noinline
+func callPack(f func(k int, src *float32, lds int, dst *float32, tail int), k int, src *float32, lds int, dst *float32, tail int) {
+	f(k, src, 4*lds, dst, tail)
 }

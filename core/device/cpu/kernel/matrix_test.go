@@ -124,6 +124,17 @@ func TestGemmCuts(t *testing.T) {
 			}
 			f.Gemm(m, n, k, wide, 1000, 1, b, n, cut, n, ep)
 			identical(t, "product with a wide A", cut, c)
+			bt := make([]float32, n*(k+3))
+			f.Transpose(k, n, b, n, bt, k+3)
+			for _, cols := range []int{1, 5, 23, n} {
+				for _, rows := range []int{1, 3, m} {
+					clear(cut)
+					f.GemmBT(rows, cols, k, a, k, 1, bt, k+3, cut, n, ep)
+					for i := range rows {
+						identical(t, "product with Bᵀ", cut[i*n:i*n+cols], c[i*n:i*n+cols])
+					}
+				}
+			}
 		}
 	})
 }
@@ -135,6 +146,7 @@ func TestGemmLarge(t *testing.T) {
 		checkGemm(t, f, r, product{300, 150, 520, 7})
 		checkGemm(t, f, r, product{523, 130, 300, 0})
 		checkGemm(t, f, r, product{900, 20, 33, 0})
+		checkGemm(t, f, r, product{300, 600, 300, 0})
 		checkGemm(t, f, r, product{1, 70, 5000, 0})
 	})
 }
@@ -146,6 +158,7 @@ func TestAllocations(t *testing.T) {
 		var sum float64
 		calls := testing.AllocsPerRun(50, func() {
 			f.Gemm(n, n, n, a, n, 1, b, n, c, n, Epilogue{Bias: b[:n], Mask: a})
+			f.GemmBT(n, n, n, a, n, 1, b, n, c, n, Epilogue{})
 			f.RowDot(n, n, a, n, b, 1, c, 1)
 			f.ColSum(n, n, a, n, c)
 			f.Transpose(n, n, a, n, c, n)
@@ -170,6 +183,7 @@ func TestBounds(t *testing.T) {
 		for name, call := range map[string]func(){
 			"gemm A":    func() { f.Gemm(10, 10, 10, x, 10, 1, y, 10, y, 10, Epilogue{}) },
 			"gemm B":    func() { f.Gemm(10, 10, 10, y, 10, 1, x, 10, y, 10, Epilogue{}) },
+			"gemm Bᵀ":   func() { f.GemmBT(10, 10, 10, y, 10, 1, x[:99:99], 10, y, 10, Epilogue{}) },
 			"gemm C":    func() { f.Gemm(10, 10, 10, y, 10, 1, y, 10, x[:99:99], 10, Epilogue{}) },
 			"gemm bias": func() { f.Gemm(10, 10, 10, y, 10, 1, y, 10, y, 10, Epilogue{Bias: x[:9:9]}) },
 			"gemm mask": func() { f.Gemm(10, 10, 10, y, 10, 1, y, 10, y, 10, Epilogue{Mask: x[:99:99]}) },

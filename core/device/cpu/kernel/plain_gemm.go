@@ -2,17 +2,17 @@ package kernel
 
 // plainGemm computes tiles of 2×4, whose eight sums stay in registers, and the
 // rest element by element. Both add in the order of l.
-func plainGemm(m, n, k int, a []float32, ars, aks int, b []float32, ldb int, c []float32, ldc int, ep Epilogue) {
+func plainGemm(m, n, k int, a []float32, ars, aks int, b []float32, brs, bcs int, c []float32, ldc int, ep Epilogue) {
 	i := 0
 	for ; i+2 <= m; i += 2 {
 		c0, c1 := c[i*ldc:i*ldc+n], c[(i+1)*ldc:(i+1)*ldc+n]
 		j := 0
-		for ; j+4 <= n; j += 4 {
-			plainTile(k, a, i*ars, ars, aks, b, j, ldb, c0[j:j+4], c1[j:j+4], ep.Accumulate)
+		for ; bcs == 1 && j+4 <= n; j += 4 {
+			plainTile(k, a, i*ars, ars, aks, b, j, brs, c0[j:j+4], c1[j:j+4], ep.Accumulate)
 		}
 		for ; j < n; j++ {
-			plainElement(k, a, i*ars, aks, b, j, ldb, &c0[j], ep.Accumulate)
-			plainElement(k, a, (i+1)*ars, aks, b, j, ldb, &c1[j], ep.Accumulate)
+			plainElement(k, a, i*ars, aks, b, j*bcs, brs, &c0[j], ep.Accumulate)
+			plainElement(k, a, (i+1)*ars, aks, b, j*bcs, brs, &c1[j], ep.Accumulate)
 		}
 		plainFinish(c0, i*ldc, ep)
 		plainFinish(c1, (i+1)*ldc, ep)
@@ -20,7 +20,7 @@ func plainGemm(m, n, k int, a []float32, ars, aks int, b []float32, ldb int, c [
 	if i < m {
 		c0 := c[i*ldc : i*ldc+n]
 		for j := range c0 {
-			plainElement(k, a, i*ars, aks, b, j, ldb, &c0[j], ep.Accumulate)
+			plainElement(k, a, i*ars, aks, b, j*bcs, brs, &c0[j], ep.Accumulate)
 		}
 		plainFinish(c0, i*ldc, ep)
 	}

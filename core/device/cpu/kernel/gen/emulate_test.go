@@ -221,6 +221,13 @@ func (p program) checkTile(t *testing.T, r *rand.Rand, tile tile) {
 	args["b"], _ = e.put(b)
 	var result func() []float32
 	args["c"], result = e.put(c)
+	from, ldf := c, ldc
+	if args["from"], args["ldf"] = args["c"], uint64(4*ldc); r.IntN(2) == 0 { // what the sums start with stands elsewhere
+		ldf = n + r.IntN(3)
+		from = normal(r, (m-1)*ldf+n)
+		args["ldf"] = uint64(4 * ldf)
+		args["from"], _ = e.put(from)
+	}
 	if r.IntN(2) == 0 {
 		args["bias"], _ = e.put(bias)
 	}
@@ -232,7 +239,7 @@ func (p program) checkTile(t *testing.T, r *rand.Rand, tile tile) {
 		for j := range n {
 			s := float32(0)
 			if flags&flagLoad != 0 {
-				s = c[i*ldc+j]
+				s = from[i*ldf+j]
 			}
 			for l := range k {
 				s = fma32(a[i*ars+l*aks], b[l*ldb+j], s)

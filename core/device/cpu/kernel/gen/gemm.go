@@ -48,18 +48,20 @@ func (g *gen) products() {
 	}
 	g.pack(false)
 	g.pack(true)
+	g.touch()
 }
 
 const (
-	flagLoad = 1 // the sums start with C
+	flagLoad = 1 // the sums start with what stands at from
 	flagReLU = 2
 )
 
 // product emits C[blocks·rows × vecs] = A·B with the epilogue, block by block
 // of rows. Strides are in bytes; tail is the number of columns of the last
-// vector where the tile is masked; bias and mask may be nil.
+// vector where the tile is masked; bias and mask may be nil. The sums start with
+// zeros or with the matrix at from, which may be C or have other strides.
 func (g *gen) product(t tile) {
-	g.begin(t.name(), "func(blocks, k int, a *float32, ars, aks int, b *float32, ldb int, c *float32, ldc int, tail, flags int, bias, mask *float32)")
+	g.begin(t.name(), "func(blocks, k int, a *float32, ars, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail, flags int, bias, mask *float32)")
 	p := &productGen{gen: g, tile: t}
 	p.emit()
 	g.end()
@@ -131,18 +133,19 @@ func (p *productGen) fetch(row reg.Register, v int, d vecReg) {
 	p.VMOVUPS(p.column(row, v), d)
 }
 
-// rowsOf visits the rows of a matrix laid out as C.
-func (p *productGen) rowsOf(start op, visit func(i int)) {
+// rowsOf visits the rows of a matrix with the row stride ld; p.at ends at the
+// last one.
+func (p *productGen) rowsOf(start op, ld reg.Register, visit func(i int)) {
 	p.MOVQ(start, p.at)
 	for i := range p.rows {
 		visit(i)
 		if i < p.rows-1 {
-			p.ADDQ(p.ldc, p.at)
+			p.ADDQ(ld, p.at)
 		}
 	}
 }
 
-// start sets the pointers and the sums: zeros, or C.
+// start sets the pointers and the sums: zeros, or what stands at from.
 func (p *productGen) start() {
 	p.MOVQ(p.address("a"), p.a[0])
 	p.MOVQ(p.address("b"), p.b)
@@ -155,11 +158,15 @@ func (p *productGen) start() {
 	p.ahead()
 	p.TESTQ(operand.U32(flagLoad), p.address("flags"))
 	p.JZ(operand.LabelRef("zero"))
-	p.rowsOf(p.c, func(i int) {
+	p.Load(p.Param("ldf"), p.mix)
+	p.rowsOf(p.address("from"), p.mix, func(i int) {
 		for v := range p.vecs {
 			p.fetch(p.at, v, p.sum(i, v))
 		}
 	})
+	p.ADDQ(p.mix, p.at)
+	p.MOVQ(p.at, p.address("from"))
+	p.rowsOf(p.at, p.mix, func(int) { p.PREFETCHT0(mem{Base: p.at}) }) // for the next block
 	p.JMP(operand.LabelRef("ready"))
 	p.Label("zero")
 	for i := range p.rows * p.vecs {
@@ -173,7 +180,7 @@ func (p *productGen) start() {
 func (p *productGen) ahead() {
 	p.IMUL3Q(operand.U32(p.rows), p.ldc, p.mix)
 	p.LEAQ(mem{Base: p.c, Index: p.mix, Scale: 1}, p.mix)
-	p.rowsOf(p.mix, func(int) { p.PREFETCHT0(mem{Base: p.at}) })
+	p.rowsOf(p.mix, p.ldc, func(int) { p.PREFETCHT0(mem{Base: p.at}) })
 }
 
 // accumulate is the loop over k, unrolled by four.
@@ -261,7 +268,7 @@ func (p *productGen) epilogue() {
 	p.Load(p.Param("mask"), p.mix)
 	p.TESTQ(p.mix, p.mix)
 	p.JZ(operand.LabelRef("store"))
-	p.rowsOf(p.mix, func(i int) {
+	p.rowsOf(p.mix, p.ldc, func(i int) {
 		for v := range p.vecs {
 			p.fetch(p.at, v, x)
 			positive := mask(x)
@@ -273,7 +280,7 @@ func (p *productGen) epilogue() {
 		}
 	})
 	p.Label("store")
-	p.rowsOf(p.c, func(i int) {
+	p.rowsOf(p.c, p.ldc, func(i int) {
 		for v := range p.vecs {
 			if p.masked && v == p.vecs-1 {
 				p.storeTail(p.sum(i, v), p.columns, p.column(p.at, v))
@@ -314,9 +321,6 @@ func (g *gen) pack(masked bool) {
 		g.tail(g.arg("tail"), rest)
 	}
 	g.Label("row")
-	// The columns of the next strip: no hardware prefetcher follows a stride
-	// of pages.
-	g.PREFETCHT1(mem{Base: src, Disp: 2 * g.bytes()})
 	a, b := g.load(mem{Base: src}), g.vec()
 	if masked {
 		g.loadTail(mem{Base: src, Disp: g.bytes()}, rest, b)
@@ -330,4 +334,20 @@ func (g *gen) pack(masked bool) {
 	g.DECQ(k)
 	g.JNZ(operand.LabelRef("row"))
 	g.end()
+}
+
+// touch brings k rows of two vectors, lds bytes apart, near: no hardware
+// prefetcher follows a stride of pages.
+func (g *gen) touch() {
+	g.begin("Touch", "func(k int, src *float32, lds int)")
+	k, src, lds := g.arg("k"), g.arg("src"), g.arg("lds")
+	g.Label("row")
+	g.PREFETCHT1(mem{Base: src})
+	if g.wide() {
+		g.PREFETCHT1(mem{Base: src, Disp: g.bytes()})
+	}
+	g.ADDQ(lds, src)
+	g.DECQ(k)
+	g.JNZ(operand.LabelRef("row"))
+	g.RET()
 }
