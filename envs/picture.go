@@ -3,125 +3,110 @@ package envs
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"pgrlab/envs/mujoco"
 	"pgrlab/envs/render"
 )
 
-// look is how the body of a task is shown: what a model's compiled figures do not
-// say. The figures are those of the model files of dm_control/suite: the camera
-// that its pixel tasks use and the lights.
-type look struct {
-	camera [3]render.Vec // place with the body at rest, the picture's x and y axis
-	tracks bool          // camera and lights follow the centre of mass
-	lights []render.Light
-}
+// Numbers of mjtCamLight and mjtLightType.
+const (
+	followsNothing = 0
+	followsBody    = 1
+	followsCoM     = 2
+	lightFromAfar  = 1
+)
 
-// looks are by the beginning of a task's name.
-var looks = map[string]look{
-	"cheetah-": {camera: sideways(-3, .7), tracks: true, lights: spot(2.7)},
-	"walker-":  {camera: [3]render.Vec{{Y: -2, Z: 2}, {X: 1}, {Y: .5, Z: math.Sqrt(.75)}}, tracks: true, lights: spot(3.3)},
-	"hopper-":  {camera: sideways(-2.8, .8), tracks: true, lights: spot(3)},
-	"quadruped-": {camera: [3]render.Vec{{Y: 4, Z: 2.57}, {X: -1}, {Y: -.5, Z: 1}},
-		tracks: true, lights: spot(4.57)},
-	"cartpole-":    {camera: sideways(-4, 1), lights: spot(6)},
-	"pendulum-":    {camera: [3]render.Vec{{Y: -1.5, Z: 2}, {X: 1}, {Y: 1, Z: 1}}, lights: spot(2)},
-	"finger-":      {camera: [3]render.Vec{{Y: -1, Z: .8}, {X: 1}, {Y: 1, Z: 2}}, lights: sun},
-	"ball-in-cup-": {camera: [3]render.Vec{{Y: -1, Z: .8}, {X: 1}, {Y: 1, Z: 2}}, lights: sun},
-	"reacher-":     {camera: fromAbove, lights: spot(1)},
-	"point-mass-":  {camera: fromAbove, lights: spot(1)},
+// preferredCamera is the one to look through, by the beginning of a task's name,
+// where it is not the model's first: DrQ-v2 (Yarats et al. 2021) has quadrupeds
+// from the side.
+var preferredCamera = map[string]string{"quadruped-": "y"}
 
-	// Gym's bodies as the suite shows its own, on Gym's wide floor.
-	"hopper-v":      {camera: sideways(-3, 1), tracks: true, lights: spot(3.25)},
-	"walker2d-v":    {camera: sideways(-3, 1), tracks: true, lights: spot(3.25)},
-	"halfcheetah-v": {camera: sideways(-3, .7), tracks: true, lights: spot(2.7)},
-}
+// endlessPlane is half the width that a plane of size 0 is given, metres.
+const endlessPlane = 100
 
-// lookOf finds the look with the longest matching beginning; a task without one
-// is shown from the side.
-func lookOf(task string) look {
-	best, found := "", look{camera: sideways(-3, 1), tracks: true, lights: spot(3)}
-	for beginning, l := range looks {
-		if strings.HasPrefix(strings.ToLower(strings.ReplaceAll(task, "_", "-")), beginning) && len(beginning) > len(best) {
-			best, found = beginning, l
-		}
-	}
-	return found
-}
+// hiddenGroup is the first of the groups that MuJoCo does not show unasked.
+const hiddenGroup = 3
 
-// sideways looks along y.
-func sideways(y, z float64) [3]render.Vec { return [3]render.Vec{{Y: y, Z: z}, {X: 1}, {Z: 1}} }
-
-var fromAbove = [3]render.Vec{{Z: .75}, {X: 1}, {Y: 1}}
-
-// spot is a light of MuJoCo's default kind, z above the ground with the body at
-// rest.
-func spot(z float64) []render.Light {
-	return []render.Light{{Pos: render.Vec{Z: z}, Diffuse: .7, Specular: .3}}
-}
-
-var sun = []render.Light{{Far: true, Diffuse: .6, Specular: .3}}
-
-// Numbers of mjtGeom.
-var geomKinds = map[int32]render.Kind{
+var geomKinds = map[int32]render.Kind{ // mjtGeom
 	0: render.Plane, 2: render.Sphere, 3: render.Capsule, 4: render.Ellipsoid, 5: render.Cylinder, 6: render.Box,
 }
 
-// endlessPlane is half the width that a plane of size 0 is given, metres: beyond,
-// MuJoCo has its sky.
-const endlessPlane = 100
+// plainColour is what a geom has of which nothing is said.
+var plainColour = [4]float32{.5, .5, .5, 1}
 
-// scene collects what is to be drawn, and notes which geoms and sites are.
-func (v *View) scene(p *physics, l look) (*render.Scene, error) {
+// scene collects what the model shows, and notes which geoms and sites that are.
+// The body is in its reference pose.
+func (v *View) scene(p *physics) (*render.Scene, error) {
 	s := &render.Scene{}
 	for _, kind := range []mujoco.Object{mujoco.Geom, mujoco.Site} {
-		if err := v.shapes(s, p, kind); err != nil {
+		if err := v.shapes(s, p.model, kind); err != nil {
 			return nil, err
 		}
 	}
-	up := l.camera[2]
-	length := math.Sqrt(up.X*up.X + up.Y*up.Y + up.Z*up.Z)
-	s.Camera = render.Camera{
-		Pos: l.camera[0], Right: l.camera[1], Up: render.Vec{X: up.X / length, Y: up.Y / length, Z: up.Z / length},
-		Tracks: l.tracks, FovY: math.Pi / 4, // MuJoCo's default
+	if err := v.addCords(s, p.model); err != nil {
+		return nil, err
 	}
-	for _, light := range l.lights {
-		light.Tracks = l.tracks
-		s.Lights = append(s.Lights, light)
+	if err := addLights(s, p); err != nil {
+		return nil, err
 	}
-	if l.tracks {
-		rest := vec(p.SubtreeCoM[3:6])
-		s.Camera.Pos = minus(s.Camera.Pos, rest)
-		for i := range s.Lights {
-			s.Lights[i].Pos = minus(s.Lights[i].Pos, rest)
-		}
-	}
-	return s, nil
+	return s, setCamera(s, p, v.task)
 }
 
-func minus(a, b render.Vec) render.Vec { return render.Vec{X: a.X - b.X, Y: a.Y - b.Y, Z: a.Z - b.Z} }
+// figures reads arrays of a model and keeps the first error.
+type figures struct {
+	model *mujoco.Model
+	err   error
+}
+
+func (f *figures) doubles(name string) []float64 {
+	x, err := f.model.Float64s(name)
+	return keep(f, x, err)
+}
+
+func (f *figures) singles(name string) []float32 {
+	x, err := f.model.Float32s(name)
+	return keep(f, x, err)
+}
+
+func (f *figures) whole(name string) []int32 {
+	x, err := f.model.Int32s(name)
+	return keep(f, x, err)
+}
+
+func (f *figures) names(kind mujoco.Object) []string {
+	x, err := f.model.Names(kind)
+	return keep(f, x, err)
+}
+
+// keep copies, because the next reading may move the memory.
+func keep[T any](f *figures, x []T, err error) []T {
+	if f.err == nil {
+		f.err = err
+	}
+	return slices.Clone(x)
+}
 
 // shapes adds the geoms or the sites that are shown.
-func (v *View) shapes(s *render.Scene, p *physics, kind mujoco.Object) error {
-	prefix := string(kind)
-	names, err := p.model.Names(kind)
-	if err != nil {
-		return err
+func (v *View) shapes(s *render.Scene, m *mujoco.Model, kind mujoco.Object) error {
+	f := figures{model: m}
+	of := string(kind)
+	names, kinds, sizes := f.names(kind), f.whole(of+"_type"), f.doubles(of+"_size")
+	groups, materials, colours := f.whole(of+"_group"), f.whole(of+"_matid"), f.singles(of+"_rgba")
+	var palette []float32
+	if slices.Max(append(materials, -1)) >= 0 {
+		palette = f.singles("mat_rgba")
 	}
-	kinds, err := p.model.Int32s(prefix + "_type")
-	if err != nil {
-		return err
-	}
-	sizes, err := p.model.Float64s(prefix + "_size")
-	if err != nil {
-		return err
+	if f.err != nil {
+		return f.err
 	}
 	for i, name := range names {
-		colour, shown := colourOf(name)
-		if kind == mujoco.Site {
-			shown = shownSites[name]
+		colour := [4]float32(colours[4*i:])
+		if material := materials[i]; material >= 0 && colour == plainColour {
+			colour = [4]float32(palette[4*material:])
 		}
+		shown := groups[i] < hiddenGroup && colour[3] > .5
 		v.shown = append(v.shown, shown)
 		if !shown {
 			continue
@@ -130,36 +115,79 @@ func (v *View) shapes(s *render.Scene, p *physics, kind mujoco.Object) error {
 		if !known {
 			return fmt.Errorf("%s %q of form %d cannot be drawn", kind, name, kinds[i])
 		}
-		shape := render.Shape{Kind: form, Size: vec(sizes[3*i:]), Colour: colour}
-		if form == render.Plane {
-			shape.Checker = name == "floor" || name == "ground"
-			for _, side := range []*float64{&shape.Size.X, &shape.Size.Y} {
-				if *side == 0 {
-					*side = endlessPlane
-				}
-			}
-		}
-		s.Shapes = append(s.Shapes, shape)
+		s.Shapes = append(s.Shapes, shapeOf(form, name, vec(sizes[3*i:]), colour))
 	}
 	return nil
 }
 
-// shownSites are the sites that are more than the place of a sensor.
-var shownSites = map[string]bool{"target": true, "tip": true, "pupil_l": true, "pupil_r": true}
-
-// colourOf is the material of dm_control's models by the name of a geom or site.
-func colourOf(name string) (colour render.Vec, shown bool) {
-	switch {
-	case name == "target" || name == "tip":
-		return render.Target, true
-	case name == "finger" || name == "fingertip" || name == "mass" || name == "ball" || strings.HasPrefix(name, "toe"):
-		return render.Effector, true
-	case name == "base" || name == "root" || strings.HasSuffix(name, "_decoration"):
-		return render.Decoration, true
-	case strings.HasPrefix(name, "wall") || strings.HasPrefix(name, "rail"):
-		return render.Decoration, true
-	case strings.HasPrefix(name, "pupil"):
-		return render.Eye, true
+func shapeOf(form render.Kind, name string, size render.Vec, c [4]float32) render.Shape {
+	shape := render.Shape{Kind: form, Size: size, Colour: render.Vec{X: float64(c[0]), Y: float64(c[1]), Z: float64(c[2])}}
+	if form == render.Plane {
+		shape.Checker = name == "floor" || name == "ground"
+		for _, side := range []*float64{&shape.Size.X, &shape.Size.Y} {
+			if *side == 0 {
+				*side = endlessPlane
+			}
+		}
 	}
-	return render.Self, true
+	return shape
 }
+
+// addLights takes over the lights, which all shine straight down.
+func addLights(s *render.Scene, p *physics) error {
+	f := figures{model: p.model}
+	modes, kinds := f.whole("light_mode"), f.whole("light_type")
+	places, offsets := f.doubles("light_pos0"), f.doubles("light_poscom0")
+	diffuse, specular := f.singles("light_diffuse"), f.singles("light_specular")
+	for i, mode := range modes {
+		l := render.Light{
+			Pos: vec(places[3*i:]), Far: kinds[i] == lightFromAfar,
+			Diffuse: float64(diffuse[3*i]), Specular: float64(specular[3*i]),
+		}
+		if mode == followsCoM {
+			l.Pos, l.Tracks = vec(offsets[3*i:]), true
+		}
+		s.Lights = append(s.Lights, l)
+	}
+	return f.err
+}
+
+// setCamera chooses a camera that keeps its direction.
+func setCamera(s *render.Scene, p *physics, task string) error {
+	f := figures{model: p.model}
+	names, modes, bodies := f.names(mujoco.Camera), f.whole("cam_mode"), f.whole("cam_bodyid")
+	places, offsets := f.doubles("cam_pos0"), f.doubles("cam_poscom0")
+	axes, angles := f.doubles("cam_mat0"), f.doubles("cam_fovy")
+	if f.err != nil {
+		return f.err
+	}
+	preferred := ""
+	for beginning, name := range preferredCamera {
+		if strings.HasPrefix(task, beginning) {
+			preferred = name
+		}
+	}
+	for i, mode := range modes {
+		if preferred != "" && names[i] != preferred {
+			continue
+		}
+		c := &s.Camera
+		switch {
+		case mode == followsCoM:
+			c.Pos, c.Tracks = vec(offsets[3*i:]), true
+		case mode == followsBody: // the centre of mass is never far from it
+			c.Pos, c.Tracks = minus(vec(places[3*i:]), vec(p.SubtreeCoM[3:])), true
+		case mode == followsNothing && bodies[i] == 0:
+			c.Pos = vec(places[3*i:])
+		default:
+			continue
+		}
+		m := axes[9*i:]
+		c.Right, c.Up = render.Vec{X: m[0], Y: m[3], Z: m[6]}, render.Vec{X: m[1], Y: m[4], Z: m[7]}
+		c.FovY = angles[i] * math.Pi / 180
+		return nil
+	}
+	return fmt.Errorf("the model has no camera that keeps its direction")
+}
+
+func minus(a, b render.Vec) render.Vec { return render.Vec{X: a.X - b.X, Y: a.Y - b.Y, Z: a.Z - b.Z} }

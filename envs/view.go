@@ -17,7 +17,8 @@ type View struct {
 	step     time.Duration
 	shown    []bool // of the geoms, then of the sites
 	geoms    int
-	frames   []render.Frame // of the geoms and sites that are shown
+	cords    []cord
+	frames   []render.Frame // of the geoms and sites that are shown, then of the cords
 	renderer *render.Renderer
 }
 
@@ -68,7 +69,7 @@ func (t Task) view(in *mujoco.Instance) (*View, error) {
 		step: time.Duration(float64(t.substeps) * step * float64(time.Second)),
 		task: t.Name, geoms: len(p.GeomXPos) / 3,
 	}
-	scene, err := v.scene(p, lookOf(t.Name))
+	scene, err := v.scene(p)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func (v *View) Draw(pose []float64, w, h int) (*image.RGBA, error) {
 	if w < 1 || h < 1 {
 		return nil, fmt.Errorf("draw %s: %d by %d pixels", v.task, w, h)
 	}
-	frames := v.frames[:0]
+	frames, sites := v.frames[:0], pose[12*v.geoms:]
 	for i, shown := range v.shown {
 		mat := upright[:]
 		if i < v.geoms {
@@ -102,6 +103,10 @@ func (v *View) Draw(pose []float64, w, h int) (*image.RGBA, error) {
 			pose = pose[9:]
 		}
 		pose = pose[3:]
+	}
+	for i := range v.cords {
+		c := &v.cords[i]
+		frames = append(frames, c.span(vec(sites[3*c.from:]), vec(sites[3*c.to:])))
 	}
 	return v.renderer.Draw(frames, vec(pose), w, h), nil
 }

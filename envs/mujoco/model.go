@@ -16,7 +16,7 @@ const (
 	Site     Object = "site"
 	Actuator Object = "actuator"
 	Sensor   Object = "sensor"
-	Material Object = "mat"
+	Camera   Object = "cam"
 )
 
 // Flags that switch parts of the physics off (mjtDisableBit).
