@@ -85,7 +85,7 @@ type Instr struct {
 	In   []Ref
 	F    [3]float64
 	I    [2]int
-	ReLU bool       // Linear, LinearAt: max(0,·) on the result
+	ReLU bool       // Linear, LinearAt, LinearJoined: max(0,·) on the result
 	Mask Ref        // LinearDX: zero where the mask is not positive
 	Fill rng.Stream // FillNormal, FillUniform
 }
@@ -156,6 +156,9 @@ const (
 	Linear                        // In x w b: x·w+b for each member
 	LinearAt                      // In x w b members: by the members that the indices name
 	LinearDX                      // In dz w: dz·wᵀ; where Out has one member, summed over members
+	LinearDXPart                  // In dz w: columns I[0] to I[1] of that
+	LinearJoined                  // In x1 x2 w b: Linear of x1 and x2 side by side
+	LinearJoinedDW                // In x1 x2 dz: LinearDW of x1 and x2 side by side
 	LinearDW                      // In x dz: xᵀ·dz for each member
 	ColSum                        // In dz: sum over rows for each member, as [1,N,C]
 	ReLU                          // In z
@@ -252,7 +255,7 @@ const (
 )
 
 var codeNames = [Codes]string{
-	"nop", "normal", "uniform", "linear", "linear at", "linear dx", "linear dw", "column sum",
+	"nop", "normal", "uniform", "linear", "linear at", "linear dx", "linear dx part", "joined linear", "joined linear dw", "linear dw", "column sum",
 	"relu", "tanh", "silu", "mish", "elu", "relu grad", "tanh grad", "silu grad", "mish grad", "elu grad",
 	"add", "sub", "mul", "scale", "row scale", "concat", "slice", "pad",
 	"tanh-gaussian", "tanh-gaussian grad", "min members", "mean members", "broadcast members",
@@ -284,7 +287,11 @@ func (p *Program) FLOPs(in Instr) int {
 	switch in.Code {
 	case Linear, LinearAt:
 		return 2 * out.Len() * p.Buffers[in.In[0]].Cols
-	case LinearDX:
+	case LinearJoined:
+		return 2 * out.Len() * p.Buffers[in.In[2]].Rows
+	case LinearJoinedDW:
+		return 2 * out.Len() * p.Buffers[in.In[0]].Rows
+	case LinearDX, LinearDXPart:
 		dz := p.Buffers[in.In[0]]
 		return 2 * dz.Len() * out.Cols
 	case LinearDW:

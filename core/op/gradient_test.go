@@ -61,7 +61,7 @@ func differences(t *testing.T, c *optest.Instance) {
 	}
 	for i, w := range c.Wrt {
 		data := nodes[w].Value().Data().([]float64)
-		for j := range data {
+		for j := 0; j < len(data); j += 1 + len(data)/40 { // of large tensors some
 			const h = 1e-5
 			x := data[j]
 			data[j] = x + h

@@ -199,7 +199,11 @@ func (l *lowerer) node(n *op.Node) error {
 		l.refs[n] = in.In[0]
 		return nil
 	case ours:
+		if _, join := l.joined(n); join {
+			return nil
+		}
 		in.Code, in.F, in.I = codes[o.Kind], o.Attr.F, o.Attr.I
+		l.join(n, o, &in)
 	case op.Adds(n) && n.Shape().IsScalar():
 		in.Code = device.AddScalars
 	case op.Adds(n):
@@ -225,6 +229,8 @@ func (l *lowerer) emit(n *op.Node, o *op.Op, in device.Instr) {
 			if mask, ok := l.refs[op.Children(u)[1]]; ok {
 				in.Mask, last = mask, u
 			}
+		case o.Kind == op.LinearDX && user.Kind == op.Slice:
+			in.Code, in.I, last = device.LinearDXPart, user.Attr.I, u
 		}
 	}
 	in.Out = l.result(last)

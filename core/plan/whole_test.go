@@ -42,7 +42,11 @@ func TestUpdatesAgreeWithTheTapeMachine(t *testing.T) {
 		}
 		defer dev.Close()
 		for _, w := range []whole{critics(64, 48), actors(64, 48), denoising(64, 32, 2), inverse(48, 16)} {
-			t.Run(family+"/"+w.name, func(t *testing.T) { follow(t, w, dev, 100) })
+			updates := 100
+			if family == "go" && os.Getenv("PGRLAB_SOAK") == "" {
+				updates = 20
+			}
+			t.Run(family+"/"+w.name, func(t *testing.T) { follow(t, w, dev, updates) })
 		}
 	}
 }

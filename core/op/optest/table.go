@@ -26,6 +26,18 @@ func linear() []Case {
 			x := d.Concat(d.X(), d.Param("y", Normal, d.Rows(2)...))
 			return d.Linear(x, d.Param("w", Normal, d.Lead(d.C+2, 9)...), d.Param("b", Normal, d.Lead(9)...))
 		}},
+		{Name: "Linear of two wide inputs", Empty: true, Draw: func(d *Drawing) *op.Node {
+			x := d.Concat(d.Param("x", Normal, d.Rows(d.C+32)...), d.Param("y", Normal, d.Rows(35)...))
+			return d.ReLU(d.Linear(x, d.Param("w", Normal, d.Lead(d.C+67, 5)...), d.Param("b", Normal, d.Lead(5)...)))
+		}},
+		{Name: "Linear of shared wide inputs", Empty: true, Draw: func(d *Drawing) *op.Node {
+			x := d.Concat(d.Given("x", Normal, d.B, 32), d.Param("y", Normal, d.B, 32+d.C))
+			return d.Linear(x, d.Param("w", Normal, d.Lead(64+d.C, 3)...), d.Param("b", Normal, d.Lead(3)...))
+		}},
+		{Name: "Linear beside what is given", Empty: true, Draw: func(d *Drawing) *op.Node {
+			x := d.Concat(d.Given("x", Normal, d.Rows(3)...), d.Param("y", Normal, d.Rows(d.C)...))
+			return d.Linear(x, d.Given("w", Normal, d.Lead(d.C+3, 6)...), d.Given("b", Normal, d.Lead(6)...))
+		}},
 		{Name: "LinearAt", Empty: true, Draw: func(d *Drawing) *op.Node {
 			n := max(d.N, 1)
 			w, b := d.Given("w", Normal, n, d.C, 2), d.Given("b", Normal, n, 2)

@@ -1,0 +1,71 @@
+package cpu
+
+import (
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu/kernel"
+)
+
+func init() {
+	lowerings[device.LinearJoined] = linearJoined
+	lowerings[device.LinearJoinedDW] = linearJoinedDW
+	lowerings[device.LinearDXPart] = linearDXPart
+}
+
+// linearJoined is a layer whose operand is two matrices side by side, that are
+// never put there: the second product adds to the first.
+func linearJoined(c *compiler, in device.Instr) {
+	x1, x2, w, b, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.In[3]], c.data[in.Out]
+	l1, l2 := c.layer(in.In[0], in.In[2]), c.layer(in.In[1], in.In[2])
+	members, width, out := c.shape(in.In[2])
+	c.rowwise(in, l1.rows, in.In[2:], func(lo, hi int) {
+		for e := range members {
+			we, ye := w[e*width*out:], y[(e*l1.rows+lo)*out:]
+			c.k.Gemm(hi-lo, out, l1.in, l1.x(x1, e, lo), l1.in, 1, we, out, ye, out, kernel.Epilogue{})
+			last := kernel.Epilogue{Accumulate: true, Bias: b[e*out : (e+1)*out], ReLU: in.ReLU}
+			c.k.Gemm(hi-lo, out, l2.in, l2.x(x2, e, lo), l2.in, 1, we[l1.in*out:], out, ye, out, last)
+		}
+	})
+}
+
+// linearJoinedDW writes the rows of the gradient that belong to either operand.
+func linearJoinedDW(c *compiler, in device.Instr) {
+	dz := c.data[in.In[2]]
+	members, rows, out := c.shape(in.In[2])
+	var parts [2]layer
+	width := 0
+	for i := range parts {
+		n, _, cols := c.shape(in.In[i])
+		parts[i] = layer{rows: rows, in: cols, out: out, shared: n == 1 && members > 1}
+		width += cols
+	}
+	c.overRows(in, rows, nil, func(dw []float32, lo, hi int) {
+		if lo == hi {
+			clear(dw)
+			return
+		}
+		for e := range members {
+			at := e * width * out
+			for i, l := range parts {
+				x := l.x(c.data[in.In[i]], e, lo)
+				c.k.Gemm(l.in, out, hi-lo, x, 1, l.in, dz[(e*rows+lo)*out:], out, dw[at:], out, kernel.Epilogue{})
+				at += l.in * out
+			}
+		}
+	})
+}
+
+// linearDXPart is columns I[0] to I[1] of LinearDX: an actor needs the critics'
+// gradient with respect to its action, not to the observation beside it.
+func linearDXPart(c *compiler, in device.Instr) {
+	dz, w, dx := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
+	members, rows, out := c.shape(in.In[0])
+	results, _, cols := c.shape(in.Out)
+	_, width, _ := c.shape(in.In[1])
+	c.rowwise(in, rows, in.In[1:], func(lo, hi int) {
+		for e := range members {
+			part := w[(e*width+in.I[0])*out:] // rows of w are columns of wᵀ
+			ep := kernel.Epilogue{Accumulate: results < members && e > 0}
+			c.k.GemmBT(hi-lo, cols, out, dz[(e*rows+lo)*out:], out, 1, part, out, dx[(e%results*rows+lo)*cols:], cols, ep)
+		}
+	})
+}
