@@ -15,7 +15,7 @@ import (
 
 // A checkpoint is little-endian: the header, then for each part that the header
 // names its arrays and tensors. Programs are not saved, they follow from Config.
-const checkpointMagic = 0x314d4644_52474750 // "PGGRDFM1"
+const checkpointMagic = 0x324d4644_52474750 // "PGGRDFM2"
 
 // header is everything of fixed size. Knobs are stored as numbers of 8 bytes.
 type header struct {
@@ -63,7 +63,7 @@ func (d *Diffusion) save(w io.Writer) error {
 		return err
 	}
 	if s := d.serving; s != nil {
-		if err := saveStatistics(w, s.normaliser, s.conditions); err != nil {
+		if err := s.save(w); err != nil {
 			return err
 		}
 		if err := nn.Save(w, d.served.state()); err != nil {
@@ -108,14 +108,14 @@ func (d *Diffusion) load(r io.Reader, real Rows) error {
 	}
 	d.serving, d.fit, d.generation = nil, nil, nil
 	if h.Served != 0 {
-		n, c, err := loadStatistics(r, d.layout.width())
+		s, err := loadServing(r, d.layout.width())
 		if err != nil {
 			return err
 		}
 		if err := nn.Load(r, d.served.state()); err != nil {
 			return err
 		}
-		d.serving = &serving{normaliser: n, conditions: c}
+		d.serving = &s
 	}
 	if h.Fit != 0 {
 		var err error
@@ -140,7 +140,7 @@ func loadFit(r io.Reader, h header, real Rows, width int, tensors []*op.Tensor, 
 		return nil, err
 	}
 	var err error
-	if f.normaliser, f.conditions, err = loadStatistics(r, width); err != nil {
+	if f.serving, err = loadServing(r, width); err != nil {
 		return nil, err
 	}
 	if f.conditions != nil && len(f.conditions) != real.Len() {
@@ -154,7 +154,7 @@ func loadFit(r io.Reader, h header, real Rows, width int, tensors []*op.Tensor, 
 
 // save writes what loadFit reads.
 func (f *fit) save(w io.Writer, tensors []*op.Tensor, optimiser *plan.Adam) error {
-	if err := saveStatistics(w, f.normaliser, f.conditions); err != nil {
+	if err := f.serving.save(w); err != nil {
 		return err
 	}
 	if err := nn.Save(w, tensors); err != nil {
@@ -204,37 +204,38 @@ func (d *Diffusion) loadGeneration(r io.Reader, h header) error {
 // state are the arrays that a sample needs to go on.
 func (s *sampler) state() [][]float32 { return [][]float32{s.x, s.hat, s.slope} }
 
-// saveStatistics writes centre, scale and the conditions with their number; the
-// number is −1 without conditions.
-func saveStatistics(w io.Writer, n normaliser, conditions []float32) error {
-	count := int64(len(conditions))
-	if conditions == nil {
+// save writes centre, scale, the scores at the ends of the conditions, and the
+// conditions with their number; the number is −1 without conditions.
+func (s serving) save(w io.Writer) error {
+	count := int64(len(s.conditions))
+	if s.conditions == nil {
 		count = -1
 	}
-	for _, part := range []any{n.centre, n.scale, count} {
+	for _, part := range []any{s.normaliser.centre, s.normaliser.scale, s.low, s.high, count} {
 		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
 			return err
 		}
 	}
-	return writeFloats(w, conditions)
+	return writeFloats(w, s.conditions)
 }
 
-func loadStatistics(r io.Reader, width int) (n normaliser, conditions []float32, err error) {
-	n = normaliser{centre: make([]float64, width), scale: make([]float64, width)}
+// loadServing reads what save wrote.
+func loadServing(r io.Reader, width int) (s serving, err error) {
+	s.normaliser = normaliser{centre: make([]float64, width), scale: make([]float64, width)}
 	var count int64
-	for _, part := range []any{n.centre, n.scale, &count} {
+	for _, part := range []any{s.normaliser.centre, s.normaliser.scale, &s.low, &s.high, &count} {
 		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
-			return n, nil, err
+			return s, err
 		}
 	}
 	if count < 0 {
-		return n, nil, nil
+		return s, nil
 	}
 	if count > math.MaxInt32 {
-		return n, nil, fmt.Errorf("%d conditions", count)
+		return s, fmt.Errorf("%d conditions", count)
 	}
-	conditions = make([]float32, count)
-	return n, conditions, readFloats(r, conditions)
+	s.conditions = make([]float32, count)
+	return s, readFloats(r, s.conditions)
 }
 
 func writeFloats(w io.Writer, x []float32) error {

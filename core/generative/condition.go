@@ -4,28 +4,63 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"pgrlab/core/rng"
 )
 
 // conditions turns relevance scores into conditions c = 2(F − min)/(max + 1e-5 −
 // min) − 1, without clipping (renwang435/pgr: CondDistri in
 // synther/diffusion/elucidated_diffusion.py).
 func conditions(scores []float32, conditionRange string) ([]float32, error) {
-	low, high := math.Inf(1), math.Inf(-1)
-	for i, f := range scores {
-		v := float64(f)
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("score of transition %d is %g, want a finite number", i, v)
-		}
-		low, high = math.Min(low, v), math.Max(high, v)
-	}
-	if conditionRange == ConditionPadded {
-		low, high = math.Min(low, 0), math.Max(high, 0)
+	low, high, err := extremes(scores, conditionRange)
+	if err != nil {
+		return nil, err
 	}
 	out := make([]float32, len(scores))
 	for i, f := range scores {
 		out[i] = float32(2*(float64(f)-low)/(high+slack-low) - 1)
 	}
 	return out, nil
+}
+
+// extremes are the scores that become −1 and, but for the slack, 1.
+func extremes(scores []float32, conditionRange string) (low, high float64, err error) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for i, f := range scores {
+		v := float64(f)
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return 0, 0, fmt.Errorf("score of transition %d is %g, want a finite number", i, v)
+		}
+		low, high = math.Min(low, v), math.Max(high, v)
+	}
+	if conditionRange == ConditionPadded {
+		low, high = math.Min(low, 0), math.Max(high, 0)
+	}
+	return low, high, nil
+}
+
+// score is the relevance whose condition is c.
+func (s *serving) score(c float32) float32 {
+	return float32((float64(c)+1)/2*(s.high+slack-s.low) + s.low)
+}
+
+// prompt is the condition that sample i of a generation is asked for. The numbers
+// belong to the sample, not to a chunk.
+func prompt(from []float32, s rng.Stream, generation uint64, i int) float32 {
+	return from[s.At(occasion(generation, i)).IntN(len(from))]
+}
+
+// asked are the scores that the first n samples of a generation are asked for; nil
+// where the fit had none.
+func (s *serving) asked(k GenKnobs, stream rng.Stream, generation uint64, n int) []float32 {
+	if s == nil || s.conditions == nil {
+		return nil
+	}
+	from, out := prompts(s.conditions, k.TopFraction), make([]float32, n)
+	for i := range out {
+		out[i] = s.score(prompt(from, stream, generation, i))
+	}
+	return out
 }
 
 // prompts returns the k = int(fraction·size) largest conditions, at least one, in

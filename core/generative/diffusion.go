@@ -33,10 +33,11 @@ type Diffusion struct {
 	generation *generation // nil: none under way
 }
 
-// serving is what belongs to the served network besides its weights.
+// serving is what belongs to a network besides its weights.
 type serving struct {
 	normaliser normaliser
 	conditions []float32 // of every real transition at that fit; nil: fitted without
+	low, high  float64   // scores that became −1 and, but for the slack, 1
 }
 
 // New builds the networks and compiles the gradient step for transitions of that
@@ -120,12 +121,11 @@ var errBusy = errors.New("a fit or a generation is under way")
 
 // fit is a fit under way.
 type fit struct {
-	rows       Rows
-	normaliser normaliser
-	conditions []float32 // nil: every row loses its condition
-	knobs      FitKnobs
-	refit      uint64
-	step       int // gradient steps made
+	serving // to be; without conditions every row loses its own
+	rows    Rows
+	knobs   FitKnobs
+	refit   uint64
+	step    int // gradient steps made
 }
 
 // StartFit begins to fit a new network to the real transitions: statistics of the
@@ -165,7 +165,10 @@ func newFit(c Config, l layout, real Rows, scores []float32, knobs FitKnobs, ref
 	if len(scores) != real.Len() {
 		return nil, fmt.Errorf("%d scores for %d transitions", len(scores), real.Len())
 	}
-	f.conditions, err = conditions(scores, c.ConditionRange)
+	if f.conditions, err = conditions(scores, c.ConditionRange); err != nil {
+		return nil, err
+	}
+	f.low, f.high, err = extremes(scores, c.ConditionRange)
 	return f, err
 }
 
@@ -190,7 +193,8 @@ func (d *Diffusion) FitSteps(n int) (loss float64, done bool, err error) {
 		return loss, false, nil
 	}
 	nn.Copy(d.served.state(), d.average.state())
-	d.serving = &serving{normaliser: f.normaliser, conditions: f.conditions}
+	served := f.serving
+	d.serving = &served
 	d.fit = nil
 	return loss, true, nil
 }

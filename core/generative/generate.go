@@ -90,7 +90,7 @@ func (d *Diffusion) drawPrompts(g *generation) {
 	}
 	s := d.promptStream()
 	for i := range g.chunk.prompts {
-		g.chunk.prompts[i] = g.prompts[s.At(occasion(g.occasion, g.first+i)).IntN(len(g.prompts))]
+		g.chunk.prompts[i] = prompt(g.prompts, s, g.occasion, g.first+i)
 	}
 }
 

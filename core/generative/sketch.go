@@ -2,6 +2,13 @@ package generative
 
 import "fmt"
 
+// Asked are the scores that the first n samples of a generation are asked for, nil
+// where the last complete fit had no scores. It is right until the next fit is
+// complete.
+func (d *Diffusion) Asked(knobs GenKnobs, occasion uint64, n int) []float32 {
+	return d.serving.asked(knobs, d.promptStream(), occasion, n)
+}
+
 // Sketch begins a small generation beside all others, to look at what a change of
 // knobs would make of the present generator: the network of the last complete fit,
 // random numbers of its own (the same occasion draws the same ones) and memory of

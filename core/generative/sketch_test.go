@@ -1,6 +1,7 @@
 package generative
 
 import (
+	"math"
 	"slices"
 	"testing"
 )
@@ -101,5 +102,38 @@ func TestSketchesFollowTheirKnobs(t *testing.T) {
 		if slices.Equal(plain, other) {
 			t.Errorf("%s made the same transitions", name)
 		}
+	}
+}
+
+// What is said to have been asked for is what was asked for: scores of the top share
+// of the data, and for a generator that obeys, those that come out.
+func TestAskedScores(t *testing.T) {
+	rows, scores := randomRows(40)
+	d := newDiffusion(t, tiny(), tinyShape)
+	if d.Asked(tinyGenerate, 1, 3) != nil {
+		t.Error("something was asked of no generator")
+	}
+	startFit(t, d, rows, scores, tinyFit, 1)
+	finishFit(t, d, 20)
+	asked := d.Asked(tinyGenerate, 5, 20)
+	top := slices.Clone(scores)
+	slices.Sort(top)
+	for i, f := range asked {
+		nearest := 1.0
+		for _, s := range top[30:] {
+			nearest = min(nearest, math.Abs(float64(s-f)))
+		}
+		if nearest > 1e-5 {
+			t.Errorf("sample %d is asked for %g, which is none of the ten largest scores", i, f)
+		}
+	}
+	if err := d.StartGenerate(tinyGenerate, 5); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range d.generation.chunk.prompts {
+		near(t, "prompt of the generation", float64(d.serving.score(c)), float64(asked[i]), 1e-9)
+	}
+	if v := newVAE(t, tiny(), tinyShape); v.Asked(tinyGenerate, 1, 3) != nil {
+		t.Error("something was asked of no generator")
 	}
 }

@@ -163,7 +163,8 @@ func (v *VAE) FitSteps(n int) (loss float64, done bool, err error) {
 		return loss, false, nil
 	}
 	nn.Copy(v.served.params(), v.model.params())
-	v.serving = &serving{normaliser: f.normaliser, conditions: f.conditions}
+	served := f.serving
+	v.serving = &served
 	v.fit = nil
 	return loss, true, nil
 }

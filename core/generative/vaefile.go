@@ -38,7 +38,7 @@ func (v *VAE) save(w io.Writer) error {
 		return err
 	}
 	if s := v.serving; s != nil {
-		if err := saveStatistics(w, s.normaliser, s.conditions); err != nil {
+		if err := s.save(w); err != nil {
 			return err
 		}
 		if err := nn.Save(w, v.served.params()); err != nil {
@@ -74,14 +74,14 @@ func (v *VAE) load(r io.Reader, real Rows) error {
 	}
 	v.serving, v.fit, v.generation = nil, nil, nil
 	if h.Served != 0 {
-		n, c, err := loadStatistics(r, v.layout.width())
+		s, err := loadServing(r, v.layout.width())
 		if err != nil {
 			return err
 		}
 		if err := nn.Load(r, v.served.params()); err != nil {
 			return err
 		}
-		v.serving = &serving{normaliser: n, conditions: c}
+		v.serving = &s
 	}
 	if h.Fit != 0 {
 		var err error

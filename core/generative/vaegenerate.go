@@ -115,7 +115,7 @@ func (v *VAE) decode(g *decoding) (rows []float32, done, total int, err error) {
 		for i := range condition {
 			condition[i] = 0
 			if g.prompts != nil {
-				condition[i] = g.prompts[s.At(occasion(g.occasion, g.first+i)).IntN(len(g.prompts))]
+				condition[i] = prompt(g.prompts, s, g.occasion, g.first+i)
 			}
 		}
 	}
@@ -138,6 +138,12 @@ func (v *VAE) decode(g *decoding) (rows []float32, done, total int, err error) {
 	g.first += g.rows
 	total = (g.knobs.Samples + g.rows - 1) / g.rows
 	return g.out[:count*row], g.first / g.rows, total, nil
+}
+
+// Asked are the scores that the first n samples of a generation are asked for; see
+// Diffusion.Asked.
+func (v *VAE) Asked(knobs GenKnobs, occasion uint64, n int) []float32 {
+	return v.serving.asked(knobs, v.stream.Sub("prompts"), occasion, n)
 }
 
 // Sketch begins a small generation beside all others; see Diffusion.Sketch.

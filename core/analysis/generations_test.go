@@ -1,0 +1,117 @@
+package analysis
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"pgrlab/core/replay"
+)
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s is %.9g, want %.9g ± %g", what, got, want, tolerance)
+	}
+}
+
+// rail is s' = s + a on two coordinates, r = s₀; it does not take s₀ above 100.
+type rail struct{ at [2]float32 }
+
+func (r *rail) Place(obs []float32) error {
+	if obs[0] > 100 {
+		return errors.New("no such place")
+	}
+	copy(r.at[:], obs)
+	return nil
+}
+
+func (r *rail) Step(action, obs []float32) (float64, bool, bool, error) {
+	reward := float64(r.at[0])
+	r.at[0] += action[0]
+	r.at[1] += action[0]
+	copy(obs, r.at[:])
+	return reward, false, false, nil
+}
+
+func TestDynamicsErrorOfKnownRows(t *testing.T) {
+	shape := replay.Shape{Obs: 2, Act: 1}
+	rows := []float32{
+		1, 2, 0.5, 1, 1.5, 2.5, 0, // as the system does
+		0, 0, 1, 2, 1, 4, 0, // r off by 2, s' by (0, 3)
+		101, 0, 0, 0, 0, 0, 0, // no state
+	}
+	e, err := Dynamics(&rail{}, shape, rows, []float64{1, 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// By hand: Δs'² = 9/2 and Δr² = 4 in one of two rows.
+	if e.Rows != 2 || e.Failed != 1 || len(e.Each) != 2 {
+		t.Errorf("%+v", e)
+	}
+	near(t, "state", e.State, 4.5/2, 1e-12)
+	near(t, "reward", e.Reward, 4.0/2, 1e-12)
+	near(t, "combined", e.Combined, (4.5/2+2)/2, 1e-12)
+	near(t, "relative", e.Relative, 0.5/2, 1e-12)
+	near(t, "second row", float64(e.Each[1]), (4.5+4)/2, 1e-6)
+	if e, err = Dynamics(&rail{}, shape, rows[:7], nil); err != nil || !math.IsNaN(e.Relative) || e.Combined != 0 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if _, err := Dynamics(&rail{}, shape, rows[:6], nil); err == nil {
+		t.Error("a part of a row was taken")
+	}
+}
+
+func TestScatter(t *testing.T) {
+	rows := [][]float32{{1, 5, 0}, {3, 5, 0}}
+	s := Spread(2, 2, func(i int) []float32 { return rows[i] })
+	near(t, "mean", s.Mean[0], 2, 0)
+	near(t, "variance", s.Variance[0], 1, 0)
+	if s.Mean[1] != 5 || s.Variance[1] != 0 || len(s.Mean) != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestNearestIsInDeviations(t *testing.T) {
+	others := [][]float32{{0, 0, 7}, {10, 0, 7}, {0, 4, 7}}
+	s := Scatter{Mean: []float64{0, 0, 7}, Variance: []float64{25, 4, 0}}
+	got := Nearest([][]float32{{10, 2, -99}, {0, 0, 7}}, others, s, nil)
+	near(t, "distance to (10, 0)", float64(got[0]), math.Sqrt(1.0/2), 1e-6) // one deviation in one of two dimensions
+	near(t, "distance to itself", float64(got[1]), 0, 0)
+	got = Nearest(others[:1], others, s, func(i int) int { return i })
+	near(t, "distance to another", float64(got[0]), math.Sqrt(4.0/2), 1e-6) // two deviations either way
+}
+
+// Two dimensions of correlation 0.6 lie along the diagonal, with (1 ± 0.6)/2 of the
+// variance, whatever their units.
+func TestPCAOfACorrelation(t *testing.T) {
+	var rows [][]float32
+	for i := range 400 {
+		a := math.Sqrt2 * math.Cos(2*math.Pi*float64(i)/400)
+		b := math.Sqrt2 * math.Sin(2*math.Pi*float64(i)/400)
+		rows = append(rows, []float32{float32(a), float32(1000*(0.6*a+0.8*b) + 5), 3, 99})
+	}
+	p, err := PCA(rows, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "first share", p.Explained[0], 0.8, 1e-5)
+	near(t, "second share", p.Explained[1], 0.2, 1e-5)
+	at := p.At([]float32{1, 1005, 3, 0}) // one deviation in both
+	near(t, "first coordinate", at[0], math.Sqrt2, 1e-4)
+	near(t, "second coordinate", math.Abs(at[1]), 0, 1e-4)
+	if _, err := PCA(rows[:2], 3); err == nil {
+		t.Error("a plane through two rows")
+	}
+}
+
+func TestOverlapOfClouds(t *testing.T) {
+	left, right := [][2]float64{{0, 0}, {0, 1}}, [][2]float64{{9, 0}, {9, 1}}
+	half := [][2]float64{{0, 0}, {0, 1}, {9, 0}, {9, 1}}
+	near(t, "a cloud with itself", Overlap(half, half, 8), 1, 1e-12)
+	near(t, "separate clouds", Overlap(left, right, 8), 0, 0)
+	near(t, "half of a cloud", Overlap(left, half, 8), 0.5, 1e-12)
+	if !math.IsNaN(Overlap(nil, left, 8)) {
+		t.Error("an overlap of nothing is a number")
+	}
+}
