@@ -46,6 +46,7 @@ type Evaluation struct {
 	Episodes      int     `toml:"episodes"`       // in lockstep, with the policy's mean action
 	DormantStates int     `toml:"dormant_states"` // real states on which the dormant ratio is taken
 	DormantTau    float64 `toml:"dormant_tau"`    // its threshold
+	AnalysedRows  int     `toml:"analysed_rows"`  // synthetic transitions that are held to the real ones after each generation; 0: no analyses
 }
 
 // Agent is the part of SAC and REDQ that is fixed for a run.
@@ -85,7 +86,7 @@ func (c *Config) Validate() error {
 	}{
 		{"members", c.Members, 1}, {"steps", c.Steps, 1}, {"start_steps", c.StartSteps, 0}, {"buffer", c.Buffer, 1},
 		{"lanes", c.Lanes, 1}, {"evaluation.every", c.Evaluation.Every, 0}, {"evaluation.episodes", c.Evaluation.Episodes, 1},
-		{"evaluation.dormant_states", c.Evaluation.DormantStates, 1}, {"agent.critics", c.Agent.Critics, 1},
+		{"evaluation.dormant_states", c.Evaluation.DormantStates, 1}, {"evaluation.analysed_rows", c.Evaluation.AnalysedRows, 0}, {"agent.critics", c.Agent.Critics, 1},
 		{"agent.subset", c.Agent.Subset, 1}, {"agent.policy_delay", c.Agent.PolicyDelay, 1},
 	} {
 		if least.value < least.min {
@@ -161,3 +162,6 @@ func (c *Config) generates() bool { return c.Generator.Kind != GeneratorNone }
 
 // prompted says whether the generator can be told what to generate.
 func (c *Config) prompted() bool { return c.generates() && c.Generator.Conditional }
+
+// analyses says whether the run describes its generations and its critics' bias.
+func (c *Config) analyses() bool { return c.Evaluation.AnalysedRows > 0 }

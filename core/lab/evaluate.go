@@ -19,6 +19,11 @@ type trial struct {
 	rewards      []float64
 	ended        []bool
 	returns      []float64
+
+	// Of the critics' bias, where there are analyses.
+	q          []float32 // value of the first states
+	discounted []float64 // Σγᵗr
+	weight     float64   // γᵗ
 }
 
 // evaluate plays whole episodes with the policy's mean action, in an environment
@@ -31,7 +36,7 @@ func (x *experiment) evaluate(ctx context.Context) error {
 		if first > 0 {
 			break // the trials were saved with the run
 		}
-		if err := m.try(number); err != nil {
+		if err := x.try(m, number); err != nil {
 			return err
 		}
 	}
@@ -54,7 +59,7 @@ func (x *experiment) evaluate(ctx context.Context) error {
 		}
 		m.trial = nil
 	}
-	x.emit(TypePerf, NoMember, Perf{StepsPerSec: run.Float(x.meter.steps), UpdatesPerSec: run.Float(x.meter.updates)})
+	x.reportPerf()
 	return nil
 }
 
@@ -62,14 +67,17 @@ func newTrial(judge VecEnv) *trial {
 	n := judge.Size()
 	return &trial{
 		obs: make([]float32, n*judge.ObsSize()), actions: make([]float32, n*judge.ActSize()),
-		rewards: make([]float64, n), ended: make([]bool, n), returns: make([]float64, n),
+		rewards: make([]float64, n), ended: make([]bool, n), returns: make([]float64, n), discounted: make([]float64, n), weight: 1,
 	}
 }
 
 // try begins the member's evaluation of that number.
-func (m *member) try(number uint64) error {
+func (x *experiment) try(m *member, number uint64) error {
 	m.trial = newTrial(m.judge)
-	return m.judge.Reset(number, m.trial.obs)
+	if err := m.judge.Reset(number, m.trial.obs); err != nil || !x.config.analyses() {
+		return err
+	}
+	return m.trial.value(m)
 }
 
 // evaluateSlice makes up to evaluationSteps lockstep steps of every member; over
@@ -80,7 +88,7 @@ func (x *experiment) evaluateSlice(left int) (n int, over bool, err error) {
 	for _, m := range x.members {
 		t := m.trial
 		for n = 0; n < min(evaluationSteps, left) && !t.over(); n++ {
-			if err := t.step(m); err != nil {
+			if err := t.step(m, x.config.Agent.Gamma); err != nil {
 				return 0, false, err
 			}
 		}
@@ -90,7 +98,7 @@ func (x *experiment) evaluateSlice(left int) (n int, over bool, err error) {
 }
 
 // step makes one lockstep step with one call of the policy.
-func (t *trial) step(m *member) error {
+func (t *trial) step(m *member, gamma float64) error {
 	if err := m.agent.ActMean(t.actions, t.obs, m.judge.Size()); err != nil {
 		return err
 	}
@@ -101,8 +109,10 @@ func (t *trial) step(m *member) error {
 	for i, r := range t.rewards {
 		if !was[i] {
 			t.returns[i] += r
+			t.discounted[i] += t.weight * r
 		}
 	}
+	t.weight *= gamma
 	return nil
 }
 
@@ -115,6 +125,7 @@ func (x *experiment) report(m *member, t *trial, number uint64) error {
 		ReturnMean: run.Float(mean), ReturnStd: run.Float(std),
 		Returns: run.Floats(t.returns), Episodes: len(t.returns),
 	})
+	x.reportBias(m, t)
 	if err := x.reportDormant(m, number); err != nil {
 		return err
 	}

@@ -179,6 +179,10 @@ type Done struct {
 type Perf struct {
 	StepsPerSec   run.Float `json:"steps_per_s"`
 	UpdatesPerSec run.Float `json:"updates_per_s"`
+	StepS         run.Float `json:"step_s"`     // seconds of an env step with its updates
+	FitStepS      run.Float `json:"fit_step_s"` // seconds of a generator step; 0: none yet
+	SampleS       run.Float `json:"sample_s"`   // seconds of a generated transition; 0: none yet
+	MemoryBytes   uint64    `json:"memory_bytes"`
 }
 
 // Paused says why training waits.

@@ -2,6 +2,8 @@ package lab
 
 import (
 	"time"
+
+	"pgrlab/core/generative"
 )
 
 // work is what the generator has to do in an env step.
@@ -52,10 +54,11 @@ type experiment struct {
 type loopState struct {
 	Step        int // env steps made, the present one included
 	Settings    Settings
-	Refits      uint64 // fits begun, abandoned ones included
-	Generations uint64 // generations begun
-	Fitted      bool   // a fit is complete
-	Redo        work   // what "now" asked for: done in the next env step
+	Refits      uint64              // fits begun, abandoned ones included
+	Generations uint64              // generations begun
+	Generating  generative.GenKnobs // of the last of them
+	Fitted      bool                // a fit is complete
+	Redo        work                // what "now" asked for: done in the next env step
 	Changes     []KnobChanged
 	Waiting     []waiting
 }

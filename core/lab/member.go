@@ -43,6 +43,9 @@ type generator interface {
 	StartGenerate(knobs generative.GenKnobs, occasion uint64) error
 	GenerateSlice() (rows []float32, done, total int, err error)
 	Cancel()
+	// Asked are the scores that the first n samples of a generation were asked for;
+	// nil: none.
+	Asked(knobs generative.GenKnobs, occasion uint64, n int) []float32
 	// Sketch makes a few transitions beside a fit or a generation under way.
 	Sketch(knobs generative.GenKnobs, occasion uint64) (next func() (rows []float32, done, total int, err error), err error)
 	Save(w io.Writer) error
@@ -93,6 +96,7 @@ type member struct {
 	trial        *trial // the evaluation under way
 	fit          fitLoss
 	freal, fsyn  *Histogram
+	simulator    *simulator // of analyses; nil until the first
 }
 
 // memberState are the counters of a member; with the states of its parts they are
@@ -157,6 +161,10 @@ func (m *member) close() {
 		}
 	}
 	m.owned = nil
+	if m.simulator != nil {
+		m.simulator.Close()
+		m.simulator = nil
+	}
 }
 
 // makeRelevance makes the function of that name for m, and the curiosity model if

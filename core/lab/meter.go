@@ -1,9 +1,11 @@
 package lab
 
 import (
+	"runtime"
 	"time"
 
 	"pgrlab/core/generative"
+	"pgrlab/core/run"
 )
 
 // meter measures how long things take: for the screen, never for a decision.
@@ -156,4 +158,17 @@ func (x *experiment) eta() time.Duration {
 		total += x.costRefit().Seconds() * float64(x.config.Steps/every-x.Step/every)
 	}
 	return seconds(total) + x.phaseETA()
+}
+
+// reportPerf writes how fast the run is and what it takes.
+func (x *experiment) reportPerf() {
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	m := &x.meter
+	x.emit(TypePerf, NoMember, Perf{
+		StepsPerSec: run.Float(m.steps), UpdatesPerSec: run.Float(m.updates),
+		StepS: run.Float(m.cost[Collect].value), FitStepS: run.Float(m.cost[Fit].value),
+		SampleS:     run.Float(m.perSample.value * float64(x.Settings.SamplerSteps)),
+		MemoryBytes: memory.Sys - memory.HeapReleased,
+	})
 }

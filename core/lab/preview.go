@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"pgrlab/core/analysis"
-	"pgrlab/core/generative"
 	"pgrlab/core/replay"
 )
 
@@ -57,8 +56,8 @@ const (
 	// previewRows is how many transitions a preview makes.
 	previewRows = 256
 	// previewShare is how long a preview may hold up training between two slices of
-	// it: less than a pause may wait.
-	previewShare = 40 * time.Millisecond
+	// it. Commands are obeyed between the preview's own slices too.
+	previewShare = 200 * time.Millisecond
 	// boundRows is how many real transitions a slice looks at for their bounds.
 	boundRows = 16_384
 )
@@ -206,9 +205,9 @@ func (x *experiment) planSketch(p *preview) {
 // sketch makes one network call.
 func (p *preview) sketch() (done bool, err error) {
 	if p.next == nil {
-		s := &p.settings
-		k := generative.GenKnobs{Samples: previewRows, Steps: s.SamplerSteps, Guidance: s.Guidance, TopFraction: s.TopFraction, SChurn: s.SChurn}
-		if s.Relevance == relevanceNone {
+		k := p.settings.generation()
+		k.Samples = previewRows
+		if p.settings.Relevance == relevanceNone {
 			k.Guidance = 0 // the generator that training without a condition would give
 		}
 		if p.next, err = p.member.gen.Sketch(k, p.occasion); err != nil {

@@ -193,18 +193,23 @@ func (x *experiment) generate(ctx context.Context) error {
 
 func (x *experiment) startGenerate() error {
 	x.bind(boundGenerating)
-	s := &x.Settings
-	knobs := generative.GenKnobs{Samples: s.Samples, Steps: s.SamplerSteps, Guidance: s.Guidance, TopFraction: s.TopFraction, SChurn: s.SChurn}
+	knobs := x.Settings.generation()
+	x.Generating = knobs
 	x.meter.generation(knobs)
 	x.total = 0
 	for _, m := range x.members {
-		m.fresh = replay.NewRing(m.real.Shape(), max(1, min(s.Samples, x.config.Buffer)))
+		m.fresh = replay.NewRing(m.real.Shape(), max(1, min(knobs.Samples, x.config.Buffer)))
 		if err := m.gen.StartGenerate(knobs, x.Generations); err != nil {
 			return err
 		}
 	}
 	x.Generations++
 	return nil
+}
+
+// generation are the knobs of a generation.
+func (s *Settings) generation() generative.GenKnobs {
+	return generative.GenKnobs{Samples: s.Samples, Steps: s.SamplerSteps, Guidance: s.Guidance, TopFraction: s.TopFraction, SChurn: s.SChurn}
 }
 
 func (x *experiment) generateSlice() (n int, complete bool, err error) {
@@ -235,6 +240,9 @@ func (x *experiment) finishGeneration() error {
 			line.Loss, line.Steps = m.fit.mean(), m.fit.steps
 		}
 		x.emit(TypeRefit, m.index, line)
+		if err := x.analyseGeneration(m, x.Generating); err != nil {
+			return err
+		}
 	}
 	x.todo = workNone
 	x.reached(stageGenerated)

@@ -59,9 +59,12 @@ type savedFit struct {
 }
 
 type savedTrial struct {
-	Obs     []float32
-	Ended   []bool
-	Returns []float64
+	Obs        []float32
+	Ended      []bool
+	Returns    []float64
+	Q          []float32
+	Discounted []float64
+	Weight     float64
 }
 
 // saved is the section loop as it is now.
@@ -97,7 +100,7 @@ func (m *member) saved(p Position) savedMember {
 		}
 	}
 	if t := m.trial; t != nil {
-		s.Trial = &savedTrial{t.obs, t.ended, t.returns}
+		s.Trial = &savedTrial{t.obs, t.ended, t.returns, t.q, t.discounted, t.weight}
 	}
 	return s
 }
@@ -290,6 +293,8 @@ func (m *member) restoreTrial(s *savedTrial) error {
 	copy(t.obs, s.Obs)
 	copy(t.ended, s.Ended)
 	copy(t.returns, s.Returns)
+	copy(t.discounted, s.Discounted)
+	t.q, t.weight = s.Q, s.Weight
 	m.trial = t
 	return nil
 }

@@ -424,6 +424,15 @@ func (g *worldGenerator) GenerateSlice() ([]float32, int, int, error) {
 	return rows, g.calls, g.knobs.Steps, g.w.call("generate %d", g.calls)
 }
 
+// Asked is what the world's generations never obey.
+func (g *worldGenerator) Asked(k generative.GenKnobs, occasion uint64, n int) []float32 {
+	asked := make([]float32, n)
+	for i := range asked {
+		asked[i] = float32(blend(g.scores, float64(occasion), float64(i)))
+	}
+	return asked
+}
+
 func (g *worldGenerator) Sketch(k generative.GenKnobs, occasion uint64) (func() ([]float32, int, int, error), error) {
 	beside := *g
 	if err := beside.w.call("sketch %d, guidance %g", occasion, k.Guidance); err != nil {
