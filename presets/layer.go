@@ -16,7 +16,11 @@ var data embed.FS
 // A layer is one TOML document: a configuration that says only what it changes,
 // and a line about itself.
 type layer struct {
-	Doc string `toml:"doc"`
+	Doc     string   `toml:"doc"`
+	Figure  string   `toml:"figure"`  // of presets: what of the paper it belongs to
+	Compare []string `toml:"compare"` // of presets: the other methods of the figure
+	// Reported is what was reported of this very run: "returns", "measures" or nothing.
+	Reported string `toml:"reported"`
 	lab.Config
 }
 
@@ -32,8 +36,7 @@ var (
 		"pgr-rnd", "pgr-count", "pgr-noised-icm",
 		"redq-curiosity", "synther-curiosity", "per-td", "per-curiosity", "noisynets", "pgr-noisynets", "bootdqn", "pgr-bootdqn",
 		"vae", "pgr-vae"}
-	scaleNames  = []string{"paper", "release", "cpu", "short", "demo"}
-	presetNames = []string{"demo"}
+	scaleNames = []string{"paper", "release", "cpu", "short", "demo"}
 )
 
 // Methods are the methods there are.
@@ -41,9 +44,6 @@ func Methods() []Entry { return entries("method", methodNames) }
 
 // Scales are the scales there are.
 func Scales() []Entry { return entries("scale", scaleNames) }
-
-// Presets are the named presets there are.
-func Presets() []Entry { return entries("preset", presetNames) }
 
 func entries(axis string, names []string) []Entry {
 	all := make([]Entry, len(names))

@@ -33,7 +33,7 @@ func TestLayers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range slices.Concat(Methods(), Scales(), Presets()) {
+	for _, e := range slices.Concat(Methods(), Scales()) {
 		if e.Doc == "" || strings.Contains(e.Doc, "\n") {
 			t.Errorf("%s: doc %q is not one line", e.Name, e.Doc)
 		}

@@ -14,8 +14,8 @@ import (
 //go:embed data/reference.toml
 var referenceTOML string
 
-// A Result is one number printed in the paper: the evaluation return at the
-// final step, as mean and standard deviation over seeds.
+// A Result is the evaluation return at the final step that somebody reported, as
+// mean and standard deviation over seeds.
 type Result struct {
 	Task        string  `json:"task"`
 	Method      string  `json:"method"`
@@ -23,13 +23,22 @@ type Result struct {
 	Mean        float64 `json:"mean"`
 	Std         float64 `json:"std"`
 	Steps       int     `json:"steps"` // environment steps of the run
-	Seeds       int     `json:"seeds"` // 0 where the paper does not say
+	Seeds       int     `json:"seeds"` // 0 where it is not said
 	Source      string  `json:"source"`
+	// Independent results are not the paper's: others measured them, with the
+	// released code or with their own.
+	Independent bool   `json:"independent,omitempty"`
+	Note        string `json:"note,omitempty"`
 }
 
-// String is the result as it stands beside a curve: "paper 817 ± 36 at 100K".
+// String is the result as it stands beside a curve: "paper 817 ± 36 at 100K", or
+// "independent 411 ± 57 at 100K".
 func (r Result) String() string {
-	return fmt.Sprintf("paper %.0f ± %.0f at %s", math.Round(r.Mean), math.Round(r.Std), thousands(r.Steps))
+	who := "paper"
+	if r.Independent {
+		who = "independent"
+	}
+	return fmt.Sprintf("%s %.0f ± %.0f at %s", who, math.Round(r.Mean), math.Round(r.Std), thousands(r.Steps))
 }
 
 // Reference is the paper's result for a task and a method on state
@@ -45,21 +54,50 @@ func Reference(task, method string) (r Result, ok bool) {
 
 // References are all results of the paper for a task, in the order of its
 // tables: also those of methods that this program does not have.
-func References(task string) []Result {
+func References(task string) []Result { return results(task, false) }
+
+// Independent are the results of others for a task.
+func Independent(task string) []Result { return results(task, true) }
+
+func results(task string, independent bool) []Result {
 	var found []Result
-	for _, r := range references() {
-		if r.Task == task {
+	for _, r := range references().results {
+		if r.Task == task && r.Independent == independent {
 			found = append(found, r)
 		}
 	}
 	return found
 }
 
-// referenceFile is the form of data/reference.toml: a list of the paper's
-// tables, each a list of columns.
+// A Measure is a number that is no return: a size, a time, an error.
+type Measure struct {
+	What        string  `json:"what"`
+	Unit        string  `json:"unit,omitempty"`
+	Task        string  `json:"task"`
+	Method      string  `json:"method"`
+	Value       float64 `json:"value"`
+	Source      string  `json:"source"`
+	Independent bool    `json:"independent,omitempty"`
+	Note        string  `json:"note,omitempty"`
+}
+
+// Measures are those of a task.
+func Measures(task string) []Measure {
+	var found []Measure
+	for _, m := range references().measures {
+		if m.Task == task {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// referenceFile is the form of data/reference.toml: tables, each a list of columns,
+// and measures, each a row of values.
 type referenceFile struct {
 	Table []struct {
 		Source      string
+		Independent bool
 		Steps       int
 		Seeds       int
 		Observation string
@@ -74,15 +112,30 @@ type referenceFile struct {
 			}
 		}
 	}
+	Measure []struct {
+		Source           string
+		Independent      bool
+		What, Unit, Task string
+		Note             string
+		Values           []struct {
+			Method string
+			Value  float64
+		}
+	}
 }
 
-var references = sync.OnceValue(func() []Result {
+// reported is everything that data/reference.toml holds.
+type reported struct {
+	results  []Result
+	measures []Measure
+}
+
+var references = sync.OnceValue(func() (all reported) {
 	var f referenceFile
 	d := toml.NewDecoder(strings.NewReader(referenceTOML)).DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
 		panic("presets: data/reference.toml: " + err.Error()) // embedded: a test reads it
 	}
-	var all []Result
 	for _, table := range f.Table {
 		for _, task := range table.Task {
 			steps := table.Steps
@@ -90,11 +143,20 @@ var references = sync.OnceValue(func() []Result {
 				steps = task.Steps
 			}
 			for _, r := range task.Results {
-				all = append(all, Result{
+				all.results = append(all.results, Result{
 					Task: task.Name, Method: r.Method, Observation: table.Observation,
 					Mean: r.Mean, Std: r.Std, Steps: steps, Seeds: table.Seeds, Source: table.Source,
+					Independent: table.Independent, Note: table.Note,
 				})
 			}
+		}
+	}
+	for _, m := range f.Measure {
+		for _, v := range m.Values {
+			all.measures = append(all.measures, Measure{
+				What: m.What, Unit: m.Unit, Task: m.Task, Method: v.Method, Value: v.Value,
+				Source: m.Source, Independent: m.Independent, Note: m.Note,
+			})
 		}
 	}
 	return all

@@ -40,26 +40,96 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// The tables hold 29 + 4 columns of Table 1 and so on; a lost row shows here.
+// A lost row shows here.
 func TestReferencesComplete(t *testing.T) {
-	count := map[string]int{}
-	for _, r := range references() {
+	count, measures := map[string]int{}, map[string]int{}
+	for _, r := range references().results {
 		count[r.Source]++
 		if r.Task == "" || r.Method == "" || r.Mean <= 0 || r.Std <= 0 || r.Steps == 0 {
 			t.Errorf("incomplete result %+v", r)
 		}
 	}
-	want := map[string]int{
-		"Table 1":                         10*4 + 4*2,
-		"Table 2":                         6 * 3,
-		"appendix, RND and pseudo-counts": 5 * 2,
-		"appendix, exploration bonuses":   9 * 2,
-		"appendix, noised dynamics data":  3 * 3,
-		"appendix, PER and VAE":           7 * 3,
+	for _, m := range references().measures {
+		measures[m.Source]++
+		if m.What == "" || m.Task == "" || m.Method == "" || m.Value <= 0 {
+			t.Errorf("incomplete measure %+v", m)
+		}
 	}
-	for source, n := range want {
+	for source, n := range map[string]int{
+		"Table 1":                           10*4 + 4*2,
+		"Table 2":                           6 * 3,
+		"appendix, RND and pseudo-counts":   5 * 2,
+		"appendix, exploration bonuses":     9 * 2,
+		"appendix, noised dynamics data":    6 * 3,
+		"appendix, PER and VAE":             7 * 3,
+		"appendix, randomised DMLab":        7 * 2,
+		"son9ih/pgr: exp/01_experiments.md": 2 * 7,
+		"an unnamed fork of renwang435/pgr": 2,
+	} {
 		if count[source] != n {
 			t.Errorf("%s has %d results, want %d", source, count[source], n)
 		}
+		delete(count, source)
+	}
+	if len(count) > 0 {
+		t.Errorf("unexpected sources: %v", count)
+	}
+	if measures["Table 3"] != 3+2+2+2+3+3 || measures["dynamics error at epoch 50"] != 6 || measures["son9ih/pgr: exp/01_experiments.md"] != 6 {
+		t.Errorf("measures: %v", measures)
+	}
+}
+
+// A run at 600 on cheetah-run must not look broken: what others found is there, and
+// is never taken for the paper's.
+func TestIndependentResultsAreMarked(t *testing.T) {
+	found := Independent("cheetah-run")
+	if len(found) != 4 {
+		t.Fatalf("%d independent results on cheetah-run, want 4", len(found))
+	}
+	for _, r := range found {
+		if !r.Independent || r.Source == "Table 1" {
+			t.Errorf("%+v is not marked", r)
+		}
+	}
+	if got := found[1].String(); got != "independent 411 ± 57 at 100K" {
+		t.Errorf("%q", got)
+	}
+	for _, r := range References("cheetah-run") {
+		if r.Independent {
+			t.Errorf("%+v is among the paper's", r)
+		}
+	}
+	if r, ok := Reference("quadruped-walk", "pgr-curiosity"); !ok || r.Mean != 927.98 {
+		t.Errorf("%+v", r)
+	}
+	if got := Measures("Hopper-v2"); len(got) != 4 || !got[3].Independent || got[3].Value != 0.14 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Every cell of the paper on state observations is a run that this program makes:
+// task × method × scale, except for the methods of others.
+func TestEveryStateCellIsARun(t *testing.T) {
+	others := map[string]bool{"mbpo": true, "dreamerv3": true, "dreamerv3-noised": true, "max": true, "max-noised": true}
+	cells := 0
+	for _, r := range references().results {
+		if r.Observation != "state" || others[r.Method] {
+			continue
+		}
+		c, err := Resolve(Choice{Task: r.Task, Method: r.Method, Scale: "paper"})
+		if err != nil {
+			t.Errorf("%s × %s: %v", r.Task, r.Method, err)
+			continue
+		}
+		if err := c.Validate(); err != nil {
+			t.Errorf("%s × %s: %v", r.Task, r.Method, err)
+		}
+		if c.Steps != r.Steps {
+			t.Errorf("%s × %s: %d steps, the result is read at %d", r.Task, r.Method, c.Steps, r.Steps)
+		}
+		cells++
+	}
+	if cells < 80 {
+		t.Errorf("%d cells", cells)
 	}
 }

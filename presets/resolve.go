@@ -36,10 +36,10 @@ const (
 //
 //	base · task · method · scale · method@scale · preset
 //
-// Where an axis is chosen against a preset, of the preset only what it changes
-// on its own axes is laid over the chosen ones: --method sac on a complete file
-// means SAC with the edits of that file. Whether the task exists is not known
-// here.
+// Where an axis is chosen against a file, of the file only what it changes on its
+// own axes is laid over the chosen ones: --method sac on a complete file means SAC
+// with the edits of that file. Named presets say only what they are about, and that
+// is laid over any axes. Whether the task exists is not known here.
 func Resolve(c Choice) (lab.Config, error) {
 	s, err := resolve(c)
 	if err != nil {
@@ -60,6 +60,7 @@ func resolve(c Choice) (*stack, error) {
 	if err != nil {
 		return nil, err
 	}
+	named := doc != "" && file != c.Preset
 	var top layer // the preset alone, for its axes
 	if err := decode(file, doc, &top); err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func resolve(c Choice) (*stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	if chosen != own && doc != "" {
+	if chosen != own && doc != "" && !named {
 		if doc, err = edits(own, file, doc); err != nil {
 			return nil, err
 		}

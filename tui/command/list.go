@@ -29,8 +29,8 @@ var lists = []list{
 		func(Deps) [][]string { return entryRows(relevances()) }, func(Deps) any { return relevances() }},
 	{"scales", "scales: how much of everything", []string{"SCALE", ""},
 		func(Deps) [][]string { return entryRows(presets.Scales()) }, func(Deps) any { return presets.Scales() }},
-	{"presets", "named presets", []string{"PRESET", ""},
-		func(Deps) [][]string { return entryRows(presets.Presets()) }, func(Deps) any { return presets.Presets() }},
+	{"presets", "named presets, and what the paper reports for them", []string{"PRESET", "TASK", "METHOD", "PAPER", ""}, presetRows,
+		func(Deps) any { return presets.Figures() }},
 	{"knobs", "what can be turned while a run goes on", []string{"KNOB", "SYMBOL", "RANGE", "REDOES", ""}, knobRows,
 		func(Deps) any { return knobValues() }},
 	{"devices", "devices to compute on", []string{"DEVICE", "USABLE", ""}, deviceRows,
@@ -78,6 +78,22 @@ func entryRows(entries []presets.Entry) [][]string {
 	return rows
 }
 
+// presetRows shows the paper's return of the preset's own method, for people; the
+// rest of its figure is in JSON.
+func presetRows(Deps) [][]string {
+	var rows [][]string
+	for _, p := range presets.Figures() {
+		paper := "-"
+		for _, r := range p.Results {
+			if r.Method == p.Method && !r.Independent && paper == "-" {
+				paper = fmt.Sprintf("%.0f ± %.0f", r.Mean, r.Std)
+			}
+		}
+		rows = append(rows, []string{p.Name, p.Task, p.Method, paper, p.Doc})
+	}
+	return rows
+}
+
 // taskValue is a task with the paper's results on it.
 type taskValue struct {
 	Name         string           `json:"name"`
@@ -87,14 +103,18 @@ type taskValue struct {
 	EpisodeSteps int              `json:"episode_steps"`
 	Terminates   bool             `json:"terminates"`
 	Paper        []presets.Result `json:"paper"`
+	Independent  []presets.Result `json:"independent"` // what others measured
 }
 
 func taskValues(d Deps) []taskValue {
 	all := make([]taskValue, len(d.Tasks))
 	for i, t := range d.Tasks {
-		all[i] = taskValue{t.Name, t.Doc, t.ObsSize, t.ActSize, t.EpisodeSteps, t.Terminates, presets.References(t.Name)}
+		all[i] = taskValue{t.Name, t.Doc, t.ObsSize, t.ActSize, t.EpisodeSteps, t.Terminates, presets.References(t.Name), presets.Independent(t.Name)}
 		if all[i].Paper == nil {
 			all[i].Paper = []presets.Result{}
+		}
+		if all[i].Independent == nil {
+			all[i].Independent = []presets.Result{}
 		}
 	}
 	return all

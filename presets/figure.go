@@ -1,0 +1,78 @@
+package presets
+
+import "slices"
+
+// presetNames are the named presets in the order in which lists show them. Figures
+// are at scale paper; another one is chosen with --scale, and the other curves of a
+// figure with --method.
+var presetNames = []string{
+	"demo",
+	"finger-300k", "pgr-redq", "synther-redq",
+	"fig-dormant", "fig-histograms", "fig-projection", "fig-time",
+	"fig-dynamics-walker2d", "fig-dynamics-halfcheetah", "fig-dynamics-hopper",
+	"fig-cadence-1000", "fig-cadence-2500", "fig-cadence-5000", "fig-cadence-10000", "fig-cadence-25000",
+	"fig-scaling-base", "fig-scaling-networks", "fig-scaling-ratio-75", "fig-scaling-ratio-875", "fig-scaling-all",
+	"fig-per", "fig-vae", "fig-bonus", "fig-noised-cheetah", "fig-noised-walker", "fig-noised-hopper",
+}
+
+// A Preset is a named preset: a run, and what of the paper it belongs to.
+type Preset struct {
+	Name   string `json:"name"`
+	Doc    string `json:"doc"`
+	Figure string `json:"figure,omitempty"` // "Table 1", "appendix, PER and VAE"
+	Task   string `json:"task"`
+	Method string `json:"method"`
+	Scale  string `json:"scale"`
+	// Compare are the other methods of the figure, to run with --method.
+	Compare []string `json:"compare,omitempty"`
+	// Results are the returns that were reported for all methods of the figure, the
+	// paper's first; Measures likewise of other numbers. Both are empty where nobody
+	// printed numbers of such a run.
+	Results  []Result  `json:"results"`
+	Measures []Measure `json:"measures"`
+}
+
+// Presets are the named presets there are.
+func Presets() []Entry { return entries("preset", presetNames) }
+
+// Figures are the named presets with all that is said about them.
+func Figures() []Preset {
+	all := make([]Preset, len(presetNames))
+	for i, name := range presetNames {
+		var l layer
+		file := "preset/" + name + ".toml"
+		if err := decode(file, read(file), &l); err != nil {
+			panic(err) // embedded: TestLayers reads every one
+		}
+		all[i] = Preset{
+			Name: name, Doc: l.Doc, Figure: l.Figure, Compare: l.Compare, Results: []Result{}, Measures: []Measure{},
+			Task: first(l.Task, defaultTask), Method: first(l.Method, defaultMethod), Scale: first(l.Scale, defaultScale),
+		}
+		all[i].report(l.Reported)
+	}
+	return all
+}
+
+// report looks up what was reported.
+func (p *Preset) report(what string) {
+	methods := append([]string{p.Method}, p.Compare...)
+	if what == "returns" {
+		for _, r := range append(References(p.Task), Independent(p.Task)...) {
+			if r.Observation == "state" && slices.Contains(methods, r.Method) && !slices.ContainsFunc(p.Results, r.repeats) {
+				p.Results = append(p.Results, r)
+			}
+		}
+	}
+	if what == "measures" {
+		for _, m := range Measures(p.Task) {
+			if slices.Contains(methods, m.Method) {
+				p.Measures = append(p.Measures, m)
+			}
+		}
+	}
+}
+
+// repeats says whether another table prints the same result.
+func (r Result) repeats(other Result) bool {
+	return r.Task == other.Task && r.Method == other.Method && r.Independent == other.Independent && r.Mean == other.Mean
+}

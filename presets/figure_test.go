@@ -1,0 +1,107 @@
+package presets
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func named(t *testing.T, name string) Preset {
+	t.Helper()
+	for _, p := range Figures() {
+		if p.Name == name {
+			return p
+		}
+	}
+	t.Fatalf("no preset %s", name)
+	return Preset{}
+}
+
+// Every preset is a run with every method of its figure, at every scale.
+func TestPresetsAreRuns(t *testing.T) {
+	for _, p := range Figures() {
+		if p.Doc == "" || strings.Contains(p.Doc, "\n") {
+			t.Errorf("%s: doc %q is not one line", p.Name, p.Doc)
+		}
+		if strings.HasPrefix(p.Name, "fig-") && p.Figure == "" {
+			t.Errorf("%s belongs to no figure", p.Name)
+		}
+		for _, method := range append([]string{p.Method}, p.Compare...) {
+			for _, scale := range scaleNames {
+				c, err := Resolve(Choice{Preset: p.Name, Method: method, Scale: scale})
+				if err != nil {
+					t.Fatalf("%s with %s at %s: %v", p.Name, method, scale, err)
+				}
+				if err := c.Validate(); err != nil {
+					t.Errorf("%s with %s at %s: %v", p.Name, method, scale, err)
+				}
+			}
+		}
+	}
+}
+
+// What a preset says holds against any scale, also where it is what its own scale
+// would say anyway.
+func TestPresetsHoldAtOtherScales(t *testing.T) {
+	c, err := Resolve(Choice{Preset: "fig-cadence-10000", Scale: "demo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Knobs.RefitEvery != 10_000 || c.Agent.Hidden[0] != 128 || c.Scale != "demo" || c.Task != "hopper-stand" {
+		t.Errorf("refit every %d, %d wide, %s, %s", c.Knobs.RefitEvery, c.Agent.Hidden[0], c.Scale, c.Task)
+	}
+}
+
+// The scaling of the paper: real rows stay, synthetic ones grow.
+func TestScalingPresets(t *testing.T) {
+	for name, want := range map[string]struct {
+		hidden, batch, utd, delay, samples int
+		ratio                              float64
+		hold                               string
+	}{
+		"fig-scaling-base":      {2, 256, 20, 20, 1e6, 0.5, "real"},
+		"fig-scaling-networks":  {3, 1024, 20, 20, 1e6, 0.5, "batch"},
+		"fig-scaling-ratio-75":  {2, 256, 20, 20, 1e6, 0.75, "real"},
+		"fig-scaling-ratio-875": {2, 256, 20, 20, 1e6, 0.875, "real"},
+		"fig-scaling-all":       {3, 256, 40, 40, 2e6, 0.75, "real"},
+	} {
+		c, err := Resolve(Choice{Preset: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := c.Knobs
+		if len(c.Agent.Hidden) != want.hidden || k.Batch != want.batch || k.UTD != want.utd || c.Agent.PolicyDelay != want.delay ||
+			k.Samples != want.samples || k.Ratio != want.ratio || k.Hold != want.hold || c.Buffer < k.Samples {
+			t.Errorf("%s: %+v, hidden %v, delay %d, buffer %d", name, k, c.Agent.Hidden, c.Agent.PolicyDelay, c.Buffer)
+		}
+	}
+}
+
+// What is shown beside a run was reported of that run.
+func TestPresetsShowWhatWasReported(t *testing.T) {
+	per := named(t, "fig-per")
+	var methods []string
+	for _, r := range per.Results {
+		if !r.Independent {
+			methods = append(methods, r.Method)
+		}
+	}
+	if want := []string{"redq", "synther", "pgr-curiosity", "per-td", "per-curiosity"}; !slices.Equal(methods, want) {
+		t.Errorf("fig-per shows %v, want %v", methods, want)
+	}
+	if n := len(per.Results); n != 7 || !per.Results[n-1].Independent {
+		t.Errorf("fig-per shows %d results, want two independent ones at the end of 7: %v", n, per.Results)
+	}
+	if p := named(t, "fig-scaling-all"); len(p.Results) > 0 {
+		t.Errorf("scaling shows the results of other runs: %v", p.Results)
+	}
+	if p := named(t, "fig-dynamics-hopper"); len(p.Measures) != 4 || p.Measures[0].Value != 0.178 || len(p.Results) > 0 {
+		t.Errorf("fig-dynamics-hopper shows %v and %v", p.Measures, p.Results)
+	}
+	if p := named(t, "fig-time"); len(p.Measures) != 15 {
+		t.Errorf("fig-time shows %d measures, want Table 3's 15", len(p.Measures))
+	}
+	if p := named(t, "fig-bonus"); len(p.Results) != 9+2 {
+		t.Errorf("fig-bonus shows %d results, want 9 of the paper and 2 independent ones", len(p.Results))
+	}
+}
