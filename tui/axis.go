@@ -148,11 +148,11 @@ func (m *Model) extent() float64 {
 func (m *Model) rescale(by float64) {
 	lo, hi := m.span()
 	width := (hi - lo) * by
-	anchor := hi
+	end := m.horizon()
+	anchor := math.Min(hi, end)
 	if m.cursorOn {
 		anchor = m.placeStep(m.cursor)
 	}
-	end := m.horizon()
 	if by > 1 && !m.window.zoomed { // everything is shown: now also what is to come
 		m.window = window{zoomed: true, lo: 0, hi: math.Min(width, m.extent())}
 		m.drawChartsAnew()
@@ -163,11 +163,10 @@ func (m *Model) rescale(by float64) {
 	}
 	lo = anchor - (anchor-lo)*by
 	hi = lo + width
-	follow := !m.cursorOn && hi >= end*(1-1e-9)
-	if lo <= 0 && by > 1 {
-		lo = 0
-		follow = false
+	if lo < 0 {
+		lo, hi = 0, width
 	}
+	follow := !m.cursorOn && lo > 0 && math.Abs(hi-end) <= end*1e-9
 	m.window = window{zoomed: true, follow: follow, lo: lo, hi: math.Min(hi, m.extent())}
 	if m.window.lo <= 0 && math.Abs(m.window.hi-end) < end*0.02 {
 		m.window = window{}

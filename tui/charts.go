@@ -105,11 +105,14 @@ func (m *Model) markerText(c *change) string {
 	return fmt.Sprintf("%s %s%s%s", m.knobSymbol(c.knob), readable(c.from), m.theme.glyphs.arrow, readable(c.to))
 }
 
-// waiting is a pane without data: why it is empty, one dim line in its middle.
+// waiting is a pane without data: why it is empty, dim, in its middle.
 func (m *Model) waiting(text string, w, h int) []string {
-	out := make([]string, max(0, h-1)/2, h+1)
-	pad := max(0, (w-width(text))/2)
-	return append(out, strings.Repeat(" ", pad)+m.theme.dim.on(text))
+	lines := wrap(m.spelled(text), max(1, w))
+	out := make([]string, max(0, h-len(lines))/2, h+1)
+	for _, l := range lines {
+		out = append(out, strings.Repeat(" ", max(0, (w-width(l))/2))+m.theme.dim.on(l))
+	}
+	return out
 }
 
 // longest is the widest of the notes that fits into w columns.

@@ -30,6 +30,10 @@ func (m *Model) stageNext(by int) tea.Cmd {
 
 // usable says, under the knobs, why a knob cannot be changed.
 func (m *Model) usable(k lab.Knob) bool {
+	if m.options.Replay {
+		m.say(refused, ErrReplay.Error())
+		return false
+	}
 	if err := m.knobUse(k); err != nil {
 		m.say(refused, err.Error())
 		return false
@@ -49,6 +53,7 @@ func (m *Model) stage(k lab.Knob, v lab.Value) {
 		m.staged[k.Name] = v
 	}
 	m.say(applied, "")
+	m.askPreview(k, v)
 }
 
 // knobEdit starts typing a value; of a choice, its choices complete.

@@ -15,6 +15,11 @@ func (m *Model) eventsBody(w, h int) []string {
 	if len(lines) == 0 && m.filter != "" {
 		return []string{m.theme.dim.on("no event has " + m.filter + " in it; esc shows all")}
 	}
+	hints := m.hintLines(w)
+	if h < 2*len(hints) { // a low pane has events first
+		hints = hints[:min(len(hints), max(0, h-3))]
+	}
+	h -= len(hints)
 	m.eventsRoom = h
 	m.eventsUpBy = max(0, min(m.eventsUpBy, len(lines)-h))
 	end := len(lines) - m.eventsUpBy
@@ -22,7 +27,10 @@ func (m *Model) eventsBody(w, h int) []string {
 	for i := end - 1; i >= 0 && len(out) < h; i-- {
 		out = append(out, m.eventText(lines[i], w))
 	}
-	return out
+	for len(out) < h && len(hints) > 0 {
+		out = append(out, "")
+	}
+	return append(out, hints...)
 }
 
 // eventText is one line: time, step, kind, text.

@@ -208,7 +208,16 @@ func (f *fakeLab) Send(c lab.Command) error {
 		f.state = lab.Running
 		f.emit(lab.TypeResume, lab.Resumed(c))
 	case lab.SetKnob:
+		if c.At != nil {
+			break // scripted runs have no schedule
+		}
 		f.set(c.Knob, c.Value, c.ID, c.Now, 0)
+	case lab.Note:
+		f.emit(lab.TypeNote, lab.Noted{Text: c.Text, Obs: lab.KnobObs{By: c.By}})
+	case lab.Preview:
+		f.emit(lab.TypePreviewed, lab.Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Relevance: "curiosity",
+			Real: fakeHistogram(0.25, 0.12), Synthetic: fakeHistogram(0.55, 0.2), Preview: fakeHistogram(0.7, 0.15),
+			Outside: 0.04, RankCorrelation: math.NaN(), TopOverlap: math.NaN(), Samples: 256, Seconds: 0.4, CostSeconds: math.NaN()})
 	case lab.Undo:
 		old, ok := f.undo[c.ID]
 		if !ok {
@@ -253,4 +262,15 @@ func (f *fakeLab) set(name, text, ref string, now bool, undoes int) {
 	if now {
 		f.redo = true
 	}
+}
+
+// changes counts the commands that change something.
+func (f *fakeLab) changes() int {
+	n := 0
+	for _, c := range f.commands {
+		if _, ok := c.(lab.Preview); !ok {
+			n++
+		}
+	}
+	return n
 }

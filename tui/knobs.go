@@ -97,6 +97,9 @@ func (m *Model) knobGauge(k lab.Knob, used bool) string {
 		}
 		switch c.state {
 		case asked:
+			if c.at > 0 {
+				return t.dim.on(t.fit("at "+count(c.at), gaugeWidth))
+			}
 			return t.warn.on(t.fit("pending"+t.glyphs.wait, gaugeWidth))
 		case applied:
 			return t.warn.on(t.fit(fmt.Sprintf("#%d set", c.number), gaugeWidth))
@@ -184,7 +187,10 @@ func (m *Model) knobDetail(w, room int) []string {
 		add(t.staged, k.Range()+": enter stages it, esc drops it")
 	case len(m.staged) > 0:
 		add(t.staged, m.stagedEffect())
-		add(t.dim, longest([]string{"enter apply  ! now  @ at a step  esc drop", "enter apply  ! now  esc drop", "enter apply  esc drop"}, w))
+		if text := m.previewText(); text != "" && room >= 4 {
+			add(t.dim, m.spelled(text))
+		}
+		add(t.dim, longest([]string{"enter apply · ! now · @ at a step · esc drop", "enter apply · ! now · esc drop", "enter apply · esc drop"}, w))
 	default:
 		if text := m.mixText(k); text != "" {
 			add(t.text, text)

@@ -9,7 +9,7 @@ import (
 
 func TestStagingSendsNothing(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
-	n := len(s.fake.commands)
+	n := s.fake.changes()
 	s.press("down", "right", "right", "left")
 	s.contains(t, "2 → 2.25*", "1 staged", "enter apply")
 	s.press("left")
@@ -17,8 +17,8 @@ func TestStagingSendsNothing(t *testing.T) {
 		t.Errorf("the effective value is still staged: %v", s.staged)
 	}
 	s.press("right", "esc")
-	if len(s.staged) != 0 || len(s.fake.commands) != n {
-		t.Errorf("esc keeps %v staged; sent %v", s.staged, s.fake.commands[n:])
+	if len(s.staged) != 0 || s.fake.changes() != n {
+		t.Errorf("esc keeps %v staged; sent %v", s.staged, s.fake.commands)
 	}
 }
 
@@ -60,11 +60,11 @@ func TestCheapGenerationIsMadeNow(t *testing.T) {
 func TestDearRefitAsks(t *testing.T) {
 	for key, want := range map[string]any{"enter": false, "!": true, "esc": nil} {
 		s := running(t, 160, 45, 24_000)
-		n := len(s.fake.commands)
+		n := s.fake.changes()
 		s.press("right", "enter")
 		s.contains(t, "apply F curiosity → ", "now, about 41s", "at the next refit, in 6,000 steps")
-		if len(s.fake.commands) != n {
-			t.Fatalf("sent before the answer: %v", s.fake.commands[n:])
+		if s.fake.changes() != n {
+			t.Fatalf("sent before the answer: %v", s.fake.commands)
 		}
 		s.press(key)
 		c, ok := s.lastCommand().(lab.SetKnob)
@@ -112,11 +112,11 @@ func TestUndoIsANewChange(t *testing.T) {
 	s.contains(t, "#3 r ratio 0.75 → 0.625", "(undoes #2)")
 	s.press("z")
 	s.contains(t, "#4 r ratio 0.625 → 0.5", "(undoes #1)")
-	n := len(s.fake.commands)
+	n := s.fake.changes()
 	s.press("z")
 	s.contains(t, "nothing to undo")
-	if len(s.fake.commands) != n {
-		t.Errorf("sent %v", s.fake.commands[n:])
+	if s.fake.changes() != n {
+		t.Errorf("sent %v", s.fake.commands)
 	}
 }
 

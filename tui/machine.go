@@ -15,16 +15,15 @@ const machineEvery = 2 * time.Second
 // machine is what the system pane shows: shares of processors and memory, of this
 // process and of all. What cannot be found out is negative.
 type machine struct {
-	at            time.Time
-	own, all      time.Duration // processor time so far
-	idle          time.Duration
-	cores, busy   float64 // processors used: by this process; share of all that are busy
-	resident      float64 // bytes of this process
-	heap          float64 // of them, of the Go heap
-	total, free   float64 // bytes of the machine
-	goroutines    int
-	busyPast      []float64
-	residentsPast []float64
+	at          time.Time
+	own, all    time.Duration // processor time so far
+	idle        time.Duration
+	cores, busy float64 // processors used: by this process; share of all that are busy
+	resident    float64 // bytes of this process
+	heap        float64 // of them, of the Go heap
+	total, free float64 // bytes of the machine
+	cpus        int
+	busyPast    []float64
 }
 
 // look takes new numbers when the old ones are old enough and anybody sees them.
@@ -48,7 +47,7 @@ func (k *machine) look(now time.Time, seen bool) bool {
 	k.at, k.own, k.all, k.idle = now, own, all, idle
 	k.resident = residentBytes()
 	k.total, k.free = memoryBytes()
-	k.goroutines = runtime.NumGoroutine()
+	k.cpus = runtime.NumCPU()
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(s)
 	k.heap = float64(s[0].Value.Uint64())
@@ -118,7 +117,7 @@ func (m *Model) systemBody(w, h int) []string {
 		return m.waiting("measuring", w, h)
 	}
 	label := func(s string) string { return t.dim.on(t.fit(s, 7)) }
-	cpu := label("CPU") + t.bold.on(strconv.FormatFloat(k.cores, 'f', 2, 64)) + t.dim.on(" of "+strconv.Itoa(runtime.NumCPU())+" cores")
+	cpu := label("CPU") + t.bold.on(strconv.FormatFloat(k.cores, 'f', 2, 64)) + t.dim.on(" of "+strconv.Itoa(k.cpus)+" cores")
 	if k.busy >= 0 {
 		cpu += t.dim.on("  machine ") + percent(k.busy)
 	}

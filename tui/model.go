@@ -50,6 +50,7 @@ type Model struct {
 	selected     int
 	knobsTop     int
 	staged       map[string]lab.Value
+	preview      preview
 	message      string // one line under the knobs: why something did not work
 	messageState changeState
 	told         string // one line at the foot, until the next key
@@ -263,6 +264,9 @@ func (m *Model) poll() {
 	events := m.lab.Events(m.history.next)
 	for _, e := range events {
 		m.history.take(e)
+		if b, ok := e.Body.(lab.Previewed); ok {
+			m.takePreview(b)
+		}
 	}
 	if m.eventsUpBy > 0 {
 		m.eventsUpBy += len(m.history.lines) - before
@@ -359,7 +363,7 @@ func (m *Model) View() string {
 // say puts one line under the knobs.
 func (m *Model) say(state changeState, text string) {
 	m.message, m.messageState = text, state
-	m.history.touch(paneKnobs)
+	m.history.touch(paneKnobs, paneScores) // what is staged, and its preview, may have changed
 	if text != "" && !m.layout.visible(paneKnobs) {
 		m.told = text
 	}

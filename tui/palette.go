@@ -297,6 +297,9 @@ func (m *Model) commandSet(text string) error {
 	if err != nil {
 		return err
 	}
+	if m.options.Replay {
+		return ErrReplay
+	}
 	if m.ended() {
 		return lab.ErrEnded
 	}

@@ -23,7 +23,7 @@ func (m *Model) header(w int) string {
 	name := t.bold.on(o.Config.Task) + dot + o.Config.Method
 	seed := t.dim.on("seed ") + fmt.Sprint(o.Config.Seed)
 	if m.options.Replay {
-		state += " " + t.staged.on("REPLAY "+t.glyphs.times+number(m.replaySpeed()))
+		state += " " + t.staged.on(fmt.Sprintf("REPLAY %s%g", t.glyphs.times, m.replaySpeed()))
 	}
 	if pace := m.link.pace(); pace > 0 {
 		state += " " + t.warn.on("slow line: a look every "+fmt.Sprintf("%.1f s", pace.Seconds()))
@@ -165,6 +165,9 @@ func (m *Model) refitLine(w int) string {
 func (m *Model) batchLine(w int) string {
 	t, s := m.theme, m.snap
 	all := s.MixReal + s.MixSynthetic
+	if m.options.Replay {
+		return t.dim.on(t.fit("a journal does not keep the mix of a batch", w))
+	}
 	if all == 0 {
 		return t.dim.on("batch  no update yet")
 	}
@@ -194,32 +197,39 @@ func (m *Model) phaseNote(w int) string {
 	return longest([]string{m.theme.dim.on(note)}, w)
 }
 
-// scoresBody is the distribution of F: real above synthetic, over the same bins.
+// scoresBody is the distribution of F: real above synthetic above a preview, over
+// the same bins.
 func (m *Model) scoresBody(w, h int) []string {
-	t, s := m.theme, m.snap
-	if s.FReal == nil {
+	t := m.theme
+	all := m.distributions()
+	if len(all) == 0 {
 		return m.scoresSoFar(w)
 	}
-	d := histogramView{rows: max(1, min(4, (h-2)/2)), columns: 1, label: 5}
+	n := len(all)
+	d := histogramView{rows: max(1, min(4, (h-2)/n)), columns: 1, label: 5}
 	if w < d.label+lab.Bins+5 {
 		d.label = 1
 	}
-	if d.rows > 1 && w >= d.label+1+2*lab.Bins+quantileWidth {
+	if w >= d.label+1+2*lab.Bins+quantileWidth && (d.rows > 1 || w >= d.label+1+2*lab.Bins+2*quantileWidth) {
 		d.columns = 2
 	}
 	d.room = w - d.label - 1 - d.columns*lab.Bins
-	out := m.histogram("real", s.FReal, t.real, d)
-	if s.FSyn != nil {
-		out = append(out, m.histogram("D_syn", s.FSyn, t.synthetic, d)...)
-	} else {
+	var out []string
+	for _, row := range all {
+		out = append(out, m.histogram(row, d)...)
+	}
+	if n == 1 && h > d.rows {
 		out = append(out, t.dim.on("no synthetic rows yet"))
 	}
-	if h > 2*d.rows {
-		lo, hi := number(s.FReal.Low), number(s.FReal.High)
+	if len(out) < h {
+		lo, hi := number(all[0].data.Low), number(all[0].data.High)
 		axis := lo + strings.Repeat(" ", max(1, d.columns*lab.Bins-width(lo)-width(hi))) + hi
 		out = append(out, strings.Repeat(" ", d.label+1)+t.dim.on(axis))
 	}
-	if c := m.history.curve(curveF50, 0); h > 2*d.rows+1 && c != nil && len(c.samples) > 1 {
+	if text := m.previewText(); text != "" && len(out) < h {
+		return append(out, t.staged.on(t.fit(m.spelled(text), w)))
+	}
+	if c := m.history.curve(curveF50, 0); len(out) < h && c != nil && len(c.samples) > 1 {
 		var medians []float64
 		for _, s := range c.samples {
 			medians = append(medians, s.y)
@@ -233,7 +243,11 @@ func (m *Model) scoresBody(w, h int) []string {
 // scoresSoFar stands for the histograms before the first generation.
 func (m *Model) scoresSoFar(w int) []string {
 	t := m.theme
-	out := wrap("histograms of real and synthetic rows come with the first generation", w)
+	text := "histograms of real and synthetic rows come with the first generation"
+	if m.options.Replay {
+		text = "a journal keeps the quantiles of F, not its histograms"
+	}
+	out := wrap(text, w)
 	for i := range out {
 		out[i] = t.dim.on(out[i])
 	}
@@ -252,8 +266,8 @@ type histogramView struct{ rows, columns, label, room int }
 const quantileWidth = 10
 
 // histogram is a label, the bars, and median and 90th percentile behind them.
-func (m *Model) histogram(name string, q *lab.Histogram, colour ink, d histogramView) []string {
-	t := m.theme
+func (m *Model) histogram(row histogramRow, d histogramView) []string {
+	t, name, q, colour := m.theme, row.name, row.data, row.colour
 	var values []float64
 	for _, n := range q.Counts {
 		for range d.columns {
@@ -261,7 +275,7 @@ func (m *Model) histogram(name string, q *lab.Histogram, colour ink, d histogram
 		}
 	}
 	if d.label == 1 {
-		name = map[string]string{"real": "r", "D_syn": "s"}[name]
+		name = row.letter
 	}
 	med, p90 := t.dim.on(" med ")+number(q.Median), t.dim.on(" p90 ")+number(q.Q90)
 	out := t.columns(values, d.rows, colour)

@@ -213,7 +213,7 @@ func (m *Model) hintLines(w int) []string {
 	var out []string
 	for _, h := range hints {
 		if !contains(m.memory.Used, h.name) {
-			out = append(out, t.fit(t.staged.on(t.fit(t.keyLabel(h.keys), 3))+" "+h.text, w))
+			out = append(out, t.fit(t.staged.on(t.fit(t.keyLabel(h.keys), 5))+" "+h.text, w))
 		}
 	}
 	return out

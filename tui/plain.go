@@ -53,6 +53,7 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 				return HungUp, nil
 			}
 			p.do(ctx, p.typed(line), messages)
+			p.poll() // what the lab answered at once stands below the command
 		case msg := <-messages:
 			if _, ok := msg.(tea.QuitMsg); ok {
 				p.quit = true

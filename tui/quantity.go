@@ -28,12 +28,12 @@ var quantities = []quantity{
 	{id: "return", title: "RETURN", lines: []line{{curveReturn, "return"}}, dots: true, include: []float64{0}, empty: "no evaluation yet"},
 	{id: "dormant", title: "DORMANT RATIO", about: "policy", lines: []line{{curveSokar, "Sokar"}, {curveDrM, "DrM"}}, include: []float64{0, 0.05}, empty: "measured at each evaluation"},
 	{id: "losses", title: "LOSSES", lines: []line{{curveCritic, "critic"}, {curveCuriosity, "ICM"}, {curveGenerator, "generator"}}, empty: "measured at each evaluation"},
-	{id: "q", title: "Q", about: "mean over the batch", lines: []line{{curveQMean, "Q mean"}, {curveActor, "actor loss"}}, empty: "measured at each evaluation"},
+	{id: "q", title: "Q", about: "mean over the batch", lines: []line{{curveQMean, "Q mean"}, {curveActor, "actor"}}, empty: "measured at each evaluation"},
 	{id: "bias", title: "Q BIAS", lines: []line{{curveQBias, "Q - return"}}, include: []float64{0}, empty: "this run does not measure it"},
 	{id: "alpha", title: "ALPHA", about: "entropy temperature", lines: []line{{curveAlpha, "α"}}, include: []float64{0}, empty: "measured at each evaluation"},
 	{id: "f", title: "F QUANTILES", about: "real rows", lines: []line{{curveF50, "median"}, {curveF90, "p90"}, {curveF10, "p10"}}, empty: "scored with the first refit"},
 	{id: "dynamics", title: "DYNAMICS ERROR", about: "of D_syn", lines: []line{{curveDynamics, "error"}}, include: []float64{0}, empty: "this run does not measure it"},
-	{id: "speed", title: "STEPS/S", lines: []line{{curveSpeed, "env steps/s"}}, include: []float64{0}, empty: "no env step yet"},
+	{id: "speed", title: "STEPS/S", lines: []line{{curveSpeed, "steps/s"}}, include: []float64{0}, empty: "no env step yet"},
 }
 
 // chartPanes are the panes that show a quantity, and what each shows at first.

@@ -288,6 +288,7 @@ func (r *Replay) Snapshot() *lab.Snapshot {
 func (r *Replay) build(n int) *lab.Snapshot {
 	c := r.config
 	settings := c.Knobs
+	done := clock{from: c.StartSteps, utd: float64(c.Knobs.UTD)}
 	s := &lab.Snapshot{Time: r.all[0].Wall.Add(r.position()), Task: c.Task, Method: c.Method, Seed: c.Seed, Dir: r.dir,
 		Members: max(1, c.Members), Steps: c.Steps, Phase: lab.Collect}
 	for _, e := range r.all[:n] {
@@ -295,6 +296,9 @@ func (r *Replay) build(n int) *lab.Snapshot {
 		switch b := e.Body.(type) {
 		case lab.KnobChanged:
 			_ = settings.Set(b.Knob, b.To.String()) // it was accepted once
+			if b.Knob == "utd" {
+				done.changes = append(done.changes, utdChange{b.Position.Step, b.To.Number})
+			}
 		case lab.Perf:
 			s.StepsPerSec, s.UpdatesPerSec = float64(b.StepsPerSec), float64(b.UpdatesPerSec)
 		case lab.Refit:
@@ -316,7 +320,14 @@ func (r *Replay) build(n int) *lab.Snapshot {
 			s.Step = a.Step + int(part*float64(b.Step-a.Step))
 		}
 	}
-	s.Real = min(s.Step, c.Buffer)
+	s.Real = s.Step
+	if c.Buffer > 0 {
+		s.Real = min(s.Step, c.Buffer)
+	}
+	s.Updates = uint64(done.updates(s.Step))
+	if c.Generator.Kind != lab.GeneratorNone && settings.RefitEvery > 0 {
+		s.NextRefit = settings.RefitEvery - s.Step%settings.RefitEvery
+	}
 	s.Knobs = settings.Values()
 	return s
 }
@@ -377,7 +388,7 @@ func (m *Model) slower() tea.Cmd { return m.speed(0.5) }
 
 func (m *Model) speed(by float64) tea.Cmd {
 	if r, ok := m.lab.(*Replay); ok {
-		m.tell("speed " + number(r.Faster(by)) + ": seconds of the run in a second")
+		m.tell(fmt.Sprintf("speed %g", r.Faster(by)) + ": seconds of the run in a second")
 	} else {
 		m.tell("only a replay has a speed: pgrlab replay DIR")
 	}

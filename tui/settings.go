@@ -114,6 +114,11 @@ func readTOML(path string, into any) error {
 		row, _ := strict.Errors[0].Position()
 		return fmt.Errorf("line %d: there is no setting %v", row, strict.Errors[0].Key())
 	}
+	var wrong *toml.DecodeError
+	if errors.As(err, &wrong) {
+		row, _ := wrong.Position()
+		return fmt.Errorf("line %d: %w", row, err)
+	}
 	return err
 }
 

@@ -1,0 +1,554 @@
+package tui
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+)
+
+// still gives the system pane numbers that do not depend on this machine.
+func (s *screen) still() {
+	s.machine = machine{at: s.clock, cpus: 2, cores: 1.52, busy: 0.8, resident: 412e6, heap: 96e6, total: 8e9, free: 5e9, busyPast: []float64{1, 1.5, 1.2}}
+}
+
+// Every pane by itself at every size.
+func TestGoldenPanes(t *testing.T) {
+	for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}, {60, 15}, {40, 10}} {
+		s := running(t, size.w, size.h, 24_000)
+		s.still()
+		s.press("n", "l", "o", "o", "k", "enter", "down", "right", "right", "enter", "!")
+		s.fake.advance(3_500)
+		s.press("]", "right")
+		var b strings.Builder
+		for id := range paneSentence {
+			s.goTo(id)
+			s.zoomed = true
+			s.relayout()
+			exact(t, paneNames[id], s.View(), size.w, size.h)
+			b.WriteString("== " + paneNames[id] + "\n" + s.View() + "\n")
+		}
+		golden(t, fmt.Sprintf("panes-%dx%d", size.w, size.h), b.String())
+	}
+}
+
+func TestGoldenViews(t *testing.T) {
+	for _, v := range []view{fullView, presentView} {
+		for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}} {
+			s := running(t, size.w, size.h, 24_000)
+			s.still()
+			s.press("down", "right", "right", "enter")
+			s.fake.advance(3_500)
+			s.setView(v)
+			s.press(" ")
+			golden(t, fmt.Sprintf("%s-%dx%d", v, size.w, size.h), s.View())
+		}
+	}
+	picker := newPickerScreen(t, 80, 24)
+	golden(t, "picker-80x24", picker.View())
+	palette := running(t, 80, 24, 24_000)
+	palette.press(":", "g", "u")
+	golden(t, "palette-80x24", palette.View())
+}
+
+// Every layout of every size is inside the screen, and no two panes overlap.
+func TestLayoutsFitAndDoNotOverlap(t *testing.T) {
+	for w := 1; w <= 200; w++ {
+		for h := 1 + w%3; h <= 200; h += 3 {
+			for v := range viewCount {
+				for _, focus := range []paneID{paneKnobs, paneChart3, paneMap} {
+					d := division{w: w, h: h, view: v, focus: focus, chart: paneChart1, panel: paneScores}
+					checkLayout(t, d, divide(d))
+				}
+			}
+		}
+	}
+}
+
+func checkLayout(t *testing.T, d division, l layout) {
+	t.Helper()
+	if l.kind == oneLine {
+		return
+	}
+	if !l.visible(d.focus) {
+		t.Fatalf("%+v: the focus is not shown", d)
+	}
+	for i, p := range l.places {
+		if p.x < 0 || p.y < 1 || p.w < 1 || p.h < 1 || p.x+p.w > d.w || p.y+p.h > d.h-1 {
+			t.Fatalf("%+v: pane %s is at %+v", d, paneNames[p.id], p)
+		}
+		for _, q := range l.places[:i] {
+			if p.x < q.x+q.w && q.x < p.x+p.w && p.y < q.y+q.h && q.y < p.y+p.h {
+				t.Fatalf("%+v: %+v and %+v overlap", d, p, q)
+			}
+		}
+	}
+}
+
+func TestForbiddenAndDoubleKeys(t *testing.T) {
+	names := map[string]bool{}
+	for _, b := range keysTable() {
+		if names[b.name] || b.name == "" {
+			t.Errorf("two bindings are called %q", b.name)
+		}
+		names[b.name] = true
+		for _, k := range b.keys {
+			if contains(reserved, k) {
+				t.Errorf("%s is %s, which terminals keep", b.name, k)
+			}
+			if k == "esc" && len(b.keys) < 2 {
+				t.Errorf("%s has no second key beside esc", b.name)
+			}
+		}
+	}
+}
+
+func TestPastedTextAndSeveralRunesAreNoCommands(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	for _, msg := range []tea.KeyMsg{
+		{Type: tea.KeyRunes, Runes: []rune("q"), Paste: true},
+		{Type: tea.KeyRunes, Runes: []rune(" zq"), Paste: true},
+		{Type: tea.KeyRunes, Runes: []rune("zz")},
+	} {
+		s.Update(msg)
+		if s.dialog != nil || len(s.fake.commands) > 0 {
+			t.Fatalf("%q did something", msg.Runes)
+		}
+	}
+	s.press(":")
+	s.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("note pasted q"), Paste: true})
+	s.press("enter")
+	if n, ok := s.lastCommand().(lab.Note); !ok || n.Text != "pasted q" {
+		t.Errorf("sent %#v", s.lastCommand())
+	}
+}
+
+func TestEscapeHasASecondKeyEverywhere(t *testing.T) {
+	for _, open := range []string{":", "n", "q", "?"} {
+		s := running(t, 160, 45, 24_000)
+		s.press(open)
+		if s.entry == nil && s.dialog == nil && !s.help {
+			t.Fatalf("%s opens nothing", open)
+		}
+		s.Update(tea.KeyMsg{Type: tea.KeyCtrlG})
+		if s.entry != nil || s.dialog != nil || s.help {
+			t.Errorf("ctrl+g does not leave what %s opens", open)
+		}
+	}
+}
+
+func (s *screen) typeLine(text string) {
+	s.press(":")
+	for _, r := range text {
+		s.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
+	}
+	s.press("enter")
+}
+
+func TestPaletteDoesWhatKeysDo(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.typeLine("ratio 0.75")
+	if c, ok := s.lastCommand().(lab.SetKnob); !ok || c.Knob != "ratio" || c.Value != "0.75" {
+		t.Errorf("sent %#v", s.lastCommand())
+	}
+	s.typeLine("ω=3 @30000")
+	if c, ok := s.lastCommand().(lab.SetKnob); !ok || c.Knob != "guidance" || c.At == nil || c.At.Step != 30_000 {
+		t.Errorf("sent %#v", s.lastCommand())
+	}
+	s.contains(t, "for step 30,000")
+	s.typeLine("ratio 0.75 @100")
+	s.contains(t, "step 100 has passed")
+	s.typeLine("F td!")
+	s.contains(t, "apply F curiosity → td")
+	s.press("esc")
+	s.typeLine("nonsense")
+	s.contains(t, "no such command or knob")
+	s.typeLine("layout present")
+	s.contains(t, "IN ONE SENTENCE")
+	s.typeLine("pause")
+	s.contains(t, "‖ PAUSED")
+	s.typeLine("quit")
+	s.contains(t, "leave it training")
+}
+
+func TestPaletteCompletesAndRemembers(t *testing.T) {
+	home := t.TempDir()
+	s := newScreen(t, 160, 45, func(o *Options) { o.Home = home })
+	s.fake.advance(24_000)
+	s.Update(started{lab: s.fake})
+	s.press(":", "g", "u", "i", "d", "tab")
+	if s.entry.text() != "guidance " {
+		t.Errorf("gu completes to %q", s.entry.text())
+	}
+	s.press("esc")
+	s.typeLine("ratio 0.25")
+	again := newScreen(t, 160, 45, func(o *Options) { o.Home = home })
+	again.Update(started{lab: again.fake})
+	again.press(":", "up")
+	if again.entry.text() != "ratio 0.25" {
+		t.Errorf("the next screen remembers %q", again.entry.text())
+	}
+}
+
+// Whatever the palette offers, it knows.
+func TestEveryCandidateIsACommand(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	for _, c := range s.candidates("") {
+		name := strings.TrimSpace(c.text)
+		_, err := s.findKnob(name)
+		known := s.bound(name) || err == nil
+		for _, v := range verbs() {
+			known = known || v.name == name
+		}
+		if !known || c.about == "" {
+			t.Errorf("%q is offered, and not known", c.text)
+		}
+	}
+}
+
+func TestUndoAndRedo(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.press("Z")
+	s.contains(t, "nothing to redo")
+	s.press("down", "down", "right", "enter", "z")
+	s.contains(t, "(undoes #1)")
+	s.press("Z")
+	s.contains(t, "(redoes #2)", "#3 r ratio 0.5 → 0.625")
+	n := len(s.fake.commands)
+	s.press("Z")
+	if len(s.fake.commands) != n {
+		t.Error("redo does the same twice")
+	}
+	s.contains(t, "TOUCHED ×3")
+}
+
+func TestPreviewIsAskedForAndShown(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.press("down", "right")
+	if p, ok := s.lastCommand().(lab.Preview); !ok || p.Knob != "guidance" || p.Value != "2.25" {
+		t.Fatalf("sent %#v", s.lastCommand())
+	}
+	s.contains(t, "prev.", "256 samples in 0.4 s", "4% outside the real range")
+	s.press("esc")
+	if strings.Contains(s.View(), "prev.") {
+		t.Error("the preview of a dropped value is still shown")
+	}
+	s.press("down", "right")
+	if strings.Contains(s.View(), "prev.") {
+		t.Error("a batch knob has a preview")
+	}
+}
+
+func TestChartCommands(t *testing.T) {
+	s := running(t, 160, 45, 30_000)
+	s.press("tab", "]")
+	s.contains(t, "DORMANT RATIO")
+	s.press("[", "x")
+	s.contains(t, "x: updates")
+	s.press("x")
+	s.contains(t, "x: wall", "4m")
+	s.press("x", "=", "=")
+	if lo, hi := s.span(); lo != 22_500 || hi != 30_000 || !s.window.follow {
+		t.Errorf("zoomed to %v..%v", lo, hi)
+	}
+	s.fake.advance(2_000)
+	s.Update(polled{})
+	if lo, hi := s.span(); lo != 24_500 || hi != 32_000 {
+		t.Errorf("following shows %v..%v", lo, hi)
+	}
+	s.press(",")
+	if _, hi := s.span(); hi != 30_125 {
+		t.Errorf("panned to %v", hi)
+	}
+	s.press("g")
+	if lo, hi := s.span(); lo != 0 || hi != 32_000 {
+		t.Errorf("following everything shows %v..%v", lo, hi)
+	}
+	s.press("-", "-")
+	if lo, hi := s.span(); lo != 0 || hi != 100_000 {
+		t.Errorf("beyond what was measured: %v..%v", lo, hi)
+	}
+}
+
+func TestMarkersOfChangesAndNotes(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.typeLine("ratio 0.75")
+	s.fake.advance(2_000)
+	s.typeLine("note drifting")
+	s.fake.advance(6_000)
+	s.press("tab", "K", "K")
+	s.contains(t, "▲1 ", "▲a drifting", "#1 r 0.5→0.75 in force at step 24,001")
+}
+
+func TestFilterOfEvents(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.typeLine("filter refit")
+	for _, l := range s.filtered() {
+		if l.kind != "refit" {
+			t.Errorf("%q passes", l.kind)
+		}
+	}
+	s.contains(t, `with "refit"`)
+	s.press("esc")
+	if s.filter != "" {
+		t.Error("esc keeps the filter")
+	}
+}
+
+func TestHintsVanishOnceUsed(t *testing.T) {
+	home := t.TempDir()
+	s := newScreen(t, 160, 45, func(o *Options) { o.Home = home })
+	s.Update(started{lab: s.fake})
+	s.contains(t, hints[0].text, hints[1].text, hints[2].text)
+	s.press("right", "esc", "?", "esc")
+	if strings.Contains(s.View(), hints[0].text) || strings.Contains(s.View(), hints[1].text) {
+		t.Errorf("used hints are still shown:\n%s", s.View())
+	}
+	s.contains(t, hints[2].text)
+	again := newScreen(t, 160, 45, func(o *Options) { o.Home = home })
+	again.Update(started{lab: again.fake})
+	if strings.Contains(again.View(), hints[0].text) {
+		t.Error("the next screen shows a hint that was used")
+	}
+}
+
+func TestSettings(t *testing.T) {
+	dir := t.TempDir()
+	s, err := LoadSettings(dir)
+	if err != nil || s.Layout != "focus" {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	s.Layout, s.Keys = "full", map[string][]string{"undo": {"u"}}
+	if err := SaveSettings(dir, s); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := LoadSettings(dir); err != nil || again.Layout != "full" || again.Keys["undo"][0] != "u" {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	for text, want := range map[string]string{
+		"layuot = 'full'\n":             "line 1",
+		"theme = 'pink'\n":              `"pink"`,
+		"[keys]\nundo = ['ctrl+a']\n":   "terminals keep",
+		"[keys]\nundo = ['?']\n":        "that is help",
+		"[keys]\nfly = ['u']\n":         `no command "fly"`,
+		"refresh = 1000\n":              "0.2 to 10",
+		"glyphs = 'ascii'\nmouse = 3\n": "line 2",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, settingsFile), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadSettings(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestOtherKeysWorkAndAreInTheHelp(t *testing.T) {
+	home := t.TempDir()
+	settings := DefaultSettings()
+	settings.Keys = map[string][]string{"undo": {"u"}}
+	if err := SaveSettings(home, settings); err != nil {
+		t.Fatal(err)
+	}
+	s := newScreen(t, 160, 45, func(o *Options) { o.Home = home })
+	s.fake.advance(24_000)
+	s.Update(started{lab: s.fake})
+	s.press("down", "down", "right", "enter", "u")
+	s.contains(t, "(undoes #1)", "u undo")
+}
+
+func TestMouseOnlyWhenAskedFor(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	click := tea.MouseMsg{X: 20, Y: 40, Action: tea.MouseActionPress, Button: tea.MouseButtonLeft}
+	s.Update(click)
+	if s.focus != paneKnobs {
+		t.Error("a click without M moved the focus")
+	}
+	s.press("M")
+	s.Update(click)
+	if s.focus != paneEvents {
+		t.Errorf("a click on the events focuses %s", paneNames[s.focus])
+	}
+	s.goTo(paneChart1)
+	s.Update(tea.MouseMsg{X: 60, Y: 8, Action: tea.MouseActionPress, Button: tea.MouseButtonLeft})
+	if !s.cursorOn || s.cursor < 12_000 || s.cursor > 16_000 {
+		t.Errorf("a click in the middle of the chart inspects step %d", s.cursor)
+	}
+}
+
+// journal writes the fake's events as a run folder has them.
+func journalOf(t *testing.T, f *fakeLab) string {
+	t.Helper()
+	dir := t.TempDir()
+	folder, err := run.Create(filepath.Join(dir, "run"), []byte("x = 1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	for _, e := range f.events {
+		body := e.Body
+		if s, ok := body.(lab.Start); ok {
+			s.Obs.Time = e.Wall.UTC().Format(time.RFC3339)
+			body = s
+		}
+		if e.Type == lab.TypeRefused || e.Type == lab.TypePreviewed {
+			continue
+		}
+		if err := folder.Append(run.Line{Type: e.Type, Step: e.Step, Member: e.Member, Body: body, WallS: e.Wall.Sub(f.start).Seconds()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder.Dir()
+}
+
+func TestReplayShowsWhatTheRunShowed(t *testing.T) {
+	live := running(t, 160, 45, 24_000)
+	live.typeLine("ratio 0.75")
+	live.fake.advance(6_000)
+	live.Update(polled{})
+	dir := journalOf(t, live.fake)
+	events, err := ReadJournal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(live.fake.events); len(events) != n {
+		t.Fatalf("%d events of %d", len(events), n)
+	}
+	s := newScreen(t, 160, 45, func(o *Options) { o.Replay = true })
+	r, err := NewReplay(fakeConfig(), dir, events, 60, func() time.Time { return s.clock })
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Update(started{lab: r})
+	s.contains(t, "REPLAY ×60", "no evaluation yet")
+	s.clock = s.clock.Add(2 * time.Second) // 120 s of the run: 12,000 of its steps
+	s.Update(polled{})
+	s.contains(t, "12,000/100,000")
+	s.clock = s.clock.Add(time.Minute)
+	s.Update(polled{})
+	s.contains(t, "DONE", "▲1 r 0.5→0.75")
+	want, got := live.history.curve(curveReturn, 0).samples, s.history.curve(curveReturn, 0).samples
+	if len(want) != len(got) || want[len(want)-1].y != got[len(got)-1].y {
+		t.Errorf("%d evaluations of %d, the last %v of %v", len(got), len(want), got[len(got)-1], want[len(want)-1])
+	}
+	s.press("<", "<", "<", "<", "<", "<", "<", "<", "<", "<", "<", "<")
+	if n := len(s.history.curve(curveReturn, 0).samples); n >= 20 {
+		t.Errorf("after winding back %d evaluations stay", n)
+	}
+	s.press("right")
+	s.contains(t, "this is a replay")
+	s.typeLine("ratio 0.1")
+	s.contains(t, "this is a replay")
+}
+
+func newPickerScreen(t *testing.T, w, h int) *screen {
+	t.Helper()
+	s := newScreen(t, w, h, func(o *Options) {
+		o.Picker = &Picker{
+			Presets: []Item{{"demo", "something to see within minutes"}}, Tasks: []Item{{"cheetah-run", "run"}, {"reacher-hard", "reach"}},
+			Methods: []Item{{"sac", "real data only"}, {"pgr-td", "F is the TD error"}}, Scales: []Item{{"cpu", "an hour or two"}},
+			Devices: []Item{{"cpu", "avx2 kernels"}},
+			Resolve: func(p Picks) (lab.Config, error) {
+				c := fakeConfig()
+				if p.Task != "" {
+					c.Task = p.Task
+				}
+				if p.Method == "sac" {
+					return c, fmt.Errorf("sac does not go with that")
+				}
+				return c, nil
+			},
+			Open: func(p Picks) (Options, error) {
+				c := fakeConfig()
+				c.Task, c.Seed = p.Task, p.Seed
+				return Options{Config: c, Folder: "runs/picked", Start: func() (Lab, error) { return newFake(), nil }}, nil
+			},
+		}
+	})
+	return s
+}
+
+func TestPickerStartsWhatWasPicked(t *testing.T) {
+	s := newPickerScreen(t, 80, 24)
+	s.contains(t, "▸ preset", "demo", "pgr-curiosity on cheetah-run")
+	s.press("down", "right", "right")
+	s.contains(t, "reacher-hard")
+	s.press("down", "right")
+	s.contains(t, "✗ sac does not go with that")
+	if _, cmd := s.Update(keyMsg("enter")); cmd != nil {
+		t.Fatal("what does not resolve was opened")
+	}
+	s.press("right", "down", "down", "4", "2")
+	_, cmd := s.Update(keyMsg("enter"))
+	s.contains(t, "opening")
+	_, cmd = s.Update(cmd())
+	s.contains(t, "STARTING", "reacher-hard")
+	s.Update(cmd())
+	if s.options.Config.Seed != 42 || s.lab == nil {
+		t.Errorf("seed %d, lab %v", s.options.Config.Seed, s.lab)
+	}
+}
+
+func TestSmoothing(t *testing.T) {
+	s := running(t, 160, 45, 30_000)
+	points := s.history.curve(curveReturn, 0).points(s.place(&s.history))
+	smooth := smoothed(points, 0.6)
+	if len(smooth) != len(points) || smooth[0].Y != points[0].Y {
+		t.Fatalf("%d points of %d, the first %v of %v", len(smooth), len(points), smooth[0].Y, points[0].Y)
+	}
+	want := (0.6*0.4*points[0].Y + 0.4*points[1].Y) / (0.6*0.4 + 0.4)
+	if d := smooth[1].Y - want; d > 1e-9 || d < -1e-9 {
+		t.Errorf("the second is %v, want %v", smooth[1].Y, want)
+	}
+}
+
+// A curve that is halved keeps its spikes and its order.
+func TestCurveKeepsSpikes(t *testing.T) {
+	var c curve
+	for i := range 100_000 {
+		y := float64(i % 7)
+		if i == 54_321 {
+			y = 500
+		}
+		c.add(sample{step: i, y: y})
+	}
+	most := 0.0
+	for i, s := range c.samples {
+		most = max(most, s.y)
+		if i > 0 && s.step < c.samples[i-1].step {
+			t.Fatalf("step %d behind %d", s.step, c.samples[i-1].step)
+		}
+	}
+	if len(c.samples) >= curveLimit || most != 500 {
+		t.Errorf("%d samples, the largest %v", len(c.samples), most)
+	}
+}
+
+// Every quantity of the charts has its definition in the help.
+func TestQuantitiesAreDefined(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	text := strings.ToLower(strings.Join(s.helpLines(100), " "))
+	for _, q := range quantities {
+		for _, l := range q.lines {
+			if name := strings.ToLower(l.label); !strings.Contains(text, name) && q.id != "bias" && q.id != "dynamics" {
+				t.Errorf("%s of %s has no definition", l.label, q.id)
+			}
+		}
+	}
+}
+
+func TestUpdatesFollowTheUTD(t *testing.T) {
+	c := clock{from: 1000, utd: 20, changes: []utdChange{{2000, 10}, {3000, 5}}}
+	for step, want := range map[int]float64{0: 0, 1000: 0, 1500: 10_000, 2000: 20_000, 2500: 25_000, 4000: 35_000} {
+		if got := c.updates(step); got != want {
+			t.Errorf("%v updates after step %d, want %v", got, step, want)
+		}
+	}
+}
