@@ -9,6 +9,8 @@ import (
 
 	"pgrlab/core/op"
 	"pgrlab/core/rng"
+
+	"gorgonia.org/gorgonia"
 )
 
 func TestInitialisersKeepTheirBounds(t *testing.T) {
@@ -41,6 +43,35 @@ func TestMembersOfAnEnsembleDiffer(t *testing.T) {
 	e := NewEnsemble("e", 3, 4, 5, XavierUniform, rng.New(1, "ensemble"))
 	if slices.Equal(e.W.Data[:20], e.W.Data[20:40]) || slices.Equal(e.W.Data[20:40], e.W.Data[40:]) {
 		t.Error("two members have the same weights")
+	}
+}
+
+// A fresh layer normalisation leaves rows of mean 0 and variance 1, for each member
+// of an ensemble.
+func TestLayerNormStartsPlain(t *testing.T) {
+	x := op.NewTensor("x", 2, 3, 8)
+	rng.New(1, "x").FillNormal(x.Data, 0, 0)
+	l := NewLayerNorm("ln", 1e-6, 2, 8)
+	var y *op.Node
+	g, err := op.Build("ln", func(g *op.Graph) { y = l.Apply(g, g.Bind(x)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	vm := gorgonia.NewTapeMachine(g.Expr())
+	defer vm.Close()
+	if err := vm.RunAll(); err != nil {
+		t.Fatal(err)
+	}
+	out := y.Value().Data().([]float32)
+	for at := 0; at < len(out); at += 8 {
+		mean, square := 0.0, 0.0
+		for _, v := range out[at : at+8] {
+			mean += float64(v) / 8
+			square += float64(v) * float64(v) / 8
+		}
+		if math.Abs(mean) > 1e-6 || math.Abs(square-1) > 1e-4 {
+			t.Errorf("row %d has mean %v and mean square %v, want 0 and 1", at/8, mean, square)
+		}
 	}
 }
 

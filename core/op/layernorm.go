@@ -16,7 +16,7 @@ func (g *Graph) LayerNorm(x, gamma, beta *Node, eps float64) *Node {
 
 // MergeStats brings the running mean and variance of columns up to date with the
 // rows of x [B,C]: running [3,C] holds mean, biased variance and number of rows
-// seen, the result is its next value (Chan, Golub and LeVeque 1979, equation
+// seen (with members [N,B,C] and [N,3,C]), the result is its next value (Chan, Golub and LeVeque 1979, equation
 // 2.1), which a Lerp at rate 1 puts in its place. It has no derivative.
 func (g *Graph) MergeStats(running, x *Node) *Node { return g.apply(MergeStats, Attr{}, running, x) }
 
@@ -52,8 +52,8 @@ func init() {
 	rules[MergeStats] = rule{name: "MergeStats", wrt: []bool{false, false},
 		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
 			running, x := in[0], in[1]
-			if len(x) != 2 || len(running) != 2 || running[0] != 3 || running[1] != x[1] {
-				return nil, errors.New("want running statistics [3,C] and x [B,C]")
+			if matrix(x) != nil || !running.Eq(statsShape(x)) {
+				return nil, errors.New("want running statistics [3,C] and x [B,C], or each with members")
 			}
 			return running.Clone(), nil
 		}, do32: mergeStats[float32], do64: mergeStats[float64]}
@@ -117,25 +117,29 @@ func layerNormDGamma[T float](c call[T]) {
 }
 
 func mergeStats[T float](c call[T]) {
-	rows, cols := c.ins[1][0], c.ins[1][1]
 	old, x := c.in[0], c.in[1]
 	copy(c.out, old)
-	for j := 0; j < cols && rows > 0; j++ {
+	batch := c // whose first operand is x, as columnwise wants it
+	batch.ins = c.ins[1:]
+	columnwise(batch, func(rows, cols, at, _, stats int) {
+		if rows == 0 {
+			return
+		}
 		mean, square := 0.0, 0.0
 		for i := range rows {
-			mean += float64(x[i*cols+j])
+			mean += float64(x[at+i*cols])
 		}
 		mean /= float64(rows)
 		for i := range rows {
-			d := float64(x[i*cols+j]) - mean
+			d := float64(x[at+i*cols]) - mean
 			square += d * d
 		}
-		seen := float64(old[RunningCount*cols+j])
+		seen := float64(old[stats+RunningCount*cols])
 		total := seen + float64(rows)
-		apart := mean - float64(old[RunningMean*cols+j])
-		square += seen*float64(old[RunningVar*cols+j]) + apart*apart*seen*float64(rows)/total
-		c.out[RunningMean*cols+j] = T(float64(old[RunningMean*cols+j]) + apart*float64(rows)/total)
-		c.out[RunningVar*cols+j] = T(square / total)
-		c.out[RunningCount*cols+j] = T(total)
-	}
+		apart := mean - float64(old[stats+RunningMean*cols])
+		square += seen*float64(old[stats+RunningVar*cols]) + apart*apart*seen*float64(rows)/total
+		c.out[stats+RunningMean*cols] = T(float64(old[stats+RunningMean*cols]) + apart*float64(rows)/total)
+		c.out[stats+RunningVar*cols] = T(square / total)
+		c.out[stats+RunningCount*cols] = T(total)
+	})
 }

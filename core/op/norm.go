@@ -2,6 +2,7 @@ package op
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"gorgonia.org/tensor"
@@ -19,11 +20,11 @@ const (
 )
 
 // BatchStats is the mean, the variance and the unbiased variance over the rows of
-// x [B,C], as [3,C]. It has no derivative of its own: BatchNorm's accounts for it.
+// x [B,C], as [3,C]; for each member of x [N,B,C], as [N,3,C]. It has no derivative of its own: BatchNorm's accounts for it.
 func (g *Graph) BatchStats(x *Node) *Node { return g.apply(BatchStats, Attr{}, x) }
 
 // BatchNorm is γ(x−mean)/√(var+1e-5) + β by the statistics of this batch (Ioffe
-// and Szegedy 2015); gamma and beta are [C]. The gradient to x includes the
+// and Szegedy 2015); gamma and beta are [C], or [N,C] where x has members. The gradient to x includes the
 // dependence of the statistics on x.
 func (g *Graph) BatchNorm(x, gamma, beta, stats *Node) *Node {
 	return g.apply(BatchNorm, Attr{}, x, gamma, beta, stats)
@@ -37,22 +38,27 @@ func (g *Graph) BatchNormEval(x, gamma, beta, running *Node) *Node {
 
 func normShape(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
 	x, gamma, beta, stats := in[0], in[1], in[2], in[3]
-	if len(x) != 2 || len(gamma) != 1 || gamma[0] != x[1] || !beta.Eq(gamma) {
-		return nil, errors.New("want x [B,C], gamma and beta [C]")
+	err := each(matrix(x), columnsOf("gamma", gamma, x), columnsOf("beta", beta, x))
+	if err == nil && !stats.Eq(statsShape(x)) {
+		err = fmt.Errorf("statistics must be %v", statsShape(x))
 	}
-	if len(stats) != 2 || stats[0] != StatsRows || stats[1] != x[1] {
-		return nil, errors.New("statistics must be [3,C]")
-	}
-	return x.Clone(), nil
+	return x.Clone(), err
+}
+
+// statsShape is that of the statistics of x.
+func statsShape(x tensor.Shape) tensor.Shape {
+	s := x.Clone()
+	s[len(s)-2] = StatsRows
+	return s
 }
 
 func init() {
 	rules[BatchStats] = rule{name: "BatchStats", wrt: []bool{false},
 		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
-			if len(in[0]) != 2 || in[0][0] < 2 {
-				return nil, errors.New("want at least two rows, [B,C]")
+			if _, rows, _ := dims(in[0]); matrix(in[0]) != nil || rows < 2 {
+				return nil, errors.New("want at least two rows, [B,C] or [N,B,C]")
 			}
-			return tensor.Shape{StatsRows, in[0][1]}, nil
+			return statsShape(in[0]), nil
 		}, do32: batchStats[float32], do64: batchStats[float64]}
 	rules[BatchNorm] = rule{name: "BatchNorm", wrt: []bool{true, true, true, false}, shape: normShape,
 		do32: func(c call[float32]) { batchNorm(c, StatsVar) }, do64: func(c call[float64]) { batchNorm(c, StatsVar) },
@@ -68,66 +74,77 @@ func init() {
 		do32: func(c call[float32]) { batchNorm(c, StatsUnbiased) }, do64: func(c call[float64]) { batchNorm(c, StatsUnbiased) }}
 	rules[BatchNormDX] = rule{name: "BatchNormDX", shape: first, do32: batchNormDX[float32], do64: batchNormDX[float64]}
 	rules[BatchNormDGamma] = rule{name: "BatchNormDGamma",
-		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) { return tensor.Shape{in[0][1]}, nil },
-		do32:  batchNormDGamma[float32], do64: batchNormDGamma[float64]}
+		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
+			return append(in[0][:len(in[0])-2].Clone(), in[0][len(in[0])-1]), nil
+		},
+		do32: batchNormDGamma[float32], do64: batchNormDGamma[float64]}
+}
+
+// columnwise calls visit for each column of each member: the element at which it
+// begins, and where the member's numbers for it stand among [N,C] and [N,3,C].
+func columnwise[T float](c call[T], visit func(rows, cols, at, column, stats int)) {
+	n, rows, cols := dims(c.ins[0])
+	for e := range n {
+		for j := range cols {
+			visit(rows, cols, e*rows*cols+j, e*cols+j, e*StatsRows*cols+j)
+		}
+	}
 }
 
 func batchStats[T float](c call[T]) {
-	rows, cols := c.ins[0][0], c.ins[0][1]
-	for j := range cols {
+	columnwise(c, func(rows, cols, at, _, stats int) {
 		sum, square := 0.0, 0.0
 		for i := range rows {
-			sum += float64(c.in[0][i*cols+j])
+			sum += float64(c.in[0][at+i*cols])
 		}
 		mean := sum / float64(rows)
 		for i := range rows {
-			d := float64(c.in[0][i*cols+j]) - mean
+			d := float64(c.in[0][at+i*cols]) - mean
 			square += d * d
 		}
-		c.out[StatsMean*cols+j] = T(mean)
-		c.out[StatsVar*cols+j] = T(square / float64(rows))
-		c.out[StatsUnbiased*cols+j] = T(square / float64(rows-1))
-	}
+		c.out[stats+StatsMean*cols] = T(mean)
+		c.out[stats+StatsVar*cols] = T(square / float64(rows))
+		c.out[stats+StatsUnbiased*cols] = T(square / float64(rows-1))
+	})
 }
 
 func batchNorm[T float](c call[T], variance int) {
-	cols := c.ins[0][1]
-	for i, x := range c.in[0] {
-		j := i % cols
-		scale := float64(c.in[1][j]) / math.Sqrt(float64(c.in[3][variance*cols+j])+BatchNormEps)
-		c.out[i] = T(float64(x-c.in[3][StatsMean*cols+j])*scale + float64(c.in[2][j]))
-	}
+	x, gamma, beta, running := c.in[0], c.in[1], c.in[2], c.in[3]
+	columnwise(c, func(rows, cols, at, column, stats int) {
+		scale := float64(gamma[column]) / math.Sqrt(float64(running[stats+variance*cols])+BatchNormEps)
+		for i := range rows {
+			c.out[at+i*cols] = T(float64(x[at+i*cols]-running[stats+StatsMean*cols])*scale + float64(beta[column]))
+		}
+	})
 }
 
 // batchNormDX is γ/√(v+ε) · (dy − mean(dy) − x̂·mean(dy·x̂)).
 func batchNormDX[T float](c call[T]) {
-	rows, cols := c.ins[0][0], c.ins[0][1]
-	x, gamma, stats, dy := c.in[0], c.in[1], c.in[2], c.in[3]
-	for j := range cols {
-		inv := 1 / math.Sqrt(float64(stats[StatsVar*cols+j])+BatchNormEps)
-		mean := float64(stats[StatsMean*cols+j])
+	x, gamma, of, dy := c.in[0], c.in[1], c.in[2], c.in[3]
+	columnwise(c, func(rows, cols, at, column, stats int) {
+		inv := 1 / math.Sqrt(float64(of[stats+StatsVar*cols])+BatchNormEps)
+		mean := float64(of[stats+StatsMean*cols])
 		sum, along := 0.0, 0.0
 		for i := range rows {
-			g := float64(dy[i*cols+j])
+			g := float64(dy[at+i*cols])
 			sum += g
-			along += g * (float64(x[i*cols+j]) - mean) * inv
+			along += g * (float64(x[at+i*cols]) - mean) * inv
 		}
 		for i := range rows {
-			hat := (float64(x[i*cols+j]) - mean) * inv
-			c.out[i*cols+j] = T(float64(gamma[j]) * inv * (float64(dy[i*cols+j]) - (sum+hat*along)/float64(rows)))
+			hat := (float64(x[at+i*cols]) - mean) * inv
+			c.out[at+i*cols] = T(float64(gamma[column]) * inv * (float64(dy[at+i*cols]) - (sum+hat*along)/float64(rows)))
 		}
-	}
+	})
 }
 
 func batchNormDGamma[T float](c call[T]) {
-	rows, cols := c.ins[0][0], c.ins[0][1]
-	x, stats, dy := c.in[0], c.in[1], c.in[2]
-	for j := range cols {
-		inv := 1 / math.Sqrt(float64(stats[StatsVar*cols+j])+BatchNormEps)
+	x, of, dy := c.in[0], c.in[1], c.in[2]
+	columnwise(c, func(rows, cols, at, column, stats int) {
+		inv := 1 / math.Sqrt(float64(of[stats+StatsVar*cols])+BatchNormEps)
 		sum := 0.0
 		for i := range rows {
-			sum += float64(dy[i*cols+j]) * (float64(x[i*cols+j]) - float64(stats[StatsMean*cols+j])) * inv
+			sum += float64(dy[at+i*cols]) * (float64(x[at+i*cols]) - float64(of[stats+StatsMean*cols])) * inv
 		}
-		c.out[j] = T(sum)
-	}
+		c.out[column] = T(sum)
+	})
 }

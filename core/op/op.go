@@ -194,6 +194,11 @@ func (o *Op) InferShape(sizers ...gorgonia.DimSizer) (tensor.Shape, error) {
 }
 
 func (o *Op) infer(shapes []tensor.Shape) (tensor.Shape, error) {
+	for _, s := range shapes {
+		if len(s) > 3 {
+			return nil, fmt.Errorf("want at most members, rows and columns: operands are %v", shapes)
+		}
+	}
 	s, err := rules[o.Kind].shape(o.Attr, shapes)
 	if err != nil {
 		return nil, fmt.Errorf("%w: operands are %v", err, shapes)

@@ -84,35 +84,22 @@ func layerNormDGamma(c *compiler, in device.Instr) {
 
 // mergeStats: see op.MergeStats; rows of the result are mean, variance, count.
 func mergeStats(c *compiler, in device.Instr) {
-	running, x, out := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
+	running, out := c.data[in.In[0]], c.data[in.Out]
 	_, rows, cols := c.shape(in.In[1])
-	byRow := reads(split{byRows, rows}, in.In[1])
-	sum, sumOf := c.columnSums("mean of rows", rows, cols, byRow, func(sums []float64, i int) {
-		for j, v := range x[i*cols : (i+1)*cols] {
-			sums[j] += float64(v)
-		}
-	})
-	uses := append(reads(split{byRows, rows}, in.In[1]), access{buf: sum, split: split{by: whole}})
-	squares, squaresOf := c.columnSums("variance of rows", rows, cols, uses, func(sums []float64, i int) {
-		for j, v := range x[i*cols : (i+1)*cols] {
-			d := float64(v) - sumOf(j)/float64(rows)
-			sums[j] += d * d
-		}
-	})
+	ids, sum, square := c.deviations(in, in.In[1])
 	first := split{by: byFirst}
-	uses = append(reads(first, in.In[0]), access{buf: sum, split: first}, access{buf: squares, split: first}, writes(first, in.Out))
-	c.schedule.add(stage{name: in.Code.String(), uses: uses, run: func(lane int) {
-		if lane != 0 {
+	uses := append(reads(first, in.In[0]), access{buf: ids[0], split: first}, access{buf: ids[1], split: first})
+	c.onceFor(in, in.In[1], uses, func(e, j int) {
+		old, next := running[3*e*cols+j:], out[3*e*cols+j:]
+		if rows == 0 {
+			next[0], next[cols], next[2*cols] = old[0], old[cols], old[2*cols]
 			return
 		}
-		copy(out, running)
-		for j := 0; j < cols && rows > 0; j++ {
-			n, seen, mean := float64(rows), float64(running[2*cols+j]), float64(running[j])
-			apart := sumOf(j)/n - mean
-			square := squaresOf(j) + seen*float64(running[cols+j]) + apart*apart*seen*n/(seen+n)
-			out[j] = float32(mean + apart*n/(seen+n))
-			out[cols+j] = float32(square / (seen + n))
-			out[2*cols+j] = float32(seen + n)
-		}
-	}})
+		n, seen, mean := float64(rows), float64(old[2*cols]), float64(old[0])
+		apart := sum(e, j)/n - mean
+		squares := square(e, j) + seen*float64(old[cols]) + apart*apart*seen*n/(seen+n)
+		next[0] = float32(mean + apart*n/(seen+n))
+		next[cols] = float32(squares / (seen + n))
+		next[2*cols] = float32(seen + n)
+	})
 }

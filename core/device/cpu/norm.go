@@ -49,56 +49,84 @@ func (c *compiler) columnSums(name string, rows, cols int, uses []access, row fu
 	}
 }
 
-func batchStats(c *compiler, in device.Instr) {
-	x, stats := c.data[in.In[0]], c.data[in.Out]
-	_, rows, cols := c.shape(in.In[0])
-	byRow := reads(split{byRows, rows}, in.In[0])
-	sum, total := c.columnSums("batch mean", rows, cols, byRow, func(sums []float64, i int) {
+// memberColumns emits a sum over the rows of each member of x: one number for
+// each of the per·cols columns of the member, in float64. row adds those of row i
+// (of all rows) of member e to the member's sums.
+func (c *compiler) memberColumns(name string, x device.Ref, per int, uses []access, row func(sums []float64, e, i int)) (id int, total func(e, j int) float64) {
+	members, rows, cols := c.shape(x)
+	width := per * cols
+	id, all := c.columnSums(name, rows, members*width, uses, func(sums []float64, i int) {
+		for e := range members {
+			row(sums[e*width:(e+1)*width], e, e*rows+i)
+		}
+	})
+	return id, func(e, j int) float64 { return all(e*width + j) }
+}
+
+// deviations emits the sums over rows of x and of its squared distance from the
+// mean: two passes, for the variance of numbers far from zero needs it first.
+func (c *compiler) deviations(in device.Instr, r device.Ref) (ids [2]int, sum, square func(e, j int) float64) {
+	x := c.data[r]
+	_, rows, cols := c.shape(r)
+	byRow := split{byRows, rows}
+	ids[0], sum = c.memberColumns(in.Code.String()+": mean", r, 1, reads(byRow, r), func(sums []float64, _, i int) {
 		for j, v := range x[i*cols : (i+1)*cols] {
 			sums[j] += float64(v)
 		}
 	})
-	// Two passes: the variance of numbers far from zero needs their mean first.
-	uses := append(reads(split{byRows, rows}, in.In[0]), access{buf: sum, split: split{by: whole}})
-	squares, square := c.columnSums("batch variance", rows, cols, uses, func(sums []float64, i int) {
+	uses := append(reads(byRow, r), access{buf: ids[0], split: split{by: whole}})
+	ids[1], square = c.memberColumns(in.Code.String()+": variance", r, 1, uses, func(sums []float64, e, i int) {
 		for j, v := range x[i*cols : (i+1)*cols] {
-			d := float64(v) - total(j)/float64(rows)
+			d := float64(v) - sum(e, j)/float64(rows)
 			sums[j] += d * d
 		}
 	})
+	return ids, sum, square
+}
+
+// onceFor emits a stage that one lane does for each column of each member of x.
+func (c *compiler) onceFor(in device.Instr, x device.Ref, uses []access, visit func(e, j int)) {
+	members, _, cols := c.shape(x)
 	first := split{by: byFirst}
-	c.schedule.add(stage{
-		name: in.Code.String(),
-		uses: []access{{buf: sum, split: first}, {buf: squares, split: first}, writes(first, in.Out)},
-		run: func(lane int) {
-			if lane != 0 {
-				return
-			}
-			for j := range cols {
-				stats[statsMean*cols+j] = float32(total(j) / float64(rows))
-				stats[statsVar*cols+j] = float32(square(j) / float64(rows))
-				stats[statsUnbiased*cols+j] = float32(square(j) / float64(rows-1))
-			}
-		},
+	c.schedule.add(stage{name: in.Code.String(), uses: append(uses, writes(first, in.Out)), run: func(lane int) {
+		for k := 0; lane == 0 && k < members*cols; k++ {
+			visit(k/cols, k%cols)
+		}
+	}})
+}
+
+func batchStats(c *compiler, in device.Instr) {
+	stats := c.data[in.Out]
+	_, rows, cols := c.shape(in.In[0])
+	ids, sum, square := c.deviations(in, in.In[0])
+	first := split{by: byFirst}
+	c.onceFor(in, in.In[0], []access{{buf: ids[0], split: first}, {buf: ids[1], split: first}}, func(e, j int) {
+		of := stats[3*e*cols+j:]
+		of[statsMean*cols] = float32(sum(e, j) / float64(rows))
+		of[statsVar*cols] = float32(square(e, j) / float64(rows))
+		of[statsUnbiased*cols] = float32(square(e, j) / float64(rows-1))
 	})
 }
 
 // batchNorm normalises by the given row of the statistics as variance.
 func batchNorm(c *compiler, in device.Instr, variance int) {
 	x, gamma, beta, stats, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.In[3]], c.data[in.Out]
-	_, rows, cols := c.shape(in.Out)
+	members, rows, cols := c.shape(in.Out)
 	// Each lane folds γ, β and the statistics into one scale and one shift.
 	scales, shifts := perLane(cols), perLane(cols)
 	c.rowwiseLane(in, rows, in.In[1:], func(lane, lo, hi int) {
 		scale, shift := scales[lane], shifts[lane]
-		for j := range cols {
-			scale[j] = gamma[j] / float32(math.Sqrt(float64(stats[variance*cols+j])+batchNormEps))
-			shift[j] = beta[j] - stats[statsMean*cols+j]*scale[j]
-		}
-		for i := lo; i < hi; i++ {
-			row := y[i*cols : (i+1)*cols]
-			c.k.Mul(row, x[i*cols:(i+1)*cols], scale)
-			c.k.Add(row, row, shift)
+		for e := range members {
+			of := stats[3*e*cols:]
+			for j := range cols {
+				scale[j] = gamma[e*cols+j] / float32(math.Sqrt(float64(of[variance*cols+j])+batchNormEps))
+				shift[j] = beta[e*cols+j] - of[statsMean*cols+j]*scale[j]
+			}
+			for i := e*rows + lo; i < e*rows+hi; i++ {
+				row := y[i*cols : (i+1)*cols]
+				c.k.Mul(row, x[i*cols:(i+1)*cols], scale)
+				c.k.Add(row, row, shift)
+			}
 		}
 	})
 }
@@ -113,14 +141,15 @@ func perLane(n int) (copies [Lanes][]float32) {
 // batchNormDX is γ/√(v+ε)·(dy − mean(dy) − x̂·mean(dy·x̂)).
 func batchNormDX(c *compiler, in device.Instr) {
 	x, gamma, stats, dy, dx := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.In[3]], c.data[in.Out]
-	_, rows, cols := c.shape(in.Out)
+	members, rows, cols := c.shape(in.Out)
 	s := split{byRows, rows}
 	uses := append(reads(s, in.In[0], in.In[3]), reads(split{by: whole}, in.In[2])...)
-	id, total := c.columnSums("batch norm sums", rows, 2*cols, uses, func(sums []float64, i int) {
+	id, total := c.memberColumns("batch norm sums", in.In[0], 2, uses, func(sums []float64, e, i int) {
+		mean := stats[3*e*cols+statsMean*cols:]
 		for j := range cols {
 			g := float64(dy[i*cols+j])
 			sums[j] += g
-			sums[cols+j] += g * (float64(x[i*cols+j]) - float64(stats[statsMean*cols+j]))
+			sums[cols+j] += g * (float64(x[i*cols+j]) - float64(mean[j]))
 		}
 	})
 	all := append(reads(s, in.In[0], in.In[3]), reads(split{by: whole}, in.In[1], in.In[2])...)
@@ -133,17 +162,20 @@ func batchNormDX(c *compiler, in device.Instr) {
 		// In float64: the sum over rows of the result is zero but for rounding,
 		// and the bias of a layer below receives that sum.
 		scale, offset, slope := terms[lane][:cols], terms[lane][cols:2*cols], terms[lane][2*cols:]
-		for j := range cols {
-			inv := 1 / math.Sqrt(float64(stats[statsVar*cols+j])+batchNormEps)
-			scale[j] = float64(gamma[j]) * inv
-			offset[j] = total(j) / float64(rows)
-			slope[j] = total(cols+j) * inv * inv / float64(rows)
-		}
 		lo, hi := rowRange(rows, lane)
-		for i := lo; i < hi; i++ {
+		for e := range members {
+			of := stats[3*e*cols:]
 			for j := range cols {
-				centred := float64(x[i*cols+j]) - float64(stats[statsMean*cols+j])
-				dx[i*cols+j] = float32(scale[j] * (float64(dy[i*cols+j]) - offset[j] - centred*slope[j]))
+				inv := 1 / math.Sqrt(float64(of[statsVar*cols+j])+batchNormEps)
+				scale[j] = float64(gamma[e*cols+j]) * inv
+				offset[j] = total(e, j) / float64(rows)
+				slope[j] = total(e, cols+j) * inv * inv / float64(rows)
+			}
+			for i := e*rows + lo; i < e*rows+hi; i++ {
+				for j := range cols {
+					centred := float64(x[i*cols+j]) - float64(of[statsMean*cols+j])
+					dx[i*cols+j] = float32(scale[j] * (float64(dy[i*cols+j]) - offset[j] - centred*slope[j]))
+				}
 			}
 		}
 	}})
@@ -151,16 +183,19 @@ func batchNormDX(c *compiler, in device.Instr) {
 
 func batchNormDGamma(c *compiler, in device.Instr) {
 	x, stats, dy := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]]
-	_, rows, cols := c.shape(in.In[0])
+	members, rows, cols := c.shape(in.In[0])
 	c.overRows(in, rows, in.In[1:2], func(out []float32, lo, hi int) {
 		clear(out)
-		for i := lo; i < hi; i++ {
-			for j := range cols {
-				out[j] += dy[i*cols+j] * (x[i*cols+j] - stats[statsMean*cols+j])
+		for e := range members {
+			sums, of := out[e*cols:(e+1)*cols], stats[3*e*cols:]
+			for i := e*rows + lo; i < e*rows+hi; i++ {
+				for j := range cols {
+					sums[j] += dy[i*cols+j] * (x[i*cols+j] - of[statsMean*cols+j])
+				}
 			}
-		}
-		for j := range cols {
-			out[j] /= float32(math.Sqrt(float64(stats[statsVar*cols+j]) + batchNormEps))
+			for j := range cols {
+				sums[j] /= float32(math.Sqrt(float64(of[statsVar*cols+j]) + batchNormEps))
+			}
 		}
 	})
 }

@@ -63,20 +63,20 @@ func norms() []Case {
 	return []Case{
 		// Of few rows or columns the normalised numbers hardly depend on x: what is
 		// left of a gradient is rounding next to the terms that cancel.
-		{Name: "BatchNorm", Flat: true, Rows: 5, Tolerance: 3e-5, Draw: func(d *Drawing) *op.Node {
+		{Name: "BatchNorm", Rows: 5, Tolerance: 3e-5, Draw: func(d *Drawing) *op.Node {
 			x := d.X()
-			return d.BatchNorm(x, d.Param("gamma", Normal, d.C), d.Param("beta", Normal, d.C), d.BatchStats(x))
+			return d.BatchNorm(x, d.Param("gamma", Normal, d.Lead(d.C)...), d.Param("beta", Normal, d.Lead(d.C)...), d.BatchStats(x))
 		}},
-		{Name: "BatchNormEval", Flat: true, Empty: true, Draw: func(d *Drawing) *op.Node {
-			return d.BatchNormEval(d.Given("x", Normal, d.B, d.C), d.Given("gamma", Normal, d.C), d.Given("beta", Normal, d.C),
-				d.Given("running", Positive, 3, d.C))
+		{Name: "BatchNormEval", Empty: true, Draw: func(d *Drawing) *op.Node {
+			return d.BatchNormEval(d.Given("x", Normal, d.Rows(d.C)...), d.Given("gamma", Normal, d.Lead(d.C)...), d.Given("beta", Normal, d.Lead(d.C)...),
+				d.Given("running", Positive, d.Lead(3, d.C)...))
 		}},
 		{Name: "LayerNorm", Empty: true, Draw: func(d *Drawing) *op.Node {
 			cols := d.C + 2
 			return d.LayerNorm(d.Param("x", Normal, d.Rows(cols)...), d.Param("gamma", Normal, d.Lead(cols)...), d.Param("beta", Normal, d.Lead(cols)...), 1e-3)
 		}},
-		{Name: "MergeStats", Flat: true, Empty: true, Draw: func(d *Drawing) *op.Node {
-			return d.MergeStats(d.Given("running", Positive, 3, d.C), d.Given("x", Normal, d.B, d.C))
+		{Name: "MergeStats", Empty: true, Draw: func(d *Drawing) *op.Node {
+			return d.MergeStats(d.Given("running", Positive, d.Lead(3, d.C)...), d.Given("x", Normal, d.Rows(d.C)...))
 		}},
 		of("LogSumExp", Wide(3), (*op.Graph).LogSumExp), of("Softmax", Wide(2), (*op.Graph).Softmax),
 	}

@@ -1,0 +1,28 @@
+package nn
+
+import "pgrlab/core/op"
+
+// LayerNorm normalises rows (Ba, Kiros and Hinton 2016): Gamma and Beta are [C], or
+// [N,C] for an ensemble.
+type LayerNorm struct {
+	Gamma, Beta *op.Tensor
+	Eps         float64
+}
+
+// NewLayerNorm returns the layer as PyTorch's nn.LayerNorm starts: γ = 1, β = 0.
+// PyTorch's eps is 1e-5, Flax's 1e-6.
+func NewLayerNorm(name string, eps float64, shape ...int) LayerNorm {
+	l := LayerNorm{Gamma: op.NewTensor(name+".gamma", shape...), Beta: op.NewTensor(name+".beta", shape...), Eps: eps}
+	for i := range l.Gamma.Data {
+		l.Gamma.Data[i] = 1
+	}
+	return l
+}
+
+// Apply draws the layer.
+func (l LayerNorm) Apply(g *op.Graph, x *op.Node) *op.Node {
+	return g.LayerNorm(x, g.Bind(l.Gamma), g.Bind(l.Beta), l.Eps)
+}
+
+// Params are γ and β.
+func (l LayerNorm) Params() []*op.Tensor { return []*op.Tensor{l.Gamma, l.Beta} }

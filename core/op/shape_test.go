@@ -1,0 +1,96 @@
+package op
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"gorgonia.org/tensor"
+)
+
+// drawn are the operations that a graph is drawn with, by their least and largest
+// number of operands; the rest are gradients, whose operands fit by construction.
+var drawn = map[Kind][2]int{
+	Linear: {3, 3}, LinearAt: {4, 4}, ReLU: {1, 1}, Tanh: {1, 1}, SiLU: {1, 1}, Mish: {1, 1}, ELU: {1, 1},
+	Add: {2, 2}, Sub: {2, 2}, Mul: {2, 2}, Scale: {1, 1}, RowScale: {2, 2}, Concat: {1, 3}, Slice: {1, 1}, StopGradient: {1, 1},
+	TanhGaussian: {2, 2}, MinMembers: {1, 2}, MeanMembers: {1, 1}, TDTarget: {6, 6}, SquaredError: {2, 2},
+	WeightedSquaredError: {3, 3}, EntropyLoss: {3, 3}, AddScalars: {2, 2}, BatchStats: {1, 1}, BatchNorm: {4, 4},
+	BatchNormEval: {4, 4}, Fourier: {2, 2}, EDMNoised: {3, 3}, RowMeanSquare: {2, 2}, Exp: {1, 1}, Log: {1, 1},
+	Square: {1, 1}, Sqrt: {1, 1}, Softplus: {1, 1}, Sigmoid: {1, 1}, Symlog: {1, 1}, Symexp: {1, 1}, SignedSqrt: {1, 1},
+	Clamp: {1, 1}, Minimum: {2, 2}, Maximum: {2, 2}, Div: {2, 2}, Where: {3, 3}, ColScale: {2, 2}, ColAdd: {2, 2},
+	Members: {1, 1}, SumMembers: {1, 1}, SumColumns: {1, 1}, SpreadColumns: {1, 1}, Sum: {1, 1}, Huber: {2, 3}, BCE: {2, 3},
+	CrossEntropy: {2, 3}, GaussianKL: {1, 1}, Dropout: {3, 3}, Gather: {2, 2}, LayerNorm: {3, 3}, LogSumExp: {1, 1},
+	Softmax: {1, 1}, TwoHot: {1, 1}, MergeStats: {2, 2},
+}
+
+// Whatever shapes an operation is given, its rule answers with a shape or an
+// error; what it lets pass, the reference computes.
+func TestAnyShapesAreAnsweredOrRefused(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for kind, operands := range drawn {
+		t.Run(kind.String(), func(t *testing.T) {
+			passed := 0
+			for range 6000 {
+				shapes := shapesFor(r, operands[0]+r.IntN(operands[1]-operands[0]+1))
+				a := Attr{F: [3]float64{1, 2, 1}, I: [2]int{r.IntN(3), r.IntN(4)}}
+				if kind == Concat {
+					a.I = [2]int{len(shapes)}
+				}
+				out, err := rules[kind].shape(a, shapes)
+				if err != nil {
+					continue
+				}
+				passed++
+				c := call[float32]{a: a, out: make([]float32, out.TotalSize()), shape: out, ins: shapes}
+				for _, s := range shapes {
+					c.in = append(c.in, make([]float32, s.TotalSize()))
+				}
+				if out.IsScalar() {
+					c.out = make([]float32, 1)
+				}
+				rules[kind].do32(c)
+			}
+			if passed == 0 {
+				t.Error("no draw of shapes fits, so that nothing was tested")
+			}
+		})
+	}
+	for kind, rule := range rules {
+		if _, ok := drawn[Kind(kind)]; !ok && rule.grad != nil {
+			t.Errorf("%v has a derivative and is not in the list", Kind(kind))
+		}
+	}
+}
+
+// shapesFor draws n shapes that often have something in common.
+func shapesFor(r *rand.Rand, n int) []tensor.Shape {
+	sizes := []int{1, 2, 3}
+	first := make(tensor.Shape, r.IntN(4))
+	for i := range first {
+		first[i] = sizes[r.IntN(3)]
+	}
+	shapes := make([]tensor.Shape, n)
+	for k := range shapes {
+		s := first.Clone()
+		switch r.IntN(5) {
+		case 0: // one column
+			if len(s) > 0 {
+				s[len(s)-1] = 1
+			}
+		case 1: // without rows, as biases are
+			if len(s) > 1 {
+				s = append(s[:len(s)-2], s[len(s)-1])
+			}
+		case 2: // of three rows, as statistics have
+			if len(s) > 1 {
+				s[len(s)-2] = 3
+			}
+		case 3:
+			s = make(tensor.Shape, r.IntN(5))
+			for i := range s {
+				s[i] = sizes[r.IntN(3)]
+			}
+		}
+		shapes[k] = s
+	}
+	return shapes
+}
