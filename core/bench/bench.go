@@ -36,13 +36,13 @@ type Options struct {
 	Round  time.Duration // 0: one second
 }
 
-// Find returns the workload of that name.
-func Find(name string) (Workload, bool) {
-	i := slices.IndexFunc(Workloads, func(w Workload) bool { return w.Name == name })
+// Find returns the workload of that name among some.
+func Find(all []Workload, name string) (Workload, bool) {
+	i := slices.IndexFunc(all, func(w Workload) bool { return w.Name == name })
 	if i < 0 {
 		return Workload{}, false
 	}
-	return Workloads[i], true
+	return all[i], true
 }
 
 // Run times a workload: a few steps to warm up, then rounds of steps.
@@ -62,7 +62,11 @@ func Run(ctx context.Context, w Workload, dev device.Device, threads int, o Opti
 		count++
 		return step(count)
 	}
-	for range 5 {
+	warm := time.Now()
+	for i := range 5 {
+		if i > 0 && time.Since(warm) > o.Round {
+			break
+		}
 		if err := next(); err != nil {
 			return Result{}, fmt.Errorf("bench %s: %w", w.Name, err)
 		}

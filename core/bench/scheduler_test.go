@@ -26,7 +26,7 @@ func TestTrainingLetsOthersRun(t *testing.T) {
 	}
 	defer dev.Close()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(dev.Threads() + 2))
-	w, _ := Find("denoiser-1024")
+	w, _ := Find(Workloads, "denoiser-1024")
 	step, _, err := w.Make(dev)
 	if err != nil {
 		t.Fatal(err)

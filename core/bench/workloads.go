@@ -25,6 +25,7 @@ var Workloads = []Workload{
 	{Name: "denoiser-1024", Doc: "residual network of 6 blocks of 1024, batch 256: forward, backward, Adam", Make: denoiser(1024, nn.ReLU)},
 	{Name: "denoiser-2048", Doc: "the same of 2048, with Mish", Make: denoiser(2048, nn.Mish)},
 	{Name: "sample-1024x4096", Doc: "one network call on 4,096 rows", Make: sample(1024, 4096)},
+	{Name: "sampler-512x256", Doc: "256 transitions from the whole guided sampler: 32 levels, width 512, 4 blocks", Make: sampler},
 	{Name: "icm", Doc: "an update of the curiosity model, width 256, batch 256", Make: icm},
 	{Name: "act", Doc: "one stochastic action", Make: acting},
 }

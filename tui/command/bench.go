@@ -18,12 +18,12 @@ func benchCommand(d Deps) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench [WORKLOAD...]",
 		Short: "how fast the core's training steps are on this machine",
-		Long:  "bench times training steps and network calls at the sizes of quadruped-walk, batch\n256: the median over rounds, and the best. A machine that does other things at the\nsame time shows in the distance between the two.\n\n" + workloadList(),
+		Long:  "bench times training steps and network calls at the sizes of quadruped-walk, batch\n256: the median over rounds, and the best. A machine that does other things at the\nsame time shows in the distance between the two.\n\n" + workloadList(workloads(d)),
 		Example: `  pgrlab bench
   pgrlab bench --threads 1 critic sac
   pgrlab bench --json > bench.jsonl`,
 		RunE: func(c *cobra.Command, args []string) error {
-			chosen, err := workloads(args)
+			chosen, err := choose(workloads(d), args)
 			if err != nil {
 				return err
 			}
@@ -72,26 +72,40 @@ func rate(gflops float64) string {
 	return fmt.Sprintf("%.1f", gflops)
 }
 
-func workloadList() string {
+// benchTask is the task whose steps are timed, where there is such a task.
+const benchTask = "cheetah-run"
+
+// workloads are those of the core and a step of the environment.
+func workloads(d Deps) []bench.Workload {
+	all := append([]bench.Workload(nil), bench.Workloads...)
+	for _, t := range d.Tasks {
+		if t.Name == benchTask {
+			all = append(all, bench.Environment(t))
+		}
+	}
+	return all
+}
+
+func workloadList(all []bench.Workload) string {
 	text := "Workloads:"
-	for _, w := range bench.Workloads {
+	for _, w := range all {
 		text += fmt.Sprintf("\n  %-18s %s", w.Name, w.Doc)
 	}
 	return text
 }
 
-// workloads are those named, or all.
-func workloads(names []string) ([]bench.Workload, error) {
+// choose returns those named, or all.
+func choose(all []bench.Workload, names []string) ([]bench.Workload, error) {
 	if len(names) == 0 {
-		return bench.Workloads, nil
+		return all, nil
 	}
 	var known []string
-	for _, w := range bench.Workloads {
+	for _, w := range all {
 		known = append(known, w.Name)
 	}
 	var chosen []bench.Workload
 	for _, name := range names {
-		w, ok := bench.Find(name)
+		w, ok := bench.Find(all, name)
 		if !ok {
 			return nil, asUsage(presets.Unknown("workload", name, known, "pgrlab bench --help"))
 		}
