@@ -35,7 +35,7 @@ func random(name string, shape ...int) *op.Tensor {
 // drawings are the shapes of programs that the methods use, at small widths with
 // awkward sizes.
 func drawings() []drawing {
-	return []drawing{critic(), twin(), actor(), target(), curiosity(), denoiser(), misfits()}
+	return []drawing{critic(), twin(), actor(), target(), curiosity(), denoiser(), misfits(), large()}
 }
 
 func critic() drawing {
@@ -134,6 +134,19 @@ func misfits() drawing {
 		all := g.Concat(g.Mul(g.ELU(x), g.Tanh(z)), g.Scale(g.Sub(x, z), 0.3))
 		p := net.Apply(g, all)
 		return g.AddScalars(g.WeightedSquaredError(p, g.Bind(y), g.Bind(w), 2), g.SquaredError(all, g.Input("zero", 1, 10), 4)), []*op.Node{p}
+	}}
+}
+
+// large has layers whose weights are divided between lanes, beside one that is
+// not.
+func large() drawing {
+	first, second, last := nn.NewLinear("1", 370, 390, nn.TorchDefault, seed), nn.NewLinear("2", 390, 390, nn.TorchDefault, seed), nn.NewLinear("3", 390, 5, nn.TorchDefault, seed)
+	x, y := random("x", 11, 370), random("y", 11, 5)
+	return drawing{name: "large", wrt: append(append(first.Params(), second.Params()...), last.Params()...), draw: func(g *op.Graph) (*op.Node, []*op.Node) {
+		h := g.ReLU(first.Apply(g, g.Bind(x)))
+		h = g.Add(h, second.Apply(g, g.Mish(h)))
+		out := last.Apply(g, g.ReLU(h))
+		return g.SquaredError(out, g.Bind(y), 55), []*op.Node{out, h}
 	}}
 }
 
@@ -250,7 +263,7 @@ func TestWorkersDoNotChangeBits(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer dev.Close()
-		for _, d := range []drawing{twin(), curiosity(), denoiser(), wide()} {
+		for _, d := range []drawing{twin(), curiosity(), denoiser(), wide(), large(), actor()} {
 			rate := op.NewTensor("rate", 1)
 			rate.Data[0] = 3e-3
 			c := DefaultAdam

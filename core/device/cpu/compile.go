@@ -25,12 +25,16 @@ type compiler struct {
 	// up, the lanes' sums; that of lane 0 is the buffer itself.
 	partial map[device.Ref][Lanes][]float32
 	nextID  int
+	// upright are the buffers that lanes wrote by columns.
+	upright map[device.Ref]bool
+	// owned are those that lanes wrote by members.
+	owned map[device.Ref]bool
 }
 
 func newCompiler(p *device.Program, k *kernel.Family) *compiler {
 	c := &compiler{
 		p: p, k: k, schedule: newScheduler(), occasion: new(uint64), nextID: len(p.Buffers),
-		partial: map[device.Ref][Lanes][]float32{}, copies: map[device.Ref][Lanes][]float32{},
+		partial: map[device.Ref][Lanes][]float32{}, copies: map[device.Ref][Lanes][]float32{}, upright: map[device.Ref]bool{}, owned: map[device.Ref]bool{},
 	}
 	for _, b := range p.Buffers {
 		mem := b.Host

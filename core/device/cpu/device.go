@@ -71,7 +71,7 @@ func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 		return nil, fmt.Errorf("cpu: program %s: %w", p.Name, err)
 	}
 	x := &executable{
-		data: c.data, job: &job{segments: c.schedule.segments}, before: c.before,
+		data: c.data, job: &job{segments: memberMajor(c.schedule.segments)}, stages: c.schedule.segments, before: c.before,
 		after: c.after, occasion: c.occasion, pool: d.pool, guard: &c.guard, copies: c.copies,
 	}
 	if c.gate > 0 {
@@ -88,6 +88,7 @@ func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 type executable struct {
 	data     [][]float32
 	job      *job
+	stages   [][]stage // the job's segments with every instruction by itself
 	copies   map[device.Ref][Lanes][]float32
 	before   []func() // work of the caller before the lanes start
 	after    []func() // and when the run has changed state

@@ -7,6 +7,11 @@
 // where rows are summed, which are added in lane order. Workers take lanes; one
 // worker that takes both gives the same bits as two.
 //
+// What a lane owns depends on the program alone: rows of the batch where networks
+// are small, members where there is an even number of them, and parts of the
+// weights where these are large (columns.go, members.go). Then gradients need no
+// partial sums.
+//
 // # Barriers
 //
 // An instruction becomes one or more stages, each of which says how it touches

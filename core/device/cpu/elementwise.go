@@ -37,6 +37,23 @@ const block = 1 << 14
 // elementwise emits a stage over the elements of each lane's rows.
 func (c *compiler) elementwise(in device.Instr, run func(lo, hi int)) {
 	members, rows, cols := c.shape(in.Out)
+	if c.standing(in) {
+		c.columnwise(in, cols, nil, func(lo, hi int) {
+			for at := 0; at < rows*cols; at += cols {
+				run(at+lo, at+hi)
+			}
+		})
+		return
+	}
+	if c.standingMembers(in) {
+		c.eachMember(in, members, func(e int) {
+			end := (e + 1) * rows * cols
+			for at := e * rows * cols; at < end; at += block {
+				run(at, min(at+block, end))
+			}
+		})
+		return
+	}
 	c.rowwise(in, rows, nil, func(lo, hi int) {
 		for e := range members {
 			end := (e*rows + hi) * cols

@@ -78,7 +78,7 @@ func (c *compiler) sumOfSquares(of []gradient, lane int) (sum float64) {
 // that they do the same again.
 func (x *executable) diagnose() error {
 	made := map[int]bool{}
-	for _, segment := range x.job.segments[:x.job.gate] {
+	for _, segment := range x.stages[:x.job.gate] {
 		for _, s := range segment {
 			for _, a := range s.uses {
 				made[a.buf] = made[a.buf] || a.write
@@ -93,7 +93,7 @@ func (x *executable) diagnose() error {
 			return e
 		}
 	}
-	for _, segment := range x.job.segments[:x.job.gate] {
+	for _, segment := range x.stages[:x.job.gate] {
 		for _, s := range segment {
 			for lane := range Lanes {
 				s.run(lane)

@@ -37,6 +37,16 @@ func linear(c *compiler, in device.Instr) {
 	x, w, b, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.Out]
 	l := c.layer(in.In[0], in.In[1])
 	members, _, _ := c.shape(in.In[1])
+	if c.divides(in.In[1], l.rows) {
+		c.linearColumns(in, l)
+		return
+	}
+	if byMember(members) {
+		c.eachMember(in, members, func(e int) {
+			c.member(l, in.ReLU, l.x(x, e, 0), w[e*l.in*l.out:], b[e*l.out:], y[e*l.rows*l.out:], l.rows)
+		})
+		return
+	}
 	c.rowwise(in, l.rows, in.In[1:], func(lo, hi int) {
 		for e := range members {
 			c.member(l, in.ReLU, l.x(x, e, lo), w[e*l.in*l.out:], b[e*l.out:], y[(e*l.rows+lo)*l.out:], hi-lo)
@@ -50,6 +60,19 @@ func linearAt(c *compiler, in device.Instr) {
 	l := c.layer(in.In[0], in.In[1])
 	n, _, _ := c.shape(in.In[0])
 	l.shared = n == 1
+	if byMember(len(indices)) {
+		s := split{byMembers, len(indices)}
+		c.owned[in.Out] = true
+		uses := append(reads(split{by: whole}, in.In[1:]...), writes(s, in.Out))
+		if l.shared {
+			s = split{by: whole}
+		}
+		c.stageOfMembers(in, len(indices), append(uses, reads(s, in.In[0])...), func(e int) {
+			m := int(indices[e])
+			c.member(l, in.ReLU, l.x(x, e, 0), w[m*l.in*l.out:], b[m*l.out:], y[e*l.rows*l.out:], l.rows)
+		})
+		return
+	}
 	c.rowwise(in, l.rows, in.In[1:], func(lo, hi int) {
 		for e, index := range indices {
 			m := int(index)
@@ -75,27 +98,39 @@ func (c *compiler) member(l layer, relu bool, x, w, b, y []float32, rows int) {
 func linearDX(c *compiler, in device.Instr) {
 	members, rows, out := c.shape(in.In[0])
 	results, _, cols := c.shape(in.Out)
+	if c.divides(in.In[1], rows) {
+		c.linearDXColumns(in, rows, out, cols)
+		return
+	}
 	dz, w, dx := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
 	var mask []float32
 	if in.Mask != device.None {
 		mask = c.data[in.Mask]
 	}
+	part := func(e, lo, hi int) {
+		at := (e%results*rows + lo) * cols
+		ep := kernel.Epilogue{Accumulate: results < members && e > 0}
+		if mask != nil && (results == members || e == members-1) {
+			ep.Mask = mask[at:]
+		}
+		if out == 1 { // one column is its own transpose
+			c.k.Gemm(hi-lo, cols, 1, dz[e*rows+lo:], 1, 1, w[e*cols:], cols, dx[at:], cols, ep)
+			return
+		}
+		c.k.GemmBT(hi-lo, cols, out, dz[(e*rows+lo)*out:], out, 1, w[e*out*cols:], out, dx[at:], cols, ep)
+	}
+	if byMember(members) && results == members {
+		c.eachMember(in, members, func(e int) { part(e, 0, rows) })
+		return
+	}
 	s := split{byRows, rows}
 	uses := append(reads(s, in.In[0], in.Mask), writes(s, in.Out))
 	uses = append(uses, reads(split{by: whole}, in.In[1])...)
 	c.schedule.add(stage{name: in.Code.String(), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
-		lo, hi := rowRange(rows, lane)
-		for e := range members {
-			at := (e%results*rows + lo) * cols
-			ep := kernel.Epilogue{Accumulate: results < members && e > 0}
-			if mask != nil && (results == members || e == members-1) {
-				ep.Mask = mask[at:]
+		if lo, hi := rowRange(rows, lane); lo < hi {
+			for e := range members {
+				part(e, lo, hi)
 			}
-			if out == 1 { // one column is its own transpose
-				c.k.Gemm(hi-lo, cols, 1, dz[e*rows+lo:], 1, 1, w[e*cols:], cols, dx[at:], cols, ep)
-				continue
-			}
-			c.k.GemmBT(hi-lo, cols, out, dz[(e*rows+lo)*out:], out, 1, w[e*out*cols:], out, dx[at:], cols, ep)
 		}
 	}})
 }
@@ -104,19 +139,30 @@ func linearDW(c *compiler, in device.Instr) {
 	x, dz := c.data[in.In[0]], c.data[in.In[1]]
 	members, _, out := c.shape(in.In[1])
 	n, rows, cols := c.shape(in.In[0])
+	if c.divides(in.Out, rows) {
+		c.linearDWRows(in, rows, cols, out)
+		return
+	}
 	l := layer{rows: rows, in: cols, out: out, shared: n == 1 && members > 1}
+	part := func(dw []float32, e, lo, hi int) {
+		xe, dze, dwe := l.x(x, e, lo), dz[(e*rows+lo)*out:], dw[e*cols*out:]
+		switch {
+		case lo == hi: // a lane without rows adds nothing
+			clear(dwe[:cols*out])
+		case out == 1: // as dzᵀ·x, one row
+			c.k.Gemm(1, cols, hi-lo, dze, 0, 1, xe, cols, dwe, cols, kernel.Epilogue{})
+		default:
+			c.k.Gemm(cols, out, hi-lo, xe, 1, cols, dze, out, dwe, out, kernel.Epilogue{})
+		}
+	}
+	if byMember(members) {
+		dw := c.data[in.Out]
+		c.eachMember(in, members, func(e int) { part(dw, e, 0, rows) })
+		return
+	}
 	c.overRows(in, rows, nil, func(dw []float32, lo, hi int) {
 		for e := range members {
-			xe, dze, dwe := l.x(x, e, lo), dz[(e*rows+lo)*out:], dw[e*cols*out:]
-			if lo == hi { // a lane without rows adds nothing
-				clear(dwe[:cols*out])
-				continue
-			}
-			if out == 1 { // as dzᵀ·x, one row
-				c.k.Gemm(1, cols, hi-lo, dze, 0, 1, xe, cols, dwe, cols, kernel.Epilogue{})
-				continue
-			}
-			c.k.Gemm(cols, out, hi-lo, xe, 1, cols, dze, out, dwe, out, kernel.Epilogue{})
+			part(dw, e, lo, hi)
 		}
 	})
 }
@@ -124,13 +170,25 @@ func linearDW(c *compiler, in device.Instr) {
 func colSum(c *compiler, in device.Instr) {
 	dz := c.data[in.In[0]]
 	members, rows, cols := c.shape(in.In[0])
+	if c.upright[in.In[0]] && members == 1 {
+		c.colSumColumns(in, rows, cols)
+		return
+	}
+	part := func(sum []float32, e, lo, hi int) {
+		if lo == hi {
+			clear(sum[e*cols : (e+1)*cols])
+			return
+		}
+		c.k.ColSum(hi-lo, cols, dz[(e*rows+lo)*cols:], cols, sum[e*cols:])
+	}
+	if byMember(members) {
+		sum := c.data[in.Out]
+		c.eachMember(in, members, func(e int) { part(sum, e, 0, rows) })
+		return
+	}
 	c.overRows(in, rows, nil, func(sum []float32, lo, hi int) {
 		for e := range members {
-			if lo == hi {
-				clear(sum[e*cols : (e+1)*cols])
-				continue
-			}
-			c.k.ColSum(hi-lo, cols, dz[(e*rows+lo)*cols:], cols, sum[e*cols:])
+			part(sum, e, lo, hi)
 		}
 	})
 }

@@ -12,7 +12,7 @@ var _ device.Profiler = (*executable)(nil)
 // shortest time of every stage, in the order of execution.
 func (x *executable) Profile(occasion uint64, runs int) ([]device.Timing, error) {
 	var timings []device.Timing
-	for _, segment := range x.job.segments {
+	for _, segment := range x.stages {
 		for _, s := range segment {
 			timings = append(timings, device.Timing{Instr: s.instr, Name: s.name})
 		}
@@ -25,7 +25,7 @@ func (x *executable) Profile(occasion uint64, runs int) ([]device.Timing, error)
 		}
 		at := 0
 		for i := 0; i != over; i = x.job.after(i) {
-			for _, s := range x.job.segments[i] {
+			for _, s := range x.stages[i] {
 				start := time.Now()
 				for lane := range Lanes {
 					s.run(lane)

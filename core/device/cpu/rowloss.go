@@ -57,13 +57,20 @@ func (c *compiler) lossSlope(in device.Instr, row func(dp, p, t []float32, scale
 	last := len(in.In) - 1
 	e := c.errorTerm(in.In[:last])
 	dp, dloss := c.data[in.Out], c.data[in.In[last]]
-	c.rowwise(in, e.rows, in.In[last:], func(lo, hi int) {
+	part := func(m, lo, hi int) {
 		scale := float32(float64(dloss[0]) / in.F[0])
+		for i := lo; i < hi; i++ {
+			p, t, at, w := e.row(m, i)
+			row(dp[at:at+len(p)], p, t, scale*w)
+		}
+	}
+	if c.owned[in.In[0]] {
+		c.eachMember(in, e.members, func(m int) { part(m, 0, e.rows) })
+		return
+	}
+	c.rowwise(in, e.rows, in.In[last:], func(lo, hi int) {
 		for m := range e.members {
-			for i := lo; i < hi; i++ {
-				p, t, at, w := e.row(m, i)
-				row(dp[at:at+len(p)], p, t, scale*w)
-			}
+			part(m, lo, hi)
 		}
 	})
 }

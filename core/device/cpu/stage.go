@@ -15,6 +15,9 @@ type splitBy int
 const (
 	byRows     splitBy = iota // lane l owns rows n·l/L to n·(l+1)/L of each member
 	byElements                // lane l owns elements share(n,l)
+	byColumns                 // lane l owns columns columnRange(n,l) of every row
+	byBands                   // lane l owns rows columnRange(n,l)
+	byMembers                 // lane l owns members memberRange(n,l)
 	byLane                    // each lane has its own copy
 	byFirst                   // only lane 0 touches it
 	whole                     // any lane touches all of it
@@ -37,6 +40,10 @@ type stage struct {
 	uses  []access
 	flops int
 	instr int // the instruction that it belongs to; −1: none
+	// member does what run does for one of members members of an ensemble; nil
+	// for stages that do not go member by member.
+	member  func(e int)
+	members int
 }
 
 // scheduler puts stages into segments: runs of stages between barriers.
@@ -145,6 +152,18 @@ func elementRange(n, lane int) (lo, hi int) {
 			return n
 		}
 		return n * lane / Lanes &^ 15
+	}
+	return cut(lane), cut(lane + 1)
+}
+
+// columnRange is the part of n columns that a lane owns, cut where the strips of
+// products are.
+func columnRange(n, lane int) (lo, hi int) {
+	cut := func(lane int) int {
+		if lane == Lanes {
+			return n
+		}
+		return n * lane / Lanes &^ 31
 	}
 	return cut(lane), cut(lane + 1)
 }

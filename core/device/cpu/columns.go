@@ -1,0 +1,96 @@
+package cpu
+
+import (
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu/kernel"
+)
+
+// large is from how many elements on the weights of a layer are divided between
+// lanes, instead of the rows of the batch: they are half a MiB, all of a
+// second-level cache. Each lane then reads and packs its own part of them,
+// gradients have no partial sums, and what that costs, a barrier for each layer,
+// is little beside a product of this size.
+const large = 1 << 17
+
+// manyRows is from how many rows on these are divided all the same.
+const manyRows = 1024
+
+// divides says whether lanes divide the weights of a layer.
+func (c *compiler) divides(w device.Ref, rows int) bool {
+	members, in, out := c.shape(w)
+	return members == 1 && rows <= manyRows && in*out > large && in >= 64 && out >= 64
+}
+
+// columnwise emits a stage in which each lane works on its columns of every
+// operand but those that it reads altogether.
+func (c *compiler) columnwise(in device.Instr, cols int, wholes []device.Ref, run func(lo, hi int)) {
+	s := split{byColumns, cols}
+	c.upright[in.Out] = true
+	uses := []access{writes(s, in.Out)}
+	for _, r := range append(append([]device.Ref(nil), in.In...), in.Mask) {
+		if contains(wholes, r) {
+			uses = append(uses, reads(split{by: whole}, r)...)
+		} else {
+			uses = append(uses, reads(s, r)...)
+		}
+	}
+	c.schedule.add(stage{name: in.Code.String(), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
+		if lo, hi := columnRange(cols, lane); lo < hi {
+			run(lo, hi)
+		}
+	}})
+}
+
+// linearColumns is linear, each lane computing its columns of the result.
+func (c *compiler) linearColumns(in device.Instr, l layer) {
+	x, w, b, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.Out]
+	c.columnwise(in, l.out, in.In[:1], func(lo, hi int) {
+		c.k.Gemm(l.rows, hi-lo, l.in, x, l.in, 1, w[lo:], l.out, y[lo:], l.out, kernel.Epilogue{Bias: b[lo:hi], ReLU: in.ReLU})
+	})
+}
+
+// linearDXColumns is linearDX, each lane computing its columns of the result: by
+// its rows of the weights.
+func (c *compiler) linearDXColumns(in device.Instr, rows, out, cols int) {
+	dz, w, dx := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
+	c.columnwise(in, cols, in.In, func(lo, hi int) {
+		var ep kernel.Epilogue
+		if in.Mask != device.None {
+			ep.Mask = c.data[in.Mask][lo:]
+		}
+		c.k.GemmBT(rows, hi-lo, out, dz, out, 1, w[lo*out:], out, dx[lo:], cols, ep)
+	})
+}
+
+// linearDWRows is linearDW, each lane computing its rows of the result, by its
+// columns of x, from all rows of the batch.
+func (c *compiler) linearDWRows(in device.Instr, rows, cols, out int) {
+	x, dz, dw := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
+	uses := append(reads(split{byColumns, cols}, in.In[0]), reads(split{by: whole}, in.In[1])...)
+	uses = append(uses, writes(split{byBands, cols}, in.Out))
+	c.schedule.add(stage{name: in.Code.String(), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
+		lo, hi := columnRange(cols, lane)
+		c.k.Gemm(hi-lo, out, rows, x[lo:], 1, cols, dz, out, dw[lo*out:], out, kernel.Epilogue{})
+	}})
+}
+
+// colSumColumns is colSum, each lane summing its columns.
+func (c *compiler) colSumColumns(in device.Instr, rows, cols int) {
+	dz, sum := c.data[in.In[0]], c.data[in.Out]
+	c.columnwise(in, cols, nil, func(lo, hi int) { c.k.ColSum(rows, hi-lo, dz[lo:], cols, sum[lo:]) })
+}
+
+// standing says whether lanes do an elementwise instruction by columns, because
+// one of its operands was written so.
+func (c *compiler) standing(in device.Instr) bool {
+	members, rows, cols := c.shape(in.Out)
+	some := false
+	for _, r := range in.In {
+		m, h, w := c.shape(r)
+		if m != members || h != rows || w != cols {
+			return false
+		}
+		some = some || c.upright[r]
+	}
+	return some && members == 1
+}

@@ -1,0 +1,93 @@
+package cpu
+
+import (
+	"pgrlab/core/device"
+)
+
+// byMember says whether lanes divide the members of an ensemble between them: each
+// lane then goes through the whole program member by member, so that what a
+// member's layers hand on stays in the cache, and gradients have no partial sums.
+func byMember(n int) bool { return n >= Lanes && n%Lanes == 0 }
+
+// memberRange are the members that a lane owns.
+func memberRange(n, lane int) (lo, hi int) { return n * lane / Lanes, n * (lane + 1) / Lanes }
+
+// eachMember emits a stage that does one member after the other; run is called
+// for each of n. An operand that has not as many members serves all.
+func (c *compiler) eachMember(in device.Instr, n int, run func(e int)) {
+	c.owned[in.Out] = true
+	uses := []access{writes(split{byMembers, n}, in.Out)}
+	for _, r := range append(append([]device.Ref(nil), in.In...), in.Mask) {
+		if r == device.None {
+			continue
+		}
+		s := split{by: whole}
+		if m, _, _ := c.shape(r); m == n {
+			s = split{byMembers, n}
+		}
+		uses = append(uses, reads(s, r)...)
+	}
+	c.stageOfMembers(in, n, uses, run)
+}
+
+// stageOfMembers is eachMember for a stage that says itself how it touches what.
+func (c *compiler) stageOfMembers(in device.Instr, n int, uses []access, run func(e int)) {
+	c.schedule.add(stage{
+		name: in.Code.String(), uses: uses, flops: c.p.FLOPs(in), members: n, member: run,
+		run: func(lane int) {
+			lo, hi := memberRange(n, lane)
+			for e := lo; e < hi; e++ {
+				run(e)
+			}
+		},
+	})
+}
+
+// standingMembers says whether an elementwise instruction goes member by member,
+// because one of its operands was written so.
+func (c *compiler) standingMembers(in device.Instr) bool {
+	members, rows, cols := c.shape(in.Out)
+	some := false
+	for _, r := range in.In {
+		m, h, w := c.shape(r)
+		if m != members || h != rows || w != cols {
+			return false
+		}
+		some = some || c.owned[r]
+	}
+	return some && byMember(members)
+}
+
+// memberMajor puts stages of a segment that follow each other and go member by
+// member into one: every member passes all of them before the next one begins.
+func memberMajor(segments [][]stage) (out [][]stage) {
+	for _, segment := range segments {
+		var s []stage
+		for i := 0; i < len(segment); {
+			end := i + 1
+			for n := segment[i].members; n > 0 && end < len(segment) && segment[end].members == n; {
+				end++
+			}
+			if end == i+1 {
+				s = append(s, segment[i])
+			} else {
+				s = append(s, inTurn(segment[i:end]))
+			}
+			i = end
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func inTurn(parts []stage) stage {
+	n := parts[0].members
+	return stage{name: "members", instr: -1, run: func(lane int) {
+		lo, hi := memberRange(n, lane)
+		for e := lo; e < hi; e++ {
+			for i := range parts {
+				parts[i].member(e)
+			}
+		}
+	}}
+}
