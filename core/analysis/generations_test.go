@@ -115,3 +115,25 @@ func TestOverlapOfClouds(t *testing.T) {
 		t.Error("an overlap of nothing is a number")
 	}
 }
+
+// Rows that are drawn have the mean, the variances and the covariance of those that
+// were fitted; columns may depend on each other.
+func TestGaussianOfRows(t *testing.T) {
+	var rows [][]float32
+	for i := range 400 {
+		a, b := float32(i%20), float32(i/20)
+		rows = append(rows, []float32{a, a + b, 7, 2 * a})
+	}
+	g, err := FitGaussian(rows, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := g.Draw([]float32{0, 0, 0, 0})
+	near(t, "mean", float64(at[1]), 19, 1e-5)
+	// One deviation of a (33.33 with n−1) moves a + b and 2a along.
+	one := g.Draw([]float32{1, 0, 0, 0})
+	near(t, "deviation", float64(one[0]-at[0]), 5.7735, 0.01)
+	near(t, "a + b", float64(one[1]-at[1]), float64(one[0]-at[0]), 1e-3)
+	near(t, "2a", float64(one[3]-at[3]), 2*float64(one[0]-at[0]), 1e-3)
+	near(t, "constant", float64(one[2]), 7, 1e-4)
+}

@@ -171,16 +171,22 @@ type simulator struct {
 
 // dynamics holds rows to the task; nil where it cannot be set to a state.
 func (m *member) dynamics(task Task, rows []float32) (*Dynamics, error) {
+	d, _, err := m.dynamicsOf(task, rows)
+	return d, err
+}
+
+// dynamicsOf returns the error of each row too.
+func (m *member) dynamicsOf(task Task, rows []float32) (*Dynamics, []float32, error) {
 	if m.simulator == nil {
 		env, err := task.New(m.seed)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		placed, _ := env.(analysis.Simulator)
 		m.simulator = &simulator{placed, env}
 	}
 	if m.simulator.Simulator == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	shape := m.real.Shape()
 	next := analysis.Spread(min(m.real.Len(), neighbours), shape.Obs, func(i int) []float32 {
@@ -188,12 +194,12 @@ func (m *member) dynamics(task Task, rows []float32) (*Dynamics, error) {
 	})
 	e, err := analysis.Dynamics(m.simulator, shape, rows, next.Variance)
 	if err != nil || e.Rows == 0 {
-		return nil, err
+		return nil, nil, err
 	}
 	return &Dynamics{
 		Rows: e.Rows, Failed: e.Failed, State: run.Float(e.State), Reward: run.Float(e.Reward),
 		Combined: run.Float(e.Combined), Relative: run.Float(e.Relative),
-	}, nil
+	}, e.Each, nil
 }
 
 // value takes the critics' value of a trial's first states.

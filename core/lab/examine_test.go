@@ -1,0 +1,70 @@
+package lab
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"pgrlab/core/device/cpu"
+)
+
+// played is a run of real parts at its end, still open.
+func played(t *testing.T, c Config) *experiment {
+	t.Helper()
+	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	task := newWorld().task()
+	task.New = func(seed uint64) (Env, error) { return &placedEnv{worldEnv{w: newWorld(), seed: seed}}, nil }
+	l, err := New(c, task, dev, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	if err := l.x.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return l.x
+}
+
+func TestExaminationOfARun(t *testing.T) {
+	c := realConfig()
+	x := played(t, c)
+	c.Seed++
+	other := played(t, c)
+	got, err := x.examine(x.first(), Examination{Rows: 20, Points: 30}, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Step != 26 || got.Relevance != "curiosity" || got.Real.Rows != 20 || got.Synthetic.Rows != 20 || got.Real.High != got.Synthetic.High {
+		t.Errorf("%+v", got)
+	}
+	if g := got.Generated; g == nil || g.Rows != 20 || g.Asked == nil || g.Dynamics == nil || g.Dynamics.Rows != 20 || got.Gaussian == nil || got.DynamicsErrors.Rows != 20 {
+		t.Errorf("generated %+v, Gaussian %+v", got.Generated, got.Gaussian)
+	}
+	if p := got.Projection; p == nil || len(p.Real) != 26 || len(p.Guided) != 30 || len(p.Free) != 30 || !(p.Overlap > 0 && p.Overlap <= 1) || !(p.Explained[0] >= p.Explained[1]) {
+		t.Errorf("projection %+v", got.Projection)
+	}
+	if r := got.Ruler; r == nil || r.Relevance != "curiosity" || r.Step != 26 || *r.Real == *got.Real || !(r.TopOverlap >= 0) {
+		t.Errorf("ruler %+v", got.Ruler)
+	}
+	// The ruler of the run itself agrees with it, and nothing was changed by looking.
+	again, err := x.examine(x.first(), Examination{Rows: 20}, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Ruler.RankCorrelation != 1 || again.Ruler.TopOverlap != 1 || *again.Real != *got.Real || *again.Ruler.Real != *got.Real || again.Projection != nil {
+		t.Errorf("%+v, %+v, %+v, %+v", again.Ruler, again.Real, got.Real, again.Ruler.Real)
+	}
+	none := realConfig()
+	none.Knobs.Relevance, none.Steps = relevanceNone, 13
+	blank := played(t, none)
+	if _, err := x.examine(x.first(), Examination{Rows: 20}, blank); err == nil || !strings.Contains(err.Error(), "has learned none") {
+		t.Errorf("a ruler without marks: %v", err)
+	}
+	if got, err := blank.examine(blank.first(), Examination{Rows: 5, Points: 5}, nil); err != nil || got.Real != nil || got.Generated.Asked != nil || got.Projection == nil {
+		t.Errorf("without relevance: %+v, %v", got, err)
+	}
+}
