@@ -19,6 +19,10 @@
 //	UTD             critic updates per env step            knob utd
 //	π, Q, Q̄, α, γ   policy, critics, targets, temperature  agent.SAC
 //	N, M            critics, and those in the target       agent.Config Critics, Subset
+//	r + 0.1 F       a bonus on the reward                  lab.Bonus, knob bonus
+//	P(i), wᵢ, β     priorities and importance weights      replay.Prioritized, lab.Replay
+//	μ + σ⊙ε         noisy layers                           nn.Noisy, agent.ExploreNoisy
+//	heads           one critic acts for an episode         agent.ExploreBootstrap
 //	h, g            encoder and forward model of the ICM   relevance.ICM
 //	σ, c_in, …      EDM's noise level and preconditioning  op.EDMNoised, generative
 //

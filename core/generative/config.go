@@ -28,6 +28,20 @@ const (
 	// CorrectorFull guides the corrector like the predictor.
 	CorrectorFull = "full"
 
+	// ClampAuto keeps every estimate and the sample within [-1,1] where the normaliser
+	// maps the data there, as the released code does, and nothing elsewhere.
+	ClampAuto = "auto"
+	// ClampEnd keeps finished samples there, estimates on the way go where they go.
+	ClampEnd = "end"
+	// ClampNone keeps nothing there: actions, too, may leave [-1,1].
+	ClampNone = "none"
+
+	// InitScratch starts every refit from fresh weights, as the papers do.
+	InitScratch = "scratch"
+	// InitPrevious starts a refit from the weights that the one before left, its
+	// average; the optimiser and the schedule begin anew.
+	InitPrevious = "previous"
+
 	// ConditionPadded scales relevance between the extremes of an array padded
 	// with zeros, as the released code does with a buffer that is not full: the
 	// smallest condition of a positive relevance stands for F = 0.
@@ -52,6 +66,8 @@ type Config struct {
 	ModelTerminals bool   `toml:"model_terminals"` // append the terminal flag to the vector
 	ConditionRange string `toml:"condition_range"` // "padded" or "filled"
 	Corrector      string `toml:"corrector"`       // "conditional" or "full"
+	Clamp          string `toml:"clamp"`           // "auto", as is the empty one, "end" or "none"
+	Init           string `toml:"init"`            // "scratch", as is the empty one, or "previous"
 
 	Batch       int     `toml:"batch"` // rows of a gradient step
 	Beta1       float64 `toml:"beta1"` // of AdamW
@@ -103,6 +119,8 @@ func (c Config) Validate() error {
 		{"normaliser", c.Normaliser, []string{NormaliserMinMax, NormaliserStandard}},
 		{"condition_range", c.ConditionRange, []string{ConditionPadded, ConditionFilled}},
 		{"corrector", c.Corrector, []string{CorrectorConditional, CorrectorFull}},
+		{"clamp", c.Clamp, []string{ClampAuto, ClampEnd, ClampNone, ""}},
+		{"init", c.Init, []string{InitScratch, InitPrevious, ""}},
 	} {
 		if !contains(choice.known, choice.value) {
 			return fmt.Errorf("generator: %s is %q, want one of %q", choice.name, choice.value, choice.known)
@@ -129,6 +147,8 @@ func (c Config) validateNumbers() error {
 	case c.SkipReward && c.Normaliser == NormaliserMinMax:
 		// The released code accepts the flag and ignores it there.
 		return fmt.Errorf("generator: skip_reward goes with normaliser %q only: %q clamps to [-1,1]", NormaliserStandard, NormaliserMinMax)
+	case c.Clamp == ClampEnd && c.Normaliser == NormaliserStandard:
+		return fmt.Errorf("generator: clamp %q goes with normaliser %q only: %q data have no bounds", c.Clamp, NormaliserMinMax, c.Normaliser)
 	case !(c.SigmaMin > 0 && c.SigmaMax > c.SigmaMin):
 		return fmt.Errorf("generator: sigma_min is %g and sigma_max %g, want 0 < sigma_min < sigma_max", c.SigmaMin, c.SigmaMax)
 	case !(c.SigmaData > 0 && c.Rho > 0 && c.PStd > 0):

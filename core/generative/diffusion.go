@@ -130,7 +130,8 @@ type fit struct {
 
 // StartFit begins to fit a new network to the real transitions: statistics of the
 // normaliser, conditions from the scores (one for each transition, raw; nil for a
-// fit without conditions), fresh weights, a fresh optimiser. refit numbers the fit
+// fit without conditions), fresh weights (or, by Config.Init, those of the generator
+// that is served), a fresh optimiser. refit numbers the fit
 // within the run: the same number draws the same random numbers. real must not
 // change until the fit is complete.
 func (d *Diffusion) StartFit(real Rows, scores []float32, knobs FitKnobs, refit uint64) error {
@@ -141,9 +142,12 @@ func (d *Diffusion) StartFit(real Rows, scores []float32, knobs FitKnobs, refit 
 	if err != nil {
 		return fmt.Errorf("fit model: %w", err)
 	}
-	fresh := newNetwork(d.config, "fresh", d.layout.width(), d.stream.Sub(fmt.Sprintf("refit %d", refit)))
-	nn.Copy(d.model.state(), fresh.state())
-	nn.Copy(d.average.state(), fresh.state())
+	first := d.served
+	if d.config.Init != InitPrevious || d.serving == nil {
+		first = newNetwork(d.config, "fresh", d.layout.width(), d.stream.Sub(fmt.Sprintf("refit %d", refit)))
+	}
+	nn.Copy(d.model.state(), first.state())
+	nn.Copy(d.average.state(), first.state())
 	d.program.optimiser.Reset()
 	d.fit = f
 	return nil

@@ -54,7 +54,7 @@ func (d *Diffusion) newGeneration(knobs GenKnobs, occasion uint64) *generation {
 		g.prompts = prompts(d.serving.conditions, knobs.TopFraction)
 	}
 	g.sampler = newSampler(d.config, knobs, g.rows*d.layout.width())
-	g.chunk = &prompted{calls: d.calls, prompts: make([]float32, g.rows), clamps: d.clamps()}
+	g.chunk = &prompted{calls: d.calls, prompts: make([]float32, g.rows), clamps: d.config.clampsEstimates()}
 	omega := knobs.Guidance
 	if g.prompts == nil {
 		omega = 0
@@ -73,9 +73,15 @@ func (d *Diffusion) newGeneration(knobs GenKnobs, occasion uint64) *generation {
 // noiseOccasion indexes the noise of one level; level −1 is the start.
 func noiseOccasion(generation uint64, level int) uint64 { return occasion(generation, level+1) }
 
-// clamps says whether the normaliser bounds the data, so that estimates, samples
-// and actions are kept within [-1,1].
-func (d *Diffusion) clamps() bool { return d.config.Normaliser == NormaliserMinMax }
+// clampsEstimates says whether every estimate is kept within [-1,1].
+func (c Config) clampsEstimates() bool {
+	return c.Normaliser == NormaliserMinMax && (c.Clamp == ClampAuto || c.Clamp == "")
+}
+
+// clampsSamples says whether finished samples and their actions are.
+func (c Config) clampsSamples() bool {
+	return c.Normaliser == NormaliserMinMax && c.Clamp != ClampNone
+}
 
 // startChunk draws the prompts and the initial noise of the next chunk. Both
 // belong to the sample, not to the chunk.
@@ -128,7 +134,7 @@ func (d *Diffusion) GenerateSlice() (rows []float32, done, total int, err error)
 // finishChunk turns the sampler's vectors into transitions.
 func (d *Diffusion) finishChunk(g *generation) ([]float32, error) {
 	width, row := d.layout.width(), d.layout.row()
-	if d.clamps() {
+	if d.config.clampsSamples() {
 		clamp(g.sampler.x)
 	}
 	count := min(g.rows, g.knobs.Samples-g.first)
@@ -139,7 +145,7 @@ func (d *Diffusion) finishChunk(g *generation) ([]float32, error) {
 		}
 		out := g.out[i*row : (i+1)*row]
 		d.serving.normaliser.restore(out[:width], x)
-		d.layout.finish(out, d.clamps())
+		d.layout.finish(out, d.config.clampsSamples())
 	}
 	return g.out[:count*row], nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"pgrlab/core/device"
+	"pgrlab/core/generative"
 )
 
 // Config is everything that a run is made from, fully resolved: config.toml of a
@@ -137,6 +138,10 @@ func (c *Config) validateParts() error {
 		return fmt.Errorf("configuration: replay.priority is %q with synthetic transitions, which have no priorities: want replay.priority %q, or generator.kind %q", c.Replay.Priority, FunctionNone, GeneratorNone)
 	case !c.prompted() && c.Knobs.Relevance != relevanceNone:
 		return fmt.Errorf("configuration: relevance is %q, but method %s has no generator that is told what to generate: want %q", c.Knobs.Relevance, c.Method, relevanceNone)
+	case c.Generator.Kind == GeneratorVAE && c.Generator.Init == generative.InitPrevious:
+		return fmt.Errorf("configuration: generator.init is %q, but a %s starts every refit from fresh weights: want %q", c.Generator.Init, GeneratorVAE, generative.InitScratch)
+	case c.Generator.Kind == GeneratorVAE && (c.Generator.Clamp == generative.ClampEnd || c.Generator.Clamp == generative.ClampNone):
+		return fmt.Errorf("configuration: generator.clamp is %q, but a %s follows its normaliser: want %q", c.Generator.Clamp, GeneratorVAE, generative.ClampAuto)
 	case (c.prompted() || c.curious()) && c.Curiosity.Every < 1:
 		return fmt.Errorf("configuration: curiosity.every is %d, want at least 1", c.Curiosity.Every)
 	}

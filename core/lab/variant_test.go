@@ -254,6 +254,8 @@ func TestContradictionsAreRefused(t *testing.T) {
 		"bonus: -1 is out of range":                 func(c *Config) { c.Knobs.Bonus = -1 },
 		"curiosity.every is 0":                      func(c *Config) { onReal(c); curiousReward(c); c.Curiosity.Every = 0 },
 		"samples: 2,000 do not fit: D_syn has room": func(c *Config) { c.Knobs.Samples = 2000 },
+		`generator.init is "previous", but a vae`:   func(c *Config) { c.Generator.Kind, c.Generator.Init = GeneratorVAE, "previous" },
+		`generator.clamp is "none", but a vae`:      func(c *Config) { c.Generator.Kind, c.Generator.Clamp = GeneratorVAE, "none" },
 		"has no generator that is told what":        func(c *Config) { onReal(c); c.Knobs.Relevance = "td" },
 	} {
 		c := newWorld().config()

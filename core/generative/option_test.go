@@ -1,0 +1,76 @@
+package generative
+
+import (
+	"slices"
+	"testing"
+
+	"pgrlab/core/op"
+)
+
+func numbers(tensors []*op.Tensor) (all []float32) {
+	for _, t := range tensors {
+		all = append(all, t.Data...)
+	}
+	return all
+}
+
+// A refit starts from fresh weights, or from those that are served; an abandoned
+// fit in between leaves no trace.
+func TestRefitsStartWhereTheyAreTold(t *testing.T) {
+	rows, scores := randomRows(40)
+	for _, init := range []string{"", InitScratch, InitPrevious} {
+		c := tiny()
+		c.Init = init
+		d := newDiffusion(t, c, tinyShape)
+		startFit(t, d, rows, scores, tinyFit, 1)
+		first := numbers(d.model.state())
+		finishFit(t, d, 20)
+		served := numbers(d.served.state())
+		if slices.Equal(first, served) {
+			t.Fatal("the fit moved nothing")
+		}
+		startFit(t, d, rows, scores, tinyFit, 2)
+		if _, _, err := d.FitSteps(3); err != nil {
+			t.Fatal(err)
+		}
+		d.Cancel()
+		startFit(t, d, rows, scores, tinyFit, 2)
+		again := numbers(d.model.state())
+		if previous := slices.Equal(again, served); previous != (init == InitPrevious) {
+			t.Errorf("init %q: the second fit starts from what is served: %v", init, previous)
+		}
+		if slices.Equal(again, first) || !slices.Equal(again, numbers(d.average.state())) {
+			t.Errorf("init %q: the second fit starts as the first, or with another average", init)
+		}
+	}
+}
+
+// Estimates are bounded by default; with "end" only samples are, with "none"
+// nothing is. Weights after a few steps are bad enough to tell.
+func TestClampsAreOptions(t *testing.T) {
+	rows, scores := randomRows(40)
+	samples := map[string][]float32{}
+	for _, clamp := range []string{"", ClampAuto, ClampEnd, ClampNone} {
+		c := tiny()
+		c.Clamp = clamp
+		d := newDiffusion(t, c, tinyShape)
+		startFit(t, d, rows, scores, tinyFit, 1)
+		finishFit(t, d, 20)
+		samples[clamp] = generateAll(t, d, tinyGenerate, 1)
+		low, high := float32(0), float32(0)
+		for i := tinyShape.Obs; i < len(samples[clamp]); i += tinyShape.Width() {
+			low, high = min(low, samples[clamp][i]), max(high, samples[clamp][i])
+		}
+		if inside := low >= -1 && high <= 1; inside != (clamp != ClampNone) {
+			t.Errorf("clamp %q: actions from %v to %v", clamp, low, high)
+		}
+	}
+	if !slices.Equal(samples[""], samples[ClampAuto]) || slices.Equal(samples[ClampAuto], samples[ClampEnd]) {
+		t.Error("the empty clamp is not auto, or auto is end")
+	}
+	c := tiny()
+	c.Normaliser, c.Clamp = NormaliserStandard, ClampEnd
+	if c.Validate() == nil {
+		t.Error("data without bounds were clamped")
+	}
+}
