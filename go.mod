@@ -9,6 +9,7 @@ require (
 	github.com/charmbracelet/x/ansi v0.11.6
 	github.com/chewxy/hm v1.0.0
 	github.com/guptarohit/asciigraph v0.10.0
+	github.com/klauspost/compress v1.20.3
 	github.com/mattn/go-isatty v0.0.20
 	github.com/mmcloughlin/avo v0.5.0
 	github.com/muesli/termenv v0.16.0

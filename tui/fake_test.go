@@ -206,7 +206,7 @@ func (f *fakeLab) Send(c lab.Command) error {
 		f.emit(lab.TypePause, lab.Paused{By: c.By})
 	case lab.Resume:
 		f.state = lab.Running
-		f.emit(lab.TypeResume, lab.Resumed(c))
+		f.emit(lab.TypeResume, lab.Resumed{By: c.By})
 	case lab.SetKnob:
 		if c.At != nil {
 			break // scripted runs have no schedule

@@ -31,6 +31,8 @@ func (x *experiment) run(ctx context.Context) error {
 					return x.failed("train agent", err)
 				}
 			}
+		} else if err := x.reenter(ctx); err != nil {
+			return err
 		}
 		if x.todo == workRefit {
 			if err := x.updateRelevance(ctx); err != nil { // 3

@@ -39,6 +39,10 @@ type Resume struct{ By string }
 // Stop saves and ends the run; Run returns nil.
 type Stop struct{ By string }
 
+// Checkpoint saves the run where it is; the answer is the event Checkpointed, when
+// it is on the disk.
+type Checkpoint struct{ By string }
+
 // Note writes a line into the journal.
 type Note struct{ Text, By string }
 
@@ -48,14 +52,15 @@ type Attach struct{ By string }
 // Detach notes that a screen went away.
 type Detach struct{ By, Reason string }
 
-func (SetKnob) command() {}
-func (Undo) command()    {}
-func (Pause) command()   {}
-func (Resume) command()  {}
-func (Stop) command()    {}
-func (Note) command()    {}
-func (Attach) command()  {}
-func (Detach) command()  {}
+func (SetKnob) command()    {}
+func (Undo) command()       {}
+func (Pause) command()      {}
+func (Resume) command()     {}
+func (Stop) command()       {}
+func (Checkpoint) command() {}
+func (Note) command()       {}
+func (Attach) command()     {}
+func (Detach) command()     {}
 
 // Errors of Send and Run.
 var (

@@ -121,6 +121,7 @@ func (t *trial) over() bool { return !slices.Contains(t.ended, false) }
 // report writes the lines of an evaluation.
 func (x *experiment) report(m *member, t *trial, number uint64) error {
 	mean, std := meanStd(t.returns)
+	m.LastReturn = &mean
 	x.emit(TypeEvaluated, m.index, Evaluated{
 		ReturnMean: run.Float(mean), ReturnStd: run.Float(std),
 		Returns: run.Floats(t.returns), Episodes: len(t.returns),

@@ -41,7 +41,10 @@ const (
 	TypeResume    = "resume"    // Resumed, observed
 	TypeDetached  = "detached"  // View, observed
 	TypeAttached  = "attached"  // View, observed
-	TypeRefused   = "refused"   // Refused, not in the journal
+
+	TypeCheckpoint = "checkpoint" // Checkpointed, observed
+	TypePlanned    = "planned"    // Planned, observed
+	TypeRefused    = "refused"    // Refused, not in the journal
 )
 
 // Start begins a journal.
@@ -120,6 +123,7 @@ type KnobObs struct {
 	Ref    string    `json:"ref,omitempty"`     // SetKnob.ID
 	Undoes int       `json:"undoes,omitempty"`  // the change whose inverse this is
 	AskedS run.Float `json:"asked_s,omitempty"` // when it was asked for, as wall_s
+	Sum    string    `json:"sum,omitempty"`     // of position, knob, value and now, of a change
 }
 
 // InForce says that a training batch contains, for the first time, data made with
@@ -193,7 +197,8 @@ type Paused struct {
 
 // Resumed ends a pause.
 type Resumed struct {
-	By string `json:"by,omitempty"`
+	By   string `json:"by,omitempty"`
+	From string `json:"from,omitempty"` // position of the checkpoint that the run goes on from
 }
 
 // View is a screen that came or went.

@@ -1,9 +1,11 @@
 package lab
 
 import (
+	"context"
 	"time"
 
 	"pgrlab/core/generative"
+	"pgrlab/core/run"
 )
 
 // work is what the generator has to do in an env step.
@@ -42,6 +44,10 @@ type experiment struct {
 	pause     *Paused // why training waits; nil: it does not
 	stopping  bool
 	blamed    map[string]bool // faults that training has waited for already
+	starved   bool            // training waits for room on the disk
+	keeper    *keeper         // nil: nothing is saved
+	resumed   *run.Header     // the checkpoint that the run goes on from; nil: from its beginning
+	elapsed   time.Duration   // of the run before this process
 	journal   journal
 	meter     meter
 	published time.Time
@@ -101,6 +107,25 @@ func (x *experiment) entered() bool { return x.entry.Step > 0 }
 
 // entersAt says whether it goes on in that phase.
 func (x *experiment) entersAt(p Phase) bool { return x.entered() && x.entry.Phase == p }
+
+// reenter gives up what had been given up already when the run was saved, so that
+// what remains of the env step follows.
+func (x *experiment) reenter(ctx context.Context) error {
+	p := x.entry
+	if !x.abandoned() || p.Phase == Evaluate {
+		return nil
+	}
+	if err := x.settle(ctx, p); err != nil {
+		return err
+	}
+	x.entry = Position{}
+	if p.Phase == Score {
+		x.unbind()
+	} else {
+		x.cancel()
+	}
+	return nil
+}
 
 // enter is where a phase begins: at 0, or where the run was saved.
 func (x *experiment) enter(p Phase) int {

@@ -45,6 +45,9 @@ func (x *experiment) emit(kind string, member int, body any) {
 		Type: kind, Step: x.Step, Member: member, Body: body, WallS: x.journal.seconds(now),
 	})
 	x.flush()
+	if x.keeper != nil {
+		x.keeper.writer.dirty.Store(true)
+	}
 }
 
 // flush writes the backlog. What cannot be written is kept, and training waits: a
@@ -52,19 +55,17 @@ func (x *experiment) emit(kind string, member int, body any) {
 func (x *experiment) flush() {
 	for len(x.journal.backlog) > 0 {
 		if err := x.journal.folder.Append(x.journal.backlog[0]); err != nil {
-			x.fault(faultJournal, fmt.Sprintf("%s: make room, then resume", err))
+			x.waitForRoom(fmt.Sprintf("%s: training waits for room", err))
 			return
 		}
 		x.journal.backlog = x.journal.backlog[1:]
 	}
 	x.journal.backlog = nil
-	delete(x.blamed, faultJournal)
 }
 
 // The kinds of faults.
 const (
-	faultLoss    = "loss"
-	faultJournal = "journal"
+	faultLoss = "loss"
 )
 
 // fault makes training wait, or ends the run, because of something that a person

@@ -70,6 +70,9 @@ func newLab(c Config, task Task, folder record, p parts, deviceName string, now 
 		x.members = append(x.members, m)
 	}
 	x.position = After(0)
+	if f, real := folder.(*run.Folder); real {
+		x.keeper = newKeeper(newWriter(f, len(x.members), 0), Saving{})
+	}
 	x.publish(time.Time{})
 	return l, nil
 }
@@ -99,8 +102,9 @@ func (x *experiment) readSchedule() error {
 func (l *Lab) Run(ctx context.Context) error {
 	defer l.Close()
 	x := l.x
-	x.journal.start = x.now()
+	x.journal.start = x.now().Add(-x.elapsed)
 	x.start()
+	x.startKeeping()
 	err := x.guarded(func() error { return x.run(ctx) })
 	return x.end(ctx, err)
 }
@@ -131,14 +135,18 @@ func where(stack []byte) string {
 
 // start writes the first line.
 func (x *experiment) start() {
+	if x.resumed != nil && x.resumed.Journal.Size > 0 {
+		x.emit(TypeResume, NoMember, Resumed{By: "checkpoint", From: x.resumed.Position})
+		x.meter.pause()
+		return
+	}
 	host, _ := os.Hostname() // only for people
 	c := x.config
 	s := Start{
 		Task: c.Task, Method: c.Method, Scale: c.Scale, Seed: c.Seed,
 		Obs: StartObs{Version: x.version, Host: host, Device: x.device, Time: x.now().UTC().Format(time.RFC3339)},
 	}
-	// Threads are no part of the numbers.
-	s.Device, _, _ = strings.Cut(x.device, ",")
+	s.Device = x.kernels()
 	if c.Members > 1 {
 		s.Members = c.Members
 	}
@@ -158,6 +166,11 @@ func (x *experiment) end(ctx context.Context, err error) error {
 	if saveErr := x.guarded(x.save); saveErr != nil && (cause == nil || errors.Is(cause, ErrInterrupted)) {
 		cause = saveErr
 	}
+	if cause == nil || errors.Is(cause, ErrInterrupted) {
+		if saveErr := x.guarded(x.keepEnd); saveErr != nil {
+			cause = saveErr
+		}
+	}
 	switch {
 	case cause == nil:
 		x.emit(TypeDone, NoMember, Done{Steps: x.Step})
@@ -166,7 +179,7 @@ func (x *experiment) end(ctx context.Context, err error) error {
 	default:
 		x.emit(TypeFailed, NoMember, Failed{Error: cause.Error()})
 	}
-	if left := len(x.journal.backlog); left > 0 && cause == nil {
+	if left := len(x.journal.backlog); left > 0 {
 		cause = fmt.Errorf("write journal: the last %d lines could not be written: the disk is full", left)
 	}
 	x.last(cause)
@@ -235,6 +248,7 @@ func (x *experiment) answerRest() {
 }
 
 func (x *experiment) close() {
+	x.endKeeping()
 	for _, m := range x.members {
 		m.close()
 	}
@@ -298,6 +312,14 @@ const (
 // OnFault chooses what becomes of the run, from the next fault on. The default is
 // FaultPause.
 func (l *Lab) OnFault(f Fault) { l.x.journal.onFault.Store(int32(f)) }
+
+// Saving says when checkpoints are taken; it is called before Run. Restore has its
+// own.
+func (l *Lab) Saving(s Saving) {
+	if k := l.x.keeper; k != nil {
+		l.x.keeper = newKeeper(k.writer, s)
+	}
+}
 
 // Version names the program in the journal's first line; it is called before Run.
 func (l *Lab) Version(v string) { l.x.version = v }

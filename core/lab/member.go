@@ -106,7 +106,8 @@ type memberState struct {
 	Episode       uint64
 	EpisodeStep   int
 	EpisodeReturn float64
-	Updates       uint64 // critic updates
+	LastReturn    *float64 // of the last evaluation
+	Updates       uint64   // critic updates
 	Curiosity     modelState
 	RND           modelState
 	Bonus         moments // of F where bonuses are divided by its deviation

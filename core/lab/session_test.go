@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"pgrlab/core/run"
 )
@@ -155,7 +156,7 @@ func TestAFullDiskPausesAndLosesNothing(t *testing.T) {
 		r := w.start(t, t.Context(), l, folder)
 		synctest.Wait()
 		s := l.Snapshot()
-		if s.State != PausedState || s.Err != "write journal memory: no space left on device: make room, then resume" {
+		if s.State != PausedState || s.Err != "write journal memory: no space left on device: training waits for room" {
 			t.Errorf("%s: %q", s.State, s.Err)
 		}
 		l.Send(Resume{}) // nothing has changed
@@ -163,8 +164,7 @@ func TestAFullDiskPausesAndLosesNothing(t *testing.T) {
 		if s := l.Snapshot(); s.State != PausedState {
 			t.Errorf("with a full disk it is %s", s.State)
 		}
-		folder.full = false
-		l.Send(Resume{})
+		folder.full = false // it goes on by itself
 		if err := <-r.ended; err != nil {
 			t.Fatal(err)
 		}
@@ -177,14 +177,25 @@ func TestAFullDiskPausesAndLosesNothing(t *testing.T) {
 }
 
 func TestADiskThatStaysFullIsSaidInTheEnd(t *testing.T) {
-	w := newWorld()
-	folder := &memoryFolder{full: true}
-	l := w.lab(t, w.config(), folder)
-	l.OnFault(FaultFail)
-	err := l.Run(context.Background())
-	if err == nil || !strings.HasPrefix(err.Error(), "write journal memory: no space left on device") {
-		t.Errorf("%v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		folder := &memoryFolder{full: true}
+		l := w.lab(t, w.config(), folder)
+		l.OnFault(FaultFail)
+		ctx, cancel := context.WithCancel(t.Context())
+		r := w.start(t, ctx, l, folder)
+		time.Sleep(time.Hour) // of the bubble: it is looked for room 720 times
+		if s := l.Snapshot(); s.State != PausedState || s.Step != 0 {
+			t.Errorf("%s at step %d", s.State, s.Step)
+		}
+		if n := len(l.Events(0)); n != 2 {
+			t.Errorf("%d events", n)
+		}
+		cancel()
+		if err := <-r.ended; err == nil || !strings.Contains(err.Error(), "lines could not be written: the disk is full") {
+			t.Errorf("%v", err)
+		}
+	})
 }
 
 // The screen and others read while training writes; the race detector watches.

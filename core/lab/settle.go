@@ -21,6 +21,7 @@ var (
 func (x *experiment) settle(ctx context.Context, p Position) error {
 	x.position, x.inSlice = p, false
 	x.publish(x.now())
+	x.consider()
 	for len(x.schedule) > 0 && !p.Before(x.schedule[0].At) {
 		s := x.schedule[0]
 		x.schedule = x.schedule[1:]
@@ -53,17 +54,37 @@ func (x *experiment) waits(ctx context.Context) bool {
 // one.
 func (x *experiment) receive(ctx context.Context) (c sent, more bool) {
 	if x.waits(ctx) && x.previewing == nil {
-		select {
-		case c = <-x.lab.mailbox:
-			return c, true
-		case <-ctx.Done():
-			return sent{}, false
-		}
+		return x.awaitCommand(ctx)
 	}
 	select {
 	case c = <-x.lab.mailbox:
 		return c, true
 	default:
+		return sent{}, false
+	}
+}
+
+// awaitCommand waits for a command, or for anything else that may end a pause: then
+// the command is empty.
+func (x *experiment) awaitCommand(ctx context.Context) (c sent, more bool) {
+	x.savePaused()
+	var look <-chan time.Time
+	if x.starved {
+		timer := time.NewTimer(roomEvery)
+		defer timer.Stop()
+		look = timer.C
+	}
+	select {
+	case c = <-x.lab.mailbox:
+		return c, true
+	case r := <-x.results():
+		x.kept(r)
+		x.consider()
+		return sent{}, true
+	case <-look:
+		x.lookForRoom()
+		return sent{}, true
+	case <-ctx.Done():
 		return sent{}, false
 	}
 }
@@ -102,6 +123,8 @@ func (x *experiment) obey(c sent) {
 		x.preview(c)
 	case Stop:
 		x.stopping = true
+	case Checkpoint:
+		x.askedToSave(c)
 	case Note:
 		x.emit(TypeNote, NoMember, Noted{Text: c.Text, Obs: x.obs(c.By, "", at)})
 	case Attach:
@@ -124,9 +147,9 @@ func (x *experiment) resume(c Resume) {
 	if x.pause == nil {
 		return
 	}
-	x.pause = nil
+	x.pause, x.starved = nil, false
 	clear(x.blamed) // it is tried again now
-	x.emit(TypeResume, NoMember, Resumed(c))
+	x.emit(TypeResume, NoMember, Resumed{By: c.By})
 	x.flush()
 }
 
@@ -150,10 +173,14 @@ func (x *experiment) setKnob(c SetKnob, a asked) {
 		x.refuse(c.ID, c.Knob, c.Value, c.By, err)
 		return
 	}
+	if !a.at.IsZero() {
+		x.saveBefore(k.Class)
+	}
 	change := KnobChanged{
 		ID: len(x.Changes) + 1, Knob: k.Name, From: k.get(&x.Settings), To: v, Class: k.Class,
 		Position: x.position, Now: c.Now, Obs: x.obs(c.By, c.ID, a),
 	}
+	change.Obs.Sum = change.scheduled().sum()
 	k.set(&x.Settings, v)
 	home := homeOf(k)
 	if c.Now {
@@ -224,8 +251,10 @@ func (x *experiment) plan(c SetKnob) {
 		x.refuse(c.ID, c.Knob, c.Value, c.By, err)
 		return
 	}
-	x.schedule = append(x.schedule, Scheduled{At: *c.At, Knob: c.Knob, Value: c.Value, Now: c.Now})
+	s := Scheduled{At: *c.At, Knob: c.Knob, Value: c.Value, Now: c.Now}
+	x.schedule = append(x.schedule, s)
 	sortSchedule(x.schedule)
+	x.emit(TypePlanned, NoMember, Planned{s.At, s.Knob, s.Value, s.Now, c.By, s.sum()})
 }
 
 // sortSchedule orders by position; changes at the same one keep their order.

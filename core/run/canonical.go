@@ -12,11 +12,12 @@ import (
 // observed are the types of lines that say how a run went, not what it computed.
 var observed = map[string]bool{
 	"pause": true, "resume": true, "checkpoint": true, "perf": true, "detached": true, "attached": true,
+	"planned": true,
 }
 
 // Canonical writes the deterministic part of a journal: without wall_s, without
 // any object "obs", without lines of the types pause, resume, checkpoint, perf,
-// detached and attached. Fields keep their order, numbers their digits.
+// detached, attached and planned. Fields keep their order, numbers their digits.
 func Canonical(r io.Reader, w io.Writer) error {
 	c := canonicalReader{lines: NewReader(r)}
 	out := bufio.NewWriter(w)

@@ -1,13 +1,15 @@
 package run
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 // The files of a run folder.
@@ -16,15 +18,24 @@ const (
 	JournalName = "events.jsonl"
 	PolicyName  = "policy.bin"
 	lockName    = "lock"
+
+	CheckpointsName = "checkpoints" // folder of checkpoints
+	DataName        = "data"        // folder of what checkpoints share
 )
+
+// unfinished is in the names of files that are being written.
+const unfinished = ".new"
 
 // Folder is the folder of a run that this process writes. It belongs to one
 // goroutine.
 type Folder struct {
 	dir     string
-	lock    *os.File
+	lock    io.Closer
 	journal journalFile
-	size    int64 // bytes of complete lines
+	size    int64     // bytes of complete lines
+	sum     hash.Hash // of these bytes
+	config  string    // SHA-256 of config.toml
+	said    []string
 }
 
 // journalFile is what a journal is written to; *os.File, or a failing disk in
@@ -47,7 +58,8 @@ func Create(dir string, configTOML []byte) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{dir: dir, lock: lock}
+	f := &Folder{dir: dir, lock: lock, sum: sha256.New(), config: digest(configTOML)}
+	f.note(lock)
 	if err := f.begin(configTOML); err != nil {
 		lock.Close()
 		return nil, err
@@ -73,26 +85,6 @@ func (f *Folder) begin(configTOML []byte) error {
 	return nil
 }
 
-// takeLock locks the folder for this process. The lock goes with the process,
-// however it ends.
-func takeLock(dir string) (*os.File, error) {
-	path := filepath.Join(dir, lockName)
-	lock, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("lock run folder %s: %w: choose another one with --out", dir, reason(err))
-	}
-	err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		lock.Close()
-		return nil, fmt.Errorf("run folder %s is in use by another pgrlab: choose another one with --out", dir)
-	}
-	if err != nil {
-		lock.Close()
-		return nil, fmt.Errorf("lock run folder %s: %w", dir, err)
-	}
-	return lock, nil
-}
-
 // Dir is the folder's path as it was given.
 func (f *Folder) Dir() string { return f.dir }
 
@@ -111,6 +103,7 @@ func (f *Folder) Append(l Line) error {
 	n, err := f.journal.Write(text)
 	if err == nil {
 		f.size += int64(len(text))
+		f.sum.Write(text)
 		return nil
 	}
 	if n > 0 {
@@ -125,6 +118,15 @@ func (f *Folder) Append(l Line) error {
 // Size is the number of bytes of the journal.
 func (f *Folder) Size() int64 { return f.size }
 
+// Mark is the present end of the journal.
+func (f *Folder) Mark() Mark { return Mark{Size: f.size, SHA256: hex.EncodeToString(f.sum.Sum(nil))} }
+
+// Config is the SHA-256 of the run's config.toml: what its checkpoints belong to.
+func (f *Folder) Config() string { return f.config }
+
+// Said are lines for the person, about what was found when the folder was taken.
+func (f *Folder) Said() []string { return f.said }
+
 // Write replaces a file of the folder at once: readers see the old or the new
 // content, never a part of it.
 func (f *Folder) Write(name string, content []byte) error {
@@ -137,7 +139,7 @@ func (f *Folder) Write(name string, content []byte) error {
 // Save is Write for content that is made while it is written.
 func (f *Folder) Save(name string, write func(w io.Writer) error) error {
 	path := f.Path(name)
-	temporary, err := os.CreateTemp(f.dir, name+".new-*")
+	temporary, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+unfinished+"-*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, reason(err))
 	}
@@ -154,6 +156,9 @@ func (f *Folder) Save(name string, write func(w io.Writer) error) error {
 	if err == nil {
 		err = os.Rename(temporary.Name(), path)
 	}
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
 	if err != nil {
 		os.Remove(temporary.Name())
 		return fmt.Errorf("write %s: %w", path, reason(err))
@@ -161,7 +166,7 @@ func (f *Folder) Save(name string, write func(w io.Writer) error) error {
 	return nil
 }
 
-// Sync puts the journal on the disk.
+// Sync puts the journal on the disk. It may be called beside Append.
 func (f *Folder) Sync() error {
 	if err := f.journal.Sync(); err != nil {
 		return fmt.Errorf("write journal %s: %w", f.Path(JournalName), reason(err))

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"io"
@@ -144,7 +145,7 @@ func (d *disk) Close() error                            { return nil }
 
 func TestAFullDiskTakesNoPartOfALine(t *testing.T) {
 	d := &disk{room: 60}
-	f := &Folder{dir: "/run", journal: d}
+	f := &Folder{dir: "/run", sum: sha256.New(), journal: d}
 	line := Line{Type: "note", Step: 1, Member: NoMember}
 	if err := f.Append(line); err != nil {
 		t.Fatal(err)

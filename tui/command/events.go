@@ -37,6 +37,8 @@ func eventText(e lab.Event) string {
 		return fmt.Sprintf("refused %s=%s: %s", b.Knob, b.Value, b.Reason)
 	case lab.Noted:
 		return "note: " + b.Text
+	case lab.Checkpointed:
+		return checkpointText(b.Obs)
 	case lab.Paused:
 		return strings.TrimSuffix("paused: "+b.Reason, ": ")
 	case lab.Resumed:
@@ -54,6 +56,13 @@ func refitText(b lab.Refit) string {
 		loss = fmt.Sprintf(", loss %.4g", *b.Loss)
 	}
 	return fmt.Sprintf("refit in %.1f s: %d generator steps%s, %d transitions", b.Obs.Seconds, b.Steps, loss, b.Generated)
+}
+
+func checkpointText(o lab.CheckpointObs) string {
+	if o.Error != "" {
+		return "checkpoint failed: " + o.Error
+	}
+	return fmt.Sprintf("checkpoint %s, %s (%s)", o.Position, size(o.Bytes), o.By)
 }
 
 func knobText(b lab.KnobChanged) string {

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"time"
+
 	"github.com/spf13/cobra"
 )
 
@@ -13,6 +15,10 @@ type runFlags struct {
 	threads                     int
 	set, at                     []string
 	out                         string
+	resume                      string
+	dropTail                    bool
+	every                       time.Duration
+	disk                        string
 
 	changed func(name string) bool // whether a flag was given
 }
@@ -33,6 +39,10 @@ func (r *runFlags) bind(c *cobra.Command) {
 	f.IntVar(&r.threads, "threads", 0, "worker threads `N`; does not change the results (default: all allowed, at most 8)")
 	setGroup(f, groups[1], "seed", "steps", "device", "threads")
 	f.StringVar(&r.out, "out", "", "run folder `DIR` (default $PGRLAB_RUNS/…, else ./runs/DATE-TASK-METHOD-sSEED)")
-	setGroup(f, groups[2], "out")
+	f.StringVar(&r.resume, "resume", "", "go on with the run in `DIR|latest` where it was saved last")
+	f.BoolVar(&r.dropTail, "drop-tail", false, "with --resume: forget the changes that were made after that")
+	f.DurationVar(&r.every, "checkpoint-every", 0, "least `TIME` between checkpoints (default 5m)")
+	f.StringVar(&r.disk, "disk", "", "most that the run's checkpoints may take: `SIZE` (default a tenth of what is free)")
+	setGroup(f, groups[2], "out", "resume", "drop-tail", "checkpoint-every", "disk")
 	r.changed = f.Changed
 }

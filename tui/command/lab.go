@@ -50,7 +50,7 @@ see within minutes.`,
 			}
 			s, err := r.open(d, time.Now())
 			if err != nil {
-				return err
+				return orComplete(err, c.ErrOrStderr())
 			}
 			s.home, s.lines = home, lines
 			return s.onScreen(c.Context(), c.ErrOrStderr())
@@ -71,7 +71,7 @@ func isTerminal(stream any) bool {
 // goes on, it goes on in this process, without a screen.
 func (s *session) onScreen(parent context.Context, w io.Writer) error {
 	say := make(chan string, 8)
-	ctx, stop := startWatch(parent, func() {}, func(text string) { offer(say, text) }) // the screen minds hang-ups
+	ctx, stop := startWatch(parent, func() {}, s.save, func(text string) { offer(say, text) }) // the screen minds hang-ups
 	defer stop()
 	begin := newBeginning(func() error { return s.start(ctx, lab.FaultPause) })
 	outcome, err := s.deps.Screen(ctx, s.options(begin))

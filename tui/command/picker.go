@@ -28,9 +28,10 @@ type opener struct {
 // pickOnScreen lets a person choose what to run, and shows it.
 func pickOnScreen(parent context.Context, d Deps, w io.Writer) error {
 	say := make(chan string, 8)
-	ctx, stop := startWatch(parent, func() {}, func(text string) { offer(say, text) })
+	o := &opener{deps: d}
+	ctx, stop := startWatch(parent, func() {}, o.save, func(text string) { offer(say, text) })
 	defer stop()
-	o := &opener{deps: d, ctx: ctx}
+	o.ctx = ctx
 	home, err := settingsHome(w)
 	if err != nil {
 		return err
@@ -44,6 +45,16 @@ func pickOnScreen(parent context.Context, d Deps, w io.Writer) error {
 		return err
 	}
 	return s.afterScreen(ctx, begin, outcome, err, w, say)
+}
+
+// save asks for a checkpoint of the run, if there is one.
+func (o *opener) save(by string) {
+	o.mu.Lock()
+	s := o.s
+	o.mu.Unlock()
+	if s != nil {
+		s.save(by)
+	}
 }
 
 // end is what was opened; nothing is opened afterwards.

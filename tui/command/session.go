@@ -24,6 +24,10 @@ type session struct {
 	lines   bool   // lines instead of a screen
 	folder  *run.Folder
 
+	saving     lab.Saving
+	resumption *lab.Resumption // how a run is gone on with; nil: it is new
+	said       []string        // about that
+
 	lab   *lab.Lab                // once started
 	live  atomic.Pointer[lab.Lab] // the same, for the goroutine that watches signals
 	ended chan struct{}           // closed when the run is over
@@ -33,7 +37,14 @@ type session struct {
 // open checks the flags and makes the run folder: what can be wrong is found
 // before anything slow begins.
 func (r *runFlags) open(d Deps, now time.Time) (*session, error) {
+	if r.resume != "" {
+		return r.reopen(d)
+	}
 	config, task, err := r.settle(d)
+	if err != nil {
+		return nil, err
+	}
+	saving, err := r.saving()
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +63,7 @@ func (r *runFlags) open(d Deps, now time.Time) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{deps: d, config: config, task: task, threads: r.threads, folder: folder, ended: make(chan struct{})}, nil
+	return &session{deps: d, config: config, task: task, threads: r.threads, folder: folder, saving: saving, ended: make(chan struct{})}, nil
 }
 
 // start makes device and lab and sets the run going; ctx ends it. It is called
@@ -67,7 +78,7 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 		}
 		return err
 	}
-	l, err := lab.New(s.config, s.task, device, s.folder)
+	l, err := s.restore(device)
 	if err != nil {
 		device.Close()
 		s.folder.Close()
@@ -90,6 +101,9 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 // discard removes the folder of a run that never began, so that the same --out
 // can be used again. Only what this process wrote goes.
 func (s *session) discard() {
+	if s.resumption != nil {
+		return
+	}
 	for _, name := range []string{run.ConfigName, run.JournalName, "lock"} {
 		os.Remove(s.folder.Path(name))
 	}
@@ -119,12 +133,16 @@ func (s *session) summary() []string {
 		}
 	}
 	dir := s.folder.Dir()
+	next := "run again: pgrlab --preset " + filepath.Join(dir, run.ConfigName)
+	if snapshot.Step < s.config.Steps {
+		next = "go on: pgrlab --resume " + dir
+	}
 	return []string{
 		said,
 		badge(s.lab.Events(0)),
 		"run folder: " + dir,
 		"look again: pgrlab replay " + dir,
-		"run again: pgrlab --preset " + filepath.Join(dir, run.ConfigName),
+		next,
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // again is the time within which a second signal ends the program at once.
@@ -13,7 +15,8 @@ const again = 5 * time.Second
 
 // A watch turns signals into the end of a run: the first SIGINT or SIGTERM
 // cancels the run's context with the signal as its cause, so that it saves and
-// ends; a second one within five seconds ends the process at once. SIGHUP, the
+// ends; a second one within five seconds ends the process at once. SIGUSR1 and
+// SIGUSR2 save and go on, as the schedulers of clusters expect. SIGHUP, the
 // terminal hanging up, only calls hangup, and SIGPIPE, a reader gone, does
 // nothing: a terminal is a view, never the owner of a run.
 type watch struct {
@@ -22,19 +25,20 @@ type watch struct {
 	now     func() time.Time
 	exit    func(status int) // os.Exit
 	hangup  func()           // must not block
+	save    func(by string)  // a checkpoint; must not block
 	say     func(string)
 	stopped chan struct{}
 }
 
 // startWatch watches until the returned stop is called. The context it returns
 // is for the run.
-func startWatch(parent context.Context, hangup func(), say func(string)) (ctx context.Context, stop func()) {
+func startWatch(parent context.Context, hangup func(), save, say func(string)) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	w := &watch{
 		signals: make(chan os.Signal, 4), cancel: cancel, now: time.Now, exit: os.Exit,
-		hangup: hangup, say: say, stopped: make(chan struct{}),
+		hangup: hangup, save: save, say: say, stopped: make(chan struct{}),
 	}
-	signal.Notify(w.signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	signal.Notify(w.signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE, syscall.SIGUSR1, syscall.SIGUSR2)
 	done := make(chan struct{})
 	go func() { defer close(done); w.loop() }()
 	return ctx, func() {
@@ -57,6 +61,10 @@ func (w *watch) loop() {
 			}
 			if s == syscall.SIGHUP {
 				w.hangup()
+				continue
+			}
+			if s == syscall.SIGUSR1 || s == syscall.SIGUSR2 {
+				w.save(unix.SignalName(s.(syscall.Signal)))
 				continue
 			}
 			now := w.now()

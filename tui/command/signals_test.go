@@ -15,6 +15,7 @@ type scripted struct {
 	ctx     context.Context
 	exits   chan int
 	hangups chan struct{}
+	saves   chan string
 	said    chan string
 	clock   time.Time
 	done    chan struct{}
@@ -22,12 +23,13 @@ type scripted struct {
 
 func newScripted(t *testing.T) *scripted {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	s := &scripted{ctx: ctx, exits: make(chan int, 1), hangups: make(chan struct{}, 4), said: make(chan string, 4),
+	s := &scripted{ctx: ctx, exits: make(chan int, 1), hangups: make(chan struct{}, 4), said: make(chan string, 4), saves: make(chan string, 4),
 		clock: time.Unix(1000, 0), done: make(chan struct{})}
 	s.watch = &watch{
 		signals: make(chan os.Signal), cancel: cancel, now: func() time.Time { return s.clock },
 		exit: func(n int) { s.exits <- n }, hangup: func() { s.hangups <- struct{}{} },
-		say: func(text string) { s.said <- text }, stopped: make(chan struct{}),
+		save: func(by string) { s.saves <- by },
+		say:  func(text string) { s.said <- text }, stopped: make(chan struct{}),
 	}
 	go func() { defer close(s.done); s.loop() }()
 	t.Cleanup(func() { close(s.stopped); <-s.done })
@@ -84,5 +86,15 @@ func TestHangupDoesNotEndTheRun(t *testing.T) {
 	<-s.hangups
 	if err := s.ctx.Err(); err != nil {
 		t.Errorf("the run's context ended: %v", err)
+	}
+}
+
+func TestUserSignalsSaveAndGoOn(t *testing.T) {
+	s := newScripted(t)
+	for signal, want := range map[os.Signal]string{syscall.SIGUSR1: "SIGUSR1", syscall.SIGUSR2: "SIGUSR2"} {
+		s.signals <- signal
+		if got := <-s.saves; got != want || s.ctx.Err() != nil {
+			t.Errorf("%v saves as %s, %v", signal, got, s.ctx.Err())
+		}
 	}
 }

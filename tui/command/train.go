@@ -22,16 +22,21 @@ func trainCommand(d Deps) *cobra.Command {
 rewritten, else as a plain line now and then; evaluations, refits and knob changes
 as lines of their own. The journal is in the run folder.
 
+The run is saved now and then (--checkpoint-every), at SIGUSR1 and SIGUSR2, before
+changes that a generation or a refit depends on, and at its end; --resume goes on
+with the last checkpoint as if there had been no break.
+
 Ctrl-C saves and ends with status 130, SIGTERM with 143; a second one within five
 seconds ends at once. A terminal that goes away does not end the run.`,
 		Example: `  pgrlab train --task cheetah-run --method pgr-curiosity --scale cpu --seed 1
   pgrlab train --preset demo --steps 5000 --out /tmp/try
+  pgrlab train --resume runs/2025-03-01-cheetah-run-pgr-curiosity-s1
   pgrlab train --preset demo --set ratio=0.25 --at 10000:guidance=3 --at 15000:relevance=td!`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := r.open(d, time.Now())
 			if err != nil {
-				return err
+				return orComplete(err, c.ErrOrStderr())
 			}
 			return s.headless(c.Context(), c.ErrOrStderr())
 		},
@@ -43,7 +48,7 @@ seconds ends at once. A terminal that goes away does not end the run.`,
 // headless runs a session to its end, with progress on w.
 func (s *session) headless(parent context.Context, w io.Writer) error {
 	say := make(chan string, 8)
-	ctx, stop := startWatch(parent, s.hungUp, func(text string) { offer(say, text) })
+	ctx, stop := startWatch(parent, s.hungUp, s.save, func(text string) { offer(say, text) })
 	defer stop()
 	p := newProgress(w)
 	p.say(fmt.Sprintf("%s on %s at scale %s, seed %d, in %s",
@@ -51,6 +56,9 @@ func (s *session) headless(parent context.Context, w io.Writer) error {
 	if err := s.start(ctx, lab.FaultFail); err != nil {
 		s.discard()
 		return err
+	}
+	for _, text := range s.said {
+		p.say(text)
 	}
 	s.follow(p, say)
 	return s.leave(ctx, p)
@@ -85,6 +93,13 @@ func (s *session) leave(ctx context.Context, p *progress) error {
 func (s *session) hungUp() {
 	if l := s.live.Load(); l != nil {
 		l.Send(lab.Detach{By: "terminal", Reason: "hung up"}) // a full mailbox loses the note only
+	}
+}
+
+// save asks for a checkpoint.
+func (s *session) save(by string) {
+	if l := s.live.Load(); l != nil {
+		l.Send(lab.Checkpoint{By: by}) // a full mailbox loses it; whoever signals may do so again
 	}
 }
 

@@ -1,0 +1,323 @@
+package lab
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"pgrlab/core/device"
+	"pgrlab/core/replay"
+	"pgrlab/core/run"
+)
+
+// Resumption says how a run is to go on.
+type Resumption struct {
+	Saving
+	// DropTail forgets the changes that were made behind the checkpoint; without
+	// it they are made again at their positions.
+	DropTail bool
+}
+
+// Restore makes a lab that goes on where the run in folder was saved last, or from
+// the beginning if it never was. What the journal holds behind that place moves to
+// a file of its own, and the changes in it are scheduled again, so that the journal
+// becomes that of a run which was never interrupted. Lines that a person should
+// see are returned: checkpoints that cannot be used, another kind of device,
+// damaged lines. On an error the folder is as it was and still the caller's.
+func Restore(c Config, task Task, dev device.Device, folder *run.Folder, how Resumption) (l *Lab, said []string, err error) {
+	p, err := newParts(&c, task, dev)
+	if err != nil {
+		return nil, nil, err
+	}
+	return restore(c, task, folder, p, dev.Name(), time.Now, how)
+}
+
+func restore(c Config, task Task, folder *run.Folder, p parts, device string, now func() time.Time, how Resumption) (*Lab, []string, error) {
+	found, err := run.Checkpoints(folder.Dir())
+	if err != nil {
+		return nil, nil, err
+	}
+	r := resuming{folder: folder, said: folder.Said(), begin: func() (*Lab, error) { return newLab(c, task, nil, p, device, now) }}
+	l, err := r.newest(found)
+	if err != nil {
+		return nil, r.said, fmt.Errorf("resume %s: %w", folder.Dir(), err)
+	}
+	if err := r.goOn(l, how); err != nil {
+		l.Close()
+		return nil, r.said, fmt.Errorf("resume %s: %w", folder.Dir(), err)
+	}
+	return l, r.said, nil
+}
+
+// resuming is what Restore knows on its way.
+type resuming struct {
+	folder *run.Folder
+	begin  func() (*Lab, error) // a lab at its beginning, without a folder
+	from   run.Header           // the checkpoint that is used; zero at the beginning
+	said   []string
+}
+
+func (r *resuming) say(format string, args ...any) {
+	r.said = append(r.said, fmt.Sprintf(format, args...))
+}
+
+// newest loads the latest checkpoint that can be used.
+func (r *resuming) newest(found []run.Found) (*Lab, error) {
+	for _, f := range found {
+		l, err := r.load(f)
+		if err == nil {
+			return l, nil
+		}
+		r.say("checkpoint %s cannot be used: %s", filepath.Base(f.Path), err)
+	}
+	if len(found) > 0 {
+		return nil, errors.New("none of its checkpoints can be used; nothing was changed")
+	}
+	r.from.Journal = run.EmptyMark()
+	return r.begin()
+}
+
+// load makes the lab that a checkpoint holds.
+func (r *resuming) load(f run.Found) (*Lab, error) {
+	if f.Err != nil {
+		return nil, f.Err
+	}
+	if f.Config != r.folder.Config() {
+		return nil, errors.New("it belongs to another run, or config.toml was changed")
+	}
+	if err := r.folder.CheckMark(f.Journal); err != nil {
+		return nil, err
+	}
+	c, err := run.LoadCheckpoint(f.Path)
+	if err != nil {
+		return nil, err
+	}
+	l, err := r.begin()
+	if err != nil {
+		return nil, err
+	}
+	if err := loadCheckpoint(l.x, r.folder.Dir(), c); err != nil {
+		l.Close()
+		return nil, err
+	}
+	r.from = f.Header
+	if here := l.x.kernels(); here != f.Device {
+		r.say("saved by %s, goes on with %s: from here on the run may differ from one without a break", f.Device, here)
+	}
+	return l, nil
+}
+
+// loadCheckpoint brings x to where c was taken; dir is its run folder.
+func loadCheckpoint(x *experiment, dir string, c *run.Checkpoint) error {
+	var names []string
+	for _, s := range c.Sections {
+		names = append(names, s.Name)
+	}
+	data := map[string]run.Data{}
+	for _, d := range c.Data {
+		data[d.Name] = d
+		if !slices.Contains(names, d.Name) {
+			names = append(names, d.Name)
+		}
+	}
+	rings := map[string]*replay.Ring{}
+	for _, m := range x.members {
+		rings[m.named(sectionReal)] = m.real
+	}
+	return x.loadSections(names, func(name string, load func(io.Reader) error) error {
+		content, _ := c.Section(name)
+		d, shared := data[name]
+		if !shared {
+			rest := bytes.NewReader(content)
+			if err := load(rest); err != nil {
+				return err
+			}
+			if rest.Len() > 0 {
+				return fmt.Errorf("%d bytes were not read", rest.Len())
+			}
+			return nil
+		}
+		if err := d.Verify(dir); err != nil {
+			return err
+		}
+		from, err := d.Open(dir)
+		if err != nil {
+			return err
+		}
+		defer from.Close()
+		if ring := rings[name]; ring != nil {
+			return loadReal(ring, content, from, d)
+		}
+		return load(from)
+	})
+}
+
+// loadReal reads the rows that D_real held from the log of all that were added.
+func loadReal(ring *replay.Ring, state []byte, log io.Reader, d run.Data) error {
+	var s replay.State
+	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
+		return errors.New("the state of D_real cannot be read")
+	}
+	var all int64
+	for _, p := range d.Pieces {
+		all += p.Bytes
+	}
+	if older := all - int64(s.Len)*int64(ring.RowBytes()); older > 0 {
+		if _, err := io.CopyN(io.Discard, log, older); err != nil {
+			return err
+		}
+	}
+	return ring.LoadLog(log, s)
+}
+
+// goOn gives the lab its folder: its events become the lab's, the changes behind
+// the checkpoint are scheduled, a new checkpoint holds that, and only then the
+// journal is cut. Whenever it is interrupted, it can be done again.
+func (r *resuming) goOn(l *Lab, how Resumption) error {
+	x, mark := l.x, r.from.Journal
+	err := r.folder.History(mark, func(e run.Entry) error {
+		if event, ok := decodeEvent(e); ok {
+			event.Wall = x.now().Add(-seconds(float64(r.from.WallS) - e.WallS))
+			l.log(event)
+		}
+		return nil
+	})
+	if err != nil {
+		r.say("the journal before the checkpoint: %s: the screen lacks what follows", err)
+	}
+	if !how.DropTail {
+		if err := r.again(x, mark); err != nil {
+			return err
+		}
+	}
+	w := newWriter(r.folder, len(x.members), 0)
+	r.inherit(w, x)
+	x.resumed, x.elapsed = &r.from, seconds(float64(r.from.WallS))
+	x.journal.start = x.now().Add(-x.elapsed)
+	x.keeper = newKeeper(w, how.Saving)
+	c, err := x.capture("resume")
+	if err != nil {
+		return err
+	}
+	c.Journal = mark
+	if done := w.write(c); done.err != nil {
+		return done.err
+	}
+	x.keeper.totals = append([]uint64(nil), w.totals...)
+	tail, err := r.folder.Rewind(mark)
+	if err != nil {
+		return err
+	}
+	if tail != "" {
+		r.say("goes on behind position %s; what the journal held behind it is in %s", x.position, tail)
+	}
+	x.journal.folder = r.folder
+	x.publish(time.Time{})
+	return nil
+}
+
+// inherit tells the writer what is on the disk already.
+func (r *resuming) inherit(w *writer, x *experiment) {
+	for _, d := range r.from.Data {
+		for i, m := range x.members {
+			switch d.Name {
+			case m.named(sectionReal):
+				w.earlier[i], w.totals[i] = d.Pieces, m.real.Total()
+			case m.named(sectionSynthetic):
+				w.synthetic[i] = shared{m.synthetic, d.Pieces[0]}
+			}
+		}
+	}
+}
+
+// again schedules the changes that were made behind mark, except for those that
+// are scheduled anyway.
+func (r *resuming) again(x *experiment, mark run.Mark) error {
+	pending := slices.Clone(x.schedule)
+	var more []Scheduled
+	damaged := func(number int) { r.say("line %d of the journal is damaged: a change may be missing", number) }
+	err := r.folder.Tail(mark, func(e run.Entry) {
+		body, ok := decodeEvent(e)
+		if !ok {
+			damaged(e.Number)
+			return
+		}
+		var s Scheduled
+		switch b := body.Body.(type) {
+		case KnobChanged:
+			s = b.scheduled()
+			ok = b.Obs.Sum == s.sum()
+		case Planned:
+			s = b.Scheduled()
+			ok = b.Sum == s.sum()
+		default:
+			return
+		}
+		switch i := slices.IndexFunc(pending, s.fulfils); {
+		case !ok:
+			damaged(e.Number)
+		case i >= 0 && e.Type == TypeKnob:
+			pending = slices.Delete(pending, i, i+1)
+		case i >= 0: // planned, and in the checkpoint already
+		case e.Type == TypePlanned:
+			pending = append(pending, s)
+			fallthrough
+		default:
+			more = append(more, s)
+		}
+	}, damaged)
+	if err != nil {
+		return err
+	}
+	x.schedule = append(x.schedule, more...)
+	sortSchedule(x.schedule)
+	return nil
+}
+
+// fulfils says whether s, a change that was made, is what was scheduled as p.
+func (s Scheduled) fulfils(p Scheduled) bool {
+	return s.Knob == p.Knob && s.Now == p.Now && !s.At.Before(p.At) && plain(s) == plain(p)
+}
+
+// plain is the value as the knob writes it: 3.0 is 3.
+func plain(s Scheduled) string {
+	k, err := FindKnob(s.Knob)
+	if err != nil {
+		return s.Value
+	}
+	v, err := k.Parse(s.Value)
+	if err != nil {
+		return s.Value
+	}
+	return v.String()
+}
+
+// sum protects what a resume does again: a journal has no checksums otherwise.
+func (s Scheduled) sum() string {
+	return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(s.String())))
+}
+
+// scheduled is the change as one that can be made again.
+func (k KnobChanged) scheduled() Scheduled {
+	return Scheduled{At: k.Position, Knob: k.Knob, Value: k.To.String(), Now: k.Now}
+}
+
+// Planned is a change that somebody put on the schedule. Its line is observed: the
+// change itself is a line of its own when it is made.
+type Planned struct {
+	At    Position `json:"at"`
+	Knob  string   `json:"knob"`
+	Value string   `json:"value"`
+	Now   bool     `json:"now,omitempty"`
+	By    string   `json:"by,omitempty"`
+	Sum   string   `json:"sum"`
+}
+
+// Scheduled is the change.
+func (p Planned) Scheduled() Scheduled { return Scheduled{p.At, p.Knob, p.Value, p.Now} }

@@ -1,0 +1,66 @@
+package replay
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+)
+
+// State is where a ring stands: with the rows themselves, oldest first, it is the
+// ring.
+type State struct {
+	Len, Next int    // rows held, slot of the next one
+	Total     uint64 // rows ever added
+}
+
+// State is where the ring stands.
+func (r *Ring) State() State { return State{r.length, r.next, r.total} }
+
+// AppendSince appends the rows that were added after the first total ones, as
+// little-endian float32, oldest first. Rows that have been overwritten since are
+// missing: what is appended is then all that the ring holds.
+func (r *Ring) AppendSince(dst []byte, total uint64) []byte {
+	fresh := min(r.total-min(total, r.total), uint64(r.length))
+	for age := int(fresh) - 1; age >= 0; age-- {
+		for _, v := range r.slot(r.Newest(age)) {
+			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
+		}
+	}
+	return dst
+}
+
+// RowBytes is the size of a row in a log.
+func (r *Ring) RowBytes() int { return 4 * r.width }
+
+// LoadLog makes the ring, of the same shape and capacity, what it was in state s,
+// from the rows that it held then, as AppendSince writes them. On an error the
+// ring is empty.
+func (r *Ring) LoadLog(src io.Reader, s State) (err error) {
+	defer func() {
+		if err != nil {
+			r.length, r.next, r.total = 0, 0, 0
+			err = fmt.Errorf("load transitions: %w", err)
+		}
+	}()
+	if s.Len < 0 || s.Len > r.capacity || s.Next < 0 || s.Next >= r.capacity || s.Total < uint64(s.Len) || s.Len < r.capacity && s.Next != s.Len {
+		return fmt.Errorf("%d rows of %d, next slot %d, %d in all: that is no state of this ring", s.Len, r.capacity, s.Next, s.Total)
+	}
+	raw := make([]byte, r.RowBytes())
+	for i := range s.Len {
+		if _, err := io.ReadFull(src, raw); err != nil {
+			return fmt.Errorf("transition %d: %w", i, err)
+		}
+		slot := (s.Next - s.Len + i + r.capacity) % r.capacity
+		// Rows of a full ring begin in its middle; memory grows from the front.
+		for len(r.chunks) <= slot/chunkRows {
+			r.grow(len(r.chunks) * chunkRows)
+		}
+		row := r.slot(slot)
+		for j := range row {
+			row[j] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*j:]))
+		}
+	}
+	r.length, r.next, r.total = s.Len, s.Next, s.Total
+	return nil
+}

@@ -1,0 +1,217 @@
+package run
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// FormatVersion is the version of the checkpoints that this program writes, and
+// the newest that it reads.
+const FormatVersion = 1
+
+// checkpointMagic begins every checkpoint. Then follow, little-endian, the version
+// of the format (uint32), the length of the header (uint32), the header (JSON), the
+// SHA-256 of everything so far, and all sections one behind the other, as one zstd
+// stream.
+const checkpointMagic = "PGRLABCK"
+
+const (
+	preamble   = len(checkpointMagic) + 8
+	mostHeader = 1 << 24 // bounds what a broken file can make Read allocate
+)
+
+// ErrNewer: a checkpoint of a newer version of the program.
+var ErrNewer = errors.New("was written by a newer version of pgrlab")
+
+// Header says what a checkpoint is, without loading it.
+type Header struct {
+	Program  string `json:"program"`          // version of the program that wrote it
+	Config   string `json:"config"`           // SHA-256 of the run's config.toml
+	Device   string `json:"device"`           // kind and kernels
+	Time     string `json:"time"`             // when it was taken, RFC 3339
+	Step     int    `json:"step"`             // env steps made
+	Position string `json:"position"`         // where exactly
+	WallS    Float  `json:"wall_s"`           // seconds of the run so far
+	Return   *Float `json:"return,omitempty"` // of the last evaluation, mean over members
+	Journal  Mark   `json:"journal"`          // the journal up to there
+
+	Data     []Data `json:"data"`     // files that checkpoints share
+	Sections []Part `json:"sections"` // what the file itself holds
+}
+
+// Mark is a place in a journal: the number of bytes before it and their SHA-256.
+type Mark struct {
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// Part is a section of a checkpoint.
+type Part struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"` // before compression
+	SHA256 string `json:"sha256"`
+}
+
+// Section is a part with its content.
+type Section struct {
+	Name    string
+	Content []byte
+}
+
+// Checkpoint is everything that a run is at one position.
+type Checkpoint struct {
+	Header
+	Sections []Section
+}
+
+// Section is the content of the section of that name; false if there is none.
+func (c *Checkpoint) Section(name string) ([]byte, bool) {
+	for _, s := range c.Sections {
+		if s.Name == name {
+			return s.Content, true
+		}
+	}
+	return nil, false
+}
+
+// WriteTo writes c. The header's list of sections is made from c.Sections.
+func (c *Checkpoint) WriteTo(w io.Writer) (int64, error) {
+	h := c.Header
+	h.Sections = nil
+	for _, s := range c.Sections {
+		h.Sections = append(h.Sections, Part{s.Name, int64(len(s.Content)), digest(s.Content)})
+	}
+	text, err := json.Marshal(h)
+	if err != nil {
+		return 0, err
+	}
+	head := []byte(checkpointMagic)
+	head = binary.LittleEndian.AppendUint32(head, FormatVersion)
+	head = binary.LittleEndian.AppendUint32(head, uint32(len(text)))
+	head = append(head, text...)
+	sum := sha256.Sum256(head)
+	out := &counter{w: w}
+	if _, err := out.Write(append(head, sum[:]...)); err != nil {
+		return out.n, err
+	}
+	z, err := zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return out.n, err
+	}
+	for _, s := range c.Sections {
+		if _, err := z.Write(s.Content); err != nil {
+			z.Close()
+			return out.n, err
+		}
+	}
+	return out.n, z.Close()
+}
+
+// ReadHeader reads the header alone.
+func ReadHeader(r io.Reader) (Header, error) {
+	var h Header
+	head := make([]byte, preamble)
+	if _, err := io.ReadFull(r, head); err != nil {
+		return h, errors.New("is not a whole checkpoint")
+	}
+	if string(head[:len(checkpointMagic)]) != checkpointMagic {
+		return h, errors.New("is not a checkpoint")
+	}
+	version := binary.LittleEndian.Uint32(head[len(checkpointMagic):])
+	size := binary.LittleEndian.Uint32(head[len(checkpointMagic)+4:])
+	if size > mostHeader {
+		return h, errors.New("is damaged: its header is too long")
+	}
+	var rest bytes.Buffer // grows with what there is, whatever size claims
+	if n, _ := io.CopyN(&rest, r, int64(size)+sha256.Size); n < int64(size)+sha256.Size {
+		return h, errors.New("is not a whole checkpoint")
+	}
+	text, sum := rest.Bytes()[:size], rest.Bytes()[size:]
+	if want := sha256.Sum256(append(head, text...)); !bytes.Equal(sum, want[:]) {
+		return h, errors.New("is damaged: the checksum of its header is wrong")
+	}
+	if version > FormatVersion {
+		return h, fmt.Errorf("%w (format %d, this one reads up to %d)", ErrNewer, version, FormatVersion)
+	}
+	if err := json.Unmarshal(text, &h); err != nil {
+		return h, fmt.Errorf("is damaged: its header: %w", err)
+	}
+	return h, nil
+}
+
+// ReadCheckpoint reads and verifies a whole checkpoint.
+func ReadCheckpoint(r io.Reader) (*Checkpoint, error) {
+	h, err := ReadHeader(r)
+	if err != nil {
+		return nil, err
+	}
+	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	c := &Checkpoint{Header: h}
+	for _, p := range h.Sections {
+		if p.Bytes < 0 {
+			return nil, fmt.Errorf("is damaged: section %s has no size", p.Name)
+		}
+		var b bytes.Buffer
+		if _, err := io.CopyN(&b, z, p.Bytes); err != nil {
+			return nil, fmt.Errorf("is damaged: section %s: %w", p.Name, err)
+		}
+		if digest(b.Bytes()) != p.SHA256 {
+			return nil, fmt.Errorf("is damaged: the checksum of section %s is wrong", p.Name)
+		}
+		c.Sections = append(c.Sections, Section{p.Name, b.Bytes()})
+	}
+	if n, err := io.Copy(io.Discard, z); n > 0 || err != nil {
+		return nil, errors.New("is damaged: something follows its last section")
+	}
+	return c, nil
+}
+
+// LoadCheckpoint reads and verifies the checkpoint in a file.
+func LoadCheckpoint(path string) (*Checkpoint, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, reason(err)
+	}
+	defer f.Close()
+	return ReadCheckpoint(f)
+}
+
+// LoadHeader reads the header of the checkpoint in a file.
+func LoadHeader(path string) (Header, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Header{}, reason(err)
+	}
+	defer f.Close()
+	return ReadHeader(f)
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// counter counts what is written.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}

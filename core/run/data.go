@@ -1,0 +1,233 @@
+package run
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Data is something large that checkpoints refer to: the pieces, one behind the
+// other, are its content.
+type Data struct {
+	Name   string  `json:"name"` // as a section's: "0/real"
+	Pieces []Piece `json:"pieces"`
+}
+
+// Piece is the beginning of a file in the folder data.
+type Piece struct {
+	File   string `json:"file"`
+	Bytes  int64  `json:"bytes"` // before compression
+	SHA256 string `json:"sha256"`
+}
+
+// compressed is how the names of compressed files end.
+const compressed = ".zst"
+
+// Log is a file that only grows: checkpoints refer to more and more of it, and
+// share it with each other and with forks. After a resume a new one is begun, so
+// that what others refer to is never touched.
+type Log struct {
+	file *os.File
+	name string
+	size int64
+	sum  hash.Hash
+}
+
+// NewLog begins a file data/NAME-K.rows with the first number K that is free.
+func (f *Folder) NewLog(name string) (*Log, error) {
+	if err := os.MkdirAll(f.Path(DataName), 0o755); err != nil {
+		return nil, fmt.Errorf("write %s: %w", f.Path(DataName), reason(err))
+	}
+	for k := 0; ; k++ {
+		l := &Log{name: fmt.Sprintf("%s-%d.rows", name, k), sum: sha256.New()}
+		var err error
+		l.file, err = os.OpenFile(f.Path(filepath.Join(DataName, l.name)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		if errors.Is(err, os.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("write %s: %w", f.Path(DataName), reason(err))
+		}
+		return l, nil
+	}
+}
+
+// Append adds b and puts it on the disk. Either all of it is added or nothing.
+func (l *Log) Append(b []byte) error {
+	_, err := l.file.Write(b)
+	if err == nil {
+		err = l.file.Sync()
+	}
+	if err != nil {
+		if l.file.Truncate(l.size) == nil {
+			l.file.Seek(l.size, io.SeekStart)
+		}
+		return fmt.Errorf("write %s: %w", l.name, reason(err))
+	}
+	l.sum.Write(b)
+	l.size += int64(len(b))
+	return nil
+}
+
+// Piece is what has been added so far.
+func (l *Log) Piece() Piece {
+	return Piece{File: l.name, Bytes: l.size, SHA256: hex.EncodeToString(l.sum.Sum(nil))}
+}
+
+// Close ends the file.
+func (l *Log) Close() error { return l.file.Close() }
+
+// WriteData writes content as a file of its own, compressed, named by what is in
+// it; the same content is one file.
+func (f *Folder) WriteData(name string, content func(w io.Writer) error) (Piece, error) {
+	if err := os.MkdirAll(f.Path(DataName), 0o755); err != nil {
+		return Piece{}, fmt.Errorf("write %s: %w", f.Path(DataName), reason(err))
+	}
+	sum := sha256.New()
+	out := &counter{w: sum}
+	temporary := filepath.Join(DataName, name+unfinished)
+	err := f.Save(temporary, func(w io.Writer) error {
+		z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			return err
+		}
+		if err := content(io.MultiWriter(z, out)); err != nil {
+			z.Close()
+			return err
+		}
+		return z.Close()
+	})
+	if err != nil {
+		return Piece{}, err
+	}
+	p := Piece{Bytes: out.n, SHA256: hex.EncodeToString(sum.Sum(nil))}
+	p.File = fmt.Sprintf("%s-%s%s", name, p.SHA256[:16], compressed)
+	if err := os.Rename(f.Path(temporary), f.Path(filepath.Join(DataName, p.File))); err != nil {
+		return Piece{}, fmt.Errorf("write %s: %w", p.File, reason(err))
+	}
+	return p, syncDir(f.Path(DataName))
+}
+
+// Verify reads every piece of d and says which one is not what it was. dir is the
+// run folder.
+func (d Data) Verify(dir string) error {
+	for _, p := range d.Pieces {
+		r, err := p.open(dir)
+		if err == nil {
+			_, err = io.Copy(io.Discard, r)
+			r.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Open reads the content. A piece that is not what it was is an error at its end;
+// see Verify.
+func (d Data) Open(dir string) (io.ReadCloser, error) {
+	all := &pieces{}
+	var readers []io.Reader
+	for _, p := range d.Pieces {
+		r, err := p.open(dir)
+		if err != nil {
+			all.Close()
+			return nil, err
+		}
+		all.open = append(all.open, r)
+		readers = append(readers, r)
+	}
+	all.Reader = io.MultiReader(readers...)
+	return all, nil
+}
+
+type pieces struct {
+	io.Reader
+	open []io.Closer
+}
+
+func (p *pieces) Close() error {
+	var err error
+	for _, c := range p.open {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}
+
+// open reads the piece, verifying it.
+func (p Piece) open(dir string) (io.ReadCloser, error) {
+	if p.File != filepath.Base(p.File) || p.Bytes < 0 {
+		return nil, fmt.Errorf("%q is no file of data", p.File)
+	}
+	file, err := os.Open(filepath.Join(dir, DataName, p.File))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(DataName, p.File), reason(err))
+	}
+	v := &verifier{piece: p, sum: sha256.New(), left: p.Bytes, file: file, from: file}
+	if filepath.Ext(p.File) == compressed {
+		z, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			file.Close()
+			return nil, err
+		}
+		v.from, v.close = z, z.Close
+	}
+	return v, nil
+}
+
+// verifier reads a piece and compares its checksum at the end.
+type verifier struct {
+	piece Piece
+	sum   hash.Hash
+	left  int64
+	file  *os.File
+	from  io.Reader
+	close func()
+}
+
+func (v *verifier) Read(b []byte) (int, error) {
+	if v.left == 0 {
+		if hex.EncodeToString(v.sum.Sum(nil)) != v.piece.SHA256 {
+			return 0, fmt.Errorf("%s is damaged: its checksum is wrong", filepath.Join(DataName, v.piece.File))
+		}
+		return 0, io.EOF
+	}
+	n, err := v.from.Read(b[:min(int64(len(b)), v.left)])
+	v.sum.Write(b[:n])
+	v.left -= int64(n)
+	if errors.Is(err, io.EOF) {
+		err = nil
+		if v.left > 0 {
+			err = fmt.Errorf("%s is damaged: it is too short", filepath.Join(DataName, v.piece.File))
+		}
+	} else if err != nil {
+		err = fmt.Errorf("%s is damaged: %w", filepath.Join(DataName, v.piece.File), reason(err))
+	}
+	return n, err
+}
+
+func (v *verifier) Close() error {
+	if v.close != nil {
+		v.close()
+	}
+	return v.file.Close()
+}
+
+// syncDir puts names in a directory on the disk.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return reason(err)
+	}
+	defer d.Close()
+	d.Sync() // some file systems refuse it; the names are then as safe as they get
+	return nil
+}

@@ -1,0 +1,212 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+const (
+	checkpointEnd = ".ckpt"
+	keepEnd       = ".keep" // marks a checkpoint that is not removed; its lines say why
+)
+
+// CheckpointName is the file name of the checkpoint at a position as package lab
+// writes it ("20", "20/fit:37"). Names sort as positions do.
+func CheckpointName(step int, position string) string {
+	_, inside, found := strings.Cut(position, "/")
+	if !found {
+		return fmt.Sprintf("%09d%s", step, checkpointEnd)
+	}
+	phase, i, _ := strings.Cut(inside, ":")
+	order := slices.Index([]string{"collect", "score", "fit", "generate", "evaluate"}, phase)
+	return fmt.Sprintf("%09d-%d%s-%07s%s", step, order, phase, i, checkpointEnd) // "-" sorts before "."
+}
+
+// Found is a checkpoint on disk.
+type Found struct {
+	Path string
+	Header
+	Bytes int64 // of the file, without what it shares
+	Kept  bool  // marked: never removed
+	Err   error // why it cannot be read; Header is empty then
+}
+
+// Checkpoints lists the checkpoints of a run folder, the latest position first.
+func Checkpoints(dir string) ([]Found, error) {
+	entries, err := os.ReadDir(filepath.Join(dir, CheckpointsName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list checkpoints of %s: %w", dir, reason(err))
+	}
+	var all []Found
+	for _, e := range slices.Backward(entries) { // ReadDir sorts
+		if !strings.HasSuffix(e.Name(), checkpointEnd) {
+			continue
+		}
+		f := Found{Path: filepath.Join(dir, CheckpointsName, e.Name())}
+		if info, err := e.Info(); err == nil {
+			f.Bytes = info.Size()
+		}
+		f.Header, f.Err = LoadHeader(f.Path)
+		_, err := os.Stat(f.Path + keepEnd)
+		f.Kept = err == nil
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// WriteCheckpoint puts c, and everything that the journal holds so far, on the
+// disk. A checkpoint of the same position is replaced.
+func (f *Folder) WriteCheckpoint(c *Checkpoint) (path string, bytes int64, err error) {
+	if err := os.MkdirAll(f.Path(CheckpointsName), 0o755); err != nil {
+		return "", 0, fmt.Errorf("write checkpoint: %w", reason(err))
+	}
+	if err := f.Sync(); err != nil {
+		return "", 0, err
+	}
+	name := filepath.Join(CheckpointsName, CheckpointName(c.Step, c.Position))
+	err = f.Save(name, func(w io.Writer) error {
+		bytes, err = c.WriteTo(w)
+		return err
+	})
+	if err != nil {
+		return "", 0, fmt.Errorf("checkpoint: %w", err)
+	}
+	return f.Path(name), bytes, nil
+}
+
+// Keep marks a checkpoint as one that Prune leaves alone, and why.
+func Keep(path, why string) error {
+	file, err := os.OpenFile(path+keepEnd, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err == nil {
+		_, err = fmt.Fprintln(file, why)
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("keep checkpoint %s: %w", path, reason(err))
+	}
+	return nil
+}
+
+// lastKept is how many of the latest checkpoints are kept.
+const lastKept = 3
+
+// Prune removes the checkpoints at or before path, the latest, that need not be
+// kept: beside the last three, the one with the best return and the marked ones.
+// If checkpoints and data together are larger than most bytes (0: no limit), of
+// these only the latest and the marked ones stay. Then it removes the data that no
+// checkpoint refers to. What cannot be read is left alone, with all data.
+func (f *Folder) Prune(path string, most int64) error {
+	all, err := Checkpoints(f.dir)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(c Found) bool { return filepath.Base(c.Path) > filepath.Base(path) })
+	keep := func(n int, best bool) error { return f.remove(retained(all, n, best)) }
+	if err := keep(lastKept, true); err != nil {
+		return err
+	}
+	for n := lastKept; most > 0 && n > 0; n-- {
+		size, err := f.stored()
+		if err != nil || size <= most {
+			return err
+		}
+		if err := keep(n, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// retained lists which of all are to go if the last n, the marked and perhaps the
+// best stay.
+func retained(all []Found, n int, best bool) (gone []Found) {
+	top := -1
+	for i, c := range all {
+		if best && c.Err == nil && c.Return != nil && (top < 0 || *c.Return > *all[top].Return) {
+			top = i
+		}
+	}
+	for i, c := range all {
+		switch {
+		case c.Err != nil, c.Kept, i == top:
+		case n > 0:
+			n--
+		default:
+			gone = append(gone, c)
+		}
+	}
+	return gone
+}
+
+func (f *Folder) remove(gone []Found) error {
+	for _, c := range gone {
+		if err := os.Remove(c.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove checkpoint: %w", err)
+		}
+	}
+	all, err := Checkpoints(f.dir)
+	if err != nil {
+		return err
+	}
+	used := map[string]bool{}
+	for _, c := range all {
+		if c.Err != nil {
+			return nil // what it refers to is not known
+		}
+		for _, d := range c.Data {
+			for _, p := range d.Pieces {
+				used[p.File] = true
+			}
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join(f.dir, DataName, "*"))
+	for _, path := range files {
+		if name := filepath.Base(path); !used[name] && filepath.Ext(name) == compressed {
+			os.Remove(path)
+		}
+	}
+	return nil
+}
+
+// stored is the size of checkpoints and data in bytes.
+func (f *Folder) stored() (total int64, err error) {
+	for _, in := range []string{CheckpointsName, DataName} {
+		entries, err := os.ReadDir(f.Path(in))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return 0, fmt.Errorf("measure %s: %w", f.Path(in), reason(err))
+		}
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil {
+				total += info.Size()
+			}
+		}
+	}
+	return total, nil
+}
+
+// Free is how many bytes this user may still write where dir is; 0 where that is
+// not known.
+func Free(dir string) int64 {
+	var s syscall.Statfs_t
+	for ; syscall.Statfs(dir, &s) != nil; dir = filepath.Dir(dir) {
+		if dir == filepath.Dir(dir) {
+			return 0
+		}
+	}
+	return int64(s.Bavail) * int64(s.Bsize)
+}
+
+// IsFull says whether an error means that there is no room left.
+func IsFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+}

@@ -1,0 +1,164 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+)
+
+// latest names the run folder whose journal was written last.
+const latest = "latest"
+
+// find is the run folder that a person means: a path, or latest.
+func find(name string) (string, error) {
+	if name != latest {
+		return name, nil
+	}
+	dir, err := run.Latest(runsRoot())
+	return dir, asUsage(err)
+}
+
+// reopen goes on with a run instead of beginning one. What it is made of is fixed;
+// only where and how it is computed may be chosen.
+func (r *runFlags) reopen(d Deps) (*session, error) {
+	for _, name := range []string{"preset", "task", "method", "scale", "set", "at", "seed", "steps", "out", "schedule"} {
+		if r.changed(name) {
+			return nil, usagef("--resume goes on with the run as it is: without --%s (pgrlab fork changes a run)", name)
+		}
+	}
+	dir, err := find(r.resume)
+	if err != nil {
+		return nil, err
+	}
+	if !exists(filepath.Join(dir, run.ConfigName)) {
+		return nil, usagef("resume %s: no run is there: give a run folder, or latest", dir)
+	}
+	r.preset = filepath.Join(dir, run.ConfigName)
+	config, task, err := r.settle(d)
+	if err != nil {
+		return nil, err
+	}
+	if complete(dir, config.Steps) {
+		return nil, completed{dir}
+	}
+	saving, err := r.saving()
+	if err != nil {
+		return nil, err
+	}
+	folder, err := run.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &session{
+		deps: d, config: config, task: task, threads: r.threads, folder: folder, ended: make(chan struct{}),
+		saving: saving, resumption: &lab.Resumption{Saving: saving, DropTail: r.dropTail},
+	}, nil
+}
+
+// completed says that there is nothing to resume: no failure.
+type completed struct{ dir string }
+
+func (c completed) Error() string { return fmt.Sprintf("%s has made all its steps", c.dir) }
+
+// orComplete says so and forgets the error if a run was complete already.
+func orComplete(err error, w io.Writer) error {
+	var c completed
+	if errors.As(err, &c) {
+		fmt.Fprintln(w, c.Error())
+		return nil
+	}
+	return err
+}
+
+// complete says whether the journal ends with all steps done.
+func complete(dir string, steps int) bool {
+	file, err := os.Open(filepath.Join(dir, run.JournalName))
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	// The line done is short and the last one.
+	const most = 4096
+	info, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	from := max(0, info.Size()-most)
+	text, err := io.ReadAll(io.NewSectionReader(file, from, most))
+	if err != nil {
+		return false
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	r := run.NewReader(strings.NewReader(lines[len(lines)-1]))
+	e, err := r.Next()
+	return err == nil && e.Type == lab.TypeDone && e.Step >= steps
+}
+
+// restore makes the lab of a session, new or gone on with.
+func (s *session) restore(device Device) (l *lab.Lab, err error) {
+	if s.resumption == nil {
+		if l, err = lab.New(s.config, s.task, device, s.folder); err == nil {
+			l.Saving(s.saving)
+		}
+		return l, err
+	}
+	l, s.said, err = lab.Restore(s.config, s.task, device, s.folder, *s.resumption)
+	return l, err
+}
+
+// saving is what --checkpoint-every and --disk ask for.
+func (r *runFlags) saving() (lab.Saving, error) {
+	s := lab.Saving{Every: r.every}
+	if r.every < 0 {
+		return s, usagef("--checkpoint-every is %s: want more than 0s", r.every)
+	}
+	if r.disk == "" {
+		return s, nil
+	}
+	var err error
+	if s.Disk, err = parseSize(r.disk); err != nil {
+		return s, usagef("--disk %s: want a size, for example 5GiB", r.disk)
+	}
+	return s, nil
+}
+
+var sizes = []struct {
+	unit  string
+	bytes float64
+}{
+	{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10},
+	{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1}, {"", 1},
+}
+
+// parseSize reads "5GiB", "500 MB" or a number of bytes.
+func parseSize(text string) (int64, error) {
+	for _, s := range sizes {
+		number, ok := strings.CutSuffix(strings.ToLower(strings.TrimSpace(text)), strings.ToLower(s.unit))
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if err != nil || !(n*s.bytes >= 1 && n*s.bytes < 1<<62) {
+			return 0, fmt.Errorf("%q is no size", text)
+		}
+		return int64(n * s.bytes), nil
+	}
+	return 0, fmt.Errorf("%q is no size", text)
+}
+
+// size writes a number of bytes for people.
+func size(bytes int64) string {
+	for _, s := range sizes[:4] {
+		if float64(bytes) >= s.bytes {
+			return fmt.Sprintf("%.1f %s", float64(bytes)/s.bytes, s.unit)
+		}
+	}
+	return fmt.Sprintf("%d B", bytes)
+}
