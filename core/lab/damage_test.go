@@ -1,0 +1,221 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgrlab/core/run"
+)
+
+// diskRun plays a scripted run in a folder on disk until it is stopped at step, or
+// to its end if that is 0, with a checkpoint asked for at several places and a
+// change made by hand behind the last of them.
+func diskRun(t *testing.T, c Config, dir string, step int) {
+	t.Helper()
+	folder, err := run.Create(dir, []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld()
+	l := w.lab(t, c, folder)
+	save := func() { l.Send(Checkpoint{By: "test"}) }
+	written := func() { // this world is quicker than a disk
+		if k := l.x.keeper; k.busy {
+			l.x.kept(<-k.writer.results)
+		}
+	}
+	for _, call := range []string{"step", "evaluation step", "fit to 8", "generate 3"} {
+		w.on(call, written)
+	}
+	w.on("evaluate episodes 1", save)
+	w.on("fit to 6", save)
+	w.on("generate 2", save)
+	w.on("evaluate episodes 2", func() {
+		l.Send(SetKnob{Knob: "ratio", Value: "0.75", By: "ana"})
+		l.Send(SetKnob{Knob: "guidance", Value: "4", At: &Position{40, Fit, 3}, By: "ana"})
+	})
+	if step > 0 {
+		w.on("act", func() {
+			if l.x.Step == step {
+				panic("the power fails")
+			}
+		})
+	}
+	if err := l.Run(context.Background()); (err != nil) != (step > 0) {
+		t.Fatal(err)
+	}
+}
+
+// restored is a lab that goes on in dir.
+func restored(t *testing.T, c Config, dir string) (*Lab, []string, error) {
+	t.Helper()
+	folder, err := run.Open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := newWorld()
+	l, said, err := restore(c, w.task(), folder, w.parts(), "cpu test, 2 threads", clock(), Resumption{Saving: Saving{Every: time.Hour}})
+	if err != nil {
+		folder.Close()
+	}
+	return l, said, err
+}
+
+func journalOf(t *testing.T, dir string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, run.JournalName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := run.Canonical(bytes.NewReader(text), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// The changes that were made, and planned, behind the last checkpoint are made
+// again; what was written there is kept; the screen has its history.
+func TestResumeRepeatsWhatWasDoneBehindTheCheckpoint(t *testing.T) {
+	c := newWorld().config()
+	c.Schedule = busySchedule
+	whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
+	diskRun(t, c, whole, 0)
+	diskRun(t, c, broken, 38)
+	for range 2 { // also when it is interrupted before anything new is written
+		l, _, err := restored(t, c, broken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Close()
+	}
+	l, said, err := restored(t, c, broken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if starts, _ := bodies[Start](l); len(starts) != 1 {
+		t.Errorf("the history has %d starts", len(starts))
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := journalOf(t, broken), journalOf(t, whole); got != want {
+		t.Errorf("said %q; the journal is\n%s\nwant\n%s", said, got, want)
+	}
+	if tails, _ := filepath.Glob(filepath.Join(broken, "events.tail-*.jsonl")); len(tails) == 0 {
+		t.Error("what lay behind the checkpoint is not kept")
+	}
+}
+
+// Bits flip and files end too early, at 200 places (fewer without PGRLAB_SOAK) of everything that a run has on
+// disk: it is refused in one line, or goes on to the journal that it would have had.
+func TestDamageIsSaidOrMended(t *testing.T) {
+	c := newWorld().config()
+	c.Schedule = busySchedule
+	whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
+	diskRun(t, c, whole, 0)
+	diskRun(t, c, broken, 38)
+	want := journalOf(t, whole)
+	var files []string
+	filepath.WalkDir(broken, func(path string, d fs.DirEntry, _ error) error {
+		name, _ := filepath.Rel(broken, path)
+		if !d.IsDir() && name != "lock" && name != run.ConfigName {
+			files = append(files, name)
+		}
+		return nil
+	})
+	r := rand.New(rand.NewPCG(1, 2))
+	refused, older, undisturbed := 0, 0, 0
+	places := 40
+	if os.Getenv("PGRLAB_SOAK") != "" {
+		places = 200
+	}
+	for i := range places {
+		dir := filepath.Join(t.TempDir(), "damaged")
+		if err := os.CopyFS(dir, os.DirFS(broken)); err != nil {
+			t.Fatal(err)
+		}
+		name := files[i%len(files)]
+		path := filepath.Join(dir, name)
+		text, err := os.ReadFile(path)
+		if err != nil || len(text) == 0 {
+			continue
+		}
+		place := r.IntN(len(text))
+		how := "flipped"
+		if i/len(files)%2 == 0 {
+			text[place] ^= 1 << r.IntN(8)
+		} else {
+			text, how = text[:place], "cut"
+		}
+		os.WriteFile(path, text, 0o644)
+		l, said, err := restored(t, c, dir)
+		if err != nil {
+			refused++
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s %s at %d: %v", name, how, place, err)
+			}
+			continue
+		}
+		if len(said) > 1 {
+			older++
+		} else {
+			undisturbed++
+		}
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatalf("%s %s at %d: %v", name, how, place, err)
+		}
+		// What was cut off the end of a journal cannot be told from what was never
+		// written.
+		lost := strings.Contains(strings.Join(said, "\n"), "a change may be missing")
+		if got := journalOf(t, dir); got != want && !lost && !(how == "cut" && name == run.JournalName) {
+			t.Errorf("%s %s at %d: said %q; the journal is\n%s\nwant\n%s", name, how, place, said, got, want)
+		}
+	}
+	t.Logf("%d files: %d refused, %d went on with something said, %d as if nothing had been", len(files), refused, older, undisturbed)
+	if older == 0 || undisturbed == 0 {
+		t.Error("the damage is not where it should be")
+	}
+}
+
+func TestAForeignAndANewerCheckpoint(t *testing.T) {
+	c := newWorld().config()
+	dir := filepath.Join(t.TempDir(), "run")
+	diskRun(t, c, dir, 38)
+	found, err := run.Checkpoints(dir)
+	if err != nil || len(found) < 2 {
+		t.Fatal(len(found), err)
+	}
+	text, err := os.ReadFile(found[0].Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign, err := run.ReadCheckpoint(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign.Config = "another"
+	var b bytes.Buffer
+	if _, err := foreign.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	os.WriteFile(found[0].Path, b.Bytes(), 0o644)
+	l, said, err := restored(t, c, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if len(said) == 0 || !strings.Contains(said[0], "it belongs to another run") {
+		t.Errorf("said %q", said)
+	}
+	if _, err := os.Stat(found[0].Path); err != nil {
+		t.Error("the foreign checkpoint is gone: ", err)
+	}
+}

@@ -1,0 +1,217 @@
+package run
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func sample(step int, position string) *Checkpoint {
+	r := Float(step)
+	c := &Checkpoint{Header: Header{Program: "test", Step: step, Position: position, Return: &r, Journal: EmptyMark()}}
+	c.Sections = []Section{{"loop", []byte("the loop")}, {"0/agent", bytes.Repeat([]byte("weights "), 1000)}, {"empty", nil}}
+	return c
+}
+
+func encoded(t testing.TB, c *Checkpoint) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if n, err := c.WriteTo(&b); err != nil || n < 100 {
+		t.Fatal(n, err)
+	}
+	return b.Bytes()
+}
+
+func TestACheckpointReadsBack(t *testing.T) {
+	text := encoded(t, sample(20, "20/fit:3"))
+	h, err := ReadHeader(bytes.NewReader(text))
+	if err != nil || h.Position != "20/fit:3" || len(h.Sections) != 3 {
+		t.Fatalf("%+v, %v", h, err)
+	}
+	c, err := ReadCheckpoint(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range sample(20, "20/fit:3").Sections {
+		if got, ok := c.Section(want.Name); !ok || !bytes.Equal(got, want.Content) {
+			t.Errorf("%s: %d bytes, want %d", want.Name, len(got), len(want.Content))
+		}
+	}
+	if len(text) > 2000 {
+		t.Errorf("%d bytes: nothing was compressed", len(text))
+	}
+}
+
+// Every bit matters, and every byte must be there.
+func TestADamagedCheckpointIsRefused(t *testing.T) {
+	good := encoded(t, sample(20, "20"))
+	whole, err := ReadCheckpoint(bytes.NewReader(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range good {
+		bad := slices.Clone(good)
+		bad[i] ^= 1 << (i % 8)
+		if c, err := ReadCheckpoint(bytes.NewReader(bad)); err == nil && !slices.EqualFunc(c.Sections, whole.Sections, func(a, b Section) bool { return bytes.Equal(a.Content, b.Content) }) {
+			t.Errorf("bit %d flipped: other content", i)
+		}
+		if _, err := ReadCheckpoint(bytes.NewReader(good[:i])); err == nil {
+			t.Errorf("%d of %d bytes are a checkpoint", i, len(good))
+		}
+	}
+	if _, err := ReadCheckpoint(bytes.NewReader(append(slices.Clone(good), 1))); err == nil {
+		t.Error("a byte behind the end is no damage")
+	}
+	newer := slices.Clone(good)
+	binary.LittleEndian.PutUint32(newer[len(checkpointMagic):], FormatVersion+1)
+	size := int(binary.LittleEndian.Uint32(newer[len(checkpointMagic)+4:]))
+	sum := sha256.Sum256(newer[:preamble+size])
+	copy(newer[preamble+size:], sum[:])
+	if _, err := ReadHeader(bytes.NewReader(newer)); !errors.Is(err, ErrNewer) {
+		t.Errorf("a newer one: %v", err)
+	}
+}
+
+func FuzzReadCheckpoint(f *testing.F) {
+	good := encoded(f, sample(20, "20/fit:3"))
+	f.Add(good)
+	f.Add(good[:40])
+	f.Add([]byte(checkpointMagic))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, err := ReadCheckpoint(bytes.NewReader(text))
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than a line: %q", err)
+			}
+			return
+		}
+		again, err := ReadCheckpoint(bytes.NewReader(encoded(t, c)))
+		if err != nil || again.Position != c.Position {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+func TestNamesSortAsPositionsDo(t *testing.T) {
+	var names []string
+	for _, p := range []string{"9", "20/score:0", "20/fit:2", "20/fit:10", "20/generate:1", "20/evaluate:25", "20", "21/score:4096"} {
+		var step int
+		fmt.Sscan(p, &step)
+		names = append(names, CheckpointName(step, p))
+	}
+	if !slices.IsSorted(names) {
+		t.Errorf("%q", names)
+	}
+}
+
+// Of many checkpoints the last three, the best and the marked one stay, and the
+// data that these refer to.
+func TestPrune(t *testing.T) {
+	f, err := Create(filepath.Join(t.TempDir(), "run"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var latest string
+	for step := 1; step <= 8; step++ {
+		c := sample(step, fmt.Sprint(step))
+		if step == 3 {
+			*c.Return = 100
+		}
+		p, err := f.WriteData("synthetic", func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "rows of step %d", (step+1)/2)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Data = []Data{{"0/synthetic", []Piece{p}}}
+		if latest, _, err = f.WriteCheckpoint(c); err != nil {
+			t.Fatal(err)
+		}
+		if step == 2 {
+			if err := Keep(latest, "a fork"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := f.Prune(latest, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	steps := func() (s []int) {
+		all, err := Checkpoints(f.Dir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range all {
+			s = append(s, c.Step)
+			for _, d := range c.Data {
+				if err := d.Verify(f.Dir()); err != nil {
+					t.Errorf("step %d: %v", c.Step, err)
+				}
+			}
+		}
+		return s
+	}
+	if got := fmt.Sprint(steps()); got != "[8 7 6 3 2]" {
+		t.Errorf("checkpoints of steps %s", got)
+	}
+	if files, _ := filepath.Glob(f.Path(DataName + "/*")); len(files) != 4 { // of steps 1-2, 3-4, 5-6, 7-8
+		t.Errorf("data %q", files)
+	}
+	if err := f.Prune(latest, 1); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(steps()); got != "[8 2]" {
+		t.Errorf("with no room, checkpoints of steps %s", got)
+	}
+}
+
+// Where the file system refuses locks there is one writer all the same.
+func TestALease(t *testing.T) {
+	dir := t.TempDir()
+	me := self()
+	first, err := takeLease(dir, me)
+	if err != nil || first.took != "" {
+		t.Fatal(first, err)
+	}
+	other := me
+	other.Host, other.PID = "elsewhere", 7
+	if _, err := takeLease(dir, other); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("in use by pgrlab %d on %s", me.PID, me.Host)) {
+		t.Errorf("%v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second, err := takeLease(dir, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.Close()
+	now := time.Now()
+	for want, h := range map[string]holder{
+		"":                         {Host: me.Host, PID: os.Getpid(), Boot: me.Boot, Beat: now.Add(-5 * time.Second)},
+		"started anew":             {Host: me.Host, PID: os.Getpid(), Boot: "before", Beat: now},
+		"gone":                     {Host: me.Host, PID: 1 << 22, Boot: me.Boot, Beat: now},
+		"no sign of life for 2m0s": {Host: "elsewhere", PID: 1, Beat: now.Add(-2 * time.Minute)},
+	} {
+		if why := h.stale(me, now); (why == "") != (want == "") || !strings.Contains(why, want) {
+			t.Errorf("%+v: %q, want %q", h, why, want)
+		}
+	}
+	os.WriteFile(filepath.Join(dir, leaseName), []byte(`{"host":"elsewhere","pid":9,"beat":"2020-01-01T00:00:00Z"}`), 0o644)
+	third, err := takeLease(dir, me)
+	if err != nil || !strings.HasPrefix(third.took, "took over the lease of pgrlab 9 on elsewhere: ") {
+		t.Fatal(third, err)
+	}
+	third.Close()
+}
