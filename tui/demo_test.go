@@ -33,6 +33,7 @@ func TestLook(t *testing.T) {
 	if wish == "ascii" {
 		o.Characters = ASCII
 	}
+	o.Home = os.Getenv("PGRLAB_LOOK_HOME")
 	outcome, err := Run(ctx, o)
 	if path := os.Getenv("PGRLAB_LOOK_LOG"); path != "" {
 		text := fmt.Sprintf("%v, error %v, step %d\n", outcome, err, f.Snapshot().Step)

@@ -94,6 +94,7 @@ func (f *fakeLab) evaluate() {
 	x := float64(f.step)
 	mean := 850*f.policy + 25*math.Sin(x/1700) + 18*math.Sin(x/410)
 	f.emit(lab.TypeEvaluated, lab.Evaluated{ReturnMean: run.Float(mean), ReturnStd: run.Float(22 + 8*math.Cos(x/900)), Episodes: 10})
+	f.emit(lab.TypeQBias, lab.QBias{Bias: run.Float(4 * math.Sin(x/4000))})
 	sokar := 0.02 + 0.16*math.Exp(-math.Pow((x-30_000)/18_000, 2)) + 0.008*math.Sin(x/1300)
 	f.emit(lab.TypeDormant, lab.Dormant{Ratio: run.Float(sokar), RatioDrM: run.Float(0.7*sokar + 0.01), Tau: 0.025})
 	l := func(v float64) *run.Float { r := run.Float(v); return &r }
@@ -110,6 +111,10 @@ func (f *fakeLab) refit() {
 	loss := run.Float(0.3 / math.Sqrt(float64(f.refits)))
 	f.emit(lab.TypeRefit, lab.Refit{Loss: &loss, Steps: int(f.values["generator_steps"].Number), Generated: int(f.values["samples"].Number),
 		Obs: lab.RefitObs{Seconds: 41}})
+	obeyed := run.Float(0.83)
+	f.emit(lab.TypeGenerated, lab.Generated{Rows: 512, OutsideStates: 0.021, OutsideActions: 0, OutsideRewards: 0.004, Nearest: 0.18, NearestReal: 0.11,
+		Asked: &lab.Quantiles{Median: 0.6, Q90: 0.84}, Achieved: &lab.Quantiles{Median: 0.55, Q90: 0.81}, Obeyed: &obeyed,
+		Dynamics: &lab.Dynamics{Rows: 512, Relative: run.Float(0.09 / math.Sqrt(float64(f.refits)))}})
 	f.inForce(lab.ClassGeneration)
 	f.inForce(lab.ClassRefit)
 }

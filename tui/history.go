@@ -15,6 +15,7 @@ type history struct {
 	refits      []refit
 	changes     []*change
 	notes       []note
+	generated   *lab.Generated // the newest D_syn; nil before it
 	lines       []eventLine
 	curves      map[curveKey]*curve
 	clock       clock

@@ -206,7 +206,11 @@ func (m *Model) scoresBody(w, h int) []string {
 		return m.scoresSoFar(w)
 	}
 	n := len(all)
-	d := histogramView{rows: max(1, min(4, (h-2)/n)), columns: 1, label: 5}
+	spare := 2 // for the axis and a line below it
+	if m.askedText(w) != "" {
+		spare++
+	}
+	d := histogramView{rows: max(1, min(4, (h-spare)/n)), columns: 1, label: 5}
 	if w < d.label+lab.Bins+5 {
 		d.label = 1
 	}
@@ -228,6 +232,9 @@ func (m *Model) scoresBody(w, h int) []string {
 	}
 	if text := m.previewText(); text != "" && len(out) < h {
 		return append(out, t.staged.on(t.fit(m.spelled(text), w)))
+	}
+	if text := m.askedText(w); text != "" && len(out) < h {
+		out = append(out, text)
 	}
 	if c := m.history.curve(curveF50, 0); len(out) < h && c != nil && len(c.samples) > 1 {
 		var medians []float64

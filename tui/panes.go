@@ -69,10 +69,49 @@ func (m *Model) generatorBody(w, h int) []string {
 		}
 		out = append(out, label("took")+text)
 	}
-	if e, ok := m.history.curve(curveDynamics, 0).last(); ok {
-		out = append(out, label("dynamics")+number(e.y)+t.dim.on(" error of s' against the physics"))
+	return append(out, m.generatedLines(w, label)...)
+}
+
+// generatedLines describe the newest D_syn by what was measured of it.
+func (m *Model) generatedLines(w int, label func(string) string) []string {
+	t, g := m.theme, m.history.generated
+	if g == nil {
+		return nil
 	}
-	return out
+	var out []string
+	if d := g.Dynamics; d != nil {
+		line := label("dynamics") + number(float64(d.Relative)) + t.dim.on(" error of s'")
+		if c := m.history.curve(curveDynamics, 0); c != nil && len(c.samples) > 1 {
+			var past []float64
+			for _, s := range c.samples {
+				past = append(past, s.y)
+			}
+			if room := w - width(line) - 2; room > 4 {
+				line += "  " + t.synthetic.on(t.sparkline(past, min(room, 24)))
+			}
+		}
+		out = append(out, line)
+	}
+	out = append(out, label("outside")+percent(float64(g.OutsideStates))+t.dim.on(" of s, s'  ")+
+		percent(float64(g.OutsideActions))+t.dim.on(" of a  ")+percent(float64(g.OutsideRewards))+t.dim.on(" of r"))
+	return append(out, label("nearest")+number(float64(g.Nearest))+t.dim.on(" to a real row; real rows ")+number(float64(g.NearestReal)))
+}
+
+// askedText compares the F that prompts asked for with that of what came out.
+func (m *Model) askedText(w int) string {
+	t, g := m.theme, m.history.generated
+	if g == nil || g.Asked == nil || g.Achieved == nil {
+		return ""
+	}
+	pair := func(q *lab.Quantiles) string {
+		return number(float64(q.Median)) + t.dim.on("..") + number(float64(q.Q90))
+	}
+	text := t.dim.on("asked ") + pair(g.Asked) + t.dim.on("  achieved ") + t.synthetic.on(pair(g.Achieved))
+	texts := []string{text}
+	if g.Obeyed != nil {
+		texts = append(texts, text+t.dim.on("  rank corr. ")+fmt.Sprintf("%.2f", float64(*g.Obeyed)))
+	}
+	return longest(texts, w)
 }
 
 // generates says whether the run's method makes synthetic data.

@@ -534,10 +534,10 @@ func TestCurveKeepsSpikes(t *testing.T) {
 // Every quantity of the charts has its definition in the help.
 func TestQuantitiesAreDefined(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
-	text := strings.ToLower(strings.Join(s.helpLines(100), " "))
+	text := strings.ReplaceAll(strings.ToLower(strings.Join(s.helpLines(1000), " ")), "−", "-")
 	for _, q := range quantities {
 		for _, l := range q.lines {
-			if name := strings.ToLower(l.label); !strings.Contains(text, name) && q.id != "bias" && q.id != "dynamics" {
+			if name := strings.ToLower(l.label); !strings.Contains(text, name) {
 				t.Errorf("%s of %s has no definition", l.label, q.id)
 			}
 		}

@@ -29,10 +29,10 @@ var quantities = []quantity{
 	{id: "dormant", title: "DORMANT RATIO", about: "policy", lines: []line{{curveSokar, "Sokar"}, {curveDrM, "DrM"}}, include: []float64{0, 0.05}, empty: "measured at each evaluation"},
 	{id: "losses", title: "LOSSES", lines: []line{{curveCritic, "critic"}, {curveCuriosity, "ICM"}, {curveGenerator, "generator"}}, empty: "measured at each evaluation"},
 	{id: "q", title: "Q", about: "mean over the batch", lines: []line{{curveQMean, "Q mean"}, {curveActor, "actor"}}, empty: "measured at each evaluation"},
-	{id: "bias", title: "Q BIAS", lines: []line{{curveQBias, "Q - return"}}, include: []float64{0}, empty: "this run does not measure it"},
+	{id: "bias", title: "Q BIAS", lines: []line{{curveQBias, "Q - return"}}, include: []float64{0}, empty: "measured at each evaluation"},
 	{id: "alpha", title: "ALPHA", about: "entropy temperature", lines: []line{{curveAlpha, "α"}}, include: []float64{0}, empty: "measured at each evaluation"},
 	{id: "f", title: "F QUANTILES", about: "real rows", lines: []line{{curveF50, "median"}, {curveF90, "p90"}, {curveF10, "p10"}}, empty: "scored with the first refit"},
-	{id: "dynamics", title: "DYNAMICS ERROR", about: "of D_syn", lines: []line{{curveDynamics, "error"}}, include: []float64{0}, empty: "this run does not measure it"},
+	{id: "dynamics", title: "DYNAMICS ERROR", about: "of D_syn", lines: []line{{curveDynamics, "error"}}, include: []float64{0}, empty: "measured at each generation, where the task can be set to a state"},
 	{id: "speed", title: "STEPS/S", lines: []line{{curveSpeed, "steps/s"}}, include: []float64{0}, empty: "no env step yet"},
 }
 

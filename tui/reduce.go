@@ -48,6 +48,11 @@ func (h *history) take(e lab.Event) {
 	case lab.Perf:
 		measure(curveSpeed, float64(b.StepsPerSec))
 		return
+	case lab.Generated:
+		line.kind, line.text = "D_syn", h.takeGenerated(e.Step, wall, b)
+	case lab.QBias:
+		measure(curveQBias, float64(b.Bias))
+		return
 	case lab.Noted:
 		h.notes = append(h.notes, note{e.Step, wall, b.Text})
 		h.touch(chartPanes...)
@@ -111,6 +116,21 @@ func (h *history) takeRefit(step int, wall float64, b lab.Refit) string {
 		return fmt.Sprintf("%s rows generated%s", count(b.Generated), cost)
 	}
 	return fmt.Sprintf("%s generator steps, loss %s; %s rows generated%s", count(b.Steps), number(optional(b.Loss)), count(b.Generated), cost)
+}
+
+// takeGenerated keeps the description of a new D_syn.
+func (h *history) takeGenerated(step int, wall float64, b lab.Generated) string {
+	h.generated = &b
+	h.touch(paneScores, paneGenerator)
+	text := fmt.Sprintf("%s rows looked at: %s of states outside the real range", count(b.Rows), percent(float64(b.OutsideStates)))
+	if b.Dynamics != nil {
+		h.measure(curveDynamics, 0, step, wall, float64(b.Dynamics.Relative))
+		text += ", dynamics error " + number(float64(b.Dynamics.Relative))
+	}
+	if b.Obeyed != nil {
+		text += fmt.Sprintf(", asked and achieved F correlate %.2f", float64(*b.Obeyed))
+	}
+	return text
 }
 
 // takeKnob confirms a change: one that this screen asked for, or another's.

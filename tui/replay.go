@@ -84,6 +84,10 @@ func decodeBody(e run.Entry) (any, error) {
 		return into[lab.Failed](e)
 	case lab.TypeDone:
 		return into[lab.Done](e)
+	case lab.TypeGenerated:
+		return into[lab.Generated](e)
+	case lab.TypeQBias:
+		return into[lab.QBias](e)
 	case lab.TypePerf:
 		return into[lab.Perf](e)
 	case lab.TypePause:

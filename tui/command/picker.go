@@ -160,13 +160,22 @@ func replayOptions(dir string, speed float64) (tui.Options, error) {
 	}, nil
 }
 
-// references are the published results for a run's task and method.
+// references are the published results for a run's task and method: the paper's
+// first, then what others measured with the authors' code.
 func references(c lab.Config) []tui.Reference {
-	r, ok := presets.Reference(c.Task, c.Method)
-	if !ok {
-		return nil
+	var all []tui.Reference
+	add := func(source string, r presets.Result) {
+		all = append(all, tui.Reference{Source: source, Mean: r.Mean, Std: r.Std, Step: r.Steps, OtherScale: c.Scale != "paper" && c.Scale != "release"})
 	}
-	return []tui.Reference{{Source: "paper", Mean: r.Mean, Std: r.Std, Step: r.Steps, OtherScale: c.Scale != "paper" && c.Scale != "release"}}
+	if r, ok := presets.Reference(c.Task, c.Method); ok {
+		add("paper", r)
+	}
+	for _, r := range presets.Independent(c.Task) {
+		if r.Method == c.Method && r.Observation == "state" {
+			add("independent", r)
+		}
+	}
+	return all
 }
 
 // settingsHome is the user's folder of settings; wrong settings are the user's to
