@@ -7,6 +7,7 @@
 #   make test    vet and all tests, without cgo
 #   make race    the concurrent parts under the race detector (needs gcc)
 #   make soak    long forms of the tests and fuzzing; FUZZTIME=5m
+#   make arm64   build and vet for 64-bit ARM; its kernels' tests under qemu-user
 #   make lint    gofmt and staticcheck
 #   make clean   remove everything that was built or fetched
 
@@ -26,7 +27,7 @@ RACE     := ./core/lab/... ./tui/... ./core/run/... ./core/device/...
 # fail MESSAGE: one line on stderr, then stop.
 fail = { echo "$(1)" >&2; exit 1; }
 
-.PHONY: build run test race soak lint clean physics
+.PHONY: build run test race soak arm64 lint clean physics
 
 build: physics
 	@command -v $(GO) >/dev/null || $(call fail,build: go not found: install Go 1.26 or newer)
@@ -52,6 +53,15 @@ soak: physics
 	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
 	  done; \
 	done
+
+arm64: export GOARCH := arm64
+arm64:
+	$(GO) build ./core/... ./tui/...
+	$(GO) vet ./core/...
+	@if command -v qemu-aarch64 >/dev/null; then \
+	  $(GO) test -exec qemu-aarch64 -short ./core/device/cpu/kernel ./core/op ./core/nn; \
+	  $(GO) test -exec qemu-aarch64 -run Operations ./core/plan; \
+	else echo "qemu-aarch64 not found (apt install qemu-user): built, not tested"; fi
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
