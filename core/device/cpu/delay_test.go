@@ -1,0 +1,90 @@
+package cpu
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgrlab/core/device"
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/rng"
+)
+
+// delayed is a device whose lanes dawdle at random before every stage.
+type delayed struct{ *Device }
+
+func (d delayed) Compile(p *device.Program) (device.Executable, error) {
+	e, err := d.Device.Compile(p)
+	if err != nil {
+		return nil, err
+	}
+	for _, segment := range e.(*executable).job.segments {
+		for i := range segment {
+			run := segment[i].run
+			segment[i].run = func(lane int) {
+				for range rand.IntN(40) {
+					pause(64)
+				}
+				run(lane)
+			}
+		}
+	}
+	return e, nil
+}
+
+// Two hundred updates by one worker, and by two that are delayed at random, end in
+// the same weights, bit for bit: by rows, by members, by parts of large weights.
+func TestDelaysDoNotChangeBits(t *testing.T) {
+	seed := rng.New(1, "delays")
+	weights := func(threads int, wrap func(*Device) device.Device) (all [][]float32) {
+		dev, err := New(Options{Threads: threads})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer dev.Close()
+		nets := []nn.MLP{
+			nn.NewMLP("rows", []int{20, 64, 64, 3}, nn.XavierUniform, nn.ReLU, seed),
+			nn.NewEnsembleMLP("members", 4, []int{20, 48, 48, 1}, nn.XavierUniform, nn.ReLU, seed),
+			nn.NewMLP("parts", []int{20, 400, 400, 3}, nn.XavierUniform, nn.Mish, seed),
+		}
+		for _, net := range nets {
+			x, rate := op.NewTensor("x", 32, 20), op.NewTensor("rate", 1)
+			seed.FillNormal(x.Data, 0, 0)
+			rate.Data[0] = 1e-3
+			var s plan.Spec
+			g, err := op.Build("delayed", func(g *op.Graph) {
+				out := net.Apply(g, g.Bind(x))
+				width := out.Shape()[out.Dims()-1]
+				s.Loss = g.SquaredError(out, g.Input("y", 32, width), 32)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := plan.DefaultAdam
+			c.ClipNorm = 1
+			s.Optimiser = plan.NewAdam(net.Params(), c, rate)
+			p, err := plan.Compile(g, s, wrap(dev))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range uint64(200) {
+				if err := p.Run(i); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, w := range net.Params() {
+				all = append(all, slices.Clone(w.Data))
+			}
+		}
+		return all
+	}
+	one := weights(1, func(d *Device) device.Device { return d })
+	two := weights(2, func(d *Device) device.Device { return delayed{d} })
+	for i := range one {
+		if !slices.Equal(one[i], two[i]) {
+			t.Errorf("parameter %d differs between one worker and two delayed ones", i)
+		}
+	}
+}
