@@ -37,11 +37,7 @@ func newCompiler(p *device.Program, k *kernel.Family) *compiler {
 		partial: map[device.Ref][Lanes][]float32{}, copies: map[device.Ref][Lanes][]float32{}, upright: map[device.Ref]bool{}, owned: map[device.Ref]bool{},
 	}
 	for _, b := range p.Buffers {
-		mem := b.Host
-		if mem == nil {
-			mem = aligned(b.Len())
-		}
-		c.data = append(c.data, mem)
+		c.data = append(c.data, b.Host) // the others when they are made
 	}
 	return c
 }
@@ -56,11 +52,12 @@ func aligned(n int) []float32 {
 }
 
 func (c *compiler) compile() error {
-	for i, b := range c.p.Buffers {
-		if len(c.data[i]) != b.Len() {
-			return fmt.Errorf("buffer %s holds %d numbers, its shape wants %d", b.Name, len(c.data[i]), b.Len())
+	for _, b := range c.p.Buffers {
+		if b.Host != nil && len(b.Host) != b.Len() {
+			return fmt.Errorf("buffer %s holds %d numbers, its shape wants %d", b.Name, len(b.Host), b.Len())
 		}
 	}
+	mem := newMemory(c)
 	for i, in := range c.p.Instrs {
 		c.schedule.instr = i
 		if in.Code <= device.Nop || in.Code >= device.Codes || lowerings[in.Code] == nil {
@@ -69,7 +66,9 @@ func (c *compiler) compile() error {
 		for _, r := range in.In {
 			c.combine(r)
 		}
+		mem.make(in.Out)
 		lowerings[in.Code](c, in)
+		mem.done(i, in)
 	}
 	for _, r := range append(append([]device.Ref(nil), c.p.Keep...), c.p.Finite...) {
 		c.combine(r)

@@ -56,17 +56,19 @@ type scheduler struct {
 	late []stage
 	// instr is the instruction whose stages are being added.
 	instr int
+	// memory says which buffer's memory a buffer has, where it is another's.
+	memory map[int]int
 }
 
 func newScheduler() *scheduler {
-	return &scheduler{segments: [][]stage{nil}, since: map[int][]access{}, instr: -1}
+	return &scheduler{segments: [][]stage{nil}, since: map[int][]access{}, memory: map[int]int{}, instr: -1}
 }
 
 // add appends a stage, after a barrier where it needs one.
 func (s *scheduler) add(st stage) {
 	st.instr = s.instr
 	for _, waiting := range s.late {
-		if touches(st, waiting) {
+		if s.touches(st, waiting) {
 			s.flush()
 			break
 		}
@@ -111,7 +113,8 @@ func (s *scheduler) place(st stage) {
 	last := len(s.segments) - 1
 	s.segments[last] = append(s.segments[last], st)
 	for _, a := range st.uses {
-		s.since[a.buf] = append(s.since[a.buf], a)
+		at := s.at(a.buf)
+		s.since[at] = append(s.since[at], a)
 	}
 }
 
@@ -119,7 +122,7 @@ func (s *scheduler) place(st stage) {
 // the last barrier, one of them writing.
 func (s *scheduler) conflicts(st stage) bool {
 	for _, a := range st.uses {
-		for _, b := range s.since[a.buf] {
+		for _, b := range s.since[s.at(a.buf)] {
 			if (a.write || b.write) && !(a.split == b.split && a.split.private()) {
 				return true
 			}
@@ -128,11 +131,19 @@ func (s *scheduler) conflicts(st stage) bool {
 	return false
 }
 
+// at is the buffer whose memory a buffer has.
+func (s *scheduler) at(buf int) int {
+	if owner, shared := s.memory[buf]; shared {
+		return owner
+	}
+	return buf
+}
+
 // touches reports whether two stages share a buffer that one of them writes.
-func touches(a, b stage) bool {
+func (s *scheduler) touches(a, b stage) bool {
 	for _, x := range a.uses {
 		for _, y := range b.uses {
-			if x.buf == y.buf && (x.write || y.write) {
+			if s.at(x.buf) == s.at(y.buf) && (x.write || y.write) {
 				return true
 			}
 		}

@@ -1,0 +1,42 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"pgrlab/core/device"
+)
+
+// Profile runs the program a number of times, at occasions from occasion on, and
+// returns what it does in the order of execution, with the shortest time of every
+// part and the rate of its arithmetic. These are runs like any other: an
+// optimiser steps.
+func (p *Program) Profile(occasion uint64, runs int) (string, error) {
+	profiler, ok := p.exec.(device.Profiler)
+	if !ok {
+		return "", fmt.Errorf("profile %s: its device cannot say where time goes", p.Name)
+	}
+	timings, err := profiler.Profile(occasion, runs)
+	if err != nil {
+		if where, ok := err.(*device.NotFinite); ok {
+			return "", p.notFinite(where)
+		}
+		return "", fmt.Errorf("profile %s: %w", p.Name, err)
+	}
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 8, 2, ' ', tabwriter.AlignRight)
+	total := 0.0
+	for _, t := range timings {
+		us, what, rate := t.Took.Seconds()*1e6, "", ""
+		total += us
+		if t.Instr >= 0 {
+			in := p.code.Instrs[t.Instr]
+			what = p.describe(in.Out)
+			rate = fmt.Sprintf("%.1f GFLOP/s", float64(p.code.FLOPs(in))/us/1e3)
+		}
+		fmt.Fprintf(w, "%d\t%.1f µs\t%s\t\t%s %s\n", t.Instr, us, rate, t.Name, what)
+	}
+	w.Flush()
+	return fmt.Sprintf("%s: %.1f µs on one core\n%s", p.Name, total, text.String()), nil
+}
