@@ -14,10 +14,16 @@ import (
 	"pgrlab/core/run"
 )
 
+// hands are changes that somebody makes while a run goes on.
+var hands = []Command{
+	SetKnob{Knob: "ratio", Value: "0.75", By: "ana"},
+	SetKnob{Knob: "guidance", Value: "4", At: &Position{40, Fit, 3}, By: "ana"},
+}
+
 // diskRun plays a scripted run in a folder on disk until it is stopped at step, or
-// to its end if that is 0, with a checkpoint asked for at several places and a
-// change made by hand behind the last of them.
-func diskRun(t *testing.T, c Config, dir string, step int) {
+// to its end if that is 0, with a checkpoint asked for at several places and
+// changes made by hand behind the last of them.
+func diskRun(t *testing.T, c Config, dir string, step int, byHand ...Command) {
 	t.Helper()
 	folder, err := run.Create(dir, []byte("seed = 7\n"))
 	if err != nil {
@@ -38,8 +44,9 @@ func diskRun(t *testing.T, c Config, dir string, step int) {
 	w.on("fit to 6", save)
 	w.on("generate 2", save)
 	w.on("evaluate episodes 2", func() {
-		l.Send(SetKnob{Knob: "ratio", Value: "0.75", By: "ana"})
-		l.Send(SetKnob{Knob: "guidance", Value: "4", At: &Position{40, Fit, 3}, By: "ana"})
+		for _, c := range byHand {
+			l.Send(c)
+		}
 	})
 	if step > 0 {
 		w.on("act", func() {
@@ -87,8 +94,8 @@ func TestResumeRepeatsWhatWasDoneBehindTheCheckpoint(t *testing.T) {
 	c := newWorld().config()
 	c.Schedule = busySchedule
 	whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
-	diskRun(t, c, whole, 0)
-	diskRun(t, c, broken, 38)
+	diskRun(t, c, whole, 0, hands...)
+	diskRun(t, c, broken, 38, hands...)
 	for range 2 { // also when it is interrupted before anything new is written
 		l, _, err := restored(t, c, broken)
 		if err != nil {
@@ -120,8 +127,8 @@ func TestDamageIsSaidOrMended(t *testing.T) {
 	c := newWorld().config()
 	c.Schedule = busySchedule
 	whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
-	diskRun(t, c, whole, 0)
-	diskRun(t, c, broken, 38)
+	diskRun(t, c, whole, 0, hands...)
+	diskRun(t, c, broken, 38, hands...)
 	want := journalOf(t, whole)
 	var files []string
 	filepath.WalkDir(broken, func(path string, d fs.DirEntry, _ error) error {

@@ -13,6 +13,7 @@ var decoders = map[string]func(run.Entry) (any, error){
 	TypeRefit: decode[Refit], TypeKnob: decode[KnobChanged], TypeInForce: decode[InForce], TypeScores: decode[Scores],
 	TypeLosses: decode[Losses], TypeNote: decode[Noted], TypeDiverged: decode[Diverged], TypeFailed: decode[Failed],
 	TypeDone: decode[Done], TypePerf: decode[Perf], TypePause: decode[Paused], TypeResume: decode[Resumed],
+	TypeGenerated: decode[Generated], TypeQBias: decode[QBias],
 	TypeDetached: decode[View], TypeAttached: decode[View], TypeCheckpoint: decode[Checkpointed], TypePlanned: decode[Planned],
 }
 

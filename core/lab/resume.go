@@ -69,15 +69,19 @@ func (r *resuming) say(format string, args ...any) {
 
 // newest loads the latest checkpoint that can be used.
 func (r *resuming) newest(found []run.Found) (*Lab, error) {
+	var latest error
 	for _, f := range found {
 		l, err := r.load(f)
 		if err == nil {
 			return l, nil
 		}
 		r.say("checkpoint %s cannot be used: %s", filepath.Base(f.Path), err)
+		if latest == nil {
+			latest = err
+		}
 	}
-	if len(found) > 0 {
-		return nil, errors.New("none of its checkpoints can be used; nothing was changed")
+	if latest != nil {
+		return nil, fmt.Errorf("none of its checkpoints can be used, nothing was changed: the latest: %w", latest)
 	}
 	r.from.Journal = run.EmptyMark()
 	return r.begin()

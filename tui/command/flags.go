@@ -15,6 +15,7 @@ type runFlags struct {
 	threads                     int
 	set, at                     []string
 	out                         string
+	schedule                    string
 	resume                      string
 	dropTail                    bool
 	every                       time.Duration
@@ -32,7 +33,8 @@ func (r *runFlags) bind(c *cobra.Command) {
 	f.StringVar(&r.scale, "scale", "", "how much of everything: scale `S` (pgrlab list scales)")
 	f.StringArrayVar(&r.set, "set", nil, "start with a knob turned: `KNOB=VALUE`, repeatable (pgrlab list knobs)")
 	f.StringArrayVar(&r.at, "at", nil, "turn a knob later: `STEP:KNOB=VALUE`, repeatable; KNOB=VALUE! redoes at once what depends on it")
-	setGroup(f, groups[0], "preset", "task", "method", "scale", "set", "at")
+	f.StringVar(&r.schedule, "schedule", "", "turn the knobs as in another run: `DIR|EVENTS.JSONL`")
+	setGroup(f, groups[0], "preset", "task", "method", "scale", "set", "at", "schedule")
 	f.Uint64Var(&r.seed, "seed", 0, "seed `N`: the same seed gives the same run")
 	f.IntVar(&r.steps, "steps", 0, "environment steps `N` (default: the scale's)")
 	f.StringVar(&r.device, "device", "auto", "compute on `cpu|auto`")

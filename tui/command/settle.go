@@ -81,6 +81,15 @@ func (r *runFlags) turn(c *lab.Config) error {
 			return fmt.Errorf("--set %s: %w", text, err)
 		}
 	}
+	if r.schedule != "" {
+		again, err := lab.ReadSchedule(r.schedule)
+		if err != nil {
+			return fmt.Errorf("--schedule: %w", err)
+		}
+		for _, s := range again {
+			c.Schedule = append(c.Schedule, s.String())
+		}
+	}
 	for _, text := range r.at {
 		s, err := lab.ParseScheduled(text)
 		if err != nil {

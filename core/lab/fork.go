@@ -1,0 +1,119 @@
+package lab
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"pgrlab/core/run"
+)
+
+// Fork makes the folder of a new run that goes on from a checkpoint of another one,
+// with knobs changed there: set are "knob=value" or "knob=value!". c is the new
+// run's configuration, the parent's but for the seed, and doc what config.toml is to
+// hold. Restore begins it. The folder shares the parent's data on disk; the
+// checkpoint is kept for as long as the parent is.
+func Fork(c Config, doc []byte, from run.Found, set []string, dir string) error {
+	if err := fork(c, doc, from, set, dir); err != nil {
+		return fmt.Errorf("fork %s: %w", from.Path, err)
+	}
+	return nil
+}
+
+func fork(c Config, doc []byte, from run.Found, set []string, dir string) error {
+	ck, err := run.LoadCheckpoint(from.Path)
+	if err != nil {
+		return err
+	}
+	position, err := branch(&c, ck, set)
+	if err != nil {
+		return err
+	}
+	parent := filepath.Dir(filepath.Dir(from.Path))
+	folder, err := run.Create(dir, doc)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	note := run.Line{Type: TypeNote, Step: ck.Step, Member: run.NoMember, WallS: float64(ck.WallS), Body: Noted{
+		Text: fmt.Sprintf("forked at %s", position), Obs: KnobObs{By: from.Path},
+	}}
+	if err := folder.Inherit(parent, ck, note); err != nil {
+		return err
+	}
+	return run.Keep(from.Path, "fork "+dir)
+}
+
+// branch schedules the changes at the position of the checkpoint.
+func branch(c *Config, ck *run.Checkpoint, set []string) (Position, error) {
+	content, ok := ck.Section(sectionLoop)
+	if !ok {
+		return Position{}, errors.New("it holds no run")
+	}
+	var s savedLoop
+	if err := gob.NewDecoder(bytes.NewReader(content)).Decode(&s); err != nil {
+		return Position{}, errors.New("it was saved by another version")
+	}
+	for _, text := range set {
+		change, err := ParseScheduled(s.Position.String() + ":" + text)
+		if err != nil {
+			return Position{}, fmt.Errorf("%q: want knob=value", text)
+		}
+		k, err := FindKnob(change.Knob)
+		if err == nil {
+			err = k.UsedBy(c)
+		}
+		if err == nil {
+			_, err = k.Parse(change.Value)
+		}
+		if err != nil {
+			return Position{}, err
+		}
+		s.Schedule = append([]Scheduled{change}, s.Schedule...)
+	}
+	sortSchedule(s.Schedule)
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(s); err != nil {
+		return Position{}, err
+	}
+	for i := range ck.Sections {
+		if ck.Sections[i].Name == sectionLoop {
+			ck.Sections[i].Content = b.Bytes()
+		}
+	}
+	return s.Position, nil
+}
+
+// ReadSchedule lists the changes of a journal, for a run that repeats them.
+func ReadSchedule(path string) ([]Scheduled, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, run.JournalName)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read schedule: %w", err)
+	}
+	defer file.Close()
+	var all []Scheduled
+	for r := run.NewReader(file); ; {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read schedule %s: %w", path, err)
+		}
+		if e.Type != TypeKnob {
+			continue
+		}
+		var k KnobChanged
+		if err := e.Fields(&k); err != nil {
+			return nil, fmt.Errorf("read schedule %s: %w", path, err)
+		}
+		all = append(all, k.scheduled())
+	}
+}

@@ -1,0 +1,125 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgrlab/core/run"
+)
+
+// Every type of line can be read back: a type that resume does not know would be
+// taken for damage.
+func TestEveryTypeOfLineCanBeReadBack(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, name := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			v, ok := n.(*ast.ValueSpec)
+			if !ok || len(v.Names) != 1 || len(v.Values) != 1 || !strings.HasPrefix(v.Names[0].Name, "Type") {
+				return true
+			}
+			if text, ok := v.Values[0].(*ast.BasicLit); ok && text.Kind == token.STRING {
+				kind, _ := strconv.Unquote(text.Value)
+				if found++; decoders[kind] == nil && kind != TypeRefused && kind != TypePreviewed {
+					t.Errorf("%s: lines of type %s have no decoder: add it to history.go", v.Names[0].Name, kind)
+				}
+			}
+			return true
+		})
+	}
+	if found < 20 {
+		t.Errorf("only %d types found", found)
+	}
+}
+
+// The events that a resumed run begins with are those that were written.
+func TestHistoryIsWhatWasWritten(t *testing.T) {
+	w := newWorld()
+	c := w.config()
+	c.Schedule = busySchedule
+	folder := &memoryFolder{}
+	l := w.lab(t, c, folder)
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	events := l.Events(0)
+	again := &memoryFolder{}
+	r := run.NewReader(bytes.NewReader(folder.journal.Bytes()))
+	for _, want := range events {
+		if want.Type == TypeRefused || want.Type == TypePreviewed {
+			continue
+		}
+		e, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, ok := decodeEvent(e)
+		if !ok || got.Type != want.Type || got.Step != want.Step || got.Member != want.Member {
+			t.Fatalf("%s is %+v, %v", e.Text, got, ok)
+		}
+		again.Append(run.Line{Type: got.Type, Step: got.Step, Member: got.Member, Body: got.Body, WallS: e.WallS})
+	}
+	if again.canonical(t) != folder.canonical(t) {
+		t.Errorf("read back it is\n%s\nwant\n%s", again.canonical(t), folder.canonical(t))
+	}
+}
+
+// Two forks of one checkpoint, one of them with a knob turned: the other one goes on
+// as its parent did, and a schedule read from a journal repeats its changes.
+func TestFork(t *testing.T) {
+	c := newWorld().config()
+	c.Schedule = busySchedule
+	top := t.TempDir()
+	parent := filepath.Join(top, "parent")
+	diskRun(t, c, parent, 0)
+	found, err := run.Checkpoints(parent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := found[len(found)-1]
+	journal := map[string]string{}
+	for name, set := range map[string][]string{"same": nil, "other": {"guidance=9!"}} {
+		dir := filepath.Join(top, name)
+		if err := Fork(c, []byte("seed = 8\n"), from, set, dir); err != nil {
+			t.Fatal(err)
+		}
+		l, _, err := restored(t, c, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		journal[name] = strings.Replace(journalOf(t, dir), `{"type":"note","step":`+strconv.Itoa(from.Step)+`,"text":"forked at `+from.Position+"\"}\n", "", 1)
+	}
+	if want := journalOf(t, parent); journal["same"] != want {
+		t.Errorf("the fork writes\n%s\nwant\n%s", journal["same"], want)
+	}
+	if !strings.Contains(journal["other"], `"knob":"guidance","from":`) || !strings.Contains(journal["other"], `"to":9,`) || strings.Contains(journal["same"], `"to":9,`) {
+		t.Errorf("the fork writes\n%s", journal["other"])
+	}
+	if err := Fork(c, nil, from, []string{"guidanze=7"}, filepath.Join(top, "wrong")); err == nil || !strings.Contains(err.Error(), `did you mean "guidance"`) {
+		t.Errorf("%v", err)
+	}
+	again, err := ReadSchedule(filepath.Join(top, "other"))
+	if err != nil || len(again) == 0 {
+		t.Errorf("%v, %v", again, err)
+	}
+	if kept, _ := run.Checkpoints(parent); !kept[len(kept)-1].Kept {
+		t.Error("the forked checkpoint is not kept")
+	}
+}

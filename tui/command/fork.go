@@ -1,0 +1,129 @@
+package command
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+)
+
+func forkCommand() *cobra.Command {
+	var set []string
+	var pairs int
+	var out string
+	c := &cobra.Command{
+		Use:   "fork DIR[@STEP] --set KNOB=VALUE",
+		Short: "go on from a checkpoint with a knob turned",
+		Long: `Makes the folder of a new run that goes on from the last checkpoint of a run, or
+from the last one at or before STEP, with knobs turned there; KNOB=VALUE! redoes at
+once what depends on it. Its path is printed: train --resume begins it. Forks share
+what their parent has collected on the disk.
+
+With --pairs it makes pairs of runs, one with the knobs turned and one without, each
+pair with a seed of its own from there on: what came of turning them, over seeds.`,
+		Example: `  pgrlab fork runs/a@20000 --set guidance=3!
+  pgrlab fork runs/a@20000 --set relevance=td --pairs 4 | xargs -n 1 pgrlab train --resume`,
+		Args: exactArgs(1, "one run folder"),
+		RunE: func(c *cobra.Command, args []string) error {
+			dirs, err := forks(args[0], set, pairs, out)
+			for _, dir := range dirs {
+				fmt.Fprintln(c.OutOrStdout(), dir)
+			}
+			return err
+		},
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringArrayVar(&set, "set", nil, "turn a knob there: `KNOB=VALUE`, repeatable")
+	f.IntVar(&pairs, "pairs", 0, "`N` pairs of runs, with and without --set, each with its seed")
+	f.StringVar(&out, "out", "", "run folder `DIR` (default beside the parent); with --pairs what the names begin with")
+	return c
+}
+
+// forks makes the folders of forks.
+func forks(name string, set []string, pairs int, out string) (made []string, err error) {
+	from, err := checkpointAt(name)
+	if err != nil {
+		return nil, err
+	}
+	parent := filepath.Dir(filepath.Dir(from.Path))
+	config, err := presets.Resolve(presets.Choice{Preset: filepath.Join(parent, run.ConfigName)})
+	if err != nil {
+		return nil, err
+	}
+	if out == "" {
+		out = fmt.Sprintf("%s-fork-%s", filepath.Clean(parent), strings.NewReplacer("/", "-", ":", "-").Replace(from.Position))
+	}
+	one := func(seed uint64, dir string, set []string) error {
+		c := config
+		c.Seed = seed
+		doc, err := presets.Encode(c)
+		if err == nil {
+			err = lab.Fork(c, doc, from, set, dir)
+		}
+		if err == nil {
+			made = append(made, dir)
+		}
+		return err
+	}
+	if pairs == 0 {
+		return made, one(config.Seed, free(out), set)
+	}
+	if len(set) == 0 {
+		return nil, usagef("--pairs without --set: there is nothing that would differ")
+	}
+	for i := range uint64(pairs) {
+		seed := config.Seed + i
+		for _, kind := range []string{"changed", "control"} {
+			turned := set
+			if kind == "control" {
+				turned = nil
+			}
+			if err := one(seed, free(fmt.Sprintf("%s-%s-s%d", out, kind, seed)), turned); err != nil {
+				return made, err
+			}
+		}
+	}
+	return made, nil
+}
+
+// free is dir, with a number behind it where that exists already.
+func free(dir string) string {
+	name := dir
+	for n := 2; exists(dir); n++ {
+		dir = fmt.Sprintf("%s-%d", name, n)
+	}
+	return dir
+}
+
+// checkpointAt finds the checkpoint that DIR or DIR@STEP means.
+func checkpointAt(name string) (run.Found, error) {
+	dir, step := name, -1
+	if before, after, found := strings.Cut(name, "@"); found {
+		n, err := strconv.Atoi(strings.ReplaceAll(after, "_", ""))
+		if err != nil || n < 0 {
+			return run.Found{}, usagef("%s: %q is not a step: want DIR@STEP", name, after)
+		}
+		dir, step = before, n
+	}
+	dir, err := find(dir)
+	if err != nil {
+		return run.Found{}, err
+	}
+	all, err := run.Checkpoints(dir)
+	if err != nil {
+		return run.Found{}, err
+	}
+	for _, c := range all {
+		if c.Err == nil && (step < 0 || c.Step <= step) {
+			return c, nil
+		}
+	}
+	return run.Found{}, usagef("%s: there is no checkpoint at or before that step", name)
+}
