@@ -18,4 +18,15 @@
 // indexed by what they are for, not drawn in order. The same configuration, seed
 // and device therefore give the same journal, whenever a run was paused, watched
 // or told something that was repeated by a schedule.
+//
+// # Checkpoints
+//
+// A run can be saved at every place between two slices: the middle of a fit, of a
+// generation or of an evaluation is part of the state. The training goroutine
+// copies it in memory; a writer of its own compresses it and puts it on the disk.
+// A part that a member owns (member.own) is saved if it has Save and Load, so that
+// a new one is never forgotten. Restore goes on from the last checkpoint: the
+// journal becomes that of a run which was never interrupted, for the changes that
+// were made behind the checkpoint are scheduled again. A checkpoint is taken at a
+// cadence of time; that is no breach of the above, for it changes nothing.
 package lab

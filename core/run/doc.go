@@ -4,7 +4,19 @@
 //	config.toml    the fully resolved configuration, as it was given
 //	events.jsonl   the journal: one compact JSON object a line
 //	policy.bin     the policy's weights at the end
-//	lock           held (flock) by the process that runs it
+//	checkpoints/   what the run was at some positions; see Checkpoint
+//	data/          what checkpoints share: D_real as a file that only grows, each
+//	               D_syn as a file named by its content
+//	events.tail-N.jsonl  what lay behind the checkpoint that a resume went on from
+//	lock           held (flock) by the process that runs it; lease.json where the
+//	               file system refuses locks
+//
+// # Checkpoints
+//
+// Everything is written to a temporary file, synced and renamed. A checkpoint has
+// a version and checksums of its header, its parts, its data and the journal up to
+// there; one that is not whole is told from one that is, and never used. Prune
+// keeps the last three, the one with the best return and the marked ones.
 //
 // # The journal
 //

@@ -104,13 +104,33 @@ func complete(dir string, steps int) bool {
 // restore makes the lab of a session, new or gone on with.
 func (s *session) restore(device Device) (l *lab.Lab, err error) {
 	if s.resumption == nil {
-		if l, err = lab.New(s.config, s.task, device, s.folder); err == nil {
-			l.Saving(s.saving)
+		if l, err = lab.New(s.config, s.task, device, s.folder); err != nil {
+			return nil, err
 		}
-		return l, err
+		l.Saving(s.saving)
+		s.said = append(s.said, s.room(l)...)
+		return l, nil
 	}
 	l, s.said, err = lab.Restore(s.config, s.task, device, s.folder, *s.resumption)
 	return l, err
+}
+
+// room says what the run will take on the disk, and what there is.
+func (s *session) room(l *lab.Lab) []string {
+	need, err := l.DiskNeed()
+	if err != nil {
+		return nil // it cannot be saved: the first checkpoint says so
+	}
+	text := fmt.Sprintf("on the disk: about %s for a checkpoint", size(need.Checkpoint))
+	if need.Generation > 0 {
+		text += fmt.Sprintf(", %s for a generation", size(need.Generation))
+	}
+	text += fmt.Sprintf(", %s in all", size(need.Total()))
+	free := run.Free(s.folder.Dir())
+	if free > 0 && need.Total() > free {
+		text += fmt.Sprintf(": only %s are free", size(free))
+	}
+	return []string{text}
 }
 
 // saving is what --checkpoint-every and --disk ask for.
