@@ -227,6 +227,19 @@ func (m *Model) takeBack(verb string, last *change, do func(m *Model, now bool))
 	return nil
 }
 
+// checkpoint saves the run where it is; the event says when it is on the disk.
+func (m *Model) checkpoint() tea.Cmd {
+	if m.lab == nil {
+		return nil
+	}
+	if err := m.lab.Send(lab.Checkpoint{By: sender}); err != nil {
+		m.say(refused, err.Error())
+		return nil
+	}
+	m.tell("saving at the end of this slice")
+	return nil
+}
+
 // openNote asks for a remark.
 func (m *Model) openNote() tea.Cmd {
 	if m.lab == nil {

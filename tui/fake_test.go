@@ -217,6 +217,8 @@ func (f *fakeLab) Send(c lab.Command) error {
 			break // scripted runs have no schedule
 		}
 		f.set(c.Knob, c.Value, c.ID, c.Now, 0)
+	case lab.Checkpoint:
+		f.emit(lab.TypeCheckpoint, lab.Checkpointed{Obs: lab.CheckpointObs{Path: "checkpoints/24000", Position: lab.After(f.step), Bytes: 41_000_000, Seconds: 0.3, StallS: 0.02, By: c.By}})
 	case lab.Note:
 		f.emit(lab.TypeNote, lab.Noted{Text: c.Text, Obs: lab.KnobObs{By: c.By}})
 	case lab.Preview:

@@ -80,6 +80,7 @@ func screenKeys() []binding {
 		{name: "later", keys: []string{">"}, help: "in a replay: forth by a twentieth of the run", action: (*Model).scrubForth},
 		{name: "slower", keys: []string{"("}, help: "in a replay: half the speed", action: (*Model).slower},
 		{name: "faster", keys: []string{")"}, help: "in a replay: twice the speed", action: (*Model).faster},
+		{name: "checkpoint", keys: []string{"c"}, help: "save the run where it is, to go on from there", action: (*Model).checkpoint},
 		{name: "note", keys: []string{"n"}, does: "note", help: "write a line into the journal, and a marker on the charts", action: (*Model).openNote},
 		{name: "palette", keys: []string{":"}, does: "command", help: "type a command: everything that keys do, and guidance 3, ω=3! @20000, show alpha, … ; tab completes, up and down choose", action: (*Model).openPalette},
 		{name: "mouse", keys: []string{"M"}, help: "take the mouse (click: focus and inspect, wheel: scroll and zoom), or give it back to the terminal for selecting text", action: (*Model).toggleMouse},

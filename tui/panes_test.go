@@ -287,6 +287,12 @@ func TestMarkersOfChangesAndNotes(t *testing.T) {
 	s.contains(t, "▲1 ", "▲a drifting", "#1 r 0.5→0.75 in force at step 24,001")
 }
 
+func TestCheckpointKey(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.press("c")
+	s.contains(t, "24000 at 24000, 41 MB in 0.3 s", "saving at the end of this slice")
+}
+
 func TestFilterOfEvents(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.typeLine("filter refit")

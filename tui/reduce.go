@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
@@ -85,6 +86,14 @@ func remark(body any) (kind, text string, worry bool) {
 		return "failed", b.Error, true
 	case lab.Done:
 		return "done", count(b.Steps) + " steps", false
+	case lab.Checkpointed:
+		if b.Obs.Error != "" {
+			return "ckpt", b.Obs.Error, true
+		}
+		return "ckpt", fmt.Sprintf("%s at %s, %s in %.1f s, training stood still %.2f s", filepath.Base(b.Obs.Path), b.Obs.Position,
+			bytesText(float64(b.Obs.Bytes)), float64(b.Obs.Seconds), float64(b.Obs.StallS)), false
+	case lab.Diverged:
+		return "diverged", b.Doing + ": " + b.Error, true
 	case lab.Paused:
 		if b.Reason != "" {
 			return "pause", b.Reason, true

@@ -84,6 +84,8 @@ func decodeBody(e run.Entry) (any, error) {
 		return into[lab.Failed](e)
 	case lab.TypeDone:
 		return into[lab.Done](e)
+	case lab.TypeCheckpoint:
+		return into[lab.Checkpointed](e)
 	case lab.TypeGenerated:
 		return into[lab.Generated](e)
 	case lab.TypeQBias:
