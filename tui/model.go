@@ -281,7 +281,8 @@ func (m *Model) poll() {
 		m.changed()
 	}
 	m.drain()
-	if m.machine.look(m.now(), m.layout.visible(paneSystem)) {
+	moving := m.snap.State == lab.Running || m.snap.State == lab.Starting // a screen of a run that stands still writes nothing
+	if m.machine.look(m.now(), moving && m.layout.visible(paneSystem)) {
 		m.history.touch(paneSystem)
 		m.changed()
 	}

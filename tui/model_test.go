@@ -343,6 +343,23 @@ func TestFrameIsKept(t *testing.T) {
 	}
 }
 
+// A paused run gives no reason to draw, in any layout, however long it lasts.
+func TestPausedScreenIsNotDrawn(t *testing.T) {
+	for v := range viewCount {
+		s := running(t, 160, 45, 30_000)
+		s.setView(v)
+		s.press(" ")
+		s.View()
+		for range 100 {
+			s.clock = s.clock.Add(time.Second)
+			s.Update(polled{})
+			if s.stale {
+				t.Fatalf("layout %s is drawn again while nothing happens", v)
+			}
+		}
+	}
+}
+
 func BenchmarkFrame(b *testing.B) {
 	r := lipgloss.NewRenderer(io.Discard)
 	r.SetColorProfile(termenv.TrueColor)
