@@ -4,7 +4,7 @@
 //
 // # The lab and the screen
 //
-// They share nothing but messages. The screen looks at the lab five times a second
+// They share nothing but messages. The screen looks at the lab some times a second
 // (Snapshot, Events) and asks it for things (Send, which does not block); it shows
 // what the lab says, never what was asked for. A change of a knob is staged, sent,
 // confirmed at a step and later in force, and each stage is visible. The terminal is
@@ -12,12 +12,16 @@
 //
 // # Where things are
 //
-// model.go holds the model and takes messages, keys.go the table of keys that drives
-// dispatch, footer and help, layout.go the division of the screen by its size,
-// draw.go puts a frame together from the panes (charts.go, knobs.go, panels.go,
-// events.go), history.go keeps what the lab's events said (reduce.go reads them),
-// actions.go and edit.go send and stage, run.go and terminal.go own the terminal,
-// theme.go the colours, text.go what is written with them.
+// model.go holds the model and takes messages, keys.go the one table of keys that
+// drives dispatch, footer, help and palette (palette.go, entry.go), layout.go the
+// division of the screen by its size and view, draw.go puts a frame together from the
+// panes: charts (quantity.go, curve.go, axis.go, charts.go), knobs (knobs.go, edit.go,
+// preview.go), what the run is doing (panels.go, panes.go, present.go, agent.go,
+// machine.go) and events.go. history.go keeps what the lab's events said, reduce.go
+// reads them. actions.go sends. picker.go is the first screen, replay.go a lab made of
+// a journal, plain.go the same model as lines. run.go, terminal.go, link.go and
+// capture.go own the terminal, settings.go the user's files, theme.go the colours,
+// text.go what is written with them.
 //
 // # Why
 //
