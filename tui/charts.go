@@ -234,7 +234,7 @@ func (m *Model) returnNote(q quantity, w int) string {
 		others += "  " + o
 	}
 	var notes []string
-	for _, tail := range []string{others + m.referenceNote(), others} {
+	for _, tail := range []string{others + m.referenceNote(2), others + m.referenceNote(1), others} {
 		for _, head := range []string{dot + words + smooth + "  ", dot + words + "  ", dot + t.dim.on(fmt.Sprintf(" %d episodes ", e.episodes)), dot + " "} {
 			notes = append(notes, where+head+value+tail)
 		}
@@ -243,12 +243,13 @@ func (m *Model) returnNote(q quantity, w int) string {
 	return firstFitting(notes, w)
 }
 
-// referenceNote is the published values that compare best, with their step.
-func (m *Model) referenceNote() string {
+// referenceNote is up to so many published values, the one that compares best first,
+// with their steps.
+func (m *Model) referenceNote(most int) string {
 	t := m.theme
 	out := ""
 	for i, r := range m.options.References {
-		if i == 2 {
+		if i == most {
 			break
 		}
 		mean, std := spreadOf(r.Mean, r.Std)
