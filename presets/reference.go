@@ -52,6 +52,21 @@ func Reference(task, method string) (r Result, ok bool) {
 	return Result{}, false
 }
 
+// Beside is what stands beside a run of a method on a task on state observations:
+// "paper 817 ± 36 at 100K; independent 411 ± 57 at 100K", or "".
+func Beside(task, method string) string {
+	var all []string
+	if r, ok := Reference(task, method); ok {
+		all = append(all, r.String())
+	}
+	for _, r := range Independent(task) {
+		if r.Method == method && r.Observation == "state" {
+			all = append(all, r.String())
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
 // References are all results of the paper for a task, in the order of its
 // tables: also those of methods that this program does not have.
 func References(task string) []Result { return results(task, false) }

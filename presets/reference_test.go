@@ -94,6 +94,12 @@ func TestIndependentResultsAreMarked(t *testing.T) {
 	if got := found[1].String(); got != "independent 411 ± 57 at 100K" {
 		t.Errorf("%q", got)
 	}
+	if got, want := Beside("cheetah-run", "pgr-curiosity"), "paper 817 ± 36 at 100K; independent 411 ± 57 at 100K; independent 613 ± 35 at 100K"; got != want {
+		t.Errorf("beside a run stands %q, want %q", got, want)
+	}
+	if got := Beside("cartpole-swingup", "sac"); got != "" {
+		t.Errorf("beside a task of nobody stands %q", got)
+	}
 	for _, r := range References("cheetah-run") {
 		if r.Independent {
 			t.Errorf("%+v is among the paper's", r)

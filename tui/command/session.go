@@ -128,8 +128,8 @@ func (s *session) summary() []string {
 	said := fmt.Sprintf("%s on %s, seed %d: %d of %d steps", s.config.Method, s.config.Task, s.config.Seed, snapshot.Step, s.config.Steps)
 	if best, last, ok := returns(s.lab.Events(0)); ok {
 		said += fmt.Sprintf(", return %.1f, best %.1f", last, best)
-		if r, ok := presets.Reference(s.config.Task, s.config.Method); ok {
-			said += fmt.Sprintf(" (%s)", r)
+		if reported := presets.Beside(s.config.Task, s.config.Method); reported != "" {
+			said += " (" + reported + ")"
 		}
 	}
 	dir := s.folder.Dir()
