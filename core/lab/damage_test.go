@@ -116,6 +116,15 @@ func TestResumeRepeatsWhatWasDoneBehindTheCheckpoint(t *testing.T) {
 	if got, want := journalOf(t, broken), journalOf(t, whole); got != want {
 		t.Errorf("said %q; the journal is\n%s\nwant\n%s", said, got, want)
 	}
+	found := 0
+	for _, k := range changes(l) {
+		if k.Obs.By == "ana" && k.Knob == "ratio" {
+			found++
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d changes are hers: a run that was touched stays one", found)
+	}
 	if tails, _ := filepath.Glob(filepath.Join(broken, "events.tail-*.jsonl")); len(tails) == 0 {
 		t.Error("what lay behind the checkpoint is not kept")
 	}

@@ -113,7 +113,8 @@ type Scheduled struct {
 	At    Position
 	Knob  string
 	Value string
-	Now   bool // redo at once what depends on the knob
+	Now   bool   // redo at once what depends on the knob
+	By    string // who made the change before a resume makes it again; else ""
 }
 
 // String is what --at takes: "10000:guidance=3!".

@@ -256,6 +256,9 @@ func (r *resuming) again(x *experiment, mark run.Mark) error {
 		switch b := body.Body.(type) {
 		case KnobChanged:
 			s = b.scheduled()
+			if s.By = b.Obs.By; s.By == "" {
+				s.By = "person"
+			}
 			ok = b.Obs.Sum == s.sum()
 		case Planned:
 			s = b.Scheduled()
@@ -324,4 +327,6 @@ type Planned struct {
 }
 
 // Scheduled is the change.
-func (p Planned) Scheduled() Scheduled { return Scheduled{p.At, p.Knob, p.Value, p.Now} }
+func (p Planned) Scheduled() Scheduled {
+	return Scheduled{At: p.At, Knob: p.Knob, Value: p.Value, Now: p.Now}
+}

@@ -25,7 +25,11 @@ func (x *experiment) settle(ctx context.Context, p Position) error {
 	for len(x.schedule) > 0 && !p.Before(x.schedule[0].At) {
 		s := x.schedule[0]
 		x.schedule = x.schedule[1:]
-		x.setKnob(SetKnob{Knob: s.Knob, Value: s.Value, Now: s.Now, By: "schedule"}, asked{})
+		by := s.By
+		if by == "" {
+			by = bySchedule
+		}
+		x.setKnob(SetKnob{Knob: s.Knob, Value: s.Value, Now: s.Now, By: by}, asked{})
 	}
 	for since, more := x.now(), true; more && !x.stopping; {
 		var c sent
@@ -44,6 +48,9 @@ func (x *experiment) settle(ctx context.Context, p Position) error {
 	x.inSlice = x.journal.broken == nil
 	return x.journal.broken
 }
+
+// bySchedule is who makes the changes that were planned before the run.
+const bySchedule = "schedule"
 
 // waits says whether training has to wait here.
 func (x *experiment) waits(ctx context.Context) bool {

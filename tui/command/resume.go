@@ -111,7 +111,9 @@ func (s *session) restore(device Device) (l *lab.Lab, err error) {
 		s.said = append(s.said, s.room(l)...)
 		return l, nil
 	}
-	l, s.said, err = lab.Restore(s.config, s.task, device, s.folder, *s.resumption)
+	if l, s.said, err = lab.Restore(s.config, s.task, device, s.folder, *s.resumption); err == nil {
+		s.history = len(l.Events(0))
+	}
 	return l, err
 }
 

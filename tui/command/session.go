@@ -27,6 +27,7 @@ type session struct {
 	saving     lab.Saving
 	resumption *lab.Resumption // how a run is gone on with; nil: it is new
 	said       []string        // about that
+	history    int             // events from before that
 
 	lab   *lab.Lab                // once started
 	live  atomic.Pointer[lab.Lab] // the same, for the goroutine that watches signals

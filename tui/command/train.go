@@ -60,6 +60,7 @@ func (s *session) headless(parent context.Context, w io.Writer) error {
 	for _, text := range s.said {
 		p.say(text)
 	}
+	p.events = s.history
 	s.follow(p, say)
 	return s.leave(ctx, p)
 }
