@@ -199,7 +199,7 @@ const (
 	BatchNormDGamma               // In x stats dy
 	BatchNormEval                 // In x gamma beta running
 	Fourier                       // In t w
-	EDMNoised                     // In x n z; F pMean pStd sigmaData
+	EDMNoised                     // In x n z spread; F pMean pStd
 	RowMeanSquare                 // In a b
 	Exp                           // In x
 	Log                           // In x

@@ -108,7 +108,7 @@ func (d *Diffusion) load(r io.Reader, real Rows) error {
 	}
 	d.serving, d.fit, d.generation = nil, nil, nil
 	if h.Served != 0 {
-		s, err := loadServing(r, d.layout.width())
+		s, err := loadServing(r, d.config, d.layout.width())
 		if err != nil {
 			return err
 		}
@@ -119,9 +119,10 @@ func (d *Diffusion) load(r io.Reader, real Rows) error {
 	}
 	if h.Fit != 0 {
 		var err error
-		if d.fit, err = loadFit(r, h, real, d.layout.width(), paramsOf(d.model, d.average), d.program.optimiser); err != nil {
+		if d.fit, err = loadFit(r, h, real, d.config, d.layout.width(), paramsOf(d.model, d.average), d.program.optimiser); err != nil {
 			return err
 		}
+		d.program.frame.set(d.fit.normaliser.coordinates)
 	}
 	if h.Generation != 0 {
 		return d.loadGeneration(r, h)
@@ -131,7 +132,7 @@ func (d *Diffusion) load(r io.Reader, real Rows) error {
 
 // loadFit reads a fit under way: its statistics, the tensors that it trains, and their
 // optimiser.
-func loadFit(r io.Reader, h header, real Rows, width int, tensors []*op.Tensor, optimiser *plan.Adam) (*fit, error) {
+func loadFit(r io.Reader, h header, real Rows, c Config, width int, tensors []*op.Tensor, optimiser *plan.Adam) (*fit, error) {
 	if real == nil || uint64(real.Len()) != h.Rows {
 		return nil, fmt.Errorf("a fit to %d real transitions was under way, and they are not given", h.Rows)
 	}
@@ -140,7 +141,7 @@ func loadFit(r io.Reader, h header, real Rows, width int, tensors []*op.Tensor, 
 		return nil, err
 	}
 	var err error
-	if f.serving, err = loadServing(r, width); err != nil {
+	if f.serving, err = loadServing(r, c, width); err != nil {
 		return nil, err
 	}
 	if f.conditions != nil && len(f.conditions) != real.Len() {
@@ -204,14 +205,30 @@ func (d *Diffusion) loadGeneration(r io.Reader, h header) error {
 // state are the arrays that a sample needs to go on.
 func (s *sampler) state() [][]float32 { return [][]float32{s.x, s.hat, s.slope} }
 
-// save writes centre, scale, the scores at the ends of the conditions, and the
+// newNormaliser has room for what a checkpoint holds.
+func newNormaliser(c Config, width int) normaliser {
+	n := normaliser{centre: make([]float64, width), scale: make([]float64, width)}
+	n.coordinates.spread = make([]float64, width)
+	if c.Preconditioning == PreconditioningCovariance {
+		n.coordinates.mean, n.coordinates.basis = make([]float64, width), make([]float64, width*width)
+	}
+	return n
+}
+
+// parts are the arrays of n; those that it does not have are empty.
+func (n normaliser) parts() []any {
+	c := n.coordinates
+	return []any{n.centre, n.scale, c.spread, c.mean, c.basis}
+}
+
+// save writes the normaliser, the scores at the ends of the conditions, and the
 // conditions with their number; the number is −1 without conditions.
 func (s serving) save(w io.Writer) error {
 	count := int64(len(s.conditions))
 	if s.conditions == nil {
 		count = -1
 	}
-	for _, part := range []any{s.normaliser.centre, s.normaliser.scale, s.low, s.high, count} {
+	for _, part := range append(s.normaliser.parts(), s.low, s.high, count) {
 		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
 			return err
 		}
@@ -220,10 +237,10 @@ func (s serving) save(w io.Writer) error {
 }
 
 // loadServing reads what save wrote.
-func loadServing(r io.Reader, width int) (s serving, err error) {
-	s.normaliser = normaliser{centre: make([]float64, width), scale: make([]float64, width)}
+func loadServing(r io.Reader, c Config, width int) (s serving, err error) {
+	s.normaliser = newNormaliser(c, width)
 	var count int64
-	for _, part := range []any{s.normaliser.centre, s.normaliser.scale, &s.low, &s.high, &count} {
+	for _, part := range append(s.normaliser.parts(), &s.low, &s.high, &count) {
 		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
 			return s, err
 		}

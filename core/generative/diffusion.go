@@ -54,7 +54,7 @@ func New(c Config, shape replay.Shape, dev device.Device, seed uint64) (*Diffusi
 	d.model = newNetwork(c, "model", width, d.stream.Sub("initial"))
 	d.average = newNetwork(c, "average", width, d.stream.Sub("initial"))
 	d.served = newNetwork(c, "served", width, d.stream.Sub("initial"))
-	d.calls = &calls{network: d.served, width: width, device: dev, programs: map[int]*callProgram{}}
+	d.calls = newCalls(d.served, width, dev)
 	var err error
 	if d.program, err = compileFit(d.model, d.average, width, d.stream.Sub("fit"), dev); err != nil {
 		return nil, fmt.Errorf("generator: %w", err)
@@ -149,6 +149,7 @@ func (d *Diffusion) StartFit(real Rows, scores []float32, knobs FitKnobs, refit 
 	nn.Copy(d.model.state(), first.state())
 	nn.Copy(d.average.state(), first.state())
 	d.program.optimiser.Reset()
+	d.program.frame.set(f.normaliser.coordinates)
 	d.fit = f
 	return nil
 }

@@ -8,6 +8,7 @@
 //	vector         x = [s, a, r, s'(, d)], normalised per dimension      (Lu et al. 2023)
 //	preconditioning D(x; σ, c) = c_skip·x + c_out·F(c_in·x, ln σ/4, c)     (Karras et al. 2022, eq. 7)
 //	                c_skip = σ_d²/(σ²+σ_d²), c_out = σσ_d/√(σ²+σ_d²), c_in = 1/√(σ²+σ_d²)
+//	                with σ_d of the whole data, or of each principal axis (coordinates)
 //	noise levels   ln σ ~ N(P_mean, P_std²)                               (table 1)
 //	loss           mean λ(σ)|D(x+σn) − x|², λ = 1/c_out²                  (eq. 8)
 //	schedule       σ_i = (σ_max^{1/ρ} + i/(N−1)·(σ_min^{1/ρ} − σ_max^{1/ρ}))^ρ  (eq. 5)

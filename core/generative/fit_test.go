@@ -101,6 +101,7 @@ func TestOptimiserSteps(t *testing.T) {
 	const steps, lr = 4, 1e-2
 	startFit(t, d, rows, scores, FitKnobs{Steps: steps, LR: lr, PUncond: 0.25}, 1)
 	params, tensor := d.model.params(), d.program.graph.Tensor
+	within := d.fit.normaliser.coordinates // the fit is gone after its last step
 	var m, v [][]float64
 	for _, p := range params {
 		m, v = append(m, make([]float64, len(p.Data))), append(v, make([]float64, len(p.Data)))
@@ -119,8 +120,9 @@ func TestOptimiserSteps(t *testing.T) {
 			copy(p.Data, before[i])
 		}
 		f := d.program.fitGraph
+		entered := within.enter(tensor(f.x).Data, d.layout.width())
 		loss := func() float64 {
-			return referenceLoss(d.model, tensor(f.x).Data, tensor(f.noise).Data, tensor(f.level).Data, tensor(f.condition).Data, tensor(f.keep).Data, d.layout.width())
+			return referenceLoss(d.model, within, entered, tensor(f.noise).Data, tensor(f.level).Data, tensor(f.condition).Data, tensor(f.keep).Data, d.layout.width())
 		}
 		grads, norm := make([][]float64, len(params)), 0.0
 		for i, p := range params {

@@ -46,16 +46,16 @@ func TestNoiseLevels(t *testing.T) {
 }
 
 func TestPrecondition(t *testing.T) {
-	skip, out, in, noise := precondition(1, 1)
+	skip, out, in := precondition(1, 1)
 	near(t, "c_skip(1)", skip, 0.5, 1e-15)
 	near(t, "c_out(1)", out, math.Sqrt(0.5), 1e-15)
 	near(t, "c_in(1)", in, math.Sqrt(0.5), 1e-15)
-	near(t, "c_noise(1)", noise, 0, 0)
-	skip, out, in, noise = precondition(3, 0.5)
+	near(t, "c_noise(1)", noiseInput(1), 0, 0)
+	skip, out, in = precondition(3, 0.5)
 	near(t, "c_skip(3)", skip, 0.25/9.25, 1e-15)
 	near(t, "c_out(3)", out, 1.5/math.Sqrt(9.25), 1e-15)
 	near(t, "c_in(3)", in, 1/math.Sqrt(9.25), 1e-15)
-	near(t, "c_noise(3)", noise, math.Log(3)/4, 1e-15)
+	near(t, "c_noise(3)", noiseInput(3), math.Log(3)/4, 1e-15)
 	// λ = (σ²+σ_d²)/(σσ_d)² is 1/c_out².
 	near(t, "λ·c_out²", (9+0.25)/(1.5*1.5)*out*out, 1, 1e-15)
 }

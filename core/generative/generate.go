@@ -54,7 +54,8 @@ func (d *Diffusion) newGeneration(knobs GenKnobs, occasion uint64) *generation {
 		g.prompts = prompts(d.serving.conditions, knobs.TopFraction)
 	}
 	g.sampler = newSampler(d.config, knobs, g.rows*d.layout.width())
-	g.chunk = &prompted{calls: d.calls, prompts: make([]float32, g.rows), clamps: d.config.clampsEstimates()}
+	g.chunk = &prompted{calls: d.calls, coordinates: d.serving.normaliser.coordinates, prompts: make([]float32, g.rows)}
+	d.calls.frame.set(d.serving.normaliser.coordinates)
 	omega := knobs.Guidance
 	if g.prompts == nil {
 		omega = 0
@@ -134,9 +135,7 @@ func (d *Diffusion) GenerateSlice() (rows []float32, done, total int, err error)
 // finishChunk turns the sampler's vectors into transitions.
 func (d *Diffusion) finishChunk(g *generation) ([]float32, error) {
 	width, row := d.layout.width(), d.layout.row()
-	if d.config.clampsSamples() {
-		clamp(g.sampler.x)
-	}
+	vector := make([]float32, width)
 	count := min(g.rows, g.knobs.Samples-g.first)
 	for i := range count {
 		x := g.sampler.x[i*width : (i+1)*width]
@@ -144,7 +143,11 @@ func (d *Diffusion) finishChunk(g *generation) ([]float32, error) {
 			return nil, &plan.NotFinite{Program: "sampler", Step: -1, Op: "input", Tensor: fmt.Sprintf("transition %d", g.first+i), Value: math.NaN()}
 		}
 		out := g.out[i*row : (i+1)*row]
-		d.serving.normaliser.restore(out[:width], x)
+		d.serving.normaliser.coordinates.leave(vector, x)
+		if d.config.clampsSamples() {
+			clamp(vector)
+		}
+		d.serving.normaliser.restore(out[:width], vector)
 		d.layout.finish(out, d.config.clampsSamples())
 	}
 	return g.out[:count*row], nil

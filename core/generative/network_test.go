@@ -89,22 +89,24 @@ func referenceNetwork(n *network, x vector, t, condition, keep float64) vector {
 }
 
 // referenceLoss is mean λ(σ)(D(x+σn) − x)² (Karras et al. 2022, equation 8),
-// without the rearrangement of package doc.
-func referenceLoss(n *network, x, noise, level, condition, keep []float32, width int) float64 {
+// without the rearrangement of package doc, x being in the coordinates of the noise.
+func referenceLoss(n *network, within coordinates, x []float64, noise, level, condition, keep []float32, width int) float64 {
 	c, loss := n.config, 0.0
 	for i := range level {
 		sigma := math.Exp(c.PMean + c.PStd*float64(level[i]))
-		lambda := (sigma*sigma + c.SigmaData*c.SigmaData) / math.Pow(sigma*c.SigmaData, 2)
-		skip, scale, in, t := precondition(sigma, c.SigmaData)
 		noisy, scaled := make(vector, width), make(vector, width)
 		for j := range noisy {
-			noisy[j] = float64(x[i*width+j]) + sigma*float64(noise[i*width+j])
+			_, _, in := precondition(sigma, within.spread[j])
+			noisy[j] = x[i*width+j] + sigma*float64(noise[i*width+j])
 			scaled[j] = in * noisy[j]
 		}
-		f := referenceNetwork(n, scaled, t, float64(condition[i]), float64(keep[i]))
+		f := referenceNetwork(n, scaled, noiseInput(sigma), float64(condition[i]), float64(keep[i]))
 		for j := range noisy {
+			spread := within.spread[j]
+			skip, scale, _ := precondition(sigma, spread)
+			lambda := (sigma*sigma + spread*spread) / math.Pow(sigma*spread, 2)
 			d := skip*noisy[j] + scale*f[j]
-			loss += lambda * math.Pow(d-float64(x[i*width+j]), 2)
+			loss += lambda * math.Pow(d-x[i*width+j], 2)
 		}
 	}
 	return loss / float64(len(level)*width)
@@ -118,14 +120,48 @@ func small(architecture, activation string, conditional bool) Config {
 	return c
 }
 
+func turned(c Config) Config {
+	c.Preconditioning = PreconditioningCovariance
+	return c
+}
+
+// threeAxes are coordinates of three dimensions; turned ones are those of a
+// rotation by hand.
+func threeAxes(c Config) coordinates {
+	if c.Preconditioning == PreconditioningScalar {
+		return coordinates{spread: []float64{c.SigmaData, c.SigmaData, c.SigmaData}}
+	}
+	return coordinates{
+		spread: []float64{0.9, 0.05, 0.3}, mean: []float64{0.2, -0.1, 0.4},
+		basis: []float64{0.6, -0.8, 0, 0.8, 0.6, 0, 0, 0, 1},
+	}
+}
+
+// enter is the inverse of leave, for rows of normalised vectors.
+func (c coordinates) enter(x []float32, width int) []float64 {
+	out := make([]float64, len(x))
+	for at := range out {
+		row, k := at/width*width, at%width
+		if c.basis == nil {
+			out[at] = float64(x[at])
+			continue
+		}
+		for i := range width {
+			out[at] += (float64(x[row+i]) - c.mean[i]) * c.basis[i*width+k]
+		}
+	}
+	return out
+}
+
 // The graph's loss is EDM's weighted loss, and its gradient the difference
 // quotient of that, for every weight of both architectures.
 func TestLossAndGradientAgainstTheReference(t *testing.T) {
 	for _, c := range []Config{
 		small(ArchitecturePGR, "mish", true), small(ArchitecturePGR, "tanh", false),
 		small(ArchitectureSynthER, "silu", false), small(ArchitectureSynthER, "elu", true),
+		turned(small(ArchitecturePGR, "silu", true)),
 	} {
-		t.Run(fmt.Sprint(c.Architecture, " ", c.Activation, " conditional ", c.Conditional), func(t *testing.T) {
+		t.Run(fmt.Sprint(c.Architecture, " ", c.Activation, " conditional ", c.Conditional, " ", c.Preconditioning), func(t *testing.T) {
 			const width = 3
 			n := newNetwork(c, "net", width, rng.New(3, "gradient test"))
 			run := map[string]func(fitGraph) (float64, [][]float32){
@@ -133,11 +169,14 @@ func TestLossAndGradientAgainstTheReference(t *testing.T) {
 				"plan":         func(g fitGraph) (float64, [][]float32) { return onPlan(t, g, n.params()) },
 			}
 			for machine, evaluate := range run {
-				drawn, err := drawFit(n, width)
+				within := newFrame(c, "fit", width)
+				drawn, err := drawFit(n, within, width)
 				if err != nil {
 					t.Fatal(err)
 				}
-				reference := fillFit(drawn, n, width)
+				at := threeAxes(c)
+				within.set(at)
+				reference := fillFit(drawn, n, at, width)
 				loss, grads := evaluate(drawn)
 				near(t, machine+": loss", loss, reference(), 1e-5*reference())
 				for i, p := range n.params() {
@@ -157,7 +196,7 @@ func TestLossAndGradientAgainstTheReference(t *testing.T) {
 }
 
 // fillFit writes fixed inputs and returns the reference's loss of them.
-func fillFit(drawn fitGraph, n *network, width int) func() float64 {
+func fillFit(drawn fitGraph, n *network, within coordinates, width int) func() float64 {
 	data := func(node *op.Node) []float32 {
 		if node == nil {
 			return make([]float32, n.config.Batch)
@@ -171,7 +210,8 @@ func fillFit(drawn fitGraph, n *network, width int) func() float64 {
 	for i := range keep {
 		keep[i] = float32(i % 2)
 	}
-	return func() float64 { return referenceLoss(n, x, noise, level, condition, keep, width) }
+	entered := within.enter(x, width)
+	return func() float64 { return referenceLoss(n, within, entered, noise, level, condition, keep, width) }
 }
 
 func onTapeMachine(t *testing.T, drawn fitGraph, params []*op.Tensor) (loss float64, grads [][]float32) {

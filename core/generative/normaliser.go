@@ -21,6 +21,7 @@ const slack = 1e-5
 // float64: in float32 the slack would vanish beside a constant of 1,000.
 type normaliser struct {
 	centre, scale []float64
+	coordinates   coordinates // of the normalised vectors; where the noise is added
 }
 
 // fitNormaliser takes the statistics of the first width columns of rows.
@@ -47,7 +48,9 @@ func fitNormaliser(c Config, rows Rows, l layout) (normaliser, error) {
 			return normaliser{}, fmt.Errorf("column %d of the real transitions is not finite", j)
 		}
 	}
-	return n, nil
+	var err error
+	n.coordinates, err = fitCoordinates(c, rows, n)
+	return n, err
 }
 
 // fitMinMax maps the minimum to −1 and the maximum + 1e-5 to 1.

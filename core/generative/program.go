@@ -20,7 +20,7 @@ type fitGraph struct {
 }
 
 // drawFit draws the loss of package doc: the mean of (F − target)².
-func drawFit(n *network, width int) (fitGraph, error) {
+func drawFit(n *network, within *frame, width int) (fitGraph, error) {
 	c, f := n.config, fitGraph{}
 	var err error
 	f.graph, err = op.Build("denoiser fit", func(g *op.Graph) {
@@ -31,7 +31,7 @@ func drawFit(n *network, width int) (fitGraph, error) {
 			f.condition = g.Input("condition", c.Batch, 1)
 			f.keep = g.Input("keep", c.Batch, 1)
 		}
-		noised := g.EDMNoised(f.x, f.noise, f.level, c.PMean, c.PStd, c.SigmaData)
+		noised := g.EDMNoised(within.entered(g, f.x), f.noise, f.level, g.Bind(within.spread), c.PMean, c.PStd)
 		in := g.Slice(noised, 0, width)
 		target := g.Slice(noised, width, 2*width)
 		t := g.Slice(noised, 2*width, 2*width+1)
@@ -44,6 +44,7 @@ func drawFit(n *network, width int) (fitGraph, error) {
 // fitProgram is the compiled gradient step of one network.
 type fitProgram struct {
 	fitGraph
+	frame     *frame
 	step      *plan.Program
 	average   *plan.Program // average += rate·(model − average)
 	optimiser *plan.Adam
@@ -52,12 +53,13 @@ type fitProgram struct {
 }
 
 func compileFit(model, average *network, width int, s rng.Stream, dev device.Device) (*fitProgram, error) {
-	drawn, err := drawFit(model, width)
+	within := newFrame(model.config, "fit", width)
+	drawn, err := drawFit(model, within, width)
 	if err != nil {
 		return nil, err
 	}
 	c, params := model.config, model.params()
-	p := &fitProgram{fitGraph: drawn, rate: op.NewTensor("generator rate", 1), blend: op.NewTensor("generator blend", 1)}
+	p := &fitProgram{fitGraph: drawn, frame: within, rate: op.NewTensor("generator rate", 1), blend: op.NewTensor("generator blend", 1)}
 	p.optimiser = plan.NewAdam(params, plan.AdamConfig{
 		Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Epsilon, WeightDecay: c.WeightDecay, ClipNorm: c.ClipNorm,
 	}, p.rate)
@@ -87,44 +89,62 @@ func (p *fitProgram) close() {
 	p.average.Close()
 }
 
-// callProgram evaluates the network on a fixed number of rows.
+// callProgram estimates the clean vectors behind a fixed number of rows, all at
+// one noise level.
 type callProgram struct {
 	program         *plan.Program
 	x, t            *op.Node // [R,D], [R,1]
 	condition, keep *op.Node // [R,1]; nil in an unconditional network
-	out             *op.Node // [R,D]
-}
-
-func compileCall(n *network, width, rows int, dev device.Device) (*callProgram, error) {
-	p := &callProgram{}
-	g, err := op.Build(fmt.Sprintf("denoiser call of %d rows", rows), func(g *op.Graph) {
-		p.x, p.t = g.Input("x", rows, width), g.Input("t", rows, 1)
-		if n.config.Conditional {
-			p.condition, p.keep = g.Input("condition", rows, 1), g.Input("keep", rows, 1)
-		}
-		p.out = n.apply(g, p.x, p.t, p.condition, p.keep)
-	})
-	if err != nil {
-		return nil, err
-	}
-	p.program, err = plan.Compile(g, plan.Spec{Outputs: []*op.Node{p.out}, Finite: []*op.Node{p.out}}, dev)
-	return p, err
+	out             *op.Node // D(x; σ) [R,D]
 }
 
 // calls evaluates the served network; it keeps one program for each number of
 // rows.
 type calls struct {
-	network  *network
-	width    int
-	device   device.Device
-	programs map[int]*callProgram
+	network         *network
+	width           int
+	device          device.Device
+	frame           *frame
+	in, skip, scale *op.Tensor // c_in, c_skip and c_out of each coordinate, [D]
+	programs        map[int]*callProgram
+}
+
+func newCalls(n *network, width int, dev device.Device) *calls {
+	return &calls{
+		network: n, width: width, device: dev, frame: newFrame(n.config, "served", width),
+		in: op.NewTensor("c_in", width), skip: op.NewTensor("c_skip", width), scale: op.NewTensor("c_out", width),
+		programs: map[int]*callProgram{},
+	}
+}
+
+// compile draws D(x; σ) = c_skip·x + c_out·F(c_in·x, ln σ/4) (Karras et al. 2022,
+// equation 7), kept within [-1,1] where the normaliser bounds the data.
+func (c *calls) compile(rows int) (*callProgram, error) {
+	p, n := &callProgram{}, c.network
+	var f *op.Node // must be finite before it is clamped
+	g, err := op.Build(fmt.Sprintf("denoiser call of %d rows", rows), func(g *op.Graph) {
+		p.x, p.t = g.Input("x", rows, c.width), g.Input("t", rows, 1)
+		if n.config.Conditional {
+			p.condition, p.keep = g.Input("condition", rows, 1), g.Input("keep", rows, 1)
+		}
+		f = n.apply(g, g.ColScale(p.x, g.Bind(c.in)), p.t, p.condition, p.keep)
+		p.out = g.Add(g.ColScale(p.x, g.Bind(c.skip)), g.ColScale(f, g.Bind(c.scale)))
+		if n.config.clampsEstimates() {
+			p.out = c.frame.clamped(g, p.out)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.program, err = plan.Compile(g, plan.Spec{Outputs: []*op.Node{p.out}, Finite: []*op.Node{f}}, c.device)
+	return p, err
 }
 
 func (c *calls) of(rows int) (*callProgram, error) {
 	if p, ok := c.programs[rows]; ok {
 		return p, nil
 	}
-	p, err := compileCall(c.network, c.width, rows, c.device)
+	p, err := c.compile(rows)
 	if err != nil {
 		return nil, err
 	}
@@ -145,9 +165,9 @@ func (c *calls) keep(rows int) {
 // prompted is the served network as a ConditionalDenoiser of one chunk: row i of
 // a call has prompt i.
 type prompted struct {
-	calls   *calls
-	prompts []float32 // one for each row
-	clamps  bool      // every estimate to [-1,1]
+	calls       *calls
+	coordinates coordinates
+	prompts     []float32 // one for each row
 }
 
 // With estimates with the prompts.
@@ -172,37 +192,32 @@ type half struct {
 	keep float32
 }
 
-// estimate runs the network once on x for each half and preconditions its output
-// (Karras et al. 2022, equation 7).
+// estimate runs the network once on x for each half.
 func (d *prompted) estimate(x []float32, sigma float64, halves ...half) error {
 	rows := len(d.prompts)
 	p, err := d.calls.of(rows * len(halves))
 	if err != nil {
 		return err
 	}
-	skip, scale, in, noise := precondition(sigma, d.calls.network.config.SigmaData)
+	for j, spread := range d.coordinates.spread {
+		skip, scale, in := precondition(sigma, spread)
+		d.calls.skip.Data[j], d.calls.scale.Data[j], d.calls.in.Data[j] = float32(skip), float32(scale), float32(in)
+	}
 	xs := p.program.Data(p.x)
 	for k, h := range halves {
-		for i, v := range x {
-			xs[k*len(x)+i] = float32(in) * v
-		}
+		copy(xs[k*len(x):], x)
 		if p.condition != nil {
 			copy(p.program.Data(p.condition)[k*rows:], d.prompts)
 			fill(p.program.Data(p.keep)[k*rows:(k+1)*rows], h.keep)
 		}
 	}
-	fill(p.program.Data(p.t), float32(noise))
+	fill(p.program.Data(p.t), float32(noiseInput(sigma)))
 	if err := p.program.Run(0); err != nil {
 		return err
 	}
 	out := p.program.Data(p.out)
 	for k, h := range halves {
-		for i, v := range x {
-			h.dst[i] = float32(skip)*v + float32(scale)*out[k*len(x)+i]
-		}
-		if d.clamps {
-			clamp(h.dst)
-		}
+		copy(h.dst, out[k*len(x):(k+1)*len(x)])
 	}
 	return nil
 }

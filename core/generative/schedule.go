@@ -23,12 +23,16 @@ func churn(c Config, sigma, sChurn float64, levels int) float64 {
 	return math.Min(sChurn/float64(levels), math.Sqrt2-1)
 }
 
-// precondition returns c_skip, c_out, c_in and c_noise (Karras et al. 2022, table 1).
-func precondition(sigma, sigmaData float64) (skip, out, in, noise float64) {
-	square := sigma*sigma + sigmaData*sigmaData
+// precondition returns c_skip, c_out and c_in (Karras et al. 2022, table 1) of a
+// coordinate of that spread.
+func precondition(sigma, spread float64) (skip, out, in float64) {
+	square := sigma*sigma + spread*spread
 	root := math.Sqrt(square)
-	return sigmaData * sigmaData / square, sigma * sigmaData / root, 1 / root, math.Log(sigma) / 4
+	return spread * spread / square, sigma * spread / root, 1 / root
 }
+
+// noiseInput returns c_noise (Karras et al. 2022, table 1).
+func noiseInput(sigma float64) float64 { return math.Log(sigma) / 4 }
 
 // cosine returns the learning rate of gradient step 0 ≤ step < steps, falling
 // from base to 0 (Loshchilov and Hutter 2017; PyTorch's CosineAnnealingLR with

@@ -53,6 +53,7 @@ func NewVAE(c Config, sizes VAEConfig, shape replay.Shape, dev device.Device, se
 	if err := shape.Validate(); err != nil {
 		return nil, fmt.Errorf("generator: %w", err)
 	}
+	c.Preconditioning = PreconditioningScalar // of a diffusion's noise; there is none here
 	v := &VAE{config: c, sizes: sizes, layout: newLayout(c, shape), stream: rng.New(seed, "vae"), device: dev, decoders: map[int]*decoder{}}
 	v.model, v.served = v.draw("model", "initial"), v.draw("served", "initial")
 	var err error

@@ -74,7 +74,7 @@ func (v *VAE) load(r io.Reader, real Rows) error {
 	}
 	v.serving, v.fit, v.generation = nil, nil, nil
 	if h.Served != 0 {
-		s, err := loadServing(r, v.layout.width())
+		s, err := loadServing(r, v.config, v.layout.width())
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (v *VAE) load(r io.Reader, real Rows) error {
 	}
 	if h.Fit != 0 {
 		var err error
-		if v.fit, err = loadFit(r, h, real, v.layout.width(), v.model.params(), v.program.optimiser); err != nil {
+		if v.fit, err = loadFit(r, h, real, v.config, v.layout.width(), v.model.params(), v.program.optimiser); err != nil {
 			return err
 		}
 	}

@@ -13,15 +13,16 @@ func (g *Graph) Fourier(t, w *Node) *Node { return g.apply(Fourier, Attr{}, t, w
 
 // EDMNoised draws the training example of EDM (Karras et al. 2022, table 1, §5)
 // from data x [B,D], noise n [B,D] and z [B,1], both standard normal, or each
-// with members. With
-// σ = exp(pMean + pStd·z) and σ_d = sigmaData, the result [B,2D+1] is
+// with members. With σ = exp(pMean + pStd·z) and σ_d = spread[j] of coordinate j,
+// spread [D], the result [B,2D+1] is
 //
 //	[ c_in(x+σn) | (x − c_skip(x+σn))/c_out | ln σ/4 ]
 //
-// the network's input, its target and its noise level. Since λ(σ) = 1/c_out²,
-// the loss λ|D−x|² is the plain squared error between network and target.
-func (g *Graph) EDMNoised(x, n, z *Node, pMean, pStd, sigmaData float64) *Node {
-	return g.apply(EDMNoised, Attr{F: [3]float64{pMean, pStd, sigmaData}}, x, n, z)
+// the network's input, its target and its noise level; EDM has one σ_d for all
+// coordinates. Since λ(σ) = 1/c_out², the loss λ|D−x|² is the plain squared error
+// between network and target.
+func (g *Graph) EDMNoised(x, n, z, spread *Node, pMean, pStd float64) *Node {
+	return g.apply(EDMNoised, Attr{F: [3]float64{pMean, pStd}}, x, n, z, spread)
 }
 
 func init() {
@@ -33,11 +34,14 @@ func init() {
 			}
 			return withColumns(t, 1+2*w[0]), nil
 		}, do32: fourier[float32], do64: fourier[float64]}
-	rules[EDMNoised] = rule{name: "EDMNoised", wrt: []bool{false, false, false},
+	rules[EDMNoised] = rule{name: "EDMNoised", wrt: []bool{false, false, false, false},
 		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
 			x, n, z := in[0], in[1], in[2]
 			if matrix(x) != nil || !n.Eq(x) || !z.Eq(withColumns(x, 1)) {
 				return nil, errors.New("want x and n [B,D] and z [B,1], or each with members")
+			}
+			if spread := in[3]; len(spread) != 1 || spread[0] != x[len(x)-1] {
+				return nil, errors.New("want spread [D]")
 			}
 			return withColumns(x, 2*x[len(x)-1]+1), nil
 		}, do32: edmNoised[float32], do64: edmNoised[float64]}
@@ -57,15 +61,16 @@ func fourier[T float](c call[T]) {
 }
 
 func edmNoised[T float](c call[T]) {
-	pMean, pStd, data := c.a.F[0], c.a.F[1], c.a.F[2]
+	pMean, pStd := c.a.F[0], c.a.F[1]
 	members, rows, d := dims(c.ins[0])
 	for i := range members * rows {
 		x, n, out := c.in[0][i*d:], c.in[1][i*d:], c.out[i*(2*d+1):]
 		logSigma := pMean + pStd*float64(c.in[2][i])
 		sigma := math.Exp(logSigma)
-		total := sigma*sigma + data*data
-		in, skip, scale := 1/math.Sqrt(total), data*data/total, sigma*data/math.Sqrt(total)
 		for j := range d {
+			spread := float64(c.in[3][j])
+			total := sigma*sigma + spread*spread
+			in, skip, scale := 1/math.Sqrt(total), spread*spread/total, sigma*spread/math.Sqrt(total)
 			noisy := float64(x[j]) + sigma*float64(n[j])
 			out[j] = T(in * noisy)
 			out[d+j] = T((float64(x[j]) - skip*noisy) / scale)

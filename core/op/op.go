@@ -60,7 +60,7 @@ const (
 	BatchNormDGamma                      // x stats dy
 	BatchNormEval                        // x gamma beta running
 	Fourier                              // t w
-	EDMNoised                            // x n z
+	EDMNoised                            // x n z spread
 	RowMeanSquare                        // a b
 	Exp                                  // x
 	Log                                  // x

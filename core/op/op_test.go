@@ -85,9 +85,11 @@ func evaluate(t *testing.T, draw func(g *Graph) *Node) []float32 {
 // The network's target reproduces EDM's own loss: λ(σ)|D−x|² with
 // D = c_skip·y + c_out·F and λ = (σ²+σ_d²)/(σσ_d)².
 func TestEDMTargetGivesTheWeightedLoss(t *testing.T) {
-	const rows, d, sigmaData = 7, 3, 0.8
+	const rows, d = 7, 3
+	spread := NewTensor("spread", d)
+	copy(spread.Data, []float32{0.8, 0.1, 0.1})
 	x, n, z := random("x", rows, d), random("n", rows, d), random("z", rows, 1)
-	out := evaluate(t, func(g *Graph) *Node { return g.EDMNoised(g.add(x), g.add(n), g.add(z), -1.2, 1.2, sigmaData) })
+	out := evaluate(t, func(g *Graph) *Node { return g.EDMNoised(g.add(x), g.add(n), g.add(z), g.add(spread), -1.2, 1.2) })
 	network := random("F", rows, d).Data
 	for i := range rows {
 		row := out[i*(2*d+1):]
@@ -95,9 +97,10 @@ func TestEDMTargetGivesTheWeightedLoss(t *testing.T) {
 		if got := float64(row[2*d]); math.Abs(got-math.Log(sigma)/4) > 1e-6 {
 			t.Errorf("row %d: noise level %v, want ln σ/4 = %v", i, got, math.Log(sigma)/4)
 		}
-		total := sigma*sigma + sigmaData*sigmaData
-		lambda := total / math.Pow(sigma*sigmaData, 2)
 		for j := range d {
+			sigmaData := float64(spread.Data[j])
+			total := sigma*sigma + sigmaData*sigmaData
+			lambda := total / math.Pow(sigma*sigmaData, 2)
 			y := float64(x.Data[i*d+j]) + sigma*float64(n.Data[i*d+j])
 			if got, want := float64(row[j]), y/math.Sqrt(total); math.Abs(got-want) > 1e-5 {
 				t.Errorf("row %d: input %v, want c_in·y = %v", i, got, want)

@@ -14,7 +14,7 @@ var drawn = map[Kind][2]int{
 	Add: {2, 2}, Sub: {2, 2}, Mul: {2, 2}, Scale: {1, 1}, RowScale: {2, 2}, Concat: {1, 3}, Slice: {1, 1}, StopGradient: {1, 1},
 	TanhGaussian: {2, 2}, MinMembers: {1, 2}, MeanMembers: {1, 1}, TDTarget: {6, 6}, SquaredError: {2, 2},
 	WeightedSquaredError: {3, 3}, EntropyLoss: {3, 3}, AddScalars: {2, 2}, BatchStats: {1, 1}, BatchNorm: {4, 4},
-	BatchNormEval: {4, 4}, Fourier: {2, 2}, EDMNoised: {3, 3}, RowMeanSquare: {2, 2}, Exp: {1, 1}, Log: {1, 1},
+	BatchNormEval: {4, 4}, Fourier: {2, 2}, EDMNoised: {4, 4}, RowMeanSquare: {2, 2}, Exp: {1, 1}, Log: {1, 1},
 	Square: {1, 1}, Sqrt: {1, 1}, Softplus: {1, 1}, Sigmoid: {1, 1}, Symlog: {1, 1}, Symexp: {1, 1}, SignedSqrt: {1, 1},
 	Clamp: {1, 1}, Minimum: {2, 2}, Maximum: {2, 2}, Div: {2, 2}, Where: {3, 3}, ColScale: {2, 2}, ColAdd: {2, 2},
 	Members: {1, 1}, SumMembers: {1, 1}, SumColumns: {1, 1}, SpreadColumns: {1, 1}, Sum: {1, 1}, Huber: {2, 3}, BCE: {2, 3},

@@ -109,12 +109,16 @@ func denoiser() drawing {
 	block := nn.NewLinear("block", 24, 24, nn.TorchDefault, seed)
 	out := nn.NewLinear("out", 24, 7, nn.TorchDefault, seed)
 	x, n, z, w, keep := random("x", 31, 7), random("n", 31, 7), random("z", 31, 1), random("w", 4), random("keep", 31, 1)
+	spread := op.NewTensor("spread", 7)
+	for j := range spread.Data {
+		spread.Data[j] = 0.1 + 0.3*float32(j/2)
+	}
 	var wrt []*op.Tensor
 	for _, l := range []nn.Linear{in, time, block, out} {
 		wrt = append(wrt, l.Params()...)
 	}
 	return drawing{name: "denoiser", wrt: wrt, draw: func(g *op.Graph) (*op.Node, []*op.Node) {
-		noised := g.EDMNoised(g.Bind(x), g.Bind(n), g.Bind(z), -1.2, 1.2, 1)
+		noised := g.EDMNoised(g.Bind(x), g.Bind(n), g.Bind(z), g.Bind(spread), -1.2, 1.2)
 		embedding := g.RowScale(g.Mish(time.Apply(g, g.Fourier(g.Slice(noised, 14, 15), g.Bind(w)))), g.Bind(keep))
 		h := g.Add(in.Apply(g, g.Slice(noised, 0, 7)), embedding)
 		h = g.Add(h, block.Apply(g, g.Mish(h)))

@@ -265,7 +265,10 @@ func denoising(width, rows, blocks int) whole {
 		net = append(net, layer(fmt.Sprintf("block%d", i), width, width))
 	}
 	x, n, z, c := random("x", rows, d), random("n", rows, d), random("z", rows, 1), random("c", rows, 1)
-	freq, keep := random("freq", 8), op.NewTensor("keep", rows, 1)
+	freq, keep, spread := random("freq", 8), op.NewTensor("keep", rows, 1), op.NewTensor("spread", d)
+	for j := range spread.Data {
+		spread.Data[j] = 1
+	}
 	for i := range keep.Data {
 		keep.Data[i] = float32(i % 2)
 	}
@@ -275,7 +278,7 @@ func denoising(width, rows, blocks int) whole {
 	}
 	return whole{rate: 3e-4, data: []*op.Tensor{x, n, z, c}, drawing: drawing{
 		name: fmt.Sprintf("denoiser of %d", width), wrt: wrt, draw: func(g *op.Graph) (*op.Node, []*op.Node) {
-			noised := g.EDMNoised(g.Bind(x), g.Bind(n), g.Bind(z), -1.2, 1.2, 1)
+			noised := g.EDMNoised(g.Bind(x), g.Bind(n), g.Bind(z), g.Bind(spread), -1.2, 1.2)
 			t := g.Mish(time.Apply(g, g.Fourier(g.Slice(noised, 2*d, 2*d+1), g.Bind(freq))))
 			prompt := g.RowScale(g.Mish(condition.Apply(g, g.Bind(c))), g.Bind(keep))
 			h := g.Add(g.Add(in.Apply(g, g.Slice(noised, 0, d)), t), prompt)

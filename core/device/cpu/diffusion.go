@@ -32,21 +32,19 @@ func fourier(c *compiler, in device.Instr) {
 
 // edmNoised: see op.EDMNoised for the formulas.
 func edmNoised(c *compiler, in device.Instr) {
-	x, n, z, out := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.Out]
-	pMean, pStd, sigmaData := in.F[0], in.F[1], in.F[2]
+	x, n, z, spread, out := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.In[3]], c.data[in.Out]
+	pMean, pStd := in.F[0], in.F[1]
 	_, _, d := c.shape(in.In[0])
-	c.perRow(in, in.Out, nil, func(lo, hi int) {
+	c.perRow(in, in.Out, in.In[3:], func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			logSigma := pMean + pStd*float64(z[i])
 			sigma := math.Exp(logSigma)
-			total := sigma*sigma + sigmaData*sigmaData
-			scaleIn, skip := float32(1/math.Sqrt(total)), sigmaData*sigmaData/total
-			// (x − skip·(x+σn))/c_out without the cancellation at small σ:
-			// x − skip·x = x·σ²/total.
-			cOut := sigma * sigmaData / math.Sqrt(total)
-			ofX, ofN := float32(sigma*sigma/total/cOut), float32(skip*sigma/cOut)
 			row := out[i*(2*d+1) : (i+1)*(2*d+1)]
+			var scaleIn, ofX, ofN float32
 			for j := range d {
+				if j == 0 || spread[j] != spread[j-1] {
+					scaleIn, ofX, ofN = noising(sigma, float64(spread[j]))
+				}
 				xv, nv := x[i*d+j], n[i*d+j]
 				row[j] = scaleIn * (xv + float32(sigma)*nv)
 				row[d+j] = ofX*xv - ofN*nv
@@ -54,4 +52,12 @@ func edmNoised(c *compiler, in device.Instr) {
 			row[2*d] = float32(logSigma / 4)
 		}
 	})
+}
+
+// noising returns c_in, and the factors of x and of the noise n in the target
+// (x − c_skip(x+σn))/c_out: without the cancellation at small σ, since
+// x − c_skip·x = x·σ²/(σ²+σ_d²).
+func noising(sigma, spread float64) (in, ofX, ofN float32) {
+	root := math.Sqrt(sigma*sigma + spread*spread)
+	return float32(1 / root), float32(sigma / (spread * root)), float32(spread / root)
 }

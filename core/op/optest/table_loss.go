@@ -94,7 +94,7 @@ func rows() []Case {
 			return d.Fourier(d.Given("t", Normal, d.Rows(1)...), d.Given("w", Wide(1), d.C))
 		}},
 		{Name: "EDMNoised", Empty: true, Draw: func(d *Drawing) *op.Node {
-			return d.EDMNoised(d.Given("x", Normal, d.Rows(d.C)...), d.Given("n", Wide(1), d.Rows(d.C)...), d.Given("z", Wide(1), d.Rows(1)...), -1.2, 1.2, 1)
+			return d.EDMNoised(d.Given("x", Normal, d.Rows(d.C)...), d.Given("n", Wide(1), d.Rows(d.C)...), d.Given("z", Wide(1), d.Rows(1)...), d.Given("spread", Positive, d.C), -1.2, 1.2)
 		}},
 	}
 }

@@ -1,0 +1,174 @@
+package generative
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
+)
+
+// coordinates are those in which noise is added and the network works: the
+// normalised dimensions as they are, or turned into the principal axes of the
+// normalised data. Turning leaves noise of equal strength in all directions what
+// it is, so noise levels mean the same in both.
+//
+// Spread is σ_d of each coordinate. EDM has one for all, so that c_skip·x is the
+// best estimate of data without correlations, and the network must learn the
+// covariance, which in transitions is nearly everything: s' is nearly linear in s
+// and a, along directions of small spread. On the principal axes with the
+// spread of each, c_skip·x is the best linear estimate (the Wiener filter), so the
+// network starts from a Gaussian fitted to the data and learns what is not
+// linear; with λ = 1/c_out² of each axis, directions of small spread count as
+// much as those of large.
+type coordinates struct {
+	spread []float64 // [D]
+	mean   []float64 // [D], of the normalised data; nil: coordinates are not turned
+	basis  []float64 // [D,D], axis k is column k; nil likewise
+}
+
+// covarianceRows limits how many transitions the covariance is taken over: its
+// error falls with the root of their number, its time grows with it.
+const covarianceRows = 16_384
+
+// leastSpread keeps axes along which the data do not vary off zero: estimates
+// along them stay the mean.
+const leastSpread = 1e-4
+
+// fitCoordinates takes the coordinates for data that n normalises.
+func fitCoordinates(c Config, rows Rows, n normaliser) (coordinates, error) {
+	width := len(n.centre)
+	if c.Preconditioning != PreconditioningCovariance {
+		same := coordinates{spread: make([]float64, width)}
+		for j := range same.spread {
+			same.spread[j] = c.SigmaData
+		}
+		return same, nil
+	}
+	mean, covariance := secondMoments(rows, n)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(covariance, true) {
+		return coordinates{}, errors.New("the covariance of the real transitions has no principal axes")
+	}
+	var axes mat.Dense
+	eigen.VectorsTo(&axes)
+	turned := coordinates{mean: mean, spread: eigen.Values(nil), basis: make([]float64, width*width)}
+	for k, variance := range turned.spread {
+		turned.spread[k] = math.Max(leastSpread, math.Sqrt(math.Max(0, variance)))
+		for i := range width {
+			turned.basis[i*width+k] = axes.At(i, k)
+		}
+	}
+	return turned, nil
+}
+
+// secondMoments are the mean and the covariance of the normalised transitions, of every
+// few of them where there are many.
+func secondMoments(rows Rows, n normaliser) (mean []float64, covariance *mat.SymDense) {
+	width := len(n.centre)
+	every := (rows.Len() + covarianceRows - 1) / covarianceRows
+	x, mean, count := make([]float32, width), make([]float64, width), 0.0
+	for i := 0; i < rows.Len(); i += every {
+		n.normalise(x, rows.Row(i))
+		for j, v := range x {
+			mean[j] += float64(v)
+		}
+		count++
+	}
+	for j := range mean {
+		mean[j] /= count
+	}
+	sums := make([]float64, width*width)
+	deviation := make([]float64, width)
+	for i := 0; i < rows.Len(); i += every {
+		n.normalise(x, rows.Row(i))
+		for j, v := range x {
+			deviation[j] = float64(v) - mean[j]
+		}
+		for j, d := range deviation {
+			for k, e := range deviation[:j+1] {
+				sums[j*width+k] += d * e
+			}
+		}
+	}
+	covariance = mat.NewSymDense(width, nil)
+	for j := range width {
+		for k := range j + 1 {
+			covariance.SetSym(j, k, sums[j*width+k]/count)
+		}
+	}
+	return mean, covariance
+}
+
+// leave returns the normalised vector at x.
+func (c coordinates) leave(dst, x []float32) {
+	if c.basis == nil {
+		copy(dst, x)
+		return
+	}
+	width := len(x)
+	for i := range dst {
+		sum := c.mean[i]
+		for k, v := range x {
+			sum += float64(v) * c.basis[i*width+k]
+		}
+		dst[i] = float32(sum)
+	}
+}
+
+// frame is what graphs bind of coordinates.
+type frame struct {
+	spread       *op.Tensor // [D]
+	enter, leave *nn.Linear // between normalised vectors and the axes, [D,D] and [D]; nil: the same
+}
+
+func newFrame(c Config, name string, width int) *frame {
+	f := &frame{spread: op.NewTensor(name+".spread", width)}
+	if c.Preconditioning == PreconditioningCovariance {
+		layer := func(part string) *nn.Linear {
+			return &nn.Linear{W: op.NewTensor(name+"."+part+".W", width, width), B: op.NewTensor(name+"."+part+".b", width)}
+		}
+		f.enter, f.leave = layer("enter"), layer("leave")
+	}
+	return f
+}
+
+// set writes the numbers of coordinates of the same kind.
+func (f *frame) set(c coordinates) {
+	for j, s := range c.spread {
+		f.spread.Data[j] = float32(s)
+	}
+	if f.enter == nil {
+		return
+	}
+	width := len(c.spread)
+	for k := range width {
+		shift := 0.0
+		for i := range width {
+			b := c.basis[i*width+k]
+			f.enter.W.Data[i*width+k] = float32(b)
+			f.leave.W.Data[k*width+i] = float32(b)
+			shift -= c.mean[i] * b
+		}
+		f.enter.B.Data[k] = float32(shift)
+		f.leave.B.Data[k] = float32(c.mean[k])
+	}
+}
+
+// entered is the normalised x [B,D] in these coordinates.
+func (f *frame) entered(g *op.Graph, x *op.Node) *op.Node {
+	if f.enter == nil {
+		return x
+	}
+	return f.enter.Apply(g, x)
+}
+
+// clamped limits the normalised vectors at x [B,D] to [-1,1].
+func (f *frame) clamped(g *op.Graph, x *op.Node) *op.Node {
+	if f.enter == nil {
+		return g.Clamp(x, -1, 1)
+	}
+	return f.enter.Apply(g, g.Clamp(f.leave.Apply(g, x), -1, 1))
+}

@@ -1,0 +1,148 @@
+package generative
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+// correlated are n transitions of one observation and one action whose s' and r
+// are linear in s and a, up to a little noise.
+func correlated(n int) table {
+	rows, z := make(table, n), make([]float32, 4)
+	for i := range rows {
+		rng.New(5, "correlated").FillNormal(z, uint64(i), 0)
+		s, a := z[0], 0.5*z[1]-0.3*z[0]
+		rows[i] = []float32{s, a, 2*s - a + 0.05*z[2], s + 0.1*a + 0.01*z[3], 0}
+	}
+	return rows
+}
+
+func fitTurned(t *testing.T, kind string) (Config, normaliser, table) {
+	t.Helper()
+	c, rows := turned(tiny()), correlated(500)
+	c.Normaliser = kind
+	n, err := fitNormaliser(c, rows, newLayout(c, replay.Shape{Obs: 1, Act: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, n, rows
+}
+
+// On the principal axes the data have no correlation left and the spread that
+// the coordinates say, and leaving gives the vector back.
+func TestPrincipalAxes(t *testing.T) {
+	for _, kind := range []string{NormaliserMinMax, NormaliserStandard} {
+		t.Run(kind, func(t *testing.T) {
+			_, n, rows := fitTurned(t, kind)
+			const width = 4
+			products := [width][width]float64{}
+			x, back := make([]float32, width), make([]float32, width)
+			for i := range rows.Len() {
+				n.normalise(x, rows.Row(i))
+				entered := n.coordinates.enter(x, width)
+				for j := range width {
+					for k := range width {
+						products[j][k] += entered[j] * entered[k] / float64(rows.Len())
+					}
+				}
+				y := make([]float32, width)
+				for j, v := range entered {
+					y[j] = float32(v)
+				}
+				n.coordinates.leave(back, y)
+				for j, v := range x {
+					near(t, "vector left again", float64(back[j]), float64(v), 1e-6)
+				}
+			}
+			spread := n.coordinates.spread
+			if spread[0] > spread[3]/20 {
+				t.Errorf("spreads %v: the data have an axis of next to none", spread)
+			}
+			for j := range width {
+				for k := range width {
+					want := 0.0
+					if j == k {
+						want = spread[j] * spread[j]
+					}
+					near(t, fmt.Sprint("covariance of axes ", j, " and ", k), products[j][k], want, 1e-6)
+				}
+			}
+		})
+	}
+}
+
+// A network that says nothing is the best linear estimate of the data, μ +
+// Σ(Σ+σ²)⁻¹(x−μ): the Gaussian is where learning starts from.
+func TestSilentNetworkIsTheGaussianEstimate(t *testing.T) {
+	c, n, rows := fitTurned(t, NormaliserStandard)
+	const width, count = 4, 6
+	d := newDiffusion(t, c, replay.Shape{Obs: 1, Act: 1})
+	for _, p := range d.served.params() {
+		clear(p.Data)
+	}
+	d.calls.frame.set(n.coordinates)
+	p := &prompted{calls: d.calls, coordinates: n.coordinates, prompts: make([]float32, count)}
+
+	mean, covariance := secondMoments(rows, n)
+	for _, sigma := range []float64{0.01, 0.3, 5} {
+		normalised := make([]float32, count*width)
+		rng.New(6, "noisy").FillNormal(normalised, 0, 0)
+		x := make([]float32, len(normalised))
+		for i, v := range n.coordinates.enter(normalised, width) {
+			x[i] = float32(v)
+		}
+		got := make([]float32, len(x))
+		if err := p.With(got, x, sigma); err != nil {
+			t.Fatal(err)
+		}
+		noisy := mat.NewSymDense(width, nil)
+		noisy.CopySym(covariance)
+		for j := range width {
+			noisy.SetSym(j, j, covariance.At(j, j)+sigma*sigma)
+		}
+		left := make([]float32, width)
+		for i := range count {
+			n.coordinates.leave(left, got[i*width:(i+1)*width])
+			off, solved, want := mat.NewVecDense(width, nil), mat.NewVecDense(width, nil), mat.NewVecDense(width, nil)
+			for j := range width {
+				off.SetVec(j, float64(normalised[i*width+j])-mean[j])
+			}
+			if err := solved.SolveVec(noisy, off); err != nil {
+				t.Fatal(err)
+			}
+			want.MulVec(covariance, solved)
+			for j := range width {
+				near(t, fmt.Sprint("estimate at σ ", sigma), float64(left[j]), mean[j]+want.AtVec(j), 2e-4)
+			}
+		}
+	}
+}
+
+// What cannot vary does not: a constant column comes back as it was, and no
+// sample leaves the bounds of min-max data.
+func TestPrincipalAxesOfConstants(t *testing.T) {
+	c, rows := turned(tiny()), correlated(60)
+	for _, row := range rows {
+		row[3] = 7
+	}
+	d := newDiffusion(t, c, replay.Shape{Obs: 1, Act: 1})
+	startFit(t, d, rows, nil, tinyFit, 1)
+	finishFit(t, d, 20)
+	low, high := float32(math.Inf(1)), float32(math.Inf(-1))
+	for _, row := range rows {
+		low, high = min(low, row[2]), max(high, row[2])
+	}
+	made := generateAll(t, d, tinyGenerate, 1)
+	for at := 0; at < len(made); at += 5 {
+		near(t, "constant column", float64(made[at+3]), 7, 1e-4)
+		if r := made[at+2]; r < low-1e-4 || r > high+1e-4 {
+			t.Errorf("reward %v, the data's are in [%v,%v]", r, low, high)
+		}
+	}
+}
