@@ -11,7 +11,6 @@ import (
 type guard struct {
 	sums    []float64 // squares of the gradients, by lane
 	squares []float64 // of what the program names as finite, by lane
-	clips   bool      // whether there is an optimiser
 	norm    float64   // of the last run
 	closed  bool      // the last run was stopped
 }
