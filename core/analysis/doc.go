@@ -1,4 +1,6 @@
 // Package analysis measures what a run shows: how many neurons of the policy are
-// dormant, and how relevance is distributed over transitions (Wang et al. 2025,
-// figures on the dormant ratio and on F).
+// dormant, how relevance is distributed over transitions and where two relevance
+// functions agree, and what generated transitions are worth: how far they are from
+// what the task would have done, from the range of the real ones and from the nearest
+// of them, and where they lie in a common plane (Wang et al. 2025).
 package analysis

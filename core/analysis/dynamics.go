@@ -28,7 +28,8 @@ type DynamicsError struct {
 	Each     []float32
 }
 
-// Dynamics steps the simulator from each transition's s by its a and compares. rows
+// Dynamics steps the simulator from each transition's s by its a, cut off at ±1, and
+// compares. rows
 // are [s, a, r, s', d] one behind the other; variance is that of each dimension of s'
 // in real data, nil if it does not matter. Each holds ½(mean Δs'² + Δr²) of every
 // row that could be compared.
@@ -37,15 +38,18 @@ func Dynamics(sim Simulator, shape replay.Shape, rows []float32, variance []floa
 		return DynamicsError{}, fmt.Errorf("dynamics error: %d numbers are no rows of %d", len(rows), shape.Width())
 	}
 	e := DynamicsError{Each: make([]float32, 0, len(rows)/shape.Width())}
-	next := make([]float32, shape.Obs)
+	next, cut := make([]float32, shape.Obs), make([]float32, shape.Act)
 	for ; len(rows) > 0; rows = rows[shape.Width():] {
 		obs, act := rows[:shape.Obs], rows[shape.Obs:shape.Obs+shape.Act]
 		reward, told := rows[shape.Obs+shape.Act], rows[shape.Obs+shape.Act+1:]
+		for i, a := range act {
+			cut[i] = min(max(a, -1), 1)
+		}
 		if err := sim.Place(obs); err != nil {
 			e.Failed++
 			continue
 		}
-		r, _, _, err := sim.Step(act, next)
+		r, _, _, err := sim.Step(cut, next)
 		if err != nil {
 			e.Failed++
 			continue

@@ -40,19 +40,20 @@ func TestDynamicsErrorOfKnownRows(t *testing.T) {
 		1, 2, 0.5, 1, 1.5, 2.5, 0, // as the system does
 		0, 0, 1, 2, 1, 4, 0, // r off by 2, s' by (0, 3)
 		101, 0, 0, 0, 0, 0, 0, // no state
+		1, 2, 7, 1, 2, 3, 0, // a is cut off at 1
 	}
 	e, err := Dynamics(&rail{}, shape, rows, []float64{1, 9})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// By hand: Δs'² = 9/2 and Δr² = 4 in one of two rows.
-	if e.Rows != 2 || e.Failed != 1 || len(e.Each) != 2 {
+	// By hand: Δs'² = 9/2 and Δr² = 4 in one of three rows.
+	if e.Rows != 3 || e.Failed != 1 || len(e.Each) != 3 {
 		t.Errorf("%+v", e)
 	}
-	near(t, "state", e.State, 4.5/2, 1e-12)
-	near(t, "reward", e.Reward, 4.0/2, 1e-12)
-	near(t, "combined", e.Combined, (4.5/2+2)/2, 1e-12)
-	near(t, "relative", e.Relative, 0.5/2, 1e-12)
+	near(t, "state", e.State, 4.5/3, 1e-12)
+	near(t, "reward", e.Reward, 4.0/3, 1e-12)
+	near(t, "combined", e.Combined, (4.5+4)/3/2, 1e-12)
+	near(t, "relative", e.Relative, 0.5/3, 1e-12)
 	near(t, "second row", float64(e.Each[1]), (4.5+4)/2, 1e-6)
 	if e, err = Dynamics(&rail{}, shape, rows[:7], nil); err != nil || !math.IsNaN(e.Relative) || e.Combined != 0 {
 		t.Errorf("%+v, %v", e, err)

@@ -83,8 +83,13 @@ const Bins = 20
 
 // Histogram describes a distribution of relevance.
 type Histogram struct {
-	Rows                       int
-	Min, Q10, Median, Q90, Max float64
-	Low, High                  float64 // lower edge of the first bin, upper edge of the last
-	Counts                     [Bins]int
+	Rows   int       `json:"rows"`
+	Min    float64   `json:"min"`
+	Q10    float64   `json:"q10"`
+	Median float64   `json:"median"`
+	Q90    float64   `json:"q90"`
+	Max    float64   `json:"max"`
+	Low    float64   `json:"low"`  // lower edge of the first bin
+	High   float64   `json:"high"` // upper edge of the last
+	Counts [Bins]int `json:"counts"`
 }

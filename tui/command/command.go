@@ -125,7 +125,7 @@ func newRoot(d Deps) *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(&cobra.Command{Hidden: true, Use: "help-by-flag"})
 	root.AddCommand(trainCommand(d), forkCommand(), listCommand(d), presetCommand(d), doctorCommand(d), benchCommand(d),
-		traceCommand(d), replayCommand(d), watchCommand(d), journalCommand(), versionCommand(d))
+		traceCommand(d), replayCommand(d), watchCommand(d), analyseCommand(d), journalCommand(), versionCommand(d))
 	return root
 }
 

@@ -1,0 +1,94 @@
+package lab
+
+import (
+	"fmt"
+	"time"
+
+	"pgrlab/core/device"
+	"pgrlab/core/run"
+)
+
+// Saved is a run on disk at one of its checkpoints.
+type Saved struct {
+	Config Config // of its folder
+	Dir    string
+	Step   int // of the checkpoint; negative: the latest
+}
+
+// Examine makes the dear analyses of a saved run, of each of its members. ruler is
+// another run, or the same at another place, whose F is laid beside; nil: none. It
+// reads checkpoints and writes nothing; the run may go on meanwhile.
+func Examine(s Saved, task Task, dev device.Device, e Examination, ruler *Saved) ([]*Examined, error) {
+	l, err := s.open(task, dev)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	var other *experiment
+	if ruler != nil {
+		if ruler.Config.Task != s.Config.Task {
+			return nil, fmt.Errorf("examine %s: %s is of task %s, not %s", s.Dir, ruler.Dir, ruler.Config.Task, s.Config.Task)
+		}
+		r, err := ruler.open(task, dev)
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		other = r.x
+	}
+	var all []*Examined
+	for _, m := range l.x.members {
+		out, err := l.x.examine(m, e, other)
+		if err != nil {
+			return nil, fmt.Errorf("examine %s: %w", s.Dir, err)
+		}
+		all = append(all, out)
+	}
+	return all, nil
+}
+
+// open loads the checkpoint into a lab without a folder.
+func (s Saved) open(task Task, dev device.Device) (*Lab, error) {
+	failed := func(err error) (*Lab, error) { return nil, fmt.Errorf("examine %s: %w", s.Dir, err) }
+	path, err := s.checkpoint()
+	if err != nil {
+		return failed(err)
+	}
+	c, err := run.LoadCheckpoint(path)
+	if err != nil {
+		return failed(err)
+	}
+	p, err := newParts(&s.Config, task, dev)
+	if err != nil {
+		return failed(err)
+	}
+	l, err := newLab(s.Config, task, nil, p, dev.Name(), time.Now)
+	if err != nil {
+		return failed(err)
+	}
+	if err := loadCheckpoint(l.x, s.Dir, c); err != nil {
+		l.Close()
+		return failed(err)
+	}
+	return l, nil
+}
+
+// checkpoint is the file of the wanted one.
+func (s Saved) checkpoint() (string, error) {
+	found, err := run.Checkpoints(s.Dir)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range found {
+		if f.Err == nil && (s.Step < 0 || f.Step == s.Step) {
+			return f.Path, nil
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return "", fmt.Errorf("it has no checkpoint yet: they are written while a run goes on")
+	case s.Step < 0:
+		return "", fmt.Errorf("none of its %d checkpoints can be read: %w", len(found), found[0].Err)
+	}
+	return "", fmt.Errorf("it has no checkpoint of step %s; there are %d, the latest of step %s", thousands(s.Step), len(found), thousands(found[0].Step))
+}
