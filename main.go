@@ -48,14 +48,22 @@ func version() string {
 func tasks() []lab.Task {
 	var all []lab.Task
 	for _, t := range envs.Tasks() {
-		all = append(all, lab.Task{
-			Name: t.Name, Doc: t.Doc, ObsSize: t.ObsSize, ActSize: t.ActSize,
-			EpisodeSteps: t.EpisodeSteps, Terminates: t.Terminates,
-			New:    func(seed uint64) (lab.Env, error) { return t.New(seed) },
-			NewVec: func(n int, seed uint64) (lab.VecEnv, error) { return t.NewVec(n, seed) },
-		})
+		all = append(all, task(t))
 	}
 	return all
+}
+
+func task(t envs.Task) lab.Task {
+	return lab.Task{
+		Name: t.Name, Doc: t.Doc, ObsSize: t.ObsSize, ActSize: t.ActSize,
+		EpisodeSteps: t.EpisodeSteps, Terminates: t.Terminates, Hidden: t.Hidden,
+		New:    func(seed uint64) (lab.Env, error) { return t.New(seed) },
+		NewVec: func(n int, seed uint64) (lab.VecEnv, error) { return t.NewVec(n, seed) },
+		With: func(e lab.Environment) (lab.Task, error) {
+			played, err := t.With(envs.Options{Repeat: e.ActionRepeat, NoiseShare: e.NoiseShare, NoiseSigma: e.NoiseSigma})
+			return task(played), err
+		},
+	}
 }
 
 // newDevice starts the CPU. Kernels cannot be preempted, so screen, collector and

@@ -203,6 +203,9 @@ type Diverged struct{ Reason string }
 
 func (d *Diverged) Error() string { return "the simulation diverged: " + d.Reason }
 
+// EpisodeLost says that nothing but the episode is.
+func (d *Diverged) EpisodeLost() bool { return true }
+
 // drawJoints draws every limited joint from its range and every free hinge from
 // the whole turn; free slides stay (dm_control/suite/utils/randomizers.py).
 func (p *physics) drawJoints(r *rand.Rand) {

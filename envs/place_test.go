@@ -29,7 +29,7 @@ func TestPlacedStatesStepAsTheRealOnes(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(2, 3))
 		action := make([]float32, task.ActSize)
-		steps, near, far, clipped := 150, 0, 0, 0
+		steps, near, far, clipped := 100, 0, 0, 0
 		for k := range steps {
 			for i := range action {
 				action[i] = 0.5 * float32(math.Sin(float64(k*(i+1))*0.3)+2*r.Float64()-1)

@@ -117,7 +117,7 @@ func TestFingerStarts(t *testing.T) {
 
 func TestQuadrupedStarts(t *testing.T) {
 	var upright moments
-	starts(t, quadrupedWalk, 60, func(p *physics) {
+	starts(t, quadrupedWalk, 40, func(p *physics) {
 		upright.add(p.XMat[9+8])
 		norm := 0.0
 		for _, x := range p.QPos[3:7] {

@@ -12,7 +12,7 @@ import (
 // episode and into the next.
 func TestSaveAndLoad(t *testing.T) {
 	eachTask(t, func(t *testing.T, task Task) {
-		n := 100
+		n := 40
 		if soak() {
 			n = 400
 		}

@@ -318,7 +318,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 		if err := e.Reset(0, obs); err != nil {
 			t.Fatal(err)
 		}
-		if n := testing.AllocsPerRun(20, func() { e.Step(action, obs) }); n != 0 {
+		if n := testing.AllocsPerRun(4, func() { e.Step(action, obs) }); n != 0 {
 			t.Errorf("%v allocations in a step", n)
 		}
 		v, err := task.newVec(4, 0, 2)
@@ -331,7 +331,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 		if err := v.Reset(0, many); err != nil {
 			t.Fatal(err)
 		}
-		if n := testing.AllocsPerRun(20, func() { v.Step(actions, many, rewards, ended) }); n != 0 {
+		if n := testing.AllocsPerRun(4, func() { v.Step(actions, many, rewards, ended) }); n != 0 {
 			t.Errorf("%v allocations in a step of four copies", n)
 		}
 	})

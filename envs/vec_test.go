@@ -26,7 +26,7 @@ func TestVecEnvIsManyEnvs(t *testing.T) {
 	})
 }
 
-// vecHistory plays 20 steps on n copies, copy i with the actions of ids[i], and
+// vecHistory plays 10 steps on n copies, copy i with the actions of ids[i], and
 // returns the histories one after the other.
 func vecHistory(t *testing.T, task Task, n, workers int, episode uint64, ids []int) []float64 {
 	t.Helper()
@@ -41,7 +41,7 @@ func vecHistory(t *testing.T, task Task, n, workers int, episode uint64, ids []i
 		t.Fatal(err)
 	}
 	histories := make([][]float64, n)
-	for k := range 20 {
+	for k := range 10 {
 		for i := range actions {
 			actions[i] = float32(math.Sin(float64(k*7 + ids[i/task.ActSize]*13 + i%task.ActSize)))
 		}

@@ -19,7 +19,13 @@ func (x *experiment) collect() error {
 		}
 		reward, terminated, truncated, err := m.env.Step(m.action, m.next)
 		if err != nil {
-			return err
+			if err = x.forgive(m, err); err == nil {
+				err = x.endEpisode(m)
+			}
+			if err != nil {
+				return err
+			}
+			continue
 		}
 		m.EpisodeStep++
 		m.EpisodeReturn += reward

@@ -25,15 +25,16 @@ type Config struct {
 	Buffer     int `toml:"buffer"`      // capacity of D_real and of D_syn
 	Lanes      int `toml:"lanes"`       // fixed parts of every reduction over rows
 
-	Evaluation Evaluation `toml:"evaluation"`
-	Agent      Agent      `toml:"agent"`
-	Replay     Replay     `toml:"replay"`
-	Bonus      Bonus      `toml:"bonus"`
-	Curiosity  Curiosity  `toml:"curiosity"`
-	RND        RND        `toml:"rnd"`
-	Count      Count      `toml:"count"`
-	Generator  Generator  `toml:"generator"`
-	Knobs      Settings   `toml:"knobs"`
+	Environment Environment `toml:"environment"`
+	Evaluation  Evaluation  `toml:"evaluation"`
+	Agent       Agent       `toml:"agent"`
+	Replay      Replay      `toml:"replay"`
+	Bonus       Bonus       `toml:"bonus"`
+	Curiosity   Curiosity   `toml:"curiosity"`
+	RND         RND         `toml:"rnd"`
+	Count       Count       `toml:"count"`
+	Generator   Generator   `toml:"generator"`
+	Knobs       Settings    `toml:"knobs"`
 
 	// Schedule are knob changes at positions, each "STEP:knob=value",
 	// "STEP:knob=value!", "STEP/fit:i:knob=value" or "STEP/generate:i:knob=value"

@@ -13,7 +13,8 @@ type Env interface {
 	Reset(episode uint64, obs []float32) error
 	// Step applies an action [ActSize] and writes the observation that follows.
 	// terminated is a true end, truncated a time limit: after either the episode
-	// is over, but only the first one has no future.
+	// is over, but only the first one has no future. An error with a method
+	// EpisodeLost that returns true ends the episode and no more.
 	Step(action, obs []float32) (reward float64, terminated, truncated bool, err error)
 	// Save and Load keep the state in the middle of an episode.
 	Save(w io.Writer) error
@@ -37,7 +38,7 @@ type VecEnv interface {
 	Reset(episode uint64, obs []float32) error
 	// Step applies actions [Size, ActSize] and writes observations, rewards
 	// [Size] and whether each copy's episode is over [Size]. A copy whose episode
-	// is over stays as it is and earns nothing.
+	// is over stays as it is and earns nothing; so does one whose episode is lost.
 	Step(actions, obs []float32, rewards []float64, ended []bool) error
 	Save(w io.Writer) error
 	Load(r io.Reader) error
@@ -50,8 +51,10 @@ type Task struct {
 	Doc          string // one line
 	ObsSize      int
 	ActSize      int
-	EpisodeSteps int  // time limit
-	Terminates   bool // whether episodes can end before the time limit
+	EpisodeSteps int    // time limit
+	Terminates   bool   // whether episodes can end before the time limit
+	Hidden       string // what an observation does not tell of the state; "": nothing
 	New          func(seed uint64) (Env, error)
 	NewVec       func(n int, seed uint64) (VecEnv, error)
+	With         func(Environment) (Task, error) // the task played otherwise; nil: it cannot be
 }

@@ -88,7 +88,7 @@ func (x *experiment) evaluateSlice(left int) (n int, over bool, err error) {
 	for _, m := range x.members {
 		t := m.trial
 		for n = 0; n < min(evaluationSteps, left) && !t.over(); n++ {
-			if err := t.step(m, x.config.Agent.Gamma); err != nil {
+			if err := t.step(x, m); err != nil {
 				return 0, false, err
 			}
 		}
@@ -98,13 +98,15 @@ func (x *experiment) evaluateSlice(left int) (n int, over bool, err error) {
 }
 
 // step makes one lockstep step with one call of the policy.
-func (t *trial) step(m *member, gamma float64) error {
+func (t *trial) step(x *experiment, m *member) error {
 	if err := m.agent.ActMean(t.actions, t.obs, m.judge.Size()); err != nil {
 		return err
 	}
 	was := slices.Clone(t.ended)
 	if err := m.judge.Step(t.actions, t.obs, t.rewards, t.ended); err != nil {
-		return err
+		if err = x.forgive(m, err); err != nil {
+			return err
+		}
 	}
 	for i, r := range t.rewards {
 		if !was[i] {
@@ -112,7 +114,7 @@ func (t *trial) step(m *member, gamma float64) error {
 			t.discounted[i] += t.weight * r
 		}
 	}
-	t.weight *= gamma
+	t.weight *= x.config.Agent.Gamma
 	return nil
 }
 

@@ -35,6 +35,10 @@ const mailboxSize = 64
 // New builds everything that a run of c needs. The folder belongs to the lab from
 // now on; nil writes nothing. Run must be called, or Close.
 func New(c Config, task Task, dev device.Device, folder *run.Folder) (*Lab, error) {
+	task, err := task.Played(c.Environment)
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
 	p, err := newParts(&c, task, dev)
 	if err != nil {
 		return nil, err

@@ -65,6 +65,8 @@ func TestLines(t *testing.T) {
 		{"train", "--steps", "many"},
 		{"train", "--steps", "0"},
 		{"train", "--threads", "-1"},
+		{"train", "--action-repeat", "2"},
+		{"train", "--noise-share", "0.5", "--noise-sigma", "0.1,0.2"},
 		{"train", "demo"},
 		{"train", "--task", "cheeta"},
 		{"train", "--task", "humanoid-stand"},

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"pgrlab/core/lab"
 )
 
 // runFlags are the flags of a run, as given: the screen and train share them.
@@ -11,6 +13,7 @@ type runFlags struct {
 	preset, task, method, scale string
 	seed                        uint64
 	steps                       int
+	environment                 lab.Environment
 	device                      string
 	threads                     int
 	set, at                     []string
@@ -37,9 +40,12 @@ func (r *runFlags) bind(c *cobra.Command) {
 	setGroup(f, groups[0], "preset", "task", "method", "scale", "set", "at", "schedule")
 	f.Uint64Var(&r.seed, "seed", 0, "seed `N`: the same seed gives the same run")
 	f.IntVar(&r.steps, "steps", 0, "environment steps `N` (default: the scale's)")
+	f.IntVar(&r.environment.ActionRepeat, "action-repeat", 1, "control steps `N` that one env step makes with its action")
+	f.Float64Var(&r.environment.NoiseShare, "noise-share", 0, "share `P` of the training observations that get Gaussian noise, 0 to 1")
+	f.Float64SliceVar(&r.environment.NoiseSigma, "noise-sigma", nil, "its standard deviation `S[,S…]`: one, or one for each coordinate")
 	f.StringVar(&r.device, "device", "auto", "compute on `cpu|auto`")
 	f.IntVar(&r.threads, "threads", 0, "worker threads `N`; does not change the results (default: all allowed, at most 8)")
-	setGroup(f, groups[1], "seed", "steps", "device", "threads")
+	setGroup(f, groups[1], "seed", "steps", "action-repeat", "noise-share", "noise-sigma", "device", "threads")
 	f.StringVar(&r.out, "out", "", "run folder `DIR` (default $PGRLAB_RUNS/…, else ./runs/DATE-TASK-METHOD-sSEED)")
 	f.StringVar(&r.resume, "resume", "", "go on with the run in `DIR|latest` where it was saved last")
 	f.BoolVar(&r.dropTail, "drop-tail", false, "with --resume: forget the changes that were made after that")

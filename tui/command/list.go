@@ -102,6 +102,7 @@ type taskValue struct {
 	Act          int              `json:"act"`
 	EpisodeSteps int              `json:"episode_steps"`
 	Terminates   bool             `json:"terminates"`
+	Hidden       string           `json:"hidden"` // what an observation does not tell of the state
 	Paper        []presets.Result `json:"paper"`
 	Independent  []presets.Result `json:"independent"` // what others measured
 }
@@ -109,7 +110,7 @@ type taskValue struct {
 func taskValues(d Deps) []taskValue {
 	all := make([]taskValue, len(d.Tasks))
 	for i, t := range d.Tasks {
-		all[i] = taskValue{t.Name, t.Doc, t.ObsSize, t.ActSize, t.EpisodeSteps, t.Terminates, presets.References(t.Name), presets.Independent(t.Name)}
+		all[i] = taskValue{t.Name, t.Doc, t.ObsSize, t.ActSize, t.EpisodeSteps, t.Terminates, t.Hidden, presets.References(t.Name), presets.Independent(t.Name)}
 		if all[i].Paper == nil {
 			all[i].Paper = []presets.Result{}
 		}

@@ -49,6 +49,18 @@ func (r *runFlags) resolve(d Deps) (lab.Config, lab.Task, error) {
 		}
 		c.Steps = r.steps
 	}
+	if r.changed("action-repeat") {
+		c.Environment.ActionRepeat = r.environment.ActionRepeat
+	}
+	if r.changed("noise-share") {
+		c.Environment.NoiseShare = r.environment.NoiseShare
+	}
+	if r.changed("noise-sigma") {
+		c.Environment.NoiseSigma = r.environment.NoiseSigma
+	}
+	if task, err = task.Played(c.Environment); err != nil {
+		return c, task, err
+	}
 	if r.threads < 0 {
 		return c, task, fmt.Errorf("--threads is %d: want at least 1, or 0 for all that are allowed", r.threads)
 	}

@@ -1,0 +1,64 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+type brokenPhysics struct{}
+
+func (brokenPhysics) Error() string     { return "the simulation diverged" }
+func (brokenPhysics) EpisodeLost() bool { return true }
+
+// An episode whose simulation breaks down is noted and given up, and the run goes
+// on with the next one; its last step is not stored. Any other error ends the run.
+func TestALostEpisodeIsNoted(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		ends bool
+	}{{fmt.Errorf("step world: %w", brokenPhysics{}), false}, {errors.New("step world: no such action"), true}} {
+		w := newWorld()
+		steps := 0
+		w.on("step", func() {
+			delete(w.fail, "step")
+			if steps++; steps == 30 {
+				w.fail["step"] = c.err
+			}
+		})
+		folder := &memoryFolder{}
+		l := w.lab(t, w.config(), folder)
+		err := l.Run(t.Context())
+		if c.ends {
+			if err == nil || !strings.Contains(err.Error(), "no such action") {
+				t.Errorf("the run ended with %v", err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		journal := folder.canonical(t)
+		for _, want := range []string{`"text":"episode lost: step world: the simulation diverged"`, `"length":29`} {
+			if !strings.Contains(journal, want) {
+				t.Errorf("the journal lacks %s:\n%s", want, journal)
+			}
+		}
+		if stored := l.x.members[0].real.Len(); stored != steps-1 {
+			t.Errorf("%d transitions of %d steps stored, want all but one", stored, steps)
+		}
+	}
+}
+
+func TestATaskWithoutOptionsRefusesThem(t *testing.T) {
+	task := newWorld().task()
+	if _, err := task.Played(Environment{ActionRepeat: 1, NoiseSigma: []float64{1}}); err != nil {
+		t.Errorf("the task as it is: %v", err)
+	}
+	for _, e := range []Environment{{ActionRepeat: 2}, {NoiseShare: 0.5, NoiseSigma: []float64{1}}} {
+		if _, err := task.Played(e); err == nil || !strings.Contains(err.Error(), "world") {
+			t.Errorf("%+v: error %v", e, err)
+		}
+	}
+}
