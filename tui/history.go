@@ -21,6 +21,7 @@ type history struct {
 	clock       clock
 	begin       time.Time // of the first event
 	highest     int       // member
+	saved       string    // the newest checkpoint, below the run folder; "": none yet
 	next        int       // index of the first event not taken yet
 	version     [paneCount]int
 }

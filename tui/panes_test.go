@@ -6,12 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/core/lab"
-	"pgrlab/core/run"
 )
 
 // still gives the system pane numbers that do not depend on this machine.
@@ -140,75 +138,6 @@ func TestEscapeHasASecondKeyEverywhere(t *testing.T) {
 		s.Update(tea.KeyMsg{Type: tea.KeyCtrlG})
 		if s.entry != nil || s.dialog != nil || s.help {
 			t.Errorf("ctrl+g does not leave what %s opens", open)
-		}
-	}
-}
-
-func (s *screen) typeLine(text string) {
-	s.press(":")
-	for _, r := range text {
-		s.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
-	}
-	s.press("enter")
-}
-
-func TestPaletteDoesWhatKeysDo(t *testing.T) {
-	s := running(t, 160, 45, 24_000)
-	s.typeLine("ratio 0.75")
-	if c, ok := s.lastCommand().(lab.SetKnob); !ok || c.Knob != "ratio" || c.Value != "0.75" {
-		t.Errorf("sent %#v", s.lastCommand())
-	}
-	s.typeLine("ω=3 @30000")
-	if c, ok := s.lastCommand().(lab.SetKnob); !ok || c.Knob != "guidance" || c.At == nil || c.At.Step != 30_000 {
-		t.Errorf("sent %#v", s.lastCommand())
-	}
-	s.contains(t, "for step 30,000")
-	s.typeLine("ratio 0.75 @100")
-	s.contains(t, "step 100 has passed")
-	s.typeLine("F td!")
-	s.contains(t, "apply F curiosity → td")
-	s.press("esc")
-	s.typeLine("nonsense")
-	s.contains(t, "no such command or knob")
-	s.typeLine("layout present")
-	s.contains(t, "IN ONE SENTENCE")
-	s.typeLine("pause")
-	s.contains(t, "‖ PAUSED")
-	s.typeLine("quit")
-	s.contains(t, "leave it training")
-}
-
-func TestPaletteCompletesAndRemembers(t *testing.T) {
-	home := t.TempDir()
-	s := newScreen(t, 160, 45, func(o *Options) { o.Home = home })
-	s.fake.advance(24_000)
-	s.Update(started{lab: s.fake})
-	s.press(":", "g", "u", "i", "d", "tab")
-	if s.entry.text() != "guidance " {
-		t.Errorf("gu completes to %q", s.entry.text())
-	}
-	s.press("esc")
-	s.typeLine("ratio 0.25")
-	again := newScreen(t, 160, 45, func(o *Options) { o.Home = home })
-	again.Update(started{lab: again.fake})
-	again.press(":", "up")
-	if again.entry.text() != "ratio 0.25" {
-		t.Errorf("the next screen remembers %q", again.entry.text())
-	}
-}
-
-// Whatever the palette offers, it knows.
-func TestEveryCandidateIsACommand(t *testing.T) {
-	s := running(t, 160, 45, 24_000)
-	for _, c := range s.candidates("") {
-		name := strings.TrimSpace(c.text)
-		_, err := s.findKnob(name)
-		known := s.bound(name) || err == nil
-		for _, v := range verbs() {
-			known = known || v.name == name
-		}
-		if !known || c.about == "" {
-			t.Errorf("%q is offered, and not known", c.text)
 		}
 	}
 }
@@ -386,119 +315,6 @@ func TestMouseOnlyWhenAskedFor(t *testing.T) {
 	s.Update(tea.MouseMsg{X: 60, Y: 8, Action: tea.MouseActionPress, Button: tea.MouseButtonLeft})
 	if !s.cursorOn || s.cursor < 12_000 || s.cursor > 16_000 {
 		t.Errorf("a click in the middle of the chart inspects step %d", s.cursor)
-	}
-}
-
-// journal writes the fake's events as a run folder has them.
-func journalOf(t *testing.T, f *fakeLab) string {
-	t.Helper()
-	dir := t.TempDir()
-	folder, err := run.Create(filepath.Join(dir, "run"), []byte("x = 1\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer folder.Close()
-	for _, e := range f.events {
-		body := e.Body
-		if s, ok := body.(lab.Start); ok {
-			s.Obs.Time = e.Wall.UTC().Format(time.RFC3339)
-			body = s
-		}
-		if e.Type == lab.TypeRefused || e.Type == lab.TypePreviewed {
-			continue
-		}
-		if err := folder.Append(run.Line{Type: e.Type, Step: e.Step, Member: e.Member, Body: body, WallS: e.Wall.Sub(f.start).Seconds()}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return folder.Dir()
-}
-
-func TestReplayShowsWhatTheRunShowed(t *testing.T) {
-	live := running(t, 160, 45, 24_000)
-	live.typeLine("ratio 0.75")
-	live.fake.advance(6_000)
-	live.Update(polled{})
-	dir := journalOf(t, live.fake)
-	events, err := ReadJournal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := len(live.fake.events); len(events) != n {
-		t.Fatalf("%d events of %d", len(events), n)
-	}
-	s := newScreen(t, 160, 45, func(o *Options) { o.Replay = true })
-	r, err := NewReplay(fakeConfig(), dir, events, 60, func() time.Time { return s.clock })
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Update(started{lab: r})
-	s.contains(t, "REPLAY ×60", "no evaluation yet")
-	s.clock = s.clock.Add(2 * time.Second) // 120 s of the run: 12,000 of its steps
-	s.Update(polled{})
-	s.contains(t, "12,000/100,000")
-	s.clock = s.clock.Add(time.Minute)
-	s.Update(polled{})
-	s.contains(t, "DONE", "▲1 r 0.5→0.75")
-	want, got := live.history.curve(curveReturn, 0).samples, s.history.curve(curveReturn, 0).samples
-	if len(want) != len(got) || want[len(want)-1].y != got[len(got)-1].y {
-		t.Errorf("%d evaluations of %d, the last %v of %v", len(got), len(want), got[len(got)-1], want[len(want)-1])
-	}
-	s.press("<", "<", "<", "<", "<", "<", "<", "<", "<", "<", "<", "<")
-	if n := len(s.history.curve(curveReturn, 0).samples); n >= 20 {
-		t.Errorf("after winding back %d evaluations stay", n)
-	}
-	s.press("right")
-	s.contains(t, "this is a replay")
-	s.typeLine("ratio 0.1")
-	s.contains(t, "this is a replay")
-}
-
-func newPickerScreen(t *testing.T, w, h int) *screen {
-	t.Helper()
-	s := newScreen(t, w, h, func(o *Options) {
-		o.Picker = &Picker{
-			Presets: []Item{{"demo", "something to see within minutes"}}, Tasks: []Item{{"cheetah-run", "run"}, {"reacher-hard", "reach"}},
-			Methods: []Item{{"sac", "real data only"}, {"pgr-td", "F is the TD error"}}, Scales: []Item{{"cpu", "an hour or two"}},
-			Devices: []Item{{"cpu", "avx2 kernels"}},
-			Resolve: func(p Picks) (lab.Config, error) {
-				c := fakeConfig()
-				if p.Task != "" {
-					c.Task = p.Task
-				}
-				if p.Method == "sac" {
-					return c, fmt.Errorf("sac does not go with that")
-				}
-				return c, nil
-			},
-			Open: func(p Picks) (Options, error) {
-				c := fakeConfig()
-				c.Task, c.Seed = p.Task, p.Seed
-				return Options{Config: c, Folder: "runs/picked", Start: func() (Lab, error) { return newFake(), nil }}, nil
-			},
-		}
-	})
-	return s
-}
-
-func TestPickerStartsWhatWasPicked(t *testing.T) {
-	s := newPickerScreen(t, 80, 24)
-	s.contains(t, "▸ preset", "demo", "pgr-curiosity on cheetah-run")
-	s.press("down", "right", "right")
-	s.contains(t, "reacher-hard")
-	s.press("down", "right")
-	s.contains(t, "✗ sac does not go with that")
-	if _, cmd := s.Update(keyMsg("enter")); cmd != nil {
-		t.Fatal("what does not resolve was opened")
-	}
-	s.press("right", "down", "down", "4", "2")
-	_, cmd := s.Update(keyMsg("enter"))
-	s.contains(t, "opening")
-	_, cmd = s.Update(cmd())
-	s.contains(t, "STARTING", "reacher-hard")
-	s.Update(cmd())
-	if s.options.Config.Seed != 42 || s.lab == nil {
-		t.Errorf("seed %d, lab %v", s.options.Config.Seed, s.lab)
 	}
 }
 

@@ -69,6 +69,11 @@ func (h *history) take(e lab.Event) {
 	case lab.Refused:
 		h.takeRefused(e, b)
 		return
+	case lab.Checkpointed:
+		if b.Obs.Error == "" {
+			h.saved = b.Obs.Path
+		}
+		line.kind, line.text, line.worry = remark(b)
 	default:
 		line.kind, line.text, line.worry = remark(e.Body)
 	}

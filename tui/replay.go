@@ -1,148 +1,17 @@
 package tui
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"sort"
 	"sync"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"pgrlab/core/lab"
-	"pgrlab/core/run"
 )
 
 // ErrReplay is the answer to every wish to change a run that is over.
 var ErrReplay = errors.New("this is a replay: nothing can be changed; pgrlab --preset DIR/config.toml runs it again")
-
-// ReadJournal reads the events of a run folder. Their times are those of the
-// journal, counted from the start line's.
-func ReadJournal(dir string) ([]lab.Event, error) {
-	f, err := os.Open(filepath.Join(dir, run.JournalName))
-	if err != nil {
-		return nil, fmt.Errorf("read run folder %s: %w", dir, err)
-	}
-	defer f.Close()
-	var events []lab.Event
-	begin := time.Time{}
-	r := run.NewReader(f)
-	for {
-		e, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return events, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read run folder %s: %w", dir, err)
-		}
-		body, err := decodeBody(e)
-		if err != nil {
-			return nil, fmt.Errorf("read run folder %s: %w", dir, err)
-		}
-		if s, ok := body.(lab.Start); ok && begin.IsZero() {
-			begin, _ = time.Parse(time.RFC3339, s.Obs.Time) // an unreadable one counts from the year 1
-		}
-		if body == nil {
-			continue // of a newer version
-		}
-		events = append(events, lab.Event{
-			Index: len(events), Wall: begin.Add(time.Duration(e.WallS * float64(time.Second))),
-			Type: e.Type, Step: e.Step, Member: e.Member, Body: body,
-		})
-	}
-}
-
-// decodeBody is the struct of a journal line; nil for a type that the screen does
-// not know.
-func decodeBody(e run.Entry) (any, error) {
-	switch e.Type {
-	case lab.TypeStart:
-		return into[lab.Start](e)
-	case lab.TypeEvaluated:
-		return into[lab.Evaluated](e)
-	case lab.TypeDormant:
-		return into[lab.Dormant](e)
-	case lab.TypeEpisode:
-		return into[lab.Episode](e)
-	case lab.TypeRefit:
-		return into[lab.Refit](e)
-	case lab.TypeKnob:
-		return decodeKnob(e)
-	case lab.TypeInForce:
-		return into[lab.InForce](e)
-	case lab.TypeScores:
-		return into[lab.Scores](e)
-	case lab.TypeLosses:
-		return into[lab.Losses](e)
-	case lab.TypeNote:
-		return into[lab.Noted](e)
-	case lab.TypeFailed:
-		return into[lab.Failed](e)
-	case lab.TypeDone:
-		return into[lab.Done](e)
-	case lab.TypeCheckpoint:
-		return into[lab.Checkpointed](e)
-	case lab.TypeGenerated:
-		return into[lab.Generated](e)
-	case lab.TypeQBias:
-		return into[lab.QBias](e)
-	case lab.TypePerf:
-		return into[lab.Perf](e)
-	case lab.TypePause:
-		return into[lab.Paused](e)
-	case lab.TypeResume:
-		return into[lab.Resumed](e)
-	}
-	return nil, nil
-}
-
-func into[T any](e run.Entry) (any, error) {
-	var body T
-	if err := e.Fields(&body); err != nil {
-		return nil, err
-	}
-	return body, nil
-}
-
-// decodeKnob reads a change of a knob, whose values are numbers or names.
-func decodeKnob(e run.Entry) (any, error) {
-	var line struct {
-		ID       int          `json:"id"`
-		Knob     string       `json:"knob"`
-		From, To any          `json:"-"`
-		Position lab.Position `json:"position"`
-		Now      bool         `json:"now"`
-		Hint     string       `json:"hint"`
-		Obs      lab.KnobObs  `json:"obs"`
-	}
-	var values struct {
-		From json.RawMessage `json:"from"`
-		To   json.RawMessage `json:"to"`
-	}
-	if err := errors.Join(e.Fields(&line), e.Fields(&values)); err != nil {
-		return nil, err
-	}
-	c := lab.KnobChanged{ID: line.ID, Knob: line.Knob, From: decodeValue(values.From), To: decodeValue(values.To),
-		Position: line.Position, Now: line.Now, Hint: line.Hint, Obs: line.Obs}
-	if k, err := lab.FindKnob(line.Knob); err == nil {
-		c.Class = k.Class
-	}
-	return c, nil
-}
-
-func decodeValue(text json.RawMessage) lab.Value {
-	var name string
-	if json.Unmarshal(text, &name) == nil {
-		return lab.Choice(name)
-	}
-	var number run.Float
-	_ = json.Unmarshal(text, &number) // what is neither stays 0
-	return lab.Number(float64(number))
-}
 
 // Replay plays the events of a run through the screen, as fast as it is told. It
 // answers like a lab that can only be paused.
@@ -336,67 +205,4 @@ func (r *Replay) build(n int) *lab.Snapshot {
 	}
 	s.Knobs = settings.Values()
 	return s
-}
-
-// rewound starts the history anew when the replay went back.
-func (m *Model) rewound() {
-	r, ok := m.lab.(*Replay)
-	if !ok || r.Rewinds() == m.rewinds {
-		return
-	}
-	m.rewinds = r.Rewinds()
-	version := m.history.version
-	m.history = history{clock: clock{from: m.options.Config.StartSteps, utd: float64(m.options.Config.Knobs.UTD)}, version: version}
-	for i := range m.history.version {
-		m.history.version[i]++
-	}
-	m.cursorOn = false
-	m.changed()
-}
-
-// other is a run that the charts show beside this one.
-type other struct {
-	name    string
-	history history
-}
-
-// loaded delivers the journal of a run to compare with.
-type loaded struct {
-	name   string
-	events []lab.Event
-	err    error
-}
-
-// replaySpeed is how fast the replay plays.
-func (m *Model) replaySpeed() float64 {
-	if r, ok := m.lab.(*Replay); ok {
-		return r.Faster(1)
-	}
-	return 1
-}
-
-// scrub moves a replay by a share of it.
-func (m *Model) scrub(by float64) {
-	if r, ok := m.lab.(*Replay); ok {
-		r.Seek(by)
-		m.poll()
-		return
-	}
-	m.tell("only a replay can be wound: pgrlab replay DIR")
-}
-
-func (m *Model) scrubBack() tea.Cmd  { m.scrub(-0.05); return nil }
-func (m *Model) scrubForth() tea.Cmd { m.scrub(0.05); return nil }
-
-// faster and slower change the speed of a replay.
-func (m *Model) faster() tea.Cmd { return m.speed(2) }
-func (m *Model) slower() tea.Cmd { return m.speed(0.5) }
-
-func (m *Model) speed(by float64) tea.Cmd {
-	if r, ok := m.lab.(*Replay); ok {
-		m.tell(fmt.Sprintf("speed %g", r.Faster(by)) + ": seconds of the run in a second")
-	} else {
-		m.tell("only a replay has a speed: pgrlab replay DIR")
-	}
-	return nil
 }

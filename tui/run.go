@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"syscall"
@@ -104,7 +105,7 @@ func runProgram(p *tea.Program) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			p.Kill()
-			err = &panicError{r, debug.Stack()}
+			err = &panicError{value: r, stack: debug.Stack()}
 		}
 	}()
 	_, err = p.Run()
@@ -115,10 +116,30 @@ func runProgram(p *tea.Program) (err error) {
 type panicError struct {
 	value any
 	stack []byte
+	saved string // where the run was saved last; "": not yet
+	trace string // the file that the stack was written to; "": none
 }
 
 func (e *panicError) Error() string {
-	return fmt.Sprintf("draw the screen: panic: %v\n%s", e.value, e.stack)
+	text := fmt.Sprintf("draw the screen: panic: %v", e.value)
+	if e.saved != "" {
+		text += "; the run was saved last in " + e.saved
+	}
+	if e.trace == "" {
+		return text + "\n" + string(e.stack)
+	}
+	return text + "; the stack is in " + e.trace
+}
+
+// keep writes the stack into the run folder, where somebody who mends it looks.
+func (e *panicError) keep(folder string) {
+	if folder == "" {
+		return
+	}
+	file := filepath.Join(folder, "screen-panic.txt")
+	if err := os.WriteFile(file, fmt.Appendf(nil, "panic: %v\n%s", e.value, e.stack), 0o644); err == nil {
+		e.trace = file
+	}
 }
 
 // restoreSequence undoes what the screen did to a terminal whose program cannot do
@@ -132,6 +153,8 @@ func (m *Model) outcome(hungUp bool, ctx context.Context, err error, out *os.Fil
 	switch {
 	case errors.As(err, &p):
 		fmt.Fprint(out, restoreSequence)
+		p.keep(m.options.Folder)
+		p.saved = m.savedLast() // the event loop has ended: nobody else reads the model
 		return Failed, err
 	case hungUp:
 		signal.Ignore(syscall.SIGHUP)
@@ -147,6 +170,14 @@ func (m *Model) outcome(hungUp bool, ctx context.Context, err error, out *os.Fil
 	default:
 		return Detached, nil
 	}
+}
+
+// savedLast is where the run was saved last, as far as the screen was told.
+func (m *Model) savedLast() string {
+	if m.history.saved == "" {
+		return ""
+	}
+	return filepath.Join(m.options.Folder, m.history.saved)
 }
 
 // quit ends the program in order, but does not wait for ever: a stalled terminal

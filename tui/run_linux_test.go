@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -165,8 +166,14 @@ func TestPanicBecomesAnError(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	_, w := pipe(t)
-	outcome, err := (&Model{}).outcome(false, context.Background(), err, w)
-	if outcome != Failed || err == nil {
+	folder := t.TempDir()
+	m := &Model{options: Options{Folder: folder}}
+	m.history.take(lab.Event{Type: lab.TypeCheckpoint, Body: lab.Checkpointed{Obs: lab.CheckpointObs{Path: "checkpoints/24000"}}})
+	outcome, err := m.outcome(false, context.Background(), err, w)
+	if outcome != Failed || err == nil || !strings.Contains(err.Error(), "boom; the run was saved last in "+folder+"/checkpoints/24000") {
 		t.Errorf("%v, %v", outcome, err)
+	}
+	if trace, err := os.ReadFile(p.trace); err != nil || !bytes.Contains(trace, []byte("Update")) {
+		t.Errorf("the stack is not in %q: %v", p.trace, err)
 	}
 }

@@ -23,10 +23,10 @@ func decode[T any](e run.Entry) (any, error) {
 	return body, err
 }
 
-// decodeEvent makes the event that a line of the journal was written for; its time
+// DecodeEvent makes the event that a line of the journal was written for; its time
 // is not set. A line that is of no known type, or that no event can be made of, has
 // none.
-func decodeEvent(e run.Entry) (Event, bool) {
+func DecodeEvent(e run.Entry) (Event, bool) {
 	decode, known := decoders[e.Type]
 	if !known {
 		return Event{}, false

@@ -67,7 +67,7 @@ func TestHistoryIsWhatWasWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, ok := decodeEvent(e)
+		got, ok := DecodeEvent(e)
 		if !ok || got.Type != want.Type || got.Step != want.Step || got.Member != want.Member {
 			t.Fatalf("%s is %+v, %v", e.Text, got, ok)
 		}

@@ -186,7 +186,7 @@ func loadReal(ring *replay.Ring, state []byte, log io.Reader, d run.Data) error 
 func (r *resuming) goOn(l *Lab, how Resumption) error {
 	x, mark := l.x, r.from.Journal
 	err := r.folder.History(mark, func(e run.Entry) error {
-		if event, ok := decodeEvent(e); ok {
+		if event, ok := DecodeEvent(e); ok {
 			event.Wall = x.now().Add(-seconds(float64(r.from.WallS) - e.WallS))
 			l.log(event)
 		}
@@ -247,7 +247,7 @@ func (r *resuming) again(x *experiment, mark run.Mark) error {
 	var more []Scheduled
 	damaged := func(number int) { r.say("line %d of the journal is damaged: a change may be missing", number) }
 	err := r.folder.Tail(mark, func(e run.Entry) {
-		body, ok := decodeEvent(e)
+		body, ok := DecodeEvent(e)
 		if !ok {
 			damaged(e.Number)
 			return

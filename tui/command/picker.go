@@ -112,10 +112,14 @@ func pickFlags(c tui.Picks) *runFlags {
 
 // open makes the session that was picked, or the replay of an earlier run.
 func (o *opener) open(c tui.Picks) (tui.Options, error) {
-	if c.Reopen != "" {
+	if c.Reopen != "" && !c.Resume {
 		return replayOptions(c.Reopen, replayAtOnce)
 	}
-	s, err := pickFlags(c).open(o.deps, time.Now())
+	flags := pickFlags(c)
+	if c.Resume {
+		flags = &runFlags{resume: c.Reopen, device: c.Device, changed: func(string) bool { return false }}
+	}
+	s, err := flags.open(o.deps, time.Now())
 	if err != nil {
 		return tui.Options{}, err
 	}

@@ -1,0 +1,156 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"pgrlab/tui/chart"
+)
+
+// chartTitle names the quantity and, where there is room, how it is drawn.
+func (m *Model) chartTitle(p paneID, w int) string {
+	q := m.shown(p)
+	title := m.spelled(q.title)
+	if q.id == "dormant" && len(m.history.dormant) > 0 && w >= 64 {
+		title += fmt.Sprintf(" policy τ=%g", m.history.dormant[len(m.history.dormant)-1].tau)
+	} else if q.about != "" && w >= 64 {
+		title += " " + q.about
+	}
+	var how []string
+	if m.axis != axisSteps {
+		how = append(how, "x: "+m.axis.String())
+	}
+	if m.log[q.id] {
+		how = append(how, "log")
+	}
+	if m.window.zoomed && w >= 60 {
+		how = append(how, "zoomed")
+	}
+	if len(how) > 0 && w >= 46 {
+		title += " (" + strings.Join(how, ", ") + ")"
+	}
+	return title
+}
+
+// chartNote is the legend, as long as the border allows.
+func (m *Model) chartNote(p paneID, w int) string {
+	q := m.shown(p)
+	if m.empty(q) {
+		return ""
+	}
+	if q.id == "return" {
+		return m.returnNote(q, w)
+	}
+	t := m.theme
+	at, where := m.readAt()
+	var long, short []string
+	for i, l := range q.lines {
+		s, ok := m.valueAt(&m.history, l.curve, at)
+		if !ok {
+			continue
+		}
+		mark := t.series[i%len(t.series)].on(t.chart.Sample(i, chart.Line) + " " + m.spelled(l.label))
+		value := number(s.y)
+		if q.id == "dormant" {
+			value = fmt.Sprintf("%.3f", s.y)
+		}
+		long = append(long, mark+" "+t.bold.on(value))
+		if i == 0 {
+			short = append(short, mark+" "+t.bold.on(value))
+		}
+	}
+	long = append(long, m.comparedNote(q, at)...)
+	return longest([]string{where + strings.Join(long, "   "), where + strings.Join(long, " "), strings.Join(long, " "), strings.Join(short, " ")}, w)
+}
+
+// comparedNote is the value of each compared run.
+func (m *Model) comparedNote(q quantity, at int) []string {
+	t := m.theme
+	var out []string
+	for i, other := range m.compared {
+		if s, ok := m.valueAt(&other.history, q.lines[0].curve, at); ok {
+			look := m.lookOf(q, i)
+			out = append(out, t.series[look%len(t.series)].on(t.chart.Sample(look, chart.Line)+" "+other.name)+" "+number(s.y))
+		}
+	}
+	return out
+}
+
+// readAt is the step whose values the legends show, and what they say of it.
+func (m *Model) readAt() (step int, where string) {
+	if !m.cursorOn {
+		return math.MaxInt, ""
+	}
+	return m.cursor, m.theme.dim.on("step ") + count(m.cursor) + "  "
+}
+
+func (m *Model) valueAt(h *history, name curveName, step int) (sample, bool) {
+	return h.curve(name, 0).at(step)
+}
+
+// returnNote says what the dots and the ± are, in words where there is room.
+func (m *Model) returnNote(q quantity, w int) string {
+	h, t := &m.history, m.theme
+	at, where := m.readAt()
+	e, found := evaluation{}, false
+	for _, v := range h.evaluations {
+		if v.step <= at && v.member == 0 {
+			e, found = v, true
+		}
+	}
+	if !found {
+		return where
+	}
+	dot := t.series[0].on(t.chart.Sample(0, chart.Dots))
+	mean, std := spreadOf(e.mean, e.std)
+	pm := " " + t.glyphs.plusMinus + " "
+	value := t.bold.on(mean) + pm + std
+	smooth := ""
+	if m.smooth > 0 {
+		smooth = "  " + t.series[0].on(t.chart.Sample(0, chart.Line)) + t.dim.on(fmt.Sprintf(" smoothed %g", smoothSteps[m.smooth]))
+	}
+	words := t.dim.on(fmt.Sprintf(" mean of %d episodes %s std over them", e.episodes, t.glyphs.plusMinus))
+	others := ""
+	for _, o := range m.comparedNote(q, at) {
+		others += "  " + o
+	}
+	var notes []string
+	for _, tail := range []string{others + m.referenceNote(2), others + m.referenceNote(1), others} {
+		for _, head := range []string{dot + words + smooth + "  ", dot + words + "  ", dot + t.dim.on(fmt.Sprintf(" %d episodes ", e.episodes)), dot + " "} {
+			notes = append(notes, where+head+value+tail)
+		}
+	}
+	notes = append(notes, dot+" "+value, value)
+	return firstFitting(notes, w)
+}
+
+// referenceNote is up to so many published values, the one that compares best first,
+// with their steps.
+func (m *Model) referenceNote(most int) string {
+	t := m.theme
+	out := ""
+	for i, r := range m.options.References {
+		if i == most {
+			break
+		}
+		mean, std := spreadOf(r.Mean, r.Std)
+		text := fmt.Sprintf("%s %s %s %s at %s", r.Source, mean, t.glyphs.plusMinus, std, chart.FormatCount(float64(r.Step)))
+		if r.OtherScale {
+			out += "  " + t.dim.on(text+", other scale")
+		} else {
+			out += "  " + t.reference.on(text)
+		}
+	}
+	return out
+}
+
+// firstFitting is the first of the notes that fits into w columns.
+func firstFitting(notes []string, w int) string {
+	for _, n := range notes {
+		if width(n) <= w {
+			return n
+		}
+	}
+	return ""
+}

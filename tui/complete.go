@@ -1,0 +1,124 @@
+package tui
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"pgrlab/core/lab"
+)
+
+// candidates are the commands that a text may become, the best first.
+func (m *Model) candidates(text string) []candidate {
+	name, argument, spaced := strings.Cut(text, " ")
+	if spaced {
+		return m.argumentCandidates(name, strings.TrimLeft(argument, " "))
+	}
+	var all []candidate
+	for _, v := range verbs() {
+		all = append(all, candidate{v.name, v.about})
+	}
+	for _, b := range m.keys {
+		if !strings.HasPrefix(b.name, "go-") {
+			all = append(all, candidate{b.name, b.help})
+		}
+	}
+	for _, k := range m.knobs {
+		if m.knobUse(k) == nil {
+			all = append(all, candidate{k.Name + " ", "now " + readable(m.effective(k.Name)) + "; " + k.Doc})
+		}
+	}
+	return best(all, name)
+}
+
+// argumentCandidates complete the argument of a verb or the value of a knob.
+func (m *Model) argumentCandidates(name, argument string) []candidate {
+	for _, v := range verbs() {
+		if v.name != name || v.arguments == nil {
+			continue
+		}
+		if knob, value, more := strings.Cut(argument, " "); more && (name == "set" || name == "stage") {
+			return prefixed(name+" ", m.argumentCandidates(knob, value))
+		}
+		var all []candidate
+		for _, a := range v.arguments(m) {
+			all = append(all, candidate{a, ""})
+		}
+		return prefixed(name+" ", best(all, argument))
+	}
+	k, err := m.findKnob(name)
+	if err != nil || k.Kind != lab.KindChoice {
+		return nil
+	}
+	var all []candidate
+	for _, c := range k.Choices {
+		all = append(all, candidate{c, ""})
+	}
+	return prefixed(name+" ", best(all, argument))
+}
+
+func prefixed(prefix string, c []candidate) []candidate {
+	for i := range c {
+		c[i].text = prefix + c[i].text
+	}
+	return c
+}
+
+// best are the candidates that begin with a text, then those that contain it, then
+// those that have its letters in their order.
+func best(all []candidate, text string) []candidate {
+	rank := func(c candidate) int {
+		name, text := strings.ToLower(c.text), strings.ToLower(text)
+		switch {
+		case strings.HasPrefix(name, text):
+			return 0
+		case strings.Contains(name, text):
+			return 1
+		case subsequence(name, text):
+			return 2
+		default:
+			return 3
+		}
+	}
+	seen := map[string]bool{}
+	var out []candidate
+	for _, c := range all {
+		if rank(c) < 3 && !seen[c.text] {
+			seen[c.text] = true
+			out = append(out, c)
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return rank(out[i]) < rank(out[j]) })
+	return out
+}
+
+func subsequence(name, letters string) bool {
+	rest := []rune(letters)
+	for _, r := range name {
+		if len(rest) > 0 && r == rest[0] {
+			rest = rest[1:]
+		}
+	}
+	return len(rest) == 0
+}
+
+// paletteView is the candidates above the line that is being typed.
+func (m *Model) paletteView() []string {
+	t, e := m.theme, m.entry
+	all := e.candidates(m)
+	if len(all) == 0 || m.h < 8 {
+		return nil
+	}
+	room := min(8, m.h-5)
+	first := max(0, min(e.chosen-room/2, len(all)-room))
+	w := min(m.w, 100)
+	var body []string
+	for i := first; i < min(len(all), first+room); i++ {
+		mark, ink := "  ", t.text
+		if i == e.chosen {
+			mark, ink = t.accent.on(t.glyphs.cursor)+" ", t.bold
+		}
+		body = append(body, t.fit(mark+ink.on(t.fit(all[i].text, 24))+t.dim.on(m.spelled(all[i].about)), w-4))
+	}
+	return t.box("COMMANDS", t.dim.on(fmt.Sprintf("%d", len(all))), indent(body), w, len(body)+2, true)
+}

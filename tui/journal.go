@@ -1,0 +1,44 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+)
+
+// ReadJournal reads the events of a run folder. Their times are those of the
+// journal, counted from the start line's.
+func ReadJournal(dir string) ([]lab.Event, error) {
+	f, err := os.Open(filepath.Join(dir, run.JournalName))
+	if err != nil {
+		return nil, fmt.Errorf("read run folder %s: %w", dir, err)
+	}
+	defer f.Close()
+	var events []lab.Event
+	begin := time.Time{}
+	r := run.NewReader(f)
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return events, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read run folder %s: %w", dir, err)
+		}
+		event, ok := lab.DecodeEvent(e)
+		if !ok {
+			continue // of another version
+		}
+		if s, ok := event.Body.(lab.Start); ok && begin.IsZero() {
+			begin, _ = time.Parse(time.RFC3339, s.Obs.Time) // an unreadable one counts from the year 1
+		}
+		event.Index, event.Wall = len(events), begin.Add(seconds(e.WallS))
+		events = append(events, event)
+	}
+}

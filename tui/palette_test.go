@@ -1,0 +1,79 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/lab"
+)
+
+func (s *screen) typeLine(text string) {
+	s.press(":")
+	for _, r := range text {
+		s.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
+	}
+	s.press("enter")
+}
+
+func TestPaletteDoesWhatKeysDo(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.typeLine("ratio 0.75")
+	if c, ok := s.lastCommand().(lab.SetKnob); !ok || c.Knob != "ratio" || c.Value != "0.75" {
+		t.Errorf("sent %#v", s.lastCommand())
+	}
+	s.typeLine("ω=3 @30000")
+	if c, ok := s.lastCommand().(lab.SetKnob); !ok || c.Knob != "guidance" || c.At == nil || c.At.Step != 30_000 {
+		t.Errorf("sent %#v", s.lastCommand())
+	}
+	s.contains(t, "for step 30,000")
+	s.typeLine("ratio 0.75 @100")
+	s.contains(t, "step 100 has passed")
+	s.typeLine("F td!")
+	s.contains(t, "apply F curiosity → td")
+	s.press("esc")
+	s.typeLine("nonsense")
+	s.contains(t, "no such command or knob")
+	s.typeLine("layout present")
+	s.contains(t, "IN ONE SENTENCE")
+	s.typeLine("pause")
+	s.contains(t, "‖ PAUSED")
+	s.typeLine("quit")
+	s.contains(t, "leave it training")
+}
+
+func TestPaletteCompletesAndRemembers(t *testing.T) {
+	home := t.TempDir()
+	s := newScreen(t, 160, 45, func(o *Options) { o.Home = home })
+	s.fake.advance(24_000)
+	s.Update(started{lab: s.fake})
+	s.press(":", "g", "u", "i", "d", "tab")
+	if s.entry.text() != "guidance " {
+		t.Errorf("gu completes to %q", s.entry.text())
+	}
+	s.press("esc")
+	s.typeLine("ratio 0.25")
+	again := newScreen(t, 160, 45, func(o *Options) { o.Home = home })
+	again.Update(started{lab: again.fake})
+	again.press(":", "up")
+	if again.entry.text() != "ratio 0.25" {
+		t.Errorf("the next screen remembers %q", again.entry.text())
+	}
+}
+
+// Whatever the palette offers, it knows.
+func TestEveryCandidateIsACommand(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	for _, c := range s.candidates("") {
+		name := strings.TrimSpace(c.text)
+		_, err := s.findKnob(name)
+		known := s.bound(name) || err == nil
+		for _, v := range verbs() {
+			known = known || v.name == name
+		}
+		if !known || c.about == "" {
+			t.Errorf("%q is offered, and not known", c.text)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// pickerView is the first screen.
+func (m *Model) pickerView() []string {
+	t := m.theme
+	w := min(m.w-4, 100)
+	body := []string{
+		t.bold.on("pgrlab") + t.dim.on("  prioritized generative replay, steered while it trains"),
+		"",
+	}
+	if m.h < 16 {
+		body = body[:0]
+	}
+	for row := range pickRows {
+		body = append(body, m.pickerRow(row, w))
+	}
+	body = append(body, "")
+	body = append(body, m.pickerAbout(w)...)
+	if room := m.h - 3; len(body) < room {
+		body = append(body, "", t.key.on("enter")+t.dim.on(" start   ")+t.key.on(t.glyphs.up+t.glyphs.down)+t.dim.on(" row   ")+
+			t.key.on(t.glyphs.left+t.glyphs.right)+t.dim.on(" change   ")+t.key.on("?")+t.dim.on(" help   ")+t.key.on("q")+t.dim.on(" quit"))
+	}
+	top := max(0, (m.h-len(body))/3)
+	out := make([]string, top, m.h)
+	left := strings.Repeat(" ", max(1, (m.w-w)/2))
+	for _, l := range body {
+		out = append(out, left+l)
+	}
+	return out
+}
+
+// pickerRow is a question and its answer.
+func (m *Model) pickerRow(row, w int) string {
+	t, p := m.theme, m.picker
+	mark, ink := "  ", t.dim
+	if row == p.row {
+		mark, ink = t.accent.on(t.glyphs.cursor)+" ", t.bold
+	}
+	head := mark + ink.on(t.fit(pickNames[row], 14))
+	value, doc := p.name(row), ""
+	items := p.items(row)
+	if len(items) > 0 {
+		doc = items[p.at[row]].Doc
+	}
+	switch {
+	case row == pickSeed:
+		value, doc = strconv.FormatUint(p.seed, 10), "the same seed gives the same run"
+	case row == pickRecent && len(p.recent) == 0:
+		value, doc = "-", "none yet"
+	case value == "" && row == pickRecent:
+		value, doc = fmt.Sprintf("%d to look at", len(p.recent)), ""
+	case value == "":
+		value = t.dim.on(m.pickerDefault(row))
+	}
+	arrows := "   "
+	if row == p.row && (len(items) > 1 || row == pickSeed) {
+		arrows = t.accent.on(t.glyphs.left+t.glyphs.right) + " "
+	}
+	return t.fit(head+arrows+t.fit(t.bold.on(value), min(28, max(14, w/3)))+" "+t.dim.on(doc), w)
+}
+
+// pickerDefault is what the preset says of an axis.
+func (m *Model) pickerDefault(row int) string {
+	c := m.picker.config
+	switch row {
+	case pickTask:
+		return c.Task
+	case pickMethod:
+		return c.Method
+	default:
+		return c.Scale
+	}
+}
+
+// pickerAbout says what enter will do: how long it takes and how much it writes, or
+// what is wrong.
+func (m *Model) pickerAbout(w int) []string {
+	t, p := m.theme, m.picker
+	switch {
+	case p.opened:
+		return []string{t.stateStart.on(t.glyphs.dot + " opening")}
+	case p.err != nil:
+		return wrapStyled(t.bad.on(t.glyphs.cross+" "+p.err.Error()), w)
+	}
+	if i := p.at[pickRecent]; i > 0 {
+		r := p.recent[i-1]
+		text := fmt.Sprintf("%s: %s, %s steps", r.Dir, r.What, count(r.Step))
+		if r.Return == r.Return {
+			text += ", return " + number(r.Return)
+		}
+		return append(wrap(text, w), t.key.on("enter")+t.dim.on(" shows its journal; nothing is changed"),
+			t.key.on("r")+t.dim.on(" goes on with it where it was saved last"))
+	}
+	if p.wrong != nil {
+		return wrapStyled(t.bad.on(t.glyphs.cross+" "+p.wrong.Error()), w)
+	}
+	c := p.config
+	lines := []string{t.bold.on(fmt.Sprintf("%s on %s", c.Method, c.Task)) +
+		t.dim.on(fmt.Sprintf(", scale %s: %s env steps, %s updates a step, batch %s", c.Scale, count(c.Steps), count(c.Knobs.UTD), count(c.Knobs.Batch)))}
+	if e, ok := EstimateFrom(c, p.recent); ok {
+		lines = append(lines, t.dim.on("about ")+duration(e)+t.dim.on(" on this machine, as the last such run; journal and policy about ")+bytesText(diskOf(c)))
+	} else {
+		lines = append(lines, t.dim.on("how long is not known yet: no such run was made on this machine; journal and policy about ")+bytesText(diskOf(c)))
+	}
+	var out []string
+	for _, l := range lines {
+		out = append(out, wrapStyled(l, w)...)
+	}
+	return out
+}

@@ -1,0 +1,90 @@
+package tui
+
+import (
+	"fmt"
+	"path/filepath"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/lab"
+)
+
+// other is a run that the charts show beside this one.
+type other struct {
+	name    string
+	history history
+}
+
+// loaded delivers the journal of a run to compare with.
+type loaded struct {
+	name   string
+	events []lab.Event
+	err    error
+}
+
+// runsBody lists this run and those that it is compared with.
+func (m *Model) runsBody(w, _ int) []string {
+	t, h := m.theme, &m.history
+	row := func(mark string, name string, h *history, state string) string {
+		text := mark + " " + t.bold.on(t.fit(name, max(8, min(26, w-30))))
+		if n := len(h.evaluations); n > 0 {
+			e := h.evaluations[n-1]
+			text += t.dim.on(" return ") + number(e.mean) + t.dim.on(" at ") + count(e.step)
+		}
+		return text + "  " + state + "  " + m.badge(h)
+	}
+	name := filepath.Base(m.options.Folder)
+	if m.options.Folder == "" {
+		name = m.options.Config.Method
+	}
+	out := []string{row(t.series[0].on(t.chart.Sample(0, 0)), name, h, m.stateText())}
+	for i := range m.compared {
+		o := &m.compared[i]
+		look := m.lookOf(quantities[0], i)
+		out = append(out, row(t.series[look%len(t.series)].on(t.chart.Sample(look, 0)), o.name, &o.history, t.dim.on("compared")))
+	}
+	return append(out, "", t.dim.on(t.fit(":compare DIR draws another run's curves beside these", w)))
+}
+
+// badge says whether people changed knobs while the run went on.
+func (m *Model) badge(h *history) string {
+	if n := h.touched(); n > 0 {
+		return m.theme.warn.on(fmt.Sprintf("TOUCHED %s%d", m.theme.glyphs.times, n))
+	}
+	return m.theme.good.on("CLEAN")
+}
+
+// commandCompare reads another run's journal, outside the event loop.
+func (m *Model) commandCompare(dir string) error {
+	if dir == "" {
+		return fmt.Errorf("compare: which run folder?")
+	}
+	if len(m.compared) >= 3 {
+		return fmt.Errorf("compare: three runs beside this one are the most; esc takes them away")
+	}
+	load := m.options.LoadRun
+	if load == nil {
+		load = ReadJournal
+	}
+	m.later = func() tea.Msg {
+		events, err := load(dir)
+		return loaded{filepath.Base(filepath.Clean(dir)), events, err}
+	}
+	return nil
+}
+
+// overlayRun draws a run that was read beside this one.
+func (m *Model) overlayRun(msg loaded) {
+	if msg.err != nil {
+		m.report(msg.err)
+		return
+	}
+	o := other{name: msg.name, history: history{clock: clock{from: m.options.Config.StartSteps, utd: float64(m.options.Config.Knobs.UTD)}}}
+	for _, e := range msg.events {
+		o.history.take(e)
+	}
+	m.compared = append(m.compared, o)
+	m.tell(msg.name + " is drawn beside this run; esc takes it away")
+	m.history.touch(paneRuns)
+	m.drawChartsAnew()
+}
