@@ -151,7 +151,7 @@ func TestAFullDiskPausesAndLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
 		folder := &memoryFolder{}
-		w.on("evaluate episodes 1", func() { folder.full = true })
+		w.on("evaluate episodes 1", func() { folder.full.Store(true) })
 		l := w.lab(t, w.config(), folder)
 		r := w.start(t, t.Context(), l, folder)
 		synctest.Wait()
@@ -164,7 +164,7 @@ func TestAFullDiskPausesAndLosesNothing(t *testing.T) {
 		if s := l.Snapshot(); s.State != PausedState {
 			t.Errorf("with a full disk it is %s", s.State)
 		}
-		folder.full = false // it goes on by itself
+		folder.full.Store(false) // it goes on by itself
 		if err := <-r.ended; err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,8 @@ func TestAFullDiskPausesAndLosesNothing(t *testing.T) {
 func TestADiskThatStaysFullIsSaidInTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
-		folder := &memoryFolder{full: true}
+		folder := &memoryFolder{}
+		folder.full.Store(true)
 		l := w.lab(t, w.config(), folder)
 		l.OnFault(FaultFail)
 		ctx, cancel := context.WithCancel(t.Context())

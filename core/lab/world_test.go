@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -133,13 +134,13 @@ func (w *world) lab(t testing.TB, c Config, folder record) *Lab {
 type memoryFolder struct {
 	journal bytes.Buffer
 	files   map[string][]byte
-	full    bool
+	full    atomic.Bool
 	closed  bool
 }
 
 func (f *memoryFolder) Dir() string { return "memory" }
 func (f *memoryFolder) Append(l run.Line) error {
-	if f.full {
+	if f.full.Load() {
 		return errors.New("write journal memory: no space left on device")
 	}
 	text, err := l.MarshalJSON()
