@@ -4,22 +4,29 @@ import "math"
 
 // Bounds are the least and the largest value of each column of rows that were
 // added.
-type Bounds struct{ Low, High []float64 }
+type Bounds struct{ Low, High []float32 }
 
 // NewBounds holds nothing: every row is outside.
 func NewBounds(width int) Bounds {
-	b := Bounds{Low: make([]float64, width), High: make([]float64, width)}
+	b := Bounds{Low: make([]float32, width), High: make([]float32, width)}
 	for i := range width {
-		b.Low[i], b.High[i] = math.Inf(1), math.Inf(-1)
+		b.Low[i], b.High[i] = float32(math.Inf(1)), float32(math.Inf(-1))
 	}
 	return b
 }
 
 // Add widens the bounds to hold a row, whose further columns do not count.
 func (b Bounds) Add(row []float32) {
-	for i := range b.Low {
-		v := float64(row[i])
-		b.Low[i], b.High[i] = min(b.Low[i], v), max(b.High[i], v)
+	low, high := b.Low, b.High[:len(b.Low)]
+	for i, v := range row[:len(low)] {
+		// Comparisons, not min and max, which look for NaNs and signed zeros: rows come
+		// by the hundred thousand.
+		if v < low[i] {
+			low[i] = v
+		}
+		if v > high[i] {
+			high[i] = v
+		}
 	}
 }
 
@@ -28,9 +35,9 @@ func (b Bounds) Add(row []float32) {
 // value + 1e-5 to 1 (renwang435/pgr: synther/diffusion/norm.py). A NaN is outside.
 func (b Bounds) Outside(row []float32, first, end int) bool {
 	for i := first; i < end; i++ {
-		v := float64(row[i])
-		slack := 2e-5 + 1e-6*math.Max(math.Abs(b.Low[i]), math.Abs(b.High[i]))
-		if !(v >= b.Low[i]-slack && v <= b.High[i]+slack) {
+		v, low, high := float64(row[i]), float64(b.Low[i]), float64(b.High[i])
+		slack := 2e-5 + 1e-6*math.Max(math.Abs(low), math.Abs(high))
+		if !(v >= low-slack && v <= high+slack) {
 			return true
 		}
 	}

@@ -83,6 +83,37 @@ func TestNearestIsInDeviations(t *testing.T) {
 	near(t, "distance to another", float64(got[0]), math.Sqrt(4.0/2), 1e-6) // two deviations either way
 }
 
+// Whole blocks of dimensions and the rest of them, against the plain sum.
+func TestNearestInManyDimensions(t *testing.T) {
+	const width = 21
+	row := func(i int) []float32 {
+		p := make([]float32, width)
+		for k := range p {
+			p[k] = float32(math.Sin(float64(i*width+k) * 1.7))
+		}
+		return p
+	}
+	var points, others [][]float32
+	for i := range 40 {
+		points, others = append(points, row(i)), append(others, row(100+i))
+	}
+	s := Spread(len(others), width, func(i int) []float32 { return others[i] })
+	s.Variance[4] = 0
+	for i, got := range Nearest(points, others, s, nil) {
+		want := math.Inf(1)
+		for _, q := range others {
+			sum := 0.0
+			for k, v := range s.Variance {
+				if v > 0 {
+					sum += math.Pow(float64(points[i][k]-q[k]), 2) / v / (width - 1)
+				}
+			}
+			want = math.Min(want, math.Sqrt(sum))
+		}
+		near(t, "distance", float64(got), want, 1e-5)
+	}
+}
+
 // Two dimensions of correlation 0.6 lie along the diagonal, with (1 ± 0.6)/2 of the
 // variance, whatever their units.
 func TestPCAOfACorrelation(t *testing.T) {

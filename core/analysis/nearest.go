@@ -8,37 +8,63 @@ import "math"
 // count. itself says which of the others is point i itself, −1 if none; nil: none
 // is. Points are rows whose first columns count.
 func Nearest(points, others [][]float32, s Scatter, itself func(i int) int) []float32 {
-	scale, used := make([]float32, len(s.Variance)), 0
-	for k, v := range s.Variance {
-		if v > 0 {
-			scale[k] = float32(1 / math.Sqrt(v))
-			used++
-		}
+	columns, scale := measured(s)
+	width := len(columns)
+	crowd := make([]float32, 0, len(others)*width) // of the others, in units of the deviations
+	for _, q := range others {
+		crowd = appendScaled(crowd, q, columns, scale)
 	}
-	out := make([]float32, len(points))
+	out, place := make([]float32, len(points)), make([]float32, 0, width)
 	for i, p := range points {
 		skip := -1
 		if itself != nil {
 			skip = itself(i)
 		}
+		place = appendScaled(place[:0], p, columns, scale)
 		best := float32(math.Inf(1))
-		for j, q := range others {
+		for j := range others {
 			if j != skip {
-				best = min(best, squareWithin(p, q, scale, best))
+				best = min(best, squareWithin(place, crowd[j*width:(j+1)*width], best))
 			}
 		}
-		out[i] = float32(math.Sqrt(float64(best) / float64(max(used, 1))))
+		out[i] = float32(math.Sqrt(float64(best) / float64(max(width, 1))))
 	}
 	return out
 }
 
-// squareWithin is the scaled squared distance, or anything above limit.
-func squareWithin(p, q, scale []float32, limit float32) (sum float32) {
-	for k, c := range scale {
-		d := (p[k] - q[k]) * c
-		if sum += d * d; sum > limit {
+// measured are the columns with variance, and one over the deviation of each.
+func measured(s Scatter) (columns []int, scale []float32) {
+	for k, v := range s.Variance {
+		if v > 0 {
+			columns, scale = append(columns, k), append(scale, float32(1/math.Sqrt(v)))
+		}
+	}
+	return columns, scale
+}
+
+func appendScaled(dst, row []float32, columns []int, scale []float32) []float32 {
+	for i, k := range columns {
+		dst = append(dst, row[k]*scale[i])
+	}
+	return dst
+}
+
+// squareWithin is the squared distance, or anything above limit. It looks at the limit
+// after every eight dimensions: a branch at each costs more than it saves.
+func squareWithin(p, q []float32, limit float32) (sum float32) {
+	for len(p) >= 8 && len(q) >= 8 {
+		a, b := (*[8]float32)(p), (*[8]float32)(q)
+		d0, d1, d2, d3 := a[0]-b[0], a[1]-b[1], a[2]-b[2], a[3]-b[3]
+		d4, d5, d6, d7 := a[4]-b[4], a[5]-b[5], a[6]-b[6], a[7]-b[7]
+		sum += (d0*d0 + d1*d1 + d2*d2 + d3*d3) + (d4*d4 + d5*d5 + d6*d6 + d7*d7)
+		if sum > limit {
 			return sum
 		}
+		p, q = p[8:], q[8:]
+	}
+	for k, v := range p {
+		d := v - q[k]
+		sum += d * d
 	}
 	return sum
 }

@@ -1,0 +1,35 @@
+package lab
+
+import (
+	"fmt"
+	"testing"
+
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+// BenchmarkDescribeRows is what describing a generation of a run of 100,000 steps
+// takes, beside the simulator and F: it is done in one slice, which must stay under
+// 100 ms.
+func BenchmarkDescribeRows(b *testing.B) {
+	for _, shape := range []replay.Shape{{Obs: 17, Act: 6}, {Obs: 78, Act: 12}} {
+		for _, n := range []int{100_000, 1_000_000} {
+			if n > 100_000 && shape.Obs > 20 {
+				continue
+			}
+			ring, row := replay.NewRing(shape, n), make([]float32, shape.Width())
+			noise := rng.New(1, "rows")
+			for i := range n {
+				noise.FillNormal(row, uint64(i), 0)
+				ring.AddRows(row)
+			}
+			rows := make([]float32, 256*shape.Width())
+			noise.FillNormal(rows, 1<<40, 0)
+			b.Run(fmt.Sprintf("256 rows of %d and %d numbers against %d", shape.Obs, shape.Act, n), func(b *testing.B) {
+				for b.Loop() {
+					describeRows(rows, ring)
+				}
+			})
+		}
+	}
+}
