@@ -12,4 +12,6 @@
 // them; "PGR", "SynthER" and "REDQ" in those comments are the repositories
 // renwang435/pgr, conglu1997/SynthER and watchernyu/REDQ, and "paper" is Wang et
 // al., ICLR 2025.
+//
+// Lessons, below lessons/, explain one thing each by what a running lab shows of it.
 package presets

@@ -21,10 +21,20 @@ func (m *Model) draw() []string {
 		lines = m.startingView()
 	case m.layout.kind == oneLine:
 		lines = []string{m.oneLine(m.w)}
+		if m.lesson != nil {
+			lines = append(lines, m.lessonLines(m.w)...)
+		}
 	default:
 		lines = m.dashboard()
 	}
 	lines = t.fill(lines, m.w, m.h)
+	if m.lesson != nil && !m.help && m.layout.kind != oneLine && m.snap != nil {
+		text, n := m.lessonLines(m.w), m.h-m.layout.h
+		if len(text) > n { // the keys stay
+			text = append(text[:n-1:n-1], text[len(text)-1])
+		}
+		copy(lines[m.h-1-n:m.h-1], t.fill(text, m.w, n))
+	}
 	if m.entry != nil && m.layout.kind != oneLine && m.lab != nil {
 		if box := m.paletteView(); box != nil && !m.help {
 			copy(lines[m.h-1-len(box):], t.over(lines[m.h-1-len(box):m.h-1], box, m.w))

@@ -16,6 +16,7 @@ type history struct {
 	changes     []*change
 	notes       []note
 	generated   *lab.Generated // the newest D_syn; nil before it
+	generations int            // D_syn that were described
 	lines       []eventLine
 	curves      map[curveKey]*curve
 	clock       clock

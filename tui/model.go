@@ -38,6 +38,7 @@ type Model struct {
 	history  history
 	compared []other // runs that the charts show beside this one
 	picker   *picker // open before there is a run
+	lesson   *lesson // that is being given
 
 	w, h     int
 	view     view
@@ -235,7 +236,7 @@ func (m *Model) relayout() {
 
 // division is what the layout depends on.
 func (m *Model) division() division {
-	d := division{w: m.w, h: m.h, view: m.view, focus: m.focus, zoomed: m.zoomed, chart: paneChart1, panel: paneScores}
+	d := division{w: m.w, h: m.h - m.lessonRows(m.w, m.h), view: m.view, focus: m.focus, zoomed: m.zoomed, chart: paneChart1, panel: paneScores}
 	if _, ok := cellOf(m.focus); ok {
 		d.chart = m.focus
 	} else if m.focus != paneSentence {
@@ -281,6 +282,7 @@ func (m *Model) poll() {
 		m.changed()
 	}
 	m.drain()
+	m.lookAtLesson()
 	moving := m.snap.State == lab.Running || m.snap.State == lab.Starting // a screen of a run that stands still writes nothing
 	if m.machine.look(m.now(), moving && m.layout.visible(paneSystem)) {
 		m.history.touch(paneSystem)
@@ -332,6 +334,12 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 	}
 	if key == "alt+esc" || key == "ctrl+g" { // two quick escapes arrive as one key
 		key = "esc"
+	}
+	if m.lesson != nil {
+		if cmd, taken := m.lessonKey(key); taken {
+			m.changed()
+			return cmd
+		}
 	}
 	for _, b := range m.keys {
 		if b.matches(key, m.focus) {

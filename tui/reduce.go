@@ -134,6 +134,7 @@ func (h *history) takeRefit(step int, wall float64, b lab.Refit) string {
 
 // takeGenerated keeps the description of a new D_syn.
 func (h *history) takeGenerated(step int, wall float64, b lab.Generated) string {
+	h.generations++
 	h.generated = &b
 	h.touch(paneScores, paneGenerator)
 	text := fmt.Sprintf("%s rows looked at: %s of states outside the real range", count(b.Rows), percent(float64(b.OutsideStates)))

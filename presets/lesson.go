@@ -1,0 +1,134 @@
+package presets
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+//go:embed lessons
+var lessons embed.FS
+
+// lessonNames are the lessons in the order in which lists show them.
+var lessonNames = []string{"dormant", "guidance", "reward", "ratio", "dynamics"}
+
+// A Lesson explains one thing by what a running lab shows of it. Nothing that it
+// concludes is written down beforehand: what its steps measure decides.
+type Lesson struct {
+	Name    string `toml:"-"`
+	Title   string `toml:"title"`
+	Doc     string `toml:"doc"`     // one line
+	Minutes int    `toml:"minutes"` // about, on two cores with preset demo
+	Needs   string `toml:"needs"`   // a knob that the run's method must use; "": any run
+	Steps   []Step `toml:"step"`
+}
+
+// A Step of a lesson: it says, focuses, asks for a prediction, sets, waits, keeps
+// numbers, and reveals, in this order; each part may be missing.
+type Step struct {
+	Say     string   `toml:"say"`
+	Focus   string   `toml:"focus"`   // a quantity or a pane of the screen
+	Ask     string   `toml:"ask"`     // for a prediction
+	Answers []string `toml:"answers"` // missing: rises, falls, stays the same
+	Set     []string `toml:"set"`     // "knob=value", with ! redone at once
+	Stage   string   `toml:"stage"`   // "knob=value", staged for its preview only
+	Wait    *Wait    `toml:"wait"`
+	Keep    []Keep   `toml:"keep"`
+	Reveal  *Reveal  `toml:"reveal"`
+	Restore bool     `toml:"restore"` // puts the knobs back that the lesson has set
+}
+
+// A Wait lasts until so many things of a kind have happened since the step began.
+type Wait struct {
+	For   string `toml:"for"`   // a kind in WaitKinds
+	Count int    `toml:"count"` // 0: one
+	Ever  bool   `toml:"ever"`  // what happened before the step counts too
+}
+
+// WaitKinds are the things that a lesson can wait for.
+var WaitKinds = []string{"evaluated", "generated", "previewed", "in_force"}
+
+// A Keep remembers a number under a name: the mean of the last measurements of a
+// quantity, or one that is described once at a time.
+type Keep struct {
+	Name string `toml:"name"`
+	Of   string `toml:"of"`   // one in Measurable
+	Last int    `toml:"last"` // measurements; 0: one
+}
+
+// Measurable are the quantities that a lesson can keep.
+var Measurable = []string{"return", "dormant", "critic", "q_mean", "bias", "dynamics", "nearest", "outside", "obeyed", "real_rows", "preview_median", "preview_outside"}
+
+// A Reveal compares two kept numbers with a claim.
+type Reveal struct {
+	From   string  `toml:"from"`
+	To     string  `toml:"to"`
+	Claim  string  `toml:"claim"`  // rises or falls
+	Margin float64 `toml:"margin"` // the least difference that says anything, as a share of From
+	Held   string  `toml:"held"`   // what to say when the claim held; {name} is a kept number
+	Failed string  `toml:"failed"`
+	Unsure string  `toml:"unsure"`
+	Paper  string  `toml:"paper"` // what the paper found
+}
+
+// Lessons are the lessons there are, whole and checked.
+func Lessons() []Lesson {
+	all := make([]Lesson, len(lessonNames))
+	for i, name := range lessonNames {
+		doc, err := lessons.ReadFile("lessons/" + name + ".toml")
+		if err == nil {
+			all[i], err = decodeLesson(name, string(doc))
+		}
+		if err != nil {
+			panic(err) // embedded: a test reads every one
+		}
+	}
+	return all
+}
+
+// decodeLesson reads a lesson and checks that its parts go together.
+func decodeLesson(name, doc string) (Lesson, error) {
+	l := Lesson{Name: name}
+	file := "lessons/" + name + ".toml"
+	if err := decode(file, doc, &l); err != nil {
+		return l, err
+	}
+	failed := func(i int, format string, args ...any) (Lesson, error) {
+		return l, fmt.Errorf("read lesson: %s: step %d: %s", file, i+1, fmt.Sprintf(format, args...))
+	}
+	if l.Title == "" || l.Doc == "" || len(l.Steps) == 0 {
+		return l, fmt.Errorf("read lesson: %s: needs title, doc and steps", file)
+	}
+	kept := map[string]bool{}
+	for i := range l.Steps {
+		s := &l.Steps[i]
+		if s.Say == "" && s.Ask == "" && s.Reveal == nil {
+			return failed(i, "says nothing")
+		}
+		if s.Ask != "" && len(s.Answers) == 0 {
+			s.Answers = []string{"rises", "falls", "stays the same"}
+		}
+		if s.Wait != nil && !slices.Contains(WaitKinds, s.Wait.For) {
+			return failed(i, "cannot wait for %q: want one of %s", s.Wait.For, strings.Join(WaitKinds, ", "))
+		}
+		for _, k := range s.Keep {
+			if !slices.Contains(Measurable, k.Of) {
+				return failed(i, "cannot keep %q: want one of %s", k.Of, strings.Join(Measurable, ", "))
+			}
+			kept[k.Name] = true
+		}
+		if r := s.Reveal; r != nil {
+			if !kept[r.From] || !kept[r.To] {
+				return failed(i, "reveals %q and %q, which were not both kept", r.From, r.To)
+			}
+			if r.Claim != "rises" && r.Claim != "falls" {
+				return failed(i, "claim is %q: want rises or falls", r.Claim)
+			}
+			if r.Held == "" || r.Failed == "" || r.Unsure == "" || r.Paper == "" {
+				return failed(i, "a reveal needs held, failed, unsure and paper")
+			}
+		}
+	}
+	return l, nil
+}

@@ -1,0 +1,64 @@
+package presets
+
+import (
+	"strings"
+	"testing"
+
+	"pgrlab/core/lab"
+)
+
+// Every lesson decodes strictly, and what it sets are knobs with values that they take.
+func TestLessonsAreWhole(t *testing.T) {
+	files, err := lessons.ReadDir("lessons")
+	if err != nil || len(files) != len(lessonNames) {
+		t.Fatalf("%d files of %d lessons: %v", len(files), len(lessonNames), err)
+	}
+	for _, l := range Lessons() {
+		if l.Minutes < 1 || l.Minutes > 5 {
+			t.Errorf("%s takes %d minutes", l.Name, l.Minutes)
+		}
+		if l.Needs != "" {
+			if _, err := lab.FindKnob(l.Needs); err != nil {
+				t.Errorf("%s: %v", l.Name, err)
+			}
+		}
+		reveals := 0
+		for i, s := range l.Steps {
+			sets := s.Set
+			if s.Stage != "" {
+				sets = append(sets, s.Stage)
+			}
+			for _, text := range sets {
+				name, value, _ := strings.Cut(strings.TrimSuffix(text, "!"), "=")
+				k, err := lab.FindKnob(name)
+				if err == nil {
+					_, err = k.Parse(value)
+				}
+				if err != nil {
+					t.Errorf("%s, step %d: %v", l.Name, i+1, err)
+				}
+			}
+			if s.Reveal != nil {
+				reveals++
+			}
+		}
+		if reveals == 0 {
+			t.Errorf("%s reveals nothing", l.Name)
+		}
+	}
+}
+
+func TestLessonsRefuseWhatDoesNotGoTogether(t *testing.T) {
+	head := "title = \"a\"\ndoc = \"b\"\nminutes = 1\n[[step]]\n"
+	for text, want := range map[string]string{
+		"sya = \"x\"":                            "unknown key",
+		"focus = \"return\"":                     "says nothing",
+		"say = \"x\"\nwait = { for = \"rain\" }": "cannot wait for \"rain\"",
+		"say = \"x\"\nkeep = [{ name = \"n\", of = \"luck\" }]":    "cannot keep \"luck\"",
+		"reveal = { from = \"a\", to = \"b\", claim = \"rises\" }": "not both kept",
+	} {
+		if _, err := decodeLesson("made-up", head+text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}

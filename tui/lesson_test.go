@@ -1,0 +1,166 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgrlab/core/lab"
+	"pgrlab/presets"
+)
+
+// goThrough presses what the lesson asks for and lets the run go on until the lesson
+// is over; it returns the frames at the ends of its steps.
+func (s *screen) goThrough(t *testing.T) (frames []string) {
+	t.Helper()
+	for range 400 {
+		if s.lesson == nil {
+			return frames
+		}
+		l, at := s.lesson, s.lesson.at
+		switch {
+		case l.part == awaiting:
+			s.fake.advance(500)
+			s.Update(polled{})
+		case l.part == reading && l.step().Ask != "":
+			s.press("1")
+		default:
+			s.press("enter")
+		}
+		if s.lesson == nil || l.at != at || l.part == revealed {
+			frames = append(frames, s.View())
+		}
+	}
+	t.Fatalf("lesson %s does not end: step %d, part %d", s.lesson.Name, s.lesson.at+1, s.lesson.part)
+	return nil
+}
+
+// Every lesson can be gone through, its whole text fits on 80x24, and the knobs are
+// as they were.
+func TestLessonsEndAndPutKnobsBack(t *testing.T) {
+	for _, l := range presets.Lessons() {
+		t.Run(l.Name, func(t *testing.T) {
+			s := running(t, 80, 24, 21_000)
+			before := s.fake.Snapshot().Knobs
+			s.press("T")
+			s.contains(t, "lessons", "what a dormant neuron is")
+			s.press("esc")
+			s.typeLine("lesson " + l.Name)
+			fits := func() {
+				if s.lesson == nil {
+					return
+				}
+				if n, room := len(s.lessonLines(80)), s.lessonRows(80, 24); n > room {
+					t.Errorf("step %d part %d takes %d lines of %d:\n%s", s.lesson.at+1, s.lesson.part, n, room, strings.Join(s.lessonLines(80), "\n"))
+				}
+			}
+			fits()
+			for range 400 {
+				if s.lesson == nil {
+					break
+				}
+				switch l := s.lesson; {
+				case l.part == awaiting:
+					s.fake.advance(500)
+					s.Update(polled{})
+				case l.part == reading && l.step().Ask != "":
+					s.press("1")
+				default:
+					s.press("enter")
+				}
+				fits()
+			}
+			if s.lesson != nil {
+				t.Fatalf("it does not end: step %d, part %d", s.lesson.at+1, s.lesson.part)
+			}
+			for name, v := range s.fake.Snapshot().Knobs {
+				if v != before[name] {
+					t.Errorf("%s is %v, was %v", name, v, before[name])
+				}
+			}
+		})
+	}
+}
+
+// A reveal follows the numbers of the run: the same lesson held, did not hold, or
+// cannot tell.
+func TestRevealIsComputed(t *testing.T) {
+	r := presets.Reveal{Claim: "rises", Margin: 0.1}
+	for _, c := range []struct {
+		from, to measured
+		want     verdict
+	}{
+		{measured{1, 0}, measured{1.2, 0}, held},
+		{measured{1, 0}, measured{0.8, 0}, didNotHold},
+		{measured{1, 0}, measured{1.05, 0}, cannotTell},
+		{measured{1, 0.2}, measured{1.3, 0.2}, cannotTell},
+		{measured{1, 0.05}, measured{1.3, 0.05}, held},
+		{measured{nan(), 0}, measured{1, 0}, cannotTell},
+	} {
+		if got := judge(r, c.from, c.to); got != c.want {
+			t.Errorf("%v to %v: %v, want %v", c.from, c.to, got, c.want)
+		}
+	}
+	s := running(t, 160, 45, 21_000)
+	s.typeLine("lesson guidance")
+	frames := s.goThrough(t)
+	// The scripted run answers every preview alike.
+	if all := strings.Join(frames, "\n"); !strings.Contains(all, "The median F went from 0.700 to 0.700: no clear pull") || !strings.Contains(all, "You said: rises.") {
+		t.Errorf("no computed reveal in\n%s", frames[len(frames)-1])
+	}
+}
+
+func TestGoldenLesson(t *testing.T) {
+	for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}, {60, 15}, {40, 10}} {
+		s := running(t, size.w, size.h, 24_000)
+		s.still()
+		s.typeLine("lesson reward")
+		s.press("enter")
+		golden(t, fmt.Sprintf("lesson-ask-%dx%d", size.w, size.h), s.View())
+		s.press("2")
+		for s.lesson.part != revealed {
+			s.fake.advance(500)
+			s.Update(polled{})
+		}
+		golden(t, fmt.Sprintf("lesson-reveal-%dx%d", size.w, size.h), s.View())
+	}
+}
+
+func TestLeavingALessonAsksAboutItsKnobs(t *testing.T) {
+	s := running(t, 160, 45, 21_000)
+	s.typeLine("lesson ratio")
+	s.press("enter")
+	s.press("enter")
+	if s.values()["ratio"].Number != 0.875 {
+		t.Fatalf("ratio is %v", s.values()["ratio"])
+	}
+	s.press("esc")
+	s.contains(t, "leave the lesson", "put back", "ratio")
+	s.press("esc")
+	if s.lesson == nil {
+		t.Fatal("esc left the lesson")
+	}
+	s.press("esc", "enter")
+	if s.lesson != nil || s.values()["ratio"].Number != 0.5 || s.values()["hold"].Text != lab.HoldBatch {
+		t.Errorf("ratio %v, hold %v", s.values()["ratio"], s.values()["hold"])
+	}
+	for _, c := range s.fake.commands {
+		if k, ok := c.(lab.SetKnob); ok && k.By != "lesson ratio" {
+			t.Errorf("%s was set by %q", k.Knob, k.By)
+		}
+	}
+}
+
+func TestLessonsAreRefusedWhereTheyCannotWork(t *testing.T) {
+	s := newScreen(t, 80, 24, func(o *Options) {
+		o.Config.Method, o.Config.Generator.Kind, o.Config.Generator.Conditional = "sac", lab.GeneratorNone, false
+	})
+	s.Update(started{lab: s.fake})
+	s.typeLine("lesson guidance")
+	s.contains(t, "not used by sac")
+	if s.lesson != nil {
+		t.Error("it began")
+	}
+}
+
+func (s *screen) values() map[string]lab.Value { return s.fake.Snapshot().Knobs }
