@@ -88,6 +88,15 @@ type Instr struct {
 	ReLU bool       // Linear, LinearAt, LinearJoined: max(0,·) on the result
 	Mask Ref        // LinearDX: zero where the mask is not positive
 	Fill rng.Stream // FillNormal, FillUniform
+	// Items says which numbers of the occasion a fill draws; nil: from 0 on.
+	Items *Items
+}
+
+// Items are those of an occasion that a fill draws. Both fields may change between
+// runs.
+type Items struct {
+	First uint64 // the item that element 0 is
+	Idle  bool   // the fill draws nothing and leaves what it drew last
 }
 
 // Program is a straight line of instructions, then an optimiser step, then the
@@ -142,7 +151,7 @@ type Adam struct {
 }
 
 // Lerp moves Dst by Rate·(Src−Dst): Polyak's average, an exponential moving
-// average, a running statistic.
+// average, a running statistic. Without a Rate (None) Dst becomes Src, bit for bit.
 type Lerp struct{ Dst, Src, Rate Ref }
 
 // Code names an instruction. Shapes are [members,rows,columns]; an operand that

@@ -189,9 +189,12 @@ func (d *Diffusion) loadGeneration(r io.Reader, h header) error {
 	if d.serving == nil || h.Level >= h.GenSteps || h.First >= h.Samples {
 		return errors.New("the generation under way does not fit the rest")
 	}
-	g := d.newGeneration(knobs, h.Occasion)
+	g, err := d.newGeneration(knobs, h.Occasion)
+	if err != nil {
+		return err
+	}
 	g.first = int(h.First)
-	d.drawPrompts(g)
+	d.address(g)
 	g.sampler.level, g.sampler.correcting = int(h.Level), h.Correcting != 0
 	for _, x := range g.sampler.state() {
 		if err := readFloats(r, x); err != nil {
@@ -203,7 +206,9 @@ func (d *Diffusion) loadGeneration(r io.Reader, h header) error {
 }
 
 // state are the arrays that a sample needs to go on.
-func (s *sampler) state() [][]float32 { return [][]float32{s.x, s.hat, s.slope} }
+func (s *sampler) state() [][]float32 {
+	return [][]float32{s.chunk.x.Data, s.chunk.hat.Data, s.chunk.slope.Data}
+}
 
 // newNormaliser has room for what a checkpoint holds.
 func newNormaliser(c Config, width int) normaliser {

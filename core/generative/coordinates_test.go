@@ -86,8 +86,8 @@ func TestSilentNetworkIsTheGaussianEstimate(t *testing.T) {
 	for _, p := range d.served.params() {
 		clear(p.Data)
 	}
-	d.calls.frame.set(n.coordinates)
-	p := &prompted{calls: d.calls, coordinates: n.coordinates, prompts: make([]float32, count)}
+	d.calls.serve(n.coordinates)
+	estimate := estimator(t, d.calls, withPrompt, make([]float32, count))
 
 	mean, covariance := secondMoments(rows, n)
 	for _, sigma := range []float64{0.01, 0.3, 5} {
@@ -97,10 +97,7 @@ func TestSilentNetworkIsTheGaussianEstimate(t *testing.T) {
 		for i, v := range n.coordinates.enter(normalised, width) {
 			x[i] = float32(v)
 		}
-		got := make([]float32, len(x))
-		if err := p.With(got, x, sigma); err != nil {
-			t.Fatal(err)
-		}
+		got := estimate(x, sigma)
 		noisy := mat.NewSymDense(width, nil)
 		noisy.CopySym(covariance)
 		for j := range width {

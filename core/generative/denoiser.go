@@ -1,73 +1,85 @@
 package generative
 
-// Denoiser estimates the clean vectors D(x; σ) behind noisy ones. dst and x hold
-// the same number of rows and do not overlap.
+import "pgrlab/core/op"
+
+// Denoiser draws the estimate D(x; σ) [R,D] of the clean vectors behind noisy ones
+// x [R,D]; σ is live, all rows share it.
 type Denoiser interface {
-	Denoise(dst, x []float32, sigma float64) error
+	Denoise(g *op.Graph, x *op.Node) *op.Node
 }
 
-// ConditionalDenoiser estimates with the prompts of its rows, without, or both at
-// the price of one network call.
+// ConditionalDenoiser estimates with the prompts of its rows and without.
 type ConditionalDenoiser interface {
-	With(dst, x []float32, sigma float64) error
-	Without(dst, x []float32, sigma float64) error
-	Both(with, without, x []float32, sigma float64) error
+	With(g *op.Graph, x *op.Node) *op.Node
+	Without(g *op.Graph, x *op.Node) *op.Node
 }
 
-// Guided returns classifier-free guidance of strength omega over d,
+// Guided returns classifier-free guidance over d,
 //
 //	D = D_∅ + ω(D_c − D_∅)
 //
 // (Ho and Salimans 2021), so that samplers never hear of guidance. The released
-// code mixes the slopes (x − D)/σ, which is the same. ω = 0 and ω = 1 need one of
-// the two estimates only. The result is reused by nobody else: one Guided per
-// sampler.
-func Guided(d ConditionalDenoiser, omega float64) Denoiser {
-	switch omega {
-	case 0:
-		return unconditioned{d}
-	case 1:
-		return conditioned{d}
-	}
-	return &guided{denoiser: d, omega: float32(omega)}
+// code mixes the slopes (x − D)/σ, which is the same. The strength ω is live:
+// omega [D] holds it once for each column.
+//
+// Estimates are clamped before they are mixed where the normaliser clamps, as the
+// released code does: the blend may leave [-1,1] until the last step.
+func Guided(d ConditionalDenoiser, omega *op.Tensor) Denoiser { return guided{d, omega} }
+
+type guided struct {
+	denoiser ConditionalDenoiser
+	omega    *op.Tensor
+}
+
+func (d guided) Denoise(g *op.Graph, x *op.Node) *op.Node {
+	without := d.denoiser.Without(g, x)
+	apart := g.Sub(d.denoiser.With(g, x), without)
+	return g.Add(without, g.ColScale(apart, g.Bind(d.omega)))
 }
 
 type conditioned struct{ denoiser ConditionalDenoiser }
 
-func (d conditioned) Denoise(dst, x []float32, sigma float64) error {
-	return d.denoiser.With(dst, x, sigma)
-}
+func (d conditioned) Denoise(g *op.Graph, x *op.Node) *op.Node { return d.denoiser.With(g, x) }
 
 type unconditioned struct{ denoiser ConditionalDenoiser }
 
-func (d unconditioned) Denoise(dst, x []float32, sigma float64) error {
-	return d.denoiser.Without(dst, x, sigma)
+func (d unconditioned) Denoise(g *op.Graph, x *op.Node) *op.Node { return d.denoiser.Without(g, x) }
+
+// blend is which of the two estimates an evaluation needs: ω = 0 and ω = 1 need
+// one of them only.
+type blend int
+
+const (
+	withoutPrompt blend = iota
+	withPrompt
+	both
+)
+
+// mixing returns the blend of a strength.
+func blending(omega float64) blend {
+	switch omega {
+	case 0:
+		return withoutPrompt
+	case 1:
+		return withPrompt
+	}
+	return both
 }
 
-type guided struct {
-	denoiser ConditionalDenoiser
-	omega    float32
-	without  []float32
-}
-
-// Denoise mixes estimates that are clamped already where the normaliser clamps,
-// as the released code does: the mixture may leave [-1,1] until the last step.
-func (d *guided) Denoise(dst, x []float32, sigma float64) error {
-	if len(d.without) != len(x) {
-		d.without = make([]float32, len(x))
-	}
-	if err := d.denoiser.Both(dst, d.without, x, sigma); err != nil {
-		return err
-	}
-	for i, u := range d.without {
-		dst[i] = u + d.omega*(dst[i]-u)
-	}
-	return nil
-}
-
-// corrector returns what the second evaluation of a Heun step uses.
-func corrector(d ConditionalDenoiser, kind string, omega float64) Denoiser {
+// correcting returns what the second evaluation of a Heun step uses.
+func correcting(kind string, omega float64) blend {
 	if kind == CorrectorConditional && omega != 0 {
+		return withPrompt
+	}
+	return blending(omega)
+}
+
+// of draws the blend of the estimates of d.
+func (m blend) of(d ConditionalDenoiser, omega *op.Tensor) Denoiser {
+	switch m {
+	case withoutPrompt:
+		return unconditioned{d}
+	case withPrompt:
 		return conditioned{d}
 	}
 	return Guided(d, omega)

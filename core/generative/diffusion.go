@@ -54,7 +54,7 @@ func New(c Config, shape replay.Shape, dev device.Device, seed uint64) (*Diffusi
 	d.model = newNetwork(c, "model", width, d.stream.Sub("initial"))
 	d.average = newNetwork(c, "average", width, d.stream.Sub("initial"))
 	d.served = newNetwork(c, "served", width, d.stream.Sub("initial"))
-	d.calls = newCalls(d.served, width, dev)
+	d.calls = newCalls(d.served, width, d.stream.Sub("sampler noise"), dev)
 	var err error
 	if d.program, err = compileFit(d.model, d.average, width, d.stream.Sub("fit"), dev); err != nil {
 		return nil, fmt.Errorf("generator: %w", err)
@@ -64,9 +64,9 @@ func New(c Config, shape replay.Shape, dev device.Device, seed uint64) (*Diffusi
 
 // Close releases the compiled programs.
 func (d *Diffusion) Close() error {
-	d.calls.keep(-1)
+	d.calls.close()
 	if d.sketches != nil {
-		d.sketches.keep(-1)
+		d.sketches.close()
 	}
 	d.program.close()
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
@@ -290,39 +291,75 @@ func TestDamagedCheckpoints(t *testing.T) {
 	}
 }
 
-// The model's estimates of a double call are those of two single ones, and the
-// prompts matter.
-func TestBothEstimatesInOneCall(t *testing.T) {
-	rows, scores := randomRows(40)
-	d := newDiffusion(t, tiny(), tinyShape)
-	startFit(t, d, rows, scores, tinyFit, 1)
-	finishFit(t, d, 20)
-	width := d.layout.width()
-	p := &prompted{calls: d.calls, coordinates: d.serving.normaliser.coordinates, prompts: []float32{-1, 0, 1, 2, -2}}
-	x := make([]float32, 5*width)
-	rng.New(1, "x").FillNormal(x, 0, 0)
-	memory := make([]float32, 4*len(x))
-	with, without, a, b := memory[:len(x)], memory[len(x):2*len(x)], memory[2*len(x):3*len(x)], memory[3*len(x):]
-	if err := errors.Join(p.With(with, x, 0.7), p.Without(without, x, 0.7), p.Both(a, b, x, 0.7)); err != nil {
+// estimator returns D(x; σ) for the present chunk's memory, by the program that a
+// sampler would run but for the sampler's own arithmetic.
+func estimator(t *testing.T, c *calls, m blend, prompts []float32) func(x []float32, sigma float64) []float32 {
+	t.Helper()
+	memory := c.of(len(prompts))
+	copy(memory.prompts.Data, prompts)
+	var out *op.Node
+	g, err := op.Build("estimate", func(g *op.Graph) {
+		out = m.of(&estimates{calls: c}, memory.omega).Denoise(g, g.Bind(memory.x))
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	skip, scale, in := precondition(0.7, 1)
-	for i, prompt := range p.prompts {
-		scaled := make(vector, width)
-		for j := range scaled {
-			scaled[j] = in * float64(x[i*width+j])
+	p, err := plan.Compile(g, plan.Spec{Outputs: []*op.Node{out}}, c.device)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return func(x []float32, sigma float64) []float32 {
+		copy(memory.x.Data, x)
+		c.at(sigma)
+		if err := p.Run(0); err != nil {
+			t.Fatal(err)
 		}
-		for keep, got := range [][][]float32{{without, b}, {with, a}} {
-			f := referenceNetwork(d.served, scaled, noiseInput(0.7), float64(prompt), float64(keep))
+		return slices.Clone(p.Data(out))
+	}
+}
+
+// The model's estimates are those of the reference, the mixture of two in one call
+// included, and the prompts matter.
+func TestEstimatesAgainstTheReference(t *testing.T) {
+	rows, scores := randomRows(40)
+	for _, architecture := range []string{ArchitecturePGR, ArchitectureSynthER} {
+		c := tiny()
+		c.Architecture = architecture
+		d := newDiffusion(t, c, tinyShape)
+		startFit(t, d, rows, scores, tinyFit, 1)
+		finishFit(t, d, 20)
+		d.calls.serve(d.serving.normaliser.coordinates)
+		width, prompts := d.layout.width(), []float32{-1, 0, 1, 2, -2}
+		x := make([]float32, 5*width)
+		rng.New(1, "x").FillNormal(x, 0, 0)
+		with := estimator(t, d.calls, withPrompt, prompts)(x, 0.7)
+		without := estimator(t, d.calls, withoutPrompt, prompts)(x, 0.7)
+		set(d.calls.chunk.omega, 2)
+		guided := estimator(t, d.calls, both, prompts)(x, 0.7)
+		skip, scale, in := precondition(0.7, 1)
+		for i, prompt := range prompts {
+			scaled := make(vector, width)
 			for j := range scaled {
-				want := max(-1, min(1, skip*float64(x[i*width+j])+scale*f[j]))
-				near(t, "estimate", float64(got[0][i*width+j]), want, 1e-4)
-				near(t, "estimate of a double call", float64(got[1][i*width+j]), want, 1e-4)
+				scaled[j] = in * float64(x[i*width+j])
+			}
+			var want [2]vector // without and with the prompt
+			for keep := range want {
+				want[keep] = referenceNetwork(d.served, scaled, noiseInput(0.7), float64(prompt), float64(keep))
+				for j, f := range want[keep] {
+					want[keep][j] = max(-1, min(1, skip*float64(x[i*width+j])+scale*f))
+				}
+			}
+			for j := range scaled {
+				at := i*width + j
+				near(t, "estimate without prompt", float64(without[at]), want[0][j], 1e-4)
+				near(t, "estimate with prompt", float64(with[at]), want[1][j], 1e-4)
+				near(t, "guided estimate", float64(guided[at]), 2*want[1][j]-want[0][j], 3e-4)
 			}
 		}
-	}
-	if slices.Equal(with, without) {
-		t.Error("the condition changes nothing")
+		if slices.Equal(with, without) {
+			t.Errorf("%s: the condition changes nothing", architecture)
+		}
 	}
 }
 

@@ -18,7 +18,6 @@ type generation struct {
 	first   int // samples in finished chunks
 	rows    int // samples of a chunk; the last chunk may not need all of its own
 	sampler *sampler
-	chunk   *prompted
 	out     []float32
 }
 
@@ -42,37 +41,38 @@ func (d *Diffusion) StartGenerate(knobs GenKnobs, occasion uint64) error {
 	if err := knobs.validate(); err != nil {
 		return fmt.Errorf("generate: %w", err)
 	}
-	d.generation = d.newGeneration(knobs, occasion)
-	d.startChunk(d.generation)
+	g, err := d.newGeneration(knobs, occasion)
+	if err != nil {
+		return fmt.Errorf("generate: %w", err)
+	}
+	d.generation = g
+	d.startChunk(g)
 	return nil
 }
 
-// newGeneration allocates a generation; its first chunk has not begun.
-func (d *Diffusion) newGeneration(knobs GenKnobs, occasion uint64) *generation {
+// newGeneration prepares a generation; its first chunk has not begun.
+func (d *Diffusion) newGeneration(knobs GenKnobs, occasion uint64) (*generation, error) {
 	g := &generation{knobs: knobs, occasion: occasion, rows: min(d.config.Chunk, knobs.Samples)}
-	if d.serving.conditions != nil {
+	omega := knobs.Guidance
+	if d.serving.conditions == nil {
+		omega = 0
+	} else {
 		g.prompts = prompts(d.serving.conditions, knobs.TopFraction)
 	}
-	g.sampler = newSampler(d.config, knobs, g.rows*d.layout.width())
-	g.chunk = &prompted{calls: d.calls, coordinates: d.serving.normaliser.coordinates, prompts: make([]float32, g.rows)}
-	d.calls.frame.set(d.serving.normaliser.coordinates)
-	omega := knobs.Guidance
-	if g.prompts == nil {
-		omega = 0
-	}
-	g.sampler.predictor = Guided(g.chunk, omega)
-	g.sampler.corrector = corrector(g.chunk, d.config.Corrector, omega)
-	noise := d.stream.Sub("sampler noise")
-	g.sampler.noise = func(dst []float32, level int) {
-		noise.FillNormal(dst, noiseOccasion(occasion, level), uint64(g.first*d.layout.width()))
+	d.calls.serve(d.serving.normaliser.coordinates)
+	memory := d.calls.of(g.rows)
+	set(memory.omega, omega)
+	g.sampler = newSampler(d.config, knobs, memory)
+	g.sampler.at, g.sampler.noise, g.sampler.generation = d.calls.at, d.calls.noise, occasion
+	for p, mixing := range []blend{blending(omega), correcting(d.config.Corrector, omega)} {
+		var err error
+		if g.sampler.programs[p], err = d.calls.program(evaluation{part(p), mixing}); err != nil {
+			return nil, err
+		}
 	}
 	g.out = make([]float32, g.rows*d.layout.row())
-	d.calls.keep(g.rows)
-	return g
+	return g, nil
 }
-
-// noiseOccasion indexes the noise of one level; level −1 is the start.
-func noiseOccasion(generation uint64, level int) uint64 { return occasion(generation, level+1) }
 
 // clampsEstimates says whether every estimate is kept within [-1,1].
 func (c Config) clampsEstimates() bool {
@@ -87,17 +87,20 @@ func (c Config) clampsSamples() bool {
 // startChunk draws the prompts and the initial noise of the next chunk. Both
 // belong to the sample, not to the chunk.
 func (d *Diffusion) startChunk(g *generation) {
-	d.drawPrompts(g)
+	d.address(g)
 	g.sampler.start()
 }
 
-func (d *Diffusion) drawPrompts(g *generation) {
+// address says which samples the chunk holds, and draws their prompts.
+func (d *Diffusion) address(g *generation) {
+	memory := g.sampler.chunk
+	memory.begin(g.first)
 	if g.prompts == nil {
 		return
 	}
 	s := d.promptStream()
-	for i := range g.chunk.prompts {
-		g.chunk.prompts[i] = prompt(g.prompts, s, g.occasion, g.first+i)
+	for i := range memory.prompts.Data {
+		memory.prompts.Data[i] = prompt(g.prompts, s, g.occasion, g.first+i)
 	}
 }
 
@@ -138,7 +141,7 @@ func (d *Diffusion) finishChunk(g *generation) ([]float32, error) {
 	vector := make([]float32, width)
 	count := min(g.rows, g.knobs.Samples-g.first)
 	for i := range count {
-		x := g.sampler.x[i*width : (i+1)*width]
+		x := g.sampler.chunk.x.Data[i*width : (i+1)*width]
 		if !finite(x) {
 			return nil, &plan.NotFinite{Program: "sampler", Step: -1, Op: "input", Tensor: fmt.Sprintf("transition %d", g.first+i), Value: math.NaN()}
 		}

@@ -217,19 +217,3 @@ func TestFitsToARing(t *testing.T) {
 		t.Error("a ring of the same transitions fits otherwise")
 	}
 }
-
-// ExampleGuided extrapolates from the estimate without condition, 1, through the
-// one with it, 2.
-func ExampleGuided() {
-	for _, omega := range []float64{0, 1, 2} {
-		dst := make([]float32, 1)
-		if err := Guided(&twoEstimates{}, omega).Denoise(dst, []float32{0}, 1); err != nil {
-			panic(err)
-		}
-		fmt.Println(omega, dst[0])
-	}
-	// Output:
-	// 0 1
-	// 1 2
-	// 2 3
-}

@@ -76,34 +76,55 @@ func (n *network) state() []*op.Tensor { return append(n.params(), n.fourier) }
 // condition and keep [B,1]. keep is 1 or 0 for each row and scales the embedding
 // of the condition: the null condition is the zero vector. Result [B,D].
 func (n *network) apply(g *op.Graph, x, t, condition, keep *op.Node) *op.Node {
-	c := n.config
+	var conditioned *op.Node
+	if n.config.Conditional {
+		conditioned = g.RowScale(n.conditioned(g, condition), keep)
+	}
+	return n.body(g, n.x.Apply(g, x), n.context(g, n.timed(g, t), conditioned))
+}
+
+// timed embeds noise levels t [B,1] as [B,E].
+func (n *network) timed(g *op.Graph, t *op.Node) *op.Node {
+	return n.embed(g, n.time, g.Fourier(t, g.Bind(n.fourier)))
+}
+
+// conditioned embeds conditions [B,1] as [B,E].
+func (n *network) conditioned(g *op.Graph, condition *op.Node) *op.Node {
+	return n.embed(g, n.condition, condition)
+}
+
+func (n *network) embed(g *op.Graph, layers [2]nn.Linear, in *op.Node) *op.Node {
 	inner := (*op.Graph).Mish
-	if c.Architecture == ArchitectureSynthER {
+	if n.config.Architecture == ArchitectureSynthER {
 		inner = (*op.Graph).SiLU
 	}
-	mlp := func(layers [2]nn.Linear, in *op.Node) *op.Node {
-		return layers[1].Apply(g, inner(g, layers[0].Apply(g, in)))
-	}
-	embedded := mlp(n.time, g.Fourier(t, g.Bind(n.fourier)))
-	var conditioned *op.Node
-	if c.Conditional {
-		conditioned = g.RowScale(mlp(n.condition, condition), keep)
-	}
+	return layers[1].Apply(g, inner(g, layers[0].Apply(g, in)))
+}
 
-	var h *op.Node
-	if c.Architecture == ArchitectureSynthER {
-		h = g.Add(n.x.Apply(g, x), embedded)
-		if conditioned != nil {
-			h = g.Add(h, conditioned)
+// context draws what the blocks are told besides x, from the embeddings of time
+// and condition (nil in an unconditional network): [B,E] (synther), [B,W/2] (pgr).
+func (n *network) context(g *op.Graph, timed, conditioned *op.Node) *op.Node {
+	if n.config.Architecture == ArchitectureSynthER {
+		if conditioned == nil {
+			return timed
 		}
-		h = n.embedding.Apply(g, h)
-	} else {
-		if conditioned != nil {
-			embedded = g.Concat(conditioned, embedded)
-		}
-		h = g.Concat(n.x.Apply(g, x), n.embedding.Apply(g, embedded))
+		return g.Add(timed, conditioned)
 	}
-	act := activation(c.Activation)
+	if conditioned != nil {
+		timed = g.Concat(conditioned, timed)
+	}
+	return n.embedding.Apply(g, timed)
+}
+
+// body draws F from the layer of x and the context.
+func (n *network) body(g *op.Graph, x, context *op.Node) *op.Node {
+	var h *op.Node
+	if n.config.Architecture == ArchitectureSynthER {
+		h = n.embedding.Apply(g, g.Add(x, context))
+	} else {
+		h = g.Concat(x, context)
+	}
+	act := activation(n.config.Activation)
 	for _, block := range n.blocks {
 		h = g.Add(h, block.Apply(g, act(g, h)))
 	}

@@ -6,38 +6,63 @@ import (
 	"slices"
 	"testing"
 
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
 	"pgrlab/core/rng"
 )
 
+// affine is the denoiser D(x; σ) = keep(σ)·x + give(σ): exact for a Gaussian.
+type affine struct {
+	keep, give func(sigma float64) float64
+}
+
 // gaussian is the exact denoiser of N(mean, deviation²): with it the sampler
 // must produce that distribution.
-type gaussian struct{ mean, deviation float64 }
-
-func (g gaussian) Denoise(dst, x []float32, sigma float64) error {
-	keep := g.deviation * g.deviation / (g.deviation*g.deviation + sigma*sigma)
-	for i, v := range x {
-		dst[i] = float32(g.mean + keep*(float64(v)-g.mean))
-	}
-	return nil
+func gaussian(mean, deviation float64) affine {
+	keep := func(sigma float64) float64 { return deviation * deviation / (deviation*deviation + sigma*sigma) }
+	return affine{keep, func(sigma float64) float64 { return mean * (1 - keep(sigma)) }}
 }
 
-// counted counts the evaluations of a denoiser and remembers their σ.
-type counted struct {
-	Denoiser
-	sigmas []float64
+// live is an affine denoiser in a graph, with numbers that follow σ.
+type live struct {
+	affine
+	k, b *op.Tensor
 }
 
-func (c *counted) Denoise(dst, x []float32, sigma float64) error {
-	c.sigmas = append(c.sigmas, sigma)
-	return c.Denoiser.Denoise(dst, x, sigma)
+func (d live) Denoise(g *op.Graph, x *op.Node) *op.Node {
+	return g.ColAdd(g.ColScale(x, g.Bind(d.k)), g.Bind(d.b))
 }
 
-func sampleWith(t *testing.T, knobs GenKnobs, size int, predictor, corrector Denoiser) *sampler {
+// samplerOf prepares a sampler whose evaluations are compiled from a denoiser.
+// sigmas receives the noise levels that it asks for.
+func samplerOf(t *testing.T, knobs GenKnobs, rows, width int, a affine, sigmas *[]float64) *sampler {
 	t.Helper()
-	s := newSampler(Default(), knobs, size)
-	s.predictor, s.corrector = predictor, corrector
-	stream := rng.New(5, "sampler test")
-	s.noise = func(dst []float32, level int) { stream.FillNormal(dst, uint64(level+1), 0) }
+	memory := newChunk(rows, width)
+	s := newSampler(Default(), knobs, memory)
+	s.noise = rng.New(5, "sampler test")
+	d := live{a, op.NewTensor("keep", width), op.NewTensor("give", width)}
+	s.at = func(sigma float64) {
+		*sigmas = append(*sigmas, sigma)
+		set(d.k, a.keep(sigma))
+		set(d.b, a.give(sigma))
+	}
+	for p := range s.programs {
+		var spec plan.Spec
+		g, err := op.Build("step", func(g *op.Graph) { spec = memory.draw(g, part(p), d, s.noise) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.programs[p], err = plan.Compile(g, spec, newDevice(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+func sampleWith(t *testing.T, knobs GenKnobs, rows, width int, a affine) (s *sampler, sigmas []float64) {
+	t.Helper()
+	s = samplerOf(t, knobs, rows, width, a, &sigmas)
 	s.start()
 	for n := 0; !s.done(); n++ {
 		if s.made() != n {
@@ -47,7 +72,41 @@ func sampleWith(t *testing.T, knobs GenKnobs, size int, predictor, corrector Den
 			t.Fatal(err)
 		}
 	}
-	return s
+	return s, sigmas
+}
+
+// heun is Algorithm 2 of Karras et al. 2022 once more, number by number in plain
+// Go: what the programs are held to, bit for bit.
+func heun(s *sampler, a affine, size int) []float32 {
+	x, hat, slope := make([]float32, size), make([]float32, size), make([]float32, size)
+	s.noise.FillNormal(x, noiseOccasion(s.generation, -1), s.chunk.items.First)
+	for i := range x {
+		x[i] *= float32(s.levels[0])
+	}
+	denoise := func(v float32, sigma float64) float32 {
+		kept := float32(a.keep(sigma)) * v
+		return kept + float32(a.give(sigma))
+	}
+	for i, sigma := range s.levels[:len(s.levels)-1] {
+		raised, next := sigma*(1+churn(s.config, sigma, s.sChurn, len(s.levels)-1)), s.levels[i+1]
+		noise := make([]float32, size)
+		if raised > sigma {
+			s.noise.FillNormal(noise, noiseOccasion(s.generation, i), s.chunk.items.First)
+		}
+		for k, v := range x {
+			added := float32(math.Sqrt(raised*raised-sigma*sigma)*s.config.SNoise) * noise[k]
+			hat[k] = v + added
+			slope[k] = (hat[k] - denoise(hat[k], raised)) * float32(1/raised)
+			moved := float32(next-raised) * slope[k]
+			x[k] = hat[k] + moved
+			if next > 0 {
+				end := (x[k] - denoise(x[k], next)) * float32(1/next)
+				moved = float32((next-raised)/2) * (slope[k] + end)
+				x[k] = hat[k] + moved
+			}
+		}
+	}
+	return x
 }
 
 func moments(x []float32) (mean, deviation float64) {
@@ -61,57 +120,73 @@ func moments(x []float32) (mean, deviation float64) {
 }
 
 func TestSamplerReproducesAGaussian(t *testing.T) {
-	const n = 20_000
+	const rows, width = 2_000, 10
 	for _, c := range []struct {
 		steps     int
 		churn     float64
 		tolerance float64 // five standard errors, and the discretisation
 	}{{32, 0, 0.012}, {128, 0, 0.01}, {128, 80, 0.015}} {
 		t.Run(fmt.Sprint(c.steps, " levels, churn ", c.churn), func(t *testing.T) {
-			s := sampleWith(t, GenKnobs{Steps: c.steps, SChurn: c.churn}, n, gaussian{0.5, 0.3}, gaussian{0.5, 0.3})
-			mean, deviation := moments(s.x)
+			s, _ := sampleWith(t, GenKnobs{Steps: c.steps, SChurn: c.churn}, rows, width, gaussian(0.5, 0.3))
+			mean, deviation := moments(s.chunk.x.Data)
 			near(t, "mean", mean, 0.5, c.tolerance)
 			near(t, "deviation", deviation, 0.3, c.tolerance)
+			if !slices.Equal(s.chunk.x.Data, heun(s, gaussian(0.5, 0.3), rows*width)) {
+				t.Error("the programs' samples are not those of Algorithm 2 in plain Go")
+			}
 		})
+	}
+}
+
+// The noise belongs to the sample: a chunk that begins later goes on where the one
+// before ended.
+func TestChunksGoOn(t *testing.T) {
+	knobs := GenKnobs{Steps: 8, SChurn: 80}
+	whole, _ := sampleWith(t, knobs, 7, 3, gaussian(0, 1))
+	var sigmas []float64
+	s := samplerOf(t, knobs, 4, 3, gaussian(0, 1), &sigmas)
+	s.chunk.begin(3)
+	for s.start(); !s.done(); {
+		if err := s.advance(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(s.chunk.x.Data, whole.chunk.x.Data[9:]) {
+		t.Error("samples 3 to 6 by themselves are not those of a chunk of seven")
 	}
 }
 
 // A level costs two evaluations, the last one; the predictor sees σ̂, the
 // corrector the next level.
 func TestSamplerEvaluations(t *testing.T) {
-	predictor, corrector := &counted{Denoiser: gaussian{0, 1}}, &counted{Denoiser: gaussian{0, 1}}
-	s := sampleWith(t, GenKnobs{Steps: 128, SChurn: 80}, 4, predictor, corrector)
-	if len(predictor.sigmas) != 128 || len(corrector.sigmas) != 127 || s.calls() != 255 {
-		t.Fatalf("%d predictions and %d corrections of %d calls, want 128, 127 and 255", len(predictor.sigmas), len(corrector.sigmas), s.calls())
+	s, sigmas := sampleWith(t, GenKnobs{Steps: 128, SChurn: 80}, 2, 2, gaussian(0, 1))
+	if len(sigmas) != 255 || s.calls() != 255 {
+		t.Fatalf("%d evaluations of %d calls, want 255", len(sigmas), s.calls())
 	}
-	for i, sigma := range predictor.sigmas {
-		near(t, "σ̂", sigma, s.levels[i]*(1+churn(s.config, s.levels[i], 80, 128)), 1e-12)
-	}
-	if !slices.Equal(corrector.sigmas, s.levels[1:128]) {
-		t.Error("the corrector does not see the next levels")
+	for i, sigma := range sigmas {
+		want := s.levels[(i+1)/2]
+		if i%2 == 0 {
+			want *= 1 + churn(s.config, want, 80, 128)
+		}
+		near(t, "σ", sigma, want, 1e-12)
 	}
 }
 
 // One Heun step by hand: σ from 2 to 1 for x = 3 and D = x/2.
 func TestHeunStepByHand(t *testing.T) {
-	half := denoiserFunc(func(dst, x []float32, _ float64) error {
-		for i, v := range x {
-			dst[i] = v / 2
-		}
-		return nil
-	})
-	s := newSampler(Default(), GenKnobs{Steps: 2}, 1)
+	half := affine{func(float64) float64 { return 0.5 }, func(float64) float64 { return 0 }}
+	var sigmas []float64
+	s := samplerOf(t, GenKnobs{Steps: 2}, 1, 1, half, &sigmas)
 	s.levels = []float64{2, 1, 0}
-	s.predictor, s.corrector = half, half
-	s.x[0] = 3
+	s.chunk.x.Data[0] = 3
 	// d = (3−1.5)/2 = 0.75; Euler 3−0.75 = 2.25; d' = (2.25−1.125)/1 = 1.125;
 	// x = 3 − (0.75+1.125)/2 = 2.0625; then the last Euler step lands on D = 1.03125.
 	for _, want := range []float32{2.25, 2.0625, 1.03125} {
 		if err := s.advance(); err != nil {
 			t.Fatal(err)
 		}
-		if s.x[0] != want {
-			t.Fatalf("x is %v, want %v", s.x[0], want)
+		if s.chunk.x.Data[0] != want {
+			t.Fatalf("x is %v, want %v", s.chunk.x.Data[0], want)
 		}
 	}
 	if !s.done() {
@@ -119,57 +194,100 @@ func TestHeunStepByHand(t *testing.T) {
 	}
 }
 
-type denoiserFunc func(dst, x []float32, sigma float64) error
-
-func (f denoiserFunc) Denoise(dst, x []float32, sigma float64) error { return f(dst, x, sigma) }
-
 // twoEstimates answers 2 with a condition and 1 without, and counts.
-type twoEstimates struct{ with, without, both int }
-
-func (d *twoEstimates) With(dst, _ []float32, _ float64) error { d.with++; fill(dst, 2); return nil }
-func (d *twoEstimates) Without(dst, _ []float32, _ float64) error {
-	d.without++
-	fill(dst, 1)
-	return nil
+type twoEstimates struct {
+	one, two      *op.Tensor
+	with, without int
 }
-func (d *twoEstimates) Both(with, without, _ []float32, _ float64) error {
-	d.both++
-	fill(with, 2)
-	fill(without, 1)
-	return nil
+
+func newTwoEstimates() *twoEstimates {
+	d := &twoEstimates{one: op.NewTensor("one", 1, 1), two: op.NewTensor("two", 1, 1)}
+	set(d.one, 1)
+	set(d.two, 2)
+	return d
+}
+
+func (d *twoEstimates) With(g *op.Graph, _ *op.Node) *op.Node {
+	d.with++
+	return g.Bind(d.two)
+}
+
+func (d *twoEstimates) Without(g *op.Graph, _ *op.Node) *op.Node {
+	d.without++
+	return g.Bind(d.one)
+}
+
+// mixed is what a denoiser says of anything.
+func mixed(d Denoiser) (float32, error) {
+	dev, err := cpu.New(cpu.Options{Threads: 1})
+	if err != nil {
+		return 0, err
+	}
+	defer dev.Close()
+	var out *op.Node
+	g, err := op.Build("mixture", func(g *op.Graph) { out = g.Scale(d.Denoise(g, g.Input("x", 1, 1)), 1) })
+	if err != nil {
+		return 0, err
+	}
+	p, err := plan.Compile(g, plan.Spec{Outputs: []*op.Node{out}}, dev)
+	if err != nil {
+		return 0, err
+	}
+	defer p.Close()
+	err = p.Run(0)
+	return p.Data(out)[0], err
 }
 
 func TestGuidance(t *testing.T) {
 	for _, c := range []struct {
-		omega               float64
-		predicts, corrects  float32 // the corrector "conditional"
-		correctsFully       float32
-		with, without, both int
+		omega              float64
+		predicts, corrects float32 // the corrector "conditional"
+		correctsFully      float32
+		with, without      int
 	}{
-		{0, 1, 1, 1, 0, 3, 0},
-		{1, 2, 2, 2, 3, 0, 0},
-		{2, 3, 2, 3, 1, 0, 2},
-		{0.5, 1.5, 2, 1.5, 1, 0, 2},
+		{0, 1, 1, 1, 0, 3},
+		{1, 2, 2, 2, 3, 0},
+		{2, 3, 2, 3, 3, 2},
+		{0.5, 1.5, 2, 1.5, 3, 2},
 	} {
-		d := &twoEstimates{}
+		d, omega := newTwoEstimates(), op.NewTensor("ω", 1)
+		set(omega, c.omega)
 		for name, want := range map[string]struct {
-			denoiser Denoiser
+			blend    blend
 			estimate float32
 		}{
-			"predictor":             {Guided(d, c.omega), c.predicts},
-			"corrector conditional": {corrector(d, CorrectorConditional, c.omega), c.corrects},
-			"corrector full":        {corrector(d, CorrectorFull, c.omega), c.correctsFully},
+			"predictor":             {blending(c.omega), c.predicts},
+			"corrector conditional": {correcting(CorrectorConditional, c.omega), c.corrects},
+			"corrector full":        {correcting(CorrectorFull, c.omega), c.correctsFully},
 		} {
-			got := make([]float32, 3)
-			if err := want.denoiser.Denoise(got, make([]float32, 3), 1); err != nil {
+			got, err := mixed(want.blend.of(d, omega))
+			if err != nil {
 				t.Fatal(err)
 			}
-			if got[0] != want.estimate || got[2] != want.estimate {
+			if got != want.estimate {
 				t.Errorf("ω = %g: the %s estimates %v, want %v", c.omega, name, got, want.estimate)
 			}
 		}
-		if d.with != c.with || d.without != c.without || d.both != c.both {
-			t.Errorf("ω = %g: %d conditional, %d unconditional, %d double evaluations; want %d %d %d", c.omega, d.with, d.without, d.both, c.with, c.without, c.both)
+		if d.with != c.with || d.without != c.without {
+			t.Errorf("ω = %g: %d conditional, %d unconditional estimates; want %d %d", c.omega, d.with, d.without, c.with, c.without)
 		}
 	}
+}
+
+// ExampleGuided extrapolates from the estimate without condition, 1, through the
+// one with it, 2.
+func ExampleGuided() {
+	omega := op.NewTensor("ω", 1)
+	for _, strength := range []float64{0, 1, 2} {
+		set(omega, strength)
+		estimate, err := mixed(Guided(newTwoEstimates(), omega))
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(strength, estimate)
+	}
+	// Output:
+	// 0 1
+	// 1 2
+	// 2 3
 }

@@ -18,7 +18,7 @@ func (d *Diffusion) Asked(knobs GenKnobs, occasion uint64, n int) []float32 {
 // begun.
 func (d *Diffusion) Sketch(knobs GenKnobs, occasion uint64) (next func() (rows []float32, done, total int, err error), err error) {
 	if d.sketches == nil {
-		d.sketches = newCalls(d.served, d.layout.width(), d.calls.device)
+		d.sketches = newCalls(d.served, d.layout.width(), d.stream.Sub("sketch").Sub("sampler noise"), d.calls.device)
 	}
 	beside := *d
 	beside.fit, beside.generation = nil, nil

@@ -130,7 +130,7 @@ func TestAskedScores(t *testing.T) {
 	if err := d.StartGenerate(tinyGenerate, 5); err != nil {
 		t.Fatal(err)
 	}
-	for i, c := range d.generation.chunk.prompts {
+	for i, c := range d.generation.sampler.chunk.prompts.Data {
 		near(t, "prompt of the generation", float64(d.serving.score(c)), float64(asked[i]), 1e-9)
 	}
 	if v := newVAE(t, tiny(), tinyShape); v.Asked(tinyGenerate, 1, 3) != nil {

@@ -168,7 +168,7 @@ func (l *lowerer) fill(f Fill) error {
 	}
 	r := l.bind(t)
 	l.refs[f.Node] = r
-	l.code.Instrs = append(l.code.Instrs, device.Instr{Code: code, Out: r, Mask: device.None, Fill: f.Stream})
+	l.code.Instrs = append(l.code.Instrs, device.Instr{Code: code, Out: r, Mask: device.None, Fill: f.Stream, Items: f.Items})
 	return nil
 }
 
@@ -273,7 +273,10 @@ func (l *lowerer) optimiser(a *Adam, grads []*op.Node) {
 }
 
 func (l *lowerer) lerp(m Lerp) device.Lerp {
-	out := device.Lerp{Dst: l.bind(m.Dst), Rate: l.bind(m.Rate)}
+	out := device.Lerp{Dst: l.bind(m.Dst), Rate: device.None}
+	if m.Rate != nil {
+		out.Rate = l.bind(m.Rate)
+	}
 	if m.Node != nil {
 		out.Src = l.refs[m.Node]
 	} else {

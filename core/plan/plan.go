@@ -49,15 +49,22 @@ type Fill struct {
 	Node   *op.Node
 	Stream rng.Stream
 	Dist   Dist
+	// Items, if there are any, say at each run which numbers of the occasion are
+	// drawn: from another than 0 on, or none.
+	Items *Items
 }
 
+// Items are which numbers of an occasion a fill draws.
+type Items = device.Items
+
 // Lerp moves Dst by Rate·(Src−Dst) at the end of a run. Instead of Src, Node may
-// name a node of the graph.
+// name a node of the graph. Without a Rate Dst becomes what it is moved to, bit for
+// bit: so a program keeps what its next run goes on from.
 type Lerp struct {
 	Dst  *op.Tensor
 	Src  *op.Tensor
 	Node *op.Node
-	Rate *op.Tensor // [1]
+	Rate *op.Tensor // [1]; nil: all the way
 }
 
 // Program runs a compiled graph. It belongs to one goroutine at a time.

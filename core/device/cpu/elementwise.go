@@ -67,15 +67,21 @@ func (c *compiler) elementwise(in device.Instr, run func(lo, hi int)) {
 // fill draws random numbers; an element's number depends on its place alone.
 func fill(c *compiler, in device.Instr) {
 	members, rows, cols := c.shape(in.Out)
-	y, stream, occasion := c.data[in.Out], in.Fill, c.occasion
+	y, stream, occasion, items := c.data[in.Out], in.Fill, c.occasion, in.Items
+	if items == nil {
+		items = new(device.Items)
+	}
 	draw := stream.FillNormal
 	if in.Code == device.FillUniform {
 		draw = stream.FillUniform
 	}
 	c.rowwise(in, rows, nil, func(lo, hi int) {
+		if items.Idle {
+			return
+		}
 		for e := range members {
 			from, to := (e*rows+lo)*cols, (e*rows+hi)*cols
-			draw(y[from:to], *occasion, uint64(from))
+			draw(y[from:to], *occasion, items.First+uint64(from))
 		}
 	})
 }

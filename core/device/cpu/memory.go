@@ -40,7 +40,9 @@ func newMemory(c *compiler) *memory {
 		kept = append(kept, l.Src, l.Dst, l.Rate)
 	}
 	for _, r := range kept {
-		m.last[r] = forever
+		if r != device.None {
+			m.last[r] = forever
+		}
 	}
 	return m
 }

@@ -73,10 +73,18 @@ func (c *compiler) gradient(r device.Ref) gradient {
 func (c *compiler) averages() {
 	for _, l := range c.p.Lerps {
 		c.combine(l.Src)
-		dst, src, rate := c.data[l.Dst], c.data[l.Src], c.data[l.Rate]
+		dst, src := c.data[l.Dst], c.data[l.Src]
 		n := len(dst)
 		s := split{byElements, n}
 		uses := append(reads(s, l.Src), writes(s, l.Dst))
+		if l.Rate == device.None {
+			c.schedule.add(stage{name: "move", uses: uses, run: func(lane int) {
+				lo, hi := elementRange(n, lane)
+				copy(dst[lo:hi], src[lo:hi])
+			}})
+			continue
+		}
+		rate := c.data[l.Rate]
 		uses = append(uses, reads(split{by: whole}, l.Rate)...)
 		c.schedule.add(stage{name: "average", uses: uses, run: func(lane int) {
 			lo, hi := elementRange(n, lane)

@@ -1,0 +1,89 @@
+package generative
+
+import (
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/rng"
+)
+
+// chunk is the memory of a sampler and of its programs: samples under way, and the
+// numbers of the present level. What is [D] holds one number for each column, all
+// alike.
+type chunk struct {
+	rows, width int
+
+	x     *op.Tensor // [R,D], the sample at σ_level; while correcting, its Euler step to σ_{level+1}
+	hat   *op.Tensor // [R,D], x̂, the sample with churn
+	slope *op.Tensor // [R,D], d = (x̂ − D(x̂; σ̂))/σ̂
+	noise *op.Tensor // [R,D], of the churn
+
+	raise   *op.Tensor // [D], √(σ̂²−σ²)·S_noise
+	inverse *op.Tensor // [D], 1/σ of the evaluation
+	stride  *op.Tensor // [D], σ_{level+1} − σ̂; half of it while correcting
+	omega   *op.Tensor // [D], ω
+
+	prompts *op.Tensor // [R,1], the condition of each row
+	first   *op.Tensor // [R,1], zeros: the row of what all rows share
+
+	items plan.Items // of the churn
+}
+
+func newChunk(rows, width int) *chunk {
+	matrix := func(name string) *op.Tensor { return op.NewTensor(name, rows, width) }
+	vector := func(name string) *op.Tensor { return op.NewTensor(name, width) }
+	return &chunk{
+		rows: rows, width: width, x: matrix("x"), hat: matrix("x̂"), slope: matrix("slope"), noise: matrix("noise"),
+		raise: vector("raise"), inverse: vector("1/σ"), stride: vector("stride"), omega: vector("ω"),
+		prompts: op.NewTensor("prompts", rows, 1), first: op.NewTensor("first", rows, 1),
+	}
+}
+
+// begin makes the chunk the samples from first on.
+func (c *chunk) begin(first int) { c.items.First = uint64(first * c.width) }
+
+// part is one of the two evaluations of a Heun step.
+type part int
+
+const (
+	prediction part = iota
+	correction
+)
+
+// evaluation is what a program of a chunk does.
+type evaluation struct {
+	part  part
+	blend blend
+}
+
+// draw draws one evaluation of the denoiser with all that the sampler does about
+// it. The state moves only if what must be finite is.
+func (c *chunk) draw(g *op.Graph, p part, d Denoiser, noise rng.Stream) plan.Spec {
+	if p == correction {
+		return c.drawCorrection(g, d)
+	}
+	return c.drawPrediction(g, d, noise)
+}
+
+// drawPrediction raises the noise to σ̂ and takes an Euler step to the next level.
+func (c *chunk) drawPrediction(g *op.Graph, d Denoiser, noise rng.Stream) plan.Spec {
+	churn := g.Bind(c.noise)
+	hat := g.Add(g.Bind(c.x), g.ColScale(churn, g.Bind(c.raise)))
+	slope := c.drawSlope(g, hat, d)
+	next := g.Add(hat, g.ColScale(slope, g.Bind(c.stride)))
+	return plan.Spec{
+		Fills: []plan.Fill{{Node: churn, Stream: noise, Items: &c.items}},
+		Lerps: []plan.Lerp{{Dst: c.hat, Node: hat}, {Dst: c.slope, Node: slope}, {Dst: c.x, Node: next}},
+	}
+}
+
+// drawCorrection repeats the step with the mean of the slopes at both of its ends.
+func (c *chunk) drawCorrection(g *op.Graph, d Denoiser) plan.Spec {
+	slope := c.drawSlope(g, g.Bind(c.x), d)
+	next := g.Add(g.Bind(c.hat), g.ColScale(g.Add(g.Bind(c.slope), slope), g.Bind(c.stride)))
+	return plan.Spec{Lerps: []plan.Lerp{{Dst: c.x, Node: next}}}
+}
+
+// drawSlope draws (x − D(x; σ))/σ.
+func (c *chunk) drawSlope(g *op.Graph, x *op.Node, d Denoiser) *op.Node {
+	return g.ColScale(g.Sub(x, d.Denoise(g, x)), g.Bind(c.inverse))
+}
