@@ -33,7 +33,8 @@
 // (G), replay (what is learned from) and analysis (what a run shows), and writes
 // through run (the folder of a run). Those build their networks with nn from the
 // operations in op, compile them with plan, and run them on a device. rng is at
-// the bottom. imports_test.go holds the map; who needs something from a
+// the bottom. report makes tables and figures from run folders; it knows run and
+// the random numbers of its bootstrap. imports_test.go holds the map; who needs something from a
 // neighbour declares a small interface on its own side.
 //
 // # Why

@@ -210,7 +210,7 @@ func TestRelevanceDocs(t *testing.T) {
 
 func TestDoctorJSON(t *testing.T) {
 	status, stdout, stderr := command("doctor", "--json")
-	var r report
+	var r diagnosis
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil || status != StatusDone || stderr != "" {
 		t.Fatalf("status %d, stderr %q, %v", status, stderr, err)
 	}

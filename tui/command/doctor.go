@@ -36,8 +36,8 @@ type Physics struct {
 	Error          string  `json:"error,omitempty"`
 }
 
-// report is what doctor prints.
-type report struct {
+// diagnosis is what doctor prints.
+type diagnosis struct {
 	Version  string         `json:"version"`
 	Go       string         `json:"go"`
 	CPU      cpuReport      `json:"cpu"`
@@ -93,8 +93,8 @@ Status 1 when something that a run needs is missing.`,
 	return c
 }
 
-func examine(ctx context.Context, d Deps) report {
-	r := report{
+func examine(ctx context.Context, d Deps) diagnosis {
+	r := diagnosis{
 		Version:  d.Version,
 		Go:       runtime.Version(),
 		CPU:      examineCPU(),
@@ -111,7 +111,7 @@ func examine(ctx context.Context, d Deps) report {
 }
 
 // missing is the error for what a run cannot do without.
-func (r report) missing() error {
+func (r diagnosis) missing() error {
 	if r.Kernels.Error != "" {
 		return fmt.Errorf("doctor: kernels: %s", r.Kernels.Error)
 	}
@@ -167,7 +167,7 @@ func examineTerminal() terminalReport {
 	return r
 }
 
-func (r report) write(w io.Writer) error {
+func (r diagnosis) write(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	row("version", "%s, %s", r.Version, r.Go)
@@ -189,7 +189,7 @@ func (r report) write(w io.Writer) error {
 	return t.Flush()
 }
 
-func (r report) writePhysics(row func(name, format string, args ...any)) {
+func (r diagnosis) writePhysics(row func(name, format string, args ...any)) {
 	p := r.Physics
 	if p.Error != "" {
 		row("mujoco", "not usable: %s", p.Error)

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"slices"
+)
+
+// Aggregate compares methods over several tasks, on returns divided by full marks.
+type Aggregate struct {
+	Tasks []string `json:"tasks"` // that all rows were run on
+	Rows  []*Whole `json:"rows"`
+}
+
+// Whole are the numbers of a method over tasks.
+type Whole struct {
+	Label string    `json:"label"`
+	N     []int     `json:"n"` // seeds by task
+	Mean  *float64  `json:"mean,omitempty"`
+	IQM   *float64  `json:"iqm,omitempty"`
+	IQMIn *Interval `json:"iqm_interval,omitempty"`
+
+	strata [][]float64
+}
+
+// aggregate takes the clean rows that were run on more than one task with full
+// marks, over the tasks that all of them were run on; nil where these are fewer
+// than two.
+func (r *Report) aggregate(o Options) *Aggregate {
+	type place struct {
+		task string
+		row  *Row
+	}
+	byLabel := map[string][]place{}
+	var labels []string
+	for _, t := range r.Tasks {
+		for _, row := range t.Rows {
+			if row.Touched != "" || row.N == 0 || o.Full[t.Task] == 0 {
+				continue
+			}
+			label := row.Label + " · " + row.Scale
+			if byLabel[label] == nil {
+				labels = append(labels, label)
+			}
+			byLabel[label] = append(byLabel[label], place{t.Task, row})
+		}
+	}
+	labels = slices.DeleteFunc(labels, func(l string) bool { return len(byLabel[l]) < 2 })
+	a := &Aggregate{}
+	for _, t := range r.Tasks {
+		on := func(p place) bool { return p.task == t.Task }
+		if len(labels) > 0 && !slices.ContainsFunc(labels, func(l string) bool { return !slices.ContainsFunc(byLabel[l], on) }) {
+			a.Tasks = append(a.Tasks, t.Task)
+		}
+	}
+	if len(a.Tasks) < 2 {
+		return nil
+	}
+	for _, label := range labels {
+		w := &Whole{Label: label}
+		for _, p := range byLabel[label] {
+			if slices.Contains(a.Tasks, p.task) {
+				w.add(p.row, o.Full[p.task])
+			}
+		}
+		w.summarise()
+		a.Rows = append(a.Rows, w)
+	}
+	return a
+}
+
+func (w *Whole) add(r *Row, full float64) {
+	scores := make([]float64, len(r.Points))
+	for i, v := range r.Points {
+		scores[i] = v / full
+	}
+	w.N = append(w.N, r.N)
+	w.strata = append(w.strata, scores)
+}
+
+// summarise says what there are seeds enough for.
+func (w *Whole) summarise() {
+	if slices.Min(w.N) < LeastSeeds {
+		return
+	}
+	mean := 0.0
+	for _, s := range w.strata {
+		mean += Mean(s) / float64(len(w.strata))
+	}
+	iqm := func(strata [][]float64) float64 { return IQM(strata...) }
+	in := Bootstrap(bootstrap.Sub("aggregate "+w.Label), w.strata, iqm)
+	w.Mean, w.IQM, w.IQMIn = &mean, pointer(iqm(w.strata)), &in
+}

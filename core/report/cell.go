@@ -1,0 +1,192 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Return is the quantity that runs are judged by: the mean undiscounted return of
+// an evaluation's episodes.
+const Return = "evaluated/return_mean"
+
+// Seed is one seed of a cell.
+type Seed struct {
+	Seed   uint64
+	Run    *Run
+	Member int
+}
+
+// Series is a quantity of the seed, without what is not a number.
+func (s Seed) Series(name string) Series {
+	return slices.DeleteFunc(slices.Clone(s.Run.Members[s.Member].Series[name]), func(p Point) bool { return math.IsNaN(p.Value) || math.IsInf(p.Value, 0) })
+}
+
+// Cell is what was run, with other seeds.
+type Cell struct {
+	Task, Method, Scale string
+	Variant             string // settings that differ
+	Touched             string // what was changed by hand; "" where nothing was
+	Seeds               []Seed // by seed
+}
+
+// Label names the cell among those of its task.
+func (c *Cell) Label() string {
+	label := c.Method
+	if c.Variant != "" {
+		label += ", " + c.Variant
+	}
+	if c.Touched != "" {
+		label += fmt.Sprintf(" · TOUCHED ×%d", strings.Count(c.Touched, " ")+1)
+	}
+	return label
+}
+
+// variant is what the run differs in from others of its task, method and scale.
+func (r *Run) variant() string {
+	parts := []string{}
+	if r.Variant != "" {
+		parts = append(parts, r.Variant)
+	}
+	if r.Forked != "" {
+		fork := forkedAt + r.Forked
+		for _, c := range r.Changes {
+			if c.Forked {
+				fork += " " + c.Knob + "=" + c.To
+			}
+		}
+		parts = append(parts, fork)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// touched is what was changed by hand.
+func (r *Run) touched() string {
+	var all []string
+	for _, c := range r.ByHand() {
+		all = append(all, c.String())
+	}
+	return strings.Join(all, " ")
+}
+
+// Cells sorts runs into cells: by task, then methods in that order, then the rest
+// by name, clean ones first. Notes say what was left out: runs without an
+// evaluation, and seeds that are there twice, of which the longest run counts.
+func Cells(runs []*Run, methods []string) (cells []*Cell, notes []string) {
+	seen := map[string]bool{}
+	type key struct{ Task, Method, Scale, Variant, Touched string }
+	byKey := map[key]*Cell{}
+	for _, r := range runs {
+		if path := resolved(r.Dir); seen[path] {
+			continue
+		} else {
+			seen[path] = true
+		}
+		k := key{r.Task, r.Method, r.Scale, r.variant(), r.touched()}
+		c := byKey[k]
+		if c == nil {
+			c = &Cell{Task: k.Task, Method: k.Method, Scale: k.Scale, Variant: k.Variant, Touched: k.Touched}
+		}
+		for i, m := range r.Members {
+			seed := Seed{m.Seed, r, i}
+			if len(seed.Series(Return)) == 0 {
+				notes = append(notes, fmt.Sprintf("%s is left out: it has no evaluation yet", r.Dir))
+				continue
+			}
+			if byKey[k] == nil {
+				byKey[k] = c
+				cells = append(cells, c)
+			}
+			if said := c.put(seed); said != "" {
+				notes = append(notes, said)
+			}
+		}
+	}
+	rank := func(method string) int {
+		if i := slices.Index(methods, method); i >= 0 {
+			return i
+		}
+		return len(methods)
+	}
+	slices.SortStableFunc(cells, func(a, b *Cell) int {
+		return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(rank(a.Method), rank(b.Method)), cmp.Compare(a.Method, b.Method),
+			cmp.Compare(a.Scale, b.Scale), cmp.Compare(len(a.Touched), len(b.Touched)), cmp.Compare(a.Variant, b.Variant), cmp.Compare(a.Touched, b.Touched))
+	})
+	return cells, notes
+}
+
+// put adds a seed; of one that is there already the longer run stays: the same
+// seed twice is not two seeds.
+func (c *Cell) put(s Seed) (said string) {
+	i, found := slices.BinarySearchFunc(c.Seeds, s.Seed, func(e Seed, seed uint64) int { return cmp.Compare(e.Seed, seed) })
+	if !found {
+		c.Seeds = slices.Insert(c.Seeds, i, s)
+		return ""
+	}
+	gone := s
+	if last(s.Series(Return)) > last(c.Seeds[i].Series(Return)) {
+		gone, c.Seeds[i] = c.Seeds[i], s
+	}
+	return fmt.Sprintf("%s is left out: %s has the same seed %d and got further, or as far", gone.Run.Dir, c.Seeds[i].Run.Dir, s.Seed)
+}
+
+// resolved is a path by which a folder is known again.
+func resolved(dir string) string {
+	if path, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = path
+	}
+	if path, err := filepath.Abs(dir); err == nil {
+		dir = path
+	}
+	return dir
+}
+
+// last is the step of the last point; 0 of none.
+func last(s Series) int {
+	if len(s) == 0 {
+		return 0
+	}
+	return s[len(s)-1].Step
+}
+
+// first is the step of the first point.
+func first(s Series) int {
+	if len(s) == 0 {
+		return 0
+	}
+	return s[0].Step
+}
+
+// commonStep is the last step at which all seeds were evaluated; where there is
+// none, the last one of the shortest run.
+func commonStep(cells []*Cell) (step int) {
+	counts, seeds, shortest := map[int]int{}, 0, 0
+	for _, c := range cells {
+		for _, s := range c.Seeds {
+			series := s.Series(Return)
+			seeds++
+			if end := last(series); seeds == 1 || end < shortest {
+				shortest = end
+			}
+			at := map[int]bool{}
+			for _, p := range series {
+				if !at[p.Step] {
+					counts[p.Step]++
+				}
+				at[p.Step] = true
+			}
+		}
+	}
+	for s, n := range counts {
+		if n == seeds && s > step {
+			step = s
+		}
+	}
+	if step == 0 {
+		return shortest
+	}
+	return step
+}

@@ -1,0 +1,217 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+)
+
+// A FigureKind is a figure that journals can give.
+type FigureKind struct {
+	Name, Doc string
+	panels    func(r *Report) []panel
+}
+
+var figures = []FigureKind{
+	{"curves", "learning curves: the return over env steps", func(r *Report) []panel {
+		return r.curves(quantity{Return, "evaluation return"}, true)
+	}},
+	{"dormant", "the share of dormant neurons of the policy while it learns", func(r *Report) []panel {
+		return r.curves(quantity{"dormant/ratio", "dormant ratio of the policy"}, false)
+	}},
+	{"dynamics", "how far synthetic transitions are from what the task does", func(r *Report) []panel {
+		return r.curves(quantity{"generated/dynamics/combined", "dynamics error of D_syn"}, false)
+	}},
+	{"relevance", "F over the real transitions: median, and 10 to 90 % of them", func(r *Report) []panel { return r.relevance() }},
+	{"qbias", "the critics' value less the return that followed", func(r *Report) []panel {
+		return r.curves(quantity{"q_bias/bias", "bias of the critics' value"}, false)
+	}},
+	{"final", "the return at the common step, beside what the paper and others report", func(r *Report) []panel { return r.final() }},
+	{"cadence", "the return at the common step over the env steps between refits", func(r *Report) []panel { return r.cadence() }},
+	{"time", "where the time of a run goes", func(r *Report) []panel { return r.time() }},
+}
+
+// Figures are the figures there are.
+func Figures() []FigureKind { return figures }
+
+// Figure draws a figure as "svg" or "png".
+func (r *Report) Figure(w io.Writer, name, format string) error {
+	i := slices.IndexFunc(figures, func(f FigureKind) bool { return f.Name == name })
+	if i < 0 {
+		return fmt.Errorf("there is no figure %q", name)
+	}
+	all := slices.DeleteFunc(figures[i].panels(r), func(p panel) bool { return len(p.marks) == 0 })
+	if len(all) == 0 {
+		return fmt.Errorf("the journals of these runs do not hold what it shows: %s", figures[i].Doc)
+	}
+	return draw(w, format, all)
+}
+
+// quantity is a series of the journal with its name on an axis.
+type quantity struct{ name, label string }
+
+// panel is one pair of axes.
+type panel struct {
+	title, x, y string
+	marks       []mark
+	names       []string // of the places 0, 1, … on the x axis, where these are no numbers
+	logX        bool
+}
+
+// The kinds of marks.
+const (
+	markLine   = iota // a line
+	markThin          // a line of a single seed
+	markDashed        // what others report
+	markBand          // the area between y and upper
+	markPoint         // single seeds
+	markMean          // a mean, with a bar from low to high if there is one
+	markPaper         // the paper's value
+	markOther         // somebody else's value
+	markBar           // a bar from y to upper
+)
+
+// mark is something drawn between the axes.
+type mark struct {
+	kind   int
+	x, y   []float64
+	upper  []float64 // of bands, bars and means
+	color  int       // of the palette
+	label  string    // in the legend; "": none
+	behind bool
+}
+
+// curves draws a quantity over steps, one panel a task: the mean over seeds with a
+// band of one deviation, or the single seeds where they are few.
+func (r *Report) curves(q quantity, withReported bool) []panel {
+	var all []panel
+	for _, t := range r.Tasks {
+		p := panel{title: t.Task, x: "env steps", y: q.label}
+		for i, row := range t.Rows {
+			p.marks = append(p.marks, curve(row, q.name, i)...)
+			if withReported {
+				p.marks = append(p.marks, row.reportedLine(i)...)
+			}
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// curve draws the seeds of a row.
+func curve(r *Row, name string, color int) []mark {
+	var seeds []Series
+	for _, s := range r.cell.Seeds {
+		if series := s.Series(name); len(series) > 0 {
+			seeds = append(seeds, series)
+		}
+	}
+	if len(seeds) == 0 {
+		return nil
+	}
+	label := fmt.Sprintf("%s (n=%d)", r.Label, len(seeds))
+	if len(seeds) < LeastSeeds {
+		var marks []mark
+		for i, s := range seeds {
+			m := mark{kind: markThin, color: color}
+			if i == 0 {
+				m.label = label
+			}
+			for _, p := range s {
+				m.x, m.y = append(m.x, float64(p.Step)), append(m.y, p.Value)
+			}
+			marks = append(marks, m)
+		}
+		return marks
+	}
+	mean := mark{kind: markLine, color: color, label: label + ", mean ± deviation"}
+	band := mark{kind: markBand, color: color, behind: true}
+	for _, step := range grid(seeds) {
+		values := make([]float64, len(seeds))
+		for i, s := range seeds {
+			values[i] = s.between(step)
+		}
+		m, d := Mean(values), Deviation(values)
+		mean.x, mean.y = append(mean.x, float64(step)), append(mean.y, m)
+		band.y, band.upper = append(band.y, m-d), append(band.upper, m+d)
+	}
+	band.x = mean.x
+	return []mark{band, mean}
+}
+
+// grid are the steps of any of the series that all of them reach over.
+func grid(seeds []Series) []int {
+	low, high := first(seeds[0]), last(seeds[0])
+	for _, s := range seeds {
+		low, high = max(low, first(s)), min(high, last(s))
+	}
+	var steps []int
+	for _, s := range seeds {
+		for _, p := range s {
+			if p.Step >= low && p.Step <= high {
+				steps = append(steps, p.Step)
+			}
+		}
+	}
+	slices.Sort(steps)
+	return slices.Compact(steps)
+}
+
+// reportedLine is the paper's value as a line, where the runs are at least half as
+// long as the paper's: below that it says nothing about them.
+func (r *Row) reportedLine(color int) []mark {
+	end := 0
+	for _, s := range r.cell.Seeds {
+		end = max(end, last(s.Series(Return)))
+	}
+	for _, p := range r.Reported {
+		if p.Independent || 2*end < p.Steps {
+			continue
+		}
+		return []mark{{
+			kind: markDashed, color: color, x: []float64{0, float64(end)}, y: []float64{p.Mean, p.Mean},
+			label: fmt.Sprintf("%s, paper at %s (n=%s)", r.Method, short(p.Steps), seedsOf(p)),
+		}}
+	}
+	return nil
+}
+
+func seedsOf(p Reported) string {
+	if p.Seeds == 0 {
+		return "?"
+	}
+	return fmt.Sprint(p.Seeds)
+}
+
+// relevance draws F over the real transitions, one panel a row: values of
+// different functions are not of one size.
+func (r *Report) relevance() []panel {
+	var all []panel
+	for _, t := range r.Tasks {
+		for i, row := range t.Rows {
+			p := panel{title: t.Task + ", " + row.Label, x: "env steps", y: "F(τ) of D_real"}
+			for k, s := range row.cell.Seeds {
+				low, high := s.Series("scores/q10"), s.Series("scores/q90")
+				band, median := mark{kind: markBand, color: i, behind: true}, mark{kind: markThin, color: i}
+				for _, m := range s.Series("scores/q50") {
+					l, okLow := low.at(m.Step)
+					h, okHigh := high.at(m.Step)
+					if !okLow || !okHigh {
+						continue
+					}
+					median.x, median.y = append(median.x, float64(m.Step)), append(median.y, m.Value)
+					band.y, band.upper = append(band.y, l), append(band.upper, h)
+				}
+				if band.x = median.x; len(band.x) == 0 {
+					continue
+				}
+				if k == 0 {
+					median.label = fmt.Sprintf("%s (n=%d): median, 10 to 90 %%", row.Label, len(row.cell.Seeds))
+				}
+				p.marks = append(p.marks, band, median)
+			}
+			all = append(all, p)
+		}
+	}
+	return all
+}

@@ -1,0 +1,299 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pgrlab/core/run"
+)
+
+// Point is a value of a quantity at an env step.
+type Point struct {
+	Step  int
+	WallS float64 // seconds since the run's start
+	Value float64
+}
+
+// Series are the values of one quantity, in the order of the journal.
+type Series []Point
+
+// Change is a knob that was turned while a run went on.
+type Change struct {
+	Position string `json:"position"`
+	Knob     string `json:"knob"`
+	From     string `json:"from"`
+	To       string `json:"to"`
+	Now      bool   `json:"now,omitempty"` // what depends on it was redone at once
+	By       string `json:"by,omitempty"`
+	// Forked changes were made where the run was forked off another one.
+	Forked bool `json:"forked,omitempty"`
+}
+
+// bySchedule made the changes that the configuration of a run plans.
+const bySchedule = "schedule"
+
+// ByHand says whether somebody turned the knob on the way.
+func (c Change) ByHand() bool { return c.By != bySchedule }
+
+// String is what --at takes: "10000:guidance=3!".
+func (c Change) String() string {
+	now := ""
+	if c.Now {
+		now = "!"
+	}
+	return c.Position + ":" + c.Knob + "=" + c.To + now
+}
+
+// Member is one seed of a run.
+type Member struct {
+	Seed uint64
+	// Series by quantity: the type of the journal's line and the field, as in
+	// "evaluated/return_mean" or "generated/dynamics/combined".
+	Series map[string]Series
+}
+
+// Run is what the journal of a run folder says.
+type Run struct {
+	Dir                   string
+	Task, Method, Scale   string
+	Seed                  uint64
+	Device, Machine       string // kind and kernels; the same with the number of threads
+	Version, Host, Time   string
+	Members               []Member
+	Changes               []Change
+	Notes                 []string
+	Forked                string // where it was forked off another run; "": it was not
+	Step                  int    // of the last line
+	WallS                 float64
+	Done                  bool
+	Failed                string // why it could not go on, if it is so
+	Resumes, Checkpoints  int
+	Refits, GeneratorStep int
+
+	// Variant says in which settings the run differs from others of its task,
+	// method and scale; Settings are the values by name. Whoever reads
+	// configurations sets them.
+	Variant  string
+	Settings map[string]string
+}
+
+// Load reads the journal of a run folder.
+func Load(dir string) (*Run, error) {
+	r := &Run{Dir: dir}
+	file, err := os.Open(filepath.Join(dir, run.JournalName))
+	if err != nil {
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		return nil, fmt.Errorf("%s: no run is there: %s: %w", dir, run.JournalName, err)
+	}
+	defer file.Close()
+	if err := r.read(file); err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	return r, nil
+}
+
+// read reads a journal.
+func (r *Run) read(journal io.Reader) error {
+	lines := run.NewReader(journal)
+	for {
+		e, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = r.add(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if r.Members == nil {
+		return errors.New("its journal is empty: nothing has begun there")
+	}
+	return nil
+}
+
+// add takes in one line.
+func (r *Run) add(e run.Entry) error {
+	if r.Members == nil {
+		return r.start(e)
+	}
+	if e.Member >= len(r.Members) {
+		return fmt.Errorf("journal line %d: member %d of %d", e.Number, e.Member, len(r.Members))
+	}
+	r.Step, r.WallS = max(r.Step, e.Step), max(r.WallS, e.WallS)
+	switch e.Type {
+	case "knob":
+		return r.change(e)
+	case "note", "failed":
+		return r.said(e)
+	case "done":
+		r.Done = true
+		return nil
+	case "checkpoint":
+		r.Checkpoints++
+		return nil
+	case "resume":
+		r.Done = false
+		if strings.Contains(string(e.Text), `"from"`) {
+			r.Resumes++
+		}
+		return nil
+	case "start", "in_force", "pause", "detached", "attached", "planned", "diverged":
+		return nil
+	}
+	all, err := Scalars(e)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		series := r.Members[max(e.Member, 0)].Series
+		series[s.Name] = append(series[s.Name], Point{e.Step, e.WallS, s.Value})
+	}
+	return nil
+}
+
+// start takes in the first line.
+func (r *Run) start(e run.Entry) error {
+	var s struct {
+		Task, Method, Scale, Device string
+		Seed                        uint64
+		Members                     int
+		Obs                         struct{ Version, Host, Device, Time string }
+	}
+	if e.Type != "start" {
+		return fmt.Errorf("journal line %d is of type %s: a run's journal begins with start", e.Number, e.Type)
+	}
+	if err := e.Fields(&s); err != nil {
+		return err
+	}
+	if s.Task == "" || s.Method == "" || s.Members < 0 || s.Members > 1<<16 {
+		return fmt.Errorf("journal line %d: a start without task, method or members", e.Number)
+	}
+	r.Task, r.Method, r.Scale, r.Seed, r.Device = s.Task, s.Method, s.Scale, s.Seed, s.Device
+	r.Version, r.Host, r.Machine, r.Time = s.Obs.Version, s.Obs.Host, s.Obs.Device, s.Obs.Time
+	for i := range max(s.Members, 1) {
+		r.Members = append(r.Members, Member{Seed: s.Seed + uint64(i), Series: map[string]Series{}})
+	}
+	return nil
+}
+
+func (r *Run) change(e run.Entry) error {
+	var k struct {
+		Knob, Position string
+		From, To       json.RawMessage
+		Now            bool
+		Obs            struct{ By string }
+	}
+	if err := e.Fields(&k); err != nil {
+		return err
+	}
+	plain := func(v json.RawMessage) string {
+		if text, err := strconv.Unquote(string(v)); err == nil {
+			return text
+		}
+		return string(v)
+	}
+	r.Changes = append(r.Changes, Change{
+		Position: k.Position, Knob: k.Knob, From: plain(k.From), To: plain(k.To), Now: k.Now, By: k.Obs.By,
+		Forked: r.Forked != "" && k.Position == r.Forked && k.Obs.By == bySchedule,
+	})
+	return nil
+}
+
+// forkedAt begins the note of a run that goes on from another one's checkpoint.
+const forkedAt = "forked at "
+
+func (r *Run) said(e run.Entry) error {
+	var n struct{ Text, Error string }
+	if err := e.Fields(&n); err != nil {
+		return err
+	}
+	if e.Type == "failed" {
+		r.Failed = n.Error
+		return nil
+	}
+	if position, found := strings.CutPrefix(n.Text, forkedAt); found {
+		r.Forked = position
+	}
+	r.Notes = append(r.Notes, n.Text)
+	return nil
+}
+
+// ByHand are the changes that somebody made on the way.
+func (r *Run) ByHand() []Change {
+	return slices.DeleteFunc(slices.Clone(r.Changes), func(c Change) bool { return !c.ByHand() })
+}
+
+// Badge says whether hands changed the run: CLEAN or TOUCHED.
+func (r *Run) Badge() string {
+	n := len(r.ByHand())
+	if n == 0 {
+		return "CLEAN"
+	}
+	return fmt.Sprintf("TOUCHED ×%d", n)
+}
+
+// Find lists the run folders that a path means: itself, or those below it, down
+// to four levels.
+func Find(path string) ([]string, error) {
+	if info, err := os.Stat(path); err != nil {
+		var p *fs.PathError
+		if errors.As(err, &p) {
+			err = p.Err
+		}
+		return nil, fmt.Errorf("%s: %w: give a run folder", path, err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%s: that is a file: give a run folder", path)
+	}
+	if isRun(path) {
+		return []string{path}, nil
+	}
+	var found []string
+	depth := strings.Count(filepath.Clean(path), string(filepath.Separator)) + 4
+	err := filepath.WalkDir(path, func(dir string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || !d.IsDir():
+			return nil // what may not be read holds no run of ours
+		case dir != path && isRun(dir):
+			found = append(found, dir)
+			return fs.SkipDir
+		case strings.Count(filepath.Clean(dir), string(filepath.Separator)) >= depth:
+			return fs.SkipDir
+		}
+		return nil
+	})
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("%s: no run is there, nor below it: a run folder holds %s and %s", path, run.ConfigName, run.JournalName)
+	}
+	return found, err
+}
+
+func isRun(dir string) bool {
+	for _, name := range []string{run.ConfigName, run.JournalName} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Begun says with which seed the run was begun: a fork's journal starts with its
+// parent's.
+func (r *Run) Begun(seed uint64) {
+	r.Seed = seed
+	for i := range r.Members {
+		r.Members[i].Seed = seed + uint64(i)
+	}
+}

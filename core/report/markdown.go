@@ -1,0 +1,230 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Markdown writes the report for people. Every number has the number of its seeds
+// beside it.
+func (r *Report) Markdown(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	for i, t := range r.Tasks {
+		if i > 0 {
+			fmt.Fprintln(b)
+		}
+		t.markdown(b)
+	}
+	r.Aggregate.markdown(b)
+	r.runs(b)
+	if len(r.Notes) > 0 {
+		fmt.Fprint(b, "\n## Left out\n\n")
+		for _, n := range r.Notes {
+			fmt.Fprintf(b, "- %s\n", n)
+		}
+	}
+	return b.Flush()
+}
+
+func (t *Task) markdown(b *bufio.Writer) {
+	fmt.Fprintf(b, "# %s at step %s\n\n", t.Task, Count(t.Step))
+	at := "Every seed counts with its evaluation at that step."
+	if !t.StepExact {
+		at = "Every seed counts with its last evaluation at or before that step; not all were evaluated there."
+	}
+	fmt.Fprintf(b, "%s n is the number of seeds. With %d or more: mean ± standard deviation over seeds (n − 1), interquartile mean with its 95 %% bootstrap interval; with fewer: the single seeds. The area under the curve is the mean height from step %s to %s.\n\n",
+		at, LeastSeeds, Count(t.From), Count(t.Step))
+	head := []string{"", "scale", "return", "interquartile mean", "area under the curve", "steps to " + value(t.Threshold), "paper", "independent"}
+	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(head, " | "), strings.Repeat(" --- |", len(head)))
+	for _, r := range t.Rows {
+		fmt.Fprintf(b, "| %s |\n", strings.Join([]string{
+			r.Label, r.Scale, r.returned(), r.interquartile(), r.Area.text(r.N), r.reached(), reports(r.Reported, false), reports(r.Reported, true),
+		}, " | "))
+	}
+	for _, r := range t.Rows {
+		if r.Touched != "" {
+			fmt.Fprintf(b, "\n%s was changed by hand while it ran, and is not to be compared with clean rows as if it were one of them: `%s`\n", r.Label, r.Touched)
+		}
+		if r.Missing > 0 {
+			fmt.Fprintf(b, "\n%s: %d more %s did not get to step %s.\n", r.Label, r.Missing, plural(r.Missing, "seed"), Count(t.Step))
+		}
+	}
+	t.matrix(b)
+}
+
+func (r *Row) returned() string {
+	return Spread{Points: r.Points, Mean: r.Mean, Std: r.Std}.text(r.N)
+}
+
+// text is "412.0 ± 31.2 (n=5)", or "41.6, 50.1 (n=2)".
+func (s Spread) text(n int) string {
+	if n == 0 {
+		return "–"
+	}
+	if s.Mean != nil {
+		return fmt.Sprintf("%s (n=%d)", around(*s.Mean, *s.Std), n)
+	}
+	var points []string
+	for _, v := range s.Points {
+		points = append(points, value(v))
+	}
+	return fmt.Sprintf("%s (n=%d)", strings.Join(points, ", "), n)
+}
+
+func (r *Row) interquartile() string {
+	if r.IQM == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%s [%s, %s] (n=%d)", value(*r.IQM), value(r.IQMIn.Low), value(r.IQMIn.High), r.N)
+}
+
+func (r *Row) reached() string {
+	if r.N == 0 {
+		return "–"
+	}
+	if r.N < LeastSeeds {
+		var points []string
+		for _, p := range r.Reaches.Points {
+			if p == nil {
+				points = append(points, "never")
+				continue
+			}
+			points = append(points, Count(*p))
+		}
+		return fmt.Sprintf("%s (n=%d)", strings.Join(points, ", "), r.N)
+	}
+	if r.Reaches.Median == nil {
+		return fmt.Sprintf("reached by %d of n=%d", r.Reaches.N, r.N)
+	}
+	return fmt.Sprintf("median %s, reached by %d of n=%d", Count(int(math.Round(*r.Reaches.Median))), r.Reaches.N, r.N)
+}
+
+// reports is what others found.
+func reports(all []Reported, independent bool) string {
+	var texts []string
+	for _, r := range all {
+		if r.Independent == independent {
+			texts = append(texts, r.text())
+		}
+	}
+	if len(texts) == 0 {
+		return "–"
+	}
+	return strings.Join(texts, "; ")
+}
+
+func (r Reported) text() string {
+	seeds := "n not said"
+	if r.Seeds > 0 {
+		seeds = fmt.Sprintf("n=%d", r.Seeds)
+	}
+	return fmt.Sprintf("%s at %s (%s, %s)", around(r.Mean, r.Std), Count(r.Steps), seeds, r.Source)
+}
+
+// matrix writes who is better than whom.
+func (t *Task) matrix(b *bufio.Writer) {
+	if t.Better == nil {
+		return
+	}
+	fmt.Fprint(b, "\nProbability that a run of the row is better than one of the column:\n\n| |")
+	for i := range t.Rows {
+		fmt.Fprintf(b, " %d |", i+1)
+	}
+	fmt.Fprintf(b, "\n| --- |%s\n", strings.Repeat(" --- |", len(t.Rows)))
+	for i, r := range t.Rows {
+		fmt.Fprintf(b, "| %d %s (n=%d) |", i+1, r.Label, r.N)
+		for _, p := range t.Better[i] {
+			switch {
+			case p == nil:
+				fmt.Fprint(b, " |")
+			case p.Interval == nil:
+				fmt.Fprintf(b, " %.2f |", p.P)
+			default:
+				fmt.Fprintf(b, " %.2f [%.2f, %.2f] |", p.P, p.Interval.Low, p.Interval.High)
+			}
+		}
+		fmt.Fprintln(b)
+	}
+}
+
+func (a *Aggregate) markdown(b *bufio.Writer) {
+	if a == nil {
+		return
+	}
+	fmt.Fprintf(b, "\n# Over %d tasks\n\nReturns as shares of full marks over %s; only clean rows that were run on all of them, each at the step said above. Intervals: 95 %% bootstrap, stratified by task.\n\n| | mean | interquartile mean | n by task |\n| --- | --- | --- | --- |\n",
+		len(a.Tasks), strings.Join(a.Tasks, ", "))
+	for _, w := range a.Rows {
+		var n []string
+		for _, k := range w.N {
+			n = append(n, strconv.Itoa(k))
+		}
+		mean, iqm := "–", "–"
+		if w.Mean != nil {
+			mean = fmt.Sprintf("%.3f", *w.Mean)
+			iqm = fmt.Sprintf("%.3f [%.3f, %.3f]", *w.IQM, w.IQMIn.Low, w.IQMIn.High)
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", w.Label, mean, iqm, strings.Join(n, ", "))
+	}
+}
+
+// runs lists what the report was made from.
+func (r *Report) runs(b *bufio.Writer) {
+	fmt.Fprint(b, "\n# Runs\n\n| run | task | method | seed | step | knobs | device | version |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	for _, c := range r.cells {
+		for _, s := range c.Seeds {
+			state := Count(s.Run.Step)
+			switch {
+			case s.Run.Failed != "":
+				state += ", failed"
+			case !s.Run.Done:
+				state += ", not ended"
+			}
+			fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s | %s | %s |\n",
+				s.Run.Dir, c.Task, c.Method, s.Seed, state, s.Run.Badge(), s.Run.Device, s.Run.Version)
+		}
+	}
+}
+
+// value writes a number of returns' size: four digits are enough to compare.
+func value(v float64) string {
+	switch a := math.Abs(v); {
+	case a >= 1000:
+		return strconv.FormatFloat(math.Round(v), 'f', -1, 64)
+	case a >= 10 || a == 0:
+		return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0")
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+// around writes a mean and its deviation with digits behind the point alike.
+func around(mean, deviation float64) string {
+	size := max(math.Abs(mean), math.Abs(deviation))
+	digits := 0
+	for ; digits < 6 && size < 1000 && size > 0; size *= 10 {
+		digits++
+	}
+	if digits > 2 {
+		digits--
+	}
+	return fmt.Sprintf("%.*f ± %.*f", digits, mean, digits, deviation)
+}
+
+// Count writes a count with thousands apart: 10,000.
+func Count(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return what
+	}
+	return what + "s"
+}

@@ -1,0 +1,121 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// final draws the returns at the common step, one place a row.
+func (r *Report) final() []panel {
+	var all []panel
+	for _, t := range r.Tasks {
+		p := panel{title: t.Task, y: fmt.Sprintf("return at step %s", Count(t.Step))}
+		for i, row := range t.Rows {
+			p.names = append(p.names, fmt.Sprintf("%s\n(n=%d)", row.Label, row.N))
+			p.marks = append(p.marks, row.points(float64(i), i)...)
+			for k, other := range row.Reported {
+				m := mark{kind: markPaper, x: []float64{float64(i) + 0.22}, y: []float64{other.Mean - other.Std}, upper: []float64{other.Mean + other.Std}, color: i}
+				m.label = fmt.Sprintf("the paper at %s: mean ± deviation", short(other.Steps))
+				if other.Independent {
+					m.kind, m.x[0] = markOther, float64(i)+0.22+0.1*float64(k)
+					m.label = fmt.Sprintf("others at %s: mean ± deviation", short(other.Steps))
+				}
+				p.marks = append(p.marks, m)
+			}
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// points are the single seeds of a row at a place of the x axis, and their
+// interquartile mean with its interval if there are enough.
+func (r *Row) points(x float64, color int) []mark {
+	if r.N == 0 {
+		return nil
+	}
+	m := mark{kind: markPoint, color: color, y: r.Points, label: "single seeds"}
+	for range r.Points {
+		m.x = append(m.x, x)
+	}
+	marks := []mark{m}
+	if r.IQM != nil {
+		marks = append(marks, mark{
+			kind: markMean, x: []float64{x}, y: []float64{r.IQMIn.Low, *r.IQM}, upper: []float64{r.IQMIn.High}, color: color,
+			label: "interquartile mean, 95 % interval",
+		})
+	}
+	return marks
+}
+
+// cadence draws the returns over the setting refit_every. Rows that differ in
+// nothing else belong together, by method.
+func (r *Report) cadence() []panel {
+	var all []panel
+	for _, t := range r.Tasks {
+		p := panel{title: t.Task, x: "env steps between refits", y: fmt.Sprintf("return at step %s", Count(t.Step)), logX: true}
+		colors := map[string]int{}
+		for _, row := range t.Rows {
+			every, err := strconv.ParseFloat(row.cell.Seeds[0].Run.Settings["knobs.refit_every"], 64)
+			if err != nil || every <= 0 || row.Touched != "" {
+				continue
+			}
+			color, known := colors[row.Method]
+			if !known {
+				color = len(colors)
+				colors[row.Method] = color
+			}
+			marks := row.points(every, color)
+			for i := range marks {
+				marks[i].label = fmt.Sprintf("%s: %s", row.Method, marks[i].label)
+			}
+			p.marks = append(p.marks, marks...)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// time draws what refits and everything else take, per 10,000 env steps.
+func (r *Report) time() []panel {
+	var all []panel
+	for _, t := range r.Tasks {
+		p := panel{title: t.Task, y: "minutes per 10,000 env steps"}
+		for i, row := range t.Rows {
+			whole, refits := []float64{}, []float64{}
+			for _, s := range row.cell.Seeds {
+				series := s.Run.Members[s.Member].Series
+				if s.Member > 0 || s.Run.Step == 0 {
+					continue // one clock a run
+				}
+				took := 0.0
+				for _, point := range series["refit/seconds"] {
+					took += point.Value
+				}
+				scale := 10_000 / float64(s.Run.Step) / 60
+				whole, refits = append(whole, s.Run.WallS*scale), append(refits, took*scale)
+			}
+			p.names = append(p.names, fmt.Sprintf("%s\n(n=%d)", row.Label, len(whole)))
+			if len(whole) == 0 {
+				continue
+			}
+			x, all, fit := []float64{float64(i)}, Mean(whole), Mean(refits)
+			p.marks = append(p.marks,
+				mark{kind: markBar, x: x, y: []float64{0}, upper: []float64{fit}, color: 1, label: "refits and generations"},
+				mark{kind: markBar, x: x, y: []float64{fit}, upper: []float64{all}, color: 0, label: "everything else: agent, environment, evaluation, waiting"})
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// short writes a count of steps as the paper does: 100000 as 100K.
+func short(n int) string {
+	switch {
+	case n >= 1_000_000 && n%100_000 == 0:
+		return strconv.FormatFloat(float64(n)/1e6, 'f', -1, 64) + "M"
+	case n >= 1_000 && n%100 == 0:
+		return strconv.FormatFloat(float64(n)/1e3, 'f', -1, 64) + "K"
+	}
+	return strconv.Itoa(n)
+}

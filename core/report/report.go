@@ -1,0 +1,255 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Reported is a result that somebody else reported: mean and deviation over seeds.
+type Reported struct {
+	Task        string  `json:"task"`
+	Method      string  `json:"method"`
+	Mean        float64 `json:"mean"`
+	Std         float64 `json:"std"`
+	Steps       int     `json:"steps"`
+	Seeds       int     `json:"seeds"` // 0 where it is not said
+	Source      string  `json:"source"`
+	Independent bool    `json:"independent,omitempty"` // not the paper's
+}
+
+// Options say what a report is about.
+type Options struct {
+	Step      int                // runs are compared there; 0: at the last one that all have
+	Threshold float64            // for steps to a threshold; 0: half of the best mean
+	Methods   []string           // the order of rows
+	Reported  []Reported         // by others, of any task and method
+	Full      map[string]float64 // by task: the return that is full marks, where there is one
+	Keep      func(c *Cell) bool // cells that are wanted; nil: all
+}
+
+// Report is what a number of runs show.
+type Report struct {
+	Tasks     []*Task    `json:"tasks"`
+	Aggregate *Aggregate `json:"aggregate,omitempty"`
+	Notes     []string   `json:"notes,omitempty"` // what was left out, and why
+
+	cells []*Cell
+}
+
+// Task compares what was run on one task.
+type Task struct {
+	Task      string  `json:"task"`
+	Step      int     `json:"step"`       // the returns are those there
+	StepExact bool    `json:"step_exact"` // else the last evaluation before it counts for some
+	From      int     `json:"from"`       // the area under the curve begins there
+	Threshold float64 `json:"threshold"`
+	Rows      []*Row  `json:"rows"`
+	// Better[i][j] is the probability that a run of row i is better than one of
+	// row j; nil where i is j.
+	Better [][]*Better `json:"better,omitempty"`
+}
+
+// Row are the numbers of a cell. What takes LeastSeeds seeds to say is missing
+// where there are fewer.
+type Row struct {
+	Label   string    `json:"label"`
+	Method  string    `json:"method"`
+	Scale   string    `json:"scale"`
+	Variant string    `json:"variant,omitempty"`
+	Touched string    `json:"touched,omitempty"` // the changes by hand
+	N       int       `json:"n"`                 // seeds that reached the step
+	Missing int       `json:"missing,omitempty"` // seeds that did not
+	Seeds   []uint64  `json:"seeds"`
+	Points  []float64 `json:"points"` // the returns, by seed
+	Mean    *float64  `json:"mean,omitempty"`
+	Std     *float64  `json:"std,omitempty"`
+	IQM     *float64  `json:"iqm,omitempty"`
+	IQMIn   *Interval `json:"iqm_interval,omitempty"`
+	Area    Spread    `json:"area"`
+	Reaches Reached   `json:"reaches"`
+	Dirs    []string  `json:"dirs"`
+
+	Reported []Reported `json:"reported,omitempty"` // the paper's first
+	cell     *Cell
+}
+
+// Spread is a number by seed.
+type Spread struct {
+	Points []float64 `json:"points"`
+	Mean   *float64  `json:"mean,omitempty"`
+	Std    *float64  `json:"std,omitempty"`
+}
+
+// Reached says when seeds reached the threshold.
+type Reached struct {
+	N      int    `json:"n"`     // seeds that did
+	Points []*int `json:"steps"` // by seed; null: it did not
+	// Median is that over all seeds, those that did not reach it last; nil where it
+	// is one of these, or where there are few seeds.
+	Median *float64 `json:"median,omitempty"`
+}
+
+// Better is a probability of improvement.
+type Better struct {
+	P        float64   `json:"p"`
+	Interval *Interval `json:"interval,omitempty"`
+	N        [2]int    `json:"n"` // seeds of either
+}
+
+// New makes the report of runs.
+func New(runs []*Run, o Options) (*Report, error) {
+	cells, notes := Cells(runs, o.Methods)
+	if o.Keep != nil {
+		cells = slices.DeleteFunc(cells, func(c *Cell) bool { return !o.Keep(c) })
+	}
+	if len(cells) == 0 {
+		return nil, fmt.Errorf("none of the %d runs has an evaluation yet", len(runs))
+	}
+	r := &Report{Notes: notes, cells: cells}
+	for len(cells) > 0 {
+		n := slices.IndexFunc(cells, func(c *Cell) bool { return c.Task != cells[0].Task })
+		if n < 0 {
+			n = len(cells)
+		}
+		task, err := newTask(cells[:n], o)
+		if err != nil {
+			return nil, err
+		}
+		r.Tasks = append(r.Tasks, task)
+		cells = cells[n:]
+	}
+	r.Aggregate = r.aggregate(o)
+	return r, nil
+}
+
+func newTask(cells []*Cell, o Options) (*Task, error) {
+	t := &Task{Task: cells[0].Task, Step: o.Step, StepExact: true}
+	if t.Step == 0 {
+		t.Step = commonStep(cells)
+	}
+	for _, c := range cells {
+		for _, s := range c.Seeds {
+			if series := s.Series(Return); last(series) >= t.Step {
+				t.From = max(t.From, first(series))
+			}
+		}
+	}
+	for _, c := range cells {
+		t.Rows = append(t.Rows, newRow(c, t, o))
+	}
+	if !slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.N > 0 }) {
+		return nil, fmt.Errorf("%s: no run has got to step %s: choose an earlier one", t.Task, Count(t.Step))
+	}
+	if t.Threshold = o.Threshold; t.Threshold == 0 {
+		t.Threshold = halfOfBest(t.Rows)
+	}
+	for _, r := range t.Rows {
+		r.reach(t)
+	}
+	t.compare()
+	return t, nil
+}
+
+// newRow takes the numbers of a cell at the task's step.
+func newRow(c *Cell, t *Task, o Options) *Row {
+	r := &Row{Label: c.Label(), Method: c.Method, Scale: c.Scale, Variant: c.Variant, Touched: c.Touched, cell: c}
+	for _, s := range c.Seeds {
+		series := s.Series(Return)
+		value, ok := series.at(t.Step)
+		if !ok || last(series) < t.Step {
+			r.Missing++
+			continue
+		}
+		t.StepExact = t.StepExact && slices.ContainsFunc(series, func(p Point) bool { return p.Step == t.Step })
+		r.N++
+		r.Seeds = append(r.Seeds, s.Seed)
+		r.Points = append(r.Points, value)
+		r.Area.Points = append(r.Area.Points, series.Area(t.From, t.Step))
+		r.Dirs = append(r.Dirs, s.Run.Dir)
+	}
+	if r.N >= LeastSeeds {
+		r.Mean, r.Std = pointer(Mean(r.Points)), pointer(Deviation(r.Points))
+		r.Area.Mean, r.Area.Std = pointer(Mean(r.Area.Points)), pointer(Deviation(r.Area.Points))
+		r.IQM = pointer(IQM(r.Points))
+		in := Bootstrap(bootstrap.Sub("iqm "+c.Task+" "+r.Label), [][]float64{r.Points}, func(s [][]float64) float64 { return IQM(s...) })
+		r.IQMIn = &in
+	}
+	for _, report := range o.Reported {
+		if report.Task == c.Task && report.Method == c.Method {
+			r.Reported = append(r.Reported, report)
+		}
+	}
+	return r
+}
+
+// reach finds the steps to the threshold.
+func (r *Row) reach(t *Task) {
+	var all []float64
+	for _, s := range r.cell.Seeds {
+		if !slices.Contains(r.Seeds, s.Seed) {
+			continue
+		}
+		step, ok := s.Series(Return).Reaches(t.Threshold, t.Step)
+		if !ok {
+			r.Reaches.Points = append(r.Reaches.Points, nil)
+			all = append(all, math.Inf(1))
+			continue
+		}
+		r.Reaches.N++
+		r.Reaches.Points = append(r.Reaches.Points, &step)
+		all = append(all, float64(step))
+	}
+	if r.N >= LeastSeeds {
+		slices.Sort(all)
+		if median := (all[(len(all)-1)/2] + all[len(all)/2]) / 2; !math.IsInf(median, 1) {
+			r.Reaches.Median = &median
+		}
+	}
+}
+
+// halfOfBest is half of the best mean return of rows that nobody touched, to two
+// digits.
+func halfOfBest(rows []*Row) float64 {
+	best := math.Inf(-1)
+	for _, r := range rows {
+		if r.N > 0 && (r.Touched == "" || math.IsInf(best, -1)) {
+			best = max(best, Mean(r.Points))
+		}
+	}
+	half := best / 2
+	if half == 0 || math.IsInf(half, 0) {
+		return 0
+	}
+	digit := math.Pow(10, math.Floor(math.Log10(math.Abs(half)))-1)
+	return math.Round(half/digit) * digit
+}
+
+// compare fills in who is better than whom.
+func (t *Task) compare() {
+	if len(t.Rows) < 2 {
+		return
+	}
+	for i, a := range t.Rows {
+		t.Better = append(t.Better, make([]*Better, len(t.Rows)))
+		for j, b := range t.Rows {
+			if i == j || a.N == 0 || b.N == 0 {
+				continue
+			}
+			t.Better[i][j] = better(a, b, t.Task)
+		}
+	}
+}
+
+func better(a, b *Row, task string) *Better {
+	out := &Better{P: Improvement([][]float64{a.Points}, [][]float64{b.Points}), N: [2]int{a.N, b.N}}
+	if a.N < LeastSeeds || b.N < LeastSeeds {
+		return out
+	}
+	in := Bootstrap(bootstrap.Sub("better "+task+" "+a.Label+" "+b.Label), [][]float64{a.Points, b.Points},
+		func(s [][]float64) float64 { return Improvement(s[:1], s[1:]) })
+	out.Interval = &in
+	return out
+}
+
+func pointer(v float64) *float64 { return &v }

@@ -1,0 +1,250 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/run"
+)
+
+// journal writes a run folder: a start of that method and seed on a task, and one
+// evaluation for each return, 1,000 steps apart; more lines follow.
+func journal(t *testing.T, root, task, method string, seed int, returns []float64, more ...run.Line) *Run {
+	t.Helper()
+	dir := filepath.Join(root, fmt.Sprintf("%s-%s-%d-%d", task, method, seed, len(more)))
+	f, err := run.Create(dir, []byte("task = '"+task+"'\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := []run.Line{{Type: "start", Member: run.NoMember, Body: map[string]any{
+		"task": task, "method": method, "scale": "demo", "seed": seed, "device": "cpu test",
+		"obs": map[string]any{"version": "v1", "host": "here", "device": "cpu test, 2 threads", "time": "2025-03-01T12:00:00Z"},
+	}}}
+	for i, v := range returns {
+		lines = append(lines, run.Line{Type: "evaluated", Step: 1000 * (i + 1), Member: run.NoMember, WallS: float64(10 * (i + 1)),
+			Body: map[string]any{"return_mean": run.Float(v), "return_std": 1, "returns": []float64{v}, "episodes": 1}})
+	}
+	for _, l := range append(lines, more...) {
+		if err := f.Append(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func knob(step int, name string, to any, by string) run.Line {
+	return run.Line{Type: "knob", Step: step, Member: run.NoMember, Body: map[string]any{
+		"id": 1, "knob": name, "from": 1.0, "to": to, "class": "batch", "position": fmt.Sprint(step), "obs": map[string]any{"by": by},
+	}}
+}
+
+func TestAJournalIsRead(t *testing.T) {
+	r := journal(t, t.TempDir(), "t", "m", 7, []float64{1, 2}, knob(1500, "guidance", 3.0, "driver"), knob(1600, "ratio", 0.5, "schedule"),
+		knob(1700, "relevance", "td", ""),
+		run.Line{Type: "scores", Step: 2000, Member: run.NoMember, Body: map[string]any{"relevance": "td", "min": run.Float(math.Inf(-1)), "quantiles": []float64{1, 2, 3}}},
+		run.Line{Type: "refit", Step: 2000, Member: run.NoMember, Body: map[string]any{"loss": 0.5, "obs": map[string]any{"seconds": 4}}},
+		run.Line{Type: "done", Step: 2500, Member: run.NoMember, WallS: 99})
+	if r.Seed != 7 || r.Badge() != "TOUCHED ×2" || !r.Done || r.Step != 2500 || r.WallS != 99 || r.touched() != "1500:guidance=3 1700:relevance=td" {
+		t.Errorf("%+v %s %s", r, r.Badge(), r.touched())
+	}
+	for name, want := range map[string]float64{Return: 1, "evaluated/episodes": 1, "scores/min": math.Inf(-1), "scores/q90": 3, "refit/seconds": 4, "refit/loss": 0.5} {
+		if s := r.Members[0].Series[name]; len(s) == 0 || s[0].Value != want {
+			t.Errorf("%s is %v, want %v", name, s, want)
+		}
+	}
+	if s := r.Members[0].Series["evaluated/returns"]; s != nil {
+		t.Errorf("a list has numbers: %v", s)
+	}
+}
+
+// Few seeds: the single points; five: a spread. Runs of different lengths are
+// compared where all were evaluated. Touched runs, other settings and the same seed
+// again never come into a clean cell.
+func TestCells(t *testing.T) {
+	root := t.TempDir()
+	var runs []*Run
+	for seed := range 5 {
+		runs = append(runs, journal(t, root, "t", "pgr", seed, []float64{10, 20, 30 + float64(seed)}))
+	}
+	short := journal(t, root, "t", "sac", 0, []float64{5, 15})
+	touched := journal(t, root, "t", "pgr", 9, []float64{100, 200, 300}, knob(10, "ratio", 0.9, "driver"))
+	other := journal(t, root, "t", "pgr", 10, []float64{7, 8, 9})
+	other.Variant = "ratio=0.75"
+	again := journal(t, root, "t", "pgr", 1, []float64{900}, run.Line{Type: "done", Step: 1000, Member: run.NoMember})
+	none := journal(t, root, "t", "pgr", 11, nil)
+	runs = append(runs, short, touched, other, again, none, runs[0])
+	r, err := New(runs, Options{Methods: []string{"sac", "pgr"}, Reported: []Reported{{Task: "t", Method: "pgr", Mean: 50, Std: 5, Steps: 100_000, Seeds: 5, Source: "Table 1"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := r.Tasks[0]
+	if task.Step != 2000 || !task.StepExact || task.From != 1000 || task.Threshold != 10 {
+		t.Errorf("step %d, exact %v, from %d, threshold %v", task.Step, task.StepExact, task.From, task.Threshold)
+	}
+	var labels []string
+	for _, row := range task.Rows {
+		labels = append(labels, fmt.Sprintf("%s n=%d", row.Label, row.N))
+	}
+	if want := []string{"sac n=1", "pgr n=5", "pgr, ratio=0.75 n=1", "pgr · TOUCHED ×1 n=1"}; !slices.Equal(labels, want) {
+		t.Errorf("%q, want %q", labels, want)
+	}
+	if few := task.Rows[0]; few.Mean != nil || few.IQM != nil || few.Points[0] != 15 || *few.Reaches.Points[0] != 2000 {
+		t.Errorf("one seed: %+v", few)
+	}
+	if pgr := task.Rows[1]; *pgr.Mean != 20 || *pgr.Std != 0 || *pgr.IQM != 20 || *pgr.Area.Mean != 15 || *pgr.Reaches.Median != 1000 || len(pgr.Reported) != 1 {
+		t.Errorf("five seeds: %+v", pgr)
+	}
+	if p := task.Better[1][0]; p.P != 1 || p.Interval != nil || p.N != [2]int{5, 1} {
+		t.Errorf("%+v", p)
+	}
+	if len(r.Notes) != 2 || !strings.Contains(r.Notes[0], "same seed 1") || !strings.Contains(r.Notes[1], "no evaluation yet") {
+		t.Errorf("%q", r.Notes)
+	}
+
+	late, err := New(runs, Options{Step: 3000, Threshold: 32})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pgr := late.Tasks[0].Rows[0]
+	if pgr.N != 5 || *pgr.Mean != 32 || *pgr.IQM != 32 || pgr.IQMIn.Low < 30 || pgr.IQMIn.High > 34 || *pgr.Reaches.Median != 3000 || pgr.Reaches.N != 3 {
+		t.Errorf("%+v %+v", pgr, pgr.Reaches)
+	}
+	if sac := late.Tasks[0].Rows[3]; sac.Label != "sac" || sac.N != 0 || sac.Missing != 1 {
+		t.Errorf("%+v", sac)
+	}
+	if _, err := New(runs, Options{Step: 4000}); err == nil {
+		t.Error("nobody got to step 4000")
+	}
+}
+
+func TestTheReportIsTheSameAgain(t *testing.T) {
+	root := t.TempDir()
+	var runs []*Run
+	for _, task := range []string{"a", "b"} {
+		for _, method := range []string{"sac", "pgr"} {
+			for seed := range 5 {
+				v := float64(seed*seed*len(method)%7 + len(method)*seed)
+				runs = append(runs, journal(t, root, task, method, seed, []float64{v, 2 * v}))
+			}
+		}
+	}
+	o := Options{Full: map[string]float64{"a": 1000, "b": 1000}}
+	var texts, values [2]bytes.Buffer
+	for i := range texts {
+		r, err := New(runs, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Markdown(&texts[i]); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.NewEncoder(&values[i]).Encode(r); err != nil {
+			t.Fatal(err)
+		}
+		if a := r.Aggregate; a == nil || !slices.Equal(a.Tasks, []string{"a", "b"}) || a.Rows[0].IQMIn == nil {
+			t.Errorf("aggregate %+v", a)
+		}
+	}
+	if texts[0].String() != texts[1].String() || values[0].String() != values[1].String() {
+		t.Error("two reports of the same runs differ")
+	}
+	for _, want := range []string{"(n=5)", "# Over 2 tasks", "| 5, 5 |", "at step 2,000"} {
+		if !strings.Contains(texts[0].String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, &texts[0])
+		}
+	}
+}
+
+func TestFoldersThatAreNoRuns(t *testing.T) {
+	root := t.TempDir()
+	write := func(dir, text string) string {
+		dir = filepath.Join(root, dir)
+		for name, content := range map[string]string{run.ConfigName: "", run.JournalName: text} {
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	start := `{"type":"start","step":0,"task":"t","method":"m","seed":1}` + "\n"
+	for text, want := range map[string]string{
+		"":                                 "empty",
+		"hello\nyou\n":                     "journal line 1",
+		`{"type":"note","step":0}` + "\n":  "begins with start",
+		`{"type":"start","step":0}` + "\n": "without task",
+		start + "\x00\x00\n" + start:       "journal line 2",
+		start + `{"type":"evaluated","step":1,"member":3}` + "\n": "member 3 of 1",
+	} {
+		_, err := Load(write(fmt.Sprint("x", len(text)), text))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v, want %q in one line", text, err, want)
+		}
+	}
+	if _, err := Load(filepath.Join(root, "nowhere")); err == nil {
+		t.Error("there is no such folder")
+	}
+	if _, err := Find(t.TempDir()); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("an empty folder: %v", err)
+	}
+	if found, err := Find(root); err != nil || len(found) != 6 {
+		t.Errorf("%v, %v", found, err)
+	}
+	torn := write("torn", start+`{"type":"evaluated","step":1000,"return_mean":5}`+"\n"+`{"type":"eval`)
+	if r, err := Load(torn); err != nil || len(r.Members[0].Series[Return]) != 1 {
+		t.Errorf("a torn last line: %v", err)
+	}
+}
+
+// Every figure is drawn, alike each time, and says what it cannot show.
+func TestFigures(t *testing.T) {
+	root := t.TempDir()
+	line := func(kind string, body map[string]any) run.Line {
+		return run.Line{Type: kind, Step: 2000, Member: run.NoMember, Body: body}
+	}
+	var runs []*Run
+	for seed := range 6 {
+		r := journal(t, root, "t", "pgr", seed, []float64{10, 20 + float64(seed), 30},
+			line("dormant", map[string]any{"ratio": 0.1}), line("q_bias", map[string]any{"bias": 3}),
+			line("generated", map[string]any{"dynamics": map[string]any{"combined": 2}}),
+			line("scores", map[string]any{"quantiles": []float64{1, 2, 3}}), line("refit", map[string]any{"obs": map[string]any{"seconds": 4}}))
+		r.Settings = map[string]string{"knobs.refit_every": "1000"}
+		runs = append(runs, r)
+	}
+	r, err := New(append(runs, journal(t, root, "u", "sac", 0, []float64{1})), Options{Reported: []Reported{{Task: "t", Method: "pgr", Mean: 50, Std: 5, Steps: 4000}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range Figures() {
+		for format, magic := range map[string]string{"svg": "<?xml", "png": "\x89PNG"} {
+			var a, b bytes.Buffer
+			if err := r.Figure(&a, f.Name, format); err != nil || !strings.HasPrefix(a.String(), magic) {
+				t.Errorf("%s as %s: %v", f.Name, format, err)
+			}
+			if err := r.Figure(&b, f.Name, format); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) {
+				t.Errorf("%s as %s: another picture of the same", f.Name, format)
+			}
+		}
+	}
+	bare, err := New([]*Run{journal(t, root, "v", "sac", 0, []float64{1})}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bare.Figure(&bytes.Buffer{}, "dormant", "svg"); err == nil {
+		t.Error("a figure of nothing")
+	}
+}

@@ -1,0 +1,167 @@
+package report
+
+import (
+	"math"
+	"slices"
+
+	"pgrlab/core/rng"
+)
+
+// LeastSeeds is the smallest number of seeds that a spread is said for; of fewer
+// the single points are shown.
+const LeastSeeds = 5
+
+// resamples is the number of bootstrap resamples of an interval.
+const resamples = 5_000
+
+// Interval is a 95 % bootstrap interval.
+type Interval struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Mean is the arithmetic mean; NaN of nothing.
+func Mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// Deviation is the standard deviation of a sample, with n − 1; NaN of fewer than
+// two.
+func Deviation(x []float64) float64 {
+	if len(x) < 2 {
+		return math.NaN()
+	}
+	mean, sum := Mean(x), 0.0
+	for _, v := range x {
+		sum += (v - mean) * (v - mean)
+	}
+	return math.Sqrt(sum / float64(len(x)-1))
+}
+
+// IQM is the interquartile mean over all of the strata together: the mean of what
+// is left when a quarter of the values, rounded down, is cut off at each end
+// (Agarwal et al. 2021; scipy's trim_mean with 0.25).
+func IQM(strata ...[]float64) float64 {
+	all := slices.Sorted(slices.Values(slices.Concat(strata...)))
+	cut := len(all) / 4
+	return Mean(all[cut : len(all)-cut])
+}
+
+// Improvement is the probability that a run of a is better than one of b on the
+// same task, ties counting half: the mean over tasks of U/(n·m) (Agarwal et al.
+// 2021, section 4.3). a[t] and b[t] are the results on task t, one per seed.
+func Improvement(a, b [][]float64) float64 {
+	sum := 0.0
+	for t := range a {
+		better := 0.0
+		for _, x := range a[t] {
+			for _, y := range b[t] {
+				switch {
+				case x > y:
+					better++
+				case x == y:
+					better += 0.5
+				}
+			}
+		}
+		sum += better / float64(len(a[t])*len(b[t]))
+	}
+	return sum / float64(len(a))
+}
+
+// Bootstrap is the 95 % interval of a statistic of strata under the percentile
+// bootstrap: every stratum is drawn from with replacement on its own. The same
+// stream gives the same interval.
+func Bootstrap(s rng.Stream, strata [][]float64, statistic func(strata [][]float64) float64) Interval {
+	drawn := make([][]float64, len(strata))
+	for i := range strata {
+		drawn[i] = make([]float64, len(strata[i]))
+	}
+	values := make([]float64, resamples)
+	for k := range values {
+		draws := s.At(uint64(k))
+		for i, from := range strata {
+			for j := range drawn[i] {
+				drawn[i][j] = from[draws.IntN(len(from))]
+			}
+		}
+		values[k] = statistic(drawn)
+	}
+	slices.Sort(values)
+	return Interval{percentile(values, 0.025), percentile(values, 0.975)}
+}
+
+// percentile is the p-quantile of sorted values, between two of them in line.
+func percentile(sorted []float64, p float64) float64 {
+	at := p * float64(len(sorted)-1)
+	i := min(int(at), len(sorted)-2)
+	if i < 0 {
+		return sorted[0]
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+// bootstrap draws for the intervals of reports.
+var bootstrap = rng.New(0, "report: bootstrap")
+
+// at is the value of the last point at or before step.
+func (s Series) at(step int) (v float64, ok bool) {
+	for _, p := range s {
+		if p.Step <= step {
+			v, ok = p.Value, true
+		}
+	}
+	return v, ok
+}
+
+// between is the value in line between points; the first and last ones hold
+// outside.
+func (s Series) between(step int) float64 {
+	for i, p := range s {
+		if p.Step < step {
+			continue
+		}
+		if i == 0 || p.Step == step {
+			return p.Value
+		}
+		before := s[i-1]
+		share := float64(step-before.Step) / float64(p.Step-before.Step)
+		return before.Value + share*(p.Value-before.Value)
+	}
+	return s[len(s)-1].Value
+}
+
+// Area is the area under the curve from step first to last, by trapezoids, over
+// their distance: the mean height. Of no distance it is the height.
+func (s Series) Area(first, last int) float64 {
+	if first >= last {
+		return s.between(last)
+	}
+	x, y, area := first, s.between(first), 0.0
+	to := func(step int) {
+		height := s.between(step)
+		area += (y + height) / 2 * float64(step-x)
+		x, y = step, height
+	}
+	for _, p := range s {
+		if p.Step > x && p.Step < last {
+			to(p.Step)
+		}
+	}
+	to(last)
+	return area / float64(last-first)
+}
+
+// Reaches is the first step, up to last, whose value is at least the threshold.
+func (s Series) Reaches(threshold float64, last int) (step int, ok bool) {
+	for _, p := range s {
+		if p.Step <= last && p.Value >= threshold {
+			return p.Step, true
+		}
+	}
+	return 0, false
+}

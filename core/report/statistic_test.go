@@ -1,0 +1,85 @@
+package report
+
+import (
+	"math"
+	"testing"
+
+	"pgrlab/core/rng"
+)
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= 1e-12*max(1, math.Abs(want))) {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}
+
+// Worked by hand; the interquartile means are those of scipy.stats.trim_mean(x, 0.25).
+func TestStatistics(t *testing.T) {
+	five := []float64{5, 1, 2, 100, 3}
+	near(t, "mean", Mean(five), 22.2)
+	near(t, "deviation", Deviation([]float64{1, 2, 3, 4}), math.Sqrt(5.0/3))
+	near(t, "iqm of five", IQM(five), 10.0/3)
+	near(t, "iqm of four", IQM([]float64{4, 1, 3, 2}), 2.5)
+	near(t, "iqm of three", IQM([]float64{4, 1, 1}), 2)
+	near(t, "iqm over strata", IQM([]float64{0, 1, 2, 3}, []float64{10, 11, 12, 13}), (2.0+3+10+11)/4)
+	if !math.IsNaN(Deviation([]float64{1})) {
+		t.Error("one value has a deviation")
+	}
+
+	// U/(nm): of 6 pairs 4 are better and one is even; on the second task all are worse.
+	a, b := [][]float64{{1, 2, 3}, {0}}, [][]float64{{0, 2}, {1, 1}}
+	near(t, "improvement", Improvement(a[:1], b[:1]), 4.5/6)
+	near(t, "improvement on two tasks", Improvement(a, b), 4.5/12)
+	near(t, "it and its opposite", Improvement(a, b)+Improvement(b, a), 1)
+}
+
+func TestCurveStatistics(t *testing.T) {
+	s := Series{{Step: 1000, Value: 0}, {Step: 2000, Value: 10}, {Step: 4000, Value: 30}}
+	near(t, "area", s.Area(1000, 4000), (5*1000+20*2000)/3000.0)
+	near(t, "area between points", s.Area(1500, 3000), (7.5*500+15*1000)/1500)
+	near(t, "area of no width", s.Area(3000, 3000), 20)
+	for _, c := range []struct {
+		threshold  float64
+		last, step int
+		ok         bool
+	}{{10, 4000, 2000, true}, {10.5, 4000, 4000, true}, {10.5, 3999, 0, false}, {31, 9000, 0, false}} {
+		if step, ok := s.Reaches(c.threshold, c.last); step != c.step || ok != c.ok {
+			t.Errorf("reaches %v up to %d at %d %v, want %d %v", c.threshold, c.last, step, ok, c.step, c.ok)
+		}
+	}
+	if v, ok := s.at(3999); v != 10 || !ok {
+		t.Errorf("at 3999 it is %v, %v", v, ok)
+	}
+	if _, ok := s.at(999); ok {
+		t.Error("there is a value before the first")
+	}
+}
+
+// The interval of a mean is that of the normal approximation, strata are drawn from
+// on their own, and the same stream gives the same.
+func TestBootstrap(t *testing.T) {
+	draws := rng.New(1, "test").At(0)
+	x := make([]float64, 200)
+	for i := range x {
+		x[i] = 100 + 10*draws.Norm()
+	}
+	mean := func(s [][]float64) float64 { return Mean(s[0]) }
+	in := Bootstrap(bootstrap, [][]float64{x}, mean)
+	half := 1.96 * Deviation(x) / math.Sqrt(200)
+	for _, c := range []struct{ got, want float64 }{{in.Low, Mean(x) - half}, {in.High, Mean(x) + half}} {
+		if math.Abs(c.got-c.want) > 0.1*half { // 5,000 resamples: a percentile to some 3 % of the half width
+			t.Errorf("%v, want about %v", c.got, c.want)
+		}
+	}
+	if again := Bootstrap(bootstrap, [][]float64{x}, mean); again != in {
+		t.Errorf("another interval: %v and %v", in, again)
+	}
+	if other := Bootstrap(bootstrap.Sub("other"), [][]float64{x}, mean); other == in {
+		t.Error("another stream gives the same")
+	}
+	constant := Bootstrap(bootstrap, [][]float64{{1, 1, 1}, {7, 7}}, func(s [][]float64) float64 { return Mean(s[0]) + Mean(s[1]) })
+	if constant != (Interval{8, 8}) {
+		t.Errorf("strata were mixed: %v", constant)
+	}
+}

@@ -1,0 +1,71 @@
+package presets
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"pgrlab/core/lab"
+)
+
+// A Difference is a setting that is not what a choice gives. Values are as TOML
+// writes them.
+type Difference struct {
+	Key  string `json:"key"` // dotted: "knobs.guidance"
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// Differences are the settings of c that are not what the choice gives, sorted by
+// key; the axes and the preset's name are none.
+func Differences(from Choice, c lab.Config) ([]Difference, error) {
+	base, err := Resolve(from)
+	if err != nil {
+		return nil, err
+	}
+	before, err := Settings(base)
+	if err != nil {
+		return nil, err
+	}
+	after, err := Settings(c)
+	if err != nil {
+		return nil, err
+	}
+	var all []Difference
+	for key, value := range after {
+		if before[key] != value && !slices.Contains([]string{"task", "method", "scale", "preset"}, key) {
+			all = append(all, Difference{key, before[key], value})
+		}
+	}
+	slices.SortFunc(all, func(a, b Difference) int { return strings.Compare(a.Key, b.Key) })
+	return all, nil
+}
+
+// Settings are all settings of a configuration by their dotted keys.
+func Settings(c lab.Config) (map[string]string, error) {
+	t, err := tree(c)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	return all, flatten(all, "", t)
+}
+
+func flatten(into map[string]string, prefix string, table map[string]any) error {
+	for key, value := range table {
+		if inner, is := value.(map[string]any); is {
+			if err := flatten(into, prefix+key+".", inner); err != nil {
+				return err
+			}
+			continue
+		}
+		text, err := toml.Marshal(map[string]any{"v": value})
+		if err != nil {
+			return fmt.Errorf("encode configuration: %s%s: %w", prefix, key, err)
+		}
+		into[prefix+key] = strings.TrimSpace(strings.TrimPrefix(string(text), "v = "))
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/report"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+)
+
+// reportRequest is what the flags of report say.
+type reportRequest struct {
+	json      bool
+	step      int
+	threshold float64
+	figures   []string
+	out       string
+}
+
+func reportCommand(d Deps) *cobra.Command {
+	var r reportRequest
+	c := &cobra.Command{
+		Use:   "report DIR…",
+		Short: "tables and figures from runs",
+		Long: `Compares runs: the return with its deviation over seeds, the interquartile mean with
+a bootstrap interval, the area under the learning curve, steps to a threshold, the
+probability that one is better than another (Agarwal et al. 2021), beside what the
+paper and others report. Of fewer than five seeds the single points are shown. A
+folder stands for the runs in it.
+
+Runs are compared at the last step at which all of a task were evaluated, or at
+--step. Runs with other settings, and runs whose knobs were turned by hand, have
+rows of their own. The same seed twice counts once.
+
+--figure draws NAME.svg and NAME.png into --out:
+` + figureHelp(),
+		Example: `  pgrlab report runs
+  pgrlab report runs/a runs/b --json | jq '.tasks[].rows[]'
+  pgrlab report runs --figure curves --figure fig-dormant --out figures`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("%s: needs one run folder or more: see %s --help", c.CommandPath(), c.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return r.report(d, args, c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.BoolVar(&r.json, "json", false, "JSON instead of Markdown")
+	f.IntVar(&r.step, "step", 0, "compare at step `N` (default: the last one that all reached)")
+	f.Float64Var(&r.threshold, "threshold", 0, "count steps to return `R` (default: half of the best mean)")
+	f.StringArrayVar(&r.figures, "figure", nil, "draw figure `NAME`, or that of a preset fig-…; repeatable")
+	f.StringVar(&r.out, "out", "", "write report.md, report.json and figures into folder `DIR`")
+	return c
+}
+
+func (r *reportRequest) report(d Deps, dirs []string, stdout, stderr io.Writer) error {
+	if r.step < 0 {
+		return usagef("report: --step is %d: want at least 1", r.step)
+	}
+	figures, err := r.wanted()
+	if err != nil {
+		return err
+	}
+	runs, err := loadRuns(dirs)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	o := report.Options{Step: r.step, Threshold: r.threshold, Reported: reported(runs), Full: fullMarks(runs)}
+	for _, m := range presets.Methods() {
+		o.Methods = append(o.Methods, m.Name)
+	}
+	all, err := report.New(runs, o)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	if len(figures) > 0 || r.out != "" {
+		if err := r.draw(all, runs, o, figures, stderr); err != nil {
+			return fmt.Errorf("report: %w", err)
+		}
+	}
+	if r.json {
+		e := json.NewEncoder(stdout)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", " ")
+		return e.Encode(all)
+	}
+	return all.Markdown(stdout)
+}
+
+// loadRuns reads the runs that paths mean.
+func loadRuns(paths []string) ([]*report.Run, error) {
+	var all []*report.Run
+	for _, path := range paths {
+		dirs, err := report.Find(path)
+		if err != nil {
+			return nil, asUsage(err)
+		}
+		for _, dir := range dirs {
+			r, err := loadRun(dir)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
+// loadRun reads a run with its configuration.
+func loadRun(dir string) (*report.Run, error) {
+	r, err := report.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, run.ConfigName)
+	doc, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: its %s: %w", dir, run.ConfigName, err)
+	}
+	c, err := presets.Decode(path, doc)
+	if err != nil {
+		return nil, err
+	}
+	r.Begun(c.Seed)
+	if r.Settings, err = presets.Settings(c); err != nil {
+		return nil, err
+	}
+	differences, err := presets.Differences(presets.Choice{Task: c.Task, Method: c.Method, Scale: c.Scale}, c)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	r.Variant = variant(differences)
+	return r, nil
+}
+
+// judging are settings that change what is known of a run, not what it does.
+var judging = []string{
+	"seed", "members", "steps", "device", "lanes", "generator.slice",
+	"evaluation.every", "evaluation.dormant_states", "evaluation.dormant_tau", "evaluation.analysed_rows",
+}
+
+// variant names the settings in which a run differs from its task, method and
+// scale.
+func variant(all []presets.Difference) string {
+	var parts []string
+	for _, d := range all {
+		if slices.Contains(judging, d.Key) {
+			continue
+		}
+		parts = append(parts, strings.TrimPrefix(d.Key, "knobs.")+"="+strings.ReplaceAll(d.To, "'", ""))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// reported is what the paper and others report on the runs' tasks from states.
+func reported(runs []*report.Run) []report.Reported {
+	var all []report.Reported
+	seen := map[string]bool{}
+	for _, r := range runs {
+		if seen[r.Task] {
+			continue
+		}
+		seen[r.Task] = true
+		first := map[string]bool{} // when a method stands in several tables, the first one counts
+		for _, p := range append(presets.References(r.Task), presets.Independent(r.Task)...) {
+			if p.Observation != "state" || !p.Independent && first[p.Method] {
+				continue
+			}
+			first[p.Method] = true
+			all = append(all, report.Reported{
+				Task: p.Task, Method: p.Method, Mean: p.Mean, Std: p.Std, Steps: p.Steps, Seeds: p.Seeds, Source: p.Source, Independent: p.Independent,
+			})
+		}
+	}
+	return all
+}
+
+// fullMarks are the returns of the control suite that nothing exceeds: 1,000 steps
+// of a reward of at most 1. Gym's tasks have none.
+func fullMarks(runs []*report.Run) map[string]float64 {
+	full := map[string]float64{}
+	for _, r := range runs {
+		if !strings.HasSuffix(r.Task, "-v2") {
+			full[r.Task] = 1000
+		}
+	}
+	return full
+}

@@ -1,0 +1,118 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgrlab/core/run"
+	"pgrlab/presets"
+)
+
+// folder writes a run folder of that method and seed on cheetah-run: a start, and an
+// evaluation for each return, 1,000 steps apart, then more lines.
+func folder(t *testing.T, dir, method string, seed uint64, returns []float64, more ...run.Line) {
+	t.Helper()
+	c, err := presets.Resolve(presets.Choice{Task: "cheetah-run", Method: method, Scale: "demo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Seed = seed
+	doc, err := presets.Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := run.Create(dir, doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := []run.Line{{Type: "start", Member: run.NoMember, Body: map[string]any{
+		"task": c.Task, "method": method, "scale": "demo", "seed": seed, "device": "cpu go",
+		"obs": map[string]any{"version": "v1", "host": "here", "device": "cpu go, 2 threads", "time": "2025-03-01T12:00:00Z"},
+	}}}
+	for i, v := range returns {
+		lines = append(lines, run.Line{Type: "evaluated", Step: 1000 * (i + 1), Member: run.NoMember, WallS: float64(10 * (i + 1)),
+			Body: map[string]any{"return_mean": v, "return_std": 1, "returns": []float64{v}, "episodes": 1}})
+	}
+	for _, l := range append(lines, more...) {
+		if err := f.Append(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func turned(step int, name string, to any, by string) run.Line {
+	return run.Line{Type: "knob", Step: step, Member: run.NoMember, Body: map[string]any{
+		"id": 1, "knob": name, "from": 0.5, "to": to, "class": "batch", "position": fmt.Sprint(step), "obs": map[string]any{"by": by},
+	}}
+}
+
+func TestReport(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for seed := range uint64(5) {
+		folder(t, fmt.Sprintf("runs/pgr-%d", seed), "pgr-curiosity", seed, []float64{10, 20 + float64(seed)})
+	}
+	folder(t, "runs/sac", "sac", 0, []float64{5, 15})
+	folder(t, "runs/hand", "pgr-curiosity", 7, []float64{11, 99}, turned(1500, "ratio", 0.75, "driver"))
+	status, stdout, stderr := command("report", "runs")
+	if status != StatusDone || stderr != "" {
+		t.Errorf("status %d, stderr %q", status, stderr)
+	}
+	golden(t, "report.md", stdout)
+
+	status, stdout, stderr = command("report", "runs", "--json", "--figure", "curves", "--figure", "fig-noised-cheetah", "--out", "out")
+	if status != StatusDone || strings.Count(stderr, "\n") != 4 {
+		t.Errorf("status %d, stderr %q", status, stderr)
+	}
+	var data struct {
+		Tasks []struct{ Rows []struct{ N int } }
+	}
+	if err := json.Unmarshal([]byte(stdout), &data); err != nil || len(data.Tasks[0].Rows) != 3 {
+		t.Errorf("%v: %+v", err, data)
+	}
+	for _, name := range []string{"report.md", "report.json", "curves.svg", "curves.png", "fig-noised-cheetah.svg", "fig-noised-cheetah.png"} {
+		if !exists(filepath.Join("out", name)) {
+			t.Errorf("%s was not written", name)
+		}
+	}
+}
+
+// What people see who point it at the wrong thing: one line, nothing on stdout.
+func TestReportLines(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "plain", "not a folder\n")
+	write(t, "empty/notes.txt", "nothing here\n")
+	write(t, "foreign/config.toml", "colour = 'red'\n")
+	write(t, "foreign/events.jsonl", `{"level":"info"}`+"\n{}\n")
+	write(t, "damaged/config.toml", "task = 'cheetah-run'\n")
+	write(t, "damaged/events.jsonl", `{"type":"start","step":0,"task":"cheetah-run","method":"sac"}`+"\n{\x00\n{}\n")
+	folder(t, "young", "sac", 0, nil)
+	folder(t, "good", "sac", 0, []float64{1})
+	var got strings.Builder
+	for _, args := range [][]string{
+		{"report"},
+		{"report", "nowhere"},
+		{"report", "plain"},
+		{"report", "empty"},
+		{"report", "foreign"},
+		{"report", "damaged"},
+		{"report", "young"},
+		{"report", "good", "--step", "-1"},
+		{"report", "good", "--step", "5000"},
+		{"report", "good", "--figure", "curvs"},
+		{"report", "good", "--figure", "fig-projection"},
+		{"report", "good", "--figure", "fig-dormant"},
+		{"report", "good", "--figure", "dormant"},
+		{"report", "good", "--figure", "curves", "--out", "plain/figures"},
+	} {
+		status, stdout, stderr := command(args...)
+		if stdout != "" {
+			t.Errorf("pgrlab %s writes to stdout: %q", strings.Join(args, " "), stdout)
+		}
+		got.WriteString("$ pgrlab " + strings.Join(args, " ") + "\n" + stderr + "= " + fmt.Sprint(status) + "\n\n")
+	}
+	golden(t, "report-lines.txt", got.String())
+}
