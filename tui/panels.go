@@ -88,13 +88,16 @@ var phases = []struct {
 	name  string
 }{
 	{lab.Collect, "collect+train"}, {lab.Score, "score"}, {lab.Fit, "fit"},
-	{lab.Generate, "generate"}, {lab.Evaluate, "evaluate"},
+	{lab.Generate, "generate"}, {lab.Evaluate, "evaluate"}, {lab.Analyse, "analyse"},
 }
 
 func (m *Model) phaseBody(w, h int) []string {
 	t := m.theme
 	var strip []string
 	for _, p := range phases {
+		if p.phase == lab.Analyse && m.phase() != lab.Analyse {
+			continue // most runs have none
+		}
 		if p.phase == m.phase() {
 			strip = append(strip, t.accent.on(t.glyphs.dot+" ")+t.bold.on(p.name))
 		} else {

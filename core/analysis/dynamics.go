@@ -76,6 +76,24 @@ func Dynamics(sim Simulator, shape replay.Shape, rows []float32, variance []floa
 	return e, nil
 }
 
+// With is the error of these rows and of others together.
+func (e DynamicsError) With(o DynamicsError) DynamicsError {
+	switch {
+	case o.Rows == 0:
+		e.Failed += o.Failed
+		return e
+	case e.Rows == 0:
+		o.Failed += e.Failed
+		return o
+	}
+	a := float64(e.Rows) / float64(e.Rows+o.Rows)
+	mean := func(x, y float64) float64 { return a*x + (1-a)*y }
+	return DynamicsError{
+		Rows: e.Rows + o.Rows, Failed: e.Failed + o.Failed, State: mean(e.State, o.State), Reward: mean(e.Reward, o.Reward),
+		Combined: mean(e.Combined, o.Combined), Relative: mean(e.Relative, o.Relative), Each: append(e.Each, o.Each...),
+	}
+}
+
 // Scatter is how rows lie: mean and variance of each column.
 type Scatter struct{ Mean, Variance []float64 }
 

@@ -52,6 +52,11 @@ func (x *experiment) run(ctx context.Context) error {
 				return x.failed("evaluate", err)
 			}
 		}
+		if x.analysisDue() {
+			if err := x.analyse(ctx); err != nil {
+				return x.failed("analyse", err)
+			}
+		}
 	}
 	err := x.settle(ctx, After(x.Step))
 	x.inSlice = false

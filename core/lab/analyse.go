@@ -89,20 +89,31 @@ func (x *experiment) analyseGeneration(m *member, knobs generative.GenKnobs) err
 	for i := range n {
 		rows = append(rows, m.synthetic.Row(i)...)
 	}
-	g := describeRows(rows, m.real)
-	if err := x.analyseRelevance(m, knobs, rows, &g); err != nil {
+	e := &examining{experiment: x, m: m, f: m.f, settings: x.Settings, breathe: onward}
+	g, err := describeRows(rows, m.real, e.breathe)
+	if err != nil {
 		return err
 	}
-	var err error
-	if g.Dynamics, err = m.dynamics(x.task, rows); err != nil {
+	if err := e.obedience(knobs, rows, &g); err != nil {
 		return err
 	}
+	d, err := m.dynamicsOf(x.task, rows, e.breathe)
+	if err != nil {
+		return err
+	}
+	g.Dynamics = summed(d)
 	x.emit(TypeGenerated, m.index, g)
 	return nil
 }
 
+// onward is the breath of an analysis that is one slice.
+func onward() error { return nil }
+
+// describedRows is how many rows are held to the real ones between two breaths.
+const describedRows = 256
+
 // describeRows compares generated rows with the real transitions.
-func describeRows(rows []float32, real *replay.Ring) Generated {
+func describeRows(rows []float32, real *replay.Ring, breathe func() error) (Generated, error) {
 	shape := real.Shape()
 	width := shape.Width()
 	n := len(rows) / width
@@ -131,41 +142,58 @@ func describeRows(rows []float32, real *replay.Ring) Generated {
 		}
 		g.Terminal += run.Float(row[width-1]) * one
 	}
+	if err := breathe(); err != nil {
+		return g, err
+	}
 	slots := spread(real, neighbours)
 	others := make([][]float32, len(slots))
 	for i, slot := range slots {
 		others[i] = real.Row(slot)
 	}
 	scatter := analysis.Spread(len(others), width-1, func(i int) []float32 { return others[i] })
-	g.Nearest = run.Float(analysis.Summarise(analysis.Nearest(points, others, scatter, nil)).Median)
+	nearest := func(points [][]float32, itself func(int) int) (median run.Float, err error) {
+		var all []float32
+		for first := 0; first < len(points); first += describedRows {
+			some := points[first:min(first+describedRows, len(points))]
+			all = append(all, analysis.Nearest(some, others, scatter, func(i int) int { return itself(first + i) })...)
+			if err := breathe(); err != nil {
+				return 0, err
+			}
+		}
+		return run.Float(analysis.Summarise(all).Median), nil
+	}
+	var err error
+	if g.Nearest, err = nearest(points, func(int) int { return -1 }); err != nil {
+		return g, err
+	}
 	some := min(n, len(others))
 	at := func(i int) int { return i * len(others) / some }
 	for i := range some {
 		points[i] = others[at(i)]
 	}
-	g.NearestReal = run.Float(analysis.Summarise(analysis.Nearest(points[:some], others, scatter, at)).Median)
-	return g
+	g.NearestReal, err = nearest(points[:some], at)
+	return g, err
 }
 
-// analyseRelevance compares the F that was asked for with that of the rows.
-func (x *experiment) analyseRelevance(m *member, knobs generative.GenKnobs, rows []float32, g *Generated) error {
-	if x.Settings.Relevance == relevanceNone || m.synthetic.Cap() < knobs.Samples {
+// obedience compares the F that was asked for with that of the rows.
+func (e *examining) obedience(knobs generative.GenKnobs, rows []float32, g *Generated) error {
+	if e.settings.Relevance == relevanceNone || e.m.synthetic.Cap() < knobs.Samples {
 		return nil // nothing was asked for, or the first samples have been overwritten
 	}
-	asked := m.gen.Asked(knobs, x.Generations-1, g.Rows)
+	asked := e.m.gen.Asked(knobs, e.Generations-1, g.Rows)
 	if asked == nil {
 		return nil
 	}
-	shape := m.real.Shape()
-	batch, achieved := replay.NewBatch(shape, g.Rows), make([]float32, g.Rows)
-	for i := range g.Rows {
-		batch.Put(i, shape, rows[i*shape.Width():])
+	slots := make([]int, g.Rows)
+	for i := range slots {
+		slots[i] = i
 	}
-	if err := m.f.Score(achieved, batch, g.Rows); err != nil {
+	achieved, err := e.scores(e.f, e.m.synthetic, slots)
+	if err != nil {
 		return err
 	}
 	obeyed := run.Float(analysis.Spearman(asked, achieved))
-	g.Relevance, g.Asked, g.Achieved, g.Obeyed = m.f.Name(), quantiles(asked), quantiles(achieved), &obeyed
+	g.Relevance, g.Asked, g.Achieved, g.Obeyed = e.f.Name(), quantiles(asked), quantiles(achieved), &obeyed
 	return nil
 }
 
@@ -175,37 +203,47 @@ type simulator struct {
 	io.Closer
 }
 
-// dynamics holds rows to the task; nil where it cannot be set to a state.
-func (m *member) dynamics(task Task, rows []float32) (*Dynamics, error) {
-	d, _, err := m.dynamicsOf(task, rows)
-	return d, err
-}
+// simulatedRows is how many rows are held to the task between two breaths.
+const simulatedRows = 256
 
-// dynamicsOf returns the error of each row too.
-func (m *member) dynamicsOf(task Task, rows []float32) (*Dynamics, []float32, error) {
+// dynamicsOf holds rows to the task; there are none where it cannot be set to a state.
+func (m *member) dynamicsOf(task Task, rows []float32, breathe func() error) (all analysis.DynamicsError, err error) {
 	if m.simulator == nil {
 		env, err := task.New(m.seed)
 		if err != nil {
-			return nil, nil, err
+			return all, err
 		}
 		placed, _ := env.(analysis.Simulator)
 		m.simulator = &simulator{placed, env}
 	}
 	if m.simulator.Simulator == nil {
-		return nil, nil, nil
+		return all, nil
 	}
 	shape := m.real.Shape()
-	next := analysis.Spread(min(m.real.Len(), neighbours), shape.Obs, func(i int) []float32 {
-		return m.real.Row(i * m.real.Len() / min(m.real.Len(), neighbours))[shape.Obs+shape.Act+1:]
-	})
-	e, err := analysis.Dynamics(m.simulator, shape, rows, next.Variance)
-	if err != nil || e.Rows == 0 {
-		return nil, nil, err
+	slots := spread(m.real, neighbours)
+	next := analysis.Spread(len(slots), shape.Obs, func(i int) []float32 { return m.real.Row(slots[i])[shape.Obs+shape.Act+1:] })
+	for piece := simulatedRows * shape.Width(); len(rows) > 0; rows = rows[min(piece, len(rows)):] {
+		e, err := analysis.Dynamics(m.simulator, shape, rows[:min(piece, len(rows))], next.Variance)
+		if err != nil {
+			return all, err
+		}
+		all = all.With(e)
+		if err := breathe(); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// summed is the line of an error; nil where nothing could be compared.
+func summed(e analysis.DynamicsError) *Dynamics {
+	if e.Rows == 0 {
+		return nil
 	}
 	return &Dynamics{
 		Rows: e.Rows, Failed: e.Failed, State: run.Float(e.State), Reward: run.Float(e.Reward),
 		Combined: run.Float(e.Combined), Relative: run.Float(e.Relative),
-	}, e.Each, nil
+	}
 }
 
 // value takes the critics' value of a trial's first states.

@@ -28,7 +28,10 @@ func TestGeneratedRowsAgainstRealOnes(t *testing.T) {
 		[]float32{0, 0, 1.5, 9, 0, 0, 1}, // a and r outside
 		[]float32{0, 0, 0, 4, 0, 4.5, 0}, // s' outside
 	)
-	g := describeRows(rows, real)
+	g, err := describeRows(rows, real, onward)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if g.Rows != 4 || g.OutsideStates != 0.5 || g.OutsideActions != 0.25 || g.OutsideRewards != 0.25 {
 		t.Errorf("%+v", g)
 	}
@@ -46,7 +49,7 @@ func TestGeneratedRowsAgainstRealOnes(t *testing.T) {
 	if !(g.Nearest > 0) || !(g.Nearest < g.NearestReal) {
 		t.Errorf("nearest %v, among real rows %v", g.Nearest, g.NearestReal)
 	}
-	if same := describeRows(rows[:7], real); same.Nearest != 0 {
+	if same, err := describeRows(rows[:7], real, onward); err != nil || same.Nearest != 0 {
 		t.Errorf("a real row is %v from the nearest", same.Nearest)
 	}
 }
@@ -73,10 +76,11 @@ func TestDynamicsOfAMember(t *testing.T) {
 	task := Task{New: func(uint64) (Env, error) { made++; return &placedEnv{}, nil }}
 	rows := slices.Concat([]float32{5, 1, 1, 5, 6, 2, 0}, []float32{5, 1, 1, 7, 8, 2, 0})
 	for range 2 {
-		d, err := m.dynamics(task, rows)
+		e, err := m.dynamicsOf(task, rows, onward)
 		if err != nil {
 			t.Fatal(err)
 		}
+		d := summed(e)
 		// By hand: the first row obeys; the second is off by 2 in s'₀, of variance 1,
 		// and by 2 in r.
 		if d.Rows != 2 || d.State != 1 || d.Reward != 2 || d.Combined != 1.5 || d.Relative != 1 {
@@ -88,7 +92,7 @@ func TestDynamicsOfAMember(t *testing.T) {
 		t.Errorf("%d environments", made)
 	}
 	other := &member{real: m.real}
-	if d, err := other.dynamics(newWorld().task(), rows); d != nil || err != nil {
+	if d, err := other.dynamicsOf(newWorld().task(), rows, onward); d.Rows != 0 || err != nil {
 		t.Errorf("an environment that cannot be set gave %+v, %v", d, err)
 	}
 }

@@ -49,6 +49,7 @@ type Evaluation struct {
 	DormantStates int     `toml:"dormant_states"` // real states on which the dormant ratio is taken
 	DormantTau    float64 `toml:"dormant_tau"`    // its threshold
 	AnalysedRows  int     `toml:"analysed_rows"`  // synthetic transitions that are held to the real ones after each generation; 0: no analyses
+	AnalyseEvery  int     `toml:"analyse_every"`  // env steps between the dear analyses of pgrlab analyse, as lines of the journal; 0: never
 }
 
 // Agent is the part of SAC and REDQ that is fixed for a run.
@@ -88,7 +89,8 @@ func (c *Config) Validate() error {
 	}{
 		{"members", c.Members, 1}, {"steps", c.Steps, 1}, {"start_steps", c.StartSteps, 0}, {"buffer", c.Buffer, 1},
 		{"lanes", c.Lanes, 1}, {"evaluation.every", c.Evaluation.Every, 0}, {"evaluation.episodes", c.Evaluation.Episodes, 1},
-		{"evaluation.dormant_states", c.Evaluation.DormantStates, 1}, {"evaluation.analysed_rows", c.Evaluation.AnalysedRows, 0}, {"agent.critics", c.Agent.Critics, 1},
+		{"evaluation.dormant_states", c.Evaluation.DormantStates, 1}, {"evaluation.analysed_rows", c.Evaluation.AnalysedRows, 0}, {"evaluation.analyse_every", c.Evaluation.AnalyseEvery, 0},
+		{"agent.critics", c.Agent.Critics, 1},
 		{"agent.subset", c.Agent.Subset, 1}, {"agent.policy_delay", c.Agent.PolicyDelay, 1},
 	} {
 		if least.value < least.min {

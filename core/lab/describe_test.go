@@ -27,7 +27,9 @@ func BenchmarkDescribeRows(b *testing.B) {
 			noise.FillNormal(rows, 1<<40, 0)
 			b.Run(fmt.Sprintf("256 rows of %d and %d numbers against %d", shape.Obs, shape.Act, n), func(b *testing.B) {
 				for b.Loop() {
-					describeRows(rows, ring)
+					if _, err := describeRows(rows, ring, onward); err != nil {
+						b.Fatal(err)
+					}
 				}
 			})
 		}

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"math"
 
 	"pgrlab/core/analysis"
 	"pgrlab/core/generative"
@@ -18,11 +19,21 @@ type Examination struct {
 	// Points are drawn from the present generator with its guidance, and as many
 	// without, for the projection.
 	Points int
+	// Embed asks for t-SNE of at most MostEmbedded of each beside the projection. It
+	// takes tens of seconds.
+	Embed bool
 }
+
+// DefaultExamination has the paper's rows, and as many points as a picture shows.
+func DefaultExamination() Examination { return Examination{Rows: 10_000, Points: 1_000} }
+
+// MostEmbedded is how many guided generations, and how many without guidance, go into
+// t-SNE.
+const MostEmbedded = analysis.MostEmbedded / 2
 
 // Examined is what they found of one member at one place of a run.
 type Examined struct {
-	Step      int        `json:"step"`
+	Step      int        `json:"-"`         // that of its line
 	Relevance string     `json:"relevance"` // F of what follows
 	Real      *Histogram `json:"real,omitempty"`
 	Synthetic *Histogram `json:"synthetic,omitempty"` // over the same edges
@@ -45,6 +56,15 @@ type Projected struct {
 	Real      [][2]run.Float `json:"real"`
 	Guided    [][2]run.Float `json:"guided"`
 	Free      [][2]run.Float `json:"free"` // without guidance
+
+	Embedded *Embedded `json:"tsne,omitempty"`
+}
+
+// Embedded are the first generations of a Projected in a plane in which neighbours
+// stay neighbours (t-SNE); distances between groups mean nothing there.
+type Embedded struct {
+	Guided [][2]run.Float `json:"guided"`
+	Free   [][2]run.Float `json:"free"`
 }
 
 // Ruled is F as another run, or this one at another place, has learned it, of this
@@ -58,25 +78,31 @@ type Ruled struct {
 	TopOverlap      run.Float  `json:"top_overlap"`      // of the top_fraction rows of largest F
 }
 
+// examining is an examination under way: of what, by which F, with which knobs.
+// Between two of its pieces it breathes; what happens meanwhile does not change what
+// it finds.
+type examining struct {
+	*experiment
+	m        *member
+	f        relevance.Function
+	settings Settings
+	Examination
+	breathe func() error
+}
+
 // examine makes the analyses of a member that is between two env steps. ruler is the
 // experiment whose F is the ruler; nil: none.
 func (x *experiment) examine(m *member, e Examination, ruler *experiment) (*Examined, error) {
-	if m.real.Len() < 3 {
-		return nil, fmt.Errorf("examine: %d real transitions, want at least 3", m.real.Len())
+	return (&examining{experiment: x, m: m, f: m.f, settings: x.Settings, Examination: e, breathe: onward}).all(ruler)
+}
+
+func (e *examining) all(ruler *experiment) (*Examined, error) {
+	m := e.m
+	if m.real.Len() < leastExamined {
+		return nil, fmt.Errorf("examine: %d real transitions, want at least %d", m.real.Len(), leastExamined)
 	}
-	out := &Examined{Step: x.Step, Relevance: x.Settings.Relevance}
-	real := batchOf(m.real, spread(m.real, e.Rows))
-	var synthetic *replay.Batch
-	var rows []float32
-	if m.synthetic != nil && m.synthetic.Len() > 0 {
-		slots := make([]int, min(e.Rows, m.synthetic.Len()))
-		for i := range slots {
-			slots[i] = i
-			rows = append(rows, m.synthetic.Row(i)...)
-		}
-		synthetic = batchOf(m.synthetic, slots)
-	}
-	own, err := x.scoreBoth(m.f, real, synthetic)
+	out := &Examined{Step: e.Step, Relevance: e.settings.Relevance}
+	own, err := e.scoreBoth(e.f)
 	if err != nil {
 		return nil, err
 	}
@@ -84,41 +110,60 @@ func (x *experiment) examine(m *member, e Examination, ruler *experiment) (*Exam
 		out.Real, out.Synthetic = own.histograms()
 	}
 	if ruler != nil {
-		if out.Ruler, err = x.rule(ruler, own, real, synthetic); err != nil {
+		if out.Ruler, err = e.rule(ruler, own); err != nil {
 			return nil, err
 		}
 	}
-	if rows != nil {
-		if err := x.examineRows(m, rows, out); err != nil {
+	if m.synthetic != nil && m.synthetic.Len() > 0 {
+		if err := e.generated(out); err != nil {
 			return nil, err
 		}
 	}
-	if x.Fitted && e.Points > 0 {
-		out.Projection, err = x.project(m, e.Points)
+	if e.Fitted && e.Points > 0 {
+		out.Projection, err = e.project()
 	}
 	return out, err
-}
-
-func batchOf(r *replay.Ring, slots []int) *replay.Batch {
-	b := replay.NewBatch(r.Shape(), len(slots))
-	r.Gather(b, 0, slots)
-	return b
 }
 
 // scored are F of real and of synthetic transitions.
 type scored struct{ real, synthetic []float32 }
 
 // scoreBoth is nil for a function that says nothing.
-func (x *experiment) scoreBoth(f relevance.Function, real, synthetic *replay.Batch) (*scored, error) {
+func (e *examining) scoreBoth(f relevance.Function) (s *scored, err error) {
 	if f.Name() == relevanceNone {
 		return nil, nil
 	}
-	s := &scored{real: make([]float32, real.Size)}
-	if err := f.Score(s.real, real, real.Size); err != nil || synthetic == nil {
+	s = &scored{}
+	if s.real, err = e.scores(f, e.m.real, spread(e.m.real, e.Rows)); err != nil || e.m.synthetic == nil || e.m.synthetic.Len() == 0 {
 		return s, err
 	}
-	s.synthetic = make([]float32, synthetic.Size)
-	return s, f.Score(s.synthetic, synthetic, synthetic.Size)
+	s.synthetic, err = e.scores(f, e.m.synthetic, e.looked())
+	return s, err
+}
+
+// looked are the slots of the synthetic transitions that are looked at.
+func (e *examining) looked() []int {
+	slots := make([]int, min(e.Rows, e.m.synthetic.Len()))
+	for i := range slots {
+		slots[i] = i
+	}
+	return slots
+}
+
+// scores is f of the transitions in slots of a ring.
+func (e *examining) scores(f score, from *replay.Ring, slots []int) ([]float32, error) {
+	all := make([]float32, 0, len(slots))
+	for ; len(slots) > 0; slots = slots[min(scoreRows, len(slots)):] {
+		some, err := e.m.scoresOf(f, from, slots[:min(scoreRows, len(slots))])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+		if err := e.breathe(); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (s *scored) histograms() (real, synthetic *Histogram) {
@@ -131,15 +176,15 @@ func (s *scored) histograms() (real, synthetic *Histogram) {
 }
 
 // rule measures this run's transitions with another's F.
-func (x *experiment) rule(ruler *experiment, own *scored, real, synthetic *replay.Batch) (*Ruled, error) {
+func (e *examining) rule(ruler *experiment, own *scored) (*Ruled, error) {
 	m := ruler.first()
-	if m.real.Shape() != x.first().real.Shape() {
-		return nil, fmt.Errorf("relevance of another run: its task %s has other transitions than %s", ruler.config.Task, x.config.Task)
+	if m.real.Shape() != e.first().real.Shape() {
+		return nil, fmt.Errorf("relevance of another run: its task %s has other transitions than %s", ruler.config.Task, e.config.Task)
 	}
 	if m.f.Name() == relevanceNone || !m.built(m.f.Name()) {
 		return nil, fmt.Errorf("relevance of another run: it has learned none")
 	}
-	s, err := ruler.scoreBoth(m.f, real, synthetic)
+	s, err := e.scoreBoth(m.f)
 	if err != nil {
 		return nil, err
 	}
@@ -147,96 +192,125 @@ func (x *experiment) rule(ruler *experiment, own *scored, real, synthetic *repla
 	out.Real, out.Synthetic = s.histograms()
 	if own != nil {
 		out.RankCorrelation = run.Float(analysis.Spearman(own.real, s.real))
-		out.TopOverlap = run.Float(analysis.TopOverlap(own.real, s.real, x.Settings.TopFraction))
+		out.TopOverlap = run.Float(analysis.TopOverlap(own.real, s.real, e.settings.TopFraction))
 	}
 	return out, nil
 }
 
-// examineRows holds synthetic rows to the real ones and to the task, beside a
-// Gaussian's.
-func (x *experiment) examineRows(m *member, rows []float32, out *Examined) error {
-	g := describeRows(rows, m.real)
-	if err := x.analyseRelevance(m, x.Generating, rows, &g); err != nil {
+// generated holds synthetic rows to the real ones and to the task, beside a Gaussian's.
+func (e *examining) generated(out *Examined) error {
+	var rows []float32
+	for _, slot := range e.looked() {
+		rows = append(rows, e.m.synthetic.Row(slot)...)
+	}
+	g, err := describeRows(rows, e.m.real, e.breathe)
+	if err != nil {
 		return err
 	}
-	var err error
-	var each []float32
-	if g.Dynamics, each, err = m.dynamicsOf(x.task, rows); err != nil {
+	if err := e.obedience(e.Generating, rows, &g); err != nil {
 		return err
 	}
-	out.Generated = &g
-	if each == nil {
+	errors, err := e.m.dynamicsOf(e.task, rows, e.breathe)
+	if err != nil {
+		return err
+	}
+	g.Dynamics, out.Generated = summed(errors), &g
+	if g.Dynamics == nil {
 		return nil
 	}
-	out.DynamicsErrors = histogram(each, analysis.CommonEdges(Bins, each))
-	shape := m.real.Shape()
-	width := shape.Width() - 1
-	var real [][]float32
-	for _, slot := range spread(m.real, g.Rows) {
-		real = append(real, m.real.Row(slot))
-	}
-	fitted, err := analysis.FitGaussian(real, width)
-	if err != nil {
-		return nil // too few or too narrow: there is nothing to compare with
-	}
-	var drawn []float32
-	normal, s := make([]float32, width), m.streams.preview.Sub("gaussian")
-	for i := range g.Rows {
-		s.FillNormal(normal, uint64(i), 0)
-		drawn = append(append(drawn, fitted.Draw(normal)...), 0)
-	}
-	out.Gaussian, _, err = m.dynamicsOf(x.task, drawn)
+	out.DynamicsErrors = histogram(errors.Each, analysis.CommonEdges(Bins, errors.Each))
+	out.Gaussian, err = e.gaussian(g.Rows)
 	return err
 }
 
+// gaussian is the dynamics error of rows of a Gaussian that was fitted to the real ones.
+func (e *examining) gaussian(rows int) (*Dynamics, error) {
+	width := e.m.real.Shape().Width() - 1
+	var real [][]float32
+	for _, slot := range spread(e.m.real, rows) {
+		real = append(real, e.m.real.Row(slot))
+	}
+	fitted, err := analysis.FitGaussian(real, width)
+	if err != nil {
+		return nil, nil // too few or too narrow: there is nothing to compare with
+	}
+	var drawn []float32
+	normal, s := make([]float32, width), e.m.streams.preview.Sub("gaussian")
+	for i := range rows {
+		s.FillNormal(normal, uint64(i), 0)
+		drawn = append(append(drawn, fitted.Draw(normal)...), 0)
+	}
+	errors, err := e.m.dynamicsOf(e.task, drawn, e.breathe)
+	return summed(errors), err
+}
+
 // project draws with and without guidance and lays both into one plane.
-func (x *experiment) project(m *member, points int) (*Projected, error) {
-	k := x.Settings.generation()
-	k.Samples = points
-	guided, err := sketchRows(m, k)
+func (e *examining) project() (*Projected, error) {
+	k := e.settings.generation()
+	k.Samples = e.Points
+	guided, err := e.sketch(k)
 	if err != nil {
 		return nil, err
 	}
 	k.Guidance = 0
-	free, err := sketchRows(m, k)
+	free, err := e.sketch(k)
 	if err != nil {
 		return nil, err
 	}
 	var real [][]float32
-	for _, slot := range spread(m.real, points) {
-		real = append(real, m.real.Row(slot))
+	for _, slot := range spread(e.m.real, e.Points) {
+		real = append(real, e.m.real.Row(slot))
 	}
 	all := append(append(append([][]float32(nil), real...), guided...), free...)
-	p, err := analysis.PCA(all, m.real.Shape().Width()-1)
+	p, err := analysis.PCA(all, e.m.real.Shape().Width()-1)
 	if err != nil {
 		return nil, err
 	}
 	out := &Projected{Explained: [2]run.Float{run.Float(p.Explained[0]), run.Float(p.Explained[1])}}
-	lay := func(rows [][]float32) (at [][2]float64, shown [][2]run.Float) {
+	lay := func(rows [][]float32) (at [][2]float64) {
 		for _, row := range rows {
-			q := p.At(row)
-			at, shown = append(at, q), append(shown, [2]run.Float{run.Float(q[0]), run.Float(q[1])})
+			at = append(at, p.At(row))
 		}
-		return at, shown
+		return at
 	}
-	var a, b [][2]float64
-	_, out.Real = lay(real)
-	a, out.Guided = lay(guided)
-	b, out.Free = lay(free)
+	a, b := lay(guided), lay(free)
+	out.Real, out.Guided, out.Free = shown(lay(real)), shown(a), shown(b)
 	out.Overlap = run.Float(analysis.Overlap(a, b, 12))
-	return out, nil
+	if e.Embed {
+		out.Embedded, err = e.embed(guided[:min(len(guided), MostEmbedded)], free[:min(len(free), MostEmbedded)])
+	}
+	return out, err
+}
+
+func (e *examining) embed(guided, free [][]float32) (*Embedded, error) {
+	both := append(append([][]float32(nil), guided...), free...)
+	at, err := analysis.Embed(both, e.m.real.Shape().Width()-1, e.breathe)
+	if err != nil {
+		return nil, err
+	}
+	return &Embedded{Guided: shown(at[:len(guided)]), Free: shown(at[len(guided):])}, nil
+}
+
+// shown are points with four decimals: no picture shows more, and a journal has
+// thousands of them.
+func shown(points [][2]float64) (out [][2]run.Float) {
+	round := func(v float64) run.Float { return run.Float(math.Round(v*1e4) / 1e4) }
+	for _, p := range points {
+		out = append(out, [2]run.Float{round(p[0]), round(p[1])})
+	}
+	return out
 }
 
 // examined is the occasion of an examination's sketches, apart from those of previews,
 // which count from 1.
 const examined = 0
 
-func sketchRows(m *member, k generative.GenKnobs) (points [][]float32, err error) {
-	next, err := m.gen.Sketch(k, examined)
+func (e *examining) sketch(k generative.GenKnobs) (points [][]float32, err error) {
+	next, err := e.m.gen.Sketch(k, examined)
 	if err != nil {
 		return nil, err
 	}
-	width := m.real.Shape().Width()
+	width := e.m.real.Shape().Width()
 	for done, total := 0, 1; done < total; {
 		var rows []float32
 		if rows, done, total, err = next(); err != nil {
@@ -244,6 +318,9 @@ func sketchRows(m *member, k generative.GenKnobs) (points [][]float32, err error
 		}
 		for ; len(rows) > 0; rows = rows[width:] {
 			points = append(points, append([]float32(nil), rows[:width]...))
+		}
+		if err := e.breathe(); err != nil {
+			return nil, err
 		}
 	}
 	return points, nil

@@ -64,6 +64,7 @@ type loopState struct {
 	Generations uint64              // generations begun
 	Generating  generative.GenKnobs // of the last of them
 	Fitted      bool                // a fit is complete
+	Analysing   Settings            // of the examination under way
 	Redo        work                // what "now" asked for: done in the next env step
 	Changes     []KnobChanged
 	Waiting     []waiting
@@ -112,7 +113,7 @@ func (x *experiment) entersAt(p Phase) bool { return x.entered() && x.entry.Phas
 // what remains of the env step follows.
 func (x *experiment) reenter(ctx context.Context) error {
 	p := x.entry
-	if !x.abandoned() || p.Phase == Evaluate {
+	if !x.abandoned() || p.Phase == Evaluate || p.Phase == Analyse {
 		return nil
 	}
 	if err := x.settle(ctx, p); err != nil {
@@ -143,7 +144,7 @@ func (x *experiment) training(m *member) bool { return m.real.Len() > x.config.S
 // evaluationDue says whether the present env step ends with an evaluation.
 func (x *experiment) evaluationDue() bool {
 	every := x.config.Evaluation.Every
-	return every > 0 && x.Step%every == 0
+	return every > 0 && x.Step%every == 0 && !x.entersAt(Analyse)
 }
 
 // nextRefit is the env step of the next refit; 0 where there is none.

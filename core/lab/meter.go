@@ -64,6 +64,12 @@ func (m *meter) measure(p Phase, n *int) func() {
 	}
 }
 
+// took is a unit of a phase that is no part of a refit.
+func (m *meter) took(p Phase, d time.Duration) {
+	m.apart += d
+	m.cost[p].add(d.Seconds())
+}
+
 // elsewhere is time that has nothing to do with training.
 func (m *meter) elsewhere(d time.Duration) { m.apart += d }
 

@@ -17,13 +17,14 @@ const (
 	Fit                   // the generator
 	Generate              // synthetic transitions
 	Evaluate
+	Analyse // the dear analyses
 	// AfterStep is the place between two env steps.
 	AfterStep
 )
 
-var phaseNames = [...]string{"collect", "score", "fit", "generate", "evaluate", "after step"}
+var phaseNames = [...]string{"collect", "score", "fit", "generate", "evaluate", "analyse", "after step"}
 
-// String is the phase's name: collect, score, fit, generate, evaluate, after step.
+// String is the phase's name: collect, score, fit, generate, evaluate, analyse, after step.
 func (p Phase) String() string { return phaseNames[p] }
 
 // Position is a place between two slices: where a command may take effect.
@@ -33,7 +34,7 @@ type Position struct {
 	Step int
 	// Phase is AfterStep for the place after everything that belongs to Step, or
 	// the phase of Step in which I units of work are done: scored transitions,
-	// generator steps, network calls, evaluation steps.
+	// generator steps, network calls, evaluation steps, pieces of an analysis.
 	Phase Phase
 	I     int
 }
@@ -91,7 +92,7 @@ func ParsePosition(text string) (Position, error) {
 	if err != nil {
 		return bad()
 	}
-	for p := Score; p <= Evaluate; p++ {
+	for p := Score; p <= Analyse; p++ {
 		if phaseNames[p] == name && step > 0 {
 			return Position{Step: step, Phase: p, I: i}, nil
 		}

@@ -96,6 +96,9 @@ func (x *experiment) preview(c Preview) {
 	}
 	x.previewing = p
 	k, v, err := x.check(c.Knob, c.Value)
+	if x.position.Phase == Analyse {
+		err = errAnalysing
+	}
 	if err == nil {
 		p.Value = k.Format(v)
 		k.set(&p.settings, v)

@@ -91,7 +91,11 @@ func (r *analyseRequest) analyse(d Deps, dir string, stdout, stderr io.Writer) e
 	out := json.NewEncoder(stdout)
 	for _, e := range all {
 		fmt.Fprintf(stderr, "%s on %s at step %d\n", saved.Config.Method, saved.Config.Task, e.Step)
-		if err := out.Encode(e); err != nil {
+		line := struct {
+			Step int `json:"step"`
+			*lab.Examined
+		}{e.Step, e}
+		if err := out.Encode(line); err != nil {
 			return fmt.Errorf("write: %w", err)
 		}
 	}

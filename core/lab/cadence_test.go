@@ -1,0 +1,92 @@
+package lab
+
+import (
+	"slices"
+	"testing"
+
+	"pgrlab/core/device/cpu"
+)
+
+// A run with an examination every so many steps writes them, and beside them what it
+// writes without.
+func TestExaminationsByCadence(t *testing.T) {
+	c := newWorld().config()
+	plain, _ := play(t, newWorld(), c)
+	c.Evaluation.AnalyseEvery = 20
+	l, _ := play(t, newWorld(), c)
+	examined, steps := bodies[*Examined](l)
+	if !slices.Equal(steps, []int{20, 40, 60}) {
+		t.Fatalf("examined at %v", steps)
+	}
+	for i, e := range examined {
+		if e.Step != steps[i] || e.Relevance != "curiosity" || e.Real == nil || e.Generated == nil || e.Projection == nil {
+			t.Errorf("%+v", e)
+		}
+	}
+	_, want := bodies[Evaluated](plain)
+	if _, got := bodies[Evaluated](l); !slices.Equal(got, want) {
+		t.Errorf("evaluated at %v, without examinations at %v", got, want)
+	}
+	a, _ := bodies[Evaluated](plain)
+	b, _ := bodies[Evaluated](l)
+	for i := range a {
+		if a[i].ReturnMean != b[i].ReturnMean {
+			t.Errorf("evaluation %d: %v, without examinations %v", i, b[i].ReturnMean, a[i].ReturnMean)
+		}
+	}
+}
+
+// Knobs that are turned inside of an examination, and a run that goes on from inside of
+// one, do not change what it finds.
+func TestAnExaminedRunGoesOnFromEveryBorder(t *testing.T) {
+	resumeEverywhere(t, 9, func(r record) *Lab {
+		w := newWorld()
+		c := w.config()
+		c.Members, c.Evaluation.AnalyseEvery = 2, 15
+		c.Schedule = append([]string{"15/analyse:1:relevance=reward", "30/analyse:2:guidance=0.5"}, busySchedule...)
+		return w.lab(t, c, r)
+	})
+}
+
+// twoWorlds is the scripted world, and a physics that can be set to a state.
+type twoWorlds struct {
+	worldEnv
+	placed []float32
+}
+
+func (e *twoWorlds) Place(obs []float32) error {
+	e.placed = slices.Clone(obs)
+	return nil
+}
+
+func (e *twoWorlds) Step(action, obs []float32) (float64, bool, bool, error) {
+	if e.placed == nil {
+		return e.worldEnv.Step(action, obs)
+	}
+	copy(obs, []float32{e.placed[0] + action[0], e.placed[1] + 1})
+	return float64(e.placed[0]), false, false, nil
+}
+
+func TestAnExaminedRunOfRealPartsGoesOn(t *testing.T) {
+	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	c := realConfig()
+	c.Evaluation.AnalyseEvery = 13
+	c.Schedule = []string{"13/analyse:2:relevance=td", "26/analyse:3:guidance=0.5"}
+	task := newWorld().task()
+	task.New = func(seed uint64) (Env, error) { return &twoWorlds{worldEnv: worldEnv{w: newWorld(), seed: seed}}, nil }
+	resumeEverywhere(t, 137, func(r record) *Lab {
+		p, err := newParts(&c, task, dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := newLab(c, task, r, p, dev.Name(), clock())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	})
+}
