@@ -61,7 +61,7 @@ func (d *dialog) view(t *theme, w, h int) []string {
 		keys = append(keys, t.key.on(t.fit(c.key, 6))+c.label)
 		inner = max(inner, width(c.label)+10)
 	}
-	inner = min(max(inner, width(d.title)+8), w-6)
+	inner = min(max(inner, width(d.title)+8), w-6, 88) // longer lines do not read well
 	body := []string{""}
 	for _, l := range d.lines {
 		for _, part := range wrapStyled(l, inner) {

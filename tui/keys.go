@@ -83,6 +83,8 @@ func screenKeys() []binding {
 		{name: "checkpoint", keys: []string{"c"}, help: "save the run where it is, to go on from there", action: (*Model).checkpoint},
 		{name: "note", keys: []string{"n"}, does: "note", help: "write a line into the journal, and a marker on the charts", action: (*Model).openNote},
 		{name: "palette", keys: []string{":"}, does: "command", help: "type a command: everything that keys do, and guidance 3, ω=3! @20000, show alpha, … ; tab completes, up and down choose", action: (*Model).openPalette},
+		{name: "fork", keys: []string{"f"}, does: "fork", help: "children of this run, in pairs: with what is staged and without; their difference is in the pane runs", action: (*Model).openFork},
+		{name: "placebo", keys: []string{"F"}, help: "forks in which nothing is changed but the random streams: the band of what happens by itself", action: (*Model).openPlacebo},
 		{name: "lessons", keys: []string{"T"}, does: "lessons", help: "lessons that use this run: they say, set, ask for a prediction, and reveal what came; enter goes on, 1 to 9 answers, esc leaves", action: (*Model).openLessons},
 		{name: "mouse", keys: []string{"M"}, help: "take the mouse (click: focus and inspect, wheel: scroll and zoom), or give it back to the terminal for selecting text", action: (*Model).toggleMouse},
 		{name: "redraw", keys: []string{"ctrl+l"}, help: "draw the whole screen again", action: (*Model).redraw},

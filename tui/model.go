@@ -39,6 +39,9 @@ type Model struct {
 	compared []other // runs that the charts show beside this one
 	picker   *picker // open before there is a run
 	lesson   *lesson // that is being given
+	forking  *brood  // waits for its checkpoint
+	broods   []brood
+	forksAt  time.Time // when the children are looked at next
 
 	w, h     int
 	view     view
@@ -191,13 +194,19 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.resize(msg.Width, msg.Height)
 	case polled:
 		m.poll()
-		return m, m.tick()
+		later := m.later
+		m.later = nil
+		return m, tea.Batch(m.tick(), later, m.lookAtForks())
 	case started:
 		return m, m.begin(msg)
 	case picked:
 		return m, m.take(msg)
 	case loaded:
 		m.overlayRun(msg)
+	case forked:
+		m.takeForks(msg)
+	case grown:
+		m.takeGrown(msg)
 	case tea.KeyMsg:
 		cmd := m.key(msg)
 		later := m.later
@@ -265,8 +274,11 @@ func (m *Model) poll() {
 	events := m.lab.Events(m.history.next)
 	for _, e := range events {
 		m.history.take(e)
-		if b, ok := e.Body.(lab.Previewed); ok {
+		switch b := e.Body.(type) {
+		case lab.Previewed:
 			m.takePreview(b)
+		case lab.Checkpointed:
+			m.checkpointed(b)
 		}
 	}
 	if m.eventsUpBy > 0 {

@@ -46,6 +46,11 @@ type Options struct {
 	// LoadRun reads the journal of another run folder, to compare with; nil: ReadJournal.
 	LoadRun func(dir string) ([]lab.Event, error)
 
+	// Fork makes children of the run and has them trained beside it; it is called
+	// outside the event loop, and the children that it could make come with an error.
+	// nil: they cannot be made here.
+	Fork func(ForkPlan) ([]Child, error)
+
 	// Home is the folder of the user's settings; "" reads and keeps none.
 	Home string
 

@@ -24,6 +24,7 @@ func verbs() []verb {
 		{"show", "show a quantity in the chart in focus", func(*Model) []string { return quantityNames() }, (*Model).commandShow},
 		{"pane", "go to a pane", func(*Model) []string { return paneNames[:paneSentence] }, (*Model).commandPane},
 		{"lesson", "begin a lesson: dormant, guidance, reward, ratio, dynamics", lessonNames, (*Model).commandLesson},
+		{"confirm", "make the changes of this run a preset, and run it beside an untouched control on fresh seeds", nil, (*Model).commandConfirm},
 		{"goto", "put the cursor on a marker, or on a step", nil, (*Model).commandGoto},
 		{"layout", "focus, full or present", func(*Model) []string { return viewNames[:] }, (*Model).commandLayout},
 		{"axis", "what the charts count", func(*Model) []string { return axisNames[:] }, (*Model).commandAxis},

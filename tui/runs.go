@@ -43,6 +43,7 @@ func (m *Model) runsBody(w, _ int) []string {
 		look := m.lookOf(quantities[0], i)
 		out = append(out, row(t.series[look%len(t.series)].on(t.chart.Sample(look, 0)), o.name, &o.history, t.dim.on("compared")))
 	}
+	out = append(out, m.forkLines(w)...)
 	return append(out, "", t.dim.on(t.fit(":compare DIR draws another run's curves beside these", w)))
 }
 

@@ -56,6 +56,7 @@ type glyphs struct {
 	left, right, up, down, arrow, ellipsis     string
 	blocks                                     []string // eight heights of a column, lowest first
 	times, plusMinus, separator, pause, play   string
+	shade                                      string
 }
 
 func unicodeGlyphs() glyphs {
@@ -66,7 +67,7 @@ func unicodeGlyphs() glyphs {
 		cursor: "▸", dot: "●", ring: "○", cross: "✗", check: "✓", wait: "…",
 		left: "←", right: "→", up: "↑", down: "↓", arrow: "→", ellipsis: "…",
 		blocks: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
-		times:  "×", plusMinus: "±", separator: "·", pause: "‖", play: "●",
+		times:  "×", plusMinus: "±", separator: "·", pause: "‖", play: "●", shade: "░",
 	}
 }
 
@@ -78,7 +79,7 @@ func asciiGlyphs() glyphs {
 		cursor: ">", dot: "*", ring: "o", cross: "x", check: "+", wait: "...",
 		left: "<-", right: "->", up: "^", down: "v", arrow: "->", ellipsis: "~",
 		blocks: []string{".", ".", ":", ":", "|", "|", "#", "#"},
-		times:  "x", plusMinus: "+-", separator: "-", pause: "=", play: "*",
+		times:  "x", plusMinus: "+-", separator: "-", pause: "=", play: "*", shade: "=",
 	}
 }
 

@@ -125,7 +125,7 @@ func (s *session) options(begin *beginning) tui.Options {
 	o := tui.Options{
 		Config: s.config, Folder: s.folder.Dir(), Characters: characters(), References: references(s.config),
 		Home: s.home, Plain: s.lines,
-		Draw: s.deps.drawing(s.config.Task),
+		Draw: s.deps.drawing(s.config.Task), Fork: s.fork,
 		Start: func() (tui.Lab, error) {
 			if err := begin.do(); err != nil {
 				return nil, err

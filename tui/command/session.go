@@ -29,6 +29,8 @@ type session struct {
 	said       []string        // about that
 	history    int             // events from before that
 
+	brood brood // children that were forked on the screen
+
 	lab   *lab.Lab                // once started
 	live  atomic.Pointer[lab.Lab] // the same, for the goroutine that watches signals
 	ended chan struct{}           // closed when the run is over

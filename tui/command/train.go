@@ -84,6 +84,7 @@ func (s *session) follow(p *progress, say <-chan string) {
 // leave says what became of a run that is over.
 func (s *session) leave(ctx context.Context, p *progress) error {
 	p.drain(s.lab)
+	s.brood.end()
 	for _, text := range s.summary() {
 		p.say(text)
 	}

@@ -1,0 +1,246 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui"
+)
+
+// childNice is how much a child stands back behind the run that it was forked from.
+const childNice = 10
+
+// A brood are the children of a run that a person forked on the screen. They are
+// trained one after another by processes of their own, so that a child that fails or
+// runs out of memory takes nothing with it.
+type brood struct {
+	begin func(dir string) *exec.Cmd // the process that trains a child; nil: trainChild
+
+	mu      sync.Mutex
+	waiting []*cub
+	busy    bool      // somebody trains them
+	running *exec.Cmd // the process of one; nil: none
+	over    bool
+}
+
+// cub is one child.
+type cub struct {
+	dir string
+	mu  sync.Mutex
+	err error
+}
+
+// failed says why the child was given up.
+func (c *cub) failed() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+func (c *cub) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = err
+}
+
+// trainChild is this program, going on with a run folder on one thread.
+func trainChild(dir string) *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	return exec.Command(self, "train", "--resume", dir, "--threads", "1")
+}
+
+// fork makes the children of a plan and lets them wait for their turn. What could be
+// made comes with an error.
+func (s *session) fork(p tui.ForkPlan) ([]tui.Child, error) {
+	made, err := s.children(p)
+	for i := range made {
+		c := &cub{dir: made[i].Dir}
+		made[i].Failed = c.failed
+		s.brood.add(c)
+	}
+	return made, err
+}
+
+// children makes the folders of a plan's children.
+func (s *session) children(p tui.ForkPlan) ([]tui.Child, error) {
+	if p.Confirm {
+		return s.confirmation(p)
+	}
+	from, err := checkpointAt(s.folder.Dir())
+	if err != nil {
+		return nil, err
+	}
+	kind := [2]string{"control", "changed"}
+	if len(p.Set) == 0 {
+		kind = [2]string{"placebo-a", "placebo-b"}
+	}
+	return s.pairs(p, func(pair int, changed bool) (tui.Child, error) {
+		c := tui.Child{Pair: pair, Changed: changed, From: from.Step, To: from.Step + p.Steps}
+		config := s.config
+		config.Steps = c.To
+		config.Seed += 1 + uint64(pair)
+		name := kind[0]
+		set := []string(nil)
+		if changed {
+			name, set = kind[1], p.Set
+			if len(p.Set) == 0 {
+				config.Seed += 1_000 // nothing differs but this
+			}
+		}
+		c.Dir = free(fmt.Sprintf("%s-fork-%d-%s-s%d", filepath.Clean(s.folder.Dir()), from.Step, name, config.Seed))
+		doc, err := presets.Encode(config)
+		if err == nil {
+			err = lab.Fork(config, doc, from, set, c.Dir)
+		}
+		return c, err
+	})
+}
+
+// confirmation writes the changes of the run into a preset, and makes runs with it
+// and runs without, from the beginning and on seeds that the run did not have.
+func (s *session) confirmation(p tui.ForkPlan) ([]tui.Child, error) {
+	schedule, err := lab.ReadSchedule(s.folder.Dir())
+	if err != nil {
+		return nil, err
+	}
+	changed := s.config
+	changed.Schedule = nil
+	for _, c := range schedule {
+		changed.Schedule = append(changed.Schedule, c.String())
+	}
+	doc, err := presets.Encode(changed)
+	if err != nil {
+		return nil, err
+	}
+	preset := free(filepath.Clean(s.folder.Dir())+"-schedule") + ".toml"
+	if err := os.WriteFile(preset, doc, 0o644); err != nil {
+		return nil, fmt.Errorf("write preset: %w", err)
+	}
+	return s.pairs(p, func(pair int, is bool) (tui.Child, error) {
+		c := tui.Child{Pair: pair, Changed: is, To: s.config.Steps}
+		config, name := s.config, "control"
+		if is {
+			config, name = changed, "confirm"
+		}
+		config.Seed += 1 + uint64(pair)
+		c.Dir = free(fmt.Sprintf("%s-%s-s%d", filepath.Clean(s.folder.Dir()), name, config.Seed))
+		doc, err := presets.Encode(config)
+		if err != nil {
+			return c, err
+		}
+		folder, err := run.Create(c.Dir, doc)
+		if err != nil {
+			return c, err
+		}
+		return c, folder.Close()
+	})
+}
+
+// pairs makes two children a pair, in the order in which they are trained: a pair is
+// whole before the next one begins.
+func (s *session) pairs(p tui.ForkPlan, one func(pair int, changed bool) (tui.Child, error)) (made []tui.Child, err error) {
+	for pair := range p.Pairs {
+		for _, changed := range []bool{false, true} {
+			c, err := one(pair, changed)
+			if err != nil {
+				return made, err
+			}
+			made = append(made, c)
+		}
+	}
+	return made, nil
+}
+
+// add lets a child wait for its turn.
+func (b *brood) add(c *cub) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting = append(b.waiting, c)
+	if !b.busy {
+		b.busy = true
+		go b.train()
+	}
+}
+
+// train trains the children that wait, one after another.
+func (b *brood) train() {
+	for c, cmd := b.next(); c != nil; c, cmd = b.next() {
+		out, err := os.OpenFile(filepath.Join(c.dir, "train.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		if err == nil {
+			cmd.Stdout, cmd.Stderr = out, out
+			err = b.start(cmd)
+			if err == nil {
+				err = cmd.Wait()
+			}
+			out.Close()
+		}
+		b.mu.Lock()
+		if b.over {
+			err = errors.New("stopped with its parent: pgrlab train --resume goes on with it")
+		}
+		b.running = nil
+		b.mu.Unlock()
+		if err != nil {
+			c.fail(fmt.Errorf("%w (see its train.log)", err))
+		}
+	}
+}
+
+// next takes the first child that waits, and makes its process; nil when nobody
+// waits any more.
+func (b *brood) next() (*cub, *exec.Cmd) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.over && len(b.waiting) > 0 {
+		b.waiting[0].fail(errors.New("not begun: pgrlab train --resume begins it"))
+		b.waiting = b.waiting[1:]
+	}
+	if len(b.waiting) == 0 {
+		b.busy = false
+		return nil, nil
+	}
+	c := b.waiting[0]
+	b.waiting = b.waiting[1:]
+	begin := b.begin
+	if begin == nil {
+		begin = trainChild
+	}
+	b.running = begin(c.dir)
+	return c, b.running
+}
+
+// start starts a process behind the run; a brood that is over starts none.
+func (b *brood) start(cmd *exec.Cmd) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.over {
+		return errors.New("not begun")
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl+c on the terminal is not for it
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	_ = syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, childNice) // it helps, but need not be allowed
+	return nil
+}
+
+// end stops the child that trains, which saves itself, and begins no other one.
+func (b *brood) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.over = true
+	if b.running != nil && b.running.Process != nil {
+		_ = b.running.Process.Signal(syscall.SIGTERM) // it may have ended by itself
+	}
+}

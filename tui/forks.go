@@ -1,0 +1,321 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/lab"
+)
+
+// ForkPlan says which children a run gets. Those of a pair have the same random
+// streams, new ones from the fork on; one is changed, the other is not.
+type ForkPlan struct {
+	Set   []string // "knob=value", with ! redone at once; empty: placebo, only the streams differ
+	Pairs int
+	Steps int // env steps that each child makes
+	// Confirm begins the children at the beginning, on fresh seeds: one with the
+	// schedule of everything that was changed in this run, one with none.
+	Confirm bool
+}
+
+// Child is one child of a run.
+type Child struct {
+	Dir     string
+	Pair    int  // from 0
+	Changed bool // in placebo pairs: the second one
+	From    int  // env steps at which it begins
+	To      int  // and ends
+	// Failed says why it was given up; nil: it goes on, or is done. It may be called
+	// from any goroutine.
+	Failed func() error
+}
+
+// brood are the children of one plan.
+type brood struct {
+	ForkPlan
+	title    string
+	children []offspring
+}
+
+// offspring is a child as far as its journal tells.
+type offspring struct {
+	Child
+	step    int
+	done    bool
+	failed  error
+	returns map[int]float64 // mean returns of evaluations behind the fork, by step
+}
+
+// forked delivers the children of a plan, or why there are none.
+type forked struct {
+	brood brood
+	err   error
+}
+
+// grown delivers what journals of children hold now.
+type grown struct {
+	brood    int
+	children []offspring
+}
+
+// forkEvery is the time between two looks at the children's journals.
+const forkEvery = 3 * time.Second
+
+// forkEvaluations are how many evaluations a child lives to see.
+const forkEvaluations = 5
+
+// openFork asks for the number of pairs with what is staged and without.
+func (m *Model) openFork() tea.Cmd {
+	if len(m.staged) == 0 {
+		m.say(refused, "nothing is staged: f forks with what is staged and without, F with nothing changed")
+		return nil
+	}
+	plan := ForkPlan{}
+	for _, k := range m.knobs {
+		if v, ok := m.staged[k.Name]; ok {
+			text := k.Name + "=" + v.String()
+			if k.Class != lab.ClassBatch && m.generated() {
+				text += "!" // in force from the fork on
+			}
+			plan.Set = append(plan.Set, text)
+		}
+	}
+	return m.askPairs("fork: "+m.stagedText(), plan,
+		"Each pair has new random streams of its own, the same for both: one child gets the change, one does not. This run stays as it is.")
+}
+
+// openPlacebo asks for pairs that differ in nothing but their random streams.
+func (m *Model) openPlacebo() tea.Cmd {
+	return m.askPairs("placebo forks", ForkPlan{},
+		"Nothing is changed but the random streams: how far the children of a pair come apart is what happens by itself. A difference inside that band says nothing.")
+}
+
+// commandConfirm is ":confirm": the schedule of a touched run against none.
+func (m *Model) commandConfirm(string) error {
+	if m.history.touched() == 0 {
+		return fmt.Errorf("confirm: no knob was touched in this run: there is no schedule to confirm")
+	}
+	m.askPairs("confirm what was changed", ForkPlan{Confirm: true},
+		"The changes of this run become a preset. Runs with it and runs without, on fresh seeds and without live knobs, tell what they do.")
+	return nil
+}
+
+// askPairs asks how many pairs a plan gets, and what that costs.
+func (m *Model) askPairs(title string, plan ForkPlan, about string) tea.Cmd {
+	switch {
+	case m.options.Replay:
+		m.tell(ErrReplay.Error())
+		return nil
+	case m.options.Fork == nil:
+		m.tell("forks are made where the run trains: pgrlab fork DIR --set KNOB=VALUE")
+		return nil
+	case m.snap == nil || m.lab == nil:
+		return nil
+	}
+	plan.Steps = forkEvaluations * max(1, m.options.Config.Evaluation.Every)
+	if plan.Confirm {
+		plan.Steps = m.snap.Steps
+	}
+	cost := fmt.Sprintf("%s env steps a child, one child after another beside this run", count(plan.Steps))
+	if m.snap.StepsPerSec > 0 {
+		cost += fmt.Sprintf(": about %s a pair at this run's speed", duration(seconds(2*float64(plan.Steps)/m.snap.StepsPerSec)))
+	}
+	name := title
+	d := &dialog{title: title, lines: []string{about, cost + "."}}
+	for _, n := range []int{1, 2, 4, 8} {
+		label := fmt.Sprintf("%d pairs", n)
+		if n == 1 {
+			label = "one pair: it shows two runs, and says nothing about the knob"
+		}
+		if len(plan.Set) == 0 && !plan.Confirm && n == 1 {
+			label = "one pair"
+		}
+		d.choices = append(d.choices, choice{strconv.Itoa(n), label, func(m *Model) tea.Cmd {
+			plan.Pairs = n
+			return m.fork(brood{ForkPlan: plan, title: strings.TrimPrefix(name, "fork: ")})
+		}})
+	}
+	d.choices = append(d.choices, choice{"esc", "do not fork", nil})
+	m.dialog = d
+	return nil
+}
+
+// forker is who asks for the checkpoint of a fork.
+const forker = "fork"
+
+// fork saves the run and then makes the children. A run that is over, or a plan that
+// begins anew, needs no checkpoint of now.
+func (m *Model) fork(b brood) tea.Cmd {
+	clear(m.staged)
+	m.say(applied, "")
+	if m.ended() || b.Confirm {
+		return m.makeChildren(b)
+	}
+	if err := m.lab.Send(lab.Checkpoint{By: forker}); err != nil {
+		m.say(refused, err.Error())
+		return nil
+	}
+	m.forking = &b
+	m.tell("saving at the end of this slice, then forking: :pane runs shows the children")
+	return nil
+}
+
+// checkpointed begins the fork that a checkpoint was made for.
+func (m *Model) checkpointed(c lab.Checkpointed) {
+	b := m.forking
+	if b == nil || c.Obs.By != forker {
+		return
+	}
+	m.forking = nil
+	if c.Obs.Error != "" {
+		m.report(fmt.Errorf("fork: %s", c.Obs.Error))
+		return
+	}
+	m.later = m.makeChildren(*b)
+}
+
+// makeChildren makes the children outside the event loop.
+func (m *Model) makeChildren(b brood) tea.Cmd {
+	fork := m.options.Fork
+	return func() tea.Msg {
+		children, err := fork(b.ForkPlan)
+		for _, c := range children {
+			b.children = append(b.children, offspring{Child: c, step: c.From})
+		}
+		return forked{b, err}
+	}
+}
+
+// takeForks lists children that were made.
+func (m *Model) takeForks(msg forked) {
+	if msg.err != nil {
+		m.report(msg.err)
+	}
+	if len(msg.brood.children) == 0 {
+		return
+	}
+	m.broods = append(m.broods, msg.brood)
+	m.forksAt = time.Time{}
+	if msg.err == nil {
+		m.tell(fmt.Sprintf("%d children train one after another: :pane runs", len(msg.brood.children)))
+	}
+	m.history.touch(paneRuns)
+	m.changed()
+}
+
+// lookAtForks reads the journals of the children that are not done, now and then.
+func (m *Model) lookAtForks() tea.Cmd {
+	now := m.now()
+	if m.forksAt.After(now) {
+		return nil
+	}
+	var all []tea.Cmd
+	for i := range m.broods {
+		if b := &m.broods[i]; !b.over() {
+			children := append([]offspring(nil), b.children...)
+			load := m.options.LoadRun
+			if load == nil {
+				load = ReadJournal
+			}
+			all = append(all, func() tea.Msg {
+				for i := range children {
+					children[i] = children[i].look(load)
+				}
+				return grown{brood: i, children: children}
+			})
+		}
+	}
+	m.forksAt = now.Add(forkEvery)
+	if len(all) == 0 {
+		return nil
+	}
+	return tea.Batch(all...)
+}
+
+// look reads a child's journal, unless it is done.
+func (o offspring) look(load func(string) ([]lab.Event, error)) offspring {
+	if o.done || o.failed != nil {
+		return o
+	}
+	if o.Failed != nil {
+		o.failed = o.Failed() // before the journal, whose end may come with it
+	}
+	events, err := load(o.Dir)
+	if err != nil {
+		return o // not begun yet
+	}
+	o.returns = map[int]float64{}
+	for _, e := range events {
+		if e.Step <= o.From && o.From > 0 {
+			continue // its parent's
+		}
+		o.step = max(o.step, e.Step)
+		switch b := e.Body.(type) {
+		case lab.Evaluated:
+			o.returns[e.Step] = float64(b.ReturnMean)
+		case lab.Done:
+			o.done = e.Step >= o.To
+		}
+	}
+	return o
+}
+
+// takeGrown takes what the journals hold.
+func (m *Model) takeGrown(msg grown) {
+	m.broods[msg.brood].children = msg.children
+	m.history.touch(paneRuns)
+	if m.layout.visible(paneRuns) {
+		m.changed()
+	}
+}
+
+// over says whether nothing more is to come of a brood.
+func (b *brood) over() bool {
+	for _, c := range b.children {
+		if !c.done && c.failed == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// placebo says whether nothing was changed but the random streams.
+func (b *brood) placebo() bool { return len(b.Set) == 0 && !b.Confirm }
+
+// differences are what came of each pair that is done: the mean, over the
+// evaluations behind the fork that both have, of the changed child's return less the
+// other's.
+func (b *brood) differences() (out []float64) {
+	for p := range b.Pairs {
+		var pair [2]*offspring
+		for i := range b.children {
+			c := &b.children[i]
+			if c.Pair != p || !c.done {
+				continue
+			}
+			if c.Changed {
+				pair[1] = c
+			} else {
+				pair[0] = c
+			}
+		}
+		if pair[0] == nil || pair[1] == nil {
+			continue
+		}
+		sum, n := 0.0, 0
+		for step, r := range pair[1].returns {
+			if control, ok := pair[0].returns[step]; ok {
+				sum += r - control
+				n++
+			}
+		}
+		if n > 0 {
+			out = append(out, sum/float64(n))
+		}
+	}
+	return out
+}

@@ -1,0 +1,205 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+)
+
+// nursery makes children whose journals say what the test wants.
+type nursery struct {
+	plans    []ForkPlan
+	children []Child
+	journals map[string][]lab.Event
+	err      error
+}
+
+func (n *nursery) fork(p ForkPlan) ([]Child, error) {
+	n.plans = append(n.plans, p)
+	var made []Child
+	for pair := range p.Pairs {
+		for _, changed := range []bool{false, true} {
+			c := Child{Dir: fmt.Sprintf("runs/%d-%d-%v", len(n.plans), pair, changed), Pair: pair, Changed: changed, From: 24_000, To: 24_000 + p.Steps}
+			made = append(made, c)
+		}
+	}
+	n.children = append(n.children, made...)
+	return made, n.err
+}
+
+func (n *nursery) load(dir string) ([]lab.Event, error) {
+	if events, ok := n.journals[dir]; ok {
+		return events, nil
+	}
+	return nil, errors.New("no such folder")
+}
+
+// live gives a child its evaluations behind the fork, and its end.
+func (n *nursery) live(c Child, returns ...float64) {
+	events := []lab.Event{{Type: lab.TypeEvaluated, Step: 20_000, Body: lab.Evaluated{ReturnMean: 1e6}}} // the parent's
+	for i, r := range returns {
+		events = append(events, lab.Event{Type: lab.TypeEvaluated, Step: c.From + 1000*(i+1), Body: lab.Evaluated{ReturnMean: run.Float(r)}})
+	}
+	n.journals[c.Dir] = append(events, lab.Event{Type: lab.TypeDone, Step: c.To, Body: lab.Done{Steps: c.To}})
+}
+
+func forking(t *testing.T, w, h int) (*screen, *nursery) {
+	t.Helper()
+	n := &nursery{journals: map[string][]lab.Event{}}
+	s := newScreen(t, w, h, func(o *Options) {
+		o.Config.Evaluation.Every = 1000
+		o.Fork, o.LoadRun = n.fork, n.load
+	})
+	s.fake.advance(24_000)
+	s.Update(started{lab: s.fake})
+	return s, n
+}
+
+// settle runs what the model has to do outside its loop, until it asks for nothing.
+func (s *screen) settleForks() {
+	s.clock = s.clock.Add(forkEvery)
+	s.poll()
+	if later := s.later; later != nil {
+		s.later = nil
+		s.Update(later())
+	}
+	s.forksAt = s.clock
+	for i := range s.broods {
+		children := append([]offspring(nil), s.broods[i].children...)
+		for j := range children {
+			children[j] = children[j].look(s.options.LoadRun)
+		}
+		s.Update(grown{i, children})
+	}
+}
+
+func TestForkMakesPairsOfWhatIsStaged(t *testing.T) {
+	s, n := forking(t, 160, 45)
+	s.Update(keyMsg("f"))
+	s.contains(t, "nothing is staged")
+	s.typeLine("stage guidance 3")
+	s.Update(keyMsg("f"))
+	s.contains(t, "fork: ω 2 → 3", "says nothing about the knob", "5,000 env steps a child")
+	s.Update(keyMsg("4"))
+	if c, ok := s.lastCommand().(lab.Checkpoint); !ok || c.By != forker {
+		t.Fatalf("sent %#v", s.lastCommand())
+	}
+	s.settleForks()
+	want := ForkPlan{Set: []string{"guidance=3!"}, Pairs: 4, Steps: 5000}
+	if len(n.plans) != 1 || fmt.Sprint(n.plans[0]) != fmt.Sprint(want) {
+		t.Fatalf("plans %+v", n.plans)
+	}
+	if got := s.values()["guidance"].Number; got != 2 || len(s.staged) > 0 {
+		t.Errorf("this run has guidance %v, staged %v", got, s.staged)
+	}
+	for i, c := range n.children {
+		n.live(c, 100, 100+map[bool]float64{true: []float64{20, 30, -10, 40}[i/2]}[c.Changed])
+	}
+	s.settleForks()
+	s.typeLine("pane runs")
+	s.contains(t, "4 pairs over 5,000 steps from 24,000", "changed better in 3 of 4 pairs, by +10.0 on average", "no placebo forks")
+
+	s.Update(keyMsg("F"))
+	s.Update(keyMsg("2"))
+	s.settleForks()
+	for i, c := range n.children[8:] {
+		n.live(c, 100, 100+map[bool]float64{true: []float64{6, -24}[i/2]}[c.Changed])
+	}
+	s.settleForks()
+	s.contains(t, "comes apart by up to 12.0 (2 pairs)", "inside what happens by itself (±12.0, 2 placebo pairs)")
+	if w, pairs := s.band(5000); w != 12 || pairs != 2 {
+		t.Errorf("band %v of %d pairs", w, pairs)
+	}
+	if got := s.verdictInk(&s.broods[0], s.broods[0].differences(), 12, 2); got != s.theme.text {
+		t.Error("a difference inside the band is coloured")
+	}
+}
+
+func TestOnePairSaysNothing(t *testing.T) {
+	s, n := forking(t, 160, 45)
+	s.typeLine("stage ratio 0.75")
+	s.Update(keyMsg("f"))
+	s.Update(keyMsg("1"))
+	s.settleForks()
+	if n.plans[0].Set[0] != "ratio=0.75" {
+		t.Errorf("set %v", n.plans[0].Set)
+	}
+	for _, c := range n.children {
+		n.live(c, 100, map[bool]float64{false: 100, true: 300}[c.Changed])
+	}
+	s.settleForks()
+	s.typeLine("pane runs")
+	s.contains(t, "one pair, +100: it says nothing about the knob")
+}
+
+// The interval is that of Student's t over pairs: differences 1, 2, 3 have mean 2,
+// deviation 1, and 4.303/√3 on both sides.
+func TestIntervalIsOverPairs(t *testing.T) {
+	mean, half, ok := interval([]float64{1, 2, 3})
+	if want := 4.303 / math.Sqrt(3); !ok || mean != 2 || math.Abs(half-want) > 1e-9 {
+		t.Errorf("%v ± %v, %v; want 2 ± %v", mean, half, ok, want)
+	}
+	if _, _, ok := interval([]float64{1}); ok {
+		t.Error("one pair has an interval")
+	}
+}
+
+func TestFailedChildrenAreSaid(t *testing.T) {
+	s, n := forking(t, 160, 45)
+	n.err = errors.New("no space left")
+	s.typeLine("stage ratio 0.75")
+	s.Update(keyMsg("f"))
+	s.Update(keyMsg("1"))
+	s.settleForks()
+	s.contains(t, "no space left")
+	s.broods[0].children[0].Failed = func() error { return errors.New("exit status 1") }
+	s.settleForks()
+	s.typeLine("pane runs")
+	s.contains(t, "runs/1-0-false: exit status 1", "no pair is done yet")
+}
+
+func TestConfirmNeedsATouchedRun(t *testing.T) {
+	s, n := forking(t, 160, 45)
+	s.typeLine("confirm")
+	s.contains(t, "no knob was touched")
+	s.typeLine("ratio 0.75")
+	s.Update(keyMsg(":"))
+	for _, r := range "confirm" {
+		s.Update(keyMsg(string(r)))
+	}
+	s.Update(keyMsg("enter"))
+	s.contains(t, "fresh seeds")
+	plan := s.dialog.choices[1]
+	s.Update(plan.action(s.Model)())
+	if len(n.plans) != 1 || !n.plans[0].Confirm || n.plans[0].Pairs != 2 || n.plans[0].Steps != 100_000 {
+		t.Fatalf("plans %+v", n.plans)
+	}
+}
+
+func TestGoldenRuns(t *testing.T) {
+	for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}, {60, 15}, {40, 10}} {
+		s, n := forking(t, size.w, size.h)
+		s.still()
+		s.typeLine("stage guidance 3")
+		s.Update(keyMsg("f"))
+		s.Update(keyMsg("4"))
+		s.settleForks()
+		for i, c := range n.children {
+			n.live(c, 100, 100+map[bool]float64{true: []float64{60, 80, -10, 90}[i/2]}[c.Changed])
+		}
+		s.Update(keyMsg("F"))
+		s.Update(keyMsg("2"))
+		s.settleForks()
+		for _, c := range n.children[8:10] {
+			n.live(c, 100, map[bool]float64{false: 100, true: 116}[c.Changed])
+		}
+		s.settleForks()
+		s.typeLine("pane runs")
+		golden(t, fmt.Sprintf("runs-%dx%d", size.w, size.h), strings.TrimRight(s.View(), "\n"))
+	}
+}

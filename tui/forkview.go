@@ -1,0 +1,219 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// student are the two-sided 95% points of Student's t with 1 to 7 degrees of
+// freedom: of two to eight pairs.
+var student = [...]float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365}
+
+// interval is the mean of the pairs' differences and its 95% interval, from the
+// spread between pairs alone; ok is false for fewer than two pairs.
+func interval(d []float64) (mean, half float64, ok bool) {
+	var sum, squares float64
+	for _, v := range d {
+		sum += v
+	}
+	n := float64(len(d))
+	if n == 0 {
+		return math.NaN(), math.NaN(), false
+	}
+	mean = sum / n
+	for _, v := range d {
+		squares += (v - mean) * (v - mean)
+	}
+	if len(d) < 2 || len(d)-2 >= len(student) {
+		return mean, math.NaN(), false
+	}
+	return mean, student[len(d)-2] * math.Sqrt(squares/(n-1)/n), true
+}
+
+// band is the largest difference of a placebo pair over as many steps, and of how
+// many pairs; what lies inside happens by itself.
+func (m *Model) band(steps int) (width float64, pairs int) {
+	for i := range m.broods {
+		if b := &m.broods[i]; b.placebo() && b.Steps == steps {
+			for _, d := range b.differences() {
+				width, pairs = math.Max(width, math.Abs(d)), pairs+1
+			}
+		}
+	}
+	return width, pairs
+}
+
+// forkLines are the children of this run: each pair a dot.
+func (m *Model) forkLines(w int) []string {
+	var out []string
+	for i := range m.broods {
+		out = append(out, m.broodLines(&m.broods[i], w)...)
+	}
+	return out
+}
+
+func (m *Model) broodLines(b *brood, w int) []string {
+	t := m.theme
+	where := fmt.Sprintf(", %d %s over %s steps from %s", b.Pairs, plural("pair", b.Pairs), count(b.Steps), count(b.children[0].From))
+	out := []string{"", t.fit(t.bold.on(m.spelled(b.title))+t.dim.on(where), w)}
+	d := b.differences()
+	band, pairs := m.band(b.Steps)
+	if b.placebo() {
+		pairs = 0 // it does not measure itself
+	}
+	if len(d) > 0 {
+		out = append(out, m.dots(d, band, min(w, 72))...)
+	}
+	for _, l := range wrap(m.verdictOf(b, d, band, pairs), w) {
+		out = append(out, m.verdictInk(b, d, band, pairs).on(l))
+	}
+	if !b.over() {
+		out = append(out, t.fit(t.dim.on(b.progress()), w))
+	}
+	for _, c := range b.children {
+		if c.failed != nil {
+			out = append(out, t.fit(t.bad.on(t.glyphs.cross+" "+c.Dir+": "+c.failed.Error()), w))
+		}
+	}
+	return out
+}
+
+func plural(word string, n int) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
+
+// verdictOf says what the pairs that are done show.
+func (m *Model) verdictOf(b *brood, d []float64, band float64, placebos int) string {
+	t := m.theme
+	switch {
+	case len(d) == 0:
+		return "no pair is done yet"
+	case b.placebo():
+		return fmt.Sprintf("by itself, the return of two children comes apart by up to %s (%d %s)", number(band), len(d), plural("pair", len(d)))
+	}
+	better := 0
+	for _, v := range d {
+		if v > 0 {
+			better++
+		}
+	}
+	mean, half, ok := interval(d)
+	text := fmt.Sprintf("changed better in %d of %d pairs, by %s on average", better, len(d), signed(mean))
+	if ok {
+		text += fmt.Sprintf("; 95%% interval over pairs %s..%s", signed(mean-half), signed(mean+half))
+	} else {
+		text = fmt.Sprintf("one pair, %s: it says nothing about the knob", signed(mean))
+	}
+	if ok && math.Abs(mean) <= half {
+		text += ", with 0 inside"
+	}
+	switch {
+	case placebos == 0:
+		return text + "; no placebo forks over as many steps (F) say what happens by itself"
+	case math.Abs(mean) <= band:
+		return text + fmt.Sprintf("; inside what happens by itself (%s%s, %d placebo %s)", t.glyphs.plusMinus, number(band), placebos, plural("pair", placebos))
+	}
+	return text + fmt.Sprintf("; more than what happens by itself (%s%s, %d placebo %s)", t.glyphs.plusMinus, number(band), placebos, plural("pair", placebos))
+}
+
+// verdictInk colours a difference that stands out of the placebo band and whose
+// interval has no 0 in it; no other.
+func (m *Model) verdictInk(b *brood, d []float64, band float64, placebos int) ink {
+	mean, half, ok := interval(d)
+	switch {
+	case b.placebo() || !ok || placebos == 0 || math.Abs(mean) <= band || math.Abs(mean) <= half:
+		return m.theme.text
+	case mean > 0:
+		return m.theme.good
+	default:
+		return m.theme.bad
+	}
+}
+
+func signed(v float64) string {
+	if v > 0 {
+		return "+" + number(v)
+	}
+	return number(v)
+}
+
+// dots draws the differences around 0: a dot each, a figure where several share a
+// column, the placebo band behind them, and the interval of their mean below.
+func (m *Model) dots(d []float64, band float64, w int) []string {
+	t := m.theme
+	most := band
+	mean, half, ok := interval(d)
+	if ok {
+		most = math.Max(most, math.Abs(mean)+half)
+	}
+	for _, v := range d {
+		most = math.Max(most, math.Abs(v))
+	}
+	left, right := number(-most), "+"+number(most)
+	n := w - width(left) - width(right) - 4
+	if n < 9 || !(most > 0) || math.IsInf(most, 0) {
+		return nil
+	}
+	n -= 1 - n%2 // 0 has a column of its own
+	column := func(v float64) int { return int(math.Round((v/most + 1) / 2 * float64(n-1))) }
+	row := make([]string, n)
+	for i := range row {
+		row[i] = t.faint.on(t.glyphs.rest)
+		if band > 0 && i >= column(-band) && i <= column(band) {
+			row[i] = t.dim.on(t.glyphs.shade)
+		}
+	}
+	row[n/2] = t.dim.on(t.glyphs.vertical)
+	here := map[int]int{}
+	for _, v := range d {
+		here[column(v)]++
+	}
+	for at, k := range here {
+		row[at] = t.accent.on(t.glyphs.dot)
+		if k > 1 {
+			row[at] = t.accent.on(fmt.Sprint(min(k, 9)))
+		}
+	}
+	pad := strings.Repeat(" ", width(left)+3)
+	out := []string{" " + t.dim.on(left) + "  " + strings.Join(row, "") + " " + t.dim.on(right)}
+	if ok && len(d) > 1 {
+		bar := []rune(strings.Repeat(" ", n))
+		for i := column(mean - half); i <= column(mean+half); i++ {
+			bar[i] = []rune(t.glyphs.horizontal)[0]
+		}
+		bar[column(mean)] = []rune(t.glyphs.up)[0]
+		out = append(out, pad+t.dim.on(strings.TrimRight(string(bar), " ")))
+	}
+	return out
+}
+
+// progress says which child trains and how far it is.
+func (b *brood) progress() string {
+	done := 0
+	for _, c := range b.children {
+		if c.done {
+			done++
+		}
+	}
+	for _, c := range b.children {
+		if c.done || c.failed != nil {
+			continue
+		}
+		kind := "unchanged"
+		switch {
+		case b.placebo():
+			kind = "first"
+			if c.Changed {
+				kind = "second"
+			}
+		case c.Changed:
+			kind = "changed"
+		}
+		return fmt.Sprintf("%d of %d children done; pair %d, the %s one: %s of %s steps", done, len(b.children), c.Pair+1, kind, count(c.step-c.From), count(c.To-c.From))
+	}
+	return ""
+}
