@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Every task passes the tests of this file; a new one gets them for free.
@@ -341,13 +342,16 @@ func TestStepsDoNotAllocate(t *testing.T) {
 // 10 million steps, spread over all tasks by what they cost, while neither the
 // engine's memory nor Go's grows.
 func TestMemoryStaysPut(t *testing.T) {
+	share := func(Task) float64 { return 0 }
+	resets, least, total := 5, 50, 0.0
+	if soak() {
+		resets, total = 1+100_000/len(Tasks()), 10_000_000
+		share = equalTimes(t)
+	}
 	eachTask(t, func(t *testing.T, task Task) {
 		e := makeEnv(t, task, 0)
 		obs, action := make([]float32, task.ObsSize), make([]float32, task.ActSize)
-		resets, steps := 5, 50
-		if soak() {
-			resets, steps = 100_000/len(tasks), 10_000_000/len(tasks)
-		}
+		steps := least + int(total*share(task))
 		if err := e.Reset(0, obs); err != nil {
 			t.Fatal(err)
 		}
@@ -379,6 +383,22 @@ func TestMemoryStaysPut(t *testing.T) {
 			t.Errorf("Go's memory grew from %d to %d bytes in %d steps", heap, got, steps)
 		}
 	})
+}
+
+// equalTimes gives each task the share of all steps that takes the same time.
+func equalTimes(t *testing.T) func(Task) float64 {
+	rates, all := map[string]float64{}, 0.0
+	for _, task := range Tasks() {
+		e := makeEnv(t, task, 0)
+		if err := e.Reset(0, make([]float32, task.ObsSize)); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		play(t, e, rand.New(rand.NewPCG(1, 1)), 500)
+		rates[task.Name] = 1 / time.Since(began).Seconds()
+		all += rates[task.Name]
+	}
+	return func(task Task) float64 { return rates[task.Name] / all }
 }
 
 func heapInUse() uint64 {
