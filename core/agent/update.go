@@ -19,10 +19,16 @@ type updater struct {
 	batch                        *replay.Batch
 	obs, act, reward, next, done *op.Tensor
 	weight                       *op.Tensor // importance of each row; nil where all count alike
-	target, actor, critic        *plan.Program
-	y, logp, q                   *op.Node // results of target, actor, critic
-	targets                      *op.Tensor
-	yData, logpData, qData       []float32
+	targets                      *op.Tensor // y of the last update
+
+	// An update is all of learn, or where the policy is stepped as well, target,
+	// actor and critic: the policy learns from the critics before their step, and
+	// targets are made with the policy before its own.
+	learn                 *plan.Program
+	target, actor, critic *plan.Program
+	logpData              []float32                   // of actor
+	q                     map[*plan.Program][]float32 // of learn and critic
+	qData                 []float32                   // of the last update
 }
 
 // Batch is the memory that an update of that size reads. The programs of a size
@@ -61,7 +67,9 @@ func (s *SAC) updater(size int) (*updater, error) {
 	return u, nil
 }
 
-func (u *updater) programs() []*plan.Program { return []*plan.Program{u.target, u.actor, u.critic} }
+func (u *updater) programs() []*plan.Program {
+	return []*plan.Program{u.learn, u.target, u.actor, u.critic}
+}
 
 func (s *SAC) newUpdater(size int) (*updater, error) {
 	o, a := s.config.Obs, s.config.Act
@@ -76,22 +84,48 @@ func (s *SAC) newUpdater(size int) (*updater, error) {
 		u.weight = op.NewTensor("w", size, 1)
 		u.batch.Weight = u.weight.Data
 	}
-	var err error
-	if u.target, err = s.compile("target", func(g *op.Graph) plan.Spec { return s.drawTarget(g, u) }); err != nil {
-		return nil, err
+	return u, s.compileUpdates(u)
+}
+
+// compileUpdates compiles the programs of an updater.
+func (s *SAC) compileUpdates(u *updater) (err error) {
+	var logp, q, qLearn *op.Node
+	for _, p := range []struct {
+		name string
+		to   **plan.Program
+		draw func(g *op.Graph) plan.Spec
+	}{
+		{"target and critic", &u.learn, func(g *op.Graph) (spec plan.Spec) {
+			target, y := s.drawTarget(g, u)
+			spec, qLearn = s.drawCritic(g, u, g.StopGradient(y))
+			spec.Fills, spec.Finite = append(spec.Fills, target.Fills...), target.Finite
+			spec.Lerps = append(spec.Lerps, target.Lerps...)
+			return spec
+		}},
+		{"target", &u.target, func(g *op.Graph) plan.Spec {
+			spec, _ := s.drawTarget(g, u)
+			return spec
+		}},
+		{"actor", &u.actor, func(g *op.Graph) (spec plan.Spec) {
+			spec, logp = s.drawActor(g, u)
+			return spec
+		}},
+		{"critic", &u.critic, func(g *op.Graph) (spec plan.Spec) {
+			spec, q = s.drawCritic(g, u, g.Bind(u.targets))
+			return spec
+		}},
+	} {
+		if *p.to, err = s.compile(p.name, p.draw); err != nil {
+			return err
+		}
 	}
-	if u.actor, err = s.compile("actor", func(g *op.Graph) plan.Spec { return s.drawActor(g, u) }); err != nil {
-		return nil, err
-	}
-	if u.critic, err = s.compile("critic", func(g *op.Graph) plan.Spec { return s.drawCritic(g, u) }); err != nil {
-		return nil, err
-	}
-	u.yData, u.logpData, u.qData = u.target.Data(u.y), u.actor.Data(u.logp), u.critic.Data(u.q)
-	return u, nil
+	u.logpData = u.actor.Data(logp)
+	u.q = map[*plan.Program][]float32{u.learn: u.learn.Data(qLearn), u.critic: u.critic.Data(q)}
+	return nil
 }
 
 // drawTarget: y = r + γ(1−d)(min over K of Q̄ₖ(s',a') − α·log π(a'|s')).
-func (s *SAC) drawTarget(g *op.Graph, u *updater) plan.Spec {
+func (s *SAC) drawTarget(g *op.Graph, u *updater) (spec plan.Spec, y *op.Node) {
 	next := g.Bind(u.next)
 	noise := g.Input("noise", u.batch.Size, s.config.Act)
 	action, logp := s.nets.sample(g, next, noise)
@@ -103,40 +137,42 @@ func (s *SAC) drawTarget(g *op.Graph, u *updater) plan.Spec {
 	} else {
 		q = s.nets.target.applyAt(g, pair, g.Bind(s.members), all)
 	}
-	u.y = g.TDTarget(g.Bind(u.reward), g.Bind(u.done), g.MinMembers(q), logp, g.Bind(s.gamma), g.Bind(s.temp.alpha))
-	return plan.Spec{Outputs: []*op.Node{u.y}, Finite: []*op.Node{u.y}, Fills: append(fills, plan.Fill{Node: noise, Stream: s.targetNoise})}
+	y = g.TDTarget(g.Bind(u.reward), g.Bind(u.done), g.MinMembers(q), logp, g.Bind(s.gamma), g.Bind(s.temp.alpha))
+	return plan.Spec{
+		Finite: []*op.Node{y},
+		Fills:  append(fills, plan.Fill{Node: noise, Stream: s.targetNoise}),
+		Lerps:  []plan.Lerp{{Dst: u.targets, Node: y}},
+	}, y
 }
 
 // drawActor: mean(α·log π(ã|s) − mean over N of Qⱼ(s,ã)), differentiated by the
 // policy alone.
-func (s *SAC) drawActor(g *op.Graph, u *updater) plan.Spec {
+func (s *SAC) drawActor(g *op.Graph, u *updater) (spec plan.Spec, logp *op.Node) {
 	obs := g.Bind(u.obs)
 	noise := g.Input("noise", u.batch.Size, s.config.Act)
 	action, logp := s.nets.sample(g, obs, noise)
-	u.logp = logp
 	all, fills := s.nets.critics.drawn(g)
 	return plan.Spec{
 		Loss:      g.EntropyLoss(logp, s.nets.critics.value(g, obs, action, all), g.Bind(s.temp.alpha)),
 		Outputs:   []*op.Node{logp},
 		Fills:     append(fills, plan.Fill{Node: noise, Stream: s.actorNoise}),
 		Optimiser: s.policyAdam,
-	}
+	}, logp
 }
 
 // drawCritic: Σⱼ mean w(Qⱼ(s,a) − y)², and the move of the targets.
-func (s *SAC) drawCritic(g *op.Graph, u *updater) plan.Spec {
+func (s *SAC) drawCritic(g *op.Graph, u *updater, y *op.Node) (spec plan.Spec, q *op.Node) {
 	all, fills := s.nets.critics.drawn(g)
-	u.q = s.nets.critics.apply(g, g.Concat(g.Bind(u.obs), g.Bind(u.act)), all)
-	y, rows := g.Bind(u.targets), float64(u.batch.Size)
-	loss := (*op.Node)(nil)
+	q = s.nets.critics.apply(g, g.Concat(g.Bind(u.obs), g.Bind(u.act)), all)
+	rows, loss := float64(u.batch.Size), (*op.Node)(nil)
 	if u.weight == nil {
-		loss = g.SquaredError(u.q, y, rows)
+		loss = g.SquaredError(q, y, rows)
 	} else {
-		loss = g.WeightedSquaredError(u.q, y, g.Bind(u.weight), rows)
+		loss = g.WeightedSquaredError(q, y, g.Bind(u.weight), rows)
 	}
-	spec := plan.Spec{
+	spec = plan.Spec{
 		Loss:      loss,
-		Outputs:   []*op.Node{u.q},
+		Outputs:   []*op.Node{q},
 		Fills:     fills,
 		Optimiser: s.criticAdam,
 	}
@@ -144,7 +180,7 @@ func (s *SAC) drawCritic(g *op.Graph, u *updater) plan.Spec {
 	for i, t := range s.nets.target.params() {
 		spec.Lerps = append(spec.Lerps, plan.Lerp{Dst: t, Src: critics[i], Rate: s.tau})
 	}
-	return spec
+	return spec, q
 }
 
 // Update makes one critic update on what Batch(size) holds, and where it is due
@@ -178,21 +214,23 @@ func (s *SAC) update(u *updater, live Rates, last bool) (losses Losses, stepped 
 
 	s.chooseSubset()
 	s.since++
-	if err := u.target.Run(s.updates); err != nil {
-		return Losses{}, false, err
-	}
-	copy(u.targets.Data, u.yData)
+	critic := u.learn
 	if stepped = last || s.since%s.config.PolicyDelay == 0; stepped {
+		critic = u.critic
+		if err := u.target.Run(s.updates); err != nil {
+			return Losses{}, false, err
+		}
 		if err := u.actor.Run(s.updates); err != nil {
 			return Losses{}, false, err
 		}
 		losses.Actor = u.actor.Loss()
 		losses.Alpha = s.temp.step(u.logpData, live.LRActor)
 	}
-	if err := u.critic.Run(s.updates); err != nil {
+	if err := critic.Run(s.updates); err != nil {
 		return Losses{}, stepped, err
 	}
-	losses.Critic, losses.QMean, losses.AlphaValue = u.critic.Loss(), mean(u.qData), s.Alpha()
+	u.qData = u.q[critic]
+	losses.Critic, losses.QMean, losses.AlphaValue = critic.Loss(), mean(u.qData), s.Alpha()
 	return losses, stepped, nil
 }
 
