@@ -20,7 +20,8 @@ var allowed = map[string][]string{
 	"core": {},
 
 	"tui":         {"tui/chart", "tui/picture", "presets", "core/lab", "core/run", "core/report", "core/sweep", "core/bench"},
-	"tui/command": {"tui", "tui/chart", "tui/picture", "presets", "core/lab", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
+	"tui/command": {"tui", "tui/remote", "tui/chart", "tui/picture", "presets", "core/lab", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
+	"tui/remote":  {"tui", "core/lab"},
 	"tui/chart":   {},
 	"tui/picture": {},
 

@@ -134,6 +134,10 @@ func (m *Model) send(when urgency) tea.Cmd { return m.sendAt(when, nil) }
 
 // sendAt is send for a place to come; nil: at once.
 func (m *Model) sendAt(when urgency, at *lab.Position) tea.Cmd {
+	if m.watching() {
+		m.say(refused, m.driver+" drives: D takes over; the values stay staged")
+		return nil
+	}
 	for _, k := range m.knobs {
 		v, ok := m.staged[k.Name]
 		if !ok {
@@ -288,7 +292,7 @@ func redoing(class lab.Class) string {
 
 // openQuit asks how to leave.
 func (m *Model) openQuit() tea.Cmd {
-	if m.ended() || m.options.Replay || m.picker != nil {
+	if m.ended() || m.options.Replay || m.picker != nil || m.watching() {
 		return tea.Quit
 	}
 	if m.lab == nil {
@@ -327,6 +331,9 @@ func (m *Model) detach() tea.Cmd { return tea.Quit }
 // stop asks the lab to save and end. That the lab may be too busy to be asked does
 // no harm: the caller of Run ends it on StopRequested.
 func (m *Model) stop() tea.Cmd {
+	if m.watching() {
+		return tea.Quit
+	}
 	m.stopRequested = true
 	if m.lab != nil {
 		if err := m.lab.Send(lab.Stop{By: sender}); err != nil {

@@ -20,7 +20,8 @@
 // machine.go) and events.go. history.go keeps what the lab's events said, reduce.go
 // reads them. actions.go sends. picker.go is the first screen, replay.go a lab made of
 // a journal, plain.go the same model as lines. run.go, terminal.go, link.go and
-// capture.go own the terminal, settings.go the user's files, theme.go the colours,
+// capture.go own the terminal, serve.go shows the screen to a terminal of another
+// process, seat.go says which of several screens drives, settings.go the user's files, theme.go the colours,
 // text.go what is written with them.
 //
 // # Why

@@ -89,6 +89,7 @@ func screenKeys() []binding {
 		{name: "mouse", keys: []string{"M"}, help: "take the mouse (click: focus and inspect, wheel: scroll and zoom), or give it back to the terminal for selecting text", action: (*Model).toggleMouse},
 		{name: "redraw", keys: []string{"ctrl+l"}, help: "draw the whole screen again", action: (*Model).redraw},
 		{name: "back", keys: []string{"esc", "backspace"}, label: "esc backspace", help: "one layer back: inspection, staged values, zoom, filter", action: (*Model).back},
+		{name: "drive", keys: []string{"D"}, help: "take over from the screen that drives, where several show the same run", action: (*Model).takeSeat},
 		{name: "help", keys: []string{"?", "f1"}, label: "? f1", hint: "?", does: "help", help: "the keys, and where every number on the screen comes from", action: (*Model).openHelp},
 		{name: "quit", keys: []string{"q"}, does: "quit", help: "leave: go on training without the screen, or stop and save", action: (*Model).openQuit},
 	}
@@ -171,6 +172,9 @@ func (m *Model) footer(w int) string {
 	}
 	if m.told != "" {
 		return m.theme.fit(m.theme.accent.on(m.theme.glyphs.cursor+" ")+m.told, w)
+	}
+	if m.driver != "" {
+		return m.watchingLine(w)
 	}
 	var hints, last []string
 	for _, own := range []bool{true, false} { // those of the pane first

@@ -76,6 +76,9 @@ func machineTime() (all, idle time.Duration) {
 	return all, idle
 }
 
+// Resident is the memory of this process in bytes; −1 where it is not known.
+func Resident() float64 { return residentBytes() }
+
 // residentBytes is the memory of this process; −1 where it is not known.
 func residentBytes() float64 {
 	doc, err := os.ReadFile("/proc/self/statm")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
 
 	"pgrlab/core/lab"
 )
@@ -57,9 +58,11 @@ type Model struct {
 	preview      preview
 	message      string // one line under the knobs: why something did not work
 	messageState changeState
-	told         string // one line at the foot, until the next key
-	session      int64  // begins the ids of this screen's commands
-	sent         int    // commands sent, for their ids
+	told         string          // one line at the foot, until the next key
+	environ      termenv.Environ // of the person at this screen
+	driver       string          // who drives instead of this screen, as drawn
+	session      int64           // begins the ids of this screen's commands
+	sent         int             // commands sent, for their ids
 
 	cells    [4]int // the quantity of each chart
 	axis     axis
@@ -109,7 +112,7 @@ func New(o Options) *Model {
 		keys = keysTable()
 	}
 	m := &Model{
-		options: o, settings: s, memory: loadRemembered(o.Home), theme: newTheme(r, o.Characters), keys: keys, now: o.clock(),
+		options: o, settings: s, memory: loadRemembered(o.Home), theme: newTheme(r, o.Characters), keys: keys, now: o.clock(), environ: environment{},
 		knobs: lab.Knobs(), staged: map[string]lab.Value{}, log: map[string]bool{}, stale: true, smooth: 1, mouse: s.Mouse,
 	}
 	for i, id := range firstShown {
@@ -266,6 +269,7 @@ func (m *Model) poll() {
 	if m.link.changedPace() {
 		m.changed()
 	}
+	m.seated()
 	if m.lab == nil {
 		return
 	}

@@ -65,6 +65,10 @@ type Options struct {
 	// a second. An error is of the kind that stays. nil: nothing can be drawn.
 	Draw func(pose []float64, w, h int) (*image.RGBA, error)
 
+	// Seat is this screen's place among several screens of the run; nil: it is the
+	// only one.
+	Seat Seat
+
 	Characters CharacterSet
 	Renderer   *lipgloss.Renderer // nil: colours as the environment allows
 	Input      *os.File           // nil: os.Stdin

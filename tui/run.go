@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -81,22 +82,34 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 		m.stderr = c
 		defer c.stop()
 	}
-	program := tea.NewProgram(m,
+	program := newProgram(m, &screenInput{in, hangup.do},
+		&screenOutput{out, &frames{to: out, lost: hangup.do, link: m.link}})
+	outcome, err := m.outcome(hangup.happened, ctx, runUntil(ctx, program, hangup), out)
+	if outcome == HungUp {
+		signal.Ignore(syscall.SIGHUP)
+	}
+	return outcome, err
+}
+
+// newProgram is the program of a screen on any terminal.
+func newProgram(m *Model, in io.Reader, out io.Writer) *tea.Program {
+	return tea.NewProgram(m,
 		tea.WithAltScreen(), tea.WithFPS(framesPerSecond),
 		tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithFilter(dropSuspend),
-		tea.WithInput(&screenInput{in, hangup.do}),
-		tea.WithOutput(&screenOutput{File: out, lost: hangup.do, link: m.link}))
+		tea.WithInput(in), tea.WithOutput(out))
+}
+
+// runUntil runs a program until it ends by itself, its terminal hangs up or ctx ends.
+func runUntil(ctx context.Context, program *tea.Program, hangup *once) error {
 	ended := make(chan error, 1)
 	go func() { ended <- runProgram(program) }()
-
 	select {
-	case err = <-ended:
+	case err := <-ended:
+		return err
 	case <-hangup.done:
-		err = quit(program, ended)
 	case <-ctx.Done():
-		err = quit(program, ended)
 	}
-	return m.outcome(hangup.happened(), ctx, err, out)
+	return quit(program, ended)
 }
 
 // runProgram turns a panic inside the event loop into an error; commands of this
@@ -142,22 +155,21 @@ func (e *panicError) keep(folder string) {
 	}
 }
 
-// restoreSequence undoes what the screen did to a terminal whose program cannot do
+// RestoreSequence undoes what the screen did to a terminal whose program cannot do
 // it any more: synchronized output, alternate screen, hidden cursor, pasting.
-const restoreSequence = endUpdate + "\x1b[?1002l\x1b[?1006l\x1b[?1049l\x1b[?25h\x1b[?2004l\x1b[0m"
+const RestoreSequence = endUpdate + "\x1b[?1002l\x1b[?1006l\x1b[?1049l\x1b[?25h\x1b[?2004l\x1b[0m"
 
 // outcome reads the end of the program. After a hang-up or the end of ctx the
 // program may still hold the model, so that nothing of it is read.
-func (m *Model) outcome(hungUp bool, ctx context.Context, err error, out *os.File) (Outcome, error) {
+func (m *Model) outcome(hungUp func() bool, ctx context.Context, err error, out io.Writer) (Outcome, error) {
 	var p *panicError
 	switch {
 	case errors.As(err, &p):
-		fmt.Fprint(out, restoreSequence)
+		fmt.Fprint(out, RestoreSequence)
 		p.keep(m.options.Folder)
 		p.saved = m.savedLast() // the event loop has ended: nobody else reads the model
 		return Failed, err
-	case hungUp:
-		signal.Ignore(syscall.SIGHUP)
+	case hungUp():
 		return HungUp, nil
 	case ctx.Err() != nil:
 		return Cancelled, nil

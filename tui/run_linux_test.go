@@ -169,7 +169,7 @@ func TestPanicBecomesAnError(t *testing.T) {
 	folder := t.TempDir()
 	m := &Model{options: Options{Folder: folder}}
 	m.history.take(lab.Event{Type: lab.TypeCheckpoint, Body: lab.Checkpointed{Obs: lab.CheckpointObs{Path: "checkpoints/24000"}}})
-	outcome, err := m.outcome(false, context.Background(), err, w)
+	outcome, err := m.outcome(func() bool { return false }, context.Background(), err, w)
 	if outcome != Failed || err == nil || !strings.Contains(err.Error(), "boom; the run was saved last in "+folder+"/checkpoints/24000") {
 		t.Errorf("%v, %v", outcome, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -122,6 +123,9 @@ func readTOML(path string, into any) error {
 	return err
 }
 
+// written counts the files written by this process.
+var written atomic.Int64
+
 // writeTOML replaces a file at once, so that two screens leave one whole one.
 func writeTOML(path string, v any) error {
 	doc, err := toml.Marshal(v)
@@ -131,7 +135,7 @@ func writeTOML(path string, v any) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	temporary := fmt.Sprintf("%s.%d", path, os.Getpid())
+	temporary := fmt.Sprintf("%s.%d-%d", path, os.Getpid(), written.Add(1)) // several screens may live in one process
 	if err := os.WriteFile(temporary, doc, 0o644); err != nil {
 		return err
 	}

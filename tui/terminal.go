@@ -15,23 +15,22 @@ const (
 	endUpdate   = "\x1b[?2026l"
 )
 
-// screenOutput is the terminal as the screen writes to it: every write, which is one
-// frame, is one synchronized update. It only adds bytes. The embedded file lets the
-// program find the terminal's size and modes.
-type screenOutput struct {
-	*os.File
+// frames makes every write, which is one frame, one synchronized update. It only
+// adds bytes.
+type frames struct {
+	to   io.Writer
 	lost func(error)
 	link *link
 	mu   sync.Mutex
 	buf  []byte
 }
 
-func (o *screenOutput) Write(p []byte) (int, error) {
+func (o *frames) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.buf = append(append(append(o.buf[:0], beginUpdate...), p...), endUpdate...)
 	begin := time.Now()
-	if _, err := o.File.Write(o.buf); err != nil {
+	if _, err := o.to.Write(o.buf); err != nil {
 		o.lost(err)
 		return 0, err
 	}
@@ -41,22 +40,42 @@ func (o *screenOutput) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// screenOutput is the terminal of this process as the screen writes to it. The
+// embedded file lets the program find the terminal's size and modes.
+type screenOutput struct {
+	*os.File
+	frames *frames
+}
+
+func (o *screenOutput) Write(p []byte) (int, error) { return o.frames.Write(p) }
+
 // WriteString keeps io.WriteString from reaching the file past Write.
 func (o *screenOutput) WriteString(s string) (int, error) { return o.Write([]byte(s)) }
 
-// screenInput is the keyboard; the end of the file is a hang-up.
+// screenInput is the keyboard of this process; the end of the file is a hang-up.
 type screenInput struct {
 	*os.File
 	lost func(error)
 }
 
-func (i *screenInput) Read(p []byte) (int, error) {
-	n, err := i.File.Read(p)
+func (i *screenInput) Read(p []byte) (int, error) { return readKeys(i.File, p, i.lost) }
+
+// keyboard is a keyboard somewhere else.
+type keyboard struct {
+	from io.Reader
+	lost func(error)
+}
+
+func (k *keyboard) Read(p []byte) (int, error) { return readKeys(k.from, p, k.lost) }
+
+// readKeys reads from a keyboard, and tells when there is none any more.
+func readKeys(from io.Reader, p []byte, lost func(error)) (int, error) {
+	n, err := from.Read(p)
 	if n == 0 && err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		if errors.Is(err, io.EOF) {
 			err = io.EOF
 		}
-		i.lost(err)
+		lost(err)
 	}
 	return n, err
 }

@@ -12,7 +12,7 @@ import (
 
 func TestOutputIsSynchronized(t *testing.T) {
 	r, w := pipe(t)
-	out := &screenOutput{File: w, lost: func(error) {}}
+	out := &screenOutput{w, &frames{to: w, lost: func(error) {}}}
 	if n, err := out.Write([]byte("frame")); n != 5 || err != nil {
 		t.Fatalf("%d, %v", n, err)
 	}
@@ -31,7 +31,7 @@ func TestWriteErrorIsAHangup(t *testing.T) {
 	r.Close()
 	w.Close()
 	lost := newOnce()
-	out := &screenOutput{File: w, lost: lost.do}
+	out := &screenOutput{w, &frames{to: w, lost: lost.do}}
 	for range 2 {
 		if _, err := out.Write([]byte("frame")); err == nil {
 			t.Error("no error")

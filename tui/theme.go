@@ -1,7 +1,7 @@
 package tui
 
 import (
-	"os"
+	"io"
 	"strconv"
 	"strings"
 
@@ -174,7 +174,7 @@ func (t *theme) paint(r chart.Role, s string) string {
 // newRenderer chooses colours from the environment alone (NO_COLOR, CLICOLOR,
 // COLORTERM, TERM, COLORFGBG): asking the terminal would wait for its answer and
 // may eat the first keys.
-func newRenderer(out *os.File, env termenv.Environ) *lipgloss.Renderer {
+func newRenderer(out io.Writer, env termenv.Environ) *lipgloss.Renderer {
 	o := termenv.NewOutput(out, termenv.WithEnvironment(env), termenv.WithTTY(true))
 	r := lipgloss.NewRenderer(out)
 	r.SetColorProfile(o.EnvColorProfile())
@@ -212,7 +212,7 @@ func (m *Model) retheme() {
 	case "light":
 		r.SetHasDarkBackground(false)
 	default:
-		r.SetHasDarkBackground(darkBackground(os.Getenv("COLORFGBG")))
+		r.SetHasDarkBackground(darkBackground(m.environ.Getenv("COLORFGBG")))
 	}
 	m.theme = newTheme(r, m.theme.set)
 	m.relayout()

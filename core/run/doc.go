@@ -8,6 +8,7 @@
 //	data/          what checkpoints share: D_real as a file that only grows, each
 //	               D_syn as a file named by its content
 //	events.tail-N.jsonl  what lay behind the checkpoint that a resume went on from
+//	attach.json    host, process and socket of the lab that runs it (tui/remote)
 //	lock           held (flock) by the process that runs it; lease.json where the
 //	               file system refuses locks
 //

@@ -81,6 +81,7 @@ func (s *session) onScreen(parent context.Context, w io.Writer) error {
 // afterScreen goes on with a run whose screen has closed: without a screen, or to
 // its end.
 func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui.Outcome, err error, w io.Writer, say <-chan string) error {
+	s.seat.Leave()
 	if startErr, begun := begin.end(); !begun || startErr != nil {
 		s.discard()
 		if err == nil {
@@ -102,7 +103,6 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 	case tui.StopRequested, tui.Cancelled:
 		p.say("saving")
 	default:
-		s.lab.OnFault(lab.FaultFail)                                   // nobody is left who could look at it and resume
 		s.lab.Send(lab.Detach{By: "screen", Reason: outcome.String()}) // a full mailbox loses the note only
 		p.say(fmt.Sprintf("training goes on in %s; ctrl-c saves and ends it", s.folder.Dir()))
 	}
@@ -122,19 +122,14 @@ func (s *session) over() bool {
 
 // options describe the session to the screen.
 func (s *session) options(begin *beginning) tui.Options {
-	o := tui.Options{
-		Config: s.config, Folder: s.folder.Dir(), Characters: characters(), References: references(s.config),
-		Home: s.home, Plain: s.lines,
-		Draw: s.deps.drawing(s.config.Task), Fork: s.fork,
-		Start: func() (tui.Lab, error) {
-			if err := begin.do(); err != nil {
-				return nil, err
-			}
-			return s.lab, nil
-		},
-	}
-	if s.deps.Kernels != nil {
-		o.Device = s.config.Device + " " + s.deps.Kernels().Family
+	s.seat = s.hall.Sit(terminalName())
+	o := s.shown()
+	o.Characters, o.Home, o.Plain, o.Seat = characters(), s.home, s.lines, s.seat
+	o.Start = func() (tui.Lab, error) {
+		if err := begin.do(); err != nil {
+			return nil, err
+		}
+		return s.seat.Lab(s.lab), nil
 	}
 	return o
 }

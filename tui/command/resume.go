@@ -56,10 +56,12 @@ func (r *runFlags) reopen(d Deps) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{
+	s := &session{
 		deps: d, config: config, task: task, threads: r.threads, folder: folder, ended: make(chan struct{}),
 		saving: saving, resumption: &lab.Resumption{Saving: saving, DropTail: r.dropTail},
-	}, nil
+	}
+	s.newServing()
+	return s, nil
 }
 
 // completed says that there is nothing to resume: no failure.

@@ -30,6 +30,7 @@ type session struct {
 	history    int             // events from before that
 
 	brood brood // children that were forked on the screen
+	serving
 
 	lab   *lab.Lab                // once started
 	live  atomic.Pointer[lab.Lab] // the same, for the goroutine that watches signals
@@ -66,7 +67,9 @@ func (r *runFlags) open(d Deps, now time.Time) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{deps: d, config: config, task: task, threads: r.threads, folder: folder, saving: saving, ended: make(chan struct{})}, nil
+	s := &session{deps: d, config: config, task: task, threads: r.threads, folder: folder, saving: saving, ended: make(chan struct{})}
+	s.newServing()
+	return s, nil
 }
 
 // start makes device and lab and sets the run going; ctx ends it. It is called
@@ -98,6 +101,7 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 			s.err = fmt.Errorf("close device: %w", err)
 		}
 	}()
+	s.listen()
 	return nil
 }
 

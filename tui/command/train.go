@@ -83,6 +83,7 @@ func (s *session) follow(p *progress, say <-chan string) {
 
 // leave says what became of a run that is over.
 func (s *session) leave(ctx context.Context, p *progress) error {
+	s.hangOut()
 	p.drain(s.lab)
 	s.brood.end()
 	for _, text := range s.summary() {

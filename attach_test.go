@@ -1,0 +1,240 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgrlab/core/lab"
+	"pgrlab/tui"
+	"pgrlab/tui/command"
+	"pgrlab/tui/remote"
+)
+
+// training is a run of train in this process that goes on until it is stopped.
+type training struct {
+	t      *testing.T
+	dir    string
+	socket string
+	status chan int
+	said   bytes.Buffer
+}
+
+func startTraining(t *testing.T) *training {
+	t.Helper()
+	d := setUp(t)
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", "")
+	r := &training{t: t, dir: "run", status: make(chan int, 1)}
+	go func() {
+		status, _ := pgrlab(t, d, &r.said, "train", "--preset", "tiny.toml", "--steps", "10000000", "--threads", "1", "--out", r.dir)
+		r.status <- status
+	}()
+	r.until("it listens", func() bool {
+		var err error
+		r.socket, err = remote.Find(r.dir)
+		return err == nil
+	})
+	return r
+}
+
+// until waits for something that happens in its own time.
+func (r *training) until(what string, happened func() bool) {
+	r.t.Helper()
+	limit := time.After(60 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !happened() {
+		select {
+		case <-tick.C:
+		case status := <-r.status:
+			r.t.Fatalf("the run ended with %d before %s:\n%s", status, what, r.said.String())
+		case <-limit:
+			r.t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func (r *training) look() remote.Status {
+	r.t.Helper()
+	s, err := remote.Look(context.Background(), r.dir)
+	if err != nil {
+		r.t.Error(err)
+	}
+	return s
+}
+
+// ask is what a script asks.
+func (r *training) ask(want string) string {
+	r.t.Helper()
+	said, err := remote.Ask(context.Background(), r.socket, r.dir, want, "test")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return said
+}
+
+func (r *training) stop() {
+	r.t.Helper()
+	if said := r.ask("stop"); !strings.Contains(said, "stopped and saved at step") {
+		r.t.Error(said)
+	}
+	if status := <-r.status; status != command.StatusDone {
+		r.t.Errorf("status %d:\n%s", status, r.said.String())
+	}
+}
+
+// typist is a terminal with somebody at it, who presses keys when the screen shows
+// what they wait for.
+type typist struct {
+	keys   *io.PipeWriter
+	mu     sync.Mutex
+	shown  strings.Builder
+	script []press
+}
+
+type press struct{ on, keys string }
+
+func (p *typist) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shown.Write(b)
+	if len(p.script) > 0 && strings.Contains(p.shown.String(), p.script[0].on) {
+		next := p.script[0]
+		p.script = p.script[1:]
+		p.shown.Reset()
+		go io.WriteString(p.keys, next.keys)
+	}
+	return len(b), nil
+}
+
+// visit attaches, follows the script and returns what was said at the end.
+func (r *training) visit(name string, script ...press) (string, error) {
+	keys, typed := io.Pipe()
+	defer typed.Close()
+	return remote.Attach(context.Background(), r.socket, r.dir, remote.Terminal{
+		Keys: keys, Output: &typist{keys: typed, script: script}, Size: tui.Size{Columns: 100, Rows: 30}, Name: name,
+		Environ: map[string]string{"TERM": "xterm-256color"},
+	})
+}
+
+// leaving are the keys of somebody who looks and leaves. Who watches leaves by the
+// first one.
+var leaving = []press{{"RETURN", "q"}, {"leave it training", "d"}}
+
+// descriptors are the open files of this process.
+func descriptors() int {
+	all, _ := os.ReadDir("/proc/self/fd")
+	return len(all)
+}
+
+// Screens come and go by the hundred, eight at a time, some of them without a word,
+// while the run goes on: nothing of them is left.
+func TestScreensLeaveNothingBehind(t *testing.T) {
+	r := startTraining(t)
+	if _, err := r.visit("the first", leaving...); err != nil { // what is made once is made now
+		t.Fatal(err)
+	}
+	goroutines, files := runtime.NumGoroutine(), descriptors()
+	const visits, together = 200, 8
+	from := r.look().Step
+	var visiting sync.WaitGroup
+	turn := make(chan bool, together)
+	for n := range visits {
+		turn <- true
+		visiting.Go(func() {
+			defer func() { <-turn }()
+			if n%10 == 9 { // the line breaks
+				conn, err := net.Dial("unix", r.socket)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				conn.Write([]byte("k"))
+				conn.Close()
+				return
+			}
+			said, err := r.visit(fmt.Sprint(n), leaving...)
+			if err != nil || !strings.Contains(said, "training goes on") {
+				t.Errorf("%d: %q, %v", n, said, err)
+			}
+		})
+	}
+	visiting.Wait()
+	if to := r.look().Step; to <= from {
+		t.Errorf("the run stands at step %d", to)
+	}
+	r.until("everything is given back", func() bool { return runtime.NumGoroutine() <= goroutines && descriptors() <= files })
+	r.stop()
+	if n := types(t, r.dir); n[lab.TypeAttached] != n[lab.TypeDetached] || n[lab.TypeAttached] < visits/2 {
+		t.Errorf("%d attached, %d detached", n[lab.TypeAttached], n[lab.TypeDetached])
+	}
+	for _, left := range []string{r.socket, filepath.Join(r.dir, remote.NoticeName)} {
+		if _, err := os.Lstat(left); !os.IsNotExist(err) {
+			t.Errorf("%s is left: %v", left, err)
+		}
+	}
+}
+
+// Of two screens the first drives: what the other one sends is refused until it
+// takes over. A third one that never reads holds up nobody, not even the end.
+func TestOneScreenDrives(t *testing.T) {
+	r := startTraining(t)
+	stalled := stall(t, r.socket)
+	defer stalled.Close()
+	r.until("the stalled screen drives", func() bool { return r.look().Driver == "stalled" })
+	said, err := r.visit("maria",
+		press{"stalled", "p"}, // refused
+		press{"stalled drives: D takes over", "D"},
+		press{"you drive now", "p"},
+		press{"PAUSED", "q"},
+		press{"leave it training", "d"})
+	if err != nil || !strings.Contains(said, "training goes on") {
+		t.Fatalf("%q, %v", said, err)
+	}
+	if s := r.look(); s.State != "paused" || s.Driver != "stalled" || s.Screens != 1 {
+		t.Errorf("%+v", s)
+	}
+	for _, want := range []struct{ ask, said string }{
+		{"pause", "was paused already"}, {"resume", "resumed at step"}, {"resume", "is running already"}, {"checkpoint", "saved "}, {"pause", "paused at step"},
+	} {
+		if said := r.ask(want.ask); !strings.Contains(said, want.said) {
+			t.Errorf("%s: %s", want.ask, said)
+		}
+	}
+	if _, err := remote.Ask(context.Background(), r.socket, r.dir, "fly", "test"); err == nil || !strings.Contains(err.Error(), `does not know "fly"`) {
+		t.Error(err)
+	}
+	if found, _ := filepath.Glob(filepath.Join(r.dir, "checkpoints", "*.ckpt")); len(found) == 0 {
+		t.Error("no checkpoint")
+	}
+	r.stop()
+	journal, err := os.ReadFile(filepath.Join(r.dir, "events.jsonl"))
+	if err != nil || strings.Count(string(journal), `"by":"maria"`) != 3 { // attached, pause, detached
+		t.Errorf("%v:\n%s", err, journal)
+	}
+}
+
+// stall opens a screen and reads nothing of it, until the run ends.
+func stall(t *testing.T, socket string) io.Closer {
+	t.Helper()
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hello := `{"protocol":1,"want":"screen","name":"stalled","size":{"Columns":1000,"Rows":1000}}`
+	if _, err := fmt.Fprintf(conn, "h%c%c\x00\x00%s", len(hello)%256, len(hello)/256, hello); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}

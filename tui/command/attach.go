@@ -1,0 +1,166 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"pgrlab/tui"
+	"pgrlab/tui/remote"
+)
+
+func attachCommand() *cobra.Command {
+	var lines bool
+	c := &cobra.Command{
+		Use:   "attach [DIR|latest]",
+		Short: "open the screen of a run that goes on elsewhere",
+		Long: `Opens the screen of a run of yours that goes on in another process on this machine:
+one on another terminal, or one that train began. Without DIR it is the only one
+there is (pgrlab ps lists them); latest is the run that was written last below
+$PGRLAB_RUNS or ./runs.
+
+Several screens may show the same run. One drives, which is the first one; at the
+others D takes over. q leaves, and the run goes on, whatever becomes of this
+terminal; ctrl+\ leaves at once even where the run does not answer.`,
+		Example: `  pgrlab attach
+  pgrlab attach latest
+  ssh -t HOST pgrlab attach runs/2025-03-01-cheetah-run-pgr-curiosity-s1`,
+		Args: rangeArgs(0, 1, "at most one run folder"),
+		RunE: func(c *cobra.Command, args []string) error {
+			in, out := c.InOrStdin(), c.OutOrStdout()
+			if !lines && (!isTerminal(in) || !isTerminal(out)) {
+				return usagef("attach: needs a terminal: ssh -t, or --plain")
+			}
+			dir, socket, err := running(c.Context(), args)
+			if err != nil {
+				return fmt.Errorf("attach %w", err)
+			}
+			t := remote.Terminal{
+				Keys: in, Output: out, Size: tui.Size{Columns: 80, Rows: 24}, Environ: terminalVariables(), Characters: characters(),
+				Plain: lines || os.Getenv("TERM") == "dumb", Name: terminalName(),
+			}
+			said, err := attach(c.Context(), socket, dir, t)
+			if err != nil {
+				var s signalled
+				if errors.As(err, &s) {
+					return err
+				}
+				return fmt.Errorf("attach %w", err)
+			}
+			fmt.Fprintln(c.ErrOrStderr(), said)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&lines, "plain", false, "lines instead of a screen: for screen readers and logs")
+	return c
+}
+
+// attach shows the screen on this process's terminal and leaves it as it was.
+func attach(parent context.Context, socket, dir string, t remote.Terminal) (string, error) {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	go func() {
+		select {
+		case s := <-signals:
+			cancel(signalled{s})
+		case <-ctx.Done():
+		}
+	}()
+	if t.Plain {
+		return remote.Attach(ctx, socket, dir, t)
+	}
+	in, out := t.Keys.(*os.File), t.Output.(*os.File)
+	sizes := make(chan tui.Size, 1)
+	t.Sizes = sizes
+	t.Size = sizeOf(out, t.Size)
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, syscall.SIGWINCH)
+	defer signal.Stop(resized)
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-resized:
+			}
+			select {
+			case sizes <- sizeOf(out, t.Size):
+			case <-ctx.Done():
+			}
+		}
+	}()
+	before, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return "", fmt.Errorf("%s: take the terminal: %w", dir, err)
+	}
+	defer term.Restore(int(in.Fd()), before)
+	said, err := remote.Attach(ctx, socket, dir, t)
+	if err != nil || said == remote.Left(dir) { // the lab could not tidy up
+		fmt.Fprint(out, tui.RestoreSequence)
+	}
+	return said, err
+}
+
+func sizeOf(f *os.File, otherwise tui.Size) tui.Size {
+	w, h, err := term.GetSize(int(f.Fd()))
+	if err != nil || w < 1 || h < 1 {
+		return otherwise
+	}
+	return tui.Size{Columns: w, Rows: h}
+}
+
+// terminalVariables are those that say what this terminal can do.
+func terminalVariables() map[string]string {
+	all := map[string]string{}
+	for _, name := range []string{"TERM", "COLORTERM", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORFGBG", "TERM_PROGRAM", "GOOGLE_CLOUD_SHELL"} {
+		if v, set := os.LookupEnv(name); set {
+			all[name] = v
+		}
+	}
+	return all
+}
+
+// running finds the run that is meant, and the socket of its lab.
+func running(ctx context.Context, args []string) (dir, socket string, err error) {
+	if len(args) == 0 {
+		all := remote.List(ctx)
+		if len(all) == 0 {
+			return "", "", errors.New("to what: no lab of yours runs on this machine: pgrlab train begins one")
+		}
+		if len(all) > 1 {
+			var dirs []string
+			for _, s := range all {
+				dirs = append(dirs, near(s.Dir))
+			}
+			return "", "", usagef("to what: %d labs run: say which: %s", len(all), strings.Join(dirs, ", "))
+		}
+		dir = near(all[0].Dir)
+	} else if dir, err = find(args[0]); err != nil {
+		return "", "", err
+	}
+	socket, err = remote.Find(dir)
+	return dir, socket, err
+}
+
+// near is a path as people here would write it.
+func near(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(here, path); err == nil && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return path
+}

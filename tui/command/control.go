@@ -1,0 +1,66 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/tui/remote"
+)
+
+func stopCommand() *cobra.Command {
+	return controlCommand("stop", "save a running lab and end it",
+		`Saves a run of yours that goes on in another process on this machine, ends it, and
+waits until it has given its folder back: train --resume can go on with it at once.`)
+}
+
+func pauseCommand() *cobra.Command {
+	return controlCommand("pause", "pause a running lab after the slice that it is in",
+		`Pauses a run of yours that goes on in another process on this machine, and waits
+until it stands still. pgrlab resume, or space on its screen, lets it go on.`)
+}
+
+func resumeCommand() *cobra.Command {
+	return controlCommand("resume", "let a paused lab go on",
+		`Lets a paused run of yours go on. A run that has ended is gone on with by
+pgrlab train --resume DIR.`)
+}
+
+func checkpointCommand() *cobra.Command {
+	return controlCommand("checkpoint", "save a running lab where it is",
+		`Saves a run of yours that goes on in another process on this machine, and waits
+until the checkpoint is on the disk.`)
+}
+
+// controlCommand asks a running lab for what a key does, and waits for the answer.
+func controlCommand(verb, short, long string) *cobra.Command {
+	timeout := time.Minute
+	c := &cobra.Command{
+		Use:   verb + " [DIR|latest]",
+		Short: short,
+		Long: long + `
+
+Without DIR it is the only one that runs (pgrlab ps lists them); latest is the run
+that was written last below $PGRLAB_RUNS or ./runs.`,
+		Args: rangeArgs(0, 1, "at most one run folder"),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, stop := context.WithTimeout(c.Context(), timeout)
+			defer stop()
+			dir, socket, err := running(ctx, args)
+			if err != nil {
+				return fmt.Errorf("%s %w", verb, err)
+			}
+			said, err := remote.Ask(ctx, socket, dir, verb, fmt.Sprintf("pgrlab %s (pid %d)", verb, os.Getpid()))
+			if err != nil {
+				return fmt.Errorf("%s %w", verb, err)
+			}
+			fmt.Fprintln(c.ErrOrStderr(), said)
+			return nil
+		},
+	}
+	c.Flags().DurationVar(&timeout, "timeout", timeout, "wait at most `TIME`")
+	return c
+}

@@ -1,0 +1,110 @@
+package command
+
+import (
+	"image"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"pgrlab/core/lab"
+	"pgrlab/tui"
+	"pgrlab/tui/remote"
+)
+
+// serving is what a session does for screens of other processes.
+type serving struct {
+	hall   *remote.Hall
+	seat   *remote.Seat // of the screen of this process; nil: there is none
+	server *remote.Server
+	draw   func(pose []float64, w, h int) (*image.RGBA, error) // shared by all screens
+}
+
+// newServing prepares a session for screens, its own and others.
+func (s *session) newServing() {
+	s.hall = remote.NewHall(s.watched)
+	if draw := s.deps.drawing(s.config.Task); draw != nil {
+		s.draw = sharedDrawing(draw)
+	}
+}
+
+// watched hears how many screens show the run: with one, a fault waits for somebody
+// to look at it.
+func (s *session) watched(screens int) {
+	l := s.live.Load()
+	switch {
+	case l == nil:
+	case screens > 0:
+		l.OnFault(lab.FaultPause)
+	default:
+		l.OnFault(lab.FaultFail)
+	}
+}
+
+// listen lets other processes get to the run; where that cannot be, the run goes on
+// without.
+func (s *session) listen() {
+	server, err := remote.Listen(remote.Options{
+		Dir: s.folder.Dir(), Device: s.device(), Lab: s.lab, Hall: s.hall, Config: s.config, Ended: s.ended,
+		Screen: s.shown,
+	})
+	if err != nil {
+		s.said = append(s.said, line(err))
+		return
+	}
+	s.server = server
+}
+
+// hangOut ends the serving, when the run is over.
+func (s *session) hangOut() {
+	if s.server != nil {
+		s.server.Close("the run has ended")
+	}
+}
+
+// shown describes the run to one screen.
+func (s *session) shown() tui.Options {
+	return tui.Options{
+		Config: s.config, Folder: s.folder.Dir(), References: references(s.config), Home: tui.Home(), Draw: s.draw, Device: s.device(), Fork: s.fork,
+	}
+}
+
+// device is the device with its kernels.
+func (s *session) device() string {
+	if s.deps.Kernels == nil {
+		return s.config.Device
+	}
+	return s.config.Device + " " + s.deps.Kernels().Family
+}
+
+// sharedDrawing lets several screens draw with one view, each into a picture of its
+// own.
+func sharedDrawing(draw func([]float64, int, int) (*image.RGBA, error)) func([]float64, int, int) (*image.RGBA, error) {
+	var mu sync.Mutex
+	return func(pose []float64, w, h int) (*image.RGBA, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		img, err := draw(pose, w, h)
+		if err != nil {
+			return nil, err
+		}
+		own := *img
+		own.Pix = append([]uint8(nil), img.Pix...)
+		return &own, nil
+	}
+}
+
+// terminalName names the terminal of this process for the people at the others.
+func terminalName() string {
+	name := "pgrlab"
+	if tty, err := os.Readlink("/proc/self/fd/0"); err == nil && strings.HasPrefix(tty, "/dev/") {
+		name = strings.TrimPrefix(tty, "/dev/")
+	}
+	if from, _, _ := strings.Cut(os.Getenv("SSH_CONNECTION"), " "); from != "" {
+		name += " from " + from
+	}
+	if user := filepath.Base(os.Getenv("USER")); user != "." {
+		name = user + " at " + name
+	}
+	return name
+}

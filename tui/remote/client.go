@@ -1,0 +1,220 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"sort"
+	"sync"
+	"syscall"
+	"time"
+
+	"pgrlab/tui"
+)
+
+func refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
+
+// dial gets to the lab behind a socket; dir is for what is said.
+func dial(ctx context.Context, socket, dir string) (net.Conn, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", socket)
+	switch {
+	case err == nil:
+		return conn, nil
+	case refused(err), errors.Is(err, os.ErrNotExist):
+		return nil, gone(dir, pidOf(socket))
+	case errors.Is(err, os.ErrPermission):
+		return nil, fmt.Errorf("%s: its lab belongs to another user", dir)
+	}
+	return nil, fmt.Errorf("%s: reach its lab: %w", dir, err)
+}
+
+// Ask asks the lab behind a socket for pause, resume, stop, checkpoint or status,
+// and waits until it has done so. by names who asks, dir the run in what is said.
+func Ask(ctx context.Context, socket, dir, want, by string) (said string, err error) {
+	a, err := ask(ctx, socket, dir, want, by)
+	return a.Said, err
+}
+
+func ask(ctx context.Context, socket, dir, want, by string) (answer, error) {
+	conn, err := dial(ctx, socket, dir)
+	if err != nil {
+		return answer{}, err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
+	if err := writeJSON(conn, frameHello, hello{Protocol: protocol, Want: want, Name: by}); err != nil {
+		return answer{}, lost(ctx, dir)
+	}
+	return readAnswer(ctx, conn, dir, io.Discard)
+}
+
+// lost says why a lab gave no answer.
+func lost(ctx context.Context, dir string) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("%s: its lab has not answered in time: what was asked may still be done (longer with --timeout)", dir)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("%s: its lab closed the line without a word: pgrlab train --resume %s goes on from the last checkpoint", dir, dir)
+}
+
+// readAnswer copies output to w until the answer comes.
+func readAnswer(ctx context.Context, conn net.Conn, dir string, w io.Writer) (answer, error) {
+	var buf [32 << 10]byte
+	for {
+		kind, content, err := readFrame(conn, buf[:])
+		if err != nil {
+			return answer{}, lost(ctx, dir)
+		}
+		switch kind {
+		case frameOutput:
+			if _, err := w.Write(content); err != nil {
+				return answer{}, fmt.Errorf("write to the terminal: %w", err)
+			}
+		case frameAnswer:
+			var a answer
+			if err := json.Unmarshal(content, &a); err != nil {
+				return a, lost(ctx, dir)
+			}
+			if a.Error != "" {
+				return a, fmt.Errorf("%s: %s", dir, a.Error)
+			}
+			return a, nil
+		}
+	}
+}
+
+// Terminal is the terminal of a client.
+type Terminal struct {
+	Keys       io.Reader
+	Output     io.Writer
+	Size       tui.Size
+	Sizes      <-chan tui.Size // later ones; nil: it keeps its size
+	Environ    map[string]string
+	Characters tui.CharacterSet
+	Plain      bool
+	Name       string // of who looks, for the others
+}
+
+// DetachKey leaves a screen at once, whatever the lab does: ctrl+\.
+const DetachKey = 0x1c
+
+// errLeft is the end that the person chose.
+var errLeft = errors.New("detached; training goes on")
+
+// Attach shows the screen of the lab behind a socket until the person leaves, the lab
+// ends or ctx does; what there is to say is one line. It leaves the terminal's modes
+// to the caller.
+func Attach(ctx context.Context, socket, dir string, t Terminal) (said string, err error) {
+	conn, err := dial(ctx, socket, dir)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
+	h := hello{Protocol: protocol, Want: "screen", Name: t.Name, Size: t.Size, Environ: t.Environ, Characters: t.Characters, Plain: t.Plain}
+	if err := writeJSON(conn, frameHello, h); err != nil {
+		return "", lost(ctx, dir)
+	}
+	var mu sync.Mutex // a frame at a time
+	send := func(kind byte, content []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		writeFrame(conn, kind, content) // what is wrong with the line shows in reading
+	}
+	go typeOn(t, send, cancel)
+	go sizeOn(ctx, t.Sizes, send)
+	a, err := readAnswer(ctx, conn, dir, t.Output)
+	if err != nil && errors.Is(context.Cause(ctx), errLeft) {
+		return Left(dir), nil
+	}
+	return a.Said, err
+}
+
+// Left is what Attach says when the person has left by the detach key, or the
+// keyboard has ended: the lab has not tidied up the terminal then.
+func Left(dir string) string { return errLeft.Error() + ": pgrlab attach " + dir }
+
+// typeOn sends keys until there are no more; the detach key ends the screen.
+func typeOn(t Terminal, send func(byte, []byte), leave context.CancelCauseFunc) {
+	var buf [1024]byte
+	for {
+		n, err := t.Keys.Read(buf[:])
+		for _, key := range buf[:n] {
+			if key == DetachKey && !t.Plain {
+				leave(errLeft)
+				return
+			}
+		}
+		if n > 0 {
+			send(frameKeys, buf[:n])
+		}
+		if err != nil {
+			leave(errLeft)
+			return
+		}
+	}
+}
+
+func sizeOn(ctx context.Context, sizes <-chan tui.Size, send func(byte, []byte)) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case s := <-sizes:
+			send(frameSize, sizeBytes(s))
+		}
+	}
+}
+
+// List asks all labs of the user on this machine how they are, the oldest first.
+// Sockets that nobody listens on are removed.
+func List(ctx context.Context) []Status {
+	var mu sync.Mutex
+	var all []Status
+	var asking sync.WaitGroup
+	for _, dir := range places() {
+		sockets, _ := filepath.Glob(filepath.Join(dir, "*.sock"))
+		for _, socket := range sockets {
+			asking.Go(func() {
+				a, err := ask(ctx, socket, socket, "status", "")
+				switch {
+				case err == nil && a.Status != nil:
+				case dead(socket):
+					os.Remove(socket)
+					return
+				default:
+					a.Status = &Status{PID: pidOf(socket), Dir: "?", State: "no answer"}
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				all = append(all, *a.Status)
+			})
+		}
+	}
+	asking.Wait()
+	sort.Slice(all, func(i, j int) bool { return all[i].Started.Before(all[j].Started) })
+	return all
+}
+
+// Look asks the lab that runs in a folder how it is.
+func Look(ctx context.Context, dir string) (Status, error) {
+	socket, err := Find(dir)
+	if err != nil {
+		return Status{}, err
+	}
+	a, err := ask(ctx, socket, dir, "status", "")
+	if err != nil || a.Status == nil {
+		return Status{}, err
+	}
+	return *a.Status, nil
+}

@@ -1,0 +1,206 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"pgrlab/core/lab"
+	"pgrlab/tui"
+)
+
+// Status is a running lab as `pgrlab ps` shows it.
+type Status struct {
+	PID       int       `json:"pid"`
+	Host      string    `json:"host"`
+	Dir       string    `json:"dir"`
+	Started   time.Time `json:"started"`
+	Task      string    `json:"task"`
+	Method    string    `json:"method"`
+	Scale     string    `json:"scale"`
+	Seed      uint64    `json:"seed"`
+	State     string    `json:"state"`
+	Phase     string    `json:"phase"`
+	Step      int       `json:"step"`
+	Steps     int       `json:"steps"`
+	Return    *float64  `json:"return"` // of the last evaluation; null before the first
+	Best      *float64  `json:"best"`
+	StepsPerS float64   `json:"steps_per_s"`
+	ETAS      float64   `json:"eta_s"` // 0: unknown
+	Device    string    `json:"device"`
+	Memory    int64     `json:"memory_bytes"` // resident; 0: unknown
+	Screens   int       `json:"screens"`
+	Driver    string    `json:"driver,omitempty"`
+	Trouble   string    `json:"trouble,omitempty"` // why it failed or waits
+	Answered  bool      `json:"answered"`          // false: the process lives but does not answer
+}
+
+// lookEvery is how often a request looks whether the lab has done it.
+const lookEvery = 10 * time.Millisecond
+
+// control answers a request.
+func (s *Server) control(conn net.Conn, h hello) answer {
+	if h.Want == "status" {
+		status := s.status()
+		return answer{Status: &status}
+	}
+	do, known := requests[h.Want]
+	if !known {
+		return answer{Error: fmt.Sprintf("that lab does not know %q", h.Want)}
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	defer cancel()
+	go func() { // a client that leaves is not waited for
+		readFrame(conn, nil)
+		cancel()
+	}()
+	said, err := do(ctx, s, h.Name)
+	if err != nil {
+		return answer{Error: err.Error()}
+	}
+	return answer{Said: said}
+}
+
+// requests are what scripts may ask for, as keys do.
+var requests = map[string]func(ctx context.Context, s *Server, by string) (string, error){
+	"pause": func(ctx context.Context, s *Server, by string) (string, error) {
+		if s.o.Lab.Snapshot().State == lab.PausedState {
+			return s.at("was paused already"), nil
+		}
+		return s.ask(ctx, lab.Pause{By: by}, "paused", func() bool { return s.o.Lab.Snapshot().State == lab.PausedState })
+	},
+	"resume": func(ctx context.Context, s *Server, by string) (string, error) {
+		if s.o.Lab.Snapshot().State == lab.Running {
+			return s.at("is running already"), nil
+		}
+		return s.ask(ctx, lab.Resume{By: by}, "resumed", func() bool { return s.o.Lab.Snapshot().State == lab.Running })
+	},
+	"checkpoint": checkpoint,
+	"stop": func(ctx context.Context, s *Server, by string) (string, error) {
+		said, err := s.ask(context.WithoutCancel(ctx), lab.Stop{By: by}, "stopped and saved", func() bool {
+			select {
+			case <-s.o.Ended:
+				return true
+			default:
+				return false
+			}
+		})
+		if trouble := s.o.Lab.Snapshot().Err; err == nil && s.o.Lab.Snapshot().State == lab.FailedState {
+			return "", errors.New(trouble)
+		}
+		return said, err
+	},
+}
+
+// checkpoint saves, and waits until it is on the disk. A checkpoint that was being
+// written when it was asked for is an older one.
+func checkpoint(ctx context.Context, s *Server, by string) (string, error) {
+	from, others := len(s.o.Lab.Events(0)), 0
+	var found *lab.CheckpointObs
+	_, err := s.ask(ctx, lab.Checkpoint{By: by}, "", func() bool {
+		for _, e := range s.o.Lab.Events(from) {
+			from = e.Index + 1
+			c, is := e.Body.(lab.Checkpointed)
+			if !is {
+				continue
+			}
+			if c.Obs.By == by || others > 0 {
+				found = &c.Obs
+				return true
+			}
+			others++
+		}
+		return false
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case found == nil:
+		return "", errors.New("the run ended before it was saved on request; it saves at its end")
+	case found.Error != "":
+		return "", fmt.Errorf("save: %s", found.Error)
+	}
+	return fmt.Sprintf("saved %s, %d bytes, training stood still for %.0f ms: %s", found.Position, found.Bytes, 1000*found.StallS,
+		filepath.Join(s.o.Dir, "checkpoints", filepath.Base(found.Path))), nil
+}
+
+// ask sends a command and waits until it shows, or the run is over.
+func (s *Server) ask(ctx context.Context, c lab.Command, done string, shows func() bool) (string, error) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	asked := false
+	for {
+		if !asked {
+			switch err := s.o.Lab.Send(c); {
+			case err == nil:
+				asked = true
+			case !errors.Is(err, lab.ErrBusy):
+				return "", err
+			}
+		}
+		ended := over(s.o.Lab.Snapshot()) // before the last look
+		if asked && shows() {
+			return s.at(done), nil
+		}
+		if _, stop := c.(lab.Stop); ended && !stop {
+			return "", lab.ErrEnded
+		}
+		select {
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}
+
+// at says what was done, and where.
+func (s *Server) at(done string) string {
+	snapshot := s.o.Lab.Snapshot()
+	return fmt.Sprintf("%s at step %d of %d: %s", done, snapshot.Step, snapshot.Steps, s.o.Dir)
+}
+
+func (s *Server) status() Status {
+	snapshot, c := s.o.Lab.Snapshot(), s.o.Config
+	st := Status{
+		PID: s.notice.PID, Host: s.notice.Host, Dir: s.o.Dir, Started: s.notice.Started, Answered: true,
+		Task: c.Task, Method: c.Method, Scale: c.Scale, Seed: c.Seed, Device: s.o.Device,
+		State: snapshot.State.String(), Phase: snapshot.Phase.String(), Step: snapshot.Step, Steps: snapshot.Steps,
+		StepsPerS: snapshot.StepsPerSec, ETAS: snapshot.ETA.Seconds(), Memory: max(0, int64(tui.Resident())), Trouble: snapshot.Err,
+	}
+	st.Driver, st.Screens = s.o.Hall.Who()
+	for _, e := range s.o.Lab.Events(0) {
+		v, is := e.Body.(lab.Evaluated)
+		if !is {
+			continue
+		}
+		last := float64(v.ReturnMean)
+		st.Return = &last
+		if st.Best == nil || last > *st.Best {
+			st.Best = &last
+		}
+	}
+	return st
+}
+
+// pidOf reads the process from the name of a socket.
+func pidOf(socket string) int {
+	var pid, n int
+	if _, err := fmt.Sscanf(filepath.Base(socket), "%d-%d.sock", &pid, &n); err != nil {
+		return 0
+	}
+	return pid
+}
+
+// dead says whether nobody listens on a socket.
+func dead(socket string) bool {
+	conn, err := net.DialTimeout("unix", socket, time.Second)
+	if err == nil {
+		conn.Close()
+		return false
+	}
+	return refused(err) || os.IsNotExist(err)
+}

@@ -1,0 +1,73 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// longestPath is what fits into the address of a Unix socket on every system that
+// pgrlab runs on.
+const longestPath = 100
+
+// places are the folders that may hold sockets of the user's labs, the preferred one
+// first. A lab that was started without the login's environment (cron, ssh) has
+// chosen another one than this process would.
+func places() []string {
+	uid := os.Getuid()
+	all := []string{filepath.Join(os.TempDir(), fmt.Sprintf("pgrlab-%d", uid))}
+	login := fmt.Sprintf("/run/user/%d", uid)
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		all = append([]string{filepath.Join(dir, "pgrlab")}, all...)
+		if filepath.Clean(dir) == login {
+			return all
+		}
+	}
+	return append(all, filepath.Join(login, "pgrlab"))
+}
+
+// place makes the folder for a new socket.
+func place() (string, error) {
+	candidates := places()
+	if os.Getenv("XDG_RUNTIME_DIR") == "" {
+		candidates = candidates[:1]
+	}
+	var first error
+	for _, dir := range candidates {
+		err := private(dir)
+		if err == nil {
+			return dir, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return "", first
+}
+
+// private makes sure that a folder is there, is the user's own and closed to others.
+func private(dir string) error {
+	if len(dir) > longestPath-len("/1234567-12345678.sock") {
+		return fmt.Errorf("%s: its name is too long for a socket: set XDG_RUNTIME_DIR to a shorter one", dir)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	owner, known := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a folder: remove it", dir)
+	case known && int(owner.Uid) != os.Getuid():
+		return fmt.Errorf("%s belongs to somebody else: set XDG_RUNTIME_DIR to a folder of yours", dir)
+	case info.Mode().Perm() != 0o700:
+		return os.Chmod(dir, 0o700)
+	}
+	return nil
+}

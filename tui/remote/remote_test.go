@@ -1,0 +1,219 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/lab"
+	"pgrlab/tui"
+)
+
+// Whoever comes first drives, then whoever takes over, then who has been there
+// longest.
+func TestHall(t *testing.T) {
+	var counts []int
+	h := NewHall(func(n int) { counts = append(counts, n) })
+	a, b, c := h.Sit("a"), h.Sit("b"), h.Sit("c")
+	check := func(when, want string) {
+		t.Helper()
+		if driver, _ := h.Who(); driver != want {
+			t.Errorf("%s: %q drives, want %q", when, driver, want)
+		}
+	}
+	check("at first", "a")
+	if a.Driver() != "" || b.Driver() != "a" {
+		t.Errorf("a hears %q, b %q", a.Driver(), b.Driver())
+	}
+	c.Take()
+	check("taken", "c")
+	a.Leave()
+	a.Leave()
+	a.Take() // it is gone
+	check("a left", "c")
+	c.Leave()
+	check("c left", "b")
+	b.Leave()
+	check("all left", "")
+	if want := []int{1, 2, 3, 2, 1, 0}; !slices.Equal(counts, want) {
+		t.Errorf("counts %v, want %v", counts, want)
+	}
+}
+
+// recorder is a lab that keeps what it is sent.
+type recorder struct {
+	tui.Lab
+	sent []lab.Command
+}
+
+func (r *recorder) Send(c lab.Command) error { r.sent = append(r.sent, c); return nil }
+
+// What a driving screen sends carries its name; what others send is refused.
+func TestCommandsAreSigned(t *testing.T) {
+	h := NewHall(func(int) {})
+	a, b := h.Sit("a"), h.Sit("b")
+	r := &recorder{}
+	all := []lab.Command{lab.SetKnob{Knob: "guidance"}, lab.Undo{ID: 3}, lab.Pause{}, lab.Resume{}, lab.Stop{}, lab.Checkpoint{}, lab.Note{Text: "x"}, lab.Preview{ID: "p"}}
+	for _, c := range all {
+		if err := b.Lab(r).Send(c); err == nil || err.Error() != "a drives: D takes over" {
+			t.Errorf("%T: %v", c, err)
+		}
+		if err := a.Lab(r).Send(c); err != nil {
+			t.Errorf("%T: %v", c, err)
+		}
+	}
+	want := []lab.Command{lab.SetKnob{Knob: "guidance", By: "a"}, lab.Undo{ID: 3, By: "a"}, lab.Pause{By: "a"}, lab.Resume{By: "a"},
+		lab.Stop{By: "a"}, lab.Checkpoint{By: "a"}, lab.Note{Text: "x", By: "a"}, lab.Preview{ID: "p"}}
+	if !slices.Equal(r.sent, want) {
+		t.Errorf("%v", r.sent)
+	}
+}
+
+// A run that cannot be reached is told in one line, which says what to do.
+func TestFind(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := filepath.Join(t.TempDir(), "dead.sock")
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: dead, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln.SetUnlinkOnClose(false)
+	ln.Close()
+	for _, c := range []struct {
+		name, notice string
+		want         string
+	}{
+		{"nothing", "", "no lab runs there: pgrlab train --resume"},
+		{"elsewhere", `{"host":"far","pid":7,"socket":"/x"}`, "its lab (pid 7) runs on far: ssh -t far pgrlab attach"},
+		{"gone", `{"host":"` + host + `","pid":7,"socket":"/nowhere/7-1.sock"}`, "its lab (pid 7) is gone without a word"},
+		{"dead", `{"host":"` + host + `","pid":7,"socket":"` + dead + `"}`, "is gone without a word"},
+		{"torn", `{"host":"`, "its attach.json cannot be read"},
+		{"foreign", `{"host":"` + host + `","socket":"/etc/passwd"}`, "is gone without a word"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if c.notice != "" {
+				if err := os.WriteFile(filepath.Join(dir, NoticeName), []byte(c.notice), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := Look(context.Background(), dir)
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+	if _, err := Find(filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "no such run folder") {
+		t.Error(err)
+	}
+}
+
+// The folder of sockets is closed to others, and one that is not ours is refused.
+func TestPrivate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "p")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := private(dir); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+	}
+	link := filepath.Join(t.TempDir(), "l")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := private(link); err == nil || !strings.Contains(err.Error(), "is not a folder") {
+		t.Error(err)
+	}
+	if err := private("/" + strings.Repeat("x", 120)); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Error(err)
+	}
+}
+
+// What was written is read, and what cannot be a frame is refused before memory is
+// taken for it.
+func TestFrames(t *testing.T) {
+	var b bytes.Buffer
+	long := bytes.Repeat([]byte("x"), mostFrame+10)
+	if n, err := (output{&b}).Write(long); n != len(long) || err != nil {
+		t.Fatal(n, err)
+	}
+	if err := writeFrame(&b, frameSize, sizeBytes(tui.Size{Columns: 120, Rows: 99_999})); err != nil {
+		t.Fatal(err)
+	}
+	var got []byte
+	for range 2 {
+		kind, content, err := readFrame(&b, make([]byte, 10))
+		if kind != frameOutput || err != nil {
+			t.Fatal(kind, err)
+		}
+		got = append(got, content...)
+	}
+	if !bytes.Equal(got, long) {
+		t.Errorf("%d bytes of %d came", len(got), len(long))
+	}
+	_, content, err := readFrame(&b, nil)
+	if size, ok := parseSize(content); err != nil || !ok || size != (tui.Size{Columns: 120, Rows: mostCells}) {
+		t.Errorf("%v, %v, %v", size, ok, err)
+	}
+	if _, _, err := readFrame(strings.NewReader("GET / HTTP/1.1\r\n"), nil); err == nil {
+		t.Error("something else was taken for a frame")
+	}
+	if err := writeFrame(&b, frameKeys, long); err == nil {
+		t.Error("a frame that nobody reads was written")
+	}
+}
+
+func FuzzHello(f *testing.F) {
+	f.Add([]byte(`{"protocol":1,"want":"screen","size":{"Columns":80,"Rows":24}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var b bytes.Buffer
+		if writeFrame(&b, frameHello, text) != nil {
+			return
+		}
+		kind, content, err := readFrame(&b, nil)
+		if kind != frameHello || err != nil || !bytes.Equal(content, text) {
+			t.Fatal(kind, err)
+		}
+		var h hello
+		if json.Unmarshal(content, &h) == nil {
+			if name := readable(h.Name); name == "" || strings.ContainsAny(name, "\x1b\n") {
+				t.Errorf("%q", name)
+			}
+			if s := limited(h.Size); s.Columns < 0 || s.Rows > mostCells {
+				t.Errorf("%v", s)
+			}
+		}
+	})
+}
+
+// An answer that does not come in time is said so.
+func TestPatience(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "7-1.sock")
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 1)
+	defer cancel()
+	<-ctx.Done()
+	if _, err := Ask(ctx, path, "dir", "pause", "me"); err == nil || errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,232 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"pgrlab/core/lab"
+	"pgrlab/tui"
+)
+
+// Options describe the lab that listens.
+type Options struct {
+	Dir    string // its run folder
+	Device string // with the kernel family
+	Lab    tui.Lab
+	Hall   *Hall
+	Config lab.Config
+	// Ended is closed when the run is over and has given its folder back.
+	Ended <-chan struct{}
+	// Screen describes the run to one more screen; Start, Seat, Characters and Plain
+	// are set by the server.
+	Screen func() tui.Options
+}
+
+const (
+	// mostConnections is how many clients are served at a time.
+	mostConnections = 64
+	// helloTime is how long a client may take to say what it wants.
+	helloTime = 5 * time.Second
+	// farewell is how long the last frame to a client may take.
+	farewell = time.Second
+	// closing is how long screens get to end before their lines are cut: more than
+	// a screen takes that cannot write.
+	closing = 4 * time.Second
+)
+
+// Server serves the screens and requests of one lab.
+type Server struct {
+	o       Options
+	notice  Notice
+	began   time.Time
+	ln      *net.UnixListener
+	ctx     context.Context // of screens and requests
+	cancel  context.CancelCauseFunc
+	serving sync.WaitGroup
+
+	mu    sync.Mutex
+	conns map[net.Conn]bool
+}
+
+// Listen begins to serve a lab. An error means that nobody can get to it; the lab
+// itself is none the worse.
+func Listen(o Options) (*Server, error) {
+	dir, err := place()
+	if err != nil {
+		return nil, fmt.Errorf("listen for pgrlab attach: %w", err)
+	}
+	abs, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("listen for pgrlab attach: %w", err)
+	}
+	o.Dir = abs
+	ln, err := listen(dir)
+	if err != nil {
+		return nil, fmt.Errorf("listen for pgrlab attach: %w", err)
+	}
+	host, _ := os.Hostname()
+	s := &Server{o: o, ln: ln, began: time.Now(), conns: map[net.Conn]bool{}}
+	s.notice = Notice{Host: host, PID: os.Getpid(), Socket: ln.Addr().String(), Started: s.began.UTC().Truncate(time.Second)}
+	if err := s.notice.write(o.Dir); err != nil {
+		ln.Close()
+		return nil, fmt.Errorf("listen for pgrlab attach: %w", err)
+	}
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	s.serving.Add(1)
+	go s.accept()
+	return s, nil
+}
+
+// listen makes a socket with a name of its own in a folder that only the user can
+// enter.
+func listen(dir string) (*net.UnixListener, error) {
+	for n := 1; ; n++ {
+		path := filepath.Join(dir, fmt.Sprintf("%d-%d.sock", os.Getpid(), n))
+		if _, err := os.Lstat(path); err == nil {
+			if !dead(path) {
+				continue // of this process; or of one with its number in another namespace
+			}
+			os.Remove(path)
+		}
+		ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+		if err != nil {
+			return nil, err
+		}
+		if err := os.Chmod(path, 0o600); err != nil {
+			ln.Close()
+			return nil, err
+		}
+		return ln, nil
+	}
+}
+
+// accept takes connections until the listener is closed.
+func (s *Server) accept() {
+	defer s.serving.Done()
+	for {
+		conn, err := s.ln.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // out of descriptors: others may give some back
+			select {
+			case <-s.ctx.Done():
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+			continue
+		}
+		if !s.take(conn) {
+			conn.Close()
+			continue
+		}
+		go func() {
+			defer s.release(conn)
+			defer func() {
+				if p := recover(); p != nil { // one client's trouble, not the run's
+					fmt.Fprintf(os.Stderr, "attach: panic: %v\n%s", p, debug.Stack())
+				}
+			}()
+			s.handle(conn)
+		}()
+	}
+}
+
+func (s *Server) take(conn net.Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.conns) >= mostConnections || s.ctx.Err() != nil {
+		return false
+	}
+	s.conns[conn] = true
+	s.serving.Add(1)
+	return true
+}
+
+func (s *Server) release(conn net.Conn) {
+	conn.Close()
+	s.mu.Lock()
+	delete(s.conns, conn)
+	s.mu.Unlock()
+	s.serving.Done()
+}
+
+// handle serves one client.
+func (s *Server) handle(conn net.Conn) {
+	if err := sameUser(conn); err != nil {
+		return
+	}
+	conn.SetReadDeadline(time.Now().Add(helloTime))
+	kind, text, err := readFrame(conn, nil)
+	var h hello
+	if err != nil || kind != frameHello || json.Unmarshal(text, &h) != nil {
+		return
+	}
+	conn.SetReadDeadline(time.Time{})
+	h.Name = readable(h.Name)
+	var a answer
+	switch {
+	case h.Protocol != protocol:
+		a.Error = "that lab runs another version of pgrlab: use the one it was started with"
+	case h.Want == "screen":
+		a = s.screen(conn, h)
+	default:
+		a = s.control(conn, h)
+	}
+	conn.SetWriteDeadline(time.Now().Add(farewell))
+	writeJSON(conn, frameAnswer, a)
+}
+
+// readable is a name without what would disturb a terminal or a journal.
+func readable(name string) string {
+	const most = 40
+	clean := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, name)
+	if r := []rune(clean); len(r) > most {
+		clean = string(r[:most])
+	}
+	if clean == "" {
+		return "somebody"
+	}
+	return clean
+}
+
+// Close ends the serving: screens are closed with one line that says why, requests
+// under way are answered, the socket and the notice are removed.
+func (s *Server) Close(why string) {
+	s.ln.Close() // removes the socket
+	s.notice.remove(s.o.Dir)
+	s.cancel(errors.New(why))
+	done := make(chan struct{})
+	go func() {
+		s.serving.Wait()
+		close(done)
+	}()
+	t := time.NewTimer(closing)
+	defer t.Stop()
+	select {
+	case <-done:
+		return
+	case <-t.C:
+	}
+	s.mu.Lock()
+	for conn := range s.conns {
+		conn.Close()
+	}
+	s.mu.Unlock()
+	<-done
+}

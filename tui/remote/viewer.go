@@ -1,0 +1,104 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sort"
+
+	"pgrlab/core/lab"
+	"pgrlab/tui"
+)
+
+// environ are the variables of a viewer's terminal.
+type environ map[string]string
+
+// Environ lists them as NAME=VALUE.
+func (e environ) Environ() []string {
+	var all []string
+	for k, v := range e {
+		all = append(all, k+"="+v)
+	}
+	sort.Strings(all)
+	return all
+}
+
+// Getenv is one of them.
+func (e environ) Getenv(name string) string { return e[name] }
+
+// screen runs a screen for a viewer until one of them has enough.
+func (s *Server) screen(conn net.Conn, h hello) answer {
+	seat := s.o.Hall.Sit(h.Name)
+	s.o.Lab.Send(lab.Attach{By: h.Name}) // a full mailbox loses the note only
+	ctx, cancel := context.WithCancel(s.ctx)
+	defer cancel()
+	keys, typed := io.Pipe()
+	sizes := make(chan tui.Size, 1)
+	sizes <- limited(h.Size)
+	go func() {
+		err := listenTo(ctx, conn, typed, sizes)
+		typed.CloseWithError(err) // the screen takes the end of its keyboard for a hang-up
+	}()
+	o := s.o.Screen()
+	o.Seat, o.Characters, o.Plain = seat, h.Characters, h.Plain
+	o.Start = func() (tui.Lab, error) { return seat.Lab(s.o.Lab), nil }
+	outcome, err := tui.Serve(ctx, o, tui.Viewer{Input: keys, Output: output{conn}, Sizes: sizes, Environ: environ(h.Environ)})
+	keys.Close()
+	seat.Leave()
+	s.o.Lab.Send(lab.Detach{By: h.Name, Reason: outcome.String()})
+	return s.goodbye(outcome, err)
+}
+
+// goodbye is what a viewer is told at the end.
+func (s *Server) goodbye(outcome tui.Outcome, err error) answer {
+	snapshot := s.o.Lab.Snapshot()
+	at := fmt.Sprintf("step %d of %d", snapshot.Step, snapshot.Steps)
+	switch {
+	case err != nil:
+		return answer{Error: err.Error()}
+	case outcome == tui.Cancelled:
+		return answer{Said: fmt.Sprintf("%v: %s", context.Cause(s.ctx), s.o.Dir)}
+	case outcome == tui.StopRequested:
+		select {
+		case <-s.o.Ended:
+		case <-s.ctx.Done():
+		}
+		snapshot = s.o.Lab.Snapshot()
+		return answer{Said: fmt.Sprintf("stopped and saved after step %d of %d: %s", snapshot.Step, snapshot.Steps, s.o.Dir)}
+	case over(snapshot):
+		return answer{Said: fmt.Sprintf("detached; the run has ended at %s: %s", at, s.o.Dir)}
+	}
+	return answer{Said: fmt.Sprintf("detached at %s; training goes on in pid %d: pgrlab attach %s", at, os.Getpid(), s.o.Dir)}
+}
+
+func over(s *lab.Snapshot) bool { return s.State == lab.Finished || s.State == lab.FailedState }
+
+// listenTo passes on what a viewer's terminal sends, until the line breaks.
+func listenTo(ctx context.Context, conn net.Conn, typed io.Writer, sizes chan tui.Size) error {
+	buf := make([]byte, 4096)
+	for {
+		kind, content, err := readFrame(conn, buf)
+		if err != nil {
+			return io.EOF
+		}
+		switch kind {
+		case frameKeys:
+			typed.Write(content) // fails when the screen is gone; the line is read on to its end
+		case frameSize:
+			size, ok := parseSize(content)
+			if !ok {
+				return io.EOF
+			}
+			select { // only the newest size counts
+			case <-sizes:
+			default:
+			}
+			select {
+			case sizes <- size:
+			case <-ctx.Done():
+			}
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package remote
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"pgrlab/tui"
+)
+
+// protocol is the version of what goes over the socket.
+const protocol = 1
+
+// Kinds of frames.
+const (
+	frameHello  = 'h' // client: a hello, the first frame
+	frameKeys   = 'k' // client: what the keyboard sent
+	frameSize   = 's' // client: columns and rows, 2 bytes each
+	frameOutput = 'o' // lab: for the terminal
+	frameAnswer = 'a' // lab: an answer, the last frame
+)
+
+// mostFrame is the largest content of a frame, in bytes.
+const mostFrame = 1 << 20
+
+// hello begins a connection: what is wanted, and by whom.
+type hello struct {
+	Protocol int    `json:"protocol"`
+	Want     string `json:"want"` // screen, or a request
+	Name     string `json:"name"` // of who asks, for people
+	// For screens.
+	Size       tui.Size          `json:"size"`
+	Environ    map[string]string `json:"environ,omitempty"`
+	Characters tui.CharacterSet  `json:"characters,omitempty"`
+	Plain      bool              `json:"plain,omitempty"`
+}
+
+// answer ends a connection.
+type answer struct {
+	Error  string  `json:"error,omitempty"`
+	Said   string  `json:"said,omitempty"` // one line for the person
+	Status *Status `json:"status,omitempty"`
+}
+
+// writeFrame writes a frame at once: kind, length (4 bytes, little endian), content.
+func writeFrame(w io.Writer, kind byte, content []byte) error {
+	if len(content) > mostFrame {
+		return fmt.Errorf("a frame of %d bytes", len(content))
+	}
+	b := make([]byte, 0, 5+len(content))
+	b = binary.LittleEndian.AppendUint32(append(b, kind), uint32(len(content)))
+	_, err := w.Write(append(b, content...))
+	return err
+}
+
+func writeJSON(w io.Writer, kind byte, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return writeFrame(w, kind, text)
+}
+
+// readFrame reads a frame; its content is read into buf where that is large enough.
+func readFrame(r io.Reader, buf []byte) (kind byte, content []byte, err error) {
+	var head [5]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, nil, err
+	}
+	n := binary.LittleEndian.Uint32(head[1:])
+	if n > mostFrame {
+		return 0, nil, errors.New("it does not speak pgrlab's protocol")
+	}
+	if int(n) > cap(buf) {
+		buf = make([]byte, n)
+	}
+	content = buf[:n]
+	_, err = io.ReadFull(r, content)
+	return head[0], content, err
+}
+
+// output writes what a screen draws as frames.
+type output struct{ to io.Writer }
+
+func (o output) Write(p []byte) (int, error) {
+	done := 0
+	for done < len(p) {
+		n := min(len(p)-done, mostFrame)
+		if err := writeFrame(o.to, frameOutput, p[done:done+n]); err != nil {
+			return done, err
+		}
+		done += n
+	}
+	return done, nil
+}
+
+// sizeBytes and parseSize are the content of a size frame.
+func sizeBytes(s tui.Size) []byte {
+	limit := func(n int) uint16 { return uint16(min(max(n, 0), mostCells)) }
+	return binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16(nil, limit(s.Columns)), limit(s.Rows))
+}
+
+// mostCells is the largest side of a screen that is drawn, whatever a client claims.
+const mostCells = 1000
+
+func parseSize(b []byte) (tui.Size, bool) {
+	if len(b) != 4 {
+		return tui.Size{}, false
+	}
+	return limited(tui.Size{Columns: int(binary.LittleEndian.Uint16(b)), Rows: int(binary.LittleEndian.Uint16(b[2:]))}), true
+}
+
+// limited is a size that is worth drawing.
+func limited(s tui.Size) tui.Size {
+	return tui.Size{Columns: min(max(s.Columns, 0), mostCells), Rows: min(max(s.Rows, 0), mostCells)}
+}

@@ -1,0 +1,69 @@
+package tui
+
+import (
+	"context"
+	"io"
+	"sync/atomic"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
+)
+
+// Viewer is a terminal of another process, as this process gets to it.
+type Viewer struct {
+	Input  io.Reader   // the keys, as the terminal sends them; its end is a hang-up
+	Output io.Writer   // a write may block: only this screen waits for it
+	Sizes  <-chan Size // the first one is known before the first frame
+	// Environ are the variables that say what the terminal can do (TERM, COLORTERM,
+	// NO_COLOR, COLORFGBG, …).
+	Environ termenv.Environ
+}
+
+// Size is that of a terminal, in columns and rows.
+type Size struct{ Columns, Rows int }
+
+// sessions numbers the screens of this process that are served.
+var sessions atomic.Int64
+
+// Serve shows the screen to a viewer until the person leaves, the line breaks or ctx
+// ends. Colours and characters are the viewer's own; signals, stderr and the
+// terminal of this process are not touched. When it returns, Input and Output may
+// still be in use until they are closed.
+func Serve(ctx context.Context, o Options, v Viewer) (Outcome, error) {
+	o.Renderer = newRenderer(v.Output, v.Environ)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if o.Plain {
+		return runPlain(ctx, o, v.Input, v.Output)
+	}
+	m := New(o)
+	m.environ, m.link = v.Environ, &link{}
+	m.session += sessions.Add(1) << 34 // seconds alone do not tell two screens apart
+	m.applySettings()
+	hangup := newOnce()
+	program := newProgram(m, &keyboard{v.Input, hangup.do}, &frames{to: v.Output, lost: hangup.do, link: m.link})
+	sized := make(chan struct{})
+	go func() {
+		defer close(sized)
+		resize(ctx, program, v.Sizes)
+	}()
+	outcome, err := m.outcome(hangup.happened, ctx, runUntil(ctx, program, hangup), v.Output)
+	cancel()
+	<-sized
+	return outcome, err
+}
+
+// resize tells the program the viewer's sizes until ctx ends.
+func resize(ctx context.Context, program *tea.Program, sizes <-chan Size) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case s, open := <-sizes:
+			if !open {
+				return
+			}
+			program.Send(tea.WindowSizeMsg{Width: s.Columns, Height: s.Rows}) // gives up when the program has ended
+		}
+	}
+}
