@@ -14,17 +14,19 @@ func newAgent(dev device.Device) (*agent.SAC, error) {
 
 // sac is a whole update at UTD 20: a batch drawn from 100,000 transitions, target,
 // critics, Polyak, and policy and temperature at every 20th.
-func sac(dev device.Device) (func(uint64) error, float64, error) {
+func sac(dev device.Device) (func(uint64) error, float64, error) { return sacOf(dev, 100_000) }
+
+func sacOf(dev device.Device, transitions uint64) (func(uint64) error, float64, error) {
 	s, err := newAgent(dev)
 	if err != nil {
 		return nil, 0, err
 	}
-	const transitions, delay = 100_000, 20
+	const delay = 20
 	shape := replay.Shape{Obs: obs, Act: act}
-	ring := replay.NewRing(shape, transitions)
+	ring := replay.NewRing(shape, int(transitions))
 	numbers := rng.New(1, "bench transitions")
 	row := make([]float32, shape.Width())
-	for i := range uint64(transitions) {
+	for i := range transitions {
 		numbers.FillUniform(row, i, 0)
 		row[len(row)-1] = 0 // no true ends
 		ring.AddRows(row)

@@ -15,8 +15,9 @@ func (t table) Row(i int) []float32 { return t[i] }
 
 // sampler is a whole generation: the guided, clamped, stochastic Heun sampler
 // (Karras et al. 2022, Algorithm 2), with prompts and guidance 2.
-func sampler(dev device.Device) (func(uint64) error, float64, error) {
-	const samples, levels = 256, 32
+func sampler(dev device.Device) (func(uint64) error, float64, error) { return samplerOf(dev, 256, 32) }
+
+func samplerOf(dev device.Device, samples, levels int) (func(uint64) error, float64, error) {
 	c := generative.Default()
 	c.Width, c.Blocks, c.Embedding = 512, 4, 128
 	d, err := generative.New(c, replay.Shape{Obs: obs, Act: act}, dev, 1)
@@ -48,5 +49,5 @@ func sampler(dev device.Device) (func(uint64) error, float64, error) {
 		}
 	}
 	// Two halves of rows, with and without the prompt, in each call.
-	return step, 2 * float64(d.Parameters()) * 2 * samples * (2*levels - 1), nil
+	return step, 2 * float64(d.Parameters()) * 2 * float64(samples*(2*levels-1)), nil
 }

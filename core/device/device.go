@@ -51,6 +51,27 @@ type Profiler interface {
 	Profile(occasion uint64, runs int) ([]Timing, error)
 }
 
+// Outliner is an Executable that can say how it was laid out.
+type Outliner interface {
+	Outline() Outline
+}
+
+// Outline is what a device made of a program.
+type Outline struct {
+	// Segments is how many parts barriers cut the program into, the optimiser and
+	// the averages included.
+	Segments int
+	// Segment and Lanes say of each instruction which part it is in, and by what
+	// its lanes divide the result ("rows", "members", …).
+	Segment []int
+	Lanes   []string
+	// Owner is, of each buffer, the one whose memory it has: itself, or one that
+	// nobody needs any more.
+	Owner []Ref
+	// Own is how many bytes the program has made for itself.
+	Own int
+}
+
 // Timing is what one part of a run took: an instruction, or what a device adds.
 type Timing struct {
 	Instr int // −1: it belongs to no instruction

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -9,46 +10,90 @@ import (
 )
 
 // String lists the program's instructions with their shapes, what was fused into
-// them, and what each costs.
+// them, and what each costs; and where the device says so, the segment between
+// barriers that each is in, by what its lanes divide the result, and whose memory
+// the result has that nobody needed any more.
 func (p *Program) String() string {
 	var text strings.Builder
-	flops := 0
+	flops, bytes := 0, 0
 	for _, in := range p.code.Instrs {
 		flops += p.code.FLOPs(in)
 	}
-	fmt.Fprintf(&text, "%s: %d instructions, %.3f GFLOP\n", p.Name, len(p.code.Instrs), float64(flops)/1e9)
+	for _, b := range p.code.Buffers {
+		if b.Host == nil {
+			bytes += 4 * b.Len()
+		}
+	}
+	fmt.Fprintf(&text, "%s: %d instructions, %.3f GFLOP", p.Name, len(p.code.Instrs), float64(flops)/1e9)
+	outliner, known := p.exec.(device.Outliner)
+	var outline device.Outline
+	if known {
+		outline = outliner.Outline()
+		fmt.Fprintf(&text, ", %d segments, %.2f MB for results of %.2f MB", outline.Segments, float64(outline.Own)/1e6, float64(bytes)/1e6)
+	}
+	text.WriteByte('\n')
 	w := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
 	for i, in := range p.code.Instrs {
-		bytes := 4 * p.code.Buffers[in.Out].Len()
-		var operands []string
-		for _, r := range in.In {
-			operands = append(operands, p.describe(r))
-			bytes += 4 * p.code.Buffers[r].Len()
+		segment, lanes, memory := "", "", ""
+		if known {
+			segment, lanes = fmt.Sprint("segment ", outline.Segment[i]), "by "+outline.Lanes[i]
+			if owner := outline.Owner[in.Out]; owner != in.Out {
+				memory = "in the memory of " + p.name(owner)
+			}
 		}
-		fused := ""
-		if in.ReLU {
-			fused = "+ relu"
-		}
-		if in.Mask != device.None {
-			fused = "+ relu mask"
-		}
-		fmt.Fprintf(w, "%3d\t%v\t%s\t%s\t← %s\t%d FLOP\t%d B\n", i, in.Code, fused, p.describe(in.Out), strings.Join(operands, ", "), p.code.FLOPs(in), bytes)
+		p.line(w, i, in, segment, lanes, memory)
 	}
-	if a := p.code.Adam; a != nil {
-		fmt.Fprintf(w, "\tadam\t\t%d tensors\t\t\t\n", len(a.Params))
-	}
-	for _, m := range p.code.Lerps {
-		fmt.Fprintf(w, "\taverage\t\t%s\t← %s\t\t\n", p.describe(m.Dst), p.describe(m.Src))
-	}
+	p.state(w)
 	w.Flush()
 	return text.String()
 }
 
+// line writes one instruction.
+func (p *Program) line(w io.Writer, i int, in device.Instr, segment, lanes, memory string) {
+	bytes := 4 * p.code.Buffers[in.Out].Len()
+	var operands []string
+	for _, r := range in.In {
+		operands = append(operands, p.describe(r))
+		bytes += 4 * p.code.Buffers[r].Len()
+	}
+	fused := ""
+	if in.ReLU {
+		fused = "+ relu"
+	}
+	if in.Mask != device.None {
+		fused = "+ relu mask of " + p.name(in.Mask)
+	}
+	fmt.Fprintf(w, "%3d\t%v\t%s\t%s\t← %s\t%d FLOP\t%d B\t%s\t%s\t%s\n",
+		i, in.Code, fused, p.describe(in.Out), strings.Join(operands, ", "), p.code.FLOPs(in), bytes, segment, lanes, memory)
+}
+
+// state writes what changes at the end of a run.
+func (p *Program) state(w io.Writer) {
+	if a := p.code.Adam; a != nil {
+		clip := ""
+		if a.ClipNorm > 0 {
+			clip = fmt.Sprintf("+ clip at %g", a.ClipNorm)
+		}
+		fmt.Fprintf(w, "\tadam\t%s\t%d tensors\n", clip, len(a.Params))
+	}
+	for _, m := range p.code.Lerps {
+		what := "average"
+		if m.Rate == device.None {
+			what = "move"
+		}
+		fmt.Fprintf(w, "\t%s\t\t%s\t← %s\n", what, p.describe(m.Dst), p.describe(m.Src))
+	}
+}
+
+// name is that of a buffer: its tensor's, or a number.
+func (p *Program) name(r device.Ref) string {
+	if b := p.code.Buffers[r]; b.Name != "" {
+		return b.Name
+	}
+	return fmt.Sprintf("b%d", r)
+}
+
 func (p *Program) describe(r device.Ref) string {
 	b := p.code.Buffers[r]
-	name := fmt.Sprintf("b%d", r)
-	if b.Name != "" {
-		name = b.Name
-	}
-	return fmt.Sprintf("%s[%d,%d,%d]", name, b.Members, b.Rows, b.Cols)
+	return fmt.Sprintf("%s[%d,%d,%d]", p.name(r), b.Members, b.Rows, b.Cols)
 }

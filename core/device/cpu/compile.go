@@ -27,6 +27,8 @@ type compiler struct {
 	nextID  int
 	// upright are the buffers that lanes wrote by columns.
 	upright map[device.Ref]bool
+	// owner is the buffer whose memory a buffer has.
+	owner []device.Ref
 	// owned are those that lanes wrote by members.
 	owned map[device.Ref]bool
 }
@@ -58,6 +60,7 @@ func (c *compiler) compile() error {
 		}
 	}
 	mem := newMemory(c)
+	c.owner = mem.owner
 	for i, in := range c.p.Instrs {
 		c.schedule.instr = i
 		if in.Code <= device.Nop || in.Code >= device.Codes || lowerings[in.Code] == nil {

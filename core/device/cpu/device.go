@@ -77,6 +77,10 @@ func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 	if c.gate > 0 {
 		x.job.gate, x.job.open = c.gate, c.guard.open
 	}
+	x.instrs, x.owner = len(p.Instrs), c.owner
+	for _, b := range p.Buffers {
+		x.bound = append(x.bound, b.Host != nil)
+	}
 	flops := 0
 	for _, in := range p.Instrs {
 		flops += p.FLOPs(in)
@@ -97,6 +101,11 @@ type executable struct {
 	pool     *pool
 	small    bool
 	adaptive adaptive
+
+	// What Outline says.
+	instrs int
+	owner  []device.Ref // the buffer whose memory a buffer has
+	bound  []bool       // whether a buffer's memory is not the program's own
 }
 
 func (x *executable) Run(occasion uint64) error {
