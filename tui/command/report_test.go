@@ -116,3 +116,42 @@ func TestReportLines(t *testing.T) {
 	}
 	golden(t, "report-lines.txt", got.String())
 }
+
+func TestExport(t *testing.T) {
+	t.Chdir(t.TempDir())
+	folder(t, "good", "sac", 0, []float64{1, 2})
+	write(t, "good/policy.bin", "PGRW1\n")
+	folder(t, "bare", "sac", 0, []float64{1})
+	status, stdout, stderr := command("export", "good", "--format", "csv")
+	if status != StatusDone || stderr != "" || strings.Count(stdout, "\n") != 1+2*3 || !strings.Contains(stdout, "\n2000,20.000,0,evaluated/return_mean,2\n") {
+		t.Errorf("status %d, stderr %q: %s", status, stderr, stdout)
+	}
+	status, stdout, stderr = command("export", "good", "--format", "tensorboard", "--out", "tb")
+	if status != StatusDone || stdout != "" || stderr != "tb/good/events.out.tfevents.1740830400.here.pgrlab\n" || !exists(strings.TrimSpace(stderr)) {
+		t.Errorf("status %d, %q, %q", status, stdout, stderr)
+	}
+	if status, stdout, _ := command("export", "--show-loader"); status != StatusDone || stdout != loader {
+		t.Errorf("status %d: %s", status, stdout)
+	}
+	var got strings.Builder
+	for _, args := range [][]string{
+		{"export"},
+		{"export", "good"},
+		{"export", "good", "--weights", "--buffer", "real"},
+		{"export", "--weights"},
+		{"export", "good", "--format", "cvs"},
+		{"export", "good", "--weights"},
+		{"export", "good", "--weights", "--member", "1"},
+		{"export", "bare", "--weights"},
+		{"export", "bare", "--buffer", "real"},
+		{"export", "bare", "--buffer", "fake"},
+		{"export", "nowhere", "--format", "csv"},
+	} {
+		status, stdout, stderr := command(args...)
+		if stdout != "" {
+			t.Errorf("pgrlab %s writes to stdout: %q", strings.Join(args, " "), stdout)
+		}
+		got.WriteString("$ pgrlab " + strings.Join(args, " ") + "\n" + stderr + "= " + fmt.Sprint(status) + "\n\n")
+	}
+	golden(t, "export-lines.txt", got.String())
+}

@@ -1,0 +1,141 @@
+package lab
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
+	"pgrlab/core/replay"
+	"pgrlab/core/run"
+)
+
+// PolicyLayer is a linear layer y = W·x + b of a policy, as PyTorch keeps it.
+type PolicyLayer struct {
+	Name    string // as in watchernyu/REDQ: redq/algos/core.py
+	In, Out int
+	Weight  []float32 // [Out,In]
+	Bias    []float32 // [Out]
+}
+
+// ReadPolicyLayers reads what a run saved as its policy: hidden layers with ReLU
+// behind each, then last_fc_layer, which gives μ, and last_fc_log_std beside it. The
+// action that evaluation takes is tanh μ.
+func ReadPolicyLayers(r io.Reader) ([]PolicyLayer, error) {
+	tensors, err := nn.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	damaged := errors.New("read policy: these are no weights of a policy")
+	if len(tensors) < 4 || len(tensors)%2 != 0 {
+		return nil, damaged
+	}
+	var all []PolicyLayer
+	for i := 0; i < len(tensors); i += 2 {
+		w, b := tensors[i], tensors[i+1]
+		heads := i+2 == len(tensors)
+		if !strings.HasPrefix(w.Name, "policy.") || len(w.Shape) != 2 || len(b.Shape) != 1 || b.Shape[0] != w.Shape[1] || heads && w.Shape[1]%2 != 0 {
+			return nil, damaged
+		}
+		if !heads {
+			all = append(all, columns(fmt.Sprintf("hidden_layers.%d", i/2), w, b, 0, w.Shape[1]))
+			continue
+		}
+		half := w.Shape[1] / 2
+		all = append(all, columns("last_fc_layer", w, b, 0, half), columns("last_fc_log_std", w, b, half, 2*half))
+	}
+	return all, nil
+}
+
+// columns makes a layer of some outputs of weights [in,out].
+func columns(name string, w, b *op.Tensor, from, to int) PolicyLayer {
+	l := PolicyLayer{Name: name, In: w.Shape[0], Out: to - from, Bias: b.Data[from:to]}
+	for j := from; j < to; j++ {
+		for i := range l.In {
+			l.Weight = append(l.Weight, w.Data[i*w.Shape[1]+j])
+		}
+	}
+	return l
+}
+
+// Buffer is D_real or D_syn of a saved run.
+type Buffer struct{ ring *replay.Ring }
+
+// Len is the number of transitions.
+func (b Buffer) Len() int { return b.ring.Len() }
+
+// Sizes are those of observations and actions.
+func (b Buffer) Sizes() (obs, act int) { return b.ring.Shape().Obs, b.ring.Shape().Act }
+
+// Row is transition i, oldest first, as [s, a, r, s', d].
+func (b Buffer) Row(i int) []float32 { return b.ring.Row(b.ring.Newest(b.ring.Len() - 1 - i)) }
+
+// RealBuffer reads D_real of a member at the checkpoint.
+func (s Saved) RealBuffer(task Task, member int) (Buffer, error) {
+	return s.buffer(task, member, sectionReal)
+}
+
+// SyntheticBuffer reads D_syn of a member at the checkpoint.
+func (s Saved) SyntheticBuffer(task Task, member int) (Buffer, error) {
+	return s.buffer(task, member, sectionSynthetic)
+}
+
+func (s Saved) buffer(task Task, member int, kind string) (Buffer, error) {
+	ring, err := s.ring(task, member, kind)
+	if err != nil {
+		return Buffer{}, fmt.Errorf("read transitions of %s: %w", s.Dir, err)
+	}
+	return Buffer{ring}, nil
+}
+
+func (s Saved) ring(task Task, member int, kind string) (*replay.Ring, error) {
+	path, err := s.checkpoint()
+	if err != nil {
+		return nil, err
+	}
+	c, err := run.LoadCheckpoint(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", path, err)
+	}
+	loop, ok := c.Section(sectionLoop)
+	var saved savedLoop
+	if !ok || gob.NewDecoder(bytes.NewReader(loop)).Decode(&saved) != nil {
+		return nil, errors.New("its checkpoint was saved by another version")
+	}
+	if member < 0 || member >= len(saved.Members) {
+		return nil, fmt.Errorf("it has no member %d, but %d of them, from 0", member, len(saved.Members))
+	}
+	name := fmt.Sprintf("%d/%s", member, kind)
+	for _, d := range c.Data {
+		if d.Name != name {
+			continue
+		}
+		if err := d.Verify(s.Dir); err != nil {
+			return nil, err
+		}
+		from, err := d.Open(s.Dir)
+		if err != nil {
+			return nil, err
+		}
+		defer from.Close()
+		shape := replay.Shape{Obs: task.ObsSize, Act: task.ActSize}
+		if kind == sectionSynthetic {
+			if saved.Members[member].Synthetic < 1 {
+				return nil, errors.New("its checkpoint contradicts itself about synthetic transitions")
+			}
+			ring := replay.NewRing(shape, saved.Members[member].Synthetic)
+			return ring, ring.Load(from)
+		}
+		state, _ := c.Section(name)
+		ring := replay.NewRing(shape, s.Config.Buffer)
+		return ring, loadReal(ring, state, from, d)
+	}
+	if kind == sectionSynthetic {
+		return nil, fmt.Errorf("it had no synthetic transitions at step %s", thousands(c.Step))
+	}
+	return nil, errors.New("its checkpoint holds no real transitions")
+}

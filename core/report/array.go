@@ -1,0 +1,115 @@
+package report
+
+import (
+	"archive/zip"
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// Tensor is a named array of numbers, row by row.
+type Tensor struct {
+	Name  string
+	Shape []int
+	Data  []float32
+}
+
+// Safetensors writes tensors in the format of that name (huggingface/safetensors):
+// the length of the header (little-endian uint64), the header (JSON, padded with
+// spaces to eight bytes), the numbers as little-endian float32, tensor behind tensor.
+func Safetensors(w io.Writer, tensors []Tensor, metadata map[string]string) error {
+	type place struct {
+		DType   string `json:"dtype"`
+		Shape   []int  `json:"shape"`
+		Offsets [2]int `json:"data_offsets"`
+	}
+	header := map[string]any{"__metadata__": metadata}
+	end := 0
+	for _, t := range tensors {
+		begin := end
+		end += 4 * len(t.Data)
+		header[t.Name] = place{"F32", t.Shape, [2]int{begin, end}}
+	}
+	text, err := json.Marshal(header)
+	if err != nil {
+		return fmt.Errorf("write safetensors: %w", err)
+	}
+	for len(text)%8 != 0 {
+		text = append(text, ' ')
+	}
+	out := bufio.NewWriter(w)
+	out.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(text))))
+	out.Write(text)
+	for _, t := range tensors {
+		putFloats(out, t.Data)
+	}
+	if err := out.Flush(); err != nil { // bufio remembers the first error
+		return fmt.Errorf("write safetensors: %w", err)
+	}
+	return nil
+}
+
+func putFloats(out *bufio.Writer, data []float32) {
+	var word [4]byte
+	for _, v := range data {
+		binary.LittleEndian.PutUint32(word[:], math.Float32bits(v))
+		out.Write(word[:])
+	}
+}
+
+// Transitions are rows [s, a, r, s', d], oldest first.
+type Transitions interface {
+	Len() int
+	Sizes() (obs, act int)
+	Row(i int) []float32
+}
+
+// NPZ writes transitions as NumPy arrays under the names that D4RL uses:
+// observations [N,O], actions [N,A], rewards [N], next_observations [N,O] and
+// terminals [N], which are 1 at a true end, never at a time limit. npyio, which
+// writes such files too, has matrices of float64 only.
+func NPZ(w io.Writer, t Transitions) error {
+	obs, act := t.Sizes()
+	archive := zip.NewWriter(w)
+	for _, a := range []struct {
+		name        string
+		from, width int // width 0: one number a row
+	}{
+		{"observations", 0, obs}, {"actions", obs, act}, {"rewards", obs + act, 0},
+		{"next_observations", obs + act + 1, obs}, {"terminals", 2*obs + act + 1, 0},
+	} {
+		file, err := archive.Create(a.name + ".npy")
+		if err != nil {
+			return fmt.Errorf("write npz: %w", err)
+		}
+		out := bufio.NewWriter(file)
+		shape := fmt.Sprintf("(%d,)", t.Len())
+		if a.width > 0 {
+			shape = fmt.Sprintf("(%d, %d)", t.Len(), a.width)
+		}
+		out.WriteString(npyHeader(shape))
+		for i := range t.Len() {
+			putFloats(out, t.Row(i)[a.from:a.from+max(a.width, 1)])
+		}
+		if err := out.Flush(); err != nil {
+			return fmt.Errorf("write npz: %s: %w", a.name, err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		return fmt.Errorf("write npz: %w", err)
+	}
+	return nil
+}
+
+// npyHeader begins an array of little-endian float32 (NumPy's format 1.0): magic,
+// version, length, a dictionary, spaces up to a multiple of 64 bytes.
+func npyHeader(shape string) string {
+	text := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': %s, }", shape)
+	const before = 10
+	text += strings.Repeat(" ", (64-(before+len(text)+1)%64)%64) + "\n"
+	return "\x93NUMPY\x01\x00" + string(binary.LittleEndian.AppendUint16(nil, uint16(len(text)))) + text
+}

@@ -1,0 +1,157 @@
+package report
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"encoding/csv"
+	"encoding/json"
+	"hash/crc32"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"pgrlab/core/run"
+)
+
+// The first bytes of every file of events that TensorFlow writes: 24 bytes follow, and
+// the checksum of that length.
+func TestEventsAreFramedAsTensorFlowDoes(t *testing.T) {
+	if c := crc32.Checksum([]byte("123456789"), castagnoli); c != 0xe3069283 { // RFC 3720
+		t.Errorf("CRC-32C is %08x", c)
+	}
+	var b bytes.Buffer
+	e, err := NewEventWriter(&b, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := "\x18\x00\x00\x00\x00\x00\x00\x00\xa3\x7fK\"" + // length and its masked checksum
+		"\x09\x00\x00\x00\x00\x00\x00\xf0\x3f" + // wall_time = 1
+		"\x1a\x0dbrain.Event:2"
+	if got := b.String(); got[:len(head)] != head || len(got) != len(head)+4 {
+		t.Errorf("%q", got)
+	}
+	b.Reset()
+	if err := e.Write(1, 300, []Scalar{{"a", 1}}); err != nil {
+		t.Fatal(err)
+	}
+	data := "\x09\x00\x00\x00\x00\x00\x00\xf0\x3f" + "\x10\xac\x02" + // step = 300
+		"\x2a\x0a" + "\x0a\x08" + "\x0a\x01a" + "\x15\x00\x00\x80\x3f" // summary { value { tag = "a" simple_value = 1 } }
+	if got := b.String(); got[12:len(got)-4] != data || got[0] != byte(len(data)) {
+		t.Errorf("%q, want %q", got, data)
+	}
+	if got := binary.LittleEndian.Uint32(b.Bytes()[b.Len()-4:]); got != masked([]byte(data)) {
+		t.Errorf("checksum %08x", got)
+	}
+	b.Reset()
+	if err := e.Write(1, 1, nil); err != nil || b.Len() > 0 {
+		t.Errorf("nothing is an event: %v", err)
+	}
+}
+
+func TestARunAsTables(t *testing.T) {
+	r := journal(t, t.TempDir(), "t", "m", 1, []float64{1.5, math.Inf(1)}, knob(2000, "ratio", 0.5, ""))
+	var b bytes.Buffer
+	if err := r.CSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll()
+	if err != nil || len(rows) != 1+2*3 || strings.Join(rows[0], " ") != "step wall_s member quantity value" {
+		t.Fatalf("%v, %v", rows, err)
+	}
+	if got := strings.Join(rows[2], " "); got != "1000 10.000 0 evaluated/return_mean 1.5" {
+		t.Errorf("%q", got)
+	}
+	if err := r.TensorBoard(&b); err != nil {
+		t.Fatal(err)
+	}
+	records := 0
+	for rest := b.Bytes(); len(rest) > 0; records++ {
+		n := binary.LittleEndian.Uint64(rest)
+		rest = rest[16+n:]
+	}
+	if records != 3 { // the version and two evaluations
+		t.Errorf("%d records", records)
+	}
+	if name := EventFile(r.Began(), r.Host); name != "events.out.tfevents.1740830400.here.pgrlab" {
+		t.Error(name)
+	}
+	body := struct {
+		Mean run.Float `json:"return_mean"`
+	}{2}
+	if s, err := ScalarsOf("evaluated", body); err != nil || len(s) != 1 || s[0] != (Scalar{Return, 2}) {
+		t.Errorf("%v, %v", s, err)
+	}
+}
+
+func TestSafetensors(t *testing.T) {
+	var b bytes.Buffer
+	err := Safetensors(&b, []Tensor{{"w", []int{2, 1}, []float32{1, 2}}, {"b", []int{1}, []float32{3}}}, map[string]string{"k": "v"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := binary.LittleEndian.Uint64(b.Bytes())
+	var head map[string]json.RawMessage
+	if err := json.Unmarshal(b.Bytes()[8:8+size], &head); err != nil || size%8 != 0 {
+		t.Fatalf("%v, header of %d bytes", err, size)
+	}
+	if got := string(head["b"]); got != `{"dtype":"F32","shape":[1],"data_offsets":[8,12]}` || string(head["__metadata__"]) != `{"k":"v"}` {
+		t.Errorf("%s, %s", got, head["__metadata__"])
+	}
+	if got := b.String()[8+size:]; got != "\x00\x00\x80\x3f\x00\x00\x00\x40\x00\x00\x40\x40" {
+		t.Errorf("%q", got)
+	}
+}
+
+// rows are transitions of two observations and one action.
+type rows [][]float32
+
+func (r rows) Len() int            { return len(r) }
+func (rows) Sizes() (obs, act int) { return 2, 1 }
+func (r rows) Row(i int) []float32 { return r[i] }
+
+func TestNPZ(t *testing.T) {
+	// As numpy.save writes it.
+	want := "\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }" + strings.Repeat(" ", 60) + "\n"
+	if got := npyHeader("(3,)"); got != want || len(got) != 128 {
+		t.Errorf("%q, want %q", got, want)
+	}
+	var b bytes.Buffer
+	if err := NPZ(&b, rows{{1, 2, 3, 4, 5, 6, 0}, {7, 8, 9, 10, 11, 12, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	archive, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]float32{}
+	for _, f := range archive.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := make([]float32, (len(text)-128)/4)
+		if err := binary.Read(bytes.NewReader(text[128:]), binary.LittleEndian, values); err != nil {
+			t.Fatal(err)
+		}
+		got[f.Name] = values
+	}
+	for name, want := range map[string][]float32{
+		"observations.npy": {1, 2, 7, 8}, "actions.npy": {3, 9}, "rewards.npy": {4, 10}, "next_observations.npy": {5, 6, 11, 12}, "terminals.npy": {0, 1},
+	} {
+		if len(got[name]) != len(want) {
+			t.Errorf("%s: %v", name, got[name])
+			continue
+		}
+		for i := range want {
+			if got[name][i] != want[i] {
+				t.Errorf("%s: %v, want %v", name, got[name], want)
+			}
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"pgrlab/core/run"
+)
+
+// Lines calls see for every line of a run's journal that holds numbers, with the
+// member it is about; -1: all of them.
+func Lines(dir string, see func(e run.Entry, values []Scalar) error) error {
+	file, err := os.Open(filepath.Join(dir, run.JournalName))
+	if err != nil {
+		return fmt.Errorf("%s: no run is there: give a run folder", dir)
+	}
+	defer file.Close()
+	for lines := run.NewReader(file); ; {
+		e, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+		if silent[e.Type] {
+			continue
+		}
+		values, err := Scalars(e)
+		if err == nil && len(values) > 0 {
+			err = see(e, values)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+	}
+}
+
+// silent are the types of lines whose numbers measure nothing.
+var silent = map[string]bool{"start": true, "knob": true, "in_force": true, "done": true, "checkpoint": true, "note": true, "planned": true}
+
+// Measures says whether lines of that type hold measurements.
+func Measures(kind string) bool { return !silent[kind] }
+
+// CSV writes all numbers of a run's journal, one a row: step, wall_s, member,
+// quantity, value.
+func (r *Run) CSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{"step", "wall_s", "member", "quantity", "value"})
+	err := Lines(r.Dir, func(e run.Entry, values []Scalar) error {
+		for _, v := range values {
+			out.Write([]string{
+				strconv.Itoa(e.Step), strconv.FormatFloat(e.WallS, 'f', 3, 64), strconv.Itoa(max(e.Member, 0)), v.Name,
+				strconv.FormatFloat(v.Value, 'g', -1, 64),
+			})
+		}
+		return nil
+	})
+	out.Flush() // csv.Writer remembers its first error
+	return errors.Join(err, out.Error())
+}
+
+// TensorBoard writes all numbers of a run's journal as a file of events.
+func (r *Run) TensorBoard(w io.Writer) error {
+	begun := r.Began()
+	seconds := func(wall float64) float64 { return float64(begun.UnixMicro())/1e6 + wall }
+	events, err := NewEventWriter(w, seconds(0))
+	if err != nil {
+		return err
+	}
+	return Lines(r.Dir, func(e run.Entry, values []Scalar) error {
+		if len(r.Members) > 1 {
+			values = OfMember(values, e.Member)
+		}
+		return events.Write(seconds(e.WallS), e.Step, values)
+	})
+}
+
+// OfMember names numbers by the member that they are of; -1: all of them.
+func OfMember(values []Scalar, member int) []Scalar {
+	if member < 0 {
+		return values
+	}
+	for i := range values {
+		values[i].Name += fmt.Sprintf("/member %d", member)
+	}
+	return values
+}
+
+// Began is when the run was begun; 1970 where its journal does not say.
+func (r *Run) Began() time.Time {
+	begun, err := time.Parse(time.RFC3339, r.Time)
+	if err != nil {
+		return time.Unix(0, 0).UTC()
+	}
+	return begun
+}
+
+// EventFile is the name of a run's file of events: TensorBoard looks for the
+// beginning, and reads files in the order of their times.
+func EventFile(begun time.Time, host string) string {
+	return fmt.Sprintf("events.out.tfevents.%010d.%s.pgrlab", begun.Unix(), filepath.Base(host))
+}

@@ -1,0 +1,77 @@
+package report
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// EventWriter writes a file of events that TensorBoard opens: records, each with
+// its length and two checksums around it (tensorflow/tensorflow:
+// core/lib/io/record_writer.h), that hold a message Event (core/util/event.proto).
+type EventWriter struct{ w io.Writer }
+
+// eventVersion is what the first record of a file says.
+const eventVersion = "brain.Event:2"
+
+// NewEventWriter begins a file; wall is the time in seconds since 1970.
+func NewEventWriter(w io.Writer, wall float64) (*EventWriter, error) {
+	e := &EventWriter{w}
+	event := protowire.AppendTag(eventHead(wall, 0), 3, protowire.BytesType) // Event.file_version
+	return e, e.record(protowire.AppendString(event, eventVersion))
+}
+
+// Write adds the numbers of one moment of a run.
+func (e *EventWriter) Write(wall float64, step int, values []Scalar) error {
+	if len(values) == 0 {
+		return nil
+	}
+	var summary []byte
+	for _, v := range values {
+		var value []byte
+		value = protowire.AppendTag(value, 1, protowire.BytesType) // Summary.Value.tag
+		value = protowire.AppendString(value, v.Name)
+		value = protowire.AppendTag(value, 2, protowire.Fixed32Type) // Summary.Value.simple_value
+		value = protowire.AppendFixed32(value, math.Float32bits(float32(v.Value)))
+		summary = protowire.AppendTag(summary, 1, protowire.BytesType) // Summary.value
+		summary = protowire.AppendBytes(summary, value)
+	}
+	event := protowire.AppendTag(eventHead(wall, step), 5, protowire.BytesType) // Event.summary
+	return e.record(protowire.AppendBytes(event, summary))
+}
+
+// eventHead are the fields that every event has.
+func eventHead(wall float64, step int) []byte {
+	b := protowire.AppendTag(nil, 1, protowire.Fixed64Type) // Event.wall_time
+	b = protowire.AppendFixed64(b, math.Float64bits(wall))
+	if step != 0 {
+		b = protowire.AppendTag(b, 2, protowire.VarintType) // Event.step
+		b = protowire.AppendVarint(b, uint64(step))
+	}
+	return b
+}
+
+// record writes length, its checksum, the data and its checksum.
+func (e *EventWriter) record(data []byte) error {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
+	b = binary.LittleEndian.AppendUint32(b, masked(b))
+	b = append(b, data...)
+	b = binary.LittleEndian.AppendUint32(b, masked(data))
+	if _, err := e.w.Write(b); err != nil {
+		return fmt.Errorf("write events: %w", err)
+	}
+	return nil
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// masked is the CRC-32C, turned so that data with checksums in it can be checked too
+// (tensorflow/tensorflow: core/lib/hash/crc32c.h).
+func masked(data []byte) uint32 {
+	c := crc32.Checksum(data, castagnoli)
+	return (c>>15 | c<<17) + 0xa282ead8
+}
