@@ -7,8 +7,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/generative"
+	"pgrlab/core/lab"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 	"pgrlab/envs"
@@ -18,26 +20,47 @@ import (
 
 // The generators of the small scales know more of the cheetah's dynamics than the
 // linear part: after a fit to as many transitions of a random policy as the first
-// refit has, the next states that they make up are at least five times nearer to
+// refit has, the next states that they make up are several times nearer to
 // the physics than those of a Gaussian fitted to the same rows.
 func TestGeneratorsKnowTheDynamics(t *testing.T) {
 	if os.Getenv("PGRLAB_SOAK") == "" {
-		t.Skip("fits three generators, minutes: PGRLAB_SOAK=1")
+		t.Skip("fits five generators, minutes: PGRLAB_SOAK=1")
 	}
 	for _, c := range []struct {
-		scale string
-		real  int // transitions at the first refit
-	}{{"demo", 2_500}, {"short", 5_000}, {"cpu", 10_000}} {
-		t.Run(c.scale, func(t *testing.T) { knowsTheDynamics(t, c.scale, c.real) })
+		method, scale string
+		real          int     // transitions at the first refit
+		times         float64 // better than the Gaussian, at least
+	}{
+		{"pgr-curiosity", "demo", 2_500, 5}, {"pgr-curiosity", "short", 5_000, 5}, {"pgr-curiosity", "cpu", 10_000, 5},
+		// The paper's weaker generator: 3.4 and 5.0 times were measured.
+		{"vae", "demo", 2_500, 2.5}, {"vae", "short", 5_000, 4},
+	} {
+		t.Run(c.method+"/"+c.scale, func(t *testing.T) { knowsTheDynamics(t, c.method, c.scale, c.real, c.times) })
 	}
 }
 
-func knowsTheDynamics(t *testing.T, scale string, real int) {
+// fitter is what generators of both kinds do.
+type fitter interface {
+	StartFit(real generative.Rows, scores []float32, knobs generative.FitKnobs, refit uint64) error
+	FitSteps(n int) (loss float64, done bool, err error)
+	StartGenerate(knobs generative.GenKnobs, occasion uint64) error
+	GenerateSlice() (rows []float32, done, total int, err error)
+	Close() error
+}
+
+func newGenerator(c lab.Config, shape replay.Shape, dev device.Device) (fitter, error) {
+	if c.Generator.Kind == lab.GeneratorVAE {
+		return generative.NewVAE(c.Generator.Config, c.Generator.VAE, shape, dev, 1)
+	}
+	return generative.New(c.Generator.Config, shape, dev, 1)
+}
+
+func knowsTheDynamics(t *testing.T, method, scale string, real int, times float64) {
 	if _, err := mujoco.Find(); err != nil {
 		t.Skip("no physics: ", err)
 	}
 	const synthetic = 2048
-	c, err := presets.Resolve(presets.Choice{Task: "cheetah-run", Method: "pgr-curiosity", Scale: scale})
+	c, err := presets.Resolve(presets.Choice{Task: "cheetah-run", Method: method, Scale: scale})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +81,7 @@ func knowsTheDynamics(t *testing.T, scale string, real int) {
 		t.Fatal(err)
 	}
 	defer dev.Close()
-	g, err := generative.New(c.Generator.Config, shape, dev, 1)
+	g, err := newGenerator(c, shape, dev)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,8 +108,8 @@ func knowsTheDynamics(t *testing.T, scale string, real int) {
 	ours := dynamicsError(t, env, shape, made)
 	theirs := dynamicsError(t, env, shape, gaussian(t, ring, shape, synthetic))
 	t.Logf("mean squared error of next states, in units of their variance: generator %.4f, Gaussian %.4f, %.1f times", ours, theirs, theirs/ours)
-	if ours*5 > theirs {
-		t.Errorf("the generator's error is %.4f, the Gaussian's %.4f: want a fifth at most", ours, theirs)
+	if ours*times > theirs {
+		t.Errorf("the generator's error is %.4f, the Gaussian's %.4f: want %g times less", ours, theirs, times)
 	}
 }
 

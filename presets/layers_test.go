@@ -147,3 +147,20 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// A pair is of a family of methods, or of one method.
+func TestPairsOfMethodAndScale(t *testing.T) {
+	rate := func(method string) float64 {
+		c, err := Resolve(Choice{Task: "cheetah-run", Method: method, Scale: "short"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Knobs.LRGenerator
+	}
+	if a, b := rate("vae"), rate("pgr-vae"); a != 3e-3 || b != a {
+		t.Errorf("learning rates of the autoencoders: %g and %g", a, b)
+	}
+	if got := rate("pgr-curiosity"); got != 1e-3 {
+		t.Errorf("learning rate of the diffusion: %g", got)
+	}
+}

@@ -91,13 +91,17 @@ func layAxes(a axes) (*stack, error) {
 		return nil, err
 	}
 	s := &stack{notes: map[string]string{}}
-	for _, file := range []string{
+	files := []string{
 		"base.toml",
 		"task/" + a.task + ".toml",
 		"method/" + a.method + ".toml",
 		"scale/" + a.scale + ".toml",
 		"pair/" + family(a.method) + "@" + a.scale + ".toml",
-	} {
+	}
+	if a.method != family(a.method) {
+		files = append(files, "pair/"+a.method+"@"+a.scale+".toml")
+	}
+	for _, file := range files {
 		s.lay(file, read(file))
 	}
 	s.config.Task, s.config.Method, s.config.Scale = a.task, a.method, a.scale

@@ -94,7 +94,7 @@ func (x *experiment) analyseGeneration(m *member, knobs generative.GenKnobs) err
 	if err != nil {
 		return err
 	}
-	if err := e.obedience(knobs, rows, &g); err != nil {
+	if _, err := e.obedience(knobs, rows, &g); err != nil {
 		return err
 	}
 	d, err := m.dynamicsOf(x.task, rows, e.breathe)
@@ -175,14 +175,18 @@ func describeRows(rows []float32, real *replay.Ring, breathe func() error) (Gene
 	return g, err
 }
 
-// obedience compares the F that was asked for with that of the rows.
-func (e *examining) obedience(knobs generative.GenKnobs, rows []float32, g *Generated) error {
+// obeyedRows is how many pairs obedience returns.
+const obeyedRows = 500
+
+// obedience compares the F that was asked for with that of the rows; it returns pairs of
+// both.
+func (e *examining) obedience(knobs generative.GenKnobs, rows []float32, g *Generated) (pairs [][2]run.Float, err error) {
 	if e.settings.Relevance == relevanceNone || e.m.synthetic.Cap() < knobs.Samples {
-		return nil // nothing was asked for, or the first samples have been overwritten
+		return nil, nil // nothing was asked for, or the first samples have been overwritten
 	}
 	asked := e.m.gen.Asked(knobs, e.Generations-1, g.Rows)
 	if asked == nil {
-		return nil
+		return nil, nil
 	}
 	slots := make([]int, g.Rows)
 	for i := range slots {
@@ -190,11 +194,14 @@ func (e *examining) obedience(knobs generative.GenKnobs, rows []float32, g *Gene
 	}
 	achieved, err := e.scores(e.f, e.m.synthetic, slots)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	for i := range min(len(asked), obeyedRows) {
+		pairs = append(pairs, [2]run.Float{run.Float(asked[i]), run.Float(achieved[i])})
 	}
 	obeyed := run.Float(analysis.Spearman(asked, achieved))
 	g.Relevance, g.Asked, g.Achieved, g.Obeyed = e.f.Name(), quantiles(asked), quantiles(achieved), &obeyed
-	return nil
+	return pairs, nil
 }
 
 // simulator is an environment of its own that transitions are held to.

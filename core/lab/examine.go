@@ -38,10 +38,15 @@ type Examined struct {
 	Real      *Histogram `json:"real,omitempty"`
 	Synthetic *Histogram `json:"synthetic,omitempty"` // over the same edges
 	Generated *Generated `json:"generated,omitempty"`
-	// Dynamics of the synthetic transitions row by row, as a histogram, and of as many
-	// rows of a Gaussian that was fitted to the real ones: what a generator has to beat.
-	DynamicsErrors *Histogram `json:"dynamics_errors,omitempty"`
+	// Obeyed are F asked for, as of the last refit, and F of what came out, as of now, of
+	// the first obeyedRows: an F that learns has moved between the two.
+	Obeyed [][2]run.Float `json:"obeyed,omitempty"`
+	// Gaussian is the dynamics error of as many rows of a Gaussian that was fitted to the
+	// real ones: what a generator has to beat. The histograms are of the decimal logarithm
+	// of the error of each row, both over the same edges.
 	Gaussian       *Dynamics  `json:"gaussian,omitempty"`
+	DynamicsErrors *Histogram `json:"log10_dynamics_errors,omitempty"`
+	GaussianErrors *Histogram `json:"log10_gaussian_errors,omitempty"`
 
 	Projection *Projected `json:"projection,omitempty"`
 	Ruler      *Ruled     `json:"ruler,omitempty"`
@@ -207,7 +212,7 @@ func (e *examining) generated(out *Examined) error {
 	if err != nil {
 		return err
 	}
-	if err := e.obedience(e.Generating, rows, &g); err != nil {
+	if out.Obeyed, err = e.obedience(e.Generating, rows, &g); err != nil {
 		return err
 	}
 	errors, err := e.m.dynamicsOf(e.task, rows, e.breathe)
@@ -218,13 +223,30 @@ func (e *examining) generated(out *Examined) error {
 	if g.Dynamics == nil {
 		return nil
 	}
-	out.DynamicsErrors = histogram(errors.Each, analysis.CommonEdges(Bins, errors.Each))
-	out.Gaussian, err = e.gaussian(g.Rows)
-	return err
+	theirs, err := e.gaussian(g.Rows)
+	if err != nil {
+		return err
+	}
+	ours, gaussian := logarithms(errors.Each), logarithms(theirs.Each)
+	edges := analysis.CommonEdges(Bins, ours, gaussian)
+	out.DynamicsErrors = histogram(ours, edges)
+	if out.Gaussian = summed(theirs); out.Gaussian != nil {
+		out.GaussianErrors = histogram(gaussian, edges)
+	}
+	return nil
+}
+
+// logarithms are decimal; an error of 0 counts as 1e-12.
+func logarithms(errors []float32) []float32 {
+	out := make([]float32, len(errors))
+	for i, v := range errors {
+		out[i] = float32(math.Log10(math.Max(float64(v), 1e-12)))
+	}
+	return out
 }
 
 // gaussian is the dynamics error of rows of a Gaussian that was fitted to the real ones.
-func (e *examining) gaussian(rows int) (*Dynamics, error) {
+func (e *examining) gaussian(rows int) (analysis.DynamicsError, error) {
 	width := e.m.real.Shape().Width() - 1
 	var real [][]float32
 	for _, slot := range spread(e.m.real, rows) {
@@ -232,7 +254,7 @@ func (e *examining) gaussian(rows int) (*Dynamics, error) {
 	}
 	fitted, err := analysis.FitGaussian(real, width)
 	if err != nil {
-		return nil, nil // too few or too narrow: there is nothing to compare with
+		return analysis.DynamicsError{}, nil // too few or too narrow: there is nothing to compare with
 	}
 	var drawn []float32
 	normal, s := make([]float32, width), e.m.streams.preview.Sub("gaussian")
@@ -240,8 +262,7 @@ func (e *examining) gaussian(rows int) (*Dynamics, error) {
 		s.FillNormal(normal, uint64(i), 0)
 		drawn = append(append(drawn, fitted.Draw(normal)...), 0)
 	}
-	errors, err := e.m.dynamicsOf(e.task, drawn, e.breathe)
-	return summed(errors), err
+	return e.m.dynamicsOf(e.task, drawn, e.breathe)
 }
 
 // project draws with and without guidance and lays both into one plane.
