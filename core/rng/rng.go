@@ -11,11 +11,6 @@
 // made on another device from the same four words.
 package rng
 
-import (
-	"math"
-	"math/bits"
-)
-
 // Stream is one named stream of random numbers. It is a value without state and
 // safe for concurrent use.
 type Stream struct{ Key [2]uint32 }
@@ -40,7 +35,12 @@ func (s Stream) At(occasion uint64) *Sequence {
 // Block returns the four words of one block: items 4·block to 4·block+3 of the
 // occasion.
 func (s Stream) Block(occasion, block uint64) [4]uint32 {
-	return philox([4]uint32{uint32(block), uint32(block >> 32), uint32(occasion), uint32(occasion >> 32)}, s.Key)
+	w0, w1, w2, w3 := s.words(occasion, block)
+	return [4]uint32{w0, w1, w2, w3}
+}
+
+func (s Stream) words(occasion, block uint64) (w0, w1, w2, w3 uint32) {
+	return philox(uint32(block), uint32(block>>32), uint32(occasion), uint32(occasion>>32), s.Key[0], s.Key[1])
 }
 
 func fromHash(h uint64) Stream {
@@ -65,38 +65,36 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// philox is Philox4x32 with ten rounds; constants from Salmon et al., table 2.
-func philox(c [4]uint32, k [2]uint32) [4]uint32 {
+// philox is Philox4x32 with ten rounds; constants from Salmon et al., table 2. Four
+// words by name, since the compiler keeps arrays in memory.
+func philox(c0, c1, c2, c3, k0, k1 uint32) (r0, r1, r2, r3 uint32) {
 	const m0, m1, w0, w1 = 0xd2511f53, 0xcd9e8d57, 0x9e3779b9, 0xbb67ae85
 	for range 10 {
-		hi0, lo0 := bits.Mul32(m0, c[0])
-		hi1, lo1 := bits.Mul32(m1, c[2])
-		c = [4]uint32{hi1 ^ c[1] ^ k[0], lo1, hi0 ^ c[3] ^ k[1], lo0}
-		k[0] += w0
-		k[1] += w1
+		a, b := uint64(c0)*m0, uint64(c2)*m1
+		c0, c1, c2, c3 = uint32(b>>32)^c1^k0, uint32(b), uint32(a>>32)^c3^k1, uint32(a)
+		k0 += w0
+		k1 += w1
 	}
-	return c
+	return c0, c1, c2, c3
 }
 
 // unit maps a word to [0,1) with 24 bits, so that the float32 is exact.
 func unit(x uint32) float32 { return float32(x>>8) * (1.0 / (1 << 24)) }
 
-// normals makes four independent N(0,1) numbers of one block (Box and Muller 1958).
-func normals(b [4]uint32) (n [4]float64) {
-	for i := 0; i < 4; i += 2 {
-		// The half keeps the argument of the logarithm off zero.
-		radius := math.Sqrt(-2 * math.Log((float64(b[i])+0.5)*(1.0/(1<<32))))
-		sin, cos := math.Sincos(2 * math.Pi * float64(b[i+1]) * (1.0 / (1 << 32)))
-		n[i], n[i+1] = radius*cos, radius*sin
-	}
-	return n
-}
-
 // FillNormal writes items first, first+1, … of an occasion as N(0,1) numbers.
 // However a range is cut into fills, the same items get the same numbers.
 func (s Stream) FillNormal(dst []float32, occasion, first uint64) {
 	for len(dst) > 0 {
-		n := normals(s.Block(occasion, first/4))
+		w0, w1, w2, w3 := s.words(occasion, first/4)
+		a, b := normals(w0, w1)
+		c, d := normals(w2, w3)
+		if first%4 == 0 && len(dst) >= 4 {
+			dst[0], dst[1], dst[2], dst[3] = float32(a), float32(b), float32(c), float32(d)
+			dst = dst[4:]
+			first += 4
+			continue
+		}
+		n := [4]float64{a, b, c, d}
 		for i := first % 4; i < 4 && len(dst) > 0; i++ {
 			dst[0] = float32(n[i])
 			dst = dst[1:]

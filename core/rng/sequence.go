@@ -38,9 +38,10 @@ func (q *Sequence) Float64() float64 { return float64(q.Uint64()>>11) * (1.0 / (
 // Norm returns an N(0,1) number; it uses a whole block.
 func (q *Sequence) Norm() float64 {
 	q.left = 0
-	n := normals(q.stream.Block(q.occasion, q.block))
+	w0, w1, _, _ := q.stream.words(q.occasion, q.block)
 	q.block++
-	return n[0]
+	n, _ := normals(w0, w1)
+	return n
 }
 
 // IntN returns a number in [0,n), without bias (Lemire 2019). n must be positive.
