@@ -110,6 +110,9 @@ func (m *Model) askPairs(title string, plan ForkPlan, about string) tea.Cmd {
 	case m.options.Replay:
 		m.tell(ErrReplay.Error())
 		return nil
+	case m.watching():
+		m.tell(m.driver + " drives: D takes over")
+		return nil
 	case m.options.Fork == nil:
 		m.tell("forks are made where the run trains: pgrlab fork DIR --set KNOB=VALUE")
 		return nil

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"pgrlab/core/sweep"
 )
 
 // Exit statuses of the program.
@@ -13,8 +15,10 @@ const (
 	StatusDone        = 0
 	StatusFailed      = 1
 	StatusUsage       = 2
-	StatusInterrupted = 130 // 128 + SIGINT, after saving
-	StatusTerminated  = 143 // 128 + SIGTERM, after saving
+	StatusElsewhere   = sweep.StatusElsewhere
+	StatusAgain       = sweep.StatusAgain // saved, not done: run me again
+	StatusInterrupted = 130               // 128 + SIGINT, after saving
+	StatusTerminated  = 143               // 128 + SIGTERM, after saving
 )
 
 // A usageError is the user's to mend: a wrong flag, name or value.
@@ -42,6 +46,8 @@ func (s signalled) Error() string { return "ended by " + s.signal.String() }
 func status(err error) int {
 	var s signalled
 	var u usageError
+	var a runAgain
+	var e elsewhere
 	switch {
 	case err == nil:
 		return StatusDone
@@ -50,6 +56,10 @@ func status(err error) int {
 			return StatusTerminated
 		}
 		return StatusInterrupted
+	case errors.As(err, &a):
+		return StatusAgain
+	case errors.As(err, &e):
+		return StatusElsewhere
 	case errors.As(err, &u):
 		return StatusUsage
 	}

@@ -1,0 +1,121 @@
+package sweep
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"pgrlab/core/run"
+)
+
+// ErrElsewhere: another process makes an attempt at the job.
+var ErrElsewhere = errors.New("another process works at it")
+
+// Result is what a job that is done leaves.
+type Result struct {
+	Job
+	Return   *float64  `json:"return"` // of the last evaluation
+	Best     *float64  `json:"best"`
+	WallS    float64   `json:"wall_s"` // trained, all attempts together
+	Attempts int       `json:"attempts"`
+	Finished time.Time `json:"finished"`
+}
+
+// Attempt is one try at a job. It holds the job's lock.
+type Attempt struct {
+	Number int
+	grid   *Grid
+	job    Job
+	dir    string
+	lock   *os.File
+	began  time.Time
+}
+
+// Result is that of a job; false while there is none.
+func (g *Grid) Result(j Job) (Result, bool) {
+	var r Result
+	text, err := os.ReadFile(filepath.Join(g.Dir(j), resultName))
+	return r, err == nil && json.Unmarshal(text, &r) == nil
+}
+
+// Begin begins an attempt; ErrElsewhere where another process makes one.
+func (g *Grid) Begin(j Job) (*Attempt, error) {
+	lock, err := os.OpenFile(filepath.Join(g.Dir(j), lockName), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("begin %s: %w", j.Name(), err)
+	}
+	// Where the file system knows no locks, the lease of the run folder keeps two
+	// attempts apart.
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
+		lock.Close()
+		return nil, ErrElsewhere
+	}
+	a := &Attempt{grid: g, job: j, lock: lock, began: time.Now()}
+	for a.Number = 1; ; a.Number++ {
+		a.dir = filepath.Join(g.Dir(j), "attempts", strconv.Itoa(a.Number))
+		if _, err := os.Stat(a.dir); err == nil {
+			continue
+		}
+		if err := os.MkdirAll(a.dir, 0o755); err != nil {
+			lock.Close()
+			return nil, fmt.Errorf("begin %s: %w", j.Name(), err)
+		}
+		return a, nil
+	}
+}
+
+// Log opens the file for what the attempt says.
+func (a *Attempt) Log() (io.WriteCloser, error) {
+	return os.OpenFile(filepath.Join(a.dir, logName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+}
+
+// Done writes the job's result from its journal.
+func (a *Attempt) Done() error {
+	r := Result{Job: a.job, Attempts: a.Number, Finished: time.Now().UTC().Truncate(time.Second)}
+	f, err := os.Open(filepath.Join(a.grid.Run(a.job), run.JournalName))
+	if err != nil {
+		return fmt.Errorf("result of %s: %w", a.job.Name(), err)
+	}
+	defer f.Close()
+	reader := run.NewReader(f)
+	for {
+		e, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("result of %s: %w", a.job.Name(), err)
+		}
+		r.WallS = max(r.WallS, e.WallS)
+		var v struct {
+			Return run.Float `json:"return_mean"`
+		}
+		if e.Type != "evaluated" || e.Fields(&v) != nil {
+			continue
+		}
+		last := float64(v.Return)
+		r.Return = &last
+		if r.Best == nil || last > *r.Best {
+			r.Best = &last
+		}
+	}
+	if err := replaceJSON(filepath.Join(a.grid.Dir(a.job), resultName), r); err != nil {
+		return fmt.Errorf("result of %s: %w", a.job.Name(), err)
+	}
+	return nil
+}
+
+// End gives the job back, and notes how the attempt ended.
+func (a *Attempt) End(how string) error {
+	host, _ := os.Hostname() // only for people
+	err := replaceJSON(filepath.Join(a.dir, attemptName), map[string]any{
+		"pid": os.Getpid(), "host": host, "began": a.began.UTC().Format(time.RFC3339), "ended": time.Now().UTC().Format(time.RFC3339), "how": how,
+	})
+	return errors.Join(err, a.lock.Close())
+}

@@ -1,0 +1,209 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// State is where a job stands, for this engine.
+type State int
+
+// The states.
+const (
+	Waiting State = iota
+	Running
+	Elsewhere // another process works at it; looked at again later
+	Done
+	Failed  // ended by itself with an error: not tried again by this engine
+	Stopped // saved and ended because somebody asked for it
+)
+
+// Engine does the work of a grid with processes on this machine.
+type Engine struct {
+	Grid    *Grid
+	Workers int
+	// Process makes the process of an attempt, not started yet. It gets an input that
+	// ends when this process does: then it saves itself and ends.
+	Process func(j Job) *exec.Cmd
+	// Say is told what happened to a job, in a line.
+	Say func(text string)
+
+	mu        sync.Mutex
+	states    []State
+	processes map[int]*os.Process
+	killed    []int // attempts that were killed in a row, by job
+}
+
+const (
+	// mostKilled is how often in a row an attempt may be killed from outside, as by a
+	// system short of memory, before the job counts as failed.
+	mostKilled = 3
+	// lookAgain is the time between two looks at a job that is done elsewhere.
+	lookAgain = time.Second
+)
+
+// States are those of the jobs, by index.
+func (e *Engine) States() []State {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]State(nil), e.states...)
+}
+
+func (e *Engine) set(j Job, s State) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.states[j.Index] = s
+}
+
+// Signal sends a signal to all processes.
+func (e *Engine) Signal(s os.Signal) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, p := range e.processes {
+		p.Signal(s) // one that has ended needs none
+	}
+}
+
+// Run does what is missing. When ctx ends, the processes save themselves and end.
+func (e *Engine) Run(ctx context.Context) error {
+	e.mu.Lock()
+	n := len(e.Grid.Jobs)
+	e.states, e.processes, e.killed = make([]State, n), map[int]*os.Process{}, make([]int, n)
+	queue := make(chan Job, n)
+	for _, j := range e.Grid.Jobs {
+		if _, done := e.Grid.Result(j); done {
+			e.states[j.Index] = Done
+			continue
+		}
+		queue <- j
+	}
+	close(queue)
+	e.mu.Unlock()
+	defer context.AfterFunc(ctx, func() { e.Signal(syscall.SIGTERM) })()
+	var working sync.WaitGroup
+	for range e.Workers {
+		working.Go(func() {
+			for j := range queue {
+				e.work(ctx, j)
+			}
+		})
+	}
+	working.Wait()
+	return e.verdict(ctx)
+}
+
+// work makes attempts at a job until it is done or given up.
+func (e *Engine) work(ctx context.Context, j Job) {
+	for ctx.Err() == nil {
+		if r, done := e.Grid.Result(j); done {
+			e.set(j, Done)
+			e.Say(said(r))
+			return
+		}
+		e.set(j, Running)
+		status, err := e.attempt(ctx, j)
+		switch {
+		case err != nil:
+			e.set(j, Failed)
+			e.Say(fmt.Sprintf("%s: %v", j.Name(), err))
+			return
+		case status == 0, status == StatusAgain: // a result says whether it is done
+			e.killed[j.Index] = 0
+		case status == StatusElsewhere:
+			e.set(j, Elsewhere)
+			select {
+			case <-ctx.Done():
+			case <-time.After(lookAgain):
+			}
+		case status < 0:
+			if e.killed[j.Index]++; e.killed[j.Index] >= mostKilled {
+				e.set(j, Failed)
+				e.Say(fmt.Sprintf("%s: killed %d times in a row: given up for now", j.Name(), mostKilled))
+				return
+			}
+		case status == 128+int(syscall.SIGINT):
+			e.set(j, Stopped)
+			e.Say(j.Name() + ": stopped by hand; start the sweep again to go on with it")
+			return
+		default:
+			e.set(j, Failed)
+			e.Say(fmt.Sprintf("%s: failed with status %d: see %s", j.Name(), status, e.Grid.Dir(j)))
+			return
+		}
+	}
+	if _, done := e.Grid.Result(j); done {
+		e.set(j, Done)
+		return
+	}
+	e.set(j, Stopped)
+}
+
+// said is a result in a line.
+func said(r Result) string {
+	text := fmt.Sprintf("%s: done", r.Name())
+	if r.Return != nil {
+		text += fmt.Sprintf(", return %.1f, best %.1f", *r.Return, *r.Best)
+	}
+	return text
+}
+
+// attempt runs one process to its end; a status below 0 means that it was killed.
+func (e *Engine) attempt(ctx context.Context, j Job) (status int, err error) {
+	c := e.Process(j)
+	input, alive, err := os.Pipe()
+	if err != nil {
+		return 0, fmt.Errorf("start: %w", err)
+	}
+	defer alive.Close()
+	c.Stdin, c.Stdout = input, io.Discard
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl-c on the terminal is for the sweep
+	e.mu.Lock()
+	if ctx.Err() != nil {
+		e.mu.Unlock()
+		input.Close()
+		return StatusAgain, nil
+	}
+	err = c.Start()
+	if err == nil {
+		e.processes[j.Index] = c.Process
+	}
+	e.mu.Unlock()
+	input.Close()
+	if err != nil {
+		return 0, fmt.Errorf("start: %w", err)
+	}
+	err = c.Wait()
+	e.mu.Lock()
+	delete(e.processes, j.Index)
+	e.mu.Unlock()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return 0, err
+	}
+	return c.ProcessState.ExitCode(), nil
+}
+
+// verdict is what became of the whole.
+func (e *Engine) verdict(ctx context.Context) error {
+	count := map[State]int{}
+	for _, s := range e.States() {
+		count[s]++
+	}
+	missing := len(e.Grid.Jobs) - count[Done]
+	switch {
+	case missing == 0:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case count[Failed] > 0:
+		return fmt.Errorf("%d of %d jobs failed: start the sweep again to try them again", count[Failed], len(e.Grid.Jobs))
+	}
+	return fmt.Errorf("%d of %d jobs are missing: start the sweep again", missing, len(e.Grid.Jobs))
+}

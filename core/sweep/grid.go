@@ -1,0 +1,153 @@
+package sweep
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// The exit statuses of an attempt, beside 0 (done) and others (failed).
+const (
+	StatusAgain     = 85 // saved, not done: run me again
+	StatusElsewhere = 75 // another process makes an attempt at this job
+)
+
+const (
+	gridName    = "grid.json"
+	version     = 1
+	jobName     = "job.toml"
+	runName     = "run"
+	resultName  = "result.json"
+	attemptName = "attempt.json"
+	logName     = "log"
+	lockName    = "lock"
+)
+
+// Job is one experiment of a grid.
+type Job struct {
+	Index  int    `json:"index"`
+	Task   string `json:"task"`
+	Method string `json:"method"`
+	Seed   uint64 `json:"seed"`
+	Steps  int    `json:"steps"`
+}
+
+// Name is that of the job's folder.
+func (j Job) Name() string { return fmt.Sprintf("%04d-%s-%s-s%d", j.Index, j.Task, j.Method, j.Seed) }
+
+// Grid is what a sweep consists of.
+type Grid struct {
+	Version int       `json:"version"`
+	Made    time.Time `json:"made"`
+	Jobs    []Job     `json:"jobs"` // by index
+
+	dir string
+}
+
+// Create makes the grid of jobs with their configurations in dir, or finds the same
+// grid there, begun before. Another one is refused.
+func Create(dir string, jobs []Job, configs [][]byte) (*Grid, error) {
+	g, err := Open(dir)
+	if err == nil {
+		return g, g.same(jobs, configs)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	g = &Grid{Version: version, Made: time.Now().UTC().Truncate(time.Second), Jobs: jobs, dir: dir}
+	for i, j := range jobs {
+		if err := os.MkdirAll(g.Dir(j), 0o755); err != nil {
+			return nil, fmt.Errorf("make sweep %s: %w", dir, err)
+		}
+		if err := replace(filepath.Join(g.Dir(j), jobName), configs[i]); err != nil {
+			return nil, fmt.Errorf("make sweep %s: %w", dir, err)
+		}
+	}
+	if err := replaceJSON(filepath.Join(dir, gridName), g); err != nil {
+		return nil, fmt.Errorf("make sweep %s: %w", dir, err)
+	}
+	return g, nil
+}
+
+// Open reads the grid in dir.
+func Open(dir string) (*Grid, error) {
+	text, err := os.ReadFile(filepath.Join(dir, gridName))
+	if err != nil {
+		return nil, fmt.Errorf("open sweep %s: %w", dir, err)
+	}
+	g := &Grid{dir: dir}
+	if err := json.Unmarshal(text, g); err != nil {
+		return nil, fmt.Errorf("open sweep %s: its %s is damaged: %w", dir, gridName, err)
+	}
+	if g.Version > version {
+		return nil, fmt.Errorf("open sweep %s: it was made by a newer pgrlab", dir)
+	}
+	for i, j := range g.Jobs {
+		if j.Index != i {
+			return nil, fmt.Errorf("open sweep %s: its %s is damaged: job %d has index %d", dir, gridName, i, j.Index)
+		}
+	}
+	return g, nil
+}
+
+// same says whether the grid is the one of these jobs.
+func (g *Grid) same(jobs []Job, configs [][]byte) error {
+	other := fmt.Errorf("sweep %s is another one: choose another --out, or give --out alone to go on with it", g.dir)
+	if !slices.Equal(g.Jobs, jobs) {
+		return other
+	}
+	for i, j := range jobs {
+		if text, err := os.ReadFile(g.Config(j)); err != nil || !bytes.Equal(text, configs[i]) {
+			return other
+		}
+	}
+	return nil
+}
+
+// Job is the one of that index.
+func (g *Grid) Job(index int) (Job, error) {
+	if index < 0 || index >= len(g.Jobs) {
+		return Job{}, fmt.Errorf("sweep %s has no job %d: it has 0 to %d", g.dir, index, len(g.Jobs)-1)
+	}
+	return g.Jobs[index], nil
+}
+
+// Dir is a job's folder, Config its configuration, Run its run folder.
+func (g *Grid) Dir(j Job) string { return filepath.Join(g.dir, j.Name()) }
+
+// Config is the file of a job's configuration.
+func (g *Grid) Config(j Job) string { return filepath.Join(g.Dir(j), jobName) }
+
+// Run is a job's run folder.
+func (g *Grid) Run(j Job) string { return filepath.Join(g.Dir(j), runName) }
+
+// replace writes a file at once.
+func replace(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+func replaceJSON(path string, v any) error {
+	text, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return err
+	}
+	return replace(path, append(text, '\n'))
+}

@@ -1,0 +1,173 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// script makes a grid of n jobs whose attempts are shell scripts: they see their
+// folder as $1 and the attempts before them as the lines of $1/tries.
+func script(t *testing.T, n int, body string) (*Engine, func() string) {
+	t.Helper()
+	var jobs []Job
+	var configs [][]byte
+	for i := range n {
+		jobs = append(jobs, Job{Index: i, Task: "t", Method: "m", Seed: uint64(i), Steps: 100})
+		configs = append(configs, fmt.Appendf(nil, "seed = %d\n", i))
+	}
+	g, err := Create(filepath.Join(t.TempDir(), "sweep"), jobs, configs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var said strings.Builder
+	e := &Engine{Grid: g, Workers: 2,
+		Process: func(j Job) *exec.Cmd {
+			return exec.Command("/bin/sh", "-c", "echo x >> $1/tries; n=$(wc -l < $1/tries); finish() { echo '{\"index\":'$2',\"steps\":100,\"wall_s\":10,\"attempts\":'$n'}' > $1/result.json; }; "+body, "sh", g.Dir(j), fmt.Sprint(j.Index))
+		},
+		Say: func(text string) { mu.Lock(); defer mu.Unlock(); fmt.Fprintln(&said, text) },
+	}
+	return e, func() string { mu.Lock(); defer mu.Unlock(); return said.String() }
+}
+
+func tries(t *testing.T, g *Grid, j Job) int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(g.Dir(j), "tries"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return strings.Count(string(text), "x")
+}
+
+// What an exit status means to the engine.
+func TestStatuses(t *testing.T) {
+	for _, c := range []struct {
+		name, body string
+		tries      int
+		state      State
+	}{
+		{"done", `finish $1 $2`, 1, Done},
+		{"again", `[ $n = 3 ] && finish $1 $2; exit 85`, 3, Done},
+		{"killed twice", `[ $n = 3 ] && finish $1 $2 && exit 0; kill -9 $$`, 3, Done},
+		{"killed for ever", `kill -9 $$`, mostKilled, Failed},
+		{"failed", `exit 1`, 1, Failed},
+		{"by hand", `exit 130`, 1, Stopped},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e, said := script(t, 3, c.body)
+			err := e.Run(t.Context())
+			if (err == nil) != (c.state == Done) {
+				t.Error(err)
+			}
+			for i, s := range e.States() {
+				if n := tries(t, e.Grid, e.Grid.Jobs[i]); s != c.state || n != c.tries {
+					t.Errorf("job %d: state %d after %d tries, want %d after %d\n%s", i, s, n, c.state, c.tries, said())
+				}
+			}
+			if c.state != Done {
+				return
+			}
+			if err := e.Run(t.Context()); err != nil || tries(t, e.Grid, e.Grid.Jobs[0]) != c.tries {
+				t.Errorf("the second time: %v, %d tries", err, tries(t, e.Grid, e.Grid.Jobs[0]))
+			}
+		})
+	}
+}
+
+// The end of the context tells the processes to end; the rest is not begun.
+func TestCancel(t *testing.T) {
+	e, _ := script(t, 5, `trap 'exit 85' TERM; echo up > $1/up; read forever; exit 85`)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	why := errors.New("enough")
+	ended := make(chan error)
+	go func() { ended <- e.Run(ctx) }()
+	limit := time.After(20 * time.Second)
+	for up := 0; up < 2; {
+		select {
+		case <-limit:
+			t.Fatal("they do not start")
+		case <-time.After(time.Millisecond): // another process, which cannot tell us
+		}
+		found, _ := filepath.Glob(filepath.Join(filepath.Dir(e.Grid.Dir(e.Grid.Jobs[0])), "*", "up"))
+		up = len(found)
+	}
+	cancel(why)
+	if err := <-ended; !errors.Is(err, why) {
+		t.Error(err)
+	}
+	for i, s := range e.States() {
+		if i < 2 && s != Stopped || i >= 2 && s == Done {
+			t.Errorf("job %d: state %d", i, s)
+		}
+		if n := tries(t, e.Grid, e.Grid.Jobs[i]); n > 1 || i > 1 && n > 0 {
+			t.Errorf("job %d: %d tries", i, n)
+		}
+	}
+}
+
+func TestGrid(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	jobs := []Job{{Index: 0, Task: "a", Method: "m", Seed: 1, Steps: 10}, {Index: 1, Task: "b", Method: "m", Seed: 1, Steps: 10}}
+	configs := [][]byte{[]byte("x"), []byte("y")}
+	for range 2 {
+		if _, err := Create(dir, jobs, configs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Create(dir, jobs, [][]byte{[]byte("x"), []byte("z")}); err == nil || !strings.Contains(err.Error(), "is another one") {
+		t.Error(err)
+	}
+	if _, err := Create(dir, jobs[:1], configs[:1]); err == nil {
+		t.Error("a part of it was taken for it")
+	}
+	g, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Job(2); err == nil {
+		t.Error("there is no job 2")
+	}
+	a, err := g.Begin(jobs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Begin(jobs[0]); !errors.Is(err, ErrElsewhere) {
+		t.Error(err)
+	}
+	if err := a.End("saved"); err != nil {
+		t.Error(err)
+	}
+	if b, err := g.Begin(jobs[0]); err != nil || b.Number != 2 {
+		t.Errorf("%v, %v", b, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, gridName), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "is damaged") {
+		t.Error(err)
+	}
+}
+
+// With two workers the rest takes half of its time, at the pace of the like.
+func TestETA(t *testing.T) {
+	e, _ := script(t, 4, "")
+	g := e.Grid
+	if eta := g.ETA(2, nil); eta != 0 {
+		t.Errorf("%s before anything is known", eta)
+	}
+	if err := replaceJSON(filepath.Join(g.Dir(g.Jobs[0]), resultName), Result{Job: g.Jobs[0], WallS: 10}); err != nil {
+		t.Fatal(err)
+	}
+	// 50 + 100 + 100 steps are left at 0.1 s a step.
+	if eta, want := g.ETA(2, map[int]Pace{1: {Step: 50, StepsPerS: 10}}), 12500*time.Millisecond; eta != want {
+		t.Errorf("%s, want %s", eta, want)
+	}
+}

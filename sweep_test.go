@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/sweep"
+	"pgrlab/tui/command"
+	"pgrlab/tui/remote"
+)
+
+// eventually waits for what another process does in its own time.
+func eventually(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	limit := time.After(90 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !happened() {
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// A sweep that is killed in the middle, and its job with it, is started again and
+// does what is missing, once: the journals are those of runs that nobody disturbed.
+func TestAKilledSweepIsFinished(t *testing.T) {
+	setUp(t)
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	grid := []string{"--preset", "tiny.toml", "--steps", "900", "--method", "sac,pgr-curiosity", "--seeds", "0-1"}
+	first, said := child(t, append([]string{"sweep", "--out", "sweep", "--jobs", "1"}, grid...)...)
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	g, jobs := (*sweep.Grid)(nil), []sweep.Job(nil)
+	eventually(t, "a second job is under way", func() bool {
+		var err error
+		if g, err = sweep.Open("sweep"); err != nil {
+			return false
+		}
+		jobs = g.Jobs
+		s, err := remote.Look(t.Context(), g.Run(jobs[1]))
+		return err == nil && s.Step > 100
+	})
+	under, err := remote.Look(t.Context(), g.Run(jobs[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Process.Kill()
+	syscall.Kill(under.PID, syscall.SIGKILL)
+	first.Wait()
+	done, ok := g.Result(jobs[0])
+	if _, early := g.Result(jobs[1]); !ok || early {
+		t.Fatalf("results of the first two jobs: %v, %v:\n%s", ok, early, said)
+	}
+
+	again, said := child(t, "sweep", "--out", "sweep", "--jobs", "2") // what to run stands on the disk
+	if err := again.Run(); err != nil {
+		t.Fatalf("%v:\n%s", err, said)
+	}
+	if !strings.Contains(said.String(), "4 of 4 done") || len(jobs) != 4 {
+		t.Errorf("%d jobs:\n%s", len(jobs), said)
+	}
+	for i, attempts := range []int{1, 2, 1, 1} {
+		r, ok := g.Result(jobs[i])
+		if !ok || r.Attempts != attempts || r.Return == nil || r.Job != jobs[i] {
+			t.Errorf("job %d: %v, %+v", i, ok, r)
+		}
+		if n := types(t, g.Run(jobs[i])); n[lab.TypeStart] != 1 || n[lab.TypeDone] != 1 {
+			t.Errorf("job %d: %v", i, n)
+		}
+	}
+	if now, _ := g.Result(jobs[0]); !now.Finished.Equal(done.Finished) {
+		t.Error("a job that was done was done again")
+	}
+	whole, said := child(t, "train", "--preset", g.Config(jobs[1]), "--out", "whole")
+	if err := whole.Run(); err != nil {
+		t.Fatalf("%v:\n%s", err, said)
+	}
+	if canonical(t, g.Run(jobs[1])) != canonical(t, "whole") {
+		t.Error("the killed job has another journal than a run that nobody disturbed")
+	}
+
+	other, _ := child(t, append([]string{"sweep", "--out", "sweep", "--set", "utd=1"}, grid...)...)
+	if other.Run(); other.ProcessState.ExitCode() != command.StatusUsage {
+		t.Errorf("another grid over the same folder: status %d", other.ProcessState.ExitCode())
+	}
+}
+
+// The contract of an attempt: told to end it saves itself and asks to be run again,
+// and while it is made nobody else makes one.
+func TestAnAttemptAsksToBeRunAgain(t *testing.T) {
+	setUp(t)
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	tinyDoc, err := os.ReadFile("tiny.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := strings.Replace(string(tinyDoc), "steps = 150", "steps = 3000", 1)
+	j := sweep.Job{Task: "cartpole-swingup", Method: "pgr-curiosity", Steps: 3000}
+	g, err := sweep.Create("sweep", []sweep.Job{j}, [][]byte{[]byte(doc)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	attempt, said := child(t, "sweep", "job", "sweep", "0")
+	if err := attempt.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it trains", func() bool {
+		s, err := remote.Look(t.Context(), g.Run(j))
+		return err == nil && s.Step > 50
+	})
+	twin, _ := child(t, "sweep", "job", "sweep", "0")
+	if twin.Run(); twin.ProcessState.ExitCode() != command.StatusElsewhere {
+		t.Errorf("a twin: status %d", twin.ProcessState.ExitCode())
+	}
+	attempt.Process.Signal(syscall.SIGTERM)
+	if attempt.Wait(); attempt.ProcessState.ExitCode() != command.StatusAgain {
+		t.Errorf("status %d:\n%s", attempt.ProcessState.ExitCode(), said)
+	}
+	if found, _ := filepath.Glob(filepath.Join(g.Run(j), "checkpoints", "*.ckpt")); len(found) == 0 {
+		t.Error("it has not saved itself")
+	}
+	last, said := child(t, "sweep", "job", "sweep", "0")
+	if err := last.Run(); err != nil {
+		log, _ := os.ReadFile(fmt.Sprintf("%s/attempts/2/log", g.Dir(j)))
+		t.Fatalf("%v:\n%s%s", err, said, log)
+	}
+	if r, ok := g.Result(j); !ok || r.Attempts != 2 {
+		t.Errorf("%v, %+v", ok, r)
+	}
+}

@@ -1,0 +1,309 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/run"
+	"pgrlab/core/sweep"
+	"pgrlab/presets"
+)
+
+// sweepFlags say what the grid is made of.
+type sweepFlags struct {
+	preset, scale        string
+	tasks, methods       []string
+	seeds                string
+	steps, threads, jobs int
+	set, at              []string
+	out, disk, device    string
+	changed              func(string) bool
+}
+
+func sweepCommand(d Deps) *cobra.Command {
+	var f sweepFlags
+	c := &cobra.Command{
+		Use:   "sweep --task T,… --method M,… --seeds 0-4 --out DIR",
+		Short: "a grid of runs on this machine",
+		Long: `Trains every task with every method and seed, several at a time, each in a process
+of its own with its own run folder below DIR. Ctrl-C and SIGTERM save them all and
+end; started again, with the same flags or with --out alone, it goes on with what is
+missing and repeats nothing, whatever was killed. SIGUSR1 and SIGUSR2 save them all.
+
+DIR/grid.json numbers the jobs. pgrlab sweep job DIR INDEX makes an attempt at one of
+them, for the job arrays of clusters: status 0 means done, 85 saved but not done, run
+me again. Several sweeps over one DIR divide the work between them.`,
+		Example: `  pgrlab sweep --task cheetah-run --method redq,pgr-curiosity --seeds 0-4 --scale short --out sweeps/a
+  pgrlab sweep --out sweeps/a                          go on
+  pgrlab attach sweeps/a/0003-*/run                    look at one of them
+  pgrlab report sweeps/a/*/run`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			g, err := f.grid(d)
+			if err != nil {
+				return err
+			}
+			return f.run(c.Context(), g, c.ErrOrStderr())
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringSliceVar(&f.tasks, "task", nil, "tasks `T,…` (pgrlab list tasks)")
+	flags.StringSliceVar(&f.methods, "method", nil, "methods `M,…` (pgrlab list methods)")
+	flags.StringVar(&f.seeds, "seeds", "0-4", "seeds `N,A-B,…`")
+	flags.StringVar(&f.preset, "preset", "", "start from preset `NAME|FILE`")
+	flags.StringVar(&f.scale, "scale", "", "scale `S` (pgrlab list scales)")
+	flags.IntVar(&f.steps, "steps", 0, "environment steps `N` (default: the scale's)")
+	flags.StringArrayVar(&f.set, "set", nil, "a knob for all of them: `KNOB=VALUE`, repeatable")
+	flags.StringArrayVar(&f.at, "at", nil, "turn a knob later: `STEP:KNOB=VALUE`, repeatable")
+	flags.StringVar(&f.device, "device", "auto", "compute on `cpu|auto`")
+	flags.StringVar(&f.out, "out", "", "folder `DIR` of the sweep")
+	flags.IntVar(&f.jobs, "jobs", 0, "at most `N` at a time (default: as many as there are processors)")
+	flags.IntVar(&f.threads, "threads", 1, "worker threads `N` of each; does not change the results")
+	flags.StringVar(&f.disk, "disk", "", "most that the checkpoints of each run may take: `SIZE`")
+	f.changed = flags.Changed
+	c.AddCommand(sweepJobCommand(d))
+	return c
+}
+
+// grid makes the grid that the flags ask for, or finds the one to go on with.
+func (f *sweepFlags) grid(d Deps) (*sweep.Grid, error) {
+	if f.out == "" {
+		return nil, usagef("sweep: where to: give --out DIR")
+	}
+	if f.jobs < 0 || f.threads < 1 {
+		return nil, usagef("sweep: --jobs and --threads want at least 1")
+	}
+	if len(f.tasks) == 0 && len(f.methods) == 0 && f.preset == "" {
+		g, err := sweep.Open(f.out)
+		if errors.Is(err, os.ErrNotExist) {
+			err = usagef("sweep %s: there is none yet: say what to run with --task, --method, --seeds or --preset", f.out)
+		}
+		return g, err
+	}
+	jobs, configs, err := f.expand(d)
+	if err != nil {
+		return nil, err
+	}
+	g, err := sweep.Create(f.out, jobs, configs)
+	if err != nil {
+		return nil, asUsage(err)
+	}
+	return g, nil
+}
+
+// expand lists the jobs with their whole configurations, every one checked.
+func (f *sweepFlags) expand(d Deps) (jobs []sweep.Job, configs [][]byte, err error) {
+	seeds, err := parseSeeds(f.seeds)
+	if err != nil {
+		return nil, nil, err
+	}
+	orNone := func(names []string) []string {
+		if len(names) == 0 {
+			return []string{""}
+		}
+		return names
+	}
+	for _, task := range orNone(f.tasks) {
+		for _, method := range orNone(f.methods) {
+			for _, seed := range seeds {
+				r := runFlags{preset: f.preset, task: task, method: method, scale: f.scale, seed: seed, steps: f.steps,
+					set: f.set, at: f.at, device: f.device,
+					changed: func(name string) bool { return name == "seed" || name == "steps" && f.changed("steps") }}
+				c, _, err := r.settle(d)
+				if err != nil {
+					return nil, nil, fmt.Errorf("sweep %s %s: %w", task, method, err)
+				}
+				doc, err := presets.Encode(c)
+				if err != nil {
+					return nil, nil, err
+				}
+				jobs = append(jobs, sweep.Job{Index: len(jobs), Task: c.Task, Method: c.Method, Seed: seed, Steps: c.Steps})
+				configs = append(configs, doc)
+			}
+		}
+	}
+	return jobs, configs, nil
+}
+
+// mostSeeds is how many a range may hold.
+const mostSeeds = 10_000
+
+// parseSeeds reads "0-4,7".
+func parseSeeds(text string) ([]uint64, error) {
+	var all []uint64
+	seen := map[uint64]bool{}
+	for part := range strings.SplitSeq(text, ",") {
+		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		a, err := strconv.ParseUint(from, 10, 64)
+		b := a
+		if err == nil && isRange {
+			b, err = strconv.ParseUint(to, 10, 64)
+		}
+		if err != nil || b < a || b-a >= mostSeeds {
+			return nil, usagef("--seeds %s: %q is not a seed or a range: want for example 0-4,7", text, part)
+		}
+		for s := a; ; s++ {
+			if seen[s] {
+				return nil, usagef("--seeds %s: seed %d twice", text, s)
+			}
+			seen[s] = true
+			all = append(all, s)
+			if s == b {
+				break
+			}
+		}
+	}
+	return all, nil
+}
+
+// run does the work, with a view of it on w.
+func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer) error {
+	say := make(chan string, 64)
+	e := &sweep.Engine{Grid: g, Workers: f.jobs, Say: func(text string) { say <- text }}
+	if e.Workers == 0 {
+		e.Workers = runtime.NumCPU()
+	}
+	e.Workers = min(e.Workers, len(g.Jobs))
+	e.Process = func(j sweep.Job) *exec.Cmd { return f.process(j) }
+	ctx, stop := startWatch(parent, func() {}, func(string) { e.Signal(syscall.SIGUSR1) }, func(text string) { say <- text })
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- e.Run(ctx) }()
+	v := &sweepView{engine: e, progress: newProgress(w)}
+	err := v.follow(ctx, say, ended)
+	var s signalled
+	if err != nil && !errors.As(err, &s) {
+		return fmt.Errorf("sweep %s: %w", f.out, err)
+	}
+	return err
+}
+
+// process is this program, making an attempt at a job.
+func (f *sweepFlags) process(j sweep.Job) *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	args := []string{"sweep", "job", f.out, strconv.Itoa(j.Index), "--until-eof", "--threads", strconv.Itoa(f.threads)}
+	if f.disk != "" {
+		args = append(args, "--disk", f.disk)
+	}
+	return exec.Command(self, args...)
+}
+
+// runAgain ends an attempt that saved itself and is not done.
+type runAgain struct{ job string }
+
+func (a runAgain) Error() string { return a.job + ": saved, not done: run me again" }
+
+// elsewhere ends an attempt at a job that another process works at.
+type elsewhere struct{ job string }
+
+func (e elsewhere) Error() string { return e.job + ": " + sweep.ErrElsewhere.Error() }
+
+func sweepJobCommand(d Deps) *cobra.Command {
+	var threads int
+	var disk string
+	var untilEOF bool
+	c := &cobra.Command{
+		Use:   "job DIR INDEX",
+		Short: "make an attempt at one job of a sweep",
+		Long: `Trains one job of the sweep in DIR, or goes on with it where it was saved last. What
+it says goes to attempts/N/log in the job's folder. Status 0: done, result.json is
+there; 85: it was told to end and has saved itself, run me again; 75: another process
+works at it; 130: stopped by hand; else failed.`,
+		Example: `  exec pgrlab sweep job sweeps/a "$SLURM_ARRAY_TASK_ID"`,
+		Args:    exactArgs(2, "the folder of a sweep and an index"),
+		RunE: func(c *cobra.Command, args []string) error {
+			g, err := sweep.Open(args[0])
+			if err != nil {
+				return asUsage(err)
+			}
+			index, err := strconv.Atoi(args[1])
+			if err != nil {
+				return usagef("sweep job: %q is no index", args[1])
+			}
+			j, err := g.Job(index)
+			if err != nil {
+				return asUsage(err)
+			}
+			how := []string{"--threads", strconv.Itoa(threads)}
+			if disk != "" {
+				how = append(how, "--disk", disk)
+			}
+			ctx, cancel := context.WithCancelCause(c.Context())
+			defer cancel(nil)
+			if untilEOF {
+				go func() {
+					io.Copy(io.Discard, c.InOrStdin())
+					cancel(signalled{syscall.SIGTERM}) // whoever started this is gone
+				}()
+			}
+			return attempt(ctx, d, g, j, how)
+		},
+	}
+	c.Flags().IntVar(&threads, "threads", 1, "worker threads `N`")
+	c.Flags().StringVar(&disk, "disk", "", "most that the run's checkpoints may take: `SIZE`")
+	c.Flags().BoolVar(&untilEOF, "until-eof", false, "save and end at the end of standard input")
+	return c
+}
+
+// attempt trains a job, or goes on with it.
+func attempt(ctx context.Context, d Deps, g *sweep.Grid, j sweep.Job, how []string) (err error) {
+	if _, done := g.Result(j); done {
+		return nil
+	}
+	a, err := g.Begin(j)
+	if errors.Is(err, sweep.ErrElsewhere) {
+		return elsewhere{j.Name()}
+	}
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ended := "done"
+		if err != nil {
+			ended = line(err)
+		}
+		err = errors.Join(err, a.End(ended))
+	}()
+	log, err := a.Log()
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	dir := g.Run(j)
+	args := append([]string{"train", "--resume", dir}, how...)
+	if !exists(filepath.Join(dir, run.ConfigName)) || !exists(filepath.Join(dir, run.JournalName)) {
+		os.Remove(filepath.Join(dir, run.ConfigName)) // of an attempt that was killed before there was a run
+		args = append([]string{"train", "--preset", g.Config(j), "--out", dir}, how...)
+	}
+	root := newRoot(d)
+	root.SetArgs(args)
+	root.SetOut(log)
+	root.SetErr(log)
+	err = root.ExecuteContext(ctx)
+	var s signalled
+	switch {
+	case errors.As(err, &s):
+		return runAgain{j.Name()}
+	case err != nil:
+		fmt.Fprintln(log, line(err))
+		return fmt.Errorf("%s: %w", j.Name(), err)
+	case !complete(dir, j.Steps):
+		return signalled{syscall.SIGINT} // by hand, as with pgrlab stop
+	}
+	return a.Done()
+}

@@ -1,0 +1,131 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"pgrlab/core/sweep"
+	"pgrlab/tui/remote"
+)
+
+// sweepView shows how a sweep gets on: on a terminal a block of lines that is
+// rewritten, else a plain line now and then.
+type sweepView struct {
+	engine   *sweep.Engine
+	progress *progress
+	drawn    int // lines of the block that stands
+	last     time.Time
+}
+
+// follow shows the sweep until it has ended.
+func (v *sweepView) follow(ctx context.Context, say <-chan string, ended <-chan error) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case text := <-say:
+			v.clear()
+			fmt.Fprintln(v.progress.w, text)
+		case now := <-tick.C:
+			v.tick(ctx, now)
+		case err := <-ended:
+			v.clear()
+			for len(say) > 0 {
+				fmt.Fprintln(v.progress.w, <-say)
+			}
+			fmt.Fprintln(v.progress.w, v.summary(v.engine.States()))
+			return err
+		}
+	}
+}
+
+// clear takes the block away.
+func (v *sweepView) clear() {
+	if v.drawn > 0 {
+		fmt.Fprintf(v.progress.w, "\x1b[%dA\x1b[J", v.drawn)
+		v.drawn = 0
+	}
+}
+
+func (v *sweepView) tick(ctx context.Context, now time.Time) {
+	if !v.progress.rewrites && now.Sub(v.last) < plainEvery {
+		return
+	}
+	v.last = now
+	lines := v.lines(ctx)
+	if !v.progress.rewrites {
+		fmt.Fprintln(v.progress.w, lines[len(lines)-1])
+		return
+	}
+	v.clear()
+	for _, text := range lines {
+		if w := v.progress.width; w > 0 && len([]rune(text)) >= w {
+			text = string([]rune(text)[:w-1])
+		}
+		fmt.Fprintln(v.progress.w, text)
+	}
+	v.drawn = len(lines)
+}
+
+// lines are one for each job that is worked at, and the summary.
+func (v *sweepView) lines(ctx context.Context) []string {
+	ctx, stop := context.WithTimeout(ctx, time.Second)
+	defer stop()
+	g, states := v.engine.Grid, v.engine.States()
+	running := map[int]sweep.Pace{}
+	var all []string
+	for i, state := range states {
+		j := g.Jobs[i]
+		switch state {
+		case sweep.Elsewhere:
+			all = append(all, fmt.Sprintf("%s  another process works at it", j.Name()))
+		case sweep.Running:
+			text := "starting"
+			if s, err := remote.Look(ctx, g.Run(j)); err == nil {
+				running[i] = sweep.Pace{Step: s.Step, StepsPerS: s.StepsPerS}
+				text = fmt.Sprintf("%s %3d%%  %s", bar(s.Step, s.Steps, 20), 100*s.Step/max(1, s.Steps), s.Phase)
+				if s.State == "paused" {
+					text = fmt.Sprintf("%s %3d%%  paused", bar(s.Step, s.Steps, 20), 100*s.Step/max(1, s.Steps))
+				}
+				if s.StepsPerS > 0 {
+					text += fmt.Sprintf("  %.0f steps/s", s.StepsPerS)
+				}
+				if s.Return != nil {
+					text += fmt.Sprintf("  return %.1f", *s.Return)
+				}
+			}
+			all = append(all, j.Name()+"  "+text)
+		}
+	}
+	last := v.summary(states)
+	if eta := g.ETA(v.engine.Workers, running); eta > 0 {
+		last += ", eta " + clock(eta)
+	}
+	return append(all, last)
+}
+
+// summary counts the jobs.
+func (v *sweepView) summary(states []sweep.State) string {
+	count := map[sweep.State]int{}
+	for _, s := range states {
+		count[s]++
+	}
+	text := fmt.Sprintf("%d of %d done", count[sweep.Done], len(v.engine.Grid.Jobs))
+	for _, k := range []struct {
+		state sweep.State
+		name  string
+	}{{sweep.Running, "running"}, {sweep.Elsewhere, "elsewhere"}, {sweep.Waiting, "waiting"}, {sweep.Failed, "failed"}, {sweep.Stopped, "stopped"}} {
+		if count[k.state] > 0 {
+			text += fmt.Sprintf(", %d %s", count[k.state], k.name)
+		}
+	}
+	return text
+}
+
+// bar draws a share as characters that every terminal has.
+func bar(done, all, w int) string {
+	n := min(w, w*done/max(1, all))
+	return "[" + strings.Repeat("#", n) + strings.Repeat(".", w-n) + "]"
+}
