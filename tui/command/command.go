@@ -124,7 +124,7 @@ func newRoot(d Deps) *cobra.Command {
 	root.SetUsageFunc(usage)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(&cobra.Command{Hidden: true, Use: "help-by-flag"})
-	root.AddCommand(trainCommand(d), forkCommand(), reportCommand(d), exportCommand(d), listCommand(d), presetCommand(d), doctorCommand(d), benchCommand(d),
+	root.AddCommand(trainCommand(d), forkCommand(), reportCommand(d), exportCommand(d), cardCommand(), listCommand(d), presetCommand(d), doctorCommand(d), benchCommand(d),
 		traceCommand(d), replayCommand(d), watchCommand(d), analyseCommand(d), journalCommand(), versionCommand(d))
 	root.AddCommand(sweepCommand(d), attachCommand(), psCommand(), stopCommand(), pauseCommand(), resumeCommand(), checkpointCommand())
 	return root

@@ -29,6 +29,9 @@ type session struct {
 	said       []string        // about that
 	history    int             // events from before that
 
+	tensorboard string  // folder of event files; "": none
+	stream      *stream // into one of them
+
 	brood brood // children that were forked on the screen
 	serving
 

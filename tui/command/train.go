@@ -15,6 +15,7 @@ import (
 
 func trainCommand(d Deps) *cobra.Command {
 	var r runFlags
+	var tensorboard string
 	c := &cobra.Command{
 		Use:   "train [flags]",
 		Short: "the same run without a screen",
@@ -38,10 +39,13 @@ seconds ends at once. A terminal that goes away does not end the run.`,
 			if err != nil {
 				return orComplete(err, c.ErrOrStderr())
 			}
+			s.tensorboard = tensorboard
 			return s.headless(c.Context(), c.ErrOrStderr())
 		},
 	}
 	r.bind(c)
+	c.Flags().StringVar(&tensorboard, "tensorboard", "", "write event files for TensorBoard below folder `DIR`")
+	setGroup(c.Flags(), groups[2], "tensorboard")
 	return c
 }
 
@@ -51,6 +55,14 @@ func (s *session) headless(parent context.Context, w io.Writer) error {
 	ctx, stop := startWatch(parent, s.hungUp, s.save, func(text string) { offer(say, text) })
 	defer stop()
 	p := newProgress(w)
+	if s.tensorboard != "" {
+		var err error
+		if s.stream, err = newStream(s.tensorboard, s.folder.Dir(), s.config.Members, time.Now()); err != nil {
+			s.folder.Close()
+			s.discard()
+			return err
+		}
+	}
 	p.say(fmt.Sprintf("%s on %s at scale %s, seed %d, in %s",
 		s.config.Method, s.config.Task, s.config.Scale, s.config.Seed, s.folder.Dir()))
 	if err := s.start(ctx, lab.FaultFail); err != nil {
@@ -62,6 +74,9 @@ func (s *session) headless(parent context.Context, w io.Writer) error {
 	}
 	p.events = s.history
 	s.follow(p, say)
+	if err := s.stream.close(s.lab); err != nil {
+		p.say(fmt.Sprintf("tensorboard: %v", err))
+	}
 	return s.leave(ctx, p)
 }
 
@@ -77,6 +92,10 @@ func (s *session) follow(p *progress, say <-chan string) {
 			p.say(text)
 		case now := <-tick.C:
 			p.tick(s.lab, now)
+			if err := s.stream.take(s.lab); err != nil { // the run is worth more than its copy
+				p.say(fmt.Sprintf("tensorboard: %v: no more is written there", err))
+				s.stream = nil
+			}
 		}
 	}
 }
