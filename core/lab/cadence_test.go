@@ -39,7 +39,7 @@ func TestExaminationsByCadence(t *testing.T) {
 // Knobs that are turned inside of an examination, and a run that goes on from inside of
 // one, do not change what it finds.
 func TestAnExaminedRunGoesOnFromEveryBorder(t *testing.T) {
-	resumeEverywhere(t, 9, func(r record) *Lab {
+	resumeEverywhere(t, 23, func(r record) *Lab {
 		w := newWorld()
 		c := w.config()
 		c.Members, c.Evaluation.AnalyseEvery = 2, 15
