@@ -2,8 +2,10 @@ package tui
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
+	"pgrlab/core/lab"
 	"pgrlab/tui/picture"
 )
 
@@ -53,13 +55,56 @@ func (m *Model) agentFacts() []string {
 		label("episode") + fmt.Sprintf("%s step %s", count(s.Episode), count(s.EpisodeStep)),
 		label("return") + number(s.EpisodeReturn) + t.dim.on(" so far"),
 	}
-	if l := s.Losses; l != nil {
-		out = append(out, label("Q mean")+number(l.QMean)+t.dim.on(" over the batch"))
+	now := s.Moment
+	if now == nil {
+		return out
 	}
-	if s.FReal != nil {
-		out = append(out, label("F")+number(s.FReal.Median)+t.dim.on(" median of real"))
+	out = append(out, label("Q")+unknown(now.Q)+t.dim.on(" of s, π(s)"), label("F")+unknown(now.F)+m.share(now.F), label("action"))
+	for _, a := range now.Action {
+		out = append(out, " "+m.slider(float64(a), 15)+fmt.Sprintf(" %+.2f", a))
 	}
 	return out
+}
+
+// unknown is a number, or that there is none yet.
+func unknown(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return number(v)
+}
+
+// share says where an F lies among those of the real rows.
+func (m *Model) share(f float64) string {
+	h := m.snap.FReal
+	if h == nil || math.IsNaN(f) || !(h.High > h.Low) {
+		return ""
+	}
+	below := 0.0
+	for i, n := range h.Counts {
+		lo := h.Low + (h.High-h.Low)*float64(i)/lab.Bins
+		part := (f - lo) / ((h.High - h.Low) / lab.Bins)
+		below += float64(n) * math.Max(0, math.Min(1, part))
+	}
+	return m.theme.dim.on(" above " + percent(below/math.Max(1, float64(h.Rows))) + " of real")
+}
+
+// slider shows a number of [-1, 1] as a place on a line of w columns.
+func (m *Model) slider(v float64, w int) string {
+	t := m.theme
+	at := int(math.Round((math.Max(-1, math.Min(1, v)) + 1) / 2 * float64(w-1)))
+	var b strings.Builder
+	for i := range w {
+		switch i {
+		case at:
+			b.WriteString(t.accent.on(t.glyphs.full))
+		case w / 2:
+			b.WriteString(t.faint.on(t.glyphs.vertical))
+		default:
+			b.WriteString(t.faint.on(t.glyphs.rest))
+		}
+	}
+	return b.String()
 }
 
 // agentNote says where the picture comes from.

@@ -195,7 +195,7 @@ func (m *Model) titleOf(id paneID, w int) (title, note string) {
 	case paneAgent:
 		return "AGENT", m.agentNote(w - 14)
 	case paneMap:
-		return "MAP", ""
+		return "MAP", m.mapNote(w - 10)
 	case paneRuns:
 		return "RUNS", ""
 	case paneSentence:

@@ -31,6 +31,8 @@ type fakeLab struct {
 	snapshot *lab.Snapshot
 	sendErr  error
 	commands []lab.Command
+	mapped   *lab.Mapped
+	moment   *lab.Moment
 	policy   float64 // how good the policy is, 0..1
 }
 
@@ -162,7 +164,25 @@ func (f *fakeLab) publish() {
 		}
 		s.MixReal = rows - s.MixSynthetic
 	}
+	s.Map, s.Moment = f.mapped, f.moment
 	f.snapshot = s
+}
+
+// fakeMap lies D_real around one place and D_syn around another.
+func fakeMap(x, y, step int) *lab.Mapped {
+	d := &lab.Mapped{X: x, Y: y, Step: step, Low: [2]float64{-1, -3}, High: [2]float64{1, 3}, RealN: 8192, SynN: 8192, Relevance: "curiosity", FLow: 0.05, FHigh: 0.95}
+	for j := range lab.MapRows {
+		for i := range lab.MapColumns {
+			u, v := float64(i)/lab.MapColumns, float64(j)/lab.MapRows
+			c := j*lab.MapColumns + i
+			d.Real[c] = int(150 * math.Exp(-20*((u-0.35)*(u-0.35)+(v-0.4)*(v-0.4))))
+			d.Syn[c] = int(150 * math.Exp(-20*((u-0.65)*(u-0.65)+(v-0.6)*(v-0.6))))
+			if d.F[c] = math.NaN(); d.Real[c] > 0 {
+				d.F[c] = 0.05 + 0.9*u*v
+			}
+		}
+	}
+	return d
 }
 
 func fakeHistogram(centre, spread float64) *lab.Histogram {
@@ -225,6 +245,10 @@ func (f *fakeLab) Send(c lab.Command) error {
 		f.emit(lab.TypePreviewed, lab.Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Relevance: "curiosity",
 			Real: fakeHistogram(0.25, 0.12), Synthetic: fakeHistogram(0.55, 0.2), Preview: fakeHistogram(0.7, 0.15),
 			Outside: 0.04, RankCorrelation: math.NaN(), TopOverlap: math.NaN(), Samples: 256, Seconds: 0.4, CostSeconds: math.NaN()})
+	case lab.Map:
+		f.mapped = fakeMap(c.X, c.Y, f.step)
+	case lab.Watch:
+		f.moment = &lab.Moment{Step: f.step, Action: []float32{-0.41, 0.63, 0, 1, -1, 0.2}, Q: 41.7, F: 0.37}
 	case lab.Undo:
 		old, ok := f.undo[c.ID]
 		if !ok {
@@ -275,7 +299,9 @@ func (f *fakeLab) set(name, text, ref string, now bool, undoes int) {
 func (f *fakeLab) changes() int {
 	n := 0
 	for _, c := range f.commands {
-		if _, ok := c.(lab.Preview); !ok {
+		switch c.(type) {
+		case lab.Preview, lab.Map, lab.Watch:
+		default:
 			n++
 		}
 	}

@@ -38,6 +38,7 @@ type Child struct {
 type brood struct {
 	ForkPlan
 	title    string
+	asked    int // the env step at which it was asked for
 	children []offspring
 }
 
@@ -162,6 +163,7 @@ func (m *Model) fork(b brood) tea.Cmd {
 		m.say(refused, err.Error())
 		return nil
 	}
+	b.asked = m.snap.Step
 	m.forking = &b
 	m.tell("saving at the end of this slice, then forking: :pane runs shows the children")
 	return nil
@@ -170,8 +172,8 @@ func (m *Model) fork(b brood) tea.Cmd {
 // checkpointed begins the fork that a checkpoint was made for.
 func (m *Model) checkpointed(c lab.Checkpointed) {
 	b := m.forking
-	if b == nil || c.Obs.By != forker {
-		return
+	if b == nil || c.Obs.Position.Step < b.asked {
+		return // of before
 	}
 	m.forking = nil
 	if c.Obs.Error != "" {

@@ -1,6 +1,285 @@
 package tui
 
-// mapBody is where D_real and D_syn lie.
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/lab"
+)
+
+// mapEvery is the least time between two questions for the map, watchEvery for the
+// newest transition: both cost the training some milliseconds.
+const (
+	mapEvery   = 5 * time.Second
+	watchEvery = 500 * time.Millisecond
+)
+
+// mapKind is what a map shows.
+type mapKind int
+
+// The kinds, in the order of the key.
+const (
+	mapReal mapKind = iota
+	mapSyn
+	mapDifference
+	mapF
+	mapKinds
+)
+
+var mapTitles = [mapKinds]string{"D_real", "D_syn", "D_syn less D_real", "mean F"}
+
+// plane is which dimensions of the observation the map shows, and how.
+type plane struct {
+	x, y  int
+	kind  mapKind
+	asked time.Time // when the map was asked for
+	step  int       // at which
+}
+
+// askToLook asks for what the visible panes need and only the lab can tell. A run
+// that stands still is asked once.
+func (m *Model) askToLook() {
+	if m.lab == nil || m.snap == nil || m.ended() || m.options.Replay {
+		return
+	}
+	now, step := m.now(), m.snap.Step
+	p := &m.plane
+	if m.layout.visible(paneMap) && len(m.options.Names) > 1 && (now.Sub(p.asked) >= mapEvery && p.step != step || p.asked.IsZero()) {
+		if m.lab.Send(lab.Map{X: p.x, Y: p.y}) == nil { // a busy lab is asked at the next look
+			p.asked, p.step = now, step
+		}
+	}
+	if m.layout.visible(paneAgent) && now.Sub(m.watched) >= watchEvery && (m.snap.Moment == nil || m.snap.Moment.Step != step) {
+		if m.lab.Send(lab.Watch{}) == nil {
+			m.watched = now
+		}
+	}
+}
+
+// mapBody is where D_real and D_syn lie, over two dimensions of the observation.
 func (m *Model) mapBody(w, h int) []string {
-	return m.waiting("this run does not measure where its transitions lie", w, h)
+	t, p := m.theme, m.plane
+	switch {
+	case m.options.Replay:
+		return m.waiting("a journal does not keep where transitions lie", w, h)
+	case len(m.options.Names) < 2:
+		return m.waiting("the numbers of this observation have no names", w, h)
+	case m.snap.Map == nil:
+		return m.waiting("asking the run", w, h)
+	case m.snap.Map.Unknown != "":
+		return m.waiting(m.snap.Map.Unknown, w, h)
+	}
+	d := m.snap.Map
+	axes := t.dim.on("x ") + m.dimension(d.X) + t.dim.on(fmt.Sprintf(" %s..%s", number(d.Low[0]), number(d.High[0]))) +
+		t.dim.on("  y ") + m.dimension(d.Y) + t.dim.on(fmt.Sprintf(" %s..%s", number(d.Low[1]), number(d.High[1])))
+	n := max(1, min(int(mapKinds), (w+2)/32)) // as many side by side as can be read
+	each := (w - 2*(n-1)) / n
+	rows := h - 2
+	if rows < 2 {
+		return []string{t.fit(axes, w)}
+	}
+	out := make([]string, rows+1)
+	for i := range n {
+		kind := (p.kind + mapKind(i)) % mapKinds
+		column := append([]string{m.mapTitle(d, kind, each)}, m.mapPicture(d, kind, each, rows)...)
+		for y := range out {
+			if i > 0 {
+				out[y] += "  "
+			}
+			out[y] += t.fit(column[y], each)
+		}
+	}
+	return append(out, t.fit(axes, w))
+}
+
+func (m *Model) dimension(i int) string {
+	if i < len(m.options.Names) {
+		return m.options.Names[i]
+	}
+	return fmt.Sprint(i)
+}
+
+// mapTitle names a map and what its signs mean.
+func (m *Model) mapTitle(d *lab.Mapped, kind mapKind, w int) string {
+	t := m.theme
+	name := mapTitles[kind]
+	legend := fmt.Sprintf("%s rows looked at", count(d.RealN))
+	switch kind {
+	case mapSyn:
+		legend = fmt.Sprintf("%s rows looked at", count(d.SynN))
+	case mapDifference:
+		legend = "s synthetic  r real"
+	case mapF:
+		legend = "no F"
+		if d.Relevance != "" {
+			legend = fmt.Sprintf("%s %s..%s", d.Relevance, number(d.FLow), number(d.FHigh))
+		}
+	}
+	return longest([]string{t.title.on(name), t.title.on(name) + " " + t.dim.on(legend)}, w)
+}
+
+// shadesOf are the signs of a share, from none to the most.
+func (m *Model) shadesOf() []string {
+	if m.options.Characters == ASCII {
+		return []string{" ", ".", ":", "+", "#"}
+	}
+	return []string{" ", "░", "▒", "▓", "█"}
+}
+
+// mapPicture draws a map w columns wide and h rows high, the largest y on top. A
+// share is shown by its logarithm: rare places count.
+func (m *Model) mapPicture(d *lab.Mapped, kind mapKind, w, h int) []string {
+	w = min(w, 2*lab.MapColumns)
+	cells := make([]float64, w*h)
+	scale := 0.0
+	for y := range h {
+		for x := range w {
+			v := m.mapValue(d, kind, x, w, y, h)
+			cells[y*w+x] = v
+			if kind != mapF && !math.IsNaN(v) {
+				scale = math.Max(scale, math.Abs(v))
+			}
+		}
+	}
+	out := make([]string, h)
+	for y := range h {
+		var b strings.Builder
+		for x := range w {
+			b.WriteString(m.mapSign(d, kind, cells[y*w+x], scale))
+		}
+		out[h-1-y] = b.String()
+	}
+	return out
+}
+
+// mapValue is a map's value in the character (x, y) of w by h: a share of the rows a
+// cell, a difference of shares, or a mean F; NaN where there is none.
+func (m *Model) mapValue(d *lab.Mapped, kind mapKind, x, w, y, h int) float64 {
+	x0, x1 := x*lab.MapColumns/w, max(x*lab.MapColumns/w+1, (x+1)*lab.MapColumns/w)
+	y0, y1 := y*lab.MapRows/h, max(y*lab.MapRows/h+1, (y+1)*lab.MapRows/h)
+	realRows, syn, f, n := 0, 0, 0.0, 0
+	for j := y0; j < y1; j++ {
+		for i := x0; i < x1; i++ {
+			c := j*lab.MapColumns + i
+			realRows += d.Real[c]
+			syn += d.Syn[c]
+			if v := d.F[c]; !math.IsNaN(v) {
+				f += v
+				n++
+			}
+		}
+	}
+	cells := float64((x1 - x0) * (y1 - y0)) // characters cover one cell or several
+	share := func(k, of int) float64 { return float64(k) / math.Max(1, float64(of)) / cells }
+	switch kind {
+	case mapReal:
+		return share(realRows, d.RealN)
+	case mapSyn:
+		return share(syn, d.SynN)
+	case mapDifference:
+		return share(syn, d.SynN) - share(realRows, d.RealN)
+	default:
+		return f / float64(n) // 0/0 is NaN: nothing was scored here
+	}
+}
+
+// mapSign is the sign of a value.
+func (m *Model) mapSign(d *lab.Mapped, kind mapKind, v, scale float64) string {
+	t, shades := m.theme, m.shadesOf()
+	grade := func(part float64) int { // 1 to 4
+		return max(1, min(len(shades)-1, 1+int(part*float64(len(shades)-1))))
+	}
+	switch kind {
+	case mapF:
+		if math.IsNaN(v) || d.Relevance == "" {
+			return " "
+		}
+		part := 0.0
+		if d.FHigh > d.FLow {
+			part = (v - d.FLow) / (d.FHigh - d.FLow)
+		}
+		return t.accent.on(shades[grade(part)])
+	case mapDifference:
+		sign, ink := "r", t.real
+		if v > 0 {
+			sign, ink = "s", t.synthetic
+		}
+		switch part := math.Abs(v) / scale; {
+		case !(part > 0.05):
+			return " "
+		case part > 0.4:
+			return ink.on(strings.ToUpper(sign))
+		}
+		return ink.on(sign)
+	}
+	if !(v > 0) {
+		return " "
+	}
+	ink := t.real
+	if kind == mapSyn {
+		ink = t.synthetic
+	}
+	return ink.on(shades[grade(1+math.Log10(v/scale)/3)]) // three decades
+}
+
+func (m *Model) mapNote(w int) string {
+	if m.snap.Map == nil {
+		return ""
+	}
+	return longest([]string{m.theme.dim.on("step " + count(m.snap.Map.Step))}, w)
+}
+
+// The keys of the map: which dimensions, and what first.
+func (m *Model) mapXNext() tea.Cmd     { return m.turnMap(&m.plane.x, 1) }
+func (m *Model) mapXPrevious() tea.Cmd { return m.turnMap(&m.plane.x, -1) }
+func (m *Model) mapYNext() tea.Cmd     { return m.turnMap(&m.plane.y, 1) }
+func (m *Model) mapYPrevious() tea.Cmd { return m.turnMap(&m.plane.y, -1) }
+
+func (m *Model) turnMap(dimension *int, by int) tea.Cmd {
+	n := len(m.options.Names)
+	if n < 2 {
+		return nil
+	}
+	*dimension = (*dimension + by + n) % n
+	m.plane.asked = time.Time{}
+	m.askToLook()
+	return nil
+}
+
+func (m *Model) mapNextKind() tea.Cmd {
+	m.plane.kind = (m.plane.kind + 1) % mapKinds
+	m.history.touch(paneMap)
+	return nil
+}
+
+// commandMap chooses the dimensions of the map by their names: "speed x, pitch".
+func (m *Model) commandMap(text string) error {
+	first, second, two := strings.Cut(text, ",")
+	x, err := m.findDimension(first)
+	if err != nil {
+		return err
+	}
+	y := m.plane.y
+	if two {
+		if y, err = m.findDimension(second); err != nil {
+			return err
+		}
+	}
+	m.plane.x, m.plane.y, m.plane.asked = x, y, time.Time{}
+	m.goTo(paneMap)
+	m.askToLook()
+	return nil
+}
+
+func (m *Model) findDimension(name string) (int, error) {
+	for i, n := range m.options.Names {
+		if strings.EqualFold(n, strings.TrimSpace(name)) {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("map: there is no dimension %q: want one of %s", strings.TrimSpace(name), strings.Join(m.options.Names, ", "))
 }

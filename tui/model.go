@@ -66,6 +66,8 @@ type Model struct {
 
 	cells    [4]int // the quantity of each chart
 	axis     axis
+	plane    plane     // of the map
+	watched  time.Time // when the newest transition was asked for
 	window   window
 	smooth   int
 	log      map[string]bool // quantities with a logarithmic axis
@@ -114,6 +116,7 @@ func New(o Options) *Model {
 	m := &Model{
 		options: o, settings: s, memory: loadRemembered(o.Home), theme: newTheme(r, o.Characters), keys: keys, now: o.clock(), environ: environment{},
 		knobs: lab.Knobs(), staged: map[string]lab.Value{}, log: map[string]bool{}, stale: true, smooth: 1, mouse: s.Mouse,
+		plane: plane{y: 1},
 	}
 	for i, id := range firstShown {
 		m.cells[i], _ = quantityIndex(id)
@@ -139,6 +142,7 @@ func New(o Options) *Model {
 // adopt takes the run that options describe.
 func (m *Model) adopt(o Options) {
 	m.options.Config, m.options.Device, m.options.Folder = o.Config, o.Device, o.Folder
+	m.options.Names, m.options.Fork, m.options.Draw, m.options.Seat = o.Names, o.Fork, o.Draw, o.Seat
 	m.options.References, m.options.Start, m.options.Replay = o.References, o.Start, o.Replay
 	m.history = history{clock: clock{from: o.Config.StartSteps, utd: float64(o.Config.Knobs.UTD)}}
 }
@@ -299,6 +303,7 @@ func (m *Model) poll() {
 	}
 	m.drain()
 	m.lookAtLesson()
+	m.askToLook()
 	moving := m.snap.State == lab.Running || m.snap.State == lab.Starting // a screen of a run that stands still writes nothing
 	if m.machine.look(m.now(), moving && m.layout.visible(paneSystem)) {
 		m.history.touch(paneSystem)
@@ -383,20 +388,4 @@ func (m *Model) View() string {
 		m.stale = false
 	}
 	return m.frame
-}
-
-// say puts one line under the knobs.
-func (m *Model) say(state changeState, text string) {
-	m.message, m.messageState = text, state
-	m.history.touch(paneKnobs, paneScores) // what is staged, and its preview, may have changed
-	if text != "" && !m.layout.visible(paneKnobs) {
-		m.told = text
-	}
-	m.changed()
-}
-
-// tell puts one line at the foot of the screen, until the next key.
-func (m *Model) tell(text string) {
-	m.told = text
-	m.changed()
 }

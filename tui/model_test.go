@@ -35,7 +35,7 @@ func newScreen(t *testing.T, w, h int, change func(*Options)) *screen {
 	r.SetColorProfile(termenv.Ascii)
 	s := &screen{fake: newFake(), clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
 	o := Options{Config: fakeConfig(), Device: "cpu avx2", Folder: "runs/x", References: []Reference{{Source: "paper", Mean: 817, Std: 36, Step: 100_000}},
-		Renderer: r, Clock: func() time.Time { return s.clock }}
+		Names: []string{"height", "pitch", "back thigh", "speed x"}, Renderer: r, Clock: func() time.Time { return s.clock }}
 	if change != nil {
 		change(&o)
 	}
@@ -349,6 +349,7 @@ func TestPausedScreenIsNotDrawn(t *testing.T) {
 		s := running(t, 160, 45, 30_000)
 		s.setView(v)
 		s.press(" ")
+		s.Update(polled{}) // the last answers to what was asked while it ran
 		s.View()
 		for range 100 {
 			s.clock = s.clock.Add(time.Second)

@@ -36,6 +36,9 @@ type Options struct {
 	Folder     string      // the run folder, shown while starting and in the quit dialog
 	References []Reference // the one that compares best first
 
+	// Names are those of the numbers of an observation, for the map; nil: unknown.
+	Names []string
+
 	// Picker, when there is one, is shown first: what it picks becomes the run.
 	Picker *Picker
 	// Plain writes lines instead of a screen, and reads commands line by line: for

@@ -25,6 +25,7 @@ func verbs() []verb {
 		{"pane", "go to a pane", func(*Model) []string { return paneNames[:paneSentence] }, (*Model).commandPane},
 		{"lesson", "begin a lesson: dormant, guidance, reward, ratio, dynamics", lessonNames, (*Model).commandLesson},
 		{"confirm", "make the changes of this run a preset, and run it beside an untouched control on fresh seeds", nil, (*Model).commandConfirm},
+		{"map", "the dimensions of the map: map speed x, pitch", func(m *Model) []string { return m.options.Names }, (*Model).commandMap},
 		{"goto", "put the cursor on a marker, or on a step", nil, (*Model).commandGoto},
 		{"layout", "focus, full or present", func(*Model) []string { return viewNames[:] }, (*Model).commandLayout},
 		{"axis", "what the charts count", func(*Model) []string { return axisNames[:] }, (*Model).commandAxis},

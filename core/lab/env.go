@@ -51,10 +51,12 @@ type Task struct {
 	Doc          string // one line
 	ObsSize      int
 	ActSize      int
-	EpisodeSteps int    // time limit
-	Terminates   bool   // whether episodes can end before the time limit
-	Hidden       string // what an observation does not tell of the state; "": nothing
-	New          func(seed uint64) (Env, error)
-	NewVec       func(n int, seed uint64) (VecEnv, error)
-	With         func(Environment) (Task, error) // the task played otherwise; nil: it cannot be
+	EpisodeSteps int  // time limit
+	Terminates   bool // whether episodes can end before the time limit
+	// Names of the numbers of an observation, short, in their order; nil: unknown.
+	Names  []string
+	Hidden string // what an observation does not tell of the state; "": nothing
+	New    func(seed uint64) (Env, error)
+	NewVec func(n int, seed uint64) (VecEnv, error)
+	With   func(Environment) (Task, error) // the task played otherwise; nil: it cannot be
 }

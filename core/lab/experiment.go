@@ -39,6 +39,8 @@ type experiment struct {
 	slice    int // generator steps of a slice
 
 	previewing *preview // nil: none under way
+	mapped     *Mapped  // the answer to the last Map; nil: none
+	moment     *Moment  // and to the last Watch
 	previews   uint64   // begun
 
 	pause     *Paused // why training waits; nil: it does not

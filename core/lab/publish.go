@@ -43,6 +43,7 @@ func (x *experiment) snapshot(now time.Time) *Snapshot {
 		Real: m.real.Len(), Updates: m.Updates, Episode: int(m.Episode), EpisodeStep: m.EpisodeStep, EpisodeReturn: m.EpisodeReturn,
 		Refits: int(x.Refits), FitLoss: m.fit.last, FReal: m.freal, FSyn: m.fsyn,
 		MixReal: m.lastMix.Real, MixSynthetic: m.lastMix.Synthetic, Losses: m.Losses.last(),
+		Map: x.mapped, Moment: x.moment,
 	}
 	if s.Phase == AfterStep { // between two env steps: for people, collecting goes on
 		s.Phase, s.PhaseDone, s.PhaseTotal = Collect, 0, 0

@@ -128,6 +128,10 @@ func (x *experiment) obey(c sent) {
 		x.resume(c)
 	case Preview:
 		x.preview(c)
+	case Map:
+		x.drawMap(c)
+	case Watch:
+		x.watch()
 	case Stop:
 		x.stopping = true
 	case Checkpoint:

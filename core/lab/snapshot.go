@@ -69,6 +69,9 @@ type Snapshot struct {
 	// MixReal and MixSynthetic are the rows of the last batch.
 	MixReal, MixSynthetic int
 
+	Map    *Mapped // the newest answer to a Map; nil: none
+	Moment *Moment // the newest answer to a Watch; nil: none
+
 	Err string // why it failed or waits
 }
 

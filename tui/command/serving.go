@@ -66,6 +66,7 @@ func (s *session) hangOut() {
 func (s *session) shown() tui.Options {
 	return tui.Options{
 		Config: s.config, Folder: s.folder.Dir(), References: references(s.config), Home: tui.Home(), Draw: s.draw, Device: s.device(), Fork: s.fork,
+		Names: s.task.Names,
 	}
 }
 

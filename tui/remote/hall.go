@@ -102,6 +102,10 @@ type seated struct {
 }
 
 func (l *seated) Send(c lab.Command) error {
+	switch c.(type) {
+	case lab.Map, lab.Watch: // who only looks need not drive
+		return l.Lab.Send(c)
+	}
 	if driver := l.seat.Driver(); driver != "" {
 		return fmt.Errorf("%s drives: D takes over", driver)
 	}

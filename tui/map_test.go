@@ -1,0 +1,83 @@
+package tui
+
+import (
+	"fmt"
+	"image"
+	"strings"
+	"testing"
+
+	"pgrlab/core/lab"
+)
+
+func TestGoldenMapAndAgent(t *testing.T) {
+	for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}, {60, 15}, {40, 10}} {
+		s := newScreen(t, size.w, size.h, func(o *Options) {
+			o.Draw = func(_ []float64, w, h int) (*image.RGBA, error) { return image.NewRGBA(image.Rect(0, 0, w, h)), nil }
+		})
+		s.fake.advance(24_000)
+		s.fake.snapshot.Pose = []float64{0}
+		s.Update(started{lab: s.fake})
+		s.typeLine("pane map")
+		s.Update(polled{})
+		golden(t, fmt.Sprintf("map-%dx%d", size.w, size.h), s.View())
+		s.typeLine("pane agent")
+		s.Update(polled{})
+		s.fake.snapshot.Pose = []float64{0}
+		s.history.touch(paneAgent)
+		s.Update(polled{})
+		golden(t, fmt.Sprintf("agent-%dx%d", size.w, size.h), s.View())
+	}
+}
+
+// The map asks for the dimensions that were chosen, and not again while the run
+// stands still.
+func TestMapAsksForItsDimensions(t *testing.T) {
+	s := running(t, 80, 24, 24_000)
+	s.typeLine("map speed x, pitch")
+	if c, ok := s.lastCommand().(lab.Map); !ok || c != (lab.Map{X: 3, Y: 1}) {
+		t.Fatalf("asked %#v", s.lastCommand())
+	}
+	s.contains(t, "x speed x", "y pitch")
+	n := len(s.fake.commands)
+	for range 5 {
+		s.clock = s.clock.Add(mapEvery)
+		s.Update(polled{})
+	}
+	if len(s.fake.commands) != n {
+		t.Error("it asks a run that stands still")
+	}
+	s.press("right", "up")
+	if c := s.lastCommand().(lab.Map); c != (lab.Map{X: 0, Y: 2}) {
+		t.Errorf("asked %#v", c)
+	}
+	s.press("m", "m")
+	s.contains(t, "s synthetic  r real", "S")
+	s.typeLine("map colour")
+	s.contains(t, `no dimension "colour"`)
+}
+
+// Whatever is in a map, its picture is as large as it was to be.
+func TestMapPictureHasItsSize(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	empty := &lab.Mapped{}
+	for _, d := range []*lab.Mapped{empty, fakeMap(0, 1, 0)} {
+		for w := 1; w <= 200; w += 3 {
+			for _, h := range []int{1, 2, 7, 20, 60} {
+				for kind := range mapKinds {
+					lines := s.mapPicture(d, kind, w, h)
+					if len(lines) != h {
+						t.Fatalf("%d lines of %d", len(lines), h)
+					}
+					for _, l := range lines {
+						if width(l) != min(w, 2*lab.MapColumns) {
+							t.Fatalf("kind %d at %dx%d: a line of %d columns: %q", kind, w, h, width(l), l)
+						}
+					}
+				}
+			}
+		}
+	}
+	if all := strings.Join(s.mapPicture(empty, mapReal, 40, 5), ""); strings.TrimSpace(all) != "" {
+		t.Errorf("nothing is drawn as %q", all)
+	}
+}
