@@ -118,7 +118,7 @@ func (g *Grid) Job(index int) (Job, error) {
 	return g.Jobs[index], nil
 }
 
-// Dir is a job's folder, Config its configuration, Run its run folder.
+// Dir is a job's folder.
 func (g *Grid) Dir(j Job) string { return filepath.Join(g.dir, j.Name()) }
 
 // Config is the file of a job's configuration.

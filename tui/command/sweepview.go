@@ -44,7 +44,7 @@ func (v *sweepView) follow(ctx context.Context, say <-chan string, ended <-chan 
 // clear takes the block away.
 func (v *sweepView) clear() {
 	if v.drawn > 0 {
-		fmt.Fprintf(v.progress.w, "\x1b[%dA\x1b[J", v.drawn)
+		fmt.Fprintf(v.progress.w, "\r\x1b[%dA\x1b[J", v.drawn)
 		v.drawn = 0
 	}
 }
