@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // final draws the returns at the common step, one place a row.
@@ -11,7 +12,7 @@ func (r *Report) final() []panel {
 	for _, t := range r.Tasks {
 		p := panel{title: t.Task, y: fmt.Sprintf("return at step %s", Count(t.Step))}
 		for i, row := range t.Rows {
-			p.names = append(p.names, fmt.Sprintf("%s\n(n=%d)", row.Label, row.N))
+			p.names = append(p.names, row.place(row.N))
 			p.marks = append(p.marks, row.points(float64(i), i)...)
 			for k, other := range row.Reported {
 				m := mark{kind: markPaper, x: []float64{float64(i) + 0.22}, y: []float64{other.Mean - other.Std}, upper: []float64{other.Mean + other.Std}, color: i}
@@ -26,6 +27,11 @@ func (r *Report) final() []panel {
 		all = append(all, p)
 	}
 	return all
+}
+
+// place names a place of the x axis, in short lines.
+func (r *Row) place(n int) string {
+	return fmt.Sprintf("%s\n(n=%d)", strings.NewReplacer(", ", "\n", " · ", "\n").Replace(r.Label), n)
 }
 
 // points are the single seeds of a row at a place of the x axis, and their
@@ -95,7 +101,7 @@ func (r *Report) time() []panel {
 				scale := 10_000 / float64(s.Run.Step) / 60
 				whole, refits = append(whole, s.Run.WallS*scale), append(refits, took*scale)
 			}
-			p.names = append(p.names, fmt.Sprintf("%s\n(n=%d)", row.Label, len(whole)))
+			p.names = append(p.names, row.place(len(whole)))
 			if len(whole) == 0 {
 				continue
 			}
