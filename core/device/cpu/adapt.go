@@ -12,8 +12,14 @@ type adaptive struct {
 	runs            int
 }
 
-// probeEvery is how many runs pass until the way that lost is tried again.
-const probeEvery = 64
+const (
+	// coldRuns are not compared: they touch memory for the first time.
+	coldRuns = 2
+	// trials of each way, in turn, come before the first comparison.
+	trials = 3
+	// probeEvery is how many runs pass until the way that lost is tried again.
+	probeEvery = 32
+)
 
 // average is an exponential moving average of durations.
 type average struct {
@@ -21,10 +27,10 @@ type average struct {
 	seen    int
 }
 
-func (a *average) add(d time.Duration) {
-	const weight = 0.2
+// add takes in a duration with that weight, the first one altogether.
+func (a *average) add(d time.Duration, weight float64) {
 	if a.seen == 0 {
-		a.seconds = d.Seconds()
+		weight = 1
 	}
 	a.seconds += weight * (d.Seconds() - a.seconds)
 	a.seen++
@@ -33,24 +39,30 @@ func (a *average) add(d time.Duration) {
 // choose reports whether the next run is to be done alone.
 func (a *adaptive) choose() (alone bool) {
 	a.runs++
-	const trials = 3 // of each way, before they are compared
-	if a.together.seen < trials {
+	switch {
+	case a.runs <= coldRuns:
 		return false
+	case a.alone.seen < trials || a.together.seen < trials:
+		return a.alone.seen < a.together.seen
 	}
-	if a.alone.seen < trials {
-		return true
-	}
-	alone = a.alone.seconds < a.together.seconds
-	if a.runs%probeEvery == 0 {
-		return !alone
-	}
-	return alone
+	return a.prefersAlone() != (a.runs%probeEvery == 0)
 }
 
+func (a *adaptive) prefersAlone() bool { return a.alone.seconds < a.together.seconds }
+
+// record takes in what a run took. The way that lost is tried seldom, so that a
+// trial of it says more about the present than all before.
 func (a *adaptive) record(alone bool, took time.Duration) {
+	if a.runs <= coldRuns {
+		return
+	}
+	way, lost := &a.together, a.prefersAlone()
 	if alone {
-		a.alone.add(took)
+		way, lost = &a.alone, !lost
+	}
+	if lost {
+		way.add(took, 0.5)
 	} else {
-		a.together.add(took)
+		way.add(took, 0.2)
 	}
 }

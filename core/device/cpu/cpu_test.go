@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"pgrlab/core/device"
 )
@@ -96,33 +95,6 @@ func TestHelpersSleepAndWake(t *testing.T) {
 	}
 	if ran != 20 {
 		t.Errorf("the job ran %d times, want 20", ran)
-	}
-}
-
-// Whichever way is quicker is taken, the other tried now and then, and a change
-// of the machine's mood is noticed.
-func TestTheQuickerWayIsTaken(t *testing.T) {
-	var a adaptive
-	run := func(n int, aloneTakes, togetherTakes time.Duration) (alone int) {
-		for range n {
-			single := a.choose()
-			took := togetherTakes
-			if single {
-				took = aloneTakes
-				alone++
-			}
-			a.record(single, took)
-		}
-		return alone
-	}
-	if n := run(1000, 2*time.Millisecond, time.Millisecond); n > 30 {
-		t.Errorf("alone in %d of 1000 runs, though two are twice as quick", n)
-	}
-	if n := run(2000, 2*time.Millisecond, 20*time.Millisecond); n < 1900 {
-		t.Errorf("alone in %d of 2000 runs, though two are ten times as slow", n)
-	}
-	if n := run(6000, 2*time.Millisecond, time.Millisecond); n > 3000 {
-		t.Errorf("alone in %d of 6000 runs, though two are twice as quick again", n)
 	}
 }
 
