@@ -17,7 +17,7 @@ type capture struct {
 	file  *os.File
 	read  int64
 	rest  []byte
-	saved int // the terminal's stderr
+	saved *os.File // the terminal's stderr; held, or its finalizer would close a number that another file has by then
 }
 
 // startCapture redirects stderr to a file; an error means that it stays as it is.
@@ -41,9 +41,10 @@ func startCapture(path string) (*capture, error) {
 	_ = debug.SetCrashOutput(terminal, debug.CrashOptions{}) // without it the file alone has it
 	if err := unix.Dup2(int(f.Fd()), unix.Stderr); err != nil {
 		f.Close()
+		terminal.Close()
 		return nil, err
 	}
-	return &capture{file: f, read: info.Size(), saved: saved}, nil
+	return &capture{file: f, read: info.Size(), saved: terminal}, nil
 }
 
 // lines are those written since the last call.
@@ -71,8 +72,8 @@ func (c *capture) lines() []string {
 // stop gives stderr back to the terminal; a file that stayed empty goes.
 func (c *capture) stop() {
 	_ = debug.SetCrashOutput(nil, debug.CrashOptions{})
-	_ = unix.Dup2(c.saved, unix.Stderr)
-	_ = unix.Close(c.saved)
+	_ = unix.Dup2(int(c.saved.Fd()), unix.Stderr)
+	c.saved.Close()
 	if info, err := c.file.Stat(); err == nil && info.Size() == 0 {
 		os.Remove(c.file.Name())
 	}
