@@ -32,8 +32,10 @@
 // evaluation; it composes agent (who acts and learns), relevance (F), generative
 // (G), replay (what is learned from) and analysis (what a run shows), and writes
 // through run (the folder of a run). Those build their networks with nn from the
-// operations in op, compile them with plan, and run them on a device. rng is at
-// the bottom. report makes tables and figures from run folders; it knows run and
+// operations in op, compile them with plan, and run them on a device: device/cpu, or
+// device/cuda, which launches the kernels of device/cuda/kernel through
+// device/cuda/driver, a real driver or one that interprets their PTX (device/cuda/ptx).
+// rng is at the bottom. report makes tables and figures from run folders; it knows run and
 // the random numbers of its bootstrap. imports_test.go holds the map; who needs something from a
 // neighbour declares a small interface on its own side.
 //

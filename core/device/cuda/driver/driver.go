@@ -1,0 +1,110 @@
+package driver
+
+import "math"
+
+// Ptr is an address in device memory; 0 is none.
+type Ptr uint64
+
+// Driver is what knows the devices of this machine.
+type Driver interface {
+	// Version is that of the CUDA driver interface: 12040 is 12.4.
+	Version() (int, error)
+	// Devices are those that this process may use, in PCI order, after
+	// CUDA_VISIBLE_DEVICES; Info.Index counts them from 0.
+	Devices() ([]Info, error)
+	// Open takes device i of Devices.
+	Open(i int) (Context, error)
+}
+
+// Info describes a device.
+type Info struct {
+	Index      int
+	Name, UUID string // the UUID as nvidia-smi writes it: GPU-…
+	Capability [2]int // 8, 0 of sm_80
+	// Memory and Free are in bytes; Free is what was free when the device was
+	// asked.
+	Memory, Free   uint64
+	Processors     int // streaming multiprocessors
+	SharedPerBlock int // bytes of shared memory that a block may have at most
+}
+
+// Context is an open device with one stream of work. It belongs to one goroutine.
+// It minds its OS thread itself: the native one runs an owner goroutine.
+//
+// Upload, Download, Copy and Launch only put work into the stream, which is done
+// in order. A failure of that work is told by Synchronize at the latest.
+type Context interface {
+	// Info is what Devices said of it.
+	Info() Info
+	// Load compiles PTX for the device. An error has the compiler's own words.
+	Load(ptx string) (Module, error)
+	// Alloc takes memory: 256-byte aligned, zeroed before any work that is put into
+	// the stream later. Where there is not enough, the error is an *OutOfMemory.
+	Alloc(bytes int) (Ptr, error)
+	// Free gives memory back once the work in the stream is done.
+	Free(Ptr) error
+	// AllocHost takes pinned memory of the host, zeroed.
+	AllocHost(bytes int) ([]byte, error)
+	// FreeHost gives a slice back that AllocHost returned.
+	FreeHost([]byte) error
+	// Upload copies src to the device. Pinned memory is read when the stream comes
+	// to it: src must not change before Synchronize. Other memory is copied at
+	// once.
+	Upload(dst Ptr, src []byte) error
+	// Download copies device memory to dst, which holds it after Synchronize.
+	Download(dst []byte, src Ptr) error
+	// Copy copies from device memory to device memory; the two must not overlap.
+	Copy(dst, src Ptr, bytes int) error
+	// Launch runs f on a grid of blocks of threads, with shared bytes of dynamic
+	// shared memory.
+	Launch(f Function, grid, block [3]uint32, shared uint32, args ...Arg) error
+	// Capture makes a graph of the launches, uploads, downloads (to and from pinned
+	// memory) and copies that record puts into the stream, without doing them. No
+	// other method of the context may be called by record.
+	Capture(record func() error) (Graph, error)
+	// Synchronize waits until all work in the stream is done. It blocks its thread
+	// and does not spin.
+	Synchronize() error
+	// Memory is the memory of the device, in bytes, as used by all processes.
+	Memory() (free, total uint64, err error)
+	// Close gives everything back: memory, modules, graphs.
+	Close() error
+}
+
+// Module is PTX compiled for a device.
+type Module interface {
+	// Function finds a kernel by the name of its .entry.
+	Function(name string) (Function, error)
+}
+
+// Function is a kernel that can be launched.
+type Function interface{ Name() string }
+
+// Graph is work that was captured and can be put into the stream as a whole.
+type Graph interface {
+	// Launch puts it into the stream. Uploads read their pinned memory anew.
+	Launch() error
+	// Close gives the graph back.
+	Close() error
+}
+
+// Arg is an argument of a kernel: Size bytes (4 or 8), little endian in Bits.
+type Arg struct {
+	Bits uint64
+	Size int
+}
+
+// PtrArg passes a device address.
+func PtrArg(p Ptr) Arg { return Arg{Bits: uint64(p), Size: 8} }
+
+// U32 passes an unsigned 32-bit number.
+func U32(v uint32) Arg { return Arg{Bits: uint64(v), Size: 4} }
+
+// I32 passes a signed 32-bit number.
+func I32(v int32) Arg { return Arg{Bits: uint64(uint32(v)), Size: 4} }
+
+// F32 passes a 32-bit floating-point number.
+func F32(v float32) Arg { return Arg{Bits: uint64(math.Float32bits(v)), Size: 4} }
+
+// U64 passes an unsigned 64-bit number.
+func U64(v uint64) Arg { return Arg{Bits: v, Size: 8} }
