@@ -51,10 +51,11 @@ var allowed = map[string][]string{
 	"core/device/cpu/kernel":     {},
 	"core/device/cpu/kernel/gen": {},
 
-	"core/device/cuda":        {"core/device", "core/device/cuda/kernel", "core/device/cuda/driver", "core/rng"},
-	"core/device/cuda/kernel": {"core/device", "core/rng"},
-	"core/device/cuda/driver": {"core/device/cuda/ptx"}, // the emulated driver runs PTX with it
-	"core/device/cuda/ptx":    {},
+	"core/device/cuda":            {"core/device", "core/device/cuda/kernel", "core/device/cuda/driver", "core/rng"},
+	"core/device/cuda/kernel":     {"core/device", "core/rng"},
+	"core/device/cuda/kernel/gen": {},
+	"core/device/cuda/driver":     {"core/device/cuda/ptx"}, // the emulated driver runs PTX with it
+	"core/device/cuda/ptx":        {},
 
 	"envs":        {"envs/mujoco", "envs/render"},
 	"envs/mujoco": {},

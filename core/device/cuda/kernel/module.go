@@ -1,0 +1,66 @@
+package kernel
+
+import (
+	"embed"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+//go:embed ptx/*.ptx
+var files embed.FS
+
+// Module is one file of PTX.
+type Module struct {
+	Name    string // "linear_sm80"
+	Text    string
+	Kernels []string // the names of its kernels
+}
+
+// generations are the architectures that files are compiled for, newest first.
+var generations = []struct {
+	suffix string
+	serves func(sm int) bool
+}{
+	{"sm80", func(sm int) bool { return sm >= 80 }},
+	{"sm70", func(sm int) bool { return sm >= 70 }},
+}
+
+var entry = regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\(`)
+
+// Modules is the PTX for a card of compute capability sm (80 = 8.0): of each
+// source the newest file that the card can run. Every kernel that Lower names for
+// a Target of this capability is in exactly one of them.
+func Modules(sm int) ([]Module, error) {
+	list, err := files.ReadDir("ptx")
+	if err != nil {
+		return nil, err
+	}
+	var modules []Module
+	chosen := map[string]bool{} // sources
+	for _, generation := range generations {
+		if !generation.serves(sm) {
+			continue
+		}
+		for _, file := range list {
+			source, ok := strings.CutSuffix(file.Name(), "_"+generation.suffix+".ptx")
+			if !ok || chosen[source] {
+				continue
+			}
+			chosen[source] = true
+			text, err := files.ReadFile("ptx/" + file.Name())
+			if err != nil {
+				return nil, err
+			}
+			m := Module{Name: strings.TrimSuffix(file.Name(), ".ptx"), Text: string(text)}
+			for _, match := range entry.FindAllStringSubmatch(m.Text, -1) {
+				m.Kernels = append(m.Kernels, match[1])
+			}
+			modules = append(modules, m)
+		}
+	}
+	if modules == nil {
+		return nil, fmt.Errorf("choose kernels: compute capability %d.%d is below 7.0", sm/10, sm%10)
+	}
+	return modules, nil
+}

@@ -1,0 +1,160 @@
+package kernel
+
+import (
+	"fmt"
+
+	"pgrlab/core/device"
+)
+
+// Precision is what the factors of large matrix products are rounded to; sums are
+// float32 in each. Small products are float32 in each: there the tensor cores
+// save nothing, launches are all that counts.
+type Precision int
+
+const (
+	FP32 Precision = iota // nothing is rounded
+	TF32                  // 10 bits of mantissa, float32's exponent
+	BF16                  // 7 bits of mantissa, float32's exponent
+)
+
+func (p Precision) String() string {
+	switch p {
+	case FP32:
+		return "fp32"
+	case TF32:
+		return "tf32"
+	case BF16:
+		return "bf16"
+	}
+	return fmt.Sprintf("precision %d", int(p))
+}
+
+// Target is what recipes are made for.
+type Target struct {
+	SM        int // compute capability, 80 = 8.0
+	Precision Precision
+}
+
+// Operand is device memory as an argument: the address of element Offset of a
+// buffer, or of a scratch request of the same recipe.
+type Operand struct {
+	Ref     device.Ref
+	Offset  int  // in float32 elements
+	Scratch bool // Ref is an index into Recipe.Scratch
+}
+
+// Occasion as an argument is the address of the device's word (8 bytes, unsigned)
+// that holds the occasion of the run.
+type Occasion struct{}
+
+// Live as an argument is the address of device words that follow a value of the
+// host, which may change between runs. Exactly one field is set.
+type Live struct {
+	Items *device.Items // two words of 8 bytes: First, then 1 if Idle, else 0
+	T     *uint64       // one word of 8 bytes: the steps that an optimiser has taken
+}
+
+// Launch is one start of a kernel.
+type Launch struct {
+	Kernel      string
+	Grid, Block [3]uint32
+	Shared      uint32 // dynamic shared memory, bytes
+	// Args are of the types Operand, uint32, int32, float32, uint64, int64, Occasion
+	// and Live, in the order of the kernel's parameters.
+	Args []any
+}
+
+// Recipe is what an instruction becomes: launches in order, each of which sees
+// what the ones before wrote, and the memory they need beside the program's.
+type Recipe struct {
+	Launches []Launch
+	// Scratch are the sizes, in float32 elements, of memory that lives from the
+	// first to the last launch. It holds anything when the recipe starts.
+	Scratch []int
+}
+
+// lowering makes the launches of one instruction.
+type lowering func(b *builder) error
+
+// lowerings is the table of recipes; the files of the families fill it.
+var lowerings [device.Codes]lowering
+
+// Lower is the recipe of instruction i. It checks nothing that plan has checked;
+// an instruction that has no kernel for the target is an error that names its
+// code and shapes.
+func Lower(p *device.Program, i int, t Target) (Recipe, error) {
+	in := p.Instrs[i]
+	if in.Code < 0 || in.Code >= device.Codes || lowerings[in.Code] == nil {
+		return Recipe{}, fmt.Errorf("lower instruction %d: no recipe for %v", i, in.Code)
+	}
+	b := &builder{program: p, in: in, target: t}
+	if err := lowerings[in.Code](b); err != nil {
+		return Recipe{}, fmt.Errorf("lower instruction %d, %v%s: %w", i, in.Code, b.shapes(), err)
+	}
+	return b.recipe, nil
+}
+
+// builder collects a recipe.
+type builder struct {
+	program *device.Program
+	in      device.Instr
+	target  Target
+	recipe  Recipe
+}
+
+// shape is a buffer's members, rows and columns.
+func (b *builder) shape(r device.Ref) (members, rows, cols int) {
+	buffer := b.program.Buffers[r]
+	return buffer.Members, buffer.Rows, buffer.Cols
+}
+
+// size is a buffer's number of elements.
+func (b *builder) size(r device.Ref) int { return b.program.Buffers[r].Len() }
+
+// shapes names the operands' shapes, for errors.
+func (b *builder) shapes() string {
+	var text string
+	for _, r := range append([]device.Ref{b.in.Out}, b.in.In...) {
+		if r == device.None {
+			text += " -"
+			continue
+		}
+		n, rows, cols := b.shape(r)
+		text += fmt.Sprintf(" [%d,%d,%d]", n, rows, cols)
+	}
+	return text
+}
+
+// at is an argument: a buffer from an element on.
+func at(r device.Ref, offset int) Operand { return Operand{Ref: r, Offset: offset} }
+
+// scratch asks for memory of so many elements.
+func (b *builder) scratch(elements int) Operand {
+	b.recipe.Scratch = append(b.recipe.Scratch, elements)
+	return Operand{Ref: device.Ref(len(b.recipe.Scratch) - 1), Scratch: true}
+}
+
+// launch adds one start of a kernel; a grid without blocks is none.
+func (b *builder) launch(kernel string, grid [3]uint32, threads, shared uint32, args ...any) {
+	if grid[0]*grid[1]*grid[2] == 0 {
+		return
+	}
+	b.recipe.Launches = append(b.recipe.Launches, Launch{
+		Kernel: kernel, Grid: grid, Block: [3]uint32{threads, 1, 1}, Shared: shared, Args: args,
+	})
+}
+
+const (
+	// elementThreads is the block of kernels over elements.
+	elementThreads = 256
+	// elementBlocks bounds their grid; more elements are further rounds of the
+	// loop. 1024 blocks of 256 threads fill 128 multiprocessors at full occupancy.
+	elementBlocks = 1024
+)
+
+// elements launches a kernel with the grid's stride over n elements, an argument
+// that the caller passes itself.
+func (b *builder) elements(kernel string, n int, args ...any) {
+	blocks := min((n+elementThreads-1)/elementThreads, elementBlocks)
+	b.launch(kernel, [3]uint32{uint32(blocks), 1, 1}, elementThreads, 0, args...)
+}
