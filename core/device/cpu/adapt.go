@@ -7,62 +7,110 @@ import "time"
 // other things two workers that wait for each other can be slower than one: a
 // thread that loses its core in the middle of a lane is waited for. The choice
 // never shows in the numbers.
+//
+// The way that lost is tried again from time to time, several runs in a row of
+// which the first does not count: after a stretch of the other way the helper is
+// asleep and half of the weights are in the other core's cache, which a single
+// run pays for and a stretch does not.
 type adaptive struct {
-	alone, together average
-	runs            int
+	ways  [2]average // by way
+	way   way        // the one that is preferred
+	since int        // runs since the last trial began
+	every int        // how many runs pass between trials now
+	start float64    // seconds of the preferred way after the last trial
 }
 
+// way is how a program's lanes are worked on.
+type way int
+
 const (
-	// coldRuns are not compared: they touch memory for the first time.
-	coldRuns = 2
-	// trials of each way, in turn, come before the first comparison.
-	trials = 3
-	// probeEvery is how many runs pass until the way that lost is tried again.
-	probeEvery = 32
+	together way = iota
+	alone
 )
 
-// average is an exponential moving average of durations.
+const (
+	// coldRuns touch memory for the first time: they are not compared.
+	coldRuns = 2
+	// trialRuns are a trial, its first run included.
+	trialRuns = 4
+	// soonest and latest bound the runs between two trials, which become rarer
+	// while they end as the last one did. A caller that works alone cannot see
+	// that the machine has become idle: it tries more often.
+	soonest, latest, latestAlone = 64, 512, 128
+	// upset is the growth of the preferred way's time that calls for a trial at
+	// once: the machine has changed.
+	upset = 1.5
+	// outlier bounds how many times the average one run counts, so that a single
+	// hiccup decides nothing.
+	outlier = 4
+	// margin is what working alone must win by: helpers cost nobody anything.
+	margin = 0.97
+)
+
+// average is a moving average of durations.
 type average struct {
 	seconds float64
 	seen    int
 }
 
-// add takes in a duration with that weight, the first one altogether.
+// add takes in a duration: the mean of the first few, then with that weight.
 func (a *average) add(d time.Duration, weight float64) {
-	if a.seen == 0 {
-		weight = 1
+	s := d.Seconds()
+	if a.seen > 0 {
+		s = min(s, outlier*a.seconds)
 	}
-	a.seconds += weight * (d.Seconds() - a.seconds)
 	a.seen++
+	a.seconds += max(weight, 1/float64(a.seen)) * (s - a.seconds)
 }
 
-// choose reports whether the next run is to be done alone.
-func (a *adaptive) choose() (alone bool) {
-	a.runs++
+// choose says how the next run is to be done.
+func (a *adaptive) choose() way {
+	if a.every == 0 { // the first run: see how it goes together, then try alone
+		a.since, a.every = -coldRuns-trialRuns, soonest
+	}
+	if a.trying() {
+		return 1 - a.way
+	}
+	return a.way
+}
+
+// trying reports whether a trial of the way that lost is under way.
+func (a *adaptive) trying() bool { return a.since >= 0 && a.since < trialRuns }
+
+// record takes in what the run took that choose was asked for last.
+func (a *adaptive) record(took time.Duration) {
+	at := a.since
+	a.since++
 	switch {
-	case a.runs <= coldRuns:
-		return false
-	case a.alone.seen < trials || a.together.seen < trials:
-		return a.alone.seen < a.together.seen
+	case at < -trialRuns: // cold
+	case at == 0:
+		a.ways[1-a.way].seen = 0 // the past says less than the trial will
+	case a.trying() || at == trialRuns-1:
+		a.ways[1-a.way].add(took, 0.25)
+		if at == trialRuns-1 {
+			a.decide()
+		}
+	default:
+		a.ways[a.way].add(took, 0.05)
+		if a.since >= a.every || at >= 2*trialRuns && a.ways[a.way].seconds > upset*a.start {
+			a.since = 0
+		}
 	}
-	return a.prefersAlone() != (a.runs%probeEvery == 0)
 }
 
-func (a *adaptive) prefersAlone() bool { return a.alone.seconds < a.together.seconds }
-
-// record takes in what a run took. The way that lost is tried seldom, so that a
-// trial of it says more about the present than all before.
-func (a *adaptive) record(alone bool, took time.Duration) {
-	if a.runs <= coldRuns {
-		return
+// decide ends a trial.
+func (a *adaptive) decide() {
+	best := together
+	if a.ways[alone].seconds < margin*a.ways[together].seconds {
+		best = alone
 	}
-	way, lost := &a.together, a.prefersAlone()
-	if alone {
-		way, lost = &a.alone, !lost
-	}
-	if lost {
-		way.add(took, 0.5)
+	if best == a.way {
+		a.every = min(2*a.every, latest)
 	} else {
-		way.add(took, 0.2)
+		a.every = soonest
 	}
+	if best == alone {
+		a.every = min(a.every, latestAlone)
+	}
+	a.way, a.start = best, a.ways[best].seconds
 }

@@ -6,53 +6,94 @@ import (
 )
 
 // simulate makes runs of which each way takes what it is told, and counts those
-// that were done alone.
-func simulate(a *adaptive, runs int, alone, together func(run int) time.Duration) (solo int) {
-	for run := range runs {
-		if a.choose() {
-			solo++
-			a.record(true, alone(run))
-		} else {
-			a.record(false, together(run))
+// that were done alone. before is how many runs in a row the way has been taken.
+func simulate(a *adaptive, runs int, took func(w way, before int) time.Duration) (solo int) {
+	var last way
+	before := 0
+	for range runs {
+		w := a.choose()
+		if w != last {
+			last, before = w, 0
 		}
+		if w == alone {
+			solo++
+		}
+		a.record(took(w, before))
+		before++
 	}
 	return solo
 }
 
-func always(d time.Duration) func(int) time.Duration { return func(int) time.Duration { return d } }
-
-// The quicker way is found within a few runs and kept but for probes, also where
-// the first runs are slow because memory is touched for the first time.
-func TestTheQuickerWayIsTaken(t *testing.T) {
-	cold := func(run int) time.Duration {
-		if run < 2 {
-			return time.Second
+// takes is a machine on which the ways take so long, in milliseconds.
+func takes(onesOwn, shared time.Duration) func(way, int) time.Duration {
+	return func(w way, _ int) time.Duration {
+		if w == alone {
+			return onesOwn * time.Millisecond
 		}
-		return 50 * time.Millisecond
+		return shared * time.Millisecond
 	}
-	const runs = 320
-	if solo := simulate(&adaptive{}, runs, always(90*time.Millisecond), cold); solo > trials+runs/probeEvery+1 {
+}
+
+// The quicker way is found within a few runs and kept but for trials, which
+// become rare.
+func TestTheQuickerWayIsTaken(t *testing.T) {
+	const runs = 2000
+	if solo := simulate(&adaptive{}, runs, takes(90, 50)); solo > runs/50 {
 		t.Errorf("%d of %d runs were done alone, which is slower", solo, runs)
 	}
-	if solo := simulate(&adaptive{}, runs, always(50*time.Millisecond), always(90*time.Millisecond)); runs-solo > coldRuns+trials+runs/probeEvery+1 {
+	if solo := simulate(&adaptive{}, runs, takes(50, 90)); runs-solo > runs/20 {
 		t.Errorf("%d of %d runs were done together, which is slower", runs-solo, runs)
 	}
 }
 
-// When the machine becomes idle, or busy, the choice follows within some probes.
+// A way that is slow at first, because memory is cold or the helper asleep, but
+// quicker in a stretch, is taken.
+func TestAWayIsJudgedByAStretchOfIt(t *testing.T) {
+	first := func(w way, before int) time.Duration {
+		if w == together && before == 0 {
+			return time.Second
+		}
+		return takes(90, 60)(w, before)
+	}
+	a := &adaptive{}
+	if simulate(a, 400, first); a.way != together {
+		t.Error("working alone is preferred, which is slower")
+	}
+	a = &adaptive{}
+	simulate(a, 100, takes(90, 200))
+	if simulate(a, 400, first); a.way != together {
+		t.Error("working alone is preferred after a busy time, which is slower")
+	}
+}
+
+// When the machine becomes idle, or busy, the choice follows.
 func TestTheChoiceFollowsTheMachine(t *testing.T) {
 	a := &adaptive{}
-	fast, slow := 50*time.Millisecond, 200*time.Millisecond
-	simulate(a, 100, always(90*time.Millisecond), always(slow))
-	if !a.prefersAlone() {
-		t.Fatal("together is preferred on a busy machine")
+	simulate(a, 1000, takes(90, 50))
+	if a.way != together {
+		t.Fatal("alone is preferred on an idle machine")
 	}
-	simulate(a, 6*probeEvery, always(90*time.Millisecond), always(fast))
-	if a.prefersAlone() {
+	if simulate(a, 60, takes(90, 200)); a.way != alone {
+		t.Error("together is still preferred 60 runs after the machine became busy")
+	}
+	simulate(a, 1000, takes(90, 200))
+	if simulate(a, latestAlone+trialRuns, takes(90, 50)); a.way != together {
 		t.Error("alone is still preferred on an idle machine")
 	}
-	simulate(a, 60, always(90*time.Millisecond), always(slow))
-	if !a.prefersAlone() {
-		t.Error("together is still preferred on a busy machine")
+}
+
+// One run that was held up says nothing.
+func TestAHiccupDecidesNothing(t *testing.T) {
+	for _, w := range []way{together, alone} {
+		a := &adaptive{}
+		quick, slow := time.Duration(50), time.Duration(90)
+		if w == alone {
+			quick, slow = slow, quick
+		}
+		simulate(a, 300, takes(slow, quick))
+		a.record(time.Minute)
+		if simulate(a, 300, takes(slow, quick)); a.way != w {
+			t.Errorf("one slow run has changed the choice from %d to %d", w, a.way)
+		}
 	}
 }

@@ -32,7 +32,7 @@ func TestSegmentsAreBarriers(t *testing.T) {
 				}
 			}
 			for range rand.IntN(200) { // lanes of uneven length
-				pause(64)
+				runtime.Gosched()
 			}
 			done[s][lane].Add(1)
 		}}})

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -25,7 +26,7 @@ func (d delayed) Compile(p *device.Program) (device.Executable, error) {
 			run := segment[i].run
 			segment[i].run = func(lane int) {
 				for range rand.IntN(40) {
-					pause(64)
+					runtime.Gosched()
 				}
 				run(lane)
 			}

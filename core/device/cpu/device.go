@@ -126,16 +126,16 @@ func (x *executable) Run(occasion uint64) error {
 
 func (x *executable) execute() {
 	if x.small || x.pool.workers == 1 {
-		alone(x.job)
+		x.job.alone()
 		return
 	}
-	start, single := time.Now(), x.adaptive.choose()
-	if single {
-		alone(x.job)
+	start := time.Now()
+	if x.adaptive.choose() == alone {
+		x.job.alone()
 	} else {
 		x.pool.run(x.job)
 	}
-	x.adaptive.record(single, time.Since(start))
+	x.adaptive.record(time.Since(start))
 }
 
 func (x *executable) GradientNorm() float64 { return x.guard.norm }

@@ -11,10 +11,17 @@ import (
 // Lanes is the fixed number of parts that batches are split into.
 const Lanes = device.Lanes
 
-// How long a helper looks for new work before it goes to sleep, in rounds of
-// spinning; about 100 µs. Updates follow each other within that time, a paused
-// lab uses no core.
-const patience = 1 << 12
+const (
+	// patience is how long a helper looks for new work before it goes to sleep, in
+	// rounds of spinning; some 100 µs. Updates follow each other within that time,
+	// a paused lab uses no core.
+	patience = 1 << 16
+	// yieldEvery is how many rounds of spinning pass until a worker gives way to
+	// other goroutines. A goroutine that gives way is taken up by another thread as
+	// like as not, which costs more than the wait at most barriers: the two cores
+	// gain a third when it is rare.
+	yieldEvery = 1 << 14
+)
 
 // pool is a group of workers that run a job's segments in lockstep: the caller
 // of run and its helpers.
@@ -86,19 +93,19 @@ func newPool(workers int) *pool {
 // use.
 func (p *pool) run(j *job) {
 	if !p.mu.TryLock() {
-		alone(j)
+		j.alone()
 		return
 	}
 	defer p.mu.Unlock()
 	if len(p.helpers) == 0 {
-		alone(j)
+		j.alone()
 		return
 	}
 	p.work(j, p.post(j))
 }
 
 // alone executes segments lane by lane; the numbers are the same.
-func alone(j *job) {
+func (j *job) alone() {
 	for at := 0; at != over; at = j.after(at) {
 		segment := j.segments[at]
 		for lane := range Lanes {
@@ -194,7 +201,7 @@ func (p *pool) close() {
 //
 //go:noinline
 func pause(spins int) {
-	if spins%64 == 0 {
+	if spins%yieldEvery == 0 {
 		runtime.Gosched()
 	}
 }
