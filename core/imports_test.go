@@ -47,6 +47,7 @@ var allowed = map[string][]string{
 	"core/op/optest": {"core/op", "core/rng"}, // the cases that every implementation is tested by
 
 	"core/device":                {"core/rng"},
+	"core/device/apart":          {"core/device"}, // for tests: a device with memory of its own
 	"core/device/cpu":            {"core/device", "core/device/cpu/kernel", "core/rng"},
 	"core/device/cpu/kernel":     {},
 	"core/device/cpu/kernel/gen": {},

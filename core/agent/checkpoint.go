@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"pgrlab/core/nn"
+	"pgrlab/core/plan"
 )
 
 // magic begins a saved agent; the digit is the version of the format.
@@ -34,7 +34,7 @@ func (s *SAC) save(w io.Writer) error {
 	if err := s.temp.save(w); err != nil {
 		return err
 	}
-	if err := nn.Save(w, s.nets.state()); err != nil {
+	if err := plan.Save(s.dev, w, s.nets.state()); err != nil {
 		return err
 	}
 	if err := s.policyAdam.Save(w); err != nil {
@@ -69,7 +69,7 @@ func (s *SAC) load(r io.Reader) error {
 	if err := s.temp.load(r); err != nil {
 		return err
 	}
-	if err := nn.Load(r, s.nets.state()); err != nil {
+	if err := plan.Load(s.dev, r, s.nets.state()); err != nil {
 		return err
 	}
 	if err := s.policyAdam.Load(r); err != nil {
@@ -81,7 +81,7 @@ func (s *SAC) load(r io.Reader) error {
 // SavePolicy writes the policy's weights alone, in the format of nn.Save: what
 // acting needs.
 func (s *SAC) SavePolicy(w io.Writer) error {
-	if err := nn.Save(w, s.nets.policy.Params()); err != nil {
+	if err := plan.Save(s.dev, w, s.nets.policy.Params()); err != nil {
 		return fmt.Errorf("save policy: %w", err)
 	}
 	return nil
@@ -89,7 +89,7 @@ func (s *SAC) SavePolicy(w io.Writer) error {
 
 // LoadPolicy reads what SavePolicy wrote; the rest of the agent stays as it is.
 func (s *SAC) LoadPolicy(r io.Reader) error {
-	if err := nn.Load(r, s.nets.policy.Params()); err != nil {
+	if err := plan.Load(s.dev, r, s.nets.policy.Params()); err != nil {
 		return fmt.Errorf("load policy: %w", err)
 	}
 	return nil

@@ -61,6 +61,9 @@ func New(c Config, dev device.Device, seed uint64) (*SAC, error) {
 		s.members = op.NewTensor("members", c.Subset)
 		s.subset = make([]int, c.Subset)
 	}
+	if err := plan.Push(dev, s.nets.state()...); err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
 	return s, nil
 }
 

@@ -242,6 +242,9 @@ func (s *SAC) Errors(dst []float32, size int) error {
 		return fmt.Errorf("errors of a batch: the last update was not one of %d rows", size)
 	}
 	u := s.updaters[0]
+	if err := plan.Fetch(s.dev, u.targets); err != nil {
+		return fmt.Errorf("errors of a batch: %w", err)
+	}
 	for i, y := range u.targets.Data {
 		sum := 0.0
 		for j := i; j < len(u.qData); j += size {

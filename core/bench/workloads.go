@@ -36,8 +36,8 @@ func random(name string, shape ...int) *op.Tensor {
 	return t
 }
 
-// fit is a program that fits net to random numbers.
-func fit(dev device.Device, name string, params []*op.Tensor, draw func(g *op.Graph) *op.Node) (func(i uint64) error, error) {
+// fit is a program that fits net to random numbers, which stay on the device.
+func fit(dev device.Device, name string, params, data []*op.Tensor, draw func(g *op.Graph) *op.Node) (func(i uint64) error, error) {
 	var loss *op.Node
 	g, err := op.Build(name, func(g *op.Graph) { loss = draw(g) })
 	if err != nil {
@@ -49,7 +49,7 @@ func fit(dev device.Device, name string, params []*op.Tensor, draw func(g *op.Gr
 	if err != nil {
 		return nil, err
 	}
-	return p.Run, nil
+	return p.Run, plan.Push(dev, data...)
 }
 
 func critics(n int) func(device.Device) (func(uint64) error, float64, error) {
@@ -60,7 +60,7 @@ func critics(n int) func(device.Device) (func(uint64) error, float64, error) {
 			net = nn.NewEnsembleMLP("q", n, sizes, nn.XavierUniform, nn.ReLU, rng.New(1, "bench"))
 		}
 		x, y := random("x", rows, obs+act), random("y", rows, 1)
-		step, err := fit(dev, "critics", net.Params(), func(g *op.Graph) *op.Node {
+		step, err := fit(dev, "critics", net.Params(), []*op.Tensor{x, y}, func(g *op.Graph) *op.Node {
 			return g.SquaredError(net.Apply(g, g.Bind(x)), g.Bind(y), rows)
 		})
 		// The first layer needs no gradient for its input.
@@ -93,7 +93,7 @@ func denoiser(dim int, act nn.Activation) func(device.Device) (func(uint64) erro
 	return func(dev device.Device) (func(uint64) error, float64, error) {
 		in, out, blocks, params := layers(dim)
 		x, y := random("x", rows, width), random("y", rows, width)
-		step, err := fit(dev, "denoiser", params, func(g *op.Graph) *op.Node {
+		step, err := fit(dev, "denoiser", params, []*op.Tensor{x, y}, func(g *op.Graph) *op.Node {
 			return g.SquaredError(residual(g, g.Bind(x), in, out, blocks, act), g.Bind(y), rows*width)
 		})
 		return step, 2 * rows * float64(2*width*dim+3*width*dim+3*6*dim*dim), err
@@ -102,7 +102,7 @@ func denoiser(dim int, act nn.Activation) func(device.Device) (func(uint64) erro
 
 func sample(dim, n int) func(device.Device) (func(uint64) error, float64, error) {
 	return func(dev device.Device) (func(uint64) error, float64, error) {
-		in, out, blocks, _ := layers(dim)
+		in, out, blocks, params := layers(dim)
 		x := random("x", n, width)
 		var y *op.Node
 		g, err := op.Build("sample", func(g *op.Graph) { y = residual(g, g.Bind(x), in, out, blocks, nn.ReLU) })
@@ -113,6 +113,6 @@ func sample(dim, n int) func(device.Device) (func(uint64) error, float64, error)
 		if err != nil {
 			return nil, 0, err
 		}
-		return p.Run, 2 * float64(n) * float64(2*width*dim+6*dim*dim), nil
+		return p.Run, 2 * float64(n) * float64(2*width*dim+6*dim*dim), plan.Push(dev, append(params, x)...)
 	}
 }

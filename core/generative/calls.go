@@ -36,9 +36,9 @@ func newCalls(n *network, width int, noise rng.Stream, dev device.Device) *calls
 }
 
 // serve takes the coordinates of the served network.
-func (c *calls) serve(at coordinates) {
-	c.frame.set(at)
+func (c *calls) serve(at coordinates) error {
 	c.spread = at.spread
+	return c.frame.set(c.device, at)
 }
 
 // at sets the noise level that the next evaluations denoise.
@@ -51,12 +51,13 @@ func (c *calls) at(sigma float64) {
 }
 
 // of returns the memory of a chunk of so many rows.
-func (c *calls) of(rows int) *chunk {
+func (c *calls) of(rows int) (*chunk, error) {
 	if c.chunk == nil || c.chunk.rows != rows {
 		c.close()
 		c.chunk = newChunk(rows, c.width)
+		return c.chunk, plan.Push(c.device, c.chunk.first)
 	}
-	return c.chunk
+	return c.chunk, nil
 }
 
 // program compiles an evaluation of the present chunk when it is first asked for.

@@ -8,7 +8,7 @@ import (
 	"io"
 	"math"
 
-	"pgrlab/core/nn"
+	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 )
@@ -66,18 +66,21 @@ func (d *Diffusion) save(w io.Writer) error {
 		if err := s.save(w); err != nil {
 			return err
 		}
-		if err := nn.Save(w, d.served.state()); err != nil {
+		if err := plan.Save(d.calls.device, w, d.served.state()); err != nil {
 			return err
 		}
 	}
 	if f := d.fit; f != nil {
-		if err := f.save(w, paramsOf(d.model, d.average), d.program.optimiser); err != nil {
+		if err := f.save(d.calls.device, w, paramsOf(d.model, d.average), d.program.optimiser); err != nil {
 			return err
 		}
 	}
 	if g := d.generation; g != nil {
+		if err := plan.Fetch(d.calls.device, g.sampler.state()...); err != nil {
+			return err
+		}
 		for _, x := range g.sampler.state() {
-			if err := writeFloats(w, x); err != nil {
+			if err := writeFloats(w, x.Data); err != nil {
 				return err
 			}
 		}
@@ -112,17 +115,19 @@ func (d *Diffusion) load(r io.Reader, real Rows) error {
 		if err != nil {
 			return err
 		}
-		if err := nn.Load(r, d.served.state()); err != nil {
+		if err := plan.Load(d.calls.device, r, d.served.state()); err != nil {
 			return err
 		}
 		d.serving = &s
 	}
 	if h.Fit != 0 {
 		var err error
-		if d.fit, err = loadFit(r, h, real, d.config, d.layout.width(), paramsOf(d.model, d.average), d.program.optimiser); err != nil {
+		if d.fit, err = loadFit(d.calls.device, r, h, real, d.config, d.layout.width(), paramsOf(d.model, d.average), d.program.optimiser); err != nil {
 			return err
 		}
-		d.program.frame.set(d.fit.normaliser.coordinates)
+		if err := d.program.frame.set(d.calls.device, d.fit.normaliser.coordinates); err != nil {
+			return err
+		}
 	}
 	if h.Generation != 0 {
 		return d.loadGeneration(r, h)
@@ -132,7 +137,7 @@ func (d *Diffusion) load(r io.Reader, real Rows) error {
 
 // loadFit reads a fit under way: its statistics, the tensors that it trains, and their
 // optimiser.
-func loadFit(r io.Reader, h header, real Rows, c Config, width int, tensors []*op.Tensor, optimiser *plan.Adam) (*fit, error) {
+func loadFit(dev device.Device, r io.Reader, h header, real Rows, c Config, width int, tensors []*op.Tensor, optimiser *plan.Adam) (*fit, error) {
 	if real == nil || uint64(real.Len()) != h.Rows {
 		return nil, fmt.Errorf("a fit to %d real transitions was under way, and they are not given", h.Rows)
 	}
@@ -147,18 +152,18 @@ func loadFit(r io.Reader, h header, real Rows, c Config, width int, tensors []*o
 	if f.conditions != nil && len(f.conditions) != real.Len() {
 		return nil, fmt.Errorf("%d conditions of %d transitions", len(f.conditions), real.Len())
 	}
-	if err := nn.Load(r, tensors); err != nil {
+	if err := plan.Load(dev, r, tensors); err != nil {
 		return nil, err
 	}
 	return f, optimiser.Load(r)
 }
 
 // save writes what loadFit reads.
-func (f *fit) save(w io.Writer, tensors []*op.Tensor, optimiser *plan.Adam) error {
+func (f *fit) save(dev device.Device, w io.Writer, tensors []*op.Tensor, optimiser *plan.Adam) error {
 	if err := f.serving.save(w); err != nil {
 		return err
 	}
-	if err := nn.Save(w, tensors); err != nil {
+	if err := plan.Save(dev, w, tensors); err != nil {
 		return err
 	}
 	return optimiser.Save(w)
@@ -194,20 +199,22 @@ func (d *Diffusion) loadGeneration(r io.Reader, h header) error {
 		return err
 	}
 	g.first = int(h.First)
-	d.address(g)
+	if err := d.address(g); err != nil {
+		return err
+	}
 	g.sampler.level, g.sampler.correcting = int(h.Level), h.Correcting != 0
 	for _, x := range g.sampler.state() {
-		if err := readFloats(r, x); err != nil {
+		if err := readFloats(r, x.Data); err != nil {
 			return err
 		}
 	}
 	d.generation = g
-	return nil
+	return plan.Push(d.calls.device, g.sampler.state()...)
 }
 
-// state are the arrays that a sample needs to go on.
-func (s *sampler) state() [][]float32 {
-	return [][]float32{s.chunk.x.Data, s.chunk.hat.Data, s.chunk.slope.Data}
+// state are the tensors that a sample needs to go on.
+func (s *sampler) state() []*op.Tensor {
+	return []*op.Tensor{s.chunk.x, s.chunk.hat, s.chunk.slope}
 }
 
 // newNormaliser has room for what a checkpoint holds.

@@ -6,8 +6,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"pgrlab/core/device"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
+	"pgrlab/core/plan"
 )
 
 // coordinates are those in which noise is added and the network works: the
@@ -135,13 +137,14 @@ func newFrame(c Config, name string, width int) *frame {
 	return f
 }
 
-// set writes the numbers of coordinates of the same kind.
-func (f *frame) set(c coordinates) {
+// set writes the numbers of coordinates of the same kind, for programs of that
+// device.
+func (f *frame) set(dev device.Device, c coordinates) error {
 	for j, s := range c.spread {
 		f.spread.Data[j] = float32(s)
 	}
 	if f.enter == nil {
-		return
+		return plan.Push(dev, f.spread)
 	}
 	width := len(c.spread)
 	for k := range width {
@@ -155,6 +158,7 @@ func (f *frame) set(c coordinates) {
 		f.enter.B.Data[k] = float32(shift)
 		f.leave.B.Data[k] = float32(c.mean[k])
 	}
+	return plan.Push(dev, f.spread, f.enter.W, f.enter.B, f.leave.W, f.leave.B)
 }
 
 // entered is the normalised x [B,D] in these coordinates.

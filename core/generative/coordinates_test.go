@@ -86,7 +86,9 @@ func TestSilentNetworkIsTheGaussianEstimate(t *testing.T) {
 	for _, p := range d.served.params() {
 		clear(p.Data)
 	}
-	d.calls.serve(n.coordinates)
+	if err := d.calls.serve(n.coordinates); err != nil {
+		t.Fatal(err)
+	}
 	estimate := estimator(t, d.calls, withPrompt, make([]float32, count))
 
 	mean, covariance := secondMoments(rows, n)

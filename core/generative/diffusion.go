@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"pgrlab/core/device"
-	"pgrlab/core/nn"
 	"pgrlab/core/op"
+	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
@@ -57,6 +57,9 @@ func New(c Config, shape replay.Shape, dev device.Device, seed uint64) (*Diffusi
 	d.calls = newCalls(d.served, width, d.stream.Sub("sampler noise"), dev)
 	var err error
 	if d.program, err = compileFit(d.model, d.average, width, d.stream.Sub("fit"), dev); err != nil {
+		return nil, fmt.Errorf("generator: %w", err)
+	}
+	if err := plan.Push(dev, paramsOf(d.model, d.average, d.served)...); err != nil {
 		return nil, fmt.Errorf("generator: %w", err)
 	}
 	return d, nil
@@ -146,12 +149,25 @@ func (d *Diffusion) StartFit(real Rows, scores []float32, knobs FitKnobs, refit 
 	if d.config.Init != InitPrevious || d.serving == nil {
 		first = newNetwork(d.config, "fresh", d.layout.width(), d.stream.Sub(fmt.Sprintf("refit %d", refit)))
 	}
-	nn.Copy(d.model.state(), first.state())
-	nn.Copy(d.average.state(), first.state())
-	d.program.optimiser.Reset()
-	d.program.frame.set(f.normaliser.coordinates)
+	if err := d.startProgram(first, f.normaliser.coordinates); err != nil {
+		return fmt.Errorf("fit model: %w", err)
+	}
 	d.fit = f
 	return nil
+}
+
+// startProgram sets the program back to the weights of first.
+func (d *Diffusion) startProgram(first *network, at coordinates) error {
+	dev := d.calls.device
+	for _, n := range []*network{d.model, d.average} {
+		if err := plan.Copy(dev, n.state(), first.state()); err != nil {
+			return err
+		}
+	}
+	if err := d.program.optimiser.Reset(); err != nil {
+		return err
+	}
+	return d.program.frame.set(dev, at)
 }
 
 // newFit takes the statistics of a fit that has made no step.
@@ -197,7 +213,9 @@ func (d *Diffusion) FitSteps(n int) (loss float64, done bool, err error) {
 	if f.step < f.knobs.Steps {
 		return loss, false, nil
 	}
-	nn.Copy(d.served.state(), d.average.state())
+	if err := plan.Copy(d.calls.device, d.served.state(), d.average.state()); err != nil {
+		return 0, false, fmt.Errorf("fit model: %w", err)
+	}
 	served := f.serving
 	d.serving = &served
 	d.fit = nil

@@ -295,7 +295,10 @@ func TestDamagedCheckpoints(t *testing.T) {
 // sampler would run but for the sampler's own arithmetic.
 func estimator(t *testing.T, c *calls, m blend, prompts []float32) func(x []float32, sigma float64) []float32 {
 	t.Helper()
-	memory := c.of(len(prompts))
+	memory, err := c.of(len(prompts))
+	if err != nil {
+		t.Fatal(err)
+	}
 	copy(memory.prompts.Data, prompts)
 	var out *op.Node
 	g, err := op.Build("estimate", func(g *op.Graph) {
@@ -329,7 +332,9 @@ func TestEstimatesAgainstTheReference(t *testing.T) {
 		d := newDiffusion(t, c, tinyShape)
 		startFit(t, d, rows, scores, tinyFit, 1)
 		finishFit(t, d, 20)
-		d.calls.serve(d.serving.normaliser.coordinates)
+		if err := d.calls.serve(d.serving.normaliser.coordinates); err != nil {
+			t.Fatal(err)
+		}
 		width, prompts := d.layout.width(), []float32{-1, 0, 1, 2, -2}
 		x := make([]float32, 5*width)
 		rng.New(1, "x").FillNormal(x, 0, 0)

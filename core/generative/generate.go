@@ -45,8 +45,10 @@ func (d *Diffusion) StartGenerate(knobs GenKnobs, occasion uint64) error {
 	if err != nil {
 		return fmt.Errorf("generate: %w", err)
 	}
+	if err := d.startChunk(g); err != nil {
+		return fmt.Errorf("generate: %w", err)
+	}
 	d.generation = g
-	d.startChunk(g)
 	return nil
 }
 
@@ -59,13 +61,17 @@ func (d *Diffusion) newGeneration(knobs GenKnobs, occasion uint64) (*generation,
 	} else {
 		g.prompts = prompts(d.serving.conditions, knobs.TopFraction)
 	}
-	d.calls.serve(d.serving.normaliser.coordinates)
-	memory := d.calls.of(g.rows)
+	if err := d.calls.serve(d.serving.normaliser.coordinates); err != nil {
+		return nil, err
+	}
+	memory, err := d.calls.of(g.rows)
+	if err != nil {
+		return nil, err
+	}
 	set(memory.omega, omega)
 	g.sampler = newSampler(d.config, knobs, memory)
 	g.sampler.at, g.sampler.noise, g.sampler.generation = d.calls.at, d.calls.noise, occasion
 	for p, mixing := range []blend{blending(omega), correcting(d.config.Corrector, omega)} {
-		var err error
 		if g.sampler.programs[p], err = d.calls.program(evaluation{part(p), mixing}); err != nil {
 			return nil, err
 		}
@@ -86,22 +92,26 @@ func (c Config) clampsSamples() bool {
 
 // startChunk draws the prompts and the initial noise of the next chunk. Both
 // belong to the sample, not to the chunk.
-func (d *Diffusion) startChunk(g *generation) {
-	d.address(g)
+func (d *Diffusion) startChunk(g *generation) error {
+	if err := d.address(g); err != nil {
+		return err
+	}
 	g.sampler.start()
+	return plan.Push(d.calls.device, g.sampler.chunk.x)
 }
 
 // address says which samples the chunk holds, and draws their prompts.
-func (d *Diffusion) address(g *generation) {
+func (d *Diffusion) address(g *generation) error {
 	memory := g.sampler.chunk
 	memory.begin(g.first)
 	if g.prompts == nil {
-		return
+		return nil
 	}
 	s := d.promptStream()
 	for i := range memory.prompts.Data {
 		memory.prompts.Data[i] = prompt(g.prompts, s, g.occasion, g.first+i)
 	}
+	return plan.Push(d.calls.device, memory.prompts)
 }
 
 func (d *Diffusion) promptStream() rng.Stream { return d.stream.Sub("prompts") }
@@ -131,13 +141,18 @@ func (d *Diffusion) GenerateSlice() (rows []float32, done, total int, err error)
 		return rows, done, total, nil
 	}
 	g.first += g.rows
-	d.startChunk(g)
+	if err := d.startChunk(g); err != nil {
+		return nil, 0, 0, fmt.Errorf("generate: %w", err)
+	}
 	return rows, done, total, nil
 }
 
 // finishChunk turns the sampler's vectors into transitions.
 func (d *Diffusion) finishChunk(g *generation) ([]float32, error) {
 	width, row := d.layout.width(), d.layout.row()
+	if err := plan.Fetch(d.calls.device, g.sampler.chunk.x); err != nil {
+		return nil, err
+	}
 	vector := make([]float32, width)
 	count := min(g.rows, g.knobs.Samples-g.first)
 	for i := range count {

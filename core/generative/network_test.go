@@ -175,7 +175,9 @@ func TestLossAndGradientAgainstTheReference(t *testing.T) {
 					t.Fatal(err)
 				}
 				at := threeAxes(c)
-				within.set(at)
+				if err := within.set(nil, at); err != nil {
+					t.Fatal(err)
+				}
 				reference := fillFit(drawn, n, at, width)
 				loss, grads := evaluate(drawn)
 				near(t, machine+": loss", loss, reference(), 1e-5*reference())

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"pgrlab/core/device"
-	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
@@ -58,6 +57,9 @@ func NewVAE(c Config, sizes VAEConfig, shape replay.Shape, dev device.Device, se
 	v.model, v.served = v.draw("model", "initial"), v.draw("served", "initial")
 	var err error
 	if v.program, err = v.compileFit(); err != nil {
+		return nil, fmt.Errorf("generator: %w", err)
+	}
+	if err := plan.Push(dev, append(v.model.params(), v.served.params()...)...); err != nil {
 		return nil, fmt.Errorf("generator: %w", err)
 	}
 	return v, nil
@@ -139,8 +141,12 @@ func (v *VAE) StartFit(real Rows, scores []float32, knobs FitKnobs, refit uint64
 	if err != nil {
 		return fmt.Errorf("fit model: %w", err)
 	}
-	nn.Copy(v.model.params(), v.draw("fresh", fmt.Sprintf("refit %d", refit)).params())
-	v.program.optimiser.Reset()
+	if err := plan.Copy(v.device, v.model.params(), v.draw("fresh", fmt.Sprintf("refit %d", refit)).params()); err != nil {
+		return fmt.Errorf("fit model: %w", err)
+	}
+	if err := v.program.optimiser.Reset(); err != nil {
+		return fmt.Errorf("fit model: %w", err)
+	}
 	v.fit = f
 	return nil
 }
@@ -163,7 +169,9 @@ func (v *VAE) FitSteps(n int) (loss float64, done bool, err error) {
 	if f.step < f.knobs.Steps {
 		return loss, false, nil
 	}
-	nn.Copy(v.served.params(), v.model.params())
+	if err := plan.Copy(v.device, v.served.params(), v.model.params()); err != nil {
+		return 0, false, fmt.Errorf("fit model: %w", err)
+	}
 	served := f.serving
 	v.serving = &served
 	v.fit = nil

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"pgrlab/core/nn"
+	"pgrlab/core/plan"
 )
 
 // vaeMagic begins the checkpoint of a VAE: the header of a diffusion's, then the
@@ -41,12 +41,12 @@ func (v *VAE) save(w io.Writer) error {
 		if err := s.save(w); err != nil {
 			return err
 		}
-		if err := nn.Save(w, v.served.params()); err != nil {
+		if err := plan.Save(v.device, w, v.served.params()); err != nil {
 			return err
 		}
 	}
 	if f := v.fit; f != nil {
-		return f.save(w, v.model.params(), v.program.optimiser)
+		return f.save(v.device, w, v.model.params(), v.program.optimiser)
 	}
 	return nil
 }
@@ -78,14 +78,14 @@ func (v *VAE) load(r io.Reader, real Rows) error {
 		if err != nil {
 			return err
 		}
-		if err := nn.Load(r, v.served.params()); err != nil {
+		if err := plan.Load(v.device, r, v.served.params()); err != nil {
 			return err
 		}
 		v.serving = &s
 	}
 	if h.Fit != 0 {
 		var err error
-		if v.fit, err = loadFit(r, h, real, v.config, v.layout.width(), v.model.params(), v.program.optimiser); err != nil {
+		if v.fit, err = loadFit(v.device, r, h, real, v.config, v.layout.width(), v.model.params(), v.program.optimiser); err != nil {
 			return err
 		}
 	}

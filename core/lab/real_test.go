@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/generative"
 	"pgrlab/core/relevance"
@@ -39,6 +40,11 @@ func realRun(t *testing.T, c Config, threads int) (*Lab, string) {
 		t.Fatal(err)
 	}
 	defer dev.Close()
+	return runOn(t, c, dev)
+}
+
+func runOn(t *testing.T, c Config, dev device.Device) (*Lab, string) {
+	t.Helper()
 	dir := t.TempDir() + "/run"
 	folder, err := run.Create(dir, []byte("seed = 7\n"))
 	if err != nil {
@@ -64,9 +70,9 @@ func realRun(t *testing.T, c Config, threads int) (*Lab, string) {
 	return l, b.String()
 }
 
-// Every relevance function in one run, switched while it goes on; the number of
-// workers does not show.
-func TestRealPartsTogether(t *testing.T) {
+// everyFunction is a run in which every relevance function has its turn.
+func everyFunction(t *testing.T) Config {
+	t.Helper()
 	c := realConfig()
 	chosen, err := FindKnob("relevance")
 	if err != nil {
@@ -77,6 +83,13 @@ func TestRealPartsTogether(t *testing.T) {
 	}
 	c.Schedule = append(c.Schedule, "25:ratio=0.75", "12/fit:4:guidance=3")
 	c.Knobs.Relevance = "td"
+	return c
+}
+
+// Every relevance function in one run, switched while it goes on; the number of
+// workers does not show.
+func TestRealPartsTogether(t *testing.T) {
+	c := everyFunction(t)
 	l, first := realRun(t, c, 1)
 	_, second := realRun(t, c, 2)
 	if first != second {
@@ -99,16 +112,24 @@ func TestRealPartsTogether(t *testing.T) {
 	}
 }
 
+// plainMethods are those without a relevance function.
+var plainMethods = map[string]func(*Config){
+	MethodSAC:     func(c *Config) { c.Generator.Kind = GeneratorNone },
+	MethodREDQ:    func(c *Config) { c.Generator.Kind, c.Agent.Critics = GeneratorNone, 4 },
+	MethodSynthER: func(c *Config) { c.Generator.Architecture = generative.ArchitectureSynthER },
+	"vae":         func(c *Config) { c.Generator.Kind = GeneratorVAE },
+}
+
+func plainMethod(method string) Config {
+	c := realConfig()
+	c.Method, c.Generator.Conditional, c.Knobs.Relevance = method, false, relevanceNone
+	plainMethods[method](&c)
+	return c
+}
+
 func TestMethodsOfRealParts(t *testing.T) {
-	for method, change := range map[string]func(*Config){
-		MethodSAC:     func(c *Config) { c.Generator.Kind = GeneratorNone },
-		MethodREDQ:    func(c *Config) { c.Generator.Kind, c.Agent.Critics = GeneratorNone, 4 },
-		MethodSynthER: func(c *Config) { c.Generator.Architecture = generative.ArchitectureSynthER },
-		"vae":         func(c *Config) { c.Generator.Kind = GeneratorVAE },
-	} {
-		c := realConfig()
-		c.Method, c.Generator.Conditional, c.Knobs.Relevance = method, false, relevanceNone
-		change(&c)
+	for method := range plainMethods {
+		c := plainMethod(method)
 		l, journal := realRun(t, c, 1)
 		if refits, _ := bodies[Refit](l); (len(refits) > 0) != (c.Generator.Kind != GeneratorNone) {
 			t.Errorf("%s: %d refits", method, len(refits))

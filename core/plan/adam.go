@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"pgrlab/core/nn"
+	"pgrlab/core/device"
 	"pgrlab/core/op"
 )
 
@@ -28,6 +28,8 @@ type Adam struct {
 	Rate   *op.Tensor
 	M, V   []*op.Tensor
 	T      uint64 // steps taken
+
+	dev device.Device // of the programs that step it; nil before the first
 }
 
 // NewAdam returns an optimiser of parameters at step 0.
@@ -41,20 +43,23 @@ func NewAdam(params []*op.Tensor, c AdamConfig, rate *op.Tensor) *Adam {
 }
 
 // Reset forgets the moments and the steps.
-func (a *Adam) Reset() {
+func (a *Adam) Reset() error {
 	a.T = 0
 	for i := range a.M {
 		clear(a.M[i].Data)
 		clear(a.V[i].Data)
 	}
+	return Push(a.dev, a.moments()...)
 }
+
+func (a *Adam) moments() []*op.Tensor { return append(append([]*op.Tensor(nil), a.M...), a.V...) }
 
 // Save writes the moments and the number of steps; parameters are their owner's.
 func (a *Adam) Save(w io.Writer) error {
 	if err := binary.Write(w, binary.LittleEndian, a.T); err != nil {
 		return fmt.Errorf("save optimiser: %w", err)
 	}
-	return nn.Save(w, append(append([]*op.Tensor(nil), a.M...), a.V...))
+	return Save(a.dev, w, a.moments())
 }
 
 // Load reads what Save wrote.
@@ -62,5 +67,5 @@ func (a *Adam) Load(r io.Reader) error {
 	if err := binary.Read(r, binary.LittleEndian, &a.T); err != nil {
 		return fmt.Errorf("load optimiser: %w", err)
 	}
-	return nn.Load(r, append(append([]*op.Tensor(nil), a.M...), a.V...))
+	return Load(a.dev, r, a.moments())
 }

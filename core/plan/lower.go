@@ -68,6 +68,9 @@ func (l *lowerer) lower(p *Program, s Spec) error {
 	if s.Optimiser != nil {
 		l.code.Finite = append(l.code.Finite, l.refs[s.Loss])
 	}
+	if s.Loss != nil {
+		l.code.Keep = append(l.code.Keep, l.refs[s.Loss])
+	}
 	for _, m := range s.Lerps {
 		l.code.Lerps = append(l.code.Lerps, l.lerp(m))
 	}

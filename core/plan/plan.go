@@ -104,6 +104,9 @@ func Compile(g *op.Graph, s Spec, dev device.Device) (*Program, error) {
 		return nil, fmt.Errorf("plan %s: %w", g.Name, err)
 	}
 	p.exec = exec
+	if s.Optimiser != nil {
+		s.Optimiser.dev = dev
+	}
 	for _, n := range s.Outputs {
 		view(n, exec.Data(l.refs[n]))
 	}

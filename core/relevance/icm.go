@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"pgrlab/core/device"
-	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
@@ -110,7 +109,10 @@ func NewICM(c ICMConfig, dev device.Device, seed uint64) (*ICM, error) {
 }
 
 func (m *ICM) compile(dev device.Device) error {
-	var err error
+	err := plan.Push(dev, m.net.state()...)
+	if err != nil {
+		return err
+	}
 	if m.train, err = drawICM("curiosity update", m.net, m.config.Batch, (*icmGraph).drawLoss); err != nil {
 		return err
 	}
@@ -167,7 +169,7 @@ func (m *ICM) Train() (loss float64, err error) {
 
 // Save writes weights, running statistics and the optimiser.
 func (m *ICM) Save(w io.Writer) error {
-	if err := nn.Save(w, m.net.state()); err != nil {
+	if err := plan.Save(m.dev, w, m.net.state()); err != nil {
 		return fmt.Errorf("save curiosity: %w", err)
 	}
 	if err := m.optimiser.Save(w); err != nil {
@@ -179,7 +181,7 @@ func (m *ICM) Save(w io.Writer) error {
 // Load reads what Save wrote for the same ICMConfig. On an error m must not be
 // used any further.
 func (m *ICM) Load(r io.Reader) error {
-	if err := nn.Load(r, m.net.state()); err != nil {
+	if err := plan.Load(m.dev, r, m.net.state()); err != nil {
 		return fmt.Errorf("load curiosity: %w", err)
 	}
 	if err := m.optimiser.Load(r); err != nil {

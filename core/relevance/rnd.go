@@ -55,6 +55,7 @@ type RND struct {
 	whitener          whitener
 	optimiser         *plan.Adam
 	batch             *replay.Batch
+	dev               device.Device
 
 	step, scores       *plan.Program
 	stepNext, scoreIn  *op.Node // whitened s' [B,O]
@@ -73,6 +74,7 @@ func NewRND(c RNDConfig, dev device.Device, seed uint64) (*RND, error) {
 		predictor: nn.NewMLP("rnd.predictor", []int{c.Obs, h, h, h, h, c.Features}, init, nn.ReLU, s),
 		whitener:  newWhitener("rnd.whitener", c.Obs),
 		batch:     replay.NewBatch(replay.Shape{Obs: c.Obs, Act: c.Act}, c.Batch),
+		dev:       dev,
 	}
 	if err := m.compile(dev); err != nil {
 		m.Close()
@@ -82,6 +84,9 @@ func NewRND(c RNDConfig, dev device.Device, seed uint64) (*RND, error) {
 }
 
 func (m *RND) compile(dev device.Device) error {
+	if err := plan.Push(dev, m.networks()...); err != nil {
+		return err
+	}
 	g, err := op.Build("rnd update", func(g *op.Graph) {
 		var told, guess *op.Node
 		m.stepNext, told, guess = m.draw(g, m.config.Batch)
@@ -161,13 +166,14 @@ func (m *RND) Score(dst []float32, b *replay.Batch, rows int) error {
 // PaperScale is K/2, the paper's ½‖·‖² over the mean of Score.
 func (m *RND) PaperScale() float64 { return float64(m.config.Features) / 2 }
 
-func (m *RND) state() []*op.Tensor {
-	return append(append(m.target.Params(), m.predictor.Params()...), m.whitener.state()...)
-}
+func (m *RND) networks() []*op.Tensor { return append(m.target.Params(), m.predictor.Params()...) }
+
+// state is all that outlives an update; the whitener's tensors are the host's alone.
+func (m *RND) state() []*op.Tensor { return append(m.networks(), m.whitener.state()...) }
 
 // Save writes weights, the statistics of the whitening and the optimiser.
 func (m *RND) Save(w io.Writer) error {
-	if err := nn.Save(w, m.state()); err != nil {
+	if err := plan.Save(m.dev, w, m.state()); err != nil {
 		return fmt.Errorf("save rnd: %w", err)
 	}
 	if err := m.optimiser.Save(w); err != nil {
@@ -179,7 +185,7 @@ func (m *RND) Save(w io.Writer) error {
 // Load reads what Save wrote for the same RNDConfig. On an error m must not be used
 // any further.
 func (m *RND) Load(r io.Reader) error {
-	if err := nn.Load(r, m.state()); err != nil {
+	if err := plan.Load(m.dev, r, m.state()); err != nil {
 		return fmt.Errorf("load rnd: %w", err)
 	}
 	if err := m.optimiser.Load(r); err != nil {
