@@ -66,8 +66,8 @@ func TestModules(t *testing.T) {
 				in[k] = m.Name
 			}
 		}
-		if want := map[bool]string{true: "elementwise_sm80", false: "elementwise_sm70"}[sm >= 80]; in["add"] != want {
-			t.Errorf("sm %d: add is in %q, not in %q", sm, in["add"], want)
+		if in["add"] != "elementwise_sm70" { // which has no newer file
+			t.Errorf("sm %d: add is in %q", sm, in["add"])
 		}
 	}
 	if _, err := Modules(61); err == nil {

@@ -54,13 +54,36 @@ type Live struct {
 	T     *uint64       // one word of 8 bytes: the steps that an optimiser has taken
 }
 
+// Table as an argument is the address of an array of 8-byte words in device memory,
+// written once, before the first run: the addresses of Operands and numbers (uint64).
+// It carries the pointers of the many small tensors that one launch works on.
+type Table []any
+
+// State as an argument is the address of StateBytes bytes of an executable, aligned to
+// 64, which Finish's kernels and the host share. Before a run the host writes the
+// optimiser's steps so far (uint64 at StateT) and zero everywhere else; after it, it
+// reads the norm of the gradients (float64 at StateNorm) and whether the program was
+// stopped (uint32 at StateClosed): something was not finite, and nothing has changed.
+// Runs that follow each other on the device without the host count the steps there;
+// once stopped, none of them changes anything.
+type State struct{}
+
+// Places in the State.
+const (
+	StateBytes  = 64
+	StateT      = 0
+	StateNorm   = 8
+	StateClosed = 16
+)
+
 // Launch is one start of a kernel.
 type Launch struct {
 	Kernel      string
 	Grid, Block [3]uint32
 	Shared      uint32 // dynamic shared memory, bytes
-	// Args are of the types Operand, uint32, int32, float32, uint64, int64, Occasion
-	// and Live, in the order of the kernel's parameters.
+	// Args are of the types Operand, uint32, int32, float32, float64, uint64, int64,
+	// Occasion, Live, Table and State, in the order of the kernel's parameters. A
+	// pointer that may be absent is uint64(0) then.
 	Args []any
 }
 

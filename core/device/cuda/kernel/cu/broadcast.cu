@@ -1,0 +1,136 @@
+// targets: sm_70
+// Operands that serve several rows, columns or members, and columns that move.
+// Twins: core/device/cpu/broadcast.go, elementwise.go, members.go.
+//
+// Counts are below 2³¹, so that indices are divided in 32 bits.
+#include "math.h"
+
+DEVICE u32 first() { return blockX() * blockDim() + threadX(); }
+DEVICE u32 stride() { return gridX() * blockDim(); }
+
+// row i of x by s[i mod count]
+KERNEL void row_scale(float *out, const float *x, const float *s, u32 cols, u32 count, u32 n) {
+  for (u32 i = first(); i < n; i += stride()) out[i] = x[i] * s[i / cols % count];
+}
+
+// column j of member e by s[e,j]; member is rows·cols
+KERNEL void col_scale(float *out, const float *x, const float *s, u32 cols, u32 member, u32 n) {
+  for (u32 i = first(); i < n; i += stride()) out[i] = x[i] * s[i / member * cols + i % cols];
+}
+
+KERNEL void col_add(float *out, const float *x, const float *b, u32 cols, u32 member, u32 n) {
+  for (u32 i = first(); i < n; i += stride()) out[i] = x[i] + b[i / member * cols + i % cols];
+}
+
+// x over and over, divided by a number
+KERNEL void repeat(float *out, const float *x, float divisor, u32 count, u32 n) {
+  for (u32 i = first(); i < n; i += stride()) out[i] = x[i % count] / divisor;
+}
+
+// each element of x cols times, times a factor
+KERNEL void spread(float *out, const float *x, float factor, u32 cols, u32 n) {
+  for (u32 i = first(); i < n; i += stride()) out[i] = factor * x[i / cols];
+}
+
+// (±)x·y/divisor of scalars everywhere; y may be absent
+KERNEL void spread_scalar(float *out, const float *x, const float *y, double divisor, u32 n) {
+  float v = y ? *x * *y : *x;
+  v = (float)((double)v / divisor);
+  for (u32 i = first(); i < n; i += stride()) out[i] = v;
+}
+
+// Σ over members of x, divided
+KERNEL void sum_members(float *out, const float *x, u32 members, float divisor, u32 n) {
+  for (u32 i = first(); i < n; i += stride()) {
+    float sum = x[i];
+    for (u32 e = 1; e < members; e++) sum += x[(u64)e * n + i];
+    out[i] = sum / divisor;
+  }
+}
+
+// The member that entry k of a subset names, or member k without one; false where
+// the entry names none.
+DEVICE bool memberOf(const float *subset, u32 k, u32 members, u32 *e) {
+  if (!subset) {
+    *e = k;
+    return true;
+  }
+  float v = subset[k];
+  if (!(v >= 0.0f && v < (float)members)) return false;
+  *e = (u32)v;
+  return true;
+}
+
+// the least of count members: those that the subset names, or all
+KERNEL void min_members(float *out, const float *q, const float *subset, u32 members, u32 count, u32 n) {
+  for (u32 i = first(); i < n; i += stride()) {
+    float result = infinity();
+    for (u32 k = 0; k < count; k++) {
+      u32 e;
+      result = memberOf(subset, k, members, &e) ? least(result, q[(u64)e * n + i]) : quietNaN();
+    }
+    out[i] = result;
+  }
+}
+
+// dout to the first of the subset's members that is the least, zero to the others
+KERNEL void min_members_grad(float *dq, const float *q, const float *subset, const float *minimum, const float *dout, u32 members, u32 count, u32 n) {
+  for (u32 i = first(); i < n; i += stride()) {
+    for (u32 e = 0; e < members; e++) dq[(u64)e * n + i] = 0.0f;
+    bool valid = true;
+    for (u32 k = 0; k < count; k++) {
+      u32 e;
+      valid = valid && memberOf(subset, k, members, &e);
+    }
+    for (u32 k = 0; k < count && valid; k++) {
+      u32 e = 0;
+      memberOf(subset, k, members, &e);
+      if (q[(u64)e * n + i] == minimum[i]) {
+        dq[(u64)e * n + i] = dout[i];
+        valid = false;
+      }
+    }
+  }
+}
+
+// up to four arrays side by side, each of w columns, from column at on of rows of width
+KERNEL void concat(float *out, const float *a, const float *b, const float *c, const float *d, u32 wa, u32 wb, u32 wc, u32 wd, u32 at, u32 width, u32 n) {
+  u32 all = wa + wb + wc + wd;
+  for (u32 i = first(); i < n; i += stride()) {
+    u32 row = i / all, j = i % all;
+    float v;
+    if (j < wa) v = a[row * wa + j];
+    else if (j < wa + wb) v = b[row * wb + j - wa];
+    else if (j < wa + wb + wc) v = c[row * wc + j - wa - wb];
+    else v = d[row * wd + j - wa - wb - wc];
+    out[row * width + at + j] = v;
+  }
+}
+
+// cols columns from column at on of x, of rows of width
+KERNEL void slice(float *out, const float *x, u32 at, u32 cols, u32 width, u32 n) {
+  for (u32 i = first(); i < n; i += stride()) out[i] = x[i / cols * width + at + i % cols];
+}
+
+// x from column at on, zero elsewhere
+KERNEL void pad(float *out, const float *x, u32 at, u32 cols, u32 width, u32 n) {
+  for (u32 i = first(); i < n; i += stride()) {
+    u32 j = i % width - at;
+    out[i] = j < cols ? x[i / width * cols + j] : 0.0f;
+  }
+}
+
+// each number over the two nearest of k bins from low to high (core/op TwoHot)
+KERNEL void two_hot(float *out, const float *x, double low, double high, u32 bins, u32 n) {
+  for (u32 i = first(); i < n; i += stride()) {
+    u32 j = i % bins;
+    double v = x[i / bins], place = ((v < low ? low : v > high ? high : v) - low) / (high - low) * (double)(bins - 1);
+    if (place != place) { // NaN stays visible
+      out[i] = j == 0 ? (float)place : 0.0f;
+      continue;
+    }
+    u32 bin = smaller((u32)place, bins - 2);
+    double part = place - (double)bin;
+    out[i] = j == bin ? (float)(1.0 - part) : j == bin + 1 ? (float)part : 0.0f;
+  }
+}

@@ -1,0 +1,170 @@
+// targets: sm_70
+// The end of a program: whether its numbers are finite, Adam, averages. Twins:
+// core/device/cpu/guard.go, optimise.go.
+//
+// Many tensors go through one launch: a table in device memory has their addresses.
+// A tensor is cut into chunks of 1024 elements, chunks are counted through the whole
+// table, and a block of 256 threads takes one at a time.
+#include "reduce.h"
+
+typedef volatile double Partial; // read by another block than wrote it
+
+// State outlives the launch; the host reads norm and closed after a run.
+struct State {
+  u64 t;       // steps that the optimiser has taken
+  double norm; // of the gradients
+  u32 closed;  // 1: something was not finite, nothing may change any more
+  u32 arrived; // blocks of the check that are done; 0 between launches
+  float step, inverse, decay, scale; // of this step of the optimiser
+};
+
+// The row of a table whose chunk it is. Rows are of width words; the first one is
+// the number of chunks before it.
+DEVICE const u64 *rowOf(const u64 *table, u32 rows, u32 width, u32 chunk) {
+  u32 low = 0, high = rows; // table[low].first ≤ chunk < table[high].first
+  while (high - low > 1) {
+    u32 middle = (low + high) / 2;
+    if (table[middle * width] <= chunk) low = middle;
+    else high = middle;
+  }
+  return table + low * width;
+}
+
+// The elements of a chunk that a thread has: four, or fewer at the end.
+struct Share { u64 at; u32 n; };
+DEVICE Share shareOf(const u64 *row, u32 chunk) {
+  u64 at = (chunk - row[0]) * 1024 + threadX() * 4, n = row[1];
+  return Share{at, at >= n ? 0u : (u32)smaller(n - at, (u64)4)};
+}
+
+DEVICE float4 load(const float *x, Share s) {
+  x += s.at;
+  if (s.n == 4) return *(const float4 *)x;
+  return float4{x[0], s.n > 1 ? x[1] : 0.0f, s.n > 2 ? x[2] : 0.0f, 0.0f};
+}
+DEVICE void store(float *x, Share s, float4 v) {
+  x += s.at;
+  if (s.n == 4) {
+    *(float4 *)x = v;
+    return;
+  }
+  x[0] = v.x;
+  if (s.n > 1) x[1] = v.y;
+  if (s.n > 2) x[2] = v.z;
+}
+
+// xⁿ
+DEVICE double power(double x, u64 n) {
+  double y = 1.0;
+  for (; n; n >>= 1, x *= x)
+    if (n & 1) y *= x;
+  return y;
+}
+
+struct Constants { double beta1, beta2, decay, clip; };
+
+// What a step of Adam needs beside the tensors: bias corrections and the clip.
+DEVICE void prepare(State *s, const float *rate, Constants c) {
+  double t = 1.0 - power(c.beta1, s->t), u = 1.0 - power(c.beta2, s->t), r = (double)*rate;
+  s->step = (float)(r / t);
+  s->inverse = (float)(1.0 / __builtin_sqrt(u));
+  s->decay = (float)(r * c.decay);
+  double clip = c.clip / (s->norm + 1e-6); // as torch.nn.utils.clip_grad_norm_
+  s->scale = c.clip > 0.0 && clip < 1.0 ? (float)clip : 1.0f;
+}
+
+// Sums the squares of all tensors of the table, rows {chunks before, n, address, 0
+// for a gradient, 1 for what must only be finite}. The block that is last to arrive
+// adds up the blocks' sums and decides. rate is absent where there is no optimiser.
+KERNEL void check(State *state, Partial *partial, const u64 *table, u32 rows, u32 chunks, const float *rate, double beta1, double beta2, double decay, double clip, double most) {
+  __shared__ double sums[32];
+  __shared__ u32 arrived;
+  double grads = 0.0, others = 0.0;
+  for (u32 chunk = blockX(); chunk < chunks; chunk += gridX()) {
+    const u64 *row = rowOf(table, rows, 4, chunk);
+    Share s = shareOf(row, chunk);
+    if (s.n == 0) continue;
+    float4 v = load((const float *)row[2], s);
+    double square = (double)v.x * (double)v.x + (double)v.y * (double)v.y + (double)v.z * (double)v.z + (double)v.w * (double)v.w;
+    if (row[3]) others += square;
+    else grads += square;
+  }
+  grads = blockSum(grads, sums);
+  others = blockSum(others, sums);
+  if (threadX() == 0) {
+    partial[2 * blockX()] = grads;
+    partial[2 * blockX() + 1] = others;
+    __nvvm_membar_gl();
+    arrived = __nvvm_atom_inc_gen_ui(&state->arrived, gridX() - 1); // back to 0 with the last one
+  }
+  syncThreads();
+  if (arrived != gridX() - 1) return;
+  __nvvm_membar_gl();
+  grads = others = 0.0;
+  for (u32 i = threadX(); i < gridX(); i += blockDim()) {
+    grads += partial[2 * i];
+    others += partial[2 * i + 1];
+  }
+  grads = blockSum(grads, sums);
+  others = blockSum(others, sums);
+  if (threadX() != 0 || state->closed) return;
+  state->norm = __builtin_sqrt(grads);
+  if (!(state->norm < most) || !(others - others == 0.0)) {
+    state->closed = 1;
+    return;
+  }
+  if (!rate) return;
+  state->t += 1;
+  prepare(state, rate, Constants{beta1, beta2, decay, clip});
+}
+
+struct Step { float b1, r1, b2, r2, eps, step, inverse, keep, scale; };
+
+// one element, in PyTorch's order of operations
+DEVICE void stepOf(const Step &h, float &w, float &m, float &v, float g) {
+  g *= h.scale;
+  m = fma(g, h.r1, m * h.b1);
+  v = fma(g * g, h.r2, v * h.b2);
+  w = fma(-h.step, m / fma(squareRoot(v), h.inverse, h.eps), w * h.keep);
+}
+
+DEVICE float average(float dst, float src, float rate) { return fma(rate, src - dst, dst); }
+DEVICE float4 average4(float4 d, float4 s, float rate) {
+  return float4{average(d.x, s.x, rate), average(d.y, s.y, rate), average(d.z, s.z, rate), average(d.w, s.w, rate)};
+}
+
+// Rows {chunks before, n, w, m, v, gradient, average of w or 0, its rate or 0: a copy}.
+KERNEL __launch_bounds__(256) void adam(const State *state, const u64 *table, u32 rows, u32 chunks, float beta1, float beta2, float eps) {
+  if (state->closed) return;
+  Step h = {beta1, 1.0f - beta1, beta2, 1.0f - beta2, eps, state->step, state->inverse, 1.0f - state->decay, state->scale};
+  for (u32 chunk = blockX(); chunk < chunks; chunk += gridX()) {
+    const u64 *row = rowOf(table, rows, 8, chunk);
+    Share s = shareOf(row, chunk);
+    if (s.n == 0) continue;
+    float4 w = load((const float *)row[2], s), m = load((const float *)row[3], s), v = load((const float *)row[4], s);
+    float4 g = load((const float *)row[5], s);
+    float parts[4][4] = {{w.x, m.x, v.x, g.x}, {w.y, m.y, v.y, g.y}, {w.z, m.z, v.z, g.z}, {w.w, m.w, v.w, g.w}};
+    UNROLL
+    for (int k = 0; k < 4; k++) stepOf(h, parts[k][0], parts[k][1], parts[k][2], parts[k][3]);
+    w = float4{parts[0][0], parts[1][0], parts[2][0], parts[3][0]};
+    store((float *)row[2], s, w);
+    store((float *)row[3], s, float4{parts[0][1], parts[1][1], parts[2][1], parts[3][1]});
+    store((float *)row[4], s, float4{parts[0][2], parts[1][2], parts[2][2], parts[3][2]});
+    if (!row[6]) continue;
+    float *to = (float *)row[6];
+    store(to, s, row[7] ? average4(load(to, s), w, *(const float *)row[7]) : w);
+  }
+}
+
+// Rows {chunks before, n, dst, src, rate or 0: a copy}.
+KERNEL __launch_bounds__(256) void averages(const State *state, const u64 *table, u32 rows, u32 chunks) {
+  if (state->closed) return;
+  for (u32 chunk = blockX(); chunk < chunks; chunk += gridX()) {
+    const u64 *row = rowOf(table, rows, 5, chunk);
+    Share s = shareOf(row, chunk);
+    if (s.n == 0) continue;
+    float *to = (float *)row[2];
+    float4 v = load((const float *)row[3], s);
+    store(to, s, row[4] ? average4(load(to, s), v, *(const float *)row[4]) : v);
+  }
+}

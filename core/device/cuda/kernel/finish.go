@@ -1,0 +1,210 @@
+package kernel
+
+import (
+	"fmt"
+
+	"pgrlab/core/device"
+)
+
+// Finish is the recipe for what follows a program's instructions: the check that its
+// gradients and what it names as finite are so, the step of the optimiser, the moves
+// of the averages. It is empty where the program has none of them.
+//
+// Tensors go together, a table of their addresses in device memory: the check is one
+// launch, the optimiser is one, which also moves averages of the parameters it steps,
+// and the other averages are one, or more where one needs what another one wrote.
+func Finish(p *device.Program, t Target) (Recipe, error) {
+	f := &finish{builder: builder{program: p, target: t}}
+	f.check()
+	rest := f.adam()
+	f.averages(rest)
+	if f.err != nil {
+		return Recipe{}, fmt.Errorf("lower the end of program %s: %w", p.Name, f.err)
+	}
+	return f.recipe, nil
+}
+
+type finish struct {
+	builder
+	err error
+}
+
+const (
+	chunk        = 1024 // elements that a block of 256 threads takes at a time
+	chunkThreads = 256
+	checkBlocks  = 1024 // as many sums for the last block
+	chunkBlocks  = 1 << 14
+)
+
+// tensors is a table of tensors: rows of width words, the first of which counts the
+// chunks before the row's own.
+type tensors struct {
+	table        Table
+	rows, chunks int
+}
+
+// add appends a row: the number of elements, then what else the kernel wants of it.
+func (t *tensors) add(n int, words ...any) {
+	if n == 0 {
+		return
+	}
+	t.table = append(append(t.table, uint64(t.chunks), uint64(n)), words...)
+	t.rows++
+	t.chunks += (n + chunk - 1) / chunk
+}
+
+// over launches a kernel over the chunks of a table; before and after stand around
+// what describes it.
+func (f *finish) over(kernel string, t tensors, most int, before, after []any) {
+	if t.chunks > 1<<31-1 {
+		f.err = fmt.Errorf("%s: %d elements and more: at most %d", kernel, t.chunks*chunk, (1<<31-1)*chunk)
+		return
+	}
+	args := append(before, t.table, uint32(t.rows), uint32(t.chunks))
+	f.launch(kernel, [3]uint32{uint32(max(1, min(t.chunks, most))), 1, 1}, chunkThreads, 0, append(args, after...)...)
+}
+
+func (f *finish) check() {
+	a := f.program.Adam
+	if a == nil && len(f.program.Finite) == 0 {
+		return
+	}
+	var t tensors
+	if a != nil {
+		for _, r := range a.Grads {
+			t.add(f.size(r), at(r, 0), uint64(0))
+		}
+	}
+	for _, r := range f.program.Finite {
+		t.add(f.size(r), at(r, 0), uint64(1))
+	}
+	if t.rows == 0 { // something to decide by all the same
+		t.table = Table{uint64(0), uint64(0), uint64(0), uint64(0)}
+	}
+	partial := f.scratch(4 * max(1, min(t.chunks, checkBlocks)))
+	constants := []any{uint64(0), 0.0, 0.0, 0.0, 0.0, float64(device.MaxGradientNorm)}
+	if a != nil {
+		constants = []any{at(a.Rate, 0), float64(float32(a.Beta1)), float64(float32(a.Beta2)), a.WeightDecay, a.ClipNorm, float64(device.MaxGradientNorm)}
+	}
+	f.over("check", t, checkBlocks, []any{State{}, partial}, constants)
+}
+
+// adam emits the optimiser's step and returns the averages that it did not move.
+func (f *finish) adam() (rest []device.Lerp) {
+	a := f.program.Adam
+	if a == nil {
+		return f.program.Lerps
+	}
+	moved, rest := f.fuse()
+	var t tensors
+	for i, w := range a.Params {
+		to, rate := any(uint64(0)), any(uint64(0))
+		if l, ok := moved[i]; ok {
+			to, rate = at(l.Dst, 0), f.rate(l)
+		}
+		t.add(f.size(w), at(w, 0), at(a.M[i], 0), at(a.V[i], 0), at(a.Grads[i], 0), to, rate)
+	}
+	if t.rows > 0 {
+		f.over("adam", t, chunkBlocks, []any{State{}}, []any{float32(a.Beta1), float32(a.Beta2), float32(a.Eps)})
+	}
+	return rest
+}
+
+// fuse chooses the averages that the optimiser moves: for a parameter, the first one
+// that has it as its source, unless that would be out of turn, since something before
+// it writes what it reads or touches what it writes.
+func (f *finish) fuse() (moved map[int]device.Lerp, rest []device.Lerp) {
+	a := f.program.Adam
+	moved = map[int]device.Lerp{}
+	param := map[*float32]int{}
+	taken := touched{}
+	for i, r := range a.Params {
+		param[f.memory(r)] = i
+		taken.write(f.memory(r), f.memory(a.M[i]), f.memory(a.V[i]), f.memory(a.Grads[i]))
+	}
+	before := touched{}
+	for _, l := range f.program.Lerps {
+		dst, src := f.memory(l.Dst), f.memory(l.Src)
+		i, steps := param[src]
+		_, again := moved[i]
+		rate := f.rateMemory(l)
+		if steps && !again && src != nil && !taken.has(dst) && !before.has(dst) && !before.writes[src] && !before.writes[rate] {
+			moved[i] = l
+			taken.write(dst)
+			taken.read(rate)
+			continue
+		}
+		rest = append(rest, l)
+		before.write(dst)
+		before.read(src, rate)
+	}
+	return moved, rest
+}
+
+// touched are the memories that something reads and writes.
+type touched struct{ reads, writes map[*float32]bool }
+
+func (t *touched) read(of ...*float32) {
+	if t.reads == nil {
+		t.reads = map[*float32]bool{}
+	}
+	for _, m := range of {
+		t.reads[m] = m != nil
+	}
+}
+
+func (t *touched) write(of ...*float32) {
+	if t.writes == nil {
+		t.writes = map[*float32]bool{}
+	}
+	for _, m := range of {
+		t.writes[m] = m != nil
+	}
+}
+
+func (t *touched) has(m *float32) bool { return t.reads[m] || t.writes[m] }
+
+// memory is what tells memories apart that outlive the program; nil for a buffer of
+// its own, or without elements.
+func (f *finish) memory(r device.Ref) *float32 {
+	if host := f.program.Buffers[r].Host; len(host) > 0 {
+		return &host[0]
+	}
+	return nil
+}
+
+func (f *finish) rate(l device.Lerp) any {
+	if l.Rate == device.None {
+		return uint64(0)
+	}
+	return at(l.Rate, 0)
+}
+
+func (f *finish) rateMemory(l device.Lerp) *float32 {
+	if l.Rate == device.None {
+		return nil
+	}
+	return f.memory(l.Rate)
+}
+
+// averages emits the moves, together as long as none needs or disturbs another.
+func (f *finish) averages(lerps []device.Lerp) {
+	var t tensors
+	var group touched
+	flush := func() {
+		if t.rows > 0 {
+			f.over("averages", t, chunkBlocks, []any{State{}}, nil)
+		}
+		t, group = tensors{}, touched{}
+	}
+	for _, l := range lerps {
+		dst, src, rate := f.memory(l.Dst), f.memory(l.Src), f.rateMemory(l)
+		if group.has(dst) || group.writes[src] || group.writes[rate] {
+			flush()
+		}
+		t.add(f.size(l.Dst), at(l.Dst, 0), at(l.Src, 0), f.rate(l))
+		group.write(dst)
+		group.read(src, rate)
+	}
+	flush()
+}
