@@ -11,13 +11,14 @@ import "time"
 // The way that lost is tried again from time to time, several runs in a row of
 // which the first does not count: after a stretch of the other way the helper is
 // asleep and half of the weights are in the other core's cache, which a single
-// run pays for and a stretch does not.
+// run pays for and a stretch does not. Only where runs are long is one enough.
 type adaptive struct {
-	ways  [2]average // by way
-	way   way        // the one that is preferred
-	since int        // runs since the last trial began
-	every int        // how many runs pass between trials now
-	start float64    // seconds of the preferred way after the last trial
+	ways   [2]average // by way
+	way    way        // the one that is preferred
+	trying bool       // a trial of the other one is under way
+	since  int        // runs since the last trial began or ended
+	every  int        // how many runs pass between trials now
+	start  float64    // seconds of the preferred way after the last trial
 }
 
 // way is how a program's lanes are worked on.
@@ -33,6 +34,8 @@ const (
 	coldRuns = 2
 	// trialRuns are a trial, its first run included.
 	trialRuns = 4
+	// long is what a run takes that is a trial by itself.
+	long = 10 * time.Millisecond
 	// soonest and latest bound the runs between two trials, which become rarer
 	// while they end as the last one did. A caller that works alone cannot see
 	// that the machine has become idle: it tries more often.
@@ -66,36 +69,45 @@ func (a *average) add(d time.Duration, weight float64) {
 // choose says how the next run is to be done.
 func (a *adaptive) choose() way {
 	if a.every == 0 { // the first run: see how it goes together, then try alone
-		a.since, a.every = -coldRuns-trialRuns, soonest
+		a.every, a.since = coldRuns+trialRuns, 0
 	}
-	if a.trying() {
+	if a.trying {
 		return 1 - a.way
 	}
 	return a.way
 }
 
-// trying reports whether a trial of the way that lost is under way.
-func (a *adaptive) trying() bool { return a.since >= 0 && a.since < trialRuns }
-
 // record takes in what the run took that choose was asked for last.
 func (a *adaptive) record(took time.Duration) {
-	at := a.since
 	a.since++
+	tried, cold := &a.ways[1-a.way], a.start == 0 && a.since <= coldRuns
 	switch {
-	case at < -trialRuns: // cold
-	case at == 0:
-		a.ways[1-a.way].seen = 0 // the past says less than the trial will
-	case a.trying() || at == trialRuns-1:
-		a.ways[1-a.way].add(took, 0.25)
-		if at == trialRuns-1 {
+	case a.trying && a.since == 1:
+		tried.seen = 0 // the past says less than the trial will
+		if took >= long {
+			tried.add(took, 1)
 			a.decide()
 		}
-	default:
+	case a.trying:
+		if tried.add(took, 0); a.since == trialRuns {
+			a.decide()
+		}
+	case !cold:
 		a.ways[a.way].add(took, 0.05)
-		if a.since >= a.every || at >= 2*trialRuns && a.ways[a.way].seconds > upset*a.start {
-			a.since = 0
+		if a.since >= a.every || a.upset(took) {
+			a.trying, a.since = true, 0
 		}
 	}
+}
+
+// upset reports whether the preferred way takes so much longer than it did that
+// the other one should be tried at once: the machine has changed. After a first
+// run that was long enough nothing is waited for either.
+func (a *adaptive) upset(took time.Duration) bool {
+	if a.start == 0 {
+		return took >= long
+	}
+	return a.since >= 2*trialRuns && a.ways[a.way].seconds > upset*a.start
 }
 
 // decide ends a trial.
@@ -104,7 +116,7 @@ func (a *adaptive) decide() {
 	if a.ways[alone].seconds < margin*a.ways[together].seconds {
 		best = alone
 	}
-	if best == a.way {
+	if best == a.way && a.start > 0 {
 		a.every = min(2*a.every, latest)
 	} else {
 		a.every = soonest
@@ -113,4 +125,5 @@ func (a *adaptive) decide() {
 		a.every = min(a.every, latestAlone)
 	}
 	a.way, a.start = best, a.ways[best].seconds
+	a.trying, a.since = false, 0
 }

@@ -24,13 +24,13 @@ func simulate(a *adaptive, runs int, took func(w way, before int) time.Duration)
 	return solo
 }
 
-// takes is a machine on which the ways take so long, in milliseconds.
+// takes is a machine on which the ways take so long, in hundredths of a millisecond.
 func takes(onesOwn, shared time.Duration) func(way, int) time.Duration {
 	return func(w way, _ int) time.Duration {
 		if w == alone {
-			return onesOwn * time.Millisecond
+			return onesOwn * 10 * time.Microsecond
 		}
-		return shared * time.Millisecond
+		return shared * 10 * time.Microsecond
 	}
 }
 
@@ -51,7 +51,7 @@ func TestTheQuickerWayIsTaken(t *testing.T) {
 func TestAWayIsJudgedByAStretchOfIt(t *testing.T) {
 	first := func(w way, before int) time.Duration {
 		if w == together && before == 0 {
-			return time.Second
+			return 9 * time.Millisecond
 		}
 		return takes(90, 60)(w, before)
 	}
@@ -95,5 +95,13 @@ func TestAHiccupDecidesNothing(t *testing.T) {
 		if simulate(a, 300, takes(slow, quick)); a.way != w {
 			t.Errorf("one slow run has changed the choice from %d to %d", w, a.way)
 		}
+	}
+}
+
+// A run that is long is a trial by itself: others would cost more than they tell.
+func TestLongRunsAreTriedOnce(t *testing.T) {
+	a := &adaptive{}
+	if solo := simulate(a, coldRuns+2*trialRuns, takes(16_000, 10_000)); solo != 1 || a.way != together {
+		t.Errorf("%d runs of 160 ms were done alone, want 1, and the other way to be taken", solo)
 	}
 }
