@@ -97,7 +97,8 @@ func (e DynamicsError) With(o DynamicsError) DynamicsError {
 // Scatter is how rows lie: mean and variance of each column.
 type Scatter struct{ Mean, Variance []float64 }
 
-// Spread takes the scatter of the first width columns of n rows.
+// Spread takes the scatter of the first width columns of n rows. A column of equal
+// numbers has variance 0, also where their mean is rounded.
 func Spread(n, width int, row func(i int) []float32) Scatter {
 	s := Scatter{Mean: make([]float64, width), Variance: make([]float64, width)}
 	for i := range n {
@@ -109,6 +110,12 @@ func Spread(n, width int, row func(i int) []float32) Scatter {
 		for k, v := range row(i)[:width] {
 			d := float64(v) - s.Mean[k]
 			s.Variance[k] += d * d / float64(n)
+		}
+	}
+	const rounding = 1e-10 // float32 that differ do so by more of their size, over fewer than 10⁵ rows
+	for k, v := range s.Variance {
+		if v < rounding*rounding*s.Mean[k]*s.Mean[k] {
+			s.Variance[k] = 0
 		}
 	}
 	return s

@@ -4,46 +4,60 @@ import (
 	"errors"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 )
 
 // Gaussian is the normal distribution that fits rows best: the least that a generator
 // has to beat.
 type Gaussian struct {
 	mean   []float64
-	factor mat.TriDense
+	factor [][]float64 // rows of L, the lower triangle with covariance LLᵀ
 }
 
-// FitGaussian takes mean and covariance of the first width columns.
-func FitGaussian(rows [][]float32, width int) (*Gaussian, error) {
-	x := mat.NewDense(len(rows), width, nil)
-	for i, row := range rows {
-		for k, v := range row[:width] {
-			x.Set(i, k, float64(v))
-		}
+// FitGaussian takes mean and covariance of the first width columns. breathe is called
+// after every piece of the work; its error ends it.
+func FitGaussian(rows [][]float32, width int, breathe func() error) (*Gaussian, error) {
+	g := &Gaussian{mean: Spread(len(rows), width, func(i int) []float32 { return rows[i] }).Mean}
+	if err := breathe(); err != nil {
+		return nil, err
 	}
-	g := &Gaussian{mean: make([]float64, width)}
-	var covariance mat.SymDense
-	stat.CovarianceMatrix(&covariance, x, nil)
+	covariance, err := covarianceOf(len(rows), width, func(z []float64, i int) {
+		for k, v := range rows[i][:width] {
+			z[k] = float64(v) - g.mean[k]
+		}
+	}, breathe)
+	if err != nil {
+		return nil, err
+	}
 	for k := range width {
-		g.mean[k] = stat.Mean(mat.Col(nil, k, x), nil)
 		covariance.SetSym(k, k, covariance.At(k, k)*(1+1e-9)+1e-12) // columns may depend on each other
 	}
 	var c mat.Cholesky
-	if !c.Factorize(&covariance) {
-		return nil, errors.New("fit a Gaussian: the covariance of the rows is singular")
+	if !c.Factorize(covariance) {
+		return nil, ErrSingular
 	}
-	c.LTo(&g.factor)
-	return g, nil
+	var l mat.TriDense
+	c.LTo(&l)
+	for i := range width {
+		row := make([]float64, i+1)
+		for k := range row {
+			row[k] = l.At(i, k)
+		}
+		g.factor = append(g.factor, row)
+	}
+	return g, breathe()
 }
+
+// ErrSingular is the error of FitGaussian where the rows lie in fewer dimensions than
+// they have columns.
+var ErrSingular = errors.New("fit a Gaussian: the covariance of the rows is singular")
 
 // Draw makes a row of width numbers N(0,1).
 func (g *Gaussian) Draw(normal []float32) []float32 {
 	out := make([]float32, len(normal))
-	for i := range out {
+	for i, row := range g.factor {
 		v := g.mean[i]
-		for k := range i + 1 {
-			v += g.factor.At(i, k) * float64(normal[k])
+		for k, l := range row {
+			v += l * float64(normal[k])
 		}
 		out[i] = float32(v)
 	}

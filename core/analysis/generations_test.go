@@ -123,7 +123,7 @@ func TestPCAOfACorrelation(t *testing.T) {
 		b := math.Sqrt2 * math.Sin(2*math.Pi*float64(i)/400)
 		rows = append(rows, []float32{float32(a), float32(1000*(0.6*a+0.8*b) + 5), 3, 99})
 	}
-	p, err := PCA(rows, 3)
+	p, err := PCA(rows, 3, onward)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestPCAOfACorrelation(t *testing.T) {
 	at := p.At([]float32{1, 1005, 3, 0}) // one deviation in both
 	near(t, "first coordinate", at[0], math.Sqrt2, 1e-4)
 	near(t, "second coordinate", math.Abs(at[1]), 0, 1e-4)
-	if _, err := PCA(rows[:2], 3); err == nil {
+	if _, err := PCA(rows[:2], 3, onward); err == nil {
 		t.Error("a plane through two rows")
 	}
 }
@@ -156,7 +156,7 @@ func TestGaussianOfRows(t *testing.T) {
 		a, b := float32(i%20), float32(i/20)
 		rows = append(rows, []float32{a, a + b, 7, 2 * a})
 	}
-	g, err := FitGaussian(rows, 4)
+	g, err := FitGaussian(rows, 4, onward)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,3 +169,6 @@ func TestGaussianOfRows(t *testing.T) {
 	near(t, "2a", float64(one[3]-at[3]), 2*float64(one[0]-at[0]), 1e-3)
 	near(t, "constant", float64(one[2]), 7, 1e-4)
 }
+
+// onward is the breath of work that nobody waits for.
+func onward() error { return nil }

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 )
 
 // Projection maps rows onto the plane in which some of them lie widest, with every
@@ -18,30 +17,34 @@ type Projection struct {
 }
 
 // PCA fits the plane to rows (Pearson 1901), whose first width columns count. Signs
-// are such that the largest component of a direction is positive.
-func PCA(rows [][]float32, width int) (*Projection, error) {
+// are such that the largest component of a direction is positive. breathe is called
+// after every piece of the work; its error ends it.
+func PCA(rows [][]float32, width int, breathe func() error) (*Projection, error) {
 	if len(rows) < 3 || width < 2 {
 		return nil, fmt.Errorf("projection: %d rows of %d columns, want at least 3 of 2", len(rows), width)
 	}
 	p := &Projection{scatter: Spread(len(rows), width, func(i int) []float32 { return rows[i] })}
-	x := mat.NewDense(len(rows), width, nil)
-	for i, row := range rows {
-		x.SetRow(i, p.standard(row))
+	if err := breathe(); err != nil {
+		return nil, err
 	}
-	var pc stat.PC
-	if !pc.PrincipalComponents(x, nil) {
+	covariance, err := covarianceOf(len(rows), width, func(z []float64, i int) { p.standard(z, rows[i]) }, breathe)
+	if err != nil {
+		return nil, err
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(covariance, true) {
 		return nil, errors.New("projection: the rows have no principal components")
 	}
 	var vectors mat.Dense
-	pc.VectorsTo(&vectors)
-	total := 0.0
-	for _, v := range pc.VarsTo(nil) {
+	eigen.VectorsTo(&vectors)
+	variances, total := eigen.Values(nil), 0.0 // in rising order
+	for _, v := range variances {
 		total += v
 	}
 	for d := range 2 {
 		p.directions[d] = make([]float64, width)
-		mat.Col(p.directions[d], d, &vectors)
-		p.Explained[d] = pc.VarsTo(nil)[d] / total
+		mat.Col(p.directions[d], width-1-d, &vectors)
+		p.Explained[d] = variances[width-1-d] / total
 		largest := 0.0
 		for _, v := range p.directions[d] {
 			if math.Abs(v) > math.Abs(largest) {
@@ -52,23 +55,45 @@ func PCA(rows [][]float32, width int) (*Projection, error) {
 			p.directions[d][k] = math.Copysign(1, largest) * p.directions[d][k]
 		}
 	}
-	return p, nil
+	return p, breathe()
 }
 
-// standard is a row in units of the standard deviations; a dimension without one is 0.
-func (p *Projection) standard(row []float32) []float64 {
-	z := make([]float64, len(p.scatter.Mean))
+// PieceRows is how many rows PCA and FitGaussian take between two breaths.
+const PieceRows = 256
+
+// covarianceOf is Σ z zᵀ / (n − 1) of n centred rows, which row writes.
+func covarianceOf(n, width int, row func(z []float64, i int), breathe func() error) (*mat.SymDense, error) {
+	sum := mat.NewSymDense(width, nil)
+	for first := 0; first < n; first += PieceRows {
+		some := min(PieceRows, n-first)
+		z := mat.NewDense(some, width, nil)
+		for i := range some {
+			row(z.RawRowView(i), first+i)
+		}
+		var part mat.SymDense
+		part.SymOuterK(1/float64(n-1), z.T())
+		sum.AddSym(sum, &part)
+		if err := breathe(); err != nil {
+			return nil, err
+		}
+	}
+	return sum, nil
+}
+
+// standard writes a row in units of the standard deviations; a dimension without one
+// is 0.
+func (p *Projection) standard(z []float64, row []float32) {
 	for k, v := range p.scatter.Variance {
-		if v > 0 {
+		if z[k] = 0; v > 0 {
 			z[k] = (float64(row[k]) - p.scatter.Mean[k]) / math.Sqrt(v)
 		}
 	}
-	return z
 }
 
 // At is where a row lies.
 func (p *Projection) At(row []float32) [2]float64 {
-	z, at := p.standard(row), [2]float64{}
+	z, at := make([]float64, len(p.scatter.Mean)), [2]float64{}
+	p.standard(z, row)
 	for d, direction := range p.directions {
 		for k, v := range direction {
 			at[d] += v * z[k]

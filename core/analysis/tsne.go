@@ -100,7 +100,7 @@ func affinities(rows [][]float32, width int) ([]float64, error) {
 
 // beginning are the principal components with deviation 10⁻⁴ along the first.
 func beginning(rows [][]float32, width int) ([][2]float64, error) {
-	plane, err := PCA(rows, width)
+	plane, err := PCA(rows, width, func() error { return nil })
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"context"
+	"errors"
 	"io"
 
 	"pgrlab/core/analysis"
@@ -24,8 +26,8 @@ type Generated struct {
 	OutsideRewards run.Float `json:"outside_rewards"` // the same of r
 	Nearest        run.Float `json:"nearest"`         // median distance to the nearest real row
 	NearestReal    run.Float `json:"nearest_real"`    // the same of real rows
-	Terminal       run.Float `json:"terminal"`        // share of terminal rows
-	TerminalReal   run.Float `json:"terminal_real"`   // the same of real rows
+	Terminal       run.Float `json:"terminal"`        // share of terminal rows, of all of D_syn
+	TerminalReal   run.Float `json:"terminal_real"`   // the same of all real rows
 
 	Relevance string     `json:"relevance,omitempty"` // missing where nothing was asked for
 	Asked     *Quantiles `json:"asked,omitempty"`     // F that the prompts asked for
@@ -78,59 +80,169 @@ const (
 	boundedRows = 131_072
 )
 
-// analyseGeneration describes the member's new D_syn.
-func (x *experiment) analyseGeneration(m *member, knobs generative.GenKnobs) error {
-	n := min(x.config.Evaluation.AnalysedRows, m.synthetic.Len())
-	if n == 0 {
+// describeGeneration describes the new D_syn of every member before it comes into
+// force, cut into pieces that a command does not wait for long. first is the position
+// inside of the phase at which a saved run goes on; calls were the sampler's.
+func (x *experiment) describeGeneration(ctx context.Context, first, calls int) ([]*Generated, error) {
+	found := make([]*Generated, len(x.members))
+	if !x.analyses() {
+		return found, nil
+	}
+	if first <= calls {
+		x.Analysing = x.Settings
+	}
+	pause := x.breath(ctx, Generate, calls, first)
+	breathe := func() error {
+		if err := pause(); err != nil {
+			return err
+		}
+		if x.abandoned() {
+			return errAbandoned
+		}
 		return nil
 	}
-	width := m.real.Shape().Width()
-	rows := make([]float32, 0, n*width)
-	for i := range n {
-		rows = append(rows, m.synthetic.Row(i)...)
+	for i, m := range x.members {
+		f, err := x.parts.function(x.Analysing.Relevance, m)
+		if err != nil {
+			return nil, err
+		}
+		e := &examining{
+			experiment: x, m: m, f: f, settings: x.Analysing, breathe: breathe, syn: m.fresh,
+			asked: prompting{Knobs: x.Generating, Occasion: x.Generations - 1, Known: true},
+		}
+		e.Rows = x.config.Evaluation.AnalysedRows
+		rows := e.synthetic()
+		g, err := e.describe(rows)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := e.obedience(rows, &g); err != nil {
+			return nil, err
+		}
+		d, err := m.dynamicsOf(x.task, rows, breathe)
+		if err != nil {
+			return nil, err
+		}
+		g.Dynamics, found[i] = summed(d), &g
 	}
-	e := &examining{experiment: x, m: m, f: m.f, settings: x.Settings, breathe: onward}
-	g, err := describeRows(rows, m.real, e.breathe)
-	if err != nil {
-		return err
-	}
-	if _, err := e.obedience(knobs, rows, &g); err != nil {
-		return err
-	}
-	d, err := m.dynamicsOf(x.task, rows, e.breathe)
-	if err != nil {
-		return err
-	}
-	g.Dynamics = summed(d)
-	x.emit(TypeGenerated, m.index, g)
-	return nil
+	return found, nil
 }
 
-// onward is the breath of an analysis that is one slice.
-func onward() error { return nil }
+// errAbandoned ends the description of a generation that a command took away.
+var errAbandoned = errors.New("the generation was abandoned")
+
+// describing is how many pieces describeGeneration has.
+func (x *experiment) describing() (n int) {
+	if !x.analyses() {
+		return 0
+	}
+	for _, m := range x.members {
+		n += describePieces(min(x.config.Evaluation.AnalysedRows, m.fresh.Cap()), m.fresh.Cap(), m.real.Len())
+	}
+	return n
+}
+
+// describePieces is about how many pieces a description of rows of syn synthetic
+// transitions beside real ones has.
+func describePieces(rows, syn, real int) int {
+	return pieces(min(boundedRows, real), boundRows) + pieces(min(boundedRows, syn), boundRows) +
+		pieces(rows, describedRows) + pieces(min(rows, neighbours, real), describedRows) +
+		pieces(rows, scoreRows) + pieces(rows, simulatedRows)
+}
+
+// pieces is how many pieces of a size a count makes.
+func pieces(n, size int) int { return (n + size - 1) / size }
+
+// analyses says whether the run describes its generations.
+func (x *experiment) analyses() bool { return x.config.analyses() }
+
+// breath is the place between two pieces of an analysis within a phase: behind before
+// units of it. What a run that was saved at unit saved had done already is done again
+// without a break.
+func (x *experiment) breath(ctx context.Context, p Phase, before, saved int) func() error {
+	done, begin := before, x.now()
+	return func() error {
+		if done++; done <= saved {
+			return nil
+		}
+		x.meter.took(p, x.now().Sub(begin))
+		err := x.settle(ctx, Position{x.Step, p, done})
+		begin = x.now()
+		return err
+	}
+}
 
 // describedRows is how many rows are held to the real ones between two breaths.
-const describedRows = 256
+const describedRows = 128
 
-// describeRows compares generated rows with the real transitions.
-func describeRows(rows []float32, real *replay.Ring, breathe func() error) (Generated, error) {
-	shape := real.Shape()
-	width := shape.Width()
-	n := len(rows) / width
+// describe compares generated rows with the real transitions.
+func (e *examining) describe(rows []float32) (Generated, error) {
+	real, width := e.m.real, e.m.real.Shape().Width()
+	g := Generated{Rows: len(rows) / width}
 	bounds := analysis.NewBounds(width - 1)
-	g := Generated{Rows: n}
-	looked := min(boundedRows, real.Len())
-	for i := range looked {
-		row := real.Row(i * real.Len() / looked)
-		bounds.Add(row)
-		g.TerminalReal += run.Float(row[width-1]) / run.Float(looked)
+	var err error
+	if g.TerminalReal, err = e.terminal(real, bounds.Add); err != nil {
+		return g, err
 	}
-	one := 1 / run.Float(n)
-	points := make([][]float32, n)
+	if g.Terminal, err = e.terminal(e.syn, func([]float32) {}); err != nil {
+		return g, err
+	}
+	g.outside(rows, real.Shape(), bounds)
+	var points, others [][]float32
+	for rest := rows; len(rest) > 0; rest = rest[width:] {
+		points = append(points, rest[:width])
+	}
+	for _, slot := range spread(real, neighbours) {
+		others = append(others, real.Row(slot))
+	}
+	scatter := analysis.Spread(len(others), width-1, func(i int) []float32 { return others[i] })
+	nearest := func(points [][]float32, itself func(int) int) (median run.Float, err error) {
+		var all []float32
+		for first := 0; first < len(points); first += describedRows {
+			some := points[first:min(first+describedRows, len(points))]
+			all = append(all, analysis.Nearest(some, others, scatter, func(i int) int { return itself(first + i) })...)
+			if err := e.breathe(); err != nil {
+				return 0, err
+			}
+		}
+		return run.Float(analysis.Summarise(all).Median), nil
+	}
+	if g.Nearest, err = nearest(points, func(int) int { return -1 }); err != nil {
+		return g, err
+	}
+	points = points[:min(len(points), len(others))]
+	at := func(i int) int { return i * len(others) / len(points) }
 	for i := range points {
-		row := rows[i*width : (i+1)*width]
-		points[i] = row
-		act, reward := shape.Obs, shape.Obs+shape.Act
+		points[i] = others[at(i)]
+	}
+	g.NearestReal, err = nearest(points, at)
+	return g, err
+}
+
+// terminal is the share of terminal rows among those of a ring, which see is shown: a
+// raw terminal counts from one half on.
+func (e *examining) terminal(of *replay.Ring, see func(row []float32)) (share run.Float, err error) {
+	looked, last := min(boundedRows, of.Len()), of.Shape().Width()-1
+	for i := range looked {
+		row := of.Row(i * of.Len() / looked)
+		see(row)
+		if row[last] >= 0.5 {
+			share += 1 / run.Float(looked)
+		}
+		if (i+1)%boundRows == 0 || i+1 == looked {
+			if err := e.breathe(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return share, nil
+}
+
+// outside counts the rows that leave the range of the real ones.
+func (g *Generated) outside(rows []float32, shape replay.Shape, bounds analysis.Bounds) {
+	one, width := 1/run.Float(g.Rows), shape.Width()
+	act, reward := shape.Obs, shape.Obs+shape.Act
+	for row := rows; len(row) > 0; row = row[width:] {
 		if bounds.Outside(row, 0, act) || bounds.Outside(row, reward+1, width-1) {
 			g.OutsideStates += one
 		}
@@ -140,59 +252,30 @@ func describeRows(rows []float32, real *replay.Ring, breathe func() error) (Gene
 		if bounds.Outside(row, reward, reward+1) {
 			g.OutsideRewards += one
 		}
-		g.Terminal += run.Float(row[width-1]) * one
 	}
-	if err := breathe(); err != nil {
-		return g, err
-	}
-	slots := spread(real, neighbours)
-	others := make([][]float32, len(slots))
-	for i, slot := range slots {
-		others[i] = real.Row(slot)
-	}
-	scatter := analysis.Spread(len(others), width-1, func(i int) []float32 { return others[i] })
-	nearest := func(points [][]float32, itself func(int) int) (median run.Float, err error) {
-		var all []float32
-		for first := 0; first < len(points); first += describedRows {
-			some := points[first:min(first+describedRows, len(points))]
-			all = append(all, analysis.Nearest(some, others, scatter, func(i int) int { return itself(first + i) })...)
-			if err := breathe(); err != nil {
-				return 0, err
-			}
-		}
-		return run.Float(analysis.Summarise(all).Median), nil
-	}
-	var err error
-	if g.Nearest, err = nearest(points, func(int) int { return -1 }); err != nil {
-		return g, err
-	}
-	some := min(n, len(others))
-	at := func(i int) int { return i * len(others) / some }
-	for i := range some {
-		points[i] = others[at(i)]
-	}
-	g.NearestReal, err = nearest(points[:some], at)
-	return g, err
 }
 
 // obeyedRows is how many pairs obedience returns.
 const obeyedRows = 500
 
+// prompting is what the transitions of D_syn were asked for with.
+type prompting struct {
+	Knobs    generative.GenKnobs
+	Occasion uint64
+	Known    bool // the generator still holds the prompts: no later fit is complete
+}
+
 // obedience compares the F that was asked for with that of the rows; it returns pairs of
 // both.
-func (e *examining) obedience(knobs generative.GenKnobs, rows []float32, g *Generated) (pairs [][2]run.Float, err error) {
-	if e.settings.Relevance == relevanceNone || e.m.synthetic.Cap() < knobs.Samples {
+func (e *examining) obedience(rows []float32, g *Generated) (pairs [][2]run.Float, err error) {
+	if !e.asked.Known || e.settings.Relevance == relevanceNone || e.syn.Cap() < e.asked.Knobs.Samples {
 		return nil, nil // nothing was asked for, or the first samples have been overwritten
 	}
-	asked := e.m.gen.Asked(knobs, e.Generations-1, g.Rows)
+	asked := e.m.gen.Asked(e.asked.Knobs, e.asked.Occasion, g.Rows)
 	if asked == nil {
 		return nil, nil
 	}
-	slots := make([]int, g.Rows)
-	for i := range slots {
-		slots[i] = i
-	}
-	achieved, err := e.scores(e.f, e.m.synthetic, slots)
+	achieved, err := e.scores(e.f, e.syn, e.looked())
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +294,7 @@ type simulator struct {
 }
 
 // simulatedRows is how many rows are held to the task between two breaths.
-const simulatedRows = 256
+const simulatedRows = 32
 
 // dynamicsOf holds rows to the task; there are none where it cannot be set to a state.
 func (m *member) dynamicsOf(task Task, rows []float32, breathe func() error) (all analysis.DynamicsError, err error) {

@@ -17,6 +17,16 @@ func ringOf(rows ...[]float32) *replay.Ring {
 	return r
 }
 
+// onward is the breath of work that nobody waits for.
+func onward() error { return nil }
+
+// described holds rows to real ones; all of them are D_syn.
+func described(rows []float32, real *replay.Ring) (Generated, error) {
+	e := &examining{m: &member{real: real}, syn: replay.NewRing(real.Shape(), max(1, len(rows)/real.Shape().Width())), breathe: onward}
+	e.syn.AddRows(rows)
+	return e.describe(rows)
+}
+
 func TestGeneratedRowsAgainstRealOnes(t *testing.T) {
 	real := ringOf(
 		[]float32{0, 0, -1, 0, 0, 0, 0}, []float32{2, 4, 1, 8, 2, 4, 1},
@@ -28,7 +38,7 @@ func TestGeneratedRowsAgainstRealOnes(t *testing.T) {
 		[]float32{0, 0, 1.5, 9, 0, 0, 1}, // a and r outside
 		[]float32{0, 0, 0, 4, 0, 4.5, 0}, // s' outside
 	)
-	g, err := describeRows(rows, real, onward)
+	g, err := described(rows, real)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +59,7 @@ func TestGeneratedRowsAgainstRealOnes(t *testing.T) {
 	if !(g.Nearest > 0) || !(g.Nearest < g.NearestReal) {
 		t.Errorf("nearest %v, among real rows %v", g.Nearest, g.NearestReal)
 	}
-	if same, err := describeRows(rows[:7], real, onward); err != nil || same.Nearest != 0 {
+	if same, err := described(rows[:7], real); err != nil || same.Nearest != 0 {
 		t.Errorf("a real row is %v from the nearest", same.Nearest)
 	}
 }
@@ -151,10 +161,11 @@ func replayed(t *testing.T, plain *memoryFolder) *Lab {
 }
 
 func TestAnalysedRunsGoOnFromEveryBorder(t *testing.T) {
-	resumeEverywhere(t, 2, func(r record) *Lab {
+	resumeEverywhere(t, 1, func(r record) *Lab {
 		w := newWorld()
 		c := w.config()
 		c.Evaluation.AnalysedRows, c.Schedule = 5, busySchedule
+		c.Schedule = append([]string{"20/generate:5:relevance=reward", "40/generate:6:samples=7!", "60/generate:4:relevance=td"}, c.Schedule...)
 		return w.lab(t, c, r)
 	})
 }

@@ -22,10 +22,10 @@ const leastExamined = 3
 // what comes after. A run that was saved in between does again what it had done: the
 // parts that are looked at stay as they are.
 func (x *experiment) analyse(ctx context.Context) error {
-	first, done := x.enter(Analyse), 0
+	first := x.enter(Analyse)
 	if first == 0 {
 		x.Analysing = x.Settings
-		x.total = x.pieces(DefaultExamination())
+		x.total = x.examinePieces(DefaultExamination())
 		if x.previewing != nil {
 			x.answerPreview(errAnalysing)
 		}
@@ -33,24 +33,14 @@ func (x *experiment) analyse(ctx context.Context) error {
 	if err := x.settle(ctx, Position{x.Step, Analyse, first}); err != nil {
 		return err
 	}
-	begin := x.now()
-	breathe := func() error {
-		if done++; done <= first {
-			return nil
-		}
-		x.meter.took(Analyse, x.now().Sub(begin))
-		err := x.settle(ctx, Position{x.Step, Analyse, done})
-		begin = x.now()
-		return err
-	}
+	breathe := x.breath(ctx, Analyse, 0, first)
 	found := make([]*Examined, len(x.members))
 	for i, m := range x.members {
 		f, err := x.parts.function(x.Analysing.Relevance, m)
 		if err != nil {
 			return err
 		}
-		e := &examining{experiment: x, m: m, f: f, settings: x.Analysing, Examination: DefaultExamination(), breathe: breathe}
-		if found[i], err = e.all(nil); err != nil {
+		if found[i], err = x.examining(m, f, x.Analysing, DefaultExamination(), breathe).all(nil); err != nil {
 			return err
 		}
 	}
@@ -63,18 +53,18 @@ func (x *experiment) analyse(ctx context.Context) error {
 // errAnalysing answers previews: both draw from the generator.
 var errAnalysing = errors.New("an analysis is under way: ask again when it is done")
 
-// pieces is about how many pieces an examination of all members has.
-func (x *experiment) pieces(e Examination) (n int) {
-	parts := func(rows, of int) int { return (rows + of - 1) / of }
+// examinePieces is about how many pieces an examination of all members has.
+func (x *experiment) examinePieces(e Examination) (n int) {
 	for _, m := range x.members {
-		real := min(e.Rows, m.real.Len())
-		n += parts(real, scoreRows)
+		n += pieces(min(e.Rows, m.real.Len()), scoreRows)
 		if m.synthetic != nil && m.synthetic.Len() > 0 {
 			rows := min(e.Rows, m.synthetic.Len())
-			n += 2*parts(rows, scoreRows) + 1 + parts(rows, describedRows) + parts(min(rows, neighbours, m.real.Len()), describedRows) + 2*parts(rows, simulatedRows)
+			n += pieces(rows, scoreRows) + describePieces(rows, m.synthetic.Len(), m.real.Len())
+			n += 2*pieces(rows, fittedRows) + pieces(rows, simulatedRows) // the Gaussian
 		}
 		if x.Fitted && x.config.Generator.Kind == GeneratorDiffusion {
-			n += 2 * (2*x.Settings.SamplerSteps - 1) * parts(e.Points, max(1, x.config.Generator.Chunk))
+			n += 2 * (2*x.Settings.SamplerSteps - 1) * pieces(e.Points, max(1, x.config.Generator.Chunk))
+			n += pieces(3*e.Points, fittedRows) + 1
 		}
 	}
 	return n

@@ -136,7 +136,7 @@ type InForce struct {
 // Refused is a command that was not carried out.
 type Refused struct {
 	Ref    string // SetKnob.ID
-	Knob   string
+	Knob   string // or "analyse"
 	Value  string
 	Reason string // one line
 	By     string

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"pgrlab/core/analysis"
-	"pgrlab/core/generative"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
@@ -50,26 +49,8 @@ type Examined struct {
 
 	Projection *Projected `json:"projection,omitempty"`
 	Ruler      *Ruled     `json:"ruler,omitempty"`
-}
 
-// Projected are generations with and without guidance in the plane in which the real
-// transitions and both of them lie widest (PCA of all rows, each dimension in units of
-// its deviation).
-type Projected struct {
-	Explained [2]run.Float   `json:"explained"` // share of the variance along each axis
-	Overlap   run.Float      `json:"overlap"`   // of guided and unconditional points: 1 equal, 0 apart
-	Real      [][2]run.Float `json:"real"`
-	Guided    [][2]run.Float `json:"guided"`
-	Free      [][2]run.Float `json:"free"` // without guidance
-
-	Embedded *Embedded `json:"tsne,omitempty"`
-}
-
-// Embedded are the first generations of a Projected in a plane in which neighbours
-// stay neighbours (t-SNE); distances between groups mean nothing there.
-type Embedded struct {
-	Guided [][2]run.Float `json:"guided"`
-	Free   [][2]run.Float `json:"free"`
+	Obs *ExaminedObs `json:"obs,omitempty"` // of an analysis that somebody asked for
 }
 
 // Ruled is F as another run, or this one at another place, has learned it, of this
@@ -93,12 +74,19 @@ type examining struct {
 	settings Settings
 	Examination
 	breathe func() error
+	syn     *replay.Ring // the synthetic transitions that are looked at; nil: there are none
+	asked   prompting    // of syn
 }
 
 // examine makes the analyses of a member that is between two env steps. ruler is the
 // experiment whose F is the ruler; nil: none.
 func (x *experiment) examine(m *member, e Examination, ruler *experiment) (*Examined, error) {
-	return (&examining{experiment: x, m: m, f: m.f, settings: x.Settings, Examination: e, breathe: onward}).all(ruler)
+	return x.examining(m, m.f, x.Settings, e, func() error { return nil }).all(ruler)
+}
+
+// examining is an examination of a member with D_syn as it is.
+func (x *experiment) examining(m *member, f relevance.Function, s Settings, e Examination, breathe func() error) *examining {
+	return &examining{experiment: x, m: m, f: f, settings: s, Examination: e, breathe: breathe, syn: m.synthetic, asked: x.Asked}
 }
 
 func (e *examining) all(ruler *experiment) (*Examined, error) {
@@ -119,7 +107,7 @@ func (e *examining) all(ruler *experiment) (*Examined, error) {
 			return nil, err
 		}
 	}
-	if m.synthetic != nil && m.synthetic.Len() > 0 {
+	if e.generations() {
 		if err := e.generated(out); err != nil {
 			return nil, err
 		}
@@ -139,20 +127,31 @@ func (e *examining) scoreBoth(f relevance.Function) (s *scored, err error) {
 		return nil, nil
 	}
 	s = &scored{}
-	if s.real, err = e.scores(f, e.m.real, spread(e.m.real, e.Rows)); err != nil || e.m.synthetic == nil || e.m.synthetic.Len() == 0 {
+	if s.real, err = e.scores(f, e.m.real, spread(e.m.real, e.Rows)); err != nil || !e.generations() {
 		return s, err
 	}
-	s.synthetic, err = e.scores(f, e.m.synthetic, e.looked())
+	s.synthetic, err = e.scores(f, e.syn, e.looked())
 	return s, err
 }
 
+// generations says whether there are synthetic transitions.
+func (e *examining) generations() bool { return e.syn != nil && e.syn.Len() > 0 }
+
 // looked are the slots of the synthetic transitions that are looked at.
 func (e *examining) looked() []int {
-	slots := make([]int, min(e.Rows, e.m.synthetic.Len()))
+	slots := make([]int, min(e.Rows, e.syn.Len()))
 	for i := range slots {
 		slots[i] = i
 	}
 	return slots
+}
+
+// synthetic are those transitions, one behind the other.
+func (e *examining) synthetic() (rows []float32) {
+	for _, slot := range e.looked() {
+		rows = append(rows, e.syn.Row(slot)...)
+	}
+	return rows
 }
 
 // scores is f of the transitions in slots of a ring.
@@ -204,15 +203,12 @@ func (e *examining) rule(ruler *experiment, own *scored) (*Ruled, error) {
 
 // generated holds synthetic rows to the real ones and to the task, beside a Gaussian's.
 func (e *examining) generated(out *Examined) error {
-	var rows []float32
-	for _, slot := range e.looked() {
-		rows = append(rows, e.m.synthetic.Row(slot)...)
-	}
-	g, err := describeRows(rows, e.m.real, e.breathe)
+	rows := e.synthetic()
+	g, err := e.describe(rows)
 	if err != nil {
 		return err
 	}
-	if out.Obeyed, err = e.obedience(e.Generating, rows, &g); err != nil {
+	if out.Obeyed, err = e.obedience(rows, &g); err != nil {
 		return err
 	}
 	errors, err := e.m.dynamicsOf(e.task, rows, e.breathe)
@@ -243,106 +239,4 @@ func logarithms(errors []float32) []float32 {
 		out[i] = float32(math.Log10(math.Max(float64(v), 1e-12)))
 	}
 	return out
-}
-
-// gaussian is the dynamics error of rows of a Gaussian that was fitted to the real ones.
-func (e *examining) gaussian(rows int) (analysis.DynamicsError, error) {
-	width := e.m.real.Shape().Width() - 1
-	var real [][]float32
-	for _, slot := range spread(e.m.real, rows) {
-		real = append(real, e.m.real.Row(slot))
-	}
-	fitted, err := analysis.FitGaussian(real, width)
-	if err != nil {
-		return analysis.DynamicsError{}, nil // too few or too narrow: there is nothing to compare with
-	}
-	var drawn []float32
-	normal, s := make([]float32, width), e.m.streams.preview.Sub("gaussian")
-	for i := range rows {
-		s.FillNormal(normal, uint64(i), 0)
-		drawn = append(append(drawn, fitted.Draw(normal)...), 0)
-	}
-	return e.m.dynamicsOf(e.task, drawn, e.breathe)
-}
-
-// project draws with and without guidance and lays both into one plane.
-func (e *examining) project() (*Projected, error) {
-	k := e.settings.generation()
-	k.Samples = e.Points
-	guided, err := e.sketch(k)
-	if err != nil {
-		return nil, err
-	}
-	k.Guidance = 0
-	free, err := e.sketch(k)
-	if err != nil {
-		return nil, err
-	}
-	var real [][]float32
-	for _, slot := range spread(e.m.real, e.Points) {
-		real = append(real, e.m.real.Row(slot))
-	}
-	all := append(append(append([][]float32(nil), real...), guided...), free...)
-	p, err := analysis.PCA(all, e.m.real.Shape().Width()-1)
-	if err != nil {
-		return nil, err
-	}
-	out := &Projected{Explained: [2]run.Float{run.Float(p.Explained[0]), run.Float(p.Explained[1])}}
-	lay := func(rows [][]float32) (at [][2]float64) {
-		for _, row := range rows {
-			at = append(at, p.At(row))
-		}
-		return at
-	}
-	a, b := lay(guided), lay(free)
-	out.Real, out.Guided, out.Free = shown(lay(real)), shown(a), shown(b)
-	out.Overlap = run.Float(analysis.Overlap(a, b, 12))
-	if e.Embed {
-		out.Embedded, err = e.embed(guided[:min(len(guided), MostEmbedded)], free[:min(len(free), MostEmbedded)])
-	}
-	return out, err
-}
-
-func (e *examining) embed(guided, free [][]float32) (*Embedded, error) {
-	both := append(append([][]float32(nil), guided...), free...)
-	at, err := analysis.Embed(both, e.m.real.Shape().Width()-1, e.breathe)
-	if err != nil {
-		return nil, err
-	}
-	return &Embedded{Guided: shown(at[:len(guided)]), Free: shown(at[len(guided):])}, nil
-}
-
-// shown are points with four decimals: no picture shows more, and a journal has
-// thousands of them.
-func shown(points [][2]float64) (out [][2]run.Float) {
-	round := func(v float64) run.Float { return run.Float(math.Round(v*1e4) / 1e4) }
-	for _, p := range points {
-		out = append(out, [2]run.Float{round(p[0]), round(p[1])})
-	}
-	return out
-}
-
-// examined is the occasion of an examination's sketches, apart from those of previews,
-// which count from 1.
-const examined = 0
-
-func (e *examining) sketch(k generative.GenKnobs) (points [][]float32, err error) {
-	next, err := e.m.gen.Sketch(k, examined)
-	if err != nil {
-		return nil, err
-	}
-	width := e.m.real.Shape().Width()
-	for done, total := 0, 1; done < total; {
-		var rows []float32
-		if rows, done, total, err = next(); err != nil {
-			return nil, err
-		}
-		for ; len(rows) > 0; rows = rows[width:] {
-			points = append(points, append([]float32(nil), rows[:width]...))
-		}
-		if err := e.breathe(); err != nil {
-			return nil, err
-		}
-	}
-	return points, nil
 }

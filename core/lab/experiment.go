@@ -39,6 +39,7 @@ type experiment struct {
 	slice    int // generator steps of a slice
 
 	previewing *preview // nil: none under way
+	looking    *looking // nil: no analysis on demand under way
 	mapped     *Mapped  // the answer to the last Map; nil: none
 	moment     *Moment  // and to the last Watch
 	previews   uint64   // begun
@@ -66,7 +67,8 @@ type loopState struct {
 	Generations uint64              // generations begun
 	Generating  generative.GenKnobs // of the last of them
 	Fitted      bool                // a fit is complete
-	Analysing   Settings            // of the examination under way
+	Asked       prompting           // of D_syn
+	Analysing   Settings            // of the analysis under way
 	Redo        work                // what "now" asked for: done in the next env step
 	Changes     []KnobChanged
 	Waiting     []waiting

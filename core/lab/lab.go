@@ -243,9 +243,12 @@ func (x *experiment) answerRest() {
 				x.refuse(c.ID, c.Knob, c.Value, c.By, ErrEnded)
 			case Preview:
 				x.preview(c)
+			case AnalyseNow:
+				x.refuse("", "analyse", "", c.By, ErrEnded)
 			}
 		default:
 			x.answerPreview(ErrEnded)
+			x.leaveLook()
 			return
 		}
 	}

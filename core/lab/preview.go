@@ -96,7 +96,7 @@ func (x *experiment) preview(c Preview) {
 	}
 	x.previewing = p
 	k, v, err := x.check(c.Knob, c.Value)
-	if x.position.Phase == Analyse {
+	if x.position.Phase == Analyse || x.looking != nil {
 		err = errAnalysing
 	}
 	if err == nil {

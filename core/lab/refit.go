@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -116,6 +117,7 @@ func (x *experiment) fitModel(ctx context.Context) error {
 		done, complete = done+n, all
 	}
 	x.Fitted, x.fitted = true, true
+	x.Asked.Known = false
 	x.todo = workGeneration
 	x.reached(stageFitted)
 	x.restartPreview()
@@ -168,8 +170,22 @@ func (x *experiment) cancel() {
 // the new one is complete. The observation that the member's next action answers
 // is not touched: the authors' loop overwrites it here with the last synthetic
 // one (renwang435/pgr: synther/online/online_cond.py).
+// Before the new one comes into force it is described; the positions of that count
+// on behind the last network call.
 func (x *experiment) generate(ctx context.Context) error {
-	for done, complete := x.enter(Generate), false; !complete; {
+	first := x.enter(Generate)
+	done, complete := first, first > 0 && first > x.total-x.describing()
+	if complete { // it was saved while it was described
+		done = x.total - x.describing()
+		if err := x.settle(ctx, Position{x.Step, Generate, first}); err != nil {
+			return err
+		}
+		if x.abandoned() {
+			x.cancel()
+			return nil
+		}
+	}
+	for !complete {
 		if err := x.settle(ctx, Position{x.Step, Generate, done}); err != nil {
 			return err
 		}
@@ -186,9 +202,19 @@ func (x *experiment) generate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		done, complete = done+n, all
+		if done, complete = done+n, all; all {
+			x.meter.generated()
+		}
 	}
-	return x.finishGeneration()
+	found, err := x.describeGeneration(ctx, first, done)
+	if errors.Is(err, errAbandoned) {
+		x.cancel()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return x.finishGeneration(found)
 }
 
 func (x *experiment) startGenerate() error {
@@ -221,16 +247,16 @@ func (x *experiment) generateSlice() (n int, complete bool, err error) {
 			return 0, false, x.abandon(m, "generate", err)
 		}
 		m.fresh.AddRows(rows)
-		x.total = total
+		x.total = total + x.describing()
 		complete = done == total
 	}
 	return n, complete, nil
 }
 
 // finishGeneration puts the new transitions into force and writes the lines.
-func (x *experiment) finishGeneration() error {
-	x.meter.generated()
-	for _, m := range x.members {
+func (x *experiment) finishGeneration(found []*Generated) error {
+	x.Asked = prompting{Knobs: x.Generating, Occasion: x.Generations - 1, Known: true}
+	for i, m := range x.members {
 		m.synthetic, m.fresh = m.fresh, nil
 		if err := x.compare(m); err != nil {
 			return err
@@ -240,8 +266,8 @@ func (x *experiment) finishGeneration() error {
 			line.Loss, line.Steps = m.fit.mean(), m.fit.steps
 		}
 		x.emit(TypeRefit, m.index, line)
-		if err := x.analyseGeneration(m, x.Generating); err != nil {
-			return err
+		if found[i] != nil {
+			x.emit(TypeGenerated, m.index, *found[i])
 		}
 	}
 	x.todo = workNone

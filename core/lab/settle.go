@@ -35,6 +35,8 @@ func (x *experiment) settle(ctx context.Context, p Position) error {
 		var c sent
 		if c, more = x.receive(ctx); more {
 			x.obey(c)
+		} else if x.looking != nil {
+			more = x.advanceLook(ctx)
 		} else {
 			more = x.advancePreview(ctx, since)
 		}
@@ -60,7 +62,7 @@ func (x *experiment) waits(ctx context.Context) bool {
 // receive takes a command out of the mailbox; while the run is paused it waits for
 // one.
 func (x *experiment) receive(ctx context.Context) (c sent, more bool) {
-	if x.waits(ctx) && x.previewing == nil {
+	if x.waits(ctx) && x.previewing == nil && x.looking == nil {
 		return x.awaitCommand(ctx)
 	}
 	select {
@@ -128,6 +130,8 @@ func (x *experiment) obey(c sent) {
 		x.resume(c)
 	case Preview:
 		x.preview(c)
+	case AnalyseNow:
+		x.look(c.By)
 	case Map:
 		x.drawMap(c)
 	case Watch:

@@ -15,9 +15,23 @@ var observed = map[string]bool{
 	"planned": true,
 }
 
+// onDemand says whether a line is there because somebody asked to see something: its
+// obs has a field on_demand that is true.
+func onDemand(e Entry) bool {
+	if !bytes.Contains(e.Text, []byte(`"on_demand":true`)) {
+		return false
+	}
+	var line struct {
+		Obs struct {
+			OnDemand bool `json:"on_demand"`
+		} `json:"obs"`
+	}
+	return json.Unmarshal(e.Text, &line) == nil && line.Obs.OnDemand
+}
+
 // Canonical writes the deterministic part of a journal: without wall_s, without
 // any object "obs", without lines of the types pause, resume, checkpoint, perf,
-// detached, attached and planned. Fields keep their order, numbers their digits.
+// detached, attached and planned, and without what somebody asked to see. Fields keep their order, numbers their digits.
 func Canonical(r io.Reader, w io.Writer) error {
 	c := canonicalReader{lines: NewReader(r)}
 	out := bufio.NewWriter(w)
@@ -68,7 +82,7 @@ func (c canonicalReader) next() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if observed[e.Type] {
+		if observed[e.Type] || onDemand(e) {
 			continue
 		}
 		var b bytes.Buffer

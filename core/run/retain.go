@@ -25,7 +25,7 @@ func CheckpointName(step int, position string) string {
 		return fmt.Sprintf("%09d%s", step, checkpointEnd)
 	}
 	phase, i, _ := strings.Cut(inside, ":")
-	order := slices.Index([]string{"collect", "score", "fit", "generate", "evaluate"}, phase)
+	order := slices.Index([]string{"collect", "score", "fit", "generate", "evaluate", "analyse"}, phase)
 	return fmt.Sprintf("%09d-%d%s-%07s%s", step, order, phase, i, checkpointEnd) // "-" sorts before "."
 }
 

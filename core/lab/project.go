@@ -1,0 +1,143 @@
+package lab
+
+import (
+	"errors"
+	"math"
+
+	"pgrlab/core/analysis"
+	"pgrlab/core/generative"
+	"pgrlab/core/run"
+)
+
+// Projected are generations with and without guidance in the plane in which the real
+// transitions and both of them lie widest (PCA of all rows, each dimension in units of
+// its deviation).
+type Projected struct {
+	Explained [2]run.Float   `json:"explained"` // share of the variance along each axis
+	Overlap   run.Float      `json:"overlap"`   // of guided and unconditional points: 1 equal, 0 apart
+	Real      [][2]run.Float `json:"real"`
+	Guided    [][2]run.Float `json:"guided"`
+	Free      [][2]run.Float `json:"free"` // without guidance
+
+	Embedded *Embedded `json:"tsne,omitempty"`
+}
+
+// Embedded are the first generations of a Projected in a plane in which neighbours
+// stay neighbours (t-SNE); distances between groups mean nothing there.
+type Embedded struct {
+	Guided [][2]run.Float `json:"guided"`
+	Free   [][2]run.Float `json:"free"`
+}
+
+// fittedRows is how many rows a Gaussian and a projection take between two breaths.
+const fittedRows = analysis.PieceRows
+
+// gaussian is the dynamics error of rows of a Gaussian that was fitted to the real ones.
+func (e *examining) gaussian(rows int) (analysis.DynamicsError, error) {
+	width := e.m.real.Shape().Width() - 1
+	var real [][]float32
+	for _, slot := range spread(e.m.real, rows) {
+		real = append(real, e.m.real.Row(slot))
+	}
+	fitted, err := analysis.FitGaussian(real, width, e.breathe)
+	if errors.Is(err, analysis.ErrSingular) {
+		return analysis.DynamicsError{}, nil // too few or too narrow: there is nothing to compare with
+	}
+	if err != nil {
+		return analysis.DynamicsError{}, err
+	}
+	var drawn []float32
+	normal, s := make([]float32, width), e.m.streams.preview.Sub("gaussian")
+	for i := range rows {
+		s.FillNormal(normal, uint64(i), 0)
+		drawn = append(append(drawn, fitted.Draw(normal)...), 0)
+		if (i+1)%fittedRows == 0 {
+			if err := e.breathe(); err != nil {
+				return analysis.DynamicsError{}, err
+			}
+		}
+	}
+	return e.m.dynamicsOf(e.task, drawn, e.breathe)
+}
+
+// project draws with and without guidance and lays both into one plane.
+func (e *examining) project() (*Projected, error) {
+	k := e.settings.generation()
+	k.Samples = e.Points
+	guided, err := e.sketch(k)
+	if err != nil {
+		return nil, err
+	}
+	k.Guidance = 0
+	free, err := e.sketch(k)
+	if err != nil {
+		return nil, err
+	}
+	var real [][]float32
+	for _, slot := range spread(e.m.real, e.Points) {
+		real = append(real, e.m.real.Row(slot))
+	}
+	all := append(append(append([][]float32(nil), real...), guided...), free...)
+	p, err := analysis.PCA(all, e.m.real.Shape().Width()-1, e.breathe)
+	if err != nil {
+		return nil, err
+	}
+	out := &Projected{Explained: [2]run.Float{run.Float(p.Explained[0]), run.Float(p.Explained[1])}}
+	lay := func(rows [][]float32) (at [][2]float64) {
+		for _, row := range rows {
+			at = append(at, p.At(row))
+		}
+		return at
+	}
+	a, b := lay(guided), lay(free)
+	out.Real, out.Guided, out.Free = shown(lay(real)), shown(a), shown(b)
+	out.Overlap = run.Float(analysis.Overlap(a, b, 12))
+	if e.Embed {
+		out.Embedded, err = e.embed(guided[:min(len(guided), MostEmbedded)], free[:min(len(free), MostEmbedded)])
+	}
+	return out, err
+}
+
+func (e *examining) embed(guided, free [][]float32) (*Embedded, error) {
+	both := append(append([][]float32(nil), guided...), free...)
+	at, err := analysis.Embed(both, e.m.real.Shape().Width()-1, e.breathe)
+	if err != nil {
+		return nil, err
+	}
+	return &Embedded{Guided: shown(at[:len(guided)]), Free: shown(at[len(guided):])}, nil
+}
+
+// shown are points with four decimals: no picture shows more, and a journal has
+// thousands of them.
+func shown(points [][2]float64) (out [][2]run.Float) {
+	round := func(v float64) run.Float { return run.Float(math.Round(v*1e4) / 1e4) }
+	for _, p := range points {
+		out = append(out, [2]run.Float{round(p[0]), round(p[1])})
+	}
+	return out
+}
+
+// examined is the occasion of an examination's sketches, apart from those of previews,
+// which count from 1.
+const examined = 0
+
+func (e *examining) sketch(k generative.GenKnobs) (points [][]float32, err error) {
+	next, err := e.m.gen.Sketch(k, examined)
+	if err != nil {
+		return nil, err
+	}
+	width := e.m.real.Shape().Width()
+	for done, total := 0, 1; done < total; {
+		var rows []float32
+		if rows, done, total, err = next(); err != nil {
+			return nil, err
+		}
+		for ; len(rows) > 0; rows = rows[width:] {
+			points = append(points, append([]float32(nil), rows[:width]...))
+		}
+		if err := e.breathe(); err != nil {
+			return nil, err
+		}
+	}
+	return points, nil
+}
