@@ -1,0 +1,250 @@
+package ptx
+
+// ordering tells how two values lie: -1, 0, 1, or 2 where one is NaN.
+func ordering(k kind) func(x, y uint64) int {
+	e := extend(k)
+	switch {
+	case k == f32:
+		return func(x, y uint64) int { return orderFloat(float64(single(x)), float64(single(y))) }
+	case k == f64:
+		return func(x, y uint64) int { return orderFloat(double(x), double(y)) }
+	case k == f16 || k == bf16:
+		return func(x, y uint64) int { return orderFloat(float64(widen16(x, k)), float64(widen16(y, k))) }
+	case k.signed():
+		return func(x, y uint64) int { return order(int64(e(x)), int64(e(y))) }
+	}
+	return func(x, y uint64) int { return order(e(x), e(y)) }
+}
+
+func order[T int64 | uint64](x, y T) int {
+	switch {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	}
+	return 0
+}
+
+func orderFloat(x, y float64) int {
+	switch {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	case x == y:
+		return 0
+	}
+	return 2
+}
+
+// relations gives for each comparison the orderings that satisfy it, as bits:
+// 1 less, 2 equal, 4 greater, 8 unordered.
+var relations = map[string]int{
+	"eq": 2, "ne": 5, "lt": 1, "le": 3, "gt": 4, "ge": 6,
+	"lo": 1, "ls": 3, "hi": 4, "hs": 6,
+	"equ": 10, "neu": 13, "ltu": 9, "leu": 11, "gtu": 12, "geu": 14,
+	"num": 7, "nan": 8,
+}
+
+func relation(m *mods) (string, int) {
+	for i, s := range m.list {
+		if r, ok := relations[s]; ok {
+			m.used |= 1 << i
+			return s, r
+		}
+	}
+	m.l.fail("%s needs a comparison", m.l.s.op)
+	return "", 0
+}
+
+// comparison makes the test of all lanes.
+func comparison(l *lowering, name string, set int, k kind, ftz bool) func(a, b *vec) uint32 {
+	switch name {
+	case "lo", "ls", "hi", "hs":
+		switch k { // unsigned, whatever the type says of signs
+		case s16:
+			k = u16
+		case s32:
+			k = u32
+		case s64:
+			k = u64
+		}
+	case "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan":
+		if !k.float() {
+			l.fail("%s.%s compares floats", l.s.op, name)
+		}
+	}
+	if f := hotComparison(name, k); f != nil && !ftz {
+		return f
+	}
+	f := ordering(k)
+	return func(a, b *vec) uint32 {
+		var r uint32
+		for i := range a {
+			x, y := a[i], b[i]
+			if ftz {
+				x, y = flush(x), flush(y)
+			}
+			r |= uint32(set>>(f(x, y)+1)&1) << i
+		}
+		return r
+	}
+}
+
+// lowerSetp is setp: one or two predicates, joined with a third.
+func lowerSetp(l *lowering, s *statement, m *mods) {
+	name, set := relation(m)
+	join := m.one("and", "or", "xor")
+	ftz := m.take("ftz")
+	k := m.kind()
+	n := 3
+	if join != "" {
+		n = 4
+	}
+	l.need(n)
+	in := blank(classCompare)
+	in.cmp = comparison(l, name, set, k, ftz)
+	d := s.args[0]
+	in.q2 = -1
+	if d.pair != nil {
+		in.q2 = l.predicate(*d.pair)
+		d.pair = nil
+	}
+	in.q = l.predicate(d)
+	in.a, in.b = l.value(s.args[1], k), l.value(s.args[2], k)
+	if join != "" {
+		in.join = join[0]
+		l.condition(&in, s.args[3])
+	}
+	l.emit(in)
+}
+
+// lowerSet is set: all ones or 1.0 where a comparison holds.
+func lowerSet(l *lowering, s *statement, m *mods) {
+	name, set := relation(m)
+	join := m.one("and", "or", "xor")
+	ftz := m.take("ftz")
+	dk, k := m.kind(), m.kind()
+	l.need(map[bool]int{false: 3, true: 4}[join != ""])
+	in := blank(classDo)
+	in.d, in.a, in.b = l.dest(s.args[0], dk), l.value(s.args[1], k), l.value(s.args[2], k)
+	if join != "" {
+		in.join = join[0]
+		l.condition(&in, s.args[3])
+	}
+	yes := mask(dk.bits())
+	if dk == f32 {
+		yes = 0x3f800000
+	}
+	cmp := comparison(l, name, set, k, ftz)
+	in.do = func(w *warp, in *inst, at uint32) error {
+		r := joined(w, in, cmp(w.at(in.a), w.at(in.b)))
+		var t vec
+		for i := range t {
+			t[i] = yes & -uint64(r>>i&1)
+		}
+		w.put(in.d, &t, at)
+		return nil
+	}
+	l.emit(in)
+}
+
+func joined(w *warp, in *inst, r uint32) uint32 {
+	switch in.join {
+	case 'a':
+		return r & w.condition(in.r, in.rNot)
+	case 'o':
+		return r | w.condition(in.r, in.rNot)
+	case 'x':
+		return r ^ w.condition(in.r, in.rNot)
+	}
+	return r
+}
+
+// lowerSelp is selp: a where the predicate holds, else b.
+func lowerSelp(l *lowering, s *statement, m *mods) {
+	k := m.kind()
+	l.need(4)
+	in := blank(classDo)
+	in.d, in.a, in.b = l.dest(s.args[0], k), l.value(s.args[1], k), l.value(s.args[2], k)
+	l.condition(&in, s.args[3])
+	in.do = func(w *warp, in *inst, at uint32) error {
+		var t vec
+		a, b, p := w.at(in.a), w.at(in.b), w.condition(in.r, in.rNot)
+		for i := range t {
+			t[i] = b[i] ^ (a[i]^b[i])&-uint64(p>>i&1)
+		}
+		w.put(in.d, &t, at)
+		return nil
+	}
+	l.emit(in)
+}
+
+// lowerSlct is slct: a where c is not negative, else b; NaN counts as negative.
+func lowerSlct(l *lowering, _ *statement, m *mods) {
+	ftz := m.take("ftz")
+	k, ck := m.kind(), m.kind()
+	l.compute(func(d, a, b, c *vec) {
+		for i := range d {
+			x, take := c[i], false
+			if ck == f32 {
+				if ftz {
+					x = flush(x)
+				}
+				take = single(x) >= 0
+			} else {
+				take = int32(x) >= 0
+			}
+			if take {
+				d[i] = a[i]
+			} else {
+				d[i] = b[i]
+			}
+		}
+	}, k, k, k, ck)
+}
+
+// lowerTestp is testp: what kind of number a float is.
+func lowerTestp(l *lowering, s *statement, m *mods) {
+	what := m.one("finite", "infinite", "number", "notanumber", "normal", "subnormal")
+	k := m.kind()
+	if k != f32 && k != f64 {
+		l.fail("testp of type %s", k)
+	}
+	fraction, exponent := uint64(1<<23-1), uint64(255)<<23
+	if k == f64 {
+		fraction, exponent = 1<<52-1, 2047<<52
+	}
+	l.need(2)
+	in := blank(classDo)
+	in.q, in.a = l.predicate(s.args[0]), l.value(s.args[1], k)
+	in.do = func(w *warp, in *inst, at uint32) error {
+		var r uint32
+		a := w.at(in.a)
+		for i := range a {
+			e, f := a[i]&exponent, a[i]&fraction
+			var is bool
+			switch what {
+			case "finite":
+				is = e != exponent
+			case "infinite":
+				is = e == exponent && f == 0
+			case "number":
+				is = e != exponent || f == 0
+			case "notanumber":
+				is = e == exponent && f != 0
+			case "normal":
+				is = e != 0 && e != exponent
+			case "subnormal":
+				is = e == 0 && f != 0
+			}
+			if is {
+				r |= 1 << i
+			}
+		}
+		w.setPredicate(in.q, r, at)
+		return nil
+	}
+	l.emit(in)
+}

@@ -1,0 +1,153 @@
+package ptx
+
+// lowerBranch is bra.
+func lowerBranch(l *lowering, s *statement, m *mods) {
+	m.drop("uni")
+	l.need(1)
+	if s.args[0].kind != opName {
+		l.fail("bra goes to a label")
+	}
+	l.fixed = append(l.fixed, fix{len(l.code), s.scope.label(s.args[0].name)})
+	l.emit(blank(classBranch))
+}
+
+// table is the list of targets of a brx.idx.
+type table struct {
+	labels []*label
+	at     []int32
+}
+
+func (t *table) resolve() {
+	for _, l := range t.labels {
+		t.at = append(t.at, l.at)
+	}
+}
+
+// lowerTableBranch is brx.idx: a branch by number.
+func lowerTableBranch(l *lowering, s *statement, m *mods) {
+	m.drop("idx", "uni")
+	l.need(2)
+	names := s.scope.table(s.args[1].name)
+	if names == nil {
+		l.fail("there is no .branchtargets %s", s.args[1].name)
+	}
+	t := &table{}
+	for _, n := range names {
+		to := s.scope.label(n)
+		if to == nil {
+			l.fail("there is no label %s", n)
+		}
+		t.labels = append(t.labels, to)
+	}
+	l.tables = append(l.tables, t)
+	in := blank(classDo)
+	in.a = l.value(s.args[0], u32)
+	in.extra = t
+	in.do = func(w *warp, in *inst, at uint32) error {
+		a := w.at(in.a)
+		return w.scatter(at, func(lane int) (int32, bool) {
+			if a[lane] >= uint64(len(t.at)) {
+				return 0, false
+			}
+			return t.at[a[lane]], true
+		})
+	}
+	l.emit(in)
+}
+
+func (l *lowering) callee(s *statement) *function {
+	for _, a := range s.args {
+		if a.kind == opName {
+			f := l.m.functions[a.name]
+			if f == nil || !f.defined || f.entry {
+				l.fail("call of %s, which is no function of this module", a.name)
+			}
+			return f
+		}
+	}
+	l.fail("a call through a pointer is not supported")
+	return nil
+}
+
+// lowerCall is call: arguments and results are copied between the caller's and
+// the callee's parameters, which both lie in local memory.
+func lowerCall(l *lowering, s *statement, m *mods) {
+	m.drop("uni")
+	f := l.callee(s)
+	var results, args []operand
+	seen := false
+	for _, a := range s.args {
+		switch {
+		case a.kind == opName:
+			seen = true
+		case a.kind != opList:
+			l.fail("an operand of call is not a list in parentheses")
+		case seen:
+			args = a.list
+		default:
+			results = a.list
+		}
+	}
+	l.copyParameters(args, f.params, true)
+	in := blank(classCall)
+	in.target = l.entry[f]
+	in.imm = uint64(l.number[f])
+	l.emit(in)
+	l.copyParameters(results, f.results, false)
+}
+
+// copyParameters copies actual to formal ones, or back.
+func (l *lowering) copyParameters(actual []operand, formal []*variable, in bool) {
+	if len(actual) != len(formal) {
+		l.fail("%d parameters where the function has %d", len(actual), len(formal))
+	}
+	for i, a := range actual {
+		if a.kind != opVariable || a.v.space != local || a.v.size != formal[i].size {
+			l.fail("parameter %d of the call does not fit the function's %s", i, formal[i].name)
+		}
+		from, to, n := int(a.v.offset), int(formal[i].offset), a.v.size
+		if !in {
+			from, to = to, from
+		}
+		c := blank(classDo)
+		c.do = func(w *warp, _ *inst, at uint32) error {
+			w.each(at, func(lane int) {
+				mem := w.local(lane)
+				copy(mem[to:to+n], mem[from:from+n])
+				if written := w.localWritten(lane); written != nil {
+					copy(written[to:to+n], written[from:from+n])
+				}
+			})
+			return nil
+		}
+		l.emit(c)
+	}
+}
+
+// lowerReturn is ret, which ends a kernel, and exit.
+func lowerReturn(l *lowering, s *statement, m *mods) {
+	m.drop("uni")
+	l.need(0)
+	in := blank(classReturn)
+	in.target = l.number[l.f]
+	if s.op == "exit" || l.f.entry {
+		in.class = classExit
+	}
+	l.emit(in)
+}
+
+// lowerTrap is trap and brkpt.
+func lowerTrap(l *lowering, s *statement, _ *mods) {
+	in := blank(classDo)
+	text := s.op
+	in.do = func(w *warp, in *inst, at uint32) error { return w.fault(in, at, "the kernel ran into a %s", text) }
+	l.emit(in)
+}
+
+// lowerNothing is for instructions that change nothing here.
+func lowerNothing(_ *lowering, _ *statement, m *mods) {
+	m.used = ^uint64(0)
+}
+
+// lowerFence is membar and fence: this emulator keeps memory in order.
+func lowerFence(l *lowering, s *statement, m *mods) { lowerNothing(l, s, m) }

@@ -1,0 +1,93 @@
+package ptx
+
+import "fmt"
+
+// shadow remembers, for every granule of a block's shared memory, who touched
+// it last. Two accesses are ordered if a barrier of the block lies between
+// them, or, within a warp, bar.warp.sync. A barrier of some warps alone counts
+// as one of all: what it does not order goes unseen.
+type shadow struct {
+	granule int
+	epoch   uint32 // barriers so far
+	cells   []cell
+}
+
+type cell struct {
+	writer, reader   int32  // thread+1; several: readers of one warp are -warp-1, of many warps severalWarps
+	wrote, saw       uint32 // epochs
+	wroteIn, sawIn   uint32 // bar.warp.sync of the warp so far
+	writeAt, readAt  int32  // lines
+	atomic, inFlight bool
+}
+
+const severalWarps = -1 << 30
+
+func newShadow(bytes, granule int) *shadow {
+	return &shadow{granule: granule, cells: make([]cell, (bytes+granule-1)/granule)}
+}
+
+func (s *shadow) reset() {
+	clear(s.cells)
+	s.epoch = 1
+}
+
+// touch notes an access and says what it races with, "" for nothing.
+func (s *shadow) touch(w *warp, lane, p, n int, what intent, in *inst) string {
+	thread := int32(w.index*lanes + lane + 1)
+	for c := p / s.granule; c <= (p+n-1)/s.granule; c++ {
+		x := &s.cells[c]
+		if x.inFlight {
+			return fmt.Sprintf("shared address %d is read or written while the cp.async of line %d to it by thread %s is on its way", p, x.writeAt, w.block.thread(int(x.writer-1)))
+		}
+		if x.wrote == s.epoch && x.writer != thread && !(what == updates && x.atomic) && !s.before(w, x.writer, x.wroteIn) {
+			if what != writes || !w.same(p, n, in) {
+				return fmt.Sprintf("race at shared address %d: thread %s wrote it at line %d (%s) with no barrier between", p, w.block.thread(int(x.writer-1)), x.writeAt, w.k.module.line(int(x.writeAt)))
+			}
+		}
+		if what == reads {
+			s.saw(w, x, thread, in)
+			continue
+		}
+		if x.saw == s.epoch && x.reader != thread && x.reader != 0 && !s.before(w, x.reader, x.sawIn) {
+			return fmt.Sprintf("race at shared address %d: it was read at line %d (%s) with no barrier between", p, x.readAt, w.k.module.line(int(x.readAt)))
+		}
+		x.writer, x.wrote, x.wroteIn, x.writeAt, x.atomic = thread, s.epoch, w.inner, in.line, what == updates
+	}
+	return ""
+}
+
+// saw notes a read.
+func (s *shadow) saw(w *warp, x *cell, thread int32, in *inst) {
+	mine := int32(-w.index - 1)
+	switch {
+	case x.saw != s.epoch || x.reader == 0:
+		x.reader = thread
+	case x.reader == thread || x.reader == mine:
+	case x.reader > 0 && int(x.reader-1)/lanes == w.index:
+		x.reader = mine
+	default:
+		x.reader = severalWarps
+	}
+	x.saw, x.sawIn, x.readAt = s.epoch, w.inner, in.line
+}
+
+// before says whether an access by who in this epoch is ordered before one of
+// the warp w now: both in w, with a bar.warp.sync between.
+func (s *shadow) before(w *warp, who int32, inner uint32) bool {
+	index := -int(who) - 1
+	if who > 0 {
+		index = int(who-1) / lanes
+	}
+	return index == w.index && inner < w.inner
+}
+
+// same says whether a store writes what is there already, which is harmless.
+func (w *warp) same(p, n int, in *inst) bool {
+	size := in.mem.kind.bytes()
+	for j := range in.ins {
+		if j*size+size > n || read(w.block.shared[p+j*size:], size) != w.store[j]&mask(8*size) {
+			return false
+		}
+	}
+	return len(in.ins) > 0
+}
