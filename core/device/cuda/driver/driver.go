@@ -9,8 +9,8 @@ type Ptr uint64
 type Driver interface {
 	// Version is that of the CUDA driver interface: 12040 is 12.4.
 	Version() (int, error)
-	// Devices are those that this process may use, in PCI order, after
-	// CUDA_VISIBLE_DEVICES; Info.Index counts them from 0.
+	// Devices are those that this process may use: all in PCI order, or those of
+	// CUDA_VISIBLE_DEVICES in its order. Info.Index counts them from 0.
 	Devices() ([]Info, error)
 	// Open takes device i of Devices.
 	Open(i int) (Context, error)
@@ -108,3 +108,6 @@ func F32(v float32) Arg { return Arg{Bits: uint64(math.Float32bits(v)), Size: 4}
 
 // U64 passes an unsigned 64-bit number.
 func U64(v uint64) Arg { return Arg{Bits: v, Size: 8} }
+
+// F64 passes a 64-bit floating-point number.
+func F64(v float64) Arg { return Arg{Bits: math.Float64bits(v), Size: 8} }

@@ -1,22 +1,35 @@
 package driver
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// errConcurrent is told to the second of two goroutines that use one context.
+var errConcurrent = errors.New("the context is used by two goroutines at once: it belongs to one")
 
 // OutOfMemory says that a device, or the host's pinned memory, has not got what
 // was asked for.
 type OutOfMemory struct {
 	What string // "GPU" or "pinned host"
-	// Asked, Free and Total are in bytes; Free and Total are 0 where they are not
-	// known.
+	// Asked, Free and Total are in bytes. Asked is 0 for what the driver needs itself,
+	// Total is 0 where it and Free are not known.
 	Asked, Free, Total uint64
 }
 
 func (e *OutOfMemory) Error() string {
-	if e.Total == 0 {
-		return fmt.Sprintf("%s memory: %s asked, and there is not as much: close other programs or make the run smaller", e.What, Bytes(e.Asked))
+	text := e.What + " memory: "
+	if e.Asked > 0 {
+		text += Bytes(e.Asked) + " asked, "
+	} else {
+		text += "too little for the driver, "
 	}
-	return fmt.Sprintf("%s memory: %s asked, %s of %s free: close other programs on it or make the run smaller (--gpu-mem)",
-		e.What, Bytes(e.Asked), Bytes(e.Free), Bytes(e.Total))
+	if e.Total > 0 {
+		text += fmt.Sprintf("%s of %s free", Bytes(e.Free), Bytes(e.Total))
+	} else {
+		text += "not as much is free"
+	}
+	return text + ": close other programs or make the run smaller (--gpu-mem)"
 }
 
 // LostDevice says that a device no longer answers, or that a failed kernel made its
@@ -44,3 +57,9 @@ func Bytes(n uint64) string {
 	}
 	return fmt.Sprintf("%.4g %s", size, names[0])
 }
+
+// Unavailable says that this machine has no GPU that can be used, which is no
+// failure where a CPU will do.
+type Unavailable struct{ Reason, Advice string }
+
+func (e *Unavailable) Error() string { return e.Reason + ": " + e.Advice }

@@ -1,0 +1,198 @@
+package driver
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Usage is what a device is doing, as NVML says.
+type Usage struct {
+	// Compute is the share of the last sample period in which a kernel ran, 0 to 1;
+	// negative where it is not known.
+	Compute float64
+	// Used and Total memory in bytes, of all processes; Total is 0 where they are not
+	// known.
+	Used, Total uint64
+	Temperature float64 // °C; negative where it is not known
+	Power       float64 // W; negative where it is not known
+	// Processes that have a compute context on it, this one too; nil where it is not
+	// known.
+	Processes []Process
+}
+
+// Process is a process that computes on a device.
+type Process struct {
+	PID    int
+	Memory uint64 // bytes of the device; 0 where it is not known
+}
+
+// Foreign are the processes that are not this one.
+func (u Usage) Foreign() []Process {
+	return slices.DeleteFunc(slices.Clone(u.Processes), func(p Process) bool { return p.PID == os.Getpid() })
+}
+
+// Watcher knows what devices are doing.
+type Watcher interface {
+	// Usage is of the device with that UUID.
+	Usage(uuid string) (Usage, error)
+}
+
+// Kind reads what --device may say: cpu, auto, cuda, cuda:1, or the beginning of a
+// UUID as nvidia-smi -L shows it. The result is "cpu", "auto" or "cuda".
+func Kind(name string) (string, error) {
+	switch {
+	case name == "cpu", name == "auto", name == "cuda":
+		return name, nil
+	case strings.HasPrefix(name, "cuda:"):
+		if i, err := strconv.Atoi(name[len("cuda:"):]); err != nil || i < 0 {
+			return "", fmt.Errorf("device %s: want cuda:0, cuda:1, … (pgrlab list devices)", name)
+		}
+		return "cuda", nil
+	case isUUID(name):
+		return "cuda", nil
+	}
+	return "", fmt.Errorf("device %s: want cpu, auto, cuda, cuda:INDEX or GPU-UUID (pgrlab list devices)", name)
+}
+
+func isUUID(name string) bool {
+	return len(name) > 4 && (strings.EqualFold(name[:4], "GPU-") || strings.EqualFold(name[:4], "MIG-"))
+}
+
+// Choice is a device that was chosen, and why, for people: "most free memory (80
+// GiB) of 4 GPUs".
+type Choice struct {
+	Device Info
+	Why    string
+}
+
+// NoneFree says why auto took no device.
+type NoneFree struct{ Reasons []string }
+
+func (e *NoneFree) Error() string {
+	return "no GPU is free: " + strings.Join(e.Reasons, "; ") + ": wait, or name one with --device cuda:INDEX"
+}
+
+// Choose finds the device that name asks for (see Kind; not cpu) among those of a
+// driver. auto takes the one with most free memory on which no other process
+// computes, and none if there is none, which is a *NoneFree. cuda takes the same
+// one, but where all are in use it takes the one with most free memory. least is
+// the smallest compute capability that will do (70 for 7.0); w may be nil, then
+// nobody knows of other processes.
+func Choose(devices []Info, name string, least int, w Watcher) (Choice, error) {
+	if len(devices) == 0 {
+		return Choice{}, &Unavailable{Reason: "no GPU was found", Advice: "use --device cpu"}
+	}
+	if index, given := strings.CutPrefix(name, "cuda:"); given {
+		i, err := strconv.Atoi(index)
+		if err != nil || i < 0 || i >= len(devices) {
+			return Choice{}, fmt.Errorf("device %s: there is no such GPU: %s%s (pgrlab list devices)", name, span(len(devices)), underVisible())
+		}
+		return asked(devices[i], least)
+	}
+	if isUUID(name) {
+		i, err := byUUID(devices, name)
+		if err != nil {
+			return Choice{}, fmt.Errorf("device %s: %w%s", name, err, underVisible())
+		}
+		return asked(devices[i], least)
+	}
+	return freest(devices, name, least, w)
+}
+
+// asked is a device that was asked for by name.
+func asked(d Info, least int) (Choice, error) {
+	if why := tooOld(d, least); why != "" {
+		return Choice{}, fmt.Errorf("device cuda:%d: %s: choose another one or use --device cpu", d.Index, why)
+	}
+	return Choice{Device: d, Why: "as asked"}, nil
+}
+
+func tooOld(d Info, least int) string {
+	if 10*d.Capability[0]+d.Capability[1] >= least {
+		return ""
+	}
+	return fmt.Sprintf("%s has compute capability %d.%d, and at least %d.%d is needed", d.Name, d.Capability[0], d.Capability[1], least/10, least%10)
+}
+
+// freest is auto and cuda.
+func freest(devices []Info, name string, least int, w Watcher) (Choice, error) {
+	order := slices.Clone(devices)
+	slices.SortStableFunc(order, func(a, b Info) int { return cmp.Compare(b.Free, a.Free) })
+	none := &NoneFree{}
+	var inUse *Info
+	for i, d := range order {
+		if why := tooOld(d, least); why != "" {
+			none.Reasons = append(none.Reasons, fmt.Sprintf("cuda:%d: %s", d.Index, why))
+			continue
+		}
+		why, foreign := others(d, w)
+		if !foreign {
+			return Choice{Device: d, Why: reason(d, len(devices), why)}, nil
+		}
+		none.Reasons = append(none.Reasons, fmt.Sprintf("cuda:%d: %s", d.Index, why))
+		if inUse == nil {
+			inUse = &order[i]
+		}
+	}
+	if name == "auto" || inUse == nil {
+		return Choice{}, none
+	}
+	why, _ := others(*inUse, w)
+	return Choice{Device: *inUse, Why: reason(*inUse, len(devices), why)}, nil
+}
+
+// others says which other processes compute on a device, and whether there are
+// any as far as is known.
+func others(d Info, w Watcher) (text string, foreign bool) {
+	if w == nil {
+		return "", false
+	}
+	u, err := w.Usage(d.UUID)
+	if err != nil || u.Processes == nil {
+		return "", false
+	}
+	all := u.Foreign()
+	if len(all) == 0 {
+		return "", false
+	}
+	var pids []string
+	for _, p := range all {
+		text := strconv.Itoa(p.PID)
+		if p.Memory > 0 {
+			text += " with " + Bytes(p.Memory)
+		}
+		pids = append(pids, text)
+	}
+	const most = 3
+	if n := len(pids) - most; n > 0 {
+		pids = append(pids[:most], fmt.Sprintf("%d more", n))
+	}
+	noun := "process"
+	if len(all) > 1 {
+		noun = "processes"
+	}
+	return fmt.Sprintf("%s %s computes on it", noun, strings.Join(pids, ", ")), true
+}
+
+func reason(d Info, n int, inUse string) string {
+	text := fmt.Sprintf("%s free", Bytes(d.Free))
+	if n > 1 {
+		text += fmt.Sprintf(", the most of %d GPUs", n)
+	}
+	if inUse != "" {
+		text += "; " + inUse
+	}
+	return text
+}
+
+// underVisible reminds of a variable that hides devices.
+func underVisible() string {
+	if list, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set {
+		return fmt.Sprintf(" (under CUDA_VISIBLE_DEVICES=%s)", list)
+	}
+	return ""
+}

@@ -1,0 +1,259 @@
+//go:build !nogpu && (amd64 || arm64)
+
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+)
+
+// symbol is a function of the CUDA driver that the binding calls.
+type symbol int
+
+const (
+	cuInit symbol = iota
+	cuDriverGetVersion
+	cuDeviceGetCount
+	cuDeviceGet
+	cuDeviceGetName
+	cuDeviceGetUUID
+	cuDeviceGetAttribute
+	cuDeviceTotalMem
+	cuDevicePrimaryCtxSetFlags
+	cuDevicePrimaryCtxRetain
+	cuDevicePrimaryCtxRelease
+	cuDevicePrimaryCtxReset
+	cuCtxSetCurrent
+	cuMemGetInfo
+	cuMemAlloc
+	cuMemFree
+	cuMemHostAlloc
+	cuMemFreeHost
+	cuMemsetD8Async
+	cuMemcpyHtoDAsync
+	cuMemcpyDtoHAsync
+	cuMemcpyDtoDAsync
+	cuStreamCreate
+	cuStreamDestroy
+	cuStreamSynchronize
+	cuStreamBeginCapture
+	cuStreamEndCapture
+	cuGraphInstantiate
+	cuGraphUpload
+	cuGraphLaunch
+	cuGraphDestroy
+	cuGraphExecDestroy
+	cuModuleLoadDataEx
+	cuModuleUnload
+	cuModuleGetFunction
+	cuFuncGetAttribute
+	cuFuncSetAttribute
+	cuLaunchKernel
+	cuGetErrorName
+	cuGetErrorString
+	symbols
+)
+
+// exported are their names in the library, the best first. Functions whose
+// arguments changed carry a version: those without one would read them wrongly.
+var exported = [symbols][]string{
+	cuInit:                     {"cuInit"},
+	cuDriverGetVersion:         {"cuDriverGetVersion"},
+	cuDeviceGetCount:           {"cuDeviceGetCount"},
+	cuDeviceGet:                {"cuDeviceGet"},
+	cuDeviceGetName:            {"cuDeviceGetName"},
+	cuDeviceGetUUID:            {"cuDeviceGetUuid_v2", "cuDeviceGetUuid"}, // v2, of 11.4, knows the parts of a MIG device
+	cuDeviceGetAttribute:       {"cuDeviceGetAttribute"},
+	cuDeviceTotalMem:           {"cuDeviceTotalMem_v2"},
+	cuDevicePrimaryCtxSetFlags: {"cuDevicePrimaryCtxSetFlags_v2"},
+	cuDevicePrimaryCtxRetain:   {"cuDevicePrimaryCtxRetain"},
+	cuDevicePrimaryCtxRelease:  {"cuDevicePrimaryCtxRelease_v2"},
+	cuDevicePrimaryCtxReset:    {"cuDevicePrimaryCtxReset_v2"},
+	cuCtxSetCurrent:            {"cuCtxSetCurrent"},
+	cuMemGetInfo:               {"cuMemGetInfo_v2"},
+	cuMemAlloc:                 {"cuMemAlloc_v2"},
+	cuMemFree:                  {"cuMemFree_v2"},
+	cuMemHostAlloc:             {"cuMemHostAlloc"},
+	cuMemFreeHost:              {"cuMemFreeHost"},
+	cuMemsetD8Async:            {"cuMemsetD8Async"},
+	cuMemcpyHtoDAsync:          {"cuMemcpyHtoDAsync_v2"},
+	cuMemcpyDtoHAsync:          {"cuMemcpyDtoHAsync_v2"},
+	cuMemcpyDtoDAsync:          {"cuMemcpyDtoDAsync_v2"},
+	cuStreamCreate:             {"cuStreamCreate"},
+	cuStreamDestroy:            {"cuStreamDestroy_v2"},
+	cuStreamSynchronize:        {"cuStreamSynchronize"},
+	cuStreamBeginCapture:       {"cuStreamBeginCapture_v2"},
+	cuStreamEndCapture:         {"cuStreamEndCapture"},
+	cuGraphInstantiate:         {"cuGraphInstantiateWithFlags", "cuGraphInstantiate_v2"}, // flags came with 11.4
+	cuGraphUpload:              {"cuGraphUpload", ""},                                    // came with 11.1; "": do without
+	cuGraphLaunch:              {"cuGraphLaunch"},
+	cuGraphDestroy:             {"cuGraphDestroy"},
+	cuGraphExecDestroy:         {"cuGraphExecDestroy"},
+	cuModuleLoadDataEx:         {"cuModuleLoadDataEx"},
+	cuModuleUnload:             {"cuModuleUnload"},
+	cuModuleGetFunction:        {"cuModuleGetFunction"},
+	cuFuncGetAttribute:         {"cuFuncGetAttribute"},
+	cuFuncSetAttribute:         {"cuFuncSetAttribute"},
+	cuLaunchKernel:             {"cuLaunchKernel"},
+	cuGetErrorName:             {"cuGetErrorName"},
+	cuGetErrorString:           {"cuGetErrorString"},
+}
+
+// places are where the driver lies on machines that do not tell the linker: WSL,
+// and containers that get the host's driver mounted.
+var places = []string{"", "/usr/lib/wsl/lib/", "/usr/local/nvidia/lib64/", "/run/opengl-driver/lib/"}
+
+// library is the CUDA driver, opened. It is safe for use by several goroutines.
+type library struct {
+	addresses [symbols]uintptr
+	flagged   bool // cuGraphInstantiate takes flags
+}
+
+// dlopen opens a library by its path or, at its usual places, by its name.
+func dlopen(file string) (uintptr, error) {
+	var first error
+	for _, place := range places {
+		if place != "" && strings.Contains(file, "/") {
+			break
+		}
+		handle, err := purego.Dlopen(place+file, purego.RTLD_NOW|purego.RTLD_LOCAL)
+		if err == nil {
+			return handle, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return 0, first
+}
+
+func openLibrary(file string) (*library, error) {
+	if file == "" {
+		file = "libcuda.so.1"
+	}
+	handle, err := dlopen(file)
+	if err != nil {
+		return nil, noLibrary(strings.TrimSpace(err.Error()))
+	}
+	l := &library{}
+	for s, names := range exported {
+		for _, name := range names {
+			if name == "" {
+				break
+			}
+			if at, err := purego.Dlsym(handle, name); err == nil && at != 0 {
+				l.addresses[s] = at
+				l.flagged = l.flagged || name == "cuGraphInstantiateWithFlags"
+				break
+			}
+		}
+		if l.addresses[s] == 0 && names[len(names)-1] != "" {
+			return nil, &Unavailable{
+				Reason: fmt.Sprintf("too old a CUDA driver: it has no %s", names[0]),
+				Advice: fmt.Sprintf("install driver %s or newer, or use --device cpu", leastOf(first)),
+			}
+		}
+	}
+	return l, nil
+}
+
+// leastOf is the release that was the first with a version of CUDA.
+func leastOf(cuda int) Release {
+	for _, r := range releases {
+		if r.CUDA >= cuda {
+			return r.Release
+		}
+	}
+	return releases[len(releases)-1].Release
+}
+
+// call calls a function and returns its CUresult. Pointers among args must point
+// to memory that does not move and that the caller keeps alive: not to its stack.
+func (l *library) call(s symbol, args ...uintptr) result {
+	r, _, _ := purego.SyscallN(l.addresses[s], args...)
+	return result(int32(r))
+}
+
+// cells are places for what the driver gives back. They must be on the heap, which
+// does not move as stacks do: the compiler does not see that their addresses are
+// passed on.
+type cells struct {
+	number int32
+	word   uint64
+	size   [2]uint64
+	handle uintptr
+	host   unsafe.Pointer
+	text   [256]byte
+	uuid   [16]byte
+}
+
+//go:noinline
+func newCells() *cells { return new(cells) }
+
+func at[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
+
+// cString is text as C takes it, on the heap.
+//
+//go:noinline
+func cString(text string) []byte { return append([]byte(text), 0) }
+
+// goString is C's text as Go takes it, up to its end.
+func goString(p unsafe.Pointer) string {
+	if p == nil {
+		return ""
+	}
+	n := 0
+	for *(*byte)(unsafe.Add(p, n)) != 0 {
+		n++
+	}
+	return string(unsafe.Slice((*byte)(p), n))
+}
+
+// words are what the driver says of a result: its name and a sentence.
+func (l *library) words(r result) string {
+	c := newCells()
+	name, sentence := "", ""
+	if l.call(cuGetErrorName, uintptr(uint32(r)), at(&c.host)) == success {
+		name = goString(c.host)
+	}
+	if l.call(cuGetErrorString, uintptr(uint32(r)), at(&c.host)) == success {
+		sentence = goString(c.host)
+	}
+	if name == "" {
+		return fmt.Sprintf("CUDA error %d", int(r))
+	}
+	if sentence == "" {
+		return fmt.Sprintf("%s (%d)", name, int(r))
+	}
+	return fmt.Sprintf("%s (%s, %d)", sentence, name, int(r))
+}
+
+// fail is the error of a call that did not succeed.
+func (l *library) fail(doing string, r result) error {
+	words := l.words(r)
+	if advice, known := advised[r]; known {
+		if unavailable[r] {
+			return &Unavailable{Reason: doing + ": " + words, Advice: advice}
+		}
+		return fmt.Errorf("%s: %s: %s", doing, words, advice)
+	}
+	return fmt.Errorf("%s: %s", doing, words)
+}
+
+// setEnvironment tells the driver, which reads these variables when it starts, to
+// count devices as nvidia-smi does and where to keep compiled kernels. The Go
+// runtime passes them on to C.
+func setEnvironment(cache string) error {
+	if err := os.Setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID"); err != nil {
+		return err
+	}
+	if _, given := os.LookupEnv("CUDA_CACHE_PATH"); given || cache == "" {
+		return nil
+	}
+	return errors.Join(os.MkdirAll(cache, 0o755), os.Setenv("CUDA_CACHE_PATH", cache))
+}

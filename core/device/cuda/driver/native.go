@@ -1,0 +1,25 @@
+package driver
+
+// NativeOptions say how the machine's own driver is used. The zero value is right
+// for most.
+type NativeOptions struct {
+	// Library is the file of the CUDA driver; "": libcuda.so.1, where the system's
+	// linker or one of the usual places has it.
+	Library string
+	// Cache is the folder for compiled kernels; "": the driver's own. A
+	// CUDA_CACHE_PATH in the environment goes before it.
+	Cache string
+	// Say is told in a line what takes long; nil: nobody.
+	Say func(line string)
+	// Watcher knows how much memory is free without opening a device, which takes
+	// time and memory; nil: devices are opened to find out.
+	Watcher Watcher
+}
+
+// noLibrary is the error of a machine without the driver.
+func noLibrary(reason string) error {
+	return &Unavailable{
+		Reason: "no CUDA driver: " + reason,
+		Advice: "install NVIDIA's driver, in a container start it with --gpus all, or use --device cpu",
+	}
+}

@@ -1,0 +1,639 @@
+//go:build !nogpu && (amd64 || arm64)
+
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// axpy is y += a x over n elements; the fake driver has it in C.
+const axpy = `.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry axpy(
+	.param .u64 axpy_param_0,
+	.param .u64 axpy_param_1,
+	.param .f32 axpy_param_2,
+	.param .u32 axpy_param_3
+)
+.maxntid 256, 1, 1
+{
+	ret;
+}
+.visible .entry empty()
+{
+	ret;
+}
+.visible .entry missing()
+{
+	ret;
+}
+`
+
+// openFake opens the fake driver's first GPU.
+func openFake(t *testing.T, o NativeOptions) (*fakeLibrary, Driver, Context) {
+	t.Helper()
+	t.Setenv("CUDA_DEVICE_ORDER", "")
+	l := build(t, "fakecuda.c")
+	o.Library = l.path
+	d, err := Native(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := d.Open(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return l, d, c
+}
+
+func TestNativeStarts(t *testing.T) {
+	l := build(t, "fakecuda.c")
+	cache := filepath.Join(t.TempDir(), "kernels")
+	t.Setenv("CUDA_DEVICE_ORDER", "FASTEST_FIRST")
+	t.Setenv("CUDA_CACHE_PATH", "")
+	os.Unsetenv("CUDA_CACHE_PATH")
+	l.set(t, "devices", 2)
+	d, err := Native(NativeOptions{Library: l.path, Cache: cache})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// C sees the variables when it starts, not only Go.
+	expect(t, l.calls(t, 0), "cuDriverGetVersion", "cuInit 0 order=PCI_BUS_ID cache="+cache)
+	if info, err := os.Stat(cache); err != nil || !info.IsDir() {
+		t.Errorf("the folder for compiled kernels was not made: %v", err)
+	}
+	if v, err := d.Version(); v != 12040 || err != nil {
+		t.Errorf("version %d, %v", v, err)
+	}
+	all, err := d.Devices()
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%d devices, %v", len(all), err)
+	}
+	want := Info{Index: 1, Name: "Fake GPU 1", UUID: "GPU-20212223-2425-2627-2829-2a2b2c2d2e2f", Capability: [2]int{8, 0},
+		Memory: 1 << 20, Free: 1 << 20, Processors: 108, SharedPerBlock: 166912}
+	if all[1] != want {
+		t.Errorf("device 1 is %+v\nwant %+v", all[1], want)
+	}
+}
+
+func TestNativeObeysACacheThatWasChosen(t *testing.T) {
+	l := build(t, "fakecuda.c")
+	t.Setenv("CUDA_DEVICE_ORDER", "")
+	t.Setenv("CUDA_CACHE_PATH", "/theirs")
+	if _, err := Native(NativeOptions{Library: l.path, Cache: filepath.Join(t.TempDir(), "ours")}); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.calls(t, 0)[1]; got != "cuInit 0 order=PCI_BUS_ID cache=/theirs" {
+		t.Errorf("started with %s", got)
+	}
+}
+
+func TestNativeSaysWhyThereIsNoGPU(t *testing.T) {
+	l := build(t, "fakecuda.c")
+	t.Setenv("CUDA_DEVICE_ORDER", "")
+	nothing := build(t, "fakenvml.c") // a library, but no CUDA driver
+	for _, c := range []struct {
+		name    string
+		library string
+		prepare func()
+		want    string
+	}{
+		{"no driver", filepath.Join(t.TempDir(), "libcuda.so.1"), func() {}, "no CUDA driver: "},
+		{"no CUDA in it", nothing.path, func() {}, "too old a CUDA driver: it has no cuInit: install driver 450.80.02 (CUDA 11.0) or newer"},
+		{"old", l.path, func() { l.set(t, "version", 10020) }, "too old a CUDA driver: it has CUDA 10.2: install driver 450.80.02 (CUDA 11.0) or newer"},
+		{"none", l.path, func() { l.set(t, "devices", 0) }, "words for 100 (CUDA_ERROR_100, 100): the driver found no GPU"},
+		{"hidden", l.path, func() { t.Setenv("CUDA_VISIBLE_DEVICES", "") }, `no GPU is visible: CUDA_VISIBLE_DEVICES is ""`},
+		{"updated", l.path, func() { l.fail(t, "cuInit", 1, 803) }, "driver and kernel module differ, as after an update: restart the machine"},
+		{"stub", l.path, func() { l.fail(t, "cuInit", 1, 34) }, "this libcuda is a stub"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l.reset(t)
+			if v, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set {
+				t.Setenv("CUDA_VISIBLE_DEVICES", v)
+				os.Unsetenv("CUDA_VISIBLE_DEVICES")
+			}
+			c.prepare()
+			_, err := Native(NativeOptions{Library: c.library})
+			var none *Unavailable
+			if !errors.As(err, &none) || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("%T %v; want a sentence with %q", err, err, c.want)
+			}
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than one line: %q", err)
+			}
+		})
+	}
+}
+
+func TestNativeOpensAndCloses(t *testing.T) {
+	l, d, c := openFake(t, NativeOptions{})
+	opened := l.calls(t, 0)
+	if want := "cuDevicePrimaryCtxSetFlags_v2 0 4"; !strings.Contains(strings.Join(opened, "\n"), want+"\ncuDevicePrimaryCtxRetain 0\ncuStreamCreate 1") {
+		t.Errorf("the context was not made with blocking waits before it was taken:\n%s", strings.Join(opened, "\n"))
+	}
+	if _, err := c.Alloc(1000); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.AllocHost(100); err != nil {
+		t.Fatal(err)
+	}
+	m, err := c.Load(axpy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.Function("empty")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Capture(func() error { return c.Launch(f, [3]uint32{1, 1, 1}, [3]uint32{1, 1, 1}, 0) }); err != nil {
+		t.Fatal(err)
+	}
+	from := len(l.lines(t))
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, l.calls(t, from), "cuStreamSynchronize 0x5000", "cuGraphExecDestroy 0x7000", "cuModuleUnload 0x8000",
+		"cuMemFreeHost", "cuMemFree_v2 0x700000000000", "cuStreamDestroy_v2 0x5000", "cuDevicePrimaryCtxRelease_v2 0 live=0")
+	if err := c.Close(); err != nil {
+		t.Errorf("closing twice: %v", err)
+	}
+	if _, err := c.Alloc(1); err == nil {
+		t.Error("a closed context gives memory")
+	}
+	if _, err := d.Open(1); err == nil || !strings.Contains(err.Error(), "open GPU 1: there is no such GPU: the only one is 0") {
+		t.Errorf("opening a GPU that does not exist: %v", err)
+	}
+}
+
+// Everything that a program does once, and every argument of it.
+func TestNativeCallsTheDriver(t *testing.T) {
+	l, _, c := openFake(t, NativeOptions{})
+	from := len(l.lines(t))
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const n = 100
+	x, err := c.Alloc(4 * n)
+	must(err)
+	y, err := c.Alloc(4 * n)
+	must(err)
+	z, err := c.Alloc(4 * n)
+	must(err)
+	pinned, err := c.AllocHost(4 * n)
+	must(err)
+	m, err := c.Load(axpy)
+	must(err)
+	f, err := m.Function("axpy")
+	must(err)
+	expect(t, l.calls(t, from),
+		"cuMemAlloc_v2 400", "cuMemsetD8Async 0x700000000000 0 400 0x5000",
+		"cuMemAlloc_v2 400", "cuMemsetD8Async 0x700000000300 0 400 0x5000",
+		"cuMemAlloc_v2 400", "cuMemsetD8Async 0x700000000600 0 400 0x5000",
+		"cuMemHostAlloc 400 0",
+		fmt.Sprintf("cuModuleLoadDataEx %d bytes options=4:3,4,5,6 sizes=8192,8192", len(axpy)),
+		"cuModuleGetFunction 0x8000 axpy", "cuFuncGetAttribute 1 0x9000")
+
+	ones := make([]byte, 4*n)
+	for i := range n {
+		copy(ones[4*i:], []byte{0, 0, 0x80, 0x3f}) // 1.0
+	}
+	from = len(l.lines(t))
+	must(c.Upload(x, ones))
+	clear(ones) // not pinned: copied at once
+	must(c.Launch(f, [3]uint32{2, 3, 4}, [3]uint32{64, 2, 1}, 60_000, PtrArg(y), PtrArg(x), F32(2), I32(n)))
+	must(c.Copy(z, y, 4*n))
+	must(c.Download(pinned, z))
+	must(c.Synchronize())
+	expect(t, l.calls(t, from),
+		"cuMemcpyHtoDAsync_v2 0x700000000000 pageable 400 0x5000",
+		"cuFuncSetAttribute 0x9000 8 60000",
+		"cuLaunchKernel axpy 2,3,4 64,2,1 60000 0x5000 extra=(nil) args 0x700000000300 0x700000000000 0x40000000 100",
+		"cuMemcpyDtoDAsync_v2 0x700000000600 0x700000000300 400 0x5000",
+		"cuMemcpyDtoHAsync_v2 pinned 0x700000000600 400 0x5000",
+		"cuStreamSynchronize 0x5000")
+	for i := range n {
+		if string(pinned[4*i:4*i+4]) != "\x00\x00\x00\x40" { // 2.0 = 0 + 2·1
+			t.Fatalf("element %d is % x", i, pinned[4*i:4*i+4])
+		}
+	}
+	from = len(l.lines(t))
+	must(c.Launch(f, [3]uint32{1, 1, 1}, [3]uint32{1, 1, 1}, 50_000, PtrArg(y), PtrArg(x), F32(2), I32(n)))
+	must(c.Synchronize())
+	must(c.Free(z))
+	must(c.FreeHost(pinned))
+	if free, total, err := c.Memory(); free != 1<<20-800 || total != 1<<20 || err != nil {
+		t.Errorf("%d of %d free, %v", free, total, err)
+	}
+	expect(t, l.calls(t, from),
+		"cuLaunchKernel axpy 1,1,1 1,1,1 50000 0x5000 extra=(nil) args 0x700000000300 0x700000000000 0x40000000 100", // allowed already
+		"cuStreamSynchronize 0x5000", "cuStreamSynchronize 0x5000", "cuMemFree_v2 0x700000000600",
+		"cuStreamSynchronize 0x5000", "cuMemFreeHost", "cuMemGetInfo_v2")
+}
+
+func TestNativeCaptures(t *testing.T) {
+	l, _, c := openFake(t, NativeOptions{})
+	const n = 8
+	m, err := c.Load(axpy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.Function("axpy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, _ := c.Alloc(4 * n)
+	y, _ := c.Alloc(4 * n)
+	in, _ := c.AllocHost(4 * n)
+	out, err := c.AllocHost(4 * n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := len(l.lines(t))
+	g, err := c.Capture(func() error {
+		return errors.Join(c.Upload(x, in), c.Launch(f, [3]uint32{1, 1, 1}, [3]uint32{32, 1, 1}, 0, PtrArg(y), PtrArg(x), F32(1), I32(n)), c.Download(out, y))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		copy(in[4*i:], []byte{0, 0, 0x80, 0x3f})
+	}
+	for range 2 {
+		if err := errors.Join(g.Launch(), c.Synchronize()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, l.calls(t, from),
+		"cuStreamBeginCapture_v2 0x5000 1",
+		"cuMemcpyHtoDAsync_v2 0x700000000000 pinned 32 0x5000",
+		"cuLaunchKernel axpy 1,1,1 32,1,1 0 0x5000 extra=(nil) args 0x700000000200 0x700000000000 0x3f800000 8",
+		"cuMemcpyDtoHAsync_v2 pinned 0x700000000200 32 0x5000",
+		"cuStreamEndCapture 0x5000",
+		"cuGraphInstantiateWithFlags 0x6000 0", "cuGraphUpload 0x7000 0x5000", "cuGraphDestroy 0x6000",
+		"cuGraphLaunch 0x7000 0x5000", "cuStreamSynchronize 0x5000",
+		"cuGraphLaunch 0x7000 0x5000", "cuStreamSynchronize 0x5000",
+		"cuStreamSynchronize 0x5000", "cuGraphExecDestroy 0x7000")
+	if string(out[:4]) != "\x00\x00\x00\x40" {
+		t.Errorf("after two launches of y += x with x = 1, y is % x, want 2.0", out[:4])
+	}
+	if err := g.Launch(); err == nil {
+		t.Error("a closed graph was launched")
+	}
+}
+
+// A capture begins, goes on and ends on one thread, and every call that needs the
+// context makes it current first on the thread that it uses.
+func TestNativeMindsThreads(t *testing.T) {
+	l, _, c := openFake(t, NativeOptions{})
+	m, err := c.Load(axpy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.Function("empty")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := [3]uint32{1, 1, 1}
+	done := make(chan error)
+	for range 20 { // goroutines wander between threads; the context goes with them
+		go func() {
+			_, err := c.Capture(func() error {
+				for range 5 {
+					other := make(chan struct{})
+					go close(other) // let the scheduler move us if it wants to
+					<-other
+					if err := c.Launch(f, one, one, 0); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			done <- errors.Join(err, c.Synchronize())
+		}()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	current := map[string]bool{}
+	capture, captures := "", 0
+	for _, line := range l.lines(t) {
+		tid, call, _ := strings.Cut(line, " ")
+		name, _, _ := strings.Cut(call, " ")
+		switch name {
+		case "cuCtxSetCurrent":
+			current[tid] = strings.Contains(call, "0xc000")
+			continue
+		case "cuStreamBeginCapture_v2":
+			capture = tid
+			captures++
+		case "cuStreamEndCapture":
+			if tid != capture {
+				t.Errorf("a capture that thread %s began was ended by %s", capture, tid)
+			}
+			capture = ""
+		case "cuInit", "cuDriverGetVersion", "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxSetFlags_v2":
+			continue
+		}
+		if strings.HasPrefix(name, "cuDevice") || name == "" {
+			continue
+		}
+		if !current[tid] {
+			t.Errorf("thread %s calls %s without the context", tid, call)
+		}
+		if capture != "" && tid != capture {
+			t.Errorf("thread %s calls %s in the capture of %s", tid, call, capture)
+		}
+	}
+	if captures != 20 {
+		t.Errorf("%d captures", captures)
+	}
+}
+
+func TestNativeRefusesInACapture(t *testing.T) {
+	l, _, c := openFake(t, NativeOptions{})
+	x, err := c.Alloc(64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, wrong := range map[string]func() error{
+		"memory":      func() error { _, err := c.Alloc(1); return err },
+		"free":        func() error { return c.Free(x) },
+		"synchronize": func() error { return c.Synchronize() },
+		"load":        func() error { _, err := c.Load(axpy); return err },
+		"pageable":    func() error { return c.Upload(x, make([]byte, 64)) },
+		"nested":      func() error { _, err := c.Capture(func() error { return nil }); return err },
+	} {
+		// Also where record forgets the error.
+		if _, err := c.Capture(func() error { wrong(); return nil }); err == nil || !strings.Contains(err.Error(), "capture a graph") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := c.Synchronize(); err != nil {
+		t.Errorf("the context is of no use after captures that failed: %v", err)
+	}
+	began, ended := 0, 0
+	for _, call := range l.calls(t, 0) {
+		if strings.HasPrefix(call, "cuStreamBeginCapture") {
+			began++
+		}
+		if strings.HasPrefix(call, "cuStreamEndCapture") {
+			ended++
+		}
+		if strings.HasPrefix(call, "cuGraphInstantiate") {
+			t.Error("a capture that failed became a graph")
+		}
+	}
+	if began != 6 || ended != 6 {
+		t.Errorf("%d captures began and %d ended, want 6 of each", began, ended)
+	}
+}
+
+func TestNativeIsOutOfMemory(t *testing.T) {
+	l, _, c := openFake(t, NativeOptions{})
+	if _, err := c.Alloc(700 << 10); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.Alloc(500 << 10)
+	var out *OutOfMemory
+	if !errors.As(err, &out) || *out != (OutOfMemory{What: "GPU", Asked: 500 << 10, Free: 324 << 10, Total: 1 << 20}) {
+		t.Errorf("%+v", err)
+	}
+	if want := "GPU memory: 500 KiB asked, 324 KiB of 1 MiB free: close other programs or make the run smaller (--gpu-mem)"; err == nil || err.Error() != want {
+		t.Errorf("%v\nwant %s", err, want)
+	}
+	if _, err := c.AllocHost(2 << 20); !errors.As(err, &out) || out.What != "pinned host" {
+		t.Errorf("%v", err)
+	}
+	l.fail(t, "cuGraphInstantiateWithFlags", 1, 2)
+	if _, err := c.Capture(func() error { return nil }); !errors.As(err, &out) || !strings.HasPrefix(err.Error(), "GPU memory: too little for the driver, 324 KiB of 1 MiB free") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A device that is lost says so from then on, is closed without a word, and can be
+// opened again.
+func TestNativeLosesTheDevice(t *testing.T) {
+	l, d, c := openFake(t, NativeOptions{})
+	p, err := c.Alloc(64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.fail(t, "cuStreamSynchronize", 1, 719)
+	err = c.Synchronize()
+	var lost *LostDevice
+	if !errors.As(err, &lost) || lost.Doing != "run the stream" || lost.Reason != "words for 719 (CUDA_ERROR_719, 719)" {
+		t.Fatalf("%+v", err)
+	}
+	if !strings.HasPrefix(lost.Device, "Fake GPU 0 GPU-10111213-") {
+		t.Errorf("device %q", lost.Device)
+	}
+	from := len(l.lines(t))
+	if err := c.Upload(p, make([]byte, 64)); !errors.As(err, &lost) {
+		t.Errorf("afterwards: %v", err)
+	}
+	if len(l.lines(t)) != from {
+		t.Error("the driver was called after the device was lost")
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if calls := strings.Join(l.calls(t, from), "\n"); !strings.Contains(calls, "cuDevicePrimaryCtxReset_v2 0\ncuDevicePrimaryCtxRelease_v2 0") {
+		t.Errorf("it was not reset:\n%s", calls)
+	}
+	again, err := d.Open(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(again.Synchronize(), again.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Every call can fail, at opening and at work; nothing hangs, leaks a context or
+// goes on as if nothing were.
+func TestNativeEveryCallCanFail(t *testing.T) {
+	l, _, c := openFake(t, NativeOptions{})
+	c.Close()
+	work := func() (err error) {
+		d, err := Native(NativeOptions{Library: l.path})
+		if err != nil {
+			return err
+		}
+		if _, err := d.Devices(); err != nil {
+			return err
+		}
+		c, err := d.Open(0)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, c.Close()) }()
+		p, err := c.Alloc(64)
+		if err != nil {
+			return err
+		}
+		host, err := c.AllocHost(64)
+		if err != nil {
+			return err
+		}
+		m, err := c.Load(axpy)
+		if err != nil {
+			return err
+		}
+		f, err := m.Function("empty")
+		if err != nil {
+			return err
+		}
+		one := [3]uint32{1, 1, 1}
+		g, err := c.Capture(func() error {
+			return errors.Join(c.Upload(p, host), c.Launch(f, one, one, 60_000), c.Download(host, p), c.Copy(p+32, p, 32))
+		})
+		if err != nil {
+			return err
+		}
+		if _, _, err := c.Memory(); err != nil {
+			return err
+		}
+		return errors.Join(g.Launch(), c.Synchronize(), g.Close(), c.FreeHost(host), c.Free(p))
+	}
+	l.reset(t)
+	if err := work(); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, call := range l.calls(t, 0) {
+		name, _, _ := strings.Cut(call, " ")
+		seen[name] = true
+	}
+	for s, names := range exported {
+		name := names[0]
+		switch symbol(s) {
+		case cuDevicePrimaryCtxReset, cuGetErrorName, cuGetErrorString, cuStreamDestroy, cuModuleUnload:
+			continue // only after a failure, or while everything is given back, where nobody can do anything
+		}
+		if !seen[name] && name != "cuCtxSetCurrent" {
+			t.Errorf("%s was not called", name)
+		}
+		nth := 1
+		switch symbol(s) {
+		case cuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxRetain, cuCtxSetCurrent, cuStreamCreate:
+			nth = 2 // at first Devices asks for free memory: a device that cannot be opened has none
+		}
+		l.reset(t)
+		l.fail(t, name, nth, 1) // CUDA_ERROR_INVALID_VALUE
+		err := work()
+		if name == "cuGraphDestroy" {
+			continue // the graph was instantiated: all is well
+		}
+		if err == nil {
+			t.Errorf("%s failed, and nobody noticed", name)
+			continue
+		}
+		if strings.Contains(err.Error(), "%!") || !strings.Contains(err.Error(), "words for 1 (CUDA_ERROR_1, 1)") {
+			t.Errorf("%s failed: %v", name, err)
+		}
+		retained := 0
+		for _, call := range l.calls(t, 0) {
+			if strings.HasPrefix(call, "cuDevicePrimaryCtxRetain") && name != "cuDevicePrimaryCtxRetain" {
+				retained++
+			}
+			if strings.HasPrefix(call, "cuDevicePrimaryCtxRelease") {
+				retained--
+			}
+		}
+		if retained > 0 {
+			t.Errorf("%s failed, and a context was kept", name)
+		}
+	}
+}
+
+func TestNativeCompiles(t *testing.T) {
+	var said []string
+	l, _, c := openFake(t, NativeOptions{Say: func(line string) { said = append(said, line) }})
+	if _, err := c.Load(axpy); err != nil || len(said) != 0 {
+		t.Errorf("quick: said %q, %v", said, err)
+	}
+	l.set(t, "compiling", 400) // ms, more than the patience
+	if _, err := c.Load(axpy); err != nil {
+		t.Fatal(err)
+	}
+	if len(said) != 2 || said[0] != "Fake GPU 0: compiling kernels, once for each driver" || !strings.HasPrefix(said[1], "Fake GPU 0: kernels compiled in 0.") {
+		t.Errorf("slow: said %q", said)
+	}
+	_, err := c.Load(axpy + "// nonsense\n")
+	if err == nil || err.Error() != "load kernels: the driver's compiler refuses them: ptxas application ptx input, line 7; fatal   : Parsing error; ptxas fatal   : Ptx assembly aborted" {
+		t.Errorf("%v", err)
+	}
+	if _, err := c.Load(strings.Replace(axpy, "7.0", "8.5", 1)); err == nil || !strings.Contains(err.Error(), "they need driver 555.42.02 (CUDA 12.5), and this one has CUDA 12.4") {
+		t.Errorf("%v", err)
+	}
+	if _, err := c.Load(strings.Replace(axpy, "sm_80", "sm_90a", 1)); err == nil || !strings.Contains(err.Error(), "they are for sm_90, and Fake GPU 0 has compute capability 8.0") {
+		t.Errorf("%v", err)
+	}
+	m, err := c.Load(axpy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Function("missing"); err == nil || !strings.Contains(err.Error(), "find kernel missing: words for 500") {
+		t.Errorf("%v", err)
+	}
+	if _, err := m.Function("nowhere"); err == nil || err.Error() != "find kernel nowhere: the PTX has no such .entry" {
+		t.Errorf("%v", err)
+	}
+}
+
+// A steady run, that is a launch and a wait, makes no garbage.
+func TestNativeRunAllocatesNothing(t *testing.T) {
+	_, _, c := openFake(t, NativeOptions{})
+	m, err := c.Load(axpy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.Function("axpy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.Alloc(64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := c.AllocHost(64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := c.Capture(func() error { return c.Upload(p, host) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []Arg{PtrArg(p), PtrArg(p), F32(1), I32(1)}
+	failed := error(nil)
+	note := func(err error) {
+		if err != nil {
+			failed = err
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		note(g.Launch())
+		note(c.Upload(p, host))
+		note(c.Download(host, p))
+		note(c.Launch(f, [3]uint32{1, 1, 1}, [3]uint32{1, 1, 1}, 0, args...))
+		note(c.Synchronize())
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if failed != nil {
+		t.Error(failed)
+	}
+}
