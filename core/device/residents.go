@@ -1,6 +1,7 @@
 package device
 
 import (
+	"errors"
 	"fmt"
 	"weak"
 )
@@ -8,7 +9,7 @@ import (
 // Memory is a device's own memory as Residents need it; P is an address there.
 type Memory[P any] interface {
 	Alloc(elements int) (P, error)
-	Free(P) error
+	Free(p P, elements int) error
 	// Upload and Download are done when they return.
 	Upload(to P, from []float32) error
 	Download(to []float32, from P) error
@@ -26,6 +27,7 @@ type Residents[P any] struct {
 	// marked are the tensors that are held as soon as a program uses them, by weak
 	// pointers: a dead tensor's memory may become another one's.
 	marked map[weak.Pointer[float32]]struct{}
+	parked bool // nothing is in the device's memory
 	// Version grows whenever a tensor becomes held that programs might have been
 	// reading from the host until then.
 	Version int
@@ -81,7 +83,7 @@ func (r *Residents[P]) Use(host []float32) (*Resident[P], error) {
 		return nil, err
 	}
 	if err := r.memory.Upload(at, host); err != nil {
-		r.memory.Free(at)
+		r.memory.Free(at, len(host))
 		return nil, err
 	}
 	x := &Resident[P]{Host: host, At: at, users: 1}
@@ -95,8 +97,11 @@ func (r *Residents[P]) Leave(x *Resident[P]) error {
 		return nil
 	}
 	delete(r.held, &x.Host[0])
+	if r.parked {
+		return nil
+	}
 	err := r.bring(x)
-	if e := r.memory.Free(x.At); err == nil {
+	if e := r.memory.Free(x.At, len(x.Host)); err == nil {
 		err = e
 	}
 	return err
@@ -131,9 +136,54 @@ func (r *Residents[P]) Push(host []float32) error {
 		return nil
 	}
 	x, ok := r.held[&host[0]]
-	if !ok {
-		return nil // the first program that uses it takes the host's numbers
+	if !ok || r.parked {
+		return nil // who needs it next takes the host's numbers
 	}
 	x.Changed = false
 	return r.memory.Upload(x.At, x.Host)
+}
+
+// Park brings all numbers to the host and frees the device's memory. Tensors stay
+// in the book; those that are used after Wake have new addresses.
+func (r *Residents[P]) Park() error {
+	var err error
+	for _, x := range r.held {
+		err = errors.Join(err, r.bring(x))
+	}
+	if err != nil {
+		return err
+	}
+	return r.Drop()
+}
+
+// Drop frees the device's memory and leaves the host what it has.
+func (r *Residents[P]) Drop() error {
+	var err error
+	if !r.parked {
+		for _, x := range r.held {
+			err = errors.Join(err, r.memory.Free(x.At, len(x.Host)))
+			x.Changed = false
+		}
+	}
+	r.parked = true
+	return err
+}
+
+// Wake is the end of Park: every held tensor has memory again, with the host's
+// numbers.
+func (r *Residents[P]) Wake() error {
+	if !r.parked {
+		return nil
+	}
+	r.parked = false
+	for _, x := range r.held {
+		var err error
+		if x.At, err = r.memory.Alloc(len(x.Host)); err == nil {
+			err = r.memory.Upload(x.At, x.Host)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -22,7 +22,7 @@ func (s *shelf) Alloc(elements int) (int, error) {
 	return s.next, nil
 }
 
-func (s *shelf) Free(p int) error                      { delete(s.at, p); return nil }
+func (s *shelf) Free(p, _ int) error                   { delete(s.at, p); return nil }
 func (s *shelf) Upload(to int, from []float32) error   { copy(s.at[to], from); return nil }
 func (s *shelf) Download(to []float32, from int) error { copy(to, s.at[from]); return nil }
 
@@ -61,6 +61,21 @@ func TestATensorIsHeldWhileAProgramUsesIt(t *testing.T) {
 	}
 	if err := r.Leave(second); err != nil || len(s.at) != 0 || host[0] != 11 {
 		t.Errorf("both left: %d in memory, the host has %v: %v", len(s.at), host, err)
+	}
+	third, err := r.Use(host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.at[third.At][0], third.Changed = 5, true
+	if err := r.Park(); err != nil || len(s.at) != 0 || host[0] != 5 {
+		t.Errorf("parked: %d in memory, the host has %v: %v", len(s.at), host, err)
+	}
+	host[0] = 6
+	if err := errors.Join(r.Push(host), r.Fetch(host), r.Wake()); err != nil || s.at[third.At][0] != 6 {
+		t.Errorf("awake: the device has %v: %v", s.at[third.At], err)
+	}
+	if err := r.Leave(third); err != nil || len(s.at) != 0 {
+		t.Errorf("left: %d in memory: %v", len(s.at), err)
 	}
 	s.full = true
 	if _, err := r.Use(host); err == nil {

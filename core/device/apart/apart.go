@@ -32,7 +32,7 @@ func New(d device.Device) *Device {
 type memory struct{}
 
 func (memory) Alloc(elements int) ([]float32, error) { return make([]float32, elements), nil }
-func (memory) Free([]float32) error                  { return nil }
+func (memory) Free([]float32, int) error             { return nil }
 func (memory) Upload(to, from []float32) error       { copy(to, from); return nil }
 func (memory) Download(to, from []float32) error     { copy(to, from); return nil }
 
@@ -102,7 +102,7 @@ func (x *executable) bind() error {
 	for i := range x.bound {
 		b, r := &x.bound[i], device.Ref(i)
 		switch {
-		case b.Host == nil || len(b.Host) == 0:
+		case len(b.Host) == 0:
 		case x.device.held.Keeps(b.Host):
 			if x.held[r] == nil {
 				held, err := x.device.held.Use(b.Host)

@@ -1,0 +1,178 @@
+package cuda
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"pgrlab/core/device"
+	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/device/cuda/kernel"
+)
+
+// diagnose runs the instructions once more, one by one, and says where the first
+// number appears that is not finite. They change no state, so that they do the same
+// again.
+func (x *executable) diagnose(occasion uint64) error {
+	x.stage(occasion)
+	d := x.device
+	if err := d.ctx.Upload(x.block, x.up); err != nil {
+		return d.failed(err)
+	}
+	made := map[device.Ref]bool{}
+	for _, in := range x.program.Instrs {
+		made[in.Out] = true
+	}
+	for r := range x.program.Buffers {
+		if ref := device.Ref(r); !made[ref] && x.layout.places[r].kind != working {
+			if where, err := x.infinite(-1, ref); where != nil || err != nil {
+				return either(where, err)
+			}
+		}
+	}
+	for i, in := range x.program.Instrs {
+		if err := x.alone(i); err != nil {
+			return err
+		}
+		if where, err := x.infinite(i, in.Out); where != nil || err != nil {
+			return either(where, err)
+		}
+	}
+	return &device.NotFinite{Instr: device.Nowhere, Buffer: device.None, Norm: x.norm}
+}
+
+// alone runs one instruction, with scratch memory of its own.
+func (x *executable) alone(i int) (err error) {
+	d := x.device
+	recipe, err := kernel.Lower(x.program, i, x.target())
+	if err != nil {
+		return err
+	}
+	var scratch []int
+	end := 0
+	for _, elements := range recipe.Scratch {
+		scratch = append(scratch, end)
+		end += scratchBytes(elements)
+	}
+	var from driver.Ptr
+	if end > 0 {
+		if from, err = d.ctx.Alloc(end); err != nil {
+			return d.failed(err)
+		}
+		defer func() { err = errors.Join(err, d.ctx.Free(from)) }()
+	}
+	launches, err := x.linked(recipe, scratch, from)
+	if err == nil {
+		err = x.launch(launches)
+	}
+	if err != nil {
+		return d.failed(err)
+	}
+	return d.failed(d.ctx.Synchronize())
+}
+
+func either(where *device.NotFinite, err error) error {
+	if err != nil {
+		return err
+	}
+	return where
+}
+
+// infinite finds the first element of a buffer that is not finite.
+func (x *executable) infinite(instr int, r device.Ref) (*device.NotFinite, error) {
+	d := x.device
+	numbers := make([]float32, x.program.Buffers[r].Len())
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	if err := d.ctx.Download(bytesOf(numbers), x.address(r)); err != nil {
+		return nil, d.failed(err)
+	}
+	if err := d.ctx.Synchronize(); err != nil {
+		return nil, d.failed(err)
+	}
+	for i, v := range numbers {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return &device.NotFinite{Instr: instr, Buffer: r, Index: i, Value: v, Norm: x.norm}, nil
+		}
+	}
+	return nil, nil
+}
+
+// Profile is device.Profiler's. Every part is waited for, so that the time of a
+// launch and of the wait, some 10 µs, is in each; graphs have neither.
+func (x *executable) Profile(occasion uint64, runs int) ([]device.Timing, error) {
+	x.device.mu.Lock()
+	defer x.device.mu.Unlock()
+	if err := x.ready(); err != nil {
+		return nil, err
+	}
+	timings := []device.Timing{{Instr: -1, Name: "upload"}}
+	for _, s := range x.steps[:len(x.steps)-1] {
+		name := x.program.Instrs[s.first].Code.String()
+		for _, in := range x.program.Instrs[s.first+1 : s.last+1] {
+			name += " + " + in.Code.String()
+		}
+		timings = append(timings, device.Timing{Instr: s.first, Name: name})
+	}
+	timings = append(timings, device.Timing{Instr: -1, Name: "check, optimiser, averages"}, device.Timing{Instr: -1, Name: "download"})
+	for run := range runs {
+		if err := x.profiled(occasion+uint64(run), timings, run == 0); err != nil {
+			return nil, err
+		}
+	}
+	return timings, nil
+}
+
+// profiled is one run, part by part.
+func (x *executable) profiled(occasion uint64, timings []device.Timing, first bool) error {
+	d := x.device
+	measure := func(i int, part func() error) error {
+		start := time.Now()
+		if err := part(); err != nil {
+			return d.failed(err)
+		}
+		if err := d.ctx.Synchronize(); err != nil {
+			return d.failed(err)
+		}
+		if took := time.Since(start); first || took < timings[i].Took {
+			timings[i].Took = took
+		}
+		return nil
+	}
+	x.stage(occasion)
+	if err := measure(0, func() error { return d.ctx.Upload(x.block, x.up) }); err != nil {
+		return err
+	}
+	for i, launches := range x.launches {
+		if err := measure(1+i, func() error { return x.launch(launches) }); err != nil {
+			return err
+		}
+	}
+	last := len(timings) - 1
+	if err := measure(last, func() error { return d.ctx.Download(x.down, x.block+driver.Ptr(x.layout.words.state)) }); err != nil {
+		return err
+	}
+	return x.finish(occasion)
+}
+
+// Outline is device.Outliner's.
+func (x *executable) Outline() device.Outline {
+	x.device.mu.Lock()
+	defer x.device.mu.Unlock()
+	o := device.Outline{Segments: 1, Owner: x.layout.owner, Own: x.layout.block + x.layout.work}
+	for _, s := range x.steps[:len(x.steps)-1] {
+		kernels := "nothing"
+		for i, l := range s.recipe.Launches {
+			if i == 0 {
+				kernels = l.Kernel
+			} else {
+				kernels += ", " + l.Kernel
+			}
+		}
+		for range s.last - s.first + 1 {
+			o.Segment, o.Lanes = append(o.Segment, 0), append(o.Lanes, kernels)
+		}
+	}
+	return o
+}

@@ -1,0 +1,188 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"pgrlab/core/device"
+	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/device/cuda/kernel"
+)
+
+// Least is the least compute capability that there are kernels for: 70 is 7.0.
+const Least = 70
+
+// Options choose how a device works.
+type Options struct {
+	Precision kernel.Precision
+	// Memory is how many bytes of the GPU the programs may take; 0: what is there.
+	// The driver's own context is not counted.
+	Memory uint64
+	// Said, if there is one, is told what takes time: kernels that are compiled.
+	Said func(line string)
+}
+
+// Device runs programs on one GPU. It may be used by several goroutines; what they
+// ask for is done one after the other.
+type Device struct {
+	open    func() (driver.Context, error)
+	options Options
+	info    driver.Info
+
+	mu        sync.Mutex
+	ctx       driver.Context // nil while parked
+	functions map[string]driver.Function
+	loaded    map[string]driver.Module
+	modules   []kernel.Module
+
+	residents *device.Residents[driver.Ptr]
+	used      Memory
+	workspace driver.Ptr
+	// epoch counts what makes addresses in captured graphs wrong: a workspace that
+	// has moved, a context that was closed.
+	epoch int
+	lost  error // the device is lost: nothing works any more
+
+	executables map[*executable]struct{}
+}
+
+var _ device.Mirror = (*Device)(nil)
+
+// New takes a device: open gives a context of it, once now, and again after Park.
+func New(open func() (driver.Context, error), o Options) (*Device, error) {
+	d := &Device{open: open, options: o, executables: map[*executable]struct{}{}}
+	d.residents = device.NewResidents[driver.Ptr](memory{d})
+	if err := d.begin(); err != nil {
+		return nil, fmt.Errorf("cuda: %w", err)
+	}
+	return d, nil
+}
+
+// begin opens the context.
+func (d *Device) begin() error {
+	ctx, err := d.open()
+	if err != nil {
+		return err
+	}
+	d.info = ctx.Info()
+	if d.modules, err = kernel.Modules(d.sm()); err != nil {
+		return errors.Join(err, ctx.Close())
+	}
+	if d.options.Precision != kernel.FP32 && d.sm() < 80 {
+		return errors.Join(fmt.Errorf("%s has compute capability %d.%d: precision %v needs 8.0; use fp32",
+			d.info.Name, d.info.Capability[0], d.info.Capability[1], d.options.Precision), ctx.Close())
+	}
+	d.ctx, d.functions, d.loaded = ctx, map[string]driver.Function{}, map[string]driver.Module{}
+	return nil
+}
+
+func (d *Device) sm() int { return 10*d.info.Capability[0] + d.info.Capability[1] }
+
+// Name says which GPU and what the factors of its large products are rounded to; what
+// stands before the comma decides the numbers.
+func (d *Device) Name() string {
+	return fmt.Sprintf("cuda %s %v, cuda:%d %s", d.info.Name, d.options.Precision, d.info.Index, d.info.UUID)
+}
+
+// Info describes the GPU.
+func (d *Device) Info() driver.Info { return d.info }
+
+// Precision is what the factors of large products are rounded to.
+func (d *Device) Precision() kernel.Precision { return d.options.Precision }
+
+// Fetch is device.Mirror's.
+func (d *Device) Fetch(tensor []float32) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ctx == nil { // parked: the host has everything
+		return d.lost
+	}
+	return d.residents.Fetch(tensor)
+}
+
+// Push is device.Mirror's.
+func (d *Device) Push(tensor []float32) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.lost != nil {
+		return d.lost
+	}
+	return d.residents.Push(tensor)
+}
+
+// Close gives everything back. Programs must not be run any more; closing them
+// afterwards does no harm. What programs changed and nobody fetched is lost.
+func (d *Device) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var err error
+	for x := range d.executables {
+		err = errors.Join(err, x.unbind())
+	}
+	d.executables = map[*executable]struct{}{}
+	if d.ctx == nil {
+		return err
+	}
+	err = errors.Join(err, d.residents.Drop(), d.freeWorkspace(), d.ctx.Close())
+	d.ctx, d.lost = nil, errClosed
+	return err
+}
+
+var errClosed = errors.New("cuda: the device was closed")
+
+// function finds a kernel, and compiles its file if it is the first one of it.
+func (d *Device) function(name string) (driver.Function, error) {
+	if f, ok := d.functions[name]; ok {
+		return f, nil
+	}
+	for _, m := range d.modules {
+		for _, k := range m.Kernels {
+			if k != name {
+				continue
+			}
+			if d.loaded[m.Name] == nil {
+				if d.options.Said != nil {
+					d.options.Said("compiling kernels for " + d.info.Name + ": " + m.Name)
+				}
+				loaded, err := d.ctx.Load(m.Text)
+				if err != nil {
+					return nil, fmt.Errorf("compile %s: %w", m.Name, err)
+				}
+				d.loaded[m.Name] = loaded
+			}
+			f, err := d.loaded[m.Name].Function(name)
+			if err == nil {
+				d.functions[name] = f
+			}
+			return f, err
+		}
+	}
+	return nil, fmt.Errorf("there is no kernel %s for compute capability %d.%d", name, d.info.Capability[0], d.info.Capability[1])
+}
+
+// failed remembers that the device is lost.
+func (d *Device) failed(err error) error {
+	var lost *driver.LostDevice
+	if errors.As(err, &lost) {
+		d.lost = err
+	}
+	return err
+}
+
+// bytesOf is the memory of numbers.
+func bytesOf(x []float32) []byte {
+	if len(x) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), 4*len(x))
+}
+
+// floatsOf is the reverse, for memory that is aligned.
+func floatsOf(b []byte, elements int) []float32 {
+	if elements == 0 {
+		return []float32{}
+	}
+	return unsafe.Slice((*float32)(unsafe.Pointer(&b[0])), elements)
+}

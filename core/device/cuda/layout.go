@@ -1,0 +1,265 @@
+package cuda
+
+import (
+	"fmt"
+	"slices"
+
+	"pgrlab/core/device"
+	"pgrlab/core/device/cuda/kernel"
+)
+
+// align is what every buffer's address is a multiple of, in bytes: kernels load
+// vectors, and a row of 128 bytes in one transaction.
+const align = 256
+
+// kind is where a buffer of a program lives.
+type kind int
+
+const (
+	working  kind = iota // the device's workspace, which all programs share
+	output               // the program's results, downloaded after each run
+	staged               // the host's memory, uploaded before each run
+	resident             // the host's memory, kept by the device
+	nothing              // no elements: a valid address, nothing there
+)
+
+// place is where a buffer is: offset bytes from where its kind begins.
+type place struct {
+	kind   kind
+	offset int
+}
+
+// layout says where everything that a program works on is.
+//
+// A program has one block of its own on the device: what the host writes before a
+// run, the words that both share, and what the host reads after it,
+//
+//	staged tensors | words (state last) | outputs
+//
+// so that one copy brings all to the device, and one all back.
+type layout struct {
+	places  []place // of the program's buffers
+	scratch [][]int // of each step's requests, offsets in the workspace
+	owner   []device.Ref
+
+	words words
+	// Sizes in bytes: of the part that goes up, of the part that comes down, of
+	// both together (the state is in both), and of the workspace.
+	up, down, block, work int
+}
+
+// words are where the program's block holds numbers that are no tensors: offsets in
+// bytes.
+type words struct {
+	occasion int
+	items    map[*device.Items]int
+	state    int
+}
+
+// itemBytes are those of a fill's items: first, idle.
+const itemBytes = 16
+
+// step is what is launched together: instructions first to last of the program, or
+// its end, whose first is the number of instructions.
+type step struct {
+	first, last int
+	recipe      kernel.Recipe
+}
+
+// plan lays out a program. kept says which tensors of the host the device keeps;
+// steps cover the program.
+func plan(p *device.Program, steps []step, kept func(host []float32) bool) (*layout, error) {
+	l := &layout{places: make([]place, len(p.Buffers)), owner: make([]device.Ref, len(p.Buffers)), words: words{items: map[*device.Items]int{}}}
+	for i, b := range p.Buffers {
+		l.owner[i] = device.Ref(i)
+		at := &l.places[i]
+		switch {
+		case b.Host != nil && len(b.Host) != b.Len():
+			return nil, fmt.Errorf("buffer %s holds %d numbers, its shape wants %d", b.Name, len(b.Host), b.Len())
+		case b.Len() == 0:
+			at.kind = nothing
+		case b.Host == nil:
+		case kept(b.Host):
+			at.kind = resident
+		default:
+			*at = place{staged, l.up}
+			l.up += padded(4 * b.Len())
+		}
+	}
+	l.words.occasion = l.up
+	l.up += 8
+	for _, in := range p.Instrs {
+		if _, known := l.words.items[in.Items]; in.Items != nil && !known {
+			l.up = (l.up + itemBytes - 1) / itemBytes * itemBytes
+			l.words.items[in.Items] = l.up
+			l.up += itemBytes
+		}
+	}
+	l.words.state = padded(l.up)
+	l.up = l.words.state + kernel.StateBytes
+	end := l.words.state + align
+	for _, r := range p.Keep {
+		if at := &l.places[r]; at.kind == working {
+			*at = place{output, end}
+			end += padded(4 * p.Buffers[r].Len())
+		}
+	}
+	l.block, l.down = end, end-l.words.state
+	l.live(p, steps)
+	return l, nil
+}
+
+func padded(bytes int) int { return (bytes + align - 1) / align * align }
+
+// live gives what the program makes and uses itself its place in the workspace: a
+// buffer lives from the step that makes it to the last that reads it, and has no
+// memory in common with what lives meanwhile: a step may do its instructions row by
+// row at the same time. Scratch lives as long as its step.
+func (l *layout) live(p *device.Program, steps []step) {
+	last := lastUses(p)
+	var a arena
+	l.scratch = make([][]int, len(steps))
+	begun := make([]bool, len(p.Buffers))
+	begin := func(r device.Ref) {
+		if !begun[r] && l.places[r].kind == working {
+			begun[r] = true
+			l.places[r].offset = a.take(padded(4 * p.Buffers[r].Len()))
+		}
+	}
+	for i, s := range steps {
+		var refs []device.Ref
+		for _, in := range p.Instrs[s.first:min(s.last+1, len(p.Instrs))] {
+			refs = append(refs, operands(in)...)
+		}
+		for _, r := range refs {
+			begin(r)
+		}
+		for _, elements := range s.recipe.Scratch {
+			l.scratch[i] = append(l.scratch[i], a.take(scratchBytes(elements)))
+		}
+		for k, elements := range s.recipe.Scratch {
+			a.give(l.scratch[i][k], scratchBytes(elements))
+		}
+		for _, r := range refs {
+			if l.places[r].kind == working && last[r] <= s.last {
+				a.give(l.places[r].offset, padded(4*p.Buffers[r].Len()))
+				last[r] = forever // given once
+			}
+		}
+	}
+	for r := range p.Buffers { // what no instruction touches
+		begin(device.Ref(r))
+	}
+	l.work = a.high
+	l.owners(p)
+}
+
+func scratchBytes(elements int) int { return padded(max(4, 4*elements)) }
+
+// owners names, for each buffer, the first one that began at its place.
+func (l *layout) owners(p *device.Program) {
+	first := map[int]device.Ref{}
+	for _, in := range p.Instrs {
+		if at := l.places[in.Out]; at.kind == working {
+			if _, taken := first[at.offset]; !taken {
+				first[at.offset] = in.Out
+			}
+			l.owner[in.Out] = first[at.offset]
+		}
+	}
+}
+
+// operands are the buffers of an instruction, each once, the result first.
+func operands(in device.Instr) []device.Ref {
+	refs := []device.Ref{in.Out}
+	for _, r := range append(slices.Clone(in.In), in.Mask) {
+		if r != device.None && !slices.Contains(refs, r) {
+			refs = append(refs, r)
+		}
+	}
+	return refs
+}
+
+// forever is a use after the last instruction.
+const forever = int(^uint(0) >> 1)
+
+// lastUses are the last instructions that use each buffer.
+func lastUses(p *device.Program) []int {
+	last := make([]int, len(p.Buffers))
+	for i, in := range p.Instrs {
+		for _, r := range operands(in) {
+			last[r] = i
+		}
+	}
+	stay := func(refs ...device.Ref) {
+		for _, r := range refs {
+			if r != device.None {
+				last[r] = forever
+			}
+		}
+	}
+	stay(p.Finite...)
+	if p.Adam != nil {
+		stay(p.Adam.Grads...)
+		stay(p.Adam.Rate)
+	}
+	for _, l := range p.Lerps {
+		stay(l.Src, l.Dst, l.Rate)
+	}
+	return last
+}
+
+// arena hands out parts of one block; free are the parts between those in use, by
+// offset.
+type arena struct {
+	free []span
+	high int // the block's size so far
+}
+
+type span struct{ at, size int }
+
+// take finds the smallest free part that is large enough, or makes the block
+// larger.
+func (a *arena) take(size int) int {
+	if size == 0 {
+		return 0
+	}
+	best := -1
+	for i, s := range a.free {
+		if s.size >= size && (best < 0 || s.size < a.free[best].size) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		at := a.free[best].at
+		a.free[best].at += size
+		if a.free[best].size -= size; a.free[best].size == 0 {
+			a.free = slices.Delete(a.free, best, best+1)
+		}
+		return at
+	}
+	at := a.high
+	if n := len(a.free); n > 0 && a.free[n-1].at+a.free[n-1].size == a.high { // grow the last free part
+		at = a.free[n-1].at
+		a.free = a.free[:n-1]
+	}
+	a.high = at + size
+	return at
+}
+
+// give takes a part back and joins it with its neighbours.
+func (a *arena) give(at, size int) {
+	if size == 0 {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(a.free, at, func(s span, at int) int { return s.at - at })
+	a.free = slices.Insert(a.free, i, span{at, size})
+	if i+1 < len(a.free) && at+size == a.free[i+1].at {
+		a.free[i].size += a.free[i+1].size
+		a.free = slices.Delete(a.free, i+1, i+2)
+	}
+	if i > 0 && a.free[i-1].at+a.free[i-1].size == at {
+		a.free[i-1].size += a.free[i].size
+		a.free = slices.Delete(a.free, i, i+1)
+	}
+}

@@ -1,0 +1,147 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+
+	"pgrlab/core/device"
+	"pgrlab/core/device/cuda/driver"
+)
+
+// Memory is what programs take of the GPU, in bytes.
+type Memory struct {
+	Tensors   uint64 // parameters, moments, averages: what outlives runs
+	Programs  uint64 // batches and results of each program
+	Workspace uint64 // what programs make and use themselves; they share it
+	Limit     uint64 // of the sum; 0: none but the GPU's own
+}
+
+// Total is the sum.
+func (m Memory) Total() uint64 { return m.Tensors + m.Programs + m.Workspace }
+
+func (m Memory) String() string {
+	limit := ""
+	if m.Limit > 0 {
+		limit = " of at most " + driver.Bytes(m.Limit)
+	}
+	return fmt.Sprintf("%s%s of GPU memory: networks %s, batches and results %s, workspace %s",
+		driver.Bytes(m.Total()), limit, driver.Bytes(m.Tensors), driver.Bytes(m.Programs), driver.Bytes(m.Workspace))
+}
+
+// Memory is what the programs compiled so far take.
+func (d *Device) Memory() Memory {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	used := d.used
+	used.Limit = d.options.Memory
+	return used
+}
+
+// alloc takes memory within the limit, on one of the accounts of d.used.
+func (d *Device) alloc(account *uint64, bytes int) (driver.Ptr, error) {
+	need := uint64(padded(bytes))
+	if limit := d.options.Memory; limit > 0 && d.used.Total()+need > limit {
+		return 0, &device.OutOfMemory{Asked: need, Free: limit - min(limit, d.used.Total()), Total: limit,
+			Err: fmt.Errorf("GPU memory: %s asked, and the limit of %s leaves %s: make the run smaller or --gpu-mem larger",
+				driver.Bytes(need), driver.Bytes(limit), driver.Bytes(limit-min(limit, d.used.Total())))}
+	}
+	p, err := d.ctx.Alloc(int(need))
+	if err != nil {
+		var full *driver.OutOfMemory
+		if errors.As(err, &full) {
+			err = &device.OutOfMemory{Asked: full.Asked, Free: full.Free, Total: full.Total, Err: err}
+		}
+		return 0, d.failed(err)
+	}
+	*account += need
+	return p, nil
+}
+
+func (d *Device) free(account *uint64, p driver.Ptr, bytes int) error {
+	if p == 0 || d.ctx == nil {
+		return nil
+	}
+	*account -= uint64(padded(bytes))
+	return d.ctx.Free(p)
+}
+
+// work makes the workspace at least so large. Where it moves, graphs that were
+// captured before are wrong.
+func (d *Device) work(bytes int) error {
+	if uint64(bytes) <= d.used.Workspace {
+		return nil
+	}
+	if err := d.freeWorkspace(); err != nil {
+		return err
+	}
+	p, err := d.alloc(&d.used.Workspace, bytes)
+	if err != nil {
+		return err
+	}
+	d.workspace = p
+	d.epoch++
+	return nil
+}
+
+func (d *Device) freeWorkspace() error {
+	if d.workspace == 0 {
+		return nil
+	}
+	err := d.free(&d.used.Workspace, d.workspace, int(d.used.Workspace))
+	d.workspace = 0
+	return err
+}
+
+// memory is the device as the book of residents sees it.
+type memory struct{ d *Device }
+
+func (m memory) Alloc(elements int) (driver.Ptr, error) {
+	return m.d.alloc(&m.d.used.Tensors, 4*elements)
+}
+
+func (m memory) Free(p driver.Ptr, elements int) error {
+	return m.d.free(&m.d.used.Tensors, p, 4*elements)
+}
+
+func (m memory) Upload(to driver.Ptr, from []float32) error {
+	return m.d.failed(m.d.ctx.Upload(to, bytesOf(from)))
+}
+
+func (m memory) Download(to []float32, from driver.Ptr) error {
+	if err := m.d.ctx.Download(bytesOf(to), from); err != nil {
+		return m.d.failed(err)
+	}
+	return m.d.failed(m.d.ctx.Synchronize())
+}
+
+// Park brings everything home and gives the GPU back, its context too. The next run
+// takes it again. Programs stay.
+func (d *Device) Park() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ctx == nil {
+		return d.lost
+	}
+	var err error
+	for x := range d.executables {
+		err = errors.Join(err, x.unbind())
+	}
+	err = errors.Join(err, d.residents.Park(), d.freeWorkspace(), d.ctx.Close())
+	d.ctx = nil
+	d.epoch++
+	return err
+}
+
+// wake takes the GPU again.
+func (d *Device) wake() error {
+	if d.lost != nil {
+		return d.lost
+	}
+	if d.ctx != nil {
+		return nil
+	}
+	if err := d.begin(); err != nil {
+		return fmt.Errorf("cuda: take the GPU again: %w", err)
+	}
+	return d.residents.Wake()
+}

@@ -1,0 +1,20 @@
+package device
+
+import "fmt"
+
+// OutOfMemory says that a device has not the memory that a program needs. Asked,
+// Free and Total are in bytes. Whoever has a choice, such as the rows of a chunk,
+// tries again with less.
+type OutOfMemory struct {
+	Asked, Free, Total uint64
+	Err                error // in the device's words
+}
+
+func (e *OutOfMemory) Error() string {
+	if e.Err != nil {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("device memory: %d bytes asked, %d of %d free", e.Asked, e.Free, e.Total)
+}
+
+func (e *OutOfMemory) Unwrap() error { return e.Err }
