@@ -9,7 +9,7 @@ type block struct {
 	at       [3]uint32
 	threads  int
 	shared   []byte
-	locals   []byte // k.Local bytes a thread
+	locals   []byte // k.frame bytes a thread
 	written  []bool // of locals, nil unless asked for
 	warps    []warp
 	barriers [16]barrier
@@ -25,7 +25,7 @@ func newBlock(l *launch) *block {
 	k := l.kernel
 	b := &block{launch: l, k: k, threads: int(l.block[0] * l.block[1] * l.block[2])}
 	b.shared = make([]byte, k.Shared+int(l.shared))
-	b.locals = make([]byte, b.threads*k.Local)
+	b.locals = make([]byte, b.threads*k.frame)
 	b.warps = make([]warp, (b.threads+lanes-1)/lanes)
 	for i := range b.warps {
 		w := &b.warps[i]
@@ -77,7 +77,9 @@ func (w *warp) start() {
 	clear(w.preds)
 	w.carry, w.waiting, w.alive, w.mask, w.pc, w.limit = 0, 0, w.exists, w.exists, l.kernel.first, nowhere
 	w.steps, w.count, w.inner, w.stopped = 0, 0, 0, false
-	w.queue = [lanes]asyncQueue{}
+	for i := range w.queue {
+		w.queue[i].copies, w.queue[i].groups = w.queue[i].copies[:0], w.queue[i].groups[:0]
+	}
 	for i := range w.sites {
 		w.sites[i] = &noAllocation
 	}
@@ -117,7 +119,7 @@ func (b *block) thread(i int) string { return triple(b.place(i)) }
 
 // local is the local memory of a lane.
 func (w *warp) local(lane int) []byte {
-	n := w.k.Local
+	n := w.k.frame
 	return w.block.locals[(w.index*lanes+lane)*n:][:n:n]
 }
 
@@ -125,7 +127,7 @@ func (w *warp) localWritten(lane int) []bool {
 	if w.block.written == nil {
 		return nil
 	}
-	n := w.k.Local
+	n := w.k.frame
 	return w.block.written[(w.index*lanes+lane)*n:][:n:n]
 }
 

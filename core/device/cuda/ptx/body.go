@@ -138,7 +138,6 @@ func (p *parser) local(t token) {
 		if t.text == ".param" {
 			v := p.variables(t, false)[0]
 			p.expect(";")
-			v.space = local
 			p.declare(v.name, v, v.line)
 			p.f.locals = append(p.f.locals, v)
 			return

@@ -19,7 +19,7 @@ func loadGlobal32(w *warp, in *inst, at uint32) error {
 		p := a[i] + in.mem.off
 		off := p - base
 		if off > uint64(len(data)) || off+4 > uint64(len(data)) || p&3 != 0 {
-			if _, err := w.reach(in, i, p, 4, reads); err != nil {
+			if _, err := w.reach(in, &in.mem, i, p, 4, reads); err != nil {
 				return err
 			}
 			c = w.sites[in.mem.site]
@@ -41,7 +41,7 @@ func storeGlobal32(w *warp, in *inst, at uint32) error {
 		p := a[i] + in.mem.off
 		off := p - base
 		if off > uint64(len(data)) || off+4 > uint64(len(data)) || p&3 != 0 {
-			if _, err := w.reach(in, i, p, 4, writes); err != nil {
+			if _, err := w.reach(in, &in.mem, i, p, 4, writes); err != nil {
 				return err
 			}
 			c = w.sites[in.mem.site]
@@ -61,7 +61,7 @@ func loadShared32(w *warp, in *inst, at uint32) error {
 		i := bits.TrailingZeros32(m) & 31
 		p := a[i] + in.mem.off
 		if p > uint64(len(data)) || p+4 > uint64(len(data)) || p&3 != 0 {
-			_, err := w.reach(in, i, p, 4, reads)
+			_, err := w.reach(in, &in.mem, i, p, 4, reads)
 			return err
 		}
 		d[i] = uint64(binary.LittleEndian.Uint32(data[p:]))
@@ -78,7 +78,7 @@ func storeShared32(w *warp, in *inst, at uint32) error {
 		i := bits.TrailingZeros32(m) & 31
 		p := a[i] + in.mem.off
 		if p > uint64(len(data)) || p+4 > uint64(len(data)) || p&3 != 0 {
-			_, err := w.reach(in, i, p, 4, writes)
+			_, err := w.reach(in, &in.mem, i, p, 4, writes)
 			return err
 		}
 		binary.LittleEndian.PutUint32(data[p:], uint32(v[i]))

@@ -1,6 +1,9 @@
 package ptx
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // lowering turns the functions that a kernel reaches into one piece of code.
 // Functions that are called stand before their callers: the scheduler runs the
@@ -136,22 +139,23 @@ func (l *lowering) placeShared(order []*function) {
 // memory of a thread. Without recursion each function needs them once.
 func (l *lowering) placeLocal(f *function) {
 	place := func(v *variable) {
-		v.space = local
-		l.k.Local = (l.k.Local + v.align - 1) &^ (v.align - 1)
-		v.offset = uint64(l.k.Local)
-		if l.k.Local += v.size; l.k.Local > maxVariable {
+		l.k.frame = (l.k.frame + v.align - 1) &^ (v.align - 1)
+		v.offset = uint64(l.k.frame)
+		if l.k.frame += v.size; l.k.frame > maxVariable {
 			fail(v.line, "local variables of more than %d bytes", maxVariable)
 		}
 	}
 	if !f.entry {
-		for _, v := range f.params {
-			place(v)
-		}
-		for _, v := range f.results {
+		for _, v := range slices.Concat(f.params, f.results) {
+			v.space = local
 			place(v)
 		}
 	}
 	for _, v := range f.locals {
+		if v.stack {
+			l.k.Local += v.size
+		}
+		v.space = local
 		place(v)
 	}
 }

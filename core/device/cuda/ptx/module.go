@@ -41,6 +41,7 @@ type Kernel struct {
 	code      []inst
 	first     int32 // instruction
 	sites     int   // instructions that reach memory
+	frame     int   // bytes of local memory a thread: stack, and parameters of calls
 	consts    []vec
 	regs      int // vectors of a warp
 	preds     int

@@ -154,7 +154,7 @@ func load(w *warp, in *inst, at uint32) error {
 	size := in.mem.kind.bytes()
 	for m := at; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m)
-		p, err := w.reach(in, lane, w.at(in.a)[lane]+in.mem.off, size*in.mem.count, reads)
+		p, err := w.reach(in, &in.mem, lane, w.at(in.a)[lane]+in.mem.off, size*in.mem.count, reads)
 		if err != nil {
 			return err
 		}
@@ -179,7 +179,7 @@ func store(w *warp, in *inst, at uint32) error {
 			values[j] = w.at(s)[lane]
 		}
 		w.store = values
-		p, err := w.reach(in, lane, w.at(in.a)[lane]+in.mem.off, size*in.mem.count, writes)
+		p, err := w.reach(in, &in.mem, lane, w.at(in.a)[lane]+in.mem.off, size*in.mem.count, writes)
 		if err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func loadParam(w *warp, in *inst, at uint32) error {
 		return load(w, in, at)
 	}
 	lane, size := bits.TrailingZeros32(at), in.mem.kind.bytes()
-	p, err := w.reach(in, lane, w.at(in.a)[lane]+in.mem.off, size*in.mem.count, reads)
+	p, err := w.reach(in, &in.mem, lane, w.at(in.a)[lane]+in.mem.off, size*in.mem.count, reads)
 	if err != nil {
 		return err
 	}
@@ -221,11 +221,12 @@ const (
 	reads intent = iota
 	writes
 	updates // atomically
+	starts  // an asynchronous write
 )
 
 // reach gives the n bytes that a lane touches, after all checks.
-func (w *warp) reach(in *inst, lane int, address uint64, n int, what intent) ([]byte, error) {
-	sp, p := in.mem.space, address
+func (w *warp) reach(in *inst, a *access, lane int, address uint64, n int, what intent) ([]byte, error) {
+	sp, p := a.space, address
 	if sp == generic {
 		sp, p = narrow(address)
 	}
@@ -234,7 +235,7 @@ func (w *warp) reach(in *inst, lane int, address uint64, n int, what intent) ([]
 	}
 	switch sp {
 	case global:
-		return w.reachGlobal(in, lane, p, n, what)
+		return w.reachGlobal(in, a, lane, p, n, what)
 	case shared:
 		return w.reachShared(in, lane, p, n, what)
 	case local:
@@ -256,11 +257,11 @@ func (w *warp) reach(in *inst, lane int, address uint64, n int, what intent) ([]
 	return params[p:][:n], nil
 }
 
-func (w *warp) reachGlobal(in *inst, lane int, p uint64, n int, what intent) ([]byte, error) {
-	c := w.sites[in.mem.site]
+func (w *warp) reachGlobal(in *inst, a *access, lane int, p uint64, n int, what intent) ([]byte, error) {
+	c := w.sites[a.site]
 	if off := p - c.base; off >= uint64(len(c.data)) || off+uint64(n) > uint64(len(c.data)) {
 		var err error
-		if c, err = w.find(in, lane, p, n); err != nil {
+		if c, err = w.find(in, a, lane, p, n); err != nil {
 			return nil, err
 		}
 	}
@@ -280,7 +281,7 @@ func (w *warp) reachGlobal(in *inst, lane int, p uint64, n int, what intent) ([]
 }
 
 // find looks for the allocation that holds n bytes at p and remembers it.
-func (w *warp) find(in *inst, lane int, p uint64, n int) (*allocation, error) {
+func (w *warp) find(in *inst, a *access, lane int, p uint64, n int) (*allocation, error) {
 	l := w.block.launch
 	list := l.memory.live
 	if p >= moduleBase {
@@ -290,7 +291,7 @@ func (w *warp) find(in *inst, lane int, p uint64, n int) (*allocation, error) {
 	if c == nil || p-c.base+uint64(n) > uint64(len(c.data)) {
 		return nil, w.fault(in, 1<<lane, "%d bytes at %s", n, l.memory.describe(p, w.k.module))
 	}
-	w.sites[in.mem.site] = c
+	w.sites[a.site] = c
 	return c, nil
 }
 
@@ -314,6 +315,9 @@ func (w *warp) reachShared(in *inst, lane int, p uint64, n int, what intent) ([]
 
 // checkWritten notes writes and refuses reads of what was never written.
 func (w *warp) checkWritten(in *inst, lane int, written []bool, what intent, where string) error {
+	if what == starts {
+		return nil // written when it lands
+	}
 	for i := range written {
 		if what != writes && !written[i] {
 			return w.fault(in, 1<<lane, "%s memory is read that was never written", where)

@@ -27,6 +27,10 @@ func init() {
 
 		"bra": lowerBranch, "brx": lowerTableBranch, "call": lowerCall, "ret": lowerReturn, "exit": lowerReturn,
 		"trap": lowerTrap, "brkpt": lowerTrap, "nanosleep": lowerNothing, "pmevent": lowerNothing,
+		"atom": lowerAtomic, "red": lowerAtomic, "cp": lowerAsync,
+
+		"shfl": lowerShuffle, "vote": lowerVote, "match": lowerMatch, "redux": lowerRedux,
+		"activemask": lowerActive, "elect": lowerElect, "mma": lowerMatrix, "ldmatrix": lowerLoadMatrix,
 		"bar": lowerBarrier, "barrier": lowerBarrier,
 	}
 }

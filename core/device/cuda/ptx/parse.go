@@ -145,7 +145,7 @@ func (p *parser) variables(t token, extern bool) []*variable {
 	case ".shared":
 		v.space = shared
 	case ".local":
-		v.space = local
+		v.space, v.stack = local, true
 	case ".param":
 		v.space = param
 	}

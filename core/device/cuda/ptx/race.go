@@ -51,6 +51,7 @@ func (s *shadow) touch(w *warp, lane, p, n int, what intent, in *inst) string {
 		if x.saw == s.epoch && x.reader != thread && x.reader != 0 && !s.before(w, x.reader, x.sawIn) {
 			return fmt.Sprintf("race at shared address %d: it was read at line %d (%s) with no barrier between", p, x.readAt, w.k.module.line(int(x.readAt)))
 		}
+		x.inFlight = what == starts
 		x.writer, x.wrote, x.wroteIn, x.writeAt, x.atomic = thread, s.epoch, w.inner, in.line, what == updates
 	}
 	return ""
@@ -90,4 +91,13 @@ func (w *warp) same(p, n int, in *inst) bool {
 		}
 	}
 	return len(in.ins) > 0
+}
+
+// land notes that an asynchronous copy has come: a write of now.
+func (s *shadow) land(w *warp, lane int, c *asyncCopy) {
+	for i := c.to / s.granule; i <= (c.to+c.n-1)/s.granule; i++ {
+		x := &s.cells[i]
+		x.inFlight = false
+		x.writer, x.wrote, x.wroteIn, x.writeAt, x.atomic = int32(w.index*lanes+lane+1), s.epoch, w.inner, c.in.line, false
+	}
 }

@@ -16,6 +16,7 @@ type variable struct {
 	size    int // bytes; 0: the launch says (extern shared)
 	elem    kind
 	dynamic bool
+	stack   bool   // .local
 	data    []byte // initial bytes of a module variable
 	refs    []reference
 	offset  uint64 // in its space; global: the address

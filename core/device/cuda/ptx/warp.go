@@ -211,6 +211,10 @@ func (w *warp) control(in *inst, at uint32) error {
 		w.park(w.mask&^at, w.pc+1)
 		w.regroup()
 	default:
+		if at == w.alive && in.class == classWarp && (in.c == noSlot || in.c < 0 && at&^uint32(w.at(in.c)[0]) == 0) {
+			w.pc++ // all are here
+			return in.do(w, in, at)
+		}
 		w.park(w.mask&^at, w.pc+1)
 		w.park(at, w.pc)
 		w.waiting |= at
