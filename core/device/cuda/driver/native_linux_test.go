@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -596,6 +598,9 @@ func TestNativeCompiles(t *testing.T) {
 
 // A steady run, that is a launch and a wait, makes no garbage.
 func TestNativeRunAllocatesNothing(t *testing.T) {
+	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		t.Skip("the race detector makes sync.Pool forget on purpose, and purego uses one")
+	}
 	_, _, c := openFake(t, NativeOptions{})
 	m, err := c.Load(axpy)
 	if err != nil {
@@ -635,5 +640,43 @@ func TestNativeRunAllocatesNothing(t *testing.T) {
 	}
 	if failed != nil {
 		t.Error(failed)
+	}
+}
+
+// The same program as on the emulated driver.
+func TestNativeContext(t *testing.T) {
+	l, _, c := openFake(t, NativeOptions{})
+	testContext(t, c)
+	for _, call := range l.calls(t, 0) {
+		if strings.HasPrefix(call, "cuDevicePrimaryCtxRelease_v2") && call != "cuDevicePrimaryCtxRelease_v2 0 live=0" {
+			t.Error(call)
+		}
+	}
+}
+
+// Parking: all memory is given back at once, and the device can be opened again.
+func TestNativeParks(t *testing.T) {
+	l, d, c := openFake(t, NativeOptions{})
+	l.set(t, "memory", 1<<30)
+	for range 100 {
+		if _, err := c.Alloc(1 << 20); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if all := l.calls(t, 0); all[len(all)-1] != "cuDevicePrimaryCtxRelease_v2 0 live=0" {
+		t.Errorf("the last call was %s", all[len(all)-1])
+	}
+	c, err := d.Open(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if free := c.Info().Free; free != 1<<30 {
+		t.Errorf("%d bytes are free again", free)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,0 +1,126 @@
+package driver
+
+import (
+	"fmt"
+	"sync"
+
+	"pgrlab/core/device/cuda/ptx"
+)
+
+// EmulatedOptions say what machine is emulated. The zero value has one GPU of
+// compute capability 8.0.
+type EmulatedOptions struct {
+	// Devices are all devices of the machine in PCI order; Index and, where it is 0,
+	// Free are filled in. nil: one of compute capability 8.0 with 4 GiB.
+	Devices []Info
+	// Visible is what CUDA_VISIBLE_DEVICES says; nil: the variable is not set. The
+	// one of the process does not count.
+	Visible *string
+	// CUDA is what Version says; 0: 12040.
+	CUDA int
+	// LoseAt is the Synchronize, counted from 1 for each context, at which the device
+	// is lost; 0: never.
+	LoseAt int
+	// Unchecked leaves out the search for races between the threads of a block, which
+	// takes time.
+	Unchecked bool
+}
+
+// Emulated is a driver whose devices interpret PTX on the CPU, strictly: the
+// work of a stream is done at Synchronize and not before, so that whoever relies
+// on less finds out. It is an error
+//
+//   - to change pinned memory between an upload, or the launch of a graph with one,
+//     and Synchronize;
+//   - to use device or pinned memory that was freed, also by a graph;
+//   - to close a context that still has memory or graphs;
+//   - to use a context from two goroutines at once, or otherwise than in the
+//     documented ways while a graph is captured.
+//
+// What a download will fill holds NaNs until Synchronize. Addresses are never used
+// again, and no two allocations touch. After a failed kernel the device is lost,
+// as on a real one.
+func Emulated(o EmulatedOptions) Driver {
+	all := o.Devices
+	if all == nil {
+		all = []Info{{
+			Name: "emulated GPU", UUID: "GPU-00000000-0000-0000-0000-000000000000",
+			Capability: [2]int{8, 0}, Memory: 4 << 30, Processors: 4, SharedPerBlock: 163 << 10,
+		}}
+	}
+	all = append([]Info(nil), all...)
+	for i := range all {
+		all[i].Index = i
+		if all[i].Free == 0 {
+			all[i].Free = all[i].Memory
+		}
+	}
+	if o.Visible != nil {
+		all = Visible(all, *o.Visible)
+	}
+	e := &emulated{version: o.CUDA, loseAt: o.LoseAt, used: make([]uint64, len(all)), devices: all}
+	e.check = ptx.Check{Races: !o.Unchecked, Unwritten: true}
+	if e.version == 0 {
+		e.version = 12040
+	}
+	return e
+}
+
+// emulated is a machine. Several contexts may be open at once.
+type emulated struct {
+	version int
+	loseAt  int
+	check   ptx.Check
+	devices []Info
+
+	mu   sync.Mutex
+	used []uint64 // bytes of each device
+}
+
+func (e *emulated) Version() (int, error) { return e.version, nil }
+
+func (e *emulated) Devices() ([]Info, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	all := append([]Info(nil), e.devices...)
+	for i := range all {
+		all[i].Free -= e.used[i]
+	}
+	return all, nil
+}
+
+func (e *emulated) Open(i int) (Context, error) {
+	if i < 0 || i >= len(e.devices) {
+		return nil, fmt.Errorf("open GPU %d: there is no such GPU: %s", i, span(len(e.devices)))
+	}
+	all, err := e.Devices()
+	if err != nil {
+		return nil, err
+	}
+	return &emulatedContext{machine: e, info: all[i], memory: newMemory(e.check)}, nil
+}
+
+// take and give count the memory of a device.
+func (e *emulated) take(i int, bytes uint64) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	d := &e.devices[i]
+	if free := d.Free - e.used[i]; bytes > free {
+		return &OutOfMemory{What: "GPU", Asked: bytes, Free: free, Total: d.Memory}
+	}
+	e.used[i] += bytes
+	return nil
+}
+
+func (e *emulated) give(i int, bytes uint64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.used[i] -= bytes
+}
+
+// free is the memory of a device that no context has.
+func (e *emulated) free(i int) uint64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.devices[i].Free - e.used[i]
+}

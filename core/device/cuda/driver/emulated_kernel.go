@@ -1,0 +1,63 @@
+package driver
+
+import (
+	"fmt"
+
+	"pgrlab/core/device/cuda/ptx"
+)
+
+// emulatedModule is PTX ready to be interpreted.
+type emulatedModule struct {
+	context    *emulatedContext
+	module     *ptx.Module
+	signatures map[string]signature
+}
+
+// emulatedFunction is one of its kernels.
+type emulatedFunction struct {
+	context   *emulatedContext
+	kernel    *ptx.Kernel
+	signature signature
+}
+
+func (c *emulatedContext) Load(text string) (Module, error) {
+	if err := c.enter("load kernels", false); err != nil {
+		return nil, err
+	}
+	defer c.leave()
+	if err := accepts(text, c.machine.version, c.info); err != nil {
+		return nil, err
+	}
+	all, err := signatures(text)
+	if err != nil {
+		return nil, fmt.Errorf("load kernels: %w", err)
+	}
+	m, err := ptx.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("load kernels: %w", err)
+	}
+	return &emulatedModule{context: c, module: m, signatures: all}, nil
+}
+
+func (m *emulatedModule) Function(name string) (Function, error) {
+	k, err := m.module.Kernel(name)
+	if err != nil {
+		return nil, err
+	}
+	s, known := m.signatures[name]
+	if !known {
+		return nil, fmt.Errorf("find kernel %s: its .entry was not understood", name)
+	}
+	return &emulatedFunction{context: m.context, kernel: k, signature: s}, nil
+}
+
+func (f *emulatedFunction) Name() string { return f.kernel.Name }
+
+// run interprets a launch. What the device has of shared memory is only known
+// here: a kernel's own and what the launch asks for.
+func (f *emulatedFunction) run(m *memory, grid, block [3]uint32, shared uint32, params []byte) error {
+	if most := f.context.info.SharedPerBlock; most > 0 && f.kernel.Shared+int(shared) > most {
+		return fmt.Errorf("launch %s: %d + %d bytes of shared memory, and a block may have %d", f.Name(), f.kernel.Shared, shared, most)
+	}
+	return f.kernel.Run(m.device, grid, block, shared, params)
+}

@@ -1,0 +1,133 @@
+package driver
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"pgrlab/core/device/cuda/ptx"
+)
+
+const alignment = 256 // of device memory, bytes
+
+// allocation is a piece of memory and the place in the program that asked for it.
+type allocation struct {
+	bytes   int
+	counted uint64 // bytes of the device's memory that it takes
+	by      string
+}
+
+// memory is what a context has of a device, and pinned memory of the host.
+type memory struct {
+	device *ptx.Memory
+	live   map[Ptr]allocation
+	order  []Ptr // of live, as they were made
+	pinned map[Ptr]allocation
+	pins   []Ptr
+}
+
+func newMemory(check ptx.Check) *memory {
+	device := ptx.NewMemory()
+	device.Check = check
+	return &memory{device: device, live: map[Ptr]allocation{}, pinned: map[Ptr]allocation{}}
+}
+
+// counted is what an allocation takes of a device.
+func counted(bytes int) uint64 {
+	return max(1, (uint64(bytes)+alignment-1)/alignment) * alignment
+}
+
+// alloc makes zeroed device memory. None at all has an address, too.
+func (m *memory) alloc(bytes int) (Ptr, error) {
+	at, err := m.device.Alloc(max(1, bytes))
+	if err != nil {
+		return 0, err
+	}
+	m.live[Ptr(at)] = allocation{bytes: bytes, counted: counted(bytes), by: caller()}
+	m.order = append(m.order, Ptr(at))
+	return Ptr(at), nil
+}
+
+// release gives device memory back and returns how much it was.
+func (m *memory) release(p Ptr) (uint64, error) {
+	if err := m.device.Free(uint64(p)); err != nil {
+		return 0, err
+	}
+	a := m.live[p]
+	delete(m.live, p)
+	m.order = slices.DeleteFunc(m.order, func(o Ptr) bool { return o == p })
+	return a.counted, nil
+}
+
+// check is the error of an access that is not within one allocation.
+func (m *memory) check(p Ptr, bytes int) error {
+	_, err := m.device.Bytes(uint64(p), bytes)
+	return err
+}
+
+// pin makes pinned host memory; there is no other kind here, so that only the list
+// tells it from the rest.
+func (m *memory) pin(bytes int) []byte {
+	data := make([]byte, bytes)
+	p := hostAddress(data)
+	m.pinned[p] = allocation{bytes: bytes, by: caller()}
+	m.pins = append(m.pins, p)
+	return data
+}
+
+func (m *memory) unpin(data []byte) error {
+	p := hostAddress(data)
+	if a, known := m.pinned[p]; !known || a.bytes != len(data) {
+		return fmt.Errorf("free pinned memory: these %d bytes were not allocated so, or are freed already", len(data))
+	}
+	delete(m.pinned, p)
+	m.pins = slices.DeleteFunc(m.pins, func(o Ptr) bool { return o == p })
+	return nil
+}
+
+// isPinned says whether all of a slice is pinned memory.
+func (m *memory) isPinned(data []byte) bool {
+	p := hostAddress(data)
+	return slices.ContainsFunc(m.pins, func(start Ptr) bool {
+		return p >= start && p+Ptr(len(data)) <= start+Ptr(m.pinned[start].bytes)
+	})
+}
+
+func hostAddress(data []byte) Ptr { return Ptr(uintptr(unsafe.Pointer(unsafe.SliceData(data)))) }
+
+// leaks says what was not given back, and who made it first; "" if all was.
+func (m *memory) leaks() string {
+	var text []string
+	list := func(what string, order []Ptr, all map[Ptr]allocation) {
+		if len(order) == 0 {
+			return
+		}
+		bytes := uint64(0)
+		for _, a := range all {
+			bytes += uint64(a.bytes)
+		}
+		text = append(text, fmt.Sprintf("%d of %s (%s), the first by %s", len(order), what, Bytes(bytes), all[order[0]].by))
+	}
+	list("device memory", m.order, m.live)
+	list("pinned memory", m.pins, m.pinned)
+	return strings.Join(text, ", ")
+}
+
+// caller is the place outside this package from which it was called, or within
+// its tests.
+func caller() string {
+	var pcs [16]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if !strings.Contains(f.Function, "core/device/cuda/driver.") || strings.HasSuffix(f.File, "_test.go") {
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
+		if !more {
+			return "somebody"
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package driver
+
+import (
+	"fmt"
+	"hash/maphash"
+	"slices"
+
+	"pgrlab/core/device/cuda/ptx"
+)
+
+// step is a piece of work in a stream or a graph. Exactly one of its halves is
+// set: a launch, or a copy of bytes.
+type step struct {
+	by string // who put it there
+
+	kernel        *emulatedFunction
+	grid, block   [3]uint32
+	shared        uint32
+	params        []byte
+	from, to      Ptr    // device addresses of a copy; 0: the host's side is in host
+	host          []byte // pinned, or a copy that nobody else has
+	bytes         int
+	pinned        bool   // host can be changed by others
+	mark          uint64 // of what pinned host memory held when it was put there
+	marked, upped bool
+}
+
+// emulatedStream is work that is not done yet.
+type emulatedStream struct {
+	work []step
+}
+
+var seed = maphash.MakeSeed()
+
+// put adds a step to the stream.
+func (s *emulatedStream) put(w step) {
+	switch {
+	case w.host == nil || w.kernel != nil:
+	case w.upped:
+		if w.pinned {
+			w.mark, w.marked = maphash.Bytes(seed, w.host), true
+		}
+	default:
+		for i := range w.host { // nobody may read this before Synchronize
+			w.host[i] = 0xff
+		}
+	}
+	s.work = append(s.work, w)
+}
+
+// run does all work in order. After an error the rest is dropped.
+func (s *emulatedStream) run(m *memory) error {
+	work := s.work
+	s.work = s.work[:0]
+	for i := range work {
+		if err := work[i].do(m); err != nil {
+			return fmt.Errorf("%w (put into the stream by %s)", err, work[i].by)
+		}
+	}
+	return nil
+}
+
+func (w *step) do(m *memory) error {
+	if w.kernel != nil {
+		return w.kernel.run(m, w.grid, w.block, w.shared, w.params)
+	}
+	switch {
+	case w.host == nil:
+		from, err := m.device.Bytes(uint64(w.from), w.bytes)
+		if err != nil {
+			return fmt.Errorf("copy: read: %w", err)
+		}
+		to, err := m.device.Bytes(uint64(w.to), w.bytes)
+		if err != nil {
+			return fmt.Errorf("copy: write: %w", err)
+		}
+		copy(to, from)
+	case w.upped:
+		to, err := m.device.Bytes(uint64(w.to), w.bytes)
+		if err != nil {
+			return fmt.Errorf("upload: write: %w", err)
+		}
+		if w.marked && maphash.Bytes(seed, w.host) != w.mark {
+			return fmt.Errorf("upload: pinned memory was changed before Synchronize: %d bytes for %#x", w.bytes, w.to)
+		}
+		copy(to, w.host)
+	default:
+		from, err := m.device.Bytes(uint64(w.from), w.bytes)
+		if err != nil {
+			return fmt.Errorf("download: read: %w", err)
+		}
+		copy(w.host, from)
+	}
+	return nil
+}
+
+// submit puts a step into the stream or into the graph that is being captured.
+func (c *emulatedContext) submit(doing string, w step) error {
+	w.by = caller()
+	if c.record == nil {
+		c.stream.put(w)
+		return nil
+	}
+	if w.host != nil && !w.pinned {
+		err := fmt.Errorf("%s: a graph can only use pinned memory (AllocHost): it reads it anew at each launch", doing)
+		c.record.broken = err
+		return err
+	}
+	c.record.steps = append(c.record.steps, w)
+	return nil
+}
+
+func (c *emulatedContext) Upload(dst Ptr, src []byte) error {
+	const doing = "upload"
+	if err := c.enter(doing, true); err != nil {
+		return err
+	}
+	defer c.leave()
+	if len(src) == 0 {
+		return nil
+	}
+	if err := c.memory.check(dst, len(src)); err != nil {
+		return fmt.Errorf("%s: write: %w", doing, err)
+	}
+	w := step{to: dst, host: src, bytes: len(src), upped: true, pinned: c.memory.isPinned(src)}
+	if !w.pinned && c.record == nil {
+		w.host = slices.Clone(src)
+	}
+	return c.submit(doing, w)
+}
+
+func (c *emulatedContext) Download(dst []byte, src Ptr) error {
+	const doing = "download"
+	if err := c.enter(doing, true); err != nil {
+		return err
+	}
+	defer c.leave()
+	if len(dst) == 0 {
+		return nil
+	}
+	if err := c.memory.check(src, len(dst)); err != nil {
+		return fmt.Errorf("%s: read: %w", doing, err)
+	}
+	return c.submit(doing, step{from: src, host: dst, bytes: len(dst), pinned: c.memory.isPinned(dst)})
+}
+
+func (c *emulatedContext) Copy(dst, src Ptr, bytes int) error {
+	const doing = "copy"
+	if err := c.enter(doing, true); err != nil {
+		return err
+	}
+	defer c.leave()
+	if bytes == 0 {
+		return nil
+	}
+	if err := c.memory.check(src, bytes); err != nil {
+		return fmt.Errorf("%s: read: %w", doing, err)
+	}
+	if err := c.memory.check(dst, bytes); err != nil {
+		return fmt.Errorf("%s: write: %w", doing, err)
+	}
+	if dst < src+Ptr(bytes) && src < dst+Ptr(bytes) {
+		return fmt.Errorf("%s: %d bytes from %#x to %#x overlap", doing, bytes, src, dst)
+	}
+	return c.submit(doing, step{from: src, to: dst, bytes: bytes})
+}
+
+func (c *emulatedContext) Launch(f Function, grid, block [3]uint32, shared uint32, args ...Arg) error {
+	doing := "launch " + f.Name()
+	if err := c.enter(doing, true); err != nil {
+		return err
+	}
+	defer c.leave()
+	k, ours := f.(*emulatedFunction)
+	if !ours || k.context != c {
+		return fmt.Errorf("%s: the kernel was loaded by another context", doing)
+	}
+	if err := k.signature.check(k.Name(), &c.info, grid, block, shared, args); err != nil {
+		return err
+	}
+	return c.submit(doing, step{kernel: k, grid: grid, block: block, shared: shared, params: pack(args)})
+}
+
+// pack puts arguments one after another as a kernel finds them.
+func pack(args []Arg) []byte {
+	var all ptx.Pack
+	for _, a := range args {
+		all = all.Add(a.Bits, a.Size)
+	}
+	return all
+}
+
+// emulatedGraph is captured work.
+type emulatedGraph struct {
+	context *emulatedContext
+	by      string
+	steps   []step
+	broken  error // the first thing that cannot be captured
+	closed  bool
+}
+
+func (c *emulatedContext) Capture(record func() error) (Graph, error) {
+	if err := c.enter("capture a graph", false); err != nil {
+		return nil, err
+	}
+	g := &emulatedGraph{context: c, by: caller()}
+	c.record = g
+	c.leave() // record's calls enter by themselves
+	err := record()
+	if !c.busy.CompareAndSwap(false, true) {
+		return nil, errConcurrent
+	}
+	defer c.leave()
+	c.record = nil
+	if err == nil {
+		err = g.broken
+	}
+	if err != nil {
+		return nil, fmt.Errorf("capture a graph: %w", err)
+	}
+	c.graphs = append(c.graphs, g)
+	return g, nil
+}
+
+func (g *emulatedGraph) Launch() error {
+	const doing = "launch a graph"
+	c := g.context
+	if err := c.enter(doing, false); err != nil {
+		return err
+	}
+	defer c.leave()
+	if g.closed {
+		return fmt.Errorf("%s: it is closed", doing)
+	}
+	for _, w := range g.steps {
+		if w.host != nil && !c.memory.isPinned(w.host) {
+			return fmt.Errorf("%s: pinned memory that %s gave it has been freed", doing, w.by)
+		}
+		c.stream.put(w)
+	}
+	return nil
+}
+
+func (g *emulatedGraph) Close() error {
+	c := g.context
+	if c.closed || g.closed {
+		return nil
+	}
+	if err := c.enter("close a graph", false); err != nil {
+		return err
+	}
+	defer c.leave()
+	if err := c.drain(); err != nil {
+		return err
+	}
+	g.closed = true
+	c.graphs = slices.DeleteFunc(c.graphs, func(o *emulatedGraph) bool { return o == g })
+	return nil
+}
