@@ -41,23 +41,6 @@ type Watcher interface {
 	Usage(uuid string) (Usage, error)
 }
 
-// Kind reads what --device may say: cpu, auto, cuda, cuda:1, or the beginning of a
-// UUID as nvidia-smi -L shows it. The result is "cpu", "auto" or "cuda".
-func Kind(name string) (string, error) {
-	switch {
-	case name == "cpu", name == "auto", name == "cuda":
-		return name, nil
-	case strings.HasPrefix(name, "cuda:"):
-		if i, err := strconv.Atoi(name[len("cuda:"):]); err != nil || i < 0 {
-			return "", fmt.Errorf("device %s: want cuda:0, cuda:1, … (pgrlab list devices)", name)
-		}
-		return "cuda", nil
-	case isUUID(name):
-		return "cuda", nil
-	}
-	return "", fmt.Errorf("device %s: want cpu, auto, cuda, cuda:INDEX or GPU-UUID (pgrlab list devices)", name)
-}
-
 func isUUID(name string) bool {
 	return len(name) > 4 && (strings.EqualFold(name[:4], "GPU-") || strings.EqualFold(name[:4], "MIG-"))
 }
@@ -76,8 +59,8 @@ func (e *NoneFree) Error() string {
 	return "no GPU is free: " + strings.Join(e.Reasons, "; ") + ": wait, or name one with --device cuda:INDEX"
 }
 
-// Choose finds the device that name asks for (see Kind; not cpu) among those of a
-// driver. auto takes the one with most free memory on which no other process
+// Choose finds the device that name asks for among those of a driver: auto, cuda,
+// cuda:1, or the beginning of a UUID as nvidia-smi -L shows it. auto takes the one with most free memory on which no other process
 // computes, and none if there is none, which is a *NoneFree. cuda takes the same
 // one, but where all are in use it takes the one with most free memory. least is
 // the smallest compute capability that will do (70 for 7.0); w may be nil, then
@@ -99,6 +82,9 @@ func Choose(devices []Info, name string, least int, w Watcher) (Choice, error) {
 			return Choice{}, fmt.Errorf("device %s: %w%s", name, err, underVisible())
 		}
 		return asked(devices[i], least)
+	}
+	if name != "auto" && name != "cuda" {
+		return Choice{}, fmt.Errorf("device %s: want auto, cuda, cuda:INDEX or GPU-UUID (pgrlab list devices)", name)
 	}
 	return freest(devices, name, least, w)
 }

@@ -57,21 +57,6 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-func TestKind(t *testing.T) {
-	for name, want := range map[string]string{
-		"cpu": "cpu", "auto": "auto", "cuda": "cuda", "cuda:0": "cuda", "cuda:12": "cuda", "GPU-8932": "cuda", "MIG-8932": "cuda", "gpu-8932": "cuda",
-	} {
-		if got, err := Kind(name); got != want || err != nil {
-			t.Errorf("%s: %q, %v", name, got, err)
-		}
-	}
-	for _, name := range []string{"", "gpu", "cuda:", "cuda:-1", "cuda:x", "GPU-", "CUDA", "cuda1"} {
-		if got, err := Kind(name); err == nil {
-			t.Errorf("%s is %q", name, got)
-		}
-	}
-}
-
 // usages is what a Watcher of the tests knows.
 type usages map[string][]Process
 
@@ -114,6 +99,7 @@ func TestChoose(t *testing.T) {
 		{"GPU-0000", all, idle, 3, "as asked"},
 		{"gpu-8932f", all, idle, 0, "as asked"},
 		{"GPU-8932", all, idle, -1, "the UUIDs of several GPUs begin with GPU-8932"},
+		{"gpu", all, idle, -1, "device gpu: want auto, cuda"},
 		{"GPU-77", all, idle, -1, "no GPU has a UUID that begins with GPU-77"},
 	} {
 		got, err := Choose(c.devices, c.name, 70, c.watcher)

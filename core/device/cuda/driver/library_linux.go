@@ -138,7 +138,7 @@ func openLibrary(file string) (*library, error) {
 	}
 	handle, err := dlopen(file)
 	if err != nil {
-		return nil, noLibrary(strings.TrimSpace(err.Error()))
+		return nil, noLibrary(file, strings.TrimSpace(err.Error()))
 	}
 	l := &library{}
 	for s, names := range exported {

@@ -57,7 +57,11 @@ func OpenMonitor(file string) (*Monitor, error) {
 	}
 	handle, err := dlopen(file)
 	if err != nil {
-		return nil, &Unavailable{Reason: "no NVML: " + strings.TrimSpace(err.Error()), Advice: "it comes with NVIDIA's driver; nothing is known of other processes and of the GPU's load"}
+		reason := strings.TrimSpace(err.Error())
+		if strings.Contains(reason, "No such file") {
+			reason = file + " was not found"
+		}
+		return nil, &Unavailable{Reason: "no NVML: " + reason, Advice: "it comes with NVIDIA's driver; nothing is known of other processes and of the GPU's load"}
 	}
 	m := &Monitor{symbols: map[string]uintptr{}, devices: map[string]uintptr{}, cells: newMonitorCells()}
 	for _, name := range []string{

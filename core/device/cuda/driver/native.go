@@ -1,5 +1,7 @@
 package driver
 
+import "strings"
+
 // NativeOptions say how the machine's own driver is used. The zero value is right
 // for most.
 type NativeOptions struct {
@@ -17,7 +19,10 @@ type NativeOptions struct {
 }
 
 // noLibrary is the error of a machine without the driver.
-func noLibrary(reason string) error {
+func noLibrary(file, reason string) error {
+	if strings.Contains(reason, "No such file") {
+		reason = file + " was not found"
+	}
 	return &Unavailable{
 		Reason: "no CUDA driver: " + reason,
 		Advice: "install NVIDIA's driver, in a container start it with --gpus all, or use --device cpu",

@@ -1,0 +1,161 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Machine is the GPUs of this machine for a program that may not need them:
+// nothing is opened before the first question, and then once. It is safe for use by
+// several goroutines.
+type Machine struct {
+	mu      sync.Mutex // of options.Say
+	options NativeOptions
+	nvml    string // file of NVML; "": the usual one
+	least   int    // smallest compute capability that will do
+
+	once    sync.Once
+	driver  Driver
+	monitor *Monitor
+	// Why there is no driver, and no NVML.
+	err, unwatched error
+}
+
+// NewMachine prepares for questions. least is the smallest compute capability that
+// there are kernels for, 70 for 7.0.
+func NewMachine(o NativeOptions, least int) *Machine { return &Machine{options: o, least: least} }
+
+// Tell names who is told from now on what takes long, instead of the options' Say.
+func (m *Machine) Tell(say func(line string)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.options.Say = say
+}
+
+func (m *Machine) say(line string) {
+	m.mu.Lock()
+	say := m.options.Say
+	m.mu.Unlock()
+	if say != nil {
+		say(line)
+	}
+}
+
+func (m *Machine) open() error {
+	m.once.Do(func() {
+		o := m.options
+		o.Say = m.say
+		if m.monitor, m.unwatched = OpenMonitor(m.nvml); m.unwatched == nil && o.Watcher == nil {
+			o.Watcher = m.monitor
+		}
+		m.driver, m.err = Native(o)
+	})
+	return m.err
+}
+
+// watcher is NVML, or nil; never a nil *Monitor.
+func (m *Machine) watcher() Watcher {
+	if m.unwatched != nil {
+		return nil
+	}
+	return m.monitor
+}
+
+// Choose finds the GPU that a name asks for; see Choose.
+func (m *Machine) Choose(name string) (Choice, error) {
+	if err := m.open(); err != nil {
+		return Choice{}, err
+	}
+	all, err := m.driver.Devices()
+	if err != nil {
+		return Choice{}, err
+	}
+	return Choose(all, name, m.least, m.watcher())
+}
+
+// Open opens the GPU with that UUID.
+func (m *Machine) Open(uuid string) (Context, error) {
+	if err := m.open(); err != nil {
+		return nil, err
+	}
+	all, err := m.driver.Devices()
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(d Info) bool { return d.UUID == uuid })
+	if i < 0 {
+		return nil, fmt.Errorf("open %s: it is not there any more (pgrlab list devices)", uuid)
+	}
+	return m.driver.Open(i)
+}
+
+// Usage is what a GPU is doing; the error is an *Unavailable without NVML.
+func (m *Machine) Usage(uuid string) (Usage, error) {
+	if err := errors.Join(m.open(), m.unwatched); err != nil {
+		return Usage{}, err
+	}
+	return m.monitor.Usage(uuid)
+}
+
+// Report is what was found.
+type Report struct {
+	CUDA    string // version of CUDA that the driver has: 12.4
+	Driver  string // its own version: 550.54.14; "" where it is not known
+	Devices []Seen
+	// Unwatched is why NVML says nothing; nil if it does.
+	Unwatched error
+}
+
+// Seen is a GPU, and what it is doing.
+type Seen struct {
+	Info
+	Usage *Usage // nil where it is not known
+}
+
+// Report looks at everything. The error says why there is no GPU.
+func (m *Machine) Report() (Report, error) {
+	if err := m.open(); err != nil {
+		return Report{Unwatched: m.unwatched}, err
+	}
+	r := Report{Unwatched: m.unwatched}
+	if m.unwatched == nil {
+		r.Driver = m.monitor.DriverVersion()
+	}
+	version, err := m.driver.Version()
+	if err != nil {
+		return r, err
+	}
+	r.CUDA = VersionText(version)
+	all, err := m.driver.Devices()
+	if err != nil {
+		return r, err
+	}
+	for _, d := range all {
+		s := Seen{Info: d}
+		if u, err := m.Usage(d.UUID); err == nil {
+			s.Usage = &u
+		}
+		r.Devices = append(r.Devices, s)
+	}
+	return r, nil
+}
+
+// Try opens a GPU, compiles PTX texts and gives everything back. It returns how
+// long the compilation took: not long where the driver had kept them.
+func (m *Machine) Try(uuid string, texts []string) (took time.Duration, err error) {
+	c, err := m.Open(uuid)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	start := time.Now()
+	for _, text := range texts {
+		if _, err := c.Load(text); err != nil {
+			return 0, err
+		}
+	}
+	return time.Since(start), nil
+}

@@ -1,0 +1,99 @@
+//go:build !nogpu && (amd64 || arm64)
+
+package driver
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func fakeMachine(t *testing.T) (cuda, nvml *fakeLibrary, m *Machine) {
+	t.Helper()
+	t.Setenv("CUDA_DEVICE_ORDER", "")
+	cuda, nvml = build(t, "fakecuda.c"), build(t, "fakenvml.c")
+	cuda.set(t, "devices", 2)
+	m = NewMachine(NativeOptions{Library: cuda.path}, 70)
+	m.nvml = nvml.path
+	return cuda, nvml, m
+}
+
+func TestMachine(t *testing.T) {
+	cuda, nvml, m := fakeMachine(t)
+	nvml.set(t, "processes0", 2)
+	r, err := m.Report()
+	if err != nil || r.CUDA != "12.4" || r.Driver != "550.54.14" || len(r.Devices) != 2 || r.Unwatched != nil {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if u := r.Devices[0].Usage; u == nil || len(u.Processes) != 2 || u.Temperature != 61 {
+		t.Errorf("device 0: %+v", u)
+	}
+	chosen, err := m.Choose("auto")
+	if err != nil || chosen.Device.Index != 1 {
+		t.Errorf("auto: %+v, %v", chosen, err)
+	}
+	u, err := m.Usage(chosen.Device.UUID)
+	if err != nil || u.Compute != 0.37 {
+		t.Errorf("%+v, %v", u, err)
+	}
+	if _, err := m.Try(chosen.Device.UUID, []string{axpy, axpyText}); err != nil {
+		t.Error(err)
+	}
+	calls := cuda.calls(t, 0)
+	if last := calls[len(calls)-1]; last != "cuDevicePrimaryCtxRelease_v2 1 live=0" {
+		t.Errorf("the last call was %s", last)
+	}
+	if _, err := m.Try(chosen.Device.UUID, []string{axpy, axpy + "nonsense"}); err == nil || !strings.Contains(err.Error(), "ptxas") {
+		t.Errorf("%v", err)
+	}
+	if _, err := m.Open("GPU-ffff"); err == nil {
+		t.Error("a GPU that is not there was opened")
+	}
+	started := 0
+	for _, call := range cuda.calls(t, 0) {
+		if strings.HasPrefix(call, "cuInit") {
+			started++
+		}
+	}
+	if started != 1 {
+		t.Errorf("the driver was started %d times", started)
+	}
+}
+
+func TestMachineWithoutNVML(t *testing.T) {
+	_, _, m := fakeMachine(t)
+	m.nvml = filepath.Join(t.TempDir(), "libnvidia-ml.so.1")
+	r, err := m.Report()
+	if err != nil || r.Driver != "" || r.Devices[1].Usage != nil || r.Unwatched == nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+	var none *Unavailable
+	if _, err := m.Usage(r.Devices[0].UUID); !errors.As(err, &none) {
+		t.Errorf("%v", err)
+	}
+	if chosen, err := m.Choose("cuda:1"); err != nil || chosen.Device.Index != 1 {
+		t.Errorf("%+v, %v", chosen, err)
+	}
+}
+
+func TestMachineWithoutGPU(t *testing.T) {
+	m := NewMachine(NativeOptions{Library: filepath.Join(t.TempDir(), "libcuda.so.1")}, 70)
+	m.nvml = filepath.Join(t.TempDir(), "libnvidia-ml.so.1")
+	for name, do := range map[string]func() error{
+		"report": func() error { _, err := m.Report(); return err },
+		"choose": func() error { _, err := m.Choose("auto"); return err },
+		"open":   func() error { _, err := m.Open("GPU-0"); return err },
+		"try":    func() error { _, err := m.Try("GPU-0", nil); return err },
+		"usage":  func() error { _, err := m.Usage("GPU-0"); return err },
+	} {
+		var none *Unavailable
+		if err := do(); !errors.As(err, &none) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if v, set := os.LookupEnv("CUDA_CACHE_PATH"); set && v == "" {
+		t.Error("an empty folder for compiled kernels was set")
+	}
+}
