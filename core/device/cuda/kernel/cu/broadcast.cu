@@ -3,7 +3,7 @@
 // Twins: core/device/cpu/broadcast.go, elementwise.go, members.go.
 //
 // Counts are below 2³¹, so that indices are divided in 32 bits.
-#include "math.h"
+#include "elements.h"
 
 DEVICE u32 first() { return blockX() * blockDim() + threadX(); }
 DEVICE u32 stride() { return gridX() * blockDim(); }
@@ -39,57 +39,19 @@ KERNEL void spread_scalar(float *out, const float *x, const float *y, double div
   for (u32 i = first(); i < n; i += stride()) out[i] = v;
 }
 
-// Σ over members of x, divided
 KERNEL void sum_members(float *out, const float *x, u32 members, float divisor, u32 n) {
-  for (u32 i = first(); i < n; i += stride()) {
-    float sum = x[i];
-    for (u32 e = 1; e < members; e++) sum += x[(u64)e * n + i];
-    out[i] = sum / divisor;
-  }
+  for (u32 i = first(); i < n; i += stride()) out[i] = memberSum(x, members, divisor, n, i);
 }
 
-// The member that entry k of a subset names, or member k without one; false where
-// the entry names none.
-DEVICE bool memberOf(const float *subset, u32 k, u32 members, u32 *e) {
-  if (!subset) {
-    *e = k;
-    return true;
-  }
-  float v = subset[k];
-  if (!(v >= 0.0f && v < (float)members)) return false;
-  *e = (u32)v;
-  return true;
-}
-
-// the least of count members: those that the subset names, or all
 KERNEL void min_members(float *out, const float *q, const float *subset, u32 members, u32 count, u32 n) {
-  for (u32 i = first(); i < n; i += stride()) {
-    float result = infinity();
-    for (u32 k = 0; k < count; k++) {
-      u32 e;
-      result = memberOf(subset, k, members, &e) ? least(result, q[(u64)e * n + i]) : quietNaN();
-    }
-    out[i] = result;
-  }
+  for (u32 i = first(); i < n; i += stride()) out[i] = leastMember(q, subset, members, count, n, i);
 }
 
 // dout to the first of the subset's members that is the least, zero to the others
 KERNEL void min_members_grad(float *dq, const float *q, const float *subset, const float *minimum, const float *dout, u32 members, u32 count, u32 n) {
   for (u32 i = first(); i < n; i += stride()) {
-    for (u32 e = 0; e < members; e++) dq[(u64)e * n + i] = 0.0f;
-    bool valid = true;
-    for (u32 k = 0; k < count; k++) {
-      u32 e;
-      valid = valid && memberOf(subset, k, members, &e);
-    }
-    for (u32 k = 0; k < count && valid; k++) {
-      u32 e = 0;
-      memberOf(subset, k, members, &e);
-      if (q[(u64)e * n + i] == minimum[i]) {
-        dq[(u64)e * n + i] = dout[i];
-        valid = false;
-      }
-    }
+    u32 to = firstLeast(q, subset, minimum[i], members, count, n, i);
+    for (u32 e = 0; e < members; e++) dq[(u64)e * n + i] = e == to ? dout[i] : 0.0f;
   }
 }
 

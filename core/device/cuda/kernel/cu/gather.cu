@@ -1,9 +1,7 @@
 // targets: sm_70
 // Rows of tables by index. Twin: core/device/cpu/gather.go.
+#include "elements.h"
 #include "reduce.h"
-
-// The row that an index names, −1 where it names none of rows.
-DEVICE i64 named(float index, u32 rows) { return index >= 0.0f && index < (float)rows ? (i64)index : -1; }
 
 // Pick i comes from the table of member i/picks, or from the one that serves all.
 KERNEL void gather(float *out, const float *x, const float *index, u32 members, u32 rows, u32 picks, u32 cols, u32 n) {

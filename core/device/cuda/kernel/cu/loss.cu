@@ -4,6 +4,7 @@
 //
 // A sum is one block's where it is small, else one of each block (partial), which
 // sum_end adds in order.
+#include "elements.h"
 #include "reduce.h"
 
 // Σ term(i)/norm
@@ -56,7 +57,7 @@ KERNEL void squared_error(float *out, double *partial, OPERANDS, double norm, u3
   lossSum(out, partial, GIVEN, norm, n, [](float p, float t) { double d = (double)(p - t); return d * d; });
 }
 KERNEL void squared_error_grad(float *dp, OPERANDS, const float *dloss, double norm, u32 n) {
-  lossSlope(dp, GIVEN, dloss, norm, n, [](float p, float t) { return 2.0f * (p - t); });
+  lossSlope(dp, GIVEN, dloss, norm, n, squaredSlope);
 }
 
 KERNEL void huber(float *out, double *partial, OPERANDS, double delta, double norm, u32 n) {
@@ -67,14 +68,14 @@ KERNEL void huber(float *out, double *partial, OPERANDS, double delta, double no
   });
 }
 KERNEL void huber_grad(float *dp, OPERANDS, const float *dloss, float delta, double norm, u32 n) {
-  lossSlope(dp, GIVEN, dloss, norm, n, [=](float p, float t) { return atMost(atLeast(p - t, -delta), delta); });
+  lossSlope(dp, GIVEN, dloss, norm, n, [=](float p, float t) { return huberSlope(p, t, delta); });
 }
 
 KERNEL void bce(float *out, double *partial, OPERANDS, double norm, u32 n) {
   lossSum(out, partial, GIVEN, norm, n, [](float z, float t) { return (double)softplusOf(z) - (double)t * (double)z; });
 }
 KERNEL void bce_grad(float *dp, OPERANDS, const float *dloss, double norm, u32 n) {
-  lossSlope(dp, GIVEN, dloss, norm, n, [](float z, float t) { return sigmoidOf(z) - t; });
+  lossSlope(dp, GIVEN, dloss, norm, n, bceSlope);
 }
 
 // Σ α·log π − q

@@ -5,6 +5,7 @@
 // A block has 32 columns of a member, one to each lane of its 32 warps, which take
 // the rows in turn. Where there are many rows, blocks share them in parts; a last
 // kernel then puts the parts together in order. Grid: columns/32 × members × parts.
+#include "elements.h"
 #include "reduce.h"
 
 struct Place {
@@ -126,8 +127,7 @@ KERNEL void batch_norm(float *out, const float *x, const float *gamma, const flo
   for (u32 i = blockX() * blockDim() + threadX(); i < n; i += gridX() * blockDim()) {
     u32 e = i / member, j = i % cols;
     const float *of = stats + (u64)e * 3 * cols + j;
-    float factor = gamma[e * cols + j] / squareRoot(of[variance * cols] + 1e-5f);
-    out[i] = (x[i] - of[0]) * factor + beta[e * cols + j];
+    out[i] = batchNorm(x[i], gamma[e * cols + j], beta[e * cols + j], of[0], of[variance * cols]);
   }
 }
 

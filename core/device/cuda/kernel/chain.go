@@ -1,0 +1,296 @@
+package kernel
+
+import (
+	"math"
+	"slices"
+
+	"pgrlab/core/device"
+)
+
+// Steps of a chain, in the order that chain.cu has them in.
+const (
+	stepReLU uint64 = iota
+	stepSiLU
+	stepMish
+	stepELU
+	stepTanh
+	stepExp
+	stepLog
+	stepSquare
+	stepSqrt
+	stepSoftplus
+	stepSigmoid
+	stepSymlog
+	stepSymexp
+	stepSignedSqrt
+	stepAdd
+	stepSub
+	stepMul
+	stepReLUGrad
+	stepSiLUGrad
+	stepMishGrad
+	stepELUGrad
+	stepDiv
+	stepMinimum
+	stepMaximum
+	stepTanhGrad
+	stepSigmoidGrad
+	stepSoftplusGrad
+	stepSymlogGrad
+	stepSymexpGrad
+	stepScale
+	stepClamp
+	stepClampGrad
+	stepKeep
+	stepWhere
+	stepWhereGrad
+	stepDropout
+	stepTDTarget
+	stepColScale
+	stepColAdd
+	stepRepeat
+	stepSpread
+	stepConstant
+	stepSumMembers
+	stepMinMembers
+	stepMinMembersGrad
+	stepConcat
+	stepSlice
+	stepPad
+	stepSquaredErrorGrad
+	stepHuberGrad
+	stepBCEGrad
+	stepBatchNorm
+	stepGather
+	stepFourier
+	stepEDMNoised
+	stepFillNormal
+	stepFillUniform
+	stepTanhGaussian
+	stepTanhGaussianGrad
+)
+
+// chainable says how an instruction becomes a step: steps by code, filled by init.
+var chainable [device.Codes]func(b *builder) line
+
+// line is a step of a chain before it is a line of its table.
+type line struct {
+	step     uint64
+	a, b     uint64
+	f, g     float64
+	operands []operand
+}
+
+// operand of a step: a buffer of which a row of the result needs that row alone, or
+// one that is read altogether, or another address.
+type operand struct {
+	ref     device.Ref
+	whole   bool
+	address any // instead of a buffer
+}
+
+const (
+	lineWords    = 21
+	lineOperands = 6
+	longestChain = 12
+	// chainElements bounds the results of a chain: beyond it memory's speed counts, not
+	// the number of launches, and the kernels of single instructions have more of it.
+	chainElements = 1 << 18
+)
+
+func init() {
+	for code, step := range map[device.Code]uint64{
+		device.ReLU: stepReLU, device.SiLU: stepSiLU, device.Mish: stepMish, device.ELU: stepELU, device.Tanh: stepTanh,
+		device.Exp: stepExp, device.Log: stepLog, device.Square: stepSquare, device.Sqrt: stepSqrt, device.Softplus: stepSoftplus,
+		device.Sigmoid: stepSigmoid, device.Symlog: stepSymlog, device.Symexp: stepSymexp, device.SignedSqrt: stepSignedSqrt,
+		device.Add: stepAdd, device.Sub: stepSub, device.Mul: stepMul, device.Div: stepDiv, device.Minimum: stepMinimum,
+		device.Maximum: stepMaximum, device.ReLUGrad: stepReLUGrad, device.SiLUGrad: stepSiLUGrad, device.MishGrad: stepMishGrad,
+		device.ELUGrad: stepELUGrad, device.TanhGrad: stepTanhGrad, device.SigmoidGrad: stepSigmoidGrad,
+		device.SoftplusGrad: stepSoftplusGrad, device.SymlogGrad: stepSymlogGrad, device.SymexpGrad: stepSymexpGrad,
+		device.RowScale: stepMul, device.Where: stepWhere, device.Concat: stepConcat,
+		device.TanhGaussian: stepTanhGaussian, device.TanhGaussianGrad: stepTanhGaussianGrad,
+	} {
+		chainable[code] = func(b *builder) line { return line{step: step, operands: b.byRows(b.in.In...)} }
+	}
+	chainConstants()
+	chainMembers()
+	chainLosses()
+	chainInputs()
+}
+
+// chainConstants are steps of elements with constants of the instruction.
+func chainConstants() {
+	chainable[device.Scale] = func(b *builder) line { return line{step: stepScale, f: b.in.F[0], operands: b.byRows(b.in.In...)} }
+	chainable[device.Clamp] = func(b *builder) line {
+		return line{step: stepClamp, f: b.in.F[0], g: b.in.F[1], operands: b.byRows(b.in.In...)}
+	}
+	chainable[device.ClampGrad] = func(b *builder) line {
+		return line{step: stepClampGrad, f: b.in.F[0], g: b.in.F[1], operands: b.byRows(b.in.In...)}
+	}
+	chainable[device.Keep] = func(b *builder) line {
+		return line{step: stepKeep, a: uint64(1 - b.in.I[0]), operands: b.byRows(b.in.In...)}
+	}
+	chainable[device.WhereGrad] = func(b *builder) line {
+		return line{step: stepWhereGrad, a: uint64(b.in.I[0]), operands: b.byRows(b.in.In...)}
+	}
+	chainable[device.Slice] = func(b *builder) line {
+		return line{step: stepSlice, a: uint64(b.in.I[0]), operands: b.byRows(b.in.In...)}
+	}
+	chainable[device.Pad] = func(b *builder) line {
+		return line{step: stepPad, a: uint64(b.in.I[0]), operands: b.byRows(b.in.In...)}
+	}
+	chainable[device.SpreadColumns] = func(b *builder) line {
+		return line{step: stepSpread, f: b.in.F[0], operands: b.byRows(b.in.In...)}
+	}
+	chainable[device.Dropout] = func(b *builder) line {
+		return line{step: stepDropout, operands: append(b.byRows(b.in.In[:2]...), wholes(b.in.In[2])...)}
+	}
+	chainable[device.ColScale] = func(b *builder) line {
+		return line{step: stepColScale, operands: append(b.byRows(b.in.In[0]), wholes(b.in.In[1])...)}
+	}
+	chainable[device.ColAdd] = func(b *builder) line {
+		return line{step: stepColAdd, operands: append(b.byRows(b.in.In[0]), wholes(b.in.In[1])...)}
+	}
+	for code, variance := range map[device.Code]uint64{device.BatchNorm: 1, device.BatchNormEval: 2} {
+		chainable[code] = func(b *builder) line {
+			return line{step: stepBatchNorm, a: variance, operands: append(b.byRows(b.in.In[0]), wholes(b.in.In[1:]...)...)}
+		}
+	}
+}
+
+// chainMembers are steps across members.
+func chainMembers() {
+	repeat := func(divisor func(members int) float64) func(b *builder) line {
+		return func(b *builder) line {
+			members, _, _ := b.shape(b.in.Out)
+			return line{step: stepRepeat, f: divisor(members), operands: b.byRows(b.in.In[0])}
+		}
+	}
+	sum := func(divisor func(members int) float64) func(b *builder) line {
+		return func(b *builder) line {
+			members, _, _ := b.shape(b.in.In[0])
+			return line{step: stepSumMembers, a: uint64(members), f: divisor(members), operands: b.byRows(b.in.In[0])}
+		}
+	}
+	one, all := func(int) float64 { return 1 }, func(n int) float64 { return float64(n) }
+	chainable[device.Members], chainable[device.BroadcastMembers] = repeat(one), repeat(all)
+	chainable[device.SumMembers], chainable[device.MeanMembers] = sum(one), sum(all)
+	chainable[device.MinMembers] = func(b *builder) line {
+		members, _, _ := b.shape(b.in.In[0])
+		subset, count := b.chosen(2)
+		return line{step: stepMinMembers, a: uint64(members), b: count, operands: append(b.byRows(b.in.In[0]), subset)}
+	}
+	chainable[device.MinMembersGrad] = func(b *builder) line {
+		last := len(b.in.In) - 1
+		subset, count := b.chosen(4)
+		operands := append(b.byRows(b.in.In[0]), subset)
+		return line{step: stepMinMembersGrad, b: count, operands: append(operands, b.byRows(b.in.In[last-1:]...)...)}
+	}
+}
+
+// chosen is subset as an operand of a step.
+func (b *builder) chosen(n int) (operand, uint64) {
+	indices, count := b.subset(n)
+	if _, none := indices.(uint64); none {
+		return operand{address: uint64(0)}, uint64(count)
+	}
+	return operand{ref: b.in.In[1], whole: true}, uint64(count)
+}
+
+// chainLosses are targets and slopes.
+func chainLosses() {
+	chainable[device.TDTarget] = func(b *builder) line {
+		return line{step: stepTDTarget, operands: append(b.byRows(b.in.In[:4]...), wholes(b.in.In[4:]...)...)}
+	}
+	slope := func(step uint64) func(b *builder) line {
+		return func(b *builder) line {
+			last := len(b.in.In) - 1
+			weight := operand{address: uint64(0)}
+			if last == 3 {
+				weight = operand{ref: b.in.In[2]}
+			}
+			operands := append(b.byRows(b.in.In[:2]...), weight)
+			return line{step: step, a: math.Float64bits(b.in.F[0]), f: b.in.F[1], operands: append(operands, wholes(b.in.In[last])...)}
+		}
+	}
+	chainable[device.SquaredErrorGrad], chainable[device.WeightedSquaredErrorGrad] = slope(stepSquaredErrorGrad), slope(stepSquaredErrorGrad)
+	chainable[device.HuberGrad], chainable[device.BCEGrad] = slope(stepHuberGrad), slope(stepBCEGrad)
+	constant := func(divisor float64, operands ...operand) line {
+		return line{step: stepConstant, a: math.Float64bits(divisor), operands: operands}
+	}
+	none := operand{address: uint64(0)}
+	chainable[device.SumGrad] = func(b *builder) line { return constant(b.in.F[0], wholes(b.in.In[1])[0], none) }
+	chainable[device.EntropyGradLogp] = func(b *builder) line {
+		_, rows, _ := b.shape(b.in.Out)
+		return constant(float64(rows), wholes(b.in.In[2], b.in.In[1])...)
+	}
+	chainable[device.EntropyGradQ] = func(b *builder) line {
+		_, rows, _ := b.shape(b.in.Out)
+		return constant(-float64(rows), wholes(b.in.In[1])[0], none)
+	}
+}
+
+// chainInputs are steps that draw, pick or embed.
+func chainInputs() {
+	chainable[device.Gather] = func(b *builder) line {
+		members, rows, _ := b.shape(b.in.In[0])
+		operands := append(wholes(b.in.In[0]), b.byRows(b.in.In[1])...)
+		return line{step: stepGather, a: uint64(rows), b: uint64(members), operands: operands}
+	}
+	chainable[device.Fourier] = func(b *builder) line {
+		operands := append(b.byRows(b.in.In[0]), wholes(b.in.In[1])...)
+		return line{step: stepFourier, a: uint64(b.size(b.in.In[1])), operands: operands}
+	}
+	chainable[device.EDMNoised] = func(b *builder) line {
+		operands := append(b.byRows(b.in.In[:3]...), wholes(b.in.In[3])...)
+		return line{step: stepEDMNoised, a: math.Float64bits(b.in.F[0]), b: math.Float64bits(b.in.F[1]), operands: operands}
+	}
+	for code, step := range map[device.Code]uint64{device.FillNormal: stepFillNormal, device.FillUniform: stepFillUniform} {
+		chainable[code] = func(b *builder) line {
+			live := operand{address: uint64(0)}
+			if b.in.Items != nil {
+				live.address = Live{Items: b.in.Items}
+			}
+			key := b.in.Fill.Key
+			return line{step: step, a: uint64(key[0]), b: uint64(key[1]), operands: []operand{{address: Occasion{}}, live}}
+		}
+	}
+}
+
+// byRows are operands of which a row of the result needs that row alone.
+func (b *builder) byRows(refs ...device.Ref) (operands []operand) {
+	for _, r := range refs {
+		operands = append(operands, operand{ref: r})
+	}
+	return operands
+}
+
+// wholes are operands that every row of the result may read all of.
+func wholes(refs ...device.Ref) (operands []operand) {
+	for _, r := range refs {
+		operands = append(operands, operand{ref: r, whole: true})
+	}
+	return operands
+}
+
+// words are a line of the table.
+func (b *builder) words(l line) Table {
+	members, _, cols := b.shape(b.in.Out)
+	w := Table{
+		l.step, uint64(members), uint64(cols), at(b.in.Out, 0), uint64(len(l.operands)), l.a, l.b,
+		uint64(math.Float32bits(float32(l.f))), uint64(math.Float32bits(float32(l.g))),
+	}
+	for _, o := range l.operands {
+		if o.address != nil {
+			w = append(w, o.address, uint64(0))
+			continue
+		}
+		n, _, c := b.shape(o.ref)
+		own := uint64(0)
+		if n > 1 {
+			own = 1 << 32
+		}
+		w = append(w, at(o.ref, 0), own|uint64(c))
+	}
+	return append(w, slices.Repeat(Table{uint64(0)}, lineWords-len(w))...)
+}

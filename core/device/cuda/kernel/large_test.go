@@ -1,0 +1,110 @@
+package kernel
+
+import (
+	"slices"
+	"testing"
+
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu"
+)
+
+// sizes of a buffer: members, rows, columns.
+type sizes [3]int
+
+// operation is an instruction on operands of these sizes.
+type operation struct {
+	code   device.Code
+	in     []sizes
+	out    sizes
+	f      [3]float64
+	i      [2]int
+	places map[int]int // operands that are indices: below how much
+	// tolerance; 0 stands for 4e-7.
+	tolerance float64
+}
+
+// of makes a program of an operation, on numbers between 0.1 and 1 without a pattern.
+func (o operation) of() *device.Program {
+	p := &device.Program{Name: o.code.String()}
+	buffer := func(s sizes) device.Ref {
+		b := device.Buffer{Members: s[0], Rows: s[1], Cols: s[2]}
+		b.Host = make([]float32, b.Len())
+		p.Buffers = append(p.Buffers, b)
+		return device.Ref(len(p.Buffers) - 1)
+	}
+	in := device.Instr{Code: o.code, F: o.f, I: o.i, Mask: device.None}
+	for k, s := range o.in {
+		in.In = append(in.In, buffer(s))
+		data := p.Buffers[k].Host
+		for j := range data {
+			data[j] = 0.55 + 0.45*wave(k, j)
+			if below, ok := o.places[k]; ok {
+				data[j] = float32(int(data[j] * float32(below)))
+			}
+		}
+	}
+	in.Out = buffer(o.out)
+	p.Instrs, p.Keep = []device.Instr{in}, []device.Ref{in.Out}
+	return p
+}
+
+// large are operations in which blocks share the work of what is otherwise one's, or
+// go round the grid more than once.
+func large() []operation {
+	x, y := sizes{2, 5003, 5}, sizes{1, 40007, 3}
+	one, stats, columns := sizes{1, 1, 1}, sizes{2, 3, 5}, sizes{1, 2, 5}
+	norm := [3]float64{7, 0.3}
+	return []operation{
+		{code: device.Add, in: []sizes{{1, 1, 1100001}, {1, 1, 1100001}}, out: sizes{1, 1, 1100001}},
+		{code: device.Mish, in: []sizes{{1, 1, 270001}}, out: sizes{1, 1, 270001}},
+		{code: device.RowScale, in: []sizes{{2, 50001, 3}, {1, 50001, 1}}, out: sizes{2, 50001, 3}},
+		{code: device.BatchStats, in: []sizes{x}, out: stats},
+		{code: device.MergeStats, in: []sizes{stats, x}, out: stats},
+		{code: device.BatchNormDX, in: []sizes{x, columns, stats, x}, out: x},
+		// The CPU adds these up in float32.
+		{code: device.BatchNormDGamma, in: []sizes{x, stats, x}, out: columns, tolerance: 5e-6},
+		{code: device.LayerNormDGamma, in: []sizes{x, x}, out: columns, f: [3]float64{1e-3}, tolerance: 5e-6},
+		{code: device.LayerNorm, in: []sizes{{2, 4500, 37}, {1, 2, 37}, {1, 2, 37}}, out: sizes{2, 4500, 37}, f: [3]float64{1e-3}},
+		{code: device.SumColumns, in: []sizes{{1, 9000, 70}}, out: sizes{1, 9000, 1}, f: [3]float64{0.5}},
+		{code: device.Sum, in: []sizes{y}, out: one, f: norm},
+		{code: device.SquaredError, in: []sizes{{2, 40007, 3}, y}, out: one, f: norm},
+		{code: device.WeightedSquaredError, in: []sizes{{2, 40007, 3}, y, {1, 40007, 1}}, out: one, f: norm},
+		{code: device.Huber, in: []sizes{y, y}, out: one, f: norm},
+		{code: device.BCE, in: []sizes{y, y}, out: one, f: norm},
+		{code: device.CrossEntropy, in: []sizes{x, x, {2, 5003, 1}}, out: one, f: norm},
+		{code: device.CrossEntropyGrad, in: []sizes{x, x, {2, 5003, 1}, one}, out: x, f: norm},
+		{code: device.EntropyLoss, in: []sizes{{1, 40007, 1}, {1, 40007, 1}, one}, out: one},
+		{code: device.GaussianKL, in: []sizes{{1, 20011, 4}}, out: one, f: norm},
+		{code: device.Gather, in: []sizes{{1, 300, 7}, {1, 45000, 1}}, out: sizes{1, 45000, 7}, places: map[int]int{1: 300}},
+		{code: device.GatherGrad, in: []sizes{{2, 40, 130}, {2, 300, 1}, {2, 300, 130}}, out: sizes{2, 40, 130}, places: map[int]int{1: 40}},
+		{code: device.Concat, in: []sizes{{1, 60, 1}, {1, 60, 2}, {1, 60, 3}, {1, 60, 1}, {1, 60, 5}, {1, 60, 4}}, out: sizes{1, 60, 16}},
+	}
+}
+
+// Large operands against the CPU. The tolerance is what float32 rounds off a tensor's
+// largest number in a few operations; sums are in float64 on both sides.
+func TestLargeOperandsAgreeWithTheCPU(t *testing.T) {
+	host, err := cpu.New(cpu.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer host.Close()
+	card := newCard(t, Target{SM: 80})
+	for _, o := range large() {
+		a := o.of()
+		b := clone(a)
+		want := execute(t, host, a).Data(a.Instrs[0].Out)
+		got := execute(t, card, b)
+		near(t, o.code.String(), got.Data(b.Instrs[0].Out), doubles(want), max(o.tolerance, 4e-7))
+		first := slices.Clone(got.Data(b.Instrs[0].Out))
+		if o.code != device.GatherGrad { // what it costs to say so of all is not little
+			continue
+		}
+		if err := got.Run(0); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(first, got.Data(b.Instrs[0].Out)) {
+			t.Errorf("%v: another run, other numbers", o.code)
+		}
+	}
+}

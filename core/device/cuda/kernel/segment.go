@@ -1,0 +1,160 @@
+package kernel
+
+import (
+	"fmt"
+
+	"pgrlab/core/device"
+)
+
+// Segment is what some instructions that follow each other become together.
+type Segment struct {
+	First, Last int // instructions, both included
+	Recipe      Recipe
+}
+
+// Segments are the recipes of a program's instructions, in order. Small instructions
+// of which a row of the result needs no other row of what is made beside it go
+// together, as one launch: at such sizes launches are all that counts. The numbers are
+// those of Lower, to the last bit.
+//
+// Within a segment instructions run at the same time, each block of threads with rows
+// of its own: no buffer that a segment reads or writes may share memory with another
+// one of them.
+func Segments(p *device.Program, t Target) ([]Segment, error) { return segmentsOf(p, t, shortestChain) }
+
+// shortestChain is from how many instructions on a chain takes less time than the
+// kernels of their own.
+const shortestChain = 2
+
+func segmentsOf(p *device.Program, t Target, shortest int) ([]Segment, error) {
+	var segments []Segment
+	for i := 0; i < len(p.Instrs); {
+		c := newChain(p, t)
+		end := i
+		for end < len(p.Instrs) && c.add(p.Instrs[end]) {
+			end++
+		}
+		if end-i >= shortest {
+			segments = append(segments, Segment{First: i, Last: end - 1, Recipe: c.recipe()})
+			i = end
+			continue
+		}
+		r, err := Lower(p, i, t)
+		if err != nil {
+			return nil, err
+		}
+		segments = append(segments, Segment{First: i, Last: i, Recipe: r})
+		i++
+	}
+	return segments, nil
+}
+
+// chain collects the steps of a segment.
+type chain struct {
+	builder
+	rows, width int
+	table       Table
+	steps       int
+	wrote       map[any]bool   // memory that steps have written
+	whole       map[any]bool   // that they have read altogether
+	shapes      map[any][3]int // of memory that they have touched row by row
+}
+
+func newChain(p *device.Program, t Target) *chain {
+	return &chain{builder: builder{program: p, target: t}, wrote: map[any]bool{}, whole: map[any]bool{}, shapes: map[any][3]int{}}
+}
+
+// add appends an instruction, if it can be a step behind those that are there.
+func (c *chain) add(in device.Instr) bool {
+	if in.Code < 0 || in.Code >= device.Codes || chainable[in.Code] == nil || c.steps == longestChain {
+		return false
+	}
+	members, rows, cols := c.shape(in.Out)
+	if rows == 0 || members*rows*cols == 0 || members*rows*cols > chainElements || c.steps > 0 && rows != c.rows || len(in.In) > lineOperands {
+		return false
+	}
+	c.in = in
+	l := chainable[in.Code](&c.builder)
+	if !c.fits(l, rows) {
+		return false
+	}
+	for _, o := range l.operands {
+		switch {
+		case o.address != nil:
+		case o.whole:
+			c.whole[c.memory(o.ref)] = true
+		default:
+			c.touch(o.ref)
+		}
+	}
+	c.wrote[c.memory(in.Out)] = true
+	c.touch(in.Out)
+	c.table = append(c.table, c.words(l)...)
+	c.rows, c.steps, c.width = rows, c.steps+1, max(c.width, members*cols)
+	return true
+}
+
+// fits says whether a step keeps to its rows: what it reads altogether nobody in the
+// chain writes, what it touches by rows has these rows, and one shape for each memory.
+func (c *chain) fits(l line, rows int) bool {
+	out := c.memory(c.in.Out)
+	if c.whole[out] || !c.alike(c.in.Out) {
+		return false
+	}
+	for _, o := range l.operands {
+		if o.address != nil {
+			continue
+		}
+		m := c.memory(o.ref)
+		if o.whole {
+			if c.wrote[m] || m == out {
+				return false
+			}
+			continue
+		}
+		if _, of, _ := c.shape(o.ref); of != rows || !c.alike(o.ref) || c.size(o.ref) > 4*chainElements {
+			return false
+		}
+		if m == out && o.ref != c.in.Out {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *chain) touch(r device.Ref) {
+	m, rows, cols := c.shape(r)
+	c.shapes[c.memory(r)] = [3]int{m, rows, cols}
+}
+
+// alike says whether a buffer's memory was not yet touched in another shape.
+func (c *chain) alike(r device.Ref) bool {
+	was, ok := c.shapes[c.memory(r)]
+	m, rows, cols := c.shape(r)
+	return !ok || was == [3]int{m, rows, cols}
+}
+
+// memory tells memories apart: the host's by their address, the program's by buffer.
+func (c *chain) memory(r device.Ref) any {
+	if host := c.program.Buffers[r].Host; len(host) > 0 {
+		return &host[0]
+	}
+	return r
+}
+
+const (
+	chainThreads = 256
+	// chainRows is the most rows that a block has at a time.
+	chainRows = 32
+)
+
+// recipe is the launch of the chain. A block has as many rows as keep its threads busy.
+func (c *chain) recipe() Recipe {
+	tile := min(max(1, chainThreads/c.width), chainRows)
+	blocks := min((c.rows+tile-1)/tile, elementBlocks)
+	c.launch("chain", [3]uint32{uint32(blocks), 1, 1}, chainThreads, 0, c.table, uint32(c.steps), uint32(c.rows), uint32(tile))
+	if len(c.table) != c.steps*lineWords {
+		panic(fmt.Sprintf("chain: %d words in %d lines", len(c.table), c.steps))
+	}
+	return c.builder.recipe
+}
