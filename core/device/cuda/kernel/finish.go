@@ -11,8 +11,9 @@ import (
 // of the averages. It is empty where the program has none of them.
 //
 // Tensors go together, a table of their addresses in device memory: the check is one
-// launch, the optimiser is one, which also moves averages of the parameters it steps,
-// and the other averages are one, or more where one needs what another one wrote.
+// launch, the optimiser is one, which also moves averages, of what it steps and of
+// other things, and the averages that must come after it are one, or more where one
+// needs what another one wrote.
 func Finish(p *device.Program, t Target) (Recipe, error) {
 	f := &finish{builder: builder{program: p, target: t}}
 	f.check()
@@ -95,14 +96,18 @@ func (f *finish) adam() (rest []device.Lerp) {
 	if a == nil {
 		return f.program.Lerps
 	}
-	moved, rest := f.fuse()
+	moved, beside, rest := f.fuse()
 	var t tensors
+	none := any(uint64(0))
 	for i, w := range a.Params {
-		to, rate := any(uint64(0)), any(uint64(0))
+		to, rate := none, none
 		if l, ok := moved[i]; ok {
 			to, rate = at(l.Dst, 0), f.rate(l)
 		}
 		t.add(f.size(w), at(w, 0), at(a.M[i], 0), at(a.V[i], 0), at(a.Grads[i], 0), to, rate)
+	}
+	for _, l := range beside {
+		t.add(f.size(l.Dst), at(l.Src, 0), none, none, none, at(l.Dst, 0), f.rate(l))
 	}
 	if t.rows > 0 {
 		f.over("adam", t, chunkBlocks, []any{State{}}, []any{float32(a.Beta1), float32(a.Beta2), float32(a.Eps)})
@@ -110,35 +115,41 @@ func (f *finish) adam() (rest []device.Lerp) {
 	return rest
 }
 
-// fuse chooses the averages that the optimiser moves: for a parameter, the first one
-// that has it as its source, unless that would be out of turn, since something before
-// it writes what it reads or touches what it writes.
-func (f *finish) fuse() (moved map[int]device.Lerp, rest []device.Lerp) {
+// fuse chooses the averages that the optimiser's launch moves: for a parameter, the
+// first one that has it as its source, and those beside it that have nothing to do with
+// what is stepped; unless that would be out of turn, since something before them
+// writes what they read or touches what they write.
+func (f *finish) fuse() (moved map[int]device.Lerp, beside, rest []device.Lerp) {
 	a := f.program.Adam
 	moved = map[int]device.Lerp{}
 	param := map[*float32]int{}
-	taken := touched{}
+	var taken, before touched // by the launch, by averages that come after it
 	for i, r := range a.Params {
 		param[f.memory(r)] = i
-		taken.write(f.memory(r), f.memory(a.M[i]), f.memory(a.V[i]), f.memory(a.Grads[i]))
+		taken.write(f.memory(r), f.memory(a.M[i]), f.memory(a.V[i]))
+		taken.read(f.memory(a.Grads[i]))
 	}
-	before := touched{}
 	for _, l := range f.program.Lerps {
-		dst, src := f.memory(l.Dst), f.memory(l.Src)
+		dst, src, rate := f.memory(l.Dst), f.memory(l.Src), f.rateMemory(l)
 		i, steps := param[src]
 		_, again := moved[i]
-		rate := f.rateMemory(l)
-		if steps && !again && src != nil && !taken.has(dst) && !before.has(dst) && !before.writes[src] && !before.writes[rate] {
+		free := !taken.has(dst) && !taken.writes[rate] && !before.has(dst) && !before.writes[src] && !before.writes[rate]
+		switch {
+		case free && src != nil && steps && !again:
 			moved[i] = l
 			taken.write(dst)
 			taken.read(rate)
-			continue
+		case free && !taken.writes[src]:
+			beside = append(beside, l)
+			taken.write(dst)
+			taken.read(src, rate)
+		default:
+			rest = append(rest, l)
+			before.write(dst)
+			before.read(src, rate)
 		}
-		rest = append(rest, l)
-		before.write(dst)
-		before.read(src, rate)
 	}
-	return moved, rest
+	return moved, beside, rest
 }
 
 // touched are the memories that something reads and writes.

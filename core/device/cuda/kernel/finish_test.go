@@ -65,7 +65,8 @@ func TestLaunchesOfTheEnd(t *testing.T) {
 		{name: "into what was read", lerps: []device.Lerp{{Dst: first, Src: w, Rate: rate}, {Dst: w, Src: third, Rate: rate}}, want: []string{"averages", "averages"}},
 		{name: "a rate that moves", lerps: []device.Lerp{{Dst: rate, Src: w, Rate: device.None}, {Dst: first, Src: w, Rate: rate}}, want: []string{"averages", "averages"}},
 		{name: "out of turn", adam: true, lerps: []device.Lerp{{Dst: second, Src: first, Rate: rate}, {Dst: first, Src: w, Rate: rate}},
-			want: []string{"check", "adam", "averages", "averages"}},
+			want: []string{"check", "adam", "averages"}},
+		{name: "beside it", adam: true, lerps: []device.Lerp{{Dst: second, Src: first, Rate: rate}, {Dst: third, Src: first, Rate: rate}}, want: []string{"check", "adam"}},
 		{name: "into a moment", adam: true, lerps: []device.Lerp{{Dst: m, Src: w, Rate: rate}}, want: []string{"check", "adam", "averages"}},
 	} {
 		p := tensorsOf(1, 1, 1, 1, 1, 1, 1, 1)

@@ -21,7 +21,7 @@ func gather(b *builder) error {
 
 // gatherWork bounds how many indices a launch of gather_grad looks at, so that no
 // launch is long: each pick looks at all picks of its table.
-const gatherWork = 1 << 31
+const gatherWork = 1 << 28
 
 func gatherGrad(b *builder) error {
 	n := b.size(b.in.Out)

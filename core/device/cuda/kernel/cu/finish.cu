@@ -128,12 +128,26 @@ DEVICE void stepOf(const Step &h, float &w, float &m, float &v, float g) {
   w = fma(-h.step, m / fma(squareRoot(v), h.inverse, h.eps), w * h.keep);
 }
 
+// the elements of w that a thread has, after the step
+DEVICE float4 stepped(const Step &h, Share s, const u64 *row, float4 w) {
+  float4 m = load((const float *)row[3], s), v = load((const float *)row[4], s), g = load((const float *)row[5], s);
+  float parts[4][4] = {{w.x, m.x, v.x, g.x}, {w.y, m.y, v.y, g.y}, {w.z, m.z, v.z, g.z}, {w.w, m.w, v.w, g.w}};
+  UNROLL
+  for (int k = 0; k < 4; k++) stepOf(h, parts[k][0], parts[k][1], parts[k][2], parts[k][3]);
+  w = float4{parts[0][0], parts[1][0], parts[2][0], parts[3][0]};
+  store((float *)row[2], s, w);
+  store((float *)row[3], s, float4{parts[0][1], parts[1][1], parts[2][1], parts[3][1]});
+  store((float *)row[4], s, float4{parts[0][2], parts[1][2], parts[2][2], parts[3][2]});
+  return w;
+}
+
 DEVICE float average(float dst, float src, float rate) { return fma(rate, src - dst, dst); }
 DEVICE float4 average4(float4 d, float4 s, float rate) {
   return float4{average(d.x, s.x, rate), average(d.y, s.y, rate), average(d.z, s.z, rate), average(d.w, s.w, rate)};
 }
 
-// Rows {chunks before, n, w, m, v, gradient, average of w or 0, its rate or 0: a copy}.
+// Rows {chunks before, n, w, m, v, gradient, average of w or 0, its rate or 0: a copy};
+// without m only the average moves.
 KERNEL __launch_bounds__(256) void adam(const State *state, const u64 *table, u32 rows, u32 chunks, float beta1, float beta2, float eps) {
   if (state->closed) return;
   Step h = {beta1, 1.0f - beta1, beta2, 1.0f - beta2, eps, state->step, state->inverse, 1.0f - state->decay, state->scale};
@@ -141,15 +155,8 @@ KERNEL __launch_bounds__(256) void adam(const State *state, const u64 *table, u3
     const u64 *row = rowOf(table, rows, 8, chunk);
     Share s = shareOf(row, chunk);
     if (s.n == 0) continue;
-    float4 w = load((const float *)row[2], s), m = load((const float *)row[3], s), v = load((const float *)row[4], s);
-    float4 g = load((const float *)row[5], s);
-    float parts[4][4] = {{w.x, m.x, v.x, g.x}, {w.y, m.y, v.y, g.y}, {w.z, m.z, v.z, g.z}, {w.w, m.w, v.w, g.w}};
-    UNROLL
-    for (int k = 0; k < 4; k++) stepOf(h, parts[k][0], parts[k][1], parts[k][2], parts[k][3]);
-    w = float4{parts[0][0], parts[1][0], parts[2][0], parts[3][0]};
-    store((float *)row[2], s, w);
-    store((float *)row[3], s, float4{parts[0][1], parts[1][1], parts[2][1], parts[3][1]});
-    store((float *)row[4], s, float4{parts[0][2], parts[1][2], parts[2][2], parts[3][2]});
+    float4 w = load((const float *)row[2], s);
+    if (row[3]) w = stepped(h, s, row, w);
     if (!row[6]) continue;
     float *to = (float *)row[6];
     store(to, s, row[7] ? average4(load(to, s), w, *(const float *)row[7]) : w);
