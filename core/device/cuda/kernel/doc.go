@@ -37,8 +37,8 @@
 // the memory of an operand of the same size; any other result has its own. Names of kernels are unique over all
 // files; a file's first line names the architectures that it is compiled for.
 //
-// `go generate` needs clang-19 and nothing of CUDA's. TestPTXIsWhatTheSourcesGive
-// holds that the committed files are what it writes.
+// `go generate` needs clang-19 and nothing of CUDA's. Package gen's tests hold that
+// the committed files are what it writes.
 package kernel
 
 //go:generate go run ./gen -cu cu -ptx ptx

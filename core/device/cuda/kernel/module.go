@@ -3,7 +3,6 @@ package kernel
 import (
 	"embed"
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -25,8 +24,6 @@ var generations = []struct {
 	{"sm80", func(sm int) bool { return sm >= 80 }},
 	{"sm70", func(sm int) bool { return sm >= 70 }},
 }
-
-var entry = regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\(`)
 
 // Modules is the PTX for a card of compute capability sm (80 = 8.0): of each
 // source the newest file that the card can run. Every kernel that Lower names for
@@ -53,9 +50,7 @@ func Modules(sm int) ([]Module, error) {
 				return nil, err
 			}
 			m := Module{Name: strings.TrimSuffix(file.Name(), ".ptx"), Text: string(text)}
-			for _, match := range entry.FindAllStringSubmatch(m.Text, -1) {
-				m.Kernels = append(m.Kernels, match[1])
-			}
+			m.Kernels = entries(m.Text)
 			modules = append(modules, m)
 		}
 	}
@@ -63,4 +58,18 @@ func Modules(sm int) ([]Module, error) {
 		return nil, fmt.Errorf("choose kernels: compute capability %d.%d is below 7.0", sm/10, sm%10)
 	}
 	return modules, nil
+}
+
+// entries lists the entries of a text as clang writes them.
+func entries(text string) []string {
+	const entry = "\n.visible .entry "
+	var names []string
+	for {
+		_, after, ok := strings.Cut(text, entry)
+		if !ok {
+			return names
+		}
+		name, _, _ := strings.Cut(after, "(")
+		names, text = append(names, name), after
+	}
 }

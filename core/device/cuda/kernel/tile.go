@@ -1,0 +1,114 @@
+package kernel
+
+// tile is a shape of a kernel's blocks.
+type tile struct {
+	name    string // as the kernel's name ends
+	m, n    int    // of the result
+	k       int    // of a chunk of the sum
+	threads uint32
+	shared  uint32 // dynamic shared memory, bytes
+	// rate is how many products a multiprocessor makes in a cycle, on paper, with as
+	// many blocks as fit on it.
+	rate int
+}
+
+// processors is how many blocks a product is divided into where it can be: about
+// the multiprocessors of the cards that this is made for (A100 108, H100 and H200
+// 132). It is a constant, not the card's own number, so that sums have the same
+// order on all of them.
+const processors = 128
+
+// simtTiles are those of cu/linear.cu, largest first.
+var simtTiles = []tile{
+	{name: "128x128", m: 128, n: 128, k: 16, threads: 256},
+	{name: "64x64", m: 64, n: 64, k: 32, threads: 256},
+	{name: "32x32", m: 32, n: 32, k: 64, threads: 256},
+	{name: "16x32", m: 16, n: 32, k: 64, threads: 256},
+}
+
+// tensorTiles are those of cu/tensor.h. Their rates are for TF32, of the 620 that
+// mma.sync reaches on Hopper; the smaller the tile, the more of the time goes to
+// loads. BF16 doubles all of them, which changes no choice much.
+var tensorTiles = []tile{
+	{name: "128x256", m: 128, n: 256, k: 32, threads: 256, shared: 3 * (128 + 256) * 32 * 4, rate: 550},
+	{name: "128x128", m: 128, n: 128, k: 32, threads: 256, shared: 3 * (128 + 128) * 32 * 4, rate: 480},
+	{name: "64x64", m: 64, n: 64, k: 32, threads: 128, shared: 4 * (64 + 64) * 32 * 4, rate: 340},
+}
+
+func ceil(a, b int) int { return (a + b - 1) / b }
+
+// blocks is how many tiles the result has, over all members.
+func (p product) blocks(t tile) int { return ceil(p.m, t.m) * ceil(p.n, t.n) * p.members }
+
+// chunks is how many steps the sum has.
+func (p product) chunks(t tile) int { return p.inner * ceil(p.k, t.k) }
+
+// simt chooses the largest tile of which there are enough for all multiprocessors,
+// and where even the smallest leaves more than half of them idle over a long sum,
+// divides the sum. A further launch must pay: each part keeps at least 8 chunks.
+func (p product) simt() (t tile, splits int) {
+	for _, t = range simtTiles {
+		if p.blocks(t) >= processors {
+			return t, 1
+		}
+	}
+	return t, max(1, min(processors/p.blocks(t), p.chunks(t)/8))
+}
+
+const (
+	// tensorLeast is from how many products of a member on tensor cores are used:
+	// 256×512×512. Layers of width 256 at batch 256 are bound by latency, and stay
+	// exact.
+	tensorLeast = 1 << 26
+	// tensorThin is the least number of rows, columns and summands: below, most of a
+	// tile would be zeros.
+	tensorThin = 32
+)
+
+// tensor says whether a product goes to the tensor cores. It is a matter of shapes
+// and target alone.
+func (p product) tensor(t Target) bool {
+	return t.Precision != FP32 && t.SM >= 80 && min(p.m, p.n, p.k) >= tensorThin && p.m*p.n*p.k >= tensorLeast
+}
+
+// sharedOf is the shared memory that a block may have, in bytes: 163 KiB at 8.0,
+// 227 KiB on the big cards since, 99 KiB on those for screens.
+func sharedOf(sm int) uint32 {
+	switch sm {
+	case 80, 87:
+		return 163 << 10
+	case 90, 100, 103:
+		return 227 << 10
+	}
+	return 99 << 10
+}
+
+// What choose counts, in cycles.
+const (
+	costFill   = 1500 // the first chunks of a block, and writing its result
+	costGather = 2500 // a launch more, which adds parts
+	costCopied = 512  // elements of parts that are written and read in a cycle, of all multiprocessors
+)
+
+// choose is the tile and the division of the sum that take least on paper: rounds
+// of blocks over the multiprocessors, each at the tile's rate, and where the sum is
+// divided a second launch that adds the parts.
+func (p product) choose(target Target) (best tile, splits int) {
+	least := 0
+	for _, t := range tensorTiles {
+		if t.shared > sharedOf(target.SM) || t.n == 256 && p.layout == nt {
+			continue
+		}
+		chunks := p.chunks(t)
+		for s := 1; s <= 16 && s*4 <= max(4, chunks); s *= 2 {
+			cost := ceil(p.blocks(t)*s, processors) * (t.m*t.n*t.k*ceil(chunks, s)/t.rate + costFill)
+			if s > 1 {
+				cost += costGather + s*p.members*p.m*p.n/costCopied
+			}
+			if least == 0 || cost < least {
+				best, splits, least = t, s, cost
+			}
+		}
+	}
+	return best, splits
+}
