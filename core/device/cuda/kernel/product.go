@@ -76,37 +76,32 @@ func (p product) flags() uint32 {
 	return f
 }
 
-// tensorNames are the precisions in the names of kernels.
-var tensorNames = map[Precision]string{TF32: "TF32", BF16: "BF16"}
-
 // most bounds the products of one launch: at 5 TFLOP/s, which the slowest card of
 // compute capability 7.0 exceeds, 2³⁶ take 28 ms.
 const most = 1 << 36
 
 // multiply adds the launches of a product. Results without elements have none.
 func (b *builder) multiply(p product) error {
-	if p.m == 0 || p.n == 0 || p.members == 0 {
-		return nil
+	if p.m > 0 && p.n > 0 && p.members > 0 {
+		b.products(p, divide(p, b.target))
 	}
+	return nil
+}
+
+// products adds the launches of a product that is divided so.
+func (b *builder) products(p product, d division) {
 	p.strideC = p.m * p.n
-	t, splits := p.simt()
-	kernel := "product" + string(p.layout) + "_" + t.name
-	if p.tensor(b.target) {
-		t, splits = p.choose(b.target)
-		kernel = "product" + string(p.layout) + "_" + tensorNames[b.target.Precision] + "_" + t.name
-	}
-	if splits > 1 {
-		b.divided(kernel, p, t, splits)
-		return nil
+	if d.splits > 1 {
+		b.parts(p, d)
+		return
 	}
 	rows := p.m
 	if p.layout != tn {
-		rows = max(t.m, most/max(1, p.n*p.k*p.inner*p.members)/t.m*t.m)
+		rows = max(d.m, most/max(1, p.n*p.k*p.inner*p.members)/d.m*d.m)
 	}
 	for row := 0; row < p.m; row += rows {
-		b.tiles(kernel, p.rows(row, min(rows, p.m-row)), t, 1, 0)
+		b.tiles(p.rows(row, min(rows, p.m-row)), d, 0)
 	}
-	return nil
 }
 
 // rows is the part of a product that makes some rows of the result; A's rows are
@@ -127,32 +122,32 @@ func (p product) rows(from, count int) product {
 	return q
 }
 
-// divided computes parts of the sum into scratch memory and adds them in order.
-func (b *builder) divided(kernel string, p product, t tile, splits int) {
+// parts computes parts of the sum into scratch memory and adds them in order.
+func (b *builder) parts(p product, d division) {
 	size := p.members * p.m * p.n
-	each := ceil(p.chunks(t), splits)
-	splits = ceil(p.chunks(t), each)
-	parts := p
-	parts.c = b.scratch(splits * size)
-	parts.bias, parts.mask, parts.relu = absent, absent, false
-	b.tiles(kernel, parts, t, splits, size)
+	d.splits = ceil(p.chunks(d.tile), ceil(p.chunks(d.tile), d.splits)) // none is empty
+	q := p
+	q.c = b.scratch(d.splits * size)
+	q.bias, q.mask, q.relu = absent, absent, false
+	b.tiles(q, d, size)
 	vectors := size
 	if p.flags()&flagWideC != 0 {
 		vectors /= 4
 	}
-	b.elements("finish_product", vectors, p.c, parts.c, p.bias, p.mask, p.index,
-		int64(p.members), int64(p.m*p.n), int32(p.n), int32(splits), p.flags())
+	b.elements("finish_product", vectors, p.c, q.c, p.bias, p.mask, p.index,
+		int64(p.members), int64(p.m*p.n), int32(p.n), int32(d.splits), p.flags())
 }
 
-// tiles launches a kernel of cu/product.h's parameters.
-func (b *builder) tiles(kernel string, p product, t tile, splits, part int) {
+// tiles launches a kernel of cu/product.h's parameters; part are the elements of a
+// part of the sum.
+func (b *builder) tiles(p product, d division, part int) {
 	a2 := p.a2
 	if a2 == absent {
 		a2 = p.a
 	}
-	grid := [3]uint32{uint32(ceil(p.m, t.m) * ceil(p.n, t.n)), 1, uint32(p.members * splits)}
-	b.launch(kernel, grid, t.threads, t.shared,
+	grid := [3]uint32{uint32(ceil(p.m, d.m) * ceil(p.n, d.n)), 1, uint32(p.members * d.splits)}
+	b.launch(d.kernel, grid, d.threads, d.shared,
 		p.c, p.a, a2, p.b, p.bias, p.mask, p.index, int32(p.m), int32(p.n), int32(p.k), int32(p.first),
 		int64(p.strideA), int64(p.strideA2), int64(p.strideB), int64(p.n), int64(p.strideC), int64(part),
-		int32(p.inner), int32(splits), int32(ceil(p.chunks(t), splits)), p.flags())
+		int32(p.inner), int32(d.splits), int32(ceil(p.chunks(d.tile), d.splits)), p.flags())
 }

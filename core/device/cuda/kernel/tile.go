@@ -83,6 +83,26 @@ func sharedOf(sm int) uint32 {
 	return 99 << 10
 }
 
+// division is how a product becomes launches.
+type division struct {
+	kernel string
+	tile
+	splits int // of the sum
+}
+
+// divide chooses the kernel of a product, by its shapes and the target.
+func divide(p product, t Target) division {
+	if p.tensor(t) {
+		tile, splits := p.choose(t)
+		return division{"product" + string(p.layout) + "_" + tensorNames[t.Precision] + "_" + tile.name, tile, splits}
+	}
+	tile, splits := p.simt()
+	return division{"product" + string(p.layout) + "_" + tile.name, tile, splits}
+}
+
+// tensorNames are the precisions in the names of kernels.
+var tensorNames = map[Precision]string{TF32: "TF32", BF16: "BF16"}
+
 // What choose counts, in cycles.
 const (
 	costFill   = 1500 // the first chunks of a block, and writing its result

@@ -4,7 +4,7 @@
 #include "product.h"
 
 // product computes a tile of BM×BN in blocks of BK of the sum. A block has GROUPS
-// groups of threads; each works on the whole tile, TM×TN a thread, over its own
+// groups of threads; each works on the whole tile, THREAD_M×THREAD_N a thread, over its own
 // BK/GROUPS of every chunk, and at the end the groups' sums are added in order. So
 // small tiles, of which there are enough for all multiprocessors, still have eight
 // warps to hide latencies with.
@@ -22,8 +22,8 @@
 // two blocks a multiprocessor; the others about 64, with 24 to 32 KiB shared memory:
 // four blocks and more. Each reads two vectors of shared memory for 16 products
 // (64 for four at 128×128), at or above the ratio of the units' rates.
-template <Layout LAYOUT, int BM, int BN, int TM, int TN, int GROUPS, int BK> struct Simt {
-  static constexpr int TG = (BM / TM) * (BN / TN), THREADS = TG * GROUPS, BKG = BK / GROUPS;
+template <Layout LAYOUT, int BM, int BN, int THREAD_M, int THREAD_N, int GROUPS, int BK> struct Simt {
+  static constexpr int TG = (BM / THREAD_M) * (BN / THREAD_N), THREADS = TG * GROUPS, BKG = BK / GROUPS;
   static constexpr int CHUNK = (BM + BN) * BK, PARTS = GROUPS > 1 ? GROUPS * BM * BN : 0;
   static constexpr int SHARED = 2 * CHUNK > PARTS ? 2 * CHUNK : PARTS;
   static constexpr int KV = BK / 4 < 8 ? BK / 4 : 8; // lanes along k in loads of rows along k
@@ -98,23 +98,23 @@ template <Layout LAYOUT, int BM, int BN, int TM, int TN, int GROUPS, int BK> str
   }
 
   // multiply adds a group's share of a chunk to its sums. A thread's rows are
-  // vectors of four, 4·BM/TM apart, so that neighbours read neighbouring vectors.
-  static DEVICE_MEMBER void multiply(const float *tile, int group, int tx, int ty, float (&sum)[TM][TN]) {
+  // vectors of four, 4·BM/THREAD_M apart, so that neighbours read neighbouring vectors.
+  static DEVICE_MEMBER void multiply(const float *tile, int group, int tx, int ty, float (&sum)[THREAD_M][THREAD_N]) {
     UNROLL for (int kk = 0; kk < BKG; kk++) {
       int k = group * BKG + kk, s = swizzle(k);
-      float4 a[TM / 4], b[TN / 4];
-      UNROLL for (int i = 0; i < TM / 4; i++) a[i] = *(const float4 *)(tile + ((k * BM + i * (BM / TM * 4) + ty * 4) ^ s));
-      UNROLL for (int j = 0; j < TN / 4; j++)
-        b[j] = *(const float4 *)(tile + BM * BK + ((k * BN + j * (BN / TN * 4) + tx * 4) ^ s));
-      UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < TN; j++)
+      float4 a[THREAD_M / 4], b[THREAD_N / 4];
+      UNROLL for (int i = 0; i < THREAD_M / 4; i++) a[i] = *(const float4 *)(tile + ((k * BM + i * (BM / THREAD_M * 4) + ty * 4) ^ s));
+      UNROLL for (int j = 0; j < THREAD_N / 4; j++)
+        b[j] = *(const float4 *)(tile + BM * BK + ((k * BN + j * (BN / THREAD_N * 4) + tx * 4) ^ s));
+      UNROLL for (int i = 0; i < THREAD_M; i++) UNROLL for (int j = 0; j < THREAD_N; j++)
         sum[i][j] = fma(a[i / 4][i % 4], b[j / 4][j % 4], sum[i][j]);
     }
   }
 
   static DEVICE_MEMBER void run(const Product &p, float *shared) {
     Place at = placeOf<BM, BN, BK>(p);
-    int thread = threadX(), group = thread / TG, in = thread % TG, tx = in % (BN / TN), ty = in / (BN / TN);
-    float sum[TM][TN] = {};
+    int thread = threadX(), group = thread / TG, in = thread % TG, tx = in % (BN / THREAD_N), ty = in / (BN / THREAD_N);
+    float sum[THREAD_M][THREAD_N] = {};
     float4 va[NA], vb[NB];
     if (at.begin < at.end) {
       fetch(p, at, at.begin, va, vb);
@@ -131,8 +131,8 @@ template <Layout LAYOUT, int BM, int BN, int TM, int TN, int GROUPS, int BK> str
       }
     }
     if (GROUPS == 1) {
-      UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < TN; j += 4)
-        finish(p, at, at.m0 + i / 4 * (BM / TM * 4) + ty * 4 + i % 4, at.n0 + j / 4 * (BN / TN * 4) + tx * 4,
+      UNROLL for (int i = 0; i < THREAD_M; i++) UNROLL for (int j = 0; j < THREAD_N; j += 4)
+        finish(p, at, at.m0 + i / 4 * (BM / THREAD_M * 4) + ty * 4 + i % 4, at.n0 + j / 4 * (BN / THREAD_N * 4) + tx * 4,
                float4{sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]});
       return;
     }
@@ -140,9 +140,9 @@ template <Layout LAYOUT, int BM, int BN, int TM, int TN, int GROUPS, int BK> str
   }
 
   static DEVICE_MEMBER void addGroups(const Product &p, const Place &at, float *shared, int group, int tx, int ty,
-                                      const float (&sum)[TM][TN]) {
-    UNROLL for (int i = 0; i < TM; i++) UNROLL for (int j = 0; j < TN; j += 4) {
-      int row = i / 4 * (BM / TM * 4) + ty * 4 + i % 4, col = j / 4 * (BN / TN * 4) + tx * 4;
+                                      const float (&sum)[THREAD_M][THREAD_N]) {
+    UNROLL for (int i = 0; i < THREAD_M; i++) UNROLL for (int j = 0; j < THREAD_N; j += 4) {
+      int row = i / 4 * (BM / THREAD_M * 4) + ty * 4 + i % 4, col = j / 4 * (BN / THREAD_N * 4) + tx * 4;
       *(float4 *)(shared + (group * BM + row) * BN + col) = float4{sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]};
     }
     syncThreads();
