@@ -11,19 +11,20 @@ import (
 	"pgrlab/envs/mujoco"
 )
 
-// maxWorkers bounds the goroutines of a VecEnv; each holds 16 MB.
-const maxWorkers = 8
+// maxGroups bounds the physics instances of a VecEnv; each holds 16 MB.
+const maxGroups = 8
 
-// VecEnv is n copies of a task that are stepped together, by a few goroutines
-// with a physics instance each. Which of them steps a copy changes nothing. It
-// belongs to one goroutine at a time.
+// VecEnv is n copies of a task that are stepped together, in groups that share a
+// physics instance, by a few goroutines. Which of them steps a copy changes
+// nothing. It belongs to one goroutine at a time.
 type VecEnv struct {
-	task    Task
-	sims    []*simulation
-	workers []*worker
-	waiting sync.WaitGroup // for the workers' present job
+	task   Task
+	sims   []*simulation
+	groups []*group
+	crew   *crew
 
 	// What the present job works on, per copy.
+	job     job
 	episode uint64
 	actions []float32
 	obs     []float32
@@ -31,18 +32,17 @@ type VecEnv struct {
 	ended   []bool
 }
 
-// worker steps a run of copies.
-type worker struct {
+// group is a run of copies.
+type group struct {
 	instance *mujoco.Instance
 	first    int
 	sims     []*simulation
 	action   []float64
-	jobs     chan job
 	err      error // the first of the present job
 	failed   int   // copies that failed in it
 }
 
-// job is what the workers are to do with their copies.
+// job is what is to be done with all copies.
 type job int
 
 const (
@@ -52,64 +52,78 @@ const (
 
 // NewVec makes n copies whose episodes are drawn from seed.
 func (t Task) NewVec(n int, seed uint64) (*VecEnv, error) {
-	return t.newVec(n, seed, min(n, runtime.GOMAXPROCS(0), maxWorkers))
+	return t.newVec(n, seed, processors)
 }
 
-func (t Task) newVec(n int, seed uint64, count int) (*VecEnv, error) {
+// processors is how many this process may use. A program may let Go run more
+// threads later, for the sake of what must not wait for a computation; as many
+// environments at once would only take turns.
+var processors = runtime.GOMAXPROCS(0)
+
+// newVec makes n copies for that many goroutines: in four times as many groups, so that
+// one who is held up leaves some to the others.
+func (t Task) newVec(n int, seed uint64, workers int) (*VecEnv, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("make %s: %d copies", t.Name, n)
 	}
+	workers = min(workers, n, maxGroups)
+	count := 1
+	if workers > 1 {
+		count = min(n, 4*workers, maxGroups)
+	}
 	v := &VecEnv{task: t, sims: make([]*simulation, n)}
+	var building sync.WaitGroup
+	first := 0
 	for i := range count {
-		first, end := i*n/count, (i+1)*n/count
-		w := &worker{first: first, sims: v.sims[first:end], action: make([]float64, t.ActSize), jobs: make(chan job)}
-		v.workers = append(v.workers, w)
-		v.waiting.Go(func() { w.err = w.build(&v.task, seed) })
+		size := n / count
+		if place := min(2*i, 2*(count-1-i)+1); place < n%count { // the larger ones are taken first
+			size++
+		}
+		g := &group{first: first, sims: v.sims[first : first+size], action: make([]float64, t.ActSize)}
+		first += size
+		v.groups = append(v.groups, g)
+		building.Go(func() { g.err = g.build(&v.task, seed) })
 	}
-	v.waiting.Wait()
-	for _, w := range v.workers {
-		go v.serve(w)
-	}
+	building.Wait()
 	if err := v.errors(); err != nil {
 		v.Close()
 		return nil, err
 	}
+	v.crew = newCrew(workers-1, count, v.serve)
 	return v, nil
 }
 
 // build makes all copies before the first is stepped, so that memory grows once.
-func (w *worker) build(t *Task, seed uint64) (err error) {
-	if w.instance, err = instance(); err != nil {
+func (g *group) build(t *Task, seed uint64) (err error) {
+	if g.instance, err = instance(); err != nil {
 		return fmt.Errorf("make %s: %w", t.Name, err)
 	}
-	for i := range w.sims {
-		if w.sims[i], err = newSimulation(w.instance, t, seed); err != nil {
+	for i := range g.sims {
+		if g.sims[i], err = newSimulation(g.instance, t, seed); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// serve runs a worker until its jobs end.
-func (v *VecEnv) serve(w *worker) {
-	for j := range w.jobs {
-		w.err, w.failed = nil, 0
-		for i := range w.sims {
-			if err := v.work(w, j, w.first+i); err != nil {
-				w.err = cmp.Or(w.err, err)
-				w.failed++
-			}
+// serve does the present job on a group.
+func (v *VecEnv) serve(part int) {
+	g := v.groups[part]
+	g.err, g.failed = nil, 0
+	for i := range g.sims {
+		if err := v.work(g, g.first+i); err != nil {
+			g.err = cmp.Or(g.err, err)
+			g.failed++
 		}
-		v.waiting.Done()
 	}
 }
 
-// work does a job on copy i.
-func (v *VecEnv) work(w *worker, j job, i int) error {
+// work does the present job on copy i of a group.
+func (v *VecEnv) work(g *group, i int) error {
 	s := v.sims[i]
 	obs := v.obs[i*v.task.ObsSize : (i+1)*v.task.ObsSize]
 	switch {
-	case j == jobReset:
+	case v.job == jobReset:
 		if err := s.reset(v.episode*uint64(len(v.sims)) + uint64(i)); err != nil {
 			return err
 		}
@@ -117,9 +131,9 @@ func (v *VecEnv) work(w *worker, j job, i int) error {
 		v.rewards[i], v.ended[i] = 0, true
 	default:
 		for k, a := range v.actions[i*v.task.ActSize : (i+1)*v.task.ActSize] {
-			w.action[k] = float64(a)
+			g.action[k] = float64(a)
 		}
-		reward, err := s.advance(w.action)
+		reward, err := s.advance(g.action)
 		v.rewards[i], v.ended[i] = reward, s.ended()
 		if err != nil {
 			return err
@@ -129,22 +143,19 @@ func (v *VecEnv) work(w *worker, j job, i int) error {
 	return nil
 }
 
-// run gives a job to all workers and waits for them.
+// run does a job on all copies.
 func (v *VecEnv) run(j job) error {
-	v.waiting.Add(len(v.workers))
-	for _, w := range v.workers {
-		w.jobs <- j
-	}
-	v.waiting.Wait()
+	v.job = j
+	v.crew.run()
 	return v.errors()
 }
 
 func (v *VecEnv) errors() error {
 	var first error
 	failed := 0
-	for _, w := range v.workers {
-		first = cmp.Or(first, w.err)
-		failed += w.failed
+	for _, g := range v.groups {
+		first = cmp.Or(first, g.err)
+		failed += g.failed
 	}
 	if failed > 1 {
 		return fmt.Errorf("%w (and %d more copies)", first, failed-1)
@@ -206,15 +217,17 @@ func (v *VecEnv) Load(r io.Reader) error {
 	return nil
 }
 
-// Close ends the workers and frees their memory.
+// Close ends the helpers and frees the groups' memory.
 func (v *VecEnv) Close() error {
+	if v.crew != nil {
+		v.crew.close()
+	}
 	var err error
-	for _, w := range v.workers {
-		close(w.jobs)
-		if w.instance != nil {
-			err = errors.Join(err, w.instance.Close())
+	for _, g := range v.groups {
+		if g.instance != nil {
+			err = errors.Join(err, g.instance.Close())
 		}
 	}
-	v.workers = nil
+	v.groups = nil
 	return err
 }
