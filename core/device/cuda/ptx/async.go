@@ -22,6 +22,7 @@ func lowerAsync(l *lowering, s *statement, m *mods) {
 	if !m.take("async") {
 		l.fail("unknown opcode %s", s.text)
 	}
+	l.requires(80)
 	switch {
 	case m.take("commit_group"):
 		l.need(0)

@@ -28,8 +28,8 @@ func lowerBarrier(l *lowering, s *statement, m *mods) {
 	case "red":
 		op := m.one("popc", "and", "or")
 		k := m.kind()
-		if len(args) < 3 {
-			l.fail("bar.red has %d operands", len(args))
+		if len(args) < 3 || op == "" || (op == "popc") != (k == u32) {
+			l.fail("unknown opcode %s", s.text)
 		}
 		if op == "popc" {
 			in.d = l.dest(args[0], k)

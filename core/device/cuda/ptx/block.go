@@ -147,12 +147,12 @@ func (b *block) run(at [3]uint32) (count int64, err error) {
 				continue
 			}
 			moved = true
-			if err := w.run(turn); err != nil {
+			if err := w.run(min(turn, b.launch.steps+1-w.steps)); err != nil {
 				return 0, err
 			}
 			if w.steps > b.launch.steps {
 				in := &b.k.code[min(int(w.pc), len(b.k.code)-1)]
-				return 0, w.fault(in, w.alive, "the warp has run %d instructions and is not done: an endless loop, or raise Steps", w.steps)
+				return 0, w.fault(in, w.mask, "the warp has run %d instructions and is not done: an endless loop, or raise Steps", w.steps)
 			}
 			left = left || w.alive != 0
 		}

@@ -95,55 +95,91 @@ func multiplyWide(k kind) alu {
 
 func copyLanes(d, a, _, _ *vec) { *d = *a }
 
-// hotComparison gives the loop for a comparison that kernels use much, nil for
-// the others.
+// hotComparison gives the loop for a comparison of integers or f32, nil for
+// the others. Every ordered relation is a less or an equal, turned round or
+// denied; what is true of unordered values denies its opposite.
 func hotComparison(name string, k kind) func(a, b *vec) uint32 {
+	less, equal := lessUnsigned, equalBits
 	switch {
 	case k == s32:
-		switch name {
-		case "lt":
-			return func(a, b *vec) uint32 {
-				return gather(func(i int) bool { return int32(a[i]) < int32(b[i]) })
-			}
-		case "gt":
-			return func(a, b *vec) uint32 {
-				return gather(func(i int) bool { return int32(a[i]) > int32(b[i]) })
-			}
-		case "ge":
-			return func(a, b *vec) uint32 {
-				return gather(func(i int) bool { return int32(a[i]) >= int32(b[i]) })
-			}
-		}
-	case k.integer() && !k.signed() || name == "eq" || name == "ne":
-		if k.float() {
-			return nil
-		}
-		switch name { // registers are zero-extended, so all widths compare alike
-		case "eq":
-			return func(a, b *vec) uint32 { return gather(func(i int) bool { return a[i] == b[i] }) }
-		case "ne":
-			return func(a, b *vec) uint32 { return gather(func(i int) bool { return a[i] != b[i] }) }
-		case "lt":
-			return func(a, b *vec) uint32 { return gather(func(i int) bool { return a[i] < b[i] }) }
-		}
+		less = lessSigned32
+	case k == s64:
+		less = lessSigned64
 	case k == f32:
+		less, equal = lessSingle, equalSingle
+	case !k.integer() || k.signed():
+		return nil
+	}
+	type test = func(a, b *vec) uint32
+	swap := func(f test) test { return func(a, b *vec) uint32 { return f(b, a) } }
+	not := func(f test) test { return func(a, b *vec) uint32 { return ^f(a, b) } }
+	if k == f32 {
 		switch name {
-		case "lt":
-			return func(a, b *vec) uint32 { return gather(func(i int) bool { return single(a[i]) < single(b[i]) }) }
-		case "gt":
-			return func(a, b *vec) uint32 { return gather(func(i int) bool { return single(a[i]) > single(b[i]) }) }
+		case "le":
+			return lessEqualSingle
+		case "ge":
+			return swap(lessEqualSingle)
+		case "ltu":
+			return not(swap(lessEqualSingle))
+		case "gtu":
+			return not(lessEqualSingle)
+		case "leu":
+			return not(swap(less))
+		case "geu":
+			return not(less)
+		case "neu":
+			return not(equal)
+		case "ne": // false for NaN, unlike that of Go
+			return func(a, b *vec) uint32 { return less(a, b) | less(b, a) }
 		}
 	}
+	switch name {
+	case "eq":
+		return equal
+	case "ne":
+		return not(equal)
+	case "lt", "lo":
+		return less
+	case "gt", "hi":
+		return swap(less)
+	case "ge", "hs":
+		return not(less)
+	case "le", "ls":
+		return not(swap(less))
+	}
 	return nil
+}
+
+func lessSigned32(a, b *vec) uint32 {
+	return gather(func(i int) bool { return int32(a[i]) < int32(b[i]) })
+}
+func lessSigned64(a, b *vec) uint32 {
+	return gather(func(i int) bool { return int64(a[i]) < int64(b[i]) })
+}
+
+// Registers are zero-extended, so one loop does for all widths.
+func lessUnsigned(a, b *vec) uint32 { return gather(func(i int) bool { return a[i] < b[i] }) }
+func equalBits(a, b *vec) uint32    { return gather(func(i int) bool { return a[i] == b[i] }) }
+
+func lessSingle(a, b *vec) uint32 {
+	return gather(func(i int) bool { return single(a[i]) < single(b[i]) })
+}
+func lessEqualSingle(a, b *vec) uint32 {
+	return gather(func(i int) bool { return single(a[i]) <= single(b[i]) })
+}
+func equalSingle(a, b *vec) uint32 {
+	return gather(func(i int) bool { return single(a[i]) == single(b[i]) })
 }
 
 // gather makes a mask of 32 answers; it and its argument are inlined.
 func gather(f func(i int) bool) uint32 {
 	var r uint32
 	for i := range lanes {
-		if f(i) {
-			r |= 1 << i
+		var bit uint32
+		if f(i) { // becomes an instruction without a branch
+			bit = 1
 		}
+		r = r>>1 | bit<<31
 	}
 	return r
 }

@@ -14,6 +14,7 @@ type Module struct {
 	Version string // of the PTX language, "7.0"
 	Target  string // "sm_80"
 
+	sm        int // 80; 0: not said
 	functions map[string]*function
 	globals   []*variable
 	memory    []*allocation // of globals, by address

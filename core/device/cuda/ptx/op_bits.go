@@ -4,7 +4,7 @@ import "math/bits"
 
 // lowerLogic is and, or, xor, not and cnot, of registers and of predicates.
 func lowerLogic(l *lowering, s *statement, m *mods) {
-	k := m.kind()
+	k := l.plain(m.kind())
 	if k == pred {
 		lowerPredicates(l, s)
 		return
@@ -125,7 +125,7 @@ func lowerFunnel(l *lowering, _ *statement, m *mods) {
 
 // lowerCount is popc and clz.
 func lowerCount(l *lowering, s *statement, m *mods) {
-	k := m.kind()
+	k := l.plain(m.kind())
 	if s.op == "popc" {
 		l.compute(each1(k, 32, func(x uint64) uint64 { return uint64(bits.OnesCount64(x)) }), u32, k)
 		return
@@ -138,7 +138,7 @@ func lowerCount(l *lowering, s *statement, m *mods) {
 // all ones if there is none.
 func lowerFind(l *lowering, _ *statement, m *mods) {
 	shift := m.take("shiftamt")
-	k := m.kind()
+	k := l.arithmetic(m.kind())
 	n := k.bits()
 	l.compute(each1(k, 32, func(x uint64) uint64 {
 		if k.signed() && int64(x) < 0 {
@@ -153,7 +153,7 @@ func lowerFind(l *lowering, _ *statement, m *mods) {
 }
 
 func lowerReverse(l *lowering, _ *statement, m *mods) {
-	k := m.kind()
+	k := l.plain(m.kind())
 	n := k.bits()
 	l.compute(each1(k, n, func(x uint64) uint64 { return bits.Reverse64(x) >> (64 - n) }), k, k)
 }
@@ -161,7 +161,7 @@ func lowerReverse(l *lowering, _ *statement, m *mods) {
 // lowerExtract is bfe: len bits of a from bit pos on, with the sign of the last
 // one for signed types.
 func lowerExtract(l *lowering, _ *statement, m *mods) {
-	k := m.kind()
+	k := l.arithmetic(m.kind())
 	e, n := extend(k), uint64(k.bits())
 	l.compute(func(d, a, b, c *vec) {
 		for i := range d {
@@ -188,7 +188,7 @@ func lowerExtract(l *lowering, _ *statement, m *mods) {
 
 // lowerInsert is bfi: b with len bits from bit pos on replaced by those of a.
 func lowerInsert(l *lowering, s *statement, m *mods) {
-	k := m.kind()
+	k := l.plain(m.kind())
 	l.need(5)
 	in := blank(classDo)
 	in.d = l.dest(s.args[0], k)

@@ -75,7 +75,7 @@ func comparison(l *lowering, name string, set int, k kind, ftz bool) func(a, b *
 			l.fail("%s.%s compares floats", l.s.op, name)
 		}
 	}
-	if f := hotComparison(name, k); f != nil && !ftz {
+	if f := hotComparison(name, k); f != nil && !ftz { // k is unsigned for lo, ls, hi, hs
 		return f
 	}
 	f := ordering(k)
@@ -98,6 +98,9 @@ func lowerSetp(l *lowering, s *statement, m *mods) {
 	join := m.one("and", "or", "xor")
 	ftz := m.take("ftz")
 	k := m.kind()
+	if b8 <= k && k <= b128 && name != "eq" && name != "ne" || k == pred || k == tf32 {
+		l.fail("setp.%s of type %s", name, k)
+	}
 	n := 3
 	if join != "" {
 		n = 4

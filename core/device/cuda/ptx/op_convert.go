@@ -22,6 +22,7 @@ func lowerConvert(l *lowering, s *statement, m *mods) {
 	if k == tf32 || finite || relu && d.bits() > 16 && d != tf32 {
 		l.fail("unknown opcode %s", l.s.text)
 	}
+	l.checkConversion(d, k, mode)
 	l.need(2)
 	in := blank(classALU)
 	in.d, in.a = l.wideDest(s.args[0], d), l.wide(s.args[1], k)
@@ -40,6 +41,33 @@ func lowerConvert(l *lowering, s *statement, m *mods) {
 		in.alu = convertFloats(l, d, k, r, len(mode) == 3 && mode != "rna", sat, relu)
 	}
 	l.emit(in)
+}
+
+// checkConversion refuses roundings that are missing or have no meaning, and
+// what older cards do not have.
+func (l *lowering) checkConversion(d, k kind, mode string) {
+	if k == bf16 || d == bf16 || d == tf32 || d == bf16x2 {
+		l.requires(80)
+	}
+	integral := len(mode) == 3 && mode != "rna"
+	var ok bool
+	switch {
+	case !d.float() && !k.float():
+		ok = mode == ""
+	case !d.float():
+		ok = integral
+	case !k.float():
+		ok = mode != "" && !integral
+	case d == k:
+		ok = integral || mode == ""
+	case d == tf32 || d.bits() < k.bits():
+		ok = mode != "" && !integral
+	default:
+		ok = mode == ""
+	}
+	if !ok || mode == "rna" && d != tf32 {
+		l.fail("unknown opcode %s: the rounding of cvt.%s.%s", l.s.text, d, k)
+	}
 }
 
 // convertIntegers extends or cuts; n are the bits of the result's register.

@@ -26,6 +26,9 @@ func float2(l *lowering, op byte, k kind, r rounding, sat bool) alu {
 		}
 		return doubles2(op)
 	case f16, bf16, f16x2, bf16x2:
+		if k == bf16 || k == bf16x2 {
+			l.requires(90) // of earlier cards only fma
+		}
 		return halves(k, func(x, y, _ float64) float64 {
 			switch op {
 			case '-':
@@ -140,6 +143,12 @@ func lowerFma(l *lowering, s *statement, m *mods) {
 	r := roundOf(m)
 	sat, relu := m.take("sat"), m.take("relu")
 	k := m.kind()
+	if !r.said {
+		l.fail("unknown opcode %s: %s needs a rounding", s.text, s.op)
+	}
+	if k == bf16 || k == bf16x2 || relu {
+		l.requires(80)
+	}
 	var f alu
 	switch k {
 	case f32:
@@ -325,12 +334,18 @@ func lowerFunction(l *lowering, s *statement, m *mods) {
 	r := roundOf(m)
 	k := m.kind()
 	g := functions[s.op]
+	if approx == r.said {
+		l.fail("unknown opcode %s: %s is .approx or has a rounding", s.text, s.op)
+	}
+	if s.op == "tanh" {
+		l.requires(75)
+	}
 	switch {
 	case k == f32 && s.op == "sqrt" && !approx:
 		l.compute(finish(r, false, func(x, _, _ uint64) uint64 { return fromSingle(root32(single(x), r.mode)) }), k, k)
 	case k == f32 && s.op == "rcp" && !approx:
 		l.compute(finish(r, false, func(x, _, _ uint64) uint64 { return fromSingle(quotient32(1, single(x), r.mode)) }), k, k)
-	case k == f32:
+	case k == f32 && approx:
 		l.compute(finish(r, false, func(x, _, _ uint64) uint64 { return fromSingle(float32(g(float64(single(x))))) }), k, k)
 	case k == f64 && (s.op == "sqrt" || s.op == "rcp" || s.op == "rsqrt") && r.mode == 'n':
 		l.compute(func(d, a, _, _ *vec) {

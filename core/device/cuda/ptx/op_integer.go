@@ -144,7 +144,7 @@ func lowerAdd(l *lowering, s *statement, m *mods) {
 	}
 	sat := m.take("sat")
 	f := roundOf(m)
-	k := m.kind()
+	k := l.arithmetic(m.kind())
 	switch {
 	case k.float():
 		op := byte('+')
@@ -152,9 +152,11 @@ func lowerAdd(l *lowering, s *statement, m *mods) {
 			op = '-'
 		}
 		l.compute(float2(l, op, k, f, sat), k, k, k)
-	case sat && k == s32 && minus:
+	case f.said || f.ftz || sat && k != s32:
+		l.fail("unknown opcode %s", s.text)
+	case sat && minus:
 		l.compute(each2(k, 32, func(x, y uint64) uint64 { return clampSigned(int64(x) - int64(y)) }), k, k, k)
-	case sat && k == s32:
+	case sat:
 		l.compute(each2(k, 32, func(x, y uint64) uint64 { return clampSigned(int64(x) + int64(y)) }), k, k, k)
 	case minus:
 		l.compute(subtract(k.bits()), k, k, k)
@@ -168,10 +170,12 @@ func lowerMul(l *lowering, s *statement, m *mods) {
 	part := m.one("lo", "hi", "wide")
 	sat := m.take("sat")
 	f := roundOf(m)
-	k := m.kind()
+	k := l.arithmetic(m.kind())
 	switch {
 	case k.float() && part == "":
 		l.compute(float2(l, '*', k, f, sat), k, k, k)
+	case k.float() || sat || f.said || f.ftz:
+		l.fail("unknown opcode %s", s.text)
 	case part == "wide" && k.bits() <= 32:
 		l.compute(multiplyWide(k), wider(k), k, k)
 	case part == "hi":
@@ -203,7 +207,10 @@ func lowerMad(l *lowering, s *statement, m *mods) {
 		lowerFma(l, s, m)
 		return
 	}
-	k := m.kind()
+	k := l.arithmetic(m.kind())
+	if k.float() || part == "wide" && k.bits() > 32 {
+		l.fail("unknown opcode %s", s.text)
+	}
 	switch part {
 	case "wide":
 		w := wider(k)
@@ -227,7 +234,7 @@ func lowerMad(l *lowering, s *statement, m *mods) {
 // lowerMad24 is mul24 and mad24, of the low 24 bits of each factor.
 func lowerMad24(l *lowering, s *statement, m *mods) {
 	part := m.one("lo", "hi")
-	k := m.kind()
+	k := l.arithmetic(m.kind())
 	cut := func(x uint64) int64 {
 		if k.signed() {
 			return int64(x<<40) >> 40
@@ -250,10 +257,12 @@ func lowerMad24(l *lowering, s *statement, m *mods) {
 
 // lowerDiv is div and rem.
 func lowerDiv(l *lowering, s *statement, m *mods) {
-	m.drop("approx", "full")
+	fast := m.one("approx", "full") != ""
 	f := roundOf(m)
-	k := m.kind()
+	k := l.arithmetic(m.kind())
 	switch {
+	case k.float() && !fast && !f.said || fast && k != f32 || k.bits() == 16 && k.float():
+		l.fail("unknown opcode %s: div of floats is .rn, .approx or .full", s.text)
 	case k.float() && s.op == "div":
 		l.compute(float2(l, '/', k, f, false), k, k, k)
 	case s.op == "div":
@@ -267,12 +276,15 @@ func lowerDiv(l *lowering, s *statement, m *mods) {
 func lowerMinMax(l *lowering, s *statement, m *mods) {
 	ftz, nan := m.take("ftz"), m.take("NaN")
 	relu := m.take("relu")
-	k := m.kind()
+	k := l.arithmetic(m.kind())
+	if nan || k.bits() == 16 && k.float() || k == f16x2 || k == bf16x2 {
+		l.requires(80)
+	}
 	switch {
 	case k.float():
 		l.compute(floatMinMax(l, s.op == "max", k, ftz, nan, relu), k, k, k)
-	case relu:
-		l.fail("%s.relu.%s", s.op, k)
+	case relu || ftz || nan:
+		l.fail("unknown opcode %s", s.text)
 	case s.op == "max":
 		l.compute(each2(k, k.bits(), larger(k)), k, k, k)
 	default:
@@ -283,7 +295,7 @@ func lowerMinMax(l *lowering, s *statement, m *mods) {
 // lowerUnary is abs and neg.
 func lowerUnary(l *lowering, s *statement, m *mods) {
 	ftz := m.take("ftz")
-	k := m.kind()
+	k := l.arithmetic(m.kind())
 	switch {
 	case k.float():
 		l.compute(floatSign(l, s.op == "neg", k, ftz), k, k)
@@ -296,7 +308,7 @@ func lowerUnary(l *lowering, s *statement, m *mods) {
 
 // lowerSad is |a-b| + c.
 func lowerSad(l *lowering, _ *statement, m *mods) {
-	k := m.kind()
+	k := l.arithmetic(m.kind())
 	big, small := larger(k), smaller(k)
 	l.compute(each3(k, k.bits(), func(x, y, z uint64) uint64 { return big(x, y) - small(x, y) + z }), k, k, k, k)
 }
@@ -306,8 +318,11 @@ func lowerSad(l *lowering, _ *statement, m *mods) {
 func lowerCarry(l *lowering, s *statement, m *mods, minus bool) {
 	reads := s.op == "addc" || s.op == "subc"
 	writes := m.take("cc") || !reads
-	k := m.kind()
+	k := l.arithmetic(m.kind())
 	n := k.bits()
+	if k.float() || n < 32 {
+		l.fail("unknown opcode %s", s.text)
+	}
 	l.need(3)
 	in := blank(classDo)
 	in.d, in.a, in.b = l.dest(s.args[0], k), l.value(s.args[1], k), l.value(s.args[2], k)
@@ -315,20 +330,19 @@ func lowerCarry(l *lowering, s *statement, m *mods, minus bool) {
 		var t vec
 		a, b, carry := w.at(in.a), w.at(in.b), uint32(0)
 		for i := range t {
-			x, y, c := a[i], b[i], uint64(0)
-			if minus {
-				y = ^y & mask(n) // a - b = a + ^b + 1
-			}
+			var r, c, out uint64
 			if reads {
 				c = uint64(w.carry >> i & 1)
-			} else if minus {
-				c = 1
 			}
-			sum, out := bits.Add64(x, y, c)
+			if minus {
+				r, out = bits.Sub64(a[i], b[i], c)
+			} else {
+				r, out = bits.Add64(a[i], b[i], c)
+			}
 			if n == 32 {
-				out = sum >> 32
+				out = r >> 32
 			}
-			t[i] = sum & mask(n)
+			t[i] = r & mask(n)
 			carry |= uint32(out&1) << i
 		}
 		if writes {

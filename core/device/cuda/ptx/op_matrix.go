@@ -34,6 +34,7 @@ func lowerMatrix(l *lowering, s *statement, m *mods) {
 			sh = x
 		}
 	}
+	l.requires(80)
 	if sh.k == 0 || ak != bk || dk != f32 || ck != f32 {
 		l.fail("unknown opcode %s", s.text)
 	}
@@ -42,7 +43,7 @@ func lowerMatrix(l *lowering, s *statement, m *mods) {
 	counts := []int{4, sh.a, sh.b, 4}
 	for i, o := range s.args {
 		if o.kind != opVector || len(o.list) != counts[i] {
-			l.fail("operand %d of mma.%s.%s has %d registers", i+1, name, ak, counts[i])
+			l.fail("operand %d of mma.%s.%s needs %d registers", i+1, name, ak, counts[i])
 		}
 		for _, r := range o.list {
 			switch i {
@@ -131,6 +132,7 @@ func lowerLoadMatrix(l *lowering, s *statement, m *mods) {
 	if !m.take("sync") || !m.take("aligned") || !m.take("m8n8") {
 		l.fail("ldmatrix needs .sync.aligned.m8n8")
 	}
+	l.requires(75)
 	n := map[string]int{"x1": 1, "x2": 2, "x4": 4}[m.one("x1", "x2", "x4")]
 	transposed := m.take("trans")
 	a := access{space: generic, kind: b128, count: 1}

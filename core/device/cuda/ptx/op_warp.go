@@ -9,6 +9,9 @@ func lowerShuffle(l *lowering, s *statement, m *mods) {
 	}
 	mode := m.one("up", "down", "bfly", "idx")
 	k := m.kind()
+	if mode == "" || k != b32 {
+		l.fail("unknown opcode %s", s.text)
+	}
 	l.need(5)
 	in := blank(classWarp)
 	d := s.args[0]
@@ -78,6 +81,9 @@ func lowerVote(l *lowering, s *statement, m *mods) {
 	}
 	mode := m.one("all", "any", "uni", "ballot")
 	k := m.kind()
+	if mode == "" || (mode == "ballot") != (k == b32) || mode != "ballot" && k != pred {
+		l.fail("unknown opcode %s", s.text)
+	}
 	l.need(3)
 	in := blank(classWarp)
 	if mode == "ballot" {
@@ -161,6 +167,7 @@ func lowerRedux(l *lowering, s *statement, m *mods) {
 	m.take("sync")
 	op := m.one("add", "min", "max", "and", "or", "xor")
 	k := m.kind()
+	l.requires(80)
 	f := combine(op, k)
 	if f == nil || k.bits() != 32 || k.float() {
 		l.fail("unknown opcode %s", l.s.text)
@@ -242,6 +249,7 @@ func lowerActive(l *lowering, s *statement, m *mods) {
 // lowerElect is elect.sync: one lane of many.
 func lowerElect(l *lowering, s *statement, m *mods) {
 	m.take("sync")
+	l.requires(90)
 	l.need(2)
 	in := blank(classWarp)
 	d := s.args[0]

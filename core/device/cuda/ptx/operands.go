@@ -68,6 +68,29 @@ func (m *mods) done() {
 	}
 }
 
+// arithmetic refuses types that have no arithmetic: bits, bytes, tf32.
+func (l *lowering) arithmetic(k kind) kind {
+	if b8 <= k && k <= b128 || k.bits() == 8 || k == tf32 || k == pred {
+		l.fail("%s of type %s", l.s.op, k)
+	}
+	return k
+}
+
+// plain refuses all types but bits.
+func (l *lowering) plain(k kind) kind {
+	if k != pred && (k < b16 || k > b64) {
+		l.fail("%s of type %s", l.s.op, k)
+	}
+	return k
+}
+
+// requires refuses what the cards that the module is for do not have.
+func (l *lowering) requires(sm int) {
+	if l.m.sm > 0 && l.m.sm < sm {
+		l.fail("%s needs sm_%d, the module is for %s", strings.Join(append([]string{l.s.op}, l.s.mods...), "."), sm, l.m.Target)
+	}
+}
+
 // need checks the number of operands.
 func (l *lowering) need(n int) {
 	if len(l.s.args) != n {

@@ -77,6 +77,7 @@ func (p *parser) parse() {
 			for {
 				if n := p.next(); strings.HasPrefix(n.text, "sm_") {
 					p.m.Target = n.text
+					p.m.sm, _ = strconv.Atoi(strings.TrimRight(n.text[3:], "af"))
 				}
 				if !p.accept(",") {
 					break

@@ -67,7 +67,7 @@ func inline(t testing.TB, body string) *Kernel {
 
 func wrap(body string) string {
 	return `.version 7.8
-.target sm_80
+.target sm_90
 .address_size 64
 .visible .entry k(.param .u64 p0, .param .u64 p1)
 {

@@ -8,12 +8,13 @@ import "math"
 type rounding struct {
 	mode byte
 	ftz  bool
+	said bool // the instruction says how
 }
 
 func roundOf(m *mods) rounding {
 	r := rounding{mode: 'n'}
 	if s := m.one("rn", "rz", "rm", "rp", "rna"); s != "" {
-		r.mode = s[len(s)-1]
+		r.mode, r.said = s[len(s)-1], true
 	}
 	r.ftz = m.take("ftz")
 	return r

@@ -155,6 +155,11 @@ func (w *warp) run(turn int64) error {
 			w.pc++
 		case classCompare:
 			r := in.cmp(w.at(in.a), w.at(in.b))
+			if in.join == 0 && in.q2 < 0 {
+				w.setPredicate(in.q, r, at)
+				w.pc++
+				continue
+			}
 			w.setPredicate(in.q, joined(w, in, r), at)
 			if in.q2 >= 0 {
 				w.setPredicate(in.q2, joined(w, in, ^r), at)
@@ -214,6 +219,10 @@ func (w *warp) control(in *inst, at uint32) error {
 		if at == w.alive && in.class == classWarp && (in.c == noSlot || in.c < 0 && at&^uint32(w.at(in.c)[0]) == 0) {
 			w.pc++ // all are here
 			return in.do(w, in, at)
+		}
+		if at == w.alive && in.class == classBarrier {
+			w.waiting = at
+			return w.arrive(in, w.pc)
 		}
 		w.park(w.mask&^at, w.pc+1)
 		w.park(at, w.pc)
