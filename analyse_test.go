@@ -10,13 +10,15 @@ import (
 
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
+	"pgrlab/tui/command"
+	"pgrlab/tui/remote"
 )
 
 // A run with the dear analyses by cadence has them in its journal; pgrlab analyse makes
 // the same of its last checkpoint, beside the F of another run, and draws them.
 func TestAnalyse(t *testing.T) {
 	d := setUp(t)
-	doc := strings.Replace(tiny, "episodes = 2", "episodes = 2\nanalyse_every = 75", 1)
+	doc := strings.Replace(tiny, "episodes = 2", "episodes = 2\nanalyse_every = 75\nkeep_every = 75", 1)
 	if err := os.WriteFile("tiny.toml", []byte(doc), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +74,9 @@ func TestAnalyse(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"analyse"}, "one run folder"},
+		{[]string{"analyse"}, "one run folder, or two"},
+		{[]string{"analyse", "a", "b", "--journal"}, "are about one run"},
+		{[]string{"analyse", "a@x", "b"}, "no step"},
 		{[]string{"analyse", "nowhere"}, "give a run folder"},
 		{[]string{"analyse", "a", "--rows", "1"}, "want at least 3"},
 		{[]string{"analyse", "a", "--step", "7"}, "no checkpoint of step 7"},
@@ -82,6 +86,119 @@ func TestAnalyse(t *testing.T) {
 		if status, _ := pgrlab(t, d, &said, c.args...); status == 0 || !strings.Contains(said.String(), c.want) {
 			t.Errorf("%v: status %d: %s", c.args, status, &said)
 		}
+	}
+}
+
+// With --journal the findings are lines of the journal, which no canonical form has and
+// which a resumed run keeps; while a lab holds the folder nobody else writes there.
+func TestAnalyseIntoTheJournal(t *testing.T) {
+	d := setUp(t)
+	var said strings.Builder
+	do := func(want int, args ...string) (out string) {
+		t.Helper()
+		said.Reset()
+		status, out := pgrlab(t, d, &said, args...)
+		if status != want {
+			t.Fatalf("%v: status %d: %s", args, status, &said)
+		}
+		return out
+	}
+	do(0, "train", "--preset", "tiny.toml", "--steps", "130", "--out", "a")
+	before := do(0, "journal", "canonical", "a")
+	var line lab.Examined
+	if err := json.Unmarshal([]byte(do(0, "analyse", "a", "--journal", "--rows", "50")), &line); err != nil {
+		t.Fatal(err)
+	}
+	if line.Obs == nil || !line.Obs.OnDemand || !strings.HasPrefix(line.Obs.By, "pgrlab analyse") || do(0, "journal", "canonical", "a") != before {
+		t.Errorf("%+v", line.Obs)
+	}
+	if written := examinedLines(t, "a"); len(written) != 1 || *written[0].Real != *line.Real {
+		t.Errorf("%d analyses in the journal", len(written))
+	}
+	folder, err := run.Open("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(1, "analyse", "a", "--journal", "--rows", "50")
+	if folder.Close(); !strings.Contains(said.String(), "is in use by another pgrlab: ask again") || len(examinedLines(t, "a")) != 1 {
+		t.Errorf("while another process holds the folder: %s", &said)
+	}
+}
+
+// The generations of two runs lie in one plane, and their picture names both; those of
+// a checkpoint that was kept, too.
+func TestAnalyseTwoRuns(t *testing.T) {
+	d := setUp(t)
+	doc := strings.Replace(tiny, "episodes = 2", "episodes = 2\nkeep_every = 70", 1)
+	if err := os.WriteFile("tiny.toml", []byte(doc), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	for _, method := range []string{"pgr-curiosity", "synther"} {
+		if status, _ := pgrlab(t, d, &said, "train", "--preset", "tiny.toml", "--method", method, "--out", method); status != 0 {
+			t.Fatalf("train: %d: %s", status, &said)
+		}
+	}
+	status, out := pgrlab(t, d, &said, "analyse", "pgr-curiosity@70", "synther@140", "--rows", "50", "--tsne", "--out", "pictures")
+	var j lab.Joint
+	if err := json.Unmarshal([]byte(out), &j); err != nil || status != 0 {
+		t.Fatalf("status %d: %v: %s", status, err, &said)
+	}
+	a, b := j.Runs[0], j.Runs[1]
+	if a.Method != "pgr-curiosity" || a.Step != 70 || len(a.Points) != 50 || b.Method != "synther" || b.Step != 140 || len(b.Points) != 50 ||
+		!(j.Overlap > 0 && j.Overlap < 1) || !(j.Explained[0] >= j.Explained[1]) || len(j.Embedded[1]) != 50 {
+		t.Errorf("%s", out)
+	}
+	svg, err := os.ReadFile("pictures/together.svg")
+	if err != nil || !strings.Contains(string(svg), "pgr-curiosity, step 70") || !strings.Contains(string(svg), "synther, step 140") {
+		t.Errorf("together.svg: %v", err)
+	}
+	status, out = pgrlab(t, d, &said, "analyse", "synther", "synther", "--rows", "100")
+	if err := json.Unmarshal([]byte(out), &j); err != nil || status != 0 || j.Overlap < 0.999 {
+		t.Errorf("a run beside itself: status %d: %v: overlap %v", status, err, j.Overlap)
+	}
+	if status, _ := pgrlab(t, d, &said, "analyse", "synther@30", "pgr-curiosity"); status == 0 || !strings.Contains(said.String(), "no checkpoint of step 30") {
+		t.Errorf("status %d: %s", status, &said)
+	}
+}
+
+// A lab that runs looks at itself when it is asked to.
+func TestAnalyseALabThatRuns(t *testing.T) {
+	r := startTraining(t)
+	var said strings.Builder
+	d := deps()
+	r.until("a generation", func() bool { return r.look().Step > 130 })
+	status, out := pgrlab(t, d, &said, "analyse", r.dir, "--journal")
+	var line struct {
+		Step int
+		lab.Examined
+	}
+	if err := json.Unmarshal([]byte(out), &line); err != nil || status != 0 {
+		t.Fatalf("status %d: %v: %s", status, err, &said)
+	}
+	if line.Step <= 120 || line.Generated == nil || line.Generated.Dynamics == nil || line.Gaussian == nil || line.Projection == nil || !line.Obs.OnDemand {
+		t.Errorf("%.300s", out)
+	}
+	if status, _ := pgrlab(t, d, &said, "analyse", r.dir, "--journal", "--rows", "5"); status != command.StatusUsage || !strings.Contains(said.String(), "looks at itself as it is") {
+		t.Errorf("status %d: %s", status, &said)
+	}
+	r.stop()
+	if status, _ := pgrlab(t, d, &said, "analyse", r.dir, "--journal", "--rows", "50"); status != 0 {
+		t.Fatalf("status %d: %s", status, &said)
+	}
+	go func() {
+		status, _ := pgrlab(t, d, &r.said, "train", "--resume", r.dir, "--threads", "1")
+		r.status <- status
+	}()
+	r.until("it listens again", func() bool {
+		var err error
+		r.socket, err = remote.Find(r.dir)
+		return err == nil
+	})
+	r.stop()
+	// The second one stood behind the checkpoint that the run went on from.
+	if all := examinedLines(t, r.dir); len(all) != 2 || all[1].Real.Rows != 50 {
+		t.Errorf("%d analyses in the journal", len(all))
 	}
 }
 

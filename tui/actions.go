@@ -244,6 +244,19 @@ func (m *Model) checkpoint() tea.Cmd {
 	return nil
 }
 
+// analyse has the run looked at; the findings are an event.
+func (m *Model) analyse() tea.Cmd {
+	if m.lab == nil {
+		return nil
+	}
+	if err := m.lab.Send(lab.AnalyseNow{By: sender}); err != nil {
+		m.say(refused, err.Error())
+		return nil
+	}
+	m.tell("analysing: training waits, the findings will be an event")
+	return nil
+}
+
 // openNote asks for a remark.
 func (m *Model) openNote() tea.Cmd {
 	if m.lab == nil {

@@ -85,6 +85,7 @@ func screenKeys() []binding {
 		{name: "later", keys: []string{">"}, help: "in a replay: forth by a twentieth of the run", action: (*Model).scrubForth},
 		{name: "slower", keys: []string{"("}, help: "in a replay: half the speed", action: (*Model).slower},
 		{name: "faster", keys: []string{")"}, help: "in a replay: twice the speed", action: (*Model).faster},
+		{name: "analyse", keys: []string{"a"}, help: "have the run looked at as it is: F, dynamics error beside a Gaussian's, overlap of guided and free generations; training waits some seconds, keys do not", action: (*Model).analyse},
 		{name: "checkpoint", keys: []string{"c"}, help: "save the run where it is, to go on from there", action: (*Model).checkpoint},
 		{name: "note", keys: []string{"n"}, does: "note", help: "write a line into the journal, and a marker on the charts", action: (*Model).openNote},
 		{name: "palette", keys: []string{":"}, does: "command", help: "type a command: everything that keys do, and guidance 3, ω=3! @20000, show alpha, … ; tab completes, up and down choose", action: (*Model).openPalette},

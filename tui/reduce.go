@@ -67,8 +67,14 @@ func (h *history) take(e lab.Event) {
 		h.takeInForce(e.Step, b)
 		return
 	case lab.Refused:
+		if b.Knob == "analyse" {
+			line.kind, line.text, line.worry = "look", b.Reason, true
+			break
+		}
 		h.takeRefused(e, b)
 		return
+	case *lab.Examined:
+		line.kind, line.text = "look", examinedText(b)
 	case lab.Checkpointed:
 		if b.Obs.Error == "" {
 			h.saved = b.Obs.Path
@@ -144,6 +150,33 @@ func (h *history) takeGenerated(step int, wall float64, b lab.Generated) string 
 	}
 	if b.Obeyed != nil {
 		text += fmt.Sprintf(", asked and achieved F correlate %.2f", float64(*b.Obeyed))
+	}
+	return text
+}
+
+// examinedText says the most of an analysis: pgrlab analyse has the rest, and pictures.
+func examinedText(b *lab.Examined) string {
+	text := ""
+	add := func(format string, args ...any) {
+		if text != "" {
+			text += "; "
+		}
+		text += fmt.Sprintf(format, args...)
+	}
+	if b.Real != nil && b.Synthetic != nil {
+		add("%s, median %s real, %s D_syn", b.Relevance, number(b.Real.Median), number(b.Synthetic.Median))
+	}
+	if g := b.Generated; g != nil && g.Dynamics != nil {
+		add("dynamics error %s", number(float64(g.Dynamics.Relative)))
+		if b.Gaussian != nil {
+			text += ", a Gaussian " + number(float64(b.Gaussian.Relative))
+		}
+	}
+	if b.Projection != nil {
+		add("guided and free overlap %s", percent(float64(b.Projection.Overlap)))
+	}
+	if text == "" {
+		add("nothing is generated yet")
 	}
 	return text
 }

@@ -101,12 +101,27 @@ func (x *experiment) consider() {
 		x.kept(r)
 	default:
 	}
+	if x.keepsHere() {
+		if k.busy { // the one before is still being written
+			x.kept(<-k.writer.results)
+		}
+		k.due = byKeeping
+	}
 	if k.due == "" && x.now().Sub(k.last) >= k.saving.Every {
 		k.due = "cadence"
 	}
 	if k.due != "" && !k.busy {
 		x.take(k.due)
 	}
+}
+
+// byKeeping takes the checkpoints that stay.
+const byKeeping = "keep_every"
+
+// keepsHere says whether a checkpoint of this place is to stay on the disk.
+func (x *experiment) keepsHere() bool {
+	every := x.config.Evaluation.KeepEvery
+	return every > 0 && x.Step > 0 && x.Step%every == 0 && x.position == After(x.Step) && x.keeper.at != x.position
 }
 
 // savePaused takes a checkpoint in a pause if the last one is old.
@@ -251,6 +266,11 @@ func (x *experiment) kept(r savedResult) {
 	}
 	if r.err == nil {
 		k.path, k.asked = r.path, ""
+		if r.by == byKeeping {
+			if err := run.Keep(r.path, byKeeping); err != nil {
+				obs.Error = err.Error()
+			}
+		}
 		x.emit(TypeCheckpoint, NoMember, Checkpointed{obs})
 		return
 	}

@@ -13,6 +13,7 @@ import (
 // holds at most StartSteps transitions the action is random, which makes
 // StartSteps+1 of them.
 func (x *experiment) collect() error {
+	begin := x.now()
 	for _, m := range x.members {
 		if err := x.act(m); err != nil {
 			return err
@@ -44,6 +45,7 @@ func (x *experiment) collect() error {
 			}
 		}
 	}
+	x.meter.on(partAct, begin)
 	return nil
 }
 
@@ -77,12 +79,15 @@ func (x *experiment) trainAgent(i int) error {
 		if !x.training(m) {
 			continue
 		}
+		begin := x.now()
 		if err := x.update(m, i == x.Settings.UTD-1); err != nil {
 			return err
 		}
+		begin = x.meter.on(partAgent, begin)
 		if err := x.trainModels(m); err != nil {
 			return err
 		}
+		x.meter.on(partModels, begin)
 	}
 	return nil
 }

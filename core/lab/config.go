@@ -50,6 +50,7 @@ type Evaluation struct {
 	DormantTau    float64 `toml:"dormant_tau"`    // its threshold
 	AnalysedRows  int     `toml:"analysed_rows"`  // synthetic transitions that are held to the real ones after each generation; 0: no analyses
 	AnalyseEvery  int     `toml:"analyse_every"`  // env steps between the dear analyses of pgrlab analyse, as lines of the journal; 0: never
+	KeepEvery     int     `toml:"keep_every"`     // env steps between checkpoints that stay on the disk, for analyses of earlier times; 0: none
 }
 
 // Agent is the part of SAC and REDQ that is fixed for a run.
@@ -89,7 +90,7 @@ func (c *Config) Validate() error {
 	}{
 		{"members", c.Members, 1}, {"steps", c.Steps, 1}, {"start_steps", c.StartSteps, 0}, {"buffer", c.Buffer, 1},
 		{"lanes", c.Lanes, 1}, {"evaluation.every", c.Evaluation.Every, 0}, {"evaluation.episodes", c.Evaluation.Episodes, 1},
-		{"evaluation.dormant_states", c.Evaluation.DormantStates, 1}, {"evaluation.analysed_rows", c.Evaluation.AnalysedRows, 0}, {"evaluation.analyse_every", c.Evaluation.AnalyseEvery, 0},
+		{"evaluation.dormant_states", c.Evaluation.DormantStates, 1}, {"evaluation.analysed_rows", c.Evaluation.AnalysedRows, 0}, {"evaluation.analyse_every", c.Evaluation.AnalyseEvery, 0}, {"evaluation.keep_every", c.Evaluation.KeepEvery, 0},
 		{"agent.critics", c.Agent.Critics, 1},
 		{"agent.subset", c.Agent.Subset, 1}, {"agent.policy_delay", c.Agent.PolicyDelay, 1},
 	} {

@@ -187,6 +187,21 @@ type Perf struct {
 	FitStepS      run.Float `json:"fit_step_s"` // seconds of a generator step; 0: none yet
 	SampleS       run.Float `json:"sample_s"`   // seconds of a generated transition; 0: none yet
 	MemoryBytes   uint64    `json:"memory_bytes"`
+	Spent         SpentOn   `json:"spent_s"`
+}
+
+// SpentOn is where the time since the line before went, in seconds: acting and the
+// environment, updates of the agent and of relevance models, the phases of refits,
+// evaluation, analyses.
+type SpentOn struct {
+	Act      run.Float `json:"act"`
+	Agent    run.Float `json:"agent"`
+	Models   run.Float `json:"models"`
+	Score    run.Float `json:"score"`
+	Fit      run.Float `json:"fit"`
+	Generate run.Float `json:"generate"`
+	Evaluate run.Float `json:"evaluate"`
+	Analyse  run.Float `json:"analyse"`
 }
 
 // Paused says why training waits.

@@ -25,6 +25,22 @@ type ExaminedObs struct {
 	Seconds  run.Float `json:"seconds,omitempty"`
 }
 
+// Answers is what an event says to an analysis that by asked for: the findings about a
+// member, or why there are none.
+func Answers(e Event, by string) (found *Examined, refused string) {
+	switch b := e.Body.(type) {
+	case *Examined:
+		if b.Obs != nil && b.Obs.OnDemand && b.Obs.By == by {
+			return b, ""
+		}
+	case Refused:
+		if b.Knob == "analyse" && b.By == by {
+			return nil, b.Reason
+		}
+	}
+	return nil, ""
+}
+
 // looking is an analysis on demand under way: a coroutine that stops after each piece.
 type looking struct {
 	by    string

@@ -15,6 +15,8 @@ type meter struct {
 	// perSample is the seconds of one transition at one noise level.
 	perSample average
 
+	parts [partCount]time.Duration // since the last line perf
+
 	work       time.Duration // in slices of the present refit
 	generating time.Duration // in slices of the present generation
 	samples    float64       // transitions × noise levels of the present generation
@@ -24,6 +26,40 @@ type meter struct {
 	window  []moment
 	steps   float64 // env steps per second
 	updates float64 // critic updates per second
+}
+
+// part is what time goes into.
+type part int
+
+// The parts. Those of the phases have the order of the phases.
+const (
+	partAct      part = iota // policy and environment
+	partScore                // relevance of real transitions
+	partFit                  // the generator
+	partGenerate             // synthetic transitions
+	partEvaluate
+	partAnalyse
+	partAgent  // updates of the agent, with their batches
+	partModels // updates of relevance models
+	partCount
+)
+
+// on adds the time since begin to a part; it returns the present one.
+func (m *meter) on(p part, begin time.Time) time.Time {
+	now := m.now()
+	m.parts[p] += now.Sub(begin)
+	return now
+}
+
+// spentOn is what the parts took since it was called last.
+func (m *meter) spentOn() SpentOn {
+	s := func(p part) run.Float { return run.Float(m.parts[p].Seconds()) }
+	out := SpentOn{
+		Act: s(partAct), Agent: s(partAgent), Models: s(partModels), Score: s(partScore), Fit: s(partFit),
+		Generate: s(partGenerate), Evaluate: s(partEvaluate), Analyse: s(partAnalyse),
+	}
+	m.parts = [partCount]time.Duration{}
+	return out
 }
 
 // moment is where a run was at a time.
@@ -52,6 +88,7 @@ func (m *meter) measure(p Phase, n *int) func() {
 	return func() {
 		d := m.now().Sub(begin)
 		m.apart += d
+		m.parts[p] += d // parts of the phases have their numbers
 		if p != Evaluate {
 			m.work += d
 		}
@@ -64,9 +101,10 @@ func (m *meter) measure(p Phase, n *int) func() {
 	}
 }
 
-// took is a unit of a phase that is no part of a refit.
+// took is a unit of an analysis in a phase.
 func (m *meter) took(p Phase, d time.Duration) {
 	m.apart += d
+	m.parts[partAnalyse] += d
 	m.cost[p].add(d.Seconds())
 }
 
@@ -175,6 +213,6 @@ func (x *experiment) reportPerf() {
 		StepsPerSec: run.Float(m.steps), UpdatesPerSec: run.Float(m.updates),
 		StepS: run.Float(m.cost[Collect].value), FitStepS: run.Float(m.cost[Fit].value),
 		SampleS:     run.Float(m.perSample.value * float64(x.Settings.SamplerSteps)),
-		MemoryBytes: memory.Sys - memory.HeapReleased,
+		MemoryBytes: memory.Sys - memory.HeapReleased, Spent: m.spentOn(),
 	})
 }

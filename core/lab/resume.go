@@ -200,6 +200,10 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 			return err
 		}
 	}
+	looked, err := r.looked(x, mark)
+	if err != nil {
+		return err
+	}
 	w := newWriter(r.folder, len(x.members), 0)
 	r.inherit(w, x)
 	x.resumed, x.elapsed = &r.from, seconds(float64(r.from.WallS))
@@ -221,9 +225,31 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 	if tail != "" {
 		r.say("goes on behind position %s; what the journal held behind it is in %s", x.position, tail)
 	}
+	for _, line := range looked {
+		if err := r.folder.Append(line); err != nil {
+			return err
+		}
+		l.log(Event{Wall: x.now(), Type: line.Type, Step: line.Step, Member: line.Member, Body: line.Body})
+	}
 	x.journal.folder = r.folder
 	x.publish(time.Time{})
 	return nil
+}
+
+// looked are the analyses behind mark that somebody asked for of the run as it was at
+// the checkpoint or before: they hold for the run that goes on.
+func (r *resuming) looked(x *experiment, mark run.Mark) (lines []run.Line, err error) {
+	err = r.folder.Tail(mark, func(e run.Entry) {
+		if e.Type != TypeExamined || e.Step > x.Step {
+			return
+		}
+		if event, ok := DecodeEvent(e); ok {
+			if found := event.Body.(*Examined); found.Obs != nil && found.Obs.OnDemand {
+				lines = append(lines, run.Line{Type: e.Type, Step: e.Step, Member: e.Member, Body: found, WallS: e.WallS})
+			}
+		}
+	}, func(int) {})
+	return lines, err
 }
 
 // inherit tells the writer what is on the disk already.

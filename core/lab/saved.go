@@ -47,6 +47,36 @@ func Examine(s Saved, task Task, dev device.Device, e Examination, ruler *Saved)
 	return all, nil
 }
 
+// Record writes the findings of Examine into the journal of their run, as lines that
+// somebody asked for. The folder is taken for that long, so that no lab runs in it: on
+// an error of Extend, one may.
+func Record(dir, by string, found []*Examined) error {
+	folder, err := run.Extend(dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	wall := 0.0
+	err = folder.History(folder.Mark(), func(e run.Entry) error {
+		wall = max(wall, e.WallS)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read the journal of %s: %w", dir, err)
+	}
+	for i, e := range found {
+		e.Obs = &ExaminedObs{OnDemand: true, By: by}
+		line := run.Line{Type: TypeExamined, Step: e.Step, Member: i, Body: e, WallS: wall}
+		if len(found) == 1 {
+			line.Member = NoMember
+		}
+		if err := folder.Append(line); err != nil {
+			return err
+		}
+	}
+	return folder.Sync()
+}
+
 // open loads the checkpoint into a lab without a folder.
 func (s Saved) open(task Task, dev device.Device) (*Lab, error) {
 	failed := func(err error) (*Lab, error) { return nil, fmt.Errorf("examine %s: %w", s.Dir, err) }

@@ -82,33 +82,56 @@ func (r *Report) cadence() []panel {
 	return all
 }
 
-// time draws what refits and everything else take, per 10,000 env steps.
+// spent are the parts of a run's time in the order in which they are drawn, with the
+// series that hold them.
+var spent = []struct {
+	label  string
+	series []string
+}{
+	{"agent's updates", []string{"perf/spent_s/agent"}},
+	{"relevance: updates and scores", []string{"perf/spent_s/models", "perf/spent_s/score"}},
+	{"generator's steps", []string{"perf/spent_s/fit"}},
+	{"synthetic transitions", []string{"perf/spent_s/generate"}},
+	{"evaluation", []string{"perf/spent_s/evaluate"}},
+}
+
+// time draws what the parts of a run take, per 10,000 env steps.
 func (r *Report) time() []panel {
 	var all []panel
 	for _, t := range r.Tasks {
 		p := panel{title: t.Task, y: "minutes per 10,000 env steps"}
 		for i, row := range t.Rows {
-			whole, refits := []float64{}, []float64{}
+			runs, sums := 0, make([]float64, len(spent)+1)
 			for _, s := range row.cell.Seeds {
-				series := s.Run.Members[s.Member].Series
 				if s.Member > 0 || s.Run.Step == 0 {
 					continue // one clock a run
 				}
-				took := 0.0
-				for _, point := range series["refit/seconds"] {
-					took += point.Value
+				runs++
+				rest, scale := s.Run.WallS, 10_000/float64(s.Run.Step)/60
+				for k, what := range spent {
+					for _, name := range what.series {
+						for _, point := range s.Run.Members[s.Member].Series[name] {
+							sums[k] += point.Value * scale
+							rest -= point.Value
+						}
+					}
 				}
-				scale := 10_000 / float64(s.Run.Step) / 60
-				whole, refits = append(whole, s.Run.WallS*scale), append(refits, took*scale)
+				sums[len(spent)] += rest * scale
 			}
-			p.names = append(p.names, row.place(len(whole)))
-			if len(whole) == 0 {
-				continue
+			p.names = append(p.names, row.place(runs))
+			low := 0.0
+			for k, sum := range sums {
+				label := "everything else: environment, analyses, waiting"
+				if k < len(spent) {
+					label = spent[k].label
+				}
+				if runs == 0 || sum <= 0 {
+					continue
+				}
+				high := low + sum/float64(runs)
+				p.marks = append(p.marks, mark{kind: markBar, x: []float64{float64(i)}, y: []float64{low}, upper: []float64{high}, color: k, label: label})
+				low = high
 			}
-			x, all, fit := []float64{float64(i)}, Mean(whole), Mean(refits)
-			p.marks = append(p.marks,
-				mark{kind: markBar, x: x, y: []float64{0}, upper: []float64{fit}, color: 1, label: "refits and generations"},
-				mark{kind: markBar, x: x, y: []float64{fit}, upper: []float64{all}, color: 0, label: "everything else: agent, environment, evaluation, waiting"})
 		}
 		all = append(all, p)
 	}

@@ -17,6 +17,9 @@ import (
 // a file system that refuses locks in tests.
 var flock = func(file *os.File) error { return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
+// elsewhere is what somebody can do who wants to begin a run in a folder that is taken.
+const elsewhere = ": choose another one with --out"
+
 // takeLock locks the folder for this process. The lock goes with the process,
 // however it ends. Where the file system knows no locks it is a lease.
 func takeLock(dir string) (io.Closer, error) {
@@ -32,7 +35,7 @@ func takeLock(dir string) (io.Closer, error) {
 	lock.Close()
 	switch {
 	case errors.Is(err, syscall.EWOULDBLOCK):
-		return nil, fmt.Errorf("run folder %s is in use by another pgrlab: choose another one with --out", dir)
+		return nil, fmt.Errorf("run folder %s is in use by another pgrlab"+elsewhere, dir)
 	case errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOSYS):
 		return takeLease(dir, self())
 	}
@@ -136,7 +139,7 @@ func (l *lease) evict(dir string) error {
 	}
 	why := h.stale(l.me, time.Now())
 	if why == "" {
-		return fmt.Errorf("run folder %s is in use by pgrlab %d on %s: choose another one with --out", dir, h.PID, h.Host)
+		return fmt.Errorf("run folder %s is in use by pgrlab %d on %s"+elsewhere, dir, h.PID, h.Host)
 	}
 	// The rename is what only one of several evicting processes can do.
 	gone := fmt.Sprintf("%s.stale-%d", l.path, l.me.PID)

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -34,6 +35,28 @@ func Open(dir string) (*Folder, error) {
 	f := &Folder{dir: dir, lock: lock, journal: journal, sum: sha256.New(), config: digest(config)}
 	f.note(lock)
 	f.sweep()
+	return f, nil
+}
+
+// Extend takes the folder of a run that nobody goes on with, for Append behind what its
+// journal holds. A torn last line is cut off.
+func Extend(dir string) (*Folder, error) {
+	f, err := Open(dir)
+	if err != nil {
+		if why, inUse := strings.CutSuffix(err.Error(), elsewhere); inUse {
+			return nil, errors.New(why + ": ask again when it has ended")
+		}
+		return nil, err
+	}
+	text, err := os.ReadFile(f.Path(JournalName))
+	if err == nil {
+		text = text[:bytes.LastIndexByte(text, '\n')+1]
+		_, err = f.Rewind(Mark{Size: int64(len(text)), SHA256: digest(text)})
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("extend the journal of %s: %w", dir, reason(err))
+	}
 	return f, nil
 }
 

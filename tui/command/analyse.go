@@ -1,33 +1,39 @@
 package command
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/presets"
+	"pgrlab/tui/remote"
 )
 
 // analyseRequest is what the flags of analyse say.
 type analyseRequest struct {
 	step, threads int
 	ruler, out    string
+	journal       bool
+	timeout       time.Duration
 	lab.Examination
 }
 
 func analyseCommand(d Deps) *cobra.Command {
-	r := analyseRequest{Examination: lab.DefaultExamination()}
+	r := analyseRequest{Examination: lab.DefaultExamination(), timeout: 10 * time.Minute}
 	c := &cobra.Command{
-		Use:   "analyse DIR",
-		Short: "the dear analyses of a saved run, as JSON",
+		Use:   "analyse DIR[@STEP] [DIR[@STEP]]",
+		Short: "the dear analyses of a run, or of two runs' generations, as JSON",
 		Long: `Loads a checkpoint of a run and prints one JSON object per member: histograms of F
 over real and synthetic transitions; how far synthetic ones are from what the task
 would have done, beside a Gaussian fitted to the real ones; what F was asked for and
@@ -35,51 +41,75 @@ what came out; how many leave the real range, and how near they are to real rows
 generations with and without guidance in one plane (PCA) with their overlap. The run
 is not changed; it may go on meanwhile.
 
+Of two runs, or of one at two steps, it prints their synthetic transitions in one
+plane, with the overlap of the two.
+
+With --journal the findings become lines of the run's journal, too. Where a lab runs
+in the folder, it is asked to look at itself as it is now: its training waits some
+seconds for that, its screen does not. Such lines are no part of a canonical journal.
+
 With --out, the same as pictures, SVG and PNG, in a folder. With --tsne, t-SNE of at
-most 1,000 guided and 1,000 other generations besides, half a minute.
+most 1,000 and 1,000 generations besides, half a minute.
 
 With --relevance-from, F as another run has learned it is laid beside; the same run
-at an earlier step is a ruler that does not move while the data does.`,
+at an earlier step is a ruler that does not move while the data does. The checkpoints
+of evaluation.keep_every, the last three and the best are there to be looked at.`,
 		Example: `  pgrlab analyse runs/a | jq .generated.dynamics
   pgrlab analyse runs/a --out pictures > analyses.json
+  pgrlab analyse runs/a --journal
+  pgrlab analyse runs/a@50000 runs/b@50000 --out pictures > together.json
   pgrlab analyse runs/a --relevance-from runs/b
   pgrlab analyse runs/a --relevance-from runs/a@10000 | jq .ruler.real`,
-		Args: exactArgs(1, "one run folder"),
+		Args: rangeArgs(1, 2, "one run folder, or two"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return r.analyse(d, args[0], c.OutOrStdout(), c.ErrOrStderr())
+			return r.run(c.Context(), d, args, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.IntVar(&r.step, "step", -1, "the checkpoint of step `N`; negative: the latest")
+	f.IntVar(&r.step, "step", -1, "the checkpoint of step `N`, as DIR@N; negative: the latest")
 	f.StringVar(&r.ruler, "relevance-from", "", "lay F of the run `DIR[@STEP]` beside")
+	f.BoolVar(&r.journal, "journal", false, "write the findings into the run's journal")
 	f.IntVar(&r.Rows, "rows", r.Rows, "real and synthetic transitions `N` to look at")
 	f.IntVar(&r.Points, "points", r.Points, "points `N` of each kind in the projection; 0: none")
 	f.BoolVar(&r.Embed, "tsne", false, "t-SNE of at most 1,000 + 1,000 generations beside the projection")
 	f.StringVar(&r.out, "out", "", "write pictures, SVG and PNG, into the folder `DIR`")
 	f.IntVar(&r.threads, "threads", 0, "worker threads `N`; does not change the results (default: all allowed, at most 8)")
+	f.DurationVar(&r.timeout, "timeout", r.timeout, "wait at most `TIME` for a lab that runs")
 	return c
 }
 
-func (r *analyseRequest) analyse(d Deps, dir string, stdout, stderr io.Writer) error {
+func (r *analyseRequest) run(ctx context.Context, d Deps, args []string, stdout, stderr io.Writer) error {
 	if r.Rows < 3 || r.Points < 0 {
 		return usagef("analyse: --rows is %d and --points %d: want at least 3 and 0", r.Rows, r.Points)
 	}
-	saved, err := savedRun(dir, r.step)
-	if err != nil {
-		return err
+	all := make([]lab.Saved, len(args))
+	for i, arg := range args {
+		var err error
+		if all[i], err = r.saved(arg, "analyse"); err != nil {
+			return err
+		}
 	}
+	if len(all) == 2 {
+		return r.together(d, [2]lab.Saved(all), stdout, stderr)
+	}
+	if r.journal {
+		if socket, err := remote.Find(all[0].Dir); err == nil {
+			return r.live(ctx, all[0], socket, stdout, stderr)
+		}
+	}
+	return r.analyse(d, all[0], stdout, stderr)
+}
+
+// analyse looks at a checkpoint.
+func (r *analyseRequest) analyse(d Deps, saved lab.Saved, stdout, stderr io.Writer) error {
 	task, err := d.task(saved.Config.Task)
 	if err != nil {
 		return err
 	}
 	var ruler *lab.Saved
 	if r.ruler != "" {
-		from, step, err := splitStep(r.ruler)
-		if err != nil {
-			return err
-		}
-		other, err := savedRun(from, step)
+		other, err := r.saved(r.ruler, "analyse: --relevance-from")
 		if err != nil {
 			return err
 		}
@@ -90,22 +120,70 @@ func (r *analyseRequest) analyse(d Deps, dir string, stdout, stderr io.Writer) e
 		return fmt.Errorf("start device: %w", err)
 	}
 	defer device.Close()
-	all, err := lab.Examine(saved, task, device, r.Examination, ruler)
+	found, err := lab.Examine(saved, task, device, r.Examination, ruler)
 	if err != nil {
 		return err
 	}
+	if r.journal {
+		if err := lab.Record(saved.Dir, fmt.Sprintf("pgrlab analyse (pid %d)", os.Getpid()), found); err != nil {
+			return fmt.Errorf("analyse: %w", err)
+		}
+	}
+	return r.print(saved, found, stdout, stderr)
+}
+
+// live asks the lab that runs in the folder, and reads what it wrote.
+func (r *analyseRequest) live(ctx context.Context, s lab.Saved, socket string, stdout, stderr io.Writer) error {
+	if plain := lab.DefaultExamination(); r.Examination != plain || r.ruler != "" || s.Step >= 0 {
+		return usagef("analyse: a lab runs in %s and looks at itself as it is: leave out @STEP, --step, --rows, --points, --tsne and --relevance-from, or --journal to look at a checkpoint", s.Dir)
+	}
+	ctx, stop := context.WithTimeout(ctx, r.timeout)
+	defer stop()
+	by := fmt.Sprintf("pgrlab analyse (pid %d)", os.Getpid())
+	said, err := remote.Ask(ctx, socket, s.Dir, "analyse", by)
+	if err != nil {
+		return fmt.Errorf("analyse %w", err)
+	}
+	fmt.Fprintln(stderr, said)
+	file, err := os.Open(filepath.Join(s.Dir, run.JournalName))
+	if err != nil {
+		return fmt.Errorf("analyse %s: %w", s.Dir, err)
+	}
+	defer file.Close()
+	found := make([]*lab.Examined, 0, s.Config.Members)
+	for lines := run.NewReader(file); ; {
+		e, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("analyse %s: %w", s.Dir, err)
+		}
+		if event, known := lab.DecodeEvent(e); known {
+			if one, _ := lab.Answers(event, by); one != nil {
+				one.Step = e.Step
+				found = append(found, one)
+			}
+		}
+	}
+	return r.print(s, found, stdout, stderr)
+}
+
+// print writes the findings about each member, and draws them.
+func (r *analyseRequest) print(s lab.Saved, found []*lab.Examined, stdout, stderr io.Writer) error {
 	out := json.NewEncoder(stdout)
-	for i, e := range all {
+	for i, e := range found {
 		if r.out != "" {
 			dir := r.out
-			if len(all) > 1 {
+			if len(found) > 1 {
 				dir = filepath.Join(dir, fmt.Sprintf("member-%d", i))
 			}
-			if err := drawPictures(dir, fmt.Sprintf("%s on %s, step %d", saved.Config.Method, saved.Config.Task, e.Step), e, stderr); err != nil {
+			title := fmt.Sprintf("%s on %s, step %d", s.Config.Method, s.Config.Task, e.Step)
+			if err := drawPictures(dir, pictures(title, e), stderr); err != nil {
 				return err
 			}
 		}
-		fmt.Fprintf(stderr, "%s on %s at step %d\n", saved.Config.Method, saved.Config.Task, e.Step)
+		fmt.Fprintf(stderr, "%s on %s at step %d\n", s.Config.Method, s.Config.Task, e.Step)
 		line := struct {
 			Step int `json:"step"`
 			*lab.Examined
@@ -115,6 +193,47 @@ func (r *analyseRequest) analyse(d Deps, dir string, stdout, stderr io.Writer) e
 		}
 	}
 	return nil
+}
+
+// together lays the generations of two runs into one plane.
+func (r *analyseRequest) together(d Deps, runs [2]lab.Saved, stdout, stderr io.Writer) error {
+	if r.journal || r.ruler != "" {
+		return usagef("analyse: --journal and --relevance-from are about one run: leave them out, or give one run folder")
+	}
+	task, err := d.task(runs[0].Config.Task)
+	if err != nil {
+		return err
+	}
+	device, err := d.Device(r.threads)
+	if err != nil {
+		return fmt.Errorf("start device: %w", err)
+	}
+	defer device.Close()
+	found, err := lab.Together(runs, task, device, r.Rows, r.Embed)
+	if err != nil {
+		return err
+	}
+	if r.out != "" {
+		if err := drawPictures(r.out, jointPictures(runs[0].Config.Task, found), stderr); err != nil {
+			return err
+		}
+	}
+	for _, one := range found.Runs {
+		fmt.Fprintf(stderr, "%d generations of %s, %s seed %d at step %d\n", len(one.Points), one.Dir, one.Method, one.Seed, one.Step)
+	}
+	return writeJSON(stdout, found)
+}
+
+// saved reads DIR or DIR@STEP; doing is for what is said.
+func (r *analyseRequest) saved(arg, doing string) (lab.Saved, error) {
+	dir, step, err := splitStep(arg)
+	if err != nil {
+		return lab.Saved{}, usagef("%s %s: %w", doing, arg, err)
+	}
+	if step < 0 && doing == "analyse" {
+		step = r.step
+	}
+	return savedRun(dir, step)
 }
 
 // savedRun reads the configuration of a run folder.
@@ -128,14 +247,14 @@ func savedRun(dir string, step int) (lab.Saved, error) {
 	return lab.Saved{Config: c, Dir: dir, Step: step}, err
 }
 
-// splitStep reads DIR or DIR@STEP.
+// splitStep reads DIR or DIR@STEP; without a step it is negative.
 func splitStep(text string) (dir string, step int, err error) {
 	i := strings.LastIndexByte(text, '@')
 	if i < 0 {
 		return text, -1, nil
 	}
 	if step, err = strconv.Atoi(strings.ReplaceAll(text[i+1:], "_", "")); err != nil || step < 0 {
-		return "", 0, usagef("analyse: --relevance-from %s: %q is no step: want DIR or DIR@STEP", text, text[i+1:])
+		return "", 0, fmt.Errorf("%q is no step: want DIR or DIR@STEP", text[i+1:])
 	}
 	return text[:i], step, nil
 }

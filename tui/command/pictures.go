@@ -40,13 +40,12 @@ type portrait struct {
 	plot *plot.Plot
 }
 
-// drawPictures writes what there is to draw of an examination into a folder, and their
-// names to said.
-func drawPictures(dir, title string, e *lab.Examined, said io.Writer) error {
+// drawPictures writes pictures into a folder, and their names to said.
+func drawPictures(dir string, all []portrait, said io.Writer) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("write pictures: %w", err)
 	}
-	for _, p := range pictures(title, e) {
+	for _, p := range all {
 		// Room for the legend above what is drawn.
 		p.plot.Y.Max += 0.15 * (p.plot.Y.Max - p.plot.Y.Min)
 		for kind, canvas := range map[string]vg.CanvasWriterTo{
@@ -112,6 +111,31 @@ func pictures(title string, e *lab.Examined) (all []portrait) {
 			points(p, "guided", t.Guided, inkSynthetic)
 			all = append(all, portrait{"tsne", p})
 		}
+	}
+	return all
+}
+
+// jointPictures show the generations of two runs.
+func jointPictures(task string, j *lab.Joint) (all []portrait) {
+	var names [2]string
+	for i, one := range j.Runs {
+		names[i] = fmt.Sprintf("%s, step %d", one.Method, one.Step)
+		if one.Method == j.Runs[1-i].Method && one.Step == j.Runs[1-i].Step {
+			names[i] += fmt.Sprintf(", seed %d", one.Seed)
+		}
+	}
+	p := newPlot(fmt.Sprintf("generations on %s, overlap %.2f", task, float64(j.Overlap)),
+		fmt.Sprintf("first component, %.0f %% of the variance", 100*float64(j.Explained[0])),
+		fmt.Sprintf("second component, %.0f %%", 100*float64(j.Explained[1])))
+	points(p, names[1], j.Runs[1].Points, inkOther)
+	points(p, names[0], j.Runs[0].Points, inkSynthetic)
+	all = append(all, portrait{"together", p})
+	if t := j.Embedded; t != nil {
+		p := newPlot(fmt.Sprintf("generations on %s, t-SNE of %d + %d", task, len(t[0]), len(t[1])), "", "")
+		p.HideAxes()
+		points(p, names[1], t[1], inkOther)
+		points(p, names[0], t[0], inkSynthetic)
+		all = append(all, portrait{"together-tsne", p})
 	}
 	return all
 }

@@ -80,6 +80,7 @@ var requests = map[string]func(ctx context.Context, s *Server, by string) (strin
 		return s.ask(ctx, lab.Resume{By: by}, "resumed", func() bool { return s.o.Lab.Snapshot().State == lab.Running })
 	},
 	"checkpoint": checkpoint,
+	"analyse":    analyse,
 	"stop": func(ctx context.Context, s *Server, by string) (string, error) {
 		said, err := s.ask(context.WithoutCancel(ctx), lab.Stop{By: by}, "stopped and saved", func() bool {
 			select {
@@ -126,6 +127,27 @@ func checkpoint(ctx context.Context, s *Server, by string) (string, error) {
 	}
 	return fmt.Sprintf("saved %s, %d bytes, training stood still for %.0f ms: %s", found.Position, found.Bytes, 1000*found.StallS,
 		filepath.Join(s.o.Dir, "checkpoints", filepath.Base(found.Path))), nil
+}
+
+// analyse has the run looked at as it is, and waits until the findings are lines of the
+// journal.
+func analyse(ctx context.Context, s *Server, by string) (string, error) {
+	from, found, refused := len(s.o.Lab.Events(0)), 0, ""
+	said, err := s.ask(ctx, lab.AnalyseNow{By: by}, "analysed", func() bool {
+		for _, e := range s.o.Lab.Events(from) {
+			from = e.Index + 1
+			one, why := lab.Answers(e, by)
+			if one != nil {
+				found++
+			}
+			refused += why
+		}
+		return found >= s.o.Config.Members || refused != ""
+	})
+	if err == nil && refused != "" {
+		err = errors.New(refused)
+	}
+	return said, err
 }
 
 // ask sends a command and waits until it shows, or the run is over.

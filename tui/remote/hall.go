@@ -129,6 +129,8 @@ func signed(c lab.Command, by string) lab.Command {
 		return lab.Stop{By: by}
 	case lab.Checkpoint:
 		return lab.Checkpoint{By: by}
+	case lab.AnalyseNow:
+		return lab.AnalyseNow{By: by}
 	case lab.Note:
 		c.By = by
 		return c
