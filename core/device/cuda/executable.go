@@ -72,12 +72,12 @@ func (x *executable) compile() error {
 		return err
 	}
 	target := x.target()
-	for i := range x.program.Instrs {
-		recipe, err := kernel.Lower(x.program, i, target)
-		if err != nil {
-			return err
-		}
-		x.steps = append(x.steps, step{i, i, recipe})
+	segments, err := kernel.Segments(x.program, target)
+	if err != nil {
+		return err
+	}
+	for _, s := range segments {
+		x.steps = append(x.steps, step{s.First, s.Last, s.Recipe})
 	}
 	end, err := kernel.Finish(x.program, target)
 	if err != nil {
