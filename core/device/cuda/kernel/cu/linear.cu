@@ -77,17 +77,18 @@ template <Layout LAYOUT, int BM, int BN, int THREAD_M, int THREAD_N, int GROUPS,
 
   static constexpr bool ALONG_A = LAYOUT != TN, ALONG_B = LAYOUT == NT;
 
-  static DEVICE_MEMBER void fetch(const Product &p, const Place &at, int chunk, float4 (&va)[NA], float4 (&vb)[NB]) {
-    int each = (p.k + BK - 1) / BK, e = chunk / each, k0 = (chunk - e * each) * BK, thread = threadX();
-    const float *a = p.a + (at.member + e) * p.strideA, *a2 = p.a2 + (at.member + e) * p.strideA2;
-    const float *b = p.b + (at.weights + e) * p.strideB;
+  static DEVICE_MEMBER void fetch(const Product &p, const Place &at, const Step<BK> &s, float4 (&va)[NA],
+                                  float4 (&vb)[NB]) {
+    int thread = threadX();
+    const float *a = p.a + (at.member + s.e) * p.strideA, *a2 = p.a2 + (at.member + s.e) * p.strideA2;
+    const float *b = p.b + (at.weights + s.e) * p.strideB;
     UNROLL for (int i = 0; i < NA; i++) {
       Vector v = vector<BM, ALONG_A>(i, thread);
-      va[i] = loadA(p, a, a2, at.m0 + v.row, k0 + v.k);
+      va[i] = loadA(p, a, a2, at.m0 + v.row, s.k0 + v.k);
     }
     UNROLL for (int i = 0; i < NB; i++) {
       Vector v = vector<BN, ALONG_B>(i, thread);
-      vb[i] = loadB(p, b, at.n0 + v.row, k0 + v.k);
+      vb[i] = loadB(p, b, at.n0 + v.row, s.k0 + v.k);
     }
   }
 
@@ -117,13 +118,15 @@ template <Layout LAYOUT, int BM, int BN, int THREAD_M, int THREAD_N, int GROUPS,
     float sum[THREAD_M][THREAD_N] = {};
     float4 va[NA], vb[NB];
     if (at.begin < at.end) {
-      fetch(p, at, at.begin, va, vb);
+      Step<BK> step(p, at);
+      fetch(p, at, step, va, vb);
       keep(shared, va, vb);
       syncThreads();
       int turn = 0;
       _Pragma("unroll 1") for (int chunk = at.begin; chunk < at.end; chunk++) {
         bool more = chunk + 1 < at.end;
-        if (more) fetch(p, at, chunk + 1, va, vb);
+        step.next(p);
+        if (more) fetch(p, at, step, va, vb);
         multiply(shared + turn * CHUNK, group, tx, ty, sum);
         turn ^= 1;
         if (more) keep(shared + turn * CHUNK, va, vb);

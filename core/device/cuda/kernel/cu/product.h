@@ -67,7 +67,22 @@ template <int BM, int BN, int BK> DEVICE Place placeOf(const Product &p) {
   return at;
 }
 
-// target is where the block's part of the result stands.
+// Step is a place in the sum: a member that is added, and the first element of a
+// chunk. Chunks come in order, so that one division, at the first, is enough.
+template <int BK> struct Step {
+  int e, k0;
+  DEVICE_MEMBER Step(const Product &p, const Place &at) {
+    int each = (p.k + BK - 1) / BK;
+    e = at.begin < at.end ? at.begin / each : 0;
+    k0 = (at.begin - e * each) * BK;
+  }
+  DEVICE_MEMBER void next(const Product &p) {
+    k0 += BK;
+    if (k0 >= p.k) k0 = 0, e++;
+  }
+};
+
+// resultOf is where the block's part of the result stands.
 DEVICE float *resultOf(const Product &p, const Place &at) {
   return p.c + at.member * p.strideC + (int)(blockZ() % p.splits) * p.partStride;
 }

@@ -58,8 +58,8 @@ DEVICE void copyAsync4(u32 to, const float *from, bool inside) {
 DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int PENDING> DEVICE void waitCopies() { asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory"); }
 
-// TF32 multiplies 8 of the sum at a time; BF16 16. Fragment<I, J> holds the rounded
-// factors of four rows (columns), 16 of the sum: words(i) of row i.
+// TF32 multiplies 8 of the sum at a time, BF16 16. WORDS hold what a lane has of a row
+// or column, four rounded factors.
 struct TF32 {
   static constexpr int WORDS = 4;
   static DEVICE_MEMBER void round(u32 (&to)[WORDS], float x0, float x1, float x2, float x3) {
@@ -75,7 +75,7 @@ struct TF32 {
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
         : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
   }
-  // rows g and g+8 of A's tile, column of B's
+  // low and high are rows g and g+8 of A's tile, b a column of B's
   static DEVICE_MEMBER void multiply(float (&d)[4], const u32 (&low)[4], const u32 (&high)[4], const u32 (&b)[4]) {
     step(d, low[0], high[0], low[1], high[1], b[0], b[1]);
     step(d, low[2], high[2], low[3], high[3], b[2], b[3]);
@@ -173,15 +173,11 @@ template <typename T, Layout LAYOUT, int BM, int BN, int WM, int WN, int STAGES>
   typedef Chunk<BN, LAYOUT == NT, THREADS> ChunkB;
   static constexpr int STAGE = ChunkA::SIZE + ChunkB::SIZE;
 
-  static DEVICE_MEMBER void load(const Product &p, const Place &at, int chunk, float *stage) {
-    if (chunk < at.end) {
-      int each = (p.k + 31) / 32, e = chunk / each, k0 = (chunk - e * each) * 32;
-      SourceA<LAYOUT> a = {p.a + (at.member + e) * p.strideA, p.a2 + (at.member + e) * p.strideA2, p.m, p.k, p.first};
-      SourceB<LAYOUT> b = {p.b + (at.weights + e) * p.strideB, p.n, p.k};
-      ChunkA::load(stage, a, at.m0, k0, p.flags & WIDE_A);
-      ChunkB::load(stage + ChunkA::SIZE, b, at.n0, k0, p.flags & WIDE_B);
-    }
-    commitCopies(); // also of nothing: groups are counted
+  static DEVICE_MEMBER void load(const Product &p, const Place &at, const Step<32> &s, float *stage) {
+    SourceA<LAYOUT> a = {p.a + (at.member + s.e) * p.strideA, p.a2 + (at.member + s.e) * p.strideA2, p.m, p.k, p.first};
+    SourceB<LAYOUT> b = {p.b + (at.weights + s.e) * p.strideB, p.n, p.k};
+    ChunkA::load(stage, a, at.m0, s.k0, p.flags & WIDE_A);
+    ChunkB::load(stage + ChunkA::SIZE, b, at.n0, s.k0, p.flags & WIDE_B);
   }
 
   typedef float Sums[MB][NB][2][4][4];
@@ -204,6 +200,7 @@ template <typename T, Layout LAYOUT, int BM, int BN, int WM, int WN, int STAGES>
     int warp = threadX() / 32, lane = threadX() % 32, g = lane / 4, t = lane % 4;
     int wm = warp / ACROSS * WM, wn = warp % ACROSS * WN;
     Sums d = {};
+    Step<32> step(p, at);
     int read = 0, write = 0;
     _Pragma("unroll 1") for (int chunk = at.begin - (STAGES - 1); chunk < at.end; chunk++) {
       bool full = chunk >= at.begin; // before, the first stages are filled
@@ -211,7 +208,9 @@ template <typename T, Layout LAYOUT, int BM, int BN, int WM, int WN, int STAGES>
         waitCopies<STAGES - 2>();
         syncThreads();
       }
-      load(p, at, chunk + STAGES - 1, dynamicShared + write * STAGE);
+      if (chunk + STAGES - 1 < at.end) load(p, at, step, dynamicShared + write * STAGE);
+      commitCopies(); // also of nothing: groups are counted
+      step.next(p);
       write = write + 1 == STAGES ? 0 : write + 1;
       if (!full) continue;
       multiply(dynamicShared + read * STAGE, wm, wn, d);
