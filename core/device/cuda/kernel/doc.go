@@ -28,6 +28,21 @@
 // loss. A chain is a table of such steps that one launch goes through, each block with
 // rows of its own, so that no step waits for other blocks.
 //
+// # Matrix products
+//
+// A product has one of three layouts and is divided by a rule on paper (tile.go;
+// TestDivisions shows what it gives for the networks in use): float32 tiles down to
+// 16×32, of which a layer at batch 256 makes enough for all multiprocessors; with TF32
+// or BF16, on cards from 8.0 on, tensor cores for every product of at least 2²⁶
+// multiplications a member whose three sizes are 32 and more. So the networks of
+// actors and critics at their usual widths stay exact, and the denoiser and its
+// sampling get the precision asked for. Where tiles are too few for the sum's length,
+// the sum is divided and a second launch adds the parts in order.
+//
+// No kernel here has been run on a GPU yet: what they compute is proved by the
+// interpreter, how fast they are is paper. Occupancy, bank conflicts and rates in the
+// sources' comments are such estimates.
+//
 // # Conventions
 //
 // Matrices are row-major float32, [members, rows, columns]. Sizes are 32-bit
