@@ -76,10 +76,6 @@ func (p product) flags() uint32 {
 	return f
 }
 
-// most bounds the products of one launch: at 5 TFLOP/s, which the slowest card of
-// compute capability 7.0 exceeds, 2³⁶ take 28 ms.
-const most = 1 << 36
-
 // multiply adds the launches of a product. Results without elements have none.
 func (b *builder) multiply(p product) error {
 	if p.m > 0 && p.n > 0 && p.members > 0 {
@@ -95,12 +91,8 @@ func (b *builder) products(p product, d division) {
 		b.parts(p, d)
 		return
 	}
-	rows := p.m
-	if p.layout != tn {
-		rows = max(d.m, most/max(1, p.n*p.k*p.inner*p.members)/d.m*d.m)
-	}
-	for row := 0; row < p.m; row += rows {
-		b.tiles(p.rows(row, min(rows, p.m-row)), d, 0)
+	for row := 0; row < p.m; row += d.rows {
+		b.tiles(p.rows(row, min(d.rows, p.m-row)), d, 0)
 	}
 }
 

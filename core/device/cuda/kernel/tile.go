@@ -88,16 +88,35 @@ type division struct {
 	kernel string
 	tile
 	splits int // of the sum
+	rows   int // of the result that one launch makes, where there is no split
 }
 
 // divide chooses the kernel of a product, by its shapes and the target.
 func divide(p product, t Target) division {
 	if p.tensor(t) {
 		tile, splits := p.choose(t)
-		return division{"product" + string(p.layout) + "_" + tensorNames[t.Precision] + "_" + tile.name, tile, splits}
+		return division{"product" + string(p.layout) + "_" + tensorNames[t.Precision] + "_" + tile.name, tile, splits, p.bounded(tile, mostTensor)}
 	}
 	tile, splits := p.simt()
-	return division{"product" + string(p.layout) + "_" + tile.name, tile, splits}
+	return division{"product" + string(p.layout) + "_" + tile.name, tile, splits, p.bounded(tile, most)}
+}
+
+// These bound the products of one launch, so that none takes 50 ms: 2³⁶ take 28 ms at
+// 5 TFLOP/s, which the slowest card of compute capability 7.0 exceeds, and 2³⁷ on
+// tensor cores 21 ms at 13, as the slowest of 8.6 have.
+const (
+	most       = 1 << 36
+	mostTensor = 1 << 37
+)
+
+// bounded is how many rows of the result a launch makes: equal parts, in whole tiles.
+// Only where A's rows are the result's can they be parted.
+func (p product) bounded(t tile, most int) int {
+	launches := ceil(p.m*p.n*p.k*p.inner*p.members, most)
+	if p.layout == tn || launches <= 1 {
+		return p.m
+	}
+	return ceil(ceil(p.m, t.m), launches) * t.m
 }
 
 // tensorNames are the precisions in the names of kernels.

@@ -49,3 +49,19 @@ func actionGradient(critics int) product {
 	p.inner = critics
 	return p
 }
+
+// A launch stays below its bound, and launches are equal parts.
+func TestLaunchesAreBounded(t *testing.T) {
+	for _, c := range []struct {
+		target Target
+		rows   int // of a launch
+	}{{Target{90, BF16}, 25_088}, {Target{70, FP32}, 14_336}} {
+		p := plain(nn, 100_000, 2048, 2048, 1)
+		d := divide(p, c.target)
+		b := &builder{target: c.target}
+		b.products(p, d)
+		if d.rows != c.rows || len(b.recipe.Launches) != ceil(p.m, c.rows) {
+			t.Errorf("%v: %d launches of %d rows, want rows %d", c.target, len(b.recipe.Launches), d.rows, c.rows)
+		}
+	}
+}
