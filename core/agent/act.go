@@ -25,29 +25,34 @@ func (s *SAC) Act(dst, obs []float32, step, episode uint64) error {
 	if len(obs) != s.config.Obs || len(dst) != s.config.Act {
 		return fmt.Errorf("act: %d observations and %d actions, want %d and %d", len(obs), len(dst), s.config.Obs, s.config.Act)
 	}
+	if err := s.compileActing(); err != nil {
+		return err
+	}
 	if s.config.Exploration == ExploreBootstrap {
 		return s.actByHead(dst, obs, step, episode)
-	}
-	if s.acting == nil {
-		x := &acting{}
-		var in, out *op.Node
-		program, err := s.compile("act", func(g *op.Graph) plan.Spec {
-			in = g.Input("s", 1, s.config.Obs)
-			noise := g.Input("noise", 1, s.config.Act)
-			out, _ = s.nets.sample(g, in, noise)
-			return plan.Spec{Outputs: []*op.Node{out}, Fills: []plan.Fill{{Node: noise, Stream: s.actNoise}}}
-		})
-		if err != nil {
-			return err
-		}
-		x.program, x.obs, x.action = program, program.Data(in), program.Data(out)
-		s.acting = x
 	}
 	copy(s.acting.obs, obs)
 	if err := s.acting.program.Run(step); err != nil {
 		return fmt.Errorf("act: %w", err)
 	}
 	copy(dst, s.acting.action)
+	return nil
+}
+
+func (s *SAC) compileSample() error {
+	x := &acting{}
+	var in, out *op.Node
+	program, err := s.compile("act", func(g *op.Graph) plan.Spec {
+		in = g.Input("s", 1, s.config.Obs)
+		noise := g.Input("noise", 1, s.config.Act)
+		out, _ = s.nets.sample(g, in, noise)
+		return plan.Spec{Outputs: []*op.Node{out}, Fills: []plan.Fill{{Node: noise, Stream: s.actNoise}}}
+	})
+	if err != nil {
+		return err
+	}
+	x.program, x.obs, x.action = program, program.Data(in), program.Data(out)
+	s.acting = x
 	return nil
 }
 

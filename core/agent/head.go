@@ -23,11 +23,6 @@ func (s *SAC) Head(episode uint64) int { return s.heads.At(episode).IntN(s.confi
 // actByHead draws Candidates actions a ~ π(s) and takes the one that the episode's
 // critic values most.
 func (s *SAC) actByHead(dst, obs []float32, step, episode uint64) error {
-	if s.choosing == nil {
-		if err := s.compileChoosing(); err != nil {
-			return err
-		}
-	}
 	c := s.choosing
 	s.head.Data[0] = float32(s.Head(episode))
 	for i := range c.values {

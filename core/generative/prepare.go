@@ -1,0 +1,68 @@
+package generative
+
+import (
+	"errors"
+
+	"pgrlab/core/device"
+)
+
+// leastChunk is the smallest chunk that Prepare makes of a larger one: below, the
+// work of a call is too little for a GPU.
+const leastChunk = 256
+
+// Prepare compiles what a generation with these knobs will need. Where the device
+// has not the memory for a chunk of Config.Chunk transitions, chunks become smaller,
+// down to 256, which changes when samples are made and not which. It returns the
+// size of the chunks, or a *device.OutOfMemory.
+func (d *Diffusion) Prepare(knobs GenKnobs) (chunk int, err error) {
+	if d.generation != nil || d.fit != nil {
+		return d.config.Chunk, nil // what is under way has its programs
+	}
+	err = shrink(&d.config.Chunk, func(chunk int) error {
+		_, err := d.calls.prepare(d.config, knobs, min(chunk, knobs.Samples))
+		return err
+	})
+	return d.config.Chunk, err
+}
+
+// Prepare is Diffusion's.
+func (v *VAE) Prepare(knobs GenKnobs) (chunk int, err error) {
+	if v.generation != nil {
+		return v.config.Chunk, nil
+	}
+	err = shrink(&v.config.Chunk, func(chunk int) error {
+		_, err := v.decoderOf(min(chunk, knobs.Samples))
+		return err
+	})
+	return v.config.Chunk, err
+}
+
+// shrink halves chunk until there is memory for it.
+func shrink(chunk *int, compile func(chunk int) error) error {
+	for {
+		err := compile(*chunk)
+		var full *device.OutOfMemory
+		if err == nil || !errors.As(err, &full) || *chunk/2 < leastChunk {
+			return err
+		}
+		*chunk /= 2
+	}
+}
+
+// prepare compiles both evaluations of a Heun step for chunks of so many rows.
+func (c *calls) prepare(config Config, knobs GenKnobs, rows int) (*chunk, error) {
+	memory, err := c.of(rows)
+	if err != nil {
+		return nil, err
+	}
+	omega := knobs.Guidance
+	if !config.Conditional {
+		omega = 0
+	}
+	for p, mixing := range []blend{blending(omega), correcting(config.Corrector, omega)} {
+		if _, err := c.program(evaluation{part(p), mixing}); err != nil {
+			return nil, err
+		}
+	}
+	return memory, nil
+}

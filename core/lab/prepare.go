@@ -1,0 +1,40 @@
+package lab
+
+import (
+	"fmt"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/generative"
+)
+
+// Prepare compiles what the run will use, so that a device with memory of its own
+// takes it before the run begins. It returns what there is to say about that, or a
+// *device.OutOfMemory. On the CPU programs are compiled when they are first used.
+// It is called before Run.
+func (l *Lab) Prepare() (said []string, err error) {
+	x := l.x
+	for _, m := range x.members {
+		a, ok := m.agent.(interface{ Prepare(agent.Uses) error })
+		if !ok {
+			continue
+		}
+		batch := x.config.mix(&x.Settings, x.Settings.Samples).Size()
+		if err := a.Prepare(agent.Uses{Batch: batch, Judged: x.config.Evaluation.Episodes, Probed: x.config.Evaluation.DormantStates}); err != nil {
+			return nil, fmt.Errorf("prepare the agent: %w", err)
+		}
+		g, ok := m.gen.(interface {
+			Prepare(generative.GenKnobs) (int, error)
+		})
+		if !ok {
+			continue
+		}
+		chunk, err := g.Prepare(x.Settings.generation())
+		if err != nil {
+			return nil, fmt.Errorf("prepare the generator: %w", err)
+		}
+		if full := x.config.Generator.Chunk; chunk < full && m.index == 0 {
+			said = append(said, fmt.Sprintf("chunks of %s transitions instead of %s: there is no memory for more", thousands(chunk), thousands(full)))
+		}
+	}
+	return said, nil
+}
