@@ -126,6 +126,9 @@ func (d *Device) Close() error {
 		return err
 	}
 	err = errors.Join(err, d.residents.Drop(), d.freeWorkspace(), d.ctx.Close())
+	if d.lost != nil { // nothing of a lost device can be given back; the driver does it
+		err = nil
+	}
 	d.ctx, d.lost = nil, errClosed
 	return err
 }
@@ -161,6 +164,9 @@ func (d *Device) function(name string) (driver.Function, error) {
 	}
 	return nil, fmt.Errorf("there is no kernel %s for compute capability %d.%d", name, d.info.Capability[0], d.info.Capability[1])
 }
+
+// gone says that the device holds nothing that could be given back.
+func (d *Device) gone() bool { return d.ctx == nil || d.lost != nil }
 
 // failed remembers that the device is lost.
 func (d *Device) failed(err error) error {

@@ -106,7 +106,7 @@ func (x *executable) bind() error {
 		return err
 	}
 	var err error
-	if x.layout, err = plan(x.program, x.steps, d.residents.Keeps); err != nil {
+	if x.layout, err = arrange(x.program, x.steps, d.residents.Keeps); err != nil {
 		return err
 	}
 	x.fetched = nil
@@ -148,21 +148,21 @@ func (x *executable) bind() error {
 func (x *executable) unbind() (err error) {
 	d := x.device
 	x.bound = false
-	if d.ctx != nil {
+	if !d.gone() {
 		for _, g := range x.graphs {
 			err = errors.Join(err, g.Close())
-		}
-		for _, t := range x.tables {
-			err = errors.Join(err, d.free(&d.used.Programs, t.at, t.bytes))
-		}
-		if x.block != 0 {
-			err = errors.Join(err, d.free(&d.used.Programs, x.block, x.layout.block))
 		}
 		for _, pinned := range [][]byte{x.up, x.down} {
 			if pinned != nil {
 				err = errors.Join(err, d.ctx.FreeHost(pinned))
 			}
 		}
+	}
+	for _, t := range x.tables {
+		err = errors.Join(err, d.free(&d.used.Programs, t.at, t.bytes))
+	}
+	if x.block != 0 {
+		err = errors.Join(err, d.free(&d.used.Programs, x.block, x.layout.block))
 	}
 	x.graphs, x.tables, x.launches, x.block, x.up, x.down = nil, nil, nil, 0, nil, nil
 	return err

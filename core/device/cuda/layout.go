@@ -66,9 +66,9 @@ type step struct {
 	recipe      kernel.Recipe
 }
 
-// plan lays out a program. kept says which tensors of the host the device keeps;
+// arrange lays out a program. kept says which tensors of the host the device keeps;
 // steps cover the program.
-func plan(p *device.Program, steps []step, kept func(host []float32) bool) (*layout, error) {
+func arrange(p *device.Program, steps []step, kept func(host []float32) bool) (*layout, error) {
 	l := &layout{places: make([]place, len(p.Buffers)), owner: make([]device.Ref, len(p.Buffers)), words: words{items: map[*device.Items]int{}}}
 	for i, b := range p.Buffers {
 		l.owner[i] = device.Ref(i)

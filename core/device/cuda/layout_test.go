@@ -67,7 +67,7 @@ func TestLivingBuffersKeepApart(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		p, steps := anyProgram(r, 1+r.IntN(40))
-		l, err := plan(p, steps, func(host []float32) bool { return &host[0] == &p.Buffers[0].Host[0] })
+		l, err := arrange(p, steps, func(host []float32) bool { return &host[0] == &p.Buffers[0].Host[0] })
 		if err != nil {
 			t.Fatal(err)
 		}

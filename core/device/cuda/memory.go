@@ -58,10 +58,13 @@ func (d *Device) alloc(account *uint64, bytes int) (driver.Ptr, error) {
 }
 
 func (d *Device) free(account *uint64, p driver.Ptr, bytes int) error {
-	if p == 0 || d.ctx == nil {
+	if p == 0 {
 		return nil
 	}
 	*account -= uint64(padded(bytes))
+	if d.gone() {
+		return nil
+	}
 	return d.ctx.Free(p)
 }
 
@@ -108,6 +111,9 @@ func (m memory) Upload(to driver.Ptr, from []float32) error {
 }
 
 func (m memory) Download(to []float32, from driver.Ptr) error {
+	if m.d.lost != nil {
+		return m.d.lost
+	}
 	if err := m.d.ctx.Download(bytesOf(to), from); err != nil {
 		return m.d.failed(err)
 	}
