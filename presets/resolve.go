@@ -34,7 +34,7 @@ const (
 
 // Resolve lays the layers of a choice over each other, later over earlier:
 //
-//	base · task · method · scale · method@scale · preset
+//	base · task · method · scale · method@scale · task@scale · preset
 //
 // Where an axis is chosen against a file, of the file only what it changes on its
 // own axes is laid over the chosen ones: --method sac on a complete file means SAC
@@ -101,6 +101,7 @@ func layAxes(a axes) (*stack, error) {
 	if a.method != family(a.method) {
 		files = append(files, "pair/"+a.method+"@"+a.scale+".toml")
 	}
+	files = append(files, "pair/"+a.task+"@"+a.scale+".toml")
 	for _, file := range files {
 		s.lay(file, read(file))
 	}

@@ -36,6 +36,13 @@ const (
 	// CorrectorFull guides the corrector like the predictor.
 	CorrectorFull = "full"
 
+	// TerminalsThreshold makes of a modelled terminal flag 1 above one half, else 0.
+	TerminalsThreshold = "threshold"
+	// TerminalsRaw stores the number that the network made, as SynthER's online code does
+	// on Gym's tasks (conglu1997/SynthER: config/online/sac_synther_openai.gin sets no
+	// threshold): it scales the bootstrap by 1 − d, which may be above 1 or below 0.
+	TerminalsRaw = "raw"
+
 	// ClampAuto keeps every estimate and the sample within [-1,1] where the normaliser
 	// maps the data there, as the released code does, and nothing elsewhere.
 	ClampAuto = "auto"
@@ -72,6 +79,7 @@ type Config struct {
 	Normaliser     string `toml:"normaliser"`      // "minmax" or "standard"
 	SkipReward     bool   `toml:"skip_reward"`     // leave the reward as it is ("standard" only)
 	ModelTerminals bool   `toml:"model_terminals"` // append the terminal flag to the vector
+	Terminals      string `toml:"terminals"`       // "threshold", as is the empty one, or "raw", where they are modelled
 	ConditionRange string `toml:"condition_range"` // "padded" or "filled"
 	Corrector      string `toml:"corrector"`       // "conditional" or "full"
 	Clamp          string `toml:"clamp"`           // "auto", as is the empty one, "end" or "none"
@@ -110,8 +118,8 @@ func Default() Config {
 		Architecture: ArchitecturePGR, Width: 2048, Blocks: 6, Activation: "mish",
 		Embedding: 256, Fourier: 8, Conditional: true,
 		Normaliser: NormaliserMinMax, ConditionRange: ConditionPadded, Corrector: CorrectorConditional,
-		Preconditioning: PreconditioningScalar,
-		Batch:           256, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8, ClipNorm: 1,
+		Preconditioning: PreconditioningScalar, Terminals: TerminalsThreshold,
+		Batch: 256, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8, ClipNorm: 1,
 		EMADecay: 0.995, EMAEvery: 10, EMAAfter: 100,
 		PMean: -1.2, PStd: 1.2, SigmaData: 1, SigmaMin: 0.002, SigmaMax: 80, Rho: 7,
 		STmin: 0.05, STmax: 50, SNoise: 1.003,
@@ -131,6 +139,7 @@ func (c Config) Validate() error {
 		{"condition_range", c.ConditionRange, []string{ConditionPadded, ConditionFilled}},
 		{"preconditioning", c.Preconditioning, []string{PreconditioningScalar, PreconditioningCovariance}},
 		{"corrector", c.Corrector, []string{CorrectorConditional, CorrectorFull}},
+		{"terminals", c.Terminals, []string{TerminalsThreshold, TerminalsRaw, ""}},
 		{"clamp", c.Clamp, []string{ClampAuto, ClampEnd, ClampNone, ""}},
 		{"init", c.Init, []string{InitScratch, InitPrevious, ""}},
 	} {

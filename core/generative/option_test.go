@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pgrlab/core/op"
+	"pgrlab/core/replay"
 )
 
 func numbers(tensors []*op.Tensor) (all []float32) {
@@ -72,5 +73,27 @@ func TestClampsAreOptions(t *testing.T) {
 	c.Normaliser, c.Clamp = NormaliserStandard, ClampEnd
 	if c.Validate() == nil {
 		t.Error("data without bounds were clamped")
+	}
+}
+
+// A modelled terminal is thresholded at one half, or stays the number that it is; one
+// that is not modelled is 0.
+func TestTerminalsByHand(t *testing.T) {
+	shape := replay.Shape{Obs: 1, Act: 1}
+	for _, c := range []struct {
+		modelled   bool
+		terminals  string
+		from, want float32
+	}{
+		{true, TerminalsThreshold, 0.51, 1}, {true, TerminalsThreshold, 0.5, 0}, {true, "", 1.2, 1}, {true, TerminalsRaw, 0.51, 0.51},
+		{true, TerminalsRaw, -0.03, -0.03}, {true, TerminalsRaw, 1.2, 1.2}, {false, TerminalsRaw, 0.7, 0}, {false, "", 0.7, 0},
+	} {
+		config := Default()
+		config.ModelTerminals, config.Terminals = c.modelled, c.terminals
+		row := []float32{0, 2, 0, 0, c.from}
+		newLayout(config, shape).finish(row, true)
+		if row[4] != c.want || row[1] != 1 {
+			t.Errorf("%+v: %v", c, row)
+		}
 	}
 }

@@ -8,10 +8,11 @@ import "pgrlab/core/replay"
 type layout struct {
 	obs, act  int
 	terminals bool
+	raw       bool // and stored as the number that they come out as
 }
 
 func newLayout(c Config, shape replay.Shape) layout {
-	return layout{obs: shape.Obs, act: shape.Act, terminals: c.ModelTerminals}
+	return layout{obs: shape.Obs, act: shape.Act, terminals: c.ModelTerminals, raw: c.Terminals == TerminalsRaw}
 }
 
 // width is that of the vector.
@@ -29,14 +30,16 @@ func (l layout) row() int { return 2*l.obs + l.act + 2 }
 func (l layout) reward() int { return l.obs + l.act }
 
 // finish turns an un-normalised vector in row[:width] into a transition. The
-// terminal flag is 1 above one half when it is modelled, else 0: the released
-// code stores the raw number, which then scales the bootstrap by (1−d). Actions
-// go back into [-1,1] where the normaliser clamps; rounding can leave it.
+// terminal flag is 1 above one half when it is modelled, or stays the number that it
+// is, and 0 when it is not modelled. Actions go back into [-1,1] where the normaliser
+// clamps; rounding can leave it.
 func (l layout) finish(row []float32, clampActions bool) {
 	last := l.row() - 1
-	if l.terminals && row[last] > 0.5 {
+	switch {
+	case l.terminals && l.raw:
+	case l.terminals && row[last] > 0.5:
 		row[last] = 1
-	} else {
+	default:
 		row[last] = 0
 	}
 	if clampActions {

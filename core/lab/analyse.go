@@ -220,14 +220,14 @@ func (e *examining) describe(rows []float32) (Generated, error) {
 }
 
 // terminal is the share of terminal rows among those of a ring, which see is shown: a
-// raw terminal counts from one half on.
+// raw terminal counts above one half.
 func (e *examining) terminal(of *replay.Ring, see func(row []float32)) (share run.Float, err error) {
-	looked, last := min(boundedRows, of.Len()), of.Shape().Width()-1
+	looked, last, ends := min(boundedRows, of.Len()), of.Shape().Width()-1, 0
 	for i := range looked {
 		row := of.Row(i * of.Len() / looked)
 		see(row)
-		if row[last] >= 0.5 {
-			share += 1 / run.Float(looked)
+		if row[last] > 0.5 {
+			ends++
 		}
 		if (i+1)%boundRows == 0 || i+1 == looked {
 			if err := e.breathe(); err != nil {
@@ -235,7 +235,7 @@ func (e *examining) terminal(of *replay.Ring, see func(row []float32)) (share ru
 			}
 		}
 	}
-	return share, nil
+	return run.Float(ends) / run.Float(looked), nil
 }
 
 // outside counts the rows that leave the range of the real ones.

@@ -140,8 +140,12 @@ func (c *Config) validateParts() error {
 	switch {
 	case c.Replay.prioritized() && c.generates():
 		return fmt.Errorf("configuration: replay.priority is %q with synthetic transitions, which have no priorities: want replay.priority %q, or generator.kind %q", c.Replay.Priority, FunctionNone, GeneratorNone)
+	case !c.generates() && c.Generator.Conditional:
+		return fmt.Errorf("configuration: generator.conditional is true, but generator.kind is %q: want conditional false, or kind %q", GeneratorNone, GeneratorDiffusion)
+	case !c.generates() && c.Knobs.Ratio != 0:
+		return fmt.Errorf("configuration: ratio is %g, but method %s has no generator that would make synthetic transitions: want 0, or a method with one, as %s", c.Knobs.Ratio, c.Method, MethodSynthER)
 	case !c.prompted() && c.Knobs.Relevance != relevanceNone:
-		return fmt.Errorf("configuration: relevance is %q, but method %s has no generator that is told what to generate: want %q", c.Knobs.Relevance, c.Method, relevanceNone)
+		return fmt.Errorf("configuration: relevance is %q, but method %s has no generator that is told what to generate: want %q, or a method pgr-…", c.Knobs.Relevance, c.Method, relevanceNone)
 	case c.Generator.Kind == GeneratorVAE && c.Generator.Init == generative.InitPrevious:
 		return fmt.Errorf("configuration: generator.init is %q, but a %s starts every refit from fresh weights: want %q", c.Generator.Init, GeneratorVAE, generative.InitScratch)
 	case c.Generator.Kind == GeneratorVAE && (c.Generator.Clamp == generative.ClampEnd || c.Generator.Clamp == generative.ClampNone):

@@ -1,0 +1,140 @@
+package presets
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/lab"
+)
+
+// Every method at every scale uses a knob, or says which methods do: what the list in
+// core/lab says of methods is what their presets make of them.
+func TestMethodsAndKnobs(t *testing.T) {
+	for _, method := range methodNames {
+		for _, scale := range scaleNames {
+			c, err := Resolve(Choice{Task: "cheetah-run", Method: method, Scale: scale})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, k := range lab.Knobs() {
+				listed, err := slices.Contains(k.Methods(), method), k.UsedBy(&c)
+				if listed != (err == nil) {
+					t.Errorf("%s at %s: %s is listed as used: %v, refused with: %v", method, scale, k.Name, listed, err)
+				}
+				if err != nil && !strings.HasPrefix(err.Error(), k.Name+": not used by "+method+": "+k.Methods()[0]) {
+					t.Errorf("%s: %v", method, err)
+				}
+			}
+		}
+	}
+}
+
+// Options that do not go with a method or with each other are refused, and the line
+// says what would go.
+func TestContradictionsAreRefusedWithAWayOut(t *testing.T) {
+	for _, r := range []struct {
+		method string
+		edit   func(*lab.Config)
+		why    string
+		wayOut string
+	}{
+		{"pgr-curiosity", func(c *lab.Config) { c.Replay.Priority = "td" }, "which have no priorities", `generator.kind "none"`},
+		{"synther", func(c *lab.Config) { c.Replay.Priority = "curiosity" }, "which have no priorities", `replay.priority "none"`},
+		{"per-td", func(c *lab.Config) { c.Replay.Priority = "luck" }, `replay.priority is "luck"`, `"td"`},
+		{"per-td", func(c *lab.Config) { c.Replay.Beta = 1.5 }, "replay.beta is 1.5", "from 0 to 1"},
+		{"sac", func(c *lab.Config) { c.Knobs.Relevance = "curiosity" }, "no generator that is told", `"none", or a method pgr-`},
+		{"synther", func(c *lab.Config) { c.Knobs.Relevance = "td" }, "no generator that is told", `"none", or a method pgr-`},
+		{"vae", func(c *lab.Config) { c.Knobs.Relevance = "reward" }, "no generator that is told", `"none", or a method pgr-`},
+		{"redq", func(c *lab.Config) { c.Knobs.Ratio = 0.5 }, "no generator that would make", "want 0"},
+		{"sac", func(c *lab.Config) { c.Generator.Conditional = true }, `generator.kind is "none"`, "conditional false"},
+		{"sac", func(c *lab.Config) { c.Generator.Kind = "gan" }, `generator.kind is "gan"`, `"diffusion"`},
+		{"pgr-vae", func(c *lab.Config) { c.Generator.Init = "previous" }, "starts every refit from fresh", `"scratch"`},
+		{"vae", func(c *lab.Config) { c.Generator.Clamp = "end" }, "follows its normaliser", `"auto"`},
+		{"pgr-curiosity", func(c *lab.Config) { c.Generator.SkipReward = true }, "skip_reward", `"standard" only`},
+		{"pgr-td", func(c *lab.Config) { c.Generator.Normaliser, c.Generator.Clamp = "standard", "end" }, "have no bounds", `"minmax" only`},
+		{"pgr-td", func(c *lab.Config) { c.Generator.Width = 101 }, "width is 101", "even number"},
+		{"pgr-td", func(c *lab.Config) { c.Generator.Terminals = "soft" }, `terminals is "soft"`, `"raw"`},
+		{"pgr-td", func(c *lab.Config) { c.Generator.Corrector = "half" }, `corrector is "half"`, `"full"`},
+		{"pgr-td", func(c *lab.Config) { c.Generator.ConditionRange = "wide" }, `condition_range is "wide"`, `"padded"`},
+		{"synther", func(c *lab.Config) { c.Knobs.Samples = 2_000_000 }, "samples: 2,000,000 do not fit", "(buffer)"},
+		{"synther", func(c *lab.Config) { c.Knobs.Hold, c.Knobs.Ratio = "real", 1 }, "ratio 1 with hold=real", "more than"},
+		{"redq-curiosity", func(c *lab.Config) { c.Bonus.Function = "td" }, `bonus.function is "td"`, `"curiosity"`},
+		{"redq-curiosity", func(c *lab.Config) { c.Bonus.Scale = "big" }, `bonus.scale is "big"`, `"paper"`},
+		{"redq-curiosity", func(c *lab.Config) { c.Curiosity.Every = 0 }, "curiosity.every is 0", "at least 1"},
+		{"redq", func(c *lab.Config) { c.Agent.Subset = 11 }, "agent.subset is 11", "of 10 critics"},
+		{"sac", func(c *lab.Config) { c.Agent.Gamma = 1 }, "agent.gamma is 1", "below 1"},
+		{"sac", func(c *lab.Config) { c.StartSteps = c.Buffer }, "it would never hold enough", "buffer is"},
+		{"sac", func(c *lab.Config) { c.Lanes = 4 }, "lanes is 4", "computes with 2"},
+		{"pgr-td", func(c *lab.Config) { c.Schedule = []string{"100:guidanc=3"} }, `unknown knob "guidanc"`, `did you mean "guidance"`},
+		{"pgr-td", func(c *lab.Config) { c.Schedule = []string{"100:ratio=2"} }, "ratio: 2 is out of range", "from 0 to 1"},
+	} {
+		c, err := Resolve(Choice{Task: "cheetah-run", Method: r.method, Scale: "short"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.edit(&c)
+		if err = c.Validate(); err == nil {
+			err = c.Generator.Config.Validate()
+		}
+		if err == nil || !strings.Contains(err.Error(), r.why) || !strings.Contains(err.Error(), r.wayOut) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v: want %q and %q", r.method, err, r.why, r.wayOut)
+		}
+	}
+}
+
+// Every result of the paper on state observations is that of a run that can be made
+// here, of as many steps; MBPO, DreamerV3 and MAX are other people's programs.
+func TestEveryCellOfThePaperIsARun(t *testing.T) {
+	others := []string{"mbpo", "dreamerv3", "max"}
+	cells := 0
+	for _, r := range references().results {
+		name := strings.TrimSuffix(r.Method, "-noised")
+		if r.Observation != "state" || r.Independent || slices.Contains(others, name) {
+			continue
+		}
+		c, err := Resolve(Choice{Task: r.Task, Method: r.Method, Scale: "paper"})
+		if err != nil {
+			t.Errorf("%s, %s on %s: %v", r.Source, r.Method, r.Task, err)
+			continue
+		}
+		if err := c.Validate(); err != nil || c.Steps != r.Steps {
+			t.Errorf("%s, %s on %s: %d steps, the paper's %d: %v", r.Source, r.Method, r.Task, c.Steps, r.Steps, err)
+		}
+		cells++
+	}
+	if cells < 60 {
+		t.Errorf("%d results", cells)
+	}
+}
+
+// What the released code does otherwise than the paper says is an option with its
+// reason at scale release, and shown.
+func TestQuirksOfTheReleasedCodeAreShown(t *testing.T) {
+	for _, quirk := range []struct{ method, task, line, reason string }{
+		{"pgr-curiosity", "cheetah-run", `residual = 'shared'`, "one block times eight"},
+		{"pgr-curiosity", "cheetah-run", `corrector = 'conditional'`, "the corrector is not guided"},
+		{"pgr-curiosity", "cheetah-run", `condition_range = 'padded'`, "empty slots count as 0"},
+		{"pgr-curiosity", "cheetah-run", `initial_alpha = 0.2`, "holds until the first α step"},
+		{"pgr-curiosity", "cheetah-run", `skip_reward = false`, "ignores the flag"},
+		{"pgr-curiosity", "cheetah-run", `normaliser = 'minmax'`, "every estimate is clamped"},
+		{"pgr-curiosity", "cheetah-run", `width = 2048`, "concatenated"},
+		{"pgr-curiosity", "cheetah-run", `target_entropy = 0.0`, "-dim(A)"},
+		{"pgr-curiosity", "quadruped-walk", `top_fraction = 0.1`, "README"},
+		{"synther", "Hopper-v2", `terminals = 'raw'`, "scales the bootstrap"},
+		{"synther", "Hopper-v2", `skip_reward = false`, "normalises the reward"},
+		{"synther", "cheetah-run", `skip_reward = true`, "skip_reward_norm"},
+	} {
+		doc, err := Show(Choice{Task: quirk.task, Method: quirk.method, Scale: "release"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for line := range strings.Lines(string(doc)) {
+			found = found || strings.HasPrefix(strings.TrimSpace(line), quirk.line) && strings.Contains(line, quirk.reason)
+		}
+		if !found {
+			t.Errorf("%s on %s: no line %s with %q", quirk.method, quirk.task, quirk.line, quirk.reason)
+		}
+	}
+}
