@@ -47,6 +47,12 @@ func lowerAsync(l *lowering, s *statement, m *mods) {
 		l.emit(in)
 		return
 	}
+	lowerCopy(l, s, m)
+}
+
+// lowerCopy is the copy itself, of 4, 8 or 16 bytes, of which the source gives
+// the first or, where a predicate holds, none: the rest is zero.
+func lowerCopy(l *lowering, s *statement, m *mods) {
 	level := m.one("ca", "cg")
 	if level == "" || m.one("shared", "shared::cta") == "" || !m.take("global") {
 		l.fail("unknown opcode %s", s.text)
@@ -161,11 +167,6 @@ func (w *warp) land(lane, n int) {
 	for i := range q.copies[:n] {
 		c := &q.copies[i]
 		copy(b.shared[c.to:], c.data[:c.n])
-		if b.inShared != nil {
-			for j := range c.n {
-				b.inShared[c.to+j] = true
-			}
-		}
 		if b.shadow != nil {
 			b.shadow.land(w, lane, c)
 		}

@@ -13,9 +13,8 @@ type block struct {
 	written  []bool // of locals, nil unless asked for
 	warps    []warp
 	barriers [16]barrier
-	shadow   *shadow // nil: no races looked for
-	inShared []bool  // written bytes of shared memory, nil unless asked for
-	watched  bool    // any of them
+	shadow   *shadow // of shared memory, nil without checks
+	watched  bool    // there are checks
 }
 
 // garbage fills memory that nobody has written: a float made of it is NaN.
@@ -38,14 +37,13 @@ func newBlock(l *launch) *block {
 			w.exists = 1<<n - 1
 		}
 	}
-	if l.check.Races && len(b.shared) > 0 {
-		b.shadow = newShadow(len(b.shared), k.granule)
+	b.watched = l.check.Races || l.check.Unwritten
+	if b.watched {
+		b.shadow = newShadow(len(b.shared), k.granule, l.check)
 	}
 	if l.check.Unwritten {
-		b.inShared = make([]bool, len(b.shared))
 		b.written = make([]bool, len(b.locals))
 	}
-	b.watched = l.check.Races || l.check.Unwritten
 	return b
 }
 
@@ -54,7 +52,6 @@ func (b *block) start(at [3]uint32) {
 	b.at = at
 	fill(b.shared)
 	fill(b.locals)
-	clear(b.inShared)
 	clear(b.written)
 	b.barriers = [16]barrier{}
 	if b.shadow != nil {
@@ -66,8 +63,12 @@ func (b *block) start(at [3]uint32) {
 }
 
 func fill(mem []byte) {
-	for i := range mem {
-		mem[i] = garbage
+	if len(mem) == 0 {
+		return
+	}
+	mem[0] = garbage
+	for n := 1; n < len(mem); n *= 2 {
+		copy(mem[n:], mem[:n])
 	}
 }
 

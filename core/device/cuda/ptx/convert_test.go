@@ -127,7 +127,7 @@ var convertCases = []opcodeCase{
 	{"cvt.rzi.f32.f32 %f0, %f1", negative0, args(fb(-0.5))},
 	{"cvt.rmi.f64.f64 %e0, %e1", eb(-3), args(eb(-2.5))},
 	{"cvt.rpi.ftz.f32.f32 %f0, %f1", 0, args(subnormal)},
-	{"cvt.f64.f32 %e0, %f1", eb(0.1 - 0.1 + 0x1.99999ap-4), args(0x3dcccccd)},
+	{"cvt.f64.f32 %e0, %f1", eb(0x1.99999ap-4), args(0x3dcccccd)},
 	{"cvt.rn.f32.f64 %f0, %e1", 0x3dcccccd, args(eb(0.1))},
 	{"cvt.rz.f32.f64 %f0, %e1", 0x3dcccccc, args(eb(0.1))},
 	{"cvt.rn.f32.f64 %f0, %e1", nan32, args(eb(math.NaN()))},

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// The loads and stores of one 32-bit word, to global and to shared memory, for
-// launches without further checks.
+// The loads and stores of one 32-bit word, to global and to shared memory; all
+// that is out of the ordinary goes the long way.
 
 func loadGlobal32(w *warp, in *inst, at uint32) error {
 	if w.block.watched {
@@ -53,16 +53,17 @@ func storeGlobal32(w *warp, in *inst, at uint32) error {
 }
 
 func loadShared32(w *warp, in *inst, at uint32) error {
-	if w.block.watched {
+	a, d, data, s := w.at(in.a), &w.regs[in.outs[0]], w.block.shared, w.block.shadow
+	if s != nil && s.granule != 4 {
 		return load(w, in, at)
 	}
-	a, d, data := w.at(in.a), &w.regs[in.outs[0]], w.block.shared
 	for m := at; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		p := a[i] + in.mem.off
-		if p > uint64(len(data)) || p+4 > uint64(len(data)) || p&3 != 0 {
-			_, err := w.reach(in, &in.mem, i, p, 4, reads)
-			return err
+		if p > uint64(len(data)) || p+4 > uint64(len(data)) || p&3 != 0 || s != nil && !s.clean(w, &s.cells[p>>2]) {
+			if _, err := w.reach(in, &in.mem, i, p, 4, reads); err != nil {
+				return err
+			}
 		}
 		d[i] = uint64(binary.LittleEndian.Uint32(data[p:]))
 	}

@@ -182,16 +182,20 @@ func lowerFma(l *lowering, s *statement, m *mods) {
 
 // fuseSingle is fma.rn.f32. The product is exact in float64; rounding the sum
 // to float64 first does harm only where it lies half way between two float32,
-// or where the result is subnormal: those go the long way.
+// or where the result is subnormal: those go the long way, as NaN and infinity
+// do. The exponents of the rest are 897 to 2046.
 func fuseSingle(d, a, b, c *vec) {
 	for i := range d {
 		s := float64(single(a[i]))*float64(single(b[i])) + float64(single(c[i]))
 		u := math.Float64bits(s)
-		if u&(1<<29-1) != 1<<28 && u>>52&2047 >= 897 || s == 0 {
-			d[i] = fromSingle(float32(s))
-			continue
+		switch {
+		case u&(1<<29-1) != 1<<28 && u>>52&2047-897 < 1150:
+			d[i] = uint64(math.Float32bits(float32(s)))
+		case u<<1 == 0:
+			d[i] = u >> 32
+		default:
+			d[i] = fromSingle(fused32(single(a[i]), single(b[i]), single(c[i]), 'n'))
 		}
-		d[i] = fromSingle(fused32(single(a[i]), single(b[i]), single(c[i]), 'n'))
 	}
 }
 

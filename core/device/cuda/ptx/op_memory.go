@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -267,7 +268,7 @@ func (w *warp) reachGlobal(in *inst, a *access, lane int, p uint64, n int, what 
 	}
 	off := p - c.base
 	if c.written != nil {
-		if w.block.inShared != nil {
+		if w.block.launch.check.Unwritten {
 			if err := w.checkWritten(in, lane, c.written[off:off+uint64(n)], what, "device"); err != nil {
 				return nil, err
 			}
@@ -300,11 +301,6 @@ func (w *warp) reachShared(in *inst, lane int, p uint64, n int, what intent) ([]
 	if p >= uint64(len(b.shared)) || p+uint64(n) > uint64(len(b.shared)) {
 		return nil, w.fault(in, 1<<lane, "%d bytes at shared address %d: the block has %d bytes of shared memory", n, int64(p), len(b.shared))
 	}
-	if b.inShared != nil {
-		if err := w.checkWritten(in, lane, b.inShared[p:p+uint64(n)], what, "shared"); err != nil {
-			return nil, err
-		}
-	}
 	if b.shadow != nil {
 		if reason := b.shadow.touch(w, lane, int(p), n, what, in); reason != "" {
 			return nil, w.fault(in, 1<<lane, "%s", reason)
@@ -318,11 +314,17 @@ func (w *warp) checkWritten(in *inst, lane int, written []bool, what intent, whe
 	if what == starts {
 		return nil // written when it lands
 	}
-	for i := range written {
-		if what != writes && !written[i] {
+	if what != writes && slices.Contains(written, false) {
+		// A copy of a structure on the stack takes its padding along.
+		if where != "local" || !slices.Contains(written, true) {
 			return w.fault(in, 1<<lane, "%s memory is read that was never written", where)
 		}
-		written[i] = true
+		return nil
+	}
+	if what != reads {
+		for i := range written {
+			written[i] = true
+		}
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ type opcodeCase struct {
 func args(x ...uint64) []uint64 { return x }
 
 var (
-	inf, tiny  = float32(math.Inf(1)), math.Float32frombits(1)
+	inf        = float32(math.Inf(1))
 	quiet      = uint64(0x7fc00001)
 	negative0  = uint64(0x80000000)
 	subnormal  = uint64(0x00400000)

@@ -150,6 +150,34 @@ func (p *parser) variables(t token, extern bool) []*variable {
 	case ".param":
 		v.space = param
 	}
+	lanes := p.variableType(&v)
+	var out []*variable
+	for {
+		n := p.name()
+		one := v
+		one.name, one.line = n.text, n.line
+		one.size = v.elem.bytes() * lanes * p.dimensions(&one, extern)
+		if one.size > maxVariable {
+			fail(n.line, "%s has %d bytes", n.text, one.size)
+		}
+		if p.accept("=") {
+			one.data = make([]byte, one.size)
+			at := 0
+			p.value(&one, &at)
+		}
+		out = append(out, &one)
+		if v.space == param || !p.accept(",") {
+			break
+		}
+	}
+	if v.space != param {
+		p.expect(";")
+	}
+	return out
+}
+
+// variableType reads alignment and type; it gives the length of a vector.
+func (p *parser) variableType(v *variable) int {
 	lanes := 1
 	for v.elem == noKind {
 		a := p.next()
@@ -179,29 +207,7 @@ func (p *parser) variables(t token, extern bool) []*variable {
 			}
 		}
 	}
-	var out []*variable
-	for {
-		n := p.name()
-		one := v
-		one.name, one.line = n.text, n.line
-		one.size = v.elem.bytes() * lanes * p.dimensions(&one, extern)
-		if one.size > maxVariable {
-			fail(n.line, "%s has %d bytes", n.text, one.size)
-		}
-		if p.accept("=") {
-			one.data = make([]byte, one.size)
-			at := 0
-			p.value(&one, &at)
-		}
-		out = append(out, &one)
-		if v.space == param || !p.accept(",") {
-			break
-		}
-	}
-	if v.space != param {
-		p.expect(";")
-	}
-	return out
+	return lanes
 }
 
 // dimensions reads [2][3] and gives their product.

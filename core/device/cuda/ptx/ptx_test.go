@@ -132,14 +132,17 @@ func run(t testing.TB, m *Module, mem *Memory, name string, grid, block [3]uint3
 	}
 }
 
-func each2Targets(t *testing.T, file string, f func(t *testing.T, m *Module)) {
-	for _, sm := range []string{"sm70", "sm80"} {
+func eachTarget(t *testing.T, file string, f func(t *testing.T, m *Module)) {
+	for _, sm := range []string{"sm70", "sm80", "sm80_O0"} {
+		if _, err := os.Stat(fmt.Sprintf("testdata/%s_%s.ptx", file, sm)); err != nil && sm == "sm80_O0" {
+			continue // only some are compiled without optimisation too
+		}
 		t.Run(sm, func(t *testing.T) { f(t, kernels(t, fmt.Sprintf("%s_%s.ptx", file, sm))) })
 	}
 }
 
 func TestGemm(t *testing.T) {
-	each2Targets(t, "basic", func(t *testing.T, p *Module) {
+	eachTarget(t, "basic", func(t *testing.T, p *Module) {
 		const m, n, k = 70, 100, 37
 		x := floats(m*k, func(i int) float32 { return float32(i%13) - 6.25 })
 		w := floats(k*n, func(i int) float32 { return float32(i%7)/3 - 1 })
@@ -167,7 +170,7 @@ func TestGemm(t *testing.T) {
 }
 
 func TestRowSum(t *testing.T) {
-	each2Targets(t, "basic", func(t *testing.T, p *Module) {
+	eachTarget(t, "basic", func(t *testing.T, p *Module) {
 		mem := device()
 		x := floats(5*256, func(i int) float32 { return float32(i % 100) })
 		y := upload(t, mem, make([]float32, 5))
@@ -185,7 +188,7 @@ func TestRowSum(t *testing.T) {
 }
 
 func TestDivergence(t *testing.T) {
-	each2Targets(t, "basic", func(t *testing.T, p *Module) {
+	eachTarget(t, "basic", func(t *testing.T, p *Module) {
 		mem := device()
 		y := upload(t, mem, make([]int32, 100))
 		run(t, p, mem, "collatz", [3]uint32{2, 1, 1}, [3]uint32{64, 1, 1}, 0, Pack{}.Add(y, 8).Add(100, 4))
@@ -206,7 +209,7 @@ func TestDivergence(t *testing.T) {
 }
 
 func TestCallsAndTables(t *testing.T) {
-	each2Targets(t, "basic", func(t *testing.T, p *Module) {
+	eachTarget(t, "basic", func(t *testing.T, p *Module) {
 		mem := device()
 		y := upload(t, mem, make([]float32, 50))
 		const a, b, c, n = 1.5, 4, 0.25, 13
@@ -228,7 +231,7 @@ func TestCallsAndTables(t *testing.T) {
 }
 
 func TestWays(t *testing.T) {
-	each2Targets(t, "basic", func(t *testing.T, p *Module) {
+	eachTarget(t, "basic", func(t *testing.T, p *Module) {
 		mem := device()
 		x := []int32{0, 1, 2, 3, 4, 5, 6, -1, 3, 0}
 		old := []int32{5, 6, -7, -8, 9, 10, 11, 12, 13, 14}

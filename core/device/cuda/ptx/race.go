@@ -7,14 +7,15 @@ import "fmt"
 // them, or, within a warp, bar.warp.sync. A barrier of some warps alone counts
 // as one of all: what it does not order goes unseen.
 type shadow struct {
+	check   Check
 	granule int
-	epoch   uint32 // barriers so far
+	epoch   uint32 // barriers so far, from 1
 	cells   []cell
 }
 
 type cell struct {
 	writer, reader   int32  // thread+1; several: readers of one warp are -warp-1, of many warps severalWarps
-	wrote, saw       uint32 // epochs
+	wrote, saw       uint32 // epochs, 0: never
 	wroteIn, sawIn   uint32 // bar.warp.sync of the warp so far
 	writeAt, readAt  int32  // lines
 	atomic, inFlight bool
@@ -22,8 +23,8 @@ type cell struct {
 
 const severalWarps = -1 << 30
 
-func newShadow(bytes, granule int) *shadow {
-	return &shadow{granule: granule, cells: make([]cell, (bytes+granule-1)/granule)}
+func newShadow(bytes, granule int, c Check) *shadow {
+	return &shadow{check: c, granule: granule, cells: make([]cell, (bytes+granule-1)/granule)}
 }
 
 func (s *shadow) reset() {
@@ -31,30 +32,45 @@ func (s *shadow) reset() {
 	s.epoch = 1
 }
 
-// touch notes an access and says what it races with, "" for nothing.
+// touch notes an access and says what is wrong with it, "" for nothing.
 func (s *shadow) touch(w *warp, lane, p, n int, what intent, in *inst) string {
 	thread := int32(w.index*lanes + lane + 1)
 	for c := p / s.granule; c <= (p+n-1)/s.granule; c++ {
 		x := &s.cells[c]
-		if x.inFlight {
-			return fmt.Sprintf("shared address %d is read or written while the cp.async of line %d to it by thread %s is on its way", p, x.writeAt, w.block.thread(int(x.writer-1)))
+		if x.wrote == 0 && s.check.Unwritten && (what == reads || what == updates) {
+			return "shared memory is read that was never written"
 		}
-		if x.wrote == s.epoch && x.writer != thread && !(what == updates && x.atomic) && !s.before(w, x.writer, x.wroteIn) {
-			if what != writes || !w.same(p, n, in) {
-				return fmt.Sprintf("race at shared address %d: thread %s wrote it at line %d (%s) with no barrier between", p, w.block.thread(int(x.writer-1)), x.writeAt, w.k.module.line(int(x.writeAt)))
-			}
+		if reason := s.conflict(w, x, thread, p, n, what, in); s.check.Races && reason != "" {
+			return reason
 		}
 		if what == reads {
 			s.saw(w, x, thread, in)
 			continue
 		}
-		if x.saw == s.epoch && x.reader != thread && x.reader != 0 && !s.before(w, x.reader, x.sawIn) {
-			return fmt.Sprintf("race at shared address %d: it was read at line %d (%s) with no barrier between", p, x.readAt, w.k.module.line(int(x.readAt)))
-		}
 		x.inFlight = what == starts
 		x.writer, x.wrote, x.wroteIn, x.writeAt, x.atomic = thread, s.epoch, w.inner, in.line, what == updates
 	}
 	return ""
+}
+
+// conflict says what an access races with, "" for nothing.
+func (s *shadow) conflict(w *warp, x *cell, thread int32, p, n int, what intent, in *inst) string {
+	if x.inFlight {
+		return fmt.Sprintf("shared address %d is read or written while the cp.async of line %d to it by thread %s is on its way", p, x.writeAt, w.block.thread(int(x.writer-1)))
+	}
+	if x.wrote == s.epoch && x.writer != thread && !(what == updates && x.atomic) && !s.before(w, x.writer, x.wroteIn) && (what != writes || !w.same(p, n, in)) {
+		return fmt.Sprintf("race at shared address %d: thread %s wrote it at line %d (%s) with no barrier between", p, w.block.thread(int(x.writer-1)), x.writeAt, w.k.module.line(int(x.writeAt)))
+	}
+	if what != reads && x.saw == s.epoch && x.reader != thread && x.reader != 0 && !s.before(w, x.reader, x.sawIn) {
+		return fmt.Sprintf("race at shared address %d: it was read at line %d (%s) with no barrier between", p, x.readAt, w.k.module.line(int(x.readAt)))
+	}
+	return ""
+}
+
+// clean says whether a read of one cell is in order and needs no note: it was
+// written before the last barrier, and a read by this warp is known.
+func (s *shadow) clean(w *warp, x *cell) bool {
+	return x.wrote-1 < s.epoch-1 && !x.inFlight && x.saw == s.epoch && x.sawIn == w.inner && (x.reader == int32(-w.index-1) || x.reader == severalWarps)
 }
 
 // saw notes a read.

@@ -35,7 +35,7 @@ func shuffled(mode string, in []int32, lane, delta, width int) (value int32, ok 
 }
 
 func TestShuffles(t *testing.T) {
-	each2Targets(t, "warp", func(t *testing.T, p *Module) {
+	eachTarget(t, "warp", func(t *testing.T, p *Module) {
 		in := make([]int32, 32)
 		for i := range in {
 			in[i] = int32(100 + i*i)
@@ -63,7 +63,7 @@ func TestShuffles(t *testing.T) {
 }
 
 func TestButterfly(t *testing.T) {
-	each2Targets(t, "warp", func(t *testing.T, p *Module) {
+	eachTarget(t, "warp", func(t *testing.T, p *Module) {
 		mem := device()
 		in := floats(192, func(i int) float32 { return float32(i) })
 		out := upload(t, mem, make([]float32, 192))
@@ -78,7 +78,7 @@ func TestButterfly(t *testing.T) {
 }
 
 func TestShufflesOfHalves(t *testing.T) {
-	each2Targets(t, "warp", func(t *testing.T, p *Module) {
+	eachTarget(t, "warp", func(t *testing.T, p *Module) {
 		mem := device()
 		out := upload(t, mem, make([]int32, 32))
 		run(t, p, mem, "halves", [3]uint32{1, 1, 1}, [3]uint32{32, 1, 1}, 0, Pack{}.Add(out, 8))
@@ -96,7 +96,7 @@ func TestShufflesOfHalves(t *testing.T) {
 }
 
 func TestVotes(t *testing.T) {
-	each2Targets(t, "warp", func(t *testing.T, p *Module) {
+	eachTarget(t, "warp", func(t *testing.T, p *Module) {
 		for _, shift := range []int32{-1, 0, 5} {
 			in := make([]int32, 32)
 			var ballot uint32
@@ -139,7 +139,7 @@ func TestVotes(t *testing.T) {
 }
 
 func TestAtomics(t *testing.T) {
-	each2Targets(t, "warp", func(t *testing.T, p *Module) {
+	eachTarget(t, "warp", func(t *testing.T, p *Module) {
 		const n, blocks = 256, 4
 		mem := device()
 		u := make([]uint32, 9+blocks)
@@ -191,7 +191,7 @@ func TestAtomics(t *testing.T) {
 }
 
 func TestLastBlock(t *testing.T) {
-	each2Targets(t, "warp", func(t *testing.T, p *Module) {
+	eachTarget(t, "warp", func(t *testing.T, p *Module) {
 		mem := device()
 		in := floats(37, func(i int) float32 { return float32(i) })
 		part, err := mem.Reserve(4 * 37)
@@ -209,7 +209,7 @@ func TestLastBlock(t *testing.T) {
 }
 
 func TestBarriers(t *testing.T) {
-	each2Targets(t, "warp", func(t *testing.T, p *Module) {
+	eachTarget(t, "warp", func(t *testing.T, p *Module) {
 		mem := device()
 		in := make([]int32, 128)
 		for i := range in {

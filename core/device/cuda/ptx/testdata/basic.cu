@@ -1,4 +1,5 @@
 // Plain fp32 kernels: shared memory, barriers, loops, divergence, tables, calls.
+// -O0 too
 #include "cuda.h"
 
 // y = max(x w + b, 0) for x of m x k and w of k x n in tiles of 64 x 64.

@@ -3,9 +3,11 @@
 set -e
 cd "$(dirname "$0")"
 out=${1:-.}
+make() { # file, card, suffix, flags
+  clang-19 -x cuda --cuda-device-only --cuda-gpu-arch=sm_$2 --cuda-feature=+ptx70 -nocudainc -nocudalib -Wno-shift-op-parentheses -Wno-logical-op-parentheses $4 -S "$1" -o "$out/${1%.cu}_sm$2$3.ptx"
+}
 for f in *.cu; do
-  for sm in 70 80; do
-    grep -q "sm_80 only" "$f" && [ $sm = 70 ] && continue
-    clang-19 -x cuda --cuda-device-only --cuda-gpu-arch=sm_$sm --cuda-feature=+ptx70 -nocudainc -nocudalib -O3 -S "$f" -o "$out/${f%.cu}_sm$sm.ptx"
-  done
+  make $f 80 "" -O3
+  grep -q "sm_80 only" $f || make $f 70 "" -O3
+  ! grep -q "// -O0 too" $f || make $f 80 _O0 "-O0 -Xclang -disable-llvm-optzns"
 done
