@@ -7,6 +7,7 @@ type block struct {
 	launch   *launch
 	k        *Kernel
 	at       [3]uint32
+	number   uint32 // in the order of the grid, from 1
 	threads  int
 	shared   []byte
 	locals   []byte // k.frame bytes a thread
@@ -37,8 +38,8 @@ func newBlock(l *launch) *block {
 			w.exists = 1<<n - 1
 		}
 	}
-	b.watched = l.check.Races || l.check.Unwritten
-	if b.watched {
+	b.watched = l.check != Check{}
+	if l.check.Races || l.check.Unwritten {
 		b.shadow = newShadow(len(b.shared), k.granule, l.check)
 	}
 	if l.check.Unwritten {

@@ -99,6 +99,32 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// Blocks that meet in device memory are found on demand.
+func TestBlocksThatMeet(t *testing.T) {
+	const place = `mov.u32 %r9, %ctaid.x; mul.wide.u32 %d1, %r9, 4; add.s64 %d2, %out, %d1;`
+	cases := []struct{ name, body, want string }{
+		{"each its own", place + `ld.global.u32 %r1, [%d2]; st.global.u32 [%d2], %r9;`, ""},
+		{"all read", place + `ld.global.u32 %r1, [%out+64]; st.global.u32 [%d2], %r9;`, ""},
+		{"all write", `mov.u32 %r9, %ctaid.x; st.global.u32 [%out], %r9;`, "block 1,0,0 thread 0,0,0: device memory at 0x1000000000: block 0,0,0 wrote it"},
+		{"all write the same", `st.global.u32 [%out], 5;`, ""},
+		{"halves of a word", `mov.u32 %r9, %ctaid.x; mul.wide.u32 %d1, %r9, 2; add.s64 %d2, %out, %d1; st.global.u16 [%d2], 7;`, ""},
+		{"one reads what another wrote", place + `st.global.u32 [%d2], %r9; ld.global.u32 %r1, [%out];`, "block 1,0,0 thread 0,0,0: device memory at 0x1000000000: block 0,0,0 wrote it"},
+		{"one writes what others read", place + `ld.global.u32 %r1, [%out+4]; add.s32 %r1, %r9, 1; st.global.u32 [%d2], %r1;`, "block 1,0,0 thread 0,0,0: device memory at 0x1000000004: other blocks read it"},
+		{"with atomics", `red.global.add.u32 [%out], 1; mov.u32 %r9, %ctaid.x; st.global.u32 [%out+4], %r9;`, ""},
+	}
+	for _, c := range cases {
+		mem := NewMemory()
+		mem.Check.Blocks = true
+		p := upload(t, mem, make([]uint32, 64))
+		for range 2 { // launches do not disturb each other
+			err := inline(t, c.body).Run(mem, [3]uint32{3, 1, 1}, [3]uint32{2, 1, 1}, 0, Pack{}.Add(p, 8).Add(p, 8))
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%s: %v, want %q", c.name, err, c.want)
+			}
+		}
+	}
+}
+
 // A fault says where it was.
 func TestFaultNamesTheLine(t *testing.T) {
 	text := wrap("\n\n  st.global.u32 [%out+256],   1;\n")

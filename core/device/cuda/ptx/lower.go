@@ -30,7 +30,7 @@ type fix struct {
 }
 
 func (m *Module) lower(entry *function) *Kernel {
-	k := &Kernel{Name: entry.name, module: m, MaxThreads: entry.maxThread, exact: entry.exact, granule: 16}
+	k := &Kernel{Name: entry.name, module: m, MaxThreads: entry.maxThread, exact: entry.exact, granule: 16, grain: 16}
 	l := &lowering{m: m, k: k, consts: map[uint64]slot{}, shared: map[*variable]uint64{}, entry: map[*function]int32{}, number: map[*function]int32{}}
 	l.parameters(entry)
 	l.constant(0)

@@ -21,6 +21,11 @@ type Check struct {
 	// Unwritten: memory is read that nobody wrote: shared and local memory of
 	// the launch, and device memory from Reserve.
 	Unwritten bool
+	// Blocks: two blocks of a launch touch the same bytes of device memory, one
+	// of them writing another value: what comes out depends on which is first.
+	// Kernels with atomics or ordered accesses to device memory are let off. The
+	// blocks run on one worker.
+	Blocks bool
 }
 
 // Memory is the memory of one device. It is not for use by several goroutines
@@ -29,9 +34,10 @@ type Memory struct {
 	Check Check // of launches by Kernel.Run
 	Steps int64 // instructions a warp may run in Kernel.Run; 0: DefaultSteps
 
-	next  uint64
-	live  []*allocation // by address
-	freed []*allocation // the latest, without their data, for errors
+	next     uint64
+	launches uint32
+	live     []*allocation // by address
+	freed    []*allocation // the latest, without their data, for errors
 }
 
 type allocation struct {
@@ -39,6 +45,7 @@ type allocation struct {
 	size    uint64 // of a freed one
 	data    []byte
 	written []bool // nil: all of it is
+	touched []touch
 }
 
 // NewMemory gives an empty memory.

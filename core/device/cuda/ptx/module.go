@@ -48,6 +48,7 @@ type Kernel struct {
 	preds     int
 	returns   int // functions that may be called
 	granule   int // bytes of the smallest access to shared memory
+	grain     int // and to device memory
 	barriers  bool
 	dependent bool // blocks talk to each other: run them in order on one worker
 }

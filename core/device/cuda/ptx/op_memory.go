@@ -72,6 +72,9 @@ func (l *lowering) reachOf(in *inst, o operand, a access) {
 	if a.space == shared || a.space == generic {
 		l.k.granule = min(l.k.granule, a.kind.bytes())
 	}
+	if a.space == global || a.space == generic {
+		l.k.grain = min(l.k.grain, a.kind.bytes())
+	}
 	a.site = l.k.sites % len(warp{}.sites)
 	l.k.sites++
 	in.mem = a
@@ -276,6 +279,11 @@ func (w *warp) reachGlobal(in *inst, a *access, lane int, p uint64, n int, what 
 			for i := range n {
 				c.written[off+uint64(i)] = true
 			}
+		}
+	}
+	if l := w.block.launch; l.check.Blocks && what != updates {
+		if reason := c.touch(w, int(off), n, what, in); reason != "" {
+			return nil, w.fault(in, 1<<lane, "%s", reason)
 		}
 	}
 	return c.data[off:][:n], nil

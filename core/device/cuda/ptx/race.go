@@ -58,7 +58,7 @@ func (s *shadow) conflict(w *warp, x *cell, thread int32, p, n int, what intent,
 	if x.inFlight {
 		return fmt.Sprintf("shared address %d is read or written while the cp.async of line %d to it by thread %s is on its way", p, x.writeAt, w.block.thread(int(x.writer-1)))
 	}
-	if x.wrote == s.epoch && x.writer != thread && !(what == updates && x.atomic) && !s.before(w, x.writer, x.wroteIn) && (what != writes || !w.same(p, n, in)) {
+	if x.wrote == s.epoch && x.writer != thread && !(what == updates && x.atomic) && !s.before(w, x.writer, x.wroteIn) && (what != writes || !w.same(w.block.shared[p:], n, in)) {
 		return fmt.Sprintf("race at shared address %d: thread %s wrote it at line %d (%s) with no barrier between", p, w.block.thread(int(x.writer-1)), x.writeAt, w.k.module.line(int(x.writeAt)))
 	}
 	if what != reads && x.saw == s.epoch && x.reader != thread && x.reader != 0 && !s.before(w, x.reader, x.sawIn) {
@@ -98,11 +98,12 @@ func (s *shadow) before(w *warp, who int32, inner uint32) bool {
 	return index == w.index && inner < w.inner
 }
 
-// same says whether a store writes what is there already, which is harmless.
-func (w *warp) same(p, n int, in *inst) bool {
+// same says whether a store writes to n bytes of memory what is there already,
+// which is harmless.
+func (w *warp) same(mem []byte, n int, in *inst) bool {
 	size := in.mem.kind.bytes()
 	for j := range in.ins {
-		if j*size+size > n || read(w.block.shared[p+j*size:], size) != w.store[j]&mask(8*size) {
+		if j*size+size > n || read(mem[j*size:], size) != w.store[j]&mask(8*size) {
 			return false
 		}
 	}
@@ -116,4 +117,48 @@ func (s *shadow) land(w *warp, lane int, c *asyncCopy) {
 		x.inFlight = false
 		x.writer, x.wrote, x.wroteIn, x.writeAt, x.atomic = int32(w.index*lanes+lane+1), s.epoch, w.inner, c.in.line, false
 	}
+}
+
+// touch is what a launch has done to some bytes of device memory: the numbers
+// of the blocks that wrote and read them.
+type touch struct {
+	launch, writer, reader uint32
+}
+
+// manyBlocks have read.
+const manyBlocks = 1<<32 - 1
+
+// touch notes an access of a block and says which other block it meets, "" for
+// none.
+func (a *allocation) touch(w *warp, off, n int, what intent, in *inst) string {
+	l, grain, me := w.block.launch, w.k.grain, w.block.number
+	if cells := (len(a.data) + grain - 1) / grain; len(a.touched) != cells {
+		a.touched = make([]touch, cells)
+	}
+	for i := off / grain; i <= (off+n-1)/grain; i++ {
+		x := &a.touched[i]
+		if x.launch != l.memory.launches {
+			*x = touch{launch: l.memory.launches}
+		}
+		other := func(did string, who uint32) string {
+			if who == manyBlocks {
+				return fmt.Sprintf("device memory at %#x: other blocks %s it in this launch", a.base+uint64(off), did)
+			}
+			return fmt.Sprintf("device memory at %#x: block %s %s it in this launch", a.base+uint64(off), triple(l.place(int64(who-1))), did)
+		}
+		if x.writer != 0 && x.writer != me && !(what == writes && w.same(a.data[off:], n, in)) {
+			return other("wrote", x.writer)
+		}
+		switch {
+		case what == writes && x.reader != 0 && x.reader != me && !w.same(a.data[off:], n, in):
+			return other("read", x.reader)
+		case what == writes:
+			x.writer = me
+		case x.reader == 0:
+			x.reader = me
+		case x.reader != me:
+			x.reader = manyBlocks
+		}
+	}
+	return ""
 }

@@ -64,8 +64,12 @@ func (k *Kernel) Launch(mem *Memory, o Launch) (int64, error) {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	if k.dependent {
+		l.check.Blocks = false
+	}
+	if k.dependent || l.check.Blocks {
 		workers = 1
 	}
+	mem.launches++
 	return l.run(blocks, int(min(int64(workers), blocks)))
 }
 
@@ -92,6 +96,12 @@ func (l *launch) validate() error {
 	return nil
 }
 
+// place gives the indices of a block from its number.
+func (l *launch) place(i int64) [3]uint32 {
+	x, y := int64(l.grid[0]), int64(l.grid[1])
+	return [3]uint32{uint32(i % x), uint32(i / x % y), uint32(i / x / y)}
+}
+
 // run runs the blocks on some workers. The error is that of the first block in
 // order that fails, whoever runs it.
 func (l *launch) run(blocks int64, workers int) (int64, error) {
@@ -110,7 +120,8 @@ func (l *launch) run(blocks int64, workers int) (int64, error) {
 			if i >= blocks || i > failed.Load() {
 				return
 			}
-			n, err := b.run([3]uint32{uint32(i % int64(l.grid[0])), uint32(i / int64(l.grid[0]) % int64(l.grid[1])), uint32(i / int64(l.grid[0]) / int64(l.grid[1]))})
+			b.number = uint32(i + 1)
+			n, err := b.run(l.place(i))
 			count.Add(n)
 			if err != nil {
 				mu.Lock()
