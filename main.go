@@ -28,6 +28,12 @@ func deps() command.Deps {
 		Version: version(),
 		Tasks:   tasks(),
 		Device:  newDevice,
+
+		ChooseGPU: chooseGPU,
+		GPUs:      findGPUs,
+		TryGPU:    tryGPU,
+		WatchGPU:  watchGPU,
+
 		Screen:  tui.Run,
 		Trace:   trace,
 		View:    view,
@@ -66,10 +72,14 @@ func task(t envs.Task) lab.Task {
 	}
 }
 
-// newDevice starts the CPU. Kernels cannot be preempted, so screen, collector and
-// garbage collector get two threads of their own beside the workers.
-func newDevice(threads int) (command.Device, error) {
-	d, err := cpu.New(cpu.Options{Threads: threads})
+// newDevice starts a GPU or the CPU. The CPU's kernels cannot be preempted, so
+// screen, collector and garbage collector get two threads of their own beside the
+// workers.
+func newDevice(r command.DeviceRequest) (command.Device, error) {
+	if r.GPU != nil {
+		return newGPU(r)
+	}
+	d, err := cpu.New(cpu.Options{Threads: r.Threads})
 	if err != nil {
 		return nil, err
 	}

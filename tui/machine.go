@@ -132,6 +132,11 @@ func (m *Model) systemBody(w, h int) []string {
 		memory = longest([]string{memory, memory + t.dim.on("  machine ") + bytesText(k.total-k.free) + t.dim.on(" of ") + bytesText(k.total)}, w)
 	}
 	lines := []string{cpu, memory, label("device") + m.device()}
+	if m.options.GPU != nil {
+		if g := m.options.GPU(); g != nil {
+			lines = append(lines, label("GPU")+m.gpuUse(g, w-7))
+		}
+	}
 	if m.link != nil {
 		m.link.mu.Lock()
 		sent, took := m.link.bytes, m.link.took
@@ -139,6 +144,28 @@ func (m *Model) systemBody(w, h int) []string {
 		lines = append(lines, label("screen")+bytesText(float64(sent))+t.dim.on(" written, ")+strconv.FormatFloat(took.Seconds()*1000, 'f', 1, 64)+t.dim.on(" ms a frame"))
 	}
 	return lines
+}
+
+// gpuUse is what a GPU does, as much as there is room for.
+func (m *Model) gpuUse(g *GPU, w int) string {
+	t := m.theme
+	text := t.dim.on("busy ")
+	if g.Busy >= 0 {
+		text += t.bold.on(percent(g.Busy))
+	} else {
+		text += "-"
+	}
+	all := []string{text}
+	add := func(known float64, part string) {
+		if known >= 0 {
+			text += part
+			all = append(all, text)
+		}
+	}
+	add(g.Used, t.dim.on("  memory ")+bytesText(g.Used)+t.dim.on(" of ")+bytesText(g.Total))
+	add(g.Temperature, "  "+strconv.FormatFloat(g.Temperature, 'f', 0, 64)+t.dim.on(" °C"))
+	add(g.Power, "  "+strconv.FormatFloat(g.Power, 'f', 0, 64)+t.dim.on(" W"))
+	return longest(all, w)
 }
 
 func percent(x float64) string { return strconv.Itoa(int(100*x+0.5)) + "%" }

@@ -28,6 +28,14 @@ type Reference struct {
 	OtherScale bool // measured at another scale than this run's: it does not compare
 }
 
+// GPU is what a GPU is doing. What is not known is negative.
+type GPU struct {
+	Busy        float64 // share of the time in which a kernel ran, of any process, 0 to 1
+	Used, Total float64 // bytes of its memory, by all processes
+	Temperature float64 // °C
+	Power       float64 // W
+}
+
 // Options describe the run that the screen shows. Start is the only field without a
 // usable zero value.
 type Options struct {
@@ -67,6 +75,10 @@ type Options struct {
 	// text of it. It is called from one goroutine; the first call may take a tenth of
 	// a second. An error is of the kind that stays. nil: nothing can be drawn.
 	Draw func(pose []float64, w, h int) (*image.RGBA, error)
+
+	// GPU is what the GPU of the run did last; nil, or a function that returns nil:
+	// there is none, or nobody knows.
+	GPU func() *GPU
 
 	// Seat is this screen's place among several screens of the run; nil: it is the
 	// only one.

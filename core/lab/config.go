@@ -15,7 +15,10 @@ type Config struct {
 	Method string `toml:"method"`
 	Scale  string `toml:"scale"`
 	Preset string `toml:"preset,omitempty"`
-	Device string `toml:"device"` // "cpu"
+	Device string `toml:"device"` // cpu or cuda; a preset may say auto
+	// Precision is what a GPU rounds the factors of large matrix products to: fp32,
+	// tf32 or bf16. "" on the CPU, which rounds nothing.
+	Precision string `toml:"precision,omitempty"`
 
 	Seed    uint64 `toml:"seed"`
 	Members int    `toml:"members"` // agents in lockstep; member i has seed+i

@@ -115,7 +115,7 @@ func (r *analyseRequest) analyse(d Deps, saved lab.Saved, stdout, stderr io.Writ
 		}
 		ruler = &other
 	}
-	device, err := d.Device(r.threads)
+	device, err := d.Device(DeviceRequest{Threads: r.threads})
 	if err != nil {
 		return fmt.Errorf("start device: %w", err)
 	}
@@ -204,7 +204,7 @@ func (r *analyseRequest) together(d Deps, runs [2]lab.Saved, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	device, err := d.Device(r.threads)
+	device, err := d.Device(DeviceRequest{Threads: r.threads})
 	if err != nil {
 		return fmt.Errorf("start device: %w", err)
 	}

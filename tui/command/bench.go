@@ -14,6 +14,7 @@ import (
 func benchCommand(d Deps) *cobra.Command {
 	var asJSON bool
 	var threads, rounds int
+	var name, precision string
 	var round time.Duration
 	c := &cobra.Command{
 		Use:   "bench [WORKLOAD...]",
@@ -21,6 +22,7 @@ func benchCommand(d Deps) *cobra.Command {
 		Long:  "bench times training steps and network calls at the sizes of quadruped-walk, batch\n256: the median over rounds, and the best. A machine that does other things at the\nsame time shows in the distance between the two.\n\n" + workloadList(workloads(d)),
 		Example: `  pgrlab bench
   pgrlab bench --threads 1 critic sac
+  pgrlab bench --device cuda --precision bf16 denoiser-2048 sample-2048
   pgrlab bench --json > bench.jsonl`,
 		RunE: func(c *cobra.Command, args []string) error {
 			chosen, err := choose(workloads(d), args)
@@ -30,7 +32,18 @@ func benchCommand(d Deps) *cobra.Command {
 			if rounds < 1 || round <= 0 || threads < 0 {
 				return usagef("bench: --rounds, --round and --threads must be positive")
 			}
-			dev, err := d.Device(threads)
+			if err := deviceFlag(name); err != nil {
+				return asUsage(err)
+			}
+			where, err := d.find(name, precision)
+			if err != nil {
+				return asUsage(err)
+			}
+			say := func(text string) { fmt.Fprintln(c.ErrOrStderr(), text) }
+			if where.said != "" {
+				say(where.said)
+			}
+			dev, err := d.Device(where.request(threads, 0, say))
 			if err != nil {
 				return err
 			}
@@ -59,6 +72,8 @@ func benchCommand(d Deps) *cobra.Command {
 	f := c.Flags()
 	f.BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	f.IntVar(&threads, "threads", 0, "worker threads `N` (default: all allowed, at most 8)")
+	f.StringVar(&name, "device", "cpu", deviceUsage)
+	f.StringVar(&precision, "precision", precisions[0], "what a GPU rounds large products to: `P` is fp32, tf32 or bf16")
 	f.IntVar(&rounds, "rounds", 5, "rounds `N` for the median")
 	f.DurationVar(&round, "round", time.Second, "length `D` of a round")
 	return c

@@ -130,7 +130,9 @@ func commandLine(c lab.Config, from presets.Choice, differences []presets.Differ
 			for _, at := range c.Schedule {
 				words = append(words, "--at '"+at+"'")
 			}
-		case d.Key != "seed" && d.Key != "device" && d.Key != "generator.slice":
+		case d.Key == "device" || d.Key == "precision":
+			words = append(words, "--"+d.Key+" "+value)
+		case d.Key != "seed" && d.Key != "generator.slice":
 			return "", false
 		}
 	}
@@ -165,7 +167,7 @@ func repeat(w io.Writer, r *report.Run, c lab.Config, from presets.Choice, diffe
 	if from.Preset != "" {
 		base = "preset " + from.Preset + " with " + base
 	}
-	differences = slices.DeleteFunc(slices.Clone(differences), func(d presets.Difference) bool { return d.Key == "seed" })
+	differences = slices.DeleteFunc(slices.Clone(differences), func(d presets.Difference) bool { return d.Key == "seed" || d.Key == "device" })
 	if len(differences) == 0 {
 		fmt.Fprintf(w, "\nAll settings are those of %s.\n", base)
 		return

@@ -51,7 +51,7 @@ func TestTheCommandLineOfACardMakesTheRunAgain(t *testing.T) {
 		"schedule": func(c *lab.Config) { c.Schedule = []string{"100:guidance=3!", "200:ratio=0.75"} },
 	} {
 		want := c
-		want.Seed = 3
+		want.Seed, want.Device = 3, "cpu"
 		change(&want)
 		from, differences, err := origin(want)
 		if err != nil {

@@ -31,9 +31,17 @@ import (
 type Deps struct {
 	Version string
 	Tasks   []lab.Task
-	// Device starts the CPU with that many worker threads; 0: all that are
-	// allowed. The caller closes it.
-	Device func(threads int) (Device, error)
+	// Device starts a device. The caller closes it.
+	Device func(r DeviceRequest) (Device, error)
+	// ChooseGPU finds the GPU that auto, cuda, cuda:1 or GPU-UUID asks for, and says
+	// why that one. nil, as in the rest of these: there are none.
+	ChooseGPU func(name string) (gpu GPU, why string, err error)
+	// GPUs looks for all GPUs.
+	GPUs func() GPUs
+	// TryGPU compiles the kernels for one and says in a line how that went.
+	TryGPU func(g GPU) (string, error)
+	// WatchGPU says what one is doing; the error stays where nobody knows.
+	WatchGPU func(uuid string) (tui.GPU, error)
 	// Screen shows a lab on the terminal until the person leaves: tui.Run.
 	Screen func(ctx context.Context, o tui.Options) (tui.Outcome, error)
 	// Trace writes a task's observations and rewards as JSON lines.

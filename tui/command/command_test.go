@@ -27,7 +27,7 @@ func testDeps() Deps {
 			{Name: "cheetah-run", Doc: "run", ObsSize: 17, ActSize: 6, EpisodeSteps: 1000},
 			{Name: "walker-walk", Doc: "walk", ObsSize: 24, ActSize: 6, EpisodeSteps: 1000},
 		},
-		Device:  func(int) (Device, error) { return nil, errors.New("no kernels") },
+		Device:  func(DeviceRequest) (Device, error) { return nil, errors.New("no kernels") },
 		Kernels: func() Kernels { return Kernels{Family: "go", Available: []string{"go"}, Why: "a test"} },
 		Physics: func(context.Context) Physics {
 			return Physics{Found: "embedded", Version: "MuJoCo test", SHA256: "00ff", CompileSeconds: 0.5, Task: "cheetah-run", StepsPerSec: 25000}

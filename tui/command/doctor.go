@@ -54,9 +54,15 @@ type cpuReport struct {
 	Threads  int      `json:"threads"` // after cgroup limits and $GOMAXPROCS
 }
 
+// gpuReport is what was found of GPUs and what a run with --device auto would do.
 type gpuReport struct {
-	Supported bool   `json:"supported"`
+	Supported bool   `json:"supported"` // there is one
 	Note      string `json:"note"`
+	GPUs
+	// Kernels says how compiling the kernels went for the GPU that auto takes; ""
+	// where it takes none: others' GPUs are left alone.
+	Kernels string `json:"kernels,omitempty"`
+	Failed  string `json:"failed,omitempty"` // why they cannot be used
 }
 
 type terminalReport struct {
@@ -74,8 +80,8 @@ func doctorCommand(d Deps) *cobra.Command {
 		Use:   "doctor",
 		Short: "what was found: CPU, kernels, MuJoCo, GPU, terminal",
 		Long: `Looks at this machine as a run would: CPU features and the kernels chosen for
-them, threads allowed, where MuJoCo was found and how fast it steps, the terminal.
-Status 1 when something that a run needs is missing.`,
+them, threads allowed, where MuJoCo was found and how fast it steps, GPUs and whether
+their driver can run the kernels, the terminal. Status 1 when something that a run needs is missing.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			r := examine(c.Context(), d)
@@ -98,7 +104,7 @@ func examine(ctx context.Context, d Deps) diagnosis {
 		Version:  d.Version,
 		Go:       runtime.Version(),
 		CPU:      examineCPU(),
-		GPU:      gpuReport{Note: "not supported yet: training runs on the CPU"},
+		GPU:      examineGPU(d),
 		Terminal: examineTerminal(),
 	}
 	if d.Kernels != nil {
@@ -180,7 +186,7 @@ func (r diagnosis) write(w io.Writer) error {
 		row("kernels", "%s (%s; available: %s)", r.Kernels.Family, r.Kernels.Why, strings.Join(r.Kernels.Available, ", "))
 	}
 	r.writePhysics(row)
-	row("gpu", "%s", r.GPU.Note)
+	r.GPU.write(row)
 	if r.Terminal.Terminal {
 		row("terminal", "%dx%d, %s, TERM=%s", r.Terminal.Width, r.Terminal.Height, r.Terminal.Colour, r.Terminal.TERM)
 	} else {

@@ -14,7 +14,7 @@ type runFlags struct {
 	seed                        uint64
 	steps                       int
 	environment                 lab.Environment
-	device                      string
+	device, precision, gpuMem   string
 	threads                     int
 	set, at                     []string
 	out                         string
@@ -25,7 +25,12 @@ type runFlags struct {
 	disk                        string
 
 	changed func(name string) bool // whether a flag was given
+
+	place place // where it computes, once settled
 }
+
+// deviceUsage is the help of --device.
+const deviceUsage = "compute on `cpu|auto|cuda…`: cuda[:INDEX] or GPU-UUID is a GPU; auto is one that is free, else the CPU"
 
 func (r *runFlags) bind(c *cobra.Command) {
 	f := c.Flags()
@@ -43,9 +48,11 @@ func (r *runFlags) bind(c *cobra.Command) {
 	f.IntVar(&r.environment.ActionRepeat, "action-repeat", 1, "control steps `N` that one env step makes with its action")
 	f.Float64Var(&r.environment.NoiseShare, "noise-share", 0, "share `P` of the training observations that get Gaussian noise, 0 to 1")
 	f.Float64SliceVar(&r.environment.NoiseSigma, "noise-sigma", nil, "its standard deviation `S[,S…]`: one, or one for each coordinate")
-	f.StringVar(&r.device, "device", "auto", "compute on `cpu|auto`")
+	f.StringVar(&r.device, "device", "auto", deviceUsage)
+	f.StringVar(&r.precision, "precision", "", "what a GPU rounds large products to: `P` is fp32, tf32 or bf16 (default tf32)")
+	f.StringVar(&r.gpuMem, "gpu-mem", "", "most of a GPU's memory to use: `SIZE`, as 4GiB (default what is free)")
 	f.IntVar(&r.threads, "threads", 0, "worker threads `N`; does not change the results (default: all allowed, at most 8)")
-	setGroup(f, groups[1], "seed", "steps", "action-repeat", "noise-share", "noise-sigma", "device", "threads")
+	setGroup(f, groups[1], "seed", "steps", "action-repeat", "noise-share", "noise-sigma", "device", "precision", "gpu-mem", "threads")
 	f.StringVar(&r.out, "out", "", "run folder `DIR` (default $PGRLAB_RUNS/…, else ./runs/DATE-TASK-METHOD-sSEED)")
 	f.StringVar(&r.resume, "resume", "", "go on with the run in `DIR|latest` where it was saved last")
 	f.BoolVar(&r.dropTail, "drop-tail", false, "with --resume: forget the changes that were made after that")

@@ -197,6 +197,7 @@ type deviceValue struct {
 	Name   string `json:"name"`
 	Usable bool   `json:"usable"`
 	Doc    string `json:"doc"`
+	GPU    *GPU   `json:"gpu,omitempty"`
 }
 
 func deviceValues(d Deps) []deviceValue {
@@ -209,7 +210,18 @@ func deviceValues(d Deps) []deviceValue {
 			cpu.Doc = k.Error
 		}
 	}
-	return []deviceValue{cpu, {Name: "cuda", Doc: "not supported yet"}}
+	all := []deviceValue{cpu}
+	if d.GPUs == nil {
+		return append(all, deviceValue{Name: "cuda", Doc: "not part of this build"})
+	}
+	found := d.GPUs()
+	if found.Error != "" {
+		return append(all, deviceValue{Name: "cuda", Doc: found.Error})
+	}
+	for _, g := range found.Found {
+		all = append(all, deviceValue{Name: g.Device(), Usable: true, Doc: g.describe(), GPU: &g})
+	}
+	return all
 }
 
 func deviceRows(d Deps) [][]string {

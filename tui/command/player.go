@@ -48,7 +48,7 @@ func (p *player) furnish(d Deps, saved *savedPolicy, seed uint64) (err error) {
 		return err
 	}
 	if saved != nil {
-		if p.device, err = d.Device(1); err != nil {
+		if p.device, err = d.Device(DeviceRequest{Threads: 1}); err != nil {
 			return err
 		}
 		if p.policy, err = saved.load(p.task, p.device); err != nil {

@@ -147,7 +147,7 @@ func loadRun(dir string) (*report.Run, error) {
 
 // judging are settings that change what is known of a run, not what it does.
 var judging = []string{
-	"seed", "members", "steps", "device", "lanes", "generator.slice",
+	"seed", "members", "steps", "device", "precision", "lanes", "generator.slice",
 	"evaluation.every", "evaluation.dormant_states", "evaluation.dormant_tau", "evaluation.analysed_rows",
 }
 

@@ -52,12 +52,16 @@ func (r *runFlags) reopen(d Deps) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	memory, err := r.gpuMemory()
+	if err != nil {
+		return nil, err
+	}
 	folder, err := run.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	s := &session{
-		deps: d, config: config, task: task, threads: r.threads, folder: folder, ended: make(chan struct{}),
+		deps: d, config: config, task: task, threads: r.threads, place: r.place, memory: memory, folder: folder, ended: make(chan struct{}),
 		saving: saving, resumption: &lab.Resumption{Saving: saving, DropTail: r.dropTail},
 	}
 	s.newServing()
@@ -104,16 +108,19 @@ func complete(dir string, steps int) bool {
 }
 
 // restore makes the lab of a session, new or gone on with.
-func (s *session) restore(device Device) (l *lab.Lab, err error) {
+func (s *session) restore(device Device) (*lab.Lab, error) {
 	if s.resumption == nil {
-		if l, err = lab.New(s.config, s.task, device, s.folder); err != nil {
+		l, err := lab.New(s.config, s.task, device, s.folder)
+		if err != nil {
 			return nil, err
 		}
 		l.Saving(s.saving)
 		s.said = append(s.said, s.room(l)...)
 		return l, nil
 	}
-	if l, s.said, err = lab.Restore(s.config, s.task, device, s.folder, *s.resumption); err == nil {
+	l, said, err := lab.Restore(s.config, s.task, device, s.folder, *s.resumption)
+	s.said = append(s.said, said...)
+	if err == nil {
 		s.history = len(l.Events(0))
 	}
 	return l, err
@@ -151,6 +158,18 @@ func (r *runFlags) saving() (lab.Saving, error) {
 		return s, usagef("--disk %s: want a size, for example 5GiB", r.disk)
 	}
 	return s, nil
+}
+
+// gpuMemory is what --gpu-mem asks for; 0: nothing.
+func (r *runFlags) gpuMemory() (int64, error) {
+	if r.gpuMem == "" {
+		return 0, nil
+	}
+	n, err := parseSize(r.gpuMem)
+	if err != nil {
+		return 0, usagef("--gpu-mem %s: want a size, for example 4GiB", r.gpuMem)
+	}
+	return n, nil
 }
 
 var sizes = []struct {

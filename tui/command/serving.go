@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"image"
 	"os"
 	"path/filepath"
@@ -66,12 +67,15 @@ func (s *session) hangOut() {
 func (s *session) shown() tui.Options {
 	return tui.Options{
 		Config: s.config, Folder: s.folder.Dir(), References: references(s.config), Home: tui.Home(), Draw: s.draw, Device: s.device(), Fork: s.fork,
-		Names: s.task.Names,
+		Names: s.task.Names, GPU: s.use.Load,
 	}
 }
 
 // device is the device with its kernels.
 func (s *session) device() string {
+	if g := s.place.gpu; g != nil {
+		return fmt.Sprintf("%s %s %s", g.Device(), g.Name, s.place.precision)
+	}
 	if s.deps.Kernels == nil {
 		return s.config.Device
 	}

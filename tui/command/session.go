@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/presets"
+	"pgrlab/tui"
 )
 
 // A session is one run of this process, with a screen or without.
@@ -20,6 +21,10 @@ type session struct {
 	config  lab.Config
 	task    lab.Task
 	threads int
+	place   place
+	memory  int64             // most of a GPU; 0: what is free
+	tell    func(line string) // what takes long at the start; nil: it waits in said
+	use     atomic.Pointer[tui.GPU]
 	home    string // of the user's settings
 	lines   bool   // lines instead of a screen
 	folder  *run.Folder
@@ -55,6 +60,10 @@ func (r *runFlags) open(d Deps, now time.Time) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	memory, err := r.gpuMemory()
+	if err != nil {
+		return nil, err
+	}
 	doc, err := presets.Encode(config)
 	if err != nil {
 		return nil, err
@@ -70,7 +79,7 @@ func (r *runFlags) open(d Deps, now time.Time) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{deps: d, config: config, task: task, threads: r.threads, folder: folder, saving: saving, ended: make(chan struct{})}
+	s := &session{deps: d, config: config, task: task, threads: r.threads, place: r.place, memory: memory, folder: folder, saving: saving, ended: make(chan struct{})}
 	s.newServing()
 	return s, nil
 }
@@ -78,7 +87,10 @@ func (r *runFlags) open(d Deps, now time.Time) (*session, error) {
 // start makes device and lab and sets the run going; ctx ends it. It is called
 // once; after an error there is no run.
 func (s *session) start(ctx context.Context, onFault lab.Fault) error {
-	device, err := s.deps.Device(s.threads)
+	if s.place.said != "" {
+		s.said = append(s.said, s.place.said)
+	}
+	device, err := s.deps.Device(s.place.request(s.threads, s.memory, s.note))
 	if err != nil {
 		s.folder.Close()
 		err = fmt.Errorf("start device %s: %w", s.config.Device, err)
@@ -97,6 +109,7 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 	l.OnFault(onFault)
 	s.lab = l
 	s.live.Store(l)
+	s.watchGPU()
 	go func() {
 		defer close(s.ended)
 		s.err = l.Run(ctx)
@@ -106,6 +119,39 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 	}()
 	s.listen()
 	return nil
+}
+
+// note says what takes long while the run starts.
+func (s *session) note(text string) {
+	if s.tell != nil {
+		s.tell(text)
+		return
+	}
+	s.said = append(s.said, text)
+}
+
+// watchGPU looks at the GPU from time to time while the run goes on, so that
+// screens need not: the question takes some milliseconds.
+func (s *session) watchGPU() {
+	if s.place.gpu == nil || s.deps.WatchGPU == nil {
+		return
+	}
+	go func() {
+		tick := time.NewTicker(2 * time.Second)
+		defer tick.Stop()
+		for {
+			g, err := s.deps.WatchGPU(s.place.gpu.UUID)
+			if err != nil {
+				return // nobody knows
+			}
+			s.use.Store(&g)
+			select {
+			case <-s.ended:
+				return
+			case <-tick.C:
+			}
+		}
+	}()
 }
 
 // discard removes the folder of a run that never began, so that the same --out

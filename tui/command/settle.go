@@ -9,14 +9,28 @@ import (
 )
 
 // settle makes the configuration that the flags ask for, complete and checked,
-// and finds its task. Every error is the user's to mend.
+// and finds its task and device. Every error is the user's to mend.
 func (r *runFlags) settle(d Deps) (lab.Config, lab.Task, error) {
+	c, task, err := r.settleElsewhere(d)
+	if err == nil {
+		err = asUsage(r.settleDevice(d, &c))
+	}
+	return c, task, err
+}
+
+// settleElsewhere is settle for a run that another machine may make: which device
+// it finds is not known yet.
+func (r *runFlags) settleElsewhere(d Deps) (lab.Config, lab.Task, error) {
 	c, task, err := r.resolve(d)
 	if err == nil {
 		err = r.turn(&c)
 	}
 	if err == nil {
 		err = c.Validate()
+	}
+	if err == nil {
+		c.Device = r.deviceName(&c)
+		err = deviceFlag(c.Device)
 	}
 	return c, task, asUsage(err)
 }
@@ -64,21 +78,7 @@ func (r *runFlags) resolve(d Deps) (lab.Config, lab.Task, error) {
 	if r.threads < 0 {
 		return c, task, fmt.Errorf("--threads is %d: want at least 1, or 0 for all that are allowed", r.threads)
 	}
-	if err := checkDevice(first(r.device, c.Device)); err != nil {
-		return c, task, err
-	}
-	c.Device = "cpu"
 	return c, task, nil
-}
-
-func checkDevice(name string) error {
-	switch {
-	case name == "cpu", name == "auto":
-		return nil
-	case name == "cuda", strings.HasPrefix(name, "cuda:"):
-		return fmt.Errorf("device %s: GPUs are not supported yet: use --device cpu", name)
-	}
-	return presets.Unknown("device", name, []string{"cpu", "auto", "cuda"}, "pgrlab list devices")
 }
 
 // turn applies --set and --at.

@@ -67,7 +67,7 @@ me again. Several sweeps over one DIR divide the work between them.`,
 	flags.IntVar(&f.steps, "steps", 0, "environment steps `N` (default: the scale's)")
 	flags.StringArrayVar(&f.set, "set", nil, "a knob for all of them: `KNOB=VALUE`, repeatable")
 	flags.StringArrayVar(&f.at, "at", nil, "turn a knob later: `STEP:KNOB=VALUE`, repeatable")
-	flags.StringVar(&f.device, "device", "auto", "compute on `cpu|auto`")
+	flags.StringVar(&f.device, "device", "auto", "compute on `cpu|auto|cuda`, as each job finds it")
 	flags.StringVar(&f.out, "out", "", "folder `DIR` of the sweep")
 	flags.IntVar(&f.jobs, "jobs", 0, "at most `N` at a time (default: as many as there are processors)")
 	flags.IntVar(&f.threads, "threads", 1, "worker threads `N` of each; does not change the results")
@@ -121,9 +121,12 @@ func (f *sweepFlags) expand(d Deps) (jobs []sweep.Job, configs [][]byte, err err
 				r := runFlags{preset: f.preset, task: task, method: method, scale: f.scale, seed: seed, steps: f.steps,
 					set: f.set, at: f.at, device: f.device,
 					changed: func(name string) bool { return name == "seed" || name == "steps" && f.changed("steps") }}
-				c, _, err := r.settle(d)
+				c, _, err := r.settleElsewhere(d)
 				if err != nil {
 					return nil, nil, fmt.Errorf("sweep %s %s: %w", task, method, err)
+				}
+				if c.Device != "cpu" && c.Device != "auto" && c.Device != "cuda" {
+					return nil, nil, usagef("sweep: --device %s: want cpu, auto or cuda; CUDA_VISIBLE_DEVICES chooses GPUs", c.Device)
 				}
 				doc, err := presets.Encode(c)
 				if err != nil {

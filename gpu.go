@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"pgrlab/core/device/cuda"
+	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/device/cuda/kernel"
+	"pgrlab/tui"
+	"pgrlab/tui/command"
+)
+
+// gpus are those of this machine. Nothing is opened before the first question.
+var gpus = sync.OnceValue(func() *driver.Machine {
+	o := driver.NativeOptions{}
+	if dir, err := os.UserCacheDir(); err == nil { // else the driver's own folder
+		o.Cache = filepath.Join(dir, "pgrlab", "cuda")
+	}
+	return driver.NewMachine(o, cuda.Least)
+})
+
+// precisions are the choices of --precision.
+var precisions = map[string]kernel.Precision{"fp32": kernel.FP32, "tf32": kernel.TF32, "bf16": kernel.BF16}
+
+// gpu is a GPU as the commands see a device: its work has no threads.
+type gpu struct{ *cuda.Device }
+
+func (gpu) Threads() int { return 0 }
+
+func newGPU(r command.DeviceRequest) (command.Device, error) {
+	precision, known := precisions[r.Precision]
+	if !known {
+		return nil, fmt.Errorf("precision %s is not known", r.Precision)
+	}
+	gpus().Tell(r.Said)
+	open := func() (driver.Context, error) { return gpus().Open(r.GPU.UUID) }
+	d, err := cuda.New(open, cuda.Options{Precision: precision, Memory: uint64(r.Memory), Said: r.Said})
+	if err != nil {
+		return nil, err
+	}
+	return gpu{d}, nil
+}
+
+func chooseGPU(name string) (command.GPU, string, error) {
+	c, err := gpus().Choose(name)
+	return describe(driver.Seen{Info: c.Device}), c.Why, err
+}
+
+// describe is a GPU in the form that the commands ask for.
+func describe(s driver.Seen) command.GPU {
+	g := command.GPU{Index: s.Index, Name: s.Name, UUID: s.UUID, Capability: fmt.Sprintf("%d.%d", s.Capability[0], s.Capability[1]),
+		Memory: s.Memory, Free: s.Free}
+	if u := s.Usage; u != nil {
+		known := func(v float64) *float64 {
+			if v < 0 {
+				return nil
+			}
+			return &v
+		}
+		g.Compute, g.Temperature, g.Power = known(u.Compute), known(u.Temperature), known(u.Power)
+		if u.Processes != nil {
+			n := len(u.Foreign())
+			g.Others = &n
+		}
+	}
+	return g
+}
+
+func findGPUs() command.GPUs {
+	r, err := gpus().Report()
+	found := command.GPUs{CUDA: r.CUDA, Driver: r.Driver, Least: leastDriver()}
+	if err != nil {
+		found.Error = err.Error()
+		return found
+	}
+	if r.Unwatched != nil {
+		found.NVML = r.Unwatched.Error()
+	}
+	for _, d := range r.Devices {
+		found.Found = append(found.Found, describe(d))
+	}
+	return found
+}
+
+// leastDriver is the first driver that can run the kernels of any card.
+func leastDriver() string {
+	texts, err := kernelTexts(cuda.Least)
+	if err != nil {
+		return err.Error()
+	}
+	least, err := driver.LeastDriver(texts...)
+	if err != nil {
+		return err.Error()
+	}
+	return least.String()
+}
+
+// kernelTexts are the PTX texts for a compute capability.
+func kernelTexts(sm int) ([]string, error) {
+	modules, err := kernel.Modules(sm)
+	if err != nil {
+		return nil, err
+	}
+	var texts []string
+	for _, m := range modules {
+		texts = append(texts, m.Text)
+	}
+	return texts, nil
+}
+
+// tryGPU compiles the kernels for a GPU.
+func tryGPU(g command.GPU) (string, error) {
+	var major, minor int
+	if _, err := fmt.Sscanf(strings.TrimSpace(g.Capability), "%d.%d", &major, &minor); err != nil {
+		return "", fmt.Errorf("compute capability %s: %w", g.Capability, err)
+	}
+	texts, err := kernelTexts(10*major + minor)
+	if err != nil {
+		return "", err
+	}
+	took, err := gpus().Try(g.UUID, texts)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d files compiled or found compiled in %.2f s", len(texts), took.Seconds()), nil
+}
+
+// watchGPU says what a GPU is doing.
+func watchGPU(uuid string) (tui.GPU, error) {
+	u, err := gpus().Usage(uuid)
+	g := tui.GPU{Busy: u.Compute, Used: float64(u.Used), Total: float64(u.Total), Temperature: u.Temperature, Power: u.Power}
+	if u.Total == 0 {
+		g.Used = -1
+	}
+	return g, err
+}
