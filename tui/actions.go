@@ -24,16 +24,29 @@ const (
 )
 
 func (m *Model) togglePause() tea.Cmd {
+	if m.paused() {
+		return m.order(lab.Resume{By: sender})
+	}
+	return m.order(lab.Pause{By: sender})
+}
+
+// togglePark gives the GPU back, or takes it again and goes on. A run that is only
+// paused is parked, too; on the CPU there is no difference.
+func (m *Model) togglePark() tea.Cmd {
+	if m.paused() && (m.snap.Parked || m.options.Config.Device != "cuda") {
+		return m.order(lab.Resume{By: sender})
+	}
+	return m.order(lab.Park{By: sender})
+}
+
+// order sends a command to the lab while it runs.
+func (m *Model) order(c lab.Command) tea.Cmd {
 	if m.lab == nil {
 		return nil
 	}
 	if m.ended() {
 		m.tell("the run has ended")
 		return nil
-	}
-	var c lab.Command = lab.Pause{By: sender}
-	if m.paused() {
-		c = lab.Resume{By: sender}
 	}
 	if err := m.lab.Send(c); err != nil {
 		m.say(refused, err.Error())

@@ -229,6 +229,9 @@ func (f *fakeLab) Send(c lab.Command) error {
 	case lab.Pause:
 		f.state = lab.PausedState
 		f.emit(lab.TypePause, lab.Paused{By: c.By})
+	case lab.Park:
+		f.state = lab.PausedState
+		f.emit(lab.TypePause, lab.Paused{By: c.By, Reason: "parked"})
 	case lab.Resume:
 		f.state = lab.Running
 		f.emit(lab.TypeResume, lab.Resumed{By: c.By})

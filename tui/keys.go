@@ -29,6 +29,7 @@ func knobKeys() []binding {
 	knobs := []paneID{paneKnobs}
 	return []binding{
 		{name: "pause", keys: []string{" ", "p"}, label: "space p", hint: "space", does: "pause", help: "pause the training after the running slice, or resume it", action: (*Model).togglePause},
+		{name: "park", keys: []string{"P"}, help: "park: save the run and give the GPU's memory back for others; P again takes it and goes on", action: (*Model).togglePark},
 		{name: "up", keys: []string{"up", "k"}, label: "up k", help: "the knob above", panes: knobs, action: (*Model).knobUp},
 		{name: "down", keys: []string{"down", "j"}, label: "down j", help: "the knob below", panes: knobs, action: (*Model).knobDown},
 		{name: "more", keys: []string{"right", "l"}, label: "right l", hint: "left right", does: "change", help: "stage the next value of the knob; nothing is sent yet", panes: knobs, action: (*Model).knobMore},

@@ -113,7 +113,7 @@ func (r *Replay) Send(c lab.Command) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch c.(type) {
-	case lab.Pause:
+	case lab.Pause, lab.Park:
 		r.at, r.since = r.position(), time.Time{}
 	case lab.Resume:
 		if r.at >= r.length { // from the beginning

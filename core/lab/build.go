@@ -36,6 +36,7 @@ func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 		}
 	}
 	return parts{
+		device:    parkerOf(dev),
 		learner:   func(seed uint64) (learner, error) { return agent.New(sac, dev, seed) },
 		curiosity: func(seed uint64) (curiosity, error) { return relevance.NewICM(icm, dev, seed) },
 		generator: func(seed uint64) (generator, error) {

@@ -45,6 +45,7 @@ type experiment struct {
 	previews   uint64   // begun
 
 	pause     *Paused // why training waits; nil: it does not
+	parked    bool    // the device is given back
 	stopping  bool
 	blamed    map[string]bool // faults that training has waited for already
 	starved   bool            // training waits for room on the disk

@@ -63,6 +63,9 @@ func (x *experiment) drawMap(c Map) {
 }
 
 func (x *experiment) fillMap(out *Mapped) error {
+	if x.parked {
+		return errParked
+	}
 	m := x.first()
 	size := m.real.Shape().Obs
 	if out.X < 0 || out.Y < 0 || out.X >= size || out.Y >= size {
@@ -154,7 +157,7 @@ func (x *experiment) watch() {
 	m := x.first()
 	out := &Moment{Step: x.Step, Q: math.NaN(), F: math.NaN(), Action: append([]float32(nil), m.action...)}
 	x.moment = out
-	if m.real.Len() == 0 {
+	if m.real.Len() == 0 || x.parked {
 		return
 	}
 	// What cannot be computed stays unknown: nobody asked for an error.

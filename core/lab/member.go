@@ -63,6 +63,8 @@ type parts struct {
 	model func(name string, seed uint64) (model, error)
 	// relevance makes the function of that name; models are those that there are.
 	relevance func(name string, values relevance.Values, models map[string]model) (relevance.Function, error)
+	// device can be given back while the run waits; nil: there is no need.
+	device parker
 }
 
 // member is one agent of the cohort with its world and its data.

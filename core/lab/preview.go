@@ -99,6 +99,9 @@ func (x *experiment) preview(c Preview) {
 	if x.position.Phase == Analyse || x.looking != nil {
 		err = errAnalysing
 	}
+	if x.parked {
+		err = errParked
+	}
 	if err == nil {
 		p.Value = k.Format(v)
 		k.set(&p.settings, v)

@@ -126,6 +126,8 @@ func (x *experiment) obey(c sent) {
 		if x.pause == nil {
 			x.wait(Paused{By: c.By})
 		}
+	case Park:
+		x.park(c)
 	case Resume:
 		x.resume(c)
 	case Preview:
@@ -159,7 +161,7 @@ func (x *experiment) wait(p Paused) {
 }
 
 func (x *experiment) resume(c Resume) {
-	if x.pause == nil {
+	if x.pause == nil || !x.unpark() {
 		return
 	}
 	x.pause, x.starved = nil, false

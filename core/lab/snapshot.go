@@ -29,6 +29,7 @@ type Snapshot struct {
 
 	Step, Steps int
 	State       State
+	Parked      bool // paused, and the device's memory is given back
 	Phase       Phase
 	PhaseDone   int // units of the phase, as in Position.I
 	PhaseTotal  int

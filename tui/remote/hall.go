@@ -123,6 +123,8 @@ func signed(c lab.Command, by string) lab.Command {
 		return c
 	case lab.Pause:
 		return lab.Pause{By: by}
+	case lab.Park:
+		return lab.Park{By: by}
 	case lab.Resume:
 		return lab.Resume{By: by}
 	case lab.Stop:

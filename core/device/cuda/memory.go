@@ -138,6 +138,13 @@ func (d *Device) Park() error {
 	return err
 }
 
+// Wake takes the GPU again after Park, as the next run would.
+func (d *Device) Wake() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.wake()
+}
+
 // wake takes the GPU again.
 func (d *Device) wake() error {
 	if d.lost != nil {

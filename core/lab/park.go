@@ -1,0 +1,70 @@
+package lab
+
+import (
+	"errors"
+
+	"pgrlab/core/device"
+)
+
+// Park is Pause that also saves the run and gives back what it holds of a GPU, for
+// others to use, until Resume. On the CPU there is nothing to give back.
+type Park struct{ By string }
+
+func (Park) command() {}
+
+// parker is a device that can be given back while its programs wait.
+type parker interface {
+	// Park brings everything home and gives the device's memory back.
+	Park() error
+	// Wake takes it again; the error says why it cannot be had.
+	Wake() error
+}
+
+// parkerOf is the device's parker; nil: it holds nothing that others wait for.
+func parkerOf(dev device.Device) parker {
+	p, _ := dev.(parker)
+	return p
+}
+
+// errParked answers what would take the device again.
+var errParked = errors.New("the run is parked: resume it first")
+
+// park saves the run, gives the device back and pauses. What cannot be given back
+// is said in the pause's reason.
+func (x *experiment) park(c Park) {
+	if x.parked {
+		return
+	}
+	x.leaveLook()
+	if x.previewing != nil {
+		x.answerPreview(errParked)
+	}
+	if x.keeper != nil && x.keeper.at != x.position {
+		x.take("park")
+	}
+	p := Paused{By: c.By}
+	if device := x.parts.device; device != nil {
+		if err := x.guarded(device.Park); err != nil {
+			p.Reason = "park: " + err.Error()
+		} else {
+			x.parked, p.Reason = true, "parked: the GPU's memory is free until the run is resumed"
+		}
+	}
+	if x.pause == nil || p.Reason != "" {
+		x.wait(p)
+	}
+}
+
+// unpark takes the device again. Where it cannot be had, the run stays parked and
+// says so.
+func (x *experiment) unpark() bool {
+	if !x.parked {
+		return true
+	}
+	if err := x.guarded(x.parts.device.Wake); err != nil {
+		x.wait(Paused{Reason: "still parked: " + err.Error()})
+		return false
+	}
+	x.parked = false
+	return true
+}

@@ -1,0 +1,110 @@
+package lab
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// garage is a device that can be parked.
+type garage struct {
+	did  []string
+	fail error // of the next call
+}
+
+func (g *garage) call(what string) error {
+	g.did = append(g.did, what)
+	err := g.fail
+	g.fail = nil
+	return err
+}
+
+func (g *garage) Park() error { return g.call("park") }
+func (g *garage) Wake() error { return g.call("wake") }
+
+// A parked run has given its device back, stays parked while the device cannot be
+// had, and goes on as if nothing had been.
+func TestParkGivesTheDeviceBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, g := newWorld(), &garage{}
+		var l *Lab
+		w.on("fit to 4", send(t, &l, Park{By: "ana"}))
+		folder := &memoryFolder{}
+		c := w.config()
+		c.Steps = 20
+		p := w.parts()
+		p.device = g
+		l, err := newLab(c, w.task(), folder, p, "cuda test, 0 threads", clock())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := w.start(t, t.Context(), l, folder)
+		synctest.Wait()
+		if s := l.Snapshot(); s.State != PausedState || !s.Parked || s.Position.String() != "20/fit:4" || !strings.HasPrefix(s.Err, "parked: the GPU's memory is free") {
+			t.Errorf("%s, parked %t, at %s: %q", s.State, s.Parked, s.Position, s.Err)
+		}
+		for _, c := range []Command{Park{}, Preview{ID: "p", Knob: "guidance", Value: "3"}, AnalyseNow{By: "bo"}, Map{X: 0, Y: 0}} {
+			if err := l.Send(c); err != nil { // nothing of this may take the device
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		if !slices.Equal(g.did, []string{"park"}) {
+			t.Errorf("the device was asked to %v", g.did)
+		}
+		if refused, _ := bodies[Refused](l); len(refused) != 1 || refused[0].Reason != errParked.Error() {
+			t.Errorf("an analysis: %+v", refused)
+		}
+		g.fail = errors.New("no room")
+		l.Send(Resume{})
+		synctest.Wait()
+		if s := l.Snapshot(); s.State != PausedState || !s.Parked || s.Err != "still parked: no room" {
+			t.Errorf("%s, parked %t: %q", s.State, s.Parked, s.Err)
+		}
+		l.Send(Resume{})
+		if err := <-r.ended; err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"park", "wake", "wake"}; !slices.Equal(g.did, want) {
+			t.Errorf("the device was asked to %v, want %v", g.did, want)
+		}
+		twin := newWorld()
+		_, undisturbed := play(t, twin, c)
+		got := strings.ReplaceAll(folder.canonical(t), "cuda test", "cpu test")
+		if got != undisturbed.canonical(t) {
+			t.Errorf("the journal is\n%s\nwant\n%s", got, undisturbed.canonical(t))
+		}
+	})
+}
+
+// Where there is nothing to give back, and where that fails, Park is a pause.
+func TestParkPauses(t *testing.T) {
+	for name, device := range map[string]parker{"cpu": nil, "lost": &garage{fail: errors.New("lost")}} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld()
+			var l *Lab
+			w.on("fit to 4", send(t, &l, Park{By: "ana"}))
+			folder := &memoryFolder{}
+			c := w.config()
+			c.Steps = 20
+			p := w.parts()
+			p.device = device
+			l, err := newLab(c, w.task(), folder, p, "cpu test, 2 threads", clock())
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := w.start(t, t.Context(), l, folder)
+			synctest.Wait()
+			s := l.Snapshot()
+			if s.State != PausedState || s.Parked || (device != nil) != (s.Err == "park: lost") {
+				t.Errorf("%s: %s, parked %t, %q", name, s.State, s.Parked, s.Err)
+			}
+			l.Send(Resume{})
+			if err := <-r.ended; err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+}
