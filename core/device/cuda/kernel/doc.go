@@ -26,7 +26,8 @@
 // whatever they do. Most of them do next to nothing, row by row: sample an action, put
 // it beside the observation; the least of two critics, the target, the slope of the
 // loss. A chain is a table of such steps that one launch goes through, each block with
-// rows of its own, so that no step waits for other blocks.
+// rows of its own, so that no step waits for other blocks. What works element by element
+// on the result of a product is done in the product's own kernel.
 //
 // # Matrix products
 //

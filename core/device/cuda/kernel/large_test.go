@@ -23,27 +23,34 @@ type operation struct {
 	tolerance float64
 }
 
-// of makes a program of an operation, on numbers between 0.1 and 1 without a pattern.
-func (o operation) of() *device.Program {
-	p := &device.Program{Name: o.code.String()}
-	buffer := func(s sizes) device.Ref {
-		b := device.Buffer{Members: s[0], Rows: s[1], Cols: s[2]}
-		b.Host = make([]float32, b.Len())
-		p.Buffers = append(p.Buffers, b)
-		return device.Ref(len(p.Buffers) - 1)
+// drawn is a program under construction.
+type drawn struct{ *device.Program }
+
+// add appends a buffer that holds numbers between 0.1 and 1 without a pattern.
+func (d drawn) add(s sizes, seed int) device.Ref {
+	b := device.Buffer{Members: s[0], Rows: s[1], Cols: s[2]}
+	b.Host = make([]float32, b.Len())
+	for j := range b.Host {
+		b.Host[j] = 0.55 + 0.45*wave(seed, j)
 	}
+	d.Buffers = append(d.Buffers, b)
+	return device.Ref(len(d.Buffers) - 1)
+}
+
+// of makes a program of an operation.
+func (o operation) of() drawn {
+	p := drawn{&device.Program{Name: o.code.String()}}
 	in := device.Instr{Code: o.code, F: o.f, I: o.i, Mask: device.None}
 	for k, s := range o.in {
-		in.In = append(in.In, buffer(s))
-		data := p.Buffers[k].Host
-		for j := range data {
-			data[j] = 0.55 + 0.45*wave(k, j)
+		in.In = append(in.In, p.add(s, k))
+		for j, v := range p.Buffers[k].Host {
 			if below, ok := o.places[k]; ok {
-				data[j] = float32(int(data[j] * float32(below)))
+				p.Buffers[k].Host[j] = float32(int(v * float32(below)))
 			}
 		}
 	}
-	in.Out = buffer(o.out)
+	in.Out = p.add(o.out, 0)
+	clear(p.Buffers[in.Out].Host)
 	p.Instrs, p.Keep = []device.Instr{in}, []device.Ref{in.Out}
 	return p
 }
@@ -91,7 +98,7 @@ func TestLargeOperandsAgreeWithTheCPU(t *testing.T) {
 	defer host.Close()
 	card := newCard(t, Target{SM: 80})
 	for _, o := range large() {
-		a := o.of()
+		a := o.of().Program
 		b := clone(a)
 		want := execute(t, host, a).Data(a.Instrs[0].Out)
 		got := execute(t, card, b)

@@ -144,7 +144,7 @@ func (b *builder) sumRows(x Operand, weight any, members, rows, cols, strideX in
 	b.launch("column_sum", [3]uint32{uint32(ceil(cols, 32)), uint32(parts), uint32(members)}, 1024, 0,
 		to, x, weight, int32(rows), int32(cols), int64(strideX), int32(members), int32(rowsOfPart))
 	if parts > 1 {
-		b.elements("finish_product", members*cols, at(b.in.Out, 0), to, absent, absent, absent,
+		b.elements("finish_product", members*cols, at(b.in.Out, 0), to, absent, absent, absent, absent,
 			int64(members), int64(cols), int32(cols), int32(parts), uint32(0))
 	}
 }

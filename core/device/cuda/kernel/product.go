@@ -28,6 +28,7 @@ type product struct {
 	strideB    int
 	strideC    int
 	relu       bool
+	after      *following // what else is done with the result; nil: nothing
 }
 
 // absent is the argument for an operand that is not there.
@@ -78,9 +79,15 @@ func (p product) flags() uint32 {
 
 // multiply adds the launches of a product. Results without elements have none.
 func (b *builder) multiply(p product) error {
-	if p.m > 0 && p.n > 0 && p.members > 0 {
-		b.products(p, divide(p, b.target))
+	if p.m == 0 || p.n == 0 || p.members == 0 {
+		return nil
 	}
+	d := divide(p, b.target)
+	if b.after != nil && !d.follows() {
+		return errAlone
+	}
+	p.after, b.followed = b.after, true
+	b.products(p, d)
 	return nil
 }
 
@@ -120,13 +127,13 @@ func (b *builder) parts(p product, d division) {
 	d.splits = ceil(p.chunks(d.tile), ceil(p.chunks(d.tile), d.splits)) // none is empty
 	q := p
 	q.c = b.scratch(d.splits * size)
-	q.bias, q.mask, q.relu = absent, absent, false
+	q.bias, q.mask, q.relu, q.after = absent, absent, false, nil
 	b.tiles(q, d, size)
 	vectors := size
 	if p.flags()&flagWideC != 0 {
 		vectors /= 4
 	}
-	b.elements("finish_product", vectors, p.c, q.c, p.bias, p.mask, p.index,
+	b.elements("finish_product", vectors, p.c, q.c, p.bias, p.mask, p.index, p.after.table(0),
 		int64(p.members), int64(p.m*p.n), int32(p.n), int32(d.splits), p.flags())
 }
 
@@ -139,7 +146,7 @@ func (b *builder) tiles(p product, d division, part int) {
 	}
 	grid := [3]uint32{uint32(ceil(p.m, d.m) * ceil(p.n, d.n)), 1, uint32(p.members * d.splits)}
 	b.launch(d.kernel, grid, d.threads, d.shared,
-		p.c, p.a, a2, p.b, p.bias, p.mask, p.index, int32(p.m), int32(p.n), int32(p.k), int32(p.first),
+		p.c, p.a, a2, p.b, p.bias, p.mask, p.index, p.after.table(p.c.Offset), int32(p.m), int32(p.n), int32(p.k), int32(p.first),
 		int64(p.strideA), int64(p.strideA2), int64(p.strideB), int64(p.n), int64(p.strideC), int64(part),
 		int32(p.inner), int32(d.splits), int32(ceil(p.chunks(d.tile), d.splits)), p.flags())
 }

@@ -123,6 +123,9 @@ type builder struct {
 	in      device.Instr
 	target  Target
 	recipe  Recipe
+
+	after    *following // of a product: what is done with its result besides
+	followed bool       // and a launch does it
 }
 
 // shape is a buffer's members, rows and columns.

@@ -14,12 +14,13 @@ type Segment struct {
 
 // Segments are the recipes of a program's instructions, in order. Small instructions
 // of which a row of the result needs no other row of what is made beside it go
-// together, as one launch: at such sizes launches are all that counts. The numbers are
-// those of Lower, to the last bit.
+// together, as one launch: at such sizes launches are all that counts. So do a product
+// and what works on its result, element by element. The numbers are those of Lower, to
+// the last bit.
 //
 // Within a segment instructions run at the same time, each block of threads with rows
 // of its own: no buffer that a segment reads or writes may share memory with another
-// one of them.
+// one of them. A result that nobody reads but the segment need not be written.
 func Segments(p *device.Program, t Target) ([]Segment, error) { return segmentsOf(p, t, shortestChain) }
 
 // shortestChain is from how many instructions on a chain takes less time than the
@@ -28,7 +29,13 @@ const shortestChain = 2
 
 func segmentsOf(p *device.Program, t Target, shortest int) ([]Segment, error) {
 	var segments []Segment
+	u := usersOf(p)
 	for i := 0; i < len(p.Instrs); {
+		if r, last := u.follow(p, i, t); last > i {
+			segments = append(segments, Segment{First: i, Last: last, Recipe: r})
+			i = last + 1
+			continue
+		}
 		c := newChain(p, t)
 		end := i
 		for end < len(p.Instrs) && c.add(p.Instrs[end]) {
@@ -134,13 +141,8 @@ func (c *chain) alike(r device.Ref) bool {
 	return !ok || was == [3]int{m, rows, cols}
 }
 
-// memory tells memories apart: the host's by their address, the program's by buffer.
-func (c *chain) memory(r device.Ref) any {
-	if host := c.program.Buffers[r].Host; len(host) > 0 {
-		return &host[0]
-	}
-	return r
-}
+// memory tells memories apart.
+func (c *chain) memory(r device.Ref) any { return memoryOf(c.program, r) }
 
 const (
 	chainThreads = 256

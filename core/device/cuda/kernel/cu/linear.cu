@@ -152,7 +152,7 @@ template <Layout LAYOUT, int BM, int BN, int THREAD_M, int THREAD_N, int GROUPS,
     for (int v = threadX(); v < BM * BN / 4; v += THREADS) {
       float4 total = *(const float4 *)(shared + v * 4);
       UNROLL for (int g = 1; g < GROUPS; g++) total += *(const float4 *)(shared + g * BM * BN + v * 4);
-      finish(p, at, at.m0 + v * 4 / BN, at.n0 + v * 4 % BN, total);
+      finish<true>(p, at, at.m0 + v * 4 / BN, at.n0 + v * 4 % BN, total);
     }
   }
 };
@@ -177,6 +177,7 @@ SIMT_TILES(TN)
 struct Sum {
   float *c;
   const float *parts, *bias, *mask, *index;
+  const u64 *after;
   i64 members, size;
   int n, splits;
   u32 flags;
@@ -201,17 +202,21 @@ template <int WIDTH> DEVICE void addParts(const Sum &p) {
       if (p.bias) v[j] += p.bias[e * p.n + col + j];
       if (p.flags & RELU) v[j] = relu(v[j]);
       if (p.mask && !(p.mask[i + j] > 0)) v[j] = 0;
-      p.c[i + j] = v[j];
+      if (!p.after) p.c[i + j] = v[j];
     }
+    if (!p.after) continue;
+    float4 some = {0, 0, 0, 0};
+    UNROLL for (int j = 0; j < WIDTH; j++) some[j] = v[j];
+    follow(p.after, i, WIDTH, some);
   }
 }
 
 // c ← finish(Σ parts)
 KERNEL __launch_bounds__(256) void finish_product(float *c, const float *__restrict__ parts,
                                                   const float *__restrict__ bias, const float *__restrict__ mask,
-                                                  const float *__restrict__ index, i64 members, i64 size, int n,
-                                                  int splits, u32 flags) {
-  Sum p = {c, parts, bias, mask, index, members, size, n, splits, flags};
+                                                  const float *__restrict__ index, const u64 *after, i64 members,
+                                                  i64 size, int n, int splits, u32 flags) {
+  Sum p = {c, parts, bias, mask, index, after, members, size, n, splits, flags};
   if (flags & WIDE_C) addParts<4>(p);
   else addParts<1>(p);
 }

@@ -1,6 +1,7 @@
 // What all matrix products have in common: where their operands stand, in which
 // chunks the sum goes, and how a result is finished.
 #pragma once
+#include "after.h"
 #include "cuda.h"
 
 // Layouts of C = A·B, each matrix row-major in memory:
@@ -20,6 +21,7 @@ enum Layout {
 struct Product {
   float *c;
   const float *a, *a2, *b, *bias, *mask, *index;
+  const u64 *after; // see after.h; then nothing is written to c
   int m, n, k, first;
   i64 strideA, strideA2, strideB, strideBias, strideC, partStride; // elements per member, per part
   int inner, splits, chunks;
@@ -35,11 +37,11 @@ enum Flags {
 
 #define PRODUCT_PARAMETERS                                                                                             \
   float *c, const float *__restrict__ a, const float *__restrict__ a2, const float *__restrict__ b,                    \
-      const float *__restrict__ bias, const float *__restrict__ mask, const float *__restrict__ index, int m, int n,   \
-      int k, int first, i64 strideA, i64 strideA2, i64 strideB, i64 strideBias, i64 strideC, i64 partStride, int inner, \
+      const float *__restrict__ bias, const float *__restrict__ mask, const float *__restrict__ index,                 \
+      const u64 *after, int m, int n, int k, int first, i64 strideA, i64 strideA2, i64 strideB, i64 strideBias, i64 strideC, i64 partStride, int inner, \
       int splits, int chunks, u32 flags
 #define PRODUCT                                                                                                        \
-  {c, a, a2, b, bias, mask, index, m, n, k, first, strideA, strideA2, strideB, strideBias, strideC, partStride, inner, \
+  {c, a, a2, b, bias, mask, index, after, m, n, k, first, strideA, strideA2, strideB, strideBias, strideC, partStride, inner, \
    splits, chunks, flags}
 
 // relu keeps what is not a number, as the CPU's does.
@@ -100,14 +102,31 @@ static __device__ __attribute__((noinline)) void finishNarrow(float *c, const fl
   }
 }
 
-// finish writes four neighbours of a row of the result.
-DEVICE void finish(const Product &p, const Place &at, int row, int col, float4 v) {
+// finished is what finish writes, of up to four neighbours.
+DEVICE float4 finished(const float *bias, const float *mask, int count, u32 flags, float4 v) {
+  UNROLL for (int j = 0; j < 4; j++) {
+    if (j >= count) break;
+    if (bias) v[j] += bias[j];
+    if (flags & RELU) v[j] = relu(v[j]);
+    if (mask && !(mask[j] > 0)) v[j] = 0;
+  }
+  return v;
+}
+
+// finish writes four neighbours of a row of the result. FOLLOWED: what follows the
+// product is done here too, for which the caller has but one place.
+template <bool FOLLOWED = false> DEVICE void finish(const Product &p, const Place &at, int row, int col, float4 v) {
   if (row >= p.m || col >= p.n) return;
   i64 index = (i64)row * p.n + col;
   float *c = resultOf(p, at) + index;
   const float *mask = p.mask ? p.mask + at.member * p.strideC + index : 0;
   const float *bias = p.bias ? p.bias + at.weights * p.strideBias + col : 0;
-  if (!(p.flags & WIDE_C)) return finishNarrow(c, bias, mask, smaller(4, p.n - col), p.flags, v[0], v[1], v[2], v[3]);
+  int count = smaller(4, p.n - col);
+  if (FOLLOWED && p.after) {
+    v = finished(bias, mask, count, p.flags, v);
+    return follow(p.after, at.member * p.strideC + index, (u32)count, v);
+  }
+  if (!(p.flags & WIDE_C)) return finishNarrow(c, bias, mask, count, p.flags, v[0], v[1], v[2], v[3]);
   if (bias) v += *(const float4 *)bias;
   if (p.flags & RELU) {
     UNROLL for (int j = 0; j < 4; j++) v[j] = relu(v[j]);

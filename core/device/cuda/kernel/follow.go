@@ -1,0 +1,183 @@
+package kernel
+
+import (
+	"errors"
+
+	"pgrlab/core/device"
+)
+
+// following is what instructions after a product do with its result, element by
+// element, before it is written: cu/after.h.
+type following struct {
+	own   any // where the product's own result goes, absent where nobody else reads it
+	steps []followed
+}
+
+// followed is one of them. The operand and the result may be absent.
+type followed struct {
+	step         uint64
+	operand, out any
+}
+
+// The steps, in the order that cu/after.h has them in.
+const (
+	afterAdd uint64 = iota
+	afterSub
+	afterMul
+	afterReLU
+	afterSiLU
+	afterMish
+	afterELU
+	afterTanh
+	afterReLUGrad
+	afterSiLUGrad
+	afterMishGrad
+	afterELUGrad
+	afterTanhGrad
+)
+
+// followers are the instructions that can follow, on their first operand.
+var followers = map[device.Code]uint64{
+	device.Add: afterAdd, device.Sub: afterSub, device.Mul: afterMul,
+	device.ReLU: afterReLU, device.SiLU: afterSiLU, device.Mish: afterMish, device.ELU: afterELU, device.Tanh: afterTanh,
+	device.ReLUGrad: afterReLUGrad, device.SiLUGrad: afterSiLUGrad, device.MishGrad: afterMishGrad,
+	device.ELUGrad: afterELUGrad, device.TanhGrad: afterTanhGrad,
+}
+
+// errAlone says that a product's kernel leaves its result to others.
+var errAlone = errors.New("nothing can follow in this kernel")
+
+// follows says whether the kernel of a division does what follows: those that add up
+// in one place. The tensor cores' own write from where the sums are, in pieces, and
+// would wait for each operand.
+func (d division) follows() bool {
+	return d.splits > 1 || d.threads == 256 && d.shared == 0 && d.m < 128
+}
+
+// most steps that follow a product
+const longestFollowing = 3
+
+// table is the argument for what follows, of results from an element on.
+func (f *following) table(from int) any {
+	if f == nil {
+		return absent
+	}
+	t := Table{uint64(len(f.steps)), shifted(f.own, from)}
+	for _, s := range f.steps {
+		t = append(t, s.step, shifted(s.operand, from), shifted(s.out, from))
+	}
+	return t
+}
+
+func shifted(a any, by int) any {
+	if o, ok := a.(Operand); ok {
+		o.Offset += by
+		return o
+	}
+	return a
+}
+
+// follow is the recipe of product i together with instructions after it that work on
+// its result and on nothing else that they make. last is the last of them, i where
+// there is none.
+func (u *users) follow(p *device.Program, i int, t Target) (r Recipe, last int) {
+	b := &builder{program: p, in: p.Instrs[i], target: t}
+	switch b.in.Code {
+	case device.Linear, device.LinearAt, device.LinearJoined, device.LinearDX, device.LinearDXPart:
+	default:
+		return Recipe{}, i
+	}
+	f := &following{own: at(b.in.Out, 0)}
+	result, made := b.in.Out, map[any]bool{}
+	made[memoryOf(p, result)] = true
+	for last = i; last+1 < len(p.Instrs) && len(f.steps) < longestFollowing; last++ {
+		next := p.Instrs[last+1]
+		operand, ok := u.follower(p, next, result, made)
+		if !ok {
+			break
+		}
+		if u.only(result) { // read by that alone
+			if len(f.steps) == 0 {
+				f.own = absent
+			} else {
+				f.steps[len(f.steps)-1].out = absent
+			}
+		}
+		f.steps = append(f.steps, followed{followers[next.Code], operand, at(next.Out, 0)})
+		result = next.Out
+		made[memoryOf(p, result)] = true
+	}
+	if len(f.steps) == 0 {
+		return Recipe{}, i
+	}
+	b.after = f
+	if err := lowerings[b.in.Code](b); err != nil || !b.followed {
+		return Recipe{}, i
+	}
+	return b.recipe, last
+}
+
+// follower says whether an instruction works on a result, of its shape, and on nothing
+// else that is made beside it; operand is what else it reads.
+func (u *users) follower(p *device.Program, in device.Instr, result device.Ref, made map[any]bool) (operand any, ok bool) {
+	if _, follows := followers[in.Code]; !follows || shapeOf(p, in.Out) != shapeOf(p, result) || made[memoryOf(p, in.Out)] {
+		return nil, false
+	}
+	if len(in.In) == 1 {
+		return absent, in.In[0] == result
+	}
+	first, second := in.In[0], in.In[1]
+	if in.Code == device.Add && second == result {
+		first, second = second, first
+	}
+	if first != result || made[memoryOf(p, second)] || shapeOf(p, second) != shapeOf(p, result) {
+		return nil, false
+	}
+	return at(second, 0), true
+}
+
+// users counts who reads a program's buffers.
+type users struct {
+	program *device.Program
+	reads   []int
+}
+
+func usersOf(p *device.Program) *users {
+	u := &users{p, make([]int, len(p.Buffers))}
+	count := func(refs ...device.Ref) {
+		for _, r := range refs {
+			if r != device.None {
+				u.reads[r]++
+			}
+		}
+	}
+	for _, in := range p.Instrs {
+		count(in.In...)
+		count(in.Mask)
+	}
+	count(p.Keep...)
+	count(p.Finite...)
+	if p.Adam != nil {
+		count(p.Adam.Grads...)
+	}
+	for _, l := range p.Lerps {
+		count(l.Src, l.Rate)
+	}
+	return u
+}
+
+// only says whether one instruction reads a buffer, and nobody after the program.
+func (u *users) only(r device.Ref) bool { return u.reads[r] == 1 && u.program.Buffers[r].Host == nil }
+
+func shapeOf(p *device.Program, r device.Ref) [3]int {
+	b := p.Buffers[r]
+	return [3]int{b.Members, b.Rows, b.Cols}
+}
+
+// memoryOf tells memories apart: the host's by their address, the program's by buffer.
+func memoryOf(p *device.Program, r device.Ref) any {
+	if host := p.Buffers[r].Host; len(host) > 0 {
+		return &host[0]
+	}
+	return r
+}
