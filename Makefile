@@ -9,6 +9,8 @@
 #   make soak    long forms of the tests and fuzzing; FUZZTIME=5m
 #   make arm64   build and vet for 64-bit ARM; its kernels' tests under qemu-user
 #   make lint    gofmt and staticcheck
+#   make gpu-bundle  bin/gpu-check, a folder to copy to a machine with a GPU
+#   make gpu-check   there, without Go or network: is all right, and how fast, in 8 minutes
 #   make clean   remove everything that was built or fetched
 
 export CGO_ENABLED := 0
@@ -27,7 +29,7 @@ RACE     := ./core/lab/... ./tui/... ./core/run/... ./core/device/...
 # fail MESSAGE: one line on stderr, then stop.
 fail = { echo "$(1)" >&2; exit 1; }
 
-.PHONY: build run test race soak arm64 lint clean physics
+.PHONY: build run test race soak arm64 lint gpu-bundle gpu-check clean physics
 
 build: physics
 	@command -v $(GO) >/dev/null || $(call fail,build: go not found: install Go 1.26 or newer)
@@ -68,6 +70,22 @@ lint:
 	test -z "$$unformatted" || $(call fail,lint: not formatted by gofmt: $$unformatted)
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+
+# What checks and times the CUDA backend on a machine with a GPU, NVIDIA's driver and
+# PyTorch. make gpu-check builds nothing, so that bin/gpu-check and this file will do.
+BUNDLE := bin/gpu-check
+
+gpu-bundle: physics
+	@mkdir -p $(BUNDLE)
+	$(GO) build -trimpath -ldflags '-s -w' -o $(BUNDLE)/pgrlab .
+	$(GO) test -c -trimpath -ldflags '-s -w' -o $(BUNDLE)/cuda.test ./core/device/cuda
+	@cp core/device/cuda/check/check.py $(BUNDLE)/
+	@echo "copy $(BUNDLE) to a machine with a GPU; there: python3 check.py" >&2
+
+gpu-check:
+	@test -x $(BUNDLE)/cuda.test || $(call fail,gpu-check: there is no $(BUNDLE): run make gpu-bundle where Go is)
+	@command -v nvidia-smi >/dev/null || $(call fail,gpu-check: nvidia-smi not found: this machine has no NVIDIA driver)
+	cd $(BUNDLE) && python3 check.py $(ARGS)
 
 clean:
 	rm -rf bin node_modules $(WASM)

@@ -21,6 +21,9 @@ func TestWorkloadsRun(t *testing.T) {
 	}
 	defer dev.Close()
 	for _, w := range Workloads {
+		if w.Large {
+			continue // minutes
+		}
 		if large := strings.Contains(w.Name, "1024") || strings.Contains(w.Name, "2048") || strings.Contains(w.Name, "512"); large && os.Getenv("PGRLAB_SOAK") == "" {
 			continue // tens of seconds on a busy machine
 		}

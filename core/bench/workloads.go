@@ -24,7 +24,9 @@ var Workloads = []Workload{
 	{Name: "sac", Doc: "a whole SAC update: batch, target, critics, Polyak; policy and temperature every 20th", Make: sac},
 	{Name: "denoiser-1024", Doc: "residual network of 6 blocks of 1024, batch 256: forward, backward, Adam", Make: denoiser(1024, nn.ReLU)},
 	{Name: "denoiser-2048", Doc: "the same of 2048, with Mish", Make: denoiser(2048, nn.Mish)},
-	{Name: "sample-1024x4096", Doc: "one network call on 4,096 rows", Make: sample(1024, 4096)},
+	{Name: "sample-1024x4096", Doc: "one network call on 4,096 rows", Make: sample(1024, 4096, nn.ReLU)},
+	{Name: "sample-1024x100000", Doc: "the same on 100,000 rows, as the paper's sampler: for a GPU", Large: true, Make: sample(1024, 100_000, nn.ReLU)},
+	{Name: "sample-2048x100000", Doc: "the same of 2048, with Mish", Large: true, Make: sample(2048, 100_000, nn.Mish)},
 	{Name: "sampler-512x256", Doc: "256 transitions from the whole guided sampler: 32 levels, width 512, 4 blocks", Make: sampler},
 	{Name: "icm", Doc: "an update of the curiosity model, width 256, batch 256", Make: icm},
 	{Name: "act", Doc: "one stochastic action", Make: acting},
@@ -100,12 +102,12 @@ func denoiser(dim int, act nn.Activation) func(device.Device) (func(uint64) erro
 	}
 }
 
-func sample(dim, n int) func(device.Device) (func(uint64) error, float64, error) {
+func sample(dim, n int, act nn.Activation) func(device.Device) (func(uint64) error, float64, error) {
 	return func(dev device.Device) (func(uint64) error, float64, error) {
 		in, out, blocks, params := layers(dim)
 		x := random("x", n, width)
-		var y *op.Node
-		g, err := op.Build("sample", func(g *op.Graph) { y = residual(g, g.Bind(x), in, out, blocks, nn.ReLU) })
+		var y *op.Node // a column: what all rows come to would take a GPU longer to send than to compute
+		g, err := op.Build("sample", func(g *op.Graph) { y = g.Slice(residual(g, g.Bind(x), in, out, blocks, act), 0, 1) })
 		if err != nil {
 			return nil, 0, err
 		}

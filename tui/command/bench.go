@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -112,7 +113,7 @@ func workloadList(all []bench.Workload) string {
 // choose returns those named, or all.
 func choose(all []bench.Workload, names []string) ([]bench.Workload, error) {
 	if len(names) == 0 {
-		return all, nil
+		return slices.DeleteFunc(slices.Clone(all), func(w bench.Workload) bool { return w.Large }), nil
 	}
 	var known []string
 	for _, w := range all {

@@ -3,6 +3,8 @@ package cuda
 import (
 	"errors"
 	"math"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,17 +17,36 @@ import (
 	"pgrlab/core/rng"
 )
 
-// emulated is a device of the driver that interprets PTX. What its programs leave
-// behind is an error.
-func emulated(t testing.TB, o Options) *Device {
+// card is a device of the driver that interprets PTX, or with PGRLAB_GPU=N the N-th
+// GPU of this machine: the same tests run on either. What programs leave behind is
+// an error.
+func card(t testing.TB, o Options) *Device {
 	t.Helper()
-	return emulatedBy(t, driver.EmulatedOptions{}, o)
+	if !onGPU {
+		return emulated(t, driver.EmulatedOptions{}, o)
+	}
+	index, err := strconv.Atoi(os.Getenv("PGRLAB_GPU"))
+	if err != nil {
+		t.Fatalf("PGRLAB_GPU is %q: want the index of a GPU", os.Getenv("PGRLAB_GPU"))
+	}
+	d, err := driver.Native(driver.NativeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return deviceOf(t, func() (driver.Context, error) { return d.Open(index) }, o)
 }
 
-func emulatedBy(t testing.TB, e driver.EmulatedOptions, o Options) *Device {
+var onGPU, soak = os.Getenv("PGRLAB_GPU") != "", os.Getenv("PGRLAB_SOAK") != ""
+
+func emulated(t testing.TB, e driver.EmulatedOptions, o Options) *Device {
 	t.Helper()
 	d := driver.Emulated(e)
-	dev, err := New(func() (driver.Context, error) { return d.Open(0) }, o)
+	return deviceOf(t, func() (driver.Context, error) { return d.Open(0) }, o)
+}
+
+func deviceOf(t testing.TB, open func() (driver.Context, error), o Options) *Device {
+	t.Helper()
+	dev, err := New(open, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +128,7 @@ func close32(t *testing.T, what string, got, want []float32, tolerance float64) 
 // Tensors stay on the device until they are fetched, through parking and after the
 // last program is closed.
 func TestTensorsStayOnTheDevice(t *testing.T) {
-	dev, want := emulated(t, Options{}), newLine(t, onCPU(t))
+	dev, want := card(t, Options{}), newLine(t, onCPU(t))
 	l := newLine(t, dev)
 	before := append([]float32(nil), l.w.Data...)
 	l.run(t, 3)
@@ -149,7 +170,7 @@ func TestTensorsStayOnTheDevice(t *testing.T) {
 // A program that read a tensor from the host reads the device's, once another
 // program changes it.
 func TestATensorBecomesResident(t *testing.T) {
-	dev := emulated(t, Options{})
+	dev := card(t, Options{})
 	w := tensor("w", 3, 2)
 	l := &line{w: w}
 	var out *op.Node
@@ -195,7 +216,7 @@ func TestATensorBecomesResident(t *testing.T) {
 
 // Numbers that are not finite stop a run before it changes anything, and are found.
 func TestNotFiniteIsFound(t *testing.T) {
-	dev, on := emulated(t, Options{}), onCPU(t)
+	dev, on := card(t, Options{}), onCPU(t)
 	l, want := newLine(t, dev), newLine(t, on)
 	for _, change := range []func(l *line){
 		func(l *line) { l.x.Data[4] = float32(math.Inf(1)) },
@@ -232,7 +253,7 @@ func TestNotFiniteIsFound(t *testing.T) {
 }
 
 func TestTheLimitOfMemory(t *testing.T) {
-	dev := emulated(t, Options{Memory: 16 << 10})
+	dev := card(t, Options{Memory: 16 << 10})
 	var full *device.OutOfMemory
 	x := tensor("x", 100, 100)
 	var out *op.Node
@@ -254,7 +275,7 @@ func TestTheLimitOfMemory(t *testing.T) {
 }
 
 func TestALostDevice(t *testing.T) {
-	dev := emulatedBy(t, driver.EmulatedOptions{LoseAt: 4}, Options{})
+	dev := emulated(t, driver.EmulatedOptions{LoseAt: 4}, Options{})
 	l := newLine(t, dev)
 	var lost *driver.LostDevice
 	var err error
@@ -273,7 +294,7 @@ func TestALostDevice(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	dev := emulated(t, Options{Precision: kernel.BF16})
+	dev := emulated(t, driver.EmulatedOptions{}, Options{Precision: kernel.BF16})
 	if got := dev.Name(); got != "cuda emulated GPU bf16, cuda:0 GPU-00000000-0000-0000-0000-000000000000" {
 		t.Error(got)
 	}

@@ -89,7 +89,7 @@ func (x *executable) compile() error {
 	}
 	for _, r := range x.program.Keep {
 		if b := x.program.Buffers[r]; b.Host == nil {
-			x.kept[r] = make([]float32, b.Len())
+			x.kept[r] = make([]float32, b.Len()) // not nil without elements
 		}
 	}
 	return nil
@@ -262,6 +262,9 @@ func (x *executable) finish(occasion uint64) error {
 		return x.diagnose(occasion)
 	}
 	for r, to := range x.kept {
+		if len(to) == 0 {
+			continue
+		}
 		copy(bytesOf(to), x.down[x.layout.places[r].offset-x.layout.words.state:])
 	}
 	for _, held := range x.fetched {

@@ -3,7 +3,6 @@ package cuda
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"testing"
 
 	"pgrlab/core/agent"
@@ -109,7 +108,7 @@ func learning(t *testing.T, c agent.Config, dev device.Device) (s said) {
 }
 
 func TestAgents(t *testing.T) {
-	on, dev := onCPU(t), emulated(t, Options{})
+	on, dev := onCPU(t), card(t, Options{})
 	plain := agent.Config{Obs: 5, Act: 2, Hidden: []int{24, 16}, Critics: 2, Subset: 2, Gamma: 0.9, PolicyDelay: 2, InitialAlpha: 0.2}
 	redq, noisy, bootstrap := plain, plain, plain
 	redq.Critics, redq.Weighted = 5, true
@@ -192,7 +191,7 @@ func small() generative.Config {
 }
 
 func TestGenerators(t *testing.T) {
-	on, dev := onCPU(t), emulated(t, Options{})
+	on, dev := onCPU(t), card(t, Options{})
 	turned, synther := small(), small()
 	turned.Preconditioning = generative.PreconditioningCovariance
 	synther.Architecture, synther.Activation, synther.Corrector = generative.ArchitectureSynthER, "silu", generative.CorrectorFull
@@ -256,7 +255,7 @@ func modelling(t *testing.T, m model, err error) (s said) {
 }
 
 func TestModels(t *testing.T) {
-	on, dev := onCPU(t), emulated(t, Options{})
+	on, dev := onCPU(t), card(t, Options{})
 	c := relevance.DefaultICM(shape.Obs, shape.Act)
 	c.Hidden, c.Batch, c.ScoreRows = 12, 10, 8
 	r := relevance.DefaultRND(shape.Obs, shape.Act)
@@ -273,12 +272,21 @@ func TestModels(t *testing.T) {
 	t.Run("rnd", func(t *testing.T) { agree(t, rnd(dev), rnd(on), 1e-5) })
 }
 
+// unchecked is card without the interpreter's search for races.
+func unchecked(t testing.TB, o Options) *Device {
+	t.Helper()
+	if onGPU {
+		return card(t, o)
+	}
+	return emulated(t, driver.EmulatedOptions{Unchecked: true}, o)
+}
+
 // A gradient step of a network whose blocks go to the tensor cores. What a precision
 // rounds away is 2⁻¹¹ or 2⁻⁸ of each factor; errors of rows are independent, so that
 // the loss and the norm of the gradients differ by less than one rounding.
 func TestPrecisions(t *testing.T) {
-	if os.Getenv("PGRLAB_SOAK") == "" {
-		t.Skip("interpreting the tensor cores takes half a minute: PGRLAB_SOAK=1")
+	if !soak && !onGPU {
+		t.Skip("interpreting the tensor cores takes half a minute: PGRLAB_SOAK=1, or PGRLAB_GPU=0 where there is a GPU")
 	}
 	c := small()
 	c.Width, c.Blocks, c.Batch = 512, 1, 256
@@ -303,7 +311,7 @@ func TestPrecisions(t *testing.T) {
 	}
 	want := step(onCPU(t))
 	for precision, tolerance := range map[kernel.Precision]float64{kernel.FP32: 1e-5, kernel.TF32: 1e-3, kernel.BF16: 8e-3} {
-		dev := emulatedBy(t, driver.EmulatedOptions{Unchecked: true}, Options{Precision: precision})
+		dev := unchecked(t, Options{Precision: precision})
 		got := step(dev)
 		agree(t, got, want, tolerance)
 		if precision != kernel.FP32 && got[1].numbers[0] == want[1].numbers[0] {
