@@ -31,6 +31,9 @@ type gpu struct{ *cuda.Device }
 
 func (gpu) Threads() int { return 0 }
 
+// Holds says what it has of the GPU's memory.
+func (g gpu) Holds() string { return g.Memory().String() }
+
 func newGPU(r command.DeviceRequest) (command.Device, error) {
 	precision, known := precisions[r.Precision]
 	if !known {

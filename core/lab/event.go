@@ -49,13 +49,15 @@ const (
 
 // Start begins a journal.
 type Start struct {
-	Task    string   `json:"task"`
-	Method  string   `json:"method"`
-	Scale   string   `json:"scale"`
-	Seed    uint64   `json:"seed"`
-	Device  string   `json:"device"` // kind and kernels, without the number of threads
-	Members int      `json:"members,omitempty"`
-	Obs     StartObs `json:"obs"`
+	Task   string `json:"task"`
+	Method string `json:"method"`
+	Scale  string `json:"scale"`
+	Seed   uint64 `json:"seed"`
+	Device string `json:"device"` // kind and kernels, without the number of threads
+	// Precision is what a GPU rounds the factors of large products to; "" on the CPU.
+	Precision string   `json:"precision,omitempty"`
+	Members   int      `json:"members,omitempty"`
+	Obs       StartObs `json:"obs"`
 }
 
 // StartObs is where a run was started.

@@ -150,7 +150,7 @@ func (x *experiment) start() {
 		Task: c.Task, Method: c.Method, Scale: c.Scale, Seed: c.Seed,
 		Obs: StartObs{Version: x.version, Host: host, Device: x.device, Time: x.now().UTC().Format(time.RFC3339)},
 	}
-	s.Device = x.kernels()
+	s.Device, s.Precision = x.kernels(), c.Precision
 	if c.Members > 1 {
 		s.Members = c.Members
 	}

@@ -100,6 +100,9 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 		return err
 	}
 	l, err := s.restore(device)
+	if err == nil {
+		err = s.prepare(l, device)
+	}
 	if err != nil {
 		device.Close()
 		s.folder.Close()
@@ -119,6 +122,20 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 	}()
 	s.listen()
 	return nil
+}
+
+// prepare has a GPU compile what the run will use, so that its memory is known,
+// announced and taken before the run begins, or refused.
+func (s *session) prepare(l *lab.Lab, device Device) error {
+	if s.place.gpu == nil {
+		return nil
+	}
+	said, err := l.Prepare()
+	s.said = append(s.said, said...)
+	if d, holds := device.(interface{ Holds() string }); holds && err == nil {
+		s.said = append(s.said, d.Holds())
+	}
+	return err
 }
 
 // note says what takes long while the run starts.

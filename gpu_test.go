@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgrlab/core/device/cuda"
+	"pgrlab/core/device/cuda/driver"
+	"pgrlab/tui/command"
+)
+
+// tinyRun learns from its 30th step on, with networks that an interpreted GPU can
+// afford.
+const tinyRun = `
+task = "cartpole-swingup"
+method = "sac"
+scale = "demo"
+steps = 36
+start_steps = 30
+[agent]
+hidden = [8]
+[evaluation]
+every = 18
+episodes = 1
+dormant_states = 8
+[knobs]
+batch = 8
+utd = 1
+`
+
+// A whole run on a GPU that is interpreted: chosen by auto, written into the
+// journal, gone on with at the same precision.
+func TestTrainOnAGPU(t *testing.T) {
+	d := setUp(t)
+	machine := driver.Emulated(driver.EmulatedOptions{Unchecked: true})
+	d.ChooseGPU = func(name string) (command.GPU, string, error) {
+		all, err := machine.Devices()
+		if err != nil {
+			return command.GPU{}, "", err
+		}
+		c, err := driver.Choose(all, name, cuda.Least, nil)
+		return describe(driver.Seen{Info: c.Device}), c.Why, err
+	}
+	d.Device = func(r command.DeviceRequest) (command.Device, error) {
+		if r.GPU == nil {
+			return newDevice(r)
+		}
+		g, err := cuda.New(func() (driver.Context, error) { return machine.Open(r.GPU.Index) }, cuda.Options{Precision: precisions[r.Precision]})
+		if err != nil {
+			return nil, err
+		}
+		return gpu{g}, nil
+	}
+	dir := t.TempDir()
+	preset := filepath.Join(dir, "tiny.toml")
+	if err := os.WriteFile(preset, []byte(tinyRun), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "run")
+	var stderr bytes.Buffer
+	if status, _ := pgrlab(t, d, &stderr, "train", "--preset", preset, "--precision", "fp32", "--out", out); status != 0 {
+		t.Fatalf("status %d\n%s", status, stderr.String())
+	}
+	for _, want := range []string{"computes on cuda:0, emulated GPU (GPU-00000000-0000-0000-0000-000000000000), fp32: 4 GiB free", " of GPU memory: networks "} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, stderr.String())
+		}
+	}
+	config, err := os.ReadFile(filepath.Join(out, "config.toml"))
+	if err != nil || !strings.Contains(string(config), "device = 'cuda'") || !strings.Contains(string(config), "precision = 'fp32'") {
+		t.Errorf("config.toml: %v\n%s", err, config)
+	}
+	journal, err := os.ReadFile(filepath.Join(out, "events.jsonl"))
+	if err != nil || !strings.Contains(string(journal), `"device":"cuda emulated GPU fp32","precision":"fp32"`) || !strings.Contains(string(journal), `"type":"done"`) {
+		t.Errorf("events.jsonl: %v\n%s", err, journal)
+	}
+}
