@@ -21,7 +21,7 @@ type EmulatedOptions struct {
 	// LoseAt is the Synchronize, counted from 1 for each context, at which the device
 	// is lost; 0: never.
 	LoseAt int
-	// Unchecked leaves out the search for races between the threads of a block, which
+	// Unchecked leaves out the search for races between threads and between blocks, which
 	// takes time.
 	Unchecked bool
 }
@@ -59,7 +59,7 @@ func Emulated(o EmulatedOptions) Driver {
 		all = Visible(all, *o.Visible)
 	}
 	e := &emulated{version: o.CUDA, loseAt: o.LoseAt, used: make([]uint64, len(all)), devices: all}
-	e.check = ptx.Check{Races: !o.Unchecked, Unwritten: true}
+	e.check = ptx.Check{Races: !o.Unchecked, Unwritten: true, Blocks: !o.Unchecked}
 	if e.version == 0 {
 		e.version = 12040
 	}

@@ -68,7 +68,7 @@ func (c *card) Name() string { return fmt.Sprintf("ptx sm_%d", c.target.SM) }
 // Compile makes the recipes of a program and its memory.
 func (c *card) Compile(p *device.Program) (device.Executable, error) {
 	x := &run{card: c, p: p, memory: ptx.NewMemory(), hosts: map[*float32]uint64{}, lives: map[any]uint64{}}
-	x.memory.Check = ptx.Check{Races: true, Unwritten: true}
+	x.memory.Check = ptx.Check{Races: true, Unwritten: true, Blocks: true}
 	for _, b := range p.Buffers {
 		data := b.Host
 		if data == nil {
