@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"image"
 	"image/png"
 	"os"
@@ -15,12 +14,11 @@ import (
 	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"pgrlab/core/lab"
 	"pgrlab/envs/mujoco"
 	"pgrlab/tui"
 	"pgrlab/tui/command"
+	"pgrlab/tui/pty"
 )
 
 // tiny is a whole run, all phases included, within seconds.
@@ -282,22 +280,10 @@ func TestLeavingTheScreen(t *testing.T) {
 // openTerminal opens a terminal of its own.
 func openTerminal(t *testing.T) *os.File {
 	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	person, program, err := pty.Open(80, 24)
 	if err != nil {
-		t.Skip("no terminals here: ", err)
+		t.Skip(err)
 	}
-	t.Cleanup(func() { master.Close() })
-	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Skip("no terminals here: ", err)
-	}
-	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Skip("no terminals here: ", err)
-	}
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("no terminals here: ", err)
-	}
-	t.Cleanup(func() { slave.Close() })
-	return slave
+	t.Cleanup(func() { person.Close(); program.Close() })
+	return program
 }

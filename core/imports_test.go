@@ -24,6 +24,7 @@ var allowed = map[string][]string{
 	"tui/remote":  {"tui", "core/lab"},
 	"tui/chart":   {},
 	"tui/picture": {},
+	"tui/pty":     {}, // for tests
 
 	"presets": {"core/lab", "core/spelling"},
 

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"pgrlab/tui/pty"
+)
+
+// person is somebody at a terminal of 160 by 45 on which the program runs, in a
+// process of its own.
+type person struct {
+	t        *testing.T
+	terminal *os.File
+	command  *exec.Cmd
+	ended    chan struct{}
+
+	mu    sync.Mutex
+	text  []byte        // what came since the person looked last
+	bytes int           // what came since the beginning
+	last  time.Time     // when something came
+	more  chan struct{} // closed and made anew when something comes
+	pace  int           // bytes a second that the line carries; 0: any number
+	stall chan struct{} // until it is closed, nothing is read; nil: everything is
+}
+
+// sitDown runs a command line of the program on a terminal, with an empty home.
+func sitDown(t *testing.T, environment []string, args ...string) *person {
+	t.Helper()
+	terminal, program, err := pty.Open(160, 45)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer program.Close()
+	p := &person{t: t, terminal: terminal, ended: make(chan struct{}), more: make(chan struct{})}
+	p.command = exec.Command(os.Args[0], args...)
+	p.command.Stdin, p.command.Stdout, p.command.Stderr = program, program, program
+	home, _ := filepath.Abs("home")
+	cache, _ := os.UserCacheDir() // of the compiled physics
+	p.command.Env = append(os.Environ(), append([]string{childVariable + "=1", "TERM=xterm-256color", "LC_ALL=C.UTF-8", "HOME=" + home, "XDG_CONFIG_HOME=" + home, "XDG_CACHE_HOME=" + cache}, environment...)...)
+	p.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := p.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go p.read()
+	go func() {
+		defer close(p.ended)
+		p.command.Wait()
+	}()
+	t.Cleanup(p.leave)
+	return p
+}
+
+// read takes what the program writes, as fast as the line carries it.
+func (p *person) read() {
+	buf := make([]byte, 512)
+	for {
+		p.mu.Lock()
+		stall, pace := p.stall, p.pace
+		p.mu.Unlock()
+		if stall != nil {
+			<-stall
+		}
+		n, err := p.terminal.Read(buf)
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		p.text = append(p.text, buf[:n]...)
+		p.bytes += n
+		p.last = time.Now()
+		close(p.more)
+		p.more = make(chan struct{})
+		p.mu.Unlock()
+		if pace > 0 {
+			time.Sleep(time.Duration(n) * time.Second / time.Duration(pace)) // what a slow line is
+		}
+	}
+}
+
+// forget drops what was shown so far.
+func (p *person) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text = p.text[:0]
+}
+
+// await waits until text was shown since the last forgetting, and says when.
+func (p *person) await(text string) time.Time {
+	p.t.Helper()
+	limit := time.After(90 * time.Second) // other tests may hold this one up
+	for {
+		p.mu.Lock()
+		found, when, more := bytes.Contains(p.text, []byte(text)), p.last, p.more
+		shown := string(p.text[max(0, len(p.text)-4000):])
+		p.mu.Unlock()
+		if found {
+			return when
+		}
+		select {
+		case <-more:
+		case <-p.ended:
+			p.t.Fatalf("the program ended before it showed %q:\n%s", text, shown)
+		case <-limit:
+			p.t.Fatalf("no %q on the terminal:\n%s", text, shown)
+		}
+	}
+}
+
+// press types keys and waits until text is shown; it says how long that took.
+func (p *person) press(keys, text string) time.Duration {
+	p.t.Helper()
+	p.forget()
+	begin := time.Now()
+	if _, err := p.terminal.WriteString(keys); err != nil {
+		p.t.Fatal(err)
+	}
+	return p.await(text).Sub(begin)
+}
+
+// count is how many bytes are written within a time.
+func (p *person) count(d time.Duration) int {
+	p.mu.Lock()
+	before := p.bytes
+	p.mu.Unlock()
+	<-time.After(d)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.bytes - before
+}
+
+// stalls stops reading, for good.
+func (p *person) stalls() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stall = make(chan struct{})
+}
+
+// leave ends the program, however it stands.
+func (p *person) leave() {
+	p.command.Process.Kill()
+	<-p.ended
+	p.terminal.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stall != nil {
+		close(p.stall)
+		p.stall = nil
+	}
+}
+
+// phaseOf is the phase that the strip on the screen named last.
+func phaseOf(shown string) string {
+	at := strings.LastIndex(shown, "● ")
+	for at >= 0 {
+		for _, name := range []string{"collect+train", "score", "fit", "generate", "evaluate"} {
+			if strings.HasPrefix(shown[at+len("● "):], name) {
+				return name
+			}
+		}
+		at = strings.LastIndex(shown[:at], "● ")
+	}
+	return ""
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"pgrlab/core/rng"
+)
+
+// soaking says whether the long form of a measurement was asked for. Its numbers
+// mean something on a machine that does nothing else.
+func soaking() bool { return os.Getenv("PGRLAB_SOAK") != "" }
+
+// without colours a title is one piece of text.
+var colourless = []string{"NO_COLOR=1"}
+
+// A key shows within 100 ms (99 of 100 keys), whatever the run does: the long form
+// presses keys while the demo trains, fits and generates, the short one while a tiny
+// run does, on a machine that may be busy.
+func TestKeysShowAtOnce(t *testing.T) {
+	setUp(t)
+	args, keys, limit := []string{"--preset", "tiny.toml", "--steps", "1_000_000", "--out", "run"}, 24, 3*time.Second
+	if soaking() {
+		args, keys, limit = []string{"--preset", "demo", "--out", "run"}, 480, 100*time.Millisecond
+	}
+	p := sitDown(t, colourless, args...)
+	p.await("1 of 18")
+	phase, took := "", map[string][]time.Duration{}
+	knob, way := 1, 1
+	pauses := rng.New(1, "keys").At(0)
+	for i := range keys {
+		p.mu.Lock()
+		if seen := phaseOf(string(p.text)); seen != "" {
+			phase = seen
+		}
+		p.mu.Unlock()
+		<-time.After(time.Duration(10+pauses.IntN(80)) * time.Millisecond) // people do not press in time with the frames
+		var d time.Duration
+		switch {
+		case i%12 == 10:
+			d = p.press("\t", "▸ RETURN")
+		case i%12 == 11:
+			d = p.press("\x1b[Z", "▸ KNOBS")
+		default:
+			key := "j"
+			if knob+way < 1 || knob+way > 18 {
+				way = -way
+			}
+			if way < 0 {
+				key = "k"
+			}
+			knob += way
+			d = p.press(key, fmt.Sprintf("%d of 18", knob))
+		}
+		took[phase] = append(took[phase], d)
+	}
+	var all []time.Duration
+	for phase, d := range took {
+		slices.Sort(d)
+		all = append(all, d...)
+		t.Logf("%-14s %3d keys: median %v, 99th percentile %v, longest %v", phase, len(d), d[len(d)/2], d[len(d)*99/100], d[len(d)-1])
+	}
+	slices.Sort(all)
+	if p99 := all[len(all)*99/100]; p99 > limit {
+		t.Errorf("99th percentile %v of %d keys: want at most %v", p99, len(all), limit)
+	}
+	if soaking() && (len(took["fit"]) < 10 || len(took["generate"]) < 3) {
+		t.Errorf("pressed %d keys during fits and %d during generations: too few to say anything", len(took["fit"]), len(took["generate"]))
+	}
+}
+
+// Where nothing changes nothing is written: on the first screen, of a paused run,
+// and of one that is over.
+func TestAScreenThatStandsStillWritesNothing(t *testing.T) {
+	setUp(t)
+	during := time.Second
+	if soaking() {
+		during = 12 * time.Second
+	}
+	still := func(p *person, what string) {
+		t.Helper()
+		p.count(300 * time.Millisecond) // the last frame is on its way
+		if n := p.count(during); n != 0 {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			t.Errorf("%s: %d bytes within %v: %q", what, n, during, p.text[max(0, len(p.text)-n):])
+		}
+	}
+	p := sitDown(t, nil)
+	p.await("start")
+	still(p, "picker")
+
+	p = sitDown(t, colourless, "--preset", "tiny.toml", "--steps", "1_000_000", "--out", "long")
+	p.await("1 of 18")
+	p.press(" ", "PAUSED")
+	still(p, "paused")
+	for _, layout := range []string{"full", "present", "focus"} {
+		p.press("L", "layout "+layout)
+	}
+	still(p, "paused, after a walk through the layouts")
+
+	p = sitDown(t, colourless, "--preset", "tiny.toml", "--out", "short")
+	p.await("DONE")
+	still(p, "done")
+}
+
+// How much is written at 160 by 45 while everything moves. The short form has new
+// evaluations at every look, so that whole charts change.
+func TestBytesOfAMovingScreen(t *testing.T) {
+	setUp(t)
+	args, during := []string{"--preset", "tiny.toml", "--steps", "1_000_000", "--out", "run"}, time.Second
+	limit := 150_000.0
+	if soaking() {
+		args, during, limit = []string{"--preset", "demo", "--out", "run"}, 12*time.Second, 30_000
+	}
+	p := sitDown(t, []string{"COLORTERM=truecolor"}, args...)
+	p.await("KNOBS")
+	for _, layout := range []string{"focus", "full", "present"} {
+		n := float64(p.count(during)) / during.Seconds()
+		t.Logf("layout %-8s %.1f KB/s", layout, n/1000)
+		if n > limit {
+			t.Errorf("layout %s: %.0f bytes a second", layout, n)
+		}
+		p.press("L", "layout ")
+	}
+}
