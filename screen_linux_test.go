@@ -32,12 +32,12 @@ func TestKeysShowAtOnce(t *testing.T) {
 	knob, way := 1, 1
 	pauses := rng.New(1, "keys").At(0)
 	for i := range keys {
+		<-time.After(time.Duration(10+pauses.IntN(80)) * time.Millisecond) // people do not press in time with the frames
 		p.mu.Lock()
 		if seen := phaseOf(string(p.text)); seen != "" {
 			phase = seen
 		}
 		p.mu.Unlock()
-		<-time.After(time.Duration(10+pauses.IntN(80)) * time.Millisecond) // people do not press in time with the frames
 		var d time.Duration
 		switch {
 		case i%12 == 10:
