@@ -154,7 +154,7 @@ func (f *fakeLab) publish() {
 	}
 	if f.refits > 0 {
 		s.Synthetic, s.CostRefit, s.CostGenerate = 100_000, 41*time.Second, 3*time.Second
-		s.FReal, s.FSyn = fakeHistogram(0.25, 0.12), fakeHistogram(0.55, 0.2)
+		s.FReal, s.FSyn, s.FAsked = fakeHistogram(0.25, 0.12), fakeHistogram(0.55, 0.2), fakeHistogram(0.62, 0.1)
 	}
 	if f.step > 5000 {
 		s.Losses = &lab.UpdateLosses{Critic: 1.73, Actor: -41.2, Alpha: 0.113, QMean: 41.9, Curiosity: 0.021}
@@ -186,11 +186,13 @@ func fakeMap(x, y, step int) *lab.Mapped {
 }
 
 func fakeHistogram(centre, spread float64) *lab.Histogram {
-	h := &lab.Histogram{Rows: 10_000, Min: 0, Q10: centre - spread, Median: centre, Q90: centre + 1.3*spread, Max: 1, Low: 0, High: 1}
+	h := &lab.Histogram{Min: 0, Q10: centre - spread, Median: centre, Q90: centre + 1.3*spread, Max: 1, Low: 0, High: 1}
 	for i := range h.Counts {
 		x := (float64(i)+0.5)/lab.Bins - centre
 		h.Counts[i] = int(2000 * math.Exp(-x*x/(2*spread*spread)))
+		h.Rows += h.Counts[i]
 	}
+	h.Rows += h.Rows / 50 // beyond the bins
 	return h
 }
 

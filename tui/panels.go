@@ -231,6 +231,9 @@ func (m *Model) scoresBody(w, h int) []string {
 	if len(out) < h {
 		lo, hi := number(all[0].data.Low), number(all[0].data.High)
 		axis := lo + strings.Repeat(" ", max(1, d.columns*lab.Bins-width(lo)-width(hi))) + hi
+		if share := beyond(all); share >= 0.005 {
+			axis = longest([]string{axis, axis + "  " + percent(share) + " beyond"}, w-d.label-1)
+		}
 		out = append(out, strings.Repeat(" ", d.label+1)+t.dim.on(axis))
 	}
 	if text := m.previewText(); text != "" && len(out) < h {
@@ -248,6 +251,21 @@ func (m *Model) scoresBody(w, h int) []string {
 		out = append(out, name+t.real.on(t.sparkline(medians, w-width(name))))
 	}
 	return out
+}
+
+// beyond is the largest share of a distribution that lies outside the bins.
+func beyond(all []histogramRow) float64 {
+	most := 0.0
+	for _, row := range all {
+		inside := 0
+		for _, n := range row.data.Counts {
+			inside += n
+		}
+		if row.data.Rows > 0 {
+			most = math.Max(most, 1-float64(inside)/float64(row.data.Rows))
+		}
+	}
+	return most
 }
 
 // scoresSoFar stands for the histograms before the first generation.

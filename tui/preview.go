@@ -84,11 +84,11 @@ type histogramRow struct {
 	colour       ink
 }
 
-// distributions are those of F to show: real, synthetic, and what a preview would
-// make, all over the same edges.
+// distributions are those of F to show: real, what the prompts asked for and what
+// came of them, and what a preview would make, all over the same edges.
 func (m *Model) distributions() []histogramRow {
 	t, s := m.theme, m.snap
-	realF, syn := s.FReal, s.FSyn
+	realF, syn, asked := s.FReal, s.FSyn, s.FAsked
 	p := m.previewed()
 	if p != nil {
 		if p.Real != nil {
@@ -97,6 +97,7 @@ func (m *Model) distributions() []histogramRow {
 		if p.Synthetic != nil {
 			syn = p.Synthetic
 		}
+		asked = nil // over other edges
 	}
 	var out []histogramRow
 	add := func(name, letter string, h *lab.Histogram, colour ink) {
@@ -105,6 +106,7 @@ func (m *Model) distributions() []histogramRow {
 		}
 	}
 	add("real", "r", realF, t.real)
+	add("asked", "a", asked, t.reference)
 	add("D_syn", "s", syn, t.synthetic)
 	if p != nil {
 		add("prev.", "p", p.Preview, t.staged)

@@ -115,6 +115,21 @@ func TestHistograms(t *testing.T) {
 	}
 }
 
+// A few extreme values do not decide the edges of the body: of 0, 1, …, 100 and
+// 1,000 copies of a second sample's 50 the percentiles are 1 and 99, whatever the
+// last values are.
+func TestEdgesOfTheBody(t *testing.T) {
+	var spread, still []float32
+	for i := range 101 {
+		spread, still = append(spread, float32(i)), append(still, 50)
+	}
+	spread[100], spread[0] = 1e6, float32(math.NaN())
+	spread = append(spread, -1e6) // 101 numbers again
+	if e := BodyEdges(2, spread, still, nil); !slices.Equal(e, []float64{1, 50, 99}) {
+		t.Errorf("edges are %v", e)
+	}
+}
+
 // Every finite value falls into exactly one bin of its own edges.
 func FuzzHistogramCountsAll(f *testing.F) {
 	f.Add(float32(0), float32(1e-40), float32(3), uint8(20))

@@ -77,6 +77,24 @@ func CommonEdges(bins int, samples ...[]float32) []float64 {
 	return edges
 }
 
+// BodyEdges are CommonEdges of the bodies of the samples, from the least of their
+// first percentiles to the largest of their 99th: a few extreme values would squeeze
+// all others into one bin. What lies outside is for Histogram to leave out.
+func BodyEdges(bins int, samples ...[]float32) []float64 {
+	var ends []float32
+	for _, sample := range samples {
+		var sorted []float32
+		for _, v := range sample {
+			if v == v {
+				sorted = append(sorted, v)
+			}
+		}
+		slices.Sort(sorted)
+		ends = append(ends, float32(quantile(sorted, 0.01)), float32(quantile(sorted, 0.99)))
+	}
+	return CommonEdges(bins, ends)
+}
+
 // Histogram counts values by bins between edges, which must rise: bin i holds
 // edges[i] ≤ v < edges[i+1], and the last bin its upper edge too. Values outside
 // and NaNs are not counted.

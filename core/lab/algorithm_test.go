@@ -93,7 +93,7 @@ func TestRefitsAreDueAtMultiplesOfTheirInterval(t *testing.T) {
 			t.Errorf("refit %d: %+v", i, r)
 		}
 	}
-	if s := l.Snapshot(); s.Refits != 3 || s.Synthetic != 12 || s.State != Finished || s.FReal == nil || s.FSyn == nil {
+	if s := l.Snapshot(); s.Refits != 3 || s.Synthetic != 12 || s.State != Finished || s.FReal == nil || s.FSyn == nil || s.FAsked == nil || s.FAsked.Low != s.FReal.Low || s.FAsked.High != s.FSyn.High {
 		t.Errorf("in the end: %+v", s)
 	}
 }

@@ -51,10 +51,10 @@ func (m *member) scoresOf(f score, from *replay.Ring, slots []int) ([]float32, e
 	return scores, f.Score(scores, m.scoring, len(slots))
 }
 
-// compare makes the histograms of F over D_real and the new D_syn, over the same
-// edges. They are for the screen; nothing in the journal depends on them.
+// compare makes the histograms of F over D_real, over the prompts of the new D_syn and
+// over what came of them, over the same edges. They are for the screen; nothing in the journal depends on them.
 func (x *experiment) compare(m *member) error {
-	m.freal, m.fsyn = nil, nil
+	m.freal, m.fsyn, m.fasked = nil, nil, nil
 	if x.Settings.Relevance == relevanceNone || m.synthetic.Len() == 0 {
 		return nil
 	}
@@ -67,8 +67,12 @@ func (x *experiment) compare(m *member) error {
 	if err != nil {
 		return err
 	}
-	edges := analysis.CommonEdges(Bins, real, synthetic)
+	asked := m.gen.Asked(x.Asked.Knobs, x.Asked.Occasion, min(sampleRows, m.synthetic.Len()))
+	edges := analysis.BodyEdges(Bins, real, synthetic, asked)
 	m.freal, m.fsyn = histogram(real, edges), histogram(synthetic, edges)
+	if asked != nil {
+		m.fasked = histogram(asked, edges)
+	}
 	return nil
 }
 

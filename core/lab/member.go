@@ -98,6 +98,7 @@ type member struct {
 	trial        *trial // the evaluation under way
 	fit          fitLoss
 	freal, fsyn  *Histogram
+	fasked       *Histogram // nil: the generator was asked for nothing
 	simulator    *simulator // of analyses; nil until the first
 }
 

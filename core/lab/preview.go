@@ -280,7 +280,7 @@ func (p *preview) describe() error {
 			return err
 		}
 	}
-	edges := analysis.CommonEdges(Bins, p.real, p.syn, made)
+	edges := analysis.BodyEdges(Bins, p.real, p.syn, made)
 	p.Real = histogram(p.real, edges)
 	if p.syn != nil {
 		p.Synthetic = histogram(p.syn, edges)

@@ -51,6 +51,7 @@ type savedMember struct {
 	Trial            *savedTrial
 	Mix              replay.Mix
 	FReal, FSyn      *Histogram
+	FAsked           *Histogram
 }
 
 type savedFit struct {
@@ -82,7 +83,7 @@ func (x *experiment) saved() savedLoop {
 func (m *member) saved(p Position) savedMember {
 	s := savedMember{
 		State: m.memberState, Fit: savedFit{m.fit.steps, m.fit.n, m.fit.sum, m.fit.last},
-		Mix: m.lastMix, FReal: m.freal, FSyn: m.fsyn,
+		Mix: m.lastMix, FReal: m.freal, FSyn: m.fsyn, FAsked: m.fasked,
 	}
 	for _, o := range m.owned {
 		s.Parts = append(s.Parts, o.name)
@@ -262,7 +263,7 @@ func (x *experiment) restoreMember(m *member, s savedMember) error {
 			return err
 		}
 	}
-	m.scores, m.lastMix, m.freal, m.fsyn = s.Scores, s.Mix, s.FReal, s.FSyn
+	m.scores, m.lastMix, m.freal, m.fsyn, m.fasked = s.Scores, s.Mix, s.FReal, s.FSyn, s.FAsked
 	m.fit = fitLoss{steps: s.Fit.Steps, n: s.Fit.N, sum: s.Fit.Sum, last: s.Fit.Last}
 	for _, ring := range []struct {
 		at       **replay.Ring

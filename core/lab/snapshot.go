@@ -63,8 +63,9 @@ type Snapshot struct {
 	Refits    int
 	FitLoss   float64 // of the last slice of a fit
 	// FReal and FSyn describe relevance of real and synthetic transitions after
-	// the last generation, over the same edges; nil before it.
-	FReal, FSyn *Histogram
+	// the last generation, FAsked that which its prompts asked for, over the same
+	// edges; nil before it, and FAsked where nothing was asked for.
+	FReal, FSyn, FAsked *Histogram
 	// Losses are those of the last update; nil before it.
 	Losses *UpdateLosses
 	// MixReal and MixSynthetic are the rows of the last batch.
@@ -85,7 +86,8 @@ type UpdateLosses struct {
 // Bins is the number of bins of a Histogram.
 const Bins = 20
 
-// Histogram describes a distribution of relevance.
+// Histogram describes a distribution of relevance; what lies outside its edges is
+// not counted.
 type Histogram struct {
 	Rows   int       `json:"rows"`
 	Min    float64   `json:"min"`
