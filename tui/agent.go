@@ -86,7 +86,7 @@ func (m *Model) share(f float64) string {
 		part := (f - lo) / ((h.High - h.Low) / lab.Bins)
 		below += float64(n) * math.Max(0, math.Min(1, part))
 	}
-	return m.theme.dim.on(" above " + percent(below/math.Max(1, float64(h.Rows))) + " of real")
+	return m.theme.dim.on(" above " + percent(below/math.Max(1, float64(h.Rows))))
 }
 
 // slider shows a number of [-1, 1] as a place on a line of w columns.

@@ -120,5 +120,9 @@ func (m *Model) paletteView() []string {
 		}
 		body = append(body, t.fit(mark+ink.on(t.fit(all[i].text, 24))+t.dim.on(m.spelled(all[i].about)), w-4))
 	}
-	return t.box("COMMANDS", t.dim.on(fmt.Sprintf("%d", len(all))), indent(body), w, len(body)+2, true)
+	title := "COMMANDS"
+	if m.entry.inKnobs {
+		title = "CHOICES"
+	}
+	return t.box(title, t.dim.on(fmt.Sprintf("%d", len(all))), indent(body), w, len(body)+2, true)
 }

@@ -91,6 +91,11 @@ func overlay(lines, box []string, w int) []string {
 	if len(box) == 0 || len(lines) == 0 {
 		return lines
 	}
+	if width(box[0])+2 <= w { // a column of air on both sides
+		for i := range box {
+			box[i] = " " + box[i] + " "
+		}
+	}
 	bw := width(box[0])
 	x, y := max(0, (w-bw)/2), max(0, (len(lines)-len(box))/2)
 	out := append([]string(nil), lines...)

@@ -17,12 +17,12 @@ var definitions = []definition{
 	{"F relevance", "what the generator is conditioned on and prompted with. reward: r. return: Q(s, π(s)). td: |r + γ(1−d) Q̄(s', π(s')) − Q(s, a)|, td-signed without the bars. curiosity: mean squared error of the forward model g(h(s), a) against h(s') of an ICM. rnd: mean squared distance of a trained network to a random one at s'. count: (N̂(s, a) + 0.01)^(−1/2), N̂ a pseudo-count by context-tree switching. none: the condition is always dropped, as in SynthER. Wang et al. 2025, section 4."},
 	{"ω guidance", "D = D(∅) + ω (D(c) − D(∅)) at every denoising step (classifier-free guidance, Ho and Salimans 2021). 1 is the conditional model alone."},
 	{"r ratio", "share of synthetic rows in a batch, n_syn = int(B·r); all rows are real while D_syn holds fewer than n_syn."},
-	{"steps/s, updates/s", "environment steps and critic updates per second, over the last seconds."},
+	{"steps/s, updates/s", "environment steps and critic updates per second, over the last seconds; the curve begins with the first update."},
 	{"eta", "time to go: the env steps, evaluations and refits still to come, each at its mean cost so far."},
 	{"episode", "the training episode under way: its steps, and the sum of its rewards so far under the stochastic policy."},
 	{"batch", "real and synthetic rows of the last batch."},
 	{"D_real, D_syn, updates", "real and synthetic transitions held, critic updates made. D_syn is emptied before each generation."},
-	{"F VALUES", "F of the real transitions at the last scoring, and of the synthetic ones under the same F; 20 bins over the range both share, heights relative to the fullest bin of each. med is the median, p90 the 90th percentile. The curve below is the median of the real ones at each scoring so far."},
+	{"F VALUES", "F of the real transitions at the last scoring, and of the synthetic ones under the same F; 20 bins over the range of their bodies (first to 99th percentile; the share beyond it is said below), asked: F of the prompts that D_syn was made from; heights relative to the fullest bin of each. med is the median, p90 the 90th percentile. The curve below is the median of the real ones at each scoring so far."},
 	{"preview", "F of a few transitions that the present generator makes with the staged value, beside real and synthetic ones over the same edges; nothing of the run is touched. Outside: the share of its rows with a number outside the range of the real ones. Rank correlation (Spearman) and the share of the top k rows both would choose compare a new F with the old one on the same real rows."},
 	{"since #N", "what training has seen since the last change came into force: the share of D_real that is younger, whether D_syn is, and critic updates made since (counted from the screen's next look)."},
 	{"CLEAN, TOUCHED", "whether, and how often, somebody changed a knob while the run went on; changes of the schedule that a run began with do not count."},
@@ -57,17 +57,23 @@ var definitions = []definition{
 // helpLines is the help in w columns.
 func (m *Model) helpLines(w int) []string {
 	t := m.theme
-	out := []string{t.title.on("KEYS")}
-	name := 16
-	for _, b := range append(m.keys, binding{label: "ctrl+c", help: "as q; a second one within 5 s stops and saves at once"},
-		binding{label: "ctrl+g", help: "as esc, everywhere: dialogs, text, help"}) {
-		where := ""
-		if b.panes != nil {
-			where = " (" + namesOf(b.panes) + ")"
-		}
-		out = append(out, hang(t.key.on(t.fit(t.keyLabel(b.title()), name)), name, m.spelled(b.help+where), w)...)
+	out := []string{
+		t.title.on("IN SHORT"),
+		m.spelled("change ω: tab to KNOBS, arrows to ω guidance and to a value, enter; z takes it back"),
+		m.spelled("a number on a chart, like 1, is a marker: the step from which change #1 was in force; a letter is a note"),
+		"get out: q, then d leaves the run training and s stops and saves it; esc closes what is open", "",
 	}
-	out = append(out, "", t.title.on("COMMANDS behind : (every key above has one too, by name)"))
+	name := 16
+	keys := append(append([]binding(nil), m.keys...), binding{label: "ctrl+c", help: "as q; a second one within 5 s stops and saves at once"},
+		binding{label: "ctrl+g", help: "as esc, everywhere: dialogs, text, help"})
+	for _, group := range helpGroups(keys) {
+		out = append(out, t.title.on("KEYS "+group.title))
+		for _, b := range group.keys {
+			out = append(out, hang(t.key.on(t.fit(t.keyLabel(b.title()), name)), name, m.spelled(b.help), w)...)
+		}
+		out = append(out, "")
+	}
+	out = append(out, t.title.on("COMMANDS behind : (every key above has one too, by name)"))
 	for _, v := range verbs() {
 		out = append(out, hang(t.key.on(t.fit(v.name, name)), name, m.spelled(v.about), w)...)
 	}
@@ -82,6 +88,31 @@ func (m *Model) helpLines(w int) []string {
 		for _, l := range wrap(m.spelled(d.text), w-2) {
 			out = append(out, "  "+l)
 		}
+	}
+	return out
+}
+
+// keyGroup are the keys that work in the same panes.
+type keyGroup struct {
+	title string
+	keys  []binding
+}
+
+// helpGroups are the keys by the panes in which they work, those of all panes first.
+func helpGroups(keys []binding) []keyGroup {
+	out := []keyGroup{{title: "everywhere"}}
+	at := map[string]int{}
+	for _, b := range keys {
+		i := 0
+		if b.panes != nil {
+			where := namesOf(b.panes)
+			if at[where] == 0 {
+				at[where] = len(out)
+				out = append(out, keyGroup{title: "in " + where})
+			}
+			i = at[where]
+		}
+		out[i].keys = append(out[i].keys, b)
 	}
 	return out
 }

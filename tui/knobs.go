@@ -40,6 +40,7 @@ const (
 	symbolWidth = 4
 	nameWidth   = 16
 	gaugeWidth  = 12
+	valueWidth  = 30 // the most before the gauge: the eye must find it
 )
 
 // knobRow is one knob: symbol, name, value, and where the value lies in its range.
@@ -63,8 +64,12 @@ func (m *Model) knobRow(i, w int) string {
 	if w < 46 {
 		return t.spread(left, m.knobValue(k, i == m.selected, used), w)
 	}
-	value := t.fit(" "+m.knobValue(k, i == m.selected, used), w-width(left)-gaugeWidth)
-	return left + value + m.knobGauge(k, used)
+	gauge := gaugeWidth
+	if spare := w - width(left) - valueWidth - gaugeWidth; spare > 0 {
+		gauge += min(spare, gaugeWidth)
+	}
+	value := t.fit(" "+m.knobValue(k, i == m.selected, used), min(valueWidth, w-width(left)-gauge))
+	return left + value + m.knobGauge(k, used, gauge)
 }
 
 // knobValue is the effective value, with the staged or typed one behind an arrow.
@@ -85,10 +90,10 @@ func (m *Model) knobValue(k lab.Knob, selected, used bool) string {
 
 // knobGauge is the place of a number in its range, of a choice among the choices,
 // or the change that is under way.
-func (m *Model) knobGauge(k lab.Knob, used bool) string {
+func (m *Model) knobGauge(k lab.Knob, used bool, w int) string {
 	t := m.theme
 	if !used {
-		return t.faint.on(t.fit("not used", gaugeWidth))
+		return t.faint.on(t.fit("not used", w))
 	}
 	for i := len(m.history.changes) - 1; i >= 0; i-- {
 		c := m.history.changes[i]
@@ -98,18 +103,18 @@ func (m *Model) knobGauge(k lab.Knob, used bool) string {
 		switch c.state {
 		case asked:
 			if c.at > 0 {
-				return t.dim.on(t.fit("at "+count(c.at), gaugeWidth))
+				return t.dim.on(t.fit("at "+count(c.at), w))
 			}
-			return t.warn.on(t.fit("pending"+t.glyphs.wait, gaugeWidth))
+			return t.warn.on(t.fit("pending"+t.glyphs.wait, w))
 		case applied:
-			return t.warn.on(t.fit(fmt.Sprintf("#%d set", c.number), gaugeWidth))
+			return t.warn.on(t.fit(fmt.Sprintf("#%d set", c.number), w))
 		}
 		break
 	}
 	if m.snap != nil {
 		for _, s := range m.snap.Scheduled {
 			if s.Knob == k.Name {
-				return t.dim.on(t.fit("at "+count(s.At.Step), gaugeWidth))
+				return t.dim.on(t.fit("at "+count(s.At.Step), w))
 			}
 		}
 	}
@@ -117,11 +122,33 @@ func (m *Model) knobGauge(k lab.Knob, used bool) string {
 	if k.Kind == lab.KindChoice {
 		for i, c := range k.Choices {
 			if c == v.Text {
-				return t.dim.on(t.fit(fmt.Sprintf("%d of %d", i+1, len(k.Choices)), gaugeWidth))
+				return t.dim.on(t.fit(fmt.Sprintf("%d of %d", i+1, len(k.Choices)), w))
 			}
 		}
 	}
-	return t.bar(place01(k, v.Number), gaugeWidth)
+	return m.knobSlider(place01(k, v.Number), place01(k, m.effective(k.Name).Number), w)
+}
+
+// knobSlider is a line of w columns with a knob at the place of the wanted value,
+// and a ring where the effective one is, when they differ.
+func (m *Model) knobSlider(wanted, now float64, w int) string {
+	t := m.theme
+	column := func(x float64) int { return int(math.Round(math.Max(0, math.Min(1, x)) * float64(w-1))) }
+	at, was := column(wanted), column(now)
+	line := func(from, to int, colour ink) string {
+		return colour.on(strings.Repeat(t.glyphs.horizontal, max(0, to-from)))
+	}
+	if wanted == now {
+		return line(0, at, t.barFull) + t.barFull.on(t.glyphs.dot) + line(at+1, w, t.faint)
+	}
+	if at == was { // too small a change for the line
+		return line(0, at, t.barFull) + t.staged.on(t.glyphs.dot) + line(at+1, w, t.faint)
+	}
+	knob, ring := t.staged.on(t.glyphs.dot), t.barFull.on(t.glyphs.ring)
+	if at < was {
+		return line(0, at, t.barFull) + knob + line(at+1, was, t.faint) + ring + line(was+1, w, t.faint)
+	}
+	return line(0, was, t.barFull) + ring + line(was+1, at, t.staged) + knob + line(at+1, w, t.faint)
 }
 
 // readable writes a value for people: 10,000 and 3e-4 rather than 10000 and 0.0003.

@@ -320,7 +320,7 @@ func (m *Model) observe(s *lab.Snapshot) {
 		}
 	}
 	speed := m.history.curve(curveSpeed, 0)
-	if last, ok := speed.last(); s.StepsPerSec > 0 && (!ok || s.Step > last.step) && !m.history.begin.IsZero() {
+	if last, ok := speed.last(); s.StepsPerSec > 0 && s.Updates > 0 && (!ok || s.Step > last.step) && !m.history.begin.IsZero() {
 		wall := s.Time.Sub(m.history.begin).Seconds()
 		if !ok || wall-last.wall >= 1 {
 			m.history.record(curveSpeed, 0, sample{s.Step, wall, s.StepsPerSec})

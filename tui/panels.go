@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -109,7 +110,7 @@ func (m *Model) phaseBody(w, h int) []string {
 		line = strings.Join(strip, "  ")
 	}
 	if width(line) > w {
-		line = m.phaseShort()
+		line = m.phaseShort(w)
 	}
 	return []string{line, m.phaseProgress(w), m.refitLine(w), m.batchLine(w), m.buffersLine()}[:min(5, max(1, h))]
 }
@@ -122,14 +123,23 @@ func (m *Model) phase() lab.Phase {
 	return m.snap.Phase
 }
 
-// phaseShort names only the phase that runs.
-func (m *Model) phaseShort() string {
+// phaseShort names only the phase that runs, between rings for those before and
+// after it where there is room.
+func (m *Model) phaseShort(w int) string {
+	t, name, line := m.theme, "", ""
 	for _, p := range phases {
-		if p.phase == m.phase() {
-			return m.theme.accent.on(m.theme.glyphs.dot+" ") + m.theme.bold.on(p.name)
+		switch {
+		case p.phase == m.phase():
+			name = t.accent.on(t.glyphs.dot+" ") + t.bold.on(p.name)
+			line += " " + name
+		case p.phase != lab.Analyse:
+			line += " " + t.faint.on(t.glyphs.ring)
 		}
 	}
-	return ""
+	if width(line)-1 <= w {
+		return line[1:]
+	}
+	return name
 }
 
 // phaseProgress is the bar of a phase that takes longer than a step.
@@ -200,13 +210,16 @@ func (m *Model) phaseNote(w int) string {
 	return longest([]string{m.theme.dim.on(note)}, w)
 }
 
-// scoresBody is the distribution of F: real above synthetic above a preview, over
-// the same bins.
+// scoresBody is the distribution of F: real, asked for and synthetic ones above each
+// other, and a preview, over the same bins.
 func (m *Model) scoresBody(w, h int) []string {
 	t := m.theme
 	all := m.distributions()
 	if len(all) == 0 {
 		return m.scoresSoFar(w)
+	}
+	if len(all) > max(1, h) { // what came matters more than what was asked for
+		all = slices.DeleteFunc(all, func(r histogramRow) bool { return r.letter == "a" })
 	}
 	n := len(all)
 	spare := 2 // for the axis and a line below it

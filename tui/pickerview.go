@@ -6,25 +6,35 @@ import (
 	"strings"
 )
 
-// pickerView is the first screen.
+// pickerView is the first screen: in a box where there is room for one.
 func (m *Model) pickerView() []string {
 	t := m.theme
+	boxed := m.w >= ruledWidth && m.h >= ruledHeight
 	w := min(m.w-4, 100)
-	body := []string{
-		t.bold.on("pgrlab") + t.dim.on("  prioritized generative replay, steered while it trains"),
-		"",
+	if boxed {
+		w = min(m.w-8, 104)
 	}
-	if m.h < 16 {
-		body = body[:0]
-	}
+	var body []string
 	for row := range pickRows {
 		body = append(body, m.pickerRow(row, w))
 	}
+	if about := m.pickerDoc(w); boxed {
+		body = append(body, "")
+		body = append(body, t.fill(about, w, 2)...)
+	}
 	body = append(body, "")
 	body = append(body, m.pickerAbout(w)...)
+	if boxed {
+		body = t.box("PGRLAB", t.dim.on("prioritized generative replay, steered while it trains"), pad(append([]string{""}, append(body, "")...)), w+6, len(body)+4, true)
+		w += 6
+	}
 	if room := m.h - 3; len(body) < room {
-		body = append(body, "", t.key.on("enter")+t.dim.on(" start   ")+t.key.on(t.glyphs.up+t.glyphs.down)+t.dim.on(" row   ")+
-			t.key.on(t.glyphs.left+t.glyphs.right)+t.dim.on(" change   ")+t.key.on("?")+t.dim.on(" help   ")+t.key.on("q")+t.dim.on(" quit"))
+		hint := func(key, does string) string { return t.key.on(key) + " " + t.dim.on(does) }
+		keys := join(w, "   ", hint("enter", "start"), hint(t.glyphs.up+t.glyphs.down, "row"), hint(t.glyphs.left+t.glyphs.right, "change"), hint("?", "help"), hint("q", "quit"))
+		if boxed {
+			keys = strings.Repeat(" ", (w-width(keys))/2) + keys
+		}
+		body = append(body, "", keys)
 	}
 	top := max(0, (m.h-len(body))/3)
 	out := make([]string, top, m.h)
@@ -35,6 +45,33 @@ func (m *Model) pickerView() []string {
 	return out
 }
 
+// pad moves lines two columns to the right.
+func pad(lines []string) []string { return indent(indent(lines)) }
+
+// pickerDoc is the whole explanation of the answer under the cursor.
+func (m *Model) pickerDoc(w int) []string {
+	var out []string
+	for _, l := range wrap(m.spelled(m.pickedDoc(m.picker.row)), w) {
+		out = append(out, m.theme.dim.on(l))
+	}
+	return out
+}
+
+// pickedDoc explains the answer to a question.
+func (m *Model) pickedDoc(row int) string {
+	p := m.picker
+	items := p.items(row)
+	switch {
+	case row == pickSeed:
+		return "the same seed gives the same run"
+	case row == pickRecent && len(p.recent) == 0:
+		return "none yet"
+	case len(items) > 0:
+		return items[p.at[row]].Doc
+	}
+	return ""
+}
+
 // pickerRow is a question and its answer.
 func (m *Model) pickerRow(row, w int) string {
 	t, p := m.theme, m.picker
@@ -43,16 +80,13 @@ func (m *Model) pickerRow(row, w int) string {
 		mark, ink = t.accent.on(t.glyphs.cursor)+" ", t.bold
 	}
 	head := mark + ink.on(t.fit(pickNames[row], 14))
-	value, doc := p.name(row), ""
+	value, doc := p.name(row), m.pickedDoc(row)
 	items := p.items(row)
-	if len(items) > 0 {
-		doc = items[p.at[row]].Doc
-	}
 	switch {
 	case row == pickSeed:
-		value, doc = strconv.FormatUint(p.seed, 10), "the same seed gives the same run"
+		value = strconv.FormatUint(p.seed, 10)
 	case row == pickRecent && len(p.recent) == 0:
-		value, doc = "-", "none yet"
+		value = "-"
 	case value == "" && row == pickRecent:
 		value, doc = fmt.Sprintf("%d to look at", len(p.recent)), ""
 	case value == "":
@@ -106,7 +140,7 @@ func (m *Model) pickerAbout(w int) []string {
 	if e, ok := EstimateFrom(c, p.recent); ok {
 		lines = append(lines, t.dim.on("about ")+duration(e)+t.dim.on(" on this machine, as the last such run; journal and policy about ")+bytesText(diskOf(c)))
 	} else {
-		lines = append(lines, t.dim.on("how long is not known yet: no such run was made on this machine; journal and policy about ")+bytesText(diskOf(c)))
+		lines = append(lines, t.dim.on("how long it takes is known after the first such run on this machine; journal and policy about ")+bytesText(diskOf(c)))
 	}
 	var out []string
 	for _, l := range lines {

@@ -33,7 +33,7 @@ var quantities = []quantity{
 	{id: "alpha", title: "ALPHA", about: "entropy temperature", lines: []line{{curveAlpha, "α"}}, include: []float64{0}, empty: "measured at each evaluation"},
 	{id: "f", title: "F QUANTILES", about: "real rows", lines: []line{{curveF50, "median"}, {curveF90, "p90"}, {curveF10, "p10"}}, empty: "scored with the first refit"},
 	{id: "dynamics", title: "DYNAMICS ERROR", about: "of D_syn", lines: []line{{curveDynamics, "error"}}, include: []float64{0}, empty: "measured at each generation, where the task can be set to a state"},
-	{id: "speed", title: "STEPS/S", lines: []line{{curveSpeed, "steps/s"}}, include: []float64{0}, empty: "no env step yet"},
+	{id: "speed", title: "STEPS/S", lines: []line{{curveSpeed, "steps/s"}}, include: []float64{0}, empty: "no update yet: random steps are not counted"},
 }
 
 // chartPanes are the panes that show a quantity, and what each shows at first.

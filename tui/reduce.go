@@ -143,15 +143,15 @@ func (h *history) takeGenerated(step int, wall float64, b lab.Generated) string 
 	h.generations++
 	h.generated = &b
 	h.touch(paneScores, paneGenerator)
-	text := fmt.Sprintf("%s rows looked at: %s of states outside the real range", count(b.Rows), percent(float64(b.OutsideStates)))
+	text := fmt.Sprintf("of %s rows: ", count(b.Rows)) // the shorter, the more of it fits
 	if b.Dynamics != nil {
 		h.measure(curveDynamics, 0, step, wall, float64(b.Dynamics.Relative))
-		text += ", dynamics error " + number(float64(b.Dynamics.Relative))
+		text += "dynamics error " + number(float64(b.Dynamics.Relative)) + ", "
 	}
 	if b.Obeyed != nil {
-		text += fmt.Sprintf(", asked and achieved F correlate %.2f", float64(*b.Obeyed))
+		text += fmt.Sprintf("asked and achieved F correlate %.2f, ", float64(*b.Obeyed))
 	}
-	return text
+	return text + percent(float64(b.OutsideStates)) + " of states outside the real range"
 }
 
 // examinedText says the most of an analysis: pgrlab analyse has the rest, and pictures.

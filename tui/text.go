@@ -133,7 +133,7 @@ func number(v float64) string {
 	case a >= 1e-3:
 		return strconv.FormatFloat(v, 'f', 3, 64)
 	default:
-		return strconv.FormatFloat(v, 'e', 1, 64)
+		return strings.Replace(strconv.FormatFloat(v, 'e', 1, 64), "e-0", "e-", 1)
 	}
 }
 
