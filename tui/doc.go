@@ -16,7 +16,7 @@
 // drives dispatch, footer, help and palette (palette.go, entry.go), layout.go the
 // division of the screen by its size and view, draw.go puts a frame together from the
 // panes: charts (quantity.go, curve.go, axis.go, charts.go), knobs (knobs.go, edit.go,
-// preview.go), what the run is doing (panels.go, panes.go, present.go, agent.go,
+// preview.go), what the run is doing (panels.go, scores.go, panes.go, present.go, agent.go,
 // machine.go) and events.go. history.go keeps what the lab's events said, reduce.go
 // reads them. actions.go sends. picker.go is the first screen, replay.go a lab made of
 // a journal, plain.go the same model as lines. run.go, terminal.go, link.go and

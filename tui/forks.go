@@ -124,9 +124,14 @@ func (m *Model) askPairs(title string, plan ForkPlan, about string) tea.Cmd {
 	if plan.Confirm {
 		plan.Steps = m.snap.Steps
 	}
-	cost := fmt.Sprintf("%s env steps a child, one child after another beside this run", count(plan.Steps))
+	beside := m.beside()
+	turns := "one child after another"
+	if beside > 1 {
+		turns = fmt.Sprintf("%d at a time", beside)
+	}
+	cost := fmt.Sprintf("%s env steps a child, %s, with low priority beside this run", count(plan.Steps), turns)
 	if m.snap.StepsPerSec > 0 {
-		cost += fmt.Sprintf(": about %s a pair at this run's speed", duration(seconds(2*float64(plan.Steps)/m.snap.StepsPerSec)))
+		cost += fmt.Sprintf(": %s a pair, or more, at this run's speed", duration(seconds(2/float64(min(2, beside))*float64(plan.Steps)/m.snap.StepsPerSec)))
 	}
 	name := title
 	d := &dialog{title: title, lines: []string{about, cost + "."}}
@@ -146,6 +151,14 @@ func (m *Model) askPairs(title string, plan ForkPlan, about string) tea.Cmd {
 	d.choices = append(d.choices, choice{"esc", "do not fork", nil})
 	m.dialog = d
 	return nil
+}
+
+// beside is how many children train at a time.
+func (m *Model) beside() int {
+	if m.options.Beside == nil {
+		return 1
+	}
+	return max(1, m.options.Beside())
 }
 
 // forker is who asks for the checkpoint of a fork.
@@ -206,7 +219,7 @@ func (m *Model) takeForks(msg forked) {
 	m.broods = append(m.broods, msg.brood)
 	m.forksAt = time.Time{}
 	if msg.err == nil {
-		m.tell(fmt.Sprintf("%d children train one after another: :pane runs", len(msg.brood.children)))
+		m.tell(fmt.Sprintf("%d children train, %d at a time: :pane runs", len(msg.brood.children), min(len(msg.brood.children), m.beside())))
 	}
 	m.history.touch(paneRuns)
 	m.changed()

@@ -69,7 +69,9 @@ func (m *Model) broodLines(b *brood, w int) []string {
 		out = append(out, m.verdictInk(b, d, band, pairs).on(l))
 	}
 	if !b.over() {
-		out = append(out, t.fit(t.dim.on(b.progress()), w))
+		for _, l := range wrap(b.progress(), w) {
+			out = append(out, t.dim.on(l))
+		}
 	}
 	for _, c := range b.children {
 		if c.failed != nil {
@@ -191,29 +193,35 @@ func (m *Model) dots(d []float64, band float64, w int) []string {
 	return out
 }
 
-// progress says which child trains and how far it is.
+// progress says which children train and how far they are; those that have made no
+// step wait for their turn.
 func (b *brood) progress() string {
 	done := 0
+	var all []string
 	for _, c := range b.children {
-		if c.done {
-			done++
-		}
-	}
-	for _, c := range b.children {
-		if c.done || c.failed != nil {
-			continue
-		}
-		kind := "unchanged"
 		switch {
-		case b.placebo():
-			kind = "first"
-			if c.Changed {
-				kind = "second"
-			}
-		case c.Changed:
-			kind = "changed"
+		case c.done:
+			done++
+		case c.failed == nil && c.step > c.From:
+			all = append(all, fmt.Sprintf("pair %d, the %s one, %s of %s steps", c.Pair+1, b.kindOf(c), count(c.step-c.From), count(c.To-c.From)))
 		}
-		return fmt.Sprintf("%d of %d children done; pair %d, the %s one: %s of %s steps", done, len(b.children), c.Pair+1, kind, count(c.step-c.From), count(c.To-c.From))
 	}
-	return ""
+	if len(all) == 0 {
+		all = []string{"no other has made a step yet"}
+	}
+	return fmt.Sprintf("%d of %d children done; %s", done, len(b.children), strings.Join(all, "; "))
+}
+
+// kindOf names a child within its pair.
+func (b *brood) kindOf(c offspring) string {
+	switch {
+	case b.placebo() && c.Changed:
+		return "second"
+	case b.placebo():
+		return "first"
+	case c.Changed:
+		return "changed"
+	default:
+		return "unchanged"
+	}
 }

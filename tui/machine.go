@@ -79,6 +79,13 @@ func machineTime() (all, idle time.Duration) {
 // Resident is the memory of this process in bytes; −1 where it is not known.
 func Resident() float64 { return residentBytes() }
 
+// FreeMemory is the memory of the machine that programs can have, in bytes; −1 where
+// it is not known.
+func FreeMemory() float64 {
+	_, free := memoryBytes()
+	return free
+}
+
 // residentBytes is the memory of this process; −1 where it is not known.
 func residentBytes() float64 {
 	doc, err := os.ReadFile("/proc/self/statm")

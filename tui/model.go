@@ -142,7 +142,7 @@ func New(o Options) *Model {
 // adopt takes the run that options describe.
 func (m *Model) adopt(o Options) {
 	m.options.Config, m.options.Device, m.options.Folder = o.Config, o.Device, o.Folder
-	m.options.Names, m.options.Fork, m.options.Draw, m.options.Seat = o.Names, o.Fork, o.Draw, o.Seat
+	m.options.Names, m.options.Fork, m.options.Beside, m.options.Draw, m.options.Seat = o.Names, o.Fork, o.Beside, o.Draw, o.Seat
 	m.options.References, m.options.Start, m.options.Replay, m.options.GPU = o.References, o.Start, o.Replay, o.GPU
 	m.history = history{clock: clock{from: o.Config.StartSteps, utd: float64(o.Config.Knobs.UTD)}}
 }

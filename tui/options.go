@@ -62,6 +62,9 @@ type Options struct {
 	// nil: they cannot be made here.
 	Fork func(ForkPlan) ([]Child, error)
 
+	// Beside says how many of the children train at a time; nil: one.
+	Beside func() int
+
 	// Home is the folder of the user's settings; "" reads and keeps none.
 	Home string
 

@@ -117,3 +117,19 @@ func TestNoColorEmitsNoColours(t *testing.T) {
 		}
 	}
 }
+
+// Frames are the same in every locale, also where characters of ambiguous width have
+// two columns for other programs: the golden frames, drawn by a process of each. C
+// stands for a locale without UTF-8.
+func TestFramesDoNotDependOnTheLocale(t *testing.T) {
+	if os.Getenv("PGRLAB_LOCALE") != "" {
+		t.Skip("this is such a process")
+	}
+	for _, locale := range []string{"C", "ja_JP.UTF-8", "zh_CN.UTF-8"} {
+		c := exec.Command(os.Args[0], "-test.run", "^(TestGolden|TestPanes|TestPicker|TestEntr|TestPalette|TestLesson)")
+		c.Env = append(os.Environ(), "PGRLAB_LOCALE=1", "LC_ALL="+locale, "LANG="+locale, "LC_CTYPE="+locale)
+		if out, err := c.CombinedOutput(); err != nil || strings.Contains(string(out), "no tests to run") {
+			t.Errorf("%s: %v\n%s", locale, err, out)
+		}
+	}
+}

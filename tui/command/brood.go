@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"syscall"
 
@@ -19,16 +20,30 @@ import (
 const childNice = 10
 
 // A brood are the children of a run that a person forked on the screen. They are
-// trained one after another by processes of their own, so that a child that fails or
-// runs out of memory takes nothing with it.
+// trained side by side, as many as there is room for, by processes of their own, so
+// that a child that fails or runs out of memory takes nothing with it.
 type brood struct {
 	begin func(dir string) *exec.Cmd // the process that trains a child; nil: trainChild
+	room  func() int                 // how many may train at a time; nil: two
 
 	mu      sync.Mutex
 	waiting []*cub
-	busy    bool      // somebody trains them
-	running *exec.Cmd // the process of one; nil: none
+	busy    int // how many are being trained
+	running map[*exec.Cmd]bool
 	over    bool
+}
+
+// roomBeside is how many children train at a time beside a run on so many threads:
+// one for each core that it leaves, and two in any case, so that the children of a
+// pair go on together. These stand back behind the run, and its workers wait for each
+// other: two children, one on each of two cores, hold it up no longer than one does.
+// Where memory is short, each needing about as much as the run itself, it is one.
+func roomBeside(threads int) int {
+	n := max(2, runtime.NumCPU()-max(2, threads))
+	if own, free := tui.Resident(), tui.FreeMemory(); own > 0 && free >= 0 {
+		n = max(1, min(n, int(free/own)))
+	}
+	return n
 }
 
 // cub is one child.
@@ -64,6 +79,7 @@ func trainChild(dir string) *exec.Cmd {
 // made comes with an error.
 func (s *session) fork(p tui.ForkPlan) ([]tui.Child, error) {
 	made, err := s.children(p)
+	s.brood.room = func() int { return roomBeside(s.threads) }
 	for i := range made {
 		c := &cub{dir: made[i].Dir}
 		made[i].Failed = c.failed
@@ -167,13 +183,17 @@ func (b *brood) add(c *cub) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.waiting = append(b.waiting, c)
-	if !b.busy {
-		b.busy = true
+	room := 2
+	if b.room != nil {
+		room = b.room()
+	}
+	if b.busy < room {
+		b.busy++
 		go b.train()
 	}
 }
 
-// train trains the children that wait, one after another.
+// train trains children that wait, one after another; several do so side by side.
 func (b *brood) train() {
 	for c, cmd := b.next(); c != nil; c, cmd = b.next() {
 		out, err := os.OpenFile(filepath.Join(c.dir, "train.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -189,7 +209,7 @@ func (b *brood) train() {
 		if b.over {
 			err = errors.New("stopped with its parent: pgrlab train --resume goes on with it")
 		}
-		b.running = nil
+		delete(b.running, cmd)
 		b.mu.Unlock()
 		if err != nil {
 			c.fail(fmt.Errorf("%w (see its train.log)", err))
@@ -207,7 +227,7 @@ func (b *brood) next() (*cub, *exec.Cmd) {
 		b.waiting = b.waiting[1:]
 	}
 	if len(b.waiting) == 0 {
-		b.busy = false
+		b.busy--
 		return nil, nil
 	}
 	c := b.waiting[0]
@@ -216,8 +236,12 @@ func (b *brood) next() (*cub, *exec.Cmd) {
 	if begin == nil {
 		begin = trainChild
 	}
-	b.running = begin(c.dir)
-	return c, b.running
+	cmd := begin(c.dir)
+	if b.running == nil {
+		b.running = map[*exec.Cmd]bool{}
+	}
+	b.running[cmd] = true
+	return c, cmd
 }
 
 // start starts a process behind the run; a brood that is over starts none.
@@ -235,12 +259,14 @@ func (b *brood) start(cmd *exec.Cmd) error {
 	return nil
 }
 
-// end stops the child that trains, which saves itself, and begins no other one.
+// end stops the children that train, which save themselves, and begins no other one.
 func (b *brood) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.over = true
-	if b.running != nil && b.running.Process != nil {
-		_ = b.running.Process.Signal(syscall.SIGTERM) // it may have ended by itself
+	for cmd := range b.running {
+		if cmd.Process != nil {
+			_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
+		}
 	}
 }

@@ -73,9 +73,53 @@ func TestConfirmationMakesPairsOnFreshSeeds(t *testing.T) {
 	}
 }
 
+// As many children train at a time as there is room for; one that ends makes room
+// for the next.
+func TestChildrenTrainSideBySide(t *testing.T) {
+	b := brood{room: func() int { return 2 }}
+	begun := make(chan *exec.Cmd, 4)
+	b.begin = func(string) *exec.Cmd {
+		c := exec.Command("sleep", "600")
+		begun <- c
+		return c
+	}
+	var cubs []*cub
+	for range 3 {
+		c := &cub{dir: t.TempDir()}
+		cubs = append(cubs, c)
+		b.add(c)
+	}
+	first, _ := <-begun, <-begun
+	select {
+	case <-begun:
+		t.Error("a third one began beside two")
+	default:
+	}
+	for started := false; !started; time.Sleep(time.Millisecond) { // another goroutine starts it
+		b.mu.Lock()
+		started = first.Process != nil
+		b.mu.Unlock()
+	}
+	if err := first.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	b.end()
+	for _, c := range cubs {
+		awaitFailed(t, tui.Child{Dir: c.dir, Failed: c.failed})
+	}
+}
+
+// With room for one child there is always one, two or more with more memory and cores.
+func TestThereIsRoomForAChild(t *testing.T) {
+	if n := roomBeside(1 << 20); n < 1 || n > 2 {
+		t.Errorf("%d children beside a run that takes all cores", n)
+	}
+}
+
 // The end of a run ends the child that trains and begins no other.
 func TestChildrenEndWithTheirParent(t *testing.T) {
-	var b brood
+	b := brood{room: func() int { return 1 }}
 	begun := make(chan string, 4)
 	b.begin = func(dir string) *exec.Cmd { begun <- dir; return exec.Command("sleep", "600") }
 	first, second := &cub{dir: t.TempDir()}, &cub{dir: t.TempDir()}

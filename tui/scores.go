@@ -1,0 +1,145 @@
+package tui
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pgrlab/core/lab"
+)
+
+// scoresBody is the distribution of F: real, asked for and synthetic ones above each
+// other, and a preview, over the same bins.
+func (m *Model) scoresBody(w, h int) []string {
+	t := m.theme
+	all := m.distributions()
+	if len(all) == 0 {
+		return m.scoresSoFar(w)
+	}
+	if len(all) > max(1, h) { // what came matters more than what was asked for
+		all = slices.DeleteFunc(all, func(r histogramRow) bool { return r.letter == "a" })
+	}
+	n := len(all)
+	spare := 2 // for the axis and a line below it
+	if m.askedText(w) != "" {
+		spare++
+	}
+	d := histogramView{rows: max(1, min(4, (h-spare)/n)), columns: 1, label: 5}
+	if w < d.label+lab.Bins+5 {
+		d.label = 1
+	}
+	if w >= d.label+1+2*lab.Bins+quantileWidth && (d.rows > 1 || w >= d.label+1+2*lab.Bins+2*quantileWidth) {
+		d.columns = 2
+	}
+	d.room = w - d.label - 1 - d.columns*lab.Bins
+	var out []string
+	for _, row := range all {
+		out = append(out, m.histogram(row, d)...)
+	}
+	if n == 1 && h > d.rows {
+		out = append(out, t.dim.on("no synthetic rows yet"))
+	}
+	if len(out) < h {
+		lo, hi := number(all[0].data.Low), number(all[0].data.High)
+		axis := lo + strings.Repeat(" ", max(1, d.columns*lab.Bins-width(lo)-width(hi))) + hi
+		if share := beyond(all); share >= 0.005 {
+			axis = longest([]string{axis, axis + "  " + percent(share) + " beyond"}, w-d.label-1)
+		}
+		out = append(out, strings.Repeat(" ", d.label+1)+t.dim.on(axis))
+	}
+	if text := m.previewText(); text != "" && len(out) < h {
+		return append(out, t.staged.on(t.fit(m.spelled(text), w)))
+	}
+	if text := m.askedText(w); text != "" && len(out) < h {
+		out = append(out, text)
+	}
+	if c := m.history.curve(curveF50, 0); len(out) < h && c != nil && len(c.samples) > 1 {
+		var medians []float64
+		for _, s := range c.samples {
+			medians = append(medians, s.y)
+		}
+		name := t.dim.on("median of real over time ")
+		out = append(out, name+t.real.on(t.sparkline(medians, w-width(name))))
+	}
+	return out
+}
+
+// beyond is the largest share of a distribution that lies outside the bins.
+func beyond(all []histogramRow) float64 {
+	most := 0.0
+	for _, row := range all {
+		inside := 0
+		for _, n := range row.data.Counts {
+			inside += n
+		}
+		if row.data.Rows > 0 {
+			most = math.Max(most, 1-float64(inside)/float64(row.data.Rows))
+		}
+	}
+	return most
+}
+
+// scoresSoFar stands for the histograms before the first generation.
+func (m *Model) scoresSoFar(w int) []string {
+	t := m.theme
+	text := "histograms of real and synthetic rows come with the first generation"
+	if m.options.Replay {
+		text = "a journal keeps the quantiles of F, not its histograms"
+	}
+	out := wrap(text, w)
+	for i := range out {
+		out[i] = t.dim.on(out[i])
+	}
+	if median, ok := m.history.curve(curveF50, 0).last(); ok {
+		high, _ := m.history.curve(curveF90, 0).last()
+		out = append([]string{t.real.on("real") + t.dim.on("  med ") + number(median.y) + t.dim.on(" p90 ") + number(high.y)}, out...)
+	}
+	return out
+}
+
+// histogramView is how histograms are drawn: how high, columns of a bin, width of
+// the label before and of the room behind.
+type histogramView struct{ rows, columns, label, room int }
+
+// quantileWidth is the room for the quantiles, as " p90 0.810".
+const quantileWidth = 10
+
+// histogram is a label, the bars, and median and 90th percentile behind them.
+func (m *Model) histogram(row histogramRow, d histogramView) []string {
+	t, name, q, colour := m.theme, row.name, row.data, row.colour
+	var values []float64
+	for _, n := range q.Counts {
+		for range d.columns {
+			values = append(values, float64(n))
+		}
+	}
+	if d.label == 1 {
+		name = row.letter
+	}
+	med, p90 := t.dim.on(" med ")+number(q.Median), t.dim.on(" p90 ")+number(q.Q90)
+	out := t.columns(values, d.rows, colour)
+	for i := range out {
+		label, text := "", ""
+		switch {
+		case i == len(out)-1 && d.rows > 1:
+			label, text = name, p90
+		case i == len(out)-2:
+			text = med
+		case i == len(out)-1:
+			label = name
+			text = longest([]string{med + p90, med, " " + number(q.Median), " " + strconv.FormatFloat(q.Median, 'g', 2, 64)}, d.room)
+		}
+		out[i] = colour.on(t.fit(label, d.label)) + " " + out[i] + text
+	}
+	return out
+}
+
+func (m *Model) scoresNote(w int) string {
+	t := m.theme
+	last, ok := m.history.curve(curveF50, 0).last()
+	if !ok {
+		return ""
+	}
+	return longest([]string{t.dim.on("median"), t.dim.on("scored at step ") + count(last.step)}, w)
+}
