@@ -88,6 +88,12 @@ func TestFlowsOfTheProgram(t *testing.T) {
 		t.Run(term, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
 			w := openWindow(t, term, "C.UTF-8", "--preset", "tiny.toml", "--steps", "1_000_000", "--at", "200:refit_every=1_000_000", "--out", dir)
+			t.Cleanup(func() {
+				if t.Failed() { // the run survives its terminal
+					c, _ := child(t, "stop", dir)
+					_ = c.Run()
+				}
+			})
 			w.await("RETURN")
 			w.await("D_syn ") // there is a generator
 			w.press("2 of 18", "j")
