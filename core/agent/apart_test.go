@@ -33,13 +33,20 @@ func tale(t *testing.T, dev device.Device) (said []float32, files [][]byte) {
 	}
 	save := func() {
 		var whole, policy bytes.Buffer
-		if err := s.Save(&whole); err != nil {
-			t.Fatal(err)
-		}
 		if err := s.SavePolicy(&policy); err != nil {
 			t.Fatal(err)
 		}
+		if err := s.Save(&whole); err != nil {
+			t.Fatal(err)
+		}
 		files = append(files, whole.Bytes(), policy.Bytes())
+	}
+	b, err := s.Batch(8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range b.Weight { // without weight critics learn nothing
+		b.Weight[i] = 1
 	}
 	train(t, s, 0, 20)
 	listen()

@@ -15,6 +15,7 @@ type generator interface {
 	fitted
 	Save(w io.Writer) error
 	Load(r io.Reader, real Rows) error
+	Cancel()
 	Close() error
 }
 
@@ -44,6 +45,9 @@ func tale(t *testing.T, d generator) (said [][]float32) {
 	}
 	fitting := save()
 	finishFit(t, d, 3)
+	load(fitting, rows)
+	d.Cancel()
+	said = append(said, generateAll(t, d, tinyGenerate, 3)) // by the fit before
 	load(fitting, rows)
 	finishFit(t, d, 20)
 	if err := d.StartGenerate(tinyGenerate, 2); err != nil {
