@@ -68,12 +68,13 @@ func (d *Device) free(account *uint64, p driver.Ptr, bytes int) error {
 	return d.ctx.Free(p)
 }
 
-// work makes the workspace at least so large. Where it moves, graphs that were
-// captured before are wrong.
+// work makes the workspace at least so large. Graphs that were captured before are
+// wrong then, also where there is no memory for a larger one.
 func (d *Device) work(bytes int) error {
 	if uint64(bytes) <= d.used.Workspace {
 		return nil
 	}
+	d.epoch++
 	if err := d.freeWorkspace(); err != nil {
 		return err
 	}
@@ -82,7 +83,6 @@ func (d *Device) work(bytes int) error {
 		return err
 	}
 	d.workspace = p
-	d.epoch++
 	return nil
 }
 
