@@ -30,11 +30,13 @@
 //     vector's number is XORed by k/4 mod 4, which makes all eight different.
 // Writes are 8 neighbouring vectors, permuted among themselves. No conflicts.
 //
-// Rates on paper (no GPU was at hand): for 16 of the sum a warp of 64×64 reads 16
-// vectors a lane, 64 cycles of a multiprocessor's shared memory, 256 for the four
-// warps that work at a time, while mma takes, at the 60 % of Hopper's rate that
-// mma.sync reaches, some 410 in TF32 and 205 in BF16. So TF32 is bound by the tensor
-// cores and BF16 by shared memory, at four fifths of what mma.sync can do.
+// Rates on paper (no GPU was at hand), for 128×256 and a chunk: eight warps read 32
+// vectors a lane, 1024 cycles of a multiprocessor's shared memory, and the copies
+// write for 384; mma takes, at the 60 % of Hopper's rate that mma.sync reaches, some
+// 1650 in TF32 and 820 in BF16; the interpreter counts 4000 instructions of warps in
+// TF32 and 3000 in BF16, of which four go in a cycle. So TF32 is bound by the tensor
+// cores, at half of the card's rate or a little more, and BF16 by shared memory, at a
+// third: rounding the weights once, before the product, would halve its share.
 #pragma once
 #include "product.h"
 
@@ -46,14 +48,24 @@ DEVICE u32 sharedAddress(const float *at) {
 }
 
 // copyAsync starts a copy of 16 or 4 bytes to shared memory; where the source is
-// outside of its matrix, of zeros.
-DEVICE void copyAsync16(u32 to, const float *from, bool inside) {
+// outside of its matrix, of zeros, and the source is not looked at.
+DEVICE void copyAsync16(u32 to, u64 from, bool inside) {
   u32 bytes = inside ? 16 : 0;
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
 }
-DEVICE void copyAsync4(u32 to, const float *from, bool inside) {
+DEVICE void copyAsync4(u32 to, u64 from, bool inside) {
   u32 bytes = inside ? 4 : 0;
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+}
+// loadShared reads a vector. It is written out, as the compiler would take some apart,
+// and single words of this arrangement meet in banks.
+DEVICE float4 loadShared(u32 at) {
+  float4 v;
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
+               : "r"(at)
+               : "memory");
+  return v;
 }
 DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int PENDING> DEVICE void waitCopies() { asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory"); }
@@ -99,6 +111,23 @@ struct BF16 {
   }
 };
 
+// Matrix is an operand as it stands in memory: the first of its columns in a, the
+// others in a2.
+struct Matrix {
+  const float *a, *a2;
+  int rows, cols, first;
+  struct At {
+    u64 address;
+    i64 pitch; // bytes from row to row
+  };
+  // find is where an element stands; outside of the matrix a place like any other.
+  DEVICE_MEMBER At find(int row, int col) const {
+    bool left = col < first;
+    i64 width = left ? first : cols - first;
+    return {(u64)(left ? a : a2) + (row * width + (left ? col : col - first)) * 4, width * 4};
+  }
+};
+
 // Chunk is 32 of the sum of one operand, R rows or columns, in shared memory. ALONG:
 // the operand's rows run along k.
 template <int R, bool ALONG, int THREADS> struct Chunk {
@@ -111,59 +140,38 @@ template <int R, bool ALONG, int THREADS> struct Chunk {
   }
 
   // fragment reads four rows, 16 of the sum from k on: block is a multiple of 32.
-  template <typename T> static DEVICE_MEMBER void fragment(u32 (&to)[4][T::WORDS], const float *chunk, int block, int k) {
+  template <typename T> static DEVICE_MEMBER void fragment(u32 (&to)[4][T::WORDS], u32 chunk, int block, int k) {
     int lane = threadX() % 32, g = lane / 4, t = lane % 4, row = block + (g / 2 + g % 2 * 4) * 4;
     float4 v[4];
     if (ALONG) {
-      UNROLL for (int i = 0; i < 4; i++) v[i] = *(const float4 *)(chunk + place(row + i, k + t * 4));
+      UNROLL for (int i = 0; i < 4; i++) v[i] = loadShared(chunk + place(row + i, k + t * 4) * 4);
       UNROLL for (int i = 0; i < 4; i++) T::round(to[i], v[i][0], v[i][1], v[i][2], v[i][3]);
     } else {
-      UNROLL for (int j = 0; j < 4; j++) v[j] = *(const float4 *)(chunk + place(row, k + t * 4 + j));
+      UNROLL for (int j = 0; j < 4; j++) v[j] = loadShared(chunk + place(row, k + t * 4 + j) * 4);
       UNROLL for (int i = 0; i < 4; i++) T::round(to[i], v[0][i], v[1][i], v[2][i], v[3][i]);
     }
   }
 
-  // load starts the copies of a chunk, of a matrix that begins at row r0 and k0.
-  // source says where an element stands.
-  template <typename S> static DEVICE_MEMBER void load(float *chunk, const S &source, int r0, int k0, u32 wide) {
+  // load starts the copies of a chunk that begins at row or column r0 of the result
+  // and at k0. A thread's vectors stand STEP of the matrix' rows apart.
+  static DEVICE_MEMBER void load(u32 chunk, const Matrix &m, int r0, int k0, u32 wide) {
+    constexpr int LINE = ALONG ? 8 : R / 4, STEP = THREADS / LINE;
+    static_assert(STEP * LINE == THREADS, "a thread stays in its column");
+    int line = threadX() / LINE, vector = threadX() % LINE * 4;
+    int row = (ALONG ? r0 : k0) + line, col = (ALONG ? k0 : r0) + vector;
     if (wide) {
-      UNROLL for (int i = 0; i < VECTORS; i++) {
-        int v = i * THREADS + threadX(), row = rowOfVector(v), k = kOfVector(v);
-        copyAsync16(sharedAddress(chunk + place(row, k)), source.at(r0 + row, k0 + k), source.inside(r0 + row, k0 + k));
-      }
+      Matrix::At from = m.find(row, col);
+      bool inside = col < m.cols;
+      UNROLL for (int i = 0; i < VECTORS; i++, from.address += STEP * from.pitch)
+        copyAsync16(target(chunk, line + i * STEP, vector), from.address, inside && row + i * STEP < m.rows);
       return;
     }
-    _Pragma("unroll 1") for (int i = 0; i < VECTORS; i++) {
-      int v = i * THREADS + threadX(), row = rowOfVector(v), k = kOfVector(v);
-      UNROLL for (int j = 0; j < 4; j++) {
-        int r = r0 + row + (ALONG ? 0 : j), c = k0 + k + (ALONG ? j : 0);
-        copyAsync4(sharedAddress(chunk + place(row, k)) + j * 4, source.at(r, c), source.inside(r, c));
-      }
-    }
+    _Pragma("unroll 1") for (int i = 0; i < VECTORS; i++) UNROLL for (int j = 0; j < 4; j++)
+      copyAsync4(target(chunk, line + i * STEP, vector) + j * 4, m.find(row + i * STEP, col + j).address,
+                 row + i * STEP < m.rows && col + j < m.cols);
   }
-  static DEVICE_MEMBER int rowOfVector(int v) { return ALONG ? v / 8 : v % (R / 4) * 4; }
-  static DEVICE_MEMBER int kOfVector(int v) { return ALONG ? v % 8 * 4 : v / (R / 4); }
-};
-
-// SourceA and SourceB say where row or column r of an operand has element k of the
-// sum. Outside they name its beginning, which is not read.
-template <Layout LAYOUT> struct SourceA {
-  const float *a, *a2;
-  int m, k, first;
-  DEVICE_MEMBER bool inside(int r, int c) const { return r < m && c < k; }
-  DEVICE_MEMBER const float *at(int r, int c) const {
-    if (!inside(r, c)) return a;
-    if (LAYOUT == TN) return rowOf(a, a2, first, m, c, r).at;
-    return rowOf(a, a2, first, k, r, c).at;
-  }
-};
-template <Layout LAYOUT> struct SourceB {
-  const float *b;
-  int n, k;
-  DEVICE_MEMBER bool inside(int r, int c) const { return r < n && c < k; }
-  DEVICE_MEMBER const float *at(int r, int c) const {
-    if (!inside(r, c)) return b;
-    return b + (LAYOUT == NT ? (i64)r * k + c : (i64)c * n + r);
+  static DEVICE_MEMBER u32 target(u32 chunk, int line, int vector) {
+    return chunk + (ALONG ? place(line, vector) : place(vector, line)) * 4;
   }
 };
 
@@ -173,22 +181,25 @@ template <typename T, Layout LAYOUT, int BM, int BN, int WM, int WN, int STAGES>
   typedef Chunk<BN, LAYOUT == NT, THREADS> ChunkB;
   static constexpr int STAGE = ChunkA::SIZE + ChunkB::SIZE;
 
-  static DEVICE_MEMBER void load(const Product &p, const Place &at, const Step<32> &s, float *stage) {
-    SourceA<LAYOUT> a = {p.a + (at.member + s.e) * p.strideA, p.a2 + (at.member + s.e) * p.strideA2, p.m, p.k, p.first};
-    SourceB<LAYOUT> b = {p.b + (at.weights + s.e) * p.strideB, p.n, p.k};
+  static DEVICE_MEMBER void load(const Product &p, const Place &at, const Step<32> &s, u32 stage) {
+    const float *at1 = p.a + (at.member + s.e) * p.strideA, *at2 = p.a2 + (at.member + s.e) * p.strideA2;
+    const float *w = p.b + (at.weights + s.e) * p.strideB;
+    Matrix a = {at1, at2, p.m, p.k, p.first}, b = {w, w, p.k, p.n, p.n};
+    if (LAYOUT == TN) a.rows = p.k, a.cols = p.m;
+    if (LAYOUT == NT) b.rows = p.n, b.cols = b.first = p.k;
     ChunkA::load(stage, a, at.m0, s.k0, p.flags & WIDE_A);
-    ChunkB::load(stage + ChunkA::SIZE, b, at.n0, s.k0, p.flags & WIDE_B);
+    ChunkB::load(stage + ChunkA::SIZE * 4, b, at.n0, s.k0, p.flags & WIDE_B);
   }
 
   typedef float Sums[MB][NB][2][4][4];
 
-  static DEVICE_MEMBER void multiply(const float *stage, int wm, int wn, Sums &d) {
+  static DEVICE_MEMBER void multiply(u32 stage, int wm, int wn, Sums &d) {
     UNROLL for (int k = 0; k < 32; k += 16) {
       u32 a[MB][4][T::WORDS];
       UNROLL for (int i = 0; i < MB; i++) ChunkA::template fragment<T>(a[i], stage, wm + i * 32, k);
       UNROLL for (int j = 0; j < NB; j++) {
         u32 b[4][T::WORDS];
-        ChunkB::template fragment<T>(b, stage + ChunkA::SIZE, wn + j * 32, k);
+        ChunkB::template fragment<T>(b, stage + ChunkA::SIZE * 4, wn + j * 32, k);
         UNROLL for (int i = 0; i < MB; i++) UNROLL for (int h = 0; h < 2; h++) UNROLL for (int n = 0; n < 4; n++)
           T::multiply(d[i][j][h][n], a[i][h * 2], a[i][h * 2 + 1], b[n]);
       }
@@ -208,12 +219,12 @@ template <typename T, Layout LAYOUT, int BM, int BN, int WM, int WN, int STAGES>
         waitCopies<STAGES - 2>();
         syncThreads();
       }
-      if (chunk + STAGES - 1 < at.end) load(p, at, step, dynamicShared + write * STAGE);
+      if (chunk + STAGES - 1 < at.end) load(p, at, step, sharedAddress(dynamicShared) + write * STAGE * 4);
       commitCopies(); // also of nothing: groups are counted
       step.next(p);
       write = write + 1 == STAGES ? 0 : write + 1;
       if (!full) continue;
-      multiply(dynamicShared + read * STAGE, wm, wn, d);
+      multiply(sharedAddress(dynamicShared) + read * STAGE * 4, wm, wn, d);
       read = read + 1 == STAGES ? 0 : read + 1;
     }
     UNROLL for (int i = 0; i < MB; i++) UNROLL for (int j = 0; j < NB; j++)
