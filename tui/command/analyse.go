@@ -145,19 +145,38 @@ func (r *analyseRequest) live(ctx context.Context, s lab.Saved, socket string, s
 		return fmt.Errorf("analyse %w", err)
 	}
 	fmt.Fprintln(stderr, said)
+	// The lab's journal goes to disk in batches: its lines follow its answer.
+	for {
+		found, err := written(s, by)
+		if err != nil {
+			return err
+		}
+		if len(found) >= s.Config.Members {
+			return r.print(s, found, stdout, stderr)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("analyse %s: what the lab found is not in its journal after %v: see pgrlab attach %s", s.Dir, r.timeout, s.Dir)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// written are the findings that stand in the journal for one who asked.
+func written(s lab.Saved, by string) ([]*lab.Examined, error) {
 	file, err := os.Open(filepath.Join(s.Dir, run.JournalName))
 	if err != nil {
-		return fmt.Errorf("analyse %s: %w", s.Dir, err)
+		return nil, fmt.Errorf("analyse %s: %w", s.Dir, err)
 	}
 	defer file.Close()
 	found := make([]*lab.Examined, 0, s.Config.Members)
 	for lines := run.NewReader(file); ; {
 		e, err := lines.Next()
 		if errors.Is(err, io.EOF) {
-			break
+			return found, nil
 		}
 		if err != nil {
-			return fmt.Errorf("analyse %s: %w", s.Dir, err)
+			return nil, fmt.Errorf("analyse %s: %w", s.Dir, err)
 		}
 		if event, known := lab.DecodeEvent(e); known {
 			if one, _ := lab.Answers(event, by); one != nil {
@@ -166,7 +185,6 @@ func (r *analyseRequest) live(ctx context.Context, s lab.Saved, socket string, s
 			}
 		}
 	}
-	return r.print(s, found, stdout, stderr)
 }
 
 // print writes the findings about each member, and draws them.
