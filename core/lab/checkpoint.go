@@ -28,8 +28,8 @@ const (
 	// changeAge is how old it may be when a change of a generation or a refit is
 	// made: a person who tries out values gets one, not one for each.
 	changeAge = 10 * time.Second
-	// roomEvery is how often a run that waits for room on the disk looks for it.
-	roomEvery = 5 * time.Second
+	// failedAge is how long after one that could not be written the next is taken.
+	failedAge = time.Minute
 )
 
 // Checkpointed is a checkpoint that is on the disk, or, with Obs.Error, one that
@@ -48,6 +48,12 @@ type CheckpointObs struct {
 	By       string    `json:"by,omitempty"`
 	Error    string    `json:"error,omitempty"`
 }
+
+// Who takes the checkpoints that nobody asks for.
+const (
+	byCadence = "cadence"
+	byEnd     = "end"
+)
 
 // capture is the state of a run at one position, copied in memory.
 type capture struct {
@@ -85,6 +91,7 @@ type keeper struct {
 	busy   bool
 	due    string    // who wants one as soon as the writer is free
 	asked  string    // who asked for the one that failed for want of room
+	failed string    // what was wrong with the last one, if it could not be written
 	last   time.Time // when the last one was taken
 	at     Position  // and where
 	path   string    // the last one on the disk
@@ -108,7 +115,7 @@ func (x *experiment) consider() {
 		k.due = byKeeping
 	}
 	if k.due == "" && x.now().Sub(k.last) >= k.saving.Every {
-		k.due = "cadence"
+		k.due = byCadence
 	}
 	if k.due != "" && !k.busy {
 		x.take(k.due)
@@ -265,7 +272,7 @@ func (x *experiment) kept(r savedResult) {
 		Seconds: run.Float(x.now().Sub(r.begun).Seconds()), StallS: run.Float(r.stall.Seconds()),
 	}
 	if r.err == nil {
-		k.path, k.asked = r.path, ""
+		k.path, k.asked, k.failed = r.path, "", ""
 		if r.by == byKeeping {
 			if err := run.Keep(r.path, byKeeping); err != nil {
 				obs.Error = err.Error()
@@ -275,38 +282,18 @@ func (x *experiment) kept(r savedResult) {
 		return
 	}
 	obs.Error = r.err.Error()
-	if k.asked == "" {
+	waits := run.IsFull(r.err) && r.by != byEnd
+	if said := waits && k.asked != "" || r.by == byCadence && obs.Error == k.failed; !said {
 		x.emit(TypeCheckpoint, NoMember, Checkpointed{obs})
 	}
-	if run.IsFull(r.err) && r.by != "end" {
+	k.asked, k.failed = "", obs.Error
+	if waits {
 		k.asked = r.by
-		x.waitForRoom(fmt.Sprintf("%s: training waits for room", r.err))
-	}
-}
-
-// waitForRoom makes training wait until there is room on the disk again.
-func (x *experiment) waitForRoom(reason string) {
-	x.starved = true
-	if x.pause == nil {
-		x.wait(Paused{Reason: reason})
-	}
-}
-
-// lookForRoom tries again what a full disk did not take, and goes on if it does.
-func (x *experiment) lookForRoom() {
-	if len(x.journal.backlog) > 0 {
-		x.flush()
-	}
-	k := x.keeper
-	switch {
-	case len(x.journal.backlog) > 0 || k != nil && k.busy:
+		x.waitForDisk(r.err)
 		return
-	case k != nil && k.asked != "":
-		x.take(k.asked)
-		return // the next look sees what became of it
 	}
-	x.starved = false
-	x.resume(Resume{By: "room on the disk"})
+	// The journal is whole, and so is the checkpoint before: training goes on.
+	k.last = x.now().Add(min(failedAge, k.saving.Every) - k.saving.Every)
 }
 
 // askedToSave takes a checkpoint because somebody wants one.
@@ -331,7 +318,7 @@ func (x *experiment) keepEnd() error {
 	if k.busy {
 		x.kept(<-k.writer.results)
 	}
-	x.take("end")
+	x.take(byEnd)
 	if !k.busy {
 		return nil
 	}

@@ -47,8 +47,9 @@ type experiment struct {
 	pause     *Paused // why training waits; nil: it does not
 	parked    bool    // the device is given back
 	stopping  bool
+	ending    bool            // the last lines are written: nothing waits any more
 	blamed    map[string]bool // faults that training has waited for already
-	starved   bool            // training waits for room on the disk
+	disk      *diskWait       // what the disk does not take; nil: it takes everything
 	keeper    *keeper         // nil: nothing is saved
 	resumed   *run.Header     // the checkpoint that the run goes on from; nil: from its beginning
 	elapsed   time.Duration   // of the run before this process

@@ -22,7 +22,7 @@ type record interface {
 type journal struct {
 	folder  record // nil: memory only
 	start   time.Time
-	backlog []run.Line   // lines that a full disk did not take
+	backlog []run.Line   // lines that the disk did not take, in their order
 	onFault atomic.Int32 // a Fault
 	broken  error        // why the run cannot go on
 }
@@ -44,9 +44,8 @@ func (x *experiment) emit(kind string, member int, body any) {
 	x.journal.backlog = append(x.journal.backlog, run.Line{
 		Type: kind, Step: x.Step, Member: member, Body: body, WallS: x.journal.seconds(now),
 	})
-	x.flush()
-	if x.keeper != nil {
-		x.keeper.writer.dirty.Store(true)
+	if x.disk == nil || len(x.journal.backlog) == 1 { // else it would be refused as the others
+		x.flush()
 	}
 }
 
@@ -55,10 +54,13 @@ func (x *experiment) emit(kind string, member int, body any) {
 func (x *experiment) flush() {
 	for len(x.journal.backlog) > 0 {
 		if err := x.journal.folder.Append(x.journal.backlog[0]); err != nil {
-			x.waitForRoom(fmt.Sprintf("%s: training waits for room", err))
+			x.waitForDisk(err)
 			return
 		}
 		x.journal.backlog = x.journal.backlog[1:]
+		if x.keeper != nil {
+			x.keeper.writer.dirty.Store(true)
+		}
 	}
 	x.journal.backlog = nil
 }

@@ -160,6 +160,7 @@ func (x *experiment) start() {
 
 // end saves and writes the last lines.
 func (x *experiment) end(ctx context.Context, err error) error {
+	x.ending = true
 	cause := err
 	switch {
 	case err == nil || errors.Is(err, errStop):
@@ -183,8 +184,9 @@ func (x *experiment) end(ctx context.Context, err error) error {
 	default:
 		x.emit(TypeFailed, NoMember, Failed{Error: cause.Error()})
 	}
+	x.flush() // for the last time
 	if left := len(x.journal.backlog); left > 0 {
-		cause = fmt.Errorf("write journal: the last %d lines could not be written: the disk is full", left)
+		cause = fmt.Errorf("%w: the last lines, %d, are lost", x.disk.err, left)
 	}
 	x.last(cause)
 	return cause

@@ -65,6 +65,9 @@ func (x *experiment) snapshot(now time.Time) *Snapshot {
 	}
 	if x.pause != nil {
 		s.Err = x.pause.Reason
+		if x.disk != nil && s.Err == "" {
+			s.Err = x.disk.err.Error()
+		}
 	}
 	return s
 }

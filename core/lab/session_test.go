@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"pgrlab/core/run"
 )
@@ -145,58 +144,6 @@ func TestAFullMailboxSaysSo(t *testing.T) {
 	if notes, _ := bodies[Noted](l); len(notes) != mailboxSize {
 		t.Errorf("%d notes, want %d", len(notes), mailboxSize)
 	}
-}
-
-func TestAFullDiskPausesAndLosesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		folder := &memoryFolder{}
-		w.on("evaluate episodes 1", func() { folder.full.Store(true) })
-		l := w.lab(t, w.config(), folder)
-		r := w.start(t, t.Context(), l, folder)
-		synctest.Wait()
-		s := l.Snapshot()
-		if s.State != PausedState || s.Err != "write journal memory: no space left on device: training waits for room" {
-			t.Errorf("%s: %q", s.State, s.Err)
-		}
-		l.Send(Resume{}) // nothing has changed
-		synctest.Wait()
-		if s := l.Snapshot(); s.State != PausedState {
-			t.Errorf("with a full disk it is %s", s.State)
-		}
-		folder.full.Store(false) // it goes on by itself
-		if err := <-r.ended; err != nil {
-			t.Fatal(err)
-		}
-		twin := newWorld()
-		_, undisturbed := play(t, twin, twin.config())
-		if folder.canonical(t) != undisturbed.canonical(t) {
-			t.Errorf("the journal is\n%s\nwant\n%s", folder.canonical(t), undisturbed.canonical(t))
-		}
-	})
-}
-
-func TestADiskThatStaysFullIsSaidInTheEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		folder := &memoryFolder{}
-		folder.full.Store(true)
-		l := w.lab(t, w.config(), folder)
-		l.OnFault(FaultFail)
-		ctx, cancel := context.WithCancel(t.Context())
-		r := w.start(t, ctx, l, folder)
-		time.Sleep(time.Hour) // of the bubble: it is looked for room 720 times
-		if s := l.Snapshot(); s.State != PausedState || s.Step != 0 {
-			t.Errorf("%s at step %d", s.State, s.Step)
-		}
-		if n := len(l.Events(0)); n != 2 {
-			t.Errorf("%d events", n)
-		}
-		cancel()
-		if err := <-r.ended; err == nil || !strings.Contains(err.Error(), "lines could not be written: the disk is full") {
-			t.Errorf("%v", err)
-		}
-	})
 }
 
 // The screen and others read while training writes; the race detector watches.

@@ -78,8 +78,8 @@ func (x *experiment) receive(ctx context.Context) (c sent, more bool) {
 func (x *experiment) awaitCommand(ctx context.Context) (c sent, more bool) {
 	x.savePaused()
 	var look <-chan time.Time
-	if x.starved {
-		timer := time.NewTimer(roomEvery)
+	if x.disk != nil {
+		timer := time.NewTimer(diskEvery)
 		defer timer.Stop()
 		look = timer.C
 	}
@@ -91,7 +91,7 @@ func (x *experiment) awaitCommand(ctx context.Context) (c sent, more bool) {
 		x.consider()
 		return sent{}, true
 	case <-look:
-		x.lookForRoom()
+		x.tryDisk()
 		return sent{}, true
 	case <-ctx.Done():
 		return sent{}, false
@@ -164,7 +164,7 @@ func (x *experiment) resume(c Resume) {
 	if x.pause == nil || !x.unpark() {
 		return
 	}
-	x.pause, x.starved = nil, false
+	x.pause, x.disk = nil, nil
 	clear(x.blamed) // it is tried again now
 	x.emit(TypeResume, NoMember, Resumed{By: c.By})
 	x.flush()

@@ -3,11 +3,11 @@ package lab
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -128,18 +128,18 @@ func (w *world) lab(t testing.TB, c Config, folder record) *Lab {
 	return l
 }
 
-// memoryFolder is a run folder in memory, whose disk may be full.
+// memoryFolder is a run folder in memory, whose disk may fail.
 type memoryFolder struct {
 	journal bytes.Buffer
 	files   map[string][]byte
-	full    atomic.Bool
+	fault   atomic.Uint64 // the syscall.Errno that the journal meets; 0: none
 	closed  bool
 }
 
 func (f *memoryFolder) Dir() string { return "memory" }
 func (f *memoryFolder) Append(l run.Line) error {
-	if f.full.Load() {
-		return errors.New("write journal memory: no space left on device")
+	if e := syscall.Errno(f.fault.Load()); e != 0 {
+		return fmt.Errorf("write journal memory: %w", e)
 	}
 	text, err := l.MarshalJSON()
 	f.journal.Write(append(text, '\n'))

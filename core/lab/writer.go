@@ -61,8 +61,8 @@ func (w *writer) loop() {
 			}
 			w.results <- w.guarded(c)
 		case <-tick.C:
-			if w.dirty.Swap(false) {
-				w.folder.Sync() // the next write says what is wrong
+			if w.dirty.Swap(false) && w.folder.Sync() != nil {
+				w.dirty.Store(true) // tried again; the next line that is written says what is wrong
 			}
 		}
 	}
@@ -117,6 +117,9 @@ func (w *writer) share(c *capture, i int) (err error) {
 			}
 		}
 		if err := w.logs[i].Append(m.rows); err != nil {
+			if !run.IsFull(err) {
+				w.abandon(i)
+			}
 			return err
 		}
 		w.totals[i] = m.total
@@ -138,4 +141,14 @@ func (w *writer) share(c *capture, i int) (err error) {
 	}
 	c.Data = append(c.Data, run.Data{Name: fmt.Sprintf("%d/%s", i, sectionSynthetic), Pieces: []run.Piece{w.synthetic[i].piece}})
 	return nil
+}
+
+// abandon ends the log of member i, which cannot be written to: what is on the disk
+// stays, and the next checkpoint begins a new one.
+func (w *writer) abandon(i int) {
+	if p := w.logs[i].Piece(); p.Bytes > 0 {
+		w.earlier[i] = append(w.earlier[i], p)
+	}
+	w.logs[i].Close()
+	w.logs[i] = nil
 }

@@ -103,7 +103,7 @@ func FuzzReadCheckpoint(f *testing.F) {
 
 func TestNamesSortAsPositionsDo(t *testing.T) {
 	var names []string
-	for _, p := range []string{"9", "20/score:0", "20/fit:2", "20/fit:10", "20/generate:1", "20/evaluate:25", "20", "21/score:4096"} {
+	for _, p := range []string{"9", "20/score:0", "20/fit:2", "20/fit:10", "20/generate:1", "20/evaluate:25", "20/analyse:1", "20", "21/score:4096"} {
 		var step int
 		fmt.Sscan(p, &step)
 		names = append(names, CheckpointName(step, p))

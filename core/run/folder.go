@@ -2,7 +2,6 @@ package run
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
@@ -10,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 )
 
 // The files of a run folder.
@@ -27,24 +27,20 @@ const (
 const unfinished = ".new"
 
 // Folder is the folder of a run that this process writes. It belongs to one
-// goroutine.
+// goroutine, but for Sync.
 type Folder struct {
-	dir     string
-	lock    io.Closer
+	dir    string
+	lock   io.Closer
+	config string // SHA-256 of config.toml
+	said   []string
+
+	mu      sync.Mutex // of what follows: Sync may be called beside Append
 	journal journalFile
+	reopen  func() (journalFile, error)
 	size    int64     // bytes of complete lines
 	sum     hash.Hash // of these bytes
-	config  string    // SHA-256 of config.toml
-	said    []string
-}
-
-// journalFile is what a journal is written to; *os.File, or a failing disk in
-// tests.
-type journalFile interface {
-	io.WriteCloser
-	Truncate(size int64) error
-	Seek(offset int64, whence int) (int64, error)
-	Sync() error
+	fresh   []byte    // the last of them, not known to be on the disk
+	doubt   error     // why the file may not hold these bytes; nil: it does
 }
 
 // Create makes the folder of a new run, with its parents, writes config.toml and
@@ -58,13 +54,25 @@ func Create(dir string, configTOML []byte) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{dir: dir, lock: lock, sum: sha256.New(), config: digest(configTOML)}
-	f.note(lock)
+	f := newFolder(dir, lock, configTOML)
 	if err := f.begin(configTOML); err != nil {
 		lock.Close()
 		return nil, err
 	}
 	return f, nil
+}
+
+func newFolder(dir string, lock io.Closer, config []byte) *Folder {
+	f := &Folder{dir: dir, lock: lock, config: digest(config), sum: sha256.New()}
+	f.reopen = func() (journalFile, error) {
+		file, err := os.OpenFile(f.Path(JournalName), os.O_RDWR, 0)
+		if err != nil {
+			return nil, err // not a nil pointer in an interface
+		}
+		return file, nil
+	}
+	f.note(lock)
+	return f
 }
 
 // begin writes the files of a new run.
@@ -77,7 +85,7 @@ func (f *Folder) begin(configTOML []byte) error {
 	if err := f.Write(ConfigName, configTOML); err != nil {
 		return err
 	}
-	journal, err := os.OpenFile(f.Path(JournalName), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	journal, err := os.OpenFile(f.Path(JournalName), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
 	if err != nil {
 		return fmt.Errorf("start journal %s: %w", f.Path(JournalName), reason(err))
 	}
@@ -90,36 +98,6 @@ func (f *Folder) Dir() string { return f.dir }
 
 // Path is the path of a file in the folder.
 func (f *Folder) Path(name string) string { return filepath.Join(f.dir, name) }
-
-// Append writes one line to the journal. Either the whole line is written or
-// none of it: what a full disk cut off is taken back, so that the caller can try
-// the same line again later.
-func (f *Folder) Append(l Line) error {
-	text, err := l.MarshalJSON() // json.Marshal would escape <, > and &
-	if err != nil {
-		return fmt.Errorf("write journal: %w", err)
-	}
-	text = append(text, '\n')
-	n, err := f.journal.Write(text)
-	if err == nil {
-		f.size += int64(len(text))
-		f.sum.Write(text)
-		return nil
-	}
-	if n > 0 {
-		// Best effort: where even this fails, readers skip a torn last line.
-		if f.journal.Truncate(f.size) == nil {
-			f.journal.Seek(f.size, io.SeekStart)
-		}
-	}
-	return fmt.Errorf("write journal %s: %w", f.Path(JournalName), reason(err))
-}
-
-// Size is the number of bytes of the journal.
-func (f *Folder) Size() int64 { return f.size }
-
-// Mark is the present end of the journal.
-func (f *Folder) Mark() Mark { return Mark{Size: f.size, SHA256: hex.EncodeToString(f.sum.Sum(nil))} }
 
 // Config is the SHA-256 of the run's config.toml: what its checkpoints belong to.
 func (f *Folder) Config() string { return f.config }
@@ -162,26 +140,6 @@ func (f *Folder) Save(name string, write func(w io.Writer) error) error {
 	if err != nil {
 		os.Remove(temporary.Name())
 		return fmt.Errorf("write %s: %w", path, reason(err))
-	}
-	return nil
-}
-
-// Sync puts the journal on the disk. It may be called beside Append.
-func (f *Folder) Sync() error {
-	if err := f.journal.Sync(); err != nil {
-		return fmt.Errorf("write journal %s: %w", f.Path(JournalName), reason(err))
-	}
-	return nil
-}
-
-// Close ends the journal and gives the lock back.
-func (f *Folder) Close() error {
-	err := f.journal.Close()
-	if e := f.lock.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return fmt.Errorf("close run folder %s: %w", f.dir, reason(err))
 	}
 	return nil
 }

@@ -32,8 +32,8 @@ func Open(dir string) (*Folder, error) {
 		lock.Close()
 		return nil, fmt.Errorf("resume %s: its journal: %w", dir, reason(err))
 	}
-	f := &Folder{dir: dir, lock: lock, journal: journal, sum: sha256.New(), config: digest(config)}
-	f.note(lock)
+	f := newFolder(dir, lock, config)
+	f.journal = journal
 	f.sweep()
 	return f, nil
 }

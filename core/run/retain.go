@@ -206,7 +206,6 @@ func Free(dir string) int64 {
 	return int64(s.Bavail) * int64(s.Bsize)
 }
 
-// IsFull says whether an error means that there is no room left.
-func IsFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
-}
+// IsFull says whether an error means that there is no room left, on the disk or in
+// the user's quota.
+func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }

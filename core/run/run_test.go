@@ -138,6 +138,7 @@ func (d *disk) Write(p []byte) (int, error) {
 	}
 	return n, nil
 }
+func (d *disk) Read([]byte) (int, error)                { return 0, io.EOF }
 func (d *disk) Truncate(size int64) error               { d.content = d.content[:size]; return nil }
 func (d *disk) Seek(offset int64, _ int) (int64, error) { return offset, nil }
 func (d *disk) Sync() error                             { return nil }

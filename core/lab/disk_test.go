@@ -1,0 +1,198 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgrlab/core/run"
+)
+
+// Whatever keeps the disk from taking a line, training waits, says what it is, goes
+// on by itself, and no line is lost or out of its order. Only a lack of room is
+// called one.
+func TestADiskThatFailsLosesNothing(t *testing.T) {
+	const again = ": training tries again every 5s"
+	for fault, then := range map[syscall.Errno]string{
+		syscall.ENOSPC: ": training waits for room", syscall.EDQUOT: ": training waits for room",
+		syscall.EBADF: again, syscall.EIO: again, syscall.EROFS: again, syscall.EACCES: again, syscall.ESTALE: again, syscall.EFBIG: again,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld()
+			folder := &memoryFolder{}
+			w.on("evaluate episodes 1", func() { folder.fault.Store(uint64(fault)) })
+			l := w.lab(t, w.config(), folder)
+			r := w.start(t, t.Context(), l, folder)
+			synctest.Wait()
+			s := l.Snapshot()
+			if want := "write journal memory: " + fault.Error() + then; s.State != PausedState || s.Err != want {
+				t.Errorf("%s: %q, want %q", s.State, s.Err, want)
+			}
+			l.Send(Resume{}) // nothing has changed
+			synctest.Wait()
+			if s := l.Snapshot(); s.State != PausedState {
+				t.Errorf("%v: with that disk it is %s", fault, s.State)
+			}
+			folder.fault.Store(0)
+			if err := <-r.ended; err != nil {
+				t.Fatal(err)
+			}
+			twin := newWorld()
+			_, undisturbed := play(t, twin, twin.config())
+			if folder.canonical(t) != undisturbed.canonical(t) {
+				t.Errorf("%v: the journal is\n%s\nwant\n%s", fault, folder.canonical(t), undisturbed.canonical(t))
+			}
+			for want, n := range map[string]int{`"type":"pause"`: 2, `"reason":"write journal memory: ` + fault.Error(): 2, `"type":"resume"`: 2} {
+				if got := strings.Count(folder.journal.String(), want); got != n {
+					t.Errorf("%v: %d lines with %s, want %d", fault, got, want, n)
+				}
+			}
+		})
+	}
+}
+
+// What is wrong with a disk changes; the pause says what it is now. A pause that
+// somebody asked for outlasts it.
+func TestADisksFaultsChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		folder := &memoryFolder{}
+		w.on("evaluate episodes 1", func() { folder.fault.Store(uint64(syscall.EIO)) })
+		l := w.lab(t, w.config(), folder)
+		r := w.start(t, t.Context(), l, folder)
+		time.Sleep(diskEvery)
+		folder.fault.Store(uint64(syscall.ENOSPC))
+		time.Sleep(2 * diskEvery)
+		if s := l.Snapshot(); !strings.HasSuffix(s.Err, "waits for room") {
+			t.Errorf("%q", s.Err)
+		}
+		folder.fault.Store(0)
+		time.Sleep(2 * diskEvery)
+		if err := <-r.ended; err != nil {
+			t.Fatal(err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		folder := &memoryFolder{}
+		var l *Lab
+		w.on("evaluate episodes 1", func() {
+			folder.fault.Store(uint64(syscall.EIO))
+			l.Send(Pause{By: "ana"})
+		})
+		l = w.lab(t, w.config(), folder)
+		r := w.start(t, t.Context(), l, folder)
+		synctest.Wait()
+		if s := l.Snapshot(); s.State != PausedState || s.Err != "write journal memory: input/output error" {
+			t.Errorf("%s: %q", s.State, s.Err)
+		}
+		folder.fault.Store(0)
+		time.Sleep(time.Minute)
+		if s := l.Snapshot(); s.State != PausedState || s.Err != "" {
+			t.Errorf("the disk is well again and her pause is over: %s, %q", s.State, s.Err)
+		}
+		l.Send(Resume{By: "ana"})
+		if err := <-r.ended; err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A run that nobody watches waits for room as long as it takes, for a broken disk
+// ten minutes.
+func TestADiskThatStaysAsItIs(t *testing.T) {
+	for fault, ends := range map[syscall.Errno]bool{syscall.ENOSPC: false, syscall.EIO: true} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld()
+			folder := &memoryFolder{}
+			folder.fault.Store(uint64(fault))
+			begin := time.Now()
+			l, err := newLab(w.config(), w.task(), folder, w.parts(), "cpu test, 2 threads", time.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.OnFault(FaultFail)
+			ctx, cancel := context.WithCancel(t.Context())
+			r := w.start(t, ctx, l, folder)
+			time.Sleep(diskPatience - time.Second)
+			if s := l.Snapshot(); s.State != PausedState || s.Step != 0 {
+				t.Errorf("%v: %s at step %d", fault, s.State, s.Step)
+			}
+			if n := len(l.Events(0)); n != 2 {
+				t.Errorf("%v: %d events", fault, n)
+			}
+			if !ends {
+				time.Sleep(time.Hour)
+				cancel()
+			}
+			err = <-r.ended
+			if !errors.Is(err, fault) || strings.Contains(err.Error(), "full") || !strings.HasSuffix(err.Error(), "lines, 3, are lost") {
+				t.Errorf("%v", err)
+			}
+			if took := time.Since(begin); ends && took > diskPatience+diskEvery {
+				t.Errorf("%v: it waited for %s", fault, took)
+			}
+			cancel()
+		})
+	}
+}
+
+// A checkpoint that cannot be written for another reason than room is said, and
+// training goes on: the one before is whole. The next one is written.
+func TestACheckpointThatCannotBeWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	folder, err := run.Create(dir, []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := filepath.Join(dir, run.CheckpointsName)
+	if err := os.WriteFile(in, nil, 0o644); err != nil { // a file where the folder should be
+		t.Fatal(err)
+	}
+	w := newWorld()
+	l := w.lab(t, w.config(), folder)
+	save := func() { l.Send(Checkpoint{By: "test"}) }
+	written := func() {
+		if k := l.x.keeper; k.busy {
+			l.x.kept(<-k.writer.results)
+		}
+	}
+	w.on("evaluate episodes 1", save)
+	w.on("evaluate episodes 2", func() {
+		written()
+		os.Remove(in)
+		l.x.keeper.writer.logs[0].Close() // and its log is gone as well
+		save()
+	})
+	w.on("start generate 1, guidance 2", func() { written(); save() })
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	saved, _ := bodies[Checkpointed](l)
+	for _, c := range saved {
+		said = append(said, c.Obs.Error)
+	}
+	if len(said) != 4 || !strings.HasSuffix(said[0], "not a directory") || !strings.HasSuffix(said[1], "file already closed") || said[2] != "" || said[3] != "" {
+		t.Errorf("%q", said)
+	}
+	twin := newWorld()
+	if _, undisturbed := play(t, twin, twin.config()); journalOf(t, dir) != undisturbed.canonical(t) {
+		line, a, b, _, _ := run.Diff(strings.NewReader(journalOf(t, dir)), strings.NewReader(undisturbed.canonical(t)))
+		t.Errorf("line %d is\n%s\nwant\n%s", line, a, b)
+	}
+	again, found, err := restored(t, w.config(), dir)
+	if err != nil {
+		t.Fatal(found, err)
+	}
+	again.Close()
+	if len(found) > 1 {
+		t.Errorf("%q", found)
+	}
+}

@@ -1,0 +1,154 @@
+package run
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// journalFile is what a journal is written to; *os.File, or a failing disk in
+// tests.
+type journalFile interface {
+	io.Reader
+	io.WriteCloser
+	Truncate(size int64) error
+	Seek(offset int64, whence int) (int64, error)
+	Sync() error
+}
+
+// Append writes one line to the journal. Either the whole line is written or
+// none of it: what a full disk cut off is taken back, so that the caller can try
+// the same line again later. After any other error the file is opened anew by the
+// next Append or Sync and made to hold what was written, and only that, before
+// anything follows.
+func (f *Folder) Append(l Line) error {
+	text, err := l.MarshalJSON() // json.Marshal would escape <, > and &
+	if err != nil {
+		return fmt.Errorf("write journal: %w", err)
+	}
+	text = append(text, '\n')
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.mend(); err != nil {
+		return f.refused(err)
+	}
+	n, err := f.journal.Write(text)
+	if err == nil {
+		f.size += int64(len(text))
+		f.sum.Write(text)
+		f.fresh = append(f.fresh, text...)
+		return nil
+	}
+	if !IsFull(err) || n > 0 && f.takeBack() != nil {
+		f.doubt = err
+	}
+	return f.refused(err)
+}
+
+// takeBack ends the file where the last whole line ends.
+func (f *Folder) takeBack() error {
+	if err := f.journal.Truncate(f.size); err != nil {
+		return err
+	}
+	_, err := f.journal.Seek(f.size, io.SeekStart)
+	return err
+}
+
+// Sync puts the journal on the disk. It may be called beside Append, which waits
+// for it only where the file has to be mended.
+func (f *Folder) Sync() error {
+	f.mu.Lock()
+	err := f.mend()
+	journal, n := f.journal, len(f.fresh)
+	f.mu.Unlock()
+	if err != nil {
+		return f.refused(err)
+	}
+	err = journal.Sync() // may take its time: nobody waits
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.journal != journal {
+		return nil // mended meanwhile, and with that on the disk
+	}
+	if err != nil {
+		// The kernel says so once and may have dropped what it could not write: that
+		// the next Sync succeeds proves nothing (Rebello et al., USENIX ATC 2020).
+		f.doubt = err
+		return f.refused(err)
+	}
+	f.fresh = append(f.fresh[:0], f.fresh[n:]...)
+	return nil
+}
+
+// mend makes a file that is in doubt hold what was written: it opens it anew, holds
+// what had been on the disk to its checksum and writes the rest again.
+func (f *Folder) mend() error {
+	if f.doubt == nil {
+		return nil
+	}
+	file, err := f.reopen()
+	if err != nil {
+		return err
+	}
+	if err := f.rewrite(file); err != nil {
+		file.Close()
+		return err
+	}
+	f.journal.Close() // it is in doubt: what it says does not matter
+	f.journal, f.doubt, f.fresh = file, nil, f.fresh[:0]
+	return nil
+}
+
+func (f *Folder) rewrite(file journalFile) error {
+	settled := f.size - int64(len(f.fresh))
+	sum := sha256.New()
+	if n, err := io.CopyN(sum, file, settled); errors.Is(err, io.EOF) {
+		return fmt.Errorf("%d bytes of it are left of %d: somebody has cut it", n, f.size)
+	} else if err != nil {
+		return err
+	}
+	sum.Write(f.fresh)
+	if hex.EncodeToString(sum.Sum(nil)) != hex.EncodeToString(f.sum.Sum(nil)) {
+		return errors.New("it is not what was written: somebody has changed it")
+	}
+	if err := file.Truncate(settled); err != nil {
+		return err
+	}
+	if _, err := file.Seek(settled, io.SeekStart); err != nil {
+		return err
+	}
+	if _, err := file.Write(f.fresh); err != nil {
+		return err
+	}
+	return file.Sync()
+}
+
+// refused is an error of the journal, in one line.
+func (f *Folder) refused(err error) error {
+	return fmt.Errorf("write journal %s: %w", f.Path(JournalName), reason(err))
+}
+
+// Size is the number of bytes of the journal.
+func (f *Folder) Size() int64 { return f.size }
+
+// Mark is the present end of the journal.
+func (f *Folder) Mark() Mark { return Mark{Size: f.size, SHA256: hex.EncodeToString(f.sum.Sum(nil))} }
+
+// Close ends the journal and gives the lock back.
+func (f *Folder) Close() error {
+	f.mu.Lock()
+	err := f.mend()
+	if e := f.journal.Close(); err == nil {
+		err = e
+	}
+	f.mu.Unlock()
+	if e := f.lock.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return fmt.Errorf("close run folder %s: %w", f.dir, reason(err))
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package run
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// weather is a disk on which operations fail now and then, each with an error of
+// its own. What was not synced may be lost with a failed Sync.
+type weather struct {
+	rand    *rand.Rand
+	calm    bool
+	content []byte
+	durable int // bytes that are on the disk
+}
+
+var storms = []syscall.Errno{syscall.EIO, syscall.EBADF, syscall.EROFS, syscall.EACCES, syscall.ESTALE, syscall.ENOSPC, syscall.EDQUOT}
+
+// fails is an error, most of the time nil.
+func (w *weather) fails() error {
+	if w.calm || w.rand.IntN(3) > 0 {
+		return nil
+	}
+	return &fs.PathError{Op: "write", Path: "/run/events.jsonl", Err: storms[w.rand.IntN(len(storms))]}
+}
+
+// handle is the file, opened once.
+type handle struct {
+	*weather
+	at     int
+	broken error // what every operation says once it has happened
+}
+
+func (h *handle) gone() error {
+	if h.broken == nil {
+		if h.broken = h.fails(); IsFull(h.broken) {
+			err := h.broken
+			h.broken = nil // room comes back, a file does not
+			return err
+		}
+	}
+	return h.broken
+}
+
+func (h *handle) Read(b []byte) (int, error) {
+	if h.at >= len(h.content) {
+		return 0, io.EOF
+	}
+	n := copy(b, h.content[h.at:])
+	h.at += n
+	return n, h.gone()
+}
+
+func (h *handle) Write(b []byte) (int, error) {
+	err := h.gone()
+	if err != nil {
+		b = b[:h.rand.IntN(len(b)+1)]
+	}
+	h.content = append(h.content[:min(h.at, len(h.content))], b...)
+	h.at += len(b)
+	return len(b), err
+}
+
+func (h *handle) Truncate(size int64) error {
+	if err := h.gone(); err != nil {
+		return err
+	}
+	h.content, h.durable = h.content[:size], min(h.durable, int(size))
+	return nil
+}
+
+func (h *handle) Seek(offset int64, _ int) (int64, error) {
+	h.at = int(offset)
+	return offset, h.gone()
+}
+
+func (h *handle) Sync() error {
+	if err := h.gone(); err != nil {
+		clear(h.content[h.durable:])
+		return err
+	}
+	h.durable = len(h.content)
+	return nil
+}
+
+func (h *handle) Close() error { return h.gone() }
+
+// Whatever a disk does in between, the journal holds every line once and in order
+// when it works again, on the disk and not only in memory.
+func TestAJournalOutlivesItsDisksFaults(t *testing.T) {
+	faults := 0
+	for seed := range uint64(300) {
+		w := &weather{rand: rand.New(rand.NewPCG(seed, 0))}
+		f := newFolder("/run", io.NopCloser(strings.NewReader("")), nil)
+		f.reopen = func() (journalFile, error) {
+			if err := w.fails(); err != nil {
+				return nil, err
+			}
+			return &handle{weather: w}, nil
+		}
+		f.journal = &handle{weather: w}
+		var want bytes.Buffer
+		for step := range 30 {
+			line := Line{Type: "note", Step: step, Member: NoMember, Body: map[string]string{"text": strings.Repeat("x", w.rand.IntN(20))}}
+			for err := f.Append(line); err != nil; err = f.Append(line) {
+				if faults++; strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "write journal /run/events.jsonl: ") {
+					t.Fatal(err)
+				}
+			}
+			text, _ := line.MarshalJSON()
+			want.Write(append(text, '\n'))
+			if w.rand.IntN(4) == 0 && f.Sync() == nil && !bytes.Equal(w.content[:w.durable], want.Bytes()) {
+				t.Fatalf("seed %d: synced, and on the disk is\n%s\nwant\n%s", seed, w.content[:w.durable], want.Bytes())
+			}
+		}
+		for f.Sync() != nil {
+			faults++
+		}
+		if !bytes.Equal(w.content[:w.durable], want.Bytes()) || f.Size() != int64(want.Len()) {
+			t.Fatalf("seed %d: on the disk is\n%s\nwant\n%s", seed, w.content[:w.durable], want.Bytes())
+		}
+	}
+	if faults < 1000 {
+		t.Errorf("only %d faults", faults)
+	}
+}
+
+// A real file whose number was closed under the journal is opened anew; one that
+// somebody else has changed meanwhile is not written to.
+func TestAJournalIsOpenedAnew(t *testing.T) {
+	f, err := Create(filepath.Join(t.TempDir(), "run"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.lock.Close()
+	lose := func() { f.journal.(*os.File).Close() }
+	note := func(step int) error { return f.Append(Line{Type: "note", Step: step, Member: NoMember}) }
+	if err := note(1); err != nil {
+		t.Fatal(err)
+	}
+	lose()
+	if err := f.Sync(); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("sync: %v", err)
+	}
+	if err := note(2); err != nil {
+		t.Error(err)
+	}
+	lose()
+	if err := note(3); !errors.Is(err, fs.ErrClosed) || IsFull(err) {
+		t.Errorf("append: %v", err)
+	}
+	if err := errors.Join(note(3), f.Sync()); err != nil {
+		t.Error(err)
+	}
+	path := f.Path(JournalName)
+	text, err := os.ReadFile(path)
+	if want := "{\"type\":\"note\",\"step\":1,\"wall_s\":0.000}\n"; err != nil || string(text) != want+strings.ReplaceAll(want, "1", "2")+strings.ReplaceAll(want, "1", "3") {
+		t.Fatalf("%s, %v", text, err)
+	}
+	for want, damaged := range map[string]string{
+		"10 bytes of it are left of " + fmt.Sprint(len(text)) + ": somebody has cut it": string(text[:10]),
+		"it is not what was written: somebody has changed it":                           strings.Replace(string(text), "note", "nope", 1),
+	} {
+		if err := os.WriteFile(path, []byte(damaged), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		lose()
+		note(4)
+		if err := note(4); err == nil || err.Error() != "write journal "+path+": "+want {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if now, _ := os.ReadFile(path); string(now) != damaged {
+			t.Errorf("it was written to: %s", now)
+		}
+	}
+	for _, e := range storms {
+		if err := fmt.Errorf("write: %w", &fs.PathError{Err: e}); IsFull(err) != (e == syscall.ENOSPC || e == syscall.EDQUOT) {
+			t.Errorf("%v: no room is %v", e, IsFull(err))
+		}
+	}
+	if IsFull(syscall.EFBIG) {
+		t.Error("a file that is too large does not wait for room")
+	}
+}
