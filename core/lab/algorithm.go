@@ -22,8 +22,12 @@ func (x *experiment) run(ctx context.Context) error {
 			if err := x.settle(ctx, After(x.Step)); err != nil {
 				return err
 			}
+			redo := x.Redo
 			x.begin(x.Step + 1)
-			if err := x.collect(); err != nil { // 2
+			if err := x.collect(); errors.Is(err, errAgain) {
+				x.unbegin(redo)
+				continue
+			} else if err != nil { // 2
 				return x.failed("collect", err)
 			}
 			for i := range x.Settings.UTD { // 4

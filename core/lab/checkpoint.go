@@ -95,6 +95,8 @@ type keeper struct {
 	last   time.Time // when the last one was taken
 	at     Position  // and where
 	path   string    // the last one on the disk
+	saved  Position  // and where it was taken
+	marked string    // the last one that stays because of a fault
 }
 
 // consider takes a checkpoint if one is due. It is called between two slices.
@@ -168,6 +170,11 @@ func (x *experiment) take(by string) {
 
 // capture copies what the run is.
 func (x *experiment) capture(by string) (*capture, error) {
+	for _, m := range x.members {
+		if m.failed != nil {
+			return nil, fmt.Errorf("save run: its environment has failed: %w", m.failed)
+		}
+	}
 	begin := x.now()
 	c := &capture{position: x.position, by: by, begun: begin}
 	c.Header = run.Header{
@@ -272,7 +279,7 @@ func (x *experiment) kept(r savedResult) {
 		Seconds: run.Float(x.now().Sub(r.begun).Seconds()), StallS: run.Float(r.stall.Seconds()),
 	}
 	if r.err == nil {
-		k.path, k.asked, k.failed = r.path, "", ""
+		k.path, k.saved, k.asked, k.failed = r.path, r.position, "", ""
 		if r.by == byKeeping {
 			if err := run.Keep(r.path, byKeeping); err != nil {
 				obs.Error = err.Error()

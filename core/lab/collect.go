@@ -11,23 +11,19 @@ import (
 
 // collect makes one env step of every member: act, step, store. While the buffer
 // holds at most StartSteps transitions the action is random, which makes
-// StartSteps+1 of them.
+// StartSteps+1 of them. Where an environment fails the error is errAgain; members
+// that have made their step by then do not make it twice.
 func (x *experiment) collect() error {
 	begin := x.now()
 	for _, m := range x.members {
-		if err := x.act(m); err != nil {
-			return err
-		}
-		reward, terminated, truncated, err := m.env.Step(m.action, m.next)
-		if err != nil {
-			if err = x.forgive(m, err); err == nil {
-				err = x.endEpisode(m)
-			}
-			if err != nil {
-				return err
-			}
+		if m.Stepped == x.Step {
 			continue
 		}
+		reward, terminated, truncated, err := x.stepEnv(m)
+		if err != nil {
+			return err
+		}
+		m.Stepped = x.Step
 		m.EpisodeStep++
 		m.EpisodeReturn += reward
 		// A time limit is no true end, even where both come together.
@@ -40,13 +36,30 @@ func (x *experiment) collect() error {
 		}
 		copy(m.Obs, m.next)
 		if terminated || truncated {
-			if err := x.endEpisode(m); err != nil {
-				return err
-			}
+			x.endEpisode(m)
 		}
 	}
 	x.meter.on(partAct, begin)
 	return nil
+}
+
+// stepEnv acts and steps; after an episode that was lost once more, in the next
+// one, so that every env step of every member gives a transition.
+func (x *experiment) stepEnv(m *member) (reward float64, terminated, truncated bool, err error) {
+	for tries := 0; ; tries++ {
+		if err = m.failed; err == nil {
+			if err = x.act(m); err != nil {
+				return 0, false, false, err
+			}
+			if reward, terminated, truncated, err = m.env.Step(m.action, m.next); err == nil {
+				return reward, terminated, truncated, nil
+			}
+		}
+		if tries > 0 || !x.forgave(m, err) {
+			return 0, false, false, x.failedEnv(m, err)
+		}
+		x.endEpisode(m)
+	}
 }
 
 // act chooses the member's next action.
@@ -61,15 +74,17 @@ func (x *experiment) act(m *member) error {
 	return nil
 }
 
-// endEpisode writes the line and starts the next episode.
-func (x *experiment) endEpisode(m *member) error {
-	x.emit(TypeEpisode, m.index, Episode{Return: run.Float(m.EpisodeReturn), Length: m.EpisodeStep})
+// endEpisode writes the line and starts the next episode. Where that fails, the
+// next env step says so.
+func (x *experiment) endEpisode(m *member) {
+	if m.EpisodeStep > 0 { // else it was lost before it began
+		x.emit(TypeEpisode, m.index, Episode{Return: run.Float(m.EpisodeReturn), Length: m.EpisodeStep})
+	}
 	m.Episode++
 	m.EpisodeStep, m.EpisodeReturn = 0, 0
-	if err := m.env.Reset(m.Episode, m.Obs); err != nil {
-		return fmt.Errorf("reset: %w", err)
+	if m.failed = m.env.Reset(m.Episode, m.Obs); m.failed != nil {
+		m.failed = fmt.Errorf("reset: %w", m.failed)
 	}
-	return nil
 }
 
 // trainAgent makes update i of the env step on every member: a batch mixed by r,

@@ -33,12 +33,12 @@ type lost interface {
 	EpisodeLost() bool
 }
 
-// forgive notes that an episode was lost and lets the run go on; every other
-// error is returned.
-func (x *experiment) forgive(m *member, err error) error {
+// forgave notes that an episode was lost and says whether that is all: the run goes
+// on. Every other error is something else.
+func (x *experiment) forgave(m *member, err error) bool {
 	if l := lost(nil); !errors.As(err, &l) || !l.EpisodeLost() {
-		return err
+		return false
 	}
 	x.emit(TypeNote, m.index, Noted{Text: "episode lost: " + err.Error()})
-	return nil
+	return true
 }

@@ -2,6 +2,8 @@ package lab
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -37,6 +39,12 @@ func (x *experiment) evaluate(ctx context.Context) error {
 			break // the trials were saved with the run
 		}
 		if err := x.try(m, number); err != nil {
+			return x.failedJudge(m, err)
+		}
+		if !x.config.analyses() {
+			continue
+		}
+		if err := m.trial.value(m); err != nil {
 			return err
 		}
 	}
@@ -46,6 +54,9 @@ func (x *experiment) evaluate(ctx context.Context) error {
 			return err
 		}
 		n, over, err := x.evaluateSlice(x.total - done)
+		if errors.Is(err, errAgain) {
+			return nil // the evaluation is given up, and that was said
+		}
 		if err != nil {
 			return err
 		}
@@ -74,10 +85,10 @@ func newTrial(judge VecEnv) *trial {
 // try begins the member's evaluation of that number.
 func (x *experiment) try(m *member, number uint64) error {
 	m.trial = newTrial(m.judge)
-	if err := m.judge.Reset(number, m.trial.obs); err != nil || !x.config.analyses() {
-		return err
+	if err := m.judge.Reset(number, m.trial.obs); err != nil {
+		return fmt.Errorf("reset: %w", err)
 	}
-	return m.trial.value(m)
+	return nil
 }
 
 // evaluateSlice makes up to evaluationSteps lockstep steps of every member; over
@@ -103,10 +114,11 @@ func (t *trial) step(x *experiment, m *member) error {
 		return err
 	}
 	was := slices.Clone(t.ended)
-	if err := m.judge.Step(t.actions, t.obs, t.rewards, t.ended); err != nil {
-		if err = x.forgive(m, err); err != nil {
-			return err
+	if err := m.judge.Step(t.actions, t.obs, t.rewards, t.ended); err != nil && !x.forgave(m, err) {
+		if err = x.failedJudge(m, err); err == nil {
+			err = errAgain
 		}
+		return err
 	}
 	for i, r := range t.rewards {
 		if !was[i] {

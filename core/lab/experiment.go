@@ -106,6 +106,15 @@ func (x *experiment) begin(step int) {
 	x.reached(stageStep)
 }
 
+// unbegin takes back the beginning of an env step that could not be made; redo is
+// what "now" had asked for.
+func (x *experiment) unbegin(redo work) {
+	x.Step--
+	x.position = After(x.Step)
+	x.todo, x.Redo = workNone, redo
+	x.publish(time.Time{})
+}
+
 // abandoned says whether a command took away what the env step had to do.
 func (x *experiment) abandoned() bool { return x.todo == workNone }
 

@@ -67,7 +67,8 @@ func (x *experiment) flush() {
 
 // The kinds of faults.
 const (
-	faultLoss = "loss"
+	faultLoss       = "loss"
+	faultSimulation = "simulation"
 )
 
 // fault makes training wait, or ends the run, because of something that a person

@@ -100,6 +100,7 @@ type member struct {
 	freal, fsyn  *Histogram
 	fasked       *Histogram // nil: the generator was asked for nothing
 	simulator    *simulator // of analyses; nil until the first
+	failed       error      // why env can do nothing before it is made anew
 }
 
 // memberState are the counters of a member; with the states of its parts they are
@@ -111,6 +112,7 @@ type memberState struct {
 	EpisodeReturn float64
 	LastReturn    *float64 // of the last evaluation
 	Updates       uint64   // critic updates
+	Stepped       int      // the last env step that it has made
 	Curiosity     modelState
 	RND           modelState
 	Bonus         moments // of F where bonuses are divided by its deviation
@@ -151,6 +153,20 @@ type owned struct {
 // is part of every checkpoint if it has Save and Load. A model that is built when
 // its relevance function is chosen for the first time has that function's name.
 func (m *member) own(name string, part any) { m.owned = append(m.owned, owned{name, part}) }
+
+// replace puts a new part in the place of one that the member owns, and closes the
+// old one.
+func (m *member) replace(name string, part any) {
+	for i, o := range m.owned {
+		if o.name != name {
+			continue
+		}
+		if c, ok := o.part.(io.Closer); ok {
+			c.Close() // it had failed: what it says does not matter
+		}
+		m.owned[i].part = part
+	}
+}
 
 // owns says whether there is a part of that name.
 func (m *member) owns(name string) bool {

@@ -55,7 +55,7 @@ func (p Position) MarshalText() ([]byte, error) { return []byte(p.String()), nil
 
 // UnmarshalText reads what String writes.
 func (p *Position) UnmarshalText(text []byte) error {
-	read, err := ParsePosition(string(text))
+	read, err := parsePosition(string(text), Collect)
 	if err != nil {
 		return err
 	}
@@ -74,8 +74,11 @@ func (p Position) Before(q Position) bool {
 	return p.I < q.I
 }
 
-// ParsePosition reads "10000" or "10000/fit:37".
-func ParsePosition(text string) (Position, error) {
+// ParsePosition reads "10000" or "10000/fit:37": where something can be asked for.
+// Nothing can in the phase collect, which is one slice.
+func ParsePosition(text string) (Position, error) { return parsePosition(text, Score) }
+
+func parsePosition(text string, first Phase) (Position, error) {
 	bad := func() (Position, error) {
 		return Position{}, fmt.Errorf("position %q: want STEP, STEP/fit:I or STEP/generate:I", text)
 	}
@@ -92,7 +95,7 @@ func ParsePosition(text string) (Position, error) {
 	if err != nil {
 		return bad()
 	}
-	for p := Score; p <= Analyse; p++ {
+	for p := first; p <= Analyse; p++ {
 		if phaseNames[p] == name && step > 0 {
 			return Position{Step: step, Phase: p, I: i}, nil
 		}

@@ -214,9 +214,11 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 		return err
 	}
 	c.Journal = mark
-	if done := w.write(c); done.err != nil {
+	done := w.write(c)
+	if done.err != nil {
 		return done.err
 	}
+	x.keeper.path, x.keeper.saved = done.path, x.position
 	x.keeper.totals = append([]uint64(nil), w.totals...)
 	tail, err := r.folder.Rewind(mark)
 	if err != nil {

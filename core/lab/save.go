@@ -36,7 +36,6 @@ type savedLoop struct {
 	Bound    bound
 	Scored   bool
 	Fitted   bool // in the present env step
-	Blamed   map[string]bool
 	Members  []savedMember
 }
 
@@ -72,7 +71,7 @@ type savedTrial struct {
 func (x *experiment) saved() savedLoop {
 	s := savedLoop{
 		Loop: x.loopState, Schedule: x.schedule, Position: x.position, Total: x.total,
-		Todo: x.todo, Bound: x.bound, Scored: x.scored, Fitted: x.fitted, Blamed: x.blamed,
+		Todo: x.todo, Bound: x.bound, Scored: x.scored, Fitted: x.fitted,
 	}
 	for _, m := range x.members {
 		s.Members = append(s.Members, m.saved(x.position))
@@ -223,10 +222,7 @@ func (x *experiment) restore(s savedLoop) error {
 		return fmt.Errorf("%d members are saved, the cohort has %d", len(s.Members), len(x.members))
 	}
 	x.loopState, x.schedule, x.position, x.total = s.Loop, s.Schedule, s.Position, s.Total
-	x.todo, x.bound, x.scored, x.fitted, x.blamed = s.Todo, s.Bound, s.Scored, s.Fitted, s.Blamed
-	if x.blamed == nil {
-		x.blamed = map[string]bool{}
-	}
+	x.todo, x.bound, x.scored, x.fitted = s.Todo, s.Bound, s.Scored, s.Fitted
 	if x.position.Phase != AfterStep {
 		x.entry = x.position
 	}

@@ -1,0 +1,48 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+)
+
+// errAgain: an environment has failed, training waits, and what could not be done is
+// tried again, or left out, when somebody resumes.
+var errAgain = errors.New("the environment has failed")
+
+// failedEnv takes an error of a member's environment that is more than a lost
+// episode. The episode ends here; the environment is made anew, for nothing is known
+// of its state; training waits before the env step, which is made again in the next
+// episode when somebody resumes.
+func (x *experiment) failedEnv(m *member, err error) error {
+	x.emitFailure(m, "simulate", err)
+	fresh, made := x.task.New(m.seed)
+	if made != nil {
+		m.failed = fmt.Errorf("start %s anew: %w", x.config.Task, made) // and again at the next try
+		return errAgain
+	}
+	m.env = fresh
+	m.replace("env", fresh)
+	x.endEpisode(m)
+	return errAgain
+}
+
+// failedJudge takes an error of the environments of evaluation. They are made anew,
+// and the evaluation is given up: its lines are missing.
+func (x *experiment) failedJudge(m *member, err error) error {
+	x.emitFailure(m, "evaluate", err)
+	for _, other := range x.members {
+		other.trial = nil
+	}
+	if fresh, made := x.task.NewVec(x.config.Evaluation.Episodes, judgeSeed(m.seed)); made == nil {
+		m.judge = fresh
+		m.replace("judge", fresh)
+	} // else the next evaluation fails as this one did
+	return nil
+}
+
+// emitFailure writes the line and makes training wait.
+func (x *experiment) emitFailure(m *member, doing string, err error) {
+	obs := x.keepBefore()
+	x.emit(TypeDiverged, m.index, Diverged{Doing: doing, Position: x.position, Error: err.Error(), Obs: obs})
+	x.fault(faultSimulation, fmt.Sprintf("step %d: %s: %v%s", x.Step, doing, err, obs.wayBack()))
+}

@@ -1,0 +1,191 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"pgrlab/core/run"
+)
+
+// failing lets the nth call of a name fail, and counts environments that are made.
+func (w *world) failing(call string, nth int, err error) {
+	made := 0
+	w.on(call, func() {
+		delete(w.fail, call)
+		if made++; made == nth {
+			w.fail[call] = err
+		}
+	})
+}
+
+var errSimulation = errors.New("the simulation has trapped")
+
+// Where a simulation fails training waits and says at which step. Whoever resumes
+// gets a new environment and the same env step; nobody's transitions are missing.
+func TestAFailedSimulationPauses(t *testing.T) {
+	for _, members := range []int{1, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld()
+			w.failing("step", 30*members, errSimulation) // the last member's at step 30
+			c := w.config()
+			c.Members = members
+			folder := &memoryFolder{}
+			l := w.lab(t, c, folder)
+			broken := l.x.members[members-1].env
+			r := w.start(t, t.Context(), l, folder)
+			synctest.Wait()
+			s := l.Snapshot()
+			if s.State != PausedState || s.Err != "step 30: simulate: the simulation has trapped" || s.Position != After(29) {
+				t.Errorf("%s at %s: %q", s.State, s.Position, s.Err)
+			}
+			if l.x.members[members-1].env == broken {
+				t.Error("the environment that failed is still there")
+			}
+			again := saved(t, l.x) // the state is a whole one
+			l.Send(Resume{By: "ana"})
+			if err := <-r.ended; err != nil {
+				t.Fatal(err)
+			}
+			for i, m := range l.x.members {
+				if m.real.Total() != 60 {
+					t.Errorf("member %d: %d transitions of 60 steps", i, m.real.Total())
+				}
+			}
+			found, steps := bodies[Diverged](l)
+			if len(found) != 1 || steps[0] != 30 || found[0].Doing != "simulate" || found[0].Position.String() != "30/collect:0" {
+				t.Errorf("%+v at %v", found, steps)
+			}
+			journal := folder.canonical(t)
+			if !strings.Contains(journal, `"length":29`) || strings.Count(journal, `"diverged"`) != 1 {
+				t.Errorf("the journal is\n%s", journal)
+			}
+			// What was saved in the pause goes on as the run did.
+			rest, twin := &memoryFolder{}, newWorld()
+			second := twin.lab(t, c, rest)
+			if err := again.load(second.x); err != nil {
+				t.Fatal(err)
+			}
+			if err := second.x.run(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if got := rest.canonical(t); got == "" || !strings.Contains(journal, got) {
+				t.Errorf("from the pause it writes\n%s\nof\n%s", got, journal)
+			}
+			second.Close()
+		})
+	}
+}
+
+// One that fails again and again waits again and again, and ends a run that nobody
+// watches, once.
+func TestASimulationThatKeepsFailing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.on("evaluate episodes 1", func() { w.fail["step"], w.fail["reset 1"] = errSimulation, errSimulation })
+		l := w.lab(t, w.config(), nil)
+		r := w.start(t, t.Context(), l, nil)
+		for range 3 {
+			synctest.Wait()
+			if s := l.Snapshot(); s.State != PausedState || !strings.HasPrefix(s.Err, "step 16: simulate: ") {
+				t.Errorf("%s: %q", s.State, s.Err)
+			}
+			l.Send(Resume{})
+		}
+		synctest.Wait()
+		l.OnFault(FaultFail)
+		l.Send(Resume{})
+		if err := <-r.ended; err == nil || err.Error() != "step 16: simulate: the simulation has trapped" {
+			t.Errorf("%v", err)
+		}
+		if found, _ := bodies[Diverged](l); len(found) != 5 {
+			t.Errorf("%d events", len(found))
+		}
+	})
+}
+
+// An evaluation whose simulation fails is left out, and the next one is made.
+func TestAFailedEvaluationIsLeftOut(t *testing.T) {
+	for _, call := range []string{"evaluation step", "evaluate episodes 2"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld()
+			nth := 1
+			if call == "evaluation step" {
+				nth = 40 // of 30 each
+			}
+			w.failing(call, nth, errSimulation)
+			l := w.lab(t, w.config(), nil)
+			r := w.start(t, t.Context(), l, nil)
+			synctest.Wait()
+			if s := l.Snapshot(); s.State != PausedState || !strings.HasPrefix(s.Err, "step 30: evaluate: ") {
+				t.Errorf("%s: %q", s.State, s.Err)
+			}
+			l.Send(Resume{})
+			if err := <-r.ended; err != nil {
+				t.Fatal(err)
+			}
+			twin := newWorld()
+			undisturbed, _ := play(t, twin, twin.config())
+			got, at := bodies[Evaluated](l)
+			want, _ := bodies[Evaluated](undisturbed)
+			if len(at) != 3 || at[0] != 15 || at[1] != 45 || got[2].ReturnMean != want[3].ReturnMean {
+				t.Errorf("evaluations at %v: %+v, want all but the second of %+v", at, got, want)
+			}
+		})
+	}
+}
+
+// The checkpoint before a fault stays and is named, and the run goes back to it.
+func TestTheCheckpointBeforeAFaultStays(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	folder, err := run.Create(dir, []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld()
+	l := w.lab(t, w.config(), folder)
+	l.OnFault(FaultFail)
+	w.on("evaluate episodes 1", func() { l.Send(Checkpoint{By: "test"}) })
+	w.failing("step", 30, errSimulation)
+	w.on("evaluation step", func() {
+		if k := l.x.keeper; k.busy {
+			l.x.kept(<-k.writer.results)
+		}
+	})
+	err = l.Run(context.Background())
+	if err == nil || !strings.HasSuffix(err.Error(), "back to before: train --resume "+dir+"@15/evaluate:0") {
+		t.Errorf("%v", err)
+	}
+	found, err := run.Checkpoints(dir)
+	if err != nil || len(found) != 1 || !found[0].Kept {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	why, err := os.ReadFile(found[0].Path + ".keep")
+	if err != nil || string(why) != "before the fault at step 30\n" {
+		t.Errorf("%q, %v", why, err)
+	}
+	diverged, _ := bodies[Diverged](l)
+	if len(diverged) != 1 || diverged[0].Obs == nil || diverged[0].Obs.Checkpoint != found[0].Path {
+		t.Errorf("%+v", diverged)
+	}
+	again, said, err := restored(t, w.config(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range said {
+		if strings.Contains(text, "damaged") {
+			t.Error(text)
+		}
+	}
+	twin := newWorld()
+	if _, undisturbed := play(t, twin, twin.config()); journalOf(t, dir) != undisturbed.canonical(t) {
+		t.Error("the run that went back has another journal than one without the fault")
+	}
+}
