@@ -17,6 +17,7 @@ import (
 type Saving struct {
 	Every time.Duration // the least time between two; 0: DefaultEvery
 	Disk  int64         // most bytes of checkpoints and their data; 0: a tenth of what is free
+	Lean  bool          // of each D_syn only its recipe: a resume makes it again, which takes its time
 }
 
 // DefaultEvery is the time between two checkpoints.
@@ -71,6 +72,8 @@ type captured struct {
 	rows      []byte // of D_real that are not on the disk yet
 	total     uint64 // rows of D_real ever added
 	synthetic *replay.Ring
+
+	recipe, freshRecipe *recipe // instead of D_syn and of the one being generated; nil: as they are
 }
 
 // savedResult is what became of a capture.
@@ -187,8 +190,12 @@ func (x *experiment) capture(by string) (*capture, error) {
 		state := m.real.State()
 		shared[m.named(sectionReal)] = func(w io.Writer) error { return gob.NewEncoder(w).Encode(state) }
 		shared[m.named(sectionSynthetic)] = nil
+		if m.freshRecipe != nil {
+			shared[m.named(sectionFresh)] = nil
+		}
 		c.members = append(c.members, captured{
 			rows: m.real.AppendSince(nil, x.keeper.totals[i]), total: m.real.Total(), synthetic: m.synthetic,
+			recipe: m.recipe, freshRecipe: m.freshRecipe,
 		})
 	}
 	err := x.saveSections(func(name string, save func(io.Writer) error) error {

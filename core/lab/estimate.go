@@ -31,7 +31,11 @@ func (l *Lab) DiskNeed() (d DiskNeed, err error) {
 		if x.config.generates() {
 			d.Generation += int64(min(x.Settings.Samples, x.config.Buffer)) * row
 		}
-		if g, ok := m.gen.(interface{ Parameters() int }); ok && !x.Fitted {
+		g, ok := m.gen.(interface{ Parameters() int })
+		if ok && x.keeper != nil && x.keeper.saving.Lean {
+			d.Generation = 4 * int64(g.Parameters()+x.config.Steps) // weights, and a condition of each real transition
+		}
+		if ok && !x.Fitted {
 			// Trained, average and served weights and Adam's two moments, once there is a fit.
 			d.Checkpoint += 5 * 4 * int64(g.Parameters())
 		}

@@ -53,6 +53,8 @@ type experiment struct {
 	keeper    *keeper         // nil: nothing is saved
 	resumed   *run.Header     // the checkpoint that the run goes on from; nil: from its beginning
 	elapsed   time.Duration   // of the run before this process
+	remarks   []string        // about what was loaded
+	tell      func(string)    // hears what takes its time while it is; nil: nobody does
 	journal   journal
 	meter     meter
 	published time.Time

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"pgrlab/core/nn"
@@ -133,6 +134,9 @@ func (s Saved) ring(task Task, member int, kind string) (*replay.Ring, error) {
 		state, _ := c.Section(name)
 		ring := replay.NewRing(shape, s.Config.Buffer)
 		return ring, loadReal(ring, state, from, d)
+	}
+	if slices.ContainsFunc(c.Data, func(d run.Data) bool { return d.Name == name+asRecipe }) {
+		return nil, errors.New("of its synthetic transitions only the recipe was saved (--lean): resume it without --lean and export after the next generation")
 	}
 	if kind == sectionSynthetic {
 		return nil, fmt.Errorf("it had no synthetic transitions at step %s", thousands(c.Step))

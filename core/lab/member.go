@@ -94,6 +94,8 @@ type member struct {
 	curious      []float32          // bonus or priorities of a batch
 	scoring      *replay.Batch      // memory for scoring
 	fresh        *replay.Ring       // of the generation under way
+	recipe       *recipe            // of synthetic, and
+	freshRecipe  *recipe            // of fresh, where only that is saved; else nil
 	owned        []owned
 	trial        *trial // the evaluation under way
 	fit          fitLoss

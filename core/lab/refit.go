@@ -161,7 +161,7 @@ func (x *experiment) fitSlice(done int) (n int, complete bool, err error) {
 func (x *experiment) cancel() {
 	for _, m := range x.members {
 		m.gen.Cancel()
-		m.fresh = nil
+		m.fresh, m.freshRecipe = nil, nil
 	}
 	x.unbind()
 }
@@ -225,6 +225,10 @@ func (x *experiment) startGenerate() error {
 	x.total = 0
 	for _, m := range x.members {
 		m.fresh = replay.NewRing(m.real.Shape(), max(1, min(knobs.Samples, x.config.Buffer)))
+		var err error
+		if m.freshRecipe, err = x.writeDown(m, knobs); err != nil {
+			return err
+		}
 		if err := m.gen.StartGenerate(knobs, x.Generations); err != nil {
 			return err
 		}
@@ -258,6 +262,7 @@ func (x *experiment) finishGeneration(found []*Generated) error {
 	x.Asked = prompting{Knobs: x.Generating, Occasion: x.Generations - 1, Known: true}
 	for i, m := range x.members {
 		m.synthetic, m.fresh = m.fresh, nil
+		m.recipe, m.freshRecipe = m.freshRecipe, nil
 		if err := x.compare(m); err != nil {
 			return err
 		}

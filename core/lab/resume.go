@@ -9,6 +9,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"pgrlab/core/device"
@@ -22,6 +23,8 @@ type Resumption struct {
 	// DropTail forgets the changes that were made behind the checkpoint; without
 	// it they are made again at their positions.
 	DropTail bool
+	// Say hears, while Restore is at it, what takes its time; nil: nobody does.
+	Say func(text string)
 }
 
 // Restore makes a lab that goes on where the run in folder was saved last, or from
@@ -43,7 +46,13 @@ func restore(c Config, task Task, folder *run.Folder, p parts, device string, no
 	if err != nil {
 		return nil, nil, err
 	}
-	r := resuming{folder: folder, said: folder.Said(), begin: func() (*Lab, error) { return newLab(c, task, nil, p, device, now) }}
+	r := resuming{folder: folder, said: folder.Said(), begin: func() (*Lab, error) {
+		l, err := newLab(c, task, nil, p, device, now)
+		if err == nil {
+			l.x.tell = how.Say
+		}
+		return l, err
+	}}
 	l, err := r.newest(found)
 	if err != nil {
 		return nil, r.said, fmt.Errorf("resume %s: %w", folder.Dir(), err)
@@ -110,7 +119,7 @@ func (r *resuming) load(f run.Found) (*Lab, error) {
 		l.Close()
 		return nil, err
 	}
-	r.from = f.Header
+	r.from, r.said = f.Header, append(r.said, l.x.remarks...)
 	if here := l.x.kernels(); here != f.Device {
 		r.say("saved by %s, goes on with %s: from here on the run may differ from one without a break", f.Device, here)
 	}
@@ -126,8 +135,8 @@ func loadCheckpoint(x *experiment, dir string, c *run.Checkpoint) error {
 	data := map[string]run.Data{}
 	for _, d := range c.Data {
 		data[d.Name] = d
-		if !slices.Contains(names, d.Name) {
-			names = append(names, d.Name)
+		if name := strings.TrimSuffix(d.Name, asRecipe); !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	rings := map[string]*replay.Ring{}
@@ -136,6 +145,9 @@ func loadCheckpoint(x *experiment, dir string, c *run.Checkpoint) error {
 	}
 	return x.loadSections(names, func(name string, load func(io.Reader) error) error {
 		content, _ := c.Section(name)
+		if d, lean := data[name+asRecipe]; lean {
+			return x.remake(name, d, dir)
+		}
 		d, shared := data[name]
 		if !shared {
 			rest := bytes.NewReader(content)
@@ -262,7 +274,11 @@ func (r *resuming) inherit(w *writer, x *experiment) {
 			case m.named(sectionReal):
 				w.earlier[i], w.totals[i] = d.Pieces, m.real.Total()
 			case m.named(sectionSynthetic):
-				w.synthetic[i] = shared{m.synthetic, d.Pieces[0]}
+				w.synthetic[i] = shared{m.synthetic, sectionSynthetic, d.Pieces[0]}
+			case m.named(sectionSynthetic + asRecipe):
+				w.synthetic[i] = shared{m.synthetic, sectionSynthetic + asRecipe, d.Pieces[0]}
+			case m.named(sectionFresh + asRecipe):
+				w.fresh[i] = shared{m.freshRecipe, sectionFresh + asRecipe, d.Pieces[0]}
 			}
 		}
 	}

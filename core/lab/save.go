@@ -114,7 +114,7 @@ func (m *member) sections() []section {
 		parts = append(parts, section{sectionSynthetic, m.synthetic})
 	}
 	if m.fresh != nil {
-		parts = append(parts, section{"fresh", m.fresh})
+		parts = append(parts, section{sectionFresh, m.fresh})
 	}
 	for _, o := range m.owned {
 		switch p := o.part.(type) {
@@ -132,11 +132,12 @@ func (m *member) sections() []section {
 	return parts
 }
 
-// The names of D_real and D_syn among a member's sections.
+// The names of the loop, D_real and D_syn among a member's sections.
 const (
 	sectionLoop      = "loop"
 	sectionReal      = "real"
 	sectionSynthetic = "synthetic"
+	sectionFresh     = "fresh" // the D_syn being generated
 )
 
 // fitting is a generator with the transitions that a fit under way refers to.

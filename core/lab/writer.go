@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pgrlab/core/replay"
 	"pgrlab/core/run"
 )
 
@@ -29,11 +28,13 @@ type writer struct {
 	totals    []uint64      // rows of D_real on the disk
 	earlier   [][]run.Piece // D_real before its log began
 	synthetic []shared
+	fresh     []shared // recipes of generations under way
 }
 
-// shared is a D_syn that is on the disk.
+// shared is a D_syn that is on the disk, as it is or as its recipe.
 type shared struct {
-	ring  *replay.Ring
+	of    any // the *replay.Ring, or the *recipe of one under way
+	name  string
 	piece run.Piece
 }
 
@@ -42,7 +43,7 @@ func newWriter(folder *run.Folder, members int, most int64) *writer {
 	return &writer{
 		folder: folder, most: most, jobs: make(chan *capture, 1), results: make(chan savedResult, 1), ended: make(chan struct{}),
 		logs: make([]*run.Log, members), totals: make([]uint64, members), earlier: make([][]run.Piece, members),
-		synthetic: make([]shared, members),
+		synthetic: make([]shared, members), fresh: make([]shared, members),
 	}
 }
 
@@ -129,18 +130,47 @@ func (w *writer) share(c *capture, i int) (err error) {
 		pieces = append(pieces, w.logs[i].Piece())
 	}
 	c.Data = append(c.Data, run.Data{Name: fmt.Sprintf("%d/%s", i, sectionReal), Pieces: pieces})
-	if m.synthetic == nil {
-		return nil
-	}
-	if w.synthetic[i].ring != m.synthetic {
-		piece, err := w.folder.WriteData("synthetic", func(out io.Writer) error { return m.synthetic.Save(out) })
-		if err != nil {
-			return err
+	return w.shareSynthetic(c, i)
+}
+
+// shareSynthetic writes D_syn of member i, or its recipe, once.
+func (w *writer) shareSynthetic(c *capture, i int) error {
+	m := c.members[i]
+	if at := &w.synthetic[i]; m.synthetic != nil {
+		if at.of != m.synthetic {
+			write, name := m.synthetic.Save, sectionSynthetic
+			if m.recipe != nil {
+				write, name = m.recipe.of(m.synthetic).save, sectionSynthetic+asRecipe
+			}
+			if err := w.keep(at, m.synthetic, name, write); err != nil {
+				return err
+			}
 		}
-		w.synthetic[i] = shared{m.synthetic, piece}
+		c.Data = append(c.Data, at.data(i))
 	}
-	c.Data = append(c.Data, run.Data{Name: fmt.Sprintf("%d/%s", i, sectionSynthetic), Pieces: []run.Piece{w.synthetic[i].piece}})
+	if at := &w.fresh[i]; m.freshRecipe != nil {
+		if at.of != m.freshRecipe {
+			if err := w.keep(at, m.freshRecipe, sectionFresh+asRecipe, m.freshRecipe.save); err != nil {
+				return err
+			}
+		}
+		c.Data = append(c.Data, at.data(i))
+	}
 	return nil
+}
+
+// keep writes what of is and remembers it.
+func (w *writer) keep(at *shared, of any, name string, write func(io.Writer) error) error {
+	piece, err := w.folder.WriteData(name, write)
+	if err == nil {
+		*at = shared{of, name, piece}
+	}
+	return err
+}
+
+// data is what a checkpoint says of it.
+func (s shared) data(member int) run.Data {
+	return run.Data{Name: fmt.Sprintf("%d/%s", member, s.name), Pieces: []run.Piece{s.piece}}
 }
 
 // abandon ends the log of member i, which cannot be written to: what is on the disk

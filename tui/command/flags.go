@@ -23,6 +23,7 @@ type runFlags struct {
 	dropTail                    bool
 	every                       time.Duration
 	disk                        string
+	lean                        bool
 
 	changed func(name string) bool // whether a flag was given
 
@@ -58,6 +59,7 @@ func (r *runFlags) bind(c *cobra.Command) {
 	f.BoolVar(&r.dropTail, "drop-tail", false, "with --resume: forget the changes that were made after that")
 	f.DurationVar(&r.every, "checkpoint-every", 0, "least `TIME` between checkpoints (default 5m)")
 	f.StringVar(&r.disk, "disk", "", "most that the run's checkpoints may take: `SIZE` (default a tenth of what is free)")
-	setGroup(f, groups[2], "out", "resume", "drop-tail", "checkpoint-every", "disk")
+	f.BoolVar(&r.lean, "lean", false, "save of D_syn only how it was made: small checkpoints, and a resume makes it again")
+	setGroup(f, groups[2], "out", "resume", "drop-tail", "checkpoint-every", "disk", "lean")
 	r.changed = f.Changed
 }

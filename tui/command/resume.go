@@ -146,7 +146,7 @@ func (s *session) room(l *lab.Lab) []string {
 
 // saving is what --checkpoint-every and --disk ask for.
 func (r *runFlags) saving() (lab.Saving, error) {
-	s := lab.Saving{Every: r.every}
+	s := lab.Saving{Every: r.every, Lean: r.lean}
 	if r.every < 0 {
 		return s, usagef("--checkpoint-every is %s: want more than 0s", r.every)
 	}

@@ -66,6 +66,9 @@ func (s *session) headless(parent context.Context, w io.Writer) error {
 	p.say(fmt.Sprintf("%s on %s at scale %s, seed %d, in %s",
 		s.config.Method, s.config.Task, s.config.Scale, s.config.Seed, s.folder.Dir()))
 	s.tell = p.say
+	if s.resumption != nil {
+		s.resumption.Say = p.say
+	}
 	if err := s.start(ctx, lab.FaultFail); err != nil {
 		s.discard()
 		return err

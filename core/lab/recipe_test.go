@@ -1,0 +1,201 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/run"
+)
+
+// leanRun plays c in a folder, saving of each D_syn only its recipe, asks for a
+// checkpoint at a position and is ended there.
+func leanRun(t *testing.T, l *Lab, at Position) {
+	t.Helper()
+	l.Saving(Saving{Every: time.Hour, Lean: true})
+	stopAt(l, at) // and the end takes the checkpoint
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if l.x.position != at {
+		t.Fatalf("it ended at %s, not at %s", l.x.position, at)
+	}
+}
+
+// What is made again from a recipe is what was there: between two generations, in the
+// middle of the next fit and in the middle of a generation.
+func TestALeanRunGoesOn(t *testing.T) {
+	for _, members := range []int{1, 2} {
+		c := newWorld().config()
+		c.Members = members
+		twin := newWorld()
+		_, undisturbed := play(t, twin, c)
+		for _, at := range []Position{After(25), {40, Fit, 4}, {40, Generate, 2}, {60, Generate, 1}} {
+			dir := filepath.Join(t.TempDir(), "run")
+			folder, err := run.Create(dir, []byte("seed = 7\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			leanRun(t, newWorld().lab(t, c, folder), at)
+			var names []string
+			files, _ := filepath.Glob(filepath.Join(dir, run.DataName, "*.zst"))
+			for _, path := range files {
+				name, _, _ := strings.Cut(filepath.Base(path), "-recipe-")
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			want := slices.Repeat([]string{"synthetic"}, members)
+			if at.Phase == Generate {
+				want = append(slices.Repeat([]string{"fresh"}, members), want...)
+			}
+			if !slices.Equal(names, want) && members == 1 { // those of two members may be one file
+				t.Errorf("%s: data %q, want %q", at, files, want)
+			}
+			l, said, err := restored(t, c, dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range said {
+				if strings.Contains(text, "recipe") {
+					t.Errorf("%s: %s", at, text)
+				}
+			}
+			if err := l.Run(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if got := journalOf(t, dir); got != undisturbed.canonical(t) {
+				t.Errorf("from %s the journal is\n%s\nwant\n%s", at, got, undisturbed.canonical(t))
+			}
+		}
+	}
+}
+
+// The real generator: the same journal, and much less on the disk.
+func TestALeanCheckpointIsSmall(t *testing.T) {
+	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	c := realConfig()
+	c.Knobs.Samples, c.Buffer = 5000, 5000
+	begin := func(r record) *Lab {
+		p, err := newParts(&c, newWorld().task(), dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := newLab(c, newWorld().task(), r, p, dev.Name(), clock())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	at := After(c.Knobs.RefitEvery + 1)
+	onDisk := func(lean bool) (dir string, data int64) {
+		dir = filepath.Join(t.TempDir(), fmt.Sprint("lean-", lean))
+		folder, err := run.Create(dir, []byte("seed = 7\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := begin(folder)
+		if lean {
+			leanRun(t, l, at)
+		} else {
+			stopAt(l, at)
+			if err := l.Run(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		files, _ := filepath.Glob(filepath.Join(dir, run.DataName, "*.zst"))
+		for _, path := range files {
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data += info.Size()
+		}
+		return dir, data
+	}
+	_, whole := onDisk(false)
+	dir, lean := onDisk(true)
+	t.Logf("D_syn of %d transitions: %d bytes, its recipe %d", c.Knobs.Samples, whole, lean)
+	if lean*4 > whole {
+		t.Errorf("the recipe has %d bytes, D_syn %d", lean, whole)
+	}
+	undisturbed := &memoryFolder{}
+	if err := begin(undisturbed).Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	goOn := func() (string, []string) {
+		folder, err := run.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := newParts(&c, newWorld().task(), dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told []string
+		l, said, err := restore(c, newWorld().task(), folder, p, dev.Name(), clock(), Resumption{Say: func(text string) { told = append(told, text) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if len(told) != 1 || told[0] != "makes 5,000 synthetic transitions again: they were saved as their recipe" {
+			t.Errorf("told %q", told)
+		}
+		return journalOf(t, dir), said
+	}
+	if got, _ := goOn(); got != undisturbed.canonical(t) {
+		t.Errorf("the journal is\n%s\nwant\n%s", got, undisturbed.canonical(t))
+	}
+}
+
+// A D_syn that does not come out as it was is said.
+func TestARecipeThatMakesSomethingElse(t *testing.T) {
+	c := newWorld().config()
+	dir := filepath.Join(t.TempDir(), "run")
+	folder, err := run.Create(dir, []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newWorld().lab(t, c, folder)
+	x := l.x
+	x.lab.Saving(Saving{Every: time.Hour, Lean: true})
+	now := x.now
+	x.now = func() time.Time {
+		if m := x.first(); x.position == After(25) && !x.inSlice {
+			m.recipe.Knobs.Guidance++
+			x.stopping = true
+		}
+		return now()
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	again, said, err := restored(t, c, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Close()
+	if !strings.Contains(strings.Join(said, "\n"), "D_syn made again from its recipe is not what it was") {
+		t.Errorf("%q", said)
+	}
+}
+
+// stopAt ends l at a position.
+func stopAt(l *Lab, at Position) {
+	x, now := l.x, l.x.now
+	x.now = func() time.Time {
+		x.stopping = x.stopping || x.position == at && !x.inSlice
+		return now()
+	}
+}
