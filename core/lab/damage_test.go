@@ -16,7 +16,9 @@ import (
 
 // hands are changes that somebody makes while a run goes on.
 var hands = []Command{
+	Note{Text: "it stumbles", By: "ana"},
 	SetKnob{Knob: "ratio", Value: "0.75", By: "ana"},
+	Note{Text: "more of it: r=.75!", By: "ana"},
 	SetKnob{Knob: "guidance", Value: "4", At: &Position{40, Fit, 3}, By: "ana"},
 }
 
@@ -63,12 +65,17 @@ func diskRun(t *testing.T, c Config, dir string, step int, byHand ...Command) {
 // restored is a lab that goes on in dir.
 func restored(t *testing.T, c Config, dir string) (*Lab, []string, error) {
 	t.Helper()
+	return restoredAs(t, c, dir, Resumption{Saving: Saving{Every: time.Hour}})
+}
+
+func restoredAs(t *testing.T, c Config, dir string, how Resumption) (*Lab, []string, error) {
+	t.Helper()
 	folder, err := run.Open(dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	w := newWorld()
-	l, said, err := restore(c, w.task(), folder, w.parts(), "cpu test, 2 threads", clock(), Resumption{Saving: Saving{Every: time.Hour}})
+	l, said, err := restore(c, w.task(), folder, w.parts(), "cpu test, 2 threads", clock(), how)
 	if err != nil {
 		folder.Close()
 	}
@@ -125,8 +132,94 @@ func TestResumeRepeatsWhatWasDoneBehindTheCheckpoint(t *testing.T) {
 	if found != 1 {
 		t.Errorf("%d changes are hers: a run that was touched stays one", found)
 	}
+	notes, steps := bodies[Noted](l)
+	if len(notes) != 2 || notes[0].Text != "it stumbles" || notes[1].Obs.By != "ana" || steps[0] != 30 {
+		t.Errorf("her notes are %+v at %v", notes, steps)
+	}
 	if tails, _ := filepath.Glob(filepath.Join(broken, "events.tail-*.jsonl")); len(tails) == 0 {
 		t.Error("what lay behind the checkpoint is not kept")
+	}
+}
+
+// A run that was complete goes back to an earlier checkpoint, with what was done
+// behind it or without. What lay behind is set aside, and nothing of it is lost.
+func TestARunGoesBack(t *testing.T) {
+	c := newWorld().config()
+	c.Schedule = busySchedule
+	whole := filepath.Join(t.TempDir(), "whole")
+	diskRun(t, c, whole, 38, hands...)
+	found, err := run.Checkpoints(whole)
+	if err != nil || len(found) < 2 {
+		t.Fatal(found, err)
+	}
+	first := found[len(found)-1]
+	if err := run.Keep(first.Path, "this test"); err != nil {
+		t.Fatal(err)
+	}
+	var early Position
+	if err := early.UnmarshalText([]byte(first.Position)); err != nil {
+		t.Fatal(err)
+	}
+	early.I++ // or before
+	complete, _, err := restored(t, c, whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := complete.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	want := journalOf(t, whole)
+	for _, drop := range []bool{false, true} {
+		dir := filepath.Join(t.TempDir(), "back")
+		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+			t.Fatal(err)
+		}
+		l, said, err := restoredAs(t, c, dir, Resumption{DropTail: drop, At: &early})
+		if err != nil {
+			t.Fatal(said, err)
+		}
+		if p := l.Snapshot().Position; p.String() != first.Position {
+			t.Errorf("it goes on at %s", p)
+		}
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(said, "\n")
+		if got := journalOf(t, dir); (got == want) == drop || strings.Contains(got, "stumbles") == drop {
+			t.Errorf("dropped is %v: said %q; the journal is\n%s", drop, said, got)
+		}
+		if strings.Contains(text, "does again what was changed behind it: 30/evaluate:0:ratio=0.75, ") == drop || !strings.Contains(text, "are in checkpoints/aside-1") {
+			t.Errorf("said %q", said)
+		}
+		aside, _ := filepath.Glob(filepath.Join(dir, run.CheckpointsName, "aside-1", "*.ckpt"))
+		if len(aside) == 0 {
+			t.Error("nothing was set aside")
+		}
+		for _, path := range aside {
+			h, err := run.LoadHeader(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range h.Data {
+				if err := d.Verify(dir); err != nil {
+					t.Errorf("%s: %v", path, err)
+				}
+			}
+		}
+		if tails, _ := filepath.Glob(filepath.Join(dir, "events.tail-*.jsonl")); len(tails) != 2 {
+			t.Errorf("tails %q", tails)
+		}
+		again, said, err := restored(t, c, dir) // and nothing is there that cannot be used
+		if err != nil {
+			t.Fatal(err)
+		}
+		again.Close()
+		if strings.Contains(strings.Join(said, "\n"), "cannot be used") {
+			t.Errorf("said %q", said)
+		}
+	}
+	if _, _, err := restoredAs(t, c, whole, Resumption{At: &Position{Step: 3}}); err == nil || !strings.Contains(err.Error(), "no checkpoint at or before 3/collect:0: there are those at ") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -125,7 +125,8 @@ type KnobObs struct {
 	Ref    string    `json:"ref,omitempty"`     // SetKnob.ID
 	Undoes int       `json:"undoes,omitempty"`  // the change whose inverse this is
 	AskedS run.Float `json:"asked_s,omitempty"` // when it was asked for, as wall_s
-	Sum    string    `json:"sum,omitempty"`     // of position, knob, value and now, of a change
+	Sum    string    `json:"sum,omitempty"`     // of position, knob, value and now, of a change; of position and text, of a note
+	At     *Position `json:"at,omitempty"`      // where a note was written
 }
 
 // InForce says that a training batch contains, for the first time, data made with
@@ -165,7 +166,7 @@ type Losses struct {
 	Bonus     *run.Float `json:"bonus,omitempty"` // added to the reward, the mean of a batch
 }
 
-// Noted is what somebody wrote down.
+// Noted is what somebody wrote down, or, without Obs.At, what the run did.
 type Noted struct {
 	Text string  `json:"text"`
 	Obs  KnobObs `json:"obs"`

@@ -112,17 +112,21 @@ func natural(text string) (int, error) {
 	return n, nil
 }
 
-// Scheduled is a knob change at a position.
+// Scheduled is a knob change at a position, or a note that a resume writes again.
 type Scheduled struct {
 	At    Position
 	Knob  string
 	Value string
 	Now   bool   // redo at once what depends on the knob
-	By    string // who made the change before a resume makes it again; else ""
+	By    string // who made the change, or wrote the note, before a resume does it again; else ""
+	Note  string // the note; "": it is a change
 }
 
 // String is what --at takes: "10000:guidance=3!".
 func (s Scheduled) String() string {
+	if s.Note != "" {
+		return fmt.Sprintf("%s: %s", s.At, s.Note)
+	}
 	text := fmt.Sprintf("%s:%s=%s", s.At, s.Knob, s.Value)
 	if s.Now {
 		text += "!"

@@ -39,7 +39,7 @@ func (x *experiment) snapshot(now time.Time) *Snapshot {
 		Phase: x.position.Phase, PhaseDone: x.position.I, PhaseTotal: x.total, PhaseETA: x.phaseETA(), ETA: x.eta(),
 		StepsPerSec: x.meter.steps, UpdatesPerSec: x.meter.updates,
 		CostRefit: x.costRefit(), CostGenerate: x.costGenerate(),
-		Knobs: x.Settings.Values(), Scheduled: append([]Scheduled(nil), x.schedule...),
+		Knobs: x.Settings.Values(), Scheduled: changesOf(x.schedule),
 		Real: m.real.Len(), Updates: m.Updates, Episode: int(m.Episode), EpisodeStep: m.EpisodeStep, EpisodeReturn: m.EpisodeReturn,
 		Refits: int(x.Refits), FitLoss: m.fit.last, FReal: m.freal, FSyn: m.fsyn, FAsked: m.fasked,
 		MixReal: m.lastMix.Real, MixSynthetic: m.lastMix.Synthetic, Losses: m.Losses.last(),
@@ -70,4 +70,14 @@ func (x *experiment) snapshot(now time.Time) *Snapshot {
 		}
 	}
 	return s
+}
+
+// changesOf are the changes of a schedule; notes are nothing to wait for.
+func changesOf(all []Scheduled) (changes []Scheduled) {
+	for _, s := range all {
+		if s.Note == "" {
+			changes = append(changes, s)
+		}
+	}
+	return changes
 }

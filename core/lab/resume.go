@@ -23,6 +23,9 @@ type Resumption struct {
 	// DropTail forgets the changes that were made behind the checkpoint; without
 	// it they are made again at their positions.
 	DropTail bool
+	// At goes back to the last checkpoint at or before it; nil: the last of all.
+	// Those behind it are set aside with the lines that are.
+	At *Position
 	// Say hears, while Restore is at it, what takes its time; nil: nobody does.
 	Say func(text string)
 }
@@ -53,6 +56,9 @@ func restore(c Config, task Task, folder *run.Folder, p parts, device string, no
 		}
 		return l, err
 	}}
+	if found, err = r.upTo(found, how.At); err != nil {
+		return nil, r.said, fmt.Errorf("resume %s: %w", folder.Dir(), err)
+	}
 	l, err := r.newest(found)
 	if err != nil {
 		return nil, r.said, fmt.Errorf("resume %s: %w", folder.Dir(), err)
@@ -74,6 +80,35 @@ type resuming struct {
 
 func (r *resuming) say(format string, args ...any) {
 	r.said = append(r.said, fmt.Sprintf(format, args...))
+}
+
+// upTo are the checkpoints at or before a position.
+func (r *resuming) upTo(found []run.Found, at *Position) ([]run.Found, error) {
+	if at == nil {
+		return found, nil
+	}
+	var kept []run.Found
+	var all []string
+	for _, f := range found {
+		var p Position
+		if f.Err != nil || p.UnmarshalText([]byte(f.Position)) != nil {
+			continue
+		}
+		if all = append(all, f.Position); !at.Before(p) {
+			kept = append(kept, f)
+		}
+	}
+	if len(kept) == 0 {
+		slices.Reverse(all)
+		return nil, fmt.Errorf("there is no checkpoint at or before %s: there are those at %s", at, first(strings.Join(all, ", "), "no position"))
+	}
+	return kept, nil
+}
+
+// first is the first text that says something.
+func first(texts ...string) string {
+	i := slices.IndexFunc(texts, func(t string) bool { return t != "" })
+	return texts[i]
 }
 
 // newest loads the latest checkpoint that can be used.
@@ -232,6 +267,15 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 	}
 	x.keeper.path, x.keeper.saved = done.path, x.position
 	x.keeper.totals = append([]uint64(nil), w.totals...)
+	if how.At != nil {
+		aside, err := r.folder.SetAside(done.path)
+		if err != nil {
+			return err
+		}
+		if aside != "" {
+			r.say("the checkpoints behind %s are in %s", x.position, aside)
+		}
+	}
 	tail, err := r.folder.Rewind(mark)
 	if err != nil {
 		return err
@@ -284,8 +328,8 @@ func (r *resuming) inherit(w *writer, x *experiment) {
 	}
 }
 
-// again schedules the changes that were made behind mark, except for those that
-// are scheduled anyway.
+// again schedules the changes that were made, and the notes that were written,
+// behind mark, except for those that are scheduled anyway.
 func (r *resuming) again(x *experiment, mark run.Mark) error {
 	pending := slices.Clone(x.schedule)
 	var more []Scheduled
@@ -307,12 +351,20 @@ func (r *resuming) again(x *experiment, mark run.Mark) error {
 		case Planned:
 			s = b.Scheduled()
 			ok = b.Sum == s.sum()
+		case Noted:
+			if b.Obs.At == nil {
+				return // not somebody's: it comes again by itself, or belongs to the break
+			}
+			s = Scheduled{At: *b.Obs.At, Note: b.Text, By: b.Obs.By}
+			ok = b.Obs.Sum == s.sum()
 		default:
 			return
 		}
 		switch i := slices.IndexFunc(pending, s.fulfils); {
 		case !ok:
 			damaged(e.Number)
+		case e.Type == TypeNote && i >= 0:
+			pending = slices.Delete(pending, i, i+1)
 		case i >= 0 && e.Type == TypeKnob:
 			pending = slices.Delete(pending, i, i+1)
 		case i >= 0: // planned, and in the checkpoint already
@@ -326,6 +378,16 @@ func (r *resuming) again(x *experiment, mark run.Mark) error {
 	if err != nil {
 		return err
 	}
+	if changes := changesOf(more); len(changes) > 0 {
+		var texts []string
+		for _, s := range changes[:min(len(changes), 5)] {
+			texts = append(texts, s.String())
+		}
+		if len(changes) > 5 {
+			texts = append(texts, "…")
+		}
+		r.say("does again what was changed behind it: %s: --drop-tail leaves that out", strings.Join(texts, ", "))
+	}
 	x.schedule = append(x.schedule, more...)
 	sortSchedule(x.schedule)
 	return nil
@@ -333,11 +395,14 @@ func (r *resuming) again(x *experiment, mark run.Mark) error {
 
 // fulfils says whether s, a change that was made, is what was scheduled as p.
 func (s Scheduled) fulfils(p Scheduled) bool {
-	return s.Knob == p.Knob && s.Now == p.Now && !s.At.Before(p.At) && plain(s) == plain(p)
+	return s.Knob == p.Knob && s.Note == p.Note && s.Now == p.Now && !s.At.Before(p.At) && plain(s) == plain(p)
 }
 
 // plain is the value as the knob writes it: 3.0 is 3.
 func plain(s Scheduled) string {
+	if s.Note != "" {
+		return s.Note
+	}
 	k, err := FindKnob(s.Knob)
 	if err != nil {
 		return s.Value

@@ -25,6 +25,10 @@ func (x *experiment) settle(ctx context.Context, p Position) error {
 	for len(x.schedule) > 0 && !p.Before(x.schedule[0].At) {
 		s := x.schedule[0]
 		x.schedule = x.schedule[1:]
+		if s.Note != "" {
+			x.note(s.Note, x.obs(s.By, "", asked{}))
+			continue
+		}
 		by := s.By
 		if by == "" {
 			by = bySchedule
@@ -143,7 +147,7 @@ func (x *experiment) obey(c sent) {
 	case Checkpoint:
 		x.askedToSave(c)
 	case Note:
-		x.emit(TypeNote, NoMember, Noted{Text: c.Text, Obs: x.obs(c.By, "", at)})
+		x.note(c.Text, x.obs(c.By, "", at))
 	case Attach:
 		x.emit(TypeAttached, NoMember, View{By: c.By})
 	case Detach:
@@ -168,6 +172,13 @@ func (x *experiment) resume(c Resume) {
 	clear(x.blamed) // it is tried again now
 	x.emit(TypeResume, NoMember, Resumed{By: c.By})
 	x.flush()
+}
+
+// note writes what somebody wants written down.
+func (x *experiment) note(text string, obs KnobObs) {
+	p := x.position
+	obs.At, obs.Sum = &p, Scheduled{At: p, Note: text}.sum()
+	x.emit(TypeNote, NoMember, Noted{Text: text, Obs: obs})
 }
 
 // obs is the observed part of a line that a command caused.

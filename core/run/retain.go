@@ -97,6 +97,44 @@ func Keep(path, why string) error {
 	return nil
 }
 
+// SetAside moves the checkpoints behind path, and the marks of those that stay, into
+// a folder beside them, whose name below the run folder is returned; "" where there
+// are none. Their data stays for as long as they are there.
+func (f *Folder) SetAside(path string) (string, error) {
+	entries, err := os.ReadDir(f.Path(CheckpointsName))
+	if err != nil {
+		return "", fmt.Errorf("set checkpoints aside: %w", reason(err))
+	}
+	aside := ""
+	for _, e := range entries {
+		if e.IsDir() || !strings.Contains(e.Name(), checkpointEnd) || strings.TrimSuffix(e.Name(), keepEnd) <= filepath.Base(path) {
+			continue
+		}
+		if aside == "" {
+			if aside, err = f.newAside(); err != nil {
+				return "", fmt.Errorf("set checkpoints aside: %w", reason(err))
+			}
+		}
+		if err := os.Rename(f.Path(filepath.Join(CheckpointsName, e.Name())), f.Path(filepath.Join(aside, e.Name()))); err != nil {
+			return "", fmt.Errorf("set checkpoints aside: %w", reason(err))
+		}
+	}
+	return aside, nil
+}
+
+// newAside makes the first folder of its kind that is free.
+func (f *Folder) newAside() (string, error) {
+	for n := 1; ; n++ {
+		name := filepath.Join(CheckpointsName, fmt.Sprintf("%s%d", asideName, n))
+		if err := os.Mkdir(f.Path(name), 0o755); !errors.Is(err, fs.ErrExist) {
+			return name, err
+		}
+	}
+}
+
+// asideName begins the names of the folders of checkpoints that were set aside.
+const asideName = "aside-"
+
 // lastKept is how many of the latest checkpoints are kept.
 const lastKept = 3
 
@@ -154,7 +192,7 @@ func (f *Folder) remove(gone []Found) error {
 			return fmt.Errorf("remove checkpoint: %w", err)
 		}
 	}
-	all, err := Checkpoints(f.dir)
+	all, err := f.every()
 	if err != nil {
 		return err
 	}
@@ -176,6 +214,18 @@ func (f *Folder) remove(gone []Found) error {
 		}
 	}
 	return nil
+}
+
+// every lists all checkpoints, those that were set aside included.
+func (f *Folder) every() ([]Found, error) {
+	all, err := Checkpoints(f.dir)
+	aside, _ := filepath.Glob(f.Path(filepath.Join(CheckpointsName, asideName+"*", "*"+checkpointEnd)))
+	for _, path := range aside {
+		c := Found{Path: path}
+		c.Header, c.Err = LoadHeader(path)
+		all = append(all, c)
+	}
+	return all, err
 }
 
 // stored is the size of checkpoints and data in bytes.

@@ -3,7 +3,6 @@ package command
 import (
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -104,16 +103,11 @@ func free(dir string) string {
 
 // checkpointAt finds the checkpoint that DIR or DIR@STEP means.
 func checkpointAt(name string) (run.Found, error) {
-	dir, step := name, -1
-	if before, after, found := strings.Cut(name, "@"); found {
-		n, err := strconv.Atoi(strings.ReplaceAll(after, "_", ""))
-		if err != nil || n < 0 {
-			return run.Found{}, usagef("%s: %q is not a step: want DIR@STEP", name, after)
-		}
-		dir, step = before, n
-	}
-	dir, err := find(dir)
+	dir, at, err := placed(name)
 	if err != nil {
+		return run.Found{}, err
+	}
+	if dir, err = find(dir); err != nil {
 		return run.Found{}, err
 	}
 	all, err := run.Checkpoints(dir)
@@ -121,9 +115,23 @@ func checkpointAt(name string) (run.Found, error) {
 		return run.Found{}, err
 	}
 	for _, c := range all {
-		if c.Err == nil && (step < 0 || c.Step <= step) {
+		var p lab.Position
+		if c.Err == nil && (at == nil || p.UnmarshalText([]byte(c.Position)) == nil && !at.Before(p)) {
 			return c, nil
 		}
 	}
 	return run.Found{}, usagef("%s: there is no checkpoint at or before that step", name)
+}
+
+// placed splits DIR@STEP or DIR@STEP/PHASE:I; without @ the place is nil.
+func placed(name string) (dir string, at *lab.Position, err error) {
+	i := strings.LastIndexByte(name, '@')
+	if i < 0 || exists(name) {
+		return name, nil, nil
+	}
+	p, err := lab.ParsePosition(name[i+1:])
+	if err != nil {
+		return "", nil, usagef("%s: %q is not a step: want DIR@STEP", name, name[i+1:])
+	}
+	return name[:i], &p, nil
 }

@@ -33,8 +33,11 @@ func (r *runFlags) reopen(d Deps) (*session, error) {
 			return nil, usagef("--resume goes on with the run as it is: without --%s (pgrlab fork changes a run)", name)
 		}
 	}
-	dir, err := find(r.resume)
+	dir, at, err := placed(r.resume)
 	if err != nil {
+		return nil, err
+	}
+	if dir, err = find(dir); err != nil {
 		return nil, err
 	}
 	if !exists(filepath.Join(dir, run.ConfigName)) {
@@ -45,7 +48,7 @@ func (r *runFlags) reopen(d Deps) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if complete(dir, config.Steps) {
+	if at == nil && complete(dir, config.Steps) {
 		return nil, completed{dir}
 	}
 	saving, err := r.saving()
@@ -62,7 +65,7 @@ func (r *runFlags) reopen(d Deps) (*session, error) {
 	}
 	s := &session{
 		deps: d, config: config, task: task, threads: r.threads, place: r.place, memory: memory, folder: folder, ended: make(chan struct{}),
-		saving: saving, resumption: &lab.Resumption{Saving: saving, DropTail: r.dropTail},
+		saving: saving, resumption: &lab.Resumption{Saving: saving, DropTail: r.dropTail, At: at},
 	}
 	s.newServing()
 	return s, nil
