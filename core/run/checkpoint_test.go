@@ -101,6 +101,37 @@ func FuzzReadCheckpoint(f *testing.F) {
 	})
 }
 
+// A header whose checksum is right may say anything.
+func FuzzHeader(f *testing.F) {
+	good := encoded(f, sample(20, "20/fit:3"))
+	size := int(binary.LittleEndian.Uint32(good[len(checkpointMagic)+4:]))
+	f.Add(good[preamble:preamble+size], good[preamble+size+sha256.Size:])
+	f.Add([]byte(`{"sections":[{"name":"loop","bytes":-1},{"bytes":9223372036854775807}],"data":[{"pieces":[{"file":"../x","bytes":1}]}]}`), []byte{})
+	f.Fuzz(func(t *testing.T, header, body []byte) {
+		text := binary.LittleEndian.AppendUint32([]byte(checkpointMagic), FormatVersion)
+		text = append(binary.LittleEndian.AppendUint32(text, uint32(len(header))), header...)
+		sum := sha256.Sum256(text)
+		text = append(text, sum[:]...)
+		h, err := ReadHeader(bytes.NewReader(text))
+		c, whole := ReadCheckpoint(bytes.NewReader(append(text, body...)))
+		if (err != nil || whole != nil) && strings.Contains(fmt.Sprint(err, whole), "\n") {
+			t.Errorf("more than a line: %q, %q", err, whole)
+		}
+		if err != nil && whole == nil {
+			t.Errorf("a checkpoint without a header: %v", err)
+		}
+		dir := t.TempDir()
+		for _, d := range h.Data {
+			if d.Verify(dir) == nil && len(d.Pieces) > 0 {
+				t.Errorf("%+v is in an empty folder", d)
+			}
+		}
+		if whole == nil && len(c.Sections) != len(h.Sections) {
+			t.Errorf("%d sections of %d", len(c.Sections), len(h.Sections))
+		}
+	})
+}
+
 func TestNamesSortAsPositionsDo(t *testing.T) {
 	var names []string
 	for _, p := range []string{"9", "20/score:0", "20/fit:2", "20/fit:10", "20/generate:1", "20/evaluate:25", "20/analyse:1", "20", "21/score:4096"} {

@@ -6,8 +6,10 @@
 //	policy.bin     the policy's weights at the end
 //	checkpoints/   what the run was at some positions; see Checkpoint
 //	data/          what checkpoints share: D_real as a file that only grows, each
-//	               D_syn as a file named by its content
+//	               D_syn, or how it was made, as a file named by its content
 //	events.tail-N.jsonl  what lay behind the checkpoint that a resume went on from
+//	checkpoints/aside-N/  the checkpoints behind one that somebody went back to: with
+//	               the journal up to there and the tail they are a run again
 //	attach.json    host, process and socket of the lab that runs it (tui/remote)
 //	lock           held (flock) by the process that runs it; lease.json where the
 //	               file system refuses locks
@@ -18,6 +20,13 @@
 // a version and checksums of its header, its parts, its data and the journal up to
 // there; one that is not whole is told from one that is, and never used. Prune
 // keeps the last three, the one with the best return and the marked ones.
+//
+// # A disk that fails
+//
+// A full disk takes no part of a line. After any other error, a failed fsync
+// included, nothing is believed of the journal's file: it is opened anew, what had
+// been on the disk is held to its checksum, and what came after is written again from
+// memory, before another line follows. Lines are never lost and never change places.
 //
 // # The journal
 //

@@ -1,12 +1,16 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -128,13 +132,14 @@ func (e *Engine) work(ctx context.Context, j Job) {
 				e.Say(fmt.Sprintf("%s: killed %d times in a row: given up for now", j.Name(), mostKilled))
 				return
 			}
+			e.Say(j.Name() + ": killed; goes on where it was saved last")
 		case status == 128+int(syscall.SIGINT):
 			e.set(j, Stopped)
 			e.Say(j.Name() + ": stopped by hand; start the sweep again to go on with it")
 			return
 		default:
 			e.set(j, Failed)
-			e.Say(fmt.Sprintf("%s: failed with status %d: see %s", j.Name(), status, e.Grid.Dir(j)))
+			e.Say(fmt.Sprintf("%s: failed with status %d: %s", j.Name(), status, e.Grid.lastWords(j)))
 			return
 		}
 	}
@@ -143,6 +148,20 @@ func (e *Engine) work(ctx context.Context, j Job) {
 		return
 	}
 	e.set(j, Stopped)
+}
+
+// lastWords are the last line of the log of a job's last attempt, and where it is.
+func (g *Grid) lastWords(j Job) string {
+	logs, _ := filepath.Glob(filepath.Join(g.Dir(j), "attempts", "*", "log"))
+	if len(logs) == 0 {
+		return "see " + g.Dir(j)
+	}
+	last := slices.MaxFunc(logs, func(a, b string) int { // attempts are numbered
+		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+	})
+	text, _ := os.ReadFile(last)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return fmt.Sprintf("%s (%s)", lines[len(lines)-1], last)
 }
 
 // said is a result in a line.
