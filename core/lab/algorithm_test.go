@@ -203,7 +203,7 @@ func TestEvaluationIsABatchOfWholeEpisodes(t *testing.T) {
 func TestErrorsSayWhereTheyHappened(t *testing.T) {
 	lost := errors.New("device lost")
 	for call, want := range map[string]string{
-		"step":               "step 1: collect: device lost",
+		"act":                "step 7: collect: device lost",
 		"update":             "step 6: train agent: device lost",
 		"train curiosity":    "step 6: train agent: device lost",
 		"score curiosity 20": "step 20: update relevance: device lost",
