@@ -84,15 +84,23 @@ func attach(parent context.Context, socket, dir string, t remote.Terminal) (stri
 	sizes := make(chan tui.Size, 1)
 	t.Sizes = sizes
 	t.Size = sizeOf(out, t.Size)
+	before, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return "", fmt.Errorf("%s: take the terminal: %w", dir, err)
+	}
+	defer term.Restore(int(in.Fd()), before)
 	resized := make(chan os.Signal, 1)
-	signal.Notify(resized, syscall.SIGWINCH)
+	signal.Notify(resized, syscall.SIGWINCH, syscall.SIGCONT)
 	defer signal.Stop(resized)
 	go func() {
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case <-resized:
+			case s := <-resized:
+				if s == syscall.SIGCONT { // a shell had stopped this process and taken its terminal
+					term.MakeRaw(int(in.Fd())) // fails where the shell still has it: it says so again
+				}
 			}
 			select {
 			case sizes <- sizeOf(out, t.Size):
@@ -100,11 +108,6 @@ func attach(parent context.Context, socket, dir string, t remote.Terminal) (stri
 			}
 		}
 	}()
-	before, err := term.MakeRaw(int(in.Fd()))
-	if err != nil {
-		return "", fmt.Errorf("%s: take the terminal: %w", dir, err)
-	}
-	defer term.Restore(int(in.Fd()), before)
 	said, err := remote.Attach(ctx, socket, dir, t)
 	if err != nil || said == remote.Left(dir) { // the lab could not tidy up
 		fmt.Fprint(out, tui.RestoreSequence)

@@ -114,7 +114,7 @@ func (r *exportRequest) export(d Deps, args []string, stdout, stderr io.Writer) 
 
 // write writes what was asked for.
 func (r *exportRequest) write(d Deps, of *report.Run, stdout, stderr io.Writer) error {
-	base := filepath.Base(resolve(of.Dir))
+	base := nameOf(of.Dir)
 	switch {
 	case r.format == "csv" && r.out == "":
 		return of.CSV(stdout)

@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -154,4 +155,23 @@ func TestExport(t *testing.T) {
 		got.WriteString("$ pgrlab " + strings.Join(args, " ") + "\n" + stderr + "= " + fmt.Sprint(status) + "\n\n")
 	}
 	golden(t, "export-lines.txt", got.String())
+}
+
+// A run of a sweep is called as its job: the folders of runs are all called run.
+func TestRunsHaveNamesAmongOthers(t *testing.T) {
+	dir := t.TempDir()
+	job := filepath.Join(dir, "0002-cheetah-run-sac-s1")
+	for _, d := range []string{filepath.Join(job, "run"), filepath.Join(dir, "run")} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(job, "job.toml"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{filepath.Join(job, "run"): "0002-cheetah-run-sac-s1", filepath.Join(dir, "run"): "run", job: "0002-cheetah-run-sac-s1"} {
+		if got := nameOf(path); got != want {
+			t.Errorf("%s is called %s, want %s", path, got, want)
+		}
+	}
 }

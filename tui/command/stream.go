@@ -18,9 +18,22 @@ type stream struct {
 	members int
 }
 
+// nameOf is what a run is called among others: the name of its folder, or of the one
+// around it where a sweep has made them.
+func nameOf(dir string) string {
+	dir = resolve(dir)
+	if name := filepath.Base(dir); name != "run" {
+		return name
+	}
+	if name := filepath.Base(filepath.Dir(dir)); exists(filepath.Join(filepath.Dir(dir), "job.toml")) {
+		return name
+	}
+	return "run"
+}
+
 // newStream begins a file of events of a run in a folder of its name below root.
 func newStream(root, run string, members int, now time.Time) (*stream, error) {
-	dir := filepath.Join(root, filepath.Base(resolve(run)))
+	dir := filepath.Join(root, nameOf(run))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, usagef("--tensorboard: %v", err)
 	}
