@@ -56,12 +56,12 @@ func (f *Folder) takeBack() error {
 	return err
 }
 
-// Sync puts the journal on the disk. It may be called beside Append, which waits
-// for it only where the file has to be mended.
+// Sync puts the journal on the disk. It may be called beside Append and other Syncs;
+// Append waits for it only where the file has to be mended.
 func (f *Folder) Sync() error {
 	f.mu.Lock()
 	err := f.mend()
-	journal, n := f.journal, len(f.fresh)
+	journal, end := f.journal, f.size
 	f.mu.Unlock()
 	if err != nil {
 		return f.refused(err)
@@ -78,7 +78,9 @@ func (f *Folder) Sync() error {
 		f.doubt = err
 		return f.refused(err)
 	}
-	f.fresh = append(f.fresh[:0], f.fresh[n:]...)
+	if n := end - (f.size - int64(len(f.fresh))); n > 0 { // else another Sync was quicker
+		f.fresh = append(f.fresh[:0], f.fresh[n:]...)
+	}
 	return nil
 }
 

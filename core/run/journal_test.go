@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
@@ -189,5 +190,33 @@ func TestAJournalIsOpenedAnew(t *testing.T) {
 	}
 	if IsFull(syscall.EFBIG) {
 		t.Error("a file that is too large does not wait for room")
+	}
+}
+
+// The journal is put on the disk by several at once, while it grows.
+func TestSyncsRunBesideEachOther(t *testing.T) {
+	f, err := Create(filepath.Join(t.TempDir(), "run"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var syncing sync.WaitGroup
+	for range 4 {
+		syncing.Go(func() {
+			for range 20 {
+				if err := f.Sync(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for step := range 500 {
+		if err := f.Append(Line{Type: "note", Step: step, Member: NoMember}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	syncing.Wait()
+	if err := f.Sync(); err != nil || len(f.fresh) > 0 {
+		t.Errorf("%v, %d bytes are in doubt", err, len(f.fresh))
 	}
 }
