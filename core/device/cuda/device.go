@@ -184,11 +184,3 @@ func bytesOf(x []float32) []byte {
 	}
 	return unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), 4*len(x))
 }
-
-// floatsOf is the reverse, for memory that is aligned.
-func floatsOf(b []byte, elements int) []float32 {
-	if elements == 0 {
-		return []float32{}
-	}
-	return unsafe.Slice((*float32)(unsafe.Pointer(&b[0])), elements)
-}
