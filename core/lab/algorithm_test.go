@@ -101,7 +101,7 @@ func TestRefitsAreDueAtMultiplesOfTheirInterval(t *testing.T) {
 func TestMethodsWithoutGeneratorNeverRefit(t *testing.T) {
 	w := newWorld()
 	c := w.config()
-	c.Method, c.Generator.Kind, c.Generator.Conditional, c.Knobs.Relevance = MethodSAC, GeneratorNone, false, relevanceNone
+	withoutGenerator(&c)
 	l, _ := play(t, w, c)
 	if refits, _ := bodies[Refit](l); len(refits) > 0 || count(w.log, "build curiosity") > 0 {
 		t.Errorf("%d refits, %d curiosity models", len(refits), count(w.log, "build curiosity"))

@@ -157,6 +157,9 @@ func TestKnobsOfOtherMethodsAreRefused(t *testing.T) {
 		config := w.config()
 		config.Steps, config.Method, config.Generator.Kind = 2, c.method, c.kind
 		config.Generator.Conditional, config.Knobs.Relevance = false, relevanceNone
+		if c.kind == GeneratorNone {
+			withoutGenerator(&config)
+		}
 		l := w.lab(t, config, nil)
 		send(t, &l, SetKnob{ID: "a", Knob: c.knob, Value: c.value})()
 		if err := l.Run(context.Background()); err != nil {

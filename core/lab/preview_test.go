@@ -107,7 +107,7 @@ func TestPreviewsThatCannotBe(t *testing.T) {
 	none := newWorld().config()
 	none.Knobs.Relevance = relevanceNone
 	without := newWorld().config()
-	without.Method, without.Generator.Kind, without.Generator.Conditional, without.Knobs.Relevance, without.Knobs.Ratio = MethodSAC, GeneratorNone, false, relevanceNone, 0
+	withoutGenerator(&without)
 	for _, p := range []struct {
 		config      Config
 		step        int

@@ -114,10 +114,19 @@ func TestRealPartsTogether(t *testing.T) {
 
 // plainMethods are those without a relevance function.
 var plainMethods = map[string]func(*Config){
-	MethodSAC:     func(c *Config) { c.Generator.Kind = GeneratorNone },
-	MethodREDQ:    func(c *Config) { c.Generator.Kind, c.Agent.Critics = GeneratorNone, 4 },
+	MethodSAC: withoutGenerator,
+	MethodREDQ: func(c *Config) {
+		withoutGenerator(c)
+		c.Method, c.Agent.Critics = MethodREDQ, 4
+	},
 	MethodSynthER: func(c *Config) { c.Generator.Architecture = generative.ArchitectureSynthER },
 	"vae":         func(c *Config) { c.Generator.Kind = GeneratorVAE },
+}
+
+// withoutGenerator makes a configuration one of plain SAC.
+func withoutGenerator(c *Config) {
+	c.Method, c.Generator.Kind, c.Generator.Conditional = MethodSAC, GeneratorNone, false
+	c.Knobs.Relevance, c.Knobs.Ratio = relevanceNone, 0
 }
 
 func plainMethod(method string) Config {
