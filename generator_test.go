@@ -4,9 +4,9 @@ import (
 	"os"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"pgrlab/core/analysis"
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/generative"
@@ -175,43 +175,24 @@ func dynamicsError(t *testing.T, env *envs.Env, shape replay.Shape, rows []float
 	return mean
 }
 
-// gaussian draws rows from the normal distribution with the mean and the
-// covariance of the ring's.
+// gaussian draws rows from the normal distribution that fits the ring's.
 func gaussian(t *testing.T, ring *replay.Ring, shape replay.Shape, n int) []float32 {
 	t.Helper()
 	d := shape.Width() - 1 // all but the true end, which is constant
-	data := mat.NewDense(ring.Len(), d, nil)
-	mean := make([]float64, d)
-	for i := range ring.Len() {
-		for j := range d {
-			data.Set(i, j, float64(ring.Row(i)[j]))
-			mean[j] += float64(ring.Row(i)[j]) / float64(ring.Len())
-		}
+	real := make([][]float32, ring.Len())
+	for i := range real {
+		real[i] = ring.Row(i)
 	}
-	var covariance mat.SymDense
-	stat.CovarianceMatrix(&covariance, data, nil)
-	for j := range d {
-		covariance.SetSym(j, j, covariance.At(j, j)+1e-9)
+	fitted, err := analysis.FitGaussian(real, d, func() error { return nil })
+	if err != nil {
+		t.Fatal(err)
 	}
-	var root mat.Cholesky
-	if !root.Factorize(&covariance) {
-		t.Fatal("the covariance has no root")
-	}
-	var lower mat.TriDense
-	root.LTo(&lower)
 	noise := rng.New(1, "gaussian")
 	z := make([]float32, d)
 	rows := make([]float32, 0, n*shape.Width())
 	for i := range uint64(n) {
 		noise.FillNormal(z, i, 0)
-		for j := range d {
-			x := mean[j]
-			for k := 0; k <= j; k++ {
-				x += lower.At(j, k) * float64(z[k])
-			}
-			rows = append(rows, float32(x))
-		}
-		rows = append(rows, 0)
+		rows = append(append(rows, fitted.Draw(z)...), 0)
 	}
 	return rows
 }

@@ -2,6 +2,7 @@ package envs
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -101,8 +102,13 @@ func TestVecEnvRests(t *testing.T) {
 }
 
 func BenchmarkVecStep(b *testing.B) {
+	for _, n := range []int{10, 40} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) { benchmarkVecStep(b, n) })
+	}
+}
+
+func benchmarkVecStep(b *testing.B, n int) {
 	needPhysics(b)
-	const n = 10
 	v, err := cheetahRun.NewVec(n, 0)
 	if err != nil {
 		b.Fatal(err)
@@ -122,7 +128,7 @@ func BenchmarkVecStep(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "steps/s")
+	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "steps/s")
 }
 
 // What the lab asks of environments, in built-in types, so that neither package

@@ -1,0 +1,122 @@
+package lab
+
+import (
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strings"
+
+	"pgrlab/core/run"
+)
+
+// again schedules the changes that were made, and the notes that were written,
+// behind mark, except for those that are scheduled anyway.
+func (r *resuming) again(x *experiment, mark run.Mark) error {
+	pending := slices.Clone(x.schedule)
+	var more []Scheduled
+	damaged := func(number int) { r.say("line %d of the journal is damaged: a change may be missing", number) }
+	err := r.folder.Tail(mark, func(e run.Entry) {
+		body, ok := DecodeEvent(e)
+		if !ok {
+			damaged(e.Number)
+			return
+		}
+		var s Scheduled
+		switch b := body.Body.(type) {
+		case KnobChanged:
+			s = b.scheduled()
+			if s.By = b.Obs.By; s.By == "" {
+				s.By = "person"
+			}
+			ok = b.Obs.Sum == s.sum()
+		case Planned:
+			s = b.Scheduled()
+			ok = b.Sum == s.sum()
+		case Noted:
+			if b.Obs.At == nil {
+				return // not somebody's: it comes again by itself, or belongs to the break
+			}
+			s = Scheduled{At: *b.Obs.At, Note: b.Text, By: b.Obs.By}
+			ok = b.Obs.Sum == s.sum()
+		default:
+			return
+		}
+		switch i := slices.IndexFunc(pending, s.fulfils); {
+		case !ok:
+			damaged(e.Number)
+		case e.Type == TypeNote && i >= 0:
+			pending = slices.Delete(pending, i, i+1)
+		case i >= 0 && e.Type == TypeKnob:
+			pending = slices.Delete(pending, i, i+1)
+		case i >= 0: // planned, and in the checkpoint already
+		case e.Type == TypePlanned:
+			pending = append(pending, s)
+			fallthrough
+		default:
+			more = append(more, s)
+		}
+	}, damaged)
+	if err != nil {
+		return err
+	}
+	if changes := changesOf(more); len(changes) > 0 {
+		var texts []string
+		for _, s := range changes[:min(len(changes), 5)] {
+			texts = append(texts, s.String())
+		}
+		if len(changes) > 5 {
+			texts = append(texts, "…")
+		}
+		r.say("does again what was changed behind it: %s: --drop-tail leaves that out", strings.Join(texts, ", "))
+	}
+	x.schedule = append(x.schedule, more...)
+	sortSchedule(x.schedule)
+	return nil
+}
+
+// fulfils says whether s, a change that was made, is what was scheduled as p.
+func (s Scheduled) fulfils(p Scheduled) bool {
+	return s.Knob == p.Knob && s.Note == p.Note && s.Now == p.Now && !s.At.Before(p.At) && plain(s) == plain(p)
+}
+
+// plain is the value as the knob writes it: 3.0 is 3.
+func plain(s Scheduled) string {
+	if s.Note != "" {
+		return s.Note
+	}
+	k, err := FindKnob(s.Knob)
+	if err != nil {
+		return s.Value
+	}
+	v, err := k.Parse(s.Value)
+	if err != nil {
+		return s.Value
+	}
+	return v.String()
+}
+
+// sum protects what a resume does again: a journal has no checksums otherwise.
+func (s Scheduled) sum() string {
+	return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(s.String())))
+}
+
+// scheduled is the change as one that can be made again.
+func (k KnobChanged) scheduled() Scheduled {
+	return Scheduled{At: k.Position, Knob: k.Knob, Value: k.To.String(), Now: k.Now}
+}
+
+// Planned is a change that somebody put on the schedule. Its line is observed: the
+// change itself is a line of its own when it is made.
+type Planned struct {
+	At    Position `json:"at"`
+	Knob  string   `json:"knob"`
+	Value string   `json:"value"`
+	Now   bool     `json:"now,omitempty"`
+	By    string   `json:"by,omitempty"`
+	Sum   string   `json:"sum"`
+}
+
+// Scheduled is the change.
+func (p Planned) Scheduled() Scheduled {
+	return Scheduled{At: p.At, Knob: p.Knob, Value: p.Value, Now: p.Now}
+}
