@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a GPU makes of pgrlab: are all kernels right on it, and how fast are they beside PyTorch?
 
-    python3 check.py [--gpu 0] [--compile] [--minutes 8]
+    python3 check.py [--gpu 0] [--compile] [--minutes 7.5]
 
 It stands in a folder that `make gpu-bundle` made, beside pgrlab and cuda.test, and needs
 a GPU, NVIDIA's driver and, for the comparison, PyTorch: no Go, no network, no CUDA
@@ -10,11 +10,15 @@ toolkit. In under eight minutes it
   1. runs the tests of core/device/cuda on the GPU: every operation with its gradients,
      whole programs of every method, memory, checks;
   2. times pgrlab's workloads in fp32, tf32 and bf16;
-  3. times the same in PyTorch: eager, captured in a CUDA graph by hand, and with
-     --compile under torch.compile, each in the precisions that PyTorch has for it;
-  4. trains a few hundred steps of pgr-curiosity on cheetah-run and reads the journal.
+  3. trains some 6,000 steps of pgr-curiosity on cheetah-run at scales cpu and release, with
+     a short refit and generation, and says what the journal has of each part, and what a
+     whole run of 100,000 steps would take by that;
+  4. times the workloads of 2 in PyTorch: eager, captured in a CUDA graph by hand, and with
+     --compile under torch.compile, each in the precisions that PyTorch has for it.
 
-It prints tables and writes gpu-check.json. Status 1 if a test failed.
+It prints tables and writes gpu-check.json. Status 1 if a test failed. With --rehearse all
+of it runs on the CPU in short rounds, without the tests: what that says is only that this
+program works.
 """
 import argparse
 import json
@@ -29,6 +33,8 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 OURS = ["critic", "twin", "redq10", "sac", "act", "icm", "denoiser-1024", "denoiser-2048", "sample-1024x100000", "sample-2048x100000"]
 PRECISIONS = ["fp32", "tf32", "bf16"]
+SAMPLED = 100_000  # rows of one network call when sampling
+PAPER_HOURS = 4.35  # of a run of 100,000 steps, PGR (Wang et al. 2025), appendix on time and memory
 B, OBS, ACT, WIDTH = 256, 78, 12, 169  # the shapes of core/bench
 
 
@@ -55,6 +61,11 @@ def run(command, seconds, **more):
         return 127, str(e), 0.0
 
 
+def on(device, precision):
+    """pgrlab's flags; the CPU has one precision."""
+    return ["--device", device] + (["--precision", precision] if device != "cpu" else [])
+
+
 def describe(gpu):
     fields = ["name", "uuid", "driver_version", "memory.total", "memory.free", "compute_cap", "clocks.max.sm"]
     status, said, _ = run(["nvidia-smi", "-i", str(gpu), "--query-gpu=" + ",".join(fields), "--format=csv,noheader"], 20)
@@ -75,9 +86,9 @@ def tests(gpu, clock):
     return {"status": status, "passed": passed, "failed": failed, "seconds": seconds, "output": said if status != 0 else ""}
 
 
-def ours(gpu, precision, clock):
-    """pgrlab's workloads in one precision."""
-    command = [os.path.join(HERE, "pgrlab"), "bench", "--json", "--device", f"cuda:{gpu}", "--precision", precision, "--rounds", "3", "--round", "300ms", *OURS]
+def ours(device, precision, workloads, round, clock):
+    """pgrlab's workloads in one precision, rounds of so many seconds."""
+    command = [os.path.join(HERE, "pgrlab"), "bench", "--json", "--rounds", "3", "--round", f"{round}s", *on(device, precision), *workloads]
     status, said, _ = run(command, clock.left(60))
     found = {}
     for line in said.splitlines():
@@ -92,11 +103,15 @@ def ours(gpu, precision, clock):
 class Torch:
     """The same workloads in PyTorch."""
 
-    def __init__(self, gpu):
+    def __init__(self, device, round):
         import torch
 
-        self.torch, self.device = torch, torch.device(f"cuda:{gpu}")
-        torch.cuda.set_device(self.device)
+        self.torch, self.device, self.round = torch, torch.device(device), round
+        if self.device.type == "cuda":
+            torch.cuda.set_device(self.device)
+            self.wait = torch.cuda.synchronize
+        else:
+            self.wait = lambda: None
 
     def normal(self, *shape):
         return self.torch.randn(*shape, device=self.device)
@@ -148,7 +163,7 @@ class Torch:
     def sample(self, dim, act, how):
         net = self.residual(dim, act)
         f = self.torch.compile(net) if how == "compile" else net
-        x = self.normal(100_000, WIDTH)
+        x = self.normal(SAMPLED, WIDTH)
 
         def step():
             with self.torch.no_grad():
@@ -244,57 +259,87 @@ class Torch:
         step = table[name]()
         return self.captured(step) if how == "graph" else step
 
-    def time(self, step, seconds=0.3, rounds=3):
-        torch, found = self.torch, []
+    def time(self, step, rounds=3):
+        found = []
         for _ in range(3):
             step()
-        torch.cuda.synchronize()
+        self.wait()
         for _ in range(rounds):
             n, start = 0, time.perf_counter()
-            while time.perf_counter() - start < seconds or n < 3:
+            while time.perf_counter() - start < self.round or n < 3:
                 step()
                 n += 1
                 if n % 20 == 0:
-                    torch.cuda.synchronize()
-            torch.cuda.synchronize()
+                    self.wait()
+            self.wait()
             found.append((time.perf_counter() - start) / n * 1e3)
         return sorted(found)[len(found) // 2]
 
-    def all(self, how, precision, clock):
+    def all(self, how, precision, workloads, clock):
         torch, found = self.torch, {}
         torch.backends.cuda.matmul.allow_tf32 = precision != "fp32"
-        for name in OURS:
+        for name in workloads:
             if name in ("act", "icm") or clock.left(20) < 10:
                 continue
             try:
-                with torch.autocast("cuda", torch.bfloat16, enabled=precision == "bf16", cache_enabled=how != "graph"):
+                with torch.autocast(self.device.type, torch.bfloat16, enabled=precision == "bf16", cache_enabled=how != "graph"):
                     found[name] = {"ms": self.time(self.make(name, how))}
             except Exception as e:  # one workload must not hide the others
                 found[name] = {"error": f"{type(e).__name__}: {e}".splitlines()[0][:200]}
-            torch.cuda.empty_cache()
+            if self.device.type == "cuda":
+                torch.cuda.empty_cache()
         return found
 
 
-def training(gpu, precision, clock):
-    """A short run: env steps a second, seconds of a refit and of a generation."""
+def training(device, precision, scale, sets, clock):
+    """A short run with one refit: what each part takes, and a whole run by that."""
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "run")
-        command = [os.path.join(HERE, "pgrlab"), "train", "--task", "cheetah-run", "--method", "pgr-curiosity", "--scale", "demo",
-                   "--device", f"cuda:{gpu}", "--precision", precision, "--out", out]
-        start = time.monotonic()
-        status, said, seconds = run(command, clock.left(75))
+        command = [os.path.join(HERE, "pgrlab"), "train", "--task", "cheetah-run", "--method", "pgr-curiosity", "--scale", scale,
+                   "--out", out, "--steps", str(sets["steps"]), *on(device, precision)]
+        for knob in ("utd", "refit_every", "generator_steps", "samples", "sampler_steps"):
+            if knob in sets:
+                command += ["--set", f"{knob}={sets[knob]}"]
+        status, said, seconds = run(command, clock.left(sets["seconds"]))
         events = []
         try:
             with open(os.path.join(out, "events.jsonl")) as f:
                 events = [json.loads(line) for line in f if line.endswith("\n")]
         except (OSError, ValueError):
             pass
-        last = max((e.get("step", 0) for e in events), default=0)
-        refits = [e["obs"] for e in events if e.get("type") == "refit" and "obs" in e]
-        print(f"\npgr-curiosity on cheetah-run, scale demo, {precision}: step {last} after {seconds:.0f} s, {len(refits)} refits" + (f", the last: {refits[-1]}" if refits else ""))
-        if status not in (0, None):
-            print("\n".join(said.splitlines()[-5:]))
-        return {"status": status, "seconds": time.monotonic() - start, "steps": last, "refits": refits}
+    found = {"status": status, "seconds": seconds, "said": said.splitlines()[-5:] if status not in (0, None) else []}
+    print(f"\npgr-curiosity on cheetah-run, scale {scale}, {device}, {precision}: {seconds:.0f} s")
+    for line in found["said"]:
+        print("  " + line)
+    perf = [e for e in events if e.get("type") == "perf"]
+    if perf:
+        found.update(parts(perf[-1], sets, sum(e.get("type") == "evaluated" for e in events)))
+        print("  " + ", ".join(f"{k} {v:.4g}" for k, v in found["each"].items()))
+        if "hours" in found:
+            print(f"  a whole run by that: {found['hours']:.2f} h (the paper's: {PAPER_HOURS} h), of it " + ", ".join(f"{k} {v:.2f} h" for k, v in found["hours_of"].items()))
+        else:
+            print("  too short for a refit: no projection")
+    return found
+
+
+def parts(perf, sets, evaluations):
+    """Seconds of each part, from the journal's last line of what was spent on what; with all of them, hours of a whole run."""
+    spent, learning = perf["spent_s"], perf["step"] - sets["start"]
+    counts = {"agent": learning, "models": learning, "fit": sets["generator_steps"], "generate": sets["samples"], "evaluate": evaluations, "act": perf["step"]}
+    each = {k: spent[k] / n for k, n in counts.items() if n > 0 and spent.get(k)}
+    found = {"perf": perf, "each": each}
+    if "fit" in each and "generate" in each:
+        whole = {"agent": 95_000, "models": 95_000, "fit": 10 * sets["whole_fit"], "generate": 10 * sets["whole_samples"], "evaluate": 100, "act": 100_000}
+        found["hours_of"] = {k: v * whole[k] / 3600 for k, v in each.items()}
+        found["hours"] = sum(found["hours_of"].values())
+    return found
+
+
+# What is trained: short forms of two scales, and what a whole run has of each part.
+RUNS = {
+    "cpu": {"steps": 6_000, "start": 5_000, "refit_every": 5_500, "generator_steps": 5_000, "samples": 50_000, "seconds": 60, "whole_fit": 20_000, "whole_samples": 100_000},
+    "release": {"steps": 6_000, "start": 5_000, "refit_every": 5_500, "generator_steps": 3_000, "samples": 100_000, "seconds": 75, "whole_fit": 100_000, "whole_samples": 1_000_000},
+}
 
 
 def table(report):
@@ -320,29 +365,53 @@ def main():
     p.add_argument("--minutes", type=float, default=7.5, help="stop after so many")
     p.add_argument("--compile", action="store_true", help="also torch.compile, which takes minutes by itself")
     p.add_argument("--json", default="gpu-check.json", help="where the numbers go")
+    p.add_argument("--rehearse", action="store_true", help="everything but the tests, briefly, on the CPU")
     args = p.parse_args()
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
     clock = Clock(args.minutes)
-    report = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "gpu": describe(args.gpu), "ms": {}}
-    print(json.dumps(report["gpu"]))
-    report["tests"] = tests(args.gpu, clock)
-    for precision in PRECISIONS:
-        report["ms"]["pgrlab " + precision] = ours(args.gpu, precision, clock)
-    try:
-        torch = Torch(args.gpu)
-        report["torch"] = torch.torch.__version__
-        for how in ["graph", "eager"] + (["compile"] if args.compile else []):
-            for precision in PRECISIONS:
-                report["ms"][f"{how} {precision}"] = torch.all(how, precision, clock)
-    except Exception as e:  # no PyTorch, or one without CUDA
-        report["torch"] = f"{type(e).__name__}: {e}"
-        print("without PyTorch: " + report["torch"])
-    report["training"] = training(args.gpu, "tf32", clock)
+    report = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "ms": {}}
+    if args.rehearse:
+        rehearse(report, clock)
+    else:
+        check(report, args, clock)
     table(report)
     with open(args.json, "w") as f:
         json.dump(report, f, indent=1)
     print(f"\nwritten: {args.json}")
-    sys.exit(report["tests"]["status"] != 0)
+    sys.exit(report.get("tests", {"status": 0})["status"] != 0)
+
+
+def check(report, args, clock):
+    device = f"cuda:{args.gpu}"
+    report["gpu"] = describe(args.gpu)
+    print(json.dumps(report["gpu"]))
+    report["tests"] = tests(args.gpu, clock)
+    for precision in PRECISIONS:
+        report["ms"]["pgrlab " + precision] = ours(device, precision, OURS, 0.3, clock)
+    report["training"] = {scale: training(device, "tf32", scale, sets, clock) for scale, sets in RUNS.items()}
+    pytorch(report, device, ["graph", "eager"] + (["compile"] if args.compile else []), PRECISIONS, OURS, 0.3, clock)
+
+
+def rehearse(report, clock):
+    global SAMPLED
+    SAMPLED = 1_000
+    few = [w for w in OURS if not w.startswith("sample-")]
+    report["ms"]["pgrlab fp32"] = ours("cpu", "fp32", few, 0.1, clock)
+    shorter = {"utd": 2, "steps": 6_000, "refit_every": 5_500, "generator_steps": 100, "samples": 512, "sampler_steps": 4}
+    report["training"] = {"cpu": training("cpu", "fp32", "cpu", {**RUNS["cpu"], **shorter, "seconds": 200}, clock)}
+    pytorch(report, "cpu", ["eager"], ["fp32", "bf16"], OURS, 0.1, clock)
+
+
+def pytorch(report, device, ways, precisions, workloads, round, clock):
+    try:
+        torch = Torch(device, round)
+        report["torch"] = torch.torch.__version__
+        for how in ways:
+            for precision in precisions:
+                report["ms"][f"{how} {precision}"] = torch.all(how, precision, workloads, clock)
+    except Exception as e:  # no PyTorch, or one without CUDA
+        report["torch"] = f"{type(e).__name__}: {e}"
+        print("without PyTorch: " + report["torch"])
 
 
 if __name__ == "__main__":
