@@ -33,10 +33,15 @@ func (m *Model) togglePause() tea.Cmd {
 // togglePark gives the GPU back, or takes it again and goes on. A run that is only
 // paused is parked, too; on the CPU there is no difference.
 func (m *Model) togglePark() tea.Cmd {
-	if m.paused() && (m.snap.Parked || m.options.Config.Device != "cuda") {
+	gpu := m.options.Config.Device == "cuda"
+	if m.paused() && (m.snap.Parked || !gpu) {
 		return m.order(lab.Resume{By: sender})
 	}
-	return m.order(lab.Park{By: sender})
+	cmd := m.order(lab.Park{By: sender})
+	if !gpu && m.told == "" {
+		m.tell("there is no GPU to give back: the run is saved and pauses; P or space goes on")
+	}
+	return cmd
 }
 
 // order sends a command to the lab while it runs.
@@ -327,12 +332,12 @@ func (m *Model) openQuit() tea.Cmd {
 		}}
 		return nil
 	}
-	lines := []string{"Training runs in this process, not in this screen."}
+	lines := []string{"The screen is only a view: the run does not need it."}
 	if m.options.Folder != "" {
 		lines = append(lines, "run folder  "+m.options.Folder)
 	}
 	m.dialog = &dialog{title: "quit", lines: lines, choices: []choice{
-		{"d", "leave it training, without the screen", (*Model).detach},
+		{"d", "leave it training; pgrlab attach brings the screen back", (*Model).detach},
 		{"s", "stop and save", (*Model).stop},
 		{"esc", "cancel", nil},
 	}}

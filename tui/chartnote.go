@@ -110,15 +110,16 @@ func (m *Model) returnNote(q quantity, w int) string {
 	if m.smooth > 0 {
 		smooth = "  " + t.series[0].on(t.chart.Sample(0, chart.Line)) + t.dim.on(fmt.Sprintf(" smoothed %g", smoothSteps[m.smooth]))
 	}
-	words := t.dim.on(fmt.Sprintf(" mean of %d episodes %s std over them", e.episodes, t.glyphs.plusMinus))
+	words := t.dim.on(fmt.Sprintf(" mean %s std of %d episodes", t.glyphs.plusMinus, e.episodes))
 	others := ""
 	for _, o := range m.comparedNote(q, at) {
 		others += "  " + o
 	}
 	var notes []string
 	for _, tail := range []string{others + m.referenceNote(2), others + m.referenceNote(1), others} {
-		for _, head := range []string{dot + words + smooth + "  ", dot + words + "  ", dot + t.dim.on(fmt.Sprintf(" %d episodes ", e.episodes)), dot + " "} {
-			notes = append(notes, where+head+value+tail)
+		few := t.dim.on(fmt.Sprintf(" %d episodes ", e.episodes))
+		for _, head := range []string{dot + words + " " + value + smooth, dot + words + " " + value, dot + few + value, dot + " " + value} {
+			notes = append(notes, where+head+tail)
 		}
 	}
 	notes = append(notes, dot+" "+value, value)

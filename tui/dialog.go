@@ -50,6 +50,10 @@ func (d *dialog) has(key string) bool {
 	return false
 }
 
+// lowScreen is the height below which a dialog takes as little of the screen as it
+// can, and stands at its foot.
+const lowScreen = 30
+
 // view draws the dialog as a box of at most w columns and h rows.
 func (d *dialog) view(t *theme, w, h int) []string {
 	inner := 0
@@ -62,20 +66,19 @@ func (d *dialog) view(t *theme, w, h int) []string {
 		inner = max(inner, width(c.label)+10)
 	}
 	inner = min(max(inner, width(d.title)+8), w-6, 88) // longer lines do not read well
-	body := []string{""}
+	var text []string
 	for _, l := range d.lines {
-		for _, part := range wrapStyled(l, inner) {
-			body = append(body, "  "+part)
-		}
+		text = append(text, wrapStyled(l, inner)...)
 	}
-	if len(d.lines) > 0 {
+	body := append([]string{""}, text...)
+	if len(text) > 0 {
 		body = append(body, "")
 	}
-	for _, k := range keys {
-		body = append(body, "  "+k)
+	body = append(append(body, keys...), "")
+	if h < lowScreen { // no air, and the answers stand whatever is said above them
+		body = append(text[:max(0, min(len(text), h-2-len(keys)))], keys...)
 	}
-	body = append(body, "")
-	return t.box(d.title, "", body, min(w, inner+6), min(h, len(body)+2), true)
+	return t.box(d.title, "", pad(body), min(w, inner+6), min(h, len(body)+2), true)
 }
 
 // wrapStyled wraps text that may hold escape sequences.
@@ -98,6 +101,9 @@ func overlay(lines, box []string, w int) []string {
 	}
 	bw := width(box[0])
 	x, y := max(0, (w-bw)/2), max(0, (len(lines)-len(box))/2)
+	if len(lines) < lowScreen {
+		y = max(0, len(lines)-1-len(box)) // the line with the keys stays
+	}
 	out := append([]string(nil), lines...)
 	for i, b := range box {
 		if y+i >= len(out) {

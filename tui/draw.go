@@ -222,6 +222,9 @@ func (m *Model) tabName(id paneID) string {
 	if _, ok := cellOf(id); ok {
 		return m.shown(id).id
 	}
+	if id == paneLosses { // a chart may be called losses
+		return "last losses"
+	}
 	return paneNames[id]
 }
 
@@ -243,13 +246,20 @@ func (m *Model) tabBar(w int) string {
 	if total <= w {
 		return strings.Join(names, "")
 	}
-	// Too narrow for all: the tab in focus second, so that both neighbours show.
+	// Too narrow for all: the tab in focus second, so that both neighbours show, and
+	// whole names only.
 	var b strings.Builder
 	first := (int(m.focus) + len(names) - 1) % len(names)
+	more := " " + t.dim.on(t.glyphs.ellipsis)
+	used := width(more)
 	for i := range names {
-		b.WriteString(names[(first+i)%len(names)])
+		name := names[(first+i)%len(names)]
+		if used += width(name); used > w {
+			break
+		}
+		b.WriteString(name)
 	}
-	return b.String()
+	return b.String() + more
 }
 
 // startingView stands until the lab exists.

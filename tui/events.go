@@ -20,32 +20,66 @@ func (m *Model) eventsBody(w, h int) []string {
 		hints = hints[:min(len(hints), max(0, h-3))]
 	}
 	h -= len(hints)
-	m.eventsRoom = h
-	m.eventsUpBy = max(0, min(m.eventsUpBy, len(lines)-h))
+	m.eventsRoom = m.eventsThatFit(lines, w, h)
+	m.eventsUpBy = max(0, min(m.eventsUpBy, len(lines)-m.eventsRoom))
 	end := len(lines) - m.eventsUpBy
 	out := make([]string, 0, h)
 	for i := end - 1; i >= 0 && len(out) < h; i-- {
-		out = append(out, m.eventText(lines[i], w))
+		out = append(out, m.eventText(lines[i], w, h)...)
 	}
+	out = out[:min(len(out), max(0, h))]
 	for len(out) < h && len(hints) > 0 {
 		out = append(out, "")
 	}
 	return append(out, hints...)
 }
 
-// eventText is one line: time, step, kind, text.
-func (m *Model) eventText(l eventLine, w int) string {
+// roomyEvents is the height from which events show whole, on several lines if need
+// be; below it each has one line, which ends behind a clause or a word.
+const roomyEvents = 12
+
+// eventsThatFit is how many of the oldest events h rows hold: how far one can scroll.
+func (m *Model) eventsThatFit(lines []eventLine, w, h int) int {
+	if h < roomyEvents {
+		return h
+	}
+	n, rows := 0, 0
+	for _, l := range lines {
+		if rows += len(m.eventText(l, w, h)); rows > h {
+			break
+		}
+		n++
+	}
+	return max(1, n)
+}
+
+// eventText is an event in a pane of w by h: time, step, kind, text.
+func (m *Model) eventText(l eventLine, w, h int) []string {
 	t := m.theme
 	head := t.faint.on(l.wall.Format("15:04:05"))
 	if w >= 60 {
 		head += t.dim.on(fmt.Sprintf("%9s", count(l.step))) + " "
 	}
 	head += " " + t.kindInk(l).on(t.fit(l.kind, 7)) + " "
+	room := w - width(head)
+	switch {
+	case h < roomyEvents && l.change != nil:
+		return []string{t.fit(head+m.changeText(l.change, room), w)}
+	case h < roomyEvents:
+		return []string{t.fit(head+t.clip(l.text, room), w)}
+	}
 	text := l.text
 	if l.change != nil {
-		text = m.changeText(l.change, w-width(head))
+		text = m.changeText(l.change, 3*room)
 	}
-	return t.fit(head+text, w)
+	out := wrapStyled(text, room)
+	for i := range out {
+		if i > 0 {
+			head = strings.Repeat(" ", w-room)
+		}
+		out[i] = t.fit(head+out[i], w)
+	}
+	return out
 }
 
 func (t *theme) kindInk(l eventLine) ink {
@@ -63,21 +97,42 @@ func (t *theme) kindInk(l eventLine) ink {
 	}
 }
 
-// changeText is a change with as many of its stamps as fit into w columns; the last
-// one always stands.
+// changeText is a change with as many of its stamps as fit into w columns; of the
+// last one there is at least a sign.
 func (m *Model) changeText(c *change, w int) string {
 	stamps := m.stamps(c)
 	separator := m.theme.faint.on(" " + m.theme.glyphs.separator + " ")
-	text := ""
 	for _, name := range []string{m.knobTitle(c.knob), m.knobSymbol(c.knob)} {
 		for i := range stamps {
-			text = m.changeWhat(c, name) + "  " + strings.Join(stamps[i:], separator)
+			text := m.changeWhat(c, name) + "  " + strings.Join(stamps[i:], separator)
 			if width(text) <= w {
 				return text
 			}
 		}
 	}
-	return text
+	if c.state == refused { // the reason is what matters; its beginning says most of it
+		what := m.changeWhat(c, m.knobSymbol(c.knob)) + "  " + m.theme.bad.on(m.theme.glyphs.cross) + " "
+		return what + m.theme.bad.on(m.theme.clip(c.why, max(8, w-width(what))))
+	}
+	brief := *c
+	brief.now, brief.undoes, brief.redoes = false, 0, 0
+	what := m.changeWhat(&brief, m.knobSymbol(c.knob))
+	return firstFitting([]string{what + "  " + m.stampSign(c), what + " " + m.stampSign(c), what}, max(w, width(what)))
+}
+
+// stampSign is the stage that a change has reached, in few columns.
+func (m *Model) stampSign(c *change) string {
+	t := m.theme
+	switch {
+	case c.state == asked && c.at > 0:
+		return t.dim.on("@" + count(c.at))
+	case c.state == asked:
+		return t.warn.on("pending")
+	case c.state == inForce:
+		return t.good.on(t.glyphs.check + " " + count(c.forceStep))
+	default:
+		return t.dim.on("waits")
+	}
 }
 
 // changeWhat is number, name and values of a change.

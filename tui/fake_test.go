@@ -138,7 +138,7 @@ func (f *fakeLab) publish() {
 	s := &lab.Snapshot{
 		Time: f.now(), Task: "cheetah-run", Method: "pgr-curiosity", Seed: 3, Members: 1,
 		Step: f.step, Steps: f.steps, State: f.state, Phase: f.phase, PhaseDone: f.done, PhaseTotal: f.total,
-		ETA: time.Duration(f.steps-f.step) * 10 * time.Millisecond, StepsPerSec: 98.4, UpdatesPerSec: 1968,
+		ETA: time.Duration(f.steps-f.step) * 10 * time.Millisecond, StepTime: 10 * time.Millisecond, StepsPerSec: 98.4, UpdatesPerSec: 1968,
 		Knobs: map[string]lab.Value{}, Waiting: append([]lab.KnobChanged(nil), f.waiting...),
 		Real: f.step, Updates: uint64(max(0, f.step-5000) * 20), Episode: f.step / 1000, EpisodeStep: f.step % 1000,
 		EpisodeReturn: 0.8 * f.policy * float64(f.step%1000), Refits: f.refits,

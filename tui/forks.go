@@ -130,8 +130,8 @@ func (m *Model) askPairs(title string, plan ForkPlan, about string) tea.Cmd {
 		turns = fmt.Sprintf("%d at a time", beside)
 	}
 	cost := fmt.Sprintf("%s env steps a child, %s, with low priority beside this run", count(plan.Steps), turns)
-	if m.snap.StepsPerSec > 0 {
-		cost += fmt.Sprintf(": %s a pair, or more, at this run's speed", duration(seconds(2/float64(min(2, beside))*float64(plan.Steps)/m.snap.StepsPerSec)))
+	if m.snap.StepTime > 0 {
+		cost += fmt.Sprintf(": %s a pair, or more, at this run's speed", duration(time.Duration(2*plan.Steps/min(2, beside))*m.snap.StepTime))
 	}
 	name := title
 	d := &dialog{title: title, lines: []string{about, cost + "."}}

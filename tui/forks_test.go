@@ -160,7 +160,7 @@ func TestFailedChildrenAreSaid(t *testing.T) {
 	s.broods[0].children[0].Failed = func() error { return errors.New("exit status 1") }
 	s.settleForks()
 	s.typeLine("pane runs")
-	s.contains(t, "runs/1-0-false: exit status 1", "no pair is done yet")
+	s.contains(t, "pair 1, the unchanged one, 1-0-false: exit status 1", "no pair is done yet")
 }
 
 func TestConfirmNeedsATouchedRun(t *testing.T) {

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"strings"
 )
 
@@ -68,17 +69,55 @@ func (m *Model) broodLines(b *brood, w int) []string {
 	for _, l := range wrap(m.verdictOf(b, d, band, pairs), w) {
 		out = append(out, m.verdictInk(b, d, band, pairs).on(l))
 	}
-	if !b.over() {
-		for _, l := range wrap(b.progress(), w) {
-			out = append(out, t.dim.on(l))
-		}
-	}
-	for _, c := range b.children {
-		if c.failed != nil {
-			out = append(out, t.fit(t.bad.on(t.glyphs.cross+" "+c.Dir+": "+c.failed.Error()), w))
-		}
+	for _, l := range m.childLines(b, w) {
+		out = append(out, t.fit(l, w))
 	}
 	return out
+}
+
+// childLines are the children that are not done: how far each is, and its last
+// return; or why it was given up.
+func (m *Model) childLines(b *brood, w int) []string {
+	t := m.theme
+	var out []string
+	waiting := 0
+	for _, c := range b.children {
+		name := fmt.Sprintf("pair %d, the %s one", c.Pair+1, b.kindOf(c))
+		switch {
+		case c.done:
+		case c.failed != nil:
+			why := wrap(fmt.Sprintf("%s %s, %s: %v", t.glyphs.cross, name, filepath.Base(c.Dir), c.failed), max(8, w))
+			for _, l := range why {
+				out = append(out, t.bad.on(l))
+			}
+		case c.step <= c.From && len(c.returns) == 0:
+			waiting++
+		default:
+			line := t.fit(name, 24) + t.bar(float64(c.step-c.From)/math.Max(1, float64(c.To-c.From)), max(6, min(20, w-60))) + " " + count(c.step-c.From) + t.dim.on(" of ") + count(c.To-c.From)
+			if at, r, ok := c.lastReturn(); ok {
+				line = longest([]string{line, line + t.dim.on("  return ") + number(r) + t.dim.on(" at ") + count(at)}, w)
+			}
+			out = append(out, line)
+		}
+	}
+	if waiting > 0 {
+		what := "1 child has"
+		if waiting > 1 {
+			what = fmt.Sprintf("%d children have", waiting)
+		}
+		out = append(out, t.dim.on(what+" made no step yet"))
+	}
+	return out
+}
+
+// lastReturn is the newest evaluation behind the fork.
+func (o offspring) lastReturn() (step int, mean float64, ok bool) {
+	for at, r := range o.returns {
+		if at >= step {
+			step, mean, ok = at, r, true
+		}
+	}
+	return step, mean, ok
 }
 
 func plural(word string, n int) string {
@@ -191,25 +230,6 @@ func (m *Model) dots(d []float64, band float64, w int) []string {
 		out = append(out, pad+t.dim.on(strings.TrimRight(string(bar), " ")))
 	}
 	return out
-}
-
-// progress says which children train and how far they are; those that have made no
-// step wait for their turn.
-func (b *brood) progress() string {
-	done := 0
-	var all []string
-	for _, c := range b.children {
-		switch {
-		case c.done:
-			done++
-		case c.failed == nil && c.step > c.From:
-			all = append(all, fmt.Sprintf("pair %d, the %s one, %s of %s steps", c.Pair+1, b.kindOf(c), count(c.step-c.From), count(c.To-c.From)))
-		}
-	}
-	if len(all) == 0 {
-		all = []string{"no other has made a step yet"}
-	}
-	return fmt.Sprintf("%d of %d children done; %s", done, len(b.children), strings.Join(all, "; "))
 }
 
 // kindOf names a child within its pair.

@@ -54,15 +54,21 @@ var definitions = []definition{
 	{"batch, generation, refit", "classes of knobs: in force from the next update; from the next generation of samples; from the next refit (score, fit, generate). ! makes generation and refit happen at once."},
 }
 
+// inShort is what somebody who sees the screen for the first time wants to know.
+var inShort = []string{
+	"change ω: tab to KNOBS, arrows to ω guidance and to a value, enter; z takes it back",
+	"a number on a chart, like 1, is a marker: the step from which change #1 was in force; a letter is a note",
+	"get out: q, then d leaves the run training and s stops and saves it; esc closes what is open",
+}
+
 // helpLines is the help in w columns.
 func (m *Model) helpLines(w int) []string {
 	t := m.theme
-	out := []string{
-		t.title.on("IN SHORT"),
-		m.spelled("change ω: tab to KNOBS, arrows to ω guidance and to a value, enter; z takes it back"),
-		m.spelled("a number on a chart, like 1, is a marker: the step from which change #1 was in force; a letter is a note"),
-		"get out: q, then d leaves the run training and s stops and saves it; esc closes what is open", "",
+	out := []string{t.title.on("IN SHORT")}
+	for _, line := range inShort {
+		out = append(out, hang("", 2, m.spelled(line), w)...)
 	}
+	out = append(out, "")
 	name := 16
 	keys := append(append([]binding(nil), m.keys...), binding{label: "ctrl+c", help: "as q; a second one within 5 s stops and saves at once"},
 		binding{label: "ctrl+g", help: "as esc, everywhere: dialogs, text, help"})

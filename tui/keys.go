@@ -17,8 +17,18 @@ type binding struct {
 	does   string   // short, for the footer; "" keeps it out
 	help   string   // one sentence
 	panes  []paneID // where it works; nil: everywhere
+	of     runKind  // which runs it is about; the footer of others leaves it out
 	action func(m *Model) tea.Cmd
 }
+
+// runKind says which runs a key is about.
+type runKind int
+
+const (
+	everyRun runKind = iota
+	liveRun          // one that can still be steered
+	replayed         // one of the past
+)
 
 // keysTable lists every key; the footer shows them in this order while they fit.
 func keysTable() []binding {
@@ -32,14 +42,14 @@ func knobKeys() []binding {
 		{name: "park", keys: []string{"P"}, help: "park: save the run and give the GPU's memory back for others; P again takes it and goes on", action: (*Model).togglePark},
 		{name: "up", keys: []string{"up", "k"}, label: "up k", help: "the knob above", panes: knobs, action: (*Model).knobUp},
 		{name: "down", keys: []string{"down", "j"}, label: "down j", help: "the knob below", panes: knobs, action: (*Model).knobDown},
-		{name: "more", keys: []string{"right", "l"}, label: "right l", hint: "left right", does: "change", help: "stage the next value of the knob; nothing is sent yet", panes: knobs, action: (*Model).knobMore},
+		{name: "more", of: liveRun, keys: []string{"right", "l"}, label: "right l", hint: "left right", does: "change", help: "stage the next value of the knob; nothing is sent yet", panes: knobs, action: (*Model).knobMore},
 		{name: "less", keys: []string{"left", "h"}, label: "left h", help: "stage the previous value of the knob", panes: knobs, action: (*Model).knobLess},
 		{name: "edit", keys: []string{"e"}, help: "type a value for the knob", panes: knobs, action: (*Model).knobEdit},
-		{name: "apply", keys: []string{"enter"}, does: "apply", help: "send the staged values; a change that needs a refit or new samples is made now if that takes under 5 s, otherwise it asks", panes: knobs, action: (*Model).applyStaged},
-		{name: "now", keys: []string{"!"}, does: "now", help: "send the staged values and redo at once what they need (samples, or score, fit and samples); asks if that takes over 5 s", panes: knobs, action: (*Model).applyNow},
-		{name: "at", keys: []string{"@"}, does: "at a step", help: "have the staged values applied after an env step to come", panes: knobs, action: (*Model).applyAt},
+		{name: "apply", of: liveRun, keys: []string{"enter"}, does: "apply", help: "send the staged values; a change that needs a refit or new samples is made now if that takes under 5 s, otherwise it asks", panes: knobs, action: (*Model).applyStaged},
+		{name: "now", of: liveRun, keys: []string{"!"}, does: "now", help: "send the staged values and redo at once what they need (samples, or score, fit and samples); asks if that takes over 5 s", panes: knobs, action: (*Model).applyNow},
+		{name: "at", of: liveRun, keys: []string{"@"}, does: "at a step", help: "have the staged values applied after an env step to come", panes: knobs, action: (*Model).applyAt},
 		{name: "drop", keys: []string{"delete"}, help: "drop the staged values", panes: knobs, action: (*Model).dropStaged},
-		{name: "undo", keys: []string{"z"}, does: "undo", help: "set the knob changed last back to its old value, as a new change; the weights stay as they are", action: (*Model).undo},
+		{name: "undo", of: liveRun, keys: []string{"z"}, does: "undo", help: "set the knob changed last back to its old value, as a new change; the weights stay as they are", action: (*Model).undo},
 		{name: "redo", keys: []string{"Z"}, help: "make the change that was undone last once more, as a new change", action: (*Model).redo},
 	}
 }
@@ -71,28 +81,28 @@ func screenKeys() []binding {
 		{name: "older", keys: []string{"down", "j"}, label: "down j", help: "older events", panes: scrolled, action: (*Model).eventsDown},
 		{name: "page-newer", keys: []string{"pgup"}, help: "a page of newer events", panes: scrolled, action: (*Model).eventsPageUp},
 		{name: "page-older", keys: []string{"pgdown"}, help: "a page of older events", panes: scrolled, action: (*Model).eventsPageDown},
-		{name: "map-x-next", keys: []string{"right", "l"}, label: "right l", hint: "left right", does: "x", help: "the next dimension of the observation along x", panes: []paneID{paneMap}, action: (*Model).mapXNext},
+		{name: "map-x-next", keys: []string{"right", "l"}, label: "right l", hint: "left right", does: "x dimension", help: "the next dimension of the observation along x", panes: []paneID{paneMap}, action: (*Model).mapXNext},
 		{name: "map-x-previous", keys: []string{"left", "h"}, label: "left h", help: "the dimension before", panes: []paneID{paneMap}, action: (*Model).mapXPrevious},
-		{name: "map-y-next", keys: []string{"up", "k"}, label: "up k", hint: "up down", does: "y", help: "the next dimension along y", panes: []paneID{paneMap}, action: (*Model).mapYNext},
+		{name: "map-y-next", keys: []string{"up", "k"}, label: "up k", hint: "up down", does: "y dimension", help: "the next dimension along y", panes: []paneID{paneMap}, action: (*Model).mapYNext},
 		{name: "map-y-previous", keys: []string{"down", "j"}, label: "down j", help: "the dimension before", panes: []paneID{paneMap}, action: (*Model).mapYPrevious},
-		{name: "map-kind", keys: []string{"m", "enter"}, label: "m enter", hint: "m", does: "what", help: "what the map shows first: D_real, D_syn, their difference, mean F", panes: []paneID{paneMap}, action: (*Model).mapNextKind},
+		{name: "map-kind", keys: []string{"m", "enter"}, label: "m enter", hint: "m", does: "next map", help: "what the map shows first: D_real, D_syn, their difference, mean F", panes: []paneID{paneMap}, action: (*Model).mapNextKind},
 		{name: "filter", keys: []string{"/"}, does: "filter", help: "show only the events that contain a text or are of a kind (knob, eval, refit, note, …)", panes: scrolled, action: (*Model).openFilter},
 		{name: "next-pane", keys: []string{"tab"}, does: "pane", help: "move the focus to the next pane", action: (*Model).focusNext},
 		{name: "previous-pane", keys: []string{"shift+tab"}, help: "move the focus to the previous pane", action: (*Model).focusPrevious},
 		{name: "zoom-pane", keys: []string{"+"}, help: "give the whole screen to the pane in focus, or give it back", action: (*Model).toggleZoom},
 		{name: "layout", keys: []string{"L"}, does: "layout", help: "focus (what matters), full (everything), present (one chart, one sentence, one panel)", action: (*Model).nextView},
 		{name: "agent", keys: []string{"v"}, help: "the agent: the task as it stands, actions, Q and F; again to go back", action: (*Model).toggleAgent},
-		{name: "earlier", keys: []string{"<"}, help: "in a replay: back by a twentieth of the run", action: (*Model).scrubBack},
+		{name: "earlier", of: replayed, keys: []string{"<"}, hint: "< >", does: "back, forth", help: "in a replay: back by a twentieth of the run", action: (*Model).scrubBack},
 		{name: "later", keys: []string{">"}, help: "in a replay: forth by a twentieth of the run", action: (*Model).scrubForth},
-		{name: "slower", keys: []string{"("}, help: "in a replay: half the speed", action: (*Model).slower},
+		{name: "slower", of: replayed, keys: []string{"("}, hint: "( )", does: "slower, faster", help: "in a replay: half the speed", action: (*Model).slower},
 		{name: "faster", keys: []string{")"}, help: "in a replay: twice the speed", action: (*Model).faster},
 		{name: "analyse", keys: []string{"a"}, help: "have the run looked at as it is: F, dynamics error beside a Gaussian's, overlap of guided and free generations; training waits some seconds, keys do not", action: (*Model).analyse},
 		{name: "checkpoint", keys: []string{"c"}, help: "save the run where it is, to go on from there", action: (*Model).checkpoint},
-		{name: "note", keys: []string{"n"}, does: "note", help: "write a line into the journal, and a marker on the charts", action: (*Model).openNote},
+		{name: "note", of: liveRun, keys: []string{"n"}, does: "note", help: "write a line into the journal, and a marker on the charts", action: (*Model).openNote},
 		{name: "palette", keys: []string{":"}, does: "command", help: "type a command: everything that keys do, and guidance 3, ω=3! @20000, show alpha, … ; tab completes, up and down choose", action: (*Model).openPalette},
-		{name: "fork", keys: []string{"f"}, does: "fork", help: "children of this run, in pairs: with what is staged and without; their difference is in the pane runs", action: (*Model).openFork},
+		{name: "fork", of: liveRun, keys: []string{"f"}, does: "fork", help: "children of this run, in pairs: with what is staged and without; their difference is in the pane runs", action: (*Model).openFork},
 		{name: "placebo", keys: []string{"F"}, help: "forks in which nothing is changed but the random streams: the band of what happens by itself", action: (*Model).openPlacebo},
-		{name: "lessons", keys: []string{"T"}, does: "lessons", help: "lessons that use this run: they say, set, ask for a prediction, and reveal what came; enter goes on, 1 to 9 answers, esc leaves", action: (*Model).openLessons},
+		{name: "lessons", of: liveRun, keys: []string{"T"}, does: "lessons", help: "lessons that use this run: they say, set, ask for a prediction, and reveal what came; enter goes on, 1 to 9 answers, esc leaves", action: (*Model).openLessons},
 		{name: "mouse", keys: []string{"M"}, help: "take the mouse (click: focus and inspect, wheel: scroll and zoom), or give it back to the terminal for selecting text", action: (*Model).toggleMouse},
 		{name: "redraw", keys: []string{"ctrl+l"}, help: "draw the whole screen again", action: (*Model).redraw},
 		{name: "back", keys: []string{"esc", "backspace"}, label: "esc backspace", help: "one layer back: inspection, staged values, zoom, filter", action: (*Model).back},
@@ -186,7 +196,7 @@ func (m *Model) footer(w int) string {
 	var hints, last []string
 	for _, own := range []bool{true, false} { // those of the pane first
 		for _, b := range m.keys {
-			if b.does == "" || !b.works(m.focus) || (b.panes != nil) != own {
+			if b.does == "" || !b.works(m.focus) || (b.panes != nil) != own || b.of == m.otherKind() {
 				continue
 			}
 			hint := m.theme.key.on(m.theme.keyLabel(b.short())) + " " + m.theme.dim.on(m.doing(b))
@@ -212,6 +222,14 @@ func (b binding) short() string {
 	return b.title()
 }
 
+// otherKind is the kind of run that this one is not.
+func (m *Model) otherKind() runKind {
+	if m.options.Replay {
+		return liveRun
+	}
+	return replayed
+}
+
 // doing is what a key does now.
 func (m *Model) doing(b binding) string {
 	if b.name == "pause" && m.paused() {
@@ -225,6 +243,8 @@ func (t *theme) keyLabel(label string) string {
 	switch label {
 	case "left right":
 		return t.glyphs.left + t.glyphs.right
+	case "up down":
+		return t.glyphs.up + t.glyphs.down
 	}
 	words := strings.Fields(label)
 	for i, w := range words {

@@ -12,6 +12,9 @@ import (
 // knobsBody lists the knobs and explains the selected one below.
 func (m *Model) knobsBody(w, h int) []string {
 	most := max(2, h/4, h-len(m.knobs)-1) // a low pane shows the list first
+	if h >= 10 {
+		most = max(most, 3)
+	}
 	detail := m.knobDetail(w, most)
 	detail = detail[:min(most, len(detail))]
 	least := min(len(m.knobs), max(3, h/2))
@@ -51,25 +54,33 @@ func (m *Model) knobRow(i, w int) string {
 	if i == m.selected {
 		cursor, ink = t.accent.on(t.glyphs.cursor)+" ", t.bold
 	}
-	name := nameWidth
-	if w < 46 {
-		cursor = cursor[:len(cursor)-1]
-		name = max(6, min(12, w-18))
-	}
 	used := m.knobUse(k) == nil
 	if !used {
 		ink = t.faint
 	}
-	left := cursor + t.dim.on(t.fit(k.Symbol, symbolWidth)) + ink.on(t.fit(k.Name, name))
 	if w < 46 {
-		return t.spread(left, m.knobValue(k, i == m.selected, used), w)
+		return m.knobRowNarrow(k, cursor[:len(cursor)-1], ink, w)
 	}
+	left := cursor + t.dim.on(t.fit(k.Symbol, symbolWidth)) + ink.on(t.fit(k.Name, nameWidth))
 	gauge := gaugeWidth
 	if spare := w - width(left) - valueWidth - gaugeWidth; spare > 0 {
 		gauge += min(spare, gaugeWidth)
 	}
 	value := t.fit(" "+m.knobValue(k, i == m.selected, used), min(valueWidth, w-width(left)-gauge))
 	return left + value + m.knobGauge(k, used, gauge)
+}
+
+// knobRowNarrow is a knob without its gauge: the name gives way to the value, and of
+// a staged one the old value gives way to the name.
+func (m *Model) knobRowNarrow(k lab.Knob, cursor string, ink ink, w int) string {
+	t := m.theme
+	left := cursor + t.dim.on(t.fit(k.Symbol, symbolWidth))
+	value := m.knobValue(k, k.Name == m.knobs[m.selected].Name, m.knobUse(k) == nil)
+	if v, staged := m.staged[k.Name]; staged && width(left)+width(k.Name)+1+width(value) > w {
+		value = t.glyphs.arrow + " " + t.staged.on(readable(v)+"*")
+	}
+	room := max(0, w-width(left)-width(value)-1)
+	return t.spread(left+ink.on(t.fit(k.Name, min(room, nameWidth))), value, w)
 }
 
 // knobValue is the effective value, with the staged or typed one behind an arrow.
@@ -181,14 +192,26 @@ func place01(k lab.Knob, x float64) float64 {
 }
 
 // knobDetail explains the selected knob: what it is, what the staged change does
-// and when, what became of the last one. With little room its sentences are cut, not wrapped.
+// and when, what became of the last one; where room is short what comes first has it,
+// and a sentence ends behind a word.
 func (m *Model) knobDetail(w, room int) []string {
 	t, k := m.theme, m.knobs[m.selected]
 	var out []string
-	if m.message != "" {
-		for _, l := range wrap(t.glyphs.cross+" "+m.message, w) {
-			out = append(out, t.bad.on(l))
+	add := func(colour ink, text string, most int) {
+		lines := wrap(text, w)
+		if most = min(most, room-len(out)); len(lines) > max(0, most) {
+			if most <= 0 {
+				return
+			}
+			lines[most-1] = t.clip(strings.Join(lines[most-1:], " "), w)
+			lines = lines[:most]
 		}
+		for _, l := range lines {
+			out = append(out, colour.on(l))
+		}
+	}
+	if m.message != "" {
+		add(t.bad, t.glyphs.cross+" "+m.message, len(m.message))
 		return out
 	}
 	if last := m.lastChange(); last != nil && len(m.staged) == 0 && !m.typing() {
@@ -198,34 +221,25 @@ func (m *Model) knobDetail(w, room int) []string {
 			out = append(out, wrapStyled(m.changeText(last, 2*w-8), w)...)
 		}
 	}
-	add := func(colour ink, text string) {
-		if room < 4 {
-			out = append(out, colour.on(t.fit(text, w)))
-			return
-		}
-		for _, l := range wrap(text, w) {
-			out = append(out, colour.on(l))
-		}
-	}
 	switch err := m.knobUse(k); {
 	case err != nil:
-		add(t.dim, err.Error())
+		add(t.dim, err.Error(), room)
 	case m.typing():
-		add(t.staged, k.Range()+": enter stages it, esc drops it")
+		add(t.staged, k.Range()+": enter stages it, esc drops it", room)
 	case len(m.staged) > 0:
-		add(t.staged, m.stagedEffect())
+		add(t.staged, m.stagedEffect(), max(1, room-1))
 		if text := m.previewText(); text != "" && room >= 4 {
-			add(t.dim, m.spelled(text))
+			add(t.dim, m.spelled(text), room-1-len(out))
 		}
-		add(t.dim, longest([]string{"enter apply · ! now · @ at a step · esc drop", "enter apply · ! now · esc drop", "enter apply · esc drop"}, w))
+		add(t.dim, longest([]string{"enter apply · ! now · @ at a step · esc drop", "enter apply · ! now · esc drop", "enter apply · esc drop"}, w), 1)
 	default:
 		if text := m.mixText(k); text != "" {
-			add(t.text, text)
+			add(t.text, text, room)
 		}
 		if text := m.exposure(); text != "" {
-			add(t.accent, text)
+			add(t.accent, text, max(1, room/3))
 		}
-		add(t.dim, k.Doc+unitOf(k)+"; "+takesEffect(k.Class))
+		add(t.dim, k.Doc+unitOf(k)+"; "+takesEffect(k.Class), room)
 	}
 	return out
 }

@@ -28,7 +28,7 @@ func TestBatchKnobIsATransaction(t *testing.T) {
 	s.contains(t, "#1 r ratio 0.5 → 0.625", "applied 24,000")
 	s.fake.advance(1)
 	s.Update(polled{})
-	s.contains(t, "in force 24,001", "▲1 r 0.5→0.625")
+	s.contains(t, "in force 24,001", "r 0.5→0.625 ▲1")
 	if c, ok := s.lastCommand().(lab.SetKnob); !ok || c.Now || c.Value != "0.625" {
 		t.Errorf("sent %#v", s.lastCommand())
 	}

@@ -76,24 +76,45 @@ func (m *Model) mapBody(w, h int) []string {
 	d := m.snap.Map
 	axes := t.dim.on("x ") + m.dimension(d.X) + t.dim.on(fmt.Sprintf(" %s..%s", number(d.Low[0]), number(d.High[0]))) +
 		t.dim.on("  y ") + m.dimension(d.Y) + t.dim.on(fmt.Sprintf(" %s..%s", number(d.Low[1]), number(d.High[1])))
-	n := max(1, min(int(mapKinds), (w+2)/32)) // as many side by side as can be read
-	each := (w - 2*(n-1)) / n
-	rows := h - 2
-	if rows < 2 {
+	across, down := mapGrid(w, h)
+	each, rows := (w-2*(across-1))/across, (h-1)/down-1
+	if rows < 1 {
 		return []string{t.fit(axes, w)}
 	}
-	out := make([]string, rows+1)
-	for i := range n {
-		kind := (p.kind + mapKind(i)) % mapKinds
-		column := append([]string{m.mapTitle(d, kind, each)}, m.mapPicture(d, kind, each, rows)...)
-		for y := range out {
-			if i > 0 {
-				out[y] += "  "
+	var out []string
+	for row := range down {
+		lines := make([]string, rows+1)
+		for column := range across {
+			kind := (p.kind + mapKind(row*across+column)) % mapKinds
+			picture := append([]string{m.mapTitle(d, kind, each)}, m.mapPicture(d, kind, each, rows)...)
+			for y := range lines {
+				if column > 0 {
+					lines[y] += "  "
+				}
+				lines[y] += t.fit(picture[y], each)
 			}
-			out[y] += t.fit(column[y], each)
 		}
+		out = append(out, lines...)
 	}
 	return append(out, t.fit(axes, w))
+}
+
+// mapGrid is how many maps stand beside and above each other in w by h: as many as
+// can be read, and of equally many the arrangement whose characters are nearest to
+// the cells of a map, two wide to one high.
+func mapGrid(w, h int) (across, down int) {
+	best, square := 0, 0.0
+	for _, g := range [][2]int{{1, 1}, {2, 1}, {1, 2}, {3, 1}, {4, 1}, {2, 2}} {
+		each, rows := (w-2*(g[0]-1))/g[0], (h-1)/g[1]-1
+		if n := g[0] * g[1]; n > 1 && (each < 30 || rows < 8) || n < best {
+			continue
+		}
+		odd := math.Abs(math.Log(float64(min(each, 2*lab.MapColumns)) / (2 * math.Max(1, float64(rows)))))
+		if n := g[0] * g[1]; n > best || odd <= square {
+			across, down, best, square = g[0], g[1], n, odd
+		}
+	}
+	return across, down
 }
 
 func (m *Model) dimension(i int) string {

@@ -27,20 +27,39 @@ func (m *Model) header(w int) string {
 	if pace := m.link.pace(); pace > 0 {
 		state += " " + t.warn.on("slow line: a look every "+fmt.Sprintf("%.1f s", pace.Seconds()))
 	}
-	seed += dot + m.badge(&m.history)
-	left := state + "  " + name + dot + seed + dot + t.dim.on(m.device())
-	for _, right := range []string{
-		t.dim.on("step ") + done + " " + t.bar(m.fraction(), 24) + " " + percent + "   " + speed + "  " + updates + "   " + eta,
-		t.dim.on("step ") + done + " " + t.bar(m.fraction(), 12) + " " + percent + "  " + speed + "  " + updates + "  " + eta,
-		done + " " + percent + "  " + speed + "  " + eta,
+	badge := dot + m.badge(&m.history)
+	touched := m.history.touched() > 0
+	if s.ETA == 0 { // nothing is known, or nothing is left
+		eta = ""
+	}
+	whole := state + "  " + name + dot + seed + badge
+	lefts := []string{whole + dot + t.dim.on(m.device()), whole, state + "  " + name + badge}
+	if touched { // whose hands were in it matters more than what it is called
+		lefts = append(lefts, state+"  "+t.bold.on(o.Config.Task)+badge)
+	} else {
+		lefts = append(lefts, state+"  "+name)
+	}
+	for _, right := range []struct {
+		text  string
+		lefts int // it may stand beside so many of them: then a shorter one comes first
+	}{
+		{t.dim.on("step ") + done + " " + t.bar(m.fraction(), 24) + " " + percent + "   " + speed + "  " + updates + "   " + eta, 2},
+		{t.dim.on("step ") + done + " " + t.bar(m.fraction(), 12) + " " + percent + "  " + speed + "  " + updates + "  " + eta, 3},
+		{done + " " + percent + "  " + speed + "  " + eta, 4},
+		{done + " " + percent + "  " + speed, 4},
 	} {
-		for _, l := range []string{left, state + "  " + name + dot + seed, state + "  " + name} {
-			if width(l)+2+width(right) <= w {
-				return t.spread(l, right, w)
+		text := strings.TrimRight(right.text, " ")
+		for _, l := range lefts[:right.lefts] {
+			if width(l)+2+width(text) <= w {
+				return t.spread(l, text, w)
 			}
 		}
 	}
-	return join(w, "  ", state, done, percent, speed, eta, t.bold.on(o.Config.Task), o.Config.Method)
+	parts := []string{state, done, percent, speed, eta, t.bold.on(o.Config.Task), o.Config.Method}
+	if touched {
+		parts = append(parts[:3:3], append([]string{m.badge(&m.history)}, parts[3:]...)...)
+	}
+	return join(w, "  ", parts...)
 }
 
 func (m *Model) fraction() float64 {
@@ -166,8 +185,8 @@ func (m *Model) refitLine(w int) string {
 	}
 	text := t.dim.on("next refit in ") + count(s.NextRefit) + t.dim.on(" steps")
 	texts := []string{text, t.dim.on("refit in ") + count(s.NextRefit)}
-	if s.StepsPerSec > 0 && s.State == lab.Running {
-		texts = append(texts, text+t.dim.on(" (")+duration(seconds(float64(s.NextRefit)/s.StepsPerSec))+t.dim.on(")"))
+	if s.StepTime > 0 && s.State == lab.Running {
+		texts = append(texts, text+t.dim.on(" (")+duration(time.Duration(s.NextRefit)*s.StepTime)+t.dim.on(")"))
 	}
 	return longest(texts, w)
 }

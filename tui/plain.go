@@ -154,13 +154,13 @@ func (p *plain) write() {
 	for ; p.printed < len(p.history.lines); p.printed++ {
 		l := p.history.lines[p.printed]
 		if l.change == nil {
-			fmt.Fprintln(p.out, strings.TrimRight(p.eventText(l, 1000), " "))
+			fmt.Fprintln(p.out, strings.TrimRight(p.eventText(l, 1000, 1)[0], " "))
 		}
 	}
 	for _, c := range p.history.changes {
 		if state, ok := p.states[c]; !ok || state != c.state {
 			p.states[c] = c.state
-			fmt.Fprintln(p.out, strings.TrimRight(p.eventText(eventLine{wall: c.wall, step: c.askedStep, kind: "knob", change: c}, 1000), " "))
+			fmt.Fprintln(p.out, strings.TrimRight(p.eventText(eventLine{wall: c.wall, step: c.askedStep, kind: "knob", change: c}, 1000, 1)[0], " "))
 		}
 	}
 	if p.message != "" {

@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
@@ -12,80 +11,102 @@ import (
 // take reduces one event of the lab.
 func (h *history) take(e lab.Event) {
 	h.next = e.Index + 1
-	member := max(0, e.Member)
 	if h.begin.IsZero() {
 		h.begin = e.Wall
 	}
 	wall := e.Wall.Sub(h.begin).Seconds()
 	h.clock.tick(e.Step, wall)
-	h.highest = max(h.highest, member)
-	measure := func(name curveName, y float64) { h.measure(name, member, e.Step, wall, y) }
+	h.highest = max(h.highest, e.Member)
+	if h.takeChange(e) || h.takeMeasured(e, wall) {
+		return
+	}
 	line := eventLine{wall: e.Wall, step: e.Step}
+	line.kind, line.text, line.worry = h.tale(e, wall)
+	if line.kind != "" {
+		h.add(line)
+	}
+}
+
+// takeChange takes what became of a change of a knob; such an event has the line of
+// its change.
+func (h *history) takeChange(e lab.Event) bool {
 	switch b := e.Body.(type) {
-	case lab.Evaluated:
-		v := evaluation{step: e.Step, member: member, episodes: b.Episodes, wall: wall, mean: float64(b.ReturnMean), std: float64(b.ReturnStd)}
-		h.evaluations = append(h.evaluations, v)
-		measure(curveReturn, v.mean)
-		line.kind = "eval"
-		mean, std := spreadOf(v.mean, v.std)
-		line.text = fmt.Sprintf("return %s ± %s over %d episodes", mean, std, v.episodes)
+	case lab.KnobChanged:
+		h.takeKnob(e, b)
+	case lab.InForce:
+		h.takeInForce(e.Step, b)
+	case lab.Refused:
+		if b.Knob == "analyse" {
+			return false // no knob
+		}
+		h.takeRefused(e, b)
+	default:
+		return false
+	}
+	return true
+}
+
+// takeMeasured takes numbers that curves show, and no line.
+func (h *history) takeMeasured(e lab.Event, wall float64) bool {
+	member := max(0, e.Member)
+	measure := func(name curveName, y float64) { h.measure(name, member, e.Step, wall, y) }
+	switch b := e.Body.(type) {
 	case lab.Dormant:
 		h.dormant = append(h.dormant, dormancy{e.Step, member, float64(b.Ratio), float64(b.RatioDrM), float64(b.Tau)})
 		measure(curveSokar, float64(b.Ratio))
 		measure(curveDrM, float64(b.RatioDrM))
-		return
 	case lab.Scores:
 		for i, name := range []curveName{curveF10, curveF50, curveF90} {
 			measure(name, quantile(b.Quantiles, i))
 		}
 		h.touch(paneScores)
-		return
 	case lab.Losses:
 		for name, v := range map[curveName]*run.Float{curveCritic: b.Critic, curveActor: b.Actor, curveAlpha: b.Alpha, curveQMean: b.QMean, curveCuriosity: b.Curiosity} {
 			measure(name, optional(v))
 		}
 		h.touch(paneLosses)
-		return
 	case lab.Perf:
 		measure(curveSpeed, float64(b.StepsPerSec))
-		return
-	case lab.Generated:
-		line.kind, line.text = "D_syn", h.takeGenerated(e.Step, wall, b)
 	case lab.QBias:
 		measure(curveQBias, float64(b.Bias))
-		return
+	default:
+		return false
+	}
+	return true
+}
+
+// tale takes an event that has a line of its own; kind is "" for one that has none.
+func (h *history) tale(e lab.Event, wall float64) (kind, text string, worry bool) {
+	switch b := e.Body.(type) {
+	case lab.Evaluated:
+		return "eval", h.takeEvaluated(e, wall, b), false
+	case lab.Generated:
+		return "D_syn", h.takeGenerated(e.Step, wall, b), false
+	case lab.Refit:
+		return "refit", h.takeRefit(e.Step, wall, b), false
 	case lab.Noted:
 		h.notes = append(h.notes, note{e.Step, wall, b.Text})
 		h.touch(chartPanes...)
-		line.kind, line.text = "note", b.Text
-	case lab.Refit:
-		line.kind, line.text = "refit", h.takeRefit(e.Step, wall, b)
-	case lab.KnobChanged:
-		h.takeKnob(e, b)
-		return
-	case lab.InForce:
-		h.takeInForce(e.Step, b)
-		return
+		return "note", b.Text, false
 	case lab.Refused:
-		if b.Knob == "analyse" {
-			line.kind, line.text, line.worry = "look", b.Reason, true
-			break
-		}
-		h.takeRefused(e, b)
-		return
+		return "look", b.Reason, true
 	case *lab.Examined:
-		line.kind, line.text = "look", examinedText(b)
+		return "look", examinedText(b), false
 	case lab.Checkpointed:
 		if b.Obs.Error == "" {
 			h.saved = b.Obs.Path
 		}
-		line.kind, line.text, line.worry = remark(b)
-	default:
-		line.kind, line.text, line.worry = remark(e.Body)
 	}
-	if line.kind != "" {
-		h.add(line)
-	}
+	return remark(e.Body)
+}
+
+// takeEvaluated keeps an evaluation.
+func (h *history) takeEvaluated(e lab.Event, wall float64, b lab.Evaluated) string {
+	v := evaluation{step: e.Step, member: max(0, e.Member), episodes: b.Episodes, wall: wall, mean: float64(b.ReturnMean), std: float64(b.ReturnStd)}
+	h.evaluations = append(h.evaluations, v)
+	h.measure(curveReturn, v.member, e.Step, wall, v.mean)
+	mean, std := spreadOf(v.mean, v.std)
+	return fmt.Sprintf("return %s ± %s over %d episodes", mean, std, v.episodes)
 }
 
 // remark is the line of an event without numbers to keep; "" for none.
@@ -101,7 +122,7 @@ func remark(body any) (kind, text string, worry bool) {
 		if b.Obs.Error != "" {
 			return "ckpt", b.Obs.Error, true
 		}
-		return "ckpt", fmt.Sprintf("%s at %s, %s in %.1f s, training stood still %.2f s", filepath.Base(b.Obs.Path), b.Obs.Position,
+		return "ckpt", fmt.Sprintf("saved at %s: %s in %.1f s, training stood still %.2f s", b.Obs.Position,
 			bytesText(float64(b.Obs.Bytes)), float64(b.Obs.Seconds), float64(b.Obs.StallS)), false
 	case lab.Diverged:
 		return "diverged", b.Doing + ": " + b.Error, true
@@ -143,7 +164,7 @@ func (h *history) takeGenerated(step int, wall float64, b lab.Generated) string 
 	h.generations++
 	h.generated = &b
 	h.touch(paneScores, paneGenerator)
-	text := fmt.Sprintf("of %s rows: ", count(b.Rows)) // the shorter, the more of it fits
+	text := "" // what matters most first: narrow panes end behind a clause
 	if b.Dynamics != nil {
 		h.measure(curveDynamics, 0, step, wall, float64(b.Dynamics.Relative))
 		text += "dynamics error " + number(float64(b.Dynamics.Relative)) + ", "
@@ -151,7 +172,7 @@ func (h *history) takeGenerated(step int, wall float64, b lab.Generated) string 
 	if b.Obeyed != nil {
 		text += fmt.Sprintf("asked and achieved F correlate %.2f, ", float64(*b.Obeyed))
 	}
-	return text + percent(float64(b.OutsideStates)) + " of states outside the real range"
+	return text + percent(float64(b.OutsideStates)) + " of states outside the real range, by " + count(b.Rows) + " rows"
 }
 
 // examinedText says the most of an analysis: pgrlab analyse has the rest, and pictures.

@@ -26,7 +26,7 @@ type loaded struct {
 func (m *Model) runsBody(w, _ int) []string {
 	t, h := m.theme, &m.history
 	row := func(mark string, name string, h *history, state string) string {
-		text := mark + " " + t.bold.on(t.fit(name, max(8, min(26, w-30))))
+		text := mark + " " + t.bold.on(t.fit(name, max(8, min(48, w-46))))
 		if n := len(h.evaluations); n > 0 {
 			e := h.evaluations[n-1]
 			text += t.dim.on(" return ") + number(e.mean) + t.dim.on(" at ") + count(e.step)

@@ -27,6 +27,37 @@ func (t *theme) fit(s string, w int) string {
 	return s + strings.Repeat(" ", w-n)
 }
 
+// clip shortens plain text to w columns behind a clause or at least a word, so that no
+// word and no number is cut in two.
+func (t *theme) clip(s string, w int) string {
+	if width(s) <= w {
+		return s
+	}
+	room := w - width(t.glyphs.ellipsis)
+	word, clause := 0, 0
+	for i, r := range s {
+		if r != ' ' || i == 0 {
+			continue
+		}
+		if width(s[:i]) > room+1 {
+			break
+		}
+		switch ends := strings.ContainsRune(",;:", rune(s[i-1])); {
+		case ends:
+			word, clause = i-1, i-1
+		case width(s[:i]) <= room:
+			word = i
+		}
+	}
+	switch {
+	case clause > 0 && width(s[:clause]) >= room/2:
+		return s[:clause] + t.glyphs.ellipsis
+	case word > 0:
+		return s[:word] + t.glyphs.ellipsis
+	}
+	return t.fit(s, w)
+}
+
 // spread puts left and right at the ends of w columns; the right gives way first.
 func (t *theme) spread(left, right string, w int) string {
 	l, r := width(left), width(right)

@@ -49,7 +49,7 @@ func (m *Model) slower() tea.Cmd { return m.speed(0.5) }
 
 func (m *Model) speed(by float64) tea.Cmd {
 	if r, ok := m.lab.(*Replay); ok {
-		m.tell(fmt.Sprintf("speed %g", r.Faster(by)) + ": seconds of the run in a second")
+		m.tell(fmt.Sprintf("%g seconds of the run in a second", r.Faster(by)))
 	} else {
 		m.tell("only a replay has a speed: pgrlab replay DIR")
 	}

@@ -35,6 +35,7 @@ type Snapshot struct {
 	PhaseTotal  int
 	PhaseETA    time.Duration // 0: unknown
 	ETA         time.Duration // of the run; 0: unknown
+	StepTime    time.Duration // an env step with its updates, at its mean so far; 0: unknown
 	Position    Position
 
 	StepsPerSec   float64 // env steps, over the last seconds, refits and evaluations included

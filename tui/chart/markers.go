@@ -65,24 +65,27 @@ func (c *Chart) markerGroups(l layout, x0, x1 float64) []markerGroup {
 	return out
 }
 
-// markerText writes ▲number text below the axis: as much as fits before the next
-// marker, shifted left at the right edge; the first free column behind it is
-// returned.
+// markerText writes ▲number text below the axis, the pointer below its marker: the
+// text behind it, or before it where there is no room behind, as much as fits between
+// the neighbours; the first free column behind it is returned.
 func (c *Chart) markerText(to *canvas, l layout, g markerGroup, limit, from int) int {
 	short := c.Glyphs.pointer + g.numbers
-	full := short
-	if g.text != "" {
-		full += " " + g.text
+	type version struct {
+		text string
+		at   int
 	}
-	for _, s := range []string{full, short} {
-		n := textWidth(s)
-		at := g.x
-		if limit == to.w {
-			at = min(at, to.w-n)
+	var all []version
+	if g.text != "" {
+		all = append(all, version{short + " " + g.text, g.x}, version{g.text + " " + short, g.x - 1 - textWidth(g.text)})
+	}
+	all = append(all, version{short, g.x})
+	for _, v := range all {
+		if edge := to.w - textWidth(v.text); limit == to.w && (v.at < g.x || v.text == short) {
+			v.at = min(v.at, edge) // at the right edge the number stands before its marker
 		}
-		if at >= from && at+n <= limit {
-			to.text(at, l.markerRow, s, Role{Kind: MarkerNumber})
-			return at + n + 1
+		if end := v.at + textWidth(v.text); v.at >= from && end <= limit {
+			to.text(v.at, l.markerRow, v.text, Role{Kind: MarkerNumber})
+			return end + 1
 		}
 	}
 	return from
