@@ -18,6 +18,7 @@ type entry struct {
 
 	complete func(m *Model, text string) []candidate // nil: nothing to choose from
 	chosen   int                                     // of the candidates; -1: none
+	unchosen int                                     // what chosen is after another letter: -1, or 0 where enter takes the best
 	history  []string                                // earlier texts, newest last
 	back     int                                     // how far back in history; 0: not
 	inKnobs  bool                                    // it stands in the selected knob's row
@@ -31,7 +32,7 @@ const entryLimit = 240
 
 // newEntry has no keys that terminals or their multiplexers keep for themselves.
 func newEntry(prompt, hint string, submit func(m *Model, text string) tea.Cmd) *entry {
-	e := &entry{prompt: prompt, hint: hint, submit: submit, chosen: -1, input: textinput.New()}
+	e := &entry{prompt: prompt, hint: hint, submit: submit, chosen: -1, unchosen: -1, input: textinput.New()}
 	e.input.CharLimit = entryLimit
 	k := &e.input.KeyMap
 	k.LineStart = key.NewBinding(key.WithKeys("home"))
@@ -71,7 +72,7 @@ func (m *Model) entryKey(key string, msg tea.KeyMsg) tea.Cmd {
 	}()
 	if msg.Paste {
 		e.input, _ = e.input.Update(msg)
-		e.chosen = -1
+		e.chosen = e.unchosen
 		return nil
 	}
 	switch {
@@ -92,7 +93,7 @@ func (m *Model) entryKey(key string, msg tea.KeyMsg) tea.Cmd {
 		m.entry = nil
 	default:
 		e.input, _ = e.input.Update(msg) // the cursor does not blink: its command is dropped
-		e.chosen, e.back = -1, 0
+		e.chosen, e.back = e.unchosen, 0
 	}
 	return nil
 }
@@ -121,7 +122,7 @@ func (e *entry) completeText(m *Model) {
 		}
 		e.set(common)
 	}
-	e.chosen = -1
+	e.chosen = e.unchosen
 }
 
 func commonPrefix(a, b string) string {

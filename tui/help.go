@@ -18,6 +18,7 @@ var definitions = []definition{
 	{"ω guidance", "D = D(∅) + ω (D(c) − D(∅)) at every denoising step (classifier-free guidance, Ho and Salimans 2021). 1 is the conditional model alone."},
 	{"r ratio", "share of synthetic rows in a batch, n_syn = int(B·r); all rows are real while D_syn holds fewer than n_syn."},
 	{"steps/s, updates/s", "environment steps and critic updates per second, over the last seconds; the curve begins with the first update."},
+	{"device", "what computes: cpu and the vector instructions of its kernels (avx2, avx512, or generic), or a GPU and the precision of its products."},
 	{"eta", "time to go: the env steps, evaluations and refits still to come, each at its mean cost so far."},
 	{"episode", "the training episode under way: its steps, and the sum of its rewards so far under the stochastic policy."},
 	{"batch", "real and synthetic rows of the last batch."},
@@ -32,7 +33,7 @@ var definitions = []definition{
 	{"F QUANTILES", "p10, median and p90: percentiles of F over the real transitions at each scoring."},
 	{"Q BIAS", "Q − return: mean over the episodes of an evaluation of Q(s₀, π(s₀)) − Σ γᵗ r. Q has the entropy bonus of the present policy in it, the returns are those of its mean action, cut off by the time limit. Fujimoto et al. 2018; Chen et al. 2021."},
 	{"DYNAMICS ERROR", "mean of (s' − ŝ')² of synthetic rows in units of the variance of real next states, ŝ' being what the task itself makes of s and a."},
-	{"asked, achieved", "median and 90th percentile of the F that prompts asked for, and of F of the transitions that came out; their rank correlation over the same rows."},
+	{"asked, achieved", "median and 90th percentile of the F that prompts asked for, and of F of the transitions that came out; their rank correlation over the same rows: how well asked and achieved F correlate."},
 	{"outside, nearest", "share of synthetic rows with a number outside the range of the real ones, in s or s', a, and r; median distance to the nearest real row per dimension in standard deviations, beside the same of real rows among themselves."},
 	{"GENERATOR", "next refit: env steps until the generator is fitted anew. EDM loss: as under generator below, its curve over the refits. D_syn: rows held, and env steps since they were made. took: wall time of the last refit or generation; samples/s from the cost of a generation so far."},
 	{"SYSTEM", "CPU: processor time of this process per second of wall time, over the last 2 s; machine: share of all processors that is busy. memory: resident bytes of this process, its Go heap, and of the machine. GPU: share of the time in which a kernel ran, memory in use by all processes, temperature and power, as NVML says. screen: bytes written to the terminal, and how long a write takes on average."},
@@ -70,10 +71,21 @@ func (m *Model) helpLines(w int) []string {
 	}
 	out = append(out, "")
 	name := 16
+	while := ""
+	if m.picker != nil {
+		while = ", once a run goes on"
+		out = append(out, t.title.on("KEYS on this screen"))
+		for _, b := range pickerKeys() {
+			if b.help != "" {
+				out = append(out, hang(t.key.on(t.fit(t.keyLabel(b.title()), name)), name, m.spelled(b.help), w)...)
+			}
+		}
+		out = append(out, "")
+	}
 	keys := append(append([]binding(nil), m.keys...), binding{label: "ctrl+c", help: "as q; a second one within 5 s stops and saves at once"},
 		binding{label: "ctrl+g", help: "as esc, everywhere: dialogs, text, help"})
 	for _, group := range helpGroups(keys) {
-		out = append(out, t.title.on("KEYS "+group.title))
+		out = append(out, t.title.on("KEYS "+group.title+while))
 		for _, b := range group.keys {
 			out = append(out, hang(t.key.on(t.fit(t.keyLabel(b.title()), name)), name, m.spelled(b.help), w)...)
 		}

@@ -269,6 +269,9 @@ func (m *Model) lessonKey(key string) (tea.Cmd, bool) {
 		if l.at+1 == len(l.Steps) {
 			return m.leaveLesson(), true
 		}
+		if s.Reveal != nil {
+			l.answer = "" // it was about this one
+		}
 		l.at++
 		m.enterStep()
 		return nil, true

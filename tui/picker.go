@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"path/filepath"
+	"strconv"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -132,6 +133,30 @@ type picked struct {
 	err     error
 }
 
+// pickerKeys are the keys of the first screen: dispatch, its foot and its help.
+func pickerKeys() []binding {
+	keys := []binding{
+		{name: "start", keys: []string{"enter"}, does: "start", help: "start the run; of an earlier one: show its journal", action: (*Model).pickerStart},
+		{name: "row-above", keys: []string{"up", "k", "shift+tab"}, label: "up k", help: "the question above", action: func(m *Model) tea.Cmd { return m.pickerMove(-1) }},
+		{name: "row-below", keys: []string{"down", "j", "tab"}, label: "down j tab", hint: "up down", does: "row", help: "the question below", action: func(m *Model) tea.Cmd { return m.pickerMove(1) }},
+		{name: "answer-next", keys: []string{"right", "l"}, label: "right l", hint: "left right", does: "change", help: "the next answer", action: func(m *Model) tea.Cmd { return m.pickerTurn(1) }},
+		{name: "answer-previous", keys: []string{"left", "h"}, label: "left h", help: "the answer before", action: func(m *Model) tea.Cmd { return m.pickerTurn(-1) }},
+		{name: "search", keys: []string{"/"}, does: "search", help: "type a part of an answer and choose among those that have it; of the seed: type it", action: (*Model).pickerSearch},
+		{name: "go-on", keys: []string{"r"}, help: "go on with the earlier run that is chosen, where it was saved last", action: (*Model).resumePicked},
+		{name: "help", keys: []string{"?", "f1"}, label: "? f1", hint: "?", does: "help", help: "the keys, and where every number comes from", action: (*Model).openHelp},
+		{name: "quit", keys: []string{"q", "esc", "ctrl+g"}, label: "q esc", hint: "q", does: "quit", help: "leave without a run", action: func(*Model) tea.Cmd { return tea.Quit }},
+		{name: "erase", keys: []string{"backspace"}, help: "take the seed's last digit away", action: func(m *Model) tea.Cmd { return m.pickerDigit(-1) }},
+	}
+	for digit := range 10 {
+		b := binding{name: fmt.Sprint("digit-", digit), keys: []string{fmt.Sprint(digit)}, action: func(m *Model) tea.Cmd { return m.pickerDigit(digit) }}
+		if digit == 0 { // one line for all of them
+			b.label, b.help = "0 to 9", "of the seed: another digit"
+		}
+		keys = append(keys, b)
+	}
+	return keys
+}
+
 // pickerKey is a key on the first screen.
 func (m *Model) pickerKey(key string) tea.Cmd {
 	p := m.picker
@@ -140,45 +165,104 @@ func (m *Model) pickerKey(key string) tea.Cmd {
 		return nil
 	}
 	p.err = nil
-	move := func(by int) {
-		p.row = (p.row + by + pickRows) % pickRows
-		for p.row != pickSeed && len(p.items(p.row)) < 1+min(1, p.row) && p.row != pickDevice {
-			p.row = (p.row + by + pickRows) % pickRows
+	for _, b := range pickerKeys() {
+		if contains(b.keys, key) {
+			cmd := b.action(m)
+			p.resolve()
+			return cmd
 		}
 	}
-	switch key {
-	case "up", "k", "shift+tab":
-		move(-1)
-	case "down", "j", "tab":
-		move(1)
-	case "right", "l", "left", "h":
-		by := 1
-		if key == "left" || key == "h" {
-			by = -1
+	return nil
+}
+
+// pickerMove goes to another question, past those that have but one answer.
+func (m *Model) pickerMove(by int) tea.Cmd {
+	p := m.picker
+	p.row = (p.row + by + pickRows) % pickRows
+	for p.row != pickSeed && len(p.items(p.row)) < 1+min(1, p.row) && p.row != pickDevice {
+		p.row = (p.row + by + pickRows) % pickRows
+	}
+	return nil
+}
+
+func (m *Model) pickerTurn(by int) tea.Cmd {
+	m.picker.turn(by)
+	return nil
+}
+
+// pickerDigit types a digit of the seed; -1 takes the last one away.
+func (m *Model) pickerDigit(digit int) tea.Cmd {
+	switch p := m.picker; {
+	case p.row != pickSeed:
+	case digit < 0:
+		p.seed /= 10
+	case p.seed < 1e9:
+		p.seed = p.seed*10 + uint64(digit)
+	}
+	return nil
+}
+
+// pickerStart opens what is chosen, unless it does not go together.
+func (m *Model) pickerStart() tea.Cmd {
+	p := m.picker
+	p.resolve()
+	if p.wrong != nil && p.picks().Reopen == "" {
+		return nil
+	}
+	return m.openPicked(p.picks())
+}
+
+// pickerSearch asks for a part of an answer.
+func (m *Model) pickerSearch() tea.Cmd {
+	p := m.picker
+	row := p.row
+	e := newEntry(pickNames[row]+": ", "up down choose  enter take  esc leave", func(m *Model, text string) tea.Cmd { return m.pickerFound(row, text) })
+	if row != pickSeed {
+		e.complete = func(m *Model, text string) []candidate { return best(p.candidates(row), text) }
+		e.chosen, e.unchosen = p.at[row], 0
+	}
+	m.open(e)
+	return nil
+}
+
+// candidates are the answers of a row by their names; that of the preset has a dash.
+func (p *picker) candidates(row int) []candidate {
+	var all []candidate
+	for _, item := range p.items(row) {
+		c := candidate{item.Name, item.Doc}
+		if c.text == "" {
+			c.text = "-"
 		}
-		p.turn(by)
-	case "0", "1", "2", "3", "4", "5", "6", "7", "8", "9":
-		if p.row == pickSeed && p.seed < 1e9 {
-			p.seed = p.seed*10 + uint64(key[0]-'0')
-		}
-	case "backspace":
-		if p.row == pickSeed {
-			p.seed /= 10
-		}
-	case "?", "f1":
-		return m.openHelp()
-	case "q", "esc":
-		return tea.Quit
-	case "r":
-		return m.resumePicked()
-	case "enter":
-		p.resolve()
-		if p.wrong != nil && p.picks().Reopen == "" {
+		all = append(all, c)
+	}
+	return all
+}
+
+// pickerFound takes the answer that was typed, or the one that fits it best.
+func (m *Model) pickerFound(row int, text string) tea.Cmd {
+	p := m.picker
+	defer p.resolve()
+	if row == pickSeed {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			p.err = fmt.Errorf("%q is no seed: want a whole number from 0", text)
 			return nil
 		}
-		return m.openPicked(p.picks())
+		p.seed = seed
+		return nil
 	}
-	p.resolve()
+	all := p.candidates(row)
+	found := best(all, text)
+	if len(found) == 0 {
+		p.err = fmt.Errorf("no %s has %q in its name", pickNames[row], text)
+		return nil
+	}
+	for i, c := range all {
+		if c.text == found[0].text {
+			p.at[row] = i
+			break
+		}
+	}
 	return nil
 }
 

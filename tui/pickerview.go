@@ -18,19 +18,24 @@ func (m *Model) pickerView() []string {
 	for row := range pickRows {
 		body = append(body, m.pickerRow(row, w))
 	}
-	if about := m.pickerDoc(w); boxed {
+	switch about := m.pickerDoc(w); {
+	case m.entry != nil:
+		body = append(body, "")
+		body = append(body, t.fill(m.pickerFoot(w, 7), w, 7)...)
+	case boxed:
 		body = append(body, "")
 		body = append(body, t.fill(about, w, 2)...)
 	}
-	body = append(body, "")
-	body = append(body, m.pickerAbout(w)...)
+	if m.entry == nil {
+		body = append(body, "")
+		body = append(body, m.pickerAbout(w)...)
+	}
 	if boxed {
 		body = t.box("PGRLAB", t.dim.on("prioritized generative replay, steered while it trains"), pad(append([]string{""}, append(body, "")...)), w+6, len(body)+4, true)
 		w += 6
 	}
 	if room := m.h - 3; len(body) < room {
-		hint := func(key, does string) string { return t.key.on(key) + " " + t.dim.on(does) }
-		keys := join(w, "   ", hint("enter", "start"), hint(t.glyphs.up+t.glyphs.down, "row"), hint(t.glyphs.left+t.glyphs.right, "change"), hint("?", "help"), hint("q", "quit"))
+		keys := join(w, "   ", m.pickerHints()...)
 		if boxed {
 			keys = strings.Repeat(" ", (w-width(keys))/2) + keys
 		}
@@ -41,6 +46,37 @@ func (m *Model) pickerView() []string {
 	left := strings.Repeat(" ", max(1, (m.w-w)/2))
 	for _, l := range body {
 		out = append(out, left+l)
+	}
+	return out
+}
+
+// pickerHints are the keys at the foot of the first screen.
+func (m *Model) pickerHints() []string {
+	var out []string
+	for _, b := range pickerKeys() {
+		if b.does != "" {
+			out = append(out, m.theme.key.on(m.theme.keyLabel(b.short()))+" "+m.theme.dim.on(b.does))
+		}
+	}
+	return out
+}
+
+// pickerFoot is the text that is typed and what it may become, below the questions.
+func (m *Model) pickerFoot(w, h int) []string {
+	e := m.entry
+	out := []string{e.line(m.theme, w)}
+	all := e.candidates(m)
+	if len(all) == 0 && e.complete != nil {
+		out = append(out, m.theme.dim.on("none has that in its name"))
+	}
+	for i := max(0, e.chosen-h+2); i < len(all) && len(out) < h; i++ {
+		c := all[i]
+		mark, ink := "  ", m.theme.text
+		if i == e.chosen {
+			mark, ink = m.theme.accent.on(m.theme.glyphs.cursor)+" ", m.theme.bold
+		}
+		line := mark + ink.on(m.theme.fit(c.text, 24)) + " "
+		out = append(out, line+m.theme.dim.on(m.theme.clip(m.spelled(c.about), max(1, w-width(line)))))
 	}
 	return out
 }
@@ -96,7 +132,11 @@ func (m *Model) pickerRow(row, w int) string {
 	if row == p.row && (len(items) > 1 || row == pickSeed) {
 		arrows = t.accent.on(t.glyphs.left+t.glyphs.right) + " "
 	}
-	return t.fit(head+arrows+t.fit(t.bold.on(value), min(28, max(14, w/3)))+" "+t.dim.on(doc), w)
+	text := head + arrows + t.fit(t.bold.on(value), min(28, max(14, w/3))) + " "
+	if row == p.row && m.w >= ruledWidth && m.h >= ruledHeight || width(doc) > w-width(text) {
+		doc = "" // it stands whole below
+	}
+	return t.fit(text+t.dim.on(doc), w)
 }
 
 // pickerDefault is what the preset says of an axis.

@@ -12,6 +12,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
+
+	"pgrlab/core/lab"
 )
 
 // plainEvery is the time between two status lines that nobody asked for.
@@ -27,7 +29,16 @@ type plain struct {
 	states  map[*change]changeState // of changes, as written
 	said    time.Time               // of the last status
 	asked   *dialog                 // as written
+	taught  teaching                // of the lesson, as written
+	seen    *lab.Previewed          // as written
 	quit    bool
+}
+
+// teaching is where a lesson is.
+type teaching struct {
+	lesson *lesson
+	at     int
+	part   lessonPart
 }
 
 // runPlain shows a run as lines until input ends, a command leaves or ctx ends.
@@ -43,7 +54,7 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 	lines := readLines(ctx, in)
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
-	fmt.Fprintln(out, "pgrlab, one line per event. Type help, status, guidance 3, pause, note TEXT, quit.")
+	fmt.Fprintln(out, "pgrlab, one line per event. Type help, status, guidance 3, runs, lesson guidance, note TEXT, quit.")
 	for !p.quit {
 		select {
 		case <-ctx.Done():
@@ -128,11 +139,22 @@ func (p *plain) typed(line string) tea.Cmd {
 		p.asked = nil
 		return p.answer(key)
 	}
+	if key := line; p.lesson != nil {
+		if key == "" {
+			key = "enter"
+		}
+		if cmd, taken := p.lessonKey(key); taken {
+			return cmd
+		}
+	}
 	switch line {
 	case "":
 		return nil
 	case "status", "s":
 		p.status()
+		return nil
+	case "runs":
+		p.lines(p.runsBody(100, 0))
 		return nil
 	case "help", "?":
 		for _, l := range p.helpLines(100) {
@@ -149,6 +171,49 @@ func (p *plain) typed(line string) tea.Cmd {
 	return tea.Batch(cmd, later)
 }
 
+// lines writes lines as they are, without the spaces at their ends.
+func (p *plain) lines(lines []string) {
+	for _, l := range lines {
+		fmt.Fprintln(p.out, strings.TrimRight(l, " "))
+	}
+}
+
+// writeLesson writes what a lesson says now, if it says something else than before.
+func (p *plain) writeLesson() {
+	now := teaching{}
+	if p.lesson != nil {
+		now = teaching{p.lesson, p.lesson.at, p.lesson.part}
+	}
+	if now == p.taught {
+		return
+	}
+	p.taught = now
+	if p.lesson == nil {
+		fmt.Fprintln(p.out, "the lesson is over")
+		return
+	}
+	text := p.lessonText(98)
+	if p.lesson.part == reading {
+		fmt.Fprintf(p.out, "lesson %s, step %d of %d\n", p.spelled(p.lesson.Title), p.lesson.at+1, len(p.lesson.Steps))
+	} else if said := p.lesson.step().Say; said != "" { // a moment ago
+		text = text[len(wrap(p.spelled(said), 98)):]
+	}
+	for _, l := range text {
+		fmt.Fprintln(p.out, "  "+strings.TrimRight(l, " "))
+	}
+	fmt.Fprintln(p.out, "  type "+p.lessonKeys(90))
+}
+
+// writePreview writes what a staged value would make, once that is known.
+func (p *plain) writePreview() {
+	if a := p.preview.answer; a != nil && a != p.seen {
+		p.seen = a
+		if text := p.previewText(); text != "" {
+			fmt.Fprintln(p.out, p.stagedText()+": "+p.spelled(text))
+		}
+	}
+}
+
 // write brings the output up to date with what happened.
 func (p *plain) write() {
 	for ; p.printed < len(p.history.lines); p.printed++ {
@@ -163,6 +228,8 @@ func (p *plain) write() {
 			fmt.Fprintln(p.out, strings.TrimRight(p.eventText(eventLine{wall: c.wall, step: c.askedStep, kind: "knob", change: c}, 1000, 1)[0], " "))
 		}
 	}
+	p.writePreview()
+	p.writeLesson()
 	if p.message != "" {
 		fmt.Fprintln(p.out, p.message)
 		p.message = ""

@@ -129,6 +129,32 @@ func TestPickerStartsWhatWasPicked(t *testing.T) {
 	}
 }
 
+// An answer is found by a part of its name, and the seed is typed.
+func TestPickerSearch(t *testing.T) {
+	s := newPickerScreen(t, 80, 24)
+	s.press("down", "/", "h", "a", "r", "d")
+	s.contains(t, "task: hard", "▸ reacher-hard")
+	s.press("enter")
+	if p := s.picker.picks(); p.Task != "reacher-hard" {
+		t.Errorf("took %q", p.Task)
+	}
+	s.press("/", "enter") // nothing typed: as it was
+	if p := s.picker.picks(); p.Task != "reacher-hard" {
+		t.Errorf("took %q", p.Task)
+	}
+	s.press("/", "z", "q", "enter")
+	s.contains(t, `no task has "zq" in its name`)
+	s.press("down", "down", "down", "/", "1", "7", "enter")
+	s.contains(t, "17")
+	s.press("/", "x", "enter")
+	s.contains(t, `"x" is no seed`)
+	if s.picker.seed != 17 {
+		t.Errorf("seed %d", s.picker.seed)
+	}
+	s.press("/", "esc", "?")
+	s.contains(t, "KEYS on this screen", "type a part of an answer")
+}
+
 // An earlier run can be looked at, or gone on with.
 func TestPickerResumesAnEarlierRun(t *testing.T) {
 	var opened []Picks

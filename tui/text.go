@@ -143,7 +143,7 @@ func count(n int) string {
 	return s
 }
 
-// number writes a measured value with about three digits.
+// number writes a measured value with two or three digits.
 func number(v float64) string {
 	a := math.Abs(v)
 	switch {
@@ -161,8 +161,10 @@ func number(v float64) string {
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	case a >= 1:
 		return strconv.FormatFloat(v, 'f', 2, 64)
-	case a >= 1e-3:
+	case a >= 1e-2:
 		return strconv.FormatFloat(v, 'f', 3, 64)
+	case a >= 1e-3:
+		return strconv.FormatFloat(v, 'f', 4, 64)
 	default:
 		return strings.Replace(strconv.FormatFloat(v, 'e', 1, 64), "e-0", "e-", 1)
 	}

@@ -93,6 +93,7 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 		return err
 	}
 	p := newProgress(w)
+	p.events = len(s.lab.Events(0)) // these were on the screen
 	if err != nil {
 		p.say(line(err)) // the screen is gone; the run is not
 	}
