@@ -213,7 +213,8 @@ class Torch:
             loss.backward()
             steps_critic.step()
             with torch.no_grad():
-                torch._foreach_lerp_(of_targets, of_critics, 0.005)
+                torch._foreach_mul_(of_targets, 0.995)
+                torch._foreach_add_(of_targets, of_critics, alpha=0.005)
 
         if how == "compile":
             update = torch.compile(update)
