@@ -134,6 +134,9 @@ type Program struct {
 	Keep []Ref
 	// Finite are the buffers that are checked before state changes.
 	Finite []Ref
+	// Act is what a program without instructions, optimiser and averages does; nil
+	// where it has them.
+	Act Act
 }
 
 // MaxGradientNorm is the largest norm that an optimiser takes for finite: beyond

@@ -76,6 +76,7 @@ type Program struct {
 	refs     map[*op.Node]device.Ref
 	grads    map[*op.Tensor]device.Ref
 	loss     device.Ref
+	result   device.Ref // of an act
 	occasion uint64
 }
 
@@ -95,7 +96,7 @@ func Compile(g *op.Graph, s Spec, dev device.Device) (*Program, error) {
 		tensors: map[*op.Tensor]device.Ref{}, users: map[*op.Node][]*op.Node{}, kept: map[*op.Node]bool{},
 		skip: map[*op.Node]bool{},
 	}
-	p := &Program{Name: g.Name, code: l.code, refs: l.refs, grads: map[*op.Tensor]device.Ref{}, loss: device.None}
+	p := &Program{Name: g.Name, code: l.code, refs: l.refs, grads: map[*op.Tensor]device.Ref{}, loss: device.None, result: device.None}
 	if err := l.lower(p, s); err != nil {
 		return nil, fmt.Errorf("plan %s: %w", g.Name, err)
 	}

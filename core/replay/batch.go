@@ -109,6 +109,10 @@ func NewMixer(s rng.Stream) Mixer {
 	return Mixer{real: s.Sub("real"), synthetic: s.Sub("synthetic")}
 }
 
+// Streams are those that real and synthetic rows are drawn from: item by item of the
+// occasion, with rng.Sequence.IntN.
+func (m Mixer) Streams() [2]rng.Stream { return [2]rng.Stream{m.real, m.synthetic} }
+
 // Draw fills a batch: its real rows first, then the synthetic ones.
 func (m Mixer) Draw(b *Batch, mix Mix, real, synthetic *Ring, occasion uint64) error {
 	if mix.Size() != b.Size || mix.Real < 0 || mix.Synthetic < 0 {

@@ -87,6 +87,11 @@ func FuzzOperations(f *testing.F) {
 			if r.Len() != len(model) || r.Total() != uint64(n) {
 				t.Fatalf("%d rows, %d in all; want %d and %d", r.Len(), r.Total(), len(model), n)
 			}
+			for i := 0; i < r.Len(); i += len(r.Span(i)) / r.Shape().Width() {
+				if !slices.Equal(r.Span(i)[:r.Shape().Width()], r.Row(i)) {
+					t.Fatalf("the span from slot %d on begins with %v, want %v", i, r.Span(i)[:r.Shape().Width()], r.Row(i))
+				}
+			}
 			for age := range model {
 				if want := model[len(model)-1-age]; !slices.Equal(r.Row(r.Newest(age)), row(want)) {
 					t.Fatalf("the row of age %d is %v, want transition %d", age, r.Row(r.Newest(age)), want)

@@ -51,6 +51,17 @@ func (r *Ring) Row(i int) []float32 {
 	return r.slot(i)
 }
 
+// Span is the transitions from slot i on that lie one behind the other in memory, at
+// least one; 0 ≤ i < Len.
+func (r *Ring) Span(i int) []float32 {
+	if uint(i) >= uint(r.length) {
+		panic("replay: row outside the ring")
+	}
+	rows := min(chunkRows-i%chunkRows, r.length-i)
+	at := i % chunkRows * r.width
+	return r.chunks[i/chunkRows][at : at+rows*r.width : at+rows*r.width]
+}
+
 func (r *Ring) slot(i int) []float32 {
 	at := i % chunkRows * r.width
 	return r.chunks[i/chunkRows][at : at+r.width : at+r.width]

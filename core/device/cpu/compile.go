@@ -54,6 +54,9 @@ func aligned(n int) []float32 {
 }
 
 func (c *compiler) compile() error {
+	if c.p.Act != nil {
+		return fmt.Errorf("%T is nothing that this device does: the host does it between runs", c.p.Act)
+	}
 	for _, b := range c.p.Buffers {
 		if b.Host != nil && len(b.Host) != b.Len() {
 			return fmt.Errorf("buffer %s holds %d numbers, its shape wants %d", b.Name, len(b.Host), b.Len())

@@ -61,7 +61,7 @@ func (x *executable) alone(i int) (err error) {
 		}
 		defer func() { err = errors.Join(err, d.ctx.Free(from)) }()
 	}
-	launches, err := x.linked(recipe, scratch, from)
+	launches, err := x.recipe(recipe, x.frame(), scratch, from)
 	if err == nil {
 		err = x.launch(launches)
 	}
@@ -85,7 +85,7 @@ func (x *executable) infinite(instr int, r device.Ref) (*device.NotFinite, error
 	if len(numbers) == 0 {
 		return nil, nil
 	}
-	if err := d.ctx.Download(bytesOf(numbers), x.address(r)); err != nil {
+	if err := d.ctx.Download(bytesOf(numbers), x.address(r, x.frame())); err != nil {
 		return nil, d.failed(err)
 	}
 	if err := d.ctx.Synchronize(); err != nil {

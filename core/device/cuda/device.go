@@ -46,13 +46,15 @@ type Device struct {
 	lost  error // the device is lost: nothing works any more
 
 	executables map[*executable]struct{}
+	sequences   map[*sequence]struct{}
+	stores      map[*store]struct{}
 }
 
 var _ device.Mirror = (*Device)(nil)
 
 // New takes a device: open gives a context of it, once now, and again after Park.
 func New(open func() (driver.Context, error), o Options) (*Device, error) {
-	d := &Device{open: open, options: o, executables: map[*executable]struct{}{}}
+	d := &Device{open: open, options: o, executables: map[*executable]struct{}{}, sequences: map[*sequence]struct{}{}, stores: map[*store]struct{}{}}
 	d.residents = device.NewResidents[driver.Ptr](memory{d})
 	if err := d.begin(); err != nil {
 		return nil, fmt.Errorf("cuda: %w", err)
@@ -117,19 +119,27 @@ func (d *Device) Push(tensor []float32) error {
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var err error
-	for x := range d.executables {
-		err = errors.Join(err, x.unbind())
-	}
-	d.executables = map[*executable]struct{}{}
+	err := d.unbind()
+	d.executables, d.sequences = map[*executable]struct{}{}, map[*sequence]struct{}{}
 	if d.ctx == nil {
 		return err
 	}
-	err = errors.Join(err, d.residents.Drop(), d.freeWorkspace(), d.ctx.Close())
+	err = errors.Join(err, d.residents.Drop(), d.freeStores(), d.freeWorkspace(), d.ctx.Close())
 	if d.lost != nil { // nothing of a lost device can be given back; the driver does it
 		err = nil
 	}
 	d.ctx, d.lost = nil, errClosed
+	return err
+}
+
+// unbind gives back what programs and sequences have but tensors that outlive them.
+func (d *Device) unbind() (err error) {
+	for s := range d.sequences {
+		err = errors.Join(err, s.unbind())
+	}
+	for x := range d.executables {
+		err = errors.Join(err, x.unbind())
+	}
 	return err
 }
 

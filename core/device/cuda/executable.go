@@ -31,11 +31,12 @@ type executable struct {
 	version  int // of the book of residents, likewise
 	block    driver.Ptr
 	up, down []byte // pinned
-	tables   []allocation
+	tables   tables
 	launches [][]launch // of each step
 	graphs   []driver.Graph
 
-	norm float64 // of the last run
+	norm  float64  // of the last run
+	words []uint64 // memory
 }
 
 type allocation struct {
@@ -158,13 +159,11 @@ func (x *executable) unbind() (err error) {
 			}
 		}
 	}
-	for _, t := range x.tables {
-		err = errors.Join(err, d.free(&d.used.Programs, t.at, t.bytes))
-	}
+	err = errors.Join(err, x.tables.free(d))
 	if x.block != 0 {
 		err = errors.Join(err, d.free(&d.used.Programs, x.block, x.layout.block))
 	}
-	x.graphs, x.tables, x.launches, x.block, x.up, x.down = nil, nil, nil, 0, nil, nil
+	x.graphs, x.launches, x.block, x.up, x.down = nil, nil, 0, nil, nil
 	return err
 }
 
@@ -211,7 +210,7 @@ func (x *executable) ready() error {
 	if err := d.wake(); err != nil {
 		return err
 	}
-	if !x.bound || x.version != d.residents.Version || x.epoch != d.epoch {
+	if !x.current() {
 		if err := x.bind(); err != nil {
 			return err
 		}
@@ -220,6 +219,11 @@ func (x *executable) ready() error {
 		return x.capture()
 	}
 	return nil
+}
+
+// current says whether the program's addresses are still right.
+func (x *executable) current() bool {
+	return x.bound && x.version == x.device.residents.Version && x.epoch == x.device.epoch
 }
 
 // stage writes what goes up into pinned memory.
@@ -232,18 +236,34 @@ func (x *executable) stage(occasion uint64) {
 	}
 	binary.LittleEndian.PutUint64(x.up[l.words.occasion:], occasion)
 	for items, at := range l.words.items {
-		idle := uint64(0)
-		if items.Idle {
-			idle = 1
-		}
-		binary.LittleEndian.PutUint64(x.up[at:], items.First)
-		binary.LittleEndian.PutUint64(x.up[at+8:], idle)
+		putItems(x.up[at:], items)
+	}
+	if x.program.Act != nil {
+		x.words = putWords(x.up[l.words.act:], x.program.Act, x.words)
 	}
 	state := x.up[l.words.state:]
 	clear(state)
 	if a := x.program.Adam; a != nil {
 		binary.LittleEndian.PutUint64(state[kernel.StateT:], *a.T)
 	}
+}
+
+func putItems(to []byte, items *device.Items) {
+	idle := uint64(0)
+	if items.Idle {
+		idle = 1
+	}
+	binary.LittleEndian.PutUint64(to, items.First)
+	binary.LittleEndian.PutUint64(to[8:], idle)
+}
+
+// putWords writes what the host may change of an act; the memory of words is used.
+func putWords(to []byte, a device.Act, words []uint64) []uint64 {
+	words = a.Words(words[:0])
+	for i, w := range words {
+		binary.LittleEndian.PutUint64(to[8*i:], w)
+	}
+	return words
 }
 
 // finish waits for a run and takes what it made.
@@ -258,7 +278,7 @@ func (x *executable) finish(occasion uint64) error {
 		}
 	}
 	x.norm = math.Float64frombits(binary.LittleEndian.Uint64(x.down[kernel.StateNorm:]))
-	if binary.LittleEndian.Uint32(x.down[kernel.StateClosed:]) != 0 {
+	if binary.LittleEndian.Uint32(x.down[gateAt:]) != 0 {
 		return x.diagnose(occasion)
 	}
 	for r, to := range x.kept {

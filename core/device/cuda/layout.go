@@ -53,8 +53,12 @@ type layout struct {
 type words struct {
 	occasion int
 	items    map[*device.Items]int
-	state    int
+	act      int
+	state    int // with the gate behind it
 }
+
+// gateAt is where a program's gate is behind its state: in what comes down.
+const gateAt = kernel.StateBytes
 
 // itemBytes are those of a fill's items: first, idle.
 const itemBytes = 16
@@ -95,8 +99,12 @@ func arrange(p *device.Program, steps []step, kept func(host []float32) bool) (*
 			l.up += itemBytes
 		}
 	}
+	l.words.act = l.up
+	if p.Act != nil {
+		l.up += 8 * len(p.Act.Words(nil))
+	}
 	l.words.state = padded(l.up)
-	l.up = l.words.state + kernel.StateBytes
+	l.up = l.words.state + kernel.StateBytes + kernel.GateBytes
 	end := l.words.state + align
 	for _, r := range p.Keep {
 		if at := &l.places[r]; at.kind == working {

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -10,30 +11,60 @@ import (
 	"pgrlab/core/device/cuda/kernel"
 )
 
+// frame is where a run of a program finds what is not the same in every run: what the
+// host writes before it and reads after it. A program that runs alone has one frame, a
+// program of a sequence one for each time that it runs there.
+type frame struct {
+	host                         func(r device.Ref) driver.Ptr // of staged tensors and outputs
+	items                        func(i *device.Items) driver.Ptr
+	occasion, act, state, gateTo driver.Ptr
+	turn                         uint32 // what the run leaves in the gate
+	tables                       *tables
+}
+
+// frame is the program's own.
+func (x *executable) frame() frame {
+	words := x.layout.words
+	in := func(offset int) driver.Ptr { return x.block + driver.Ptr(offset) }
+	return frame{
+		host:     func(r device.Ref) driver.Ptr { return in(x.layout.places[r].offset) },
+		items:    func(i *device.Items) driver.Ptr { return in(words.items[i]) },
+		occasion: in(words.occasion), act: in(words.act), state: in(words.state), gateTo: in(words.state + gateAt),
+		turn: 1, tables: &x.tables,
+	}
+}
+
 // link resolves the arguments of all launches to addresses and numbers.
-func (x *executable) link() error {
-	x.launches = make([][]launch, len(x.steps))
-	for i, s := range x.steps {
-		var err error
-		if x.launches[i], err = x.linked(s.recipe, x.layout.scratch[i], x.device.workspace); err != nil {
-			return err
-		}
+func (x *executable) link() (err error) {
+	if x.launches, err = x.linked(x.frame()); err != nil {
+		return err
 	}
 	return x.device.failed(x.device.ctx.Synchronize()) // tables are in place
 }
 
-// linked are the launches of a recipe whose scratch memory is at offsets from a
-// place.
-func (x *executable) linked(r kernel.Recipe, scratch []int, from driver.Ptr) ([]launch, error) {
+// linked are the launches of all steps in a frame.
+func (x *executable) linked(f frame) ([][]launch, error) {
+	all := make([][]launch, len(x.steps))
+	for i, s := range x.steps {
+		var err error
+		if all[i], err = x.recipe(s.recipe, f, x.layout.scratch[i], x.device.workspace); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// recipe are the launches of a recipe whose scratch memory is at offsets from a place.
+func (x *executable) recipe(r kernel.Recipe, f frame, scratch []int, from driver.Ptr) ([]launch, error) {
 	var all []launch
 	for _, l := range r.Launches {
-		f, err := x.device.function(l.Kernel)
+		function, err := x.device.function(l.Kernel)
 		if err != nil {
 			return nil, err
 		}
-		out := launch{function: f, grid: l.Grid, block: l.Block, shared: l.Shared}
+		out := launch{function: function, grid: l.Grid, block: l.Block, shared: l.Shared}
 		for i, arg := range l.Args {
-			a, err := x.argument(arg, scratch, from)
+			a, err := x.argument(arg, f, scratch, from)
 			if err != nil {
 				return nil, fmt.Errorf("kernel %s: argument %d: %w", l.Kernel, i, err)
 			}
@@ -44,25 +75,43 @@ func (x *executable) linked(r kernel.Recipe, scratch []int, from driver.Ptr) ([]
 	return all, nil
 }
 
-func (x *executable) argument(arg any, scratch []int, from driver.Ptr) (driver.Arg, error) {
-	words := x.layout.words
+func (x *executable) argument(arg any, f frame, scratch []int, from driver.Ptr) (driver.Arg, error) {
 	switch v := arg.(type) {
 	case kernel.Operand:
 		offset := driver.Ptr(4 * v.Offset)
 		if v.Scratch {
 			return driver.PtrArg(from + driver.Ptr(scratch[v.Ref]) + offset), nil
 		}
-		return driver.PtrArg(x.address(v.Ref) + offset), nil
+		return driver.PtrArg(x.address(v.Ref, f) + offset), nil
 	case kernel.Occasion:
-		return driver.PtrArg(x.block + driver.Ptr(words.occasion)), nil
+		return driver.PtrArg(f.occasion), nil
 	case kernel.State:
-		return driver.PtrArg(x.block + driver.Ptr(words.state)), nil
+		return driver.PtrArg(f.state), nil
+	case kernel.Gate:
+		return driver.PtrArg(f.gateTo), nil
+	case kernel.Turn:
+		return driver.U32(f.turn), nil
+	case kernel.Words:
+		return driver.PtrArg(f.act), nil
+	case kernel.Stored:
+		if s, ours := v.Store.(*store); ours && s.device == x.device {
+			return driver.PtrArg(s.at), nil
+		}
+		return driver.Arg{}, fmt.Errorf("a store of another device")
 	case kernel.Live:
-		if at, known := words.items[v.Items]; known && v.T == nil {
-			return driver.PtrArg(x.block + driver.Ptr(at)), nil
+		if _, known := x.layout.words.items[v.Items]; known && v.T == nil {
+			return driver.PtrArg(f.items(v.Items)), nil
 		}
 	case kernel.Table:
-		return x.table(v, scratch, from)
+		raw := make([]byte, 0, 8*len(v))
+		for _, word := range v {
+			a, err := x.argument(word, f, scratch, from)
+			if err != nil {
+				return a, err
+			}
+			raw = binary.LittleEndian.AppendUint64(raw, a.Bits)
+		}
+		return f.tables.put(x.device, raw)
 	}
 	return number(arg)
 }
@@ -86,27 +135,39 @@ func number(arg any) (driver.Arg, error) {
 	return driver.Arg{}, fmt.Errorf("%T is not an argument", arg)
 }
 
-// table puts words into device memory.
-func (x *executable) table(t kernel.Table, scratch []int, from driver.Ptr) (driver.Arg, error) {
-	raw := make([]byte, 0, 8*len(t))
-	for _, word := range t {
-		a, err := x.argument(word, scratch, from)
-		if err != nil {
-			return a, err
-		}
-		raw = binary.LittleEndian.AppendUint64(raw, a.Bits)
+// tables are arrays of words in device memory, each of them once.
+type tables struct {
+	all  []allocation
+	have map[string]driver.Ptr
+}
+
+// put is the address of an array with that content.
+func (t *tables) put(d *Device, raw []byte) (driver.Arg, error) {
+	if p, ok := t.have[string(raw)]; ok {
+		return driver.PtrArg(p), nil
 	}
-	d := x.device
 	p, err := d.alloc(&d.used.Programs, max(8, len(raw)))
 	if err != nil {
 		return driver.Arg{}, err
 	}
-	x.tables = append(x.tables, allocation{p, max(8, len(raw))})
+	if t.have == nil {
+		t.have = map[string]driver.Ptr{}
+	}
+	t.all, t.have[string(raw)] = append(t.all, allocation{p, max(8, len(raw))}), p
 	return driver.PtrArg(p), d.failed(d.ctx.Upload(p, raw))
 }
 
+// free gives all of them back.
+func (t *tables) free(d *Device) (err error) {
+	for _, a := range t.all {
+		err = errors.Join(err, d.free(&d.used.Programs, a.at, a.bytes))
+	}
+	*t = tables{}
+	return err
+}
+
 // address is where a buffer is.
-func (x *executable) address(r device.Ref) driver.Ptr {
+func (x *executable) address(r device.Ref, f frame) driver.Ptr {
 	at := x.layout.places[r]
 	switch at.kind {
 	case resident:
@@ -114,7 +175,7 @@ func (x *executable) address(r device.Ref) driver.Ptr {
 	case working:
 		return x.device.workspace + driver.Ptr(at.offset)
 	case staged, output:
-		return x.block + driver.Ptr(at.offset)
+		return f.host(r)
 	}
 	return x.block // of nothing: an address that there is
 }
@@ -123,6 +184,9 @@ func (x *executable) address(r device.Ref) driver.Ptr {
 // users of the GPU, a screen among them, wait for whole graphs. At 10 TFLOP/s, the
 // rate of a modest card in fp32, it takes 20 ms.
 const graphWork = 200e9
+
+// launchWork is what a launch takes in any case, some 3 µs, in the same measure.
+const launchWork = 30e6
 
 // capture makes graphs of a run: everything goes up, the steps, everything comes
 // down.

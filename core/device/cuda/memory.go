@@ -10,22 +10,27 @@ import (
 
 // Memory is what programs take of the GPU, in bytes.
 type Memory struct {
-	Tensors   uint64 // parameters, moments, averages: what outlives runs
-	Programs  uint64 // batches and results of each program
-	Workspace uint64 // what programs make and use themselves; they share it
-	Limit     uint64 // of the sum; 0: none but the GPU's own
+	Tensors     uint64 // parameters, moments, averages: what outlives runs
+	Transitions uint64 // that batches are drawn from
+	Programs    uint64 // batches and results of each program
+	Workspace   uint64 // what programs make and use themselves; they share it
+	Limit       uint64 // of the sum; 0: none but the GPU's own
 }
 
 // Total is the sum.
-func (m Memory) Total() uint64 { return m.Tensors + m.Programs + m.Workspace }
+func (m Memory) Total() uint64 { return m.Tensors + m.Transitions + m.Programs + m.Workspace }
 
 func (m Memory) String() string {
 	limit := ""
 	if m.Limit > 0 {
 		limit = " of at most " + driver.Bytes(m.Limit)
 	}
-	return fmt.Sprintf("%s%s of GPU memory: networks %s, batches and results %s, workspace %s",
-		driver.Bytes(m.Total()), limit, driver.Bytes(m.Tensors), driver.Bytes(m.Programs), driver.Bytes(m.Workspace))
+	transitions := ""
+	if m.Transitions > 0 {
+		transitions = "transitions " + driver.Bytes(m.Transitions) + ", "
+	}
+	return fmt.Sprintf("%s%s of GPU memory: networks %s, %sbatches and results %s, workspace %s",
+		driver.Bytes(m.Total()), limit, driver.Bytes(m.Tensors), transitions, driver.Bytes(m.Programs), driver.Bytes(m.Workspace))
 }
 
 // Memory is what the programs compiled so far take.
@@ -128,11 +133,7 @@ func (d *Device) Park() error {
 	if d.ctx == nil {
 		return d.lost
 	}
-	var err error
-	for x := range d.executables {
-		err = errors.Join(err, x.unbind())
-	}
-	err = errors.Join(err, d.residents.Park(), d.freeWorkspace(), d.ctx.Close())
+	err := errors.Join(d.unbind(), d.residents.Park(), d.freeStores(), d.freeWorkspace(), d.ctx.Close())
 	d.ctx = nil
 	d.epoch++
 	return err
@@ -156,5 +157,13 @@ func (d *Device) wake() error {
 	if err := d.begin(); err != nil {
 		return fmt.Errorf("cuda: take the GPU again: %w", err)
 	}
-	return d.residents.Wake()
+	if err := d.residents.Wake(); err != nil {
+		return err
+	}
+	if err := d.takeStores(); err != nil { // parked as before
+		err = errors.Join(err, d.residents.Drop(), d.freeStores(), d.ctx.Close())
+		d.ctx = nil
+		return fmt.Errorf("cuda: take the GPU again: %w", err)
+	}
+	return nil
 }

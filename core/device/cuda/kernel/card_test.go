@@ -24,6 +24,9 @@ type card struct {
 	chained map[device.Code]bool
 }
 
+// cardTurn is that of all runs.
+const cardTurn = 7
+
 // parsed holds the modules that some test has used, by name.
 var parsed struct {
 	sync.Mutex
@@ -80,7 +83,7 @@ func (c *card) Compile(p *device.Program) (device.Executable, error) {
 		x.data = append(x.data, data)
 		x.addresses = append(x.addresses, x.place(b))
 	}
-	x.state, x.occasion = x.alloc(StateBytes), x.alloc(8)
+	x.state, x.gate, x.occasion, x.words = x.alloc(StateBytes), x.alloc(GateBytes), x.alloc(8), x.alloc(64)
 	segments, err := c.segments(p)
 	if err != nil {
 		return nil, err
@@ -128,7 +131,8 @@ type run struct {
 	hosts           map[*float32]uint64
 	data            [][]float32
 	addresses       []uint64
-	state, occasion uint64
+	state, gate     uint64
+	occasion, words uint64
 	lives           map[any]uint64
 	recipes         []Recipe
 	norm            float64
@@ -171,6 +175,14 @@ func (x *run) Run(occasion uint64) error {
 		binary.LittleEndian.PutUint64(words[StateT:], *x.p.Adam.T)
 	}
 	x.bytes(x.state, words)
+	x.bytes(x.gate, make([]byte, GateBytes))
+	if x.p.Act != nil {
+		var act []byte
+		for _, w := range x.p.Act.Words(nil) {
+			act = binary.LittleEndian.AppendUint64(act, w)
+		}
+		x.bytes(x.words, act)
+	}
 	x.bytes(x.occasion, binary.LittleEndian.AppendUint64(nil, occasion))
 	for i, r := range x.recipes {
 		if err := x.follow(r); err != nil {
@@ -190,7 +202,13 @@ func (x *run) finish() error {
 		return err
 	}
 	x.norm = math.Float64frombits(binary.LittleEndian.Uint64(words[StateNorm:]))
-	if binary.LittleEndian.Uint32(words[StateClosed:]) != 0 {
+	gate := make([]byte, GateBytes)
+	if err := x.memory.Read(gate, x.gate); err != nil {
+		return err
+	}
+	if turn := binary.LittleEndian.Uint32(gate); turn != 0 && turn != cardTurn {
+		return fmt.Errorf("the gate was closed by %d", turn)
+	} else if turn != 0 {
 		return &device.NotFinite{Instr: device.Nowhere, Buffer: device.None, Norm: x.norm}
 	}
 	if x.p.Adam != nil {
@@ -258,6 +276,12 @@ func (x *run) argument(a any, scratch []uint64, tables *[]uint64) (bits uint64, 
 		return x.occasion, 8
 	case State:
 		return x.state, 8
+	case Gate:
+		return x.gate, 8
+	case Turn:
+		return cardTurn, 4
+	case Words:
+		return x.words, 8
 	case Live:
 		return x.live(v), 8
 	case Table:

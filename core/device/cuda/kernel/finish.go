@@ -10,12 +10,20 @@ import (
 // gradients and what it names as finite are so, the step of the optimiser, the moves
 // of the averages. It is empty where the program has none of them.
 //
+// A program that has an Act is nothing else: its end is that.
+//
 // Tensors go together, a table of their addresses in device memory: the check is one
 // launch, the optimiser is one, which also moves averages, of what it steps and of
 // other things, and the averages that must come after it are one, or more where one
 // needs what another one wrote.
 func Finish(p *device.Program, t Target) (Recipe, error) {
 	f := &finish{builder: builder{program: p, target: t}}
+	if p.Act != nil {
+		if err := f.act(p.Act); err != nil {
+			return Recipe{}, fmt.Errorf("lower program %s: %w", p.Name, err)
+		}
+		return f.recipe, nil
+	}
 	f.check()
 	rest := f.adam()
 	f.averages(rest)
@@ -87,7 +95,7 @@ func (f *finish) check() {
 	if a != nil {
 		constants = []any{at(a.Rate, 0), float64(float32(a.Beta1)), float64(float32(a.Beta2)), a.WeightDecay, a.ClipNorm, float64(device.MaxGradientNorm)}
 	}
-	f.over("check", t, checkBlocks, []any{State{}, partial}, constants)
+	f.over("check", t, checkBlocks, []any{State{}, Gate{}, Turn{}, partial}, constants)
 }
 
 // adam emits the optimiser's step and returns the averages that it did not move.
@@ -110,7 +118,7 @@ func (f *finish) adam() (rest []device.Lerp) {
 		t.add(f.size(l.Dst), at(l.Src, 0), none, none, none, at(l.Dst, 0), f.rate(l))
 	}
 	if t.rows > 0 {
-		f.over("adam", t, chunkBlocks, []any{State{}}, []any{float32(a.Beta1), float32(a.Beta2), float32(a.Eps)})
+		f.over("adam", t, chunkBlocks, []any{State{}, Gate{}}, []any{float32(a.Beta1), float32(a.Beta2), float32(a.Eps)})
 	}
 	return rest
 }
@@ -204,7 +212,7 @@ func (f *finish) averages(lerps []device.Lerp) {
 	var group touched
 	flush := func() {
 		if t.rows > 0 {
-			f.over("averages", t, chunkBlocks, []any{State{}}, nil)
+			f.over("averages", t, chunkBlocks, []any{Gate{}}, nil)
 		}
 		t, group = tensors{}, touched{}
 	}

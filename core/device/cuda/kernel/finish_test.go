@@ -83,7 +83,7 @@ func TestLaunchesOfTheEnd(t *testing.T) {
 		}
 		moved := 0
 		for _, l := range r.Launches {
-			if l.Kernel == "adam" && l.Args[1].(Table)[6] != any(uint64(0)) {
+			if l.Kernel == "adam" && l.Args[2].(Table)[6] != any(uint64(0)) {
 				moved++
 			}
 		}

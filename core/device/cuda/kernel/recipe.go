@@ -59,22 +59,37 @@ type Live struct {
 // It carries the pointers of the many small tensors that one launch works on.
 type Table []any
 
-// State as an argument is the address of StateBytes bytes of an executable, aligned to
-// 64, which Finish's kernels and the host share. Before a run the host writes the
-// optimiser's steps so far (uint64 at StateT) and zero everywhere else; after it, it
-// reads the norm of the gradients (float64 at StateNorm) and whether the program was
-// stopped (uint32 at StateClosed): something was not finite, and nothing has changed.
-// Runs that follow each other on the device without the host count the steps there;
-// once stopped, none of them changes anything.
+// State as an argument is the address of StateBytes bytes, aligned to 64, which the
+// check, the optimiser and the host share: those of an optimiser, or of a program that
+// has none. Before a run the host writes the optimiser's steps so far (uint64 at StateT)
+// and zero everywhere else; after it, it reads them, and the norm of the gradients
+// (float64 at StateNorm). Runs that follow each other on the device without the host
+// share the State of an optimiser, which counts its steps.
 type State struct{}
 
 // Places in the State.
 const (
-	StateBytes  = 64
-	StateT      = 0
-	StateNorm   = 8
-	StateClosed = 16
+	StateBytes = 64
+	StateT     = 0
+	StateNorm  = 8
 )
+
+// Gate as an argument is the address of GateBytes bytes, aligned to 8. Zero (uint32) is
+// open; who meets what is not finite writes its Turn there, and nothing changes from
+// then on, in all runs that have the Gate.
+type Gate struct{}
+
+// GateBytes is the size of a Gate.
+const GateBytes = 8
+
+// Turn as an argument is a number (uint32), not 0, which tells runs of one Gate apart.
+type Turn struct{}
+
+// Words as an argument is the address of those of the program's Act.
+type Words struct{}
+
+// Stored as an argument is the address of a store's first row.
+type Stored struct{ device.Store }
 
 // Launch is one start of a kernel.
 type Launch struct {
@@ -82,8 +97,8 @@ type Launch struct {
 	Grid, Block [3]uint32
 	Shared      uint32 // dynamic shared memory, bytes
 	// Args are of the types Operand, uint32, int32, float32, float64, uint64, int64,
-	// Occasion, Live, Table and State, in the order of the kernel's parameters. A
-	// pointer that may be absent is uint64(0) then.
+	// Occasion, Live, Table, State, Gate, Turn, Words and Stored, in the order of the
+	// kernel's parameters. A pointer that may be absent is uint64(0) then.
 	Args []any
 }
 

@@ -5,16 +5,18 @@
 // Many tensors go through one launch: a table in device memory has their addresses.
 // A tensor is cut into chunks of 1024 elements, chunks are counted through the whole
 // table, and a block of 256 threads takes one at a time.
+#include "float64.h"
+#include "gate.h"
 #include "reduce.h"
 
 typedef volatile double Partial; // read by another block than wrote it
 
-// State outlives the launch; the host reads norm and closed after a run.
+// State outlives the launch; the host reads t and norm after a run.
 struct State {
   u64 t;       // steps that the optimiser has taken
   double norm; // of the gradients
-  u32 closed;  // 1: something was not finite, nothing may change any more
   u32 arrived; // blocks of the check that are done; 0 between launches
+  u32 none;
   float step, inverse, decay, scale; // of this step of the optimiser
 };
 
@@ -53,14 +55,6 @@ DEVICE void store(float *x, Share s, float4 v) {
   if (s.n > 2) x[2] = v.z;
 }
 
-// xⁿ
-DEVICE double power(double x, u64 n) {
-  double y = 1.0;
-  for (; n; n >>= 1, x *= x)
-    if (n & 1) y *= x;
-  return y;
-}
-
 struct Constants { double beta1, beta2, decay, clip; };
 
 // What a step of Adam needs beside the tensors: bias corrections and the clip.
@@ -75,8 +69,9 @@ DEVICE void prepare(State *s, const float *rate, Constants c) {
 
 // Sums the squares of all tensors of the table, rows {chunks before, n, address, 0
 // for a gradient, 1 for what must only be finite}. The block that is last to arrive
-// adds up the blocks' sums and decides. rate is absent where there is no optimiser.
-KERNEL void check(State *state, Partial *partial, const u64 *table, u32 rows, u32 chunks, const float *rate, double beta1, double beta2, double decay, double clip, double most) {
+// adds up the blocks' sums and decides; where it closes the gate it leaves its turn there.
+// rate is absent where there is no optimiser.
+KERNEL void check(State *state, Gate *gate, u32 turn, Partial *partial, const u64 *table, u32 rows, u32 chunks, const float *rate, double beta1, double beta2, double decay, double clip, double most) {
   __shared__ double sums[32];
   __shared__ u32 arrived;
   double grads = 0.0, others = 0.0;
@@ -107,10 +102,10 @@ KERNEL void check(State *state, Partial *partial, const u64 *table, u32 rows, u3
   }
   grads = blockSum(grads, sums);
   others = blockSum(others, sums);
-  if (threadX() != 0 || state->closed) return;
+  if (threadX() != 0 || gate->closed) return;
   state->norm = __builtin_sqrt(grads);
   if (!(state->norm < most) || !(others - others == 0.0)) {
-    state->closed = 1;
+    gate->closed = turn;
     return;
   }
   if (!rate) return;
@@ -148,8 +143,8 @@ DEVICE float4 average4(float4 d, float4 s, float rate) {
 
 // Rows {chunks before, n, w, m, v, gradient, average of w or 0, its rate or 0: a copy};
 // without m only the average moves.
-KERNEL __launch_bounds__(256) void adam(const State *state, const u64 *table, u32 rows, u32 chunks, float beta1, float beta2, float eps) {
-  if (state->closed) return;
+KERNEL __launch_bounds__(256) void adam(const State *state, const Gate *gate, const u64 *table, u32 rows, u32 chunks, float beta1, float beta2, float eps) {
+  if (gate->closed) return;
   Step h = {beta1, 1.0f - beta1, beta2, 1.0f - beta2, eps, state->step, state->inverse, 1.0f - state->decay, state->scale};
   for (u32 chunk = blockX(); chunk < chunks; chunk += gridX()) {
     const u64 *row = rowOf(table, rows, 8, chunk);
@@ -164,8 +159,8 @@ KERNEL __launch_bounds__(256) void adam(const State *state, const u64 *table, u3
 }
 
 // Rows {chunks before, n, dst, src, rate or 0: a copy}.
-KERNEL __launch_bounds__(256) void averages(const State *state, const u64 *table, u32 rows, u32 chunks) {
-  if (state->closed) return;
+KERNEL __launch_bounds__(256) void averages(const Gate *gate, const u64 *table, u32 rows, u32 chunks) {
+  if (gate->closed) return;
   for (u32 chunk = blockX(); chunk < chunks; chunk += gridX()) {
     const u64 *row = rowOf(table, rows, 5, chunk);
     Share s = shareOf(row, chunk);

@@ -1,0 +1,62 @@
+package kernel
+
+import (
+	"fmt"
+
+	"pgrlab/core/device"
+)
+
+// act emits what stands between gradient steps.
+func (f *finish) act(a device.Act) error {
+	if p := f.program; len(p.Instrs) > 0 || p.Adam != nil || len(p.Lerps) > 0 || len(p.Finite) > 0 {
+		return fmt.Errorf("a %T beside instructions", a)
+	}
+	switch a := a.(type) {
+	case device.Draw:
+		return f.draw(a)
+	case device.Choose:
+		_, _, n := f.shape(a.Out)
+		if n > a.Of {
+			return fmt.Errorf("%d different numbers of %d", n, a.Of)
+		}
+		f.launch("choose", [3]uint32{1, 1, 1}, 32, 0,
+			Gate{}, at(a.Out, 0), Occasion{}, a.Stream.Key[0], a.Stream.Key[1], uint32(a.Of), uint32(n))
+		return nil
+	case device.Temperature:
+		f.launch("temperature", [3]uint32{1, 1, 1}, 256, 0,
+			Gate{}, at(a.LogP, 0), at(a.State, 0), at(a.Alpha, 0), at(a.Result, 0), Words{},
+			uint32(f.size(a.LogP)), a.Target, a.Beta1, a.Beta2, a.Eps)
+		return nil
+	}
+	return fmt.Errorf("there is no kernel for %T", a)
+}
+
+const (
+	drawTile    = 32 // rows of a batch that a block draws
+	drawThreads = 128
+)
+
+func (f *finish) draw(d device.Draw) error {
+	rows := -1
+	var t Table
+	for _, c := range d.Columns {
+		_, n, cols := f.shape(c.To)
+		if rows >= 0 && n != rows || c.First < 0 || c.First+cols > d.Width {
+			return fmt.Errorf("columns %d to %d of %d rows", c.First, c.First+cols, n)
+		}
+		rows = n
+		t = append(t, at(c.To, 0), uint64(c.First), uint64(cols))
+	}
+	from := [2]any{uint64(0), uint64(0)}
+	for i, store := range d.From {
+		if store != nil {
+			from[i] = Stored{store}
+		}
+	}
+	blocks := (rows + drawTile - 1) / drawTile
+	f.launch("draw", [3]uint32{uint32(max(0, blocks)), 1, 1}, drawThreads, 0,
+		Gate{}, Occasion{}, Words{}, from[0], from[1],
+		d.Streams[0].Key[0], d.Streams[0].Key[1], d.Streams[1].Key[0], d.Streams[1].Key[1],
+		uint32(d.Width), t, uint32(len(d.Columns)), uint32(rows))
+	return nil
+}

@@ -1,0 +1,316 @@
+package cuda
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"pgrlab/core/device"
+	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/device/cuda/kernel"
+)
+
+// sequence is programs that run as one graph.
+//
+// It has a block of its own, in which every run of a program has its frame:
+//
+//	staged tensors | words of items and acts | occasions | gate | states | outputs
+//
+// Tensors that several programs read from the host are staged once, programs that step
+// the same optimiser share its state, and all share the gate: from the run on that
+// closes it nothing changes any more, batches and subsets included, so that the program
+// finds its fault again where it stands.
+type sequence struct {
+	device   *Device
+	runs     []*executable
+	distinct []*executable
+	plan     sequencePlan
+	kept     []map[device.Ref][]float32 // the host's view of each run's outputs
+
+	bound    bool
+	epoch    int
+	version  int
+	block    driver.Ptr
+	up, down []byte // pinned
+	tables   tables
+	launches [][][]launch // of each run's steps
+	graphs   []driver.Graph
+	words    []uint64 // memory
+}
+
+// Sequence is device.Sequencer's.
+func (d *Device) Sequence(programs []device.Executable) (device.Sequence, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := &sequence{device: d}
+	seen := map[*executable]bool{}
+	for _, p := range programs {
+		x, ours := p.(*executable)
+		if _, open := d.executables[x]; !ours || !open {
+			return nil, errors.New("cuda: a sequence of a program that is not the device's")
+		}
+		if !seen[x] {
+			seen[x] = true
+			s.distinct = append(s.distinct, x)
+		}
+		s.runs = append(s.runs, x)
+		kept := map[device.Ref][]float32{}
+		for r, own := range x.kept {
+			kept[r] = make([]float32, len(own))
+		}
+		s.kept = append(s.kept, kept)
+	}
+	d.sequences[s] = struct{}{}
+	if err := s.ready(); err != nil {
+		delete(d.sequences, s)
+		return nil, errors.Join(fmt.Errorf("cuda: a sequence of %d programs: %w", len(s.runs), err), s.unbind())
+	}
+	return s, nil
+}
+
+// ready binds what is not bound. A workspace that grows makes programs wrong that were
+// bound before it did.
+func (s *sequence) ready() error {
+	d := s.device
+	if err := d.wake(); err != nil {
+		return err
+	}
+	for again := true; again; {
+		again = false
+		for _, x := range s.distinct {
+			if x.current() {
+				continue
+			}
+			if err := x.bind(); err != nil {
+				return err
+			}
+			again = true
+		}
+	}
+	if s.bound && s.epoch == d.epoch && s.version == d.residents.Version {
+		return nil
+	}
+	return s.bind()
+}
+
+// bind takes the sequence's memory and captures it.
+func (s *sequence) bind() (err error) {
+	d := s.device
+	if err := s.unbind(); err != nil {
+		return err
+	}
+	s.plan = planOf(s.runs, s.distinct)
+	if s.block, err = d.alloc(&d.used.Programs, s.plan.block); err != nil {
+		return err
+	}
+	if s.up, err = d.ctx.AllocHost(s.plan.up); err != nil {
+		return err
+	}
+	if s.down, err = d.ctx.AllocHost(s.plan.block - s.plan.gate); err != nil {
+		return err
+	}
+	for i, x := range s.runs {
+		launches, err := x.linked(s.frame(i))
+		if err != nil {
+			return err
+		}
+		s.launches = append(s.launches, launches)
+	}
+	if err := d.failed(d.ctx.Synchronize()); err != nil { // tables are in place
+		return err
+	}
+	if err := s.capture(); err != nil {
+		return err
+	}
+	s.bound, s.epoch, s.version = true, d.epoch, d.residents.Version
+	return nil
+}
+
+// unbind gives back what bind took.
+func (s *sequence) unbind() (err error) {
+	d := s.device
+	s.bound = false
+	if !d.gone() {
+		for _, g := range s.graphs {
+			err = errors.Join(err, g.Close())
+		}
+		for _, pinned := range [][]byte{s.up, s.down} {
+			if pinned != nil {
+				err = errors.Join(err, d.ctx.FreeHost(pinned))
+			}
+		}
+	}
+	err = errors.Join(err, s.tables.free(d))
+	if s.block != 0 {
+		err = errors.Join(err, d.free(&d.used.Programs, s.block, s.plan.block))
+	}
+	s.graphs, s.launches, s.block, s.up, s.down = nil, nil, 0, nil, nil
+	return err
+}
+
+// Close is device.Sequence's.
+func (s *sequence) Close() error {
+	s.device.mu.Lock()
+	defer s.device.mu.Unlock()
+	if _, open := s.device.sequences[s]; !open {
+		return nil
+	}
+	delete(s.device.sequences, s)
+	return s.unbind()
+}
+
+// frame is where run i finds its own.
+func (s *sequence) frame(i int) frame {
+	x, p := s.runs[i], &s.plan
+	in := func(offset int) driver.Ptr { return s.block + driver.Ptr(offset) }
+	return frame{
+		host: func(r device.Ref) driver.Ptr {
+			if x.layout.places[r].kind == staged {
+				return in(p.staged[&x.program.Buffers[r].Host[0]].offset)
+			}
+			return in(p.outputs[i][r])
+		},
+		items:    func(of *device.Items) driver.Ptr { return in(p.items[of]) },
+		occasion: in(p.occasions + 8*i), act: in(p.acts[x]), state: in(p.states[stateOf(x)]), gateTo: in(p.gate),
+		turn: uint32(i + 1), tables: &s.tables,
+	}
+}
+
+// capture makes graphs of all steps, no one longer than it may be.
+func (s *sequence) capture() error {
+	type place struct{ run, step int }
+	var steps []place
+	for i, x := range s.runs {
+		for j := range x.steps {
+			steps = append(steps, place{i, j})
+		}
+	}
+	work := func(at place) float64 {
+		return s.runs[at.run].work(at.step) + launchWork*float64(len(s.launches[at.run][at.step]))
+	}
+	ctx := s.device.ctx
+	for from := 0; from < len(steps); {
+		to := from + 1
+		for sum := work(steps[from]); to < len(steps) && sum+work(steps[to]) < graphWork; to++ {
+			sum += work(steps[to])
+		}
+		graph, err := ctx.Capture(func() error {
+			if from == 0 {
+				if err := ctx.Upload(s.block, s.up); err != nil {
+					return err
+				}
+			}
+			for _, at := range steps[from:to] {
+				if err := s.runs[at.run].launch(s.launches[at.run][at.step]); err != nil {
+					return err
+				}
+			}
+			if to < len(steps) {
+				return nil
+			}
+			return ctx.Download(s.down, s.block+driver.Ptr(s.plan.gate))
+		})
+		if err != nil {
+			return s.device.failed(err)
+		}
+		s.graphs = append(s.graphs, graph)
+		from = to
+	}
+	return nil
+}
+
+// Run is device.Sequence's.
+func (s *sequence) Run(occasions []uint64) error {
+	d := s.device
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(occasions) != len(s.runs) {
+		return fmt.Errorf("cuda: %d occasions for a sequence of %d programs", len(occasions), len(s.runs))
+	}
+	if err := s.ready(); err != nil {
+		return fmt.Errorf("cuda: %w", err)
+	}
+	s.stage(occasions)
+	for _, g := range s.graphs {
+		if err := g.Launch(); err != nil {
+			return d.failed(err)
+		}
+	}
+	if err := d.ctx.Synchronize(); err != nil {
+		return d.failed(err)
+	}
+	return s.finish(occasions)
+}
+
+// stage writes what goes up into pinned memory.
+func (s *sequence) stage(occasions []uint64) {
+	p := &s.plan
+	for _, t := range p.staged {
+		copy(s.up[t.offset:], bytesOf(t.host))
+	}
+	for i, occasion := range occasions {
+		binary.LittleEndian.PutUint64(s.up[p.occasions+8*i:], occasion)
+	}
+	for items, at := range p.items {
+		putItems(s.up[at:], items)
+	}
+	clear(s.up[p.gate:])
+	for _, x := range s.distinct {
+		if a := x.program.Act; a != nil {
+			s.words = putWords(s.up[p.acts[x]:], a, s.words)
+		}
+		if a := x.program.Adam; a != nil {
+			binary.LittleEndian.PutUint64(s.up[p.states[stateOf(x)]+kernel.StateT:], *a.T)
+		}
+	}
+}
+
+// finish takes what a run made.
+func (s *sequence) finish(occasions []uint64) error {
+	p := &s.plan
+	runs := len(s.runs)
+	turn := int(binary.LittleEndian.Uint32(s.down))
+	if turn > 0 {
+		runs = turn - 1
+	}
+	for _, x := range s.distinct {
+		for _, r := range x.written {
+			if held := x.held[r]; held != nil {
+				held.Changed = true
+			}
+		}
+		state := s.down[p.states[stateOf(x)]-p.gate:]
+		x.norm = math.Float64frombits(binary.LittleEndian.Uint64(state[kernel.StateNorm:]))
+		if a := x.program.Adam; a != nil {
+			*a.T = binary.LittleEndian.Uint64(state[kernel.StateT:])
+		}
+		for _, held := range x.fetched {
+			if err := s.device.residents.Fetch(held.Host); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range runs {
+		for r, to := range s.kept[i] {
+			copy(bytesOf(to), s.down[p.outputs[i][r]-p.gate:])
+		}
+	}
+	if turn == 0 {
+		return nil
+	}
+	err := s.runs[runs].diagnose(occasions[runs])
+	var where *device.NotFinite
+	if errors.As(err, &where) {
+		return &device.Stopped{Program: runs, Err: where}
+	}
+	return err
+}
+
+// Data is device.Sequence's.
+func (s *sequence) Data(i int, r device.Ref) []float32 {
+	if b := s.runs[i].program.Buffers[r]; b.Host != nil {
+		return b.Host
+	}
+	return s.kept[i][r]
+}

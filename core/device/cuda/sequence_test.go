@@ -1,0 +1,171 @@
+package cuda
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/rng"
+)
+
+// picky fits one of four lines, which the occasion chooses.
+type picky struct {
+	member, w, rate *op.Tensor
+	choose, fit     *plan.Program
+	adam            *plan.Adam
+}
+
+func newPicky(t *testing.T, dev *Device) *picky {
+	t.Helper()
+	p := &picky{member: op.NewTensor("member", 1), w: tensor("w", 4, 3, 1), rate: op.NewTensor("rate", 1)}
+	p.rate.Data[0] = 0.01
+	p.adam = plan.NewAdam([]*op.Tensor{p.w}, plan.DefaultAdam, p.rate)
+	var err error
+	if p.choose, err = plan.CompileAct("choose", plan.Choose{Out: p.member, Of: 4, Stream: rng.New(2, "pick")}, dev); err != nil {
+		t.Fatal(err)
+	}
+	x, y, bias := tensor("x", 6, 3), tensor("y", 6, 1), op.NewTensor("bias", 4, 1)
+	var loss *op.Node
+	g, err := op.Build("fit", func(g *op.Graph) {
+		all := g.Linear(g.Bind(x), g.Bind(p.w), g.Bind(bias))
+		picked := g.MinMembersAt(all, g.Bind(p.member))
+		loss = g.SquaredError(picked, g.Bind(y), 6)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.fit, err = plan.Compile(g, plan.Spec{Loss: loss, Optimiser: p.adam}, dev); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// alone runs both programs n times, one by one, and says what the losses were.
+func (p *picky) alone(n int) (losses []float64, stopped int, err error) {
+	for i := range n {
+		if err := p.choose.Run(uint64(i)); err != nil {
+			return losses, i, err
+		}
+		if err := p.fit.Run(uint64(i)); err != nil {
+			return losses, i, err
+		}
+		losses = append(losses, p.fit.Loss())
+	}
+	return losses, -1, nil
+}
+
+func (p *picky) sequence(t *testing.T, dev *Device, n int) (s *plan.Sequence, occasions []uint64) {
+	t.Helper()
+	var programs []*plan.Program
+	for i := range n {
+		programs = append(programs, p.choose, p.fit)
+		occasions = append(occasions, uint64(i), uint64(i))
+	}
+	s, err := plan.NewSequence(dev, programs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, occasions
+}
+
+func same(t *testing.T, got, want *picky, on, as *Device) {
+	t.Helper()
+	for dev, p := range map[*Device]*picky{on: got, as: want} {
+		if err := plan.Fetch(dev, p.w, p.member); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close32(t, "the member", got.member.Data, want.member.Data, 0)
+	for i, w := range want.w.Data {
+		if math.Float32bits(got.w.Data[i]) != math.Float32bits(w) {
+			t.Fatalf("w is %v, want %v", got.w.Data, want.w.Data)
+		}
+	}
+	if got.adam.T != want.adam.T {
+		t.Errorf("%d steps, want %d", got.adam.T, want.adam.T)
+	}
+}
+
+// A sequence does what its programs do one by one, to the last bit, also behind a knob
+// that turns, when the device was parked, and where one of them stops in its middle.
+func TestASequence(t *testing.T) {
+	const n = 6
+	on, as := card(t, Options{}), card(t, Options{})
+	got, want := newPicky(t, on), newPicky(t, as)
+	s, occasions := got.sequence(t, on, n)
+	for round := range 3 {
+		switch round {
+		case 1:
+			got.rate.Data[0], want.rate.Data[0] = 0.3, 0.3
+		case 2:
+			if err := on.Park(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Run(occasions); err != nil {
+			t.Fatal(err)
+		}
+		losses, _, err := want.alone(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, l := range losses {
+			if s.Loss(2*i+1) != l {
+				t.Errorf("round %d: loss %d is %v, want %v", round, i, s.Loss(2*i+1), l)
+			}
+		}
+		same(t, got, want, on, as)
+	}
+	for p, dev := range map[*picky]*Device{got: on, want: as} {
+		p.w.Data[3*member(3)+1] = float32(math.Inf(1)) // of the line that the fourth fit picks
+		if err := plan.Push(dev, p.w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, at, expected := want.alone(n)
+	err := s.Run(occasions)
+	var stopped *plan.Stopped
+	if !errors.As(err, &stopped) || stopped.Program != 2*at+1 || err.Error() != expected.Error() {
+		t.Fatalf("%v at %+v, want %v at %d", err, stopped, expected, at)
+	}
+	if at < 1 || at == n-1 {
+		t.Errorf("it stopped at %d, which is no middle", at)
+	}
+	same(t, got, want, on, as)
+}
+
+// member is what occasion i picks.
+func member(i uint64) int {
+	pick := make([]int, 1)
+	rng.New(2, "pick").At(i).Choose(pick, 4)
+	return pick[0]
+}
+
+// Programs that are closed, and a device that is lost.
+func TestASequenceNeedsOpenPrograms(t *testing.T) {
+	dev := card(t, Options{})
+	p := newPicky(t, dev)
+	if err := p.fit.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plan.NewSequence(dev, p.choose, p.fit); err == nil {
+		t.Error("a sequence of a program that was closed")
+	}
+	lost := emulated(t, driver.EmulatedOptions{LoseAt: 40}, Options{})
+	p = newPicky(t, lost)
+	s, occasions := p.sequence(t, lost, 2)
+	var err error
+	for range 40 {
+		if err = s.Run(occasions); err != nil {
+			break
+		}
+	}
+	var gone *driver.LostDevice
+	if !errors.As(err, &gone) {
+		t.Errorf("a lost device: %v", err)
+	}
+}

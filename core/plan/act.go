@@ -1,0 +1,93 @@
+package plan
+
+import (
+	"fmt"
+
+	"pgrlab/core/device"
+	"pgrlab/core/op"
+	"pgrlab/core/rng"
+)
+
+// Act is what stands between gradient steps: a Draw, a Choose or a Temperature.
+type Act interface{ lower(l *lowerer) device.Act }
+
+// Draw fills the inputs of other programs with rows of two stores: see device.Draw.
+type Draw struct {
+	From    [2]device.Store
+	Streams [2]rng.Stream
+	Width   int // of a row
+	Into    []Into
+	Mix     *device.Mix
+}
+
+// Into is a tensor [B,C] for columns First, First+1, … of rows.
+type Into struct {
+	To    *op.Tensor
+	First int
+}
+
+// Choose draws different numbers of [0,Of) into Out [M]: see device.Choose.
+type Choose struct {
+	Out    *op.Tensor
+	Of     int
+	Stream rng.Stream
+}
+
+// Temperature steps log α: see device.Temperature. Its result is the loss before the
+// step and α after it.
+type Temperature struct {
+	LogP, State, Alpha *op.Tensor // [B,1], [8], [1]
+	Rate               *float64
+	Target             float64
+	AdamConfig
+}
+
+func (d Draw) lower(l *lowerer) device.Act {
+	out := device.Draw{From: d.From, Streams: d.Streams, Width: d.Width, Mix: d.Mix}
+	for _, c := range d.Into {
+		out.Columns = append(out.Columns, device.Columns{To: l.bind(c.To), First: c.First})
+	}
+	return out
+}
+
+func (c Choose) lower(l *lowerer) device.Act {
+	return device.Choose{Out: l.bind(c.Out), Of: c.Of, Stream: c.Stream}
+}
+
+func (t Temperature) lower(l *lowerer) device.Act {
+	return device.Temperature{
+		LogP: l.bind(t.LogP), State: l.bind(t.State), Alpha: l.bind(t.Alpha), Result: l.keep("result", 2),
+		Rate: t.Rate, Target: t.Target, Beta1: t.Beta1, Beta2: t.Beta2, Eps: t.Eps,
+	}
+}
+
+// keep is a new buffer [n] that stays readable after a run.
+func (l *lowerer) keep(name string, n int) device.Ref {
+	r := l.buffer(device.Buffer{Name: name, Members: 1, Rows: 1, Cols: n})
+	l.code.Keep = append(l.code.Keep, r)
+	return r
+}
+
+// CompileAct makes a program of an act. Only such devices have them; on others the host
+// does the same.
+func CompileAct(name string, a Act, dev device.Sequencer) (*Program, error) {
+	l := &lowerer{code: &device.Program{Name: name}, tensors: map[*op.Tensor]device.Ref{}}
+	l.code.Act = a.lower(l)
+	exec, err := dev.Compile(l.code)
+	if err != nil {
+		return nil, fmt.Errorf("plan %s: %w", name, err)
+	}
+	p := &Program{Name: name, code: l.code, exec: exec, loss: device.None, result: device.None}
+	if len(l.code.Keep) > 0 {
+		p.result = l.code.Keep[0]
+	}
+	return p, nil
+}
+
+// Result is what an act has to say of its last run; nil where that is nothing.
+func (p *Program) Result() []float32 {
+	if p.result == device.None {
+		return nil
+	}
+	return p.exec.Data(p.result)
+}

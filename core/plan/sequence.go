@@ -1,0 +1,70 @@
+package plan
+
+import (
+	"fmt"
+
+	"pgrlab/core/device"
+	"pgrlab/core/op"
+)
+
+// Sequence is programs of one device that run as one, in order. It is closed before
+// they are.
+type Sequence struct {
+	programs []*Program
+	inner    device.Sequence
+}
+
+// NewSequence prepares programs to run one after the other; one may stand there
+// several times.
+func NewSequence(dev device.Sequencer, programs ...*Program) (*Sequence, error) {
+	var inner []device.Executable
+	for _, p := range programs {
+		inner = append(inner, p.exec)
+	}
+	s, err := dev.Sequence(inner)
+	if err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	return &Sequence{programs: programs, inner: s}, nil
+}
+
+// Stopped says which program of a sequence met a number that is not finite. Neither it
+// nor those after it have changed anything.
+type Stopped struct {
+	Program int
+	Err     *NotFinite
+}
+
+func (e *Stopped) Error() string { return e.Err.Error() }
+
+// Unwrap is what the program says.
+func (e *Stopped) Unwrap() error { return e.Err }
+
+// Run runs every program once, each at an occasion of its own. It returns a *Stopped
+// where a Program alone would return a *NotFinite.
+func (s *Sequence) Run(occasions []uint64) error {
+	err := s.inner.Run(occasions)
+	if err == nil {
+		return nil
+	}
+	if at, ok := err.(*device.Stopped); ok {
+		return &Stopped{Program: at.Program, Err: s.programs[at.Program].notFinite(at.Err)}
+	}
+	return fmt.Errorf("run %s and %d more: %w", s.programs[0].Name, len(s.programs)-1, err)
+}
+
+// Data is Program.Data of the i-th program of the last run.
+func (s *Sequence) Data(i int, n *op.Node) []float32 {
+	return s.inner.Data(i, s.programs[i].refs[n])
+}
+
+// Loss is Program.Loss of the i-th program of the last run.
+func (s *Sequence) Loss(i int) float64 {
+	return float64(s.inner.Data(i, s.programs[i].loss)[0])
+}
+
+// Result is Program.Result of the i-th program of the last run.
+func (s *Sequence) Result(i int) []float32 { return s.inner.Data(i, s.programs[i].result) }
+
+// Close frees what the sequence holds.
+func (s *Sequence) Close() error { return s.inner.Close() }
