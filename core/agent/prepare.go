@@ -1,10 +1,24 @@
 package agent
 
+import (
+	"fmt"
+
+	"pgrlab/core/replay"
+)
+
 // Uses are what an agent is about to be used for, in rows.
 type Uses struct {
-	Batch  int // of updates
-	Judged int // observations that ActMean takes at a time; 0: none
-	Probed int // observations of Activations; 0: none
+	Batch  int    // of updates
+	Drawn  *Drawn // of env steps as a whole; nil: Update is called
+	Judged int    // observations that ActMean takes at a time; 0: none
+	Probed int    // observations of Activations; 0: none
+}
+
+// Drawn is what EnvStep will be asked for.
+type Drawn struct {
+	Updates         int // in an env step
+	Mixer           replay.Mixer
+	Real, Synthetic int // the most rows that the rings will hold; 0: there is no such ring
 }
 
 // Prepare compiles what these uses need, which otherwise happens at the first of
@@ -12,7 +26,7 @@ type Uses struct {
 // too little.
 func (s *SAC) Prepare(u Uses) error {
 	steps := []func() error{
-		func() error { _, err := s.updater(u.Batch); return err },
+		func() error { return s.prepareUpdates(u) },
 		s.compileActing,
 	}
 	if u.Judged > 0 {
@@ -27,6 +41,32 @@ func (s *SAC) Prepare(u Uses) error {
 		}
 	}
 	return nil
+}
+
+// prepareUpdates compiles the updates, one by one or all of an env step as one. The host
+// may keep a ring of any size: a device takes room for what will be in it.
+func (s *SAC) prepareUpdates(u Uses) error {
+	if u.Drawn == nil || !s.Whole() {
+		_, err := s.updater(u.Batch)
+		return err
+	}
+	for i, rows := range []int{u.Drawn.Real, u.Drawn.Synthetic} {
+		if rows == 0 {
+			continue
+		}
+		if err := s.feed.reserve(i, rows); err != nil {
+			return fmt.Errorf("agent: %w", err)
+		}
+	}
+	up, err := s.updaterOf(u.Batch, true)
+	if err != nil {
+		return err
+	}
+	if err := s.draws(up, u.Drawn.Mixer); err != nil {
+		return err
+	}
+	_, err = s.whole(up, u.Drawn.Updates)
+	return err
 }
 
 // compileActing compiles what Act needs, once.

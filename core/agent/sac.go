@@ -1,11 +1,13 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 
 	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
+	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
 
@@ -29,6 +31,10 @@ type SAC struct {
 	updates uint64 // critic updates made; the occasion of the next one
 	since   int    // critic updates made in this env step
 
+	choose *plan.Program // draws members; nil: the host does
+	feed   *feed         // where the device draws batches itself; else nil
+	made   []Made        // of the last env step
+
 	updaters []*updater // the last sizes used, newest first
 	acting   *acting
 	choosing *choosing
@@ -46,7 +52,7 @@ func New(c Config, dev device.Device, seed uint64) (*SAC, error) {
 	}
 	stream := rng.New(seed, "agent")
 	s := &SAC{
-		config: c, dev: dev, nets: newNetworks(c, stream.Sub("weights")), temp: newTemperature(c),
+		config: c, dev: dev, nets: newNetworks(c, stream.Sub("weights")), temp: newTemperature(c, dev),
 		rateActor: op.NewTensor("rate", 1), rateCritic: op.NewTensor("rate", 1),
 		tau: op.NewTensor("tau", 1), gamma: op.NewTensor("gamma", 1),
 		subsets: stream.Sub("subset"), targetNoise: stream.Sub("target noise"),
@@ -64,7 +70,25 @@ func New(c Config, dev device.Device, seed uint64) (*SAC, error) {
 	if err := plan.Push(dev, s.nets.state()...); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
+	if dev, all := dev.(device.Sequencer); all {
+		return s, s.leave(dev)
+	}
 	return s, nil
+}
+
+// leave leaves to the device what else the host does between gradient steps.
+func (s *SAC) leave(dev device.Sequencer) (err error) {
+	if err := s.temp.push(); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	if s.members != nil {
+		s.choose, err = plan.CompileAct("choose", plan.Choose{Out: s.members, Of: s.config.Critics, Stream: s.subsets}, dev)
+		if err != nil {
+			return fmt.Errorf("agent: %w", err)
+		}
+	}
+	s.feed = &feed{dev: dev, shape: replay.Shape{Obs: s.config.Obs, Act: s.config.Act}}
+	return nil
 }
 
 // Updates is the number of critic updates made.
@@ -89,10 +113,14 @@ func (s *SAC) compile(name string, draw func(g *op.Graph) plan.Spec) (*plan.Prog
 
 // Close frees the compiled programs.
 func (s *SAC) Close() error {
-	var programs []*plan.Program
+	var err error
 	for _, u := range s.updaters {
-		programs = append(programs, u.programs()...)
+		err = errors.Join(err, u.close())
 	}
+	if s.feed != nil {
+		err = errors.Join(err, s.feed.close())
+	}
+	programs := []*plan.Program{s.choose}
 	if s.acting != nil {
 		programs = append(programs, s.acting.program)
 	}
@@ -111,7 +139,7 @@ func (s *SAC) Close() error {
 	if s.errors != nil {
 		programs = append(programs, s.errors.program)
 	}
-	return closeAll(programs)
+	return errors.Join(err, closeAll(programs))
 }
 
 func closeAll(programs []*plan.Program) (err error) {

@@ -21,14 +21,24 @@ type updater struct {
 	weight                       *op.Tensor // importance of each row; nil where all count alike
 	targets                      *op.Tensor // y of the last update
 
+	// Of batches that the device draws itself: see EnvStep.
+	drawn     bool
+	draw      *plan.Program
+	drawsFrom int // the feed's changed when draw was compiled
+	mixer     replay.Mixer
+	whole     *wholeStep
+
 	// An update is all of learn, or where the policy is stepped as well, target,
 	// actor and critic: the policy learns from the critics before their step, and
 	// targets are made with the policy before its own.
 	learn                 *plan.Program
 	target, actor, critic *plan.Program
+	temper                *plan.Program               // α's step on logp; nil: the host makes it on logpData
+	logp                  *op.Tensor                  // [B,1], of actor for temper; nil without
 	logpData              []float32                   // of actor
 	q                     map[*plan.Program][]float32 // of learn and critic
-	qData                 []float32                   // of the last update
+	qNodes                map[*plan.Program]*op.Node
+	qData                 []float32 // of the last update
 }
 
 // Batch is the memory that an update of that size reads. The programs of a size
@@ -42,9 +52,13 @@ func (s *SAC) Batch(size int) (*replay.Batch, error) {
 	return u.batch, nil
 }
 
-func (s *SAC) updater(size int) (*updater, error) {
+func (s *SAC) updater(size int) (*updater, error) { return s.updaterOf(size, false) }
+
+// updaterOf is the updater of a size, for batches that the host writes or that the
+// device draws: what a device has made is not what the host has.
+func (s *SAC) updaterOf(size int, drawn bool) (*updater, error) {
 	for i, u := range s.updaters {
-		if u.batch.Size == size {
+		if u.batch.Size == size && u.drawn == drawn {
 			copy(s.updaters[1:i+1], s.updaters[:i])
 			s.updaters[0] = u
 			return u, nil
@@ -57,8 +71,9 @@ func (s *SAC) updater(size int) (*updater, error) {
 	if err != nil {
 		return nil, err
 	}
+	u.drawn = drawn
 	if len(s.updaters) == keptSizes {
-		if err := closeAll(s.updaters[keptSizes-1].programs()); err != nil {
+		if err := s.updaters[keptSizes-1].close(); err != nil {
 			return nil, err
 		}
 		s.updaters = s.updaters[:keptSizes-1]
@@ -67,8 +82,34 @@ func (s *SAC) updater(size int) (*updater, error) {
 	return u, nil
 }
 
-func (u *updater) programs() []*plan.Program {
-	return []*plan.Program{u.learn, u.target, u.actor, u.critic}
+func (u *updater) close() error {
+	err := u.closeDraw()
+	if e := closeAll([]*plan.Program{u.learn, u.target, u.actor, u.temper, u.critic}); err == nil {
+		err = e
+	}
+	return err
+}
+
+// closeDraw closes what draws batches, and what contains it.
+func (u *updater) closeDraw() error {
+	if err := u.closeWhole(); err != nil {
+		return err
+	}
+	draw := u.draw
+	u.draw = nil
+	return closeAll([]*plan.Program{draw})
+}
+
+func (u *updater) closeWhole() error {
+	if u.whole == nil {
+		return nil
+	}
+	w := u.whole
+	u.whole = nil
+	if err := w.sequence.Close(); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	return nil
 }
 
 func (s *SAC) newUpdater(size int) (*updater, error) {
@@ -79,6 +120,9 @@ func (s *SAC) newUpdater(size int) (*updater, error) {
 	}
 	u.batch = &replay.Batch{
 		Size: size, Obs: u.obs.Data, Act: u.act.Data, Reward: u.reward.Data, Next: u.next.Data, Done: u.done.Data,
+	}
+	if s.temp.dev != nil {
+		u.logp = op.NewTensor("log π", size, 1)
 	}
 	if s.config.Weighted {
 		u.weight = op.NewTensor("w", size, 1)
@@ -119,8 +163,13 @@ func (s *SAC) compileUpdates(u *updater) (err error) {
 			return err
 		}
 	}
-	u.logpData = u.actor.Data(logp)
 	u.q = map[*plan.Program][]float32{u.learn: u.learn.Data(qLearn), u.critic: u.critic.Data(q)}
+	u.qNodes = map[*plan.Program]*op.Node{u.learn: qLearn, u.critic: q}
+	if u.logp != nil {
+		u.temper, err = s.temp.program(u.logp)
+		return err
+	}
+	u.logpData = u.actor.Data(logp)
 	return nil
 }
 
@@ -152,12 +201,17 @@ func (s *SAC) drawActor(g *op.Graph, u *updater) (spec plan.Spec, logp *op.Node)
 	noise := g.Input("noise", u.batch.Size, s.config.Act)
 	action, logp := s.nets.sample(g, obs, noise)
 	all, fills := s.nets.critics.drawn(g)
-	return plan.Spec{
+	spec = plan.Spec{
 		Loss:      g.EntropyLoss(logp, s.nets.critics.value(g, obs, action, all), g.Bind(s.temp.alpha)),
-		Outputs:   []*op.Node{logp},
 		Fills:     append(fills, plan.Fill{Node: noise, Stream: s.actorNoise}),
 		Optimiser: s.policyAdam,
-	}, logp
+	}
+	if u.logp != nil { // α's step is a program
+		spec.Lerps = []plan.Lerp{{Dst: u.logp, Node: logp}}
+	} else {
+		spec.Outputs = []*op.Node{logp}
+	}
+	return spec, logp
 }
 
 // drawCritic: Σⱼ mean w(Qⱼ(s,a) − y)², and the move of the targets.
@@ -196,6 +250,11 @@ func (s *SAC) Update(size int, live Rates, last bool) (losses Losses, stepped bo
 	if err != nil {
 		return Losses{}, false, err
 	}
+	return s.counted(u, live, last)
+}
+
+// counted makes an update on what the updater's batch holds.
+func (s *SAC) counted(u *updater, live Rates, last bool) (losses Losses, stepped bool, err error) {
 	losses, stepped, err = s.update(u, live, last)
 	s.updates++
 	if last {
@@ -207,15 +266,26 @@ func (s *SAC) Update(size int, live Rates, last bool) (losses Losses, stepped bo
 	return losses, stepped, nil
 }
 
-func (s *SAC) update(u *updater, live Rates, last bool) (losses Losses, stepped bool, err error) {
+// steps says whether the policy is stepped in the since-th update of an env step.
+func (s *SAC) steps(since int, last bool) bool { return last || since%s.config.PolicyDelay == 0 }
+
+// set gives the programs what may change between updates.
+func (s *SAC) set(live Rates) {
 	s.rateActor.Data[0], s.rateCritic.Data[0] = float32(live.LRActor), float32(live.LRCritic)
 	s.tau.Data[0] = float32(live.Tau)
+	s.temp.rate = live.LRActor
+}
+
+func (s *SAC) update(u *updater, live Rates, last bool) (losses Losses, stepped bool, err error) {
+	s.set(live)
 	losses.Actor, losses.Alpha = math.NaN(), math.NaN()
 
-	s.chooseSubset()
+	if err := s.chooseSubset(); err != nil {
+		return Losses{}, false, err
+	}
 	s.since++
 	critic := u.learn
-	if stepped = last || s.since%s.config.PolicyDelay == 0; stepped {
+	if stepped = s.steps(s.since, last); stepped {
 		critic = u.critic
 		if err := u.target.Run(s.updates); err != nil {
 			return Losses{}, false, err
@@ -224,7 +294,9 @@ func (s *SAC) update(u *updater, live Rates, last bool) (losses Losses, stepped 
 			return Losses{}, false, err
 		}
 		losses.Actor = u.actor.Loss()
-		losses.Alpha = s.temp.step(u.logpData, live.LRActor)
+		if losses.Alpha, err = s.temper(u); err != nil {
+			return Losses{}, false, err
+		}
 	}
 	if err := critic.Run(s.updates); err != nil {
 		return Losses{}, stepped, err
@@ -232,6 +304,17 @@ func (s *SAC) update(u *updater, live Rates, last bool) (losses Losses, stepped 
 	u.qData = u.q[critic]
 	losses.Critic, losses.QMean, losses.AlphaValue = critic.Loss(), mean(u.qData), s.Alpha()
 	return losses, stepped, nil
+}
+
+// temper steps α on the last batch's log π.
+func (s *SAC) temper(u *updater) (loss float64, err error) {
+	if u.temper == nil {
+		return s.temp.step(u.logpData), nil
+	}
+	if err := u.temper.Run(s.updates); err != nil {
+		return 0, err
+	}
+	return s.temp.read(u.temper.Result()), nil
 }
 
 // Errors writes |mean over critics of Qⱼ(s,a) − y| of the rows of the last update of
@@ -256,14 +339,18 @@ func (s *SAC) Errors(dst []float32, size int) error {
 }
 
 // chooseSubset draws K, the critics of this update's target.
-func (s *SAC) chooseSubset() {
+func (s *SAC) chooseSubset() error {
+	if s.choose != nil {
+		return s.choose.Run(s.updates)
+	}
 	if s.members == nil {
-		return
+		return nil
 	}
 	s.subsets.At(s.updates).Choose(s.subset, s.config.Critics)
 	for i, member := range s.subset {
 		s.members.Data[i] = float32(member)
 	}
+	return nil
 }
 
 func mean(x []float32) float64 {

@@ -30,10 +30,8 @@ func (x *experiment) run(ctx context.Context) error {
 			} else if err != nil { // 2
 				return x.failed("collect", err)
 			}
-			for i := range x.Settings.UTD { // 4
-				if err := x.trainAgent(i); err != nil { // 7, 3
-					return x.failed("train agent", err)
-				}
+			if err := x.trainAgents(); err != nil { // 4
+				return x.failed("train agent", err)
 			}
 		} else if err := x.reenter(ctx); err != nil {
 			return err

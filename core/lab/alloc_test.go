@@ -32,10 +32,8 @@ func TestAStepDoesNotAllocate(t *testing.T) {
 		if err := x.collect(); err != nil {
 			t.Fatal(err)
 		}
-		for i := range x.Settings.UTD {
-			if err := x.trainAgent(i); err != nil {
-				t.Fatal(err)
-			}
+		if err := x.trainAgents(); err != nil {
+			t.Fatal(err)
 		}
 	}
 	for range 20 {

@@ -87,8 +87,22 @@ func (x *experiment) endEpisode(m *member) {
 	}
 }
 
-// trainAgent makes update i of the env step on every member: a batch mixed by r,
-// one critic update, and the others where the agent's schedule has them.
+// trainAgents makes the updates of the env step on every member (line 4), all at once
+// where the agent's device can.
+func (x *experiment) trainAgents() error {
+	if x.whole() {
+		return x.trainWhole()
+	}
+	for i := range x.Settings.UTD {
+		if err := x.trainAgent(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trainAgent makes update i of the env step on every member (lines 7 and 3): a batch
+// mixed by r, one critic update, and the others where the agent's schedule has them.
 func (x *experiment) trainAgent(i int) error {
 	for _, m := range x.members {
 		if !x.training(m) {
@@ -119,12 +133,8 @@ func (x *experiment) update(m *member, last bool) error {
 	if err := x.addBonus(m, batch, mix.Real); err != nil {
 		return x.diverged(m, "add the bonus", err)
 	}
-	if m.index == 0 {
-		x.inForce(mix)
-	}
-	m.lastMix = mix
-	s := &x.Settings
-	losses, acted, err := m.agent.Update(mix.Size(), agent.Rates{LRActor: s.LRActor, LRCritic: s.LRCritic, Tau: s.Tau}, last)
+	x.mixed(m, mix)
+	losses, acted, err := m.agent.Update(mix.Size(), x.Settings.rates(), last)
 	m.Updates++
 	if err != nil {
 		return x.diverged(m, "train agent", err)
@@ -134,6 +144,19 @@ func (x *experiment) update(m *member, last bool) error {
 	}
 	m.Losses.add(losses, acted)
 	return nil
+}
+
+// mixed notes the mix of a batch that is trained on.
+func (x *experiment) mixed(m *member, mix replay.Mix) {
+	if m.index == 0 {
+		x.inForce(mix)
+	}
+	m.lastMix = mix
+}
+
+// rates are the agent's live settings.
+func (s *Settings) rates() agent.Rates {
+	return agent.Rates{LRActor: s.LRActor, LRCritic: s.LRCritic, Tau: s.Tau}
 }
 
 // mostRows bounds the batch that hold=real makes.

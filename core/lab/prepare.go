@@ -19,7 +19,7 @@ func (l *Lab) Prepare() (said []string, err error) {
 			continue
 		}
 		batch := x.config.mix(&x.Settings, x.Settings.Samples).Size()
-		if err := a.Prepare(agent.Uses{Batch: batch, Judged: x.config.Evaluation.Episodes, Probed: x.config.Evaluation.DormantStates}); err != nil {
+		if err := a.Prepare(agent.Uses{Batch: batch, Drawn: x.drawn(m), Judged: x.config.Evaluation.Episodes, Probed: x.config.Evaluation.DormantStates}); err != nil {
 			return nil, fmt.Errorf("prepare the agent: %w", err)
 		}
 		g, ok := m.gen.(interface {

@@ -18,11 +18,48 @@
 // waits without spinning. Occasions, the steps of an optimiser and the items of fills
 // are words in the block, so that no run needs a new graph.
 //
+// # Env steps
+//
+// All updates of an env step are one graph (device.Sequence; agent.EnvStep): one copy
+// up, one wait, one copy down. The host acts (a small graph of its own), writes one row
+// into the device's memory, and launches. What lies between two gradient steps is
+// programs of one kernel each (device.Act), so that the host has no part in it:
+//
+//   - Both rings have a copy in the device's memory, [rows, width], with room for what
+//     will be in them. What was added since the last env step is put there; all rows
+//     are, when there is another ring (a new generation, a checkpoint) or the device
+//     was parked. The host's rings stay: checkpoints and analyses read them, and a
+//     generation comes from the host, where it is put into units; its way up is some
+//     ten milliseconds after minutes of sampling.
+//   - Batches: the rows that replay.Mixer names. Thread i tries number i of the stream;
+//     in a batch with a number that rng.Sequence.IntN rejects, which moves all that
+//     follow, one thread draws them again in order.
+//   - The subset of critics (REDQ), by the numbers of rng.Sequence.Choose.
+//   - α: a step on log α in float64. The sum over the batch, the powers and the
+//     exponential differ from the host's in their last bits.
+//
+// Each run of a program in the sequence has its own frame (its occasion, its outputs:
+// the losses of each update) and arguments that name it; tensors that the host writes
+// are there once. Learning rates, τ, the mix of a batch and the lengths of the rings are
+// words of the block: another batch size or another number of updates makes a new graph,
+// nothing else does. A sequence longer than a graph may be is several, as a program is.
+//
+// All runs of the sequence share a gate. The run that meets a number which is not finite
+// closes it, and from there on nothing changes: not parameters, moments and averages,
+// nor batch, subset and α. So that program finds its fault again where it stands; the
+// host counts the update as made and makes those after it one by one.
+//
+// Priorities (prioritized replay), a bonus on the reward and a model that scores batches
+// read numbers on the host between updates: with them each update is a graph, or three
+// and α's where the policy steps, as it is after a stop. Models that are trained beside
+// the agent (curiosity, RND) draw their batches on the host, a graph for each, after the
+// agent's sequence.
+//
 // # Stop
 //
 // The kernels of package kernel that end a program check gradients and losses, and
-// step only if all is finite. If not, the instructions run once more, one by one,
-// until the first number is found that is not finite, as on the CPU.
+// step only if all is finite (the gate). If not, the instructions run once more, one by
+// one, until the first number is found that is not finite, as on the CPU.
 //
 // # Seen
 //
@@ -43,37 +80,6 @@
 //	kernels: fp32                           none    never
 //	kernels: tf32, bf16 on tensor cores     none    never
 //	memory, parking, checking mode          none    never
+//	draws, subsets, α, env steps as one     none    never
 //	a whole run                             none    never
-//
-// # Not done: one graph for an env step
-//
-// Each update is a graph, or three where the policy steps, with a copy up and down
-// and one wait: the host draws the batch, and steps the temperature between two of
-// them. One graph for the 20 updates of an env step needs the following, in an order
-// in which each step is worth something alone.
-//
-//  1. Replay on the device. Both rings are tensors [capacity, width] that stay in device
-//     memory; one env step appends one row (a copy of width numbers), a generation
-//     replaces the synthetic ring without leaving the device. The host's ring stays,
-//     for checkpoints and analyses.
-//  2. Rows drawn in a kernel: from (stream replay, occasion u) as replay.Mixer draws
-//     them, so that the rows are the same. A draw there may reject numbers of the
-//     sequence (rng.Sequence.IntN), which moves all that follow: thread i tries number
-//     i, and in the rare batch with a rejection one thread draws again in order. It
-//     then writes s, a, r, s', d of its row to where the batch now is uploaded.
-//  3. The temperature as a program. Its step is float64 on the host
-//     (agent.temperature); on the device it is one thread with the same float64 arithmetic,
-//     but an exponential whose last bit may differ from Go's: the journal of a GPU
-//     run changes with it, once.
-//  4. The subset of critics (REDQ) by a kernel, from (stream subset, occasion u).
-//  5. device.Sequence: programs in order with their occasions, captured as one graph.
-//     State already counts the optimiser's steps on the device and stays closed once
-//     it is: what is missing is an occasion for each run (a word each, written by the
-//     host before the launch) and losses kept for each (a row each of one output).
-//     An update that is not finite must leave those after it out of the graph's effect
-//     and be found again by the host, which knows the occasion.
-//
-// Priorities (prioritized replay), a bonus on the reward and a model that scores batches
-// read numbers on the host between updates: with them an env step stays a graph for
-// each update.
 package cuda

@@ -110,7 +110,7 @@ func TestLivingBuffersKeepApart(t *testing.T) {
 // own in a program's block.
 func apartInBlock(t *testing.T, p *device.Program, l *layout) {
 	t.Helper()
-	all := []span{{l.words.occasion, 8}, {l.words.state, kernel.StateBytes}}
+	all := []span{{l.words.occasion, 8}, {l.words.state, kernel.StateBytes + kernel.GateBytes}}
 	for _, at := range l.words.items {
 		all = append(all, span{at, itemBytes})
 		if at%itemBytes != 0 {
@@ -142,7 +142,7 @@ func apartInBlock(t *testing.T, p *device.Program, l *layout) {
 		}
 	}
 	end := all[len(all)-1]
-	if end.at+end.size > l.block || l.up != l.words.state+kernel.StateBytes || l.down != l.block-l.words.state {
+	if end.at+end.size > l.block || l.up != l.words.state+kernel.StateBytes+kernel.GateBytes || l.down != l.block-l.words.state {
 		t.Errorf("the last is %+v: up %d, down %d, block %d", end, l.up, l.down, l.block)
 	}
 }
