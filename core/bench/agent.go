@@ -12,6 +12,23 @@ func newAgent(dev device.Device) (*agent.SAC, error) {
 	return agent.New(agent.DefaultConfig(obs, act), dev, 1)
 }
 
+// delay is the critic updates of an env step, the last of which has one of the policy.
+const delay = 20
+
+// lived are so many transitions.
+func lived(n uint64) *replay.Ring {
+	shape := replay.Shape{Obs: obs, Act: act}
+	ring := replay.NewRing(shape, int(n))
+	numbers := rng.New(1, "bench transitions")
+	row := make([]float32, shape.Width())
+	for i := range n {
+		numbers.FillUniform(row, i, 0)
+		row[len(row)-1] = 0 // no true ends
+		ring.AddRows(row)
+	}
+	return ring
+}
+
 // sac is a whole update at UTD 20: a batch drawn from 100,000 transitions, target,
 // critics, Polyak, and policy and temperature at every 20th.
 func sac(dev device.Device) (func(uint64) error, float64, error) { return sacOf(dev, 100_000) }
@@ -21,16 +38,7 @@ func sacOf(dev device.Device, transitions uint64) (func(uint64) error, float64, 
 	if err != nil {
 		return nil, 0, err
 	}
-	const delay = 20
-	shape := replay.Shape{Obs: obs, Act: act}
-	ring := replay.NewRing(shape, int(transitions))
-	numbers := rng.New(1, "bench transitions")
-	row := make([]float32, shape.Width())
-	for i := range transitions {
-		numbers.FillUniform(row, i, 0)
-		row[len(row)-1] = 0 // no true ends
-		ring.AddRows(row)
-	}
+	ring := lived(transitions)
 	batch, err := s.Batch(rows)
 	if err != nil {
 		return nil, 0, err
@@ -43,12 +51,39 @@ func sacOf(dev device.Device, transitions uint64) (func(uint64) error, float64, 
 		_, _, err := s.Update(rows, agent.DefaultRates, i%delay == 0)
 		return err
 	}
+	return step, sacFLOPs(), nil
+}
+
+// envStep is all updates of an env step, after a transition was added.
+func envStep(dev device.Device) (func(uint64) error, float64, error) {
+	return envStepOf(dev, 100_000)
+}
+
+func envStepOf(dev device.Device, transitions uint64) (func(uint64) error, float64, error) {
+	s, err := newAgent(dev)
+	if err != nil {
+		return nil, 0, err
+	}
+	ring := lived(transitions)
+	row := append([]float32(nil), ring.Row(0)...)
+	d := agent.Draws{Mixer: replay.NewMixer(rng.New(1, "bench mix")), Real: ring, Mix: replay.Mix{Real: rows}}
+	step := func(i uint64) error {
+		ring.AddRows(row)
+		d.First = i * delay
+		_, err := s.EnvStep(delay, d, agent.DefaultRates)
+		return err
+	}
+	return step, delay * sacFLOPs(), nil
+}
+
+// sacFLOPs are the floating-point operations of an update, with the policy's share.
+func sacFLOPs() float64 {
 	policy := float64(obs*256 + 256*256 + 256*2*act)
 	critic, first := float64((obs+act)*256+256*256+256), float64((obs+act)*256)
 	target := policy + 2*critic
 	learn := 2 * (3*critic - first)
 	actor := 3*policy - float64(obs*256) + 2*(2*critic)
-	return step, 2 * rows * (target + learn + actor/delay), nil
+	return 2 * rows * (target + learn + actor/delay)
 }
 
 // acting is one stochastic action.

@@ -31,7 +31,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-OURS = ["critic", "twin", "redq10", "sac", "act", "icm", "denoiser-1024", "denoiser-2048", "sample-1024x100000", "sample-2048x100000"]
+OURS = ["critic", "twin", "redq10", "sac", "env-step", "act", "icm", "denoiser-1024", "denoiser-2048", "sample-1024x100000", "sample-2048x100000"]
 PRECISIONS = ["fp32", "tf32", "bf16"]
 SAMPLED = 100_000  # rows of one network call when sampling
 PAPER_HOURS = 4.35  # of a run of 100,000 steps, PGR (Wang et al. 2025), appendix on time and memory
@@ -257,6 +257,9 @@ class Torch:
         }
         if name == "sac":
             return self.sac(how)
+        if name == "env-step":
+            update = self.sac(how)
+            return lambda: [update() for _ in range(20)]
         step = table[name]()
         return self.captured(step) if how == "graph" else step
 
