@@ -75,6 +75,18 @@ func avx2Tile11x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float3
 func avx2Tile12x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 
 //go:noescape
+func avx2Tile1x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Tile2x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Tile3x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Tile4x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
 func avx2Tile1x8(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 
 //go:noescape
@@ -84,10 +96,13 @@ func avx2Tile2x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ld
 func avx2Tile3x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 
 //go:noescape
-func avx2Pack(k int, src *float32, lds int, dst *float32, tail int)
+func avx2Pack2(k int, src *float32, lds int, dst *float32, tail int)
 
 //go:noescape
-func avx2PackTail(k int, src *float32, lds int, dst *float32, tail int)
+func avx2Pack2Tail(k int, src *float32, lds int, dst *float32, tail int)
+
+//go:noescape
+func avx2Pack3(k int, src *float32, lds int, dst *float32, tail int)
 
 //go:noescape
 func avx2Touch(k int, src *float32, lds int)

@@ -138,10 +138,10 @@ func avx512Tile2x4(blocks int, k int, a *float32, ars int, aks int, b *float32, 
 func avx512Tile3x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
 
 //go:noescape
-func avx512Pack(k int, src *float32, lds int, dst *float32, tail int)
+func avx512Pack2(k int, src *float32, lds int, dst *float32, tail int)
 
 //go:noescape
-func avx512PackTail(k int, src *float32, lds int, dst *float32, tail int)
+func avx512Pack2Tail(k int, src *float32, lds int, dst *float32, tail int)
 
 //go:noescape
 func avx512Touch(k int, src *float32, lds int)

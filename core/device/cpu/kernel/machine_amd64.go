@@ -16,8 +16,12 @@ type machine struct {
 	// last is masked, one masked, and more columns for up to three rows.
 	pair, pairTail, single, wide []tileFunc
 	wideVecs                     []int // vectors of wide[rows]
-	pack, packTail               func(k int, src *float32, lds int, dst *float32, tail int)
-	touch                        func(k int, src *float32, lds int)
+	// Those of packed panels as wide as the registers do best with.
+	full           []tileFunc
+	fullVecs       int
+	packFull       packFunc
+	pack, packTail packFunc // of two vectors
+	touch          func(k int, src *float32, lds int)
 
 	rowDot1, rowDot4        func(blocks, k int, a *float32, lda int, w *float32, bias float32, out *float32, ldo int)
 	colSum8, colSum1        func(m, n int, a *float32, lda int, out *float32)
@@ -39,6 +43,7 @@ type machine struct {
 
 type (
 	tileFunc   func(blocks, k int, a *float32, ars, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail, flags int, bias, mask *float32)
+	packFunc   func(k int, src *float32, lds int, dst *float32, tail int)
 	unaryFunc  func(n int, dst, x *float32)
 	binaryFunc func(n int, dst, a, b *float32)
 )

@@ -62,8 +62,8 @@ func (x *machine) gemm(m, n, k int, a []float32, ars, aks int, b []float32, brs,
 		if g.copied || k > packDepth {
 			g.height = packHeight
 		}
-		panel := 2 * x.lanes * packDepth
-		all := (k + packDepth - 1) / packDepth * ((n + 2*x.lanes - 1) / (2 * x.lanes)) * panel
+		panel := x.fullVecs * x.lanes * packDepth
+		all := k * g.padded()
 		if g.kept = m > g.height && all <= mostKept; g.kept {
 			panel = all
 		}
@@ -89,7 +89,7 @@ func (g *matmul) block(i, m int) {
 		}
 		for j := 0; j < g.n; {
 			width := g.width(m, g.n-j)
-			g.place(&s, i, j, first, last)
+			g.place(&s, i, j, first, width, last)
 			g.strip(&s, i, j, first, width)
 			j += width
 		}
@@ -100,13 +100,13 @@ func (g *matmul) block(i, m int) {
 }
 
 // place says where a strip's sums come from and go to.
-func (g *matmul) place(s *strip, i, j, first int, last bool) {
+func (g *matmul) place(s *strip, i, j, first, width int, last bool) {
 	s.flags, s.bias, s.mask = 0, nil, nil
 	s.c, s.ldc = at(g.c, i*g.ldc+j), 4*g.ldc
 	s.from, s.ldf = s.c, s.ldc
 	sums, stride := s.c, s.ldc
 	if g.p != nil && g.depth < g.k {
-		sums, stride = at(g.p.sums, j*s.m), 8*g.lanes
+		sums, stride = at(g.p.sums, j*s.m), 4*g.span(width)
 	}
 	if first > 0 {
 		s.from, s.ldf, s.flags = sums, stride, flagLoad
@@ -128,12 +128,16 @@ func (g *matmul) place(s *strip, i, j, first int, last bool) {
 	}
 }
 
-// width is how many of the remaining columns the next strip takes.
+// width is how many of the remaining columns the next strip takes. Two strips of
+// two vectors are better than one of three and one of a single vector.
 func (g *matmul) width(m, columns int) int {
 	if g.p == nil && m < len(g.wide) {
 		if w := g.wideVecs[m] * g.lanes; columns >= w {
 			return w
 		}
+	}
+	if w := g.fullVecs * g.lanes; g.p != nil && columns >= w && (columns <= w || columns > 4*g.lanes) {
+		return w
 	}
 	return min(columns, 2*g.lanes)
 }
@@ -146,8 +150,10 @@ func (g *matmul) strip(s *strip, i, j, first, width int) {
 	tail := (width-1)%g.lanes + 1
 	kernels := g.pair
 	switch {
-	case width > 2*g.lanes:
+	case width > 2*g.lanes && g.p == nil:
 		kernels = g.wide
+	case width > 2*g.lanes:
+		kernels = g.full
 	case width <= g.lanes:
 		kernels = g.single
 	case width < 2*g.lanes:
@@ -159,11 +165,11 @@ func (g *matmul) strip(s *strip, i, j, first, width int) {
 			s.b, s.ldb = at(g.b, first*g.brs+j), 4*g.brs
 		}
 	} else {
-		panel := g.panel(j, first)
-		s.b, s.ldb = &panel[0], 8*g.lanes
+		panel := g.panel(s.k, j, first, width)
+		s.b, s.ldb = &panel[0], 4*g.span(width)
 		if i == 0 || !g.kept {
 			g.packB(panel, s.k, j, first, width)
-			if next := j + width; g.bcs == 1 && g.brs >= 512 && next+2*g.lanes <= g.n {
+			if next := j + width; g.bcs == 1 && g.brs >= 512 && next+width <= g.n {
 				step = between
 				share = (s.k*between + s.m - 1) / s.m
 			}

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// packDepth is the range of k that is packed at once: with two vectors of
-	// columns a panel of B takes 16 KiB (AVX2), half of the first-level cache.
+	// packDepth is the range of k that is packed at once: a panel of B takes 24 KiB
+	// (AVX2), three quarters of the first-level cache.
 	packDepth = 256
 	// packHeight is the rows of A that are packed at once: with packDepth a
 	// quarter MiB, half of the second-level cache.
@@ -91,24 +91,34 @@ func (g *matmul) packA(m, k int, a []float32) (block *float32, rowStride, depthS
 	return &p.a[0], 4 * packStride, 4
 }
 
-// panel is where the columns from j on of the range that begins at first stand.
-func (g *matmul) panel(j, first int) []float32 {
-	size, at := 2*g.lanes*packDepth, 0
+// span is the row stride of a strip that is packed.
+func (g *matmul) span(width int) int { return max(width, 2*g.lanes) }
+
+// padded is the number of columns of all strips together, or more.
+func (g *matmul) padded() int { return (g.n+g.lanes-1)/g.lanes*g.lanes + g.lanes }
+
+// panel is where the strip at column j of the k rows from first on stands.
+func (g *matmul) panel(k, j, first, width int) []float32 {
+	at := 0
 	if g.kept {
-		strips := (g.n + 2*g.lanes - 1) / (2 * g.lanes)
-		at = (first/packDepth*strips + j/(2*g.lanes)) * size
+		at = first*g.padded() + k*j
 	}
-	return g.p.b[at : at+size]
+	return g.p.b[at : at+k*g.span(width)]
 }
 
 // packB copies width columns of k rows of B side by side; with fewer than two
 // vectors the lanes behind are zeros.
 func (g *matmul) packB(panel []float32, k, j, first, width int) {
 	if g.bcs != 1 {
-		if width < 2*g.lanes {
-			clear(panel[:k*2*g.lanes])
+		span := g.span(width)
+		if width < span {
+			clear(panel)
 		}
-		g.transposes(width, k, g.b[j*g.bcs+first:], g.bcs, panel, 2*g.lanes)
+		g.transposes(width, k, g.b[j*g.bcs+first:], g.bcs, panel, span)
+		return
+	}
+	if width == g.fullVecs*g.lanes {
+		callPack(g.packFull, k, at(g.b, first*g.brs+j), g.brs, &panel[0], g.lanes)
 		return
 	}
 	f, tail := g.pack, (width-1)%g.lanes+1
@@ -119,6 +129,6 @@ func (g *matmul) packB(panel []float32, k, j, first, width int) {
 }
 
 //go:noinline
-func callPack(f func(k int, src *float32, lds int, dst *float32, tail int), k int, src *float32, lds int, dst *float32, tail int) {
+func callPack(f packFunc, k int, src *float32, lds int, dst *float32, tail int) {
 	f(k, src, 4*lds, dst, tail)
 }

@@ -203,7 +203,7 @@ func (p program) checkTile(t *testing.T, r *rand.Rand, tile tile) {
 	e := p.emulator
 	keep := len(e.regions)
 	defer func() { e.regions = e.regions[:keep] }()
-	blocks, k, tail := 1+r.IntN(3), r.IntN(11), p.lanes
+	blocks, k, tail := 1+r.IntN(3), r.IntN(27), p.lanes
 	if tile.masked {
 		tail = 1 + r.IntN(p.lanes)
 	}
@@ -211,6 +211,9 @@ func (p program) checkTile(t *testing.T, r *rand.Rand, tile tile) {
 	ars, aks, ldb, ldc := k+r.IntN(3), 1, n+r.IntN(3), n+r.IntN(3)
 	if r.IntN(2) == 0 {
 		ars, aks = 1, m+r.IntN(3)
+	}
+	if r.IntN(2) == 0 { // as a packed panel
+		ldb = tile.vecs * p.lanes
 	}
 	a, b := normal(r, max(0, (m-1)*ars+(k-1)*aks+1)), normal(r, max(0, (k-1)*ldb+n))
 	c, mask, bias := normal(r, (m-1)*ldc+n), normal(r, (m-1)*ldc+n), normal(r, n)
@@ -350,13 +353,16 @@ func (p program) checkPack(t *testing.T, r *rand.Rand) {
 	e := p.emulator
 	keep := len(e.regions)
 	defer func() { e.regions = e.regions[:keep] }()
-	k, tail := 1+r.IntN(5), p.lanes
-	name := "Pack"
-	if r.IntN(2) == 0 {
-		name, tail = "PackTail", 1+r.IntN(p.lanes)
+	k, vecs, tail := 1+r.IntN(5), 2, p.lanes
+	if !p.wide() {
+		vecs += r.IntN(2)
 	}
-	width := 2 * p.lanes
-	n := p.lanes + tail
+	name := fmt.Sprintf("Pack%d", vecs)
+	if vecs == 2 && r.IntN(2) == 0 {
+		name, tail = "Pack2Tail", 1+r.IntN(p.lanes)
+	}
+	width := vecs * p.lanes
+	n := width - p.lanes + tail
 	lds := n + r.IntN(3)
 	src, dst := normal(r, (k-1)*lds+n), make([]float32, k*width)
 	args := map[string]uint64{"k": uint64(k), "lds": uint64(4 * lds), "tail": uint64(tail)}

@@ -22,11 +22,11 @@ func (t tile) name() string {
 	return fmt.Sprintf("Tile%dx%d%s", t.rows, t.vecs, kind)
 }
 
-// tiles are the shapes that the registers hold: six rows of two vectors (14 in
-// AVX-512) are 12 sums (28), two vectors of B and the broadcast element of A. A
-// single vector of columns takes up to 12 (14) rows, and up to three rows take
-// more columns, so that there are always enough independent sums to hide the
-// latency of the multiply-add.
+// tiles are the shapes that the registers hold: four rows of three vectors are 12
+// sums, three vectors of B and the broadcast element of A, all of AVX2's; of two
+// vectors there are six rows (14 in AVX-512). A single vector of columns takes up
+// to 12 (14) rows, and up to three rows take more columns, so that there are always
+// enough independent sums to hide the latency of the multiply-add.
 func (g *gen) tiles() []tile {
 	pair, single := 6, 12
 	if g.wide() {
@@ -39,6 +39,11 @@ func (g *gen) tiles() []tile {
 	for rows := 1; rows <= single; rows++ {
 		ts = append(ts, tile{rows, 1, true})
 	}
+	if !g.wide() {
+		for rows := 1; rows <= 4; rows++ {
+			ts = append(ts, tile{rows, 3, false})
+		}
+	}
 	return append(ts, tile{1, 8, false}, tile{2, 4, false}, tile{3, 4, false})
 }
 
@@ -46,8 +51,11 @@ func (g *gen) products() {
 	for _, t := range g.tiles() {
 		g.product(t)
 	}
-	g.pack(false)
-	g.pack(true)
+	g.pack(2, false)
+	g.pack(2, true)
+	if !g.wide() {
+		g.pack(3, false)
+	}
 	g.touch()
 }
 
@@ -125,12 +133,15 @@ func (p *productGen) column(row reg.Register, v int) mem {
 	return mem{Base: row, Disp: v * p.bytes()}
 }
 
-func (p *productGen) fetch(row reg.Register, v int, d vecReg) {
+// fetch loads vector v of a row: of that at a register, or of one so many rows
+// ahead of it, side by side.
+func (p *productGen) fetch(row reg.Register, ahead, v int, d vecReg) {
+	from := p.column(row, ahead*p.vecs+v)
 	if p.masked && v == p.vecs-1 {
-		p.loadTail(p.column(row, v), p.columns, d)
+		p.loadTail(from, p.columns, d)
 		return
 	}
-	p.VMOVUPS(p.column(row, v), d)
+	p.VMOVUPS(from, d)
 }
 
 // rowsOf visits the rows of a matrix with the row stride ld; p.at ends at the
@@ -161,12 +172,12 @@ func (p *productGen) start() {
 	p.Load(p.Param("ldf"), p.mix)
 	p.rowsOf(p.address("from"), p.mix, func(i int) {
 		for v := range p.vecs {
-			p.fetch(p.at, v, p.sum(i, v))
+			p.fetch(p.at, 0, v, p.sum(i, v))
 		}
 	})
 	p.ADDQ(p.mix, p.at)
 	p.MOVQ(p.at, p.address("from"))
-	p.rowsOf(p.at, p.mix, func(int) { p.PREFETCHT0(mem{Base: p.at}) }) // for the next block
+	p.rowsOf(p.at, p.mix, func(int) { p.near() }) // for the next block
 	p.JMP(operand.LabelRef("ready"))
 	p.Label("zero")
 	for i := range p.rows * p.vecs {
@@ -180,17 +191,36 @@ func (p *productGen) start() {
 func (p *productGen) ahead() {
 	p.IMUL3Q(operand.U32(p.rows), p.ldc, p.mix)
 	p.LEAQ(mem{Base: p.c, Index: p.mix, Scale: 1}, p.mix)
-	p.rowsOf(p.mix, p.ldc, func(int) { p.PREFETCHT0(mem{Base: p.at}) })
+	p.rowsOf(p.mix, p.ldc, func(int) { p.near() })
 }
 
-// accumulate is the loop over k, unrolled by four.
+// near prefetches the row of a tile that p.at points to.
+func (p *productGen) near() {
+	for at := 0; at < min(p.vecs, 3)*p.bytes(); at += 64 {
+		p.PREFETCHT0(mem{Base: p.at, Disp: at})
+	}
+}
+
+// accumulate is the loop over k, unrolled by four. Where the elements of A's rows
+// stand side by side, and B's rows too, which are a packed panel then, the steps of
+// one turn need no pointers of their own: a core that two threads share issues
+// hardly more instructions than multiply-adds and loads.
 func (p *productGen) accumulate() {
 	p.Load(p.Param("k"), p.count)
+	if p.vecs == 2 || p.vecs == 3 {
+		p.CMPQ(p.aks, operand.U32(4))
+		p.JNZ(operand.LabelRef("apart"))
+		p.CMPQ(p.ldb, operand.U32(p.vecs*p.bytes()))
+		p.JNZ(operand.LabelRef("apart"))
+		p.packed()
+		p.Label("apart")
+	}
 	p.SUBQ(operand.U32(4), p.count)
 	p.JLT(operand.LabelRef("few"))
 	p.Label("four")
 	for range 4 {
-		p.step()
+		p.step(0)
+		p.advance()
 	}
 	p.SUBQ(operand.U32(4), p.count)
 	p.JGE(operand.LabelRef("four"))
@@ -198,22 +228,46 @@ func (p *productGen) accumulate() {
 	p.ADDQ(operand.U32(4), p.count)
 	p.JZ(operand.LabelRef("finish"))
 	p.Label("one")
-	p.step()
+	p.step(0)
+	p.advance()
 	p.DECQ(p.count)
 	p.JNZ(operand.LabelRef("one"))
 	p.Label("finish")
 }
 
-// step adds the outer product of a column of A and a row of B.
-func (p *productGen) step() {
+// packed is that loop for packed operands, as far as its turns go.
+func (p *productGen) packed() {
+	steps := 4
+	if p.vecs == 3 {
+		steps = 8
+	}
+	p.SUBQ(operand.U32(steps), p.count)
+	p.JLT(operand.LabelRef("rest"))
+	p.Label("turn")
+	for i := range steps {
+		p.step(i)
+	}
+	p.ADDQ(operand.U32(steps*p.vecs*p.bytes()), p.b)
+	for _, a := range p.a {
+		p.ADDQ(operand.U32(4*steps), a)
+	}
+	p.SUBQ(operand.U32(steps), p.count)
+	p.JGE(operand.LabelRef("turn"))
+	p.Label("rest")
+	p.ADDQ(operand.U32(steps), p.count)
+}
+
+// step adds the outer product of a column of A and a row of B: those at the
+// pointers, or ahead of them in packed operands.
+func (p *productGen) step(ahead int) {
 	element := func(i int) mem {
-		m := mem{Base: p.a[i/3]}
+		m := mem{Base: p.a[i/3], Disp: 4 * ahead}
 		if i%3 > 0 {
 			m.Index, m.Scale = p.ars, uint8(i%3)
 		}
 		return m
 	}
-	if p.vecs > 2 {
+	if p.vecs > 3 {
 		// Few rows: their elements stay, B passes through one register or none.
 		for i := range p.rows {
 			p.VBROADCASTSS(element(i), p.spare(i))
@@ -230,7 +284,7 @@ func (p *productGen) step() {
 		}
 	} else {
 		for v := range p.vecs {
-			p.fetch(p.b, v, p.spare(v))
+			p.fetch(p.b, ahead, v, p.spare(v))
 		}
 		for i := range p.rows {
 			p.VBROADCASTSS(element(i), p.spare(p.vecs))
@@ -239,6 +293,10 @@ func (p *productGen) step() {
 			}
 		}
 	}
+}
+
+// advance moves to the next column of A and row of B.
+func (p *productGen) advance() {
 	p.ADDQ(p.ldb, p.b)
 	for _, a := range p.a {
 		p.ADDQ(p.aks, a)
@@ -252,7 +310,7 @@ func (p *productGen) epilogue() {
 	p.TESTQ(p.mix, p.mix)
 	p.JZ(operand.LabelRef("unbiased"))
 	for v := range p.vecs {
-		p.fetch(p.mix, v, x)
+		p.fetch(p.mix, 0, v, x)
 		for i := range p.rows {
 			p.VADDPS(x, p.sum(i, v), p.sum(i, v))
 		}
@@ -270,7 +328,7 @@ func (p *productGen) epilogue() {
 	p.JZ(operand.LabelRef("store"))
 	p.rowsOf(p.mix, p.ldc, func(i int) {
 		for v := range p.vecs {
-			p.fetch(p.at, v, x)
+			p.fetch(p.at, 0, v, x)
 			positive := mask(x)
 			if p.wide() {
 				positive = reg.K2
@@ -304,50 +362,4 @@ func (p *productGen) next() {
 	p.Label("maskless")
 	p.IMUL3Q(operand.U32(p.rows), p.ars, p.count)
 	p.ADDQ(p.count, p.address("a"))
-}
-
-// pack copies k rows of two vectors of B side by side; with a tail the lanes
-// behind it are zeros. Strides are in bytes.
-func (g *gen) pack(masked bool) {
-	name := "Pack"
-	if masked {
-		name = "PackTail"
-	}
-	g.begin(name, "func(k int, src *float32, lds int, dst *float32, tail int)")
-	k, src, lds, dst := g.arg("k"), g.arg("src"), g.arg("lds"), g.arg("dst")
-	rest := mask(nil)
-	if masked {
-		rest = g.mask()
-		g.tail(g.arg("tail"), rest)
-	}
-	g.Label("row")
-	a, b := g.load(mem{Base: src}), g.vec()
-	if masked {
-		g.loadTail(mem{Base: src, Disp: g.bytes()}, rest, b)
-	} else {
-		g.VMOVUPS(mem{Base: src, Disp: g.bytes()}, b)
-	}
-	g.VMOVUPS(a, mem{Base: dst})
-	g.VMOVUPS(b, mem{Base: dst, Disp: g.bytes()})
-	g.ADDQ(lds, src)
-	g.ADDQ(operand.U32(2*g.bytes()), dst)
-	g.DECQ(k)
-	g.JNZ(operand.LabelRef("row"))
-	g.end()
-}
-
-// touch brings k rows of two vectors, lds bytes apart, near: no hardware
-// prefetcher follows a stride of pages.
-func (g *gen) touch() {
-	g.begin("Touch", "func(k int, src *float32, lds int)")
-	k, src, lds := g.arg("k"), g.arg("src"), g.arg("lds")
-	g.Label("row")
-	g.PREFETCHT1(mem{Base: src})
-	if g.wide() {
-		g.PREFETCHT1(mem{Base: src, Disp: g.bytes()})
-	}
-	g.ADDQ(lds, src)
-	g.DECQ(k)
-	g.JNZ(operand.LabelRef("row"))
-	g.RET()
 }
