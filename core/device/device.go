@@ -65,6 +65,9 @@ type Outline struct {
 	// its lanes divide the result ("rows", "members", …).
 	Segment []int
 	Lanes   []string
+	// Into is the instruction that does the work of each: itself, or another that
+	// was made to do both. nil: each does its own.
+	Into []int
 	// Owner is, of each buffer, the one whose memory it has: itself, or one that
 	// nobody needs any more.
 	Owner []Ref

@@ -35,17 +35,38 @@ func (p *Program) String() string {
 	w := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
 	for i, in := range p.code.Instrs {
 		segment, lanes, memory := "", "", ""
-		if known {
+		with, elsewhere := p.fused(outline.Into, i)
+		switch {
+		case elsewhere:
+			segment = with
+		case known:
 			segment, lanes = fmt.Sprint("segment ", outline.Segment[i]), "by "+outline.Lanes[i]
 			if owner := outline.Owner[in.Out]; owner != in.Out {
 				memory = "in the memory of " + p.name(owner)
 			}
+		}
+		if !elsewhere && with != "" {
+			lanes += with
 		}
 		p.line(w, i, in, segment, lanes, memory)
 	}
 	p.state(w)
 	w.Flush()
 	return text.String()
+}
+
+// fused says what the device made of instruction i: which one does its work, or
+// what it does besides its own.
+func (p *Program) fused(into []int, i int) (what string, elsewhere bool) {
+	for at, by := range into {
+		switch {
+		case at == i && by != i:
+			return fmt.Sprint("in step ", by), true
+		case at != i && by == i:
+			what += fmt.Sprintf(", with %v of step %d", p.code.Instrs[at].Code, at)
+		}
+	}
+	return what, false
 }
 
 // line writes one instruction.

@@ -26,17 +26,35 @@ func (p *Program) Profile(occasion uint64, runs int) (string, error) {
 	}
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 8, 2, ' ', tabwriter.AlignRight)
-	total := 0.0
+	flops, total := p.work(), 0.0
 	for _, t := range timings {
 		us, what, rate := t.Took.Seconds()*1e6, "", ""
 		total += us
 		if t.Instr >= 0 {
 			in := p.code.Instrs[t.Instr]
 			what = p.describe(in.Out)
-			rate = fmt.Sprintf("%.1f GFLOP/s", float64(p.code.FLOPs(in))/us/1e3)
+			rate = fmt.Sprintf("%.1f GFLOP/s", float64(flops[t.Instr])/us/1e3)
 		}
 		fmt.Fprintf(w, "%d\t%.1f µs\t%s\t\t%s %s\n", t.Instr, us, rate, t.Name, what)
 	}
 	w.Flush()
 	return fmt.Sprintf("%s: %.1f µs on one core\n%s", p.Name, total, text.String()), nil
+}
+
+// work is the arithmetic of every instruction, that of what was fused into it
+// included.
+func (p *Program) work() []int {
+	flops := make([]int, len(p.code.Instrs))
+	var into []int
+	if o, known := p.exec.(device.Outliner); known {
+		into = o.Outline().Into
+	}
+	for i, in := range p.code.Instrs {
+		by := i
+		if into != nil {
+			by = into[i]
+		}
+		flops[by] += p.code.FLOPs(in)
+	}
+	return flops
 }

@@ -34,7 +34,7 @@ func (c *compiler) columnwise(in device.Instr, cols int, wholes []device.Ref, ru
 			uses = append(uses, reads(s, r)...)
 		}
 	}
-	c.schedule.add(stage{name: in.Code.String(), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
+	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
 		if lo, hi := columnRange(cols, lane); lo < hi {
 			run(lo, hi)
 		}
@@ -43,9 +43,9 @@ func (c *compiler) columnwise(in device.Instr, cols int, wholes []device.Ref, ru
 
 // linearColumns is linear, each lane computing its columns of the result.
 func (c *compiler) linearColumns(in device.Instr, l layer) {
-	x, w, b, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.Out]
+	x, w, y, epilogue := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out], c.epilogue(in)
 	c.columnwise(in, l.out, in.In[:1], func(lo, hi int) {
-		c.k.Gemm(l.rows, hi-lo, l.in, x, l.in, 1, w[lo:], l.out, y[lo:], l.out, kernel.Epilogue{Bias: b[lo:hi], ReLU: in.ReLU})
+		c.k.Gemm(l.rows, hi-lo, l.in, x, l.in, 1, w[lo:], l.out, y[lo:], l.out, epilogue(0, lo, hi, lo))
 	})
 }
 
@@ -68,7 +68,7 @@ func (c *compiler) linearDWRows(in device.Instr, rows, cols, out int) {
 	x, dz, dw := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
 	uses := append(reads(split{byColumns, cols}, in.In[0]), reads(split{by: whole}, in.In[1])...)
 	uses = append(uses, writes(split{byBands, cols}, in.Out))
-	c.schedule.add(stage{name: in.Code.String(), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
+	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
 		lo, hi := columnRange(cols, lane)
 		c.k.Gemm(hi-lo, out, rows, x[lo:], 1, cols, dz, out, dw[lo*out:], out, kernel.Epilogue{})
 	}})

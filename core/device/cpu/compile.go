@@ -29,6 +29,9 @@ type compiler struct {
 	upright map[device.Ref]bool
 	// owner is the buffer whose memory a buffer has.
 	owner []device.Ref
+	// into is the instruction that does the work of each, itself or one that it was
+	// fused into.
+	into []int
 	// owned are those that lanes wrote by members.
 	owned map[device.Ref]bool
 }
@@ -62,13 +65,19 @@ func (c *compiler) compile() error {
 			return fmt.Errorf("buffer %s holds %d numbers, its shape wants %d", b.Name, len(b.Host), b.Len())
 		}
 	}
-	mem := newMemory(c)
-	c.owner = mem.owner
-	for i, in := range c.p.Instrs {
-		c.schedule.instr = i
+	for _, in := range c.p.Instrs {
 		if in.Code <= device.Nop || in.Code >= device.Codes || lowerings[in.Code] == nil {
 			return fmt.Errorf("%v is not an instruction of this device", in.Code)
 		}
+	}
+	c.p, c.into = fused(c.p, c.divides)
+	mem := newMemory(c)
+	c.owner = mem.owner
+	for i, in := range c.p.Instrs {
+		if in.Code == device.Nop { // fused
+			continue
+		}
+		c.schedule.instr = i
 		for _, r := range in.In {
 			c.combine(r)
 		}
@@ -136,7 +145,7 @@ func (c *compiler) rowwiseLane(in device.Instr, rows int, wholes []device.Ref, r
 			uses = append(uses, reads(s, r)...)
 		}
 	}
-	c.schedule.add(stage{name: in.Code.String(), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
+	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
 		if lo, hi := rowRange(rows, lane); lo < hi {
 			run(lane, lo, hi)
 		}
@@ -168,7 +177,7 @@ func (c *compiler) overRows(in device.Instr, rows int, wholes []device.Ref, run 
 			uses = append(uses, reads(split{byRows, rows}, r)...)
 		}
 	}
-	c.schedule.add(stage{name: in.Code.String(), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
+	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
 		lo, hi := rowRange(rows, lane)
 		run(copies[lane], lo, hi)
 	}})

@@ -77,7 +77,7 @@ func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 	if c.gate > 0 {
 		x.job.gate, x.job.open = c.gate, c.guard.open
 	}
-	x.instrs, x.owner = len(p.Instrs), c.owner
+	x.into, x.owner = c.into, c.owner
 	for _, b := range p.Buffers {
 		x.bound = append(x.bound, b.Host != nil)
 	}
@@ -103,9 +103,9 @@ type executable struct {
 	adaptive adaptive
 
 	// What Outline says.
-	instrs int
-	owner  []device.Ref // the buffer whose memory a buffer has
-	bound  []bool       // whether a buffer's memory is not the program's own
+	into  []int        // the instruction that does the work of each
+	owner []device.Ref // the buffer whose memory a buffer has
+	bound []bool       // whether a buffer's memory is not the program's own
 }
 
 func (x *executable) Run(occasion uint64) error {

@@ -20,4 +20,11 @@
 // (or overwrite what it reads): there, and only there, the compiler puts a
 // barrier. A forward and backward pass of a small network has none of its own; the
 // check of loss and gradients follows it behind one, the optimiser behind another.
+//
+// # Fusion
+//
+// What passes over activations that a layer reads or writes anyway is done by the
+// layer (fuse.go): an addition to its result is what its sums start with, an
+// activation that only layers read is evaluated as they copy their operand, once for
+// each element. A program's dump says at which step what is done.
 package cpu

@@ -34,22 +34,25 @@ func (l layer) x(data []float32, member, lo int) []float32 {
 }
 
 func linear(c *compiler, in device.Instr) {
-	x, w, b, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.Out]
+	x, w, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
 	l := c.layer(in.In[0], in.In[1])
 	members, _, _ := c.shape(in.In[1])
 	if c.divides(in.In[1], l.rows) {
 		c.linearColumns(in, l)
 		return
 	}
+	epilogue := c.epilogue(in)
+	part := func(e, lo, hi int) {
+		at := (e*l.rows + lo) * l.out
+		c.member(l, epilogue(e, 0, l.out, at), l.x(x, e, lo), w[e*l.in*l.out:], y[at:], hi-lo)
+	}
 	if byMember(members) {
-		c.eachMember(in, members, func(e int) {
-			c.member(l, in.ReLU, l.x(x, e, 0), w[e*l.in*l.out:], b[e*l.out:], y[e*l.rows*l.out:], l.rows)
-		})
+		c.eachMember(in, members, func(e int) { part(e, 0, l.rows) })
 		return
 	}
-	c.rowwise(in, l.rows, in.In[1:], func(lo, hi int) {
+	c.rowwise(in, l.rows, in.In[1:3], func(lo, hi int) {
 		for e := range members {
-			c.member(l, in.ReLU, l.x(x, e, lo), w[e*l.in*l.out:], b[e*l.out:], y[(e*l.rows+lo)*l.out:], hi-lo)
+			part(e, lo, hi)
 		}
 	})
 }
@@ -69,28 +72,31 @@ func linearAt(c *compiler, in device.Instr) {
 		}
 		c.stageOfMembers(in, len(indices), append(uses, reads(s, in.In[0])...), func(e int) {
 			m := int(indices[e])
-			c.member(l, in.ReLU, l.x(x, e, 0), w[m*l.in*l.out:], b[m*l.out:], y[e*l.rows*l.out:], l.rows)
+			ep := kernel.Epilogue{Bias: b[m*l.out : (m+1)*l.out], ReLU: in.ReLU}
+			c.member(l, ep, l.x(x, e, 0), w[m*l.in*l.out:], y[e*l.rows*l.out:], l.rows)
 		})
 		return
 	}
 	c.rowwise(in, l.rows, in.In[1:], func(lo, hi int) {
 		for e, index := range indices {
 			m := int(index)
-			c.member(l, in.ReLU, l.x(x, e, lo), w[m*l.in*l.out:], b[m*l.out:], y[(e*l.rows+lo)*l.out:], hi-lo)
+			ep := kernel.Epilogue{Bias: b[m*l.out : (m+1)*l.out], ReLU: in.ReLU}
+			c.member(l, ep, l.x(x, e, lo), w[m*l.in*l.out:], y[(e*l.rows+lo)*l.out:], hi-lo)
 		}
 	})
 }
 
-// member is one layer on some rows.
-func (c *compiler) member(l layer, relu bool, x, w, b, y []float32, rows int) {
+// member is one layer on some rows; one of a single column neither reads through a
+// function nor starts from anything.
+func (c *compiler) member(l layer, ep kernel.Epilogue, x, w, y []float32, rows int) {
 	if l.out == 1 {
-		c.k.RowDot(rows, l.in, x, l.in, w[:l.in], b[0], y, 1)
-		if relu {
+		c.k.RowDot(rows, l.in, x, l.in, w[:l.in], ep.Bias[0], y, 1)
+		if ep.ReLU {
 			c.k.ReLU(y[:rows], y[:rows])
 		}
 		return
 	}
-	c.k.Gemm(rows, l.out, l.in, x, l.in, 1, w, l.out, y, l.out, kernel.Epilogue{Bias: b[:l.out], ReLU: relu})
+	c.k.Gemm(rows, l.out, l.in, x, l.in, 1, w, l.out, y, l.out, ep)
 }
 
 // linearDX is dz·wᵀ; where the result has one member, the members' products add

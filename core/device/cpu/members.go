@@ -33,7 +33,7 @@ func (c *compiler) eachMember(in device.Instr, n int, run func(e int)) {
 // stageOfMembers is eachMember for a stage that says itself how it touches what.
 func (c *compiler) stageOfMembers(in device.Instr, n int, uses []access, run func(e int)) {
 	c.schedule.add(stage{
-		name: in.Code.String(), uses: uses, flops: c.p.FLOPs(in), members: n, member: run,
+		name: name(in), uses: uses, flops: c.p.FLOPs(in), members: n, member: run,
 		run: func(lane int) {
 			lo, hi := memberRange(n, lane)
 			for e := lo; e < hi; e++ {

@@ -32,19 +32,27 @@ func newMemory(c *compiler) *memory {
 			}
 		}
 	}
-	kept := append(append([]device.Ref(nil), p.Keep...), p.Finite...)
-	if p.Adam != nil {
-		kept = append(kept, p.Adam.Grads...)
-	}
-	for _, l := range p.Lerps {
-		kept = append(kept, l.Src, l.Dst, l.Rate)
-	}
-	for _, r := range kept {
-		if r != device.None {
-			m.last[r] = forever
-		}
+	for _, r := range kept(p) {
+		m.last[r] = forever
 	}
 	return m
+}
+
+// kept are the buffers that something reads after the last instruction.
+func kept(p *device.Program) (refs []device.Ref) {
+	all := append(append([]device.Ref(nil), p.Keep...), p.Finite...)
+	if p.Adam != nil {
+		all = append(all, p.Adam.Grads...)
+	}
+	for _, l := range p.Lerps {
+		all = append(all, l.Src, l.Dst, l.Rate)
+	}
+	for _, r := range all {
+		if r != device.None {
+			refs = append(refs, r)
+		}
+	}
+	return refs
 }
 
 func (m *memory) shape(r device.Ref) [3]int {

@@ -12,7 +12,7 @@ var splitNames = map[splitBy]string{
 
 // Outline says what the compiler made of the program.
 func (x *executable) Outline() device.Outline {
-	o := device.Outline{Segments: len(x.stages), Segment: make([]int, x.instrs), Lanes: make([]string, x.instrs), Owner: x.owner}
+	o := device.Outline{Segments: len(x.stages), Into: x.into, Segment: make([]int, len(x.into)), Lanes: make([]string, len(x.into)), Owner: x.owner}
 	for at, segment := range x.stages {
 		for _, s := range segment {
 			if s.instr < 0 || o.Lanes[s.instr] != "" {

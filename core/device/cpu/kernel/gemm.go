@@ -2,14 +2,19 @@ package kernel
 
 import "fmt"
 
-// An Epilogue is applied to a finished tile of C, in the order of its fields:
+// An Epilogue is what a product does besides: to the elements of A as it reads
+// them, and to a finished tile of C, in the order of its fields:
 //
-//	C = A·B (+ C if Accumulate) + Bias; max(0, C) if ReLU; 0 where Mask is not > 0
+//	C = Read(A)·B (+ From, or C, if Accumulate) + Bias; max(0, C) if ReLU; 0 where Mask is not > 0
 //
 // The zero value does nothing.
 type Epilogue struct {
+	// Read is one of the elementwise functions; nil: none. Each call of a product
+	// evaluates it once for every element of A.
+	Read       func(dst, x []float32)
 	Bias       []float32 // [n], added to every row; nil: none
-	Accumulate bool      // adds what C held before the call
+	Accumulate bool      // adds what stands at From
+	From       []float32 // same layout and row stride as C; nil: what C held before the call
 	ReLU       bool      // NaN stays NaN
 	Mask       []float32 // same layout and row stride as C; nil: none
 }
@@ -21,7 +26,7 @@ type Epilogue struct {
 // operands. It panics when a slice is too short for its shape.
 //
 // Every element is one chain of multiply-adds in the order of l, starting with
-// C where it accumulates. So an element has the same bits in every product that
+// C, or From, where it accumulates. So an element has the same bits in every product that
 // holds its row and its column, however rows and columns are divided over calls.
 func (f *Family) Gemm(m, n, k int, a []float32, ars, aks int, b []float32, ldb int, c []float32, ldc int, ep Epilogue) {
 	if m <= 0 || n <= 0 {
@@ -68,6 +73,9 @@ func sized(m, n, k int, a []float32, ars, aks int, c []float32, ldc int, ep Epil
 	}
 	if ep.Mask != nil {
 		ep.Mask = ep.Mask[:len(c)]
+	}
+	if ep.From != nil {
+		ep.From = ep.From[:len(c)]
 	}
 	return a, c, ep
 }

@@ -86,6 +86,14 @@ func checkGemm(t *testing.T, f *Family, r *rand.Rand, p product) {
 	if r.IntN(2) == 0 {
 		ep.Mask = fence(len(c.data), r.IntN(8)).normal(r).data
 	}
+	from, read := was, func(x float32) float32 { return x }
+	if r.IntN(2) == 0 {
+		from = fence(len(c.data), r.IntN(8)).normal(r).data
+		ep.From = from
+	}
+	if r.IntN(2) == 0 {
+		ep.Read, read = f.ReLU, func(x float32) float32 { return max(0, x) }
+	}
 	f.Gemm(m, n, k, a.data, ars, aks, b.data, ldb, c.data, ldc, ep)
 	c.check(t, "C")
 	a.check(t, "A")
@@ -103,10 +111,10 @@ func checkGemm(t *testing.T, f *Family, r *rand.Rand, p product) {
 			}
 			want, size := 0.0, 0.0
 			if ep.Accumulate {
-				want, size = float64(was[at]), math.Abs(float64(was[at]))
+				want, size = float64(from[at]), math.Abs(float64(from[at]))
 			}
 			for l := range k {
-				x := float64(a.data[i*ars+l*aks]) * float64(b.data[l*ldb+j])
+				x := float64(read(a.data[i*ars+l*aks])) * float64(b.data[l*ldb+j])
 				want, size = want+x, size+math.Abs(x)
 			}
 			if ep.Bias != nil {

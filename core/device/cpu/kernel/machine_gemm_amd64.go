@@ -57,8 +57,8 @@ func (x *machine) gemm(m, n, k int, a []float32, ars, aks int, b []float32, brs,
 		machine: x, m: m, n: n, k: k, a: a, ars: ars, aks: aks, b: b, brs: brs, bcs: bcs, c: c, ldc: ldc, ep: ep,
 		depth: plainDepth, height: m,
 	}
-	if k > 0 && (bcs != 1 || m >= packRows && n > x.lanes) {
-		g.p, g.depth, g.copied = takePanels(), packDepth, scattered(n, ars, aks)
+	if k > 0 && (bcs != 1 || ep.Read != nil || m >= packRows && n > x.lanes) {
+		g.p, g.depth, g.copied = takePanels(), packDepth, ep.Read != nil || scattered(n, ars, aks)
 		if g.copied || k > packDepth {
 			g.height = packHeight
 		}
@@ -112,6 +112,9 @@ func (g *matmul) place(s *strip, i, j, first, width int, last bool) {
 		s.from, s.ldf, s.flags = sums, stride, flagLoad
 	} else if g.ep.Accumulate {
 		s.flags = flagLoad
+		if g.ep.From != nil {
+			s.from = at(g.ep.From, i*g.ldc+j)
+		}
 	}
 	if !last {
 		s.c, s.ldc = sums, stride

@@ -1,10 +1,5 @@
 package kernel
 
-import (
-	"sync/atomic"
-	"unsafe"
-)
-
 const (
 	// packDepth is the range of k that is packed at once: a panel of B takes 24 KiB
 	// (AVX2), three quarters of the first-level cache.
@@ -18,54 +13,7 @@ const (
 	// mostKept bounds the elements of a B whose panels are all kept, for products
 	// of many rows.
 	mostKept = 1 << 23
-	maxLanes = 16 // of the widest machine
 )
-
-// panels is the memory that a product packs its operands into.
-type panels struct {
-	b    []float32 // at a multiple of 64 bytes
-	a    []float32 // a block of A, by rows
-	sums []float32 // of a block of C, strip by strip
-}
-
-// idle are the panels not in use; a product allocates only when more of them
-// run at once than ever before, or larger ones.
-var idle [32]atomic.Pointer[panels]
-
-func takePanels() *panels {
-	for i := range idle {
-		if idle[i].Load() != nil {
-			if p := idle[i].Swap(nil); p != nil {
-				return p
-			}
-		}
-	}
-	return &panels{}
-}
-
-func (p *panels) give() {
-	for i := range idle {
-		if idle[i].CompareAndSwap(nil, p) {
-			return
-		}
-	}
-}
-
-// room makes the memory large enough; sums only where there are several ranges.
-func (p *panels) room(b, sums int, ranges bool) {
-	if len(p.b) < b {
-		p.b = alignedTo64(b)
-	}
-	if ranges && len(p.sums) < sums {
-		p.sums = alignedTo64(sums)
-	}
-}
-
-func alignedTo64(n int) []float32 {
-	x := make([]float32, n+maxLanes)
-	past := int(uintptr(unsafe.Pointer(&x[0])) / 4 % maxLanes)
-	return x[(maxLanes-past)%maxLanes:][:n]
-}
 
 // scattered says whether A is better copied first: its runs lie so far apart
 // that they fall into few sets of the caches, and it is read often enough.
@@ -73,20 +21,38 @@ func scattered(n, ars, aks int) bool {
 	return n >= 128 && (ars == 1 || aks == 1) && max(ars, aks) >= 512
 }
 
-// packA copies the m×k block at the begin of a and returns it with its strides in
-// bytes: by rows in any case, because a kernel that walks along columns touches
-// a cache line for every element.
+// packA copies the m×k block at the begin of a, through the product's function if
+// it has one, and returns it with its strides in bytes: by rows in any case, because
+// a kernel that walks along columns touches a cache line for every element.
 func (g *matmul) packA(m, k int, a []float32) (block *float32, rowStride, depthStride int) {
 	p := g.p
 	if p.a == nil {
-		p.a = make([]float32, packStride*packHeight)
+		p.a = alignedTo64(packStride * packHeight)
 	}
-	if g.aks == 1 {
+	row := func(i int) []float32 { return p.a[i*packStride : i*packStride+k] }
+	switch {
+	case g.aks == 1 && g.ep.Read != nil:
 		for i := range m {
-			copy(p.a[i*packStride:i*packStride+k], a[i*g.ars:])
+			g.ep.Read(row(i), a[i*g.ars:i*g.ars+k])
 		}
-	} else {
+		return &p.a[0], 4 * packStride, 4
+	case g.aks == 1:
+		for i := range m {
+			copy(row(i), a[i*g.ars:])
+		}
+	case g.ars == 1:
 		g.transposes(k, m, a, g.aks, p.a, packStride)
+	default:
+		for i := range m {
+			for l, to := 0, row(i); l < k; l++ {
+				to[l] = a[i*g.ars+l*g.aks]
+			}
+		}
+	}
+	if g.ep.Read != nil {
+		for i := range m {
+			g.ep.Read(row(i), row(i))
+		}
 	}
 	return &p.a[0], 4 * packStride, 4
 }

@@ -96,7 +96,7 @@ func TestGemmCuts(t *testing.T) {
 			a, b, bias := fence(m*k, 0).normal(r).data, fence(k*n, 0).normal(r).data, fence(n, 0).normal(r).data
 			c, cut := fence(m*n, 0).normal(r).data, make([]float32, m*n)
 			copy(cut, c)
-			ep := Epilogue{Bias: bias, Accumulate: true, ReLU: true}
+			ep := Epilogue{Read: f.Mish, Bias: bias, Accumulate: true, ReLU: true}
 			f.Gemm(m, n, k, a, k, 1, b, n, c, n, ep)
 			for i := 0; i < m; {
 				rows := min(1+r.IntN(12), m-i)
@@ -156,9 +156,10 @@ func TestAllocations(t *testing.T) {
 		const n = 40
 		a, b, c := randoms(n*n), randoms(n*n), randoms(n*n)
 		var sum float64
+		read := f.Mish
 		calls := testing.AllocsPerRun(50, func() {
 			f.Gemm(n, n, n, a, n, 1, b, n, c, n, Epilogue{Bias: b[:n], Mask: a})
-			f.GemmBT(n, n, n, a, n, 1, b, n, c, n, Epilogue{})
+			f.GemmBT(n, n, n, a, n, 1, b, n, c, n, Epilogue{Read: read, Accumulate: true, From: a})
 			f.RowDot(n, n, a, n, b, 1, c, 1)
 			f.ColSum(n, n, a, n, c)
 			f.Transpose(n, n, a, n, c, n)

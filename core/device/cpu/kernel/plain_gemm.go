@@ -3,9 +3,17 @@ package kernel
 // plainGemm computes tiles of 2×4, whose eight sums stay in registers, and the
 // rest element by element. Both add in the order of l.
 func plainGemm(m, n, k int, a []float32, ars, aks int, b []float32, brs, bcs int, c []float32, ldc int, ep Epilogue) {
+	if ep.Read != nil {
+		plainGemmRead(m, n, k, a, ars, aks, b, brs, bcs, c, ldc, ep)
+		return
+	}
 	i := 0
 	for ; i+2 <= m; i += 2 {
 		c0, c1 := c[i*ldc:i*ldc+n], c[(i+1)*ldc:(i+1)*ldc+n]
+		if ep.From != nil {
+			copy(c0, ep.From[i*ldc:])
+			copy(c1, ep.From[(i+1)*ldc:])
+		}
 		j := 0
 		for ; bcs == 1 && j+4 <= n; j += 4 {
 			plainTile(k, a, i*ars, ars, aks, b, j, brs, c0[j:j+4], c1[j:j+4], ep.Accumulate)
@@ -19,11 +27,43 @@ func plainGemm(m, n, k int, a []float32, ars, aks int, b []float32, brs, bcs int
 	}
 	if i < m {
 		c0 := c[i*ldc : i*ldc+n]
+		if ep.From != nil {
+			copy(c0, ep.From[i*ldc:])
+		}
 		for j := range c0 {
 			plainElement(k, a, i*ars, aks, b, j*bcs, brs, &c0[j], ep.Accumulate)
 		}
 		plainFinish(c0, i*ldc, ep)
 	}
+}
+
+// plainGemmRead is plainGemm with a function of A, two rows at a time.
+func plainGemmRead(m, n, k int, a []float32, ars, aks int, b []float32, brs, bcs int, c []float32, ldc int, ep Epilogue) {
+	p, read := takePanels(), ep.Read
+	if len(p.a) < 2*k {
+		p.a = make([]float32, 2*k)
+	}
+	ep.Read = nil
+	for i := 0; i < m; i += 2 {
+		rows := min(2, m-i)
+		for r := range rows {
+			to := p.a[r*k : (r+1)*k]
+			for l := range to {
+				to[l] = a[(i+r)*ars+l*aks]
+			}
+			read(to, to)
+		}
+		at := i * ldc
+		part := ep
+		if ep.From != nil {
+			part.From = ep.From[at:]
+		}
+		if ep.Mask != nil {
+			part.Mask = ep.Mask[at:]
+		}
+		plainGemm(rows, n, k, p.a, k, 1, b, brs, bcs, c[at:], ldc, part)
+	}
+	p.give()
 }
 
 // plainTile computes two rows by four columns of C; ai is the index of the

@@ -1,0 +1,190 @@
+package cpu
+
+import (
+	"slices"
+
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu/kernel"
+)
+
+// fused is the program with passes over activations taken into the layers beside
+// them, which read and write these anyway:
+//
+//   - an addition of a layer's result becomes what the layer's sums start with:
+//     operand 3 of Linear;
+//   - an activation that only layers read becomes what they do as they read their
+//     operand: I[0] of Linear, a Code.
+//
+// What was taken in leaves a Nop behind, so that instructions keep their numbers;
+// into names the one that does the work of each now.
+func fused(p *device.Program, divides func(w device.Ref, rows int) bool) (q *device.Program, into []int) {
+	f := fusion{p: new(device.Program), divides: divides, users: make([]int, len(p.Buffers)), into: make([]int, len(p.Instrs))}
+	*f.p = *p
+	f.p.Instrs = slices.Clone(p.Instrs)
+	f.count()
+	for i := range f.into {
+		f.into[i] = i
+	}
+	for i, in := range f.p.Instrs {
+		switch in.Code {
+		case device.Add:
+			f.addition(i)
+		case device.ReLU, device.Tanh, device.SiLU, device.Mish, device.ELU:
+			f.activation(i)
+		}
+	}
+	for i := range f.into {
+		for f.into[i] != f.into[f.into[i]] {
+			f.into[i] = f.into[f.into[i]]
+		}
+	}
+	return f.p, f.into
+}
+
+type fusion struct {
+	p       *device.Program
+	divides func(w device.Ref, rows int) bool
+	users   []int // of each buffer; what outlives the instructions counts as many
+	into    []int
+}
+
+// nop stands where an instruction was.
+var nop = device.Instr{Code: device.Nop, Out: device.None, Mask: device.None}
+
+func (f *fusion) count() {
+	for _, in := range f.p.Instrs {
+		for _, r := range in.In {
+			f.users[r]++
+		}
+		if in.Mask != device.None {
+			f.users[in.Mask]++
+		}
+	}
+	for r, b := range f.p.Buffers {
+		if b.Host != nil {
+			f.users[r] += many
+		}
+	}
+	for _, r := range kept(f.p) {
+		f.users[r] += many
+	}
+}
+
+const many = 1 << 20
+
+// layer says whether an instruction is a layer whose product goes by whole tiles.
+func (f *fusion) layer(in device.Instr) bool {
+	return in.Code == device.Linear && f.p.Buffers[in.In[1]].Cols > 1
+}
+
+// addition is done by the last of the layers whose result it adds, if nobody else
+// reads that.
+func (f *fusion) addition(i int) {
+	add := f.p.Instrs[i]
+	for at := i - 1; at >= 0; at-- {
+		layer := f.p.Instrs[at]
+		side := slices.Index(add.In, layer.Out)
+		if side < 0 {
+			continue
+		}
+		other := add.In[1-side]
+		if !f.layer(layer) || layer.ReLU || len(layer.In) != 3 || f.users[layer.Out] != 1 || !f.alike(other, layer.Out) {
+			continue
+		}
+		layer.In = append(slices.Clone(layer.In), other)
+		layer.Out = add.Out
+		f.p.Instrs[at], f.p.Instrs[i] = nop, layer
+		f.into[at] = i
+		return
+	}
+}
+
+func (f *fusion) alike(a, b device.Ref) bool {
+	x, y := f.p.Buffers[a], f.p.Buffers[b]
+	return x.Members == y.Members && x.Rows == y.Rows && x.Cols == y.Cols
+}
+
+// least is how many rows and columns of a layer's operand, and columns of its
+// result, make it worth copying the operand.
+const least = 48
+
+// activation is done by the layers that read it, if nothing else does. A function
+// that takes longer than to read the number itself is evaluated once: by one layer,
+// and not by every lane.
+func (f *fusion) activation(i int) {
+	act := f.p.Instrs[i]
+	x := f.p.Buffers[act.Out]
+	if x.Rows < least*Lanes || x.Cols < least {
+		return
+	}
+	var layers []int
+	for at := i + 1; at < len(f.p.Instrs); at++ {
+		in := f.p.Instrs[at]
+		if !f.layer(in) || in.In[0] != act.Out {
+			continue
+		}
+		w := f.p.Buffers[in.In[1]]
+		dear := act.Code != device.ReLU && (len(layers) > 0 || f.divides(in.In[1], x.Rows))
+		if dear || w.Cols < least || w.Members != x.Members {
+			return
+		}
+		layers = append(layers, at)
+	}
+	if len(layers) == 0 || f.users[act.Out] != len(layers) {
+		return
+	}
+	for _, at := range layers {
+		in := &f.p.Instrs[at]
+		in.In = slices.Clone(in.In)
+		in.In[0], in.I[0] = act.In[0], int(act.Code)
+	}
+	f.p.Instrs[i] = nop
+	f.into[i] = layers[0]
+}
+
+// epilogue returns what a layer does besides its product on the columns from lo to
+// hi of member e, whose part of the result begins at element at.
+func (c *compiler) epilogue(in device.Instr) func(e, lo, hi, at int) kernel.Epilogue {
+	_, _, out := c.shape(in.In[1])
+	bias, read := c.data[in.In[2]], c.activation(device.Code(in.I[0]))
+	var from []float32
+	if len(in.In) > 3 {
+		from = c.data[in.In[3]]
+	}
+	return func(e, lo, hi, at int) kernel.Epilogue {
+		ep := kernel.Epilogue{Bias: bias[e*out+lo : e*out+hi], ReLU: in.ReLU, Read: read}
+		if from != nil {
+			ep.Accumulate, ep.From = true, from[at:]
+		}
+		return ep
+	}
+}
+
+// activation is the function of a code, nil for none.
+func (c *compiler) activation(code device.Code) func(dst, x []float32) {
+	switch code {
+	case device.ReLU:
+		return c.k.ReLU
+	case device.Tanh:
+		return c.k.Tanh
+	case device.SiLU:
+		return c.k.SiLU
+	case device.Mish:
+		return c.k.Mish
+	case device.ELU:
+		return c.k.ELU
+	}
+	return nil
+}
+
+// name is what an instruction does, for people.
+func name(in device.Instr) string {
+	what := in.Code.String()
+	if in.Code == device.Linear && in.I[0] != 0 {
+		what += " of " + device.Code(in.I[0]).String()
+	}
+	if in.Code == device.Linear && len(in.In) > 3 {
+		what += " + add"
+	}
+	return what
+}
