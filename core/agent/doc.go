@@ -21,6 +21,14 @@
 // the policy once y is fixed: therefore steps 2 and 4 may follow each other where
 // the authors compute all gradients first.
 //
+// # One env step
+//
+// EnvStep makes all updates of an env step. Where the device draws batches itself
+// (device.Sequencer) they are one launch, and the subset and α's step are programs too;
+// elsewhere they are Updates on batches of the host's. The rows are the same, and so is
+// what happens where something is not finite: that update is without effect, the others
+// are made.
+//
 // # Variants
 //
 // Config composes what the paper's other baselines add: importance weights in the

@@ -22,6 +22,12 @@
 // changes nothing, runs once more in checking mode, and returns a *NotFinite that
 // names the first instruction and tensor with such a number.
 //
+// # Acts and sequences
+//
+// What stands between gradient steps and is no graph (a batch drawn from a ring, a
+// subset, the step of α) is an Act where a device can do it, a program like any other.
+// A Sequence is programs that such a device runs as one.
+//
 // # Run
 //
 // Run executes the program on the memory that its inputs and parameters are

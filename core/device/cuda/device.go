@@ -30,6 +30,7 @@ type Device struct {
 	open    func() (driver.Context, error)
 	options Options
 	info    driver.Info
+	longest float64 // arithmetic of a graph: graphWork
 
 	mu        sync.Mutex
 	ctx       driver.Context // nil while parked
@@ -54,7 +55,7 @@ var _ device.Mirror = (*Device)(nil)
 
 // New takes a device: open gives a context of it, once now, and again after Park.
 func New(open func() (driver.Context, error), o Options) (*Device, error) {
-	d := &Device{open: open, options: o, executables: map[*executable]struct{}{}, sequences: map[*sequence]struct{}{}, stores: map[*store]struct{}{}}
+	d := &Device{open: open, options: o, longest: graphWork, executables: map[*executable]struct{}{}, sequences: map[*sequence]struct{}{}, stores: map[*store]struct{}{}}
 	d.residents = device.NewResidents[driver.Ptr](memory{d})
 	if err := d.begin(); err != nil {
 		return nil, fmt.Errorf("cuda: %w", err)
@@ -180,6 +181,9 @@ func (d *Device) gone() bool { return d.ctx == nil || d.lost != nil }
 
 // failed remembers that the device is lost.
 func (d *Device) failed(err error) error {
+	if err == nil {
+		return nil
+	}
 	var lost *driver.LostDevice
 	if errors.As(err, &lost) {
 		d.lost = err

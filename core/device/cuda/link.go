@@ -193,7 +193,7 @@ const launchWork = 30e6
 func (x *executable) capture() error {
 	for from := 0; from < len(x.steps); {
 		to := from + 1
-		for work := x.work(from); to < len(x.steps) && work+x.work(to) < graphWork; to++ {
+		for work := x.work(from); to < len(x.steps) && work+x.work(to) < x.device.longest; to++ {
 			work += x.work(to)
 		}
 		graph, err := x.device.ctx.Capture(func() error { return x.record(from, to) })

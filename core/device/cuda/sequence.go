@@ -192,7 +192,7 @@ func (s *sequence) capture() error {
 	ctx := s.device.ctx
 	for from := 0; from < len(steps); {
 		to := from + 1
-		for sum := work(steps[from]); to < len(steps) && sum+work(steps[to]) < graphWork; to++ {
+		for sum := work(steps[from]); to < len(steps) && sum+work(steps[to]) < s.device.longest; to++ {
 			sum += work(steps[to])
 		}
 		graph, err := ctx.Capture(func() error {

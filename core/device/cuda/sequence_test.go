@@ -93,10 +93,21 @@ func same(t *testing.T, got, want *picky, on, as *Device) {
 // A sequence does what its programs do one by one, to the last bit, also behind a knob
 // that turns, when the device was parked, and where one of them stops in its middle.
 func TestASequence(t *testing.T) {
+	t.Run("one graph", func(t *testing.T) { aSequence(t, graphWork, 1) })
+	t.Run("a graph for each step", func(t *testing.T) { aSequence(t, 0, 4) })
+}
+
+func aSequence(t *testing.T, longest float64, graphs int) {
 	const n = 6
 	on, as := card(t, Options{}), card(t, Options{})
+	on.longest = longest
 	got, want := newPicky(t, on), newPicky(t, as)
 	s, occasions := got.sequence(t, on, n)
+	for one := range on.sequences {
+		if len(one.graphs) < graphs || graphs == 1 && len(one.graphs) > 1 {
+			t.Errorf("%d graphs, want %d", len(one.graphs), graphs)
+		}
+	}
 	for round := range 3 {
 		switch round {
 		case 1:

@@ -1,0 +1,78 @@
+package cuda
+
+import (
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/device/cuda/driver"
+)
+
+// idle is a context that can be told to do nothing with graphs and uploads, so that what
+// remains of a run is what everything above the driver does: interpreting PTX allocates.
+type idle struct {
+	driver.Context
+	does *bool
+}
+
+type idleGraph struct {
+	driver.Graph
+	does *bool
+}
+
+func (c idle) Capture(record func() error) (driver.Graph, error) {
+	g, err := c.Context.Capture(record)
+	return idleGraph{g, c.does}, err
+}
+
+func (g idleGraph) Launch() error {
+	if *g.does {
+		return nil
+	}
+	return g.Graph.Launch()
+}
+
+func (c idle) Upload(to driver.Ptr, from []byte) error {
+	if *c.does {
+		return nil
+	}
+	return c.Context.Upload(to, from)
+}
+
+func (c idle) Synchronize() error {
+	if *c.does {
+		return nil
+	}
+	return c.Context.Synchronize()
+}
+
+// An action, a transition and the updates of an env step allocate nothing above the
+// driver.
+func TestAnEnvStepDoesNotAllocate(t *testing.T) {
+	machine, does := driver.Emulated(driver.EmulatedOptions{Unchecked: true}), false
+	dev := deviceOf(t, func() (driver.Context, error) {
+		c, err := machine.Open(0)
+		return idle{c, &does}, err
+	}, Options{})
+	c := storied()
+	c.Critics = 3
+	s := newStory(t, c, dev, 40)
+	row, obs, action := s.real.Row(0), make([]float32, shape.Obs), make([]float32, shape.Act)
+	step := func() {
+		if err := s.agent.Act(action, obs, s.updates, 0); err != nil {
+			t.Fatal(err)
+		}
+		s.real.AddRows(row)
+		d := agent.Draws{Mixer: s.mixer, Real: s.real, First: s.updates}
+		d.Mix.Real = storyBatch
+		if _, err := s.agent.EnvStep(storyUpdates, d, s.rates); err != nil {
+			t.Fatal(err)
+		}
+		s.updates += storyUpdates
+	}
+	step()
+	does = true
+	step()
+	if n := testing.AllocsPerRun(50, step); n > 0 {
+		t.Errorf("%g allocations in an env step", n)
+	}
+}
