@@ -1,0 +1,361 @@
+//go:build !nogpu && (amd64 || arm64)
+
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Everything that a program does once, and every argument of it.
+func TestNativeCallsTheDriver(t *testing.T) {
+	l, _, c := openFake(t, NativeOptions{})
+	from := len(l.lines(t))
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const n = 100
+	x, err := c.Alloc(4 * n)
+	must(err)
+	y, err := c.Alloc(4 * n)
+	must(err)
+	z, err := c.Alloc(4 * n)
+	must(err)
+	pinned, err := c.AllocHost(4 * n)
+	must(err)
+	m, err := c.Load(axpy)
+	must(err)
+	f, err := m.Function("axpy")
+	must(err)
+	expect(t, l.calls(t, from),
+		"cuMemAlloc_v2 400", "cuMemsetD8Async 0x700000000000 0 400 0x5000",
+		"cuMemAlloc_v2 400", "cuMemsetD8Async 0x700000000300 0 400 0x5000",
+		"cuMemAlloc_v2 400", "cuMemsetD8Async 0x700000000600 0 400 0x5000",
+		"cuMemHostAlloc 400 0",
+		fmt.Sprintf("cuModuleLoadDataEx %d bytes options=4:3,4,5,6 sizes=8192,8192", len(axpy)),
+		"cuModuleGetFunction 0x8000 axpy", "cuFuncGetAttribute 1 0x9000")
+
+	ones := make([]byte, 4*n)
+	for i := range n {
+		copy(ones[4*i:], []byte{0, 0, 0x80, 0x3f}) // 1.0
+	}
+	from = len(l.lines(t))
+	must(c.Upload(x, ones))
+	clear(ones) // not pinned: copied at once
+	must(c.Launch(f, [3]uint32{2, 3, 4}, [3]uint32{64, 2, 1}, 60_000, PtrArg(y), PtrArg(x), F32(2), I32(n)))
+	must(c.Copy(z, y, 4*n))
+	must(c.Download(pinned, z))
+	must(c.Synchronize())
+	expect(t, l.calls(t, from),
+		"cuMemcpyHtoDAsync_v2 0x700000000000 pageable 400 0x5000",
+		"cuFuncSetAttribute 0x9000 8 60000",
+		"cuLaunchKernel axpy 2,3,4 64,2,1 60000 0x5000 extra=(nil) args 0x700000000300 0x700000000000 0x40000000 100",
+		"cuMemcpyDtoDAsync_v2 0x700000000600 0x700000000300 400 0x5000",
+		"cuMemcpyDtoHAsync_v2 pinned 0x700000000600 400 0x5000",
+		"cuStreamSynchronize 0x5000")
+	for i := range n {
+		if string(pinned[4*i:4*i+4]) != "\x00\x00\x00\x40" { // 2.0 = 0 + 2·1
+			t.Fatalf("element %d is % x", i, pinned[4*i:4*i+4])
+		}
+	}
+	from = len(l.lines(t))
+	must(c.Launch(f, [3]uint32{1, 1, 1}, [3]uint32{1, 1, 1}, 50_000, PtrArg(y), PtrArg(x), F32(2), I32(n)))
+	must(c.Synchronize())
+	must(c.Free(z))
+	must(c.FreeHost(pinned))
+	if free, total, err := c.Memory(); free != 1<<20-800 || total != 1<<20 || err != nil {
+		t.Errorf("%d of %d free, %v", free, total, err)
+	}
+	expect(t, l.calls(t, from),
+		"cuLaunchKernel axpy 1,1,1 1,1,1 50000 0x5000 extra=(nil) args 0x700000000300 0x700000000000 0x40000000 100", // allowed already
+		"cuStreamSynchronize 0x5000", "cuStreamSynchronize 0x5000", "cuMemFree_v2 0x700000000600",
+		"cuStreamSynchronize 0x5000", "cuMemFreeHost", "cuMemGetInfo_v2")
+}
+
+func TestNativeCaptures(t *testing.T) {
+	l, _, c := openFake(t, NativeOptions{})
+	const n = 8
+	m, err := c.Load(axpy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.Function("axpy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, _ := c.Alloc(4 * n)
+	y, _ := c.Alloc(4 * n)
+	in, _ := c.AllocHost(4 * n)
+	out, err := c.AllocHost(4 * n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := len(l.lines(t))
+	g, err := c.Capture(func() error {
+		return errors.Join(c.Upload(x, in), c.Launch(f, [3]uint32{1, 1, 1}, [3]uint32{32, 1, 1}, 0, PtrArg(y), PtrArg(x), F32(1), I32(n)), c.Download(out, y))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		copy(in[4*i:], []byte{0, 0, 0x80, 0x3f})
+	}
+	for range 2 {
+		if err := errors.Join(g.Launch(), c.Synchronize()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, l.calls(t, from),
+		"cuStreamBeginCapture_v2 0x5000 1",
+		"cuMemcpyHtoDAsync_v2 0x700000000000 pinned 32 0x5000",
+		"cuLaunchKernel axpy 1,1,1 32,1,1 0 0x5000 extra=(nil) args 0x700000000200 0x700000000000 0x3f800000 8",
+		"cuMemcpyDtoHAsync_v2 pinned 0x700000000200 32 0x5000",
+		"cuStreamEndCapture 0x5000",
+		"cuGraphInstantiateWithFlags 0x6000 0", "cuGraphUpload 0x7000 0x5000", "cuGraphDestroy 0x6000",
+		"cuGraphLaunch 0x7000 0x5000", "cuStreamSynchronize 0x5000",
+		"cuGraphLaunch 0x7000 0x5000", "cuStreamSynchronize 0x5000",
+		"cuStreamSynchronize 0x5000", "cuGraphExecDestroy 0x7000")
+	if string(out[:4]) != "\x00\x00\x00\x40" {
+		t.Errorf("after two launches of y += x with x = 1, y is % x, want 2.0", out[:4])
+	}
+	if err := g.Launch(); err == nil {
+		t.Error("a closed graph was launched")
+	}
+}
+
+// A capture begins, goes on and ends on one thread, and every call that needs the
+// context makes it current first on the thread that it uses.
+func TestNativeMindsThreads(t *testing.T) {
+	l, _, c := openFake(t, NativeOptions{})
+	m, err := c.Load(axpy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.Function("empty")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := [3]uint32{1, 1, 1}
+	done := make(chan error)
+	for range 20 { // goroutines wander between threads; the context goes with them
+		go func() {
+			_, err := c.Capture(func() error {
+				for range 5 {
+					other := make(chan struct{})
+					go close(other) // let the scheduler move us if it wants to
+					<-other
+					if err := c.Launch(f, one, one, 0); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			done <- errors.Join(err, c.Synchronize())
+		}()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	current := map[string]bool{}
+	capture, captures := "", 0
+	for _, line := range l.lines(t) {
+		tid, call, _ := strings.Cut(line, " ")
+		name, _, _ := strings.Cut(call, " ")
+		switch name {
+		case "cuCtxSetCurrent":
+			current[tid] = strings.Contains(call, "0xc000")
+			continue
+		case "cuStreamBeginCapture_v2":
+			capture = tid
+			captures++
+		case "cuStreamEndCapture":
+			if tid != capture {
+				t.Errorf("a capture that thread %s began was ended by %s", capture, tid)
+			}
+			capture = ""
+		case "cuInit", "cuDriverGetVersion", "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxSetFlags_v2":
+			continue
+		}
+		if strings.HasPrefix(name, "cuDevice") || name == "" {
+			continue
+		}
+		if !current[tid] {
+			t.Errorf("thread %s calls %s without the context", tid, call)
+		}
+		if capture != "" && tid != capture {
+			t.Errorf("thread %s calls %s in the capture of %s", tid, call, capture)
+		}
+	}
+	if captures != 20 {
+		t.Errorf("%d captures", captures)
+	}
+}
+
+func TestNativeRefusesInACapture(t *testing.T) {
+	l, _, c := openFake(t, NativeOptions{})
+	x, err := c.Alloc(64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, wrong := range map[string]func() error{
+		"memory":      func() error { _, err := c.Alloc(1); return err },
+		"free":        func() error { return c.Free(x) },
+		"synchronize": func() error { return c.Synchronize() },
+		"load":        func() error { _, err := c.Load(axpy); return err },
+		"pageable":    func() error { return c.Upload(x, make([]byte, 64)) },
+		"nested":      func() error { _, err := c.Capture(func() error { return nil }); return err },
+	} {
+		// Also where record forgets the error.
+		if _, err := c.Capture(func() error { wrong(); return nil }); err == nil || !strings.Contains(err.Error(), "capture a graph") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := c.Synchronize(); err != nil {
+		t.Errorf("the context is of no use after captures that failed: %v", err)
+	}
+	began, ended := 0, 0
+	for _, call := range l.calls(t, 0) {
+		if strings.HasPrefix(call, "cuStreamBeginCapture") {
+			began++
+		}
+		if strings.HasPrefix(call, "cuStreamEndCapture") {
+			ended++
+		}
+		if strings.HasPrefix(call, "cuGraphInstantiate") {
+			t.Error("a capture that failed became a graph")
+		}
+	}
+	if began != 6 || ended != 6 {
+		t.Errorf("%d captures began and %d ended, want 6 of each", began, ended)
+	}
+}
+
+func TestNativeCompiles(t *testing.T) {
+	var said []string
+	l, _, c := openFake(t, NativeOptions{Say: func(line string) { said = append(said, line) }})
+	if _, err := c.Load(axpy); err != nil || len(said) != 0 {
+		t.Errorf("quick: said %q, %v", said, err)
+	}
+	l.set(t, "compiling", 400) // ms, more than the patience
+	if _, err := c.Load(axpy); err != nil {
+		t.Fatal(err)
+	}
+	if len(said) != 2 || said[0] != "Fake GPU 0: compiling kernels, once for each driver" || !strings.HasPrefix(said[1], "Fake GPU 0: kernels compiled in 0.") {
+		t.Errorf("slow: said %q", said)
+	}
+	_, err := c.Load(axpy + "// nonsense\n")
+	if err == nil || err.Error() != "load kernels: the driver's compiler refuses them: ptxas application ptx input, line 7; fatal   : Parsing error; ptxas fatal   : Ptx assembly aborted" {
+		t.Errorf("%v", err)
+	}
+	if _, err := c.Load(strings.Replace(axpy, "7.0", "8.5", 1)); err == nil || !strings.Contains(err.Error(), "they need driver 555.42.02 (CUDA 12.5), and this one has CUDA 12.4") {
+		t.Errorf("%v", err)
+	}
+	if _, err := c.Load(strings.Replace(axpy, "sm_80", "sm_90a", 1)); err == nil || !strings.Contains(err.Error(), "they are for sm_90, and Fake GPU 0 has compute capability 8.0") {
+		t.Errorf("%v", err)
+	}
+	m, err := c.Load(axpy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Function("missing"); err == nil || !strings.Contains(err.Error(), "find kernel missing: words for 500") {
+		t.Errorf("%v", err)
+	}
+	if _, err := m.Function("nowhere"); err == nil || err.Error() != "find kernel nowhere: the PTX has no such .entry" {
+		t.Errorf("%v", err)
+	}
+}
+
+// A steady run, that is a launch and a wait, makes no garbage.
+func TestNativeRunAllocatesNothing(t *testing.T) {
+	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		t.Skip("the race detector makes sync.Pool forget on purpose, and purego uses one")
+	}
+	_, _, c := openFake(t, NativeOptions{})
+	m, err := c.Load(axpy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.Function("axpy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.Alloc(64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := c.AllocHost(64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := c.Capture(func() error { return c.Upload(p, host) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []Arg{PtrArg(p), PtrArg(p), F32(1), I32(1)}
+	failed := error(nil)
+	note := func(err error) {
+		if err != nil {
+			failed = err
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		note(g.Launch())
+		note(c.Upload(p, host))
+		note(c.Download(host, p))
+		note(c.Launch(f, [3]uint32{1, 1, 1}, [3]uint32{1, 1, 1}, 0, args...))
+		note(c.Synchronize())
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if failed != nil {
+		t.Error(failed)
+	}
+}
+
+// The same program as on the emulated driver.
+func TestNativeContext(t *testing.T) {
+	l, _, c := openFake(t, NativeOptions{})
+	testContext(t, c)
+	for _, call := range l.calls(t, 0) {
+		if strings.HasPrefix(call, "cuDevicePrimaryCtxRelease_v2") && call != "cuDevicePrimaryCtxRelease_v2 0 live=0" {
+			t.Error(call)
+		}
+	}
+}
+
+// Parking: all memory is given back at once, and the device can be opened again.
+func TestNativeParks(t *testing.T) {
+	l, d, c := openFake(t, NativeOptions{})
+	l.set(t, "memory", 1<<30)
+	for range 100 {
+		if _, err := c.Alloc(1 << 20); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if all := l.calls(t, 0); all[len(all)-1] != "cuDevicePrimaryCtxRelease_v2 0 live=0" {
+		t.Errorf("the last call was %s", all[len(all)-1])
+	}
+	c, err := d.Open(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if free := c.Info().Free; free != 1<<30 {
+		t.Errorf("%d bytes are free again", free)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
