@@ -207,6 +207,7 @@ func TestOneScreenDrives(t *testing.T) {
 	}
 	for _, want := range []struct{ ask, said string }{
 		{"pause", "was paused already"}, {"resume", "resumed at step"}, {"resume", "is running already"}, {"checkpoint", "saved "}, {"pause", "paused at step"},
+		{"resume", "resumed at step"}, {"park", "saved and paused (it has no GPU to give back) at step"},
 	} {
 		if said := r.ask(want.ask); !strings.Contains(said, want.said) {
 			t.Errorf("%s: %s", want.ask, said)

@@ -134,7 +134,7 @@ func newRoot(d Deps) *cobra.Command {
 	root.SetHelpCommand(&cobra.Command{Hidden: true, Use: "help-by-flag"})
 	root.AddCommand(trainCommand(d), forkCommand(), reportCommand(d), exportCommand(d), cardCommand(), listCommand(d), presetCommand(d), doctorCommand(d), benchCommand(d),
 		traceCommand(d), replayCommand(d), watchCommand(d), analyseCommand(d), journalCommand(), versionCommand(d))
-	root.AddCommand(sweepCommand(d), attachCommand(), psCommand(), stopCommand(), pauseCommand(), resumeCommand(), checkpointCommand())
+	root.AddCommand(sweepCommand(d), attachCommand(), psCommand(), stopCommand(), pauseCommand(), parkCommand(), resumeCommand(), checkpointCommand())
 	return root
 }
 

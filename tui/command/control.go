@@ -23,6 +23,14 @@ func pauseCommand() *cobra.Command {
 until it stands still. pgrlab resume, or space on its screen, lets it go on.`)
 }
 
+func parkCommand() *cobra.Command {
+	return controlCommand("park", "save a running lab, pause it and give its GPU back",
+		`Saves a run of yours that goes on in another process on this machine, pauses it and
+gives all that it has of a GPU back, for others to use; it waits until that is free.
+pgrlab resume, or P on its screen, takes the GPU again and lets the run go on. On the
+CPU it saves and pauses.`)
+}
+
 func resumeCommand() *cobra.Command {
 	return controlCommand("resume", "let a paused lab go on",
 		`Lets a paused run of yours go on. A run that has ended is gone on with by

@@ -34,7 +34,7 @@ func dial(ctx context.Context, socket, dir string) (net.Conn, error) {
 	return nil, fmt.Errorf("%s: reach its lab: %w", dir, err)
 }
 
-// Ask asks the lab behind a socket for pause, resume, stop, checkpoint, analyse or status,
+// Ask asks the lab behind a socket for pause, park, resume, stop, checkpoint, analyse or status,
 // and waits until it has done so. by names who asks, dir the run in what is said.
 func Ask(ctx context.Context, socket, dir, want, by string) (said string, err error) {
 	a, err := ask(ctx, socket, dir, want, by)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"pgrlab/core/lab"
@@ -79,6 +80,7 @@ var requests = map[string]func(ctx context.Context, s *Server, by string) (strin
 		}
 		return s.ask(ctx, lab.Resume{By: by}, "resumed", func() bool { return s.o.Lab.Snapshot().State == lab.Running })
 	},
+	"park":       park,
 	"checkpoint": checkpoint,
 	"analyse":    analyse,
 	"stop": func(ctx context.Context, s *Server, by string) (string, error) {
@@ -95,6 +97,34 @@ var requests = map[string]func(ctx context.Context, s *Server, by string) (strin
 		}
 		return said, err
 	},
+}
+
+// park saves the run, gives its GPU back and pauses, and waits until the GPU's memory is
+// free. On the CPU there is none: the run is saved and pauses.
+func park(ctx context.Context, s *Server, by string) (string, error) {
+	snapshot, gpu := s.o.Lab.Snapshot(), s.o.Config.Device == "cuda"
+	if gpu && snapshot.Parked {
+		return s.at("was parked already"), nil
+	}
+	from, failed := len(s.o.Lab.Events(0)), ""
+	done := "parked, its GPU memory is free,"
+	if !gpu {
+		done = "saved and paused (it has no GPU to give back)"
+	}
+	said, err := s.ask(ctx, lab.Park{By: by}, done, func() bool {
+		for _, e := range s.o.Lab.Events(from) {
+			from = e.Index + 1
+			if p, is := e.Body.(lab.Paused); is && p.By == by && strings.HasPrefix(p.Reason, "park: ") {
+				failed = p.Reason
+			}
+		}
+		now := s.o.Lab.Snapshot()
+		return now.State == lab.PausedState && (!gpu || now.Parked || failed != "")
+	})
+	if err == nil && failed != "" {
+		return "", errors.New(failed)
+	}
+	return said, err
 }
 
 // checkpoint saves, and waits until it is on the disk. A checkpoint that was being

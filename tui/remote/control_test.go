@@ -1,0 +1,58 @@
+package remote
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"pgrlab/core/lab"
+)
+
+// garage is a lab that can be parked, or says why not.
+type garage struct {
+	state  lab.Snapshot
+	events []lab.Event
+	broken string
+}
+
+func (g *garage) Snapshot() *lab.Snapshot {
+	s := g.state
+	return &s
+}
+
+func (g *garage) Events(from int) []lab.Event { return g.events[from:] }
+
+func (g *garage) Send(c lab.Command) error {
+	p := lab.Paused{By: c.(lab.Park).By, Reason: "parked: the GPU's memory is free until the run is resumed"}
+	if g.broken != "" {
+		p.Reason = g.broken
+	}
+	g.state.State, g.state.Parked = lab.PausedState, g.broken == ""
+	g.events = append(g.events, lab.Event{Index: len(g.events), Body: p})
+	return nil
+}
+
+func TestPark(t *testing.T) {
+	ask := func(g *garage, device string) string {
+		s := &Server{o: Options{Lab: g, Dir: "runs/a", Config: lab.Config{Device: device}}}
+		said, err := park(context.Background(), s, "ana")
+		if err != nil {
+			return "error: " + err.Error()
+		}
+		return said
+	}
+	g := &garage{state: lab.Snapshot{Step: 3, Steps: 9}}
+	for _, c := range []struct {
+		g            *garage
+		device, want string
+	}{
+		{g, "cuda", "parked, its GPU memory is free, at step 3 of 9: runs/a"},
+		{g, "cuda", "was parked already at step 3"},
+		{&garage{}, "cpu", "saved and paused (it has no GPU to give back) at step 0"},
+		{&garage{broken: "park: out of order"}, "cuda", "error: park: out of order"},
+	} {
+		if got := ask(c.g, c.device); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%q, want %q …", got, c.want)
+		}
+	}
+}
