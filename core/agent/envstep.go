@@ -25,7 +25,8 @@ type Made struct {
 }
 
 // Whole says whether EnvStep is more than Updates one after the other: the device draws
-// the batches itself and makes all updates at once.
+// the batches itself and makes all updates at once. Prepare may find that it has not the
+// memory for that.
 func (s *SAC) Whole() bool { return s.feed != nil }
 
 // EnvStep makes the n updates of an env step, each on a batch that Draws names. What it

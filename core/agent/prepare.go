@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 
+	"pgrlab/core/device"
 	"pgrlab/core/replay"
 )
 
@@ -43,20 +45,16 @@ func (s *SAC) Prepare(u Uses) error {
 	return nil
 }
 
-// prepareUpdates compiles the updates, one by one or all of an env step as one. The host
-// may keep a ring of any size: a device takes room for what will be in it.
+// prepareUpdates compiles the updates, one by one or all of an env step as one.
 func (s *SAC) prepareUpdates(u Uses) error {
+	if u.Drawn != nil && s.Whole() {
+		if err := s.reserve(u.Drawn); err != nil {
+			return err
+		}
+	}
 	if u.Drawn == nil || !s.Whole() {
 		_, err := s.updater(u.Batch)
 		return err
-	}
-	for i, rows := range []int{u.Drawn.Real, u.Drawn.Synthetic} {
-		if rows == 0 {
-			continue
-		}
-		if err := s.feed.reserve(i, rows); err != nil {
-			return fmt.Errorf("agent: %w", err)
-		}
 	}
 	up, err := s.updaterOf(u.Batch, true)
 	if err != nil {
@@ -67,6 +65,31 @@ func (s *SAC) prepareUpdates(u Uses) error {
 	}
 	_, err = s.whole(up, u.Drawn.Updates)
 	return err
+}
+
+// reserve takes the device's memory for rings: not for all that the host's may hold, but
+// for what will be in them. Where there is not enough the host draws the batches, and
+// Whole says so from then on.
+func (s *SAC) reserve(d *Drawn) error {
+	for i, rows := range []int{d.Real, d.Synthetic} {
+		if rows == 0 {
+			continue
+		}
+		err := s.feed.reserve(i, rows)
+		if err == nil {
+			continue
+		}
+		var full *device.OutOfMemory
+		if !errors.As(err, &full) {
+			return fmt.Errorf("agent: %w", err)
+		}
+		if err := s.feed.close(); err != nil {
+			return err
+		}
+		s.feed = nil
+		return nil
+	}
+	return nil
 }
 
 // compileActing compiles what Act needs, once.

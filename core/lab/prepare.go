@@ -18,9 +18,13 @@ func (l *Lab) Prepare() (said []string, err error) {
 		if !ok {
 			continue
 		}
+		drawn := x.drawn(m)
 		batch := x.config.mix(&x.Settings, x.Settings.Samples).Size()
-		if err := a.Prepare(agent.Uses{Batch: batch, Drawn: x.drawn(m), Judged: x.config.Evaluation.Episodes, Probed: x.config.Evaluation.DormantStates}); err != nil {
+		if err := a.Prepare(agent.Uses{Batch: batch, Drawn: drawn, Judged: x.config.Evaluation.Episodes, Probed: x.config.Evaluation.DormantStates}); err != nil {
 			return nil, fmt.Errorf("prepare the agent: %w", err)
+		}
+		if drawn != nil && !x.whole() && m.index == 0 {
+			said = append(said, fmt.Sprintf("batches are drawn by the host: there is no memory for %s transitions", thousands(drawn.Real+drawn.Synthetic)))
 		}
 		g, ok := m.gen.(interface {
 			Prepare(generative.GenKnobs) (int, error)

@@ -30,7 +30,8 @@
 //     are, when there is another ring (a new generation, a checkpoint) or the device
 //     was parked. The host's rings stay: checkpoints and analyses read them, and a
 //     generation comes from the host, where it is put into units; its way up is some
-//     ten milliseconds after minutes of sampling.
+//     ten milliseconds after minutes of sampling. Where there is no memory for them the
+//     host draws the batches, and each update is a graph, or three and α's.
 //   - Batches: the rows that replay.Mixer names. Thread i tries number i of the stream;
 //     in a batch with a number that rng.Sequence.IntN rejects, which moves all that
 //     follow, one thread draws them again in order.

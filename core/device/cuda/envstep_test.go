@@ -138,6 +138,41 @@ func TestEnvSteps(t *testing.T) {
 	t.Run("redq", func(t *testing.T) { agree(t, whole(t, redq, unchecked(t, Options{}), 0), whole(t, redq, on, 0), 1e-5) })
 }
 
+// A batch in the middle of an env step has a number that is rejected, so that its rows
+// are others than those of its first numbers.
+func TestAnEnvStepWithARejection(t *testing.T) {
+	const rows = 60_000
+	tell := func(dev device.Device) said {
+		s := newStory(t, storied(), dev, rows)
+		for rejection(s.mixer.Streams()[0], s.updates+1, rows+1, storyBatch) < 0 {
+			s.updates++
+		}
+		s.step()
+		return s.said
+	}
+	agree(t, tell(unchecked(t, Options{})), tell(onCPU(t)), 1e-5)
+}
+
+// Where there is no memory for the rings, the host draws the batches.
+func TestEnvStepsWithoutRoom(t *testing.T) {
+	tell := func(dev device.Device) said {
+		s := newStory(t, storied(), dev, 40)
+		if err := s.agent.Prepare(agent.Uses{Batch: storyBatch, Drawn: &agent.Drawn{Updates: storyUpdates, Mixer: s.mixer, Real: 1_000_000, Synthetic: 10}}); err != nil {
+			t.Fatal(err)
+		}
+		if s.agent.Whole() {
+			t.Error("the device draws the batches")
+		}
+		s.step()
+		return s.said
+	}
+	dev := unchecked(t, Options{Memory: 4 << 20})
+	agree(t, tell(dev), tell(onCPU(t)), 1e-5)
+	if m := dev.Memory(); m.Transitions != 0 {
+		t.Errorf("there is %v", m)
+	}
+}
+
 // many are so many transitions that a batch has some that no other one has.
 const many = 400
 
