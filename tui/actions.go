@@ -197,6 +197,10 @@ func (m *Model) ask(c *change, command func(ref string) lab.Command) {
 // undo takes the last change back, as a new change. What costs time asks first, and
 // the dialog says what undoing is not.
 func (m *Model) undo() tea.Cmd {
+	if c := m.lastChange(); c != nil && c.state == asked && c.at == 0 { // what came before it is not what was meant
+		m.say(refused, "the last change is not applied yet")
+		return nil
+	}
 	last := m.history.lastUndoable()
 	if last == nil || m.lab == nil {
 		m.say(refused, "nothing to undo")

@@ -31,6 +31,7 @@ type plain struct {
 	asked   *dialog                 // as written
 	taught  teaching                // of the lesson, as written
 	seen    *lab.Previewed          // as written
+	staging string                  // what is staged, as written
 	quit    bool
 }
 
@@ -74,6 +75,10 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 			p.do(ctx, cmd, messages)
 		case <-tick.C:
 			p.poll()
+			later := p.later // children that a checkpoint was made for
+			p.later = nil
+			p.do(ctx, later, messages)
+			p.do(ctx, p.lookAtForks(), messages)
 		}
 		p.write()
 	}
@@ -187,13 +192,14 @@ func (p *plain) writeLesson() {
 	if now == p.taught {
 		return
 	}
+	before := p.taught
 	p.taught = now
 	if p.lesson == nil {
 		fmt.Fprintln(p.out, "the lesson is over")
 		return
 	}
 	text := p.lessonText(98)
-	if p.lesson.part == reading {
+	if now.lesson != before.lesson || now.at != before.at {
 		fmt.Fprintf(p.out, "lesson %s, step %d of %d\n", p.spelled(p.lesson.Title), p.lesson.at+1, len(p.lesson.Steps))
 	} else if said := p.lesson.step().Say; said != "" { // a moment ago
 		text = text[len(wrap(p.spelled(said), 98)):]
@@ -226,6 +232,11 @@ func (p *plain) write() {
 		if state, ok := p.states[c]; !ok || state != c.state {
 			p.states[c] = c.state
 			fmt.Fprintln(p.out, strings.TrimRight(p.eventText(eventLine{wall: c.wall, step: c.askedStep, kind: "knob", change: c}, 1000, 1)[0], " "))
+		}
+	}
+	if text := p.stagedText(); text != p.staging {
+		if p.staging = text; text != "" && p.lesson == nil {
+			fmt.Fprintln(p.out, "staged "+p.stagedEffect()+"; type apply, now, fork or drop")
 		}
 	}
 	p.writePreview()
