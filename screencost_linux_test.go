@@ -73,11 +73,11 @@ samples = 2_000
 // without a screen, with one at 160 by 45, with one whose terminal stops reading, and
 // with one at the end of a slow line. Turns are short and many, so that what else the
 // machine does falls on all of them; the medians of the ratios of neighbours are at
-// least 0.97 of what they are where nobody looks in between either, which is how well
-// this machine can tell.
+// least 0.97. How well this machine can tell is the median where nobody looks in
+// between either.
 func TestAScreenSlowsNothing(t *testing.T) {
 	if !soaking() {
-		t.Skip("a minute of training on a machine that does nothing else: PGRLAB_SOAK=1")
+		t.Skip("three minutes of training on a machine that does nothing else: PGRLAB_SOAK=1")
 	}
 	d := setUp(t)
 	if err := os.WriteFile("steady.toml", []byte(steady), 0o644); err != nil {
@@ -106,7 +106,7 @@ func TestAScreenSlowsNothing(t *testing.T) {
 
 // compareTurns holds turns with a screen to the turns without one on both sides.
 func compareTurns(t *testing.T, ctx context.Context, o tui.Options, l tui.Lab) {
-	const rounds, long = 5, 1400 * time.Millisecond
+	const rounds, long = 15, 1400 * time.Millisecond
 	ratios := map[string][]float64{}
 	before := speed(l, long)
 	for range rounds {
@@ -124,8 +124,8 @@ func compareTurns(t *testing.T, ctx context.Context, o tui.Options, l tui.Lab) {
 		t.Logf("%-8s median of %d: %.3f of the speed before and after, all %.3f", how, len(r), median[how], r)
 	}
 	for how, m := range median {
-		if m < 0.97*min(1, median["nobody"]) {
-			t.Errorf("%s: %.3f where nobody makes it %.3f: want 0.97 of that", how, m, median["nobody"])
+		if m < 0.97 {
+			t.Errorf("%s: %.3f of the speed without a screen, want 0.97", how, m)
 		}
 	}
 }
