@@ -33,8 +33,9 @@ func analyseCommand(d Deps) *cobra.Command {
 	r := analyseRequest{Examination: lab.DefaultExamination(), timeout: 10 * time.Minute}
 	c := &cobra.Command{
 		Use:   "analyse DIR[@STEP] [DIR[@STEP]]",
-		Short: "the dear analyses of a run, or of two runs' generations, as JSON",
-		Long: `Loads a checkpoint of a run and prints one JSON object per member: histograms of F
+		Short: "the dear analyses of a run, or of two runs' generations",
+		Long: `Loads a checkpoint of a run and prints what it finds, in a terminal as text, elsewhere
+as one JSON object per member with all points and histograms: the distribution of F
 over real and synthetic transitions; how far synthetic ones are from what the task
 would have done, beside a Gaussian fitted to the real ones; what F was asked for and
 what came out; how many leave the real range, and how near they are to real rows;
@@ -189,7 +190,16 @@ func written(s lab.Saved, by string) ([]*lab.Examined, error) {
 
 // print writes the findings about each member, and draws them.
 func (r *analyseRequest) print(s lab.Saved, found []*lab.Examined, stdout, stderr io.Writer) error {
-	out := json.NewEncoder(stdout)
+	write := func(e *lab.Examined) error { return writeFindings(stdout, e) }
+	if !isTerminal(stdout) {
+		out := json.NewEncoder(stdout)
+		write = func(e *lab.Examined) error {
+			return out.Encode(struct {
+				Step int `json:"step"`
+				*lab.Examined
+			}{e.Step, e})
+		}
+	}
 	for i, e := range found {
 		if r.out != "" {
 			dir := r.out
@@ -202,11 +212,7 @@ func (r *analyseRequest) print(s lab.Saved, found []*lab.Examined, stdout, stder
 			}
 		}
 		fmt.Fprintf(stderr, "%s on %s at step %d\n", s.Config.Method, s.Config.Task, e.Step)
-		line := struct {
-			Step int `json:"step"`
-			*lab.Examined
-		}{e.Step, e}
-		if err := out.Encode(line); err != nil {
+		if err := write(e); err != nil {
 			return fmt.Errorf("write: %w", err)
 		}
 	}
@@ -238,6 +244,10 @@ func (r *analyseRequest) together(d Deps, runs [2]lab.Saved, stdout, stderr io.W
 	}
 	for _, one := range found.Runs {
 		fmt.Fprintf(stderr, "%d generations of %s, %s seed %d at step %d\n", len(one.Points), one.Dir, one.Method, one.Seed, one.Step)
+	}
+	if isTerminal(stdout) {
+		_, err := fmt.Fprintf(stdout, "  they overlap by %.2f in a plane with %.0f %% of the variance\n", found.Overlap, 100*(found.Explained[0]+found.Explained[1]))
+		return err
 	}
 	return writeJSON(stdout, found)
 }

@@ -1,0 +1,52 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"pgrlab/core/lab"
+)
+
+// writeFindings is what an analysis found, for somebody who reads it in a terminal: the
+// numbers of the JSON without its histograms and points.
+func writeFindings(w io.Writer, e *lab.Examined) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	line := func(name, format string, values ...any) {
+		fmt.Fprintf(t, "  %s\t"+format+"\n", append([]any{name}, values...)...)
+	}
+	if h := e.Real; h != nil {
+		line("F, "+e.Relevance, "real: %s", quantiles(h))
+		if s := e.Synthetic; s != nil {
+			line("", "synthetic: %s", quantiles(s))
+		}
+	}
+	if g := e.Generated; g != nil {
+		writeGenerated(line, g)
+		if d := g.Dynamics; d != nil && e.Gaussian != nil {
+			line("dynamics error", "%.3g of the variance of s' (%d rows); a Gaussian fitted to the real rows has %.3g", d.Relative, d.Rows, e.Gaussian.Relative)
+		}
+	}
+	if p := e.Projection; p != nil {
+		line("projection", "guided and unguided generations overlap by %.2f in a plane with %.0f %% of the variance", p.Overlap, 100*(p.Explained[0]+p.Explained[1]))
+	}
+	if r := e.Ruler; r != nil {
+		line("ruler", "%s of step %d on the real rows: %s; rank correlation %.2f, top rows in common %.0f %%", r.Relevance, r.Step, quantiles(r.Real), r.RankCorrelation, 100*r.TopOverlap)
+	}
+	return t.Flush()
+}
+
+func writeGenerated(line func(name, format string, values ...any), g *lab.Generated) {
+	if g.Asked != nil && g.Achieved != nil && g.Obeyed != nil {
+		line("asked of D_syn", "median %.3g; achieved %.3g, rank correlation %.2f", g.Asked.Median, g.Achieved.Median, *g.Obeyed)
+	}
+	line("outside the data", "states %.1f %%, actions %.1f %%, rewards %.1f %% of %d synthetic rows", 100*g.OutsideStates, 100*g.OutsideActions, 100*g.OutsideRewards, g.Rows)
+	line("nearest real row", "%.3g away at the median; real rows from each other %.3g", g.Nearest, g.NearestReal)
+	if g.Terminal > 0 || g.TerminalReal > 0 {
+		line("true ends", "%.2f %% of synthetic rows, %.2f %% of real ones", 100*g.Terminal, 100*g.TerminalReal)
+	}
+}
+
+func quantiles(h *lab.Histogram) string {
+	return fmt.Sprintf("median %.3g, 10 to 90 %% of %d rows %.3g to %.3g", h.Median, h.Rows, h.Q10, h.Q90)
+}

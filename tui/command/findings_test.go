@@ -1,0 +1,44 @@
+package command
+
+import (
+	"strings"
+	"testing"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+)
+
+// In a terminal an analysis is a few lines, with the Gaussian beside the generator and
+// what was asked beside what came.
+func TestFindingsAsText(t *testing.T) {
+	obeyed := run.Float(0.66)
+	var b strings.Builder
+	err := writeFindings(&b, &lab.Examined{
+		Relevance: "curiosity",
+		Real:      &lab.Histogram{Rows: 5000, Q10: 0.001, Median: 0.002, Q90: 0.009},
+		Generated: &lab.Generated{
+			Rows: 256, OutsideStates: 0.125, Nearest: 0.61, NearestReal: 0.56, TerminalReal: 0.039,
+			Asked: &lab.Quantiles{Median: 0.006}, Achieved: &lab.Quantiles{Median: 0.007}, Obeyed: &obeyed,
+			Dynamics: &lab.Dynamics{Rows: 250, Relative: 0.477},
+		},
+		Gaussian: &lab.Dynamics{Relative: 4.13},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"F, curiosity      real: median 0.002, 10 to 90 % of 5000 rows 0.001 to 0.009\n",
+		"asked of D_syn    median 0.006; achieved 0.007, rank correlation 0.66\n",
+		"outside the data  states 12.5 %, actions 0.0 %, rewards 0.0 % of 256 synthetic rows\n",
+		"nearest real row  0.61 away at the median; real rows from each other 0.56\n",
+		"true ends         0.00 % of synthetic rows, 3.90 % of real ones\n",
+		"dynamics error    0.477 of the variance of s' (250 rows); a Gaussian fitted to the real rows has 4.13\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("lacks %q:\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "projection") {
+		t.Errorf("a projection that was not made:\n%s", b.String())
+	}
+}
