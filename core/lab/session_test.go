@@ -31,6 +31,7 @@ func TestPauseWaitsBetweenTwoSlices(t *testing.T) {
 		w := newWorld()
 		var l *Lab
 		w.on("fit to 4", send(t, &l, Pause{By: "ana"}))
+		w.on("fit to 8", send(t, &l, Resume{})) // it runs already
 		folder := &memoryFolder{}
 		c := w.config()
 		c.Steps = 20
@@ -47,7 +48,7 @@ func TestPauseWaitsBetweenTwoSlices(t *testing.T) {
 		// While it waits it obeys.
 		for _, c := range []Command{
 			Pause{}, SetKnob{Knob: "guidance", Value: "3"}, Note{Text: "what now?", By: "ana"},
-			Detach{By: "ana", Reason: "hung up"}, Attach{By: "bo"}, Resume{By: "ana"}, Resume{},
+			Detach{By: "ana", Reason: "hung up"}, Attach{By: "bo"}, Resume{By: "ana"},
 		} {
 			if err := l.Send(c); err != nil {
 				t.Fatal(err)
