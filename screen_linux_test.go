@@ -90,7 +90,7 @@ func TestAScreenThatStandsStillWritesNothing(t *testing.T) {
 		}
 	}
 	p := sitDown(t, nil)
-	p.await("start")
+	p.await("writes about") // the last that comes by itself
 	still(p, "picker")
 
 	p = sitDown(t, colourless, "--preset", "tiny.toml", "--steps", "1_000_000", "--out", "long")

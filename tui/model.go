@@ -153,7 +153,7 @@ func (m *Model) Init() tea.Cmd {
 	if m.mouse {
 		mouse = tea.EnableMouseCellMotion
 	}
-	return tea.Batch(m.start(), m.tick(), mouse)
+	return tea.Batch(m.start(), m.tick(), m.forecast(), mouse)
 }
 
 // started delivers the lab, or why there is none.
@@ -208,6 +208,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.begin(msg)
 	case picked:
 		return m, m.take(msg)
+	case forecast:
+		m.takeForecast(msg)
 	case loaded:
 		m.overlayRun(msg)
 	case forked:

@@ -49,8 +49,11 @@ func TestGoldenViews(t *testing.T) {
 			golden(t, fmt.Sprintf("%s-%dx%d", v, size.w, size.h), s.View())
 		}
 	}
-	picker := newPickerScreen(t, 80, 24)
-	golden(t, "picker-80x24", picker.View())
+	for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}, {60, 15}, {40, 10}} {
+		picker := newPickerScreen(t, size.w, size.h)
+		picker.Update(picker.forecast()())
+		golden(t, fmt.Sprintf("picker-%dx%d", size.w, size.h), picker.View())
+	}
 	palette := running(t, 80, 24, 24_000)
 	palette.press(":", "g", "u")
 	golden(t, "palette-80x24", palette.View())

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -31,6 +32,9 @@ type Picker struct {
 	// Open makes what Options describe from a choice: the run, its folder, Start.
 	// It is called from a goroutine of its own.
 	Open func(Picks) (Options, error)
+	// Try finds out what a run of that configuration takes on this machine. It is
+	// called from a goroutine of its own; nil: nobody knows.
+	Try func(context.Context, lab.Config) (Forecast, error)
 	// Recent are the folders of earlier runs, newest first.
 	Recent func() []Recent
 }
@@ -48,6 +52,8 @@ type picker struct {
 	shown  Picks // what config belongs to
 	config lab.Config
 	wrong  error // why the choice does not resolve
+
+	forecasts forecasts
 }
 
 // The rows of the picker.
@@ -169,7 +175,7 @@ func (m *Model) pickerKey(key string) tea.Cmd {
 		if contains(b.keys, key) {
 			cmd := b.action(m)
 			p.resolve()
-			return cmd
+			return tea.Batch(cmd, m.forecast())
 		}
 	}
 	return nil
@@ -241,12 +247,16 @@ func (p *picker) candidates(row int) []candidate {
 // pickerFound takes the answer that was typed, or the one that fits it best.
 func (m *Model) pickerFound(row int, text string) tea.Cmd {
 	p := m.picker
-	defer p.resolve()
+	p.err = p.find(row, text)
+	p.resolve()
+	return m.forecast()
+}
+
+func (p *picker) find(row int, text string) error {
 	if row == pickSeed {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
-			p.err = fmt.Errorf("%q is no seed: want a whole number from 0", text)
-			return nil
+			return fmt.Errorf("%q is no seed: want a whole number from 0", text)
 		}
 		p.seed = seed
 		return nil
@@ -254,8 +264,7 @@ func (m *Model) pickerFound(row int, text string) tea.Cmd {
 	all := p.candidates(row)
 	found := best(all, text)
 	if len(found) == 0 {
-		p.err = fmt.Errorf("no %s has %q in its name", pickNames[row], text)
-		return nil
+		return fmt.Errorf("no %s has %q in its name", pickNames[row], text)
 	}
 	for i, c := range all {
 		if c.text == found[0].text {
@@ -295,6 +304,7 @@ func (m *Model) resumePicked() tea.Cmd {
 func (m *Model) openPicked(c Picks) tea.Cmd {
 	p := m.picker
 	p.opened = true
+	p.forecasts.give()
 	open := p.Picker.Open
 	return func() (msg tea.Msg) {
 		defer func() {
@@ -312,7 +322,7 @@ func (m *Model) take(msg picked) tea.Cmd {
 	if msg.err != nil {
 		m.picker.opened, m.picker.err = false, msg.err
 		m.changed()
-		return nil
+		return m.forecast()
 	}
 	m.picker = nil
 	m.adopt(msg.options)

@@ -27,19 +27,24 @@ func (m *Model) pickerView() []string {
 		body = append(body, t.fill(about, w, 2)...)
 	}
 	if m.entry == nil {
-		body = append(body, "")
-		body = append(body, m.pickerAbout(w)...)
+		if len(body)+5 < m.h {
+			body = append(body, "")
+		}
+		body = append(body, m.pickerAbout(w, m.h-len(body)-1)...)
 	}
 	if boxed {
 		body = t.box("PGRLAB", t.dim.on("prioritized generative replay, steered while it trains"), pad(append([]string{""}, append(body, "")...)), w+6, len(body)+4, true)
 		w += 6
 	}
-	if room := m.h - 3; len(body) < room {
-		keys := join(w, "   ", m.pickerHints()...)
-		if boxed {
-			keys = strings.Repeat(" ", (w-width(keys))/2) + keys
-		}
-		body = append(body, "", keys)
+	keys := join(w, "   ", m.pickerHints()...)
+	if boxed {
+		keys = strings.Repeat(" ", (w-width(keys))/2) + keys
+	}
+	if len(body) < m.h-2 {
+		body = append(body, "")
+	}
+	if len(body) < m.h {
+		body = append(body, keys)
 	}
 	top := max(0, (m.h-len(body))/3)
 	out := make([]string, top, m.h)
@@ -152,9 +157,9 @@ func (m *Model) pickerDefault(row int) string {
 	}
 }
 
-// pickerAbout says what enter will do: how long it takes and how much it writes, or
-// what is wrong.
-func (m *Model) pickerAbout(w int) []string {
+// pickerAbout says in at most h lines, if there are so many, what enter will do: how
+// long it takes and how much it writes, or what is wrong.
+func (m *Model) pickerAbout(w, h int) []string {
 	t, p := m.theme, m.picker
 	switch {
 	case p.opened:
@@ -175,16 +180,11 @@ func (m *Model) pickerAbout(w int) []string {
 		return wrapStyled(t.bad.on(t.glyphs.cross+" "+p.wrong.Error()), w)
 	}
 	c := p.config
-	lines := []string{t.bold.on(fmt.Sprintf("%s on %s", c.Method, c.Task)) +
-		t.dim.on(fmt.Sprintf(", scale %s: %s env steps, %s updates a step, batch %s", c.Scale, count(c.Steps), count(c.Knobs.UTD), count(c.Knobs.Batch)))}
-	if e, ok := EstimateFrom(c, p.recent); ok {
-		lines = append(lines, t.dim.on("about ")+duration(e)+t.dim.on(" on this machine, as the last such run; journal and policy about ")+bytesText(diskOf(c)))
-	} else {
-		lines = append(lines, t.dim.on("how long it takes is known after the first such run on this machine; journal and policy about ")+bytesText(diskOf(c)))
+	what := t.bold.on(fmt.Sprintf("%s on %s", c.Method, c.Task)) +
+		t.dim.on(fmt.Sprintf(", scale %s: %s env steps, %s updates a step, batch %s", c.Scale, count(c.Steps), count(c.Knobs.UTD), count(c.Knobs.Batch)))
+	takes := m.takes(w)
+	if out := append(wrapStyled(what, w), takes...); len(out) <= h {
+		return out
 	}
-	var out []string
-	for _, l := range lines {
-		out = append(out, wrapStyled(l, w)...)
-	}
-	return out
+	return takes // the answers above say what
 }

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"sort"
 	"time"
 
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
+	"pgrlab/presets"
 )
 
 // Recent is an earlier run.
@@ -18,43 +20,10 @@ type Recent struct {
 	When      time.Time
 	Step      int
 	Return    float64 // of the last evaluation; NaN without one
-}
 
-// diskOf is about what a run writes: some lines of 200 bytes at each evaluation and
-// episode, and the policy's weights.
-func diskOf(c lab.Config) float64 {
-	lines := 50.0
-	if c.Evaluation.Every > 0 {
-		lines += 6 * float64(c.Steps) / float64(c.Evaluation.Every)
-	}
-	weights := 0.0
-	last := 64.0 // about the observation
-	for _, h := range c.Agent.Hidden {
-		weights += last * float64(h)
-		last = float64(h)
-	}
-	return 200*lines + 4*weights
-}
-
-// EstimateFrom is how long a run of c takes, from the speed of the newest earlier
-// run of the same task, method and scale on this machine; false when there is none.
-func EstimateFrom(c lab.Config, recent []Recent) (time.Duration, bool) {
-	host, _ := os.Hostname()
-	for _, r := range recent {
-		events, err := ReadJournal(r.Dir)
-		if err != nil || len(events) < 2 {
-			continue
-		}
-		s, ok := events[0].Body.(lab.Start)
-		if !ok || s.Task != c.Task || s.Method != c.Method || s.Scale != c.Scale || s.Obs.Host != host {
-			continue
-		}
-		last := events[len(events)-1]
-		if wall := last.Wall.Sub(events[0].Wall); last.Step > 500 && wall > 0 {
-			return time.Duration(float64(wall) / float64(last.Step) * float64(c.Steps)), true
-		}
-	}
-	return 0, false
+	config lab.Config
+	host   string
+	costs  lab.Costs // of its parts, as far as it has measured them
 }
 
 // RecentRuns looks for run folders directly below root, newest first, at most so
@@ -99,9 +68,63 @@ func describe(r Recent) (Recent, error) {
 		switch b := e.Body.(type) {
 		case lab.Start:
 			r.What = fmt.Sprintf("%s on %s, scale %s, seed %d", b.Method, b.Task, b.Scale, b.Seed)
+			r.host = b.Obs.Host
 		case lab.Evaluated:
 			r.Return = float64(b.ReturnMean)
 		}
 	}
+	r.costs = costsOf(events)
+	file := filepath.Join(r.Dir, run.ConfigName)
+	if doc, err := os.ReadFile(file); err == nil {
+		r.config, _ = presets.Decode(file, doc) // of another version: the zero one is like no other
+	}
 	return r, nil
+}
+
+// costsOf are what the parts of a run took, by its lines perf; none where a knob was
+// turned that makes the parts larger or smaller.
+func costsOf(events []lab.Event) lab.Costs {
+	var c lab.Costs
+	spent, evaluations := 0.0, 0
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case lab.KnobChanged:
+			if contains(weighing, b.Knob) {
+				return lab.Costs{}
+			}
+		case lab.Perf:
+			c.Step, c.FitStep, c.Sample = float64(b.StepS), float64(b.FitStepS), float64(b.SampleS)
+			spent += float64(b.Spent.Evaluate)
+			evaluations++
+		}
+	}
+	if evaluations > 0 {
+		c.Evaluation = spent / float64(evaluations)
+	}
+	return c
+}
+
+// weighing are the knobs that change what a part of a run takes.
+var weighing = []string{"utd", "batch", "hold", "ratio", "relevance", "sampler_steps"}
+
+// lastAs is the newest earlier run on this machine whose parts were as large as those
+// of c, and had all been there.
+func lastAs(c lab.Config, recent []Recent) (r Recent, ok bool) {
+	host, _ := os.Hostname()
+	for _, r := range recent {
+		whole := r.costs.Step > 0 && (r.costs.Sample > 0 || c.Generator.Kind == lab.GeneratorNone)
+		if whole && r.host == host && reflect.DeepEqual(parts(r.config), parts(c)) {
+			return r, true
+		}
+	}
+	return r, false
+}
+
+// parts is c without what decides how often its parts are there, or with which numbers.
+func parts(c lab.Config) lab.Config {
+	k := c.Knobs
+	c.Knobs = lab.Settings{UTD: k.UTD, Batch: k.Batch, Hold: k.Hold, Ratio: k.Ratio, Relevance: k.Relevance, SamplerSteps: k.SamplerSteps}
+	c.Seed, c.Preset, c.Scale, c.Schedule = 0, "", "", nil
+	c.Steps, c.StartSteps, c.Buffer, c.Evaluation.Every, c.Evaluation.KeepEvery = 0, 0, 0, 0, 0
+	return c
 }

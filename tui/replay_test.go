@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -79,111 +78,4 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 	s.contains(t, "this is a replay")
 	s.typeLine("ratio 0.1")
 	s.contains(t, "this is a replay")
-}
-
-func newPickerScreen(t *testing.T, w, h int) *screen {
-	t.Helper()
-	s := newScreen(t, w, h, func(o *Options) {
-		o.Picker = &Picker{
-			Presets: []Item{{"demo", "something to see within minutes"}}, Tasks: []Item{{"cheetah-run", "run"}, {"reacher-hard", "reach"}},
-			Methods: []Item{{"sac", "real data only"}, {"pgr-td", "F is the TD error"}}, Scales: []Item{{"cpu", "an hour or two"}},
-			Devices: []Item{{"cpu", "avx2 kernels"}},
-			Resolve: func(p Picks) (lab.Config, error) {
-				c := fakeConfig()
-				if p.Task != "" {
-					c.Task = p.Task
-				}
-				if p.Method == "sac" {
-					return c, fmt.Errorf("sac does not go with that")
-				}
-				return c, nil
-			},
-			Open: func(p Picks) (Options, error) {
-				c := fakeConfig()
-				c.Task, c.Seed = p.Task, p.Seed
-				return Options{Config: c, Folder: "runs/picked", Start: func() (Lab, error) { return newFake(), nil }}, nil
-			},
-		}
-	})
-	return s
-}
-
-func TestPickerStartsWhatWasPicked(t *testing.T) {
-	s := newPickerScreen(t, 80, 24)
-	s.contains(t, "▸ preset", "demo", "pgr-curiosity on cheetah-run")
-	s.press("down", "right", "right")
-	s.contains(t, "reacher-hard")
-	s.press("down", "right")
-	s.contains(t, "✗ sac does not go with that")
-	if _, cmd := s.Update(keyMsg("enter")); cmd != nil {
-		t.Fatal("what does not resolve was opened")
-	}
-	s.press("right", "down", "down", "4", "2")
-	_, cmd := s.Update(keyMsg("enter"))
-	s.contains(t, "opening")
-	_, cmd = s.Update(cmd())
-	s.contains(t, "STARTING", "reacher-hard")
-	s.Update(cmd())
-	if s.options.Config.Seed != 42 || s.lab == nil {
-		t.Errorf("seed %d, lab %v", s.options.Config.Seed, s.lab)
-	}
-}
-
-// An answer is found by a part of its name, and the seed is typed.
-func TestPickerSearch(t *testing.T) {
-	s := newPickerScreen(t, 80, 24)
-	s.press("down", "/", "h", "a", "r", "d")
-	s.contains(t, "task: hard", "▸ reacher-hard")
-	s.press("enter")
-	if p := s.picker.picks(); p.Task != "reacher-hard" {
-		t.Errorf("took %q", p.Task)
-	}
-	s.press("/", "enter") // nothing typed: as it was
-	if p := s.picker.picks(); p.Task != "reacher-hard" {
-		t.Errorf("took %q", p.Task)
-	}
-	s.press("/", "z", "q", "enter")
-	s.contains(t, `no task has "zq" in its name`)
-	s.press("down", "down", "down", "/", "1", "7", "enter")
-	s.contains(t, "17")
-	s.press("/", "x", "enter")
-	s.contains(t, `"x" is no seed`)
-	if s.picker.seed != 17 {
-		t.Errorf("seed %d", s.picker.seed)
-	}
-	s.press("/", "esc", "?")
-	s.contains(t, "KEYS on this screen", "type a part of an answer")
-}
-
-// An earlier run can be looked at, or gone on with.
-func TestPickerResumesAnEarlierRun(t *testing.T) {
-	var opened []Picks
-	s := newScreen(t, 80, 24, func(o *Options) {
-		o.Picker = &Picker{
-			Presets: []Item{{"demo", "something to see within minutes"}},
-			Resolve: func(Picks) (lab.Config, error) { return fakeConfig(), nil },
-			Recent: func() []Recent {
-				return []Recent{{Dir: "runs/first", What: "sac on cheetah-run", Step: 7000, Return: 3}}
-			},
-			Open: func(p Picks) (Options, error) {
-				opened = append(opened, p)
-				return Options{}, fmt.Errorf("it has made all its steps")
-			},
-		}
-	})
-	s.press("r")
-	if len(opened) > 0 {
-		t.Fatalf("r opened %+v before a run was chosen", opened)
-	}
-	s.press("up", "right")
-	s.contains(t, "sac on cheetah-run", "goes on with it where it was saved last")
-	_, cmd := s.Update(keyMsg("r"))
-	s.Update(cmd())
-	s.contains(t, "it has made all its steps")
-	_, cmd = s.Update(keyMsg("enter"))
-	s.Update(cmd())
-	want := []Picks{{Preset: "demo", Reopen: "runs/first", Resume: true}, {Preset: "demo", Reopen: "runs/first"}}
-	if len(opened) != 2 || opened[0] != want[0] || opened[1] != want[1] {
-		t.Errorf("opened %+v", opened)
-	}
 }

@@ -187,21 +187,10 @@ func (x *experiment) phaseETA() time.Duration {
 // eta is the time until the run ends; 0 where the cost of a training step is not
 // known yet.
 func (x *experiment) eta() time.Duration {
-	step := x.meter.cost[Collect].value
-	if step == 0 {
+	if x.meter.cost[Collect].value == 0 {
 		return 0
 	}
-	left := x.config.Steps - x.Step
-	total := step * float64(left)
-	if every := x.config.Evaluation.Every; every > 0 {
-		evaluation := x.meter.cost[Evaluate].value * float64(x.task.EpisodeSteps)
-		total += evaluation * float64(x.config.Steps/every-x.Step/every)
-	}
-	if x.config.generates() {
-		every := x.Settings.RefitEvery
-		total += x.costRefit().Seconds() * float64(x.config.Steps/every-x.Step/every)
-	}
-	return seconds(total) + x.phaseETA()
+	return x.config.lasts(&x.Settings, x.Step, x.costs()) + x.phaseETA()
 }
 
 // reportPerf writes how fast the run is and what it takes.

@@ -19,6 +19,8 @@ type opener struct {
 	deps Deps
 	ctx  context.Context // of the run
 
+	trying sync.Mutex // held by a trial
+
 	mu    sync.Mutex
 	over  bool // the screen is gone: open nothing any more
 	s     *session
@@ -73,6 +75,7 @@ func (o *opener) picker() *tui.Picker {
 			config, _, err := pickFlags(c).settle(o.deps)
 			return config, err
 		},
+		Try:    o.try,
 		Open:   o.open,
 		Recent: func() []tui.Recent { return tui.RecentRuns(runsRoot(), 20) },
 	}
@@ -108,6 +111,38 @@ func (o *opener) devices() []tui.Item {
 func pickFlags(c tui.Picks) *runFlags {
 	return &runFlags{preset: c.Preset, task: c.Task, method: c.Method, scale: c.Scale, device: c.Device, seed: c.Seed,
 		changed: func(name string) bool { return name == "seed" }}
+}
+
+// try finds out what a run takes on this machine. A GPU is not taken for that: of a run
+// on one only what it writes is known before.
+func (o *opener) try(ctx context.Context, c lab.Config) (f tui.Forecast, err error) {
+	o.trying.Lock() // two at a time would measure each other
+	defer o.trying.Unlock()
+	if err := ctx.Err(); err != nil {
+		return f, err
+	}
+	task, err := o.deps.task(c.Task)
+	if err != nil {
+		return f, err
+	}
+	device, err := o.deps.Device(DeviceRequest{})
+	if err != nil {
+		return f, err
+	}
+	defer device.Close()
+	f.Free = run.Free(runsRoot())
+	if c.Device == "cpu" {
+		f.Forecast, err = lab.Try(ctx, c, task, device)
+		return f, err
+	}
+	c.Device, c.Precision = "cpu", ""
+	l, err := lab.New(c, task, device, nil)
+	if err != nil {
+		return f, err
+	}
+	defer l.Close()
+	f.Disk, err = l.DiskNeed()
+	return f, err
 }
 
 // open makes the session that was picked, or the replay of an earlier run.

@@ -1,0 +1,194 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/lab"
+)
+
+// Forecast is what a run will take on this machine.
+type Forecast struct {
+	lab.Forecast
+	Free int64 // bytes on the disk that it will be written to; 0: not known
+}
+
+// forecasts are those of the picker's choices, as far as they have been looked at.
+type forecasts struct {
+	known map[string]forecast
+	asked string // the choice that is being tried
+	stop  context.CancelFunc
+}
+
+// forecast is one, or why there is none.
+type forecast struct {
+	choice string
+	Forecast
+	err error
+}
+
+// rest is how long a choice stays under the cursor before it is tried: who passes by
+// starts nothing.
+const rest = 300 * time.Millisecond
+
+// triedAs names what a forecast is for: it is the same with every seed.
+func triedAs(c lab.Config) string {
+	c.Seed = 0
+	return fmt.Sprintf("%+v", c)
+}
+
+// forecast has the present choice tried, outside the event loop, unless it is known or
+// under way. What was being tried before it is given up.
+func (m *Model) forecast() tea.Cmd {
+	p := m.picker
+	if p == nil || p.Try == nil {
+		return nil
+	}
+	if p.opened || p.wrong != nil || p.at[pickRecent] > 0 {
+		p.forecasts.give()
+		return nil
+	}
+	c := p.config
+	wanted := triedAs(c)
+	if _, known := p.forecasts.known[wanted]; known || p.forecasts.asked == wanted {
+		return nil
+	}
+	p.forecasts.give()
+	ctx, stop := context.WithCancel(context.Background())
+	p.forecasts.asked, p.forecasts.stop = wanted, stop
+	try := p.Try
+	return func() (msg tea.Msg) {
+		defer stop()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(rest):
+		}
+		defer func() {
+			if r := recover(); r != nil {
+				msg = forecast{choice: wanted, err: fmt.Errorf("panic: %v\n%s", r, debug.Stack())}
+			}
+		}()
+		f, err := try(ctx, c)
+		if ctx.Err() != nil {
+			return nil // nobody asks any more
+		}
+		return forecast{wanted, f, err}
+	}
+}
+
+// give gives up what is being tried.
+func (f *forecasts) give() {
+	if f.stop != nil {
+		f.stop()
+	}
+	f.asked, f.stop = "", nil
+}
+
+// takeForecast keeps what a trial found.
+func (m *Model) takeForecast(f forecast) {
+	if m.picker == nil {
+		return
+	}
+	all := &m.picker.forecasts
+	if all.known == nil {
+		all.known = map[string]forecast{}
+	}
+	all.known[f.choice] = f
+	if all.asked == f.choice {
+		all.asked, all.stop = "", nil
+	}
+	m.changed()
+}
+
+// takes says how long the present choice takes on this machine, and what it writes, in
+// w columns.
+func (m *Model) takes(w int) []string {
+	t, p := m.theme, m.picker
+	f, known := p.forecasts.known[triedAs(p.config)]
+	lines := [][]string{m.takesTime(f, known)}
+	switch {
+	case !known:
+		return append(first(lines, w), "") // its place: nothing moves when it is found
+	case f.err != nil:
+		why, _, _ := strings.Cut(f.err.Error(), "\n")
+		return append(first(lines, w), wrapStyled(t.bad.on(t.glyphs.cross+" "+why), w)...)
+	}
+	return first(append(lines, m.takesRoom(f)), w)
+}
+
+// first are the first parts of each line, as many as fit, and one in any case.
+func first(lines [][]string, w int) []string {
+	var out []string
+	for _, parts := range lines {
+		text := parts[0]
+		for _, more := range parts[1:] {
+			if width(text)+width(more) > w {
+				break
+			}
+			text += more
+		}
+		out = append(out, wrapStyled(text, w)...)
+	}
+	return out
+}
+
+// takesTime is how long the present choice takes, and how that is known.
+func (m *Model) takesTime(f forecast, known bool) []string {
+	t, p := m.theme, m.picker
+	takes := func(u lab.Costs, how string) []string {
+		return []string{t.dim.on("takes about ") + roughly(p.config.Lasts(u)), t.dim.on(" on this machine"), t.dim.on(", " + how)}
+	}
+	last, before := lastAs(p.config, p.recent)
+	switch {
+	case before:
+		return takes(last.costs, "as quick as "+last.Dir)
+	case known && f.err == nil && f.Costs.Step > 0:
+		return takes(f.Costs, "by a short trial of all its parts")
+	case !known && p.Try != nil:
+		return []string{t.dim.on("a short trial finds out how long it takes" + t.glyphs.wait)}
+	}
+	return []string{t.dim.on("how long it takes is not known"), t.dim.on(" before the first such run on this machine")}
+}
+
+// takesRoom is what it writes, beside the room that there is.
+func (m *Model) takesRoom(f forecast) []string {
+	t := m.theme
+	all := "checkpoints"
+	if f.Disk.Generation > 0 {
+		all = "checkpoints and D_syn"
+	}
+	text := t.dim.on("writes about ") + bytesText(float64(f.Disk.Total()))
+	if f.Free > 0 && f.Disk.Total() > f.Free {
+		return []string{text + t.bad.on(fmt.Sprintf(": only %s are free", bytesText(float64(f.Free))))}
+	}
+	return []string{text, t.dim.on(", " + all + " included")}
+}
+
+// roughly is a duration with no more digits than a guess has.
+func roughly(d time.Duration) string {
+	round := func(v float64, unit string) string {
+		if v >= 20 {
+			v = 5 * math.Round(v/5)
+		}
+		return fmt.Sprintf("%.0f %s", v, unit)
+	}
+	switch s := d.Seconds(); {
+	case s < 90:
+		return round(max(1, s), "s")
+	case s < 90*60:
+		return round(s/60, "min")
+	case s < 10*3600:
+		return fmt.Sprintf("%.1f hours", s/3600)
+	case s < 48*3600:
+		return round(s/3600, "hours")
+	default:
+		return round(s/86400, "days")
+	}
+}

@@ -1,0 +1,221 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+)
+
+func newPickerScreen(t *testing.T, w, h int) *screen {
+	t.Helper()
+	s := newScreen(t, w, h, func(o *Options) {
+		o.Picker = &Picker{
+			Presets: []Item{{"demo", "something to see within minutes"}}, Tasks: []Item{{"cheetah-run", "run"}, {"reacher-hard", "reach"}},
+			Methods: []Item{{"sac", "real data only"}, {"pgr-td", "F is the TD error"}}, Scales: []Item{{"cpu", "an hour or two"}},
+			Devices: []Item{{"cpu", "avx2 kernels"}},
+			Resolve: func(p Picks) (lab.Config, error) {
+				c := fakeConfig()
+				if p.Task != "" {
+					c.Task = p.Task
+				}
+				if p.Method == "sac" {
+					return c, fmt.Errorf("sac does not go with that")
+				}
+				return c, nil
+			},
+			Try: func(_ context.Context, c lab.Config) (Forecast, error) {
+				f := Forecast{Free: 10e9}
+				f.Costs = lab.Costs{Step: 0.08}
+				f.Disk = lab.DiskNeed{Checkpoint: 1e6, Generation: 10e6, Real: 13e6}
+				return f, nil
+			},
+			Open: func(p Picks) (Options, error) {
+				c := fakeConfig()
+				c.Task, c.Seed = p.Task, p.Seed
+				return Options{Config: c, Folder: "runs/picked", Start: func() (Lab, error) { return newFake(), nil }}, nil
+			},
+		}
+	})
+	return s
+}
+
+func TestPickerStartsWhatWasPicked(t *testing.T) {
+	s := newPickerScreen(t, 80, 24)
+	s.contains(t, "▸ preset", "demo", "pgr-curiosity on cheetah-run")
+	s.press("down", "right", "right")
+	s.contains(t, "reacher-hard")
+	s.press("down", "right")
+	s.contains(t, "✗ sac does not go with that")
+	if _, cmd := s.Update(keyMsg("enter")); cmd != nil {
+		t.Fatal("what does not resolve was opened")
+	}
+	s.press("right", "down", "down", "4", "2")
+	_, cmd := s.Update(keyMsg("enter"))
+	s.contains(t, "opening")
+	_, cmd = s.Update(cmd())
+	s.contains(t, "STARTING", "reacher-hard")
+	s.Update(cmd())
+	if s.options.Config.Seed != 42 || s.lab == nil {
+		t.Errorf("seed %d, lab %v", s.options.Config.Seed, s.lab)
+	}
+}
+
+// An answer is found by a part of its name, and the seed is typed.
+func TestPickerSearch(t *testing.T) {
+	s := newPickerScreen(t, 80, 24)
+	s.press("down", "/", "h", "a", "r", "d")
+	s.contains(t, "task: hard", "▸ reacher-hard")
+	s.press("enter")
+	if p := s.picker.picks(); p.Task != "reacher-hard" {
+		t.Errorf("took %q", p.Task)
+	}
+	s.press("/", "enter") // nothing typed: as it was
+	if p := s.picker.picks(); p.Task != "reacher-hard" {
+		t.Errorf("took %q", p.Task)
+	}
+	s.press("/", "z", "q", "enter")
+	s.contains(t, `no task has "zq" in its name`)
+	s.press("down", "down", "down", "/", "1", "7", "enter")
+	s.contains(t, "17")
+	s.press("/", "x", "enter")
+	s.contains(t, `"x" is no seed`)
+	if s.picker.seed != 17 {
+		t.Errorf("seed %d", s.picker.seed)
+	}
+	s.press("/", "esc", "?")
+	s.contains(t, "KEYS on this screen", "type a part of an answer")
+}
+
+// An earlier run can be looked at, or gone on with.
+func TestPickerResumesAnEarlierRun(t *testing.T) {
+	var opened []Picks
+	s := newScreen(t, 80, 24, func(o *Options) {
+		o.Picker = &Picker{
+			Presets: []Item{{"demo", "something to see within minutes"}},
+			Resolve: func(Picks) (lab.Config, error) { return fakeConfig(), nil },
+			Recent: func() []Recent {
+				return []Recent{{Dir: "runs/first", What: "sac on cheetah-run", Step: 7000, Return: 3}}
+			},
+			Open: func(p Picks) (Options, error) {
+				opened = append(opened, p)
+				return Options{}, fmt.Errorf("it has made all its steps")
+			},
+		}
+	})
+	s.press("r")
+	if len(opened) > 0 {
+		t.Fatalf("r opened %+v before a run was chosen", opened)
+	}
+	s.press("up", "right")
+	s.contains(t, "sac on cheetah-run", "goes on with it where it was saved last")
+	_, cmd := s.Update(keyMsg("r"))
+	s.Update(cmd())
+	s.contains(t, "it has made all its steps")
+	_, cmd = s.Update(keyMsg("enter"))
+	s.Update(cmd())
+	want := []Picks{{Preset: "demo", Reopen: "runs/first", Resume: true}, {Preset: "demo", Reopen: "runs/first"}}
+	if len(opened) != 2 || opened[0] != want[0] || opened[1] != want[1] {
+		t.Errorf("opened %+v", opened)
+	}
+}
+
+// What a run takes is tried when a choice has rested under the cursor, once for every
+// seed, and given up when somebody passes by.
+func TestPickerSaysWhatARunTakes(t *testing.T) {
+	tried := 0
+	s := newPickerScreen(t, 120, 30)
+	try := s.picker.Try
+	s.picker.Try = func(ctx context.Context, c lab.Config) (Forecast, error) {
+		tried++
+		return try(ctx, c)
+	}
+	passed := s.forecast()
+	s.contains(t, "a short trial finds out")
+	s.press("down", "right") // the preset's own task
+	_, cmd := s.Update(keyMsg("right"))
+	if msg := passed(); msg != nil || tried > 0 {
+		t.Fatalf("a choice that was left was tried %d times: %v", tried, msg)
+	}
+	s.Update(cmd())
+	s.contains(t, "takes about 2.2 hours on this machine, by a short trial", "writes about 57 MB, checkpoints and D_syn included")
+	s.press("down", "down", "down")
+	if _, cmd := s.Update(keyMsg("7")); cmd != nil || tried != 1 {
+		t.Errorf("another seed is tried anew (%d)", tried)
+	}
+	s.contains(t, "takes about 2.2 hours")
+
+	s.picker.forecasts = forecasts{}
+	s.picker.Try = func(context.Context, lab.Config) (Forecast, error) { panic("no such body") }
+	s.Update(s.forecast()())
+	s.contains(t, "panic: no such body", "before the first such run")
+
+	s.picker.forecasts = forecasts{}
+	s.picker.Try = func(ctx context.Context, c lab.Config) (Forecast, error) {
+		f, err := try(ctx, c)
+		f.Free = 50e6
+		return f, err
+	}
+	s.Update(s.forecast()())
+	s.contains(t, "only 50 MB are free")
+	pending := s.forecast()
+	s.Update(keyMsg("right"))
+	if cmd := s.openPicked(s.picker.picks()); cmd == nil || pending != nil && pending() != nil || s.picker.forecasts.asked != "" {
+		t.Error("a trial goes on while the run starts")
+	}
+}
+
+// An earlier run on this machine tells best how long one with the same parts takes.
+func TestPickerTakesTheSpeedOfAnEarlierRun(t *testing.T) {
+	host, _ := os.Hostname()
+	c := fakeConfig()
+	earlier := Recent{Dir: "runs/before", config: c, host: host, costs: lab.Costs{Step: 0.08, Sample: 0.001}}
+	earlier.config.Seed, earlier.config.Steps, earlier.config.Schedule = 9, 7, []string{"5:guidance=3"}
+	other := func(turn func(*Recent)) Recent {
+		r := earlier
+		r.Dir = "runs/other"
+		turn(&r)
+		return r
+	}
+	all := []Recent{
+		other(func(r *Recent) { r.host = "elsewhere" }), other(func(r *Recent) { r.config.Knobs.UTD = 1 }),
+		other(func(r *Recent) { r.config.Agent.Hidden = []int{8} }), other(func(r *Recent) { r.costs.Sample = 0 }), other(func(r *Recent) { r.costs = lab.Costs{} }),
+		earlier,
+	}
+	if r, ok := lastAs(c, all); !ok || r.Dir != "runs/before" {
+		t.Errorf("took %q, %v", r.Dir, ok)
+	}
+	if _, ok := lastAs(c, all[:5]); ok {
+		t.Error("a run with other parts counts")
+	}
+	perf := func(step, spent float64) lab.Event {
+		p := lab.Perf{}
+		p.StepS, p.Spent.Evaluate = run.Float(step), run.Float(spent)
+		return lab.Event{Body: p}
+	}
+	events := []lab.Event{perf(1, 2), perf(3, 4)}
+	if got, want := costsOf(events), (lab.Costs{Step: 3, Evaluation: 3}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := costsOf(append(events, lab.Event{Body: lab.KnobChanged{Knob: "guidance"}})); got.Step != 3 {
+		t.Error("guidance changes no part's cost")
+	}
+	if got := costsOf(append(events, lab.Event{Body: lab.KnobChanged{Knob: "utd"}})); got != (lab.Costs{}) {
+		t.Errorf("with another UTD: %+v", got)
+	}
+}
+
+func TestRoughly(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "1 s", 42 * time.Second: "40 s", 7*time.Minute + 40*time.Second: "8 min", 83 * time.Minute: "85 min",
+		143 * time.Minute: "2.4 hours", 26 * time.Hour: "25 hours", 600 * time.Hour: "25 days",
+	} {
+		if got := roughly(d); got != want {
+			t.Errorf("%s: %q, want %q", d, got, want)
+		}
+	}
+}
