@@ -102,7 +102,7 @@ func (m *Model) applyNow() tea.Cmd {
 func (m *Model) askCost(class lab.Class, cost time.Duration, known bool) {
 	about := "how long is not known yet"
 	if known {
-		about = "about " + duration(cost)
+		about = lasting(cost)
 	}
 	m.dialog = &dialog{
 		title: "apply " + m.stagedText(),
@@ -239,7 +239,7 @@ func (m *Model) takeBack(verb string, last *change, do func(m *Model, now bool))
 	}
 	about := "how long is not known yet"
 	if known {
-		about = "about " + duration(cost)
+		about = lasting(cost)
 	}
 	m.dialog = &dialog{
 		title: fmt.Sprintf("%s #%d: %s %s %s %s", verb, last.number, m.knobTitle(last.knob), readable(last.to), m.theme.glyphs.arrow, readable(last.from)),

@@ -30,6 +30,7 @@ type fakeLab struct {
 	events   []lab.Event
 	snapshot *lab.Snapshot
 	sendErr  error
+	refuses  string // previews, and why
 	commands []lab.Command
 	mapped   *lab.Mapped
 	moment   *lab.Moment
@@ -247,6 +248,10 @@ func (f *fakeLab) Send(c lab.Command) error {
 	case lab.Note:
 		f.emit(lab.TypeNote, lab.Noted{Text: c.Text, Obs: lab.KnobObs{By: c.By}})
 	case lab.Preview:
+		if f.refuses != "" {
+			f.emit(lab.TypePreviewed, lab.Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Err: f.refuses})
+			break
+		}
 		f.emit(lab.TypePreviewed, lab.Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Relevance: "curiosity",
 			Real: fakeHistogram(0.25, 0.12), Synthetic: fakeHistogram(0.55, 0.2), Preview: fakeHistogram(0.7, 0.15),
 			Outside: 0.04, RankCorrelation: math.NaN(), TopOverlap: math.NaN(), Samples: 256, Seconds: 0.4, CostSeconds: math.NaN()})

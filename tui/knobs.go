@@ -277,7 +277,7 @@ func (m *Model) stagedEffect() string {
 	case !m.generated():
 		return text + "at the first refit, in " + count(m.snap.NextRefit) + " steps"
 	case known && cost < patience:
-		return text + "now, about " + duration(cost)
+		return text + "now, " + lasting(cost)
 	case known:
 		return text + "at the next refit, or now in about " + duration(cost)
 	default:

@@ -284,10 +284,8 @@ func (m *Model) poll() {
 	events := m.lab.Events(m.history.next)
 	for _, e := range events {
 		m.history.take(e)
-		switch b := e.Body.(type) {
-		case lab.Previewed:
-			m.takePreview(b)
-		case lab.Checkpointed:
+		m.minded(e)
+		if b, ok := e.Body.(lab.Checkpointed); ok {
 			m.checkpointed(b)
 		}
 	}
@@ -303,6 +301,7 @@ func (m *Model) poll() {
 		m.history.touch(paneKnobs, panePhase, paneScores, paneLosses, paneGenerator, paneMap, paneAgent, paneRuns, paneSentence)
 		m.changed()
 	}
+	m.renewPreview()
 	m.drain()
 	m.lookAtLesson()
 	m.askToLook()

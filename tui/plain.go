@@ -12,8 +12,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
-
-	"pgrlab/core/lab"
 )
 
 // plainEvery is the time between two status lines that nobody asked for.
@@ -30,7 +28,7 @@ type plain struct {
 	said    time.Time               // of the last status
 	asked   *dialog                 // as written
 	taught  teaching                // of the lesson, as written
-	seen    *lab.Previewed          // as written
+	seen    string                  // the question whose answer was written
 	staging string                  // what is staged, as written
 	quit    bool
 }
@@ -212,11 +210,13 @@ func (p *plain) writeLesson() {
 
 // writePreview writes what a staged value would make, once that is known.
 func (p *plain) writePreview() {
-	if a := p.preview.answer; a != nil && a != p.seen {
-		p.seen = a
-		if text := p.previewText(); text != "" {
-			fmt.Fprintln(p.out, p.stagedText()+": "+p.spelled(text))
-		}
+	if p.preview.answer == nil { // a new question; the old one's answer may come again
+		p.seen = ""
+		return
+	}
+	if text := p.previewText(); text != "" && p.seen != p.stagedText() {
+		p.seen = p.stagedText()
+		fmt.Fprintln(p.out, p.seen+": "+p.spelled(text))
 	}
 }
 

@@ -3,6 +3,8 @@ package tui
 import (
 	"fmt"
 	"math"
+	"strings"
+	"time"
 
 	"pgrlab/core/lab"
 )
@@ -16,35 +18,57 @@ type preview struct {
 	id     string // of the newest question; "": none
 	knob   string
 	value  lab.Value
+	asked  time.Time
 	answer *lab.Previewed // nil: not answered yet
+	step   int            // of the answer
+	old    bool           // the generator has been fitted or D_syn made since it was asked
 }
+
+// previewEvery is the least time between two looks at the same value, where refits
+// follow each other faster.
+const previewEvery = 2 * time.Second
 
 // askPreview asks what a staged value would make; nothing is touched by it.
 func (m *Model) askPreview(k lab.Knob, v lab.Value) {
 	m.preview = preview{}
 	m.history.touch(paneScores)
-	if !contains(previewable, k.Name) || !m.generated() || m.lab == nil || m.ended() {
-		return
-	}
-	m.sent++
-	p := preview{id: fmt.Sprintf("preview-%d-%d", m.session, m.sent), knob: k.Name, value: v}
-	if m.lab.Send(lab.Preview{ID: p.id, Knob: k.Name, Value: v.String()}) == nil {
-		m.preview = p // a busy lab is asked again with the next value
+	if contains(previewable, k.Name) {
+		m.preview = preview{knob: k.Name, value: v, old: true}
+		m.renewPreview()
 	}
 }
 
-// takePreview keeps the answer to the newest question.
-func (m *Model) takePreview(b lab.Previewed) {
-	if b.ID != "" && b.ID == m.preview.id {
-		m.preview.answer = &b
-		m.history.touch(paneScores, paneKnobs)
+// renewPreview asks again where a refit or a generation has made the answer old, which
+// stays until there is a new one; also where the lab was too busy to be asked.
+func (m *Model) renewPreview() {
+	p := &m.preview
+	if v, ok := m.staged[p.knob]; !ok || v != p.value || !p.old || m.lab == nil || m.snap == nil || m.ended() || m.now().Sub(p.asked) < previewEvery {
+		return
+	}
+	m.sent++
+	id := fmt.Sprintf("preview-%d-%d", m.session, m.sent)
+	if m.lab.Send(lab.Preview{ID: id, Knob: p.knob, Value: p.value.String()}) == nil {
+		p.id, p.asked, p.old = id, m.now(), false
+	}
+}
+
+// minded is what an event is to the preview: an answer, or a reason to ask again.
+func (m *Model) minded(e lab.Event) {
+	switch b := e.Body.(type) {
+	case lab.Previewed:
+		if b.ID != "" && b.ID == m.preview.id {
+			m.preview.answer, m.preview.step = &b, e.Step
+			m.history.touch(paneScores, paneKnobs)
+		}
+	case lab.Refit:
+		m.preview.old = true
 	}
 }
 
 // previewed is the answer that belongs to what is staged; nil where there is none.
 func (m *Model) previewed() *lab.Previewed {
 	p := m.preview
-	if v, ok := m.staged[p.knob]; !ok || v != p.value || p.answer == nil || p.answer.Err != "" || p.answer.Preview == nil {
+	if v, ok := m.staged[p.knob]; !ok || v != p.value || p.answer == nil || p.answer.Err != "" || p.answer.Real == nil {
 		return nil
 	}
 	return p.answer
@@ -64,17 +88,27 @@ func (m *Model) previewText() string {
 	case a.Err != "":
 		return "no preview: " + a.Err
 	}
-	text := fmt.Sprintf("preview: %d samples in %.1f s", a.Samples, a.Seconds)
-	if !math.IsNaN(a.Outside) {
-		text += fmt.Sprintf(", %s outside the real range", percent(a.Outside))
+	var found []string
+	if a.Samples > 0 {
+		text := fmt.Sprintf("%d samples", a.Samples)
+		if a.Seconds >= 0.1 {
+			text += fmt.Sprintf(" in %.1f s", a.Seconds)
+		}
+		if !math.IsNaN(a.Outside) {
+			text += fmt.Sprintf(", %s outside the real range", percent(a.Outside))
+		}
+		found = append(found, text)
 	}
 	if !math.IsNaN(a.RankCorrelation) {
-		text += fmt.Sprintf("; new F against old: rank correlation %.2f, top share the same %s", a.RankCorrelation, percent(a.TopOverlap))
+		found = append(found, fmt.Sprintf("new F against old: rank correlation %.2f, top share the same %s", a.RankCorrelation, percent(a.TopOverlap)))
 	}
 	if a.Cost != "" {
-		text += "; " + a.Cost
+		found = append(found, a.Cost)
 	}
-	return text
+	if a.Real == nil { // there is no F to show yet
+		return "no preview: " + a.Cost
+	}
+	return "preview: " + strings.Join(found, "; ")
 }
 
 // histogramRow is one distribution of F with its name and colour.
@@ -109,7 +143,7 @@ func (m *Model) distributions() []histogramRow {
 	add("asked", "a", asked, t.reference)
 	add("D_syn", "s", syn, t.synthetic)
 	if p != nil {
-		add("prev.", "p", p.Preview, t.staged)
+		add("prev.", "p", p.Preview, t.staged) // before the first fit there is none
 	}
 	return out
 }

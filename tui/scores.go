@@ -17,8 +17,11 @@ func (m *Model) scoresBody(w, h int) []string {
 	if len(all) == 0 {
 		return m.scoresSoFar(w)
 	}
-	if len(all) > max(1, h) { // what came matters more than what was asked for
-		all = slices.DeleteFunc(all, func(r histogramRow) bool { return r.letter == "a" })
+	// What came matters more than what was asked for, and beside a preview most.
+	for _, letter := range []string{"a", "r", "s"} {
+		if len(all) > max(1, h) {
+			all = slices.DeleteFunc(all, func(r histogramRow) bool { return r.letter == letter })
+		}
 	}
 	n := len(all)
 	spare := 2 // for the axis and a line below it
@@ -48,10 +51,21 @@ func (m *Model) scoresBody(w, h int) []string {
 		}
 		out = append(out, strings.Repeat(" ", d.label+1)+t.dim.on(axis))
 	}
-	if text := m.previewText(); text != "" && len(out) < h {
-		return append(out, t.staged.on(t.fit(m.spelled(text), w)))
+	text := m.previewText()
+	if text != "" && m.preview.answer != nil && m.previewed() == nil { // two lines say why
+		out = out[:max(0, min(len(out), h-2))]
 	}
-	if text := m.askedText(w); text != "" && len(out) < h {
+	if text != "" && len(out) < h {
+		lines := wrap(m.spelled(text), w)
+		if room := h - len(out); len(lines) > room {
+			lines = append(lines[:room-1], t.clip(strings.Join(lines[room-1:], " "), w))
+		}
+		for _, l := range lines {
+			out = append(out, t.staged.on(l))
+		}
+		return out
+	}
+	if text = m.askedText(w); text != "" && len(out) < h {
 		out = append(out, text)
 	}
 	if c := m.history.curve(curveF50, 0); len(out) < h && c != nil && len(c.samples) > 1 {
@@ -87,9 +101,12 @@ func (m *Model) scoresSoFar(w int) []string {
 	if m.options.Replay {
 		text = "a journal keeps the quantiles of F, not its histograms"
 	}
-	out := wrap(text, w)
-	for i := range out {
-		out[i] = t.dim.on(out[i])
+	var out []string
+	if why := m.previewText(); why != "" {
+		text = why
+	}
+	for _, l := range wrap(m.spelled(text), w) {
+		out = append(out, t.dim.on(l))
 	}
 	if median, ok := m.history.curve(curveF50, 0).last(); ok {
 		high, _ := m.history.curve(curveF90, 0).last()
@@ -129,14 +146,25 @@ func (m *Model) histogram(row histogramRow, d histogramView) []string {
 		case i == len(out)-1:
 			label = name
 			text = longest([]string{med + p90, med, " " + number(q.Median), " " + strconv.FormatFloat(q.Median, 'g', 2, 64)}, d.room)
+			if text == "" {
+				text = longest([]string{" " + short(q.Median)}, d.room)
+			}
 		}
 		out[i] = colour.on(t.fit(label, d.label)) + " " + out[i] + text
 	}
 	return out
 }
 
+// short is a number in four columns, as 3e-3.
+func short(v float64) string {
+	return strings.Replace(strconv.FormatFloat(v, 'e', 0, 64), "e-0", "e-", 1)
+}
+
 func (m *Model) scoresNote(w int) string {
 	t := m.theme
+	if p := m.previewed(); p != nil {
+		return longest([]string{t.dim.on("median"), t.dim.on("preview at step ") + count(m.preview.step)}, w)
+	}
 	last, ok := m.history.curve(curveF50, 0).last()
 	if !ok {
 		return ""

@@ -211,6 +211,14 @@ func duration(d time.Duration) string {
 	}
 }
 
+// lasting is an estimate of a duration.
+func lasting(d time.Duration) string {
+	if d < time.Second {
+		return "under 1s"
+	}
+	return "about " + duration(d)
+}
+
 // bar draws a fraction in w columns, in eighths of a column where the glyphs allow.
 func (t *theme) bar(fraction float64, w int) string {
 	if w < 3 {
