@@ -100,9 +100,33 @@ func (m *Model) commandConfirm(string) error {
 	if m.history.touched() == 0 {
 		return fmt.Errorf("confirm: no knob was touched in this run: there is no schedule to confirm")
 	}
-	m.askPairs("confirm what was changed", ForkPlan{Confirm: true},
+	m.askPairs("confirm: "+m.changedText(), ForkPlan{Confirm: true},
 		"The changes of this run become a preset. Runs with it and runs without, on fresh seeds and without live knobs, tell what they do.")
 	return nil
+}
+
+// changedText names the changes that somebody made while the run went on, or counts
+// them where they are many.
+func (m *Model) changedText() string {
+	var all []string
+	for _, c := range m.history.changes {
+		if !c.scheduled && c.number > 0 {
+			all = append(all, fmt.Sprintf("%s %s %s at %s", m.knobTitle(c.knob), readable(c.from), m.theme.glyphs.arrow+" "+readable(c.to), count(c.appliedStep)))
+		}
+	}
+	if len(all) > 2 {
+		return fmt.Sprintf("%d changes", len(all))
+	}
+	return strings.Join(all, ", ")
+}
+
+// childTime is about how long a child of so many env steps takes at this run's speed.
+func (m *Model) childTime(steps int) time.Duration {
+	d := time.Duration(steps) * m.snap.StepTime
+	if every := m.effective("refit_every").Number; every >= 1 {
+		d += time.Duration(float64(steps)/every) * m.snap.CostRefit
+	}
+	return d
 }
 
 // askPairs asks how many pairs a plan gets, and what that costs.
@@ -131,14 +155,14 @@ func (m *Model) askPairs(title string, plan ForkPlan, about string) tea.Cmd {
 	}
 	cost := fmt.Sprintf("%s env steps a child, %s, with low priority beside this run", count(plan.Steps), turns)
 	if m.snap.StepTime > 0 {
-		cost += fmt.Sprintf(": %s a pair, or more, at this run's speed", duration(time.Duration(2*plan.Steps/min(2, beside))*m.snap.StepTime))
+		cost += fmt.Sprintf(": %s a pair, or more, at this run's speed", duration(m.childTime(2*plan.Steps/min(2, beside))))
 	}
 	name := title
 	d := &dialog{title: title, lines: []string{about, cost + "."}}
 	for _, n := range []int{1, 2, 4, 8} {
 		label := fmt.Sprintf("%d pairs", n)
 		if n == 1 {
-			label = "one pair: it shows two runs, and says nothing about the knob"
+			label = "one pair: it shows two runs, and says nothing about " + (&brood{ForkPlan: plan}).about()
 		}
 		if len(plan.Set) == 0 && !plan.Confirm && n == 1 {
 			label = "one pair"
@@ -216,10 +240,16 @@ func (m *Model) takeForks(msg forked) {
 	if len(msg.brood.children) == 0 {
 		return
 	}
+	turn := fmt.Sprintf("train, %d at a time", min(len(msg.brood.children), m.beside()))
+	for i := range m.broods {
+		if !m.broods[i].over() {
+			turn = "wait behind those that train"
+		}
+	}
 	m.broods = append(m.broods, msg.brood)
 	m.forksAt = time.Time{}
 	if msg.err == nil {
-		m.tell(fmt.Sprintf("%d children train, %d at a time: :pane runs", len(msg.brood.children), min(len(msg.brood.children), m.beside())))
+		m.tell(fmt.Sprintf("%d children %s: :pane runs", len(msg.brood.children), turn))
 	}
 	m.history.touch(paneRuns)
 	m.changed()
@@ -284,7 +314,14 @@ func (o offspring) look(load func(string) ([]lab.Event, error)) offspring {
 
 // takeGrown takes what the journals hold.
 func (m *Model) takeGrown(msg grown) {
-	m.broods[msg.brood].children = msg.children
+	b := &m.broods[msg.brood]
+	was := b.over()
+	b.children = msg.children
+	if d := b.differences(); b.over() && !was && len(d) > 0 {
+		band, pairs := m.band(b.Steps)
+		verdict, _, _ := strings.Cut(m.verdictOf(b, d, band, pairs), ";")
+		m.tell(b.title + ": " + verdict + "; :pane runs")
+	}
 	m.history.touch(paneRuns)
 	if m.layout.visible(paneRuns) {
 		m.changed()

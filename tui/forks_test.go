@@ -160,7 +160,26 @@ func TestFailedChildrenAreSaid(t *testing.T) {
 	s.broods[0].children[0].Failed = func() error { return errors.New("exit status 1") }
 	s.settleForks()
 	s.typeLine("pane runs")
-	s.contains(t, "pair 1, the unchanged one, 1-0-false: exit status 1", "no pair is done yet")
+	s.contains(t, "pair 1, unchanged, 1-0-false: exit status 1", "no pair is done yet")
+}
+
+// A single pair that is done is two runs to look at, and is said wherever one looks.
+func TestASinglePairIsReported(t *testing.T) {
+	s, n := forking(t, 160, 45)
+	s.typeLine("ratio 0.75")
+	s.typeLine("confirm")
+	s.contains(t, "confirm: r ratio 0.5 → 0.75 at 24,000", "says nothing about the changes")
+	plan := s.dialog.choices[0]
+	s.dialog = nil
+	s.Update(plan.action(s.Model)())
+	s.settleForks()
+	for _, c := range n.children {
+		n.live(c, 100, map[bool]float64{false: 100, true: 116}[c.Changed])
+	}
+	s.settleForks()
+	s.contains(t, "one pair, +8.00: it says nothing about the changes; :pane runs")
+	s.typeLine("pane runs")
+	s.contains(t, "with the changes: return 108, the mean of 2 evaluations, 116 at 26,000; in runs/1-0-true", "without them: return 100, the mean")
 }
 
 func TestConfirmNeedsATouchedRun(t *testing.T) {

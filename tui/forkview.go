@@ -76,14 +76,17 @@ func (m *Model) broodLines(b *brood, w int) []string {
 }
 
 // childLines are the children that are not done: how far each is, and its last
-// return; or why it was given up.
+// return; or why it was given up. Of a single pair, which no dots can stand for, also
+// what came of each.
 func (m *Model) childLines(b *brood, w int) []string {
 	t := m.theme
 	var out []string
 	waiting := 0
 	for _, c := range b.children {
-		name := fmt.Sprintf("pair %d, the %s one", c.Pair+1, b.kindOf(c))
+		name := fmt.Sprintf("pair %d, %s", c.Pair+1, b.kindOf(c))
 		switch {
+		case c.done && b.Pairs == 1:
+			out = append(out, b.outcome(c, w)...)
 		case c.done:
 		case c.failed != nil:
 			why := wrap(fmt.Sprintf("%s %s, %s: %v", t.glyphs.cross, name, filepath.Base(c.Dir), c.failed), max(8, w))
@@ -108,6 +111,20 @@ func (m *Model) childLines(b *brood, w int) []string {
 		out = append(out, t.dim.on(what+" made no step yet"))
 	}
 	return out
+}
+
+// outcome is what came of a child that is done, and where it lies.
+func (b *brood) outcome(c offspring, w int) []string {
+	text := b.kindOf(c)
+	if at, r, ok := c.lastReturn(); ok {
+		sum := 0.0
+		for _, v := range c.returns {
+			sum += v
+		}
+		n := len(c.returns)
+		text += fmt.Sprintf(": return %s, the mean of %d %s, %s at %s", number(sum/float64(n)), n, plural("evaluation", n), number(r), count(at))
+	}
+	return wrap(text+"; in "+c.Dir, max(8, w))
 }
 
 // lastReturn is the newest evaluation behind the fork.
@@ -147,7 +164,7 @@ func (m *Model) verdictOf(b *brood, d []float64, band float64, placebos int) str
 	if ok {
 		text += fmt.Sprintf("; 95%% interval over pairs %s..%s", signed(mean-half), signed(mean+half))
 	} else {
-		text = fmt.Sprintf("one pair, %s: it says nothing about the knob", signed(mean))
+		text = fmt.Sprintf("one pair, %s: it says nothing about %s", signed(mean), b.about())
 	}
 	if ok && math.Abs(mean) <= half {
 		text += ", with 0 inside"
@@ -159,6 +176,14 @@ func (m *Model) verdictOf(b *brood, d []float64, band float64, placebos int) str
 		return text + fmt.Sprintf("; inside what happens by itself (%s%s, %d placebo %s)", t.glyphs.plusMinus, number(band), placebos, plural("pair", placebos))
 	}
 	return text + fmt.Sprintf("; more than what happens by itself (%s%s, %d placebo %s)", t.glyphs.plusMinus, number(band), placebos, plural("pair", placebos))
+}
+
+// about is what a plan is to say something about.
+func (b *brood) about() string {
+	if b.Confirm || len(b.Set) > 1 {
+		return "the changes"
+	}
+	return "the knob"
 }
 
 // verdictInk colours a difference that stands out of the placebo band and whose
@@ -239,6 +264,10 @@ func (b *brood) kindOf(c offspring) string {
 		return "second"
 	case b.placebo():
 		return "first"
+	case b.Confirm && c.Changed:
+		return "with the changes"
+	case b.Confirm:
+		return "without them"
 	case c.Changed:
 		return "changed"
 	default:
