@@ -106,7 +106,7 @@ func (m *Model) askedText(w int) string {
 	text := t.dim.on("asked ") + pair(g.Asked) + t.dim.on("  achieved ") + t.synthetic.on(pair(g.Achieved))
 	texts := []string{text}
 	if g.Obeyed != nil {
-		texts = append(texts, text+t.dim.on("  rank corr. ")+fmt.Sprintf("%.2f", float64(*g.Obeyed)))
+		texts = append(texts, text+t.dim.on("  rank correlation ")+fmt.Sprintf("%.2f", float64(*g.Obeyed)))
 	}
 	return longest(texts, w)
 }

@@ -5,57 +5,6 @@ import (
 	"strings"
 )
 
-// definition says what a quantity on the screen is and where it comes from.
-type definition struct{ name, text string }
-
-// definitions are the quantities of the screen. A number without an entry here does
-// not belong on it.
-var definitions = []definition{
-	{"takes about, writes about", "of a run that has not begun. The time: env steps with updates, refits and evaluations, each at what it took in a trial of a few of them on this machine, or in an earlier run with the same parts; analyses and pauses count nothing. The bytes: D_real at the end, and the four checkpoints that are kept, each with its D_syn; journal and policy are small beside them."},
-	{"RETURN", "undiscounted sum of rewards of one episode under the mean action tanh μ(s), averaged over the episodes of one evaluation (environments of their own, start states fixed by seed and episode). ± is the standard deviation over those episodes of one policy; it says nothing about other seeds."},
-	{"DORMANT RATIO (Sokar)", "share of the policy's hidden units with score ≤ τ, score_i = E|h_i| / mean_k E|h_k| of its layer, h after the ReLU, output layer left out, τ = 0.025, over real states. Sokar et al. 2023, equation 1."},
-	{"DORMANT RATIO (DrM)", "the same with pre-activations, both output heads counted and score < τ. Xu et al. 2024 (XuGW-Kevin/DrM: utils.py)."},
-	{"F relevance", "what the generator is conditioned on and prompted with. reward: r. return: Q(s, π(s)). td: |r + γ(1−d) Q̄(s', π(s')) − Q(s, a)|, td-signed without the bars. curiosity: mean squared error of the forward model g(h(s), a) against h(s') of an ICM. rnd: mean squared distance of a trained network to a random one at s'. count: (N̂(s, a) + 0.01)^(−1/2), N̂ a pseudo-count by context-tree switching. none: the condition is always dropped, as in SynthER. Wang et al. 2025, section 4."},
-	{"ω guidance", "D = D(∅) + ω (D(c) − D(∅)) at every denoising step (classifier-free guidance, Ho and Salimans 2021). 1 is the conditional model alone."},
-	{"r ratio", "share of synthetic rows in a batch, n_syn = int(B·r); all rows are real while D_syn holds fewer than n_syn."},
-	{"steps/s, updates/s", "environment steps and critic updates per second, over the last seconds; the curve begins with the first update."},
-	{"device", "what computes: cpu and the vector instructions of its kernels (avx2, avx512, or generic), or a GPU and the precision of its products."},
-	{"eta", "time to go: the env steps, evaluations and refits still to come, each at its mean cost so far."},
-	{"episode", "the training episode under way: its steps, and the sum of its rewards so far under the stochastic policy."},
-	{"batch", "real and synthetic rows of the last batch."},
-	{"D_real, D_syn, updates", "real and synthetic transitions held, critic updates made. D_syn is emptied before each generation."},
-	{"F VALUES", "F of the real transitions at the last scoring, and of the synthetic ones under the same F; 20 bins over the range of their bodies (first to 99th percentile; the share beyond it is said below), asked: F of the prompts that D_syn was made from; heights relative to the fullest bin of each. med is the median, p90 the 90th percentile. The curve below is the median of the real ones at each scoring so far."},
-	{"preview", "F of a few transitions that the present generator makes with the staged value, beside real and synthetic ones over the same edges; nothing of the run is touched. Outside: the share of its rows with a number outside the range of the real ones. Rank correlation (Spearman) and the share of the top k rows both would choose compare a new F with the old one on the same real rows."},
-	{"since #N", "what training has seen since the last change came into force: the share of D_real that is younger, whether D_syn is, and critic updates made since (counted from the screen's next look)."},
-	{"CLEAN, TOUCHED", "whether, and how often, somebody changed a knob while the run went on; changes of the schedule that a run began with do not count."},
-	{"smoothed", "exponentially weighted mean of the measurements, free of the bias towards the first; the weight of the past, 0.6 or 0.9, is per mean distance of two measurements. Dots are not smoothed."},
-	{"paper ... at", "what Wang et al. 2025 print for this task and method: mean and standard deviation over their seeds at that env step, where its bracket stands on the chart. Other scale: this run's networks or schedule are smaller, the numbers do not compare."},
-	{"x axis", "env steps; critic updates, from the UTD and its changes; or wall time since the start, pauses included."},
-	{"F QUANTILES", "p10, median and p90: percentiles of F over the real transitions at each scoring."},
-	{"Q BIAS", "Q − return: mean over the episodes of an evaluation of Q(s₀, π(s₀)) − Σ γᵗ r. Q has the entropy bonus of the present policy in it, the returns are those of its mean action, cut off by the time limit. Fujimoto et al. 2018; Chen et al. 2021."},
-	{"DYNAMICS ERROR", "mean of (s' − ŝ')² of synthetic rows in units of the variance of real next states, ŝ' being what the task itself makes of s and a."},
-	{"asked, achieved", "median and 90th percentile of the F that prompts asked for, and of F of the transitions that came out; their rank correlation over the same rows: how well asked and achieved F correlate."},
-	{"outside, nearest", "share of synthetic rows with a number outside the range of the real ones, in s or s', a, and r; median distance to the nearest real row per dimension in standard deviations, beside the same of real rows among themselves."},
-	{"GENERATOR", "next refit: env steps until the generator is fitted anew. EDM loss: as under generator below, its curve over the refits. D_syn: rows held, and env steps since they were made. took: wall time of the last refit or generation; samples/s from the cost of a generation so far."},
-	{"SYSTEM", "CPU: processor time of this process per second of wall time, over the last 2 s; machine: share of all processors that is busy. memory: resident bytes of this process, its Go heap, and of the machine. GPU: share of the time in which a kernel ran, memory in use by all processes, temperature and power, as NVML says. screen: bytes written to the terminal, and how long a write takes on average."},
-	{"slow line", "writing a frame takes so long that the screen looks at the run less often; training does not wait for it."},
-	{"MAP", "two numbers of the observation s: the share of 8,192 rows of D_real and of D_syn, spread evenly over the buffers, in cells of 40 by 20, each shade a factor of about six; the difference of the two shares, s and r where it exceeds a twentieth of the largest, S and R two fifths; the mean F of 1,024 real rows."},
-	{"RUNS, forks", "a dot is a pair of children of one checkpoint with the same new random streams: the mean return of the changed one less that of the other, over the evaluations behind the fork that both have. The 95% interval is Student's t over pairs; evaluations and episodes do not make it narrower. The shaded band is the largest difference of a placebo pair, whose children differ in their random streams alone; inside it no difference is coloured."},
-	{"LESSON", "a claim held, or did not hold, where two numbers differ by more than two standard errors of their difference and by more than the lesson's margin (10% of the first, where it says nothing else); otherwise it cannot be told. The standard error is that between the evaluations of this one run."},
-	{"REPLAY", "a journal is played; the step between two events is interpolated evenly, D_real is counted from the steps."},
-	{"AGENT", "the training environment as it stands, drawn by this program; episode, step and return so far as under episode. Q(s, π(s)) is the mean over critics, F the relevance of the newest transition, with the share of real rows below it (by the histogram of F); the action's coordinates lie in [-1, 1]."},
-	{"LOSSES", "of the last update; the curves are their means at the evaluations so far, the generator's at the refits. - means not computed yet."},
-	{"critic", "Σ_j mean (Q_j(s,a) − y)², y = r + γ(1−d)(min over M target critics − α log π(a'|s')). Chen et al. 2021 (REDQ), Algorithm 1."},
-	{"actor", "mean of α log π(ã|s) − mean_j Q_j(s, ã)."},
-	{"α", "entropy temperature; its loss is −mean log α (log π + H̄), H̄ = −dim(A). Haarnoja et al. 2018."},
-	{"Q mean", "mean of Q_j(s, a) over batch and critics."},
-	{"ICM", "forward plus inverse loss of the curiosity model. Pathak et al. 2017."},
-	{"generator", "EDM loss mean λ(σ)|D(x+σn) − x|² of the last fit. Karras et al. 2022, section 5."},
-	{"phases", "collect: one environment step with its updates. score: F of every real transition. fit: the generator, from new. generate: D_syn. evaluate: the episodes of the return."},
-	{"markers ╎ on the charts", "step at which a change came into force, the first batch with data made under it; ┴ on the axis: step at which it was set."},
-	{"batch, generation, refit", "classes of knobs: in force from the next update; from the next generation of samples; from the next refit (score, fit, generate). ! makes generation and refit happen at once."},
-}
-
 // inShort is what somebody who sees the screen for the first time wants to know.
 var inShort = []string{
 	"change ω: tab to KNOBS, arrows to ω guidance and to a value, enter; z takes it back",
@@ -103,7 +52,11 @@ func (m *Model) helpLines(w int) []string {
 	}
 	out = append(out, "", t.title.on("WHAT THE NUMBERS ARE"))
 	for _, d := range definitions {
-		out = append(out, t.accent.on(d.name))
+		name := t.accent.on(d.name)
+		if len(d.shown) > 0 {
+			name += t.dim.on("  as " + m.spelled(strings.Join(d.shown, ", ")))
+		}
+		out = append(out, wrapStyled(name, w)...)
 		for _, l := range wrap(m.spelled(d.text), w-2) {
 			out = append(out, "  "+l)
 		}

@@ -1,0 +1,226 @@
+package tui
+
+import (
+	"context"
+	"image"
+
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgrlab/core/lab"
+)
+
+var (
+	// shownNumber is a number with its sign and its unit, as they stand together.
+	shownNumber = regexp.MustCompile(`[-+±×#]?\d[\d,.]*(e-?\d+)?([hmskM%]\d*)*`)
+	// shownWord is a word that may name a number.
+	shownWord = regexp.MustCompile(`[\pL_][\pL\pM_'/]*`)
+	// cellBorder parts what stands beside each other.
+	cellBorder = regexp.MustCompile(`[│┤├╭╮╰╯]`)
+	// eventStamp begins a line of EVENTS: the time, the step and the kind.
+	eventStamp = regexp.MustCompile(`^[ │]*\d\d:\d\d:\d\d +[\d,]* *`)
+)
+
+// joining are words that stand between a name and its number, or between a number and
+// another one of the same name.
+var joining = []string{"of", "at", "to", "in", "by", "from", "over", "and", "than", "about", "up", "is", "are", "the", "a", "s", "now", "so", "after", "kb", "mb", "gb", "ms", "w", "c", "was", "or", "with", "for", "not", "below", "above", "only"}
+
+// label are the words that may name a number: the last one before it, else the first
+// one behind it and the last one of the lines above, whose text goes on.
+type label struct {
+	names  []string // in small letters
+	within string   // the number with both its neighbours, as it stands where it is explained
+	cell   string
+}
+
+var (
+	endsInLetter = regexp.MustCompile(`[\pL_]$`)
+	lastWord     = regexp.MustCompile(`\S+\s+$`)
+	firstWord    = regexp.MustCompile(`^\S*\s*\S+`)
+	clauseEnd    = regexp.MustCompile(`[.;] `)
+)
+
+// labelsOf are the labels of all numbers of some lines.
+func labelsOf(lines []string) (labels []label) {
+	above := ""
+	for _, line := range lines {
+		line = eventStamp.ReplaceAllString(line, "")
+		for _, cell := range cellBorder.Split(line, -1) {
+			for _, at := range shownNumber.FindAllStringIndex(cell, -1) {
+				before, behind := cell[:at[0]], cell[at[1]:]
+				if endsInLetter.MatchString(before) {
+					continue // of a name, as s0
+				}
+				within := lastWord.FindString(before) + cell[at[0]:at[1]] + firstWord.FindString(behind)
+				if ends := clauseEnd.FindAllStringIndex(before, -1); ends != nil {
+					before = before[ends[len(ends)-1][1]:]
+				}
+				names := namesIn(before)
+				if n := len(names); n > 0 {
+					names = names[n-1:]
+				} else {
+					names = append(namesIn(behind)[:min(1, len(namesIn(behind)))], above)
+				}
+				labels = append(labels, label{names, within, strings.TrimSpace(cell)})
+			}
+		}
+		if words := namesIn(line); len(words) > 0 {
+			above = words[len(words)-1]
+		}
+	}
+	return labels
+}
+
+// namesIn are the words of a text that may name a number.
+func namesIn(text string) []string {
+	words := shownWord.FindAllString(strings.ToLower(text), -1)
+	return slices.DeleteFunc(words, func(w string) bool { return slices.Contains(joining, w) })
+}
+
+// Every number on the screen stands beside a word that the help defines, by name: of a
+// definition, of a knob, of one of its choices. A number that is drawn somewhere new, or
+// under a new name, fails here until it is defined.
+func TestEveryNumberIsDefined(t *testing.T) {
+	defined := definedWords()
+	help := strings.Join(running(t, 160, 45, 1).helpLines(10_000), "\n")
+	missing := map[string]string{}
+	seen := map[string]bool{}
+	everything(t, func(s *screen, where string, lines []string) {
+		named := definedNames(s)
+		for _, l := range labelsOf(lines) {
+			known := slices.ContainsFunc(l.names, func(n string) bool { return defined[n] || named[n] })
+			if !known && !strings.Contains(help, l.within) {
+				missing[strings.Join(l.names, " or ")] = where + ": " + l.cell
+			}
+			for _, n := range l.names {
+				seen[n] = true
+			}
+		}
+	})
+	for name, where := range missing {
+		t.Errorf("%q has no definition (%s)", name, where)
+	}
+	// What nothing shows any more needs no definition either.
+	for _, d := range definitions {
+		for _, words := range d.shown {
+			if !slices.ContainsFunc(shownWord.FindAllString(strings.ToLower(words), -1), func(w string) bool { return seen[w] }) {
+				t.Errorf("%s: no number stands beside %q", d.name, words)
+			}
+		}
+	}
+}
+
+// definedWords are the words beside which a defined number may stand.
+func definedWords() map[string]bool {
+	words := map[string]bool{}
+	add := func(text string) {
+		for _, w := range shownWord.FindAllString(strings.ToLower(text), -1) {
+			words[w] = !slices.Contains(joining, w)
+		}
+	}
+	for _, d := range definitions {
+		add(d.name)
+		for _, w := range d.shown {
+			add(w)
+		}
+	}
+	for _, k := range lab.Knobs() {
+		add(k.Name)
+		add(k.Symbol)
+		for _, c := range k.Choices {
+			add(c)
+		}
+	}
+	return words
+}
+
+// definedNames are words that are names on this screen: of the run, of what the task
+// observes, of the pane with numbers that stand alone.
+func definedNames(s *screen) map[string]bool {
+	words := map[string]bool{}
+	for _, text := range append([]string{s.options.Config.Task, s.options.Config.Method, s.options.Config.Scale, s.options.Folder}, s.options.Names...) {
+		for _, w := range shownWord.FindAllString(strings.ToLower(text), -1) {
+			words[w] = true
+		}
+	}
+	return words
+}
+
+// everything shows all panes, full of data, at every size, and what lies over them.
+func everything(t *testing.T, look func(s *screen, where string, lines []string)) {
+	for _, size := range [][2]int{{160, 45}, {80, 24}, {60, 15}, {40, 10}} {
+		w, h := size[0], size[1]
+		s, n := forking(t, w, h)
+		s.options.Draw = func(_ []float64, w, h int) (*image.RGBA, error) { return image.NewRGBA(image.Rect(0, 0, w, h)), nil }
+		s.options.GPU = func() *GPU { return &GPU{Busy: 0.8, Used: 4e9, Total: 80e9, Temperature: 61, Power: 320} }
+		s.fake.moment = &lab.Moment{Step: 24_000, Action: []float32{-0.41, 0.63}, Q: 41.7, F: 0.37}
+		s.fake.mapped = fakeMap(0, 1, 24_000)
+		s.link = &link{took: 2 * time.Millisecond, bytes: 1e6}
+		s.still()
+		show := func(what string) {
+			s.Update(polled{})
+			s.fake.snapshot.Pose = []float64{0}
+			for id := range paneCount {
+				for _, w := range []int{w, 27} {
+					title, note := s.titleOf(id, w)
+					lines := []string{title + "  " + note}
+					if _, chart := cellOf(id); !chart { // the rest of a chart is its axes
+						lines = append(lines, s.bodyOf(id, w, max(1, h-3))...)
+					}
+					look(s, what+" "+paneNames[id], lines)
+				}
+			}
+			look(s, what+" header", []string{s.header(w), s.oneLine(w)})
+			if d := s.dialog; d != nil {
+				lines := append([]string{d.title}, d.lines...)
+				for _, c := range d.choices {
+					lines = append(lines, c.label)
+				}
+				look(s, what, lines)
+			}
+		}
+		show("running")
+		s.fake.setPhase(lab.Fit, 300, 1000)
+		show("fit")
+		s.fake.setPhase(lab.Collect, 0, 0)
+		s.press("n", "l", "o", "o", "k", "enter", "down", "right", "right", "enter")
+		show("cost")
+		s.press("!")
+		s.fake.advance(3_500)
+		show("changed")
+		s.press("right")
+		show("staged")
+		s.press("f")
+		show("fork")
+		s.Update(keyMsg("4"))
+		s.settleForks()
+		show("forked")
+		for i, c := range n.children {
+			n.live(c, 100, 100+10*float64(i))
+		}
+		s.settleForks()
+		show("forks done")
+		s.press("tab", "left")
+		show("inspected")
+		for i := range quantities { // the charts of other quantities
+			s.cells[0] = i
+			title, note := s.titleOf(paneChart1, w)
+			look(s, quantities[i].id, []string{title + "  " + note})
+		}
+		s.press(" ")
+		show("paused")
+	}
+	p := newPickerScreen(t, 160, 45)
+	try := p.picker.Try
+	p.picker.Try = func(ctx context.Context, c lab.Config) (Forecast, error) {
+		f, err := try(ctx, c)
+		f.Free = 1e6
+		return f, err
+	}
+	look(p, "picker", p.pickerView())
+	p.Update(p.forecast()())
+	look(p, "picker", p.pickerView())
+}
