@@ -10,7 +10,6 @@ type definition struct {
 // definitions are the quantities of the screen. A number without an entry here does
 // not belong on it.
 var definitions = []definition{
-	{"takes about, writes about", "of a run that has not begun. The time: env steps with updates, refits and evaluations, each at what it took in a trial of a few of them on this machine, or in an earlier run with the same parts; analyses and pauses count nothing. The bytes: D_real at the end, and the four checkpoints that are kept, each with its D_syn; journal and policy are small beside them.", nil},
 	{"RETURN", "undiscounted sum of rewards of one episode under the mean action tanh μ(s), averaged over the episodes of one evaluation (environments of their own, start states fixed by seed and episode). ± is the standard deviation over those episodes of one policy; it says nothing about other seeds.", []string{"std", "episodes"}},
 	{"DORMANT RATIO (Sokar)", "share of the policy's hidden units with score ≤ τ, score_i = E|h_i| / mean_k E|h_k| of its layer, h after the ReLU, output layer left out, τ = 0.025, over real states. Sokar et al. 2023, equation 1.", []string{"τ", "dormant"}},
 	{"DORMANT RATIO (DrM)", "the same with pre-activations, both output heads counted and score < τ. Xu et al. 2024 (XuGW-Kevin/DrM: utils.py).", nil},
@@ -57,4 +56,5 @@ var definitions = []definition{
 	{"phases", "collect: one environment step with its updates. score: F of every real transition. fit: the generator, from new. generate: D_syn. evaluate: the episodes of the return.", []string{"PHASE", "fit", "to go"}},
 	{"markers ╎ on the charts", "step at which a change came into force, the first batch with data made under it; ┴ on the axis: step at which it was set.", []string{"asked", "applied", "in force", "waits", "knob"}},
 	{"batch, generation, refit", "classes of knobs: in force from the next update; from the next generation of samples; from the next refit (score, fit, generate). ! makes generation and refit happen at once.", nil},
+	{"takes about, writes about", "of a run that has not begun. The time: env steps with updates, refits and evaluations, each at what it took in a trial of a few of them on this machine, or in an earlier run with the same parts; analyses and pauses count nothing. The bytes: D_real at the end, and the four checkpoints that are kept, each with its D_syn; journal and policy are small beside them.", nil},
 }

@@ -56,18 +56,20 @@ func (m *Model) forkLines(w int) []string {
 
 func (m *Model) broodLines(b *brood, w int) []string {
 	t := m.theme
-	where := fmt.Sprintf(", %d %s over %s steps from %s", b.Pairs, plural("pair", b.Pairs), count(b.Steps), count(b.children[0].From))
-	out := []string{"", t.fit(t.bold.on(m.spelled(b.title))+t.dim.on(where), w)}
+	title := t.bold.on(t.clip(m.spelled(b.title), w))
+	pairs := title + t.dim.on(fmt.Sprintf(", %d %s", b.Pairs, plural("pair", b.Pairs)))
+	where := pairs + t.dim.on(fmt.Sprintf(" over %s steps from %s", count(b.Steps), count(b.children[0].From)))
+	out := []string{"", longest([]string{title, pairs, where}, w)}
 	d := b.differences()
-	band, pairs := m.band(b.Steps)
+	band, placebos := m.band(b.Steps)
 	if b.placebo() {
-		pairs = 0 // it does not measure itself
+		placebos = 0 // it does not measure itself
 	}
 	if len(d) > 0 {
 		out = append(out, m.dots(d, band, min(w, 72))...)
 	}
-	for _, l := range wrap(m.verdictOf(b, d, band, pairs), w) {
-		out = append(out, m.verdictInk(b, d, band, pairs).on(l))
+	for _, l := range wrap(m.verdictOf(b, d, band, placebos), w) {
+		out = append(out, m.verdictInk(b, d, band, placebos).on(l))
 	}
 	for _, l := range m.childLines(b, w) {
 		out = append(out, t.fit(l, w))

@@ -45,7 +45,7 @@ func (m *Model) hintLines(w int) []string {
 	var out []string
 	for _, h := range m.hints() {
 		if !contains(m.memory.Used, h.name) {
-			out = append(out, t.fit(t.staged.on(t.fit(t.keyLabel(h.keys), 5))+" "+h.text, w))
+			out = append(out, t.fit(t.staged.on(t.fit(t.keyLabel(h.keys), 5))+" "+t.clip(h.text, max(1, w-6)), w))
 		}
 	}
 	return out

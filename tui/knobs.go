@@ -382,8 +382,9 @@ func (m *Model) knobSymbol(name string) string {
 
 // knobTitle is symbol and name.
 func (m *Model) knobTitle(name string) string {
-	if s := m.knobSymbol(name); s != name {
-		return s + " " + name
+	s := m.knobSymbol(name)
+	if strings.EqualFold(s, name) { // as UTD
+		return s
 	}
-	return name
+	return s + " " + name
 }

@@ -125,5 +125,5 @@ func TestChangesOfOthersAreShown(t *testing.T) {
 	s.fake.set("utd", "10", "", false, 0)
 	s.fake.publish()
 	s.Update(polled{})
-	s.contains(t, "#1 UTD utd 20 → 10")
+	s.contains(t, "#1 UTD 20 → 10")
 }

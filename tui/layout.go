@@ -184,7 +184,11 @@ func fullPlaces(w, h int) []place {
 func presentPlaces(d division) []place {
 	body := d.h - 2
 	panel := max(7, body*34/100)
-	out := stack(nil, 0, 1, d.w, rows(d.chart, body-panel-4), rows(paneSentence, 4), rows(d.panel, panel))
+	sentence := 4
+	if d.w < 120 { // it takes more lines there
+		sentence = 5
+	}
+	out := stack(nil, 0, 1, d.w, rows(d.chart, body-panel-sentence), rows(paneSentence, sentence), rows(d.panel, panel))
 	return out
 }
 

@@ -74,8 +74,11 @@ func (m *Model) mapBody(w, h int) []string {
 		return m.waiting(m.snap.Map.Unknown, w, h)
 	}
 	d := m.snap.Map
-	axes := t.dim.on("x ") + m.dimension(d.X) + t.dim.on(fmt.Sprintf(" %s..%s", number(d.Low[0]), number(d.High[0]))) +
-		t.dim.on("  y ") + m.dimension(d.Y) + t.dim.on(fmt.Sprintf(" %s..%s", number(d.Low[1]), number(d.High[1])))
+	axis := func(name string, i, dimension int) string {
+		return t.dim.on(name+" ") + m.dimension(dimension) + t.dim.on(fmt.Sprintf(" %s..%s", number(d.Low[i]), number(d.High[i])))
+	}
+	x, y := axis("x", 0, d.X), axis("y", 1, d.Y)
+	axes := longest([]string{t.dim.on("x ") + m.dimension(d.X) + t.dim.on("  y ") + m.dimension(d.Y), x + t.dim.on("  y ") + m.dimension(d.Y), x + "  " + y}, w)
 	across, down := mapGrid(w, h)
 	each, rows := (w-2*(across-1))/across, (h-1)/down-1
 	if rows < 1 {

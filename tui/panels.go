@@ -129,7 +129,7 @@ func (m *Model) phaseBody(w, h int) []string {
 	if width(line) > w {
 		line = m.phaseShort(w)
 	}
-	return []string{line, m.phaseProgress(w), m.refitLine(w), m.batchLine(w), m.buffersLine()}[:min(5, max(1, h))]
+	return []string{line, m.phaseProgress(w), m.refitLine(w), m.batchLine(w), m.buffersLine(w)}[:min(5, max(1, h))]
 }
 
 // phase is the one that runs; between two steps it is the step's.
@@ -210,9 +210,11 @@ func (m *Model) batchLine(w int) string {
 	return text
 }
 
-func (m *Model) buffersLine() string {
+func (m *Model) buffersLine(w int) string {
 	t, s := m.theme, m.snap
-	return t.dim.on("D_real ") + count(s.Real) + t.dim.on("  D_syn ") + count(s.Synthetic) + t.dim.on("  updates ") + count(int(s.Updates))
+	data := t.dim.on("D_real ") + count(s.Real) + t.dim.on("  D_syn ") + count(s.Synthetic)
+	updates := t.dim.on("updates ") + count(int(s.Updates))
+	return longest([]string{data, data + " " + updates, data + "  " + updates}, w)
 }
 
 // phaseNote counts the refits.
@@ -237,6 +239,9 @@ func (m *Model) lossesBody(w, h int) []string {
 	var line strings.Builder
 	for i, p := range parts {
 		text := t.dim.on(p.name+" ") + number(p.now)
+		if perLine == 1 && w >= 30 { // a column each
+			text = t.dim.on(t.fit(p.name, 10)) + t.fit(number(p.now), 7)
+		}
 		if room := min(10, cell-width(text)-2); room >= 3 {
 			text += " " + t.accent.on(t.sparkline(p.past, room))
 		}

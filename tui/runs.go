@@ -27,11 +27,13 @@ func (m *Model) runsBody(w, _ int) []string {
 	t, h := m.theme, &m.history
 	row := func(mark string, name string, h *history, state string) string {
 		text := mark + " " + t.bold.on(t.fit(name, max(8, min(48, w-46))))
+		short := text
 		if n := len(h.evaluations); n > 0 {
 			e := h.evaluations[n-1]
+			short += " " + number(e.mean)
 			text += t.dim.on(" return ") + number(e.mean) + t.dim.on(" at ") + count(e.step)
 		}
-		return text + "  " + state + "  " + m.badge(h)
+		return longest([]string{short + "  " + m.badge(h), short + "  " + state + "  " + m.badge(h), text + "  " + state + "  " + m.badge(h)}, w)
 	}
 	name := filepath.Base(m.options.Folder)
 	if m.options.Folder == "" {
@@ -44,7 +46,7 @@ func (m *Model) runsBody(w, _ int) []string {
 		out = append(out, row(t.series[look%len(t.series)].on(t.chart.Sample(look, 0)), o.name, &o.history, t.dim.on("compared")))
 	}
 	out = append(out, m.forkLines(w)...)
-	return append(out, "", t.dim.on(t.fit(":compare DIR draws another run's curves beside these", w)))
+	return append(out, "", t.dim.on(t.clip(":compare DIR draws another run's curves beside these", w)))
 }
 
 // badge says whether people changed knobs while the run went on.
