@@ -11322,7 +11322,7 @@ done:
 	RET
 
 // func avx2Adam1(n int, w *float32, m *float32, v *float32, g0 *float32, b1 float32, r1 float32, b2 float32, r2 float32, step float32, inverse float32, eps float32, keep float32, scale float32)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·avx2Adam1(SB), NOSPLIT, $0-76
 	VBROADCASTSS b1+40(FP), Y0
 	VBROADCASTSS r1+44(FP), Y1
@@ -11349,9 +11349,17 @@ blocksx:
 	VMULPS       Y11, Y10, Y10
 	VMULPS       Y0, Y8, Y8
 	VFMADD231PS  Y1, Y10, Y8
+	VPAND        c7fffffff<>+0(SB), Y8, Y11
+	VCMPPS       $0x11, c00800000<>+0(SB), Y11, Y11
+	VPXOR        Y12, Y12, Y12
+	VBLENDVPS    Y11, Y12, Y8, Y8
 	VMULPS       Y2, Y9, Y9
 	VMULPS       Y10, Y10, Y10
 	VFMADD231PS  Y3, Y10, Y9
+	VPAND        c7fffffff<>+0(SB), Y9, Y10
+	VCMPPS       $0x11, c00800000<>+0(SB), Y10, Y10
+	VPXOR        Y11, Y11, Y11
+	VBLENDVPS    Y10, Y11, Y9, Y9
 	VSQRTPS      Y9, Y10
 	VFMADD213PS  Y6, Y5, Y10
 	VBROADCASTSS keep+68(FP), Y11
@@ -11380,9 +11388,17 @@ afterx:
 	VMULPS       Y12, Y11, Y11
 	VMULPS       Y0, Y9, Y0
 	VFMADD231PS  Y1, Y11, Y0
+	VPAND        c7fffffff<>+0(SB), Y0, Y1
+	VCMPPS       $0x11, c00800000<>+0(SB), Y1, Y1
+	VPXOR        Y9, Y9, Y9
+	VBLENDVPS    Y1, Y9, Y0, Y0
 	VMULPS       Y2, Y10, Y1
 	VMULPS       Y11, Y11, Y2
 	VFMADD231PS  Y3, Y2, Y1
+	VPAND        c7fffffff<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, c00800000<>+0(SB), Y2, Y2
+	VPXOR        Y3, Y3, Y3
+	VBLENDVPS    Y2, Y3, Y1, Y1
 	VSQRTPS      Y1, Y2
 	VFMADD213PS  Y6, Y5, Y2
 	VBROADCASTSS keep+68(FP), Y3
@@ -11398,7 +11414,7 @@ done:
 	RET
 
 // func avx2Adam2(n int, w *float32, m *float32, v *float32, g0 *float32, g1 *float32, b1 float32, r1 float32, b2 float32, r2 float32, step float32, inverse float32, eps float32, keep float32, scale float32)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·avx2Adam2(SB), NOSPLIT, $0-84
 	VBROADCASTSS b1+48(FP), Y0
 	VBROADCASTSS r1+52(FP), Y1
@@ -11428,9 +11444,17 @@ blocksx:
 	VMULPS       Y11, Y10, Y10
 	VMULPS       Y0, Y8, Y8
 	VFMADD231PS  Y1, Y10, Y8
+	VPAND        c7fffffff<>+0(SB), Y8, Y11
+	VCMPPS       $0x11, c00800000<>+0(SB), Y11, Y11
+	VPXOR        Y12, Y12, Y12
+	VBLENDVPS    Y11, Y12, Y8, Y8
 	VMULPS       Y2, Y9, Y9
 	VMULPS       Y10, Y10, Y10
 	VFMADD231PS  Y3, Y10, Y9
+	VPAND        c7fffffff<>+0(SB), Y9, Y10
+	VCMPPS       $0x11, c00800000<>+0(SB), Y10, Y10
+	VPXOR        Y11, Y11, Y11
+	VBLENDVPS    Y10, Y11, Y9, Y9
 	VSQRTPS      Y9, Y10
 	VFMADD213PS  Y6, Y5, Y10
 	VBROADCASTSS keep+76(FP), Y11
@@ -11461,9 +11485,17 @@ afterx:
 	VMULPS       Y12, Y11, Y11
 	VMULPS       Y0, Y9, Y0
 	VFMADD231PS  Y1, Y11, Y0
+	VPAND        c7fffffff<>+0(SB), Y0, Y1
+	VCMPPS       $0x11, c00800000<>+0(SB), Y1, Y1
+	VPXOR        Y9, Y9, Y9
+	VBLENDVPS    Y1, Y9, Y0, Y0
 	VMULPS       Y2, Y10, Y1
 	VMULPS       Y11, Y11, Y2
 	VFMADD231PS  Y3, Y2, Y1
+	VPAND        c7fffffff<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, c00800000<>+0(SB), Y2, Y2
+	VPXOR        Y3, Y3, Y3
+	VBLENDVPS    Y2, Y3, Y1, Y1
 	VSQRTPS      Y1, Y2
 	VFMADD213PS  Y6, Y5, Y2
 	VBROADCASTSS keep+76(FP), Y3

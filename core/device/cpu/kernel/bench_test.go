@@ -74,6 +74,14 @@ func BenchmarkAdam(b *testing.B) {
 	const n = 89089 // parameters of a critic 90-256-256-1
 	families, _ := probed()
 	for _, f := range families {
+		b.Run(f.name+"/dormant", func(b *testing.B) {
+			w, m, v, g := randoms(n), make([]float32, n), make([]float32, n), make([]float32, n)
+			for i := range m {
+				m[i], v[i] = 1e-41, 1e-41
+			}
+			h := AdamStep{Beta1: 0.9, Beta2: 0.999, Step: 3e-4, InvSqrtC2: 1.1, Eps: 1e-8, GradScale: 1}
+			b.ReportMetric(best(b, func() { f.Adam(w, m, v, g, nil, &h) })/n, "ns/elem")
+		})
 		b.Run(f.name, func(b *testing.B) {
 			w, m, v, g0, g1 := randoms(n), randoms(n), make([]float32, n), randoms(n), randoms(n)
 			h := AdamStep{Beta1: 0.9, Beta2: 0.999, Step: 3e-4, InvSqrtC2: 1.1, Eps: 1e-8, GradScale: 1}

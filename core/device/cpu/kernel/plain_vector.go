@@ -90,11 +90,19 @@ func plainAdam(w, m, v, g0, g1 []float32, h AdamStep) {
 			g += g1[i]
 		}
 		g *= h.GradScale
-		m[i] = b1*m[i] + r1*g
-		v[i] = b2*v[i] + r2*(g*g)
+		m[i] = normal(b1*m[i] + r1*g)
+		v[i] = normal(b2*v[i] + r2*(g*g))
 		root := float32(math.Sqrt(float64(v[i])))
 		w[i] = keep*w[i] - h.Step*(m[i]/(root*h.InvSqrtC2+h.Eps))
 	}
+}
+
+// normal is x, or 0 where x is smaller than the least normal number.
+func normal(x float32) float32 {
+	if math.Float32bits(x)&0x7fffffff < 0x00800000 {
+		return 0
+	}
+	return x
 }
 
 func plainSumSquares(a, b []float32) float64 {

@@ -104,7 +104,9 @@ type AdamStep struct {
 //	m = β1·m + (1−β1)·g;  v = β2·v + (1−β2)·g²
 //	w −= Decay·w;  w −= Step·m/(√v·InvSqrtC2 + Eps)
 //
-// That is PyTorch's order. g0 and g1 are the gradients of the two lanes.
+// Moments smaller than the least normal number become 0: those of a dormant neuron
+// shrink to that size, and many CPUs take a hundred times longer for a sum of such
+// numbers. That is PyTorch's order. g0 and g1 are the gradients of the two lanes.
 func (f *Family) Adam(w, m, v, g0, g1 []float32, h *AdamStep) {
 	n := len(w)
 	if g1 != nil {

@@ -162,6 +162,31 @@ func TestAdam(t *testing.T) {
 	})
 }
 
+// TestAdamForgets holds that the moments of a parameter whose gradient has vanished
+// end as zeros, not as subnormal numbers, and that what is not a number stays one.
+func TestAdamForgets(t *testing.T) {
+	eachFamily(t, func(t *testing.T, f *Family) {
+		const n = 40
+		w, m, v, g := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
+		for i := range m {
+			m[i], v[i] = 1e-36, 1e-38
+		}
+		m[7], v[8] = float32(math.NaN()), float32(math.NaN())
+		h := AdamStep{0.9, 0.9, 3e-4, 1, 1e-8, 0, 1}
+		for range 80 {
+			f.Adam(w, m, v, g, nil, &h)
+		}
+		for i := range m {
+			if i == 7 && m[i] == m[i] || i == 8 && v[i] == v[i] {
+				t.Fatalf("a NaN became m %g, v %g", m[i], v[i])
+			}
+			if i != 7 && m[i] != 0 || i != 8 && v[i] != 0 {
+				t.Fatalf("[%d] m %g, v %g after 80 steps without a gradient, want 0", i, m[i], v[i])
+			}
+		}
+	})
+}
+
 func TestSums(t *testing.T) {
 	eachFamily(t, func(t *testing.T, f *Family) {
 		r := rand.New(rand.NewPCG(13, 14))

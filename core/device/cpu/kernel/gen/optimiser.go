@@ -24,12 +24,18 @@ func (g *gen) adam(gradients ...string) {
 			d = g.add(d, in[4])
 		}
 		d = g.mul(d, g.spread(g.address("scale")))
-		m = g.fma(g.mul(m, h["b1"]), d, h["r1"])
-		v = g.fma(g.mul(v, h["b2"]), g.mul(d, d), h["r2"])
+		m = g.normal(g.fma(g.mul(m, h["b1"]), d, h["r1"]))
+		v = g.normal(g.fma(g.mul(v, h["b2"]), g.mul(d, d), h["r2"]))
 		root := g.sqrt(v)
 		g.VFMADD213PS(h["eps"], h["inverse"], root)
 		w = g.mul(w, g.spread(g.address("keep")))
 		return []vec{g.fnma(w, g.div(m, root), h["step"]), m, v}
 	})
 	g.end()
+}
+
+// normal is a with 0 for what is smaller than the least normal number.
+func (g *gen) normal(a vec) vec {
+	size := g.and(a, g.bits(0x7fffffff))
+	return g.choose(g.less(size, g.c(0x1p-126)), g.zero(), a)
 }
