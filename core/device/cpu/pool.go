@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"math/bits"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -28,10 +29,11 @@ const (
 //
 // # Why workers take lanes
 //
-// No worker owns a lane: whoever is free takes the next one of the open segment.
-// On a busy machine, where a helper's thread may not run for milliseconds, the
-// caller takes both lanes and nobody waits for the helper, unless it lost its
-// core in the middle of a lane.
+// A worker has a lane that it takes first, so that what a lane leaves in the cache
+// is there for it in the next segment, but no worker owns one: whoever is free
+// takes what is left of the open segment. On a busy machine, where a helper's
+// thread may not run for milliseconds, the caller takes both lanes and nobody waits
+// for the helper, unless it lost its core in the middle of a lane.
 type pool struct {
 	workers int
 	mu      sync.Mutex // one job at a time
@@ -44,6 +46,7 @@ type pool struct {
 }
 
 type helper struct {
+	lane   int // that it takes first
 	asleep atomic.Bool
 	wake   chan struct{}
 }
@@ -66,11 +69,15 @@ func (j *job) after(segment int) int {
 	return next
 }
 
-// pack puts the number of a run, its open segment and how many of that segment's
-// lanes are taken into one word, so that one comparison proves all three.
+// pack puts the number of a run, its open segment and which of that segment's
+// lanes are taken, a bit each, into one word, so that one comparison proves all
+// three.
 func pack(run uint64, segment, taken int) uint64 {
 	return run<<32 | uint64(segment)<<8 | uint64(taken)
 }
+
+// allTaken are all lanes.
+const allTaken = 1<<Lanes - 1
 
 // over is the segment after a job's last: a state in which no lane can be taken.
 const over = 1<<24 - 1
@@ -82,7 +89,7 @@ func unpack(state uint64) (run uint64, segment, taken int) {
 func newPool(workers int) *pool {
 	p := &pool{workers: min(workers, Lanes)}
 	for i := 1; i < p.workers; i++ {
-		h := &helper{wake: make(chan struct{}, 1)}
+		h := &helper{lane: i, wake: make(chan struct{}, 1)}
 		p.helpers = append(p.helpers, h)
 		go p.help(h)
 	}
@@ -101,7 +108,7 @@ func (p *pool) run(j *job) {
 		j.alone()
 		return
 	}
-	p.work(j, p.post(j))
+	p.work(j, p.post(j), 0)
 }
 
 // alone executes segments lane by lane; the numbers are the same.
@@ -133,23 +140,28 @@ func (p *pool) post(j *job) (run uint64) {
 	return p.number
 }
 
-// work takes lanes of a run until all its segments are done.
-func (p *pool) work(j *job, run uint64) {
+// work takes lanes of a run, if it can the worker's own, until all its segments are
+// done.
+func (p *pool) work(j *job, run uint64, own int) {
 	for spins := 1; ; spins++ {
 		state := p.state.Load()
 		now, segment, taken := unpack(state)
 		if now != run || segment == over {
 			return
 		}
-		if taken == Lanes {
+		if taken == allTaken {
 			pause(spins)
 			continue
 		}
-		if !p.state.CompareAndSwap(state, state+1) {
+		lane := own
+		if taken>>own&1 != 0 {
+			lane = bits.TrailingZeros(^uint(taken))
+		}
+		if !p.state.CompareAndSwap(state, state|1<<lane) {
 			continue
 		}
 		for i := range j.segments[segment] {
-			j.segments[segment][i].run(taken)
+			j.segments[segment][i].run(lane)
 		}
 		// Whoever completes a segment opens the next: this is the barrier.
 		if p.finished.Add(1) == uint64((segment+1)*Lanes) {
@@ -169,7 +181,7 @@ func (p *pool) help(h *helper) {
 			if j.stop {
 				return
 			}
-			p.work(j, run)
+			p.work(j, run, h.lane)
 			done, spins = run, 0
 			continue
 		}
