@@ -20,7 +20,7 @@ var definitions = []definition{
 	{"step", "env steps made, those of the whole run, and the share of the one in the other.", []string{"RUN", "PAUSED", "environment"}},
 	{"seed", "what all random numbers of the run come from: the same preset, seed and device write the same journal.", nil},
 	{"staged", "knobs with a value that was chosen and not sent yet. 1 of 18: the place of the knob under the cursor; 1 of 8: of its value among its choices.", []string{"KNOBS"}},
-	{"device", "what computes: cpu and the vector instructions of its kernels (avx2, avx512, or generic), or a GPU and the precision of its products.", nil},
+	{"device", "what computes: cpu and the vector instructions of its kernels (avx2, avx512, amx, or go for none), or a GPU and the precision of its products.", nil},
 	{"eta", "time to go: the env steps, evaluations and refits still to come, each at its mean cost so far.", nil},
 	{"episode", "the training episode under way: its steps, and the sum of its rewards so far under the stochastic policy.", []string{"sum", "so far"}},
 	{"batch", "real and synthetic rows of the last batch.", []string{"real"}},

@@ -135,7 +135,7 @@ func examineCPU() cpuReport {
 		has  bool
 	}{
 		{"sse4.2", x.HasSSE42}, {"avx", x.HasAVX}, {"avx2", x.HasAVX2}, {"fma", x.HasFMA}, {"bmi2", x.HasBMI2},
-		{"avx512f", x.HasAVX512F}, {"avx512dq", x.HasAVX512DQ}, {"avx512bw", x.HasAVX512BW}, {"avx512vl", x.HasAVX512VL},
+		{"avx512f", x.HasAVX512F}, {"avx512dq", x.HasAVX512DQ}, {"avx512bw", x.HasAVX512BW}, {"avx512vl", x.HasAVX512VL}, {"amx_tile", x.HasAMXTile}, {"amx_bf16", x.HasAMXBF16},
 		{"asimd", cpu.ARM64.HasASIMD},
 	} {
 		if f.has {

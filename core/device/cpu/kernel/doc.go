@@ -4,10 +4,12 @@
 // is given and returns within a millisecond, so that Go can preempt between
 // calls.
 //
-// Three families implement the same set: "avx512" and "avx2" in Go assembly
-// that package gen generates with avo, and "go", plain Go, which is the
-// reference for the other two and runs everywhere. Select picks one by CPUID;
-// the environment variable PGRLAB_KERNELS overrides it.
+// Four families implement the same set: "avx512" and "avx2" in Go assembly that
+// package gen generates with avo, "amx", which is "avx512" with products on Intel's
+// matrix unit, from operands split into three parts so that nothing of float32's
+// precision is lost, and "go", plain Go, which is the reference for the others and
+// runs everywhere. Select picks one by CPUID; the environment variable
+// PGRLAB_KERNELS overrides it.
 //
 // Results differ between families in the last bits (fused multiply-add, other
 // orders of summation), never within a family: the same call on the same

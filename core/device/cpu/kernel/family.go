@@ -36,7 +36,7 @@ type table struct {
 	sumSquares, sumSquaredDiff func(a, b []float32) float64
 }
 
-// Select returns the family of that name: "avx512", "avx2" or "go". The empty
+// Select returns the family of that name: "amx", "avx512", "avx2" or "go". The empty
 // name takes the one in $PGRLAB_KERNELS, and without it the quickest family
 // that Available lists. Forcing a family that this machine cannot run is an
 // error that says why.

@@ -27,7 +27,11 @@ type Epilogue struct {
 //
 // Every element is one chain of multiply-adds in the order of l, starting with
 // C, or From, where it accumulates. So an element has the same bits in every product that
-// holds its row and its column, however rows and columns are divided over calls.
+// holds its row and its column, however rows and columns are divided over calls. The
+// family "amx" promises that for products of at least 16 rows and columns, and those
+// below are alike among themselves; its sums are other ones, with a smaller error.
+// An operand that is not finite makes it NaN where the others may give an infinity,
+// and below 2⁻¹⁰² an operand has fewer and fewer of its digits there.
 func (f *Family) Gemm(m, n, k int, a []float32, ars, aks int, b []float32, ldb int, c []float32, ldc int, ep Epilogue) {
 	if m <= 0 || n <= 0 {
 		return
@@ -58,6 +62,9 @@ func (f *Family) GemmBT(m, n, k int, a []float32, ars, aks int, b []float32, ldb
 	a, c, ep = sized(m, n, k, a, ars, aks, c, ldc, ep)
 	f.table.gemm(m, n, k, a, ars, aks, b[:(n-1)*ldb+k], 1, ldb, c, ldc, ep)
 }
+
+// leastTiled is from how many rows and columns on the family "amx" splits operands.
+const leastTiled = 16
 
 // sized cuts the operands to what the shape needs.
 func sized(m, n, k int, a []float32, ars, aks int, c []float32, ldc int, ep Epilogue) ([]float32, []float32, Epilogue) {

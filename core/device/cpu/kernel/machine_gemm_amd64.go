@@ -67,7 +67,10 @@ func (x *machine) gemm(m, n, k int, a []float32, ars, aks int, b []float32, brs,
 		if g.kept = m > g.height && all <= mostKept; g.kept {
 			panel = all
 		}
-		g.p.room(panel, min(m, g.height)*(n+2*x.lanes), k > packDepth)
+		grow(&g.p.b, panel)
+		if k > packDepth {
+			grow(&g.p.sums, min(m, g.height)*(n+2*x.lanes))
+		}
 	}
 	for i := 0; i < m; i += g.height {
 		g.block(i, min(g.height, m-i))

@@ -26,9 +26,7 @@ func scattered(n, ars, aks int) bool {
 // a kernel that walks along columns touches a cache line for every element.
 func (g *matmul) packA(m, k int, a []float32) (block *float32, rowStride, depthStride int) {
 	p := g.p
-	if p.a == nil {
-		p.a = alignedTo64(packStride * packHeight)
-	}
+	grow(&p.a, packStride*packHeight)
 	row := func(i int) []float32 { return p.a[i*packStride : i*packStride+k] }
 	switch {
 	case g.aks == 1 && g.ep.Read != nil:

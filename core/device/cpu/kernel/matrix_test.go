@@ -92,16 +92,26 @@ func TestGemmCuts(t *testing.T) {
 	eachFamily(t, func(t *testing.T, f *Family) {
 		r := rand.New(rand.NewPCG(27, 28))
 		for _, k := range []int{1, 7, 90, 300, 600} {
-			const m, n = 61, 150
+			const m, n = 85, 150
+			rows, columns := 1+r.IntN(12), 1+r.IntN(80)
+			if f.name == "amx" {
+				rows, columns = leastTiled+r.IntN(12), leastTiled+r.IntN(60)
+			}
 			a, b, bias := fence(m*k, 0).normal(r).data, fence(k*n, 0).normal(r).data, fence(n, 0).normal(r).data
 			c, cut := fence(m*n, 0).normal(r).data, make([]float32, m*n)
 			copy(cut, c)
 			ep := Epilogue{Read: f.Mish, Bias: bias, Accumulate: true, ReLU: true}
 			f.Gemm(m, n, k, a, k, 1, b, n, c, n, ep)
 			for i := 0; i < m; {
-				rows := min(1+r.IntN(12), m-i)
+				rows := rows
+				if m-i < 2*rows {
+					rows = m - i
+				}
 				for j := 0; j < n; {
-					cols := min(1+r.IntN(80), n-j)
+					cols := columns
+					if n-j < 2*cols {
+						cols = n - j
+					}
 					ep.Bias = bias[j:]
 					f.Gemm(rows, cols, k, a[i*k:], k, 1, b[j:], n, cut[i*n+j:], n, ep)
 					j += cols
@@ -128,6 +138,9 @@ func TestGemmCuts(t *testing.T) {
 			f.Transpose(k, n, b, n, bt, k+3)
 			for _, cols := range []int{1, 5, 23, n} {
 				for _, rows := range []int{1, 3, m} {
+					if f.name == "amx" && min(rows, cols) < leastTiled {
+						continue
+					}
 					clear(cut)
 					f.GemmBT(rows, cols, k, a, k, 1, bt, k+3, cut, n, ep)
 					for i := range rows {

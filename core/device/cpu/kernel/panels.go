@@ -12,6 +12,8 @@ type panels struct {
 	b    []float32 // at a multiple of 64 bytes
 	a    []float32 // a block of A, by rows
 	sums []float32 // of a block of C, strip by strip
+	// stage holds a few rows on their way to a.
+	stage []float32
 }
 
 // idle are the panels not in use; a product allocates only when more of them
@@ -19,7 +21,9 @@ type panels struct {
 var idle [32]atomic.Pointer[panels]
 
 func takePanels() *panels {
+	start := worker()
 	for i := range idle {
+		i = (start + i) % len(idle)
 		if idle[i].Load() != nil {
 			if p := idle[i].Swap(nil); p != nil {
 				return p
@@ -30,20 +34,27 @@ func takePanels() *panels {
 }
 
 func (p *panels) give() {
+	start := worker()
 	for i := range idle {
-		if idle[i].CompareAndSwap(nil, p) {
+		if idle[(start+i)%len(idle)].CompareAndSwap(nil, p) {
 			return
 		}
 	}
 }
 
-// room makes the memory large enough; sums only where there are several ranges.
-func (p *panels) room(b, sums int, ranges bool) {
-	if len(p.b) < b {
-		p.b = alignedTo64(b)
-	}
-	if ranges && len(p.sums) < sums {
-		p.sums = alignedTo64(sums)
+// worker is a number that a goroutine has while its stack stays where it is: whoever
+// packed into panels last has them in its cache, so it looks for them first.
+//
+//go:noinline
+func worker() int {
+	var here byte
+	return int(uintptr(unsafe.Pointer(&here)) >> 13 % uintptr(len(idle)))
+}
+
+// grow makes memory of the panels large enough.
+func grow(x *[]float32, n int) {
+	if len(*x) < n {
+		*x = alignedTo64(n)
 	}
 }
 

@@ -7,20 +7,26 @@ import "golang.org/x/sys/cpu"
 func probe() (found []*Family, refused map[string]string) {
 	x := cpu.X86
 	hasAVX2 := x.HasAVX2 && x.HasFMA && x.HasBMI2
+	hasAVX512 := hasAVX2 && x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL
 	refused = map[string]string{}
 	for _, candidate := range []struct {
 		name, needs string
 		has         bool
-		machine     *machine
+		make        func() (*Family, error)
 	}{
-		{"avx512", "AVX-512 (F, BW, DQ, VL)", hasAVX2 && x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL, avx512},
-		{"avx2", "AVX2, FMA or BMI2", hasAVX2, avx2},
+		{"amx", "AMX (tile, bf16) or AVX-512", hasAVX512 && x.HasAMXTile && x.HasAMXBF16, tiledFamily},
+		{"avx512", "AVX-512 (F, BW, DQ, VL)", hasAVX512, func() (*Family, error) { return avx512.family("avx512"), nil }},
+		{"avx2", "AVX2, FMA or BMI2", hasAVX2, func() (*Family, error) { return avx2.family("avx2"), nil }},
 	} {
 		if !candidate.has {
 			refused[candidate.name] = "this CPU lacks " + candidate.needs
 			continue
 		}
-		f := candidate.machine.family(candidate.name)
+		f, err := candidate.make()
+		if err != nil {
+			refused[candidate.name] = err.Error()
+			continue
+		}
 		if err := agrees(f); err != nil {
 			refused[candidate.name] = "its self-check failed: " + err.Error()
 			continue

@@ -36,14 +36,18 @@ var compiled = sync.OnceValues(func() ([]program, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := program{newEmulator(file), s, map[string]*ir.Function{}}
-		for _, f := range file.Functions() {
-			p.functions[f.Name[len(s.name):]] = f
-		}
-		ps = append(ps, p)
+		ps = append(ps, newProgram(s, file))
 	}
 	return ps, nil
 })
+
+func newProgram(s isa, file *ir.File) program {
+	p := program{newEmulator(file), s, map[string]*ir.Function{}}
+	for _, f := range file.Functions() {
+		p.functions[f.Name[len(s.name):]] = f
+	}
+	return p
+}
 
 // put places numbers in the emulator's memory and returns their address, and a
 // function that reads them back.

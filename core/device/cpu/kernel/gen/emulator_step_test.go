@@ -13,6 +13,8 @@ func (e *emulator) step(c *ir.Instruction) {
 	o := c.Operands
 	switch {
 	case strings.HasPrefix(c.Opcode, "PREFETCH"), c.Opcode == "VZEROUPPER":
+	case tileCode(c) != nil:
+		e.tile(c.Opcode, o)
 	case len(o) == 3 && binaries[c.Opcode] != nil:
 		f, n := binaries[c.Opcode], lanes(o[2])
 		a, b := e.words(o[1], n), e.words(o[0], n)
@@ -125,6 +127,12 @@ func (e *emulator) vector(opcode string, o []operand.Op) {
 		for i, w := range e.words(o[1], n) {
 			r[i] = w << e.integer(o[0])
 		}
+	case "VPSRLD":
+		for i, w := range e.words(o[1], n) {
+			r[i] = w >> e.integer(o[0])
+		}
+	case "VPTERNLOGD":
+		r = ternary(e.integer(o[0]), e.words(o[3], n), e.words(o[2], n), e.words(o[1], n))
 	case "VPSRAD":
 		for i, w := range e.words(o[1], n) {
 			r[i] = uint32(int32(w) >> e.integer(o[0]))
@@ -193,6 +201,18 @@ func convert(opcode string, w uint32) uint32 {
 		return 1 << 31
 	}
 	return uint32(int32(x))
+}
+
+// ternary looks every bit of the result up in a table of eight, by the bits of
+// three operands.
+func ternary(table uint64, a, b, c [16]uint32) (r [16]uint32) {
+	for i := range r {
+		for bit := range 32 {
+			at := a[i]>>bit&1<<2 | b[i]>>bit&1<<1 | c[i]>>bit&1
+			r[i] |= uint32(table>>at&1) << bit
+		}
+	}
+	return r
 }
 
 // blend is yes where the mask is set, else no.
@@ -306,7 +326,7 @@ func (e *emulator) scalar(opcode string, o []operand.Op) {
 	case "KMOVW":
 		_, k := register(d)
 		e.k[k] = a & 0xffff
-	case "BZHIL":
+	case "BZHIL", "BZHIQ":
 		if a &= 255; a < 32 {
 			e.setInteger(d, e.integer(o[1])&(1<<a-1))
 		} else {
@@ -341,6 +361,8 @@ func (e *emulator) arithmetic(opcode string, a uint64, d operand.Op) {
 		r &= a
 	case "SHLQ":
 		r <<= a
+	case "SHRQ":
+		r >>= a
 	case "DECQ":
 		r--
 	default:

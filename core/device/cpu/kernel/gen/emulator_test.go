@@ -20,7 +20,8 @@ type emulator struct {
 	gp         map[string]uint64
 	vec        [32][16]uint32
 	k          [8]uint64
-	zero, less bool // flags: of equality, of signed less-than
+	tiles      *[8]tileData // nil while they are not configured
+	zero, less bool         // flags: of equality, of signed less-than
 	regions    [][]byte
 	symbols    map[string]uint64
 }

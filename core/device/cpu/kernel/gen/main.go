@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/pass"
@@ -18,7 +19,7 @@ func main() {
 	if len(os.Args) == 2 {
 		dir = os.Args[1]
 	}
-	for _, f := range isas {
+	for _, f := range append(slices.Clone(isas), tiles) {
 		files, err := f.generate()
 		for name, text := range files {
 			if err == nil {
@@ -35,15 +36,7 @@ func main() {
 // compile returns the functions of one family with their registers allocated.
 func (s isa) compile() (*ir.File, error) {
 	g := newGen(s)
-	g.products()
-	g.elementwise()
-	g.optimiser()
-	g.reductions()
-	if !s.wide() { // AVX-512 uses these too
-		g.transpose(8)
-		g.transpose(16)
-	}
-	g.peak()
+	s.emit(g)
 	file, err := g.Result()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
@@ -61,6 +54,7 @@ func (s isa) generate() (map[string][]byte, error) {
 		return nil, err
 	}
 	config := printer.Config{Name: "core/device/cpu/kernel/gen", Pkg: "kernel"}
+	encode(file)
 	text, err := printer.NewGoAsm(config).Print(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)

@@ -16,14 +16,34 @@ type (
 	vec = reg.VecVirtual
 )
 
-// An isa is a vector instruction set: the family's name, and the float32 lanes
-// of one register.
+// An isa is an instruction set: the family's name, the float32 lanes of one
+// register, and the kernels written with it.
 type isa struct {
 	name  string
 	lanes int
+	emit  func(g *gen)
 }
 
-var isas = []isa{{"avx2", 8}, {"avx512", 16}}
+// isas are the families that have every kernel.
+var isas = []isa{
+	{"avx2", 8, func(g *gen) {
+		g.kernels()
+		g.transpose(8) // AVX-512 uses these too
+		g.transpose(16)
+		g.peak()
+	}},
+	{"avx512", 16, func(g *gen) {
+		g.kernels()
+		g.peak()
+	}},
+}
+
+func (g *gen) kernels() {
+	g.products()
+	g.elementwise()
+	g.optimiser()
+	g.reductions()
+}
 
 // wide says whether this is AVX-512, which has masks in registers of their own
 // and other names for some instructions.
@@ -37,6 +57,7 @@ type gen struct {
 	isa
 	consts map[uint32]mem
 	ramp   mem // lanes words of ones, then lanes words of zeros
+	config mem // of the tile registers
 }
 
 func newGen(s isa) *gen {

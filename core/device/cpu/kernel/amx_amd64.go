@@ -1,0 +1,268 @@
+package kernel
+
+// The family "amx" is "avx512" with products by AMX: operands split into three
+// planes of bfloat16 each, as gen/tiles.go explains. Products too small to pay for
+// that are those of "avx512": which they are is a matter of the shape alone, so a
+// call has the same bits wherever it is made.
+const (
+	leastTiledDepth = 32 // with leastTiled rows and columns
+
+	unit       = 3 * 256 // float32s of memory that a unit takes
+	unitRows   = 16      // of A, or columns of B
+	unitDepth  = 32      // steps of k
+	tiledRows  = 32      // of a block of C, and columns of a strip
+	tiledBlock = tiledRows * tiledRows
+
+	// tiledRange is the range of k that is packed at once and tiledHeight the rows
+	// of A: together 384 KiB, so that a strip of B and what moves between fit the
+	// second-level cache beside them.
+	tiledRange  = 256
+	tiledHeight = 256
+	// tiledChunk is the most units of k that are added up at once: a strip of B of
+	// that many stays in the first-level cache while A passes it.
+	tiledChunk = 4
+
+	flagFrom = 4 // the product is added to the matrix at from
+	flagMask = 8
+)
+
+// tiledMul is C = A·B in blocks of rows, ranges of k and strips of 32 columns.
+// Between two ranges the sums of a block stand in squares of 32×32.
+type tiledMul struct {
+	*machine
+	m, n, k  int
+	a        []float32
+	ars, aks int
+	b        []float32
+	brs, bcs int
+	c        []float32
+	ldc      int
+	ep       Epilogue
+	p        *panels
+	kept     bool // all of B stays packed
+}
+
+// tiledFamily is the family "amx", or why this system does not run it.
+func tiledFamily() (*Family, error) {
+	if err := permitTiles(); err != nil {
+		return nil, err
+	}
+	f := avx512.family("amx")
+	f.table.gemm = avx512.tiledGemm
+	return f, nil
+}
+
+func (x *machine) tiledGemm(m, n, k int, a []float32, ars, aks int, b []float32, brs, bcs int, c []float32, ldc int, ep Epilogue) {
+	if m < leastTiled || n < leastTiled || k < leastTiledDepth {
+		x.gemm(m, n, k, a, ars, aks, b, brs, bcs, c, ldc, ep)
+		return
+	}
+	g := tiledMul{machine: x, m: m, n: n, k: k, a: a, ars: ars, aks: aks, b: b, brs: brs, bcs: bcs, c: c, ldc: ldc, ep: ep, p: takePanels()}
+	g.kept = m > tiledHeight
+	g.room()
+	for i := 0; i < m; i += tiledHeight {
+		g.block(i, min(tiledHeight, m-i))
+	}
+	g.p.give()
+}
+
+// up is n in multiples of a size, rounded up.
+func up(n, size int) int { return (n + size - 1) / size }
+
+// room makes the memory for the packed operands large enough.
+func (g *tiledMul) room() {
+	depth, height := up(min(g.k, tiledRange), unitDepth), up(min(g.m, tiledHeight), tiledRows)
+	strips := up(g.n, tiledRows)
+	b, squares := 2*unit*depth, 1+height // a strip; the scratch of the epilogue, and sums
+	if g.kept {
+		b = 2 * unit * strips * g.depthUnits()
+	}
+	if g.k > tiledRange {
+		squares = 1 + height*strips
+	}
+	grow(&g.p.a, 2*unit*depth*height)
+	grow(&g.p.b, b)
+	grow(&g.p.sums, squares*tiledBlock)
+	grow(&g.p.stage, unitRows*stageStride)
+}
+
+// depthUnits are the units of all ranges of k.
+func (g *tiledMul) depthUnits() int {
+	return g.k/tiledRange*(tiledRange/unitDepth) + up(g.k%tiledRange, unitDepth)
+}
+
+// block computes m rows of C from row i on.
+func (g *tiledMul) block(i, m int) {
+	for first := 0; first < g.k; first += tiledRange {
+		k := min(tiledRange, g.k-first)
+		depth := up(k, unitDepth)
+		g.packA(i, m, first, k)
+		for j := 0; j < g.n; j += tiledRows {
+			b := g.p.b
+			if g.kept {
+				b = b[2*unit*(first/unitDepth*up(g.n, tiledRows)+depth*(j/tiledRows)):]
+			}
+			if i == 0 || !g.kept {
+				g.packB(b, j, first, k)
+			}
+			g.strip(b, i, m, j, first, depth)
+		}
+	}
+}
+
+// strip computes m rows of up to 32 columns of C over a range of k, a chunk of it
+// after the other.
+func (g *tiledMul) strip(b []float32, i, m, j, first, depth int) {
+	blocks := up(m, tiledRows)
+	t := tiledStrip{blocks: blocks, panel: 4 * unit * depth, b: b}
+	t.sums = at(g.p.sums, tiledBlock)
+	if g.k > tiledRange {
+		t.sums = at(g.p.sums, tiledBlock*(1+j/tiledRows*blocks))
+	}
+	chunks := up(depth, tiledChunk)
+	for c := range chunks {
+		t.from, t.to = depth*c/chunks, depth*(c+1)/chunks
+		t.flags = 0
+		if first > 0 || c > 0 {
+			t.flags = flagLoad
+		}
+		if c < chunks-1 || first+tiledRange < g.k {
+			g.sum(&t)
+		} else {
+			g.finish(&t, m, i*g.ldc+j, j)
+		}
+	}
+}
+
+// tiledStrip is a strip's part of some units of k.
+type tiledStrip struct {
+	blocks, panel int
+	from, to      int // of the units
+	b             []float32
+	sums          *float32
+	flags         int
+}
+
+//go:noinline
+func (g *tiledMul) sum(t *tiledStrip) {
+	amxRange(t.blocks, t.to-t.from, t.panel, at(g.p.a, unit*t.from), at(t.b, unit*t.from), t.sums, t.flags)
+}
+
+// finish is the last chunk, with the epilogue; corner is the first element of C,
+// in column j.
+//
+//go:noinline
+func (g *tiledMul) finish(t *tiledStrip, rows, corner, j int) {
+	flags := t.flags
+	var bias, from, mask *float32
+	if g.ep.ReLU {
+		flags |= flagReLU
+	}
+	if g.ep.Bias != nil {
+		bias = &g.ep.Bias[j]
+	}
+	if g.ep.Accumulate {
+		flags |= flagFrom
+		from = &g.c[corner]
+		if g.ep.From != nil {
+			from = &g.ep.From[corner]
+		}
+	}
+	if g.ep.Mask != nil {
+		flags |= flagMask
+		mask = &g.ep.Mask[corner]
+	}
+	amxProduct(t.blocks, t.to-t.from, t.panel, at(g.p.a, unit*t.from), at(t.b, unit*t.from), t.sums, &g.p.sums[0],
+		&g.c[corner], 4*g.ldc, rows, min(tiledRows, g.n-j), flags, bias, from, mask)
+}
+
+// stageStride is the row stride of rows of A that are copied before they are
+// split: no multiple of a page.
+const stageStride = tiledRange + 16
+
+// packA splits m rows of A from row i on over a range of k, through the product's
+// function if it has one.
+func (g *tiledMul) packA(i, m, first, k int) {
+	depth := up(k, unitDepth)
+	for r := 0; r < m; r += unitRows {
+		rows := min(unitRows, m-r)
+		src, stride := g.a[(i+r)*g.ars+first*g.aks:], g.ars
+		if g.aks != 1 || g.ep.Read != nil {
+			g.stage(src, rows, k)
+			src, stride = g.p.stage, stageStride
+		}
+		dst := g.p.a[r/unitRows*depth*unit:]
+		whole, tail := k/unitDepth, k%unitDepth
+		if whole > 0 {
+			callSplit(whole, rows, &src[0], 4*stride, 4*16, 4*unitDepth, &dst[0], 16, 16)
+		}
+		if tail > 0 {
+			callSplit(1, rows, &src[whole*unitDepth], 4*stride, 4*16, 0, &dst[whole*unit], min(16, tail), max(0, tail-16))
+		}
+	}
+}
+
+// stage copies rows of A so that each one's elements stand side by side.
+func (g *tiledMul) stage(src []float32, rows, k int) {
+	row := func(i int) []float32 { return g.p.stage[i*stageStride : i*stageStride+k] }
+	switch {
+	case g.aks == 1:
+		for i := range rows {
+			g.ep.Read(row(i), src[i*g.ars:i*g.ars+k])
+		}
+		return
+	case g.ars == 1:
+		g.transposes(k, rows, src, g.aks, g.p.stage, stageStride)
+	default:
+		for i := range rows {
+			for l, to := 0, row(i); l < k; l++ {
+				to[l] = src[i*g.ars+l*g.aks]
+			}
+		}
+	}
+	if g.ep.Read != nil {
+		for i := range rows {
+			g.ep.Read(row(i), row(i))
+		}
+	}
+}
+
+// packB splits up to 32 columns of B from column j on over a range of k. Steps of k
+// behind the last are zeros; columns behind the last are anything.
+func (g *tiledMul) packB(dst []float32, j, first, k int) {
+	depth := up(k, unitDepth)
+	for c := j; c < min(g.n, j+tiledRows); c += unitRows {
+		columns := min(unitRows, g.n-c)
+		src, stride := g.b[first*g.brs+c*g.bcs:], g.brs
+		if g.bcs != 1 {
+			g.transposes(columns, k, src, g.bcs, g.p.stage, unitRows)
+			src, stride = g.p.stage, unitRows
+		}
+		packColumns(dst[(c-j)/unitRows*depth*unit:], src, stride, columns, k)
+	}
+}
+
+func packColumns(dst, src []float32, stride, columns, k int) {
+	const half = unitDepth / 2
+	whole, tail := k/unitDepth, k%unitDepth
+	if whole > 0 {
+		callSplit(whole, half, &src[0], 4*stride, 4*half*stride, 4*unitDepth*stride, &dst[0], columns, columns)
+	}
+	if tail == 0 {
+		return
+	}
+	src, dst = src[whole*unitDepth*stride:], dst[whole*unit:(whole+1)*unit]
+	clear(dst)
+	pairs := max(0, tail-half)
+	if pairs > 0 {
+		callSplit(1, pairs, &src[0], 4*stride, 4*half*stride, 0, &dst[0], columns, columns)
+	}
+	if single := min(half, tail); single > pairs { // rows without a second one
+		callSplit(1, single-pairs, &src[pairs*stride], 4*stride, 0, 0, &dst[pairs*unitRows], columns, 0)
+	}
+}
+
+//go:noinline
+func callSplit(tiles, rows int, src *float32, step, second, tile int, dst *float32, tail0, tail1 int) {
+	amxSplit(tiles, rows, src, step, second, tile, dst, tail0, tail1)
+}

@@ -1,0 +1,308 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/ir"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// tileGen holds the registers of the products, fixed by hand. Sums are tiles 0 to
+// 3, by rows of two; A's are 4 and 5, B's 6 and 7.
+type tileGen struct {
+	*gen
+	a, b           [2]reg.GPPhysical // units of 16 rows, and of 16 columns
+	narrow, wide   reg.GPPhysical    // strides: 64 and 128 bytes
+	count          reg.GPPhysical
+	from, mask     reg.GPPhysical // as distances from c
+	sum, c0, ldc   reg.GPPhysical // of the rows that wait for the epilogue
+	waiting, piece reg.GPPhysical // how many they are, and do so now
+}
+
+func newTileGen(g *gen) *tileGen {
+	t := &tileGen{
+		gen: g, a: [2]reg.GPPhysical{reg.RAX, reg.RBX}, b: [2]reg.GPPhysical{reg.RCX, reg.RDX},
+		narrow: reg.RSI, wide: reg.RDI, count: reg.R8, sum: reg.R9, c0: reg.R10, ldc: reg.R11,
+		waiting: reg.R12, piece: reg.R13, from: reg.R14, mask: reg.R15,
+	}
+	return t
+}
+
+// tileConfig is what LDTILECFG reads: one for all functions.
+func (g *gen) tileConfig() mem {
+	if g.config.Base != nil {
+		return g.config
+	}
+	g.config = g.StaticGlobal("config")
+	g.DataAttributes(attr.RODATA | attr.NOPTR)
+	words := [16]uint32{0: 1} // the palette
+	for i := range 4 {
+		words[4+i] = 64<<16 | 64 // bytes of a row, two tiles a word
+	}
+	words[12], words[13] = 0x10101010, 0x10101010 // rows
+	for i, w := range words {
+		g.AddDatum(4*i, operand.U32(w))
+	}
+	return g.config
+}
+
+// configure makes all eight tiles 16 rows of 64 bytes.
+func (t *tileGen) configure() {
+	config := t.tileConfig()
+	t.LEAQ(config, t.count)
+	t.tile("LDTILECFG", mem{Base: t.count})
+	t.MOVQ(operand.U32(64), t.narrow)
+	t.MOVQ(operand.U32(128), t.wide)
+}
+
+// tile appends an instruction that the assembler does not know; encode writes its
+// bytes in the end.
+func (t *tileGen) tile(opcode string, operands ...op) {
+	in := &ir.Instruction{Opcode: opcode, Operands: operands}
+	for _, o := range operands {
+		in.Inputs = append(in.Inputs, o)
+	}
+	t.Instruction(in)
+}
+
+// tileOp is a tile as an operand.
+func tileOp(i int) op { return operand.U8(i) }
+
+// loadPlane fills a tile with a plane of a unit.
+func (t *tileGen) loadPlane(tile int, unit reg.GPPhysical, plane int) {
+	t.tile("TILELOADD", mem{Base: unit, Index: t.narrow, Scale: 1, Disp: plane * planeBytes}, tileOp(tile))
+}
+
+// sumsAt is where tile i of the sums stands in a block of 32 rows of 128 bytes.
+func (t *tileGen) sumsAt(base reg.Register, i int) mem {
+	return mem{Base: base, Index: t.wide, Scale: 1, Disp: i/2*16*128 + i%2*64}
+}
+
+// step adds the product of two units of A and two of B. between is called before
+// each of its six passes but the first.
+func (t *tileGen) step(between func()) {
+	const h, m, l = 0, 1, 2
+	load := func(first int, units [2]reg.GPPhysical, plane int) {
+		t.loadPlane(first, units[0], plane)
+		t.loadPlane(first+1, units[1], plane)
+	}
+	pass := func() {
+		for i := range 4 {
+			t.tile("TDPBF16PS", tileOp(7-(1-i%2)), tileOp(4+i/2), tileOp(i))
+		}
+	}
+	const a, b = 4, 6
+	load(a, t.a, l)
+	load(b, t.b, h)
+	pass()
+	for _, next := range []struct {
+		first int
+		units [2]reg.GPPhysical
+		plane int
+	}{{a, t.a, m}, {b, t.b, m}, {a, t.a, h}, {b, t.b, l}, {b, t.b, h}} {
+		between()
+		load(next.first, next.units, next.plane)
+		pass()
+	}
+	for _, p := range []reg.GPPhysical{t.a[0], t.a[1], t.b[0], t.b[1]} {
+		t.ADDQ(operand.U32(unitBytes), p)
+	}
+}
+
+// zero or load the sums of a block: tile i from where it stands, or nothing.
+func (t *tileGen) start(load op) {
+	t.TESTQ(operand.U32(flagLoad), load)
+	t.JZ(operand.LabelRef("zero"))
+	for i := range 4 {
+		t.tile("TILELOADD", t.sumsAt(t.piece, i), tileOp(i))
+	}
+	t.JMP(operand.LabelRef("ready"))
+	t.Label("zero")
+	for i := range 4 {
+		t.tile("TILEZERO", tileOp(i))
+	}
+	t.Label("ready")
+}
+
+// operands loads the pointers of a block: A moves on by two panels a block, B stays.
+func (t *tileGen) operands() {
+	panel, next := t.b[1], t.count
+	t.Load(t.Param("panel"), panel)
+	t.Load(t.Param("a"), t.a[0])
+	t.LEAQ(mem{Base: t.a[0], Index: panel, Scale: 1}, t.a[1])
+	t.LEAQ(mem{Base: t.a[1], Index: panel, Scale: 1}, next)
+	t.MOVQ(next, t.address("a"))
+	t.Load(t.Param("b"), t.b[0])
+	t.ADDQ(t.b[0], t.b[1])
+	t.Load(t.Param("depth"), t.count)
+}
+
+// tileRange adds the products of a strip over a range of k, without what comes
+// after it: sums are blocks of 32×32 by rows.
+func (g *gen) tileRange() {
+	g.begin("Range", "func(blocks, depth, panel int, a, b, sums *float32, flags int)")
+	t := newTileGen(g)
+	t.configure()
+	t.Label("block")
+	t.MOVQ(t.address("sums"), t.piece)
+	t.start(t.address("flags"))
+	t.operands()
+	t.Label("steps")
+	t.step(func() {})
+	t.DECQ(t.count)
+	t.JNZ(operand.LabelRef("steps"))
+	for i := range 4 {
+		t.tile("TILESTORED", tileOp(i), t.sumsAt(t.piece, i))
+	}
+	t.ADDQ(operand.U32(blockRows*128), t.address("sums"))
+	t.DECQ(t.address("blocks"))
+	t.JNZ(operand.LabelRef("block"))
+	t.tile("TILERELEASE")
+	t.end()
+}
+
+// tileProduct is the last range, with the epilogue: the sums of a block go to
+// scratch, and from there to C while the next block is under way, whose tile
+// products need few of the core's slots.
+func (g *gen) tileProduct() {
+	g.begin("Product", "func(blocks, depth, panel int, a, b, sums, scratch, c *float32, ldc, rows, columns, flags int, bias, from, mask *float32)")
+	t := newTileGen(g)
+	t.configure()
+	t.epilogueRegisters()
+	t.XORQ(t.waiting, t.waiting)
+	t.Label("block")
+	t.MOVQ(t.address("sums"), t.piece)
+	t.start(t.address("flags"))
+	t.ADDQ(operand.U32(blockRows*128), t.address("sums"))
+	t.operands()
+	// With the rest of the last block's rows between its passes.
+	t.Load(t.Param("scratch"), t.sum)
+	passes := 0
+	t.step(func() {
+		passes++
+		t.some(passes)
+	})
+	t.JMP(operand.LabelRef("next"))
+	t.Label("steps")
+	t.step(func() {})
+	t.Label("next")
+	t.DECQ(t.count)
+	t.JNZ(operand.LabelRef("steps"))
+	t.Load(t.Param("scratch"), t.sum)
+	for i := range 4 {
+		t.tile("TILESTORED", tileOp(i), t.sumsAt(t.sum, i))
+	}
+	t.MOVQ(operand.U32(blockRows), t.waiting)
+	t.CMPQ(t.address("rows"), operand.U32(blockRows))
+	t.JGE(operand.LabelRef("whole"))
+	t.Load(t.Param("rows"), t.waiting)
+	t.Label("whole")
+	t.SUBQ(operand.U32(blockRows), t.address("rows"))
+	t.DECQ(t.address("blocks"))
+	t.JNZ(operand.LabelRef("block"))
+	t.tile("TILERELEASE")
+	t.Label("last")
+	t.row(0)
+	t.DECQ(t.waiting)
+	t.JNZ(operand.LabelRef("last"))
+	t.end()
+}
+
+// The epilogue's vectors: the bias of the columns, the least result, and zero.
+var tileBias, tileFloor, tileZero = []reg.VecPhysical{reg.Z16, reg.Z17}, reg.Z18, reg.Z19
+
+// tileColumns are the masks of the strip's columns.
+var tileColumns = []reg.Register{reg.K1, reg.K2}
+
+func (t *tileGen) epilogueRegisters() {
+	n := t.piece
+	t.Load(t.Param("columns"), n)
+	all := t.sum
+	t.MOVL(operand.U32(math.MaxUint32), all.As32())
+	t.BZHIQ(n, all, all)
+	t.KMOVW(all.As32(), reg.K1)
+	t.SHRQ(operand.U8(16), all)
+	t.KMOVW(all.As32(), reg.K2)
+	t.clear(tileZero)
+	t.clear(tileFloor)
+	t.TESTQ(operand.U32(flagReLU), t.address("flags"))
+	t.JNZ(operand.LabelRef("floor"))
+	t.VMOVUPS(t.c(math.Inf(-1)), tileFloor)
+	t.Label("floor")
+	bias := t.piece
+	t.Load(t.Param("bias"), bias)
+	for _, b := range tileBias {
+		t.clear(b)
+	}
+	t.TESTQ(bias, bias)
+	t.JZ(operand.LabelRef("unbiased"))
+	for v, b := range tileBias {
+		t.column(bias, v, b)
+	}
+	t.Label("unbiased")
+	t.Load(t.Param("c"), t.c0)
+	t.Load(t.Param("ldc"), t.ldc)
+	t.Load(t.Param("from"), t.from)
+	t.SUBQ(t.c0, t.from)
+	t.Load(t.Param("mask"), t.mask)
+	t.SUBQ(t.c0, t.mask)
+}
+
+// column loads one of the two vectors of a row of C or what lies like it.
+func (t *tileGen) column(row reg.GPPhysical, v int, d reg.Register) {
+	t.loadTail(mem{Base: row, Disp: 64 * v}, tileColumns[v], d)
+}
+
+// rowsAtOnce of the last block fit between two passes; five times as many are
+// more than it has.
+const rowsAtOnce = 7
+
+// some is the epilogue of up to rowsAtOnce of the rows that wait.
+func (t *tileGen) some(nth int) {
+	next, done := fmt.Sprintf("row%d", nth), fmt.Sprintf("rows%d", nth)
+	t.MOVQ(operand.U32(rowsAtOnce), t.piece)
+	t.TESTQ(t.waiting, t.waiting)
+	t.JZ(operand.LabelRef(done))
+	t.Label(next)
+	t.row(nth)
+	t.DECQ(t.waiting)
+	t.JZ(operand.LabelRef(done))
+	t.DECQ(t.piece)
+	t.JNZ(operand.LabelRef(next))
+	t.Label(done)
+}
+
+// row finishes one row of sums: from, bias, ReLU, mask.
+func (t *tileGen) row(nth int) {
+	x := []reg.VecPhysical{reg.Z0, reg.Z1}
+	for v := range x {
+		t.VMOVUPS(mem{Base: t.sum, Disp: 64 * v}, x[v])
+	}
+	t.TESTQ(operand.U32(flagFrom), t.address("flags"))
+	t.JZ(operand.LabelRef(fmt.Sprintf("from%d", nth)))
+	for v := range x {
+		t.loadTail(mem{Base: t.c0, Index: t.from, Scale: 1, Disp: 64 * v}, tileColumns[v], reg.Z2)
+		t.VADDPS(reg.Z2, x[v], x[v])
+	}
+	t.Label(fmt.Sprintf("from%d", nth))
+	for v := range x {
+		t.VADDPS(tileBias[v], x[v], x[v])
+		t.VMAXPS(x[v], tileFloor, x[v]) // in this order NaN stays
+	}
+	t.TESTQ(operand.U32(flagMask), t.address("flags"))
+	t.JZ(operand.LabelRef(fmt.Sprintf("mask%d", nth)))
+	for v := range x {
+		t.loadTail(mem{Base: t.c0, Index: t.mask, Scale: 1, Disp: 64 * v}, tileColumns[v], reg.Z2)
+		t.VCMPPS(lessThan, reg.Z2, tileZero, reg.K3) // 0 < mask
+		t.keepInto(reg.K3, x[v], x[v])
+	}
+	t.Label(fmt.Sprintf("mask%d", nth))
+	for v := range x {
+		t.storeTail(x[v], tileColumns[v], mem{Base: t.c0, Disp: 64 * v})
+	}
+	t.ADDQ(operand.U32(128), t.sum)
+	t.ADDQ(t.ldc, t.c0)
+}

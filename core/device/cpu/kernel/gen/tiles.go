@@ -1,0 +1,90 @@
+package main
+
+import "github.com/mmcloughlin/avo/operand"
+
+// The family "amx" computes products with Intel's AMX: eight tile registers of 16
+// rows of 64 bytes, and one instruction that adds the product of two tiles of
+// bfloat16 to one of float32, at sixteen times the rate of AVX-512. float32 has
+// three times the precision of bfloat16, so an operand is split into three planes,
+//
+//	x = h + m + l exactly, |m| ≤ 2⁻⁸|x|, |l| ≤ 2⁻¹⁶|x|,
+//
+// and a product is the six terms of any weight, h·h, h·m, m·h, m·m, h·l and l·h.
+// What is left out, at most 2⁻²⁴ of a term, is no more than one rounding of
+// float32, and a sum over k is rounded less often than by multiply-adds: the
+// tests hold the error under theirs. The idea is that of Henry, Tang and Heinecke,
+// "Leveraging the bfloat16 Artificial Intelligence Datatype For Higher-Precision
+// Computations" (2019).
+//
+// Packed, an operand is a row of units: three tiles of 1 KiB, the planes of 16 rows
+// of A, or 16 columns of B, over 32 steps of k. Row i of A's tile has in its
+// lane j the pair of the elements k+j and k+16+j, and row j of B's tile has in its
+// lane i the same pair of column i: the sum does not ask for the order of k, and
+// so no lanes move when a pair is made.
+const (
+	planeBytes = 1024
+	unitBytes  = 3 * planeBytes
+	blockRows  = 32 // of C at once, as many as its columns: four tiles of sums
+)
+
+const (
+	flagFrom = 4 // the product is added to the matrix at from
+	flagMask = 8 // it becomes 0 where the matrix at mask is not > 0
+)
+
+// tiles is an instruction set of its own beside AVX-512: it has products only.
+var tiles = isa{"amx", 16, (*gen).tileKernels}
+
+func (g *gen) tileKernels() {
+	g.split()
+	g.tileProduct()
+	g.tileRange()
+}
+
+// split writes the planes of some tiles: row i of each is made of the 16 numbers
+// at src and the 16 at second bytes behind them, of which the lanes up to the tails
+// count. Then src moves by step, and after all rows of a tile by tile from where
+// that began.
+func (g *gen) split() {
+	g.begin("Split", "func(tiles, rows int, src *float32, step, second, tile int, dst *float32, tail0, tail1 int)")
+	src, step, second, dst := g.arg("src"), g.arg("step"), g.arg("second"), g.arg("dst")
+	m0, m1 := g.mask(), g.mask()
+	g.tail(g.arg("tail0"), m0)
+	g.tail(g.arg("tail1"), m1)
+	half, top := g.load(g.bits(0x8000)), g.load(g.bits(0xffff0000))
+	count, row, to := g.GP64(), g.GP64(), g.GP64()
+	g.Label("tile")
+	g.MOVQ(src, row)
+	g.MOVQ(dst, to)
+	g.Load(g.Param("rows"), count)
+	g.Label("row")
+	x0, x1 := g.vec(), g.vec()
+	g.loadTail(mem{Base: row}, m0, x0)
+	g.loadTail(mem{Base: row, Index: second, Scale: 1}, m1, x1)
+	for plane := range 2 {
+		h0, h1 := g.and(g.addInt(x0, half), top), g.and(g.addInt(x1, half), top) // to the nearest
+		pair := g.shifted(h0)
+		g.VPORD(h1, pair, pair)
+		g.VMOVUPS(pair, mem{Base: to, Disp: plane * planeBytes})
+		x0, x1 = g.sub(x0, h0), g.sub(x1, h1)
+	}
+	pair := g.shifted(x0)
+	g.VPTERNLOGD(operand.U8(0xf8), top, x1, pair) // pair | x1&top
+	g.VMOVUPS(pair, mem{Base: to, Disp: 2 * planeBytes})
+	g.ADDQ(step, row)
+	g.ADDQ(operand.U32(64), to)
+	g.DECQ(count)
+	g.JNZ(operand.LabelRef("row"))
+	g.ADDQ(g.address("tile"), src)
+	g.ADDQ(operand.U32(unitBytes), dst)
+	g.DECQ(g.address("tiles"))
+	g.JNZ(operand.LabelRef("tile"))
+	g.end()
+}
+
+// shifted is the upper half of every word as its lower one.
+func (g *gen) shifted(a vec) vec {
+	d := g.vec()
+	g.VPSRLD(operand.U8(16), a, d)
+	return d
+}
