@@ -93,7 +93,7 @@ func TestFlowsOfTheProgram(t *testing.T) {
 			w, dir := openRun(t, term)
 			w.await("RETURN")
 			w.press("2 of 18", "j")
-			w.press("samples in", "Right") // the preview
+			w.press("256 samples", "Right") // the preview
 			w.press("#2 ", "Enter")
 			w.press("(undoes #2)", "z")
 			w.say("noted", "note seen here")
@@ -142,7 +142,7 @@ func TestFlowsInLines(t *testing.T) {
 		}
 		w.press(text, "Enter")
 	}
-	enter("samples in", "stage guidance 3")
+	enter("256 samples", "stage guidance 3")
 	enter("#2 ω guidance 2 → 3 now  asked", "apply")
 	enter("(undoes #2)", "undo")
 	enter("noted", "note seen here")

@@ -17,7 +17,7 @@ func (m *Model) eventsBody(w, h int) []string {
 	}
 	hints := m.hintLines(w)
 	if h < 2*len(hints) { // a low pane has events first
-		hints = hints[:min(len(hints), max(0, h-3))]
+		hints = hints[:min(len(hints), max(0, h-min(3, len(lines))))]
 	}
 	h -= len(hints)
 	m.eventsRoom = m.eventsThatFit(lines, w, h)
@@ -129,7 +129,7 @@ func (m *Model) stampSign(c *change) string {
 	case c.state == asked:
 		return t.warn.on("pending")
 	case c.state == inForce:
-		return t.good.on(t.glyphs.check + " " + count(c.forceStep))
+		return t.good.on(t.glyphs.check + " at " + count(c.forceStep))
 	default:
 		return t.dim.on("waits")
 	}

@@ -42,12 +42,12 @@ func knobKeys() []binding {
 		{name: "park", keys: []string{"P"}, help: "park: save the run and give the GPU's memory back for others; P again takes it and goes on", action: (*Model).togglePark},
 		{name: "up", keys: []string{"up", "k"}, label: "up k", help: "the knob above", panes: knobs, action: (*Model).knobUp},
 		{name: "down", keys: []string{"down", "j"}, label: "down j", help: "the knob below", panes: knobs, action: (*Model).knobDown},
-		{name: "more", of: liveRun, keys: []string{"right", "l"}, label: "right l", hint: "left right", does: "change", help: "stage the next value of the knob; nothing is sent yet", panes: knobs, action: (*Model).knobMore},
+		{name: "more", of: liveRun, keys: []string{"right", "l"}, label: "right l", hint: "up down left right", does: "change", help: "stage the next value of the knob; nothing is sent yet", panes: knobs, action: (*Model).knobMore},
 		{name: "less", keys: []string{"left", "h"}, label: "left h", help: "stage the previous value of the knob", panes: knobs, action: (*Model).knobLess},
 		{name: "edit", keys: []string{"e"}, help: "type a value for the knob", panes: knobs, action: (*Model).knobEdit},
 		{name: "apply", of: liveRun, keys: []string{"enter"}, does: "apply", help: "send the staged values; a change that needs a refit or new samples is made now if that takes under 5 s, otherwise it asks", panes: knobs, action: (*Model).applyStaged},
 		{name: "now", of: liveRun, keys: []string{"!"}, does: "now", help: "send the staged values and redo at once what they need (samples, or score, fit and samples); asks if that takes over 5 s", panes: knobs, action: (*Model).applyNow},
-		{name: "at", of: liveRun, keys: []string{"@"}, does: "at a step", help: "have the staged values applied after an env step to come", panes: knobs, action: (*Model).applyAt},
+		{name: "at", of: liveRun, keys: []string{"@"}, does: "at step", help: "have the staged values applied after an env step to come", panes: knobs, action: (*Model).applyAt},
 		{name: "drop", keys: []string{"delete"}, help: "drop the staged values", panes: knobs, action: (*Model).dropStaged},
 		{name: "undo", of: liveRun, keys: []string{"z"}, does: "undo", help: "set the knob changed last back to its old value, as a new change; the weights stay as they are", action: (*Model).undo},
 		{name: "redo", keys: []string{"Z"}, help: "make the change that was undone last once more, as a new change", action: (*Model).redo},
@@ -245,6 +245,8 @@ func (t *theme) keyLabel(label string) string {
 		return t.glyphs.left + t.glyphs.right
 	case "up down":
 		return t.glyphs.up + t.glyphs.down
+	case "up down left right":
+		return t.keyLabel("up down") + t.keyLabel("left right")
 	}
 	words := strings.Fields(label)
 	for i, w := range words {

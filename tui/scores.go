@@ -15,7 +15,7 @@ func (m *Model) scoresBody(w, h int) []string {
 	t := m.theme
 	all := m.distributions()
 	if len(all) == 0 {
-		return m.scoresSoFar(w)
+		return m.scoresSoFar(w, h)
 	}
 	// What came matters more than what was asked for, and beside a preview most.
 	for _, letter := range []string{"a", "r", "s"} {
@@ -95,22 +95,26 @@ func beyond(all []histogramRow) float64 {
 }
 
 // scoresSoFar stands for the histograms before the first generation.
-func (m *Model) scoresSoFar(w int) []string {
+func (m *Model) scoresSoFar(w, h int) []string {
 	t := m.theme
-	text := "histograms of real and synthetic rows come with the first generation"
+	text := "histograms come with the first generation"
 	if m.options.Replay {
 		text = "a journal keeps the quantiles of F, not its histograms"
 	}
-	var out []string
 	if why := m.previewText(); why != "" {
 		text = why
 	}
-	for _, l := range wrap(m.spelled(text), w) {
-		out = append(out, t.dim.on(l))
-	}
+	var out []string
 	if median, ok := m.history.curve(curveF50, 0).last(); ok {
 		high, _ := m.history.curve(curveF90, 0).last()
-		out = append([]string{t.real.on("real") + t.dim.on("  med ") + number(median.y) + t.dim.on(" p90 ") + number(high.y)}, out...)
+		out = append(out, t.real.on("real")+t.dim.on("  med ")+number(median.y)+t.dim.on(" p90 ")+number(high.y))
+	}
+	lines := wrap(m.spelled(text), w)
+	if room := max(1, h-len(out)); len(lines) > room {
+		lines = append(lines[:room-1], t.clip(strings.Join(lines[room-1:], " "), w))
+	}
+	for _, l := range lines {
+		out = append(out, t.dim.on(l))
 	}
 	return out
 }
