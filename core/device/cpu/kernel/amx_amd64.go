@@ -21,6 +21,9 @@ const (
 	// tiledChunk is the most units of k that are added up at once: a strip of B of
 	// that many stays in the first-level cache while A passes it.
 	tiledChunk = 4
+	// tiledStrips are computed by one call: to set the tiles up takes as long as a
+	// dozen of their products.
+	tiledStrips = 2
 
 	flagFrom = 4 // the product is added to the matrix at from
 	flagMask = 8
@@ -73,7 +76,7 @@ func up(n, size int) int { return (n + size - 1) / size }
 func (g *tiledMul) room() {
 	depth, height := up(min(g.k, tiledRange), unitDepth), up(min(g.m, tiledHeight), tiledRows)
 	strips := up(g.n, tiledRows)
-	b, squares := 2*unit*depth, 1+height // a strip; the scratch of the epilogue, and sums
+	b, squares := 2*unit*depth*tiledStrips, 1+height*tiledStrips // the first for the epilogue
 	if g.kept {
 		b = 2 * unit * strips * g.depthUnits()
 	}
@@ -95,29 +98,30 @@ func (g *tiledMul) depthUnits() int {
 func (g *tiledMul) block(i, m int) {
 	for first := 0; first < g.k; first += tiledRange {
 		k := min(tiledRange, g.k-first)
-		depth := up(k, unitDepth)
 		g.packA(i, m, first, k)
-		for j := 0; j < g.n; j += tiledRows {
+		panel := unit * up(k, unitDepth)
+		for j := 0; j < g.n; j += tiledStrips * tiledRows {
 			b := g.p.b
 			if g.kept {
-				b = b[2*unit*(first/unitDepth*up(g.n, tiledRows)+depth*(j/tiledRows)):]
+				b = b[2*(unit*first/unitDepth*up(g.n, tiledRows)+panel*j/tiledRows):]
 			}
 			if i == 0 || !g.kept {
-				g.packB(b, j, first, k)
+				for c := 0; c < min(tiledStrips*tiledRows, g.n-j); c += unitRows {
+					g.packB(b[c/unitRows*panel:], j+c, first, k)
+				}
 			}
-			g.strip(b, i, m, j, first, depth)
+			g.strips(b, i, m, j, first, up(k, unitDepth))
 		}
 	}
 }
 
-// strip computes m rows of up to 32 columns of C over a range of k, a chunk of it
-// after the other.
-func (g *tiledMul) strip(b []float32, i, m, j, first, depth int) {
-	blocks := up(m, tiledRows)
-	t := tiledStrip{blocks: blocks, panel: 4 * unit * depth, b: b}
+// strips computes m rows of some strips of C over a range of k, a chunk of it after
+// the other.
+func (g *tiledMul) strips(b []float32, i, m, j, first, depth int) {
+	t := tiledPart{strips: min(tiledStrips, up(g.n-j, tiledRows)), blocks: up(m, tiledRows), panel: 4 * unit * depth, b: b}
 	t.sums = at(g.p.sums, tiledBlock)
 	if g.k > tiledRange {
-		t.sums = at(g.p.sums, tiledBlock*(1+j/tiledRows*blocks))
+		t.sums = at(g.p.sums, tiledBlock*(1+j/tiledRows*t.blocks))
 	}
 	chunks := up(depth, tiledChunk)
 	for c := range chunks {
@@ -134,25 +138,25 @@ func (g *tiledMul) strip(b []float32, i, m, j, first, depth int) {
 	}
 }
 
-// tiledStrip is a strip's part of some units of k.
-type tiledStrip struct {
-	blocks, panel int
-	from, to      int // of the units
-	b             []float32
-	sums          *float32
-	flags         int
+// tiledPart is the part of some strips over some units of k.
+type tiledPart struct {
+	strips, blocks, panel int
+	from, to              int // of the units
+	b                     []float32
+	sums                  *float32
+	flags                 int
 }
 
 //go:noinline
-func (g *tiledMul) sum(t *tiledStrip) {
-	amxRange(t.blocks, t.to-t.from, t.panel, at(g.p.a, unit*t.from), at(t.b, unit*t.from), t.sums, t.flags)
+func (g *tiledMul) sum(t *tiledPart) {
+	amxRange(t.strips, t.blocks, t.to-t.from, t.panel, at(g.p.a, unit*t.from), at(t.b, unit*t.from), t.sums, t.flags)
 }
 
 // finish is the last chunk, with the epilogue; corner is the first element of C,
 // in column j.
 //
 //go:noinline
-func (g *tiledMul) finish(t *tiledStrip, rows, corner, j int) {
+func (g *tiledMul) finish(t *tiledPart, rows, corner, j int) {
 	flags := t.flags
 	var bias, from, mask *float32
 	if g.ep.ReLU {
@@ -172,8 +176,8 @@ func (g *tiledMul) finish(t *tiledStrip, rows, corner, j int) {
 		flags |= flagMask
 		mask = &g.ep.Mask[corner]
 	}
-	amxProduct(t.blocks, t.to-t.from, t.panel, at(g.p.a, unit*t.from), at(t.b, unit*t.from), t.sums, &g.p.sums[0],
-		&g.c[corner], 4*g.ldc, rows, min(tiledRows, g.n-j), flags, bias, from, mask)
+	amxProduct(t.strips, t.blocks, t.to-t.from, t.panel, at(g.p.a, unit*t.from), at(t.b, unit*t.from), t.sums, &g.p.sums[0],
+		&g.c[corner], 4*g.ldc, rows, min(tiledStrips*tiledRows, g.n-j), flags, bias, from, mask)
 }
 
 // stageStride is the row stride of rows of A that are copied before they are
@@ -227,19 +231,16 @@ func (g *tiledMul) stage(src []float32, rows, k int) {
 	}
 }
 
-// packB splits up to 32 columns of B from column j on over a range of k. Steps of k
+// packB splits up to 16 columns of B from column j on over a range of k. Steps of k
 // behind the last are zeros; columns behind the last are anything.
 func (g *tiledMul) packB(dst []float32, j, first, k int) {
-	depth := up(k, unitDepth)
-	for c := j; c < min(g.n, j+tiledRows); c += unitRows {
-		columns := min(unitRows, g.n-c)
-		src, stride := g.b[first*g.brs+c*g.bcs:], g.brs
-		if g.bcs != 1 {
-			g.transposes(columns, k, src, g.bcs, g.p.stage, unitRows)
-			src, stride = g.p.stage, unitRows
-		}
-		packColumns(dst[(c-j)/unitRows*depth*unit:], src, stride, columns, k)
+	columns := min(unitRows, g.n-j)
+	src, stride := g.b[first*g.brs+j*g.bcs:], g.brs
+	if g.bcs != 1 {
+		g.transposes(columns, k, src, g.bcs, g.p.stage, unitRows)
+		src, stride = g.p.stage, unitRows
 	}
+	packColumns(dst, src, stride, columns, k)
 }
 
 func packColumns(dst, src []float32, stride, columns, k int) {

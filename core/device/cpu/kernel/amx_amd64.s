@@ -96,9 +96,9 @@ DATA cffff0000<>+56(SB)/4, $0xffff0000
 DATA cffff0000<>+60(SB)/4, $0xffff0000
 GLOBL cffff0000<>(SB), RODATA|NOPTR, $64
 
-// func amxProduct(blocks int, depth int, panel int, a *float32, b *float32, sums *float32, scratch *float32, c *float32, ldc int, rows int, columns int, flags int, bias *float32, from *float32, mask *float32)
+// func amxProduct(strips int, blocks int, depth int, panel int, a *float32, b *float32, sums *float32, scratch *float32, c *float32, ldc int, rows int, columns int, flags int, bias *float32, from *float32, mask *float32)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·amxProduct(SB), NOSPLIT, $0-120
+TEXT ·amxProduct(SB), NOSPLIT, $24-128
 	LEAQ config<>+0(SB), R8
 
 	// LDTILECFG (R8)
@@ -108,39 +108,31 @@ TEXT ·amxProduct(SB), NOSPLIT, $0-120
 	BYTE    $0x00
 	MOVQ    $0x00000040, SI
 	MOVQ    $0x00000080, DI
-	MOVQ    columns+80(FP), R13
-	MOVL    $0xffffffff, R9
-	BZHIQ   R13, R9, R9
-	KMOVW   R9, K1
-	SHRQ    $0x10, R9
-	KMOVW   R9, K2
+	XORQ    R12, R12
 	VPXORD  Z19, Z19, Z19
 	VPXORD  Z18, Z18, Z18
-	TESTQ   $0x00000002, flags+88(FP)
+	TESTQ   $0x00000002, flags+96(FP)
 	JNZ     floor
 	VMOVUPS cff800000<>+0(SB), Z18
 
 floor:
-	MOVQ      bias+96(FP), R13
-	VPXORD    Z16, Z16, Z16
-	VPXORD    Z17, Z17, Z17
-	TESTQ     R13, R13
-	JZ        unbiased
-	VMOVUPS.Z (R13), K1, Z16
-	VMOVUPS.Z 64(R13), K2, Z17
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	MOVQ   ldc+72(FP), R11
+	MOVQ   from+112(FP), R14
+	SUBQ   c+64(FP), R14
+	MOVQ   mask+120(FP), R15
+	SUBQ   c+64(FP), R15
 
-unbiased:
-	MOVQ c+56(FP), R10
-	MOVQ ldc+64(FP), R11
-	MOVQ from+104(FP), R14
-	SUBQ R10, R14
-	MOVQ mask+112(FP), R15
-	SUBQ R10, R15
-	XORQ R12, R12
+strip:
+	MOVQ a+32(FP), AX
+	MOVQ AX, 8(SP)
+	MOVQ blocks+8(FP), R8
+	MOVQ R8, 16(SP)
 
 block:
-	MOVQ  sums+40(FP), R13
-	TESTQ $0x00000001, flags+88(FP)
+	MOVQ  sums+48(FP), R13
+	TESTQ $0x00000001, flags+96(FP)
 	JZ    zero
 
 	// TILELOADD (R13)(DI*1), $0x00
@@ -186,16 +178,16 @@ zero:
 	BYTE $0xd8
 
 ready:
-	ADDQ $0x00001000, sums+40(FP)
-	MOVQ panel+16(FP), DX
-	MOVQ a+24(FP), AX
+	ADDQ $0x00001000, sums+48(FP)
+	MOVQ panel+24(FP), DX
+	MOVQ 8(SP), AX
 	LEAQ (AX)(DX*1), BX
 	LEAQ (BX)(DX*1), R8
-	MOVQ R8, a+24(FP)
-	MOVQ b+32(FP), CX
+	MOVQ R8, 8(SP)
+	MOVQ b+40(FP), CX
 	ADDQ CX, DX
-	MOVQ depth+8(FP), R8
-	MOVQ scratch+48(FP), R9
+	MOVQ depth+16(FP), R8
+	MOVQ scratch+56(FP), R9
 
 	// TILELOADD 2048(AX)(SI*1), $0x04
 	LONG $0x4b7be2c4
@@ -243,7 +235,7 @@ ready:
 row1:
 	VMOVUPS   (R9), Z0
 	VMOVUPS   64(R9), Z1
-	TESTQ     $0x00000004, flags+88(FP)
+	TESTQ     $0x00000004, flags+96(FP)
 	JZ        from1
 	VMOVUPS.Z (R10)(R14*1), K1, Z2
 	VADDPS    Z2, Z0, Z0
@@ -255,7 +247,7 @@ from1:
 	VMAXPS    Z0, Z18, Z0
 	VADDPS    Z17, Z1, Z1
 	VMAXPS    Z1, Z18, Z1
-	TESTQ     $0x00000008, flags+88(FP)
+	TESTQ     $0x00000008, flags+96(FP)
 	JZ        mask1
 	VMOVUPS.Z (R10)(R15*1), K1, Z2
 	VCMPPS    $0x11, Z2, Z19, K3
@@ -309,7 +301,7 @@ rows1:
 row2:
 	VMOVUPS   (R9), Z0
 	VMOVUPS   64(R9), Z1
-	TESTQ     $0x00000004, flags+88(FP)
+	TESTQ     $0x00000004, flags+96(FP)
 	JZ        from2
 	VMOVUPS.Z (R10)(R14*1), K1, Z2
 	VADDPS    Z2, Z0, Z0
@@ -321,7 +313,7 @@ from2:
 	VMAXPS    Z0, Z18, Z0
 	VADDPS    Z17, Z1, Z1
 	VMAXPS    Z1, Z18, Z1
-	TESTQ     $0x00000008, flags+88(FP)
+	TESTQ     $0x00000008, flags+96(FP)
 	JZ        mask2
 	VMOVUPS.Z (R10)(R15*1), K1, Z2
 	VCMPPS    $0x11, Z2, Z19, K3
@@ -375,7 +367,7 @@ rows2:
 row3:
 	VMOVUPS   (R9), Z0
 	VMOVUPS   64(R9), Z1
-	TESTQ     $0x00000004, flags+88(FP)
+	TESTQ     $0x00000004, flags+96(FP)
 	JZ        from3
 	VMOVUPS.Z (R10)(R14*1), K1, Z2
 	VADDPS    Z2, Z0, Z0
@@ -387,7 +379,7 @@ from3:
 	VMAXPS    Z0, Z18, Z0
 	VADDPS    Z17, Z1, Z1
 	VMAXPS    Z1, Z18, Z1
-	TESTQ     $0x00000008, flags+88(FP)
+	TESTQ     $0x00000008, flags+96(FP)
 	JZ        mask3
 	VMOVUPS.Z (R10)(R15*1), K1, Z2
 	VCMPPS    $0x11, Z2, Z19, K3
@@ -441,7 +433,7 @@ rows3:
 row4:
 	VMOVUPS   (R9), Z0
 	VMOVUPS   64(R9), Z1
-	TESTQ     $0x00000004, flags+88(FP)
+	TESTQ     $0x00000004, flags+96(FP)
 	JZ        from4
 	VMOVUPS.Z (R10)(R14*1), K1, Z2
 	VADDPS    Z2, Z0, Z0
@@ -453,7 +445,7 @@ from4:
 	VMAXPS    Z0, Z18, Z0
 	VADDPS    Z17, Z1, Z1
 	VMAXPS    Z1, Z18, Z1
-	TESTQ     $0x00000008, flags+88(FP)
+	TESTQ     $0x00000008, flags+96(FP)
 	JZ        mask4
 	VMOVUPS.Z (R10)(R15*1), K1, Z2
 	VCMPPS    $0x11, Z2, Z19, K3
@@ -507,7 +499,7 @@ rows4:
 row5:
 	VMOVUPS   (R9), Z0
 	VMOVUPS   64(R9), Z1
-	TESTQ     $0x00000004, flags+88(FP)
+	TESTQ     $0x00000004, flags+96(FP)
 	JZ        from5
 	VMOVUPS.Z (R10)(R14*1), K1, Z2
 	VADDPS    Z2, Z0, Z0
@@ -519,7 +511,7 @@ from5:
 	VMAXPS    Z0, Z18, Z0
 	VADDPS    Z17, Z1, Z1
 	VMAXPS    Z1, Z18, Z1
-	TESTQ     $0x00000008, flags+88(FP)
+	TESTQ     $0x00000008, flags+96(FP)
 	JZ        mask5
 	VMOVUPS.Z (R10)(R15*1), K1, Z2
 	VCMPPS    $0x11, Z2, Z19, K3
@@ -760,7 +752,7 @@ steps:
 next:
 	DECQ R8
 	JNZ  steps
-	MOVQ scratch+48(FP), R9
+	MOVQ scratch+56(FP), R9
 
 	// TILESTORED $0x00, (R9)(DI*1)
 	LONG $0x4b7ac2c4
@@ -781,19 +773,48 @@ next:
 	BYTE $0x00
 
 	// TILESTORED $0x03, 2112(R9)(DI*1)
-	LONG $0x4b7ac2c4
-	LONG $0x0840399c
-	BYTE $0x00
-	BYTE $0x00
+	LONG      $0x4b7ac2c4
+	LONG      $0x0840399c
+	BYTE      $0x00
+	BYTE      $0x00
+	MOVQ      16(SP), R13
+	CMPQ      R13, blocks+8(FP)
+	JNZ       below
+	MOVQ      columns+88(FP), R13
+	MOVL      $0xffffffff, R10
+	BZHIQ     R13, R10, R10
+	KMOVW     R10, K1
+	SHRQ      $0x10, R10
+	KMOVW     R10, K2
+	SUBQ      $0x00000020, columns+88(FP)
+	MOVQ      bias+104(FP), R13
+	TESTQ     R13, R13
+	JZ        unbiased
+	VMOVUPS.Z (R13), K1, Z16
+	VMOVUPS.Z 64(R13), K2, Z17
+	ADDQ      $0x00000080, bias+104(FP)
+
+unbiased:
+	MOVQ c+64(FP), R10
+	ADDQ $0x00000080, c+64(FP)
+	MOVQ rows+80(FP), R13
+	MOVQ R13, (SP)
+
+below:
 	MOVQ $0x00000020, R12
-	CMPQ rows+72(FP), $0x00000020
+	CMPQ (SP), $0x00000020
 	JGE  whole
-	MOVQ rows+72(FP), R12
+	MOVQ (SP), R12
 
 whole:
-	SUBQ $0x00000020, rows+72(FP)
-	DECQ blocks+0(FP)
+	SUBQ $0x00000020, (SP)
+	DECQ 16(SP)
 	JNZ  block
+	MOVQ panel+24(FP), R8
+	SHLQ $0x01, R8
+	ADDQ R8, b+40(FP)
+	DECQ strips+0(FP)
+	JNZ  strip
 
 	// TILERELEASE 
 	LONG $0x4978e2c4
@@ -802,7 +823,7 @@ whole:
 last:
 	VMOVUPS   (R9), Z0
 	VMOVUPS   64(R9), Z1
-	TESTQ     $0x00000004, flags+88(FP)
+	TESTQ     $0x00000004, flags+96(FP)
 	JZ        from0
 	VMOVUPS.Z (R10)(R14*1), K1, Z2
 	VADDPS    Z2, Z0, Z0
@@ -814,7 +835,7 @@ from0:
 	VMAXPS    Z0, Z18, Z0
 	VADDPS    Z17, Z1, Z1
 	VMAXPS    Z1, Z18, Z1
-	TESTQ     $0x00000008, flags+88(FP)
+	TESTQ     $0x00000008, flags+96(FP)
 	JZ        mask0
 	VMOVUPS.Z (R10)(R15*1), K1, Z2
 	VCMPPS    $0x11, Z2, Z19, K3
@@ -869,9 +890,9 @@ DATA cff800000<>+56(SB)/4, $0xff800000
 DATA cff800000<>+60(SB)/4, $0xff800000
 GLOBL cff800000<>(SB), RODATA|NOPTR, $64
 
-// func amxRange(blocks int, depth int, panel int, a *float32, b *float32, sums *float32, flags int)
+// func amxRange(strips int, blocks int, depth int, panel int, a *float32, b *float32, sums *float32, flags int)
 // Requires: AVX
-TEXT ·amxRange(SB), NOSPLIT, $0-56
+TEXT ·amxRange(SB), NOSPLIT, $16-64
 	LEAQ config<>+0(SB), R8
 
 	// LDTILECFG (R8)
@@ -882,9 +903,15 @@ TEXT ·amxRange(SB), NOSPLIT, $0-56
 	MOVQ $0x00000040, SI
 	MOVQ $0x00000080, DI
 
+strip:
+	MOVQ a+32(FP), AX
+	MOVQ AX, (SP)
+	MOVQ blocks+8(FP), R8
+	MOVQ R8, 8(SP)
+
 block:
-	MOVQ  sums+40(FP), R13
-	TESTQ $0x00000001, flags+48(FP)
+	MOVQ  sums+48(FP), R13
+	TESTQ $0x00000001, flags+56(FP)
 	JZ    zero
 
 	// TILELOADD (R13)(DI*1), $0x00
@@ -930,14 +957,15 @@ zero:
 	BYTE $0xd8
 
 ready:
-	MOVQ panel+16(FP), DX
-	MOVQ a+24(FP), AX
+	ADDQ $0x00001000, sums+48(FP)
+	MOVQ panel+24(FP), DX
+	MOVQ (SP), AX
 	LEAQ (AX)(DX*1), BX
 	LEAQ (BX)(DX*1), R8
-	MOVQ R8, a+24(FP)
-	MOVQ b+32(FP), CX
+	MOVQ R8, (SP)
+	MOVQ b+40(FP), CX
 	ADDQ CX, DX
-	MOVQ depth+8(FP), R8
+	MOVQ depth+16(FP), R8
 
 steps:
 	// TILELOADD 2048(AX)(SI*1), $0x04
@@ -1149,9 +1177,13 @@ steps:
 	LONG $0x08403d9c
 	BYTE $0x00
 	BYTE $0x00
-	ADDQ $0x00001000, sums+40(FP)
-	DECQ blocks+0(FP)
+	DECQ 8(SP)
 	JNZ  block
+	MOVQ panel+24(FP), R8
+	SHLQ $0x01, R8
+	ADDQ R8, b+40(FP)
+	DECQ strips+0(FP)
+	JNZ  strip
 
 	// TILERELEASE 
 	LONG $0x4978e2c4

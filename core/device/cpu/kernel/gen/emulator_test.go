@@ -65,6 +65,7 @@ func (e *emulator) run(f *ir.Function, args map[string]uint64) uint64 {
 	for name, v := range args {
 		e.symbols["arg "+name] = e.place(binary.LittleEndian.AppendUint64(nil, v))
 	}
+	e.gp["SP"] = e.place(make([]byte, 64)) // for locals
 	result := make([]byte, 8)
 	e.symbols["arg ret"] = e.place(result)
 	code, labels := listing(f)

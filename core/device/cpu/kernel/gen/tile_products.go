@@ -20,6 +20,7 @@ type tileGen struct {
 	from, mask     reg.GPPhysical // as distances from c
 	sum, c0, ldc   reg.GPPhysical // of the rows that wait for the epilogue
 	waiting, piece reg.GPPhysical // how many they are, and do so now
+	nextA, left    mem            // where the next block of A is, and blocks of the strip to come
 }
 
 func newTileGen(g *gen) *tileGen {
@@ -127,40 +128,59 @@ func (t *tileGen) start(load op) {
 	t.Label("ready")
 }
 
-// operands loads the pointers of a block: A moves on by two panels a block, B stays.
+// strips is the loop over the blocks of some strips: A is the same for all of them,
+// B moves on.
+func (t *tileGen) strips(block func()) {
+	t.nextA, t.left = t.AllocLocal(8), t.AllocLocal(8)
+	t.Label("strip")
+	t.Load(t.Param("a"), t.a[0])
+	t.MOVQ(t.a[0], t.nextA)
+	t.Load(t.Param("blocks"), t.count)
+	t.MOVQ(t.count, t.left)
+	t.Label("block")
+	t.MOVQ(t.address("sums"), t.piece)
+	t.start(t.address("flags"))
+	t.ADDQ(operand.U32(blockRows*128), t.address("sums"))
+	t.operands()
+	block()
+	t.DECQ(t.left)
+	t.JNZ(operand.LabelRef("block"))
+	t.Load(t.Param("panel"), t.count)
+	t.SHLQ(operand.U8(1), t.count)
+	t.ADDQ(t.count, t.address("b"))
+	t.DECQ(t.address("strips"))
+	t.JNZ(operand.LabelRef("strip"))
+	t.tile("TILERELEASE")
+}
+
+// operands loads the pointers of a block: A moves on by two panels a block.
 func (t *tileGen) operands() {
 	panel, next := t.b[1], t.count
 	t.Load(t.Param("panel"), panel)
-	t.Load(t.Param("a"), t.a[0])
+	t.MOVQ(t.nextA, t.a[0])
 	t.LEAQ(mem{Base: t.a[0], Index: panel, Scale: 1}, t.a[1])
 	t.LEAQ(mem{Base: t.a[1], Index: panel, Scale: 1}, next)
-	t.MOVQ(next, t.address("a"))
+	t.MOVQ(next, t.nextA)
 	t.Load(t.Param("b"), t.b[0])
 	t.ADDQ(t.b[0], t.b[1])
 	t.Load(t.Param("depth"), t.count)
 }
 
-// tileRange adds the products of a strip over a range of k, without what comes
+// tileRange adds the products of some strips over a range of k, without what comes
 // after it: sums are blocks of 32×32 by rows.
 func (g *gen) tileRange() {
-	g.begin("Range", "func(blocks, depth, panel int, a, b, sums *float32, flags int)")
+	g.begin("Range", "func(strips, blocks, depth, panel int, a, b, sums *float32, flags int)")
 	t := newTileGen(g)
 	t.configure()
-	t.Label("block")
-	t.MOVQ(t.address("sums"), t.piece)
-	t.start(t.address("flags"))
-	t.operands()
-	t.Label("steps")
-	t.step(func() {})
-	t.DECQ(t.count)
-	t.JNZ(operand.LabelRef("steps"))
-	for i := range 4 {
-		t.tile("TILESTORED", tileOp(i), t.sumsAt(t.piece, i))
-	}
-	t.ADDQ(operand.U32(blockRows*128), t.address("sums"))
-	t.DECQ(t.address("blocks"))
-	t.JNZ(operand.LabelRef("block"))
-	t.tile("TILERELEASE")
+	t.strips(func() {
+		t.Label("steps")
+		t.step(func() {})
+		t.DECQ(t.count)
+		t.JNZ(operand.LabelRef("steps"))
+		for i := range 4 {
+			t.tile("TILESTORED", tileOp(i), t.sumsAt(t.piece, i))
+		}
+	})
 	t.end()
 }
 
@@ -168,42 +188,43 @@ func (g *gen) tileRange() {
 // scratch, and from there to C while the next block is under way, whose tile
 // products need few of the core's slots.
 func (g *gen) tileProduct() {
-	g.begin("Product", "func(blocks, depth, panel int, a, b, sums, scratch, c *float32, ldc, rows, columns, flags int, bias, from, mask *float32)")
+	g.begin("Product", "func(strips, blocks, depth, panel int, a, b, sums, scratch, c *float32, ldc, rows, columns, flags int, bias, from, mask *float32)")
 	t := newTileGen(g)
+	rows := t.AllocLocal(8) // of the strip, from the present block on
 	t.configure()
 	t.epilogueRegisters()
-	t.XORQ(t.waiting, t.waiting)
-	t.Label("block")
-	t.MOVQ(t.address("sums"), t.piece)
-	t.start(t.address("flags"))
-	t.ADDQ(operand.U32(blockRows*128), t.address("sums"))
-	t.operands()
-	// With the rest of the last block's rows between its passes.
-	t.Load(t.Param("scratch"), t.sum)
-	passes := 0
-	t.step(func() {
-		passes++
-		t.some(passes)
+	t.strips(func() {
+		// The first step has the last block's rows between its passes.
+		t.Load(t.Param("scratch"), t.sum)
+		passes := 0
+		t.step(func() {
+			passes++
+			t.some(passes)
+		})
+		t.JMP(operand.LabelRef("next"))
+		t.Label("steps")
+		t.step(func() {})
+		t.Label("next")
+		t.DECQ(t.count)
+		t.JNZ(operand.LabelRef("steps"))
+		t.Load(t.Param("scratch"), t.sum)
+		for i := range 4 {
+			t.tile("TILESTORED", tileOp(i), t.sumsAt(t.sum, i))
+		}
+		t.MOVQ(t.left, t.piece)
+		t.CMPQ(t.piece, t.address("blocks"))
+		t.JNZ(operand.LabelRef("below"))
+		t.columns()
+		t.Load(t.Param("rows"), t.piece)
+		t.MOVQ(t.piece, rows)
+		t.Label("below")
+		t.MOVQ(operand.U32(blockRows), t.waiting)
+		t.CMPQ(rows, operand.U32(blockRows))
+		t.JGE(operand.LabelRef("whole"))
+		t.MOVQ(rows, t.waiting)
+		t.Label("whole")
+		t.SUBQ(operand.U32(blockRows), rows)
 	})
-	t.JMP(operand.LabelRef("next"))
-	t.Label("steps")
-	t.step(func() {})
-	t.Label("next")
-	t.DECQ(t.count)
-	t.JNZ(operand.LabelRef("steps"))
-	t.Load(t.Param("scratch"), t.sum)
-	for i := range 4 {
-		t.tile("TILESTORED", tileOp(i), t.sumsAt(t.sum, i))
-	}
-	t.MOVQ(operand.U32(blockRows), t.waiting)
-	t.CMPQ(t.address("rows"), operand.U32(blockRows))
-	t.JGE(operand.LabelRef("whole"))
-	t.Load(t.Param("rows"), t.waiting)
-	t.Label("whole")
-	t.SUBQ(operand.U32(blockRows), t.address("rows"))
-	t.DECQ(t.address("blocks"))
-	t.JNZ(operand.LabelRef("block"))
-	t.tile("TILERELEASE")
 	t.Label("last")
 	t.row(0)
 	t.DECQ(t.waiting)
@@ -218,37 +239,43 @@ var tileBias, tileFloor, tileZero = []reg.VecPhysical{reg.Z16, reg.Z17}, reg.Z18
 var tileColumns = []reg.Register{reg.K1, reg.K2}
 
 func (t *tileGen) epilogueRegisters() {
-	n := t.piece
-	t.Load(t.Param("columns"), n)
-	all := t.sum
-	t.MOVL(operand.U32(math.MaxUint32), all.As32())
-	t.BZHIQ(n, all, all)
-	t.KMOVW(all.As32(), reg.K1)
-	t.SHRQ(operand.U8(16), all)
-	t.KMOVW(all.As32(), reg.K2)
+	t.XORQ(t.waiting, t.waiting)
 	t.clear(tileZero)
 	t.clear(tileFloor)
 	t.TESTQ(operand.U32(flagReLU), t.address("flags"))
 	t.JNZ(operand.LabelRef("floor"))
 	t.VMOVUPS(t.c(math.Inf(-1)), tileFloor)
 	t.Label("floor")
-	bias := t.piece
-	t.Load(t.Param("bias"), bias)
 	for _, b := range tileBias {
 		t.clear(b)
 	}
+	t.Load(t.Param("ldc"), t.ldc)
+	t.Load(t.Param("from"), t.from)
+	t.SUBQ(t.address("c"), t.from)
+	t.Load(t.Param("mask"), t.mask)
+	t.SUBQ(t.address("c"), t.mask)
+}
+
+// columns moves the epilogue to the next strip, when no row of the one before waits.
+func (t *tileGen) columns() {
+	n, all, bias := t.piece, t.c0, t.piece
+	t.Load(t.Param("columns"), n)
+	t.MOVL(operand.U32(math.MaxUint32), all.As32())
+	t.BZHIQ(n, all, all) // 32 or more: all
+	t.KMOVW(all.As32(), reg.K1)
+	t.SHRQ(operand.U8(16), all)
+	t.KMOVW(all.As32(), reg.K2)
+	t.SUBQ(operand.U32(blockRows), t.address("columns"))
+	t.Load(t.Param("bias"), bias)
 	t.TESTQ(bias, bias)
 	t.JZ(operand.LabelRef("unbiased"))
 	for v, b := range tileBias {
 		t.column(bias, v, b)
 	}
+	t.ADDQ(operand.U32(128), t.address("bias"))
 	t.Label("unbiased")
 	t.Load(t.Param("c"), t.c0)
-	t.Load(t.Param("ldc"), t.ldc)
-	t.Load(t.Param("from"), t.from)
-	t.SUBQ(t.c0, t.from)
-	t.Load(t.Param("mask"), t.mask)
-	t.SUBQ(t.c0, t.mask)
+	t.ADDQ(operand.U32(128), t.address("c"))
 }
 
 // column loads one of the two vectors of a row of C or what lies like it.

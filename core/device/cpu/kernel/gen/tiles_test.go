@@ -19,7 +19,7 @@ func tiled(t *testing.T) program {
 	return newProgram(tiles, file)
 }
 
-// A tileProduct is a product of one strip and one chunk, with all that goes with it.
+// A tileProduct is a product of some strips and one chunk, with all that goes with it.
 type tileProduct struct {
 	m, n, k, lda, ldb, ldc          int
 	a, b, c, bias, from, mask, sums []float32
@@ -27,7 +27,7 @@ type tileProduct struct {
 }
 
 func newTileProduct(r *rand.Rand) tileProduct {
-	p := tileProduct{m: 16 + r.IntN(50), n: 16 + r.IntN(17), k: 32 + r.IntN(65), relu: r.IntN(2) == 0}
+	p := tileProduct{m: 16 + r.IntN(50), n: 16 + r.IntN(70), k: 32 + r.IntN(65), relu: r.IntN(2) == 0}
 	p.lda, p.ldb, p.ldc = p.k+r.IntN(3), p.n+r.IntN(3), p.n+r.IntN(3)
 	p.a, p.b = normal(r, (p.m-1)*p.lda+p.k), normal(r, (p.k-1)*p.ldb+p.n)
 	p.c = normal(r, (p.m-1)*p.ldc+p.n)
@@ -64,7 +64,7 @@ func (p tileProduct) splitA(e program) []float32 {
 
 func (p tileProduct) splitB(e program) []float32 {
 	depth := (p.k + 31) / 32
-	out := make([]float32, 2*depth*unitWords)
+	out := make([]float32, (p.n+31)/32*2*depth*unitWords)
 	for j := 0; j < p.n; j += 16 {
 		columns := min(16, p.n-j)
 		for u := range depth {
@@ -104,12 +104,12 @@ func (p program) split(src []float32, rows, step, second, tail0, tail1 int) []fl
 func (p tileProduct) run(e program, first int) []float32 {
 	keep := len(e.regions)
 	defer func() { e.regions = e.regions[:keep] }()
-	depth, blocks := (p.k+31)/32, (p.m+31)/32
+	depth, blocks, strips := (p.k+31)/32, (p.m+31)/32, (p.n+31)/32
 	a, _ := e.put(p.splitA(e))
 	b, _ := e.put(p.splitB(e))
-	sums, _ := e.put(make([]float32, blocks*1024))
+	sums, _ := e.put(make([]float32, strips*blocks*1024))
 	scratch, _ := e.put(make([]float32, 1024))
-	args := map[string]uint64{"blocks": uint64(blocks), "depth": uint64(first), "panel": uint64(depth * unitBytes), "a": a, "b": b, "sums": sums, "flags": 0}
+	args := map[string]uint64{"strips": uint64(strips), "blocks": uint64(blocks), "depth": uint64(first), "panel": uint64(depth * unitBytes), "a": a, "b": b, "sums": sums, "flags": 0}
 	if first > 0 {
 		e.run(e.functions["Range"], args)
 		args["flags"] = flagLoad
