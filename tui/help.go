@@ -54,7 +54,7 @@ func (m *Model) helpLines(w int) []string {
 	for _, d := range definitions {
 		name := t.accent.on(d.name)
 		if len(d.shown) > 0 {
-			name += t.dim.on("  as " + m.spelled(strings.Join(d.shown, ", ")))
+			name += t.dim.on("  beside " + m.spelled(strings.Join(d.shown, ", ")))
 		}
 		out = append(out, wrapStyled(name, w)...)
 		for _, l := range wrap(m.spelled(d.text), w-2) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -160,69 +159,6 @@ func TestUndoAndRedo(t *testing.T) {
 		t.Error("redo does the same twice")
 	}
 	s.contains(t, "TOUCHED ×3")
-}
-
-func TestPreviewIsAskedForAndShown(t *testing.T) {
-	s := running(t, 160, 45, 24_000)
-	s.press("down", "right")
-	if p, ok := s.lastCommand().(lab.Preview); !ok || p.Knob != "guidance" || p.Value != "2.25" {
-		t.Fatalf("sent %#v", s.lastCommand())
-	}
-	s.contains(t, "prev.", "256 samples in 0.4 s", "4% outside the real range")
-
-	// A refit makes the answer old; the next one takes its place, at its own time.
-	first := s.preview.answer
-	n := len(s.fake.commands)
-	s.fake.emit(lab.TypeRefit, lab.Refit{})
-	s.poll()
-	if len(s.fake.commands) != n {
-		t.Error("asked again at once")
-	}
-	s.clock = s.clock.Add(previewEvery)
-	s.poll()
-	s.contains(t, "prev.") // the old one, or the new one
-	s.poll()
-	if s.preview.answer == first || len(s.fake.commands) != n+1 {
-		t.Errorf("after a refit the old answer stays: %d commands", len(s.fake.commands)-n)
-	}
-	s.clock = s.clock.Add(previewEvery)
-	s.poll()
-	if len(s.fake.commands) != n+1 {
-		t.Error("asked again without a reason")
-	}
-	for _, size := range [][2]int{{80, 24}, {120, 36}, {60, 15}, {40, 10}} {
-		s.resize(size[0], size[1])
-		if size[0] < 80 {
-			s.goTo(paneScores)
-		}
-		if !regexp.MustCompile(`(p|prev\.) +[▁▂▃▄▅▆▇█]`).MatchString(s.View()) {
-			t.Errorf("%d by %d: no preview in\n%s", size[0], size[1], s.View())
-		}
-	}
-	s.resize(160, 45)
-	s.goTo(paneKnobs)
-	s.press("esc")
-	if strings.Contains(s.View(), "prev.") {
-		t.Error("the preview of a dropped value is still shown")
-	}
-	s.press("down", "right")
-	if strings.Contains(s.View(), "prev.") {
-		t.Error("a batch knob has a preview")
-	}
-}
-
-// Before the first fit the lab says why there is no preview, and when there will be.
-func TestPreviewBeforeTheFirstFit(t *testing.T) {
-	s := running(t, 160, 45, 500)
-	s.fake.refuses = "no generator is fitted before step 10,000"
-	s.press("down", "right")
-	s.contains(t, "no preview: no generator is fitted before step 10,000")
-	s.fake.refuses = ""
-	s.fake.emit(lab.TypeRefit, lab.Refit{})
-	s.clock = s.clock.Add(previewEvery)
-	s.poll()
-	s.poll()
-	s.contains(t, "prev.", "256 samples")
 }
 
 func TestChartCommands(t *testing.T) {
