@@ -16,7 +16,7 @@ import (
 func (x *executable) diagnose(occasion uint64) error {
 	x.stage(occasion)
 	d := x.device
-	if err := d.ctx.Upload(x.block, x.up); err != nil {
+	if err := x.upload(d); err != nil {
 		return d.failed(err)
 	}
 	made := map[device.Ref]bool{}
@@ -63,7 +63,7 @@ func (x *executable) alone(i int) (err error) {
 	}
 	launches, err := x.recipe(recipe, x.frame(), scratch, from)
 	if err == nil {
-		err = x.launch(launches)
+		err = d.launch(launches)
 	}
 	if err != nil {
 		return d.failed(err)
@@ -141,16 +141,16 @@ func (x *executable) profiled(occasion uint64, timings []device.Timing, first bo
 		return nil
 	}
 	x.stage(occasion)
-	if err := measure(0, func() error { return d.ctx.Upload(x.block, x.up) }); err != nil {
+	if err := measure(0, func() error { return x.upload(d) }); err != nil {
 		return err
 	}
-	for i, launches := range x.launches {
-		if err := measure(1+i, func() error { return x.launch(launches) }); err != nil {
+	for i, p := range x.parts {
+		if err := measure(1+i, func() error { return d.launch(p.launches) }); err != nil {
 			return err
 		}
 	}
 	last := len(timings) - 1
-	if err := measure(last, func() error { return d.ctx.Download(x.down, x.block+driver.Ptr(x.layout.words.state)) }); err != nil {
+	if err := measure(last, func() error { return x.download(d) }); err != nil {
 		return err
 	}
 	return x.finish(occasion)

@@ -136,10 +136,10 @@ func (d *Device) Close() error {
 // unbind gives back what programs and sequences have but tensors that outlive them.
 func (d *Device) unbind() (err error) {
 	for s := range d.sequences {
-		err = errors.Join(err, s.unbind())
+		err = errors.Join(err, s.unbind(d))
 	}
 	for x := range d.executables {
-		err = errors.Join(err, x.unbind())
+		err = errors.Join(err, x.unbind(d))
 	}
 	return err
 }

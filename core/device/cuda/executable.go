@@ -26,14 +26,7 @@ type executable struct {
 	fetched []*device.Resident[driver.Ptr] // after each run: kept tensors that it changes
 	kept    map[device.Ref][]float32       // the host's view of outputs; it never moves
 
-	bound    bool
-	epoch    int // of the device, when the program was bound
-	version  int // of the book of residents, likewise
-	block    driver.Ptr
-	up, down []byte // pinned
-	tables   tables
-	launches [][]launch // of each step
-	graphs   []driver.Graph
+	bound // captured at the first run: a program of sequences has none of its own
 
 	norm  float64  // of the last run
 	words []uint64 // memory
@@ -42,14 +35,6 @@ type executable struct {
 type allocation struct {
 	at    driver.Ptr
 	bytes int
-}
-
-// launch is a kernel with its arguments.
-type launch struct {
-	function    driver.Function
-	grid, block [3]uint32
-	shared      uint32
-	args        []driver.Arg
 }
 
 // Compile turns a program into kernels and takes the memory that it needs.
@@ -103,7 +88,7 @@ func (x *executable) target() kernel.Target {
 // bind takes the program's memory and works out all addresses.
 func (x *executable) bind() error {
 	d := x.device
-	if err := errors.Join(x.unbind(), d.wake()); err != nil {
+	if err := errors.Join(x.unbind(d), d.wake()); err != nil {
 		return err
 	}
 	var err error
@@ -129,47 +114,18 @@ func (x *executable) bind() error {
 	if err := d.work(x.layout.work); err != nil {
 		return err
 	}
-	if x.block, err = d.alloc(&d.used.Programs, x.layout.block); err != nil {
+	if err := x.take(d, x.layout.block, x.layout.up, x.layout.down); err != nil {
 		return err
 	}
-	if x.up, err = d.ctx.AllocHost(x.layout.up); err != nil {
+	if x.parts, err = x.linked(x.frame()); err != nil {
 		return err
 	}
-	if x.down, err = d.ctx.AllocHost(x.layout.down); err != nil {
-		return err
-	}
-	if err := x.link(); err != nil {
-		return err
-	}
-	x.bound, x.epoch, x.version = true, d.epoch, d.residents.Version
-	return nil
-}
-
-// unbind gives back what bind took, except for the residents.
-func (x *executable) unbind() (err error) {
-	d := x.device
-	x.bound = false
-	if !d.gone() {
-		for _, g := range x.graphs {
-			err = errors.Join(err, g.Close())
-		}
-		for _, pinned := range [][]byte{x.up, x.down} {
-			if pinned != nil {
-				err = errors.Join(err, d.ctx.FreeHost(pinned))
-			}
-		}
-	}
-	err = errors.Join(err, x.tables.free(d))
-	if x.block != 0 {
-		err = errors.Join(err, d.free(&d.used.Programs, x.block, x.layout.block))
-	}
-	x.graphs, x.launches, x.block, x.up, x.down = nil, nil, 0, nil, nil
-	return err
+	return x.settle(d)
 }
 
 // release is unbind, and the residents too.
 func (x *executable) release() error {
-	err := x.unbind()
+	err := x.unbind(x.device)
 	for r, held := range x.held {
 		err = errors.Join(err, x.device.residents.Leave(held))
 		delete(x.held, r)
@@ -196,10 +152,8 @@ func (x *executable) Run(occasion uint64) error {
 		return fmt.Errorf("cuda: %w", err)
 	}
 	x.stage(occasion)
-	for _, g := range x.graphs {
-		if err := g.Launch(); err != nil {
-			return x.device.failed(err)
-		}
+	if err := x.run(x.device); err != nil {
+		return err
 	}
 	return x.finish(occasion)
 }
@@ -210,20 +164,15 @@ func (x *executable) ready() error {
 	if err := d.wake(); err != nil {
 		return err
 	}
-	if !x.current() {
+	if !x.holds(d) {
 		if err := x.bind(); err != nil {
 			return err
 		}
 	}
 	if x.graphs == nil {
-		return x.capture()
+		return x.capture(d)
 	}
 	return nil
-}
-
-// current says whether the program's addresses are still right.
-func (x *executable) current() bool {
-	return x.bound && x.version == x.device.residents.Version && x.epoch == x.device.epoch
 }
 
 // stage writes what goes up into pinned memory.
@@ -266,17 +215,9 @@ func putWords(to []byte, a device.Act, words []uint64) []uint64 {
 	return words
 }
 
-// finish waits for a run and takes what it made.
+// finish takes what a run made.
 func (x *executable) finish(occasion uint64) error {
-	d := x.device
-	if err := d.ctx.Synchronize(); err != nil {
-		return d.failed(err)
-	}
-	for _, r := range x.written {
-		if held := x.held[r]; held != nil {
-			held.Changed = true
-		}
-	}
+	x.wrote()
 	x.norm = math.Float64frombits(binary.LittleEndian.Uint64(x.down[kernel.StateNorm:]))
 	if binary.LittleEndian.Uint32(x.down[gateAt:]) != 0 {
 		return x.diagnose(occasion)
@@ -288,7 +229,7 @@ func (x *executable) finish(occasion uint64) error {
 		copy(bytesOf(to), x.down[x.layout.places[r].offset-x.layout.words.state:])
 	}
 	for _, held := range x.fetched {
-		if err := d.residents.Fetch(held.Host); err != nil {
+		if err := x.device.residents.Fetch(held.Host); err != nil {
 			return err
 		}
 	}
@@ -296,6 +237,15 @@ func (x *executable) finish(occasion uint64) error {
 		*a.T++
 	}
 	return nil
+}
+
+// wrote notes that the device's tensors are newer than the host's.
+func (x *executable) wrote() {
+	for _, r := range x.written {
+		if held := x.held[r]; held != nil {
+			held.Changed = true
+		}
+	}
 }
 
 // GradientNorm is device.Executable's.

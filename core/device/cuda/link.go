@@ -34,22 +34,15 @@ func (x *executable) frame() frame {
 	}
 }
 
-// link resolves the arguments of all launches to addresses and numbers.
-func (x *executable) link() (err error) {
-	if x.launches, err = x.linked(x.frame()); err != nil {
-		return err
-	}
-	return x.device.failed(x.device.ctx.Synchronize()) // tables are in place
-}
-
-// linked are the launches of all steps in a frame.
-func (x *executable) linked(f frame) ([][]launch, error) {
-	all := make([][]launch, len(x.steps))
+// linked are all steps in a frame, their arguments resolved to addresses and numbers.
+func (x *executable) linked(f frame) ([]part, error) {
+	all := make([]part, len(x.steps))
 	for i, s := range x.steps {
-		var err error
-		if all[i], err = x.recipe(s.recipe, f, x.layout.scratch[i], x.device.workspace); err != nil {
+		launches, err := x.recipe(s.recipe, f, x.layout.scratch[i], x.device.workspace)
+		if err != nil {
 			return nil, err
 		}
+		all[i] = part{launches, x.work(i) + launchWork*float64(len(launches))}
 	}
 	return all, nil
 }
@@ -180,65 +173,10 @@ func (x *executable) address(r device.Ref, f frame) driver.Ptr {
 	return x.block // of nothing: an address that there is
 }
 
-// graphWork bounds the arithmetic of one graph, in floating-point operations: other
-// users of the GPU, a screen among them, wait for whole graphs. At 10 TFLOP/s, the
-// rate of a modest card in fp32, it takes 20 ms.
-const graphWork = 200e9
-
-// launchWork is what a launch takes in any case, some 3 µs, in the same measure.
-const launchWork = 30e6
-
-// capture makes graphs of a run: everything goes up, the steps, everything comes
-// down.
-func (x *executable) capture() error {
-	for from := 0; from < len(x.steps); {
-		to := from + 1
-		for work := x.work(from); to < len(x.steps) && work+x.work(to) < x.device.longest; to++ {
-			work += x.work(to)
-		}
-		graph, err := x.device.ctx.Capture(func() error { return x.record(from, to) })
-		if err != nil {
-			return x.device.failed(err)
-		}
-		x.graphs = append(x.graphs, graph)
-		from = to
-	}
-	return nil
-}
-
 // work is the arithmetic of a step.
 func (x *executable) work(i int) (flops float64) {
 	for _, in := range x.program.Instrs[x.steps[i].first:min(x.steps[i].last+1, len(x.program.Instrs))] {
 		flops += float64(x.program.FLOPs(in))
 	}
 	return flops
-}
-
-// record puts steps from to to−1 into the stream, with what comes before the first
-// and after the last.
-func (x *executable) record(from, to int) error {
-	ctx := x.device.ctx
-	if from == 0 {
-		if err := ctx.Upload(x.block, x.up); err != nil {
-			return err
-		}
-	}
-	for _, launches := range x.launches[from:to] {
-		if err := x.launch(launches); err != nil {
-			return err
-		}
-	}
-	if to < len(x.steps) {
-		return nil
-	}
-	return ctx.Download(x.down, x.block+driver.Ptr(x.layout.words.state))
-}
-
-func (x *executable) launch(launches []launch) error {
-	for _, l := range launches {
-		if err := x.device.ctx.Launch(l.function, l.grid, l.block, l.shared, l.args...); err != nil {
-			return fmt.Errorf("launch %s: %w", l.function.Name(), err)
-		}
-	}
-	return nil
 }

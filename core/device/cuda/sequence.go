@@ -28,15 +28,8 @@ type sequence struct {
 	plan     sequencePlan
 	kept     []map[device.Ref][]float32 // the host's view of each run's outputs
 
-	bound    bool
-	epoch    int
-	version  int
-	block    driver.Ptr
-	up, down []byte // pinned
-	tables   tables
-	launches [][][]launch // of each run's steps
-	graphs   []driver.Graph
-	words    []uint64 // memory
+	bound
+	words []uint64 // memory
 }
 
 // Sequence is device.Sequencer's.
@@ -64,7 +57,7 @@ func (d *Device) Sequence(programs []device.Executable) (device.Sequence, error)
 	d.sequences[s] = struct{}{}
 	if err := s.ready(); err != nil {
 		delete(d.sequences, s)
-		return nil, errors.Join(fmt.Errorf("cuda: a sequence of %d programs: %w", len(s.runs), err), s.unbind())
+		return nil, errors.Join(fmt.Errorf("cuda: a sequence of %d programs: %w", len(s.runs), err), s.unbind(d))
 	}
 	return s, nil
 }
@@ -79,7 +72,7 @@ func (s *sequence) ready() error {
 	for again := true; again; {
 		again = false
 		for _, x := range s.distinct {
-			if x.current() {
+			if x.holds(d) {
 				continue
 			}
 			if err := x.bind(); err != nil {
@@ -88,65 +81,33 @@ func (s *sequence) ready() error {
 			again = true
 		}
 	}
-	if s.bound && s.epoch == d.epoch && s.version == d.residents.Version {
+	if s.holds(d) {
 		return nil
 	}
 	return s.bind()
 }
 
 // bind takes the sequence's memory and captures it.
-func (s *sequence) bind() (err error) {
+func (s *sequence) bind() error {
 	d := s.device
-	if err := s.unbind(); err != nil {
+	if err := s.unbind(d); err != nil {
 		return err
 	}
 	s.plan = planOf(s.runs, s.distinct)
-	if s.block, err = d.alloc(&d.used.Programs, s.plan.block); err != nil {
-		return err
-	}
-	if s.up, err = d.ctx.AllocHost(s.plan.up); err != nil {
-		return err
-	}
-	if s.down, err = d.ctx.AllocHost(s.plan.block - s.plan.gate); err != nil {
+	if err := s.take(d, s.plan.block, s.plan.up, s.plan.block-s.plan.gate); err != nil {
 		return err
 	}
 	for i, x := range s.runs {
-		launches, err := x.linked(s.frame(i))
+		parts, err := x.linked(s.frame(i))
 		if err != nil {
 			return err
 		}
-		s.launches = append(s.launches, launches)
+		s.parts = append(s.parts, parts...)
 	}
-	if err := d.failed(d.ctx.Synchronize()); err != nil { // tables are in place
+	if err := s.settle(d); err != nil {
 		return err
 	}
-	if err := s.capture(); err != nil {
-		return err
-	}
-	s.bound, s.epoch, s.version = true, d.epoch, d.residents.Version
-	return nil
-}
-
-// unbind gives back what bind took.
-func (s *sequence) unbind() (err error) {
-	d := s.device
-	s.bound = false
-	if !d.gone() {
-		for _, g := range s.graphs {
-			err = errors.Join(err, g.Close())
-		}
-		for _, pinned := range [][]byte{s.up, s.down} {
-			if pinned != nil {
-				err = errors.Join(err, d.ctx.FreeHost(pinned))
-			}
-		}
-	}
-	err = errors.Join(err, s.tables.free(d))
-	if s.block != 0 {
-		err = errors.Join(err, d.free(&d.used.Programs, s.block, s.plan.block))
-	}
-	s.graphs, s.launches, s.block, s.up, s.down = nil, nil, 0, nil, nil
-	return err
+	return s.capture(d)
 }
 
 // Close is device.Sequence's.
@@ -157,7 +118,7 @@ func (s *sequence) Close() error {
 		return nil
 	}
 	delete(s.device.sequences, s)
-	return s.unbind()
+	return s.unbind(s.device)
 }
 
 // frame is where run i finds its own.
@@ -177,49 +138,6 @@ func (s *sequence) frame(i int) frame {
 	}
 }
 
-// capture makes graphs of all steps, no one longer than it may be.
-func (s *sequence) capture() error {
-	type place struct{ run, step int }
-	var steps []place
-	for i, x := range s.runs {
-		for j := range x.steps {
-			steps = append(steps, place{i, j})
-		}
-	}
-	work := func(at place) float64 {
-		return s.runs[at.run].work(at.step) + launchWork*float64(len(s.launches[at.run][at.step]))
-	}
-	ctx := s.device.ctx
-	for from := 0; from < len(steps); {
-		to := from + 1
-		for sum := work(steps[from]); to < len(steps) && sum+work(steps[to]) < s.device.longest; to++ {
-			sum += work(steps[to])
-		}
-		graph, err := ctx.Capture(func() error {
-			if from == 0 {
-				if err := ctx.Upload(s.block, s.up); err != nil {
-					return err
-				}
-			}
-			for _, at := range steps[from:to] {
-				if err := s.runs[at.run].launch(s.launches[at.run][at.step]); err != nil {
-					return err
-				}
-			}
-			if to < len(steps) {
-				return nil
-			}
-			return ctx.Download(s.down, s.block+driver.Ptr(s.plan.gate))
-		})
-		if err != nil {
-			return s.device.failed(err)
-		}
-		s.graphs = append(s.graphs, graph)
-		from = to
-	}
-	return nil
-}
-
 // Run is device.Sequence's.
 func (s *sequence) Run(occasions []uint64) error {
 	d := s.device
@@ -232,13 +150,8 @@ func (s *sequence) Run(occasions []uint64) error {
 		return fmt.Errorf("cuda: %w", err)
 	}
 	s.stage(occasions)
-	for _, g := range s.graphs {
-		if err := g.Launch(); err != nil {
-			return d.failed(err)
-		}
-	}
-	if err := d.ctx.Synchronize(); err != nil {
-		return d.failed(err)
+	if err := s.run(d); err != nil {
+		return err
 	}
 	return s.finish(occasions)
 }
@@ -275,11 +188,7 @@ func (s *sequence) finish(occasions []uint64) error {
 		runs = turn - 1
 	}
 	for _, x := range s.distinct {
-		for _, r := range x.written {
-			if held := x.held[r]; held != nil {
-				held.Changed = true
-			}
-		}
+		x.wrote()
 		state := s.down[p.states[stateOf(x)]-p.gate:]
 		x.norm = math.Float64frombits(binary.LittleEndian.Uint64(state[kernel.StateNorm:]))
 		if a := x.program.Adam; a != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync/atomic"
 	"unsafe"
 )
 
@@ -21,11 +20,7 @@ type nativeContext struct {
 	context uintptr
 	stream  uintptr
 
-	busy      atomic.Bool
-	closed    bool
-	lost      *LostDevice
-	capturing bool
-	broken    error // the first thing that cannot be captured
+	calls
 
 	pinned  []pin
 	graphs  []*nativeGraph
@@ -47,29 +42,6 @@ type nativeContext struct {
 type pin struct {
 	start, bytes uintptr
 }
-
-// enter begins a call; see emulatedContext.enter.
-func (c *nativeContext) enter(doing string, capturable bool) error {
-	if !c.busy.CompareAndSwap(false, true) {
-		return fmt.Errorf("%s: %w", doing, errConcurrent)
-	}
-	var err error
-	switch {
-	case c.closed:
-		err = fmt.Errorf("%s: the context is closed", doing)
-	case c.lost != nil:
-		err = c.lost
-	case c.capturing && !capturable:
-		err = fmt.Errorf("%s: a graph is being captured, which can hold only launches and copies", doing)
-		c.broken = err
-	}
-	if err != nil {
-		c.busy.Store(false)
-	}
-	return err
-}
-
-func (c *nativeContext) leave() { c.busy.Store(false) }
 
 // check makes an error of a result, and notes the loss of the device.
 func (c *nativeContext) check(doing string, r result) error {
@@ -203,8 +175,7 @@ func (c *nativeContext) hold(doing string, data []byte) error {
 		return nil
 	}
 	if c.capturing {
-		c.broken = fmt.Errorf("%s: a graph can only use pinned memory (AllocHost): it reads it anew at each launch", doing)
-		return c.broken
+		return c.pageable(doing)
 	}
 	c.held = append(c.held, data)
 	return nil
@@ -275,8 +246,8 @@ func (c *nativeContext) drain() error {
 // Close releases the primary context, with which everything in it goes. A lost
 // one is reset, so that the device can be opened again.
 func (c *nativeContext) Close() error {
-	if !c.busy.CompareAndSwap(false, true) {
-		return fmt.Errorf("close the GPU: %w", errConcurrent)
+	if err := c.enterAnyhow("close the GPU"); err != nil {
+		return err
 	}
 	defer c.leave()
 	if c.closed {

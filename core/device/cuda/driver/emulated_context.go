@@ -3,46 +3,20 @@ package driver
 import (
 	"fmt"
 	"strings"
-	"sync/atomic"
 )
 
 // emulatedContext is one open device of an emulated machine.
 type emulatedContext struct {
+	calls
+
 	machine *emulated
 	info    Info
 	memory  *memory
-	busy    atomic.Bool // a call is under way
-	closed  bool
-	lost    *LostDevice
 	stream  emulatedStream
 	graphs  []*emulatedGraph // not closed
-	record  *emulatedGraph   // being captured; nil: none
+	record  *emulatedGraph   // the last that was begun to be captured
 	synced  int              // calls of Synchronize
 }
-
-// enter begins a call. Calls that a graph cannot hold are refused while one is
-// captured.
-func (c *emulatedContext) enter(doing string, capturable bool) error {
-	if !c.busy.CompareAndSwap(false, true) {
-		return fmt.Errorf("%s: %w", doing, errConcurrent)
-	}
-	var err error
-	switch {
-	case c.closed:
-		err = fmt.Errorf("%s: the context is closed", doing)
-	case c.lost != nil:
-		err = c.lost
-	case c.record != nil && !capturable:
-		err = fmt.Errorf("%s: a graph is being captured, which can hold only launches and copies", doing)
-		c.record.broken = err
-	}
-	if err != nil {
-		c.busy.Store(false)
-	}
-	return err
-}
-
-func (c *emulatedContext) leave() { c.busy.Store(false) }
 
 func (c *emulatedContext) Info() Info { return c.info }
 
@@ -135,8 +109,8 @@ func (c *emulatedContext) lose(doing, reason string) error {
 // Close also works on a lost device, and then minds no leaks: whoever lost it has
 // other worries.
 func (c *emulatedContext) Close() error {
-	if !c.busy.CompareAndSwap(false, true) {
-		return fmt.Errorf("close the GPU: %w", errConcurrent)
+	if err := c.enterAnyhow("close the GPU"); err != nil {
+		return err
 	}
 	defer c.leave()
 	if c.closed {

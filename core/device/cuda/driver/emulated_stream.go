@@ -97,14 +97,12 @@ func (w *step) do(m *memory) error {
 // submit puts a step into the stream or into the graph that is being captured.
 func (c *emulatedContext) submit(doing string, w step) error {
 	w.by = caller()
-	if c.record == nil {
+	if !c.capturing {
 		c.stream.put(w)
 		return nil
 	}
 	if w.host != nil && !w.pinned {
-		err := fmt.Errorf("%s: a graph can only use pinned memory (AllocHost): it reads it anew at each launch", doing)
-		c.record.broken = err
-		return err
+		return c.pageable(doing)
 	}
 	c.record.steps = append(c.record.steps, w)
 	return nil
@@ -123,7 +121,7 @@ func (c *emulatedContext) Upload(dst Ptr, src []byte) error {
 		return fmt.Errorf("%s: write: %w", doing, err)
 	}
 	w := step{to: dst, host: src, bytes: len(src), upped: true, pinned: c.memory.isPinned(src)}
-	if !w.pinned && c.record == nil {
+	if !w.pinned && !c.capturing {
 		w.host = slices.Clone(src)
 	}
 	return c.submit(doing, w)
@@ -195,28 +193,28 @@ type emulatedGraph struct {
 	context *emulatedContext
 	by      string
 	steps   []step
-	broken  error // the first thing that cannot be captured
 	closed  bool
 }
 
 func (c *emulatedContext) Capture(record func() error) (Graph, error) {
-	if err := c.enter("capture a graph", false); err != nil {
+	const doing = "capture a graph"
+	if err := c.enter(doing, false); err != nil {
 		return nil, err
 	}
 	g := &emulatedGraph{context: c, by: caller()}
-	c.record = g
+	c.record, c.capturing, c.broken = g, true, nil
 	c.leave() // record's calls enter by themselves
 	err := record()
-	if !c.busy.CompareAndSwap(false, true) {
-		return nil, errConcurrent
+	if err := c.enterAnyhow(doing); err != nil {
+		return nil, err
 	}
 	defer c.leave()
-	c.record = nil
+	c.capturing = false
 	if err == nil {
-		err = g.broken
+		err = c.broken
 	}
 	if err != nil {
-		return nil, fmt.Errorf("capture a graph: %w", err)
+		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
 	c.graphs = append(c.graphs, g)
 	return g, nil

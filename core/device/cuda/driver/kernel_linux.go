@@ -204,8 +204,8 @@ func (c *nativeContext) Capture(record func() error) (Graph, error) {
 	c.capturing, c.broken = true, nil
 	c.leave() // record's calls enter by themselves
 	err := record()
-	if !c.busy.CompareAndSwap(false, true) {
-		return nil, errConcurrent
+	if err := c.enterAnyhow(doing); err != nil {
+		return nil, err
 	}
 	defer c.leave()
 	c.capturing = false
