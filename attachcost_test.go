@@ -21,7 +21,7 @@ func TestScreensCostLittle(t *testing.T) {
 	setUp(t)
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	rounds, visits, lasts, least := 1, 4, 300*time.Millisecond, 0.0 // nothing is said about the rate
-	if os.Getenv("PGRLAB_SOAK") != "" {
+	if soaking() {
 		rounds, visits, lasts, least = 30, 4, time.Second, 0.98
 	}
 	steady := strings.NewReplacer("every = 75", "every = 10_000_000", "hidden = [16, 16]", "hidden = [256, 256]").Replace(tiny)

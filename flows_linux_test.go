@@ -3,77 +3,30 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
-	"time"
 
 	"pgrlab/core/run"
+	"pgrlab/tui/tmux"
 )
 
-// window is the program in a window of a tmux server of its own.
-type window struct {
-	t    *testing.T
-	name string
-	back string // how many lines above the window are looked at, too
-}
-
 // openWindow runs a command line of the program under tmux, on a terminal of a kind.
-func openWindow(t *testing.T, term, locale string, args ...string) *window {
+func openWindow(t *testing.T, term, locale string, args ...string) *tmux.Window {
 	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("there is no tmux here")
-	}
-	w := &window{t: t, back: "0", name: fmt.Sprintf("pgrlab-flows-%d-%s", os.Getpid(), strings.ReplaceAll(t.Name(), "/", "-"))}
 	cache, _ := os.UserCacheDir() // of the compiled physics
-	command := fmt.Sprintf("env %s=1 TERM=%s COLORTERM= LC_ALL=%s HOME=%s XDG_CACHE_HOME=%s %s %s; echo ENDED $?; exec sleep 60",
-		childVariable, term, locale, t.TempDir(), cache, os.Args[0], strings.Join(args, " "))
-	w.tmux("-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "45", command)
-	t.Cleanup(func() { exec.Command("tmux", "-L", w.name, "kill-server").Run() })
-	return w
-}
-
-func (w *window) tmux(args ...string) string {
-	w.t.Helper()
-	c := exec.Command("tmux", append([]string{"-L", w.name}, args...)...)
-	c.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
-	out, err := c.CombinedOutput()
-	if err != nil {
-		w.t.Fatalf("tmux %v: %v: %s", args, err, out)
-	}
-	return string(out)
-}
-
-// await polls the window until it shows text; it returns what it shows.
-func (w *window) await(text string) (shown string) {
-	w.t.Helper()
-	limit := time.Now().Add(90 * time.Second)
-	for {
-		if shown = w.tmux("capture-pane", "-p", "-S", w.back); strings.Contains(shown, text) {
-			return shown
-		}
-		if time.Now().After(limit) {
-			w.t.Fatalf("no %q in the window:\n%s", text, shown)
-		}
-		<-time.After(30 * time.Millisecond) // between two looks at another program, which cannot tell us
-	}
-}
-
-// press sends keys, one after another, and waits for text.
-func (w *window) press(text string, keys ...string) string {
-	w.t.Helper()
-	w.tmux(append([]string{"send-keys"}, keys...)...)
-	return w.await(text)
+	return tmux.Open(t, 160, 45, fmt.Sprintf("env %s=1 TERM=%s COLORTERM= LC_ALL=%s HOME=%s XDG_CACHE_HOME=%s %s %s; echo ENDED $?; exec sleep 60",
+		childVariable, term, locale, t.TempDir(), cache, os.Args[0], strings.Join(args, " ")))
 }
 
 // say gives a command in the palette.
-func (w *window) say(text, command string) string {
-	w.t.Helper()
-	w.press("COMMANDS", ":")
-	w.tmux("send-keys", "-l", command)
-	w.await(":" + command)
-	return w.press(text, "Enter")
+func say(t *testing.T, w *tmux.Window, text, command string) {
+	t.Helper()
+	w.Press("COMMANDS", ":")
+	w.Type(command)
+	w.Await(":" + command)
+	w.Press(text, "Enter")
 }
 
 // kinds are the kinds of terminals that people have, but for those that can do
@@ -91,20 +44,21 @@ func TestFlowsOfTheProgram(t *testing.T) {
 				t.Skip("the short form is TestStartAndLeave: PGRLAB_SOAK=1")
 			}
 			w, dir := openRun(t, term)
-			w.await("RETURN")
-			w.press("2 of 18", "j")
-			w.press("256 samples", "Right") // the preview
-			w.press("#2 ", "Enter")
-			w.press("(undoes #2)", "z")
-			w.say("noted", "note seen here")
-			w.press("1 staged", "Right")
-			w.press("do not fork", "f")
-			w.press("train, ", "1")
-			w.say("it says nothing about the knob", "pane runs")
-			w.press("KNOBS", "1")
-			lesson(w)
-			quitAndResize(w)
-			w.press("RETURN", "Escape")
+			w.Await("RETURN")
+			w.Press("2 of 18", "j")
+			w.Press("256 samples", "Right") // the preview
+			w.Press("#2 ", "Enter")
+			w.Press("(undoes #2)", "z")
+			say(t, w, "noted", "note seen here")
+			w.Press("1 staged", "Right")
+			w.Press("do not fork", "f")
+			w.Press("train, ", "1")
+			say(t, w, "it says nothing about the knob", "pane runs")
+			w.Press("KNOBS", "1")
+			lesson(t, w)
+			w.Keys("q")
+			w.ResizeInADialog("leave it training")
+			w.Press("RETURN", "Escape")
 			hangUp(t, w, dir)
 		})
 	}
@@ -117,14 +71,15 @@ func TestStartAndLeave(t *testing.T) {
 	for _, term := range kinds {
 		t.Run(term, func(t *testing.T) {
 			w, _ := openRun(t, term)
-			w.await("1 of 18")
-			w.press("2 of 18", "j") // two keys in one reading are no keys
-			w.press("3 of 18", "j")
-			w.press("1 staged", "Right")
-			w.press("#2 ", "Enter")
-			w.press("(undoes #2)", "z")
-			quitAndResize(w)
-			w.press("ENDED 0", "s")
+			w.Await("1 of 18")
+			w.Press("2 of 18", "j") // two keys in one reading are no keys
+			w.Press("3 of 18", "j")
+			w.Press("1 staged", "Right")
+			w.Press("#2 ", "Enter")
+			w.Press("(undoes #2)", "z")
+			w.Keys("q")
+			w.ResizeInADialog("leave it training")
+			w.Press("ENDED 0", "s")
 		})
 	}
 }
@@ -133,14 +88,14 @@ func TestStartAndLeave(t *testing.T) {
 func TestFlowsInLines(t *testing.T) {
 	setUp(t)
 	w, dir := openRun(t, "dumb")
-	w.back = "-500" // lines go by
+	w.Back = 500 // lines go by
 	enter := func(text, line string) {
 		t.Helper()
-		w.tmux("clear-history")
+		w.Do("clear-history")
 		if line != "" {
-			w.tmux("send-keys", "-l", line)
+			w.Type(line)
 		}
-		w.press(text, "Enter")
+		w.Press(text, "Enter")
 	}
 	enter("256 samples", "stage guidance 3")
 	enter("#2 ω guidance 2 → 3 now  asked", "apply")
@@ -160,7 +115,7 @@ func TestFlowsInLines(t *testing.T) {
 }
 
 // openRun opens a run that has a generator at once and no refits afterwards.
-func openRun(t *testing.T, term string) (w *window, dir string) {
+func openRun(t *testing.T, term string) (w *tmux.Window, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "run")
 	w = openWindow(t, term, "C.UTF-8", "--preset", "tiny.toml", "--steps", "1_000_000", "--at", "200:refit_every=1_000_000", "--out", dir)
@@ -169,26 +124,33 @@ func openRun(t *testing.T, term string) (w *window, dir string) {
 			c, _ := child(t, "stop", dir)
 			_ = c.Run()
 		}
+		awaitEnds(t, dir)
 	})
-	w.await("#1 ") // there is a generator, and it is left alone
+	w.Await("#1 ") // there is a generator, and it is left alone
 	return w, dir
 }
 
-// quitAndResize opens the quit dialog, which stands through sizes large and small.
-func quitAndResize(w *window) {
-	w.t.Helper()
-	w.press("leave it training", "q")
-	w.tmux("resize-window", "-x", "80", "-y", "24")
-	w.await("leave it training")
-	w.tmux("resize-window", "-x", "30", "-y", "5")
-	w.tmux("resize-window", "-x", "120", "-y", "36")
-	w.await("leave it training")
+// awaitEnds waits until no process holds the lock of a run or of its children, which
+// save themselves when their parent has stopped.
+func awaitEnds(t *testing.T, dir string) {
+	t.Helper()
+	folders, _ := filepath.Glob(dir + "*")
+	for _, folder := range folders {
+		eventually(t, "nobody writes "+folder, func() bool {
+			lock, err := os.Open(filepath.Join(folder, "lock"))
+			if err != nil {
+				return os.IsNotExist(err)
+			}
+			defer lock.Close()
+			return syscall.Flock(int(lock.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil
+		})
+	}
 }
 
 // hangUp takes the terminal away; the run goes on and can be stopped.
-func hangUp(t *testing.T, w *window, dir string) {
+func hangUp(t *testing.T, w *tmux.Window, dir string) {
 	t.Helper()
-	w.tmux("kill-server")
+	w.Do("kill-server")
 	eventually(t, "the run goes on without its terminal", func() bool {
 		doc, err := os.ReadFile(filepath.Join(dir, run.JournalName))
 		return err == nil && strings.Contains(string(doc), `"type":"detached"`)
@@ -199,15 +161,15 @@ func hangUp(t *testing.T, w *window, dir string) {
 }
 
 // lesson goes through the lesson on guidance, which asks and reveals.
-func lesson(w *window) {
-	w.t.Helper()
-	w.press("what ω does", "T")
-	w.press("step 1 of", "2")
-	w.press("stage guidance=0", "Enter")
-	w.press("far beyond the condition", "Enter")
-	w.press("You said: rises", "1")
-	w.press("step 6 of 6", "Enter")
-	w.press("RETURN", "Enter")
+func lesson(t *testing.T, w *tmux.Window) {
+	t.Helper()
+	w.Press("what ω does", "T")
+	w.Press("step 1 of", "2")
+	w.Press("stage guidance=0", "Enter")
+	w.Press("far beyond the condition", "Enter")
+	w.Press("You said: rises", "1")
+	w.Press("step 6 of 6", "Enter")
+	w.Press("RETURN", "Enter")
 }
 
 // pgrlabStop stops a run of another process, as pgrlab stop does.
@@ -225,7 +187,7 @@ func pgrlabStop(t *testing.T, dir string) string {
 func TestPlainCharacters(t *testing.T) {
 	setUp(t)
 	w := openWindow(t, "xterm-256color", "C", "--preset", "tiny.toml", "--out", "plain")
-	shown := w.await("KNOBS")
+	shown := w.Await("KNOBS")
 	for i, r := range shown {
 		if r >= 0x80 {
 			t.Fatalf("%q outside ASCII in %q", r, shown[max(0, i-40):min(len(shown), i+40)])

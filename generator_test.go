@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
@@ -23,7 +22,7 @@ import (
 // refit has, the next states that they make up are several times nearer to
 // the physics than those of a Gaussian fitted to the same rows.
 func TestGeneratorsKnowTheDynamics(t *testing.T) {
-	if os.Getenv("PGRLAB_SOAK") == "" {
+	if !soaking() {
 		t.Skip("fits five generators, minutes: PGRLAB_SOAK=1")
 	}
 	for _, c := range []struct {

@@ -61,7 +61,7 @@ func canonical(t *testing.T, dir string) string {
 func TestAKilledRunIsResumed(t *testing.T) {
 	setUp(t)
 	kills := 3
-	if os.Getenv("PGRLAB_SOAK") != "" {
+	if soaking() {
 		kills = 25
 	}
 	how := []string{

@@ -80,6 +80,10 @@ func setUp(t *testing.T) command.Deps {
 	return deps()
 }
 
+// soaking says whether the long form of a test or a measurement was asked for. Its numbers
+// mean something on a machine that does nothing else.
+func soaking() bool { return os.Getenv("PGRLAB_SOAK") != "" }
+
 // types counts the lines of a journal by type; every line must be JSON.
 func types(t *testing.T, dir string) map[string]int {
 	t.Helper()

@@ -2,17 +2,12 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
 	"pgrlab/core/rng"
 )
-
-// soaking says whether the long form of a measurement was asked for. Its numbers
-// mean something on a machine that does nothing else.
-func soaking() bool { return os.Getenv("PGRLAB_SOAK") != "" }
 
 // without colours a title is one piece of text.
 var colourless = []string{"NO_COLOR=1"}

@@ -25,6 +25,7 @@ var allowed = map[string][]string{
 	"tui/chart":   {},
 	"tui/picture": {},
 	"tui/pty":     {}, // for tests
+	"tui/tmux":    {}, // likewise
 
 	"presets": {"core/lab", "core/spelling"},
 

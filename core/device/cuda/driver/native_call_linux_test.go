@@ -15,25 +15,16 @@ import (
 func TestNativeCallsTheDriver(t *testing.T) {
 	l, _, c := openFake(t, NativeOptions{})
 	from := len(l.lines(t))
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	const n = 100
 	x, err := c.Alloc(4 * n)
-	must(err)
+	must(t, err)
 	y, err := c.Alloc(4 * n)
-	must(err)
+	must(t, err)
 	z, err := c.Alloc(4 * n)
-	must(err)
+	must(t, err)
 	pinned, err := c.AllocHost(4 * n)
-	must(err)
-	m, err := c.Load(axpy)
-	must(err)
-	f, err := m.Function("axpy")
-	must(err)
+	must(t, err)
+	f := kernelOf(t, c, axpy, "axpy")
 	expect(t, l.calls(t, from),
 		"cuMemAlloc_v2 400", "cuMemsetD8Async 0x700000000000 0 400 0x5000",
 		"cuMemAlloc_v2 400", "cuMemsetD8Async 0x700000000300 0 400 0x5000",
@@ -47,12 +38,12 @@ func TestNativeCallsTheDriver(t *testing.T) {
 		copy(ones[4*i:], []byte{0, 0, 0x80, 0x3f}) // 1.0
 	}
 	from = len(l.lines(t))
-	must(c.Upload(x, ones))
+	must(t, c.Upload(x, ones))
 	clear(ones) // not pinned: copied at once
-	must(c.Launch(f, [3]uint32{2, 3, 4}, [3]uint32{64, 2, 1}, 60_000, PtrArg(y), PtrArg(x), F32(2), I32(n)))
-	must(c.Copy(z, y, 4*n))
-	must(c.Download(pinned, z))
-	must(c.Synchronize())
+	must(t, c.Launch(f, [3]uint32{2, 3, 4}, [3]uint32{64, 2, 1}, 60_000, PtrArg(y), PtrArg(x), F32(2), I32(n)))
+	must(t, c.Copy(z, y, 4*n))
+	must(t, c.Download(pinned, z))
+	must(t, c.Synchronize())
 	expect(t, l.calls(t, from),
 		"cuMemcpyHtoDAsync_v2 0x700000000000 pageable 400 0x5000",
 		"cuFuncSetAttribute 0x9000 8 60000",
@@ -66,10 +57,10 @@ func TestNativeCallsTheDriver(t *testing.T) {
 		}
 	}
 	from = len(l.lines(t))
-	must(c.Launch(f, [3]uint32{1, 1, 1}, [3]uint32{1, 1, 1}, 50_000, PtrArg(y), PtrArg(x), F32(2), I32(n)))
-	must(c.Synchronize())
-	must(c.Free(z))
-	must(c.FreeHost(pinned))
+	must(t, c.Launch(f, [3]uint32{1, 1, 1}, [3]uint32{1, 1, 1}, 50_000, PtrArg(y), PtrArg(x), F32(2), I32(n)))
+	must(t, c.Synchronize())
+	must(t, c.Free(z))
+	must(t, c.FreeHost(pinned))
 	if free, total, err := c.Memory(); free != 1<<20-800 || total != 1<<20 || err != nil {
 		t.Errorf("%d of %d free, %v", free, total, err)
 	}
@@ -82,39 +73,24 @@ func TestNativeCallsTheDriver(t *testing.T) {
 func TestNativeCaptures(t *testing.T) {
 	l, _, c := openFake(t, NativeOptions{})
 	const n = 8
-	m, err := c.Load(axpy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := m.Function("axpy")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := kernelOf(t, c, axpy, "axpy")
 	x, _ := c.Alloc(4 * n)
 	y, _ := c.Alloc(4 * n)
 	in, _ := c.AllocHost(4 * n)
 	out, err := c.AllocHost(4 * n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	from := len(l.lines(t))
 	g, err := c.Capture(func() error {
 		return errors.Join(c.Upload(x, in), c.Launch(f, [3]uint32{1, 1, 1}, [3]uint32{32, 1, 1}, 0, PtrArg(y), PtrArg(x), F32(1), I32(n)), c.Download(out, y))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range n {
 		copy(in[4*i:], []byte{0, 0, 0x80, 0x3f})
 	}
 	for range 2 {
-		if err := errors.Join(g.Launch(), c.Synchronize()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(g.Launch(), c.Synchronize()))
 	}
-	if err := g.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Close())
 	expect(t, l.calls(t, from),
 		"cuStreamBeginCapture_v2 0x5000 1",
 		"cuMemcpyHtoDAsync_v2 0x700000000000 pinned 32 0x5000",
@@ -137,14 +113,7 @@ func TestNativeCaptures(t *testing.T) {
 // context makes it current first on the thread that it uses.
 func TestNativeMindsThreads(t *testing.T) {
 	l, _, c := openFake(t, NativeOptions{})
-	m, err := c.Load(axpy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := m.Function("empty")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := kernelOf(t, c, axpy, "empty")
 	one := [3]uint32{1, 1, 1}
 	done := make(chan error)
 	for range 20 { // goroutines wander between threads; the context goes with them
@@ -204,9 +173,7 @@ func TestNativeMindsThreads(t *testing.T) {
 func TestNativeRefusesInACapture(t *testing.T) {
 	l, _, c := openFake(t, NativeOptions{})
 	x, err := c.Alloc(64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, wrong := range map[string]func() error{
 		"memory":      func() error { _, err := c.Alloc(1); return err },
 		"free":        func() error { return c.Free(x) },
@@ -264,9 +231,7 @@ func TestNativeCompiles(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	m, err := c.Load(axpy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := m.Function("missing"); err == nil || !strings.Contains(err.Error(), "find kernel missing: words for 500") {
 		t.Errorf("%v", err)
 	}
@@ -281,26 +246,13 @@ func TestNativeRunAllocatesNothing(t *testing.T) {
 		t.Skip("the race detector makes sync.Pool forget on purpose, and purego uses one")
 	}
 	_, _, c := openFake(t, NativeOptions{})
-	m, err := c.Load(axpy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := m.Function("axpy")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := kernelOf(t, c, axpy, "axpy")
 	p, err := c.Alloc(64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	host, err := c.AllocHost(64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	g, err := c.Capture(func() error { return c.Upload(p, host) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	args := []Arg{PtrArg(p), PtrArg(p), F32(1), I32(1)}
 	failed := error(nil)
 	note := func(err error) {
@@ -342,16 +294,12 @@ func TestNativeParks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Close())
 	if all := l.calls(t, 0); all[len(all)-1] != "cuDevicePrimaryCtxRelease_v2 0 live=0" {
 		t.Errorf("the last call was %s", all[len(all)-1])
 	}
 	c, err := d.Open(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if free := c.Info().Free; free != 1<<30 {
 		t.Errorf("%d bytes are free again", free)
 	}

@@ -143,14 +143,7 @@ func TestNativeOpensAndCloses(t *testing.T) {
 	if _, err := c.AllocHost(100); err != nil {
 		t.Fatal(err)
 	}
-	m, err := c.Load(axpy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := m.Function("empty")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := kernelOf(t, c, axpy, "empty")
 	if _, err := c.Capture(func() error { return c.Launch(f, [3]uint32{1, 1, 1}, [3]uint32{1, 1, 1}, 0) }); err != nil {
 		t.Fatal(err)
 	}

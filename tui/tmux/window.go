@@ -1,0 +1,100 @@
+// Package tmux runs programs in windows of tmux, for tests: they press what a person
+// would press and see what a person would see.
+package tmux
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Window is the only window of a tmux server of its own.
+type Window struct {
+	Back int // how many lines above the window are looked at, too
+
+	t    testing.TB
+	name string
+}
+
+// patience is how long a program may take to show something, on a machine that other
+// tests keep busy.
+const patience = 90 * time.Second
+
+// Open runs a command line of the shell in a window of w columns and h lines, until the
+// test is over. Without tmux the test is skipped.
+func Open(t testing.TB, w, h int, command string) *Window {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("there is no tmux here")
+	}
+	win := &Window{t: t, name: fmt.Sprintf("pgrlab-%d-%s", os.Getpid(), strings.ReplaceAll(t.Name(), "/", "-"))}
+	win.Do("-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(w), "-y", fmt.Sprint(h), command)
+	t.Cleanup(func() { exec.Command("tmux", "-L", win.name, "kill-server").Run() })
+	return win
+}
+
+// Do gives tmux a command and returns what it writes.
+func (w *Window) Do(args ...string) string {
+	w.t.Helper()
+	c := exec.Command("tmux", append([]string{"-L", w.name}, args...)...)
+	c.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		w.t.Fatalf("tmux %v: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// Keys presses keys by their names, one after another.
+func (w *Window) Keys(keys ...string) {
+	w.t.Helper()
+	w.Do(append([]string{"send-keys"}, keys...)...)
+}
+
+// Type types a text.
+func (w *Window) Type(text string) {
+	w.t.Helper()
+	w.Keys("-l", text)
+}
+
+// Await waits until the window shows text; it returns all that it shows.
+func (w *Window) Await(text string) (shown string) {
+	w.t.Helper()
+	limit := time.Now().Add(patience)
+	for {
+		if shown = w.Do("capture-pane", "-p", "-S", fmt.Sprint(-w.Back)); strings.Contains(shown, text) {
+			return shown
+		}
+		if time.Now().After(limit) {
+			w.t.Fatalf("no %q in the window:\n%s", text, shown)
+		}
+		<-time.After(30 * time.Millisecond) // between two looks at another program, which cannot tell us
+	}
+}
+
+// Press presses keys and waits for text.
+func (w *Window) Press(text string, keys ...string) string {
+	w.t.Helper()
+	w.Keys(keys...)
+	return w.Await(text)
+}
+
+// Resize changes the window's size.
+func (w *Window) Resize(width, height int) {
+	w.t.Helper()
+	w.Do("resize-window", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height))
+}
+
+// ResizeInADialog takes the window through sizes large and small while it shows text.
+func (w *Window) ResizeInADialog(text string) {
+	w.t.Helper()
+	w.Await(text)
+	w.Resize(80, 24)
+	w.Await(text)
+	w.Resize(30, 5)
+	w.Resize(120, 36)
+	w.Await(text)
+}
