@@ -21,19 +21,16 @@ func (m *Model) draw() []string {
 		lines = m.startingView()
 	case m.layout.kind == oneLine:
 		lines = []string{m.oneLine(m.w)}
-		if m.lesson != nil {
-			lines = append(lines, m.lessonLines(m.w)...)
+		if m.lesson != nil && m.h > 2 {
+			lines = append(lines, m.lessonIn(m.w, m.h-1)...)
 		}
 	default:
 		lines = m.dashboard()
 	}
 	lines = t.fill(lines, m.w, m.h)
 	if m.lesson != nil && !m.help && m.layout.kind != oneLine && m.snap != nil {
-		text, n := m.lessonLines(m.w), m.h-m.layout.h
-		if len(text) > n { // the keys stay
-			text = append(text[:n-1:n-1], text[len(text)-1])
-		}
-		copy(lines[m.h-1-n:m.h-1], t.fill(text, m.w, n))
+		n := m.h - m.layout.h
+		copy(lines[m.h-1-n:m.h-1], t.fill(m.lessonIn(m.w, n), m.w, n))
 	}
 	if m.entry != nil && m.layout.kind != oneLine && m.lab != nil {
 		if box := m.paletteView(); box != nil && !m.help {

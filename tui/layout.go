@@ -52,6 +52,8 @@ const (
 	ruledWidth, ruledHeight   = 80, 24
 	tabbedWidth, tabbedHeight = 40, 10
 	fullWidth, fullHeight     = 132, 40 // for all panes at once
+
+	aboveLesson = 7 // rows of which tabs make the best, where a lesson leaves no more
 )
 
 // view is what the person wants to see: the few things that matter, everything, or
@@ -80,7 +82,8 @@ type layout struct {
 
 // division is what a layout is made for.
 type division struct {
-	w, h   int
+	w, h   int // without the lesson
+	lesson int // rows of a lesson below
 	view   view
 	focus  paneID
 	zoomed bool
@@ -92,8 +95,12 @@ type division struct {
 // one that the view does not show.
 func divide(d division) layout {
 	l := layout{w: d.w, h: d.h}
+	least := tabbedHeight
+	if d.lesson > 0 {
+		least = aboveLesson
+	}
 	switch {
-	case d.w < tabbedWidth || d.h < tabbedHeight:
+	case d.w < tabbedWidth || d.h < least:
 		l.kind = oneLine
 		return l
 	case d.zoomed || d.w < ruledWidth || d.h < ruledHeight:

@@ -5,9 +5,24 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"pgrlab/core/lab"
 	"pgrlab/presets"
 )
+
+// goOn presses what the lesson asks for, or lets the run go on.
+func (s *screen) goOn() {
+	switch l := s.lesson; {
+	case l.part == awaiting:
+		s.fake.advance(500)
+		s.Update(polled{})
+	case l.part == reading && l.step().Ask != "":
+		s.press("1")
+	default:
+		s.press("enter")
+	}
+}
 
 // goThrough presses what the lesson asks for and lets the run go on until the lesson
 // is over; it returns the frames at the ends of its steps.
@@ -18,15 +33,7 @@ func (s *screen) goThrough(t *testing.T) (frames []string) {
 			return frames
 		}
 		l, at := s.lesson, s.lesson.at
-		switch {
-		case l.part == awaiting:
-			s.fake.advance(500)
-			s.Update(polled{})
-		case l.part == reading && l.step().Ask != "":
-			s.press("1")
-		default:
-			s.press("enter")
-		}
+		s.goOn()
 		if s.lesson == nil || l.at != at || l.part == revealed {
 			frames = append(frames, s.View())
 		}
@@ -35,8 +42,8 @@ func (s *screen) goThrough(t *testing.T) (frames []string) {
 	return nil
 }
 
-// Every lesson can be gone through, its whole text fits on 80x24, and the knobs are
-// as they were.
+// Every lesson can be gone through, its whole text leaves the panes of 80x24 fifteen
+// rows, and the knobs are as they were.
 func TestLessonsEndAndPutKnobsBack(t *testing.T) {
 	for _, l := range presets.Lessons() {
 		t.Run(l.Name, func(t *testing.T) {
@@ -50,7 +57,7 @@ func TestLessonsEndAndPutKnobsBack(t *testing.T) {
 				if s.lesson == nil {
 					return
 				}
-				if n, room := len(s.lessonLines(80)), s.lessonRows(80, 24); n > room {
+				if n, room := len(s.lessonLines(80)), 9; n > room {
 					t.Errorf("step %d part %d takes %d lines of %d:\n%s", s.lesson.at+1, s.lesson.part, n, room, strings.Join(s.lessonLines(80), "\n"))
 				}
 			}
@@ -59,15 +66,7 @@ func TestLessonsEndAndPutKnobsBack(t *testing.T) {
 				if s.lesson == nil {
 					break
 				}
-				switch l := s.lesson; {
-				case l.part == awaiting:
-					s.fake.advance(500)
-					s.Update(polled{})
-				case l.part == reading && l.step().Ask != "":
-					s.press("1")
-				default:
-					s.press("enter")
-				}
+				s.goOn()
 				fits()
 			}
 			if s.lesson != nil {
@@ -123,6 +122,29 @@ func TestGoldenLesson(t *testing.T) {
 			s.Update(polled{})
 		}
 		golden(t, fmt.Sprintf("lesson-reveal-%dx%d", size.w, size.h), s.View())
+	}
+}
+
+// At every size a lesson shows what to press, and what it leaves of a screen that is
+// high enough the panes fill.
+func TestALessonAtEverySize(t *testing.T) {
+	s := running(t, 80, 24, 24_000)
+	s.still()
+	s.typeLine("lesson reward")
+	s.press("enter", "2")
+	for s.lesson.part != revealed {
+		s.fake.advance(500)
+		s.Update(polled{})
+	}
+	for w := 20; w <= 100; w += 4 {
+		for h := 3; h <= 40; h++ {
+			s.Update(tea.WindowSizeMsg{Width: w, Height: h})
+			exact(t, "lesson", s.View(), w, h)
+			s.contains(t, "enter go on")
+			if n := len(s.lessonLines(w)); w >= tabbedWidth && h-n >= aboveLesson && !strings.Contains(s.View(), "GENERATOR") {
+				t.Fatalf("%dx%d: %d rows without a pane\n%s", w, h, h-n, s.View())
+			}
+		}
 	}
 }
 

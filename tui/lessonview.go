@@ -6,16 +6,26 @@ import (
 )
 
 // lessonRows is how many rows a lesson takes at the foot of the screen, of h: as
-// many as it needs, but the panes keep two thirds.
+// many as it needs while the panes have the least that shows anything; where they
+// cannot have that, it stands alone.
 func (m *Model) lessonRows(w, h int) int {
 	if m.lesson == nil || h < 4 {
 		return 0
 	}
-	n := min(len(m.lessonLines(w)), max(5, h*2/5))
-	if h-n < tabbedHeight { // then it stands alone
+	n := min(len(m.lessonLines(w)), max(5, h-aboveLesson))
+	if h-n < aboveLesson || h < tabbedHeight {
 		return h - 2
 	}
 	return n
+}
+
+// lessonIn are the lesson's lines in n rows; where they are more, the keys stay.
+func (m *Model) lessonIn(w, n int) []string {
+	text := m.lessonLines(w)
+	if len(text) > n {
+		text = append(text[:n-1:n-1], text[len(text)-1])
+	}
+	return text
 }
 
 // lessonLines are the lesson as it stands, in w columns: a title on a rule, what it

@@ -254,7 +254,8 @@ func (m *Model) relayout() {
 
 // division is what the layout depends on.
 func (m *Model) division() division {
-	d := division{w: m.w, h: m.h - m.lessonRows(m.w, m.h), view: m.view, focus: m.focus, zoomed: m.zoomed, chart: paneChart1, panel: paneScores}
+	n := m.lessonRows(m.w, m.h)
+	d := division{w: m.w, h: m.h - n, lesson: n, view: m.view, focus: m.focus, zoomed: m.zoomed, chart: paneChart1, panel: paneScores}
 	if _, ok := cellOf(m.focus); ok {
 		d.chart = m.focus
 	} else if m.focus != paneSentence {
