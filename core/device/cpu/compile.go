@@ -34,12 +34,15 @@ type compiler struct {
 	into []int
 	// owned are those that lanes wrote by members.
 	owned map[device.Ref]bool
+	// gaussians are what samples of the policy were made of, by their results.
+	gaussians map[device.Ref]*gaussian
 }
 
 func newCompiler(p *device.Program, k *kernel.Family) *compiler {
 	c := &compiler{
 		p: p, k: k, schedule: newScheduler(), occasion: new(uint64), nextID: len(p.Buffers),
 		partial: map[device.Ref][Lanes][]float32{}, copies: map[device.Ref][Lanes][]float32{}, upright: map[device.Ref]bool{}, owned: map[device.Ref]bool{},
+		gaussians: map[device.Ref]*gaussian{},
 	}
 	for _, b := range p.Buffers {
 		c.data = append(c.data, b.Host) // the others when they are made

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"pgrlab/core/device"
+	"pgrlab/core/device/cpu/kernel"
 )
 
 func init() {
@@ -23,80 +24,114 @@ const (
 	halfLog2Pi           = 0.91893853320467274178
 )
 
-func tanhGaussian(c *compiler, in device.Instr) {
-	h, eps, out := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
+// gaussian is what a sample of the policy and its gradient are both made of, in memory
+// of [members·rows, n] each; a lane has its own rows.
+type gaussian struct {
+	k      *kernel.Family
+	h, eps []float32 // operands; h is [members·rows, 2n]
+	n      int
+	logStd []float32 // within its limits
+	noise  []float32 // σ·eps
+	u      []float32 // μ + σ·eps
+	slope  []float32 // ∂tanh u/∂u = 1 − tanh²u
+	four   []float32 // constant
+}
+
+func newGaussian(c *compiler, in device.Instr) *gaussian {
+	g := &gaussian{k: c.k, h: c.data[in.In[0]], eps: c.data[in.In[1]]}
 	members, rows, n := c.shape(in.In[1])
-	std, u, slope := aligned(members*rows*n), aligned(members*rows*n), aligned(members*rows*n)
+	g.n = n
+	for _, x := range []*[]float32{&g.logStd, &g.noise, &g.u, &g.slope} {
+		*x = aligned(members * rows * n)
+	}
+	g.four = constant(members*rows*n, 4)
+	return g
+}
+
+func constant(n int, v float32) []float32 {
+	x := aligned(n)
+	for i := range x {
+		x[i] = v
+	}
+	return x
+}
+
+// make fills rows lo to hi−1. The slope is 4y(1−y) with y = σ(−2|u|), σ the logistic
+// function, which keeps its digits where tanh u is next to one.
+func (g *gaussian) make(lo, hi int) {
+	n, from, to := g.n, lo*g.n, hi*g.n
+	for i := lo; i < hi; i++ {
+		raw, logStd := g.h[(2*i+1)*n:][:n], g.logStd[i*n:][:n]
+		for j, v := range raw {
+			if v < logStdMin {
+				v = logStdMin
+			} else if v > logStdMax {
+				v = logStdMax
+			}
+			logStd[j] = v
+		}
+	}
+	g.k.Exp(g.noise[from:to], g.logStd[from:to])
+	g.k.Mul(g.noise[from:to], g.noise[from:to], g.eps[from:to])
+	for i := lo; i < hi; i++ {
+		mu, noise, u, slope := g.h[2*i*n:][:n], g.noise[i*n:][:n], g.u[i*n:][:n], g.slope[i*n:][:n]
+		for j, v := range mu {
+			v += noise[j]
+			u[j] = v
+			slope[j] = -2 * math.Float32frombits(math.Float32bits(v)&^(1<<31))
+		}
+	}
+	g.k.Sigmoid(g.slope[from:to], g.slope[from:to])
+	g.k.SigmoidGrad(g.slope[from:to], g.four[from:to], g.slope[from:to])
+}
+
+func tanhGaussian(c *compiler, in device.Instr) {
+	g, out := newGaussian(c, in), c.data[in.Out]
+	c.gaussians[in.Out] = g
+	n, little, logSlope := g.n, constant(len(g.u), squash), aligned(len(g.u))
 	c.perRow(in, in.Out, nil, func(lo, hi int) {
-		std, u, slope := std[lo*n:hi*n], u[lo*n:hi*n], slope[lo*n:hi*n]
+		g.make(lo, hi)
+		from, to := lo*n, hi*n
+		g.k.Add(logSlope[from:to], g.slope[from:to], little[from:to])
+		g.k.Log(logSlope[from:to], logSlope[from:to])
+		g.k.Tanh(g.u[from:to], g.u[from:to])
 		for i := lo; i < hi; i++ {
-			for j := range n {
-				std[(i-lo)*n+j] = min(max(h[i*2*n+n+j], logStdMin), logStdMax)
+			a, eps, logStd, logSlope, out := g.u[i*n:][:n], g.eps[i*n:][:n], g.logStd[i*n:][:n], logSlope[i*n:][:n], out[i*(n+1):][:n+1]
+			logp := -float64(n) * halfLog2Pi
+			for j, e := range eps {
+				e := float64(e)
+				out[j] = a[j]
+				logp -= e*e/2 + float64(logStd[j]) + float64(logSlope[j])
 			}
-		}
-		c.k.Exp(std, std)
-		for i := lo; i < hi; i++ {
-			for j := range n {
-				at := (i-lo)*n + j
-				u[at] = h[i*2*n+j] + std[at]*eps[i*n+j]
-				slope[at] = -2 * max(u[at], -u[at])
-			}
-		}
-		// 1 − tanh²u = 4t/(1+t)² with t = exp(−2|u|) keeps its digits where tanh u
-		// is next to one.
-		c.k.Exp(slope, slope)
-		for i, t := range slope {
-			slope[i] = 4*t/((1+t)*(1+t)) + squash
-		}
-		c.k.Log(slope, slope)
-		c.k.Tanh(u, u)
-		for i := lo; i < hi; i++ {
-			logp := 0.0
-			for j := range n {
-				at := (i-lo)*n + j
-				e := float64(eps[i*n+j])
-				logStd := float64(min(max(h[i*2*n+n+j], logStdMin), logStdMax))
-				out[i*(n+1)+j] = u[at]
-				logp += -e*e/2 - logStd - halfLog2Pi - float64(slope[at])
-			}
-			out[i*(n+1)+n] = float32(logp)
+			out[n] = float32(logp)
 		}
 	})
 }
 
 // tanhGaussianGrad takes 1 − a² from u rather than from a, as the forward pass
-// does: a float32 next to one has few digits of it left.
+// does: a float32 next to one has few digits of it left. Where the forward pass is part
+// of the program, what it made still stands.
 func tanhGaussianGrad(c *compiler, in device.Instr) {
-	h, eps, out, dout, dh := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.In[3]], c.data[in.Out]
-	members, rows, n := c.shape(in.In[1])
-	std, slope := aligned(members*rows*n), aligned(members*rows*n)
+	out, dout, dh := c.data[in.In[2]], c.data[in.In[3]], c.data[in.Out]
+	g, made := c.gaussians[in.In[2]]
+	if !made {
+		g = newGaussian(c, in)
+	}
+	n := g.n
 	c.perRow(in, in.Out, nil, func(lo, hi int) {
-		std, slope := std[lo*n:hi*n], slope[lo*n:hi*n]
-		for i := lo; i < hi; i++ {
-			for j := range n {
-				std[(i-lo)*n+j] = min(max(h[i*2*n+n+j], logStdMin), logStdMax)
-			}
+		if !made {
+			g.make(lo, hi)
 		}
-		c.k.Exp(std, std)
 		for i := lo; i < hi; i++ {
-			for j := range n {
-				at := (i-lo)*n + j
-				u := h[i*2*n+j] + std[at]*eps[i*n+j]
-				slope[at] = -2 * max(u, -u)
-			}
-		}
-		c.k.Exp(slope, slope)
-		for i := lo; i < hi; i++ {
-			dlogp := dout[i*(n+1)+n]
-			for j := range n {
-				at := (i-lo)*n + j
-				a, raw, t := out[i*(n+1)+j], h[i*2*n+n+j], slope[at]
-				s := 4 * t / ((1 + t) * (1 + t))
-				du := dout[i*(n+1)+j]*s + dlogp*2*a*s/(s+squash)
-				dh[i*2*n+j] = du
-				dh[i*2*n+n+j] = 0
-				if raw >= logStdMin && raw <= logStdMax {
-					dh[i*2*n+n+j] = du*std[at]*eps[i*n+j] - dlogp
+			a, da, raw := out[i*(n+1):][:n], dout[i*(n+1):][:n+1], g.h[(2*i+1)*n:][:n]
+			logStd, noise, slope := g.logStd[i*n:][:n], g.noise[i*n:][:n], g.slope[i*n:][:n]
+			dmu, draw := dh[2*i*n:][:n], dh[(2*i+1)*n:][:n]
+			dlogp := da[n]
+			for j, s := range slope {
+				du := s * (da[j] + 2*dlogp*a[j]/(s+squash))
+				dmu[j], draw[j] = du, 0
+				if raw[j] == logStd[j] { // within its limits
+					draw[j] = du*noise[j] - dlogp
 				}
 			}
 		}
