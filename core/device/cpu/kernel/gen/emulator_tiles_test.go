@@ -24,7 +24,7 @@ func (e *emulator) tile(opcode string, o []operand.Op) {
 		e.tiles = nil
 	case "TILEZERO":
 		e.tiles[tileNumber(o[0])] = tileData{}
-	case "TILELOADD":
+	case "TILELOADD", "TILELOADDT1":
 		to := &e.tiles[tileNumber(o[1])]
 		for r := range to {
 			row := e.tileRow(o[0].(operand.Mem), r)

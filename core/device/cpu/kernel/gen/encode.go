@@ -60,6 +60,8 @@ func tileCode(in *ir.Instruction) []byte {
 		return []byte{0xc4, 0xe2, 0x78 | pF2, 0x49, 0xc0 | tileNumber(in.Operands[0])<<3}
 	case "TILELOADD":
 		return memoryCode(pF2, 0x4b, tileNumber(in.Operands[1]), in.Operands[0].(mem))
+	case "TILELOADDT1":
+		return memoryCode(p66, 0x4b, tileNumber(in.Operands[1]), in.Operands[0].(mem))
 	case "TILESTORED":
 		return memoryCode(pF3, 0x4b, tileNumber(in.Operands[0]), in.Operands[1].(mem))
 	case "TDPBF16PS":

@@ -23,6 +23,8 @@ type tileGen struct {
 	nextA, left    mem            // where the next block of A is, and blocks of the strip to come
 }
 
+const firstA, firstB = 4, 6
+
 func newTileGen(g *gen) *tileGen {
 	t := &tileGen{
 		gen: g, a: [2]reg.GPPhysical{reg.RAX, reg.RBX}, b: [2]reg.GPPhysical{reg.RCX, reg.RDX},
@@ -62,11 +64,7 @@ func (t *tileGen) configure() {
 // tile appends an instruction that the assembler does not know; encode writes its
 // bytes in the end.
 func (t *tileGen) tile(opcode string, operands ...op) {
-	in := &ir.Instruction{Opcode: opcode, Operands: operands}
-	for _, o := range operands {
-		in.Inputs = append(in.Inputs, o)
-	}
-	t.Instruction(in)
+	t.Instruction(&ir.Instruction{Opcode: opcode, Operands: operands, Inputs: operands})
 }
 
 // tileOp is a tile as an operand.
@@ -74,7 +72,11 @@ func tileOp(i int) op { return operand.U8(i) }
 
 // loadPlane fills a tile with a plane of a unit.
 func (t *tileGen) loadPlane(tile int, unit reg.GPPhysical, plane int) {
-	t.tile("TILELOADD", mem{Base: unit, Index: t.narrow, Scale: 1, Disp: plane * planeBytes}, tileOp(tile))
+	opcode := "TILELOADD"
+	if tile < firstB {
+		opcode = "TILELOADDT1" // A passes once, B stays in the first-level cache
+	}
+	t.tile(opcode, mem{Base: unit, Index: t.narrow, Scale: 1, Disp: plane * planeBytes}, tileOp(tile))
 }
 
 // sumsAt is where tile i of the sums stands in a block of 32 rows of 128 bytes.
@@ -92,10 +94,10 @@ func (t *tileGen) step(between func()) {
 	}
 	pass := func() {
 		for i := range 4 {
-			t.tile("TDPBF16PS", tileOp(7-(1-i%2)), tileOp(4+i/2), tileOp(i))
+			t.tile("TDPBF16PS", tileOp(firstB+i%2), tileOp(firstA+i/2), tileOp(i))
 		}
 	}
-	const a, b = 4, 6
+	const a, b = firstA, firstB
 	load(a, t.a, l)
 	load(b, t.b, h)
 	pass()

@@ -21,9 +21,9 @@ func tiled(t *testing.T) program {
 
 // A tileProduct is a product of some strips and one chunk, with all that goes with it.
 type tileProduct struct {
-	m, n, k, lda, ldb, ldc          int
-	a, b, c, bias, from, mask, sums []float32
-	relu                            bool
+	m, n, k, lda, ldb, ldc    int
+	a, b, c, bias, from, mask []float32
+	relu                      bool
 }
 
 func newTileProduct(r *rand.Rand) tileProduct {
