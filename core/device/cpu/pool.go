@@ -22,6 +22,9 @@ const (
 	// like as not, which costs more than the wait at most barriers: the two cores
 	// gain a third when it is rare.
 	yieldEvery = 1 << 14
+	// yieldRarely is the same where Go may run more threads than workers: then
+	// others need no worker to give way, unless several pools wait at once.
+	yieldRarely = 1 << 17
 )
 
 // pool is a group of workers that run a job's segments in lockstep: the caller
@@ -213,7 +216,7 @@ func (p *pool) close() {
 //
 //go:noinline
 func pause(spins int) {
-	if spins%yieldEvery == 0 {
+	if spins%yieldEvery == 0 && (spins%yieldRarely == 0 || runtime.GOMAXPROCS(0) <= Lanes) {
 		runtime.Gosched()
 	}
 }
