@@ -47,7 +47,8 @@ func Find(all []Workload, name string) (Workload, bool) {
 	return all[i], true
 }
 
-// Run times a workload: a few steps to warm up, then rounds of steps.
+// Run times a workload: a round to warm up, in which a device finds out how many
+// threads are best, then rounds of steps.
 func Run(ctx context.Context, w Workload, dev device.Device, threads int, o Options) (Result, error) {
 	if o.Rounds == 0 {
 		o.Rounds = 5
@@ -65,9 +66,9 @@ func Run(ctx context.Context, w Workload, dev device.Device, threads int, o Opti
 		return step(count)
 	}
 	warm := time.Now()
-	for i := range 5 {
-		if i > 0 && time.Since(warm) > o.Round {
-			break
+	for i := 0; i == 0 || time.Since(warm) < o.Round; i++ {
+		if err := context.Cause(ctx); err != nil {
+			return Result{}, err
 		}
 		if err := next(); err != nil {
 			return Result{}, fmt.Errorf("bench %s: %w", w.Name, err)
