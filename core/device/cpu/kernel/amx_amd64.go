@@ -23,7 +23,8 @@ const (
 	tiledChunk = 4
 	// tiledStrips are computed by one call: to set the tiles up takes as long as a
 	// dozen of their products.
-	tiledStrips = 2
+	tiledStrips  = 2
+	stripColumns = tiledStrips * tiledRows
 
 	flagFrom = 4 // the product is added to the matrix at from
 	flagMask = 8
@@ -43,6 +44,7 @@ type tiledMul struct {
 	ep       Epilogue
 	p        *panels
 	kept     bool // all of B stays packed
+	ahead    ahead
 }
 
 // tiledFamily is the family "amx", or why this system does not run it.
@@ -76,7 +78,7 @@ func up(n, size int) int { return (n + size - 1) / size }
 func (g *tiledMul) room() {
 	depth, height := up(min(g.k, tiledRange), unitDepth), up(min(g.m, tiledHeight), tiledRows)
 	strips := up(g.n, tiledRows)
-	b, squares := 2*unit*depth*tiledStrips, 1+height*tiledStrips // the first for the epilogue
+	b, squares := 2*2*unit*depth*tiledStrips, 1+height*tiledStrips // the first for the epilogue
 	if g.kept {
 		b = 2 * unit * strips * g.depthUnits()
 	}
@@ -99,16 +101,12 @@ func (g *tiledMul) block(i, m int) {
 	for first := 0; first < g.k; first += tiledRange {
 		k := min(tiledRange, g.k-first)
 		g.packA(i, m, first, k)
-		panel := unit * up(k, unitDepth)
-		for j := 0; j < g.n; j += tiledStrips * tiledRows {
-			b := g.p.b
-			if g.kept {
-				b = b[2*(unit*first/unitDepth*up(g.n, tiledRows)+panel*j/tiledRows):]
-			}
+		g.ahead = ahead{}
+		for j := 0; j < g.n; j += stripColumns {
+			b := g.panel(j, first, k)
 			if i == 0 || !g.kept {
-				for c := 0; c < min(tiledStrips*tiledRows, g.n-j); c += unitRows {
-					g.packB(b[c/unitRows*panel:], j+c, first, k)
-				}
+				g.packStrips(b, j, first, k)
+				g.splitAhead(m, j+stripColumns, first, k)
 			}
 			g.strips(b, i, m, j, first, up(k, unitDepth))
 		}
@@ -149,7 +147,7 @@ type tiledPart struct {
 
 //go:noinline
 func (g *tiledMul) sum(t *tiledPart) {
-	amxRange(t.strips, t.blocks, t.to-t.from, t.panel, at(g.p.a, unit*t.from), at(t.b, unit*t.from), t.sums, t.flags)
+	amxRange(t.strips, t.blocks, t.to-t.from, t.panel, at(g.p.a, unit*t.from), at(t.b, unit*t.from), t.sums, t.flags, &g.ahead.rows)
 }
 
 // finish is the last chunk, with the epilogue; corner is the first element of C,
@@ -177,7 +175,7 @@ func (g *tiledMul) finish(t *tiledPart, rows, corner, j int) {
 		mask = &g.ep.Mask[corner]
 	}
 	amxProduct(t.strips, t.blocks, t.to-t.from, t.panel, at(g.p.a, unit*t.from), at(t.b, unit*t.from), t.sums, &g.p.sums[0],
-		&g.c[corner], 4*g.ldc, rows, min(tiledStrips*tiledRows, g.n-j), flags, bias, from, mask)
+		&g.c[corner], 4*g.ldc, rows, min(stripColumns, g.n-j), flags, bias, from, mask, &g.ahead.rows)
 }
 
 // stageStride is the row stride of rows of A that are copied before they are
@@ -228,38 +226,6 @@ func (g *tiledMul) stage(src []float32, rows, k int) {
 		for i := range rows {
 			g.ep.Read(row(i), row(i))
 		}
-	}
-}
-
-// packB splits up to 16 columns of B from column j on over a range of k. Steps of k
-// behind the last are zeros; columns behind the last are anything.
-func (g *tiledMul) packB(dst []float32, j, first, k int) {
-	columns := min(unitRows, g.n-j)
-	src, stride := g.b[first*g.brs+j*g.bcs:], g.brs
-	if g.bcs != 1 {
-		g.transposes(columns, k, src, g.bcs, g.p.stage, unitRows)
-		src, stride = g.p.stage, unitRows
-	}
-	packColumns(dst, src, stride, columns, k)
-}
-
-func packColumns(dst, src []float32, stride, columns, k int) {
-	const half = unitDepth / 2
-	whole, tail := k/unitDepth, k%unitDepth
-	if whole > 0 {
-		callSplit(whole, half, &src[0], 4*stride, 4*half*stride, 4*unitDepth*stride, &dst[0], columns, columns)
-	}
-	if tail == 0 {
-		return
-	}
-	src, dst = src[whole*unitDepth*stride:], dst[whole*unit:(whole+1)*unit]
-	clear(dst)
-	pairs := max(0, tail-half)
-	if pairs > 0 {
-		callSplit(1, pairs, &src[0], 4*stride, 4*half*stride, 0, &dst[0], columns, columns)
-	}
-	if single := min(half, tail); single > pairs { // rows without a second one
-		callSplit(1, single-pairs, &src[pairs*stride], 4*stride, 0, 0, &dst[pairs*unitRows], columns, 0)
 	}
 }
 

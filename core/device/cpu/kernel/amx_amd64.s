@@ -96,9 +96,9 @@ DATA cffff0000<>+56(SB)/4, $0xffff0000
 DATA cffff0000<>+60(SB)/4, $0xffff0000
 GLOBL cffff0000<>(SB), RODATA|NOPTR, $64
 
-// func amxProduct(strips int, blocks int, depth int, panel int, a *float32, b *float32, sums *float32, scratch *float32, c *float32, ldc int, rows int, columns int, flags int, bias *float32, from *float32, mask *float32)
+// func amxProduct(strips int, blocks int, depth int, panel int, a *float32, b *float32, sums *float32, scratch *float32, c *float32, ldc int, rows int, columns int, flags int, bias *float32, from *float32, mask *float32, ahead *int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·amxProduct(SB), NOSPLIT, $24-128
+TEXT ·amxProduct(SB), NOSPLIT, $64-136
 	LEAQ config<>+0(SB), R8
 
 	// LDTILECFG (R8)
@@ -108,6 +108,8 @@ TEXT ·amxProduct(SB), NOSPLIT, $24-128
 	BYTE    $0x00
 	MOVQ    $0x00000040, SI
 	MOVQ    $0x00000080, DI
+	VMOVUPS c00008000<>+0(SB), Z30
+	VMOVUPS cffff0000<>+0(SB), Z31
 	XORQ    R12, R12
 	VPXORD  Z19, Z19, Z19
 	VPXORD  Z18, Z18, Z18
@@ -604,6 +606,74 @@ steps:
 	// TDPBF16PS $0x07, $0x05, $0x03
 	LONG $0x5c42e2c4
 	BYTE $0xdd
+	MOVQ R13, 56(SP)
+	MOVQ ahead+128(FP), R13
+	CMPQ (R13), $0x00
+	JZ   none1
+	MOVQ R9, 24(SP)
+	MOVQ 16(R13), R9
+	MOVQ R10, 32(SP)
+	MOVQ 24(R13), R10
+	MOVQ R11, 40(SP)
+	MOVQ 40(R13), R11
+	MOVQ R12, 48(SP)
+	MOVQ 8(R13), R12
+
+split1:
+	VMOVUPS    (R9), Z20
+	VMOVUPS    (R9)(R11*1), Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, (R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, 1024(R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPSRLD     $0x10, Z20, Z24
+	VPTERNLOGD $0xf8, Z31, Z21, Z24
+	VMOVUPS    Z24, 2048(R10)
+	ADDQ       32(R13), R9
+	ADDQ       $0x00000040, R10
+	DECQ       48(R13)
+	JNZ        same1
+	MOVQ       $0x00000010, 48(R13)
+	ADDQ       R11, R9
+	ADDQ       $0x00000800, R10
+	DECQ       56(R13)
+	JNZ        same1
+	MOVQ       64(R13), R11
+	MOVQ       R11, 56(R13)
+	MOVQ       40(R13), R11
+	ADDQ       72(R13), R9
+	ADDQ       80(R13), R10
+
+same1:
+	DECQ (R13)
+	JZ   done1
+	DECQ R12
+	JNZ  split1
+	MOVQ R9, 16(R13)
+	MOVQ R10, 24(R13)
+
+done1:
+	MOVQ 24(SP), R9
+	MOVQ 32(SP), R10
+	MOVQ 40(SP), R11
+	MOVQ 48(SP), R12
+
+none1:
+	MOVQ 56(SP), R13
 
 	// TILELOADDT1 1024(AX)(SI*1), $0x04
 	LONG $0x4b79e2c4
@@ -632,6 +702,74 @@ steps:
 	// TDPBF16PS $0x07, $0x05, $0x03
 	LONG $0x5c42e2c4
 	BYTE $0xdd
+	MOVQ R13, 56(SP)
+	MOVQ ahead+128(FP), R13
+	CMPQ (R13), $0x00
+	JZ   none2
+	MOVQ R9, 24(SP)
+	MOVQ 16(R13), R9
+	MOVQ R10, 32(SP)
+	MOVQ 24(R13), R10
+	MOVQ R11, 40(SP)
+	MOVQ 40(R13), R11
+	MOVQ R12, 48(SP)
+	MOVQ 8(R13), R12
+
+split2:
+	VMOVUPS    (R9), Z20
+	VMOVUPS    (R9)(R11*1), Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, (R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, 1024(R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPSRLD     $0x10, Z20, Z24
+	VPTERNLOGD $0xf8, Z31, Z21, Z24
+	VMOVUPS    Z24, 2048(R10)
+	ADDQ       32(R13), R9
+	ADDQ       $0x00000040, R10
+	DECQ       48(R13)
+	JNZ        same2
+	MOVQ       $0x00000010, 48(R13)
+	ADDQ       R11, R9
+	ADDQ       $0x00000800, R10
+	DECQ       56(R13)
+	JNZ        same2
+	MOVQ       64(R13), R11
+	MOVQ       R11, 56(R13)
+	MOVQ       40(R13), R11
+	ADDQ       72(R13), R9
+	ADDQ       80(R13), R10
+
+same2:
+	DECQ (R13)
+	JZ   done2
+	DECQ R12
+	JNZ  split2
+	MOVQ R9, 16(R13)
+	MOVQ R10, 24(R13)
+
+done2:
+	MOVQ 24(SP), R9
+	MOVQ 32(SP), R10
+	MOVQ 40(SP), R11
+	MOVQ 48(SP), R12
+
+none2:
+	MOVQ 56(SP), R13
 
 	// TILELOADD 1024(CX)(SI*1), $0x06
 	LONG $0x4b7be2c4
@@ -660,6 +798,74 @@ steps:
 	// TDPBF16PS $0x07, $0x05, $0x03
 	LONG $0x5c42e2c4
 	BYTE $0xdd
+	MOVQ R13, 56(SP)
+	MOVQ ahead+128(FP), R13
+	CMPQ (R13), $0x00
+	JZ   none3
+	MOVQ R9, 24(SP)
+	MOVQ 16(R13), R9
+	MOVQ R10, 32(SP)
+	MOVQ 24(R13), R10
+	MOVQ R11, 40(SP)
+	MOVQ 40(R13), R11
+	MOVQ R12, 48(SP)
+	MOVQ 8(R13), R12
+
+split3:
+	VMOVUPS    (R9), Z20
+	VMOVUPS    (R9)(R11*1), Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, (R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, 1024(R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPSRLD     $0x10, Z20, Z24
+	VPTERNLOGD $0xf8, Z31, Z21, Z24
+	VMOVUPS    Z24, 2048(R10)
+	ADDQ       32(R13), R9
+	ADDQ       $0x00000040, R10
+	DECQ       48(R13)
+	JNZ        same3
+	MOVQ       $0x00000010, 48(R13)
+	ADDQ       R11, R9
+	ADDQ       $0x00000800, R10
+	DECQ       56(R13)
+	JNZ        same3
+	MOVQ       64(R13), R11
+	MOVQ       R11, 56(R13)
+	MOVQ       40(R13), R11
+	ADDQ       72(R13), R9
+	ADDQ       80(R13), R10
+
+same3:
+	DECQ (R13)
+	JZ   done3
+	DECQ R12
+	JNZ  split3
+	MOVQ R9, 16(R13)
+	MOVQ R10, 24(R13)
+
+done3:
+	MOVQ 24(SP), R9
+	MOVQ 32(SP), R10
+	MOVQ 40(SP), R11
+	MOVQ 48(SP), R12
+
+none3:
+	MOVQ 56(SP), R13
 
 	// TILELOADDT1 (AX)(SI*1), $0x04
 	LONG $0x4b79e2c4
@@ -688,6 +894,74 @@ steps:
 	// TDPBF16PS $0x07, $0x05, $0x03
 	LONG $0x5c42e2c4
 	BYTE $0xdd
+	MOVQ R13, 56(SP)
+	MOVQ ahead+128(FP), R13
+	CMPQ (R13), $0x00
+	JZ   none4
+	MOVQ R9, 24(SP)
+	MOVQ 16(R13), R9
+	MOVQ R10, 32(SP)
+	MOVQ 24(R13), R10
+	MOVQ R11, 40(SP)
+	MOVQ 40(R13), R11
+	MOVQ R12, 48(SP)
+	MOVQ 8(R13), R12
+
+split4:
+	VMOVUPS    (R9), Z20
+	VMOVUPS    (R9)(R11*1), Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, (R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, 1024(R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPSRLD     $0x10, Z20, Z24
+	VPTERNLOGD $0xf8, Z31, Z21, Z24
+	VMOVUPS    Z24, 2048(R10)
+	ADDQ       32(R13), R9
+	ADDQ       $0x00000040, R10
+	DECQ       48(R13)
+	JNZ        same4
+	MOVQ       $0x00000010, 48(R13)
+	ADDQ       R11, R9
+	ADDQ       $0x00000800, R10
+	DECQ       56(R13)
+	JNZ        same4
+	MOVQ       64(R13), R11
+	MOVQ       R11, 56(R13)
+	MOVQ       40(R13), R11
+	ADDQ       72(R13), R9
+	ADDQ       80(R13), R10
+
+same4:
+	DECQ (R13)
+	JZ   done4
+	DECQ R12
+	JNZ  split4
+	MOVQ R9, 16(R13)
+	MOVQ R10, 24(R13)
+
+done4:
+	MOVQ 24(SP), R9
+	MOVQ 32(SP), R10
+	MOVQ 40(SP), R11
+	MOVQ 48(SP), R12
+
+none4:
+	MOVQ 56(SP), R13
 
 	// TILELOADD 2048(CX)(SI*1), $0x06
 	LONG $0x4b7be2c4
@@ -716,6 +990,74 @@ steps:
 	// TDPBF16PS $0x07, $0x05, $0x03
 	LONG $0x5c42e2c4
 	BYTE $0xdd
+	MOVQ R13, 56(SP)
+	MOVQ ahead+128(FP), R13
+	CMPQ (R13), $0x00
+	JZ   none5
+	MOVQ R9, 24(SP)
+	MOVQ 16(R13), R9
+	MOVQ R10, 32(SP)
+	MOVQ 24(R13), R10
+	MOVQ R11, 40(SP)
+	MOVQ 40(R13), R11
+	MOVQ R12, 48(SP)
+	MOVQ 8(R13), R12
+
+split5:
+	VMOVUPS    (R9), Z20
+	VMOVUPS    (R9)(R11*1), Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, (R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, 1024(R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPSRLD     $0x10, Z20, Z24
+	VPTERNLOGD $0xf8, Z31, Z21, Z24
+	VMOVUPS    Z24, 2048(R10)
+	ADDQ       32(R13), R9
+	ADDQ       $0x00000040, R10
+	DECQ       48(R13)
+	JNZ        same5
+	MOVQ       $0x00000010, 48(R13)
+	ADDQ       R11, R9
+	ADDQ       $0x00000800, R10
+	DECQ       56(R13)
+	JNZ        same5
+	MOVQ       64(R13), R11
+	MOVQ       R11, 56(R13)
+	MOVQ       40(R13), R11
+	ADDQ       72(R13), R9
+	ADDQ       80(R13), R10
+
+same5:
+	DECQ (R13)
+	JZ   done5
+	DECQ R12
+	JNZ  split5
+	MOVQ R9, 16(R13)
+	MOVQ R10, 24(R13)
+
+done5:
+	MOVQ 24(SP), R9
+	MOVQ 32(SP), R10
+	MOVQ 40(SP), R11
+	MOVQ 48(SP), R12
+
+none5:
+	MOVQ 56(SP), R13
 
 	// TILELOADD (CX)(SI*1), $0x06
 	LONG $0x4b7be2c4
@@ -890,18 +1232,20 @@ DATA cff800000<>+56(SB)/4, $0xff800000
 DATA cff800000<>+60(SB)/4, $0xff800000
 GLOBL cff800000<>(SB), RODATA|NOPTR, $64
 
-// func amxRange(strips int, blocks int, depth int, panel int, a *float32, b *float32, sums *float32, flags int)
-// Requires: AVX
-TEXT ·amxRange(SB), NOSPLIT, $16-64
+// func amxRange(strips int, blocks int, depth int, panel int, a *float32, b *float32, sums *float32, flags int, ahead *int)
+// Requires: AVX, AVX512F
+TEXT ·amxRange(SB), NOSPLIT, $56-72
 	LEAQ config<>+0(SB), R8
 
 	// LDTILECFG (R8)
-	LONG $0x4978c2c4
-	LONG $0x00002084
-	BYTE $0x00
-	BYTE $0x00
-	MOVQ $0x00000040, SI
-	MOVQ $0x00000080, DI
+	LONG    $0x4978c2c4
+	LONG    $0x00002084
+	BYTE    $0x00
+	BYTE    $0x00
+	MOVQ    $0x00000040, SI
+	MOVQ    $0x00000080, DI
+	VMOVUPS c00008000<>+0(SB), Z30
+	VMOVUPS cffff0000<>+0(SB), Z31
 
 strip:
 	MOVQ a+32(FP), AX
@@ -1007,6 +1351,74 @@ steps:
 	// TDPBF16PS $0x07, $0x05, $0x03
 	LONG $0x5c42e2c4
 	BYTE $0xdd
+	MOVQ R13, 48(SP)
+	MOVQ ahead+64(FP), R13
+	CMPQ (R13), $0x00
+	JZ   none1
+	MOVQ R9, 16(SP)
+	MOVQ 16(R13), R9
+	MOVQ R10, 24(SP)
+	MOVQ 24(R13), R10
+	MOVQ R11, 32(SP)
+	MOVQ 40(R13), R11
+	MOVQ R12, 40(SP)
+	MOVQ 8(R13), R12
+
+split1:
+	VMOVUPS    (R9), Z20
+	VMOVUPS    (R9)(R11*1), Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, (R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, 1024(R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPSRLD     $0x10, Z20, Z24
+	VPTERNLOGD $0xf8, Z31, Z21, Z24
+	VMOVUPS    Z24, 2048(R10)
+	ADDQ       32(R13), R9
+	ADDQ       $0x00000040, R10
+	DECQ       48(R13)
+	JNZ        same1
+	MOVQ       $0x00000010, 48(R13)
+	ADDQ       R11, R9
+	ADDQ       $0x00000800, R10
+	DECQ       56(R13)
+	JNZ        same1
+	MOVQ       64(R13), R11
+	MOVQ       R11, 56(R13)
+	MOVQ       40(R13), R11
+	ADDQ       72(R13), R9
+	ADDQ       80(R13), R10
+
+same1:
+	DECQ (R13)
+	JZ   done1
+	DECQ R12
+	JNZ  split1
+	MOVQ R9, 16(R13)
+	MOVQ R10, 24(R13)
+
+done1:
+	MOVQ 16(SP), R9
+	MOVQ 24(SP), R10
+	MOVQ 32(SP), R11
+	MOVQ 40(SP), R12
+
+none1:
+	MOVQ 48(SP), R13
 
 	// TILELOADDT1 1024(AX)(SI*1), $0x04
 	LONG $0x4b79e2c4
@@ -1035,6 +1447,74 @@ steps:
 	// TDPBF16PS $0x07, $0x05, $0x03
 	LONG $0x5c42e2c4
 	BYTE $0xdd
+	MOVQ R13, 48(SP)
+	MOVQ ahead+64(FP), R13
+	CMPQ (R13), $0x00
+	JZ   none2
+	MOVQ R9, 16(SP)
+	MOVQ 16(R13), R9
+	MOVQ R10, 24(SP)
+	MOVQ 24(R13), R10
+	MOVQ R11, 32(SP)
+	MOVQ 40(R13), R11
+	MOVQ R12, 40(SP)
+	MOVQ 8(R13), R12
+
+split2:
+	VMOVUPS    (R9), Z20
+	VMOVUPS    (R9)(R11*1), Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, (R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, 1024(R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPSRLD     $0x10, Z20, Z24
+	VPTERNLOGD $0xf8, Z31, Z21, Z24
+	VMOVUPS    Z24, 2048(R10)
+	ADDQ       32(R13), R9
+	ADDQ       $0x00000040, R10
+	DECQ       48(R13)
+	JNZ        same2
+	MOVQ       $0x00000010, 48(R13)
+	ADDQ       R11, R9
+	ADDQ       $0x00000800, R10
+	DECQ       56(R13)
+	JNZ        same2
+	MOVQ       64(R13), R11
+	MOVQ       R11, 56(R13)
+	MOVQ       40(R13), R11
+	ADDQ       72(R13), R9
+	ADDQ       80(R13), R10
+
+same2:
+	DECQ (R13)
+	JZ   done2
+	DECQ R12
+	JNZ  split2
+	MOVQ R9, 16(R13)
+	MOVQ R10, 24(R13)
+
+done2:
+	MOVQ 16(SP), R9
+	MOVQ 24(SP), R10
+	MOVQ 32(SP), R11
+	MOVQ 40(SP), R12
+
+none2:
+	MOVQ 48(SP), R13
 
 	// TILELOADD 1024(CX)(SI*1), $0x06
 	LONG $0x4b7be2c4
@@ -1063,6 +1543,74 @@ steps:
 	// TDPBF16PS $0x07, $0x05, $0x03
 	LONG $0x5c42e2c4
 	BYTE $0xdd
+	MOVQ R13, 48(SP)
+	MOVQ ahead+64(FP), R13
+	CMPQ (R13), $0x00
+	JZ   none3
+	MOVQ R9, 16(SP)
+	MOVQ 16(R13), R9
+	MOVQ R10, 24(SP)
+	MOVQ 24(R13), R10
+	MOVQ R11, 32(SP)
+	MOVQ 40(R13), R11
+	MOVQ R12, 40(SP)
+	MOVQ 8(R13), R12
+
+split3:
+	VMOVUPS    (R9), Z20
+	VMOVUPS    (R9)(R11*1), Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, (R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, 1024(R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPSRLD     $0x10, Z20, Z24
+	VPTERNLOGD $0xf8, Z31, Z21, Z24
+	VMOVUPS    Z24, 2048(R10)
+	ADDQ       32(R13), R9
+	ADDQ       $0x00000040, R10
+	DECQ       48(R13)
+	JNZ        same3
+	MOVQ       $0x00000010, 48(R13)
+	ADDQ       R11, R9
+	ADDQ       $0x00000800, R10
+	DECQ       56(R13)
+	JNZ        same3
+	MOVQ       64(R13), R11
+	MOVQ       R11, 56(R13)
+	MOVQ       40(R13), R11
+	ADDQ       72(R13), R9
+	ADDQ       80(R13), R10
+
+same3:
+	DECQ (R13)
+	JZ   done3
+	DECQ R12
+	JNZ  split3
+	MOVQ R9, 16(R13)
+	MOVQ R10, 24(R13)
+
+done3:
+	MOVQ 16(SP), R9
+	MOVQ 24(SP), R10
+	MOVQ 32(SP), R11
+	MOVQ 40(SP), R12
+
+none3:
+	MOVQ 48(SP), R13
 
 	// TILELOADDT1 (AX)(SI*1), $0x04
 	LONG $0x4b79e2c4
@@ -1091,6 +1639,74 @@ steps:
 	// TDPBF16PS $0x07, $0x05, $0x03
 	LONG $0x5c42e2c4
 	BYTE $0xdd
+	MOVQ R13, 48(SP)
+	MOVQ ahead+64(FP), R13
+	CMPQ (R13), $0x00
+	JZ   none4
+	MOVQ R9, 16(SP)
+	MOVQ 16(R13), R9
+	MOVQ R10, 24(SP)
+	MOVQ 24(R13), R10
+	MOVQ R11, 32(SP)
+	MOVQ 40(R13), R11
+	MOVQ R12, 40(SP)
+	MOVQ 8(R13), R12
+
+split4:
+	VMOVUPS    (R9), Z20
+	VMOVUPS    (R9)(R11*1), Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, (R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, 1024(R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPSRLD     $0x10, Z20, Z24
+	VPTERNLOGD $0xf8, Z31, Z21, Z24
+	VMOVUPS    Z24, 2048(R10)
+	ADDQ       32(R13), R9
+	ADDQ       $0x00000040, R10
+	DECQ       48(R13)
+	JNZ        same4
+	MOVQ       $0x00000010, 48(R13)
+	ADDQ       R11, R9
+	ADDQ       $0x00000800, R10
+	DECQ       56(R13)
+	JNZ        same4
+	MOVQ       64(R13), R11
+	MOVQ       R11, 56(R13)
+	MOVQ       40(R13), R11
+	ADDQ       72(R13), R9
+	ADDQ       80(R13), R10
+
+same4:
+	DECQ (R13)
+	JZ   done4
+	DECQ R12
+	JNZ  split4
+	MOVQ R9, 16(R13)
+	MOVQ R10, 24(R13)
+
+done4:
+	MOVQ 16(SP), R9
+	MOVQ 24(SP), R10
+	MOVQ 32(SP), R11
+	MOVQ 40(SP), R12
+
+none4:
+	MOVQ 48(SP), R13
 
 	// TILELOADD 2048(CX)(SI*1), $0x06
 	LONG $0x4b7be2c4
@@ -1119,6 +1735,74 @@ steps:
 	// TDPBF16PS $0x07, $0x05, $0x03
 	LONG $0x5c42e2c4
 	BYTE $0xdd
+	MOVQ R13, 48(SP)
+	MOVQ ahead+64(FP), R13
+	CMPQ (R13), $0x00
+	JZ   none5
+	MOVQ R9, 16(SP)
+	MOVQ 16(R13), R9
+	MOVQ R10, 24(SP)
+	MOVQ 24(R13), R10
+	MOVQ R11, 32(SP)
+	MOVQ 40(R13), R11
+	MOVQ R12, 40(SP)
+	MOVQ 8(R13), R12
+
+split5:
+	VMOVUPS    (R9), Z20
+	VMOVUPS    (R9)(R11*1), Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, (R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPADDD     Z30, Z20, Z22
+	VPANDD     Z31, Z22, Z22
+	VPADDD     Z30, Z21, Z23
+	VPANDD     Z31, Z23, Z23
+	VPSRLD     $0x10, Z22, Z24
+	VPORD      Z23, Z24, Z24
+	VMOVUPS    Z24, 1024(R10)
+	VSUBPS     Z22, Z20, Z20
+	VSUBPS     Z23, Z21, Z21
+	VPSRLD     $0x10, Z20, Z24
+	VPTERNLOGD $0xf8, Z31, Z21, Z24
+	VMOVUPS    Z24, 2048(R10)
+	ADDQ       32(R13), R9
+	ADDQ       $0x00000040, R10
+	DECQ       48(R13)
+	JNZ        same5
+	MOVQ       $0x00000010, 48(R13)
+	ADDQ       R11, R9
+	ADDQ       $0x00000800, R10
+	DECQ       56(R13)
+	JNZ        same5
+	MOVQ       64(R13), R11
+	MOVQ       R11, 56(R13)
+	MOVQ       40(R13), R11
+	ADDQ       72(R13), R9
+	ADDQ       80(R13), R10
+
+same5:
+	DECQ (R13)
+	JZ   done5
+	DECQ R12
+	JNZ  split5
+	MOVQ R9, 16(R13)
+	MOVQ R10, 24(R13)
+
+done5:
+	MOVQ 16(SP), R9
+	MOVQ 24(SP), R10
+	MOVQ 32(SP), R11
+	MOVQ 40(SP), R12
+
+none5:
+	MOVQ 48(SP), R13
 
 	// TILELOADD (CX)(SI*1), $0x06
 	LONG $0x4b7be2c4

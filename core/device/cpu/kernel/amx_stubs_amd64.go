@@ -6,7 +6,7 @@ package kernel
 func amxSplit(tiles int, rows int, src *float32, step int, second int, tile int, dst *float32, tail0 int, tail1 int)
 
 //go:noescape
-func amxProduct(strips int, blocks int, depth int, panel int, a *float32, b *float32, sums *float32, scratch *float32, c *float32, ldc int, rows int, columns int, flags int, bias *float32, from *float32, mask *float32)
+func amxProduct(strips int, blocks int, depth int, panel int, a *float32, b *float32, sums *float32, scratch *float32, c *float32, ldc int, rows int, columns int, flags int, bias *float32, from *float32, mask *float32, ahead *int)
 
 //go:noescape
-func amxRange(strips int, blocks int, depth int, panel int, a *float32, b *float32, sums *float32, flags int)
+func amxRange(strips int, blocks int, depth int, panel int, a *float32, b *float32, sums *float32, flags int, ahead *int)

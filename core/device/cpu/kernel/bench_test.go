@@ -12,8 +12,8 @@ func randoms(n int) []float32 {
 	return fence(n, 0).normal(rand.New(rand.NewPCG(3, uint64(n)))).data
 }
 
-// BenchmarkGemm reports GFLOP/s of C[m×n] = A[m×k]·B[k×n]; NN has A as it lies,
-// TN its transpose. The arithmetic limit is in BenchmarkPeak.
+// BenchmarkGemm reports GFLOP/s of C[m×n] = A[m×k]·B[k×n]; NN has the
+// operands as they lie, TN and NT the transpose of A or B. The arithmetic limit is in BenchmarkPeak.
 func BenchmarkGemm(b *testing.B) {
 	shapes := []struct{ m, k, n int }{
 		{256, 256, 256}, {128, 256, 256}, {256, 90, 256}, {256, 256, 90}, {90, 256, 256}, {256, 1024, 1024}, {2048, 1024, 1024}, {2048, 256, 256}, {128, 256, 12},
@@ -22,7 +22,7 @@ func BenchmarkGemm(b *testing.B) {
 	families, _ := probed()
 	for _, f := range families {
 		for _, s := range shapes {
-			for _, kind := range []string{"NN", "TN"} {
+			for _, kind := range []string{"NN", "TN", "NT"} {
 				b.Run(fmt.Sprintf("%s/%dx%dx%d/%s", f.name, s.m, s.k, s.n, kind), func(b *testing.B) {
 					a, w, c := randoms(s.m*s.k), randoms(s.k*s.n), randoms(s.m*s.n)
 					ars, aks := s.k, 1
@@ -30,7 +30,11 @@ func BenchmarkGemm(b *testing.B) {
 						ars, aks = 1, s.m
 					}
 					ns := best(b, func() {
-						f.Gemm(s.m, s.n, s.k, a, ars, aks, w, s.n, c, s.n, Epilogue{})
+						if kind == "NT" {
+							f.GemmBT(s.m, s.n, s.k, a, ars, aks, w, s.k, c, s.n, Epilogue{})
+						} else {
+							f.Gemm(s.m, s.n, s.k, a, ars, aks, w, s.n, c, s.n, Epilogue{})
+						}
 					})
 					b.ReportMetric(2*float64(s.m)*float64(s.n)*float64(s.k)/ns, "GFLOP/s")
 				})

@@ -21,6 +21,7 @@ type tileGen struct {
 	sum, c0, ldc   reg.GPPhysical // of the rows that wait for the epilogue
 	waiting, piece reg.GPPhysical // how many they are, and do so now
 	nextA, left    mem            // where the next block of A is, and blocks of the strip to come
+	saved          [5]mem         // registers that splitting ahead borrows
 }
 
 const firstA, firstB = 4, 6
@@ -134,6 +135,9 @@ func (t *tileGen) start(load op) {
 // B moves on.
 func (t *tileGen) strips(block func()) {
 	t.nextA, t.left = t.AllocLocal(8), t.AllocLocal(8)
+	for i := range t.saved {
+		t.saved[i] = t.AllocLocal(8)
+	}
 	t.Label("strip")
 	t.Load(t.Param("a"), t.a[0])
 	t.MOVQ(t.a[0], t.nextA)
@@ -171,12 +175,13 @@ func (t *tileGen) operands() {
 // tileRange adds the products of some strips over a range of k, without what comes
 // after it: sums are blocks of 32×32 by rows.
 func (g *gen) tileRange() {
-	g.begin("Range", "func(strips, blocks, depth, panel int, a, b, sums *float32, flags int)")
+	g.begin("Range", "func(strips, blocks, depth, panel int, a, b, sums *float32, flags int, ahead *int)")
 	t := newTileGen(g)
 	t.configure()
+	t.splitConstants()
 	t.strips(func() {
 		t.Label("steps")
-		t.step(func() {})
+		t.stepAhead()
 		t.DECQ(t.count)
 		t.JNZ(operand.LabelRef("steps"))
 		for i := range 4 {
@@ -190,10 +195,11 @@ func (g *gen) tileRange() {
 // scratch, and from there to C while the next block is under way, whose tile
 // products need few of the core's slots.
 func (g *gen) tileProduct() {
-	g.begin("Product", "func(strips, blocks, depth, panel int, a, b, sums, scratch, c *float32, ldc, rows, columns, flags int, bias, from, mask *float32)")
+	g.begin("Product", "func(strips, blocks, depth, panel int, a, b, sums, scratch, c *float32, ldc, rows, columns, flags int, bias, from, mask *float32, ahead *int)")
 	t := newTileGen(g)
 	rows := t.AllocLocal(8) // of the strip, from the present block on
 	t.configure()
+	t.splitConstants()
 	t.epilogueRegisters()
 	t.strips(func() {
 		// The first step has the last block's rows between its passes.
@@ -205,7 +211,7 @@ func (g *gen) tileProduct() {
 		})
 		t.JMP(operand.LabelRef("next"))
 		t.Label("steps")
-		t.step(func() {})
+		t.stepAhead()
 		t.Label("next")
 		t.DECQ(t.count)
 		t.JNZ(operand.LabelRef("steps"))

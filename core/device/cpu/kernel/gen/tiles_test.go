@@ -100,8 +100,8 @@ func (p program) split(src []float32, rows, step, second, tail0, tail1 int) []fl
 }
 
 // run computes the product in one range, or in two with the sums in between, which
-// start with those of p.
-func (p tileProduct) run(e program, first int) []float32 {
+// start with those of p, and splits ahead what is there, if anything.
+func (p tileProduct) run(e program, first int, ahead *splitAhead) []float32 {
 	keep := len(e.regions)
 	defer func() { e.regions = e.regions[:keep] }()
 	depth, blocks, strips := (p.k+31)/32, (p.m+31)/32, (p.n+31)/32
@@ -109,7 +109,7 @@ func (p tileProduct) run(e program, first int) []float32 {
 	b, _ := e.put(p.splitB(e))
 	sums, _ := e.put(make([]float32, strips*blocks*1024))
 	scratch, _ := e.put(make([]float32, 1024))
-	args := map[string]uint64{"strips": uint64(strips), "blocks": uint64(blocks), "depth": uint64(first), "panel": uint64(depth * unitBytes), "a": a, "b": b, "sums": sums, "flags": 0}
+	args := map[string]uint64{"strips": uint64(strips), "blocks": uint64(blocks), "depth": uint64(first), "panel": uint64(depth * unitBytes), "a": a, "b": b, "sums": sums, "flags": 0, "ahead": ahead.put(e)}
 	if first > 0 {
 		e.run(e.functions["Range"], args)
 		args["flags"] = flagLoad
@@ -129,6 +129,7 @@ func (p tileProduct) run(e program, first int) []float32 {
 	var result func() []float32
 	args["c"], result = e.put(slices.Clone(p.c))
 	e.run(e.functions["Product"], args)
+	ahead.take()
 	return result()
 }
 
@@ -142,7 +143,7 @@ func TestTileProducts(t *testing.T) {
 	for range 12 {
 		p := newTileProduct(r)
 		what := fmt.Sprintf("%d×%d×%d from %t mask %t bias %t", p.m, p.n, p.k, p.from != nil, p.mask != nil, p.bias != nil)
-		got := p.run(e, 0)
+		got := p.run(e, 0, nil)
 		p.check(t, what, got)
 		if hardware != nil {
 			c := slices.Clone(p.c)
@@ -150,7 +151,7 @@ func TestTileProducts(t *testing.T) {
 			equal(t, what+" beside the hardware", got, c)
 		}
 		if p.k > 32 {
-			p.check(t, what+" in two ranges", p.run(e, 1))
+			p.check(t, what+" in two ranges", p.run(e, 1, nil))
 		}
 	}
 }

@@ -1,0 +1,99 @@
+package kernel
+
+// mostAhead is how many rows at most are split between two passes of a product: more
+// take longer than a pass.
+const mostAhead = 4
+
+// ahead is what the kernels split of the next strips of B while they compute those
+// before them, and how far they are; gen/ahead.go says what the fields are. The zero
+// value is nothing.
+type ahead struct {
+	rows, quota       int
+	src, dst          *float32
+	step, half        int
+	left, unit, units int
+	panel, skip       int
+
+	panels int // of the strips that are split so
+}
+
+// panel is where strips from column j on stand for a range of k: at two places in
+// turn unless all are kept.
+func (g *tiledMul) panel(j, first, k int) []float32 {
+	panel := unit * up(k, unitDepth)
+	if g.kept {
+		return g.p.b[2*(unit*first/unitDepth*up(g.n, tiledRows)+panel*j/tiledRows):]
+	}
+	return g.p.b[j/stripColumns%2*2*tiledStrips*panel:]
+}
+
+// splitAhead has the kernels split what they can of the strips from column j on over
+// a range of k, while they compute m rows of those before.
+func (g *tiledMul) splitAhead(m, j, first, k int) {
+	g.ahead = ahead{}
+	units, panels := k/unitDepth, min(stripColumns, g.n-j)/unitRows
+	if g.bcs != 1 || units == 0 || panels <= 0 {
+		return
+	}
+	depth := up(k, unitDepth)
+	rows, passes := panels*units*unitRows, g.passes(m, first, depth)
+	if rows > mostAhead*passes {
+		return
+	}
+	step, tile := 4*g.brs, 4*g.brs*unitDepth
+	g.ahead = ahead{
+		rows: rows, quota: up(rows, passes), src: &g.b[first*g.brs+j], dst: &g.panel(j, first, k)[0],
+		step: step, half: tile / 2, left: unitRows, unit: units, units: units,
+		panel: 4*unitRows - units*tile, skip: 4 * unit * (depth - units), panels: panels,
+	}
+}
+
+// passes are those over a range of k that rows are split between, of m rows and two
+// strips: five of a step, without the first step of a block in the last chunk.
+func (g *tiledMul) passes(m, first, depth int) int {
+	steps := depth
+	if first+tiledRange >= g.k {
+		steps--
+	}
+	return 5 * tiledStrips * up(m, tiledRows) * steps
+}
+
+// packStrips splits strips of B from column j on over a range of k, but for what was
+// split ahead.
+func (g *tiledMul) packStrips(b []float32, j, first, k int) {
+	panel := unit * up(k, unitDepth)
+	for c := 0; c < min(stripColumns, g.n-j); c += unitRows {
+		columns, from := min(unitRows, g.n-j-c), 0
+		if c/unitRows < g.ahead.panels {
+			from = k / unitDepth
+		}
+		src, stride := g.b[first*g.brs+(j+c)*g.bcs:], g.brs
+		if g.bcs != 1 {
+			g.transposes(columns, k, src, g.bcs, g.p.stage, unitRows)
+			src, stride = g.p.stage, unitRows
+		}
+		splitColumns(b[c/unitRows*panel:], src, stride, columns, from, k)
+	}
+}
+
+// splitColumns splits up to 16 columns of B over the units of a range of k from one
+// on. Steps of k behind the last are zeros; columns behind the last are anything.
+func splitColumns(dst, src []float32, stride, columns, from, k int) {
+	const half = unitDepth / 2
+	units, tail := k/unitDepth, k%unitDepth
+	if units > from {
+		callSplit(units-from, half, &src[from*unitDepth*stride], 4*stride, 4*half*stride, 4*unitDepth*stride, &dst[from*unit], columns, columns)
+	}
+	if tail == 0 {
+		return
+	}
+	src, dst = src[units*unitDepth*stride:], dst[units*unit:(units+1)*unit]
+	clear(dst)
+	pairs := max(0, tail-half)
+	if pairs > 0 {
+		callSplit(1, pairs, &src[0], 4*stride, 4*half*stride, 0, &dst[0], columns, columns)
+	}
+	if single := min(half, tail); single > pairs { // rows without a second one
+		callSplit(1, single-pairs, &src[pairs*stride], 4*stride, 0, 0, &dst[pairs*unitRows], columns, 0)
+	}
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// While the matrix unit is at work most of the core's other slots are free. In them
+// the columns of B that come next are split: between two passes a few rows of whole
+// units of whole panels, from a place in memory that outlives a call.
+//
+// The fields of that place, as kernel.ahead has them: bytes, but for the counts.
+const (
+	aheadRows  = 8 * iota // of tiles to come; 0: nothing
+	aheadQuota            // rows at once
+	aheadSrc              // the next row
+	aheadDst              // where it goes
+	aheadStep             // from a row to the next
+	aheadHalf             // from a row to the one it is paired with, 16 steps
+	aheadLeft             // rows to come of this tile
+	aheadUnit             // units to come of this panel
+	aheadUnits            // of a panel
+	aheadPanel            // from behind a panel's last unit to the first of the next
+	aheadSkip             // and so the distance of where they go
+)
+
+// splitHalf and splitTop are the constants of rounding to bfloat16.
+var splitHalf, splitTop = reg.Z30, reg.Z31
+
+func (t *tileGen) splitConstants() {
+	t.VMOVUPS(t.bits(0x8000), splitHalf)
+	t.VMOVUPS(t.bits(0xffff0000), splitTop)
+}
+
+// stepAhead is step with rows split between its passes.
+func (t *tileGen) stepAhead() {
+	nth := 0
+	t.step(func() {
+		nth++
+		t.ahead(nth)
+	})
+}
+
+// ahead splits the next rows.
+func (t *tileGen) ahead(nth int) {
+	label := func(name string) string { return fmt.Sprintf("%s%d", name, nth) }
+	to := func(name string) operand.LabelRef { return operand.LabelRef(label(name)) }
+	state, row, dst, half, n := t.piece, t.sum, t.c0, t.ldc, t.waiting
+	field := func(at int) mem { return mem{Base: state, Disp: at} }
+	fields := []struct {
+		at int
+		r  reg.GPPhysical
+	}{{aheadSrc, row}, {aheadDst, dst}, {aheadHalf, half}, {aheadQuota, n}}
+	t.MOVQ(state, t.saved[len(fields)])
+	t.Load(t.Param("ahead"), state)
+	t.CMPQ(field(aheadRows), operand.U8(0))
+	t.JZ(to("none"))
+	for i, f := range fields {
+		t.MOVQ(f.r, t.saved[i])
+		t.MOVQ(field(f.at), f.r)
+	}
+	t.Label(label("split"))
+	t.splitRow(row, half, dst)
+	t.ADDQ(field(aheadStep), row)
+	t.ADDQ(operand.U32(64), dst)
+	t.DECQ(field(aheadLeft))
+	t.JNZ(to("same"))
+	t.MOVQ(operand.U32(16), field(aheadLeft))
+	t.ADDQ(half, row)
+	t.ADDQ(operand.U32(unitBytes-planeBytes), dst)
+	t.DECQ(field(aheadUnit))
+	t.JNZ(to("same"))
+	t.MOVQ(field(aheadUnits), half)
+	t.MOVQ(half, field(aheadUnit))
+	t.MOVQ(field(aheadHalf), half)
+	t.ADDQ(field(aheadPanel), row)
+	t.ADDQ(field(aheadSkip), dst)
+	t.Label(label("same"))
+	t.DECQ(field(aheadRows))
+	t.JZ(to("done")) // src and dst stay where they are: behind the last row may be nothing
+	t.DECQ(n)
+	t.JNZ(to("split"))
+	t.MOVQ(row, field(aheadSrc))
+	t.MOVQ(dst, field(aheadDst))
+	t.Label(label("done"))
+	for i, f := range fields {
+		t.MOVQ(t.saved[i], f.r)
+	}
+	t.Label(label("none"))
+	t.MOVQ(t.saved[len(fields)], state)
+}
+
+// splitRow writes a row of the three planes.
+func (t *tileGen) splitRow(row, half, to reg.GPPhysical) {
+	x, h, pair := []reg.VecPhysical{reg.Z20, reg.Z21}, []reg.VecPhysical{reg.Z22, reg.Z23}, reg.Z24
+	t.VMOVUPS(mem{Base: row}, x[0])
+	t.VMOVUPS(mem{Base: row, Index: half, Scale: 1}, x[1])
+	for plane := range 2 {
+		for i := range x {
+			t.VPADDD(splitHalf, x[i], h[i])
+			t.VPANDD(splitTop, h[i], h[i])
+		}
+		t.VPSRLD(operand.U8(16), h[0], pair)
+		t.VPORD(h[1], pair, pair)
+		t.VMOVUPS(pair, mem{Base: to, Disp: plane * planeBytes})
+		for i := range x {
+			t.VSUBPS(h[i], x[i], x[i])
+		}
+	}
+	t.VPSRLD(operand.U8(16), x[0], pair)
+	t.VPTERNLOGD(operand.U8(0xf8), splitTop, x[1], pair) // pair | x1&top
+	t.VMOVUPS(pair, mem{Base: to, Disp: 2 * planeBytes})
+}
