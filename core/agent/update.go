@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
@@ -120,6 +121,9 @@ func (s *SAC) newUpdater(size int) (*updater, error) {
 	}
 	u.batch = &replay.Batch{
 		Size: size, Obs: u.obs.Data, Act: u.act.Data, Reward: u.reward.Data, Next: u.next.Data, Done: u.done.Data,
+	}
+	if dev, can := s.dev.(device.Sharer); can {
+		u.batch.Share = dev.Share
 	}
 	if s.temp.dev != nil {
 		u.logp = op.NewTensor("log π", size, 1)

@@ -44,6 +44,14 @@ type Executable interface {
 	Close() error
 }
 
+// Sharer is a Device whose workers do something of the host's between two programs.
+type Sharer interface {
+	// Share makes a function that has all parts of some work done, on the workers that
+	// are free, and waits for them. It runs as programs do, one at a time, and does not
+	// allocate.
+	Share(work func(part, parts int)) func()
+}
+
 // Profiler is an Executable that can say where its time goes.
 type Profiler interface {
 	// Profile runs the program a number of times, at occasions from occasion on,

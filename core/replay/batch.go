@@ -17,6 +17,20 @@ type Batch struct {
 	// Weight [Size,1] is how much each transition counts in the critics' loss; nil
 	// where all count alike.
 	Weight []float32
+	// Share makes a function that does parts of some work at once and waits for all of
+	// them; nil: whoever draws a batch copies its rows alone. It is for who owns the
+	// memory and knows the cores.
+	Share func(work func(part, parts int)) func()
+
+	drawing drawing
+}
+
+// drawing is what a batch is filled with.
+type drawing struct {
+	rings [2]*Ring // real, synthetic
+	mix   Mix
+	rows  []int  // of either, the real ones first
+	fill  func() // made by Share
 }
 
 // NewBatch returns a batch with memory of its own.
@@ -113,31 +127,66 @@ func NewMixer(s rng.Stream) Mixer {
 // occasion, with rng.Sequence.IntN.
 func (m Mixer) Streams() [2]rng.Stream { return [2]rng.Stream{m.real, m.synthetic} }
 
-// Draw fills a batch: its real rows first, then the synthetic ones.
+// Draw fills a batch: its real rows first, then the synthetic ones. It does not
+// allocate once it has filled that batch.
 func (m Mixer) Draw(b *Batch, mix Mix, real, synthetic *Ring, occasion uint64) error {
 	if mix.Size() != b.Size || mix.Real < 0 || mix.Synthetic < 0 {
 		return fmt.Errorf("draw a batch: %d + %d rows for a batch of %d", mix.Real, mix.Synthetic, b.Size)
 	}
-	if err := draw(b, 0, mix.Real, real, m.real, occasion); err != nil {
+	d := &b.drawing
+	if cap(d.rows) < b.Size {
+		d.rows = make([]int, b.Size)
+	}
+	d.mix, d.rings, d.rows = mix, [2]*Ring{real, synthetic}, d.rows[:b.Size]
+	if err := pick(d.rows[:mix.Real], real, m.real, occasion); err != nil {
 		return err
 	}
-	return draw(b, mix.Real, mix.Synthetic, synthetic, m.synthetic, occasion)
+	if err := pick(d.rows[mix.Real:], synthetic, m.synthetic, occasion); err != nil {
+		return err
+	}
+	b.fill()
+	return nil
 }
 
-func draw(b *Batch, at, n int, from *Ring, s rng.Stream, occasion uint64) error {
-	if n == 0 {
+// pick draws rows of a ring.
+func pick(rows []int, from *Ring, s rng.Stream, occasion uint64) error {
+	if len(rows) == 0 {
 		return nil
 	}
 	if from == nil || from.Len() == 0 {
-		return fmt.Errorf("draw a batch: %d rows from an empty buffer", n)
+		return fmt.Errorf("draw a batch: %d rows from an empty buffer", len(rows))
 	}
-	var rows [ahead]int
-	for q, i := s.At(occasion), 0; i < n; i += ahead {
-		some := rows[:min(ahead, n-i)]
-		for j := range some {
-			some[j] = q.IntN(from.Len())
-		}
-		from.Gather(b, at+i, some)
+	q := s.At(occasion)
+	for i := range rows {
+		rows[i] = q.IntN(from.Len())
 	}
 	return nil
+}
+
+// leastShared is from how many rows on their copying is shared: fewer take no longer
+// than it takes to get help.
+const leastShared = 64
+
+// fill copies the rows that were picked.
+func (b *Batch) fill() {
+	switch {
+	case b.Share == nil || b.Size < leastShared:
+		b.fillPart(0, 1)
+		return
+	case b.drawing.fill == nil:
+		b.drawing.fill = b.Share(b.fillPart)
+	}
+	b.drawing.fill()
+}
+
+// fillPart copies the rows of one of some parts of the batch.
+func (b *Batch) fillPart(part, parts int) {
+	d := &b.drawing
+	lo, hi := b.Size*part/parts, b.Size*(part+1)/parts
+	if end := min(hi, d.mix.Real); lo < end {
+		d.rings[0].Gather(b, lo, d.rows[lo:end])
+	}
+	if start := max(lo, d.mix.Real); start < hi {
+		d.rings[1].Gather(b, start, d.rows[start:hi])
+	}
 }

@@ -100,8 +100,10 @@ func (p *Prioritized) Draw(b *Batch, from *Ring, beta float64, occasion uint64) 
 		row := p.tree.find((float64(i) + q.Float64()) * part)
 		p.rows[i] = row
 		least = min(least, weights[row])
-		b.Put(i, from.shape, from.Row(row))
 	}
+	d := &b.drawing
+	d.mix, d.rings, d.rows = Mix{Real: b.Size}, [2]*Ring{from, nil}, append(d.rows[:0], p.rows...)
+	b.fill()
 	// The transition of the least weight has the largest w, and N and the total
 	// cancel out.
 	for i, row := range p.rows {

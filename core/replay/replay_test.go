@@ -264,6 +264,55 @@ func TestMixes(t *testing.T) {
 	}
 }
 
+// A batch whose rows are copied in parts is the one that is copied by one alone.
+func TestDrawsInParts(t *testing.T) {
+	real, synthetic := NewRing(shape, 100), NewRing(shape, 100)
+	for i := range 100 {
+		real.Add(numbered(i))
+		synthetic.Add(numbered(100 + i))
+	}
+	m := NewMixer(rng.New(2, "mix"))
+	p := NewPrioritized(PriorityConfig{Alpha: 1, Epsilon: 1}, rng.New(2, "priorities"))
+	for slot := range 100 {
+		p.Added(slot)
+	}
+	for _, size := range []int{leastShared - 1, leastShared, 3 * leastShared} {
+		alone, parted := NewBatch(shape, size), NewBatch(shape, size)
+		alone.Weight, parted.Weight = make([]float32, size), make([]float32, size)
+		runs := 0
+		parted.Share = func(work func(part, parts int)) func() {
+			return func() {
+				runs++
+				for _, part := range []int{2, 0, 1} {
+					work(part, 3)
+				}
+			}
+		}
+		same := func(what string, draw func(b *Batch) error) {
+			for _, b := range []*Batch{alone, parted} {
+				if err := draw(b); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, pair := range [][2][]float32{{alone.Obs, parted.Obs}, {alone.Act, parted.Act}, {alone.Reward, parted.Reward},
+				{alone.Next, parted.Next}, {alone.Done, parted.Done}, {alone.Weight, parted.Weight}} {
+				if !slices.Equal(pair[0], pair[1]) {
+					t.Errorf("%s of %d: another batch in parts", what, size)
+				}
+			}
+		}
+		occasion := uint64(0)
+		for _, n := range []int{0, 1, size / 3, size / 2, size} {
+			occasion++
+			same("mix", func(b *Batch) error { return m.Draw(b, Mix{Real: n, Synthetic: size - n}, real, synthetic, occasion) })
+		}
+		same("priorities", func(b *Batch) error { return p.Draw(b, real, 0.5, 7) })
+		if want := 6; size >= leastShared && runs != want || size < leastShared && runs != 0 {
+			t.Errorf("batches of %d were shared %d times", size, runs)
+		}
+	}
+}
+
 func TestDrawsAreUniformAndIndexed(t *testing.T) {
 	real, synthetic := NewRing(shape, 100), NewRing(shape, 100)
 	for i := range 10 {

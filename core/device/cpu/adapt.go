@@ -2,7 +2,29 @@ package cpu
 
 import "time"
 
-// adaptive chooses, for one program, whether the caller works with its helpers
+// task is a job that the pool does again and again.
+type task struct {
+	pool     *pool
+	job      *job
+	small    bool // not worth a helper
+	adaptive adaptive
+}
+
+func (t *task) run() {
+	if t.small || t.pool.workers == 1 {
+		t.job.alone()
+		return
+	}
+	start := time.Now()
+	if t.adaptive.choose() == alone {
+		t.job.alone()
+	} else {
+		t.pool.run(t.job)
+	}
+	t.adaptive.record(time.Since(start))
+}
+
+// adaptive chooses, for one task, whether the caller works with its helpers
 // or alone, by what either took lately. On a machine whose cores are busy with
 // other things two workers that wait for each other can be slower than one: a
 // thread that loses its core in the middle of a lane is waited for. The choice

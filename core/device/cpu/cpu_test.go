@@ -78,6 +78,35 @@ func TestJobsOfManyCallers(t *testing.T) {
 	callers.Wait()
 }
 
+// TestSharedWork holds that every part of work that is shared is done once a run.
+func TestSharedWork(t *testing.T) {
+	for _, threads := range []int{1, 2} {
+		d, err := New(Options{Threads: threads})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var count [Lanes]int
+		run := d.Share(func(part, parts int) {
+			if parts != Lanes {
+				t.Errorf("%d parts, want %d", parts, Lanes)
+			}
+			count[part]++
+		})
+		const runs = 500
+		if n := testing.AllocsPerRun(runs-1, run); n > 0 {
+			t.Errorf("%d threads: a run allocates %v times", threads, n)
+		}
+		for part, n := range count {
+			if n != runs {
+				t.Errorf("%d threads: part %d was done %d times in %d runs", threads, part, n, runs)
+			}
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestHelpersSleepAndWake(t *testing.T) {
 	p := newPool(2)
 	defer p.close()

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"time"
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu/kernel"
@@ -26,7 +25,10 @@ type Device struct {
 	threads int
 }
 
-var _ device.Device = (*Device)(nil)
+var _ interface {
+	device.Device
+	device.Sharer
+} = (*Device)(nil)
 
 // New starts a device's workers.
 func New(o Options) (*Device, error) {
@@ -60,6 +62,12 @@ func (d *Device) Close() error {
 	return nil
 }
 
+// Share is device.Sharer's: a part is a lane.
+func (d *Device) Share(work func(part, parts int)) func() {
+	t := &task{pool: d.pool, job: &job{segments: [][]stage{{{name: "shared", run: func(lane int) { work(lane, Lanes) }}}}}}
+	return t.run
+}
+
 // smallest is the work, in floating-point operations, below which a program
 // runs on its caller's core alone: waking a helper costs about as much.
 const smallest = 200_000
@@ -71,8 +79,8 @@ func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 		return nil, fmt.Errorf("cpu: program %s: %w", p.Name, err)
 	}
 	x := &executable{
-		data: c.data, job: &job{segments: memberMajor(c.schedule.segments)}, stages: c.schedule.segments, before: c.before,
-		after: c.after, occasion: c.occasion, pool: d.pool, guard: &c.guard, copies: c.copies,
+		data: c.data, task: task{pool: d.pool, job: &job{segments: memberMajor(c.schedule.segments)}}, stages: c.schedule.segments,
+		before: c.before, after: c.after, occasion: c.occasion, guard: &c.guard, copies: c.copies,
 	}
 	if c.gate > 0 {
 		x.job.gate, x.job.open = c.gate, c.guard.open
@@ -90,17 +98,14 @@ func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 }
 
 type executable struct {
+	task
 	data     [][]float32
-	job      *job
 	stages   [][]stage // the job's segments with every instruction by itself
 	copies   map[device.Ref][Lanes][]float32
 	before   []func() // work of the caller before the lanes start
 	after    []func() // and when the run has changed state
 	guard    *guard
 	occasion *uint64
-	pool     *pool
-	small    bool
-	adaptive adaptive
 
 	// What Outline says.
 	into  []int        // the instruction that does the work of each
@@ -114,7 +119,7 @@ func (x *executable) Run(occasion uint64) error {
 		f()
 	}
 	x.guard.closed = false
-	x.execute()
+	x.run()
 	if x.guard.closed {
 		return x.diagnose()
 	}
@@ -122,20 +127,6 @@ func (x *executable) Run(occasion uint64) error {
 		f()
 	}
 	return nil
-}
-
-func (x *executable) execute() {
-	if x.small || x.pool.workers == 1 {
-		x.job.alone()
-		return
-	}
-	start := time.Now()
-	if x.adaptive.choose() == alone {
-		x.job.alone()
-	} else {
-		x.pool.run(x.job)
-	}
-	x.adaptive.record(time.Since(start))
 }
 
 func (x *executable) GradientNorm() float64 { return x.guard.norm }
