@@ -34,17 +34,10 @@ const (
 // Between two ranges the sums of a block stand in squares of 32×32.
 type tiledMul struct {
 	*machine
-	m, n, k  int
-	a        []float32
-	ars, aks int
-	b        []float32
-	brs, bcs int
-	c        []float32
-	ldc      int
-	ep       Epilogue
-	p        *panels
-	kept     bool // all of B stays packed
-	ahead    ahead
+	operands
+	p     *panels
+	kept  bool // all of B stays packed
+	ahead ahead
 }
 
 // tiledFamily is the family "amx", or why this system does not run it.
@@ -57,16 +50,15 @@ func tiledFamily() (*Family, error) {
 	return f, nil
 }
 
-func (x *machine) tiledGemm(m, n, k int, a []float32, ars, aks int, b []float32, brs, bcs int, c []float32, ldc int, ep Epilogue) {
-	if m < leastTiled || n < leastTiled || k < leastTiledDepth {
-		x.gemm(m, n, k, a, ars, aks, b, brs, bcs, c, ldc, ep)
+func (x *machine) tiledGemm(o operands) {
+	if o.m < leastTiled || o.n < leastTiled || o.k < leastTiledDepth {
+		x.gemm(o)
 		return
 	}
-	g := tiledMul{machine: x, m: m, n: n, k: k, a: a, ars: ars, aks: aks, b: b, brs: brs, bcs: bcs, c: c, ldc: ldc, ep: ep, p: takePanels()}
-	g.kept = m > tiledHeight
+	g := tiledMul{machine: x, operands: o, p: takePanels(), kept: o.m > tiledHeight}
 	g.room()
-	for i := 0; i < m; i += tiledHeight {
-		g.block(i, min(tiledHeight, m-i))
+	for i := 0; i < o.m; i += tiledHeight {
+		g.block(i, min(tiledHeight, o.m-i))
 	}
 	g.p.give()
 }
@@ -190,7 +182,7 @@ func (g *tiledMul) packA(i, m, first, k int) {
 		rows := min(unitRows, m-r)
 		src, stride := g.a[(i+r)*g.ars+first*g.aks:], g.ars
 		if g.aks != 1 || g.ep.Read != nil {
-			g.stage(src, rows, k)
+			g.copyRows(g.machine, g.p.stage, stageStride, rows, k, src)
 			src, stride = g.p.stage, stageStride
 		}
 		dst := g.p.a[r/unitRows*depth*unit:]
@@ -200,31 +192,6 @@ func (g *tiledMul) packA(i, m, first, k int) {
 		}
 		if tail > 0 {
 			callSplit(1, rows, &src[whole*unitDepth], 4*stride, 4*16, 0, &dst[whole*unit], min(16, tail), max(0, tail-16))
-		}
-	}
-}
-
-// stage copies rows of A so that each one's elements stand side by side.
-func (g *tiledMul) stage(src []float32, rows, k int) {
-	row := func(i int) []float32 { return g.p.stage[i*stageStride : i*stageStride+k] }
-	switch {
-	case g.aks == 1:
-		for i := range rows {
-			g.ep.Read(row(i), src[i*g.ars:i*g.ars+k])
-		}
-		return
-	case g.ars == 1:
-		g.transposes(k, rows, src, g.aks, g.p.stage, stageStride)
-	default:
-		for i := range rows {
-			for l, to := 0, row(i); l < k; l++ {
-				to[l] = src[i*g.ars+l*g.aks]
-			}
-		}
-	}
-	if g.ep.Read != nil {
-		for i := range rows {
-			g.ep.Read(row(i), row(i))
 		}
 	}
 }

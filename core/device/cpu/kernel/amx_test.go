@@ -91,10 +91,10 @@ func TestTiledSpecials(t *testing.T) {
 func TestTiledSelfCheck(t *testing.T) {
 	f, _ := tiledAndVector(t)
 	wrong := *f
-	wrong.table.gemm = func(m, n, k int, a []float32, ars, aks int, b []float32, brs, bcs int, c []float32, ldc int, ep Epilogue) {
-		f.table.gemm(m, n, k, a, ars, aks, b, brs, bcs, c, ldc, ep)
-		if m >= leastTiled && n >= leastTiled {
-			c[(m-1)*ldc+n-1] *= 1 + 1e-4
+	wrong.table.gemm = func(o operands) {
+		f.table.gemm(o)
+		if o.m >= leastTiled && o.n >= leastTiled {
+			o.c[(o.m-1)*o.ldc+o.n-1] *= 1 + 1e-4
 		}
 	}
 	if agrees(f) != nil || agrees(&wrong) == nil {

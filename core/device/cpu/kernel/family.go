@@ -20,7 +20,7 @@ type Family struct {
 // table is what a family implements. Every function may trust its arguments:
 // the methods of Family have checked lengths and cut the slices to size.
 type table struct {
-	gemm      func(m, n, k int, a []float32, ars, aks int, b []float32, brs, bcs int, c []float32, ldc int, ep Epilogue)
+	gemm      func(o operands)
 	rowDot    func(m, k int, a []float32, lda int, w []float32, bias float32, out []float32, ldo int)
 	colSum    func(m, n int, a []float32, lda int, out []float32)
 	transpose func(rows, cols int, src []float32, lds int, dst []float32, ldd int)

@@ -39,11 +39,10 @@ func (f *Family) Gemm(m, n, k int, a []float32, ars, aks int, b []float32, ldb i
 	if ldb < 0 || (k > 1 && ldb < n) {
 		panic(fmt.Sprintf("kernel: gemm %d×%d×%d with B of stride %d", m, n, k, ldb))
 	}
-	a, c, ep = sized(m, n, k, a, ars, aks, c, ldc, ep)
 	if k > 0 {
 		b = b[:(k-1)*ldb+n]
 	}
-	f.table.gemm(m, n, k, a, ars, aks, b, ldb, 1, c, ldc, ep)
+	f.table.gemm(operands{m, n, k, a, ars, aks, b, ldb, 1, c, ldc, ep}.sized())
 }
 
 // GemmBT is Gemm with the transpose of B in memory: b is n×k with the row stride
@@ -59,32 +58,44 @@ func (f *Family) GemmBT(m, n, k int, a []float32, ars, aks int, b []float32, ldb
 	if ldb < k {
 		panic(fmt.Sprintf("kernel: gemm %d×%d×%d with Bᵀ of stride %d", m, n, k, ldb))
 	}
-	a, c, ep = sized(m, n, k, a, ars, aks, c, ldc, ep)
-	f.table.gemm(m, n, k, a, ars, aks, b[:(n-1)*ldb+k], 1, ldb, c, ldc, ep)
+	f.table.gemm(operands{m, n, k, a, ars, aks, b[:(n-1)*ldb+k], 1, ldb, c, ldc, ep}.sized())
 }
 
 // leastTiled is from how many rows and columns on the family "amx" splits operands.
 const leastTiled = 16
 
-// sized cuts the operands to what the shape needs.
-func sized(m, n, k int, a []float32, ars, aks int, c []float32, ldc int, ep Epilogue) ([]float32, []float32, Epilogue) {
-	if k < 0 || ars < 0 || aks < 0 || (m > 1 && ldc < n) {
-		panic(fmt.Sprintf("kernel: gemm %d×%d×%d with strides a %d,%d c %d", m, n, k, ars, aks, ldc))
+// operands are what a product is of: element (i,l) of A is a[i*ars+l*aks], (l,j) of B
+// b[l*brs+j*bcs] and (i,j) of C c[i*ldc+j].
+type operands struct {
+	m, n, k  int
+	a        []float32
+	ars, aks int
+	b        []float32
+	brs, bcs int
+	c        []float32
+	ldc      int
+	ep       Epilogue
+}
+
+// sized cuts A, C and what lies like C to what the shape needs.
+func (o operands) sized() operands {
+	if o.k < 0 || o.ars < 0 || o.aks < 0 || (o.m > 1 && o.ldc < o.n) {
+		panic(fmt.Sprintf("kernel: gemm %d×%d×%d with strides a %d,%d c %d", o.m, o.n, o.k, o.ars, o.aks, o.ldc))
 	}
-	if k > 0 {
-		a = a[:(m-1)*ars+(k-1)*aks+1]
+	if o.k > 0 {
+		o.a = o.a[:(o.m-1)*o.ars+(o.k-1)*o.aks+1]
 	}
-	c = c[:(m-1)*ldc+n]
-	if ep.Bias != nil {
-		ep.Bias = ep.Bias[:n]
+	o.c = o.c[:(o.m-1)*o.ldc+o.n]
+	if o.ep.Bias != nil {
+		o.ep.Bias = o.ep.Bias[:o.n]
 	}
-	if ep.Mask != nil {
-		ep.Mask = ep.Mask[:len(c)]
+	if o.ep.Mask != nil {
+		o.ep.Mask = o.ep.Mask[:len(o.c)]
 	}
-	if ep.From != nil {
-		ep.From = ep.From[:len(c)]
+	if o.ep.From != nil {
+		o.ep.From = o.ep.From[:len(o.c)]
 	}
-	return a, c, ep
+	return o
 }
 
 // RowDot computes out[i*ldo] = a_i·w + bias for the m rows a_i of A (m×k, row

@@ -22,14 +22,7 @@ const (
 // sums are stored and loaded again as they are.
 type matmul struct {
 	*machine
-	m, n, k       int
-	a             []float32
-	ars, aks      int
-	b             []float32
-	brs, bcs      int
-	c             []float32
-	ldc           int
-	ep            Epilogue
+	operands
 	p             *panels // nil: B is used where it lies
 	depth, height int     // of ranges and blocks
 	copied, kept  bool    // whether A is copied, and all panels of B are kept
@@ -52,28 +45,25 @@ type strip struct {
 	mask     *float32
 }
 
-func (x *machine) gemm(m, n, k int, a []float32, ars, aks int, b []float32, brs, bcs int, c []float32, ldc int, ep Epilogue) {
-	g := matmul{
-		machine: x, m: m, n: n, k: k, a: a, ars: ars, aks: aks, b: b, brs: brs, bcs: bcs, c: c, ldc: ldc, ep: ep,
-		depth: plainDepth, height: m,
-	}
-	if k > 0 && (bcs != 1 || ep.Read != nil || m >= packRows && n > x.lanes) {
-		g.p, g.depth, g.copied = takePanels(), packDepth, ep.Read != nil || scattered(n, ars, aks)
-		if g.copied || k > packDepth {
+func (x *machine) gemm(o operands) {
+	g := matmul{machine: x, operands: o, depth: plainDepth, height: o.m}
+	if o.k > 0 && (o.bcs != 1 || o.ep.Read != nil || o.m >= packRows && o.n > x.lanes) {
+		g.p, g.depth, g.copied = takePanels(), packDepth, o.ep.Read != nil || scattered(o.n, o.ars, o.aks)
+		if g.copied || o.k > packDepth {
 			g.height = packHeight
 		}
 		panel := x.fullVecs * x.lanes * packDepth
-		all := k * g.padded()
-		if g.kept = m > g.height && all <= mostKept; g.kept {
+		all := o.k * g.padded()
+		if g.kept = o.m > g.height && all <= mostKept; g.kept {
 			panel = all
 		}
 		grow(&g.p.b, panel)
-		if k > packDepth {
-			grow(&g.p.sums, min(m, g.height)*(n+2*x.lanes))
+		if o.k > packDepth {
+			grow(&g.p.sums, min(o.m, g.height)*(o.n+2*x.lanes))
 		}
 	}
-	for i := 0; i < m; i += g.height {
-		g.block(i, min(g.height, m-i))
+	for i := 0; i < o.m; i += g.height {
+		g.block(i, min(g.height, o.m-i))
 	}
 	if g.p != nil {
 		g.p.give()

@@ -27,32 +27,39 @@ func scattered(n, ars, aks int) bool {
 func (g *matmul) packA(m, k int, a []float32) (block *float32, rowStride, depthStride int) {
 	p := g.p
 	grow(&p.a, packStride*packHeight)
-	row := func(i int) []float32 { return p.a[i*packStride : i*packStride+k] }
+	g.copyRows(g.machine, p.a, packStride, m, k, a)
+	return &p.a[0], 4 * packStride, 4
+}
+
+// copyRows copies the m×k block of A that begins at a, through the product's function
+// if it has one, so that the elements of every row lie side by side and rows stride
+// apart.
+func (o *operands) copyRows(x *machine, dst []float32, stride, m, k int, a []float32) {
+	row := func(i int) []float32 { return dst[i*stride : i*stride+k] }
 	switch {
-	case g.aks == 1 && g.ep.Read != nil:
+	case o.aks == 1 && o.ep.Read != nil:
 		for i := range m {
-			g.ep.Read(row(i), a[i*g.ars:i*g.ars+k])
+			o.ep.Read(row(i), a[i*o.ars:i*o.ars+k])
 		}
-		return &p.a[0], 4 * packStride, 4
-	case g.aks == 1:
+		return
+	case o.aks == 1:
 		for i := range m {
-			copy(row(i), a[i*g.ars:])
+			copy(row(i), a[i*o.ars:])
 		}
-	case g.ars == 1:
-		g.transposes(k, m, a, g.aks, p.a, packStride)
+	case o.ars == 1:
+		x.transposes(k, m, a, o.aks, dst, stride)
 	default:
 		for i := range m {
 			for l, to := 0, row(i); l < k; l++ {
-				to[l] = a[i*g.ars+l*g.aks]
+				to[l] = a[i*o.ars+l*o.aks]
 			}
 		}
 	}
-	if g.ep.Read != nil {
+	if o.ep.Read != nil {
 		for i := range m {
-			g.ep.Read(row(i), row(i))
+			o.ep.Read(row(i), row(i))
 		}
 	}
-	return &p.a[0], 4 * packStride, 4
 }
 
 // span is the row stride of a strip that is packed.

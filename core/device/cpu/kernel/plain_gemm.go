@@ -2,66 +2,67 @@ package kernel
 
 // plainGemm computes tiles of 2×4, whose eight sums stay in registers, and the
 // rest element by element. Both add in the order of l.
-func plainGemm(m, n, k int, a []float32, ars, aks int, b []float32, brs, bcs int, c []float32, ldc int, ep Epilogue) {
-	if ep.Read != nil {
-		plainGemmRead(m, n, k, a, ars, aks, b, brs, bcs, c, ldc, ep)
+func plainGemm(o operands) {
+	if o.ep.Read != nil {
+		plainGemmRead(o)
 		return
 	}
 	i := 0
-	for ; i+2 <= m; i += 2 {
-		c0, c1 := c[i*ldc:i*ldc+n], c[(i+1)*ldc:(i+1)*ldc+n]
-		if ep.From != nil {
-			copy(c0, ep.From[i*ldc:])
-			copy(c1, ep.From[(i+1)*ldc:])
+	for ; i+2 <= o.m; i += 2 {
+		c0, c1 := o.c[i*o.ldc:i*o.ldc+o.n], o.c[(i+1)*o.ldc:(i+1)*o.ldc+o.n]
+		if o.ep.From != nil {
+			copy(c0, o.ep.From[i*o.ldc:])
+			copy(c1, o.ep.From[(i+1)*o.ldc:])
 		}
 		j := 0
-		for ; bcs == 1 && j+4 <= n; j += 4 {
-			plainTile(k, a, i*ars, ars, aks, b, j, brs, c0[j:j+4], c1[j:j+4], ep.Accumulate)
+		for ; o.bcs == 1 && j+4 <= o.n; j += 4 {
+			plainTile(o.k, o.a, i*o.ars, o.ars, o.aks, o.b, j, o.brs, c0[j:j+4], c1[j:j+4], o.ep.Accumulate)
 		}
-		for ; j < n; j++ {
-			plainElement(k, a, i*ars, aks, b, j*bcs, brs, &c0[j], ep.Accumulate)
-			plainElement(k, a, (i+1)*ars, aks, b, j*bcs, brs, &c1[j], ep.Accumulate)
+		for ; j < o.n; j++ {
+			plainElement(o.k, o.a, i*o.ars, o.aks, o.b, j*o.bcs, o.brs, &c0[j], o.ep.Accumulate)
+			plainElement(o.k, o.a, (i+1)*o.ars, o.aks, o.b, j*o.bcs, o.brs, &c1[j], o.ep.Accumulate)
 		}
-		plainFinish(c0, i*ldc, ep)
-		plainFinish(c1, (i+1)*ldc, ep)
+		plainFinish(c0, i*o.ldc, o.ep)
+		plainFinish(c1, (i+1)*o.ldc, o.ep)
 	}
-	if i < m {
-		c0 := c[i*ldc : i*ldc+n]
-		if ep.From != nil {
-			copy(c0, ep.From[i*ldc:])
+	if i < o.m {
+		c0 := o.c[i*o.ldc : i*o.ldc+o.n]
+		if o.ep.From != nil {
+			copy(c0, o.ep.From[i*o.ldc:])
 		}
 		for j := range c0 {
-			plainElement(k, a, i*ars, aks, b, j*bcs, brs, &c0[j], ep.Accumulate)
+			plainElement(o.k, o.a, i*o.ars, o.aks, o.b, j*o.bcs, o.brs, &c0[j], o.ep.Accumulate)
 		}
-		plainFinish(c0, i*ldc, ep)
+		plainFinish(c0, i*o.ldc, o.ep)
 	}
 }
 
 // plainGemmRead is plainGemm with a function of A, two rows at a time.
-func plainGemmRead(m, n, k int, a []float32, ars, aks int, b []float32, brs, bcs int, c []float32, ldc int, ep Epilogue) {
-	p, read := takePanels(), ep.Read
-	if len(p.a) < 2*k {
-		p.a = make([]float32, 2*k)
+func plainGemmRead(o operands) {
+	p, read := takePanels(), o.ep.Read
+	if len(p.a) < 2*o.k {
+		p.a = make([]float32, 2*o.k)
 	}
-	ep.Read = nil
-	for i := 0; i < m; i += 2 {
-		rows := min(2, m-i)
+	o.ep.Read = nil
+	for i := 0; i < o.m; i += 2 {
+		rows := min(2, o.m-i)
 		for r := range rows {
-			to := p.a[r*k : (r+1)*k]
+			to := p.a[r*o.k : (r+1)*o.k]
 			for l := range to {
-				to[l] = a[(i+r)*ars+l*aks]
+				to[l] = o.a[(i+r)*o.ars+l*o.aks]
 			}
 			read(to, to)
 		}
-		at := i * ldc
-		part := ep
-		if ep.From != nil {
-			part.From = ep.From[at:]
+		at := i * o.ldc
+		part := o
+		if o.ep.From != nil {
+			part.ep.From = o.ep.From[at:]
 		}
-		if ep.Mask != nil {
-			part.Mask = ep.Mask[at:]
+		if o.ep.Mask != nil {
+			part.ep.Mask = o.ep.Mask[at:]
 		}
-		plainGemm(rows, n, k, p.a, k, 1, b, brs, bcs, c[at:], ldc, part)
+		part.m, part.a, part.ars, part.aks, part.c = rows, p.a, o.k, 1, o.c[at:]
+		plainGemm(part)
 	}
 	p.give()
 }
