@@ -2,18 +2,27 @@ package cpu
 
 import (
 	"math"
+	"slices"
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu/kernel"
 )
 
-// gradient is what one parameter is stepped by.
+// gradient is what one parameter is stepped by, and the averages that follow it.
 type gradient struct {
 	w, m, v, g0, g1 []float32
+	followers       []follower
 }
 
-// optimise emits the Adam step. Where a gradient is still in the lanes' sums,
-// the step adds them itself.
+// follower is an average that moves to what was stepped by a rate.
+type follower struct{ dst, rate []float32 }
+
+// stepped is how many elements are stepped at once: they are in the first-level
+// cache when their averages move.
+const stepped = 1 << 11
+
+// optimise emits the Adam step, and with it the moves of averages of what it steps.
+// Where a gradient is still in the lanes' sums, the step adds them itself.
 func (c *compiler) optimise() {
 	a := c.p.Adam
 	if a == nil {
@@ -27,6 +36,13 @@ func (c *compiler) optimise() {
 		s := split{byElements, len(g.w)}
 		uses = append(uses, writes(s, p), writes(s, a.M[i]), writes(s, a.V[i]))
 		uses = append(uses, reads(s, a.Grads[i])...)
+		for _, l := range c.p.Lerps {
+			if c.follows(l, p) {
+				g.followers = append(g.followers, follower{c.data[l.Dst], c.data[l.Rate]})
+				uses = append(uses, writes(s, l.Dst))
+				uses = append(uses, reads(split{by: whole}, l.Rate)...)
+			}
+		}
 		params = append(params, g)
 	}
 	step := new(kernel.AdamStep)
@@ -48,13 +64,16 @@ func (c *compiler) optimise() {
 		}
 		for _, p := range params {
 			lo, hi := elementRange(len(p.w), lane)
-			for at := lo; at < hi; at += block {
-				end := min(at+block, hi)
+			for at := lo; at < hi; at += stepped {
+				end := min(at+stepped, hi)
 				var g1 []float32
 				if p.g1 != nil {
 					g1 = p.g1[at:end]
 				}
 				c.k.Adam(p.w[at:end], p.m[at:end], p.v[at:end], p.g0[at:end], g1, &mine)
+				for _, to := range p.followers {
+					c.k.Lerp(to.dst[at:end], p.w[at:end], to.rate[0])
+				}
 			}
 		}
 	}})
@@ -69,9 +88,26 @@ func (c *compiler) gradient(r device.Ref) gradient {
 	return g
 }
 
-// averages emits the moves of averages, after the optimiser.
+// follows says whether an average moves to a parameter that the optimiser steps, and
+// to nothing else: then it moves with it.
+func (c *compiler) follows(l device.Lerp, param device.Ref) bool {
+	if l.Src != param || l.Rate == device.None {
+		return false
+	}
+	for _, other := range c.p.Lerps {
+		if other != l && (other.Dst == l.Dst || other.Src == l.Dst || other.Dst == param || other.Dst == l.Rate) {
+			return false
+		}
+	}
+	return true
+}
+
+// averages emits the moves of averages that do not follow a step, after the optimiser.
 func (c *compiler) averages() {
 	for _, l := range c.p.Lerps {
+		if c.p.Adam != nil && slices.ContainsFunc(c.p.Adam.Params, func(p device.Ref) bool { return c.follows(l, p) }) {
+			continue
+		}
 		c.combine(l.Src)
 		dst, src := c.data[l.Dst], c.data[l.Src]
 		n := len(dst)
