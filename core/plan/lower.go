@@ -23,7 +23,10 @@ func (l *lowerer) lower(p *Program, s Spec) error {
 	if err != nil {
 		return err
 	}
-	roots := append(append([]*op.Node(nil), s.Outputs...), grads...)
+	roots := append([]*op.Node(nil), s.Outputs...)
+	for i := len(grads) - 1; i >= 0; i-- { // the last layer's first, which is the order in which they come about
+		roots = append(roots, grads[i])
+	}
 	roots = append(roots, s.Finite...)
 	if s.Loss != nil {
 		roots = append(roots, s.Loss)
@@ -102,8 +105,26 @@ func (l *lowerer) gradients(s Spec) (params []*op.Tensor, grads []*op.Node, err 
 	return params, grads, err
 }
 
-// order is the nodes below the roots, operands first: dead code is not in it.
-func (l *lowerer) order(roots []*op.Node) (order []*op.Node) {
+// order is the nodes below the roots, operands first: dead code is not in it. What
+// gradients end at comes before everything else, targets for instance: its layers keep
+// nothing for a way back, so that they are forgotten before those begin that do, which
+// then are still in the caches on that way.
+func (l *lowerer) order(roots []*op.Node) []*op.Node {
+	all := below(roots)
+	var ends []*op.Node
+	for _, n := range all {
+		if o, ours := n.Op().(*op.Op); ours && o.Kind == op.StopGradient {
+			ends = append(ends, n)
+		}
+		for _, c := range op.Children(n) {
+			l.users[c] = append(l.users[c], n)
+		}
+	}
+	return below(append(ends, roots...))
+}
+
+// below is the nodes below some roots, and these, operands first.
+func below(roots []*op.Node) (order []*op.Node) {
 	seen := map[*op.Node]bool{}
 	var visit func(n *op.Node)
 	visit = func(n *op.Node) {
@@ -113,7 +134,6 @@ func (l *lowerer) order(roots []*op.Node) (order []*op.Node) {
 		seen[n] = true
 		for _, c := range op.Children(n) {
 			visit(c)
-			l.users[c] = append(l.users[c], n)
 		}
 		order = append(order, n)
 	}
