@@ -51,7 +51,7 @@ var allowed = map[string][]string{
 	"core/device":                {"core/rng"},
 	"core/device/apart":          {"core/device"}, // for tests: a device with memory of its own
 	"core/device/cpu":            {"core/device", "core/device/cpu/kernel", "core/rng"},
-	"core/device/cpu/kernel":     {},
+	"core/device/cpu/kernel":     {"core/rng"},
 	"core/device/cpu/kernel/gen": {},
 
 	"core/device/cuda":            {"core/device", "core/device/cuda/kernel", "core/device/cuda/driver", "core/rng"},

@@ -13,7 +13,7 @@ import (
 // A program whose runs go on from each other: x ← x + scale·noise, with the noise
 // drawn from an item on, or left as it was.
 func TestMovesAndItems(t *testing.T) {
-	const rows, cols = 5, 3
+	const rows, cols = 45, 9 // on each lane more than a vector of every family
 	x, noise, scale := op.NewTensor("x", rows, cols), op.NewTensor("noise", rows, cols), op.NewTensor("scale", cols)
 	stream, items := rng.New(4, "moves"), &Items{First: 7}
 	var sum *op.Node

@@ -71,7 +71,7 @@ func fill(c *compiler, in device.Instr) {
 	if items == nil {
 		items = new(device.Items)
 	}
-	draw := stream.FillNormal
+	draw := func(dst []float32, occasion, first uint64) { c.k.Normals(dst, stream, occasion, first) }
 	if in.Code == device.FillUniform {
 		draw = stream.FillUniform
 	}

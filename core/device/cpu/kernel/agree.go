@@ -3,6 +3,8 @@ package kernel
 import (
 	"fmt"
 	"math"
+
+	"pgrlab/core/rng"
 )
 
 // agrees compares every function of a family with the plain one on shapes with
@@ -56,6 +58,10 @@ func agrees(f *Family) error {
 		"sums of squares": func(f *Family, dst []float32) {
 			dst[0], dst[1] = float32(f.SumSquares(c, nil)), float32(f.SumSquares(c, b))
 			dst[2] = float32(f.SumSquaredDiff(c, b))
+		},
+		"normals": func(f *Family, dst []float32) {
+			// Key, occasion and blocks with bits in both words, which the blocks carry over.
+			f.Normals(dst, rng.New(1, "self-check"), 3<<32|1, 1<<34-m*n/2)
 		},
 	} {
 		got, want := make([]float32, m*n), make([]float32, m*n)

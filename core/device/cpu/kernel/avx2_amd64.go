@@ -19,6 +19,6 @@ var avx2 = &machine{
 	sigmoid: avx2Sigmoid, softplus: avx2Softplus, sigmoidGrad: avx2SigmoidGrad, softplusGrad: avx2SoftplusGrad,
 	reluGrad: avx2ReLUGrad, tanhGrad: avx2TanhGrad, siluGrad: avx2SiLUGrad, mishGrad: avx2MishGrad, eluGrad: avx2ELUGrad,
 	adam1: avx2Adam1, adam2: avx2Adam2,
-	squares1: avx2Squares1, squares2: avx2Squares2, squaresDiff: avx2SquaresDiff,
+	squares1: avx2Squares1, squares2: avx2Squares2, squaresDiff: avx2SquaresDiff, normals: avx2Normals,
 	peak: avx2Peak,
 }

@@ -22,6 +22,6 @@ var avx512 = &machine{
 	sigmoid: avx512Sigmoid, softplus: avx512Softplus, sigmoidGrad: avx512SigmoidGrad, softplusGrad: avx512SoftplusGrad,
 	reluGrad: avx512ReLUGrad, tanhGrad: avx512TanhGrad, siluGrad: avx512SiLUGrad, mishGrad: avx512MishGrad, eluGrad: avx512ELUGrad,
 	adam1: avx512Adam1, adam2: avx512Adam2,
-	squares1: avx512Squares1, squares2: avx512Squares2, squaresDiff: avx512SquaresDiff,
+	squares1: avx512Squares1, squares2: avx512Squares2, squaresDiff: avx512SquaresDiff, normals: avx512Normals,
 	peak: avx512Peak,
 }

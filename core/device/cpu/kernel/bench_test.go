@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"pgrlab/core/rng"
 )
 
 func randoms(n int) []float32 {
@@ -65,6 +67,7 @@ func BenchmarkVector(b *testing.B) {
 			"ColSum":         func() { f.ColSum(256, 256, x, 256, z) },
 			"SumSquares":     func() { f.SumSquares(x, y) },
 			"SumSquaredDiff": func() { f.SumSquaredDiff(x, y) },
+			"Normals":        func() { f.Normals(z, rng.New(1, "bench"), 1, 0) },
 		}
 		for name, call := range others {
 			b.Run(f.name+"/"+name, func(b *testing.B) {

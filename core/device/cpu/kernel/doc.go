@@ -13,5 +13,6 @@
 //
 // Results differ between families in the last bits (fused multiply-add, other
 // orders of summation), never within a family: the same call on the same
-// numbers gives the same bits, whatever else the machine does.
+// numbers gives the same bits, whatever else the machine does. Random numbers are
+// those of package rng in all.
 package kernel

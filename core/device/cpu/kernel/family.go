@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"sync"
+
+	"pgrlab/core/rng"
 )
 
 // Environment names the variable that overrides the choice of Select("").
@@ -34,6 +36,7 @@ type table struct {
 
 	adam                       func(w, m, v, g0, g1 []float32, h AdamStep)
 	sumSquares, sumSquaredDiff func(a, b []float32) float64
+	normals                    func(s rng.Stream, dst []float32, occasion, first uint64)
 }
 
 // Select returns the family of that name: "amx", "avx512", "avx2" or "go". The empty

@@ -38,6 +38,8 @@ type machine struct {
 	squares1              func(n int, a *float32) float64
 	squares2, squaresDiff func(n int, a, b *float32) float64
 
+	normals func(groups int, dst *float32, k0, k1 uint32, occasion, first uint64) // of 2·lanes numbers
+
 	peak func(n int) // 12·n multiply-adds of whole vectors, for benchmarks
 }
 
@@ -60,6 +62,7 @@ func (x *machine) family(name string) *Family {
 		mishGrad: binary(x.mishGrad), eluGrad: binary(x.eluGrad),
 		sigmoidGrad: binary(x.sigmoidGrad), softplusGrad: binary(x.softplusGrad),
 		adam: x.adam, sumSquares: x.sumSquares, sumSquaredDiff: x.sumSquaredDiff,
+		normals: x.fillNormal,
 	}}
 }
 

@@ -35,4 +35,11 @@ func TestSelfCheck(t *testing.T) {
 	if agrees(wrong.family("wrong")) == nil {
 		t.Error("a wrong tile was not found")
 	}
+	wrong = *avx2
+	wrong.normals = func(groups int, dst *float32, k0, k1 uint32, occasion, first uint64) {
+		avx2Normals(groups, dst, k0, k1, occasion, first&(1<<34-1)) // without the block's upper word
+	}
+	if agrees(wrong.family("wrong")) == nil {
+		t.Error("wrong draws were not found")
+	}
 }

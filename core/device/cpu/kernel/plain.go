@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"pgrlab/core/rng"
+)
 
 // plain is the family "go": the reference for the others, and what runs where
 // there is no assembly.
@@ -48,6 +52,7 @@ var plain = &Family{name: "go", table: table{
 	adam:           plainAdam,
 	sumSquares:     plainSumSquares,
 	sumSquaredDiff: plainSumSquaredDiff,
+	normals:        rng.Stream.FillNormal,
 }}
 
 // farLeft is where σ and all that falls with it is below every float32, even

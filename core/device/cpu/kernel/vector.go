@@ -1,5 +1,7 @@
 package kernel
 
+import "pgrlab/core/rng"
+
 // The elementwise kernels work on len(dst) elements; the other slices must be
 // at least as long, or they panic. dst may be one of the inputs; slices that
 // overlap otherwise are not allowed.
@@ -127,4 +129,10 @@ func (f *Family) SumSquares(a, b []float32) float64 {
 // SumSquaredDiff returns Σ(a−b)², summed as SumSquares does.
 func (f *Family) SumSquaredDiff(a, b []float32) float64 {
 	return f.table.sumSquaredDiff(a, b[:len(a)])
+}
+
+// Normals writes items first, first+1, … of an occasion of s as N(0,1) numbers:
+// those of s.FillNormal, to the bit, in every family.
+func (f *Family) Normals(dst []float32, s rng.Stream, occasion, first uint64) {
+	f.table.normals(s, dst, occasion, first)
 }

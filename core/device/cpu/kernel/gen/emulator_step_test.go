@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/mmcloughlin/avo/ir"
@@ -11,6 +12,9 @@ import (
 // step executes anything but a branch.
 func (e *emulator) step(c *ir.Instruction) {
 	o := c.Operands
+	if slices.Contains(c.Suffixes, "BCST") {
+		o = spreadOperands(o)
+	}
 	switch {
 	case strings.HasPrefix(c.Opcode, "PREFETCH"), c.Opcode == "VZEROUPPER":
 	case tileCode(c) != nil:
@@ -22,6 +26,8 @@ func (e *emulator) step(c *ir.Instruction) {
 			a[i] = f(a[i], b[i])
 		}
 		e.setWords(o[2], n, a)
+	case len(o) == 3 && binaries64[c.Opcode] != nil:
+		e.binary64(binaries64[c.Opcode], o)
 	case len(o) == 3 && fused[c.Opcode] != nil:
 		f, n := fused[c.Opcode], lanes(o[2])
 		a, b, d := e.words(o[1], n), e.words(o[0], n), e.words(o[2], n)
@@ -107,6 +113,10 @@ func (e *emulator) vector(opcode string, o []operand.Op) {
 		e.compare(o)
 		return
 	}
+	if f := vectors64[opcode]; f != nil {
+		f(e, o)
+		return
+	}
 	n := lanes(d)
 	var r [16]uint32
 	switch opcode {
@@ -131,7 +141,7 @@ func (e *emulator) vector(opcode string, o []operand.Op) {
 		for i, w := range e.words(o[1], n) {
 			r[i] = w >> e.integer(o[0])
 		}
-	case "VPTERNLOGD":
+	case "VPTERNLOGD", "VPTERNLOGQ":
 		r = ternary(e.integer(o[0]), e.words(o[3], n), e.words(o[2], n), e.words(o[1], n))
 	case "VPSRAD":
 		for i, w := range e.words(o[1], n) {
@@ -155,14 +165,10 @@ func (e *emulator) vector(opcode string, o []operand.Op) {
 		for i := range n / 2 {
 			setDouble(&r, i, float64(number(w[i])))
 		}
-	case "VFMADD231PD", "VADDPD":
+	case "VFMADD231PD":
 		a, b, acc := e.words(o[1], n), e.words(o[0], n), e.words(d, n)
 		for i := range n / 2 {
-			if opcode == "VADDPD" {
-				setDouble(&r, i, double(a, i)+double(b, i))
-			} else {
-				setDouble(&r, i, math.FMA(double(a, i), double(b, i), double(acc, i)))
-			}
+			setDouble(&r, i, math.FMA(double(a, i), double(b, i), double(acc, i)))
 		}
 	case "VADDSD":
 		r = e.words(o[1], 4)
@@ -322,7 +328,11 @@ func (e *emulator) scalar(opcode string, o []operand.Op) {
 	case "MOVQ":
 		e.setInteger(d, a)
 	case "MOVL":
-		e.setInteger(d, a&math.MaxUint32)
+		if _, ok := d.(operand.Mem); ok {
+			e.setWords(d, 1, [16]uint32{uint32(a)})
+		} else {
+			e.setInteger(d, a&math.MaxUint32)
+		}
 	case "KMOVW":
 		_, k := register(d)
 		e.k[k] = a & 0xffff
@@ -355,6 +365,8 @@ func (e *emulator) arithmetic(opcode string, a uint64, d operand.Op) {
 	switch opcode {
 	case "ADDQ":
 		r += a
+	case "ADDL":
+		r = (r + a) & math.MaxUint32
 	case "XORQ":
 		r ^= a
 	case "ANDQ":

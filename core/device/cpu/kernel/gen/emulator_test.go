@@ -65,7 +65,7 @@ func (e *emulator) run(f *ir.Function, args map[string]uint64) uint64 {
 	for name, v := range args {
 		e.symbols["arg "+name] = e.place(binary.LittleEndian.AppendUint64(nil, v))
 	}
-	e.gp["SP"] = e.place(make([]byte, 64)) // for locals
+	e.gp["SP"] = e.place(make([]byte, 512)) // for locals
 	result := make([]byte, 8)
 	e.symbols["arg ret"] = e.place(result)
 	code, labels := listing(f)
@@ -176,6 +176,13 @@ func lanes(o operand.Op) int {
 // words reads n lanes.
 func (e *emulator) words(o operand.Op, n int) [16]uint32 {
 	var w [16]uint32
+	if m, ok := o.(spread); ok {
+		data := e.bytes(e.address(m.Mem), 8)
+		for i := range n {
+			w[i] = binary.LittleEndian.Uint32(data[4*(i%2):])
+		}
+		return w
+	}
 	if m, ok := o.(operand.Mem); ok {
 		data := e.bytes(e.address(m), 4*n)
 		for i := range n {

@@ -43,6 +43,7 @@ func (g *gen) kernels() {
 	g.elementwise()
 	g.optimiser()
 	g.reductions()
+	g.normals()
 }
 
 // wide says whether this is AVX-512, which has masks in registers of their own
@@ -55,13 +56,14 @@ func (s isa) wide() bool { return s.lanes == 16 }
 type gen struct {
 	*build.Context
 	isa
-	consts map[uint32]mem
-	ramp   mem // lanes words of ones, then lanes words of zeros
-	config mem // of the tile registers
+	consts   map[uint32]mem
+	consts64 map[uint64]mem
+	ramp     mem // lanes words of ones, then lanes words of zeros
+	config   mem // of the tile registers
 }
 
 func newGen(s isa) *gen {
-	g := &gen{Context: build.NewContext(), isa: s, consts: map[uint32]mem{}}
+	g := &gen{Context: build.NewContext(), isa: s, consts: map[uint32]mem{}, consts64: map[uint64]mem{}}
 	if !s.wide() {
 		g.ramp = g.StaticGlobal("ramp")
 		g.DataAttributes(attr.RODATA | attr.NOPTR)
