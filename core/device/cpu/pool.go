@@ -175,6 +175,7 @@ func (p *pool) work(j *job, run uint64, own int) {
 }
 
 func (p *pool) help(h *helper) {
+	runtime.LockOSThread() // as a task does
 	var done uint64 // the run that this helper saw last
 	for spins := 1; ; spins++ {
 		if run, _, _ := unpack(p.state.Load()); run != done {
