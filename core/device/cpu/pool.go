@@ -176,7 +176,7 @@ func (p *pool) work(j *job, run uint64, own int) {
 
 func (p *pool) help(h *helper) {
 	runtime.LockOSThread() // as a task does
-	var done uint64 // the run that this helper saw last
+	var done uint64        // the run that this helper saw last
 	for spins := 1; ; spins++ {
 		if run, _, _ := unpack(p.state.Load()); run != done {
 			// The job belongs to this run, or, where that one is over, to a later
