@@ -15,7 +15,7 @@ type task struct {
 
 // run keeps its thread: Go takes a goroutine off every ten milliseconds and lets it go
 // on wherever a thread is free, which is another core as like as not, whose caches
-// hold nothing of it. One worker gains a fifth.
+// hold nothing of it. One worker gains an eighth.
 func (t *task) run() {
 	if t.small {
 		t.job.alone()

@@ -92,24 +92,10 @@ func (t *tileGen) ahead(nth int) {
 	t.MOVQ(t.saved[len(fields)], state)
 }
 
-// splitRow writes a row of the three planes.
+// splitRow loads a row of 16 pairs and writes it to the three planes.
 func (t *tileGen) splitRow(row, half, to reg.GPPhysical) {
-	x, h, pair := []reg.VecPhysical{reg.Z20, reg.Z21}, []reg.VecPhysical{reg.Z22, reg.Z23}, reg.Z24
+	x, h := [2]reg.Register{reg.Z20, reg.Z21}, [2]reg.Register{reg.Z22, reg.Z23}
 	t.VMOVUPS(mem{Base: row}, x[0])
 	t.VMOVUPS(mem{Base: row, Index: half, Scale: 1}, x[1])
-	for plane := range 2 {
-		for i := range x {
-			t.VPADDD(splitHalf, x[i], h[i])
-			t.VPANDD(splitTop, h[i], h[i])
-		}
-		t.VPSRLD(operand.U8(16), h[0], pair)
-		t.VPORD(h[1], pair, pair)
-		t.VMOVUPS(pair, mem{Base: to, Disp: plane * planeBytes})
-		for i := range x {
-			t.VSUBPS(h[i], x[i], x[i])
-		}
-	}
-	t.VPSRLD(operand.U8(16), x[0], pair)
-	t.VPTERNLOGD(operand.U8(0xf8), splitTop, x[1], pair) // pair | x1&top
-	t.VMOVUPS(pair, mem{Base: to, Disp: 2 * planeBytes})
+	t.planes(x, h, reg.Z24, splitHalf, splitTop, to)
 }

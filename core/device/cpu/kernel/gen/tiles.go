@@ -1,6 +1,9 @@
 package main
 
-import "github.com/mmcloughlin/avo/operand"
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
 
 // The family "amx" computes products with Intel's AMX: eight tile registers of 16
 // rows of 64 bytes, and one instruction that adds the product of two tiles of
@@ -58,19 +61,10 @@ func (g *gen) split() {
 	g.MOVQ(dst, to)
 	g.Load(g.Param("rows"), count)
 	g.Label("row")
-	x0, x1 := g.vec(), g.vec()
-	g.loadTail(mem{Base: row}, m0, x0)
-	g.loadTail(mem{Base: row, Index: second, Scale: 1}, m1, x1)
-	for plane := range 2 {
-		h0, h1 := g.and(g.addInt(x0, half), top), g.and(g.addInt(x1, half), top) // to the nearest
-		pair := g.shifted(h0)
-		g.VPORD(h1, pair, pair)
-		g.VMOVUPS(pair, mem{Base: to, Disp: plane * planeBytes})
-		x0, x1 = g.sub(x0, h0), g.sub(x1, h1)
-	}
-	pair := g.shifted(x0)
-	g.VPTERNLOGD(operand.U8(0xf8), top, x1, pair) // pair | x1&top
-	g.VMOVUPS(pair, mem{Base: to, Disp: 2 * planeBytes})
+	x, h := [2]reg.Register{g.vec(), g.vec()}, [2]reg.Register{g.vec(), g.vec()}
+	g.loadTail(mem{Base: row}, m0, x[0])
+	g.loadTail(mem{Base: row, Index: second, Scale: 1}, m1, x[1])
+	g.planes(x, h, g.vec(), half, top, to)
 	g.ADDQ(step, row)
 	g.ADDQ(operand.U32(64), to)
 	g.DECQ(count)
@@ -82,9 +76,22 @@ func (g *gen) split() {
 	g.end()
 }
 
-// shifted is the upper half of every word as its lower one.
-func (g *gen) shifted(a vec) vec {
-	d := g.vec()
-	g.VPSRLD(operand.U8(16), a, d)
-	return d
+// planes splits the numbers of x into a row of each plane at to, by scratch registers
+// h and pair and the constants of rounding to bfloat16.
+func (g *gen) planes(x, h [2]reg.Register, pair, half, top, to reg.Register) {
+	for plane := range 2 {
+		for i := range x { // to the nearest
+			g.VPADDD(half, x[i], h[i])
+			g.VPANDD(top, h[i], h[i])
+		}
+		g.VPSRLD(operand.U8(16), h[0], pair)
+		g.VPORD(h[1], pair, pair)
+		g.VMOVUPS(pair, mem{Base: to, Disp: plane * planeBytes})
+		for i := range x {
+			g.VSUBPS(h[i], x[i], x[i])
+		}
+	}
+	g.VPSRLD(operand.U8(16), x[0], pair)
+	g.VPTERNLOGD(operand.U8(0xf8), top, x[1], pair) // pair | x1&top
+	g.VMOVUPS(pair, mem{Base: to, Disp: 2 * planeBytes})
 }
