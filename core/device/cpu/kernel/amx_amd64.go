@@ -10,8 +10,9 @@ const (
 	unit       = 3 * 256 // float32s of memory that a unit takes
 	unitRows   = 16      // of A, or columns of B
 	unitDepth  = 32      // steps of k
-	tiledRows  = 32      // of a block of C, and columns of a strip
-	tiledBlock = tiledRows * tiledRows
+	blockRows  = 16      // of C, summed at once
+	stripWidth = 32      // columns of C
+	tiledBlock = blockRows * stripWidth
 
 	// tiledRange is the range of k that is packed at once and tiledHeight the rows
 	// of A: together 384 KiB, so that a strip of B and what moves between fit the
@@ -24,14 +25,14 @@ const (
 	// tiledStrips are computed by one call: to set the tiles up takes as long as a
 	// dozen of their products.
 	tiledStrips  = 2
-	stripColumns = tiledStrips * tiledRows
+	stripColumns = tiledStrips * stripWidth
 
 	flagFrom = 4 // the product is added to the matrix at from
 	flagMask = 8
 )
 
 // tiledMul is C = A·B in blocks of rows, ranges of k and strips of 32 columns.
-// Between two ranges the sums of a block stand in squares of 32×32.
+// Between two ranges the sums stand in blocks of 16×32.
 type tiledMul struct {
 	*machine
 	operands
@@ -68,8 +69,8 @@ func up(n, size int) int { return (n + size - 1) / size }
 
 // room makes the memory for the packed operands large enough.
 func (g *tiledMul) room() {
-	depth, height := up(min(g.k, tiledRange), unitDepth), up(min(g.m, tiledHeight), tiledRows)
-	strips := up(g.n, tiledRows)
+	depth, height := up(min(g.k, tiledRange), unitDepth), up(min(g.m, tiledHeight), blockRows)
+	strips := up(g.n, stripWidth)
 	b, squares := 2*2*unit*depth*tiledStrips, 1+height*tiledStrips // the first for the epilogue
 	if g.kept {
 		b = 2 * unit * strips * g.depthUnits()
@@ -77,7 +78,7 @@ func (g *tiledMul) room() {
 	if g.k > tiledRange {
 		squares = 1 + height*strips
 	}
-	grow(&g.p.a, 2*unit*depth*height)
+	grow(&g.p.a, unit*depth*height)
 	grow(&g.p.b, b)
 	grow(&g.p.sums, squares*tiledBlock)
 	grow(&g.p.stage, unitRows*stageStride)
@@ -108,10 +109,10 @@ func (g *tiledMul) block(i, m int) {
 // strips computes m rows of some strips of C over a range of k, a chunk of it after
 // the other.
 func (g *tiledMul) strips(b []float32, i, m, j, first, depth int) {
-	t := tiledPart{strips: min(tiledStrips, up(g.n-j, tiledRows)), blocks: up(m, tiledRows), panel: 4 * unit * depth, b: b}
+	t := tiledPart{strips: min(tiledStrips, up(g.n-j, stripWidth)), blocks: up(m, blockRows), panel: 4 * unit * depth, b: b}
 	t.sums = at(g.p.sums, tiledBlock)
 	if g.k > tiledRange {
-		t.sums = at(g.p.sums, tiledBlock*(1+j/tiledRows*t.blocks))
+		t.sums = at(g.p.sums, tiledBlock*(1+j/stripWidth*t.blocks))
 	}
 	chunks := up(depth, tiledChunk)
 	for c := range chunks {

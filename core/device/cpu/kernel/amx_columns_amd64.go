@@ -1,8 +1,8 @@
 package kernel
 
-// mostAhead is how many rows at most are split between two passes of a product: more
-// take longer than a pass.
-const mostAhead = 4
+// mostAhead is how many rows at most are split in a slot of a product: more take
+// longer than the products before it.
+const mostAhead = 3
 
 // ahead is what the kernels split of the next strips of B while they compute those
 // before them, and how far they are; gen/ahead.go says what the fields are. The zero
@@ -22,7 +22,7 @@ type ahead struct {
 func (g *tiledMul) panel(j, first, k int) []float32 {
 	panel := unit * up(k, unitDepth)
 	if g.kept {
-		return g.p.b[2*(unit*first/unitDepth*up(g.n, tiledRows)+panel*j/tiledRows):]
+		return g.p.b[2*(unit*first/unitDepth*up(g.n, stripWidth)+panel*j/stripWidth):]
 	}
 	return g.p.b[j/stripColumns%2*2*tiledStrips*panel:]
 }
@@ -36,26 +36,26 @@ func (g *tiledMul) splitAhead(m, j, first, k int) {
 		return
 	}
 	depth := up(k, unitDepth)
-	rows, passes := panels*units*unitRows, g.passes(m, first, depth)
-	if rows > mostAhead*passes {
+	rows, slots := panels*units*unitRows, g.slots(m, first, depth)
+	if rows > mostAhead*slots {
 		return
 	}
 	step, tile := 4*g.brs, 4*g.brs*unitDepth
 	g.ahead = ahead{
-		rows: rows, quota: up(rows, passes), src: &g.b[first*g.brs+j], dst: &g.panel(j, first, k)[0],
+		rows: rows, quota: up(rows, slots), src: &g.b[first*g.brs+j], dst: &g.panel(j, first, k)[0],
 		step: step, half: tile / 2, left: unitRows, unit: units, units: units,
 		panel: 4*unitRows - units*tile, skip: 4 * unit * (depth - units), panels: panels,
 	}
 }
 
-// passes are those over a range of k that rows are split between, of m rows and two
-// strips: five of a step, without the first step of a block in the last chunk.
-func (g *tiledMul) passes(m, first, depth int) int {
+// slots are those over a range of k in which rows can be split, of m rows and two
+// strips: four of a step, without the first step of a block in the last chunk.
+func (g *tiledMul) slots(m, first, depth int) int {
 	steps := depth
 	if first+tiledRange >= g.k {
 		steps--
 	}
-	return 5 * tiledStrips * up(m, tiledRows) * steps
+	return 4 * tiledStrips * up(m, blockRows) * steps
 }
 
 // packStrips splits strips of B from column j on over a range of k, but for what was

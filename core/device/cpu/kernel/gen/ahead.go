@@ -8,8 +8,8 @@ import (
 )
 
 // While the matrix unit is at work most of the core's other slots are free. In them
-// the columns of B that come next are split: between two passes a few rows of whole
-// units of whole panels, from a place in memory that outlives a call.
+// the columns of B that come next are split: in every slot of a step a few rows of
+// whole units of whole panels, from a place in memory that outlives a call.
 //
 // The fields of that place, as kernel.ahead has them: bytes, but for the counts.
 const (
@@ -34,16 +34,7 @@ func (t *tileGen) splitConstants() {
 	t.VMOVUPS(t.bits(0xffff0000), splitTop)
 }
 
-// stepAhead is step with rows split between its passes.
-func (t *tileGen) stepAhead() {
-	nth := 0
-	t.step(func() {
-		nth++
-		t.ahead(nth)
-	})
-}
-
-// ahead splits the next rows.
+// ahead splits the next rows, in a slot of a step.
 func (t *tileGen) ahead(nth int) {
 	label := func(name string) string { return fmt.Sprintf("%s%d", name, nth) }
 	to := func(name string) operand.LabelRef { return operand.LabelRef(label(name)) }

@@ -71,7 +71,7 @@ func (a *splitAhead) want(e program, rows int) []float32 {
 }
 
 // TestSplitAhead holds that what is split beside a product is what is split by itself,
-// as many rows as fit between the passes, with every quota and over two calls, that
+// as many rows as fit in the slots, with every quota and over two calls, that
 // nothing besides is written, and that the product is what it is without.
 func TestSplitAhead(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
@@ -86,11 +86,11 @@ func TestSplitAhead(t *testing.T) {
 		what := fmt.Sprintf("%d×%d×%d from unit %d, %d panels of %d units, %d at once", p.m, p.n, p.k, first, a.panels, a.units, a.quota)
 		equal(t, what, p.run(e, first, a), p.run(e, first, nil))
 
-		blocks, strips, depth := (p.m+31)/32, (p.n+31)/32, (p.k+31)/32
-		passes := 5 * blocks * strips * (depth - 1) // the first step of a block in Product has the epilogue instead
-		done := min(a.rows(), passes*a.quota)
+		blocks, strips, depth := (p.m+15)/16, (p.n+31)/32, (p.k+31)/32
+		places := slots * blocks * strips * (depth - 1) // the first step of a block in Product has the epilogue instead
+		done := min(a.rows(), places*a.quota)
 		if int(a.left) != a.rows()-done {
-			t.Fatalf("%s: %d of %d rows are left after %d passes", what, a.left, a.rows(), passes)
+			t.Fatalf("%s: %d of %d rows are left after %d slots", what, a.left, a.rows(), places)
 		}
 		equal(t, what, a.got, a.want(e, done))
 		if done < a.rows() {

@@ -12,6 +12,9 @@ type tileData [16][16]uint32
 
 // tile executes an AMX instruction (Intel's manual, volume 2, the pages of each).
 func (e *emulator) tile(opcode string, o []operand.Op) {
+	if opcode == "NOPS" {
+		return
+	}
 	if opcode == "LDTILECFG" {
 		e.configure(e.bytes(e.address(o[0].(operand.Mem)), 64))
 		return

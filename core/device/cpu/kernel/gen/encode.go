@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -47,11 +48,13 @@ func asm(in *ir.Instruction) string {
 	return in.Opcode + " " + strings.Join(text, ", ")
 }
 
-// tileCode is the encoding of an AMX instruction, nil for others: VEX.128 of map
-// 0F38 (Intel's manual, volume 2). Operands are in Go's order, the result last.
+// tileCode is the encoding of an AMX instruction, VEX.128 of map 0F38 (Intel's manual,
+// volume 2), or of some that do nothing; nil for others. Operands are in Go's order, the result last.
 func tileCode(in *ir.Instruction) []byte {
 	const np, p66, pF3, pF2 = 0, 1, 2, 3
 	switch in.Opcode {
+	case "NOPS":
+		return bytes.Repeat([]byte{0x90}, int(in.Operands[0].(operand.U8)))
 	case "LDTILECFG":
 		return memoryCode(np, 0x49, 0, in.Operands[0].(mem))
 	case "TILERELEASE":

@@ -10,11 +10,20 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// tileGen holds the registers of the products, fixed by hand. Sums are tiles 0 to
-// 3, by rows of two; A's are 4 and 5, B's 6 and 7.
+// tileGen holds the registers of the products, fixed by hand. Sums are tiles 0 and 1,
+// of 16 rows and twice 16 columns; B's planes are 4 and 5, A's 6 and 7.
+//
+// # Two tiles are left alone
+//
+// Cores with a second thread at work, anybody's, have few registers left to rename
+// tiles to. Products that keep all eight tiles then take more than twice as long as
+// with six, though they need fewer loads, and instructions on tiles that follow each
+// other closely take half as long again as with others between them. Where a core is
+// all ours neither shows.
 type tileGen struct {
 	*gen
-	a, b           [2]reg.GPPhysical // units of 16 rows, and of 16 columns
+	a              reg.GPPhysical    // units of 16 rows
+	b              [2]reg.GPPhysical // and of twice 16 columns
 	narrow, wide   reg.GPPhysical    // strides: 64 and 128 bytes
 	count          reg.GPPhysical
 	from, mask     reg.GPPhysical // as distances from c
@@ -24,11 +33,14 @@ type tileGen struct {
 	saved          [5]mem         // registers that splitting ahead borrows
 }
 
-const firstA, firstB = 4, 6
+const (
+	firstB      = 4
+	topA, restA = 6, 7 // A's plane h, and its m or l
+)
 
 func newTileGen(g *gen) *tileGen {
 	t := &tileGen{
-		gen: g, a: [2]reg.GPPhysical{reg.RAX, reg.RBX}, b: [2]reg.GPPhysical{reg.RCX, reg.RDX},
+		gen: g, a: reg.RAX, b: [2]reg.GPPhysical{reg.RCX, reg.RDX},
 		narrow: reg.RSI, wide: reg.RDI, count: reg.R8, sum: reg.R9, c0: reg.R10, ldc: reg.R11,
 		waiting: reg.R12, piece: reg.R13, from: reg.R14, mask: reg.R15,
 	}
@@ -68,64 +80,113 @@ func (t *tileGen) tile(opcode string, operands ...op) {
 	t.Instruction(&ir.Instruction{Opcode: opcode, Operands: operands, Inputs: operands})
 }
 
+// apart puts something cheap between two instructions on tiles.
+func (t *tileGen) apart() { t.tile("NOPS", operand.U8(8)) }
+
 // tileOp is a tile as an operand.
 func tileOp(i int) op { return operand.U8(i) }
 
-// loadPlane fills a tile with a plane of a unit.
-func (t *tileGen) loadPlane(tile int, unit reg.GPPhysical, plane int) {
-	opcode := "TILELOADD"
-	if tile < firstB {
-		opcode = "TILELOADDT1" // A passes once, B stays in the first-level cache
-	}
-	t.tile(opcode, mem{Base: unit, Index: t.narrow, Scale: 1, Disp: plane * planeBytes}, tileOp(tile))
+// loadA and loadB fill a tile with a plane of the unit that is some units ahead. A
+// passes once, B stays in the first-level cache.
+func (t *tileGen) loadA(tile, plane, units int) {
+	t.tile("TILELOADDT1", t.plane(t.a, plane, units), tileOp(tile))
+	t.apart()
 }
 
-// sumsAt is where tile i of the sums stands in a block of 32 rows of 128 bytes.
-func (t *tileGen) sumsAt(base reg.Register, i int) mem {
-	return mem{Base: base, Index: t.wide, Scale: 1, Disp: i/2*16*128 + i%2*64}
+func (t *tileGen) loadB(column, plane, units int) {
+	t.tile("TILELOADD", t.plane(t.b[column], plane, units), tileOp(firstB+column))
+	t.apart()
 }
 
-// step adds the product of two units of A and two of B. between is called before
-// each of its six passes but the first.
-func (t *tileGen) step(between func()) {
-	const h, m, l = 0, 1, 2
-	load := func(first int, units [2]reg.GPPhysical, plane int) {
-		t.loadPlane(first, units[0], plane)
-		t.loadPlane(first+1, units[1], plane)
-	}
-	pass := func() {
-		for i := range 4 {
-			t.tile("TDPBF16PS", tileOp(firstB+i%2), tileOp(firstA+i/2), tileOp(i))
-		}
-	}
-	const a, b = firstA, firstB
-	load(a, t.a, l)
-	load(b, t.b, h)
-	pass()
-	for _, next := range []struct {
-		first int
-		units [2]reg.GPPhysical
-		plane int
-	}{{a, t.a, m}, {b, t.b, m}, {a, t.a, h}, {b, t.b, l}, {b, t.b, h}} {
-		between()
-		load(next.first, next.units, next.plane)
-		pass()
-	}
-	for _, p := range []reg.GPPhysical{t.a[0], t.a[1], t.b[0], t.b[1]} {
+func (t *tileGen) plane(unit reg.GPPhysical, plane, units int) mem {
+	return mem{Base: unit, Index: t.narrow, Scale: 1, Disp: units*unitBytes + plane*planeBytes}
+}
+
+// multiply adds the product of A's plane in a tile and B's present one to the sum of a
+// column.
+func (t *tileGen) multiply(column, a int) {
+	t.tile("TDPBF16PS", tileOp(firstB+column), tileOp(a), tileOp(column))
+	t.apart()
+}
+
+// sumsAt is where the sums of a column stand in a block of 16 rows of 128 bytes.
+func (t *tileGen) sumsAt(base reg.Register, column int) mem {
+	return mem{Base: base, Index: t.wide, Scale: 1, Disp: 64 * column}
+}
+
+// Planes.
+const h, m, l = 0, 1, 2
+
+// first loads what step expects.
+func (t *tileGen) first(units int) {
+	t.loadA(topA, h, units)
+	t.loadB(0, l, units)
+	t.loadB(1, l, units)
+}
+
+// slots are the places in a step where other work is done.
+const slots = 4
+
+// step adds ten of the twelve products of a unit of A and two of B, each loaded a
+// product or more before it is used; slot is called with 1 to slots.
+func (t *tileGen) step(slot func(nth int)) {
+	t.multiply(0, topA)
+	t.loadB(0, m, 0)
+	t.multiply(1, topA)
+	t.loadB(1, m, 0)
+	slot(1)
+	t.loadA(restA, m, 0)
+	t.multiply(0, topA)
+	t.multiply(0, restA)
+	t.loadB(0, h, 0)
+	slot(2)
+	t.multiply(1, topA)
+	t.multiply(1, restA)
+	t.loadB(1, h, 0)
+	t.multiply(0, restA)
+	slot(3)
+	t.multiply(1, restA)
+	t.loadA(restA, l, 0)
+	t.multiply(0, topA)
+	t.multiply(1, topA)
+	slot(4)
+}
+
+// next adds the other two and loads what the next step expects.
+func (t *tileGen) next() {
+	t.loadA(topA, h, 1)
+	t.multiply(0, restA)
+	t.loadB(0, l, 1)
+	t.multiply(1, restA)
+	t.loadB(1, l, 1)
+	for _, p := range []reg.GPPhysical{t.a, t.b[0], t.b[1]} {
 		t.ADDQ(operand.U32(unitBytes), p)
 	}
+}
+
+// steps are all steps of a block from the present one on.
+func (t *tileGen) steps() {
+	t.Label("steps")
+	t.step(t.ahead)
+	t.DECQ(t.count)
+	t.JZ(operand.LabelRef("final"))
+	t.next()
+	t.JMP(operand.LabelRef("steps"))
+	t.Label("final")
+	t.multiply(0, restA)
+	t.multiply(1, restA)
 }
 
 // zero or load the sums of a block: tile i from where it stands, or nothing.
 func (t *tileGen) start(load op) {
 	t.TESTQ(operand.U32(flagLoad), load)
 	t.JZ(operand.LabelRef("zero"))
-	for i := range 4 {
+	for i := range 2 {
 		t.tile("TILELOADD", t.sumsAt(t.piece, i), tileOp(i))
 	}
 	t.JMP(operand.LabelRef("ready"))
 	t.Label("zero")
-	for i := range 4 {
+	for i := range 2 {
 		t.tile("TILEZERO", tileOp(i))
 	}
 	t.Label("ready")
@@ -139,8 +200,8 @@ func (t *tileGen) strips(block func()) {
 		t.saved[i] = t.AllocLocal(8)
 	}
 	t.Label("strip")
-	t.Load(t.Param("a"), t.a[0])
-	t.MOVQ(t.a[0], t.nextA)
+	t.Load(t.Param("a"), t.a)
+	t.MOVQ(t.a, t.nextA)
 	t.Load(t.Param("blocks"), t.count)
 	t.MOVQ(t.count, t.left)
 	t.Label("block")
@@ -159,32 +220,30 @@ func (t *tileGen) strips(block func()) {
 	t.tile("TILERELEASE")
 }
 
-// operands loads the pointers of a block: A moves on by two panels a block.
+// operands loads the pointers of a block, of which each has a panel of A, and what its
+// first step expects.
 func (t *tileGen) operands() {
 	panel, next := t.b[1], t.count
 	t.Load(t.Param("panel"), panel)
-	t.MOVQ(t.nextA, t.a[0])
-	t.LEAQ(mem{Base: t.a[0], Index: panel, Scale: 1}, t.a[1])
-	t.LEAQ(mem{Base: t.a[1], Index: panel, Scale: 1}, next)
+	t.MOVQ(t.nextA, t.a)
+	t.LEAQ(mem{Base: t.a, Index: panel, Scale: 1}, next)
 	t.MOVQ(next, t.nextA)
 	t.Load(t.Param("b"), t.b[0])
 	t.ADDQ(t.b[0], t.b[1])
 	t.Load(t.Param("depth"), t.count)
+	t.first(0)
 }
 
 // tileRange adds the products of some strips over a range of k, without what comes
-// after it: sums are blocks of 32×32 by rows.
+// after it: sums are blocks of 16×32 by rows.
 func (g *gen) tileRange() {
 	g.begin("Range", "func(strips, blocks, depth, panel int, a, b, sums *float32, flags int, ahead *int)")
 	t := newTileGen(g)
 	t.configure()
 	t.splitConstants()
 	t.strips(func() {
-		t.Label("steps")
-		t.stepAhead()
-		t.DECQ(t.count)
-		t.JNZ(operand.LabelRef("steps"))
-		for i := range 4 {
+		t.steps()
+		for i := range 2 {
 			t.tile("TILESTORED", tileOp(i), t.sumsAt(t.piece, i))
 		}
 	})
@@ -202,21 +261,15 @@ func (g *gen) tileProduct() {
 	t.splitConstants()
 	t.epilogueRegisters()
 	t.strips(func() {
-		// The first step has the last block's rows between its passes.
+		// The first step has the last block's rows between its products.
 		t.Load(t.Param("scratch"), t.sum)
-		passes := 0
-		t.step(func() {
-			passes++
-			t.some(passes)
-		})
-		t.JMP(operand.LabelRef("next"))
-		t.Label("steps")
-		t.stepAhead()
-		t.Label("next")
+		t.step(t.some)
 		t.DECQ(t.count)
-		t.JNZ(operand.LabelRef("steps"))
+		t.JZ(operand.LabelRef("final"))
+		t.next()
+		t.steps()
 		t.Load(t.Param("scratch"), t.sum)
-		for i := range 4 {
+		for i := range 2 {
 			t.tile("TILESTORED", tileOp(i), t.sumsAt(t.sum, i))
 		}
 		t.MOVQ(t.left, t.piece)
@@ -273,7 +326,7 @@ func (t *tileGen) columns() {
 	t.KMOVW(all.As32(), reg.K1)
 	t.SHRQ(operand.U8(16), all)
 	t.KMOVW(all.As32(), reg.K2)
-	t.SUBQ(operand.U32(blockRows), t.address("columns"))
+	t.SUBQ(operand.U32(stripWidth), t.address("columns"))
 	t.Load(t.Param("bias"), bias)
 	t.TESTQ(bias, bias)
 	t.JZ(operand.LabelRef("unbiased"))
@@ -291,9 +344,8 @@ func (t *tileGen) column(row reg.GPPhysical, v int, d reg.Register) {
 	t.loadTail(mem{Base: row, Disp: 64 * v}, tileColumns[v], d)
 }
 
-// rowsAtOnce of the last block fit between two passes; five times as many are
-// more than it has.
-const rowsAtOnce = 7
+// rowsAtOnce of the last block are finished in a slot, so that a step has all.
+const rowsAtOnce = blockRows / slots
 
 // some is the epilogue of up to rowsAtOnce of the rows that wait.
 func (t *tileGen) some(nth int) {

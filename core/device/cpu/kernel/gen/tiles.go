@@ -27,7 +27,8 @@ import (
 const (
 	planeBytes = 1024
 	unitBytes  = 3 * planeBytes
-	blockRows  = 32 // of C at once, as many as its columns: four tiles of sums
+	// A block is what is summed at once, two tiles.
+	blockRows, stripWidth = 16, 32
 )
 
 const (

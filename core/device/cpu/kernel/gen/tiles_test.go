@@ -52,7 +52,7 @@ const unitWords = unitBytes / 4
 // splitA and splitB pack the operands as the caller of these kernels does.
 func (p tileProduct) splitA(e program) []float32 {
 	depth := (p.k + 31) / 32
-	out := make([]float32, (p.m+31)/32*2*depth*unitWords)
+	out := make([]float32, (p.m+15)/16*depth*unitWords)
 	for i := 0; i < p.m; i += 16 {
 		for u := range depth {
 			left := p.k - 32*u
@@ -104,11 +104,11 @@ func (p program) split(src []float32, rows, step, second, tail0, tail1 int) []fl
 func (p tileProduct) run(e program, first int, ahead *splitAhead) []float32 {
 	keep := len(e.regions)
 	defer func() { e.regions = e.regions[:keep] }()
-	depth, blocks, strips := (p.k+31)/32, (p.m+31)/32, (p.n+31)/32
+	depth, blocks, strips := (p.k+31)/32, (p.m+15)/16, (p.n+31)/32
 	a, _ := e.put(p.splitA(e))
 	b, _ := e.put(p.splitB(e))
-	sums, _ := e.put(make([]float32, strips*blocks*1024))
-	scratch, _ := e.put(make([]float32, 1024))
+	sums, _ := e.put(make([]float32, strips*blocks*512))
+	scratch, _ := e.put(make([]float32, 512))
 	args := map[string]uint64{"strips": uint64(strips), "blocks": uint64(blocks), "depth": uint64(first), "panel": uint64(depth * unitBytes), "a": a, "b": b, "sums": sums, "flags": 0, "ahead": ahead.put(e)}
 	if first > 0 {
 		e.run(e.functions["Range"], args)
