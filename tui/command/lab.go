@@ -36,7 +36,7 @@ see within minutes.`,
   pgrlab --preset demo --method sac                   the same without synthetic data
   pgrlab --preset demo --at 10000:relevance=td!       F changes by itself at step 10,000
   pgrlab train --preset demo                          without a screen`,
-		Args: noArgs,
+		Args: d.bareNames,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !lines && (!isTerminal(c.InOrStdin()) || !isTerminal(c.OutOrStdout())) {
 				return usagef("needs a terminal: ssh -t, pgrlab train, or --plain")

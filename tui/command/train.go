@@ -33,7 +33,7 @@ seconds ends at once. A terminal that goes away does not end the run.`,
   pgrlab train --preset demo --steps 5000 --out /tmp/try
   pgrlab train --resume runs/2025-03-01-cheetah-run-pgr-curiosity-s1
   pgrlab train --preset demo --set ratio=0.25 --at 10000:guidance=3 --at 15000:relevance=td!`,
-		Args: noArgs,
+		Args: d.bareNames,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := r.open(d, time.Now())
 			if err != nil {
