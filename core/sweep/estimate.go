@@ -1,49 +1,57 @@
 package sweep
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Pace is how a job that is being worked at gets on.
 type Pace struct {
-	Step      int
-	StepsPerS float64 // 0: unknown
+	Step int
+	Left time.Duration // by its own reckoning; 0: unknown
 }
 
-// ETA estimates how long the rest takes with so many workers: what is left of each
-// job, at the pace of jobs of its task and method, else of all. 0: unknown.
+// ETA estimates how long the rest takes with so many workers: what running jobs
+// reckon themselves, and for the others the median pace of jobs of their task and
+// method, else of all, so that one which stood still for hours does not count for
+// many. 0: unknown.
 func (g *Grid) ETA(workers int, running map[int]Pace) time.Duration {
 	type kind struct{ task, method string }
-	seconds, steps := map[kind]float64{}, map[kind]float64{}
-	count := func(j Job, s, n float64) {
-		for _, k := range []kind{{j.Task, j.Method}, {}} {
-			seconds[k] += s
-			steps[k] += n
+	paces := map[kind][]float64{} // seconds a step
+	count := func(j Job, seconds float64, steps int) {
+		if seconds > 0 && steps > 0 {
+			for _, k := range []kind{{j.Task, j.Method}, {}} {
+				paces[k] = append(paces[k], seconds/float64(steps))
+			}
 		}
 	}
-	left := map[int]int{}
+	var open []Job
 	for _, j := range g.Jobs {
 		if r, done := g.Result(j); done {
-			count(j, r.WallS, float64(j.Steps))
+			count(j, r.WallS, j.Steps)
 			continue
 		}
+		open = append(open, j)
 		p := running[j.Index]
-		left[j.Index] = max(0, j.Steps-p.Step)
-		if p.StepsPerS > 0 {
-			count(j, float64(p.Step)/p.StepsPerS, float64(p.Step))
-		}
+		count(j, p.Left.Seconds(), j.Steps-p.Step)
 	}
 	var total, longest float64
-	for index, n := range left {
-		j := g.Jobs[index]
-		k := kind{j.Task, j.Method}
-		if steps[k] == 0 {
-			k = kind{}
+	for _, j := range open {
+		p := running[j.Index]
+		left := p.Left.Seconds()
+		if left == 0 {
+			like := paces[kind{j.Task, j.Method}]
+			if len(like) == 0 {
+				like = paces[kind{}]
+			}
+			if len(like) == 0 {
+				return 0
+			}
+			slices.Sort(like)
+			left = like[(len(like)-1)/2] * float64(max(0, j.Steps-p.Step))
 		}
-		if steps[k] == 0 {
-			return 0
-		}
-		s := float64(n) * seconds[k] / steps[k]
-		total += s
-		longest = max(longest, s)
+		total += left
+		longest = max(longest, left)
 	}
 	return time.Duration(max(longest, total/float64(max(1, workers))) * float64(time.Second))
 }

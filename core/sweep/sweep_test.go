@@ -156,18 +156,31 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// With two workers the rest takes half of its time, at the pace of the like.
+// With two workers the rest takes half of its time, at the pace of the like; what stood
+// still for an hour is one of three and counts nothing, and a job that is being worked
+// at knows best.
 func TestETA(t *testing.T) {
-	e, _ := script(t, 4, "")
+	e, _ := script(t, 6, "")
 	g := e.Grid
 	if eta := g.ETA(2, nil); eta != 0 {
 		t.Errorf("%s before anything is known", eta)
 	}
-	if err := replaceJSON(filepath.Join(g.Dir(g.Jobs[0]), resultName), Result{Job: g.Jobs[0], WallS: 10}); err != nil {
-		t.Fatal(err)
+	for i, wall := range []float64{10, 3600, 10} {
+		if err := replaceJSON(filepath.Join(g.Dir(g.Jobs[i]), resultName), Result{Job: g.Jobs[i], WallS: wall}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	// 50 + 100 + 100 steps are left at 0.1 s a step.
-	if eta, want := g.ETA(2, map[int]Pace{1: {Step: 50, StepsPerS: 10}}), 12500*time.Millisecond; eta != want {
-		t.Errorf("%s, want %s", eta, want)
+	for _, c := range []struct {
+		running map[int]Pace
+		want    time.Duration
+	}{
+		{nil, 15 * time.Second},                                 // 300 steps at 0.1 s
+		{map[int]Pace{3: {Step: 50}}, 12500 * time.Millisecond}, // 250 of them
+		{map[int]Pace{3: {Step: 50, Left: 4 * time.Second}}, 12 * time.Second},
+		{map[int]Pace{3: {Step: 50, Left: time.Minute}}, time.Minute},
+	} {
+		if eta := g.ETA(2, c.running); eta != c.want {
+			t.Errorf("%v: %s, want %s", c.running, eta, c.want)
+		}
 	}
 }

@@ -84,7 +84,7 @@ func (v *sweepView) lines(ctx context.Context) []string {
 		case sweep.Running:
 			text := "starting"
 			if s, err := remote.Look(ctx, g.Run(j)); err == nil {
-				running[i] = sweep.Pace{Step: s.Step, StepsPerS: s.StepsPerS}
+				running[i] = sweep.Pace{Step: s.Step, Left: time.Duration(s.ETAS * float64(time.Second))}
 				text = fmt.Sprintf("%s %3d%%  %s", bar(s.Step, s.Steps, 20), 100*s.Step/max(1, s.Steps), s.Phase)
 				if s.State == "paused" {
 					text = fmt.Sprintf("%s %3d%%  paused", bar(s.Step, s.Steps, 20), 100*s.Step/max(1, s.Steps))
