@@ -20,7 +20,7 @@ func benchCommand(d Deps) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench [WORKLOAD...]",
 		Short: "how fast the core's training steps are on this machine",
-		Long:  "bench times training steps and network calls at the sizes of quadruped-walk, batch\n256: the median over rounds, and the best. A machine that does other things at the\nsame time shows in the distance between the two.\n\n" + workloadList(workloads(d)),
+		Long:  "bench times training steps and network calls at the sizes of quadruped-walk, batch\n256: the median over rounds, and the best. A machine that does other things at the\nsame time shows in the distance between the two; where a host gives its processors to\nother machines, a line says how much of them.\n\n" + workloadList(workloads(d)),
 		Example: `  pgrlab bench
   pgrlab bench --threads 1 critic sac
   pgrlab bench --device cuda --precision bf16 denoiser-2048 sample-2048
@@ -49,7 +49,7 @@ func benchCommand(d Deps) *cobra.Command {
 				return err
 			}
 			defer dev.Close()
-			out := c.OutOrStdout()
+			out, before := c.OutOrStdout(), demanded()
 			if !asJSON {
 				fmt.Fprintf(out, "%s\n%-18s %10s %10s %10s\n", dev.Name(), "WORKLOAD", "MEDIAN MS", "BEST MS", "GFLOP/S")
 			}
@@ -66,6 +66,9 @@ func benchCommand(d Deps) *cobra.Command {
 				if err != nil {
 					return err
 				}
+			}
+			if line := demanded().since(before); line != "" {
+				say(line)
 			}
 			return nil
 		},
