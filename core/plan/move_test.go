@@ -46,11 +46,10 @@ func TestMovesAndItems(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range want {
-			moved := 0.3 * drawn[i]
-			want[i] += moved
+			want[i] += float32(0.3 * drawn[i]) // rounded: some CPUs would fuse the two
 		}
 		if !slices.Equal(x.Data, want) {
-			t.Fatalf("run %d: %v, want %v", occasion, x.Data, want)
+			t.Fatalf("run %d: differs from the sums of its moves", occasion)
 		}
 	}
 	var where *NotFinite
