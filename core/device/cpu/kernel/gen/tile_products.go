@@ -15,11 +15,11 @@ import (
 //
 // # Two tiles are left alone
 //
-// Cores with a second thread at work, anybody's, have few registers left to rename
-// tiles to. Products that keep all eight tiles then take more than twice as long as
-// with six, though they need fewer loads, and instructions on tiles that follow each
-// other closely take half as long again as with others between them. Where a core is
-// all ours neither shows.
+// Where the other hardware thread of a core is at work, anybody's, products that keep
+// all eight tiles take more than twice as long as with six, though they need fewer
+// loads; it looks as if few registers were left then to rename tiles to. And there
+// instructions on tiles that follow each other closely take half as long again as
+// with others between them. On a core to itself neither shows.
 type tileGen struct {
 	*gen
 	a              reg.GPPhysical    // units of 16 rows
