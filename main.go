@@ -83,7 +83,11 @@ func newDevice(r command.DeviceRequest) (command.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	runtime.GOMAXPROCS(d.Threads() + 2)
+	all := r.Threads // what the programs leave is for environments
+	if all == 0 {
+		all = cpu.Allowed()
+	}
+	runtime.GOMAXPROCS(all + 2)
 	return d, nil
 }
 

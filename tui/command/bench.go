@@ -75,7 +75,7 @@ func benchCommand(d Deps) *cobra.Command {
 	}
 	f := c.Flags()
 	f.BoolVar(&asJSON, "json", false, "print one JSON object a line")
-	f.IntVar(&threads, "threads", 0, "worker threads `N` (default: all allowed, at most 8)")
+	f.IntVar(&threads, "threads", 0, "threads `N` (default: all allowed, at most 8), of which two compute")
 	f.StringVar(&name, "device", "cpu", deviceUsage)
 	f.StringVar(&precision, "precision", precisions[0], "what a GPU rounds large products to: `P` is fp32, tf32 or bf16")
 	f.IntVar(&rounds, "rounds", 5, "rounds `N` for the median")

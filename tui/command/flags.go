@@ -52,7 +52,7 @@ func (r *runFlags) bind(c *cobra.Command) {
 	f.StringVar(&r.device, "device", "auto", deviceUsage)
 	f.StringVar(&r.precision, "precision", "", "what a GPU rounds large products to: `P` is fp32, tf32 or bf16 (default tf32)")
 	f.StringVar(&r.gpuMem, "gpu-mem", "", "most of a GPU's memory to use: `SIZE`, as 4GiB (default what is free)")
-	f.IntVar(&r.threads, "threads", 0, "worker threads `N`; does not change the results (default: all allowed, at most 8)")
+	f.IntVar(&r.threads, "threads", 0, "threads `N`, of which two compute; does not change the results (default: all allowed, at most 8)")
 	setGroup(f, groups[1], "seed", "steps", "action-repeat", "noise-share", "noise-sigma", "device", "precision", "gpu-mem", "threads")
 	f.StringVar(&r.out, "out", "", "run folder `DIR` (default $PGRLAB_RUNS/…, else ./runs/DATE-TASK-METHOD-sSEED)")
 	f.StringVar(&r.resume, "resume", "", "go on with the run in `DIR|latest` where it was saved last; DIR@STEP: last up to STEP")

@@ -10,8 +10,8 @@ import (
 // Options choose how a device works; the zero value takes what the machine
 // offers.
 type Options struct {
-	// Threads is the number of workers; 0 takes the CPUs that the process is
-	// allowed, at most MaxThreads.
+	// Threads bounds the workers; 0 takes the CPUs that the process is allowed, at
+	// most MaxThreads. There are no more of them than Lanes.
 	Threads int
 	// Family is the kernels' family, "" for the best that the CPU has.
 	Family string
@@ -22,7 +22,6 @@ type Options struct {
 type Device struct {
 	kernels *kernel.Family
 	pool    *pool
-	threads int
 }
 
 var _ interface {
@@ -42,19 +41,19 @@ func New(o Options) (*Device, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cpu: %w", err)
 	}
-	return &Device{kernels: k, pool: newPool(o.Threads), threads: o.Threads}, nil
+	return &Device{kernels: k, pool: newPool(o.Threads)}, nil
 }
 
 // Name says which kernels and how many threads.
 func (d *Device) Name() string {
-	return fmt.Sprintf("cpu %s, %d threads", d.kernels.Name(), d.threads)
+	return fmt.Sprintf("cpu %s, %d threads", d.kernels.Name(), d.Threads())
 }
 
 // Family is the name of the kernels' family.
 func (d *Device) Family() string { return d.kernels.Name() }
 
 // Threads is the number of workers.
-func (d *Device) Threads() int { return d.threads }
+func (d *Device) Threads() int { return d.pool.workers }
 
 // Close ends the workers. Programs still run afterwards, on one core.
 func (d *Device) Close() error {

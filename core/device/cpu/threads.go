@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// MaxThreads bounds the workers: programs of this size gain nothing from more.
+// MaxThreads bounds what a run may take: programs keep Lanes of them busy, evaluation
+// steps an environment on each.
 const MaxThreads = 8
 
 // Allowed is the number of CPUs that this process may use: by affinity, which
