@@ -35,7 +35,7 @@ type tileGen struct {
 
 const (
 	firstB      = 4
-	topA, restA = 6, 7 // A's plane h, and its m or l
+	topA, restA = 6, 7 // A's high plane, and its middle or low one
 )
 
 func newTileGen(g *gen) *tileGen {
@@ -114,14 +114,14 @@ func (t *tileGen) sumsAt(base reg.Register, column int) mem {
 	return mem{Base: base, Index: t.wide, Scale: 1, Disp: 64 * column}
 }
 
-// Planes.
-const h, m, l = 0, 1, 2
+// The planes of a unit: x = high + middle + low.
+const high, middle, low = 0, 1, 2
 
 // first loads what step expects.
-func (t *tileGen) first(units int) {
-	t.loadA(topA, h, units)
-	t.loadB(0, l, units)
-	t.loadB(1, l, units)
+func (t *tileGen) first() {
+	t.loadA(topA, high, 0)
+	t.loadB(0, low, 0)
+	t.loadB(1, low, 0)
 }
 
 // slots are the places in a step where other work is done.
@@ -131,22 +131,22 @@ const slots = 4
 // product or more before it is used; slot is called with 1 to slots.
 func (t *tileGen) step(slot func(nth int)) {
 	t.multiply(0, topA)
-	t.loadB(0, m, 0)
+	t.loadB(0, middle, 0)
 	t.multiply(1, topA)
-	t.loadB(1, m, 0)
+	t.loadB(1, middle, 0)
 	slot(1)
-	t.loadA(restA, m, 0)
+	t.loadA(restA, middle, 0)
 	t.multiply(0, topA)
 	t.multiply(0, restA)
-	t.loadB(0, h, 0)
+	t.loadB(0, high, 0)
 	slot(2)
 	t.multiply(1, topA)
 	t.multiply(1, restA)
-	t.loadB(1, h, 0)
+	t.loadB(1, high, 0)
 	t.multiply(0, restA)
 	slot(3)
 	t.multiply(1, restA)
-	t.loadA(restA, l, 0)
+	t.loadA(restA, low, 0)
 	t.multiply(0, topA)
 	t.multiply(1, topA)
 	slot(4)
@@ -154,11 +154,11 @@ func (t *tileGen) step(slot func(nth int)) {
 
 // next adds the other two and loads what the next step expects.
 func (t *tileGen) next() {
-	t.loadA(topA, h, 1)
+	t.loadA(topA, high, 1)
 	t.multiply(0, restA)
-	t.loadB(0, l, 1)
+	t.loadB(0, low, 1)
 	t.multiply(1, restA)
-	t.loadB(1, l, 1)
+	t.loadB(1, low, 1)
 	for _, p := range []reg.GPPhysical{t.a, t.b[0], t.b[1]} {
 		t.ADDQ(operand.U32(unitBytes), p)
 	}
@@ -177,7 +177,7 @@ func (t *tileGen) steps() {
 	t.multiply(1, restA)
 }
 
-// zero or load the sums of a block: tile i from where it stands, or nothing.
+// start loads the sums of a block from where they stand, or makes them zeros.
 func (t *tileGen) start(load op) {
 	t.TESTQ(operand.U32(flagLoad), load)
 	t.JZ(operand.LabelRef("zero"))
@@ -231,7 +231,7 @@ func (t *tileGen) operands() {
 	t.Load(t.Param("b"), t.b[0])
 	t.ADDQ(t.b[0], t.b[1])
 	t.Load(t.Param("depth"), t.count)
-	t.first(0)
+	t.first()
 }
 
 // tileRange adds the products of some strips over a range of k, without what comes
