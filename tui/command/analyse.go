@@ -75,7 +75,7 @@ of evaluation.keep_every, the last three and the best are there to be looked at.
 	f.IntVar(&r.Points, "points", r.Points, "points `N` of each kind in the projection; 0: none")
 	f.BoolVar(&r.Embed, "tsne", false, "t-SNE of at most 1,000 + 1,000 generations beside the projection")
 	f.StringVar(&r.out, "out", "", "write pictures, SVG and PNG, into the folder `DIR`")
-	f.IntVar(&r.threads, "threads", 0, "worker threads `N`; does not change the results (default: all allowed, at most 8)")
+	f.IntVar(&r.threads, "threads", 0, "threads `N`, of which two compute; does not change the results (default: all allowed, at most 8)")
 	f.DurationVar(&r.timeout, "timeout", r.timeout, "wait at most `TIME` for a lab that runs")
 	return c
 }
