@@ -14,7 +14,7 @@ import (
 
 func forkCommand() *cobra.Command {
 	var set []string
-	var pairs int
+	var pairs, steps int
 	var out string
 	c := &cobra.Command{
 		Use:   "fork DIR[@STEP] --set KNOB=VALUE",
@@ -22,15 +22,20 @@ func forkCommand() *cobra.Command {
 		Long: `Makes the folder of a new run that goes on from the last checkpoint of a run, or
 from the last one at or before STEP, with knobs turned there; KNOB=VALUE! redoes at
 once what depends on it. Its path is printed: train --resume begins it. Forks share
-what their parent has collected on the disk.
+what their parent has collected on the disk. A fork ends where its parent does, or at
+--steps, which a fork of a run that is over needs.
 
 With --pairs it makes pairs of runs, one with the knobs turned and one without, each
 pair with a seed of its own from there on: what came of turning them, over seeds.`,
 		Example: `  pgrlab fork runs/a@20000 --set guidance=3!
+  pgrlab fork runs/a --set guidance=3! --steps 60000
   pgrlab fork runs/a@20000 --set relevance=td --pairs 4 | xargs -n 1 pgrlab train --resume`,
 		Args: exactArgs(1, "one run folder"),
 		RunE: func(c *cobra.Command, args []string) error {
-			dirs, err := forks(args[0], set, pairs, out)
+			if c.Flags().Changed("steps") && steps < 1 {
+				return usagef("--steps is %d: want at least 1", steps)
+			}
+			dirs, err := forks(args[0], set, pairs, steps, out)
 			for _, dir := range dirs {
 				fmt.Fprintln(c.OutOrStdout(), dir)
 			}
@@ -41,12 +46,13 @@ pair with a seed of its own from there on: what came of turning them, over seeds
 	f.SortFlags = false
 	f.StringArrayVar(&set, "set", nil, "turn a knob there: `KNOB=VALUE`, repeatable")
 	f.IntVar(&pairs, "pairs", 0, "`N` pairs of runs, with and without --set, each with its seed")
+	f.IntVar(&steps, "steps", 0, "env steps `N` of a fork, those before it included (default: as many as its parent)")
 	f.StringVar(&out, "out", "", "run folder `DIR` (default beside the parent); with --pairs what the names begin with")
 	return c
 }
 
-// forks makes the folders of forks.
-func forks(name string, set []string, pairs int, out string) (made []string, err error) {
+// forks makes the folders of forks; steps is their length, 0 that of their parent.
+func forks(name string, set []string, pairs, steps int, out string) (made []string, err error) {
 	from, err := checkpointAt(name)
 	if err != nil {
 		return nil, err
@@ -54,6 +60,9 @@ func forks(name string, set []string, pairs int, out string) (made []string, err
 	parent := filepath.Dir(filepath.Dir(from.Path))
 	config, err := presets.Resolve(presets.Choice{Preset: filepath.Join(parent, run.ConfigName)})
 	if err != nil {
+		return nil, err
+	}
+	if config.Steps, err = length(name, from.Step, config.Steps, steps); err != nil {
 		return nil, err
 	}
 	if out == "" {
@@ -90,6 +99,20 @@ func forks(name string, set []string, pairs int, out string) (made []string, err
 		}
 	}
 	return made, nil
+}
+
+// length is that of a fork at a step of a run that has whole steps; asked is what
+// somebody wants instead, 0 if nothing.
+func length(name string, at, whole, asked int) (int, error) {
+	switch {
+	case asked == 0 && at < whole:
+		return whole, nil
+	case asked == 0:
+		return 0, usagef("fork %s: the run ends there, at step %d, and so would the fork: give it more steps with --steps N, or fork an earlier place, DIR@STEP", name, at)
+	case asked <= at:
+		return 0, usagef("fork %s: --steps is %d, but the fork begins at step %d: want more, the steps before it count", name, asked, at)
+	}
+	return asked, nil
 }
 
 // free is dir, with a number behind it where that exists already.
