@@ -63,9 +63,10 @@ func Extend(dir string) (*Folder, error) {
 // sweep removes what a killed process had not finished writing.
 func (f *Folder) sweep() {
 	for _, in := range []string{".", CheckpointsName, DataName} {
-		found, _ := filepath.Glob(filepath.Join(f.dir, in, "*"+unfinished+"*"))
-		for _, path := range found {
-			os.Remove(path)
+		for _, name := range f.names(in) {
+			if strings.Contains(name, unfinished) {
+				os.Remove(f.Path(filepath.Join(in, name)))
+			}
 		}
 	}
 }

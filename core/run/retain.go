@@ -207,23 +207,39 @@ func (f *Folder) remove(gone []Found) error {
 			}
 		}
 	}
-	files, _ := filepath.Glob(filepath.Join(f.dir, DataName, "*"))
-	for _, path := range files {
-		if name := filepath.Base(path); !used[name] && filepath.Ext(name) == compressed {
-			os.Remove(path)
+	for _, name := range f.names(DataName) {
+		if !used[name] && filepath.Ext(name) == compressed {
+			os.Remove(f.Path(filepath.Join(DataName, name)))
 		}
 	}
 	return nil
 }
 
+// names lists what a folder below the run folder holds; nothing where it cannot be read.
+func (f *Folder) names(in string) []string {
+	entries, _ := os.ReadDir(f.Path(in))
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
 // every lists all checkpoints, those that were set aside included.
 func (f *Folder) every() ([]Found, error) {
 	all, err := Checkpoints(f.dir)
-	aside, _ := filepath.Glob(f.Path(filepath.Join(CheckpointsName, asideName+"*", "*"+checkpointEnd)))
-	for _, path := range aside {
-		c := Found{Path: path}
-		c.Header, c.Err = LoadHeader(path)
-		all = append(all, c)
+	for _, aside := range f.names(CheckpointsName) {
+		if !strings.HasPrefix(aside, asideName) {
+			continue
+		}
+		in := filepath.Join(CheckpointsName, aside)
+		for _, name := range f.names(in) {
+			if strings.HasSuffix(name, checkpointEnd) {
+				c := Found{Path: f.Path(filepath.Join(in, name))}
+				c.Header, c.Err = LoadHeader(c.Path)
+				all = append(all, c)
+			}
+		}
 	}
 	return all, err
 }

@@ -58,7 +58,7 @@ func (g *Grid) Begin(j Job) (*Attempt, error) {
 	}
 	a := &Attempt{grid: g, job: j, lock: lock, began: time.Now()}
 	for a.Number = 1; ; a.Number++ {
-		a.dir = filepath.Join(g.Dir(j), "attempts", strconv.Itoa(a.Number))
+		a.dir = filepath.Join(g.Dir(j), attemptsName, strconv.Itoa(a.Number))
 		if _, err := os.Stat(a.dir); err == nil {
 			continue
 		}

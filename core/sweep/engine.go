@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -152,16 +151,25 @@ func (e *Engine) work(ctx context.Context, j Job) {
 
 // lastWords are the last line of the log of a job's last attempt, and where it is.
 func (g *Grid) lastWords(j Job) string {
-	logs, _ := filepath.Glob(filepath.Join(g.Dir(j), "attempts", "*", "log"))
-	if len(logs) == 0 {
+	attempts, _ := os.ReadDir(filepath.Join(g.Dir(j), attemptsName))
+	last, latest := "", 0
+	for _, a := range attempts {
+		log := filepath.Join(g.Dir(j), attemptsName, a.Name(), logName)
+		if n, err := strconv.Atoi(a.Name()); err == nil && n > latest && isFile(log) {
+			last, latest = log, n
+		}
+	}
+	if last == "" {
 		return "see " + g.Dir(j)
 	}
-	last := slices.MaxFunc(logs, func(a, b string) int { // attempts are numbered
-		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
-	})
 	text, _ := os.ReadFile(last)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	return fmt.Sprintf("%s (%s)", lines[len(lines)-1], last)
+}
+
+func isFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // said is a result in a line.

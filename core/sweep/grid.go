@@ -19,14 +19,15 @@ const (
 )
 
 const (
-	gridName    = "grid.json"
-	version     = 1
-	jobName     = "job.toml"
-	runName     = "run"
-	resultName  = "result.json"
-	attemptName = "attempt.json"
-	logName     = "log"
-	lockName    = "lock"
+	gridName     = "grid.json"
+	version      = 1
+	jobName      = "job.toml"
+	runName      = "run"
+	resultName   = "result.json"
+	attemptsName = "attempts" // folder of folders by number
+	attemptName  = "attempt.json"
+	logName      = "log"
+	lockName     = "lock"
 )
 
 // Job is one experiment of a grid.

@@ -184,3 +184,35 @@ func TestETA(t *testing.T) {
 		}
 	}
 }
+
+// The last words of a job are its own, whatever the sweep's folder is called.
+func TestLastWordsAreTheJobsOwn(t *testing.T) {
+	root := t.TempDir()
+	jobs := []Job{{Task: "a", Method: "m", Seed: 1, Steps: 10}}
+	for _, name := range []string{"s1", "s[12]", "s*", `s\`, "s["} {
+		g, err := Create(filepath.Join(root, name), jobs, [][]byte{[]byte("x")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := g.lastWords(jobs[0]); got != "see "+g.Dir(jobs[0]) {
+			t.Errorf("before the first attempt: %q", got)
+		}
+		for n := range 11 {
+			a, err := g.Begin(jobs[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			log, err := a.Log()
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(log, "first\n%s %d\n", name, n+1)
+			if err := errors.Join(log.Close(), a.End("failed")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := g.lastWords(jobs[0]); got != fmt.Sprintf("%s 11 (%s)", name, filepath.Join(g.Dir(jobs[0]), "attempts", "11", "log")) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -183,8 +184,12 @@ func List(ctx context.Context) []Status {
 	var all []Status
 	var asking sync.WaitGroup
 	for _, dir := range places() {
-		sockets, _ := filepath.Glob(filepath.Join(dir, "*.sock"))
-		for _, socket := range sockets {
+		entries, _ := os.ReadDir(dir) // one that is not there holds none
+		for _, e := range entries {
+			socket := filepath.Join(dir, e.Name())
+			if !strings.HasSuffix(socket, ".sock") {
+				continue
+			}
 			asking.Go(func() {
 				a, err := ask(ctx, socket, socket, "status", "")
 				switch {

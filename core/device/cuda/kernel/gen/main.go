@@ -75,12 +75,16 @@ func versionOf(compiler string) (string, error) {
 
 // unitsOf lists what the sources of a folder are compiled to.
 func unitsOf(cu string) ([]unit, error) {
-	sources, err := filepath.Glob(filepath.Join(cu, "*.cu"))
+	entries, err := os.ReadDir(cu)
 	if err != nil {
 		return nil, err
 	}
 	var units []unit
-	for _, source := range sources {
+	for _, e := range entries {
+		source := filepath.Join(cu, e.Name())
+		if filepath.Ext(source) != ".cu" {
+			continue
+		}
 		targets, err := targetsOf(source)
 		if err != nil {
 			return nil, err
