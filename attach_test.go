@@ -12,9 +12,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"pgrlab/core/lab"
+	"pgrlab/core/run"
 	"pgrlab/tui"
 	"pgrlab/tui/command"
 	"pgrlab/tui/remote"
@@ -51,18 +51,26 @@ func startTraining(t *testing.T) *training {
 // until waits for something that happens in its own time.
 func (r *training) until(what string, happened func() bool) {
 	r.t.Helper()
-	limit := time.After(60 * time.Second)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !happened() {
+	eventually(r.t, what, func() bool {
 		select {
-		case <-tick.C:
 		case status := <-r.status:
 			r.t.Fatalf("the run ended with %d before %s:\n%s", status, what, r.said.String())
-		case <-limit:
-			r.t.Fatalf("never: %s", what)
+		default:
 		}
-	}
+		return happened()
+	})
+}
+
+// goesOnAfter waits until the journal has a line of a type and training has made a step
+// since then.
+func (r *training) goesOnAfter(line string) {
+	r.t.Helper()
+	r.until("a line of type "+line, func() bool {
+		doc, err := os.ReadFile(filepath.Join(r.dir, run.JournalName))
+		return err == nil && bytes.Contains(doc, []byte(`{"type":"`+line+`"`))
+	})
+	step := r.look().Step
+	r.until("a step after the line of type "+line, func() bool { return r.look().Step > step })
 }
 
 func (r *training) look() remote.Status {
@@ -77,7 +85,11 @@ func (r *training) look() remote.Status {
 // ask is what a script asks.
 func (r *training) ask(want string) string {
 	r.t.Helper()
-	said, err := remote.Ask(context.Background(), r.socket, r.dir, want, "test")
+	socket, err := remote.Find(r.dir)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	said, err := remote.Ask(context.Background(), socket, r.dir, want, "test")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -89,6 +101,12 @@ func (r *training) stop() {
 	if said := r.ask("stop"); !strings.Contains(said, "stopped and saved at step") {
 		r.t.Error(said)
 	}
+	r.ends()
+}
+
+// ends waits for the end of a run that was told to end.
+func (r *training) ends() {
+	r.t.Helper()
 	if status := <-r.status; status != command.StatusDone {
 		r.t.Errorf("status %d:\n%s", status, r.said.String())
 	}
@@ -171,9 +189,7 @@ func TestScreensLeaveNothingBehind(t *testing.T) {
 		})
 	}
 	visiting.Wait()
-	if to := r.look().Step; to <= from {
-		t.Errorf("the run stands at step %d", to)
-	}
+	r.until("the run goes on", func() bool { return r.look().Step > from })
 	r.until("everything is given back", func() bool { return runtime.NumGoroutine() <= goroutines && descriptors() <= files })
 	r.stop()
 	if n := types(t, r.dir); n[lab.TypeAttached] != n[lab.TypeDetached] || n[lab.TypeAttached] < visits/2 {

@@ -25,9 +25,18 @@ const childVariable = "PGRLAB_TEST_CHILD"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
-		os.Exit(command.Main(context.Background(), deps(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(command.Main(context.Background(), childDeps(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
+}
+
+// childDeps are the real parts, with training that waits where a test said so.
+func childDeps() command.Deps {
+	d := deps()
+	if setting := os.Getenv(holdVariable); setting != "" {
+		d.Tasks = heldTasks(d.Tasks, setting)
+	}
+	return d
 }
 
 // child is a command line of the program, in a process of its own.

@@ -219,65 +219,66 @@ func TestSignalsSaveAndEnd(t *testing.T) {
 	}
 }
 
-// A hung-up terminal is noted and training goes on.
+// A hung-up terminal is noted and training goes on, until it is stopped.
 func TestHangupOfTrain(t *testing.T) {
-	d := setUp(t)
-	stderr := &trigger{text: "step 75: return", f: func() { syscall.Kill(os.Getpid(), syscall.SIGHUP) }}
-	status, _ := pgrlab(t, d, stderr, "train", "--preset", "tiny.toml", "--steps", "300", "--out", "run")
-	if n := types(t, "run"); status != command.StatusDone || n[lab.TypeDetached] != 1 || n[lab.TypeDone] != 1 {
-		t.Errorf("status %d, journal %v\n%s", status, n, stderr.String())
+	r := startTraining(t)
+	syscall.Kill(os.Getpid(), syscall.SIGHUP)
+	r.goesOnAfter(lab.TypeDetached)
+	r.stop()
+	if n := types(t, r.dir); n[lab.TypeDetached] != 1 || n[lab.TypeDone] != 1 || n[lab.TypeFailed] != 0 {
+		t.Errorf("journal %v\n%s", n, r.said.String())
 	}
 }
 
 // When the screen closes and nobody asked for an end, training goes on in the
 // same process; a stop ends it as soon as it has saved.
 func TestLeavingTheScreen(t *testing.T) {
-	tests := []struct {
-		outcome          tui.Outcome
-		lines            map[string]int
-		reaches          string
-		sends            lab.Command
-		status           int
-		startsNoTraining bool
-	}{
-		{outcome: tui.Detached, lines: map[string]int{lab.TypeDetached: 1, lab.TypeDone: 1}, reaches: "150 of 150 steps"},
-		{outcome: tui.HungUp, lines: map[string]int{lab.TypeDetached: 1, lab.TypeDone: 1}, reaches: "150 of 150 steps"},
-		{outcome: tui.StopRequested, lines: map[string]int{lab.TypeDetached: 0, lab.TypeDone: 1}, reaches: "run folder: ", sends: lab.Stop{By: "test"}},
-		{outcome: tui.Detached, reaches: "", status: command.StatusDone, startsNoTraining: true},
+	for _, outcome := range []tui.Outcome{tui.Detached, tui.HungUp, tui.StopRequested} {
+		t.Run(outcome.String(), func(t *testing.T) {
+			d := setUp(t)
+			t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+			terminal := openTerminal(t)
+			d.Screen = func(_ context.Context, o tui.Options) (tui.Outcome, error) {
+				l, err := o.Start()
+				if err != nil {
+					return tui.Failed, err
+				}
+				if outcome == tui.StopRequested {
+					err = l.Send(lab.Stop{By: "test"})
+				}
+				return outcome, err
+			}
+			r := &training{t: t, dir: "run", status: make(chan int, 1)}
+			go func() {
+				r.status <- command.Main(context.Background(), d, []string{"--preset", "tiny.toml", "--steps", "10000000", "--out", r.dir}, terminal, terminal, &r.said)
+			}()
+			detached := 0
+			if outcome == tui.StopRequested {
+				r.ends()
+			} else {
+				detached = 1
+				r.goesOnAfter(lab.TypeDetached)
+				r.stop()
+			}
+			if n := types(t, r.dir); n[lab.TypeDetached] != detached || n[lab.TypeDone] != 1 {
+				t.Errorf("%d lines of type %s, want %d: journal %v", n[lab.TypeDetached], lab.TypeDetached, detached, n)
+			}
+			if !strings.Contains(r.said.String(), "run folder: "+r.dir) {
+				t.Errorf("stderr\n%s", r.said.String())
+			}
+		})
 	}
-	for _, tt := range tests {
-		d := setUp(t)
-		terminal := openTerminal(t)
-		d.Screen = func(_ context.Context, o tui.Options) (tui.Outcome, error) {
-			if tt.startsNoTraining {
-				return tt.outcome, nil
-			}
-			l, err := o.Start()
-			if err != nil {
-				return tui.Failed, err
-			}
-			if tt.sends != nil {
-				err = l.Send(tt.sends)
-			}
-			return tt.outcome, err
-		}
-		var stderr bytes.Buffer
-		status := command.Main(context.Background(), d, []string{"--preset", "tiny.toml", "--out", "run"}, terminal, terminal, &stderr)
-		if status != tt.status || !strings.Contains(stderr.String(), tt.reaches) {
-			t.Errorf("%v: status %d, stderr\n%s", tt.outcome, status, stderr.String())
-		}
-		if tt.startsNoTraining {
-			if _, err := os.Stat("run"); err == nil {
-				t.Errorf("%v before the start leaves a folder", tt.outcome)
-			}
-			continue
-		}
-		n := types(t, "run")
-		for kind, want := range tt.lines {
-			if n[kind] != want {
-				t.Errorf("%v: %d lines of type %s, want %d", tt.outcome, n[kind], kind, want)
-			}
-		}
+}
+
+// Who leaves before the start leaves no folder.
+func TestLeavingBeforeTheStart(t *testing.T) {
+	d := setUp(t)
+	terminal := openTerminal(t)
+	d.Screen = func(context.Context, tui.Options) (tui.Outcome, error) { return tui.Detached, nil }
+	var stderr bytes.Buffer
+	status := command.Main(context.Background(), d, []string{"--preset", "tiny.toml", "--out", "run"}, terminal, terminal, &stderr)
+	if _, err := os.Stat("run"); status != command.StatusDone || err == nil {
+		t.Errorf("status %d, folder %v, stderr\n%s", status, err, stderr.String())
 	}
 }
 

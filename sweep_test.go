@@ -7,61 +7,38 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"pgrlab/core/lab"
 	"pgrlab/core/sweep"
 	"pgrlab/tui/command"
-	"pgrlab/tui/remote"
 )
-
-// eventually waits for what another process does in its own time.
-func eventually(t *testing.T, what string, happened func() bool) {
-	t.Helper()
-	limit := time.After(90 * time.Second)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !happened() {
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
 
 // A sweep that is killed in the middle, and its job with it, is started again and
 // does what is missing, once: the journals are those of runs that nobody disturbed.
 func TestAKilledSweepIsFinished(t *testing.T) {
 	setUp(t)
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
-	grid := []string{"--preset", "tiny.toml", "--steps", "900", "--method", "sac,pgr-curiosity", "--seeds", "0-1"}
+	grid := []string{"--preset", "tiny.toml", "--steps", "300", "--method", "sac,pgr-curiosity", "--seeds", "0-1"}
+	second := holdAt(t, 1, 200) // jobs 0 and 1 are those of sac
 	first, said := child(t, append([]string{"sweep", "--out", "sweep", "--jobs", "1"}, grid...)...)
+	first.Env = append(first.Env, second.setting)
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
 	}
-	g, jobs := (*sweep.Grid)(nil), []sweep.Job(nil)
-	eventually(t, "a second job is under way", func() bool {
-		var err error
-		if g, err = sweep.Open("sweep"); err != nil {
-			return false
-		}
-		jobs = g.Jobs
-		s, err := remote.Look(t.Context(), g.Run(jobs[1]))
-		return err == nil && s.Step > 100
-	})
-	under, err := remote.Look(t.Context(), g.Run(jobs[1]))
+	under := second.await()
+	g, err := sweep.Open("sweep")
 	if err != nil {
 		t.Fatal(err)
 	}
+	jobs := g.Jobs
 	first.Process.Kill()
-	syscall.Kill(under.PID, syscall.SIGKILL)
+	syscall.Kill(under.pid, syscall.SIGKILL)
 	first.Wait()
+	under.dies()
 	done, ok := g.Result(jobs[0])
 	if _, early := g.Result(jobs[1]); !ok || early {
 		t.Fatalf("results of the first two jobs: %v, %v:\n%s", ok, early, said)
 	}
-
 	again, said := child(t, "sweep", "--out", "sweep", "--jobs", "2") // what to run stands on the disk
 	if err := again.Run(); err != nil {
 		t.Fatalf("%v:\n%s", err, said)
@@ -100,29 +77,32 @@ func TestAKilledSweepIsFinished(t *testing.T) {
 func TestAnAttemptAsksToBeRunAgain(t *testing.T) {
 	setUp(t)
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
-	tinyDoc, err := os.ReadFile("tiny.toml")
+	doc, err := os.ReadFile("tiny.toml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := strings.Replace(string(tinyDoc), "steps = 150", "steps = 3000", 1)
-	j := sweep.Job{Task: "cartpole-swingup", Method: "pgr-curiosity", Steps: 3000}
-	g, err := sweep.Create("sweep", []sweep.Job{j}, [][]byte{[]byte(doc)})
+	j := sweep.Job{Task: "cartpole-swingup", Method: "pgr-curiosity", Seed: 1, Steps: 150}
+	g, err := sweep.Create("sweep", []sweep.Job{j}, [][]byte{append([]byte("seed = 1\n"), doc...)})
 	if err != nil {
 		t.Fatal(err)
 	}
+	middle := holdAt(t, 1, 100)
 	attempt, said := child(t, "sweep", "job", "sweep", "0")
+	attempt.Env = append(attempt.Env, middle.setting)
 	if err := attempt.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it trains", func() bool {
-		s, err := remote.Look(t.Context(), g.Run(j))
-		return err == nil && s.Step > 50
-	})
+	waits := middle.await()
 	twin, _ := child(t, "sweep", "job", "sweep", "0")
 	if twin.Run(); twin.ProcessState.ExitCode() != command.StatusElsewhere {
 		t.Errorf("a twin: status %d", twin.ProcessState.ExitCode())
 	}
 	attempt.Process.Signal(syscall.SIGTERM)
+	eventually(t, "it has heard the signal", func() bool {
+		log, err := os.ReadFile(fmt.Sprintf("%s/attempts/1/log", g.Dir(j)))
+		return err == nil && strings.Contains(string(log), "saving and ending")
+	})
+	waits.release()
 	if attempt.Wait(); attempt.ProcessState.ExitCode() != command.StatusAgain {
 		t.Errorf("status %d:\n%s", attempt.ProcessState.ExitCode(), said)
 	}

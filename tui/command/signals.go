@@ -73,8 +73,8 @@ func (w *watch) loop() {
 				return
 			}
 			asked = now
+			w.cancel(signalled{s}) // first, so that what is said is true
 			w.say("saving and ending; once more within 5 s ends at once")
-			w.cancel(signalled{s})
 		}
 	}
 }

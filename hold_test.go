@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgrlab/core/lab"
+	"pgrlab/envs"
+)
+
+// holdVariable makes a child wait in the middle of its training, as SEED:STEP:SOCKET
+// says: before that call of Step of the training environment with that seed. A test that
+// wants to interrupt a run of a fixed length makes it wait there, whatever the machine.
+const holdVariable = "PGRLAB_TEST_HOLD"
+
+// hold is where children wait.
+type hold struct {
+	t        *testing.T
+	setting  string // for the environment of a child
+	listener *net.UnixListener
+}
+
+// held is a child that waits.
+type held struct {
+	pid  int
+	conn net.Conn
+}
+
+// holdAt prepares a hold at an env step of runs with a seed.
+func holdAt(t *testing.T, seed uint64, step int) *hold {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "hold") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(dir, "s")
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		listener.Close()
+		os.RemoveAll(dir)
+	})
+	return &hold{t, fmt.Sprintf("%s=%d:%d:%s", holdVariable, seed, step, socket), listener}
+}
+
+// await waits until a child has come to the hold.
+func (h *hold) await() held {
+	h.t.Helper()
+	if limit, ok := h.t.Deadline(); ok {
+		h.listener.SetDeadline(limit.Add(-spare))
+	}
+	conn, err := h.listener.Accept()
+	if err != nil {
+		h.t.Fatalf("no run came to its hold: %v", err)
+	}
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	pid, _ := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil || pid == 0 {
+		h.t.Fatalf("%q, %v", line, err)
+	}
+	h.t.Cleanup(func() { conn.Close() })
+	return held{pid, conn}
+}
+
+// dies waits for the end of a child that was killed.
+func (h held) dies() { io.Copy(io.Discard, h.conn) }
+
+// release lets a child go on, to its end: it is not held again.
+func (h held) release() { h.conn.Close() }
+
+// heldTasks are the tasks whose training environments wait where holdVariable says.
+func heldTasks(tasks []lab.Task, setting string) []lab.Task {
+	parts := strings.SplitN(setting, ":", 3)
+	seed, err := strconv.ParseUint(parts[0], 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	step, err := strconv.Atoi(parts[1])
+	if err != nil {
+		panic(err)
+	}
+	var wait sync.Once
+	for i := range tasks {
+		tasks[i] = withSteps(tasks[i], func(s uint64, n int) {
+			if s == seed && n == step {
+				wait.Do(func() { waitAt(parts[2]) })
+			}
+		})
+	}
+	return tasks
+}
+
+// waitAt tells the test behind a socket that this process waits, until the test lets it
+// go or is gone itself.
+func waitAt(socket string) {
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		panic(err)
+	}
+	defer conn.Close()
+	fmt.Fprintln(conn, os.Getpid())
+	io.Copy(io.Discard, conn)
+}
+
+// withSteps is a task whose training environments call before with their seed and a
+// number, counted from 1, ahead of each step.
+func withSteps(t lab.Task, before func(seed uint64, n int)) lab.Task {
+	make, with := t.New, t.With
+	t.New = func(seed uint64) (lab.Env, error) {
+		e, err := make(seed)
+		if err != nil {
+			return nil, err
+		}
+		return &stepped{Env: e.(*envs.Env), before: func(n int) { before(seed, n) }}, nil
+	}
+	t.With = func(e lab.Environment) (lab.Task, error) {
+		played, err := with(e)
+		return withSteps(played, before), err
+	}
+	return t
+}
+
+// stepped is an environment with something to do before its steps.
+type stepped struct {
+	*envs.Env
+	before func(n int)
+	n      int
+}
+
+func (e *stepped) Step(action, obs []float32) (float64, bool, bool, error) {
+	e.n++
+	e.before(e.n)
+	return e.Env.Step(action, obs)
+}
+
+// spare is how long before the limit of the whole test binary a wait is given up, so
+// that what was waited for is said.
+const spare = 5 * time.Second
+
+// eventually waits for what happens in its own time, in another process or goroutine:
+// as long as the test binary may run, since machines differ.
+func eventually(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	var limit <-chan time.Time
+	if deadline, ok := t.Deadline(); ok {
+		limit = time.After(time.Until(deadline) - spare)
+	}
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !happened() {
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
