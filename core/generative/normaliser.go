@@ -24,7 +24,10 @@ type normaliser struct {
 	coordinates   coordinates // of the normalised vectors; where the noise is added
 }
 
-// fitNormaliser takes the statistics of the first width columns of rows.
+// fitNormaliser takes the statistics of the first width columns of rows. With mean
+// and deviation a modelled terminal flag stays 0 or 1 (conglu1997/SynthER:
+// synther/online/utils.py leaves that column out); rare ends would otherwise stand
+// many deviations away from all else.
 func fitNormaliser(c Config, rows Rows, l layout) (normaliser, error) {
 	least := 1
 	if c.Normaliser == NormaliserStandard {
@@ -42,6 +45,9 @@ func fitNormaliser(c Config, rows Rows, l layout) (normaliser, error) {
 	}
 	if c.SkipReward {
 		n.centre[l.reward()], n.scale[l.reward()] = 0, 1
+	}
+	if c.Normaliser == NormaliserStandard && l.terminals {
+		n.centre[l.terminal()], n.scale[l.terminal()] = 0, 1
 	}
 	for j := range width {
 		if sum := n.centre[j] + n.scale[j]; math.IsNaN(sum) || math.IsInf(sum, 0) {

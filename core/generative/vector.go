@@ -29,12 +29,15 @@ func (l layout) row() int { return 2*l.obs + l.act + 2 }
 // reward is the column of the reward.
 func (l layout) reward() int { return l.obs + l.act }
 
+// terminal is the column of the terminal flag.
+func (l layout) terminal() int { return l.row() - 1 }
+
 // finish turns an un-normalised vector in row[:width] into a transition. The
 // terminal flag is 1 above one half when it is modelled, or stays the number that it
 // is, and 0 when it is not modelled. Actions go back into [-1,1] where the normaliser
 // clamps; rounding can leave it.
 func (l layout) finish(row []float32, clampActions bool) {
-	last := l.row() - 1
+	last := l.terminal()
 	switch {
 	case l.terminals && l.raw:
 	case l.terminals && row[last] > 0.5:
