@@ -109,11 +109,12 @@ func (x *experiment) trainAgent(i int) error {
 			continue
 		}
 		begin := x.now()
-		if err := x.update(m, i == x.Settings.UTD-1); err != nil {
+		last := i == x.Settings.UTD-1
+		if err := x.update(m, last); err != nil {
 			return err
 		}
 		begin = x.meter.on(partAgent, begin)
-		if err := x.trainModels(m); err != nil {
+		if err := x.trainModels(m, last); err != nil {
 			return err
 		}
 		x.meter.on(partModels, begin)

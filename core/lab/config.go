@@ -153,8 +153,8 @@ func (c *Config) validateParts() error {
 		return fmt.Errorf("configuration: generator.init is %q, but a %s starts every refit from fresh weights: want %q", c.Generator.Init, GeneratorVAE, generative.InitScratch)
 	case c.Generator.Kind == GeneratorVAE && (c.Generator.Clamp == generative.ClampEnd || c.Generator.Clamp == generative.ClampNone):
 		return fmt.Errorf("configuration: generator.clamp is %q, but a %s follows its normaliser: want %q", c.Generator.Clamp, GeneratorVAE, generative.ClampAuto)
-	case (c.prompted() || c.curious()) && c.Curiosity.Every < 1:
-		return fmt.Errorf("configuration: curiosity.every is %d, want at least 1", c.Curiosity.Every)
+	case c.Curiosity.Every < 0 || c.RND.Every < 0:
+		return fmt.Errorf("configuration: curiosity.every is %d and rnd.every %d, want critic updates, or 0 for one update per env step", c.Curiosity.Every, c.RND.Every)
 	}
 	if err := c.Replay.validate(); err != nil {
 		return err

@@ -18,7 +18,7 @@ type Generator struct {
 // Curiosity is the part of the intrinsic curiosity model that is fixed for a run;
 // the fields of relevance.ICMConfig are keys of the same table.
 type Curiosity struct {
-	Every  int `toml:"every"`  // critic updates between updates of the model
+	Every  int `toml:"every"`  // critic updates between updates of the model; 0: one per env step, after its last critic update
 	Warmup int `toml:"warmup"` // most updates that it makes up for when it was not in use before a refit
 
 	relevance.ICMConfig
@@ -27,7 +27,7 @@ type Curiosity struct {
 // RND is the part of random network distillation that is fixed for a run; the fields
 // of relevance.RNDConfig are keys of the same table.
 type RND struct {
-	Every  int `toml:"every"`  // critic updates between updates of the predictor
+	Every  int `toml:"every"`  // critic updates between updates of the predictor; 0: one per env step, after its last critic update
 	Warmup int `toml:"warmup"` // most updates that it makes up for when it was not in use before a refit
 
 	relevance.RNDConfig

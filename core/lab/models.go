@@ -63,8 +63,8 @@ func (m *member) stateOf(name string) *modelState {
 	return &m.Curiosity
 }
 
-// cadence is how often a trained model makes an update, in critic updates, and how
-// many it makes up for at most.
+// cadence is how often a trained model makes an update, in critic updates (0: once
+// per env step), and how many it makes up for at most.
 func (c *Config) cadence(name string) (every, warmup int) {
 	if name == relevanceRND {
 		return c.RND.Every, c.RND.Warmup
@@ -83,13 +83,13 @@ func (x *experiment) usesModel(name string) bool {
 	return x.Settings.Relevance == name || name == relevanceCuriosity && x.config.curious()
 }
 
-// trainModels makes one update of each trained model in use where one is due: after
-// every so many critic updates, on a fresh batch of real transitions.
-func (x *experiment) trainModels(m *member) error {
+// trainModels makes one update of each trained model in use where one is due after
+// a critic update, on a fresh batch of real transitions; last says whether the critic
+// update was the last of its env step.
+func (x *experiment) trainModels(m *member, last bool) error {
 	for _, name := range trainedModels {
-		every, _ := x.config.cadence(name)
 		switch {
-		case every < 1 || m.Updates%uint64(every) != 0:
+		case !x.modelDue(name, m.Updates, last):
 		case x.usesModel(name):
 			if err := x.updateModel(m, name); err != nil {
 				return err
@@ -99,6 +99,15 @@ func (x *experiment) trainModels(m *member) error {
 		}
 	}
 	return nil
+}
+
+// modelDue says whether a trained model makes an update after that many critic updates.
+func (x *experiment) modelDue(name string, updates uint64, last bool) bool {
+	every, _ := x.config.cadence(name)
+	if every == 0 {
+		return last
+	}
+	return updates%uint64(every) == 0
 }
 
 // updateModel makes one update of a trained model.

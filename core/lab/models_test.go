@@ -39,6 +39,24 @@ func TestSwitchBuildsAndWarmsAModel(t *testing.T) {
 	}
 }
 
+// Without a cadence of their own, models make one update per env step, whatever the
+// update-to-data ratio is and becomes.
+func TestModelsLearnOncePerEnvStep(t *testing.T) {
+	for _, utd := range []int{1, 3, 20} {
+		w := newWorld()
+		c := w.config()
+		c.Curiosity.Every, c.Knobs.UTD, c.Schedule = 0, utd, []string{"25:utd=7", "40:utd=2"}
+		l, _ := play(t, w, c)
+		trained := c.Steps - c.StartSteps
+		if got := l.x.first().stateOf(relevanceCuriosity).Updates; got != uint64(trained) {
+			t.Errorf("utd %d: %d updates of the curiosity model in %d env steps with training", utd, got, trained)
+		}
+		if n := count(w.log, "train curiosity"); n != trained {
+			t.Errorf("utd %d: %d calls", utd, n)
+		}
+	}
+}
+
 // Pseudo-counts are made from all real transitions, the oldest first, before each
 // scoring; before the first there is nothing to say about F.
 func TestCountsAreMadeAnewBeforeEachScoring(t *testing.T) {

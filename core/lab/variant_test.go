@@ -252,7 +252,7 @@ func TestContradictionsAreRefused(t *testing.T) {
 		`bonus.function is "td"`:                    func(c *Config) { c.Bonus.Function = "td" },
 		`bonus.scale is "big"`:                      func(c *Config) { c.Bonus = Bonus{FunctionCuriosity, "big"} },
 		"bonus: -1 is out of range":                 func(c *Config) { c.Knobs.Bonus = -1 },
-		"curiosity.every is 0":                      func(c *Config) { onReal(c); curiousReward(c); c.Curiosity.Every = 0 },
+		"curiosity.every is -1":                     func(c *Config) { onReal(c); curiousReward(c); c.Curiosity.Every = -1 },
 		"samples: 2,000 do not fit: D_syn has room": func(c *Config) { c.Knobs.Samples = 2000 },
 		`generator.init is "previous", but a vae`:   func(c *Config) { c.Generator.Kind, c.Generator.Init = GeneratorVAE, "previous" },
 		`generator.clamp is "none", but a vae`:      func(c *Config) { c.Generator.Kind, c.Generator.Clamp = GeneratorVAE, "none" },

@@ -44,7 +44,7 @@ func (x *experiment) trainWhole() error {
 			if err := x.learned(m, &made[i]); err != nil {
 				return err
 			}
-			if err := x.trainModels(m); err != nil {
+			if err := x.trainModels(m, i == len(made)-1); err != nil {
 				return err
 			}
 		}

@@ -21,6 +21,15 @@ const (
 	ResidualSeparate = "separate"
 )
 
+// The noise of ICMConfig.
+const (
+	// NoiseIsotropic has the same deviation in all dimensions, as the paper says:
+	// NoiseStd times the root of their mean variance.
+	NoiseIsotropic = "isotropic"
+	// NoiseDimension has in each dimension NoiseStd times its own deviation.
+	NoiseDimension = "dimension"
+)
+
 // rounds of two residual blocks each.
 const rounds = 4
 
@@ -39,7 +48,8 @@ type ICMConfig struct {
 	// batch: how robust the method is against a bad dynamics model (Wang et al. 2025,
 	// appendix: 20 % of the transitions; the size of the noise is not said there).
 	NoiseShare float64 `toml:"noise_share"` // of the rows; 0: none
-	NoiseStd   float64 `toml:"noise_std"`   // in units of each dimension's standard deviation
+	NoiseStd   float64 `toml:"noise_std"`   // in units of what NoiseKind says
+	NoiseKind  string  `toml:"noise_kind"`  // "isotropic", or "dimension", as is the empty one
 }
 
 // DefaultICM is the released configuration (renwang435/pgr:
@@ -63,6 +73,8 @@ func (c ICMConfig) Validate() error {
 		return fmt.Errorf("curiosity: lr is %g and momentum %g, want a positive rate and a momentum in (0,1]", c.LR, c.Momentum)
 	case !(c.NoiseShare >= 0 && c.NoiseShare <= 1) || !(c.NoiseStd >= 0) || math.IsInf(c.NoiseStd, 0):
 		return fmt.Errorf("curiosity: noise_share is %g and noise_std %g, want a share from 0 to 1 and a number of at least 0", c.NoiseShare, c.NoiseStd)
+	case c.NoiseKind != "" && c.NoiseKind != NoiseIsotropic && c.NoiseKind != NoiseDimension:
+		return fmt.Errorf("curiosity: noise_kind is %q, want %q or %q", c.NoiseKind, NoiseIsotropic, NoiseDimension)
 	}
 	return nil
 }
@@ -81,6 +93,7 @@ type ICM struct {
 	batch     *replay.Batch
 	noise     rng.Stream // by update
 	draws     []float32  // of the noise, [rows, 2·Obs]
+	spreads   []float64  // of the batch's observations, by dimension
 
 	score, inverse               icmGraph
 	scoreProgram, inverseProgram *plan.Program
@@ -95,7 +108,7 @@ func NewICM(c ICMConfig, dev device.Device, seed uint64) (*ICM, error) {
 	}
 	s := rng.New(seed, "curiosity")
 	m := &ICM{config: c, net: newICMNet(c, s), noise: s.Sub("noise"), dev: dev, small: map[int]*smallScore{}}
-	m.draws = make([]float32, c.noisyRows()*2*c.Obs)
+	m.draws, m.spreads = make([]float32, c.noisyRows()*2*c.Obs), make([]float64, c.Obs)
 	if err := m.compile(dev); err != nil {
 		m.Close()
 		return nil, fmt.Errorf("curiosity: %w", err)

@@ -11,22 +11,36 @@ func (c ICMConfig) noisyRows() int {
 }
 
 // disturb adds Gaussian noise to the observations and next observations of the first
-// rows of the batch; rows are drawn at random, so that any will do. The standard
-// deviation of a dimension is that of the batch's observations. An update's noise is
-// indexed by its number.
+// rows of the batch; rows are drawn at random, so that any will do. Its size follows
+// the batch's observations. An update's noise is indexed by its number.
 func (m *ICM) disturb() {
 	rows, o := m.config.noisyRows(), m.config.Obs
 	if rows == 0 {
 		return
 	}
 	m.noise.FillNormal(m.draws, m.optimiser.T, 0)
-	for k := range o {
-		scale := float32(m.config.NoiseStd * m.deviation(k))
+	for k, deviation := range m.noiseDeviations() {
+		scale := float32(m.config.NoiseStd * deviation)
 		for i := range rows {
 			m.batch.Obs[i*o+k] += scale * m.draws[2*(i*o+k)]
 			m.batch.Next[i*o+k] += scale * m.draws[2*(i*o+k)+1]
 		}
 	}
+}
+
+// noiseDeviations are what NoiseStd is multiplied by, for each dimension.
+func (m *ICM) noiseDeviations() []float64 {
+	variance := 0.0
+	for k := range m.spreads {
+		m.spreads[k] = m.deviation(k)
+		variance += m.spreads[k] * m.spreads[k] / float64(m.config.Obs)
+	}
+	if m.config.NoiseKind == NoiseIsotropic {
+		for k := range m.spreads {
+			m.spreads[k] = math.Sqrt(variance)
+		}
+	}
+	return m.spreads
 }
 
 // deviation is the standard deviation of dimension k of the batch's observations.

@@ -9,13 +9,24 @@ import (
 // A fifth of the rows is disturbed by noise of the size that was asked for; the rest,
 // the actions, and a model without noise are not. The same update draws the same.
 func TestNoisedBatches(t *testing.T) {
+	// The observations have deviations 1, 2 and 3.
+	for kind, sizes := range map[string][3]float64{
+		"":             {1, 2, 3},
+		NoiseDimension: {1, 2, 3},
+		NoiseIsotropic: {math.Sqrt(14. / 3), math.Sqrt(14. / 3), math.Sqrt(14. / 3)},
+	} {
+		t.Run("kind "+kind, func(t *testing.T) { checkNoise(t, kind, sizes) })
+	}
+}
+
+func checkNoise(t *testing.T, kind string, sizes [3]float64) {
 	c := smallICM(ResidualShared)
-	c.Batch, c.NoiseShare, c.NoiseStd = 2000, 0.2, 0.3
+	c.Batch, c.NoiseShare, c.NoiseStd, c.NoiseKind = 2000, 0.2, 0.3, kind
 	m := newICM(t, c)
 	clean := func() (obs, act, next []float32) {
 		fillBatch(m.Batch(), 1)
 		for i := range m.Batch().Obs {
-			m.Batch().Obs[i] *= float32(1 + i%3) // deviations 1, 2, 3
+			m.Batch().Obs[i] *= float32(1 + i%3)
 		}
 		return slices.Clone(m.Batch().Obs), slices.Clone(m.Batch().Act), slices.Clone(m.Batch().Next)
 	}
@@ -32,7 +43,7 @@ func TestNoisedBatches(t *testing.T) {
 			d, n := float64(b.Obs[3*i+k]-obs[3*i+k]), float64(b.Next[3*i+k]-next[3*i+k])
 			of, ofNext, both = of+d*d/400, ofNext+n*n/400, both+d*n/400
 		}
-		want := 0.3 * float64(k+1)
+		want := 0.3 * sizes[k]
 		near(t, "noise of s", math.Sqrt(of), want, 0.12*want)
 		near(t, "noise of s'", math.Sqrt(ofNext), want, 0.12*want)
 		near(t, "their correlation", both/want/want, 0, 0.2)
