@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"pgrlab/core/replay"
 )
@@ -13,7 +14,7 @@ import (
 // Stored rewards, evaluations and every relevance function stay without it.
 type Bonus struct {
 	Function string `toml:"function"` // "none", as is the empty one, or "curiosity"
-	Scale    string `toml:"scale"`    // of F: "std", "paper" or "code"
+	Scale    string `toml:"scale"`    // of F: "returns", "std", "paper" or "code"
 }
 
 // The choices of Bonus.Function and of Replay.Priority; priorities may also be "td".
@@ -26,9 +27,12 @@ const (
 // The choices of Bonus.Scale. The paper gives a strength of 0.1 and no scale; what
 // its text and its code call F differ by a factor of 128.
 const (
-	// ScaleStd divides the paper's F by the standard deviation of all values so far
-	// over real transitions, as random network distillation does with its bonus
-	// (Burda et al. 2019).
+	// ScaleReturns divides the paper's F by the standard deviation of its discounted
+	// return along the collected transitions, as random network distillation does
+	// with its bonus (Burda et al. 2019, §2.4). See bonusReturn.
+	ScaleReturns = "returns"
+	// ScaleStd divides it by the standard deviation of F itself, of all values so far
+	// over real transitions: a bonus several times as large.
 	ScaleStd = "std"
 	// ScalePaper is ½‖g(h(s),a) − h(s')‖².
 	ScalePaper = "paper"
@@ -43,8 +47,8 @@ func (b Bonus) validate() error {
 	if b.Function != FunctionCuriosity {
 		return fmt.Errorf("configuration: bonus.function is %q, want %q or %q", b.Function, FunctionNone, FunctionCuriosity)
 	}
-	if b.Scale != ScaleStd && b.Scale != ScalePaper && b.Scale != ScaleCode {
-		return fmt.Errorf("configuration: bonus.scale is %q, want %q, %q or %q", b.Scale, ScaleStd, ScalePaper, ScaleCode)
+	if !slices.Contains([]string{ScaleReturns, ScaleStd, ScalePaper, ScaleCode}, b.Scale) {
+		return fmt.Errorf("configuration: bonus.scale is %q, want %q, %q, %q or %q", b.Scale, ScaleReturns, ScaleStd, ScalePaper, ScaleCode)
 	}
 	return nil
 }
@@ -58,6 +62,11 @@ func (x *experiment) addBonus(m *member, b *replay.Batch, real int) error {
 	if !x.config.Bonus.given() || strength == 0 {
 		return nil
 	}
+	if x.config.Bonus.Scale == ScaleReturns {
+		if err := x.followBonus(m); err != nil {
+			return err
+		}
+	}
 	m.curious = resized(m.curious, b.Size)
 	if err := m.model.Score(m.curious, b, b.Size); err != nil {
 		return err
@@ -70,9 +79,12 @@ func (x *experiment) addBonus(m *member, b *replay.Batch, real int) error {
 		for _, f := range m.curious[:real] {
 			m.Bonus.add(scale * float64(f))
 		}
-		if scale /= m.Bonus.std(); math.IsInf(scale, 0) || math.IsNaN(scale) {
-			return nil // all are alike: nothing is more interesting than the rest
-		}
+		scale /= m.Bonus.std()
+	case ScaleReturns:
+		scale /= m.BonusReturn.Of.std()
+	}
+	if math.IsInf(scale, 0) || math.IsNaN(scale) {
+		return nil // all are alike: nothing is more interesting than the rest
 	}
 	mean := 0.0
 	for i, f := range m.curious {

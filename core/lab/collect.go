@@ -34,6 +34,7 @@ func (x *experiment) collect() error {
 		if m.priorities != nil {
 			m.priorities.Added(m.real.Newest(0))
 		}
+		m.BonusReturn.Pending++
 		copy(m.Obs, m.next)
 		if terminated || truncated {
 			x.endEpisode(m)

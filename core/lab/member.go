@@ -118,6 +118,7 @@ type memberState struct {
 	Curiosity     modelState
 	RND           modelState
 	Bonus         moments // of F where bonuses are divided by its deviation
+	BonusReturn   bonusReturn
 	Losses        sums
 }
 

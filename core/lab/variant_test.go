@@ -32,7 +32,9 @@ func onReal(c *Config) {
 	c.Agent.Critics = 4
 }
 
-func curiousReward(c *Config) { c.Bonus = Bonus{Function: FunctionCuriosity, Scale: ScaleStd} }
+func curiousReward(c *Config) {
+	c.Bonus = Bonus{Function: FunctionCuriosity, Scale: ScaleReturns}
+}
 
 func variant(method string) Config {
 	c := realConfig()
@@ -169,6 +171,59 @@ func TestBonusesByHand(t *testing.T) {
 			t.Errorf("a strength of 0 adds %v, %v", b.Reward[0], err)
 		}
 		l.Close()
+	}
+}
+
+// With scale "returns" the bonus is divided by the deviation of the discounted return of
+// F over all transitions in their order, in whole blocks, whatever batches are drawn.
+func TestBonusOverTheDeviationOfItsReturns(t *testing.T) {
+	w := newWorld()
+	c := w.config()
+	c.Bonus, c.Knobs.Bonus, c.Agent.Gamma = Bonus{Function: FunctionCuriosity, Scale: ScaleReturns}, 0.1, 0.9
+	l := w.lab(t, c, nil)
+	defer l.Close()
+	m := l.x.first()
+	var all []float64
+	collect := func(n int) {
+		for range n {
+			m.real.Add(replay.Transition{Obs: []float32{float32(len(all) % 7), 0}, Act: []float32{0}, Next: []float32{0, 0}})
+			all = append(all, 0)
+			m.BonusReturn.Pending++
+		}
+	}
+	scored := 0
+	for _, part := range []struct{ collected, scored int }{{5, 5}, {127, 5}, {1, 133}, {300, 389}} {
+		collect(part.collected)
+		b, f := replay.NewBatch(worldShape, 4), make([]float32, 4)
+		for i := range 4 {
+			b.Obs[i*worldObs] = float32(i)
+		}
+		if err := m.model.Score(f, b, 4); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.x.addBonus(m, b, 2); err != nil {
+			t.Fatal(err)
+		}
+		one, of := replay.NewBatch(worldShape, 1), make([]float32, 1)
+		for ; scored < part.scored; scored++ {
+			m.real.Gather(one, 0, oldest(m.real, scored, 1))
+			if err := m.model.Score(of, one, 1); err != nil {
+				t.Fatal(err)
+			}
+			all[scored] = 32 * float64(of[0])
+			if scored > 0 {
+				all[scored] += 0.9 * all[scored-1]
+			}
+		}
+		_, std := meanStd(all[:scored])
+		for i, v := range f {
+			if want := 0.1 * 32 * float64(v) / std; math.Abs(float64(b.Reward[i])-want) > 1e-5*want {
+				t.Errorf("after %d transitions, row %d: a bonus of %v, want %v", len(all), i, b.Reward[i], want)
+			}
+		}
+		if int(m.BonusReturn.Of.N) != part.scored {
+			t.Errorf("%d of %d transitions are scored, want %d", m.BonusReturn.Of.N, len(all), part.scored)
+		}
 	}
 }
 
