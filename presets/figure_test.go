@@ -86,11 +86,11 @@ func TestPresetsShowWhatWasReported(t *testing.T) {
 			methods = append(methods, r.Method)
 		}
 	}
-	if want := []string{"redq", "synther", "pgr-curiosity", "per-td", "per-curiosity"}; !slices.Equal(methods, want) {
+	if want := []string{"redq", "synther", "pgr-td", "pgr-curiosity", "per-td", "per-curiosity"}; !slices.Equal(methods, want) {
 		t.Errorf("fig-per shows %v, want %v", methods, want)
 	}
-	if n := len(per.Results); n != 7 || !per.Results[n-1].Independent {
-		t.Errorf("fig-per shows %d results, want two independent ones at the end of 7: %v", n, per.Results)
+	if n := len(per.Results); n != 8 || !per.Results[n-1].Independent {
+		t.Errorf("fig-per shows %d results, want two independent ones at the end of 8: %v", n, per.Results)
 	}
 	if p := named(t, "fig-scaling-all"); len(p.Results) > 0 {
 		t.Errorf("scaling shows the results of other runs: %v", p.Results)
@@ -100,6 +100,21 @@ func TestPresetsShowWhatWasReported(t *testing.T) {
 	}
 	if p := named(t, "fig-time"); len(p.Measures) != 15 {
 		t.Errorf("fig-time shows %d measures, want Table 3's 15", len(p.Measures))
+	}
+	for name, tasks := range map[string]string{"table-1-cheetah": "cheetah-run", "table-2-hopper": "Hopper-v2", "fig-efficiency-reacher": "reacher-hard"} {
+		p := named(t, name)
+		paper := 0
+		for _, r := range p.Results {
+			if !r.Independent {
+				paper++
+			}
+		}
+		if p.Task != tasks || paper != 1+len(p.Compare) {
+			t.Errorf("%s on %s shows %d results of the paper for %d methods", name, p.Task, paper, 1+len(p.Compare))
+		}
+	}
+	if c, err := Resolve(Choice{Preset: "fig-scaling-all", Method: "redq"}); err != nil || c.Knobs.Ratio != 0 || c.Knobs.UTD != 40 {
+		t.Errorf("fig-scaling-all with redq: %+v, %v", c.Knobs, err)
 	}
 	if p := named(t, "fig-bonus"); len(p.Results) != 9+2 {
 		t.Errorf("fig-bonus shows %d results, want 9 of the paper and 2 independent ones", len(p.Results))

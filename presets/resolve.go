@@ -77,6 +77,9 @@ func resolve(c Choice) (*stack, error) {
 		}
 	}
 	s.lay(file, doc)
+	if named && chosen.method != own.method && s.config.Generator.Kind == lab.GeneratorNone {
+		s.config.Knobs.Ratio = 0 // a figure's share of synthetic rows is not that of its baselines on real data
+	}
 	s.config.Task, s.config.Method, s.config.Scale = chosen.task, chosen.method, chosen.scale
 	s.config.Preset = c.Preset
 	return s, s.err
