@@ -129,11 +129,11 @@ type Knob struct {
 // caller's.
 func Knobs() []Knob { return append([]Knob(nil), knobs...) }
 
-// FindKnob returns the knob of that name; an unknown name is an error that names
-// the nearest one.
+// FindKnob returns the knob of that name or symbol; an unknown one is an error that
+// names the nearest one.
 func FindKnob(name string) (Knob, error) {
 	for _, k := range knobs {
-		if k.Name == name {
+		if k.Name == name || k.Symbol == name && name != "" {
 			return k, nil
 		}
 	}
@@ -155,6 +155,9 @@ func (k Knob) Parse(text string) (Value, error) {
 		return v, k.Check(v)
 	}
 	x, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
+	if n, whole := ParseCount(text); whole == nil && k.Kind == KindInt {
+		x, err = float64(n), nil
+	}
 	if err != nil {
 		return Value{}, fmt.Errorf("%s: %q is not a number: want %s", k.Name, text, k.Range())
 	}

@@ -83,7 +83,7 @@ func parsePosition(text string, first Phase) (Position, error) {
 		return Position{}, fmt.Errorf("position %q: want STEP, STEP/fit:I or STEP/generate:I", text)
 	}
 	stepText, rest, inside := strings.Cut(text, "/")
-	step, err := natural(stepText)
+	step, err := ParseCount(stepText)
 	if err != nil {
 		return bad()
 	}
@@ -91,7 +91,7 @@ func parsePosition(text string, first Phase) (Position, error) {
 		return After(step), nil
 	}
 	name, iText, _ := strings.Cut(rest, ":")
-	i, err := natural(iText)
+	i, err := ParseCount(iText)
 	if err != nil {
 		return bad()
 	}
@@ -101,15 +101,6 @@ func parsePosition(text string, first Phase) (Position, error) {
 		}
 	}
 	return bad()
-}
-
-// natural reads a number that is not negative; 10_000 is 10000.
-func natural(text string) (int, error) {
-	n, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
-	if err != nil || n < 0 {
-		return 0, fmt.Errorf("%q is not a count", text)
-	}
-	return n, nil
 }
 
 // Scheduled is a knob change at a position, or a note that a resume writes again.
@@ -151,6 +142,9 @@ func ParseScheduled(text string) (Scheduled, error) {
 	s.Value, s.Now = strings.CutSuffix(strings.TrimSpace(value), "!")
 	if s.Knob == "" || s.Value == "" {
 		return Scheduled{}, fmt.Errorf("schedule %q: knob or value is missing: want STEP:knob=value", text)
+	}
+	if k, err := FindKnob(s.Knob); err == nil { // a symbol is written as its name
+		s.Knob = k.Name
 	}
 	return s, nil
 }

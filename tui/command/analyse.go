@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,7 +32,7 @@ func analyseCommand(d Deps) *cobra.Command {
 	r := analyseRequest{Examination: lab.DefaultExamination(), timeout: 10 * time.Minute}
 	c := &cobra.Command{
 		Use:   "analyse DIR[@STEP] [DIR[@STEP]]",
-		Short: "the dear analyses of a run, or of two runs' generations",
+		Short: "look into a saved run: F, dynamics error, projections; or compare two runs' generations",
 		Long: `Loads a checkpoint of a run and prints what it finds, in a terminal as text, elsewhere
 as one JSON object per member with all points and histograms: the distribution of F
 over real and synthetic transitions; how far synthetic ones are from what the task
@@ -68,22 +67,19 @@ of evaluation.keep_every, the last three and the best are there to be looked at.
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.IntVar(&r.step, "step", -1, "the checkpoint of step `N`, as DIR@N; negative: the latest")
-	f.StringVar(&r.ruler, "relevance-from", "", "lay F of the run `DIR[@STEP]` beside")
+	countVar(f, &r.step, "step", -1, 0, "`N` step of the checkpoint, as DIR@N (default: the latest)")
+	f.StringVar(&r.ruler, "relevance-from", "", "`DIR[@STEP]` another run, whose F is laid beside")
 	f.BoolVar(&r.journal, "journal", false, "write the findings into the run's journal")
-	f.IntVar(&r.Rows, "rows", r.Rows, "real and synthetic transitions `N` to look at")
-	f.IntVar(&r.Points, "points", r.Points, "points `N` of each kind in the projection; 0: none")
+	countVar(f, &r.Rows, "rows", r.Rows, 3, "`N` real and as many synthetic transitions to look at")
+	countVar(f, &r.Points, "points", r.Points, 0, "`N` points of each kind in the projection; 0: none")
 	f.BoolVar(&r.Embed, "tsne", false, "t-SNE of at most 1,000 + 1,000 generations beside the projection")
-	f.StringVar(&r.out, "out", "", "write pictures, SVG and PNG, into the folder `DIR`")
-	f.IntVar(&r.threads, "threads", 0, "threads `N`, of which two compute; does not change the results (default: all allowed, at most 8)")
-	f.DurationVar(&r.timeout, "timeout", r.timeout, "wait at most `TIME` for a lab that runs")
+	f.StringVar(&r.out, "out", "", "`DIR` write pictures, SVG and PNG, into this folder")
+	countIn(f, &r.threads, "threads", 0, 0, mostThreads, threadsUsage)
+	f.DurationVar(&r.timeout, "timeout", r.timeout, "`TIME` how long to wait for a lab that runs")
 	return c
 }
 
 func (r *analyseRequest) run(ctx context.Context, d Deps, args []string, stdout, stderr io.Writer) error {
-	if r.Rows < 3 || r.Points < 0 {
-		return usagef("analyse: --rows is %d and --points %d: want at least 3 and 0", r.Rows, r.Points)
-	}
 	all := make([]lab.Saved, len(args))
 	for i, arg := range args {
 		var err error
@@ -281,7 +277,7 @@ func splitStep(text string) (dir string, step int, err error) {
 	if i < 0 {
 		return text, -1, nil
 	}
-	if step, err = strconv.Atoi(strings.ReplaceAll(text[i+1:], "_", "")); err != nil || step < 0 {
+	if step, err = lab.ParseCount(text[i+1:]); err != nil {
 		return "", 0, fmt.Errorf("%q is no step: want DIR or DIR@STEP", text[i+1:])
 	}
 	return text[:i], step, nil

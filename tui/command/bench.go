@@ -30,8 +30,8 @@ func benchCommand(d Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if rounds < 1 || round <= 0 || threads < 0 {
-				return usagef("bench: --rounds, --round and --threads must be positive")
+			if round <= 0 {
+				return usagef("bench: --round %v: want more than 0s", round)
 			}
 			if err := deviceFlag(name); err != nil {
 				return asUsage(err)
@@ -75,11 +75,11 @@ func benchCommand(d Deps) *cobra.Command {
 	}
 	f := c.Flags()
 	f.BoolVar(&asJSON, "json", false, "print one JSON object a line")
-	f.IntVar(&threads, "threads", 0, "threads `N` (default: all allowed, at most 8), of which two compute")
+	countIn(f, &threads, "threads", 0, 0, mostThreads, "`N` threads to use, of which two train (default: all allowed, at most 8)")
 	f.StringVar(&name, "device", "cpu", deviceUsage)
-	f.StringVar(&precision, "precision", precisions[0], "what a GPU rounds large products to: `P` is fp32, tf32 or bf16")
-	f.IntVar(&rounds, "rounds", 5, "rounds `N` for the median")
-	f.DurationVar(&round, "round", time.Second, "length `D` of a round")
+	f.StringVar(&precision, "precision", precisions[0], "`fp32|tf32|bf16` what a GPU rounds the factors of large products to")
+	countVar(f, &rounds, "rounds", 5, 1, "`N` rounds for the median")
+	f.DurationVar(&round, "round", time.Second, "`TIME` length of a round")
 	return c
 }
 

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"image"
 	"io"
-	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -113,25 +112,22 @@ func Main(ctx context.Context, d Deps, args []string, stdin io.Reader, stdout, s
 	case isBrokenPipe(err): // pgrlab list tasks | head -1
 		return StatusDone
 	default:
-		fmt.Fprintln(stderr, "pgrlab: "+strings.TrimPrefix(line(err), "pgrlab "))
+		fmt.Fprintln(stderr, "pgrlab: "+line(err))
 	}
 	return status(err)
 }
-
-// conversion is the part of a flag's error that only a Go programmer needs.
-var conversion = regexp.MustCompile(`strconv\.\w+: parsing "[^"]*": `)
 
 func newRoot(d Deps) *cobra.Command {
 	root := labCommand(d)
 	root.SilenceErrors = true
 	root.SilenceUsage = true
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		text := conversion.ReplaceAllString(err.Error(), "")
-		return usagef("%s: %s: see %s --help", c.CommandPath(), text, c.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
+	root.PersistentPreRunE = refuseEmpty
 	root.SetUsageFunc(usage)
+	root.Version = d.Version
+	root.SetVersionTemplate(versionLine(d))
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetHelpCommand(&cobra.Command{Hidden: true, Use: "help-by-flag"})
+	root.SetHelpCommand(helpCommand())
 	root.AddCommand(trainCommand(d), forkCommand(), reportCommand(d), exportCommand(d), cardCommand(), listCommand(d), presetCommand(d), doctorCommand(d), benchCommand(d),
 		traceCommand(d), replayCommand(d), watchCommand(d), analyseCommand(d), journalCommand(), versionCommand(d))
 	root.AddCommand(sweepCommand(d), attachCommand(), psCommand(), stopCommand(), pauseCommand(), parkCommand(), resumeCommand(), checkpointCommand())
@@ -144,16 +140,10 @@ func noArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	var names []string
-	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() {
-			names = append(names, sub.Name())
-		}
-	}
-	if len(names) > 0 {
+	if names := subcommands(c); len(names) > 0 {
 		return asUsage(presets.Unknown("command", args[0], names, c.CommandPath()+" --help"))
 	}
-	return usagef("%s: unexpected argument %q: see %s --help", c.CommandPath(), args[0], c.CommandPath())
+	return usagef("%sunexpected argument %q: see %s --help", prefixOf(c), args[0], c.CommandPath())
 }
 
 func exactArgs(n int, what string) cobra.PositionalArgs { return rangeArgs(n, n, what) }
@@ -163,16 +153,12 @@ func rangeArgs(least, most int, what string) cobra.PositionalArgs {
 		if len(args) >= least && len(args) <= most {
 			return nil
 		}
-		return usagef("%s: needs %s: see %s --help", c.CommandPath(), what, c.CommandPath())
+		return usagef("%sneeds %s: see %s --help", prefixOf(c), what, c.CommandPath())
 	}
 }
 
 func needsSubcommand(c *cobra.Command, _ []string) error {
-	var names []string
-	for _, sub := range c.Commands() {
-		names = append(names, sub.Name())
-	}
-	return usagef("%s: needs one of %s: see %s --help", c.CommandPath(), strings.Join(names, ", "), c.CommandPath())
+	return usagef("%sneeds one of %s: see %s --help", prefixOf(c), strings.Join(subcommands(c), ", "), c.CommandPath())
 }
 
 func isBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+	"github.com/spf13/cobra"
+
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/presets"
@@ -55,7 +58,6 @@ func TestLines(t *testing.T) {
 		{},
 		{"--task", "cheetah-run"},
 		{"trian"},
-		{"list"},
 		{"list", "task"},
 		{"list", "tasks", "now"},
 		{"preset"},
@@ -176,6 +178,66 @@ func write(t *testing.T, name, content string) {
 	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// list alone says what can be listed; with --json a list of lists.
+func TestList(t *testing.T) {
+	status, plain, stderr := command("list")
+	if status != StatusDone || stderr != "" {
+		t.Fatalf("status %d, stderr %q", status, stderr)
+	}
+	_, stdout, _ := command("list", "--json")
+	var all []presets.Entry
+	if err := json.Unmarshal([]byte(stdout), &all); err != nil || len(all) != len(lists) {
+		t.Errorf("%d lists of %d, %v", len(all), len(lists), err)
+	}
+	for _, l := range lists {
+		if !strings.Contains(plain, "pgrlab list "+l.name) {
+			t.Errorf("list does not name %s:\n%s", l.name, plain)
+		}
+	}
+}
+
+// What is said in several ways is the same.
+func TestAliases(t *testing.T) {
+	for _, pair := range [][2]string{
+		{"--version", "version"}, {"help", "--help"}, {"help train", "train --help"}, {"help journal diff", "journal diff --help"},
+		{"help list tasks", "list tasks --help"}, {"help help", "help --help"},
+		{"preset show --task cheetah-run", "preset show --task CHEETAH_run"},
+	} {
+		status, one, stderr := command(words(pair[0])...)
+		other, two, _ := command(words(pair[1])...)
+		if status != StatusDone || other != StatusDone || one != two || one == "" || stderr != "" {
+			t.Errorf("pgrlab %s: status %d, %q, stderr %q; pgrlab %s: status %d, %q", pair[0], status, one, stderr, pair[1], other, two)
+		}
+	}
+}
+
+// Every command has help that ends within the width of a page, in aligned columns.
+func TestHelpOfEveryCommand(t *testing.T) {
+	var visit func(c *cobra.Command)
+	visit = func(c *cobra.Command) {
+		if c.Short == "" || c.Short == strings.ToUpper(c.Short) {
+			t.Errorf("%s has no short text", c.CommandPath())
+		}
+		for _, s := range flagSections(c) {
+			var b strings.Builder
+			s.write(&b, 0)
+			columns := map[int]bool{}
+			for _, line := range strings.Split(strings.TrimRight(b.String(), "\n"), "\n") {
+				left, right, _ := strings.Cut(strings.TrimLeft(line, " "), "   ")
+				indent := len(line) - len(strings.TrimLeft(line, " "))
+				columns[indent+ansi.StringWidth(left)+3+len(right)-len(strings.TrimLeft(right, " "))] = true
+			}
+			if len(columns) != 1 {
+				t.Errorf("%s: the texts of %s begin in %d columns:\n%s", c.CommandPath(), s.title, len(columns), b.String())
+			}
+		}
+		for _, sub := range c.Commands() {
+			visit(sub)
+		}
+	}
+	visit(newRoot(testDeps()))
 }
 
 func TestListJSON(t *testing.T) {

@@ -69,6 +69,6 @@ that was written last below $PGRLAB_RUNS or ./runs.`,
 			return nil
 		},
 	}
-	c.Flags().DurationVar(&timeout, "timeout", timeout, "wait at most `TIME`")
+	c.Flags().DurationVar(&timeout, "timeout", timeout, "`TIME` how long to wait for the answer")
 	return c
 }

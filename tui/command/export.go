@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,6 +54,12 @@ if __name__ == "__main__":
     print(meta, act(w, np.zeros(w["hidden_layers.0.weight"].shape[1])))
 `
 
+// What --format and --buffer take.
+var (
+	formats = []string{"csv", "tensorboard"}
+	buffers = []string{"real", "syn"}
+)
+
 func exportCommand(d Deps) *cobra.Command {
 	var r exportRequest
 	c := &cobra.Command{
@@ -76,13 +83,13 @@ func exportCommand(d Deps) *cobra.Command {
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringVar(&r.format, "format", "", "the journal's numbers as `csv|tensorboard`")
+	f.StringVar(&r.format, "format", "", "`csv|tensorboard` the journal's numbers")
 	f.BoolVar(&r.weights, "weights", false, "the policy's weights")
 	f.BoolVar(&r.loader, "show-loader", false, "print a program that reads weights")
-	f.StringVar(&r.buffer, "buffer", "", "transitions, `real|syn`")
-	f.IntVar(&r.member, "member", 0, "of member `I` of a cohort, from 0")
-	f.IntVar(&r.step, "step", -1, "with --buffer: at the checkpoint of step `N` (default: the latest)")
-	f.StringVar(&r.out, "out", "", "write to `PATH` (default: stdout for csv, else a name after the run's, here)")
+	f.StringVar(&r.buffer, "buffer", "", "`real|syn` transitions")
+	countVar(f, &r.member, "member", 0, 0, "`I` member of a cohort, from 0")
+	countVar(f, &r.step, "step", -1, 0, "`N` with --buffer: step of the checkpoint (default: the latest)")
+	f.StringVar(&r.out, "out", "", "`PATH` where to write (default: stdout for csv, else a name after the run's, here)")
 	return c
 }
 
@@ -101,6 +108,10 @@ func (r *exportRequest) export(d Deps, args []string, stdout, stderr io.Writer) 
 		return err
 	case len(args) == 0:
 		return usagef("export: needs one run folder: see pgrlab export --help")
+	case r.format != "" && !slices.Contains(formats, r.format):
+		return asUsage(fmt.Errorf("export: %w", presets.Unknown("format", r.format, formats, "pgrlab export --help")))
+	case r.buffer != "" && !slices.Contains(buffers, r.buffer):
+		return asUsage(fmt.Errorf("export: %w", presets.Unknown("buffer", r.buffer, buffers, "pgrlab export --help")))
 	}
 	of, err := loadRun(args[0])
 	if err != nil {
@@ -126,8 +137,6 @@ func (r *exportRequest) write(d Deps, of *report.Run, stdout, stderr io.Writer) 
 			return err
 		}
 		return r.put(filepath.Join(dir, report.EventFile(of.Began(), of.Host)), stderr, of.TensorBoard)
-	case r.format != "":
-		return asUsage(presets.Unknown("format", r.format, []string{"csv", "tensorboard"}, "pgrlab export --help"))
 	case r.weights:
 		tensors, about, err := r.policy(of)
 		if err != nil {
@@ -194,13 +203,10 @@ func (r *exportRequest) transitions(d Deps, of *report.Run) (report.Transitions,
 	if err != nil {
 		return nil, err
 	}
-	switch r.buffer {
-	case "real":
+	if r.buffer == "real" {
 		return saved.RealBuffer(task, r.member)
-	case "syn", "synthetic":
-		return saved.SyntheticBuffer(task, r.member)
 	}
-	return nil, asUsage(presets.Unknown("buffer", r.buffer, []string{"real", "syn"}, "pgrlab export --help"))
+	return saved.SyntheticBuffer(task, r.member)
 }
 
 // resolve is a path whose last part is the folder's own name.

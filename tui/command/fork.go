@@ -44,12 +44,15 @@ pair with a seed of its own from there on: what came of turning them, over seeds
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&set, "set", nil, "turn a knob there: `KNOB=VALUE`, repeatable")
-	f.IntVar(&pairs, "pairs", 0, "`N` pairs of runs, with and without --set, each with its seed")
-	f.IntVar(&steps, "steps", 0, "env steps `N` of a fork, those before it included (default: as many as its parent)")
-	f.StringVar(&out, "out", "", "run folder `DIR` (default beside the parent); with --pairs what the names begin with")
+	f.StringArrayVar(&set, "set", nil, "`KNOB=VALUE` turn a knob there, by its name or symbol; repeatable")
+	countIn(f, &pairs, "pairs", 0, 1, mostPairs, "`N` pairs of runs, with and without --set, each with its seed")
+	countIn(f, &steps, "steps", 0, 1, mostSteps, "`N` env steps of a fork, those before it included (default: as many as its parent)")
+	f.StringVar(&out, "out", "", "`DIR` run folder (default beside the parent); with --pairs what the names begin with")
 	return c
 }
+
+// mostPairs bounds what one slip of a finger can make.
+const mostPairs = 1_000
 
 // forks makes the folders of forks; steps is their length, 0 that of their parent.
 func forks(name string, set []string, pairs, steps int, out string) (made []string, err error) {

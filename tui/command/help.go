@@ -3,10 +3,15 @@ package command
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"pgrlab/presets"
 )
 
 // group is a flag's annotation: the heading it stands under in --help.
@@ -21,6 +26,64 @@ func setGroup(f *pflag.FlagSet, heading string, names ...string) {
 			panic(err) // a name that is not a flag: a slip in this package
 		}
 	}
+}
+
+// helpCommand is --help in other words: pgrlab help journal diff.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "say more about a command",
+		Example: `  pgrlab help train
+  pgrlab help journal diff`,
+		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			at, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var all []cobra.Completion
+			for _, sub := range at.Commands() {
+				if sub.IsAvailableCommand() {
+					all = append(all, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+				}
+			}
+			return all, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			at := c.Root()
+			for _, name := range args {
+				sub := subcommand(at, name)
+				if sub == nil {
+					return asUsage(presets.Unknown("command", name, subcommands(at), at.CommandPath()+" --help"))
+				}
+				at = sub
+			}
+			at.InitDefaultHelpFlag() // they are listed, too
+			at.InitDefaultVersionFlag()
+			at.SetOut(c.OutOrStdout())
+			return at.Help()
+		},
+	}
+}
+
+// subcommand finds a command of that name below another one; nil: there is none.
+func subcommand(c *cobra.Command, name string) *cobra.Command {
+	for _, sub := range c.Commands() {
+		if sub.Name() == name {
+			return sub
+		}
+	}
+	return nil
+}
+
+// subcommands are the names of the commands below one that help shows.
+func subcommands(c *cobra.Command) []string {
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return names
 }
 
 // usage writes the part of --help below the long text.
@@ -38,31 +101,111 @@ func usage(c *cobra.Command) error {
 			}
 		}
 	}
-	for _, heading := range groups {
-		writeFlags(w, heading, c.LocalFlags(), heading)
+	for _, s := range flagSections(c) {
+		fmt.Fprintf(w, "\n%s:\n", s.title)
+		s.write(w, widthOf(w))
 	}
-	heading := "Flags"
-	if c.LocalFlags().Lookup("preset") != nil {
-		heading = "Other flags"
-	}
-	writeFlags(w, heading, c.LocalFlags(), "")
 	if c.HasAvailableSubCommands() {
 		fmt.Fprintf(w, "\n%s COMMAND --help says more about a command.\n", c.CommandPath())
 	}
 	return nil
 }
 
-// writeFlags writes the flags that carry the heading; "" means none.
-func writeFlags(w io.Writer, title string, all *pflag.FlagSet, heading string) {
-	some := pflag.NewFlagSet("", pflag.ContinueOnError)
-	some.SortFlags = false
-	all.SortFlags = false
-	all.VisitAll(func(f *pflag.Flag) {
-		if strings.Join(f.Annotations[group], "") == heading {
-			some.AddFlag(f)
-		}
-	})
-	if text := some.FlagUsages(); text != "" {
-		fmt.Fprintf(w, "\n%s:\n%s", title, text)
+// A flagSection is a heading and the flags under it.
+type flagSection struct {
+	title string
+	flags []flagText
+}
+
+// A flagText is a flag as help shows it.
+type flagText struct{ name, text string }
+
+// flagSections are the flags of a command by their headings; those that a command
+// takes from the one above are among them.
+func flagSections(c *cobra.Command) []flagSection {
+	rest := "Flags"
+	if c.LocalFlags().Lookup("preset") != nil {
+		rest = "Other flags"
 	}
+	sections := make([]flagSection, len(groups)+1)
+	for i, title := range append(append([]string(nil), groups...), rest) {
+		sections[i].title = title
+	}
+	add := func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		i := len(groups)
+		for g, heading := range groups {
+			if strings.Join(f.Annotations[group], "") == heading {
+				i = g
+			}
+		}
+		sections[i].flags = append(sections[i].flags, describe(f))
+	}
+	local := c.LocalFlags()
+	local.SortFlags = false
+	local.VisitAll(add)
+	c.InheritedFlags().VisitAll(add)
+	var all []flagSection
+	for _, s := range sections {
+		if len(s.flags) > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// describe is a flag with the name of its value, and what it does. A usage that
+// begins with the value's name, in backquotes, does not repeat it.
+func describe(f *pflag.Flag) flagText {
+	value, text := pflag.UnquoteUsage(f)
+	if strings.HasPrefix(f.Usage, "`") {
+		_, text, _ = strings.Cut(f.Usage[1:], "` ")
+	}
+	switch f.DefValue {
+	case "", "0", "false", "[]", "0s":
+	default:
+		if !strings.Contains(text, "(default") {
+			text += fmt.Sprintf(" (default %s)", f.DefValue)
+		}
+	}
+	name := "      --" + f.Name
+	if f.Shorthand != "" {
+		name = "  -" + f.Shorthand + ", --" + f.Name
+	}
+	if value != "" {
+		name += " " + value
+	}
+	return flagText{name, text}
+}
+
+// write writes the flags in two columns, measured in cells of a terminal; from w
+// cells on, 0 for never, lines are broken.
+func (s flagSection) write(out io.Writer, w int) {
+	column := 0
+	for _, f := range s.flags {
+		column = max(column, ansi.StringWidth(f.name)+3)
+	}
+	for _, f := range s.flags {
+		text := f.text
+		if w-column >= 30 {
+			text = ansi.Wordwrap(text, w-column, "")
+			text = strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", column))
+		}
+		fmt.Fprintf(out, "%s%s%s\n", f.name, strings.Repeat(" ", column-ansi.StringWidth(f.name)), text)
+	}
+}
+
+// widthOf is the width of a terminal; 0: it is none.
+func widthOf(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }

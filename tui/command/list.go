@@ -42,10 +42,20 @@ func listCommand(d Deps) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "tasks, methods, relevance, scales, presets, knobs, devices",
-		Example: `  pgrlab list tasks
+		Example: `  pgrlab list
+  pgrlab list tasks
   pgrlab list knobs --json`,
 		Args: noArgs,
-		RunE: needsSubcommand,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if asJSON {
+				return writeJSON(c.OutOrStdout(), listValues())
+			}
+			var rows [][]string
+			for _, l := range lists {
+				rows = append(rows, []string{"pgrlab list " + l.name, l.short})
+			}
+			return writeTable(c.OutOrStdout(), []string{"COMMAND", "LISTS"}, rows)
+		},
 	}
 	c.PersistentFlags().BoolVar(&asJSON, "json", false, "print JSON")
 	for _, l := range lists {
@@ -60,6 +70,15 @@ func listCommand(d Deps) *cobra.Command {
 		})
 	}
 	return c
+}
+
+// listValues are the lists themselves.
+func listValues() []presets.Entry {
+	var all []presets.Entry
+	for _, l := range lists {
+		all = append(all, presets.Entry{Name: l.name, Doc: l.short})
+	}
+	return all
 }
 
 func writeTable(w io.Writer, heading []string, rows [][]string) error {

@@ -46,9 +46,9 @@ scale.`,
 	}
 	f := show.Flags()
 	f.SortFlags = false
-	f.StringVar(&choice.Task, "task", "", "task `T`")
-	f.StringVar(&choice.Method, "method", "", "method `M`")
-	f.StringVar(&choice.Scale, "scale", "", "scale `S`")
+	f.StringVar(&choice.Task, "task", "", "`T` task (pgrlab list tasks)")
+	f.StringVar(&choice.Method, "method", "", "`M` method (pgrlab list methods)")
+	f.StringVar(&choice.Scale, "scale", "", "`S` scale (pgrlab list scales)")
 	c.AddCommand(show)
 	return c
 }

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"math"
+
 	"github.com/spf13/cobra"
 
 	"pgrlab/tui"
@@ -19,11 +21,11 @@ written.`,
   pgrlab replay runs/first --speed 600`,
 		Args: exactArgs(1, "one run folder"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if !(speed > 0) {
-				return usagef("pgrlab replay: --speed is %g: want more than 0", speed)
+			if !(speed > 0) || math.IsInf(speed, 1) {
+				return usagef("replay: --speed %g: want more than 0", speed)
 			}
 			if !lines && (!isTerminal(c.InOrStdin()) || !isTerminal(c.OutOrStdout())) {
-				return usagef("needs a terminal: ssh -t, or --plain")
+				return usagef("replay: needs a terminal: ssh -t, or --plain")
 			}
 			o, err := replayOptions(args[0], speed)
 			if err != nil {
@@ -40,7 +42,7 @@ written.`,
 			return err
 		},
 	}
-	c.Flags().Float64Var(&speed, "speed", 60, "seconds of the run `N` in a second")
+	c.Flags().Float64Var(&speed, "speed", 60, "`N` seconds of the run in a second")
 	c.Flags().BoolVar(&lines, "plain", false, "lines instead of a screen: for screen readers and logs")
 	return c
 }

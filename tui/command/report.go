@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,7 +48,7 @@ rows of their own. The same seed twice counts once.
   pgrlab report runs --figure curves --figure fig-dormant --out figures`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("%s: needs one run folder or more: see %s --help", c.CommandPath(), c.CommandPath())
+				return usagef("report: needs one run folder or more: see pgrlab report --help")
 			}
 			return nil
 		},
@@ -58,16 +59,16 @@ rows of their own. The same seed twice counts once.
 	f := c.Flags()
 	f.SortFlags = false
 	f.BoolVar(&r.json, "json", false, "JSON instead of Markdown")
-	f.IntVar(&r.step, "step", 0, "compare at step `N` (default: the last one that all reached)")
-	f.Float64Var(&r.threshold, "threshold", 0, "count steps to return `R` (default: half of the best mean)")
-	f.StringArrayVar(&r.figures, "figure", nil, "draw figure `NAME`, or that of a preset fig-…; repeatable")
-	f.StringVar(&r.out, "out", "", "write report.md, report.json and figures into folder `DIR`")
+	countVar(f, &r.step, "step", 0, 1, "`N` step to compare at (default: the last one that all reached)")
+	f.Float64Var(&r.threshold, "threshold", 0, "`R` count the steps to this return (default: half of the best mean)")
+	f.StringArrayVar(&r.figures, "figure", nil, "`NAME` figure to draw, or that of a preset fig-…; repeatable")
+	f.StringVar(&r.out, "out", "", "`DIR` write report.md, report.json and figures into this folder")
 	return c
 }
 
 func (r *reportRequest) report(d Deps, dirs []string, stdout, stderr io.Writer) error {
-	if r.step < 0 {
-		return usagef("report: --step is %d: want at least 1", r.step)
+	if math.IsNaN(r.threshold) || math.IsInf(r.threshold, 0) {
+		return usagef("report: --threshold %g: want a number", r.threshold)
 	}
 	figures, err := r.wanted()
 	if err != nil {
@@ -120,6 +121,9 @@ func loadRuns(paths []string) ([]*report.Run, error) {
 
 // loadRun reads a run with its configuration.
 func loadRun(dir string) (*report.Run, error) {
+	if !exists(dir) {
+		return nil, usagef("%s: there is no such run folder", dir)
+	}
 	r, err := report.Load(dir)
 	if err != nil {
 		return nil, err

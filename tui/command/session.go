@@ -52,6 +52,9 @@ func (r *runFlags) open(d Deps, now time.Time) (*session, error) {
 	if r.resume != "" {
 		return r.reopen(d)
 	}
+	if r.dropTail {
+		return nil, usagef("--drop-tail goes with --resume: leave it out, or say which run to go on with")
+	}
 	config, task, err := r.settle(d)
 	if err != nil {
 		return nil, err

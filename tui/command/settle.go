@@ -58,9 +58,6 @@ func (r *runFlags) resolve(d Deps) (lab.Config, lab.Task, error) {
 		c.Seed = r.seed
 	}
 	if r.changed("steps") {
-		if r.steps < 1 {
-			return c, task, fmt.Errorf("--steps is %d: want at least 1", r.steps)
-		}
 		c.Steps = r.steps
 	}
 	if r.changed("action-repeat") {
@@ -74,9 +71,6 @@ func (r *runFlags) resolve(d Deps) (lab.Config, lab.Task, error) {
 	}
 	if task, err = task.Played(c.Environment); err != nil {
 		return c, task, err
-	}
-	if r.threads < 0 {
-		return c, task, fmt.Errorf("--threads is %d: want at least 1, or 0 for all that are allowed", r.threads)
 	}
 	return c, task, nil
 }

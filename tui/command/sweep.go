@@ -59,19 +59,19 @@ me again. Several sweeps over one DIR divide the work between them.`,
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringSliceVar(&f.tasks, "task", nil, "tasks `T,…` (pgrlab list tasks)")
-	flags.StringSliceVar(&f.methods, "method", nil, "methods `M,…` (pgrlab list methods)")
-	flags.StringVar(&f.seeds, "seeds", "0-4", "seeds `N,A-B,…`")
-	flags.StringVar(&f.preset, "preset", "", "start from preset `NAME|FILE`")
-	flags.StringVar(&f.scale, "scale", "", "scale `S` (pgrlab list scales)")
-	flags.IntVar(&f.steps, "steps", 0, "environment steps `N` (default: the scale's)")
-	flags.StringArrayVar(&f.set, "set", nil, "a knob for all of them: `KNOB=VALUE`, repeatable")
-	flags.StringArrayVar(&f.at, "at", nil, "turn a knob later: `STEP:KNOB=VALUE`, repeatable")
-	flags.StringVar(&f.device, "device", "auto", "compute on `cpu|auto|cuda`, as each job finds it")
-	flags.StringVar(&f.out, "out", "", "folder `DIR` of the sweep")
-	flags.IntVar(&f.jobs, "jobs", 0, "at most `N` at a time (default: as many as there are processors)")
-	flags.IntVar(&f.threads, "threads", 1, "worker threads `N` of each; does not change the results")
-	flags.StringVar(&f.disk, "disk", "", "most that the checkpoints of each run may take: `SIZE`")
+	flags.StringSliceVar(&f.tasks, "task", nil, "`T,…` tasks (pgrlab list tasks)")
+	flags.StringSliceVar(&f.methods, "method", nil, "`M,…` methods (pgrlab list methods)")
+	flags.StringVar(&f.seeds, "seeds", "0-4", "`N,A-B,…` seeds")
+	flags.StringVar(&f.preset, "preset", "", "`NAME|FILE` preset to start from (pgrlab list presets)")
+	flags.StringVar(&f.scale, "scale", "", "`S` scale: how much of everything (pgrlab list scales)")
+	countIn(flags, &f.steps, "steps", 0, 1, mostSteps, "`N` environment steps of each run, as 20000, 20k or 1.5M (default: the scale's)")
+	flags.StringArrayVar(&f.set, "set", nil, "`KNOB=VALUE` start all of them with a knob turned; repeatable (pgrlab list knobs)")
+	flags.StringArrayVar(&f.at, "at", nil, "`STEP:KNOB=VALUE` turn a knob after that step; repeatable")
+	flags.StringVar(&f.device, "device", "auto", "`cpu|auto|cuda` where to compute, as each job finds it")
+	flags.StringVar(&f.out, "out", "", "`DIR` folder of the sweep")
+	countVar(flags, &f.jobs, "jobs", 0, 1, "`N` runs at a time, at most (default: as many as there are processors)")
+	countIn(flags, &f.threads, "threads", 1, 1, mostThreads, "`N` threads of each run; the results stay the same")
+	flags.StringVar(&f.disk, "disk", "", "`SIZE` most that the checkpoints of each run may take, as 5GiB")
 	f.changed = flags.Changed
 	c.AddCommand(sweepJobCommand(d))
 	return c
@@ -81,9 +81,6 @@ me again. Several sweeps over one DIR divide the work between them.`,
 func (f *sweepFlags) grid(d Deps) (*sweep.Grid, error) {
 	if f.out == "" {
 		return nil, usagef("sweep: where to: give --out DIR")
-	}
-	if f.jobs < 0 || f.threads < 1 {
-		return nil, usagef("sweep: --jobs and --threads want at least 1")
 	}
 	if len(f.tasks) == 0 && len(f.methods) == 0 && f.preset == "" {
 		g, err := sweep.Open(f.out)
@@ -257,8 +254,8 @@ works at it; 130: stopped by hand; else failed.`,
 			return attempt(ctx, d, g, j, how)
 		},
 	}
-	c.Flags().IntVar(&threads, "threads", 1, "worker threads `N`")
-	c.Flags().StringVar(&disk, "disk", "", "most that the run's checkpoints may take: `SIZE`")
+	countIn(c.Flags(), &threads, "threads", 1, 1, mostThreads, "`N` threads; the results stay the same")
+	c.Flags().StringVar(&disk, "disk", "", "`SIZE` most that the run's checkpoints may take, as 5GiB")
 	c.Flags().BoolVar(&untilEOF, "until-eof", false, "save and end at the end of standard input")
 	return c
 }

@@ -39,19 +39,16 @@ Controls: triangle (exact waves, shifted from actuator to actuator), zero, rando
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringVar(&r.Task, "task", "", "task `T` (pgrlab list tasks)")
-	f.IntVar(&r.Steps, "steps", r.Steps, "control steps `N`")
-	f.StringVar(&r.Controls, "controls", r.Controls, "`triangle`, zero or random")
-	f.Uint64Var(&r.Seed, "seed", 0, "seed `S` of the start states and of random controls")
+	f.StringVar(&r.Task, "task", "", "`T` task (pgrlab list tasks)")
+	countIn(f, &r.Steps, "steps", r.Steps, 0, mostSteps, "`N` control steps")
+	f.StringVar(&r.Controls, "controls", r.Controls, "`triangle|zero|random` controls")
+	f.Uint64Var(&r.Seed, "seed", 0, "`N` seed of the start states and of random controls")
 	return c
 }
 
 func trace(ctx context.Context, w io.Writer, d Deps, r TraceRequest) error {
 	if r.Task == "" {
 		return usagef("trace: no task: say which with --task (pgrlab list tasks)")
-	}
-	if r.Steps < 0 {
-		return usagef("trace: --steps is %d: must not be negative", r.Steps)
 	}
 	task, err := d.task(r.Task)
 	if err != nil {

@@ -44,7 +44,7 @@ seconds ends at once. A terminal that goes away does not end the run.`,
 		},
 	}
 	r.bind(c)
-	c.Flags().StringVar(&tensorboard, "tensorboard", "", "write event files for TensorBoard below folder `DIR`")
+	c.Flags().StringVar(&tensorboard, "tensorboard", "", "`DIR` write event files for TensorBoard below this folder")
 	setGroup(c.Flags(), groups[2], "tensorboard")
 	return c
 }

@@ -8,13 +8,29 @@ import (
 )
 
 func versionCommand(d Deps) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	c := &cobra.Command{
 		Use:   "version",
 		Short: "print the version",
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(c.OutOrStdout(), "pgrlab %s %s %s/%s\n", d.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			if asJSON {
+				return writeJSON(c.OutOrStdout(), struct {
+					Version string `json:"version"`
+					Go      string `json:"go"`
+					OS      string `json:"os"`
+					Arch    string `json:"arch"`
+				}{d.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH})
+			}
+			_, err := fmt.Fprint(c.OutOrStdout(), versionLine(d))
 			return err
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// versionLine is what version and --version print.
+func versionLine(d Deps) string {
+	return fmt.Sprintf("pgrlab %s %s %s/%s\n", d.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -52,13 +54,13 @@ With --frames the pictures go to numbered PNG files and no terminal is needed.`,
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringVar(&w.task, "task", "", "task `T` (pgrlab list tasks)")
-	f.StringVar(&w.policy, "policy", "", "act as the policy at `PATH`: policy.bin, a run folder, or latest (default: random actions)")
-	f.Uint64Var(&w.seed, "seed", 0, "seed `S` of the start states and of random actions")
-	f.IntVar(&w.fps, "fps", w.fps, "pictures a second `N`, at most 60; time runs as it does in the task")
-	f.IntVar(&w.episodes, "episodes", 0, "end after `N` episodes (default: when you leave; with --frames 1)")
-	f.StringVar(&w.frames, "frames", "", "write the pictures as PNG files into `DIR`")
-	f.StringVar(&w.size, "size", w.size, "of the pictures in files, `WxH` pixels")
+	f.StringVar(&w.task, "task", "", "`T` task (pgrlab list tasks)")
+	f.StringVar(&w.policy, "policy", "", "`PATH` policy to act as: policy.bin, a run folder, or latest (default: random actions)")
+	f.Uint64Var(&w.seed, "seed", 0, "`N` seed of the start states and of random actions")
+	countIn(f, &w.fps, "fps", w.fps, 1, mostFPS, "`N` pictures a second, at most 60; time runs as it does in the task")
+	countVar(f, &w.episodes, "episodes", 0, 1, "`N` episodes to show (default: until you leave; with --frames 1)")
+	f.StringVar(&w.frames, "frames", "", "`DIR` write the pictures as PNG files into this folder")
+	f.StringVar(&w.size, "size", w.size, "`WxH` pixels of the pictures in files")
 	return c
 }
 
@@ -93,14 +95,13 @@ func (w *watchFlags) run(ctx context.Context, d Deps, in io.Reader, out, errs io
 // check finds what is wrong with the flags by themselves.
 func (w *watchFlags) check() (width, height int, err error) {
 	const most = 4096
-	if n, err := fmt.Sscanf(w.size, "%dx%d", &width, &height); n != 2 || err != nil || min(width, height) < 1 || max(width, height) > most {
+	ws, hs, _ := strings.Cut(w.size, "x")
+	width, err = strconv.Atoi(ws)
+	height, err2 := strconv.Atoi(hs)
+	if err != nil || err2 != nil || min(width, height) < 1 || max(width, height) > most {
 		return 0, 0, usagef("watch: --size is %q: want WxH pixels, for example 320x240, at most %dx%d", w.size, most, most)
 	}
 	switch {
-	case w.fps < 1 || w.fps > mostFPS:
-		return 0, 0, usagef("watch: --fps is %d: want 1 to %d", w.fps, mostFPS)
-	case w.episodes < 0:
-		return 0, 0, usagef("watch: --episodes is %d: must not be negative", w.episodes)
 	case w.task == "" && w.policy == "":
 		return 0, 0, usagef("watch: no task: say which with --task (pgrlab list tasks), or give a --policy")
 	}

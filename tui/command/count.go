@@ -1,0 +1,62 @@
+package command
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/report"
+)
+
+// A count is the value of a flag that takes a number of things: 20000, 20k, 1.5M or
+// 1e6, within its range.
+type count struct {
+	value       *int
+	least, most int
+}
+
+// countVar binds a flag that counts from least on.
+func countVar(f *pflag.FlagSet, value *int, name string, otherwise, least int, usage string) {
+	countIn(f, value, name, otherwise, least, math.MaxInt, usage)
+}
+
+// countIn binds a flag that counts from least to most.
+func countIn(f *pflag.FlagSet, value *int, name string, otherwise, least, most int, usage string) {
+	*value = otherwise
+	f.Var(&count{value, least, most}, name, usage)
+	if otherwise < least { // stands for "not given": no default to show
+		f.Lookup(name).DefValue = "0"
+	}
+}
+
+// Set implements pflag.Value.
+func (c *count) Set(text string) error {
+	n, err := lab.ParseCount(text)
+	switch {
+	case err != nil:
+		if _, number := strconv.ParseFloat(text, 64); number == nil && text[0] == '-' {
+			return fmt.Errorf("want %s", c.span())
+		}
+		return err
+	case n < c.least || n > c.most:
+		return fmt.Errorf("want %s", c.span())
+	}
+	*c.value = n
+	return nil
+}
+
+func (c *count) span() string {
+	if c.most == math.MaxInt {
+		return fmt.Sprintf("at least %d", c.least)
+	}
+	return fmt.Sprintf("%s to %s", report.Count(c.least), report.Count(c.most))
+}
+
+// String implements pflag.Value.
+func (c *count) String() string { return strconv.Itoa(*c.value) }
+
+// Type implements pflag.Value.
+func (c *count) Type() string { return "count" }

@@ -1,0 +1,321 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/run"
+)
+
+// refusals are command lines that cannot be what was meant: with the status, and words
+// of the answer that say what to do.
+var refusals = []struct {
+	line   string // words; '' is an empty one
+	status int
+	says   string
+}{
+	// names
+	{"trian", 2, `did you mean "train"?`},
+	{"help trian", 2, `did you mean "train"?`},
+	{"help journal dif", 2, `did you mean "diff"? (pgrlab journal --help)`},
+	{"help train now", 2, `unknown command "now"`},
+	{"''", 2, "pgrlab --help"},
+	{"demo", 2, "pgrlab --preset demo"},
+	{"train short", 2, "pgrlab train --scale short"},
+	{"train cheetah-run", 2, "--task cheetah-run"},
+	{"list task", 2, `did you mean "tasks"?`},
+	{"list tasks now", 2, "see pgrlab list tasks --help"},
+	{"list --jsn", 2, `did you mean "json"?`},
+	{"preset", 2, "needs one of show"},
+	{"preset show dmo", 2, `did you mean "demo"?`},
+	{"preset show a b", 2, "at most one preset"},
+	{"preset show --task ''", 2, "--task is empty"},
+	{"preset show --scale tiny", 2, "pgrlab list scales"},
+	{"version now", 2, `unexpected argument "now"`},
+	{"doctor now", 2, `unexpected argument "now"`},
+	// flags
+	{"--bogus", 2, "pgrlab --help"},
+	{"-x", 2, "unknown shorthand flag"},
+	{"---task", 2, "bad flag syntax"},
+	{"train --metod sac", 2, `did you mean "method"?`},
+	{"train --task", 2, "--task needs a value"},
+	{"train --steps", 2, "--steps needs a value"},
+	{"version --json=perhaps", 2, "want true or false"},
+	// what is empty, because a variable is not set
+	{"--task ''", 2, "--task is empty"},
+	{"train --task ''", 2, "--task is empty"},
+	{"train --method=", 2, "--method is empty"},
+	{"train --scale ' '", 2, "--scale is empty"},
+	{"train --preset ''", 2, "--preset is empty"},
+	{"train --set ''", 2, "--set is empty"},
+	{"train --at ''", 2, "--at is empty"},
+	{"train --out ''", 2, "--out is empty"},
+	{"train --resume ''", 2, "--resume is empty"},
+	{"train --seed ''", 2, "--seed is empty"},
+	{"train --steps ''", 2, "--steps is empty"},
+	{"train --noise-sigma ''", 2, "--noise-sigma is empty"},
+	{"train --device ''", 2, "--device is empty"},
+	{"train --disk ''", 2, "--disk is empty"},
+	{"train --checkpoint-every ''", 2, "--checkpoint-every is empty"},
+	{"train --tensorboard ''", 2, "--tensorboard is empty"},
+	{"sweep --task '' --out s", 2, "--task is empty"},
+	{"sweep --task cheetah-run,,walker-walk --out s", 2, "--task is empty"},
+	{"sweep --out ''", 2, "--out is empty"},
+	{"fork '' --set ratio=0.5", 2, "argument 1 is empty"},
+	{"report ''", 2, "argument 1 is empty"},
+	{"report old ''", 2, "argument 2 is empty"},
+	{"card ''", 2, "argument 1 is empty"},
+	{"attach ''", 2, "argument 1 is empty"},
+	{"stop ''", 2, "argument 1 is empty"},
+	{"trace --task ''", 2, "--task is empty"},
+	{"watch --policy ''", 2, "--policy is empty"},
+	{"export old --format ''", 2, "--format is empty"},
+	{"bench ''", 2, "argument 1 is empty"},
+	// counts and other numbers
+	{"train --steps many", 2, "want a whole number, for example 20000, 20k or 1.5M"},
+	{"train --steps 0", 2, "--steps 0: want 1 to 1,000,000,000"},
+	{"train --steps -1", 2, "--steps -1: want 1 to"},
+	{"train --steps 1.5", 2, "not whole"},
+	{"train --steps 1k5", 2, "no count"},
+	{"train --steps 1e99", 2, "too large"},
+	{"train --steps 20000000k", 2, "want 1 to 1,000,000,000"},
+	{"train --seed -1", 2, "want a whole number from 0"},
+	{"train --seed one", 2, "want a whole number from 0"},
+	{"train --threads 9", 2, "want 0 to 8"},
+	{"train --threads -1", 2, "want 0 to 8"},
+	{"train --action-repeat 0", 2, "want at least 1"},
+	{"train --noise-share much", 2, "want a number"},
+	{"train --noise-share 2", 2, "noise"},
+	{"train --noise-share NaN", 2, "noise"},
+	{"train --noise-sigma a,b", 2, "want a number, or several"},
+	{"train --checkpoint-every soon", 2, "want a time, for example 30s"},
+	{"train --checkpoint-every -5m", 2, "want more than 0s"},
+	{"train --disk lots", 2, "want a size, for example 5GiB"},
+	{"train --disk -1GiB", 2, "want a size"},
+	{"train --gpu-mem NaN", 2, "want a size"},
+	{"train --precision fp8", 2, "fp32"},
+	// what is run
+	{"train --task cheeta", 2, `did you mean "cheetah-run"?`},
+	{"train --method pgr-curiousity", 2, `did you mean "pgr-curiosity"?`},
+	{"train --scale tiny", 2, "pgrlab list scales"},
+	{"train --preset dmeo", 2, `did you mean "demo"?`},
+	{"train --preset ./none.toml", 2, "none.toml"},
+	{"train --preset typo.toml", 2, `typo.toml:4: unknown key "knobs.guidence"`},
+	{"train --preset old", 2, "old"},
+	{"train --device gpu", 2, "pgrlab list devices"},
+	{"train --device cuda:0", 2, "--device cpu"},
+	{"train --device cuda:x", 2, "cuda"},
+	{"train --resume nosuch", 2, "give a run folder, or latest"},
+	{"train --resume nosuch@20k", 2, "give a run folder, or latest"},
+	{"train --resume old@soon", 2, "want DIR@STEP"},
+	{"train --resume old --task cheetah-run", 2, "without --task"},
+	{"train --schedule nosuch", 2, "nosuch"},
+	{"train --drop-tail", 2, "--resume"},
+	{"train --out old", 2, "choose another one with --out"},
+	{"train --out plain/run", 1, "choose another one with --out"},
+	// knobs
+	{"train --set rato=0.5", 2, `did you mean "ratio"?`},
+	{"train --set ratio", 2, "want knob=value"},
+	{"train --set =3", 2, "want knob=value"},
+	{"train --set ratio=", 2, "want a number from 0 to 1"},
+	{"train --set ratio=1.5", 2, "want a number from 0 to 1"},
+	{"train --set ratio=NaN", 2, "want a number from 0 to 1"},
+	{"train --set utd=2.5", 2, "want a count from 1 to 40"},
+	{"train --set relevance=novelty", 2, "want one of curiosity"},
+	{"train --set Ω=3", 2, "pgrlab list knobs"},
+	{"train --method sac --set ω=3", 2, "not used by sac"},
+	{"train --at guidance=3", 2, "want STEP:knob=value"},
+	{"train --at soon:guidance=3", 2, "want STEP"},
+	{"train --at -5:guidance=3", 2, "want STEP"},
+	{"train --at 100:guidance=99", 2, "want a number from 0 to 10"},
+	{"train --at 100:guidance=", 2, "value is missing"},
+	{"train --at 2M:ω=3", 2, "choose an earlier step or more --steps"},
+	{"fork old --set ratio=0.5", 2, "no checkpoint"},
+	{"fork nosuch --set ratio=0.5", 2, "nosuch"},
+	{"fork old@1e --set ratio=0.5", 2, "want DIR@STEP"},
+	{"fork", 2, "needs one run folder"},
+	{"fork old --pairs 0", 2, "want 1 to"},
+	// grids
+	{"sweep", 2, "give --out DIR"},
+	{"sweep --out s", 2, "say what to run"},
+	{"sweep --out s --task cheeta", 2, `did you mean "cheetah-run"?`},
+	{"sweep --out s --task cheetah-run --seeds 3-1", 2, "want for example 0-4,7"},
+	{"sweep --out s --task cheetah-run --seeds 1,1", 2, "twice"},
+	{"sweep --out s --task cheetah-run --seeds all", 2, "want for example 0-4,7"},
+	{"sweep --out s --task cheetah-run --jobs 0", 2, "want at least 1"},
+	{"sweep --out s --task cheetah-run --steps 0", 2, "want 1 to"},
+	{"sweep --out s --task cheetah-run --set rato=1", 2, `did you mean "ratio"?`},
+	{"sweep --out s --task cheetah-run --device cuda:1", 2, "CUDA_VISIBLE_DEVICES"},
+	{"sweep job s 0", 2, "s"},
+	{"sweep job", 2, "needs the folder of a sweep and an index"},
+	// running labs
+	{"park old extra", 2, "needs at most one run"},
+	{"checkpoint --timeout never", 2, "want a time"},
+	{"ps now", 2, `unexpected argument "now"`},
+	// running labs
+	{"pause one two", 2, "needs at most one run"},
+	{"resume --timeout soon", 2, "want a time"},
+
+	// what was run
+	{"report", 2, "needs one run folder or more"},
+	{"report nosuch", 2, "give a run folder"},
+	{"report plain", 2, "give a run folder"},
+	{"report old --step 0", 2, "want at least 1"},
+	{"report old --threshold high", 2, "want a number"},
+	{"report old --figure curve", 2, `did you mean "curves"?`},
+	{"card", 2, "needs one run folder"},
+	{"card nosuch", 2, "no such run folder"},
+	{"export nosuch --format csv", 2, "no such run folder"},
+	{"replay done --speed Inf --plain", 2, "want more than 0"},
+	{"report old --threshold NaN", 2, "want a number"},
+	{"export old", 2, "needs one of --format"},
+	{"export --weights", 2, "needs one run folder"},
+	{"export old --weights --format csv", 2, "needs one of"},
+	{"export done --format xml", 2, "export --help"},
+	{"export done --buffer fake", 2, "export --help"},
+	{"export done --buffer real --step -3", 2, "want at least 0"},
+	{"export done --weights --member 3", 2, "no member 3"},
+	{"replay", 2, "needs one run folder"},
+	{"replay nosuch --plain", 2, "no run folder"},
+	{"replay done --speed 0 --plain", 2, "want more than 0"},
+	{"replay done --speed NaN --plain", 2, "want more than 0"},
+	{"replay done --speed fast --plain", 2, "want a number"},
+	{"replay done", 2, "needs a terminal"},
+	{"analyse", 2, "needs one run folder"},
+	{"analyse nosuch", 2, "give a run folder"},
+	{"analyse old@x", 2, "want DIR or DIR@STEP"},
+	{"analyse done --rows 2", 2, "want at least 3"},
+	{"analyse done done --journal", 2, "about one run"},
+	{"journal", 2, "needs one of canonical, diff"},
+	{"journal diff old", 2, "needs two run folders"},
+	{"journal canonical nowhere", 2, "give a run folder"},
+	{"journal canonical", 2, "needs one run folder"},
+	// the rest
+	{"trace", 2, "say which with --task"},
+	{"trace --task cheetah-run --controls square", 2, "want triangle, zero, random"},
+	{"trace --task cheetah-run --steps -1", 2, "want 0 to"},
+	{"watch", 2, "--task"},
+	{"watch --task cheetah-run --fps 0 --frames f", 2, "want 1 to 60"},
+	{"watch --task cheetah-run --size 10 --frames f", 2, "want WxH pixels"},
+	{"watch --task cheetah-run --size 10x10x10 --frames f", 2, "want WxH pixels"},
+	{"watch --policy nosuch --frames f", 2, "nosuch"},
+	{"bench critc", 2, `did you mean "critic"?`},
+	{"bench --rounds 0", 2, "want at least 1"},
+	{"bench --round 0s", 2, "want more than 0s"},
+	{"", 2, "pgrlab train, or --plain"},
+	{"--task cheetah-run", 2, "pgrlab train, or --plain"},
+}
+
+// programmers are words that mean something to programmers of this program only.
+var programmers = regexp.MustCompile(`strconv|invalid syntax|parsing|%!|panic|\.go:|0x[0-9a-f]{4}|<nil>|pgrlab: pgrlab|pflag|cobra|invalid argument`)
+
+// What cannot be meant is answered with one line that says what to do; nothing is
+// written anywhere, and no run begins.
+func TestRefusals(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("XDG_RUNTIME_DIR", filepath.Join(dir, "sockets"))
+	t.Setenv("TMPDIR", dir)
+	t.Setenv(runsVariable, "")
+	write(t, "typo.toml", "task = \"cheetah-run\"\n\n[knobs]\nguidence = 3.0\n")
+	write(t, "plain", "not a folder\n")
+	write(t, "old/"+run.JournalName, "")
+	write(t, "old/"+run.ConfigName, preset(t, "--task", "cheetah-run"))
+	write(t, "done/"+run.ConfigName, preset(t, "--task", "cheetah-run"))
+	write(t, "done/"+run.JournalName, `{"type":"start","step":0,"task":"cheetah-run","method":"pgr-curiosity"}`+"\n"+`{"type":"done","step":30000,"steps":30000}`+"\n")
+	before := tree(t, dir)
+	for _, c := range refusals {
+		args := words(c.line)
+		d := testDeps()
+		d.Device = func(DeviceRequest) (Device, error) {
+			t.Errorf("pgrlab %s: starts a device", c.line)
+			return nil, errors.New("a test has no device")
+		}
+		var stdout, stderr bytes.Buffer
+		status := Main(context.Background(), d, args, strings.NewReader(""), &stdout, &stderr)
+		said := stderr.String()
+		if status != c.status || stdout.Len() > 0 || !strings.Contains(said, c.says) {
+			t.Errorf("pgrlab %s: status %d, stdout %q, stderr %q; want %d and %q", c.line, status, stdout.String(), said, c.status, c.says)
+		}
+		if !strings.HasPrefix(said, "pgrlab: ") || strings.Count(said, "\n") != 1 || programmers.MatchString(said) {
+			t.Errorf("pgrlab %s: not a line for its user: %q", c.line, said)
+		}
+		if after := tree(t, dir); after != before {
+			t.Errorf("pgrlab %s changes files: %s, before %s", c.line, after, before)
+			before = after
+		}
+	}
+	if len(refusals) < 80 {
+		t.Errorf("only %d command lines", len(refusals))
+	}
+}
+
+// Every command is among them.
+func TestRefusalsOfEveryCommand(t *testing.T) {
+	root := newRoot(testDeps())
+	for _, c := range root.Commands() {
+		tried := false
+		for _, r := range refusals {
+			tried = tried || r.line == c.Name() || strings.HasPrefix(r.line, c.Name()+" ")
+		}
+		if !tried && c.IsAvailableCommand() {
+			t.Errorf("no command line of %s is tried", c.Name())
+		}
+	}
+}
+
+// words splits a line as a shell would.
+func words(line string) []string {
+	var all []string
+	for _, w := range regexp.MustCompile(`'[^']*'|[^ ]+`).FindAllString(line, -1) {
+		all = append(all, strings.Trim(w, "'"))
+	}
+	return all
+}
+
+// tree lists the files below a folder with their sizes.
+func tree(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := os.Lstat(path)
+		if err == nil && !d.IsDir() {
+			b.WriteString(path + " " + info.ModTime().String() + "\n")
+		} else {
+			b.WriteString(path + "\n")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// preset is what preset show prints.
+func preset(t *testing.T, flags ...string) string {
+	t.Helper()
+	status, stdout, stderr := command(append([]string{"preset", "show"}, flags...)...)
+	if status != StatusDone {
+		t.Fatal(stderr)
+	}
+	return stdout
+}
+
+// The range of --threads is that of the devices.
+func TestThreads(t *testing.T) {
+	if mostThreads != cpu.MaxThreads {
+		t.Errorf("--threads takes %d, a device %d", mostThreads, cpu.MaxThreads)
+	}
+}
