@@ -32,9 +32,6 @@ pair with a seed of its own from there on: what came of turning them, over seeds
   pgrlab fork runs/a@20000 --set relevance=td --pairs 4 | xargs -n 1 pgrlab train --resume`,
 		Args: exactArgs(1, "one run folder"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if c.Flags().Changed("steps") && steps < 1 {
-				return usagef("--steps is %d: want at least 1", steps)
-			}
 			dirs, err := forks(args[0], set, pairs, steps, out)
 			for _, dir := range dirs {
 				fmt.Fprintln(c.OutOrStdout(), dir)
