@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -123,22 +125,22 @@ func leastDriver() string {
 	if err != nil {
 		return err.Error()
 	}
-	least, err := driver.LeastDriver(texts...)
+	least, err := driver.LeastDriver(slices.Collect(maps.Values(texts))...)
 	if err != nil {
 		return err.Error()
 	}
 	return least.String()
 }
 
-// kernelTexts are the PTX texts for a compute capability.
-func kernelTexts(sm int) ([]string, error) {
+// kernelTexts are the PTX texts for a compute capability, by their files' names.
+func kernelTexts(sm int) (map[string]string, error) {
 	modules, err := kernel.Modules(sm)
 	if err != nil {
 		return nil, err
 	}
-	var texts []string
+	texts := map[string]string{}
 	for _, m := range modules {
-		texts = append(texts, m.Text)
+		texts[m.Name] = m.Text
 	}
 	return texts, nil
 }
@@ -153,11 +155,25 @@ func tryGPU(g command.GPU) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	took, err := gpus().Try(g.UUID, texts)
+	tried, err := gpus().Try(g.UUID, texts)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d files compiled or found compiled in %.2f s", len(texts), took.Seconds()), nil
+	seconds, kernels, spilled := 0.0, 0, 0
+	for _, file := range tried {
+		seconds += file.Seconds
+		kernels += len(file.Kernels)
+		for _, k := range file.Kernels {
+			if k.Local > 0 {
+				spilled++
+			}
+		}
+	}
+	said := fmt.Sprintf("%d in %d files compiled or found compiled in %.2f s", kernels, len(tried), seconds)
+	if spilled > 0 {
+		said += fmt.Sprintf(", %d of them with memory beside their registers", spilled)
+	}
+	return said, nil
 }
 
 // watchGPU says what a GPU is doing.

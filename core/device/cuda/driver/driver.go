@@ -62,8 +62,8 @@ type Context interface {
 	// memory) and copies that record puts into the stream, without doing them. No
 	// other method of the context may be called by record.
 	Capture(record func() error) (Graph, error)
-	// Synchronize waits until all work in the stream is done. It blocks its thread
-	// and does not spin.
+	// Synchronize waits until all work in the stream is done. It asks again and again
+	// for some 300 µs and then blocks its thread.
 	Synchronize() error
 	// Memory is the memory of the device, in bytes, as used by all processes.
 	Memory() (free, total uint64, err error)
@@ -78,7 +78,22 @@ type Module interface {
 }
 
 // Function is a kernel that can be launched.
-type Function interface{ Name() string }
+type Function interface {
+	Name() string
+	// Resources are what the driver's compiler has given it; zero of a kernel that is
+	// interpreted.
+	Resources() Resources
+}
+
+// Resources are what a compiled kernel takes of a multiprocessor.
+type Resources struct {
+	Registers int `json:"registers"` // of a thread
+	// Local is memory of a thread, in bytes: registers that were spilled, and arrays.
+	Local  int `json:"local"`
+	Shared int `json:"shared"` // of a block, in bytes, before what a launch adds
+	// Threads is the largest block that it can be launched with.
+	Threads int `json:"threads"`
+}
 
 // Graph is work that was captured and can be put into the stream as a whole.
 type Graph interface {

@@ -53,6 +53,8 @@ func (m *emulatedModule) Function(name string) (Function, error) {
 
 func (f *emulatedFunction) Name() string { return f.kernel.Name }
 
+func (f *emulatedFunction) Resources() Resources { return Resources{} }
+
 // run interprets a launch. What the device has of shared memory is only known
 // here: a kernel's own and what the launch asks for.
 func (f *emulatedFunction) run(m *memory, grid, block [3]uint32, shared uint32, params []byte) error {

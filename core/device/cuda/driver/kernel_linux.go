@@ -24,7 +24,7 @@ type nativeFunction struct {
 	name      string
 	handle    uintptr
 	signature signature
-	static    uint32 // bytes of shared memory that every launch has
+	resources Resources
 	allowed   uint32 // bytes of dynamic shared memory that it may have by now
 }
 
@@ -116,8 +116,11 @@ func (c *nativeContext) announce() (done func()) {
 
 // Function attributes
 const (
-	functionShared  = 1 // CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
-	functionDynamic = 8 // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+	functionThreads   = 0 // CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
+	functionShared    = 1 // CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
+	functionLocal     = 3 // CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES
+	functionRegisters = 4 // CU_FUNC_ATTRIBUTE_NUM_REGS
+	functionDynamic   = 8 // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 )
 
 func (m *nativeModule) Function(name string) (Function, error) {
@@ -141,15 +144,25 @@ func (m *nativeModule) Function(name string) (Function, error) {
 		return nil, err
 	}
 	f := &nativeFunction{context: c, name: name, handle: c.cells.handle, signature: s}
-	if err := c.check(doing, c.do(cuFuncGetAttribute, at(&c.cells.number), functionShared, f.handle)); err != nil {
-		return nil, err
+	for _, a := range []struct {
+		attribute uintptr
+		into      *int
+	}{
+		{functionShared, &f.resources.Shared}, {functionRegisters, &f.resources.Registers},
+		{functionLocal, &f.resources.Local}, {functionThreads, &f.resources.Threads},
+	} {
+		if err := c.check(doing, c.do(cuFuncGetAttribute, at(&c.cells.number), a.attribute, f.handle)); err != nil {
+			return nil, err
+		}
+		*a.into = int(c.cells.number)
 	}
-	f.static = uint32(c.cells.number)
-	f.allowed = sharedWithoutAsk - min(sharedWithoutAsk, f.static)
+	f.allowed = sharedWithoutAsk - min(sharedWithoutAsk, uint32(f.resources.Shared))
 	return f, nil
 }
 
 func (f *nativeFunction) Name() string { return f.name }
+
+func (f *nativeFunction) Resources() Resources { return f.resources }
 
 func (c *nativeContext) Launch(function Function, grid, block [3]uint32, shared uint32, args ...Arg) error {
 	f, ours := function.(*nativeFunction)
@@ -160,7 +173,7 @@ func (c *nativeContext) Launch(function Function, grid, block [3]uint32, shared 
 		return err
 	}
 	defer c.leave()
-	if err := f.signature.check(f.name, &c.info, grid, block, f.static+shared, args); err != nil {
+	if err := f.signature.check(f.name, &c.info, grid, block, uint32(f.resources.Shared)+shared, args); err != nil {
 		return err
 	}
 	if shared > f.allowed {

@@ -3,7 +3,6 @@
 package driver
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -41,6 +40,7 @@ const (
 	cuStreamCreate
 	cuStreamDestroy
 	cuStreamSynchronize
+	cuStreamQuery
 	cuStreamBeginCapture
 	cuStreamEndCapture
 	cuGraphInstantiate
@@ -87,6 +87,7 @@ var exported = [symbols][]string{
 	cuStreamCreate:             {"cuStreamCreate"},
 	cuStreamDestroy:            {"cuStreamDestroy_v2"},
 	cuStreamSynchronize:        {"cuStreamSynchronize"},
+	cuStreamQuery:              {"cuStreamQuery"},
 	cuStreamBeginCapture:       {"cuStreamBeginCapture_v2"},
 	cuStreamEndCapture:         {"cuStreamEndCapture"},
 	cuGraphInstantiate:         {"cuGraphInstantiateWithFlags", "cuGraphInstantiate_v2"}, // flags came with 11.4
@@ -248,6 +249,10 @@ func (l *library) fail(doing string, r result) error {
 // setEnvironment tells the driver, which reads these variables when it starts, to
 // count devices as nvidia-smi does and where to keep compiled kernels. The Go
 // runtime passes them on to C.
+//
+// Where our folder cannot be made, as where the home directory is read-only, the
+// driver has its own or compiles at each start: slower, but no reason to do
+// without the GPU.
 func setEnvironment(cache string) error {
 	if err := os.Setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID"); err != nil {
 		return err
@@ -255,5 +260,8 @@ func setEnvironment(cache string) error {
 	if _, given := os.LookupEnv("CUDA_CACHE_PATH"); given || cache == "" {
 		return nil
 	}
-	return errors.Join(os.MkdirAll(cache, 0o755), os.Setenv("CUDA_CACHE_PATH", cache))
+	if os.MkdirAll(cache, 0o755) != nil {
+		return nil
+	}
+	return os.Setenv("CUDA_CACHE_PATH", cache)
 }

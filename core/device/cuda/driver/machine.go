@@ -3,6 +3,7 @@ package driver
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -143,19 +144,52 @@ func (m *Machine) Report() (Report, error) {
 	return r, nil
 }
 
-// Try opens a GPU, compiles PTX texts and gives everything back. It returns how
-// long the compilation took: not long where the driver had kept them.
-func (m *Machine) Try(uuid string, texts []string) (took time.Duration, err error) {
+// Tried is a file of kernels that a GPU's driver has compiled.
+type Tried struct {
+	File    string               `json:"file"`
+	Seconds float64              `json:"seconds"` // not long where the driver had kept the result
+	Kernels map[string]Resources `json:"kernels"`
+}
+
+// Try opens a GPU, compiles PTX texts, by their names, with every kernel in them, and
+// gives everything back. It asks for the kernels because a driver may put off the
+// compilation until then.
+func (m *Machine) Try(uuid string, texts map[string]string) (tried []Tried, err error) {
 	c, err := m.Open(uuid)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	start := time.Now()
-	for _, text := range texts {
-		if _, err := c.Load(text); err != nil {
-			return 0, err
+	for _, file := range slices.Sorted(maps.Keys(texts)) {
+		t, err := Try(c, texts[file])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
 		}
+		t.File = file
+		tried = append(tried, t)
 	}
-	return time.Since(start), nil
+	return tried, nil
+}
+
+// Try compiles a PTX text with every kernel in it.
+func Try(c Context, text string) (Tried, error) {
+	start := time.Now()
+	loaded, err := c.Load(text)
+	if err != nil {
+		return Tried{}, err
+	}
+	all, err := signatures(text)
+	if err != nil {
+		return Tried{}, err
+	}
+	t := Tried{Kernels: map[string]Resources{}}
+	for name := range all {
+		f, err := loaded.Function(name)
+		if err != nil {
+			return Tried{}, err
+		}
+		t.Kernels[name] = f.Resources()
+	}
+	t.Seconds = time.Since(start).Seconds()
+	return t, nil
 }

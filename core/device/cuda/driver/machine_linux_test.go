@@ -38,15 +38,20 @@ func TestMachine(t *testing.T) {
 	if err != nil || u.Compute != 0.37 {
 		t.Errorf("%+v, %v", u, err)
 	}
-	if _, err := m.Try(chosen.Device.UUID, []string{axpy, axpyText}); err != nil {
-		t.Error(err)
+	// A driver may compile a kernel when it is first asked for: all are.
+	good := strings.Replace(axpy, "missing", "other", 1)
+	tried, err := m.Try(chosen.Device.UUID, map[string]string{"b": good, "a": axpyText})
+	if err != nil || len(tried) != 2 || tried[1].File != "b" || len(tried[1].Kernels) != 3 || tried[1].Kernels["axpy"] != (Resources{Registers: 40, Local: 30}) {
+		t.Errorf("%+v, %v", tried, err)
 	}
 	calls := cuda.calls(t, 0)
 	if last := calls[len(calls)-1]; last != "cuDevicePrimaryCtxRelease_v2 1 live=0" {
 		t.Errorf("the last call was %s", last)
 	}
-	if _, err := m.Try(chosen.Device.UUID, []string{axpy, axpy + "nonsense"}); err == nil || !strings.Contains(err.Error(), "ptxas") {
-		t.Errorf("%v", err)
+	for text, want := range map[string]string{good + "nonsense": "wrong: load kernels: the driver's compiler refuses them: ptxas", axpy: "wrong: find kernel missing: words for 500"} {
+		if _, err := m.Try(chosen.Device.UUID, map[string]string{"right": good, "wrong": text}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v\nwant %s", err, want)
+		}
 	}
 	if _, err := m.Open("GPU-ffff"); err == nil {
 		t.Error("a GPU that is not there was opened")

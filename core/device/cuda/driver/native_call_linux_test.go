@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Everything that a program does once, and every argument of it.
@@ -31,7 +32,7 @@ func TestNativeCallsTheDriver(t *testing.T) {
 		"cuMemAlloc_v2 400", "cuMemsetD8Async 0x700000000600 0 400 0x5000",
 		"cuMemHostAlloc 400 0",
 		fmt.Sprintf("cuModuleLoadDataEx %d bytes options=4:3,4,5,6 sizes=8192,8192", len(axpy)),
-		"cuModuleGetFunction 0x8000 axpy", "cuFuncGetAttribute 1 0x9000")
+		"cuModuleGetFunction 0x8000 axpy", "cuFuncGetAttribute 1 0x9000", "cuFuncGetAttribute 4 0x9000", "cuFuncGetAttribute 3 0x9000", "cuFuncGetAttribute 0 0x9000")
 
 	ones := make([]byte, 4*n)
 	for i := range n {
@@ -45,12 +46,12 @@ func TestNativeCallsTheDriver(t *testing.T) {
 	must(t, c.Download(pinned, z))
 	must(t, c.Synchronize())
 	expect(t, l.calls(t, from),
-		"cuMemcpyHtoDAsync_v2 0x700000000000 pageable 400 0x5000",
+		"cuMemcpyHtoDAsync_v2 0x700000000000 pageable 400 0x5000", "cuStreamQuery 0x5000", // the driver may read it late
 		"cuFuncSetAttribute 0x9000 8 60000",
 		"cuLaunchKernel axpy 2,3,4 64,2,1 60000 0x5000 extra=(nil) args 0x700000000300 0x700000000000 0x40000000 100",
 		"cuMemcpyDtoDAsync_v2 0x700000000600 0x700000000300 400 0x5000",
 		"cuMemcpyDtoHAsync_v2 pinned 0x700000000600 400 0x5000",
-		"cuStreamSynchronize 0x5000")
+		"cuStreamQuery 0x5000")
 	for i := range n {
 		if string(pinned[4*i:4*i+4]) != "\x00\x00\x00\x40" { // 2.0 = 0 + 2·1
 			t.Fatalf("element %d is % x", i, pinned[4*i:4*i+4])
@@ -66,8 +67,8 @@ func TestNativeCallsTheDriver(t *testing.T) {
 	}
 	expect(t, l.calls(t, from),
 		"cuLaunchKernel axpy 1,1,1 1,1,1 50000 0x5000 extra=(nil) args 0x700000000300 0x700000000000 0x40000000 100", // allowed already
-		"cuStreamSynchronize 0x5000", "cuStreamSynchronize 0x5000", "cuMemFree_v2 0x700000000600",
-		"cuStreamSynchronize 0x5000", "cuMemFreeHost", "cuMemGetInfo_v2")
+		"cuStreamQuery 0x5000", "cuStreamQuery 0x5000", "cuMemFree_v2 0x700000000600",
+		"cuStreamQuery 0x5000", "cuMemFreeHost", "cuMemGetInfo_v2")
 }
 
 func TestNativeCaptures(t *testing.T) {
@@ -98,9 +99,9 @@ func TestNativeCaptures(t *testing.T) {
 		"cuMemcpyDtoHAsync_v2 pinned 0x700000000200 32 0x5000",
 		"cuStreamEndCapture 0x5000",
 		"cuGraphInstantiateWithFlags 0x6000 0", "cuGraphUpload 0x7000 0x5000", "cuGraphDestroy 0x6000",
-		"cuGraphLaunch 0x7000 0x5000", "cuStreamSynchronize 0x5000",
-		"cuGraphLaunch 0x7000 0x5000", "cuStreamSynchronize 0x5000",
-		"cuStreamSynchronize 0x5000", "cuGraphExecDestroy 0x7000")
+		"cuGraphLaunch 0x7000 0x5000", "cuStreamQuery 0x5000",
+		"cuGraphLaunch 0x7000 0x5000", "cuStreamQuery 0x5000",
+		"cuStreamQuery 0x5000", "cuGraphExecDestroy 0x7000")
 	if string(out[:4]) != "\x00\x00\x00\x40" {
 		t.Errorf("after two launches of y += x with x = 1, y is % x, want 2.0", out[:4])
 	}
@@ -237,6 +238,33 @@ func TestNativeCompiles(t *testing.T) {
 	}
 	if _, err := m.Function("nowhere"); err == nil || err.Error() != "find kernel nowhere: the PTX has no such .entry" {
 		t.Errorf("%v", err)
+	}
+}
+
+// A wait asks as long as it is likely to pay, then it sleeps.
+func TestNativeWaits(t *testing.T) {
+	for name, c := range map[string]struct {
+		pollFor time.Duration
+		busy    int // questions that are answered with "not ready"
+		want    []string
+	}{
+		"done already":    {0, 0, []string{"cuStreamQuery 0x5000"}},
+		"done soon":       {time.Hour, 3, []string{"cuStreamQuery 0x5000", "cuStreamQuery 0x5000", "cuStreamQuery 0x5000", "cuStreamQuery 0x5000"}},
+		"done much later": {0, 3, []string{"cuStreamQuery 0x5000", "cuStreamSynchronize 0x5000"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, d, c0 := openFake(t, NativeOptions{})
+			d.(*native).pollFor = c.pollFor
+			l.set(t, "busy", c.busy)
+			from := len(l.lines(t))
+			must(t, c0.Synchronize())
+			expect(t, l.calls(t, from), c.want...)
+			l.fail(t, "cuStreamQuery", 1, 700)
+			var lost *LostDevice
+			if err := c0.Synchronize(); !errors.As(err, &lost) {
+				t.Errorf("a wait that fails: %v", err)
+			}
+		})
 	}
 }
 

@@ -38,7 +38,7 @@ func TestNativeLosesTheDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.fail(t, "cuStreamSynchronize", 1, 719)
+	l.fail(t, "cuStreamQuery", 1, 719)
 	err = c.Synchronize()
 	var lost *LostDevice
 	if !errors.As(err, &lost) || lost.Doing != "run the stream" || lost.Reason != "words for 719 (CUDA_ERROR_719, 719)" {
@@ -115,7 +115,11 @@ func TestNativeEveryCallCanFail(t *testing.T) {
 		}
 		return errors.Join(g.Launch(), c.Synchronize(), g.Close(), c.FreeHost(host), c.Free(p))
 	}
-	l.reset(t)
+	begin := func() {
+		l.reset(t)
+		l.set(t, "busy", 1<<30) // every wait polls, then sleeps
+	}
+	begin()
 	if err := work(); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +142,7 @@ func TestNativeEveryCallCanFail(t *testing.T) {
 		case cuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxRetain, cuCtxSetCurrent, cuStreamCreate:
 			nth = 2 // at first Devices asks for free memory: a device that cannot be opened has none
 		}
-		l.reset(t)
+		begin()
 		l.fail(t, name, nth, 1) // CUDA_ERROR_INVALID_VALUE
 		err := work()
 		if name == "cuGraphDestroy" {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"time"
 )
 
 // native is the machine's own driver.
@@ -14,6 +15,7 @@ type native struct {
 	*library
 	options NativeOptions
 	version int
+	pollFor time.Duration
 }
 
 // Native opens the CUDA driver of this machine. The error is an *Unavailable where
@@ -29,7 +31,7 @@ func Native(o NativeOptions) (Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &native{library: l, options: o}
+	n := &native{library: l, options: o, pollFor: pollFor}
 	if n.version, err = n.Version(); err != nil {
 		return nil, err
 	}

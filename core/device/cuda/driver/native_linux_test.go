@@ -82,6 +82,28 @@ func TestNativeStarts(t *testing.T) {
 	}
 }
 
+// A home that cannot be written to is no reason to do without the GPU.
+func TestNativeStartsWithoutACache(t *testing.T) {
+	l := build(t, "fakecuda.c")
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, cache := range []string{filepath.Join(file, "below", "a", "file"), "/proc/kernels", "nul\x00"} {
+		l.reset(t)
+		t.Setenv("CUDA_DEVICE_ORDER", "")
+		t.Setenv("CUDA_CACHE_PATH", "")
+		os.Unsetenv("CUDA_CACHE_PATH")
+		if _, err := Native(NativeOptions{Library: l.path, Cache: cache}); err != nil {
+			t.Errorf("%q: %v", cache, err)
+			continue
+		}
+		if got := l.calls(t, 0)[1]; got != "cuInit 0 order=PCI_BUS_ID cache=-" {
+			t.Errorf("%q: started with %s", cache, got)
+		}
+	}
+}
+
 func TestNativeObeysACacheThatWasChosen(t *testing.T) {
 	l := build(t, "fakecuda.c")
 	t.Setenv("CUDA_DEVICE_ORDER", "")
@@ -151,7 +173,7 @@ func TestNativeOpensAndCloses(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, l.calls(t, from), "cuStreamSynchronize 0x5000", "cuGraphExecDestroy 0x7000", "cuModuleUnload 0x8000",
+	expect(t, l.calls(t, from), "cuStreamQuery 0x5000", "cuGraphExecDestroy 0x7000", "cuModuleUnload 0x8000",
 		"cuMemFreeHost", "cuMemFree_v2 0x700000000000", "cuStreamDestroy_v2 0x5000", "cuDevicePrimaryCtxRelease_v2 0 live=0")
 	if err := c.Close(); err != nil {
 		t.Errorf("closing twice: %v", err)

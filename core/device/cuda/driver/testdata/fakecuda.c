@@ -16,7 +16,7 @@ typedef int CUresult;
 typedef unsigned long long CUdeviceptr;
 
 enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, NO_DEVICE = 100, INVALID_DEVICE = 101,
-       INVALID_CONTEXT = 201, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700,
+       INVALID_CONTEXT = 201, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700,
        CAPTURE_UNSUPPORTED = 900, CAPTURE_INVALIDATED = 901, WRONG_THREAD = 908 };
 
 // ---- what tests say and ask
@@ -198,6 +198,15 @@ static int flush(void) {
 CUresult cuStreamCreate(void **s, unsigned f) { CALL("cuStreamCreate", "%u", f); READY(); *s = STREAM; return OK; }
 CUresult cuStreamDestroy_v2(void *s) { CALL("cuStreamDestroy_v2", "%p", s); READY(); return OK; }
 CUresult cuStreamSynchronize(void *s) { CALL("cuStreamSynchronize", "%p", s); READY(); UNSAFE(); return flush(); }
+// Not ready so many times, then done.
+CUresult cuStreamQuery(void *s) {
+	CALL("cuStreamQuery", "%p", s);
+	READY();
+	UNSAFE();
+	for (int i = 0; i < nsettings; i++)
+		if (!strcmp(settings[i].name, "busy") && settings[i].value-- > 0) return NOT_READY;
+	return flush();
+}
 CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
 	CALL("cuMemGetInfo_v2");
 	READY();
@@ -357,7 +366,7 @@ CUresult cuModuleGetFunction(void **f, void *m, const char *name) {
 	*f = (void *)(0x9000UL + nnames++);
 	return OK;
 }
-CUresult cuFuncGetAttribute(int *v, int a, void *f) { CALL("cuFuncGetAttribute", "%d %p", a, f); READY(); *v = setting("static", 0); return OK; }
+CUresult cuFuncGetAttribute(int *v, int a, void *f) { CALL("cuFuncGetAttribute", "%d %p", a, f); READY(); *v = a == 1 ? setting("static", 0) : 10 * a; return OK; }
 CUresult cuFuncSetAttribute(void *f, int a, int v) { CALL("cuFuncSetAttribute", "%p %d %d", f, a, v); READY(); return OK; }
 CUresult cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
 	void *s, void **params, void **extra) {
