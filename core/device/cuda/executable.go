@@ -82,7 +82,7 @@ func (x *executable) compile() error {
 }
 
 func (x *executable) target() kernel.Target {
-	return kernel.Target{SM: x.device.sm(), Precision: x.device.options.Precision}
+	return kernel.Target{SM: x.device.sm(), Precision: x.device.options.Precision, Processors: x.device.info.Processors}
 }
 
 // bind takes the program's memory and works out all addresses.

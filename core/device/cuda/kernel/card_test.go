@@ -236,6 +236,9 @@ func (x *run) follow(r Recipe) error {
 		if err != nil {
 			return err
 		}
+		if l.Block[0] > 256 && k.MaxThreads < int(l.Block[0]) {
+			x.t.Errorf("%s is launched with blocks of %d threads, and its bound is %d (0: none): it could get 255 registers, of which a block of 256 threads has enough", l.Kernel, l.Block[0], k.MaxThreads)
+		}
 		var params ptx.Pack
 		for _, a := range l.Args {
 			bits, size := x.argument(a, scratch, &tables)

@@ -28,6 +28,10 @@ var generations = []struct {
 // Modules is the PTX for a card of compute capability sm (80 = 8.0): of each
 // source the newest file that the card can run. Every kernel that Lower names for
 // a Target of this capability is in exactly one of them.
+//
+// What is written for 7.0 says 8.0 to cards from there on: every instruction of the
+// one is one of the other, and nothing then depends on how long drivers take PTX for
+// cards that they support no more.
 func Modules(sm int) ([]Module, error) {
 	list, err := files.ReadDir("ptx")
 	if err != nil {
@@ -50,6 +54,9 @@ func Modules(sm int) ([]Module, error) {
 				return nil, err
 			}
 			m := Module{Name: strings.TrimSuffix(file.Name(), ".ptx"), Text: string(text)}
+			if sm >= 80 && generation.suffix == "sm70" {
+				m.Text = raised.Replace(m.Text)
+			}
 			m.Kernels = entries(m.Text)
 			modules = append(modules, m)
 		}
@@ -59,6 +66,9 @@ func Modules(sm int) ([]Module, error) {
 	}
 	return modules, nil
 }
+
+// raised are the directives of 7.0 as those of 8.0, which came with PTX 7.0.
+var raised = strings.NewReplacer("\n.version 6.0\n", "\n.version 7.0\n", "\n.target sm_70\n", "\n.target sm_80\n")
 
 // entries lists the entries of a text as clang writes them.
 func entries(text string) []string {

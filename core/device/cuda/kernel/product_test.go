@@ -183,7 +183,7 @@ func TestTilesAgreeWithPlainProducts(t *testing.T) {
 		for _, tile := range simtTiles {
 			list, splits := geometries(l, tile)
 			for i, p := range list {
-				newMatrices(p, uint64(i)).check(t, Target{70, FP32}, division{"product" + string(l) + "_" + tile.name, tile, splits[i], launchOf(p, tile)})
+				newMatrices(p, uint64(i)).check(t, Target{SM: 70, Precision: FP32}, division{"product" + string(l) + "_" + tile.name, tile, splits[i], launchOf(p, tile)})
 			}
 		}
 		for _, tile := range tensorTiles {
@@ -197,7 +197,7 @@ func TestTilesAgreeWithPlainProducts(t *testing.T) {
 				}
 				for i, p := range list {
 					d := division{"product" + string(l) + "_" + tensorNames[precision] + "_" + tile.name, tile, splits[i], launchOf(p, tile)}
-					newMatrices(p, uint64(i)).check(t, Target{80, precision}, d)
+					newMatrices(p, uint64(i)).check(t, Target{SM: 80, Precision: precision}, d)
 				}
 			}
 		}
@@ -209,7 +209,7 @@ func TestProductOfNothing(t *testing.T) {
 	for _, l := range []layout{nn, nt, tn} {
 		p := plain(l, 5, 7, 0, 2)
 		p.relu = true
-		newMatrices(p, 1).check(t, Target{80, TF32}, divide(p, Target{80, TF32}))
+		newMatrices(p, 1).check(t, Target{SM: 80, Precision: TF32}, divide(p, Target{SM: 80, Precision: TF32}))
 	}
 }
 
@@ -219,7 +219,7 @@ func TestLargeProducts(t *testing.T) {
 		t.Skip("the long form multiplies matrices of 256×512×512 (PGRLAB_SOAK=1); TestTilesAgreeWithPlainProducts has each kernel on small ones")
 	}
 	for _, l := range []layout{nn, nt, tn} {
-		for _, target := range []Target{{80, TF32}, {90, BF16}} {
+		for _, target := range []Target{{SM: 80, Precision: TF32}, {SM: 90, Precision: BF16}} {
 			p := plain(l, 272, 500, 520, 1)
 			p.relu = true
 			d := divide(p, target)

@@ -62,7 +62,7 @@ func TestLowerAdd(t *testing.T) {
 // shared memory that they allow.
 func TestProductsNameKernels(t *testing.T) {
 	sizes := []int{1, 2, 3, 7, 12, 64, 90, 169, 256, 512, 1024, 2048, 4096, 100_000}
-	for _, target := range []Target{{70, FP32}, {75, BF16}, {80, FP32}, {80, TF32}, {80, BF16}, {86, TF32}, {90, TF32}, {90, BF16}} {
+	for _, target := range []Target{{SM: 70, Precision: FP32}, {SM: 75, Precision: BF16}, {SM: 80, Precision: FP32}, {SM: 80, Precision: TF32}, {SM: 80, Precision: BF16}, {SM: 86, Precision: TF32}, {SM: 90, Precision: TF32}, {SM: 90, Precision: BF16}} {
 		modules, err := Modules(target.SM)
 		if err != nil {
 			t.Fatal(err)

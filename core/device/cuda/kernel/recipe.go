@@ -33,6 +33,9 @@ func (p Precision) String() string {
 type Target struct {
 	SM        int // compute capability, 80 = 8.0
 	Precision Precision
+	// Processors are the card's multiprocessors, of which only the class matters (see
+	// tile.go); 0: as many as an H100 has.
+	Processors int
 }
 
 // Operand is device memory as an argument: the address of element Offset of a

@@ -12,11 +12,26 @@ type tile struct {
 	rate int
 }
 
-// processors is how many blocks a product is divided into where it can be: about
-// the multiprocessors of the cards that this is made for (A100 108, H100 and H200
-// 132). It is a constant, not the card's own number, so that sums have the same
-// order on all of them.
-const processors = 128
+// classes are how many blocks a product is divided into where it can be, largest
+// first: a card has the largest that its multiprocessors can run at the same time
+// (H100 SXM and H200 132, L40S 142: 128; H100 PCIe 114; A100 108; V100 80, A40 84:
+// 80). With more blocks than multiprocessors the rest would be a second round. They
+// are classes, not the card's own number, so that sums have the same order on all
+// cards of a class.
+var classes = []int{128, 114, 108, 80, 56, 40, 28, 14}
+
+// class is the one of a card with so many multiprocessors; 0: not known.
+func class(processors int) int {
+	if processors == 0 {
+		return classes[0]
+	}
+	for _, c := range classes {
+		if c <= processors {
+			return c
+		}
+	}
+	return classes[len(classes)-1]
+}
 
 // simtTiles are those of cu/linear.cu, largest first.
 var simtTiles = []tile{
@@ -46,7 +61,8 @@ func (p product) chunks(t tile) int { return p.inner * ceil(p.k, t.k) }
 // simt chooses the largest tile of which there are enough for all multiprocessors,
 // and where even the smallest leaves more than half of them idle over a long sum,
 // divides the sum. A further launch must pay: each part keeps at least 8 chunks.
-func (p product) simt() (t tile, splits int) {
+func (p product) simt(target Target) (t tile, splits int) {
+	processors := class(target.Processors)
 	for _, t = range simtTiles {
 		if p.blocks(t) >= processors {
 			return t, 1
@@ -97,7 +113,7 @@ func divide(p product, t Target) division {
 		tile, splits := p.choose(t)
 		return division{"product" + string(p.layout) + "_" + tensorNames[t.Precision] + "_" + tile.name, tile, splits, p.bounded(tile, mostTensor)}
 	}
-	tile, splits := p.simt()
+	tile, splits := p.simt(t)
 	return division{"product" + string(p.layout) + "_" + tile.name, tile, splits, p.bounded(tile, most)}
 }
 
@@ -133,13 +149,13 @@ const (
 // of blocks over the multiprocessors, each at the tile's rate, and where the sum is
 // divided a second launch that adds the parts.
 func (p product) choose(target Target) (best tile, splits int) {
-	least := 0
+	least, processors := 0, class(target.Processors)
 	for _, t := range tensorTiles {
 		if t.shared > sharedOf(target.SM) || t.n == 256 && p.layout == nt {
 			continue
 		}
 		chunks := p.chunks(t)
-		for s := 1; s <= 16 && s*4 <= max(4, chunks); s *= 2 {
+		for s := 1; s <= 16 && s*4 <= max(4, chunks); s++ {
 			cost := ceil(p.blocks(t)*s, processors) * (t.m*t.n*t.k*ceil(chunks, s)/t.rate + costFill)
 			if s > 1 {
 				cost += costGather + s*p.members*p.m*p.n/costCopied

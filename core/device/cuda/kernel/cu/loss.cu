@@ -7,6 +7,10 @@
 #include "elements.h"
 #include "reduce.h"
 
+// SUMS are launched with blocks of 1024 threads, for which the bound leaves 64 registers
+// each: without it the driver's compiler may take more, and the launch fails.
+#define SUMS KERNEL __launch_bounds__(1024)
+
 // Σ term(i)/norm
 template <typename F> DEVICE void total(float *out, double *partial, double norm, u32 n, F term) {
   __shared__ double sums[32];
@@ -18,7 +22,7 @@ template <typename F> DEVICE void total(float *out, double *partial, double norm
   else partial[blockX()] = sum;
 }
 
-KERNEL void sum_end(float *out, const double *partial, u32 count, double norm) {
+KERNEL __launch_bounds__(256) void sum_end(float *out, const double *partial, u32 count, double norm) {
   __shared__ double sums[32];
   double sum = 0.0;
   for (u32 i = threadX(); i < count; i += blockDim()) sum += partial[i];
@@ -26,7 +30,7 @@ KERNEL void sum_end(float *out, const double *partial, u32 count, double norm) {
   if (threadX() == 0) *out = (float)(sum / norm);
 }
 
-KERNEL void sum(float *out, double *partial, const float *x, double norm, u32 n) {
+SUMS void sum(float *out, double *partial, const float *x, double norm, u32 n) {
   total(out, partial, norm, n, [=](u32 i) { return (double)x[i]; });
 }
 
@@ -53,14 +57,14 @@ template <typename F> DEVICE void lossSlope(float *dp, Operands o, const float *
 #define OPERANDS const float *p, const float *t, const float *w, u32 cols, u32 targets, u32 weights
 #define GIVEN Operands{p, t, w, cols, targets, weights}
 
-KERNEL void squared_error(float *out, double *partial, OPERANDS, double norm, u32 n) {
+SUMS void squared_error(float *out, double *partial, OPERANDS, double norm, u32 n) {
   lossSum(out, partial, GIVEN, norm, n, [](float p, float t) { double d = (double)(p - t); return d * d; });
 }
 KERNEL void squared_error_grad(float *dp, OPERANDS, const float *dloss, double norm, u32 n) {
   lossSlope(dp, GIVEN, dloss, norm, n, squaredSlope);
 }
 
-KERNEL void huber(float *out, double *partial, OPERANDS, double delta, double norm, u32 n) {
+SUMS void huber(float *out, double *partial, OPERANDS, double delta, double norm, u32 n) {
   lossSum(out, partial, GIVEN, norm, n, [=](float p, float t) {
     double d = (double)p - (double)t;
     d = d < 0.0 ? -d : d;
@@ -71,7 +75,7 @@ KERNEL void huber_grad(float *dp, OPERANDS, const float *dloss, float delta, dou
   lossSlope(dp, GIVEN, dloss, norm, n, [=](float p, float t) { return huberSlope(p, t, delta); });
 }
 
-KERNEL void bce(float *out, double *partial, OPERANDS, double norm, u32 n) {
+SUMS void bce(float *out, double *partial, OPERANDS, double norm, u32 n) {
   lossSum(out, partial, GIVEN, norm, n, [](float z, float t) { return (double)softplusOf(z) - (double)t * (double)z; });
 }
 KERNEL void bce_grad(float *dp, OPERANDS, const float *dloss, double norm, u32 n) {
@@ -79,13 +83,13 @@ KERNEL void bce_grad(float *dp, OPERANDS, const float *dloss, double norm, u32 n
 }
 
 // Σ α·log π − q
-KERNEL void entropy_loss(float *out, double *partial, const float *logp, const float *q, const float *alpha, double norm, u32 n) {
+SUMS void entropy_loss(float *out, double *partial, const float *logp, const float *q, const float *alpha, double norm, u32 n) {
   double a = (double)*alpha;
   total(out, partial, norm, n, [=](u32 i) { return a * (double)logp[i] - (double)q[i]; });
 }
 
 // ½Σ(μ² + σ² − ln σ² − 1) of rows [μ | ln σ²]
-KERNEL void gaussian_kl(float *out, double *partial, const float *h, u32 width, double norm, u32 n) {
+SUMS void gaussian_kl(float *out, double *partial, const float *h, u32 width, double norm, u32 n) {
   total(out, partial, norm, n, [=](u32 i) {
     double x = (double)h[i];
     return 0.5 * (i % width < width / 2 ? x * x : (double)expm1Of(h[i]) - x);
@@ -103,7 +107,7 @@ KERNEL void add_scalars(float *out, const float *a, const float *b) {
 
 // Rows of logits z against rows of probabilities t: −t·ln softmax(z).
 
-KERNEL void cross_entropy(float *out, double *partial, OPERANDS, double norm, u32 rows) {
+SUMS void cross_entropy(float *out, double *partial, OPERANDS, double norm, u32 rows) {
   __shared__ double sums[32];
   double sum = 0.0;
   for (u32 row = firstRow(); row < rows; row += rowStride()) {
