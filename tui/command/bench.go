@@ -53,10 +53,24 @@ func benchCommand(d Deps) *cobra.Command {
 			if !asJSON {
 				fmt.Fprintf(out, "%s\n%-18s %10s %10s %10s\n", dev.Name(), "WORKLOAD", "MEDIAN MS", "BEST MS", "GFLOP/S")
 			}
+			failed := 0
 			for _, w := range chosen {
 				r, err := bench.Run(c.Context(), w, dev, dev.Threads(), bench.Options{Rounds: rounds, Round: round})
-				if err != nil {
+				if c.Context().Err() != nil {
 					return err
+				}
+				if err != nil { // one workload must not hide the others
+					failed++
+					if asJSON {
+						err = json.NewEncoder(out).Encode(broken{w.Name, line(err)})
+					} else {
+						say(line(err))
+						err = nil
+					}
+					if err != nil {
+						return err
+					}
+					continue
 				}
 				if asJSON {
 					err = json.NewEncoder(out).Encode(r)
@@ -70,6 +84,9 @@ func benchCommand(d Deps) *cobra.Command {
 			if line := demanded().since(before); line != "" {
 				say(line)
 			}
+			if failed > 0 {
+				return fmt.Errorf("bench: %d of %d workloads failed: see above", failed, len(chosen))
+			}
 			return nil
 		},
 	}
@@ -81,6 +98,12 @@ func benchCommand(d Deps) *cobra.Command {
 	countVar(f, &rounds, "rounds", 5, 1, "`N` rounds for the median")
 	f.DurationVar(&round, "round", time.Second, "`TIME` length of a round")
 	return c
+}
+
+// broken is a workload that could not be timed.
+type broken struct {
+	Workload string `json:"workload"`
+	Error    string `json:"error"`
 }
 
 // rate is empty for workloads whose operations are not counted.
