@@ -121,7 +121,7 @@ func (m *Model) applyAt() tea.Cmd {
 		m.say(refused, "nothing is staged: change a value first")
 		return nil
 	}
-	e := newEntry("apply "+m.stagedText()+" after step: ", "enter set  esc cancel", func(m *Model, text string) tea.Cmd {
+	e := newEntry("apply "+m.stagedText()+" after step: ", "typing replaces it  enter set  esc cancel", func(m *Model, text string) tea.Cmd {
 		at, err := lab.ParsePosition(text)
 		if err == nil && at.Before(lab.After(m.snap.Step)) {
 			err = fmt.Errorf("step %s has passed: the run is at %s", count(at.Step), count(m.snap.Step))
@@ -135,7 +135,7 @@ func (m *Model) applyAt() tea.Cmd {
 		}
 		return m.sendAt(whenDue, &at)
 	})
-	e.set(fmt.Sprint((m.snap.Step/1000 + 1) * 1000))
+	e.propose(fmt.Sprint((m.snap.Step/1000 + 1) * 1000))
 	m.open(e)
 	return nil
 }
@@ -328,7 +328,7 @@ func redoing(class lab.Class) string {
 // openQuit asks how to leave.
 func (m *Model) openQuit() tea.Cmd {
 	if m.ended() || m.options.Replay || m.picker != nil || m.watching() {
-		return tea.Quit
+		return m.leave()
 	}
 	if m.lab == nil {
 		m.dialog = &dialog{title: "quit", lines: []string{"The run has not started yet."}, choices: []choice{
@@ -361,13 +361,13 @@ func (m *Model) interrupt() tea.Cmd {
 }
 
 // detach leaves; the caller of Run notes it, as it does a hang-up.
-func (m *Model) detach() tea.Cmd { return tea.Quit }
+func (m *Model) detach() tea.Cmd { return m.leave() }
 
 // stop asks the lab to save and end. That the lab may be too busy to be asked does
 // no harm: the caller of Run ends it on StopRequested.
 func (m *Model) stop() tea.Cmd {
 	if m.watching() {
-		return tea.Quit
+		return m.leave()
 	}
 	m.stopRequested = true
 	if m.lab != nil {
@@ -375,5 +375,5 @@ func (m *Model) stop() tea.Cmd {
 			m.say(refused, err.Error())
 		}
 	}
-	return tea.Quit
+	return m.leave()
 }

@@ -22,6 +22,7 @@ type entry struct {
 	history  []string                                // earlier texts, newest last
 	back     int                                     // how far back in history; 0: not
 	inKnobs  bool                                    // it stands in the selected knob's row
+	proposed bool                                    // the text was proposed, and is selected: typing replaces it
 }
 
 // candidate is one way to complete a text.
@@ -51,6 +52,30 @@ func (e *entry) set(text string) {
 	e.input.CursorEnd()
 }
 
+// propose puts a text into the entry that is replaced by what is typed; a key that moves
+// in it keeps it.
+func (e *entry) propose(text string) {
+	e.set(text)
+	e.proposed = text != ""
+}
+
+// settle ends the selection of a proposed text: text and the keys that erase replace it.
+// The key is used up when it only erases.
+func (e *entry) settle(msg tea.KeyMsg) (used bool) {
+	if !e.proposed {
+		return false
+	}
+	e.proposed = false
+	switch k := e.input.KeyMap; {
+	case msg.Type == tea.KeyRunes && !msg.Alt, msg.Type == tea.KeySpace:
+		e.set("")
+	case key.Matches(msg, k.DeleteCharacterBackward, k.DeleteCharacterForward, k.DeleteWordBackward, k.DeleteWordForward, k.DeleteBeforeCursor, k.DeleteAfterCursor):
+		e.set("")
+		return true
+	}
+	return false
+}
+
 // escapes are the keys that leave anything that is open: terminals and their
 // multiplexers delay esc, so each has a second one.
 func escapes(key string) bool { return key == "esc" || key == "alt+esc" || key == "ctrl+g" }
@@ -64,32 +89,35 @@ func (m *Model) open(e *entry) {
 }
 
 // entryKey is a key or a pasted text while an entry is open.
-func (m *Model) entryKey(key string, msg tea.KeyMsg) tea.Cmd {
+func (m *Model) entryKey(name string, msg tea.KeyMsg) tea.Cmd {
 	e := m.entry
 	defer func() {
 		m.history.touch(paneKnobs)
 		m.changed()
 	}()
+	if e.settle(msg) {
+		return nil
+	}
 	if msg.Paste {
 		e.input, _ = e.input.Update(msg)
 		e.chosen = e.unchosen
 		return nil
 	}
 	switch {
-	case escapes(key):
+	case escapes(name):
 		m.entry = nil
-	case key == "enter":
+	case name == "enter":
 		m.entry = nil
 		text := strings.TrimSpace(e.text())
 		if c := e.candidates(m); e.chosen >= 0 && e.chosen < len(c) {
 			text = strings.TrimSpace(c[e.chosen].text)
 		}
 		return e.submit(m, text)
-	case key == "tab":
+	case name == "tab":
 		e.completeText(m)
-	case key == "up" || key == "down":
-		e.choose(m, key)
-	case key == "backspace" && e.text() == "":
+	case name == "up" || name == "down":
+		e.choose(m, name)
+	case name == "backspace" && e.text() == "":
 		m.entry = nil
 	default:
 		e.input, _ = e.input.Update(msg) // the cursor does not blink: its command is dropped
@@ -171,6 +199,9 @@ func (e *entry) line(t *theme, w int) string {
 	right := string(runes[at:]) + " "
 	under := []rune(right)
 	text := left + t.cursor.on(string(under[:1])) + string(under[1:])
+	if e.proposed {
+		text = t.key.on(e.prompt) + t.cursor.on(string(runes)+" ")
+	}
 	if width(text) > w { // the end that is being typed stays in sight
 		text = t.key.on(e.prompt) + t.glyphs.ellipsis + tail(string(runes), w-width(e.prompt)-3) + t.cursor.on(" ")
 	}

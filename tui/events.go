@@ -209,7 +209,7 @@ func (m *Model) openFilter() tea.Cmd {
 		m.setFilter(text)
 		return nil
 	})
-	e.set(m.filter)
+	e.propose(m.filter)
 	m.open(e)
 	return nil
 }

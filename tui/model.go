@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -83,6 +84,7 @@ type Model struct {
 	mouse                  bool
 	interruptAt            time.Time
 	stopRequested          bool
+	leaving                bool // a key has closed the screen
 	machine                machine
 	stderr                 interface{ lines() []string } // nil: stderr is not caught
 	later                  tea.Cmd                       // to be started after this message
@@ -217,7 +219,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case grown:
 		m.takeGrown(msg)
 	case tea.KeyMsg:
-		cmd := m.key(msg)
+		cmd := m.keystrokes(msg)
 		later := m.later
 		m.later = nil
 		return m, tea.Batch(cmd, later)
@@ -230,7 +232,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (m *Model) begin(msg started) tea.Cmd {
 	if msg.err != nil {
 		m.startErr = msg.err
-		return tea.Quit
+		return m.leave()
 	}
 	m.lab = msg.lab
 	m.poll()
@@ -330,8 +332,52 @@ func (m *Model) observe(s *lab.Snapshot) {
 	}
 }
 
+// keystrokes takes what the terminal sent at once. Letters that were typed over a slow
+// line, or that a held key repeats, arrive together: they are keys, one by one, until
+// one of them leaves the screen. Text that was pasted is no key.
+func (m *Model) keystrokes(msg tea.KeyMsg) tea.Cmd {
+	switch {
+	case m.leaving:
+		return nil
+	case msg.Paste:
+		return m.pasted(msg)
+	case msg.Type != tea.KeyRunes || len(msg.Runes) < 2:
+		return m.key(msg)
+	}
+	var all []tea.Cmd
+	for _, r := range msg.Runes {
+		if !m.leaving {
+			all = append(all, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}))
+		}
+	}
+	return tea.Batch(all...)
+}
+
+// pasted takes text that was pasted: where somebody types it is text, elsewhere it
+// does nothing.
+func (m *Model) pasted(msg tea.KeyMsg) tea.Cmd {
+	switch {
+	case m.entry != nil:
+		return m.entryKey("", msg)
+	case m.picker != nil:
+		m.picker.err = errPasted
+		m.changed()
+	default:
+		m.tell(errPasted.Error())
+	}
+	return nil
+}
+
+var errPasted = errors.New("pasted text is not taken for keys: paste it where text is typed, as behind : or n")
+
+// leave closes the screen; keys that were typed behind the one that does it do nothing.
+func (m *Model) leave() tea.Cmd {
+	m.leaving = true
+	return tea.Quit
+}
+
 // key dispatches a key: to the dialog, the text entry, the help, the picker, or the
-// table. Pasted text and several characters in one message are no keys.
+// table.
 func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 	key := msg.String()
 	if m.told != "" {
@@ -340,9 +386,6 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 	}
 	if m.entry != nil && key != "ctrl+c" {
 		return m.entryKey(key, msg)
-	}
-	if msg.Paste || msg.Type == tea.KeyRunes && len(msg.Runes) > 1 {
-		return nil
 	}
 	switch {
 	case key == "ctrl+c":

@@ -110,7 +110,7 @@ func (m *Model) bound(name string) bool {
 func (m *Model) report(err error) tea.Cmd {
 	switch {
 	case err == errQuit:
-		return tea.Quit
+		return m.leave()
 	case err != nil:
 		m.tell(m.theme.bad.on(m.theme.glyphs.cross) + " " + err.Error())
 	}

@@ -150,7 +150,7 @@ func pickerKeys() []binding {
 		{name: "search", keys: []string{"/"}, does: "search", help: "type a part of an answer and choose among those that have it; of the seed: type it", action: (*Model).pickerSearch},
 		{name: "go-on", keys: []string{"r"}, help: "go on with the earlier run that is chosen, where it was saved last", action: (*Model).resumePicked},
 		{name: "help", keys: []string{"?", "f1"}, label: "? f1", hint: "?", does: "help", help: "the keys, and where every number comes from", action: (*Model).openHelp},
-		{name: "quit", keys: []string{"q", "esc", "ctrl+g"}, label: "q esc", hint: "q", does: "quit", help: "leave without a run", action: func(*Model) tea.Cmd { return tea.Quit }},
+		{name: "quit", keys: []string{"q", "esc", "ctrl+g"}, label: "q esc", hint: "q", does: "quit", help: "leave without a run", action: (*Model).leave},
 		{name: "erase", keys: []string{"backspace"}, help: "take the seed's last digit away", action: func(m *Model) tea.Cmd { return m.pickerDigit(-1) }},
 	}
 	for digit := range 10 {

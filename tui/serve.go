@@ -41,7 +41,7 @@ func Serve(ctx context.Context, o Options, v Viewer) (Outcome, error) {
 	m.session += sessions.Add(1) << 34 // seconds alone do not tell two screens apart
 	m.applySettings()
 	hangup := newOnce()
-	program := newProgram(m, &keyboard{v.Input, hangup.do}, &frames{to: v.Output, lost: hangup.do, link: m.link})
+	program := newProgram(m, newKeyboard(ctx, v.Input, hangup.do), &frames{to: v.Output, lost: hangup.do, link: m.link})
 	sized := make(chan struct{})
 	go func() {
 		defer close(sized)

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"errors"
 	"io"
 	"os"
 	"sync"
@@ -51,31 +50,3 @@ func (o *screenOutput) Write(p []byte) (int, error) { return o.frames.Write(p) }
 
 // WriteString keeps io.WriteString from reaching the file past Write.
 func (o *screenOutput) WriteString(s string) (int, error) { return o.Write([]byte(s)) }
-
-// screenInput is the keyboard of this process; the end of the file is a hang-up.
-type screenInput struct {
-	*os.File
-	lost func(error)
-}
-
-func (i *screenInput) Read(p []byte) (int, error) { return readKeys(i.File, p, i.lost) }
-
-// keyboard is a keyboard somewhere else.
-type keyboard struct {
-	from io.Reader
-	lost func(error)
-}
-
-func (k *keyboard) Read(p []byte) (int, error) { return readKeys(k.from, p, k.lost) }
-
-// readKeys reads from a keyboard, and tells when there is none any more.
-func readKeys(from io.Reader, p []byte, lost func(error)) (int, error) {
-	n, err := from.Read(p)
-	if n == 0 && err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		if errors.Is(err, io.EOF) {
-			err = io.EOF
-		}
-		lost(err)
-	}
-	return n, err
-}

@@ -1,0 +1,11 @@
+//go:build !unix
+
+package tui
+
+import (
+	"os"
+	"time"
+)
+
+// hasInput says whether there is something to read from a file; nobody knows here.
+func hasInput(*os.File, time.Duration) bool { return false }
