@@ -314,15 +314,17 @@ func (m *Model) mixText(k lab.Knob) string {
 	default:
 		return ""
 	}
-	r, rows := m.wanted("ratio").Number, int(m.wanted("batch").Number)
-	if m.wanted("hold").Text == lab.HoldReal {
-		if r >= 1 {
-			return ""
+	settings := m.options.Config.Knobs
+	for _, name := range []string{"ratio", "batch", "hold"} {
+		if settings.Set(name, m.wanted(name).String()) != nil {
+			return "" // the lab will say why
 		}
-		rows = int(math.Round(float64(rows) / 2 / (1 - r)))
 	}
-	synthetic := int(float64(rows) * r)
-	return fmt.Sprintf("r %v %s batch %s = %s real + %s synthetic", r, m.theme.glyphs.separator, count(rows), count(rows-synthetic), count(synthetic))
+	if settings.Hold == lab.HoldReal && settings.Ratio >= 1 {
+		return "" // no batch is large enough
+	}
+	mix := m.options.Config.Mix(&settings, math.MaxInt)
+	return fmt.Sprintf("r %v %s batch %s = %s real + %s synthetic", settings.Ratio, m.theme.glyphs.separator, count(mix.Size()), count(mix.Real), count(mix.Synthetic))
 }
 
 // wanted is the staged value of a knob, or the effective one.

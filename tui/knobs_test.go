@@ -1,6 +1,9 @@
 package tui
 
 import (
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -126,4 +129,39 @@ func TestChangesOfOthersAreShown(t *testing.T) {
 	s.fake.publish()
 	s.Update(polled{})
 	s.contains(t, "#1 UTD 20 → 10")
+}
+
+// The panel names the rows that the lab draws, whatever r, batch and hold are.
+func TestMixIsThatOfTheLab(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	c := &s.options.Config
+	ratio, err := s.findKnob("ratio")
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(3, 5))
+	for range 2000 {
+		settings := c.Knobs
+		settings.Batch, settings.Hold = 2+random.IntN(2048), []string{lab.HoldBatch, lab.HoldReal}[random.IntN(2)]
+		settings.Ratio = []float64{random.Float64(), float64(random.IntN(17)) / 16}[random.IntN(2)]
+		s.snap.Knobs = settings.Values()
+		want := ""
+		if mix := c.Mix(&settings, math.MaxInt); settings.Hold == lab.HoldBatch || settings.Ratio < 1 {
+			want = fmt.Sprintf("batch %s = %s real + %s synthetic", count(mix.Size()), count(mix.Real), count(mix.Synthetic))
+		}
+		if got := s.mixText(ratio); !strings.HasSuffix(got, want) || (want == "") != (got == "") {
+			t.Fatalf("batch %d, r %v, hold %s: the panel says %q, the lab draws %q", settings.Batch, settings.Ratio, settings.Hold, got, want)
+		}
+	}
+	for text, want := range map[string][3]any{
+		"128 real + 43 synthetic": {256, 0.25, lab.HoldReal}, "128 real + 77 synthetic": {256, 0.375, lab.HoldReal}, "128 real + 896 synthetic": {256, 0.875, lab.HoldReal},
+		"192 real + 64 synthetic": {256, 0.25, lab.HoldBatch},
+	} {
+		settings := c.Knobs
+		settings.Batch, settings.Ratio, settings.Hold = want[0].(int), want[1].(float64), want[2].(string)
+		s.snap.Knobs = settings.Values()
+		if got := s.mixText(ratio); !strings.Contains(got, text) {
+			t.Errorf("%v: %q, want %q", want, got, text)
+		}
+	}
 }

@@ -110,7 +110,7 @@ func (x *experiment) inForce(mix replay.Mix) {
 		case stageGenerated:
 			return mix.Synthetic > 0
 		case stageMix:
-			return mix == x.config.mix(&x.Settings, math.MaxInt)
+			return mix == x.config.Mix(&x.Settings, math.MaxInt)
 		}
 		return false
 	})

@@ -170,11 +170,12 @@ func (x *experiment) mix(m *member) replay.Mix {
 	if m.synthetic != nil {
 		available = m.synthetic.Len()
 	}
-	return x.config.mix(&x.Settings, available)
+	return x.config.Mix(&x.Settings, available)
 }
 
-// mix splits a batch by r; available is the number of synthetic transitions.
-func (c *Config) mix(s *Settings, available int) replay.Mix {
+// Mix is how a run of this configuration splits a batch into real and synthetic rows
+// under settings; available is the number of synthetic transitions.
+func (c *Config) Mix(s *Settings, available int) replay.Mix {
 	switch {
 	case !c.generates():
 		return replay.Mix{Real: s.Batch}
@@ -186,7 +187,7 @@ func (c *Config) mix(s *Settings, available int) replay.Mix {
 
 // checkMix says whether hold=real makes a batch of a sensible size.
 func (s *Settings) checkMix() error {
-	if s.Hold != HoldReal || s.Ratio < 1 && float64(s.Batch)/2/(1-s.Ratio) <= mostRows {
+	if s.Hold != HoldReal || s.Ratio < 1 && replay.HoldReal(s.Batch, s.Ratio, math.MaxInt).Size() <= mostRows {
 		return nil
 	}
 	return fmt.Errorf("ratio %g with hold=real: the batch would need more than %s rows", s.Ratio, thousands(mostRows))

@@ -19,7 +19,7 @@ func (l *Lab) Prepare() (said []string, err error) {
 			continue
 		}
 		drawn := x.drawn(m)
-		batch := x.config.mix(&x.Settings, x.Settings.Samples).Size()
+		batch := x.config.Mix(&x.Settings, x.Settings.Samples).Size()
 		if err := a.Prepare(agent.Uses{Batch: batch, Drawn: drawn, Judged: x.config.Evaluation.Episodes, Probed: x.config.Evaluation.DormantStates}); err != nil {
 			return nil, fmt.Errorf("prepare the agent: %w", err)
 		}
