@@ -31,7 +31,10 @@ type Undo struct {
 }
 
 // Pause makes training wait between two slices until Resume.
-type Pause struct{ By string }
+type Pause struct {
+	Reason string // empty: somebody wants it so
+	By     string
+}
 
 // Resume ends a pause.
 type Resume struct{ By string }

@@ -44,22 +44,23 @@ type experiment struct {
 	moment     *Moment  // and to the last Watch
 	previews   uint64   // begun
 
-	pause     *Paused // why training waits; nil: it does not
-	parked    bool    // the device is given back
-	stopping  bool
-	ending    bool            // the last lines are written: nothing waits any more
-	blamed    map[string]bool // faults that training has waited for already
-	disk      *diskWait       // what the disk does not take; nil: it takes everything
-	keeper    *keeper         // nil: nothing is saved
-	resumed   *run.Header     // the checkpoint that the run goes on from; nil: from its beginning
-	elapsed   time.Duration   // of the run before this process
-	remarks   []string        // about what was loaded
-	tell      func(string)    // hears what takes its time while it is; nil: nobody does
-	journal   journal
-	meter     meter
-	published time.Time
-	version   string
-	device    string // its name
+	pause      *Paused // why training waits; nil: it does not
+	parked     bool    // the device is given back
+	stopping   bool
+	handedOver bool            // another process goes on: nothing is written behind the checkpoint
+	ending     bool            // the last lines are written: nothing waits any more
+	blamed     map[string]bool // faults that training has waited for already
+	disk       *diskWait       // what the disk does not take; nil: it takes everything
+	keeper     *keeper         // nil: nothing is saved
+	resumed    *run.Header     // the checkpoint that the run goes on from; nil: from its beginning
+	elapsed    time.Duration   // of the run before this process
+	remarks    []string        // about what was loaded
+	tell       func(string)    // hears what takes its time while it is; nil: nobody does
+	journal    journal
+	meter      meter
+	published  time.Time
+	version    string
+	device     string // its name
 }
 
 // loopState are the counters of the loop: what a checkpoint keeps of it, beside

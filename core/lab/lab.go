@@ -101,8 +101,8 @@ func (x *experiment) readSchedule() error {
 // Run trains until all steps are made, Stop, the end of ctx or an error. It saves
 // before it returns, and the lab holds nothing afterwards but what Snapshot and
 // Events return. After Stop or the last step the result is nil; after the end of
-// ctx it is ErrInterrupted, wrapped with the context's cause. A panic of the
-// training goroutine is an error like any other.
+// ctx it is ErrInterrupted, wrapped with the context's cause, after HandOver
+// ErrHandedOver. A panic of the training goroutine is an error like any other.
 func (l *Lab) Run(ctx context.Context) error {
 	defer l.Close()
 	x := l.x
@@ -161,6 +161,10 @@ func (x *experiment) start() {
 // end saves and writes the last lines.
 func (x *experiment) end(ctx context.Context, err error) error {
 	x.ending = true
+	if x.handedOver && errors.Is(err, errStop) {
+		x.publish(time.Time{})
+		return ErrHandedOver // the last line is in front of the checkpoint
+	}
 	cause := err
 	switch {
 	case err == nil || errors.Is(err, errStop):

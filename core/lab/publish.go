@@ -35,7 +35,7 @@ func (x *experiment) snapshot(now time.Time) *Snapshot {
 	m := x.first()
 	s := &Snapshot{
 		Time: now, Task: x.config.Task, Method: x.config.Method, Seed: x.config.Seed, Members: len(x.members),
-		Step: x.Step, Steps: x.config.Steps, State: x.state(), Parked: x.parked, Position: x.position,
+		Step: x.Step, Steps: x.config.Steps, State: x.state(), Parked: x.parked, HandedOver: x.handedOver, Position: x.position,
 		Phase: x.position.Phase, PhaseDone: x.position.I, PhaseTotal: x.total, PhaseETA: x.phaseETA(), ETA: x.eta(), StepTime: seconds(x.meter.cost[Collect].value),
 		StepsPerSec: x.meter.steps, UpdatesPerSec: x.meter.updates,
 		CostRefit: x.costRefit(), CostGenerate: x.costGenerate(),

@@ -128,7 +128,7 @@ func (x *experiment) obey(c sent) {
 		x.undo(c, at)
 	case Pause:
 		if x.pause == nil {
-			x.wait(Paused{By: c.By})
+			x.wait(Paused(c))
 		}
 	case Park:
 		x.park(c)
@@ -144,6 +144,8 @@ func (x *experiment) obey(c sent) {
 		x.watch()
 	case Stop:
 		x.stopping = true
+	case HandOver:
+		x.handOver(c)
 	case Checkpoint:
 		x.askedToSave(c)
 	case Note:

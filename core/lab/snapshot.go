@@ -30,6 +30,7 @@ type Snapshot struct {
 	Step, Steps int
 	State       State
 	Parked      bool // paused, and the device's memory is given back
+	HandedOver  bool // another process goes on with the run
 	Phase       Phase
 	PhaseDone   int // units of the phase, as in Position.I
 	PhaseTotal  int

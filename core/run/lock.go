@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -88,12 +89,18 @@ func (h holder) stale(me holder, now time.Time) string {
 type lease struct {
 	path string
 	me   holder
-	took string // what was said when somebody else's was taken over
+	took string      // what was said when somebody else's was taken over
+	held atomic.Bool // a Hold keeps it when it is closed
 	stop chan struct{}
 	done sync.WaitGroup
 }
 
 func takeLease(dir string, me holder) (*lease, error) {
+	return takeLeaseFrom(dir, me, func(holder) bool { return false })
+}
+
+// takeLeaseFrom is takeLease where from says whose lease is this process's to take over.
+func takeLeaseFrom(dir string, me holder, from func(h holder) bool) (*lease, error) {
 	l := &lease{path: filepath.Join(dir, leaseName), me: me, stop: make(chan struct{})}
 	for {
 		err := l.create()
@@ -102,6 +109,12 @@ func takeLease(dir string, me holder) (*lease, error) {
 		}
 		if !errors.Is(err, os.ErrExist) {
 			return nil, fmt.Errorf("lock run folder %s: %w", dir, reason(err))
+		}
+		if h, err := readHolder(l.path); err == nil && from(h) {
+			if err := l.write(); err != nil {
+				return nil, fmt.Errorf("lock run folder %s: %w", dir, reason(err))
+			}
+			break
 		}
 		if err := l.evict(dir); err != nil {
 			return nil, err
@@ -161,20 +174,49 @@ func (l *lease) renew() {
 		case <-l.stop:
 			return
 		case now := <-tick.C:
-			me := l.me
-			me.Beat = now.UTC()
-			text, _ := json.Marshal(me)
-			temporary := fmt.Sprintf("%s%s-%d", l.path, unfinished, l.me.PID)
-			if os.WriteFile(temporary, text, 0o644) == nil {
-				os.Rename(temporary, l.path)
-			}
+			l.me.Beat = now.UTC()
+			l.write() // tried again at the next beat
 		}
 	}
 }
 
-// Close gives the lease back.
+// write replaces the lease at once.
+func (l *lease) write() error {
+	text, err := json.Marshal(l.me)
+	if err != nil {
+		return err
+	}
+	temporary := fmt.Sprintf("%s%s-%d", l.path, unfinished, l.me.PID)
+	if err := os.WriteFile(temporary, text, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(temporary, l.path)
+}
+
+// readHolder says who holds a lease.
+func readHolder(path string) (h holder, err error) {
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &h)
+	}
+	return h, err
+}
+
+// Close gives the lease back, or leaves it to its Hold, with a last sign of life.
 func (l *lease) Close() error {
 	close(l.stop)
 	l.done.Wait()
+	if l.held.Load() {
+		l.me.Beat = time.Now().UTC()
+		return l.write()
+	}
+	return os.Remove(l.path)
+}
+
+// remove takes the lease away if it is still this process's.
+func (l *lease) remove() error {
+	if h, err := readHolder(l.path); err != nil || h.PID != l.me.PID || h.Host != l.me.Host || h.Boot != l.me.Boot {
+		return nil
+	}
 	return os.Remove(l.path)
 }

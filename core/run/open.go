@@ -16,6 +16,11 @@ import (
 // Open takes the folder of a run that was begun before, to go on with it. Nothing
 // is changed before Rewind.
 func Open(dir string) (*Folder, error) {
+	return open(dir, func() (io.Closer, error) { return takeLock(dir) })
+}
+
+// open is Open with a lock that take takes.
+func open(dir string, take func() (io.Closer, error)) (*Folder, error) {
 	config, err := os.ReadFile(filepath.Join(dir, ConfigName))
 	if err != nil {
 		return nil, fmt.Errorf("resume %s: no run is there: %s: %w", dir, ConfigName, reason(err))
@@ -23,7 +28,7 @@ func Open(dir string) (*Folder, error) {
 	if _, err := os.Stat(filepath.Join(dir, JournalName)); err != nil {
 		return nil, fmt.Errorf("resume %s: its journal: %w", dir, reason(err))
 	}
-	lock, err := takeLock(dir)
+	lock, err := take()
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,63 @@
+package lab
+
+import (
+	"errors"
+)
+
+// HandOver saves the run and ends it for another process to go on with: nothing is
+// written behind the checkpoint, so that the journal becomes that of a run without a
+// break. Run returns ErrHandedOver. Where the run cannot be saved it goes on, and the
+// answer is the event Refused with Knob HandedOver.
+type HandOver struct {
+	Ref string // the sender's own, as SetKnob.ID
+	By  string
+}
+
+func (HandOver) command() {}
+
+// HandedOver is the Knob of a Refused that answers a HandOver.
+const HandedOver = "hand over"
+
+// ErrHandedOver: Run saved and ended because of a HandOver.
+var ErrHandedOver = errors.New("handed over to another process")
+
+// handOver takes the last checkpoint of this process and waits until it is on the disk.
+func (x *experiment) handOver(c HandOver) {
+	if err := x.guarded(func() error { return x.saveToHandOver(c) }); err != nil {
+		x.refuse(c.Ref, HandedOver, "", c.By, err)
+		return
+	}
+	x.stopping, x.handedOver = true, true
+}
+
+// saveToHandOver puts the checkpoint on the disk; an error means that the run is as it
+// was.
+func (x *experiment) saveToHandOver(c HandOver) error {
+	k := x.keeper
+	switch {
+	case k == nil:
+		return errors.New("the run has no folder")
+	case x.parked:
+		return errParked
+	}
+	if k.busy {
+		x.kept(<-k.writer.results)
+	}
+	x.emit(TypeDetached, NoMember, View{By: c.By, Reason: HandedOver})
+	if len(x.journal.backlog) > 0 {
+		return errors.New("save run: the disk does not take the journal")
+	}
+	copied, err := x.capture(HandedOver)
+	if err != nil {
+		return err
+	}
+	k.last = x.now()
+	k.writer.jobs <- copied
+	r := <-k.writer.results
+	if r.err != nil {
+		x.kept(r)
+		return r.err
+	}
+	k.totals, k.path, k.saved, k.at = r.totals, r.path, r.position, r.position
+	return nil
+}

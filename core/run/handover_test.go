@@ -1,0 +1,162 @@
+package run
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// locks are the two ways in which a folder is locked.
+var locks = map[string]func(*os.File) error{
+	"flock": flock,
+	"lease": func(*os.File) error { return syscall.ENOLCK },
+}
+
+// steal is what another process tries.
+func steal(dir string) (io.Closer, error) {
+	me := self()
+	me.PID = os.Getppid()
+	if lock, err := os.Open(filepath.Join(dir, leaseName)); err == nil {
+		lock.Close()
+		return takeLease(dir, me)
+	}
+	return takeLock(dir)
+}
+
+// inherited is a lock as another process has it.
+func inherited(t *testing.T, h *Hold) *os.File {
+	t.Helper()
+	if h.File() == nil {
+		return nil
+	}
+	fd, err := unix.FcntlInt(h.File().Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return os.NewFile(uintptr(fd), "inherited")
+}
+
+// A folder that is handed over, or taken back, is never free in between: somebody who
+// tries all the time does not get it before the last one has closed it.
+func TestAFolderIsHandedOver(t *testing.T) {
+	for kind, how := range locks {
+		t.Run(kind, func(t *testing.T) {
+			defer func(before func(*os.File) error) { flock = before }(flock)
+			flock = how
+			dir := filepath.Join(t.TempDir(), "run")
+			f, err := Create(dir, []byte("seed = 7\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			stop, tries := make(chan struct{}), 0
+			var thief sync.WaitGroup
+			thief.Go(func() {
+				for {
+					if got, err := steal(dir); err == nil {
+						t.Error("a third one took the folder")
+						got.Close()
+						return
+					}
+					tries++
+					select {
+					case <-stop:
+						return
+					default:
+					}
+				}
+			})
+			for turn := range 40 {
+				if err := f.Append(Line{Type: "note", Step: turn}); err != nil {
+					t.Fatal(err)
+				}
+				mark := f.Mark()
+				h, err := f.Hold()
+				if err == nil {
+					err = f.Close()
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if turn%2 == 0 {
+					f, err = Adopt(dir, inherited(t, h), os.Getpid())
+				} else {
+					f, err = h.Reopen()
+				}
+				if err == nil {
+					_, err = f.Rewind(mark)
+				}
+				if err != nil {
+					t.Fatal(turn, err)
+				}
+				if h.File() != nil { // of a lease one process has only one
+					if err := h.Close(); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			close(stop)
+			thief.Wait()
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(filepath.Join(dir, JournalName))
+			if err != nil || strings.Count(string(text), "\n") != 40 {
+				t.Errorf("%v:\n%s", err, text)
+			}
+			f, err = Open(dir)
+			if err != nil {
+				t.Fatalf("after %d tries of others and the end: %v", tries, err)
+			}
+			f.Close()
+		})
+	}
+}
+
+// Who adopts a folder has to have its lock.
+func TestOnlyTheLockIsAdopted(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	f, err := Create(dir, []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := f.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	other, err := os.Create(filepath.Join(t.TempDir(), "other"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Adopt(dir, other, os.Getpid()); err == nil || !strings.Contains(err.Error(), "has been replaced") {
+		t.Error(err)
+	}
+	second, err := os.Open(filepath.Join(dir, lockName)) // another open file: not locked
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Adopt(dir, second, os.Getpid()); !errors.Is(err, syscall.EWOULDBLOCK) {
+		t.Error(err)
+	}
+	defer func(before func(*os.File) error) { flock = before }(flock)
+	if f, err = h.Reopen(); err != nil {
+		t.Fatal(err)
+	}
+	h.Close()
+	f.Close()
+	flock = locks["lease"]
+	if f, err = Open(dir); err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := Adopt(dir, nil, os.Getpid()+1); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("the lease of another process was adopted: %v", err)
+	}
+}
