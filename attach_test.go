@@ -255,3 +255,24 @@ func stall(t *testing.T, socket string) io.Closer {
 	}
 	return conn
 }
+
+// A lab answers to its process, to a part of its path and to its folder.
+func TestNamesOfALab(t *testing.T) {
+	r := startTraining(t)
+	d := deps()
+	dir, err := filepath.Abs(r.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{fmt.Sprint(os.Getpid()), filepath.Base(filepath.Dir(filepath.Dir(dir))), r.dir, dir} {
+		var said bytes.Buffer
+		if status, _ := pgrlab(t, d, &said, "checkpoint", name); status != command.StatusDone || !strings.Contains(said.String(), "saved ") {
+			t.Errorf("checkpoint %s: status %d, %q", name, status, said.String())
+		}
+	}
+	var said bytes.Buffer
+	if status, _ := pgrlab(t, d, &said, "checkpoint", "no-such-lab"); status != command.StatusUsage || !strings.Contains(said.String(), "no such run") {
+		t.Errorf("checkpoint no-such-lab: status %d, %q", status, said.String())
+	}
+	r.stop()
+}

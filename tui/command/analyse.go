@@ -80,6 +80,9 @@ of evaluation.keep_every, the last three and the best are there to be looked at.
 }
 
 func (r *analyseRequest) run(ctx context.Context, d Deps, args []string, stdout, stderr io.Writer) error {
+	if r.timeout <= 0 {
+		return usagef("analyse: --timeout %v: want more than 0s", r.timeout)
+	}
 	all := make([]lab.Saved, len(args))
 	for i, arg := range args {
 		var err error

@@ -20,28 +20,29 @@ import (
 func attachCommand() *cobra.Command {
 	var lines bool
 	c := &cobra.Command{
-		Use:   "attach [DIR|latest]",
+		Use:   "attach [RUN]",
 		Short: "open the screen of a run that goes on elsewhere",
 		Long: `Opens the screen of a run of yours that goes on in another process on this machine:
-one on another terminal, or one that train began. Without DIR it is the only one
-there is (pgrlab ps lists them); latest is the run that was written last below
-$PGRLAB_RUNS or ./runs.
+one on another terminal, or one that train began.
+
+` + whichRun + `
 
 Several screens may show the same run. One drives, which is the first one; at the
 others D takes over. q leaves, and the run goes on, whatever becomes of this
 terminal; ctrl+\ leaves at once even where the run does not answer.`,
 		Example: `  pgrlab attach
-  pgrlab attach latest
+  pgrlab attach 4242
+  pgrlab attach cheetah
   ssh -t HOST pgrlab attach runs/2025-03-01-cheetah-run-pgr-curiosity-s1`,
-		Args: rangeArgs(0, 1, "at most one run folder"),
+		Args: rangeArgs(0, 1, "at most one run"),
 		RunE: func(c *cobra.Command, args []string) error {
 			in, out := c.InOrStdin(), c.OutOrStdout()
+			dir, socket, err := runningLab(c.Context(), c, args)
+			if err != nil {
+				return err
+			}
 			if !lines && (!isTerminal(in) || !isTerminal(out)) {
 				return usagef("attach: needs a terminal: ssh -t, or --plain")
-			}
-			dir, socket, err := running(c.Context(), args)
-			if err != nil {
-				return fmt.Errorf("attach %w", err)
 			}
 			t := remote.Terminal{
 				Keys: in, Output: out, Size: tui.Size{Columns: 80, Rows: 24}, Environ: terminalVariables(), Characters: characters(),
@@ -132,28 +133,6 @@ func terminalVariables() map[string]string {
 		}
 	}
 	return all
-}
-
-// running finds the run that is meant, and the socket of its lab.
-func running(ctx context.Context, args []string) (dir, socket string, err error) {
-	if len(args) == 0 {
-		all := remote.List(ctx)
-		if len(all) == 0 {
-			return "", "", errors.New("to what: no lab of yours runs on this machine: pgrlab train begins one")
-		}
-		if len(all) > 1 {
-			var dirs []string
-			for _, s := range all {
-				dirs = append(dirs, near(s.Dir))
-			}
-			return "", "", usagef("to what: %d labs run: say which: %s", len(all), strings.Join(dirs, ", "))
-		}
-		dir = near(all[0].Dir)
-	} else if dir, err = find(args[0]); err != nil {
-		return "", "", err
-	}
-	socket, err = remote.Find(dir)
-	return dir, socket, err
 }
 
 // near is a path as people here would write it.

@@ -47,20 +47,23 @@ until the checkpoint is on the disk.`)
 func controlCommand(verb, short, long string) *cobra.Command {
 	timeout := time.Minute
 	c := &cobra.Command{
-		Use:   verb + " [DIR|latest]",
+		Use:   verb + " [RUN]",
 		Short: short,
 		Long: long + `
 
-Without DIR it is the only one that runs (pgrlab ps lists them); latest is the run
-that was written last below $PGRLAB_RUNS or ./runs.`,
-		Args: rangeArgs(0, 1, "at most one run folder"),
+` + whichRun,
+		Example: "  pgrlab " + verb + "\n  pgrlab " + verb + " 4242\n  pgrlab " + verb + " runs/a",
+		Args:    rangeArgs(0, 1, "at most one run"),
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := context.WithTimeout(c.Context(), timeout)
-			defer stop()
-			dir, socket, err := running(ctx, args)
-			if err != nil {
-				return fmt.Errorf("%s %w", verb, err)
+			if timeout <= 0 {
+				return usagef("%s: --timeout %v: want more than 0s", verb, timeout)
 			}
+			dir, socket, err := runningLab(c.Context(), c, args)
+			if err != nil {
+				return err
+			}
+			ctx, stop := context.WithTimeout(c.Context(), timeout) // of the answer, not of the choice
+			defer stop()
 			said, err := remote.Ask(ctx, socket, dir, verb, fmt.Sprintf("pgrlab %s (pid %d)", verb, os.Getpid()))
 			if err != nil {
 				return fmt.Errorf("%s %w", verb, err)

@@ -57,14 +57,14 @@ func flagError(c *cobra.Command, err error) error {
 		return usagef("%s--%s %s: %s", prefixOf(c), f.Name, value, why)
 	case errors.As(err, &bare):
 		name, _ := pflag.UnquoteUsage(bare.GetFlag())
-		return usagef("%s--%s needs a value, %s: see %s", prefixOf(c), bare.GetFlag().Name, name, help)
+		return usagef("%s--%s needs a value: --%s %s: see %s", prefixOf(c), bare.GetFlag().Name, bare.GetFlag().Name, name, help)
 	}
 	return usagef("%s%s: see %s", prefixOf(c), err, help)
 }
 
 func emptyFlag(c *cobra.Command, f *pflag.Flag) error {
 	name, _ := pflag.UnquoteUsage(f)
-	return usagef("%s--%s is empty: give it a value, %s, or leave it out", prefixOf(c), f.Name, name)
+	return usagef("%s--%s is empty: give --%s %s, or leave it out", prefixOf(c), f.Name, f.Name, name)
 }
 
 // refuseEmpty refuses flags and arguments without a value: they come from variables

@@ -157,10 +157,18 @@ var refusals = []struct {
 	{"sweep job s 0", 2, "s"},
 	{"sweep job", 2, "needs the folder of a sweep and an index"},
 	// running labs
+	{"attach", 1, "pgrlab train begins one"},
+	{"attach nosuch", 2, "no such run"},
+	{"attach old", 1, "no lab runs there"},
+	{"pause", 1, "pgrlab train begins one"},
+	{"pause nosuch", 2, "no such run"},
+	{"pause done", 1, "it has made all its 30,000 steps"},
+	{"resume done", 1, "pgrlab replay done shows it"},
+	{"stop 4194999", 2, "no lab of yours has process 4194999"},
+	{"checkpoint --timeout -1s", 2, "want more than 0s"},
 	{"park old extra", 2, "needs at most one run"},
 	{"checkpoint --timeout never", 2, "want a time"},
 	{"ps now", 2, `unexpected argument "now"`},
-	// running labs
 	{"pause one two", 2, "needs at most one run"},
 	{"resume --timeout soon", 2, "want a time"},
 
@@ -192,6 +200,7 @@ var refusals = []struct {
 	{"analyse", 2, "needs one run folder"},
 	{"analyse nosuch", 2, "give a run folder"},
 	{"analyse old@x", 2, "want DIR or DIR@STEP"},
+	{"analyse done --timeout 0s", 2, "want more than 0s"},
 	{"analyse done --rows 2", 2, "want at least 3"},
 	{"analyse done done --journal", 2, "about one run"},
 	{"journal", 2, "needs one of canonical, diff"},

@@ -1,0 +1,154 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
+
+	"pgrlab/tui"
+	"pgrlab/tui/remote"
+)
+
+// A chooser asks on a terminal which of several labs is meant: arrows move, typing
+// leaves those whose line contains every word of it.
+type chooser struct {
+	question string
+	all      []remote.Status
+	rows     []string
+	cursor   string // before the line that enter takes
+
+	filter string
+	at     int // among those that are left
+	w, h   int
+	chosen *remote.Status
+	over   bool
+}
+
+// chooseLab shows the question below what stands on the terminal, and takes it away.
+func chooseLab(ctx context.Context, question string, all []remote.Status, in, out *os.File) (remote.Status, error) {
+	m := newChooser(question, all)
+	if characters() != tui.Unicode {
+		m.cursor = ">"
+	}
+	if _, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out)).Run(); err != nil && ctx.Err() != nil {
+		return remote.Status{}, context.Cause(ctx)
+	}
+	if m.chosen == nil {
+		return remote.Status{}, errNoChoice
+	}
+	return *m.chosen, nil
+}
+
+func newChooser(question string, all []remote.Status) *chooser {
+	return &chooser{question: question, all: all, rows: labRows(all), cursor: "▸", w: 80, h: 24}
+}
+
+// Init waits for keys.
+func (m *chooser) Init() tea.Cmd { return nil }
+
+// Update takes keys and sizes.
+func (m *chooser) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.w, m.h = msg.Width, msg.Height
+	case tea.KeyMsg:
+		left := m.left()
+		switch msg.Type {
+		case tea.KeyCtrlC, tea.KeyEsc, tea.KeyCtrlD:
+			m.over = true
+		case tea.KeyEnter:
+			if m.over = len(left) > 0; m.over {
+				m.chosen = &m.all[left[m.at]]
+			}
+		case tea.KeyUp, tea.KeyCtrlP, tea.KeyShiftTab:
+			m.at = (m.at + len(left) - 1) % max(1, len(left))
+		case tea.KeyDown, tea.KeyCtrlN, tea.KeyTab:
+			m.at = (m.at + 1) % max(1, len(left))
+		case tea.KeyBackspace:
+			if r := []rune(m.filter); len(r) > 0 {
+				m.filter, m.at = string(r[:len(r)-1]), 0
+			}
+		case tea.KeyCtrlU:
+			m.filter, m.at = "", 0
+		case tea.KeySpace:
+			m.filter += " "
+		case tea.KeyRunes: // several come in one message where the line is slow
+			m.filter, m.at = m.filter+string(msg.Runes), 0
+		}
+		if m.over {
+			return m, tea.Quit
+		}
+	}
+	return m, nil
+}
+
+// left are the labs that the filter leaves.
+func (m *chooser) left() []int {
+	var left []int
+	for i, row := range m.rows {
+		text, fits := strings.ToLower(fmt.Sprintf("%d %s", m.all[i].PID, row)), true
+		for _, word := range strings.Fields(strings.ToLower(m.filter)) {
+			fits = fits && strings.Contains(text, word)
+		}
+		if fits {
+			left = append(left, i)
+		}
+	}
+	return left
+}
+
+// View is the question, the labs that are left and what is typed.
+func (m *chooser) View() string {
+	if m.over {
+		return ""
+	}
+	left := m.left()
+	lines := []string{m.question + "  up and down choose, typing filters, enter takes it, esc leaves"}
+	room := max(1, m.h-3)
+	first := max(0, min(m.at-room/2, len(left)-room))
+	for n := first; n < min(len(left), first+room); n++ {
+		mark := strings.Repeat(" ", ansi.StringWidth(m.cursor))
+		if n == m.at {
+			mark = m.cursor
+		}
+		i := left[n]
+		lines = append(lines, fmt.Sprintf("%s %-8d%s", mark, m.all[i].PID, m.rows[i]))
+	}
+	if len(left) == 0 {
+		lines = append(lines, "  none of them contains that")
+	}
+	if m.filter != "" {
+		lines = append(lines, "filter: "+m.filter)
+	}
+	for i := range lines {
+		lines[i] = ansi.Truncate(lines[i], m.w-1, "")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// labRows describe labs in aligned columns: state, steps, what is learned, the folder.
+func labRows(all []remote.Status) []string {
+	columns := make([][]string, len(all))
+	var widths [4]int
+	for i, s := range all {
+		columns[i] = []string{"no answer", "", "", near(s.Dir)}
+		if s.Answered {
+			columns[i] = []string{s.State, fmt.Sprintf("%d/%d", s.Step, s.Steps), fmt.Sprintf("%s %s s%d", s.Task, s.Method, s.Seed), near(s.Dir)}
+		}
+		for k, text := range columns[i] {
+			widths[k] = max(widths[k], ansi.StringWidth(text))
+		}
+	}
+	rows := make([]string, len(all))
+	for i, row := range columns {
+		for k, text := range row {
+			rows[i] += text + strings.Repeat(" ", widths[k]-ansi.StringWidth(text)+2)
+		}
+		rows[i] = strings.TrimRight(rows[i], " ")
+	}
+	return rows
+}
