@@ -16,7 +16,7 @@ import (
 func openWindow(t *testing.T, term, locale string, args ...string) *tmux.Window {
 	t.Helper()
 	cache, _ := os.UserCacheDir() // of the compiled physics
-	return tmux.Open(t, 160, 45, fmt.Sprintf("env %s=1 TERM=%s COLORTERM= LC_ALL=%s HOME=%s XDG_CACHE_HOME=%s %s %s; echo ENDED $?; exec sleep 60",
+	return tmux.Open(t, 160, 45, fmt.Sprintf("env %s=1 TERM=%s COLORTERM= LC_ALL=%s HOME=%s XDG_CACHE_HOME=%s %s %s; echo ENDED $?; exec sleep 3600",
 		childVariable, term, locale, t.TempDir(), cache, os.Args[0], strings.Join(args, " ")))
 }
 

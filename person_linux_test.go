@@ -95,7 +95,7 @@ func (p *person) forget() {
 // await waits until text was shown since the last forgetting, and says when.
 func (p *person) await(text string) time.Time {
 	p.t.Helper()
-	limit := time.After(90 * time.Second) // other tests may hold this one up
+	limit := time.After(5 * time.Minute) // other programs may hold this one up
 	for {
 		p.mu.Lock()
 		found, when, more := bytes.Contains(p.text, []byte(text)), p.last, p.more
@@ -125,15 +125,30 @@ func (p *person) press(keys, text string) time.Duration {
 	return p.await(text).Sub(begin)
 }
 
-// count is how many bytes are written within a time.
-func (p *person) count(d time.Duration) int {
+// count watches for a time, or longer where the machine is busy: how many bytes are
+// written, and how long that took.
+func (p *person) count(d time.Duration) (n int, took time.Duration) {
 	p.mu.Lock()
-	before := p.bytes
+	before, begin := p.bytes, time.Now()
 	p.mu.Unlock()
 	<-time.After(d)
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.bytes - before
+	n = p.bytes - before
+	p.mu.Unlock()
+	return n, time.Since(begin)
+}
+
+// silent waits until nothing is written for a time, and says how much was until then;
+// it gives up on a program that writes more than most.
+func (p *person) silent(during time.Duration, most int) (wrote int) {
+	for wrote <= most {
+		n, _ := p.count(during)
+		if n == 0 {
+			break
+		}
+		wrote += n
+	}
+	return wrote
 }
 
 // stalls stops reading, for good.

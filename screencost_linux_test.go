@@ -25,24 +25,28 @@ import (
 const slowLine = 20_000
 
 // However a run is watched, with a screen, with one whose terminal stops reading or
-// at the end of a slow line, it goes on to its end, and its journal is the one of a
+// becomes a slow line in the middle, it goes on to its end, and its journal is the one of a
 // run without a screen.
 func TestTheJournalIsTheSameHoweverARunIsWatched(t *testing.T) {
 	setUp(t)
-	args := []string{"--preset", "tiny.toml", "--steps", "600"}
+	args := []string{"--preset", "tiny.toml", "--seed", "1", "--steps", "300"}
 	c, stderr := child(t, append([]string{"train", "--out", "alone"}, args...)...)
 	if err := c.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
 	for _, how := range []string{"screen", "stalled", "slow"} {
-		p := sitDown(t, []string{"COLORTERM=truecolor"}, append([]string{"--out", how}, args...)...)
-		if p.await("STARTING"); how == "stalled" {
+		middle := holdAt(t, 1, 150)
+		p := sitDown(t, []string{"COLORTERM=truecolor", middle.setting}, append([]string{"--out", how}, args...)...)
+		p.await("KNOBS")
+		waits := middle.await()
+		if how == "stalled" {
 			p.stalls()
 		} else if how == "slow" {
 			p.mu.Lock()
 			p.pace = slowLine
 			p.mu.Unlock()
 		}
+		waits.release()
 		eventually(t, "the run with a "+how+" is done", func() bool {
 			doc, err := os.ReadFile(filepath.Join(how, run.JournalName))
 			return err == nil && strings.Contains(string(doc), `"type":"done"`)
@@ -188,18 +192,20 @@ const part = "part"
 // the trainer and its workers: labels in a profile tell them apart. The full layout
 // at 160 by 45, whose charts move. The workers hand over to each other thousands of
 // times a second, which the profile gives to nobody; how much of that is the screen's
-// shows after it has closed.
+// shows after it has closed. The long form, of the demo on a machine that does nothing
+// else, wants 2 % at most; the short one that the labels tell who is who: trainer and
+// screen are both seen, and only the trainer once the screen is closed.
 func TestTheScreensShareOfTheProcessor(t *testing.T) {
 	d := setUp(t)
-	args, during, limit := []string{"--preset", "tiny.toml", "--steps", "1_000_000"}, time.Second, 0.9
+	args, during, limit := []string{"--preset", "tiny.toml", "--steps", "1_000_000"}, 300*time.Millisecond, 1.0
 	if soaking() {
 		args, during, limit = []string{"--preset", "demo"}, 28*time.Second, 0.02
 	}
-	person, program, err := pty.Open(160, 45)
+	terminal, program, err := pty.Open(160, 45)
 	if err != nil {
 		t.Skip(err)
 	}
-	defer person.Close()
+	defer terminal.Close()
 	defer program.Close()
 	begun, closed := make(chan struct{}), make(chan struct{})
 	d.Screen = func(ctx context.Context, o tui.Options) (outcome tui.Outcome, err error) {
@@ -214,36 +220,31 @@ func TestTheScreensShareOfTheProcessor(t *testing.T) {
 		pprof.Do(ctx, pprof.Labels(part, "screen"), func(ctx context.Context) { outcome, err = tui.Run(ctx, o) })
 		return outcome, err
 	}
-	go pprof.Do(context.Background(), pprof.Labels(part, "person"), func(context.Context) {
-		for buf := make([]byte, 64<<10); err == nil; {
-			_, err = person.Read(buf)
-		}
-	})
+	p := &person{t: t, terminal: terminal, ended: make(chan struct{}), more: make(chan struct{})}
+	go pprof.Do(context.Background(), pprof.Labels(part, "person"), func(context.Context) { p.read() })
 	t.Setenv("TERM", "xterm-256color")
 	t.Setenv("COLORTERM", "truecolor")
-	ended := make(chan struct{})
 	var stderr bytes.Buffer
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		defer close(ended)
+		defer close(p.ended)
 		command.Main(ctx, d, append(args, "--out", "run"), program, program, &stderr)
 	}()
 	<-begun
-	person.WriteString("L") // to full
-	with := profiled(t, during)
-	person.WriteString("q")
-	<-time.After(200 * time.Millisecond) // two keys in one reading are no keys
-	person.WriteString("d")
+	p.press("L", "layout ") // to full
+	with := profiled(t, during, "trainer", "screen")
+	p.press("q", "leave it training")
+	p.terminal.WriteString("d")
 	<-closed
-	without := profiled(t, during)
+	without := profiled(t, during, "trainer")
 	cancel()
-	<-ended
+	<-p.ended
 	t.Logf("with the screen:    %v", with)
 	t.Logf("without the screen: %v", without)
 	share := with["screen"] + with["collector"] + max(0, with["switching"]-without["switching"])
 	t.Logf("outside the trainer and its workers: %.2f%%", 100*share)
-	if share > limit || soaking() && with["screen"] == 0 {
-		t.Errorf("share %.3f: want at most %.2f\n%s", share, limit, stderr.String())
+	if share > limit || without["screen"] > limit/10 {
+		t.Errorf("share %.3f, %.3f when it is closed: want at most %.2f\n%s", share, without["screen"], limit, stderr.String())
 	}
 }
 
@@ -258,33 +259,39 @@ func (s shares) String() string {
 	return strings.Join(out, ", ")
 }
 
-// profiled watches the processor for a while and says who used it: by the labels of
-// goroutines, and where there is none the collector, or the runtime switching between
-// them. What the person at the terminal used is left out.
-func profiled(t *testing.T, during time.Duration) shares {
+// profiled watches the processor for a while, and longer until all that it waits for were
+// seen, and says who used it: by the labels of goroutines, and where there is none the
+// collector, or the runtime switching between them. What the person at the terminal used
+// is left out.
+func profiled(t *testing.T, during time.Duration, waitsFor ...string) shares {
 	t.Helper()
-	var doc bytes.Buffer
-	if err := pprof.StartCPUProfile(&doc); err != nil {
-		t.Fatal(err)
-	}
-	<-time.After(during)
-	pprof.StopCPUProfile()
-	p, err := profile.Parse(&doc)
-	if err != nil {
-		t.Fatal(err)
-	}
 	by, all := shares{}, 0.0
-	for _, s := range p.Sample {
-		who := "switching"
-		if l := s.Label[part]; len(l) > 0 {
-			who = l[0]
-		} else if collects(s) {
-			who = "collector"
+	seen := func() bool {
+		return !slices.ContainsFunc(waitsFor, func(who string) bool { return by[who] == 0 })
+	}
+	for begin := time.Now(); time.Since(begin) < during || !seen(); {
+		var doc bytes.Buffer
+		if err := pprof.StartCPUProfile(&doc); err != nil {
+			t.Fatal(err)
 		}
-		if who != "person" {
-			spent := float64(s.Value[len(s.Value)-1])
-			by[who] += spent
-			all += spent
+		<-time.After(during)
+		pprof.StopCPUProfile()
+		p, err := profile.Parse(&doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range p.Sample {
+			who := "switching"
+			if l := s.Label[part]; len(l) > 0 {
+				who = l[0]
+			} else if collects(s) {
+				who = "collector"
+			}
+			if who != "person" {
+				spent := float64(s.Value[len(s.Value)-1])
+				by[who] += spent
+				all += spent
+			}
 		}
 	}
 	for who := range by {

@@ -66,7 +66,7 @@ func newSession(t *testing.T, ctx context.Context) *session {
 // await reads until the terminal was sent text.
 func (s *session) await(t *testing.T, text string) {
 	t.Helper()
-	limit := time.After(20 * time.Second)
+	limit := time.After(longEnough)
 	for !bytes.Contains(s.text, []byte(text)) {
 		select {
 		case b := <-s.seen:
@@ -82,7 +82,7 @@ func (s *session) await(t *testing.T, text string) {
 
 func (s *session) end(t *testing.T, want Outcome) {
 	t.Helper()
-	limit := time.After(20 * time.Second)
+	limit := time.After(longEnough)
 	for {
 		select {
 		case <-s.seen:

@@ -15,7 +15,7 @@ import (
 func openLook(t *testing.T, term string, w, h int, environment ...string) *tmux.Window {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "log")
-	return tmux.Open(t, w, h, fmt.Sprintf("env TERM=%s COLORTERM= LC_ALL=C.UTF-8 PGRLAB_LOOK=1 PGRLAB_LOOK_LOG=%s %s %s -test.run '^TestLook$'; echo ENDED; cat %s; exec sleep 60",
+	return tmux.Open(t, w, h, fmt.Sprintf("env TERM=%s COLORTERM= LC_ALL=C.UTF-8 PGRLAB_LOOK=1 PGRLAB_LOOK_LOG=%s %s %s -test.run '^TestLook$'; echo ENDED; cat %s; exec sleep 3600",
 		term, log, strings.Join(environment, " "), os.Args[0], log))
 }
 

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -84,20 +86,24 @@ func TestStatuses(t *testing.T) {
 
 // The end of the context tells the processes to end; the rest is not begun.
 func TestCancel(t *testing.T) {
-	e, _ := script(t, 5, `trap 'exit 85' TERM; echo up > $1/up; read forever; exit 85`)
+	began := filepath.Join(t.TempDir(), "began")
+	if err := syscall.Mkfifo(began, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	line, err := os.OpenFile(began, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer line.Close()
+	e, _ := script(t, 5, `trap 'exit 85' TERM; echo up > '`+began+`'; read forever; exit 85`)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	why := errors.New("enough")
 	ended := make(chan error)
 	go func() { ended <- e.Run(ctx) }()
-	limit := time.After(20 * time.Second)
-	for up := 0; up < 2; {
-		select {
-		case <-limit:
-			t.Fatal("they do not start")
-		case <-time.After(time.Millisecond): // another process, which cannot tell us
+	for said, up := bufio.NewReader(line), 0; up < 2; up++ {
+		if _, err := said.ReadString('\n'); err != nil {
+			t.Fatal(err)
 		}
-		found, _ := filepath.Glob(filepath.Join(filepath.Dir(e.Grid.Dir(e.Grid.Jobs[0])), "*", "up"))
-		up = len(found)
 	}
 	cancel(why)
 	if err := <-ended; !errors.Is(err, why) {

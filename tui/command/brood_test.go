@@ -16,7 +16,7 @@ import (
 // awaitFailed waits until a child was given up.
 func awaitFailed(t *testing.T, c tui.Child) string {
 	t.Helper()
-	for limit := time.Now().Add(20 * time.Second); time.Now().Before(limit); time.Sleep(5 * time.Millisecond) { // another process cannot tell us
+	for limit := time.Now().Add(5 * time.Minute); time.Now().Before(limit); time.Sleep(5 * time.Millisecond) { // another process cannot tell us
 		if err := c.Failed(); err != nil {
 			return err.Error()
 		}

@@ -21,7 +21,7 @@ type Window struct {
 
 // patience is how long a program may take to show something, on a machine that other
 // tests keep busy.
-const patience = 90 * time.Second
+const patience = 5 * time.Minute
 
 // Open runs a command line of the shell in a window of w columns and h lines, until the
 // test is over. Without tmux the test is skipped.
