@@ -19,28 +19,29 @@ var allowed = map[string][]string{
 	"":     {"tui", "tui/command", "presets", "core/...", "envs", "envs/mujoco"},
 	"core": {},
 
-	"tui":         {"tui/chart", "tui/picture", "presets", "core/lab", "core/run", "core/report", "core/sweep", "core/bench"},
-	"tui/command": {"tui", "tui/remote", "tui/chart", "tui/picture", "presets", "core/lab", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
-	"tui/remote":  {"tui", "core/lab"},
+	"tui":         {"tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/run", "core/report", "core/sweep", "core/bench"},
+	"tui/command": {"tui", "tui/remote", "tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
+	"tui/remote":  {"tui", "core/lab", "core/printable"},
 	"tui/chart":   {},
 	"tui/picture": {},
 	"tui/pty":     {}, // for tests
 	"tui/tmux":    {}, // likewise
 
-	"presets": {"core/lab", "core/spelling"},
+	"presets": {"core/lab", "core/spelling", "core/printable"},
 
-	"core/lab":        {"core/run", "core/spelling", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/lab":        {"core/run", "core/spelling", "core/printable", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/bench":      {"core/..."},
 	"core/sweep":      {"core/run"},
-	"core/report":     {"core/run", "core/rng"}, // the bootstrap's random numbers
+	"core/report":     {"core/run", "core/printable", "core/rng"}, // rng: the bootstrap's random numbers
 	"core/agent":      {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/relevance":  {"core/replay", "core/spelling", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/generative": {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/analysis":   {"core/replay"},
 	"core/replay":     {"core/rng"},
-	"core/run":        {},
+	"core/run":        {"core/printable"}, // lines of journals are cleaned where they are read
 	"core/rng":        {},
 	"core/spelling":   {},
+	"core/printable":  {}, // whoever reads or shows what others wrote
 
 	"core/nn":   {"core/op", "core/rng"},
 	"core/plan": {"core/op", "core/nn", "core/device", "core/rng"},

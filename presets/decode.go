@@ -9,6 +9,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"pgrlab/core/printable"
 	"pgrlab/core/spelling"
 )
 
@@ -36,6 +37,9 @@ func decode(file string, doc string, into any) error {
 	}
 	if err != nil {
 		return fmt.Errorf("read preset: %s: %s", file, strings.TrimPrefix(err.Error(), "toml: "))
+	}
+	if text := printable.Foreign(into); text != "" {
+		return fmt.Errorf("read preset: %s: %q holds characters that cannot be shown: take them out", file, text)
 	}
 	return nil
 }

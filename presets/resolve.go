@@ -11,6 +11,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"pgrlab/core/lab"
+	"pgrlab/core/printable"
 )
 
 // A Choice says what to run. Axes that are empty are the preset's, or those of
@@ -81,7 +82,7 @@ func resolve(c Choice) (*stack, error) {
 		s.config.Knobs.Ratio = 0 // a figure's share of synthetic rows is not that of its baselines on real data
 	}
 	s.config.Task, s.config.Method, s.config.Scale = chosen.task, chosen.method, chosen.scale
-	s.config.Preset = c.Preset
+	s.config.Preset = printable.Line(c.Preset)
 	return s, s.err
 }
 
@@ -129,7 +130,7 @@ func (s *stack) lay(file, doc string) {
 		return
 	}
 	s.config = l.Config
-	annotate(s.notes, file, doc)
+	annotate(s.notes, printable.Line(file), doc)
 }
 
 // preset returns a named preset or the file of that name. What looks like a

@@ -6,6 +6,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"pgrlab/core/lab"
+	"pgrlab/core/printable"
 )
 
 // draw puts the frame together: exactly m.h lines of m.w columns.
@@ -303,4 +304,15 @@ var asciiFor = map[rune]rune{
 	'ω': 'w', 'α': 'a', 'τ': 't', 'π': 'p', 'μ': 'u', 'σ': 's', 'γ': 'g', 'λ': 'l', 'ε': 'e', 'β': 'b',
 	'±': '~', '·': '-', '→': '>', '←': '<', '…': '~', '−': '-', '≤': '<', '≥': '>', '×': 'x', '–': '-', '—': '-',
 	'²': '2', '≈': '~', '√': 'v', '½': '.', 'Σ': 'S', '▸': '>', '●': '*', '○': 'o',
+}
+
+// framed is a frame of lines as the terminal gets it. What others wrote, names of folders
+// and errors among it, is quoted in many places; here none is forgotten.
+func (m *Model) framed(lines []string) string {
+	drawn := strings.Join(lines, "\n")
+	frame := printable.Styled(drawn)
+	if frame != drawn { // what is seen now may be wider than what was not
+		frame = strings.Join(m.theme.fill(strings.Split(frame, "\n"), m.w, m.h), "\n")
+	}
+	return frame
 }

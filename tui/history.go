@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pgrlab/core/lab"
+	"pgrlab/core/printable"
 )
 
 // history is what the screen remembers of a run: the lab's events, reduced to what
@@ -110,6 +111,7 @@ func (h *history) touch(panes ...paneID) {
 
 // add puts a line at the end of the events.
 func (h *history) add(l eventLine) {
+	l.text = printable.Line(l.text)
 	h.lines = append(h.lines, l)
 	h.touch(paneEvents)
 }

@@ -39,6 +39,9 @@ func ReadJournal(dir string) ([]lab.Event, error) {
 			begin, _ = time.Parse(time.RFC3339, s.Obs.Time) // an unreadable one counts from the year 1
 		}
 		event.Index, event.Wall = len(events), begin.Add(seconds(e.WallS))
+		if n := len(events); n > 0 && event.Wall.Before(events[n-1].Wall) {
+			event.Wall = events[n-1].Wall // clocks of machines differ, and lines can be lacking theirs
+		}
 		events = append(events, event)
 	}
 }

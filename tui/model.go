@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -429,7 +428,7 @@ func (m *Model) View() string {
 		return ""
 	}
 	if m.stale {
-		m.frame = strings.Join(m.draw(), "\n")
+		m.frame = m.framed(m.draw())
 		m.stale = false
 	}
 	return m.frame

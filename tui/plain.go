@@ -12,6 +12,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
+
+	"pgrlab/core/printable"
 )
 
 // plainEvery is the time between two status lines that nobody asked for.
@@ -42,6 +44,7 @@ type teaching struct {
 
 // runPlain shows a run as lines until input ends, a command leaves or ctx ends.
 func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outcome, error) {
+	out = printable.NewWriter(out)
 	r := lipgloss.NewRenderer(out)
 	r.SetColorProfile(termenv.Ascii)
 	o.Renderer, o.Picker = r, nil

@@ -16,7 +16,7 @@ func (r *resuming) again(x *experiment, mark run.Mark) error {
 	var more []Scheduled
 	damaged := func(number int) { r.say("line %d of the journal is damaged: a change may be missing", number) }
 	err := r.folder.Tail(mark, func(e run.Entry) {
-		body, ok := DecodeEvent(e)
+		body, ok := decodeEvent(e, e.Raw) // written again as it was
 		if !ok {
 			damaged(e.Number)
 			return

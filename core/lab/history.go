@@ -8,7 +8,7 @@ import (
 )
 
 // decoders decodes the lines of a journal, by type.
-var decoders = map[string]func(run.Entry) (any, error){
+var decoders = map[string]func(fields func(any) error) (any, error){
 	TypeStart: decode[Start], TypeEvaluated: decode[Evaluated], TypeExamined: decode[*Examined], TypeDormant: decode[Dormant], TypeEpisode: decode[Episode],
 	TypeRefit: decode[Refit], TypeKnob: decode[KnobChanged], TypeInForce: decode[InForce], TypeScores: decode[Scores],
 	TypeLosses: decode[Losses], TypeNote: decode[Noted], TypeDiverged: decode[Diverged], TypeFailed: decode[Failed],
@@ -17,21 +17,23 @@ var decoders = map[string]func(run.Entry) (any, error){
 	TypeDetached: decode[View], TypeAttached: decode[View], TypeCheckpoint: decode[Checkpointed], TypePlanned: decode[Planned],
 }
 
-func decode[T any](e run.Entry) (any, error) {
+func decode[T any](fields func(any) error) (any, error) {
 	var body T
-	err := e.Fields(&body)
+	err := fields(&body)
 	return body, err
 }
 
 // DecodeEvent makes the event that a line of the journal was written for; its time
 // is not set. A line that is of no known type, or that no event can be made of, has
-// none.
-func DecodeEvent(e run.Entry) (Event, bool) {
+// none. Its texts are fit to be shown.
+func DecodeEvent(e run.Entry) (Event, bool) { return decodeEvent(e, e.Fields) }
+
+func decodeEvent(e run.Entry, fields func(any) error) (Event, bool) {
 	decode, known := decoders[e.Type]
 	if !known {
 		return Event{}, false
 	}
-	body, err := decode(e)
+	body, err := decode(fields)
 	if err != nil {
 		return Event{}, false
 	}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pgrlab/core/printable"
 	"pgrlab/core/run"
 )
 
@@ -201,9 +202,9 @@ func (r *Run) change(e run.Entry) error {
 	}
 	plain := func(v json.RawMessage) string {
 		if text, err := strconv.Unquote(string(v)); err == nil {
-			return text
+			return printable.Line(text)
 		}
-		return string(v)
+		return printable.Line(string(v))
 	}
 	r.Changes = append(r.Changes, Change{
 		Position: k.Position, Knob: k.Knob, From: plain(k.From), To: plain(k.To), Now: k.Now, By: k.Obs.By,

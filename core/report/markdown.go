@@ -7,12 +7,14 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"pgrlab/core/printable"
 )
 
 // Markdown writes the report for people. Every number has the number of its seeds
 // beside it.
 func (r *Report) Markdown(w io.Writer) error {
-	b := bufio.NewWriter(w)
+	b := bufio.NewWriter(printable.NewWriter(w))
 	for i, t := range r.Tasks {
 		if i > 0 {
 			fmt.Fprintln(b)
@@ -184,7 +186,7 @@ func (r *Report) runs(b *bufio.Writer) {
 				state += ", not ended"
 			}
 			fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s | %s | %s |\n",
-				s.Run.Dir, c.Task, c.Method, s.Seed, state, s.Run.Badge(), s.Run.Device, s.Run.Version)
+				printable.Line(s.Run.Dir), c.Task, c.Method, s.Seed, state, s.Run.Badge(), s.Run.Device, s.Run.Version)
 		}
 	}
 }

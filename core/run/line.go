@@ -6,6 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"pgrlab/core/printable"
 )
 
 // NoMember is the member of a line that is about the whole cohort.
@@ -57,7 +61,8 @@ func (l Line) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// encode is json.Marshal that leaves <, > and & as people wrote them.
+// encode is json.Marshal that leaves <, > and & as people wrote them, and writes what a
+// terminal should not be given as \u….
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -65,5 +70,24 @@ func encode(v any) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, err
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return escaped(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+}
+
+// escaped writes the characters of JSON text that a terminal should not be given, which
+// can be in strings only, as \u….
+func escaped(text []byte) []byte {
+	if !bytes.ContainsFunc(text, func(r rune) bool { return !printable.Shows(r) }) {
+		return text
+	}
+	var b []byte
+	for _, r := range string(text) {
+		if printable.Shows(r) {
+			b = utf8.AppendRune(b, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			b = fmt.Appendf(b, `\u%04x`, unit)
+		}
+	}
+	return b
 }

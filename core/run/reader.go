@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"pgrlab/core/printable"
 )
 
 // Entry is one line of a journal, as read.
@@ -19,8 +21,18 @@ type Entry struct {
 	Text   []byte  // the line without its end; valid until the next call
 }
 
-// Fields decodes the line into a struct or map.
+// Fields decodes the line into a struct or map. Its strings are made fit to be shown:
+// journals come from other people, too.
 func (e Entry) Fields(into any) error {
+	err := e.Raw(into)
+	if bytes.ContainsFunc(e.Text, func(r rune) bool { return r == '\\' || r > '~' || r < ' ' }) {
+		printable.Fields(into) // even of what could be decoded in part
+	}
+	return err
+}
+
+// Raw decodes the line as it was written, for what is not shown.
+func (e Entry) Raw(into any) error {
 	if err := json.Unmarshal(e.Text, into); err != nil {
 		return fmt.Errorf("journal line %d (%s): %w", e.Number, e.Type, err)
 	}
@@ -84,7 +96,7 @@ func parseEntry(text []byte) (Entry, error) {
 	if head.Type == nil || head.Step == nil {
 		return Entry{}, errors.New("no type or no step")
 	}
-	e := Entry{Type: *head.Type, Step: *head.Step, Member: NoMember, WallS: float64(head.WallS), Text: text}
+	e := Entry{Type: printable.Line(*head.Type), Step: *head.Step, Member: NoMember, WallS: float64(head.WallS), Text: text}
 	if head.Member != nil {
 		e.Member = *head.Member
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -36,7 +37,7 @@ terminal; ctrl+\ leaves at once even where the run does not answer.`,
   ssh -t HOST pgrlab attach runs/2025-03-01-cheetah-run-pgr-curiosity-s1`,
 		Args: rangeArgs(0, 1, "at most one run"),
 		RunE: func(c *cobra.Command, args []string) error {
-			in, out := c.InOrStdin(), c.OutOrStdout()
+			in, out := c.InOrStdin(), raw(c.OutOrStdout()).(io.Writer)
 			dir, socket, err := runningLab(c.Context(), c, args)
 			if err != nil {
 				return err

@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
 
+	"pgrlab/core/printable"
 	"pgrlab/tui"
 	"pgrlab/tui/remote"
 )
@@ -127,7 +128,7 @@ func (m *chooser) View() string {
 	for i := range lines {
 		lines[i] = ansi.Truncate(lines[i], m.w-1, "")
 	}
-	return strings.Join(lines, "\n") + "\n"
+	return printable.Styled(strings.Join(lines, "\n") + "\n")
 }
 
 // labRows describe labs in aligned columns: state, steps, what is learned, the folder.
@@ -135,9 +136,9 @@ func labRows(all []remote.Status) []string {
 	columns := make([][]string, len(all))
 	var widths [4]int
 	for i, s := range all {
-		columns[i] = []string{"no answer", "", "", near(s.Dir)}
+		columns[i] = []string{"no answer", "", "", printable.Line(near(s.Dir))}
 		if s.Answered {
-			columns[i] = []string{s.State, fmt.Sprintf("%d/%d", s.Step, s.Steps), fmt.Sprintf("%s %s s%d", s.Task, s.Method, s.Seed), near(s.Dir)}
+			columns[i] = []string{s.State, fmt.Sprintf("%d/%d", s.Step, s.Steps), fmt.Sprintf("%s %s s%d", s.Task, s.Method, s.Seed), printable.Line(near(s.Dir))}
 		}
 		for k, text := range columns[i] {
 			widths[k] = max(widths[k], ansi.StringWidth(text))

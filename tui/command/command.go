@@ -99,11 +99,12 @@ func (d Deps) task(name string) (lab.Task, error) {
 
 // Main runs one command line and returns the exit status.
 func Main(ctx context.Context, d Deps, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	out, errs := newConsole(stdout), newConsole(stderr)
 	root := newRoot(d)
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(out)
+	root.SetErr(errs)
 	err := root.ExecuteContext(ctx)
 	var differ errDiffer
 	var s signalled
@@ -112,7 +113,7 @@ func Main(ctx context.Context, d Deps, args []string, stdin io.Reader, stdout, s
 	case isBrokenPipe(err): // pgrlab list tasks | head -1
 		return StatusDone
 	default:
-		fmt.Fprintln(stderr, "pgrlab: "+line(err))
+		fmt.Fprintln(errs, "pgrlab: "+line(err))
 	}
 	return status(err)
 }

@@ -199,7 +199,7 @@ func (s flagSection) write(out io.Writer, w int) {
 
 // widthOf is the width of a terminal; 0: it is none.
 func widthOf(w io.Writer) int {
-	f, ok := w.(*os.File)
+	f, ok := raw(w).(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0
 	}

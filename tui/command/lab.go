@@ -63,7 +63,7 @@ see within minutes.`,
 
 // isTerminal says whether a stream of the command is a terminal.
 func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
+	f, ok := raw(stream).(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 

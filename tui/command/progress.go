@@ -7,18 +7,19 @@ import (
 	"time"
 
 	"pgrlab/core/lab"
+	"pgrlab/core/printable"
 )
 
 // A progress writes what a headless run does to stderr: one line per
 // evaluation and other event, and between them, on a terminal, one line that is
 // rewritten. Without a terminal that line is a plain one every half minute.
 type progress struct {
-	w        io.Writer
-	rewrites bool      // w is a terminal
-	width    int       // of the terminal; 0 unknown
-	last     time.Time // of the plain line
-	open     bool      // a rewritten line stands
-	events   int       // events already written
+	w      io.Writer
+	screen io.Writer // w where it is a terminal, as it is; else nil
+	width  int       // of the terminal; 0 unknown
+	last   time.Time // of the plain line
+	open   bool      // a rewritten line stands
+	events int       // events already written
 }
 
 const plainEvery = 30 * time.Second
@@ -33,12 +34,12 @@ type watched interface {
 func (p *progress) tick(l watched, now time.Time) {
 	p.drain(l)
 	s := l.Snapshot()
-	if p.rewrites {
+	if p.screen != nil {
 		text := statusLine(s)
 		if p.width > 0 && len([]rune(text)) >= p.width {
 			text = string([]rune(text)[:p.width-1])
 		}
-		fmt.Fprintf(p.w, "\r\x1b[K%s", text)
+		fmt.Fprintf(p.screen, "\r\x1b[K%s", printable.Line(text))
 		p.open = true
 		return
 	}
@@ -51,10 +52,10 @@ func (p *progress) tick(l watched, now time.Time) {
 // say writes a line of its own, clear of the rewritten one.
 func (p *progress) say(text string) {
 	if p.open {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		fmt.Fprint(p.screen, "\r\x1b[K")
 		p.open = false
 	}
-	fmt.Fprintln(p.w, text)
+	fmt.Fprintln(p.w, printable.Line(text))
 }
 
 // drain writes the events that have come since the last call.

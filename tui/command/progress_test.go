@@ -72,7 +72,7 @@ func TestRewrittenProgress(t *testing.T) {
 	r := &scriptedRun{snapshot: &lab.Snapshot{Step: 5, Steps: 10, Phase: lab.Collect, StepsPerSec: 100}}
 	var out bytes.Buffer
 	p := newProgress(&out)
-	p.rewrites, p.width = true, 16
+	p.screen, p.width = p.w, 16
 	p.tick(r, time.Unix(0, 0))
 	r.add(6, lab.Noted{Text: "hello"})
 	p.tick(r, time.Unix(0, 1))

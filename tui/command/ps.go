@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pgrlab/core/printable"
 	"pgrlab/tui/remote"
 )
 
@@ -73,7 +74,7 @@ func psTable(w io.Writer, all []remote.Status) error {
 			memory = size(s.Memory)
 		}
 		fmt.Fprintf(t, "%d\t%s\t%d/%d %d%%\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", s.PID, s.State, s.Step, s.Steps, 100*s.Step/max(1, s.Steps),
-			speed, eta, returned, s.Device, memory, s.Screens, near(s.Dir))
+			speed, eta, returned, s.Device, memory, s.Screens, printable.Line(near(s.Dir)))
 	}
 	return t.Flush()
 }

@@ -44,18 +44,18 @@ func (v *sweepView) follow(ctx context.Context, say <-chan string, ended <-chan 
 // clear takes the block away.
 func (v *sweepView) clear() {
 	if v.drawn > 0 {
-		fmt.Fprintf(v.progress.w, "\r\x1b[%dA\x1b[J", v.drawn)
+		fmt.Fprintf(v.progress.screen, "\r\x1b[%dA\x1b[J", v.drawn)
 		v.drawn = 0
 	}
 }
 
 func (v *sweepView) tick(ctx context.Context, now time.Time) {
-	if !v.progress.rewrites && now.Sub(v.last) < plainEvery {
+	if v.progress.screen == nil && now.Sub(v.last) < plainEvery {
 		return
 	}
 	v.last = now
 	lines := v.lines(ctx)
-	if !v.progress.rewrites {
+	if v.progress.screen == nil {
 		fmt.Fprintln(v.progress.w, lines[len(lines)-1])
 		return
 	}

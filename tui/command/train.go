@@ -140,8 +140,8 @@ func offer(c chan<- string, text string) {
 
 func newProgress(w io.Writer) *progress {
 	p := &progress{w: w}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.rewrites = true
+	if f, ok := raw(w).(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.screen = f
 		p.width, _, _ = term.GetSize(int(f.Fd()))
 	}
 	return p

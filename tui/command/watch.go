@@ -81,7 +81,7 @@ func (w *watchFlags) run(ctx context.Context, d Deps, in io.Reader, out, errs io
 		return err
 	}
 	if onScreen {
-		err = p.onScreen(ctx, in.(*os.File), out.(*os.File), w.fps, w.episodes)
+		err = p.onScreen(ctx, in.(*os.File), raw(out).(*os.File), w.fps, w.episodes)
 	} else {
 		err = p.toFiles(ctx, w.frames, width, height, w.fps, max(w.episodes, 1))
 	}

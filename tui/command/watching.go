@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 
+	"pgrlab/core/printable"
 	"pgrlab/tui"
 	"pgrlab/tui/picture"
 )
@@ -190,7 +191,7 @@ func (m *watching) View() string {
 		b.WriteByte('\n')
 		b.WriteString(m.fit("space pause  . one step  n next episode  q quit", termenv.Style.Faint))
 	}
-	return b.String()
+	return printable.Styled(b.String())
 }
 
 func (m *watching) header() string {

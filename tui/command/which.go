@@ -80,7 +80,7 @@ func terminals(c *cobra.Command) (in, out *os.File, ok bool) {
 	if !isTerminal(c.InOrStdin()) || !isTerminal(c.ErrOrStderr()) || os.Getenv("TERM") == "dumb" {
 		return nil, nil, false
 	}
-	return c.InOrStdin().(*os.File), c.ErrOrStderr().(*os.File), true
+	return c.InOrStdin().(*os.File), raw(c.ErrOrStderr()).(*os.File), true
 }
 
 // labOf is the folder of a lab that was found.

@@ -8,13 +8,12 @@ import (
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"sort"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"pgrlab/core/printable"
 	"pgrlab/tui"
 )
 
@@ -26,6 +25,10 @@ func dial(ctx context.Context, socket, dir string) (net.Conn, error) {
 	conn, err := d.DialContext(ctx, "unix", socket)
 	switch {
 	case err == nil:
+		if err := trusted(conn); err != nil {
+			conn.Close()
+			return nil, fmt.Errorf("%s: its lab: %w", dir, err)
+		}
 		return conn, nil
 	case refused(err), errors.Is(err, os.ErrNotExist):
 		return nil, gone(dir, pidOf(socket))
@@ -82,14 +85,27 @@ func readAnswer(ctx context.Context, conn net.Conn, dir string, w io.Writer) (an
 		case frameAnswer:
 			var a answer
 			if err := json.Unmarshal(content, &a); err != nil {
-				return a, lost(ctx, dir)
+				return answer{}, lost(ctx, dir)
 			}
+			tidy(&a)
 			if a.Error != "" {
 				return a, fmt.Errorf("%s: %s", dir, a.Error)
 			}
 			return a, nil
 		}
 	}
+}
+
+// tidy makes an answer fit to be shown, but for the name of the run folder, which must
+// find it.
+func tidy(a *answer) {
+	if a.Status == nil {
+		printable.Fields(a)
+		return
+	}
+	dir := a.Status.Dir
+	printable.Fields(a)
+	a.Status.Dir = dir
 }
 
 // Terminal is the terminal of a client.
@@ -134,7 +150,11 @@ func Attach(ctx context.Context, socket, dir string, t Terminal) (said string, e
 	}
 	go typeOn(t, send, cancel)
 	go sizeOn(ctx, t.Sizes, send)
-	a, err := readAnswer(ctx, conn, dir, t.Output)
+	out := t.Output
+	if t.Plain {
+		out = printable.NewWriter(out) // lines; a screen has to draw
+	}
+	a, err := readAnswer(ctx, conn, dir, out)
 	if err != nil && errors.Is(context.Cause(ctx), errLeft) {
 		return Left(dir), nil
 	}
@@ -184,12 +204,7 @@ func List(ctx context.Context) []Status {
 	var all []Status
 	var asking sync.WaitGroup
 	for _, dir := range places() {
-		entries, _ := os.ReadDir(dir) // one that is not there holds none
-		for _, e := range entries {
-			socket := filepath.Join(dir, e.Name())
-			if !strings.HasSuffix(socket, ".sock") {
-				continue
-			}
+		for _, socket := range sockets(dir) {
 			asking.Go(func() {
 				a, err := ask(ctx, socket, socket, "status", "")
 				switch {

@@ -18,7 +18,7 @@ import (
 type Status struct {
 	PID       int       `json:"pid"`
 	Host      string    `json:"host"`
-	Dir       string    `json:"dir"`
+	Dir       string    `json:"dir"` // as it is: all else is fit to be shown
 	Started   time.Time `json:"started"`
 	Task      string    `json:"task"`
 	Method    string    `json:"method"`

@@ -8,6 +8,9 @@
 // viewer (viewer.go) and sends what that writes. So a screen costs the client
 // nothing but a terminal, and the lab nothing but what it draws.
 //
+// Both ends look at whose process the other one is (peer.go) before they believe a word:
+// a run folder may come from anybody, and a screen writes to the client's terminal.
+//
 // Of the screens of a run one drives (hall.go); the others watch and may take over.
 // Requests from scripts (control.go) go past that, and are answered when the run has
 // done what was asked.

@@ -4,10 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
+
+	"pgrlab/core/printable"
 )
 
 // NoticeName is the file in a run folder that says where its lab listens.
@@ -29,7 +33,14 @@ func (n Notice) write(dir string) error {
 	}
 	path := filepath.Join(dir, NoticeName)
 	temporary := fmt.Sprintf("%s.new-%d", path, n.PID)
-	if err := os.WriteFile(temporary, append(text, '\n'), 0o644); err != nil {
+	os.Remove(temporary) // of a process with this number that was killed; or a link, which is not followed
+	f, err := os.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(temporary)
 		return err
 	}
 	return os.Rename(temporary, path)
@@ -42,17 +53,43 @@ func (n Notice) remove(dir string) {
 	}
 }
 
+// mostNotice is more than a notice takes, in bytes.
+const mostNotice = 1 << 14
+
+// read reads the notice of a run folder. A folder may come from anybody: only a file
+// that this user wrote says where to connect to.
 func read(dir string) (Notice, error) {
 	var n Notice
-	text, err := os.ReadFile(filepath.Join(dir, NoticeName))
+	f, err := os.OpenFile(filepath.Join(dir, NoticeName), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, syscall.ELOOP) {
+		return n, errUnreadable
+	}
+	if err != nil {
+		return n, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return n, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > mostNotice {
+		return n, errUnreadable
+	}
+	if uid := ownedBy(info); uid != os.Getuid() {
+		return n, fmt.Errorf("its lab: %w", foreign(uid))
+	}
+	text, err := io.ReadAll(io.LimitReader(f, mostNotice))
 	if err != nil {
 		return n, err
 	}
 	if err := json.Unmarshal(text, &n); err != nil || n.Socket == "" {
-		return n, fmt.Errorf("its %s cannot be read", NoticeName)
+		return n, errUnreadable
 	}
+	printable.Fields(&n)
 	return n, nil
 }
+
+var errUnreadable = fmt.Errorf("its %s cannot be read", NoticeName)
 
 // Find is the socket of the lab that runs in a folder, or one line that says why it
 // cannot be reached.
@@ -72,6 +109,9 @@ func Find(dir string) (socket string, err error) {
 	}
 	if info, err := os.Lstat(n.Socket); err != nil || info.Mode().Type() != fs.ModeSocket {
 		return "", gone(dir, n.PID)
+	}
+	if !ours(filepath.Dir(n.Socket)) || pidOf(n.Socket) == 0 {
+		return "", fmt.Errorf("%s: its %s names a socket that is none of pgrlab's: %s", dir, NoticeName, n.Socket)
 	}
 	return n.Socket, nil
 }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 // longestPath is what fits into the address of a Unix socket on every system that
@@ -27,6 +26,35 @@ func places() []string {
 		}
 	}
 	return append(all, filepath.Join(login, "pgrlab"))
+}
+
+// ours says whether a folder is such a place, of this process or of one with another
+// environment: the user's own, closed to others, and of a name that pgrlab gives.
+func ours(dir string) bool {
+	if name := filepath.Base(dir); name != "pgrlab" && name != fmt.Sprintf("pgrlab-%d", os.Getuid()) {
+		return false
+	}
+	info, err := os.Lstat(dir)
+	return err == nil && info.IsDir() && ownedBy(info) == os.Getuid() && info.Mode().Perm()&0o077 == 0
+}
+
+// sockets are those of the user's labs in a folder. What others have put where a place
+// of ours may be is none of it.
+func sockets(dir string) []string {
+	if !ours(dir) {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var all []string
+	for _, e := range entries {
+		if e.Type() == fs.ModeSocket && pidOf(e.Name()) > 0 {
+			all = append(all, filepath.Join(dir, e.Name()))
+		}
+	}
+	return all
 }
 
 // place makes the folder for a new socket.
@@ -60,11 +88,10 @@ func private(dir string) error {
 	if err != nil {
 		return err
 	}
-	owner, known := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a folder: remove it", dir)
-	case known && int(owner.Uid) != os.Getuid():
+	case ownedBy(info) != os.Getuid():
 		return fmt.Errorf("%s belongs to somebody else: set XDG_RUNTIME_DIR to a folder of yours", dir)
 	case info.Mode().Perm() != 0o700:
 		return os.Chmod(dir, 0o700)

@@ -83,7 +83,11 @@ func TestFind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dead := filepath.Join(t.TempDir(), "dead.sock")
+	place := filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "pgrlab")
+	if err := private(place); err != nil {
+		t.Fatal(err)
+	}
+	dead := filepath.Join(place, "7-1.sock")
 	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: dead, Net: "unix"})
 	if err != nil {
 		t.Fatal(err)

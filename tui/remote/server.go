@@ -12,9 +12,9 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"pgrlab/core/lab"
+	"pgrlab/core/printable"
 	"pgrlab/tui"
 )
 
@@ -163,7 +163,7 @@ func (s *Server) release(conn net.Conn) {
 
 // handle serves one client.
 func (s *Server) handle(conn net.Conn) {
-	if err := sameUser(conn); err != nil {
+	if err := servable(conn); err != nil {
 		return
 	}
 	conn.SetReadDeadline(time.Now().Add(helloTime))
@@ -187,15 +187,10 @@ func (s *Server) handle(conn net.Conn) {
 	writeJSON(conn, frameAnswer, a)
 }
 
-// readable is a name without what would disturb a terminal or a journal.
+// readable is a name that fits into a line of a screen or of a journal.
 func readable(name string) string {
 	const most = 40
-	clean := strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, name)
+	clean := strings.TrimSpace(printable.Line(name))
 	if r := []rune(clean); len(r) > most {
 		clean = string(r[:most])
 	}

@@ -1,0 +1,25 @@
+package command
+
+import (
+	"io"
+
+	"pgrlab/core/printable"
+)
+
+// A console is stdout or stderr of a command. What is written to it may quote files,
+// folders and other processes, so nothing reaches a terminal that it would carry out;
+// what the program itself draws with goes to raw.
+type console struct {
+	*printable.Writer
+	to io.Writer
+}
+
+func newConsole(w io.Writer) *console { return &console{printable.NewWriter(w), w} }
+
+// raw is the stream behind a console, for screens and for asking what it is.
+func raw(stream any) any {
+	if c, is := stream.(*console); is {
+		return c.to
+	}
+	return stream
+}

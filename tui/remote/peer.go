@@ -1,0 +1,44 @@
+package remote
+
+import (
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"syscall"
+)
+
+// servable refuses what the folder's mode should have kept out: clients of other
+// people. The administrator may do everything anyway.
+func servable(conn net.Conn) error {
+	if uid, known, err := peer(conn); err != nil {
+		return err
+	} else if known && uid != os.Getuid() && uid != 0 {
+		return foreign(uid)
+	}
+	return nil
+}
+
+// trusted refuses a lab of somebody else before a word is said to it: its screen would
+// write to this terminal. That the administrator started it makes it no lab of ours.
+func trusted(conn net.Conn) error {
+	if uid, known, err := peer(conn); err != nil {
+		return err
+	} else if known && uid != os.Getuid() {
+		return foreign(uid)
+	}
+	return nil
+}
+
+func foreign(uid int) error {
+	return fmt.Errorf("it belongs to another user (uid %d): ask as that user", uid)
+}
+
+// ownedBy is the user that a file belongs to; the user of this process where the system
+// does not say.
+func ownedBy(info fs.FileInfo) (uid int) {
+	if s, known := info.Sys().(*syscall.Stat_t); known {
+		return int(s.Uid)
+	}
+	return os.Getuid()
+}
