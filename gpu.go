@@ -80,7 +80,7 @@ func agrees(uuid string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	return bench.Agree(d, reference, tf32Rounding)
+	return bench.Agree(d, reference)
 }
 
 // describe is a GPU in the form that the commands ask for.

@@ -2,49 +2,91 @@ package bench
 
 import (
 	"fmt"
-	"math"
 
 	"pgrlab/core/device"
+	"pgrlab/core/device/cuda/kernel"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/rng"
 )
 
+// Tiled is a device that divides products into tiles of several sizes and can be told
+// into which.
+type Tiled interface {
+	device.Device
+	Precision() kernel.Precision
+	Tiles() []kernel.Tile
+	// UseTile is for programs that are compiled from now on; "": the best one again.
+	UseTile(name string)
+}
+
+// What devices may differ by, in parts of the largest number.
+const (
+	lossBound    = 1e-3 // losses after steps of Adam
+	productBound = 1e-5 // sums in float32, in another order
+	tensorBound  = 2e-4 // sums in tensor cores, which cut off instead of rounding
+)
+
+// roundings are what products of normal numbers may differ by, whose factors one of
+// the two devices rounds.
+var roundings = map[kernel.Precision]float64{kernel.FP32: productBound, kernel.TF32: 4e-3, kernel.BF16: 3.2e-2}
+
 // Agree has two devices do the same small work and says where they differ: the
-// losses of three training steps of a small network, and a product large enough
-// for a GPU's matrix units, whose numbers may differ by that share of the largest,
-// for what they are rounded to. It is how a device that has never been seen is
-// tried before somebody's run is given to it.
-func Agree(dev, reference device.Device, rounding float64) error {
-	for _, work := range []struct {
-		name  string
-		bound float64
-		do    func(device.Device) ([]float32, error)
-	}{
-		{"the losses of a small network", 1e-3, smallLosses},
-		{"a product of 256×512×512", rounding, product},
-	} {
-		want, err := work.do(reference)
-		if err != nil {
+// losses of three training steps of a small network, a layer large enough for a
+// GPU's matrix units, whose factors these round, and of a device that is Tiled a
+// layer in each of its tiles, two tiles a dimension, whose factors need no rounding.
+// It is how a device that has never been seen is tried before somebody's run is
+// given to it.
+func Agree(dev, reference device.Device) error {
+	want, err := smallLosses(reference)
+	if err != nil {
+		return err
+	}
+	got, err := smallLosses(dev)
+	if err != nil {
+		return fmt.Errorf("a small network: %w", err)
+	}
+	if err := near("the losses of a small network", got, want, lossBound); err != nil {
+		return err
+	}
+	tiled, ok := dev.(Tiled)
+	precision := kernel.FP32
+	if ok {
+		precision = tiled.Precision()
+	}
+	if err := (Layer{1, 256, 512, 512}).Agree(dev, reference, func(x float32) float32 { return x }, roundings[precision]); err != nil {
+		return err
+	}
+	if !ok {
+		return nil
+	}
+	defer tiled.UseTile("")
+	for _, t := range tiled.Tiles() {
+		if err := AgreeTile(tiled, reference, t, 2); err != nil {
 			return err
-		}
-		got, err := work.do(dev)
-		if err != nil {
-			return fmt.Errorf("%s: %w", work.name, err)
-		}
-		largest, worst := 0.0, 0.0
-		for i, w := range want {
-			largest = max(largest, math.Abs(float64(w)))
-			if d := math.Abs(float64(got[i] - w)); !(d <= worst) { // NaN is the worst
-				worst = d
-			}
-		}
-		if !(worst <= work.bound*largest) {
-			return fmt.Errorf("%s: off by %.2g where the largest number is %.2g; at most %.2g was expected", work.name, worst, largest, work.bound*largest)
 		}
 	}
 	return nil
+}
+
+// AgreeTile is Agree of one tile, so many of them a dimension.
+func AgreeTile(dev Tiled, reference device.Device, t kernel.Tile, tiles int) error {
+	dev.UseTile(t.Name)
+	l := Layer{1, tiles * t.M, tiles * t.N, tiles * t.N}
+	if err := l.Agree(dev, reference, dev.Precision().Round, BoundOf(dev.Precision())); err != nil {
+		return fmt.Errorf("tile %s: %w", t.Name, err)
+	}
+	return nil
+}
+
+// BoundOf is what results of products may differ by, in parts of the largest, where
+// the factors need no rounding.
+func BoundOf(p kernel.Precision) float64 {
+	if p == kernel.FP32 {
+		return productBound
+	}
+	return tensorBound
 }
 
 // smallLosses are those of three steps of Adam.
@@ -71,25 +113,4 @@ func smallLosses(dev device.Device) ([]float32, error) {
 		losses = append(losses, float32(p.Loss()))
 	}
 	return losses, nil
-}
-
-// product is one layer without an activation.
-func product(dev device.Device) ([]float32, error) {
-	const batch, inputs, outputs = 256, 512, 512
-	layer := nn.NewLinear("agree", inputs, outputs, nn.TorchDefault, rng.New(1, "agree"))
-	x := random("x", batch, inputs)
-	var y *op.Node
-	g, err := op.Build("product", func(g *op.Graph) { y = layer.Apply(g, g.Bind(x)) })
-	if err != nil {
-		return nil, err
-	}
-	p, err := plan.Compile(g, plan.Spec{Outputs: []*op.Node{y}}, dev)
-	if err != nil {
-		return nil, err
-	}
-	defer p.Close()
-	if err := p.Run(0); err != nil {
-		return nil, err
-	}
-	return append([]float32(nil), p.Data(y)...), nil
 }

@@ -4,11 +4,13 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"pgrlab/core/device"
+	"pgrlab/core/plan"
 )
 
 // Workload is one thing to time.
@@ -18,8 +20,38 @@ type Workload struct {
 	// Large workloads take a CPU minutes: they are timed where they are named.
 	Large bool
 	// Make prepares the workload on a device. step is what is timed; flops is
-	// its count of floating-point operations, 0 where that says nothing.
+	// its count of floating-point operations, 0 where that says nothing. nil: it is
+	// the runs of Program.
 	Make func(dev device.Device) (step func(i uint64) error, flops float64, err error)
+	// Program is what a workload of one program runs; nil: it is several.
+	Program func(dev device.Device) (p *plan.Program, flops float64, err error)
+}
+
+// make prepares the workload; done gives back what can be given back.
+func (w Workload) make(dev device.Device) (step func(i uint64) error, flops float64, done func() error, err error) {
+	if w.Program == nil {
+		step, flops, err = w.Make(dev)
+		return step, flops, func() error { return nil }, err
+	}
+	p, flops, err := w.Program(dev)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	return p.Run, flops, p.Close, nil
+}
+
+// Profile says where the time of the workload's program goes, on the shortest of some
+// runs of each part.
+func (w Workload) Profile(dev device.Device, runs int) (text string, err error) {
+	if w.Program == nil {
+		return "", fmt.Errorf("profile %s: it is several programs: profile critic, denoiser-1024 or another of one", w.Name)
+	}
+	p, _, err := w.Program(dev)
+	if err != nil {
+		return "", fmt.Errorf("profile %s: %w", w.Name, err)
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	return p.Profile(0, runs)
 }
 
 // Result is what one workload took.
@@ -49,17 +81,22 @@ func Find(all []Workload, name string) (Workload, bool) {
 
 // Run times a workload: a round to warm up, in which a device finds out how many
 // threads are best, then rounds of steps.
-func Run(ctx context.Context, w Workload, dev device.Device, threads int, o Options) (Result, error) {
+func Run(ctx context.Context, w Workload, dev device.Device, threads int, o Options) (r Result, err error) {
 	if o.Rounds == 0 {
 		o.Rounds = 5
 	}
 	if o.Round == 0 {
 		o.Round = time.Second
 	}
-	step, flops, err := w.Make(dev)
+	step, flops, done, err := w.make(dev)
 	if err != nil {
 		return Result{}, fmt.Errorf("bench %s: %w", w.Name, err)
 	}
+	defer func() {
+		if e := done(); err == nil && e != nil {
+			err = fmt.Errorf("bench %s: %w", w.Name, e)
+		}
+	}()
 	count := uint64(0)
 	next := func() error {
 		count++

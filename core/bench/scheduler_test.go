@@ -29,7 +29,7 @@ func TestTrainingLetsOthersRun(t *testing.T) {
 	defer dev.Close()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(dev.Threads() + 2))
 	w, _ := Find(Workloads, "denoiser-1024")
-	step, _, err := w.Make(dev)
+	step, _, _, err := w.make(dev)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,19 +18,21 @@ const (
 
 // Workloads lists everything that can be timed.
 var Workloads = []Workload{
-	{Name: "critic", Doc: "one critic 90-256-256-1, batch 256: forward, backward, Adam", Make: critics(1)},
-	{Name: "twin", Doc: "two critics, as SAC", Make: critics(2)},
-	{Name: "redq10", Doc: "ten critics, as REDQ", Make: critics(10)},
+	{Name: "critic", Doc: "one critic 90-256-256-1, batch 256: forward, backward, Adam", Program: critics(1)},
+	{Name: "twin", Doc: "two critics, as SAC", Program: critics(2)},
+	{Name: "redq10", Doc: "ten critics, as REDQ", Program: critics(10)},
 	{Name: "sac", Doc: "a whole SAC update: batch, target, critics, Polyak; policy and temperature every 20th", Make: sac},
 	{Name: "env-step", Doc: "20 of them, as in an env step: one launch where the device can", Make: envStep},
-	{Name: "denoiser-1024", Doc: "residual network of 6 blocks of 1024, batch 256: forward, backward, Adam", Make: denoiser(1024, nn.ReLU)},
-	{Name: "denoiser-2048", Doc: "the same of 2048, with Mish", Make: denoiser(2048, nn.Mish)},
-	{Name: "sample-1024x4096", Doc: "one network call on 4,096 rows", Make: sample(1024, 4096, nn.ReLU)},
-	{Name: "sample-1024x100000", Doc: "the same on 100,000 rows, as the paper's sampler: for a GPU", Large: true, Make: sample(1024, 100_000, nn.ReLU)},
-	{Name: "sample-2048x100000", Doc: "the same of 2048, with Mish", Large: true, Make: sample(2048, 100_000, nn.Mish)},
+	{Name: "denoiser-1024", Doc: "residual network of 6 blocks of 1024, batch 256: forward, backward, Adam", Program: denoiser(1024, nn.ReLU)},
+	{Name: "denoiser-2048", Doc: "the same of 2048, with Mish", Program: denoiser(2048, nn.Mish)},
+	{Name: "sample-1024x4096", Doc: "one network call on 4,096 rows", Program: sample(1024, 4096, nn.ReLU)},
+	{Name: "sample-1024x100000", Doc: "the same on 100,000 rows, as the paper's sampler: for a GPU", Large: true, Program: sample(1024, 100_000, nn.ReLU)},
+	{Name: "sample-2048x4096", Doc: "4,096 rows of 2048, with Mish: a chunk of the presets' sampling", Large: true, Program: sample(2048, 4096, nn.Mish)},
+	{Name: "sample-2048x100000", Doc: "the same of 2048, with Mish", Large: true, Program: sample(2048, 100_000, nn.Mish)},
 	{Name: "sampler-512x256", Doc: "256 transitions from the whole guided sampler: 32 levels, width 512, 4 blocks", Make: sampler},
 	{Name: "icm", Doc: "an update of the curiosity model, width 256, batch 256", Make: icm},
 	{Name: "act", Doc: "one stochastic action", Make: acting},
+	{Name: "nop", Doc: "two numbers doubled: what a run costs that does next to nothing", Program: nop},
 }
 
 func random(name string, shape ...int) *op.Tensor {
@@ -39,8 +41,12 @@ func random(name string, shape ...int) *op.Tensor {
 	return t
 }
 
+// maker prepares a workload that is one program, and says how many floating-point
+// operations a run has.
+type maker func(dev device.Device) (*plan.Program, float64, error)
+
 // fit is a program that fits net to random numbers, which stay on the device.
-func fit(dev device.Device, name string, params, data []*op.Tensor, draw func(g *op.Graph) *op.Node) (func(i uint64) error, error) {
+func fit(dev device.Device, name string, params, data []*op.Tensor, draw func(g *op.Graph) *op.Node) (*plan.Program, error) {
 	var loss *op.Node
 	g, err := op.Build(name, func(g *op.Graph) { loss = draw(g) })
 	if err != nil {
@@ -52,23 +58,34 @@ func fit(dev device.Device, name string, params, data []*op.Tensor, draw func(g 
 	if err != nil {
 		return nil, err
 	}
-	return p.Run, plan.Push(dev, data...)
+	return p, plan.Push(dev, data...)
 }
 
-func critics(n int) func(device.Device) (func(uint64) error, float64, error) {
-	return func(dev device.Device) (func(uint64) error, float64, error) {
+// nop is a run of one small kernel: its launch and the wait for it.
+func nop(dev device.Device) (*plan.Program, float64, error) {
+	var y *op.Node
+	g, err := op.Build("nop", func(g *op.Graph) { y = g.Scale(g.Bind(random("x", 2)), 2) })
+	if err != nil {
+		return nil, 0, err
+	}
+	p, err := plan.Compile(g, plan.Spec{Outputs: []*op.Node{y}}, dev)
+	return p, 0, err
+}
+
+func critics(n int) maker {
+	return func(dev device.Device) (*plan.Program, float64, error) {
 		sizes := []int{obs + act, 256, 256, 1}
 		net := nn.NewMLP("q", sizes, nn.XavierUniform, nn.ReLU, rng.New(1, "bench"))
 		if n > 1 {
 			net = nn.NewEnsembleMLP("q", n, sizes, nn.XavierUniform, nn.ReLU, rng.New(1, "bench"))
 		}
 		x, y := random("x", rows, obs+act), random("y", rows, 1)
-		step, err := fit(dev, "critics", net.Params(), []*op.Tensor{x, y}, func(g *op.Graph) *op.Node {
+		p, err := fit(dev, "critics", net.Params(), []*op.Tensor{x, y}, func(g *op.Graph) *op.Node {
 			return g.SquaredError(net.Apply(g, g.Bind(x)), g.Bind(y), rows)
 		})
 		// The first layer needs no gradient for its input.
 		first, rest := float64(sizes[0]*sizes[1]), float64(256*256+256)
-		return step, 2 * float64(n*rows) * (2*first + 3*rest), err
+		return p, 2 * float64(n*rows) * (2*first + 3*rest), err
 	}
 }
 
@@ -92,19 +109,19 @@ func layers(dim int) (in, out nn.Linear, blocks []nn.Linear, params []*op.Tensor
 	return in, out, blocks, params
 }
 
-func denoiser(dim int, act nn.Activation) func(device.Device) (func(uint64) error, float64, error) {
-	return func(dev device.Device) (func(uint64) error, float64, error) {
+func denoiser(dim int, act nn.Activation) maker {
+	return func(dev device.Device) (*plan.Program, float64, error) {
 		in, out, blocks, params := layers(dim)
 		x, y := random("x", rows, width), random("y", rows, width)
-		step, err := fit(dev, "denoiser", params, []*op.Tensor{x, y}, func(g *op.Graph) *op.Node {
+		p, err := fit(dev, "denoiser", params, []*op.Tensor{x, y}, func(g *op.Graph) *op.Node {
 			return g.SquaredError(residual(g, g.Bind(x), in, out, blocks, act), g.Bind(y), rows*width)
 		})
-		return step, 2 * rows * float64(2*width*dim+3*width*dim+3*6*dim*dim), err
+		return p, 2 * rows * float64(2*width*dim+3*width*dim+3*6*dim*dim), err
 	}
 }
 
-func sample(dim, n int, act nn.Activation) func(device.Device) (func(uint64) error, float64, error) {
-	return func(dev device.Device) (func(uint64) error, float64, error) {
+func sample(dim, n int, act nn.Activation) maker {
+	return func(dev device.Device) (*plan.Program, float64, error) {
 		in, out, blocks, params := layers(dim)
 		x := random("x", n, width)
 		var y *op.Node // a column: what all rows come to would take a GPU longer to send than to compute
@@ -116,6 +133,6 @@ func sample(dim, n int, act nn.Activation) func(device.Device) (func(uint64) err
 		if err != nil {
 			return nil, 0, err
 		}
-		return p.Run, 2 * float64(n) * float64(2*width*dim+6*dim*dim), plan.Push(dev, append(params, x)...)
+		return p, 2 * float64(n) * float64(2*width*dim+6*dim*dim), plan.Push(dev, append(params, x)...)
 	}
 }

@@ -38,7 +38,7 @@ func (p *Program) Profile(occasion uint64, runs int) (string, error) {
 		fmt.Fprintf(w, "%d\t%.1f µs\t%s\t\t%s %s\n", t.Instr, us, rate, t.Name, what)
 	}
 	w.Flush()
-	return fmt.Sprintf("%s: %.1f µs on one core\n%s", p.Name, total, text.String()), nil
+	return fmt.Sprintf("%s: %.1f µs, one part after the other\n%s", p.Name, total, text.String()), nil
 }
 
 // work is the arithmetic of every instruction, that of what was fused into it

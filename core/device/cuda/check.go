@@ -44,7 +44,7 @@ func (x *executable) diagnose(occasion uint64) error {
 // alone runs one instruction, with scratch memory of its own.
 func (x *executable) alone(i int) (err error) {
 	d := x.device
-	recipe, err := kernel.Lower(x.program, i, x.target())
+	recipe, err := kernel.Lower(x.program, i, x.target)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,9 @@ type Options struct {
 	// Memory is how many bytes of the GPU the programs may take; 0: what is there.
 	// The driver's own context is not counted.
 	Memory uint64
+	// Tile and Chain are those of kernel.Target, for checks.
+	Tile  string
+	Chain int
 	// Said, if there is one, is told what takes time: kernels that are compiled.
 	Said func(line string)
 }
@@ -94,6 +97,22 @@ func (d *Device) Info() driver.Info { return d.info }
 
 // Precision is what the factors of large products are rounded to.
 func (d *Device) Precision() kernel.Precision { return d.options.Precision }
+
+// target is what recipes are made for.
+func (d *Device) target() kernel.Target {
+	return kernel.Target{SM: d.sm(), Precision: d.options.Precision, Processors: d.info.Processors, Tile: d.options.Tile, Chain: d.options.Chain}
+}
+
+// Tiles are those that UseTile knows, of this GPU at this precision.
+func (d *Device) Tiles() []kernel.Tile { return kernel.Tiles(d.target()) }
+
+// UseTile makes programs that are compiled from now on use one tile for all products, a
+// name of Tiles, and "" the best one for each again. It is for checks.
+func (d *Device) UseTile(tile string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.options.Tile = tile
+}
 
 // Fetch is device.Mirror's.
 func (d *Device) Fetch(tensor []float32) error {

@@ -46,7 +46,7 @@ func emulated(t testing.TB, e driver.EmulatedOptions, o Options) *Device {
 
 func deviceOf(t testing.TB, open func() (driver.Context, error), o Options) *Device {
 	t.Helper()
-	dev, err := New(open, o)
+	dev, err := New(noting(open), o)
 	if err != nil {
 		t.Fatal(err)
 	}

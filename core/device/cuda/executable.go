@@ -20,6 +20,7 @@ type executable struct {
 	program *device.Program
 	steps   []step // the instructions, then the end
 	written []device.Ref
+	target  kernel.Target // when it was compiled
 
 	layout  *layout
 	held    map[device.Ref]*device.Resident[driver.Ptr]
@@ -57,7 +58,8 @@ func (x *executable) compile() error {
 	if err := x.device.wake(); err != nil {
 		return err
 	}
-	target := x.target()
+	target := x.device.target()
+	x.target = target
 	segments, err := kernel.Segments(x.program, target)
 	if err != nil {
 		return err
@@ -79,10 +81,6 @@ func (x *executable) compile() error {
 		}
 	}
 	return nil
-}
-
-func (x *executable) target() kernel.Target {
-	return kernel.Target{SM: x.device.sm(), Precision: x.device.options.Precision, Processors: x.device.info.Processors}
 }
 
 // bind takes the program's memory and works out all addresses.

@@ -3,12 +3,14 @@ package cuda
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/op/optest"
 	"pgrlab/core/plan"
+	"pgrlab/core/rng"
 )
 
 // Every operation with its gradients, compiled as a program, against the CPU. On a
@@ -35,6 +37,90 @@ func TestOperationsAgreeWithTheCPU(t *testing.T) {
 				agree(t, operation(t, instance, dev), operation(t, instance, on), 2*max(c.Tolerance, 1e-5))
 			}
 		})
+	}
+}
+
+// alone is how many instructions go together in checks of the kernels that they have
+// for themselves: more than any program has.
+const alone = 1 << 20
+
+// Every operation again, each of its instructions by its own kernel, which small
+// programs run only where they are not part of a chain.
+func TestKernelsAgreeWithTheCPU(t *testing.T) {
+	shapes := []optest.Shape{{N: 2, B: 5, C: 3}, {N: 0, B: 7, C: 8}}
+	if onGPU {
+		shapes = append(shapes, optest.Shape{B: 300, C: 515}, optest.Shape{N: 3, B: 257, C: 129})
+	}
+	on, dev := onCPU(t), unchecked(t, Options{Chain: alone})
+	for _, c := range optest.All() {
+		t.Run(c.Name, func(t *testing.T) {
+			for i, s := range shapes {
+				if !c.Fits(s) || !onGPU && i == 1 && c.Fits(shapes[0]) {
+					continue
+				}
+				instance := c.At(s)
+				agree(t, operation(t, instance, dev), operation(t, instance, on), 2*max(c.Tolerance, 1e-5))
+			}
+		})
+	}
+}
+
+// Sums over so many rows that several blocks share them, and a second kernel adds up
+// what they have.
+func TestSumsOfManyBlocks(t *testing.T) {
+	on, dev := onCPU(t), unchecked(t, Options{Chain: alone})
+	for _, c := range optest.All() {
+		s := optest.Shape{B: 2051, C: 9}
+		if !slices.ContainsFunc([]string{"Squared", "BatchNorm", "LayerNorm", "Linear"}, func(name string) bool { return strings.Contains(c.Name, name) }) || !c.Fits(s) {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			instance := c.At(s)
+			// The CPU adds some of these up in float32.
+			agree(t, operation(t, instance, dev), operation(t, instance, on), 10*max(c.Tolerance, 1e-5))
+		})
+	}
+}
+
+// Random numbers are those of package rng to the last bit, in a chain and by their own
+// kernels, from any item on, and more than a grid has threads.
+func TestFills(t *testing.T) {
+	stream := rng.New(8, "fills")
+	elements := []int{1, 1003}
+	if onGPU {
+		elements = append(elements, 3_000_001)
+	}
+	for _, chain := range []int{0, alone} {
+		dev := unchecked(t, Options{Chain: chain})
+		for _, n := range elements {
+			for _, items := range []*device.Items{nil, {First: 1<<33 + 4}} {
+				p := &device.Program{Name: "fills"}
+				for i, code := range []device.Code{device.FillNormal, device.FillUniform} {
+					p.Buffers = append(p.Buffers, device.Buffer{Members: 1, Rows: n, Cols: 1})
+					p.Instrs = append(p.Instrs, device.Instr{Code: code, Out: device.Ref(i), Mask: device.None, Fill: stream, Items: items})
+					p.Keep = append(p.Keep, device.Ref(i))
+				}
+				x, err := dev.Compile(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := x.Run(77); err != nil {
+					t.Fatal(err)
+				}
+				first := uint64(0)
+				if items != nil {
+					first = items.First
+				}
+				want := make([]float32, n)
+				for i, fill := range []func([]float32, uint64, uint64){stream.FillNormal, stream.FillUniform} {
+					fill(want, 77, first)
+					close32(t, fmt.Sprintf("%v of %d from %d on", p.Instrs[i].Code, n, first), x.Data(p.Keep[i]), want, 0)
+				}
+				if err := x.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
 	}
 }
 

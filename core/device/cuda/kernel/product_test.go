@@ -9,17 +9,6 @@ import (
 	"pgrlab/core/device"
 )
 
-// rounding is to the nearest number of a precision: ties away from zero for TF32
-// (cvt.rna), to even for BF16 (cvt.rn).
-var rounding = map[Precision]func(float32) float32{
-	FP32: func(x float32) float32 { return x },
-	TF32: func(x float32) float32 { return math.Float32frombits((math.Float32bits(x) + 1<<12) &^ (1<<13 - 1)) },
-	BF16: func(x float32) float32 {
-		b := math.Float32bits(x)
-		return math.Float32frombits((b + 0x7fff + b>>16&1) &^ (1<<16 - 1))
-	},
-}
-
 // summation is how far a sum in float32 may be from the sum of its terms, in their
 // magnitudes: 16 roundings, which sums of these lengths, in this many partial sums,
 // stay well below.
@@ -109,7 +98,7 @@ func (m *matrices) check(t *testing.T, target Target, d division) {
 	if err := x.Run(0); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	if exact := m.worst(x.Data(m.c.Ref), rounding[target.Precision]); !(exact <= 1) {
+	if exact := m.worst(x.Data(m.c.Ref), target.Precision.Round); !(exact <= 1) {
 		t.Errorf("%s: %.3g times the error that it may have", what, exact)
 	}
 }

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"math"
 
 	"pgrlab/core/device"
 )
@@ -29,6 +30,20 @@ func (p Precision) String() string {
 	return fmt.Sprintf("precision %d", int(p))
 }
 
+// Round is a factor as a product of that precision takes it: the nearest number, ties
+// away from zero for TF32 (cvt.rna) and to even for BF16 (cvt.rn).
+func (p Precision) Round(x float32) float32 {
+	switch b := math.Float32bits(x); {
+	case x != x:
+		return x
+	case p == TF32:
+		return math.Float32frombits((b + 1<<12) &^ (1<<13 - 1))
+	case p == BF16:
+		return math.Float32frombits((b + 0x7fff + b>>16&1) &^ (1<<16 - 1))
+	}
+	return x
+}
+
 // Target is what recipes are made for.
 type Target struct {
 	SM        int // compute capability, 80 = 8.0
@@ -36,6 +51,13 @@ type Target struct {
 	// Processors are the card's multiprocessors, of which only the class matters (see
 	// tile.go); 0: as many as an H100 has.
 	Processors int
+	// Tile is one of Tiles for all products that it can do, whatever their shapes; "":
+	// the best one. It is for checks.
+	Tile string
+	// Chain is how many instructions go together at least, as one launch; 0: as many as
+	// are quicker so. Checks that mean to run each one's own kernel want more than a
+	// program has.
+	Chain int
 }
 
 // Operand is device memory as an argument: the address of element Offset of a

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"fmt"
 
 	"pgrlab/core/device"
@@ -21,7 +22,9 @@ type Segment struct {
 // Within a segment instructions run at the same time, each block of threads with rows
 // of its own: no buffer that a segment reads or writes may share memory with another
 // one of them. A result that nobody reads but the segment need not be written.
-func Segments(p *device.Program, t Target) ([]Segment, error) { return segmentsOf(p, t, shortestChain) }
+func Segments(p *device.Program, t Target) ([]Segment, error) {
+	return segmentsOf(p, t, cmp.Or(t.Chain, shortestChain))
+}
 
 // shortestChain is from how many instructions on a chain takes less time than the
 // kernels of their own.
@@ -31,7 +34,7 @@ func segmentsOf(p *device.Program, t Target, shortest int) ([]Segment, error) {
 	var segments []Segment
 	u := usersOf(p)
 	for i := 0; i < len(p.Instrs); {
-		if r, last := u.follow(p, i, t); last > i {
+		if r, last := u.follow(p, i, t); last > i && last-i+1 >= t.Chain {
 			segments = append(segments, Segment{First: i, Last: last, Recipe: r})
 			i = last + 1
 			continue

@@ -50,6 +50,47 @@ var tensorTiles = []tile{
 	{name: "64x64", m: 64, n: 64, k: 32, threads: 128, shared: 4 * (64 + 64) * 32 * 4, rate: 340},
 }
 
+// Tile is a size of the blocks that a product is divided into.
+type Tile struct {
+	Name    string // for Target.Tile
+	M, N, K int    // of the result's rows and columns, and of a chunk of the sum
+}
+
+// Tiles are those that products may be divided into at a Target, largest first.
+func Tiles(t Target) []Tile {
+	var all []Tile
+	add := func(prefix string, tiles []tile) {
+		for _, of := range tiles {
+			if of.shared <= sharedOf(t.SM) {
+				all = append(all, Tile{prefix + of.name, of.m, of.n, of.k})
+			}
+		}
+	}
+	if t.Precision != FP32 && t.SM >= 80 {
+		add(tensorNames[t.Precision]+"_", tensorTiles)
+	}
+	add("", simtTiles)
+	return all
+}
+
+// forced is the division by Target.Tile, its sum in two parts where it is long enough;
+// false where there is no such tile for the product.
+func (p product) forced(target Target) (d division, ok bool) {
+	precision := tensorNames[target.Precision] + "_"
+	for _, tiles := range [][]tile{tensorTiles, simtTiles} {
+		for _, t := range tiles {
+			name := t.name
+			if t.shared > 0 {
+				name = precision + name
+			}
+			if name == target.Tile && !(t.shared > 0 && t.n == 256 && p.layout == nt) {
+				return division{"product" + string(p.layout) + "_" + name, t, max(1, min(2, p.chunks(t)/4)), p.m}, true
+			}
+		}
+	}
+	return division{}, false
+}
+
 func ceil(a, b int) int { return (a + b - 1) / b }
 
 // blocks is how many tiles the result has, over all members.
@@ -109,6 +150,11 @@ type division struct {
 
 // divide chooses the kernel of a product, by its shapes and the target.
 func divide(p product, t Target) division {
+	if t.Tile != "" {
+		if d, ok := p.forced(t); ok {
+			return d
+		}
+	}
 	if p.tensor(t) {
 		tile, splits := p.choose(t)
 		return division{"product" + string(p.layout) + "_" + tensorNames[t.Precision] + "_" + tile.name, tile, splits, p.bounded(tile, mostTensor)}

@@ -1,0 +1,99 @@
+package cuda
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/device/cuda/kernel"
+)
+
+// launched are the kernels that checks have launched in this process.
+var launched struct {
+	sync.Mutex
+	names map[string]bool
+}
+
+// noted is a context that keeps the list.
+type noted struct{ driver.Context }
+
+func (n noted) Launch(f driver.Function, grid, block [3]uint32, shared uint32, args ...driver.Arg) error {
+	launched.Lock()
+	if launched.names == nil {
+		launched.names = map[string]bool{}
+	}
+	launched.names[f.Name()] = true
+	launched.Unlock()
+	return n.Context.Launch(f, grid, block, shared, args...)
+}
+
+// noting opens what open opens, and keeps the list of what it launches.
+func noting(open func() (driver.Context, error)) func() (driver.Context, error) {
+	return func() (driver.Context, error) {
+		c, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return noted{c}, nil
+	}
+}
+
+// TestMain holds, when all tests have run, that together they have launched every
+// kernel of every module: what no check on a card launches is not known to work on
+// one. On a GPU, where tests run in processes of their own, it says what this one
+// has launched.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if onGPU {
+		fmt.Println("launched:", strings.Join(slices.Sorted(maps.Keys(launched.names)), " "))
+	} else if code == 0 && everything() {
+		if missing := unlaunched(); len(missing) > 0 {
+			fmt.Printf("FAIL: no test here launches the kernels %s: nobody would know whether they work on a card\n", strings.Join(missing, ", "))
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// everything says whether no test was left out.
+func everything() bool {
+	for _, name := range []string{"run", "skip", "list", "bench", "fuzz"} {
+		if f := flag.Lookup("test." + name); f != nil && f.Value.String() != "" {
+			return false
+		}
+	}
+	return !testing.Short()
+}
+
+// unlaunched are the kernels that were not launched, of all modules.
+func unlaunched() (missing []string) {
+	modules, err := kernel.Modules(90)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, m := range modules {
+		for _, k := range m.Kernels {
+			if !launched.names[k] {
+				missing = append(missing, k)
+			}
+		}
+	}
+	return missing
+}
+
+// report writes a line for programs that read what tests print: a word and JSON.
+func report(t *testing.T, what string, v any) {
+	t.Helper()
+	line, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s: %s", what, line)
+}

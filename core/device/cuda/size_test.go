@@ -1,0 +1,140 @@
+package cuda
+
+import (
+	"fmt"
+	"testing"
+
+	"pgrlab/core/bench"
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/device/cuda/kernel"
+)
+
+// sizes are the layers that a tile is tried on: of every tile a layer that is not in
+// whole tiles and one of two tiles a dimension, and on a GPU also one as large as
+// those of the paper's denoiser in a chunk of sampling, of which the interpreter would
+// take an hour.
+func sizesOf(tile kernel.Tile) []bench.Layer {
+	all := []bench.Layer{
+		{Members: 2, Rows: tile.M + 1, In: tile.N/2 + 3, Out: tile.K + 5},
+		{Members: 1, Rows: 2 * tile.M, In: 2 * tile.N, Out: 2 * tile.N},
+	}
+	if onGPU {
+		all = append(all, bench.Layer{Members: 10, Rows: 256, In: 90, Out: 256}, bench.Layer{Members: 10, Rows: 256, In: 256, Out: 256}, bench.Layer{Members: 1, Rows: 4096, In: 2048, Out: 2048})
+	}
+	return all
+}
+
+// precisions by their names, and the tiles of each that no other one has.
+func eachPrecision(t *testing.T, do func(t *testing.T, dev *Device, tiles []kernel.Tile)) {
+	for _, precision := range []kernel.Precision{kernel.FP32, kernel.TF32, kernel.BF16} {
+		t.Run(precision.String(), func(t *testing.T) {
+			dev := unchecked(t, Options{Precision: precision})
+			var tiles []kernel.Tile
+			for _, tile := range dev.Tiles() {
+				if of := kernel.Tiles(kernel.Target{SM: dev.sm()}); precision != kernel.FP32 && len(tiles) == len(dev.Tiles())-len(of) {
+					break // the rest is float32's
+				}
+				tiles = append(tiles, tile)
+			}
+			do(t, dev, tiles)
+		})
+	}
+}
+
+// quick is a CPU as quick as this machine has one.
+func quick(t *testing.T) device.Device {
+	t.Helper()
+	dev, err := cpu.New(cpu.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	return dev
+}
+
+// Every tile of every layout in every precision against the CPU, on numbers that the
+// precision has, so that only the order of the sums differs.
+func TestTiles(t *testing.T) {
+	on := quick(t)
+	eachPrecision(t, func(t *testing.T, dev *Device, tiles []kernel.Tile) {
+		for _, tile := range tiles {
+			t.Run(tile.Name, func(t *testing.T) {
+				dev.UseTile(tile.Name)
+				defer dev.UseTile("")
+				for _, l := range sizesOf(tile) {
+					if err := l.Agree(dev, on, dev.Precision().Round, bench.BoundOf(dev.Precision())); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	})
+}
+
+// Whole gradient steps at their true sizes, as the shapes divide them: ten critics, the
+// denoisers, a sampler's call, in every precision.
+func TestSteps(t *testing.T) {
+	if !onGPU {
+		t.Skip("the interpreter would take an hour for networks of their true sizes: PGRLAB_GPU=0 where there is a GPU; TestTiles has every tile on small ones")
+	}
+	on := quick(t)
+	bounds := map[kernel.Precision]float64{kernel.FP32: 1e-4, kernel.TF32: 2e-3, kernel.BF16: 1.6e-2}
+	eachPrecision(t, func(t *testing.T, dev *Device, _ []kernel.Tile) {
+		for _, name := range []string{"redq10", "denoiser-1024", "denoiser-2048"} {
+			t.Run(name, func(t *testing.T) {
+				agree(t, steps(t, name, dev), steps(t, name, on), bounds[dev.Precision()])
+			})
+		}
+	})
+}
+
+// steps are two gradient steps of a workload: the losses and the norms of the gradients.
+func steps(t *testing.T, name string, dev device.Device) (s said) {
+	t.Helper()
+	w, found := bench.Find(bench.Workloads, name)
+	if !found {
+		t.Fatal("there is no workload " + name)
+	}
+	p, _, err := w.Program(dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for i := range uint64(2) {
+		if err := p.Run(i); err != nil {
+			t.Fatal(err)
+		}
+		s.say(fmt.Sprintf("loss %d", i), 1, float32(p.Loss()))
+		s.say(fmt.Sprintf("norm %d", i), 10, float32(p.GradientNorm()))
+	}
+	return s
+}
+
+// Files that a driver compiles hold every kernel that they name, and none wants a
+// larger block than it may have.
+func TestKernelsCompile(t *testing.T) {
+	dev := card(t, Options{})
+	ctx, err := dev.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ctx.Close()
+	modules, err := kernel.Modules(dev.sm())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range modules {
+		tried, err := driver.Try(ctx, m.Text)
+		if err != nil {
+			t.Errorf("%s: %v", m.Name, err)
+			continue
+		}
+		if len(tried.Kernels) != len(m.Kernels) {
+			t.Errorf("%s: %d kernels, %d are named", m.Name, len(tried.Kernels), len(m.Kernels))
+		}
+		tried.File = m.Name
+		report(t, "compiled", tried)
+	}
+}
