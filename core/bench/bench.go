@@ -60,8 +60,20 @@ type Result struct {
 	MS       float64 `json:"ms"`      // median over rounds of a step's mean
 	BestMS   float64 `json:"best_ms"` // of the fastest round
 	GFLOPS   float64 `json:"gflops"`  // at the median
-	Threads  int     `json:"threads"`
-	Device   string  `json:"device"`
+	// Peak is that of the CPU and Share what GFLOPS is of its product's; nil and 0 of
+	// other devices and of workloads whose operations are not counted.
+	Peak    *Peak   `json:"peak,omitempty"`
+	Share   float64 `json:"share,omitempty"`
+	Threads int     `json:"threads"`
+	Device  string  `json:"device"`
+}
+
+// Against adds what the workload reached of a CPU's peak.
+func (r Result) Against(p *Peak) Result {
+	if p != nil && p.Product > 0 {
+		r.Peak, r.Share = p, r.GFLOPS/p.Product
+	}
+	return r
 }
 
 // Options say how long to measure.

@@ -1,8 +1,10 @@
 package command
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -13,17 +15,26 @@ import (
 )
 
 func benchCommand(d Deps) *cobra.Command {
-	var asJSON bool
+	var asJSON, profile bool
 	var threads, rounds int
 	var name, precision string
 	var round time.Duration
 	c := &cobra.Command{
 		Use:   "bench [WORKLOAD...]",
 		Short: "how fast the core's training steps are on this machine",
-		Long:  "bench times training steps and network calls at the sizes of quadruped-walk, batch\n256: the median over rounds, and the best. A machine that does other things at the\nsame time shows in the distance between the two; where a host gives its processors to\nother machines, a line says how much of them.\n\n" + workloadList(workloads(d)),
+		Long: `bench times training steps and network calls at the sizes of quadruped-walk, batch
+256: the median over rounds, and the best. A machine that does other things at the
+same time shows in the distance between the two; where a host gives its processors to
+other machines, a line says how much of them.
+
+On the CPU it also says what the kernels reach in a product of 256×256×256, times the
+threads that compute, and which share of that each workload is.
+
+` + workloadList(workloads(d)),
 		Example: `  pgrlab bench
   pgrlab bench --threads 1 critic sac
-  pgrlab bench --device cuda --precision bf16 denoiser-2048 sample-2048
+  pgrlab bench --device cuda --precision bf16 denoiser-2048 sample-2048x4096
+  pgrlab bench --profile denoiser-1024
   pgrlab bench --json > bench.jsonl`,
 		RunE: func(c *cobra.Command, args []string) error {
 			chosen, err := choose(workloads(d), args)
@@ -32,6 +43,9 @@ func benchCommand(d Deps) *cobra.Command {
 			}
 			if round <= 0 {
 				return usagef("bench: --round %v: want more than 0s", round)
+			}
+			if profile && asJSON {
+				return usagef("bench: --profile prints tables: without --json")
 			}
 			if err := deviceFlag(name); err != nil {
 				return asUsage(err)
@@ -49,55 +63,121 @@ func benchCommand(d Deps) *cobra.Command {
 				return err
 			}
 			defer dev.Close()
-			out, before := c.OutOrStdout(), demanded()
-			if !asJSON {
-				fmt.Fprintf(out, "%s\n%-18s %10s %10s %10s\n", dev.Name(), "WORKLOAD", "MEDIAN MS", "BEST MS", "GFLOP/S")
+			o := bench.Options{Rounds: rounds, Round: round}
+			b := benching{out: c.OutOrStdout(), say: say, dev: dev, asJSON: asJSON, options: o}
+			if profile {
+				return b.each(c.Context(), chosen, b.profile)
 			}
-			failed := 0
-			for _, w := range chosen {
-				r, err := bench.Run(c.Context(), w, dev, dev.Threads(), bench.Options{Rounds: rounds, Round: round})
-				if c.Context().Err() != nil {
-					return err
-				}
-				if err != nil { // one workload must not hide the others
-					failed++
-					if asJSON {
-						err = json.NewEncoder(out).Encode(broken{w.Name, line(err)})
-					} else {
-						say(line(err))
-						err = nil
-					}
-					if err != nil {
-						return err
-					}
-					continue
-				}
-				if asJSON {
-					err = json.NewEncoder(out).Encode(r)
-				} else {
-					_, err = fmt.Fprintf(out, "%-18s %10.4g %10.4g %10s\n", r.Workload, r.MS, r.BestMS, rate(r.GFLOPS))
-				}
-				if err != nil {
-					return err
-				}
+			before := demanded()
+			if err := b.begin(c.Context()); err != nil {
+				return err
 			}
+			err = b.each(c.Context(), chosen, b.time)
 			if line := demanded().since(before); line != "" {
 				say(line)
 			}
-			if failed > 0 {
-				return fmt.Errorf("bench: %d of %d workloads failed: see above", failed, len(chosen))
-			}
-			return nil
+			return err
 		},
 	}
 	f := c.Flags()
 	f.BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	f.BoolVar(&profile, "profile", false, "say instead where the time of each workload's program goes")
 	countIn(f, &threads, "threads", 0, 0, mostThreads, "`N` threads to use, of which two train (default: all allowed, at most 8)")
 	f.StringVar(&name, "device", "cpu", deviceUsage)
 	f.StringVar(&precision, "precision", precisions[0], "`fp32|tf32|bf16` what a GPU rounds the factors of large products to")
 	countVar(f, &rounds, "rounds", 5, 1, "`N` rounds for the median")
 	f.DurationVar(&round, "round", time.Second, "`TIME` length of a round")
 	return c
+}
+
+// benching is one call of bench.
+type benching struct {
+	out     io.Writer
+	say     func(line string)
+	dev     Device
+	asJSON  bool
+	options bench.Options
+	peak    *bench.Peak // of the CPU; nil: another device
+}
+
+// begin measures what the CPU can do and writes the head of the table.
+func (b *benching) begin(ctx context.Context) error {
+	machine := ""
+	var err error
+	if b.peak, err = bench.PeakOf(ctx, b.dev, min(b.options.Round, time.Second)/4); err != nil {
+		return err
+	}
+	if peak := b.peak; peak != nil {
+		machine = fmt.Sprintf("; a product of 256×256×256 reaches %.1f GFLOP/s", peak.Product)
+		if peak.Registers > 0 {
+			machine += fmt.Sprintf(", multiply-adds on registers %.1f", peak.Registers)
+		}
+	}
+	if b.asJSON {
+		return nil
+	}
+	_, err = fmt.Fprintf(b.out, "%s%s\n%-18s %10s %10s %10s %8s\n", b.dev.Name(), machine, "WORKLOAD", "MEDIAN MS", "BEST MS", "GFLOP/S", "OF PEAK")
+	return err
+}
+
+// each does something with all workloads. One that fails is said and counted: it must
+// not hide the others.
+func (b *benching) each(ctx context.Context, chosen []bench.Workload, do func(context.Context, bench.Workload) error) error {
+	failed := 0
+	for _, w := range chosen {
+		err := do(ctx, w)
+		if ctx.Err() != nil {
+			return err
+		}
+		if err == nil {
+			continue
+		}
+		failed++
+		if b.asJSON {
+			if err := json.NewEncoder(b.out).Encode(broken{w.Name, line(err)}); err != nil {
+				return err
+			}
+			continue
+		}
+		b.say(line(err))
+	}
+	if failed > 0 {
+		return fmt.Errorf("bench: %d of %d workloads failed: see above", failed, len(chosen))
+	}
+	return nil
+}
+
+// time writes what one workload took.
+func (b *benching) time(ctx context.Context, w bench.Workload) error {
+	r, err := bench.Run(ctx, w, b.dev, b.dev.Threads(), b.options)
+	if err != nil {
+		return err
+	}
+	if r.GFLOPS > 0 {
+		r = r.Against(b.peak)
+	}
+	if b.asJSON {
+		return json.NewEncoder(b.out).Encode(r)
+	}
+	share := "-"
+	if r.Share > 0 {
+		share = fmt.Sprintf("%.0f%%", 100*r.Share)
+	}
+	_, err = fmt.Fprintf(b.out, "%-18s %10.4g %10.4g %10s %8s\n", r.Workload, r.MS, r.BestMS, rate(r.GFLOPS), share)
+	return err
+}
+
+// profileRuns is of how many runs a profile has the shortest of each part.
+const profileRuns = 20
+
+// profile writes where the time of one workload goes.
+func (b *benching) profile(_ context.Context, w bench.Workload) error {
+	text, err := w.Profile(b.dev, profileRuns)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(b.out, text)
+	return err
 }
 
 // broken is a workload that could not be timed.

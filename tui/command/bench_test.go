@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -50,6 +52,9 @@ func TestBenchGoesOn(t *testing.T) {
 	if strings.Count(said, "no memory for it") != 2 || !strings.Contains(said, "bench critic: ") || !strings.Contains(said, "2 of 3 workloads failed") {
 		t.Errorf("it says %q", said)
 	}
+	if !strings.Contains(out, "; a product of 256×256×256 reaches ") || !strings.Contains(out, "OF PEAK") || !regexp.MustCompile(`act .* \d+%\n`).MatchString(out) {
+		t.Errorf("without the machine's peak and the share of it:\n%s", out)
+	}
 	status, out, _ = run("--json", "critic", "act")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if status != StatusFailed || len(lines) != 2 {
@@ -57,11 +62,27 @@ func TestBenchGoesOn(t *testing.T) {
 	}
 	for i, want := range []struct{ workload, err string }{{"critic", "no memory for it"}, {"act", ""}} {
 		var got struct {
-			Workload, Error string
-			MS              float64
+			Workload, Error   string
+			MS, Share, GFLOPS float64
+			Peak              *struct {
+				Product float64 `json:"product_gflops"`
+				Threads int
+			}
 		}
 		if err := json.Unmarshal([]byte(lines[i]), &got); err != nil || got.Workload != want.workload || !strings.HasSuffix(got.Error, want.err) || (got.MS > 0) != (want.err == "") {
 			t.Errorf("%s: %+v, %v", lines[i], got, err)
 		}
+		if p := got.Peak; want.err == "" && (p == nil || p.Threads != 1 || p.Product <= 0 || math.Abs(got.Share*p.Product/got.GFLOPS-1) > 1e-6) {
+			t.Errorf("%s: share of the peak %+v", lines[i], p)
+		}
+	}
+}
+
+// A profile names the parts of a program; of several programs there is none.
+func TestBenchProfiles(t *testing.T) {
+	var out, stderr bytes.Buffer
+	status := Main(context.Background(), partialDeps(t, ""), []string{"bench", "--profile", "nop", "act"}, strings.NewReader(""), &out, &stderr)
+	if status != StatusFailed || !strings.Contains(out.String(), "nop: ") || !strings.Contains(out.String(), "scale b1") || !strings.Contains(stderr.String(), "profile act: it is several programs") {
+		t.Errorf("status %d\n%s%s", status, out.String(), stderr.String())
 	}
 }

@@ -52,6 +52,9 @@ func (d *Device) Name() string {
 // Family is the name of the kernels' family.
 func (d *Device) Family() string { return d.kernels.Name() }
 
+// Kernels are those in use.
+func (d *Device) Kernels() *kernel.Family { return d.kernels }
+
 // Threads is the number of workers.
 func (d *Device) Threads() int { return d.pool.workers }
 

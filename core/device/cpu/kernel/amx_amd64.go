@@ -48,6 +48,7 @@ func tiledFamily() (*Family, error) {
 	}
 	f := avx512.family("amx")
 	f.table.gemm = avx512.tiledGemm
+	f.table.multiplyAdds = nil // tiles have more of them
 	return f, nil
 }
 

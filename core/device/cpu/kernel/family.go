@@ -37,6 +37,10 @@ type table struct {
 	adam                       func(w, m, v, g0, g1 []float32, h AdamStep)
 	sumSquares, sumSquaredDiff func(a, b []float32) float64
 	normals                    func(s rng.Stream, dst []float32, occasion, first uint64)
+
+	// multiplyAdds does at least n of them on registers alone and returns how many;
+	// nil: nobody has written it.
+	multiplyAdds func(n int) int
 }
 
 // Select returns the family of that name: "amx", "avx512", "avx2" or "go". The empty
@@ -86,6 +90,16 @@ func Refused() map[string]string {
 
 // Name is the name that Select finds the family by.
 func (f *Family) Name() string { return f.name }
+
+// MultiplyAdds does at least n multiply-adds of float32 on registers alone, as quickly
+// as a core can, and returns how many: what limits every other function. 0: the family
+// has no such loop.
+func (f *Family) MultiplyAdds(n int) int {
+	if f.table.multiplyAdds == nil {
+		return 0
+	}
+	return f.table.multiplyAdds(n)
+}
 
 // probed returns what runs here, the quickest first, and why the rest does not.
 var probed = sync.OnceValues(probe)

@@ -62,9 +62,22 @@ func (x *machine) family(name string) *Family {
 		mishGrad: binary(x.mishGrad), eluGrad: binary(x.eluGrad),
 		sigmoidGrad: binary(x.sigmoidGrad), softplusGrad: binary(x.softplusGrad),
 		adam: x.adam, sumSquares: x.sumSquares, sumSquaredDiff: x.sumSquaredDiff,
-		normals: x.fillNormal,
+		normals: x.fillNormal, multiplyAdds: x.multiplyAdds,
 	}}
 }
+
+// multiplyAdds cuts the loop on registers into calls of some 20 µs.
+func (x *machine) multiplyAdds(n int) (done int) {
+	const rounds = 8192
+	for done < n {
+		callPeak(x.peak, rounds)
+		done += 12 * rounds * x.lanes
+	}
+	return done
+}
+
+//go:noinline
+func callPeak(f func(n int), n int) { f(n) }
 
 // chunk is the number of elements of one call: about 20 µs of the slowest
 // function.

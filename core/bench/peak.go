@@ -1,0 +1,65 @@
+package bench
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu/kernel"
+	"pgrlab/core/rng"
+)
+
+// Peak is what a CPU can do at most, with as many threads as compute.
+type Peak struct {
+	// Product is the rate of the kernels' best product of 256×256×256, in GFLOP/s, of one
+	// thread times the threads: what training steps are measured against.
+	Product float64 `json:"product_gflops"`
+	// Registers is that of multiply-adds on registers alone, likewise; 0: the kernels
+	// have no such loop.
+	Registers float64 `json:"register_gflops,omitempty"`
+	Threads   int     `json:"threads"`
+}
+
+// PeakOf measures a CPU's kernels for about so long each; nil of other devices.
+func PeakOf(ctx context.Context, dev device.Device, each time.Duration) (*Peak, error) {
+	cpu, ok := dev.(interface {
+		Kernels() *kernel.Family
+		Threads() int
+	})
+	if !ok {
+		return nil, nil
+	}
+	f, threads := cpu.Kernels(), cpu.Threads()
+	const n = 256
+	a, b, c := make([]float32, n*n), make([]float32, n*n), make([]float32, n*n)
+	s := rng.New(1, "peak")
+	s.FillNormal(a, 0, 0)
+	s.FillNormal(b, 1, 0)
+	product, err := best(ctx, each, func() float64 {
+		f.Gemm(n, n, n, a, n, 1, b, n, c, n, kernel.Epilogue{})
+		return 2 * n * n * n
+	})
+	if err != nil {
+		return nil, err
+	}
+	registers, err := best(ctx, each, func() float64 { return 2 * float64(f.MultiplyAdds(1<<20)) })
+	return &Peak{Product: product * float64(threads), Registers: registers * float64(threads), Threads: threads}, err
+}
+
+// best is the highest rate, in GFLOP/s, of calls that say how many operations they had:
+// on a machine that others use too the mean would be theirs.
+func best(ctx context.Context, each time.Duration, call func() (flops float64)) (rate float64, err error) {
+	call()
+	for start, i := time.Now(), 0; i < 3 || time.Since(start) < each; i++ {
+		if err := context.Cause(ctx); err != nil {
+			return 0, err
+		}
+		begin := time.Now()
+		flops := call()
+		if took := time.Since(begin); took > 0 {
+			rate = math.Max(rate, flops/float64(took.Nanoseconds()))
+		}
+	}
+	return rate, nil
+}

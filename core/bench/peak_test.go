@@ -1,0 +1,39 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"pgrlab/core/device/apart"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/device/cpu/kernel"
+)
+
+// The peak is of the threads that compute, of every family, and ends when it is told to;
+// a device that is no CPU has none.
+func TestPeak(t *testing.T) {
+	for _, family := range kernel.Available() {
+		dev, err := cpu.New(cpu.Options{Threads: 2, Family: family})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := PeakOf(context.Background(), dev, time.Microsecond)
+		if err != nil || p.Product <= 0 || p.Threads != dev.Threads() || (p.Registers > 0) != (family == "avx2" || family == "avx512") {
+			t.Errorf("%s: %+v, %v", family, p, err)
+		}
+		if r := (Result{GFLOPS: p.Product / 4}).Against(p); r.Share != 0.25 || r.Peak != p {
+			t.Errorf("%s: %+v", family, r)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err := PeakOf(ctx, dev, time.Hour); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", family, err)
+		}
+		dev.Close()
+	}
+	if p, err := PeakOf(context.Background(), apart.New(reference(t)), time.Hour); p != nil || err != nil {
+		t.Errorf("a device that is no CPU: %+v, %v", p, err)
+	}
+}
