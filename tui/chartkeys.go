@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -110,6 +111,21 @@ func (m *Model) nextAxis() tea.Cmd {
 func (m *Model) nextSmoothing() tea.Cmd {
 	m.smooth = (m.smooth + 1) % len(smoothSteps)
 	m.tell(fmt.Sprintf("smoothing %g: weight of the past per measurement; the dots are not smoothed", smoothSteps[m.smooth]))
+	m.drawChartsAnew()
+	return nil
+}
+
+// nextChartStyle draws the lines of the charts the other way.
+func (m *Model) nextChartStyle() tea.Cmd {
+	if m.theme.set != Unicode {
+		m.tell("the characters of this screen have no Braille (glyphs in the settings)")
+		return nil
+	}
+	at := slices.Index(chartStyles, m.settings.Charts)
+	m.settings.Charts = chartStyles[(at+1)%len(chartStyles)]
+	m.styleCharts()
+	m.tell("charts drawn with " + m.settings.Charts + "; :save-settings keeps that")
+	m.history.touch(paneRuns)
 	m.drawChartsAnew()
 	return nil
 }

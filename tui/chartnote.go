@@ -17,6 +17,9 @@ func (m *Model) chartTitle(p paneID, w int) string {
 	} else if q.about != "" && w >= 64 {
 		title += " " + q.about
 	}
+	if m.smooth > 0 { // the line is not what was measured: that is said at any width
+		title += fmt.Sprintf(" smoothed %g", smoothSteps[m.smooth])
+	}
 	var how []string
 	if m.axis != axisSteps {
 		how = append(how, "x: "+m.axis.String())
@@ -50,7 +53,7 @@ func (m *Model) chartNote(p paneID, w int) string {
 		if !ok {
 			continue
 		}
-		mark := t.series[i%len(t.series)].on(t.chart.Sample(i, chart.Line) + " " + m.spelled(l.label))
+		mark := m.sample(lookOfLine(i)) + t.series[lookOfLine(i)].on(" "+m.spelled(l.label))
 		value := number(s.y)
 		if q.id == "dormant" {
 			value = fmt.Sprintf("%.3f", s.y)
@@ -60,18 +63,41 @@ func (m *Model) chartNote(p paneID, w int) string {
 			short = append(short, mark+" "+t.bold.on(value))
 		}
 	}
-	long = append(long, m.comparedNote(q, at)...)
-	return longest([]string{where + strings.Join(long, "   "), where + strings.Join(long, " "), strings.Join(long, " "), strings.Join(short, " ")}, w)
+	letters := m.comparedNote(q, at, 0)
+	var notes []string
+	for _, all := range [][]string{append(long[:len(long):len(long)], m.comparedNote(q, at, noteName)...), append(long, letters...)} {
+		notes = append(notes, where+strings.Join(all, "   "), where+strings.Join(all, " "), strings.Join(all, " "))
+	}
+	return firstFitting(append(notes, strings.Join(append(short[:len(short):len(short)], letters...), " "), strings.Join(short, " ")), w)
 }
 
-// comparedNote is the value of each compared run.
-func (m *Model) comparedNote(q quantity, at int) []string {
+// noteName is the most columns of a run's name in a legend.
+const noteName = 20
+
+// sample is a piece of a line as the charts draw it; of a smoothed one, whose values
+// are not those of the legend, a dot.
+func (m *Model) sample(look int) string {
+	t := m.theme
+	draw := chart.Line
+	if m.smooth > 0 {
+		draw = chart.Dots
+	}
+	return t.series[look%len(t.series)].on(t.chart.Sample(look, draw))
+}
+
+// comparedNote is the value of each compared run, with its label and its name in so
+// many columns.
+func (m *Model) comparedNote(q quantity, at, name int) []string {
 	t := m.theme
 	var out []string
 	for i, other := range m.compared {
 		if s, ok := m.valueAt(&other.history, q.lines[0].curve, at); ok {
-			look := m.lookOf(q, i)
-			out = append(out, t.series[look%len(t.series)].on(t.chart.Sample(look, chart.Line)+" "+other.name)+" "+number(s.y))
+			look := m.lookOf(i) % len(t.series)
+			called := " " + m.runLabel(i+1)
+			if name > 0 {
+				called += " " + t.middle(other.name, name)
+			}
+			out = append(out, m.sample(look)+t.series[look].on(called)+" "+number(s.y))
 		}
 	}
 	return out
@@ -103,22 +129,24 @@ func (m *Model) returnNote(q quantity, w int) string {
 		return where
 	}
 	dot := t.series[0].on(t.chart.Sample(0, chart.Dots))
+	if label := m.runLabel(0); label != "" {
+		dot += t.series[0].on(" " + label)
+	}
 	mean, std := spreadOf(e.mean, e.std)
 	pm := " " + t.glyphs.plusMinus + " "
 	value := t.bold.on(mean) + pm + std
-	smooth := ""
-	if m.smooth > 0 {
-		smooth = "  " + t.series[0].on(t.chart.Sample(0, chart.Line)) + t.dim.on(fmt.Sprintf(" smoothed %g", smoothSteps[m.smooth]))
-	}
 	words := t.dim.on(fmt.Sprintf(" mean %s std of %d episodes", t.glyphs.plusMinus, e.episodes))
-	others := ""
-	for _, o := range m.comparedNote(q, at) {
-		others += "  " + o
+	others := func(name int) string {
+		text := ""
+		for _, o := range m.comparedNote(q, at, name) {
+			text += "  " + o
+		}
+		return text
 	}
 	var notes []string
-	for _, tail := range []string{others + m.referenceNote(2), others + m.referenceNote(1), others} {
+	for _, tail := range []string{others(noteName) + m.referenceNote(2), others(noteName) + m.referenceNote(1), others(noteName), others(0)} {
 		few := t.dim.on(fmt.Sprintf(" %d episodes ", e.episodes))
-		for _, head := range []string{dot + words + " " + value + smooth, dot + words + " " + value, dot + few + value, dot + " " + value} {
+		for _, head := range []string{dot + words + " " + value, dot + few + value, dot + " " + value} {
 			notes = append(notes, where+head+tail)
 		}
 	}

@@ -103,6 +103,20 @@ func (c *curve) last() (sample, bool) {
 	return c.samples[len(c.samples)-1], true
 }
 
+// from are the values measured at step from and behind it.
+func (c *curve) from(step int) []float64 {
+	if c == nil {
+		return nil
+	}
+	var out []float64
+	for _, s := range c.samples {
+		if s.step >= step && !math.IsNaN(s.y) {
+			out = append(out, s.y)
+		}
+	}
+	return out
+}
+
 // points are the curve over a horizontal axis.
 func (c *curve) points(x func(step int, wall float64) float64) []chart.Point {
 	if c == nil {
@@ -118,7 +132,8 @@ func (c *curve) points(x func(step int, wall float64) float64) []chart.Point {
 // smoothed is the exponentially weighted mean of points with the given weight of
 // the past per mean distance of two points, free of the bias towards its first
 // value. The weight follows the distance, so that sparse stretches are smoothed
-// less. No points come in where none were, and gaps stay gaps.
+// less. No points come in where none were; gaps stay gaps, and the mean begins anew
+// behind them.
 func smoothed(points []chart.Point, past float64) []chart.Point {
 	if past <= 0 || len(points) < 2 {
 		return nil
@@ -132,6 +147,7 @@ func smoothed(points []chart.Point, past float64) []chart.Point {
 	for i, p := range points {
 		out[i] = p
 		if math.IsNaN(p.Y) || math.IsInf(p.Y, 0) {
+			sum, weight = 0, 0
 			continue
 		}
 		keep := math.Pow(past, math.Max(0, p.X-x)/distance)

@@ -102,7 +102,7 @@ func TestForkMakesPairsOfWhatIsStaged(t *testing.T) {
 	}
 	s.settleForks()
 	s.typeLine("pane runs")
-	s.contains(t, "4 pairs over 5,000 steps from 24,000", "changed better in 3 of 4 pairs, by +10.0 on average", "no placebo forks")
+	s.contains(t, "4 pairs over 5,000 steps from 24,000", "changed better in 3 of 4 pairs, return +10.0 on average", "no placebo forks")
 
 	s.Update(keyMsg("F"))
 	s.Update(keyMsg("2"))
@@ -111,7 +111,7 @@ func TestForkMakesPairsOfWhatIsStaged(t *testing.T) {
 		n.live(c, 100, 100+map[bool]float64{true: []float64{6, -24}[i/2]}[c.Changed])
 	}
 	s.settleForks()
-	s.contains(t, "comes apart by up to 12.0 (2 pairs)", "inside what happens by itself (±12.0, 2 placebo pairs)")
+	s.contains(t, "comes apart by up to 12.0 (2 pairs)", "inside what happens by itself (±12.0, 2 placebo")
 	if w, pairs := s.band(5000); w != 12 || pairs != 2 {
 		t.Errorf("band %v of %d pairs", w, pairs)
 	}
@@ -134,7 +134,7 @@ func TestOnePairSaysNothing(t *testing.T) {
 	}
 	s.settleForks()
 	s.typeLine("pane runs")
-	s.contains(t, "one pair, +100: it says nothing about the knob")
+	s.contains(t, "one pair, return +100: it says nothing about the knob")
 }
 
 // The interval is that of Student's t over pairs: differences 1, 2, 3 have mean 2,
@@ -177,7 +177,7 @@ func TestASinglePairIsReported(t *testing.T) {
 		n.live(c, 100, map[bool]float64{false: 100, true: 116}[c.Changed])
 	}
 	s.settleForks()
-	s.contains(t, "one pair, +8.00: it says nothing about the changes; :pane runs")
+	s.contains(t, "one pair, return +8.00: it says nothing about the changes; :pane runs")
 	s.typeLine("pane runs")
 	s.contains(t, "with the changes: return 108, the mean of 2 evaluations, 116 at 26,000; in runs/1-0-true", "without them: return 100, the mean")
 }

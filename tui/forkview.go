@@ -77,7 +77,7 @@ func (m *Model) broodLines(b *brood, w int) []string {
 	return out
 }
 
-// childLines are the children that are not done: how far each is, and its last
+// childLines are the children whose pair is not done: how far each is, and its last
 // return; or why it was given up. Of a single pair, which no dots can stand for, also
 // what came of each.
 func (m *Model) childLines(b *brood, w int) []string {
@@ -89,7 +89,13 @@ func (m *Model) childLines(b *brood, w int) []string {
 		switch {
 		case c.done && b.Pairs == 1:
 			out = append(out, b.outcome(c, w)...)
-		case c.done:
+		case c.done && !b.pairDone(c.Pair):
+			line := t.fit(name, 24) + t.good.on(t.glyphs.check) + t.dim.on(" done, its pair is not")
+			if at, r, ok := c.lastReturn(); ok {
+				line = longest([]string{line, line + t.dim.on("  return ") + number(r) + t.dim.on(" at ") + count(at)}, w)
+			}
+			out = append(out, line)
+		case c.done: // the pair has a dot
 		case c.failed != nil:
 			why := wrap(fmt.Sprintf("%s %s, %s: %v", t.glyphs.cross, name, filepath.Base(c.Dir), c.failed), max(8, w))
 			for _, l := range why {
@@ -113,6 +119,16 @@ func (m *Model) childLines(b *brood, w int) []string {
 		out = append(out, t.dim.on(what+" made no step yet"))
 	}
 	return out
+}
+
+// pairDone says whether both children of a pair are done.
+func (b *brood) pairDone(pair int) bool {
+	for _, c := range b.children {
+		if c.Pair == pair && !c.done {
+			return false
+		}
+	}
+	return true
 }
 
 // outcome is what came of a child that is done, and where it lies.
@@ -162,11 +178,11 @@ func (m *Model) verdictOf(b *brood, d []float64, band float64, placebos int) str
 		}
 	}
 	mean, half, ok := interval(d)
-	text := fmt.Sprintf("changed better in %d of %d pairs, by %s on average", better, len(d), signed(mean))
+	text := fmt.Sprintf("changed better in %d of %d pairs, return %s on average", better, len(d), signed(mean))
 	if ok {
 		text += fmt.Sprintf("; 95%% interval over pairs %s..%s", signed(mean-half), signed(mean+half))
 	} else {
-		text = fmt.Sprintf("one pair, %s: it says nothing about %s", signed(mean), b.about())
+		text = fmt.Sprintf("one pair, return %s: it says nothing about %s", signed(mean), b.about())
 	}
 	if ok && math.Abs(mean) <= half {
 		text += ", with 0 inside"
@@ -221,7 +237,7 @@ func (m *Model) dots(d []float64, band float64, w int) []string {
 	for _, v := range d {
 		most = math.Max(most, math.Abs(v))
 	}
-	left, right := number(-most), "+"+number(most)
+	left, right := number(-most), "+"+number(most)+" return"
 	n := w - width(left) - width(right) - 4
 	if n < 9 || !(most > 0) || math.IsInf(most, 0) {
 		return nil

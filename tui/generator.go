@@ -50,7 +50,7 @@ func (m *Model) generatorBody(w, h int) []string {
 		line = label("EDM loss") + number(s.FitLoss) + t.dim.on(" now")
 	}
 	if room := w - width(line) - 2; len(losses) > 1 && room > 4 {
-		line += "  " + t.synthetic.on(t.sparkline(losses, min(room, 24)))
+		line += "  " + t.synthetic.on(t.trend(losses, min(room, 30)))
 	}
 	out = append(out, line)
 	age := s.Step - last.step
@@ -84,7 +84,7 @@ func (m *Model) generatedLines(w int, label func(string) string) []string {
 				past = append(past, s.y)
 			}
 			if room := w - width(line) - 2; room > 4 {
-				line += "  " + t.synthetic.on(t.sparkline(past, min(room, 24)))
+				line += "  " + t.synthetic.on(t.trend(past, min(room, 30)))
 			}
 		}
 		out = append(out, line)

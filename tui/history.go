@@ -18,6 +18,8 @@ type history struct {
 	notes       []note
 	generated   *lab.Generated // the newest D_syn; nil before it
 	generations int            // D_syn that were described
+	scoredBy    string         // the F of the newest scores; "": none yet
+	scoredFrom  int            // the step of the first scores by it
 	lines       []eventLine
 	curves      map[curveKey]*curve
 	clock       clock
@@ -172,6 +174,22 @@ func (h *history) measure(name curveName, member, step int, wall, y float64) {
 	}
 	c.add(sample{step, wall, y})
 	h.touch(chartPanes...)
+}
+
+// scored says which F made the scores that follow. Those of another F have another
+// unit: the curves of F have a gap before them.
+func (h *history) scored(relevance string, member, step int, wall float64) {
+	if relevance == h.scoredBy {
+		return
+	}
+	if h.scoredBy != "" {
+		for _, name := range []curveName{curveF10, curveF50, curveF90} {
+			if c := h.curve(name, member); c != nil {
+				c.add(sample{step, wall, math.NaN()})
+			}
+		}
+	}
+	h.scoredBy, h.scoredFrom = relevance, step
 }
 
 // record is measure without drawing the charts anew: they show it when something

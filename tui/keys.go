@@ -69,7 +69,8 @@ func chartKeys() []binding {
 		{name: "pan-right", keys: []string{".", "shift+right"}, label: ". shift+right", help: "later", panes: chartPanes, action: (*Model).panRight},
 		{name: "follow", keys: []string{"g"}, help: "show everything and follow the newest measurement; in the events, back to the newest", action: (*Model).follow},
 		{name: "axis", keys: []string{"x"}, does: "x axis", help: "what the charts count: env steps, critic updates or wall time", panes: chartPanes, action: (*Model).nextAxis},
-		{name: "smooth", keys: []string{"s"}, help: "smoothing of the lines: 0, 0.6, 0.9; measured dots stay", panes: chartPanes, action: (*Model).nextSmoothing},
+		{name: "smooth", keys: []string{"s"}, help: "smoothing of the lines: none, 0.6, 0.9; what was measured stands as dots beside them, and the title says it", panes: chartPanes, action: (*Model).nextSmoothing},
+		{name: "braille", keys: []string{"b"}, help: "draw the lines of all charts with Braille dots, two by four a character, or with line characters again", panes: chartPanes, action: (*Model).nextChartStyle},
 		{name: "log", keys: []string{"y"}, help: "logarithmic vertical axis for this quantity, or linear again", panes: chartPanes, action: (*Model).toggleLog},
 	}
 }

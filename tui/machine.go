@@ -132,7 +132,7 @@ func (m *Model) systemBody(w, h int) []string {
 		cpu += t.dim.on("  machine ") + percent(k.busy)
 	}
 	if room := w - width(cpu) - 2; room >= 6 {
-		cpu += "  " + t.accent.on(t.sparkline(k.busyPast, min(room, 24)))
+		cpu += "  " + t.accent.on(t.sparklineIn(k.busyPast[max(0, len(k.busyPast)-min(room, 24)):], 0, float64(k.cpus)))
 	}
 	memory := label("memory") + t.bold.on(bytesText(k.resident)) + t.dim.on("  Go heap ") + bytesText(k.heap)
 	if k.total > 0 {

@@ -116,7 +116,7 @@ func New(o Options) *Model {
 	}
 	m := &Model{
 		options: o, settings: s, memory: loadRemembered(o.Home), theme: newTheme(r, o.Characters), keys: keys, now: o.clock(), environ: environment{},
-		knobs: lab.Knobs(), staged: map[string]lab.Value{}, log: map[string]bool{}, stale: true, smooth: 1, mouse: s.Mouse,
+		knobs: lab.Knobs(), staged: map[string]lab.Value{}, log: map[string]bool{}, stale: true, mouse: s.Mouse,
 		plane: plane{y: 1},
 	}
 	for i, id := range firstShown {
@@ -133,6 +133,7 @@ func New(o Options) *Model {
 		}
 	}
 	m.session = m.now().Unix()
+	m.styleCharts()
 	m.adopt(o)
 	if o.Picker != nil {
 		m.picker = newPicker(*o.Picker)

@@ -33,7 +33,7 @@ func verbs() []verb {
 		{"compare", "draw another run's curves beside these: a run folder", nil, (*Model).commandCompare},
 		{"theme", "colours for a dark or a light background", func(*Model) []string { return []string{"auto", "dark", "light"} }, (*Model).commandTheme},
 		{"refresh", "looks at the run per second, 0.2 to 10", nil, (*Model).commandRefresh},
-		{"save-settings", "keep theme, layout, axis, refresh and mouse for the next time", nil, (*Model).commandSaveSettings},
+		{"save-settings", "keep theme, layout, axis, charts, refresh and mouse for the next time", nil, (*Model).commandSaveSettings},
 		{"detach", "leave the screen; the run goes on", nil, func(m *Model, _ string) error { m.dialog = nil; return errQuit }},
 		{"stop", "stop the run and save", nil, func(m *Model, _ string) error { m.openQuit(); return nil }},
 	}

@@ -242,8 +242,8 @@ func (m *Model) lossesBody(w, h int) []string {
 		if perLine == 1 && w >= 30 { // a column each
 			text = t.dim.on(t.fit(p.name, 10)) + t.fit(number(p.now), 7)
 		}
-		if room := min(10, cell-width(text)-2); room >= 3 {
-			text += " " + t.accent.on(t.sparkline(p.past, room))
+		if room := min(24, cell-width(text)-2); room >= 3 {
+			text += " " + t.accent.on(t.trend(p.past, room))
 		}
 		line.WriteString(t.fit(text, cell))
 		if (i+1)%perLine == 0 || i == len(parts)-1 {

@@ -12,7 +12,7 @@ type quantity struct {
 	title   string
 	about   string // the title's end where there is room
 	lines   []line
-	dots    bool      // single measurements matter: dots, and a smoothing line
+	dots    bool      // single measurements matter: dots, however many there are
 	include []float64 // values that the vertical axis contains
 	empty   string    // the dim line where there is nothing yet
 }
@@ -69,50 +69,69 @@ func (m *Model) shown(p paneID) quantity {
 	return quantities[m.cells[cell]]
 }
 
+// fewDots is up to how many measurements each has a dot, also where the line goes
+// through them.
+const fewDots = 12
+
 // series are the lines of a quantity: those of this run's members, and behind them
-// those of the runs it is compared with, each with glyphs of its own.
+// those of the runs it is compared with, each with glyphs of its own. What is smoothed
+// has its measurements as dots.
 func (m *Model) series(q quantity) []chart.Series {
 	var out []chart.Series
-	add := func(h *history, member int, l line, look int) {
+	past := smoothSteps[m.smooth]
+	add := func(h *history, member int, l line, look int, label string) {
 		points := h.curve(l.curve, member).points(m.place(h))
 		if len(points) == 0 {
 			return
 		}
-		s := chart.Series{Points: points, Look: look + 1}
-		if q.dots {
-			s.Draw = chart.LineAndDots
-			s.Smooth = smoothed(points, smoothSteps[m.smooth])
-		} else if m.smooth > 0 {
-			s.Smooth = smoothed(points, smoothSteps[m.smooth])
-		} else if len(points) <= 12 {
+		s := chart.Series{Points: points, Smooth: smoothed(points, past), Look: look + 1, Label: label}
+		if q.dots || past > 0 || len(points) <= fewDots {
 			s.Draw = chart.LineAndDots
 		}
 		out = append(out, s)
 	}
-	look := 0
 	for i, l := range q.lines {
 		members := 1
 		if len(q.lines) == 1 {
 			members = m.history.members()
 		}
 		for member := range members {
-			look = i + member
-			add(&m.history, member, l, look)
+			label := ""
+			if i == 0 && member == 0 {
+				label = m.runLabel(0)
+			}
+			add(&m.history, member, l, lookOfLine(i)+member, label)
 		}
 	}
-	for _, other := range m.compared {
-		look++
-		add(&other.history, 0, q.lines[0], look)
+	for i, other := range m.compared {
+		add(&other.history, 0, q.lines[0], m.lookOf(i), m.runLabel(i+1))
 	}
 	return out
 }
 
-// lookOf is the number of the glyphs of the i-th compared run in a quantity.
-func (m *Model) lookOf(q quantity, i int) int {
-	if len(q.lines) == 1 {
-		return m.history.members() + i
+// runLooks are as many looks as there are runs on a chart at most: a look is a stroke
+// and a colour, and each belongs to one run in all charts. The further lines of a
+// quantity have looks behind these.
+const runLooks = 4
+
+// lookOfLine is the look of the i-th line of a quantity.
+func lookOfLine(i int) int {
+	if i == 0 {
+		return 0
 	}
-	return len(q.lines) + i
+	return runLooks + i - 1
+}
+
+// lookOf is the look of the i-th compared run.
+func (m *Model) lookOf(i int) int { return m.history.members() + i }
+
+// runLabel names a run on the charts: A is this one, B and on are those it is compared
+// with; "" where there is nothing to tell apart.
+func (m *Model) runLabel(i int) string {
+	if len(m.compared) == 0 {
+		return ""
+	}
+	return string(rune('A' + i))
 }
 
 // empty says whether nothing was measured of a quantity.

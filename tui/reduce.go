@@ -56,6 +56,7 @@ func (h *history) takeMeasured(e lab.Event, wall float64) bool {
 		measure(curveSokar, float64(b.Ratio))
 		measure(curveDrM, float64(b.RatioDrM))
 	case lab.Scores:
+		h.scored(b.Relevance, member, e.Step, wall)
 		for i, name := range []curveName{curveF10, curveF50, curveF90} {
 			measure(name, quantile(b.Quantiles, i))
 		}

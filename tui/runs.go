@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/core/lab"
+	"pgrlab/tui/chart"
 )
 
 // other is a run that the charts show beside this one.
@@ -26,7 +27,8 @@ type loaded struct {
 func (m *Model) runsBody(w, _ int) []string {
 	t, h := m.theme, &m.history
 	row := func(mark string, name string, h *history, state string) string {
-		text := mark + " " + t.bold.on(t.fit(name, max(8, min(48, w-46))))
+		room := max(12, min(48, w-46))
+		text := mark + " " + t.bold.on(t.fit(t.middle(name, room), room))
 		short := text
 		if n := len(h.evaluations); n > 0 {
 			e := h.evaluations[n-1]
@@ -39,11 +41,16 @@ func (m *Model) runsBody(w, _ int) []string {
 	if m.options.Folder == "" {
 		name = m.options.Config.Method
 	}
-	out := []string{row(t.series[0].on(t.chart.Sample(0, 0)), name, h, m.stateText())}
+	mark := func(look int, label string) string {
+		if label != "" {
+			label = " " + label
+		}
+		return t.series[look%len(t.series)].on(t.chart.Sample(look, chart.Line) + label)
+	}
+	out := []string{row(mark(0, m.runLabel(0)), name, h, m.stateText())}
 	for i := range m.compared {
 		o := &m.compared[i]
-		look := m.lookOf(quantities[0], i)
-		out = append(out, row(t.series[look%len(t.series)].on(t.chart.Sample(look, 0)), o.name, &o.history, t.dim.on("compared")))
+		out = append(out, row(mark(m.lookOf(i), m.runLabel(i+1)), o.name, &o.history, t.dim.on("compared")))
 	}
 	out = append(out, m.forkLines(w)...)
 	return append(out, "", t.dim.on(t.clip(":compare DIR draws another run's curves beside these", w)))
@@ -87,7 +94,7 @@ func (m *Model) overlayRun(msg loaded) {
 		o.history.take(e)
 	}
 	m.compared = append(m.compared, o)
-	m.tell(msg.name + " is drawn beside this run; esc takes it away")
+	m.tell(m.runLabel(len(m.compared)) + " is " + msg.name + ", drawn beside this run, A; esc takes it away")
 	m.history.touch(paneRuns)
 	m.drawChartsAnew()
 }

@@ -68,13 +68,9 @@ func (m *Model) scoresBody(w, h int) []string {
 	if text = m.askedText(w); text != "" && len(out) < h {
 		out = append(out, text)
 	}
-	if c := m.history.curve(curveF50, 0); len(out) < h && c != nil && len(c.samples) > 1 {
-		var medians []float64
-		for _, s := range c.samples {
-			medians = append(medians, s.y)
-		}
-		name := t.dim.on("median of real over time ")
-		out = append(out, name+t.real.on(t.sparkline(medians, w-width(name))))
+	if medians := m.history.curve(curveF50, 0).from(m.history.scoredFrom); len(out) < h && len(medians) > 1 {
+		name := t.dim.on("medians so far of real ")
+		out = append(out, name+t.real.on(t.trend(medians, w-width(name))))
 	}
 	return out
 }

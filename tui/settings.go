@@ -18,6 +18,7 @@ type Settings struct {
 	Theme   string              `toml:"theme" comment:"auto, dark or light"`
 	Glyphs  string              `toml:"glyphs" comment:"auto, unicode, console or ascii"`
 	Layout  string              `toml:"layout" comment:"focus, full or present"`
+	Charts  string              `toml:"charts" comment:"what draws the charts' lines: lines, or braille (2 by 4 dots a character; not every font has them)"`
 	Axis    string              `toml:"axis" comment:"what the charts count: steps, updates or wall"`
 	Refresh float64             `toml:"refresh" comment:"looks at the run per second, 0.2 to 10"`
 	Mouse   bool                `toml:"mouse" comment:"take the mouse from the start; M toggles it"`
@@ -26,7 +27,7 @@ type Settings struct {
 
 // DefaultSettings are those of somebody without a file.
 func DefaultSettings() Settings {
-	return Settings{Theme: "auto", Glyphs: "auto", Layout: focusView.String(), Axis: axisSteps.String(), Refresh: 5}
+	return Settings{Theme: "auto", Glyphs: "auto", Layout: focusView.String(), Charts: chartStyles[0], Axis: axisSteps.String(), Refresh: 5}
 }
 
 // remembered is what the screen remembers by itself between runs.
@@ -34,6 +35,9 @@ type remembered struct {
 	Used     []string `toml:"used"`     // hints that are not needed any more
 	Commands []string `toml:"commands"` // of the palette, newest last
 }
+
+// chartStyles are what draws the lines of the charts.
+var chartStyles = []string{"lines", "braille"}
 
 // rememberedCommands is how much of the palette's history is kept.
 const rememberedCommands = 100
@@ -75,6 +79,7 @@ func (s Settings) validate() error {
 		{"glyphs", s.Glyphs, []string{"auto", "unicode", "console", "ascii"}},
 		{"layout", s.Layout, viewNames[:]},
 		{"axis", s.Axis, axisNames[:]},
+		{"charts", s.Charts, chartStyles},
 	} {
 		if !contains(c.allowed, c.value) {
 			return fmt.Errorf("%s is %q: want one of %v", c.name, c.value, c.allowed)

@@ -58,6 +58,20 @@ func (t *theme) clip(s string, w int) string {
 	return t.fit(s, w)
 }
 
+// middle shortens s to w columns in its middle: names of runs begin alike, and end with
+// what tells them apart.
+func (t *theme) middle(s string, w int) string {
+	if width(s) <= w {
+		return s
+	}
+	dots := width(t.glyphs.ellipsis)
+	if w <= dots+1 {
+		return t.fit(s, w)
+	}
+	end := (w - dots) * 2 / 3
+	return ansi.Truncate(s, w-dots-end, "") + t.glyphs.ellipsis + ansi.TruncateLeft(s, width(s)-end, "")
+}
+
 // spread puts left and right at the ends of w columns; the right gives way first.
 func (t *theme) spread(left, right string, w int) string {
 	l, r := width(left), width(right)
@@ -271,28 +285,65 @@ func (t *theme) columns(values []float64, rows int, colour ink) []string {
 	return out
 }
 
-// sparkline draws the last w values between their smallest and largest; gaps stay
-// blank.
-func (t *theme) sparkline(values []float64, w int) string {
-	if len(values) > w {
-		values = values[len(values)-w:]
+// trend is a sparkline in at most w columns with the range of what it draws, or
+// without that where there is no room.
+func (t *theme) trend(values []float64, w int) string {
+	const fewest = 4 // columns that show a course
+	for n := min(len(values), w); n >= min(fewest, len(values)); n-- {
+		lo, hi := rangeOf(values[len(values)-n:])
+		text := " " + number(lo) + ".." + number(hi)
+		if lo > hi {
+			text = ""
+		}
+		if n+width(text) <= w {
+			return t.sparkline(values, n) + text
+		}
 	}
-	lo, hi := math.Inf(1), math.Inf(-1)
+	return t.sparkline(values, w)
+}
+
+// rangeOf are the smallest and the largest of the finite values; lo > hi without any.
+func rangeOf(values []float64) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, v := range values {
 		if !math.IsNaN(v) && !math.IsInf(v, 0) {
 			lo, hi = math.Min(lo, v), math.Max(hi, v)
 		}
 	}
+	return lo, hi
+}
+
+// leastSpan is the least range that the height of a sparkline stands for, as a share of
+// the largest magnitude in it: what changes by a few per cent does not look like a jump
+// from nothing to all.
+const leastSpan = 0.5
+
+// sparkline draws the last w values between their smallest and largest, or in the middle
+// of leastSpan.
+func (t *theme) sparkline(values []float64, w int) string {
+	if len(values) > w {
+		values = values[len(values)-max(0, w):]
+	}
+	lo, hi := rangeOf(values)
+	if least := leastSpan * math.Max(math.Abs(lo), math.Abs(hi)); hi-lo < least {
+		middle := lo/2 + hi/2
+		lo, hi = middle-least/2, middle+least/2
+	}
+	return t.sparklineIn(values, lo, hi)
+}
+
+// sparklineIn draws values between lo and hi; gaps stay blank.
+func (t *theme) sparklineIn(values []float64, lo, hi float64) string {
 	var b strings.Builder
 	levels := len(t.glyphs.blocks)
 	for _, v := range values {
 		switch {
 		case math.IsNaN(v) || math.IsInf(v, 0):
 			b.WriteByte(' ')
-		case hi-lo <= math.Abs(hi)*1e-9:
+		case !(hi > lo):
 			b.WriteString(t.glyphs.blocks[levels/2])
 		default:
-			b.WriteString(t.glyphs.blocks[min(levels-1, int((v/(hi-lo)-lo/(hi-lo))*float64(levels)))])
+			b.WriteString(t.glyphs.blocks[max(0, min(levels-1, int((v/(hi-lo)-lo/(hi-lo))*float64(levels))))])
 		}
 	}
 	return b.String()

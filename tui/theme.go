@@ -40,7 +40,7 @@ type theme struct {
 	selected, cursor           ink
 	stateRun, statePause       ink
 	stateStop, stateStart      ink
-	series                     [4]ink
+	series                     [6]ink // of the runs, then of a quantity's further lines
 	real, synthetic, reference ink
 	marker, markerNumber       ink
 }
@@ -104,6 +104,7 @@ var palette = map[string][2]lipgloss.CompleteColor{
 	"yellow": {{TrueColor: "#F0E442", ANSI256: "227", ANSI: "11"}, {TrueColor: "#8A7A00", ANSI256: "100", ANSI: "3"}},
 	"red":    {{TrueColor: "#F0713A", ANSI256: "209", ANSI: "9"}, {TrueColor: "#B84300", ANSI256: "130", ANSI: "1"}},
 	"purple": {{TrueColor: "#CC79A7", ANSI256: "175", ANSI: "13"}, {TrueColor: "#9A3F75", ANSI256: "132", ANSI: "5"}},
+	"violet": {{TrueColor: "#9A8CFF", ANSI256: "105", ANSI: "12"}, {TrueColor: "#4B3FB5", ANSI256: "61", ANSI: "4"}},
 	"grey":   {{TrueColor: "#8A919B", ANSI256: "245", ANSI: "7"}, {TrueColor: "#626A73", ANSI256: "242", ANSI: "8"}},
 	"faint":  {{TrueColor: "#565D67", ANSI256: "240", ANSI: "8"}, {TrueColor: "#A3A9B1", ANSI256: "248", ANSI: "7"}},
 	"bar":    {{TrueColor: "#263445", ANSI256: "236", ANSI: "0"}, {TrueColor: "#D8E6F3", ANSI256: "254", ANSI: "7"}},
@@ -122,7 +123,7 @@ func newTheme(r *lipgloss.Renderer, set CharacterSet) *theme {
 		return ink{before, after}
 	}
 	t := &theme{
-		glyphs: unicodeGlyphs(), chart: chart.Unicode(),
+		glyphs: unicodeGlyphs(), chart: chartGlyphs(set),
 		bold: mk(r.NewStyle().Bold(true)), dim: mk(colour("grey")), faint: mk(colour("faint")),
 		title: mk(colour("grey").Bold(true)), titleFocus: mk(colour("sky").Bold(true)),
 		border: mk(colour("faint")), borderFocus: mk(colour("sky")),
@@ -133,15 +134,15 @@ func newTheme(r *lipgloss.Renderer, set CharacterSet) *theme {
 		selected: mk(r.NewStyle().Background(palette["bar"][tone]).Bold(true)),
 		stateRun: mk(colour("green").Bold(true)), statePause: mk(colour("orange").Bold(true)),
 		stateStop: mk(colour("red").Bold(true)), stateStart: mk(colour("sky").Bold(true)),
-		series: [4]ink{mk(colour("sky")), mk(colour("orange")), mk(colour("green")), mk(colour("purple"))},
+		series: [6]ink{mk(colour("sky")), mk(colour("orange")), mk(colour("green")), mk(colour("purple")), mk(colour("violet")), mk(colour("grey"))},
 		real:   mk(colour("sky")), synthetic: mk(colour("orange")), reference: mk(colour("purple")),
 		marker: mk(colour("faint")), markerNumber: mk(colour("yellow").Bold(true)),
 	}
 	switch set {
 	case ASCII:
-		t.glyphs, t.chart = asciiGlyphs(), chart.ASCII()
+		t.glyphs = asciiGlyphs()
 	case Console:
-		t.glyphs, t.chart = consoleGlyphs(), chart.Console()
+		t.glyphs = consoleGlyphs()
 	}
 	t.renderer, t.set = r, set
 	return t
@@ -154,7 +155,7 @@ func (t *theme) paint(r chart.Role, s string) string {
 		return t.faint.on(s)
 	case chart.AxisLabel:
 		return t.dim.on(s)
-	case chart.SeriesLine, chart.SeriesDot:
+	case chart.SeriesLine, chart.SeriesDot, chart.SeriesEnd:
 		return t.series[r.Series%len(t.series)].on(s)
 	case chart.MarkerLine, chart.AppliedTick:
 		return t.marker.on(s)
@@ -215,5 +216,28 @@ func (m *Model) retheme() {
 		r.SetHasDarkBackground(darkBackground(m.environ.Getenv("COLORFGBG")))
 	}
 	m.theme = newTheme(r, m.theme.set)
+	m.styleCharts()
 	m.relayout()
+}
+
+// styleCharts takes the lines of the charts from the settings, where the characters of
+// the screen have them.
+func (m *Model) styleCharts() {
+	t := m.theme
+	t.chart = chartGlyphs(t.set)
+	if m.settings.Charts == "braille" && t.set == Unicode {
+		t.chart = t.chart.Braille()
+	}
+}
+
+// chartGlyphs are the characters of the charts in a set.
+func chartGlyphs(set CharacterSet) chart.Glyphs {
+	switch set {
+	case ASCII:
+		return chart.ASCII()
+	case Console:
+		return chart.Console()
+	default:
+		return chart.Unicode()
+	}
 }

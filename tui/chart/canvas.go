@@ -16,6 +16,7 @@ const (
 	AxisLabel
 	SeriesLine // Role.Series says which
 	SeriesDot
+	SeriesEnd // the label behind the end of a line
 	MarkerLine
 	MarkerNumber
 	AppliedTick
@@ -24,7 +25,8 @@ const (
 	CursorLine
 )
 
-// Role is the kind of a piece and, for lines and dots, the number of its series.
+// Role is the kind of a piece and, for lines, dots and labels of lines, the number of its
+// series.
 type Role struct {
 	Kind   Kind
 	Series int

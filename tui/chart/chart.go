@@ -22,6 +22,8 @@ type Series struct {
 	Smooth []Point
 	// Look numbers glyphs and colour from 1; 0 is the place in Chart.Series.
 	Look int
+	// Label stands behind the end of the line, where there is room for such labels.
+	Label string
 }
 
 // Marker is a vertical line at X with a short label, "2"; Text stands beside the
@@ -70,8 +72,9 @@ const (
 // 0..height-1; the vertical axis is column left-1.
 type layout struct {
 	left, width, height int
-	axisRow, labelRow   int // -1: none
-	markerRow, axisCol  int // -1: none
+	axisRow, labelRow   int  // -1: none
+	markerRow, axisCol  int  // -1: none
+	ends                bool // there is room for labels behind the lines
 }
 
 // Lines draws the chart into exactly h lines of exactly w columns each (none when
@@ -94,7 +97,7 @@ func (c *Chart) Lines(w, h int) []string {
 
 	c.drawAxes(canvas, l, labels, x0, x1)
 	for i := len(c.Series) - 1; i >= 0; i-- {
-		c.drawSeries(canvas, l, s, i, Decimate(c.Series[i].line(), x0, x1, l.width))
+		c.drawSeries(canvas, l, s, i, x0, x1)
 	}
 	for i := len(c.Series) - 1; i >= 0; i-- {
 		if c.Series[i].Draw != Line {
@@ -103,6 +106,9 @@ func (c *Chart) Lines(w, h int) []string {
 	}
 	for _, r := range c.References {
 		c.drawReference(canvas, l, s, r, x0, x1)
+	}
+	if l.ends {
+		c.drawEnds(canvas, l, s, x0, x1)
 	}
 	c.drawMarkers(canvas, l, x0, x1)
 	return canvas.lines(c.Paint)
@@ -206,6 +212,10 @@ func (c *Chart) columns(l *layout, w int, labels []string) {
 		l.left = 1
 	}
 	l.width = w - l.left
+	if n := c.endsWidth(); n > 0 && l.width-n >= leastPlotWidth {
+		l.width -= n
+		l.ends = true
+	}
 }
 
 // xRange is the horizontal range; one of no width is widened, so that a lone point

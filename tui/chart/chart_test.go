@@ -98,7 +98,7 @@ func TestLinesFitEverySize(t *testing.T) {
 }
 
 func randomChart(r *rand.Rand) *Chart {
-	c := Chart{Glyphs: []func() Glyphs{Unicode, Console, ASCII}[r.IntN(3)](), Log: r.IntN(4) == 0}
+	c := Chart{Glyphs: []func() Glyphs{Unicode, Console, ASCII, Unicode().Braille}[r.IntN(4)](), Log: r.IntN(4) == 0}
 	if r.IntN(2) == 0 {
 		c.References = []Reference{{r.Float64() * 60, r.NormFloat64(), r.NormFloat64(), r.NormFloat64(), r.IntN(2) == 0}}
 	}
@@ -106,7 +106,7 @@ func randomChart(r *rand.Rand) *Chart {
 		c.Markers = append(c.Markers, Marker{X: r.Float64() * 50, Label: strconv.Itoa(r.IntN(200)), Text: strings.Repeat([]string{"x", "中", "é"}[r.IntN(3)], r.IntN(12))})
 	}
 	for range r.IntN(6) {
-		s := Series{Draw: Draw(r.IntN(3))}
+		s := Series{Draw: Draw(r.IntN(3)), Label: []string{"", "", "A", "中"}[r.IntN(4)]}
 		size := math.Pow(10, float64(r.IntN(16)-8))
 		for i := range r.IntN(60) {
 			y := r.NormFloat64() * size
@@ -274,6 +274,9 @@ func TestASCIIHasOnlyASCII(t *testing.T) {
 	for range 200 {
 		c := randomChart(r)
 		c.Glyphs, c.Markers = ASCII(), []Marker{{X: 9, Label: "1", Text: "w 1->2"}}
+		for i := range c.Series {
+			c.Series[i].Label = "A"
+		}
 		for _, line := range c.Lines(70, 16) {
 			for _, b := range []byte(line) {
 				if b >= 0x80 {
@@ -323,10 +326,14 @@ func TestGolden(t *testing.T) {
 	}
 	ascii := example()
 	ascii.Glyphs = ASCII()
+	braille, brailleEnds := example(), ends()
+	braille.Glyphs, brailleEnds.Glyphs = Unicode().Braille(), Unicode().Braille()
 	got := frame("example", example(), 96, 17) + frame("example", example(), 46, 9) +
 		frame("ascii", ascii, 70, 14) + frame("constant", &Chart{Series: []Series{{Points: awkward()["constant"], Draw: LineAndDots}}}, 40, 8) +
 		frame("gaps", &Chart{Series: []Series{{Points: awkward()["gaps"], Draw: LineAndDots}}}, 40, 8) +
-		frame("empty", &Chart{}, 40, 8) + frame("low", example(), 60, 4)
+		frame("empty", &Chart{}, 40, 8) + frame("low", example(), 60, 4) +
+		frame("braille", braille, 96, 17) + frame("braille", braille, 46, 9) + frame("ends", ends(), 80, 15) + frame("ends in braille", brailleEnds, 80, 15) +
+		frame("crowded", crowded(), 60, 12) + frame("crowded", crowded(), 60, 14) + frame("crowded", crowded(), 24, 14)
 	path := filepath.Join("testdata", "charts.golden")
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -339,6 +346,117 @@ func TestGolden(t *testing.T) {
 	}
 	if got != string(want) {
 		t.Errorf("charts differ from %s (run with -update to accept)\n%s", path, got)
+	}
+}
+
+// ends are lines with labels behind them, of which two end at the same place.
+func ends() *Chart {
+	c := &Chart{Include: []float64{0}}
+	for i, label := range []string{"A", "B", "C"} {
+		s := Series{Label: label, Draw: Draw(2 * (i % 2))}
+		for x := range 40 - 12*(i/2) {
+			s.Points = append(s.Points, Point{float64(x), 10 + float64(x)*float64(1+i*i) + 5*math.Sin(float64(x+i))})
+		}
+		c.Series = append(c.Series, s)
+	}
+	c.Series[1].Points[39].Y = c.Series[0].Points[39].Y
+	return c
+}
+
+// crowded are markers of which some share a column and some are neighbours.
+func crowded() *Chart {
+	c := &Chart{Series: []Series{{Points: []Point{{0, 0}, {100, 100}}}}}
+	for i, x := range []float64{10, 41, 42, 42.1, 44, 70, 99, 100} {
+		c.Markers = append(c.Markers, Marker{X: x, Label: strconv.Itoa(1 + (i*3)%8), Text: "r 0.5→0.75"})
+	}
+	return c
+}
+
+// Labels of markers stand in the order of their markers, apart from each other and
+// inside the plot, and none is lost.
+func TestMarkerLabelsStayApart(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	for range 3000 {
+		w := 8 + r.IntN(90)
+		var at []mark
+		var want []string
+		x := r.IntN(w)
+		for range r.IntN(9) {
+			at = append(at, mark{x: x, label: strconv.Itoa(r.IntN(40))})
+			want = append(want, at[len(at)-1].label)
+			x = min(w-1, x+r.IntN(12))
+		}
+		var got []string
+		runs := placed(at, w)
+		for i, run := range runs {
+			if run.x < 0 || run.end() > w && textWidth(run.text) <= w {
+				t.Fatalf("%v: %+v lies outside %d columns", at, run, w)
+			}
+			if i > 0 && run.x <= runs[i-1].end() {
+				t.Fatalf("%v: %+v touches %+v", at, run, runs[i-1])
+			}
+			got = append(got, strings.Split(run.text, ",")...)
+		}
+		if text := strings.Join(got, ","); text != strings.Join(want, ",") && !strings.Contains(text, "..") {
+			t.Fatalf("labels %v of markers %v", got, want)
+		}
+	}
+}
+
+// Every dot of a line lies where its value is, to half the height of a dot, and the
+// label of a line does not hide a dot of another.
+func TestBrailleFollowsItsValues(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	for range 300 {
+		w, h := 20+r.IntN(100), 5+r.IntN(30)
+		slope, offset := r.NormFloat64(), 10*r.NormFloat64()
+		value := func(x float64) float64 { return offset + slope*x }
+		c := Chart{Series: []Series{{Points: []Point{{0, value(0)}, {1000, value(1000)}}}}, XMax: 1000, Glyphs: Unicode().Braille()}
+		p := c.prepared()
+		l := p.rows(h)
+		lo, hi := p.yRange(0, 1000)
+		s := newScale(lo, hi, l.height)
+		p.columns(&l, w, s.labels(p.formatY))
+		seen := 0
+		for y, line := range c.Lines(w, h) {
+			for x, char := range []rune(line) {
+				if char < brailleBlank || char > brailleBlank+0xff {
+					continue
+				}
+				for row := range brailleRows {
+					for column := range brailleColumns {
+						if uint8(char-brailleBlank)&brailleBits[row][column] == 0 {
+							continue
+						}
+						seen++
+						at := float64((x-l.left)*brailleColumns+column) / float64(l.width*brailleColumns-1) * 1000
+						want := (s.rowOf(value(at))+0.5)*brailleRows - 0.5
+						got := float64((l.height-1-y)*brailleRows + brailleRows - 1 - row)
+						steep := math.Abs(slope) / s.row * brailleRows * 1000 / float64(l.width*brailleColumns-1) // a column of dots
+						if math.Abs(got-want) > 1+steep {
+							t.Fatalf("%dx%d: a dot at row %v, the value is at %.2f", w, h, got, want)
+						}
+					}
+				}
+			}
+		}
+		if seen < 2*l.width {
+			t.Fatalf("%dx%d: %d dots in %d columns", w, h, seen, l.width)
+		}
+	}
+}
+
+// The label of each line in sight is written, next to its end.
+func TestEndsAreLabelled(t *testing.T) {
+	for _, glyphs := range []Glyphs{Unicode(), Unicode().Braille(), ASCII()} {
+		c := ends()
+		c.Glyphs = glyphs
+		text := strings.Join(c.Lines(80, 15), "\n")
+		for _, label := range []string{"A", "B", "C"} {
+			if strings.Count(text, label) != 1 {
+				t.Errorf("label %s stands %d times:\n%s", label, strings.Count(text, label), text)
+			}
+		}
 	}
 }
 

@@ -1,8 +1,9 @@
 // Package chart draws line charts as text: series over a horizontal axis,
-// vertical markers with labels, faint ticks, dots on the measured points over a
-// smoothing line, and brackets where reference values were measured. It knows nothing of learning and nothing of the
-// terminal program around it: data goes in, exactly h lines of exactly w columns
-// come out, and colour is the business of the caller's Paint.
+// labels at their ends, vertical markers with labels, faint ticks, dots on the measured
+// points over a smoothing line, and brackets where reference values were measured. It
+// knows nothing of learning and nothing of the terminal program around it: data goes
+// in, exactly h lines of exactly w columns come out, and colour is the business of the
+// caller's Paint.
 //
 // # Why
 //
@@ -13,5 +14,6 @@
 // vanished) and ignore bounds that are narrower than the data. So the data is
 // reduced to the plot's columns first (Decimate), mapped to row numbers with a
 // scale of round labels, clipped, and only then drawn; labels, axes, markers and
-// dots are laid over the cells here.
+// dots are laid over the cells here. Glyphs.Braille draws the lines here instead, with two
+// by four dots a character, from the data reduced to twice the columns.
 package chart

@@ -17,12 +17,12 @@ type Glyphs struct {
 	cursor    string
 	pointer   string // before a marker's number below the axis
 	bracket   [4]string
+	braille   bool // lines are of Braille dots; the rest is as it stands here
 	above     string
 	below     string
 }
 
-// Unicode draws with box-drawing characters; no Braille, which many fonts and
-// screen readers lack.
+// Unicode draws with box-drawing characters.
 func Unicode() Glyphs {
 	return Glyphs{
 		lines: []asciigraph.CharSet{
@@ -30,8 +30,10 @@ func Unicode() Glyphs {
 			set("┄", "┆", "┌", "┐", "└", "┘", "┄"),
 			set("═", "║", "╔", "╗", "╚", "╝", "═"),
 			set("·", "·", "·", "·", "·", "·", "·"),
+			set("━", "┃", "┏", "┓", "┗", "┛", "━"),
+			set("┅", "┇", "┏", "┓", "┗", "┛", "┅"),
 		},
-		span: "┊", dots: []string{"●", "○", "■", "□"},
+		span: "┊", dots: []string{"●", "○", "■", "□", "◆", "◇"},
 		axis: "┤", axisFirst: "┤", corner: "└", floor: "─", tick: "┬", applied: "┴", marker: "╎", cursor: "┃", pointer: "▲",
 		bracket: [4]string{"┐", "│", "┘", "┤"}, above: "▲", below: "▼",
 	}
@@ -45,8 +47,10 @@ func ASCII() Glyphs {
 			set("~", ":", ".", ".", "'", "'", "~"),
 			set("=", "|", ".", ".", "'", "'", "="),
 			set(".", ".", ".", ".", ".", ".", "."),
+			set("*", "*", "*", "*", "*", "*", "*"),
+			set("%", "%", "%", "%", "%", "%", "%"),
 		},
-		span: ":", dots: []string{"o", "x", "#", "+"},
+		span: ":", dots: []string{"o", "x", "#", "+", "@", "&"},
 		axis: "|", axisFirst: "|", corner: "+", floor: "-", tick: "+", applied: "^", marker: "!", cursor: "|", pointer: "^",
 		bracket: [4]string{".", "|", "'", "+"}, above: "^", below: "v",
 	}
@@ -61,9 +65,11 @@ func Console() Glyphs {
 		set("·", "·", "·", "·", "·", "·", "·"),
 		set("═", "║", "╔", "╗", "╚", "╝", "═"),
 		set("-", ":", ".", ".", "'", "'", "-"),
+		set("*", "*", "*", "*", "*", "*", "*"),
+		set("%", "%", "%", "%", "%", "%", "%"),
 	}
 	g.span, g.marker, g.cursor = "│", ":", "║"
-	g.dots = []string{"•", "o", "■", "+"}
+	g.dots = []string{"•", "o", "■", "+", "@", "&"}
 	return g
 }
 
@@ -80,12 +86,18 @@ func set(horizontal, vertical, downRight, downLeft, upRight, upLeft, start strin
 func (g Glyphs) Sample(n int, draw Draw) string {
 	line := g.lines[n%len(g.lines)].Horizontal
 	dot := g.dots[n%len(g.dots)]
+	if g.braille {
+		line = brailleSample(n, 1)
+	}
 	switch draw {
 	case Dots:
 		return dot
 	case LineAndDots:
 		return line + dot + line
-	default:
-		return line + line
+	case Line:
+		if g.braille {
+			return brailleSample(n, 2)
+		}
 	}
+	return line + line
 }

@@ -1,6 +1,9 @@
 package chart
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // drawMarkers draws the ticks of applied changes, then the cursor and the markers,
 // whose lines run behind everything else.
@@ -19,76 +22,158 @@ func (c *Chart) drawMarkers(to *canvas, l layout, x0, x1 float64) {
 			}
 		}
 	}
-	textEnd := 0 // first free column of the marker row
-	groups := c.markerGroups(l, x0, x1)
-	for i, g := range groups {
-		for y := range l.height {
-			if to.blank(g.x, y) {
-				to.set(g.x, y, c.Glyphs.marker, Role{Kind: MarkerLine})
-			}
-		}
-		if l.markerRow < 0 {
-			if n := textWidth(g.numbers); g.x+n <= to.w {
-				to.text(g.x, 0, g.numbers, Role{Kind: MarkerNumber})
-			}
-			continue
-		}
-		limit := to.w
-		if i+1 < len(groups) {
-			limit = groups[i+1].x - 1
-		}
-		textEnd = c.markerText(to, l, g, limit, textEnd)
-	}
-}
-
-// markerGroup is the markers that share a column.
-type markerGroup struct {
-	x             int
-	numbers, text string // "1,2", and the texts behind each other
-}
-
-func (c *Chart) markerGroups(l layout, x0, x1 float64) []markerGroup {
-	var out []markerGroup
+	var at []mark
 	for _, m := range c.Markers {
 		if !finite(m.X) || m.X < x0 || m.X > x1 {
 			continue
 		}
 		x := l.left + columnOf(m.X, x0, x1, l.width)
-		number := m.Label
-		if n := len(out); n > 0 && out[n-1].x == x {
-			out[n-1].numbers += "," + number
-			out[n-1].text += ", " + m.Text
-			continue
+		at = append(at, mark{x, m.Label, m.Text})
+		for y := range l.height {
+			if to.blank(x, y) {
+				to.set(x, y, c.Glyphs.marker, Role{Kind: MarkerLine})
+			}
 		}
-		out = append(out, markerGroup{x, number, m.Text})
 	}
-	return out
+	if l.markerRow >= 0 && c.captions(to, l, at) {
+		return
+	}
+	for _, g := range placed(at, to.w) {
+		to.text(g.x, 0, g.text, Role{Kind: MarkerNumber})
+	}
+	if l.markerRow >= 0 {
+		to.text(0, l.markerRow, c.list(at, to.w), Role{Kind: MarkerNumber})
+	}
 }
 
-// markerText writes ▲number text below the axis, the pointer below its marker: the
-// text behind it, or before it where there is no room behind, as much as fits between
-// the neighbours; the first free column behind it is returned.
-func (c *Chart) markerText(to *canvas, l layout, g markerGroup, limit, from int) int {
-	short := c.Glyphs.pointer + g.numbers
-	type version struct {
-		text string
-		at   int
+// mark is a marker in its column of the canvas.
+type mark struct {
+	x           int
+	label, text string
+}
+
+// run is a text from a column on.
+type run struct {
+	x    int
+	text string
+}
+
+func (r run) end() int { return r.x + textWidth(r.text) }
+
+// placed are the labels of marks at their columns, in w columns. Labels that would
+// touch are written as one list, in the order of the marks.
+func placed(at []mark, w int) []run {
+	type group struct {
+		run
+		labels []string
 	}
-	var all []version
-	if g.text != "" {
-		all = append(all, version{short + " " + g.text, g.x}, version{g.text + " " + short, g.x - 1 - textWidth(g.text)})
-	}
-	all = append(all, version{short, g.x})
-	for _, v := range all {
-		if edge := to.w - textWidth(v.text); limit == to.w && (v.at < g.x || v.text == short) {
-			v.at = min(v.at, edge) // at the right edge the number stands before its marker
+	var out []group
+	for _, m := range at {
+		g := group{run{m.x, m.label}, []string{m.label}}
+		for {
+			g.text = listed(g.labels, w)
+			g.x = max(0, min(g.x, w-textWidth(g.text)))
+			n := len(out)
+			if n == 0 || out[n-1].end() < g.x {
+				break
+			}
+			before := out[n-1] // touches it
+			out = out[:n-1]
+			g = group{run{before.x, ""}, append(before.labels, g.labels...)}
 		}
-		if end := v.at + textWidth(v.text); v.at >= from && end <= limit {
-			to.text(v.at, l.markerRow, v.text, Role{Kind: MarkerNumber})
-			return end + 1
-		}
+		out = append(out, g)
 	}
-	return from
+	runs := make([]run, len(out))
+	for i, g := range out {
+		runs[i] = g.run
+	}
+	return runs
+}
+
+// listed is "1,3,2", or the first and the last where that is wider than w.
+func listed(labels []string, w int) string {
+	text := strings.Join(labels, ",")
+	if n := len(labels); textWidth(text) > w && n > 2 {
+		return labels[0] + ".." + labels[n-1]
+	}
+	return text
+}
+
+// captions writes ▲label text below the axis, the pointer below its marker: the text
+// behind it, or before it where there is no room behind. Nothing is written unless all
+// of them have room.
+func (c *Chart) captions(to *canvas, l layout, at []mark) bool {
+	var runs []run
+	for i := 0; i < len(at); {
+		m := at[i]
+		short, text := c.Glyphs.pointer+m.label, m.text
+		for i++; i < len(at) && at[i].x == m.x; i++ { // share a column
+			short += "," + at[i].label
+			text += ", " + at[i].text
+		}
+		from, limit := 0, to.w
+		if len(runs) > 0 {
+			from = runs[len(runs)-1].end() + 1
+		}
+		if i < len(at) {
+			limit = at[i].x - 1
+		}
+		r, ok := run{m.x, short}, true
+		if text != "" {
+			r, ok = beside(short, text, m.x, from, limit)
+		} else if limit == to.w {
+			r.x = min(r.x, to.w-textWidth(short)) // at the right edge it stands before its marker
+		}
+		if !ok || r.x < from || r.end() > limit {
+			return false
+		}
+		runs = append(runs, r)
+	}
+	for _, r := range runs {
+		to.text(r.x, l.markerRow, r.text, Role{Kind: MarkerNumber})
+	}
+	return true
+}
+
+// beside is a text with its pointer, which stands in column x: behind the pointer if
+// that ends before limit, else before it if that begins behind from.
+func beside(pointer, text string, x, from, limit int) (run, bool) {
+	if r := (run{x, pointer + " " + text}); r.x >= from && r.end() <= limit {
+		return r, true
+	}
+	r := run{x - 1 - textWidth(text), text + " " + pointer}
+	if r.end() > limit { // the label is wider than what is left behind the marker
+		r.x = limit - textWidth(r.text)
+	}
+	return r, r.x >= from
+}
+
+// list is the labels with their texts in one line, the newest last; of more than w
+// columns hold the newest ones stay.
+func (c *Chart) list(at []mark, w int) string {
+	text := ""
+	for i := len(at) - 1; i >= 0; i-- {
+		one := at[i].label
+		if at[i].text != "" {
+			one += " " + at[i].text
+		}
+		longer := one
+		if text != "" {
+			longer = one + "  " + text
+		}
+		more := ""
+		if i > 0 {
+			more = ".. "
+		}
+		if textWidth(more+longer) > w {
+			if text == "" {
+				return ""
+			}
+			return ".. " + text
+		}
+		text = longer
+	}
+	return text
 }
 
 // drawReference draws a bracket at the place where the reference was measured.

@@ -17,10 +17,15 @@ func (g Glyphs) axisGlyph(label string) string {
 
 // drawSeries draws the line of one series, behind it the span of values that share
 // a column.
-func (c *Chart) drawSeries(to *canvas, l layout, s scale, n int, columns []Column) {
-	if c.Series[n].Draw == Dots {
+func (c *Chart) drawSeries(to *canvas, l layout, s scale, n int, x0, x1 float64) {
+	switch {
+	case c.Series[n].Draw == Dots:
+		return
+	case c.Glyphs.braille:
+		c.drawBraille(to, l, s, n, x0, x1)
 		return
 	}
+	columns := Decimate(c.Series[n].line(), x0, x1, l.width)
 	look := c.look(n)
 	role := Role{Kind: SeriesLine, Series: look}
 	for x, col := range columns {

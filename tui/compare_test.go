@@ -1,0 +1,179 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+	"pgrlab/tui/chart"
+)
+
+// another is the journal of a run that was scripted with another ratio.
+func another(ratio string, steps int) []lab.Event {
+	f := newFake()
+	f.set("ratio", ratio, "", false, 0)
+	f.advance(steps)
+	return f.events
+}
+
+// comparing is a screen with two runs beside its own, whose names begin alike.
+func comparing(t *testing.T, w, h int) *screen {
+	s := running(t, w, h, 24_000)
+	for i, steps := range []int{24_000, 15_000} {
+		name := fmt.Sprintf("20261122-160501-cheetah-run-pgr-curiosity-s3-fork-24000-%d", i+1)
+		s.Update(loaded{name, another([]string{"0.125", "0"}[i], steps), nil})
+	}
+	return s
+}
+
+func TestGoldenComparison(t *testing.T) {
+	for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}, {60, 20}} {
+		s := comparing(t, size.w, size.h)
+		text := s.View()
+		s.goTo(paneRuns)
+		golden(t, fmt.Sprintf("compare-%dx%d", size.w, size.h), text+"\n"+s.View())
+		s.goTo(paneChart1)
+		s.press("b")
+		golden(t, fmt.Sprintf("braille-%dx%d", size.w, size.h), s.View())
+	}
+}
+
+// A stroke and a colour belong to one run in all charts and in the list of runs, and
+// those of a quantity's further lines to no run.
+func TestLooksHaveOneMeaning(t *testing.T) {
+	s := comparing(t, 160, 45)
+	meaning := map[int]string{}
+	for _, q := range quantities {
+		labels := map[string]bool{}
+		for _, series := range s.series(q) {
+			means := "a further line"
+			if series.Label != "" {
+				means = "run " + series.Label
+				labels[series.Label] = true
+			}
+			if was := meaning[series.Look]; was != "" && was != means {
+				t.Errorf("%s: look %d is %s, and elsewhere %s", q.id, series.Look, means, was)
+			}
+			meaning[series.Look] = means
+		}
+		if len(labels) != 3 && q.id != "speed" { // which the other journals do not have
+			t.Errorf("%s: runs %v are named, want A, B and C", q.id, labels)
+		}
+	}
+	inks, strokes := map[ink]int{}, map[string]int{}
+	m, _ := coloured()
+	for look := range meaning {
+		i, stroke := m.theme.series[look-1], m.theme.chart.Sample(look-1, chart.Line)
+		if inks[i] > 0 || strokes[stroke] > 0 {
+			t.Errorf("looks %d and %d share a colour or a stroke", look, max(inks[i], strokes[stroke]))
+		}
+		inks[i], strokes[stroke] = look, look
+	}
+}
+
+// The list of runs tells apart what the charts tell apart, also where it is narrow.
+func TestComparedRunsAreNamed(t *testing.T) {
+	for _, size := range [][2]int{{220, 60}, {160, 45}, {80, 24}, {60, 20}, {40, 10}} {
+		s := comparing(t, size[0], size[1])
+		s.goTo(paneRuns)
+		s.contains(t, "A x", "000-1", "000-2", "B 202", "C 202")
+		s.goTo(paneChart1)
+		rows := strings.Join(s.chartBody(paneChart1, size[0]-4, size[1]-5), "\n")
+		for _, label := range []string{"A", "B", "C"} {
+			if !strings.Contains(rows, label) {
+				t.Errorf("%v: no %s at the end of a line:\n%s", size, label, rows)
+			}
+		}
+	}
+}
+
+// Whatever is smoothed says so in its title, at any width, with and without a paper's
+// value, and has what was measured as dots; nothing is smoothed from the start.
+func TestSmoothingIsSaid(t *testing.T) {
+	for _, s := range []*screen{running(t, 160, 45, 30_000), comparing(t, 160, 45)} {
+		for _, q := range quantities {
+			s.cells[0], _ = quantityIndex(q.id)
+			for s.smooth = range smoothSteps {
+				for _, series := range s.series(q) {
+					if (len(series.Smooth) > 0) != (s.smooth > 0) && len(series.Points) > 1 {
+						t.Errorf("%s: smoothing %g gives %d smoothed points", q.id, smoothSteps[s.smooth], len(series.Smooth))
+					}
+					if s.smooth > 0 && series.Draw != chart.LineAndDots {
+						t.Errorf("%s, smoothed, has no dots", q.id)
+					}
+				}
+				for w := 40; w < 200; w++ {
+					title, _ := s.titleOf(paneChart1, w)
+					if said := strings.Contains(title, fmt.Sprintf("smoothed %g", smoothSteps[s.smooth])); said != (s.smooth > 0) {
+						t.Errorf("%s, smoothing %g, %d columns: the title is %q", q.id, smoothSteps[s.smooth], w, title)
+					}
+				}
+			}
+		}
+	}
+	for v := range viewCount {
+		s := running(t, 160, 45, 30_000)
+		s.setView(v)
+		if s.smooth != 0 {
+			t.Errorf("layout %s starts with smoothing", v)
+		}
+	}
+}
+
+// Values of another F are of another unit: what is drawn over time begins anew.
+func TestMediansRestartWithF(t *testing.T) {
+	s := running(t, 160, 45, 0)
+	score := func(step int, f string, median float64) {
+		s.fake.step = step
+		s.fake.emit(lab.TypeScores, lab.Scores{Relevance: f, Quantiles: []run.Float{run.Float(median / 2), run.Float(median), run.Float(median * 2)}})
+	}
+	score(1000, "curiosity", 3)
+	score(2000, "curiosity", 4)
+	score(3000, "td", 0.001)
+	score(4000, "td", 0.002)
+	s.Update(polled{})
+	if got := s.history.curve(curveF50, 0).from(s.history.scoredFrom); fmt.Sprint(got) != "[0.001 0.002]" {
+		t.Errorf("medians by td: %v", got)
+	}
+	gaps := 0
+	for _, p := range s.history.curve(curveF50, 0).points(s.place(&s.history)) {
+		if p.Y != p.Y {
+			gaps++
+		}
+	}
+	if gaps != 1 {
+		t.Errorf("%d gaps in the curve of F, want one where F changed", gaps)
+	}
+}
+
+// A small change does not look like a large one, and the range stands beside.
+func TestSparklinesHaveARange(t *testing.T) {
+	m, _ := coloured()
+	heights := func(text string) (lo, hi int) {
+		lo = len(m.theme.glyphs.blocks)
+		for i, b := range m.theme.glyphs.blocks {
+			if strings.Contains(text, b) {
+				lo, hi = min(lo, i), max(hi, i)
+			}
+		}
+		return lo, hi
+	}
+	loss := []float64{0.58, 0.6, 0.61, 0.63}
+	if lo, hi := heights(m.theme.sparkline(loss, 10)); hi-lo > 2 {
+		t.Errorf("0.58 to 0.63 spans %d of 8 heights", hi-lo+1)
+	}
+	if lo, hi := heights(m.theme.sparkline([]float64{0.1, 0.9}, 10)); hi-lo != 7 {
+		t.Errorf("0.1 to 0.9 spans %d of 8 heights", hi-lo+1)
+	}
+	for w := range 40 {
+		got := m.theme.trend(loss, w)
+		if width(got) > max(w, 0) {
+			t.Errorf("%q is wider than %d", got, w)
+		}
+		if (w >= 17) != strings.HasSuffix(got, " 0.580..0.630") {
+			t.Errorf("in %d columns: %q", w, got)
+		}
+	}
+}
