@@ -127,11 +127,12 @@ func newRoot(d Deps) *cobra.Command {
 	root.SetUsageFunc(usage)
 	root.Version = d.Version
 	root.SetVersionTemplate(versionLine(d))
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(trainCommand(d), forkCommand(), reportCommand(d), exportCommand(d), cardCommand(), listCommand(d), presetCommand(d), doctorCommand(d), benchCommand(d),
 		traceCommand(d), replayCommand(d), watchCommand(d), analyseCommand(d), journalCommand(), versionCommand(d))
-	root.AddCommand(sweepCommand(d), attachCommand(), psCommand(), stopCommand(), pauseCommand(), parkCommand(), resumeCommand(), checkpointCommand())
+	root.AddCommand(sweepCommand(d), attachCommand(), psCommand(), stopCommand(), pauseCommand(), parkCommand(), resumeCommand(), checkpointCommand(), completionCommand())
+	root.InitDefaultHelpCmd()
+	addCompletions(d, root)
 	return root
 }
 

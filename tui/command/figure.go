@@ -26,6 +26,9 @@ func figureHelp() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// figureOfAnalyse is the preset whose figure journals do not hold.
+const figureOfAnalyse = "fig-projection"
+
 // figureKinds are the figures that stand for presets, by the beginning of their names.
 var figureKinds = []struct{ prefix, kind string }{
 	{"fig-dormant", "dormant"}, {"fig-dynamics", "dynamics"}, {"fig-cadence", "cadence"}, {"fig-scaling", "final"},
@@ -51,7 +54,7 @@ next:
 			if p.Name != name || !strings.HasPrefix(name, "fig-") {
 				continue
 			}
-			if name == "fig-projection" {
+			if name == figureOfAnalyse {
 				return nil, usagef("report: figure %s: journals do not hold it: pgrlab analyse DIR prints it", name)
 			}
 			for _, k := range figureKinds {

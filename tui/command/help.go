@@ -35,14 +35,14 @@ func helpCommand() *cobra.Command {
 		Short: "say more about a command",
 		Example: `  pgrlab help train
   pgrlab help journal diff`,
-		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(c *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			at, rest, err := c.Root().Find(args)
 			if err != nil || len(rest) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			var all []cobra.Completion
 			for _, sub := range at.Commands() {
-				if sub.IsAvailableCommand() {
+				if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), word) {
 					all = append(all, cobra.CompletionWithDesc(sub.Name(), sub.Short))
 				}
 			}

@@ -70,6 +70,9 @@ func emptyFlag(c *cobra.Command, f *pflag.Flag) error {
 // refuseEmpty refuses flags and arguments without a value: they come from variables
 // that are not set, and a run that was not meant would begin.
 func refuseEmpty(c *cobra.Command, args []string) error {
+	if completing(c) {
+		return nil
+	}
 	var empty *pflag.Flag
 	c.Flags().Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}

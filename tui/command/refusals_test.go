@@ -207,6 +207,8 @@ var refusals = []struct {
 	{"journal diff old", 2, "needs two run folders"},
 	{"journal canonical nowhere", 2, "give a run folder"},
 	{"journal canonical", 2, "needs one run folder"},
+	{"completion", 2, "needs one of bash, zsh"},
+	{"completion ksh", 2, "want one of bash, zsh"},
 	// the rest
 	{"trace", 2, "say which with --task"},
 	{"trace --task cheetah-run --controls square", 2, "want triangle, zero, random"},

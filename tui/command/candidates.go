@@ -1,0 +1,312 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/report"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui/remote"
+)
+
+// What a shell does with candidates.
+const (
+	plainWords  = cobra.ShellCompDirectiveNoFileComp
+	inOrder     = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	orFiles     = cobra.ShellCompDirectiveDefault
+	orFolders   = cobra.ShellCompDirectiveFilterDirs
+	unfinished  = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	labPatience = 300 * time.Millisecond // a key waits for it
+)
+
+// ofFlags complete the values of flags by their names, or by their command and name.
+var ofFlags = map[string]completer{
+	"task": taskNames, "method": entries(presets.Methods), "scale": entries(presets.Scales), "preset": presetNames,
+	"sweep --task": several(taskNames), "sweep --method": several(entries(presets.Methods)),
+	"set": assignments, "at": scheduled, "schedule": runFolders, "resume": places, "relevance-from": places,
+	"device": deviceNames, "precision": glossed("fp32", "exact", "tf32", "quick, the default", "bf16", "quickest"),
+	"figure": figureNames, "format": glossed("csv", "to stdout", "tensorboard", "a file of events"),
+	"buffer": glossed("real", "collected", "syn", "generated"), "controls": oneOf(controlNames...), "policy": policies,
+	"steps": counts, "seed": nothing, "seeds": hint("seeds, for example 0-4,7"), "step": hint("a step, for example 20k"),
+	"action-repeat": nothing, "noise-share": hint("a share from 0 to 1"), "noise-sigma": hint("a deviation, or one for each coordinate as 0.1,0.2"),
+	"gpu-mem": hint("a size, for example 4GiB"), "disk": hint("a size, for example 5GiB"), "checkpoint-every": hint("a time, for example 5m"),
+	"timeout": hint("a time, for example 1m"), "round": hint("a time, for example 1s"), "size": hint("pixels, for example 320x240"),
+	"threads": nothing, "jobs": nothing, "rounds": nothing, "member": nothing, "rows": nothing, "points": nothing, "pairs": nothing,
+	"fps": nothing, "episodes": nothing, "speed": hint("seconds of the run in a second"), "threshold": hint("a return"),
+	"out": folders, "export --out": files, "tensorboard": folders, "frames": folders,
+}
+
+// ofArguments complete the arguments of commands.
+var ofArguments = map[string]completer{
+	"attach": labs, "stop": labs, "pause": labs, "park": labs, "resume": labs, "checkpoint": labs,
+	"report": runFolders, "card": onlyFirst(runFolders), "export": onlyFirst(runFolders), "replay": onlyFirst(runFolders),
+	"fork": onlyFirst(places), "analyse": places, "journal canonical": onlyFirst(runFolders), "journal diff": runFolders,
+	"preset show": onlyFirst(presetNames), "bench": workloadNames, "sweep job": onlyFirst(folders), "man": onlyFirst(folders),
+}
+
+func nothing(Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, plainWords
+}
+
+func folders(Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, orFolders
+}
+
+func files(Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, orFiles
+}
+
+// hint says what is wanted where nothing can be listed.
+func hint(text string) completer {
+	return func(Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return cobra.AppendActiveHelp(nil, text), plainWords
+	}
+}
+
+func oneOf(names ...string) completer {
+	return func(Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) { return names, plainWords }
+}
+
+// glossed completes words that are followed by what they mean.
+func glossed(pairs ...string) completer {
+	var all []cobra.Completion
+	for pair := range slices.Chunk(pairs, 2) {
+		all = append(all, cobra.CompletionWithDesc(pair[0], pair[1]))
+	}
+	return func(Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) { return all, inOrder }
+}
+
+// onlyFirst completes the first argument only.
+func onlyFirst(complete completer) completer {
+	return func(d Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, plainWords
+		}
+		return complete(d, args, word)
+	}
+}
+
+// several completes the last part of a list with commas.
+func several(complete completer) completer {
+	return func(d Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		done := word[:strings.LastIndexByte(word, ',')+1]
+		all, _ := complete(d, args, word[len(done):])
+		for i := range all {
+			all[i] = done + all[i]
+		}
+		return all, unfinished
+	}
+}
+
+func entries(list func() []presets.Entry) completer {
+	return func(Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var all []cobra.Completion
+		for _, e := range list() {
+			all = append(all, cobra.CompletionWithDesc(e.Name, e.Doc))
+		}
+		return all, inOrder
+	}
+}
+
+func taskNames(d Deps, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var all []cobra.Completion
+	for _, t := range d.Tasks {
+		all = append(all, cobra.CompletionWithDesc(t.Name, t.Doc))
+	}
+	return all, inOrder
+}
+
+// presetNames are those that are built in; a preset may be a file as well.
+func presetNames(d Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	all, _ := entries(presets.Presets)(d, args, word)
+	return all, orFiles
+}
+
+func figureNames(Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var all []cobra.Completion
+	for _, f := range report.Figures() {
+		all = append(all, cobra.CompletionWithDesc(f.Name, f.Doc))
+	}
+	for _, p := range presets.Figures() {
+		if strings.HasPrefix(p.Name, "fig-") && p.Name != figureOfAnalyse {
+			all = append(all, cobra.CompletionWithDesc(p.Name, p.Doc))
+		}
+	}
+	return all, inOrder
+}
+
+func deviceNames(d Deps, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	all := []cobra.Completion{cobra.CompletionWithDesc("auto", "a free GPU, else the CPU"), cobra.CompletionWithDesc("cpu", "the CPU")}
+	if d.GPUs == nil {
+		return all, inOrder
+	}
+	all = append(all, cobra.CompletionWithDesc("cuda", "the GPU with most free memory"))
+	for _, g := range d.GPUs().Found {
+		all = append(all, cobra.CompletionWithDesc(g.Device(), g.describe()))
+	}
+	return all, inOrder
+}
+
+func workloadNames(d Deps, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var all []cobra.Completion
+	for _, w := range workloads(d) {
+		all = append(all, cobra.CompletionWithDesc(w.Name, w.Doc))
+	}
+	return all, inOrder
+}
+
+// counts complete a number by the thousands that it may count.
+func counts(_ Deps, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if _, err := strconv.Atoi(word); err != nil {
+		return cobra.AppendActiveHelp(nil, "a count, for example 20000, 20k or 1.5M"), plainWords
+	}
+	return []cobra.Completion{cobra.CompletionWithDesc(word+"k", "thousands"), cobra.CompletionWithDesc(word+"M", "millions")}, plainWords
+}
+
+// assignments complete KNOB=VALUE: first the knob, then its values.
+func assignments(_ Deps, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	name, _, valued := strings.Cut(word, "=")
+	if !valued {
+		var all []cobra.Completion
+		for _, k := range lab.Knobs() {
+			about := k.Doc
+			if k.Symbol != "" {
+				about = k.Symbol + ": " + about
+			}
+			all = append(all, cobra.CompletionWithDesc(k.Name+"=", about))
+			if k.Symbol != "" && word != "" && strings.HasPrefix(k.Symbol, word) {
+				all = append(all, cobra.CompletionWithDesc(k.Symbol+"=", k.Doc))
+			}
+		}
+		return all, unfinished
+	}
+	k, err := lab.FindKnob(name)
+	if err != nil {
+		return cobra.AppendActiveHelp(nil, err.Error()), plainWords
+	}
+	if k.Kind != lab.KindChoice {
+		return cobra.AppendActiveHelp(nil, fmt.Sprintf("%s: %s", k.Name, k.Range())), plainWords
+	}
+	var all []cobra.Completion
+	for _, choice := range k.Choices {
+		about := ""
+		if k.Name == "relevance" {
+			about = relevanceDocs[choice]
+		}
+		all = append(all, cobra.CompletionWithDesc(name+"="+choice, about))
+	}
+	return all, inOrder
+}
+
+// scheduled completes STEP:KNOB=VALUE, behind the step.
+func scheduled(d Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	left, _, _ := strings.Cut(word, "=")
+	i := strings.LastIndexByte(left, ':')
+	if i < 0 {
+		if _, err := lab.ParsePosition(word); err == nil {
+			return []cobra.Completion{word + ":"}, unfinished
+		}
+		return cobra.AppendActiveHelp(nil, "STEP:KNOB=VALUE, for example 10k:relevance=td!"), plainWords
+	}
+	all, directive := assignments(d, args, word[i+1:])
+	for n := range all {
+		if !strings.HasPrefix(all[n], activeHelp) {
+			all[n] = word[:i+1] + all[n]
+		}
+	}
+	return all, directive
+}
+
+// activeHelp begins a completion that is a hint.
+var activeHelp = strings.TrimSuffix(string(cobra.AppendActiveHelp(nil, "-")[0]), "-")
+
+// runFolders are the runs below the folder that new ones go to, the latest first.
+func runFolders(_ Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	dirs, _ := report.Find(runsRoot()) // there may be none yet
+	slices.Reverse(dirs)
+	var all []cobra.Completion
+	for _, dir := range dirs {
+		if dir = begun(word, dir); !slices.Contains(args, dir) {
+			all = append(all, dir)
+		}
+	}
+	return all, orFiles
+}
+
+// begun is a path in the form in which a word has begun it.
+func begun(word, path string) string {
+	switch {
+	case filepath.IsAbs(word):
+		return resolve(path)
+	case strings.HasPrefix(word, "./"):
+		return "./" + near(resolve(path))
+	}
+	return near(resolve(path))
+}
+
+// places are runs, and behind an @ the steps that were saved.
+func places(d Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	dir, _, at := strings.Cut(word, "@")
+	if !at {
+		all, directive := runFolders(d, args, word)
+		if strings.HasPrefix(latest, word) {
+			all = append(all, cobra.CompletionWithDesc(latest, "the run that was written last"))
+		}
+		return all, directive
+	}
+	found, err := find(dir)
+	if err != nil {
+		return nil, plainWords
+	}
+	saved, err := run.Checkpoints(found)
+	if err != nil {
+		return nil, plainWords
+	}
+	var all []cobra.Completion
+	for _, c := range saved {
+		if text := fmt.Sprintf("%s@%d", dir, c.Step); c.Err == nil && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all, inOrder
+}
+
+// policies are the runs that have saved one.
+func policies(d Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	runs, directive := runFolders(d, args, word)
+	all := []cobra.Completion{cobra.CompletionWithDesc(latest, "that of the run that was written last")}
+	for _, dir := range runs {
+		if exists(filepath.Join(dir, run.PolicyName)) {
+			all = append(all, dir)
+		}
+	}
+	return all, directive
+}
+
+// labs are those that run, by their processes and their folders.
+func labs(_ Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, plainWords
+	}
+	ctx, stop := context.WithTimeout(context.Background(), labPatience)
+	defer stop()
+	running := remote.List(ctx)
+	rows := labRows(running)
+	var all []cobra.Completion
+	for i, s := range running {
+		all = append(all, cobra.CompletionWithDesc(strconv.Itoa(s.PID), rows[i]))
+		if dir := begun(word, s.Dir); s.Answered && word != "" && strings.HasPrefix(dir, word) {
+			all = append(all, cobra.CompletionWithDesc(dir, rows[i]))
+		}
+	}
+	return all, orFiles
+}

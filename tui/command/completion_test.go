@@ -1,0 +1,207 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+)
+
+// completions are what tab offers at the end of a line, without what they mean.
+func completions(t *testing.T, line ...string) []string {
+	t.Helper()
+	status, stdout, _ := command(append([]string{cobra.ShellCompRequestCmd}, line...)...)
+	if status != StatusDone {
+		t.Errorf("tab after %q: status %d", line, status)
+	}
+	var all []string
+	for _, l := range strings.Split(strings.TrimSpace(stdout), "\n") {
+		word, _, _ := strings.Cut(l, "\t")
+		all = append(all, word)
+	}
+	return all[:len(all)-1] // the last line is for the shell
+}
+
+// Tab knows what a value of every flag can be, or that no file is wanted.
+func TestEveryFlagCompletes(t *testing.T) {
+	var visit func(c *cobra.Command)
+	visit = func(c *cobra.Command) {
+		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			if _, known := c.GetFlagCompletionFunc(f.Name); !known && f.Value.Type() != "bool" {
+				t.Errorf("%s --%s: tab offers files", c.CommandPath(), f.Name)
+			}
+		})
+		if c.Runnable() && c.ValidArgs == nil && c.ValidArgsFunction == nil {
+			t.Errorf("%s: tab offers files as arguments", c.CommandPath())
+		}
+		for _, sub := range c.Commands() {
+			visit(sub)
+		}
+	}
+	visit(newRoot(testDeps()))
+}
+
+// Whatever tab offers is accepted where it was offered.
+func TestCompletionsAreAccepted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	accepted := func(args ...string) {
+		t.Helper()
+		if status, _, stderr := command(args...); status != StatusDone {
+			t.Errorf("pgrlab %q: status %d, %s", args, status, stderr)
+		}
+	}
+	for _, flag := range []string{"--method", "--scale", "--task"} {
+		all := completions(t, "preset", "show", flag, "")
+		if len(all) < 3 {
+			t.Errorf("preset show %s offers %q", flag, all)
+		}
+		for _, value := range all {
+			accepted("preset", "show", flag, value)
+		}
+	}
+	for _, name := range completions(t, "preset", "show", "") {
+		// a preset's task may be one that the test does not have
+		if _, err := presets.Resolve(presets.Choice{Preset: name}); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range completions(t, "list", "") {
+		accepted("list", name)
+	}
+	for _, name := range completions(t, "help", "") {
+		accepted("help", name)
+	}
+	for _, name := range completions(t, "completion", "") {
+		accepted("completion", name)
+	}
+	figures := completions(t, "report", "--figure", "")
+	if _, err := (&reportRequest{figures: figures}).wanted(); err != nil || len(figures) < 10 {
+		t.Errorf("%d figures: %v", len(figures), err)
+	}
+	if _, err := choose(workloads(testDeps()), completions(t, "bench", "")); err != nil {
+		t.Error(err)
+	}
+	knobs := completions(t, "train", "--set", "")
+	if len(knobs) != len(lab.Knobs()) {
+		t.Errorf("--set offers %q", knobs)
+	}
+	for _, begin := range append(knobs, "ω=", "F=") {
+		k, err := lab.FindKnob(strings.TrimSuffix(begin, "="))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		values := completions(t, "train", "--set", begin)
+		if k.Kind == lab.KindChoice && len(values) != len(k.Choices) {
+			t.Errorf("--set %s offers %q of %q", begin, values, k.Choices)
+		}
+		for _, v := range values {
+			if strings.HasPrefix(v, activeHelp) {
+				continue
+			}
+			if _, err := k.Parse(strings.TrimPrefix(v, begin)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// What tab makes of a word.
+func TestCompletions(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv(runsVariable, "")
+	for _, name := range []string{"a", "ab", "c"} {
+		write(t, "runs/"+name+"/"+run.ConfigName, "")
+		write(t, "runs/"+name+"/"+run.JournalName, "")
+	}
+	write(t, "runs/ab/"+run.PolicyName, "")
+	here, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		line string
+		want []string
+	}{
+		{"train --task chee", []string{"cheetah-run"}},
+		{"--method pgr-cu", []string{"pgr-curiosity"}},
+		{"sweep --task cheetah-run,w", []string{"cheetah-run,walker-walk"}},
+		{"train --set rel", []string{"relevance="}},
+		{"train --set UT", []string{"UTD="}},
+		{"train --set relevance=cu", []string{"relevance=curiosity"}},
+		{"train --set F=cu", []string{"F=curiosity"}},
+		{"fork runs/a --set hold=b", []string{"hold=batch"}},
+		{"train --at 10k", []string{"10k:"}},
+		{"train --at 10k:rel", []string{"10k:relevance="}},
+		{"train --at 10k/fit:3:F=rn", []string{"10k/fit:3:F=rnd"}},
+		{"train --steps 20", []string{"20k", "20M"}},
+		{"train --device c", []string{"cpu"}},
+		{"train --precision b", []string{"bf16"}},
+		{"export runs/a --format t", []string{"tensorboard"}},
+		{"export runs/a --buffer s", []string{"syn"}},
+		{"trace --controls z", []string{"zero"}},
+		{"report --figure dyn", []string{"dynamics"}},
+		{"report runs/a", []string{"runs/ab", "runs/a"}},
+		{"report runs/ab runs/a", []string{"runs/a"}},
+		{"card ./runs/c", []string{"./runs/c"}},
+		{"card " + here + "/runs/c", []string{here + "/runs/c"}},
+		{"card runs/a runs/", []string{}},
+		{"train --resume la", []string{"latest"}},
+		{"watch --policy runs/", []string{"runs/ab"}},
+		{"journal d", []string{"diff"}},
+		{"help journal c", []string{"canonical"}},
+		{"completion po", []string{"powershell"}},
+		{"analy", []string{"analyse"}},
+		{"train --seed ''", []string{}},
+		{"version ''", []string{}},
+	} {
+		if got := completions(t, words(c.line)...); !slices.Equal(got, c.want) {
+			t.Errorf("tab after %q offers %q, want %q", c.line, got, c.want)
+		}
+	}
+}
+
+// In bash a word behind a colon, or behind a colon and an equals sign, is completed to
+// what was offered, once.
+func TestBashCompletesWordsWithSigns(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash is not there")
+	}
+	var script bytes.Buffer
+	if status := Main(context.Background(), testDeps(), []string{"completion", "bash"}, strings.NewReader(""), &script, &script); status != StatusDone {
+		t.Fatal(script.String())
+	}
+	if !strings.Contains(script.String(), bashOnce) || strings.Contains(script.String(), bashTwice) {
+		t.Fatal("the script of this cobra is another one than was mended")
+	}
+	for _, c := range []struct{ word, offered, inserted string }{
+		{"rel", "relevance=", "relevance="}, {"relevance=cu", "relevance=curiosity", "curiosity"}, {"10k:", "10k:relevance=", "relevance="},
+		{"10k:relevance=cu", "10k:relevance=curiosity", "curiosity"}, {"5/fit:3:F=t", "5/fit:3:F=td", "td"}, {"chee", "cheetah-run", "cheetah-run"},
+	} {
+		// bash-completion's part, and what pgrlab answers
+		main := script.String() + `
+_init_completion() { cur=$WORD prev=--set words=(pgrlab train --set "$WORD") cword=3; }
+pgrlab() { printf '%s\n:6\n' "$OFFERED"; }
+compopt() { :; }
+COMP_TYPE=9 COMP_WORDBREAKS=$' \t\n"=:'
+__start_pgrlab
+printf %s "${COMPREPLY[*]}"`
+		cmd := exec.Command(bash, "--norc", "-c", main)
+		cmd.Env = []string{"WORD=" + c.word, "OFFERED=" + c.offered, "LC_ALL=C.UTF-8"}
+		out, err := cmd.CombinedOutput()
+		if err != nil || string(out) != c.inserted {
+			t.Errorf("%s is completed by %q, want %q (%v)", c.word, out, c.inserted, err)
+		}
+	}
+}
