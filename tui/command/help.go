@@ -105,6 +105,14 @@ func usage(c *cobra.Command) error {
 		fmt.Fprintf(w, "\n%s:\n", s.title)
 		s.write(w, widthOf(w))
 	}
+	if !c.HasParent() {
+		fmt.Fprintln(w, "\nEnvironment:")
+		s := flagSection{flags: make([]flagText, len(variables))}
+		for i, v := range variables {
+			s.flags[i] = flagText{"  " + v.name, v.text}
+		}
+		s.write(w, widthOf(w))
+	}
 	if c.HasAvailableSubCommands() {
 		fmt.Fprintf(w, "\n%s COMMAND --help says more about a command.\n", c.CommandPath())
 	}

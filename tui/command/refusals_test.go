@@ -207,6 +207,9 @@ var refusals = []struct {
 	{"journal diff old", 2, "needs two run folders"},
 	{"journal canonical nowhere", 2, "give a run folder"},
 	{"journal canonical", 2, "needs one run folder"},
+	{"man", 2, "needs the folder to write to"},
+	{"man plain", 1, "man: make folder plain: not a directory"},
+	{"man one two", 2, "needs the folder"},
 	{"completion", 2, "needs one of bash, zsh"},
 	{"completion ksh", 2, "want one of bash, zsh"},
 	// the rest

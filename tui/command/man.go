@@ -1,0 +1,217 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func manCommand(d Deps) *cobra.Command {
+	return &cobra.Command{
+		Use:   "man DIR",
+		Short: "write manual pages, one for each command",
+		Long: `Writes a manual page for each command into a folder, as pgrlab.1, pgrlab-train.1 and
+so on; pages that are there are replaced. man finds those in a folder man1 of its path.`,
+		Example: `  pgrlab man ~/.local/share/man/man1 && man pgrlab-train
+  pgrlab man /tmp/man && man -l /tmp/man/pgrlab.1`,
+		Args: exactArgs(1, "the folder to write to"),
+		RunE: func(c *cobra.Command, args []string) error {
+			dir := args[0]
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return fmt.Errorf("man: make folder %s: %w", dir, reasonOf(err))
+			}
+			n := 0
+			for _, page := range manPages(c.Root()) {
+				err := writeFile(filepath.Join(dir, pageName(page)+".1"), func(w io.Writer) error { return writeMan(w, d, page) })
+				if err != nil {
+					return fmt.Errorf("man: %w", err)
+				}
+				n++
+			}
+			fmt.Fprintf(c.ErrOrStderr(), "%d pages in %s: man -l %s\n", n, dir, filepath.Join(dir, "pgrlab.1"))
+			return nil
+		},
+	}
+}
+
+// manPages are the commands that have a page.
+func manPages(c *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{c}
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			all = append(all, manPages(sub)...)
+		}
+	}
+	return all
+}
+
+// reasonOf is an error without the path, which is said already.
+func reasonOf(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
+
+// variables of the environment that the program looks at, for help and the manual.
+var variables = []flagText{
+	{runsVariable, "the folder that new runs go below, and that latest looks in (default ./runs)"},
+	{"PGRLAB_KERNELS", "the kernels to compute with: amx, avx512, avx2 or go (default the quickest that the CPU runs)"},
+	{"PGRLAB_MUJOCO_WASM", "another file with MuJoCo's WebAssembly build than the one inside"},
+	{"XDG_CONFIG_HOME", "pgrlab/settings.toml below it holds the settings of the screen (default ~/.config)"},
+	{"XDG_RUNTIME_DIR", "pgrlab below it holds the sockets of running labs (default a folder in /tmp)"},
+	{"CUDA_VISIBLE_DEVICES", "the GPUs that may be used"},
+	{"NO_COLOR", "no colours, if it is set"},
+}
+
+// exits are the exit statuses.
+var exits = []flagText{
+	{"0", "done"}, {"1", "failed, or journal diff has found a difference"}, {"2", "wrong usage"}, {"75", "sweep job: another process works at the job"},
+	{"85", "sweep job: saved, not done: run it again"}, {"130", "interrupted, after saving"}, {"143", "terminated, after saving"},
+}
+
+// writeMan writes the page of a command: the words of its help in the form of man(7).
+func writeMan(out io.Writer, d Deps, c *cobra.Command) error {
+	c.InitDefaultHelpFlag()
+	c.InitDefaultVersionFlag()
+	w := &roff{}
+	name := pageName(c)
+	fmt.Fprintf(w, ".TH %s 1 \"\" \"pgrlab %s\" \"pgrlab\"\n", strings.ToUpper(escape(name)), escape(d.Version))
+	w.section("NAME")
+	w.text(name + " - " + c.Short)
+	w.section("SYNOPSIS")
+	fmt.Fprintf(w, ".B %s\n", escape(c.UseLine()))
+	w.section("DESCRIPTION")
+	if c.Long != "" {
+		w.paragraphs(c.Long)
+	} else {
+		w.text(strings.ToUpper(c.Short[:1]) + c.Short[1:] + ".")
+	}
+	if c.HasAvailableSubCommands() {
+		w.section("COMMANDS")
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() {
+				w.item(pageName(sub)+"(1)", sub.Short)
+			}
+		}
+	}
+	if sections := flagSections(c); len(sections) > 0 {
+		w.section("OPTIONS")
+		for _, s := range sections {
+			if len(sections) > 1 {
+				fmt.Fprintf(w, ".SS %s\n", escape(s.title))
+			}
+			for _, f := range s.flags {
+				w.item(strings.TrimSpace(f.name), f.text)
+			}
+		}
+	}
+	if c.Example != "" {
+		w.section("EXAMPLES")
+		w.literal(strings.Split(c.Example, "\n"))
+	}
+	if !c.HasParent() {
+		for _, s := range []struct {
+			title string
+			items []flagText
+		}{{"ENVIRONMENT", variables}, {"EXIT STATUS", exits}} {
+			w.section(s.title)
+			for _, i := range s.items {
+				w.item(i.name, i.text)
+			}
+		}
+	} else {
+		w.section("SEE ALSO")
+		w.text(pageName(c.Parent()) + "(1)")
+	}
+	_, err := out.Write(w.Bytes())
+	return err
+}
+
+// roff is a manual page that is being written.
+type roff struct{ bytes.Buffer }
+
+func (w *roff) section(title string) { fmt.Fprintf(w, ".SH %s\n", title) }
+
+func (w *roff) text(line string) { fmt.Fprintf(w, "%s\n", escape(line)) }
+
+func (w *roff) item(name, text string) {
+	fmt.Fprintf(w, ".TP\n.B %s\n%s\n", escape(name), escape(text))
+}
+
+// literal writes lines as they are, without what all of them are indented by.
+func (w *roff) literal(lines []string) {
+	fmt.Fprint(w, ".PP\n.nf\n.RS\n")
+	for _, l := range lines {
+		w.text(strings.TrimPrefix(l, "  "))
+	}
+	fmt.Fprint(w, ".RE\n.fi\n")
+}
+
+// paragraphs writes a long text: indented lines stay as they are.
+func (w *roff) paragraphs(long string) {
+	var kept []string
+	flush := func() {
+		if len(kept) > 0 {
+			w.literal(kept)
+			kept = nil
+		}
+	}
+	fresh := true
+	for line := range strings.SplitSeq(long, "\n") {
+		switch {
+		case strings.HasPrefix(line, "  "):
+			kept = append(kept, line)
+			continue
+		case line == "":
+			flush()
+			fresh = true
+			continue
+		case fresh || len(kept) > 0:
+			flush()
+			fmt.Fprint(w, ".PP\n")
+			fresh = false
+		}
+		w.text(line)
+	}
+	flush()
+}
+
+// escape writes text so that a formatter shows it as it is: hyphens that can be copied,
+// letters that are not ASCII by their numbers, no line that looks like a request.
+func escape(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case r == '\\':
+			b.WriteString(`\e`)
+		case r == '-':
+			b.WriteString(`\-`)
+		case (r == '.' || r == '\'') && i == 0:
+			b.WriteString(`\&` + string(r))
+		case r == '\'':
+			b.WriteString(`\(aq`)
+		case r == '`':
+			b.WriteString(`\(ga`)
+		case r == '^':
+			b.WriteString(`\(ha`)
+		case r == '~':
+			b.WriteString(`\(ti`)
+		case r > 126:
+			fmt.Fprintf(&b, `\[u%04X]`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
