@@ -33,6 +33,11 @@ const (
 	curveF90       curveName = "F p90"
 	curveQBias     curveName = "Q bias"
 	curveDynamics  curveName = "dynamics"
+	curveChange    curveName = "change"
+	curveRelevant  curveName = "relevant"
+	curveReward    curveName = "reward error"
+	curveCoverage  curveName = "coverage"
+	curveCopies    curveName = "copies"
 	curveSpeed     curveName = "speed"
 )
 

@@ -114,10 +114,11 @@ func (f *fakeLab) refit() {
 	loss := run.Float(0.3 / math.Sqrt(float64(f.refits)))
 	f.emit(lab.TypeRefit, lab.Refit{Loss: &loss, Steps: int(f.values["generator_steps"].Number), Generated: int(f.values["samples"].Number),
 		Obs: lab.RefitObs{Seconds: 41}})
-	obeyed := run.Float(0.83)
+	value := func(v float64) *run.Float { v /= math.Sqrt(float64(f.refits)); return (*run.Float)(&v) }
+	obeyed, covered := run.Float(0.83), run.Float(0.71)
 	f.emit(lab.TypeGenerated, lab.Generated{Rows: 512, OutsideStates: 0.021, OutsideActions: 0, OutsideRewards: 0.004, Nearest: 0.18, NearestReal: 0.11,
-		Asked: &lab.Quantiles{Median: 0.6, Q90: 0.84}, Achieved: &lab.Quantiles{Median: 0.55, Q90: 0.81}, Obeyed: &obeyed,
-		Dynamics: &lab.Dynamics{Rows: 512, Relative: run.Float(0.09 / math.Sqrt(float64(f.refits)))}})
+		Asked: &lab.Quantiles{Median: 0.6, Q90: 0.84}, Achieved: &lab.Quantiles{Median: 0.55, Q90: 0.81}, Obeyed: &obeyed, Coverage: &covered, Copies: value(0.02),
+		Dynamics: &lab.Dynamics{Rows: 512, Relative: *value(0.09), Relevant: value(0.12), RelevantOf: 300, Change: value(0.4), RewardRelative: value(0.15)}})
 	f.inForce(lab.ClassGeneration)
 	f.inForce(lab.ClassRefit)
 }

@@ -76,6 +76,9 @@ func (m *Model) generatedLines(w int, label func(string) string) []string {
 		return nil
 	}
 	var out []string
+	if v := worth(g); v != "" {
+		out = append(out, v)
+	}
 	if d := g.Dynamics; d != nil {
 		line := label("dynamics") + number(float64(d.Relative)) + t.dim.on(" error of s'")
 		if c := m.history.curve(curveDynamics, 0); c != nil && len(c.samples) > 1 {

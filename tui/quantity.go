@@ -32,7 +32,9 @@ var quantities = []quantity{
 	{id: "bias", title: "Q BIAS", lines: []line{{curveQBias, "Q - return"}}, include: []float64{0}, empty: "measured at each evaluation"},
 	{id: "alpha", title: "ALPHA", about: "entropy temperature", lines: []line{{curveAlpha, "α"}}, include: []float64{0}, empty: "measured at each evaluation"},
 	{id: "f", title: "F QUANTILES", about: "real rows", lines: []line{{curveF50, "median"}, {curveF90, "p90"}, {curveF10, "p10"}}, empty: "scored with the first refit"},
-	{id: "dynamics", title: "DYNAMICS ERROR", about: "of D_syn", lines: []line{{curveDynamics, "error"}}, include: []float64{0}, empty: "measured at each generation, where the task can be set to a state"},
+	{id: "dynamics", title: "DYNAMICS ERROR", about: "of D_syn", lines: []line{{curveDynamics, "of s'"}, {curveRelevant, "relevant rows"}, {curveChange, "of s' - s"}}, include: []float64{0}, empty: "measured at each generation, where the task can be set to a state"},
+	{id: "labels", title: "REWARD ERROR", about: "of D_syn, 1 = a constant", lines: []line{{curveReward, "error"}}, include: []float64{0, 1}, empty: "measured at each generation, where the task can be set to a state"},
+	{id: "coverage", title: "COVERAGE", about: "of D_real by D_syn", lines: []line{{curveCoverage, "covered"}, {curveCopies, "copies"}}, include: []float64{0, 1}, empty: "measured at each generation"},
 	{id: "speed", title: "STEPS/S", lines: []line{{curveSpeed, "steps/s"}}, include: []float64{0}, empty: "no update yet: random steps are not counted"},
 }
 

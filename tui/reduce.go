@@ -165,10 +165,13 @@ func (h *history) takeGenerated(step int, wall float64, b lab.Generated) string 
 	h.generations++
 	h.generated = &b
 	h.touch(paneScores, paneGenerator)
-	text := "" // what matters most first: narrow panes end behind a clause
-	if b.Dynamics != nil {
-		h.measure(curveDynamics, 0, step, wall, float64(b.Dynamics.Relative))
-		text += "dynamics error " + number(float64(b.Dynamics.Relative)) + ", "
+	h.measureGenerated(step, wall, &b)
+	text := worth(&b) // what matters most first: narrow panes end behind a clause
+	switch {
+	case text != "":
+		text += ", "
+	case b.Dynamics != nil:
+		text = "dynamics error " + number(float64(b.Dynamics.Relative)) + ", "
 	}
 	if b.Obeyed != nil {
 		text += fmt.Sprintf("asked and achieved F correlate %.2f, ", float64(*b.Obeyed))

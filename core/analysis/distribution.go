@@ -31,6 +31,14 @@ func Summarise(values []float32) Summary {
 	}
 }
 
+// Quantile is the q-quantile of the values, 0 ≤ q ≤ 1. NaNs are left out; NaN where
+// nothing is left.
+func Quantile(values []float32, q float64) float64 {
+	sorted := slices.DeleteFunc(slices.Clone(values), func(v float32) bool { return v != v })
+	slices.Sort(sorted)
+	return quantile(sorted, q)
+}
+
 // quantile interpolates linearly between the two nearest values, as numpy does by
 // default (type 7 of Hyndman and Fan 1996).
 func quantile(sorted []float32, q float64) float64 {

@@ -14,84 +14,132 @@ type Simulator interface {
 	Step(action, obs []float32) (reward float64, terminated, truncated bool, err error)
 }
 
-// DynamicsError says how far transitions are from what the true system would have
-// done (Wang et al. 2025, section on the quality of generations; the way in which
-// state and reward are put together is that of son9ih/pgr:
-// synther/online/online_cond_ddpm_ori.py).
+// Simulated are transitions beside what the true system does from the same s by the
+// same a, cut off at ±1: rows [s, a, r, s', d] of the same s and a in both, one behind
+// the other.
+type Simulated struct {
+	Told, True []float32
+	Failed     int // rows left out: the simulator did not take their state or action
+}
+
+// Simulate steps the simulator from each row's s by its a. A true d is 1 where the
+// task ends there.
+func Simulate(sim Simulator, shape replay.Shape, rows []float32) (Simulated, error) {
+	width := shape.Width()
+	if len(rows)%width != 0 {
+		return Simulated{}, fmt.Errorf("simulate: %d numbers are no rows of %d", len(rows), width)
+	}
+	var s Simulated
+	next, cut := make([]float32, shape.Obs), make([]float32, shape.Act)
+	for ; len(rows) > 0; rows = rows[width:] {
+		obs, act := rows[:shape.Obs], rows[shape.Obs:shape.Obs+shape.Act]
+		for i, a := range act {
+			cut[i] = min(max(a, -1), 1)
+		}
+		if err := sim.Place(obs); err != nil {
+			s.Failed++
+			continue
+		}
+		r, terminated, _, err := sim.Step(cut, next)
+		if err != nil {
+			s.Failed++
+			continue
+		}
+		s.Told = append(s.Told, rows[:width]...)
+		s.True = append(append(append(s.True, rows[:shape.Obs+shape.Act]...), float32(r)), next...)
+		s.True = append(s.True, flag(terminated))
+	}
+	return s, nil
+}
+
+func flag(b bool) float32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// With are these transitions and others.
+func (s Simulated) With(o Simulated) Simulated {
+	return Simulated{Told: append(s.Told, o.Told...), True: append(s.True, o.True...), Failed: s.Failed + o.Failed}
+}
+
+// Rows is how many could be compared.
+func (s Simulated) Rows(shape replay.Shape) int { return len(s.Told) / shape.Width() }
+
+// Where are the transitions for which keep says so.
+func (s Simulated) Where(shape replay.Shape, keep func(i int) bool) (kept Simulated) {
+	w := shape.Width()
+	for i := range s.Rows(shape) {
+		if keep(i) {
+			kept.Told = append(kept.Told, s.Told[i*w:(i+1)*w]...)
+			kept.True = append(kept.True, s.True[i*w:(i+1)*w]...)
+		}
+	}
+	return kept
+}
+
+// DynamicsError says how far transitions are from what the true system does (Wang et
+// al. 2025, section on the quality of generations; the way in which state and reward
+// are put together is that of son9ih/pgr: synther/online/online_cond_ddpm_ori.py).
+// Everything that is divided by a variance is 1 for the best constant guess, and NaN
+// where the variance is 0.
 type DynamicsError struct {
 	Rows     int     // that could be compared
 	Failed   int     // whose state or action the simulator did not take
 	State    float64 // mean over rows and dimensions of (s' − ŝ')²
 	Reward   float64 // mean over rows of (r − r̂)²
 	Combined float64 // ½(State + Reward)
-	Relative float64 // State with each dimension in units of its variance; NaN without scale
-	Each     []float32
+
+	Relative       float64   // State with each dimension in units of its variance in real s'
+	Change         float64   // State with each dimension in units of the variance of real s' − s, the mean over dimensions that change
+	EachChange     []float64 // the same of each dimension
+	RewardRelative float64   // Reward in units of the variance of real r
+
+	Each []float32 // ½(mean Δs'² + Δr²) of each row
 }
 
-// Dynamics steps the simulator from each transition's s by its a, cut off at ±1, and
-// compares. rows
-// are [s, a, r, s', d] one behind the other; variance is that of each dimension of s'
-// in real data, nil if it does not matter. Each holds ½(mean Δs'² + Δr²) of every
-// row that could be compared.
-func Dynamics(sim Simulator, shape replay.Shape, rows []float32, variance []float64) (DynamicsError, error) {
-	if len(rows)%shape.Width() != 0 {
-		return DynamicsError{}, fmt.Errorf("dynamics error: %d numbers are no rows of %d", len(rows), shape.Width())
-	}
-	e := DynamicsError{Each: make([]float32, 0, len(rows)/shape.Width())}
-	next, cut := make([]float32, shape.Obs), make([]float32, shape.Act)
-	for ; len(rows) > 0; rows = rows[shape.Width():] {
-		obs, act := rows[:shape.Obs], rows[shape.Obs:shape.Obs+shape.Act]
-		reward, told := rows[shape.Obs+shape.Act], rows[shape.Obs+shape.Act+1:]
-		for i, a := range act {
-			cut[i] = min(max(a, -1), 1)
-		}
-		if err := sim.Place(obs); err != nil {
-			e.Failed++
-			continue
-		}
-		r, _, _, err := sim.Step(cut, next)
-		if err != nil {
-			e.Failed++
-			continue
-		}
+// Error holds the told transitions to the true ones.
+func (s Simulated) Error(shape replay.Shape, ref Reference) DynamicsError {
+	o, width, reward := shape.Obs, shape.Width(), shape.Obs+shape.Act
+	n := s.Rows(shape)
+	e := DynamicsError{Rows: n, Failed: s.Failed, Each: make([]float32, n)}
+	squares := make([]float64, o) // mean of Δs'² by dimension
+	for i := range n {
+		told, truth := s.Told[i*width:], s.True[i*width:]
 		state := 0.0
-		for k, want := range next {
-			d := float64(told[k]) - float64(want)
-			state += d * d / float64(shape.Obs)
-			if variance != nil && variance[k] > 0 {
-				e.Relative += d * d / variance[k] / float64(shape.Obs)
-			}
+		for k := range o {
+			d := float64(told[reward+1+k]) - float64(truth[reward+1+k])
+			state += d * d / float64(o)
+			squares[k] += d * d / float64(n)
 		}
-		d := float64(reward) - r
-		e.State, e.Reward = e.State+state, e.Reward+d*d
-		e.Each = append(e.Each, float32((state+d*d)/2))
+		d := float64(told[reward]) - float64(truth[reward])
+		e.State, e.Reward = e.State+state/float64(n), e.Reward+d*d/float64(n)
+		e.Each[i] = float32((state + d*d) / 2)
 	}
-	e.Rows = len(e.Each)
-	n := float64(e.Rows)
-	e.State, e.Reward, e.Relative = e.State/n, e.Reward/n, e.Relative/n
 	e.Combined = (e.State + e.Reward) / 2
-	if variance == nil {
-		e.Relative = math.NaN()
+	e.RewardRelative = over(e.Reward, ref.Reward)
+	e.EachChange = make([]float64, o)
+	changing := 0
+	for k, square := range squares {
+		if ref.Next[k] > 0 {
+			e.Relative += square / ref.Next[k] / float64(o)
+		}
+		e.EachChange[k] = over(square, ref.Change[k])
+		if ref.Change[k] > 0 {
+			e.Change += e.EachChange[k]
+			changing++
+		}
 	}
-	return e, nil
+	e.Change = over(e.Change, float64(changing))
+	return e
 }
 
-// With is the error of these rows and of others together.
-func (e DynamicsError) With(o DynamicsError) DynamicsError {
-	switch {
-	case o.Rows == 0:
-		e.Failed += o.Failed
-		return e
-	case e.Rows == 0:
-		o.Failed += e.Failed
-		return o
+func over(x, by float64) float64 {
+	if by == 0 {
+		return math.NaN()
 	}
-	a := float64(e.Rows) / float64(e.Rows+o.Rows)
-	mean := func(x, y float64) float64 { return a*x + (1-a)*y }
-	return DynamicsError{
-		Rows: e.Rows + o.Rows, Failed: e.Failed + o.Failed, State: mean(e.State, o.State), Reward: mean(e.Reward, o.Reward),
-		Combined: mean(e.Combined, o.Combined), Relative: mean(e.Relative, o.Relative), Each: append(e.Each, o.Each...),
-	}
+	return x / by
 }
 
 // Scatter is how rows lie: mean and variance of each column.

@@ -3,6 +3,7 @@ package analysis
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"pgrlab/core/replay"
@@ -34,18 +35,22 @@ func (r *rail) Step(action, obs []float32) (float64, bool, bool, error) {
 	return reward, false, false, nil
 }
 
+// known are rows of a rail: as the system does; r off by 2 and s' by (0, 3); no
+// state; an action that is cut off at 1.
+var known = []float32{
+	1, 2, 0.5, 1, 1.5, 2.5, 0,
+	0, 0, 1, 2, 1, 4, 0,
+	101, 0, 0, 0, 0, 0, 0,
+	1, 2, 7, 1, 2, 3, 0,
+}
+
 func TestDynamicsErrorOfKnownRows(t *testing.T) {
 	shape := replay.Shape{Obs: 2, Act: 1}
-	rows := []float32{
-		1, 2, 0.5, 1, 1.5, 2.5, 0, // as the system does
-		0, 0, 1, 2, 1, 4, 0, // r off by 2, s' by (0, 3)
-		101, 0, 0, 0, 0, 0, 0, // no state
-		1, 2, 7, 1, 2, 3, 0, // a is cut off at 1
-	}
-	e, err := Dynamics(&rail{}, shape, rows, []float64{1, 9})
+	s, err := Simulate(&rail{}, shape, known)
 	if err != nil {
 		t.Fatal(err)
 	}
+	e := s.Error(shape, Reference{Next: []float64{1, 9}, Change: []float64{0, 3}, Reward: 4})
 	// By hand: Δs'² = 9/2 and Δr² = 4 in one of three rows.
 	if e.Rows != 3 || e.Failed != 1 || len(e.Each) != 3 {
 		t.Errorf("%+v", e)
@@ -54,12 +59,24 @@ func TestDynamicsErrorOfKnownRows(t *testing.T) {
 	near(t, "reward", e.Reward, 4.0/3, 1e-12)
 	near(t, "combined", e.Combined, (4.5+4)/3/2, 1e-12)
 	near(t, "relative", e.Relative, 0.5/3, 1e-12)
+	near(t, "change", e.Change, 1, 1e-12) // 9/3 rows/3, of the only dimension that changes
+	near(t, "change of the second dimension", e.EachChange[1], 1, 1e-12)
+	near(t, "reward in units of its variance", e.RewardRelative, 1.0/3, 1e-12)
 	near(t, "second row", float64(e.Each[1]), (4.5+4)/2, 1e-6)
-	if e, err = Dynamics(&rail{}, shape, rows[:7], nil); err != nil || !math.IsNaN(e.Relative) || e.Combined != 0 {
-		t.Errorf("%+v, %v", e, err)
+	if !math.IsNaN(e.EachChange[0]) {
+		t.Errorf("a dimension that never changes has error %v", e.EachChange[0])
 	}
-	if _, err := Dynamics(&rail{}, shape, rows[:6], nil); err == nil {
+	first := s.Where(shape, func(i int) bool { return i == 0 }).Error(shape, Reference{Next: []float64{1, 9}, Change: []float64{1, 1}})
+	if first.Rows != 1 || first.Change != 0 || first.Combined != 0 || !math.IsNaN(first.RewardRelative) {
+		t.Errorf("%+v", first)
+	}
+	if _, err := Simulate(&rail{}, shape, known[:6]); err == nil {
 		t.Error("a part of a row was taken")
+	}
+	one, _ := Simulate(&rail{}, shape, known[:7])
+	rest, _ := Simulate(&rail{}, shape, known[7:])
+	if both := one.With(rest); !slices.Equal(both.Told, s.Told) || !slices.Equal(both.True, s.True) || both.Failed != 1 {
+		t.Errorf("in two parts: %+v", both)
 	}
 }
 

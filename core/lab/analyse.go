@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"errors"
-	"io"
 
 	"pgrlab/core/analysis"
 	"pgrlab/core/generative"
@@ -26,8 +25,13 @@ type Generated struct {
 	OutsideRewards run.Float `json:"outside_rewards"` // the same of r
 	Nearest        run.Float `json:"nearest"`         // median distance to the nearest real row
 	NearestReal    run.Float `json:"nearest_real"`    // the same of real rows
-	Terminal       run.Float `json:"terminal"`        // share of terminal rows, of all of D_syn
-	TerminalReal   run.Float `json:"terminal_real"`   // the same of all real rows
+
+	// Missing in journals of older builds:
+	Copies   *run.Float `json:"copies,omitempty"`   // share of rows that are copies of real ones; see analysis.Copies
+	Coverage *run.Float `json:"coverage,omitempty"` // share of real rows with one that is no copy in their neighbourhood; see analysis.Coverage
+
+	Terminal     run.Float `json:"terminal"`      // share of terminal rows, of all of D_syn
+	TerminalReal run.Float `json:"terminal_real"` // the same of all real rows
 
 	Relevance string     `json:"relevance,omitempty"` // missing where nothing was asked for
 	Asked     *Quantiles `json:"asked,omitempty"`     // F that the prompts asked for
@@ -54,6 +58,26 @@ type Dynamics struct {
 	Reward   run.Float `json:"reward"`   // mean of (r − r̂)²
 	Combined run.Float `json:"combined"` // ½(state + reward)
 	Relative run.Float `json:"relative"` // state in units of the variance of real next states
+
+	// In units of a variance, so that 1 is as bad as the best constant; missing in
+	// journals of older builds:
+	Change         *run.Float  `json:"change,omitempty"`          // state, of real s' − s
+	EachChange     []run.Float `json:"each_change,omitempty"`     // the same of each dimension; NaN where it never changes
+	RewardRelative *run.Float  `json:"reward_relative,omitempty"` // reward, of real rewards
+
+	Relevant    *run.Float `json:"relevant,omitempty"`      // relative, of rows whose true F is in the upper quarter of the real ones
+	RelevantOf  int        `json:"relevant_rows,omitempty"` // these rows
+	RareRewards *Detection `json:"rare_rewards,omitempty"`  // missing where no reward is rare
+	Ends        *Detection `json:"ends,omitempty"`          // missing where the task never ends
+}
+
+// Detection says how well rows tell an event, as the task has it.
+type Detection struct {
+	Above     *run.Float `json:"above,omitempty"` // what the event is: a reward above that
+	True      int        `json:"true"`            // rows of which it is true
+	Told      int        `json:"told"`            // rows that say so
+	Precision run.Float  `json:"precision"`       // share of those told that are true
+	Recall    run.Float  `json:"recall"`          // share of those true that are told
 }
 
 // QBias compares the critics' value of the first states of an evaluation's episodes
@@ -73,7 +97,8 @@ func quantiles(values []float32) *Quantiles {
 }
 
 const (
-	// neighbours is how many real rows stand for all in a search for the nearest.
+	// neighbours is how many generated rows, and how many real ones, are held to the real
+	// rows next to them.
 	neighbours = 1024
 	// boundedRows is how many real rows, evenly spread, stand for all where their range
 	// is taken: all of a run of 100,000 steps.
@@ -119,11 +144,10 @@ func (x *experiment) describeGeneration(ctx context.Context, first, calls int) (
 		if _, err := e.obedience(rows, &g); err != nil {
 			return nil, err
 		}
-		d, err := m.dynamicsOf(x.task, rows, breathe)
-		if err != nil {
+		if _, err := e.holdToTask(rows, &g); err != nil {
 			return nil, err
 		}
-		g.Dynamics, found[i] = summed(d), &g
+		found[i] = &g
 	}
 	return found, nil
 }
@@ -146,8 +170,8 @@ func (x *experiment) describing() (n int) {
 // transitions beside real ones has.
 func describePieces(rows, syn, real int) int {
 	return pieces(min(boundedRows, real), boundRows) + pieces(min(boundedRows, syn), boundRows) +
-		pieces(rows, describedRows) + pieces(min(rows, neighbours, real), describedRows) +
-		pieces(rows, scoreRows) + pieces(rows, simulatedRows)
+		2*pieces(min(boundedRows, real), searchedRows)*pieces(min(rows, neighbours), describedRows) + 1 +
+		3*pieces(rows, scoreRows) + pieces(rows, simulatedRows)
 }
 
 // pieces is how many pieces of a size a count makes.
@@ -188,35 +212,7 @@ func (e *examining) describe(rows []float32) (Generated, error) {
 		return g, err
 	}
 	g.outside(rows, real.Shape(), bounds)
-	var points, others [][]float32
-	for rest := rows; len(rest) > 0; rest = rest[width:] {
-		points = append(points, rest[:width])
-	}
-	for _, slot := range spread(real, neighbours) {
-		others = append(others, real.Row(slot))
-	}
-	scatter := analysis.Spread(len(others), width-1, func(i int) []float32 { return others[i] })
-	nearest := func(points [][]float32, itself func(int) int) (median run.Float, err error) {
-		var all []float32
-		for first := 0; first < len(points); first += describedRows {
-			some := points[first:min(first+describedRows, len(points))]
-			all = append(all, analysis.Nearest(some, others, scatter, func(i int) int { return itself(first + i) })...)
-			if err := e.breathe(); err != nil {
-				return 0, err
-			}
-		}
-		return run.Float(analysis.Summarise(all).Median), nil
-	}
-	if g.Nearest, err = nearest(points, func(int) int { return -1 }); err != nil {
-		return g, err
-	}
-	points = points[:min(len(points), len(others))]
-	at := func(i int) int { return i * len(others) / len(points) }
-	for i := range points {
-		points[i] = others[at(i)]
-	}
-	g.NearestReal, err = nearest(points, at)
-	return g, err
+	return g, e.neighbourhood(rows, &g)
 }
 
 // terminal is the share of terminal rows among those of a ring, which see is shown: a
@@ -285,55 +281,6 @@ func (e *examining) obedience(rows []float32, g *Generated) (pairs [][2]run.Floa
 	obeyed := run.Float(analysis.Spearman(asked, achieved))
 	g.Relevance, g.Asked, g.Achieved, g.Obeyed = e.f.Name(), quantiles(asked), quantiles(achieved), &obeyed
 	return pairs, nil
-}
-
-// simulator is an environment of its own that transitions are held to.
-type simulator struct {
-	analysis.Simulator
-	io.Closer
-}
-
-// simulatedRows is how many rows are held to the task between two breaths.
-const simulatedRows = 32
-
-// dynamicsOf holds rows to the task; there are none where it cannot be set to a state.
-func (m *member) dynamicsOf(task Task, rows []float32, breathe func() error) (all analysis.DynamicsError, err error) {
-	if m.simulator == nil {
-		env, err := task.New(m.seed)
-		if err != nil {
-			return all, err
-		}
-		placed, _ := env.(analysis.Simulator)
-		m.simulator = &simulator{placed, env}
-	}
-	if m.simulator.Simulator == nil {
-		return all, nil
-	}
-	shape := m.real.Shape()
-	slots := spread(m.real, neighbours)
-	next := analysis.Spread(len(slots), shape.Obs, func(i int) []float32 { return m.real.Row(slots[i])[shape.Obs+shape.Act+1:] })
-	for piece := simulatedRows * shape.Width(); len(rows) > 0; rows = rows[min(piece, len(rows)):] {
-		e, err := analysis.Dynamics(m.simulator, shape, rows[:min(piece, len(rows))], next.Variance)
-		if err != nil {
-			return all, err
-		}
-		all = all.With(e)
-		if err := breathe(); err != nil {
-			return all, err
-		}
-	}
-	return all, nil
-}
-
-// summed is the line of an error; nil where nothing could be compared.
-func summed(e analysis.DynamicsError) *Dynamics {
-	if e.Rows == 0 {
-		return nil
-	}
-	return &Dynamics{
-		Rows: e.Rows, Failed: e.Failed, State: run.Float(e.State), Reward: run.Float(e.Reward),
-		Combined: run.Float(e.Combined), Relative: run.Float(e.Relative),
-	}
 }
 
 // value takes the critics' value of a trial's first states.

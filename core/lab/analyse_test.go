@@ -86,15 +86,19 @@ func TestDynamicsOfAMember(t *testing.T) {
 	task := Task{New: func(uint64) (Env, error) { made++; return &placedEnv{}, nil }}
 	rows := slices.Concat([]float32{5, 1, 1, 5, 6, 2, 0}, []float32{5, 1, 1, 7, 8, 2, 0})
 	for range 2 {
-		e, err := m.dynamicsOf(task, rows, onward)
+		told, err := m.simulate(task, rows, onward)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := summed(e)
+		d, _ := dynamicsOf(told, m.real.Shape(), m.reference())
 		// By hand: the first row obeys; the second is off by 2 in s'₀, of variance 1,
-		// and by 2 in r.
-		if d.Rows != 2 || d.State != 1 || d.Reward != 2 || d.Combined != 1.5 || d.Relative != 1 {
+		// and by 2 in r, which never varies. Of the real rows' changes, 1 and 3 in s'₀
+		// and 0 in s'₁, the variances are 1 and 0.
+		if d.Rows != 2 || d.State != 1 || d.Reward != 2 || d.Combined != 1.5 || d.Relative != 1 || *d.Change != 2 || d.EachChange[0] != 2 {
 			t.Errorf("%+v", d)
+		}
+		if !math.IsNaN(float64(d.EachChange[1])) || !math.IsNaN(float64(*d.RewardRelative)) {
+			t.Errorf("errors without a variance: %+v", d)
 		}
 	}
 	m.close()
@@ -102,7 +106,7 @@ func TestDynamicsOfAMember(t *testing.T) {
 		t.Errorf("%d environments", made)
 	}
 	other := &member{real: m.real}
-	if d, err := other.dynamicsOf(newWorld().task(), rows, onward); d.Rows != 0 || err != nil {
+	if d, err := other.simulate(newWorld().task(), rows, onward); d.Rows(m.real.Shape()) != 0 || err != nil {
 		t.Errorf("an environment that cannot be set gave %+v, %v", d, err)
 	}
 }

@@ -211,11 +211,11 @@ func (e *examining) generated(out *Examined) error {
 	if out.Obeyed, err = e.obedience(rows, &g); err != nil {
 		return err
 	}
-	errors, err := e.m.dynamicsOf(e.task, rows, e.breathe)
+	errors, err := e.holdToTask(rows, &g)
 	if err != nil {
 		return err
 	}
-	g.Dynamics, out.Generated = summed(errors), &g
+	out.Generated = &g
 	if g.Dynamics == nil {
 		return nil
 	}
@@ -223,10 +223,12 @@ func (e *examining) generated(out *Examined) error {
 	if err != nil {
 		return err
 	}
-	ours, gaussian := logarithms(errors.Each), logarithms(theirs.Each)
+	var each []float32
+	out.Gaussian, each = dynamicsOf(theirs, e.m.real.Shape(), e.m.reference())
+	ours, gaussian := logarithms(errors), logarithms(each)
 	edges := analysis.CommonEdges(Bins, ours, gaussian)
 	out.DynamicsErrors = histogram(ours, edges)
-	if out.Gaussian = summed(theirs); out.Gaussian != nil {
+	if out.Gaussian != nil {
 		out.GaussianErrors = histogram(gaussian, edges)
 	}
 	return nil

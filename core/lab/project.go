@@ -32,8 +32,9 @@ type Embedded struct {
 // fittedRows is how many rows a Gaussian and a projection take between two breaths.
 const fittedRows = analysis.PieceRows
 
-// gaussian is the dynamics error of rows of a Gaussian that was fitted to the real ones.
-func (e *examining) gaussian(rows int) (analysis.DynamicsError, error) {
+// gaussian are rows of a Gaussian that was fitted to the real ones, beside what the task
+// does.
+func (e *examining) gaussian(rows int) (analysis.Simulated, error) {
 	width := e.m.real.Shape().Width() - 1
 	var real [][]float32
 	for _, slot := range spread(e.m.real, rows) {
@@ -41,10 +42,10 @@ func (e *examining) gaussian(rows int) (analysis.DynamicsError, error) {
 	}
 	fitted, err := analysis.FitGaussian(real, width, e.breathe)
 	if errors.Is(err, analysis.ErrSingular) {
-		return analysis.DynamicsError{}, nil // too few or too narrow: there is nothing to compare with
+		return analysis.Simulated{}, nil // too few or too narrow: there is nothing to compare with
 	}
 	if err != nil {
-		return analysis.DynamicsError{}, err
+		return analysis.Simulated{}, err
 	}
 	var drawn []float32
 	normal, s := make([]float32, width), e.m.streams.preview.Sub("gaussian")
@@ -53,11 +54,11 @@ func (e *examining) gaussian(rows int) (analysis.DynamicsError, error) {
 		drawn = append(append(drawn, fitted.Draw(normal)...), 0)
 		if (i+1)%fittedRows == 0 {
 			if err := e.breathe(); err != nil {
-				return analysis.DynamicsError{}, err
+				return analysis.Simulated{}, err
 			}
 		}
 	}
-	return e.m.dynamicsOf(e.task, drawn, e.breathe)
+	return e.m.simulate(e.task, drawn, e.breathe)
 }
 
 // project draws with and without guidance and lays both into one plane.

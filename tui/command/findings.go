@@ -42,9 +42,31 @@ func writeGenerated(line func(name, format string, values ...any), g *lab.Genera
 	}
 	line("outside the data", "states %.1f %%, actions %.1f %%, rewards %.1f %% of %d synthetic rows", 100*g.OutsideStates, 100*g.OutsideActions, 100*g.OutsideRewards, g.Rows)
 	line("nearest real row", "%.3g away at the median; real rows from each other %.3g", g.Nearest, g.NearestReal)
+	if g.Coverage != nil && g.Copies != nil {
+		line("coverage", "%.0f %% of the real rows have a synthetic one nearby that is no copy; as many real ones would cover 97 %%; copies %.1f %%", 100**g.Coverage, 100**g.Copies)
+	}
+	if d := g.Dynamics; d != nil && d.Change != nil && d.RewardRelative != nil {
+		writeLabels(line, d)
+	}
 	if g.Terminal > 0 || g.TerminalReal > 0 {
 		line("true ends", "%.2f %% of synthetic rows, %.2f %% of real ones", 100*g.Terminal, 100*g.TerminalReal)
 	}
+}
+
+// writeLabels holds the labels of D_syn to the best constant.
+func writeLabels(line func(name, format string, values ...any), d *lab.Dynamics) {
+	line("change s' - s", "error %.3g of its variance; 1 is no better than a constant change", *d.Change)
+	line("reward", "error %.3g of its variance; 1 is no better than a constant", *d.RewardRelative)
+	if d.Relevant != nil {
+		line("relevant rows", "dynamics error %.3g of the variance of s' (%d rows whose true F is in the upper quarter)", *d.Relevant, d.RelevantOf)
+	}
+	found := func(what string, f *lab.Detection) {
+		if f != nil {
+			line(what, "%d true, %d told; precision %.2f, recall %.2f", f.True, f.Told, f.Precision, f.Recall)
+		}
+	}
+	found("rare rewards", d.RareRewards)
+	found("ends", d.Ends)
 }
 
 func quantiles(h *lab.Histogram) string {

@@ -12,6 +12,7 @@ import (
 // what was asked beside what came.
 func TestFindingsAsText(t *testing.T) {
 	obeyed := run.Float(0.66)
+	value := func(v run.Float) *run.Float { return &v }
 	var b strings.Builder
 	err := writeFindings(&b, &lab.Examined{
 		Relevance: "curiosity",
@@ -19,7 +20,11 @@ func TestFindingsAsText(t *testing.T) {
 		Generated: &lab.Generated{
 			Rows: 256, OutsideStates: 0.125, Nearest: 0.61, NearestReal: 0.56, TerminalReal: 0.039,
 			Asked: &lab.Quantiles{Median: 0.006}, Achieved: &lab.Quantiles{Median: 0.007}, Obeyed: &obeyed,
-			Dynamics: &lab.Dynamics{Rows: 250, Relative: 0.477},
+			Coverage: value(0.71), Copies: value(0.004),
+			Dynamics: &lab.Dynamics{
+				Rows: 250, Relative: 0.477, Change: value(0.62), RewardRelative: value(4.6), Relevant: value(0.3), RelevantOf: 80,
+				RareRewards: &lab.Detection{True: 12, Told: 20, Precision: 0.25, Recall: 0.42},
+			},
 		},
 		Gaussian: &lab.Dynamics{Relative: 4.13},
 	})
@@ -31,6 +36,11 @@ func TestFindingsAsText(t *testing.T) {
 		"asked of D_syn    median 0.006; achieved 0.007, rank correlation 0.66\n",
 		"outside the data  states 12.5 %, actions 0.0 %, rewards 0.0 % of 256 synthetic rows\n",
 		"nearest real row  0.61 away at the median; real rows from each other 0.56\n",
+		"coverage          71 % of the real rows have a synthetic one nearby that is no copy; as many real ones would cover 97 %; copies 0.4 %\n",
+		"change s' - s     error 0.62 of its variance; 1 is no better than a constant change\n",
+		"reward            error 4.6 of its variance; 1 is no better than a constant\n",
+		"relevant rows     dynamics error 0.3 of the variance of s' (80 rows whose true F is in the upper quarter)\n",
+		"rare rewards      12 true, 20 told; precision 0.25, recall 0.42\n",
 		"true ends         0.00 % of synthetic rows, 3.90 % of real ones\n",
 		"dynamics error    0.477 of the variance of s' (250 rows); a Gaussian fitted to the real rows has 4.13\n",
 	} {

@@ -1,0 +1,53 @@
+package analysis
+
+import (
+	"math"
+
+	"pgrlab/core/replay"
+)
+
+// Detection says how well generated transitions tell an event from its absence, as
+// the true system has it.
+type Detection struct {
+	True      int     // rows of which it is true
+	Told      int     // rows which say so
+	Precision float64 // share of those told that are true; NaN where none is told
+	Recall    float64 // share of those true that are told; NaN where none is true
+}
+
+// RareRewards is the detection of rewards above ref.Rare.
+func (s Simulated) RareRewards(shape replay.Shape, ref Reference) Detection {
+	reward := shape.Obs + shape.Act
+	return s.detect(shape, func(row []float32) bool { return float64(row[reward]) > ref.Rare })
+}
+
+// Ends is the detection of terminal transitions; a raw terminal counts above one half.
+func (s Simulated) Ends(shape replay.Shape) Detection {
+	last := shape.Width() - 1
+	return s.detect(shape, func(row []float32) bool { return row[last] > 0.5 })
+}
+
+func (s Simulated) detect(shape replay.Shape, event func(row []float32) bool) Detection {
+	var d Detection
+	both, width := 0, shape.Width()
+	for i := range s.Rows(shape) {
+		told, truth := event(s.Told[i*width:(i+1)*width]), event(s.True[i*width:(i+1)*width])
+		if told {
+			d.Told++
+		}
+		if truth {
+			d.True++
+		}
+		if told && truth {
+			both++
+		}
+	}
+	d.Precision, d.Recall = math.NaN(), math.NaN()
+	if d.Told > 0 {
+		d.Precision = float64(both) / float64(d.Told)
+	}
+	if d.True > 0 {
+		d.Recall = float64(both) / float64(d.True)
+	}
+	return d
+}

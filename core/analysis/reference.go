@@ -1,0 +1,55 @@
+package analysis
+
+import (
+	"slices"
+
+	"pgrlab/core/replay"
+)
+
+// Reference is what the errors of generated transitions are measured against: how
+// widely real ones are spread, and which of their rewards are rare.
+type Reference struct {
+	Next   []float64 // variance of each dimension of s'
+	Change []float64 // variance of each dimension of s' − s
+	Reward float64   // variance of r
+	// Rare is the reward above which one is rare: half way between the ninth decile of
+	// the real rewards and the mean of those above it. It tells the 1 of a sparse task
+	// from a 0 that a generator blurs, and is some 95th percentile of a dense one. NaN
+	// where no reward is above the ninth decile.
+	Rare float64
+}
+
+// NewReference takes the reference of n real rows [s, a, r, s', d].
+func NewReference(shape replay.Shape, n int, row func(i int) []float32) Reference {
+	o, reward := shape.Obs, shape.Obs+shape.Act
+	change, rewards := make([]float32, o), make([]float32, n)
+	ref := Reference{
+		Next: Spread(n, o, func(i int) []float32 { return row(i)[reward+1:] }).Variance,
+		Change: Spread(n, o, func(i int) []float32 {
+			r := row(i)
+			for k := range change {
+				change[k] = r[reward+1+k] - r[k]
+			}
+			return change
+		}).Variance,
+		Reward: Spread(n, 1, func(i int) []float32 { return row(i)[reward:] }).Variance[0],
+	}
+	for i := range n {
+		rewards[i] = row(i)[reward]
+	}
+	ref.Rare = rareAbove(rewards)
+	return ref
+}
+
+// rareAbove sorts the rewards; see Reference.Rare.
+func rareAbove(rewards []float32) float64 {
+	slices.Sort(rewards)
+	decile := quantile(rewards, 0.9)
+	sum, n := 0.0, 0
+	for _, r := range rewards {
+		if float64(r) > decile {
+			sum, n = sum+float64(r), n+1
+		}
+	}
+	return (decile + sum/float64(n)) / 2 // NaN without one above
+}

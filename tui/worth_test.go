@@ -1,0 +1,35 @@
+package tui
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+)
+
+// The worst that was measured of D_syn is what is said of it.
+func TestWorthOfGeneratedData(t *testing.T) {
+	v := func(x float64) *run.Float {
+		f := run.Float(x)
+		return &f
+	}
+	for _, c := range []struct {
+		g     lab.Generated
+		wants string
+	}{
+		{lab.Generated{Coverage: v(0.1)}, ""},
+		{lab.Generated{Dynamics: &lab.Dynamics{}}, ""}, // of an older build
+		{lab.Generated{Coverage: v(0.8), Dynamics: &lab.Dynamics{RewardRelative: v(4.6), Change: v(1.7)}}, "reward labels are worse than a constant (error 4.6"},
+		{lab.Generated{Coverage: v(0.8), Dynamics: &lab.Dynamics{RewardRelative: v(0.2), Change: v(1.7)}}, "next states are worse"},
+		{lab.Generated{Coverage: v(0), Copies: v(1), Dynamics: &lab.Dynamics{Change: v(0)}}, "100% of the rows are copies"},
+		{lab.Generated{Coverage: v(0.2), Copies: v(0.1), Dynamics: &lab.Dynamics{Change: v(0)}}, "covers only 20%"},
+		{lab.Generated{Coverage: v(0.8), Dynamics: &lab.Dynamics{RewardRelative: v(0.2), Change: v(0.3)}}, "labels beat a constant"},
+		{lab.Generated{Coverage: v(0.8), Dynamics: &lab.Dynamics{RewardRelative: v(math.NaN()), Change: v(0.3)}}, "labels beat a constant: reward error -"},
+	} {
+		if got := worth(&c.g); c.wants == "" && got != "" || !strings.Contains(got, c.wants) {
+			t.Errorf("%+v: %q, want %q", c.g.Dynamics, got, c.wants)
+		}
+	}
+}
