@@ -55,6 +55,7 @@ func (t *Task) markdown(b *bufio.Writer) {
 			fmt.Fprintf(b, "\n%s: %d more %s did not get to step %s.\n", r.Label, r.Missing, plural(r.Missing, "seed"), Count(t.Step))
 		}
 	}
+	t.generated(b)
 	t.matrix(b)
 }
 

@@ -70,6 +70,8 @@ type Row struct {
 	Reaches Reached   `json:"reaches"`
 	Dirs    []string  `json:"dirs"`
 
+	Generated []Measured `json:"generated,omitempty"` // what its generators made
+
 	Reported []Reported `json:"reported,omitempty"` // the paper's first
 	cell     *Cell
 }
@@ -175,6 +177,7 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 		in := Bootstrap(bootstrap.Sub("iqm "+c.Task+" "+r.Label), [][]float64{r.Points}, func(s [][]float64) float64 { return IQM(s...) })
 		r.IQMIn = &in
 	}
+	r.Generated = r.generations(t.Step)
 	for _, report := range o.Reported {
 		if report.Task == c.Task && report.Method == c.Method {
 			r.Reported = append(r.Reported, report)
