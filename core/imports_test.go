@@ -29,19 +29,21 @@ var allowed = map[string][]string{
 
 	"presets": {"core/lab", "core/spelling", "core/printable"},
 
-	"core/lab":        {"core/run", "core/spelling", "core/printable", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
-	"core/bench":      {"core/..."},
-	"core/sweep":      {"core/run"},
-	"core/report":     {"core/run", "core/printable", "core/rng"}, // rng: the bootstrap's random numbers
-	"core/agent":      {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
-	"core/relevance":  {"core/replay", "core/spelling", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
-	"core/generative": {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
-	"core/analysis":   {"core/replay"},
-	"core/replay":     {"core/rng"},
-	"core/run":        {"core/printable"}, // lines of journals are cleaned where they are read
-	"core/rng":        {},
-	"core/spelling":   {},
-	"core/printable":  {}, // whoever reads or shows what others wrote
+	"core/lab":           {"core/run", "core/spelling", "core/printable", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/bench":         {"core/..."},
+	"core/sweep":         {"core/run"},
+	"core/report":        {"core/run", "core/printable", "core/rng"}, // rng: the bootstrap's random numbers
+	"core/agent":         {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/relevance":     {"core/replay", "core/spelling", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/generative":    {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/analysis":      {"core/replay"},
+	"core/replay":        {"core/rng"},
+	"core/run":           {"core/run/files", "core/printable"}, // lines of journals are cleaned where they are read
+	"core/run/files":     {},
+	"core/run/files/cut": {"core/run/files"}, // for tests: kills and power cuts
+	"core/rng":           {},
+	"core/spelling":      {},
+	"core/printable":     {}, // whoever reads or shows what others wrote
 
 	"core/nn":   {"core/op", "core/rng"},
 	"core/plan": {"core/op", "core/nn", "core/device", "core/rng"},

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"pgrlab/core/lab"
@@ -15,7 +13,7 @@ import (
 // ReadJournal reads the events of a run folder. Their times are those of the
 // journal, counted from the start line's.
 func ReadJournal(dir string) ([]lab.Event, error) {
-	f, err := os.Open(filepath.Join(dir, run.JournalName))
+	f, err := run.OpenFile(dir, run.JournalName)
 	if err != nil {
 		return nil, fmt.Errorf("read run folder %s: %w", dir, err)
 	}

@@ -36,7 +36,10 @@ func RecentRuns(root string, most int) []Recent {
 	var out []Recent
 	for _, e := range entries {
 		dir := filepath.Join(root, e.Name())
-		if info, err := os.Stat(filepath.Join(dir, run.JournalName)); err == nil {
+		if run.IsUnfinished(e.Name()) {
+			continue
+		}
+		if info, err := os.Lstat(filepath.Join(dir, run.JournalName)); err == nil && info.Mode().IsRegular() {
 			out = append(out, Recent{Dir: dir, When: info.ModTime()})
 		}
 	}
@@ -75,7 +78,7 @@ func describe(r Recent) (Recent, error) {
 	}
 	r.costs = costsOf(events)
 	file := filepath.Join(r.Dir, run.ConfigName)
-	if doc, err := os.ReadFile(file); err == nil {
+	if doc, err := run.ReadFile(r.Dir, run.ConfigName); err == nil {
 		r.config, _ = presets.Decode(file, doc) // of another version: the zero one is like no other
 	}
 	return r, nil

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -26,6 +27,10 @@ type diskWait struct {
 // waitForDisk makes training wait until the disk takes what it did not. Nothing is
 // computed meanwhile and the lines stay in their order.
 func (x *experiment) waitForDisk(err error) {
+	if errors.Is(err, run.ErrLost) { // for good
+		x.journal.broken, x.pause = fmt.Errorf("step %d: %w", x.Step, err), nil
+		return
+	}
 	if x.disk == nil {
 		x.disk = &diskWait{since: x.now()}
 	}

@@ -15,13 +15,17 @@ import (
 // Fork makes the folder of a new run that goes on from a checkpoint of another one,
 // with knobs changed there: set are "knob=value" or "knob=value!". c is the new
 // run's configuration, the parent's but for the seed, and doc what config.toml is to
-// hold. Restore begins it. The folder shares the parent's data on disk; the
-// checkpoint is kept for as long as the parent is.
-func Fork(c Config, doc []byte, from run.Found, set []string, dir string) error {
+// hold. Restore begins it. The folder shares the parent's data on disk, and is there
+// whole or not at all, whatever ends the process. The checkpoint is kept for as long as
+// the parent is; said is why not, where the parent cannot be written to.
+func Fork(c Config, doc []byte, from run.Found, set []string, dir string) (said string, err error) {
 	if err := fork(c, doc, from, set, dir); err != nil {
-		return fmt.Errorf("fork %s: %w", from.Path, err)
+		return "", fmt.Errorf("fork %s: %w", from.Path, err)
 	}
-	return nil
+	if err := run.Keep(from.Path, "fork "+dir); err != nil {
+		said = fmt.Sprintf("%s: the fork is whole without it", err)
+	}
+	return said, nil
 }
 
 func fork(c Config, doc []byte, from run.Found, set []string, dir string) error {
@@ -34,19 +38,22 @@ func fork(c Config, doc []byte, from run.Found, set []string, dir string) error 
 		return err
 	}
 	parent := filepath.Dir(filepath.Dir(from.Path))
-	folder, err := run.Create(dir, doc)
+	folder, err := run.Build(dir, doc)
 	if err != nil {
 		return err
 	}
 	defer folder.Close()
 	note := run.Line{Type: TypeNote, Step: ck.Step, Member: run.NoMember, WallS: float64(ck.WallS), Body: Noted{
-		Text: fmt.Sprintf("forked at %s", position), Obs: KnobObs{By: from.Path},
+		Text: forkedAt + position.String(), Obs: KnobObs{By: from.Path},
 	}}
 	if err := folder.Inherit(parent, ck, note); err != nil {
 		return err
 	}
-	return run.Keep(from.Path, "fork "+dir)
+	return folder.Publish()
 }
+
+// forkedAt begins the note of a run that goes on from another one's checkpoint.
+const forkedAt = "forked at "
 
 // branch schedules the changes at the position of the checkpoint.
 func branch(c *Config, ck *run.Checkpoint, set []string) (Position, error) {
@@ -88,12 +95,17 @@ func branch(c *Config, ck *run.Checkpoint, set []string) (Position, error) {
 	return s.Position, nil
 }
 
+// openSchedule opens the journal of a run folder, or what somebody names.
+func openSchedule(path string) (io.ReadCloser, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return run.OpenFile(path, run.JournalName)
+	}
+	return os.Open(path)
+}
+
 // ReadSchedule lists the changes of a journal, for a run that repeats them.
 func ReadSchedule(path string) ([]Scheduled, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, run.JournalName)
-	}
-	file, err := os.Open(path)
+	file, err := openSchedule(path)
 	if err != nil {
 		return nil, fmt.Errorf("read schedule: %w", err)
 	}

@@ -94,7 +94,7 @@ func TestFork(t *testing.T) {
 	journal := map[string]string{}
 	for name, set := range map[string][]string{"same": nil, "other": {"guidance=9!"}} {
 		dir := filepath.Join(top, name)
-		if err := Fork(c, []byte("seed = 8\n"), from, set, dir); err != nil {
+		if said, err := Fork(c, []byte("seed = 8\n"), from, set, dir); err != nil || said != "" {
 			t.Fatal(err)
 		}
 		l, _, err := restored(t, c, dir)
@@ -112,7 +112,7 @@ func TestFork(t *testing.T) {
 	if !strings.Contains(journal["other"], `"knob":"guidance","from":`) || !strings.Contains(journal["other"], `"to":9,`) || strings.Contains(journal["same"], `"to":9,`) {
 		t.Errorf("the fork writes\n%s", journal["other"])
 	}
-	if err := Fork(c, nil, from, []string{"guidanze=7"}, filepath.Join(top, "wrong")); err == nil || !strings.Contains(err.Error(), `did you mean "guidance"`) {
+	if _, err := Fork(c, nil, from, []string{"guidanze=7"}, filepath.Join(top, "wrong")); err == nil || !strings.Contains(err.Error(), `did you mean "guidance"`) {
 		t.Errorf("%v", err)
 	}
 	again, err := ReadSchedule(filepath.Join(top, "other"))

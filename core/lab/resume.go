@@ -126,8 +126,35 @@ func (r *resuming) newest(found []run.Found) (*Lab, error) {
 	if latest != nil {
 		return nil, fmt.Errorf("none of its checkpoints can be used, nothing was changed: the latest: %w", latest)
 	}
+	if err := r.neverSaved(); err != nil {
+		return nil, err
+	}
 	r.from.Journal = run.EmptyMark()
 	return r.begin()
+}
+
+// neverSaved is an error where the journal says that there was a checkpoint: of a run that
+// was saved, or of a fork, which begins with one. A version that could leave forks half
+// made left them so. What they began with is nowhere else.
+func (r *resuming) neverSaved() error {
+	var lost error
+	err := r.folder.Tail(run.EmptyMark(), func(e run.Entry) {
+		event, _ := DecodeEvent(e)
+		switch b := event.Body.(type) {
+		case Noted:
+			if b.Obs.At == nil && strings.HasPrefix(b.Text, forkedAt) {
+				lost = fmt.Errorf("it is a fork without the checkpoint that it began with: remove it and fork %s again", b.Obs.By)
+			}
+		case Checkpointed:
+			if b.Obs.Error == "" && lost == nil {
+				lost = errors.New("its journal tells of checkpoints, and there is none: its config.toml, as --preset, begins it anew in another folder")
+			}
+		}
+	}, func(int) {})
+	if err != nil {
+		return err
+	}
+	return lost
 }
 
 // load makes the lab that a checkpoint holds.

@@ -89,7 +89,7 @@ type Run struct {
 // Load reads the journal of a run folder.
 func Load(dir string) (*Run, error) {
 	r := &Run{Dir: dir}
-	file, err := os.Open(filepath.Join(dir, run.JournalName))
+	file, err := run.OpenFile(dir, run.JournalName)
 	if err != nil {
 		var path *fs.PathError
 		if errors.As(err, &path) {
@@ -258,7 +258,7 @@ func Find(path string) ([]string, error) {
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("%s: that is a file: give a run folder", path)
 	}
-	if isRun(path) {
+	if run.Holds(path) {
 		return []string{path}, nil
 	}
 	var found []string
@@ -267,7 +267,9 @@ func Find(path string) ([]string, error) {
 		switch {
 		case err != nil || !d.IsDir():
 			return nil // what may not be read holds no run of ours
-		case dir != path && isRun(dir):
+		case dir != path && run.IsUnfinished(d.Name()):
+			return fs.SkipDir
+		case dir != path && run.Holds(dir):
 			found = append(found, dir)
 			return fs.SkipDir
 		case strings.Count(filepath.Clean(dir), string(filepath.Separator)) >= depth:
@@ -279,15 +281,6 @@ func Find(path string) ([]string, error) {
 		err = fmt.Errorf("%s: no run is there, nor below it: a run folder holds %s and %s", path, run.ConfigName, run.JournalName)
 	}
 	return found, err
-}
-
-func isRun(dir string) bool {
-	for _, name := range []string{run.ConfigName, run.JournalName} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return false
-		}
-	}
-	return true
 }
 
 // Begun says with which seed the run was begun: a fork's journal starts with its

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -16,7 +15,7 @@ import (
 // Lines calls see for every line of a run's journal that holds numbers, with the
 // member it is about; -1: all of them.
 func Lines(dir string, see func(e run.Entry, values []Scalar) error) error {
-	file, err := os.Open(filepath.Join(dir, run.JournalName))
+	file, err := run.OpenFile(dir, run.JournalName)
 	if err != nil {
 		return fmt.Errorf("%s: no run is there: give a run folder", dir)
 	}

@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"path/filepath"
 
 	"github.com/klauspost/compress/zstd"
+
+	"pgrlab/core/run/files"
 )
 
 // FormatVersion is the version of the checkpoints that this program writes, and
@@ -181,7 +183,7 @@ func ReadCheckpoint(r io.Reader) (*Checkpoint, error) {
 
 // LoadCheckpoint reads and verifies the checkpoint in a file.
 func LoadCheckpoint(path string) (*Checkpoint, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(filepath.Split(path))
 	if err != nil {
 		return nil, reason(err)
 	}
@@ -191,7 +193,7 @@ func LoadCheckpoint(path string) (*Checkpoint, error) {
 
 // LoadHeader reads the header of the checkpoint in a file.
 func LoadHeader(path string) (Header, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(filepath.Split(path))
 	if err != nil {
 		return Header{}, reason(err)
 	}

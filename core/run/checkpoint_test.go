@@ -7,12 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 func sample(step int, position string) *Checkpoint {
@@ -205,44 +203,4 @@ func TestPrune(t *testing.T) {
 	if got := fmt.Sprint(steps()); got != "[8 2]" {
 		t.Errorf("with no room, checkpoints of steps %s", got)
 	}
-}
-
-// Where the file system refuses locks there is one writer all the same.
-func TestALease(t *testing.T) {
-	dir := t.TempDir()
-	me := self()
-	first, err := takeLease(dir, me)
-	if err != nil || first.took != "" {
-		t.Fatal(first, err)
-	}
-	other := me
-	other.Host, other.PID = "elsewhere", 7
-	if _, err := takeLease(dir, other); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("in use by pgrlab %d on %s", me.PID, me.Host)) {
-		t.Errorf("%v", err)
-	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
-	second, err := takeLease(dir, other)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second.Close()
-	now := time.Now()
-	for want, h := range map[string]holder{
-		"":                         {Host: me.Host, PID: os.Getpid(), Boot: me.Boot, Beat: now.Add(-5 * time.Second)},
-		"started anew":             {Host: me.Host, PID: os.Getpid(), Boot: "before", Beat: now},
-		"gone":                     {Host: me.Host, PID: 1 << 22, Boot: me.Boot, Beat: now},
-		"no sign of life for 2m0s": {Host: "elsewhere", PID: 1, Beat: now.Add(-2 * time.Minute)},
-	} {
-		if why := h.stale(me, now); (why == "") != (want == "") || !strings.Contains(why, want) {
-			t.Errorf("%+v: %q, want %q", h, why, want)
-		}
-	}
-	os.WriteFile(filepath.Join(dir, leaseName), []byte(`{"host":"elsewhere","pid":9,"beat":"2020-01-01T00:00:00Z"}`), 0o644)
-	third, err := takeLease(dir, me)
-	if err != nil || !strings.HasPrefix(third.took, "took over the lease of pgrlab 9 on elsewhere: ") {
-		t.Fatal(third, err)
-	}
-	third.Close()
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 
 	"github.com/klauspost/compress/zstd"
+
+	"pgrlab/core/run/files"
 )
 
 // Data is something large that checkpoints refer to: the pieces, one behind the
@@ -34,23 +36,27 @@ const compressed = ".zst"
 // share it with each other and with forks. After a resume a new one is begun, so
 // that what others refer to is never touched.
 type Log struct {
-	file *os.File
+	file *files.File
 	name string
 	size int64
 	sum  hash.Hash
+	held func() error
 }
 
 // NewLog begins a file data/NAME-K.rows with the first number K that is free.
 func (f *Folder) NewLog(name string) (*Log, error) {
-	if err := os.MkdirAll(f.Path(DataName), 0o755); err != nil {
+	if err := f.below(DataName); err != nil {
 		return nil, fmt.Errorf("write %s: %w", f.Path(DataName), reason(err))
 	}
 	for k := 0; ; k++ {
-		l := &Log{name: fmt.Sprintf("%s-%d.rows", name, k), sum: sha256.New()}
+		l := &Log{name: fmt.Sprintf("%s-%d.rows", name, k), sum: sha256.New(), held: f.held}
 		var err error
-		l.file, err = os.OpenFile(f.Path(filepath.Join(DataName, l.name)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		l.file, err = files.OpenFile(f.dir, filepath.Join(DataName, l.name), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
 		if errors.Is(err, os.ErrExist) {
 			continue
+		}
+		if err == nil {
+			err = files.Sync(f.dir, DataName)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("write %s: %w", f.Path(DataName), reason(err))
@@ -61,6 +67,9 @@ func (f *Folder) NewLog(name string) (*Log, error) {
 
 // Append adds b and puts it on the disk. Either all of it is added or nothing.
 func (l *Log) Append(b []byte) error {
+	if err := l.held(); err != nil {
+		return fmt.Errorf("write %s: %w", l.name, err)
+	}
 	_, err := l.file.Write(b)
 	if err == nil {
 		err = l.file.Sync()
@@ -87,7 +96,7 @@ func (l *Log) Close() error { return l.file.Close() }
 // WriteData writes content as a file of its own, compressed, named by what is in
 // it; the same content is one file.
 func (f *Folder) WriteData(name string, content func(w io.Writer) error) (Piece, error) {
-	if err := os.MkdirAll(f.Path(DataName), 0o755); err != nil {
+	if err := f.below(DataName); err != nil {
 		return Piece{}, fmt.Errorf("write %s: %w", f.Path(DataName), reason(err))
 	}
 	sum := sha256.New()
@@ -109,10 +118,24 @@ func (f *Folder) WriteData(name string, content func(w io.Writer) error) (Piece,
 	}
 	p := Piece{Bytes: out.n, SHA256: hex.EncodeToString(sum.Sum(nil))}
 	p.File = fmt.Sprintf("%s-%s%s", name, p.SHA256[:16], compressed)
-	if err := os.Rename(f.Path(temporary), f.Path(filepath.Join(DataName, p.File))); err != nil {
+	if err = f.held(); err == nil {
+		err = files.Rename(f.dir, temporary, filepath.Join(DataName, p.File))
+	}
+	if err == nil {
+		err = files.Sync(f.dir, DataName)
+	}
+	if err != nil {
 		return Piece{}, fmt.Errorf("write %s: %w", p.File, reason(err))
 	}
-	return p, syncDir(f.Path(DataName))
+	return p, nil
+}
+
+// below makes a folder in the run folder.
+func (f *Folder) below(name string) error {
+	if err := f.held(); err != nil {
+		return err
+	}
+	return files.Mkdir(f.dir, name)
 }
 
 // Verify reads every piece of d and says which one is not what it was. dir is the
@@ -167,7 +190,7 @@ func (p Piece) open(dir string) (io.ReadCloser, error) {
 	if p.File != filepath.Base(p.File) || p.Bytes < 0 {
 		return nil, fmt.Errorf("%q is no file of data", p.File)
 	}
-	file, err := os.Open(filepath.Join(dir, DataName, p.File))
+	file, err := files.Open(dir, filepath.Join(DataName, p.File))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(DataName, p.File), reason(err))
 	}
@@ -188,7 +211,7 @@ type verifier struct {
 	piece Piece
 	sum   hash.Hash
 	left  int64
-	file  *os.File
+	file  io.Closer
 	from  io.Reader
 	close func()
 }
@@ -219,15 +242,4 @@ func (v *verifier) Close() error {
 		v.close()
 	}
 	return v.file.Close()
-}
-
-// syncDir puts names in a directory on the disk.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return reason(err)
-	}
-	defer d.Close()
-	d.Sync() // some file systems refuse it; the names are then as safe as they get
-	return nil
 }

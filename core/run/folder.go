@@ -7,9 +7,12 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
+
+	"pgrlab/core/run/files"
 )
 
 // The files of a run folder.
@@ -30,7 +33,9 @@ const unfinished = ".new"
 // goroutine, but for Sync.
 type Folder struct {
 	dir    string
-	lock   io.Closer
+	lock   hold
+	by     locker // that has taken it
+	target string // what Build will call it; "": it has its name
 	config string // SHA-256 of config.toml
 	said   []string
 
@@ -47,14 +52,19 @@ type Folder struct {
 // an empty journal, and takes the lock. A folder that holds a run already is
 // refused, so that no run is ever overwritten.
 func Create(dir string, configTOML []byte) (*Folder, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("make run folder %s: %w: choose another one with --out", dir, reason(err))
+	return thisProcess().create(dir, configTOML)
+}
+
+func (k locker) create(dir string, configTOML []byte) (*Folder, error) {
+	if err := files.MakeFolder(dir); err != nil {
+		return nil, fmt.Errorf("make run folder %s: %w"+elsewhere, dir, reason(err))
 	}
-	lock, err := takeLock(dir)
+	lock, err := k.take(dir)
 	if err != nil {
-		return nil, err
+		return nil, beginning(err)
 	}
 	f := newFolder(dir, lock, configTOML)
+	f.by = k
 	if err := f.begin(configTOML); err != nil {
 		lock.Close()
 		return nil, err
@@ -62,36 +72,44 @@ func Create(dir string, configTOML []byte) (*Folder, error) {
 	return f, nil
 }
 
-func newFolder(dir string, lock io.Closer, config []byte) *Folder {
+func newFolder(dir string, lock hold, config []byte) *Folder {
 	f := &Folder{dir: dir, lock: lock, config: digest(config), sum: sha256.New()}
 	f.reopen = func() (journalFile, error) {
-		file, err := os.OpenFile(f.Path(JournalName), os.O_RDWR, 0)
+		file, err := files.OpenFile(f.dir, JournalName, os.O_RDWR)
 		if err != nil {
 			return nil, err // not a nil pointer in an interface
 		}
 		return file, nil
 	}
-	f.note(lock)
+	if said := lock.took(); said != "" {
+		f.said = append(f.said, said)
+	}
 	return f
 }
 
 // begin writes the files of a new run.
 func (f *Folder) begin(configTOML []byte) error {
 	for _, name := range []string{ConfigName, JournalName} {
-		if _, err := os.Lstat(f.Path(name)); err == nil {
-			return fmt.Errorf("run folder %s holds a run already: choose another one with --out", f.dir)
+		if _, err := files.Lstat(f.dir, name); err == nil {
+			return fmt.Errorf("run folder %s holds a run already"+elsewhere, f.dir)
 		}
 	}
 	if err := f.Write(ConfigName, configTOML); err != nil {
 		return err
 	}
-	journal, err := os.OpenFile(f.Path(JournalName), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
+	journal, err := files.OpenFile(f.dir, JournalName, os.O_CREATE|os.O_EXCL|os.O_RDWR)
+	if err == nil {
+		f.journal = journal
+		err = files.Sync(f.dir, ".")
+	}
 	if err != nil {
 		return fmt.Errorf("start journal %s: %w", f.Path(JournalName), reason(err))
 	}
-	f.journal = journal
 	return nil
 }
+
+// held says whether the folder is this process's still. It is asked before every change.
+func (f *Folder) held() error { return f.lock.held() }
 
 // Dir is the folder's path as it was given.
 func (f *Folder) Dir() string { return f.dir }
@@ -114,35 +132,83 @@ func (f *Folder) Write(name string, content []byte) error {
 	})
 }
 
-// Save is Write for content that is made while it is written.
+// Save is Write for content that is made while it is written. When it returns, the
+// content is on the disk under its name.
 func (f *Folder) Save(name string, write func(w io.Writer) error) error {
-	path := f.Path(name)
-	temporary, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+unfinished+"-*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, reason(err))
+	if err := f.held(); err != nil {
+		return fmt.Errorf("write %s: %w", f.Path(name), err)
 	}
-	err = write(temporary)
-	for _, step := range []func() error{
-		temporary.Sync,
-		func() error { return temporary.Chmod(0o644) },
-		temporary.Close,
-	} {
-		if e := step(); err == nil {
-			err = e
+	return replace(f.dir, name, write, f.held)
+}
+
+// ReplaceFile is Folder.Write for a file of a folder that nobody holds.
+func ReplaceFile(dir, name string, content []byte) error {
+	write := func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	}
+	return replace(dir, name, write, func() error { return nil })
+}
+
+// replace writes a file beside the one of that name and renames it, if it still may.
+func replace(dir, name string, write func(w io.Writer) error, may func() error) error {
+	file, temporary, err := createBeside(dir, name)
+	if err == nil {
+		err = write(file)
+		for _, step := range []func() error{file.Sync, file.Close} {
+			if e := step(); err == nil {
+				err = e
+			}
+		}
+		if err == nil {
+			err = may()
+		}
+		if err == nil {
+			err = files.Rename(dir, temporary, name)
+		}
+		if err != nil {
+			files.Remove(dir, temporary)
 		}
 	}
 	if err == nil {
-		err = os.Rename(temporary.Name(), path)
-	}
-	if err == nil {
-		err = syncDir(filepath.Dir(path))
+		err = files.Sync(dir, filepath.Dir(name))
 	}
 	if err != nil {
-		os.Remove(temporary.Name())
-		return fmt.Errorf("write %s: %w", path, reason(err))
+		return fmt.Errorf("write %s: %w", filepath.Join(dir, name), reason(err))
 	}
 	return nil
 }
+
+// createBeside makes a file that is recognised as unfinished.
+func createBeside(dir, name string) (file *files.File, temporary string, err error) {
+	for {
+		temporary = fmt.Sprintf("%s%s-%08x", name, unfinished, rand.Uint32())
+		file, err = files.OpenFile(dir, temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY)
+		if !errors.Is(err, fs.ErrExist) {
+			return file, temporary, err
+		}
+	}
+}
+
+// OpenFile opens a file of a run folder for reading. What is no regular file there, a
+// link or a named pipe, is an error.
+func OpenFile(dir, name string) (*files.File, error) { return files.Open(dir, name) }
+
+// AppendFile opens a file of a run folder to write behind what it holds; one that is not
+// there is made.
+func AppendFile(dir, name string) (*files.File, error) {
+	return files.OpenFile(dir, name, os.O_CREATE|os.O_WRONLY|os.O_APPEND)
+}
+
+// ReadFile reads a file of a run folder that is no journal and no checkpoint: those are
+// short.
+func ReadFile(dir, name string) ([]byte, error) { return files.ReadFile(dir, name, mostText) }
+
+// mostText bounds what is read of a file at once.
+const mostText = 16 << 20
+
+// Holds says whether a folder holds a run: a configuration and a journal.
+func Holds(dir string) bool { return files.Regular(dir, ConfigName) && files.Regular(dir, JournalName) }
 
 // reason leaves out the operation and path of a file error, which the message
 // around it has said.

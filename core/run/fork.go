@@ -3,17 +3,153 @@ package run
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
+	"math/rand/v2"
 	"path/filepath"
+	"strings"
+	"syscall"
+
+	"pgrlab/core/run/files"
 )
+
+// building begins the names of folders in which a fork is being made. Such a folder
+// lies beside the one that it will be.
+const building = ".pgrlab-fork-"
+
+// IsUnfinished says whether a name is that of a folder in which a fork is being made, or
+// was, when its process was killed: no run yet.
+func IsUnfinished(name string) bool { return strings.HasPrefix(name, building) }
+
+// Build makes the folder of a new run like Create, but beside dir under another name:
+// Publish gives it its own when all is there that the run begins with. Close without
+// Publish removes it. What killed processes have left of such folders goes first.
+func Build(dir string, configTOML []byte) (*Folder, error) {
+	return thisProcess().build(dir, configTOML)
+}
+
+func (k locker) build(dir string, configTOML []byte) (*Folder, error) {
+	if err := vacant(dir); err != nil {
+		return nil, err
+	}
+	above := filepath.Dir(filepath.Clean(dir))
+	if err := files.MakeFolder(above); err != nil {
+		return nil, fmt.Errorf("make run folder %s: %w"+elsewhere, dir, reason(err))
+	}
+	k.removeUnfinished(above)
+	for {
+		f, err := k.create(filepath.Join(above, fmt.Sprintf("%s%08x", building, rand.Uint32())), configTOML)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInUse) {
+			continue // another process took it for one that was left
+		}
+		if err != nil {
+			return nil, err
+		}
+		f.target = dir
+		return f, nil
+	}
+}
+
+// vacant says whether a run folder may get that name.
+func vacant(dir string) error {
+	entries, err := files.ReadDir(dir, ".")
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("make run folder %s: %w"+elsewhere, dir, reason(err))
+	case len(entries) > 0:
+		return fmt.Errorf("run folder %s holds something already"+elsewhere, dir)
+	}
+	return nil
+}
+
+// Publish puts the folder that Build has begun on the disk and gives it its name, at
+// once and whole.
+func (f *Folder) Publish() error {
+	err := f.Sync()
+	for _, in := range []string{DataName, CheckpointsName, "."} {
+		if err == nil {
+			err = files.Sync(f.dir, in)
+		}
+		if in == DataName && errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err == nil {
+		err = f.held()
+	}
+	if err == nil {
+		err = files.Move(f.dir, f.target)
+	}
+	switch {
+	case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, syscall.EEXIST):
+		return fmt.Errorf("run folder %s holds something already"+elsewhere, f.target)
+	case err != nil:
+		return fmt.Errorf("make run folder %s: %w", f.target, reason(err))
+	}
+	f.dir, f.target = f.target, ""
+	f.lock.moved(f.dir)
+	return nil
+}
+
+// removeUnfinished removes the folders that killed processes have left while they made
+// forks; those that are in the making are locked.
+func (k locker) removeUnfinished(above string) {
+	entries, _ := files.ReadDir(above, ".")
+	for _, e := range entries {
+		if !e.IsDir() || !IsUnfinished(e.Name()) {
+			continue
+		}
+		dir := filepath.Join(above, e.Name())
+		if !k.over(dir) {
+			continue
+		}
+		if lock, err := k.take(dir); err == nil {
+			removeRun(dir)
+			lock.Close()
+			files.RemoveFolder(dir)
+		}
+	}
+}
+
+// removeRun removes what Build and Inherit may have made of a run, and nothing else.
+func removeRun(dir string) {
+	for _, in := range []string{DataName, CheckpointsName, "."} {
+		entries, _ := files.ReadDir(dir, in)
+		for _, e := range entries {
+			name := filepath.Join(in, e.Name())
+			if ours(name) {
+				files.Remove(dir, name) // what stays keeps the folder, and is in nobody's way
+			}
+		}
+		if in != "." {
+			files.Remove(dir, in)
+		}
+	}
+	files.RemoveFolder(dir)
+}
+
+// ours says whether a name below a run folder is one that a fork has before it is whole.
+// The lock goes last.
+func ours(name string) bool {
+	in, base := filepath.Split(name)
+	switch filepath.Clean(in) {
+	case DataName:
+		return true
+	case CheckpointsName:
+		return strings.Contains(base, checkpointEnd)
+	}
+	return base == ConfigName || base == JournalName || base == lockName || strings.Contains(base, unfinished) || strings.HasPrefix(base, leaseName)
+}
 
 // Inherit makes c, a checkpoint of the run in the folder parent, the first one of
 // this new run: with the journal up to there, a line that says so, and the data,
 // which both runs share where the file system can.
 func (f *Folder) Inherit(parent string, c *Checkpoint, note Line) error {
-	journal, err := os.Open(filepath.Join(parent, JournalName))
+	journal, err := files.Open(parent, JournalName)
 	if err != nil {
 		return fmt.Errorf("read journal of %s: %w", parent, reason(err))
 	}
@@ -46,20 +182,21 @@ func (f *Folder) Inherit(parent string, c *Checkpoint, note Line) error {
 }
 
 // share links a file of data, or copies it where that cannot be done.
-func (f *Folder) share(parent, name string) error {
-	if err := os.MkdirAll(f.Path(DataName), 0o755); err != nil {
+func (f *Folder) share(parent, file string) error {
+	if err := f.below(DataName); err != nil {
 		return fmt.Errorf("write %s: %w", f.Path(DataName), reason(err))
 	}
-	from, to := filepath.Join(parent, DataName, name), f.Path(filepath.Join(DataName, name))
-	if os.Link(from, to) == nil {
+	name := filepath.Join(DataName, file)
+	err := files.Link(parent, name, f.dir, name)
+	if err == nil || errors.Is(err, fs.ErrExist) { // two checkpoints' data may be one file
 		return nil
 	}
-	source, err := os.Open(from)
+	source, err := files.Open(parent, name)
 	if err != nil {
-		return fmt.Errorf("copy %s: %w", from, reason(err))
+		return fmt.Errorf("copy %s: %w", filepath.Join(parent, name), reason(err))
 	}
 	defer source.Close()
-	return f.Save(filepath.Join(DataName, name), func(w io.Writer) error {
+	return f.Save(name, func(w io.Writer) error {
 		_, err := io.Copy(w, source)
 		return err
 	})

@@ -2,7 +2,6 @@ package run
 
 import (
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,20 +13,19 @@ import (
 )
 
 // locks are the two ways in which a folder is locked.
-var locks = map[string]func(*os.File) error{
-	"flock": flock,
-	"lease": func(*os.File) error { return syscall.ENOLCK },
+var locks = map[string]locker{"flock": thisProcess(), "lease": leasing()}
+
+// leasing is this process where the file system knows no locks.
+func leasing() locker {
+	k := thisProcess()
+	k.flock = func(*os.File) error { return syscall.ENOLCK }
+	return k
 }
 
 // steal is what another process tries.
-func steal(dir string) (io.Closer, error) {
-	me := self()
-	me.PID = os.Getppid()
-	if lock, err := os.Open(filepath.Join(dir, leaseName)); err == nil {
-		lock.Close()
-		return takeLease(dir, me)
-	}
-	return takeLock(dir)
+func (k locker) steal(dir string) (hold, error) {
+	k.me.PID = os.Getppid()
+	return k.take(dir)
 }
 
 // inherited is a lock as another process has it.
@@ -48,10 +46,8 @@ func inherited(t *testing.T, h *Hold) *os.File {
 func TestAFolderIsHandedOver(t *testing.T) {
 	for kind, how := range locks {
 		t.Run(kind, func(t *testing.T) {
-			defer func(before func(*os.File) error) { flock = before }(flock)
-			flock = how
 			dir := filepath.Join(t.TempDir(), "run")
-			f, err := Create(dir, []byte("seed = 7\n"))
+			f, err := how.create(dir, []byte("seed = 7\n"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +55,7 @@ func TestAFolderIsHandedOver(t *testing.T) {
 			var thief sync.WaitGroup
 			thief.Go(func() {
 				for {
-					if got, err := steal(dir); err == nil {
+					if got, err := how.steal(dir); err == nil {
 						t.Error("a third one took the folder")
 						got.Close()
 						return
@@ -85,7 +81,7 @@ func TestAFolderIsHandedOver(t *testing.T) {
 					t.Fatal(err)
 				}
 				if turn%2 == 0 {
-					f, err = Adopt(dir, inherited(t, h), os.Getpid())
+					f, err = how.adoptFolder(dir, inherited(t, h), os.Getpid())
 				} else {
 					f, err = h.Reopen()
 				}
@@ -110,7 +106,7 @@ func TestAFolderIsHandedOver(t *testing.T) {
 			if err != nil || strings.Count(string(text), "\n") != 40 {
 				t.Errorf("%v:\n%s", err, text)
 			}
-			f, err = Open(dir)
+			f, err = how.open(dir)
 			if err != nil {
 				t.Fatalf("after %d tries of others and the end: %v", tries, err)
 			}
@@ -145,18 +141,16 @@ func TestOnlyTheLockIsAdopted(t *testing.T) {
 	if _, err := Adopt(dir, second, os.Getpid()); !errors.Is(err, syscall.EWOULDBLOCK) {
 		t.Error(err)
 	}
-	defer func(before func(*os.File) error) { flock = before }(flock)
 	if f, err = h.Reopen(); err != nil {
 		t.Fatal(err)
 	}
 	h.Close()
 	f.Close()
-	flock = locks["lease"]
-	if f, err = Open(dir); err != nil {
+	if f, err = locks["lease"].open(dir); err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := Adopt(dir, nil, os.Getpid()+1); err == nil || !strings.Contains(err.Error(), "in use") {
+	if _, err := locks["lease"].adoptFolder(dir, nil, os.Getpid()+1); err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("the lease of another process was adopted: %v", err)
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"pgrlab/core/run/files"
 )
 
-// journalFile is what a journal is written to; *os.File, or a failing disk in
+// journalFile is what a journal is written to; *files.File, or a failing disk in
 // tests.
 type journalFile interface {
 	io.Reader
@@ -29,8 +31,14 @@ func (f *Folder) Append(l Line) error {
 		return fmt.Errorf("write journal: %w", err)
 	}
 	text = append(text, '\n')
+	if len(text) > mostLine {
+		return fmt.Errorf("write journal: a line %s of %d bytes: there may be %d", l.Type, len(text), mostLine)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if err := f.held(); err != nil {
+		return f.refused(err)
+	}
 	if err := f.mend(); err != nil {
 		return f.refused(err)
 	}
@@ -60,7 +68,10 @@ func (f *Folder) takeBack() error {
 // Append waits for it only where the file has to be mended.
 func (f *Folder) Sync() error {
 	f.mu.Lock()
-	err := f.mend()
+	err := f.held()
+	if err == nil {
+		err = f.mend()
+	}
 	journal, end := f.journal, f.size
 	f.mu.Unlock()
 	if err != nil {
@@ -141,13 +152,23 @@ func (f *Folder) Mark() Mark { return Mark{Size: f.size, SHA256: hex.EncodeToStr
 // Close ends the journal and gives the lock back.
 func (f *Folder) Close() error {
 	f.mu.Lock()
-	err := f.mend()
+	err := f.held()
+	if err == nil {
+		err = f.mend()
+	}
 	if e := f.journal.Close(); err == nil {
 		err = e
 	}
 	f.mu.Unlock()
+	if f.target != "" {
+		removeRun(f.dir)
+	}
 	if e := f.lock.Close(); err == nil {
 		err = e
+	}
+	if f.target != "" {
+		files.RemoveFolder(f.dir) // where the lock was a lease
+		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("close run folder %s: %w", f.dir, reason(err))

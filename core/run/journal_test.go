@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"pgrlab/core/run/files"
 )
 
 // weather is a disk on which operations fail now and then, each with an error of
@@ -101,7 +103,7 @@ func TestAJournalOutlivesItsDisksFaults(t *testing.T) {
 	faults := 0
 	for seed := range uint64(300) {
 		w := &weather{rand: rand.New(rand.NewPCG(seed, 0))}
-		f := newFolder("/run", io.NopCloser(strings.NewReader("")), nil)
+		f := newFolder("/run", free{}, nil)
 		f.reopen = func() (journalFile, error) {
 			if err := w.fails(); err != nil {
 				return nil, err
@@ -143,7 +145,7 @@ func TestAJournalIsOpenedAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.lock.Close()
-	lose := func() { f.journal.(*os.File).Close() }
+	lose := func() { f.journal.(*files.File).Close() }
 	note := func(step int) error { return f.Append(Line{Type: "note", Step: step, Member: NoMember}) }
 	if err := note(1); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"pgrlab/core/run/files"
 )
 
 // Latest is the run folder directly below root whose journal was written last.
@@ -16,8 +18,11 @@ func Latest(root string) (string, error) {
 	best, at := "", time.Time{}
 	for _, e := range entries {
 		dir := filepath.Join(root, e.Name())
-		info, err := os.Stat(filepath.Join(dir, JournalName))
-		if err == nil && (best == "" || info.ModTime().After(at)) {
+		if IsUnfinished(e.Name()) {
+			continue
+		}
+		info, err := files.Lstat(dir, JournalName)
+		if err == nil && info.Mode().IsRegular() && (best == "" || info.ModTime().After(at)) {
 			best, at = dir, info.ModTime()
 		}
 	}

@@ -11,34 +11,46 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"pgrlab/core/run/files"
 )
 
 // Open takes the folder of a run that was begun before, to go on with it. Nothing
 // is changed before Rewind.
-func Open(dir string) (*Folder, error) {
-	return open(dir, func() (io.Closer, error) { return takeLock(dir) })
+func Open(dir string) (*Folder, error) { return thisProcess().open(dir) }
+
+func (k locker) open(dir string) (*Folder, error) {
+	return k.openWith(dir, func() (hold, error) { return k.take(dir) })
 }
 
-// open is Open with a lock that take takes.
-func open(dir string, take func() (io.Closer, error)) (*Folder, error) {
-	config, err := os.ReadFile(filepath.Join(dir, ConfigName))
+// openWith is open with a lock that take takes.
+func (k locker) openWith(dir string, take func() (hold, error)) (*Folder, error) {
+	config, err := ReadFile(dir, ConfigName)
 	if err != nil {
 		return nil, fmt.Errorf("resume %s: no run is there: %s: %w", dir, ConfigName, reason(err))
 	}
-	if _, err := os.Stat(filepath.Join(dir, JournalName)); err != nil {
+	if info, err := files.Lstat(dir, JournalName); err != nil {
 		return nil, fmt.Errorf("resume %s: its journal: %w", dir, reason(err))
+	} else if !info.Mode().IsRegular() { // before anything is written
+		return nil, fmt.Errorf("resume %s: its journal: %w", dir, &files.Irregular{Name: JournalName, Mode: info.Mode()})
 	}
 	lock, err := take()
 	if err != nil {
-		return nil, err
+		return nil, goingOn(err, dir)
 	}
-	journal, err := os.OpenFile(filepath.Join(dir, JournalName), os.O_RDWR, 0o644)
+	if lock.took() != "" { // who had it may still be writing into the file that it has opened
+		if err := copyJournal(dir, lock); err != nil {
+			lock.Close()
+			return nil, fmt.Errorf("resume %s: its journal: %w", dir, reason(err))
+		}
+	}
+	journal, err := files.OpenFile(dir, JournalName, os.O_RDWR)
 	if err != nil {
 		lock.Close()
-		return nil, fmt.Errorf("resume %s: its journal: %w", dir, reason(err))
+		return nil, goingOn(fmt.Errorf("resume %s: its journal: %w", dir, reason(err)), dir)
 	}
 	f := newFolder(dir, lock, config)
-	f.journal = journal
+	f.by, f.journal = k, journal
 	f.sweep()
 	return f, nil
 }
@@ -48,15 +60,14 @@ func open(dir string, take func() (io.Closer, error)) (*Folder, error) {
 func Extend(dir string) (*Folder, error) {
 	f, err := Open(dir)
 	if err != nil {
-		if why, inUse := strings.CutSuffix(err.Error(), elsewhere); inUse {
-			return nil, errors.New(why + ": ask again when it has ended")
+		if held := (*inUse)(nil); errors.As(err, &held) {
+			err = fmt.Errorf("%w: ask again when it has ended", held)
 		}
 		return nil, err
 	}
-	text, err := os.ReadFile(f.Path(JournalName))
+	end, err := f.wholeLines()
 	if err == nil {
-		text = text[:bytes.LastIndexByte(text, '\n')+1]
-		_, err = f.Rewind(Mark{Size: int64(len(text)), SHA256: digest(text)})
+		_, err = f.Rewind(end)
 	}
 	if err != nil {
 		f.Close()
@@ -65,12 +76,49 @@ func Extend(dir string) (*Folder, error) {
 	return f, nil
 }
 
+// wholeLines is the end of the last line of the journal that is not torn.
+func (f *Folder) wholeLines() (Mark, error) {
+	file, err := files.Open(f.dir, JournalName)
+	if err != nil {
+		return Mark{}, err
+	}
+	defer file.Close()
+	sum, end := sha256.New(), int64(0)
+	for r := newLineReader(file); ; {
+		line, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return Mark{Size: end, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
+		}
+		if err != nil {
+			return Mark{}, err
+		}
+		if bytes.HasSuffix(line, []byte("\n")) {
+			sum.Write(line)
+			end += int64(len(line))
+		}
+	}
+}
+
+// copyJournal makes the journal another file, so that nothing is added to it by a process
+// that has opened the one there was.
+func copyJournal(dir string, by hold) error {
+	file, err := files.Open(dir, JournalName)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return replace(dir, JournalName, func(w io.Writer) error {
+		_, err := io.Copy(w, file)
+		return err
+	}, by.held)
+}
+
 // sweep removes what a killed process had not finished writing.
 func (f *Folder) sweep() {
 	for _, in := range []string{".", CheckpointsName, DataName} {
 		for _, name := range f.names(in) {
-			if strings.Contains(name, unfinished) {
-				os.Remove(f.Path(filepath.Join(in, name)))
+			if strings.Contains(name, unfinished) || in == "." && strings.HasPrefix(name, leaseName+".gone-") {
+				files.Remove(f.dir, filepath.Join(in, name))
 			}
 		}
 	}
@@ -90,7 +138,7 @@ func (f *Folder) CheckMark(m Mark) error {
 
 // upTo hashes the journal before m.
 func (f *Folder) upTo(m Mark) (hash.Hash, error) {
-	file, err := os.Open(f.Path(JournalName))
+	file, err := files.Open(f.dir, JournalName)
 	if err != nil {
 		return nil, fmt.Errorf("read journal: %w", reason(err))
 	}
@@ -104,7 +152,7 @@ func (f *Folder) upTo(m Mark) (hash.Hash, error) {
 
 // History calls see for every line of the journal before m.
 func (f *Folder) History(m Mark, see func(Entry) error) error {
-	file, err := os.Open(f.Path(JournalName))
+	file, err := files.Open(f.dir, JournalName)
 	if err != nil {
 		return fmt.Errorf("read journal: %w", reason(err))
 	}
@@ -127,25 +175,32 @@ func (f *Folder) History(m Mark, see func(Entry) error) error {
 // Tail calls see for every line of the journal behind m, in order, and damaged for
 // every line that is not one; a torn last line is none.
 func (f *Folder) Tail(m Mark, see func(Entry), damaged func(number int)) error {
-	text, err := os.ReadFile(f.Path(JournalName))
+	file, err := files.Open(f.dir, JournalName)
 	if err != nil {
 		return fmt.Errorf("read journal: %w", reason(err))
 	}
-	number := strings.Count(string(text[:m.Size]), "\n")
-	for line := range strings.Lines(string(text[m.Size:])) {
-		number++
-		if !strings.HasSuffix(line, "\n") {
-			break
+	defer file.Close()
+	r := newLineReader(file)
+	for at := int64(0); ; {
+		line, err := r.next()
+		if errors.Is(err, io.EOF) || err == nil && !bytes.HasSuffix(line, []byte("\n")) {
+			return nil
 		}
-		e, err := parseEntry([]byte(strings.TrimSpace(line)))
 		if err != nil {
-			damaged(number)
+			return fmt.Errorf("read journal: %w", err)
+		}
+		begin := at
+		if at += int64(len(line)); begin < m.Size {
 			continue
 		}
-		e.Number = number
+		e, err := parseEntry(bytes.TrimSpace(line))
+		if err != nil {
+			damaged(r.number)
+			continue
+		}
+		e.Number = r.number
 		see(e)
 	}
-	return nil
 }
 
 // Rewind makes m the end of the journal, for Append to go on there. What lies
@@ -164,7 +219,10 @@ func (f *Folder) Rewind(m Mark) (tail string, err error) {
 	if err != nil {
 		return "", err
 	}
-	file, ok := f.journal.(*os.File)
+	if err := f.held(); err != nil {
+		return "", err
+	}
+	file, ok := f.journal.(*files.File)
 	if !ok {
 		return "", errors.New("the journal is no file")
 	}
@@ -196,7 +254,7 @@ func (f *Folder) Rewind(m Mark) (tail string, err error) {
 func (f *Folder) tailName() string {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("events.tail-%d.jsonl", n)
-		if _, err := os.Lstat(f.Path(name)); err != nil {
+		if _, err := files.Lstat(f.dir, name); err != nil {
 			return name
 		}
 	}

@@ -39,47 +39,77 @@ func (e Entry) Raw(into any) error {
 	return nil
 }
 
-// Reader reads a journal line by line. A last line that a crash or a full disk
-// cut off is skipped; a broken line before the last one is an error.
-type Reader struct {
+// mostLine is the most bytes that a line may have. The longest that a run writes are
+// those of its projections, of some hundred bytes a point.
+const mostLine = 64 << 20
+
+// lineReader reads lines of bounded length.
+type lineReader struct {
 	r      *bufio.Reader
-	number int
+	line   []byte
+	number int // of the last line, from 1
 }
 
+func newLineReader(r io.Reader) *lineReader {
+	return &lineReader{r: bufio.NewReaderSize(r, 64<<10)}
+}
+
+// next is the next line with its end, which only the last one may lack; valid until the
+// next call. Behind it the error is io.EOF.
+func (r *lineReader) next() ([]byte, error) {
+	r.line = r.line[:0]
+	r.number++
+	for {
+		part, err := r.r.ReadSlice('\n')
+		if len(r.line)+len(part) > mostLine {
+			return nil, fmt.Errorf("line %d is longer than %d MiB: this is no journal of a run", r.number, mostLine>>20)
+		}
+		r.line = append(r.line, part...)
+		switch {
+		case err == nil, errors.Is(err, io.EOF) && len(r.line) > 0:
+			return r.line, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+	}
+}
+
+// Reader reads a journal line by line. A last line that a crash or a full disk
+// cut off is skipped; a broken line before the last one is an error.
+type Reader struct{ lines *lineReader }
+
 // NewReader reads a journal.
-func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReader(r)} }
+func NewReader(r io.Reader) *Reader { return &Reader{newLineReader(r)} }
 
 // Next returns the next line; after the last one the error is io.EOF.
 func (r *Reader) Next() (Entry, error) {
 	for {
-		line, err := r.r.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
+		line, err := r.lines.next()
+		if errors.Is(err, io.EOF) {
+			return Entry{}, err
+		}
+		if err != nil {
 			return Entry{}, fmt.Errorf("read journal: %w", err)
 		}
-		last := err != nil
-		r.number++
 		text := bytes.TrimSpace(line)
 		if len(text) == 0 {
-			if last {
-				return Entry{}, io.EOF
-			}
 			continue
 		}
 		e, err := parseEntry(text)
-		if err != nil && (last || r.atEnd()) {
+		if err != nil && r.atEnd() {
 			return Entry{}, io.EOF
 		}
 		if err != nil {
-			return Entry{}, fmt.Errorf("journal line %d: %w", r.number, err)
+			return Entry{}, fmt.Errorf("journal line %d: %w", r.lines.number, err)
 		}
-		e.Number = r.number
+		e.Number = r.lines.number
 		return e, nil
 	}
 }
 
 // atEnd says whether nothing follows.
 func (r *Reader) atEnd() bool {
-	_, err := r.r.Peek(1)
+	_, err := r.lines.r.Peek(1)
 	return err != nil
 }
 

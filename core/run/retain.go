@@ -1,15 +1,17 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+
+	"pgrlab/core/run/files"
 )
 
 const (
@@ -18,7 +20,8 @@ const (
 )
 
 // CheckpointName is the file name of the checkpoint at a position as package lab
-// writes it ("20", "20/fit:37"). Names sort as positions do.
+// writes it ("20", "20/fit:37"). Names sort as positions do up to 999,999,999 steps, and
+// beyond that by inOrder.
 func CheckpointName(step int, position string) string {
 	_, inside, found := strings.Cut(position, "/")
 	if !found {
@@ -27,6 +30,37 @@ func CheckpointName(step int, position string) string {
 	phase, i, _ := strings.Cut(inside, ":")
 	order := slices.Index([]string{"collect", "score", "fit", "generate", "evaluate", "analyse"}, phase)
 	return fmt.Sprintf("%09d-%d%s-%07s%s", step, order, phase, i, checkpointEnd) // "-" sorts before "."
+}
+
+// inOrder compares names of checkpoints as the positions that they name: as text, but
+// numbers in it as numbers.
+func inOrder(a, b string) int {
+	digits := func(s string) string { return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))] }
+	for a != "" && b != "" {
+		x, y := digits(a), digits(b)
+		if x == "" || y == "" {
+			if a[0] != b[0] {
+				return cmp.Compare(a[0], b[0])
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		a, b = a[len(x):], b[len(y):]
+		x, y = strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
+		if order := cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(x, y)); order != 0 {
+			return order
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// place is the name that the checkpoint should have: that of the position it was taken
+// at. One that cannot be read is where its name says.
+func (c Found) place() string {
+	if c.Err != nil || c.Position == "" {
+		return filepath.Base(c.Path)
+	}
+	return CheckpointName(c.Step, c.Position)
 }
 
 // Found is a checkpoint on disk.
@@ -40,34 +74,46 @@ type Found struct {
 
 // Checkpoints lists the checkpoints of a run folder, the latest position first.
 func Checkpoints(dir string) ([]Found, error) {
-	entries, err := os.ReadDir(filepath.Join(dir, CheckpointsName))
+	all, err := checkpointsIn(dir, CheckpointsName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list checkpoints of %s: %w", dir, reason(err))
 	}
+	return all, nil
+}
+
+// checkpointsIn lists the checkpoints in a folder below the run folder, the latest
+// position first.
+func checkpointsIn(dir, in string) ([]Found, error) {
+	entries, err := files.ReadDir(dir, in)
+	if err != nil {
+		return nil, err
+	}
 	var all []Found
-	for _, e := range slices.Backward(entries) { // ReadDir sorts
+	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), checkpointEnd) {
 			continue
 		}
-		f := Found{Path: filepath.Join(dir, CheckpointsName, e.Name())}
+		f := Found{Path: filepath.Join(dir, in, e.Name())}
 		if info, err := e.Info(); err == nil {
 			f.Bytes = info.Size()
 		}
 		f.Header, f.Err = LoadHeader(f.Path)
-		_, err := os.Stat(f.Path + keepEnd)
-		f.Kept = err == nil
+		f.Kept = files.Regular(dir, filepath.Join(in, e.Name()+keepEnd))
 		all = append(all, f)
 	}
+	slices.SortStableFunc(all, func(a, b Found) int {
+		return cmp.Or(inOrder(b.place(), a.place()), strings.Compare(b.Path, a.Path))
+	})
 	return all, nil
 }
 
 // WriteCheckpoint puts c, and everything that the journal holds so far, on the
 // disk. A checkpoint of the same position is replaced.
 func (f *Folder) WriteCheckpoint(c *Checkpoint) (path string, bytes int64, err error) {
-	if err := os.MkdirAll(f.Path(CheckpointsName), 0o755); err != nil {
+	if err := f.below(CheckpointsName); err != nil {
 		return "", 0, fmt.Errorf("write checkpoint: %w", reason(err))
 	}
 	if err := f.Sync(); err != nil {
@@ -86,10 +132,14 @@ func (f *Folder) WriteCheckpoint(c *Checkpoint) (path string, bytes int64, err e
 
 // Keep marks a checkpoint as one that Prune leaves alone, and why.
 func Keep(path, why string) error {
-	file, err := os.OpenFile(path+keepEnd, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	dir, name := filepath.Split(path)
+	file, err := AppendFile(dir, name+keepEnd)
 	if err == nil {
 		_, err = fmt.Fprintln(file, why)
-		err = errors.Join(err, file.Close())
+		err = errors.Join(err, file.Sync(), file.Close())
+	}
+	if err == nil {
+		err = files.Sync(dir, ".")
 	}
 	if err != nil {
 		return fmt.Errorf("keep checkpoint %s: %w", path, reason(err))
@@ -100,33 +150,47 @@ func Keep(path, why string) error {
 // SetAside moves the checkpoints behind path, and the marks of those that stay, into
 // a folder beside them, whose name below the run folder is returned; "" where there
 // are none. Their data stays for as long as they are there.
-func (f *Folder) SetAside(path string) (string, error) {
-	entries, err := os.ReadDir(f.Path(CheckpointsName))
+func (f *Folder) SetAside(path string) (aside string, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("set checkpoints aside: %w", reason(err))
+		}
+	}()
+	all, err := checkpointsIn(f.dir, CheckpointsName)
 	if err != nil {
-		return "", fmt.Errorf("set checkpoints aside: %w", reason(err))
+		return "", err
 	}
-	aside := ""
-	for _, e := range entries {
-		if e.IsDir() || !strings.Contains(e.Name(), checkpointEnd) || strings.TrimSuffix(e.Name(), keepEnd) <= filepath.Base(path) {
+	for _, c := range all {
+		if inOrder(c.place(), filepath.Base(path)) <= 0 {
 			continue
 		}
 		if aside == "" {
 			if aside, err = f.newAside(); err != nil {
-				return "", fmt.Errorf("set checkpoints aside: %w", reason(err))
+				return "", err
 			}
 		}
-		if err := os.Rename(f.Path(filepath.Join(CheckpointsName, e.Name())), f.Path(filepath.Join(aside, e.Name()))); err != nil {
-			return "", fmt.Errorf("set checkpoints aside: %w", reason(err))
+		// The mark first: without it the checkpoint might be pruned.
+		for _, name := range []string{filepath.Base(c.Path) + keepEnd, filepath.Base(c.Path)} {
+			err := f.held()
+			if err == nil {
+				err = files.Rename(f.dir, filepath.Join(CheckpointsName, name), filepath.Join(aside, name))
+			}
+			if err != nil && !(errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(name, keepEnd)) {
+				return "", err
+			}
 		}
 	}
-	return aside, nil
+	if aside != "" {
+		err = errors.Join(files.Sync(f.dir, aside), files.Sync(f.dir, CheckpointsName))
+	}
+	return aside, err
 }
 
 // newAside makes the first folder of its kind that is free.
 func (f *Folder) newAside() (string, error) {
 	for n := 1; ; n++ {
 		name := filepath.Join(CheckpointsName, fmt.Sprintf("%s%d", asideName, n))
-		if err := os.Mkdir(f.Path(name), 0o755); !errors.Is(err, fs.ErrExist) {
+		if err := files.MkdirNew(f.dir, name); !errors.Is(err, fs.ErrExist) {
 			return name, err
 		}
 	}
@@ -148,7 +212,7 @@ func (f *Folder) Prune(path string, most int64) error {
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(c Found) bool { return filepath.Base(c.Path) > filepath.Base(path) })
+	all = slices.DeleteFunc(all, func(c Found) bool { return inOrder(c.place(), filepath.Base(path)) > 0 })
 	keep := func(n int, best bool) error { return f.remove(retained(all, n, best)) }
 	if err := keep(lastKept, true); err != nil {
 		return err
@@ -188,7 +252,10 @@ func retained(all []Found, n int, best bool) (gone []Found) {
 
 func (f *Folder) remove(gone []Found) error {
 	for _, c := range gone {
-		if err := os.Remove(c.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := f.held(); err != nil {
+			return fmt.Errorf("remove checkpoint: %w", err)
+		}
+		if err := files.Remove(filepath.Split(c.Path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove checkpoint: %w", err)
 		}
 	}
@@ -209,7 +276,7 @@ func (f *Folder) remove(gone []Found) error {
 	}
 	for _, name := range f.names(DataName) {
 		if !used[name] && filepath.Ext(name) == compressed {
-			os.Remove(f.Path(filepath.Join(DataName, name)))
+			files.Remove(f.dir, filepath.Join(DataName, name))
 		}
 	}
 	return nil
@@ -217,7 +284,7 @@ func (f *Folder) remove(gone []Found) error {
 
 // names lists what a folder below the run folder holds; nothing where it cannot be read.
 func (f *Folder) names(in string) []string {
-	entries, _ := os.ReadDir(f.Path(in))
+	entries, _ := files.ReadDir(f.dir, in)
 	var all []string
 	for _, e := range entries {
 		all = append(all, e.Name())
@@ -228,18 +295,13 @@ func (f *Folder) names(in string) []string {
 // every lists all checkpoints, those that were set aside included.
 func (f *Folder) every() ([]Found, error) {
 	all, err := Checkpoints(f.dir)
-	for _, aside := range f.names(CheckpointsName) {
-		if !strings.HasPrefix(aside, asideName) {
+	for _, name := range f.names(CheckpointsName) {
+		if !strings.HasPrefix(name, asideName) || err != nil {
 			continue
 		}
-		in := filepath.Join(CheckpointsName, aside)
-		for _, name := range f.names(in) {
-			if strings.HasSuffix(name, checkpointEnd) {
-				c := Found{Path: f.Path(filepath.Join(in, name))}
-				c.Header, c.Err = LoadHeader(c.Path)
-				all = append(all, c)
-			}
-		}
+		var aside []Found
+		aside, err = checkpointsIn(f.dir, filepath.Join(CheckpointsName, name))
+		all = append(all, aside...)
 	}
 	return all, err
 }
@@ -247,7 +309,7 @@ func (f *Folder) every() ([]Found, error) {
 // stored is the size of checkpoints and data in bytes.
 func (f *Folder) stored() (total int64, err error) {
 	for _, in := range []string{CheckpointsName, DataName} {
-		entries, err := os.ReadDir(f.Path(in))
+		entries, err := files.ReadDir(f.dir, in)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return 0, fmt.Errorf("measure %s: %w", f.Path(in), reason(err))
 		}

@@ -124,6 +124,14 @@ func TestErrorsAreOneLineWithoutRepetition(t *testing.T) {
 	}
 }
 
+// free is a folder that nobody else wants.
+type free struct{}
+
+func (free) held() error  { return nil }
+func (free) moved(string) {}
+func (free) took() string { return "" }
+func (free) Close() error { return nil }
+
 // disk is a journal's file on a disk with room for some bytes.
 type disk struct {
 	content []byte
@@ -146,7 +154,7 @@ func (d *disk) Close() error                            { return nil }
 
 func TestAFullDiskTakesNoPartOfALine(t *testing.T) {
 	d := &disk{room: 60}
-	f := &Folder{dir: "/run", sum: sha256.New(), journal: d}
+	f := &Folder{dir: "/run", lock: free{}, sum: sha256.New(), journal: d}
 	line := Line{Type: "note", Step: 1, Member: NoMember}
 	if err := f.Append(line); err != nil {
 		t.Fatal(err)

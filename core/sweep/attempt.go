@@ -33,20 +33,20 @@ type Attempt struct {
 	grid   *Grid
 	job    Job
 	dir    string
-	lock   *os.File
+	lock   io.Closer
 	began  time.Time
 }
 
 // Result is that of a job; false while there is none.
 func (g *Grid) Result(j Job) (Result, bool) {
 	var r Result
-	text, err := os.ReadFile(filepath.Join(g.Dir(j), resultName))
+	text, err := run.ReadFile(g.Dir(j), resultName)
 	return r, err == nil && json.Unmarshal(text, &r) == nil
 }
 
 // Begin begins an attempt; ErrElsewhere where another process makes one.
 func (g *Grid) Begin(j Job) (*Attempt, error) {
-	lock, err := os.OpenFile(filepath.Join(g.Dir(j), lockName), os.O_CREATE|os.O_RDWR, 0o644)
+	lock, err := run.AppendFile(g.Dir(j), lockName)
 	if err != nil {
 		return nil, fmt.Errorf("begin %s: %w", j.Name(), err)
 	}
@@ -62,7 +62,7 @@ func (g *Grid) Begin(j Job) (*Attempt, error) {
 		if _, err := os.Stat(a.dir); err == nil {
 			continue
 		}
-		if err := os.MkdirAll(a.dir, 0o755); err != nil {
+		if err := os.MkdirAll(a.dir, 0o777); err != nil {
 			lock.Close()
 			return nil, fmt.Errorf("begin %s: %w", j.Name(), err)
 		}
@@ -72,13 +72,13 @@ func (g *Grid) Begin(j Job) (*Attempt, error) {
 
 // Log opens the file for what the attempt says.
 func (a *Attempt) Log() (io.WriteCloser, error) {
-	return os.OpenFile(filepath.Join(a.dir, logName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	return run.AppendFile(a.dir, logName)
 }
 
 // Done writes the job's result from its journal.
 func (a *Attempt) Done() error {
 	r := Result{Job: a.job, Attempts: a.Number, Finished: time.Now().UTC().Truncate(time.Second)}
-	f, err := os.Open(filepath.Join(a.grid.Run(a.job), run.JournalName))
+	f, err := run.OpenFile(a.grid.Run(a.job), run.JournalName)
 	if err != nil {
 		return fmt.Errorf("result of %s: %w", a.job.Name(), err)
 	}
@@ -105,7 +105,7 @@ func (a *Attempt) Done() error {
 			r.Best = &last
 		}
 	}
-	if err := replaceJSON(filepath.Join(a.grid.Dir(a.job), resultName), r); err != nil {
+	if err := replaceJSON(a.grid.Dir(a.job), resultName, r); err != nil {
 		return fmt.Errorf("result of %s: %w", a.job.Name(), err)
 	}
 	return nil
@@ -114,7 +114,7 @@ func (a *Attempt) Done() error {
 // End gives the job back, and notes how the attempt ended.
 func (a *Attempt) End(how string) error {
 	host, _ := os.Hostname() // only for people
-	err := replaceJSON(filepath.Join(a.dir, attemptName), map[string]any{
+	err := replaceJSON(a.dir, attemptName, map[string]any{
 		"pid": os.Getpid(), "host": host, "began": a.began.UTC().Format(time.RFC3339), "ended": time.Now().UTC().Format(time.RFC3339), "how": how,
 	})
 	return errors.Join(err, a.lock.Close())

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"pgrlab/core/run"
 )
 
 // State is where a job stands, for this engine.
@@ -162,7 +164,7 @@ func (g *Grid) lastWords(j Job) string {
 	if last == "" {
 		return "see " + g.Dir(j)
 	}
-	text, _ := os.ReadFile(last)
+	text, _ := run.ReadFile(filepath.Split(last))
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	return fmt.Sprintf("%s (%s)", lines[len(lines)-1], last)
 }

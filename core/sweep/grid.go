@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"pgrlab/core/run"
 )
 
 // The exit statuses of an attempt, beside 0 (done) and others (failed).
@@ -63,14 +65,14 @@ func Create(dir string, jobs []Job, configs [][]byte) (*Grid, error) {
 	}
 	g = &Grid{Version: version, Made: time.Now().UTC().Truncate(time.Second), Jobs: jobs, dir: dir}
 	for i, j := range jobs {
-		if err := os.MkdirAll(g.Dir(j), 0o755); err != nil {
+		if err := os.MkdirAll(g.Dir(j), 0o777); err != nil {
 			return nil, fmt.Errorf("make sweep %s: %w", dir, err)
 		}
-		if err := replace(filepath.Join(g.Dir(j), jobName), configs[i]); err != nil {
+		if err := run.ReplaceFile(g.Dir(j), jobName, configs[i]); err != nil {
 			return nil, fmt.Errorf("make sweep %s: %w", dir, err)
 		}
 	}
-	if err := replaceJSON(filepath.Join(dir, gridName), g); err != nil {
+	if err := replaceJSON(dir, gridName, g); err != nil {
 		return nil, fmt.Errorf("make sweep %s: %w", dir, err)
 	}
 	return g, nil
@@ -78,7 +80,7 @@ func Create(dir string, jobs []Job, configs [][]byte) (*Grid, error) {
 
 // Open reads the grid in dir.
 func Open(dir string) (*Grid, error) {
-	text, err := os.ReadFile(filepath.Join(dir, gridName))
+	text, err := run.ReadFile(dir, gridName)
 	if err != nil {
 		return nil, fmt.Errorf("open sweep %s: %w", dir, err)
 	}
@@ -104,7 +106,7 @@ func (g *Grid) same(jobs []Job, configs [][]byte) error {
 		return other
 	}
 	for i, j := range jobs {
-		if text, err := os.ReadFile(g.Config(j)); err != nil || !bytes.Equal(text, configs[i]) {
+		if text, err := run.ReadFile(g.Dir(j), jobName); err != nil || !bytes.Equal(text, configs[i]) {
 			return other
 		}
 	}
@@ -128,27 +130,11 @@ func (g *Grid) Config(j Job) string { return filepath.Join(g.Dir(j), jobName) }
 // Run is a job's run folder.
 func (g *Grid) Run(j Job) string { return filepath.Join(g.Dir(j), runName) }
 
-// replace writes a file at once.
-func replace(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
-}
-
-func replaceJSON(path string, v any) error {
+// replaceJSON writes a file at once.
+func replaceJSON(dir, name string, v any) error {
 	text, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
 		return err
 	}
-	return replace(path, append(text, '\n'))
+	return run.ReplaceFile(dir, name, append(text, '\n'))
 }

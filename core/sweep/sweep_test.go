@@ -172,7 +172,7 @@ func TestETA(t *testing.T) {
 		t.Errorf("%s before anything is known", eta)
 	}
 	for i, wall := range []float64{10, 3600, 10} {
-		if err := replaceJSON(filepath.Join(g.Dir(g.Jobs[i]), resultName), Result{Job: g.Jobs[i], WallS: wall}); err != nil {
+		if err := replaceJSON(g.Dir(g.Jobs[i]), resultName, Result{Job: g.Jobs[i], WallS: wall}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -164,7 +164,7 @@ func (r *analyseRequest) live(ctx context.Context, s lab.Saved, socket string, s
 
 // written are the findings that stand in the journal for one who asked.
 func written(s lab.Saved, by string) ([]*lab.Examined, error) {
-	file, err := os.Open(filepath.Join(s.Dir, run.JournalName))
+	file, err := run.OpenFile(s.Dir, run.JournalName)
 	if err != nil {
 		return nil, fmt.Errorf("analyse %s: %w", s.Dir, err)
 	}
@@ -266,7 +266,7 @@ func (r *analyseRequest) saved(arg, doing string) (lab.Saved, error) {
 // savedRun reads the configuration of a run folder.
 func savedRun(dir string, step int) (lab.Saved, error) {
 	path := filepath.Join(dir, run.ConfigName)
-	doc, err := os.ReadFile(path)
+	doc, err := run.ReadFile(dir, run.ConfigName)
 	if err != nil {
 		return lab.Saved{}, usagef("analyse: %v: give a run folder", err)
 	}

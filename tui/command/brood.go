@@ -117,7 +117,7 @@ func (s *session) children(p tui.ForkPlan) ([]tui.Child, error) {
 		c.Dir = free(fmt.Sprintf("%s-fork-%d-%s-s%d", filepath.Clean(s.folder.Dir()), from.Step, name, config.Seed))
 		doc, err := presets.Encode(config)
 		if err == nil {
-			err = lab.Fork(config, doc, from, set, c.Dir)
+			_, err = lab.Fork(config, doc, from, set, c.Dir) // the parent is this run, which can be written to
 		}
 		return c, err
 	})
@@ -196,7 +196,7 @@ func (b *brood) add(c *cub) {
 // train trains children that wait, one after another; several do so side by side.
 func (b *brood) train() {
 	for c, cmd := b.next(); c != nil; c, cmd = b.next() {
-		out, err := os.OpenFile(filepath.Join(c.dir, "train.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		out, err := run.AppendFile(c.dir, "train.log")
 		if err == nil {
 			cmd.Stdout, cmd.Stderr = out, out
 			err = b.start(cmd)

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -234,7 +233,7 @@ func results(w io.Writer, r *report.Run) {
 
 // checksums tell whether a repetition is the same.
 func checksums(w io.Writer, dir string) error {
-	doc, err := os.ReadFile(filepath.Join(dir, run.ConfigName))
+	doc, err := run.ReadFile(dir, run.ConfigName)
 	if err != nil {
 		return err
 	}

@@ -170,7 +170,7 @@ func (r *exportRequest) policy(of *report.Run) ([]report.Tensor, map[string]stri
 		name = fmt.Sprintf("policy-%d.bin", r.member)
 	}
 	path := filepath.Join(of.Dir, name)
-	file, err := os.Open(path)
+	file, err := run.OpenFile(of.Dir, name)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fmt.Errorf("%s: there is no %s: a run writes it when it ends", of.Dir, name)
 	}

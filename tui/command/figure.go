@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,19 +123,18 @@ func belongs(c *report.Cell, p *presets.Preset) bool {
 
 // writeFile writes a file at once: never a part of it, and none after an error.
 func writeFile(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	temporary := fmt.Sprintf("%s/.%s-%08x", filepath.Dir(path), filepath.Base(path), rand.Uint32())
+	f, err := os.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666) // os.CreateTemp knows no umask
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer os.Remove(f.Name()) // after the rename there is none
+	defer os.Remove(temporary) // after the rename there is none
 	err = write(f)
-	for _, step := range []func() error{func() error { return f.Chmod(0o644) }, f.Close} {
-		if e := step(); err == nil {
-			err = e
-		}
+	if e := f.Close(); err == nil {
+		err = e
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = os.Rename(temporary, path)
 	}
 	return err
 }

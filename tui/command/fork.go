@@ -32,7 +32,7 @@ pair with a seed of its own from there on: what came of turning them, over seeds
   pgrlab fork runs/a@20000 --set relevance=td --pairs 4 | xargs -n 1 pgrlab train --resume`,
 		Args: exactArgs(1, "one run folder"),
 		RunE: func(c *cobra.Command, args []string) error {
-			dirs, err := forks(args[0], set, pairs, steps, out)
+			dirs, err := forks(args[0], set, pairs, steps, out, func(text string) { fmt.Fprintln(c.ErrOrStderr(), text) })
 			for _, dir := range dirs {
 				fmt.Fprintln(c.OutOrStdout(), dir)
 			}
@@ -51,13 +51,17 @@ pair with a seed of its own from there on: what came of turning them, over seeds
 // mostPairs bounds what one slip of a finger can make.
 const mostPairs = 1_000
 
-// forks makes the folders of forks; steps is their length, 0 that of their parent.
-func forks(name string, set []string, pairs, steps int, out string) (made []string, err error) {
+// forks makes the folders of forks; steps is their length, 0 that of their parent. say
+// hears what a person should know.
+func forks(name string, set []string, pairs, steps int, out string, say func(string)) (made []string, err error) {
 	from, err := checkpointAt(name)
 	if err != nil {
 		return nil, err
 	}
 	parent := filepath.Dir(filepath.Dir(from.Path))
+	if _, err := run.ReadFile(parent, run.ConfigName); err != nil {
+		return nil, usagef("fork %s: %w", parent, err)
+	}
 	config, err := presets.Resolve(presets.Choice{Preset: filepath.Join(parent, run.ConfigName)})
 	if err != nil {
 		return nil, err
@@ -73,7 +77,10 @@ func forks(name string, set []string, pairs, steps int, out string) (made []stri
 		c.Seed = seed
 		doc, err := presets.Encode(c)
 		if err == nil {
-			err = lab.Fork(c, doc, from, set, dir)
+			var said string
+			if said, err = lab.Fork(c, doc, from, set, dir); said != "" {
+				say(said)
+			}
 		}
 		if err == nil {
 			made = append(made, dir)

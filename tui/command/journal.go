@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -89,15 +88,17 @@ func orNone(s string) string {
 }
 
 // openJournal opens a journal by its own path or by its run folder's.
-func openJournal(path string) (*os.File, error) {
+func openJournal(path string) (io.ReadCloser, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, usagef("read journal: %v: give a run folder or an events.jsonl", err)
 	}
+	var f io.ReadCloser
 	if info.IsDir() {
-		path = filepath.Join(path, "events.jsonl")
+		f, err = run.OpenFile(path, run.JournalName)
+	} else {
+		f, err = os.Open(path) // whatever it is: somebody has named it
 	}
-	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read journal: %w", err)
 	}

@@ -2,8 +2,9 @@ package command
 
 import (
 	"context"
+	"errors"
 	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"sync"
 	"time"
@@ -175,9 +176,12 @@ const replayAtOnce = 1e6
 // replayOptions describe a run of the past to the screen.
 func replayOptions(dir string, speed float64) (tui.Options, error) {
 	file := filepath.Join(dir, run.ConfigName)
-	doc, err := os.ReadFile(file)
-	if err != nil {
+	doc, err := run.ReadFile(dir, run.ConfigName)
+	if errors.Is(err, fs.ErrNotExist) {
 		return tui.Options{}, usagef("replay: %s is no run folder: it has no %s", dir, run.ConfigName)
+	}
+	if err != nil {
+		return tui.Options{}, usagef("replay %s: %w", dir, err)
 	}
 	config, err := presets.Decode(file, doc)
 	if err != nil {

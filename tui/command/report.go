@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -129,7 +128,7 @@ func loadRun(dir string) (*report.Run, error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, run.ConfigName)
-	doc, err := os.ReadFile(path)
+	doc, err := run.ReadFile(dir, run.ConfigName)
 	if err != nil {
 		return nil, fmt.Errorf("%s: its %s: %w", dir, run.ConfigName, err)
 	}

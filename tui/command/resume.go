@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -40,8 +40,10 @@ func (r *runFlags) reopen(d Deps) (*session, error) {
 	if dir, err = find(dir); err != nil {
 		return nil, err
 	}
-	if !exists(filepath.Join(dir, run.ConfigName)) {
+	if _, err := run.ReadFile(dir, run.ConfigName); errors.Is(err, fs.ErrNotExist) {
 		return nil, usagef("resume %s: no run is there: give a run folder, or latest", dir)
+	} else if err != nil {
+		return nil, usagef("resume %s: %w", dir, err)
 	}
 	r.preset = filepath.Join(dir, run.ConfigName)
 	config, task, err := r.settle(d)
@@ -88,7 +90,7 @@ func orComplete(err error, w io.Writer) error {
 
 // complete says whether the journal ends with all steps done.
 func complete(dir string, steps int) bool {
-	file, err := os.Open(filepath.Join(dir, run.JournalName))
+	file, err := run.OpenFile(dir, run.JournalName)
 	if err != nil {
 		return false
 	}

@@ -286,7 +286,7 @@ func attempt(ctx context.Context, d Deps, g *sweep.Grid, j sweep.Job, how []stri
 	defer log.Close()
 	dir := g.Run(j)
 	args := append([]string{"train", "--resume", dir}, how...)
-	if !exists(filepath.Join(dir, run.ConfigName)) || !exists(filepath.Join(dir, run.JournalName)) {
+	if !run.Holds(dir) {
 		os.Remove(filepath.Join(dir, run.ConfigName)) // of an attempt that was killed before there was a run
 		args = append([]string{"train", "--preset", g.Config(j), "--out", dir}, how...)
 	}

@@ -152,7 +152,7 @@ func findPolicy(path string) (*savedPolicy, error) {
 		return nil, fmt.Errorf("read policy %s: there is none: a run writes it when it ends", path)
 	}
 	file := filepath.Join(filepath.Dir(path), run.ConfigName)
-	doc, err := os.ReadFile(file)
+	doc, err := run.ReadFile(filepath.Dir(path), run.ConfigName)
 	if err != nil {
 		return nil, fmt.Errorf("read policy %s: its run's %s must lie beside it", path, run.ConfigName)
 	}
@@ -165,7 +165,7 @@ func findPolicy(path string) (*savedPolicy, error) {
 
 // load reads the policy for a device.
 func (s *savedPolicy) load(task lab.Task, device Device) (lab.Policy, error) {
-	f, err := os.Open(s.path)
+	f, err := run.OpenFile(filepath.Split(s.path))
 	if err != nil {
 		return nil, fmt.Errorf("read policy: %w", err)
 	}

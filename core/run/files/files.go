@@ -1,0 +1,401 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+)
+
+// Irregular is what stands where a file or folder of a run should be.
+type Irregular struct {
+	Name string
+	Mode fs.FileMode
+}
+
+func (e *Irregular) Error() string {
+	what := "a device"
+	switch {
+	case e.Mode&fs.ModeSymlink != 0:
+		what = "a symbolic link"
+	case e.Mode&fs.ModeNamedPipe != 0:
+		what = "a named pipe"
+	case e.Mode&fs.ModeSocket != 0:
+		what = "a socket"
+	case e.Mode.IsDir():
+		what = "a folder"
+	case e.Mode.IsRegular():
+		return e.Name + " is a file, not a folder"
+	}
+	return fmt.Sprintf("%s is %s, not a file of the run", e.Name, what)
+}
+
+// TooLarge: a file that has more bytes than it may.
+var TooLarge = errors.New("it is too large")
+
+// File is an open regular file.
+type File struct {
+	*os.File // for reading; what changes the file is below
+	id       uint64
+}
+
+var lastID atomic.Uint64
+
+// Open opens a file for reading. name is relative to dir.
+func Open(dir, name string) (*File, error) { return OpenFile(dir, name, os.O_RDONLY) }
+
+// OpenFile opens a file as os.OpenFile does. With os.O_CREATE, one that is made has the
+// rights that the umask leaves.
+func OpenFile(dir, name string, flag int) (*File, error) {
+	var out *File
+	err := within(dir, name, func(r *os.Root) error {
+		for {
+			f, err := open(r, dir, name, flag)
+			if errors.Is(err, fs.ErrExist) && flag&os.O_EXCL == 0 {
+				continue // somebody else has just made it
+			}
+			out = f
+			return err
+		}
+	})
+	return out, err
+}
+
+func open(r *os.Root, dir, name string, flag int) (*File, error) {
+	info, err := r.Lstat(name)
+	create := errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0
+	switch {
+	case create:
+		flag |= os.O_EXCL // and no link that somebody puts there meanwhile
+	case err != nil:
+		return nil, err
+	case flag&os.O_EXCL != 0:
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrExist}
+	case !info.Mode().IsRegular():
+		return nil, &Irregular{name, info.Mode()}
+	}
+	id := lastID.Add(1)
+	kind := Opened
+	if create {
+		kind = Created
+	}
+	if create || flag&(os.O_WRONLY|os.O_RDWR) != 0 {
+		if err := announce(Op{Kind: kind, Path: filepath.Join(dir, name), File: id}); err != nil {
+			return nil, err
+		}
+	}
+	// Not to wait is for a named pipe that was put there since.
+	f, err := r.OpenFile(name, flag|syscall.O_NONBLOCK, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
+		err = &Irregular{name, info.Mode()}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &File{f, id}, nil
+}
+
+// Write writes at the file's place.
+func (f *File) Write(b []byte) (int, error) {
+	if watched() {
+		at, err := f.Seek(0, io.SeekCurrent)
+		if err != nil {
+			return 0, err
+		}
+		if err := announce(Op{Kind: Wrote, Path: f.Name(), File: f.id, Offset: at, Data: b}); err != nil {
+			var torn Torn
+			if errors.As(err, &torn) {
+				n, _ := f.File.Write(b[:min(len(b), int(torn))])
+				return n, err
+			}
+			return 0, err
+		}
+	}
+	return f.File.Write(b)
+}
+
+// WriteAt writes at a place.
+func (f *File) WriteAt(b []byte, at int64) (int, error) {
+	if err := announce(Op{Kind: Wrote, Path: f.Name(), File: f.id, Offset: at, Data: b}); err != nil {
+		return 0, err
+	}
+	return f.File.WriteAt(b, at)
+}
+
+// Truncate makes size the end of the file.
+func (f *File) Truncate(size int64) error {
+	if err := announce(Op{Kind: Truncated, Path: f.Name(), File: f.id, Offset: size}); err != nil {
+		return err
+	}
+	return f.File.Truncate(size)
+}
+
+// Sync puts the content on the disk.
+func (f *File) Sync() error {
+	if err := announce(Op{Kind: Synced, Path: f.Name(), File: f.id}); err != nil {
+		return err
+	}
+	return f.File.Sync()
+}
+
+// ReadFrom hides os.File's, which would write past Write.
+func (f *File) ReadFrom(r io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{f}, r)
+}
+
+// ReadFile reads a file of at most most bytes.
+func ReadFile(dir, name string, most int64) ([]byte, error) {
+	f, err := Open(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("%s: %w: more than %d bytes", name, TooLarge, most)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return text, nil
+}
+
+// Lstat is what a name stands for; links are not followed.
+func Lstat(dir, name string) (info fs.FileInfo, err error) {
+	err = within(dir, name, func(r *os.Root) error {
+		info, err = r.Lstat(name)
+		return err
+	})
+	return info, err
+}
+
+// Regular says whether a file is there and is one.
+func Regular(dir, name string) bool {
+	info, err := Lstat(dir, name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// ReadDir lists a folder by name.
+func ReadDir(dir, name string) (entries []fs.DirEntry, err error) {
+	err = folder(dir, name, func(f *os.File) error {
+		entries, err = f.ReadDir(-1)
+		return err
+	})
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// Mkdir makes a folder where there is none, and its name is on the disk.
+func Mkdir(dir, name string) error {
+	info, err := Lstat(dir, name)
+	if err == nil {
+		if !info.IsDir() {
+			return &Irregular{name, info.Mode()}
+		}
+		return nil
+	}
+	if err := MkdirNew(dir, name); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return Sync(dir, filepath.Dir(name))
+}
+
+// MkdirNew makes a folder; an error that is fs.ErrExist where the name is taken.
+func MkdirNew(dir, name string) error {
+	return within(dir, name, func(r *os.Root) error {
+		if _, err := r.Lstat(name); err == nil {
+			return &fs.PathError{Op: "mkdir", Path: name, Err: fs.ErrExist}
+		}
+		if err := announce(Op{Kind: MadeDir, Path: filepath.Join(dir, name)}); err != nil {
+			return err
+		}
+		return r.Mkdir(name, 0o777)
+	})
+}
+
+// Rename renames a file below dir, and replaces what has the new name.
+func Rename(dir, from, to string) error {
+	return within(dir, from, func(r *os.Root) error {
+		if err := parents(r, to); err != nil {
+			return err
+		}
+		if err := announce(Op{Kind: Renamed, Path: filepath.Join(dir, from), To: filepath.Join(dir, to)}); err != nil {
+			return err
+		}
+		return r.Rename(from, to)
+	})
+}
+
+// Remove removes a file or an empty folder.
+func Remove(dir, name string) error {
+	return within(dir, name, func(r *os.Root) error {
+		if _, err := r.Lstat(name); err != nil {
+			return err
+		}
+		if err := announce(Op{Kind: Removed, Path: filepath.Join(dir, name)}); err != nil {
+			return err
+		}
+		return r.Remove(name)
+	})
+}
+
+// Link gives a file of one folder another name in another or the same folder; an error
+// that is fs.ErrExist where that is taken.
+func Link(fromDir, from, dir, to string) error {
+	if info, err := Lstat(fromDir, from); err != nil {
+		return err
+	} else if !info.Mode().IsRegular() {
+		return &Irregular{from, info.Mode()}
+	}
+	return within(dir, to, func(r *os.Root) error {
+		source, target := filepath.Join(fromDir, from), filepath.Join(dir, to)
+		if _, err := r.Lstat(to); err == nil {
+			return &os.LinkError{Op: "link", Old: source, New: target, Err: fs.ErrExist}
+		}
+		if err := announce(Op{Kind: Linked, Path: source, To: target}); err != nil {
+			return err
+		}
+		return os.Link(source, target)
+	})
+}
+
+// Sync puts the names in a folder on the disk. File systems that cannot are forgiven: the
+// names are then as safe as they get.
+func Sync(dir, name string) error {
+	return folder(dir, name, func(f *os.File) error {
+		if err := announce(Op{Kind: SyncedDir, Path: filepath.Join(dir, name)}); err != nil {
+			return err
+		}
+		return forgiven(f.Sync())
+	})
+}
+
+func forgiven(err error) error {
+	for _, cannot := range []error{syscall.EINVAL, syscall.ENOTSUP, syscall.ENOSYS, syscall.EBADF, fs.ErrPermission} {
+		if errors.Is(err, cannot) {
+			return nil
+		}
+	}
+	return err
+}
+
+// MakeFolder makes a folder with its parents, and their names are on the disk.
+func MakeFolder(dir string) error {
+	dir = filepath.Clean(dir)
+	info, err := os.Stat(dir)
+	if err == nil && info.IsDir() {
+		return nil
+	}
+	if err == nil {
+		return &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
+	}
+	above := filepath.Dir(dir)
+	if above != dir {
+		if err := MakeFolder(above); err != nil {
+			return err
+		}
+	}
+	if err := announce(Op{Kind: MadeDir, Path: dir}); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncAbove(above)
+}
+
+// syncAbove is Sync of a folder that may be closed to this user.
+func syncAbove(dir string) error {
+	if err := Sync(dir, "."); !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
+}
+
+// Move gives a whole folder another name, which may be that of an empty folder, and the
+// name is on the disk.
+func Move(from, to string) error {
+	if err := announce(Op{Kind: Renamed, Path: filepath.Clean(from), To: filepath.Clean(to)}); err != nil {
+		return err
+	}
+	if err := syscall.Rename(from, to); err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return syncAbove(filepath.Dir(filepath.Clean(to)))
+}
+
+// RemoveFolder removes an empty folder.
+func RemoveFolder(dir string) error {
+	if err := announce(Op{Kind: Removed, Path: filepath.Clean(dir)}); err != nil {
+		return err
+	}
+	return syscall.Rmdir(dir)
+}
+
+// within calls do with dir opened as a root, when the folders of name above its last part
+// are folders of their own.
+func within(dir, name string, do func(r *os.Root) error) error {
+	dir = filepath.Clean(dir)
+	info, err := os.Stat(dir) // OpenRoot would wait for a named pipe
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+	}
+	r, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := parents(r, name); err != nil {
+		return err
+	}
+	return do(r)
+}
+
+// parents says whether the folders of name above its last part are folders of their own.
+func parents(r *os.Root, name string) error {
+	for i, c := range name {
+		if c != filepath.Separator {
+			continue
+		}
+		info, err := r.Lstat(name[:i])
+		if err != nil {
+			return err
+		}
+		if !info.IsDir() {
+			return &Irregular{name[:i], info.Mode()}
+		}
+	}
+	return nil
+}
+
+// folder calls do with a folder opened.
+func folder(dir, name string, do func(f *os.File) error) error {
+	return within(dir, name, func(r *os.Root) error {
+		info, err := r.Lstat(name)
+		if err != nil {
+			return err
+		}
+		if !info.IsDir() {
+			return &Irregular{name, info.Mode()}
+		}
+		f, err := r.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return do(f)
+	})
+}

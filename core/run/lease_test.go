@@ -1,0 +1,404 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pgrlab/core/run/files"
+)
+
+// cluster are processes on machines that share a file system without locks. Time passes
+// when somebody waits.
+type cluster struct {
+	now   time.Duration
+	walls map[string]time.Duration // what the wall clocks of machines are off by
+	gone  map[int]bool             // processes that have ended
+	waits func()                   // what the others do while somebody waits
+	slept int
+}
+
+func newCluster() *cluster {
+	return &cluster{walls: map[string]time.Duration{}, gone: map[int]bool{}, waits: func() {}}
+}
+
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// process is one of them.
+func (c *cluster) process(host string, pid int) locker {
+	return locker{
+		flock: func(*os.File) error { return syscall.ENOLCK },
+		me:    holder{Host: host, PID: pid, Boot: "boot of " + host, Space: "pid:[1]", Start: 1},
+		alive: func(h holder) bool { return !c.gone[h.PID] && h.Start == 1 },
+		clock: clock{
+			wall:      func() time.Time { return epoch.Add(c.now + c.walls[host]) },
+			monotonic: func() time.Duration { return c.now },
+			sleep:     func(d time.Duration) { c.now += d; c.slept++; c.waits() },
+			every:     func(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }, // tests call beat
+		},
+	}
+}
+
+func line(step int) Line { return Line{Type: "note", Step: step, Member: NoMember} }
+
+// Everything that a process writes to the folder that it lost is refused, and not a byte
+// of what is there changes; the new owner's is whole.
+func TestALostLeaseStopsItsWriter(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	c := newCluster()
+	first, err := c.process("a", 1).create(dir, []byte("x = 1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := first.NewLog("real-0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var path string
+	for step := 1; step <= 3; step++ {
+		if err := errors.Join(first.Append(line(step)), first.Sync()); err != nil {
+			t.Fatal(err)
+		}
+		s := sample(step, fmt.Sprint(step))
+		s.Journal = first.Mark()
+		if path, _, err = first.WriteCheckpoint(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := first.lock.(*lease)
+	c.waits = own.beat
+	if _, err := c.process("b", 2).open(dir); !errors.Is(err, errInUse) || !strings.Contains(err.Error(), "in use by pgrlab 1 on a: pgrlab attach ") {
+		t.Fatalf("while it lives: %v", err)
+	}
+	c.waits, c.now = func() {}, 0 // it is stopped
+	second, err := c.process("b", 2).open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.now != leaseOver || len(second.Said()) != 1 || !strings.HasPrefix(second.Said()[0], "took over the lease of pgrlab 1 on a: it gave no sign of life for 1m0s") {
+		t.Errorf("after %s: %q", c.now, second.Said())
+	}
+	if _, err := second.Rewind(Mark{Size: first.Size(), SHA256: first.Mark().SHA256}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(second.Append(line(4)), second.Sync()); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, dir)
+	for what, do := range map[string]func() error{
+		"append":     func() error { return first.Append(line(9)) },
+		"sync":       first.Sync,
+		"save":       func() error { return first.Write(PolicyName, []byte("weights")) },
+		"checkpoint": func() error { _, _, err := first.WriteCheckpoint(sample(9, "9")); return err },
+		"log":        func() error { return log.Append([]byte("rows")) },
+		"new log":    func() error { _, err := first.NewLog("real-1"); return err },
+		"data": func() error {
+			_, err := first.WriteData("synthetic", func(w io.Writer) error { _, err := w.Write([]byte("rows")); return err })
+			return err
+		},
+		"prune": func() error { return first.Prune(path, 1) },
+		"aside": func() error {
+			_, err := first.SetAside(filepath.Join(filepath.Dir(path), CheckpointName(1, "1")))
+			return err
+		},
+		"rewind": func() error { _, err := first.Rewind(EmptyMark()); return err },
+		"beat":   func() error { own.beat(); return own.held() },
+	} {
+		if err := do(); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "pgrlab 2 on b") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	// Who was stopped between looking and writing writes into a file that has no name any
+	// more, and renews a lease that has none.
+	if _, err := first.journal.Write([]byte("too late\n")); err != nil {
+		t.Error(err)
+	}
+	text, err := own.text()
+	if err == nil {
+		_, err = own.file.WriteAt(text, 0)
+	}
+	if err := errors.Join(err, log.Close()); err != nil {
+		t.Error(err)
+	}
+	if err := first.Close(); err != nil && !errors.Is(err, ErrLost) {
+		t.Error(err)
+	}
+	if after := contents(t, dir); !maps.Equal(before, after) {
+		t.Errorf("something was changed: %d files, then %d", len(before), len(after))
+	}
+	if err := errors.Join(second.Append(line(5)), second.Close()); err != nil {
+		t.Error(err)
+	}
+	if _, err := files.Lstat(dir, leaseName); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the lease is left: %v", err)
+	}
+	if types, err := lines(t, before[JournalName]); len(types) != 4 || err != nil {
+		t.Errorf("%v, %v", types, err)
+	}
+}
+
+// Wall clocks may say what they like, and jump as they like: who lives keeps the folder,
+// who does not loses it after the same time.
+func TestClocksThatJump(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	jumps := []time.Duration{0, time.Minute + time.Second, -time.Minute - time.Second, 30 * year, -30 * year}
+	for _, holders := range jumps {
+		for _, observers := range jumps {
+			for _, later := range []time.Duration{time.Hour, -time.Hour} {
+				dir := t.TempDir()
+				c := newCluster()
+				c.walls["a"], c.walls["b"] = holders, observers
+				first, err := c.process("a", 1).lease(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				looks := 0
+				c.waits = func() {
+					if looks++; looks == 2 {
+						c.walls["a"] += later
+						c.walls["b"] -= later
+					}
+					if looks == 3 {
+						first.(*lease).beat()
+					}
+				}
+				if _, err := c.process("b", 2).lease(dir); !errors.Is(err, errInUse) {
+					t.Fatalf("clocks off by %s and %s, then by %s: taken from the living: %v", holders, observers, later, err)
+				}
+				begin := c.now
+				c.waits = func() {}
+				second, err := c.process("b", 2).lease(dir)
+				if err != nil || c.now-begin != leaseOver {
+					t.Fatalf("clocks off by %s and %s: after %s: %v", holders, observers, c.now-begin, err)
+				}
+				if err := first.held(); !errors.Is(err, ErrLost) {
+					t.Error(err)
+				}
+				if err := errors.Join(first.Close(), second.held(), second.Close()); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+// A machine that slept for hours has seen nothing meanwhile.
+func TestAMachineThatSlept(t *testing.T) {
+	dir := t.TempDir()
+	c := newCluster()
+	first, err := c.process("a", 1).lease(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	looks := 0
+	c.waits = func() {
+		if looks++; looks < 4 {
+			c.now += 10 * time.Hour // both machines
+		} else {
+			first.(*lease).beat()
+		}
+	}
+	if _, err := c.process("b", 2).lease(dir); !errors.Is(err, errInUse) {
+		t.Errorf("%v", err)
+	}
+}
+
+// On the machine of the holder its process is asked for: one that is there keeps the
+// folder however long it was silent, one that is gone loses it at once.
+func TestAProcessOfTheSameMachine(t *testing.T) {
+	for want, h := range map[string]holder{
+		"in use by pgrlab 1 on a":      {Host: "a", PID: 1, Boot: "boot of a", Space: "pid:[1]", Start: 1},
+		"that process is gone":         {Host: "a", PID: 7, Boot: "boot of a", Space: "pid:[1]", Start: 1},
+		"that process is gone (reuse)": {Host: "a", PID: 1, Boot: "boot of a", Space: "pid:[1]", Start: 9},
+		"that process is gone (old)":   {Host: "a", PID: 7, Boot: "boot of a"},
+		"no sign of life for 1m0s":     {Host: "a", PID: 7, Boot: "boot of a", Space: "pid:[2]"},
+		"no sign of life (rebooted)":   {Host: "a", PID: 1, Boot: "another", Space: "pid:[1]", Start: 1},
+		"no sign of life (unknown)":    {Host: "a", PID: 1},
+	} {
+		dir := t.TempDir()
+		c := newCluster()
+		c.gone[7] = true
+		text, _ := json.Marshal(h)
+		if err := os.WriteFile(filepath.Join(dir, leaseName), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		want, _, _ := strings.Cut(want, " (")
+		got, err := c.process("a", 2).lease(dir)
+		if err != nil {
+			if !strings.Contains(err.Error(), want) || c.slept > 0 {
+				t.Errorf("%+v: %v after %d looks, want %s", h, err, c.slept, want)
+			}
+			continue
+		}
+		if said := got.took(); !strings.Contains(said, want) || (c.slept == 0) != strings.Contains(want, "gone") {
+			t.Errorf("%+v: %q after %d looks, want %s", h, said, c.slept, want)
+		}
+		got.Close()
+	}
+}
+
+// Of several that want a lease that is over one gets it, and a new one is not taken for
+// it; nor is somebody else's given back.
+func TestALeaseIsTakenByOne(t *testing.T) {
+	dir := t.TempDir()
+	c := newCluster()
+	stale, err := c.process("a", 1).lease(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := readLease(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := c.process("b", 2).lease(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if takeAway(dir, func(now []byte) bool { return bytes.Equal(now, text) }) { // who found the same, later
+		t.Error("a fresh lease was removed")
+	}
+	if err := errors.Join(b.held(), stale.Close(), b.held()); err != nil {
+		t.Error(err)
+	}
+	if err := os.Remove(filepath.Join(dir, leaseName)); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.held(); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "taken away") {
+		t.Errorf("removed by hand: %v", err)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("%v are left", left)
+	}
+	if err := os.WriteFile(filepath.Join(dir, leaseName), []byte(`{"host":`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.process("b", 2).lease(dir); err == nil || !strings.HasSuffix(err.Error(), "its lease cannot be read: remove lease.json if nobody writes there") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Where this process may lock and another one could not, its lease holds all the same.
+func TestALockBesideALease(t *testing.T) {
+	dir := t.TempDir()
+	c := newCluster()
+	first, err := c.process("a", 1).lease(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	locks := c.process("b", 2)
+	locks.flock = func(*os.File) error { return nil }
+	c.waits = first.(*lease).beat
+	if _, err := locks.take(dir); !errors.Is(err, errInUse) {
+		t.Errorf("%v", err)
+	}
+	c.waits = func() {}
+	second, err := locks.take(dir)
+	if err != nil || !strings.Contains(second.took(), "pgrlab 1 on a") {
+		t.Fatal(err)
+	}
+	if err := first.held(); !errors.Is(err, ErrLost) {
+		t.Error(err)
+	}
+	second.Close()
+}
+
+// Processes come, are stopped, go on, die and leave as they like: each line is whole, and
+// who has lost the folder adds nothing to it.
+func TestWritersWithoutLocks(t *testing.T) {
+	handed, seeds := 0, uint64(8)
+	if os.Getenv("PGRLAB_SOAK") != "" {
+		seeds = 200
+	}
+	for seed := range seeds {
+		r := rand.New(rand.NewPCG(seed, 1))
+		dir := filepath.Join(t.TempDir(), "run")
+		c := newCluster()
+		f, err := c.process("h0", 1).create(dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open, stopped := map[int]*Folder{1: f}, map[int]bool{}
+		c.waits = func() {
+			for pid, f := range open {
+				if !stopped[pid] {
+					f.lock.(*lease).beat()
+				}
+			}
+		}
+		owner, next, written := 1, 2, 0
+		for range 80 {
+			switch pid := 1 + r.IntN(next); r.IntN(6) {
+			case 0: // a new one wants the folder
+				f, err := c.process(fmt.Sprintf("h%d", r.IntN(3)), next).open(dir)
+				if err != nil {
+					if !errors.Is(err, errInUse) {
+						t.Fatal(err)
+					}
+					continue
+				}
+				if open[owner] != nil && !stopped[owner] {
+					t.Fatalf("seed %d: %d took the folder from %d, which lives", seed, next, owner)
+				}
+				m, err := f.wholeLines()
+				if err == nil {
+					_, err = f.Rewind(m)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				open[next], owner = f, next
+				next++
+				handed++
+			case 1:
+				stopped[pid] = true
+			case 2:
+				delete(stopped, pid)
+			case 3: // it is killed
+				if f := open[pid]; f != nil && r.IntN(2) == 0 {
+					c.gone[pid] = true
+					delete(open, pid)
+					f.journal.Close()
+				}
+			case 4:
+				if f := open[pid]; f != nil && !stopped[pid] && r.IntN(3) == 0 {
+					f.Close()
+					delete(open, pid)
+				}
+			default:
+				if f := open[pid]; f != nil && !stopped[pid] {
+					err := f.Append(line(pid))
+					if (err == nil) != (pid == owner) {
+						t.Fatalf("seed %d: %d writes, %d owns the folder: %v", seed, pid, owner, err)
+					}
+					if err == nil {
+						written++
+					}
+				}
+			}
+		}
+		text, err := os.ReadFile(filepath.Join(dir, JournalName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if types, err := lines(t, string(text)); err != nil || len(types) != written {
+			t.Fatalf("seed %d: %d lines, %d were written: %v", seed, len(types), written, err)
+		}
+	}
+	if handed < int(seeds) {
+		t.Errorf("the folder was handed on %d times only", handed)
+	}
+}
