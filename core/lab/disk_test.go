@@ -179,7 +179,7 @@ func TestACheckpointThatCannotBeWritten(t *testing.T) {
 	for _, c := range saved {
 		said = append(said, c.Obs.Error)
 	}
-	if len(said) != 4 || !strings.HasSuffix(said[0], "is a file, not a folder") || !strings.HasSuffix(said[1], "file already closed") || said[2] != "" || said[3] != "" {
+	if len(said) != 4 || !strings.HasSuffix(said[0], "not a directory") || !strings.HasSuffix(said[1], "file already closed") || said[2] != "" || said[3] != "" {
 		t.Errorf("%q", said)
 	}
 	twin := newWorld()

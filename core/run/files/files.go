@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// Irregular is what stands where a file or folder of a run should be.
+// Irregular is what stands where a file of a run, or a folder of its own, should be.
 type Irregular struct {
 	Name string
 	Mode fs.FileMode
@@ -30,8 +30,6 @@ func (e *Irregular) Error() string {
 		what = "a socket"
 	case e.Mode.IsDir():
 		what = "a folder"
-	case e.Mode.IsRegular():
-		return e.Name + " is a file, not a folder"
 	}
 	return fmt.Sprintf("%s is %s, not a file of the run", e.Name, what)
 }
@@ -200,7 +198,7 @@ func Mkdir(dir, name string) error {
 	info, err := Lstat(dir, name)
 	if err == nil {
 		if !info.IsDir() {
-			return &Irregular{name, info.Mode()}
+			return noFolder(name, info)
 		}
 		return nil
 	}
@@ -364,6 +362,14 @@ func within(dir, name string, do func(r *os.Root) error) error {
 	return do(r)
 }
 
+// noFolder is the error of what stands where a folder should be.
+func noFolder(name string, info fs.FileInfo) error {
+	if info.Mode().IsRegular() {
+		return &fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}
+	}
+	return &Irregular{name, info.Mode()}
+}
+
 // parents says whether the folders of name above its last part are folders of their own.
 func parents(r *os.Root, name string) error {
 	for i, c := range name {
@@ -375,7 +381,7 @@ func parents(r *os.Root, name string) error {
 			return err
 		}
 		if !info.IsDir() {
-			return &Irregular{name[:i], info.Mode()}
+			return noFolder(name[:i], info)
 		}
 	}
 	return nil
@@ -389,7 +395,7 @@ func folder(dir, name string, do func(f *os.File) error) error {
 			return err
 		}
 		if !info.IsDir() {
-			return &Irregular{name, info.Mode()}
+			return noFolder(name, info)
 		}
 		f, err := r.Open(name)
 		if err != nil {
