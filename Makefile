@@ -7,6 +7,10 @@
 #   make test    vet and all tests, without cgo
 #   make race    the concurrent parts under the race detector (needs gcc)
 #   make soak    long forms of the tests and fuzzing; FUZZTIME=5m
+#   make hostile the tests where time breaks them easily, on Linux, in two parts that can be
+#                run by themselves, on some PACKAGES="./tui ./core/run"
+#   make hostile-once   all of them, shuffled, on one core that four busy loops share
+#   make hostile-count  those of runs and screens, whose work is made slow, then quick
 #   make arm64   build and vet for 64-bit ARM; its kernels' tests under qemu-user
 #   make lint    gofmt and staticcheck
 #   make gpu-bundle  bin/gpu-check, a folder to copy to a machine with a GPU
@@ -32,7 +36,7 @@ RACE     := ./core/lab/... ./tui/... ./core/run/... ./core/device ./core/device/
 # fail MESSAGE: one line on stderr, then stop.
 fail = { echo "$(1)" >&2; exit 1; }
 
-.PHONY: build run test race soak arm64 lint gpu-bundle gpu-check clean physics
+.PHONY: build run test race soak hostile hostile-once hostile-count arm64 lint gpu-bundle gpu-check clean physics
 
 build: physics
 	@command -v $(GO) >/dev/null || $(call fail,build: go not found: install Go 1.26 or newer)
@@ -57,6 +61,29 @@ soak: physics
 	    echo "fuzz $$package $$target"; \
 	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
 	  done; \
+	done
+
+hostile: hostile-once hostile-count
+
+# Only the tests run on that core, not the compiler. The busy loops end with the shell that
+# began them, however it ends.
+hostile-once: PACKAGES ?= ./...
+hostile-once: physics
+	@command -v taskset >/dev/null || $(call fail,hostile: taskset not found: it is a part of util-linux)
+	@core=$$(taskset -cp $$$$ | sed 's/.*: *\([0-9]*\).*/\1/'); me=$$$$; \
+	trap 'kill $$loops 2>/dev/null' EXIT; trap 'exit 130' INT; trap 'exit 143' TERM HUP; \
+	for loop in 1 2 3 4; do \
+	  taskset -c $$core sh -c 'while kill -0 '$$me' 2>/dev/null; do i=0; while [ $$i -lt 100000 ]; do i=$$((i+1)); done; done' & \
+	  loops="$$loops $$!"; \
+	done; \
+	$(GO) test -exec "env GOMAXPROCS=1 taskset -c $$core" -shuffle on -count 1 -p 1 -timeout 40m $(TESTFLAGS) $(PACKAGES)
+
+# core/pace says what slow and quick are.
+hostile-count: PACKAGES ?= ./core/lab ./core/run ./core/sweep ./tui/... .
+hostile-count: physics
+	@for pace in slow quick; do \
+	  echo "pace: $$pace"; \
+	  PGRLAB_TEST_PACE=$$pace $(GO) test -shuffle on -count 3 -timeout 40m $(TESTFLAGS) $(PACKAGES) || exit 1; \
 	done
 
 arm64: export GOARCH := arm64

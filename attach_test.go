@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"pgrlab/core/lab"
+	"pgrlab/core/pace"
 	"pgrlab/core/run"
 	"pgrlab/tui"
 	"pgrlab/tui/command"
@@ -124,6 +125,7 @@ type typist struct {
 type press struct{ on, keys string }
 
 func (p *typist) Write(b []byte) (int, error) {
+	pace.Look()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.shown.Write(b)

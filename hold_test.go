@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"pgrlab/core/lab"
-	"pgrlab/envs"
+	"pgrlab/core/pace"
 )
 
 // holdVariable makes a child wait in the middle of its training, as SEED:STEP:SOCKET
@@ -91,14 +91,11 @@ func heldTasks(tasks []lab.Task, setting string) []lab.Task {
 		panic(err)
 	}
 	var wait sync.Once
-	for i := range tasks {
-		tasks[i] = withSteps(tasks[i], func(s uint64, n int) {
-			if s == seed && n == step {
-				wait.Do(func() { waitAt(parts[2]) })
-			}
-		})
-	}
-	return tasks
+	return withSteps(tasks, func(s uint64, n int) {
+		if s == seed && n == step {
+			wait.Do(func() { waitAt(parts[2]) })
+		}
+	})
 }
 
 // waitAt tells the test behind a socket that this process waits, until the test lets it
@@ -111,37 +108,6 @@ func waitAt(socket string) {
 	defer conn.Close()
 	fmt.Fprintln(conn, os.Getpid())
 	io.Copy(io.Discard, conn)
-}
-
-// withSteps is a task whose training environments call before with their seed and a
-// number, counted from 1, ahead of each step.
-func withSteps(t lab.Task, before func(seed uint64, n int)) lab.Task {
-	make, with := t.New, t.With
-	t.New = func(seed uint64) (lab.Env, error) {
-		e, err := make(seed)
-		if err != nil {
-			return nil, err
-		}
-		return &stepped{Env: e.(*envs.Env), before: func(n int) { before(seed, n) }}, nil
-	}
-	t.With = func(e lab.Environment) (lab.Task, error) {
-		played, err := with(e)
-		return withSteps(played, before), err
-	}
-	return t
-}
-
-// stepped is an environment with something to do before its steps.
-type stepped struct {
-	*envs.Env
-	before func(n int)
-	n      int
-}
-
-func (e *stepped) Step(action, obs []float32) (float64, bool, bool, error) {
-	e.n++
-	e.before(e.n)
-	return e.Env.Step(action, obs)
 }
 
 // spare is how long before the limit of the whole test binary a wait is given up, so
@@ -158,7 +124,7 @@ func eventually(t *testing.T, what string, happened func() bool) {
 	}
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for !happened() {
+	for pace.Look(); !happened(); pace.Look() {
 		select {
 		case <-tick.C:
 		case <-limit:

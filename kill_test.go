@@ -3,20 +3,24 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
+	"crypto/sha256"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"pgrlab/core/run"
+	"pgrlab/core/sweep"
 	"pgrlab/tui/command"
+	"pgrlab/tui/remote"
 )
 
 // childVariable makes the test binary the program itself, so that tests can kill
@@ -25,18 +29,9 @@ const childVariable = "PGRLAB_TEST_CHILD"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
-		os.Exit(command.Main(context.Background(), childDeps(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(command.Main(context.Background(), testDeps(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
-}
-
-// childDeps are the real parts, with training that waits where a test said so.
-func childDeps() command.Deps {
-	d := deps()
-	if setting := os.Getenv(holdVariable); setting != "" {
-		d.Tasks = heldTasks(d.Tasks, setting)
-	}
-	return d
 }
 
 // child is a command line of the program, in a process of its own.
@@ -64,67 +59,302 @@ func canonical(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// Kill -9 at random moments, some of them in the middle of a checkpoint, a fit or
-// a line of the journal: the run that is resumed until it is complete has the
-// journal of the one that nobody disturbed.
-func TestAKilledRunIsResumed(t *testing.T) {
+// An act is something that a person has the program do, which a kill -9 may end anywhere.
+type act struct {
+	name string
+	// prepare makes what the act begins with; nil: nothing.
+	prepare func(t *testing.T, dir string)
+	// next is the command line that begins the act on dir, or goes on with it after a
+	// kill, as a person would; nil: it is done.
+	next func(dir string) []string
+	// made is what it has made in dir, all of which is the same whenever it was killed.
+	made func(t *testing.T, dir string) string
+}
+
+// how runs are killed: with a checkpoint every few steps, and knobs that turn inside of a
+// fit and of a generation.
+var killedRun = []string{
+	"--preset", "tiny.toml", "--seed", "5", "--threads", "1", "--checkpoint-every", "40ms",
+	"--at", "60/fit:8:guidance=3!", "--at", "100:ratio=0.25", "--at", "120/generate:3:relevance=td!",
+}
+
+// acts are those that write. Folders base and half are what others begin with: a run that
+// is over, and one that was told to end in its middle.
+var acts = []act{
+	{name: "train", next: trained(), made: canonical},
+	{name: "train --lean", next: trained("--lean"), made: canonical},
+	{name: "train --resume", next: resumed, made: canonical, prepare: func(t *testing.T, dir string) {
+		if err := os.CopyFS(dir, os.DirFS("half")); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{name: "fork", made: canonical, next: func(dir string) []string {
+		if !isThere(filepath.Join(dir, run.ConfigName)) {
+			return []string{"fork", "base@75", "--set", "guidance=5!", "--out", dir}
+		}
+		return resumed(dir)
+	}},
+	{name: "sweep", next: func(dir string) []string {
+		switch g, err := sweep.Open(dir); {
+		case err != nil:
+			return []string{"sweep", "--out", dir, "--jobs", "2", "--preset", "tiny.toml", "--steps", "130", "--method", "sac,pgr-curiosity", "--seeds", "2"}
+		case slices.ContainsFunc(g.Jobs, func(j sweep.Job) bool { _, done := g.Result(j); return !done }):
+			return []string{"sweep", "--out", dir, "--jobs", "2"}
+		}
+		return nil
+	}, made: func(t *testing.T, dir string) (all string) {
+		g, err := sweep.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range g.Jobs {
+			all += canonical(t, g.Run(j))
+		}
+		return all
+	}},
+	{name: "report", made: sums, next: once(func(dir string) []string {
+		return []string{"report", "base", "half", "--figure", "curves", "--out", dir}
+	}, "report.md", "report.json", "curves.svg", "curves.png")},
+	{name: "export --format csv", made: sums, next: once(func(dir string) []string {
+		return []string{"export", "base", "--format", "csv", "--out", filepath.Join(dir, "csv")}
+	}, "csv")},
+	{name: "export --weights", made: sums, next: once(func(dir string) []string {
+		return []string{"export", "base", "--weights", "--out", filepath.Join(dir, "weights")}
+	}, "weights")},
+	{name: "export --buffer", made: sums, next: once(func(dir string) []string {
+		return []string{"export", "base", "--buffer", "real", "--out", filepath.Join(dir, "npz")}
+	}, "npz")},
+}
+
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// complete says whether a run has come to its end.
+func complete(dir string) bool {
+	doc, err := os.ReadFile(filepath.Join(dir, run.JournalName))
+	return err == nil && bytes.Contains(doc, []byte(`{"type":"done"`))
+}
+
+// trained trains a run from its beginning, and goes on with it.
+func trained(flags ...string) func(dir string) []string {
+	return func(dir string) []string {
+		if isThere(filepath.Join(dir, run.JournalName)) {
+			if args := resumed(dir); args != nil {
+				return append(args, flags...)
+			}
+			return nil
+		}
+		os.RemoveAll(dir) // killed before there was a run
+		return slices.Concat([]string{"train", "--out", dir}, killedRun, flags)
+	}
+}
+
+func resumed(dir string) []string {
+	if complete(dir) {
+		return nil
+	}
+	return []string{"train", "--resume", dir, "--threads", "1", "--checkpoint-every", "40ms"}
+}
+
+// once is done when all files are there.
+func once(args func(dir string) []string, names ...string) func(dir string) []string {
+	return func(dir string) []string {
+		os.MkdirAll(dir, 0o755)
+		if slices.ContainsFunc(names, func(name string) bool { return !isThere(filepath.Join(dir, name)) }) {
+			return args(dir)
+		}
+		return nil
+	}
+}
+
+// sums are names and checksums of all that is in a folder.
+func sums(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, e := range entries {
+		doc, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&all, "%s %x\n", e.Name(), sha256.Sum256(doc))
+	}
+	return all.String()
+}
+
+// Kill -9 at random moments, some of them in the middle of a checkpoint, a fit or a line of
+// the journal, over all that writes: what is begun again until it is complete is what
+// nobody disturbed, and nothing is left behind. The long form kills a thousand times.
+func TestKilledAnywhere(t *testing.T) {
 	setUp(t)
-	kills := 3
+	runtime, err := os.MkdirTemp("", "kill") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(runtime)
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	kills, each := len(acts), 1
 	if soaking() {
-		kills = 25
+		kills, each = 1000, 2
 	}
-	how := []string{
-		"--preset", "tiny.toml", "--seed", "5", "--threads", "1", "--checkpoint-every", "40ms",
-		"--at", "60/fit:8:guidance=3!", "--at", "100:ratio=0.25", "--at", "120/generate:3:relevance=td!",
+	if n, err := strconv.Atoi(os.Getenv("PGRLAB_KILLS")); err == nil {
+		kills, each = n, 2
 	}
-	begin := time.Now()
-	whole, said := child(t, append([]string{"train", "--out", "whole"}, how...)...)
-	if err := whole.Run(); err != nil {
-		t.Fatalf("%v:\n%s", err, said)
+	begin(t)
+	took, want := map[string]time.Duration{}, map[string]string{}
+	for i, a := range acts {
+		dir := fmt.Sprintf("whole-%d", i)
+		took[a.name] = a.do(t, dir, nil)
+		want[a.name] = a.made(t, dir)
 	}
-	took := time.Since(begin)
-	want := canonical(t, "whole")
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 0))
-	resumed := 0
-	for n := range kills {
+	k := &killer{random: r, left: kills, each: each, hit: map[string]int{}}
+	for n := 0; k.left > 0; n++ {
+		a := acts[n%len(acts)]
 		dir := fmt.Sprintf("killed-%d", n)
-		var lean []string // every other run saves of D_syn only its recipe
-		if n%2 == 1 {
-			lean = []string{"--lean"}
+		k.within = took[a.name]
+		a.do(t, dir, k)
+		if got := a.made(t, dir); got != want[a.name] {
+			line, x, y, _, _ := run.Diff(strings.NewReader(want[a.name]), strings.NewReader(got))
+			t.Errorf("seed %d: %s, number %d: line %d is\n%s\nwant\n%s", seed, a.name, n, line, y, x)
+			continue
 		}
-		args := slices.Concat([]string{"train", "--out", dir}, how, lean)
-		for attempt := 0; ; attempt++ {
-			c, said := child(t, args...)
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
-			}
-			var killer *time.Timer
-			if attempt < 2 {
-				killer = time.AfterFunc(time.Duration(r.Int64N(int64(took))), func() { c.Process.Kill() })
-			}
-			err := c.Wait()
-			if killer != nil {
-				killer.Stop()
-			}
-			var exit *exec.ExitError
-			if err == nil {
-				break
-			}
-			if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-				t.Fatalf("seed %d, kill %d: %v:\n%s", seed, n, err, said)
-			}
-			if _, err := os.Stat(filepath.Join(dir, run.JournalName)); err == nil {
-				args = append([]string{"train", "--resume", dir, "--threads", "1", "--checkpoint-every", "40ms"}, lean...)
-				resumed++
-			} else {
-				os.RemoveAll(dir) // killed before there was a run
-			}
+		nothingLeft(t, dir)
+		os.RemoveAll(dir)
+	}
+	t.Logf("kills by act: %v", k.hit)
+	nobodyLeft(t, runtime)
+}
+
+// begin makes the folders that acts begin with.
+func begin(t *testing.T) {
+	t.Helper()
+	c, said := child(t, slices.Concat([]string{"train", "--out", "base"}, killedRun)...)
+	if err := c.Run(); err != nil {
+		t.Fatalf("%v:\n%s", err, said)
+	}
+	middle := holdAt(t, 5, 90)
+	c, _ = child(t, slices.Concat([]string{"train", "--out", "half"}, killedRun)...)
+	c.Env = append(c.Env, middle.setting)
+	log, err := os.Create("half.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	c.Stderr = log
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waits := middle.await()
+	c.Process.Signal(syscall.SIGTERM)
+	eventually(t, "it has heard the signal", func() bool {
+		doc, err := os.ReadFile("half.log")
+		return err == nil && bytes.Contains(doc, []byte("saving and ending"))
+	})
+	waits.release()
+	if c.Wait(); c.ProcessState.ExitCode() != command.StatusTerminated {
+		t.Fatalf("status %d", c.ProcessState.ExitCode())
+	}
+}
+
+// A killer ends processes at random moments.
+type killer struct {
+	random *rand.Rand
+	within time.Duration // how long the whole act takes
+	left   int           // kills to go
+	each   int           // of an act, at most
+	hit    map[string]int
+}
+
+// do does an act to its end, which k, if there is one, makes it begin again.
+func (a act) do(t *testing.T, dir string, k *killer) (took time.Duration) {
+	t.Helper()
+	if a.prepare != nil {
+		a.prepare(t, dir)
+	}
+	start, kills := time.Now(), 0
+	for args := a.next(dir); args != nil; args = a.next(dir) {
+		c, said := child(t, args...)
+		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
 		}
-		if got := canonical(t, dir); got != want {
-			line, a, b, _, _ := run.Diff(strings.NewReader(want), strings.NewReader(got))
-			t.Errorf("seed %d, kill %d: line %d is\n%s\nwant\n%s", seed, n, line, b, a)
+		var bullet *time.Timer
+		if k != nil && kills < k.each && k.left > 0 {
+			target := c.Process.Pid
+			if k.random.IntN(2) == 0 {
+				target = -target // and what it has started
+			}
+			bullet = time.AfterFunc(time.Duration(k.random.Int64N(int64(k.within))), func() { syscall.Kill(target, syscall.SIGKILL) })
+		}
+		err := c.Wait()
+		if bullet != nil {
+			bullet.Stop()
+		}
+		switch {
+		case err == nil:
+		case k != nil && c.ProcessState.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL:
+			kills++
+			k.left--
+			k.hit[a.name]++
+		default:
+			t.Fatalf("%s after %d kills: %v: %v:\n%s", a.name, kills, args, err, said)
 		}
 	}
-	t.Logf("%d kills, resumed %d times, the whole run takes %s", kills, resumed, took.Round(time.Millisecond))
+	return time.Since(start)
+}
+
+// nothingLeft looks for what an act does not leave when nobody disturbs it, beside what a
+// resume sets aside.
+func nothingLeft(t *testing.T, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); strings.HasPrefix(name, ".") || strings.Contains(name, ".new") || name == remote.NoticeName {
+			t.Errorf("%s is left", path)
+		}
+		if d.Name() != "lock" {
+			return nil
+		}
+		lock, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer lock.Close()
+		if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
+			t.Errorf("%s is held: %v", path, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// nobodyLeft waits for the end of what killed processes have started, and looks for their
+// sockets; those of the killed ones themselves are removed by whoever lists the runs.
+func nobodyLeft(t *testing.T, runtime string) {
+	t.Helper()
+	eventually(t, "nobody is left", func() bool {
+		others, _ := filepath.Glob("/proc/[0-9]*/environ")
+		return !slices.ContainsFunc(others, func(file string) bool {
+			doc, err := os.ReadFile(file)
+			return err == nil && bytes.Contains(doc, []byte("XDG_RUNTIME_DIR="+runtime+"\x00"))
+		})
+	})
+	c, said := child(t, "ps")
+	if err := c.Run(); err != nil {
+		t.Errorf("%v:\n%s", err, said)
+	}
+	if left, _ := filepath.Glob(filepath.Join(runtime, "pgrlab", "*")); len(left) > 0 {
+		t.Errorf("sockets are left: %q", left)
+	}
 }

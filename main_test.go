@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"pgrlab/core/lab"
+	"pgrlab/core/pace"
 	"pgrlab/envs/mujoco"
 	"pgrlab/tui"
 	"pgrlab/tui/command"
@@ -77,7 +78,7 @@ func setUp(t *testing.T) command.Deps {
 	if err := os.WriteFile("tiny.toml", []byte(tiny), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return deps()
+	return testDeps()
 }
 
 // soaking says whether the long form of a test or a measurement was asked for. Its numbers
@@ -194,6 +195,7 @@ type trigger struct {
 }
 
 func (w *trigger) Write(p []byte) (int, error) {
+	pace.Look()
 	n, err := w.Buffer.Write(p)
 	if strings.Contains(w.Buffer.String(), w.text) {
 		w.once.Do(w.f)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/pace"
 	"pgrlab/tui/pty"
 )
 
@@ -97,6 +98,7 @@ func (p *person) await(text string) time.Time {
 	p.t.Helper()
 	limit := time.After(5 * time.Minute) // other programs may hold this one up
 	for {
+		pace.Look()
 		p.mu.Lock()
 		found, when, more := bytes.Contains(p.text, []byte(text)), p.last, p.more
 		shown := string(p.text[max(0, len(p.text)-4000):])

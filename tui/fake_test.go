@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pgrlab/core/lab"
+	"pgrlab/core/pace"
 	"pgrlab/core/run"
 )
 
@@ -207,12 +208,14 @@ func (f *fakeLab) setPhase(p lab.Phase, done, total int) {
 }
 
 func (f *fakeLab) Snapshot() *lab.Snapshot {
+	pace.Unit()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.snapshot
 }
 
 func (f *fakeLab) Events(from int) []lab.Event {
+	pace.Unit()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if from >= len(f.events) {
@@ -223,6 +226,7 @@ func (f *fakeLab) Events(from int) []lab.Event {
 
 // Send answers at once, as if the next slice ended now.
 func (f *fakeLab) Send(c lab.Command) error {
+	pace.Unit()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.sendErr != nil {

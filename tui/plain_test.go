@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"pgrlab/core/pace"
 )
 
 // longEnough is how long a screen may take to show something, on a machine that is busy
@@ -61,6 +63,7 @@ func TestGoldenPlain(t *testing.T) {
 		for !strings.Contains(out.text(), want) {
 			select {
 			case <-out.new:
+				pace.Look()
 			case <-limit:
 				t.Fatalf("no %q after %q:\n%s", want, line, out.text())
 			}

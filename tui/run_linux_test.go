@@ -12,6 +12,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/core/lab"
+	"pgrlab/core/pace"
 	"pgrlab/tui/pty"
 )
 
@@ -70,6 +71,7 @@ func (s *session) await(t *testing.T, text string) {
 	for !bytes.Contains(s.text, []byte(text)) {
 		select {
 		case b := <-s.seen:
+			pace.Look()
 			s.text = append(s.text, b...)
 		case e := <-s.ended:
 			t.Fatalf("the screen ended before %q: %v, %v", text, e.outcome, e.err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/pace"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
@@ -29,6 +30,7 @@ type world struct {
 }
 
 func (w *world) call(format string, args ...any) error {
+	pace.Unit()
 	name := fmt.Sprintf(format, args...)
 	w.log = append(w.log, name)
 	if hook := w.hooks[name]; hook != nil {

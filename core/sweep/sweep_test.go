@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pgrlab/core/pace"
 )
 
 // script makes a grid of n jobs whose attempts are shell scripts: they see their
@@ -33,7 +35,8 @@ func script(t *testing.T, n int, body string) (*Engine, func() string) {
 	var said strings.Builder
 	e := &Engine{Grid: g, Workers: 2,
 		Process: func(j Job) *exec.Cmd {
-			return exec.Command("/bin/sh", "-c", "echo x >> $1/tries; n=$(wc -l < $1/tries); finish() { echo '{\"index\":'$2',\"steps\":100,\"wall_s\":10,\"attempts\":'$n'}' > $1/result.json; }; "+body, "sh", g.Dir(j), fmt.Sprint(j.Index))
+			rounds := fmt.Sprintf("p=%d; while [ $p -gt 0 ]; do p=$((p-1)); done; ", pace.Rounds())
+			return exec.Command("/bin/sh", "-c", rounds+"echo x >> $1/tries; n=$(wc -l < $1/tries); finish() { echo '{\"index\":'$2',\"steps\":100,\"wall_s\":10,\"attempts\":'$n'}' > $1/result.json; }; "+body, "sh", g.Dir(j), fmt.Sprint(j.Index))
 		},
 		Say: func(text string) { mu.Lock(); defer mu.Unlock(); fmt.Fprintln(&said, text) },
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/pace"
 	"pgrlab/core/run"
 	"pgrlab/presets"
 	"pgrlab/tui"
@@ -16,6 +17,7 @@ import (
 // awaitFailed waits until a child was given up.
 func awaitFailed(t *testing.T, c tui.Child) string {
 	t.Helper()
+	pace.Look()
 	for limit := time.Now().Add(5 * time.Minute); time.Now().Before(limit); time.Sleep(5 * time.Millisecond) { // another process cannot tell us
 		if err := c.Failed(); err != nil {
 			return err.Error()

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pgrlab/core/pace"
 )
 
 // Window is the only window of a tmux server of its own.
@@ -65,6 +67,7 @@ func (w *Window) Await(text string) (shown string) {
 	w.t.Helper()
 	limit := time.Now().Add(patience)
 	for {
+		pace.Look()
 		if shown = w.Do("capture-pane", "-p", "-S", fmt.Sprint(-w.Back)); strings.Contains(shown, text) {
 			return shown
 		}

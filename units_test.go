@@ -1,0 +1,97 @@
+package main
+
+import (
+	"os"
+
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/lab"
+	"pgrlab/core/pace"
+	"pgrlab/envs"
+	"pgrlab/tui/command"
+)
+
+// testDeps are the real parts. Their units of work are at the pace that a test was asked
+// for, and training waits where the test that began this process said so.
+func testDeps() command.Deps {
+	d := deps()
+	if setting := os.Getenv(holdVariable); setting != "" {
+		d.Tasks = heldTasks(d.Tasks, setting)
+	}
+	if os.Getenv(pace.Variable) == "" {
+		return d
+	}
+	d.Tasks = withSteps(d.Tasks, func(uint64, int) { pace.Unit() })
+	start := d.Device
+	d.Device = func(r command.DeviceRequest) (command.Device, error) {
+		made, err := start(r)
+		if c, ok := made.(*cpu.Device); ok {
+			made = paced{c}
+		}
+		return made, err
+	}
+	return d
+}
+
+// withSteps are tasks whose training environments call before, with their seed and a
+// number counted from 1, ahead of each step.
+func withSteps(tasks []lab.Task, before func(seed uint64, n int)) []lab.Task {
+	for i, t := range tasks {
+		tasks[i] = withStepsOf(t, before)
+	}
+	return tasks
+}
+
+func withStepsOf(t lab.Task, before func(seed uint64, n int)) lab.Task {
+	begin, with := t.New, t.With
+	t.New = func(seed uint64) (lab.Env, error) {
+		e, err := begin(seed)
+		if err != nil {
+			return nil, err
+		}
+		return &stepped{environment: e.(environment), before: func(n int) { before(seed, n) }}, nil
+	}
+	t.With = func(e lab.Environment) (lab.Task, error) {
+		played, err := with(e)
+		return withStepsOf(played, before), err
+	}
+	return t
+}
+
+// environment is all that an environment can do.
+type environment interface {
+	lab.Env
+	lab.Posed
+	Place(obs []float32) error
+	Observation(obs []float32)
+}
+
+var _ environment = (*envs.Env)(nil)
+
+// stepped is an environment with something to do before its steps.
+type stepped struct {
+	environment
+	before func(n int)
+	n      int
+}
+
+func (e *stepped) Step(action, obs []float32) (float64, bool, bool, error) {
+	e.n++
+	e.before(e.n)
+	return e.environment.Step(action, obs)
+}
+
+// paced is a device whose programs are units of work.
+type paced struct{ *cpu.Device }
+
+func (d paced) Compile(p *device.Program) (device.Executable, error) {
+	e, err := d.Device.Compile(p)
+	return pacedProgram{e}, err
+}
+
+type pacedProgram struct{ device.Executable }
+
+func (p pacedProgram) Run(occasion uint64) error {
+	pace.Unit()
+	return p.Executable.Run(occasion)
+}
