@@ -35,7 +35,7 @@
 // operations in op, compile them with plan, and run them on a device: device/cpu, or
 // device/cuda, which launches the kernels of device/cuda/kernel through
 // device/cuda/driver, a real driver or one that interprets their PTX (device/cuda/ptx).
-// rng is at the bottom. printable is what text of others goes through before it is shown. report makes tables and figures from run folders; it knows run and
+// rng is at the bottom. pace is for tests, whose work it makes slow. printable is what text of others goes through before it is shown. report makes tables and figures from run folders; it knows run and
 // the random numbers of its bootstrap. imports_test.go holds the map; who needs something from a
 // neighbour declares a small interface on its own side.
 //
