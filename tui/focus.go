@@ -103,34 +103,6 @@ func (m *Model) toggleInspect() tea.Cmd {
 	return m.inspectMove(-1)
 }
 
-func (m *Model) openHelp() tea.Cmd {
-	m.help, m.helpTop = true, 0
-	return nil
-}
-
-func (m *Model) helpKey(key string) {
-	if escapes(key) {
-		key = "esc"
-	}
-	switch key {
-	case "?", "f1", "esc", "q", "enter", "backspace":
-		m.help = false
-	case "down", "j":
-		m.helpTop++
-	case "up", "k":
-		m.helpTop--
-	case "pgdown", " ", "f":
-		m.helpTop += m.h - 3
-	case "pgup", "b":
-		m.helpTop -= m.h - 3
-	case "home", "g":
-		m.helpTop = 0
-	case "end", "G":
-		m.helpTop = 1 << 20
-	}
-	m.changed()
-}
-
 // redraw forgets what is on the terminal.
 func (m *Model) redraw() tea.Cmd {
 	m.relayout()

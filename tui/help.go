@@ -12,45 +12,81 @@ var inShort = []string{
 	"get out: q, then d leaves the run training and s stops and saves it; esc closes what is open",
 }
 
-// helpLines is the help in w columns.
+// helpLines is the help in w columns: the keys of the pane in focus first, then what
+// helps at once, then everything.
 func (m *Model) helpLines(w int) []string {
 	t := m.theme
-	out := []string{t.title.on("IN SHORT")}
-	for _, line := range inShort {
-		out = append(out, hang("", 2, m.spelled(line), w)...)
+	var out []string
+	section := func(title string, lines ...string) {
+		out = append(append(append(out, t.title.on(title)), lines...), "")
 	}
-	out = append(out, "")
-	name := 16
-	while := ""
 	if m.picker != nil {
-		while = ", once a run goes on"
-		out = append(out, t.title.on("KEYS on this screen"))
-		for _, b := range pickerKeys() {
-			if b.help != "" {
-				out = append(out, hang(t.key.on(t.fit(t.keyLabel(b.title()), name)), name, m.spelled(b.help), w)...)
-			}
-		}
-		out = append(out, "")
+		section("KEYS on this screen", m.keyLines(pickerKeys(), w)...)
 	}
 	keys := append(append([]binding(nil), m.keys...), binding{label: "ctrl+c", help: "as q; a second one within 5 s stops and saves at once"},
 		binding{label: "ctrl+g", help: "as esc, everywhere: dialogs, text, help"})
-	for _, group := range helpGroups(keys) {
-		out = append(out, t.title.on("KEYS "+group.title+while))
-		for _, b := range group.keys {
-			out = append(out, hang(t.key.on(t.fit(t.keyLabel(b.title()), name)), name, m.spelled(b.help), w)...)
+	here, elsewhere := m.helpGroups(keys)
+	if m.picker == nil {
+		for _, group := range here {
+			section("KEYS "+group.title+", the pane in focus", m.keyLines(group.keys, w)...)
 		}
-		out = append(out, "")
 	}
-	out = append(out, t.title.on("COMMANDS behind : (every key above has one too, by name)"))
+	var short []string
+	for _, line := range inShort {
+		short = append(short, hang("", 2, m.spelled(line), w)...)
+	}
+	section("IN SHORT", short...)
+	while := ""
+	if m.picker != nil {
+		elsewhere, while = append(elsewhere, here...), ", once a run goes on"
+	}
+	for _, group := range elsewhere {
+		section("KEYS "+group.title+while, m.keyLines(group.keys, w)...)
+	}
+	section("KEYS in this help", m.keyLines(helpKeys(), w)...)
+	section("COMMANDS behind : (every key above has one too, by name)", m.verbLines(w)...)
+	section("KNOBS", m.knobLines(w)...)
+	section("WHAT THE NUMBERS ARE", m.definitionLines(w)...)
+	return out[:len(out)-1]
+}
+
+// helpName is the width of the names of keys and commands.
+const helpName = 16
+
+// keyLines are keys with what they do; of several with one help the first says it.
+func (m *Model) keyLines(keys []binding, w int) []string {
+	t := m.theme
+	var out []string
+	for _, b := range keys {
+		if b.help != "" {
+			out = append(out, hang(t.key.on(t.fit(t.keyLabel(b.title()), helpName)), helpName, m.spelled(b.help), w)...)
+		}
+	}
+	return out
+}
+
+func (m *Model) verbLines(w int) []string {
+	t := m.theme
+	var out []string
 	for _, v := range verbs() {
-		out = append(out, hang(t.key.on(t.fit(v.name, name)), name, m.spelled(v.about), w)...)
+		out = append(out, hang(t.key.on(t.fit(v.name, helpName)), helpName, m.spelled(v.about), w)...)
 	}
-	out = append(out, "", t.title.on("KNOBS"))
+	return out
+}
+
+func (m *Model) knobLines(w int) []string {
+	t := m.theme
+	var out []string
 	for _, k := range m.knobs {
 		about := fmt.Sprintf("%s; %s, %s", k.Doc+unitOf(k), k.Range(), takesEffect(k.Class))
 		out = append(out, hang(t.accent.on(t.fit(k.Name, nameWidth)), nameWidth, m.spelled(about), w)...)
 	}
-	out = append(out, "", t.title.on("WHAT THE NUMBERS ARE"))
+	return out
+}
+
+func (m *Model) definitionLines(w int) []string {
+	t := m.theme
+	var out []string
 	for _, d := range definitions {
 		name := t.accent.on(d.name)
 		if len(d.shown) > 0 {
@@ -70,10 +106,12 @@ type keyGroup struct {
 	keys  []binding
 }
 
-// helpGroups are the keys by the panes in which they work, those of all panes first.
-func helpGroups(keys []binding) []keyGroup {
+// helpGroups are the keys by the panes in which they work: those of the pane in focus,
+// and the others, with those of all panes first.
+func (m *Model) helpGroups(keys []binding) (here, elsewhere []keyGroup) {
 	out := []keyGroup{{title: "everywhere"}}
 	at := map[string]int{}
+	focus := map[int]bool{}
 	for _, b := range keys {
 		i := 0
 		if b.panes != nil {
@@ -83,10 +121,18 @@ func helpGroups(keys []binding) []keyGroup {
 				out = append(out, keyGroup{title: "in " + where})
 			}
 			i = at[where]
+			focus[i] = focus[i] || b.works(m.focus)
 		}
 		out[i].keys = append(out[i].keys, b)
 	}
-	return out
+	for i, group := range out {
+		if focus[i] {
+			here = append(here, group)
+		} else {
+			elsewhere = append(elsewhere, group)
+		}
+	}
+	return here, elsewhere
 }
 
 // spelled is text in characters that the screen has.
@@ -126,25 +172,3 @@ func namesOf(panes []paneID) string {
 var spelledOut = strings.NewReplacer(
 	"μ", "mu", "τ", "tau", "π", "pi", "γ", "gamma", "ω", "w", "α", "alpha", "λ", "lambda", "σ", "sigma", "Σ", "sum",
 	"Q̄", "Q'", "H̄", "H", "ã", "a~", "−", "-", "≤", "<=", "²", "^2", "±", "+-", "·", "*", "∅", "none", "╎", "!", "┴", "^")
-
-// helpView is the help over the whole screen, scrolled.
-func (m *Model) helpView() []string {
-	w, h := m.w, m.h
-	lines := m.helpLines(min(w-4, 110))
-	room := max(1, h-2)
-	m.helpTop = max(0, min(m.helpTop, len(lines)-room))
-	end := min(len(lines), m.helpTop+room)
-	body := make([]string, 0, room)
-	for _, l := range lines[m.helpTop:end] {
-		body = append(body, " "+l)
-	}
-	return m.theme.box("HELP", m.theme.dim.on(m.helpNote(end, len(lines))), body, w, h, true)
-}
-
-func (m *Model) helpNote(end, all int) string {
-	note := "esc close"
-	if m.helpTop > 0 || end < all {
-		note = m.theme.glyphs.up + m.theme.glyphs.down + " scroll  " + note
-	}
-	return note
-}

@@ -79,7 +79,7 @@ type Model struct {
 	entry                  *entry
 	dialog                 *dialog
 	help                   bool
-	helpTop                int
+	page                   helpPage
 	mouse                  bool
 	interruptAt            time.Time
 	stopRequested          bool
@@ -393,8 +393,7 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 	case m.dialog != nil:
 		return m.answer(key)
 	case m.help:
-		m.helpKey(key)
-		return nil
+		return m.helpKey(key)
 	case m.picker != nil:
 		return m.pickerKey(key)
 	}

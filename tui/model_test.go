@@ -2,6 +2,7 @@ package tui
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,7 +102,7 @@ func TestHelpHasEverything(t *testing.T) {
 		}
 	}
 	s := running(t, 120, 200, 1)
-	compare(s, "", s.keys)
+	compare(s, "", append(slices.Clone(s.keys), helpKeys()...))
 	compare(newPickerScreen(t, 120, 200), "on this screen", pickerKeys())
 	text := strings.Join(s.helpLines(100), "\n")
 	for _, d := range definitions {
@@ -170,5 +171,56 @@ func TestInspectShowsAMeasurement(t *testing.T) {
 	s.press("tab", "left", "left")
 	if n := strings.Count(s.View(), "step 29,000"); n < 2 {
 		t.Errorf("%d charts show the step under the cursor:\n%s", n, s.View())
+	}
+}
+
+// The help begins with the keys of the pane in focus.
+func TestHelpBeginsWithThePaneInFocus(t *testing.T) {
+	for pane, want := range map[paneID]string{paneKnobs: "stage the next value", paneChart2: "smoothing", paneEvents: "newer events", paneMap: "what the map shows first"} {
+		s := running(t, 100, 30, 1000)
+		s.goTo(pane)
+		s.press("?")
+		s.contains(t, want)
+		lines := s.helpLines(100)
+		if !strings.HasPrefix(lines[0], "KEYS in ") || !strings.Contains(lines[0], "the pane in focus") {
+			t.Errorf("pane %s: the help begins with %q", paneNames[pane], lines[0])
+		}
+	}
+}
+
+// Every line with the text is found, in order, round the end and back again.
+func TestHelpIsSearched(t *testing.T) {
+	for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 10}} {
+		s := running(t, size[0], size[1], 1000)
+		s.press("?", "/", "G", "u", "i", "d", "a", "n", "c", "e", "enter")
+		found := s.foundLines(s.helpText())
+		if len(found) < 3 {
+			t.Fatalf("guidance is in %d lines", len(found))
+		}
+		for i := range len(found) + 1 {
+			if want := found[i%len(found)]; s.page.at != want {
+				t.Fatalf("%v: n leads to line %d, want %d", size, s.page.at, want)
+			}
+			if !strings.Contains(strings.ToLower(s.View()), "guidance") {
+				t.Fatalf("%v: the line is not in sight:\n%s", size, s.View())
+			}
+			s.press("n")
+		}
+		s.press("N", "N")
+		if s.page.at != found[0] {
+			t.Errorf("N leads to line %d, want %d", s.page.at, found[0])
+		}
+		s.press("/", "q", "q", "q", "enter")
+		if size[0] > 40 {
+			s.contains(t, `nothing has "qqq" in it`)
+		}
+		s.press("esc")
+		if !s.help {
+			t.Error("esc closes the help with the search")
+		}
+		s.press("esc")
+		if s.help {
+			t.Error("esc does not close the help")
+		}
 	}
 }

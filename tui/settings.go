@@ -147,7 +147,7 @@ func writeTOML(path string, v any) error {
 	return os.Rename(temporary, path)
 }
 
-func contains(all []string, s string) bool {
+func contains[T comparable](all []T, s T) bool {
 	for _, a := range all {
 		if a == s {
 			return true
