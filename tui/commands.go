@@ -148,14 +148,31 @@ func (m *Model) commandShow(text string) error {
 	return nil
 }
 
+// commandPane goes to a pane by its name or by what its tab says; a quantity that no
+// chart shows comes into the first one.
 func (m *Model) commandPane(text string) error {
-	for id := range paneSentence {
-		if strings.EqualFold(paneNames[id], text) {
-			m.goTo(id)
-			return nil
+	for _, name := range []func(paneID) string{m.tabName, func(id paneID) string { return paneNames[id] }} {
+		for id := range paneSentence {
+			if strings.EqualFold(name(id), text) {
+				m.goTo(id)
+				return nil
+			}
 		}
 	}
-	return fmt.Errorf("pane: want one of %s", strings.Join(paneNames[:paneSentence], ", "))
+	if _, ok := quantityIndex(text); ok {
+		m.goTo(paneChart1)
+		return m.commandShow(text)
+	}
+	return fmt.Errorf("pane: want one of %s", strings.Join(m.tabNames(), ", "))
+}
+
+// tabNames are the panes as their tabs say.
+func (m *Model) tabNames() []string {
+	var out []string
+	for id := range paneSentence {
+		out = append(out, m.tabName(id))
+	}
+	return out
 }
 
 // commandGoto puts the cursor on a marker by its label, or on a step.

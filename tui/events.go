@@ -66,7 +66,11 @@ func (m *Model) eventText(l eventLine, w, h int) []string {
 	case h < roomyEvents && l.change != nil:
 		return []string{t.fit(head+m.changeText(l.change, room), w)}
 	case h < roomyEvents:
-		return []string{t.fit(head+t.clip(l.text, room), w)}
+		text := firstFitting(append([]string{l.text}, l.briefs...), room)
+		if text == "" {
+			text = t.clip(l.text, room)
+		}
+		return []string{t.fit(head+text, w)}
 	}
 	text := l.text
 	if l.change != nil {
@@ -130,6 +134,8 @@ func (m *Model) stampSign(c *change) string {
 		return t.warn.on("pending")
 	case c.state == inForce:
 		return t.good.on(t.glyphs.check + " at " + count(c.forceStep))
+	case c.now && m.remaking():
+		return t.warn.on(m.phase().String())
 	default:
 		return t.dim.on("waits")
 	}
@@ -175,6 +181,8 @@ func (m *Model) stamps(c *change) []string {
 	switch {
 	case c.state == inForce:
 		out = append(out, t.good.on(t.glyphs.check+" in force "+count(c.forceStep)))
+	case c.now && m.remaking():
+		out = append(out, t.warn.on("under way: "+m.phase().String()))
 	case c.why != "":
 		out = append(out, t.dim.on(c.why))
 	case c.class == lab.ClassGeneration:
@@ -183,6 +191,18 @@ func (m *Model) stamps(c *change) []string {
 		out = append(out, t.dim.on("waits for the next refit"))
 	}
 	return out
+}
+
+// remaking says whether the run is making what a change of F or of the generator needs.
+func (m *Model) remaking() bool {
+	if m.snap == nil {
+		return false
+	}
+	switch m.phase() {
+	case lab.Score, lab.Fit, lab.Generate:
+		return true
+	}
+	return false
 }
 
 // filtered are the lines that the filter lets through.

@@ -16,15 +16,15 @@ func (m *Model) generatorBody(w, h int) []string {
 	}
 	label := func(name string) string { return t.dim.on(t.fit(name, 11)) }
 	var out []string
-	switch m.phase() {
-	case lab.Score, lab.Fit, lab.Generate:
+	switch {
+	case m.remaking() && !m.ended():
 		text := fmt.Sprintf(" %s %s/%s", m.phase(), count(s.PhaseDone), count(s.PhaseTotal))
 		if s.PhaseETA > 0 {
 			text += t.dim.on(" ") + duration(s.PhaseETA)
 		}
 		out = append(out, label("now")+t.bar(float64(s.PhaseDone)/math.Max(1, float64(s.PhaseTotal)), min(24, w-11-width(text)))+text)
 	default:
-		if s.NextRefit > 0 {
+		if m.nextRefit() > 0 {
 			every := math.Max(1, m.effective("refit_every").Number)
 			text := " in " + count(s.NextRefit) + t.dim.on(" steps")
 			out = append(out, label("next refit")+t.bar(1-float64(s.NextRefit)/every, min(24, w-11-width(text)))+text)

@@ -14,10 +14,13 @@ var replayHints = []struct{ name, keys, text string }{
 	{"quit", "q", "leave"},
 }
 
-// hints are the three things that a new user of this screen needs.
+// hints are the things that a new user of this screen needs.
 func (m *Model) hints() []struct{ name, keys, text string } {
-	if m.options.Replay {
+	switch {
+	case m.options.Replay:
 		return replayHints
+	case m.ended():
+		return hints[1:] // there is nothing to change
 	}
 	return hints
 }

@@ -100,7 +100,8 @@ type eventLine struct {
 	step   int
 	kind   string
 	text   string
-	change *change // non-nil: the text is made from it
+	briefs []string // the text in fewer words, the longest first
+	change *change  // non-nil: the text is made from it
 	worry  bool
 }
 

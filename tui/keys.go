@@ -28,6 +28,7 @@ const (
 	everyRun runKind = iota
 	liveRun          // one that can still be steered
 	replayed         // one of the past
+	pausable         // one that goes on, or is played
 )
 
 // keysTable lists every key; the footer shows them in this order while they fit.
@@ -38,7 +39,7 @@ func keysTable() []binding {
 func knobKeys() []binding {
 	knobs := []paneID{paneKnobs}
 	return []binding{
-		{name: "pause", keys: []string{" ", "p"}, label: "space p", hint: "space", does: "pause", help: "pause the training after the running slice, or resume it", action: (*Model).togglePause},
+		{name: "pause", of: pausable, keys: []string{" ", "p"}, label: "space p", hint: "space", does: "pause", help: "pause the training after the running slice, or resume it", action: (*Model).togglePause},
 		{name: "park", keys: []string{"P"}, help: "park: save the run and give the GPU's memory back for others; P again takes it and goes on", action: (*Model).togglePark},
 		{name: "up", keys: []string{"up", "k"}, label: "up k", help: "the knob above", panes: knobs, action: (*Model).knobUp},
 		{name: "down", keys: []string{"down", "j"}, label: "down j", help: "the knob below", panes: knobs, action: (*Model).knobDown},
@@ -197,7 +198,7 @@ func (m *Model) footer(w int) string {
 	var hints, last []string
 	for _, own := range []bool{true, false} { // those of the pane first
 		for _, b := range m.keys {
-			if b.does == "" || !b.works(m.focus) || (b.panes != nil) != own || b.of == m.otherKind() {
+			if b.does == "" || !b.works(m.focus) || (b.panes != nil) != own || b.of == m.otherKind() || b.steers() && m.ended() && !m.options.Replay {
 				continue
 			}
 			hint := m.theme.key.on(m.theme.keyLabel(b.short())) + " " + m.theme.dim.on(m.doing(b))
@@ -222,6 +223,9 @@ func (b binding) short() string {
 	}
 	return b.title()
 }
+
+// steers says whether the binding does something only while a run goes on.
+func (b binding) steers() bool { return b.of == liveRun || b.of == pausable }
 
 // otherKind is the kind of run that this one is not.
 func (m *Model) otherKind() runKind {

@@ -102,6 +102,19 @@ func TestRefusalSaysWhy(t *testing.T) {
 func TestUnusedKnobNamesTheMethods(t *testing.T) {
 	s := newScreen(t, 160, 45, func(o *Options) { o.Config.Method, o.Config.Generator.Kind = "redq", lab.GeneratorNone })
 	s.Update(started{lab: s.fake})
+	if err := s.knobUse(s.knobs[s.selected]); err != nil {
+		t.Errorf("the cursor begins on a knob that is not used: %v", err)
+	}
+	unused := false // those that are used come first
+	for s.press("up"); ; s.press("down") {
+		is := s.knobUse(s.knobs[s.selected]) != nil
+		if unused && !is {
+			t.Errorf("%s is used and stands behind one that is not", s.knobs[s.selected].Name)
+		}
+		if unused = is; unused {
+			break
+		}
+	}
 	s.press("right")
 	s.contains(t, "not used", "relevance: not used by redq: pgr-reward,")
 	if len(s.staged) != 0 {

@@ -80,7 +80,7 @@ func (m *Model) mapBody(w, h int) []string {
 	x, y := axis("x", 0, d.X), axis("y", 1, d.Y)
 	axes := longest([]string{t.dim.on("x ") + m.dimension(d.X) + t.dim.on("  y ") + m.dimension(d.Y), x + t.dim.on("  y ") + m.dimension(d.Y), x + "  " + y}, w)
 	across, down := mapGrid(w, h)
-	each, rows := (w-2*(across-1))/across, (h-1)/down-1
+	each, rows := (w-2*(across-1))/across, mapRows(h, down)
 	if rows < 1 {
 		return []string{t.fit(axes, w)}
 	}
@@ -102,20 +102,21 @@ func (m *Model) mapBody(w, h int) []string {
 	return append(out, t.fit(axes, w))
 }
 
+// mapRows are the rows of each of so many maps above each other in h rows, below their
+// titles: at most a row a cell, so that no row stands there twice.
+func mapRows(h, down int) int { return min((h-1)/down-1, lab.MapRows) }
+
 // mapGrid is how many maps stand beside and above each other in w by h: as many as
-// can be read, and of equally many the arrangement whose characters are nearest to
-// the cells of a map, two wide to one high.
+// can be read, and of equally many the arrangement in which they are largest.
 func mapGrid(w, h int) (across, down int) {
-	best, square := 0, 0.0
+	best, largest := 0, 0
 	for _, g := range [][2]int{{1, 1}, {2, 1}, {1, 2}, {3, 1}, {4, 1}, {2, 2}} {
-		each, rows := (w-2*(g[0]-1))/g[0], (h-1)/g[1]-1
-		if n := g[0] * g[1]; n > 1 && (each < 30 || rows < 8) || n < best {
+		each, rows := (w-2*(g[0]-1))/g[0], mapRows(h, g[1])
+		n, size := g[0]*g[1], min(each, 2*lab.MapColumns)*rows
+		if n > 1 && (each < 30 || rows < 8) || n < best || n == best && size <= largest {
 			continue
 		}
-		odd := math.Abs(math.Log(float64(min(each, 2*lab.MapColumns)) / (2 * math.Max(1, float64(rows)))))
-		if n := g[0] * g[1]; n > best || odd <= square {
-			across, down, best, square = g[0], g[1], n, odd
-		}
+		across, down, best, largest = g[0], g[1], n, size
 	}
 	return across, down
 }
@@ -280,8 +281,17 @@ func (m *Model) mapNextKind() tea.Cmd {
 	return nil
 }
 
-// commandMap chooses the dimensions of the map by their names: "speed x, pitch".
+// commandMap goes to the map and chooses its dimensions by their names: "speed x, pitch";
+// without names it stays as it is and says how to choose.
 func (m *Model) commandMap(text string) error {
+	if text == "" {
+		m.goTo(paneMap)
+		m.askToLook()
+		if len(m.options.Names) > 1 {
+			m.tell(fmt.Sprintf("the map shows %s, %s; :map NAME, NAME shows others of %s", m.dimension(m.plane.x), m.dimension(m.plane.y), strings.Join(m.options.Names, ", ")))
+		}
+		return nil
+	}
 	first, second, two := strings.Cut(text, ",")
 	x, err := m.findDimension(first)
 	if err != nil {

@@ -81,3 +81,35 @@ func TestMapPictureHasItsSize(t *testing.T) {
 		t.Errorf("nothing is drawn as %q", all)
 	}
 }
+
+// No row of a map stands there twice, at any size.
+func TestMapRowsAreCells(t *testing.T) {
+	for w := 30; w < 220; w += 7 {
+		for h := 4; h < 70; h++ {
+			across, down := mapGrid(w, h)
+			if rows := mapRows(h, down); rows > lab.MapRows || across*down < 1 {
+				t.Fatalf("%dx%d: %d by %d maps of %d rows, and a map has %d", w, h, across, down, rows, lab.MapRows)
+			}
+		}
+	}
+}
+
+func TestMapCommand(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.typeLine("map")
+	if s.focus != paneMap {
+		t.Errorf(":map goes to %s", paneNames[s.focus])
+	}
+	s.contains(t, "the map shows height, pitch; :map NAME, NAME shows others")
+	s.typeLine("map speed x, pitch")
+	if s.plane.x != 3 || s.plane.y != 1 {
+		t.Errorf("the plane is %+v", s.plane)
+	}
+	for _, id := range []string{"return", "dormant", "runs", "F", "bias", "chart2"} {
+		s.typeLine("pane " + id)
+		s.typeLine("pane " + id) // with and without its being shown
+		if name := s.tabName(s.focus); name != id && paneNames[s.focus] != id {
+			t.Errorf(":pane %s goes to %s", id, name)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -116,7 +115,7 @@ func New(o Options) *Model {
 	}
 	m := &Model{
 		options: o, settings: s, memory: loadRemembered(o.Home), theme: newTheme(r, o.Characters), keys: keys, now: o.clock(), environ: environment{},
-		knobs: lab.Knobs(), staged: map[string]lab.Value{}, log: map[string]bool{}, stale: true, mouse: s.Mouse,
+		staged: map[string]lab.Value{}, log: map[string]bool{}, stale: true, mouse: s.Mouse,
 		plane: plane{y: 1},
 	}
 	for i, id := range firstShown {
@@ -147,6 +146,19 @@ func (m *Model) adopt(o Options) {
 	m.options.Names, m.options.Fork, m.options.Beside, m.options.Draw, m.options.Seat = o.Names, o.Fork, o.Beside, o.Draw, o.Seat
 	m.options.References, m.options.Start, m.options.Replay, m.options.GPU = o.References, o.Start, o.Replay, o.GPU
 	m.history = history{clock: clock{from: o.Config.StartSteps, utd: float64(o.Config.Knobs.UTD)}}
+	m.sortKnobs()
+}
+
+// sortKnobs puts the knobs that the method uses before the others, and the cursor on the
+// first.
+func (m *Model) sortKnobs() {
+	m.knobs, m.selected, m.knobsTop = lab.Knobs(), 0, 0
+	sortBy(m.knobs, func(k lab.Knob) int {
+		if m.knobUse(k) != nil {
+			return 1
+		}
+		return 0
+	})
 }
 
 // Init starts the lab, if it is not running yet, and the polling.
@@ -330,96 +342,6 @@ func (m *Model) observe(s *lab.Snapshot) {
 			m.history.record(curveSpeed, 0, sample{s.Step, wall, s.StepsPerSec})
 		}
 	}
-}
-
-// keystrokes takes what the terminal sent at once. Letters that were typed over a slow
-// line, or that a held key repeats, arrive together: they are keys, one by one, until
-// one of them leaves the screen. Text that was pasted is no key.
-func (m *Model) keystrokes(msg tea.KeyMsg) tea.Cmd {
-	switch {
-	case m.leaving:
-		return nil
-	case msg.Paste:
-		return m.pasted(msg)
-	case msg.Type != tea.KeyRunes || len(msg.Runes) < 2:
-		return m.key(msg)
-	}
-	var all []tea.Cmd
-	for _, r := range msg.Runes {
-		if !m.leaving {
-			all = append(all, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}))
-		}
-	}
-	return tea.Batch(all...)
-}
-
-// pasted takes text that was pasted: where somebody types it is text, elsewhere it
-// does nothing.
-func (m *Model) pasted(msg tea.KeyMsg) tea.Cmd {
-	switch {
-	case m.entry != nil:
-		return m.entryKey("", msg)
-	case m.picker != nil:
-		m.picker.err = errPasted
-		m.changed()
-	default:
-		m.tell(errPasted.Error())
-	}
-	return nil
-}
-
-var errPasted = errors.New("pasted text is not taken for keys: paste it where text is typed, as behind : or n")
-
-// leave closes the screen; keys that were typed behind the one that does it do nothing.
-func (m *Model) leave() tea.Cmd {
-	m.leaving = true
-	return tea.Quit
-}
-
-// key dispatches a key: to the dialog, the text entry, the help, the picker, or the
-// table.
-func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
-	key := msg.String()
-	if m.told != "" {
-		m.told = ""
-		m.changed()
-	}
-	if m.entry != nil && key != "ctrl+c" {
-		return m.entryKey(key, msg)
-	}
-	switch {
-	case key == "ctrl+c":
-		return m.interrupt()
-	case m.dialog != nil:
-		return m.answer(key)
-	case m.help:
-		return m.helpKey(key)
-	case m.picker != nil:
-		return m.pickerKey(key)
-	}
-	if key == "alt+esc" || key == "ctrl+g" { // two quick escapes arrive as one key
-		key = "esc"
-	}
-	if m.lesson != nil {
-		if cmd, taken := m.lessonKey(key); taken {
-			m.changed()
-			return cmd
-		}
-	}
-	for _, b := range m.keys {
-		if b.matches(key, m.focus) {
-			return m.act(b)
-		}
-	}
-	return nil
-}
-
-// act does what a binding says, by key or by name.
-func (m *Model) act(b binding) tea.Cmd {
-	m.used(b.name)
-	cmd := b.action(m)
-	m.changed()
-	return cmd
 }
 
 // View is the frame: exactly as many lines as the screen has.

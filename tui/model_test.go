@@ -206,7 +206,7 @@ func TestHelpIsSearched(t *testing.T) {
 			}
 			s.press("n")
 		}
-		s.press("N", "N")
+		s.press("N")
 		if s.page.at != found[0] {
 			t.Errorf("N leads to line %d, want %d", s.page.at, found[0])
 		}

@@ -28,38 +28,54 @@ func (m *Model) header(w int) string {
 		state += " " + t.warn.on("slow line: a look every "+fmt.Sprintf("%.1f s", pace.Seconds()))
 	}
 	badge := dot + m.badge(&m.history)
-	touched := m.history.touched() > 0
-	if s.ETA == 0 { // nothing is known, or nothing is left
+	short := badge // a clean run need not say so where room is short
+	if m.history.touched() == 0 {
+		short = ""
+	}
+	if s.ETA == 0 || m.ended() { // nothing is known, or nothing is left
 		eta = ""
 	}
-	whole := state + "  " + name + dot + seed + badge
-	lefts := []string{whole + dot + t.dim.on(m.device()), whole, state + "  " + name + badge}
-	if touched { // whose hands were in it matters more than what it is called
-		lefts = append(lefts, state+"  "+t.bold.on(o.Config.Task)+badge)
-	} else {
-		lefts = append(lefts, state+"  "+name)
+	if m.ended() {
+		speed, updates, eta = "", "", t.dim.on("took ")+duration(m.wall())
 	}
+	task := t.bold.on(o.Config.Task)
+	speeds := join(w, "  ", speed, updates)
+	lefts := []string{state + "  " + name + dot + seed + badge + dot + t.dim.on(m.device()), state + "  " + name + dot + seed + badge, state + "  " + name + dot + seed + short,
+		state + "  " + name + short, state + "  " + task + short}
+	where := t.dim.on("step ") + done + " "
 	for _, right := range []struct {
-		text  string
-		lefts int // it may stand beside so many of them: then a shorter one comes first
+		parts    []string
+		from, to int // the lefts that it may stand beside
 	}{
-		{t.dim.on("step ") + done + " " + t.bar(m.fraction(), 24) + " " + percent + "   " + speed + "  " + updates + "   " + eta, 2},
-		{t.dim.on("step ") + done + " " + t.bar(m.fraction(), 12) + " " + percent + "  " + speed + "  " + updates + "  " + eta, 3},
-		{done + " " + percent + "  " + speed + "  " + eta, 4},
-		{done + " " + percent + "  " + speed, 4},
+		{[]string{where + t.bar(m.fraction(), 24) + " " + percent, speeds, eta}, 0, 2},
+		{[]string{where + t.bar(m.fraction(), 12) + " " + percent, speeds, eta}, 0, 3},
+		{[]string{done + " " + percent, speed, eta}, 1, 3},
+		{[]string{done + " " + percent, eta}, 1, 4},
+		{[]string{done + " " + percent}, 1, 3},
+		{[]string{done + " " + percent, eta}, 4, 5},
+		{[]string{done + " " + percent}, 3, 5},
 	} {
-		text := strings.TrimRight(right.text, " ")
-		for _, l := range lefts[:right.lefts] {
+		text := join(w, "  ", right.parts...)
+		for _, l := range lefts[right.from:right.to] {
 			if width(l)+2+width(text) <= w {
 				return t.spread(l, text, w)
 			}
 		}
 	}
-	parts := []string{state, done, percent, speed, eta, t.bold.on(o.Config.Task), o.Config.Method}
-	if touched {
+	parts := []string{state, done, percent, task, o.Config.Method, speed, eta}
+	if short != "" {
 		parts = append(parts[:3:3], append([]string{m.badge(&m.history)}, parts[3:]...)...)
 	}
 	return join(w, "  ", parts...)
+}
+
+// wall is the time from the first event to the newest.
+func (m *Model) wall() time.Duration {
+	n := len(m.history.lines)
+	if n == 0 {
+		return 0
+	}
+	return m.history.lines[n-1].wall.Sub(m.history.begin)
 }
 
 func (m *Model) fraction() float64 {
@@ -111,6 +127,10 @@ var phases = []struct {
 
 func (m *Model) phaseBody(w, h int) []string {
 	t := m.theme
+	if m.ended() {
+		lines := m.endLines(w)
+		return lines[:min(len(lines), max(1, h))]
+	}
 	var strip []string
 	for _, p := range phases {
 		if p.phase == lab.Analyse && m.phase() != lab.Analyse {
@@ -130,6 +150,45 @@ func (m *Model) phaseBody(w, h int) []string {
 		line = m.phaseShort(w)
 	}
 	return []string{line, m.phaseProgress(w), m.refitLine(w), m.batchLine(w), m.buffersLine(w)}[:min(5, max(1, h))]
+}
+
+// endLines are a run that is over: why it ended, what came of it, and what can be done
+// with it.
+func (m *Model) endLines(w int) []string {
+	t, s, h := m.theme, m.snap, &m.history
+	var out []string
+	switch {
+	case s.Err != "":
+		for _, l := range wrap(t.glyphs.cross+" "+s.Err, w) {
+			out = append(out, t.bad.on(l))
+		}
+	default:
+		text := t.good.on(t.glyphs.check) + t.dim.on(" done: all steps ") + count(s.Steps)
+		out = append(out, longest([]string{text, text + t.dim.on(", took ") + duration(m.wall())}, w))
+	}
+	if n := len(h.evaluations); n > 0 {
+		last, best := h.evaluations[n-1], h.evaluations[0]
+		for _, e := range h.evaluations {
+			if e.mean > best.mean {
+				best = e
+			}
+		}
+		text := t.dim.on("return ") + t.bold.on(number(last.mean)) + t.dim.on(" at ") + count(last.step)
+		out = append(out, longest([]string{text, text + t.dim.on(", best return ") + number(best.mean) + t.dim.on(" at ") + count(best.step)}, w))
+	}
+	out = append(out, m.buffersLine(w))
+	if !m.options.Replay && m.options.Folder != "" {
+		out = append(out, t.dim.on(t.clip("q leaves; then pgrlab report "+m.options.Folder, w)))
+	}
+	return out
+}
+
+// nextRefit is the env steps to the next refit; 0: none is to come.
+func (m *Model) nextRefit() int {
+	if m.ended() {
+		return 0
+	}
+	return m.snap.NextRefit
 }
 
 // phase is the one that runs; between two steps it is the step's.
@@ -180,7 +239,7 @@ func (m *Model) phaseProgress(w int) string {
 // refitLine says when the generator is renewed next.
 func (m *Model) refitLine(w int) string {
 	t, s := m.theme, m.snap
-	if s.NextRefit <= 0 {
+	if m.nextRefit() <= 0 {
 		return t.dim.on("no refit to come")
 	}
 	text := t.dim.on("next refit in ") + count(s.NextRefit) + t.dim.on(" steps")

@@ -360,3 +360,73 @@ func TestUpdatesFollowTheUTD(t *testing.T) {
 		}
 	}
 }
+
+// A run that is over shows what came of it, no phase and no refit to come, and only keys
+// that do something.
+func TestEndedRun(t *testing.T) {
+	for _, size := range [][2]int{{160, 45}, {120, 36}, {80, 24}} {
+		s := running(t, size[0], size[1], 100_000)
+		s.contains(t, "✓ DONE", "done: all steps 100,000", "return ")
+		for _, text := range []string{"collect+train", "next refit in", " eta ", "steps/s", "change the selected knob", "! now", "pause", "enter apply", "n note", "f fork"} {
+			if strings.Contains(s.View(), text) {
+				t.Errorf("%v: an ended run shows %q:\n%s", size, text, s.View())
+			}
+		}
+		s.goTo(paneGenerator)
+		s.contains(t, "none to come")
+	}
+}
+
+// The header keeps task, method and seed before speed and time to go, at every width.
+func TestHeaderKeepsWhatRuns(t *testing.T) {
+	for w, want := range map[int][]string{220: {"cheetah-run", "pgr-curiosity", "seed 3", "24%", "eta"}, 160: {"cheetah-run", "pgr-curiosity", "seed 3", "24%", "eta"},
+		80: {"cheetah-run", "pgr-curiosity", "seed 3", "24%", "eta"}, 60: {"cheetah-run", "24%", "eta"}, 40: {"cheetah-run", "24%"}} {
+		s := running(t, w, 24, 24_000)
+		for _, text := range want {
+			if got := s.header(w); !strings.Contains(got, text) {
+				t.Errorf("%d columns: %q has no %q", w, got, text)
+			}
+		}
+		s.press("down", "down", "right", "enter")
+		for _, text := range []string{"cheetah-run", "TOUCHED"} {
+			if got := s.header(w); !strings.Contains(got, text) && (w > 40 || text == "TOUCHED") {
+				t.Errorf("touched, %d columns: %q has no %q", w, got, text)
+			}
+		}
+	}
+}
+
+// A description of D_syn has its numbers in one line: from 80 columns on what its labels
+// and its prompts are worth, in a wide pane all.
+func TestEventsKeepTheNumbersOfDsyn(t *testing.T) {
+	for _, size := range [][2]int{{220, 60}, {160, 45}, {80, 24}} {
+		s := running(t, size[0], size[1], 24_000)
+		for _, l := range s.history.lines {
+			if l.kind != "D_syn" {
+				continue
+			}
+			p, _ := s.layout.placeOf(paneEvents)
+			text := strings.Join(s.eventText(l, p.w-4, 6), " ")
+			for _, want := range []string{"error 0.", "change 0.", "0.83", "2%"} {
+				if want == "2%" && size[0] < 100 {
+					continue
+				}
+				if !strings.Contains(text, want) {
+					t.Errorf("%v: %q has no %q", size, text, want)
+				}
+			}
+		}
+	}
+}
+
+// What a change waits for is said as it is: also while it is being made.
+func TestChangeUnderWay(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.press("down", "right", "!")
+	s.fake.setPhase(lab.Generate, 3, 10)
+	s.Update(polled{})
+	s.contains(t, "under way: generate")
+	if strings.Contains(s.View(), "waits for the next generation") {
+		t.Errorf("it waits for what is being made:\n%s", s.View())
+	}
+}

@@ -3,6 +3,8 @@ package tui
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
@@ -22,6 +24,9 @@ func (h *history) take(e lab.Event) {
 	}
 	line := eventLine{wall: e.Wall, step: e.Step}
 	line.kind, line.text, line.worry = h.tale(e, wall)
+	if b, ok := e.Body.(lab.Generated); ok {
+		line.briefs = generatedBriefs(b)
+	}
 	if line.kind != "" {
 		h.add(line)
 	}
@@ -177,6 +182,25 @@ func (h *history) takeGenerated(step int, wall float64, b lab.Generated) string 
 		text += fmt.Sprintf("asked and achieved F correlate %.2f, ", float64(*b.Obeyed))
 	}
 	return text + percent(float64(b.OutsideStates)) + " of states outside the real range, by " + count(b.Rows) + " rows"
+}
+
+// generatedBriefs are the description of a new D_syn for narrow panes: all its numbers in
+// fewer words, then without those that matter least.
+func generatedBriefs(b lab.Generated) []string {
+	verdict := worth(&b)
+	short := strings.TrimPrefix(verdict, "labels beat a constant: ") // the numbers say so
+	if verdict == "" && b.Dynamics != nil {
+		short = "dynamics error " + number(float64(b.Dynamics.Relative))
+	}
+	correlate := ""
+	if b.Obeyed != nil {
+		correlate = fmt.Sprintf("correlate %.2f", float64(*b.Obeyed))
+	}
+	outside := percent(float64(b.OutsideStates)) + " outside"
+	list := func(parts ...string) string {
+		return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
+	}
+	return []string{list(verdict, correlate, outside), list(short, correlate, outside), list(short, correlate), short}
 }
 
 // examinedText says the most of an analysis: pgrlab analyse has the rest, and pictures.

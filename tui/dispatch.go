@@ -1,0 +1,97 @@
+package tui
+
+import (
+	"errors"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// keystrokes takes what the terminal sent at once. Letters that were typed over a slow
+// line, or that a held key repeats, arrive together: they are keys, one by one, until
+// one of them leaves the screen. Text that was pasted is no key.
+func (m *Model) keystrokes(msg tea.KeyMsg) tea.Cmd {
+	switch {
+	case m.leaving:
+		return nil
+	case msg.Paste:
+		return m.pasted(msg)
+	case msg.Type != tea.KeyRunes || len(msg.Runes) < 2:
+		return m.key(msg)
+	}
+	var all []tea.Cmd
+	for _, r := range msg.Runes {
+		if !m.leaving {
+			all = append(all, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}))
+		}
+	}
+	return tea.Batch(all...)
+}
+
+// pasted takes text that was pasted: where somebody types it is text, elsewhere it
+// does nothing.
+func (m *Model) pasted(msg tea.KeyMsg) tea.Cmd {
+	switch {
+	case m.entry != nil:
+		return m.entryKey("", msg)
+	case m.picker != nil:
+		m.picker.err = errPasted
+		m.changed()
+	default:
+		m.tell(errPasted.Error())
+	}
+	return nil
+}
+
+var errPasted = errors.New("pasted text is not taken for keys: paste it where text is typed, as behind : or n")
+
+// leave closes the screen; keys that were typed behind the one that does it do nothing.
+func (m *Model) leave() tea.Cmd {
+	m.leaving = true
+	return tea.Quit
+}
+
+// key dispatches a key: to the dialog, the text entry, the help, the picker, or the
+// table.
+func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
+	key := msg.String()
+	if m.told != "" {
+		m.told = ""
+		m.changed()
+	}
+	if m.entry != nil && key != "ctrl+c" {
+		return m.entryKey(key, msg)
+	}
+	switch {
+	case key == "ctrl+c":
+		return m.interrupt()
+	case m.dialog != nil:
+		return m.answer(key)
+	case m.help:
+		return m.helpKey(key)
+	case m.picker != nil:
+		return m.pickerKey(key)
+	}
+	if key == "alt+esc" || key == "ctrl+g" { // two quick escapes arrive as one key
+		key = "esc"
+	}
+	if m.lesson != nil {
+		if cmd, taken := m.lessonKey(key); taken {
+			m.changed()
+			return cmd
+		}
+	}
+	for _, b := range m.keys {
+		if b.matches(key, m.focus) {
+			return m.act(b)
+		}
+	}
+	return nil
+}
+
+// act does what a binding says, by key or by name.
+func (m *Model) act(b binding) tea.Cmd {
+	m.used(b.name)
+	cmd := b.action(m)
+	m.changed()
+	return cmd
+}
