@@ -19,8 +19,11 @@ var allowed = map[string][]string{
 	"":     {"tui", "tui/command", "presets", "core/...", "envs", "envs/mujoco"},
 	"core": {},
 
-	"tui":         {"tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/run", "core/report", "core/sweep", "core/bench"},
-	"tui/command": {"tui", "tui/remote", "tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
+	"tui":                     {"tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/run", "core/report", "core/sweep", "core/bench"},
+	"tui/command":             {"tui", "tui/command/licence", "tui/remote", "tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
+	"tui/command/licence":     {},
+	"tui/command/licence/gen": {"tui/command/licence"},
+
 	"tui/remote":  {"tui", "core/lab", "core/printable"},
 	"tui/chart":   {},
 	"tui/picture": {},

@@ -207,6 +207,8 @@ var refusals = []struct {
 	{"journal diff old", 2, "needs two run folders"},
 	{"journal canonical nowhere", 2, "give a run folder"},
 	{"journal canonical", 2, "needs one run folder"},
+	{"licences now", 2, `unexpected argument "now"`},
+	{"licences --lst", 2, `did you mean "list"?`},
 	{"man", 2, "needs the folder to write to"},
 	{"man plain", 1, "man: make folder plain: not a directory"},
 	{"man one two", 2, "needs the folder"},
