@@ -18,3 +18,6 @@ func (e *OutOfMemory) Error() string {
 }
 
 func (e *OutOfMemory) Unwrap() error { return e.Err }
+
+// DeviceFailed says that whoever has no choice cannot go on.
+func (e *OutOfMemory) DeviceFailed() bool { return true }

@@ -138,7 +138,7 @@ func (x *experiment) keepsHere() bool {
 
 // savePaused takes a checkpoint in a pause if the last one is old.
 func (x *experiment) savePaused() {
-	if k := x.keeper; k != nil && k.at != x.position && x.now().Sub(k.last) >= pauseAge {
+	if k := x.keeper; k != nil && x.gone == nil && k.at != x.position && x.now().Sub(k.last) >= pauseAge {
 		x.take("pause")
 	}
 }

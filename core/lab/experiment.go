@@ -47,6 +47,7 @@ type experiment struct {
 	pause      *Paused // why training waits; nil: it does not
 	parked     bool    // the device is given back
 	stopping   bool
+	gone       *DeviceGone     // the device cannot be used any more
 	handedOver bool            // another process goes on: nothing is written behind the checkpoint
 	ending     bool            // the last lines are written: nothing waits any more
 	blamed     map[string]bool // faults that training has waited for already

@@ -110,7 +110,7 @@ func (l *Lab) Run(ctx context.Context) error {
 	x.start()
 	x.startKeeping()
 	err := x.guarded(func() error { return x.run(ctx) })
-	return x.end(ctx, err)
+	return x.end(ctx, x.withoutDevice(ctx, err))
 }
 
 // guarded turns the panics of f into errors.
@@ -172,7 +172,9 @@ func (x *experiment) end(ctx context.Context, err error) error {
 	case errors.Is(err, errInterrupt):
 		cause = fmt.Errorf("%w: %w", ErrInterrupted, context.Cause(ctx))
 	}
-	if saveErr := x.guarded(x.save); saveErr != nil && (cause == nil || errors.Is(cause, ErrInterrupted)) {
+	if x.gone != nil {
+		// what is on the disk is all that there is
+	} else if saveErr := x.guarded(x.save); saveErr != nil && (cause == nil || errors.Is(cause, ErrInterrupted)) {
 		cause = saveErr
 	}
 	if cause == nil || errors.Is(cause, ErrInterrupted) {

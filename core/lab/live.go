@@ -91,8 +91,8 @@ func (x *experiment) look(by string) {
 
 func (x *experiment) canLook() error {
 	switch {
-	case x.parked:
-		return errParked
+	case x.absent() != nil:
+		return x.absent()
 	case x.looking != nil || x.position.Phase == Analyse:
 		return errors.New("an analysis is under way: it is a line of the journal when it is done")
 	case x.first().real.Len() < leastExamined:

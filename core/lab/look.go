@@ -63,8 +63,8 @@ func (x *experiment) drawMap(c Map) {
 }
 
 func (x *experiment) fillMap(out *Mapped) error {
-	if x.parked {
-		return errParked
+	if err := x.absent(); err != nil {
+		return err
 	}
 	m := x.first()
 	size := m.real.Shape().Obs
@@ -157,7 +157,7 @@ func (x *experiment) watch() {
 	m := x.first()
 	out := &Moment{Step: x.Step, Q: math.NaN(), F: math.NaN(), Action: append([]float32(nil), m.action...)}
 	x.moment = out
-	if m.real.Len() == 0 || x.parked {
+	if m.real.Len() == 0 || x.absent() != nil {
 		return
 	}
 	// What cannot be computed stays unknown: nobody asked for an error.

@@ -99,8 +99,8 @@ func (x *experiment) preview(c Preview) {
 	if x.position.Phase == Analyse || x.looking != nil {
 		err = errAnalysing
 	}
-	if x.parked {
-		err = errParked
+	if why := x.absent(); why != nil {
+		err = why
 	}
 	if err == nil {
 		p.Value = k.Format(v)

@@ -83,6 +83,14 @@ type line struct {
 
 func newLine(t testing.TB, dev device.Device) *line {
 	t.Helper()
+	l, err := tryLine(dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func tryLine(dev device.Device) (*line, error) {
 	l := &line{x: tensor("x", 6, 3), y: tensor("y", 6, 2), w: tensor("w", 3, 2), b: tensor("b", 2), rate: tensor("rate", 1), average: tensor("w.average", 3, 2)}
 	l.rate.Data[0] = 0.01
 	l.adam = plan.NewAdam([]*op.Tensor{l.w, l.b}, plan.DefaultAdam, l.rate)
@@ -91,13 +99,10 @@ func newLine(t testing.TB, dev device.Device) *line {
 		loss = g.SquaredError(g.Linear(g.Bind(l.x), g.Bind(l.w), g.Bind(l.b)), g.Bind(l.y), 6)
 	})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	l.program, err = plan.Compile(g, plan.Spec{Loss: loss, Optimiser: l.adam, Lerps: []plan.Lerp{{Dst: l.average, Src: l.w, Rate: l.rate}}}, dev)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return l, err
 }
 
 func (l *line) run(t testing.TB, runs int) {

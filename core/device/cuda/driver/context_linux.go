@@ -52,6 +52,8 @@ func (c *nativeContext) check(doing string, r result) error {
 	case r.lost():
 		c.lost = &LostDevice{Device: c.info.Name + " " + c.info.UUID, Doing: doing, Reason: c.driver.words(r)}
 		return c.lost
+	case r == outOfMemory:
+		return c.outOfMemory(0)
 	}
 	return c.driver.fail(doing, r)
 }

@@ -21,6 +21,10 @@ type EmulatedOptions struct {
 	// LoseAt is the Synchronize, counted from 1 for each context, at which the device
 	// is lost; 0: never.
 	LoseAt int
+	// Fail, if there is one, is asked before each call of the driver that a context would
+	// make on a real one, by its name (cuMemAlloc), and says what CUDA error it returns;
+	// 0: none.
+	Fail func(call string) int
 	// Unchecked leaves out the search for races between threads and between blocks, which
 	// takes time.
 	Unchecked bool
@@ -58,7 +62,7 @@ func Emulated(o EmulatedOptions) Driver {
 	if o.Visible != nil {
 		all = Visible(all, *o.Visible)
 	}
-	e := &emulated{version: o.CUDA, loseAt: o.LoseAt, used: make([]uint64, len(all)), devices: all}
+	e := &emulated{version: o.CUDA, loseAt: o.LoseAt, fail: o.Fail, used: make([]uint64, len(all)), devices: all}
 	e.check = ptx.Check{Races: !o.Unchecked, Unwritten: true, Blocks: !o.Unchecked}
 	if e.version == 0 {
 		e.version = 12040
@@ -70,6 +74,7 @@ func Emulated(o EmulatedOptions) Driver {
 type emulated struct {
 	version int
 	loseAt  int
+	fail    func(call string) int
 	check   ptx.Check
 	devices []Info
 
@@ -97,7 +102,11 @@ func (e *emulated) Open(i int) (Context, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &emulatedContext{machine: e, info: all[i], memory: newMemory(e.check)}, nil
+	c := &emulatedContext{machine: e, info: all[i], memory: newMemory(e.check)}
+	if err := c.injected("open the GPU", "cuDevicePrimaryCtxRetain"); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // take and give count the memory of a device.

@@ -28,6 +28,9 @@ func (c *emulatedContext) Alloc(bytes int) (Ptr, error) {
 	if bytes < 0 {
 		return 0, fmt.Errorf("allocate GPU memory: %d bytes", bytes)
 	}
+	if err := c.injected("allocate GPU memory", "cuMemAlloc"); err != nil {
+		return 0, err
+	}
 	if err := c.machine.take(c.info.Index, counted(bytes)); err != nil {
 		return 0, err
 	}
@@ -40,6 +43,9 @@ func (c *emulatedContext) Free(p Ptr) error {
 	}
 	defer c.leave()
 	if err := c.drain(); err != nil { // as cuMemFree does
+		return err
+	}
+	if err := c.injected("free GPU memory", "cuMemFree"); err != nil {
 		return err
 	}
 	size, err := c.memory.release(p)
@@ -58,6 +64,9 @@ func (c *emulatedContext) AllocHost(bytes int) ([]byte, error) {
 	if bytes <= 0 {
 		return nil, fmt.Errorf("allocate pinned memory: %d bytes", bytes)
 	}
+	if err := c.injected("allocate pinned memory", "cuMemHostAlloc"); err != nil {
+		return nil, err
+	}
 	return c.memory.pin(bytes), nil
 }
 
@@ -69,6 +78,9 @@ func (c *emulatedContext) FreeHost(data []byte) error {
 	if err := c.drain(); err != nil { // as cuMemFreeHost does
 		return err
 	}
+	if err := c.injected("free pinned memory", "cuMemFreeHost"); err != nil {
+		return err
+	}
 	return c.memory.unpin(data)
 }
 
@@ -77,6 +89,9 @@ func (c *emulatedContext) Memory() (free, total uint64, err error) {
 		return 0, 0, err
 	}
 	defer c.leave()
+	if err := c.injected("ask for GPU memory", "cuMemGetInfo"); err != nil {
+		return 0, 0, err
+	}
 	return c.machine.free(c.info.Index), c.info.Memory, nil
 }
 
@@ -91,8 +106,30 @@ func (c *emulatedContext) Synchronize() error {
 	return c.drain()
 }
 
+// injected is the error of a call that was told to fail.
+func (c *emulatedContext) injected(doing, call string) error {
+	if c.machine.fail == nil {
+		return nil
+	}
+	switch r := result(c.machine.fail(call)); {
+	case r == success:
+		return nil
+	case r == outOfMemory && call == "cuMemHostAlloc":
+		return &OutOfMemory{What: "pinned host"}
+	case r == outOfMemory:
+		return &OutOfMemory{What: "GPU", Free: c.machine.free(c.info.Index), Total: c.info.Memory}
+	case r.lost():
+		return c.lose(doing, fmt.Sprintf("%s returned %d", call, r))
+	default:
+		return fmt.Errorf("%s: %s returned %d", doing, call, r)
+	}
+}
+
 // drain does the work in the stream.
 func (c *emulatedContext) drain() error {
+	if err := c.injected("run the stream", "cuStreamSynchronize"); err != nil {
+		return err
+	}
 	if err := c.stream.run(c.memory); err != nil {
 		return c.lose("run the stream", err.Error())
 	}

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"fmt"
+	"sync"
 
 	"pgrlab/core/device/cuda/ptx"
 )
@@ -28,18 +29,42 @@ func (c *emulatedContext) Load(text string) (Module, error) {
 	if err := accepts(text, c.machine.version, c.info); err != nil {
 		return nil, err
 	}
-	all, err := signatures(text)
+	if err := c.injected("load kernels", "cuModuleLoadDataEx"); err != nil {
+		return nil, err
+	}
+	m, err := parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("load kernels: %w", err)
 	}
-	m, err := ptx.Parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("load kernels: %w", err)
+	return &emulatedModule{context: c, module: m.module, signatures: m.signatures}, nil
+}
+
+// parsed are the modules that were loaded, by their text: what the cache of compiled
+// kernels is to a real driver.
+var parsed sync.Map
+
+func parse(text string) (m emulatedModule, err error) {
+	if m, ok := parsed.Load(text); ok {
+		return m.(emulatedModule), nil
 	}
-	return &emulatedModule{context: c, module: m, signatures: all}, nil
+	if m.signatures, err = signatures(text); err != nil {
+		return m, err
+	}
+	if m.module, err = ptx.Parse(text); err == nil && m.module.Stateless() {
+		parsed.Store(text, m)
+	}
+	return m, err
 }
 
 func (m *emulatedModule) Function(name string) (Function, error) {
+	c := m.context
+	if err := c.enter("find kernel "+name, false); err != nil {
+		return nil, err
+	}
+	defer c.leave()
+	if err := c.injected("find kernel "+name, "cuModuleGetFunction"); err != nil {
+		return nil, err
+	}
 	k, err := m.module.Kernel(name)
 	if err != nil {
 		return nil, err

@@ -120,6 +120,9 @@ func (c *emulatedContext) Upload(dst Ptr, src []byte) error {
 	if err := c.memory.check(dst, len(src)); err != nil {
 		return fmt.Errorf("%s: write: %w", doing, err)
 	}
+	if err := c.injected(doing, "cuMemcpyHtoDAsync"); err != nil {
+		return err
+	}
 	w := step{to: dst, host: src, bytes: len(src), upped: true, pinned: c.memory.isPinned(src)}
 	if !w.pinned && !c.capturing {
 		w.host = slices.Clone(src)
@@ -138,6 +141,9 @@ func (c *emulatedContext) Download(dst []byte, src Ptr) error {
 	}
 	if err := c.memory.check(src, len(dst)); err != nil {
 		return fmt.Errorf("%s: read: %w", doing, err)
+	}
+	if err := c.injected(doing, "cuMemcpyDtoHAsync"); err != nil {
+		return err
 	}
 	return c.submit(doing, step{from: src, host: dst, bytes: len(dst), pinned: c.memory.isPinned(dst)})
 }
@@ -160,6 +166,9 @@ func (c *emulatedContext) Copy(dst, src Ptr, bytes int) error {
 	if dst < src+Ptr(bytes) && src < dst+Ptr(bytes) {
 		return fmt.Errorf("%s: %d bytes from %#x to %#x overlap", doing, bytes, src, dst)
 	}
+	if err := c.injected(doing, "cuMemcpyDtoDAsync"); err != nil {
+		return err
+	}
 	return c.submit(doing, step{from: src, to: dst, bytes: bytes})
 }
 
@@ -174,6 +183,9 @@ func (c *emulatedContext) Launch(f Function, grid, block [3]uint32, shared uint3
 		return fmt.Errorf("%s: the kernel was loaded by another context", doing)
 	}
 	if err := k.signature.check(k.Name(), &c.info, grid, block, shared, args); err != nil {
+		return err
+	}
+	if err := c.injected(doing, "cuLaunchKernel"); err != nil {
 		return err
 	}
 	return c.submit(doing, step{kernel: k, grid: grid, block: block, shared: shared, params: pack(args)})
@@ -201,6 +213,10 @@ func (c *emulatedContext) Capture(record func() error) (Graph, error) {
 	if err := c.enter(doing, false); err != nil {
 		return nil, err
 	}
+	if err := c.injected(doing, "cuStreamBeginCapture"); err != nil {
+		c.leave()
+		return nil, err
+	}
 	g := &emulatedGraph{context: c, by: caller()}
 	c.record, c.capturing, c.broken = g, true, nil
 	c.leave() // record's calls enter by themselves
@@ -216,6 +232,11 @@ func (c *emulatedContext) Capture(record func() error) (Graph, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
+	for _, call := range []string{"cuStreamEndCapture", "cuGraphInstantiate"} {
+		if err := c.injected(doing, call); err != nil {
+			return nil, err
+		}
+	}
 	c.graphs = append(c.graphs, g)
 	return g, nil
 }
@@ -229,6 +250,9 @@ func (g *emulatedGraph) Launch() error {
 	defer c.leave()
 	if g.closed {
 		return fmt.Errorf("%s: it is closed", doing)
+	}
+	if err := c.injected(doing, "cuGraphLaunch"); err != nil {
+		return err
 	}
 	for _, w := range g.steps {
 		if w.host != nil && !c.memory.isPinned(w.host) {
@@ -249,6 +273,9 @@ func (g *emulatedGraph) Close() error {
 	}
 	defer c.leave()
 	if err := c.drain(); err != nil {
+		return err
+	}
+	if err := c.injected("close a graph", "cuGraphExecDestroy"); err != nil {
 		return err
 	}
 	g.closed = true

@@ -45,6 +45,12 @@ func (e *LostDevice) Error() string {
 	return fmt.Sprintf("%s: %s: %s: the device is lost; resume the run from its last checkpoint", e.Device, e.Doing, e.Reason)
 }
 
+// DeviceFailed says that whoever computes with the device cannot go on.
+func (e *LostDevice) DeviceFailed() bool { return true }
+
+// DeviceFailed is LostDevice's: what was to be computed next has no room.
+func (e *OutOfMemory) DeviceFailed() bool { return true }
+
 // Bytes writes a size for people: "1.5 GiB".
 func Bytes(n uint64) string {
 	const unit = 1024

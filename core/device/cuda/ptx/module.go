@@ -22,6 +22,10 @@ type Module struct {
 	lines     []string
 }
 
+// Stateless says whether the module has no memory of its own, so that any number of
+// devices may run its kernels.
+func (m *Module) Stateless() bool { return len(m.memory) == 0 }
+
 // Parameter is one parameter of a kernel.
 type Parameter struct {
 	Offset, Size, Align int // bytes

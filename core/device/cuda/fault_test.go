@@ -1,0 +1,132 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/plan"
+)
+
+// faulty is a machine whose driver's nth call of a name returns a code.
+type faulty struct {
+	driver.Driver
+	call      string
+	nth, code int
+	calls     map[string]int
+}
+
+func newFaulty() *faulty {
+	f := &faulty{calls: map[string]int{}}
+	f.Driver = driver.Emulated(driver.EmulatedOptions{Unchecked: true, Fail: func(call string) int {
+		f.calls[call]++
+		if call == f.call && f.calls[call] == f.nth {
+			return f.code
+		}
+		return 0
+	}})
+	return f
+}
+
+func (f *faulty) device() (*Device, error) {
+	return New(func() (driver.Context, error) { return f.Open(0) }, Options{})
+}
+
+// life is a device's: a program is compiled, runs, its tensors come home, the device is
+// parked and taken again, the program runs and is closed.
+func (f *faulty) life(t *testing.T) (dev *Device, err error) {
+	dev, err = f.device()
+	if err != nil {
+		return nil, err
+	}
+	l, err := tryLine(dev)
+	if err != nil {
+		return dev, err
+	}
+	for i := range uint64(2) {
+		if err := l.program.Run(i); err != nil {
+			return dev, err
+		}
+	}
+	if err := errors.Join(plan.Fetch(dev, l.w), plan.Push(dev, l.w)); err != nil {
+		return dev, err
+	}
+	if err := dev.Park(); err != nil {
+		return dev, err
+	}
+	if err := dev.Wake(); err != nil {
+		return dev, err
+	}
+	return dev, errors.Join(l.program.Run(2), plan.Fetch(dev, l.w), l.program.Close(), dev.Close())
+}
+
+// whenFull are the calls that may find no memory.
+var whenFull = []string{"cuDevicePrimaryCtxRetain", "cuMemAlloc", "cuMemHostAlloc", "cuModuleLoadDataEx", "cuGraphInstantiate", "cuLaunchKernel", "cuGraphLaunch"}
+
+// Whatever call of the driver fails, and with what: somebody is told, what is lost stays
+// lost and says so, nothing hangs or panics, closing gives all memory back, and the next
+// device works.
+func TestEveryCallCanFail(t *testing.T) {
+	whole := newFaulty()
+	if _, err := whole.life(t); err != nil {
+		t.Fatal(err)
+	}
+	if len(whole.calls) < 13 {
+		t.Errorf("a device's life has only the calls %v", whole.calls)
+	}
+	for _, call := range slices.Sorted(maps.Keys(whole.calls)) {
+		for i, nth := range []int{1, (whole.calls[call] + 1) / 2, whole.calls[call]} {
+			lost := []int{700, 719, 999}
+			for _, code := range append(lost, 2, 1) {
+				if code == 2 && !slices.Contains(whenFull, call) || !soak && code > 2 && code != lost[i] || !soak && code == 1 && i > 0 {
+					continue
+				}
+				name := fmt.Sprintf("%s number %d returns %d", call, nth, code)
+				f := newFaulty()
+				f.call, f.nth, f.code = call, nth, code
+				dev, err := f.life(t)
+				var gone interface {
+					error
+					DeviceFailed() bool
+				}
+				switch {
+				case err == nil && call == "cuModuleGetFunction":
+				case err == nil:
+					t.Errorf("%s, and nobody noticed", name)
+				case code != 1 && !errors.As(err, &gone):
+					t.Errorf("%s: %v is no failure of the device", name, err)
+				case code == 1 && errors.As(err, &gone):
+					t.Errorf("%s: %v is a failure of the device", name, err)
+				}
+				if dev != nil {
+					f.afterwards(t, name, dev)
+				}
+			}
+		}
+	}
+}
+
+// afterwards holds what is true after a failure.
+func (f *faulty) afterwards(t *testing.T, name string, dev *Device) {
+	t.Helper()
+	var lost *driver.LostDevice
+	isLost := dev.lost != nil && errors.As(dev.lost, &lost)
+	if isLost {
+		if _, err := tryLine(dev); !errors.As(err, &lost) {
+			t.Errorf("%s: later: %v", name, err)
+		}
+	}
+	if err := dev.Close(); err != nil && (isLost || f.code == 2) {
+		t.Errorf("%s: closing: %v", name, err)
+	}
+	f.call = ""
+	if all, err := f.Devices(); err != nil || all[0].Free != all[0].Memory {
+		t.Errorf("%s: memory was not given back: %+v, %v", name, all, err)
+	}
+	if _, err := f.life(t); err != nil {
+		t.Errorf("%s: the next device: %v", name, err)
+	}
+}

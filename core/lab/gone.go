@@ -1,0 +1,107 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// DeviceGone ends a run whose device was lost, or has not the memory that it asks for:
+// what it has computed since the last checkpoint cannot be read any more. Nothing is
+// saved after it; the run goes on from that checkpoint, on the same device when it is
+// well again or on another one.
+type DeviceGone struct {
+	Err    error
+	Saved  bool // there is a checkpoint
+	Before Position
+}
+
+func (e *DeviceGone) Error() string {
+	if !e.Saved {
+		return e.Err.Error() + ": nothing was saved before"
+	}
+	return fmt.Sprintf("%v: saved last at %s", e.Err, e.Before)
+}
+
+func (e *DeviceGone) Unwrap() error { return e.Err }
+
+// deviceFailed is what an error says of itself where a device cannot go on.
+type deviceFailed interface {
+	error
+	DeviceFailed() bool
+}
+
+// withoutDevice takes the error that ended the run. Where it is the device's, the last
+// checkpoint stays, and where somebody may be watching, the run waits to be left: what
+// it has found until then can be looked at, and nothing else can be done.
+func (x *experiment) withoutDevice(ctx context.Context, err error) error {
+	if d := deviceFailed(nil); !errors.As(err, &d) || !d.DeviceFailed() {
+		return err
+	}
+	if k := x.keeper; k != nil && k.busy { // copied before the device failed
+		x.kept(<-k.writer.results)
+	}
+	gone := &DeviceGone{Err: err}
+	obs := x.keepBefore()
+	if obs != nil {
+		gone.Saved, gone.Before = true, obs.Position
+	}
+	x.gone = gone
+	x.leaveLook()
+	if x.previewing != nil {
+		x.answerPreview(gone)
+	}
+	if Fault(x.journal.onFault.Load()) == FaultFail {
+		return gone
+	}
+	x.wait(Paused{Reason: gone.Error() + obs.elsewhere()})
+	for more := true; more && !x.stopping && ctx.Err() == nil; {
+		var c sent
+		if c, more = x.awaitCommand(ctx); more && c.Command != nil {
+			x.obeyWithout(c)
+		}
+	}
+	return gone
+}
+
+// elsewhere says, for the person, how the run goes on.
+func (o *DivergedObs) elsewhere() string {
+	if o == nil {
+		return ": leave and start it again"
+	}
+	return ": leave, and go on with --resume, on another device with --device cpu"
+}
+
+// obeyWithout carries out what can be done without a device.
+func (x *experiment) obeyWithout(c sent) {
+	refuse := func(ref, knob, value, by string) { x.refuse(ref, knob, value, by, x.gone) }
+	switch c := c.Command.(type) {
+	case SetKnob:
+		refuse(c.ID, c.Knob, c.Value, c.By)
+	case Undo:
+		refuse(c.Ref, "", "", c.By)
+	case Resume:
+		refuse("", "resume", "", c.By)
+	case Checkpoint:
+		refuse("", "checkpoint", "", c.By)
+	case HandOver:
+		refuse(c.Ref, HandedOver, "", c.By)
+	case Pause, Park:
+	default:
+		x.obey(sent{Command: c})
+		return
+	}
+	x.publish(time.Time{})
+}
+
+// absent is why the device cannot be used now; nil: it can.
+func (x *experiment) absent() error {
+	switch {
+	case x.gone != nil:
+		return x.gone
+	case x.parked:
+		return errParked
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// lostDevice is the error of a device that is gone.
+type lostDevice struct{}
+
+func (lostDevice) Error() string {
+	return "GPU 7: run the stream: unspecified launch failure: the device is lost"
+}
+func (lostDevice) DeviceFailed() bool { return true }
+
+// parts of a run that ask a device for something.
+var deviceCalls = []string{"act", "update", "train curiosity", "score curiosity 20", "fit to 4", "generate 2"}
+
+// Wherever the device is lost, a run that somebody may watch waits, says why and what
+// to do, refuses what needs the device, and saves nothing more; leaving it is a failure.
+func TestALostDevicePausesTheRun(t *testing.T) {
+	for _, call := range deviceCalls {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld()
+			w.fail[call] = fmt.Errorf("run q: %w", lostDevice{})
+			folder := &memoryFolder{}
+			l := w.lab(t, w.config(), folder)
+			r := w.start(t, t.Context(), l, folder)
+			synctest.Wait()
+			s := l.Snapshot()
+			if s.State != PausedState || !strings.Contains(s.Err, "the device is lost: nothing was saved before") {
+				t.Fatalf("%s: it is %s: %q", call, s.State, s.Err)
+			}
+			for _, c := range []Command{
+				Resume{}, Checkpoint{}, SetKnob{Knob: "ratio", Value: "0.25"}, Undo{ID: 1}, AnalyseNow{}, HandOver{},
+				Preview{Knob: "guidance", Value: "3"}, Map{X: 0, Y: 1}, Watch{}, Pause{}, Park{}, Note{Text: "a pity"}, Attach{By: "ana"}, Detach{By: "ana"},
+			} {
+				l.Send(c)
+				synctest.Wait()
+				if s := l.Snapshot(); s.State != PausedState {
+					t.Errorf("%s: after %#v it is %s", call, c, s.State)
+				}
+			}
+			refused, _ := bodies[Refused](l)
+			var knobs []string
+			for _, x := range refused {
+				if knobs = append(knobs, x.Knob); !strings.Contains(x.Reason, "the device is lost") {
+					t.Errorf("%s: refused because of %q", call, x.Reason)
+				}
+			}
+			if want := []string{"resume", "checkpoint", "ratio", "", "analyse", HandedOver}; !slices.Equal(knobs, want) {
+				t.Errorf("%s: refused %q, want %q", call, knobs, want)
+			}
+			l.Send(Stop{})
+			err := <-r.ended
+			var gone *DeviceGone
+			if !errors.As(err, &gone) || gone.Saved || l.Snapshot().State != FailedState {
+				t.Errorf("%s: it ended with %v", call, err)
+			}
+			if n := count(w.log, "save policy"); n != 0 {
+				t.Errorf("%s: the policy was saved %d times without a device", call, n)
+			}
+			if text := folder.journal.String(); strings.Count(text, `"type":"pause"`) != 1 || strings.Count(text, `"type":"failed"`) != 1 || strings.Contains(text, `"type":"done"`) {
+				t.Errorf("%s: the journal is\n%s", call, text)
+			}
+		})
+	}
+}
+
+// Nobody watches: the run ends at once, with the same words.
+func TestALostDeviceEndsARunThatNobodyWatches(t *testing.T) {
+	for _, call := range deviceCalls {
+		w := newWorld()
+		w.fail[call] = fmt.Errorf("run q: %w", lostDevice{})
+		folder := &memoryFolder{}
+		l := w.lab(t, w.config(), folder)
+		l.OnFault(FaultFail)
+		err := l.Run(context.Background())
+		var gone *DeviceGone
+		if !errors.As(err, &gone) || !strings.HasPrefix(err.Error(), "step ") || !strings.HasSuffix(err.Error(), "the device is lost: nothing was saved before") {
+			t.Errorf("%s: %v", call, err)
+		}
+		if text := folder.journal.String(); strings.Contains(text, `"type":"pause"`) || strings.Count(text, `"type":"failed"`) != 1 || count(w.log, "save policy") != 0 {
+			t.Errorf("%s: the journal is\n%s", call, text)
+		}
+	}
+}
