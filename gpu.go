@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -10,8 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"pgrlab/core/bench"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/device/cuda"
 	"pgrlab/core/device/cuda/driver"
 	"pgrlab/core/device/cuda/kernel"
@@ -53,34 +50,10 @@ func newGPU(r command.DeviceRequest) (command.Device, error) {
 	return gpu{d}, nil
 }
 
-// chooseGPU finds the GPU of that name. One that nobody named is tried first: a
-// run that could have had the CPU must not learn from wrong numbers.
+// chooseGPU finds the GPU of that name.
 func chooseGPU(name string) (command.GPU, string, error) {
 	c, err := gpus().Choose(name)
-	if err == nil && name == "auto" {
-		if err := agrees(c.Device.UUID); err != nil {
-			return command.GPU{}, "", fmt.Errorf("cuda:%d does not do what the CPU does: %w: choose it by --device cuda:%d all the same", c.Device.Index, err, c.Device.Index)
-		}
-	}
 	return describe(driver.Seen{Info: c.Device}), c.Why, err
-}
-
-// tf32Rounding is by what products may differ whose factors have ten bits.
-const tf32Rounding = 4e-3
-
-// agrees has a GPU and the CPU do the same small work.
-func agrees(uuid string) (err error) {
-	reference, err := cpu.New(cpu.Options{Threads: 1})
-	if err != nil {
-		return err
-	}
-	defer reference.Close()
-	d, err := cuda.New(func() (driver.Context, error) { return gpus().Open(uuid) }, cuda.Options{Precision: kernel.TF32})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	return bench.Agree(d, reference)
 }
 
 // describe is a GPU in the form that the commands ask for.

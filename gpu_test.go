@@ -31,11 +31,11 @@ batch = 8
 utd = 1
 `
 
-// A whole run on a GPU that is interpreted: chosen by auto, written into the
-// journal, gone on with at the same precision.
-func TestTrainOnAGPU(t *testing.T) {
-	d := setUp(t)
-	machine := driver.Emulated(driver.EmulatedOptions{Unchecked: true})
+// interpreted are deps with one GPU that is interpreted.
+func interpreted(d command.Deps, o driver.EmulatedOptions) command.Deps {
+	o.Unchecked = true
+	machine := driver.Emulated(o)
+	d.CheckGPU = nil
 	d.ChooseGPU = func(name string) (command.GPU, string, error) {
 		all, err := machine.Devices()
 		if err != nil {
@@ -54,6 +54,52 @@ func TestTrainOnAGPU(t *testing.T) {
 		}
 		return gpu{g}, nil
 	}
+	return d
+}
+
+// A GPU that is lost while a run trains on it: the run ends with the line that goes on
+// without it, saves nothing through it, and goes on from its last checkpoint.
+func TestTrainLosesItsGPU(t *testing.T) {
+	launches := 0
+	d := interpreted(setUp(t), driver.EmulatedOptions{Fail: func(call string) int {
+		if call == "cuGraphLaunch" {
+			launches++
+		}
+		if launches == 12 {
+			return 719
+		}
+		return 0
+	}})
+	if err := os.WriteFile("lost.toml", []byte(tinyRun), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	if status, _ := pgrlab(t, d, &stderr, "train", "--preset", "lost.toml", "--precision", "fp32", "--checkpoint-every", "1ns", "--out", "run"); status != command.StatusFailed {
+		t.Fatalf("status %d\n%s", status, stderr.String())
+	}
+	if said := stderr.String(); !strings.Contains(said, "the device is lost") || !strings.Contains(said, "saved last at ") || !strings.Contains(said, "on another device: pgrlab train --resume run --device cpu") {
+		t.Errorf("it says\n%s", said)
+	}
+	n := types(t, "run")
+	if n["failed"] != 1 || n["done"] != 0 || n["pause"] != 0 {
+		t.Errorf("lines of the journal: %v", n)
+	}
+	if _, err := os.Stat(filepath.Join("run", "policy.bin")); err == nil {
+		t.Error("a policy was saved through a GPU that is lost")
+	}
+	stderr.Reset()
+	if status, _ := pgrlab(t, d, &stderr, "train", "--resume", "run", "--device", "cpu"); status != command.StatusDone {
+		t.Fatalf("resumed: status %d\n%s", status, stderr.String())
+	}
+	if n := types(t, "run"); n["failed"] != 0 || n["done"] != 1 {
+		t.Errorf("resumed, lines of the journal: %v\n%s", n, stderr.String())
+	}
+}
+
+// A whole run on a GPU that is interpreted: chosen by auto, written into the
+// journal, gone on with at the same precision.
+func TestTrainOnAGPU(t *testing.T) {
+	d := interpreted(setUp(t), driver.EmulatedOptions{})
 	dir := t.TempDir()
 	preset := filepath.Join(dir, "tiny.toml")
 	if err := os.WriteFile(preset, []byte(tinyRun), 0o644); err != nil {

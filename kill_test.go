@@ -28,6 +28,9 @@ import (
 const childVariable = "PGRLAB_TEST_CHILD"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == agreeing { // of a child, on a machine with a GPU
+		os.Exit(agree(os.Args[2:], os.Stderr))
+	}
 	if os.Getenv(childVariable) != "" {
 		os.Exit(command.Main(context.Background(), testDeps(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}

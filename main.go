@@ -20,6 +20,9 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == agreeing {
+		os.Exit(agree(os.Args[2:], os.Stderr))
+	}
 	os.Exit(command.Main(context.Background(), deps(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -30,6 +33,7 @@ func deps() command.Deps {
 		Device:  newDevice,
 
 		ChooseGPU: chooseGPU,
+		CheckGPU:  checkGPU,
 		GPUs:      findGPUs,
 		TryGPU:    tryGPU,
 		WatchGPU:  watchGPU,

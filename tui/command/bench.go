@@ -50,7 +50,11 @@ threads that compute, and which share of that each workload is.
 			if err := deviceFlag(name); err != nil {
 				return asUsage(err)
 			}
-			where, err := d.find(name, precision)
+			find := d.choose // who asks for a GPU's times gets them
+			if name == "auto" {
+				find = d.find
+			}
+			where, err := find(name, precision)
 			if err != nil {
 				return asUsage(err)
 			}

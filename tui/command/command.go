@@ -35,6 +35,8 @@ type Deps struct {
 	// ChooseGPU finds the GPU that auto, cuda, cuda:1 or GPU-UUID asks for, and says
 	// why that one. nil, as in the rest of these: there are none.
 	ChooseGPU func(name string) (gpu GPU, why string, err error)
+	// CheckGPU tries whether one does what the CPU does, in a process of its own.
+	CheckGPU func(g GPU, precision string) error
 	// GPUs looks for all GPUs.
 	GPUs func() GPUs
 	// TryGPU compiles the kernels for one and says in a line how that went.

@@ -130,9 +130,28 @@ func (r *runFlags) settleDevice(d Deps, c *lab.Config) error {
 	return nil
 }
 
-// find finds the device of that name. auto is the CPU where there is no GPU for
-// us, and says so.
+// find finds the device of that name and tries it. auto is the CPU where there is no
+// GPU for us, or one that does not do what the CPU does, and says so; one that was
+// asked for is taken all the same.
 func (d Deps) find(name, precision string) (place, error) {
+	where, err := d.choose(name, precision)
+	if err != nil || where.gpu == nil || d.CheckGPU == nil {
+		return where, err
+	}
+	wrong := d.CheckGPU(*where.gpu, precision)
+	if wrong == nil {
+		return where, nil
+	}
+	text := fmt.Sprintf("%s does not do what the CPU does: %s", where.gpu.Device(), line(wrong))
+	if name == "auto" {
+		return place{said: fmt.Sprintf("computes on the CPU: %s: choose it by --device %s all the same", text, where.gpu.Device())}, nil
+	}
+	where.said = fmt.Sprintf("%s: beware: %s", where.said, text)
+	return where, nil
+}
+
+// choose finds the device of that name.
+func (d Deps) choose(name, precision string) (place, error) {
 	if name == "cpu" {
 		return place{}, nil
 	}

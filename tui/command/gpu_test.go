@@ -80,6 +80,42 @@ func TestSettleDevice(t *testing.T) {
 	}
 }
 
+// A GPU that auto would take is tried, in the precision that was asked for; one that is
+// wrong is left, and where it was asked for it is taken with a warning. Who times one is
+// told nothing.
+func TestAWrongGPU(t *testing.T) {
+	var tried []string
+	d := gpuDeps(nil)
+	d.CheckGPU = func(g GPU, precision string) error {
+		tried = append(tried, g.UUID+" "+precision)
+		return errors.New("tile 64x64: off by 7\nof 1")
+	}
+	const wrong = "cuda:1 does not do what the CPU does: tile 64x64: off by 7 of 1"
+	for _, c := range []struct {
+		device, precision, said string
+		gpu                     bool
+	}{
+		{"auto", "bf16", "computes on the CPU: " + wrong + ": choose it by --device cuda:1 all the same", false},
+		{"cuda", "fp32", "computes on cuda:1, Test GPU (GPU-1234), fp32: 79 GiB free: beware: " + wrong, true},
+		{"cuda:1", "tf32", "beware: " + wrong, true},
+		{"GPU-12", "tf32", "beware: " + wrong, true},
+		{"cpu", "", "", false},
+	} {
+		tried = nil
+		where, err := d.find(c.device, c.precision)
+		if err != nil || (where.gpu != nil) != c.gpu || !strings.HasSuffix(where.said, c.said) {
+			t.Errorf("%s: %+v, %v; want %q", c.device, where, err, c.said)
+		}
+		if n := len(tried); c.device != "cpu" && (n != 1 || tried[0] != "GPU-1234 "+c.precision) || c.device == "cpu" && n != 0 {
+			t.Errorf("%s: tried %q", c.device, tried)
+		}
+	}
+	d.CheckGPU = func(GPU, string) error { return nil }
+	if where, err := d.find("auto", "tf32"); err != nil || where.gpu == nil || strings.Contains(where.said, "beware") {
+		t.Errorf("a right one: %+v, %v", where, err)
+	}
+}
+
 func TestDoctorShowsGPUs(t *testing.T) {
 	run := func(d Deps, args ...string) string {
 		var out, stderr bytes.Buffer

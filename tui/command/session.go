@@ -210,7 +210,13 @@ func (s *session) summary() []string {
 	}
 	dir := s.folder.Dir()
 	next := "run again: pgrlab --preset " + filepath.Join(dir, run.ConfigName)
-	if snapshot.Step < s.config.Steps {
+	var gone *lab.DeviceGone
+	switch {
+	case errors.As(s.err, &gone) && gone.Saved:
+		next = fmt.Sprintf("go on from %s, on another device: pgrlab train --resume %s --device cpu", gone.Before, dir)
+	case gone != nil:
+		next = fmt.Sprintf("begin again, on another device: pgrlab train --preset %s --device cpu", filepath.Join(dir, run.ConfigName))
+	case snapshot.Step < s.config.Steps:
 		next = "go on: pgrlab --resume " + dir
 	}
 	return []string{

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"pgrlab/core/bench"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/device/cuda"
+	"pgrlab/core/device/cuda/driver"
+	"pgrlab/tui/command"
+)
+
+// agreeing is the first argument of a process that tries a GPU for another one. It is
+// no command for people.
+const agreeing = "gpu-agree"
+
+// agreePatience is how long a GPU may take, the compilation of its kernels included.
+const agreePatience = 30 * time.Second
+
+// agree tries a GPU, of a UUID, in a precision. Only this process is at stake where the
+// driver crashes or hangs.
+func agree(args []string, stderr io.Writer) (status int) {
+	err := errors.New("want the UUID of a GPU and a precision")
+	if len(args) == 2 {
+		err = agrees(args[0], args[1])
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, strings.ReplaceAll(err.Error(), "\n", " "))
+		return command.StatusFailed
+	}
+	return command.StatusDone
+}
+
+// agrees has a GPU and the CPU do the same work.
+func agrees(uuid, precision string) (err error) {
+	rounded, known := precisions[precision]
+	if !known {
+		return fmt.Errorf("precision %s is not known", precision)
+	}
+	reference, err := cpu.New(cpu.Options{})
+	if err != nil {
+		return err
+	}
+	defer reference.Close()
+	d, err := cuda.New(func() (driver.Context, error) { return gpus().Open(uuid) }, cuda.Options{Precision: rounded})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	return bench.Agree(d, reference)
+}
+
+// checkGPU has a process of its own try a GPU before a run is given to it: a run that
+// could have had the CPU must not learn from wrong numbers, nor die with a driver.
+func checkGPU(g command.GPU, precision string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("try it: %w", err)
+	}
+	return tried(exec.Command(self, agreeing, g.UUID, precision), agreePatience)
+}
+
+// tried runs a process that says with its status whether a GPU is right, and in a line
+// what is wrong.
+func tried(c *exec.Cmd, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	said := &words{}
+	c.Stdout, c.Stderr = said, said
+	if err := c.Start(); err != nil {
+		return fmt.Errorf("try it: %w", err)
+	}
+	ended := make(chan error, 1) // nobody may wait: a process within a broken driver does not end when it is killed
+	go func() { ended <- c.Wait() }()
+	select {
+	case err := <-ended:
+		return said.verdict(err)
+	case <-ctx.Done():
+		c.Process.Kill()
+		return fmt.Errorf("it did not answer within %v: check nvidia-smi and dmesg", patience)
+	}
+}
+
+// words keep the beginning of what a process says; the rest is dropped.
+type words struct{ bytes.Buffer }
+
+func (w *words) Write(p []byte) (int, error) {
+	w.Buffer.Write(p[:min(len(p), max(0, 4096-w.Len()))])
+	return len(p), nil
+}
+
+// verdict is what a process has found that ended so.
+func (w *words) verdict(err error) error {
+	first, _, _ := strings.Cut(strings.TrimSpace(w.String()), "\n")
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &exit) && exit.ExitCode() == command.StatusFailed && first != "":
+		return errors.New(first)
+	case first != "":
+		return fmt.Errorf("trying it crashed, %w: %s", err, first)
+	}
+	return fmt.Errorf("trying it crashed: %w", err)
+}
