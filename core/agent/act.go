@@ -8,9 +8,9 @@ import (
 	"pgrlab/core/plan"
 )
 
-// mostRows is the largest program of ActMean and Activations; more rows take
+// MostRows is the largest program of ActMean and Activations; more rows take
 // several runs.
-const mostRows = 4096
+const MostRows = 4096
 
 // acting draws one stochastic action.
 type acting struct {
@@ -68,8 +68,8 @@ func (s *SAC) ActMean(dst, obs []float32, rows int) error {
 	if err := enough("act", rows, size{"observations", len(obs), o}, size{"actions", len(dst), a}); err != nil {
 		return err
 	}
-	for first := 0; first < rows; first += mostRows {
-		n := min(mostRows, rows-first)
+	for first := 0; first < rows; first += MostRows {
+		n := min(MostRows, rows-first)
 		m, err := s.meanActing(padded(n))
 		if err != nil {
 			return err

@@ -32,10 +32,10 @@ func (s *SAC) Prepare(u Uses) error {
 		s.compileActing,
 	}
 	if u.Judged > 0 {
-		steps = append(steps, func() error { _, err := s.meanActing(padded(min(u.Judged, mostRows))); return err })
+		steps = append(steps, func() error { _, err := s.meanActing(padded(min(u.Judged, MostRows))); return err })
 	}
 	if u.Probed > 0 {
-		steps = append(steps, func() error { _, err := s.probe(padded(min(u.Probed, mostRows))); return err })
+		steps = append(steps, func() error { _, err := s.probe(padded(min(u.Probed, MostRows))); return err })
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

@@ -11,6 +11,9 @@ import (
 // newParts makes members of the real parts: SAC, the relevance functions and the
 // diffusion model, on a device.
 func newParts(c *Config, task Task, dev device.Device) (parts, error) {
+	if err := c.Validate(); err != nil {
+		return parts{}, err
+	}
 	shape := replay.Shape{Obs: task.ObsSize, Act: task.ActSize}
 	sac := c.sac(shape)
 	if err := sac.Validate(); err != nil {

@@ -87,20 +87,6 @@ const (
 // Validate says in one line what is wrong with c, or returns nil. It does not
 // look into the generator's and the curiosity model's own settings; New does.
 func (c *Config) Validate() error {
-	for _, least := range []struct {
-		name       string
-		value, min int
-	}{
-		{"members", c.Members, 1}, {"steps", c.Steps, 1}, {"start_steps", c.StartSteps, 0}, {"buffer", c.Buffer, 1},
-		{"lanes", c.Lanes, 1}, {"evaluation.every", c.Evaluation.Every, 0}, {"evaluation.episodes", c.Evaluation.Episodes, 1},
-		{"evaluation.dormant_states", c.Evaluation.DormantStates, 1}, {"evaluation.analysed_rows", c.Evaluation.AnalysedRows, 0}, {"evaluation.analyse_every", c.Evaluation.AnalyseEvery, 0}, {"evaluation.keep_every", c.Evaluation.KeepEvery, 0},
-		{"agent.critics", c.Agent.Critics, 1},
-		{"agent.subset", c.Agent.Subset, 1}, {"agent.policy_delay", c.Agent.PolicyDelay, 1},
-	} {
-		if least.value < least.min {
-			return fmt.Errorf("configuration: %s is %d, want at least %d", least.name, least.value, least.min)
-		}
-	}
 	if c.Lanes != device.Lanes {
 		return fmt.Errorf("configuration: lanes is %d: this version computes with %d", c.Lanes, device.Lanes)
 	}
@@ -135,7 +121,7 @@ func (c *Config) Validate() error {
 			return fmt.Errorf("schedule %q: %w", text, err)
 		}
 	}
-	return nil
+	return c.validateNumbers()
 }
 
 // validateParts says what is wrong with the combination of parts.

@@ -54,6 +54,9 @@ func newLab(c Config, task Task, folder record, p parts, deviceName string, now 
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	if err := c.FitsInto(ThisMachine(), task); err != nil {
+		return nil, err
+	}
 	l := &Lab{config: c, mailbox: make(chan sent, mailboxSize)}
 	x := &experiment{
 		lab: l, config: &l.config, task: task, parts: p, now: now, device: deviceName,

@@ -13,6 +13,9 @@ import (
 func (r *runFlags) settle(d Deps) (lab.Config, lab.Task, error) {
 	c, task, err := r.settleElsewhere(d)
 	if err == nil {
+		err = asUsage(c.FitsInto(lab.ThisMachine(), task))
+	}
+	if err == nil {
 		err = asUsage(r.settleDevice(d, &c))
 	}
 	return c, task, err

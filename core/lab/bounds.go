@@ -1,0 +1,96 @@
+package lab
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+
+	"pgrlab/core/agent"
+)
+
+// most is the largest count of a configuration, but for those in bounds: what is counted
+// by env steps is part of the names of checkpoints, which have nine digits, and products
+// of two counts stay far from what an int holds. What such counts take of memory is
+// another question; see Config.Memory.
+const most = 999_999_999
+
+// bounds are the ranges of counts that are narrower, at the lower end or at both.
+var bounds = map[string][2]int{
+	"members":                      {1, 1_000},
+	"steps":                        {1, most},
+	"buffer":                       {1, most},
+	"lanes":                        {1, most},
+	"environment.action_repeat":    {0, 1_000},
+	"evaluation.episodes":          {1, agent.MostRows},
+	"evaluation.dormant_states":    {1, agent.MostRows},
+	"agent.hidden":                 {1, most},
+	"agent.critics":                {1, 100_000},
+	"agent.subset":                 {1, 100_000},
+	"agent.policy_delay":           {1, most},
+	"generator.blocks":             {0, 1_000},
+	"generator.vae.encoder_blocks": {0, 1_000},
+	"generator.vae.decoder_blocks": {0, 1_000},
+}
+
+// lists are the most elements of lists.
+var lists = map[string]int{"agent.hidden": 100, "environment.noise_sigma": 10_000, "schedule": 100_000}
+
+// largest is the largest size of a number with a fraction: its square is finite as a
+// float32.
+const largest = 1e18
+
+// validateNumbers holds every number of a configuration to a range, those included that
+// nobody has thought of.
+func (c *Config) validateNumbers() error {
+	if c.Seed > math.MaxInt64 {
+		return fmt.Errorf("configuration: seed is %d, want at most %d: larger ones have no place in a file of TOML", c.Seed, uint64(math.MaxInt64))
+	}
+	return bounded("", reflect.ValueOf(c).Elem())
+}
+
+func bounded(key string, v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
+			switch {
+			case name == "-" || name == "knobs": // these have ranges of their own
+				continue
+			case f.Anonymous && name == "":
+				name = key
+			case key != "":
+				name = key + "." + name
+			}
+			if err := bounded(name, v.Field(i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Slice:
+		if n, bound := v.Len(), lists[key]; n > bound {
+			return fmt.Errorf("configuration: %s has %d elements, want at most %d", key, n, bound)
+		}
+		for i := range v.Len() {
+			if err := bounded(key, v.Index(i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Int:
+		least, bound := 0, most
+		if b, narrower := bounds[key]; narrower {
+			least, bound = b[0], b[1]
+		}
+		switch n := v.Int(); {
+		case n < int64(least):
+			return fmt.Errorf("configuration: %s is %d, want at least %d", key, n, least)
+		case n > int64(bound):
+			return fmt.Errorf("configuration: %s is %d, want at most %s", key, n, thousands(bound))
+		}
+	case reflect.Float64:
+		if x := v.Float(); !(math.Abs(x) <= largest) {
+			return fmt.Errorf("configuration: %s is %g, want a number of at most %g", key, x, largest)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package lab
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"pgrlab/core/replay"
+)
+
+// MemoryPart is what a part of a run takes, and the settings that it follows from.
+type MemoryPart struct {
+	Settings string
+	Bytes    float64
+}
+
+const (
+	// physics is what an instance of the simulator takes, in bytes; copies of a task
+	// share up to mostPhysics of them.
+	physics     = 16 << 20
+	mostPhysics = 8
+	// copied is about what a copy of a task takes beside that.
+	copied = 64 << 10
+	// reserved is the address space that the Go runtime and the simulator take beside
+	// their memory; the heap may double before it is collected. Measured with ulimit -v:
+	// scale demo on two threads takes 2.6 GiB.
+	reserved = 2.3 * (1 << 30)
+)
+
+// Memory is about what a run of c on a task takes in the end, part by part, the largest
+// first: never much more than it will. It does not overflow.
+func (c *Config) Memory(task Task) []MemoryPart {
+	shape := replay.Shape{Obs: task.ObsSize, Act: task.ActSize}
+	members, row := float64(c.Members), 4*float64(shape.Width())
+	var all []MemoryPart
+	add := func(bytes float64, format string, args ...any) {
+		if c.Members > 1 {
+			format, args = format+", members %d", append(args, c.Members)
+		}
+		all = append(all, MemoryPart{fmt.Sprintf(format, args...), members * bytes})
+	}
+	e, s := c.Evaluation, &c.Knobs
+	batch := c.Mix(s, s.Samples).Size()
+	add(c.sac(shape).Memory(batch, 0), "agent.hidden %v with agent.critics %d", c.Agent.Hidden, c.Agent.Critics)
+	alone := c.sac(shape)
+	alone.Critics = 0
+	if e.Every > 0 {
+		add(alone.Memory(0, e.DormantStates), "evaluation.dormant_states %d with agent.hidden %v", e.DormantStates, c.Agent.Hidden)
+		add(alone.Memory(0, e.Episodes)+physics*float64(min(e.Episodes, mostPhysics))+copied*float64(e.Episodes), "evaluation.episodes %d", e.Episodes)
+		add(6*row*float64(e.AnalysedRows), "evaluation.analysed_rows %d", e.AnalysedRows)
+	}
+	add(physics+(row+8)*float64(min(c.Buffer, c.Steps)), "buffer %d", c.Buffer)
+	if c.Replay.prioritized() {
+		add(16*float64(min(c.Buffer, c.Steps)), "priorities of buffer %d", c.Buffer)
+	}
+	if c.generates() {
+		add(2*row*float64(min(s.Samples, c.Buffer)), "samples %d", s.Samples)
+		g := c.Generator
+		g.Chunk = min(g.Chunk, s.Samples)
+		if g.Kind == GeneratorVAE {
+			v := g.VAE
+			add(v.Memory(g.Config, shape.Width()), "generator.vae.width %d with bottleneck %d, latent %d and %d blocks, batch %d, chunk %d",
+				v.Width, v.Bottleneck, v.Latent, v.EncoderBlocks+v.DecoderBlocks, g.Batch, g.Chunk)
+		} else {
+			add(g.Memory(shape.Width()), "generator.width %d with blocks %d, embedding %d, fourier %d, batch %d, chunk %d",
+				g.Width, g.Blocks, g.Embedding, g.Fourier, g.Batch, g.Chunk)
+		}
+	}
+	if c.prompted() || c.curious() { // the knob relevance may choose them at any time
+		add(c.icm(shape).Memory(), "curiosity.hidden %d with batch %d, score_rows %d", c.Curiosity.Hidden, c.Curiosity.Batch, c.Curiosity.ScoreRows)
+	}
+	if c.prompted() {
+		r := c.RND
+		add(c.rnd(shape).Memory(), "rnd.hidden %d with features %d, batch %d, score_rows %d", r.Hidden, r.Features, r.Batch, r.ScoreRows)
+	}
+	slices.SortStableFunc(all, func(a, b MemoryPart) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	return all
+}
+
+// FitsInto says in one line what a run would take and which settings make it so, where
+// that is more than the machine has.
+func (c *Config) FitsInto(m Machine, task Task) error {
+	need, parts := 0.0, c.Memory(task)
+	for _, p := range parts {
+		need += p.Bytes
+	}
+	if address := reserved + 2*need; m.Address > 0 && address > m.Address {
+		return fmt.Errorf("configuration: wants about %s of address space, ulimit -v allows %s: raise it to %.0f or more, or choose smaller settings, first of all %s",
+			bytesText(address), bytesText(m.Address), address/1024, parts[0].Settings)
+	}
+	if m.Memory <= 0 || need <= m.Memory {
+		return nil
+	}
+	return fmt.Errorf("configuration: needs about %s of memory, %s: %s of it for %s: choose smaller ones",
+		bytesText(need), m, bytesText(parts[0].Bytes), parts[0].Settings)
+}
+
+// bytesText writes a number of bytes for people.
+func bytesText(bytes float64) string {
+	units := strings.Fields("bytes KiB MiB GiB TiB PiB EiB")
+	n := 0
+	for ; bytes >= 1024 && n < len(units)-1; n++ {
+		bytes /= 1024
+	}
+	return fmt.Sprintf("%.4g %s", bytes, units[n])
+}

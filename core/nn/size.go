@@ -1,0 +1,11 @@
+package nn
+
+// Parameters is how many numbers an MLP of these widths has, from its input to its
+// output. It does not overflow, whatever a configuration says.
+func Parameters(widths ...int) float64 {
+	total := 0.0
+	for i := range len(widths) - 1 {
+		total += (float64(widths[i]) + 1) * float64(widths[i+1])
+	}
+	return total
+}
