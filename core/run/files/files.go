@@ -96,6 +96,9 @@ func open(r *os.Root, dir, name string, flag int) (*File, error) {
 	if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
 		err = &Irregular{name, info.Mode()}
 	}
+	if err == nil && flag&os.O_APPEND != 0 {
+		_, err = f.Seek(0, io.SeekEnd) // for who asks where it stands
+	}
 	if err != nil {
 		f.Close()
 		return nil, err

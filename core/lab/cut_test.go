@@ -1,0 +1,336 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"pgrlab/core/run"
+	"pgrlab/core/run/files"
+	"pgrlab/core/run/files/cut"
+)
+
+// scheduled is a run whose changes are all planned before: what its journal has to be does
+// not depend on which lines of it outlived a power cut.
+func scheduled() Config {
+	c := newWorld().config()
+	c.Schedule = busySchedule
+	return c
+}
+
+// savedRun plays a run in dir to its end, with checkpoints, and notes on the tape which of
+// them it heard to be on the disk.
+func savedRun(t *testing.T, l *Lab, w *world, tape *cut.Tape) {
+	t.Helper()
+	save := func() { l.Send(Checkpoint{By: "test"}) }
+	written := func() { // this world is quicker than a disk
+		if k := l.x.keeper; k.busy {
+			l.x.kept(<-k.writer.results)
+		}
+		if k := l.x.keeper; tape != nil && k.path != "" && k.failed == "" {
+			tape.Promise(k.saved.String())
+		}
+	}
+	for _, call := range []string{"step", "evaluation step", "fit to 8", "generate 3"} {
+		w.on(call, written)
+	}
+	for _, call := range []string{"evaluate episodes 1", "fit to 6", "generate 2", "evaluate episodes 2", "act"} {
+		w.on(call, save)
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// goesOn holds what is found in dir after a cut: it is a run whose journal becomes want,
+// from a checkpoint at or behind the last that was promised, or it is refused in a line,
+// if nothing was promised.
+func goesOn(t *testing.T, c Config, dir, want, where string, promised []string) (refused bool) {
+	t.Helper()
+	l, said, err := restored(t, c, dir)
+	if err != nil {
+		if len(promised) > 0 || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: refused, and the checkpoint at %q was promised: %v", where, promised, err)
+		}
+		return true
+	}
+	if len(promised) > 0 {
+		var last Position
+		if err := last.UnmarshalText([]byte(promised[len(promised)-1])); err != nil {
+			t.Fatal(err)
+		}
+		if at := l.Snapshot().Position; at.Before(last) {
+			t.Errorf("%s: it goes on at %s, and %s was saved: said %q", where, at, last, said)
+		}
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Errorf("%s: %v", where, err)
+	} else if got := journalOf(t, dir); got != want {
+		t.Errorf("%s: said %q; the journal is\n%s\nwant\n%s", where, said, got, want)
+	}
+	return false
+}
+
+var outcomes = []cut.Outcome{cut.Killed, cut.Torn, cut.Lost, cut.Names, cut.Contents, cut.Some}
+
+// cuts calls see with every folder that is found after a cut at some place of the tape:
+// with PGRLAB_SOAK at every place, else at some of those where something is put on the
+// disk.
+func cuts(t *testing.T, tape *cut.Tape, nth int, see func(root, where string, promised []string)) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(7, 7))
+	top := t.TempDir()
+	places, every := cut.Boundaries, nth
+	if os.Getenv("PGRLAB_SOAK") != "" {
+		places, every = cut.Everywhere, 1
+	}
+	made, found := 0, 0
+	tape.Each(places, func(c cut.Cut) {
+		for _, o := range outcomes {
+			if found++; found%every != 0 {
+				continue
+			}
+			root := filepath.Join(top, fmt.Sprint(made))
+			if err := c.Make(root, o, r); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(root); err == nil {
+				made++
+				see(root, fmt.Sprintf("%s before change %d, %s", o, c.Before, c.What), c.Promised)
+				os.RemoveAll(root)
+			}
+		}
+	})
+	if made < 20 {
+		t.Errorf("only %d cuts", made)
+	}
+	t.Logf("%d of %d cuts", made, found)
+}
+
+// Whenever a run is killed or loses its power, from its first file to its last line, what
+// is found goes on to the journal that it would have had, from the last checkpoint that
+// somebody was told of.
+func TestASavedRunOutlivesItsPower(t *testing.T) {
+	c, root := scheduled(), t.TempDir()
+	whole := filepath.Join(t.TempDir(), "whole")
+	w := newWorld()
+	folder, err := run.Create(whole, []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	savedRun(t, w.lab(t, c, folder), w, nil)
+	want := journalOf(t, whole)
+	tape, stop, err := cut.Record(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	w = newWorld()
+	if folder, err = run.Create(filepath.Join(root, "runs", "run"), []byte("seed = 7\n")); err != nil {
+		t.Fatal(err)
+	}
+	savedRun(t, w.lab(t, c, folder), w, tape)
+	stop()
+	refused, gone := 0, 0
+	cuts(t, tape, 37, func(root, where string, promised []string) {
+		if goesOn(t, c, filepath.Join(root, "runs", "run"), want, where, promised) {
+			refused++
+		}
+		gone++
+	})
+	if refused == gone {
+		t.Error("nothing goes on")
+	}
+}
+
+// The same of a run that is gone on with, whose journal is cut and whose checkpoint is
+// written anew.
+func TestAResumeOutlivesItsPower(t *testing.T) {
+	c, root := scheduled(), t.TempDir()
+	whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(root, "run")
+	diskRun(t, c, whole, 0)
+	diskRun(t, c, broken, 38)
+	want := journalOf(t, whole)
+	found, err := run.Checkpoints(broken)
+	if err != nil || len(found) < 2 {
+		t.Fatal(found, err)
+	}
+	for _, at := range []*Position{nil, new(Position)} {
+		if at != nil {
+			if err := at.UnmarshalText([]byte(found[len(found)-1].Position)); err != nil { // the first
+				t.Fatal(err)
+			}
+		}
+		tape, stop, err := cut.Record(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tape.Promise(found[0].Position)
+		l, _, err := restoredAs(t, c, broken, Resumption{At: at})
+		if err != nil {
+			stop()
+			t.Fatal(err)
+		}
+		l.Close()
+		stop()
+		cuts(t, tape, 3, func(root, where string, promised []string) {
+			if at != nil { // what was saved behind it is set aside
+				promised = []string{at.String()}
+			}
+			goesOn(t, c, filepath.Join(root, "run"), want, where, promised)
+		})
+	}
+}
+
+// forked is a parent with a checkpoint to fork from, and the journal that the fork comes
+// to. top holds parent and forks.
+func forked(t *testing.T) (c Config, top string, from run.Found, set []string, want string) {
+	t.Helper()
+	c, top = scheduled(), t.TempDir()
+	parent := filepath.Join(top, "parent")
+	diskRun(t, c, parent, 38)
+	found, err := run.Checkpoints(parent)
+	if err != nil || len(found) < 2 {
+		t.Fatal(found, err)
+	}
+	from, set = found[1], []string{"guidance=5", "ratio=0.75"}
+	twin := filepath.Join(t.TempDir(), "twin")
+	if said, err := Fork(c, []byte("seed = 8\n"), from, set, twin); err != nil || said != "" {
+		t.Fatal(said, err)
+	}
+	l, _, err := restored(t, c, twin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return c, top, from, set, journalOf(t, twin)
+}
+
+// unfinished are the forks that were begun below dir.
+func unfinished(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if run.IsUnfinished(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// Wherever a fork is killed or loses its power there is a whole fork or none, nobody takes
+// what it left for a run, and the next fork removes that.
+func TestAForkIsWholeOrNotThere(t *testing.T) {
+	c, top, from, set, want := forked(t)
+	tape, stop, err := cut.Record(top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Fork(c, []byte("seed = 8\n"), from, set, filepath.Join(top, "child")); err != nil {
+		stop()
+		t.Fatal(err)
+	}
+	tape.Promise(from.Position)
+	stop()
+	there, left := 0, 0
+	cuts(t, tape, 1, func(root, where string, promised []string) {
+		child := filepath.Join(root, "child")
+		if _, err := os.Stat(child); err == nil {
+			there++
+			goesOn(t, c, child, want, where, []string{from.Position})
+		} else if len(promised) > 0 {
+			t.Errorf("%s: the fork was made, and is not there", where)
+		}
+		before := unfinished(t, root)
+		left += len(before)
+		latest, err := run.Latest(root)
+		if err != nil || filepath.Base(latest) != "parent" && filepath.Base(latest) != "child" {
+			t.Errorf("%s: the latest run is %s, %v", where, latest, err)
+		}
+		again := from
+		again.Path = filepath.Join(root, "parent", run.CheckpointsName, filepath.Base(from.Path))
+		if _, err := Fork(c, []byte("seed = 8\n"), again, set, filepath.Join(root, "next")); err != nil {
+			t.Errorf("%s: the next fork: %v", where, err)
+		}
+		if now := unfinished(t, root); len(now) > 0 {
+			t.Errorf("%s: %q are left of %q", where, now, before)
+		}
+	})
+	if there == 0 || left == 0 {
+		t.Errorf("%d whole ones, %d that were begun: the cuts are not where they should be", there, left)
+	}
+}
+
+// A disk that refuses any one change of a fork leaves a whole one or nothing, and says why
+// in a line.
+func TestAForkThatCannotBeMade(t *testing.T) {
+	c, top, from, set, want := forked(t)
+	for n := 0; ; n++ {
+		child, seen := filepath.Join(top, fmt.Sprintf("child-%d", n)), 0
+		stop := files.Watch(func(files.Op) error {
+			if seen++; seen == n+1 {
+				return syscall.EIO
+			}
+			return nil
+		})
+		said, err := Fork(c, []byte("seed = 8\n"), from, set, child)
+		stop()
+		if seen <= n {
+			if n < 20 {
+				t.Errorf("a fork takes %d changes", n)
+			}
+			return
+		}
+		_, there := os.Stat(child)
+		if err != nil && strings.Contains(err.Error(), "\n") || strings.Contains(said, "\n") {
+			t.Errorf("change %d: %v, %q", n, err, said)
+		}
+		if err != nil && there == nil && !errors.Is(err, syscall.EIO) {
+			t.Errorf("change %d: %v", n, err)
+		}
+		if err == nil && there != nil {
+			t.Errorf("change %d: nothing was said, and nothing is there", n)
+		}
+		if there == nil {
+			goesOn(t, c, child, want, fmt.Sprintf("change %d refused", n), []string{from.Position})
+		}
+	}
+}
+
+// What an older version left of a fork that was killed is not begun from nothing, and
+// neither is a run whose checkpoints are gone.
+func TestARunWithoutItsCheckpointsIsNotBegunAnew(t *testing.T) {
+	c, top, from, set, _ := forked(t)
+	child := filepath.Join(top, "child")
+	if _, err := Fork(c, []byte("seed = 8\n"), from, set, child); err != nil {
+		t.Fatal(err)
+	}
+	parent := filepath.Join(top, "parent")
+	for dir, want := range map[string]string{
+		child:  "it is a fork without the checkpoint that it began with: remove it and fork " + from.Path + " again",
+		parent: "its journal tells of checkpoints, and there is none: its config.toml, as --preset, begins it anew in another folder",
+	} {
+		if err := os.RemoveAll(filepath.Join(dir, run.CheckpointsName)); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := os.ReadFile(filepath.Join(dir, run.JournalName))
+		_, _, err := restored(t, c, dir)
+		if err == nil || err.Error() != "resume "+dir+": "+want {
+			t.Errorf("%v", err)
+		}
+		if after, _ := os.ReadFile(filepath.Join(dir, run.JournalName)); string(after) != string(before) {
+			t.Error("its journal was changed")
+		}
+	}
+}

@@ -1,0 +1,391 @@
+// Package cut is for tests: it records what a program changes in a folder, and makes
+// folders as they are found when the program was killed, or the power cut, at some place
+// of the recording.
+//
+// # The disk
+//
+// A file's content is on the disk after its sync, what a folder holds after the folder's,
+// and nothing else has to be. What is not may be there all the same, and of several such
+// changes any. A rename is whole or not made.
+package cut
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"pgrlab/core/run/files"
+)
+
+// Tape is a recording of the changes below a folder.
+type Tape struct {
+	root  string
+	begin *disk
+
+	mu       sync.Mutex
+	ops      []files.Op
+	promises map[int][]string // what was said, by the number of changes before
+}
+
+// Record records changes below root until stop is called. What is there is on the disk.
+func Record(root string) (t *Tape, stop func(), err error) {
+	t = &Tape{root: filepath.Clean(root), promises: map[int][]string{}}
+	if t.begin, err = load(t.root); err != nil {
+		return nil, nil, err
+	}
+	stop = files.Watch(func(o files.Op) error {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		o.Data = slices.Clone(o.Data)
+		t.ops = append(t.ops, o)
+		return nil
+	})
+	return t, stop, nil
+}
+
+// Promise notes at this place of the recording what a person was told.
+func (t *Tape) Promise(said string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.promises[len(t.ops)] = append(t.promises[len(t.ops)], said)
+}
+
+// Outcome is what becomes of changes that are not known to be on the disk.
+type Outcome int
+
+// The outcomes.
+const (
+	Killed   Outcome = iota // all are made: the program alone was ended
+	Torn                    // likewise, and of the last write only a half
+	Lost                    // none is
+	Names                   // what folders hold, not the contents of files
+	Contents                // the reverse
+	Some                    // any
+)
+
+func (o Outcome) String() string {
+	return [...]string{"killed", "killed in a write", "power cut, nothing left", "power cut, names left", "power cut, contents left", "power cut, some left"}[o]
+}
+
+// Cut is a place of a recording.
+type Cut struct {
+	Before   int // changes that were made
+	What     string
+	Promised []string // up to there, in order
+	disk     *disk
+	torn     *files.Op
+}
+
+// Each calls see for every place of the recording, also that behind the last change. With
+// boundaries only at those where something has just been put on the disk, or is about to be.
+func (t *Tape) Each(boundaries Places, see func(Cut)) {
+	d := t.begin.clone()
+	var promised []string
+	for n := 0; ; n++ {
+		promised = append(promised, t.promises[n]...)
+		c := Cut{Before: n, What: "the end", Promised: promised, disk: d}
+		if n < len(t.ops) {
+			c.What = strings.ReplaceAll(t.ops[n].String(), t.root+"/", "")
+			if t.ops[n].Kind == files.Wrote {
+				c.torn = &t.ops[n]
+			}
+		}
+		if boundaries == Everywhere || n == len(t.ops) || settles(t.ops[n]) || n > 0 && settles(t.ops[n-1]) {
+			see(c)
+		}
+		if n == len(t.ops) {
+			return
+		}
+		d.make(t.ops[n])
+	}
+}
+
+// Places are places of a recording.
+type Places int
+
+// The places.
+const (
+	Everywhere Places = iota
+	Boundaries
+)
+
+func settles(o files.Op) bool {
+	return o.Kind == files.Synced || o.Kind == files.SyncedDir || o.Kind == files.Renamed
+}
+
+// Make makes the folder as it is found after the cut, in dir, which is not there yet. It is
+// called in the call of see that the cut is given to.
+func (c Cut) Make(dir string, o Outcome, r *rand.Rand) error {
+	d := c.disk
+	if o == Torn {
+		if c.torn == nil {
+			return nil
+		}
+		d = d.clone()
+		half := *c.torn
+		half.Data = half.Data[:len(half.Data)/2]
+		d.make(half)
+	}
+	return finder{o, r, map[*move]bool{}}.write(d.root, dir)
+}
+
+// disk is a model of one.
+type disk struct {
+	path    string // of the root
+	root    *node
+	handles map[uint64]*node
+}
+
+// node is a file or a folder.
+type node struct {
+	dir     bool
+	content []byte // of a file
+	durable []byte
+	pending []files.Op // since
+
+	entries map[string]*node // of a folder
+	settled map[string]*node
+	moves   []*move // since
+}
+
+// move is a change of names that is made as a whole.
+type move struct {
+	made  bool // it is on the disk
+	parts []part
+}
+
+type part struct {
+	in   *node
+	name string
+	what *node // nil: the name goes
+}
+
+func load(root string) (*disk, error) {
+	d := &disk{path: root, root: newDir(), handles: map[uint64]*node{}}
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == root {
+			return err
+		}
+		n := newDir()
+		if !e.IsDir() {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			n = &node{content: text, durable: text}
+		}
+		in, name := d.find(filepath.Dir(path)), filepath.Base(path)
+		in.entries[name], in.settled[name] = n, n
+		return nil
+	})
+	return d, err
+}
+
+func newDir() *node {
+	return &node{dir: true, entries: map[string]*node{}, settled: map[string]*node{}}
+}
+
+// find is what a path is; nil for none.
+func (d *disk) find(path string) *node {
+	rel, err := filepath.Rel(d.path, path)
+	if err != nil || strings.HasPrefix(rel, "..") {
+		return nil
+	}
+	n := d.root
+	for part := range strings.SplitSeq(rel, "/") {
+		if part != "." && n != nil {
+			n = n.entries[part]
+		}
+	}
+	return n
+}
+
+// make makes a change.
+func (d *disk) make(o files.Op) {
+	path := filepath.Clean(o.Path)
+	n := d.find(path)
+	if o.Kind == files.Wrote || o.Kind == files.Truncated || o.Kind == files.Synced {
+		n = d.handles[o.File] // names may have changed
+		if n == nil {
+			return // elsewhere
+		}
+	}
+	switch o.Kind {
+	case files.Created:
+		n = &node{}
+		d.handles[o.File] = n
+		d.rename(part{d.find(filepath.Dir(path)), filepath.Base(path), n})
+	case files.Opened:
+		d.handles[o.File] = n
+	case files.Wrote, files.Truncated:
+		n.content = apply(n.content, o)
+		n.pending = append(n.pending, o)
+	case files.Synced:
+		n.durable, n.pending = n.content, nil
+	case files.MadeDir:
+		d.rename(part{d.find(filepath.Dir(path)), filepath.Base(path), newDir()})
+	case files.Linked:
+		d.rename(part{d.find(filepath.Dir(o.To)), filepath.Base(o.To), n})
+	case files.Renamed:
+		if n != nil { // the program heard that there is none
+			d.rename(part{d.find(filepath.Dir(path)), filepath.Base(path), nil}, part{d.find(filepath.Dir(o.To)), filepath.Base(o.To), n})
+		}
+	case files.Removed:
+		if n != nil && !(n.dir && len(n.entries) > 0) {
+			d.rename(part{d.find(filepath.Dir(path)), filepath.Base(path), nil})
+		}
+	case files.SyncedDir:
+		for _, m := range n.moves {
+			if !m.made {
+				m.made = true
+				m.apply(func(n *node) map[string]*node { return n.settled })
+			}
+		}
+		n.moves = nil
+	}
+}
+
+func (d *disk) rename(parts ...part) {
+	parts = slices.DeleteFunc(parts, func(p part) bool { return p.in == nil }) // elsewhere
+	m := &move{parts: parts}
+	m.apply(func(n *node) map[string]*node { return n.entries })
+	for _, p := range parts {
+		p.in.moves = append(p.in.moves, m)
+	}
+}
+
+func (m *move) apply(to func(*node) map[string]*node) {
+	for _, p := range m.parts {
+		if p.what == nil {
+			delete(to(p.in), p.name)
+		} else {
+			to(p.in)[p.name] = p.what
+		}
+	}
+}
+
+func apply(content []byte, o files.Op) []byte {
+	out := slices.Clone(content)
+	end := o.Offset + int64(len(o.Data))
+	if grow := end - int64(len(out)); grow > 0 {
+		out = append(out, make([]byte, grow)...)
+	}
+	copy(out[o.Offset:], o.Data)
+	if o.Kind == files.Truncated {
+		out = out[:o.Offset]
+	}
+	return out
+}
+
+// finder writes what is found of a disk.
+type finder struct {
+	o     Outcome
+	r     *rand.Rand
+	chose map[*move]bool
+}
+
+// luck decides about a change that is not known to be on the disk.
+func (f finder) luck(m *move) bool {
+	if _, done := f.chose[m]; !done {
+		f.chose[m] = f.r.IntN(2) == 0
+	}
+	return f.chose[m]
+}
+
+func (f finder) write(n *node, to string) error {
+	if !n.dir {
+		return os.WriteFile(to, n.found(f.o, f.r), 0o666)
+	}
+	if err := os.Mkdir(to, 0o777); err != nil {
+		return err
+	}
+	entries := n.entries
+	switch f.o {
+	case Lost, Contents:
+		entries = n.settled
+	case Some:
+		entries = maps.Clone(n.settled)
+		for _, m := range n.moves {
+			if !m.made && f.luck(m) {
+				m.apply(func(of *node) map[string]*node {
+					if of == n {
+						return entries
+					}
+					return map[string]*node{} // which has its turn
+				})
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		if err := f.write(entries[name], filepath.Join(to, name)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// found is what is found of a file.
+func (n *node) found(o Outcome, r *rand.Rand) []byte {
+	switch o {
+	case Lost, Names:
+		return n.durable
+	case Some:
+		content := n.durable
+		for _, w := range n.pending {
+			if r.IntN(2) == 0 {
+				content = apply(content, w)
+			}
+		}
+		return content
+	}
+	return n.content
+}
+
+// clone copies the disk. Names that are not settled are copied as they are.
+func (d *disk) clone() *disk {
+	copies := map[*node]*node{}
+	var copied func(n *node) *node
+	copied = func(n *node) *node {
+		if n == nil {
+			return nil
+		}
+		if c, done := copies[n]; done {
+			return c
+		}
+		c := &node{dir: n.dir, content: n.content, durable: n.durable, pending: slices.Clone(n.pending)}
+		copies[n] = c
+		if n.dir {
+			c.entries, c.settled = map[string]*node{}, map[string]*node{}
+			for name, e := range n.entries {
+				c.entries[name] = copied(e)
+			}
+			for name, e := range n.settled {
+				c.settled[name] = copied(e)
+			}
+		}
+		return c
+	}
+	out := &disk{path: d.path, root: copied(d.root), handles: map[uint64]*node{}}
+	for id, n := range d.handles {
+		out.handles[id] = copied(n)
+	}
+	moves := map[*move]*move{}
+	for n, c := range maps.Clone(copies) {
+		for _, m := range n.moves {
+			if moves[m] == nil {
+				moves[m] = &move{made: m.made}
+				for _, p := range m.parts {
+					moves[m].parts = append(moves[m].parts, part{copied(p.in), p.name, copied(p.what)})
+				}
+			}
+			c.moves = append(c.moves, moves[m])
+		}
+	}
+	return out
+}
