@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"pgrlab/core/lab"
 	"pgrlab/tui/picture"
 )
 
@@ -82,8 +81,7 @@ func (m *Model) share(f float64) string {
 	}
 	below := 0.0
 	for i, n := range h.Counts {
-		lo := h.Low + (h.High-h.Low)*float64(i)/lab.Bins
-		part := (f - lo) / ((h.High - h.Low) / lab.Bins)
+		part := (f - h.Edge(i)) / (h.Edge(i+1) - h.Edge(i))
 		below += float64(n) * math.Max(0, math.Min(1, part))
 	}
 	return m.theme.dim.on(" above " + percent(below/math.Max(1, float64(h.Rows))))

@@ -144,9 +144,11 @@ func (m *Model) askPairs(title string, plan ForkPlan, about string) tea.Cmd {
 	case m.snap == nil || m.lab == nil:
 		return nil
 	}
-	plan.Steps = forkEvaluations * max(1, m.options.Config.Evaluation.Every)
-	if plan.Confirm {
+	switch {
+	case plan.Confirm:
 		plan.Steps = m.snap.Steps
+	case plan.Steps == 0:
+		plan.Steps = forkEvaluations * max(1, m.options.Config.Evaluation.Every)
 	}
 	beside := m.beside()
 	turns := "one child after another"
@@ -172,8 +174,29 @@ func (m *Model) askPairs(title string, plan ForkPlan, about string) tea.Cmd {
 			return m.fork(brood{ForkPlan: plan, title: strings.TrimPrefix(name, "fork: ")})
 		}})
 	}
+	if !plan.Confirm {
+		d.choices = append(d.choices, choice{"s", "another number of steps a child", func(m *Model) tea.Cmd { return m.askForkSteps(title, plan, about) }})
+	}
 	d.choices = append(d.choices, choice{"esc", "do not fork", nil})
 	m.dialog = d
+	return nil
+}
+
+// askForkSteps asks how many env steps a child makes, and then how many pairs.
+func (m *Model) askForkSteps(title string, plan ForkPlan, about string) tea.Cmd {
+	e := newEntry("env steps a child: ", "typing replaces it  enter take  esc cancel", func(m *Model, text string) tea.Cmd {
+		steps, err := lab.ParseCount(text)
+		if every := max(1, m.options.Config.Evaluation.Every); err == nil && steps < every {
+			err = fmt.Errorf("%s steps are too few: a child is evaluated every %s", count(steps), count(every))
+		}
+		if err != nil {
+			return m.report(fmt.Errorf("fork: %w", err))
+		}
+		plan.Steps = steps
+		return m.askPairs(title, plan, about)
+	})
+	e.propose(strconv.Itoa(plan.Steps))
+	m.open(e)
 	return nil
 }
 

@@ -78,6 +78,44 @@ func (s *screen) settleForks() {
 	}
 }
 
+// A fork asks how many env steps its children make, and a child whose sibling still
+// trains stays in the list.
+func TestForkSteps(t *testing.T) {
+	s, n := forking(t, 160, 45)
+	s.typeLine("stage guidance 3")
+	s.Update(keyMsg("f"))
+	s.contains(t, "5,000 env steps a child", "another number of steps")
+	for _, c := range []struct{ typed, want string }{{"200", "too few"}, {"x", "no count"}} {
+		s.press("s", c.typed[:1])
+		for _, r := range c.typed[1:] {
+			s.press(string(r))
+		}
+		s.press("enter")
+		s.contains(t, "fork: ", c.want)
+		s.Update(keyMsg("f"))
+	}
+	s.press("s")
+	if s.entry == nil || s.entry.text() != "5000" {
+		t.Fatalf("s proposes %v", s.entry)
+	}
+	s.press("8", "k", "enter")
+	s.contains(t, "8,000 env steps a child")
+	s.Update(keyMsg("2"))
+	s.settleForks()
+	if len(n.plans) != 1 || n.plans[0].Steps != 8000 || n.plans[0].Pairs != 2 {
+		t.Fatalf("plans %+v", n.plans)
+	}
+	n.live(n.children[0], 100)
+	s.settleForks()
+	s.typeLine("pane runs")
+	s.contains(t, "pair 1, ", "✓ done, its pair is not", "return 100 at")
+	n.live(n.children[1], 110)
+	s.settleForks()
+	if strings.Contains(s.View(), "its pair is not") {
+		t.Errorf("a pair that is done:\n%s", s.View())
+	}
+}
+
 func TestForkMakesPairsOfWhatIsStaged(t *testing.T) {
 	s, n := forking(t, 160, 45)
 	s.Update(keyMsg("f"))

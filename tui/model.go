@@ -63,6 +63,7 @@ type Model struct {
 	session      int64           // begins the ids of this screen's commands
 	sent         int             // commands sent, for their ids
 
+	eta      countdown
 	cells    [4]int // the quantity of each chart
 	axis     axis
 	plane    plane     // of the map
@@ -330,6 +331,7 @@ func (m *Model) poll() {
 // observe keeps what only a snapshot tells: speed over time, and what was learned
 // when a change came into force.
 func (m *Model) observe(s *lab.Snapshot) {
+	m.eta.take(s.Time, s.ETA)
 	for _, c := range m.history.changes {
 		if c.state == inForce && c.updates == 0 {
 			c.updates = max(1, s.Updates)

@@ -17,7 +17,7 @@ func (m *Model) header(w int) string {
 	percent := fmt.Sprintf("%d%%", int(100*m.fraction()))
 	speed := rate(s.StepsPerSec) + t.dim.on(" steps/s")
 	updates := rate(s.UpdatesPerSec) + t.dim.on(" updates/s")
-	eta := t.dim.on("eta ") + duration(s.ETA)
+	eta := t.dim.on("eta ") + m.eta.text()
 	dot := t.faint.on(" " + t.glyphs.separator + " ")
 	name := t.bold.on(o.Config.Task) + dot + o.Config.Method
 	seed := t.dim.on("seed ") + fmt.Sprint(o.Config.Seed)
@@ -32,7 +32,7 @@ func (m *Model) header(w int) string {
 	if m.history.touched() == 0 {
 		short = ""
 	}
-	if s.ETA == 0 || m.ended() { // nothing is known, or nothing is left
+	if m.eta.text() == "" || m.ended() { // nothing is known, or nothing is left
 		eta = ""
 	}
 	if m.ended() {

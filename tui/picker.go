@@ -18,6 +18,7 @@ type Item struct{ Name, Doc string }
 type Picks struct {
 	Preset, Task, Method, Scale, Device string // "": as the preset says
 	Seed                                uint64
+	Steps                               int    // env steps; 0: as the preset says
 	Reopen                              string // the folder of an earlier run, to look at; "": a new run
 	Resume                              bool   // go on with that run where it was saved last
 }
@@ -47,6 +48,8 @@ type picker struct {
 	row    int
 	at     [pickRows]int
 	seed   uint64
+	steps  int  // 0: as the preset says
+	typing bool // a digit of the row's number was typed: the next one is put behind it
 	opened bool // a choice is being opened
 	err    error
 	shown  Picks // what config belongs to
@@ -63,12 +66,13 @@ const (
 	pickMethod
 	pickScale
 	pickSeed
+	pickSteps
 	pickDevice
 	pickRecent
 	pickRows
 )
 
-var pickNames = [pickRows]string{"preset", "task", "method", "scale", "seed", "device", "earlier runs"}
+var pickNames = [pickRows]string{"preset", "task", "method", "scale", "seed", "steps", "device", "earlier runs"}
 
 func newPicker(o Picker) *picker {
 	p := &picker{Picker: o}
@@ -117,7 +121,7 @@ func (p *picker) name(row int) string {
 // picks are the answers so far.
 func (p *picker) picks() Picks {
 	c := Picks{Preset: p.name(pickPreset), Task: p.name(pickTask), Method: p.name(pickMethod), Scale: p.name(pickScale),
-		Device: p.name(pickDevice), Seed: p.seed}
+		Device: p.name(pickDevice), Seed: p.seed, Steps: p.steps}
 	if i := p.at[pickRecent]; i > 0 {
 		c.Reopen = p.recent[i-1].Dir
 	}
@@ -147,16 +151,16 @@ func pickerKeys() []binding {
 		{name: "row-below", keys: []string{"down", "j", "tab"}, label: "down j tab", hint: "up down", does: "row", help: "the question below", action: func(m *Model) tea.Cmd { return m.pickerMove(1) }},
 		{name: "answer-next", keys: []string{"right", "l"}, label: "right l", hint: "left right", does: "change", help: "the next answer", action: func(m *Model) tea.Cmd { return m.pickerTurn(1) }},
 		{name: "answer-previous", keys: []string{"left", "h"}, label: "left h", help: "the answer before", action: func(m *Model) tea.Cmd { return m.pickerTurn(-1) }},
-		{name: "search", keys: []string{"/"}, does: "search", help: "type a part of an answer and choose among those that have it; of the seed: type it", action: (*Model).pickerSearch},
+		{name: "search", keys: []string{"/"}, does: "search", help: "type a part of an answer and choose among those that have it; of seed and steps: type it", action: (*Model).pickerSearch},
 		{name: "go-on", keys: []string{"r"}, help: "go on with the earlier run that is chosen, where it was saved last", action: (*Model).resumePicked},
 		{name: "help", keys: []string{"?", "f1"}, label: "? f1", hint: "?", does: "help", help: "the keys, and where every number comes from", action: (*Model).openHelp},
 		{name: "quit", keys: []string{"q", "esc", "ctrl+g"}, label: "q esc", hint: "q", does: "quit", help: "leave without a run", action: (*Model).leave},
-		{name: "erase", keys: []string{"backspace"}, help: "take the seed's last digit away", action: func(m *Model) tea.Cmd { return m.pickerDigit(-1) }},
+		{name: "erase", keys: []string{"backspace"}, help: "take the last digit of seed or steps away", action: func(m *Model) tea.Cmd { return m.pickerDigit(-1) }},
 	}
 	for digit := range 10 {
 		b := binding{name: fmt.Sprint("digit-", digit), keys: []string{fmt.Sprint(digit)}, action: func(m *Model) tea.Cmd { return m.pickerDigit(digit) }}
 		if digit == 0 { // one line for all of them
-			b.label, b.help = "0 to 9", "of the seed: another digit"
+			b.label, b.help = "0 to 9", "type seed or steps"
 		}
 		keys = append(keys, b)
 	}
@@ -184,8 +188,8 @@ func (m *Model) pickerKey(key string) tea.Cmd {
 // pickerMove goes to another question, past those that have but one answer.
 func (m *Model) pickerMove(by int) tea.Cmd {
 	p := m.picker
-	p.row = (p.row + by + pickRows) % pickRows
-	for p.row != pickSeed && len(p.items(p.row)) < 1+min(1, p.row) && p.row != pickDevice {
+	p.row, p.typing = (p.row+by+pickRows)%pickRows, false
+	for !p.numeric() && len(p.items(p.row)) < 1+min(1, p.row) && p.row != pickDevice {
 		p.row = (p.row + by + pickRows) % pickRows
 	}
 	return nil
@@ -196,14 +200,33 @@ func (m *Model) pickerTurn(by int) tea.Cmd {
 	return nil
 }
 
-// pickerDigit types a digit of the seed; -1 takes the last one away.
+// numeric says whether the row's answer is a number.
+func (p *picker) numeric() bool { return p.row == pickSeed || p.row == pickSteps }
+
+// pickerDigit types a digit of the row's number, of which the first replaces what is
+// there; -1 takes the last one away.
 func (m *Model) pickerDigit(digit int) tea.Cmd {
-	switch p := m.picker; {
-	case p.row != pickSeed:
+	p := m.picker
+	if !p.numeric() {
+		return nil
+	}
+	number := p.seed
+	if p.row == pickSteps {
+		number = uint64(p.steps)
+	}
+	switch {
 	case digit < 0:
-		p.seed /= 10
-	case p.seed < 1e9:
-		p.seed = p.seed*10 + uint64(digit)
+		number /= 10
+	case !p.typing:
+		number = uint64(digit)
+	case number < 1e9:
+		number = number*10 + uint64(digit)
+	}
+	p.typing = true
+	if p.row == pickSteps {
+		p.steps = int(number)
+	} else {
+		p.seed = number
 	}
 	return nil
 }
@@ -223,7 +246,7 @@ func (m *Model) pickerSearch() tea.Cmd {
 	p := m.picker
 	row := p.row
 	e := newEntry(pickNames[row]+": ", "up down choose  enter take  esc leave", func(m *Model, text string) tea.Cmd { return m.pickerFound(row, text) })
-	if row != pickSeed {
+	if !p.numeric() {
 		e.complete = func(m *Model, text string) []candidate { return best(p.candidates(row), text) }
 		e.chosen, e.unchosen = p.at[row], 0
 	}
@@ -261,6 +284,14 @@ func (p *picker) find(row int, text string) error {
 		p.seed = seed
 		return nil
 	}
+	if row == pickSteps {
+		steps, err := lab.ParseCount(text)
+		if text == "" || err == nil {
+			p.steps = steps
+			return nil
+		}
+		return err
+	}
 	all := p.candidates(row)
 	found := best(all, text)
 	if len(found) == 0 {
@@ -268,26 +299,47 @@ func (p *picker) find(row int, text string) error {
 	}
 	for i, c := range all {
 		if c.text == found[0].text {
-			p.at[row] = i
+			p.answer(row, i)
 			break
 		}
 	}
 	return nil
 }
 
-// turn changes the answer of the row.
+// answer takes the i-th answer of a row. Another preset brings its own task, method,
+// scale and steps.
+func (p *picker) answer(row, i int) {
+	if row == pickPreset && p.at[row] != i {
+		p.at[pickTask], p.at[pickMethod], p.at[pickScale], p.steps = 0, 0, 0, 0
+	}
+	p.at[row] = i
+}
+
+// turn changes the answer of the row: a seed by one, steps by a factor of two.
 func (p *picker) turn(by int) {
-	if p.row == pickSeed {
-		if by > 0 {
-			p.seed++
-		} else if p.seed > 0 {
-			p.seed--
+	p.typing = false
+	switch {
+	case p.row == pickSeed && by > 0:
+		p.seed++
+	case p.row == pickSeed:
+		p.seed -= min(1, p.seed)
+	case p.row == pickSteps && by > 0:
+		p.steps = min(2*p.config.Steps, 1e9)
+	case p.row == pickSteps:
+		p.steps = p.config.Steps / 2
+	default:
+		if n := len(p.items(p.row)); n > 0 {
+			p.answer(p.row, (p.at[p.row]+by+n)%n)
 		}
-		return
 	}
-	if n := len(p.items(p.row)); n > 0 {
-		p.at[p.row] = (p.at[p.row] + by + n) % n
+}
+
+// earlier is the configuration of the earlier run that is chosen; nil: none is.
+func (p *picker) earlier() *lab.Config {
+	if i := p.at[pickRecent]; i > 0 {
+		return &p.recent[i-1].config
 	}
+	return nil
 }
 
 // resumePicked goes on with the earlier run that is chosen.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +23,9 @@ func newPickerScreen(t *testing.T, w, h int) *screen {
 				c := fakeConfig()
 				if p.Task != "" {
 					c.Task = p.Task
+				}
+				if p.Steps > 0 {
+					c.Steps = p.Steps
 				}
 				if p.Method == "sac" {
 					return c, fmt.Errorf("sac does not go with that")
@@ -89,6 +93,59 @@ func TestPickerSearch(t *testing.T) {
 	}
 	s.press("/", "esc", "?")
 	s.contains(t, "KEYS on this screen", "type a part of an answer")
+}
+
+// The steps are those of the preset until others are typed or turned; what is typed
+// replaces what stands there.
+func TestPickerSteps(t *testing.T) {
+	s := newPickerScreen(t, 80, 24)
+	s.press("down", "down", "down", "down", "4", "2", "down")
+	s.contains(t, "▸ steps", "100,000")
+	if p := s.picker.picks(); p.Steps != 0 || p.Seed != 42 {
+		t.Errorf("picks %+v", p)
+	}
+	for _, c := range []struct {
+		keys []string
+		want int
+	}{{[]string{"right"}, 200_000}, {[]string{"left"}, 100_000}, {[]string{"7", "5", "0"}, 750}, {[]string{"backspace"}, 75},
+		{[]string{"up", "9", "down", "3", "1"}, 31}, {[]string{"/", "2", "0", "k", "enter"}, 20_000}, {[]string{"/", "x", "enter"}, 20_000}, {[]string{"/", "enter"}, 0}} {
+		s.press(c.keys...)
+		if s.picker.steps != c.want {
+			t.Errorf("%v gives %d steps, want %d", c.keys, s.picker.steps, c.want)
+		}
+	}
+	if s.picker.seed != 9 {
+		t.Errorf("the seed is %d: a digit typed on a new visit replaces it", s.picker.seed)
+	}
+}
+
+// Another preset brings its own task, method, scale and steps; an earlier run shows those
+// that it was made with.
+func TestPickerShowsWhatTheChoiceSays(t *testing.T) {
+	s := newPickerScreen(t, 80, 24)
+	s.picker.Presets = append(s.picker.Presets, Item{"other", "another one"})
+	earlier := fakeConfig()
+	earlier.Task, earlier.Method, earlier.Scale, earlier.Seed, earlier.Steps = "cartpole-swingup", "redq", "short", 77, 12_345
+	s.picker.recent = []Recent{{Dir: "runs/first", What: "redq on cartpole-swingup", config: earlier}, {Dir: "runs/old"}}
+	s.press("down", "right", "right", "down", "down", "right", "down", "down", "5")
+	if p := s.picker.picks(); p.Task != "reacher-hard" || p.Scale != "cpu" || p.Steps != 5 {
+		t.Fatalf("picks %+v", p)
+	}
+	s.picker.row = pickPreset
+	s.press("right")
+	if p := s.picker.picks(); p.Preset != "other" || p.Task != "" || p.Method != "" || p.Scale != "" || p.Steps != 0 {
+		t.Errorf("with another preset: %+v", p)
+	}
+	s.picker.row = pickRecent
+	s.press("right")
+	s.contains(t, "cartpole-swingup", "redq", "short", "77", "12,345")
+	if strings.Contains(s.View(), "cheetah-run") {
+		t.Errorf("the preset's task stands beside an earlier run:\n%s", s.View())
+	}
+	s.press("right") // one whose configuration cannot be read
+	if strings.Contains(s.View(), "cheetah-run") || strings.Contains(s.View(), "12,345") {
+		t.Errorf("an unreadable run shows another's answers:\n%s", s.View())
+	}
 }
 
 // An earlier run can be looked at, or gone on with.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"pgrlab/core/lab"
 )
 
 // pickerView is the first screen: in a box where there is room for one.
@@ -105,6 +107,8 @@ func (m *Model) pickedDoc(row int) string {
 	switch {
 	case row == pickSeed:
 		return "the same seed gives the same run"
+	case row == pickSteps:
+		return "env steps of the run; arrows double and halve them"
 	case row == pickRecent && len(p.recent) == 0:
 		return "none yet"
 	case len(items) > 0:
@@ -124,8 +128,12 @@ func (m *Model) pickerRow(row, w int) string {
 	value, doc := p.name(row), m.pickedDoc(row)
 	items := p.items(row)
 	switch {
+	case p.earlier() != nil && row != pickRecent:
+		value, doc = t.dim.on(m.earlierAnswer(row, p.earlier())), ""
 	case row == pickSeed:
 		value = strconv.FormatUint(p.seed, 10)
+	case row == pickSteps && p.steps > 0:
+		value = count(p.steps)
 	case row == pickRecent && len(p.recent) == 0:
 		value = "-"
 	case value == "" && row == pickRecent:
@@ -134,7 +142,7 @@ func (m *Model) pickerRow(row, w int) string {
 		value = t.dim.on(m.pickerDefault(row))
 	}
 	arrows := "   "
-	if row == p.row && (len(items) > 1 || row == pickSeed) {
+	if row == p.row && (len(items) > 1 || p.numeric()) {
 		arrows = t.accent.on(t.glyphs.left+t.glyphs.right) + " "
 	}
 	text := head + arrows + t.fit(t.bold.on(value), min(28, max(14, w/3))) + " "
@@ -152,6 +160,35 @@ func (m *Model) pickerDefault(row int) string {
 		return c.Task
 	case pickMethod:
 		return c.Method
+	case pickSteps:
+		if c.Steps == 0 { // the choice does not resolve
+			return "-"
+		}
+		return count(c.Steps)
+	default:
+		return c.Scale
+	}
+}
+
+// earlierAnswer is what an earlier run was made with.
+func (m *Model) earlierAnswer(row int, c *lab.Config) string {
+	switch {
+	case c.Task == "": // its configuration cannot be read
+		return "-"
+	case row == pickPreset && c.Preset == "":
+		return "-"
+	case row == pickPreset:
+		return c.Preset
+	case row == pickSeed:
+		return strconv.FormatUint(c.Seed, 10)
+	case row == pickTask:
+		return c.Task
+	case row == pickMethod:
+		return c.Method
+	case row == pickSteps:
+		return count(c.Steps)
+	case row == pickDevice:
+		return c.Device
 	default:
 		return c.Scale
 	}
@@ -186,5 +223,5 @@ func (m *Model) pickerAbout(w, h int) []string {
 	if out := append(wrapStyled(what, w), takes...); len(out) <= h {
 		return out
 	}
-	return takes // the answers above say what
+	return takes[:min(len(takes), max(1, h))] // the answers above say what
 }

@@ -46,6 +46,9 @@ func (m *Model) scoresBody(w, h int) []string {
 	if len(out) < h {
 		lo, hi := number(all[0].data.Low), number(all[0].data.High)
 		axis := lo + strings.Repeat(" ", max(1, d.columns*lab.Bins-width(lo)-width(hi))) + hi
+		if all[0].data.Log {
+			axis = longest([]string{axis, axis + "  log"}, w-d.label-1)
+		}
 		if share := beyond(all); share >= 0.005 {
 			axis = longest([]string{axis, axis + "  " + percent(share) + " beyond"}, w-d.label-1)
 		}

@@ -130,6 +130,36 @@ func TestEdgesOfTheBody(t *testing.T) {
 	}
 }
 
+// Skewed positive values are spread over the bins; others keep even edges.
+func TestBodyEdgesOfSkewedValues(t *testing.T) {
+	fullest := func(values []float32) float64 {
+		most, all := 0, 0
+		for _, n := range Histogram(values, BodyEdges(20, values)) {
+			most, all = max(most, n), all+n
+		}
+		return float64(most) / float64(all)
+	}
+	skewed, even, negative := make([]float32, 2000), make([]float32, 2000), make([]float32, 2000)
+	for i := range skewed {
+		u := float64(i) / 2000
+		skewed[i] = float32(math.Pow(10, 4*u-6)) // 1e-6 to 1e-2
+		even[i] = float32(1 + u)
+		negative[i] = skewed[i] - 1e-3
+	}
+	if got := fullest(skewed); got > 0.1 {
+		t.Errorf("the fullest bin holds %.2f of skewed values", got)
+	}
+	for name, values := range map[string][]float32{"even": even, "negative": negative} {
+		edges := BodyEdges(20, values)
+		for i := 1; i < len(edges); i++ {
+			if step := edges[i] - edges[i-1]; math.Abs(step-(edges[20]-edges[0])/20) > 1e-9 {
+				t.Errorf("%s values have uneven edges %v", name, edges)
+				break
+			}
+		}
+	}
+}
+
 // Every finite value falls into exactly one bin of its own edges.
 func FuzzHistogramCountsAll(f *testing.F) {
 	f.Add(float32(0), float32(1e-40), float32(3), uint8(20))

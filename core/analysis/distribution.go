@@ -87,9 +87,12 @@ func CommonEdges(bins int, samples ...[]float32) []float64 {
 
 // BodyEdges are CommonEdges of the bodies of the samples, from the least of their
 // first percentiles to the largest of their 99th: a few extreme values would squeeze
-// all others into one bin. What lies outside is for Histogram to leave out.
+// all others into one bin. What lies outside is for Histogram to leave out. Where the
+// bodies are positive and so skewed that half of a sample would still lie in the first
+// tenth of the range, the edges rise by a factor instead.
 func BodyEdges(bins int, samples ...[]float32) []float64 {
 	var ends []float32
+	least := math.Inf(1) // of the medians
 	for _, sample := range samples {
 		var sorted []float32
 		for _, v := range sample {
@@ -99,9 +102,23 @@ func BodyEdges(bins int, samples ...[]float32) []float64 {
 		}
 		slices.Sort(sorted)
 		ends = append(ends, float32(quantile(sorted, 0.01)), float32(quantile(sorted, 0.99)))
+		if median := quantile(sorted, 0.5); median == median {
+			least = min(least, median)
+		}
 	}
-	return CommonEdges(bins, ends)
+	edges := CommonEdges(bins, ends)
+	low, high := edges[0], edges[bins]
+	if low > 0 && high >= leastDecades*low && least < low+(high-low)/10 {
+		for i := range edges {
+			edges[i] = low * math.Pow(high/low, float64(i)/float64(bins))
+		}
+		edges[bins] = high
+	}
+	return edges
 }
+
+// leastDecades is the least factor between the ends of a logarithmic axis.
+const leastDecades = 30
 
 // Histogram counts values by bins between edges, which must rise: bin i holds
 // edges[i] ≤ v < edges[i+1], and the last bin its upper edge too. Values outside

@@ -82,6 +82,7 @@ func histogram(values []float32, edges []float64) *Histogram {
 		Rows: s.Count, Min: s.Min, Q10: s.Q10, Median: s.Median, Q90: s.Q90, Max: s.Max,
 		Low: edges[0], High: edges[len(edges)-1],
 	}
+	h.Log = edges[1]-edges[0] < 0.99*(h.High-h.Low)/Bins // else they are even
 	copy(h.Counts[:], analysis.Histogram(values, edges))
 	return h
 }

@@ -1,6 +1,9 @@
 package lab
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // State is whether a run goes on.
 type State int
@@ -100,4 +103,14 @@ type Histogram struct {
 	Low    float64   `json:"low"`  // lower edge of the first bin
 	High   float64   `json:"high"` // upper edge of the last
 	Counts [Bins]int `json:"counts"`
+	Log    bool      `json:"log,omitempty"` // the edges rise by a factor, not by a difference
+}
+
+// Edge is the lower edge of bin i; that of Bins is the upper edge of the last.
+func (h *Histogram) Edge(i int) float64 {
+	part := float64(i) / Bins
+	if h.Log {
+		return h.Low * math.Pow(h.High/h.Low, part)
+	}
+	return h.Low + (h.High-h.Low)*part
 }

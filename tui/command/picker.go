@@ -110,8 +110,8 @@ func (o *opener) devices() []tui.Item {
 
 // pickFlags are the flags that mean what was picked.
 func pickFlags(c tui.Picks) *runFlags {
-	return &runFlags{preset: c.Preset, task: c.Task, method: c.Method, scale: c.Scale, device: c.Device, seed: c.Seed,
-		changed: func(name string) bool { return name == "seed" }}
+	return &runFlags{preset: c.Preset, task: c.Task, method: c.Method, scale: c.Scale, device: c.Device, seed: c.Seed, steps: c.Steps,
+		changed: func(name string) bool { return name == "seed" || name == "steps" && c.Steps > 0 }}
 }
 
 // try finds out what a run takes on this machine. A GPU is not taken for that: of a run

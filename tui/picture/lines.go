@@ -113,7 +113,7 @@ func (s Style) index(c rgb, x, y int) int {
 	case TrueColour:
 		return int(c[0])<<16 | int(c[1])<<8 | int(c[2])
 	case Colours256:
-		return nearest256(dithered(brightened(c), x, y, dither256))
+		return nearest256(brightened(c)) // not dithered: its colours are so far apart that it would be noise
 	default:
 		return nearest16(dithered(saturated(c), x, y, dither16))
 	}

@@ -71,7 +71,7 @@ func TestLinesWriteColoursWhereTheyChange(t *testing.T) {
 		"true colour": {flat(2, red, blue), TrueColour, "\x1b[48;2;0;0;255m\x1b[38;2;255;0;0m▀▀\x1b[0m"},
 		"equal":       {flat(2, red, red), TrueColour, "\x1b[48;2;255;0;0m  \x1b[0m"},
 		// 160 is level 4 of red in the cube, 19 level 3 of blue, where brightening has brought it.
-		"256":   {flat(1, color.RGBA{225, 0, 0, 255}, color.RGBA{0, 0, 135, 255}), Colours256, "\x1b[48;5;19m\x1b[38;5;160m▀\x1b[0m"},
+		"256":   {flat(1, color.RGBA{225, 0, 0, 255}, color.RGBA{0, 0, 135, 255}), Colours256, "\x1b[48;5;19m\x1b[38;5;196m▀\x1b[0m"},
 		"16":    {flat(1, color.RGBA{0, 0, 0, 255}, color.RGBA{255, 255, 0, 255}), Colours16, "\x1b[103m\x1b[30m▀\x1b[0m"},
 		"ascii": {flat(3, color.RGBA{255, 255, 255, 255}, color.RGBA{255, 255, 255, 255}), ASCII, "@@@"},
 	} {
@@ -134,5 +134,21 @@ func BenchmarkLines(b *testing.B) {
 	img := noise(160, 90)
 	for b.Loop() {
 		Lines(img, 160, 45, TrueColour)
+	}
+}
+
+// A sky whose colour changes with the height alone is drawn without noise: each line of
+// 256 colours has one colour above and one below.
+func TestSkiesAreCalmIn256Colours(t *testing.T) {
+	img := image.NewRGBA(image.Rect(0, 0, 60, 40))
+	for y := range 40 {
+		for x := range 60 {
+			img.SetRGBA(x, y, color.RGBA{uint8(30 + y), uint8(50 + y), uint8(110 - y), 255})
+		}
+	}
+	for y, line := range Lines(img, 60, 20, Colours256) {
+		if n := strings.Count(line, "\x1b[38;5;"); n > 1 {
+			t.Errorf("line %d changes its colour %d times: %q", y, n, line)
+		}
 	}
 }

@@ -71,13 +71,10 @@ func nearest(c rgb, palette []rgb) int {
 	return best
 }
 
-// How far dithering moves a channel up or down. Half of what lies between two
-// neighbouring colours would be right for smooth pictures; less leaves the body,
+// dither16 is how far dithering moves a channel up or down. Half of what lies between
+// two neighbouring colours would be right for smooth pictures; less leaves the body,
 // which is what one looks at, calmer.
-const (
-	dither256 = 10
-	dither16  = 24
-)
+const dither16 = 24
 
 // brighter lifts the dark half of a channel: the palette of 256 has hardly any
 // colour there, and half of a scene is its dark sky and floor.

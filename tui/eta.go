@@ -1,0 +1,57 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// countdown is when the run will end, by estimates that jump: a refit or an evaluation
+// shifts the mean costs that they are made from. What is shown follows them slowly, so
+// that it counts down.
+type countdown struct {
+	end, at time.Time // at: of the newest estimate
+}
+
+// etaLag is the time in which the shown end follows about two thirds of a lasting change
+// of the estimates.
+const etaLag = 45 * time.Second
+
+// take takes an estimate of the time to go; 0: unknown.
+func (c *countdown) take(now time.Time, left time.Duration) {
+	if left <= 0 {
+		*c = countdown{}
+		return
+	}
+	end := now.Add(left)
+	if c.at.IsZero() {
+		c.end, c.at = end, now
+		return
+	}
+	passed := now.Sub(c.at)
+	if passed <= 0 {
+		return
+	}
+	c.at = now
+	c.end = c.end.Add(time.Duration((1 - math.Exp(-passed.Seconds()/etaLag.Seconds())) * float64(end.Sub(c.end))))
+}
+
+// text is the time to go with as many digits as an estimate has; "" where it is unknown.
+func (c *countdown) text() string {
+	if c.at.IsZero() {
+		return ""
+	}
+	left := max(time.Second, c.end.Sub(c.at))
+	switch {
+	case left >= 10*time.Hour:
+		return fmt.Sprintf("%.0fh", left.Hours())
+	case left >= time.Hour:
+		return duration(left.Round(5 * time.Minute))
+	case left >= 10*time.Minute:
+		return fmt.Sprintf("%.0fm", left.Minutes())
+	case left >= time.Minute:
+		return duration(left.Round(10 * time.Second))
+	default:
+		return duration(left)
+	}
+}

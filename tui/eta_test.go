@@ -1,0 +1,61 @@
+package tui
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// Estimates that jump between 3 and 13 minutes do not make the shown time jump, and a
+// true one is shown as it is.
+func TestCountdownCountsDown(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 9))
+	begin := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	const all = 20 * time.Minute
+	for trial := range 50 {
+		var c, steady countdown
+		jumpy := 1.0
+		before := time.Duration(0)
+		for at := time.Duration(0); at < all-time.Minute; at += 200 * time.Millisecond {
+			now := begin.Add(at)
+			if at%(20*time.Second) == 0 {
+				jumpy = 0.4 + 1.2*r.Float64()
+			}
+			c.take(now, time.Duration(jumpy*float64(all-at)))
+			steady.take(now, all-at)
+			left := c.end.Sub(now)
+			if at > 0 && (left-before > 5*time.Second || before-left > 10*time.Second) {
+				t.Fatalf("trial %d: after %s the time to go went from %s to %s in 200 ms", trial, at, before, left)
+			}
+			before = left
+			if off := steady.end.Sub(begin.Add(all)); off > time.Millisecond || off < -time.Millisecond {
+				t.Fatalf("an estimate that is true is off by %s", off)
+			}
+		}
+	}
+	var c countdown
+	c.take(begin, time.Hour)
+	for at := range 300 { // it has become much shorter for good
+		c.take(begin.Add(time.Duration(at)*time.Second), 10*time.Minute-time.Duration(at)*time.Second)
+	}
+	if left := c.end.Sub(c.at); left > 5*time.Minute+30*time.Second {
+		t.Errorf("five minutes after the estimate fell, %s are shown", left)
+	}
+	c.take(begin.Add(400*time.Second), 0)
+	if c.text() != "" {
+		t.Errorf("an unknown time is %q", c.text())
+	}
+}
+
+func TestCountdownText(t *testing.T) {
+	for left, want := range map[time.Duration]string{
+		4 * time.Second: "4s", 63 * time.Second: "1m00s", 7*time.Minute + 38*time.Second: "7m40s", 12*time.Minute + 40*time.Second: "13m",
+		3*time.Hour + 4*time.Minute: "3h05m", 26 * time.Hour: "26h",
+	} {
+		var c countdown
+		c.take(time.Unix(0, 0).Add(time.Hour), left)
+		if got := c.text(); got != want {
+			t.Errorf("%s: %q, want %q", left, got, want)
+		}
+	}
+}
