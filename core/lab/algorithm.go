@@ -15,7 +15,8 @@ import (
 //
 // Everybody who works in slices calls settle between them: that is where knobs
 // turn, where a pause waits, where a run can be saved and where it can end. A run
-// that was saved in the middle of an env step enters it there (see entered).
+// that was saved in the middle of an env step enters it there (see entered). The last
+// env step leaves out what no training step would use (see leaveOut).
 func (x *experiment) run(ctx context.Context) error {
 	for x.Step < x.config.Steps || x.entered() { // 1
 		if !x.entered() {
@@ -33,8 +34,16 @@ func (x *experiment) run(ctx context.Context) error {
 			if err := x.trainAgents(); err != nil { // 4
 				return x.failed("train agent", err)
 			}
-		} else if err := x.reenter(ctx); err != nil {
-			return err
+		}
+		if x.lastStep() {
+			if err := x.leaveOut(ctx); err != nil {
+				return err
+			}
+		}
+		if x.entered() {
+			if err := x.reenter(ctx); err != nil {
+				return err
+			}
 		}
 		if x.todo == workRefit {
 			if err := x.updateRelevance(ctx); err != nil { // 3

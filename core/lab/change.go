@@ -172,21 +172,34 @@ func (x *experiment) redo(home stage) (hint string) {
 	return ""
 }
 
+// title is the knob's symbol, or its name.
+func (k Knob) title() string {
+	if k.Symbol == "" {
+		return k.Name
+	}
+	return k.Symbol
+}
+
+// hintOfEnd says in one line why a change that was just set has no effect in the rest
+// of the run, or "". It is observed: the same change has one in a longer run.
+func (x *experiment) hintOfEnd(k Knob, home stage) string {
+	redone := x.todo != workNone && !x.lastStep() || x.Redo != workNone && x.Step+1 < x.config.Steps
+	if home >= stageUpdate || redone || x.nextRefit() < x.config.Steps || home >= stageGenerating && x.hasSynthetic() {
+		return ""
+	}
+	return fmt.Sprintf("%s has no effect: there is no refit before the run's last step", k.title())
+}
+
 // hint says in one line why a change that was just set has no effect yet, or "".
 func (x *experiment) hint(k Knob, home stage) string {
 	s := &x.Settings
-	name := k.Symbol
-	if name == "" {
-		name = k.Name
-	}
+	name := k.title()
 	next := x.nextRefit()
 	switch {
 	case home == stageUpdate && !x.training(x.first()):
 		return fmt.Sprintf("%s has no effect before the first update at step %s", name, thousands(x.config.StartSteps+1))
 	case home >= stageUpdate:
 		return ""
-	case next > x.config.Steps && x.Redo == workNone && x.todo == workNone && (home < stageGenerating || !x.hasSynthetic()):
-		return fmt.Sprintf("%s has no effect: there is no refit before the run's last step", name)
 	case home == stageMix && !x.hasSynthetic():
 		return fmt.Sprintf("%s has no effect before the first generation at step %s", name, thousands(next))
 	case home == stageMix:

@@ -25,8 +25,8 @@ func sequence(l *Lab) string {
 		switch b := e.Body.(type) {
 		case KnobChanged:
 			text := fmt.Sprintf("%d: %s %s→%s at %s", b.ID, b.Knob, b.From, b.To, b.Position)
-			if b.Hint != "" {
-				text += " (" + b.Hint + ")"
+			if b.Why() != "" {
+				text += " (" + b.Why() + ")"
 			}
 			s = append(s, text)
 		case InForce:
@@ -54,36 +54,36 @@ func TestTransactions(t *testing.T) {
 	}{
 		{"batch, from the next update",
 			[]asked{{"fit to 4", "lr_critic", "0.01", false}},
-			"1: lr_critic 0.0003→0.01 at 20/fit:4; refit of 10 at 20; 1 in force at 21; refit of 10 at 40; refit of 10 at 60"},
+			"1: lr_critic 0.0003→0.01 at 20/fit:4; refit of 10 at 20; 1 in force at 21; refit of 10 at 40"},
 		{"generation, in the middle of a fit, is read by the generation to come",
 			[]asked{{"fit to 4", "guidance", "4", true}},
-			"1: guidance 2→4 at 20/fit:4; refit of 10 at 20; 1 in force at 21; refit of 10 at 40; refit of 10 at 60"},
+			"1: guidance 2→4 at 20/fit:4; refit of 10 at 20; 1 in force at 21; refit of 10 at 40"},
 		{"refit, in the middle of a fit, waits for the next one",
 			[]asked{{"fit to 4", "lr_generator", "0.01", false}},
-			"1: lr_generator 0.0003→0.01 at 20/fit:4; refit of 10 at 20; refit of 10 at 40; 1 in force at 41; refit of 10 at 60"},
+			"1: lr_generator 0.0003→0.01 at 20/fit:4; refit of 10 at 20; refit of 10 at 40; 1 in force at 41"},
 		{"refit now, in the middle of a fit, begins it anew in the next step",
 			[]asked{{"fit to 4", "lr_generator", "0.01", true}},
-			"1: lr_generator 0.0003→0.01 at 20/fit:4; refit of 10 at 21; 1 in force at 22; refit of 10 at 40; refit of 10 at 60"},
+			"1: lr_generator 0.0003→0.01 at 20/fit:4; refit of 10 at 21; 1 in force at 22; refit of 10 at 40"},
 		{"relevance while scoring is read too late",
 			[]asked{{"score curiosity 20", "relevance", "td", false}},
-			"1: relevance curiosity→td at 20/fit:0; refit of 10 at 20; refit of 10 at 40; 1 in force at 41; refit of 10 at 60"},
+			"1: relevance curiosity→td at 20/fit:0; refit of 10 at 20; refit of 10 at 40; 1 in force at 41"},
 		{"generation now, in the middle of one",
 			[]asked{{"generate 2", "guidance", "4", true}},
-			"1: guidance 2→4 at 20/generate:2; refit of 0 at 21; 1 in force at 22; refit of 10 at 40; refit of 10 at 60"},
+			"1: guidance 2→4 at 20/generate:2; refit of 0 at 21; 1 in force at 22; refit of 10 at 40"},
 		{"an abandoned generation leaves what it was bound to waiting",
 			[]asked{{"fit to 4", "guidance", "4", false}, {"generate 2", "guidance", "6", true}},
-			"1: guidance 2→4 at 20/fit:4; 2: guidance 4→6 at 20/generate:2; refit of 0 at 21; 1 in force at 22; 2 in force at 22; refit of 10 at 40; refit of 10 at 60"},
+			"1: guidance 2→4 at 20/fit:4; 2: guidance 4→6 at 20/generate:2; refit of 0 at 21; 1 in force at 22; 2 in force at 22; refit of 10 at 40"},
 		{"a change that nothing has read when the next one comes is never in force",
 			[]asked{{"fit to 4", "guidance", "4", false}, {"fit to 8", "guidance", "6", false}},
-			"1: guidance 2→4 at 20/fit:4; 2: guidance 4→6 at 20/fit:8; refit of 10 at 20; 2 in force at 21; refit of 10 at 40; refit of 10 at 60"},
+			"1: guidance 2→4 at 20/fit:4; 2: guidance 4→6 at 20/fit:8; refit of 10 at 20; 2 in force at 21; refit of 10 at 40"},
 		{"now from an evaluation is done in the next step",
 			[]asked{{"evaluate episodes 2", "relevance", "reward", true}},
-			"refit of 10 at 20; 1: relevance curiosity→reward at 30/evaluate:0; refit of 10 at 31; 1 in force at 32; refit of 10 at 40; refit of 10 at 60"},
+			"refit of 10 at 20; 1: relevance curiosity→reward at 30/evaluate:0; refit of 10 at 31; 1 in force at 32; refit of 10 at 40"},
 		{"before there is anything to generate with",
 			[]asked{{"reset 0", "ratio", "0.25", false}, {"evaluate episodes 1", "guidance", "4", true}},
 			"1: ratio 0.5→0.25 at 0 (r has no effect before the first generation at step 20); " +
 				"2: guidance 2→4 at 15/evaluate:0 (no generator is fitted before step 20); " +
-				"refit of 10 at 20; 1 in force at 21; 2 in force at 21; refit of 10 at 40; refit of 10 at 60"},
+				"refit of 10 at 20; 1 in force at 21; 2 in force at 21; refit of 10 at 40"},
 		{"an interval holds from the next step",
 			[]asked{{"evaluate episodes 1", "refit_every", "17", false}},
 			"1: refit_every 20→17 at 15/evaluate:0; 1 in force at 16; refit of 10 at 17; refit of 10 at 34; refit of 10 at 51"},
@@ -98,7 +98,7 @@ func TestTransactions(t *testing.T) {
 			`refused: unknown knob "guidence": did you mean "guidance"?; refused: guidance: -1 is out of range: want a number from 0 to 10; ` +
 				"refused: guidance is 2 already; refused: relevance: dt is out of range: want one of curiosity, rnd, count, td, td-signed, return, reward, none; " +
 				"refused: utd: 2.5 is out of range: want a count from 1 to 40; " +
-				"refit of 10 at 20; refit of 10 at 40; refit of 10 at 60"},
+				"refit of 10 at 20; refit of 10 at 40"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld()
@@ -220,7 +220,7 @@ func TestAChangeCanBePlannedWhileTheRunGoesOn(t *testing.T) {
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	want := "refused: tau: position 10 has passed: the run is at 20/fit:4; refit of 10 at 20; 1: tau 0.005→0.25 at 22; 1 in force at 23; refit of 10 at 40; refit of 10 at 60"
+	want := "refused: tau: position 10 has passed: the run is at 20/fit:4; refit of 10 at 20; 1: tau 0.005→0.25 at 22; 1 in force at 23; refit of 10 at 40"
 	if got := sequence(l); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -292,7 +292,7 @@ func TestHoldingRealRows(t *testing.T) {
 func TestRelevanceIsBoundWhenScoringBegins(t *testing.T) {
 	w := newWorld()
 	c := w.config()
-	c.Steps, c.StartSteps, c.Evaluation.Every = 4200, 4199, 0
+	c.Steps, c.StartSteps, c.Evaluation.Every = 4201, 4199, 0
 	c.Knobs.RefitEvery, c.Buffer = 4200, 10000
 	c.Schedule = []string{"4200/score:4096:relevance=td"}
 	l, _ := play(t, w, c)
@@ -306,7 +306,7 @@ func TestRelevanceIsBoundWhenScoringBegins(t *testing.T) {
 	} {
 		w := newWorld()
 		config := w.config()
-		config.Steps, config.Knobs.Relevance, config.Schedule = 20, c.from, []string{"20/fit:0:relevance=" + c.to}
+		config.Steps, config.Knobs.Relevance, config.Schedule = 21, c.from, []string{"20/fit:0:relevance=" + c.to}
 		if play(t, w, config); count(w.log, c.want) != 1 {
 			t.Errorf("%s, then %s: no call %q", c.from, c.to, c.want)
 		}

@@ -52,8 +52,9 @@ type CheckpointObs struct {
 
 // Who takes the checkpoints that nobody asks for.
 const (
-	byCadence = "cadence"
-	byEnd     = "end"
+	byCadence  = "cadence"
+	byLastStep = "last step"
+	byEnd      = "end"
 )
 
 // capture is the state of a run at one position, copied in memory.
@@ -104,8 +105,11 @@ type keeper struct {
 
 // consider takes a checkpoint if one is due. It is called between two slices.
 func (x *experiment) consider() {
+	if x.marking {
+		x.mark()
+	}
 	k := x.keeper
-	if k == nil {
+	if k == nil || x.marking {
 		return
 	}
 	select {
@@ -132,8 +136,13 @@ const byKeeping = "keep_every"
 
 // keepsHere says whether a checkpoint of this place is to stay on the disk.
 func (x *experiment) keepsHere() bool {
+	return x.keepsStep() && x.position == After(x.Step) && x.keeper.at != x.position && !x.marked
+}
+
+// keepsStep says whether a checkpoint of this env step is to stay on the disk.
+func (x *experiment) keepsStep() bool {
 	every := x.config.Evaluation.KeepEvery
-	return every > 0 && x.Step > 0 && x.Step%every == 0 && x.position == After(x.Step) && x.keeper.at != x.position
+	return every > 0 && x.Step > 0 && x.Step%every == 0
 }
 
 // savePaused takes a checkpoint in a pause if the last one is old.
@@ -156,6 +165,10 @@ func (x *experiment) saveBefore(class Class) {
 // at the first place between two slices at which it is not.
 func (x *experiment) take(by string) {
 	k := x.keeper
+	if x.onDisk() {
+		k.due = ""
+		return
+	}
 	if k.busy || len(x.journal.backlog) > 0 {
 		k.due = by
 		return
@@ -182,7 +195,7 @@ func (x *experiment) capture(by string) (*capture, error) {
 	c := &capture{position: x.position, by: by, begun: begin}
 	c.Header = run.Header{
 		Program: x.version, Device: x.kernels(), Time: begin.UTC().Format(time.RFC3339), Step: x.Step,
-		Position: x.position.String(), WallS: run.Float(x.journal.seconds(begin)), Return: x.lastReturn(), Config: x.keeper.writer.folder.Config(),
+		Position: x.position.String(), Ended: x.ended(), WallS: run.Float(x.journal.seconds(begin)), Return: x.lastReturn(), Config: x.keeper.writer.folder.Config(),
 		Journal: x.keeper.writer.folder.Mark(),
 	}
 	shared := map[string]func(io.Writer) error{}
@@ -287,7 +300,7 @@ func (x *experiment) kept(r savedResult) {
 	}
 	if r.err == nil {
 		k.path, k.saved, k.asked, k.failed = r.path, r.position, "", ""
-		if r.by == byKeeping {
+		if r.by == byKeeping || r.by == byLastStep && x.keepsStep() {
 			if err := run.Keep(r.path, byKeeping); err != nil {
 				obs.Error = err.Error()
 			}
@@ -320,6 +333,10 @@ func (x *experiment) askedToSave(c Checkpoint) {
 		x.emit(TypeCheckpoint, NoMember, Checkpointed{CheckpointObs{Position: x.position, By: by, Error: "the run has no folder"}})
 		return
 	}
+	if k := x.keeper; x.onDisk() {
+		x.emit(TypeCheckpoint, NoMember, Checkpointed{CheckpointObs{Path: k.path, Position: k.saved, By: by}})
+		return
+	}
 	x.take(by)
 }
 
@@ -331,6 +348,9 @@ func (x *experiment) keepEnd() error {
 	}
 	if k.busy {
 		x.kept(<-k.writer.results)
+	}
+	if x.marked && x.position == After(x.Step) { // where a longer run goes on is on the disk
+		return x.unsaved
 	}
 	x.take(byEnd)
 	if !k.busy {

@@ -150,7 +150,7 @@ func TestJournalOfARun(t *testing.T) {
 		name, _, _ := strings.Cut(line[len(`{"type":"`):], `"`)
 		types = append(types, name)
 	}
-	if got, want := fmt.Sprint(types), "[start knob refit evaluated dormant losses scores in_force done]"; got != want {
+	if got, want := fmt.Sprint(types), "[start knob refit evaluated dormant losses scores in_force evaluated dormant losses scores done]"; got != want {
 		t.Errorf("lines of types %s, want %s", got, want)
 	}
 	for _, want := range []string{

@@ -30,9 +30,12 @@ type trial struct {
 
 // evaluate plays whole episodes with the policy's mean action, in an environment
 // of its own, and writes the lines of the step. The episodes are numbered by the
-// evaluation, so that the same evaluation of two runs starts in the same states.
+// evaluation, so that the same evaluation of two runs starts in the same states. The
+// one at the end of a run that is not on the cadence has the number of the next one
+// that is, which such a run does not have.
 func (x *experiment) evaluate(ctx context.Context) error {
-	number := uint64(x.Step / x.config.Evaluation.Every)
+	every := x.config.Evaluation.Every
+	number := uint64((x.Step + every - 1) / every)
 	first := x.enter(Evaluate)
 	for _, m := range x.members {
 		if first > 0 {

@@ -119,6 +119,14 @@ type KnobChanged struct {
 	Obs      KnobObs  `json:"obs"`
 }
 
+// Why says why the change has no effect yet, or has none any more; "": it has one.
+func (k KnobChanged) Why() string {
+	if k.Obs.Hint != "" {
+		return k.Obs.Hint
+	}
+	return k.Hint
+}
+
 // KnobObs is how a change came about.
 type KnobObs struct {
 	By     string    `json:"by,omitempty"`
@@ -127,6 +135,7 @@ type KnobObs struct {
 	AskedS run.Float `json:"asked_s,omitempty"` // when it was asked for, as wall_s
 	Sum    string    `json:"sum,omitempty"`     // of position, knob, value and now, of a change; of position and text, of a note
 	At     *Position `json:"at,omitempty"`      // where a note was written
+	Hint   string    `json:"hint,omitempty"`    // why a change has no effect before the run ends, which may be made longer
 }
 
 // InForce says that a training batch contains, for the first time, data made with

@@ -44,6 +44,11 @@ type experiment struct {
 	moment     *Moment  // and to the last Watch
 	previews   uint64   // begun
 
+	marking  bool     // the run is to be saved here, before what only its end has
+	marked   bool     // it was
+	markedAt Position // and there; zero: by an earlier process
+	unsaved  error    // why it could not be; nil: it could
+
 	pause      *Paused // why training waits; nil: it does not
 	parked     bool    // the device is given back
 	stopping   bool
@@ -128,10 +133,17 @@ func (x *experiment) entered() bool { return x.entry.Step > 0 }
 // entersAt says whether it goes on in that phase.
 func (x *experiment) entersAt(p Phase) bool { return x.entered() && x.entry.Phase == p }
 
-// reenter gives up what had been given up already when the run was saved, so that
-// what remains of the env step follows.
+// reenter gives up what had been given up already when the run was saved, and the
+// evaluation at what was its end, so that what remains of the env step follows.
 func (x *experiment) reenter(ctx context.Context) error {
 	p := x.entry
+	if p.Phase == Evaluate && !x.evaluationDue() {
+		x.entry = Position{}
+		for _, m := range x.members {
+			m.trial = nil
+		}
+		return nil
+	}
 	if !x.abandoned() || p.Phase == Evaluate || p.Phase == Analyse {
 		return nil
 	}
@@ -160,13 +172,15 @@ func (x *experiment) enter(p Phase) int {
 // training says whether there are enough transitions to train on.
 func (x *experiment) training(m *member) bool { return m.real.Len() > x.config.StartSteps }
 
-// evaluationDue says whether the present env step ends with an evaluation.
+// evaluationDue says whether the present env step ends with an evaluation: by the
+// cadence, or because it is the last one.
 func (x *experiment) evaluationDue() bool {
 	every := x.config.Evaluation.Every
-	return every > 0 && x.Step%every == 0 && !x.entersAt(Analyse)
+	return every > 0 && (x.Step%every == 0 || x.lastStep()) && !x.entersAt(Analyse)
 }
 
-// nextRefit is the env step of the next refit; 0 where there is none.
+// nextRefit is the env step of the next refit, if the run gets beyond it; 0 where there
+// is none.
 func (x *experiment) nextRefit() int {
 	if !x.config.generates() {
 		return 0

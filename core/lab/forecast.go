@@ -26,13 +26,17 @@ func (c *Config) Lasts(u Costs) time.Duration { return c.lasts(&c.Knobs, 0, u) }
 func (c *Config) lasts(s *Settings, step int, u Costs) time.Duration {
 	total := u.Step * float64(c.Steps-min(c.Steps, max(step, c.StartSteps)))
 	if every := c.Evaluation.Every; every > 0 {
-		total += u.Evaluation * float64(c.Steps/every-step/every)
+		left := c.Steps/every - step/every
+		if step < c.Steps && c.Steps%every != 0 {
+			left++ // the last env step has one as well
+		}
+		total += u.Evaluation * float64(left)
 	}
 	if !c.generates() || u.Sample == 0 { // not known before the first generation
 		return seconds(total)
 	}
 	refit := u.FitStep*float64(s.GeneratorSteps) + u.Sample*float64(s.Samples)
-	for i := step/s.RefitEvery + 1; i <= c.Steps/s.RefitEvery; i++ {
+	for i := step/s.RefitEvery + 1; i*s.RefitEvery < c.Steps; i++ { // none in the last env step
 		total += refit + u.Score*float64(min(i*s.RefitEvery, c.Buffer))
 	}
 	return seconds(total)
@@ -93,9 +97,10 @@ const (
 	triedLevels  = 8   // noise levels: the last one costs less than the others
 )
 
-// goTo trains up to a step that has a refit and an evaluation, the only ones.
+// goTo trains up to a step that has an evaluation; the one before has a refit. They
+// are the only ones.
 func (x *experiment) goTo(ctx context.Context, step int) error {
-	x.config.Steps, x.Settings.RefitEvery = step, step
+	x.config.Steps, x.Settings.RefitEvery = step, step-1
 	if x.config.Evaluation.Every > 0 {
 		x.config.Evaluation.Every = step
 	}

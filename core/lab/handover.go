@@ -47,6 +47,9 @@ func (x *experiment) saveToHandOver(c HandOver) error {
 	if len(x.journal.backlog) > 0 {
 		return errors.New("save run: the disk does not take the journal")
 	}
+	if x.onDisk() {
+		return nil
+	}
 	copied, err := x.capture(HandedOver)
 	if err != nil {
 		return err

@@ -53,7 +53,9 @@ func TestAnalysesOnDemandChangeNothing(t *testing.T) {
 // first is under way, and so is one before there is anything to look at.
 func TestAnalysesOfAPausedRun(t *testing.T) {
 	w := newWorld()
-	l := w.lab(t, w.config(), nil)
+	c := w.config()
+	c.Steps = 61
+	l := w.lab(t, c, nil)
 	ask := func(step string, commands ...Command) {
 		w.on(step, func() {
 			for _, c := range commands {

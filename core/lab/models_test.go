@@ -65,8 +65,8 @@ func TestCountsAreMadeAnewBeforeEachScoring(t *testing.T) {
 	c.Method, c.Knobs.Relevance = "pgr-count", relevanceCount
 	l, _ := play(t, w, c)
 	m := l.x.first().models[relevanceCount].(*relevance.Count)
-	if m.Seen() != 60 {
-		t.Errorf("the density has seen %d transitions at the last refit, want 60", m.Seen())
+	if m.Seen() != 40 {
+		t.Errorf("the density has seen %d transitions at the last refit, want 40", m.Seen())
 	}
 	scores, steps := bodies[Scores](l)
 	if !slices.Equal(steps, []int{30, 45, 60}) || scores[0].Relevance != "count" {

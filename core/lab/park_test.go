@@ -33,7 +33,7 @@ func TestParkGivesTheDeviceBack(t *testing.T) {
 		w.on("fit to 4", send(t, &l, Park{By: "ana"}))
 		folder := &memoryFolder{}
 		c := w.config()
-		c.Steps = 20
+		c.Steps = 21
 		p := w.parts()
 		p.device = g
 		l, err := newLab(c, w.task(), folder, p, "cuda test, 0 threads", clock())
@@ -88,7 +88,7 @@ func TestParkPauses(t *testing.T) {
 			w.on("fit to 4", send(t, &l, Park{By: "ana"}))
 			folder := &memoryFolder{}
 			c := w.config()
-			c.Steps = 20
+			c.Steps = 21
 			p := w.parts()
 			p.device = device
 			l, err := newLab(c, w.task(), folder, p, "cpu test, 2 threads", clock())

@@ -57,7 +57,7 @@ func (x *experiment) snapshot(now time.Time) *Snapshot {
 	if m.synthetic != nil {
 		s.Synthetic = m.synthetic.Len()
 	}
-	if next := x.nextRefit(); next > 0 {
+	if next := x.nextRefit(); next > 0 && next < x.config.Steps {
 		s.NextRefit = next - x.Step
 	}
 	for _, w := range x.Waiting {

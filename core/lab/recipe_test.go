@@ -33,7 +33,7 @@ func leanRun(t *testing.T, l *Lab, at Position) {
 func TestALeanRunGoesOn(t *testing.T) {
 	for _, members := range []int{1, 2} {
 		c := newWorld().config()
-		c.Members = members
+		c.Members, c.Steps = members, 61
 		twin := newWorld()
 		_, undisturbed := play(t, twin, c)
 		for _, at := range []Position{After(25), {40, Fit, 4}, {40, Generate, 2}, {60, Generate, 1}} {

@@ -25,6 +25,9 @@ type Resumption struct {
 	// At goes back to the last checkpoint at or before it; nil: the last of all.
 	// Those behind it are set aside with the lines that are.
 	At *Position
+	// Config is what config.toml is to hold from now on, where the run is made longer
+	// (see Config.Longer); nil: it stays as it is.
+	Config []byte
 	// Say hears, while Restore is at it, what takes its time; nil: nobody does.
 	Say func(text string)
 }
@@ -55,7 +58,7 @@ func restore(c Config, task Task, folder *run.Folder, p parts, device string, no
 		}
 		return l, err
 	}}
-	if found, err = r.upTo(found, how.At); err != nil {
+	if found, err = r.upTo(r.before(found, c.Steps), how.At); err != nil {
 		return nil, r.said, fmt.Errorf("resume %s: %w", folder.Dir(), err)
 	}
 	l, err := r.newest(found)
@@ -74,11 +77,21 @@ type resuming struct {
 	folder *run.Folder
 	begin  func() (*Lab, error) // a lab at its beginning, without a folder
 	from   run.Header           // the checkpoint that is used; zero at the beginning
+	ended  bool                 // there are checkpoints with what only the end of a shorter run has
 	said   []string
 }
 
 func (r *resuming) say(format string, args ...any) {
 	r.said = append(r.said, fmt.Sprintf(format, args...))
+}
+
+// before are the checkpoints from which a run of so many steps can go on: not those with
+// what only the end of a shorter one has.
+func (r *resuming) before(found []run.Found, steps int) []run.Found {
+	all := len(found)
+	found = slices.DeleteFunc(found, func(f run.Found) bool { return f.Ended && f.Step < steps })
+	r.ended = len(found) < all
+	return found
 }
 
 // upTo are the checkpoints at or before a position.
@@ -162,7 +175,7 @@ func (r *resuming) load(f run.Found) (*Lab, error) {
 	if f.Err != nil {
 		return nil, f.Err
 	}
-	if f.Config != r.folder.Config() {
+	if !r.folder.Made(f.Config) {
 		return nil, errors.New("it belongs to another run, or config.toml was changed")
 	}
 	if err := r.folder.CheckMark(f.Journal); err != nil {
@@ -282,6 +295,11 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 	x.resumed, x.elapsed = &r.from, seconds(float64(r.from.WallS))
 	x.journal.start = x.now().Add(-x.elapsed)
 	x.keeper = newKeeper(w, how.Saving)
+	if how.Config != nil {
+		if err := r.folder.Reconfigure(how.Config); err != nil {
+			return err
+		}
+	}
 	c, err := x.capture("resume")
 	if err != nil {
 		return err
@@ -293,7 +311,7 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 	}
 	x.keeper.path, x.keeper.saved = done.path, x.position
 	x.keeper.totals = append([]uint64(nil), w.totals...)
-	if how.At != nil {
+	if how.At != nil || r.ended {
 		aside, err := r.folder.SetAside(done.path)
 		if err != nil {
 			return err

@@ -36,6 +36,7 @@ type savedLoop struct {
 	Bound    bound
 	Scored   bool
 	Fitted   bool // in the present env step
+	Ended    bool // behind the place where a longer run goes on
 	Members  []savedMember
 }
 
@@ -71,7 +72,7 @@ type savedTrial struct {
 func (x *experiment) saved() savedLoop {
 	s := savedLoop{
 		Loop: x.loopState, Schedule: x.schedule, Position: x.position, Total: x.total,
-		Todo: x.todo, Bound: x.bound, Scored: x.scored, Fitted: x.fitted,
+		Todo: x.todo, Bound: x.bound, Scored: x.scored, Fitted: x.fitted, Ended: x.ended(),
 	}
 	for _, m := range x.members {
 		s.Members = append(s.Members, m.saved(x.position))
@@ -223,7 +224,7 @@ func (x *experiment) restore(s savedLoop) error {
 		return fmt.Errorf("%d members are saved, the cohort has %d", len(s.Members), len(x.members))
 	}
 	x.loopState, x.schedule, x.position, x.total = s.Loop, s.Schedule, s.Position, s.Total
-	x.todo, x.bound, x.scored, x.fitted = s.Todo, s.Bound, s.Scored, s.Fitted
+	x.todo, x.bound, x.scored, x.fitted, x.marked = s.Todo, s.Bound, s.Scored, s.Fitted, s.Ended
 	if x.position.Phase != AfterStep {
 		x.entry = x.position
 	}

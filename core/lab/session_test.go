@@ -34,7 +34,7 @@ func TestPauseWaitsBetweenTwoSlices(t *testing.T) {
 		w.on("fit to 8", send(t, &l, Resume{})) // it runs already
 		folder := &memoryFolder{}
 		c := w.config()
-		c.Steps = 20
+		c.Steps = 21
 		l = w.lab(t, c, folder)
 		r := w.start(t, t.Context(), l, folder)
 		synctest.Wait()

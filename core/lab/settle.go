@@ -219,6 +219,7 @@ func (x *experiment) setKnob(c SetKnob, a asked) {
 	if change.Hint == "" {
 		change.Hint = x.hint(k, home)
 	}
+	change.Obs.Hint = x.hintOfEnd(k, home)
 	x.Changes = append(x.Changes, change)
 	x.await(change, home)
 	x.emit(TypeKnob, NoMember, change)

@@ -64,7 +64,7 @@ type Snapshot struct {
 	// Pose is that of the training environment's body, for the program's drawing
 	// function; nil where the environment has none (see Posed).
 	Pose      []float64
-	NextRefit int // env steps to go; 0: the method has no generator
+	NextRefit int // env steps to go; 0: none comes any more
 	Refits    int
 	FitLoss   float64 // of the last slice of a fit
 	// FReal and FSyn describe relevance of real and synthetic transitions after

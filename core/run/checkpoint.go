@@ -42,6 +42,7 @@ type Header struct {
 	Time     string `json:"time"`             // when it was taken, RFC 3339
 	Step     int    `json:"step"`             // env steps made
 	Position string `json:"position"`         // where exactly
+	Ended    bool   `json:"ended,omitempty"`  // it holds what only the end of its run has: a longer one goes on from one before
 	WallS    Float  `json:"wall_s"`           // seconds of the run so far
 	Return   *Float `json:"return,omitempty"` // of the last evaluation, mean over members
 	Journal  Mark   `json:"journal"`          // the journal up to there

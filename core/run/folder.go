@@ -34,9 +34,10 @@ const unfinished = ".new"
 type Folder struct {
 	dir    string
 	lock   hold
-	by     locker // that has taken it
-	target string // what Build will call it; "": it has its name
-	config string // SHA-256 of config.toml
+	by     locker   // that has taken it
+	target string   // what Build will call it; "": it has its name
+	config string   // SHA-256 of config.toml
+	former []string // the same of what it was before Reconfigure
 	said   []string
 
 	mu      sync.Mutex // of what follows: Sync may be called beside Append

@@ -38,6 +38,10 @@ func (k locker) openWith(dir string, take func() (hold, error)) (*Folder, error)
 	if err != nil {
 		return nil, goingOn(err, dir)
 	}
+	if config, err = ReadFile(dir, ConfigName); err != nil { // who had it may have replaced it
+		lock.Close()
+		return nil, fmt.Errorf("resume %s: %s: %w", dir, ConfigName, reason(err))
+	}
 	if lock.took() != "" { // who had it may still be writing into the file that it has opened
 		if err := copyJournal(dir, lock); err != nil {
 			lock.Close()
@@ -51,6 +55,9 @@ func (k locker) openWith(dir string, take func() (hold, error)) (*Folder, error)
 	}
 	f := newFolder(dir, lock, config)
 	f.by, f.journal = k, journal
+	if err := f.readFormer(); err != nil {
+		f.said = append(f.said, err.Error()+": checkpoints from before config.toml was replaced cannot be used")
+	}
 	f.sweep()
 	return f, nil
 }

@@ -229,10 +229,11 @@ func (f *Folder) Prune(path string, most int64) error {
 	return nil
 }
 
-// retained lists which of all are to go if the last n, the marked and perhaps the
-// best stay.
+// retained lists which of all are to go if the last n, the marked, the last from which
+// a longer run goes on and perhaps the best stay.
 func retained(all []Found, n int, best bool) (gone []Found) {
 	top := -1
+	open := slices.IndexFunc(all, func(c Found) bool { return c.Err == nil && !c.Ended })
 	for i, c := range all {
 		if best && c.Err == nil && c.Return != nil && (top < 0 || *c.Return > *all[top].Return) {
 			top = i
@@ -243,6 +244,7 @@ func retained(all []Found, n int, best bool) (gone []Found) {
 		case c.Err != nil, c.Kept, i == top:
 		case n > 0:
 			n--
+		case i == open:
 		default:
 			gone = append(gone, c)
 		}

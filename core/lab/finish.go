@@ -1,0 +1,104 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+)
+
+// lastStep says whether the present env step is the run's last one.
+func (x *experiment) lastStep() bool { return x.Step >= x.config.Steps }
+
+// leaveOut drops what the last env step would do for those behind it: a refit or a
+// generation that no training step would use. A run that is made longer has to go on
+// as if its end had never been: before what only the end has, or lacks, the run is
+// saved. What such an end writes, the evaluation off the cadence among it, moves to the
+// tail then, and the refit that was due is made.
+func (x *experiment) leaveOut(ctx context.Context) error {
+	every := x.config.Evaluation.Every
+	if x.marked || x.todo == workNone && (every == 0 || x.Step%every == 0) {
+		return nil // a longer run has the same, up to the place behind this env step
+	}
+	p := x.entry
+	if !x.entered() {
+		p = x.rest()
+	}
+	x.marking = true
+	if x.todo == workNone { // a longer run has no such place: nothing else is done there
+		x.position, x.inSlice = p, false
+		x.consider()
+	} else if err := x.settle(ctx, p); err != nil {
+		return err
+	}
+	for x.marking { // it waits for room on the disk
+		if err := x.settle(ctx, p); err != nil {
+			return err
+		}
+	}
+	x.marked, x.markedAt, x.todo = true, p, workNone
+	return nil
+}
+
+// onDisk says whether the run is where it was saved for a longer one: saving it once more
+// there would only take away from what that one has.
+func (x *experiment) onDisk() bool { return x.marked && x.position == x.markedAt && x.unsaved == nil }
+
+// ended says whether the run has, or lacks, what only its end does.
+func (x *experiment) ended() bool { return x.marked && x.position != x.markedAt }
+
+// rest is where the present env step goes on behind its updates.
+func (x *experiment) rest() Position {
+	switch x.todo {
+	case workRefit:
+		return Position{Step: x.Step, Phase: Score}
+	case workGeneration:
+		return Position{Step: x.Step, Phase: Generate}
+	}
+	return Position{Step: x.Step, Phase: Evaluate}
+}
+
+// mark saves the run where a longer one goes on and waits until that is on the disk. A
+// run that was resumed here is on the disk.
+func (x *experiment) mark() {
+	if k := x.keeper; k != nil && k.saved != x.position {
+		if k.busy {
+			x.kept(<-k.writer.results)
+		}
+		if k.saved != x.position && !x.saveLastStep() {
+			return
+		}
+	}
+	x.marking = false
+}
+
+// saveLastStep takes that checkpoint; false: it waits for room on the disk.
+func (x *experiment) saveLastStep() bool {
+	k := x.keeper
+	if x.disk != nil || len(x.journal.backlog) > 0 {
+		return false
+	}
+	x.take(byLastStep)
+	if !k.busy {
+		return true // it was said what is wrong
+	}
+	r := <-k.writer.results
+	x.kept(r)
+	if x.disk != nil {
+		return false
+	}
+	x.unsaved = r.err
+	return true
+}
+
+// Longer is c with more steps, for a run of c that goes on beyond its end as if it had
+// had them from the start. Where something follows a schedule over the whole run, no
+// run goes on like that; the error says what.
+func (c Config) Longer(steps int) (Config, error) {
+	if steps <= c.Steps {
+		return c, fmt.Errorf("%s steps are not more than the %s that it has", thousands(steps), thousands(c.Steps))
+	}
+	if c.Replay.prioritized() && c.Replay.Beta != 1 {
+		return c, fmt.Errorf("the weights of its prioritized replay follow its length: β rises from %g to 1 over %s steps", c.Replay.Beta, thousands(c.Steps))
+	}
+	c.Steps = steps
+	return c, nil
+}

@@ -1,0 +1,357 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgrlab/core/run"
+)
+
+// fresh plays a run of c in a new folder on disk, to its end.
+func fresh(t *testing.T, c Config, dir string) {
+	t.Helper()
+	folder, err := run.Create(dir, docOf(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := newWorld().lab(t, c, folder).Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// docOf stands for the config.toml of c.
+func docOf(c Config) []byte { return fmt.Appendf(nil, "seed = 7\nsteps = %d\n", c.Steps) }
+
+// longer is a lab that takes the run of c in dir beyond its end.
+func longer(t *testing.T, c Config, steps int, dir string) *Lab {
+	t.Helper()
+	c, err := c.Longer(steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, said, err := restoredAs(t, c, dir, Resumption{Config: docOf(c), Saving: Saving{Every: time.Hour}})
+	if err != nil {
+		t.Fatal(said, err)
+	}
+	return l
+}
+
+// differ says where the journal in dir is not the wanted one.
+func differ(t *testing.T, what, dir, want string) {
+	t.Helper()
+	if got := journalOf(t, dir); got != want {
+		line, a, b, _, _ := run.Diff(strings.NewReader(got), strings.NewReader(want))
+		t.Errorf("%s: line %d is\n%s\nwant\n%s", what, line, a, b)
+	}
+}
+
+// extendable are runs of which each may end in a way of its own.
+func extendable() map[string]Config {
+	all := map[string]Config{}
+	add := func(name string, change func(c *Config)) {
+		c := newWorld().config()
+		change(&c)
+		all[name] = c
+	}
+	add("plain", func(*Config) {})
+	add("turned", func(c *Config) {
+		c.Schedule = append([]string{
+			"36:guidance=5!", "37:tau=0.7", "37/score:0:ratio=0.75", "38:relevance=reward", "40/score:0:p_uncond=0.5", "40/fit:2:relevance=td!",
+			"44:relevance=curiosity!", "45/evaluate:0:guidance=1", "60:lr_critic=0.5", "60/generate:1:guidance=6!",
+		}, busySchedule[:4]...)
+	})
+	add("cohort", func(c *Config) { c.Members, c.Schedule = 2, busySchedule })
+	add("examined", func(c *Config) { c.Evaluation.AnalyseEvery, c.Evaluation.AnalysedRows = 10, 8 })
+	add("kept", func(c *Config) { c.Evaluation.KeepEvery = 20 })
+	add("unjudged", func(c *Config) { c.Evaluation.Every = 0 })
+	add("real data only", func(c *Config) {
+		c.Generator.Kind, c.Generator.Conditional, c.Knobs.Relevance, c.Knobs.Ratio = GeneratorNone, false, relevanceNone, 0
+	})
+	for _, name := range []string{"rnd", "count", "td", "none"} {
+		add(name, func(c *Config) { c.Knobs.Relevance = name })
+	}
+	add("vae", func(c *Config) { c.Generator.Kind = GeneratorVAE })
+	add("bonus", func(c *Config) {
+		c.Bonus = Bonus{Function: FunctionCuriosity, Scale: ScaleStd}
+		c.Knobs.Bonus = 0.1
+	})
+	add("priorities at their full weight", func(c *Config) {
+		onReal(c)
+		c.Replay = Replay{Priority: PriorityTD, Alpha: 0.6, Epsilon: 1e-6, Beta: 1}
+	})
+	return all
+}
+
+// A run that is made longer, once or twice, has the journal of one that was so long
+// from the start, whatever its end had or lacked: a refit that is due in the last env
+// step, one asked for there, an evaluation off the cadence.
+func TestALongerRunIsOneThatWasSoLongFromTheStart(t *testing.T) {
+	const whole = 75
+	for name, c := range extendable() {
+		dir := t.TempDir()
+		c.Steps = whole
+		fresh(t, c, filepath.Join(dir, "whole"))
+		want := journalOf(t, filepath.Join(dir, "whole"))
+		// 37: nothing is due, and "turned" asks for a refit; 40: a refit; 45: an evaluation; 60: both
+		ends := []int{37, 40, 60}
+		if name == "plain" || name == "turned" {
+			ends = []int{1, 5, 7, 37, 40, 45, 60, 74}
+		}
+		for _, steps := range ends {
+			at := filepath.Join(dir, fmt.Sprint(steps))
+			c.Steps = steps
+			fresh(t, c, at)
+			l := longer(t, c, whole, at)
+			if s := l.Snapshot(); s.Step != steps {
+				t.Errorf("%s: the run of %d steps goes on from %s", name, steps, s.Position)
+			}
+			if err := l.Run(context.Background()); err != nil {
+				t.Fatal(name, steps, err)
+			}
+			differ(t, fmt.Sprintf("%s: %d and then %d steps", name, steps, whole), at, want)
+		}
+		twice := filepath.Join(dir, "twice")
+		for i, steps := range []int{40, 45, 47, 60, whole} {
+			if i == 0 {
+				c.Steps = steps
+				fresh(t, c, twice)
+				continue
+			}
+			l := longer(t, c, steps, twice)
+			if c.Steps = steps; l.Run(context.Background()) != nil {
+				t.Fatal(name, l.Snapshot().Err)
+			}
+		}
+		differ(t, name+": longer and longer", twice, want)
+	}
+}
+
+// The last env step is evaluated, off the cadence as well, in states of its own, and
+// makes no refit; the journal is else that of a longer run.
+func TestTheLastStepIsEvaluatedAndNotRefitted(t *testing.T) {
+	c := newWorld().config()
+	c.Steps = 75
+	_, whole := play(t, newWorld(), c)
+	for steps, evaluated := range map[int]string{40: "[15 30 40]", 41: "[15 30 41]", 45: "[15 30 45]", 10: "[10]", 60: "[15 30 45 60]"} {
+		c.Steps = steps
+		w := newWorld()
+		l, folder := play(t, w, c)
+		if _, at := bodies[Evaluated](l); fmt.Sprint(at) != evaluated {
+			t.Errorf("%d steps: evaluated at %v, want %s", steps, at, evaluated)
+		}
+		if _, at := bodies[Refit](l); len(at) > 0 && at[len(at)-1] == steps || len(at) != (steps-1)/c.Knobs.RefitEvery {
+			t.Errorf("%d steps: refits at %v", steps, at)
+		}
+		if n, first := (steps+14)/15, 1; count(w.log, fmt.Sprintf("evaluate episodes %d", n)) != 1 || count(w.log, fmt.Sprintf("evaluate episodes %d", first)) != 1 {
+			t.Errorf("%d steps: an evaluation has another's episodes", steps)
+		}
+		before := folder.canonical(t)
+		before = before[:strings.Index(before, fmt.Sprintf(`"step":%d,"return_mean"`, steps))]
+		if before = before[:strings.LastIndexByte(before, '\n')+1]; !strings.HasPrefix(whole.canonical(t), before) {
+			t.Errorf("%d steps: until its end it is not the longer run", steps)
+		}
+		if s := l.Snapshot(); s.NextRefit != 0 || s.Step != steps {
+			t.Errorf("%d steps: at %d, the next refit in %d", steps, s.Step, s.NextRefit)
+		}
+	}
+}
+
+// copies are the folder of l's run as a kill would leave it at places between two
+// slices from an env step on, by position: at each nth, the first of which is chosen.
+func copies(t *testing.T, l *Lab, dir string, from, nth, first int) map[string]string {
+	t.Helper()
+	all, seen := map[string]string{}, map[string]bool{}
+	x, now, root := l.x, l.x.now, t.TempDir()
+	x.now = func() time.Time {
+		if k := x.keeper; !x.inSlice && x.Step >= from && k != nil && !k.busy && !k.last.IsZero() {
+			p := x.position.String()
+			if !seen[p] && len(seen)%nth == first%nth {
+				all[p] = filepath.Join(root, fmt.Sprint(len(all)))
+				if err := os.CopyFS(all[p], os.DirFS(dir)); err != nil {
+					t.Error(err)
+				}
+			}
+			seen[p] = true
+		}
+		return now()
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A run that is killed anywhere around its end, or in what makes it longer, goes on as
+// if it had not been, as long as it was meant to be; and longer.
+func TestKilledAroundTheEndAndBeyond(t *testing.T) {
+	nth, turn := 10, 0
+	if os.Getenv("PGRLAB_SOAK") != "" {
+		nth = 1
+	}
+	for name, c := range extendable() {
+		if !strings.Contains(" turned cohort examined real data only ", " "+name+" ") {
+			continue
+		}
+		for _, steps := range []int{37, 40} {
+			turn++
+			root := t.TempDir()
+			dir := func(name string) string { return filepath.Join(root, name) }
+			c.Steps = 52
+			fresh(t, c, dir("whole"))
+			whole := journalOf(t, dir("whole"))
+			long := c
+			c.Steps = steps
+			fresh(t, c, dir("short"))
+			short := journalOf(t, dir("short"))
+
+			folder, err := run.Create(dir("killed"), docOf(c))
+			if err != nil {
+				t.Fatal(err)
+			}
+			goOn := func(c Config, at, what, want string) {
+				t.Helper()
+				l, said, err := restored(t, c, at)
+				if err != nil {
+					t.Fatal(what, said, err)
+				}
+				if err := l.Run(context.Background()); err != nil {
+					t.Fatal(what, err)
+				}
+				differ(t, what, at, want)
+			}
+			l := newWorld().lab(t, c, folder)
+			l.Saving(Saving{Every: 200 * time.Millisecond}) // of a clock that only looks move on
+			for p, at := range copies(t, l, dir("killed"), steps-2, nth, turn) {
+				again := at + "-longer"
+				if err := os.CopyFS(again, os.DirFS(at)); err != nil {
+					t.Fatal(err)
+				}
+				what := fmt.Sprintf("%s: killed at %s of %d", name, p, steps)
+				goOn(c, at, what, short)
+				for kind, at := range map[string]string{"and longer": again, "gone on with, and longer": at} {
+					if err := longer(t, c, long.Steps, at).Run(context.Background()); err != nil {
+						t.Fatal(err)
+					}
+					differ(t, what+" "+kind, at, whole)
+				}
+			}
+			if err := os.CopyFS(dir("begun"), os.DirFS(dir("killed"))); err != nil {
+				t.Fatal(err)
+			}
+			if folder, err = run.Open(dir("begun")); err != nil { // killed as soon as it is to be longer
+				t.Fatal(err)
+			}
+			if err := folder.Reconfigure(docOf(long)); err != nil {
+				t.Fatal(err)
+			}
+			folder.Close()
+			goOn(long, dir("begun"), name+": killed as it was made longer", whole)
+			for p, at := range copies(t, longer(t, c, long.Steps, dir("killed")), dir("killed"), steps, nth, turn) {
+				goOn(long, at, fmt.Sprintf("%s: killed at %s on the way from %d to %d", name, p, steps, long.Steps), whole)
+			}
+		}
+	}
+}
+
+// What a person did at the end of a run is done again by a longer one, in the same
+// order: it is a run that a schedule steers so.
+func TestALongerRunRepeatsWhatWasDoneAtItsEnd(t *testing.T) {
+	for _, steps := range []int{37, 40, 45} {
+		c := newWorld().config()
+		c.Steps = steps
+		dir := filepath.Join(t.TempDir(), "run")
+		folder, err := run.Create(dir, docOf(c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := newWorld()
+		l := w.lab(t, c, folder)
+		w.on("evaluate episodes 3", func() {
+			l.Send(SetKnob{Knob: "guidance", Value: "4", Now: true, By: "ana"})
+			l.Send(SetKnob{Knob: "tau", Value: "0.25", By: "ana"})
+			l.Send(Checkpoint{By: "ana"})
+		})
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		saved, _ := bodies[Checkpointed](l)
+		asked := 0
+		for _, s := range saved {
+			if s.Obs.Error != "" {
+				t.Errorf("%d steps: checkpoint: %s", steps, s.Obs.Error)
+			}
+			if s.Obs.By == "ana" && s.Obs.Path != "" {
+				asked++
+			}
+		}
+		if asked != 1 {
+			t.Errorf("%d steps: %d checkpoints for her: %+v", steps, asked, saved)
+		}
+		if made := changes(l); len(made) != 2 {
+			t.Fatalf("%d steps: %+v", steps, made)
+		}
+		l = longer(t, c, 75, dir)
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		c.Steps = 75
+		made := changes(l)
+		for _, k := range made {
+			c.Schedule = append(c.Schedule, k.scheduled().String())
+		}
+		if len(made) != 2 || made[0].Position.Step != steps || made[0].Obs.By != "ana" {
+			t.Errorf("%d steps: %+v", steps, made)
+		}
+		_, whole := play(t, newWorld(), c)
+		differ(t, fmt.Sprintf("%d steps, then 75", steps), dir, whole.canonical(t))
+	}
+}
+
+// A run whose weights of importance follow its length is not made longer, nor is one
+// made shorter.
+func TestRunsThatCannotBeMadeLonger(t *testing.T) {
+	c := newWorld().config()
+	if _, err := c.Longer(c.Steps); err == nil || !strings.Contains(err.Error(), "60 steps are not more than the 60") {
+		t.Errorf("%v", err)
+	}
+	c.Replay = Replay{Priority: PriorityTD, Alpha: 0.6, Epsilon: 1e-6, Beta: 0.4}
+	if _, err := c.Longer(100); err == nil || !strings.Contains(err.Error(), "β rises from 0.4 to 1 over 60 steps") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A fork of a run that is over goes on like the run that is made longer.
+func TestAForkOfAFinishedRunGoesOn(t *testing.T) {
+	for _, steps := range []int{37, 40, 60} {
+		c := newWorld().config()
+		root := t.TempDir()
+		c.Steps = steps
+		fresh(t, c, filepath.Join(root, "parent"))
+		found, err := run.Checkpoints(filepath.Join(root, "parent"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Steps = 75
+		dir := filepath.Join(root, "fork")
+		if _, err := Fork(c, docOf(c), found[0], nil, dir); err != nil {
+			t.Fatal(err)
+		}
+		l, said, err := restored(t, c, dir)
+		if err != nil {
+			t.Fatal(said, err)
+		}
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		note := fmt.Sprintf(`{"type":"note","step":%d,"text":"forked at %s"}`, steps, found[0].Position) + "\n"
+		got := strings.Replace(journalOf(t, dir), note, "", 1)
+		if _, whole := play(t, newWorld(), c); got != whole.canonical(t) || got == journalOf(t, dir) {
+			t.Errorf("a fork at %s writes\n%s\nwant\n%s", found[0].Position, journalOf(t, dir), whole.canonical(t))
+		}
+	}
+}
