@@ -2,10 +2,20 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"pgrlab/core/lab"
+	"pgrlab/core/run"
 	"pgrlab/tui/command"
 )
 
@@ -28,7 +38,7 @@ func TestForkOfAFinishedRunHasALength(t *testing.T) {
 	}{
 		{[]string{"whole"}, "--steps N"},
 		{[]string{"whole", "--steps", "70"}, "want more"},
-		{[]string{"whole", "--steps", "0"}, "want at least 1"},
+		{[]string{"whole", "--steps", "0"}, "want 1 to"},
 		{[]string{"whole", "--steps", "80", "--out", "longer"}, ""},
 	} {
 		stderr.Reset()
@@ -44,5 +54,118 @@ func TestForkOfAFinishedRunHasALength(t *testing.T) {
 	train("--resume", "longer")
 	if n := types(t, "longer"); n[lab.TypeDone] != 1 || !strings.Contains(stderr.String(), "80 of 80 steps") {
 		t.Errorf("%v:\n%s", n, stderr.String())
+	}
+}
+
+// A run is taken beyond its end, kills included: its journal is that of a run that had
+// all these steps from the start. At its first end a refit is due and an evaluation is
+// not.
+func TestAFinishedRunIsMadeLonger(t *testing.T) {
+	setUp(t)
+	rounds := 2
+	if soaking() {
+		rounds = 25
+	}
+	how := []string{"--preset", "tiny.toml", "--seed", "5", "--at", "60/fit:8:guidance=3!", "--at", "100:ratio=0.25"}
+	same := []string{"--threads", "1", "--checkpoint-every", "40ms"}
+	begin := time.Now()
+	for dir, steps := range map[string]string{"long": "190", "short": "120"} {
+		c, said := child(t, slices.Concat([]string{"train", "--out", dir, "--steps", steps}, how, same)...)
+		if err := c.Run(); err != nil {
+			t.Fatalf("%v:\n%s", err, said)
+		}
+	}
+	took := time.Since(begin)
+	if n := types(t, "short"); n[lab.TypeEvaluated] != 2 || n[lab.TypeRefit] != 1 {
+		t.Errorf("a run of 120 steps has lines %v", n)
+	}
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 0))
+	for n := range rounds {
+		dir := fmt.Sprintf("longer-%d", n)
+		if err := os.CopyFS(dir, os.DirFS("short")); err != nil {
+			t.Fatal(err)
+		}
+		kills := 0
+		for attempt := 0; ; attempt++ {
+			c, said := child(t, slices.Concat([]string{"train", "--resume", dir, "--steps", "190"}, same)...)
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			var killer *time.Timer
+			if attempt < n {
+				killer = time.AfterFunc(time.Duration(r.Int64N(int64(took/3))), func() { c.Process.Kill() })
+			}
+			err := c.Wait()
+			if killer != nil {
+				killer.Stop()
+			}
+			var exit *exec.ExitError
+			if err == nil {
+				break
+			}
+			if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+				t.Fatalf("seed %d, round %d: %v:\n%s", seed, n, err, said)
+			}
+			kills++
+		}
+		a, err := os.ReadFile(filepath.Join(dir, run.ConfigName))
+		b, err2 := os.ReadFile(filepath.Join("long", run.ConfigName))
+		if err != nil || err2 != nil || string(a) != string(b) {
+			t.Errorf("config.toml is\n%s\nwant\n%s", a, b)
+		}
+		if want, got := canonical(t, "long"), canonical(t, dir); got != want {
+			line, a, b, _, _ := run.Diff(strings.NewReader(want), strings.NewReader(got))
+			t.Errorf("seed %d, round %d, %d kills: line %d is\n%s\nwant\n%s", seed, n, kills, line, b, a)
+		}
+	}
+}
+
+// A length that is none beyond the end is refused in one line, and so is a method whose
+// schedule spans the run; the folder stays as it is.
+func TestLengthsThatARunCannotHave(t *testing.T) {
+	d := setUp(t)
+	var stderr bytes.Buffer
+	train := func(args ...string) int {
+		stderr.Reset()
+		status, _ := pgrlab(t, d, &stderr, append([]string{"train", "--threads", "1"}, args...)...)
+		return status
+	}
+	for dir, method := range map[string]string{"plain": "sac", "prioritized": "per-td"} {
+		preset := strings.Replace(strings.Replace(tiny, "pgr-curiosity", method, 1), "steps = 150", "steps = 60", 1)
+		preset = preset[:strings.Index(preset, "[curiosity]")] + "[knobs]\nutd = 1\nbatch = 16\n"
+		if err := os.WriteFile(dir+".toml", []byte(preset), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if status := train("--preset", dir+".toml", "--out", dir); status != command.StatusDone {
+			t.Fatalf("%s: status %d:\n%s", dir, status, stderr.String())
+		}
+	}
+	before := map[string]string{}
+	for _, dir := range []string{"plain", "prioritized"} {
+		text, err := os.ReadFile(filepath.Join(dir, run.ConfigName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before[dir] = string(text) + canonical(t, dir)
+	}
+	for _, c := range []struct{ dir, steps, says string }{
+		{"plain", "60", "--steps is 60, but the run has 60: want more"},
+		{"plain", "59", "--steps is 59, but the run has 60: want more"},
+		{"prioritized", "70", "β rises from 0.4 to 1 over 60 steps: begin it anew with --steps 70, or go on otherwise: pgrlab fork prioritized --steps 70"},
+	} {
+		if status := train("--resume", c.dir, "--steps", c.steps); status != command.StatusUsage || !strings.Contains(stderr.String(), c.says) || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%s to %s steps: status %d, %q", c.dir, c.steps, status, stderr.String())
+		}
+		text, err := os.ReadFile(filepath.Join(c.dir, run.ConfigName))
+		if err != nil || string(text)+canonical(t, c.dir) != before[c.dir] {
+			t.Errorf("%s is not what it was (%v)", c.dir, err)
+		}
+	}
+	if status := train("--resume", "plain"); status != command.StatusDone || !strings.Contains(stderr.String(), "has made all its steps") {
+		t.Errorf("as it is: status %d, %q", status, stderr.String())
+	}
+	if status := train("--resume", "plain", "--steps", "70"); status != command.StatusDone || !strings.Contains(stderr.String(), "70 of 70 steps") {
+		t.Errorf("longer: status %d, %q", status, stderr.String())
 	}
 }

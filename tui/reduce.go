@@ -239,7 +239,7 @@ func (h *history) takeKnob(e lab.Event, b lab.KnobChanged) {
 	}
 	c.number, c.knob, c.class = b.ID, b.Knob, b.Class
 	c.from, c.to = b.From, b.To
-	c.now, c.undoes, c.why = b.Now, b.Obs.Undoes, b.Hint
+	c.now, c.undoes, c.why = b.Now, b.Obs.Undoes, b.Why()
 	c.state, c.appliedStep, c.wall = applied, b.Position.Step, e.Wall
 	c.scheduled = b.Obs.By == "schedule"
 	if c.knob == "utd" {

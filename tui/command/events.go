@@ -70,8 +70,8 @@ func knobText(b lab.KnobChanged) string {
 	if b.Now {
 		text += " now"
 	}
-	if b.Hint != "" {
-		text += " (" + b.Hint + ")"
+	if why := b.Why(); why != "" {
+		text += " (" + why + ")"
 	}
 	return text
 }

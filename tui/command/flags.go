@@ -54,7 +54,7 @@ func (r *runFlags) bind(c *cobra.Command) {
 	f.StringVar(&r.schedule, "schedule", "", "`DIR|FILE` turn the knobs as in the journal of another run")
 	setGroup(f, groups[0], "preset", "task", "method", "scale", "set", "at", "schedule")
 	f.Uint64Var(&r.seed, "seed", 0, "`N` seed: the same seed gives the same run")
-	countIn(f, &r.steps, "steps", 0, 1, mostSteps, "`N` environment steps, as 20000, 20k or 1.5M (default: the scale's)")
+	countIn(f, &r.steps, "steps", 0, 1, mostSteps, "`N` environment steps, as 20000, 20k or 1.5M (default: the scale's); with --resume: more of them")
 	countVar(f, &r.environment.ActionRepeat, "action-repeat", 1, 1, "`N` control steps that one env step makes with its action")
 	f.Float64Var(&r.environment.NoiseShare, "noise-share", 0, "`P` share of the training observations that get Gaussian noise, 0 to 1")
 	f.Float64SliceVar(&r.environment.NoiseSigma, "noise-sigma", nil, "`S[,S…]` its standard deviation: one, or one for each coordinate")

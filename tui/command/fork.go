@@ -131,7 +131,8 @@ func free(dir string) string {
 	return dir
 }
 
-// checkpointAt finds the checkpoint that DIR or DIR@STEP means.
+// checkpointAt finds the checkpoint that DIR or DIR@STEP means, of those from which a run
+// goes on beyond it.
 func checkpointAt(name string) (run.Found, error) {
 	dir, at, err := placed(name)
 	if err != nil {
@@ -146,7 +147,7 @@ func checkpointAt(name string) (run.Found, error) {
 	}
 	for _, c := range all {
 		var p lab.Position
-		if c.Err == nil && (at == nil || p.UnmarshalText([]byte(c.Position)) == nil && !at.Before(p)) {
+		if c.Err == nil && !c.Ended && (at == nil || p.UnmarshalText([]byte(c.Position)) == nil && !at.Before(p)) {
 			return c, nil
 		}
 	}

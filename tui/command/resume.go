@@ -11,6 +11,7 @@ import (
 
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
+	"pgrlab/presets"
 )
 
 // latest names the run folder whose journal was written last.
@@ -28,9 +29,9 @@ func find(name string) (string, error) {
 // reopen goes on with a run instead of beginning one. What it is made of is fixed;
 // only where and how it is computed may be chosen.
 func (r *runFlags) reopen(d Deps) (*session, error) {
-	for _, name := range []string{"preset", "task", "method", "scale", "set", "at", "seed", "steps", "out", "schedule"} {
+	for _, name := range []string{"preset", "task", "method", "scale", "set", "at", "seed", "out", "schedule"} {
 		if r.changed(name) {
-			return nil, usagef("--resume goes on with the run as it is: without --%s (pgrlab fork changes a run)", name)
+			return nil, usagef("--resume goes on with the run as it is, or with more --steps: without --%s (pgrlab fork changes a run)", name)
 		}
 	}
 	dir, at, err := placed(r.resume)
@@ -46,6 +47,10 @@ func (r *runFlags) reopen(d Deps) (*session, error) {
 		return nil, usagef("resume %s: %w", dir, err)
 	}
 	r.preset = filepath.Join(dir, run.ConfigName)
+	longer, err := r.longer(dir)
+	if err != nil {
+		return nil, err
+	}
 	config, task, err := r.settle(d)
 	if err != nil {
 		return nil, err
@@ -67,16 +72,53 @@ func (r *runFlags) reopen(d Deps) (*session, error) {
 	}
 	s := &session{
 		deps: d, config: config, task: task, threads: r.threads, place: r.place, memory: memory, folder: folder, ended: make(chan struct{}),
-		saving: saving, resumption: &lab.Resumption{Saving: saving, DropTail: r.dropTail, At: at},
+		saving: saving, resumption: &lab.Resumption{Saving: saving, DropTail: r.dropTail, At: at, Config: longer},
 	}
 	s.newServing()
 	return s, nil
 }
 
+// longer is what config.toml of the run in dir is to hold where --steps makes it longer;
+// nil: it stays as it is.
+func (r *runFlags) longer(dir string) ([]byte, error) {
+	if !r.changed("steps") {
+		return nil, nil
+	}
+	c, err := presets.Resolve(presets.Choice{Preset: r.preset})
+	if err != nil {
+		return nil, asUsage(err)
+	}
+	if r.steps == c.Steps && !complete(dir, c.Steps) { // asked for once more, after a break
+		return nil, nil
+	}
+	if r.steps <= c.Steps {
+		return nil, usagef("resume %s: --steps is %d, but the run has %d: want more (pgrlab fork %s@STEP --steps N makes a shorter one)", dir, r.steps, c.Steps, dir)
+	}
+	if c, err = c.Longer(r.steps); err != nil {
+		return nil, usagef("resume %s: it cannot be made longer: %w: begin it anew with --steps %d, or go on otherwise: pgrlab fork %s --steps %d", dir, err, r.steps, dir, r.steps)
+	}
+	if c.Preset, err = writtenPreset(r.preset); err != nil {
+		return nil, err
+	}
+	return presets.Encode(c)
+}
+
+// writtenPreset is the preset that a config.toml names as its own.
+func writtenPreset(path string) (string, error) {
+	doc, err := run.ReadFile(filepath.Split(path))
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	c, err := presets.Decode(path, doc)
+	return c.Preset, err
+}
+
 // completed says that there is nothing to resume: no failure.
 type completed struct{ dir string }
 
-func (c completed) Error() string { return fmt.Sprintf("%s has made all its steps", c.dir) }
+func (c completed) Error() string {
+	return fmt.Sprintf("%s has made all its steps: --steps N, with a larger N, goes on beyond them", c.dir)
+}
 
 // orComplete says so and forgets the error if a run was complete already.
 func orComplete(err error, w io.Writer) error {

@@ -209,23 +209,22 @@ func (s *session) summary() []string {
 		}
 	}
 	dir := s.folder.Dir()
-	next := "run again: pgrlab --preset " + filepath.Join(dir, run.ConfigName)
+	next := []string{"run again: pgrlab --preset " + filepath.Join(dir, run.ConfigName), "go beyond its end: pgrlab --resume " + dir + " --steps N"}
 	var gone *lab.DeviceGone
 	switch {
 	case errors.As(s.err, &gone) && gone.Saved:
-		next = fmt.Sprintf("go on from %s, on another device: pgrlab train --resume %s --device cpu", gone.Before, dir)
+		next = []string{fmt.Sprintf("go on from %s, on another device: pgrlab train --resume %s --device cpu", gone.Before, dir)}
 	case gone != nil:
-		next = fmt.Sprintf("begin again, on another device: pgrlab train --preset %s --device cpu", filepath.Join(dir, run.ConfigName))
+		next = []string{fmt.Sprintf("begin again, on another device: pgrlab train --preset %s --device cpu", filepath.Join(dir, run.ConfigName))}
 	case snapshot.Step < s.config.Steps:
-		next = "go on: pgrlab --resume " + dir
+		next = []string{"go on: pgrlab --resume " + dir}
 	}
-	return []string{
+	return append([]string{
 		said,
 		badge(s.lab.Events(0)),
 		"run folder: " + dir,
 		"look again: pgrlab replay " + dir,
-		next,
-	}
+	}, next...)
 }
 
 // badge says whether people changed knobs while the run went on.

@@ -25,13 +25,15 @@ as lines of their own. The journal is in the run folder.
 
 The run is saved now and then (--checkpoint-every), at SIGUSR1 and SIGUSR2, before
 changes that a generation or a refit depends on, and at its end; --resume goes on
-with the last checkpoint as if there had been no break.
+with the last checkpoint as if there had been no break. With more --steps it goes on
+beyond the end of a run, as if it had had them from the start.
 
 Ctrl-C saves and ends with status 130, SIGTERM with 143; a second one within five
 seconds ends at once. A terminal that goes away does not end the run.`,
 		Example: `  pgrlab train --task cheetah-run --method pgr-curiosity --scale cpu --seed 1
   pgrlab train --preset demo --steps 5000 --out /tmp/try
   pgrlab train --resume runs/2025-03-01-cheetah-run-pgr-curiosity-s1
+  pgrlab train --resume runs/2025-03-01-cheetah-run-pgr-curiosity-s1 --steps 200k
   pgrlab train --preset demo --set ratio=0.25 --at 10000:guidance=3 --at 15000:relevance=td!`,
 		Args: d.bareNames,
 		RunE: func(c *cobra.Command, _ []string) error {
