@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"pgrlab/core/report"
 	"pgrlab/presets"
@@ -123,18 +124,45 @@ func belongs(c *report.Cell, p *presets.Preset) bool {
 
 // writeFile writes a file at once: never a part of it, and none after an error.
 func writeFile(path string, write func(io.Writer) error) error {
-	temporary := fmt.Sprintf("%s/.%s-%08x", filepath.Dir(path), filepath.Base(path), rand.Uint32())
-	f, err := os.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666) // os.CreateTemp knows no umask
+	f, err := temporary(path)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer os.Remove(temporary) // after the rename there is none
-	err = write(f)
-	if e := f.Close(); err == nil {
-		err = e
+	defer f.Close() // which lets others write there: the name is another's by then
+	if err = write(f); err == nil {
+		err = f.Sync() // a disk that is full may say so only now
 	}
 	if err == nil {
-		err = os.Rename(temporary, path)
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
 	}
 	return err
+}
+
+// temporary opens the empty file that path is written into. Its name is the same each
+// time, so that what a killed process left is used up by the next one, but where another
+// process writes it now, or something else has that name.
+func temporary(path string) (*os.File, error) {
+	const flags = os.O_CREATE | os.O_WRONLY
+	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new")
+	if f, err := os.OpenFile(name, flags|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o666); err == nil {
+		if ours(f, name) && f.Truncate(0) == nil {
+			return f, nil
+		}
+		f.Close()
+	}
+	return os.OpenFile(fmt.Sprintf("%s-%08x", name, rand.Uint32()), flags|os.O_EXCL, 0o666) // os.CreateTemp knows no umask
+}
+
+// ours says whether an open file is one, has that name still, and nobody else writes it;
+// it stays so until the file is closed.
+func ours(f *os.File, name string) bool {
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		return false
+	}
+	opened, err := f.Stat()
+	there, gone := os.Lstat(name)
+	return err == nil && gone == nil && opened.Mode().IsRegular() && os.SameFile(opened, there)
 }
