@@ -232,10 +232,10 @@ func TestHangupOfTrain(t *testing.T) {
 	}
 }
 
-// When the screen closes and nobody asked for an end, training goes on in the
-// same process; a stop ends it as soon as it has saved.
-func TestLeavingTheScreen(t *testing.T) {
-	for _, outcome := range []tui.Outcome{tui.Detached, tui.HungUp, tui.StopRequested} {
+// When the terminal hangs up, training goes on in the same process; a stop ends it as
+// soon as it has saved.
+func TestClosingTheScreen(t *testing.T) {
+	for _, outcome := range []tui.Outcome{tui.HungUp, tui.StopRequested} {
 		t.Run(outcome.String(), func(t *testing.T) {
 			d := setUp(t)
 			t.Setenv("XDG_RUNTIME_DIR", t.TempDir())

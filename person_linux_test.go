@@ -22,6 +22,7 @@ type person struct {
 	terminal *os.File
 	command  *exec.Cmd
 	ended    chan struct{}
+	drained  chan struct{} // closed when all was read that the program wrote
 
 	mu    sync.Mutex
 	text  []byte        // what came since the person looked last
@@ -35,13 +36,19 @@ type person struct {
 // sitDown runs a command line of the program on a terminal, with an empty home.
 func sitDown(t *testing.T, environment []string, args ...string) *person {
 	t.Helper()
+	return sitDownAt(t, environment, os.Args[0], args...)
+}
+
+// sitDownAt is sitDown for another program, from which this one can be started.
+func sitDownAt(t *testing.T, environment []string, name string, args ...string) *person {
+	t.Helper()
 	terminal, program, err := pty.Open(160, 45)
 	if err != nil {
 		t.Skip(err)
 	}
 	defer program.Close()
-	p := &person{t: t, terminal: terminal, ended: make(chan struct{}), more: make(chan struct{})}
-	p.command = exec.Command(os.Args[0], args...)
+	p := &person{t: t, terminal: terminal, ended: make(chan struct{}), drained: make(chan struct{}), more: make(chan struct{})}
+	p.command = exec.Command(name, args...)
 	p.command.Stdin, p.command.Stdout, p.command.Stderr = program, program, program
 	home, _ := filepath.Abs("home")
 	cache, _ := os.UserCacheDir() // of the compiled physics
@@ -61,6 +68,7 @@ func sitDown(t *testing.T, environment []string, args ...string) *person {
 
 // read takes what the program writes, as fast as the line carries it.
 func (p *person) read() {
+	defer close(p.drained)
 	buf := make([]byte, 512)
 	for {
 		p.mu.Lock()
@@ -108,7 +116,13 @@ func (p *person) await(text string) time.Time {
 		}
 		select {
 		case <-more:
-		case <-p.ended:
+		case <-p.drained:
+			p.mu.Lock()
+			found := bytes.Contains(p.text, []byte(text))
+			p.mu.Unlock()
+			if found {
+				return when
+			}
 			p.t.Fatalf("the program ended before it showed %q:\n%s", text, shown)
 		case <-limit:
 			p.t.Fatalf("no %q on the terminal:\n%s", text, shown)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
@@ -17,6 +18,9 @@ func testDeps() command.Deps {
 	d := deps()
 	if setting := os.Getenv(holdVariable); setting != "" {
 		d.Tasks = heldTasks(d.Tasks, setting)
+	}
+	if os.Getenv(failVariable) != "" && slices.Contains(os.Args, "--handover") {
+		d.Device = func(command.DeviceRequest) (command.Device, error) { return nil, errNoDevice }
 	}
 	if os.Getenv(pace.Variable) == "" {
 		return d

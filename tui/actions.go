@@ -340,8 +340,12 @@ func (m *Model) openQuit() tea.Cmd {
 	if m.options.Folder != "" {
 		lines = append(lines, "run folder  "+m.options.Folder)
 	}
+	label := "leave it training (or ctrl+z); pgrlab attach brings it back"
+	if m.options.Remote {
+		label = "leave it training; pgrlab attach brings the screen back"
+	}
 	m.dialog = &dialog{title: "quit", lines: lines, choices: []choice{
-		{"d", "leave it training; pgrlab attach brings the screen back", (*Model).detach},
+		{"d", label, (*Model).detach},
 		{"s", "stop and save", (*Model).stop},
 		{"esc", "cancel", nil},
 	}}
@@ -359,9 +363,6 @@ func (m *Model) interrupt() tea.Cmd {
 	m.changed()
 	return m.openQuit()
 }
-
-// detach leaves; the caller of Run notes it, as it does a hang-up.
-func (m *Model) detach() tea.Cmd { return m.leave() }
 
 // stop asks the lab to save and end. That the lab may be too busy to be asked does
 // no harm: the caller of Run ends it on StopRequested.

@@ -58,12 +58,14 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 		m.told = ""
 		m.changed()
 	}
-	if m.entry != nil && key != "ctrl+c" {
+	if m.entry != nil && key != "ctrl+c" && key != "ctrl+z" {
 		return m.entryKey(key, msg)
 	}
 	switch {
 	case key == "ctrl+c":
 		return m.interrupt()
+	case key == "ctrl+z":
+		return m.suspend()
 	case m.dialog != nil:
 		return m.answer(key)
 	case m.help:

@@ -272,6 +272,9 @@ func (m *Model) startingView() []string {
 	if o.Folder != "" {
 		lines = append(lines, t.dim.on("run folder  "+o.Folder))
 	}
+	if m.leaveSoon {
+		lines = append(lines, t.dim.on("the shell gets its terminal back as soon as the run has started"))
+	}
 	lines = append(lines, "", t.key.on("q")+" "+t.dim.on("quit"))
 	if m.layout.kind == oneLine {
 		return lines[:1]

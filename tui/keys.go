@@ -110,7 +110,7 @@ func screenKeys() []binding {
 		{name: "back", keys: []string{"esc", "backspace"}, label: "esc backspace", help: "one layer back: inspection, staged values, zoom, filter", action: (*Model).back},
 		{name: "drive", keys: []string{"D"}, help: "take over from the screen that drives, where several show the same run", action: (*Model).takeSeat},
 		{name: "help", keys: []string{"?", "f1"}, label: "? f1", hint: "?", does: "help", help: "the keys, and where every number on the screen comes from", action: (*Model).openHelp},
-		{name: "quit", keys: []string{"q"}, does: "quit", help: "leave: go on training without the screen, or stop and save", action: (*Model).openQuit},
+		{name: "quit", keys: []string{"q"}, does: "quit", help: "leave: the run goes on in a process of its own and the shell gets its terminal back (ctrl+z does that at once), or stop and save", action: (*Model).openQuit},
 	}
 	for i, id := range numbered {
 		keys = append(keys, binding{name: "go-" + paneNames[id], keys: []string{fmt.Sprint(i + 1)}, help: "to the pane " + paneNames[id],

@@ -83,6 +83,7 @@ type Model struct {
 	mouse                  bool
 	interruptAt            time.Time
 	stopRequested          bool
+	leaveSoon              bool // as soon as the run has started
 	leaving                bool // a key has closed the screen
 	machine                machine
 	stderr                 interface{ lines() []string } // nil: stderr is not caught
@@ -238,6 +239,12 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, tea.Batch(cmd, later)
 	case tea.MouseMsg:
 		return m, m.mouseEvent(msg)
+	case leaveNow:
+		return m, m.suspend()
+	case tea.ResumeMsg:
+		if m.mouse { // the program forgets it
+			return m, tea.EnableMouseCellMotion
+		}
 	}
 	return m, nil
 }
@@ -250,6 +257,12 @@ func (m *Model) begin(msg started) tea.Cmd {
 	m.lab = msg.lab
 	m.poll()
 	m.changed()
+	if m.leaveSoon {
+		return m.suspend()
+	}
+	if m.options.Told != "" {
+		m.tell(m.options.Told)
+	}
 	return nil
 }
 

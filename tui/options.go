@@ -65,6 +65,14 @@ type Options struct {
 	// Beside says how many of the children train at a time; nil: one.
 	Beside func() int
 
+	// Remote says that the screen is on the terminal of another process: leaving it is
+	// nothing to the run.
+	Remote bool
+	// Leave, when it delivers, closes the screen as ctrl+z does; nil: it never does.
+	Leave <-chan struct{}
+	// Told stands at the foot of the first frame.
+	Told string
+
 	// Home is the folder of the user's settings; "" reads and keeps none.
 	Home string
 

@@ -61,6 +61,8 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 		select {
 		case <-ctx.Done():
 			return Cancelled, nil
+		case <-o.Leave:
+			p.do(ctx, p.suspend(), messages)
 		case line, open := <-lines:
 			if !open {
 				return HungUp, nil

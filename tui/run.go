@@ -84,6 +84,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	}
 	program := newProgram(m, &screenInput{in, hangup.do},
 		&screenOutput{out, &frames{to: out, lost: hangup.do, link: m.link}})
+	defer leaveOn(program, o.Leave)()
 	outcome, err := m.outcome(hangup.happened, ctx, runUntil(ctx, program, hangup), out)
 	if outcome == HungUp {
 		signal.Ignore(syscall.SIGHUP)
@@ -92,11 +93,28 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 }
 
 // newProgram is the program of a screen on any terminal.
-func newProgram(m *Model, in io.Reader, out io.Writer) *tea.Program {
-	return tea.NewProgram(m,
+func newProgram(m *Model, in io.Reader, out io.Writer, more ...tea.ProgramOption) *tea.Program {
+	return tea.NewProgram(m, append([]tea.ProgramOption{
 		tea.WithAltScreen(), tea.WithFPS(framesPerSecond),
-		tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithFilter(dropSuspend),
-		tea.WithInput(in), tea.WithOutput(out))
+		tea.WithoutSignalHandler(), tea.WithoutCatchPanics(),
+		tea.WithInput(in), tea.WithOutput(out)}, more...)...)
+}
+
+// leaveOn has a program leave whenever asked delivers, until the returned function is
+// called.
+func leaveOn(program *tea.Program, asked <-chan struct{}) (stop func()) {
+	quit := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-asked:
+				program.Send(leaveNow{}) // gives up when the program has ended
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() { close(quit) }
 }
 
 // runUntil runs a program until it ends by itself, its terminal hangs up or ctx ends.
@@ -242,12 +260,4 @@ func (o *once) happened() bool {
 	default:
 		return false
 	}
-}
-
-// dropSuspend ignores ctrl+z: suspending the process would suspend the training.
-func dropSuspend(_ tea.Model, msg tea.Msg) tea.Msg {
-	if _, ok := msg.(tea.SuspendMsg); ok {
-		return nil
-	}
-	return msg
 }

@@ -41,7 +41,7 @@ func Serve(ctx context.Context, o Options, v Viewer) (Outcome, error) {
 	m.session += sessions.Add(1) << 34 // seconds alone do not tell two screens apart
 	m.applySettings()
 	hangup := newOnce()
-	program := newProgram(m, newKeyboard(ctx, v.Input, hangup.do), &frames{to: v.Output, lost: hangup.do, link: m.link})
+	program := newProgram(m, newKeyboard(ctx, v.Input, hangup.do), &frames{to: v.Output, lost: hangup.do, link: m.link}, tea.WithFilter(dropSuspend))
 	sized := make(chan struct{})
 	go func() {
 		defer close(sized)
@@ -66,4 +66,13 @@ func resize(ctx context.Context, program *tea.Program, sizes <-chan Size) {
 			program.Send(tea.WindowSizeMsg{Width: s.Columns, Height: s.Rows}) // gives up when the program has ended
 		}
 	}
+}
+
+// dropSuspend keeps a screen on another terminal from suspending this process, which
+// trains.
+func dropSuspend(_ tea.Model, msg tea.Msg) tea.Msg {
+	if _, ok := msg.(tea.SuspendMsg); ok {
+		return nil
+	}
+	return msg
 }

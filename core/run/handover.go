@@ -53,9 +53,13 @@ func again(file *os.File) (*os.File, error) {
 // is a lease.
 func (h *Hold) File() *os.File { return h.file }
 
-// Close lets go of the folder. Where another process has adopted it, it stays locked.
+// Close lets go of the folder. It stays locked where another process has adopted it, and
+// where its Folder was not closed or has been reopened.
 func (h *Hold) Close() error {
 	if h.lease != nil {
+		if h.lease.kept.Store(false); !h.lease.left.Load() {
+			return nil
+		}
 		return h.lease.giveBack()
 	}
 	return h.file.Close()

@@ -91,10 +91,8 @@ func TestAFolderIsHandedOver(t *testing.T) {
 				if err != nil {
 					t.Fatal(turn, err)
 				}
-				if h.File() != nil { // of a lease one process has only one
-					if err := h.Close(); err != nil {
-						t.Fatal(err)
-					}
+				if err := h.Close(); err != nil {
+					t.Fatal(err)
 				}
 			}
 			close(stop)
@@ -109,6 +107,37 @@ func TestAFolderIsHandedOver(t *testing.T) {
 			f, err = how.open(dir)
 			if err != nil {
 				t.Fatalf("after %d tries of others and the end: %v", tries, err)
+			}
+			f.Close()
+		})
+	}
+}
+
+// A hold that is given up before its folder was closed leaves it as it was.
+func TestAHoldIsGivenUp(t *testing.T) {
+	for kind, how := range locks {
+		t.Run(kind, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "run")
+			f, err := how.create(dir, []byte("seed = 7\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			h, err := f.Hold()
+			if err == nil {
+				err = h.Close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := how.steal(dir); err == nil {
+				got.Close()
+				t.Error("it is free")
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if f, err = how.open(dir); err != nil {
+				t.Fatal(err)
 			}
 			f.Close()
 		})

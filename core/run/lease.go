@@ -37,6 +37,7 @@ type lease struct {
 	clock clock
 	said  string      // what was said when somebody else's was taken over
 	kept  atomic.Bool // by a Hold, when it is closed
+	left  atomic.Bool // to a Hold, since it was closed
 	stop  chan struct{}
 	done  sync.WaitGroup
 
@@ -299,6 +300,7 @@ func (l *lease) Close() error {
 	close(l.stop)
 	l.done.Wait()
 	if l.kept.Load() {
+		l.left.Store(true)
 		l.beat() // a last sign of life
 		return nil
 	}

@@ -68,11 +68,7 @@ func (c *cub) fail(err error) {
 
 // trainChild is this program, going on with a run folder on one thread.
 func trainChild(dir string) *exec.Cmd {
-	self, err := os.Executable()
-	if err != nil {
-		self = os.Args[0]
-	}
-	return exec.Command(self, "train", "--resume", dir, "--threads", "1")
+	return self("train", "--resume", dir, "--threads", "1")
 }
 
 // fork makes the children of a plan and lets them wait for their turn. What could be

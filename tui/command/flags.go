@@ -28,6 +28,7 @@ type runFlags struct {
 	changed func(name string) bool // whether a flag was given
 
 	place place // where it computes, once settled
+	heir  *heir // who is given the run folder of --resume by another process; nil: nobody is
 }
 
 // deviceUsage is the help of --device.

@@ -74,14 +74,16 @@ func (s *session) onScreen(parent context.Context, w io.Writer) error {
 	ctx, stop := startWatch(parent, func() {}, s.save, func(text string) { offer(say, text) }) // the screen minds hang-ups
 	defer stop()
 	begin := newBeginning(func() error { return s.start(ctx, lab.FaultPause) })
+	defer s.onSuspend()()
 	outcome, err := s.deps.Screen(ctx, s.options(begin))
 	return s.afterScreen(ctx, begin, outcome, err, w, say)
 }
 
-// afterScreen goes on with a run whose screen has closed: without a screen, or to
-// its end.
+// afterScreen goes on with a run whose screen has closed: in a process of its own, here
+// without a screen, or to its end.
 func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui.Outcome, err error, w io.Writer, say <-chan string) error {
 	s.seat.Leave()
+	s.heard = say
 	if startErr, begun := begin.end(); !begun || startErr != nil {
 		s.discard()
 		if err == nil {
@@ -94,6 +96,22 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 	}
 	p := newProgress(w)
 	p.events = len(s.lab.Events(0)) // these were on the screen
+	for err == nil && outcome == tui.Detached && !s.over() {
+		pid, why := s.handOver(ctx, p.say)
+		if why == nil {
+			s.goesOn(pid, p)
+			return nil
+		}
+		if s.over() || ctx.Err() != nil {
+			break
+		}
+		o := s.options(begin)
+		o.Start = func() (tui.Lab, error) { return s.seat.Lab(s.lab), nil } // it has begun
+		o.Told = fmt.Sprintf("the run stays here: %s", line(why))
+		outcome, err = s.deps.Screen(ctx, o)
+		s.seat.Leave()
+		p.events = len(s.lab.Events(0))
+	}
 	if err != nil {
 		p.say(line(err)) // the screen is gone; the run is not
 	}
@@ -111,6 +129,17 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 	return s.leave(ctx, p)
 }
 
+// goesOn says where a run is that was left, and how to get to it.
+func (s *session) goesOn(pid int, p *progress) {
+	snapshot, dir := s.lab.Snapshot(), near(resolve(s.folder.Dir()))
+	how := "goes on"
+	if snapshot.State == lab.PausedState {
+		how = "stays paused"
+	}
+	p.say(fmt.Sprintf("%s on %s %s without this terminal (pid %d) after step %d of %d", s.config.Method, s.config.Task, how, pid, snapshot.Step, snapshot.Steps))
+	p.say(fmt.Sprintf("its screen: pgrlab attach %s   to save and end it: pgrlab stop %s", dir, dir))
+}
+
 // over says whether the run has ended.
 func (s *session) over() bool {
 	select {
@@ -125,7 +154,7 @@ func (s *session) over() bool {
 func (s *session) options(begin *beginning) tui.Options {
 	s.seat = s.hall.Sit(terminalName())
 	o := s.shown()
-	o.Characters, o.Home, o.Plain, o.Seat = characters(), s.home, s.lines, s.seat
+	o.Characters, o.Home, o.Plain, o.Seat, o.Leave = characters(), s.home, s.lines, s.seat, s.leaving
 	o.Start = func() (tui.Lab, error) {
 		if err := begin.do(); err != nil {
 			return nil, err

@@ -20,6 +20,8 @@ type opener struct {
 	deps Deps
 	ctx  context.Context // of the run
 
+	leaving chan struct{} // asks the screen to leave
+
 	trying sync.Mutex // held by a trial
 
 	mu    sync.Mutex
@@ -39,7 +41,13 @@ func pickOnScreen(parent context.Context, d Deps, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	outcome, err := d.Screen(ctx, tui.Options{Picker: o.picker(), Characters: characters(), Home: home})
+	o.leaving = make(chan struct{}, 1)
+	defer onSuspend(o.leaving, func() bool {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return o.s != nil && o.s.leaves()
+	})()
+	outcome, err := d.Screen(ctx, tui.Options{Leave: o.leaving, Picker: o.picker(), Characters: characters(), Home: home})
 	s, begin := o.end()
 	if s == nil {
 		if err == nil {
@@ -166,6 +174,7 @@ func (o *opener) open(c tui.Picks) (tui.Options, error) {
 		s.discard()
 		return tui.Options{}, context.Canceled
 	}
+	s.leaving = o.leaving
 	o.s, o.begin = s, newBeginning(func() error { return s.start(o.ctx, lab.FaultPause) })
 	return s.options(o.begin), nil
 }

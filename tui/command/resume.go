@@ -66,7 +66,11 @@ func (r *runFlags) reopen(d Deps) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := run.Open(dir)
+	open := run.Open
+	if r.heir != nil {
+		open = r.heir.open
+	}
+	folder, err := open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +78,10 @@ func (r *runFlags) reopen(d Deps) (*session, error) {
 		deps: d, config: config, task: task, threads: r.threads, place: r.place, memory: memory, folder: folder, ended: make(chan struct{}),
 		saving: saving, resumption: &lab.Resumption{Saving: saving, DropTail: r.dropTail, At: at, Config: longer},
 	}
+	if s.heir = r.heir; s.heir != nil {
+		s.paused(s.heir.order)
+	}
+	s.leaving = make(chan struct{}, 1)
 	s.newServing()
 	return s, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -38,6 +39,12 @@ type session struct {
 	stream      *stream // into one of them
 
 	brood brood // children that were forked on the screen
+
+	begin   func(args ...string) *exec.Cmd // a process of this program; nil: self
+	heir    *heir                          // this process goes on with the run of another one; nil: it does not
+	pause   *lab.Pause                     // the run begins with it; nil: it trains
+	heard   <-chan string                  // what signals have to say; nil: nothing
+	leaving chan struct{}                  // asks the screen to leave the run
 	serving
 
 	lab   *lab.Lab                // once started
@@ -83,6 +90,7 @@ func (r *runFlags) open(d Deps, now time.Time) (*session, error) {
 		return nil, err
 	}
 	s := &session{deps: d, config: config, task: task, threads: r.threads, place: r.place, memory: memory, folder: folder, saving: saving, ended: make(chan struct{})}
+	s.leaving = make(chan struct{}, 1)
 	s.newServing()
 	return s, nil
 }
@@ -113,11 +121,16 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 	}
 	l.Version(s.deps.Version)
 	l.OnFault(onFault)
+	if s.pause != nil {
+		l.Send(*s.pause) // nothing is in its mailbox yet
+		s.pause = nil
+	}
 	s.lab = l
 	s.live.Store(l)
 	s.watchGPU()
+	ended := s.ended // a run that is taken back has another one
 	go func() {
-		defer close(s.ended)
+		defer close(ended)
 		s.err = l.Run(ctx)
 		if err := device.Close(); s.err == nil && err != nil {
 			s.err = fmt.Errorf("close device: %w", err)
@@ -156,6 +169,7 @@ func (s *session) watchGPU() {
 	if s.place.gpu == nil || s.deps.WatchGPU == nil {
 		return
 	}
+	ended := s.ended
 	go func() {
 		tick := time.NewTicker(2 * time.Second)
 		defer tick.Stop()
@@ -166,7 +180,7 @@ func (s *session) watchGPU() {
 			}
 			s.use.Store(&g)
 			select {
-			case <-s.ended:
+			case <-ended:
 				return
 			case <-tick.C:
 			}
@@ -189,7 +203,7 @@ func (s *session) discard() {
 // result is the error to leave with: the signal, where a signal ended the run.
 func (s *session) result(ctx context.Context) error {
 	var signal signalled
-	if errors.Is(s.err, lab.ErrInterrupted) && errors.As(context.Cause(ctx), &signal) {
+	if (errors.Is(s.err, lab.ErrInterrupted) || errors.Is(s.err, lab.ErrHandedOver)) && errors.As(context.Cause(ctx), &signal) {
 		return signal
 	}
 	if s.err != nil {

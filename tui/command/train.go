@@ -16,6 +16,7 @@ import (
 func trainCommand(d Deps) *cobra.Command {
 	var r runFlags
 	var tensorboard string
+	var handover bool
 	c := &cobra.Command{
 		Use:   "train [flags]",
 		Short: "the same run without a screen",
@@ -29,16 +30,26 @@ with the last checkpoint as if there had been no break. With more --steps it goe
 beyond the end of a run, as if it had had them from the start.
 
 Ctrl-C saves and ends with status 130, SIGTERM with 143; a second one within five
-seconds ends at once. A terminal that goes away does not end the run.`,
+seconds ends at once. A terminal that goes away does not end the run. Ctrl-Z stops
+it as it stops any program, until fg or bg; the screen's ctrl-z leaves the run
+training instead.`,
 		Example: `  pgrlab train --task cheetah-run --method pgr-curiosity --scale cpu --seed 1
   pgrlab train --preset demo --steps 5000 --out /tmp/try
   pgrlab train --resume runs/2025-03-01-cheetah-run-pgr-curiosity-s1
   pgrlab train --resume runs/2025-03-01-cheetah-run-pgr-curiosity-s1 --steps 200k
   pgrlab train --preset demo --set ratio=0.25 --at 10000:guidance=3 --at 15000:relevance=td!`,
 		Args: d.bareNames,
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			if handover {
+				if r.heir, err = newHeir(); err != nil {
+					return usagef("--handover is what a lab starts its successor with: %v", err)
+				}
+				defer func() { r.heir.settled(err) }()
+			}
 			s, err := r.open(d, time.Now())
-			if err != nil {
+			if err != nil && handover {
+				return err
+			} else if err != nil {
 				return orComplete(err, c.ErrOrStderr())
 			}
 			s.tensorboard = tensorboard
@@ -48,6 +59,8 @@ seconds ends at once. A terminal that goes away does not end the run.`,
 	r.bind(c)
 	c.Flags().StringVar(&tensorboard, "tensorboard", "", "`DIR` write event files for TensorBoard below this folder")
 	setGroup(c.Flags(), groups[2], "tensorboard")
+	c.Flags().BoolVar(&handover, "handover", false, "take the run over from the process that has it")
+	_ = c.Flags().MarkHidden("handover") // it exists
 	return c
 }
 
@@ -68,12 +81,21 @@ func (s *session) headless(parent context.Context, w io.Writer) error {
 	p.say(fmt.Sprintf("%s on %s at scale %s, seed %d, in %s",
 		s.config.Method, s.config.Task, s.config.Scale, s.config.Seed, s.folder.Dir()))
 	s.tell = p.say
+	if s.heir != nil {
+		s.tell = func(text string) {
+			p.say(text)
+			s.heir.tell(handoverAnswer{Said: text})
+		}
+	}
 	if s.resumption != nil {
-		s.resumption.Say = p.say
+		s.resumption.Say = s.tell
 	}
 	if err := s.start(ctx, lab.FaultFail); err != nil {
 		s.discard()
 		return err
+	}
+	if s.heir != nil {
+		s.heir.settled(nil)
 	}
 	for _, text := range s.said {
 		p.say(text)

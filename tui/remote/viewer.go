@@ -42,7 +42,7 @@ func (s *Server) screen(conn net.Conn, h hello) answer {
 		typed.CloseWithError(err) // the screen takes the end of its keyboard for a hang-up
 	}()
 	o := s.o.Screen()
-	o.Seat, o.Characters, o.Plain = seat, h.Characters, h.Plain
+	o.Seat, o.Characters, o.Plain, o.Remote = seat, h.Characters, h.Plain, true
 	o.Start = func() (tui.Lab, error) { return seat.Lab(s.o.Lab), nil }
 	outcome, err := tui.Serve(ctx, o, tui.Viewer{Input: keys, Output: output{conn}, Sizes: sizes, Environ: environ(h.Environ)})
 	keys.Close()

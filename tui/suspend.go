@@ -1,0 +1,52 @@
+package tui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// leaveNow asks the screen to leave, as ctrl+z does.
+type leaveNow struct{}
+
+// suspend is ctrl+z, the shell's key for having its terminal back: the run goes on
+// without this screen. Where there is no run that could, the process is stopped, as the
+// shell expects.
+func (m *Model) suspend() tea.Cmd {
+	switch {
+	case m.options.Remote: // nothing of this process is on that terminal
+		return m.leave()
+	case m.picker != nil || m.options.Replay || m.ended() && !m.raising():
+		return tea.Suspend
+	case m.lab == nil:
+		m.leaveSoon = true
+		m.changed()
+		return nil
+	case m.ended():
+		return m.openQuit()
+	}
+	return m.detach()
+}
+
+// detach leaves the run training. The caller of Run hands it over, or notes that nobody
+// watches any more.
+func (m *Model) detach() tea.Cmd {
+	switch {
+	case m.options.Remote:
+	case m.snap != nil && m.snap.Parked:
+		m.tell("the run is parked: P takes the GPU again; or q s saves and stops it, and pgrlab train --resume goes on with it")
+		return nil
+	case m.forking != nil:
+		m.tell("a fork is being made: leave when it is")
+		return nil
+	}
+	return m.leave()
+}
+
+// raising says whether children of this screen's forks are still to be trained.
+func (m *Model) raising() bool {
+	for i := range m.broods {
+		if !m.broods[i].over() {
+			return true
+		}
+	}
+	return false
+}
