@@ -47,13 +47,14 @@ func noting(open func() (driver.Context, error)) func() (driver.Context, error) 
 
 // TestMain holds, when all tests have run, that together they have launched every
 // kernel of every module: what no check on a card launches is not known to work on
-// one. On a GPU, where tests run in processes of their own, it says what this one
-// has launched.
+// one. Where tests run in processes of their own, as check.py has them, -test.v says
+// what this one has launched.
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if onGPU {
+	if testing.Verbose() {
 		fmt.Println("launched:", strings.Join(slices.Sorted(maps.Keys(launched.names)), " "))
-	} else if code == 0 && everything() {
+	}
+	if !onGPU && code == 0 && everything() {
 		if missing := unlaunched(); len(missing) > 0 {
 			fmt.Printf("FAIL: no test here launches the kernels %s: nobody would know whether they work on a card\n", strings.Join(missing, ", "))
 			code = 1

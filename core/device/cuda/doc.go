@@ -62,6 +62,13 @@
 // step only if all is finite (the gate). If not, the instructions run once more, one by
 // one, until the first number is found that is not finite, as on the CPU.
 //
+// # When a device fails
+//
+// A lost device says so in every call from then on (driver.LostDevice), and one without
+// room for what it is asked for says how much there is (device.OutOfMemory). What was
+// computed since the last checkpoint is gone in either case: package lab waits, or ends
+// the run, and goes on from there, on this device or on another one.
+//
 // # Seen
 //
 // No part of this package, of package kernel or of package driver has been run on a
@@ -72,9 +79,11 @@
 // barriers; it proves nothing about a real compiler of PTX, about time, or about the
 // rounding of sums within a tensor core.
 //
-// `make gpu-bundle` and `make gpu-check` run the same tests on a card and time the
-// workloads of core/bench beside PyTorch (check/check.py). Whoever has run it on a
-// card writes here which one, when, and what was seen:
+// `make gpu-bundle` and `make gpu-check` run the same tests on a card, every tile and
+// whole gradient steps at their true sizes, and time the workloads of core/bench beside
+// PyTorch (check/check.py); `make gpu-check ARGS=--rehearse` does without a card what can
+// be done so. No kernel goes unchecked: TestMain fails where no test has launched one.
+// Whoever has run it on a card writes here which one, when, and what was seen:
 //
 //	part                                    card    when
 //	driver: binding, JIT, graphs, NVML      none    never
