@@ -100,19 +100,32 @@ func (m *Model) applyNow() tea.Cmd {
 
 // askCost shows what applying the staged values costs, now or when it is due.
 func (m *Model) askCost(class lab.Class, cost time.Duration, known bool) {
-	about := "how long is not known yet"
-	if known {
-		about = lasting(cost)
-	}
+	about := now(cost, known)
 	m.dialog = &dialog{
 		title: "apply " + m.stagedText(),
 		lines: []string{redoing(class)},
 		choices: []choice{
-			{"enter", "at the next refit, in " + count(m.snap.NextRefit) + " steps", func(m *Model) tea.Cmd { return m.send(whenDue) }},
-			{"!", "now, " + about + " without env steps", func(m *Model) tea.Cmd { return m.send(atOnce) }},
+			{"enter", m.atNextRefit(), func(m *Model) tea.Cmd { return m.send(whenDue) }},
+			{"!", about, func(m *Model) tea.Cmd { return m.send(atOnce) }},
 			{"esc", "do not apply", nil},
 		},
 	}
+}
+
+// now says what making a change at once costs.
+func now(cost time.Duration, known bool) string {
+	if !known {
+		return "now: no env steps meanwhile, and how long that takes is not known yet"
+	}
+	return "now, " + lasting(cost) + " without env steps"
+}
+
+// atNextRefit says when a change is made that waits, if it ever is.
+func (m *Model) atNextRefit() string {
+	if left := m.snap.Steps - m.snap.Step; m.snap.NextRefit <= 0 || m.snap.NextRefit >= left {
+		return "at the next refit, but the run ends before there is one, in " + count(left) + " steps"
+	}
+	return "at the next refit, in " + count(m.snap.NextRefit) + " steps"
 }
 
 // applyAt asks for the step after which the staged values are to be applied.
@@ -237,16 +250,13 @@ func (m *Model) takeBack(verb string, last *change, do func(m *Model, now bool))
 		do(m, last.now && last.class != lab.ClassBatch)
 		return nil
 	}
-	about := "how long is not known yet"
-	if known {
-		about = lasting(cost)
-	}
+	about := now(cost, known)
 	m.dialog = &dialog{
 		title: fmt.Sprintf("%s #%d: %s %s %s %s", verb, last.number, m.knobTitle(last.knob), readable(last.to), m.theme.glyphs.arrow, readable(last.from)),
 		lines: []string{"A new change sets the knob; the weights stay as they are.", redoing(last.class)},
 		choices: []choice{
-			{"enter", "at the next refit, in " + count(m.snap.NextRefit) + " steps", func(m *Model) tea.Cmd { do(m, false); return nil }},
-			{"!", "now, " + about + " without env steps", func(m *Model) tea.Cmd { do(m, true); return nil }},
+			{"enter", m.atNextRefit(), func(m *Model) tea.Cmd { do(m, false); return nil }},
+			{"!", about, func(m *Model) tea.Cmd { do(m, true); return nil }},
 			{"esc", "leave it", nil},
 		},
 	}

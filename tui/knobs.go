@@ -275,7 +275,7 @@ func (m *Model) stagedEffect() string {
 	case class == lab.ClassBatch:
 		return text + "from the next update"
 	case !m.generated():
-		return text + "at the first refit, in " + count(m.snap.NextRefit) + " steps"
+		return text + strings.Replace(m.atNextRefit(), "next", "first", 1)
 	case known && cost < patience:
 		return text + "now, " + lasting(cost)
 	case known:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,15 +138,18 @@ func (p *plain) do(ctx context.Context, cmd tea.Cmd, messages chan<- tea.Msg) {
 func (p *plain) typed(line string) tea.Cmd {
 	line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), ":"))
 	if p.dialog != nil {
-		key := line
-		if key == "" {
-			key = "enter"
+		if key, is := p.dialog.meant(line); is {
+			p.asked = nil
+			return p.answer(key)
 		}
-		if !p.dialog.has(key) {
-			key = "esc"
-		}
-		p.asked = nil
-		return p.answer(key)
+	}
+	if p.ask(line) {
+		p.asked = nil // an open question is asked again below
+		return nil
+	}
+	if p.dialog != nil {
+		fmt.Fprintf(p.out, "%q is no answer to the question, which is still open: %s\n", line, p.dialog.spelled())
+		return nil
 	}
 	if key := line; p.lesson != nil {
 		if key == "" {
@@ -158,17 +162,6 @@ func (p *plain) typed(line string) tea.Cmd {
 	switch line {
 	case "":
 		return nil
-	case "status", "s":
-		p.status()
-		return nil
-	case "runs":
-		p.lines(p.runsBody(100, 0))
-		return nil
-	case "help", "?":
-		for _, l := range p.helpLines(100) {
-			fmt.Fprintln(p.out, l)
-		}
-		return nil
 	case "note", "filter", "edit", "palette", "at":
 		fmt.Fprintln(p.out, line+" takes its text on the same line, as: note the run looks stuck")
 		return nil
@@ -177,6 +170,61 @@ func (p *plain) typed(line string) tea.Cmd {
 	later := p.later
 	p.later = nil
 	return tea.Batch(cmd, later)
+}
+
+// ask answers what may be asked at any time, also while a question is open.
+func (p *plain) ask(line string) bool {
+	switch line {
+	case "status", "s":
+		p.status()
+	case "runs":
+		p.lines(p.runsBody(100, 0))
+	case "help", "?":
+		for _, l := range p.helpLines(100) {
+			fmt.Fprintln(p.out, l)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// spoken are words for keys that answer questions, the one that is advised first.
+var spoken = []struct {
+	key   string
+	words []string
+}{{"enter", []string{"yes", "apply", ""}}, {"!", []string{"now"}}, {"esc", []string{"no", "drop", "cancel"}}}
+
+// meant is the key that a line answers a question by.
+func (d *dialog) meant(line string) (key string, is bool) {
+	if d.has(line) {
+		return line, true
+	}
+	for _, s := range spoken {
+		if slices.Contains(s.words, line) && d.has(s.key) {
+			return s.key, true
+		}
+	}
+	return "", false
+}
+
+// spelled is what may be typed.
+func (d *dialog) spelled() string {
+	var all []string
+	for _, c := range d.choices {
+		all = append(all, "type "+c.typed())
+	}
+	return strings.Join(all, ", ")
+}
+
+// typed is how an answer is typed, in a word where its key has one.
+func (c choice) typed() string {
+	for _, s := range spoken {
+		if s.key == c.key {
+			return s.words[0] + " or " + c.key
+		}
+	}
+	return c.key
 }
 
 // lines writes lines as they are, without the spaces at their ends.
@@ -261,7 +309,7 @@ func (p *plain) write() {
 			fmt.Fprintln(p.out, "  "+l)
 		}
 		for _, c := range d.choices {
-			fmt.Fprintf(p.out, "  type %s: %s\n", c.key, c.label)
+			fmt.Fprintf(p.out, "  type %s: %s\n", c.typed(), c.label)
 		}
 	}
 	if p.snap != nil && p.now().Sub(p.said) >= plainEvery && !p.paused() {

@@ -39,39 +39,128 @@ func (s *shared) text() string {
 	return s.buf.String()
 }
 
-func TestGoldenPlain(t *testing.T) {
-	f := newFake()
-	f.advance(24_000)
+// talk is a run shown as lines, with somebody who types.
+type talk struct {
+	t      *testing.T
+	out    *shared
+	person *io.PipeWriter
+	ended  chan Outcome
+	seen   int // of the output, by what was waited for
+}
+
+func newTalk(t *testing.T, f *fakeLab) *talk {
+	t.Helper()
 	clock := time.Date(2026, 11, 21, 12, 10, 0, 0, time.UTC)
 	in, person := io.Pipe()
-	out := &shared{new: make(chan struct{}, 1)}
-	ended := make(chan Outcome, 1)
+	k := &talk{t: t, out: &shared{new: make(chan struct{}, 1)}, person: person, ended: make(chan Outcome, 1)}
 	go func() {
 		o, err := runPlain(context.Background(), Options{Config: fakeConfig(), Clock: func() time.Time { return clock },
-			Start: func() (Lab, error) { return f, nil }}, in, out)
+			Start: func() (Lab, error) { return f, nil }}, in, k.out)
 		if err != nil {
 			t.Error(err)
 		}
-		ended <- o
+		k.ended <- o
 	}()
-	say := func(line, want string) {
-		t.Helper()
-		if line != "" {
-			io.WriteString(person, line+"\n")
+	return k
+}
+
+// say types a line and waits until something new is written.
+func (k *talk) say(line, want string) {
+	k.t.Helper()
+	if line != "" {
+		io.WriteString(k.person, line+"\n")
+	}
+	limit := time.After(longEnough)
+	for {
+		if i := strings.Index(k.out.text()[k.seen:], want); i >= 0 {
+			k.seen += i + len(want)
+			return
 		}
-		limit := time.After(longEnough)
-		for !strings.Contains(out.text(), want) {
-			select {
-			case <-out.new:
-				pace.Look()
-			case <-limit:
-				t.Fatalf("no %q after %q:\n%s", want, line, out.text())
-			}
+		select {
+		case <-k.out.new:
+			pace.Look()
+		case <-limit:
+			k.t.Fatalf("no %q after %q:\n%s", want, line, k.out.text())
 		}
 	}
+}
+
+func (k *talk) leave() {
+	k.t.Helper()
+	io.WriteString(k.person, "d\n")
+	select {
+	case o := <-k.ended:
+		if o != Detached {
+			k.t.Errorf("%v", o)
+		}
+	case <-time.After(longEnough):
+		k.t.Fatal("d does not leave")
+	}
+}
+
+// An open question takes nothing for an answer that is none: help is given, what
+// is not understood is said to be so, and it is asked again.
+func TestPlainQuestionStaysOpen(t *testing.T) {
+	f := newFake()
+	f.advance(24_000)
+	k := newTalk(t, f)
+	k.say("", "running: After 24,000 environment steps")
+	k.say("F td", "type now or !: now")
+	k.say("", "type no or esc: do not apply")
+	k.say("help", "KEYS")
+	k.say("", "type now or !: now")
+	k.say("status", "running: After 24,000")
+	k.say("", "type yes or enter: at the next refit")
+	k.say("guidance 3", `"guidance 3" is no answer to the question, which is still open: type yes or enter, type now or !, type no or esc`)
+	k.say("no", "")
+	k.say("generator_steps 1k", "type yes or enter: at the next")
+	k.say("now", "generator_steps")
+	k.say("", "waits for the next refit")
+	k.say("quit", "leave it training")
+	k.leave()
+	if got := f.values["relevance"]; got.Text != "curiosity" {
+		t.Errorf("relevance is %v: a question that was answered by no has applied it", got)
+	}
+}
+
+// Everything that a line advises to type is taken.
+func TestPlainTakesWhatItAdvises(t *testing.T) {
+	for _, d := range []*dialog{
+		{choices: []choice{{"enter", "", nil}, {"!", "", nil}, {"esc", "", nil}}}, {choices: []choice{{"d", "", nil}, {"s", "", nil}, {"esc", "", nil}}},
+	} {
+		for _, c := range d.choices {
+			for _, word := range strings.Split(c.typed(), " or ") {
+				if key, is := d.meant(word); !is || key != c.key {
+					t.Errorf("%q is advised for %s and taken for %q", word, c.key, key)
+				}
+			}
+		}
+		if key, is := d.meant("help"); is {
+			t.Errorf("help answers by %q", key)
+		}
+	}
+}
+
+// A change that waits for a refit is not left to one that never comes.
+func TestRefitThatNeverComes(t *testing.T) {
+	f := newFake()
+	f.advance(f.steps - 500)
+	k := newTalk(t, f)
+	k.say("", "running: After 99,500 environment steps")
+	k.say("F td", "type yes or enter: at the next refit, but the run ends before there is one, in 500 steps")
+	k.say("no", "")
+	k.say("quit", "leave it training")
+	k.leave()
+}
+
+func TestGoldenPlain(t *testing.T) {
+	f := newFake()
+	f.advance(24_000)
+	k := newTalk(t, f)
+	say, person, out := k.say, k.person, k.out
 	say("", "running: After 24,000 environment steps")
 	say("ratio 0.75", "#1 r ratio 0.5 → 0.75")
-	say("F td", "type !: now")
+	say("F td", "type now or !: now")
 	say("esc", "do not apply")
 	say("note the reward grows", "noted")
 	say("guidance 99", "out of range")
@@ -84,15 +173,7 @@ func TestGoldenPlain(t *testing.T) {
 	say("runs", "TOUCHED ×1")
 	say("pause", "pause   by screen")
 	say("quit", "leave it training")
-	io.WriteString(person, "d\n")
-	select {
-	case o := <-ended:
-		if o != Detached {
-			t.Errorf("%v", o)
-		}
-	case <-time.After(longEnough):
-		t.Fatal("d does not leave")
-	}
+	k.leave()
 	if strings.ContainsAny(out.text(), "\x1b\r") {
 		t.Errorf("control characters in %q", out.text())
 	}

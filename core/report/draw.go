@@ -150,6 +150,8 @@ func (p panel) plot() (*plot.Plot, error) {
 	}
 	if p.logX {
 		out.X.Min, out.X.Max = out.X.Min/1.3, out.X.Max*1.3
+	} else if out.X.Min == out.X.Max { // of one step: not an axis of fractions of it
+		out.X.Min, out.X.Max = 0, max(1, 1.25*out.X.Max)
 	}
 	room(out)
 	return out, nil

@@ -86,6 +86,10 @@ type mark struct {
 func (r *Report) curves(q quantity, withReported bool) []panel {
 	var all []panel
 	for _, t := range r.Tasks {
+		if step, one := t.onlyStep(q.name); one {
+			all = append(all, t.places(q, step))
+			continue
+		}
 		p := panel{title: t.Task, x: "env steps", y: q.label}
 		for i, row := range t.Rows {
 			p.marks = append(p.marks, curve(row, q.name, i)...)
@@ -96,6 +100,41 @@ func (r *Report) curves(q quantity, withReported bool) []panel {
 		all = append(all, p)
 	}
 	return all
+}
+
+// onlyStep is the step at which a quantity was measured, if that is one step: there
+// are no curves then.
+func (t *Task) onlyStep(name string) (step int, one bool) {
+	for _, row := range t.Rows {
+		for _, s := range row.cell.Seeds {
+			for _, p := range s.Series(name) {
+				if one && p.Step != step {
+					return 0, false
+				}
+				step, one = p.Step, true
+			}
+		}
+	}
+	return step, one
+}
+
+// places draws what was measured at one step, one place a row: points that are equal
+// would hide each other on a common axis.
+func (t *Task) places(q quantity, step int) panel {
+	p := panel{title: t.Task, y: fmt.Sprintf("%s at step %s", q.label, Count(step))}
+	for i, row := range t.Rows {
+		m := mark{kind: markPoint, color: i, label: "single seeds"}
+		for _, s := range row.cell.Seeds {
+			for _, point := range s.Series(q.name) {
+				m.x, m.y = append(m.x, float64(len(p.names))), append(m.y, point.Value)
+			}
+		}
+		if len(m.x) > 0 {
+			p.names = append(p.names, row.place(len(m.x)))
+			p.marks = append(p.marks, m)
+		}
+	}
+	return p
 }
 
 // curve draws the seeds of a row.

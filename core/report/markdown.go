@@ -40,6 +40,11 @@ func (t *Task) markdown(b *bufio.Writer) {
 	}
 	fmt.Fprintf(b, "%s n is the number of seeds. With %d or more: mean ± standard deviation over seeds (n − 1), interquartile mean with its 95 %% bootstrap interval; with fewer: the single seeds. The area under the curve is the mean height from step %s to %s.\n\n",
 		at, LeastSeeds, Count(t.From), Count(t.Step))
+	threshold := "as asked for"
+	if t.ThresholdOf != "" {
+		threshold = fmt.Sprintf("about half of the best mean return at that step, that of %s", t.ThresholdOf)
+	}
+	fmt.Fprintf(b, "Steps are counted to the first evaluation with a return of %s or more, %s.\n\n", value(t.Threshold), threshold)
 	head := []string{"", "scale", "return", "interquartile mean", "area under the curve", "steps to " + value(t.Threshold), "paper", "independent"}
 	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(head, " | "), strings.Repeat(" --- |", len(head)))
 	for _, r := range t.Rows {
@@ -133,17 +138,19 @@ func (t *Task) matrix(b *bufio.Writer) {
 	if t.Better == nil {
 		return
 	}
-	fmt.Fprint(b, "\nProbability that a run of the row is better than one of the column:\n\n| |")
+	fmt.Fprintf(b, "\nProbability that a run of the row is better than one of the column; it takes %d seeds of both, and %d for an interval (–: too few):\n\n| |", LeastPairs, LeastSeeds)
 	for i := range t.Rows {
 		fmt.Fprintf(b, " %d |", i+1)
 	}
 	fmt.Fprintf(b, "\n| --- |%s\n", strings.Repeat(" --- |", len(t.Rows)))
 	for i, r := range t.Rows {
 		fmt.Fprintf(b, "| %d %s (n=%d) |", i+1, r.Label, r.N)
-		for _, p := range t.Better[i] {
+		for j, p := range t.Better[i] {
 			switch {
-			case p == nil:
+			case i == j:
 				fmt.Fprint(b, " |")
+			case p == nil:
+				fmt.Fprint(b, " – |")
 			case p.Interval == nil:
 				fmt.Fprintf(b, " %.2f |", p.P)
 			default:

@@ -44,9 +44,12 @@ type Task struct {
 	StepExact bool    `json:"step_exact"` // else the last evaluation before it counts for some
 	From      int     `json:"from"`       // the area under the curve begins there
 	Threshold float64 `json:"threshold"`
-	Rows      []*Row  `json:"rows"`
+	// ThresholdOf is the row whose mean return the threshold is half of; "" where it
+	// was given.
+	ThresholdOf string `json:"threshold_of,omitempty"`
+	Rows        []*Row `json:"rows"`
 	// Better[i][j] is the probability that a run of row i is better than one of
-	// row j; nil where i is j.
+	// row j; nil where i is j, and where either has fewer than LeastPairs seeds.
 	Better [][]*Better `json:"better,omitempty"`
 }
 
@@ -144,7 +147,7 @@ func newTask(cells []*Cell, o Options) (*Task, error) {
 		return nil, fmt.Errorf("%s: no run has got to step %s: choose an earlier one", t.Task, Count(t.Step))
 	}
 	if t.Threshold = o.Threshold; t.Threshold == 0 {
-		t.Threshold = halfOfBest(t.Rows)
+		t.Threshold, t.ThresholdOf = halfOfBest(t.Rows)
 	}
 	for _, r := range t.Rows {
 		r.reach(t)
@@ -212,20 +215,23 @@ func (r *Row) reach(t *Task) {
 }
 
 // halfOfBest is half of the best mean return of rows that nobody touched, to two
-// digits.
-func halfOfBest(rows []*Row) float64 {
+// digits, and that row's label.
+func halfOfBest(rows []*Row) (half float64, of string) {
 	best := math.Inf(-1)
 	for _, r := range rows {
-		if r.N > 0 && (r.Touched == "" || math.IsInf(best, -1)) {
-			best = max(best, Mean(r.Points))
+		if r.N == 0 || r.Touched != "" && !math.IsInf(best, -1) {
+			continue
+		}
+		if mean := Mean(r.Points); mean > best {
+			best, of = mean, r.Label
 		}
 	}
-	half := best / 2
+	half = best / 2
 	if half == 0 || math.IsInf(half, 0) {
-		return 0
+		return 0, of
 	}
 	digit := math.Pow(10, math.Floor(math.Log10(math.Abs(half)))-1)
-	return math.Round(half/digit) * digit
+	return math.Round(half/digit) * digit, of
 }
 
 // compare fills in who is better than whom.
@@ -236,7 +242,7 @@ func (t *Task) compare() {
 	for i, a := range t.Rows {
 		t.Better = append(t.Better, make([]*Better, len(t.Rows)))
 		for j, b := range t.Rows {
-			if i == j || a.N == 0 || b.N == 0 {
+			if i == j || a.N < LeastPairs || b.N < LeastPairs {
 				continue
 			}
 			t.Better[i][j] = better(a, b, t.Task)

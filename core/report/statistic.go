@@ -11,6 +11,10 @@ import (
 // the single points are shown.
 const LeastSeeds = 5
 
+// LeastPairs is the smallest number of seeds of either side that a probability of
+// improvement is said for: of one seed each it would be 0 or 1, whatever the methods.
+const LeastPairs = 2
+
 // resamples is the number of bootstrap resamples of an interval.
 const resamples = 5_000
 

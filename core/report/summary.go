@@ -1,0 +1,52 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"pgrlab/core/printable"
+)
+
+// Summary writes the returns in a table for a terminal: a line for each row, with its
+// seeds and, where they are enough, the interval of their interquartile mean.
+func (r *Report) Summary(w io.Writer) error {
+	table := [][]string{{"TASK", "METHOD", "STEP", "SEEDS", "RETURN", "95 %"}}
+	few := false
+	for _, t := range r.Tasks {
+		for _, row := range t.Rows {
+			if row.N == 0 {
+				table = append(table, []string{t.Task, row.Label, Count(t.Step), "0", "–", "–"})
+				continue
+			}
+			returned, _, _ := strings.Cut(row.returned(), " (n=")
+			interval := "–"
+			if row.IQMIn != nil {
+				interval = fmt.Sprintf("%s to %s", value(row.IQMIn.Low), value(row.IQMIn.High))
+			}
+			few = few || row.IQMIn == nil
+			table = append(table, []string{t.Task, row.Label, Count(t.Step), fmt.Sprint(row.N), returned, interval})
+		}
+	}
+	widths := make([]int, len(table[0]))
+	for _, line := range table {
+		for i, text := range line {
+			widths[i] = max(widths[i], utf8.RuneCountInString(text))
+		}
+	}
+	out := printable.NewWriter(w)
+	for _, line := range table {
+		for i, text := range line {
+			line[i] = text + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
+		}
+		if _, err := fmt.Fprintln(out, strings.TrimRight(strings.Join(line, "  "), " ")); err != nil {
+			return err
+		}
+	}
+	if few {
+		_, err := fmt.Fprintf(out, "Of fewer than %d seeds these are the single returns, without an interval.\n", LeastSeeds)
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The table has a line for each method, with its returns and seeds.
+func TestSummary(t *testing.T) {
+	root := t.TempDir()
+	var runs []*Run
+	for seed := range 5 {
+		runs = append(runs, journal(t, root, "cheetah-run", "pgr", seed, []float64{10, 20 + float64(seed)}))
+	}
+	runs = append(runs, journal(t, root, "cheetah-run", "sac", 0, []float64{5, 15}), journal(t, root, "cheetah-run", "sac", 1, []float64{5, 16.5}))
+	r, err := New(runs, Options{Methods: []string{"sac", "pgr"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.Summary(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := `TASK         METHOD  STEP   SEEDS  RETURN        95 %
+cheetah-run  sac     2,000  2      15, 16.5      –
+cheetah-run  pgr     2,000  5      22.00 ± 1.58  20.3 to 23.7
+Of fewer than 5 seeds these are the single returns, without an interval.
+`
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// Who is better is not said of single seeds, and it is said why.
+func TestProbabilityTakesTwoSeeds(t *testing.T) {
+	root := t.TempDir()
+	for n := 1; n <= 6; n++ {
+		var runs []*Run
+		for seed := range n {
+			runs = append(runs, journal(t, fmt.Sprintf("%s/%d", root, n), "t", "pgr", seed, []float64{20}),
+				journal(t, fmt.Sprintf("%s/%d", root, n), "t", "sac", seed, []float64{10}))
+		}
+		r, err := New(runs, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := r.Tasks[0].Better[0][1]
+		if (p != nil) != (n >= LeastPairs) || p != nil && (p.Interval != nil) != (n >= LeastSeeds) {
+			t.Errorf("%d seeds: %+v", n, p)
+		}
+		var b bytes.Buffer
+		if err := r.Markdown(&b); err != nil {
+			t.Fatal(err)
+		}
+		if n < LeastPairs && (!strings.Contains(b.String(), fmt.Sprintf("| 1 pgr (n=%d) | | – |", n)) || !strings.Contains(b.String(), "it takes 2 seeds of both")) {
+			t.Errorf("%d seeds:\n%s", n, b.String())
+		}
+		if !strings.Contains(b.String(), "with a return of 10 or more, about half of the best mean return at that step, that of pgr.") {
+			t.Errorf("the threshold has no source:\n%s", b.String())
+		}
+	}
+}
+
+// Of one evaluation there is a place for every method, however equal they are; of
+// several a curve.
+func TestFigureOfOneEvaluation(t *testing.T) {
+	root := t.TempDir()
+	runs := []*Run{journal(t, root, "t", "pgr", 0, []float64{41.6}), journal(t, root, "t", "sac", 0, []float64{41.6}), journal(t, root, "t", "redq", 0, []float64{41.6})}
+	r, err := New(runs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	panels := r.curves(quantity{Return, "return"}, true)
+	if len(panels) != 1 || len(panels[0].names) != 3 || len(panels[0].marks) != 3 || panels[0].y != "return at step 1,000" {
+		t.Fatalf("%+v", panels)
+	}
+	seen := map[float64]bool{}
+	for _, m := range panels[0].marks {
+		if len(m.x) != 1 || seen[m.x[0]] || m.y[0] != 41.6 {
+			t.Errorf("%+v", m)
+		}
+		seen[m.x[0]] = true
+	}
+	drawn, err := panel{x: "env steps", marks: []mark{{kind: markThin, x: []float64{1000}, y: []float64{3}}}}.plot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if drawn.X.Min != 0 || drawn.X.Max != 1250 {
+		t.Errorf("the axis of one step goes from %g to %g", drawn.X.Min, drawn.X.Max)
+	}
+	longer, err := New(append(runs, journal(t, root, "t", "vae", 0, []float64{1, 2})), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := longer.curves(quantity{Return, "return"}, true)[0]; p.names != nil || p.x != "env steps" {
+		t.Errorf("%+v", p)
+	}
+}
