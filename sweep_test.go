@@ -46,6 +46,11 @@ func TestAKilledSweepIsFinished(t *testing.T) {
 	if !strings.Contains(said.String(), "4 of 4 done") || len(jobs) != 4 {
 		t.Errorf("%d jobs:\n%s", len(jobs), said)
 	}
+	for _, end := range []string{"METHOD", "  sac  ", "  pgr-curiosity  ", "without an interval", "pgrlab report sweep --figure curves --out sweep/report\n"} {
+		if _, results, _ := strings.Cut(said.String(), "4 of 4 done"); !strings.Contains(results, end) {
+			t.Errorf("it does not end with %q:\n%s", end, said)
+		}
+	}
 	for i, attempts := range []int{1, 2, 1, 1} {
 		r, ok := g.Result(jobs[i])
 		if !ok || r.Attempts != attempts || r.Return == nil || r.Job != jobs[i] {

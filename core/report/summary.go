@@ -3,11 +3,18 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"pgrlab/core/printable"
 )
+
+// alike says whether no row differs from another one in its settings: what all have
+// tells none of them apart.
+func (t *Task) alike() bool {
+	return !slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.Variant != t.Rows[0].Variant })
+}
 
 // Summary writes the returns in a table for a terminal: a line for each row, with its
 // seeds and, where they are enough, the interval of their interquartile mean.
@@ -16,8 +23,12 @@ func (r *Report) Summary(w io.Writer) error {
 	few := false
 	for _, t := range r.Tasks {
 		for _, row := range t.Rows {
+			label := row.Label
+			if t.alike() {
+				label = strings.Replace(label, ", "+row.Variant, "", 1)
+			}
 			if row.N == 0 {
-				table = append(table, []string{t.Task, row.Label, Count(t.Step), "0", "–", "–"})
+				table = append(table, []string{t.Task, label, Count(t.Step), "0", "–", "–"})
 				continue
 			}
 			returned, _, _ := strings.Cut(row.returned(), " (n=")
@@ -26,7 +37,7 @@ func (r *Report) Summary(w io.Writer) error {
 				interval = fmt.Sprintf("%s to %s", value(row.IQMIn.Low), value(row.IQMIn.High))
 			}
 			few = few || row.IQMIn == nil
-			table = append(table, []string{t.Task, row.Label, Count(t.Step), fmt.Sprint(row.N), returned, interval})
+			table = append(table, []string{t.Task, label, Count(t.Step), fmt.Sprint(row.N), returned, interval})
 		}
 	}
 	widths := make([]int, len(table[0]))

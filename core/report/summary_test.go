@@ -15,6 +15,9 @@ func TestSummary(t *testing.T) {
 		runs = append(runs, journal(t, root, "cheetah-run", "pgr", seed, []float64{10, 20 + float64(seed)}))
 	}
 	runs = append(runs, journal(t, root, "cheetah-run", "sac", 0, []float64{5, 15}), journal(t, root, "cheetah-run", "sac", 1, []float64{5, 16.5}))
+	for _, r := range runs {
+		r.Variant = "agent.hidden=[16, 16]" // which all have
+	}
 	r, err := New(runs, Options{Methods: []string{"sac", "pgr"}})
 	if err != nil {
 		t.Fatal(err)

@@ -183,6 +183,9 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer) err
 	go func() { ended <- e.Run(ctx) }()
 	v := &sweepView{engine: e, progress: newProgress(w)}
 	err := v.follow(ctx, say, ended)
+	if e := sweepResults(w, g, f.out); err == nil {
+		err = e
+	}
 	var s signalled
 	if err != nil && !errors.As(err, &s) {
 		return fmt.Errorf("sweep %s: %w", f.out, err)

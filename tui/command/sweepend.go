@@ -1,0 +1,37 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"pgrlab/core/report"
+	"pgrlab/core/sweep"
+	"pgrlab/presets"
+)
+
+// sweepResults writes what a sweep has found so far, and what says more. A sweep in
+// which nothing was evaluated yet has no table.
+func sweepResults(w io.Writer, g *sweep.Grid, out string) error {
+	var runs []*report.Run
+	for _, j := range g.Jobs {
+		r, err := loadRun(g.Run(j))
+		if err != nil {
+			continue // not begun, or not to be read: the report says so
+		}
+		runs = append(runs, r)
+	}
+	var o report.Options
+	for _, m := range presets.Methods() {
+		o.Methods = append(o.Methods, m.Name)
+	}
+	all, err := report.New(runs, o)
+	if err != nil {
+		return nil
+	}
+	if err := all.Summary(w); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "figures, the paper's numbers and more: pgrlab report %s --figure curves --out %s\n", out, filepath.Join(out, "report"))
+	return err
+}
