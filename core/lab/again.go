@@ -14,11 +14,18 @@ import (
 func (r *resuming) again(x *experiment, mark run.Mark) error {
 	pending := slices.Clone(x.schedule)
 	var more []Scheduled
+	line := course{step: x.Step, begun: mark.Size > 0}
 	damaged := func(number int) { r.say("line %d of the journal is damaged: a change may be missing", number) }
 	err := r.folder.Tail(mark, func(e run.Entry) {
 		body, ok := decodeEvent(e, e.Raw) // written again as it was
 		if !ok {
 			damaged(e.Number)
+			return
+		}
+		if first := !line.left; line.leaves(e) {
+			if first {
+				r.say("line %d of the journal goes back to step %d: what stands from there on is left out", e.Number, e.Step)
+			}
 			return
 		}
 		var s Scheduled
@@ -72,6 +79,27 @@ func (r *resuming) again(x *experiment, mark run.Mark) error {
 	x.schedule = append(x.schedule, more...)
 	sortSchedule(x.schedule)
 	return nil
+}
+
+// course is the way of a journal: forward, but for analyses of earlier places. One that
+// leaves it was put together from several.
+type course struct {
+	step  int
+	begun bool // the run has its first line
+	left  bool
+}
+
+// leaves says whether the journal has left its course with a line, or before it.
+func (c *course) leaves(e run.Entry) bool {
+	switch {
+	case e.Type == TypeStart:
+		c.left = c.left || c.begun
+		c.begun = true
+	case e.Type != TypeExamined:
+		c.left = c.left || e.Step < c.step
+		c.step = max(c.step, e.Step)
+	}
+	return c.left
 }
 
 // fulfils says whether s, a change that was made, is what was scheduled as p.
