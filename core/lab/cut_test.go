@@ -334,3 +334,30 @@ func TestARunWithoutItsCheckpointsIsNotBegunAnew(t *testing.T) {
 		}
 	}
 }
+
+// The parent of a fork need not be writable: that the checkpoint cannot be kept for it is
+// said, and the fork goes on as ever.
+func TestAForkOfAParentThatIsReadOnly(t *testing.T) {
+	c, top, from, set, want := forked(t)
+	parent, child := filepath.Join(top, "parent"), filepath.Join(top, "child")
+	before := fmt.Sprint(filesOf(t, parent))
+	stop := files.Watch(func(o files.Op) error {
+		changed := o.Path
+		if o.Kind == files.Linked {
+			changed = o.To
+		}
+		if strings.HasPrefix(changed, parent+"/") {
+			return syscall.EACCES
+		}
+		return nil
+	})
+	said, err := Fork(c, []byte("seed = 8\n"), from, set, child)
+	stop()
+	if err != nil || said != "keep checkpoint "+from.Path+": permission denied: the fork is whole without it" {
+		t.Fatalf("%q, %v", said, err)
+	}
+	if after := fmt.Sprint(filesOf(t, parent)); after != before {
+		t.Errorf("the parent is %s, was %s", after, before)
+	}
+	goesOn(t, c, child, want, "a fork", []string{from.Position})
+}

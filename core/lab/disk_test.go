@@ -3,9 +3,12 @@ package lab
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -194,5 +197,57 @@ func TestACheckpointThatCannotBeWritten(t *testing.T) {
 	again.Close()
 	if len(found) > 1 {
 		t.Errorf("%q", found)
+	}
+}
+
+// takenFolder is a run folder that another process takes over.
+type takenFolder struct {
+	*memoryFolder
+	lost atomic.Bool
+}
+
+func (f *takenFolder) err() error {
+	if f.lost.Load() {
+		return fmt.Errorf("write journal memory: %w: pgrlab 7 on elsewhere", run.ErrLost)
+	}
+	return nil
+}
+
+func (f *takenFolder) Append(l run.Line) error {
+	if err := f.err(); err != nil {
+		return err
+	}
+	return f.memoryFolder.Append(l)
+}
+
+func (f *takenFolder) Save(name string, write func(io.Writer) error) error {
+	if err := f.err(); err != nil {
+		return err
+	}
+	return f.memoryFolder.Save(name, write)
+}
+
+func (f *takenFolder) Sync() error { return f.err() }
+
+// A run whose folder another process has taken over ends, whether somebody watches it or
+// not, waits for nothing and says who has it.
+func TestARunThatLosesItsFolderEnds(t *testing.T) {
+	for _, fault := range []Fault{FaultPause, FaultFail} {
+		w := newWorld()
+		folder := &takenFolder{memoryFolder: &memoryFolder{}}
+		var size int
+		w.on("evaluate episodes 1", func() { size = folder.journal.Len(); folder.lost.Store(true) })
+		l := w.lab(t, w.config(), folder)
+		l.OnFault(fault)
+		err := l.Run(t.Context())
+		if !errors.Is(err, run.ErrLost) || !strings.HasSuffix(err.Error(), "another pgrlab writes there now: pgrlab 7 on elsewhere") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v", err)
+		}
+		if s := l.Snapshot(); s.State != FailedState || s.Step > 16 {
+			t.Errorf("%s at step %d", s.State, s.Step)
+		}
+		if folder.journal.Len() != size || len(folder.files) > 0 {
+			t.Errorf("%d bytes were written behind %d, and %d files", folder.journal.Len()-size, size, len(folder.files))
+		}
 	}
 }

@@ -194,7 +194,9 @@ func (x *experiment) end(ctx context.Context, err error) error {
 		x.emit(TypeFailed, NoMember, Failed{Error: cause.Error()})
 	}
 	x.flush() // for the last time
-	if left := len(x.journal.backlog); left > 0 {
+	if left := len(x.journal.backlog); errors.Is(x.journal.broken, run.ErrLost) {
+		cause = x.journal.broken
+	} else if left > 0 {
 		cause = fmt.Errorf("%w: the last lines, %d, are lost", x.disk.err, left)
 	}
 	x.last(cause)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -137,8 +138,67 @@ func TestNamesSortAsPositionsDo(t *testing.T) {
 		fmt.Sscan(p, &step)
 		names = append(names, CheckpointName(step, p))
 	}
-	if !slices.IsSorted(names) {
+	if !slices.IsSorted(names) || !slices.IsSortedFunc(names, inOrder) {
 		t.Errorf("%q", names)
+	}
+}
+
+// Beyond the digits that names are padded to, checkpoints are in the order of their
+// positions, whatever somebody has called them: listed, set aside and pruned.
+func TestCheckpointsAreInTheOrderOfTheirPositions(t *testing.T) {
+	positions := []string{
+		"7", "999999998/fit:3", "999999999/fit:9999999", "999999999/fit:10000000", "999999999", "1000000000/score:0", "1000000000/fit:0",
+		"1000000000", "1000000001", "9999999999", "10000000000/evaluate:25", "10000000000", "123456789012345",
+	}
+	f, err := Create(filepath.Join(t.TempDir(), "run"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var paths []string
+	for i, p := range positions {
+		var step int
+		fmt.Sscan(p, &step)
+		c := sample(step, p)
+		c.Return = nil
+		path, _, err := f.WriteCheckpoint(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if paths = append(paths, path); i > 0 && (inOrder(filepath.Base(paths[i-1]), filepath.Base(path)) >= 0 || inOrder(filepath.Base(path), filepath.Base(paths[i-1])) <= 0) {
+			t.Errorf("%s is not before %s", paths[i-1], path)
+		}
+	}
+	for i, j := range map[int]int{0: 12, 3: 9} { // their files change places
+		if err := errors.Join(os.Rename(paths[i], paths[i]+"-"), os.Rename(paths[j], paths[i]), os.Rename(paths[i]+"-", paths[j])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listed := func() (all []string) {
+		found, err := Checkpoints(f.Dir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range slices.Backward(found) {
+			all = append(all, c.Position)
+		}
+		return all
+	}
+	if got := listed(); !slices.Equal(got, positions) {
+		t.Errorf("listed %q, want %q", got, positions)
+	}
+	aside, err := f.SetAside(paths[9])
+	if err != nil || aside == "" {
+		t.Fatal(aside, err)
+	}
+	if got := listed(); !slices.Equal(got, positions[:10]) {
+		t.Errorf("after setting aside %q, want %q", got, positions[:10])
+	}
+	if err := f.Prune(paths[7], 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := listed(); !slices.Equal(got, positions[5:10]) {
+		t.Errorf("after pruning up to %s: %q, want %q", positions[7], got, positions[5:10])
 	}
 }
 

@@ -7,13 +7,17 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"pgrlab/core/run/files"
 )
 
 func lines(t *testing.T, text string) (types []string, err error) {
@@ -245,6 +249,89 @@ func TestReaderSkipsATornLastLineOnly(t *testing.T) {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
+}
+
+// sea is endless text without a line's end.
+type sea struct{}
+
+func (s *sea) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = 'x'
+	}
+	return len(b), nil
+}
+
+// A line that no run writes is refused before it fills the memory, wherever it stands,
+// and none is written.
+func TestLinesAreBounded(t *testing.T) {
+	const first = `{"type":"start","step":0}` + "\n"
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := NewReader(io.MultiReader(strings.NewReader(first), io.LimitReader(&sea{}, 1<<40)))
+	if e, err := r.Next(); err != nil || e.Type != "start" {
+		t.Fatal(e, err)
+	}
+	if _, err := r.Next(); err == nil || err.Error() != "read journal: line 2 is longer than 64 MiB: this is no journal of a run" {
+		t.Errorf("%v", err)
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 8*mostLine {
+		t.Errorf("it took %d MiB", took>>20)
+	}
+	f, err := Create(filepath.Join(t.TempDir(), "run"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Append(Line{Type: "note", Member: NoMember, Body: map[string]string{"text": strings.Repeat("x", mostLine)}}); err == nil || f.Size() != 0 {
+		t.Errorf("%v, %d bytes", err, f.Size())
+	}
+	if err := f.Append(Line{Type: "note", Member: NoMember, Body: map[string]string{"text": strings.Repeat("x", mostLine-100)}}); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	if err := f.Tail(EmptyMark(), func(Entry) { seen++ }, func(int) {}); err != nil || seen != 1 {
+		t.Errorf("%d lines, %v", seen, err)
+	}
+	if m, err := f.wholeLines(); err != nil || m != f.Mark() {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+// Who may not write to a run folder is told what to do, and nothing there is changed.
+func TestAFolderThatMayNotBeWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	f, err := Create(dir, []byte("x = 1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Append(line(1)), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, dir)
+	for _, why := range []syscall.Errno{syscall.EACCES, syscall.EPERM, syscall.EROFS} {
+		stop := files.Watch(func(o files.Op) error { return &fs.PathError{Op: "open", Path: o.Path, Err: why} })
+		_, err := Open(dir)
+		_, created := Create(filepath.Join(dir, "new"), nil)
+		stop()
+		if want := "lock run folder " + dir + ": " + why.Error() + ": go on with a copy of it: cp -r " + dir + " COPY, then --resume COPY"; err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if want := "make run folder " + dir + "/new: " + why.Error() + ": choose another one with --out"; created == nil || created.Error() != want {
+			t.Errorf("%v, want %s", created, want)
+		}
+	}
+	if after := contents(t, dir); !maps.Equal(before, after) {
+		t.Error("something was changed")
+	}
+	copied := filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if f, err = Open(copied); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
 }
 
 func TestCanonicalGolden(t *testing.T) {

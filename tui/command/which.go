@@ -159,7 +159,7 @@ func notRunning(c *cobra.Command, name string, all []remote.Status) error {
 // over says that a run has made all its steps; nil: it has not, as far as can be seen.
 func over(dir string) error {
 	file := filepath.Join(dir, run.ConfigName)
-	doc, err := os.ReadFile(file)
+	doc, err := run.ReadFile(dir, run.ConfigName)
 	if err != nil {
 		return nil
 	}
