@@ -337,6 +337,13 @@ func redoing(class lab.Class) string {
 
 // openQuit asks how to leave.
 func (m *Model) openQuit() tea.Cmd {
+	children := m.raising()
+	if m.options.Remote { // they are not this screen's to end
+		children = 0
+	}
+	if m.ended() && children > 0 {
+		return m.askForChildren(children)
+	}
 	if m.ended() || m.options.Replay || m.picker != nil || m.watching() {
 		return m.leave()
 	}
@@ -357,9 +364,34 @@ func (m *Model) openQuit() tea.Cmd {
 	m.dialog = &dialog{title: "quit", lines: lines, choices: []choice{
 		{"d", label, (*Model).detach},
 		{"s", "stop and save", (*Model).stop},
-		{"esc", "cancel", nil},
 	}}
+	if children > 0 {
+		m.dialog.choices[1].label += fmt.Sprintf("; its forks, %s, go on", counted(children, "child", "children"))
+		m.dialog.choices = append(m.dialog.choices, choice{"a", "stop and save all of them", (*Model).stopAllOf})
+	}
+	m.dialog.choices = append(m.dialog.choices, choice{"esc", "cancel", nil})
 	return nil
+}
+
+// askForChildren asks what becomes of the children of a run that is over.
+func (m *Model) askForChildren(n int) tea.Cmd {
+	m.dialog = &dialog{
+		title: "quit", lines: []string{fmt.Sprintf("The run is over; of its forks, %s still to be trained.", counted(n, "child is", "children are"))},
+		choices: []choice{
+			{"d", "leave them training, in processes of their own", (*Model).leave},
+			{"s", "stop and save them", (*Model).stopAllOf},
+			{"esc", "cancel", nil},
+		},
+	}
+	return nil
+}
+
+// counted is a number of things.
+func counted(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
 }
 
 // interrupt is ctrl+c: the quit dialog; the second one in time stops at once.

@@ -83,6 +83,7 @@ type Model struct {
 	mouse                  bool
 	interruptAt            time.Time
 	stopRequested          bool
+	stopAll                bool // also the children of forks
 	leaveSoon              bool // as soon as the run has started
 	leaving                bool // a key has closed the screen
 	machine                machine

@@ -89,6 +89,8 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 	switch {
 	case p.startErr != nil:
 		return Failed, p.startErr
+	case p.stopAll:
+		return StopAllRequested, nil
 	case p.stopRequested:
 		return StopRequested, nil
 	default:

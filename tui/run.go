@@ -23,11 +23,12 @@ type Outcome int
 
 // The ways a screen ends.
 const (
-	Detached      Outcome = iota // the person left; the run goes on, or had ended
-	StopRequested                // the person asked to stop and save; lab.Stop was sent if the lab had a place for it
-	HungUp                       // the terminal went away; the run goes on
-	Cancelled                    // the context ended
-	Failed                       // starting or drawing failed; the error says why
+	Detached         Outcome = iota // the person left; the run goes on, or had ended
+	StopRequested                   // the person asked to stop and save; lab.Stop was sent if the lab had a place for it
+	StopAllRequested                // the same, and the children of its forks too
+	HungUp                          // the terminal went away; the run goes on
+	Cancelled                       // the context ended
+	Failed                          // starting or drawing failed; the error says why
 )
 
 // String names the outcome.
@@ -37,6 +38,8 @@ func (o Outcome) String() string {
 		return "detached"
 	case StopRequested:
 		return "stop requested"
+	case StopAllRequested:
+		return "stop of all requested"
 	case HungUp:
 		return "hung up"
 	case Cancelled:
@@ -195,6 +198,8 @@ func (m *Model) outcome(hungUp func() bool, ctx context.Context, err error, out 
 		return Failed, m.startErr
 	case err != nil:
 		return Failed, fmt.Errorf("draw the screen: %w", err)
+	case m.stopAll:
+		return StopAllRequested, nil
 	case m.stopRequested:
 		return StopRequested, nil
 	default:

@@ -14,7 +14,7 @@ func (m *Model) suspend() tea.Cmd {
 	switch {
 	case m.options.Remote: // nothing of this process is on that terminal
 		return m.leave()
-	case m.picker != nil || m.options.Replay || m.ended() && !m.raising():
+	case m.picker != nil || m.options.Replay || m.ended() && m.raising() == 0:
 		return tea.Suspend
 	case m.lab == nil:
 		m.leaveSoon = true
@@ -41,12 +41,26 @@ func (m *Model) detach() tea.Cmd {
 	return m.leave()
 }
 
-// raising says whether children of this screen's forks are still to be trained.
-func (m *Model) raising() bool {
-	for i := range m.broods {
-		if !m.broods[i].over() {
-			return true
+// raising counts the children of this screen's forks that are still to be trained.
+func (m *Model) raising() (n int) {
+	for _, b := range m.broods {
+		for _, c := range b.children {
+			if !c.done && c.failed == nil {
+				n++
+			}
 		}
 	}
-	return false
+	return n
+}
+
+// stopAllOf stops the run and its children.
+func (m *Model) stopAllOf() tea.Cmd {
+	if m.watching() {
+		return m.leave()
+	}
+	m.stopAll = true
+	if m.ended() {
+		return m.leave()
+	}
+	return m.stop()
 }

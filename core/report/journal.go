@@ -75,6 +75,7 @@ type Run struct {
 	Step                  int    // of the last line
 	WallS                 float64
 	Done                  bool
+	Standing              string // of a run that has not ended, for people; "": not known
 	Failed                string // why it could not go on, if it is so
 	Resumes, Checkpoints  int
 	Refits, GeneratorStep int

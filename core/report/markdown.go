@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -191,7 +192,7 @@ func (r *Report) runs(b *bufio.Writer) {
 			case s.Run.Failed != "":
 				state += ", failed"
 			case !s.Run.Done:
-				state += ", not ended"
+				state += cmp.Or(printable.Line(s.Run.Standing), ", not ended")
 			}
 			fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s | %s | %s |\n",
 				printable.Line(s.Run.Dir), c.Task, c.Method, s.Seed, state, s.Run.Badge(), s.Run.Device, s.Run.Version)

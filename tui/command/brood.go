@@ -26,11 +26,15 @@ type brood struct {
 	begin func(dir string) *exec.Cmd // the process that trains a child; nil: trainChild
 	room  func() int                 // how many may train at a time; nil: two
 
+	making  sync.WaitGroup // of plans whose children are being made
+	working sync.WaitGroup // of goroutines that train
+
 	mu      sync.Mutex
 	waiting []*cub
 	busy    int // how many are being trained
-	running map[*exec.Cmd]bool
+	running map[*exec.Cmd]*cub
 	over    bool
+	set     bool // free: what runs goes on without this process
 }
 
 // roomBeside is how many children train at a time beside a run on so many threads:
@@ -74,6 +78,8 @@ func trainChild(dir string) *exec.Cmd {
 // fork makes the children of a plan and lets them wait for their turn. What could be
 // made comes with an error.
 func (s *session) fork(p tui.ForkPlan) ([]tui.Child, error) {
+	s.brood.making.Add(1)
+	defer s.brood.making.Done()
 	made, err := s.children(p)
 	s.brood.room = func() int { return roomBeside(s.threads) }
 	for i := range made {
@@ -185,7 +191,7 @@ func (b *brood) add(c *cub) {
 	}
 	if b.busy < room {
 		b.busy++
-		go b.train()
+		b.working.Go(b.train)
 	}
 }
 
@@ -202,7 +208,7 @@ func (b *brood) train() {
 			out.Close()
 		}
 		b.mu.Lock()
-		if b.over {
+		if b.over && !b.set {
 			err = errors.New("stopped with its parent: pgrlab train --resume goes on with it")
 		}
 		delete(b.running, cmd)
@@ -234,9 +240,9 @@ func (b *brood) next() (*cub, *exec.Cmd) {
 	}
 	cmd := begin(c.dir)
 	if b.running == nil {
-		b.running = map[*exec.Cmd]bool{}
+		b.running = map[*exec.Cmd]*cub{}
 	}
-	b.running[cmd] = true
+	b.running[cmd] = c
 	return c, cmd
 }
 
@@ -247,22 +253,10 @@ func (b *brood) start(cmd *exec.Cmd) error {
 	if b.over {
 		return errors.New("not begun")
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl+c on the terminal is not for it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // neither ctrl+c on the terminal nor its end is for it
 	if err := cmd.Start(); err != nil {
 		return err
 	}
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, childNice) // it helps, but need not be allowed
 	return nil
-}
-
-// end stops the children that train, which save themselves, and begins no other one.
-func (b *brood) end() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.over = true
-	for cmd := range b.running {
-		if cmd.Process != nil {
-			_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
-		}
-	}
 }

@@ -130,7 +130,7 @@ func newRoot(d Deps) *cobra.Command {
 	root.Version = d.Version
 	root.SetVersionTemplate(versionLine(d))
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(trainCommand(d), forkCommand(), reportCommand(d), exportCommand(d), cardCommand(), listCommand(d), presetCommand(d), doctorCommand(d), benchCommand(d),
+	root.AddCommand(trainCommand(d), trainForksCommand(), forkCommand(), reportCommand(d), exportCommand(d), cardCommand(), listCommand(d), presetCommand(d), doctorCommand(d), benchCommand(d),
 		traceCommand(d), replayCommand(d), watchCommand(d), analyseCommand(d), journalCommand(), versionCommand(d))
 	root.AddCommand(sweepCommand(d), attachCommand(), psCommand(), stopCommand(), pauseCommand(), parkCommand(), resumeCommand(), checkpointCommand(), completionCommand(), manCommand(d), licencesCommand())
 	root.InitDefaultHelpCmd()

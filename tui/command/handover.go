@@ -112,11 +112,7 @@ func (s *session) newSuccessor() (*successor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("leave the run: %w", err)
 	}
-	begin := s.begin
-	if begin == nil {
-		begin = self
-	}
-	next := &successor{command: begin(s.successorArgs(dir)...)}
+	next := &successor{command: s.process(s.successorArgs(dir)...)}
 	next.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal, no shell's job
 	if next.hold, err = s.folder.Hold(); err != nil {
 		return nil, err

@@ -100,6 +100,9 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 		pid, why := s.handOver(ctx, p.say)
 		if why == nil {
 			s.goesOn(pid, p)
+			for _, text := range s.brood.release(s.process) {
+				p.say(text)
+			}
 			return nil
 		}
 		if s.over() || ctx.Err() != nil {
@@ -115,11 +118,12 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 	if err != nil {
 		p.say(line(err)) // the screen is gone; the run is not
 	}
+	s.endChildren = outcome == tui.StopAllRequested
 	if s.over() {
 		return s.leave(ctx, p)
 	}
 	switch outcome {
-	case tui.StopRequested, tui.Cancelled:
+	case tui.StopRequested, tui.StopAllRequested, tui.Cancelled:
 		p.say("saving")
 	default:
 		s.lab.Send(lab.Detach{By: "screen", Reason: outcome.String()}) // a full mailbox loses the note only

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -57,7 +58,11 @@ func psTable(w io.Writer, all []remote.Status) error {
 	fmt.Fprintln(t, "PID\tSTATE\tSTEP\tSTEPS/S\tETA\tRETURN\tDEVICE\tMEMORY\tSCREENS\tRUN")
 	for _, s := range all {
 		if !s.Answered {
-			fmt.Fprintf(t, "%d\tno answer\t\t\t\t\t\t\t\t\n", s.PID)
+			where := cmp.Or(printable.Line(near(s.Dir)), "of another version, which does not say where")
+			if s.State == remote.Stopped {
+				where += " (" + remote.HowToContinue(s.PID) + ")"
+			}
+			fmt.Fprintf(t, "%d\t%s\t-\t-\t-\t-\t-\t-\t-\t%s\n", s.PID, s.State, where)
 			continue
 		}
 		returned, eta, speed, memory := "-", "-", "-", "-"

@@ -14,6 +14,7 @@ import (
 	"pgrlab/core/report"
 	"pgrlab/core/run"
 	"pgrlab/presets"
+	"pgrlab/tui/remote"
 )
 
 // reportRequest is what the flags of report say.
@@ -137,6 +138,9 @@ func loadRun(dir string) (*report.Run, error) {
 		return nil, err
 	}
 	r.Begun(c.Seed)
+	if !r.Done && r.Failed == "" {
+		r.Standing = notEnded(dir, c.Steps)
+	}
 	if r.Settings, err = presets.Settings(c); err != nil {
 		return nil, err
 	}
@@ -146,6 +150,14 @@ func loadRun(dir string) (*report.Run, error) {
 	}
 	r.Variant = variant(differences)
 	return r, nil
+}
+
+// notEnded says where a run stands that has not ended.
+func notEnded(dir string, steps int) string {
+	if _, err := remote.Find(dir); err == nil {
+		return fmt.Sprintf(" of %s, goes on: pgrlab attach %s", report.Count(steps), near(dir))
+	}
+	return fmt.Sprintf(" of %s, not ended: pgrlab train --resume %s goes on with it", report.Count(steps), near(dir))
 }
 
 // judging are settings that change what is known of a run, not what it does.

@@ -40,6 +40,8 @@ type session struct {
 
 	brood brood // children that were forked on the screen
 
+	endChildren bool // its forks end with it, as somebody wants
+
 	begin   func(args ...string) *exec.Cmd // a process of this program; nil: self
 	heir    *heir                          // this process goes on with the run of another one; nil: it does not
 	pause   *lab.Pause                     // the run begins with it; nil: it trains
@@ -267,4 +269,12 @@ func returns(events []lab.Event) (best, last float64, ok bool) {
 		}
 	}
 	return best, last, ok
+}
+
+// process is this program in a process of its own.
+func (s *session) process(args ...string) *exec.Cmd {
+	if s.begin != nil {
+		return s.begin(args...)
+	}
+	return self(args...)
 }

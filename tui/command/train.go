@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -132,8 +133,14 @@ func (s *session) follow(p *progress, say <-chan string) {
 func (s *session) leave(ctx context.Context, p *progress) error {
 	s.hangOut()
 	p.drain(s.lab)
-	s.brood.end()
-	for _, text := range s.summary() {
+	var signal signalled
+	var children []string
+	if s.endChildren || errors.As(context.Cause(ctx), &signal) {
+		children = s.brood.end()
+	} else {
+		children = s.brood.release(s.process)
+	}
+	for _, text := range append(s.summary(), children...) {
 		p.say(text)
 	}
 	return s.result(ctx)

@@ -210,10 +210,10 @@ func List(ctx context.Context) []Status {
 				switch {
 				case err == nil && a.Status != nil:
 				case dead(socket):
-					os.Remove(socket)
+					unlist(socket)
 					return
 				default:
-					a.Status = &Status{PID: pidOf(socket), Dir: "?", State: "no answer"}
+					a.Status = silent(socket)
 				}
 				mu.Lock()
 				defer mu.Unlock()

@@ -113,6 +113,9 @@ func Find(dir string) (socket string, err error) {
 	if !ours(filepath.Dir(n.Socket)) || pidOf(n.Socket) == 0 {
 		return "", fmt.Errorf("%s: its %s names a socket that is none of pgrlab's: %s", dir, NoticeName, n.Socket)
 	}
+	if pid := pidOf(n.Socket); stopped(pid) {
+		return "", fmt.Errorf("%s: its lab (pid %d) is %s", dir, pid, HowToContinue(pid))
+	}
 	return n.Socket, nil
 }
 

@@ -77,6 +77,10 @@ func Listen(o Options) (*Server, error) {
 	host, _ := os.Hostname()
 	s := &Server{o: o, ln: ln, began: time.Now(), conns: map[net.Conn]bool{}}
 	s.notice = Notice{Host: host, PID: os.Getpid(), Socket: ln.Addr().String(), Started: s.began.UTC().Truncate(time.Second)}
+	if err := os.WriteFile(besideSocket(s.notice.Socket), []byte(o.Dir+"\n"), 0o600); err != nil {
+		ln.Close()
+		return nil, fmt.Errorf("listen for pgrlab attach: %w", err)
+	}
 	if err := s.notice.write(o.Dir); err != nil {
 		ln.Close()
 		return nil, fmt.Errorf("listen for pgrlab attach: %w", err)
@@ -204,6 +208,7 @@ func readable(name string) string {
 // under way are answered, the socket and the notice are removed.
 func (s *Server) Close(why string) {
 	s.ln.Close() // removes the socket
+	os.Remove(besideSocket(s.notice.Socket))
 	s.notice.remove(s.o.Dir)
 	s.cancel(errors.New(why))
 	done := make(chan struct{})
