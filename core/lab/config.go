@@ -52,7 +52,7 @@ type Evaluation struct {
 	DormantStates int     `toml:"dormant_states"` // real states on which the dormant ratio is taken
 	DormantTau    float64 `toml:"dormant_tau"`    // its threshold
 	AnalysedRows  int     `toml:"analysed_rows"`  // synthetic transitions that are held to the real ones after each generation; 0: no analyses
-	AnalyseEvery  int     `toml:"analyse_every"`  // env steps between the dear analyses of pgrlab analyse, as lines of the journal; 0: never
+	AnalyseEvery  int     `toml:"analyse_every"`  // env steps between the analyses of pgrlab analyse, as lines of the journal; 0: never
 	KeepEvery     int     `toml:"keep_every"`     // env steps between checkpoints that stay on the disk, for analyses of earlier times; 0: none
 }
 

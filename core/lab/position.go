@@ -17,7 +17,7 @@ const (
 	Fit                   // the generator
 	Generate              // synthetic transitions
 	Evaluate
-	Analyse // the dear analyses
+	Analyse // F, dynamics and projections of what there is; takes seconds
 	// AfterStep is the place between two env steps.
 	AfterStep
 )

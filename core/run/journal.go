@@ -118,13 +118,13 @@ func (f *Folder) rewrite(file journalFile) error {
 	settled := f.size - int64(len(f.fresh))
 	sum := sha256.New()
 	if n, err := io.CopyN(sum, file, settled); errors.Is(err, io.EOF) {
-		return fmt.Errorf("%d bytes of it are left of %d: somebody has cut it", n, f.size)
+		return fmt.Errorf("%d bytes of it are left of %d: another program has cut it", n, f.size)
 	} else if err != nil {
 		return err
 	}
 	sum.Write(f.fresh)
 	if hex.EncodeToString(sum.Sum(nil)) != hex.EncodeToString(f.sum.Sum(nil)) {
-		return errors.New("it is not what was written: somebody has changed it")
+		return errors.New("it is not what was written: another program has changed it")
 	}
 	if err := file.Truncate(settled); err != nil {
 		return err

@@ -170,8 +170,8 @@ func TestAJournalIsOpenedAnew(t *testing.T) {
 		t.Fatalf("%s, %v", text, err)
 	}
 	for want, damaged := range map[string]string{
-		"10 bytes of it are left of " + fmt.Sprint(len(text)) + ": somebody has cut it": string(text[:10]),
-		"it is not what was written: somebody has changed it":                           strings.Replace(string(text), "note", "nope", 1),
+		"10 bytes of it are left of " + fmt.Sprint(len(text)) + ": another program has cut it": string(text[:10]),
+		"it is not what was written: another program has changed it":                           strings.Replace(string(text), "note", "nope", 1),
 	} {
 		if err := os.WriteFile(path, []byte(damaged), 0o644); err != nil {
 			t.Fatal(err)

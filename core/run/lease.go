@@ -170,7 +170,7 @@ func (k locker) judge(dir string, text []byte) (why string, err error) {
 		last = at
 	}
 	if !readable {
-		return "", fmt.Errorf("run folder %s: its lease cannot be read: remove %s if nobody writes there", dir, leaseName)
+		return "", fmt.Errorf("run folder %s: its lease cannot be read: remove %s if no process writes there", dir, leaseName)
 	}
 	return fmt.Sprintf("it gave no sign of life for %s", leaseOver), nil
 }

@@ -286,7 +286,7 @@ func TestALeaseIsTakenByOne(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, leaseName), []byte(`{"host":`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.process("b", 2).lease(dir); err == nil || !strings.HasSuffix(err.Error(), "its lease cannot be read: remove lease.json if nobody writes there") {
+	if _, err := c.process("b", 2).lease(dir); err == nil || !strings.HasSuffix(err.Error(), "its lease cannot be read: remove lease.json if no process writes there") {
 		t.Errorf("%v", err)
 	}
 }

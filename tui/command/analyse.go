@@ -257,6 +257,9 @@ func (r *analyseRequest) saved(arg, doing string) (lab.Saved, error) {
 	if err != nil {
 		return lab.Saved{}, usagef("%s %s: %w", doing, arg, err)
 	}
+	if dir, err = find(dir); err != nil {
+		return lab.Saved{}, fmt.Errorf("%s: %w", doing, err)
+	}
 	if step < 0 && doing == "analyse" {
 		step = r.step
 	}

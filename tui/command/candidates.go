@@ -239,7 +239,7 @@ func runFolders(_ Deps, args []string, word string) ([]cobra.Completion, cobra.S
 			all = append(all, dir)
 		}
 	}
-	return all, orFiles
+	return append(all, cobra.CompletionWithDesc(latest, "the run that was written last")), orFiles
 }
 
 // begun is a path in the form in which a word has begun it.
@@ -257,11 +257,7 @@ func begun(word, path string) string {
 func places(d Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	dir, _, at := strings.Cut(word, "@")
 	if !at {
-		all, directive := runFolders(d, args, word)
-		if strings.HasPrefix(latest, word) {
-			all = append(all, cobra.CompletionWithDesc(latest, "the run that was written last"))
-		}
-		return all, directive
+		return runFolders(d, args, word)
 	}
 	found, err := find(dir)
 	if err != nil {
@@ -283,9 +279,9 @@ func places(d Deps, args []string, word string) ([]cobra.Completion, cobra.Shell
 // policies are the runs that have saved one.
 func policies(d Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	runs, directive := runFolders(d, args, word)
-	all := []cobra.Completion{cobra.CompletionWithDesc(latest, "that of the run that was written last")}
+	var all []cobra.Completion
 	for _, dir := range runs {
-		if exists(filepath.Join(dir, run.PolicyName)) {
+		if strings.HasPrefix(dir, latest) || exists(filepath.Join(dir, run.PolicyName)) {
 			all = append(all, dir)
 		}
 	}

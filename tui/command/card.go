@@ -32,8 +32,12 @@ and checksums by which a repetition can be told to be the same.`,
 		Example: "  pgrlab card runs/a > card.md",
 		Args:    exactArgs(1, "one run folder"),
 		RunE: func(c *cobra.Command, args []string) error {
+			dir, err := find(args[0])
+			if err != nil {
+				return fmt.Errorf("card: %w", err)
+			}
 			out := bufio.NewWriter(c.OutOrStdout())
-			if err := card(out, args[0]); err != nil {
+			if err := card(out, dir); err != nil {
 				return fmt.Errorf("card: %w", err)
 			}
 			return out.Flush()

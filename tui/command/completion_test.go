@@ -157,6 +157,7 @@ func TestCompletions(t *testing.T) {
 		{"card " + here + "/runs/c", []string{here + "/runs/c"}},
 		{"card runs/a runs/", []string{}},
 		{"train --resume la", []string{"latest"}},
+		{"card la", []string{"latest"}},
 		{"watch --policy runs/", []string{"runs/ab"}},
 		{"journal d", []string{"diff"}},
 		{"help journal c", []string{"canonical"}},

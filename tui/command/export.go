@@ -113,7 +113,11 @@ func (r *exportRequest) export(d Deps, args []string, stdout, stderr io.Writer) 
 	case r.buffer != "" && !slices.Contains(buffers, r.buffer):
 		return asUsage(fmt.Errorf("export: %w", presets.Unknown("buffer", r.buffer, buffers, "pgrlab export --help")))
 	}
-	of, err := loadRun(args[0])
+	dir, err := find(args[0])
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	of, err := loadRun(dir)
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}

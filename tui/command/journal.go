@@ -89,6 +89,10 @@ func orNone(s string) string {
 
 // openJournal opens a journal by its own path or by its run folder's.
 func openJournal(path string) (io.ReadCloser, error) {
+	path, err := find(path)
+	if err != nil {
+		return nil, err
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, usagef("read journal: %v: give a run folder or an events.jsonl", err)
@@ -97,7 +101,7 @@ func openJournal(path string) (io.ReadCloser, error) {
 	if info.IsDir() {
 		f, err = run.OpenFile(path, run.JournalName)
 	} else {
-		f, err = os.Open(path) // whatever it is: somebody has named it
+		f, err = os.Open(path) // by its name, whatever it is
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read journal: %w", err)

@@ -175,6 +175,13 @@ var refusals = []struct {
 	// what was run
 	{"report", 2, "needs one run folder or more"},
 	{"report nosuch", 2, "give a run folder"},
+	{"report latest", 2, "look for runs in runs"},
+	{"card latest", 2, "look for runs in runs"},
+	{"replay latest --plain", 2, "look for runs in runs"},
+	{"export latest --format csv", 2, "look for runs in runs"},
+	{"analyse latest", 2, "look for runs in runs"},
+	{"journal diff latest old", 2, "look for runs in runs"},
+	{"train --schedule latest", 2, "look for runs in runs"},
 	{"report plain", 2, "give a run folder"},
 	{"report old --step 0", 2, "want at least 1"},
 	{"report old --threshold high", 2, "want a number"},

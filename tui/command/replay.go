@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/spf13/cobra"
@@ -27,7 +28,11 @@ written.`,
 			if !lines && (!isTerminal(c.InOrStdin()) || !isTerminal(c.OutOrStdout())) {
 				return usagef("replay: needs a terminal: ssh -t, or --plain")
 			}
-			o, err := replayOptions(args[0], speed)
+			dir, err := find(args[0])
+			if err != nil {
+				return fmt.Errorf("replay: %w", err)
+			}
+			o, err := replayOptions(dir, speed)
 			if err != nil {
 				return err
 			}

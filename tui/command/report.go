@@ -104,6 +104,10 @@ func (r *reportRequest) report(d Deps, dirs []string, stdout, stderr io.Writer) 
 func loadRuns(paths []string) ([]*report.Run, error) {
 	var all []*report.Run
 	for _, path := range paths {
+		path, err := find(path)
+		if err != nil {
+			return nil, err
+		}
 		dirs, err := report.Find(path)
 		if err != nil {
 			return nil, asUsage(err)

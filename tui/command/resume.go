@@ -19,7 +19,7 @@ const latest = "latest"
 
 // find is the run folder that a person means: a path, or latest.
 func find(name string) (string, error) {
-	if name != latest {
+	if name != latest || exists(name) {
 		return name, nil
 	}
 	dir, err := run.Latest(runsRoot())

@@ -91,7 +91,11 @@ func (r *runFlags) turn(c *lab.Config) error {
 		}
 	}
 	if r.schedule != "" {
-		again, err := lab.ReadSchedule(r.schedule)
+		path, err := find(r.schedule)
+		if err != nil {
+			return fmt.Errorf("--schedule: %w", err)
+		}
+		again, err := lab.ReadSchedule(path)
 		if err != nil {
 			return fmt.Errorf("--schedule: %w", err)
 		}

@@ -167,7 +167,7 @@ func over(dir string) error {
 	if err != nil || !complete(dir, c.Steps) {
 		return nil
 	}
-	return fmt.Errorf("%s: it has made all its %s steps and does not run: pgrlab replay %s shows it", dir, report.Count(c.Steps), dir)
+	return fmt.Errorf("%s: it has made all its %s steps and does not run: pgrlab replay %s shows it, pgrlab train --resume %s --steps N makes more", dir, report.Count(c.Steps), dir, dir)
 }
 
 // offerLines writes the lines to type, one for each lab.

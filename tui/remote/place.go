@@ -92,7 +92,7 @@ func private(dir string) error {
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a folder: remove it", dir)
 	case ownedBy(info) != os.Getuid():
-		return fmt.Errorf("%s belongs to somebody else: set XDG_RUNTIME_DIR to a folder of yours", dir)
+		return fmt.Errorf("%s belongs to another user: set XDG_RUNTIME_DIR to a folder of yours", dir)
 	case info.Mode().Perm() != 0o700:
 		return os.Chmod(dir, 0o700)
 	}

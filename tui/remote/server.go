@@ -199,7 +199,7 @@ func readable(name string) string {
 		clean = string(r[:most])
 	}
 	if clean == "" {
-		return "somebody"
+		return "unnamed"
 	}
 	return clean
 }
