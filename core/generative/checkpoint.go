@@ -145,6 +145,9 @@ func loadFit(dev device.Device, r io.Reader, h header, real Rows, c Config, widt
 	if err := f.knobs.validate(); err != nil {
 		return nil, err
 	}
+	if f.step < 0 || f.step > f.knobs.Steps {
+		return nil, fmt.Errorf("step %d of a fit of %d", f.step, f.knobs.Steps)
+	}
 	var err error
 	if f.serving, err = loadServing(r, c, width); err != nil {
 		return nil, err
@@ -263,8 +266,15 @@ func loadServing(r io.Reader, c Config, width int) (s serving, err error) {
 	if count > math.MaxInt32 {
 		return s, fmt.Errorf("%d conditions", count)
 	}
-	s.conditions = make([]float32, count)
-	return s, readFloats(r, s.conditions)
+	s.conditions = []float32{}
+	for left := int(count); left > 0; { // memory grows with what there is, whatever count claims
+		block := make([]float32, min(left, 1<<16))
+		if err := readFloats(r, block); err != nil {
+			return s, err
+		}
+		s.conditions, left = append(s.conditions, block...), left-len(block)
+	}
+	return s, nil
 }
 
 func writeFloats(w io.Writer, x []float32) error {

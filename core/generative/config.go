@@ -198,10 +198,17 @@ type FitKnobs struct {
 	PUncond float64 // probability that a row of a fit loses its condition
 }
 
+// mostSteps are the most gradient steps, and mostLevels the most noise levels; they bound
+// what a damaged file can ask for, the knobs have narrower ranges.
+const (
+	mostSteps  = 1_000_000_000
+	mostLevels = 100_000
+)
+
 func (k FitKnobs) validate() error {
 	switch {
-	case k.Steps < 1:
-		return fmt.Errorf("generator_steps is %d, want at least 1", k.Steps)
+	case k.Steps < 1 || k.Steps > mostSteps:
+		return fmt.Errorf("generator_steps is %d, want 1 to %d", k.Steps, mostSteps)
 	case !(k.LR > 0):
 		return fmt.Errorf("lr_generator is %g, want a positive number", k.LR)
 	case !(k.PUncond >= 0 && k.PUncond <= 1):
@@ -223,8 +230,8 @@ func (k GenKnobs) validate() error {
 	switch {
 	case k.Samples < 1:
 		return fmt.Errorf("samples is %d, want at least 1", k.Samples)
-	case k.Steps < 2:
-		return fmt.Errorf("sampler_steps is %d, want at least 2", k.Steps)
+	case k.Steps < 2 || k.Steps > mostLevels:
+		return fmt.Errorf("sampler_steps is %d, want 2 to %d", k.Steps, mostLevels)
 	case !(k.TopFraction > 0 && k.TopFraction <= 1):
 		return fmt.Errorf("top_fraction is %g, want a number above 0 and at most 1", k.TopFraction)
 	case !(k.SChurn >= 0):
@@ -233,4 +240,16 @@ func (k GenKnobs) validate() error {
 		return fmt.Errorf("guidance is %g, want a number of at least 0", k.Guidance)
 	}
 	return nil
+}
+
+// Check says whether k are the knobs of a generation of at most that many samples, or of
+// none yet, which are all 0.
+func (k GenKnobs) Check(most int) error {
+	if k == (GenKnobs{}) {
+		return nil
+	}
+	if k.Samples > most {
+		return fmt.Errorf("samples is %d, want at most %d", k.Samples, most)
+	}
+	return k.validate()
 }

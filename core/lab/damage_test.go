@@ -306,7 +306,7 @@ func TestAForeignAndANewerCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign, err := run.ReadCheckpoint(bytes.NewReader(text))
+	foreign, err := run.ReadCheckpoint(bytes.NewReader(text), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}

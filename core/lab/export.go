@@ -86,7 +86,11 @@ func (s Saved) SyntheticBuffer(task Task, member int) (Buffer, error) {
 }
 
 func (s Saved) buffer(task Task, member int, kind string) (Buffer, error) {
-	ring, err := s.ring(task, member, kind)
+	var ring *replay.Ring
+	err := s.Config.Validate()
+	if err == nil {
+		err = contained(func() (err error) { ring, err = s.ring(task, member, kind); return err })
+	}
 	if err != nil {
 		return Buffer{}, fmt.Errorf("read transitions of %s: %w", s.Dir, err)
 	}
@@ -98,7 +102,7 @@ func (s Saved) ring(task Task, member int, kind string) (*replay.Ring, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := run.LoadCheckpoint(path)
+	c, err := run.LoadCheckpoint(path, s.Config.Limit(task))
 	if err != nil {
 		return nil, fmt.Errorf("%s %w", path, err)
 	}
@@ -125,7 +129,7 @@ func (s Saved) ring(task Task, member int, kind string) (*replay.Ring, error) {
 		defer from.Close()
 		shape := replay.Shape{Obs: task.ObsSize, Act: task.ActSize}
 		if kind == sectionSynthetic {
-			if saved.Members[member].Synthetic < 1 {
+			if n := saved.Members[member].Synthetic; n < 1 || n > s.Config.Buffer {
 				return nil, errors.New("its checkpoint contradicts itself about synthetic transitions")
 			}
 			ring := replay.NewRing(shape, saved.Members[member].Synthetic)

@@ -29,7 +29,7 @@ func Fork(c Config, doc []byte, from run.Found, set []string, dir string) (said 
 }
 
 func fork(c Config, doc []byte, from run.Found, set []string, dir string) error {
-	ck, err := run.LoadCheckpoint(from.Path)
+	ck, err := run.LoadCheckpoint(from.Path, c.Limit(anyTask))
 	if err != nil {
 		return err
 	}

@@ -181,15 +181,18 @@ func (r *resuming) load(f run.Found) (*Lab, error) {
 	if err := r.folder.CheckMark(f.Journal); err != nil {
 		return nil, err
 	}
-	c, err := run.LoadCheckpoint(f.Path)
-	if err != nil {
-		return nil, err
-	}
 	l, err := r.begin()
 	if err != nil {
 		return nil, err
 	}
-	if err := loadCheckpoint(l.x, r.folder.Dir(), c); err != nil {
+	err = contained(func() error {
+		c, err := run.LoadCheckpoint(f.Path, l.x.config.Limit(l.x.task))
+		if err != nil {
+			return err
+		}
+		return loadCheckpoint(l.x, r.folder.Dir(), c)
+	})
+	if err != nil {
 		l.Close()
 		return nil, err
 	}
@@ -202,6 +205,12 @@ func (r *resuming) load(f run.Found) (*Lab, error) {
 
 // loadCheckpoint brings x to where c was taken; dir is its run folder.
 func loadCheckpoint(x *experiment, dir string, c *run.Checkpoint) error {
+	limit := x.config.Limit(x.task)
+	for _, d := range c.Data {
+		if err := limit.Check(d); err != nil {
+			return err
+		}
+	}
 	var names []string
 	for _, s := range c.Sections {
 		names = append(names, s.Name)

@@ -196,6 +196,9 @@ func (x *experiment) loadSections(names []string, get func(name string, load fun
 	if len(left) > 0 {
 		return fmt.Errorf("load run: this version does not know %s", strings.Join(left, ", "))
 	}
+	if err := x.settled(); err != nil {
+		return fmt.Errorf("load run: its parts do not go together: %w", err)
+	}
 	x.inSlice = false
 	x.publish(time.Time{})
 	return nil
@@ -222,6 +225,9 @@ func (l loopSection) Load(r io.Reader) error {
 func (x *experiment) restore(s savedLoop) error {
 	if len(s.Members) != len(x.members) {
 		return fmt.Errorf("%d members are saved, the cohort has %d", len(s.Members), len(x.members))
+	}
+	if err := s.validate(x); err != nil {
+		return fmt.Errorf("is damaged: %w", err)
 	}
 	x.loopState, x.schedule, x.position, x.total = s.Loop, s.Schedule, s.Position, s.Total
 	x.todo, x.bound, x.scored, x.fitted, x.marked = s.Todo, s.Bound, s.Scored, s.Fitted, s.Ended
@@ -286,7 +292,7 @@ func (m *member) restoreTrial(s *savedTrial) error {
 		return errors.New("an evaluation is saved, the run has none")
 	}
 	t := newTrial(m.judge)
-	if len(s.Obs) != len(t.obs) || len(s.Ended) != len(t.ended) || len(s.Returns) != len(t.returns) {
+	if len(s.Obs) != len(t.obs) || len(s.Ended) != len(t.ended) || len(s.Returns) != len(t.returns) || len(s.Q) != 0 && len(s.Q) != len(t.returns) {
 		return fmt.Errorf("an evaluation of %d episodes is saved, the run has %d", len(s.Returns), len(t.returns))
 	}
 	copy(t.obs, s.Obs)

@@ -53,7 +53,7 @@ func (m memory) load(x *experiment) error {
 
 // borders plays l to its end and saves it at every place between two slices inside
 // of an env step, and at some between two of them; of these at each nth.
-func borders(t *testing.T, l *Lab, folder *memoryFolder, nth int) map[Position]memory {
+func borders(t testing.TB, l *Lab, folder *memoryFolder, nth int) map[Position]memory {
 	t.Helper()
 	all := map[Position]memory{}
 	x, now := l.x, l.x.now

@@ -84,11 +84,11 @@ func (s Saved) open(task Task, dev device.Device) (*Lab, error) {
 	if err != nil {
 		return failed(err)
 	}
-	c, err := run.LoadCheckpoint(path)
+	p, err := newParts(&s.Config, task, dev)
 	if err != nil {
 		return failed(err)
 	}
-	p, err := newParts(&s.Config, task, dev)
+	c, err := run.LoadCheckpoint(path, s.Config.Limit(task))
 	if err != nil {
 		return failed(err)
 	}
@@ -96,7 +96,7 @@ func (s Saved) open(task Task, dev device.Device) (*Lab, error) {
 	if err != nil {
 		return failed(err)
 	}
-	if err := loadCheckpoint(l.x, s.Dir, c); err != nil {
+	if err := contained(func() error { return loadCheckpoint(l.x, s.Dir, c) }); err != nil {
 		l.Close()
 		return failed(err)
 	}

@@ -76,6 +76,9 @@ func (m *Count) loadTree(r io.Reader) (*contextTree, error) {
 		return nil, fmt.Errorf("%d nodes after %d transitions", nodes, m.seen)
 	}
 	n, s := int(nodes), m.config.Bins
+	if rest, known := r.(interface{ Len() int }); known && n > rest.Len()/(8*s+12) {
+		return nil, io.ErrUnexpectedEOF
+	}
 	t := &contextTree{symbols: s, depth: m.config.Depth,
 		counts: make([]uint32, n*s), totals: make([]uint32, n), stay: make([]float64, n), children: make([]int32, n*s)}
 	if err := readAll(r, t.counts, t.totals, t.stay, t.children); err != nil {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"pgrlab/core/printable"
+
 	"pgrlab/core/run/files"
 )
 
@@ -148,25 +150,97 @@ func ReadHeader(r io.Reader) (Header, error) {
 	if err := json.Unmarshal(text, &h); err != nil {
 		return h, fmt.Errorf("is damaged: its header: %w", err)
 	}
-	return h, nil
+	printable.Fields(&h)
+	return h, h.validate()
+}
+
+// validate says what cannot be true of any checkpoint: a checksum can be made for
+// anything.
+func (h *Header) validate() error {
+	if h.Step < 0 || h.Journal.Size < 0 {
+		return fmt.Errorf("is damaged: its header: step %d and %d bytes of a journal", h.Step, h.Journal.Size)
+	}
+	if w := float64(h.WallS); !(w >= 0 && w <= longestRun) {
+		return fmt.Errorf("is damaged: its header: %g seconds of run", w)
+	}
+	for _, p := range h.Sections {
+		if p.Bytes < 0 {
+			return fmt.Errorf("is damaged: section %s has no size", p.Name)
+		}
+	}
+	for _, d := range h.Data {
+		if len(d.Pieces) == 0 {
+			return fmt.Errorf("is damaged: %s has no pieces", d.Name)
+		}
+		for _, p := range d.Pieces {
+			if p.Bytes < 0 {
+				return fmt.Errorf("is damaged: %s of %s has no size", p.File, d.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// longestRun is more than any run takes, and less than a time.Duration can hold, in
+// seconds.
+const longestRun = 9e9
+
+// Limit is how much a checkpoint can hold, in bytes before compression: what is more
+// than its run can have made is not unpacked.
+type Limit int64
+
+// check says whether sections of so many bytes, in all, are too much.
+func (l Limit) check(sections []Part) error {
+	left := int64(l)
+	for _, p := range sections {
+		if p.Bytes > left {
+			return fmt.Errorf("is damaged: section %s claims %d bytes, which this run cannot have made (at most %d in all)", p.Name, p.Bytes, int64(l))
+		}
+		left -= p.Bytes
+	}
+	return nil
+}
+
+// Check says whether d, which checkpoints share, claims more: of files that are not
+// compressed there is no more than there is.
+func (l Limit) Check(d Data) error {
+	left := int64(l)
+	for _, p := range d.Pieces {
+		if filepath.Ext(p.File) != compressed {
+			continue
+		}
+		if p.Bytes > left {
+			return fmt.Errorf("is damaged: %s claims %d bytes, which this run cannot have made (at most %d)", p.File, p.Bytes, int64(l))
+		}
+		left -= p.Bytes
+	}
+	return nil
+}
+
+// mostWindow is more memory for unpacking than what WriteTo writes asks for, in bytes.
+const mostWindow = 64 << 20
+
+// unpack reads what zstd packed, in memory that does not depend on what r claims.
+func unpack(r io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(mostWindow), zstd.WithDecoderLowmem(true))
 }
 
 // ReadCheckpoint reads and verifies a whole checkpoint.
-func ReadCheckpoint(r io.Reader) (*Checkpoint, error) {
+func ReadCheckpoint(r io.Reader, most Limit) (*Checkpoint, error) {
 	h, err := ReadHeader(r)
+	if err == nil {
+		err = most.check(h.Sections)
+	}
 	if err != nil {
 		return nil, err
 	}
-	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
+	z, err := unpack(r)
 	if err != nil {
 		return nil, err
 	}
 	defer z.Close()
 	c := &Checkpoint{Header: h}
 	for _, p := range h.Sections {
-		if p.Bytes < 0 {
-			return nil, fmt.Errorf("is damaged: section %s has no size", p.Name)
-		}
 		var b bytes.Buffer
 		if _, err := io.CopyN(&b, z, p.Bytes); err != nil {
 			return nil, fmt.Errorf("is damaged: section %s: %w", p.Name, err)
@@ -176,20 +250,20 @@ func ReadCheckpoint(r io.Reader) (*Checkpoint, error) {
 		}
 		c.Sections = append(c.Sections, Section{p.Name, b.Bytes()})
 	}
-	if n, err := io.Copy(io.Discard, z); n > 0 || err != nil {
+	if n, err := io.CopyN(io.Discard, z, 1); n > 0 || !errors.Is(err, io.EOF) {
 		return nil, errors.New("is damaged: something follows its last section")
 	}
 	return c, nil
 }
 
 // LoadCheckpoint reads and verifies the checkpoint in a file.
-func LoadCheckpoint(path string) (*Checkpoint, error) {
+func LoadCheckpoint(path string, most Limit) (*Checkpoint, error) {
 	f, err := files.Open(filepath.Split(path))
 	if err != nil {
 		return nil, reason(err)
 	}
 	defer f.Close()
-	return ReadCheckpoint(f)
+	return ReadCheckpoint(f, most)
 }
 
 // LoadHeader reads the header of the checkpoint in a file.

@@ -36,7 +36,7 @@ func TestACheckpointReadsBack(t *testing.T) {
 	if err != nil || h.Position != "20/fit:3" || len(h.Sections) != 3 {
 		t.Fatalf("%+v, %v", h, err)
 	}
-	c, err := ReadCheckpoint(bytes.NewReader(text))
+	c, err := ReadCheckpoint(bytes.NewReader(text), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,21 +53,21 @@ func TestACheckpointReadsBack(t *testing.T) {
 // Every bit matters, and every byte must be there.
 func TestADamagedCheckpointIsRefused(t *testing.T) {
 	good := encoded(t, sample(20, "20"))
-	whole, err := ReadCheckpoint(bytes.NewReader(good))
+	whole, err := ReadCheckpoint(bytes.NewReader(good), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range good {
 		bad := slices.Clone(good)
 		bad[i] ^= 1 << (i % 8)
-		if c, err := ReadCheckpoint(bytes.NewReader(bad)); err == nil && !slices.EqualFunc(c.Sections, whole.Sections, func(a, b Section) bool { return bytes.Equal(a.Content, b.Content) }) {
+		if c, err := ReadCheckpoint(bytes.NewReader(bad), 1<<30); err == nil && !slices.EqualFunc(c.Sections, whole.Sections, func(a, b Section) bool { return bytes.Equal(a.Content, b.Content) }) {
 			t.Errorf("bit %d flipped: other content", i)
 		}
-		if _, err := ReadCheckpoint(bytes.NewReader(good[:i])); err == nil {
+		if _, err := ReadCheckpoint(bytes.NewReader(good[:i]), 1<<30); err == nil {
 			t.Errorf("%d of %d bytes are a checkpoint", i, len(good))
 		}
 	}
-	if _, err := ReadCheckpoint(bytes.NewReader(append(slices.Clone(good), 1))); err == nil {
+	if _, err := ReadCheckpoint(bytes.NewReader(append(slices.Clone(good), 1)), 1<<30); err == nil {
 		t.Error("a byte behind the end is no damage")
 	}
 	newer := slices.Clone(good)
@@ -86,14 +86,14 @@ func FuzzReadCheckpoint(f *testing.F) {
 	f.Add(good[:40])
 	f.Add([]byte(checkpointMagic))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c, err := ReadCheckpoint(bytes.NewReader(text))
+		c, err := ReadCheckpoint(bytes.NewReader(text), 1<<30)
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Errorf("more than a line: %q", err)
 			}
 			return
 		}
-		again, err := ReadCheckpoint(bytes.NewReader(encoded(t, c)))
+		again, err := ReadCheckpoint(bytes.NewReader(encoded(t, c)), 1<<30)
 		if err != nil || again.Position != c.Position {
 			t.Errorf("%v", err)
 		}
@@ -112,7 +112,7 @@ func FuzzHeader(f *testing.F) {
 		sum := sha256.Sum256(text)
 		text = append(text, sum[:]...)
 		h, err := ReadHeader(bytes.NewReader(text))
-		c, whole := ReadCheckpoint(bytes.NewReader(append(text, body...)))
+		c, whole := ReadCheckpoint(bytes.NewReader(append(text, body...)), 1<<30)
 		if (err != nil || whole != nil) && strings.Contains(fmt.Sprint(err, whole), "\n") {
 			t.Errorf("more than a line: %q, %q", err, whole)
 		}

@@ -196,7 +196,7 @@ func (p Piece) open(dir string) (io.ReadCloser, error) {
 	}
 	v := &verifier{piece: p, sum: sha256.New(), left: p.Bytes, file: file, from: file}
 	if filepath.Ext(p.File) == compressed {
-		z, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1))
+		z, err := unpack(file)
 		if err != nil {
 			file.Close()
 			return nil, err

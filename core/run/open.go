@@ -132,20 +132,26 @@ func (f *Folder) sweep() {
 }
 
 // CheckMark says whether the journal begins with what it held at m.
-func (f *Folder) CheckMark(m Mark) error {
-	sum, err := f.upTo(m)
-	if err != nil {
-		return err
-	}
-	if hex.EncodeToString(sum.Sum(nil)) != m.SHA256 {
-		return errors.New("the journal has been changed before that place")
-	}
-	return nil
-}
+func (f *Folder) CheckMark(m Mark) error { return CheckMark(f.dir, m) }
 
 // upTo hashes the journal before m.
-func (f *Folder) upTo(m Mark) (hash.Hash, error) {
-	file, err := files.Open(f.dir, JournalName)
+func (f *Folder) upTo(m Mark) (hash.Hash, error) { return upTo(f.dir, m) }
+
+// CheckMark says whether the journal of a run folder begins with what it held at m.
+// Nothing is taken or changed.
+func CheckMark(dir string, m Mark) error {
+	sum, err := upTo(dir, m)
+	if err == nil && hex.EncodeToString(sum.Sum(nil)) != m.SHA256 {
+		err = errors.New("the journal has been changed before that place")
+	}
+	return err
+}
+
+func upTo(dir string, m Mark) (hash.Hash, error) {
+	if m.Size < 0 {
+		return nil, fmt.Errorf("%d bytes are no place in a journal", m.Size)
+	}
+	file, err := files.Open(dir, JournalName)
 	if err != nil {
 		return nil, fmt.Errorf("read journal: %w", reason(err))
 	}
