@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -146,7 +147,9 @@ func (x *experiment) startFit() error {
 // fitSlice makes gradient steps from done on.
 func (x *experiment) fitSlice(done int) (n int, complete bool, err error) {
 	defer x.meter.measure(Fit, &n)()
-	n = min(x.slice, x.total-done)
+	if n = min(x.slice, x.total-done); n < 1 {
+		return 0, false, fmt.Errorf("the generator's fit goes on behind its %d steps", x.total)
+	}
 	for _, m := range x.members {
 		var loss float64
 		if loss, complete, err = m.gen.FitSteps(n); err != nil {

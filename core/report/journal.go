@@ -77,6 +77,7 @@ type Run struct {
 	Done                  bool
 	Standing              string // of a run that has not ended, for people; "": not known
 	Failed                string // why it could not go on, if it is so
+	Changed               string // what is wrong with the journal, if it is not what the run wrote
 	Resumes, Checkpoints  int
 	Refits, GeneratorStep int
 
@@ -101,6 +102,9 @@ func Load(dir string) (*Run, error) {
 	defer file.Close()
 	if err := r.read(file); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	if err := run.Changed(dir); err != nil {
+		r.Changed = err.Error()
 	}
 	return r, nil
 }

@@ -57,6 +57,9 @@ func (t *Task) markdown(b *bufio.Writer) {
 		if r.Touched != "" {
 			fmt.Fprintf(b, "\n%s was changed by hand while it ran, and is not to be compared with clean rows as if it were one of them: `%s`\n", r.Label, r.Touched)
 		}
+		if n := len(r.Changed); n > 0 {
+			fmt.Fprintf(b, "\n%s: numbers of %d %s may have been changed afterwards, see below.\n", r.Label, n, plural(n, "run"))
+		}
 		if r.Missing > 0 {
 			fmt.Fprintf(b, "\n%s: %d more %s did not get to step %s.\n", r.Label, r.Missing, plural(r.Missing, "seed"), Count(t.Step))
 		}
@@ -184,6 +187,7 @@ func (a *Aggregate) markdown(b *bufio.Writer) {
 
 // runs lists what the report was made from.
 func (r *Report) runs(b *bufio.Writer) {
+	var changed []string
 	fmt.Fprint(b, "\n# Runs\n\n| run | task | method | seed | step | knobs | device | version |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, c := range r.cells {
 		for _, s := range c.Seeds {
@@ -194,9 +198,16 @@ func (r *Report) runs(b *bufio.Writer) {
 			case !s.Run.Done:
 				state += cmp.Or(printable.Line(s.Run.Standing), ", not ended")
 			}
+			if s.Run.Changed != "" {
+				state += ", changed"
+				changed = append(changed, fmt.Sprintf("%s: %s", printable.Line(s.Run.Dir), s.Run.Changed))
+			}
 			fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s | %s | %s |\n",
 				printable.Line(s.Run.Dir), c.Task, c.Method, s.Seed, state, s.Run.Badge(), s.Run.Device, s.Run.Version)
 		}
+	}
+	for _, text := range changed {
+		fmt.Fprintf(b, "\n%s.\n", text)
 	}
 }
 

@@ -72,6 +72,7 @@ type Row struct {
 	Area    Spread    `json:"area"`
 	Reaches Reached   `json:"reaches"`
 	Dirs    []string  `json:"dirs"`
+	Changed []string  `json:"changed,omitempty"` // those whose journal is not what the run wrote
 
 	Generated []Measured `json:"generated,omitempty"` // what its generators made
 
@@ -172,6 +173,9 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 		r.Points = append(r.Points, value)
 		r.Area.Points = append(r.Area.Points, series.Area(t.From, t.Step))
 		r.Dirs = append(r.Dirs, s.Run.Dir)
+		if s.Run.Changed != "" {
+			r.Changed = append(r.Changed, s.Run.Dir)
+		}
 	}
 	if r.N >= LeastSeeds {
 		r.Mean, r.Std = pointer(Mean(r.Points)), pointer(Deviation(r.Points))

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/lab"
+	"pgrlab/core/printable"
 	"pgrlab/core/run"
 	"pgrlab/presets"
 	"pgrlab/tui/remote"
@@ -88,6 +89,9 @@ func (r *analyseRequest) run(ctx context.Context, d Deps, args []string, stdout,
 		var err error
 		if all[i], err = r.saved(arg, "analyse"); err != nil {
 			return err
+		}
+		if err := run.Changed(all[i].Dir); err != nil {
+			fmt.Fprintf(stderr, "%s: %v\n", printable.Line(all[i].Dir), err)
 		}
 	}
 	if len(all) == 2 {

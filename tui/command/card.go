@@ -60,6 +60,9 @@ func card(w io.Writer, dir string) error {
 		return err
 	}
 	fmt.Fprintf(w, "# %s on %s, scale %s, seed %d: %s\n\n%s\n\n", r.Method, r.Task, r.Scale, r.Seed, r.Badge(), state(r, c))
+	if r.Changed != "" {
+		fmt.Fprintf(w, "**Warning**: %s.\n\n", r.Changed)
+	}
 	repeat(w, r, c, from, differences)
 	fmt.Fprint(w, "\n## Where and with what\n\n| | |\n| --- | --- |\n")
 	for _, row := range [][2]string{

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/lab"
+	"pgrlab/core/printable"
 	"pgrlab/core/report"
 	"pgrlab/core/run"
 	"pgrlab/presets"
@@ -120,6 +121,9 @@ func (r *exportRequest) export(d Deps, args []string, stdout, stderr io.Writer) 
 	of, err := loadRun(dir)
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
+	}
+	if of.Changed != "" {
+		fmt.Fprintf(stderr, "%s: %s\n", printable.Line(of.Dir), of.Changed)
 	}
 	if err := r.write(d, of, stdout, stderr); err != nil {
 		return fmt.Errorf("export: %w", err)
