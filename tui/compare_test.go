@@ -62,14 +62,16 @@ func TestLooksHaveOneMeaning(t *testing.T) {
 			t.Errorf("%s: runs %v are named, want A, B and C", q.id, labels)
 		}
 	}
-	inks, strokes := map[ink]int{}, map[string]int{}
 	m, _ := coloured()
-	for look := range meaning {
-		i, stroke := m.theme.series[look-1], m.theme.chart.Sample(look-1, chart.Line)
-		if inks[i] > 0 || strokes[stroke] > 0 {
-			t.Errorf("looks %d and %d share a colour or a stroke", look, max(inks[i], strokes[stroke]))
+	for name, glyphs := range map[string]chart.Glyphs{"lines": chart.Unicode(), "braille": chart.Unicode().Braille(), "console": chart.Console(), "ascii": chart.ASCII()} {
+		inks, strokes := map[ink]int{}, map[string]int{}
+		for look := range meaning {
+			i, stroke := m.theme.series[look-1], glyphs.Sample(look-1, chart.Line)
+			if inks[i] > 0 || strokes[stroke] > 0 {
+				t.Errorf("%s: looks %d and %d share a colour or a stroke", name, look, max(inks[i], strokes[stroke]))
+			}
+			inks[i], strokes[stroke] = look, look
 		}
-		inks[i], strokes[stroke] = look, look
 	}
 }
 

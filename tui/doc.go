@@ -12,17 +12,18 @@
 //
 // # Where things are
 //
-// model.go holds the model and takes messages, keys.go the one table of keys that
-// drives dispatch, footer, help and palette (palette.go, entry.go), layout.go the
-// division of the screen by its size and view, draw.go puts a frame together from the
+// model.go holds the model and takes messages, keyboard.go reads whole keys and
+// dispatch.go gives them out one by one, keys.go is the one table of keys that drives
+// dispatch, footer, help (help.go, helpview.go) and palette (palette.go, entry.go),
+// layout.go the division of the screen by its size and view, draw.go puts a frame together from the
 // panes: charts (quantity.go, curve.go, axis.go, charts.go), knobs (knobs.go, edit.go,
-// preview.go), what the run is doing (panels.go, scores.go, panes.go, present.go, agent.go,
-// machine.go) and events.go. history.go keeps what the lab's events said, reduce.go
+// preview.go), what the run is doing (panels.go, eta.go, scores.go, present.go, agent.go,
+// machine.go), other runs (runs.go, forks.go, forkview.go) and events.go. history.go keeps what the lab's events said, reduce.go
 // reads them. actions.go sends. picker.go is the first screen, replay.go a lab made of
 // a journal, plain.go the same model as lines. run.go, terminal.go, link.go and
 // capture.go own the terminal, serve.go shows the screen to a terminal of another
-// process, seat.go says which of several screens drives, settings.go the user's files, theme.go the colours,
-// text.go what is written with them.
+// process, seat.go says which of several screens drives, settings.go the user's files,
+// theme.go the colours, text.go what is written with them.
 //
 // # Why
 //

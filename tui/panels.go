@@ -50,9 +50,9 @@ func (m *Model) header(w int) string {
 		{[]string{where + t.bar(m.fraction(), 24) + " " + percent, speeds, eta}, 0, 2},
 		{[]string{where + t.bar(m.fraction(), 12) + " " + percent, speeds, eta}, 0, 3},
 		{[]string{done + " " + percent, speed, eta}, 1, 3},
-		{[]string{done + " " + percent, eta}, 1, 4},
+		{[]string{done + " " + percent, eta}, 1, 3},
 		{[]string{done + " " + percent}, 1, 3},
-		{[]string{done + " " + percent, eta}, 4, 5},
+		{[]string{done + " " + percent, eta}, 3, 5},
 		{[]string{done + " " + percent}, 3, 5},
 	} {
 		text := join(w, "  ", right.parts...)

@@ -138,6 +138,8 @@ func (m *Model) pickerRow(row, w int) string {
 		value = "-"
 	case value == "" && row == pickRecent:
 		value, doc = fmt.Sprintf("%d to look at", len(p.recent)), ""
+	case row == pickRecent:
+		value = t.middle(value, answerWidth(w))
 	case value == "":
 		value = t.dim.on(m.pickerDefault(row))
 	}
@@ -145,12 +147,15 @@ func (m *Model) pickerRow(row, w int) string {
 	if row == p.row && (len(items) > 1 || p.numeric()) {
 		arrows = t.accent.on(t.glyphs.left+t.glyphs.right) + " "
 	}
-	text := head + arrows + t.fit(t.bold.on(value), min(28, max(14, w/3))) + " "
+	text := head + arrows + t.fit(t.bold.on(value), answerWidth(w)) + " "
 	if row == p.row && m.w >= ruledWidth && m.h >= ruledHeight || width(doc) > w-width(text) {
 		doc = "" // it stands whole below
 	}
 	return t.fit(text+t.dim.on(doc), w)
 }
+
+// answerWidth is the room of an answer in a row of w columns.
+func answerWidth(w int) int { return min(28, max(14, w/3)) }
 
 // pickerDefault is what the preset says of an axis.
 func (m *Model) pickerDefault(row int) string {

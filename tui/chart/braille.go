@@ -14,8 +14,8 @@ const (
 var brailleBits = [brailleRows][brailleColumns]uint8{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}
 
 // brailleStrokes say, look by look, which columns of dots of a line are drawn, so that
-// lines differ without colour.
-var brailleStrokes = []string{"x", "xx..", "x.", "xxxxxx..", "x...", "xxxx.x.."}
+// lines differ without colour, also in a sample of two characters.
+var brailleStrokes = []string{"x", "xx..", "x.", "xxx.", "x...", "xx."}
 
 // Braille is g with lines of Braille dots. Their characters are not in every font,
 // and screen readers and braille displays take them for text.

@@ -281,3 +281,25 @@ func TestWatchRefuses(t *testing.T) {
 		t.Error("a folder for pictures was made for nothing")
 	}
 }
+
+// Keys that arrive together are keys one by one, and pasted text is none.
+func TestWatchTakesBursts(t *testing.T) {
+	one, _ := newPlayer(t)
+	two, _ := newPlayer(t)
+	single, burst := newScreen(t, one), newScreen(t, two)
+	for _, r := range "..n" {
+		single.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
+	}
+	burst.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("..n")})
+	if single.paused != burst.paused || single.ask != burst.ask {
+		t.Errorf("in one burst paused %v, asked %+v; one by one %v, %+v", burst.paused, burst.ask, single.paused, single.ask)
+	}
+	burst.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("q"), Paste: true})
+	if burst.ended {
+		t.Error("pasted text leaves")
+	}
+	burst.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(".q.")})
+	if !burst.ended {
+		t.Error("q in a burst does not leave")
+	}
+}

@@ -77,7 +77,7 @@ func (m *watching) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.w, m.h = msg.Width, msg.Height
 		return m, m.again()
 	case tea.KeyMsg:
-		return m.key(msg)
+		return m, m.keys(msg)
 	case frameMsg:
 		return m, m.show(msg)
 	case wakeMsg:
@@ -113,10 +113,28 @@ func (m *watching) show(f frameMsg) tea.Cmd {
 	return tea.Tick(time.Until(m.due), func(time.Time) tea.Msg { return number })
 }
 
-func (m *watching) key(msg tea.KeyMsg) (tea.Model, tea.Cmd) {
+// keys takes what the terminal sent at once: keys, one by one; pasted text is none.
+func (m *watching) keys(msg tea.KeyMsg) tea.Cmd {
+	switch {
+	case msg.Paste:
+		return nil
+	case msg.Type != tea.KeyRunes || len(msg.Runes) < 2:
+		return m.key(msg)
+	}
+	var all []tea.Cmd
+	for _, r := range msg.Runes {
+		if r == 'q' {
+			return tea.Quit
+		}
+		all = append(all, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}))
+	}
+	return tea.Batch(all...)
+}
+
+func (m *watching) key(msg tea.KeyMsg) tea.Cmd {
 	switch msg.String() {
 	case "q", "esc", "ctrl+c":
-		return m, tea.Quit
+		return tea.Quit
 	case " ":
 		m.paused = !m.paused
 	case ".":
@@ -124,9 +142,9 @@ func (m *watching) key(msg tea.KeyMsg) (tea.Model, tea.Cmd) {
 	case "n":
 		m.ask.next = true
 	default:
-		return m, nil
+		return nil
 	}
-	return m, m.again()
+	return m.again()
 }
 
 // again asks for the next picture, unless one is being made.
