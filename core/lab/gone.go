@@ -55,7 +55,7 @@ func (x *experiment) withoutDevice(ctx context.Context, err error) error {
 	if Fault(x.journal.onFault.Load()) == FaultFail {
 		return gone
 	}
-	x.wait(Paused{Reason: gone.Error() + obs.elsewhere()})
+	x.wait(Paused{Reason: gone.reason()})
 	for more := true; more && !x.stopping && ctx.Err() == nil; {
 		var c sent
 		if c, more = x.awaitCommand(ctx); more && c.Command != nil {
@@ -65,12 +65,12 @@ func (x *experiment) withoutDevice(ctx context.Context, err error) error {
 	return gone
 }
 
-// elsewhere says, for the person, how the run goes on.
-func (o *DivergedObs) elsewhere() string {
-	if o == nil {
-		return ": leave and start it again"
+// reason says first, for the person, what to do: a line on a screen may be cut off.
+func (e *DeviceGone) reason() string {
+	if !e.Saved {
+		return fmt.Sprintf("the device is gone: leave and begin again, elsewhere with --device cpu: %v", e.Err)
 	}
-	return ": leave, and go on with --resume, on another device with --device cpu"
+	return fmt.Sprintf("the device is gone, saved at %s: leave; --resume goes on, elsewhere with --device cpu: %v", e.Before, e.Err)
 }
 
 // obeyWithout carries out what can be done without a device.

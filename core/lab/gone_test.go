@@ -33,7 +33,7 @@ func TestALostDevicePausesTheRun(t *testing.T) {
 			r := w.start(t, t.Context(), l, folder)
 			synctest.Wait()
 			s := l.Snapshot()
-			if s.State != PausedState || !strings.Contains(s.Err, "the device is lost: nothing was saved before") {
+			if s.State != PausedState || !strings.Contains(s.Err, "the device is lost") || !strings.HasPrefix(s.Err, "the device is gone: leave and begin again, elsewhere with --device cpu: step ") {
 				t.Fatalf("%s: it is %s: %q", call, s.State, s.Err)
 			}
 			for _, c := range []Command{

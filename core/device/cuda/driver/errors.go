@@ -42,7 +42,7 @@ type LostDevice struct {
 }
 
 func (e *LostDevice) Error() string {
-	return fmt.Sprintf("%s: %s: %s: the device is lost; resume the run from its last checkpoint", e.Device, e.Doing, e.Reason)
+	return fmt.Sprintf("%s: %s: %s: the device is lost", e.Device, e.Doing, e.Reason)
 }
 
 // DeviceFailed says that whoever computes with the device cannot go on.
