@@ -220,7 +220,7 @@ func TestTheScreensShareOfTheProcessor(t *testing.T) {
 		pprof.Do(ctx, pprof.Labels(part, "screen"), func(ctx context.Context) { outcome, err = tui.Run(ctx, o) })
 		return outcome, err
 	}
-	p := &person{t: t, terminal: terminal, ended: make(chan struct{}), more: make(chan struct{})}
+	p := &person{t: t, terminal: terminal, ended: make(chan struct{}), drained: make(chan struct{}), more: make(chan struct{})}
 	go pprof.Do(context.Background(), pprof.Labels(part, "person"), func(context.Context) { p.read() })
 	t.Setenv("TERM", "xterm-256color")
 	t.Setenv("COLORTERM", "truecolor")

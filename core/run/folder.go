@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"pgrlab/core/run/files"
@@ -149,6 +150,17 @@ func ReplaceFile(dir, name string, content []byte) error {
 		return err
 	}
 	return replace(dir, name, write, func() error { return nil })
+}
+
+// Tidy removes what ReplaceFile left in processes that were killed. Nobody else may write
+// in the folder meanwhile.
+func Tidy(dir string) {
+	entries, _ := files.ReadDir(dir, ".") // one that cannot be read stays as it is
+	for _, e := range entries {
+		if e.Type().IsRegular() && strings.Contains(e.Name(), unfinished+"-") {
+			files.Remove(dir, e.Name())
+		}
+	}
 }
 
 // replace writes a file beside the one of that name and renames it, if it still may.

@@ -56,10 +56,12 @@ func (g *Grid) Begin(j Job) (*Attempt, error) {
 		lock.Close()
 		return nil, ErrElsewhere
 	}
+	run.Tidy(g.Dir(j)) // what an attempt left that was killed, or the making of the sweep
 	a := &Attempt{grid: g, job: j, lock: lock, began: time.Now()}
 	for a.Number = 1; ; a.Number++ {
 		a.dir = filepath.Join(g.Dir(j), attemptsName, strconv.Itoa(a.Number))
 		if _, err := os.Stat(a.dir); err == nil {
+			run.Tidy(a.dir)
 			continue
 		}
 		if err := os.MkdirAll(a.dir, 0o777); err != nil {

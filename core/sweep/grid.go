@@ -64,18 +64,30 @@ func Create(dir string, jobs []Job, configs [][]byte) (*Grid, error) {
 		return nil, err
 	}
 	g = &Grid{Version: version, Made: time.Now().UTC().Truncate(time.Second), Jobs: jobs, dir: dir}
-	for i, j := range jobs {
-		if err := os.MkdirAll(g.Dir(j), 0o777); err != nil {
-			return nil, fmt.Errorf("make sweep %s: %w", dir, err)
+	if err := g.write(configs); err != nil {
+		if other, e := Open(dir); e == nil { // another process was quicker
+			return other, other.same(jobs, configs)
 		}
-		if err := run.ReplaceFile(g.Dir(j), jobName, configs[i]); err != nil {
-			return nil, fmt.Errorf("make sweep %s: %w", dir, err)
-		}
-	}
-	if err := replaceJSON(dir, gridName, g); err != nil {
 		return nil, fmt.Errorf("make sweep %s: %w", dir, err)
 	}
 	return g, nil
+}
+
+// write makes the folders of the jobs, and then the grid: only that makes them a sweep.
+func (g *Grid) write(configs [][]byte) error {
+	for i, j := range g.Jobs {
+		if err := os.MkdirAll(g.Dir(j), 0o777); err != nil {
+			return err
+		}
+		if err := run.ReplaceFile(g.Dir(j), jobName, configs[i]); err != nil {
+			return err
+		}
+	}
+	if err := replaceJSON(g.dir, gridName, g); err != nil {
+		return err
+	}
+	run.Tidy(g.dir)
+	return nil
 }
 
 // Open reads the grid in dir.

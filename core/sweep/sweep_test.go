@@ -225,3 +225,45 @@ func TestLastWordsAreTheJobsOwn(t *testing.T) {
 		}
 	}
 }
+
+// What a process leaves that is killed while it writes is gone when the job is done, in
+// the folder of the sweep and in those of its jobs; what people have put there stays.
+func TestNothingUnfinishedIsLeft(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	j := Job{Task: "a", Method: "m", Seed: 1, Steps: 10}
+	in := (&Grid{dir: dir}).Dir(j)
+	if err := os.MkdirAll(in, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"grid.json.new-0123abcd", "notes.new"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"job.toml.new-0123abcd", "result.json.new-4567abcd"} {
+		if err := os.WriteFile(filepath.Join(in, name), []byte("half"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := Create(dir, []Job{j}, [][]byte{[]byte("x")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := g.Begin(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.End("done"); err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if strings.Contains(d.Name(), ".new") {
+			left = append(left, d.Name())
+		}
+		return err
+	})
+	if len(left) != 1 || left[0] != "notes.new" {
+		t.Errorf("%q are left", left)
+	}
+}
