@@ -105,6 +105,7 @@ func TestUnusedKnobNamesTheMethods(t *testing.T) {
 	if err := s.knobUse(s.knobs[s.selected]); err != nil {
 		t.Errorf("the cursor begins on a knob that is not used: %v", err)
 	}
+	s.contains(t, "redq has no generator")
 	unused := false // those that are used come first
 	for s.press("up"); ; s.press("down") {
 		is := s.knobUse(s.knobs[s.selected]) != nil

@@ -178,7 +178,7 @@ func (m *Model) endLines(w int) []string {
 	}
 	out = append(out, m.buffersLine(w))
 	if !m.options.Replay && m.options.Folder != "" {
-		out = append(out, t.dim.on(t.clip("q leaves; then pgrlab report "+m.options.Folder, w)))
+		out = append(out, t.dim.on(firstFitting([]string{"q leaves; then pgrlab report " + m.options.Folder, "q leaves; pgrlab report compares runs"}, w)))
 	}
 	return out
 }

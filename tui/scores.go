@@ -97,6 +97,9 @@ func beyond(all []histogramRow) float64 {
 func (m *Model) scoresSoFar(w, h int) []string {
 	t := m.theme
 	text := "histograms come with the first generation"
+	if !m.generates() {
+		text = m.options.Config.Method + " has no generator: there is no F of generated transitions"
+	}
 	if m.options.Replay {
 		text = "a journal keeps the quantiles of F, not its histograms"
 	}
