@@ -1,9 +1,11 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -40,7 +42,7 @@ func (c *count) Set(text string) error {
 		if _, number := strconv.ParseFloat(text, 64); number == nil && text[0] == '-' {
 			return fmt.Errorf("want %s", c.span())
 		}
-		return err
+		return errors.New(strings.TrimPrefix(err.Error(), fmt.Sprintf("%q is ", text))) // which stands before it
 	case n < c.least || n > c.most:
 		return fmt.Errorf("want %s", c.span())
 	}
