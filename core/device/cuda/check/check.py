@@ -187,7 +187,7 @@ def parts(events, sets):
 
 
 def sanitize(check):
-    tool = shutil.which("compute-sanitizer")
+    tool = shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path="/usr/local/cuda/bin")
     for kind in ("memcheck", "racecheck") if tool else ():
         check.step("sanitizer " + kind, [tool, "--tool", kind, "--error-exitcode", "9", at("cuda.test"), "-test.v", "-test.run=" + SANITIZED], 60, read=tested)
 
