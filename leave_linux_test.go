@@ -420,3 +420,39 @@ func TestAStoppedProcessIsListed(t *testing.T) {
 		return err == nil && s.Answered
 	})
 }
+
+// The screen of somebody who is attached stays when the run ends, and says what can be
+// done next; ctrl-z stops the one who looks, and not the run.
+func TestTheAttachedScreenStays(t *testing.T) {
+	setUp(t)
+	private(t)
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash here")
+	}
+	h := holdAt(t, 5, 110)
+	c, said := child(t, append([]string{"train", "--out", "run"}, changing...)...)
+	c.Env = append(c.Env, h.setting)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	held := h.await()
+	p := sitDownAt(t, append([]string{"PS1=prompt> "}, colourless...), bash, "--norc", "--noprofile", "-i")
+	p.press(os.Args[0]+" attach run\n", "KNOBS")
+	p.press("\x1a", "Stopped")
+	if s, err := remote.Look(context.Background(), "run"); err != nil || s.Screens != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	p.press("fg\n", "KNOBS")
+	p.press("jj", "3 of 18")
+	p.forget()
+	held.release()
+	p.await("the run has ended: q asks what next")
+	if err := c.Wait(); err != nil { // nobody who looks holds it up
+		t.Errorf("%v:\n%s", err, said)
+	}
+	p.press("q", "to the first screen")
+	p.press("r", "| run | task |")
+	p.await("its report: pgrlab report run")
+	p.press("echo status=$?\n", "status=0")
+}

@@ -344,6 +344,9 @@ func (m *Model) openQuit() tea.Cmd {
 	if m.ended() && children > 0 {
 		return m.askForChildren(children)
 	}
+	if m.options.Ended {
+		return m.askWhatNext()
+	}
 	if m.ended() || m.options.Replay || m.picker != nil || m.watching() {
 		return m.leave()
 	}

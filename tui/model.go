@@ -83,9 +83,10 @@ type Model struct {
 	mouse                  bool
 	interruptAt            time.Time
 	stopRequested          bool
-	stopAll                bool // also the children of forks
-	leaveSoon              bool // as soon as the run has started
-	leaving                bool // a key has closed the screen
+	next                   Outcome // what the person wants behind a run that is over
+	stopAll                bool    // also the children of forks
+	leaveSoon              bool    // as soon as the run has started
+	leaving                bool    // a key has closed the screen
 	machine                machine
 	stderr                 interface{ lines() []string } // nil: stderr is not caught
 	later                  tea.Cmd                       // to be started after this message

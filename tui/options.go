@@ -54,6 +54,9 @@ type Options struct {
 	Plain bool
 	// Replay says that Start gives a *Replay: nothing can be changed.
 	Replay bool
+	// Ended says that the replay stands at the end of a run that this screen's person
+	// has watched: leaving asks what next.
+	Ended bool
 	// LoadRun reads the journal of another run folder, to compare with; nil: ReadJournal.
 	LoadRun func(dir string) ([]lab.Event, error)
 

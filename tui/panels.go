@@ -21,7 +21,7 @@ func (m *Model) header(w int) string {
 	dot := t.faint.on(" " + t.glyphs.separator + " ")
 	name := t.bold.on(o.Config.Task) + dot + o.Config.Method
 	seed := t.dim.on("seed ") + fmt.Sprint(o.Config.Seed)
-	if m.options.Replay {
+	if m.options.Replay && !(m.options.Ended && m.ended()) {
 		state += " " + t.staged.on(fmt.Sprintf("REPLAY %s%g", t.glyphs.times, m.replaySpeed()))
 	}
 	if pace := m.link.pace(); pace > 0 {

@@ -23,12 +23,14 @@ type Outcome int
 
 // The ways a screen ends.
 const (
-	Detached         Outcome = iota // the person left; the run goes on, or had ended
-	StopRequested                   // the person asked to stop and save; lab.Stop was sent if the lab had a place for it
-	StopAllRequested                // the same, and the children of its forks too
-	HungUp                          // the terminal went away; the run goes on
-	Cancelled                       // the context ended
-	Failed                          // starting or drawing failed; the error says why
+	Detached             Outcome = iota // the person left; the run goes on, or had ended
+	StopRequested                       // the person asked to stop and save; lab.Stop was sent if the lab had a place for it
+	StopAllRequested                    // the same, and the children of its forks too
+	FirstScreenRequested                // the run is over, and the person wants to choose another one
+	ReportRequested                     // the run is over, and the person wants its report
+	HungUp                              // the terminal went away; the run goes on
+	Cancelled                           // the context ended
+	Failed                              // starting or drawing failed; the error says why
 )
 
 // String names the outcome.
@@ -40,6 +42,10 @@ func (o Outcome) String() string {
 		return "stop requested"
 	case StopAllRequested:
 		return "stop of all requested"
+	case FirstScreenRequested:
+		return "first screen requested"
+	case ReportRequested:
+		return "report requested"
 	case HungUp:
 		return "hung up"
 	case Cancelled:
@@ -180,6 +186,10 @@ func (e *panicError) keep(folder string) {
 // it any more: synchronized output, alternate screen, hidden cursor, pasting.
 const RestoreSequence = endUpdate + "\x1b[?1002l\x1b[?1006l\x1b[?1049l\x1b[?25h\x1b[?2004l\x1b[0m"
 
+// EnterSequence takes a terminal for a screen again that RestoreSequence has given back:
+// alternate screen, no cursor, pasting.
+const EnterSequence = "\x1b[?1049h\x1b[?25l\x1b[?2004h"
+
 // outcome reads the end of the program. After a hang-up or the end of ctx the
 // program may still hold the model, so that nothing of it is read.
 func (m *Model) outcome(hungUp func() bool, ctx context.Context, err error, out io.Writer) (Outcome, error) {
@@ -198,6 +208,8 @@ func (m *Model) outcome(hungUp func() bool, ctx context.Context, err error, out 
 		return Failed, m.startErr
 	case err != nil:
 		return Failed, fmt.Errorf("draw the screen: %w", err)
+	case m.next != Detached:
+		return m.next, nil
 	case m.stopAll:
 		return StopAllRequested, nil
 	case m.stopRequested:

@@ -64,3 +64,20 @@ func (m *Model) stopAllOf() tea.Cmd {
 	}
 	return m.stop()
 }
+
+// askWhatNext asks what follows a run that is over.
+func (m *Model) askWhatNext() tea.Cmd {
+	want := func(o Outcome) func(m *Model) tea.Cmd {
+		return func(m *Model) tea.Cmd {
+			m.next = o
+			return m.leave()
+		}
+	}
+	m.dialog = &dialog{title: "the run is over", choices: []choice{
+		{"q", "quit", (*Model).leave},
+		{"r", "quit, and print its report", want(ReportRequested)},
+		{"l", "to the first screen: earlier runs, and new ones", want(FirstScreenRequested)},
+		{"esc", "look on", nil},
+	}}
+	return nil
+}

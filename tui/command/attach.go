@@ -18,7 +18,7 @@ import (
 	"pgrlab/tui/remote"
 )
 
-func attachCommand() *cobra.Command {
+func attachCommand(d Deps) *cobra.Command {
 	var lines bool
 	c := &cobra.Command{
 		Use:   "attach [RUN]",
@@ -30,7 +30,8 @@ one on another terminal, or one that train began.
 
 Several screens may show the same run. One drives, which is the first one; at the
 others D takes over. q leaves, and the run goes on, whatever becomes of this
-terminal; ctrl+\ leaves at once even where the run does not answer.`,
+terminal; ctrl+\ leaves at once even where the run does not answer, and ctrl-z
+suspends the screen, not the run. When the run ends the screen stays.`,
 		Example: `  pgrlab attach
   pgrlab attach 4242
   pgrlab attach cheetah
@@ -49,6 +50,8 @@ terminal; ctrl+\ leaves at once even where the run does not answer.`,
 				Keys: in, Output: out, Size: tui.Size{Columns: 80, Rows: 24}, Environ: terminalVariables(), Characters: characters(),
 				Plain: lines || os.Getenv("TERM") == "dumb", Name: terminalName(),
 			}
+			ended := false
+			t.Ended = func() { ended = true }
 			said, err := attach(c.Context(), socket, dir, t)
 			if err != nil {
 				var s signalled
@@ -58,7 +61,13 @@ terminal; ctrl+\ leaves at once even where the run does not answer.`,
 				return fmt.Errorf("attach %w", err)
 			}
 			fmt.Fprintln(c.ErrOrStderr(), said)
-			return nil
+			if !ended {
+				return nil
+			}
+			if t.Plain {
+				return afterEnd(dir, c.ErrOrStderr())
+			}
+			return showEnd(c, d, dir)
 		},
 	}
 	c.Flags().BoolVar(&lines, "plain", false, "lines instead of a screen: for screen readers and logs")
@@ -91,6 +100,17 @@ func attach(parent context.Context, socket, dir string, t remote.Terminal) (stri
 		return "", fmt.Errorf("%s: take the terminal: %w", dir, err)
 	}
 	defer term.Restore(int(in.Fd()), before)
+	keys, err := newKeys(in)
+	if err != nil {
+		return "", fmt.Errorf("%s: read the keyboard: %w", dir, err)
+	}
+	defer keys.end()
+	t.Keys = keys
+	t.Suspend = func() {
+		fmt.Fprint(out, tui.RestoreSequence)
+		term.Restore(int(in.Fd()), before)
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	}
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH, syscall.SIGCONT)
 	defer signal.Stop(resized)
@@ -102,6 +122,7 @@ func attach(parent context.Context, socket, dir string, t remote.Terminal) (stri
 			case s := <-resized:
 				if s == syscall.SIGCONT { // a shell had stopped this process and taken its terminal
 					term.MakeRaw(int(in.Fd())) // fails where the shell still has it: it says so again
+					fmt.Fprint(out, tui.EnterSequence)
 				}
 			}
 			select {

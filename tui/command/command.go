@@ -132,7 +132,7 @@ func newRoot(d Deps) *cobra.Command {
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(trainCommand(d), trainForksCommand(), forkCommand(), reportCommand(d), exportCommand(d), cardCommand(), listCommand(d), presetCommand(d), doctorCommand(d), benchCommand(d),
 		traceCommand(d), replayCommand(d), watchCommand(d), analyseCommand(d), journalCommand(), versionCommand(d))
-	root.AddCommand(sweepCommand(d), attachCommand(), psCommand(), stopCommand(), pauseCommand(), parkCommand(), resumeCommand(), checkpointCommand(), completionCommand(), manCommand(d), licencesCommand())
+	root.AddCommand(sweepCommand(d), attachCommand(d), psCommand(), stopCommand(), pauseCommand(), parkCommand(), resumeCommand(), checkpointCommand(), completionCommand(), manCommand(d), licencesCommand())
 	root.InitDefaultHelpCmd()
 	addCompletions(d, root)
 	return root

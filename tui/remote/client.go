@@ -118,10 +118,16 @@ type Terminal struct {
 	Characters tui.CharacterSet
 	Plain      bool
 	Name       string // of who looks, for the others
+
+	Ended   func() // hears that the run is over, which closes the screen; may be nil
+	Suspend func() // stops this process for its shell; nil: SuspendKey is a key like others
 }
 
 // DetachKey leaves a screen at once, whatever the lab does: ctrl+\.
 const DetachKey = 0x1c
+
+// SuspendKey is ctrl+z: it is for the process at the terminal, not for the lab.
+const SuspendKey = 0x1a
 
 // errLeft is the end that the person chose.
 var errLeft = errors.New("detached; training goes on")
@@ -158,6 +164,9 @@ func Attach(ctx context.Context, socket, dir string, t Terminal) (said string, e
 	if err != nil && errors.Is(context.Cause(ctx), errLeft) {
 		return Left(dir), nil
 	}
+	if err == nil && a.Ended && t.Ended != nil {
+		t.Ended()
+	}
 	return a.Said, err
 }
 
@@ -174,6 +183,11 @@ func typeOn(t Terminal, send func(byte, []byte), leave context.CancelCauseFunc) 
 			if key == DetachKey && !t.Plain {
 				leave(errLeft)
 				return
+			}
+			if key == SuspendKey && t.Suspend != nil {
+				t.Suspend()
+				n = 0
+				break
 			}
 		}
 		if n > 0 {

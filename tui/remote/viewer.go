@@ -59,7 +59,7 @@ func (s *Server) goodbye(outcome tui.Outcome, err error) answer {
 	case err != nil:
 		return answer{Error: err.Error()}
 	case outcome == tui.Cancelled:
-		return answer{Said: fmt.Sprintf("%v: %s", context.Cause(s.ctx), s.o.Dir)}
+		return answer{Said: fmt.Sprintf("%v: %s", context.Cause(s.ctx), s.o.Dir), Ended: over(snapshot)}
 	case outcome == tui.StopRequested:
 		select {
 		case <-s.o.Ended:

@@ -40,7 +40,8 @@ type hello struct {
 // answer ends a connection.
 type answer struct {
 	Error  string  `json:"error,omitempty"`
-	Said   string  `json:"said,omitempty"` // one line for the person
+	Said   string  `json:"said,omitempty"`  // one line for the person
+	Ended  bool    `json:"ended,omitempty"` // the run of the screen is over
 	Status *Status `json:"status,omitempty"`
 }
 

@@ -1,0 +1,70 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/report"
+	"pgrlab/core/run"
+	"pgrlab/tui"
+)
+
+// showEnd shows how a run ended that a person was attached to, until the person leaves,
+// and does what is wanted next.
+func showEnd(c *cobra.Command, d Deps, dir string) error {
+	o, err := replayOptions(dir, replayAtOnce)
+	if err != nil {
+		return err
+	}
+	if o.Home, err = settingsHome(c.ErrOrStderr()); err != nil {
+		return err
+	}
+	o.Characters, o.Ended = characters(), true
+	o.Told = "the run has ended: q asks what next"
+	outcome, err := d.Screen(c.Context(), o)
+	if err != nil {
+		return err
+	}
+	if err := afterEnd(dir, c.ErrOrStderr()); err != nil {
+		return err
+	}
+	switch outcome {
+	case tui.ReportRequested:
+		sub, _, err := c.Root().Find([]string{"report"})
+		if err != nil {
+			return err
+		}
+		sub.SetContext(c.Context())
+		return sub.RunE(sub, []string{dir})
+	case tui.FirstScreenRequested:
+		return pickOnScreen(c.Context(), d, c.ErrOrStderr())
+	}
+	return nil
+}
+
+// afterEnd says what a run has reached that is over, and what can be done with it.
+func afterEnd(dir string, w io.Writer) error {
+	r, err := report.Load(dir)
+	if err != nil {
+		return err
+	}
+	events, err := tui.ReadJournal(dir)
+	if err != nil {
+		return err
+	}
+	said := fmt.Sprintf("%s on %s, seed %d: %s steps", r.Method, r.Task, r.Seed, report.Count(r.Step))
+	if best, last, ok := returns(events); ok {
+		said += fmt.Sprintf(", return %.1f, best %.1f", last, best)
+	}
+	next := "run again: pgrlab --preset " + filepath.Join(dir, run.ConfigName)
+	if !r.Done {
+		next = "go on: pgrlab --resume " + dir
+	}
+	for _, text := range []string{said, badge(events), "look again: pgrlab replay " + dir, "its report: pgrlab report " + dir, next} {
+		fmt.Fprintln(w, text)
+	}
+	return nil
+}

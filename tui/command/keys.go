@@ -1,0 +1,46 @@
+package command
+
+import (
+	"io"
+	"sync"
+
+	"github.com/muesli/cancelreader"
+)
+
+// keys are read from a keyboard until they end: whoever reads it next gets every key that
+// is pressed from then on.
+type keys struct {
+	from cancelreader.CancelReader
+
+	mu    sync.Mutex // held while it reads
+	ended bool
+}
+
+func newKeys(from io.Reader) (*keys, error) {
+	r, err := cancelreader.NewReader(from)
+	if err != nil {
+		return nil, err
+	}
+	return &keys{from: r}, nil
+}
+
+// Read waits for keys; after end there are none.
+func (k *keys) Read(p []byte) (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.ended {
+		return 0, io.EOF
+	}
+	return k.from.Read(p)
+}
+
+// end ends a read that waits, and all later ones.
+func (k *keys) end() {
+	if !k.from.Cancel() {
+		return // this kind of keyboard cannot be left
+	}
+	k.mu.Lock() // closing it under a read would leave that waiting for the next key
+	defer k.mu.Unlock()
+	k.ended = true
+	k.from.Close()
+}
