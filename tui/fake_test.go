@@ -128,13 +128,16 @@ func (f *fakeLab) inForce(class lab.Class) {
 	rest := f.waiting[:0]
 	for _, w := range f.waiting {
 		if w.Class == class {
-			f.emit(lab.TypeInForce, lab.InForce{ID: w.ID, Knob: w.Knob})
+			f.emit(lab.TypeInForce, lab.InForce{ID: w.ID, Knob: w.Knob, Obs: &lab.InForceObs{Updates: f.updates(f.step - 1)}})
 		} else {
 			rest = append(rest, w)
 		}
 	}
 	f.waiting = rest
 }
+
+// updates are those that were made up to a step.
+func (f *fakeLab) updates(step int) uint64 { return uint64(max(0, step-5000) * 20) }
 
 // publish makes a new snapshot.
 func (f *fakeLab) publish() {
@@ -143,7 +146,7 @@ func (f *fakeLab) publish() {
 		Step: f.step, Steps: f.steps, State: f.state, Phase: f.phase, PhaseDone: f.done, PhaseTotal: f.total,
 		ETA: time.Duration(f.steps-f.step) * 10 * time.Millisecond, StepTime: 10 * time.Millisecond, StepsPerSec: 98.4, UpdatesPerSec: 1968,
 		Knobs: map[string]lab.Value{}, Waiting: append([]lab.KnobChanged(nil), f.waiting...),
-		Real: f.step, Updates: uint64(max(0, f.step-5000) * 20), Episode: f.step / 1000, EpisodeStep: f.step % 1000,
+		Real: f.step, Updates: f.updates(f.step), Episode: f.step / 1000, EpisodeStep: f.step % 1000,
 		EpisodeReturn: 0.8 * f.policy * float64(f.step%1000), Refits: f.refits,
 	}
 	every := int(f.values["refit_every"].Number)

@@ -86,7 +86,7 @@ type change struct {
 	at       int // the step it was asked for; 0: at once
 
 	scheduled bool   // part of the run from its start
-	updates   uint64 // critic updates made when it came into force, as far as the screen saw it
+	updates   uint64 // critic updates made when it came into force
 	state     changeState
 	wall      time.Time
 

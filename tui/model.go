@@ -343,15 +343,9 @@ func (m *Model) poll() {
 	}
 }
 
-// observe keeps what only a snapshot tells: speed over time, and what was learned
-// when a change came into force.
+// observe keeps what only a snapshot tells: speed over time.
 func (m *Model) observe(s *lab.Snapshot) {
 	m.eta.take(s.Time, s.ETA)
-	for _, c := range m.history.changes {
-		if c.state == inForce && c.updates == 0 {
-			c.updates = max(1, s.Updates)
-		}
-	}
 	speed := m.history.curve(curveSpeed, 0)
 	if last, ok := speed.last(); s.StepsPerSec > 0 && s.Updates > 0 && (!ok || s.Step > last.step) && !m.history.begin.IsZero() {
 		wall := s.Time.Sub(m.history.begin).Seconds()

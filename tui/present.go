@@ -70,7 +70,7 @@ func (m *Model) exposure() string {
 		}
 		text += ", " + renewed + " of D_syn"
 	}
-	if c.updates > 0 && s.Updates >= c.updates {
+	if s.Updates >= c.updates {
 		text += ", " + count(int(s.Updates-c.updates)) + " updates"
 	}
 	return text

@@ -253,6 +253,10 @@ func (h *history) takeInForce(step int, b lab.InForce) {
 	for _, c := range h.changes {
 		if c.number == b.ID {
 			c.state, c.forceStep, c.why = inForce, step, ""
+			c.updates = uint64(h.clock.updates(step - 1)) // in front of the first batch of that step
+			if b.Obs != nil {
+				c.updates = b.Obs.Updates
+			}
 		}
 	}
 	h.touch(paneKnobs, paneEvents)

@@ -121,7 +121,7 @@ func (x *experiment) release(ready func(waiting) bool) {
 	kept := x.Waiting[:0]
 	for _, w := range x.Waiting {
 		if ready(w) {
-			x.emit(TypeInForce, NoMember, InForce{ID: w.ID, Knob: w.Knob})
+			x.emit(TypeInForce, NoMember, InForce{ID: w.ID, Knob: w.Knob, Obs: &InForceObs{Updates: x.first().Updates}})
 		} else {
 			kept = append(kept, w)
 		}

@@ -141,8 +141,14 @@ type KnobObs struct {
 // InForce says that a training batch contains, for the first time, data made with
 // the change; its step is that of the event.
 type InForce struct {
-	ID   int    `json:"id"`
-	Knob string `json:"knob"`
+	ID   int         `json:"id"`
+	Knob string      `json:"knob"`
+	Obs  *InForceObs `json:"obs,omitempty"` // nil: in journals from before there was one
+}
+
+// InForceObs is where training was.
+type InForceObs struct {
+	Updates uint64 `json:"updates"` // critic updates made before that batch
 }
 
 // Refused is a command that was not carried out.

@@ -205,3 +205,33 @@ func (x *experiment) reportPerf() {
 		MemoryBytes: memory.Sys - memory.HeapReleased, Spent: m.spentOn(),
 	})
 }
+
+// savedMeter is what things took in a run so far: an estimate of what they will take must
+// not begin anew with every break. Of each average it holds value and weight.
+type savedMeter struct {
+	Cost, PerSample []float64
+	Parts           []time.Duration
+}
+
+func (m *meter) saved() savedMeter {
+	s := savedMeter{PerSample: []float64{m.perSample.value, m.perSample.weight}, Parts: append([]time.Duration(nil), m.parts[:]...)}
+	for _, a := range m.cost {
+		s.Cost = append(s.Cost, a.value, a.weight)
+	}
+	return s
+}
+
+// restore takes what saved gave; what is not of this version's shape is nothing.
+func (m *meter) restore(s savedMeter) {
+	if len(s.Cost) != 2*len(m.cost) || len(s.PerSample) != 2 || len(s.Parts) != len(m.parts) {
+		return
+	}
+	for i := range m.cost {
+		m.cost[i] = average{s.Cost[2*i], s.Cost[2*i+1]}
+	}
+	m.perSample = average{s.PerSample[0], s.PerSample[1]}
+	copy(m.parts[:], s.Parts)
+}
+
+// forget drops what things took: they take something else here.
+func (m *meter) forget() { m.cost, m.perSample = [len(m.cost)]average{}, average{} }

@@ -37,6 +37,7 @@ type savedLoop struct {
 	Scored   bool
 	Fitted   bool // in the present env step
 	Ended    bool // behind the place where a longer run goes on
+	Meter    savedMeter
 	Members  []savedMember
 }
 
@@ -73,6 +74,7 @@ func (x *experiment) saved() savedLoop {
 	s := savedLoop{
 		Loop: x.loopState, Schedule: x.schedule, Position: x.position, Total: x.total,
 		Todo: x.todo, Bound: x.bound, Scored: x.scored, Fitted: x.fitted, Ended: x.ended(),
+		Meter: x.meter.saved(),
 	}
 	for _, m := range x.members {
 		s.Members = append(s.Members, m.saved(x.position))
@@ -231,6 +233,7 @@ func (x *experiment) restore(s savedLoop) error {
 	}
 	x.loopState, x.schedule, x.position, x.total = s.Loop, s.Schedule, s.Position, s.Total
 	x.todo, x.bound, x.scored, x.fitted, x.marked = s.Todo, s.Bound, s.Scored, s.Fitted, s.Ended
+	x.meter.restore(s.Meter)
 	if x.position.Phase != AfterStep {
 		x.entry = x.position
 	}
