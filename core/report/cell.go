@@ -160,10 +160,49 @@ func first(s Series) int {
 	return s[0].Step
 }
 
+// together leaves out seeds that were evaluated once, at the end of a run that was over
+// before others were evaluated for the first time: where there is no step at which all
+// were, nothing of the others could be shown beside them. Notes say which.
+func together(cells []*Cell) (kept []*Cell, notes []string) {
+	if step, _ := evaluatedSteps(cells); step > 0 {
+		return cells, nil
+	}
+	begin := 0
+	for _, c := range cells {
+		for _, s := range c.Seeds {
+			begin = max(begin, first(s.Series(Return)))
+		}
+	}
+	for _, c := range cells {
+		c.Seeds = slices.DeleteFunc(c.Seeds, func(s Seed) bool {
+			series := s.Series(Return)
+			gone := len(series) == 1 && first(series) < begin
+			if gone {
+				notes = append(notes, fmt.Sprintf("%s is left out: it was evaluated at step %s alone, before others were", s.Run.Dir, Count(first(series))))
+			}
+			return gone
+		})
+		if len(c.Seeds) > 0 {
+			kept = append(kept, c)
+		}
+	}
+	return kept, notes
+}
+
 // commonStep is the last step at which all seeds were evaluated; where there is
 // none, the last one of the shortest run.
-func commonStep(cells []*Cell) (step int) {
-	counts, seeds, shortest := map[int]int{}, 0, 0
+func commonStep(cells []*Cell) int {
+	step, shortest := evaluatedSteps(cells)
+	if step == 0 {
+		return shortest
+	}
+	return step
+}
+
+// evaluatedSteps are the last step at which all seeds were evaluated, 0 where there is
+// none, and the last one of the shortest run.
+func evaluatedSteps(cells []*Cell) (step, shortest int) {
+	counts, seeds := map[int]int{}, 0
 	for _, c := range cells {
 		for _, s := range c.Seeds {
 			series := s.Series(Return)
@@ -185,8 +224,5 @@ func commonStep(cells []*Cell) (step int) {
 			step = s
 		}
 	}
-	if step == 0 {
-		return shortest
-	}
-	return step
+	return step, shortest
 }

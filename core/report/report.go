@@ -118,7 +118,13 @@ func New(runs []*Run, o Options) (*Report, error) {
 		if n < 0 {
 			n = len(cells)
 		}
-		task, err := newTask(cells[:n], o)
+		group := cells[:n]
+		if o.Step == 0 {
+			var said []string
+			group, said = together(group)
+			r.Notes = append(r.Notes, said...)
+		}
+		task, err := newTask(group, o)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,61 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgrlab/core/run"
+)
+
+// at is an evaluation at a step that need not be on the cadence.
+func at(step int, v float64) run.Line {
+	return run.Line{Type: "evaluated", Step: step, Member: run.NoMember,
+		Body: map[string]any{"return_mean": run.Float(v), "return_std": 1, "returns": run.Floats([]float64{v}), "episodes": 1}}
+}
+
+// Runs are evaluated at their end as well, off the cadence: those of the same length are
+// compared there, others where all were evaluated, and a run that was over before others
+// were evaluated first takes nothing away from these.
+func TestTheCommonStepOfRunsThatEndOffTheCadence(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		ends  []int // 0: on the cadence alone, at 1,000, 2,000 and 3,000; else 1,000 as far as it goes, and the end
+		step  int
+		seeds int
+		notes int
+	}{
+		{"of one length", []int{1500, 1500, 1500}, 1500, 3, 0},
+		{"of one length, shorter than the cadence", []int{700, 700}, 700, 2, 0},
+		{"one is longer", []int{1500, 1500, 0}, 1000, 3, 0},
+		{"all are different", []int{1500, 2500, 1200}, 1000, 3, 0},
+		{"one was over before the cadence began", []int{0, 700, 0}, 3000, 2, 1},
+		{"two were, at different steps", []int{1500, 700, 1500, 800}, 1500, 2, 2},
+	} {
+		var runs []*Run
+		for seed, end := range c.ends {
+			returns := []float64{1, 2, 3}
+			more := []run.Line{{Type: "done", Step: 3000, Member: run.NoMember}}
+			if end > 0 {
+				returns, more = returns[:end/1000], []run.Line{at(end, 9), {Type: "done", Step: end, Member: run.NoMember}}
+			}
+			runs = append(runs, journal(t, t.TempDir(), "t", "pgr", seed, returns, more...))
+		}
+		r, err := New(runs, Options{})
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		task := r.Tasks[0]
+		if task.Step != c.step || !task.StepExact || task.Rows[0].N != c.seeds || len(r.Notes) != c.notes {
+			t.Errorf("%s: at step %d, exact %v, %d seeds, notes %q", c.name, task.Step, task.StepExact, task.Rows[0].N, r.Notes)
+		}
+		for _, note := range r.Notes {
+			if !strings.Contains(note, "is left out: it was evaluated at step ") {
+				t.Errorf("%s: %q", c.name, note)
+			}
+		}
+		if text := fmt.Sprintf("%.3g", task.Rows[0].Points[0]); c.step == 1500 && text != "9" {
+			t.Errorf("%s: the return is %s", c.name, text)
+		}
+	}
+}
