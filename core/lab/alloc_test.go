@@ -14,7 +14,7 @@ func TestAStepDoesNotAllocate(t *testing.T) {
 	}
 	defer dev.Close()
 	c := realConfig()
-	c.Steps, c.Evaluation.Every, c.Knobs.RefitEvery = 1<<30, 0, 1<<20
+	c.Steps, c.Evaluation.Every, c.Knobs.RefitEvery = 1<<29, 0, 1<<20
 	task := newWorld().task()
 	task.New = func(uint64) (Env, error) { return &stillEnv{}, nil }
 	l, err := New(c, task, dev, nil)
