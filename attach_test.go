@@ -278,3 +278,31 @@ func TestNamesOfALab(t *testing.T) {
 	}
 	r.stop()
 }
+
+// Screens that nobody reads, of any size that they claim, are few; the run goes on under
+// them, and when all close at once.
+func TestStalledScreensAreFew(t *testing.T) {
+	r := startTraining(t)
+	goesOn := func(when string) {
+		from := r.look().Step
+		r.until("the run goes on "+when, func() bool { return r.look().Step > from+20 })
+	}
+	var lines []io.Closer
+	for range 24 {
+		lines = append(lines, stall(t, r.socket))
+	}
+	r.until("they are shown", func() bool { return r.look().Screens == 16 })
+	goesOn("under them")
+	if n := r.look().Screens; n != 16 {
+		t.Errorf("%d screens are shown", n)
+	}
+	for _, l := range lines {
+		l.Close()
+	}
+	goesOn("while they close")
+	r.until("they are gone", func() bool { return r.look().Screens == 0 })
+	if _, err := r.visit("one more", leaving...); err != nil {
+		t.Error(err)
+	}
+	r.stop()
+}

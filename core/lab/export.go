@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
@@ -27,7 +26,7 @@ type PolicyLayer struct {
 // behind each, then last_fc_layer, which gives μ, and last_fc_log_std beside it. The
 // action that evaluation takes is tanh μ.
 func ReadPolicyLayers(r io.Reader) ([]PolicyLayer, error) {
-	tensors, err := nn.Read(r)
+	tensors, err := readWeights(r)
 	if err != nil {
 		return nil, err
 	}

@@ -166,8 +166,9 @@ func inRange(all []ranged) error {
 // settled says whether what was loaded goes together: the loop's counters and the parts'.
 func (x *experiment) settled() error {
 	for _, m := range x.members {
-		scored := x.position.Phase == Fit || x.position.Phase == Score && x.position.I > 0
-		if scored && m.scorer != nil && len(m.scores) != m.real.Len() {
+		scoring := x.position.Phase == Score && x.position.I > 0
+		fitting := x.position.Phase == Fit && m.scorer != nil
+		if (scoring || fitting) && (m.scorer == nil || len(m.scores) != m.real.Len()) {
 			return fmt.Errorf("%d scores of %d transitions", len(m.scores), m.real.Len())
 		}
 		if x.training(x.first()) != x.training(m) || m.real.Len() != x.first().real.Len() {

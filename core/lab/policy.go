@@ -1,11 +1,16 @@
 package lab
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/device"
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
@@ -37,16 +42,47 @@ func (randomPolicy) Close() error { return nil }
 // LoadPolicy reads what a run of configuration c saved as its policy. It acts with
 // the policy's mean action, as evaluation does.
 func LoadPolicy(c *Config, task Task, dev device.Device, r io.Reader) (Policy, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if err := c.FitsInto(ThisMachine(), task); err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer // what is read twice is at most what the configuration has room for
+	if _, err := readWeights(io.TeeReader(io.LimitReader(r, int64(c.Limit(task))), &text)); err != nil {
+		return nil, err
+	}
 	sac := c.sac(replay.Shape{Obs: task.ObsSize, Act: task.ActSize})
 	sac.Critics, sac.Subset = 1, 1 // nobody asks them
 	a, err := agent.New(sac, dev, 0)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.LoadPolicy(r); err != nil {
+	if err := a.LoadPolicy(&text); err != nil {
+		a.Close()
 		return nil, fmt.Errorf("%w: is it of a run on %s?", err, task.Name)
 	}
 	return learnedPolicy{a}, nil
+}
+
+// readWeights reads a whole file of weights, and nothing else, that an agent can act
+// with.
+func readWeights(r io.Reader) ([]*op.Tensor, error) {
+	tensors, err := nn.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	if n, _ := io.CopyN(io.Discard, r, 1); n > 0 {
+		return nil, errors.New("read weights: something follows them: the file is damaged")
+	}
+	for _, t := range tensors {
+		for _, v := range t.Data {
+			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+				return nil, fmt.Errorf("read weights: %.40q holds %v: the run had diverged, or the file is damaged", t.Name, v)
+			}
+		}
+	}
+	return tensors, nil
 }
 
 type learnedPolicy struct{ agent *agent.SAC }

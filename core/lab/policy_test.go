@@ -2,7 +2,9 @@ package lab
 
 import (
 	"bytes"
+	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgrlab/core/agent"
@@ -49,6 +51,88 @@ func TestALoadedPolicyActsAsTheSavedOne(t *testing.T) {
 	if _, err := LoadPolicy(&c, other, dev, bytes.NewReader(file)); err == nil {
 		t.Error("the policy of another task was loaded")
 	}
+}
+
+// A file that is not a whole policy of the task is refused in a line: cut off, with more
+// behind, of another network, with numbers that are none.
+func TestDamagedPolicies(t *testing.T) {
+	dev, c, file := testDevice(t), realConfig(), savedPolicy(t)
+	nan := bytes.Clone(file)
+	copy(nan[len(nan)-4:], []byte{0, 0, 0xc0, 0x7f})
+	other := realConfig()
+	other.Agent.Hidden = []int{8, 9}
+	huge := realConfig()
+	huge.Agent.Hidden = []int{3_000_000, 3_000_000}
+	for name, d := range map[string]struct {
+		config Config
+		file   []byte
+		want   string
+	}{
+		"nothing":                {c, nil, "not a file of weights"},
+		"something else":         {c, []byte("{}\n"), "not a file of weights"},
+		"cut off":                {c, file[:len(file)-1], "EOF"},
+		"more behind":            {c, append(bytes.Clone(file), 0), "something follows"},
+		"no numbers":             {c, nan, "holds NaN"},
+		"of another network":     {other, file, "is it of a run on world?"},
+		"of what no machine has": {huge, file, "needs about "},
+	} {
+		_, err := LoadPolicy(&d.config, newWorld().task(), dev, bytes.NewReader(d.file))
+		if err == nil || !strings.Contains(err.Error(), d.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %q", name, err, d.want)
+		}
+		if _, err := ReadPolicyLayers(bytes.NewReader(d.file)); err == nil && !bytes.Equal(d.file, file) {
+			t.Errorf("%s is exported", name)
+		}
+	}
+}
+
+// savedPolicy is the policy.bin of an untrained agent.
+func savedPolicy(t testing.TB) []byte {
+	t.Helper()
+	c := realConfig()
+	a, err := agent.New(c.sac(worldShape), testDevice(t), 42)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	var saved bytes.Buffer
+	if err := a.SavePolicy(&saved); err != nil {
+		t.Fatal(err)
+	}
+	return saved.Bytes()
+}
+
+// Whatever is in the place of a policy, it is refused in a line or acts.
+func FuzzPolicy(f *testing.F) {
+	file, dev := savedPolicy(f), testDevice(f)
+	f.Add(file, uint32(0), uint64(0), uint16(0))
+	for i := range 64 {
+		f.Add(file, uint32(8*i), uint64(math.MaxUint64)>>i, uint16(7*i))
+	}
+	f.Fuzz(func(t *testing.T, text []byte, at uint32, value uint64, cut uint16) {
+		text = bytes.Clone(text[:max(0, len(text)-int(cut)/64)])
+		for k := 0; k < 8 && len(text) > 8; k++ {
+			text[int(at)%(len(text)-7)+k] ^= byte(value >> (8 * k))
+		}
+		c := realConfig()
+		if layers, err := ReadPolicyLayers(bytes.NewReader(text)); err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("not a line: %v", err)
+		} else if err == nil && len(layers) < 2 {
+			t.Errorf("%d layers", len(layers))
+		}
+		p, err := LoadPolicy(&c, newWorld().task(), dev, bytes.NewReader(text))
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("not a line: %v", err)
+			}
+			return
+		}
+		defer p.Close()
+		action := make([]float32, worldAct)
+		if err := p.Act(action, []float32{.3, -2}, 0); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestRandomActionsFollowTheSeed(t *testing.T) {

@@ -172,7 +172,7 @@ func TestFrames(t *testing.T) {
 		t.Errorf("%d bytes of %d came", len(got), len(long))
 	}
 	_, content, err := readFrame(&b, nil)
-	if size, ok := parseSize(content); err != nil || !ok || size != (tui.Size{Columns: 120, Rows: mostCells}) {
+	if size, ok := parseSize(content); err != nil || !ok || size != (tui.Size{Columns: 120, Rows: mostRows}) {
 		t.Errorf("%v, %v, %v", size, ok, err)
 	}
 	if _, _, err := readFrame(strings.NewReader("GET / HTTP/1.1\r\n"), nil); err == nil {
@@ -199,7 +199,7 @@ func FuzzHello(f *testing.F) {
 			if name := readable(h.Name); name == "" || strings.ContainsAny(name, "\x1b\n") {
 				t.Errorf("%q", name)
 			}
-			if s := limited(h.Size); s.Columns < 0 || s.Rows > mostCells {
+			if s := limited(h.Size); s.Columns < 0 || s.Columns > mostColumns || s.Rows < 0 || s.Rows > mostRows {
 				t.Errorf("%v", s)
 			}
 		}

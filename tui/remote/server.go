@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pgrlab/core/lab"
@@ -35,6 +36,8 @@ type Options struct {
 const (
 	// mostConnections is how many clients are served at a time.
 	mostConnections = 64
+	// mostScreens is how many of them may be screens, which cost memory and time.
+	mostScreens = 16
 	// helloTime is how long a client may take to say what it wants.
 	helloTime = 5 * time.Second
 	// farewell is how long the last frame to a client may take.
@@ -53,6 +56,7 @@ type Server struct {
 	ctx     context.Context // of screens and requests
 	cancel  context.CancelCauseFunc
 	serving sync.WaitGroup
+	screens atomic.Int32 // that are shown, and those that are about to be refused
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
@@ -183,7 +187,12 @@ func (s *Server) handle(conn net.Conn) {
 	case h.Protocol != protocol:
 		a.Error = "that lab runs another version of pgrlab: use the one it was started with"
 	case h.Want == "screen":
-		a = s.screen(conn, h)
+		if s.screens.Add(1) <= mostScreens {
+			a = s.screen(conn, h)
+		} else {
+			a.Error = fmt.Sprintf("that lab shows %d screens already: leave one of them", mostScreens)
+		}
+		s.screens.Add(-1)
 	default:
 		a = s.control(conn, h)
 	}

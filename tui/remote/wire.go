@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"pgrlab/tui"
 )
@@ -99,12 +100,17 @@ func (o output) Write(p []byte) (int, error) {
 
 // sizeBytes and parseSize are the content of a size frame.
 func sizeBytes(s tui.Size) []byte {
-	limit := func(n int) uint16 { return uint16(min(max(n, 0), mostCells)) }
+	limit := func(n int) uint16 { return uint16(min(max(n, 0), math.MaxUint16)) }
 	return binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16(nil, limit(s.Columns)), limit(s.Rows))
 }
 
-// mostCells is the largest side of a screen that is drawn, whatever a client claims.
-const mostCells = 1000
+// mostColumns and mostRows are the largest screen that is drawn, whatever a client claims:
+// a little more than the smallest letters on the largest displays. What is drawn costs
+// memory and time of the process that trains.
+const (
+	mostColumns = 600
+	mostRows    = 250
+)
 
 func parseSize(b []byte) (tui.Size, bool) {
 	if len(b) != 4 {
@@ -115,5 +121,5 @@ func parseSize(b []byte) (tui.Size, bool) {
 
 // limited is a size that is worth drawing.
 func limited(s tui.Size) tui.Size {
-	return tui.Size{Columns: min(max(s.Columns, 0), mostCells), Rows: min(max(s.Rows, 0), mostCells)}
+	return tui.Size{Columns: min(max(s.Columns, 0), mostColumns), Rows: min(max(s.Rows, 0), mostRows)}
 }
