@@ -92,6 +92,9 @@ var requests = map[string]func(ctx context.Context, s *Server, by string) (strin
 				return false
 			}
 		})
+		if err == nil && s.o.Lab.Snapshot().HandedOver {
+			return "", errors.New("the run has just moved to another process: ask again")
+		}
 		if trouble := s.o.Lab.Snapshot().Err; err == nil && s.o.Lab.Snapshot().State == lab.FailedState {
 			return "", errors.New(trouble)
 		}
