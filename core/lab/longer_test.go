@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/device/cpu"
 	"pgrlab/core/run"
 )
 
@@ -353,5 +354,61 @@ func TestAForkOfAFinishedRunGoesOn(t *testing.T) {
 		if _, whole := play(t, newWorld(), c); got != whole.canonical(t) || got == journalOf(t, dir) {
 			t.Errorf("a fork at %s writes\n%s\nwant\n%s", found[0].Position, journalOf(t, dir), whole.canonical(t))
 		}
+	}
+}
+
+// Runs of the real parts, of every method that differs by a part: as long as they get at
+// once, or in two goes.
+func TestMethodsOfRealPartsAreMadeLonger(t *testing.T) {
+	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	methods := map[string]Config{"pgr": realConfig(), "functions": everyFunction(t)}
+	vae := realConfig()
+	vae.Generator.Kind = GeneratorVAE
+	methods["vae"] = vae
+	for name := range variants {
+		methods[name] = variant(name)
+	}
+	refused := 0
+	for name, c := range methods {
+		whole := c.Steps
+		_, want := runOn(t, c, dev)
+		c.Steps = 24 // a refit is due
+		dir := filepath.Join(t.TempDir(), "run")
+		folder, err := run.Create(dir, docOf(c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := New(c, newWorld().task(), dev, folder)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(name, err)
+		}
+		long, err := c.Longer(whole)
+		if err != nil {
+			if refused++; !c.Replay.prioritized() {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if folder, err = run.Open(dir); err != nil {
+			t.Fatal(err)
+		}
+		l, said, err := Restore(long, newWorld().task(), dev, folder, Resumption{Config: docOf(long)})
+		if err != nil {
+			t.Fatal(name, said, err)
+		}
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(name, err)
+		}
+		differ(t, name, dir, want)
+	}
+	if refused != 2 {
+		t.Errorf("%d methods cannot be made longer", refused)
 	}
 }
