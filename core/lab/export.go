@@ -26,6 +26,10 @@ type PolicyLayer struct {
 // behind each, then last_fc_layer, which gives μ, and last_fc_log_std beside it. The
 // action that evaluation takes is tanh μ.
 func ReadPolicyLayers(r io.Reader) ([]PolicyLayer, error) {
+	r, err := unsealed(r)
+	if err != nil {
+		return nil, err
+	}
 	tensors, err := readWeights(r)
 	if err != nil {
 		return nil, err

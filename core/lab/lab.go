@@ -225,7 +225,7 @@ func (x *experiment) save() error {
 		if len(x.members) > 1 {
 			name = fmt.Sprintf("policy-%d.bin", m.index)
 		}
-		err := folder.Save(name, func(w io.Writer) error { return m.agent.SavePolicy(w) })
+		err := folder.Save(name, func(w io.Writer) error { return sealed(w, m.agent.SavePolicy) })
 		if err != nil {
 			return fmt.Errorf("save policy: %w", err)
 		}

@@ -48,8 +48,13 @@ func LoadPolicy(c *Config, task Task, dev device.Device, r io.Reader) (Policy, e
 	if err := c.FitsInto(ThisMachine(), task); err != nil {
 		return nil, err
 	}
-	var text bytes.Buffer // what is read twice is at most what the configuration has room for
-	if _, err := readWeights(io.TeeReader(io.LimitReader(r, int64(c.Limit(task))), &text)); err != nil {
+	most := int64(c.Limit(task)) // what is read is at most what the configuration has room for
+	r, err := unsealed(io.LimitReader(r, most))
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer // read twice
+	if _, err := readWeights(io.TeeReader(r, &text)); err != nil {
 		return nil, err
 	}
 	sac := c.sac(replay.Shape{Obs: task.ObsSize, Act: task.ActSize})

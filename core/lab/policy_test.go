@@ -2,7 +2,11 @@ package lab
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -149,5 +153,68 @@ func TestRandomActionsFollowTheSeed(t *testing.T) {
 	}
 	if lo, hi := slices.Min(first), slices.Max(first); lo < -1 || hi >= 1 || lo > 0 || hi < 0 {
 		t.Errorf("actions %v", first)
+	}
+}
+
+// A policy's file that is cut anywhere, or has any bit flipped, is refused in a line or
+// holds the weights that were saved; one of an older version has no checksum.
+func TestAPolicyHasAChecksum(t *testing.T) {
+	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	c := realConfig()
+	a, err := agent.New(c.sac(worldShape), dev, 42)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	var saved, older bytes.Buffer
+	if err := errors.Join(sealed(&saved, a.SavePolicy), a.SavePolicy(&older)); err != nil {
+		t.Fatal(err)
+	}
+	want, err := ReadPolicyLayers(&older)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	check := func(what string, file []byte) {
+		layers, err := ReadPolicyLayers(bytes.NewReader(file))
+		p, loaded := LoadPolicy(&c, newWorld().task(), dev, bytes.NewReader(file))
+		if loaded == nil {
+			p.Close()
+		}
+		if (err == nil) != (loaded == nil) {
+			t.Errorf("%s: read %v, loaded %v", what, err, loaded)
+		}
+		if err == nil && !reflect.DeepEqual(layers, want) {
+			t.Errorf("%s: other weights, and nothing is said", what)
+		}
+		if err != nil {
+			if refused++; strings.Contains(err.Error()+loaded.Error(), "\n") {
+				t.Errorf("%s: more than a line: %q, %q", what, err, loaded)
+			}
+		}
+	}
+	whole := saved.Bytes()
+	check("as it was", whole)
+	if refused > 0 {
+		t.Fatal("the policy as it was saved is refused")
+	}
+	for i := 0; i < len(whole); i += 1 + len(whole)/300 {
+		bad := slices.Clone(whole)
+		bad[i] ^= 1 << (i % 8)
+		check(fmt.Sprintf("byte %d flipped", i), bad)
+		check(fmt.Sprintf("%d of %d bytes", i, len(whole)), whole[:i])
+	}
+	for i := range len(sealMark) + sha256.Size { // all of the seal
+		bad := slices.Clone(whole)
+		bad[len(bad)-1-i] ^= 4
+		check(fmt.Sprintf("byte -%d flipped", i), bad)
+		check(fmt.Sprintf("without %d bytes", i), whole[:len(whole)-i])
+	}
+	if refused < 300 {
+		t.Errorf("only %d were refused", refused)
 	}
 }

@@ -95,9 +95,9 @@ func Load(dir string) (*Run, error) {
 	if err != nil {
 		var path *fs.PathError
 		if errors.As(err, &path) {
-			err = path.Err
+			err = fmt.Errorf("%s: %w", run.JournalName, path.Err)
 		}
-		return nil, fmt.Errorf("%s: no run is there: %s: %w", dir, run.JournalName, err)
+		return nil, fmt.Errorf("%s: no run is there: %w", dir, err)
 	}
 	defer file.Close()
 	if err := r.read(file); err != nil {

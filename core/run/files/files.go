@@ -359,10 +359,14 @@ func within(dir, name string, do func(r *os.Root) error) error {
 		return err
 	}
 	defer r.Close()
-	if err := parents(r, name); err != nil {
-		return err
+	err = parents(r, name)
+	if err == nil {
+		err = do(r)
 	}
-	return do(r)
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		path.Op = strings.TrimSuffix(path.Op, "at") // openat, statat: what people know is open
+	}
+	return err
 }
 
 // noFolder is the error of what stands where a folder should be.
