@@ -91,7 +91,7 @@ func TestStopSavesAndEnds(t *testing.T) {
 	if done, _ := bodies[Done](l); len(done) != 1 || done[0].Steps != 20 {
 		t.Errorf("done: %+v", done)
 	}
-	if string(folder.files[run.PolicyName]) != "policy after 60 updates" || !folder.closed {
+	if !strings.HasPrefix(string(folder.files[run.PolicyName]), "policy after 60 updates"+sealMark) || !folder.closed {
 		t.Errorf("files %q, closed %v", folder.files, folder.closed)
 	}
 	if l.Snapshot().State != Finished {

@@ -14,9 +14,28 @@
 //	lock           held (flock) by the process that runs it; lease.json where the
 //	               file system refuses locks
 //
+// What lies there has to be files and folders of its own: package files, through which
+// everything here goes, follows no link and opens no pipe below the run folder.
+//
+// # Forks
+//
+// A fork is built in a folder beside the one that it will be, .pgrlab-fork-…, and
+// renamed when all is on the disk that it begins with: Build, Inherit, Publish. What a
+// killed process has left of such a folder is no run, and the next fork removes it.
+//
+// # Leases
+//
+// Where there are no locks, lease.json names the process that writes the folder. It looks
+// whose the lease is before everything that it writes, and stops for good when it has lost
+// it (ErrLost). Another process may take a lease whose process is gone from the same
+// machine, or that it has watched for a minute by its own clock without a sign of life;
+// what the clocks of machines say does not matter. Whoever takes one over goes on in a copy
+// of the journal: what the other one still writes goes to a file without a name.
+//
 // # Checkpoints
 //
-// Everything is written to a temporary file, synced and renamed. A checkpoint has
+// Everything is written to a temporary file, synced and renamed, and so is the folder that
+// holds its name: a checkpoint that was reported outlives a power cut. A checkpoint has
 // a version and checksums of its header, its parts, its data and the journal up to
 // there; one that is not whole is told from one that is, and never used. Prune
 // keeps the last three, the one with the best return and the marked ones.

@@ -1,0 +1,62 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// MakeFolder makes a folder with its parents, and their names are on the disk.
+func MakeFolder(dir string) error {
+	dir = filepath.Clean(dir)
+	info, err := os.Stat(dir)
+	if err == nil && info.IsDir() {
+		return nil
+	}
+	if err == nil {
+		return &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
+	}
+	above := filepath.Dir(dir)
+	if above != dir {
+		if err := MakeFolder(above); err != nil {
+			return err
+		}
+	}
+	if err := announce(Op{Kind: MadeDir, Path: dir}); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncAbove(above)
+}
+
+// syncAbove is Sync of a folder that may be closed to this user.
+func syncAbove(dir string) error {
+	if err := Sync(dir, "."); !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
+}
+
+// Move gives a whole folder another name, which may be that of an empty folder, and the
+// name is on the disk.
+func Move(from, to string) error {
+	if err := announce(Op{Kind: Renamed, Path: filepath.Clean(from), To: filepath.Clean(to)}); err != nil {
+		return err
+	}
+	if err := syscall.Rename(from, to); err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return syncAbove(filepath.Dir(filepath.Clean(to)))
+}
+
+// RemoveFolder removes an empty folder.
+func RemoveFolder(dir string) error {
+	if err := announce(Op{Kind: Removed, Path: filepath.Clean(dir)}); err != nil {
+		return err
+	}
+	return syscall.Rmdir(dir)
+}
