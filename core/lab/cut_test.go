@@ -361,3 +361,33 @@ func TestAForkOfAParentThatIsReadOnly(t *testing.T) {
 	}
 	goesOn(t, c, child, want, "a fork", []string{from.Position})
 }
+
+// A run that was saved before its first step goes on.
+func TestARunSavedAtItsBeginningGoesOn(t *testing.T) {
+	c, dir := scheduled(), filepath.Join(t.TempDir(), "run")
+	whole := filepath.Join(t.TempDir(), "whole")
+	diskRun(t, c, whole, 0)
+	folder, err := run.Create(dir, []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	if err := newWorld().lab(t, c, folder).Run(ctx); !errors.Is(err, ErrInterrupted) {
+		t.Fatal(err)
+	}
+	found, err := run.Checkpoints(dir)
+	if err != nil || len(found) != 1 || found[0].Step != 0 {
+		t.Fatal(found, err)
+	}
+	l, said, err := restored(t, c, dir)
+	if err != nil {
+		t.Fatal(said, err)
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := journalOf(t, dir), journalOf(t, whole); strings.ReplaceAll(got, `{"type":"note","step":0,"text":"interrupted after step 0"}`+"\n", "") != want {
+		t.Errorf("the journal is\n%s\nwant\n%s", got, want)
+	}
+}

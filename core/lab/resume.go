@@ -243,6 +243,9 @@ func loadCheckpoint(x *experiment, dir string, c *run.Checkpoint) error {
 			}
 			return nil
 		}
+		if len(d.Pieces) == 0 && rings[name] == nil {
+			return fmt.Errorf("%s has no pieces", name)
+		}
 		if err := d.Verify(dir); err != nil {
 			return err
 		}
@@ -263,6 +266,9 @@ func loadReal(ring *replay.Ring, state []byte, log io.Reader, d run.Data) error 
 	var s replay.State
 	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
 		return errors.New("the state of D_real cannot be read")
+	}
+	if s.Len > 0 && len(d.Pieces) == 0 { // before the first transition there are none
+		return fmt.Errorf("%s has no pieces", d.Name)
 	}
 	var all int64
 	for _, p := range d.Pieces {

@@ -169,9 +169,6 @@ func (h *Header) validate() error {
 		}
 	}
 	for _, d := range h.Data {
-		if len(d.Pieces) == 0 {
-			return fmt.Errorf("is damaged: %s has no pieces", d.Name)
-		}
 		for _, p := range d.Pieces {
 			if p.Bytes < 0 {
 				return fmt.Errorf("is damaged: %s of %s has no size", p.File, d.Name)
