@@ -171,9 +171,6 @@ func (x *experiment) settled() error {
 		if (scoring || fitting) && (m.scorer == nil || len(m.scores) != m.real.Len()) {
 			return fmt.Errorf("%d scores of %d transitions", len(m.scores), m.real.Len())
 		}
-		if x.training(x.first()) != x.training(m) || m.real.Len() != x.first().real.Len() {
-			return fmt.Errorf("a member has %d transitions, another one %d", m.real.Len(), x.first().real.Len())
-		}
 		if p := x.position; p.Phase == Generate && p.I > 0 && m.fresh == nil || p.Phase == Evaluate && p.I > 0 && m.trial == nil {
 			return fmt.Errorf("nothing of what is done at %s was saved", p)
 		}
