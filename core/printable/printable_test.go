@@ -43,7 +43,7 @@ func TestAttacksAreShownAsQuestionMarks(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range []string{"", "runs/a b", "ω = 3 · 96 %", "ученик", "مثال", "می‌خواهم", "👩‍👩‍👧", "e\u0301", "日本"} {
+	for _, s := range []string{"", "runs/a b", "ω = 3 · 96 %", "ученик", "مثال", "می\u200cخواهم", "👩‍👩‍👧", "e\u0301", "日本"} {
 		if got := Line(s); got != s {
 			t.Errorf("%q became %q", s, got)
 		}

@@ -25,8 +25,7 @@ func (k locker) open(dir string) (*Folder, error) {
 
 // openWith is open with a lock that take takes.
 func (k locker) openWith(dir string, take func() (hold, error)) (*Folder, error) {
-	config, err := ReadFile(dir, ConfigName)
-	if err != nil {
+	if _, err := ReadFile(dir, ConfigName); err != nil {
 		return nil, fmt.Errorf("resume %s: no run is there: %s: %w", dir, ConfigName, reason(err))
 	}
 	if info, err := files.Lstat(dir, JournalName); err != nil {
@@ -38,7 +37,8 @@ func (k locker) openWith(dir string, take func() (hold, error)) (*Folder, error)
 	if err != nil {
 		return nil, goingOn(err, dir)
 	}
-	if config, err = ReadFile(dir, ConfigName); err != nil { // who had it may have replaced it
+	config, err := ReadFile(dir, ConfigName) // not before: who had the lock may have replaced it
+	if err != nil {
 		lock.Close()
 		return nil, fmt.Errorf("resume %s: %s: %w", dir, ConfigName, reason(err))
 	}

@@ -34,8 +34,8 @@ func (e *Irregular) Error() string {
 	return fmt.Sprintf("%s is %s, not a file of the run", e.Name, what)
 }
 
-// TooLarge: a file that has more bytes than it may.
-var TooLarge = errors.New("it is too large")
+// ErrTooLarge: a file that has more bytes than it may.
+var ErrTooLarge = errors.New("it is too large")
 
 // File is an open regular file.
 type File struct {
@@ -163,7 +163,7 @@ func ReadFile(dir, name string, most int64) ([]byte, error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(text)) > most {
-		err = fmt.Errorf("%s: %w: more than %d bytes", name, TooLarge, most)
+		err = fmt.Errorf("%s: %w: more than %d bytes", name, ErrTooLarge, most)
 	}
 	if err != nil {
 		return nil, err

@@ -170,7 +170,7 @@ func TestReadFileIsBounded(t *testing.T) {
 		if err := errors.Join(os.WriteFile(filepath.Join(dir, "x"), nil, 0o666), os.Truncate(filepath.Join(dir, "x"), size)); err != nil {
 			t.Fatal(err)
 		}
-		if text, err := ReadFile(dir, "x", 10); (err == nil) != whole || whole && int64(len(text)) != size || !whole && !errors.Is(err, TooLarge) {
+		if text, err := ReadFile(dir, "x", 10); (err == nil) != whole || whole && int64(len(text)) != size || !whole && !errors.Is(err, ErrTooLarge) {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
