@@ -3,7 +3,6 @@ package lab
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -327,35 +326,5 @@ func TestAForeignAndANewerCheckpoint(t *testing.T) {
 	}
 	if _, err := os.Stat(found[0].Path); err != nil {
 		t.Error("the foreign checkpoint is gone: ", err)
-	}
-}
-
-// A run that is told to end before its first step is saved with nothing collected, and
-// goes on.
-func TestARunThatEndsAtOnceGoesOn(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "run")
-	folder, err := run.Create(dir, []byte("seed = 7\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := newWorld()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := w.lab(t, w.config(), folder).Run(ctx); !errors.Is(err, ErrInterrupted) {
-		t.Fatal(err)
-	}
-	if found, err := run.Checkpoints(dir); err != nil || len(found) != 1 || found[0].Step != 0 {
-		t.Fatalf("%+v, %v", found, err)
-	}
-	l, said, err := restored(t, w.config(), dir)
-	if err != nil {
-		t.Fatal(said, err)
-	}
-	if err := l.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	twin := newWorld()
-	if _, undisturbed := play(t, twin, twin.config()); journalOf(t, dir) != undisturbed.canonical(t) {
-		t.Errorf("it writes\n%s", journalOf(t, dir))
 	}
 }
