@@ -103,7 +103,7 @@ func (d Deps) task(name string) (lab.Task, error) {
 func Main(ctx context.Context, d Deps, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out, errs := newConsole(stdout), newConsole(stderr)
 	root := newRoot(d)
-	root.SetArgs(args)
+	root.SetArgs(append([]string{}, args...)) // nil would mean those of the process
 	root.SetIn(stdin)
 	root.SetOut(out)
 	root.SetErr(errs)
