@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"pgrlab/core/lab"
+	"pgrlab/core/run"
 )
 
 // littleCovered is the share of real rows below which D_syn is said to leave out much;
@@ -21,11 +22,11 @@ func worth(g *lab.Generated) string {
 	}
 	reward, change := optional(d.RewardRelative), optional(d.Change)
 	copies, coverage := optional(g.Copies), optional(g.Coverage)
-	switch {
-	case reward > 1:
-		return "reward labels are worse than a constant (error " + number(reward) + "): r is hurting"
-	case change > 1:
-		return "next states are worse than a constant change (error " + number(change) + "): r is hurting"
+	switch constantReward, constantChange := orOne(d.ConstantReward), orOne(d.ConstantChange); {
+	case reward > constantReward:
+		return "reward labels are worse than a constant (error " + number(reward) + ", its " + number(constantReward) + "): r is hurting"
+	case change > constantChange:
+		return "next states are worse than a constant change (error " + number(change) + ", its " + number(constantChange) + ")"
 	case copies > 0.5:
 		return percent(copies) + " of the rows are copies of real ones"
 	case coverage < littleCovered:
@@ -34,6 +35,15 @@ func worth(g *lab.Generated) string {
 		return ""
 	}
 	return "labels beat a constant: reward error " + number(reward) + ", change " + number(change)
+}
+
+// orOne is what the constant guess scores on rows like the real ones, where that on
+// these rows is not known.
+func orOne(v *run.Float) float64 {
+	if v == nil {
+		return 1
+	}
+	return float64(*v)
 }
 
 // measureGenerated keeps what was measured of a new D_syn for the charts.

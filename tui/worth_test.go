@@ -23,6 +23,8 @@ func TestWorthOfGeneratedData(t *testing.T) {
 		{lab.Generated{Dynamics: &lab.Dynamics{}}, ""}, // of an older build
 		{lab.Generated{Coverage: v(0.8), Dynamics: &lab.Dynamics{RewardRelative: v(4.6), Change: v(1.7)}}, "reward labels are worse than a constant (error 4.6"},
 		{lab.Generated{Coverage: v(0.8), Dynamics: &lab.Dynamics{RewardRelative: v(0.2), Change: v(1.7)}}, "next states are worse"},
+		{lab.Generated{Coverage: v(0.8), Dynamics: &lab.Dynamics{RewardRelative: v(1.2), ConstantReward: v(9), Change: v(1.7), ConstantChange: v(5)}}, "labels beat a constant"},
+		{lab.Generated{Coverage: v(0.8), Dynamics: &lab.Dynamics{RewardRelative: v(0.2), ConstantReward: v(0.1), Change: v(0.3)}}, "error 0.200, its 0.100"},
 		{lab.Generated{Coverage: v(0), Copies: v(1), Dynamics: &lab.Dynamics{Change: v(0)}}, "100% of the rows are copies"},
 		{lab.Generated{Coverage: v(0.2), Copies: v(0.1), Dynamics: &lab.Dynamics{Change: v(0)}}, "covers only 20%"},
 		{lab.Generated{Coverage: v(0.8), Dynamics: &lab.Dynamics{RewardRelative: v(0.2), Change: v(0.3)}}, "labels beat a constant"},

@@ -82,8 +82,9 @@ func (s Simulated) Where(shape replay.Shape, keep func(i int) bool) (kept Simula
 // DynamicsError says how far transitions are from what the true system does (Wang et
 // al. 2025, section on the quality of generations; the way in which state and reward
 // are put together is that of son9ih/pgr: synther/online/online_cond_ddpm_ori.py).
-// Everything that is divided by a variance is 1 for the best constant guess, and NaN
-// where the variance is 0.
+// Everything that is divided by a variance is NaN where that is 0. The best constant
+// guess scores 1 on rows that are spread as the real ones; what it scores on these rows,
+// which may have been asked for because they are hard, is said beside.
 type DynamicsError struct {
 	Rows     int     // that could be compared
 	Failed   int     // whose state or action the simulator did not take
@@ -95,6 +96,8 @@ type DynamicsError struct {
 	Change         float64   // State with each dimension in units of the variance of real s' − s, the mean over dimensions that change
 	EachChange     []float64 // the same of each dimension
 	RewardRelative float64   // Reward in units of the variance of real r
+	ConstantChange float64   // Change of the constant guess
+	ConstantReward float64   // RewardRelative of the constant guess
 
 	Each []float32 // ½(mean Δs'² + Δr²) of each row
 }
@@ -104,7 +107,8 @@ func (s Simulated) Error(shape replay.Shape, ref Reference) DynamicsError {
 	o, width, reward := shape.Obs, shape.Width(), shape.Obs+shape.Act
 	n := s.Rows(shape)
 	e := DynamicsError{Rows: n, Failed: s.Failed, Each: make([]float32, n)}
-	squares := make([]float64, o) // mean of Δs'² by dimension
+	squares, guessed := make([]float64, o), make([]float64, o) // mean of Δs'² by dimension, and that of the constant guess
+	reward2 := 0.0                                             // mean of Δr² of the constant guess
 	for i := range n {
 		told, truth := s.Told[i*width:], s.True[i*width:]
 		state := 0.0
@@ -112,7 +116,13 @@ func (s Simulated) Error(shape replay.Shape, ref Reference) DynamicsError {
 			d := float64(told[reward+1+k]) - float64(truth[reward+1+k])
 			state += d * d / float64(o)
 			squares[k] += d * d / float64(n)
+			if ref.MeanChange != nil {
+				g := float64(truth[reward+1+k]) - float64(truth[k]) - ref.MeanChange[k]
+				guessed[k] += g * g / float64(n)
+			}
 		}
+		g := float64(truth[reward]) - ref.MeanReward
+		reward2 += g * g / float64(n)
 		d := float64(told[reward]) - float64(truth[reward])
 		e.State, e.Reward = e.State+state/float64(n), e.Reward+d*d/float64(n)
 		e.Each[i] = float32((state + d*d) / 2)
@@ -128,10 +138,12 @@ func (s Simulated) Error(shape replay.Shape, ref Reference) DynamicsError {
 		e.EachChange[k] = over(square, ref.Change[k])
 		if ref.Change[k] > 0 {
 			e.Change += e.EachChange[k]
+			e.ConstantChange += guessed[k] / ref.Change[k]
 			changing++
 		}
 	}
-	e.Change = over(e.Change, float64(changing))
+	e.Change, e.ConstantChange = over(e.Change, float64(changing)), over(e.ConstantChange, float64(changing))
+	e.ConstantReward = over(reward2, ref.Reward)
 	return e
 }
 

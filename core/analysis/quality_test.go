@@ -92,7 +92,7 @@ func TestRewardLabelsOfKnownRows(t *testing.T) {
 			rowsOf(rows)(i)[2] = float32(rare)
 		}
 	})
-	near(t, "a constant reward", e.RewardRelative, 1, 0.1)
+	near(t, "a constant reward", e.RewardRelative, e.ConstantReward, 0.01)
 	if rewards.Told != 0 || !math.IsNaN(rewards.Precision) || rewards.Recall != 0 {
 		t.Errorf("a constant reward: %+v", rewards)
 	}
@@ -113,6 +113,11 @@ func TestErrorOfAConstantChangeIsOne(t *testing.T) {
 	}
 	e := s.Error(pitShape, ref)
 	near(t, "no change", e.Change, 1, 0.03) // actions have mean 0
+	near(t, "what the constant guess scores", e.ConstantChange, 1, 0.03)
+	hard := s.Where(pitShape, func(i int) bool { a := s.True[5*i+1]; return a > 0.8 || a < -0.8 })
+	if e := hard.Error(pitShape, ref); !(e.Change > 2) || math.Abs(e.ConstantChange-e.Change) > 0.1 {
+		t.Errorf("of the largest changes: no change %v, the constant guess %v", e.Change, e.ConstantChange)
+	}
 	if !(e.Relative < 0.1) {
 		t.Errorf("in units of the states' own variance %v", e.Relative)
 	}

@@ -12,6 +12,10 @@ type Reference struct {
 	Next   []float64 // variance of each dimension of s'
 	Change []float64 // variance of each dimension of s' − s
 	Reward float64   // variance of r
+
+	MeanChange []float64 // the best constant guess of s' − s
+	MeanReward float64   // and of r
+
 	// Rare is the reward above which one is rare: half way between the ninth decile of
 	// the real rewards and the mean of those above it. It tells the 1 of a sparse task
 	// from a 0 that a generator blurs, and is some 95th percentile of a dense one. NaN
@@ -23,16 +27,18 @@ type Reference struct {
 func NewReference(shape replay.Shape, n int, row func(i int) []float32) Reference {
 	o, reward := shape.Obs, shape.Obs+shape.Act
 	change, rewards := make([]float32, o), make([]float32, n)
+	changes := Spread(n, o, func(i int) []float32 {
+		r := row(i)
+		for k := range change {
+			change[k] = r[reward+1+k] - r[k]
+		}
+		return change
+	})
+	ofReward := Spread(n, 1, func(i int) []float32 { return row(i)[reward:] })
 	ref := Reference{
-		Next: Spread(n, o, func(i int) []float32 { return row(i)[reward+1:] }).Variance,
-		Change: Spread(n, o, func(i int) []float32 {
-			r := row(i)
-			for k := range change {
-				change[k] = r[reward+1+k] - r[k]
-			}
-			return change
-		}).Variance,
-		Reward: Spread(n, 1, func(i int) []float32 { return row(i)[reward:] }).Variance[0],
+		Next:   Spread(n, o, func(i int) []float32 { return row(i)[reward+1:] }).Variance,
+		Change: changes.Variance, MeanChange: changes.Mean,
+		Reward: ofReward.Variance[0], MeanReward: ofReward.Mean[0],
 	}
 	for i := range n {
 		rewards[i] = row(i)[reward]

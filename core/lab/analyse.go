@@ -59,11 +59,14 @@ type Dynamics struct {
 	Combined run.Float `json:"combined"` // ½(state + reward)
 	Relative run.Float `json:"relative"` // state in units of the variance of real next states
 
-	// In units of a variance, so that 1 is as bad as the best constant; missing in
-	// journals of older builds:
+	// In units of a variance, so that the best constant guess scores 1 on rows that are
+	// spread as the real ones, and the last two on these rows; missing in journals of
+	// older builds:
 	Change         *run.Float  `json:"change,omitempty"`          // state, of real s' − s
 	EachChange     []run.Float `json:"each_change,omitempty"`     // the same of each dimension; NaN where it never changes
 	RewardRelative *run.Float  `json:"reward_relative,omitempty"` // reward, of real rewards
+	ConstantChange *run.Float  `json:"constant_change,omitempty"`
+	ConstantReward *run.Float  `json:"constant_reward,omitempty"`
 
 	Relevant    *run.Float `json:"relevant,omitempty"`      // relative, of rows whose true F is in the upper quarter of the real ones
 	RelevantOf  int        `json:"relevant_rows,omitempty"` // these rows

@@ -151,6 +151,7 @@ func dynamicsOf(s analysis.Simulated, shape replay.Shape, ref analysis.Reference
 		Rows: e.Rows, Failed: e.Failed, State: run.Float(e.State), Reward: run.Float(e.Reward),
 		Combined: run.Float(e.Combined), Relative: run.Float(e.Relative), Change: float(e.Change),
 		EachChange: run.Floats(e.EachChange), RewardRelative: float(e.RewardRelative),
+		ConstantChange: float(e.ConstantChange), ConstantReward: float(e.ConstantReward),
 	}, e.Each
 }
 

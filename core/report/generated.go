@@ -75,7 +75,7 @@ func (t *Task) generated(b *bufio.Writer) {
 	if len(lines) == 0 {
 		return
 	}
-	fmt.Fprint(b, "\nD_syn, the mean over its generations. Errors of s' are in units of the variance of real next states, those of s' − s and of r in units of theirs: 1 is as bad as the best constant. Relevant rows: true F in the upper quarter of the real ones. Coverage: real rows with a synthetic one nearby that is no copy; as many real ones would cover 0.97.\n\n|")
+	fmt.Fprint(b, "\nD_syn, the mean over its generations. Errors of s' are in units of the variance of real next states, those of s' − s and of r in units of theirs: the best constant guess scores 1 on rows like the real ones. Relevant rows: true F in the upper quarter of the real ones. Coverage: real rows with a synthetic one nearby that is no copy; as many real ones would cover 0.97.\n\n|")
 	for _, kind := range generatedMeasures {
 		fmt.Fprintf(b, " | %s", kind.Name)
 	}

@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"pgrlab/core/lab"
+	"pgrlab/core/run"
 )
 
 // writeFindings is what an analysis found, for somebody who reads it in a terminal: the
@@ -55,8 +56,14 @@ func writeGenerated(line func(name, format string, values ...any), g *lab.Genera
 
 // writeLabels holds the labels of D_syn to the best constant.
 func writeLabels(line func(name, format string, values ...any), d *lab.Dynamics) {
-	line("change s' - s", "error %.3g of its variance; 1 is no better than a constant change", *d.Change)
-	line("reward", "error %.3g of its variance; 1 is no better than a constant", *d.RewardRelative)
+	constant := func(v *run.Float) run.Float {
+		if v == nil {
+			return 1 // as of rows that are spread as the real ones
+		}
+		return *v
+	}
+	line("change s' - s", "error %.3g of its variance; the best constant change has %.3g", *d.Change, constant(d.ConstantChange))
+	line("reward", "error %.3g of its variance; the best constant has %.3g", *d.RewardRelative, constant(d.ConstantReward))
 	if d.Relevant != nil {
 		line("relevant rows", "dynamics error %.3g of the variance of s' (%d rows whose true F is in the upper quarter)", *d.Relevant, d.RelevantOf)
 	}
