@@ -207,9 +207,9 @@ func TestTheScreensShareOfTheProcessor(t *testing.T) {
 	}
 	defer terminal.Close()
 	defer program.Close()
-	begun, closed := make(chan struct{}), make(chan struct{})
+	begun, closed, measured := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	screen, closeScreen := context.WithCancel(context.Background())
 	d.Screen = func(ctx context.Context, o tui.Options) (outcome tui.Outcome, err error) {
-		defer close(closed)
 		start := o.Start
 		o.Start = func() (tui.Lab, error) {
 			defer close(begun)
@@ -217,7 +217,9 @@ func TestTheScreensShareOfTheProcessor(t *testing.T) {
 			return start()
 		}
 		o.Input, o.Output = program, program
-		pprof.Do(ctx, pprof.Labels(part, "screen"), func(ctx context.Context) { outcome, err = tui.Run(ctx, o) })
+		pprof.Do(screen, pprof.Labels(part, "screen"), func(ctx context.Context) { outcome, err = tui.Run(ctx, o) })
+		close(closed)
+		<-measured // the run goes on in this process meanwhile: leaving would give it to another
 		return outcome, err
 	}
 	p := &person{t: t, terminal: terminal, ended: make(chan struct{}), drained: make(chan struct{}), more: make(chan struct{})}
@@ -233,11 +235,11 @@ func TestTheScreensShareOfTheProcessor(t *testing.T) {
 	<-begun
 	p.press("L", "layout ") // to full
 	with := profiled(t, during, "trainer", "screen")
-	p.press("q", "leave it training")
-	p.terminal.WriteString("d")
+	closeScreen()
 	<-closed
 	without := profiled(t, during, "trainer")
 	cancel()
+	close(measured)
 	<-p.ended
 	t.Logf("with the screen:    %v", with)
 	t.Logf("without the screen: %v", without)
