@@ -123,3 +123,43 @@ func TestAnAttemptAsksToBeRunAgain(t *testing.T) {
 		t.Errorf("%v, %+v", ok, r)
 	}
 }
+
+// What stands in a results file is not done again, on whatever machine and in whatever
+// folder it was done; what a killed sweep did and had not written down is added.
+func TestASweepLeavesOutWhatHasResults(t *testing.T) {
+	setUp(t)
+	sweepTo := func(out, seeds string) string {
+		t.Helper()
+		c, said := child(t, "sweep", "--out", out, "--preset", "tiny.toml", "--steps", "75", "--method", "sac", "--seeds", seeds, "--results", "study.csv")
+		if err := c.Run(); err != nil {
+			t.Fatalf("%v:\n%s", err, said)
+		}
+		return said.String()
+	}
+	if said := sweepTo("first", "0-1"); !strings.Contains(said, "2 of 2 done\n") {
+		t.Errorf("the first sweep:\n%s", said)
+	}
+	before, err := os.ReadFile("study.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := sweepTo("second", "0-2")
+	for _, want := range []string{"2 of 3 stand in study.csv already\n", "1 of 3 done, 2 not needed\n", "  3  "} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the second sweep does not say %q:\n%s", want, said)
+		}
+	}
+	if _, err := os.Stat(filepath.Join("second", "0000-cartpole-swingup-sac-s0", "run")); err == nil {
+		t.Error("what stood in the file was done again")
+	}
+	if err := os.WriteFile("study.csv", before, 0o666); err != nil { // as if killed before it was written
+		t.Fatal(err)
+	}
+	if said := sweepTo("second", "0-2"); !strings.Contains(said, "study.csv: 1 new") {
+		t.Errorf("the result was not added:\n%s", said)
+	}
+	c, said2 := child(t, "sweep", "--out", "third", "--preset", "tiny.toml", "--method", "sac", "--seeds", "0", "--results", "tiny.toml")
+	if c.Run(); c.ProcessState.ExitCode() != command.StatusUsage || strings.Count(said2.String(), "\n") != 1 {
+		t.Errorf("status %d: %s", c.ProcessState.ExitCode(), said2)
+	}
+}

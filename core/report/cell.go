@@ -63,6 +63,26 @@ func (r *Run) variant() string {
 	return strings.Join(parts, ", ")
 }
 
+// settingsNames tells runs apart whose variant has one name, but not the same settings:
+// builds whose defaults differ. The name of those is followed by the fingerprint.
+func settingsNames(runs []*Run) func(r *Run) string {
+	type named struct{ task, method, scale, variant string }
+	of := func(r *Run) named { return named{r.Task, r.Method, r.Scale, r.variant()} }
+	prints := map[named]string{}
+	ambiguous := map[named]bool{}
+	for _, r := range runs {
+		first, known := prints[of(r)]
+		prints[of(r)] = r.Fingerprint
+		ambiguous[of(r)] = ambiguous[of(r)] || known && first != r.Fingerprint
+	}
+	return func(r *Run) string {
+		if !ambiguous[of(r)] {
+			return r.variant()
+		}
+		return strings.TrimPrefix(r.variant()+", settings "+r.Fingerprint, ", ")
+	}
+}
+
 // touched is what was changed by hand.
 func (r *Run) touched() string {
 	var all []string
@@ -77,6 +97,7 @@ func (r *Run) touched() string {
 // evaluation, and seeds that are there twice, of which the longest run counts.
 func Cells(runs []*Run, methods []string) (cells []*Cell, notes []string) {
 	seen := map[string]bool{}
+	name := settingsNames(runs)
 	type key struct{ Task, Method, Scale, Variant, Touched string }
 	byKey := map[key]*Cell{}
 	for _, r := range runs {
@@ -85,7 +106,7 @@ func Cells(runs []*Run, methods []string) (cells []*Cell, notes []string) {
 		} else {
 			seen[path] = true
 		}
-		k := key{r.Task, r.Method, r.Scale, r.variant(), r.touched()}
+		k := key{r.Task, r.Method, r.Scale, name(r), r.touched()}
 		c := byKey[k]
 		if c == nil {
 			c = &Cell{Task: k.Task, Method: k.Method, Scale: k.Scale, Variant: k.Variant, Touched: k.Touched}

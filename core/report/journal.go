@@ -82,10 +82,13 @@ type Run struct {
 	Refits, GeneratorStep int
 
 	// Variant says in which settings the run differs from others of its task,
-	// method and scale; Settings are the values by name. Whoever reads
-	// configurations sets them.
+	// method and scale; Settings are the values by name. Who reads configurations
+	// sets them.
 	Variant  string
 	Settings map[string]string
+	// Fingerprint is a hash of the settings that change what a run does, its seed and
+	// length apart: runs of one cell have the same one.
+	Fingerprint string
 }
 
 // Load reads the journal of a run folder.

@@ -26,6 +26,7 @@ const (
 	Running
 	Elsewhere // another process works at it; looked at again later
 	Done
+	Left    // taken out of the work
 	Failed  // ended by itself with an error: not tried again by this engine
 	Stopped // saved and ended because somebody asked for it
 )
@@ -39,6 +40,8 @@ type Engine struct {
 	Process func(j Job) *exec.Cmd
 	// Say is told what happened to a job, in a line.
 	Say func(text string)
+	// Ended is called with a job that has been done, before its state says so; may be nil.
+	Ended func(j Job)
 
 	mu        sync.Mutex
 	states    []State
@@ -83,6 +86,10 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.states, e.processes, e.killed = make([]State, n), map[int]*os.Process{}, make([]int, n)
 	queue := make(chan Job, n)
 	for _, j := range e.Grid.Jobs {
+		if e.Grid.left[j.Index] {
+			e.states[j.Index] = Left
+			continue
+		}
 		if _, done := e.Grid.Result(j); done {
 			e.states[j.Index] = Done
 			continue
@@ -108,7 +115,7 @@ func (e *Engine) Run(ctx context.Context) error {
 func (e *Engine) work(ctx context.Context, j Job) {
 	for ctx.Err() == nil {
 		if r, done := e.Grid.Result(j); done {
-			e.set(j, Done)
+			e.done(j)
 			e.Say(said(r))
 			return
 		}
@@ -145,10 +152,17 @@ func (e *Engine) work(ctx context.Context, j Job) {
 		}
 	}
 	if _, done := e.Grid.Result(j); done {
-		e.set(j, Done)
+		e.done(j)
 		return
 	}
 	e.set(j, Stopped)
+}
+
+func (e *Engine) done(j Job) {
+	if e.Ended != nil {
+		e.Ended(j)
+	}
+	e.set(j, Done)
 }
 
 // lastWords are the last line of the log of a job's last attempt, and where it is.
@@ -225,7 +239,7 @@ func (e *Engine) verdict(ctx context.Context) error {
 	for _, s := range e.States() {
 		count[s]++
 	}
-	missing := len(e.Grid.Jobs) - count[Done]
+	missing := len(e.Grid.Jobs) - count[Done] - count[Left]
 	switch {
 	case missing == 0:
 		return nil

@@ -31,6 +31,9 @@ func (g *Grid) ETA(workers int, running map[int]Pace) time.Duration {
 			count(j, r.WallS, j.Steps)
 			continue
 		}
+		if g.left[j.Index] {
+			continue
+		}
 		open = append(open, j)
 		p := running[j.Index]
 		count(j, p.Left.Seconds(), j.Steps-p.Step)

@@ -50,7 +50,8 @@ type Grid struct {
 	Made    time.Time `json:"made"`
 	Jobs    []Job     `json:"jobs"` // by index
 
-	dir string
+	dir  string
+	left map[int]bool // by index
 }
 
 // Create makes the grid of jobs with their configurations in dir, or finds the same
@@ -123,6 +124,15 @@ func (g *Grid) same(jobs []Job, configs [][]byte) error {
 		}
 	}
 	return nil
+}
+
+// Leave takes a job out of the work that there is: its result stands elsewhere. It is
+// said before an Engine runs, and of this Grid alone: nothing is written.
+func (g *Grid) Leave(j Job) {
+	if g.left == nil {
+		g.left = map[int]bool{}
+	}
+	g.left[j.Index] = true
 }
 
 // Job is the one of that index.

@@ -24,18 +24,23 @@ type reportRequest struct {
 	threshold float64
 	figures   []string
 	out       string
+	results   string
 }
 
 func reportCommand(d Deps) *cobra.Command {
 	var r reportRequest
 	c := &cobra.Command{
-		Use:   "report DIR…",
+		Use:   "report DIR|FILE.csv…",
 		Short: "tables and figures from runs",
 		Long: `Compares runs: the return with its deviation over seeds, the interquartile mean with
 a bootstrap interval, the area under the learning curve, steps to a threshold, the
 probability that one is better than another (Agarwal et al. 2021), beside what the
 paper and others report. Of fewer than five seeds the single points are shown. A
-folder stands for the runs in it.
+folder stands for the runs in it, a file for the results in it.
+
+--results FILE.csv keeps what was measured of the runs that have ended, one row for
+each step of each seed, behind what stands there: the runs themselves may go then. A
+report of the file shows the same numbers, to six digits.
 
 Runs are compared at the last step at which all of a task were evaluated, or at
 --step. Runs with other settings, and runs whose knobs were turned by hand, have
@@ -45,10 +50,11 @@ rows of their own. The same seed twice counts once.
 ` + figureHelp(),
 		Example: `  pgrlab report runs
   pgrlab report runs/a runs/b --json | jq '.tasks[].rows[]'
-  pgrlab report runs --figure curves --figure fig-dormant --out figures`,
+  pgrlab report runs --figure curves --figure fig-dormant --out figures
+  pgrlab report sweeps/a --results results.csv && pgrlab report results.csv`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("report: needs one run folder or more: see pgrlab report --help")
+				return usagef("report: needs one run folder or file of results, or more: see pgrlab report --help")
 			}
 			return nil
 		},
@@ -62,6 +68,7 @@ rows of their own. The same seed twice counts once.
 	countVar(f, &r.step, "step", 0, 1, "`N` step to compare at (default: the last one that all reached)")
 	f.Float64Var(&r.threshold, "threshold", 0, "`R` count the steps to this return (default: half of the best mean)")
 	f.StringArrayVar(&r.figures, "figure", nil, "`NAME` figure to draw, or that of a preset fig-…; repeatable")
+	f.StringVar(&r.results, "results", "", "`FILE.csv` add the runs that have ended to this file")
 	f.StringVar(&r.out, "out", "", "`DIR` write report.md, report.json and figures into this folder")
 	return c
 }
@@ -77,6 +84,11 @@ func (r *reportRequest) report(d Deps, dirs []string, stdout, stderr io.Writer) 
 	runs, err := loadRuns(dirs)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
+	}
+	if r.results != "" {
+		if err := keepResults(r.results, runs, stderr); err != nil {
+			return fmt.Errorf("report: %w", err)
+		}
 	}
 	o := report.Options{Step: r.step, Threshold: r.threshold, Reported: reported(runs), Full: fullMarks(runs)}
 	for _, m := range presets.Methods() {
@@ -107,6 +119,14 @@ func loadRuns(paths []string) ([]*report.Run, error) {
 		path, err := find(path)
 		if err != nil {
 			return nil, err
+		}
+		if strings.HasSuffix(path, resultsEnding) {
+			results, err := report.ReadResults(path)
+			if err != nil {
+				return nil, asUsage(err)
+			}
+			all = append(all, results...)
+			continue
 		}
 		dirs, err := report.Find(path)
 		if err != nil {
@@ -153,6 +173,7 @@ func loadRun(dir string) (*report.Run, error) {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	r.Variant = variant(differences)
+	r.Fingerprint = fingerprint(r.Settings)
 	return r, nil
 }
 
@@ -168,6 +189,7 @@ func notEnded(dir string, steps int) string {
 var judging = []string{
 	"seed", "members", "steps", "device", "precision", "lanes", "generator.slice",
 	"evaluation.every", "evaluation.dormant_states", "evaluation.dormant_tau", "evaluation.analysed_rows",
+	"evaluation.analyse_every", "evaluation.keep_every",
 }
 
 // variant names the settings in which a run differs from its task, method and

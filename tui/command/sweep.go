@@ -28,6 +28,7 @@ type sweepFlags struct {
 	steps, threads, jobs int
 	set, at              []string
 	out, disk, device    string
+	results              string
 	changed              func(string) bool
 }
 
@@ -43,11 +44,17 @@ missing and repeats nothing, whatever was killed. SIGUSR1 and SIGUSR2 save them 
 
 DIR/grid.json numbers the jobs. pgrlab sweep job DIR INDEX makes an attempt at one of
 them, for the job arrays of clusters: status 0 means done, 85 saved but not done, run
-me again. Several sweeps over one DIR divide the work between them.`,
+me again. Several sweeps over one DIR divide the work between them.
+
+--results FILE.csv keeps what each run measured as soon as it ends, as pgrlab report
+--results does, and leaves out what stands there with the same settings, seed and
+length, whoever ran it: with the file in version control a study goes on from machine
+to machine, and loses at most the runs that have not ended.`,
 		Example: `  pgrlab sweep --task cheetah-run --method redq,pgr-curiosity --seeds 0-4 --scale short --out sweeps/a
   pgrlab sweep --out sweeps/a                          go on
   pgrlab attach sweeps/a/0003-*/run                    look at one of them
-  pgrlab report sweeps/a/*/run`,
+  pgrlab report sweeps/a/*/run
+  pgrlab sweep --preset fig-bonus --method synther,pgr-curiosity --seeds 0-19 --out sweeps/b --results study.csv`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			g, err := f.grid(d)
@@ -71,6 +78,7 @@ me again. Several sweeps over one DIR divide the work between them.`,
 	flags.StringVar(&f.out, "out", "", "`DIR` folder of the sweep")
 	countVar(flags, &f.jobs, "jobs", 0, 1, "`N` runs at a time, at most (default: as many as there are processors)")
 	countIn(flags, &f.threads, "threads", 1, 1, mostThreads, "`N` threads of each run; the results stay the same")
+	flags.StringVar(&f.results, "results", "", "`FILE.csv` keep the results there, and leave out what stands there already")
 	flags.StringVar(&f.disk, "disk", "", "`SIZE` most that the checkpoints of each run may take, as 5GiB")
 	f.changed = flags.Changed
 	c.AddCommand(sweepJobCommand(d))
@@ -170,6 +178,10 @@ func parseSeeds(text string) ([]uint64, error) {
 
 // run does the work, with a view of it on w.
 func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer) error {
+	file := &sweepResultsFile{path: f.results, grid: g}
+	if err := file.leave(w); err != nil {
+		return fmt.Errorf("sweep %s: %w", f.out, err)
+	}
 	say := make(chan string, 64)
 	e := &sweep.Engine{Grid: g, Workers: f.jobs, Say: func(text string) { say <- text }}
 	if e.Workers == 0 {
@@ -177,14 +189,21 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer) err
 	}
 	e.Workers = min(e.Workers, len(g.Jobs))
 	e.Process = func(j sweep.Job) *exec.Cmd { return f.process(j) }
+	e.Ended = func(j sweep.Job) {
+		if err := file.keep([]sweep.Job{j}, io.Discard); err != nil {
+			say <- fmt.Sprintf("%s: %v; the next sweep with --results tries again", j.Name(), err)
+		}
+	}
 	ctx, stop := startWatch(parent, func() {}, func(string) { e.Signal(syscall.SIGUSR1) }, func(text string) { say <- text })
 	defer stop()
 	ended := make(chan error, 1)
 	go func() { ended <- e.Run(ctx) }()
 	v := &sweepView{engine: e, progress: newProgress(w)}
 	err := v.follow(ctx, say, ended)
-	if e := sweepResults(w, g, f.out); err == nil {
-		err = e
+	for _, after := range []error{file.keep(g.Jobs, w), sweepResults(w, g, f.out, file.standing)} {
+		if err == nil {
+			err = after
+		}
 	}
 	var s signalled
 	if err != nil && !errors.As(err, &s) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"pgrlab/core/report"
 	"pgrlab/core/sweep"
@@ -11,9 +12,10 @@ import (
 )
 
 // sweepResults writes what a sweep has found so far, and what says more. A sweep in
-// which nothing was evaluated yet has no table.
-func sweepResults(w io.Writer, g *sweep.Grid, out string) error {
-	var runs []*report.Run
+// which nothing was evaluated yet has no table. Results of jobs that were left out are
+// those that stand elsewhere.
+func sweepResults(w io.Writer, g *sweep.Grid, out string, standing []*report.Run) error {
+	runs := slices.Clone(standing)
 	for _, j := range g.Jobs {
 		r, err := loadRun(g.Run(j))
 		if err != nil {

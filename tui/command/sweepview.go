@@ -116,7 +116,7 @@ func (v *sweepView) summary(states []sweep.State) string {
 	for _, k := range []struct {
 		state sweep.State
 		name  string
-	}{{sweep.Running, "running"}, {sweep.Elsewhere, "elsewhere"}, {sweep.Waiting, "waiting"}, {sweep.Failed, "failed"}, {sweep.Stopped, "stopped"}} {
+	}{{sweep.Running, "running"}, {sweep.Elsewhere, "elsewhere"}, {sweep.Waiting, "waiting"}, {sweep.Left, "not needed"}, {sweep.Failed, "failed"}, {sweep.Stopped, "stopped"}} {
 		if count[k.state] > 0 {
 			text += fmt.Sprintf(", %d %s", count[k.state], k.name)
 		}

@@ -1,0 +1,233 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"pgrlab/core/printable"
+	"pgrlab/core/run"
+)
+
+// Results are finished runs as a table of comma-separated values: what is kept of a study
+// when its run folders are gone. A row is one step of one seed of a run that has ended, at
+// which something was measured; columns behind the fixed ones are quantities by their name
+// in the journal, with six significant digits, empty where there is none at that step.
+// Rows are sorted, so that a file under version control changes only where runs were added.
+//
+// What hands changed is no result of its settings, and neither is a fork: they stay out.
+
+// resultColumns come before the quantities.
+var resultColumns = []string{"task", "method", "scale", "variant", "settings", "seed", "steps", "device", "version", "step", "wall_s"}
+
+// resultQuantities are those that a results file keeps.
+var resultQuantities = []string{
+	Return, "evaluated/return_std", "evaluated/episodes", "dormant/ratio", "q_bias/bias",
+	"scores/mean", "scores/q50", "scores/q90",
+	"generated/dynamics/change", "generated/dynamics/reward_relative", "generated/coverage", "generated/copies",
+}
+
+// mostResults bounds a results file, in bytes.
+const mostResults = 256 << 20
+
+// ResultKey says which seed of which settings a result is of.
+type ResultKey struct {
+	Task, Method, Scale string
+	Fingerprint         string // of the settings, see Run
+	Seed                uint64
+	Steps               int
+}
+
+// Key is that of a run of one seed.
+func (r *Run) Key() ResultKey {
+	return ResultKey{r.Task, r.Method, r.Scale, r.Fingerprint, r.Seed, r.Step}
+}
+
+// IsResult says why a run is none, or nothing.
+func (r *Run) IsResult() error {
+	switch {
+	case r.Failed != "":
+		return fmt.Errorf("%s failed: %s", r.Dir, r.Failed)
+	case !r.Done:
+		return fmt.Errorf("%s has not ended", r.Dir)
+	case r.Changed != "":
+		return fmt.Errorf("%s: %s", r.Dir, r.Changed)
+	case len(r.ByHand()) > 0 || r.Forked != "":
+		return fmt.Errorf("%s was changed by hand or forked: no result of its settings", r.Dir)
+	case r.Fingerprint == "":
+		return fmt.Errorf("%s: its settings are not known", r.Dir)
+	}
+	return nil
+}
+
+// ReadResults reads a results file: a run for each seed, without its folder.
+func ReadResults(path string) ([]*Run, error) {
+	file, err := run.OpenFile(filepath.Dir(path), filepath.Base(path))
+	if err != nil {
+		var p *fs.PathError
+		if errors.As(err, &p) {
+			err = p.Err
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	defer file.Close()
+	runs, err := readResults(io.LimitReader(file, mostResults), path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return runs, nil
+}
+
+func readResults(text io.Reader, path string) ([]*Run, error) {
+	rows := csv.NewReader(text)
+	head, err := rows.Read()
+	if err != nil || len(head) < len(resultColumns) || !slices.Equal(head[:len(resultColumns)], resultColumns) {
+		return nil, fmt.Errorf("that is no results file: want columns %s,…", strings.Join(resultColumns, ","))
+	}
+	quantities := slices.Clone(head[len(resultColumns):])
+	var runs []*Run
+	byKey := map[ResultKey]*Run{}
+	for {
+		row, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			return runs, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		line, _ := rows.FieldPos(0)
+		r, at, err := resultRow(row)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+		k := r.Key()
+		if byKey[k] == nil {
+			r.Dir = fmt.Sprintf("%s: %s %s seed %d %s", path, r.Task, r.Method, r.Seed, r.Fingerprint)
+			r.Members = []Member{{Seed: r.Seed, Series: map[string]Series{}}}
+			byKey[k], runs = r, append(runs, r)
+		}
+		r = byKey[k]
+		r.WallS = max(r.WallS, at.WallS)
+		for i, name := range quantities {
+			text := row[len(resultColumns)+i]
+			if text == "" {
+				continue
+			}
+			if at.Value, err = strconv.ParseFloat(text, 64); err != nil {
+				return nil, fmt.Errorf("line %d: %s %q: want a number", line, printable.Line(name), printable.Line(text))
+			}
+			r.Members[0].Series[name] = append(r.Members[0].Series[name], at)
+		}
+	}
+}
+
+// resultRow reads the fixed columns of a row.
+func resultRow(row []string) (r *Run, at Point, err error) {
+	for i := range row {
+		row[i] = printable.Line(row[i])
+	}
+	r = &Run{Task: row[0], Method: row[1], Scale: row[2], Variant: row[3], Fingerprint: row[4], Device: row[7], Version: row[8], Done: true}
+	var errs [4]error
+	r.Seed, errs[0] = strconv.ParseUint(row[5], 10, 64)
+	r.Step, errs[1] = strconv.Atoi(row[6])
+	at.Step, errs[2] = strconv.Atoi(row[9])
+	at.WallS, errs[3] = strconv.ParseFloat(row[10], 64)
+	return r, at, cmp.Or(errs[:]...)
+}
+
+// AddResults adds runs to a results file, which is made if there is none, and says how many
+// were new: the same seed of the same settings is there once, the first one stays. Other
+// processes may add to it meanwhile.
+func AddResults(path string, runs []*Run) (added int, err error) {
+	dir, name := filepath.Dir(path), filepath.Base(path)
+	lock, err := os.Open(dir)
+	if err != nil {
+		return 0, err
+	}
+	defer lock.Close()
+	syscall.Flock(int(lock.Fd()), syscall.LOCK_EX) // where the file system knows no locks, one process should write
+	all, err := ReadResults(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	there := map[ResultKey]bool{}
+	for _, r := range all {
+		there[r.Key()] = true
+	}
+	for _, r := range runs {
+		if err := r.IsResult(); err != nil {
+			return 0, err
+		}
+		for i := range r.Members {
+			one := *r
+			one.Seed, one.Members = r.Members[i].Seed, r.Members[i:i+1]
+			if !there[one.Key()] {
+				there[one.Key()] = true
+				all = append(all, &one)
+				added++
+			}
+		}
+	}
+	if added == 0 {
+		return 0, nil
+	}
+	return added, run.ReplaceFile(dir, name, formatResults(all))
+}
+
+// formatResults writes runs of one seed each.
+func formatResults(runs []*Run) []byte {
+	runs = slices.Clone(runs)
+	slices.SortStableFunc(runs, func(a, b *Run) int {
+		return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Scale, b.Scale), cmp.Compare(a.Variant, b.Variant),
+			cmp.Compare(a.Fingerprint, b.Fingerprint), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Seed, b.Seed))
+	})
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
+	w.Write(slices.Concat(resultColumns, resultQuantities))
+	for _, r := range runs {
+		w.WriteAll(r.resultRows())
+	}
+	w.Flush()
+	return text.Bytes()
+}
+
+// resultRows are the rows of a run of one seed.
+func (r *Run) resultRows() [][]string {
+	series := r.Members[0].Series
+	walls := map[int]float64{} // by step at which something was measured
+	for _, name := range resultQuantities {
+		for _, p := range series[name] {
+			walls[p.Step] = max(walls[p.Step], p.WallS)
+		}
+	}
+	var rows [][]string
+	for _, step := range slices.Sorted(maps.Keys(walls)) {
+		row := []string{
+			r.Task, r.Method, r.Scale, r.Variant, r.Fingerprint, strconv.FormatUint(r.Seed, 10), strconv.Itoa(r.Step), r.Device, r.Version,
+			strconv.Itoa(step), strconv.FormatFloat(walls[step], 'f', 1, 64),
+		}
+		for _, name := range resultQuantities {
+			text := ""
+			for _, p := range series[name] {
+				if p.Step == step && !math.IsNaN(p.Value) {
+					text = strconv.FormatFloat(p.Value, 'g', 6, 64)
+				}
+			}
+			row = append(row, text)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

@@ -1,0 +1,231 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgrlab/core/run"
+)
+
+// result is a run of five evaluations that has ended.
+func result(t *testing.T, root, method string, seed int, more ...run.Line) *Run {
+	t.Helper()
+	var returns []float64
+	for i := range 5 {
+		returns = append(returns, 100*math.Sin(float64(seed))+float64(i)/3)
+	}
+	lines := append([]run.Line{
+		{Type: "dormant", Step: 2000, Member: run.NoMember, WallS: 21, Body: map[string]any{"ratio": 0.125}},
+		{Type: "scores", Step: 2500, Member: run.NoMember, WallS: 25, Body: map[string]any{"mean": run.Float(math.NaN()), "quantiles": []float64{1, 2, 3}}},
+	}, more...)
+	r := journal(t, root, "cheetah-run", method, seed, returns, append(lines, run.Line{Type: "done", Step: 5000, Member: run.NoMember, WallS: 51})...)
+	r.Fingerprint = "abc123"
+	return r
+}
+
+// same holds a number of a results file to that of the run.
+func same(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= 5e-6*math.Abs(want)) {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}
+
+// A report of a results file says what one of the runs says, to the digits that it keeps.
+func TestResultsAreReportedAsTheirRuns(t *testing.T) {
+	root, path := t.TempDir(), filepath.Join(t.TempDir(), "results.csv")
+	var runs []*Run
+	for seed := range 6 {
+		runs = append(runs, result(t, root, "synther", seed), result(t, root, "pgr-curiosity", seed+10))
+	}
+	runs[1].Variant = `ratio=0.25, "odd"`
+	if n, err := AddResults(path, runs); n != len(runs) || err != nil {
+		t.Fatalf("%d added, %v", n, err)
+	}
+	kept, err := ReadResults(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := New(runs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := New(kept, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Tasks) != 1 || len(b.Tasks) != 1 || len(a.Tasks[0].Rows) != 3 || len(b.Tasks[0].Rows) != 3 {
+		t.Fatalf("%d and %d rows", len(a.Tasks[0].Rows), len(b.Tasks[0].Rows))
+	}
+	for i, row := range a.Tasks[0].Rows {
+		other := b.Tasks[0].Rows[i]
+		if row.Label != other.Label || row.N != other.N || row.N == 0 {
+			t.Errorf("%s of %d runs, from the file %s of %d", row.Label, row.N, other.Label, other.N)
+		}
+		for k := range row.Points {
+			same(t, row.Label, other.Points[k], row.Points[k])
+			same(t, row.Label+" area", other.Area.Points[k], row.Area.Points[k])
+		}
+		if row.IQM != nil {
+			same(t, row.Label+" IQM", *other.IQM, *row.IQM)
+			same(t, row.Label+" interval", other.IQMIn.Low, row.IQMIn.Low)
+		}
+	}
+	one := kept[0]
+	if !one.Done || one.Step != 5000 || one.Device != "cpu test" || one.Version != "v1" || one.WallS != 50 || one.Task != "cheetah-run" {
+		t.Errorf("%+v", one)
+	}
+	if s := one.Members[0].Series; len(s["dormant/ratio"]) != 1 || s["dormant/ratio"][0] != (Point{2000, 21, 0.125}) || len(s["scores/mean"]) != 0 || s["scores/q50"][0].Value != 2 {
+		t.Errorf("%v", s)
+	}
+}
+
+// A seed of the same settings is there once, whoever adds it and however many at a time; the
+// file does not depend on the order, and the bytes of what stands stay.
+func TestResultsAreAddedOnce(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	var runs []*Run
+	for seed := range 8 {
+		runs = append(runs, result(t, root, "synther", seed))
+	}
+	ahead, behind, together := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv"), filepath.Join(dir, "c.csv")
+	for i := range runs {
+		for _, again := range []int{1, 0} {
+			if n, err := AddResults(ahead, runs[i:i+1]); n != again || err != nil {
+				t.Errorf("%d added, %v", n, err)
+			}
+		}
+		if _, err := AddResults(behind, runs[len(runs)-1-i:len(runs)-i]); err != nil {
+			t.Error(err)
+		}
+	}
+	var adding sync.WaitGroup
+	for i := range runs {
+		adding.Go(func() {
+			if n, err := AddResults(together, runs[i:i+1]); n != 1 || err != nil {
+				t.Errorf("%d added, %v", n, err)
+			}
+		})
+	}
+	adding.Wait()
+	want, err := os.ReadFile(ahead)
+	if err != nil || bytes.Count(want, []byte("\n")) != 1+8*6 {
+		t.Fatalf("%v:\n%s", err, want)
+	}
+	for _, path := range []string{behind, together} {
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %v: another file", path, err)
+		}
+	}
+	other := *runs[0]
+	other.Fingerprint = "other"
+	if n, err := AddResults(ahead, []*Run{&other}); n != 1 || err != nil {
+		t.Errorf("other settings: %d added, %v", n, err)
+	}
+	all, err := ReadResults(ahead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, _ := Cells(all, nil)
+	if len(cells) != 2 || cells[0].Label() != "synther, settings abc123" || cells[1].Label() != "synther, settings other" {
+		t.Errorf("%d cells, the first %s: runs of other settings were taken together", len(cells), cells[0].Label())
+	}
+}
+
+// What is no result of its settings is refused, and leaves the file as it is.
+func TestWhatIsNoResult(t *testing.T) {
+	root, path := t.TempDir(), filepath.Join(t.TempDir(), "results.csv")
+	good := result(t, root, "synther", 1)
+	if _, err := AddResults(path, []*Run{good}); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := os.ReadFile(path)
+	bad := map[string]func(r *Run){
+		"has not ended": func(r *Run) { r.Done = false },
+		"failed: NaN":   func(r *Run) { r.Failed = "NaN" },
+		"line 3":        func(r *Run) { r.Changed = "line 3 is not what the run wrote" },
+		"by hand":       func(r *Run) { r.Changes = []Change{{Knob: "ratio", By: "driver"}} },
+		"or forked":     func(r *Run) { r.Forked = "1000" },
+		"are not known": func(r *Run) { r.Fingerprint = "" },
+	}
+	ended := result(t, root, "redq", 1)
+	for want, change := range bad {
+		r := *ended
+		change(&r)
+		if _, err := AddResults(path, []*Run{&r}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+	scheduled := *result(t, root, "redq", 50, knob(1600, "ratio", 0.5, "schedule"))
+	if err := scheduled.IsResult(); err != nil {
+		t.Errorf("planned changes are settings: %v", err)
+	}
+	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+		t.Error("the file has changed")
+	}
+}
+
+// Files that are none say what is wrong, in a line, and nothing of them is taken.
+func TestFilesThatAreNoResults(t *testing.T) {
+	root := t.TempDir()
+	other := result(t, root, "synther", 1)
+	good := formatResults([]*Run{other})
+	head, rows, _ := strings.Cut(string(good), "\n")
+	first, _, _ := strings.Cut(rows, "\n")
+	cases := map[string]string{
+		"":               "want columns task,method",
+		"a,b\n1,2\n":     "want columns task,method",
+		head + "\n1,2\n": "wrong number of fields",
+		head + "\n" + strings.Replace(first, ",abc123,1,", ",abc123,one,", 1):   "line 2",
+		head + "\n" + strings.Replace(first, ",1000,10.0,", ",-,10.0,", 1):      "line 2",
+		head + "\n" + first[:strings.LastIndex(first, ",")] + ",\"\x1b]52;c;\"": "want a number",
+	}
+	for text, want := range cases {
+		path := filepath.Join(t.TempDir(), "r.csv")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		runs, err := ReadResults(path)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.ContainsAny(err.Error(), "\n\x1b") || runs != nil {
+			t.Errorf("%.60q: %v, %d runs", text, err, len(runs))
+		}
+		if _, err := AddResults(path, []*Run{other}); err == nil {
+			t.Errorf("%.60q was written over", text)
+		}
+	}
+	if _, err := ReadResults(filepath.Join(root, "none.csv")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// Whatever stands in a file, reading it neither fails badly nor lets control characters
+// through, and what was read is written so that it is read again.
+func FuzzReadResults(f *testing.F) {
+	row := "cheetah-run,synther,demo,,abc,1,5000,cpu,v1,1000,10.0,5"
+	head := strings.Join(resultColumns, ",") + "," + Return
+	f.Add(head + "\n" + row + "\n")
+	f.Add(fmt.Sprintf("%s\n%s\n\"a\x1b[2J\"%s\n", head, row, row[len("cheetah-run"):]))
+	f.Fuzz(func(t *testing.T, text string) {
+		runs, err := readResults(strings.NewReader(text), "f.csv")
+		if err != nil {
+			return
+		}
+		for _, r := range runs {
+			if strings.ContainsAny(r.Task+r.Method+r.Scale+r.Variant+r.Fingerprint+r.Device+r.Version, "\x1b\n\x07") {
+				t.Errorf("%q", fmt.Sprint(r.Key()))
+			}
+		}
+		again, err := readResults(bytes.NewReader(formatResults(runs)), "f.csv")
+		if err != nil || len(again) > len(runs) {
+			t.Errorf("%v: %d runs, then %d", err, len(runs), len(again))
+		}
+	})
+}
