@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pgrlab/core/printable"
 	"pgrlab/core/run/files"
 )
 
@@ -173,6 +174,26 @@ func (k locker) judge(dir string, text []byte) (why string, err error) {
 		return "", fmt.Errorf("run folder %s: its lease cannot be read: remove %s if no process writes there", dir, leaseName)
 	}
 	return fmt.Sprintf("it gave no sign of life for %s", leaseOver), nil
+}
+
+// Watched says whose lease on a folder Open can only judge by watching whether it is
+// renewed, and how long that takes at most: of a process on another machine, or one of this
+// machine from before it was started anew. Nothing where Open answers at once.
+func Watched(dir string) (by string, atMost time.Duration) { return thisProcess().watched(dir) }
+
+func (k locker) watched(dir string) (by string, atMost time.Duration) {
+	text, err := readLease(dir)
+	if err != nil {
+		return "", 0
+	}
+	var h holder
+	switch readable := json.Unmarshal(text, &h) == nil; {
+	case readable && h.here(k.me):
+		return "", 0
+	case !readable:
+		return "an unknown process", leaseOver
+	}
+	return printable.Line(fmt.Sprintf("pgrlab %d on %s", h.PID, h.Host)), leaseOver
 }
 
 // takeAway removes the lease if mine says that it is the one that is meant. Several may

@@ -234,6 +234,10 @@ func TestAProcessOfTheSameMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, _, _ := strings.Cut(want, " (")
+		by, atMost := c.process("a", 2).watched(dir)
+		if c.slept > 0 || (atMost > 0) != strings.Contains(want, "no sign") || (by != "") != (atMost > 0) {
+			t.Errorf("%+v: it is said that %q is watched for %v, want %s", h, by, atMost, want)
+		}
 		got, err := c.process("a", 2).lease(dir)
 		if err != nil {
 			if !strings.Contains(err.Error(), want) || c.slept > 0 {

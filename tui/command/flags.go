@@ -1,6 +1,7 @@
 package command
 
 import (
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,6 +27,7 @@ type runFlags struct {
 	lean                        bool
 
 	changed func(name string) bool // whether a flag was given
+	stderr  func() io.Writer       // for what is said before a run is there; nil: nothing is
 
 	place place // where it computes, once settled
 	heir  *heir // who is given the run folder of --resume by another process; nil: nobody is
@@ -71,5 +73,5 @@ func (r *runFlags) bind(c *cobra.Command) {
 	f.StringVar(&r.disk, "disk", "", "`SIZE` most that the run's checkpoints may take, as 5GiB (default a tenth of what is free)")
 	f.BoolVar(&r.lean, "lean", false, "save only how D_syn was made, not D_syn: small checkpoints, and a resume generates it again")
 	setGroup(f, groups[2], "out", "resume", "drop-tail", "checkpoint-every", "disk", "lean")
-	r.changed = f.Changed
+	r.changed, r.stderr = f.Changed, c.ErrOrStderr
 }

@@ -70,6 +70,9 @@ func (r *runFlags) reopen(d Deps) (*session, error) {
 	if r.heir != nil {
 		open = r.heir.open
 	}
+	if by, atMost := run.Watched(dir); atMost > 0 && r.stderr != nil {
+		fmt.Fprintf(r.stderr(), "%s has had %s: looking for up to %v whether it still does\n", by, dir, atMost)
+	}
 	folder, err := open(dir)
 	if err != nil {
 		return nil, err
