@@ -79,7 +79,7 @@ hostile-once: physics
 	$(GO) test -exec "env GOMAXPROCS=1 taskset -c $$core" -shuffle on -count 1 -p 1 -timeout 40m $(TESTFLAGS) $(PACKAGES)
 
 # core/pace says what slow and quick are.
-hostile-count: PACKAGES ?= ./core/lab ./core/run ./core/sweep ./tui/... .
+hostile-count: PACKAGES ?= ./core/lab ./core/run ./core/sweep ./tui/...
 hostile-count: physics
 	@for pace in slow quick; do \
 	  echo "pace: $$pace"; \

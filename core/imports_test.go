@@ -16,8 +16,10 @@ import (
 // the project that it may import. Imports point down; a layer may be skipped,
 // never climbed. Tests may import what they like.
 var allowed = map[string][]string{
-	"":     {"tui", "tui/command", "presets", "core/...", "envs", "envs/mujoco"},
+	"":     {"tui/program"},
 	"core": {},
+
+	"tui/program": {"tui", "tui/command", "presets", "core/...", "envs", "envs/mujoco"}, // all parts meet here
 
 	"tui":                     {"tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/run", "core/report", "core/sweep", "core/bench"},
 	"tui/command":             {"tui", "tui/command/licence", "tui/remote", "tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},

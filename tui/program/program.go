@@ -1,0 +1,49 @@
+// Package program is pgrlab as one program: it gives the commands the tasks, the devices
+// and the screen, which know nothing of each other.
+package program
+
+import (
+	"context"
+	"io"
+	"runtime/debug"
+
+	"pgrlab/tui"
+	"pgrlab/tui/command"
+)
+
+// Main runs a command line and returns the exit status. One that begins with agreeing is
+// that of a process that tries a GPU for another one.
+func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
+	if len(args) > 0 && args[0] == agreeing {
+		return agree(args[1:], stderr)
+	}
+	return command.Main(ctx, deps(), args, stdin, stdout, stderr)
+}
+
+func deps() command.Deps {
+	return command.Deps{
+		Version: version(),
+		Tasks:   tasks(),
+		Device:  newDevice,
+
+		ChooseGPU: chooseGPU,
+		CheckGPU:  checkGPU,
+		GPUs:      findGPUs,
+		TryGPU:    tryGPU,
+		WatchGPU:  watchGPU,
+
+		Screen:  tui.Run,
+		Trace:   trace,
+		View:    view,
+		Kernels: kernels,
+		Physics: physics,
+	}
+}
+
+// version is what the Go tool stamped into the binary.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
+}
