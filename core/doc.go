@@ -28,8 +28,9 @@
 //
 // # Imports
 //
-// Imports point down. lab runs Algorithm 1 and owns goroutine, knobs, events and
-// evaluation; it composes agent (who acts and learns), relevance (F), generative
+// Imports point down. knob has the table of what can be changed while a run goes on,
+// and the positions at which it is; event has what a run says and what can be asked of
+// it. lab runs Algorithm 1 and owns goroutine and evaluation; it composes agent (who acts and learns), relevance (F), generative
 // (G), replay (what is learned from) and analysis (what a run shows), and writes
 // through run (the folder of a run). Those build their networks with nn from the
 // operations in op, compile them with plan, and run them on a device: device/cpu, or

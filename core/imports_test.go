@@ -21,20 +21,22 @@ var allowed = map[string][]string{
 
 	"tui/program": {"tui", "tui/command", "presets", "core/...", "envs", "envs/mujoco"}, // all parts meet here
 
-	"tui":                     {"tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/run", "core/report", "core/sweep", "core/bench"},
-	"tui/command":             {"tui", "tui/command/licence", "tui/remote", "tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
+	"tui":                     {"tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/event", "core/knob", "core/run", "core/report", "core/sweep", "core/bench"},
+	"tui/command":             {"tui", "tui/command/licence", "tui/remote", "tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/event", "core/knob", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
 	"tui/command/licence":     {},
 	"tui/command/licence/gen": {"tui/command/licence"},
 
-	"tui/remote":  {"tui", "core/lab", "core/printable"},
+	"tui/remote":  {"tui", "core/lab", "core/event", "core/printable"},
 	"tui/chart":   {},
 	"tui/picture": {},
 	"tui/pty":     {},            // for tests
 	"tui/tmux":    {"core/pace"}, // likewise
 
-	"presets": {"core/lab", "core/spelling", "core/printable"},
+	"presets": {"core/lab", "core/knob", "core/spelling", "core/printable"},
 
-	"core/lab":           {"core/run", "core/spelling", "core/printable", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/event":         {"core/knob", "core/run"},                    // run: lines of the journal
+	"core/knob":          {"core/replay", "core/run", "core/spelling"}, // replay: the mix of a batch; run: numbers as journals write them
+	"core/lab":           {"core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/bench":         {"core/..."},
 	"core/sweep":         {"core/run"},
 	"core/report":        {"core/run", "core/printable", "core/rng"}, // rng: the bootstrap's random numbers

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/knob"
 )
 
 // Every embedded document decodes strictly, and every one is used by a name.
@@ -95,7 +95,7 @@ func TestBaseIsComplete(t *testing.T) {
 
 // The methods that the knob table knows are the methods there are.
 func TestMethodsOfKnobs(t *testing.T) {
-	for _, k := range lab.Knobs() {
+	for _, k := range knob.All() {
 		for _, m := range k.Methods() {
 			if !slices.Contains(methodNames, m) {
 				t.Errorf("knob %s names method %s, which has no preset", k.Name, m)
@@ -106,7 +106,7 @@ func TestMethodsOfKnobs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if used := k.UsedBy(&c) == nil; used != slices.Contains(k.Methods(), m) {
+			if used := c.Uses(k) == nil; used != slices.Contains(k.Methods(), m) {
 				t.Errorf("knob %s: used by %s: %v, but its list is %v", k.Name, m, used, k.Methods())
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/knob"
 )
 
 // Every lesson decodes strictly, and what it sets are knobs with values that they take.
@@ -18,7 +18,7 @@ func TestLessonsAreWhole(t *testing.T) {
 			t.Errorf("%s takes %d minutes", l.Name, l.Minutes)
 		}
 		if l.Needs != "" {
-			if _, err := lab.FindKnob(l.Needs); err != nil {
+			if _, err := knob.Find(l.Needs); err != nil {
 				t.Errorf("%s: %v", l.Name, err)
 			}
 		}
@@ -30,7 +30,7 @@ func TestLessonsAreWhole(t *testing.T) {
 			}
 			for _, text := range sets {
 				name, value, _ := strings.Cut(strings.TrimSuffix(text, "!"), "=")
-				k, err := lab.FindKnob(name)
+				k, err := knob.Find(name)
 				if err == nil {
 					_, err = k.Parse(value)
 				}

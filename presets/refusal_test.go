@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 )
 
@@ -17,8 +18,8 @@ func TestMethodsAndKnobs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, k := range lab.Knobs() {
-				listed, err := slices.Contains(k.Methods(), method), k.UsedBy(&c)
+			for _, k := range knob.All() {
+				listed, err := slices.Contains(k.Methods(), method), c.Uses(k)
 				if listed != (err == nil) {
 					t.Errorf("%s at %s: %s is listed as used: %v, refused with: %v", method, scale, k.Name, listed, err)
 				}

@@ -6,7 +6,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 )
 
 // patience is the longest redoing that enter starts without asking.
@@ -25,9 +26,9 @@ const (
 
 func (m *Model) togglePause() tea.Cmd {
 	if m.paused() {
-		return m.order(lab.Resume{By: sender})
+		return m.order(event.Resume{By: sender})
 	}
-	return m.order(lab.Pause{By: sender})
+	return m.order(event.Pause{By: sender})
 }
 
 // togglePark gives the GPU back, or takes it again and goes on. A run that is only
@@ -35,9 +36,9 @@ func (m *Model) togglePause() tea.Cmd {
 func (m *Model) togglePark() tea.Cmd {
 	gpu := m.options.Config.Device == "cuda"
 	if m.paused() && (m.snap.Parked || !gpu) {
-		return m.order(lab.Resume{By: sender})
+		return m.order(event.Resume{By: sender})
 	}
-	cmd := m.order(lab.Park{By: sender})
+	cmd := m.order(event.Park{By: sender})
 	if !gpu && m.told == "" {
 		m.tell("there is no GPU to give back: the run is saved and pauses; P or space goes on")
 	}
@@ -45,7 +46,7 @@ func (m *Model) togglePark() tea.Cmd {
 }
 
 // order sends a command to the lab while it runs.
-func (m *Model) order(c lab.Command) tea.Cmd {
+func (m *Model) order(c event.Command) tea.Cmd {
 	if m.lab == nil {
 		return nil
 	}
@@ -61,7 +62,7 @@ func (m *Model) order(c lab.Command) tea.Cmd {
 
 // ended says whether the run is over.
 func (m *Model) ended() bool {
-	return m.snap != nil && (m.snap.State == lab.Finished || m.snap.State == lab.FailedState)
+	return m.snap != nil && (m.snap.State == event.Finished || m.snap.State == event.FailedState)
 }
 
 // applyStaged sends what is staged. Changes that need samples or a refit are made
@@ -73,7 +74,7 @@ func (m *Model) applyStaged() tea.Cmd {
 	class := m.stagedClass()
 	cost, known := m.cost(class)
 	switch {
-	case class == lab.ClassBatch || !m.generated():
+	case class == knob.ClassBatch || !m.generated():
 		return m.send(whenDue)
 	case known && cost < patience:
 		return m.send(atOnce)
@@ -91,7 +92,7 @@ func (m *Model) applyNow() tea.Cmd {
 	}
 	class := m.stagedClass()
 	cost, known := m.cost(class)
-	if class == lab.ClassBatch || !m.generated() || known && cost < patience {
+	if class == knob.ClassBatch || !m.generated() || known && cost < patience {
 		return m.send(atOnce)
 	}
 	m.askCost(class, cost, known)
@@ -99,7 +100,7 @@ func (m *Model) applyNow() tea.Cmd {
 }
 
 // askCost shows what applying the staged values costs, now or when it is due.
-func (m *Model) askCost(class lab.Class, cost time.Duration, known bool) {
+func (m *Model) askCost(class knob.Class, cost time.Duration, known bool) {
 	about := now(cost, known)
 	m.dialog = &dialog{
 		title: "apply " + m.stagedText(),
@@ -135,8 +136,8 @@ func (m *Model) applyAt() tea.Cmd {
 		return nil
 	}
 	e := newEntry("apply "+m.stagedText()+" after step: ", "typing replaces it  enter set  esc cancel", func(m *Model, text string) tea.Cmd {
-		at, err := lab.ParsePosition(text)
-		if err == nil && at.Before(lab.After(m.snap.Step)) {
+		at, err := knob.ParsePosition(text)
+		if err == nil && at.Before(knob.After(m.snap.Step)) {
 			err = fmt.Errorf("step %s has passed: the run is at %s", count(at.Step), count(m.snap.Step))
 		}
 		if err == nil && at.Step > m.snap.Steps {
@@ -164,7 +165,7 @@ func (m *Model) dropStaged() tea.Cmd {
 func (m *Model) send(when urgency) tea.Cmd { return m.sendAt(when, nil) }
 
 // sendAt is send for a place to come; nil: at once.
-func (m *Model) sendAt(when urgency, at *lab.Position) tea.Cmd {
+func (m *Model) sendAt(when urgency, at *knob.Position) tea.Cmd {
 	if m.watching() {
 		m.say(refused, m.driver+" drives: D takes over; the values stay staged")
 		return nil
@@ -175,12 +176,12 @@ func (m *Model) sendAt(when urgency, at *lab.Position) tea.Cmd {
 			continue
 		}
 		c := &change{knob: k.Name, from: m.effective(k.Name), to: v, class: k.Class,
-			now: when == atOnce && k.Class != lab.ClassBatch}
+			now: when == atOnce && k.Class != knob.ClassBatch}
 		if at != nil {
 			c.at = at.Step
 		}
-		m.ask(c, func(ref string) lab.Command {
-			return lab.SetKnob{ID: ref, Knob: k.Name, Value: v.String(), Now: c.now, By: sender, At: at}
+		m.ask(c, func(ref string) event.Command {
+			return event.SetKnob{ID: ref, Knob: k.Name, Value: v.String(), Now: c.now, By: sender, At: at}
 		})
 	}
 	clear(m.staged)
@@ -188,7 +189,7 @@ func (m *Model) sendAt(when urgency, at *lab.Position) tea.Cmd {
 }
 
 // ask sends a change and remembers it until the lab answers.
-func (m *Model) ask(c *change, command func(ref string) lab.Command) {
+func (m *Model) ask(c *change, command func(ref string) event.Command) {
 	m.sent++
 	c.ref = fmt.Sprintf("%s-%d-%d", sender, m.session, m.sent)
 	c.wall, c.state = m.now(), asked
@@ -221,8 +222,8 @@ func (m *Model) undo() tea.Cmd {
 	}
 	return m.takeBack("undo", last, func(m *Model, now bool) {
 		c := &change{knob: last.knob, from: last.to, to: last.from, class: last.class, undoes: last.number, now: now}
-		m.ask(c, func(ref string) lab.Command {
-			return lab.Undo{ID: last.number, Ref: ref, Now: now, By: sender}
+		m.ask(c, func(ref string) event.Command {
+			return event.Undo{ID: last.number, Ref: ref, Now: now, By: sender}
 		})
 	})
 }
@@ -236,8 +237,8 @@ func (m *Model) redo() tea.Cmd {
 	}
 	return m.takeBack("redo", last, func(m *Model, now bool) {
 		c := &change{knob: last.knob, from: last.to, to: last.from, class: last.class, redoes: last.number, now: now}
-		m.ask(c, func(ref string) lab.Command {
-			return lab.SetKnob{ID: ref, Knob: c.knob, Value: c.to.String(), Now: now, By: sender}
+		m.ask(c, func(ref string) event.Command {
+			return event.SetKnob{ID: ref, Knob: c.knob, Value: c.to.String(), Now: now, By: sender}
 		})
 	})
 }
@@ -246,8 +247,8 @@ func (m *Model) redo() tea.Cmd {
 // them, and then calls do.
 func (m *Model) takeBack(verb string, last *change, do func(m *Model, now bool)) tea.Cmd {
 	cost, known := m.cost(last.class)
-	if last.class == lab.ClassBatch || !m.generated() || known && cost < patience {
-		do(m, last.now && last.class != lab.ClassBatch)
+	if last.class == knob.ClassBatch || !m.generated() || known && cost < patience {
+		do(m, last.now && last.class != knob.ClassBatch)
 		return nil
 	}
 	about := now(cost, known)
@@ -268,7 +269,7 @@ func (m *Model) checkpoint() tea.Cmd {
 	if m.lab == nil {
 		return nil
 	}
-	if err := m.lab.Send(lab.Checkpoint{By: sender}); err != nil {
+	if err := m.lab.Send(event.Checkpoint{By: sender}); err != nil {
 		m.say(refused, err.Error())
 		return nil
 	}
@@ -281,7 +282,7 @@ func (m *Model) analyse() tea.Cmd {
 	if m.lab == nil {
 		return nil
 	}
-	if err := m.lab.Send(lab.AnalyseNow{By: sender}); err != nil {
+	if err := m.lab.Send(event.AnalyseNow{By: sender}); err != nil {
 		m.say(refused, err.Error())
 		return nil
 	}
@@ -302,7 +303,7 @@ func (m *Model) writeNote(text string) tea.Cmd {
 	if text == "" || m.lab == nil {
 		return nil
 	}
-	if err := m.lab.Send(lab.Note{Text: text, By: sender}); err != nil {
+	if err := m.lab.Send(event.Note{Text: text, By: sender}); err != nil {
 		m.say(refused, err.Error())
 		return nil
 	}
@@ -311,14 +312,14 @@ func (m *Model) writeNote(text string) tea.Cmd {
 }
 
 // cost estimates what redoing a class takes; unknown before the first refit.
-func (m *Model) cost(class lab.Class) (time.Duration, bool) {
+func (m *Model) cost(class knob.Class) (time.Duration, bool) {
 	if m.snap == nil {
 		return 0, false
 	}
 	switch class {
-	case lab.ClassGeneration:
+	case knob.ClassGeneration:
 		return m.snap.CostGenerate, m.snap.CostGenerate > 0
-	case lab.ClassRefit:
+	case knob.ClassRefit:
 		return m.snap.CostRefit, m.snap.CostRefit > 0
 	default:
 		return 0, true
@@ -328,8 +329,8 @@ func (m *Model) cost(class lab.Class) (time.Duration, bool) {
 // generated says whether there is a generator whose samples could be made anew.
 func (m *Model) generated() bool { return m.snap != nil && m.snap.Refits > 0 }
 
-func redoing(class lab.Class) string {
-	if class == lab.ClassRefit {
+func redoing(class knob.Class) string {
+	if class == knob.ClassRefit {
 		return "F is scored, the generator fitted from new and D_syn made anew."
 	}
 	return "D_syn is made anew from the generator as it is."
@@ -417,7 +418,7 @@ func (m *Model) stop() tea.Cmd {
 	}
 	m.stopRequested = true
 	if m.lab != nil {
-		if err := m.lab.Send(lab.Stop{By: sender}); err != nil {
+		if err := m.lab.Send(event.Stop{By: sender}); err != nil {
 			m.say(refused, err.Error())
 		}
 	}

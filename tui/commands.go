@@ -5,17 +5,18 @@ import (
 	"strconv"
 	"strings"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 )
 
 // findKnob finds a knob by its name or its symbol.
-func (m *Model) findKnob(name string) (lab.Knob, error) {
+func (m *Model) findKnob(name string) (knob.Knob, error) {
 	for _, k := range m.knobs {
 		if k.Symbol == name {
 			return k, nil
 		}
 	}
-	k, err := lab.FindKnob(name)
+	k, err := knob.Find(name)
 	if err != nil {
 		return k, fmt.Errorf("no such command or knob: %w", err)
 	}
@@ -24,10 +25,10 @@ func (m *Model) findKnob(name string) (lab.Knob, error) {
 
 // assignment is a knob, its value, and when.
 type assignment struct {
-	knob  lab.Knob
-	value lab.Value
+	knob  knob.Knob
+	value knob.Value
 	now   bool
-	at    *lab.Position
+	at    *knob.Position
 }
 
 // parseAssignment reads "guidance 3", "ω=3!", "ratio 0.75 @20000".
@@ -45,7 +46,7 @@ func (m *Model) parseAssignment(text string) (assignment, error) {
 	if len(fields) != 2 {
 		return a, fmt.Errorf("%s: want one value: %s", a.knob.Name, a.knob.Range())
 	}
-	if err = a.knob.UsedBy(&m.options.Config); err != nil {
+	if err = m.options.Config.Uses(a.knob); err != nil {
 		return a, err
 	}
 	value, now := strings.CutSuffix(fields[1], "!")
@@ -54,11 +55,11 @@ func (m *Model) parseAssignment(text string) (assignment, error) {
 		return a, err
 	}
 	if scheduled {
-		p, err := lab.ParsePosition(strings.TrimSpace(at))
+		p, err := knob.ParsePosition(strings.TrimSpace(at))
 		if err != nil {
 			return a, err
 		}
-		if m.snap != nil && p.Before(lab.After(m.snap.Step)) {
+		if m.snap != nil && p.Before(knob.After(m.snap.Step)) {
 			return a, fmt.Errorf("step %s has passed: the run is at %s", count(p.Step), count(m.snap.Step))
 		}
 		a.at = &p
@@ -76,7 +77,7 @@ func (m *Model) commandSet(text string) error {
 		return ErrReplay
 	}
 	if m.ended() {
-		return lab.ErrEnded
+		return event.ErrEnded
 	}
 	clear(m.staged)
 	m.choose(a.knob)
@@ -108,7 +109,7 @@ func (m *Model) commandStage(text string) error {
 }
 
 // choose selects a knob in its pane.
-func (m *Model) choose(k lab.Knob) {
+func (m *Model) choose(k knob.Knob) {
 	for i := range m.knobs {
 		if m.knobs[i].Name == k.Name {
 			m.selected = i
@@ -124,8 +125,8 @@ func (m *Model) commandUndo(text string) error {
 	id, err := strconv.Atoi(strings.TrimPrefix(text, "#"))
 	for _, c := range m.history.changes {
 		if err == nil && c.number == id {
-			m.ask(&change{knob: c.knob, from: m.effective(c.knob), to: c.from, class: c.class, undoes: id}, func(ref string) lab.Command {
-				return lab.Undo{ID: id, Ref: ref, By: sender}
+			m.ask(&change{knob: c.knob, from: m.effective(c.knob), to: c.from, class: c.class, undoes: id}, func(ref string) event.Command {
+				return event.Undo{ID: id, Ref: ref, By: sender}
 			})
 			return nil
 		}

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 	"pgrlab/tui/chart"
 )
 
 // another is the journal of a run that was scripted with another ratio.
-func another(ratio string, steps int) []lab.Event {
+func another(ratio string, steps int) []event.Event {
 	f := newFake()
 	f.set("ratio", ratio, "", false, 0)
 	f.advance(steps)
@@ -129,7 +129,7 @@ func TestMediansRestartWithF(t *testing.T) {
 	s := running(t, 160, 45, 0)
 	score := func(step int, f string, median float64) {
 		s.fake.step = step
-		s.fake.emit(lab.TypeScores, lab.Scores{Relevance: f, Quantiles: []run.Float{run.Float(median / 2), run.Float(median), run.Float(median * 2)}})
+		s.fake.emit(event.TypeScores, event.Scores{Relevance: f, Quantiles: []run.Float{run.Float(median / 2), run.Float(median), run.Float(median * 2)}})
 	}
 	score(1000, "curiosity", 3)
 	score(2000, "curiosity", 4)

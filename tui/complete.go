@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/knob"
 )
 
 // candidates are the commands that a text may become, the best first.
@@ -47,7 +47,7 @@ func (m *Model) argumentCandidates(name, argument string) []candidate {
 		return prefixed(name+" ", best(all, argument))
 	}
 	k, err := m.findKnob(name)
-	if err != nil || k.Kind != lab.KindChoice {
+	if err != nil || k.Kind != knob.KindChoice {
 		return nil
 	}
 	var all []candidate

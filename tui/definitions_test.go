@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 )
 
@@ -127,7 +129,7 @@ func definedWords() map[string]bool {
 			add(w)
 		}
 	}
-	for _, k := range lab.Knobs() {
+	for _, k := range knob.All() {
 		add(k.Name)
 		add(k.Symbol)
 		for _, c := range k.Choices {
@@ -156,7 +158,7 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 		s, n := forking(t, w, h)
 		s.options.Draw = func(_ []float64, w, h int) (*image.RGBA, error) { return image.NewRGBA(image.Rect(0, 0, w, h)), nil }
 		s.options.GPU = func() *GPU { return &GPU{Busy: 0.8, Used: 4e9, Total: 80e9, Temperature: 61, Power: 320} }
-		s.fake.moment = &lab.Moment{Step: 24_000, Action: []float32{-0.41, 0.63}, Q: 41.7, F: 0.37}
+		s.fake.moment = &event.Moment{Step: 24_000, Action: []float32{-0.41, 0.63}, Q: 41.7, F: 0.37}
 		s.fake.mapped = fakeMap(0, 1, 24_000)
 		s.link = &link{took: 2 * time.Millisecond, bytes: 1e6}
 		s.still()
@@ -183,9 +185,9 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 			}
 		}
 		show("running")
-		s.fake.setPhase(lab.Fit, 300, 1000)
+		s.fake.setPhase(knob.Fit, 300, 1000)
 		show("fit")
-		s.fake.setPhase(lab.Collect, 0, 0)
+		s.fake.setPhase(knob.Collect, 0, 0)
 		s.press("n", "l", "o", "o", "k", "enter", "down", "right", "right", "enter")
 		show("cost")
 		s.press("!")

@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 )
 
 // TestLook shows the screen of a scripted run on the terminal, for people:
@@ -53,7 +54,7 @@ func (f *fakeLab) play(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		if f.Snapshot().State != lab.Running {
+		if f.Snapshot().State != event.Running {
 			continue
 		}
 		before := f.Snapshot().Refits
@@ -62,9 +63,9 @@ func (f *fakeLab) play(ctx context.Context) {
 			continue
 		}
 		for i := range 40 {
-			f.setPhase(lab.Fit, i*250, 10_000)
+			f.setPhase(knob.Fit, i*250, 10_000)
 			<-ticker.C
 		}
-		f.setPhase(lab.Collect, 0, 0)
+		f.setPhase(knob.Collect, 0, 0)
 	}
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/core/printable"
 )
 
@@ -288,7 +288,7 @@ func (m *Model) startingView() []string {
 }
 
 // paused says whether the run stands still on request.
-func (m *Model) paused() bool { return m.snap != nil && m.snap.State == lab.PausedState }
+func (m *Model) paused() bool { return m.snap != nil && m.snap.State == event.PausedState }
 
 // asciiOnly replaces every character outside ASCII by one inside, width for width.
 func asciiOnly(s string) string {

@@ -5,7 +5,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/knob"
 )
 
 func (m *Model) knobUp() tea.Cmd   { return m.selectKnob(-1) }
@@ -29,7 +29,7 @@ func (m *Model) stageNext(by int) tea.Cmd {
 }
 
 // usable says, under the knobs, why a knob cannot be changed.
-func (m *Model) usable(k lab.Knob) bool {
+func (m *Model) usable(k knob.Knob) bool {
 	if m.options.Replay {
 		m.say(refused, ErrReplay.Error())
 		return false
@@ -46,7 +46,7 @@ func (m *Model) usable(k lab.Knob) bool {
 }
 
 // stage remembers a value to send; the effective one is nothing to send.
-func (m *Model) stage(k lab.Knob, v lab.Value) {
+func (m *Model) stage(k knob.Knob, v knob.Value) {
 	if v == m.effective(k.Name) {
 		delete(m.staged, k.Name)
 	} else {
@@ -75,7 +75,7 @@ func (m *Model) knobEdit() tea.Cmd {
 		return nil
 	})
 	e.inKnobs = m.layout.visible(paneKnobs)
-	if k.Kind == lab.KindChoice {
+	if k.Kind == knob.KindChoice {
 		e.complete = func(_ *Model, text string) []candidate {
 			var out []candidate
 			for _, c := range k.Choices {

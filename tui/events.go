@@ -6,7 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/knob"
 )
 
 // eventsBody shows the newest events that fit, or those around the scroll position.
@@ -185,9 +185,9 @@ func (m *Model) stamps(c *change) []string {
 		out = append(out, t.warn.on("under way: "+m.phase().String()))
 	case c.why != "":
 		out = append(out, t.dim.on(c.why))
-	case c.class == lab.ClassGeneration:
+	case c.class == knob.ClassGeneration:
 		out = append(out, t.dim.on("waits for the next generation"))
-	case c.class == lab.ClassRefit:
+	case c.class == knob.ClassRefit:
 		out = append(out, t.dim.on("waits for the next refit"))
 	}
 	return out
@@ -199,7 +199,7 @@ func (m *Model) remaking() bool {
 		return false
 	}
 	switch m.phase() {
-	case lab.Score, lab.Fit, lab.Generate:
+	case knob.Score, knob.Fit, knob.Generate:
 		return true
 	}
 	return false

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 	"pgrlab/core/pace"
 	"pgrlab/core/run"
@@ -19,22 +21,22 @@ type fakeLab struct {
 	start    time.Time
 	step     int
 	steps    int
-	state    lab.State
-	phase    lab.Phase
+	state    event.State
+	phase    knob.Phase
 	done     int // units of the phase
 	total    int
-	values   map[string]lab.Value
-	undo     map[int][2]lab.Value
-	waiting  []lab.KnobChanged
+	values   map[string]knob.Value
+	undo     map[int][2]knob.Value
+	waiting  []event.KnobChanged
 	refits   int
 	redo     bool // a refit was asked for now
-	events   []lab.Event
-	snapshot *lab.Snapshot
+	events   []event.Event
+	snapshot *event.Snapshot
 	sendErr  error
 	refuses  string // previews, and why
-	commands []lab.Command
-	mapped   *lab.Mapped
-	moment   *lab.Moment
+	commands []event.Command
+	mapped   *event.Mapped
+	moment   *event.Moment
 	policy   float64 // how good the policy is, 0..1
 }
 
@@ -42,8 +44,8 @@ type fakeLab struct {
 func fakeConfig() lab.Config {
 	c := lab.Config{
 		Task: "cheetah-run", Method: "pgr-curiosity", Scale: "cpu", Device: "cpu", Seed: 3, Members: 1, Steps: 100_000,
-		Knobs: lab.Settings{
-			Relevance: "curiosity", Guidance: 2, TopFraction: 0.25, Ratio: 0.5, Hold: lab.HoldBatch, UTD: 20, Batch: 256,
+		Knobs: knob.Settings{
+			Relevance: "curiosity", Guidance: 2, TopFraction: 0.25, Ratio: 0.5, Hold: knob.HoldBatch, UTD: 20, Batch: 256,
 			LRActor: 3e-4, LRCritic: 3e-4, Tau: 0.005, RefitEvery: 10_000, Samples: 100_000, SamplerSteps: 32,
 			SChurn: 0, GeneratorSteps: 10_000, LRGenerator: 3e-4, PUncond: 0.25,
 		},
@@ -54,9 +56,9 @@ func fakeConfig() lab.Config {
 
 func newFake() *fakeLab {
 	c := fakeConfig()
-	f := &fakeLab{start: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), steps: c.Steps, state: lab.Running,
-		values: c.Knobs.Values(), undo: map[int][2]lab.Value{}}
-	f.emit(lab.TypeStart, lab.Start{Task: c.Task, Method: c.Method, Scale: c.Scale, Seed: c.Seed, Device: "cpu avx2"})
+	f := &fakeLab{start: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), steps: c.Steps, state: event.Running,
+		values: c.Knobs.Values(), undo: map[int][2]knob.Value{}}
+	f.emit(event.TypeStart, event.Start{Task: c.Task, Method: c.Method, Scale: c.Scale, Seed: c.Seed, Device: "cpu avx2"})
 	f.publish()
 	return f
 }
@@ -64,7 +66,7 @@ func newFake() *fakeLab {
 func (f *fakeLab) now() time.Time { return f.start.Add(time.Duration(f.step) * 10 * time.Millisecond) }
 
 func (f *fakeLab) emit(kind string, body any) {
-	f.events = append(f.events, lab.Event{Index: len(f.events), Wall: f.now(), Type: kind, Step: f.step, Member: lab.NoMember, Body: body})
+	f.events = append(f.events, event.Event{Index: len(f.events), Wall: f.now(), Type: kind, Step: f.step, Member: event.NoMember, Body: body})
 }
 
 // advance makes n env steps, in the order of the phases.
@@ -72,24 +74,24 @@ func (f *fakeLab) advance(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for range n {
-		if f.state != lab.Running || f.step >= f.steps {
+		if f.state != event.Running || f.step >= f.steps {
 			break
 		}
 		f.step++
-		f.inForce(lab.ClassBatch)
+		f.inForce(knob.ClassBatch)
 		pull := 0.3 + 0.7*f.values["ratio"].Number*math.Min(2, f.values["guidance"].Number)
 		f.policy += (1 - f.policy) * pull / 40_000
 		if f.step%1000 == 0 {
-			f.emit(lab.TypeEpisode, lab.Episode{Return: run.Float(800 * f.policy), Length: 1000})
+			f.emit(event.TypeEpisode, event.Episode{Return: run.Float(800 * f.policy), Length: 1000})
 			f.evaluate()
 		}
 		if every := int(f.values["refit_every"].Number); f.step%every == 0 || f.redo {
 			f.refit()
 		}
 	}
-	if f.step >= f.steps && f.state == lab.Running {
-		f.state = lab.Finished
-		f.emit(lab.TypeDone, lab.Done{Steps: f.step})
+	if f.step >= f.steps && f.state == event.Running {
+		f.state = event.Finished
+		f.emit(event.TypeDone, event.Done{Steps: f.step})
 	}
 	f.publish()
 }
@@ -97,12 +99,12 @@ func (f *fakeLab) advance(n int) {
 func (f *fakeLab) evaluate() {
 	x := float64(f.step)
 	mean := 850*f.policy + 25*math.Sin(x/1700) + 18*math.Sin(x/410)
-	f.emit(lab.TypeEvaluated, lab.Evaluated{ReturnMean: run.Float(mean), ReturnStd: run.Float(22 + 8*math.Cos(x/900)), Episodes: 10})
-	f.emit(lab.TypeQBias, lab.QBias{Bias: run.Float(4 * math.Sin(x/4000))})
+	f.emit(event.TypeEvaluated, event.Evaluated{ReturnMean: run.Float(mean), ReturnStd: run.Float(22 + 8*math.Cos(x/900)), Episodes: 10})
+	f.emit(event.TypeQBias, event.QBias{Bias: run.Float(4 * math.Sin(x/4000))})
 	sokar := 0.02 + 0.16*math.Exp(-math.Pow((x-30_000)/18_000, 2)) + 0.008*math.Sin(x/1300)
-	f.emit(lab.TypeDormant, lab.Dormant{Ratio: run.Float(sokar), RatioDrM: run.Float(0.7*sokar + 0.01), Tau: 0.025})
+	f.emit(event.TypeDormant, event.Dormant{Ratio: run.Float(sokar), RatioDrM: run.Float(0.7*sokar + 0.01), Tau: 0.025})
 	l := func(v float64) *run.Float { r := run.Float(v); return &r }
-	f.emit(lab.TypeLosses, lab.Losses{Critic: l(2 + math.Sin(x/5000)), Actor: l(-60 * f.policy), Alpha: l(0.1 + 0.9*math.Exp(-x/9000)),
+	f.emit(event.TypeLosses, event.Losses{Critic: l(2 + math.Sin(x/5000)), Actor: l(-60 * f.policy), Alpha: l(0.1 + 0.9*math.Exp(-x/9000)),
 		QMean: l(61 * f.policy), Curiosity: l(0.4 * math.Exp(-x/20_000))})
 }
 
@@ -110,25 +112,25 @@ func (f *fakeLab) refit() {
 	f.redo = false
 	f.refits++
 	m := 0.2 + 0.1*math.Sin(float64(f.refits))
-	f.emit(lab.TypeScores, lab.Scores{Relevance: f.values["relevance"].Text, Max: 1, Mean: run.Float(m),
+	f.emit(event.TypeScores, event.Scores{Relevance: f.values["relevance"].Text, Max: 1, Mean: run.Float(m),
 		Quantiles: []run.Float{0.05, run.Float(m), 0.6}})
 	loss := run.Float(0.3 / math.Sqrt(float64(f.refits)))
-	f.emit(lab.TypeRefit, lab.Refit{Loss: &loss, Steps: int(f.values["generator_steps"].Number), Generated: int(f.values["samples"].Number),
-		Obs: lab.RefitObs{Seconds: 41}})
+	f.emit(event.TypeRefit, event.Refit{Loss: &loss, Steps: int(f.values["generator_steps"].Number), Generated: int(f.values["samples"].Number),
+		Obs: event.RefitObs{Seconds: 41}})
 	value := func(v float64) *run.Float { v /= math.Sqrt(float64(f.refits)); return (*run.Float)(&v) }
 	obeyed, covered := run.Float(0.83), run.Float(0.71)
-	f.emit(lab.TypeGenerated, lab.Generated{Rows: 512, OutsideStates: 0.021, OutsideActions: 0, OutsideRewards: 0.004, Nearest: 0.18, NearestReal: 0.11,
-		Asked: &lab.Quantiles{Median: 0.6, Q90: 0.84}, Achieved: &lab.Quantiles{Median: 0.55, Q90: 0.81}, Obeyed: &obeyed, Coverage: &covered, Copies: value(0.02),
-		Dynamics: &lab.Dynamics{Rows: 512, Relative: *value(0.09), Relevant: value(0.12), RelevantOf: 300, Change: value(0.4), RewardRelative: value(0.15)}})
-	f.inForce(lab.ClassGeneration)
-	f.inForce(lab.ClassRefit)
+	f.emit(event.TypeGenerated, event.Generated{Rows: 512, OutsideStates: 0.021, OutsideActions: 0, OutsideRewards: 0.004, Nearest: 0.18, NearestReal: 0.11,
+		Asked: &event.Quantiles{Median: 0.6, Q90: 0.84}, Achieved: &event.Quantiles{Median: 0.55, Q90: 0.81}, Obeyed: &obeyed, Coverage: &covered, Copies: value(0.02),
+		Dynamics: &event.Dynamics{Rows: 512, Relative: *value(0.09), Relevant: value(0.12), RelevantOf: 300, Change: value(0.4), RewardRelative: value(0.15)}})
+	f.inForce(knob.ClassGeneration)
+	f.inForce(knob.ClassRefit)
 }
 
-func (f *fakeLab) inForce(class lab.Class) {
+func (f *fakeLab) inForce(class knob.Class) {
 	rest := f.waiting[:0]
 	for _, w := range f.waiting {
 		if w.Class == class {
-			f.emit(lab.TypeInForce, lab.InForce{ID: w.ID, Knob: w.Knob, Obs: &lab.InForceObs{Updates: f.updates(f.step - 1)}})
+			f.emit(event.TypeInForce, event.InForce{ID: w.ID, Knob: w.Knob, Obs: &event.InForceObs{Updates: f.updates(f.step - 1)}})
 		} else {
 			rest = append(rest, w)
 		}
@@ -141,11 +143,11 @@ func (f *fakeLab) updates(step int) uint64 { return uint64(max(0, step-5000) * 2
 
 // publish makes a new snapshot.
 func (f *fakeLab) publish() {
-	s := &lab.Snapshot{
+	s := &event.Snapshot{
 		Time: f.now(), Task: "cheetah-run", Method: "pgr-curiosity", Seed: 3, Members: 1,
 		Step: f.step, Steps: f.steps, State: f.state, Phase: f.phase, PhaseDone: f.done, PhaseTotal: f.total,
 		ETA: time.Duration(f.steps-f.step) * 10 * time.Millisecond, StepTime: 10 * time.Millisecond, StepsPerSec: 98.4, UpdatesPerSec: 1968,
-		Knobs: map[string]lab.Value{}, Waiting: append([]lab.KnobChanged(nil), f.waiting...),
+		Knobs: map[string]knob.Value{}, Waiting: append([]event.KnobChanged(nil), f.waiting...),
 		Real: f.step, Updates: f.updates(f.step), Episode: f.step / 1000, EpisodeStep: f.step % 1000,
 		EpisodeReturn: 0.8 * f.policy * float64(f.step%1000), Refits: f.refits,
 	}
@@ -154,7 +156,7 @@ func (f *fakeLab) publish() {
 	for k, v := range f.values {
 		s.Knobs[k] = v
 	}
-	if f.phase != lab.Collect {
+	if f.phase != knob.Collect {
 		s.PhaseETA = time.Duration(f.total-f.done) * 4 * time.Millisecond
 		s.FitLoss = 0.12
 	}
@@ -163,7 +165,7 @@ func (f *fakeLab) publish() {
 		s.FReal, s.FSyn, s.FAsked = fakeHistogram(0.25, 0.12), fakeHistogram(0.55, 0.2), fakeHistogram(0.62, 0.1)
 	}
 	if f.step > 5000 {
-		s.Losses = &lab.UpdateLosses{Critic: 1.73, Actor: -41.2, Alpha: 0.113, QMean: 41.9, Curiosity: 0.021}
+		s.Losses = &event.UpdateLosses{Critic: 1.73, Actor: -41.2, Alpha: 0.113, QMean: 41.9, Curiosity: 0.021}
 		rows := int(f.values["batch"].Number)
 		if f.refits > 0 {
 			s.MixSynthetic = int(float64(rows) * f.values["ratio"].Number)
@@ -175,12 +177,12 @@ func (f *fakeLab) publish() {
 }
 
 // fakeMap lies D_real around one place and D_syn around another.
-func fakeMap(x, y, step int) *lab.Mapped {
-	d := &lab.Mapped{X: x, Y: y, Step: step, Low: [2]float64{-1, -3}, High: [2]float64{1, 3}, RealN: 8192, SynN: 8192, Relevance: "curiosity", FLow: 0.05, FHigh: 0.95}
-	for j := range lab.MapRows {
-		for i := range lab.MapColumns {
-			u, v := float64(i)/lab.MapColumns, float64(j)/lab.MapRows
-			c := j*lab.MapColumns + i
+func fakeMap(x, y, step int) *event.Mapped {
+	d := &event.Mapped{X: x, Y: y, Step: step, Low: [2]float64{-1, -3}, High: [2]float64{1, 3}, RealN: 8192, SynN: 8192, Relevance: "curiosity", FLow: 0.05, FHigh: 0.95}
+	for j := range event.MapRows {
+		for i := range event.MapColumns {
+			u, v := float64(i)/event.MapColumns, float64(j)/event.MapRows
+			c := j*event.MapColumns + i
 			d.Real[c] = int(150 * math.Exp(-20*((u-0.35)*(u-0.35)+(v-0.4)*(v-0.4))))
 			d.Syn[c] = int(150 * math.Exp(-20*((u-0.65)*(u-0.65)+(v-0.6)*(v-0.6))))
 			if d.F[c] = math.NaN(); d.Real[c] > 0 {
@@ -191,10 +193,10 @@ func fakeMap(x, y, step int) *lab.Mapped {
 	return d
 }
 
-func fakeHistogram(centre, spread float64) *lab.Histogram {
-	h := &lab.Histogram{Min: 0, Q10: centre - spread, Median: centre, Q90: centre + 1.3*spread, Max: 1, Low: 0, High: 1}
+func fakeHistogram(centre, spread float64) *event.Histogram {
+	h := &event.Histogram{Min: 0, Q10: centre - spread, Median: centre, Q90: centre + 1.3*spread, Max: 1, Low: 0, High: 1}
 	for i := range h.Counts {
-		x := (float64(i)+0.5)/lab.Bins - centre
+		x := (float64(i)+0.5)/event.Bins - centre
 		h.Counts[i] = int(2000 * math.Exp(-x*x/(2*spread*spread)))
 		h.Rows += h.Counts[i]
 	}
@@ -203,21 +205,21 @@ func fakeHistogram(centre, spread float64) *lab.Histogram {
 }
 
 // setPhase shows a slice in the middle of a phase.
-func (f *fakeLab) setPhase(p lab.Phase, done, total int) {
+func (f *fakeLab) setPhase(p knob.Phase, done, total int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.phase, f.done, f.total = p, done, total
 	f.publish()
 }
 
-func (f *fakeLab) Snapshot() *lab.Snapshot {
+func (f *fakeLab) Snapshot() *event.Snapshot {
 	pace.Unit()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.snapshot
 }
 
-func (f *fakeLab) Events(from int) []lab.Event {
+func (f *fakeLab) Events(from int) []event.Event {
 	pace.Unit()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -228,7 +230,7 @@ func (f *fakeLab) Events(from int) []lab.Event {
 }
 
 // Send answers at once, as if the next slice ended now.
-func (f *fakeLab) Send(c lab.Command) error {
+func (f *fakeLab) Send(c event.Command) error {
 	pace.Unit()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -237,37 +239,37 @@ func (f *fakeLab) Send(c lab.Command) error {
 	}
 	f.commands = append(f.commands, c)
 	switch c := c.(type) {
-	case lab.Pause:
-		f.state = lab.PausedState
-		f.emit(lab.TypePause, lab.Paused{By: c.By})
-	case lab.Park:
-		f.state = lab.PausedState
-		f.emit(lab.TypePause, lab.Paused{By: c.By, Reason: "parked"})
-	case lab.Resume:
-		f.state = lab.Running
-		f.emit(lab.TypeResume, lab.Resumed{By: c.By})
-	case lab.SetKnob:
+	case event.Pause:
+		f.state = event.PausedState
+		f.emit(event.TypePause, event.Paused{By: c.By})
+	case event.Park:
+		f.state = event.PausedState
+		f.emit(event.TypePause, event.Paused{By: c.By, Reason: "parked"})
+	case event.Resume:
+		f.state = event.Running
+		f.emit(event.TypeResume, event.Resumed{By: c.By})
+	case event.SetKnob:
 		if c.At != nil {
 			break // scripted runs have no schedule
 		}
 		f.set(c.Knob, c.Value, c.ID, c.Now, 0)
-	case lab.Checkpoint:
-		f.emit(lab.TypeCheckpoint, lab.Checkpointed{Obs: lab.CheckpointObs{Path: "checkpoints/24000", Position: lab.After(f.step), Bytes: 41_000_000, Seconds: 0.3, StallS: 0.02, By: c.By}})
-	case lab.Note:
-		f.emit(lab.TypeNote, lab.Noted{Text: c.Text, Obs: lab.KnobObs{By: c.By}})
-	case lab.Preview:
+	case event.Checkpoint:
+		f.emit(event.TypeCheckpoint, event.Checkpointed{Obs: event.CheckpointObs{Path: "checkpoints/24000", Position: knob.After(f.step), Bytes: 41_000_000, Seconds: 0.3, StallS: 0.02, By: c.By}})
+	case event.Note:
+		f.emit(event.TypeNote, event.Noted{Text: c.Text, Obs: event.KnobObs{By: c.By}})
+	case event.Preview:
 		if f.refuses != "" {
-			f.emit(lab.TypePreviewed, lab.Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Err: f.refuses})
+			f.emit(event.TypePreviewed, event.Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Err: f.refuses})
 			break
 		}
-		f.emit(lab.TypePreviewed, lab.Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Relevance: "curiosity",
+		f.emit(event.TypePreviewed, event.Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Relevance: "curiosity",
 			Real: fakeHistogram(0.25, 0.12), Synthetic: fakeHistogram(0.55, 0.2), Preview: fakeHistogram(0.7, 0.15),
 			Outside: 0.04, RankCorrelation: math.NaN(), TopOverlap: math.NaN(), Samples: 256, Seconds: 0.4, CostSeconds: math.NaN()})
-	case lab.Map:
+	case event.Map:
 		f.mapped = fakeMap(c.X, c.Y, f.step)
-	case lab.Watch:
-		f.moment = &lab.Moment{Step: f.step, Action: []float32{-0.41, 0.63, 0, 1, -1, 0.2}, Q: 41.7, F: 0.37}
-	case lab.Undo:
+	case event.Watch:
+		f.moment = &event.Moment{Step: f.step, Action: []float32{-0.41, 0.63, 0, 1, -1, 0.2}, Q: 41.7, F: 0.37}
+	case event.Undo:
 		old, ok := f.undo[c.ID]
 		if !ok {
 			return errors.New("no such change")
@@ -280,7 +282,7 @@ func (f *fakeLab) Send(c lab.Command) error {
 
 func (f *fakeLab) knobOf(id int) string {
 	for _, e := range f.events {
-		if k, ok := e.Body.(lab.KnobChanged); ok && k.ID == id {
+		if k, ok := e.Body.(event.KnobChanged); ok && k.ID == id {
 			return k.Knob
 		}
 	}
@@ -288,25 +290,25 @@ func (f *fakeLab) knobOf(id int) string {
 }
 
 func (f *fakeLab) set(name, text, ref string, now bool, undoes int) {
-	k, err := lab.FindKnob(name)
+	k, err := knob.Find(name)
 	v, parseErr := k.Parse(text)
 	if err = errors.Join(err, parseErr); err == nil && name == "sampler_steps" && v.Number > 512 {
 		err = fmt.Errorf("sampler_steps: %v does not fit this generator", v)
 	}
 	if err != nil {
-		f.emit(lab.TypeRefused, lab.Refused{Ref: ref, Knob: name, Value: text, Reason: err.Error()})
+		f.emit(event.TypeRefused, event.Refused{Ref: ref, Knob: name, Value: text, Reason: err.Error()})
 		return
 	}
 	id := len(f.undo) + 1
 	from := f.values[name]
-	f.undo[id] = [2]lab.Value{from, v}
+	f.undo[id] = [2]knob.Value{from, v}
 	f.values[name] = v
-	changed := lab.KnobChanged{ID: id, Knob: name, From: from, To: v, Class: k.Class, Position: lab.After(f.step), Now: now,
-		Obs: lab.KnobObs{By: "screen", Ref: ref, Undoes: undoes}}
-	if k.Class != lab.ClassBatch && f.refits == 0 {
+	changed := event.KnobChanged{ID: id, Knob: name, From: from, To: v, Class: k.Class, Position: knob.After(f.step), Now: now,
+		Obs: event.KnobObs{By: "screen", Ref: ref, Undoes: undoes}}
+	if k.Class != knob.ClassBatch && f.refits == 0 {
 		changed.Hint = "no effect before the first generation"
 	}
-	f.emit(lab.TypeKnob, changed)
+	f.emit(event.TypeKnob, changed)
 	f.waiting = append(f.waiting, changed)
 	if now {
 		f.redo = true
@@ -318,7 +320,7 @@ func (f *fakeLab) changes() int {
 	n := 0
 	for _, c := range f.commands {
 		switch c.(type) {
-		case lab.Preview, lab.Map, lab.Watch:
+		case event.Preview, event.Map, event.Watch:
 		default:
 			n++
 		}

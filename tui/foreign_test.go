@@ -10,7 +10,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 )
 
 // attack is what a journal, a folder or another process may try on a terminal.
@@ -19,17 +20,17 @@ const attack = "\x1b]0;title\x07\x1b]52;c;QQ==\x1b\\\u009b2J\u202egnp\u2066\u202
 // foreignLab tells lies in every text that a lab tells.
 func foreignLab(steps int) *fakeLab {
 	f := newFake()
-	f.emit(lab.TypeStart, lab.Start{Task: attack, Method: attack, Scale: attack, Device: attack, Obs: lab.StartObs{Host: attack, Version: attack}})
+	f.emit(event.TypeStart, event.Start{Task: attack, Method: attack, Scale: attack, Device: attack, Obs: event.StartObs{Host: attack, Version: attack}})
 	f.advance(steps)
-	f.emit(lab.TypeNote, lab.Noted{Text: attack, Obs: lab.KnobObs{By: attack}})
-	f.emit(lab.TypeKnob, lab.KnobChanged{ID: 1, Knob: "guidance", From: lab.Choice(attack), To: lab.Choice(attack), Hint: attack, Obs: lab.KnobObs{By: attack}})
-	f.emit(lab.TypeKnob, lab.KnobChanged{ID: 2, Knob: attack, To: lab.Choice(attack)})
-	f.emit(lab.TypeRefused, lab.Refused{Knob: attack, Value: attack, Reason: attack, By: attack})
-	f.emit(lab.TypePause, lab.Paused{Reason: attack, By: attack})
-	f.emit(lab.TypeCheckpoint, lab.Checkpointed{Obs: lab.CheckpointObs{Path: attack, By: attack, Error: attack}})
-	f.emit(lab.TypeAttached, lab.View{By: attack, Reason: attack})
-	f.emit(lab.TypeScores, lab.Scores{Relevance: attack})
-	f.emit(lab.TypeFailed, lab.Failed{Error: attack})
+	f.emit(event.TypeNote, event.Noted{Text: attack, Obs: event.KnobObs{By: attack}})
+	f.emit(event.TypeKnob, event.KnobChanged{ID: 1, Knob: "guidance", From: knob.Choice(attack), To: knob.Choice(attack), Hint: attack, Obs: event.KnobObs{By: attack}})
+	f.emit(event.TypeKnob, event.KnobChanged{ID: 2, Knob: attack, To: knob.Choice(attack)})
+	f.emit(event.TypeRefused, event.Refused{Knob: attack, Value: attack, Reason: attack, By: attack})
+	f.emit(event.TypePause, event.Paused{Reason: attack, By: attack})
+	f.emit(event.TypeCheckpoint, event.Checkpointed{Obs: event.CheckpointObs{Path: attack, By: attack, Error: attack}})
+	f.emit(event.TypeAttached, event.View{By: attack, Reason: attack})
+	f.emit(event.TypeScores, event.Scores{Relevance: attack})
+	f.emit(event.TypeFailed, event.Failed{Error: attack})
 	f.snapshot.Err, f.snapshot.Dir, f.snapshot.Task, f.snapshot.Method = attack, attack, attack, attack
 	return f
 }

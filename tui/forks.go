@@ -8,7 +8,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 )
 
 // ForkPlan says which children a run gets. Those of a pair have the same random
@@ -79,7 +80,7 @@ func (m *Model) openFork() tea.Cmd {
 	for _, k := range m.knobs {
 		if v, ok := m.staged[k.Name]; ok {
 			text := k.Name + "=" + v.String()
-			if k.Class != lab.ClassBatch && m.generated() {
+			if k.Class != knob.ClassBatch && m.generated() {
 				text += "!" // in force from the fork on
 			}
 			plan.Set = append(plan.Set, text)
@@ -185,7 +186,7 @@ func (m *Model) askPairs(title string, plan ForkPlan, about string) tea.Cmd {
 // askForkSteps asks how many env steps a child makes, and then how many pairs.
 func (m *Model) askForkSteps(title string, plan ForkPlan, about string) tea.Cmd {
 	e := newEntry("env steps a child: ", "typing replaces it  enter take  esc cancel", func(m *Model, text string) tea.Cmd {
-		steps, err := lab.ParseCount(text)
+		steps, err := knob.ParseCount(text)
 		if every := max(1, m.options.Config.Evaluation.Every); err == nil && steps < every {
 			err = fmt.Errorf("%s steps are too few: a child is evaluated every %s", count(steps), count(every))
 		}
@@ -219,7 +220,7 @@ func (m *Model) fork(b brood) tea.Cmd {
 	if m.ended() || b.Confirm {
 		return m.makeChildren(b)
 	}
-	if err := m.lab.Send(lab.Checkpoint{By: forker}); err != nil {
+	if err := m.lab.Send(event.Checkpoint{By: forker}); err != nil {
 		m.say(refused, err.Error())
 		return nil
 	}
@@ -230,7 +231,7 @@ func (m *Model) fork(b brood) tea.Cmd {
 }
 
 // checkpointed begins the fork that a checkpoint was made for.
-func (m *Model) checkpointed(c lab.Checkpointed) {
+func (m *Model) checkpointed(c event.Checkpointed) {
 	b := m.forking
 	if b == nil || c.Obs.Position.Step < b.asked {
 		return // of before
@@ -308,7 +309,7 @@ func (m *Model) lookAtForks() tea.Cmd {
 }
 
 // look reads a child's journal, unless it is done.
-func (o offspring) look(load func(string) ([]lab.Event, error)) offspring {
+func (o offspring) look(load func(string) ([]event.Event, error)) offspring {
 	if o.done || o.failed != nil {
 		return o
 	}
@@ -326,9 +327,9 @@ func (o offspring) look(load func(string) ([]lab.Event, error)) offspring {
 		}
 		o.step = max(o.step, e.Step)
 		switch b := e.Body.(type) {
-		case lab.Evaluated:
+		case event.Evaluated:
 			o.returns[e.Step] = float64(b.ReturnMean)
-		case lab.Done:
+		case event.Done:
 			o.done = e.Step >= o.To
 		}
 	}

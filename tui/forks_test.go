@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 )
 
@@ -15,7 +15,7 @@ import (
 type nursery struct {
 	plans    []ForkPlan
 	children []Child
-	journals map[string][]lab.Event
+	journals map[string][]event.Event
 	err      error
 }
 
@@ -32,7 +32,7 @@ func (n *nursery) fork(p ForkPlan) ([]Child, error) {
 	return made, n.err
 }
 
-func (n *nursery) load(dir string) ([]lab.Event, error) {
+func (n *nursery) load(dir string) ([]event.Event, error) {
 	if events, ok := n.journals[dir]; ok {
 		return events, nil
 	}
@@ -41,16 +41,16 @@ func (n *nursery) load(dir string) ([]lab.Event, error) {
 
 // live gives a child its evaluations behind the fork, and its end.
 func (n *nursery) live(c Child, returns ...float64) {
-	events := []lab.Event{{Type: lab.TypeEvaluated, Step: 20_000, Body: lab.Evaluated{ReturnMean: 1e6}}} // the parent's
+	events := []event.Event{{Type: event.TypeEvaluated, Step: 20_000, Body: event.Evaluated{ReturnMean: 1e6}}} // the parent's
 	for i, r := range returns {
-		events = append(events, lab.Event{Type: lab.TypeEvaluated, Step: c.From + 1000*(i+1), Body: lab.Evaluated{ReturnMean: run.Float(r)}})
+		events = append(events, event.Event{Type: event.TypeEvaluated, Step: c.From + 1000*(i+1), Body: event.Evaluated{ReturnMean: run.Float(r)}})
 	}
-	n.journals[c.Dir] = append(events, lab.Event{Type: lab.TypeDone, Step: c.To, Body: lab.Done{Steps: c.To}})
+	n.journals[c.Dir] = append(events, event.Event{Type: event.TypeDone, Step: c.To, Body: event.Done{Steps: c.To}})
 }
 
 func forking(t *testing.T, w, h int) (*screen, *nursery) {
 	t.Helper()
-	n := &nursery{journals: map[string][]lab.Event{}}
+	n := &nursery{journals: map[string][]event.Event{}}
 	s := newScreen(t, w, h, func(o *Options) {
 		o.Config.Evaluation.Every = 1000
 		o.Fork, o.LoadRun = n.fork, n.load
@@ -124,7 +124,7 @@ func TestForkMakesPairsOfWhatIsStaged(t *testing.T) {
 	s.Update(keyMsg("f"))
 	s.contains(t, "fork: ω 2 → 3", "says nothing about the knob", "5,000 env steps a child")
 	s.Update(keyMsg("4"))
-	if c, ok := s.lastCommand().(lab.Checkpoint); !ok || c.By != forker {
+	if c, ok := s.lastCommand().(event.Checkpoint); !ok || c.By != forker {
 		t.Fatalf("sent %#v", s.lastCommand())
 	}
 	s.settleForks()

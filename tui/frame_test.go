@@ -13,7 +13,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/knob"
 )
 
 func TestGoldenFrames(t *testing.T) {
@@ -25,7 +25,7 @@ func TestGoldenFrames(t *testing.T) {
 		golden(t, fmt.Sprintf("run-%dx%d", size.w, size.h), s.View())
 	}
 	fit := running(t, 160, 45, 30_000)
-	fit.fake.setPhase(lab.Fit, 4_250, 10_000)
+	fit.fake.setPhase(knob.Fit, 4_250, 10_000)
 	fit.press(" ")
 	golden(t, "fit-160x45", fit.View())
 	ascii := newScreen(t, 110, 34, func(o *Options) { o.Characters = ASCII })

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 )
 
 // generatorBody is how the generator does: its fit, its samples, and when it is
@@ -46,7 +47,7 @@ func (m *Model) generatorBody(w, h int) []string {
 		}
 	}
 	line := label("EDM loss") + number(lastOf(losses))
-	if m.phase() == lab.Fit {
+	if m.phase() == knob.Fit {
 		line = label("EDM loss") + number(s.FitLoss) + t.dim.on(" now")
 	}
 	if room := w - width(line) - 2; len(losses) > 1 && room > 4 {
@@ -103,7 +104,7 @@ func (m *Model) askedText(w int) string {
 	if g == nil || g.Asked == nil || g.Achieved == nil {
 		return ""
 	}
-	pair := func(q *lab.Quantiles) string {
+	pair := func(q *event.Quantiles) string {
 		return number(float64(q.Median)) + t.dim.on("..") + number(float64(q.Q90))
 	}
 	text := t.dim.on("asked ") + pair(g.Asked) + t.dim.on("  achieved ") + t.synthetic.on(pair(g.Achieved))
@@ -116,7 +117,7 @@ func (m *Model) askedText(w int) string {
 
 // generates says whether the run's method makes synthetic data.
 func (m *Model) generates() bool {
-	k, err := lab.FindKnob("samples")
+	k, err := knob.Find("samples")
 	return err != nil || m.knobUse(k) == nil
 }
 

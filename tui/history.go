@@ -4,7 +4,8 @@ import (
 	"math"
 	"time"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/printable"
 )
 
@@ -16,10 +17,10 @@ type history struct {
 	refits      []refit
 	changes     []*change
 	notes       []note
-	generated   *lab.Generated // the newest D_syn; nil before it
-	generations int            // D_syn that were described
-	scoredBy    string         // the F of the newest scores; "": none yet
-	scoredFrom  int            // the step of the first scores by it
+	generated   *event.Generated // the newest D_syn; nil before it
+	generations int              // D_syn that were described
+	scoredBy    string           // the F of the newest scores; "": none yet
+	scoredFrom  int              // the step of the first scores by it
 	lines       []eventLine
 	curves      map[curveKey]*curve
 	clock       clock
@@ -78,8 +79,8 @@ type change struct {
 	ref      string // as sent; the lab's answer repeats it
 	number   int    // the lab's, on the charts; 0 until applied
 	knob     string
-	from, to lab.Value // as the lab confirms them
-	class    lab.Class
+	from, to knob.Value // as the lab confirms them
+	class    knob.Class
 	now      bool
 	undoes   int // number of the change it takes back; 0: none
 	redoes   int // number of the change it makes again, as this screen asked; 0: none

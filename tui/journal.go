@@ -6,19 +6,19 @@ import (
 	"io"
 	"time"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 )
 
 // ReadJournal reads the events of a run folder. Their times are those of the
 // journal, counted from the start line's.
-func ReadJournal(dir string) ([]lab.Event, error) {
+func ReadJournal(dir string) ([]event.Event, error) {
 	f, err := run.OpenFile(dir, run.JournalName)
 	if err != nil {
 		return nil, fmt.Errorf("read run folder %s: %w", dir, err)
 	}
 	defer f.Close()
-	var events []lab.Event
+	var events []event.Event
 	begin := time.Time{}
 	r := run.NewReader(f)
 	for {
@@ -29,17 +29,17 @@ func ReadJournal(dir string) ([]lab.Event, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read run folder %s: %w", dir, err)
 		}
-		event, ok := lab.DecodeEvent(e)
+		line, ok := event.Decode(e)
 		if !ok {
 			continue // of another version
 		}
-		if s, ok := event.Body.(lab.Start); ok && begin.IsZero() {
+		if s, ok := line.Body.(event.Start); ok && begin.IsZero() {
 			begin, _ = time.Parse(time.RFC3339, s.Obs.Time) // an unreadable one counts from the year 1
 		}
-		event.Index, event.Wall = len(events), begin.Add(seconds(e.WallS))
-		if n := len(events); n > 0 && event.Wall.Before(events[n-1].Wall) {
-			event.Wall = events[n-1].Wall // clocks of machines differ, and lines can be lacking theirs
+		line.Index, line.Wall = len(events), begin.Add(seconds(e.WallS))
+		if n := len(events); n > 0 && line.Wall.Before(events[n-1].Wall) {
+			line.Wall = events[n-1].Wall // clocks of machines differ, and lines can be lacking theirs
 		}
-		events = append(events, event)
+		events = append(events, line)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/knob"
 )
 
 // knobsBody lists the knobs and explains the selected one below.
@@ -72,7 +72,7 @@ func (m *Model) knobRow(i, w int) string {
 
 // knobRowNarrow is a knob without its gauge: the name gives way to the value, and of
 // a staged one the old value gives way to the name.
-func (m *Model) knobRowNarrow(k lab.Knob, cursor string, ink ink, w int) string {
+func (m *Model) knobRowNarrow(k knob.Knob, cursor string, ink ink, w int) string {
 	t := m.theme
 	left := cursor + t.dim.on(t.fit(k.Symbol, symbolWidth))
 	value := m.knobValue(k, k.Name == m.knobs[m.selected].Name, m.knobUse(k) == nil)
@@ -84,7 +84,7 @@ func (m *Model) knobRowNarrow(k lab.Knob, cursor string, ink ink, w int) string 
 }
 
 // knobValue is the effective value, with the staged or typed one behind an arrow.
-func (m *Model) knobValue(k lab.Knob, selected, used bool) string {
+func (m *Model) knobValue(k knob.Knob, selected, used bool) string {
 	t := m.theme
 	now := readable(m.effective(k.Name))
 	if !used {
@@ -101,7 +101,7 @@ func (m *Model) knobValue(k lab.Knob, selected, used bool) string {
 
 // knobGauge is the place of a number in its range, of a choice among the choices,
 // or the change that is under way.
-func (m *Model) knobGauge(k lab.Knob, used bool, w int) string {
+func (m *Model) knobGauge(k knob.Knob, used bool, w int) string {
 	t := m.theme
 	if !used {
 		return t.faint.on(t.fit("not used", w))
@@ -130,7 +130,7 @@ func (m *Model) knobGauge(k lab.Knob, used bool, w int) string {
 		}
 	}
 	v := m.wanted(k.Name)
-	if k.Kind == lab.KindChoice {
+	if k.Kind == knob.KindChoice {
 		for i, c := range k.Choices {
 			if c == v.Text {
 				return t.dim.on(t.fit(fmt.Sprintf("%d of %d", i+1, len(k.Choices)), w))
@@ -163,7 +163,7 @@ func (m *Model) knobSlider(wanted, now float64, w int) string {
 }
 
 // readable writes a value for people: 10,000 and 3e-4 rather than 10000 and 0.0003.
-func readable(v lab.Value) string {
+func readable(v knob.Value) string {
 	a := math.Abs(v.Number)
 	switch {
 	case v.Text != "":
@@ -180,9 +180,9 @@ func readable(v lab.Value) string {
 
 // place01 is where x lies between the ends of the knob's range; a logarithmic range
 // from 0 starts at a millionth.
-func place01(k lab.Knob, x float64) float64 {
+func place01(k knob.Knob, x float64) float64 {
 	lo, hi := k.Min, k.Max
-	if k.Scale == lab.ScaleLog {
+	if k.Scale == knob.ScaleLog {
 		lo, hi, x = math.Log10(math.Max(lo, 1e-6)), math.Log10(hi), math.Log10(math.Max(x, 1e-6))
 	}
 	if !(hi > lo) {
@@ -247,20 +247,20 @@ func (m *Model) knobDetail(w, room int) []string {
 // typing says whether a value is being typed in the knobs.
 func (m *Model) typing() bool { return m.entry != nil && m.entry.inKnobs }
 
-func unitOf(k lab.Knob) string {
+func unitOf(k knob.Knob) string {
 	if k.Unit == "" {
 		return ""
 	}
 	return " (" + k.Unit + ")"
 }
 
-func takesEffect(c lab.Class) string {
+func takesEffect(c knob.Class) string {
 	switch c {
-	case lab.ClassBatch:
+	case knob.ClassBatch:
 		return "in force from the next update"
-	case lab.ClassGeneration:
+	case knob.ClassGeneration:
 		return "in force from the next generation"
-	case lab.ClassRefit:
+	case knob.ClassRefit:
 		return "in force from the next refit"
 	default:
 		return "fixed for a run"
@@ -272,7 +272,7 @@ func (m *Model) stagedEffect() string {
 	class := m.stagedClass()
 	text := m.stagedText() + ": "
 	switch cost, known := m.cost(class); {
-	case class == lab.ClassBatch:
+	case class == knob.ClassBatch:
 		return text + "from the next update"
 	case !m.generated():
 		return text + strings.Replace(m.atNextRefit(), "next", "first", 1)
@@ -297,8 +297,8 @@ func (m *Model) stagedText() string {
 }
 
 // stagedClass is the most expensive class among the staged changes.
-func (m *Model) stagedClass() lab.Class {
-	class := lab.ClassBatch
+func (m *Model) stagedClass() knob.Class {
+	class := knob.ClassBatch
 	for _, k := range m.knobs {
 		if _, ok := m.staged[k.Name]; ok {
 			class = max(class, k.Class)
@@ -308,7 +308,7 @@ func (m *Model) stagedClass() lab.Class {
 }
 
 // mixText spells out what r, batch and hold make of a batch; "" for other knobs.
-func (m *Model) mixText(k lab.Knob) string {
+func (m *Model) mixText(k knob.Knob) string {
 	switch k.Name {
 	case "ratio", "batch", "hold":
 	default:
@@ -320,7 +320,7 @@ func (m *Model) mixText(k lab.Knob) string {
 			return "" // the lab will say why
 		}
 	}
-	if settings.Hold == lab.HoldReal && settings.Ratio >= 1 {
+	if settings.Hold == knob.HoldReal && settings.Ratio >= 1 {
 		return "" // no batch is large enough
 	}
 	mix := m.options.Config.Mix(&settings, math.MaxInt)
@@ -328,7 +328,7 @@ func (m *Model) mixText(k lab.Knob) string {
 }
 
 // wanted is the staged value of a knob, or the effective one.
-func (m *Model) wanted(name string) lab.Value {
+func (m *Model) wanted(name string) knob.Value {
 	if v, ok := m.staged[name]; ok {
 		return v
 	}
@@ -336,7 +336,7 @@ func (m *Model) wanted(name string) lab.Value {
 }
 
 // effective is the value the lab says is set.
-func (m *Model) effective(name string) lab.Value {
+func (m *Model) effective(name string) knob.Value {
 	if m.snap != nil {
 		if v, ok := m.snap.Knobs[name]; ok {
 			return v
@@ -347,7 +347,7 @@ func (m *Model) effective(name string) lab.Value {
 }
 
 // knobUse is nil, or why the method does not use the knob.
-func (m *Model) knobUse(k lab.Knob) error { return k.UsedBy(&m.options.Config) }
+func (m *Model) knobUse(k knob.Knob) error { return m.options.Config.Uses(k) }
 
 // lastChange is the newest change, whatever became of it.
 func (m *Model) lastChange() *change {
@@ -368,7 +368,7 @@ func (m *Model) knobsNote(w int) string {
 }
 
 // symbol is the knob's letter in the paper, or its name.
-func symbol(k lab.Knob) string {
+func symbol(k knob.Knob) string {
 	if k.Symbol == "" {
 		return k.Name
 	}
@@ -376,7 +376,7 @@ func symbol(k lab.Knob) string {
 }
 
 func (m *Model) knobSymbol(name string) string {
-	if k, err := lab.FindKnob(name); err == nil {
+	if k, err := knob.Find(name); err == nil {
 		return symbol(k)
 	}
 	return name

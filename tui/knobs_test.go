@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 )
 
@@ -32,7 +34,7 @@ func TestBatchKnobIsATransaction(t *testing.T) {
 	s.fake.advance(1)
 	s.Update(polled{})
 	s.contains(t, "in force 24,001", "r 0.5→0.625 ▲1")
-	if c, ok := s.lastCommand().(lab.SetKnob); !ok || c.Now || c.Value != "0.625" {
+	if c, ok := s.lastCommand().(event.SetKnob); !ok || c.Now || c.Value != "0.625" {
 		t.Errorf("sent %#v", s.lastCommand())
 	}
 }
@@ -50,12 +52,12 @@ func TestPendingUntilTheLabAnswers(t *testing.T) {
 // mute takes commands and never answers.
 type mute struct{ *fakeLab }
 
-func (mute) Send(lab.Command) error { return nil }
+func (mute) Send(event.Command) error { return nil }
 
 func TestCheapGenerationIsMadeNow(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.press("down", "right", "enter")
-	if c, ok := s.lastCommand().(lab.SetKnob); !ok || !c.Now || c.Knob != "guidance" {
+	if c, ok := s.lastCommand().(event.SetKnob); !ok || !c.Now || c.Knob != "guidance" {
 		t.Errorf("sent %#v, want guidance now", s.lastCommand())
 	}
 }
@@ -70,7 +72,7 @@ func TestDearRefitAsks(t *testing.T) {
 			t.Fatalf("sent before the answer: %v", s.fake.commands)
 		}
 		s.press(key)
-		c, ok := s.lastCommand().(lab.SetKnob)
+		c, ok := s.lastCommand().(event.SetKnob)
 		if ok != (want != nil) || ok && c.Now != want {
 			t.Errorf("%s sent %#v", key, s.lastCommand())
 		}
@@ -94,7 +96,7 @@ func TestRefusalSaysWhy(t *testing.T) {
 	s.contains(t, "✗ sampler_steps: 800 does not fit")
 	s.press("e", "5", "0", "0", "0", "enter")
 	s.contains(t, "✗ sampler_steps: 5000 is out of range")
-	s.fake.sendErr = lab.ErrBusy
+	s.fake.sendErr = event.ErrBusy
 	s.press("right", "enter")
 	s.contains(t, "the lab is busy")
 }
@@ -156,11 +158,11 @@ func TestMixIsThatOfTheLab(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 5))
 	for range 2000 {
 		settings := c.Knobs
-		settings.Batch, settings.Hold = 2+random.IntN(2048), []string{lab.HoldBatch, lab.HoldReal}[random.IntN(2)]
+		settings.Batch, settings.Hold = 2+random.IntN(2048), []string{knob.HoldBatch, knob.HoldReal}[random.IntN(2)]
 		settings.Ratio = []float64{random.Float64(), float64(random.IntN(17)) / 16}[random.IntN(2)]
 		s.snap.Knobs = settings.Values()
 		want := ""
-		if mix := c.Mix(&settings, math.MaxInt); settings.Hold == lab.HoldBatch || settings.Ratio < 1 {
+		if mix := c.Mix(&settings, math.MaxInt); settings.Hold == knob.HoldBatch || settings.Ratio < 1 {
 			want = fmt.Sprintf("batch %s = %s real + %s synthetic", count(mix.Size()), count(mix.Real), count(mix.Synthetic))
 		}
 		if got := s.mixText(ratio); !strings.HasSuffix(got, want) || (want == "") != (got == "") {
@@ -168,8 +170,8 @@ func TestMixIsThatOfTheLab(t *testing.T) {
 		}
 	}
 	for text, want := range map[string][3]any{
-		"128 real + 43 synthetic": {256, 0.25, lab.HoldReal}, "128 real + 77 synthetic": {256, 0.375, lab.HoldReal}, "128 real + 896 synthetic": {256, 0.875, lab.HoldReal},
-		"192 real + 64 synthetic": {256, 0.25, lab.HoldBatch},
+		"128 real + 43 synthetic": {256, 0.25, knob.HoldReal}, "128 real + 77 synthetic": {256, 0.375, knob.HoldReal}, "128 real + 896 synthetic": {256, 0.875, knob.HoldReal},
+		"192 real + 64 synthetic": {256, 0.25, knob.HoldBatch},
 	} {
 		settings := c.Knobs
 		settings.Batch, settings.Ratio, settings.Hold = want[0].(int), want[1].(float64), want[2].(string)

@@ -8,7 +8,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/presets"
 )
 
@@ -29,10 +30,10 @@ type lesson struct {
 	part    lessonPart
 	since   map[string]int // what had happened when the step began, by kind
 	kept    map[string]measured
-	answer  string               // to the last question
-	before  map[string]lab.Value // of the knobs that the lesson has set
-	order   []string             // of these
-	refused string               // why the step could not be done
+	answer  string                // to the last question
+	before  map[string]knob.Value // of the knobs that the lesson has set
+	order   []string              // of these
+	refused string                // why the step could not be done
 }
 
 func (l *lesson) step() presets.Step { return l.Steps[l.at] }
@@ -68,7 +69,7 @@ func (m *Model) lessonFits(l presets.Lesson) error {
 	if l.Needs == "" {
 		return nil
 	}
-	k, err := lab.FindKnob(l.Needs)
+	k, err := knob.Find(l.Needs)
 	if err == nil {
 		err = m.knobUse(k)
 	}
@@ -84,7 +85,7 @@ func (m *Model) commandLesson(name string) error {
 		return ErrReplay
 	}
 	if m.lab == nil || m.ended() {
-		return lab.ErrEnded
+		return event.ErrEnded
 	}
 	for _, l := range presets.Lessons() {
 		if l.Name == name {
@@ -107,7 +108,7 @@ func (m *Model) beginLesson(l presets.Lesson) error {
 		return err
 	}
 	clear(m.staged)
-	m.lesson = &lesson{Lesson: l, kept: map[string]measured{}, before: map[string]lab.Value{}}
+	m.lesson = &lesson{Lesson: l, kept: map[string]measured{}, before: map[string]knob.Value{}}
 	m.enterStep()
 	return nil
 }
@@ -162,7 +163,7 @@ func (m *Model) doStep() {
 				l.refused = err.Error()
 			}
 		}
-		l.order, l.before = nil, map[string]lab.Value{}
+		l.order, l.before = nil, map[string]knob.Value{}
 	}
 	if s.Stage != "" {
 		if err := m.commandStage(s.Stage); err != nil {
@@ -191,9 +192,9 @@ func (m *Model) lessonSet(text string, when urgency) error {
 		m.lesson.before[k.Name] = now
 		m.lesson.order = append([]string{k.Name}, m.lesson.order...)
 	}
-	c := &change{knob: k.Name, from: now, to: a.value, class: k.Class, now: a.now && k.Class != lab.ClassBatch}
-	m.ask(c, func(ref string) lab.Command {
-		return lab.SetKnob{ID: ref, Knob: k.Name, Value: a.value.String(), Now: c.now, By: "lesson " + m.lesson.Name}
+	c := &change{knob: k.Name, from: now, to: a.value, class: k.Class, now: a.now && k.Class != knob.ClassBatch}
+	m.ask(c, func(ref string) event.Command {
+		return event.SetKnob{ID: ref, Knob: k.Name, Value: a.value.String(), Now: c.now, By: "lesson " + m.lesson.Name}
 	})
 	if c.state == refused {
 		return fmt.Errorf("%s: %s", k.Name, c.why)

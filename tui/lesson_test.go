@@ -7,6 +7,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 	"pgrlab/presets"
 )
@@ -163,11 +165,11 @@ func TestLeavingALessonAsksAboutItsKnobs(t *testing.T) {
 		t.Fatal("esc left the lesson")
 	}
 	s.press("esc", "enter")
-	if s.lesson != nil || s.values()["ratio"].Number != 0.5 || s.values()["hold"].Text != lab.HoldBatch {
+	if s.lesson != nil || s.values()["ratio"].Number != 0.5 || s.values()["hold"].Text != knob.HoldBatch {
 		t.Errorf("ratio %v, hold %v", s.values()["ratio"], s.values()["hold"])
 	}
 	for _, c := range s.fake.commands {
-		if k, ok := c.(lab.SetKnob); ok && k.By != "lesson ratio" {
+		if k, ok := c.(event.SetKnob); ok && k.By != "lesson ratio" {
 			t.Errorf("%s was set by %q", k.Knob, k.By)
 		}
 	}
@@ -185,4 +187,4 @@ func TestLessonsAreRefusedWhereTheyCannotWork(t *testing.T) {
 	}
 }
 
-func (s *screen) values() map[string]lab.Value { return s.fake.Snapshot().Knobs }
+func (s *screen) values() map[string]knob.Value { return s.fake.Snapshot().Knobs }

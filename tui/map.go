@@ -8,7 +8,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 )
 
 // mapEvery is the least time between two questions for the map, watchEvery for the
@@ -49,12 +49,12 @@ func (m *Model) askToLook() {
 	now, step := m.now(), m.snap.Step
 	p := &m.plane
 	if m.layout.visible(paneMap) && len(m.options.Names) > 1 && (now.Sub(p.asked) >= mapEvery && p.step != step || p.asked.IsZero()) {
-		if m.lab.Send(lab.Map{X: p.x, Y: p.y}) == nil { // a busy lab is asked at the next look
+		if m.lab.Send(event.Map{X: p.x, Y: p.y}) == nil { // a busy lab is asked at the next look
 			p.asked, p.step = now, step
 		}
 	}
 	if m.layout.visible(paneAgent) && now.Sub(m.watched) >= watchEvery && (m.snap.Moment == nil || m.snap.Moment.Step != step) {
-		if m.lab.Send(lab.Watch{}) == nil {
+		if m.lab.Send(event.Watch{}) == nil {
 			m.watched = now
 		}
 	}
@@ -104,7 +104,7 @@ func (m *Model) mapBody(w, h int) []string {
 
 // mapRows are the rows of each of so many maps above each other in h rows, below their
 // titles: at most a row a cell, so that no row stands there twice.
-func mapRows(h, down int) int { return min((h-1)/down-1, lab.MapRows) }
+func mapRows(h, down int) int { return min((h-1)/down-1, event.MapRows) }
 
 // mapGrid is how many maps stand beside and above each other in w by h: as many as
 // can be read, and of equally many the arrangement in which they are largest.
@@ -112,7 +112,7 @@ func mapGrid(w, h int) (across, down int) {
 	best, largest := 0, 0
 	for _, g := range [][2]int{{1, 1}, {2, 1}, {1, 2}, {3, 1}, {4, 1}, {2, 2}} {
 		each, rows := (w-2*(g[0]-1))/g[0], mapRows(h, g[1])
-		n, size := g[0]*g[1], min(each, 2*lab.MapColumns)*rows
+		n, size := g[0]*g[1], min(each, 2*event.MapColumns)*rows
 		if n > 1 && (each < 30 || rows < 8) || n < best || n == best && size <= largest {
 			continue
 		}
@@ -129,7 +129,7 @@ func (m *Model) dimension(i int) string {
 }
 
 // mapTitle names a map and what its signs mean.
-func (m *Model) mapTitle(d *lab.Mapped, kind mapKind, w int) string {
+func (m *Model) mapTitle(d *event.Mapped, kind mapKind, w int) string {
 	t := m.theme
 	name := mapTitles[kind]
 	legend := fmt.Sprintf("%s rows looked at", count(d.RealN))
@@ -157,8 +157,8 @@ func (m *Model) shadesOf() []string {
 
 // mapPicture draws a map w columns wide and h rows high, the largest y on top. A
 // share is shown by its logarithm: rare places count.
-func (m *Model) mapPicture(d *lab.Mapped, kind mapKind, w, h int) []string {
-	w = min(w, 2*lab.MapColumns)
+func (m *Model) mapPicture(d *event.Mapped, kind mapKind, w, h int) []string {
+	w = min(w, 2*event.MapColumns)
 	cells := make([]float64, w*h)
 	scale := 0.0
 	for y := range h {
@@ -183,13 +183,13 @@ func (m *Model) mapPicture(d *lab.Mapped, kind mapKind, w, h int) []string {
 
 // mapValue is a map's value in the character (x, y) of w by h: a share of the rows a
 // cell, a difference of shares, or a mean F; NaN where there is none.
-func (m *Model) mapValue(d *lab.Mapped, kind mapKind, x, w, y, h int) float64 {
-	x0, x1 := x*lab.MapColumns/w, max(x*lab.MapColumns/w+1, (x+1)*lab.MapColumns/w)
-	y0, y1 := y*lab.MapRows/h, max(y*lab.MapRows/h+1, (y+1)*lab.MapRows/h)
+func (m *Model) mapValue(d *event.Mapped, kind mapKind, x, w, y, h int) float64 {
+	x0, x1 := x*event.MapColumns/w, max(x*event.MapColumns/w+1, (x+1)*event.MapColumns/w)
+	y0, y1 := y*event.MapRows/h, max(y*event.MapRows/h+1, (y+1)*event.MapRows/h)
 	realRows, syn, f, n := 0, 0, 0.0, 0
 	for j := y0; j < y1; j++ {
 		for i := x0; i < x1; i++ {
-			c := j*lab.MapColumns + i
+			c := j*event.MapColumns + i
 			realRows += d.Real[c]
 			syn += d.Syn[c]
 			if v := d.F[c]; !math.IsNaN(v) {
@@ -213,7 +213,7 @@ func (m *Model) mapValue(d *lab.Mapped, kind mapKind, x, w, y, h int) float64 {
 }
 
 // mapSign is the sign of a value.
-func (m *Model) mapSign(d *lab.Mapped, kind mapKind, v, scale float64) string {
+func (m *Model) mapSign(d *event.Mapped, kind mapKind, v, scale float64) string {
 	t, shades := m.theme, m.shadesOf()
 	grade := func(part float64) int { // 1 to 4
 		return max(1, min(len(shades)-1, 1+int(part*float64(len(shades)-1))))

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 )
 
 func TestGoldenMapAndAgent(t *testing.T) {
@@ -34,7 +34,7 @@ func TestGoldenMapAndAgent(t *testing.T) {
 func TestMapAsksForItsDimensions(t *testing.T) {
 	s := running(t, 80, 24, 24_000)
 	s.typeLine("map speed x, pitch")
-	if c, ok := s.lastCommand().(lab.Map); !ok || c != (lab.Map{X: 3, Y: 1}) {
+	if c, ok := s.lastCommand().(event.Map); !ok || c != (event.Map{X: 3, Y: 1}) {
 		t.Fatalf("asked %#v", s.lastCommand())
 	}
 	s.contains(t, "x speed x", "y pitch")
@@ -47,7 +47,7 @@ func TestMapAsksForItsDimensions(t *testing.T) {
 		t.Error("it asks a run that stands still")
 	}
 	s.press("right", "up")
-	if c := s.lastCommand().(lab.Map); c != (lab.Map{X: 0, Y: 2}) {
+	if c := s.lastCommand().(event.Map); c != (event.Map{X: 0, Y: 2}) {
 		t.Errorf("asked %#v", c)
 	}
 	s.press("m", "m")
@@ -59,8 +59,8 @@ func TestMapAsksForItsDimensions(t *testing.T) {
 // Whatever is in a map, its picture is as large as it was to be.
 func TestMapPictureHasItsSize(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
-	empty := &lab.Mapped{}
-	for _, d := range []*lab.Mapped{empty, fakeMap(0, 1, 0)} {
+	empty := &event.Mapped{}
+	for _, d := range []*event.Mapped{empty, fakeMap(0, 1, 0)} {
 		for w := 1; w <= 200; w += 3 {
 			for _, h := range []int{1, 2, 7, 20, 60} {
 				for kind := range mapKinds {
@@ -69,7 +69,7 @@ func TestMapPictureHasItsSize(t *testing.T) {
 						t.Fatalf("%d lines of %d", len(lines), h)
 					}
 					for _, l := range lines {
-						if width(l) != min(w, 2*lab.MapColumns) {
+						if width(l) != min(w, 2*event.MapColumns) {
 							t.Fatalf("kind %d at %dx%d: a line of %d columns: %q", kind, w, h, width(l), l)
 						}
 					}
@@ -87,8 +87,8 @@ func TestMapRowsAreCells(t *testing.T) {
 	for w := 30; w < 220; w += 7 {
 		for h := 4; h < 70; h++ {
 			across, down := mapGrid(w, h)
-			if rows := mapRows(h, down); rows > lab.MapRows || across*down < 1 {
-				t.Fatalf("%dx%d: %d by %d maps of %d rows, and a map has %d", w, h, across, down, rows, lab.MapRows)
+			if rows := mapRows(h, down); rows > event.MapRows || across*down < 1 {
+				t.Fatalf("%dx%d: %d by %d maps of %d rows, and a map has %d", w, h, across, down, rows, event.MapRows)
 			}
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 )
 
 // secondInterrupt is the time in which a second ctrl+c means stop and save at once.
@@ -16,9 +17,9 @@ const secondInterrupt = 5 * time.Second
 
 // Lab is what the screen needs of a running experiment.
 type Lab interface {
-	Snapshot() *lab.Snapshot
-	Events(from int) []lab.Event
-	Send(lab.Command) error
+	Snapshot() *event.Snapshot
+	Events(from int) []event.Event
+	Send(event.Command) error
 }
 
 // Model is the screen: one Bubble Tea model whose panes are drawn when something
@@ -34,7 +35,7 @@ type Model struct {
 
 	lab      Lab
 	startErr error
-	snap     *lab.Snapshot
+	snap     *event.Snapshot
 	history  history
 	compared []other // runs that the charts show beside this one
 	picker   *picker // open before there is a run
@@ -50,10 +51,10 @@ type Model struct {
 	zoomed   bool
 	layout   layout
 
-	knobs        []lab.Knob
+	knobs        []knob.Knob
 	selected     int
 	knobsTop     int
-	staged       map[string]lab.Value
+	staged       map[string]knob.Value
 	preview      preview
 	message      string // one line under the knobs: why something did not work
 	messageState changeState
@@ -119,7 +120,7 @@ func New(o Options) *Model {
 	}
 	m := &Model{
 		options: o, settings: s, memory: loadRemembered(o.Home), theme: newTheme(r, o.Characters), keys: keys, now: o.clock(), environ: environment{},
-		staged: map[string]lab.Value{}, log: map[string]bool{}, stale: true, mouse: s.Mouse,
+		staged: map[string]knob.Value{}, log: map[string]bool{}, stale: true, mouse: s.Mouse,
 		plane: plane{y: 1},
 	}
 	for i, id := range firstShown {
@@ -156,8 +157,8 @@ func (m *Model) adopt(o Options) {
 // sortKnobs puts the knobs that the method uses before the others, and the cursor on the
 // first.
 func (m *Model) sortKnobs() {
-	m.knobs, m.selected, m.knobsTop = lab.Knobs(), 0, 0
-	sortBy(m.knobs, func(k lab.Knob) int {
+	m.knobs, m.selected, m.knobsTop = knob.All(), 0, 0
+	sortBy(m.knobs, func(k knob.Knob) int {
 		if m.knobUse(k) != nil {
 			return 1
 		}
@@ -316,7 +317,7 @@ func (m *Model) poll() {
 	for _, e := range events {
 		m.history.take(e)
 		m.minded(e)
-		if b, ok := e.Body.(lab.Checkpointed); ok {
+		if b, ok := e.Body.(event.Checkpointed); ok {
 			m.checkpointed(b)
 		}
 	}
@@ -336,7 +337,7 @@ func (m *Model) poll() {
 	m.drain()
 	m.lookAtLesson()
 	m.askToLook()
-	moving := m.snap.State == lab.Running || m.snap.State == lab.Starting // a screen of a run that stands still writes nothing
+	moving := m.snap.State == event.Running || m.snap.State == event.Starting // a screen of a run that stands still writes nothing
 	if m.machine.look(m.now(), moving && m.layout.visible(paneSystem)) {
 		m.history.touch(paneSystem)
 		m.changed()
@@ -344,7 +345,7 @@ func (m *Model) poll() {
 }
 
 // observe keeps what only a snapshot tells: speed over time.
-func (m *Model) observe(s *lab.Snapshot) {
+func (m *Model) observe(s *event.Snapshot) {
 	m.eta.take(s.Time, s.ETA)
 	speed := m.history.curve(curveSpeed, 0)
 	if last, ok := speed.last(); s.StepsPerSec > 0 && s.Updates > 0 && (!ok || s.Step > last.step) && !m.history.begin.IsZero() {

@@ -9,7 +9,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 )
 
 func TestPauseAndResume(t *testing.T) {
@@ -32,7 +32,7 @@ func TestQuitDialog(t *testing.T) {
 	}
 	s = running(t, 80, 24, 24_000)
 	s.press("ctrl+c", "s")
-	if _, ok := s.lastCommand().(lab.Stop); !s.quit || !s.stopRequested || !ok {
+	if _, ok := s.lastCommand().(event.Stop); !s.quit || !s.stopRequested || !ok {
 		t.Errorf("stopping: quit %v, stop %v, sent %#v", s.quit, s.stopRequested, s.lastCommand())
 	}
 }

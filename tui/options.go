@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/lipgloss"
 
+	"pgrlab/core/event"
 	"pgrlab/core/lab"
 )
 
@@ -58,7 +59,7 @@ type Options struct {
 	// has watched: leaving asks what next.
 	Ended bool
 	// LoadRun reads the journal of another run folder, to compare with; nil: ReadJournal.
-	LoadRun func(dir string) ([]lab.Event, error)
+	LoadRun func(dir string) ([]event.Event, error)
 
 	// Fork makes children of the run and has them trained beside it; it is called
 	// outside the event loop, and the children that it could make come with an error.
@@ -84,7 +85,7 @@ type Options struct {
 	// screen and is what Run returns.
 	Start func() (Lab, error)
 
-	// Draw paints the body in a lab.Snapshot.Pose, w by h square pixels. The picture
+	// Draw paints the body in a event.Snapshot.Pose, w by h square pixels. The picture
 	// is the function's own memory, good until the next call; picture.Lines makes
 	// text of it. It is called from one goroutine; the first call may take a tenth of
 	// a second. An error is of the kind that stays. nil: nothing can be drawn.

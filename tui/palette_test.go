@@ -6,7 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 )
 
 func (s *screen) typeLine(text string) {
@@ -20,11 +20,11 @@ func (s *screen) typeLine(text string) {
 func TestPaletteDoesWhatKeysDo(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.typeLine("ratio 0.75")
-	if c, ok := s.lastCommand().(lab.SetKnob); !ok || c.Knob != "ratio" || c.Value != "0.75" {
+	if c, ok := s.lastCommand().(event.SetKnob); !ok || c.Knob != "ratio" || c.Value != "0.75" {
 		t.Errorf("sent %#v", s.lastCommand())
 	}
 	s.typeLine("ω=3 @30000")
-	if c, ok := s.lastCommand().(lab.SetKnob); !ok || c.Knob != "guidance" || c.At == nil || c.At.Step != 30_000 {
+	if c, ok := s.lastCommand().(event.SetKnob); !ok || c.Knob != "guidance" || c.At == nil || c.At.Step != 30_000 {
 		t.Errorf("sent %#v", s.lastCommand())
 	}
 	s.contains(t, "for step 30,000")

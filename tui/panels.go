@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 )
 
 // header is the first line: what runs, how far it is, how fast.
@@ -90,13 +91,13 @@ func (m *Model) fraction() float64 {
 func (m *Model) stateText() string {
 	t := m.theme
 	switch m.snap.State {
-	case lab.Running:
+	case event.Running:
 		return t.stateRun.on(t.glyphs.play + " RUN")
-	case lab.PausedState:
+	case event.PausedState:
 		return t.statePause.on(t.glyphs.pause + " PAUSED")
-	case lab.Finished:
+	case event.Finished:
 		return t.stateRun.on(t.glyphs.check + " DONE")
-	case lab.FailedState:
+	case event.FailedState:
 		return t.stateStop.on(t.glyphs.cross + " FAILED")
 	default:
 		return t.stateStart.on(t.glyphs.ring + " STARTING")
@@ -118,11 +119,11 @@ func (m *Model) oneLine(w int) string {
 
 // phases in the order of a step; collect stands for the step with its updates.
 var phases = []struct {
-	phase lab.Phase
+	phase knob.Phase
 	name  string
 }{
-	{lab.Collect, "collect+train"}, {lab.Score, "score"}, {lab.Fit, "fit"},
-	{lab.Generate, "generate"}, {lab.Evaluate, "evaluate"}, {lab.Analyse, "analyse"},
+	{knob.Collect, "collect+train"}, {knob.Score, "score"}, {knob.Fit, "fit"},
+	{knob.Generate, "generate"}, {knob.Evaluate, "evaluate"}, {knob.Analyse, "analyse"},
 }
 
 func (m *Model) phaseBody(w, h int) []string {
@@ -133,7 +134,7 @@ func (m *Model) phaseBody(w, h int) []string {
 	}
 	var strip []string
 	for _, p := range phases {
-		if p.phase == lab.Analyse && m.phase() != lab.Analyse {
+		if p.phase == knob.Analyse && m.phase() != knob.Analyse {
 			continue // most runs have none
 		}
 		if p.phase == m.phase() {
@@ -192,9 +193,9 @@ func (m *Model) nextRefit() int {
 }
 
 // phase is the one that runs; between two steps it is the step's.
-func (m *Model) phase() lab.Phase {
-	if m.snap.Phase == lab.AfterStep {
-		return lab.Collect
+func (m *Model) phase() knob.Phase {
+	if m.snap.Phase == knob.AfterStep {
+		return knob.Collect
 	}
 	return m.snap.Phase
 }
@@ -208,7 +209,7 @@ func (m *Model) phaseShort(w int) string {
 		case p.phase == m.phase():
 			name = t.accent.on(t.glyphs.dot+" ") + t.bold.on(p.name)
 			line += " " + name
-		case p.phase != lab.Analyse:
+		case p.phase != knob.Analyse:
 			line += " " + t.faint.on(t.glyphs.ring)
 		}
 	}
@@ -224,7 +225,7 @@ func (m *Model) phaseProgress(w int) string {
 	if s.Err != "" {
 		return t.bad.on(t.fit(t.glyphs.cross+" "+s.Err, w))
 	}
-	if m.phase() == lab.Collect || s.PhaseTotal <= 1 {
+	if m.phase() == knob.Collect || s.PhaseTotal <= 1 {
 		where := t.dim.on("episode ") + count(s.Episode) + t.dim.on(" step ") + count(s.EpisodeStep)
 		so := number(s.EpisodeReturn)
 		return longest([]string{where + t.dim.on(" return so far ") + so, where + t.dim.on(" sum ") + so, where}, w)
@@ -244,7 +245,7 @@ func (m *Model) refitLine(w int) string {
 	}
 	text := t.dim.on("next refit in ") + count(s.NextRefit) + t.dim.on(" steps")
 	texts := []string{text, t.dim.on("refit in ") + count(s.NextRefit)}
-	if s.StepTime > 0 && s.State == lab.Running {
+	if s.StepTime > 0 && s.State == event.Running {
 		texts = append(texts, text+t.dim.on(" (")+duration(time.Duration(s.NextRefit)*s.StepTime)+t.dim.on(")"))
 	}
 	return longest(texts, w)
@@ -322,7 +323,7 @@ type lossPart struct {
 
 func (m *Model) losses() []lossPart {
 	nan := math.NaN()
-	now := lab.UpdateLosses{Critic: nan, Actor: nan, Alpha: nan, QMean: nan, Curiosity: nan}
+	now := event.UpdateLosses{Critic: nan, Actor: nan, Alpha: nan, QMean: nan, Curiosity: nan}
 	if l := m.snap.Losses; l != nil {
 		now = *l
 	}
@@ -342,7 +343,7 @@ func (m *Model) losses() []lossPart {
 			generator.now = r.loss
 		}
 	}
-	if m.phase() == lab.Fit {
+	if m.phase() == knob.Fit {
 		generator.now = m.snap.FitLoss
 	}
 	return append(parts, generator)

@@ -9,7 +9,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 )
 
 // still gives the system pane numbers that do not depend on this machine.
@@ -126,7 +127,7 @@ func TestPastedTextAndSeveralRunesAreNoCommands(t *testing.T) {
 	s.press(":")
 	s.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("note pasted q"), Paste: true})
 	s.press("enter")
-	if n, ok := s.lastCommand().(lab.Note); !ok || n.Text != "pasted q" {
+	if n, ok := s.lastCommand().(event.Note); !ok || n.Text != "pasted q" {
 		t.Errorf("sent %#v", s.lastCommand())
 	}
 }
@@ -426,7 +427,7 @@ func TestEventsKeepTheNumbersOfDsyn(t *testing.T) {
 func TestChangeUnderWay(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.press("down", "right", "!")
-	s.fake.setPhase(lab.Generate, 3, 10)
+	s.fake.setPhase(knob.Generate, 3, 10)
 	s.Update(polled{})
 	s.contains(t, "under way: generate")
 	if strings.Contains(s.View(), "waits for the next generation") {

@@ -6,27 +6,27 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 )
 
 // P parks and resumes; a run on a GPU that is only paused is parked by it.
 func TestParkKey(t *testing.T) {
-	press := func(device string, state lab.State, parked bool) lab.Command {
+	press := func(device string, state event.State, parked bool) event.Command {
 		f := newFake()
 		m := New(Options{Config: fakeConfig()})
 		m.options.Config.Device = device
-		m.lab, m.snap = f, &lab.Snapshot{State: state, Parked: parked}
+		m.lab, m.snap = f, &event.Snapshot{State: state, Parked: parked}
 		m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("P")})
 		if len(f.commands) != 1 {
 			t.Fatalf("%s, %s: %d commands", device, state, len(f.commands))
 		}
 		return f.commands[0]
 	}
-	var got []lab.Command
-	got = append(got, press("cuda", lab.Running, false), press("cuda", lab.PausedState, false), press("cuda", lab.PausedState, true),
-		press("cpu", lab.Running, false), press("cpu", lab.PausedState, false))
-	park, resume := lab.Command(lab.Park{By: sender}), lab.Command(lab.Resume{By: sender})
-	if want := []lab.Command{park, park, resume, park, resume}; !slices.Equal(got, want) {
+	var got []event.Command
+	got = append(got, press("cuda", event.Running, false), press("cuda", event.PausedState, false), press("cuda", event.PausedState, true),
+		press("cpu", event.Running, false), press("cpu", event.PausedState, false))
+	park, resume := event.Command(event.Park{By: sender}), event.Command(event.Resume{By: sender})
+	if want := []event.Command{park, park, resume, park, resume}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 )
 
@@ -285,7 +286,7 @@ func (p *picker) find(row int, text string) error {
 		return nil
 	}
 	if row == pickSteps {
-		steps, err := lab.ParseCount(text)
+		steps, err := knob.ParseCount(text)
 		if text == "" || err == nil {
 			p.steps = steps
 			return nil

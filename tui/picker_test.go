@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/event"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 )
@@ -249,19 +250,19 @@ func TestPickerTakesTheSpeedOfAnEarlierRun(t *testing.T) {
 	if _, ok := lastAs(c, all[:5]); ok {
 		t.Error("a run with other parts counts")
 	}
-	perf := func(step, spent float64) lab.Event {
-		p := lab.Perf{}
+	perf := func(step, spent float64) event.Event {
+		p := event.Perf{}
 		p.StepS, p.Spent.Evaluate = run.Float(step), run.Float(spent)
-		return lab.Event{Body: p}
+		return event.Event{Body: p}
 	}
-	events := []lab.Event{perf(1, 2), perf(3, 4)}
+	events := []event.Event{perf(1, 2), perf(3, 4)}
 	if got, want := costsOf(events), (lab.Costs{Step: 3, Evaluation: 3}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := costsOf(append(events, lab.Event{Body: lab.KnobChanged{Knob: "guidance"}})); got.Step != 3 {
+	if got := costsOf(append(events, event.Event{Body: event.KnobChanged{Knob: "guidance"}})); got.Step != 3 {
 		t.Error("guidance changes no part's cost")
 	}
-	if got := costsOf(append(events, lab.Event{Body: lab.KnobChanged{Knob: "utd"}})); got != (lab.Costs{}) {
+	if got := costsOf(append(events, event.Event{Body: event.KnobChanged{Knob: "utd"}})); got != (lab.Costs{}) {
 		t.Errorf("with another UTD: %+v", got)
 	}
 }

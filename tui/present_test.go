@@ -3,7 +3,7 @@ package tui
 import (
 	"testing"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 )
 
 // What training has seen since a change is counted from the change, however late a screen
@@ -17,7 +17,7 @@ func TestExposureDoesNotDependOnTheScreen(t *testing.T) {
 			first.fake.advance(steps)
 			if old {
 				for i, e := range first.fake.events {
-					if b, ok := e.Body.(lab.InForce); ok {
+					if b, ok := e.Body.(event.InForce); ok {
 						b.Obs = nil
 						first.fake.events[i].Body = b
 					}
@@ -41,7 +41,7 @@ func TestExposureDoesNotDependOnTheScreen(t *testing.T) {
 			if old && turn.knob == "utd" {
 				break // the clock knows that it is half as many
 			}
-			first.fake.Send(lab.SetKnob{Knob: turn.knob, Value: turn.value})
+			first.fake.Send(event.SetKnob{Knob: turn.knob, Value: turn.value})
 			look(turn.then)
 			late := newScreen(t, 160, 45, func(o *Options) { o.Config.StartSteps = 5000 })
 			late.Update(started{lab: first.fake})

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 )
 
 // previewable are the knobs of which the lab can say what they would make of
@@ -17,11 +18,11 @@ var previewable = []string{"guidance", "top_fraction", "sampler_steps", "s_churn
 type preview struct {
 	id     string // of the newest question; "": none
 	knob   string
-	value  lab.Value
+	value  knob.Value
 	asked  time.Time
-	answer *lab.Previewed // nil: not answered yet
-	step   int            // of the answer
-	old    bool           // the generator has been fitted or D_syn made since it was asked
+	answer *event.Previewed // nil: not answered yet
+	step   int              // of the answer
+	old    bool             // the generator has been fitted or D_syn made since it was asked
 }
 
 // previewEvery is the least time between two looks at the same value, where refits
@@ -29,7 +30,7 @@ type preview struct {
 const previewEvery = 2 * time.Second
 
 // askPreview asks what a staged value would make; nothing is touched by it.
-func (m *Model) askPreview(k lab.Knob, v lab.Value) {
+func (m *Model) askPreview(k knob.Knob, v knob.Value) {
 	m.preview = preview{}
 	m.history.touch(paneScores)
 	if contains(previewable, k.Name) {
@@ -47,26 +48,26 @@ func (m *Model) renewPreview() {
 	}
 	m.sent++
 	id := fmt.Sprintf("preview-%d-%d", m.session, m.sent)
-	if m.lab.Send(lab.Preview{ID: id, Knob: p.knob, Value: p.value.String()}) == nil {
+	if m.lab.Send(event.Preview{ID: id, Knob: p.knob, Value: p.value.String()}) == nil {
 		p.id, p.asked, p.old = id, m.now(), false
 	}
 }
 
 // minded is what an event is to the preview: an answer, or a reason to ask again.
-func (m *Model) minded(e lab.Event) {
+func (m *Model) minded(e event.Event) {
 	switch b := e.Body.(type) {
-	case lab.Previewed:
+	case event.Previewed:
 		if b.ID != "" && b.ID == m.preview.id {
 			m.preview.answer, m.preview.step = &b, e.Step
 			m.history.touch(paneScores, paneKnobs)
 		}
-	case lab.Refit:
+	case event.Refit:
 		m.preview.old = true
 	}
 }
 
 // previewed is the answer that belongs to what is staged; nil where there is none.
-func (m *Model) previewed() *lab.Previewed {
+func (m *Model) previewed() *event.Previewed {
 	p := m.preview
 	if v, ok := m.staged[p.knob]; !ok || v != p.value || p.answer == nil || p.answer.Err != "" || p.answer.Real == nil {
 		return nil
@@ -114,7 +115,7 @@ func (m *Model) previewText() string {
 // histogramRow is one distribution of F with its name and colour.
 type histogramRow struct {
 	name, letter string
-	data         *lab.Histogram
+	data         *event.Histogram
 	colour       ink
 }
 
@@ -134,7 +135,7 @@ func (m *Model) distributions() []histogramRow {
 		asked = nil // over other edges
 	}
 	var out []histogramRow
-	add := func(name, letter string, h *lab.Histogram, colour ink) {
+	add := func(name, letter string, h *event.Histogram, colour ink) {
 		if h != nil {
 			out = append(out, histogramRow{name, letter, h, colour})
 		}

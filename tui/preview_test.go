@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 )
 
 func TestPreviewIsAskedForAndShown(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.press("down", "right")
-	if p, ok := s.lastCommand().(lab.Preview); !ok || p.Knob != "guidance" || p.Value != "2.25" {
+	if p, ok := s.lastCommand().(event.Preview); !ok || p.Knob != "guidance" || p.Value != "2.25" {
 		t.Fatalf("sent %#v", s.lastCommand())
 	}
 	s.contains(t, "prev.", "256 samples in 0.4 s", "4% outside the real range")
@@ -19,7 +19,7 @@ func TestPreviewIsAskedForAndShown(t *testing.T) {
 	// A refit makes the answer old; the next one takes its place, at its own time.
 	first := s.preview.answer
 	n := len(s.fake.commands)
-	s.fake.emit(lab.TypeRefit, lab.Refit{})
+	s.fake.emit(event.TypeRefit, event.Refit{})
 	s.poll()
 	if len(s.fake.commands) != n {
 		t.Error("asked again at once")
@@ -64,7 +64,7 @@ func TestPreviewBeforeTheFirstFit(t *testing.T) {
 	s.press("down", "right")
 	s.contains(t, "no preview: no generator is fitted before step 10,000")
 	s.fake.refuses = ""
-	s.fake.emit(lab.TypeRefit, lab.Refit{})
+	s.fake.emit(event.TypeRefit, event.Refit{})
 	s.clock = s.clock.Add(previewEvery)
 	s.poll()
 	s.poll()

@@ -9,6 +9,8 @@ import (
 	"sort"
 	"time"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/presets"
@@ -69,10 +71,10 @@ func describe(r Recent) (Recent, error) {
 	for _, e := range events {
 		r.Step = e.Step
 		switch b := e.Body.(type) {
-		case lab.Start:
+		case event.Start:
 			r.What = fmt.Sprintf("%s on %s, scale %s, seed %d", b.Method, b.Task, b.Scale, b.Seed)
 			r.host = b.Obs.Host
-		case lab.Evaluated:
+		case event.Evaluated:
 			r.Return = float64(b.ReturnMean)
 		}
 	}
@@ -86,16 +88,16 @@ func describe(r Recent) (Recent, error) {
 
 // costsOf are what the parts of a run took, by its lines perf; none where a knob was
 // turned that makes the parts larger or smaller.
-func costsOf(events []lab.Event) lab.Costs {
+func costsOf(events []event.Event) lab.Costs {
 	var c lab.Costs
 	spent, evaluations := 0.0, 0
 	for _, e := range events {
 		switch b := e.Body.(type) {
-		case lab.KnobChanged:
+		case event.KnobChanged:
 			if contains(weighing, b.Knob) {
 				return lab.Costs{}
 			}
-		case lab.Perf:
+		case event.Perf:
 			c.Step, c.FitStep, c.Sample = float64(b.StepS), float64(b.FitStepS), float64(b.SampleS)
 			spent += float64(b.Spent.Evaluate)
 			evaluations++
@@ -126,7 +128,7 @@ func lastAs(c lab.Config, recent []Recent) (r Recent, ok bool) {
 // parts is c without what decides how often its parts are there, or with which numbers.
 func parts(c lab.Config) lab.Config {
 	k := c.Knobs
-	c.Knobs = lab.Settings{UTD: k.UTD, Batch: k.Batch, Hold: k.Hold, Ratio: k.Ratio, Relevance: k.Relevance, SamplerSteps: k.SamplerSteps}
+	c.Knobs = knob.Settings{UTD: k.UTD, Batch: k.Batch, Hold: k.Hold, Ratio: k.Ratio, Relevance: k.Relevance, SamplerSteps: k.SamplerSteps}
 	c.Seed, c.Preset, c.Scale, c.Schedule = 0, "", "", nil
 	c.Steps, c.StartSteps, c.Buffer, c.Evaluation.Every, c.Evaluation.KeepEvery = 0, 0, 0, 0, 0
 	return c

@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
 // take reduces one event of the lab.
-func (h *history) take(e lab.Event) {
+func (h *history) take(e event.Event) {
 	h.next = e.Index + 1
 	if h.begin.IsZero() {
 		h.begin = e.Wall
@@ -24,7 +25,7 @@ func (h *history) take(e lab.Event) {
 	}
 	line := eventLine{wall: e.Wall, step: e.Step}
 	line.kind, line.text, line.worry = h.tale(e, wall)
-	if b, ok := e.Body.(lab.Generated); ok {
+	if b, ok := e.Body.(event.Generated); ok {
 		line.briefs = generatedBriefs(b)
 	}
 	if line.kind != "" {
@@ -34,13 +35,13 @@ func (h *history) take(e lab.Event) {
 
 // takeChange takes what became of a change of a knob; such an event has the line of
 // its change.
-func (h *history) takeChange(e lab.Event) bool {
+func (h *history) takeChange(e event.Event) bool {
 	switch b := e.Body.(type) {
-	case lab.KnobChanged:
+	case event.KnobChanged:
 		h.takeKnob(e, b)
-	case lab.InForce:
+	case event.InForce:
 		h.takeInForce(e.Step, b)
-	case lab.Refused:
+	case event.Refused:
 		if b.Knob == "analyse" {
 			return false // no knob
 		}
@@ -52,28 +53,28 @@ func (h *history) takeChange(e lab.Event) bool {
 }
 
 // takeMeasured takes numbers that curves show, and no line.
-func (h *history) takeMeasured(e lab.Event, wall float64) bool {
+func (h *history) takeMeasured(e event.Event, wall float64) bool {
 	member := max(0, e.Member)
 	measure := func(name curveName, y float64) { h.measure(name, member, e.Step, wall, y) }
 	switch b := e.Body.(type) {
-	case lab.Dormant:
+	case event.Dormant:
 		h.dormant = append(h.dormant, dormancy{e.Step, member, float64(b.Ratio), float64(b.RatioDrM), float64(b.Tau)})
 		measure(curveSokar, float64(b.Ratio))
 		measure(curveDrM, float64(b.RatioDrM))
-	case lab.Scores:
+	case event.Scores:
 		h.scored(b.Relevance, member, e.Step, wall)
 		for i, name := range []curveName{curveF10, curveF50, curveF90} {
 			measure(name, quantile(b.Quantiles, i))
 		}
 		h.touch(paneScores)
-	case lab.Losses:
+	case event.Losses:
 		for name, v := range map[curveName]*run.Float{curveCritic: b.Critic, curveActor: b.Actor, curveAlpha: b.Alpha, curveQMean: b.QMean, curveCuriosity: b.Curiosity} {
 			measure(name, optional(v))
 		}
 		h.touch(paneLosses)
-	case lab.Perf:
+	case event.Perf:
 		measure(curveSpeed, float64(b.StepsPerSec))
-	case lab.QBias:
+	case event.QBias:
 		measure(curveQBias, float64(b.Bias))
 	default:
 		return false
@@ -82,23 +83,23 @@ func (h *history) takeMeasured(e lab.Event, wall float64) bool {
 }
 
 // tale takes an event that has a line of its own; kind is "" for one that has none.
-func (h *history) tale(e lab.Event, wall float64) (kind, text string, worry bool) {
+func (h *history) tale(e event.Event, wall float64) (kind, text string, worry bool) {
 	switch b := e.Body.(type) {
-	case lab.Evaluated:
+	case event.Evaluated:
 		return "eval", h.takeEvaluated(e, wall, b), false
-	case lab.Generated:
+	case event.Generated:
 		return "D_syn", h.takeGenerated(e.Step, wall, b), false
-	case lab.Refit:
+	case event.Refit:
 		return "refit", h.takeRefit(e.Step, wall, b), false
-	case lab.Noted:
+	case event.Noted:
 		h.notes = append(h.notes, note{e.Step, wall, b.Text})
 		h.touch(chartPanes...)
 		return "note", b.Text, false
-	case lab.Refused:
+	case event.Refused:
 		return "look", b.Reason, true
-	case *lab.Examined:
+	case *event.Examined:
 		return "look", examinedText(b), false
-	case lab.Checkpointed:
+	case event.Checkpointed:
 		if b.Obs.Error == "" {
 			h.saved = b.Obs.Path
 		}
@@ -107,7 +108,7 @@ func (h *history) tale(e lab.Event, wall float64) (kind, text string, worry bool
 }
 
 // takeEvaluated keeps an evaluation.
-func (h *history) takeEvaluated(e lab.Event, wall float64, b lab.Evaluated) string {
+func (h *history) takeEvaluated(e event.Event, wall float64, b event.Evaluated) string {
 	v := evaluation{step: e.Step, member: max(0, e.Member), episodes: b.Episodes, wall: wall, mean: float64(b.ReturnMean), std: float64(b.ReturnStd)}
 	h.evaluations = append(h.evaluations, v)
 	h.measure(curveReturn, v.member, e.Step, wall, v.mean)
@@ -118,26 +119,26 @@ func (h *history) takeEvaluated(e lab.Event, wall float64, b lab.Evaluated) stri
 // remark is the line of an event without numbers to keep; "" for none.
 func remark(body any) (kind, text string, worry bool) {
 	switch b := body.(type) {
-	case lab.Start:
+	case event.Start:
 		return "start", fmt.Sprintf("%s %s %s, seed %d, %s", b.Task, b.Method, b.Scale, b.Seed, b.Device), false
-	case lab.Failed:
+	case event.Failed:
 		return "failed", b.Error, true
-	case lab.Done:
+	case event.Done:
 		return "done", count(b.Steps) + " steps", false
-	case lab.Checkpointed:
+	case event.Checkpointed:
 		if b.Obs.Error != "" {
 			return "ckpt", b.Obs.Error, true
 		}
 		return "ckpt", fmt.Sprintf("saved at %s: %s in %.1f s, training stood still %.2f s", b.Obs.Position,
 			bytesText(float64(b.Obs.Bytes)), float64(b.Obs.Seconds), float64(b.Obs.StallS)), false
-	case lab.Diverged:
+	case event.Diverged:
 		return "diverged", b.Doing + ": " + b.Error, true
-	case lab.Paused:
+	case event.Paused:
 		if b.Reason != "" {
 			return "pause", b.Reason, true
 		}
 		return "pause", by(b.By), false
-	case lab.Resumed:
+	case event.Resumed:
 		return "resume", by(b.By), false
 	default:
 		return "", "", false
@@ -151,7 +152,7 @@ func by(who string) string {
 	return "by " + who
 }
 
-func (h *history) takeRefit(step int, wall float64, b lab.Refit) string {
+func (h *history) takeRefit(step int, wall float64, b event.Refit) string {
 	h.refits = append(h.refits, refit{step: step, steps: b.Steps, generated: b.Generated, loss: optional(b.Loss), seconds: float64(b.Obs.Seconds)})
 	h.measure(curveGenerator, 0, step, wall, optional(b.Loss))
 	h.touch(paneLosses, paneGenerator)
@@ -166,7 +167,7 @@ func (h *history) takeRefit(step int, wall float64, b lab.Refit) string {
 }
 
 // takeGenerated keeps the description of a new D_syn.
-func (h *history) takeGenerated(step int, wall float64, b lab.Generated) string {
+func (h *history) takeGenerated(step int, wall float64, b event.Generated) string {
 	h.generations++
 	h.generated = &b
 	h.touch(paneScores, paneGenerator)
@@ -186,7 +187,7 @@ func (h *history) takeGenerated(step int, wall float64, b lab.Generated) string 
 
 // generatedBriefs are the description of a new D_syn for narrow panes: all its numbers in
 // fewer words, then without those that matter least.
-func generatedBriefs(b lab.Generated) []string {
+func generatedBriefs(b event.Generated) []string {
 	verdict := worth(&b)
 	short := strings.TrimPrefix(verdict, "labels beat a constant: ") // the numbers say so
 	if verdict == "" && b.Dynamics != nil {
@@ -204,7 +205,7 @@ func generatedBriefs(b lab.Generated) []string {
 }
 
 // examinedText says the most of an analysis: pgrlab analyse has the rest, and pictures.
-func examinedText(b *lab.Examined) string {
+func examinedText(b *event.Examined) string {
 	text := ""
 	add := func(format string, args ...any) {
 		if text != "" {
@@ -231,7 +232,7 @@ func examinedText(b *lab.Examined) string {
 }
 
 // takeKnob confirms a change: one that this screen asked for, or another's.
-func (h *history) takeKnob(e lab.Event, b lab.KnobChanged) {
+func (h *history) takeKnob(e event.Event, b event.KnobChanged) {
 	c := h.pending(b.Obs.Ref)
 	if c == nil {
 		c = &change{askedStep: -1}
@@ -249,7 +250,7 @@ func (h *history) takeKnob(e lab.Event, b lab.KnobChanged) {
 	h.touch(chartPanes...)
 }
 
-func (h *history) takeInForce(step int, b lab.InForce) {
+func (h *history) takeInForce(step int, b event.InForce) {
 	for _, c := range h.changes {
 		if c.number == b.ID {
 			c.state, c.forceStep, c.why = inForce, step, ""
@@ -263,10 +264,10 @@ func (h *history) takeInForce(step int, b lab.InForce) {
 	h.touch(chartPanes...)
 }
 
-func (h *history) takeRefused(e lab.Event, b lab.Refused) {
+func (h *history) takeRefused(e event.Event, b event.Refused) {
 	c := h.pending(b.Ref)
 	if c == nil {
-		c = &change{askedStep: -1, knob: b.Knob, to: lab.Choice(b.Value)}
+		c = &change{askedStep: -1, knob: b.Knob, to: knob.Choice(b.Value)}
 		h.list(c, e)
 	}
 	c.state, c.why = refused, b.Reason
@@ -274,7 +275,7 @@ func (h *history) takeRefused(e lab.Event, b lab.Refused) {
 }
 
 // list lists a change and gives it its line.
-func (h *history) list(c *change, e lab.Event) {
+func (h *history) list(c *change, e event.Event) {
 	h.changes = append(h.changes, c)
 	h.add(eventLine{wall: e.Wall, step: e.Step, kind: "knob", change: c})
 }

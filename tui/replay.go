@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 )
 
@@ -19,7 +21,7 @@ type Replay struct {
 	mu     sync.Mutex
 	config lab.Config
 	dir    string
-	all    []lab.Event
+	all    []event.Event
 	length time.Duration // from the first event to the last
 
 	speed   float64 // seconds of the run in a second
@@ -28,12 +30,12 @@ type Replay struct {
 	now     func() time.Time
 	rewinds int // how often at moved back
 	shown   int // events up to at
-	last    *lab.Snapshot
+	last    *event.Snapshot
 }
 
 // NewReplay plays events of a run of config; speed is seconds of the run in a
 // second of the screen, and events must not be empty.
-func NewReplay(config lab.Config, dir string, events []lab.Event, speed float64, now func() time.Time) (*Replay, error) {
+func NewReplay(config lab.Config, dir string, events []event.Event, speed float64, now func() time.Time) (*Replay, error) {
 	if len(events) == 0 {
 		return nil, fmt.Errorf("replay %s: its journal is empty", dir)
 	}
@@ -98,7 +100,7 @@ func (r *Replay) Rewinds() int {
 }
 
 // Events returns the events from index from on, up to the position.
-func (r *Replay) Events(from int) []lab.Event {
+func (r *Replay) Events(from int) []event.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := r.count()
@@ -109,19 +111,19 @@ func (r *Replay) Events(from int) []lab.Event {
 }
 
 // Send pauses and resumes; anything else is ErrReplay.
-func (r *Replay) Send(c lab.Command) error {
+func (r *Replay) Send(c event.Command) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch c.(type) {
-	case lab.Pause, lab.Park:
+	case event.Pause, event.Park:
 		r.at, r.since = r.position(), time.Time{}
-	case lab.Resume:
+	case event.Resume:
 		if r.at >= r.length { // from the beginning
 			r.at = 0
 			r.rewinds++
 		}
 		r.since = r.now()
-	case lab.Stop, lab.Detach, lab.Attach:
+	case event.Stop, event.Detach, event.Attach:
 		return nil
 	default:
 		return ErrReplay
@@ -132,7 +134,7 @@ func (r *Replay) Send(c lab.Command) error {
 
 // Snapshot is the run at the position, as far as its journal tells. Between two
 // events the step is where it would be if the run went evenly.
-func (r *Replay) Snapshot() *lab.Snapshot {
+func (r *Replay) Snapshot() *event.Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := r.count()
@@ -143,14 +145,14 @@ func (r *Replay) Snapshot() *lab.Snapshot {
 	s := r.build(n)
 	switch {
 	case n == len(r.all) && r.position() >= r.length:
-		s.State = lab.Finished
-		if _, failed := r.all[n-1].Body.(lab.Failed); failed {
-			s.State = lab.FailedState
+		s.State = event.Finished
+		if _, failed := r.all[n-1].Body.(event.Failed); failed {
+			s.State = event.FailedState
 		}
 	case r.since.IsZero():
-		s.State = lab.PausedState
+		s.State = event.PausedState
 	default:
-		s.State = lab.Running
+		s.State = event.Running
 	}
 	if r.last != nil && n == r.shown && s.Step == r.last.Step && s.State == r.last.State {
 		return r.last
@@ -160,31 +162,31 @@ func (r *Replay) Snapshot() *lab.Snapshot {
 }
 
 // build is a snapshot from the first n events; the lock is held.
-func (r *Replay) build(n int) *lab.Snapshot {
+func (r *Replay) build(n int) *event.Snapshot {
 	c := r.config
 	settings := c.Knobs
 	done := clock{from: c.StartSteps, utd: float64(c.Knobs.UTD)}
-	s := &lab.Snapshot{Time: r.all[0].Wall.Add(r.position()), Task: c.Task, Method: c.Method, Seed: c.Seed, Dir: r.dir,
-		Members: max(1, c.Members), Steps: c.Steps, Phase: lab.Collect}
+	s := &event.Snapshot{Time: r.all[0].Wall.Add(r.position()), Task: c.Task, Method: c.Method, Seed: c.Seed, Dir: r.dir,
+		Members: max(1, c.Members), Steps: c.Steps, Phase: knob.Collect}
 	for _, e := range r.all[:n] {
 		s.Step = e.Step
 		switch b := e.Body.(type) {
-		case lab.KnobChanged:
+		case event.KnobChanged:
 			_ = settings.Set(b.Knob, b.To.String()) // it was accepted once
 			if b.Knob == "utd" {
 				done.changes = append(done.changes, utdChange{b.Position.Step, b.To.Number})
 			}
-		case lab.Perf:
+		case event.Perf:
 			s.StepsPerSec, s.UpdatesPerSec = float64(b.StepsPerSec), float64(b.UpdatesPerSec)
-		case lab.Refit:
+		case event.Refit:
 			s.Refits++
 			s.Synthetic, s.FitLoss = b.Generated, optional(b.Loss)
-		case lab.Episode:
+		case event.Episode:
 			s.Episode++
 			s.EpisodeReturn = float64(b.Return)
-		case lab.Losses:
-			s.Losses = &lab.UpdateLosses{Critic: optional(b.Critic), Actor: optional(b.Actor), Alpha: optional(b.Alpha), QMean: optional(b.QMean), Curiosity: optional(b.Curiosity)}
-		case lab.Failed:
+		case event.Losses:
+			s.Losses = &event.UpdateLosses{Critic: optional(b.Critic), Actor: optional(b.Actor), Alpha: optional(b.Alpha), QMean: optional(b.QMean), Curiosity: optional(b.Curiosity)}
+		case event.Failed:
 			s.Err = b.Error
 		}
 	}

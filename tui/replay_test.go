@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 )
 
@@ -21,11 +21,11 @@ func journalOf(t *testing.T, f *fakeLab) string {
 	defer folder.Close()
 	for _, e := range f.events {
 		body := e.Body
-		if s, ok := body.(lab.Start); ok {
+		if s, ok := body.(event.Start); ok {
 			s.Obs.Time = e.Wall.UTC().Format(time.RFC3339)
 			body = s
 		}
-		if e.Type == lab.TypeRefused || e.Type == lab.TypePreviewed {
+		if e.Type == event.TypeRefused || e.Type == event.TypePreviewed {
 			continue
 		}
 		if err := folder.Append(run.Line{Type: e.Type, Step: e.Step, Member: e.Member, Body: body, WallS: e.Wall.Sub(f.start).Seconds()}); err != nil {

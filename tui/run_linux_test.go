@@ -11,7 +11,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/core/pace"
 	"pgrlab/tui/pty"
 )
@@ -115,7 +115,7 @@ func TestRunStops(t *testing.T) {
 	s.await(t, "stop and save")
 	s.person.WriteString("\x03")
 	s.end(t, StopRequested)
-	if _, ok := s.fake.commands[len(s.fake.commands)-1].(lab.Stop); !ok {
+	if _, ok := s.fake.commands[len(s.fake.commands)-1].(event.Stop); !ok {
 		t.Errorf("sent %#v", s.fake.commands)
 	}
 }
@@ -154,7 +154,7 @@ func TestPanicBecomesAnError(t *testing.T) {
 	_, w := pipe(t)
 	folder := t.TempDir()
 	m := &Model{options: Options{Folder: folder}}
-	m.history.take(lab.Event{Type: lab.TypeCheckpoint, Body: lab.Checkpointed{Obs: lab.CheckpointObs{Path: "checkpoints/24000"}}})
+	m.history.take(event.Event{Type: event.TypeCheckpoint, Body: event.Checkpointed{Obs: event.CheckpointObs{Path: "checkpoints/24000"}}})
 	outcome, err := m.outcome(func() bool { return false }, context.Background(), err, w)
 	if outcome != Failed || err == nil || !strings.Contains(err.Error(), "boom; the run was saved last in "+folder+"/checkpoints/24000") {
 		t.Errorf("%v, %v", outcome, err)

@@ -6,7 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/tui/chart"
 )
 
@@ -19,7 +19,7 @@ type other struct {
 // loaded delivers the journal of a run to compare with.
 type loaded struct {
 	name   string
-	events []lab.Event
+	events []event.Event
 	err    error
 }
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 )
 
 // scoresBody is the distribution of F: real, asked for and synthetic ones above each
@@ -29,13 +29,13 @@ func (m *Model) scoresBody(w, h int) []string {
 		spare++
 	}
 	d := histogramView{rows: max(1, min(4, (h-spare)/n)), columns: 1, label: 5}
-	if w < d.label+lab.Bins+5 {
+	if w < d.label+event.Bins+5 {
 		d.label = 1
 	}
-	if w >= d.label+1+2*lab.Bins+quantileWidth && (d.rows > 1 || w >= d.label+1+2*lab.Bins+2*quantileWidth) {
+	if w >= d.label+1+2*event.Bins+quantileWidth && (d.rows > 1 || w >= d.label+1+2*event.Bins+2*quantileWidth) {
 		d.columns = 2
 	}
-	d.room = w - d.label - 1 - d.columns*lab.Bins
+	d.room = w - d.label - 1 - d.columns*event.Bins
 	var out []string
 	for _, row := range all {
 		out = append(out, m.histogram(row, d)...)
@@ -45,7 +45,7 @@ func (m *Model) scoresBody(w, h int) []string {
 	}
 	if len(out) < h {
 		lo, hi := number(all[0].data.Low), number(all[0].data.High)
-		axis := lo + strings.Repeat(" ", max(1, d.columns*lab.Bins-width(lo)-width(hi))) + hi
+		axis := lo + strings.Repeat(" ", max(1, d.columns*event.Bins-width(lo)-width(hi))) + hi
 		if all[0].data.Log {
 			axis = longest([]string{axis, axis + "  log"}, w-d.label-1)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden frames")
@@ -88,7 +88,7 @@ func (s *screen) contains(t *testing.T, texts ...string) {
 	}
 }
 
-func (s *screen) lastCommand() lab.Command {
+func (s *screen) lastCommand() event.Command {
 	if len(s.fake.commands) == 0 {
 		return nil
 	}

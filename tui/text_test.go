@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 )
 
 // Text that does not fit ends behind a clause or a word, never inside a number.
@@ -72,7 +72,7 @@ func TestAllOfAnEventIsShownInARoomyPane(t *testing.T) {
 	s := running(t, 80, 24, 24_000)
 	s.goTo(paneEvents)
 	s.toggleZoom()
-	s.fake.emit("note", lab.Noted{Text: strings.Repeat("so it goes ", 20) + "to the end"})
+	s.fake.emit("note", event.Noted{Text: strings.Repeat("so it goes ", 20) + "to the end"})
 	s.Update(polled{})
 	s.contains(t, "to the end")
 	for range 200 {

@@ -3,7 +3,7 @@ package tui
 import (
 	"math"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 )
 
@@ -15,7 +15,7 @@ const littleCovered = 0.3
 // beat the best constant, and whether it is more than a part, or a copy, of the data.
 // The worst comes first. It is empty where that was not measured: the task
 // cannot be set to a state, or the journal is older.
-func worth(g *lab.Generated) string {
+func worth(g *event.Generated) string {
 	d := g.Dynamics
 	if d == nil {
 		return ""
@@ -47,7 +47,7 @@ func orOne(v *run.Float) float64 {
 }
 
 // measureGenerated keeps what was measured of a new D_syn for the charts.
-func (h *history) measureGenerated(step int, wall float64, g *lab.Generated) {
+func (h *history) measureGenerated(step int, wall float64, g *event.Generated) {
 	h.measure(curveCoverage, 0, step, wall, optional(g.Coverage))
 	h.measure(curveCopies, 0, step, wall, optional(g.Copies))
 	d := g.Dynamics

@@ -1,11 +1,11 @@
 package lab
 
 import (
-	"fmt"
-	"hash/crc32"
 	"slices"
 	"strings"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
@@ -13,11 +13,11 @@ import (
 // behind mark, except for those that are scheduled anyway.
 func (r *resuming) again(x *experiment, mark run.Mark) error {
 	pending := slices.Clone(x.schedule)
-	var more []Scheduled
+	var more []knob.Scheduled
 	line := course{step: x.Step, begun: mark.Size > 0}
 	damaged := func(number int) { r.say("line %d of the journal is damaged: a change may be missing", number) }
 	err := r.folder.Tail(mark, func(e run.Entry) {
-		body, ok := decodeEvent(e, e.Raw) // written again as it was
+		body, ok := event.DecodeRaw(e) // written again as it was
 		if !ok {
 			damaged(e.Number)
 			return
@@ -28,35 +28,35 @@ func (r *resuming) again(x *experiment, mark run.Mark) error {
 			}
 			return
 		}
-		var s Scheduled
+		var s knob.Scheduled
 		switch b := body.Body.(type) {
-		case KnobChanged:
-			s = b.scheduled()
+		case event.KnobChanged:
+			s = b.Scheduled()
 			if s.By = b.Obs.By; s.By == "" {
 				s.By = "person"
 			}
-			ok = b.Obs.Sum == s.sum()
-		case Planned:
+			ok = b.Obs.Sum == s.Sum()
+		case event.Planned:
 			s = b.Scheduled()
-			ok = b.Sum == s.sum()
-		case Noted:
+			ok = b.Sum == s.Sum()
+		case event.Noted:
 			if b.Obs.At == nil {
 				return // not somebody's: it comes again by itself, or belongs to the break
 			}
-			s = Scheduled{At: *b.Obs.At, Note: b.Text, By: b.Obs.By}
-			ok = b.Obs.Sum == s.sum()
+			s = knob.Scheduled{At: *b.Obs.At, Note: b.Text, By: b.Obs.By}
+			ok = b.Obs.Sum == s.Sum()
 		default:
 			return
 		}
-		switch i := slices.IndexFunc(pending, s.fulfils); {
+		switch i := slices.IndexFunc(pending, func(p knob.Scheduled) bool { return fulfils(s, p) }); {
 		case !ok:
 			damaged(e.Number)
-		case e.Type == TypeNote && i >= 0:
+		case e.Type == event.TypeNote && i >= 0:
 			pending = slices.Delete(pending, i, i+1)
-		case i >= 0 && e.Type == TypeKnob:
+		case i >= 0 && e.Type == event.TypeKnob:
 			pending = slices.Delete(pending, i, i+1)
 		case i >= 0: // planned, and in the checkpoint already
-		case e.Type == TypePlanned:
+		case e.Type == event.TypePlanned:
 			pending = append(pending, s)
 			fallthrough
 		default:
@@ -77,7 +77,7 @@ func (r *resuming) again(x *experiment, mark run.Mark) error {
 		r.say("does again what was changed behind it: %s: --drop-tail leaves that out", strings.Join(texts, ", "))
 	}
 	x.schedule = append(x.schedule, more...)
-	sortSchedule(x.schedule)
+	knob.SortSchedule(x.schedule)
 	return nil
 }
 
@@ -92,10 +92,10 @@ type course struct {
 // leaves says whether the journal has left its course with a line, or before it.
 func (c *course) leaves(e run.Entry) bool {
 	switch {
-	case e.Type == TypeStart:
+	case e.Type == event.TypeStart:
 		c.left = c.left || c.begun
 		c.begun = true
-	case e.Type != TypeExamined:
+	case e.Type != event.TypeExamined:
 		c.left = c.left || e.Step < c.step
 		c.step = max(c.step, e.Step)
 	}
@@ -103,16 +103,16 @@ func (c *course) leaves(e run.Entry) bool {
 }
 
 // fulfils says whether s, a change that was made, is what was scheduled as p.
-func (s Scheduled) fulfils(p Scheduled) bool {
+func fulfils(s, p knob.Scheduled) bool {
 	return s.Knob == p.Knob && s.Note == p.Note && s.Now == p.Now && !s.At.Before(p.At) && plain(s) == plain(p)
 }
 
 // plain is the value as the knob writes it: 3.0 is 3.
-func plain(s Scheduled) string {
+func plain(s knob.Scheduled) string {
 	if s.Note != "" {
 		return s.Note
 	}
-	k, err := FindKnob(s.Knob)
+	k, err := knob.Find(s.Knob)
 	if err != nil {
 		return s.Value
 	}
@@ -121,30 +121,4 @@ func plain(s Scheduled) string {
 		return s.Value
 	}
 	return v.String()
-}
-
-// sum protects what a resume does again: a journal has no checksums otherwise.
-func (s Scheduled) sum() string {
-	return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(s.String())))
-}
-
-// scheduled is the change as one that can be made again.
-func (k KnobChanged) scheduled() Scheduled {
-	return Scheduled{At: k.Position, Knob: k.Knob, Value: k.To.String(), Now: k.Now}
-}
-
-// Planned is a change that somebody put on the schedule. Its line is observed: the
-// change itself is a line of its own when it is made.
-type Planned struct {
-	At    Position `json:"at"`
-	Knob  string   `json:"knob"`
-	Value string   `json:"value"`
-	Now   bool     `json:"now,omitempty"`
-	By    string   `json:"by,omitempty"`
-	Sum   string   `json:"sum"`
-}
-
-// Scheduled is the change.
-func (p Planned) Scheduled() Scheduled {
-	return Scheduled{At: p.At, Knob: p.Knob, Value: p.Value, Now: p.Now}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"pgrlab/core/knob"
 )
 
 // run is Algorithm 1 of Wang et al. (ICLR 2025); the numbers are its lines. The
@@ -20,7 +22,7 @@ import (
 func (x *experiment) run(ctx context.Context) error {
 	for x.Step < x.config.Steps || x.entered() { // 1
 		if !x.entered() {
-			if err := x.settle(ctx, After(x.Step)); err != nil {
+			if err := x.settle(ctx, knob.After(x.Step)); err != nil {
 				return err
 			}
 			redo := x.Redo
@@ -69,7 +71,7 @@ func (x *experiment) run(ctx context.Context) error {
 			}
 		}
 	}
-	err := x.settle(ctx, After(x.Step))
+	err := x.settle(ctx, knob.After(x.Step))
 	x.inSlice = false
 	return err
 }

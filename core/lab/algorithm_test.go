@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 )
 
@@ -84,7 +85,7 @@ func TestFirstActionsAreRandomAndFirstUpdatesFollow(t *testing.T) {
 func TestRefitsAreDueAtMultiplesOfTheirInterval(t *testing.T) {
 	w := newWorld()
 	l, _ := play(t, w, w.config())
-	refits, steps := bodies[Refit](l)
+	refits, steps := bodies[event.Refit](l)
 	if !slices.Equal(steps, []int{20, 40}) { // that of the last step would be for nothing
 		t.Errorf("refits at %v", steps)
 	}
@@ -93,7 +94,7 @@ func TestRefitsAreDueAtMultiplesOfTheirInterval(t *testing.T) {
 			t.Errorf("refit %d: %+v", i, r)
 		}
 	}
-	if s := l.Snapshot(); s.Refits != 2 || s.Synthetic != 12 || s.State != Finished || s.FReal == nil || s.FSyn == nil || s.FAsked == nil || s.FAsked.Low != s.FReal.Low || s.FAsked.High != s.FSyn.High {
+	if s := l.Snapshot(); s.Refits != 2 || s.Synthetic != 12 || s.State != event.Finished || s.FReal == nil || s.FSyn == nil || s.FAsked == nil || s.FAsked.Low != s.FReal.Low || s.FAsked.High != s.FSyn.High {
 		t.Errorf("in the end: %+v", s)
 	}
 }
@@ -103,10 +104,10 @@ func TestMethodsWithoutGeneratorNeverRefit(t *testing.T) {
 	c := w.config()
 	withoutGenerator(&c)
 	l, _ := play(t, w, c)
-	if refits, _ := bodies[Refit](l); len(refits) > 0 || count(w.log, "build curiosity") > 0 {
+	if refits, _ := bodies[event.Refit](l); len(refits) > 0 || count(w.log, "build curiosity") > 0 {
 		t.Errorf("%d refits, %d curiosity models", len(refits), count(w.log, "build curiosity"))
 	}
-	if scores, _ := bodies[Scores](l); len(scores) > 0 {
+	if scores, _ := bodies[event.Scores](l); len(scores) > 0 {
 		t.Error("scores without relevance")
 	}
 }
@@ -157,7 +158,7 @@ func TestOnlyTrueEndsAreStoredAsEnds(t *testing.T) {
 		if got := row[len(row)-1]; got != c.want {
 			t.Errorf("the episode of %d steps ends with d = %g, want %g", length, got, c.want)
 		}
-		if episodes, _ := bodies[Episode](l); episodes[0].Length != length {
+		if episodes, _ := bodies[event.Episode](l); episodes[0].Length != length {
 			t.Errorf("episode %+v, want %d steps", episodes[0], length)
 		}
 	}
@@ -166,7 +167,7 @@ func TestOnlyTrueEndsAreStoredAsEnds(t *testing.T) {
 func TestEvaluationIsABatchOfWholeEpisodes(t *testing.T) {
 	w := newWorld()
 	l, _ := play(t, w, w.config())
-	evaluated, steps := bodies[Evaluated](l)
+	evaluated, steps := bodies[event.Evaluated](l)
 	if !slices.Equal(steps, []int{15, 30, 45, 60}) {
 		t.Errorf("evaluations at %v", steps)
 	}
@@ -183,7 +184,7 @@ func TestEvaluationIsABatchOfWholeEpisodes(t *testing.T) {
 			t.Errorf("evaluation %d has no episodes of its number", i)
 		}
 	}
-	for _, kind := range []string{TypeDormant, TypeLosses, TypeScores, TypePerf} {
+	for _, kind := range []string{event.TypeDormant, event.TypeLosses, event.TypeScores, event.TypePerf} {
 		var at []int
 		for _, e := range l.Events(0) {
 			if e.Type == kind {
@@ -194,7 +195,7 @@ func TestEvaluationIsABatchOfWholeEpisodes(t *testing.T) {
 			t.Errorf("lines of type %s at %v", kind, at)
 		}
 	}
-	dormant, _ := bodies[Dormant](l)
+	dormant, _ := bodies[event.Dormant](l)
 	if dormant[0].Ratio != 0.5 { // one of the two units is always 0
 		t.Errorf("dormant: %+v", dormant[0])
 	}
@@ -219,8 +220,8 @@ func TestErrorsSayWhereTheyHappened(t *testing.T) {
 		if err == nil || err.Error() != want || !errors.Is(err, lost) {
 			t.Errorf("%s fails: %v, want %s", call, err, want)
 		}
-		failed, _ := bodies[Failed](l)
-		if len(failed) != 1 || failed[0].Error != want || l.Snapshot().State != FailedState || l.Snapshot().Err != want {
+		failed, _ := bodies[event.Failed](l)
+		if len(failed) != 1 || failed[0].Error != want || l.Snapshot().State != event.FailedState || l.Snapshot().Err != want {
 			t.Errorf("%s fails: event %+v, snapshot %q", call, failed, l.Snapshot().Err)
 		}
 		if !strings.Contains(folder.journal.String(), `"type":"failed"`) || folder.files[run.PolicyName] == nil || !folder.closed {
@@ -238,7 +239,7 @@ func TestAPanicIsAFailure(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "step 20: fit: panic: index out of range (algorithm_test.go:") {
 		t.Errorf("%v", err)
 	}
-	if failed, _ := bodies[Failed](l); len(failed) != 1 {
+	if failed, _ := bodies[event.Failed](l); len(failed) != 1 {
 		t.Error("no event")
 	}
 }
@@ -249,14 +250,14 @@ func TestACohortGoesInLockstep(t *testing.T) {
 	c.Members = 2
 	l, folder := play(t, w, c)
 	members := map[int]int{}
-	var returns [2][]Episode
+	var returns [2][]event.Episode
 	for _, e := range l.Events(0) {
 		members[e.Member]++
-		if b, ok := e.Body.(Episode); ok {
+		if b, ok := e.Body.(event.Episode); ok {
 			returns[e.Member] = append(returns[e.Member], b)
 		}
 	}
-	if members[0] != members[1] || members[0] == 0 || members[NoMember] == 0 {
+	if members[0] != members[1] || members[0] == 0 || members[event.NoMember] == 0 {
 		t.Errorf("events by member: %v", members)
 	}
 	if reflect.DeepEqual(returns[0], returns[1]) {

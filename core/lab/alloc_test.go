@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/knob"
 )
 
 // A training step of the loop around the agent allocates nothing.
@@ -25,7 +26,7 @@ func TestAStepDoesNotAllocate(t *testing.T) {
 	x := l.x
 	x.published = x.now().AddDate(1, 0, 0) // snapshots are limited by time
 	step := func() {
-		if err := x.settle(t.Context(), After(x.Step)); err != nil {
+		if err := x.settle(t.Context(), knob.After(x.Step)); err != nil {
 			t.Fatal(err)
 		}
 		x.begin(x.Step + 1)

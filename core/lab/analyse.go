@@ -5,98 +5,19 @@ import (
 	"errors"
 
 	"pgrlab/core/analysis"
+	"pgrlab/core/event"
 	"pgrlab/core/generative"
+	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
 )
 
-// The analyses of a running experiment, all of them lines of the journal.
-const (
-	TypeGenerated = "generated" // Generated
-	TypeQBias     = "q_bias"    // QBias
-)
-
-// Generated describes a new D_syn by its first rows. Distances are per dimension, in
-// standard deviations of the real transitions.
-type Generated struct {
-	Rows           int       `json:"rows"`            // looked at
-	OutsideStates  run.Float `json:"outside_states"`  // share of rows with s or s' outside of the real range
-	OutsideActions run.Float `json:"outside_actions"` // the same of a
-	OutsideRewards run.Float `json:"outside_rewards"` // the same of r
-	Nearest        run.Float `json:"nearest"`         // median distance to the nearest real row
-	NearestReal    run.Float `json:"nearest_real"`    // the same of real rows
-
-	// Missing in journals of older builds:
-	Copies   *run.Float `json:"copies,omitempty"`   // share of rows that are copies of real ones; see analysis.Copies
-	Coverage *run.Float `json:"coverage,omitempty"` // share of real rows with one that is no copy in their neighbourhood; see analysis.Coverage
-
-	Terminal     run.Float `json:"terminal"`      // share of terminal rows, of all of D_syn
-	TerminalReal run.Float `json:"terminal_real"` // the same of all real rows
-
-	Relevance string     `json:"relevance,omitempty"` // missing where nothing was asked for
-	Asked     *Quantiles `json:"asked,omitempty"`     // F that the prompts asked for
-	Achieved  *Quantiles `json:"achieved,omitempty"`  // F of what came out
-	Obeyed    *run.Float `json:"obeyed,omitempty"`    // rank correlation of the two
-	Dynamics  *Dynamics  `json:"dynamics,omitempty"`  // missing where the task cannot be set to a state
-}
-
-// Quantiles describe a distribution.
-type Quantiles struct {
-	Min    run.Float `json:"min"`
-	Q10    run.Float `json:"q10"`
-	Median run.Float `json:"median"`
-	Q90    run.Float `json:"q90"`
-	Max    run.Float `json:"max"`
-	Mean   run.Float `json:"mean"`
-}
-
-// Dynamics says how far transitions are from what the task would have done.
-type Dynamics struct {
-	Rows     int       `json:"rows"`     // compared
-	Failed   int       `json:"failed"`   // that the task did not take
-	State    run.Float `json:"state"`    // mean of (s' − ŝ')²
-	Reward   run.Float `json:"reward"`   // mean of (r − r̂)²
-	Combined run.Float `json:"combined"` // ½(state + reward)
-	Relative run.Float `json:"relative"` // state in units of the variance of real next states
-
-	// In units of a variance, so that the best constant guess scores 1 on rows that are
-	// spread as the real ones, and the last two on these rows; missing in journals of
-	// older builds:
-	Change         *run.Float  `json:"change,omitempty"`          // state, of real s' − s
-	EachChange     []run.Float `json:"each_change,omitempty"`     // the same of each dimension; NaN where it never changes
-	RewardRelative *run.Float  `json:"reward_relative,omitempty"` // reward, of real rewards
-	ConstantChange *run.Float  `json:"constant_change,omitempty"`
-	ConstantReward *run.Float  `json:"constant_reward,omitempty"`
-
-	Relevant    *run.Float `json:"relevant,omitempty"`      // relative, of rows whose true F is in the upper quarter of the real ones
-	RelevantOf  int        `json:"relevant_rows,omitempty"` // these rows
-	RareRewards *Detection `json:"rare_rewards,omitempty"`  // missing where no reward is rare
-	Ends        *Detection `json:"ends,omitempty"`          // missing where the task never ends
-}
-
-// Detection says how well rows tell an event, as the task has it.
-type Detection struct {
-	Above     *run.Float `json:"above,omitempty"` // what the event is: a reward above that
-	True      int        `json:"true"`            // rows of which it is true
-	Told      int        `json:"told"`            // rows that say so
-	Precision run.Float  `json:"precision"`       // share of those told that are true
-	Recall    run.Float  `json:"recall"`          // share of those true that are told
-}
-
-// QBias compares the critics' value of the first states of an evaluation's episodes
-// with the discounted returns that followed (Fujimoto et al. 2018; Chen et al. 2021).
-// The critics' value has the entropy bonus of the present policy in it, the returns
-// are those of its mean action, cut off by the time limit.
-type QBias struct {
-	Q      run.Float `json:"q"`      // mean of Q(s₀, π(s₀))
-	Return run.Float `json:"return"` // mean of Σγᵗr
-	Bias   run.Float `json:"bias"`   // mean of Q − Σγᵗr
-	Std    run.Float `json:"std"`    // its standard deviation over episodes
-}
-
-func quantiles(values []float32) *Quantiles {
+func quantiles(values []float32) *event.Quantiles {
 	s := analysis.Summarise(values)
-	return &Quantiles{run.Float(s.Min), run.Float(s.Q10), run.Float(s.Median), run.Float(s.Q90), run.Float(s.Max), run.Float(s.Mean)}
+	return &event.Quantiles{
+		Min: run.Float(s.Min), Q10: run.Float(s.Q10), Median: run.Float(s.Median),
+		Q90: run.Float(s.Q90), Max: run.Float(s.Max), Mean: run.Float(s.Mean),
+	}
 }
 
 const (
@@ -111,15 +32,15 @@ const (
 // describeGeneration describes the new D_syn of every member before it comes into
 // force, cut into pieces that a command does not wait for long. first is the position
 // inside of the phase at which a saved run goes on; calls were the sampler's.
-func (x *experiment) describeGeneration(ctx context.Context, first, calls int) ([]*Generated, error) {
-	found := make([]*Generated, len(x.members))
+func (x *experiment) describeGeneration(ctx context.Context, first, calls int) ([]*event.Generated, error) {
+	found := make([]*event.Generated, len(x.members))
 	if !x.analyses() {
 		return found, nil
 	}
 	if first <= calls {
 		x.Analysing = x.Settings
 	}
-	pause := x.breath(ctx, Generate, calls, first)
+	pause := x.breath(ctx, knob.Generate, calls, first)
 	breathe := func() error {
 		if err := pause(); err != nil {
 			return err
@@ -186,14 +107,14 @@ func (x *experiment) analyses() bool { return x.config.analyses() }
 // breath is the place between two pieces of an analysis within a phase: behind before
 // units of it. What a run that was saved at unit saved had done already is done again
 // without a break.
-func (x *experiment) breath(ctx context.Context, p Phase, before, saved int) func() error {
+func (x *experiment) breath(ctx context.Context, p knob.Phase, before, saved int) func() error {
 	done, begin := before, x.now()
 	return func() error {
 		if done++; done <= saved {
 			return nil
 		}
 		x.meter.took(p, x.now().Sub(begin))
-		err := x.settle(ctx, Position{x.Step, p, done})
+		err := x.settle(ctx, knob.At(x.Step, p, done))
 		begin = x.now()
 		return err
 	}
@@ -203,9 +124,9 @@ func (x *experiment) breath(ctx context.Context, p Phase, before, saved int) fun
 const describedRows = 128
 
 // describe compares generated rows with the real transitions.
-func (e *examining) describe(rows []float32) (Generated, error) {
+func (e *examining) describe(rows []float32) (event.Generated, error) {
 	real, width := e.m.real, e.m.real.Shape().Width()
-	g := Generated{Rows: len(rows) / width}
+	g := event.Generated{Rows: len(rows) / width}
 	bounds := analysis.NewBounds(width - 1)
 	var err error
 	if g.TerminalReal, err = e.terminal(real, bounds.Add); err != nil {
@@ -214,7 +135,7 @@ func (e *examining) describe(rows []float32) (Generated, error) {
 	if g.Terminal, err = e.terminal(e.syn, func([]float32) {}); err != nil {
 		return g, err
 	}
-	g.outside(rows, real.Shape(), bounds)
+	outside(&g, rows, real.Shape(), bounds)
 	return g, e.neighbourhood(rows, &g)
 }
 
@@ -238,7 +159,7 @@ func (e *examining) terminal(of *replay.Ring, see func(row []float32)) (share ru
 }
 
 // outside counts the rows that leave the range of the real ones.
-func (g *Generated) outside(rows []float32, shape replay.Shape, bounds analysis.Bounds) {
+func outside(g *event.Generated, rows []float32, shape replay.Shape, bounds analysis.Bounds) {
 	one, width := 1/run.Float(g.Rows), shape.Width()
 	act, reward := shape.Obs, shape.Obs+shape.Act
 	for row := rows; len(row) > 0; row = row[width:] {
@@ -266,7 +187,7 @@ type prompting struct {
 
 // obedience compares the F that was asked for with that of the rows; it returns pairs of
 // both.
-func (e *examining) obedience(rows []float32, g *Generated) (pairs [][2]run.Float, err error) {
+func (e *examining) obedience(rows []float32, g *event.Generated) (pairs [][2]run.Float, err error) {
 	if !e.asked.Known || e.settings.Relevance == relevanceNone || e.syn.Cap() < e.asked.Knobs.Samples {
 		return nil, nil // nothing was asked for, or the first samples have been overwritten
 	}
@@ -303,5 +224,5 @@ func (x *experiment) reportBias(m *member, t *trial) {
 		q += float64(v) / float64(len(t.q))
 	}
 	mean, std := meanStd(bias)
-	x.emit(TypeQBias, m.index, QBias{Q: run.Float(q), Return: run.Float(q - mean), Bias: run.Float(mean), Std: run.Float(std)})
+	x.emit(event.TypeQBias, m.index, event.QBias{Q: run.Float(q), Return: run.Float(q - mean), Bias: run.Float(mean), Std: run.Float(std)})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"pgrlab/core/event"
 	"pgrlab/core/replay"
 )
 
@@ -21,7 +22,7 @@ func ringOf(rows ...[]float32) *replay.Ring {
 func onward() error { return nil }
 
 // described holds rows to real ones; all of them are D_syn.
-func described(rows []float32, real *replay.Ring) (Generated, error) {
+func described(rows []float32, real *replay.Ring) (event.Generated, error) {
 	e := &examining{m: &member{real: real}, syn: replay.NewRing(real.Shape(), max(1, len(rows)/real.Shape().Width())), breathe: onward}
 	e.syn.AddRows(rows)
 	return e.describe(rows)
@@ -119,7 +120,7 @@ func TestAnalysesAreLinesOfTheJournal(t *testing.T) {
 	c.Evaluation.AnalysedRows = 8
 	c.Schedule = []string{"20/generate:1:top_fraction=0.5"}
 	l, _ := play(t, newWorld(), c)
-	generated, steps := bodies[Generated](l)
+	generated, steps := bodies[event.Generated](l)
 	if !slices.Equal(steps, []int{20, 40}) {
 		t.Fatalf("generations described at %v", steps)
 	}
@@ -135,7 +136,7 @@ func TestAnalysesAreLinesOfTheJournal(t *testing.T) {
 	if l.x.Generating.TopFraction != 0.5 {
 		t.Errorf("the last generation had %+v", l.x.Generating)
 	}
-	bias, steps := bodies[QBias](l)
+	bias, steps := bodies[event.QBias](l)
 	if !slices.Equal(steps, []int{15, 30, 45, 60}) {
 		t.Fatalf("bias at %v", steps)
 	}
@@ -149,7 +150,7 @@ func TestAnalysesAreLinesOfTheJournal(t *testing.T) {
 			t.Errorf("%+v, want a return of %g", b, want)
 		}
 	}
-	if bodies, _ := bodies[Generated](replayed(t, plain)); len(bodies) != 0 {
+	if bodies, _ := bodies[event.Generated](replayed(t, plain)); len(bodies) != 0 {
 		t.Error("a run without analyses is described")
 	}
 }

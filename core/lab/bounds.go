@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/knob"
 )
 
 // most is the largest count of a configuration, but for those in bounds: what is counted
@@ -85,7 +86,7 @@ func bounded(key string, v reflect.Value) error {
 		case n < int64(least):
 			return fmt.Errorf("configuration: %s is %d, want at least %d", key, n, least)
 		case n > int64(bound):
-			return fmt.Errorf("configuration: %s is %d, want at most %s", key, n, thousands(bound))
+			return fmt.Errorf("configuration: %s is %d, want at most %s", key, n, knob.FormatCount(bound))
 		}
 	case reflect.Float64:
 		if x := v.Float(); !(math.Abs(x) <= largest) {

@@ -3,10 +3,10 @@ package lab
 import (
 	"context"
 	"errors"
-)
 
-// TypeExamined is the type of a line with an Examined.
-const TypeExamined = "examined"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+)
 
 // analysisDue says whether the present env step ends with an examination.
 func (x *experiment) analysisDue() bool {
@@ -22,7 +22,7 @@ const leastExamined = 3
 // what comes after. A run that was saved in between does again what it had done: the
 // parts that are looked at stay as they are.
 func (x *experiment) analyse(ctx context.Context) error {
-	first := x.enter(Analyse)
+	first := x.enter(knob.Analyse)
 	if first == 0 {
 		x.Analysing = x.Settings
 		x.total = x.examinePieces(DefaultExamination())
@@ -30,11 +30,11 @@ func (x *experiment) analyse(ctx context.Context) error {
 			x.answerPreview(errAnalysing)
 		}
 	}
-	if err := x.settle(ctx, Position{x.Step, Analyse, first}); err != nil {
+	if err := x.settle(ctx, knob.At(x.Step, knob.Analyse, first)); err != nil {
 		return err
 	}
-	breathe := x.breath(ctx, Analyse, 0, first)
-	found := make([]*Examined, len(x.members))
+	breathe := x.breath(ctx, knob.Analyse, 0, first)
+	found := make([]*event.Examined, len(x.members))
 	for i, m := range x.members {
 		f, err := x.parts.function(x.Analysing.Relevance, m)
 		if err != nil {
@@ -45,7 +45,7 @@ func (x *experiment) analyse(ctx context.Context) error {
 		}
 	}
 	for i, m := range x.members { // together: a run that is saved before has written none
-		x.emit(TypeExamined, m.index, found[i])
+		x.emit(event.TypeExamined, m.index, found[i])
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/event"
 )
 
 // A run with an examination every so many steps writes them, and beside them what it
@@ -14,7 +15,7 @@ func TestExaminationsByCadence(t *testing.T) {
 	plain, _ := play(t, newWorld(), c)
 	c.Evaluation.AnalyseEvery = 20
 	l, _ := play(t, newWorld(), c)
-	examined, steps := bodies[*Examined](l)
+	examined, steps := bodies[*event.Examined](l)
 	if !slices.Equal(steps, []int{20, 40, 60}) {
 		t.Fatalf("examined at %v", steps)
 	}
@@ -23,12 +24,12 @@ func TestExaminationsByCadence(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	_, want := bodies[Evaluated](plain)
-	if _, got := bodies[Evaluated](l); !slices.Equal(got, want) {
+	_, want := bodies[event.Evaluated](plain)
+	if _, got := bodies[event.Evaluated](l); !slices.Equal(got, want) {
 		t.Errorf("evaluated at %v, without examinations at %v", got, want)
 	}
-	a, _ := bodies[Evaluated](plain)
-	b, _ := bodies[Evaluated](l)
+	a, _ := bodies[event.Evaluated](plain)
+	b, _ := bodies[event.Evaluated](l)
 	for i := range a {
 		if a[i].ReturnMean != b[i].ReturnMean {
 			t.Errorf("evaluation %d: %v, without examinations %v", i, b[i].ReturnMean, a[i].ReturnMean)

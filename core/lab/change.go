@@ -3,8 +3,9 @@ package lab
 import (
 	"fmt"
 	"math"
-	"strconv"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 )
 
@@ -28,18 +29,18 @@ const (
 // waiting is a change that is set but not in force. Home is where its knob begins
 // to wait; Stage is how far it is.
 type waiting struct {
-	KnobChanged
+	event.KnobChanged
 	Home, Stage stage
 }
 
 // homeOf is what a change of a knob waits for first.
-func homeOf(k Knob) stage {
+func homeOf(k knob.Knob) stage {
 	switch {
 	case k.Name == "relevance":
 		return stageScore
-	case k.Class == ClassRefit:
+	case k.Class == knob.ClassRefit:
 		return stageFit
-	case k.Class == ClassGeneration:
+	case k.Class == knob.ClassGeneration:
 		return stageFitted
 	case k.Name == "ratio" || k.Name == "hold":
 		return stageMix
@@ -121,7 +122,7 @@ func (x *experiment) release(ready func(waiting) bool) {
 	kept := x.Waiting[:0]
 	for _, w := range x.Waiting {
 		if ready(w) {
-			x.emit(TypeInForce, NoMember, InForce{ID: w.ID, Knob: w.Knob, Obs: &InForceObs{Updates: x.first().Updates}})
+			x.emit(event.TypeInForce, event.NoMember, event.InForce{ID: w.ID, Knob: w.Knob, Obs: &event.InForceObs{Updates: x.first().Updates}})
 		} else {
 			kept = append(kept, w)
 		}
@@ -131,7 +132,7 @@ func (x *experiment) release(ready func(waiting) bool) {
 
 // await adds a change to those that are not in force. An earlier one of the same
 // knob that nothing has read yet will never be.
-func (x *experiment) await(c KnobChanged, home stage) {
+func (x *experiment) await(c event.KnobChanged, home stage) {
 	kept := x.Waiting[:0]
 	for _, w := range x.Waiting {
 		if w.Knob != c.Knob || w.Stage != w.Home {
@@ -162,49 +163,41 @@ func (x *experiment) redo(home stage) (hint string) {
 		return ""
 	}
 	if want == workGeneration && !x.Fitted {
-		return fmt.Sprintf("no generator is fitted before step %s", thousands(x.nextRefit()))
+		return fmt.Sprintf("no generator is fitted before step %s", knob.FormatCount(x.nextRefit()))
 	}
 	if want == workRefit && !x.training(x.first()) {
-		return fmt.Sprintf("too few transitions to refit before step %s", thousands(x.config.StartSteps+1))
+		return fmt.Sprintf("too few transitions to refit before step %s", knob.FormatCount(x.config.StartSteps+1))
 	}
 	x.todo = workNone
 	x.Redo = want
 	return ""
 }
 
-// title is the knob's symbol, or its name.
-func (k Knob) title() string {
-	if k.Symbol == "" {
-		return k.Name
-	}
-	return k.Symbol
-}
-
 // hintOfEnd says in one line why a change that was just set has no effect in the rest
 // of the run, or "". It is observed: the same change has one in a longer run.
-func (x *experiment) hintOfEnd(k Knob, home stage) string {
+func (x *experiment) hintOfEnd(k knob.Knob, home stage) string {
 	redone := x.todo != workNone && !x.lastStep() || x.Redo != workNone && x.Step+1 < x.config.Steps
 	if home >= stageUpdate || redone || x.nextRefit() < x.config.Steps || home >= stageGenerating && x.hasSynthetic() {
 		return ""
 	}
-	return fmt.Sprintf("%s has no effect: there is no refit before the run's last step", k.title())
+	return fmt.Sprintf("%s has no effect: there is no refit before the run's last step", k.Title())
 }
 
 // hint says in one line why a change that was just set has no effect yet, or "".
-func (x *experiment) hint(k Knob, home stage) string {
+func (x *experiment) hint(k knob.Knob, home stage) string {
 	s := &x.Settings
-	name := k.title()
+	name := k.Title()
 	next := x.nextRefit()
 	switch {
 	case home == stageUpdate && !x.training(x.first()):
-		return fmt.Sprintf("%s has no effect before the first update at step %s", name, thousands(x.config.StartSteps+1))
+		return fmt.Sprintf("%s has no effect before the first update at step %s", name, knob.FormatCount(x.config.StartSteps+1))
 	case home >= stageUpdate:
 		return ""
 	case home == stageMix && !x.hasSynthetic():
-		return fmt.Sprintf("%s has no effect before the first generation at step %s", name, thousands(next))
+		return fmt.Sprintf("%s has no effect before the first generation at step %s", name, knob.FormatCount(next))
 	case home == stageMix:
 		return ""
-	case k.Use&UsePrompts != 0 && k.Name != "relevance" && s.Relevance == relevanceNone:
+	case k.Use&knob.UsePrompts != 0 && k.Name != "relevance" && s.Relevance == relevanceNone:
 		return fmt.Sprintf("%s has no effect while relevance is none", name)
 	case s.Ratio == 0:
 		return fmt.Sprintf("%s has no effect while r is 0", name)
@@ -215,13 +208,4 @@ func (x *experiment) hint(k Knob, home stage) string {
 func (x *experiment) hasSynthetic() bool {
 	s := x.first().synthetic
 	return s != nil && s.Len() > 0
-}
-
-// thousands writes 10000 as 10,000.
-func thousands(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }

@@ -7,10 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 )
 
 // send asks l for something from inside the training goroutine.
-func send(t *testing.T, l **Lab, c Command) func() {
+func send(t *testing.T, l **Lab, c event.Command) func() {
 	return func() {
 		if err := (*l).Send(c); err != nil {
 			t.Error(err)
@@ -23,17 +26,17 @@ func sequence(l *Lab) string {
 	var s []string
 	for _, e := range l.Events(0) {
 		switch b := e.Body.(type) {
-		case KnobChanged:
+		case event.KnobChanged:
 			text := fmt.Sprintf("%d: %s %s→%s at %s", b.ID, b.Knob, b.From, b.To, b.Position)
 			if b.Why() != "" {
 				text += " (" + b.Why() + ")"
 			}
 			s = append(s, text)
-		case InForce:
+		case event.InForce:
 			s = append(s, fmt.Sprintf("%d in force at %d", b.ID, e.Step))
-		case Refit:
+		case event.Refit:
 			s = append(s, fmt.Sprintf("refit of %d at %d", b.Steps, e.Step))
-		case Refused:
+		case event.Refused:
 			s = append(s, "refused: "+b.Reason)
 		}
 	}
@@ -111,7 +114,7 @@ func TestTransactions(t *testing.T) {
 					}
 					if l != nil && !once {
 						once = true
-						send(t, &l, SetKnob{Knob: a.knob, Value: a.value, Now: a.now})()
+						send(t, &l, event.SetKnob{Knob: a.knob, Value: a.value, Now: a.now})()
 					}
 				})
 			}
@@ -133,7 +136,7 @@ func TestAbandonedWorkIsCancelledAndKeepsOldTransitions(t *testing.T) {
 	w := newWorld()
 	var l *Lab
 	w.on("start generate 1, guidance 2", func() {
-		send(t, &l, SetKnob{Knob: "guidance", Value: "3", Now: true})()
+		send(t, &l, event.SetKnob{Knob: "guidance", Value: "3", Now: true})()
 	})
 	kept := -1
 	w.on("cancel", func() { kept = l.x.members[0].synthetic.Len() })
@@ -161,11 +164,11 @@ func TestKnobsOfOtherMethodsAreRefused(t *testing.T) {
 			withoutGenerator(&config)
 		}
 		l := w.lab(t, config, nil)
-		send(t, &l, SetKnob{ID: "a", Knob: c.knob, Value: c.value})()
+		send(t, &l, event.SetKnob{ID: "a", Knob: c.knob, Value: c.value})()
 		if err := l.Run(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		refused, _ := bodies[Refused](l)
+		refused, _ := bodies[event.Refused](l)
 		if len(refused) != 1 || !strings.HasPrefix(refused[0].Reason, c.want) || refused[0].Ref != "a" {
 			t.Errorf("%s: %+v, want %s", c.knob, refused, c.want)
 		}
@@ -196,19 +199,19 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-func changes(l *Lab) []KnobChanged {
-	found, _ := bodies[KnobChanged](l)
+func changes(l *Lab) []event.KnobChanged {
+	found, _ := bodies[event.KnobChanged](l)
 	return found
 }
 
 func TestAChangeCanBePlannedWhileTheRunGoesOn(t *testing.T) {
 	w := newWorld()
 	var l *Lab
-	late, soon := After(10), After(22)
+	late, soon := knob.After(10), knob.After(22)
 	w.on("fit to 4", func() {
 		w.hooks["fit to 4"] = nil
-		send(t, &l, SetKnob{Knob: "tau", Value: "0.5", At: &late})()
-		send(t, &l, SetKnob{Knob: "tau", Value: "0.25", At: &soon, By: "ana", ID: "x"})()
+		send(t, &l, event.SetKnob{Knob: "tau", Value: "0.5", At: &late})()
+		send(t, &l, event.SetKnob{Knob: "tau", Value: "0.25", At: &soon, By: "ana", ID: "x"})()
 	})
 	w.on("fit to 8", func() {
 		if s := l.Snapshot().Scheduled; len(s) != 1 || s[0].String() != "22:tau=0.25" {
@@ -229,20 +232,20 @@ func TestAChangeCanBePlannedWhileTheRunGoesOn(t *testing.T) {
 func TestUndoIsAChangeOfItsOwn(t *testing.T) {
 	w := newWorld()
 	var l *Lab
-	w.on("evaluate episodes 1", send(t, &l, SetKnob{Knob: "ratio", Value: "0.25", By: "ana"}))
+	w.on("evaluate episodes 1", send(t, &l, event.SetKnob{Knob: "ratio", Value: "0.25", By: "ana"}))
 	w.on("evaluate episodes 2", func() {
-		send(t, &l, Undo{ID: 1, By: "ana"})()
-		send(t, &l, Undo{ID: 7})()
+		send(t, &l, event.Undo{ID: 1, By: "ana"})()
+		send(t, &l, event.Undo{ID: 7})()
 	})
 	l = w.lab(t, w.config(), nil)
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	got := changes(l)
-	if len(got) != 2 || got[1].From != Number(0.25) || got[1].To != Number(0.5) || got[1].Obs.Undoes != 1 || got[1].Obs.By != "ana" {
+	if len(got) != 2 || got[1].From != knob.Number(0.25) || got[1].To != knob.Number(0.5) || got[1].Obs.Undoes != 1 || got[1].Obs.By != "ana" {
 		t.Errorf("%+v", got)
 	}
-	if refused, _ := bodies[Refused](l); len(refused) != 1 || refused[0].Reason != "undo: there is no change 7" {
+	if refused, _ := bodies[event.Refused](l); len(refused) != 1 || refused[0].Reason != "undo: there is no change 7" {
 		t.Errorf("refused: %+v", refused)
 	}
 }
@@ -269,7 +272,7 @@ func TestSwitchingRelevanceBuildsWhatIsMissing(t *testing.T) {
 	w.fail["build curiosity"] = errors.New("out of memory")
 	c.Schedule = []string{"20:relevance=curiosity!"}
 	l, _ := play(t, w, c)
-	if got := sequence(l); !strings.Contains(got, "refused: out of memory") || l.Snapshot().Knobs["relevance"] != Choice("td") {
+	if got := sequence(l); !strings.Contains(got, "refused: out of memory") || l.Snapshot().Knobs["relevance"] != knob.Choice("td") {
 		t.Errorf("a model that cannot be built: %s", got)
 	}
 }
@@ -277,7 +280,7 @@ func TestSwitchingRelevanceBuildsWhatIsMissing(t *testing.T) {
 func TestHoldingRealRows(t *testing.T) {
 	w := newWorld()
 	c := w.config()
-	c.Knobs.Hold = HoldReal
+	c.Knobs.Hold = knob.HoldReal
 	c.Schedule = []string{"30:ratio=0.75", "40:ratio=1"}
 	l, _ := play(t, w, c)
 	if s := l.Snapshot(); s.MixReal != 4 || s.MixSynthetic != 12 {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
 )
@@ -33,23 +35,6 @@ const (
 	failedAge = time.Minute
 )
 
-// Checkpointed is a checkpoint that is on the disk, or, with Obs.Error, one that
-// could not be written.
-type Checkpointed struct {
-	Obs CheckpointObs `json:"obs"`
-}
-
-// CheckpointObs is all of it: checkpoints leave no trace in what is computed.
-type CheckpointObs struct {
-	Path     string    `json:"path,omitempty"`
-	Position Position  `json:"position"`
-	Bytes    int64     `json:"bytes,omitempty"`   // of the file, without the data that it shares
-	Seconds  run.Float `json:"seconds,omitempty"` // until it was on the disk
-	StallS   run.Float `json:"stall_s,omitempty"` // of these, training stood still
-	By       string    `json:"by,omitempty"`
-	Error    string    `json:"error,omitempty"`
-}
-
 // Who takes the checkpoints that nobody asks for.
 const (
 	byCadence  = "cadence"
@@ -60,7 +45,7 @@ const (
 // capture is the state of a run at one position, copied in memory.
 type capture struct {
 	run.Checkpoint
-	position Position
+	position knob.Position
 	by       string
 	begun    time.Time
 	stall    time.Duration
@@ -93,14 +78,14 @@ type keeper struct {
 	saving Saving
 	totals []uint64 // rows of each member's D_real that are on the disk
 	busy   bool
-	due    string    // who wants one as soon as the writer is free
-	asked  string    // who asked for the one that failed for want of room
-	failed string    // what was wrong with the last one, if it could not be written
-	last   time.Time // when the last one was taken
-	at     Position  // and where
-	path   string    // the last one on the disk
-	saved  Position  // and where it was taken
-	marked string    // the last one that stays because of a fault
+	due    string        // who wants one as soon as the writer is free
+	asked  string        // who asked for the one that failed for want of room
+	failed string        // what was wrong with the last one, if it could not be written
+	last   time.Time     // when the last one was taken
+	at     knob.Position // and where
+	path   string        // the last one on the disk
+	saved  knob.Position // and where it was taken
+	marked string        // the last one that stays because of a fault
 }
 
 // consider takes a checkpoint if one is due. It is called between two slices.
@@ -136,7 +121,7 @@ const byKeeping = "keep_every"
 
 // keepsHere says whether a checkpoint of this place is to stay on the disk.
 func (x *experiment) keepsHere() bool {
-	return x.keepsStep() && x.position == After(x.Step) && x.keeper.at != x.position && !x.marked
+	return x.keepsStep() && x.position == knob.After(x.Step) && x.keeper.at != x.position && !x.marked
 }
 
 // keepsStep says whether a checkpoint of this env step is to stay on the disk.
@@ -154,9 +139,9 @@ func (x *experiment) savePaused() {
 
 // saveBefore takes a checkpoint before a change that a generation or a refit
 // depends on, so that one can come back to what was before.
-func (x *experiment) saveBefore(class Class) {
+func (x *experiment) saveBefore(class knob.Class) {
 	k := x.keeper
-	if k != nil && (class == ClassGeneration || class == ClassRefit) && !k.busy && x.now().Sub(k.last) >= changeAge {
+	if k != nil && (class == knob.ClassGeneration || class == knob.ClassRefit) && !k.busy && x.now().Sub(k.last) >= changeAge {
 		x.take("change")
 	}
 }
@@ -176,7 +161,7 @@ func (x *experiment) take(by string) {
 	k.due = ""
 	c, err := x.capture(by)
 	if err != nil {
-		x.emit(TypeCheckpoint, NoMember, Checkpointed{CheckpointObs{Position: x.position, By: by, Error: err.Error()}})
+		x.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: event.CheckpointObs{Position: x.position, By: by, Error: err.Error()}})
 		k.last = x.now()
 		return
 	}
@@ -294,7 +279,7 @@ func (x *experiment) kernels() string {
 func (x *experiment) kept(r savedResult) {
 	k := x.keeper
 	k.busy, k.totals = false, r.totals
-	obs := CheckpointObs{
+	obs := event.CheckpointObs{
 		Path: r.path, Position: r.position, Bytes: r.bytes, By: r.by,
 		Seconds: run.Float(x.now().Sub(r.begun).Seconds()), StallS: run.Float(r.stall.Seconds()),
 	}
@@ -305,13 +290,13 @@ func (x *experiment) kept(r savedResult) {
 				obs.Error = err.Error()
 			}
 		}
-		x.emit(TypeCheckpoint, NoMember, Checkpointed{obs})
+		x.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: obs})
 		return
 	}
 	obs.Error = r.err.Error()
 	waits := run.IsFull(r.err) && r.by != byEnd
 	if said := waits && k.asked != "" || r.by == byCadence && obs.Error == k.failed; !said {
-		x.emit(TypeCheckpoint, NoMember, Checkpointed{obs})
+		x.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: obs})
 	}
 	k.asked, k.failed = "", obs.Error
 	if waits {
@@ -324,17 +309,17 @@ func (x *experiment) kept(r savedResult) {
 }
 
 // askedToSave takes a checkpoint because somebody wants one.
-func (x *experiment) askedToSave(c Checkpoint) {
+func (x *experiment) askedToSave(c event.Checkpoint) {
 	by := c.By
 	if by == "" {
 		by = "command"
 	}
 	if x.keeper == nil {
-		x.emit(TypeCheckpoint, NoMember, Checkpointed{CheckpointObs{Position: x.position, By: by, Error: "the run has no folder"}})
+		x.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: event.CheckpointObs{Position: x.position, By: by, Error: "the run has no folder"}})
 		return
 	}
 	if k := x.keeper; x.onDisk() {
-		x.emit(TypeCheckpoint, NoMember, Checkpointed{CheckpointObs{Path: k.path, Position: k.saved, By: by}})
+		x.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: event.CheckpointObs{Path: k.path, Position: k.saved, By: by}})
 		return
 	}
 	x.take(by)
@@ -349,7 +334,7 @@ func (x *experiment) keepEnd() error {
 	if k.busy {
 		x.kept(<-k.writer.results)
 	}
-	if x.marked && x.position == After(x.Step) { // where a longer run goes on is on the disk
+	if x.marked && x.position == knob.After(x.Step) { // where a longer run goes on is on the disk
 		return x.unsaved
 	}
 	x.take(byEnd)

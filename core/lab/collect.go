@@ -2,9 +2,10 @@ package lab
 
 import (
 	"fmt"
-	"math"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
 )
@@ -79,7 +80,7 @@ func (x *experiment) act(m *member) error {
 // next env step says so.
 func (x *experiment) endEpisode(m *member) {
 	if m.EpisodeStep > 0 { // else it was lost before it began
-		x.emit(TypeEpisode, m.index, Episode{Return: run.Float(m.EpisodeReturn), Length: m.EpisodeStep})
+		x.emit(event.TypeEpisode, m.index, event.Episode{Return: run.Float(m.EpisodeReturn), Length: m.EpisodeStep})
 	}
 	m.Episode++
 	m.EpisodeStep, m.EpisodeReturn = 0, 0
@@ -136,7 +137,7 @@ func (x *experiment) update(m *member, last bool) error {
 		return x.diverged(m, "add the bonus", err)
 	}
 	x.mixed(m, mix)
-	losses, acted, err := m.agent.Update(mix.Size(), x.Settings.rates(), last)
+	losses, acted, err := m.agent.Update(mix.Size(), rates(&x.Settings), last)
 	m.Updates++
 	if err != nil {
 		return x.diverged(m, "train agent", err)
@@ -157,12 +158,9 @@ func (x *experiment) mixed(m *member, mix replay.Mix) {
 }
 
 // rates are the agent's live settings.
-func (s *Settings) rates() agent.Rates {
+func rates(s *knob.Settings) agent.Rates {
 	return agent.Rates{LRActor: s.LRActor, LRCritic: s.LRCritic, Tau: s.Tau}
 }
-
-// mostRows bounds the batch that hold=real makes.
-const mostRows = 16384
 
 // mix splits the member's next batch by r.
 func (x *experiment) mix(m *member) replay.Mix {
@@ -175,30 +173,17 @@ func (x *experiment) mix(m *member) replay.Mix {
 
 // Mix is how a run of this configuration splits a batch into real and synthetic rows
 // under settings; available is the number of synthetic transitions.
-func (c *Config) Mix(s *Settings, available int) replay.Mix {
-	switch {
-	case !c.generates():
+func (c *Config) Mix(s *knob.Settings, available int) replay.Mix {
+	if !c.generates() {
 		return replay.Mix{Real: s.Batch}
-	case s.Hold == HoldReal:
-		return replay.HoldReal(s.Batch, s.Ratio, available)
 	}
-	return replay.HoldBatch(s.Batch, s.Ratio, available)
-}
-
-// checkMix says whether hold=real makes a batch of a sensible size.
-func (s *Settings) checkMix() error {
-	if s.Hold != HoldReal || s.Ratio < 1 && replay.HoldReal(s.Batch, s.Ratio, math.MaxInt).Size() <= mostRows {
-		return nil
-	}
-	return fmt.Errorf("ratio %g with hold=real: the batch would need more than %s rows", s.Ratio, thousands(mostRows))
+	return s.Mix(available)
 }
 
 // fits says whether settings that are in range go together, and with what is fixed.
-func (c *Config) fits(s *Settings) error {
+func (c *Config) fits(s *knob.Settings) error {
 	if c.generates() && s.Samples > c.Buffer {
-		return fmt.Errorf("samples: %s do not fit: D_syn has room for %s transitions (buffer)", thousands(s.Samples), thousands(c.Buffer))
+		return fmt.Errorf("samples: %s do not fit: D_syn has room for %s transitions (buffer)", knob.FormatCount(s.Samples), knob.FormatCount(c.Buffer))
 	}
-	return s.checkMix()
+	return s.CheckMix()
 }
-
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -5,6 +5,7 @@ import (
 
 	"pgrlab/core/device"
 	"pgrlab/core/generative"
+	"pgrlab/core/knob"
 )
 
 // Config is everything that a run is made from, fully resolved: config.toml of a
@@ -28,16 +29,16 @@ type Config struct {
 	Buffer     int `toml:"buffer"`      // capacity of D_real and of D_syn
 	Lanes      int `toml:"lanes"`       // fixed parts of every reduction over rows
 
-	Environment Environment `toml:"environment"`
-	Evaluation  Evaluation  `toml:"evaluation"`
-	Agent       Agent       `toml:"agent"`
-	Replay      Replay      `toml:"replay"`
-	Bonus       Bonus       `toml:"bonus"`
-	Curiosity   Curiosity   `toml:"curiosity"`
-	RND         RND         `toml:"rnd"`
-	Count       Count       `toml:"count"`
-	Generator   Generator   `toml:"generator"`
-	Knobs       Settings    `toml:"knobs"`
+	Environment Environment   `toml:"environment"`
+	Evaluation  Evaluation    `toml:"evaluation"`
+	Agent       Agent         `toml:"agent"`
+	Replay      Replay        `toml:"replay"`
+	Bonus       Bonus         `toml:"bonus"`
+	Curiosity   Curiosity     `toml:"curiosity"`
+	RND         RND           `toml:"rnd"`
+	Count       Count         `toml:"count"`
+	Generator   Generator     `toml:"generator"`
+	Knobs       knob.Settings `toml:"knobs"`
 
 	// Schedule are knob changes at positions, each "STEP:knob=value",
 	// "STEP:knob=value!", "STEP/fit:i:knob=value" or "STEP/generate:i:knob=value"
@@ -109,11 +110,11 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("configuration: %w", err)
 	}
 	for _, text := range c.Schedule {
-		s, err := ParseScheduled(text)
+		s, err := knob.ParseScheduled(text)
 		if err != nil {
 			return err
 		}
-		k, err := FindKnob(s.Knob)
+		k, err := knob.Find(s.Knob)
 		if err != nil {
 			return fmt.Errorf("schedule %q: %w", text, err)
 		}
@@ -167,3 +168,23 @@ func (c *Config) prompted() bool { return c.generates() && c.Generator.Condition
 
 // analyses says whether the run describes its generations and its critics' bias.
 func (c *Config) analyses() bool { return c.Evaluation.AnalysedRows > 0 }
+
+// Uses says whether a run of c uses the knob; the error names the methods which do.
+func (c *Config) Uses(k knob.Knob) error { return k.UsedBy(c.Method, c.has()) }
+
+// has is what knobs of a run of c can act on.
+func (c *Config) has() (has knob.Use) {
+	if c.generates() {
+		has |= knob.UseGenerator
+	}
+	if c.prompted() {
+		has |= knob.UsePrompts
+	}
+	if k := c.Generator.Kind; k == GeneratorDiffusion || k == "" {
+		has |= knob.UseDiffusion
+	}
+	if c.Bonus.given() {
+		has |= knob.UseBonus
+	}
+	return has
+}

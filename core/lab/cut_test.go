@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 	"pgrlab/core/run/files"
 	"pgrlab/core/run/files/cut"
@@ -28,7 +30,7 @@ func scheduled() Config {
 // them it heard to be on the disk.
 func savedRun(t *testing.T, l *Lab, w *world, tape *cut.Tape) {
 	t.Helper()
-	save := func() { l.Send(Checkpoint{By: "test"}) }
+	save := func() { l.Send(event.Checkpoint{By: "test"}) }
 	written := func() { // this world is quicker than a disk
 		if k := l.x.keeper; k.busy {
 			l.x.kept(<-k.writer.results)
@@ -61,7 +63,7 @@ func goesOn(t *testing.T, c Config, dir, want, where string, promised []string) 
 		return true
 	}
 	if len(promised) > 0 {
-		var last Position
+		var last knob.Position
 		if err := last.UnmarshalText([]byte(promised[len(promised)-1])); err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +163,7 @@ func TestAResumeOutlivesItsPower(t *testing.T) {
 	if err != nil || len(found) < 2 {
 		t.Fatal(found, err)
 	}
-	for _, at := range []*Position{nil, new(Position)} {
+	for _, at := range []*knob.Position{nil, new(knob.Position)} {
 		if at != nil {
 			if err := at.UnmarshalText([]byte(found[len(found)-1].Position)); err != nil { // the first
 				t.Fatal(err)

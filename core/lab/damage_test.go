@@ -11,21 +11,23 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
 // hands are changes that somebody makes while a run goes on.
-var hands = []Command{
-	Note{Text: "it stumbles", By: "ana"},
-	SetKnob{Knob: "ratio", Value: "0.75", By: "ana"},
-	Note{Text: "more of it: r=.75!", By: "ana"},
-	SetKnob{Knob: "guidance", Value: "4", At: &Position{40, Fit, 3}, By: "ana"},
+var hands = []event.Command{
+	event.Note{Text: "it stumbles", By: "ana"},
+	event.SetKnob{Knob: "ratio", Value: "0.75", By: "ana"},
+	event.Note{Text: "more of it: r=.75!", By: "ana"},
+	event.SetKnob{Knob: "guidance", Value: "4", At: &knob.Position{Step: 40, Phase: knob.Fit, I: 3}, By: "ana"},
 }
 
 // diskRun plays a scripted run in a folder on disk until it is stopped at step, or
 // to its end if that is 0, with a checkpoint asked for at several places and
 // changes made by hand behind the last of them.
-func diskRun(t *testing.T, c Config, dir string, step int, byHand ...Command) {
+func diskRun(t *testing.T, c Config, dir string, step int, byHand ...event.Command) {
 	t.Helper()
 	folder, err := run.Create(dir, []byte("seed = 7\n"))
 	if err != nil {
@@ -33,7 +35,7 @@ func diskRun(t *testing.T, c Config, dir string, step int, byHand ...Command) {
 	}
 	w := newWorld()
 	l := w.lab(t, c, folder)
-	save := func() { l.Send(Checkpoint{By: "test"}) }
+	save := func() { l.Send(event.Checkpoint{By: "test"}) }
 	written := func() { // this world is quicker than a disk
 		if k := l.x.keeper; k.busy {
 			l.x.kept(<-k.writer.results)
@@ -114,7 +116,7 @@ func TestResumeRepeatsWhatWasDoneBehindTheCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if starts, _ := bodies[Start](l); len(starts) != 1 {
+	if starts, _ := bodies[event.Start](l); len(starts) != 1 {
 		t.Errorf("the history has %d starts", len(starts))
 	}
 	if err := l.Run(context.Background()); err != nil {
@@ -132,7 +134,7 @@ func TestResumeRepeatsWhatWasDoneBehindTheCheckpoint(t *testing.T) {
 	if found != 1 {
 		t.Errorf("%d changes are hers: a run that was touched stays one", found)
 	}
-	notes, steps := bodies[Noted](l)
+	notes, steps := bodies[event.Noted](l)
 	if len(notes) != 2 || notes[0].Text != "it stumbles" || notes[1].Obs.By != "ana" || steps[0] != 30 {
 		t.Errorf("her notes are %+v at %v", notes, steps)
 	}
@@ -156,7 +158,7 @@ func TestARunGoesBack(t *testing.T) {
 	if err := run.Keep(first.Path, "this test"); err != nil {
 		t.Fatal(err)
 	}
-	var early Position
+	var early knob.Position
 	if err := early.UnmarshalText([]byte(first.Position)); err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +220,7 @@ func TestARunGoesBack(t *testing.T) {
 			t.Errorf("said %q", said)
 		}
 	}
-	if _, _, err := restoredAs(t, c, whole, Resumption{At: &Position{Step: 3}}); err == nil || !strings.Contains(err.Error(), "no checkpoint at or before 3/collect:0: there are those at ") {
+	if _, _, err := restoredAs(t, c, whole, Resumption{At: &knob.Position{Step: 3}}); err == nil || !strings.Contains(err.Error(), "no checkpoint at or before 3/collect:0: there are those at ") {
 		t.Errorf("%v", err)
 	}
 }

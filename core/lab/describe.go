@@ -2,6 +2,7 @@ package lab
 
 import (
 	"pgrlab/core/analysis"
+	"pgrlab/core/event"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
 )
@@ -19,7 +20,7 @@ func (x *experiment) reportScores(m *member, number uint64) error {
 		return err
 	}
 	s := analysis.Summarise(f)
-	x.emit(TypeScores, m.index, Scores{
+	x.emit(event.TypeScores, m.index, event.Scores{
 		Relevance: x.Settings.Relevance, Min: run.Float(s.Min), Max: run.Float(s.Max), Mean: run.Float(s.Mean),
 		Quantiles: run.Floats([]float64{s.Q10, s.Median, s.Q90}),
 	})
@@ -68,7 +69,7 @@ func (x *experiment) compare(m *member) error {
 		return err
 	}
 	asked := m.gen.Asked(x.Asked.Knobs, x.Asked.Occasion, min(sampleRows, m.synthetic.Len()))
-	edges := analysis.BodyEdges(Bins, real, synthetic, asked)
+	edges := analysis.BodyEdges(event.Bins, real, synthetic, asked)
 	m.freal, m.fsyn = histogram(real, edges), histogram(synthetic, edges)
 	if asked != nil {
 		m.fasked = histogram(asked, edges)
@@ -76,13 +77,13 @@ func (x *experiment) compare(m *member) error {
 	return nil
 }
 
-func histogram(values []float32, edges []float64) *Histogram {
+func histogram(values []float32, edges []float64) *event.Histogram {
 	s := analysis.Summarise(values)
-	h := &Histogram{
+	h := &event.Histogram{
 		Rows: s.Count, Min: s.Min, Q10: s.Q10, Median: s.Median, Q90: s.Q90, Max: s.Max,
 		Low: edges[0], High: edges[len(edges)-1],
 	}
-	h.Log = edges[1]-edges[0] < 0.99*(h.High-h.Low)/Bins // else they are even
+	h.Log = edges[1]-edges[0] < 0.99*(h.High-h.Low)/event.Bins // else they are even
 	copy(h.Counts[:], analysis.Histogram(values, edges))
 	return h
 }

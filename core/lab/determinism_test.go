@@ -9,32 +9,34 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
 // moods are what an impatient person might do, over and over.
-func moods(r *rand.Rand) Command {
+func moods(r *rand.Rand) event.Command {
 	pick := func(values ...string) string { return values[r.IntN(len(values))] }
 	now := r.IntN(2) == 0
 	switch r.IntN(9) {
 	case 0:
-		return SetKnob{Knob: "guidance", Value: pick("0", "1", "3", "7"), Now: now}
+		return event.SetKnob{Knob: "guidance", Value: pick("0", "1", "3", "7"), Now: now}
 	case 1:
-		return SetKnob{Knob: "relevance", Value: pick("curiosity", "td", "td-signed", "return", "reward", "none"), Now: now}
+		return event.SetKnob{Knob: "relevance", Value: pick("curiosity", "td", "td-signed", "return", "reward", "none"), Now: now}
 	case 2:
-		return SetKnob{Knob: "ratio", Value: pick("0", "0.25", "0.5", "0.75", "1"), Now: now}
+		return event.SetKnob{Knob: "ratio", Value: pick("0", "0.25", "0.5", "0.75", "1"), Now: now}
 	case 3:
-		return SetKnob{Knob: "hold", Value: pick("batch", "real")}
+		return event.SetKnob{Knob: "hold", Value: pick("batch", "real")}
 	case 4:
-		return SetKnob{Knob: "refit_every", Value: pick("7", "20", "31")}
+		return event.SetKnob{Knob: "refit_every", Value: pick("7", "20", "31")}
 	case 5:
-		return SetKnob{Knob: "generator_steps", Value: pick("4", "9", "10"), Now: now}
+		return event.SetKnob{Knob: "generator_steps", Value: pick("4", "9", "10"), Now: now}
 	case 6:
-		return SetKnob{Knob: "samples", Value: pick("3", "8", "30"), Now: now}
+		return event.SetKnob{Knob: "samples", Value: pick("3", "8", "30"), Now: now}
 	case 7:
-		return Undo{ID: 1 + r.IntN(3), Now: now}
+		return event.Undo{ID: 1 + r.IntN(3), Now: now}
 	}
-	return SetKnob{Knob: "utd", Value: pick("1", "2", "5")}
+	return event.SetKnob{Knob: "utd", Value: pick("1", "2", "5")}
 }
 
 // busy plays a run in which commands arrive and pauses happen at random slices.
@@ -48,11 +50,11 @@ func busy(t *testing.T, c Config, seed uint64) (*Lab, *memoryFolder) {
 		case 0, 1:
 			l.Send(moods(r))
 		case 2:
-			l.Send(Pause{})
+			l.Send(event.Pause{})
 			l.Send(moods(r))
-			l.Send(Resume{})
+			l.Send(event.Resume{})
 		case 3:
-			l.Send(Attach{})
+			l.Send(event.Attach{})
 			l.x.publish(l.x.now())
 		}
 	}
@@ -74,9 +76,9 @@ func TestARunCanBeRepeatedFromItsJournal(t *testing.T) {
 			config := newWorld().config()
 			l, first := busy(t, config, seed)
 			for _, c := range changes(l) {
-				config.Schedule = append(config.Schedule, Scheduled{At: c.Position, Knob: c.Knob, Value: c.To.String(), Now: c.Now}.String())
+				config.Schedule = append(config.Schedule, knob.Scheduled{At: c.Position, Knob: c.Knob, Value: c.To.String(), Now: c.Now}.String())
 				turned++
-				if c.Position.Phase != AfterStep {
+				if c.Position.Phase != knob.AfterStep {
 					inside++
 				}
 			}
@@ -96,7 +98,7 @@ func TestPositionsOnlyGoForward(t *testing.T) {
 	for seed := range uint64(20) {
 		l, _ := busy(t, newWorld().config(), 1000+seed)
 		found := changes(l)
-		if !slices.IsSortedFunc(found, func(a, b KnobChanged) int {
+		if !slices.IsSortedFunc(found, func(a, b event.KnobChanged) int {
 			switch {
 			case a.Position.Before(b.Position):
 				return -1
@@ -119,9 +121,9 @@ func TestEveryChangeIsInForceAtMostOnce(t *testing.T) {
 		force := map[int]int{}
 		for _, e := range l.Events(0) {
 			switch b := e.Body.(type) {
-			case KnobChanged:
+			case event.KnobChanged:
 				set[b.ID] = true
-			case InForce:
+			case event.InForce:
 				force[b.ID]++
 				if !set[b.ID] || force[b.ID] > 1 {
 					t.Errorf("seed %d: change %d set %v, in force %d times", seed, b.ID, set[b.ID], force[b.ID])

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 )
 
@@ -21,7 +22,7 @@ const (
 type diskWait struct {
 	since time.Time
 	err   error
-	pause *Paused // the pause that it made; nil: there was one already
+	pause *event.Paused // the pause that it made; nil: there was one already
 }
 
 // waitForDisk makes training wait until the disk takes what it did not. Nothing is
@@ -45,7 +46,7 @@ func (x *experiment) waitForDisk(err error) {
 	}
 	switch {
 	case x.pause == nil:
-		x.wait(Paused{Reason: reason}) // whose line is refused as well, and waits behind the others
+		x.wait(event.Paused{Reason: reason}) // whose line is refused as well, and waits behind the others
 		d.pause = x.pause
 	case x.pause == d.pause && d.pause.Reason != reason: // the disk has something else now
 		d.pause.Reason = reason
@@ -71,7 +72,7 @@ func (x *experiment) tryDisk() {
 		if run.IsFull(d.err) {
 			by = "room on the disk"
 		}
-		x.resume(Resume{By: by})
+		x.resume(event.Resume{By: by})
 	default:
 		x.disk = nil
 	}

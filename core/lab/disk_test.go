@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 )
 
@@ -34,12 +35,12 @@ func TestADiskThatFailsLosesNothing(t *testing.T) {
 			r := w.start(t, t.Context(), l, folder)
 			synctest.Wait()
 			s := l.Snapshot()
-			if want := "write journal memory: " + fault.Error() + then; s.State != PausedState || s.Err != want {
+			if want := "write journal memory: " + fault.Error() + then; s.State != event.PausedState || s.Err != want {
 				t.Errorf("%s: %q, want %q", s.State, s.Err, want)
 			}
-			l.Send(Resume{}) // nothing has changed
+			l.Send(event.Resume{}) // nothing has changed
 			synctest.Wait()
-			if s := l.Snapshot(); s.State != PausedState {
+			if s := l.Snapshot(); s.State != event.PausedState {
 				t.Errorf("%v: with that disk it is %s", fault, s.State)
 			}
 			folder.fault.Store(0)
@@ -87,20 +88,20 @@ func TestADisksFaultsChange(t *testing.T) {
 		var l *Lab
 		w.on("evaluate episodes 1", func() {
 			folder.fault.Store(uint64(syscall.EIO))
-			l.Send(Pause{By: "ana"})
+			l.Send(event.Pause{By: "ana"})
 		})
 		l = w.lab(t, w.config(), folder)
 		r := w.start(t, t.Context(), l, folder)
 		synctest.Wait()
-		if s := l.Snapshot(); s.State != PausedState || s.Err != "write journal memory: input/output error" {
+		if s := l.Snapshot(); s.State != event.PausedState || s.Err != "write journal memory: input/output error" {
 			t.Errorf("%s: %q", s.State, s.Err)
 		}
 		folder.fault.Store(0)
 		time.Sleep(time.Minute)
-		if s := l.Snapshot(); s.State != PausedState || s.Err != "" {
+		if s := l.Snapshot(); s.State != event.PausedState || s.Err != "" {
 			t.Errorf("the disk is well again and her pause is over: %s, %q", s.State, s.Err)
 		}
-		l.Send(Resume{By: "ana"})
+		l.Send(event.Resume{By: "ana"})
 		if err := <-r.ended; err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +125,7 @@ func TestADiskThatStaysAsItIs(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			r := w.start(t, ctx, l, folder)
 			time.Sleep(diskPatience - time.Second)
-			if s := l.Snapshot(); s.State != PausedState || s.Step != 0 {
+			if s := l.Snapshot(); s.State != event.PausedState || s.Step != 0 {
 				t.Errorf("%v: %s at step %d", fault, s.State, s.Step)
 			}
 			if n := len(l.Events(0)); n != 2 {
@@ -160,7 +161,7 @@ func TestACheckpointThatCannotBeWritten(t *testing.T) {
 	}
 	w := newWorld()
 	l := w.lab(t, w.config(), folder)
-	save := func() { l.Send(Checkpoint{By: "test"}) }
+	save := func() { l.Send(event.Checkpoint{By: "test"}) }
 	written := func() {
 		if k := l.x.keeper; k.busy {
 			l.x.kept(<-k.writer.results)
@@ -178,7 +179,7 @@ func TestACheckpointThatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said []string
-	saved, _ := bodies[Checkpointed](l)
+	saved, _ := bodies[event.Checkpointed](l)
 	for _, c := range saved {
 		said = append(said, c.Obs.Error)
 	}
@@ -243,7 +244,7 @@ func TestARunThatLosesItsFolderEnds(t *testing.T) {
 		if !errors.Is(err, run.ErrLost) || !strings.HasSuffix(err.Error(), "another pgrlab writes there now: pgrlab 7 on elsewhere") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v", err)
 		}
-		if s := l.Snapshot(); s.State != FailedState || s.Step > 16 {
+		if s := l.Snapshot(); s.State != event.FailedState || s.Step > 16 {
 			t.Errorf("%s at step %d", s.State, s.Step)
 		}
 		if folder.journal.Len() != size || len(folder.files) > 0 {

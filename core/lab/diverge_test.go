@@ -2,11 +2,13 @@ package lab
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/event"
 	"pgrlab/core/plan"
 )
 
@@ -29,19 +31,19 @@ func TestDivergencePausesUntilResumed(t *testing.T) {
 		for _, step := range []string{"16", "17"} {
 			synctest.Wait()
 			want := "step " + step + ": train agent: " + where
-			if s := l.Snapshot(); s.State != PausedState || s.Err != want {
+			if s := l.Snapshot(); s.State != event.PausedState || s.Err != want {
 				t.Errorf("it is %s: %q, want %q", s.State, s.Err, want)
 			}
-			l.Send(SetKnob{Knob: "lr_critic", Value: "0.0" + step})
-			l.Send(Resume{})
+			l.Send(event.SetKnob{Knob: "lr_critic", Value: "0.0" + step})
+			l.Send(event.Resume{})
 		}
 		synctest.Wait()
 		delete(w.fail, "update")
-		l.Send(Resume{})
+		l.Send(event.Resume{})
 		if err := <-r.ended; err != nil {
 			t.Error(err)
 		}
-		found, steps := bodies[Diverged](l)
+		found, steps := bodies[event.Diverged](l)
 		if len(found) != 3 || steps[2] != 18 || found[0].Error != where || found[0].Op != "linear" || found[0].Doing != "train agent" {
 			t.Errorf("%+v at %v", found, steps)
 		}
@@ -71,16 +73,16 @@ func TestARefitThatDivergesIsGivenUp(t *testing.T) {
 			l := w.lab(t, w.config(), nil)
 			r := w.start(t, t.Context(), l, nil)
 			synctest.Wait()
-			if s := l.Snapshot(); s.State != PausedState || !strings.Contains(s.Err, ": "+doing+": critic: step 3") {
+			if s := l.Snapshot(); s.State != event.PausedState || !strings.Contains(s.Err, ": "+doing+": critic: step 3") {
 				t.Errorf("%s: it is %s: %q", call, s.State, s.Err)
 			}
 			delete(w.fail, call)
-			l.Send(SetKnob{Knob: "lr_generator", Value: "0.001", Now: true})
-			l.Send(Resume{})
+			l.Send(event.SetKnob{Knob: "lr_generator", Value: "0.001", Now: true})
+			l.Send(event.Resume{})
 			if err := <-r.ended; err != nil {
 				t.Error(err)
 			}
-			refits, steps := bodies[Refit](l)
+			refits, steps := bodies[event.Refit](l)
 			if len(refits) < 2 || refits[0].Generated != 12 || doing != "train curiosity" && steps[0] != 21 {
 				t.Errorf("%s: refits %+v at %v", call, refits, steps)
 			}
@@ -106,7 +108,7 @@ func TestAKnobThatDiverges(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- l.Run(t.Context()) }()
-	for l.Snapshot().State != PausedState && l.Snapshot().State != Finished {
+	for l.Snapshot().State != event.PausedState && l.Snapshot().State != event.Finished {
 		select {
 		case err := <-ended:
 			t.Fatalf("it ended at step %d without a pause: %v", l.Snapshot().Step, err)
@@ -114,13 +116,13 @@ func TestAKnobThatDiverges(t *testing.T) {
 		}
 	}
 	s := l.Snapshot()
-	found, _ := bodies[Diverged](l)
+	found, _ := bodies[event.Diverged](l)
 	if len(found) != 1 || found[0].Doing != "train agent" || found[0].Tensor == "" && !strings.Contains(found[0].Error, "norm") {
 		t.Errorf("%+v", found)
 	}
 	t.Logf("step %d: %s", s.Step, s.Err)
-	l.Send(SetKnob{Knob: "lr_critic", Value: "0.001"})
-	l.Send(Stop{})
+	l.Send(event.SetKnob{Knob: "lr_critic", Value: "0.001"})
+	l.Send(event.Stop{})
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
@@ -131,3 +133,5 @@ func TestAKnobThatDiverges(t *testing.T) {
 		}
 	}
 }
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

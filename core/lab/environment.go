@@ -3,6 +3,8 @@ package lab
 import (
 	"errors"
 	"fmt"
+
+	"pgrlab/core/event"
 )
 
 // Environment is how a run plays its task, fixed for the run. The zero value is
@@ -39,6 +41,6 @@ func (x *experiment) forgave(m *member, err error) bool {
 	if l := lost(nil); !errors.As(err, &l) || !l.EpisodeLost() {
 		return false
 	}
-	x.emit(TypeNote, m.index, Noted{Text: "episode lost: " + err.Error()})
+	x.emit(event.TypeNote, m.index, event.Noted{Text: "episode lost: " + err.Error()})
 	return true
 }

@@ -9,6 +9,8 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/analysis"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
@@ -36,7 +38,7 @@ type trial struct {
 func (x *experiment) evaluate(ctx context.Context) error {
 	every := x.config.Evaluation.Every
 	number := uint64((x.Step + every - 1) / every)
-	first := x.enter(Evaluate)
+	first := x.enter(knob.Evaluate)
 	for _, m := range x.members {
 		if first > 0 {
 			break // the trials were saved with the run
@@ -53,7 +55,7 @@ func (x *experiment) evaluate(ctx context.Context) error {
 	}
 	x.total = x.task.EpisodeSteps
 	for done := first; done < x.total; {
-		if err := x.settle(ctx, Position{x.Step, Evaluate, done}); err != nil {
+		if err := x.settle(ctx, knob.At(x.Step, knob.Evaluate, done)); err != nil {
 			return err
 		}
 		n, over, err := x.evaluateSlice(x.total - done)
@@ -97,7 +99,7 @@ func (x *experiment) try(m *member, number uint64) error {
 // evaluateSlice makes up to evaluationSteps lockstep steps of every member; over
 // says that all episodes are.
 func (x *experiment) evaluateSlice(left int) (n int, over bool, err error) {
-	defer x.meter.measure(Evaluate, &n)()
+	defer x.meter.measure(knob.Evaluate, &n)()
 	over = true
 	for _, m := range x.members {
 		t := m.trial
@@ -139,7 +141,7 @@ func (t *trial) over() bool { return !slices.Contains(t.ended, false) }
 func (x *experiment) report(m *member, t *trial, number uint64) error {
 	mean, std := meanStd(t.returns)
 	m.LastReturn = &mean
-	x.emit(TypeEvaluated, m.index, Evaluated{
+	x.emit(event.TypeEvaluated, m.index, event.Evaluated{
 		ReturnMean: run.Float(mean), ReturnStd: run.Float(std),
 		Returns: run.Floats(t.returns), Episodes: len(t.returns),
 	})
@@ -148,7 +150,7 @@ func (x *experiment) report(m *member, t *trial, number uint64) error {
 		return err
 	}
 	if losses, some := m.Losses.take(); some {
-		x.emit(TypeLosses, m.index, losses)
+		x.emit(event.TypeLosses, m.index, losses)
 	}
 	return x.reportScores(m, number)
 }
@@ -179,7 +181,7 @@ func (x *experiment) reportDormant(m *member, number uint64) error {
 	}
 	tau := x.config.Evaluation.DormantTau
 	shown := analysisLayers(layers)
-	x.emit(TypeDormant, m.index, Dormant{
+	x.emit(event.TypeDormant, m.index, event.Dormant{
 		Ratio: run.Float(analysis.DormantSokar(shown, tau)), RatioDrM: run.Float(analysis.DormantDrM(shown, tau)), Tau: run.Float(tau),
 	})
 	return nil

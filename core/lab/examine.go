@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"pgrlab/core/analysis"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
@@ -30,40 +32,6 @@ func DefaultExamination() Examination { return Examination{Rows: 10_000, Points:
 // t-SNE.
 const MostEmbedded = analysis.MostEmbedded / 2
 
-// Examined is what they found of one member at one place of a run.
-type Examined struct {
-	Step      int        `json:"-"`         // that of its line
-	Relevance string     `json:"relevance"` // F of what follows
-	Real      *Histogram `json:"real,omitempty"`
-	Synthetic *Histogram `json:"synthetic,omitempty"` // over the same edges
-	Generated *Generated `json:"generated,omitempty"`
-	// Obeyed are F asked for, as of the last refit, and F of what came out, as of now, of
-	// the first obeyedRows: an F that learns has moved between the two.
-	Obeyed [][2]run.Float `json:"obeyed,omitempty"`
-	// Gaussian is the dynamics error of as many rows of a Gaussian that was fitted to the
-	// real ones: what a generator has to beat. The histograms are of the decimal logarithm
-	// of the error of each row, both over the same edges.
-	Gaussian       *Dynamics  `json:"gaussian,omitempty"`
-	DynamicsErrors *Histogram `json:"log10_dynamics_errors,omitempty"`
-	GaussianErrors *Histogram `json:"log10_gaussian_errors,omitempty"`
-
-	Projection *Projected `json:"projection,omitempty"`
-	Ruler      *Ruled     `json:"ruler,omitempty"`
-
-	Obs *ExaminedObs `json:"obs,omitempty"` // of an analysis that somebody asked for
-}
-
-// Ruled is F as another run, or this one at another place, has learned it, of this
-// run's real transitions: a ruler that does not move with the data.
-type Ruled struct {
-	Relevance       string     `json:"relevance"`
-	Step            int        `json:"step"` // at which the ruler was learned
-	Real            *Histogram `json:"real"`
-	Synthetic       *Histogram `json:"synthetic,omitempty"`
-	RankCorrelation run.Float  `json:"rank_correlation"` // with this run's own F
-	TopOverlap      run.Float  `json:"top_overlap"`      // of the top_fraction rows of largest F
-}
-
 // examining is an examination under way: of what, by which F, with which knobs.
 // Between two of its pieces it breathes; what happens meanwhile does not change what
 // it finds.
@@ -71,7 +39,7 @@ type examining struct {
 	*experiment
 	m        *member
 	f        relevance.Function
-	settings Settings
+	settings knob.Settings
 	Examination
 	breathe func() error
 	syn     *replay.Ring // the synthetic transitions that are looked at; nil: there are none
@@ -80,21 +48,21 @@ type examining struct {
 
 // examine makes the analyses of a member that is between two env steps. ruler is the
 // experiment whose F is the ruler; nil: none.
-func (x *experiment) examine(m *member, e Examination, ruler *experiment) (*Examined, error) {
+func (x *experiment) examine(m *member, e Examination, ruler *experiment) (*event.Examined, error) {
 	return x.examining(m, m.f, x.Settings, e, func() error { return nil }).all(ruler)
 }
 
 // examining is an examination of a member with D_syn as it is.
-func (x *experiment) examining(m *member, f relevance.Function, s Settings, e Examination, breathe func() error) *examining {
+func (x *experiment) examining(m *member, f relevance.Function, s knob.Settings, e Examination, breathe func() error) *examining {
 	return &examining{experiment: x, m: m, f: f, settings: s, Examination: e, breathe: breathe, syn: m.synthetic, asked: x.Asked}
 }
 
-func (e *examining) all(ruler *experiment) (*Examined, error) {
+func (e *examining) all(ruler *experiment) (*event.Examined, error) {
 	m := e.m
 	if m.real.Len() < leastExamined {
 		return nil, fmt.Errorf("examine: %d real transitions, want at least %d", m.real.Len(), leastExamined)
 	}
-	out := &Examined{Step: e.Step, Relevance: e.settings.Relevance}
+	out := &event.Examined{Step: e.Step, Relevance: e.settings.Relevance}
 	own, err := e.scoreBoth(e.f)
 	if err != nil {
 		return nil, err
@@ -170,8 +138,8 @@ func (e *examining) scores(f score, from *replay.Ring, slots []int) ([]float32, 
 	return all, nil
 }
 
-func (s *scored) histograms() (real, synthetic *Histogram) {
-	edges := analysis.CommonEdges(Bins, s.real, s.synthetic)
+func (s *scored) histograms() (real, synthetic *event.Histogram) {
+	edges := analysis.CommonEdges(event.Bins, s.real, s.synthetic)
 	real = histogram(s.real, edges)
 	if s.synthetic != nil {
 		synthetic = histogram(s.synthetic, edges)
@@ -180,7 +148,7 @@ func (s *scored) histograms() (real, synthetic *Histogram) {
 }
 
 // rule measures this run's transitions with another's F.
-func (e *examining) rule(ruler *experiment, own *scored) (*Ruled, error) {
+func (e *examining) rule(ruler *experiment, own *scored) (*event.Ruled, error) {
 	m := ruler.first()
 	if m.real.Shape() != e.first().real.Shape() {
 		return nil, fmt.Errorf("relevance of another run: its task %s has other transitions than %s", ruler.config.Task, e.config.Task)
@@ -192,7 +160,7 @@ func (e *examining) rule(ruler *experiment, own *scored) (*Ruled, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Ruled{Relevance: m.f.Name(), Step: ruler.Step}
+	out := &event.Ruled{Relevance: m.f.Name(), Step: ruler.Step}
 	out.Real, out.Synthetic = s.histograms()
 	if own != nil {
 		out.RankCorrelation = run.Float(analysis.Spearman(own.real, s.real))
@@ -202,7 +170,7 @@ func (e *examining) rule(ruler *experiment, own *scored) (*Ruled, error) {
 }
 
 // generated holds synthetic rows to the real ones and to the task, beside a Gaussian's.
-func (e *examining) generated(out *Examined) error {
+func (e *examining) generated(out *event.Examined) error {
 	rows := e.synthetic()
 	g, err := e.describe(rows)
 	if err != nil {
@@ -226,7 +194,7 @@ func (e *examining) generated(out *Examined) error {
 	var each []float32
 	out.Gaussian, each = dynamicsOf(theirs, e.m.real.Shape(), e.m.reference())
 	ours, gaussian := logarithms(errors), logarithms(each)
-	edges := analysis.CommonEdges(Bins, ours, gaussian)
+	edges := analysis.CommonEdges(event.Bins, ours, gaussian)
 	out.DynamicsErrors = histogram(ours, edges)
 	if out.Gaussian != nil {
 		out.GaussianErrors = histogram(gaussian, edges)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"pgrlab/core/event"
 	"pgrlab/core/generative"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
@@ -27,30 +29,30 @@ type experiment struct {
 	now     func() time.Time
 	loopState
 
-	position Position
-	inSlice  bool     // work is being done: the state is no whole one
-	entry    Position // where a loaded run goes on, if inside of an env step; else zero
-	total    int      // units of the phase
-	todo     work     // what the present env step still has to do
-	bound    bound    // what of it has begun, and with which knobs
-	scored   bool     // the fit of the present env step has scores
-	fitted   bool     // a fit was completed in the present env step
-	schedule []Scheduled
+	position knob.Position
+	inSlice  bool          // work is being done: the state is no whole one
+	entry    knob.Position // where a loaded run goes on, if inside of an env step; else zero
+	total    int           // units of the phase
+	todo     work          // what the present env step still has to do
+	bound    bound         // what of it has begun, and with which knobs
+	scored   bool          // the fit of the present env step has scores
+	fitted   bool          // a fit was completed in the present env step
+	schedule []knob.Scheduled
 	slice    int // generator steps of a slice
 
-	previewing *preview // nil: none under way
-	looking    *looking // nil: no analysis on demand under way
-	mapped     *Mapped  // the answer to the last Map; nil: none
-	moment     *Moment  // and to the last Watch
-	previews   uint64   // begun
+	previewing *preview      // nil: none under way
+	looking    *looking      // nil: no analysis on demand under way
+	mapped     *event.Mapped // the answer to the last Map; nil: none
+	moment     *event.Moment // and to the last Watch
+	previews   uint64        // begun
 
-	marking  bool     // the run is to be saved here, before what only its end has
-	marked   bool     // it was
-	markedAt Position // and there; zero: by an earlier process
-	unsaved  error    // why it could not be; nil: it could
+	marking  bool          // the run is to be saved here, before what only its end has
+	marked   bool          // it was
+	markedAt knob.Position // and there; zero: by an earlier process
+	unsaved  error         // why it could not be; nil: it could
 
-	pause      *Paused // why training waits; nil: it does not
-	parked     bool    // the device is given back
+	pause      *event.Paused // why training waits; nil: it does not
+	parked     bool          // the device is given back
 	stopping   bool
 	gone       *DeviceGone     // the device cannot be used any more
 	handedOver bool            // another process goes on: nothing is written behind the checkpoint
@@ -73,15 +75,15 @@ type experiment struct {
 // the states of the members and of their parts.
 type loopState struct {
 	Step        int // env steps made, the present one included
-	Settings    Settings
+	Settings    knob.Settings
 	Refits      uint64              // fits begun, abandoned ones included
 	Generations uint64              // generations begun
 	Generating  generative.GenKnobs // of the last of them
 	Fitted      bool                // a fit is complete
 	Asked       prompting           // of D_syn
-	Analysing   Settings            // of the analysis under way
+	Analysing   knob.Settings       // of the analysis under way
 	Redo        work                // what "now" asked for: done in the next env step
-	Changes     []KnobChanged
+	Changes     []event.KnobChanged
 	Waiting     []waiting
 }
 
@@ -102,7 +104,7 @@ const (
 func (x *experiment) begin(step int) {
 	x.meter.begin(x.training(x.first()))
 	x.Step = step
-	x.position = Position{Step: step, Phase: Collect}
+	x.position = knob.Position{Step: step, Phase: knob.Collect}
 	x.todo, x.bound, x.fitted = workNone, boundNothing, false
 	if !x.config.generates() {
 		return
@@ -119,7 +121,7 @@ func (x *experiment) begin(step int) {
 // what "now" had asked for.
 func (x *experiment) unbegin(redo work) {
 	x.Step--
-	x.position = After(x.Step)
+	x.position = knob.After(x.Step)
 	x.todo, x.Redo = workNone, redo
 	x.publish(time.Time{})
 }
@@ -131,27 +133,27 @@ func (x *experiment) abandoned() bool { return x.todo == workNone }
 func (x *experiment) entered() bool { return x.entry.Step > 0 }
 
 // entersAt says whether it goes on in that phase.
-func (x *experiment) entersAt(p Phase) bool { return x.entered() && x.entry.Phase == p }
+func (x *experiment) entersAt(p knob.Phase) bool { return x.entered() && x.entry.Phase == p }
 
 // reenter gives up what had been given up already when the run was saved, and the
 // evaluation at what was its end, so that what remains of the env step follows.
 func (x *experiment) reenter(ctx context.Context) error {
 	p := x.entry
-	if p.Phase == Evaluate && !x.evaluationDue() {
-		x.entry = Position{}
+	if p.Phase == knob.Evaluate && !x.evaluationDue() {
+		x.entry = knob.Position{}
 		for _, m := range x.members {
 			m.trial = nil
 		}
 		return nil
 	}
-	if !x.abandoned() || p.Phase == Evaluate || p.Phase == Analyse {
+	if !x.abandoned() || p.Phase == knob.Evaluate || p.Phase == knob.Analyse {
 		return nil
 	}
 	if err := x.settle(ctx, p); err != nil {
 		return err
 	}
-	x.entry = Position{}
-	if p.Phase == Score {
+	x.entry = knob.Position{}
+	if p.Phase == knob.Score {
 		x.unbind()
 	} else {
 		x.cancel()
@@ -160,12 +162,12 @@ func (x *experiment) reenter(ctx context.Context) error {
 }
 
 // enter is where a phase begins: at 0, or where the run was saved.
-func (x *experiment) enter(p Phase) int {
+func (x *experiment) enter(p knob.Phase) int {
 	if !x.entersAt(p) {
 		return 0
 	}
 	i := x.entry.I
-	x.entry = Position{}
+	x.entry = knob.Position{}
 	return i
 }
 
@@ -176,7 +178,7 @@ func (x *experiment) training(m *member) bool { return m.real.Len() > x.config.S
 // cadence, or because it is the last one.
 func (x *experiment) evaluationDue() bool {
 	every := x.config.Evaluation.Every
-	return every > 0 && (x.Step%every == 0 || x.lastStep()) && !x.entersAt(Analyse)
+	return every > 0 && (x.Step%every == 0 || x.lastStep()) && !x.entersAt(knob.Analyse)
 }
 
 // nextRefit is the env step of the next refit, if the run gets beyond it; 0 where there

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"pgrlab/core/knob"
 	"pgrlab/core/op"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
@@ -146,7 +147,7 @@ func (s Saved) ring(task Task, member int, kind string) (*replay.Ring, error) {
 		return nil, errors.New("of its synthetic transitions only the recipe was saved (--lean): resume it without --lean and export after the next generation")
 	}
 	if kind == sectionSynthetic {
-		return nil, fmt.Errorf("it had no synthetic transitions at step %s", thousands(c.Step))
+		return nil, fmt.Errorf("it had no synthetic transitions at step %s", knob.FormatCount(c.Step))
 	}
 	return nil, errors.New("its checkpoint holds no real transitions")
 }

@@ -3,6 +3,8 @@ package lab
 import (
 	"context"
 	"fmt"
+
+	"pgrlab/core/knob"
 )
 
 // lastStep says whether the present env step is the run's last one.
@@ -46,14 +48,14 @@ func (x *experiment) onDisk() bool { return x.marked && x.position == x.markedAt
 func (x *experiment) ended() bool { return x.marked && x.position != x.markedAt }
 
 // rest is where the present env step goes on behind its updates.
-func (x *experiment) rest() Position {
+func (x *experiment) rest() knob.Position {
 	switch x.todo {
 	case workRefit:
-		return Position{Step: x.Step, Phase: Score}
+		return knob.Position{Step: x.Step, Phase: knob.Score}
 	case workGeneration:
-		return Position{Step: x.Step, Phase: Generate}
+		return knob.Position{Step: x.Step, Phase: knob.Generate}
 	}
-	return Position{Step: x.Step, Phase: Evaluate}
+	return knob.Position{Step: x.Step, Phase: knob.Evaluate}
 }
 
 // mark saves the run where a longer one goes on and waits until that is on the disk. A
@@ -94,10 +96,10 @@ func (x *experiment) saveLastStep() bool {
 // run goes on like that; the error says what.
 func (c Config) Longer(steps int) (Config, error) {
 	if steps <= c.Steps {
-		return c, fmt.Errorf("%s steps are not more than the %s that it has", thousands(steps), thousands(c.Steps))
+		return c, fmt.Errorf("%s steps are not more than the %s that it has", knob.FormatCount(steps), knob.FormatCount(c.Steps))
 	}
 	if c.Replay.prioritized() && c.Replay.Beta != 1 {
-		return c, fmt.Errorf("the weights of its prioritized replay follow its length: β rises from %g to 1 over %s steps", c.Replay.Beta, thousands(c.Steps))
+		return c, fmt.Errorf("the weights of its prioritized replay follow its length: β rises from %g to 1 over %s steps", c.Replay.Beta, knob.FormatCount(c.Steps))
 	}
 	c.Steps = steps
 	return c, nil

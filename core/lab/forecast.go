@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pgrlab/core/device"
+	"pgrlab/core/knob"
 )
 
 // Costs are what the parts of a run take on a machine, in seconds; 0 where that is not
@@ -23,7 +24,7 @@ type Costs struct {
 func (c *Config) Lasts(u Costs) time.Duration { return c.lasts(&c.Knobs, 0, u) }
 
 // lasts is about how long what follows a step takes, with the knobs as they are.
-func (c *Config) lasts(s *Settings, step int, u Costs) time.Duration {
+func (c *Config) lasts(s *knob.Settings, step int, u Costs) time.Duration {
 	total := u.Step * float64(c.Steps-min(c.Steps, max(step, c.StartSteps)))
 	if every := c.Evaluation.Every; every > 0 {
 		left := c.Steps/every - step/every
@@ -46,9 +47,9 @@ func (c *Config) lasts(s *Settings, step int, u Costs) time.Duration {
 func (x *experiment) costs() Costs {
 	m := &x.meter
 	return Costs{
-		Step: m.cost[Collect].value, Score: m.cost[Score].value, FitStep: m.cost[Fit].value,
+		Step: m.cost[knob.Collect].value, Score: m.cost[knob.Score].value, FitStep: m.cost[knob.Fit].value,
 		Sample:     m.perSample.value * float64(x.Settings.SamplerSteps),
-		Evaluation: m.cost[Evaluate].value * float64(x.task.EpisodeSteps),
+		Evaluation: m.cost[knob.Evaluate].value * float64(x.task.EpisodeSteps),
 	}
 }
 

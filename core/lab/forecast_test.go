@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/knob"
 )
 
 // A trial of a real run finds what each of its parts takes, and says the same of the
@@ -39,7 +40,7 @@ func TestATrialMeasuresEveryPart(t *testing.T) {
 }
 
 func TestALengthIsTheSumOfItsParts(t *testing.T) {
-	c := Config{Steps: 10, StartSteps: 4, Buffer: 8, Evaluation: Evaluation{Every: 5}, Knobs: Settings{RefitEvery: 3, GeneratorSteps: 7, Samples: 11}}
+	c := Config{Steps: 10, StartSteps: 4, Buffer: 8, Evaluation: Evaluation{Every: 5}, Knobs: knob.Settings{RefitEvery: 3, GeneratorSteps: 7, Samples: 11}}
 	c.Generator.Kind = GeneratorDiffusion
 	for _, test := range []struct {
 		name  string

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
@@ -43,8 +45,8 @@ func fork(c Config, doc []byte, from run.Found, set []string, dir string) error 
 		return err
 	}
 	defer folder.Close()
-	note := run.Line{Type: TypeNote, Step: ck.Step, Member: run.NoMember, WallS: float64(ck.WallS), Body: Noted{
-		Text: forkedAt + position.String(), Obs: KnobObs{By: from.Path},
+	note := run.Line{Type: event.TypeNote, Step: ck.Step, Member: run.NoMember, WallS: float64(ck.WallS), Body: event.Noted{
+		Text: forkedAt + position.String(), Obs: event.KnobObs{By: from.Path},
 	}}
 	if err := folder.Inherit(parent, ck, note); err != nil {
 		return err
@@ -56,36 +58,36 @@ func fork(c Config, doc []byte, from run.Found, set []string, dir string) error 
 const forkedAt = "forked at "
 
 // branch schedules the changes at the position of the checkpoint.
-func branch(c *Config, ck *run.Checkpoint, set []string) (Position, error) {
+func branch(c *Config, ck *run.Checkpoint, set []string) (knob.Position, error) {
 	content, ok := ck.Section(sectionLoop)
 	if !ok {
-		return Position{}, errors.New("it holds no run")
+		return knob.Position{}, errors.New("it holds no run")
 	}
 	var s savedLoop
 	if err := gob.NewDecoder(bytes.NewReader(content)).Decode(&s); err != nil {
-		return Position{}, errors.New("it was saved by another version")
+		return knob.Position{}, errors.New("it was saved by another version")
 	}
 	for _, text := range set {
-		change, err := ParseScheduled(s.Position.String() + ":" + text)
+		change, err := knob.ParseScheduled(s.Position.String() + ":" + text)
 		if err != nil {
-			return Position{}, fmt.Errorf("%q: want knob=value", text)
+			return knob.Position{}, fmt.Errorf("%q: want knob=value", text)
 		}
-		k, err := FindKnob(change.Knob)
+		k, err := knob.Find(change.Knob)
 		if err == nil {
-			err = k.UsedBy(c)
+			err = c.Uses(k)
 		}
 		if err == nil {
 			_, err = k.Parse(change.Value)
 		}
 		if err != nil {
-			return Position{}, err
+			return knob.Position{}, err
 		}
-		s.Schedule = append([]Scheduled{change}, s.Schedule...)
+		s.Schedule = append([]knob.Scheduled{change}, s.Schedule...)
 	}
-	sortSchedule(s.Schedule)
+	knob.SortSchedule(s.Schedule)
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(s); err != nil {
-		return Position{}, err
+		return knob.Position{}, err
 	}
 	for i := range ck.Sections {
 		if ck.Sections[i].Name == sectionLoop {
@@ -104,13 +106,13 @@ func openSchedule(path string) (io.ReadCloser, error) {
 }
 
 // ReadSchedule lists the changes of a journal, for a run that repeats them.
-func ReadSchedule(path string) ([]Scheduled, error) {
+func ReadSchedule(path string) ([]knob.Scheduled, error) {
 	file, err := openSchedule(path)
 	if err != nil {
 		return nil, fmt.Errorf("read schedule: %w", err)
 	}
 	defer file.Close()
-	var all []Scheduled
+	var all []knob.Scheduled
 	for r := run.NewReader(file); ; {
 		e, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -119,13 +121,13 @@ func ReadSchedule(path string) ([]Scheduled, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read schedule %s: %w", path, err)
 		}
-		if e.Type != TypeKnob {
+		if e.Type != event.TypeKnob {
 			continue
 		}
-		var k KnobChanged
+		var k event.KnobChanged
 		if err := e.Fields(&k); err != nil {
 			return nil, fmt.Errorf("read schedule %s: %w", path, err)
 		}
-		all = append(all, k.scheduled())
+		all = append(all, k.Scheduled())
 	}
 }

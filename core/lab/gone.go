@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 )
 
 // DeviceGone ends a run whose device was lost, or has not the memory that it asks for:
@@ -14,7 +17,7 @@ import (
 type DeviceGone struct {
 	Err    error
 	Saved  bool // there is a checkpoint
-	Before Position
+	Before knob.Position
 }
 
 func (e *DeviceGone) Error() string {
@@ -55,7 +58,7 @@ func (x *experiment) withoutDevice(ctx context.Context, err error) error {
 	if Fault(x.journal.onFault.Load()) == FaultFail {
 		return gone
 	}
-	x.wait(Paused{Reason: gone.reason()})
+	x.wait(event.Paused{Reason: gone.reason()})
 	for more := true; more && !x.stopping && ctx.Err() == nil; {
 		var c sent
 		if c, more = x.awaitCommand(ctx); more && c.Command != nil {
@@ -77,17 +80,17 @@ func (e *DeviceGone) reason() string {
 func (x *experiment) obeyWithout(c sent) {
 	refuse := func(ref, knob, value, by string) { x.refuse(ref, knob, value, by, x.gone) }
 	switch c := c.Command.(type) {
-	case SetKnob:
+	case event.SetKnob:
 		refuse(c.ID, c.Knob, c.Value, c.By)
-	case Undo:
+	case event.Undo:
 		refuse(c.Ref, "", "", c.By)
-	case Resume:
+	case event.Resume:
 		refuse("", "resume", "", c.By)
-	case Checkpoint:
+	case event.Checkpoint:
 		refuse("", "checkpoint", "", c.By)
-	case HandOver:
-		refuse(c.Ref, HandedOver, "", c.By)
-	case Pause, Park:
+	case event.HandOver:
+		refuse(c.Ref, event.HandedOver, "", c.By)
+	case event.Pause, event.Park:
 	default:
 		x.obey(sent{Command: c})
 		return

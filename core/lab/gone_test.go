@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"pgrlab/core/event"
 )
 
 // lostDevice is the error of a device that is gone.
@@ -33,33 +35,33 @@ func TestALostDevicePausesTheRun(t *testing.T) {
 			r := w.start(t, t.Context(), l, folder)
 			synctest.Wait()
 			s := l.Snapshot()
-			if s.State != PausedState || !strings.Contains(s.Err, "the device is lost") || !strings.HasPrefix(s.Err, "the device is gone: leave and begin again, elsewhere with --device cpu: step ") {
+			if s.State != event.PausedState || !strings.Contains(s.Err, "the device is lost") || !strings.HasPrefix(s.Err, "the device is gone: leave and begin again, elsewhere with --device cpu: step ") {
 				t.Fatalf("%s: it is %s: %q", call, s.State, s.Err)
 			}
-			for _, c := range []Command{
-				Resume{}, Checkpoint{}, SetKnob{Knob: "ratio", Value: "0.25"}, Undo{ID: 1}, AnalyseNow{}, HandOver{},
-				Preview{Knob: "guidance", Value: "3"}, Map{X: 0, Y: 1}, Watch{}, Pause{}, Park{}, Note{Text: "a pity"}, Attach{By: "ana"}, Detach{By: "ana"},
+			for _, c := range []event.Command{
+				event.Resume{}, event.Checkpoint{}, event.SetKnob{Knob: "ratio", Value: "0.25"}, event.Undo{ID: 1}, event.AnalyseNow{}, event.HandOver{},
+				event.Preview{Knob: "guidance", Value: "3"}, event.Map{X: 0, Y: 1}, event.Watch{}, event.Pause{}, event.Park{}, event.Note{Text: "a pity"}, event.Attach{By: "ana"}, event.Detach{By: "ana"},
 			} {
 				l.Send(c)
 				synctest.Wait()
-				if s := l.Snapshot(); s.State != PausedState {
+				if s := l.Snapshot(); s.State != event.PausedState {
 					t.Errorf("%s: after %#v it is %s", call, c, s.State)
 				}
 			}
-			refused, _ := bodies[Refused](l)
+			refused, _ := bodies[event.Refused](l)
 			var knobs []string
 			for _, x := range refused {
 				if knobs = append(knobs, x.Knob); !strings.Contains(x.Reason, "the device is lost") {
 					t.Errorf("%s: refused because of %q", call, x.Reason)
 				}
 			}
-			if want := []string{"resume", "checkpoint", "ratio", "", "analyse", HandedOver}; !slices.Equal(knobs, want) {
+			if want := []string{"resume", "checkpoint", "ratio", "", "analyse", event.HandedOver}; !slices.Equal(knobs, want) {
 				t.Errorf("%s: refused %q, want %q", call, knobs, want)
 			}
-			l.Send(Stop{})
+			l.Send(event.Stop{})
 			err := <-r.ended
 			var gone *DeviceGone
-			if !errors.As(err, &gone) || gone.Saved || l.Snapshot().State != FailedState {
+			if !errors.As(err, &gone) || gone.Saved || l.Snapshot().State != event.FailedState {
 				t.Errorf("%s: it ended with %v", call, err)
 			}
 			if n := count(w.log, "save policy"); n != 0 {

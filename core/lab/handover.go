@@ -2,29 +2,17 @@ package lab
 
 import (
 	"errors"
+
+	"pgrlab/core/event"
 )
-
-// HandOver saves the run and ends it for another process to go on with: nothing is
-// written behind the checkpoint, so that the journal becomes that of a run without a
-// break. Run returns ErrHandedOver. Where the run cannot be saved it goes on, and the
-// answer is the event Refused with Knob HandedOver.
-type HandOver struct {
-	Ref string // the sender's own, as SetKnob.ID
-	By  string
-}
-
-func (HandOver) command() {}
-
-// HandedOver is the Knob of a Refused that answers a HandOver.
-const HandedOver = "hand over"
 
 // ErrHandedOver: Run saved and ended because of a HandOver.
 var ErrHandedOver = errors.New("handed over to another process")
 
 // handOver takes the last checkpoint of this process and waits until it is on the disk.
-func (x *experiment) handOver(c HandOver) {
+func (x *experiment) handOver(c event.HandOver) {
 	if err := x.guarded(func() error { return x.saveToHandOver(c) }); err != nil {
-		x.refuse(c.Ref, HandedOver, "", c.By, err)
+		x.refuse(c.Ref, event.HandedOver, "", c.By, err)
 		return
 	}
 	x.stopping, x.handedOver = true, true
@@ -32,7 +20,7 @@ func (x *experiment) handOver(c HandOver) {
 
 // saveToHandOver puts the checkpoint on the disk; an error means that the run is as it
 // was.
-func (x *experiment) saveToHandOver(c HandOver) error {
+func (x *experiment) saveToHandOver(c event.HandOver) error {
 	k := x.keeper
 	switch {
 	case k == nil:
@@ -43,14 +31,14 @@ func (x *experiment) saveToHandOver(c HandOver) error {
 	if k.busy {
 		x.kept(<-k.writer.results)
 	}
-	x.emit(TypeDetached, NoMember, View{By: c.By, Reason: HandedOver})
+	x.emit(event.TypeDetached, event.NoMember, event.View{By: c.By, Reason: event.HandedOver})
 	if len(x.journal.backlog) > 0 {
 		return errors.New("save run: the disk does not take the journal")
 	}
 	if x.onDisk() {
 		return nil
 	}
-	copied, err := x.capture(HandedOver)
+	copied, err := x.capture(event.HandedOver)
 	if err != nil {
 		return err
 	}

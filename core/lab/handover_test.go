@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 )
 
@@ -27,7 +28,7 @@ func relay(t *testing.T, c Config, dir string, r *rand.Rand) (handed int) {
 		left := 1 + r.IntN(40)
 		leave := func() {
 			if left--; left == 0 {
-				l.Send(HandOver{Ref: "leave", By: "test"})
+				l.Send(event.HandOver{Ref: "leave", By: "test"})
 			}
 		}
 		for _, call := range []string{"step", "evaluation step", "fit to 2", "fit to 4", "fit to 8", "generate 1", "generate 2", "score curiosity 20"} {
@@ -40,7 +41,7 @@ func relay(t *testing.T, c Config, dir string, r *rand.Rand) (handed int) {
 		if !errors.Is(err, ErrHandedOver) {
 			t.Fatal(err)
 		}
-		if s := l.Snapshot(); !s.HandedOver || s.State == Finished {
+		if s := l.Snapshot(); !s.HandedOver || s.State == event.Finished {
 			t.Errorf("a run that was handed over is %s, %v", s.State, s.HandedOver)
 		}
 		handed++
@@ -104,15 +105,15 @@ func TestARunThatCannotBeSavedStays(t *testing.T) {
 	l := w.lab(t, c, folder)
 	w.on("fit to 4", func() {
 		if l.x.Step == 20 {
-			l.Send(HandOver{Ref: "leave", By: "test"})
+			l.Send(event.HandOver{Ref: "leave", By: "test"})
 		}
 	})
 	w.on("generate 2", func() { os.Remove(checkpoints) })
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	refused, _ := bodies[Refused](l)
-	if len(refused) == 0 || refused[0].Ref != "leave" || refused[0].Knob != HandedOver || refused[0].Reason != "write checkpoint: not a directory" {
+	refused, _ := bodies[event.Refused](l)
+	if len(refused) == 0 || refused[0].Ref != "leave" || refused[0].Knob != event.HandedOver || refused[0].Reason != "write checkpoint: not a directory" {
 		t.Errorf("%+v", refused)
 	}
 	if got, want := journalOf(t, dir), journalOf(t, whole); got != want {

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
@@ -264,8 +266,8 @@ func TestHostileCheckpoints(t *testing.T) {
 		"a generation under way":      {loop(func(s *savedLoop) { s.Loop.Generating.Samples = 1 << 40 }), "samples is 1099511627776"},
 		"rings of negative size":      {loop(func(s *savedLoop) { s.Members[0].Synthetic = -7 }), "transitions of D_syn: -7"},
 		"no members":                  {loop(func(s *savedLoop) { s.Members = nil }), "0 members are saved"},
-		"a knob that is none":         {loop(func(s *savedLoop) { s.Schedule = []Scheduled{{At: After(50), Knob: "x", Value: "1"}} }), `unknown knob "x"`},
-		"a change of no class":        {loop(func(s *savedLoop) { s.Loop.Changes = []KnobChanged{{Class: 77}} }), "class of a change: 77"},
+		"a knob that is none":         {loop(func(s *savedLoop) { s.Schedule = []knob.Scheduled{{At: knob.After(50), Knob: "x", Value: "1"}} }), `unknown knob "x"`},
+		"a change of no class":        {loop(func(s *savedLoop) { s.Loop.Changes = []event.KnobChanged{{Class: 77}} }), "class of a change: 77"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")

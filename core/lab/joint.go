@@ -5,6 +5,7 @@ import (
 
 	"pgrlab/core/analysis"
 	"pgrlab/core/device"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
@@ -78,7 +79,7 @@ func (s Saved) generations(task Task, dev device.Device, rows int, of *JointRun)
 	defer l.Close()
 	syn := l.x.first().synthetic
 	if syn == nil || syn.Len() == 0 {
-		return nil, fmt.Errorf("analyse %s: at step %s it has no synthetic transitions: want a method with a generator, and a step behind its first generation", s.Dir, thousands(l.x.Step))
+		return nil, fmt.Errorf("analyse %s: at step %s it has no synthetic transitions: want a method with a generator, and a step behind its first generation", s.Dir, knob.FormatCount(l.x.Step))
 	}
 	*of = JointRun{Dir: s.Dir, Method: s.Config.Method, Seed: s.Config.Seed, Step: l.x.Step}
 	for i := range min(rows, syn.Len()) {

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 )
 
@@ -35,10 +36,10 @@ func (j *journal) seconds(at time.Time) float64 { return at.Sub(j.start).Seconds
 func (x *experiment) emit(kind string, member int, body any) {
 	now := x.now()
 	if len(x.members) == 1 {
-		member = NoMember
+		member = event.NoMember
 	}
-	x.lab.log(Event{Wall: now, Type: kind, Step: x.Step, Member: member, Body: body})
-	if kind == TypeRefused || kind == TypePreviewed || x.journal.folder == nil {
+	x.lab.log(event.Event{Wall: now, Type: kind, Step: x.Step, Member: member, Body: body})
+	if kind == event.TypeRefused || kind == event.TypePreviewed || x.journal.folder == nil {
 		return
 	}
 	x.journal.backlog = append(x.journal.backlog, run.Line{
@@ -84,5 +85,5 @@ func (x *experiment) fault(kind, reason string) {
 		}
 		return
 	}
-	x.wait(Paused{Reason: reason})
+	x.wait(event.Paused{Reason: reason})
 }

@@ -2,129 +2,11 @@ package lab
 
 import (
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 
-	"pgrlab/core/relevance"
+	"pgrlab/core/knob"
 )
-
-// The table has an entry for every field of Settings, and only these.
-func TestKnobTableIsComplete(t *testing.T) {
-	fields := map[string]bool{}
-	for i := range reflect.TypeFor[Settings]().NumField() {
-		fields[reflect.TypeFor[Settings]().Field(i).Tag.Get("toml")] = true
-	}
-	s := newWorld().config().Knobs
-	for _, k := range Knobs() {
-		if !fields[k.Name] {
-			t.Errorf("knob %s is no setting, or is there twice", k.Name)
-		}
-		delete(fields, k.Name)
-		if k.Doc == "" || len(k.Methods()) == 0 {
-			t.Errorf("%s: no doc or no method", k.Name)
-		}
-		if k.Kind == KindChoice && len(k.Choices) < 2 || k.Kind != KindChoice && !(k.Max > k.Min) {
-			t.Errorf("%s: no range", k.Name)
-		}
-		v, _ := s.Get(k.Name)
-		again, err := k.Parse(v.String())
-		if err != nil || again != v {
-			t.Errorf("%s: %s reads back as %v, %v", k.Name, v, again, err)
-		}
-	}
-	if len(fields) > 0 {
-		t.Errorf("settings without a knob: %v", fields)
-	}
-	k, _ := FindKnob("relevance")
-	for _, name := range relevance.Names() {
-		if err := k.Check(Choice(name)); err != nil {
-			t.Error(err)
-		}
-	}
-	if len(k.Choices) != len(relevance.Names()) {
-		t.Errorf("choices %v, functions %v", k.Choices, relevance.Names())
-	}
-}
-
-// From any value, walking a knob in one direction stays in range, moves, and ends.
-func TestNextWalksThroughTheRange(t *testing.T) {
-	for _, k := range Knobs() {
-		s := newWorld().config().Knobs
-		for _, by := range []int{1, -1} {
-			v, _ := s.Get(k.Name)
-			for range 20000 {
-				next := k.Next(v, by)
-				if err := k.Check(next); err != nil {
-					t.Fatalf("%s: behind %s comes %v", k.Name, v, err)
-				}
-				if next == v {
-					break
-				}
-				if k.Kind != KindChoice && (next.Number > v.Number) != (by > 0) {
-					t.Fatalf("%s: behind %s comes %s in direction %d", k.Name, v, next, by)
-				}
-				v = next
-			}
-			if k.Next(v, by) != v {
-				t.Errorf("%s: no end in direction %d: %s", k.Name, by, v)
-			}
-		}
-	}
-	for _, c := range []struct {
-		knob, from string
-		by         int
-		want       string
-	}{
-		{"guidance", "2", 1, "2.25"}, {"guidance", "2.1", -1, "2"}, {"guidance", "0", -1, "0"}, {"guidance", "2", -8, "0"},
-		{"ratio", "0.5", 1, "0.625"}, {"batch", "256", 1, "500"}, {"batch", "256", -1, "200"}, {"batch", "1", 1, "2"},
-		{"lr_actor", "0.0003", 1, "0.0005"}, {"lr_actor", "0.0003", -1, "0.0002"}, {"lr_actor", "0.001", -1, "0.0005"},
-		{"top_fraction", "0.05", -1, "0.05"}, {"relevance", "td", 1, "td-signed"}, {"relevance", "none", 1, "none"},
-		{"refit_every", "10000", 1, "20000"}, {"utd", "20", 1, "21"},
-	} {
-		k, err := FindKnob(c.knob)
-		if err != nil {
-			t.Fatal(err)
-		}
-		from, _ := k.Parse(c.from)
-		if got := k.Next(from, c.by).String(); got != c.want {
-			t.Errorf("%s: %+d from %s is %s, want %s", c.knob, c.by, c.from, got, c.want)
-		}
-	}
-}
-
-func TestParsingKnobs(t *testing.T) {
-	for _, c := range []struct{ knob, text, want, err string }{
-		{"samples", "1_000_000", "1000000", ""},
-		{"lr_actor", " 3e-4 ", "0.0003", ""},
-		{"ratio", "1.5", "", "ratio: 1.5 is out of range: want a number from 0 to 1"},
-		{"ratio", "NaN", "", "ratio: NaN is out of range: want a number from 0 to 1"},
-		{"top_fraction", "0", "", "top_fraction: 0 is out of range: want a number above 0 to 1"},
-		{"utd", "x", "", `utd: "x" is not a number: want a count from 1 to 40`},
-		{"hold", "", "", `hold: "" is out of range: want one of batch, real`},
-	} {
-		k, err := FindKnob(c.knob)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := k.Parse(c.text)
-		if c.err != "" && (err == nil || err.Error() != c.err) || c.err == "" && (err != nil || k.Format(v) != c.want) {
-			t.Errorf("%s=%q: %v, %v", c.knob, c.text, v, err)
-		}
-	}
-	for name, want := range map[string]string{"guid": "guidance", "utdd": "utd", "lr-actor": "lr_actor", "ration": "ratio", "refit": "refit_every"} {
-		if _, err := FindKnob(name); err == nil || !strings.Contains(err.Error(), `did you mean "`+want+`"?`) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-func TestKnobsReturnsACopy(t *testing.T) {
-	Knobs()[0].Name = "changed"
-	if Knobs()[0].Name == "changed" {
-		t.Error("the table can be written to")
-	}
-}
 
 func TestConfigurationsAreChecked(t *testing.T) {
 	for want, change := range map[string]func(*Config){
@@ -134,7 +16,7 @@ func TestConfigurationsAreChecked(t *testing.T) {
 		"it would never hold enough":        func(c *Config) { c.Buffer = 5 },
 		`want "none"`:                       func(c *Config) { c.Generator.Conditional = false },
 		"ratio: 2 is out of range":          func(c *Config) { c.Knobs.Ratio = 2 },
-		"ratio 1 with hold=real":            func(c *Config) { c.Knobs.Ratio, c.Knobs.Hold = 1, HoldReal },
+		"ratio 1 with hold=real":            func(c *Config) { c.Knobs.Ratio, c.Knobs.Hold = 1, knob.HoldReal },
 		`generator.kind is "gan"`:           func(c *Config) { c.Generator.Kind = "gan" },
 		"agent.gamma is NaN":                func(c *Config) { c.Agent.Gamma = math.NaN() },
 		"curiosity.every is -1":             func(c *Config) { c.Curiosity.Every = -1 },
@@ -148,35 +30,4 @@ func TestConfigurationsAreChecked(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-}
-
-func TestPositions(t *testing.T) {
-	ordered := []Position{After(0), {1, Score, 0}, {1, Fit, 0}, {1, Fit, 7}, {1, Generate, 2}, {1, Evaluate, 25}, After(1), {2, Fit, 0}}
-	for i, p := range ordered {
-		again, err := ParsePosition(p.String())
-		if err != nil || again != p {
-			t.Errorf("%s reads back as %+v, %v", p, again, err)
-		}
-		for j, q := range ordered {
-			if p.Before(q) != (i < j) {
-				t.Errorf("%s before %s is %v", p, q, p.Before(q))
-			}
-		}
-	}
-}
-
-func FuzzScheduledReadsBack(f *testing.F) {
-	for _, text := range []string{"10000:guidance=3", "20000/fit:37:relevance=td!", "5/generate:0:s_churn=1e2", "1_000:a=b=c", ":=", "0/fit:1:x=y", "9:x=!!"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		s, err := ParseScheduled(text)
-		if err != nil {
-			return
-		}
-		again, err := ParseScheduled(s.String())
-		if err != nil || again != s {
-			t.Fatalf("%q is %+v, which reads back as %+v, %v", text, s, again, err)
-		}
-	})
 }

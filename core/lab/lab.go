@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"pgrlab/core/device"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
@@ -22,10 +24,10 @@ type Lab struct {
 	config   Config
 	x        *experiment // of the training goroutine
 	mailbox  chan sent
-	snapshot atomic.Pointer[Snapshot]
+	snapshot atomic.Pointer[event.Snapshot]
 
 	mu     sync.Mutex // of what follows
-	events []Event
+	events []event.Event
 	ended  bool
 }
 
@@ -76,7 +78,7 @@ func newLab(c Config, task Task, folder record, p parts, deviceName string, now 
 		}
 		x.members = append(x.members, m)
 	}
-	x.position = After(0)
+	x.position = knob.After(0)
 	if f, real := folder.(*run.Folder); real {
 		x.keeper = newKeeper(newWriter(f, len(x.members), 0), Saving{})
 	}
@@ -88,7 +90,7 @@ func newLab(c Config, task Task, folder record, p parts, deviceName string, now 
 // refused before the run begins.
 func (x *experiment) readSchedule() error {
 	for _, text := range x.config.Schedule {
-		s, err := ParseScheduled(text)
+		s, err := knob.ParseScheduled(text)
 		if err != nil {
 			return err
 		}
@@ -97,7 +99,7 @@ func (x *experiment) readSchedule() error {
 		}
 		x.schedule = append(x.schedule, s)
 	}
-	sortSchedule(x.schedule)
+	knob.SortSchedule(x.schedule)
 	return nil
 }
 
@@ -115,6 +117,10 @@ func (l *Lab) Run(ctx context.Context) error {
 	err := x.guarded(func() error { return x.run(ctx) })
 	return x.end(ctx, x.withoutDevice(ctx, err))
 }
+
+// ErrInterrupted: Run saved and ended because its context did. The context's cause is
+// wrapped beside it.
+var ErrInterrupted = errors.New("interrupted")
 
 // guarded turns the panics of f into errors.
 func (x *experiment) guarded(f func() error) (err error) {
@@ -143,21 +149,21 @@ func where(stack []byte) string {
 // start writes the first line.
 func (x *experiment) start() {
 	if x.resumed != nil && x.resumed.Journal.Size > 0 {
-		x.emit(TypeResume, NoMember, Resumed{By: "checkpoint", From: x.resumed.Position})
+		x.emit(event.TypeResume, event.NoMember, event.Resumed{By: "checkpoint", From: x.resumed.Position})
 		x.meter.pause()
 		return
 	}
 	host, _ := os.Hostname() // only for people
 	c := x.config
-	s := Start{
+	s := event.Start{
 		Task: c.Task, Method: c.Method, Scale: c.Scale, Seed: c.Seed,
-		Obs: StartObs{Version: x.version, Host: host, Device: x.device, Time: x.now().UTC().Format(time.RFC3339)},
+		Obs: event.StartObs{Version: x.version, Host: host, Device: x.device, Time: x.now().UTC().Format(time.RFC3339)},
 	}
 	s.Device, s.Precision = x.kernels(), c.Precision
 	if c.Members > 1 {
 		s.Members = c.Members
 	}
-	x.emit(TypeStart, NoMember, s)
+	x.emit(event.TypeStart, event.NoMember, s)
 	x.meter.pause()
 }
 
@@ -187,11 +193,11 @@ func (x *experiment) end(ctx context.Context, err error) error {
 	}
 	switch {
 	case cause == nil:
-		x.emit(TypeDone, NoMember, Done{Steps: x.Step})
+		x.emit(event.TypeDone, event.NoMember, event.Done{Steps: x.Step})
 	case errors.Is(cause, ErrInterrupted):
-		x.emit(TypeNote, NoMember, Noted{Text: fmt.Sprintf("interrupted after step %d", x.Step), Obs: KnobObs{By: context.Cause(ctx).Error()}})
+		x.emit(event.TypeNote, event.NoMember, event.Noted{Text: fmt.Sprintf("interrupted after step %d", x.Step), Obs: event.KnobObs{By: context.Cause(ctx).Error()}})
 	default:
-		x.emit(TypeFailed, NoMember, Failed{Error: cause.Error()})
+		x.emit(event.TypeFailed, event.NoMember, event.Failed{Error: cause.Error()})
 	}
 	x.flush() // for the last time
 	if left := len(x.journal.backlog); errors.Is(x.journal.broken, run.ErrLost) {
@@ -207,9 +213,9 @@ func (x *experiment) end(ctx context.Context, err error) error {
 func (x *experiment) last(cause error) {
 	x.pause = nil
 	s := x.snapshot(x.now())
-	s.State, s.PhaseETA, s.ETA = Finished, 0, 0
+	s.State, s.PhaseETA, s.ETA = event.Finished, 0, 0
 	if cause != nil && !errors.Is(cause, ErrInterrupted) {
-		s.State, s.Err = FailedState, cause.Error()
+		s.State, s.Err = event.FailedState, cause.Error()
 	}
 	x.lab.snapshot.Store(s)
 }
@@ -252,15 +258,15 @@ func (x *experiment) answerRest() {
 		select {
 		case c := <-x.lab.mailbox:
 			switch c := c.Command.(type) {
-			case SetKnob:
-				x.refuse(c.ID, c.Knob, c.Value, c.By, ErrEnded)
-			case Preview:
+			case event.SetKnob:
+				x.refuse(c.ID, c.Knob, c.Value, c.By, event.ErrEnded)
+			case event.Preview:
 				x.preview(c)
-			case AnalyseNow:
-				x.refuse("", "analyse", "", c.By, ErrEnded)
+			case event.AnalyseNow:
+				x.refuse("", "analyse", "", c.By, event.ErrEnded)
 			}
 		default:
-			x.answerPreview(ErrEnded)
+			x.answerPreview(event.ErrEnded)
 			x.leaveLook()
 			return
 		}
@@ -281,10 +287,10 @@ func (x *experiment) close() {
 func (l *Lab) Config() Config { return l.config }
 
 // Snapshot is the latest state. It is never nil and costs nothing.
-func (l *Lab) Snapshot() *Snapshot { return l.snapshot.Load() }
+func (l *Lab) Snapshot() *event.Snapshot { return l.snapshot.Load() }
 
 // Events returns the events from index from on. The slice must not be changed.
-func (l *Lab) Events(from int) []Event {
+func (l *Lab) Events(from int) []event.Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if from >= len(l.events) {
@@ -294,7 +300,7 @@ func (l *Lab) Events(from int) []Event {
 }
 
 // log appends an event and numbers it.
-func (l *Lab) log(e Event) {
+func (l *Lab) log(e event.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e.Index = len(l.events)
@@ -303,17 +309,17 @@ func (l *Lab) log(e Event) {
 
 // Send asks for something. It never blocks: ErrBusy when too much was asked
 // already, ErrEnded after the run.
-func (l *Lab) Send(c Command) error {
+func (l *Lab) Send(c event.Command) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended {
-		return ErrEnded
+		return event.ErrEnded
 	}
 	select {
 	case l.mailbox <- sent{c, time.Now()}:
 		return nil
 	default:
-		return ErrBusy
+		return event.ErrBusy
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
@@ -52,17 +53,17 @@ func (s *savedLoop) validate(x *experiment) error {
 	if err := inRange(counts); err != nil {
 		return err
 	}
-	if err := s.Position.validate(c.Steps); err != nil {
+	if err := validPosition(s.Position, c.Steps); err != nil {
 		return err
 	}
 	if s.Position.Step != s.Loop.Step {
 		return fmt.Errorf("the run is at step %d and at %s", s.Loop.Step, s.Position)
 	}
-	if s.Position.Phase == Collect && s.Position.I == 0 && s.Position.Step == 0 {
+	if s.Position.Phase == knob.Collect && s.Position.I == 0 && s.Position.Step == 0 {
 		return errors.New("the run is inside of env step 0")
 	}
-	settings := []*Settings{&s.Loop.Settings}
-	if s.Position.Phase == Analyse {
+	settings := []*knob.Settings{&s.Loop.Settings}
+	if s.Position.Phase == knob.Analyse {
 		settings = append(settings, &s.Loop.Analysing)
 	}
 	for _, now := range settings {
@@ -100,21 +101,21 @@ func (s *savedLoop) validateChanges(x *experiment) error {
 		}
 	}
 	for _, k := range changes {
-		if err := inRange([]ranged{{"class of a change", int(k.Class), int(ClassBatch), int(ClassRun)}, {"number of a change", k.ID, 0, most}}); err != nil {
+		if err := inRange([]ranged{{"class of a change", int(k.Class), int(knob.ClassBatch), int(knob.ClassRun)}, {"number of a change", k.ID, 0, most}}); err != nil {
 			return err
 		}
-		if err := k.Position.validate(x.config.Steps); err != nil {
+		if err := validPosition(k.Position, x.config.Steps); err != nil {
 			return err
 		}
 	}
 	for _, p := range s.Schedule {
-		if err := p.At.validate(math.MaxInt); err != nil {
+		if err := validPosition(p.At, math.MaxInt); err != nil {
 			return err
 		}
 		if p.Note != "" {
 			continue
 		}
-		k, err := FindKnob(p.Knob)
+		k, err := knob.Find(p.Knob)
 		if err == nil {
 			_, err = k.Parse(p.Value)
 		}
@@ -134,7 +135,7 @@ func (s *savedMember) validate(x *experiment) error {
 		{"transitions of D_syn", s.Synthetic, 0, c.Buffer}, {"transitions of D_syn", s.Fresh, 0, c.Buffer},
 		{"scores", len(s.Scores), 0, c.Buffer}, {"parts", len(s.Parts), 0, 100},
 		{"steps of a fit", s.Fit.Steps, 0, most}, {"losses of a fit", s.Fit.N, 0, most},
-		{"real rows of a batch", s.Mix.Real, 0, mostRows}, {"synthetic rows of a batch", s.Mix.Synthetic, 0, mostRows},
+		{"real rows of a batch", s.Mix.Real, 0, knob.MaxRows}, {"synthetic rows of a batch", s.Mix.Synthetic, 0, knob.MaxRows},
 	}
 	for _, l := range []mean{n.Losses.Critic, n.Losses.Actor, n.Losses.QMean, n.Losses.Model, n.Losses.RND, n.Losses.Bonus} {
 		counts = append(counts, ranged{"losses", l.N, 0, math.MaxInt})
@@ -142,9 +143,9 @@ func (s *savedMember) validate(x *experiment) error {
 	return inRange(counts)
 }
 
-// validate says whether p is a place of a run of so many steps.
-func (p Position) validate(steps int) error {
-	return inRange([]ranged{{"phase", int(p.Phase), int(Collect), int(AfterStep)}, {"step", p.Step, 0, steps}, {"place in a phase", p.I, 0, math.MaxInt}})
+// validPosition says whether p is a place of a run of so many steps.
+func validPosition(p knob.Position, steps int) error {
+	return inRange([]ranged{{"phase", int(p.Phase), int(knob.Collect), int(knob.AfterStep)}, {"step", p.Step, 0, steps}, {"place in a phase", p.I, 0, math.MaxInt}})
 }
 
 // ranged is a number that is from least to most.
@@ -166,12 +167,12 @@ func inRange(all []ranged) error {
 // settled says whether what was loaded goes together: the loop's counters and the parts'.
 func (x *experiment) settled() error {
 	for _, m := range x.members {
-		scoring := x.position.Phase == Score && x.position.I > 0
-		fitting := x.position.Phase == Fit && m.scorer != nil
+		scoring := x.position.Phase == knob.Score && x.position.I > 0
+		fitting := x.position.Phase == knob.Fit && m.scorer != nil
 		if (scoring || fitting) && (m.scorer == nil || len(m.scores) != m.real.Len()) {
 			return fmt.Errorf("%d scores of %d transitions", len(m.scores), m.real.Len())
 		}
-		if p := x.position; p.Phase == Generate && p.I > 0 && m.fresh == nil || p.Phase == Evaluate && p.I > 0 && m.trial == nil {
+		if p := x.position; p.Phase == knob.Generate && p.I > 0 && m.fresh == nil || p.Phase == knob.Evaluate && p.I > 0 && m.trial == nil {
 			return fmt.Errorf("nothing of what is done at %s was saved", p)
 		}
 	}

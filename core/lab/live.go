@@ -7,45 +7,16 @@ import (
 	"iter"
 	"time"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
-
-// AnalyseNow asks for the dear analyses of the run as it is. Training waits until they
-// are made; commands are obeyed between two pieces of them. The answer is an event of
-// type TypeExamined for each member with By in its Obs, or a Refused whose Knob is
-// "analyse". Nothing else of a run depends on it: canonical journals are without.
-type AnalyseNow struct{ By string }
-
-func (AnalyseNow) command() {}
-
-// ExaminedObs says that somebody asked for an analysis, who, and what it took.
-type ExaminedObs struct {
-	OnDemand bool      `json:"on_demand"` // such a line is no part of a canonical journal
-	By       string    `json:"by,omitempty"`
-	Seconds  run.Float `json:"seconds,omitempty"`
-}
-
-// Answers is what an event says to an analysis that by asked for: the findings about a
-// member, or why there are none.
-func Answers(e Event, by string) (found *Examined, refused string) {
-	switch b := e.Body.(type) {
-	case *Examined:
-		if b.Obs != nil && b.Obs.OnDemand && b.Obs.By == by {
-			return b, ""
-		}
-	case Refused:
-		if b.Knob == "analyse" && b.By == by {
-			return nil, b.Reason
-		}
-	}
-	return nil, ""
-}
 
 // looking is an analysis on demand under way: a coroutine that stops after each piece.
 type looking struct {
 	by    string
 	begin time.Time
-	next  func() (found []*Examined, more bool)
+	next  func() (found []*event.Examined, more bool)
 	stop  func()
 	err   error
 }
@@ -64,17 +35,17 @@ func (x *experiment) look(by string) {
 		x.answerPreview(errAnalysing)
 	}
 	l := &looking{by: by, begin: x.now()}
-	l.next, l.stop = iter.Pull(func(yield func([]*Examined) bool) {
+	l.next, l.stop = iter.Pull(func(yield func([]*event.Examined) bool) {
 		breathe := func() error {
 			if !yield(nil) {
 				return errLeft
 			}
 			return nil
 		}
-		var found []*Examined
+		var found []*event.Examined
 		for _, m := range x.members {
 			e := x.examining(m, m.f, x.Settings, DefaultExamination(), breathe)
-			if x.position.Phase == Generate {
+			if x.position.Phase == knob.Generate {
 				e.asked.Known = false // the prompts are those of the generation under way
 			}
 			one, err := e.all(nil)
@@ -93,7 +64,7 @@ func (x *experiment) canLook() error {
 	switch {
 	case x.absent() != nil:
 		return x.absent()
-	case x.looking != nil || x.position.Phase == Analyse:
+	case x.looking != nil || x.position.Phase == knob.Analyse:
 		return errors.New("an analysis is under way: it is a line of the journal when it is done")
 	case x.first().real.Len() < leastExamined:
 		return fmt.Errorf("there are %d transitions yet: want at least %d", x.first().real.Len(), leastExamined)
@@ -109,7 +80,7 @@ func (x *experiment) advanceLook(ctx context.Context) (more bool) {
 		return false
 	}
 	begin := x.now()
-	var found []*Examined
+	var found []*event.Examined
 	err := x.guarded(func() error {
 		found, more = l.next()
 		return l.err
@@ -123,8 +94,8 @@ func (x *experiment) advanceLook(ctx context.Context) (more bool) {
 	case found != nil:
 		x.leaveLook()
 		for i, m := range x.members {
-			found[i].Obs = &ExaminedObs{OnDemand: true, By: l.by, Seconds: run.Float(now.Sub(l.begin).Seconds())}
-			x.emit(TypeExamined, m.index, found[i])
+			found[i].Obs = &event.ExaminedObs{OnDemand: true, By: l.by, Seconds: run.Float(now.Sub(l.begin).Seconds())}
+			x.emit(event.TypeExamined, m.index, found[i])
 		}
 	}
 	return x.looking != nil || x.waits(ctx)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"pgrlab/core/event"
 )
 
 // Analyses that somebody asks for are answered wherever the run is, and the run does
@@ -18,7 +20,7 @@ func TestAnalysesOnDemandChangeNothing(t *testing.T) {
 		calls := 0
 		w.on(at, func() {
 			if calls++; calls%37 == 1 {
-				if err := l.Send(AnalyseNow{By: "me"}); err != nil {
+				if err := l.Send(event.AnalyseNow{By: "me"}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -29,7 +31,7 @@ func TestAnalysesOnDemandChangeNothing(t *testing.T) {
 		if got, want := folder.canonical(t), plain.canonical(t); got != want {
 			t.Fatalf("asked at %q the run writes\n%s\nwithout\n%s", at, got, want)
 		}
-		examined, _ := bodies[*Examined](l)
+		examined, _ := bodies[*event.Examined](l)
 		answers := 0
 		for _, e := range examined {
 			if e.Obs == nil {
@@ -56,7 +58,7 @@ func TestAnalysesOfAPausedRun(t *testing.T) {
 	c := w.config()
 	c.Steps = 61
 	l := w.lab(t, c, nil)
-	ask := func(step string, commands ...Command) {
+	ask := func(step string, commands ...event.Command) {
 		w.on(step, func() {
 			for _, c := range commands {
 				if err := l.Send(c); err != nil {
@@ -65,30 +67,30 @@ func TestAnalysesOfAPausedRun(t *testing.T) {
 			}
 		})
 	}
-	if err := l.Send(AnalyseNow{By: "hasty"}); err != nil {
+	if err := l.Send(event.AnalyseNow{By: "hasty"}); err != nil {
 		t.Fatal(err)
 	}
-	ask("start fit 1 of 40 rows, 40 scores, lr 0.0003", Pause{}, AnalyseNow{By: "first"}, AnalyseNow{By: "second"},
-		Preview{ID: "p", Knob: "guidance", Value: "3"})
+	ask("start fit 1 of 40 rows, 40 scores, lr 0.0003", event.Pause{}, event.AnalyseNow{By: "first"}, event.AnalyseNow{By: "second"},
+		event.Preview{ID: "p", Knob: "guidance", Value: "3"})
 	w.on("sketch 0, guidance 0", func() {
-		if s := l.Snapshot(); s.Step == 40 && s.State != PausedState {
+		if s := l.Snapshot(); s.Step == 40 && s.State != event.PausedState {
 			t.Error("the analysis let the run go on")
 		}
-		l.Send(Resume{})
+		l.Send(event.Resume{})
 	})
-	ask("start generate 2, guidance 2", AnalyseNow{By: "third"})
+	ask("start generate 2, guidance 2", event.AnalyseNow{By: "third"})
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	refused, _ := bodies[Refused](l)
+	refused, _ := bodies[event.Refused](l)
 	if len(refused) != 2 || refused[0].By != "hasty" || !strings.Contains(refused[0].Reason, "want at least 3") ||
 		refused[1].By != "second" || !strings.Contains(refused[1].Reason, "under way") || refused[1].Knob != "analyse" {
 		t.Errorf("%+v", refused)
 	}
-	if answers, _ := bodies[Previewed](l); len(answers) != 1 || answers[0].Err != errAnalysing.Error() {
+	if answers, _ := bodies[event.Previewed](l); len(answers) != 1 || answers[0].Err != errAnalysing.Error() {
 		t.Errorf("%+v", answers)
 	}
-	if examined, steps := bodies[*Examined](l); len(examined) != 2 || steps[0] != 40 || steps[1] != 60 || examined[1].Projection == nil {
+	if examined, steps := bodies[*event.Examined](l); len(examined) != 2 || steps[0] != 40 || steps[1] != 60 || examined[1].Projection == nil {
 		t.Errorf("examined at %v", steps)
 	}
 }

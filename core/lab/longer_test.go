@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 )
 
@@ -142,10 +143,10 @@ func TestTheLastStepIsEvaluatedAndNotRefitted(t *testing.T) {
 		c.Steps = steps
 		w := newWorld()
 		l, folder := play(t, w, c)
-		if _, at := bodies[Evaluated](l); fmt.Sprint(at) != evaluated {
+		if _, at := bodies[event.Evaluated](l); fmt.Sprint(at) != evaluated {
 			t.Errorf("%d steps: evaluated at %v, want %s", steps, at, evaluated)
 		}
-		if _, at := bodies[Refit](l); len(at) > 0 && at[len(at)-1] == steps || len(at) != (steps-1)/c.Knobs.RefitEvery {
+		if _, at := bodies[event.Refit](l); len(at) > 0 && at[len(at)-1] == steps || len(at) != (steps-1)/c.Knobs.RefitEvery {
 			t.Errorf("%d steps: refits at %v", steps, at)
 		}
 		if n, first := (steps+14)/15, 1; count(w.log, fmt.Sprintf("evaluate episodes %d", n)) != 1 || count(w.log, fmt.Sprintf("evaluate episodes %d", first)) != 1 {
@@ -273,14 +274,14 @@ func TestALongerRunRepeatsWhatWasDoneAtItsEnd(t *testing.T) {
 		w := newWorld()
 		l := w.lab(t, c, folder)
 		w.on("evaluate episodes 3", func() {
-			l.Send(SetKnob{Knob: "guidance", Value: "4", Now: true, By: "ana"})
-			l.Send(SetKnob{Knob: "tau", Value: "0.25", By: "ana"})
-			l.Send(Checkpoint{By: "ana"})
+			l.Send(event.SetKnob{Knob: "guidance", Value: "4", Now: true, By: "ana"})
+			l.Send(event.SetKnob{Knob: "tau", Value: "0.25", By: "ana"})
+			l.Send(event.Checkpoint{By: "ana"})
 		})
 		if err := l.Run(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		saved, _ := bodies[Checkpointed](l)
+		saved, _ := bodies[event.Checkpointed](l)
 		asked := 0
 		for _, s := range saved {
 			if s.Obs.Error != "" {
@@ -303,7 +304,7 @@ func TestALongerRunRepeatsWhatWasDoneAtItsEnd(t *testing.T) {
 		c.Steps = 75
 		made := changes(l)
 		for _, k := range made {
-			c.Schedule = append(c.Schedule, k.scheduled().String())
+			c.Schedule = append(c.Schedule, k.Scheduled().String())
 		}
 		if len(made) != 2 || made[0].Position.Step != steps || made[0].Obs.By != "ana" {
 			t.Errorf("%d steps: %+v", steps, made)

@@ -5,23 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"pgrlab/core/event"
 	"pgrlab/core/replay"
-)
-
-// Map asks where the transitions lie, over two dimensions of the observation. The
-// answer is Snapshot.Map, some slices later; nothing of a run depends on it.
-type Map struct{ X, Y int }
-
-// Watch asks for the transition that was made last. The answer is Snapshot.Moment.
-type Watch struct{}
-
-func (Map) command()   {}
-func (Watch) command() {}
-
-// MapColumns and MapRows are the cells of a Mapped.
-const (
-	MapColumns = 40
-	MapRows    = 20
 )
 
 const (
@@ -29,40 +14,16 @@ const (
 	mapScored  = 1_024 // of D_real that are scored
 )
 
-// Mapped says where transitions lie: counts of samples, spread evenly over the
-// buffers, of D_real and of D_syn in the cells of a plane, row by row from the
-// smallest Y, and the mean F of real ones; NaN where none was scored.
-type Mapped struct {
-	X, Y          int // dimensions of the observation
-	Low, High     [2]float64
-	Step          int
-	Real, Syn     [MapColumns * MapRows]int
-	RealN, SynN   int // transitions counted
-	F             [MapColumns * MapRows]float64
-	Relevance     string // the F; "": none
-	FLow, FHigh   float64
-	Unknown       string // why there is no map
-	scoredPerCell [MapColumns * MapRows]int
-}
-
-// Moment is the newest transition as the agent sees it.
-type Moment struct {
-	Step   int
-	Action []float32 // each in [-1,1]
-	Q      float64   // Q(s, π(s)) of its observation, the mean over critics; NaN: unknown
-	F      float64   // its relevance; NaN: unknown
-}
-
 // drawMap answers a Map.
-func (x *experiment) drawMap(c Map) {
-	out := &Mapped{X: c.X, Y: c.Y, Step: x.Step, FLow: math.NaN(), FHigh: math.NaN()}
+func (x *experiment) drawMap(c event.Map) {
+	out := &event.Mapped{X: c.X, Y: c.Y, Step: x.Step, FLow: math.NaN(), FHigh: math.NaN()}
 	if err := x.guarded(func() error { return x.fillMap(out) }); err != nil {
 		out.Unknown = err.Error()
 	}
 	x.mapped = out
 }
 
-func (x *experiment) fillMap(out *Mapped) error {
+func (x *experiment) fillMap(out *event.Mapped) error {
 	if err := x.absent(); err != nil {
 		return err
 	}
@@ -79,48 +40,48 @@ func (x *experiment) fillMap(out *Mapped) error {
 	if m.synthetic != nil {
 		syn = spread(m.synthetic, mapDensity)
 	}
-	out.Low = out.place(m.real.Row(real[0]))
+	out.Low = place(out, m.real.Row(real[0]))
 	out.High = out.Low
-	out.bound(m.real, real)
-	out.bound(m.synthetic, syn)
+	widen(out, m.real, real)
+	widen(out, m.synthetic, syn)
 	for _, slot := range real {
-		out.Real[out.cell(m.real.Row(slot))]++
+		out.Real[cellOf(out, m.real.Row(slot))]++
 	}
 	for _, slot := range syn {
-		out.Syn[out.cell(m.synthetic.Row(slot))]++
+		out.Syn[cellOf(out, m.synthetic.Row(slot))]++
 	}
 	out.RealN, out.SynN = len(real), len(syn)
 	return x.scoreMap(out, m)
 }
 
-// bound widens the plane to rows of a buffer.
-func (p *Mapped) bound(r *replay.Ring, slots []int) {
+// widen widens the plane to rows of a buffer.
+func widen(p *event.Mapped, r *replay.Ring, slots []int) {
 	for _, slot := range slots {
-		for k, v := range p.place(r.Row(slot)) {
+		for k, v := range place(p, r.Row(slot)) {
 			p.Low[k], p.High[k] = min(p.Low[k], v), max(p.High[k], v)
 		}
 	}
 }
 
 // place is where a row [s, a, r, s', d] lies.
-func (p *Mapped) place(row []float32) [2]float64 {
+func place(p *event.Mapped, row []float32) [2]float64 {
 	return [2]float64{float64(row[p.X]), float64(row[p.Y])}
 }
 
-// cell is the cell that a row lies in.
-func (p *Mapped) cell(row []float32) int {
-	at := p.place(row)
+// cellOf is the cell that a row lies in.
+func cellOf(p *event.Mapped, row []float32) int {
+	at := place(p, row)
 	index := func(k, n int) int {
 		if !(p.High[k] > p.Low[k]) {
 			return n / 2
 		}
 		return max(0, min(n-1, int(float64(n)*(at[k]-p.Low[k])/(p.High[k]-p.Low[k]))))
 	}
-	return index(1, MapRows)*MapColumns + index(0, MapColumns)
+	return index(1, event.MapRows)*event.MapColumns + index(0, event.MapColumns)
 }
 
 // scoreMap adds the mean F of real transitions.
-func (x *experiment) scoreMap(out *Mapped, m *member) error {
+func (x *experiment) scoreMap(out *event.Mapped, m *member) error {
 	for i := range out.F {
 		out.F[i] = math.NaN()
 	}
@@ -134,14 +95,15 @@ func (x *experiment) scoreMap(out *Mapped, m *member) error {
 		return err
 	}
 	out.Relevance = m.f.Name()
+	var scored [event.MapColumns * event.MapRows]int // transitions of each cell
 	for i, slot := range slots {
-		c := out.cell(m.real.Row(slot))
-		if out.scoredPerCell[c]++; out.scoredPerCell[c] == 1 {
+		c := cellOf(out, m.real.Row(slot))
+		if scored[c]++; scored[c] == 1 {
 			out.F[c] = 0
 		}
-		out.F[c] += (float64(f[i]) - out.F[c]) / float64(out.scoredPerCell[c])
+		out.F[c] += (float64(f[i]) - out.F[c]) / float64(scored[c])
 	}
-	for i, n := range out.scoredPerCell {
+	for i, n := range scored {
 		if v := out.F[i]; n > 0 && !(v >= out.FLow) {
 			out.FLow = v
 		}
@@ -155,7 +117,7 @@ func (x *experiment) scoreMap(out *Mapped, m *member) error {
 // watch answers a Watch.
 func (x *experiment) watch() {
 	m := x.first()
-	out := &Moment{Step: x.Step, Q: math.NaN(), F: math.NaN(), Action: append([]float32(nil), m.action...)}
+	out := &event.Moment{Step: x.Step, Q: math.NaN(), F: math.NaN(), Action: append([]float32(nil), m.action...)}
 	x.moment = out
 	if m.real.Len() == 0 || x.absent() != nil {
 		return

@@ -3,21 +3,23 @@ package lab
 import (
 	"math"
 	"testing"
+
+	"pgrlab/core/event"
 )
 
 // A map counts every row once, and the cells lie where the observations do.
 func TestMapCountsRowsWhereTheyLie(t *testing.T) {
-	p := &Mapped{X: 0, Y: 1, Low: [2]float64{-1, 0}, High: [2]float64{1, 10}}
+	p := &event.Mapped{X: 0, Y: 1, Low: [2]float64{-1, 0}, High: [2]float64{1, 10}}
 	for _, c := range []struct {
 		row       []float32
 		col, line int
-	}{{[]float32{-1, 0}, 0, 0}, {[]float32{1, 10}, MapColumns - 1, MapRows - 1}, {[]float32{0, 5}, MapColumns / 2, MapRows / 2}, {[]float32{9, -9}, MapColumns - 1, 0}} {
-		if got := p.cell(c.row); got != c.line*MapColumns+c.col {
+	}{{[]float32{-1, 0}, 0, 0}, {[]float32{1, 10}, event.MapColumns - 1, event.MapRows - 1}, {[]float32{0, 5}, event.MapColumns / 2, event.MapRows / 2}, {[]float32{9, -9}, event.MapColumns - 1, 0}} {
+		if got := cellOf(p, c.row); got != c.line*event.MapColumns+c.col {
 			t.Errorf("%v is in cell %d, want column %d of line %d", c.row, got, c.col, c.line)
 		}
 	}
-	flat := &Mapped{X: 0, Y: 1}
-	if got := flat.cell([]float32{3, 3}); got != MapRows/2*MapColumns+MapColumns/2 {
+	flat := &event.Mapped{X: 0, Y: 1}
+	if got := cellOf(flat, []float32{3, 3}); got != event.MapRows/2*event.MapColumns+event.MapColumns/2 {
 		t.Errorf("a plane without extent puts rows into cell %d", got)
 	}
 }
@@ -27,9 +29,9 @@ func TestMapCountsRowsWhereTheyLie(t *testing.T) {
 func TestLookingChangesNothing(t *testing.T) {
 	c := newWorld().config()
 	_, quiet := previewed(t, newWorld(), c, nil)
-	looks := map[int][]Command{}
+	looks := map[int][]event.Command{}
 	for step := 1; step < c.Steps; step++ {
-		looks[step] = []Command{Map{X: 0, Y: 1}, Watch{}}
+		looks[step] = []event.Command{event.Map{X: 0, Y: 1}, event.Watch{}}
 	}
 	l, looked := previewed(t, newWorld(), c, looks)
 	if quiet.canonical(t) != looked.canonical(t) {

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"pgrlab/core/agent"
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 )
 
@@ -53,9 +54,9 @@ func (s *sums) addModel(name string, loss float64) {
 }
 
 // take returns the means and starts anew; some says whether there were any.
-func (s *sums) take() (l Losses, some bool) {
+func (s *sums) take() (l event.Losses, some bool) {
 	some = s.Critic.N+s.Model.N+s.RND.N > 0
-	l = Losses{Critic: s.Critic.value(), Actor: s.Actor.value(), QMean: s.QMean.value(), Curiosity: s.Model.value(), RND: s.RND.value(), Bonus: s.Bonus.value()}
+	l = event.Losses{Critic: s.Critic.value(), Actor: s.Actor.value(), QMean: s.QMean.value(), Curiosity: s.Model.value(), RND: s.RND.value(), Bonus: s.Bonus.value()}
 	if s.Critic.N > 0 {
 		alpha := run.Float(s.Latest.AlphaValue)
 		l.Alpha = &alpha
@@ -65,11 +66,11 @@ func (s *sums) take() (l Losses, some bool) {
 }
 
 // last is the latest update's, or nil before the first one.
-func (s *sums) last() *UpdateLosses {
+func (s *sums) last() *event.UpdateLosses {
 	if s.Updates == 0 {
 		return nil
 	}
-	return &UpdateLosses{
+	return &event.UpdateLosses{
 		Critic: s.Latest.Critic, Actor: s.Latest.Actor, Alpha: s.Latest.AlphaValue, QMean: s.Latest.QMean, Curiosity: s.LatestModel,
 	}
 }

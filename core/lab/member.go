@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -99,10 +100,10 @@ type member struct {
 	owned        []owned
 	trial        *trial // the evaluation under way
 	fit          fitLoss
-	freal, fsyn  *Histogram
-	fasked       *Histogram // nil: the generator was asked for nothing
-	simulator    *simulator // of analyses; nil until the first
-	failed       error      // why env can do nothing before it is made anew
+	freal, fsyn  *event.Histogram
+	fasked       *event.Histogram // nil: the generator was asked for nothing
+	simulator    *simulator       // of analyses; nil until the first
+	failed       error            // why env can do nothing before it is made anew
 }
 
 // memberState are the counters of a member; with the states of its parts they are

@@ -4,14 +4,16 @@ import (
 	"runtime"
 	"time"
 
+	"pgrlab/core/event"
 	"pgrlab/core/generative"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
 // meter measures how long things take: for the screen, never for a decision.
 type meter struct {
 	now  func() time.Time
-	cost [AfterStep + 1]average // seconds of a unit of each phase; of Collect: of an env step that trains
+	cost [knob.AfterStep + 1]average // seconds of a unit of each phase; of Collect: of an env step that trains
 	// perSample is the seconds of one transition at one noise level.
 	perSample average
 
@@ -52,9 +54,9 @@ func (m *meter) on(p part, begin time.Time) time.Time {
 }
 
 // spentOn is what the parts took since it was called last.
-func (m *meter) spentOn() SpentOn {
+func (m *meter) spentOn() event.SpentOn {
 	s := func(p part) run.Float { return run.Float(m.parts[p].Seconds()) }
-	out := SpentOn{
+	out := event.SpentOn{
 		Act: s(partAct), Agent: s(partAgent), Models: s(partModels), Score: s(partScore), Fit: s(partFit),
 		Generate: s(partGenerate), Evaluate: s(partEvaluate), Analyse: s(partAnalyse),
 	}
@@ -83,16 +85,16 @@ func (a *average) add(v float64) {
 
 // measure times a slice of n units; the function that it returns ends it. n is
 // read then.
-func (m *meter) measure(p Phase, n *int) func() {
+func (m *meter) measure(p knob.Phase, n *int) func() {
 	begin := m.now()
 	return func() {
 		d := m.now().Sub(begin)
 		m.apart += d
 		m.parts[p] += d // parts of the phases have their numbers
-		if p != Evaluate {
+		if p != knob.Evaluate {
 			m.work += d
 		}
-		if p == Generate {
+		if p == knob.Generate {
 			m.generating += d
 		}
 		if *n > 0 {
@@ -102,7 +104,7 @@ func (m *meter) measure(p Phase, n *int) func() {
 }
 
 // took is a unit of an analysis in a phase.
-func (m *meter) took(p Phase, d time.Duration) {
+func (m *meter) took(p knob.Phase, d time.Duration) {
 	m.apart += d
 	m.parts[partAnalyse] += d
 	m.cost[p].add(d.Seconds())
@@ -116,7 +118,7 @@ func (m *meter) elsewhere(d time.Duration) { m.apart += d }
 func (m *meter) begin(trained bool) {
 	now := m.now()
 	if trained && !m.last.IsZero() {
-		m.cost[Collect].add((now.Sub(m.last) - m.apart).Seconds())
+		m.cost[knob.Collect].add((now.Sub(m.last) - m.apart).Seconds())
 	}
 	m.last, m.apart, m.work = now, 0, 0
 }
@@ -171,14 +173,14 @@ func (x *experiment) costRefit() time.Duration {
 	if generate == 0 {
 		return 0
 	}
-	score := x.meter.cost[Score].value * float64(x.first().real.Len())
-	fit := x.meter.cost[Fit].value * float64(x.Settings.GeneratorSteps)
+	score := x.meter.cost[knob.Score].value * float64(x.first().real.Len())
+	fit := x.meter.cost[knob.Fit].value * float64(x.Settings.GeneratorSteps)
 	return seconds(score+fit) + generate
 }
 
 // phaseETA is the time until the phase ends.
 func (x *experiment) phaseETA() time.Duration {
-	if x.position.Phase == Collect || x.position.Phase == AfterStep {
+	if x.position.Phase == knob.Collect || x.position.Phase == knob.AfterStep {
 		return 0
 	}
 	return seconds(x.meter.cost[x.position.Phase].value * float64(x.total-x.position.I))
@@ -187,7 +189,7 @@ func (x *experiment) phaseETA() time.Duration {
 // eta is the time until the run ends; 0 where the cost of a training step is not
 // known yet.
 func (x *experiment) eta() time.Duration {
-	if x.meter.cost[Collect].value == 0 {
+	if x.meter.cost[knob.Collect].value == 0 {
 		return 0
 	}
 	return x.config.lasts(&x.Settings, x.Step, x.costs()) + x.phaseETA()
@@ -198,9 +200,9 @@ func (x *experiment) reportPerf() {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	m := &x.meter
-	x.emit(TypePerf, NoMember, Perf{
+	x.emit(event.TypePerf, event.NoMember, event.Perf{
 		StepsPerSec: run.Float(m.steps), UpdatesPerSec: run.Float(m.updates),
-		StepS: run.Float(m.cost[Collect].value), FitStepS: run.Float(m.cost[Fit].value),
+		StepS: run.Float(m.cost[knob.Collect].value), FitStepS: run.Float(m.cost[knob.Fit].value),
 		SampleS:     run.Float(m.perSample.value * float64(x.Settings.SamplerSteps)),
 		MemoryBytes: memory.Sys - memory.HeapReleased, Spent: m.spentOn(),
 	})

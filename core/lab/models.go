@@ -34,10 +34,13 @@ type counting interface {
 	Seen() uint64
 }
 
-// The relevance functions with a model; see package relevance.
+// The relevance functions that the lab knows by name; all but none have a model. See
+// package relevance.
 const (
-	relevanceRND   = "rnd"
-	relevanceCount = "count"
+	relevanceNone      = "none"
+	relevanceCuriosity = "curiosity"
+	relevanceRND       = "rnd"
+	relevanceCount     = "count"
 )
 
 // trainedModels are those that make gradient steps while a run goes on, in the order

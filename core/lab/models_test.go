@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"pgrlab/core/event"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
@@ -30,7 +31,7 @@ func TestSwitchBuildsAndWarmsAModel(t *testing.T) {
 	if count(w.log[:built], "train curiosity")+count(w.log[built:], "train curiosity") != 0 {
 		t.Error("a model that nothing uses was trained")
 	}
-	losses, _ := bodies[Losses](l)
+	losses, _ := bodies[event.Losses](l)
 	if last := losses[len(losses)-1]; last.RND == nil || last.Curiosity != nil {
 		t.Errorf("losses %+v", last)
 	}
@@ -68,7 +69,7 @@ func TestCountsAreMadeAnewBeforeEachScoring(t *testing.T) {
 	if m.Seen() != 40 {
 		t.Errorf("the density has seen %d transitions at the last refit, want 40", m.Seen())
 	}
-	scores, steps := bodies[Scores](l)
+	scores, steps := bodies[event.Scores](l)
 	if !slices.Equal(steps, []int{30, 45, 60}) || scores[0].Relevance != "count" {
 		t.Errorf("scores at %v: %+v", steps, scores)
 	}

@@ -4,13 +4,8 @@ import (
 	"errors"
 
 	"pgrlab/core/device"
+	"pgrlab/core/event"
 )
-
-// Park is Pause that also saves the run and gives back what it holds of a GPU, for
-// others to use, until Resume. On the CPU there is nothing to give back.
-type Park struct{ By string }
-
-func (Park) command() {}
 
 // parker is a device that can be given back while its programs wait.
 type parker interface {
@@ -31,7 +26,7 @@ var errParked = errors.New("the run is parked: resume it first")
 
 // park saves the run, gives the device back and pauses. What cannot be given back
 // is said in the pause's reason.
-func (x *experiment) park(c Park) {
+func (x *experiment) park(c event.Park) {
 	if x.parked {
 		return
 	}
@@ -42,7 +37,7 @@ func (x *experiment) park(c Park) {
 	if x.keeper != nil && x.keeper.at != x.position {
 		x.take("park")
 	}
-	p := Paused{By: c.By}
+	p := event.Paused{By: c.By}
 	if device := x.parts.device; device != nil {
 		if err := x.guarded(device.Park); err != nil {
 			p.Reason = "park: " + err.Error()
@@ -62,7 +57,7 @@ func (x *experiment) unpark() bool {
 		return true
 	}
 	if err := x.guarded(x.parts.device.Wake); err != nil {
-		x.wait(Paused{Reason: "still parked: " + err.Error()})
+		x.wait(event.Paused{Reason: "still parked: " + err.Error()})
 		return false
 	}
 	x.parked = false

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"pgrlab/core/event"
 )
 
 // garage is a device that can be parked.
@@ -30,7 +32,7 @@ func TestParkGivesTheDeviceBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := newWorld(), &garage{}
 		var l *Lab
-		w.on("fit to 4", send(t, &l, Park{By: "ana"}))
+		w.on("fit to 4", send(t, &l, event.Park{By: "ana"}))
 		folder := &memoryFolder{}
 		c := w.config()
 		c.Steps = 21
@@ -42,10 +44,10 @@ func TestParkGivesTheDeviceBack(t *testing.T) {
 		}
 		r := w.start(t, t.Context(), l, folder)
 		synctest.Wait()
-		if s := l.Snapshot(); s.State != PausedState || !s.Parked || s.Position.String() != "20/fit:4" || !strings.HasPrefix(s.Err, "parked: the GPU's memory is free") {
+		if s := l.Snapshot(); s.State != event.PausedState || !s.Parked || s.Position.String() != "20/fit:4" || !strings.HasPrefix(s.Err, "parked: the GPU's memory is free") {
 			t.Errorf("%s, parked %t, at %s: %q", s.State, s.Parked, s.Position, s.Err)
 		}
-		for _, c := range []Command{Park{}, Preview{ID: "p", Knob: "guidance", Value: "3"}, AnalyseNow{By: "bo"}, Map{X: 0, Y: 0}} {
+		for _, c := range []event.Command{event.Park{}, event.Preview{ID: "p", Knob: "guidance", Value: "3"}, event.AnalyseNow{By: "bo"}, event.Map{X: 0, Y: 0}} {
 			if err := l.Send(c); err != nil { // nothing of this may take the device
 				t.Fatal(err)
 			}
@@ -54,16 +56,16 @@ func TestParkGivesTheDeviceBack(t *testing.T) {
 		if !slices.Equal(g.did, []string{"park"}) {
 			t.Errorf("the device was asked to %v", g.did)
 		}
-		if refused, _ := bodies[Refused](l); len(refused) != 1 || refused[0].Reason != errParked.Error() {
+		if refused, _ := bodies[event.Refused](l); len(refused) != 1 || refused[0].Reason != errParked.Error() {
 			t.Errorf("an analysis: %+v", refused)
 		}
 		g.fail = errors.New("no room")
-		l.Send(Resume{})
+		l.Send(event.Resume{})
 		synctest.Wait()
-		if s := l.Snapshot(); s.State != PausedState || !s.Parked || s.Err != "still parked: no room" {
+		if s := l.Snapshot(); s.State != event.PausedState || !s.Parked || s.Err != "still parked: no room" {
 			t.Errorf("%s, parked %t: %q", s.State, s.Parked, s.Err)
 		}
-		l.Send(Resume{})
+		l.Send(event.Resume{})
 		if err := <-r.ended; err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +87,7 @@ func TestParkPauses(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld()
 			var l *Lab
-			w.on("fit to 4", send(t, &l, Park{By: "ana"}))
+			w.on("fit to 4", send(t, &l, event.Park{By: "ana"}))
 			folder := &memoryFolder{}
 			c := w.config()
 			c.Steps = 21
@@ -98,10 +100,10 @@ func TestParkPauses(t *testing.T) {
 			r := w.start(t, t.Context(), l, folder)
 			synctest.Wait()
 			s := l.Snapshot()
-			if s.State != PausedState || s.Parked || (device != nil) != (s.Err == "park: lost") {
+			if s.State != event.PausedState || s.Parked || (device != nil) != (s.Err == "park: lost") {
 				t.Errorf("%s: %s, parked %t, %q", name, s.State, s.Parked, s.Err)
 			}
-			l.Send(Resume{})
+			l.Send(event.Resume{})
 			if err := <-r.ended; err != nil {
 				t.Errorf("%s: %v", name, err)
 			}

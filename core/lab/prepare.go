@@ -5,6 +5,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/generative"
+	"pgrlab/core/knob"
 )
 
 // Prepare compiles what the run will use, so that a device with memory of its own
@@ -24,7 +25,7 @@ func (l *Lab) Prepare() (said []string, err error) {
 			return nil, fmt.Errorf("prepare the agent: %w", err)
 		}
 		if drawn != nil && !x.whole() && m.index == 0 {
-			said = append(said, fmt.Sprintf("batches are drawn by the host: there is no memory for %s transitions", thousands(drawn.Real+drawn.Synthetic)))
+			said = append(said, fmt.Sprintf("batches are drawn by the host: there is no memory for %s transitions", knob.FormatCount(drawn.Real+drawn.Synthetic)))
 		}
 		g, ok := m.gen.(interface {
 			Prepare(generative.GenKnobs) (int, error)
@@ -32,12 +33,12 @@ func (l *Lab) Prepare() (said []string, err error) {
 		if !ok {
 			continue
 		}
-		chunk, err := g.Prepare(x.Settings.generation())
+		chunk, err := g.Prepare(generation(&x.Settings))
 		if err != nil {
 			return nil, fmt.Errorf("prepare the generator: %w", err)
 		}
 		if full := x.config.Generator.Chunk; chunk < full && m.index == 0 {
-			said = append(said, fmt.Sprintf("chunks of %s transitions instead of %s: there is no memory for more", thousands(chunk), thousands(full)))
+			said = append(said, fmt.Sprintf("chunks of %s transitions instead of %s: there is no memory for more", knob.FormatCount(chunk), knob.FormatCount(full)))
 		}
 	}
 	return said, nil

@@ -8,49 +8,10 @@ import (
 	"time"
 
 	"pgrlab/core/analysis"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 )
-
-// Preview asks what a value of a knob would make of generated transitions, before
-// anything is touched. The answer is an event of type TypePreviewed. A later Preview
-// takes the place of one that is not answered yet. Guidance, top_fraction,
-// sampler_steps, s_churn and relevance can be previewed.
-type Preview struct {
-	ID    string // the sender's own, to recognise the answer by
-	Knob  string
-	Value string // as Knob.Parse reads it
-}
-
-func (Preview) command() {}
-
-// TypePreviewed is the type of an event with a Previewed; it is no line of the
-// journal.
-const TypePreviewed = "previewed"
-
-// Previewed is the answer to a Preview: the relevance of real transitions, of D_syn
-// as it is, and of a few transitions that the present generator made with the value,
-// all over the same edges. A part that does not exist is nil, a number NaN.
-type Previewed struct {
-	ID, Knob, Value string // as asked
-	Relevance       string // the F of the histograms: the value itself where F is the knob
-	// Real, Synthetic and Preview describe F of samples of D_real, of D_syn, and of
-	// the preview.
-	Real, Synthetic, Preview *Histogram
-	// Outside is the share of the preview's rows with a number outside the range that
-	// the real transitions have in its place.
-	Outside float64
-	// RankCorrelation (Spearman's) and TopOverlap (the share of the top_fraction rows
-	// of largest old F that the new F would choose too) compare the new F with the old
-	// one on the same real transitions.
-	RankCorrelation, TopOverlap float64
-	Samples                     int     // transitions of the preview
-	Seconds                     float64 // that the answer took
-	// Cost says in words what a switch to another F would take, CostSeconds about how
-	// long with "now"; NaN: unknown.
-	Cost        string
-	CostSeconds float64
-	Err         string // why there is no answer, one line
-}
 
 const (
 	// previewRows is how many transitions a preview makes.
@@ -65,10 +26,10 @@ const (
 // preview is one under way. Its work is a list of slices that read the run and write
 // to the preview alone; nothing of a run depends on how far it is.
 type preview struct {
-	Previewed
+	event.Previewed
 	began    time.Time
 	occasion uint64
-	settings Settings // with the value
+	settings knob.Settings // with the value
 
 	member    *member
 	f         score // of the histograms
@@ -87,16 +48,16 @@ type score interface {
 }
 
 // preview begins a preview, or answers why there is none.
-func (x *experiment) preview(c Preview) {
+func (x *experiment) preview(c event.Preview) {
 	x.dropPreview()
 	x.previews++
 	p := &preview{
-		Previewed: Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Outside: math.NaN(), RankCorrelation: math.NaN(), TopOverlap: math.NaN(), CostSeconds: math.NaN()},
+		Previewed: event.Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Outside: math.NaN(), RankCorrelation: math.NaN(), TopOverlap: math.NaN(), CostSeconds: math.NaN()},
 		began:     x.now(), occasion: x.previews, settings: x.Settings, member: x.first(),
 	}
 	x.previewing = p
 	k, v, err := x.check(c.Knob, c.Value)
-	if x.position.Phase == Analyse || x.looking != nil {
+	if x.position.Phase == knob.Analyse || x.looking != nil {
 		err = errAnalysing
 	}
 	if why := x.absent(); why != nil {
@@ -104,7 +65,7 @@ func (x *experiment) preview(c Preview) {
 	}
 	if err == nil {
 		p.Value = k.Format(v)
-		k.set(&p.settings, v)
+		k.Set(&p.settings, v)
 		err = x.planPreview(p, k)
 	}
 	if err != nil {
@@ -113,7 +74,7 @@ func (x *experiment) preview(c Preview) {
 }
 
 // planPreview lists the slices of a preview.
-func (x *experiment) planPreview(p *preview, k Knob) error {
+func (x *experiment) planPreview(p *preview, k knob.Knob) error {
 	now, then := x.Settings.Relevance, p.settings.Relevance
 	switch k.Name {
 	case "relevance":
@@ -124,11 +85,11 @@ func (x *experiment) planPreview(p *preview, k Knob) error {
 		}
 		x.priceBuilt(p, then)
 	case "guidance", "top_fraction", "sampler_steps", "s_churn":
-		if k.Use&UsePrompts != 0 && now == relevanceNone {
+		if k.Use&knob.UsePrompts != 0 && now == relevanceNone {
 			return fmt.Errorf("%s has no effect while relevance is none", k.Name)
 		}
 		if !x.Fitted {
-			return fmt.Errorf("no generator is fitted before step %s", thousands(x.nextRefit()))
+			return fmt.Errorf("no generator is fitted before step %s", knob.FormatCount(x.nextRefit()))
 		}
 	default:
 		return fmt.Errorf("%s does not change what the present generator makes: guidance, top_fraction, sampler_steps, s_churn and relevance can be previewed", k.Name)
@@ -211,7 +172,7 @@ func (x *experiment) planSketch(p *preview) {
 // sketch makes one network call.
 func (p *preview) sketch() (done bool, err error) {
 	if p.next == nil {
-		k := p.settings.generation()
+		k := generation(&p.settings)
 		k.Samples = previewRows
 		if p.settings.Relevance == relevanceNone {
 			k.Guidance = 0 // the generator that training without a condition would give
@@ -229,7 +190,7 @@ func (p *preview) sketch() (done bool, err error) {
 // meanwhile: they would be of two generators.
 func (x *experiment) restartPreview() {
 	if p := x.previewing; p != nil {
-		x.preview(Preview{ID: p.ID, Knob: p.Knob, Value: p.Value})
+		x.preview(event.Preview{ID: p.ID, Knob: p.Knob, Value: p.Value})
 	}
 }
 
@@ -280,7 +241,7 @@ func (p *preview) describe() error {
 			return err
 		}
 	}
-	edges := analysis.BodyEdges(Bins, p.real, p.syn, made)
+	edges := analysis.BodyEdges(event.Bins, p.real, p.syn, made)
 	p.Real = histogram(p.real, edges)
 	if p.syn != nil {
 		p.Synthetic = histogram(p.syn, edges)
@@ -302,7 +263,7 @@ func (x *experiment) answerPreview(err error) {
 		p.Err = err.Error()
 	}
 	p.Seconds = x.now().Sub(p.began).Seconds()
-	x.emit(TypePreviewed, p.member.index, p.Previewed)
+	x.emit(event.TypePreviewed, p.member.index, p.Previewed)
 }
 
 // dropPreview forgets the preview under way, if there is one.

@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/event"
 	"pgrlab/core/relevance"
 )
 
 // previewed plays a run of w in which commands are sent before env steps.
-func previewed(t *testing.T, w *world, c Config, at map[int][]Command) (*Lab, *memoryFolder) {
+func previewed(t *testing.T, w *world, c Config, at map[int][]event.Command) (*Lab, *memoryFolder) {
 	t.Helper()
 	folder := &memoryFolder{}
 	l := w.lab(t, c, folder)
@@ -31,10 +32,10 @@ func previewed(t *testing.T, w *world, c Config, at map[int][]Command) (*Lab, *m
 }
 
 // look is the answer to one preview, which is sent before env step step.
-func look(t *testing.T, c Config, step int, p Preview) Previewed {
+func look(t *testing.T, c Config, step int, p event.Preview) event.Previewed {
 	t.Helper()
-	l, _ := previewed(t, newWorld(), c, map[int][]Command{step: {p}})
-	answers, _ := bodies[Previewed](l)
+	l, _ := previewed(t, newWorld(), c, map[int][]event.Command{step: {p}})
+	answers, _ := bodies[event.Previewed](l)
 	if len(answers) != 1 {
 		t.Fatalf("%+v: %d answers", p, len(answers))
 	}
@@ -42,7 +43,7 @@ func look(t *testing.T, c Config, step int, p Preview) Previewed {
 }
 
 func TestPreviewOfAGeneration(t *testing.T) {
-	p := look(t, newWorld().config(), 30, Preview{ID: "a", Knob: "guidance", Value: "3.0"})
+	p := look(t, newWorld().config(), 30, event.Preview{ID: "a", Knob: "guidance", Value: "3.0"})
 	if p.ID != "a" || p.Knob != "guidance" || p.Value != "3" || p.Relevance != "curiosity" || p.Err != "" {
 		t.Errorf("%+v", p)
 	}
@@ -66,7 +67,7 @@ func TestPreviewOfAnotherRelevance(t *testing.T) {
 	// minus a constant: the same order of rows.
 	c := newWorld().config()
 	c.Knobs.Relevance = "reward"
-	p := look(t, c, 30, Preview{Knob: "relevance", Value: "td-signed"})
+	p := look(t, c, 30, event.Preview{Knob: "relevance", Value: "td-signed"})
 	if p.Relevance != "td-signed" || math.Abs(p.RankCorrelation-1) > 1e-9 || p.TopOverlap != 1 || p.Preview == nil {
 		t.Errorf("%+v", p)
 	}
@@ -74,12 +75,12 @@ func TestPreviewOfAnotherRelevance(t *testing.T) {
 		t.Errorf("cost: %q, %v s", p.Cost, p.CostSeconds)
 	}
 	// Before the first fit there is no generator to sample, but F can be compared.
-	p = look(t, c, 10, Preview{Knob: "relevance", Value: "td-signed"})
+	p = look(t, c, 10, event.Preview{Knob: "relevance", Value: "td-signed"})
 	if p.Err != "" || p.Preview != nil || p.Synthetic != nil || p.Real == nil || math.Abs(p.RankCorrelation-1) > 1e-9 {
 		t.Errorf("%+v", p)
 	}
 	// Without a condition: what becomes of the present F.
-	p = look(t, c, 30, Preview{Knob: "relevance", Value: "none"})
+	p = look(t, c, 30, event.Preview{Knob: "relevance", Value: "none"})
 	if p.Relevance != "reward" || p.Preview == nil || !math.IsNaN(p.RankCorrelation) {
 		t.Errorf("%+v", p)
 	}
@@ -89,8 +90,8 @@ func TestPreviewOfARelevanceThatIsNotBuilt(t *testing.T) {
 	w := newWorld()
 	c := w.config()
 	c.Knobs.Relevance = "reward"
-	l, _ := previewed(t, w, c, map[int][]Command{30: {Preview{Knob: "relevance", Value: "curiosity"}}})
-	answers, _ := bodies[Previewed](l)
+	l, _ := previewed(t, w, c, map[int][]event.Command{30: {event.Preview{Knob: "relevance", Value: "curiosity"}}})
+	answers, _ := bodies[event.Previewed](l)
 	if len(answers) != 1 || answers[0].Err != "" || answers[0].Real != nil {
 		t.Fatalf("%+v", answers)
 	}
@@ -122,7 +123,7 @@ func TestPreviewsThatCannotBe(t *testing.T) {
 		{none, 30, "guidance", "3", "has no effect while relevance is none"},
 		{without, 30, "guidance", "3", "not used by sac"},
 	} {
-		got := look(t, p.config, p.step, Preview{Knob: p.knob, Value: p.value})
+		got := look(t, p.config, p.step, event.Preview{Knob: p.knob, Value: p.value})
 		if !strings.Contains(got.Err, p.want) || got.Samples != 0 {
 			t.Errorf("%s=%s: %q, want %q", p.knob, p.value, got.Err, p.want)
 		}
@@ -130,10 +131,10 @@ func TestPreviewsThatCannotBe(t *testing.T) {
 }
 
 func TestTheLastPreviewWins(t *testing.T) {
-	l, _ := previewed(t, newWorld(), newWorld().config(), map[int][]Command{
-		30: {Preview{ID: "a", Knob: "guidance", Value: "3"}, Preview{ID: "b", Knob: "guidance", Value: "4"}},
+	l, _ := previewed(t, newWorld(), newWorld().config(), map[int][]event.Command{
+		30: {event.Preview{ID: "a", Knob: "guidance", Value: "3"}, event.Preview{ID: "b", Knob: "guidance", Value: "4"}},
 	})
-	if answers, _ := bodies[Previewed](l); len(answers) != 1 || answers[0].ID != "b" {
+	if answers, _ := bodies[event.Previewed](l); len(answers) != 1 || answers[0].ID != "b" {
 		t.Errorf("%+v", answers)
 	}
 }
@@ -145,28 +146,28 @@ func TestPreviewsWhilePausedAndAtTheEnd(t *testing.T) {
 	step := 0
 	w.on("step", func() {
 		if step++; step == 30 {
-			l.Send(Pause{})
-			l.Send(Preview{ID: "paused", Knob: "guidance", Value: "3"})
+			l.Send(event.Pause{})
+			l.Send(event.Preview{ID: "paused", Knob: "guidance", Value: "3"})
 		}
 		if step == 60 {
-			l.Send(Stop{})
-			l.Send(Preview{ID: "late", Knob: "guidance", Value: "3"})
+			l.Send(event.Stop{})
+			l.Send(event.Preview{ID: "late", Knob: "guidance", Value: "3"})
 		}
 	})
 	w.on("sketch 1, guidance 3", func() {
 		if l.x.pause == nil {
 			t.Error("the run does not wait")
 		}
-		l.Send(Resume{})
+		l.Send(event.Resume{})
 	})
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	answers, steps := bodies[Previewed](l)
+	answers, steps := bodies[event.Previewed](l)
 	if len(answers) != 2 || answers[0].ID != "paused" || answers[0].Err != "" || steps[0] != 30 {
 		t.Fatalf("%+v at %v", answers, steps)
 	}
-	if answers[1].ID != "late" || answers[1].Err != ErrEnded.Error() {
+	if answers[1].ID != "late" || answers[1].Err != event.ErrEnded.Error() {
 		t.Errorf("%+v", answers[1])
 	}
 }
@@ -176,9 +177,9 @@ func TestAHundredPreviewsLeaveNoTrace(t *testing.T) {
 	c := newWorld().config()
 	c.Schedule = []string{"25:relevance=td!", "33:relevance=return", "40/fit:4:guidance=3!"}
 	_, plain := play(t, newWorld(), c)
-	looks, n := map[int][]Command{}, 0
+	looks, n := map[int][]event.Command{}, 0
 	for step := 2; step < 60; step++ {
-		for _, p := range []Preview{{Knob: "guidance", Value: "5"}, {Knob: "relevance", Value: "curiosity"}, {Knob: "top_fraction", Value: "0.5"}} {
+		for _, p := range []event.Preview{{Knob: "guidance", Value: "5"}, {Knob: "relevance", Value: "curiosity"}, {Knob: "top_fraction", Value: "0.5"}} {
 			if (step+n)%3 < 2 {
 				looks[step] = append(looks[step], p)
 				n++
@@ -190,7 +191,7 @@ func TestAHundredPreviewsLeaveNoTrace(t *testing.T) {
 		t.Fatalf("%d previews", n)
 	}
 	l, looked := previewed(t, newWorld(), c, looks)
-	if answers, _ := bodies[Previewed](l); len(answers) < 50 {
+	if answers, _ := bodies[event.Previewed](l); len(answers) < 50 {
 		t.Errorf("%d answers", len(answers))
 	}
 	if a, b := plain.canonical(t), looked.canonical(t); a != b {
@@ -223,9 +224,9 @@ func TestPreviewsOfRealPartsLeaveNoTrace(t *testing.T) {
 			if step++; !looks || step%4 != 0 {
 				return
 			}
-			l.Send(Preview{Knob: "guidance", Value: "4"})
+			l.Send(event.Preview{Knob: "guidance", Value: "4"})
 			if names := relevance.Names(); step > 20 {
-				l.Send(Preview{Knob: "relevance", Value: names[step/4%len(names)]})
+				l.Send(event.Preview{Knob: "relevance", Value: names[step/4%len(names)]})
 			}
 		})
 		if err := l.Run(context.Background()); err != nil {
@@ -238,7 +239,7 @@ func TestPreviewsOfRealPartsLeaveNoTrace(t *testing.T) {
 	if plain != looked {
 		t.Errorf("without previews\n%s\nwith\n%s", plain, looked)
 	}
-	answers, _ := bodies[Previewed](l)
+	answers, _ := bodies[event.Previewed](l)
 	made := 0
 	for _, a := range answers {
 		if a.Samples == previewRows {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 )
 
@@ -32,12 +33,12 @@ func (x *experiment) priceOf(p *preview, name string) error {
 			made.Begin(m.scoring, rows)
 			made.Observe(m.scoring, rows)
 			took := x.now().Sub(begin) * time.Duration(owed) / time.Duration(rows)
-			x.sayPrice(p, fmt.Sprintf("%s has seen nothing yet: a switch shows it all %s transitions first", name, thousands(owed)), took)
+			x.sayPrice(p, fmt.Sprintf("%s has seen nothing yet: a switch shows it all %s transitions first", name, knob.FormatCount(owed)), took)
 			return true, nil
 		})
 	case trained:
 		p.slices = append(p.slices, x.timedUpdates(p, made, func(update time.Duration) {
-			x.sayPrice(p, fmt.Sprintf("%s has no model yet: a switch builds it and trains it on %s real batches first", name, thousands(owed)), time.Duration(owed)*update)
+			x.sayPrice(p, fmt.Sprintf("%s has no model yet: a switch builds it and trains it on %s real batches first", name, knob.FormatCount(owed)), time.Duration(owed)*update)
 		}))
 	}
 	return nil

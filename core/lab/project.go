@@ -5,29 +5,10 @@ import (
 	"math"
 
 	"pgrlab/core/analysis"
+	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/run"
 )
-
-// Projected are generations with and without guidance in the plane in which the real
-// transitions and both of them lie widest (PCA of all rows, each dimension in units of
-// its deviation).
-type Projected struct {
-	Explained [2]run.Float   `json:"explained"` // share of the variance along each axis
-	Overlap   run.Float      `json:"overlap"`   // of guided and unconditional points: 1 equal, 0 apart
-	Real      [][2]run.Float `json:"real"`
-	Guided    [][2]run.Float `json:"guided"`
-	Free      [][2]run.Float `json:"free"` // without guidance
-
-	Embedded *Embedded `json:"tsne,omitempty"`
-}
-
-// Embedded are the first generations of a Projected in a plane in which neighbours
-// stay neighbours (t-SNE); distances between groups mean nothing there.
-type Embedded struct {
-	Guided [][2]run.Float `json:"guided"`
-	Free   [][2]run.Float `json:"free"`
-}
 
 // fittedRows is how many rows a Gaussian and a projection take between two breaths.
 const fittedRows = analysis.PieceRows
@@ -62,8 +43,8 @@ func (e *examining) gaussian(rows int) (analysis.Simulated, error) {
 }
 
 // project draws with and without guidance and lays both into one plane.
-func (e *examining) project() (*Projected, error) {
-	k := e.settings.generation()
+func (e *examining) project() (*event.Projected, error) {
+	k := generation(&e.settings)
 	k.Samples = e.Points
 	guided, err := e.sketch(k)
 	if err != nil {
@@ -83,7 +64,7 @@ func (e *examining) project() (*Projected, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Projected{Explained: [2]run.Float{run.Float(p.Explained[0]), run.Float(p.Explained[1])}}
+	out := &event.Projected{Explained: [2]run.Float{run.Float(p.Explained[0]), run.Float(p.Explained[1])}}
 	lay := func(rows [][]float32) (at [][2]float64) {
 		for _, row := range rows {
 			at = append(at, p.At(row))
@@ -99,13 +80,13 @@ func (e *examining) project() (*Projected, error) {
 	return out, err
 }
 
-func (e *examining) embed(guided, free [][]float32) (*Embedded, error) {
+func (e *examining) embed(guided, free [][]float32) (*event.Embedded, error) {
 	both := append(append([][]float32(nil), guided...), free...)
 	at, err := analysis.Embed(both, e.m.real.Shape().Width()-1, e.breathe)
 	if err != nil {
 		return nil, err
 	}
-	return &Embedded{Guided: shown(at[:len(guided)]), Free: shown(at[len(guided):])}, nil
+	return &event.Embedded{Guided: shown(at[:len(guided)]), Free: shown(at[len(guided):])}, nil
 }
 
 // shown are points with four decimals: no picture shows more, and a journal has

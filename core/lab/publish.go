@@ -1,6 +1,11 @@
 package lab
 
-import "time"
+import (
+	"time"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+)
 
 // publishEvery is the least time between two snapshots that nothing asked for:
 // more would cost training time, and nobody looks more often.
@@ -21,22 +26,22 @@ func (x *experiment) publish(now time.Time) {
 }
 
 // state is what a person would say the run is doing.
-func (x *experiment) state() State {
+func (x *experiment) state() event.State {
 	switch {
 	case x.pause != nil:
-		return PausedState
+		return event.PausedState
 	case x.Step == 0:
-		return Starting
+		return event.Starting
 	}
-	return Running
+	return event.Running
 }
 
-func (x *experiment) snapshot(now time.Time) *Snapshot {
+func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 	m := x.first()
-	s := &Snapshot{
+	s := &event.Snapshot{
 		Time: now, Task: x.config.Task, Method: x.config.Method, Seed: x.config.Seed, Members: len(x.members),
 		Step: x.Step, Steps: x.config.Steps, State: x.state(), Parked: x.parked, HandedOver: x.handedOver, Position: x.position,
-		Phase: x.position.Phase, PhaseDone: x.position.I, PhaseTotal: x.total, PhaseETA: x.phaseETA(), ETA: x.eta(), StepTime: seconds(x.meter.cost[Collect].value),
+		Phase: x.position.Phase, PhaseDone: x.position.I, PhaseTotal: x.total, PhaseETA: x.phaseETA(), ETA: x.eta(), StepTime: seconds(x.meter.cost[knob.Collect].value),
 		StepsPerSec: x.meter.steps, UpdatesPerSec: x.meter.updates,
 		CostRefit: x.costRefit(), CostGenerate: x.costGenerate(),
 		Knobs: x.Settings.Values(), Scheduled: changesOf(x.schedule),
@@ -45,8 +50,8 @@ func (x *experiment) snapshot(now time.Time) *Snapshot {
 		MixReal: m.lastMix.Real, MixSynthetic: m.lastMix.Synthetic, Losses: m.Losses.last(),
 		Map: x.mapped, Moment: x.moment,
 	}
-	if s.Phase == AfterStep { // between two env steps: for people, collecting goes on
-		s.Phase, s.PhaseDone, s.PhaseTotal = Collect, 0, 0
+	if s.Phase == knob.AfterStep { // between two env steps: for people, collecting goes on
+		s.Phase, s.PhaseDone, s.PhaseTotal = knob.Collect, 0, 0
 	}
 	if posed, ok := m.env.(Posed); ok {
 		s.Pose = posed.Pose(nil)
@@ -73,7 +78,7 @@ func (x *experiment) snapshot(now time.Time) *Snapshot {
 }
 
 // changesOf are the changes of a schedule; notes are nothing to wait for.
-func changesOf(all []Scheduled) (changes []Scheduled) {
+func changesOf(all []knob.Scheduled) (changes []knob.Scheduled) {
 	for _, s := range all {
 		if s.Note == "" {
 			changes = append(changes, s)

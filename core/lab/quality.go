@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pgrlab/core/analysis"
+	"pgrlab/core/event"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
 )
@@ -15,7 +16,7 @@ const searchedRows = 4096
 
 // neighbourhood holds generated rows, one behind the other, to the real ones next to
 // them: how far they are, how many are copies, and how many real rows have one nearby.
-func (e *examining) neighbourhood(rows []float32, g *Generated) error {
+func (e *examining) neighbourhood(rows []float32, g *event.Generated) error {
 	real, width := e.m.real, e.m.real.Shape().Width()
 	points := make([][]float32, min(len(rows)/width, neighbours))
 	for i := range points {
@@ -121,7 +122,7 @@ func (m *member) reference() analysis.Reference {
 
 // holdToTask fills g.Dynamics with what became of rows under the task; each is ½(mean
 // Δs'² + Δr²) of every row that could be compared.
-func (e *examining) holdToTask(rows []float32, g *Generated) (each []float32, err error) {
+func (e *examining) holdToTask(rows []float32, g *event.Generated) (each []float32, err error) {
 	s, err := e.m.simulate(e.task, rows, e.breathe)
 	if err != nil {
 		return nil, err
@@ -142,12 +143,12 @@ func (e *examining) holdToTask(rows []float32, g *Generated) (each []float32, er
 }
 
 // dynamicsOf is the line of an error; nil where nothing could be compared.
-func dynamicsOf(s analysis.Simulated, shape replay.Shape, ref analysis.Reference) (*Dynamics, []float32) {
+func dynamicsOf(s analysis.Simulated, shape replay.Shape, ref analysis.Reference) (*event.Dynamics, []float32) {
 	e := s.Error(shape, ref)
 	if e.Rows == 0 {
 		return nil, nil
 	}
-	return &Dynamics{
+	return &event.Dynamics{
 		Rows: e.Rows, Failed: e.Failed, State: run.Float(e.State), Reward: run.Float(e.Reward),
 		Combined: run.Float(e.Combined), Relative: run.Float(e.Relative), Change: float(e.Change),
 		EachChange: run.Floats(e.EachChange), RewardRelative: float(e.RewardRelative),
@@ -160,8 +161,8 @@ func float(v float64) *run.Float {
 	return &f
 }
 
-func detection(d analysis.Detection) *Detection {
-	return &Detection{True: d.True, Told: d.Told, Precision: run.Float(d.Precision), Recall: run.Float(d.Recall)}
+func detection(d analysis.Detection) *event.Detection {
+	return &event.Detection{True: d.True, Told: d.Told, Precision: run.Float(d.Precision), Recall: run.Float(d.Recall)}
 }
 
 // fewestRelevant is how many relevant rows it takes to speak of their error.
@@ -170,7 +171,7 @@ const fewestRelevant = 8
 // holdRelevant takes the error of the rows whose F, with what the task really does, is
 // in the upper quarter of the real transitions: of the rows that a prompt may ask for.
 // An error of all rows also grows where the prompts ask for harder ones.
-func (e *examining) holdRelevant(s analysis.Simulated, ref analysis.Reference, d *Dynamics) error {
+func (e *examining) holdRelevant(s analysis.Simulated, ref analysis.Reference, d *event.Dynamics) error {
 	if e.f.Name() == relevanceNone || !e.m.built(e.f.Name()) {
 		return nil
 	}

@@ -9,7 +9,9 @@ import (
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/event"
 	"pgrlab/core/generative"
+	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/run"
 )
@@ -74,7 +76,7 @@ func runOn(t *testing.T, c Config, dev device.Device) (*Lab, string) {
 func everyFunction(t *testing.T) Config {
 	t.Helper()
 	c := realConfig()
-	chosen, err := FindKnob("relevance")
+	chosen, err := knob.Find("relevance")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +97,7 @@ func TestRealPartsTogether(t *testing.T) {
 	if first != second {
 		t.Errorf("one worker writes\n%s\ntwo write\n%s", first, second)
 	}
-	refits, _ := bodies[Refit](l)
+	refits, _ := bodies[event.Refit](l)
 	if len(refits) < 6 {
 		t.Errorf("%d refits: %s", len(refits), sequence(l))
 	}
@@ -104,10 +106,10 @@ func TestRealPartsTogether(t *testing.T) {
 			t.Errorf("refit %+v", r)
 		}
 	}
-	if refused, _ := bodies[Refused](l); len(refused) != 1 || refused[0].Reason != "relevance is td already" && !strings.HasSuffix(refused[0].Reason, "already") {
+	if refused, _ := bodies[event.Refused](l); len(refused) != 1 || refused[0].Reason != "relevance is td already" && !strings.HasSuffix(refused[0].Reason, "already") {
 		t.Logf("refused: %+v", refused)
 	}
-	if s := l.Snapshot(); s.MixSynthetic != 6 || s.Synthetic != 24 || s.State != Finished {
+	if s := l.Snapshot(); s.MixSynthetic != 6 || s.Synthetic != 24 || s.State != event.Finished {
 		t.Errorf("in the end: %+v", s)
 	}
 }
@@ -140,7 +142,7 @@ func TestMethodsOfRealParts(t *testing.T) {
 	for method := range plainMethods {
 		c := plainMethod(method)
 		l, journal := realRun(t, c, 1)
-		if refits, _ := bodies[Refit](l); (len(refits) > 0) != (c.Generator.Kind != GeneratorNone) {
+		if refits, _ := bodies[event.Refit](l); (len(refits) > 0) != (c.Generator.Kind != GeneratorNone) {
 			t.Errorf("%s: %d refits", method, len(refits))
 		}
 		if n := strings.Count(journal, `"type":"evaluated"`); n != 2 {

@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"pgrlab/core/generative"
+	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
 )
@@ -76,7 +77,7 @@ func (x *experiment) remake(name string, d run.Data, dir string) error {
 		return errors.New("its recipe cannot be read, or is of another version")
 	}
 	if x.tell != nil {
-		x.tell(fmt.Sprintf("makes %s synthetic transitions again: they were saved as their recipe", thousands(r.Knobs.Samples)))
+		x.tell(fmt.Sprintf("makes %s synthetic transitions again: they were saved as their recipe", knob.FormatCount(r.Knobs.Samples)))
 	}
 	if err := x.follow(m, r, ring, calls); err != nil {
 		return fmt.Errorf("make it again from its recipe: %w", err)

@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
 // leanRun plays c in a folder, saving of each D_syn only its recipe, asks for a
 // checkpoint at a position and is ended there.
-func leanRun(t *testing.T, l *Lab, at Position) {
+func leanRun(t *testing.T, l *Lab, at knob.Position) {
 	t.Helper()
 	l.Saving(Saving{Every: time.Hour, Lean: true})
 	stopAt(l, at) // and the end takes the checkpoint
@@ -36,7 +37,7 @@ func TestALeanRunGoesOn(t *testing.T) {
 		c.Members, c.Steps = members, 61
 		twin := newWorld()
 		_, undisturbed := play(t, twin, c)
-		for _, at := range []Position{After(25), {40, Fit, 4}, {40, Generate, 2}, {60, Generate, 1}} {
+		for _, at := range []knob.Position{knob.After(25), knob.At(40, knob.Fit, 4), knob.At(40, knob.Generate, 2), knob.At(60, knob.Generate, 1)} {
 			dir := filepath.Join(t.TempDir(), "run")
 			folder, err := run.Create(dir, []byte("seed = 7\n"))
 			if err != nil {
@@ -51,7 +52,7 @@ func TestALeanRunGoesOn(t *testing.T) {
 			}
 			slices.Sort(names)
 			want := slices.Repeat([]string{"synthetic"}, members)
-			if at.Phase == Generate {
+			if at.Phase == knob.Generate {
 				want = append(slices.Repeat([]string{"fresh"}, members), want...)
 			}
 			if !slices.Equal(names, want) && members == 1 { // those of two members may be one file
@@ -96,7 +97,7 @@ func TestALeanCheckpointIsSmall(t *testing.T) {
 		}
 		return l
 	}
-	at := After(c.Knobs.RefitEvery + 1)
+	at := knob.After(c.Knobs.RefitEvery + 1)
 	onDisk := func(lean bool) (dir string, data int64) {
 		dir = filepath.Join(t.TempDir(), fmt.Sprint("lean-", lean))
 		folder, err := run.Create(dir, []byte("seed = 7\n"))
@@ -172,7 +173,7 @@ func TestARecipeThatMakesSomethingElse(t *testing.T) {
 	x.lab.Saving(Saving{Every: time.Hour, Lean: true})
 	now := x.now
 	x.now = func() time.Time {
-		if m := x.first(); x.position == After(25) && !x.inSlice {
+		if m := x.first(); x.position == knob.After(25) && !x.inSlice {
 			m.recipe.Knobs.Guidance++
 			x.stopping = true
 		}
@@ -192,7 +193,7 @@ func TestARecipeThatMakesSomethingElse(t *testing.T) {
 }
 
 // stopAt ends l at a position.
-func stopAt(l *Lab, at Position) {
+func stopAt(l *Lab, at knob.Position) {
 	x, now := l.x, l.x.now
 	x.now = func() time.Time {
 		x.stopping = x.stopping || x.position == at && !x.inSlice

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"pgrlab/core/event"
 	"pgrlab/core/generative"
+	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
 )
@@ -20,16 +22,16 @@ const scoreRows = 4096
 // updates while another F was chosen makes up for some of them first, and pseudo-counts
 // see all transitions first; that counts as units of the phase.
 func (x *experiment) updateRelevance(ctx context.Context) error {
-	if x.entersAt(Fit) {
+	if x.entersAt(knob.Fit) {
 		return nil // the scores have been taken
 	}
 	rows, owed := x.first().real.Len(), -1
-	first := x.enter(Score)
+	first := x.enter(knob.Score)
 	if first > 0 {
 		owed = x.total - rows
 	}
 	for done := first; owed < 0 || done < owed+rows; {
-		if err := x.settle(ctx, Position{x.Step, Score, done}); err != nil {
+		if err := x.settle(ctx, knob.At(x.Step, knob.Score, done)); err != nil {
 			return err
 		}
 		if x.abandoned() {
@@ -70,7 +72,7 @@ func (x *experiment) startScoring(rows int) (owed int) {
 
 // scoreSlice does the units from done on; it returns how many.
 func (x *experiment) scoreSlice(done, owed, rows int) (n int, err error) {
-	defer x.meter.measure(Score, &n)()
+	defer x.meter.measure(knob.Score, &n)()
 	if done < owed {
 		return x.warm(done, owed)
 	}
@@ -98,8 +100,8 @@ func (x *experiment) fitModel(ctx context.Context) error {
 	if x.abandoned() {
 		return nil
 	}
-	for done, complete := x.enter(Fit), false; !complete; {
-		if err := x.settle(ctx, Position{x.Step, Fit, done}); err != nil {
+	for done, complete := x.enter(knob.Fit), false; !complete; {
+		if err := x.settle(ctx, knob.At(x.Step, knob.Fit, done)); err != nil {
 			return err
 		}
 		if x.abandoned() {
@@ -146,7 +148,7 @@ func (x *experiment) startFit() error {
 
 // fitSlice makes gradient steps from done on.
 func (x *experiment) fitSlice(done int) (n int, complete bool, err error) {
-	defer x.meter.measure(Fit, &n)()
+	defer x.meter.measure(knob.Fit, &n)()
 	if n = min(x.slice, x.total-done); n < 1 {
 		return 0, false, fmt.Errorf("the generator's fit goes on behind its %d steps", x.total)
 	}
@@ -176,11 +178,11 @@ func (x *experiment) cancel() {
 // Before the new one comes into force it is described; the positions of that count
 // on behind the last network call.
 func (x *experiment) generate(ctx context.Context) error {
-	first := x.enter(Generate)
+	first := x.enter(knob.Generate)
 	done, complete := first, first > 0 && first > x.total-x.describing()
 	if complete { // it was saved while it was described
 		done = x.total - x.describing()
-		if err := x.settle(ctx, Position{x.Step, Generate, first}); err != nil {
+		if err := x.settle(ctx, knob.At(x.Step, knob.Generate, first)); err != nil {
 			return err
 		}
 		if x.abandoned() {
@@ -189,7 +191,7 @@ func (x *experiment) generate(ctx context.Context) error {
 		}
 	}
 	for !complete {
-		if err := x.settle(ctx, Position{x.Step, Generate, done}); err != nil {
+		if err := x.settle(ctx, knob.At(x.Step, knob.Generate, done)); err != nil {
 			return err
 		}
 		if x.abandoned() {
@@ -222,7 +224,7 @@ func (x *experiment) generate(ctx context.Context) error {
 
 func (x *experiment) startGenerate() error {
 	x.bind(boundGenerating)
-	knobs := x.Settings.generation()
+	knobs := generation(&x.Settings)
 	x.Generating = knobs
 	x.meter.generation(knobs)
 	x.total = 0
@@ -241,13 +243,13 @@ func (x *experiment) startGenerate() error {
 }
 
 // generation are the knobs of a generation.
-func (s *Settings) generation() generative.GenKnobs {
+func generation(s *knob.Settings) generative.GenKnobs {
 	return generative.GenKnobs{Samples: s.Samples, Steps: s.SamplerSteps, Guidance: s.Guidance, TopFraction: s.TopFraction, SChurn: s.SChurn}
 }
 
 func (x *experiment) generateSlice() (n int, complete bool, err error) {
 	n = 1
-	defer x.meter.measure(Generate, &n)()
+	defer x.meter.measure(knob.Generate, &n)()
 	for _, m := range x.members {
 		rows, done, total, err := m.gen.GenerateSlice()
 		if err != nil {
@@ -261,7 +263,7 @@ func (x *experiment) generateSlice() (n int, complete bool, err error) {
 }
 
 // finishGeneration puts the new transitions into force and writes the lines.
-func (x *experiment) finishGeneration(found []*Generated) error {
+func (x *experiment) finishGeneration(found []*event.Generated) error {
 	x.Asked = prompting{Knobs: x.Generating, Occasion: x.Generations - 1, Known: true}
 	for i, m := range x.members {
 		m.synthetic, m.fresh = m.fresh, nil
@@ -269,13 +271,13 @@ func (x *experiment) finishGeneration(found []*Generated) error {
 		if err := x.compare(m); err != nil {
 			return err
 		}
-		line := Refit{Generated: m.synthetic.Len(), Obs: RefitObs{Seconds: run.Float(x.meter.spent().Seconds())}}
+		line := event.Refit{Generated: m.synthetic.Len(), Obs: event.RefitObs{Seconds: run.Float(x.meter.spent().Seconds())}}
 		if x.fitted {
 			line.Loss, line.Steps = m.fit.mean(), m.fit.steps
 		}
-		x.emit(TypeRefit, m.index, line)
+		x.emit(event.TypeRefit, m.index, line)
 		if found[i] != nil {
-			x.emit(TypeGenerated, m.index, *found[i])
+			x.emit(event.TypeGenerated, m.index, *found[i])
 		}
 	}
 	x.todo = workNone

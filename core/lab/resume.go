@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"pgrlab/core/device"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
 )
@@ -24,7 +26,7 @@ type Resumption struct {
 	DropTail bool
 	// At goes back to the last checkpoint at or before it; nil: the last of all.
 	// Those behind it are set aside with the lines that are.
-	At *Position
+	At *knob.Position
 	// Config is what config.toml is to hold from now on, where the run is made longer
 	// (see Config.Longer); nil: it stays as it is.
 	Config []byte
@@ -95,14 +97,14 @@ func (r *resuming) before(found []run.Found, steps int) []run.Found {
 }
 
 // upTo are the checkpoints at or before a position.
-func (r *resuming) upTo(found []run.Found, at *Position) ([]run.Found, error) {
+func (r *resuming) upTo(found []run.Found, at *knob.Position) ([]run.Found, error) {
 	if at == nil {
 		return found, nil
 	}
 	var kept []run.Found
 	var all []string
 	for _, f := range found {
-		var p Position
+		var p knob.Position
 		if f.Err != nil || p.UnmarshalText([]byte(f.Position)) != nil {
 			continue
 		}
@@ -152,13 +154,13 @@ func (r *resuming) newest(found []run.Found) (*Lab, error) {
 func (r *resuming) neverSaved() error {
 	var lost error
 	err := r.folder.Tail(run.EmptyMark(), func(e run.Entry) {
-		event, _ := DecodeEvent(e)
-		switch b := event.Body.(type) {
-		case Noted:
+		line, _ := event.Decode(e)
+		switch b := line.Body.(type) {
+		case event.Noted:
 			if b.Obs.At == nil && strings.HasPrefix(b.Text, forkedAt) {
 				lost = fmt.Errorf("it is a fork without the checkpoint that it began with: remove it and fork %s again", b.Obs.By)
 			}
-		case Checkpointed:
+		case event.Checkpointed:
 			if b.Obs.Error == "" && lost == nil {
 				lost = errors.New("its journal tells of checkpoints, and there is none: its config.toml, as --preset, begins it anew in another folder")
 			}
@@ -288,9 +290,9 @@ func loadReal(ring *replay.Ring, state []byte, log io.Reader, d run.Data) error 
 func (r *resuming) goOn(l *Lab, how Resumption) error {
 	x, mark := l.x, r.from.Journal
 	err := r.folder.History(mark, func(e run.Entry) error {
-		if event, ok := DecodeEvent(e); ok {
-			event.Wall = x.now().Add(-seconds(float64(r.from.WallS) - e.WallS))
-			l.log(event)
+		if past, ok := event.Decode(e); ok {
+			past.Wall = x.now().Add(-seconds(float64(r.from.WallS) - e.WallS))
+			l.log(past)
 		}
 		return nil
 	})
@@ -347,7 +349,7 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 		if err := r.folder.Append(line); err != nil {
 			return err
 		}
-		l.log(Event{Wall: x.now(), Type: line.Type, Step: line.Step, Member: line.Member, Body: line.Body})
+		l.log(event.Event{Wall: x.now(), Type: line.Type, Step: line.Step, Member: line.Member, Body: line.Body})
 	}
 	x.journal.folder = r.folder
 	x.publish(time.Time{})
@@ -358,11 +360,11 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 // the checkpoint or before: they hold for the run that goes on.
 func (r *resuming) looked(x *experiment, mark run.Mark) (lines []run.Line, err error) {
 	err = r.folder.Tail(mark, func(e run.Entry) {
-		if e.Type != TypeExamined || e.Step > x.Step {
+		if e.Type != event.TypeExamined || e.Step > x.Step {
 			return
 		}
-		if event, ok := DecodeEvent(e); ok {
-			if found := event.Body.(*Examined); found.Obs != nil && found.Obs.OnDemand {
+		if asked, ok := event.Decode(e); ok {
+			if found := asked.Body.(*event.Examined); found.Obs != nil && found.Obs.OnDemand {
 				lines = append(lines, run.Line{Type: e.Type, Step: e.Step, Member: e.Member, Body: found, WallS: e.WallS})
 			}
 		}

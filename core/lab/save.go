@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 )
 
@@ -29,8 +31,8 @@ type section struct {
 // savedLoop is the section loop: all that is no part with Save and Load.
 type savedLoop struct {
 	Loop     loopState
-	Schedule []Scheduled
-	Position Position
+	Schedule []knob.Scheduled
+	Position knob.Position
 	Total    int
 	Todo     work
 	Bound    bound
@@ -51,8 +53,8 @@ type savedMember struct {
 	Fit              savedFit
 	Trial            *savedTrial
 	Mix              replay.Mix
-	FReal, FSyn      *Histogram
-	FAsked           *Histogram
+	FReal, FSyn      *event.Histogram
+	FAsked           *event.Histogram
 }
 
 type savedFit struct {
@@ -82,7 +84,7 @@ func (x *experiment) saved() savedLoop {
 	return s
 }
 
-func (m *member) saved(p Position) savedMember {
+func (m *member) saved(p knob.Position) savedMember {
 	s := savedMember{
 		State: m.memberState, Fit: savedFit{m.fit.steps, m.fit.n, m.fit.sum, m.fit.last},
 		Mix: m.lastMix, FReal: m.freal, FSyn: m.fsyn, FAsked: m.fasked,
@@ -96,7 +98,7 @@ func (m *member) saved(p Position) savedMember {
 	if m.fresh != nil {
 		s.Fresh = m.fresh.Cap()
 	}
-	if p.Phase == Score || p.Phase == Fit {
+	if p.Phase == knob.Score || p.Phase == knob.Fit {
 		s.Scores = m.scores
 		if m.scorer != nil {
 			s.Scorer = m.scorer.Name()
@@ -234,7 +236,7 @@ func (x *experiment) restore(s savedLoop) error {
 	x.loopState, x.schedule, x.position, x.total = s.Loop, s.Schedule, s.Position, s.Total
 	x.todo, x.bound, x.scored, x.fitted, x.marked = s.Todo, s.Bound, s.Scored, s.Fitted, s.Ended
 	x.meter.restore(s.Meter)
-	if x.position.Phase != AfterStep {
+	if x.position.Phase != knob.AfterStep {
 		x.entry = x.position
 	}
 	for i, m := range x.members {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 )
 
 // memory is a saved run in memory.
@@ -21,11 +23,11 @@ type memory struct {
 	names []string
 	parts map[string][]byte
 	lines int // of the canonical journal at that time
-	state Snapshot
+	state event.Snapshot
 }
 
 // counters is a snapshot without what follows from times.
-func counters(s Snapshot) Snapshot {
+func counters(s event.Snapshot) event.Snapshot {
 	s.Time, s.StepsPerSec, s.UpdatesPerSec, s.Dir, s.State = time.Time{}, 0, 0, "", 0
 	return s
 }
@@ -60,13 +62,13 @@ func (m memory) load(x *experiment) error {
 
 // borders plays l to its end and saves it at every place between two slices inside
 // of an env step, and at some between two of them; of these at each nth.
-func borders(t testing.TB, l *Lab, folder *memoryFolder, nth int) map[Position]memory {
+func borders(t testing.TB, l *Lab, folder *memoryFolder, nth int) map[knob.Position]memory {
 	t.Helper()
-	all := map[Position]memory{}
+	all := map[knob.Position]memory{}
 	x, now := l.x, l.x.now
-	last, seen := Position{}, 0
+	last, seen := knob.Position{}, 0
 	x.now = func() time.Time {
-		if p := x.position; !x.inSlice && (p.Phase != AfterStep || p.Step%7 == 0) {
+		if p := x.position; !x.inSlice && (p.Phase != knob.AfterStep || p.Step%7 == 0) {
 			if p != last {
 				if last = p; seen%nth == 0 {
 					m := saved(t, x)
@@ -93,7 +95,7 @@ func resumeEverywhere(t *testing.T, nth int, begin func(record) *Lab) {
 	l := begin(whole)
 	all := borders(t, l, whole, nth)
 	want := strings.SplitAfter(whole.canonical(t), "\n")
-	phases := map[Phase]int{}
+	phases := map[knob.Phase]int{}
 	for p, m := range all {
 		phases[p.Phase]++
 		rest := &memoryFolder{}
@@ -140,7 +142,7 @@ func TestARunOfRealPartsGoesOnFromEveryBorder(t *testing.T) {
 	}
 	defer dev.Close()
 	c := realConfig()
-	chosen, err := FindKnob("relevance")
+	chosen, err := knob.Find("relevance")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +209,7 @@ func stopped(t *testing.T, l *Lab, step int) memory {
 	t.Helper()
 	x, now := l.x, l.x.now
 	x.now = func() time.Time {
-		x.stopping = x.stopping || x.position == After(step)
+		x.stopping = x.stopping || x.position == knob.After(step)
 		return now()
 	}
 	if err := x.run(context.Background()); !errors.Is(err, errStop) {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgrlab/core/device"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
@@ -18,7 +20,7 @@ type Saved struct {
 // Examine makes the dear analyses of a saved run, of each of its members. ruler is
 // another run, or the same at another place, whose F is laid beside; nil: none. It
 // reads checkpoints and writes nothing; the run may go on meanwhile.
-func Examine(s Saved, task Task, dev device.Device, e Examination, ruler *Saved) ([]*Examined, error) {
+func Examine(s Saved, task Task, dev device.Device, e Examination, ruler *Saved) ([]*event.Examined, error) {
 	l, err := s.open(task, dev)
 	if err != nil {
 		return nil, err
@@ -36,7 +38,7 @@ func Examine(s Saved, task Task, dev device.Device, e Examination, ruler *Saved)
 		defer r.Close()
 		other = r.x
 	}
-	var all []*Examined
+	var all []*event.Examined
 	for _, m := range l.x.members {
 		out, err := l.x.examine(m, e, other)
 		if err != nil {
@@ -50,7 +52,7 @@ func Examine(s Saved, task Task, dev device.Device, e Examination, ruler *Saved)
 // Record writes the findings of Examine into the journal of their run, as lines that
 // somebody asked for. The folder is taken for that long, so that no lab runs in it: on
 // an error of Extend, one may.
-func Record(dir, by string, found []*Examined) error {
+func Record(dir, by string, found []*event.Examined) error {
 	folder, err := run.Extend(dir)
 	if err != nil {
 		return err
@@ -65,10 +67,10 @@ func Record(dir, by string, found []*Examined) error {
 		return fmt.Errorf("read the journal of %s: %w", dir, err)
 	}
 	for i, e := range found {
-		e.Obs = &ExaminedObs{OnDemand: true, By: by}
-		line := run.Line{Type: TypeExamined, Step: e.Step, Member: i, Body: e, WallS: wall}
+		e.Obs = &event.ExaminedObs{OnDemand: true, By: by}
+		line := run.Line{Type: event.TypeExamined, Step: e.Step, Member: i, Body: e, WallS: wall}
 		if len(found) == 1 {
-			line.Member = NoMember
+			line.Member = event.NoMember
 		}
 		if err := folder.Append(line); err != nil {
 			return err
@@ -120,5 +122,5 @@ func (s Saved) checkpoint() (string, error) {
 	case s.Step < 0:
 		return "", fmt.Errorf("none of its %d checkpoints can be read: %w", len(found), found[0].Err)
 	}
-	return "", fmt.Errorf("it has no checkpoint of step %s; there are %d, the latest of step %s", thousands(s.Step), len(found), thousands(found[0].Step))
+	return "", fmt.Errorf("it has no checkpoint of step %s; there are %d, the latest of step %s", knob.FormatCount(s.Step), len(found), knob.FormatCount(found[0].Step))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 )
 
@@ -30,8 +31,8 @@ func TestPauseWaitsBetweenTwoSlices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
 		var l *Lab
-		w.on("fit to 4", send(t, &l, Pause{By: "ana"}))
-		w.on("fit to 8", send(t, &l, Resume{})) // it runs already
+		w.on("fit to 4", send(t, &l, event.Pause{By: "ana"}))
+		w.on("fit to 8", send(t, &l, event.Resume{})) // it runs already
 		folder := &memoryFolder{}
 		c := w.config()
 		c.Steps = 21
@@ -39,16 +40,16 @@ func TestPauseWaitsBetweenTwoSlices(t *testing.T) {
 		r := w.start(t, t.Context(), l, folder)
 		synctest.Wait()
 		s := l.Snapshot()
-		if s.State != PausedState || s.Position.String() != "20/fit:4" || s.PhaseTotal != 10 {
+		if s.State != event.PausedState || s.Position.String() != "20/fit:4" || s.PhaseTotal != 10 {
 			t.Errorf("paused: %s at %s of %d", s.State, s.Position, s.PhaseTotal)
 		}
 		if want := []float64{0, 20}; !slices.Equal(s.Pose, want) {
 			t.Errorf("pose %v, want %v: episode and step of the training environment", s.Pose, want)
 		}
 		// While it waits it obeys.
-		for _, c := range []Command{
-			Pause{}, SetKnob{Knob: "guidance", Value: "3"}, Note{Text: "what now?", By: "ana"},
-			Detach{By: "ana", Reason: "hung up"}, Attach{By: "bo"}, Resume{By: "ana"},
+		for _, c := range []event.Command{
+			event.Pause{}, event.SetKnob{Knob: "guidance", Value: "3"}, event.Note{Text: "what now?", By: "ana"},
+			event.Detach{By: "ana", Reason: "hung up"}, event.Attach{By: "bo"}, event.Resume{By: "ana"},
 		} {
 			if err := l.Send(c); err != nil {
 				t.Fatal(err)
@@ -80,27 +81,27 @@ func TestStopSavesAndEnds(t *testing.T) {
 	w := newWorld()
 	var l *Lab
 	w.on("fit to 4", func() {
-		send(t, &l, Stop{})()
-		send(t, &l, SetKnob{ID: "late", Knob: "guidance", Value: "3"})()
+		send(t, &l, event.Stop{})()
+		send(t, &l, event.SetKnob{ID: "late", Knob: "guidance", Value: "3"})()
 	})
 	folder := &memoryFolder{}
 	l = w.lab(t, w.config(), folder)
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if done, _ := bodies[Done](l); len(done) != 1 || done[0].Steps != 20 {
+	if done, _ := bodies[event.Done](l); len(done) != 1 || done[0].Steps != 20 {
 		t.Errorf("done: %+v", done)
 	}
 	if !strings.HasPrefix(string(folder.files[run.PolicyName]), "policy after 60 updates"+sealMark) || !folder.closed {
 		t.Errorf("files %q, closed %v", folder.files, folder.closed)
 	}
-	if l.Snapshot().State != Finished {
+	if l.Snapshot().State != event.Finished {
 		t.Errorf("state %s", l.Snapshot().State)
 	}
-	if refused, _ := bodies[Refused](l); len(refused) != 1 || refused[0].Ref != "late" || refused[0].Reason != ErrEnded.Error() {
+	if refused, _ := bodies[event.Refused](l); len(refused) != 1 || refused[0].Ref != "late" || refused[0].Reason != event.ErrEnded.Error() {
 		t.Errorf("a command behind the end: %+v", refused)
 	}
-	if err := l.Send(Pause{}); !errors.Is(err, ErrEnded) {
+	if err := l.Send(event.Pause{}); !errors.Is(err, event.ErrEnded) {
 		t.Errorf("send after the end: %v", err)
 	}
 	l.Close() // twice is harmless
@@ -111,7 +112,7 @@ func TestTheContextInterrupts(t *testing.T) {
 		w := newWorld()
 		folder := &memoryFolder{}
 		var l *Lab
-		w.on("fit to 4", send(t, &l, Pause{}))
+		w.on("fit to 4", send(t, &l, event.Pause{}))
 		l = w.lab(t, w.config(), folder)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		r := w.start(t, ctx, l, folder)
@@ -121,10 +122,10 @@ func TestTheContextInterrupts(t *testing.T) {
 		if err := <-r.ended; !errors.Is(err, ErrInterrupted) || !errors.Is(err, signal) {
 			t.Errorf("%v", err)
 		}
-		if notes, _ := bodies[Noted](l); len(notes) != 1 || notes[0].Text != "interrupted after step 20" {
+		if notes, _ := bodies[event.Noted](l); len(notes) != 1 || notes[0].Text != "interrupted after step 20" {
 			t.Errorf("notes: %+v", notes)
 		}
-		if folder.files[run.PolicyName] == nil || l.Snapshot().State != Finished {
+		if folder.files[run.PolicyName] == nil || l.Snapshot().State != event.Finished {
 			t.Errorf("files %v, state %s", folder.files, l.Snapshot().State)
 		}
 	})
@@ -134,15 +135,15 @@ func TestAFullMailboxSaysSo(t *testing.T) {
 	w := newWorld()
 	l := w.lab(t, w.config(), nil)
 	for range mailboxSize {
-		send(t, &l, Note{Text: "again"})()
+		send(t, &l, event.Note{Text: "again"})()
 	}
-	if err := l.Send(Note{}); !errors.Is(err, ErrBusy) {
+	if err := l.Send(event.Note{}); !errors.Is(err, event.ErrBusy) {
 		t.Errorf("%v", err)
 	}
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if notes, _ := bodies[Noted](l); len(notes) != mailboxSize {
+	if notes, _ := bodies[event.Noted](l); len(notes) != mailboxSize {
 		t.Errorf("%d notes, want %d", len(notes), mailboxSize)
 	}
 }

@@ -3,9 +3,10 @@ package lab
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
@@ -18,7 +19,7 @@ var (
 // settle is the place between two slices: position p. It carries out what was
 // scheduled for p or before and what has been asked for, waits while the run is
 // paused, and returns errStop or errInterrupt where the run is to end.
-func (x *experiment) settle(ctx context.Context, p Position) error {
+func (x *experiment) settle(ctx context.Context, p knob.Position) error {
 	x.position, x.inSlice = p, false
 	x.publish(x.now())
 	x.consider()
@@ -33,7 +34,7 @@ func (x *experiment) settle(ctx context.Context, p Position) error {
 		if by == "" {
 			by = bySchedule
 		}
-		x.setKnob(SetKnob{Knob: s.Knob, Value: s.Value, Now: s.Now, By: by}, asked{})
+		x.setKnob(event.SetKnob{Knob: s.Knob, Value: s.Value, Now: s.Now, By: by}, asked{})
 	}
 	for since, more := x.now(), true; more && !x.stopping; {
 		var c sent
@@ -104,7 +105,7 @@ func (x *experiment) awaitCommand(ctx context.Context) (c sent, more bool) {
 
 // sent is a command with the time at which it was asked for.
 type sent struct {
-	Command
+	event.Command
 	at time.Time
 }
 
@@ -118,74 +119,74 @@ type asked struct {
 func (x *experiment) obey(c sent) {
 	at := asked{at: c.at}
 	switch c := c.Command.(type) {
-	case SetKnob:
+	case event.SetKnob:
 		if c.At != nil {
 			x.plan(c)
 		} else {
 			x.setKnob(c, at)
 		}
-	case Undo:
+	case event.Undo:
 		x.undo(c, at)
-	case Pause:
+	case event.Pause:
 		if x.pause == nil {
-			x.wait(Paused(c))
+			x.wait(event.Paused(c))
 		}
-	case Park:
+	case event.Park:
 		x.park(c)
-	case Resume:
+	case event.Resume:
 		x.resume(c)
-	case Preview:
+	case event.Preview:
 		x.preview(c)
-	case AnalyseNow:
+	case event.AnalyseNow:
 		x.look(c.By)
-	case Map:
+	case event.Map:
 		x.drawMap(c)
-	case Watch:
+	case event.Watch:
 		x.watch()
-	case Stop:
+	case event.Stop:
 		x.stopping = true
-	case HandOver:
+	case event.HandOver:
 		x.handOver(c)
-	case Checkpoint:
+	case event.Checkpoint:
 		x.askedToSave(c)
-	case Note:
+	case event.Note:
 		x.note(c.Text, x.obs(c.By, "", at))
-	case Attach:
-		x.emit(TypeAttached, NoMember, View{By: c.By})
-	case Detach:
-		x.emit(TypeDetached, NoMember, View(c))
+	case event.Attach:
+		x.emit(event.TypeAttached, event.NoMember, event.View{By: c.By})
+	case event.Detach:
+		x.emit(event.TypeDetached, event.NoMember, event.View(c))
 	}
 	x.publish(time.Time{})
 }
 
 // wait makes training wait at the next settle.
-func (x *experiment) wait(p Paused) {
+func (x *experiment) wait(p event.Paused) {
 	x.pause = &p
-	x.emit(TypePause, NoMember, p)
+	x.emit(event.TypePause, event.NoMember, p)
 	x.meter.pause()
 	x.publish(time.Time{})
 }
 
-func (x *experiment) resume(c Resume) {
+func (x *experiment) resume(c event.Resume) {
 	if x.pause == nil || !x.unpark() {
 		return
 	}
 	x.pause, x.disk = nil, nil
 	clear(x.blamed) // it is tried again now
-	x.emit(TypeResume, NoMember, Resumed{By: c.By})
+	x.emit(event.TypeResume, event.NoMember, event.Resumed{By: c.By})
 	x.flush()
 }
 
 // note writes what somebody wants written down.
-func (x *experiment) note(text string, obs KnobObs) {
+func (x *experiment) note(text string, obs event.KnobObs) {
 	p := x.position
-	obs.At, obs.Sum = &p, Scheduled{At: p, Note: text}.sum()
-	x.emit(TypeNote, NoMember, Noted{Text: text, Obs: obs})
+	obs.At, obs.Sum = &p, knob.Scheduled{At: p, Note: text}.Sum()
+	x.emit(event.TypeNote, event.NoMember, event.Noted{Text: text, Obs: obs})
 }
 
 // obs is the observed part of a line that a command caused.
-func (x *experiment) obs(by, ref string, a asked) KnobObs {
-	o := KnobObs{By: by, Ref: ref, Undoes: a.undoes}
+func (x *experiment) obs(by, ref string, a asked) event.KnobObs {
+	o := event.KnobObs{By: by, Ref: ref, Undoes: a.undoes}
 	if !a.at.IsZero() {
 		o.AskedS = run.Float(x.journal.seconds(a.at))
 	}
@@ -194,7 +195,7 @@ func (x *experiment) obs(by, ref string, a asked) KnobObs {
 
 // setKnob is the transaction of a change: checked, set, confirmed. What is refused
 // leaves the run untouched.
-func (x *experiment) setKnob(c SetKnob, a asked) {
+func (x *experiment) setKnob(c event.SetKnob, a asked) {
 	k, v, err := x.check(c.Knob, c.Value)
 	if err == nil {
 		err = x.prepare(k, v, c.Now)
@@ -206,12 +207,12 @@ func (x *experiment) setKnob(c SetKnob, a asked) {
 	if !a.at.IsZero() {
 		x.saveBefore(k.Class)
 	}
-	change := KnobChanged{
-		ID: len(x.Changes) + 1, Knob: k.Name, From: k.get(&x.Settings), To: v, Class: k.Class,
+	change := event.KnobChanged{
+		ID: len(x.Changes) + 1, Knob: k.Name, From: k.Get(&x.Settings), To: v, Class: k.Class,
 		Position: x.position, Now: c.Now, Obs: x.obs(c.By, c.ID, a),
 	}
-	change.Obs.Sum = change.scheduled().sum()
-	k.set(&x.Settings, v)
+	change.Obs.Sum = change.Scheduled().Sum()
+	k.Set(&x.Settings, v)
 	home := homeOf(k)
 	if c.Now {
 		change.Hint = x.redo(home)
@@ -222,30 +223,30 @@ func (x *experiment) setKnob(c SetKnob, a asked) {
 	change.Obs.Hint = x.hintOfEnd(k, home)
 	x.Changes = append(x.Changes, change)
 	x.await(change, home)
-	x.emit(TypeKnob, NoMember, change)
+	x.emit(event.TypeKnob, event.NoMember, change)
 	x.restartPreview()
 }
 
 // check reads a command's knob and value.
-func (x *experiment) check(name, text string) (Knob, Value, error) {
-	k, err := FindKnob(name)
+func (x *experiment) check(name, text string) (knob.Knob, knob.Value, error) {
+	k, err := knob.Find(name)
 	if err != nil {
-		return Knob{}, Value{}, err
+		return knob.Knob{}, knob.Value{}, err
 	}
-	if err := k.UsedBy(x.config); err != nil {
-		return Knob{}, Value{}, err
+	if err := x.config.Uses(k); err != nil {
+		return knob.Knob{}, knob.Value{}, err
 	}
 	v, err := k.Parse(text)
 	return k, v, err
 }
 
 // prepare finds out whether a change can be made, and builds what it needs.
-func (x *experiment) prepare(k Knob, v Value, now bool) error {
-	if k.get(&x.Settings) == v && !(now && homeOf(k) <= stageFitted) {
+func (x *experiment) prepare(k knob.Knob, v knob.Value, now bool) error {
+	if k.Get(&x.Settings) == v && !(now && homeOf(k) <= stageFitted) {
 		return fmt.Errorf("%s is %s already", k.Name, k.Format(v))
 	}
 	after := x.Settings
-	k.set(&after, v)
+	k.Set(&after, v)
 	if err := x.config.fits(&after); err != nil {
 		return err
 	}
@@ -273,7 +274,7 @@ func (x *experiment) choose(name string) error {
 }
 
 // plan puts a change on the schedule.
-func (x *experiment) plan(c SetKnob) {
+func (x *experiment) plan(c event.SetKnob) {
 	_, _, err := x.check(c.Knob, c.Value)
 	if err == nil && !x.position.Before(*c.At) {
 		err = fmt.Errorf("%s: position %s has passed: the run is at %s", c.Knob, c.At, x.position)
@@ -282,36 +283,23 @@ func (x *experiment) plan(c SetKnob) {
 		x.refuse(c.ID, c.Knob, c.Value, c.By, err)
 		return
 	}
-	s := Scheduled{At: *c.At, Knob: c.Knob, Value: c.Value, Now: c.Now}
+	s := knob.Scheduled{At: *c.At, Knob: c.Knob, Value: c.Value, Now: c.Now}
 	x.schedule = append(x.schedule, s)
-	sortSchedule(x.schedule)
-	x.emit(TypePlanned, NoMember, Planned{s.At, s.Knob, s.Value, s.Now, c.By, s.sum()})
-}
-
-// sortSchedule orders by position; changes at the same one keep their order.
-func sortSchedule(s []Scheduled) {
-	slices.SortStableFunc(s, func(a, b Scheduled) int {
-		switch {
-		case a.At.Before(b.At):
-			return -1
-		case b.At.Before(a.At):
-			return 1
-		}
-		return 0
-	})
+	knob.SortSchedule(x.schedule)
+	x.emit(event.TypePlanned, event.NoMember, event.Planned{At: s.At, Knob: s.Knob, Value: s.Value, Now: s.Now, By: c.By, Sum: s.Sum()})
 }
 
 // undo sets a knob back, as a change of its own.
-func (x *experiment) undo(c Undo, a asked) {
+func (x *experiment) undo(c event.Undo, a asked) {
 	if c.ID < 1 || c.ID > len(x.Changes) {
 		x.refuse(c.Ref, "", "", c.By, fmt.Errorf("undo: there is no change %d", c.ID))
 		return
 	}
 	change := x.Changes[c.ID-1]
 	a.undoes = c.ID
-	x.setKnob(SetKnob{ID: c.Ref, Knob: change.Knob, Value: change.From.String(), Now: c.Now, By: c.By}, a)
+	x.setKnob(event.SetKnob{ID: c.Ref, Knob: change.Knob, Value: change.From.String(), Now: c.Now, By: c.By}, a)
 }
 
 func (x *experiment) refuse(ref, knob, value, by string, err error) {
-	x.emit(TypeRefused, NoMember, Refused{Ref: ref, Knob: knob, Value: value, By: by, Reason: err.Error()})
+	x.emit(event.TypeRefused, event.NoMember, event.Refused{Ref: ref, Knob: knob, Value: value, By: by, Reason: err.Error()})
 }

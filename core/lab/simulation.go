@@ -3,6 +3,8 @@ package lab
 import (
 	"errors"
 	"fmt"
+
+	"pgrlab/core/event"
 )
 
 // errAgain: an environment has failed, training waits, and what could not be done is
@@ -43,6 +45,6 @@ func (x *experiment) failedJudge(m *member, err error) error {
 // emitFailure writes the line and makes training wait.
 func (x *experiment) emitFailure(m *member, doing string, err error) {
 	obs := x.keepBefore()
-	x.emit(TypeDiverged, m.index, Diverged{Doing: doing, Position: x.position, Error: err.Error(), Obs: obs})
-	x.fault(faultSimulation, fmt.Sprintf("step %d: %s: %v%s", x.Step, doing, err, obs.wayBack()))
+	x.emit(event.TypeDiverged, m.index, event.Diverged{Doing: doing, Position: x.position, Error: err.Error(), Obs: obs})
+	x.fault(faultSimulation, fmt.Sprintf("step %d: %s: %v%s", x.Step, doing, err, wayBack(obs)))
 }

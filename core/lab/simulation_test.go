@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
@@ -40,14 +42,14 @@ func TestAFailedSimulationPauses(t *testing.T) {
 			r := w.start(t, t.Context(), l, folder)
 			synctest.Wait()
 			s := l.Snapshot()
-			if s.State != PausedState || s.Err != "step 30: simulate: the simulation has trapped" || s.Position != After(29) {
+			if s.State != event.PausedState || s.Err != "step 30: simulate: the simulation has trapped" || s.Position != knob.After(29) {
 				t.Errorf("%s at %s: %q", s.State, s.Position, s.Err)
 			}
 			if l.x.members[members-1].env == broken {
 				t.Error("the environment that failed is still there")
 			}
 			again := saved(t, l.x) // the state is a whole one
-			l.Send(Resume{By: "ana"})
+			l.Send(event.Resume{By: "ana"})
 			if err := <-r.ended; err != nil {
 				t.Fatal(err)
 			}
@@ -56,7 +58,7 @@ func TestAFailedSimulationPauses(t *testing.T) {
 					t.Errorf("member %d: %d transitions of 60 steps", i, m.real.Total())
 				}
 			}
-			found, steps := bodies[Diverged](l)
+			found, steps := bodies[event.Diverged](l)
 			if len(found) != 1 || steps[0] != 30 || found[0].Doing != "simulate" || found[0].Position.String() != "30/collect:0" {
 				t.Errorf("%+v at %v", found, steps)
 			}
@@ -91,18 +93,18 @@ func TestASimulationThatKeepsFailing(t *testing.T) {
 		r := w.start(t, t.Context(), l, nil)
 		for range 3 {
 			synctest.Wait()
-			if s := l.Snapshot(); s.State != PausedState || !strings.HasPrefix(s.Err, "step 16: simulate: ") {
+			if s := l.Snapshot(); s.State != event.PausedState || !strings.HasPrefix(s.Err, "step 16: simulate: ") {
 				t.Errorf("%s: %q", s.State, s.Err)
 			}
-			l.Send(Resume{})
+			l.Send(event.Resume{})
 		}
 		synctest.Wait()
 		l.OnFault(FaultFail)
-		l.Send(Resume{})
+		l.Send(event.Resume{})
 		if err := <-r.ended; err == nil || err.Error() != "step 16: simulate: the simulation has trapped" {
 			t.Errorf("%v", err)
 		}
-		if found, _ := bodies[Diverged](l); len(found) != 5 {
+		if found, _ := bodies[event.Diverged](l); len(found) != 5 {
 			t.Errorf("%d events", len(found))
 		}
 	})
@@ -121,17 +123,17 @@ func TestAFailedEvaluationIsLeftOut(t *testing.T) {
 			l := w.lab(t, w.config(), nil)
 			r := w.start(t, t.Context(), l, nil)
 			synctest.Wait()
-			if s := l.Snapshot(); s.State != PausedState || !strings.HasPrefix(s.Err, "step 30: evaluate: ") {
+			if s := l.Snapshot(); s.State != event.PausedState || !strings.HasPrefix(s.Err, "step 30: evaluate: ") {
 				t.Errorf("%s: %q", s.State, s.Err)
 			}
-			l.Send(Resume{})
+			l.Send(event.Resume{})
 			if err := <-r.ended; err != nil {
 				t.Fatal(err)
 			}
 			twin := newWorld()
 			undisturbed, _ := play(t, twin, twin.config())
-			got, at := bodies[Evaluated](l)
-			want, _ := bodies[Evaluated](undisturbed)
+			got, at := bodies[event.Evaluated](l)
+			want, _ := bodies[event.Evaluated](undisturbed)
 			if len(at) != 3 || at[0] != 15 || at[1] != 45 || got[2].ReturnMean != want[3].ReturnMean {
 				t.Errorf("evaluations at %v: %+v, want all but the second of %+v", at, got, want)
 			}
@@ -149,7 +151,7 @@ func TestTheCheckpointBeforeAFaultStays(t *testing.T) {
 	w := newWorld()
 	l := w.lab(t, w.config(), folder)
 	l.OnFault(FaultFail)
-	w.on("evaluate episodes 1", func() { l.Send(Checkpoint{By: "test"}) })
+	w.on("evaluate episodes 1", func() { l.Send(event.Checkpoint{By: "test"}) })
 	w.failing("step", 30, errSimulation)
 	w.on("evaluation step", func() {
 		if k := l.x.keeper; k.busy {
@@ -168,7 +170,7 @@ func TestTheCheckpointBeforeAFaultStays(t *testing.T) {
 	if err != nil || string(why) != "before the fault at step 30\n" {
 		t.Errorf("%q, %v", why, err)
 	}
-	diverged, _ := bodies[Diverged](l)
+	diverged, _ := bodies[event.Diverged](l)
 	if len(diverged) != 1 || diverged[0].Obs == nil || diverged[0].Obs.Checkpoint != found[0].Path {
 		t.Errorf("%+v", diverged)
 	}

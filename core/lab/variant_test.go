@@ -9,6 +9,8 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 )
 
@@ -48,9 +50,9 @@ func variant(method string) Config {
 
 // turns are changes of all knobs that a run uses, two env steps apart from each
 // other in their order, and the knobs that it does not use.
-func turns(c *Config) (schedule []string, refused []Knob) {
-	for i, k := range Knobs() {
-		if k.UsedBy(c) != nil {
+func turns(c *Config) (schedule []string, refused []knob.Knob) {
+	for i, k := range knob.All() {
+		if c.Uses(k) != nil {
 			refused = append(refused, k)
 			continue
 		}
@@ -69,15 +71,15 @@ func turns(c *Config) (schedule []string, refused []Knob) {
 func TestVariantsWithEveryKnobTurned(t *testing.T) {
 	for method := range variants {
 		c := variant(method)
-		var refused []Knob
+		var refused []knob.Knob
 		c.Schedule, refused = turns(&c)
 		l, first := realRun(t, c, 1)
 		_, second := realRun(t, c, 2)
 		if first != second {
 			t.Errorf("%s: one worker writes\n%s\ntwo write\n%s", method, first, second)
 		}
-		changed, _ := bodies[KnobChanged](l)
-		if r, _ := bodies[Refused](l); len(changed) != len(c.Schedule) || len(r) > 0 {
+		changed, _ := bodies[event.KnobChanged](l)
+		if r, _ := bodies[event.Refused](l); len(changed) != len(c.Schedule) || len(r) > 0 {
 			t.Errorf("%s: %d of %d changes were made, refused: %+v", method, len(changed), len(c.Schedule), r)
 		}
 		for _, k := range refused {
@@ -239,13 +241,13 @@ func TestBonusesStayInTheBatch(t *testing.T) {
 			t.Fatalf("transition %d is stored with reward %v, the world gave %v", i, reward, next)
 		}
 	}
-	lines, _ := bodies[Losses](l)
+	lines, _ := bodies[event.Losses](l)
 	if len(lines) == 0 || lines[0].Bonus == nil || !(*lines[0].Bonus > 0) {
 		t.Errorf("no bonus in %+v", lines)
 	}
 	c.Knobs.Bonus = 0
 	without, _ := realRun(t, c, 1)
-	if lines, _ := bodies[Losses](without); lines[0].Bonus != nil {
+	if lines, _ := bodies[event.Losses](without); lines[0].Bonus != nil {
 		t.Errorf("a bonus of %v without strength", *lines[0].Bonus)
 	}
 	if strings.Count(journal, `"type":"evaluated"`) != 2 {

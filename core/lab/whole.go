@@ -35,7 +35,7 @@ func (x *experiment) trainWhole() error {
 		x.mixed(m, mix)
 		made, err := m.agent.(wholeLearner).EnvStep(x.Settings.UTD, agent.Draws{
 			Mixer: m.mixer, Real: m.real, Synthetic: m.synthetic, Mix: mix, First: m.Updates,
-		}, x.Settings.rates())
+		}, rates(&x.Settings))
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/knob"
 	"pgrlab/core/pace"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -102,8 +103,8 @@ func (w *world) config() Config {
 		Curiosity:  Curiosity{Every: 4, Warmup: 3},
 		RND:        RND{Every: 4, Warmup: 5},
 		Generator:  Generator{Kind: GeneratorDiffusion, Slice: 2},
-		Knobs: Settings{
-			Relevance: "curiosity", Guidance: 2, TopFraction: 0.25, Ratio: 0.5, Hold: HoldBatch, UTD: 4, Batch: 8,
+		Knobs: knob.Settings{
+			Relevance: "curiosity", Guidance: 2, TopFraction: 0.25, Ratio: 0.5, Hold: knob.HoldBatch, UTD: 4, Batch: 8,
 			LRActor: 3e-4, LRCritic: 3e-4, Tau: 0.005, RefitEvery: 20, Samples: 12, SamplerSteps: 3,
 			GeneratorSteps: 10, LRGenerator: 3e-4, PUncond: 0.25,
 		},

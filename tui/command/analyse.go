@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 	"pgrlab/core/printable"
 	"pgrlab/core/run"
@@ -167,13 +169,13 @@ func (r *analyseRequest) live(ctx context.Context, s lab.Saved, socket string, s
 }
 
 // written are the findings that stand in the journal for one who asked.
-func written(s lab.Saved, by string) ([]*lab.Examined, error) {
+func written(s lab.Saved, by string) ([]*event.Examined, error) {
 	file, err := run.OpenFile(s.Dir, run.JournalName)
 	if err != nil {
 		return nil, fmt.Errorf("analyse %s: %w", s.Dir, err)
 	}
 	defer file.Close()
-	found := make([]*lab.Examined, 0, s.Config.Members)
+	found := make([]*event.Examined, 0, s.Config.Members)
 	for lines := run.NewReader(file); ; {
 		e, err := lines.Next()
 		if errors.Is(err, io.EOF) {
@@ -182,8 +184,8 @@ func written(s lab.Saved, by string) ([]*lab.Examined, error) {
 		if err != nil {
 			return nil, fmt.Errorf("analyse %s: %w", s.Dir, err)
 		}
-		if event, known := lab.DecodeEvent(e); known {
-			if one, _ := lab.Answers(event, by); one != nil {
+		if line, known := event.Decode(e); known {
+			if one, _ := event.Answers(line, by); one != nil {
 				one.Step = e.Step
 				found = append(found, one)
 			}
@@ -192,14 +194,14 @@ func written(s lab.Saved, by string) ([]*lab.Examined, error) {
 }
 
 // print writes the findings about each member, and draws them.
-func (r *analyseRequest) print(s lab.Saved, found []*lab.Examined, stdout, stderr io.Writer) error {
-	write := func(e *lab.Examined) error { return writeFindings(stdout, e) }
+func (r *analyseRequest) print(s lab.Saved, found []*event.Examined, stdout, stderr io.Writer) error {
+	write := func(e *event.Examined) error { return writeFindings(stdout, e) }
 	if !isTerminal(stdout) {
 		out := json.NewEncoder(stdout)
-		write = func(e *lab.Examined) error {
+		write = func(e *event.Examined) error {
 			return out.Encode(struct {
 				Step int `json:"step"`
-				*lab.Examined
+				*event.Examined
 			}{e.Step, e})
 		}
 	}
@@ -287,7 +289,7 @@ func splitStep(text string) (dir string, step int, err error) {
 	if i < 0 {
 		return text, -1, nil
 	}
-	if step, err = lab.ParseCount(text[i+1:]); err != nil {
+	if step, err = knob.ParseCount(text[i+1:]); err != nil {
 		return "", 0, fmt.Errorf("%q is no step: want DIR or DIR@STEP", text[i+1:])
 	}
 	return text[:i], step, nil

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/knob"
 	"pgrlab/core/report"
 	"pgrlab/core/run"
 	"pgrlab/presets"
@@ -177,7 +177,7 @@ func assignments(_ Deps, _ []string, word string) ([]cobra.Completion, cobra.She
 	name, _, valued := strings.Cut(word, "=")
 	if !valued {
 		var all []cobra.Completion
-		for _, k := range lab.Knobs() {
+		for _, k := range knob.All() {
 			about := k.Doc
 			if k.Symbol != "" {
 				about = k.Symbol + ": " + about
@@ -189,11 +189,11 @@ func assignments(_ Deps, _ []string, word string) ([]cobra.Completion, cobra.She
 		}
 		return all, unfinished
 	}
-	k, err := lab.FindKnob(name)
+	k, err := knob.Find(name)
 	if err != nil {
 		return cobra.AppendActiveHelp(nil, err.Error()), plainWords
 	}
-	if k.Kind != lab.KindChoice {
+	if k.Kind != knob.KindChoice {
 		return cobra.AppendActiveHelp(nil, fmt.Sprintf("%s: %s", k.Name, k.Range())), plainWords
 	}
 	var all []cobra.Completion
@@ -212,7 +212,7 @@ func scheduled(d Deps, args []string, word string) ([]cobra.Completion, cobra.Sh
 	left, _, _ := strings.Cut(word, "=")
 	i := strings.LastIndexByte(left, ':')
 	if i < 0 {
-		if _, err := lab.ParsePosition(word); err == nil {
+		if _, err := knob.ParsePosition(word); err == nil {
 			return []cobra.Completion{word + ":"}, unfinished
 		}
 		return cobra.AppendActiveHelp(nil, "STEP:KNOB=VALUE, for example 10k:relevance=td!"), plainWords

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 	"pgrlab/presets"
 )
@@ -92,17 +92,17 @@ func TestCompletionsAreAccepted(t *testing.T) {
 		t.Error(err)
 	}
 	knobs := completions(t, "train", "--set", "")
-	if len(knobs) != len(lab.Knobs()) {
+	if len(knobs) != len(knob.All()) {
 		t.Errorf("--set offers %q", knobs)
 	}
 	for _, begin := range append(knobs, "ω=", "F=") {
-		k, err := lab.FindKnob(strings.TrimSuffix(begin, "="))
+		k, err := knob.Find(strings.TrimSuffix(begin, "="))
 		if err != nil {
 			t.Error(err)
 			continue
 		}
 		values := completions(t, "train", "--set", begin)
-		if k.Kind == lab.KindChoice && len(values) != len(k.Choices) {
+		if k.Kind == knob.KindChoice && len(values) != len(k.Choices) {
 			t.Errorf("--set %s offers %q of %q", begin, values, k.Choices)
 		}
 		for _, v := range values {

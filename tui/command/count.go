@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/knob"
 	"pgrlab/core/report"
 )
 
@@ -36,7 +36,7 @@ func countIn(f *pflag.FlagSet, value *int, name string, otherwise, least, most i
 
 // Set implements pflag.Value.
 func (c *count) Set(text string) error {
-	n, err := lab.ParseCount(text)
+	n, err := knob.ParseCount(text)
 	switch {
 	case err != nil:
 		if _, number := strconv.ParseFloat(text, 64); number == nil && text[0] == '-' {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/presets"
@@ -58,11 +59,11 @@ func TestSpellings(t *testing.T) {
 
 // Every symbol that the screen takes is one that --set takes.
 func TestSymbols(t *testing.T) {
-	for _, k := range lab.Knobs() {
+	for _, k := range knob.All() {
 		if k.Symbol == "" {
 			continue
 		}
-		if _, err := lab.FindKnob(k.Symbol); err != nil {
+		if _, err := knob.Find(k.Symbol); err != nil {
 			t.Errorf("--set %s=…: %v", k.Symbol, err)
 		}
 	}

@@ -4,50 +4,50 @@ import (
 	"fmt"
 	"strings"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 )
 
 // eventLine is an event of a run of that many members as a line of progress, or
 // "" for one that says nothing to a reader.
-func eventLine(e lab.Event, members int) string {
+func eventLine(e event.Event, members int) string {
 	text := eventText(e)
 	if text == "" {
 		return ""
 	}
 	member := ""
-	if e.Member != lab.NoMember && members > 1 {
+	if e.Member != event.NoMember && members > 1 {
 		member = fmt.Sprintf(" member %d", e.Member)
 	}
 	return fmt.Sprintf("step %d%s: %s", e.Step, member, text)
 }
 
-func eventText(e lab.Event) string {
+func eventText(e event.Event) string {
 	switch b := e.Body.(type) {
-	case lab.Evaluated:
+	case event.Evaluated:
 		return fmt.Sprintf("return %.1f ± %.1f over %d episodes", b.ReturnMean, b.ReturnStd, b.Episodes)
-	case lab.Dormant:
+	case event.Dormant:
 		return fmt.Sprintf("dormant %.1f %%", 100*b.Ratio)
-	case lab.Refit:
+	case event.Refit:
 		return refitText(b)
-	case lab.KnobChanged:
+	case event.KnobChanged:
 		return knobText(b)
-	case lab.InForce:
+	case event.InForce:
 		return fmt.Sprintf("change %d: %s in force", b.ID, b.Knob)
-	case lab.Refused:
+	case event.Refused:
 		return fmt.Sprintf("refused %s=%s: %s", b.Knob, b.Value, b.Reason)
-	case lab.Noted:
+	case event.Noted:
 		return "note: " + b.Text
-	case lab.Checkpointed:
+	case event.Checkpointed:
 		return checkpointText(b.Obs)
-	case lab.Paused:
+	case event.Paused:
 		return strings.TrimSuffix("paused: "+b.Reason, ": ")
-	case lab.Resumed:
+	case event.Resumed:
 		return "resumed"
 	}
 	return ""
 }
 
-func refitText(b lab.Refit) string {
+func refitText(b event.Refit) string {
 	if b.Steps == 0 {
 		return fmt.Sprintf("generated %d transitions in %.1f s", b.Generated, b.Obs.Seconds)
 	}
@@ -58,14 +58,14 @@ func refitText(b lab.Refit) string {
 	return fmt.Sprintf("refit in %.1f s: %d generator steps%s, %d transitions", b.Obs.Seconds, b.Steps, loss, b.Generated)
 }
 
-func checkpointText(o lab.CheckpointObs) string {
+func checkpointText(o event.CheckpointObs) string {
 	if o.Error != "" {
 		return "checkpoint failed: " + o.Error
 	}
 	return fmt.Sprintf("checkpoint %s, %s (%s)", o.Position, size(o.Bytes), o.By)
 }
 
-func knobText(b lab.KnobChanged) string {
+func knobText(b event.KnobChanged) string {
 	text := fmt.Sprintf("change %d: %s %s → %s", b.ID, b.Knob, b.From, b.To)
 	if b.Now {
 		text += " now"

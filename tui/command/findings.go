@@ -5,13 +5,13 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 )
 
 // writeFindings is what an analysis found, for somebody who reads it in a terminal: the
 // numbers of the JSON without its histograms and points.
-func writeFindings(w io.Writer, e *lab.Examined) error {
+func writeFindings(w io.Writer, e *event.Examined) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	line := func(name, format string, values ...any) {
 		fmt.Fprintf(t, "  %s\t"+format+"\n", append([]any{name}, values...)...)
@@ -37,7 +37,7 @@ func writeFindings(w io.Writer, e *lab.Examined) error {
 	return t.Flush()
 }
 
-func writeGenerated(line func(name, format string, values ...any), g *lab.Generated) {
+func writeGenerated(line func(name, format string, values ...any), g *event.Generated) {
 	if g.Asked != nil && g.Achieved != nil && g.Obeyed != nil {
 		line("asked of D_syn", "median %.3g; achieved %.3g, rank correlation %.2f", g.Asked.Median, g.Achieved.Median, *g.Obeyed)
 	}
@@ -55,7 +55,7 @@ func writeGenerated(line func(name, format string, values ...any), g *lab.Genera
 }
 
 // writeLabels holds the labels of D_syn to the best constant.
-func writeLabels(line func(name, format string, values ...any), d *lab.Dynamics) {
+func writeLabels(line func(name, format string, values ...any), d *event.Dynamics) {
 	constant := func(v *run.Float) run.Float {
 		if v == nil {
 			return 1 // as of rows that are spread as the real ones
@@ -67,7 +67,7 @@ func writeLabels(line func(name, format string, values ...any), d *lab.Dynamics)
 	if d.Relevant != nil {
 		line("relevant rows", "dynamics error %.3g of the variance of s' (%d rows whose true F is in the upper quarter)", *d.Relevant, d.RelevantOf)
 	}
-	found := func(what string, f *lab.Detection) {
+	found := func(what string, f *event.Detection) {
 		if f != nil {
 			line(what, "%d true, %d told; precision %.2f, recall %.2f", f.True, f.Told, f.Precision, f.Recall)
 		}
@@ -76,6 +76,6 @@ func writeLabels(line func(name, format string, values ...any), d *lab.Dynamics)
 	found("ends", d.Ends)
 }
 
-func quantiles(h *lab.Histogram) string {
+func quantiles(h *event.Histogram) string {
 	return fmt.Sprintf("median %.3g, 10 to 90 %% of %d rows %.3g to %.3g", h.Median, h.Rows, h.Q10, h.Q90)
 }

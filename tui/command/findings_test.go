@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 )
 
@@ -14,19 +14,19 @@ func TestFindingsAsText(t *testing.T) {
 	obeyed := run.Float(0.66)
 	value := func(v run.Float) *run.Float { return &v }
 	var b strings.Builder
-	err := writeFindings(&b, &lab.Examined{
+	err := writeFindings(&b, &event.Examined{
 		Relevance: "curiosity",
-		Real:      &lab.Histogram{Rows: 5000, Q10: 0.001, Median: 0.002, Q90: 0.009},
-		Generated: &lab.Generated{
+		Real:      &event.Histogram{Rows: 5000, Q10: 0.001, Median: 0.002, Q90: 0.009},
+		Generated: &event.Generated{
 			Rows: 256, OutsideStates: 0.125, Nearest: 0.61, NearestReal: 0.56, TerminalReal: 0.039,
-			Asked: &lab.Quantiles{Median: 0.006}, Achieved: &lab.Quantiles{Median: 0.007}, Obeyed: &obeyed,
+			Asked: &event.Quantiles{Median: 0.006}, Achieved: &event.Quantiles{Median: 0.007}, Obeyed: &obeyed,
 			Coverage: value(0.71), Copies: value(0.004),
-			Dynamics: &lab.Dynamics{
+			Dynamics: &event.Dynamics{
 				Rows: 250, Relative: 0.477, Change: value(0.62), RewardRelative: value(4.6), ConstantReward: value(2.5), Relevant: value(0.3), RelevantOf: 80,
-				RareRewards: &lab.Detection{True: 12, Told: 20, Precision: 0.25, Recall: 0.42},
+				RareRewards: &event.Detection{True: 12, Told: 20, Precision: 0.25, Recall: 0.42},
 			},
 		},
-		Gaussian: &lab.Dynamics{Relative: 4.13},
+		Gaussian: &event.Dynamics{Relative: 4.13},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/presets"
@@ -146,7 +147,7 @@ func checkpointAt(name string) (run.Found, error) {
 		return run.Found{}, err
 	}
 	for _, c := range all {
-		var p lab.Position
+		var p knob.Position
 		if c.Err == nil && !c.Ended && (at == nil || p.UnmarshalText([]byte(c.Position)) == nil && !at.Before(p)) {
 			return c, nil
 		}
@@ -155,12 +156,12 @@ func checkpointAt(name string) (run.Found, error) {
 }
 
 // placed splits DIR@STEP or DIR@STEP/PHASE:I; without @ the place is nil.
-func placed(name string) (dir string, at *lab.Position, err error) {
+func placed(name string) (dir string, at *knob.Position, err error) {
 	i := strings.LastIndexByte(name, '@')
 	if i < 0 || exists(name) {
 		return name, nil, nil
 	}
-	p, err := lab.ParsePosition(name[i+1:])
+	p, err := knob.ParsePosition(name[i+1:])
 	if err != nil {
 		return "", nil, usagef("%s: %q is not a step: want DIR@STEP", name, name[i+1:])
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"pgrlab/core/event"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 )
@@ -85,7 +86,7 @@ func (s *session) handOver(ctx context.Context, say func(string)) (pid int, err 
 		s.server = nil
 	}
 	order := handoverOrder{From: os.Getpid(), Lease: next.hold.File() == nil}
-	if order.Paused = before.State == lab.PausedState; order.Paused {
+	if order.Paused = before.State == event.PausedState; order.Paused {
 		order.Reason = before.Err
 	}
 	err = json.NewEncoder(next.orders).Encode(order)
@@ -228,18 +229,18 @@ func (s *session) saveToHandOver(say func(string)) error {
 	defer tick.Stop()
 	for {
 		if !asked {
-			switch err := s.lab.Send(lab.HandOver{Ref: ref, By: terminalName()}); {
+			switch err := s.lab.Send(event.HandOver{Ref: ref, By: terminalName()}); {
 			case err == nil:
 				asked = true
 				say("saving")
-			case errors.Is(err, lab.ErrEnded):
+			case errors.Is(err, event.ErrEnded):
 				<-s.ended
 				return errEndedBefore
 			}
 		}
 		for _, e := range s.lab.Events(from) {
 			from = e.Index + 1
-			if r, is := e.Body.(lab.Refused); is && r.Ref == ref {
+			if r, is := e.Body.(event.Refused); is && r.Ref == ref {
 				return errors.New(r.Reason)
 			}
 		}
@@ -277,6 +278,6 @@ func (s *session) takeBack(ctx context.Context, hold *run.Hold, order handoverOr
 // paused has the run begin with a pause where it was left in one.
 func (s *session) paused(order handoverOrder) {
 	if order.Paused {
-		s.pause = &lab.Pause{Reason: order.Reason, By: "as it was left"}
+		s.pause = &event.Pause{Reason: order.Reason, By: "as it was left"}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"pgrlab/core/event"
 	"pgrlab/core/lab"
 	"pgrlab/tui"
 )
@@ -126,7 +127,7 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 	case tui.StopRequested, tui.StopAllRequested, tui.Cancelled:
 		p.say("saving")
 	default:
-		s.lab.Send(lab.Detach{By: "screen", Reason: outcome.String()}) // a full mailbox loses the note only
+		s.lab.Send(event.Detach{By: "screen", Reason: outcome.String()}) // a full mailbox loses the note only
 		p.say(fmt.Sprintf("training goes on in %s; ctrl-c saves and ends it", s.folder.Dir()))
 	}
 	s.follow(p, say)
@@ -137,7 +138,7 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 func (s *session) goesOn(pid int, p *progress) {
 	snapshot, dir := s.lab.Snapshot(), near(resolve(s.folder.Dir()))
 	how := "goes on"
-	if snapshot.State == lab.PausedState {
+	if snapshot.State == event.PausedState {
 		how = "stays paused"
 	}
 	p.say(fmt.Sprintf("%s on %s %s without this terminal (pid %d) after step %d of %d", s.config.Method, s.config.Task, how, pid, snapshot.Step, snapshot.Steps))

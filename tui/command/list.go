@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/knob"
 	"pgrlab/presets"
 )
 
@@ -162,7 +162,7 @@ var relevanceDocs = map[string]string{
 }
 
 func relevances() []presets.Entry {
-	k, err := lab.FindKnob("relevance")
+	k, err := knob.Find("relevance")
 	if err != nil {
 		return nil
 	}
@@ -189,10 +189,10 @@ type knobValue struct {
 
 func knobValues() []knobValue {
 	var all []knobValue
-	for _, k := range lab.Knobs() {
+	for _, k := range knob.All() {
 		v := knobValue{Name: k.Name, Symbol: k.Symbol, Unit: k.Unit, Doc: k.Doc,
 			Kind: k.Kind.String(), Class: k.Class.String(), Choices: k.Choices, Methods: k.Methods()}
-		if k.Kind != lab.KindChoice {
+		if k.Kind != knob.KindChoice {
 			v.Min, v.Max = &k.Min, &k.Max
 		}
 		all = append(all, v)
@@ -201,11 +201,11 @@ func knobValues() []knobValue {
 }
 
 func knobRows(Deps) [][]string {
-	redoes := map[lab.Class]string{
-		lab.ClassBatch: "nothing", lab.ClassGeneration: "generation", lab.ClassRefit: "refit", lab.ClassRun: "run",
+	redoes := map[knob.Class]string{
+		knob.ClassBatch: "nothing", knob.ClassGeneration: "generation", knob.ClassRefit: "refit", knob.ClassRun: "run",
 	}
 	var rows [][]string
-	for _, k := range lab.Knobs() {
+	for _, k := range knob.All() {
 		rows = append(rows, []string{k.Name, k.Symbol, k.Range(), redoes[k.Class], k.Doc})
 	}
 	return rows

@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
+	"pgrlab/core/event"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 )
@@ -79,7 +80,7 @@ func (p portrait) save(path string, canvas vg.CanvasWriterTo) (err error) {
 	return nil
 }
 
-func pictures(title string, e *lab.Examined) (all []portrait) {
+func pictures(title string, e *event.Examined) (all []portrait) {
 	if e.Real != nil {
 		p := newPlot(title, "F = "+e.Relevance, "share of rows")
 		bars(p, "real", e.Real, inkReal)
@@ -159,13 +160,13 @@ func newPlot(title, x, y string) *plot.Plot {
 
 // bars adds a histogram as shares of its rows, so that samples of different size
 // compare; nil: nothing.
-func bars(p *plot.Plot, name string, h *lab.Histogram, ink color.NRGBA) {
+func bars(p *plot.Plot, name string, h *event.Histogram, ink color.NRGBA) {
 	if h == nil || h.Rows == 0 {
 		return
 	}
 	fill := ink
 	fill.A = 110
-	width := (h.High - h.Low) / lab.Bins
+	width := (h.High - h.Low) / event.Bins
 	drawn := &plotter.Histogram{Width: width, FillColor: fill}
 	drawn.LineStyle = draw.LineStyle{Color: ink, Width: vg.Points(0.75)}
 	for i, n := range h.Counts {
@@ -201,7 +202,7 @@ func points(p *plot.Plot, name string, at [][2]run.Float, ink color.NRGBA) {
 }
 
 // obedience is F that came out over F that was asked for, with the line of both alike.
-func obedience(title string, e *lab.Examined) *plot.Plot {
+func obedience(title string, e *event.Examined) *plot.Plot {
 	p := newPlot(title, "F asked for ("+e.Relevance+", as of the last refit)", "F that came out, as of now")
 	if g := e.Generated; g != nil && g.Obeyed != nil {
 		p.Title.Text += fmt.Sprintf(", rank correlation %.2f", float64(*g.Obeyed))

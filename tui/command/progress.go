@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/core/printable"
 )
 
@@ -26,8 +26,8 @@ const plainEvery = 30 * time.Second
 
 // watched is what progress needs of a lab.
 type watched interface {
-	Snapshot() *lab.Snapshot
-	Events(from int) []lab.Event
+	Snapshot() *event.Snapshot
+	Events(from int) []event.Event
 }
 
 // tick shows the present state; called a few times a second at most.
@@ -70,7 +70,7 @@ func (p *progress) drain(l watched) {
 }
 
 // statusLine is where a run stands, most important first: it may be cut.
-func statusLine(s *lab.Snapshot) string {
+func statusLine(s *event.Snapshot) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "step %d/%d", s.Step, s.Steps)
 	if s.Steps > 0 {

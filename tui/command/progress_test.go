@@ -10,46 +10,47 @@ import (
 	"testing"
 	"time"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
 // scriptedRun is what progress sees of a lab.
 type scriptedRun struct {
-	snapshot *lab.Snapshot
-	events   []lab.Event
+	snapshot *event.Snapshot
+	events   []event.Event
 }
 
-func (r *scriptedRun) Snapshot() *lab.Snapshot { return r.snapshot }
-func (r *scriptedRun) Events(from int) []lab.Event {
+func (r *scriptedRun) Snapshot() *event.Snapshot { return r.snapshot }
+func (r *scriptedRun) Events(from int) []event.Event {
 	return r.events[min(from, len(r.events)):]
 }
 
 func (r *scriptedRun) add(step int, body any) {
-	r.events = append(r.events, lab.Event{Index: len(r.events), Step: step, Member: lab.NoMember, Body: body})
+	r.events = append(r.events, event.Event{Index: len(r.events), Step: step, Member: event.NoMember, Body: body})
 }
 
 func TestPlainProgress(t *testing.T) {
 	loss := run.Float(0.25)
-	r := &scriptedRun{snapshot: &lab.Snapshot{
-		Step: 2500, Steps: 10000, Phase: lab.Fit, PhaseDone: 30, PhaseTotal: 3000,
+	r := &scriptedRun{snapshot: &event.Snapshot{
+		Step: 2500, Steps: 10000, Phase: knob.Fit, PhaseDone: 30, PhaseTotal: 3000,
 		StepsPerSec: 99.6, UpdatesPerSec: 801.2, ETA: 75 * time.Second,
 	}}
-	r.add(0, lab.Start{})
-	r.add(1000, lab.Evaluated{ReturnMean: 12.34, ReturnStd: 1.5, Episodes: 10})
-	r.add(1000, lab.Dormant{Ratio: 0.0625})
+	r.add(0, event.Start{})
+	r.add(1000, event.Evaluated{ReturnMean: 12.34, ReturnStd: 1.5, Episodes: 10})
+	r.add(1000, event.Dormant{Ratio: 0.0625})
 	r.events[2].Member = 0 // the only one: not worth a word
-	r.add(1000, lab.Episode{Return: 3, Length: 1000})
-	r.add(2500, lab.Refit{Loss: &loss, Steps: 3000, Generated: 20000, Obs: lab.RefitObs{Seconds: 6.04}})
+	r.add(1000, event.Episode{Return: 3, Length: 1000})
+	r.add(2500, event.Refit{Loss: &loss, Steps: 3000, Generated: 20000, Obs: event.RefitObs{Seconds: 6.04}})
 	var out bytes.Buffer
 	p := newProgress(&out)
 	begin := time.Unix(1000, 0)
 	p.tick(r, begin)
 	p.tick(r, begin.Add(time.Second)) // too early for a second line
-	r.add(3000, lab.KnobChanged{ID: 1, Knob: "guidance", From: lab.Number(2), To: lab.Number(3), Now: true, Hint: "no effect yet"})
-	r.add(3001, lab.InForce{ID: 1, Knob: "guidance"})
-	r.add(3001, lab.Refused{Knob: "ratio", Value: "7", Reason: "out of range"})
-	r.add(3001, lab.Paused{})
+	r.add(3000, event.KnobChanged{ID: 1, Knob: "guidance", From: knob.Number(2), To: knob.Number(3), Now: true, Hint: "no effect yet"})
+	r.add(3001, event.InForce{ID: 1, Knob: "guidance"})
+	r.add(3001, event.Refused{Knob: "ratio", Value: "7", Reason: "out of range"})
+	r.add(3001, event.Paused{})
 	p.tick(r, begin.Add(31*time.Second))
 	want := `step 1000: return 12.3 ± 1.5 over 10 episodes
 step 1000: dormant 6.2 %
@@ -69,12 +70,12 @@ step 2500/10000 25%  fit 30/3000  100 steps/s  801 updates/s  eta 1:15
 // On a terminal one line is rewritten, never longer than the terminal is wide,
 // and events push it down.
 func TestRewrittenProgress(t *testing.T) {
-	r := &scriptedRun{snapshot: &lab.Snapshot{Step: 5, Steps: 10, Phase: lab.Collect, StepsPerSec: 100}}
+	r := &scriptedRun{snapshot: &event.Snapshot{Step: 5, Steps: 10, Phase: knob.Collect, StepsPerSec: 100}}
 	var out bytes.Buffer
 	p := newProgress(&out)
 	p.screen, p.width = p.w, 16
 	p.tick(r, time.Unix(0, 0))
-	r.add(6, lab.Noted{Text: "hello"})
+	r.add(6, event.Noted{Text: "hello"})
 	p.tick(r, time.Unix(0, 1))
 	want := "\r\x1b[Kstep 5/10 50%  " + "\r\x1b[Kstep 6: note: hello\n" + "\r\x1b[Kstep 5/10 50%  "
 	if out.String() != want {
@@ -83,7 +84,7 @@ func TestRewrittenProgress(t *testing.T) {
 }
 
 func TestCohortNamesItsMembers(t *testing.T) {
-	e := lab.Event{Step: 7, Member: 1, Body: lab.Noted{Text: "x"}}
+	e := event.Event{Step: 7, Member: 1, Body: event.Noted{Text: "x"}}
 	if got, want := eventLine(e, 2), "step 7 member 1: note: x"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pgrlab/core/event"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/presets"
@@ -162,7 +163,7 @@ func complete(dir string, steps int) bool {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	r := run.NewReader(strings.NewReader(lines[len(lines)-1]))
 	e, err := r.Next()
-	return err == nil && e.Type == lab.TypeDone && e.Step >= steps
+	return err == nil && e.Type == event.TypeDone && e.Step >= steps
 }
 
 // restore makes the lab of a session, new or gone on with.

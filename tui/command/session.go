@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pgrlab/core/event"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/presets"
@@ -44,7 +45,7 @@ type session struct {
 
 	begin   func(args ...string) *exec.Cmd // a process of this program; nil: self
 	heir    *heir                          // this process goes on with the run of another one; nil: it does not
-	pause   *lab.Pause                     // the run begins with it; nil: it trains
+	pause   *event.Pause                   // the run begins with it; nil: it trains
 	heard   <-chan string                  // what signals have to say; nil: nothing
 	leaving chan struct{}                  // asks the screen to leave the run
 	serving
@@ -244,10 +245,10 @@ func (s *session) summary() []string {
 }
 
 // badge says whether people changed knobs while the run went on.
-func badge(events []lab.Event) string {
+func badge(events []event.Event) string {
 	n := 0
 	for _, e := range events {
-		if k, ok := e.Body.(lab.KnobChanged); ok && k.Obs.By != "schedule" {
+		if k, ok := e.Body.(event.KnobChanged); ok && k.Obs.By != "schedule" {
 			n++
 		}
 	}
@@ -258,9 +259,9 @@ func badge(events []lab.Event) string {
 }
 
 // returns are the highest and the latest mean return of the evaluations.
-func returns(events []lab.Event) (best, last float64, ok bool) {
+func returns(events []event.Event) (best, last float64, ok bool) {
 	for _, e := range events {
-		if v, is := e.Body.(lab.Evaluated); is {
+		if v, is := e.Body.(event.Evaluated); is {
 			last = float64(v.ReturnMean)
 			if !ok || last > best {
 				best = last

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 	"pgrlab/presets"
 )
@@ -104,7 +105,7 @@ func (r *runFlags) turn(c *lab.Config) error {
 		}
 	}
 	for _, text := range r.at {
-		s, err := lab.ParseScheduled(text)
+		s, err := knob.ParseScheduled(text)
 		if err != nil {
 			return fmt.Errorf("--at: %w", err)
 		}
@@ -122,11 +123,11 @@ func (r *runFlags) turn(c *lab.Config) error {
 
 // turnKnob sets a knob, if the run uses it.
 func turnKnob(c *lab.Config, name, value string) error {
-	k, err := lab.FindKnob(name)
+	k, err := knob.Find(name)
 	if err != nil {
 		return fmt.Errorf("%w (pgrlab list knobs)", err)
 	}
-	if err := k.UsedBy(c); err != nil {
+	if err := c.Uses(k); err != nil {
 		return err
 	}
 	return c.Knobs.Set(name, value)

@@ -5,7 +5,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 )
 
 // onSuspend minds SIGTSTP, which a terminal sends where it reads the keyboard itself, and
@@ -51,5 +51,5 @@ func (s *session) leaves() bool {
 		return true
 	}
 	state := l.Snapshot().State
-	return state != lab.Finished && state != lab.FailedState
+	return state != event.Finished && state != event.FailedState
 }

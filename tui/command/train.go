@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"pgrlab/core/event"
 	"pgrlab/core/lab"
 )
 
@@ -149,14 +150,14 @@ func (s *session) leave(ctx context.Context, p *progress) error {
 // hungUp notes in the journal that nobody watches any more.
 func (s *session) hungUp() {
 	if l := s.live.Load(); l != nil {
-		l.Send(lab.Detach{By: "terminal", Reason: "hung up"}) // a full mailbox loses the note only
+		l.Send(event.Detach{By: "terminal", Reason: "hung up"}) // a full mailbox loses the note only
 	}
 }
 
 // save asks for a checkpoint.
 func (s *session) save(by string) {
 	if l := s.live.Load(); l != nil {
-		l.Send(lab.Checkpoint{By: by}) // a full mailbox loses it; whoever signals may do so again
+		l.Send(event.Checkpoint{By: by}) // a full mailbox loses it; whoever signals may do so again
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/event"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/tui/command"
@@ -35,7 +36,7 @@ func TestAnalyse(t *testing.T) {
 	}
 	var line struct {
 		Step int
-		lab.Examined
+		event.Examined
 	}
 	if err := json.Unmarshal([]byte(out), &line); err != nil {
 		t.Fatal(err)
@@ -105,7 +106,7 @@ func TestAnalyseIntoTheJournal(t *testing.T) {
 	}
 	do(0, "train", "--preset", "tiny.toml", "--steps", "130", "--out", "a")
 	before := do(0, "journal", "canonical", "a")
-	var line lab.Examined
+	var line event.Examined
 	if err := json.Unmarshal([]byte(do(0, "analyse", "a", "--journal", "--rows", "50")), &line); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +172,7 @@ func TestAnalyseALabThatRuns(t *testing.T) {
 	status, out := pgrlab(t, d, &said, "analyse", r.dir, "--journal")
 	var line struct {
 		Step int
-		lab.Examined
+		event.Examined
 	}
 	if err := json.Unmarshal([]byte(out), &line); err != nil || status != 0 {
 		t.Fatalf("status %d: %v: %s", status, err, &said)
@@ -203,7 +204,7 @@ func TestAnalyseALabThatRuns(t *testing.T) {
 }
 
 // examinedLines are the analyses in the journal of a run folder.
-func examinedLines(t *testing.T, dir string) (all []*lab.Examined) {
+func examinedLines(t *testing.T, dir string) (all []*event.Examined) {
 	t.Helper()
 	file, err := os.Open(filepath.Join(dir, "events.jsonl"))
 	if err != nil {
@@ -215,8 +216,8 @@ func examinedLines(t *testing.T, dir string) (all []*lab.Examined) {
 		if err != nil {
 			return all
 		}
-		if event, known := lab.DecodeEvent(e); known && event.Type == lab.TypeExamined {
-			all = append(all, event.Body.(*lab.Examined))
+		if line, known := event.Decode(e); known && line.Type == event.TypeExamined {
+			all = append(all, line.Body.(*event.Examined))
 		}
 	}
 }

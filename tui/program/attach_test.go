@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/core/pace"
 	"pgrlab/core/run"
 	"pgrlab/tui"
@@ -194,8 +194,8 @@ func TestScreensLeaveNothingBehind(t *testing.T) {
 	r.until("the run goes on", func() bool { return r.look().Step > from })
 	r.until("everything is given back", func() bool { return runtime.NumGoroutine() <= goroutines && descriptors() <= files })
 	r.stop()
-	if n := types(t, r.dir); n[lab.TypeAttached] != n[lab.TypeDetached] || n[lab.TypeAttached] < visits/2 {
-		t.Errorf("%d attached, %d detached", n[lab.TypeAttached], n[lab.TypeDetached])
+	if n := types(t, r.dir); n[event.TypeAttached] != n[event.TypeDetached] || n[event.TypeAttached] < visits/2 {
+		t.Errorf("%d attached, %d detached", n[event.TypeAttached], n[event.TypeDetached])
 	}
 	for _, left := range []string{r.socket, filepath.Join(r.dir, remote.NoticeName)} {
 		if _, err := os.Lstat(left); !os.IsNotExist(err) {

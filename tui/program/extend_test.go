@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 	"pgrlab/tui/command"
 )
@@ -52,7 +52,7 @@ func TestForkOfAFinishedRunHasALength(t *testing.T) {
 		}
 	}
 	train("--resume", "longer")
-	if n := types(t, "longer"); n[lab.TypeDone] != 1 || !strings.Contains(stderr.String(), "80 of 80 steps") {
+	if n := types(t, "longer"); n[event.TypeDone] != 1 || !strings.Contains(stderr.String(), "80 of 80 steps") {
 		t.Errorf("%v:\n%s", n, stderr.String())
 	}
 }
@@ -76,7 +76,7 @@ func TestAFinishedRunIsMadeLonger(t *testing.T) {
 		}
 	}
 	took := time.Since(begin)
-	if n := types(t, "short"); n[lab.TypeEvaluated] != 2 || n[lab.TypeRefit] != 1 {
+	if n := types(t, "short"); n[event.TypeEvaluated] != 2 || n[event.TypeRefit] != 1 {
 		t.Errorf("a run of 120 steps has lines %v", n)
 	}
 	seed := uint64(time.Now().UnixNano())

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 	"pgrlab/tui/remote"
 )
@@ -115,7 +115,7 @@ func TestARunThatIsLeftGoesOn(t *testing.T) {
 				line, a, b, _, _ := run.Diff(strings.NewReader(want), strings.NewReader(got))
 				t.Errorf("line %d is\n%s\nwant\n%s", line, b, a)
 			}
-			if n := types(t, dir); n[lab.TypeDetached] != 1 || n[lab.TypeResume] != 1 {
+			if n := types(t, dir); n[event.TypeDetached] != 1 || n[event.TypeResume] != 1 {
 				t.Errorf("journal: %v", n)
 			}
 			if left, _ := filepath.Glob(filepath.Join(dir, "events.tail-*")); len(left) > 0 {
@@ -376,7 +376,7 @@ func TestForksOutliveTheirParent(t *testing.T) {
 			}
 			for _, dir := range dirs {
 				ends(t, dir)
-				if n := types(t, dir); n[lab.TypeDone] != 1 {
+				if n := types(t, dir); n[event.TypeDone] != 1 {
 					t.Errorf("%s: %v", dir, n)
 				}
 			}

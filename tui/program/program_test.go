@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/core/pace"
 	"pgrlab/envs/mujoco"
 	"pgrlab/tui"
@@ -120,7 +120,7 @@ func TestTrain(t *testing.T) {
 			}
 		}
 		n := types(t, dir)
-		for kind, want := range map[string]int{lab.TypeStart: 1, lab.TypeEvaluated: 2, lab.TypeKnob: 2, lab.TypeDone: 1, lab.TypeFailed: 0} {
+		for kind, want := range map[string]int{event.TypeStart: 1, event.TypeEvaluated: 2, event.TypeKnob: 2, event.TypeDone: 1, event.TypeFailed: 0} {
 			if n[kind] != want {
 				t.Errorf("%d lines of type %s, want %d", n[kind], kind, want)
 			}
@@ -212,7 +212,7 @@ func TestSignalsSaveAndEnd(t *testing.T) {
 		if status != want {
 			t.Errorf("%v: status %d, want %d\n%s", signal, status, want, stderr.String())
 		}
-		if n := types(t, dir); n[lab.TypeEvaluated] == 0 || n[lab.TypeFailed] != 0 || n[lab.TypeDone] != 0 {
+		if n := types(t, dir); n[event.TypeEvaluated] == 0 || n[event.TypeFailed] != 0 || n[event.TypeDone] != 0 {
 			t.Errorf("%v: journal %v", signal, n)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "policy.bin")); err != nil {
@@ -225,9 +225,9 @@ func TestSignalsSaveAndEnd(t *testing.T) {
 func TestHangupOfTrain(t *testing.T) {
 	r := startTraining(t)
 	syscall.Kill(os.Getpid(), syscall.SIGHUP)
-	r.goesOnAfter(lab.TypeDetached)
+	r.goesOnAfter(event.TypeDetached)
 	r.stop()
-	if n := types(t, r.dir); n[lab.TypeDetached] != 1 || n[lab.TypeDone] != 1 || n[lab.TypeFailed] != 0 {
+	if n := types(t, r.dir); n[event.TypeDetached] != 1 || n[event.TypeDone] != 1 || n[event.TypeFailed] != 0 {
 		t.Errorf("journal %v\n%s", n, r.said.String())
 	}
 }
@@ -246,7 +246,7 @@ func TestClosingTheScreen(t *testing.T) {
 					return tui.Failed, err
 				}
 				if outcome == tui.StopRequested {
-					err = l.Send(lab.Stop{By: "test"})
+					err = l.Send(event.Stop{By: "test"})
 				}
 				return outcome, err
 			}
@@ -259,11 +259,11 @@ func TestClosingTheScreen(t *testing.T) {
 				r.ends()
 			} else {
 				detached = 1
-				r.goesOnAfter(lab.TypeDetached)
+				r.goesOnAfter(event.TypeDetached)
 				r.stop()
 			}
-			if n := types(t, r.dir); n[lab.TypeDetached] != detached || n[lab.TypeDone] != 1 {
-				t.Errorf("%d lines of type %s, want %d: journal %v", n[lab.TypeDetached], lab.TypeDetached, detached, n)
+			if n := types(t, r.dir); n[event.TypeDetached] != detached || n[event.TypeDone] != 1 {
+				t.Errorf("%d lines of type %s, want %d: journal %v", n[event.TypeDetached], event.TypeDetached, detached, n)
 			}
 			if !strings.Contains(r.said.String(), "run folder: "+r.dir) {
 				t.Errorf("stderr\n%s", r.said.String())

@@ -14,7 +14,8 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 	"pgrlab/tui"
 	"pgrlab/tui/command"
@@ -96,11 +97,11 @@ func TestAScreenSlowsNothing(t *testing.T) {
 			return tui.Failed, err
 		}
 		o.Start = func() (tui.Lab, error) { return l, nil }
-		for l.Snapshot().Refits == 0 || l.Snapshot().Phase != lab.Collect {
+		for l.Snapshot().Refits == 0 || l.Snapshot().Phase != knob.Collect {
 			<-time.After(50 * time.Millisecond)
 		}
 		compareTurns(t, ctx, o, l)
-		return tui.StopRequested, l.Send(lab.Stop{By: "test"})
+		return tui.StopRequested, l.Send(event.Stop{By: "test"})
 	}
 	var stderr bytes.Buffer
 	if status := command.Main(context.Background(), d, []string{"--preset", "steady.toml", "--at", "1600:refit_every=1000000", "--out", "run"}, terminal, terminal, &stderr); status != command.StatusDone {

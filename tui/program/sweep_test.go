@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/core/sweep"
 	"pgrlab/tui/command"
 )
@@ -56,7 +56,7 @@ func TestAKilledSweepIsFinished(t *testing.T) {
 		if !ok || r.Attempts != attempts || r.Return == nil || r.Job != jobs[i] {
 			t.Errorf("job %d: %v, %+v", i, ok, r)
 		}
-		if n := types(t, g.Run(jobs[i])); n[lab.TypeStart] != 1 || n[lab.TypeDone] != 1 {
+		if n := types(t, g.Run(jobs[i])); n[event.TypeStart] != 1 || n[event.TypeDone] != 1 {
 			t.Errorf("job %d: %v", i, n)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/tui"
 )
 
@@ -69,22 +69,22 @@ func (s *Server) control(conn net.Conn, h hello) answer {
 // requests are what scripts may ask for, as keys do.
 var requests = map[string]func(ctx context.Context, s *Server, by string) (string, error){
 	"pause": func(ctx context.Context, s *Server, by string) (string, error) {
-		if s.o.Lab.Snapshot().State == lab.PausedState {
+		if s.o.Lab.Snapshot().State == event.PausedState {
 			return s.at("was paused already"), nil
 		}
-		return s.ask(ctx, lab.Pause{By: by}, "paused", func() bool { return s.o.Lab.Snapshot().State == lab.PausedState })
+		return s.ask(ctx, event.Pause{By: by}, "paused", func() bool { return s.o.Lab.Snapshot().State == event.PausedState })
 	},
 	"resume": func(ctx context.Context, s *Server, by string) (string, error) {
-		if s.o.Lab.Snapshot().State == lab.Running {
+		if s.o.Lab.Snapshot().State == event.Running {
 			return s.at("is running already"), nil
 		}
-		return s.ask(ctx, lab.Resume{By: by}, "resumed", func() bool { return s.o.Lab.Snapshot().State == lab.Running })
+		return s.ask(ctx, event.Resume{By: by}, "resumed", func() bool { return s.o.Lab.Snapshot().State == event.Running })
 	},
 	"park":       park,
 	"checkpoint": checkpoint,
 	"analyse":    analyse,
 	"stop": func(ctx context.Context, s *Server, by string) (string, error) {
-		said, err := s.ask(context.WithoutCancel(ctx), lab.Stop{By: by}, "stopped and saved", func() bool {
+		said, err := s.ask(context.WithoutCancel(ctx), event.Stop{By: by}, "stopped and saved", func() bool {
 			select {
 			case <-s.o.Ended:
 				return true
@@ -95,7 +95,7 @@ var requests = map[string]func(ctx context.Context, s *Server, by string) (strin
 		if err == nil && s.o.Lab.Snapshot().HandedOver {
 			return "", errors.New("the run has just moved to another process: ask again")
 		}
-		if trouble := s.o.Lab.Snapshot().Err; err == nil && s.o.Lab.Snapshot().State == lab.FailedState {
+		if trouble := s.o.Lab.Snapshot().Err; err == nil && s.o.Lab.Snapshot().State == event.FailedState {
 			return "", errors.New(trouble)
 		}
 		return said, err
@@ -114,15 +114,15 @@ func park(ctx context.Context, s *Server, by string) (string, error) {
 	if !gpu {
 		done = "saved and paused (it has no GPU to give back)"
 	}
-	said, err := s.ask(ctx, lab.Park{By: by}, done, func() bool {
+	said, err := s.ask(ctx, event.Park{By: by}, done, func() bool {
 		for _, e := range s.o.Lab.Events(from) {
 			from = e.Index + 1
-			if p, is := e.Body.(lab.Paused); is && p.By == by && strings.HasPrefix(p.Reason, "park: ") {
+			if p, is := e.Body.(event.Paused); is && p.By == by && strings.HasPrefix(p.Reason, "park: ") {
 				failed = p.Reason
 			}
 		}
 		now := s.o.Lab.Snapshot()
-		return now.State == lab.PausedState && (!gpu || now.Parked || failed != "")
+		return now.State == event.PausedState && (!gpu || now.Parked || failed != "")
 	})
 	if err == nil && failed != "" {
 		return "", errors.New(failed)
@@ -134,11 +134,11 @@ func park(ctx context.Context, s *Server, by string) (string, error) {
 // written when it was asked for is an older one.
 func checkpoint(ctx context.Context, s *Server, by string) (string, error) {
 	from, others := len(s.o.Lab.Events(0)), 0
-	var found *lab.CheckpointObs
-	_, err := s.ask(ctx, lab.Checkpoint{By: by}, "", func() bool {
+	var found *event.CheckpointObs
+	_, err := s.ask(ctx, event.Checkpoint{By: by}, "", func() bool {
 		for _, e := range s.o.Lab.Events(from) {
 			from = e.Index + 1
-			c, is := e.Body.(lab.Checkpointed)
+			c, is := e.Body.(event.Checkpointed)
 			if !is {
 				continue
 			}
@@ -166,10 +166,10 @@ func checkpoint(ctx context.Context, s *Server, by string) (string, error) {
 // journal.
 func analyse(ctx context.Context, s *Server, by string) (string, error) {
 	from, found, refused := len(s.o.Lab.Events(0)), 0, ""
-	said, err := s.ask(ctx, lab.AnalyseNow{By: by}, "analysed", func() bool {
+	said, err := s.ask(ctx, event.AnalyseNow{By: by}, "analysed", func() bool {
 		for _, e := range s.o.Lab.Events(from) {
 			from = e.Index + 1
-			one, why := lab.Answers(e, by)
+			one, why := event.Answers(e, by)
 			if one != nil {
 				found++
 			}
@@ -184,7 +184,7 @@ func analyse(ctx context.Context, s *Server, by string) (string, error) {
 }
 
 // ask sends a command and waits until it shows, or the run is over.
-func (s *Server) ask(ctx context.Context, c lab.Command, done string, shows func() bool) (string, error) {
+func (s *Server) ask(ctx context.Context, c event.Command, done string, shows func() bool) (string, error) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	asked := false
@@ -193,7 +193,7 @@ func (s *Server) ask(ctx context.Context, c lab.Command, done string, shows func
 			switch err := s.o.Lab.Send(c); {
 			case err == nil:
 				asked = true
-			case !errors.Is(err, lab.ErrBusy):
+			case !errors.Is(err, event.ErrBusy):
 				return "", err
 			}
 		}
@@ -201,8 +201,8 @@ func (s *Server) ask(ctx context.Context, c lab.Command, done string, shows func
 		if asked && shows() {
 			return s.at(done), nil
 		}
-		if _, stop := c.(lab.Stop); ended && !stop {
-			return "", lab.ErrEnded
+		if _, stop := c.(event.Stop); ended && !stop {
+			return "", event.ErrEnded
 		}
 		select {
 		case <-ctx.Done():
@@ -228,7 +228,7 @@ func (s *Server) status() Status {
 	}
 	st.Driver, st.Screens = s.o.Hall.Who()
 	for _, e := range s.o.Lab.Events(0) {
-		v, is := e.Body.(lab.Evaluated)
+		v, is := e.Body.(event.Evaluated)
 		if !is {
 			continue
 		}

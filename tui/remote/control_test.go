@@ -5,30 +5,31 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/event"
 	"pgrlab/core/lab"
 )
 
 // garage is a lab that can be parked, or says why not.
 type garage struct {
-	state  lab.Snapshot
-	events []lab.Event
+	state  event.Snapshot
+	events []event.Event
 	broken string
 }
 
-func (g *garage) Snapshot() *lab.Snapshot {
+func (g *garage) Snapshot() *event.Snapshot {
 	s := g.state
 	return &s
 }
 
-func (g *garage) Events(from int) []lab.Event { return g.events[from:] }
+func (g *garage) Events(from int) []event.Event { return g.events[from:] }
 
-func (g *garage) Send(c lab.Command) error {
-	p := lab.Paused{By: c.(lab.Park).By, Reason: "parked: the GPU's memory is free until the run is resumed"}
+func (g *garage) Send(c event.Command) error {
+	p := event.Paused{By: c.(event.Park).By, Reason: "parked: the GPU's memory is free until the run is resumed"}
 	if g.broken != "" {
 		p.Reason = g.broken
 	}
-	g.state.State, g.state.Parked = lab.PausedState, g.broken == ""
-	g.events = append(g.events, lab.Event{Index: len(g.events), Body: p})
+	g.state.State, g.state.Parked = event.PausedState, g.broken == ""
+	g.events = append(g.events, event.Event{Index: len(g.events), Body: p})
 	return nil
 }
 
@@ -41,7 +42,7 @@ func TestPark(t *testing.T) {
 		}
 		return said
 	}
-	g := &garage{state: lab.Snapshot{Step: 3, Steps: 9}}
+	g := &garage{state: event.Snapshot{Step: 3, Steps: 9}}
 	for _, c := range []struct {
 		g            *garage
 		device, want string

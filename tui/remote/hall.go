@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/tui"
 )
 
@@ -101,9 +101,9 @@ type seated struct {
 	seat *Seat
 }
 
-func (l *seated) Send(c lab.Command) error {
+func (l *seated) Send(c event.Command) error {
 	switch c.(type) {
-	case lab.Map, lab.Watch: // who only looks need not drive
+	case event.Map, event.Watch: // who only looks need not drive
 		return l.Lab.Send(c)
 	}
 	if driver := l.seat.Driver(); driver != "" {
@@ -113,27 +113,27 @@ func (l *seated) Send(c lab.Command) error {
 }
 
 // signed is a command under the name of who gave it.
-func signed(c lab.Command, by string) lab.Command {
+func signed(c event.Command, by string) event.Command {
 	switch c := c.(type) {
-	case lab.SetKnob:
+	case event.SetKnob:
 		c.By = by
 		return c
-	case lab.Undo:
+	case event.Undo:
 		c.By = by
 		return c
-	case lab.Pause:
-		return lab.Pause{By: by}
-	case lab.Park:
-		return lab.Park{By: by}
-	case lab.Resume:
-		return lab.Resume{By: by}
-	case lab.Stop:
-		return lab.Stop{By: by}
-	case lab.Checkpoint:
-		return lab.Checkpoint{By: by}
-	case lab.AnalyseNow:
-		return lab.AnalyseNow{By: by}
-	case lab.Note:
+	case event.Pause:
+		return event.Pause{By: by}
+	case event.Park:
+		return event.Park{By: by}
+	case event.Resume:
+		return event.Resume{By: by}
+	case event.Stop:
+		return event.Stop{By: by}
+	case event.Checkpoint:
+		return event.Checkpoint{By: by}
+	case event.AnalyseNow:
+		return event.AnalyseNow{By: by}
+	case event.Note:
 		c.By = by
 		return c
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/tui"
 )
 
@@ -50,17 +50,17 @@ func TestHall(t *testing.T) {
 // recorder is a lab that keeps what it is sent.
 type recorder struct {
 	tui.Lab
-	sent []lab.Command
+	sent []event.Command
 }
 
-func (r *recorder) Send(c lab.Command) error { r.sent = append(r.sent, c); return nil }
+func (r *recorder) Send(c event.Command) error { r.sent = append(r.sent, c); return nil }
 
 // What a driving screen sends carries its name; what others send is refused.
 func TestCommandsAreSigned(t *testing.T) {
 	h := NewHall(func(int) {})
 	a, b := h.Sit("a"), h.Sit("b")
 	r := &recorder{}
-	all := []lab.Command{lab.SetKnob{Knob: "guidance"}, lab.Undo{ID: 3}, lab.Pause{}, lab.Resume{}, lab.Stop{}, lab.Checkpoint{}, lab.Note{Text: "x"}, lab.Preview{ID: "p"}}
+	all := []event.Command{event.SetKnob{Knob: "guidance"}, event.Undo{ID: 3}, event.Pause{}, event.Resume{}, event.Stop{}, event.Checkpoint{}, event.Note{Text: "x"}, event.Preview{ID: "p"}}
 	for _, c := range all {
 		if err := b.Lab(r).Send(c); err == nil || err.Error() != "a drives: D takes over" {
 			t.Errorf("%T: %v", c, err)
@@ -69,8 +69,8 @@ func TestCommandsAreSigned(t *testing.T) {
 			t.Errorf("%T: %v", c, err)
 		}
 	}
-	want := []lab.Command{lab.SetKnob{Knob: "guidance", By: "a"}, lab.Undo{ID: 3, By: "a"}, lab.Pause{By: "a"}, lab.Resume{By: "a"},
-		lab.Stop{By: "a"}, lab.Checkpoint{By: "a"}, lab.Note{Text: "x", By: "a"}, lab.Preview{ID: "p"}}
+	want := []event.Command{event.SetKnob{Knob: "guidance", By: "a"}, event.Undo{ID: 3, By: "a"}, event.Pause{By: "a"}, event.Resume{By: "a"},
+		event.Stop{By: "a"}, event.Checkpoint{By: "a"}, event.Note{Text: "x", By: "a"}, event.Preview{ID: "p"}}
 	if !slices.Equal(r.sent, want) {
 		t.Errorf("%v", r.sent)
 	}

@@ -8,7 +8,7 @@ import (
 	"os"
 	"sort"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/event"
 	"pgrlab/tui"
 )
 
@@ -31,7 +31,7 @@ func (e environ) Getenv(name string) string { return e[name] }
 // screen runs a screen for a viewer until one of them has enough.
 func (s *Server) screen(conn net.Conn, h hello) answer {
 	seat := s.o.Hall.Sit(h.Name)
-	s.o.Lab.Send(lab.Attach{By: h.Name}) // a full mailbox loses the note only
+	s.o.Lab.Send(event.Attach{By: h.Name}) // a full mailbox loses the note only
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
 	keys, typed := io.Pipe()
@@ -47,7 +47,7 @@ func (s *Server) screen(conn net.Conn, h hello) answer {
 	outcome, err := tui.Serve(ctx, o, tui.Viewer{Input: keys, Output: output{conn}, Sizes: sizes, Environ: environ(h.Environ)})
 	keys.Close()
 	seat.Leave()
-	s.o.Lab.Send(lab.Detach{By: h.Name, Reason: outcome.String()})
+	s.o.Lab.Send(event.Detach{By: h.Name, Reason: outcome.String()})
 	return s.goodbye(outcome, err)
 }
 
@@ -73,7 +73,7 @@ func (s *Server) goodbye(outcome tui.Outcome, err error) answer {
 	return answer{Said: fmt.Sprintf("detached at %s; training goes on in pid %d: pgrlab attach %s", at, os.Getpid(), s.o.Dir)}
 }
 
-func over(s *lab.Snapshot) bool { return s.State == lab.Finished || s.State == lab.FailedState }
+func over(s *event.Snapshot) bool { return s.State == event.Finished || s.State == event.FailedState }
 
 // listenTo passes on what a viewer's terminal sends, until the line breaks.
 func listenTo(ctx context.Context, conn net.Conn, typed io.Writer, sizes chan tui.Size) error {

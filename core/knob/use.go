@@ -1,4 +1,4 @@
-package lab
+package knob
 
 import (
 	"fmt"
@@ -12,12 +12,12 @@ const (
 )
 
 // methods are the built-in ones and what each of them has, for lines that name
-// the methods which use a knob. What a run has is said by its Config: see uses.
+// the methods which use a knob. What a run has is said by its configuration.
 var methods = []struct {
 	name string
 	has  Use
 }{
-	{MethodSAC, UseAlways}, {MethodREDQ, UseAlways}, {MethodSynthER, generated},
+	{"sac", UseAlways}, {"redq", UseAlways}, {"synther", generated},
 	{"pgr-reward", prompted}, {"pgr-return", prompted}, {"pgr-td", prompted}, {"pgr-curiosity", prompted},
 	{"pgr-rnd", prompted}, {"pgr-count", prompted}, {"pgr-noised-icm", prompted},
 	{"redq-curiosity", UseBonus}, {"synther-curiosity", generated | UseBonus}, {"per-td", UseAlways}, {"per-curiosity", UseAlways},
@@ -36,30 +36,13 @@ func (k Knob) Methods() []string {
 	return names
 }
 
-// uses is what a run of c has.
-func (c *Config) uses() (has Use) {
-	if c.generates() {
-		has |= UseGenerator
-	}
-	if c.prompted() {
-		has |= UsePrompts
-	}
-	if k := c.Generator.Kind; k == GeneratorDiffusion || k == "" {
-		has |= UseDiffusion
-	}
-	if c.Bonus.given() {
-		has |= UseBonus
-	}
-	return has
-}
-
-// UsedBy says whether a run of c uses the knob; the error names the methods which
-// do.
-func (k Knob) UsedBy(c *Config) error {
-	if c.uses()&k.Use == k.Use {
+// UsedBy says whether a run that has these uses the knob; the error names the methods
+// which do. method is that of the run.
+func (k Knob) UsedBy(method string, has Use) error {
+	if has&k.Use == k.Use {
 		return nil
 	}
-	return fmt.Errorf("%s: not used by %s: %s use it", k.Name, c.Method, someOf(k.Methods()))
+	return fmt.Errorf("%s: not used by %s: %s use it", k.Name, method, someOf(k.Methods()))
 }
 
 // someOf names a few and counts the rest, so that a refusal stays one line.

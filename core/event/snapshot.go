@@ -1,9 +1,40 @@
-package lab
+package event
 
 import (
 	"math"
 	"time"
+
+	"pgrlab/core/knob"
 )
+
+// MapColumns and MapRows are the cells of a Mapped.
+const (
+	MapColumns = 40
+	MapRows    = 20
+)
+
+// Mapped says where transitions lie: counts of samples, spread evenly over the
+// buffers, of D_real and of D_syn in the cells of a plane, row by row from the
+// smallest Y, and the mean F of real ones; NaN where none was scored.
+type Mapped struct {
+	X, Y        int // dimensions of the observation
+	Low, High   [2]float64
+	Step        int
+	Real, Syn   [MapColumns * MapRows]int
+	RealN, SynN int // transitions counted
+	F           [MapColumns * MapRows]float64
+	Relevance   string // the F; "": none
+	FLow, FHigh float64
+	Unknown     string // why there is no map
+}
+
+// Moment is the newest transition as the agent sees it.
+type Moment struct {
+	Step   int
+	Action []float32 // each in [-1,1]
+	Q      float64   // Q(s, π(s)) of its observation, the mean over critics; NaN: unknown
+	F      float64   // its relevance; NaN: unknown
+}
 
 // State is whether a run goes on.
 type State int
@@ -34,13 +65,13 @@ type Snapshot struct {
 	State       State
 	Parked      bool // paused, and the device's memory is given back
 	HandedOver  bool // another process goes on with the run
-	Phase       Phase
+	Phase       knob.Phase
 	PhaseDone   int // units of the phase, as in Position.I
 	PhaseTotal  int
 	PhaseETA    time.Duration // 0: unknown
 	ETA         time.Duration // of the run; 0: unknown
 	StepTime    time.Duration // an env step with its updates, at its mean so far; 0: unknown
-	Position    Position
+	Position    knob.Position
 
 	StepsPerSec   float64 // env steps, over the last seconds, refits and evaluations included
 	UpdatesPerSec float64 // critic updates
@@ -49,11 +80,11 @@ type Snapshot struct {
 	CostGenerate time.Duration
 
 	// Knobs are the effective values by name.
-	Knobs map[string]Value
+	Knobs map[string]knob.Value
 	// Waiting are changes that are set and not yet in force.
 	Waiting []KnobChanged
 	// Scheduled are changes still to come, in order.
-	Scheduled []Scheduled
+	Scheduled []knob.Scheduled
 
 	// The rest is about member 0.
 	Real, Synthetic int // rows of the buffers

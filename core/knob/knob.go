@@ -1,4 +1,7 @@
-package lab
+// Package knob is about what can be changed while a run goes on: the table of knobs
+// with their ranges (All), their values in a run (Settings), the places at which they
+// may change (Position) and the changes that are planned (Scheduled).
+package knob
 
 import (
 	"encoding/json"
@@ -106,7 +109,7 @@ const (
 const UseAlways Use = 0
 
 // Knob describes one value that can be changed while a run goes on. The screen,
-// --set, --at, presets and the documentation are made from Knobs.
+// --set, --at, presets and the documentation are made from All.
 type Knob struct {
 	Name     string // as in commands and files: "guidance"
 	Symbol   string // as in the paper: "ω"
@@ -121,24 +124,38 @@ type Knob struct {
 	Step     float64 // between neighbours of a linear scale
 	Use      Use
 
-	get func(*Settings) Value
-	set func(*Settings, Value)
+	read  func(*Settings) Value
+	write func(*Settings, Value)
 }
 
-// Knobs lists all knobs in the order in which they are shown. The slice is the
-// caller's.
-func Knobs() []Knob { return append([]Knob(nil), knobs...) }
+// Get is the knob's value in s.
+func (k Knob) Get(s *Settings) Value { return k.read(s) }
 
-// FindKnob returns the knob of that name or symbol; an unknown one is an error that
+// Set puts a value into s without checking it.
+func (k Knob) Set(s *Settings, v Value) { k.write(s, v) }
+
+// Title is the knob's symbol, or its name where it has none.
+func (k Knob) Title() string {
+	if k.Symbol == "" {
+		return k.Name
+	}
+	return k.Symbol
+}
+
+// All lists all knobs in the order in which they are shown. The slice is the
+// caller's.
+func All() []Knob { return append([]Knob(nil), table...) }
+
+// Find returns the knob of that name or symbol; an unknown one is an error that
 // names the nearest one.
-func FindKnob(name string) (Knob, error) {
-	for _, k := range knobs {
+func Find(name string) (Knob, error) {
+	for _, k := range table {
 		if k.Name == name || k.Symbol == name && name != "" {
 			return k, nil
 		}
 	}
-	names := make([]string, len(knobs))
-	for i, k := range knobs {
+	names := make([]string, len(table))
+	for i, k := range table {
 		names[i] = k.Name
 	}
 	if near := spelling.Nearest(name, names); near != "" {
@@ -279,4 +296,30 @@ func tidy(x float64) float64 {
 		return x
 	}
 	return y
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (v *Value) UnmarshalJSON(b []byte) error {
+	var text string
+	if err := json.Unmarshal(b, &text); err == nil && text != "NaN" && text != "Inf" && text != "-Inf" {
+		*v = Choice(text)
+		return nil
+	}
+	var number run.Float
+	if err := number.UnmarshalJSON(b); err != nil {
+		return err
+	}
+	*v = Number(float64(number))
+	return nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (c *Class) UnmarshalText(text []byte) error {
+	for i, name := range classNames {
+		if name == string(text) {
+			*c = Class(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is no class of knobs", text)
 }

@@ -1,10 +1,11 @@
-package lab
+package knob
 
 import (
 	"fmt"
 	"math"
 	"math/big"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -37,4 +38,13 @@ func ParseCount(text string) (int, error) {
 		return 0, fmt.Errorf("%q is no count: it is too large", text)
 	}
 	return int(x.Num().Int64()), nil
+}
+
+// FormatCount writes 10000 as 10,000.
+func FormatCount(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }

@@ -1,51 +1,46 @@
-package lab
+package event
 
 import (
-	"time"
-
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
-// Event is one thing that happened and must not be lost: a line of the journal,
-// or a refusal.
-type Event struct {
-	Index  int // in Events, from 0
-	Wall   time.Time
-	Type   string
-	Step   int
-	Member int // NoMember in a cohort of one, and where the event is about the whole cohort
-	Body   any // one of the structs below, by Type
+// Checkpointed is a checkpoint that is on the disk, or, with Obs.Error, one that
+// could not be written.
+type Checkpointed struct {
+	Obs CheckpointObs `json:"obs"`
 }
 
-// NoMember is the member of an event about the whole cohort.
-const NoMember = run.NoMember
+// CheckpointObs is all of it: checkpoints leave no trace in what is computed.
+type CheckpointObs struct {
+	Path     string        `json:"path,omitempty"`
+	Position knob.Position `json:"position"`
+	Bytes    int64         `json:"bytes,omitempty"`   // of the file, without the data that it shares
+	Seconds  run.Float     `json:"seconds,omitempty"` // until it was on the disk
+	StallS   run.Float     `json:"stall_s,omitempty"` // of these, training stood still
+	By       string        `json:"by,omitempty"`
+	Error    string        `json:"error,omitempty"`
+}
 
-// The types of events and the structs of their bodies. All but TypeRefused and
-// TypePreviewed are lines of the journal.
-const (
-	TypeStart     = "start"     // Start
-	TypeEvaluated = "evaluated" // Evaluated
-	TypeDormant   = "dormant"   // Dormant
-	TypeEpisode   = "episode"   // Episode
-	TypeRefit     = "refit"     // Refit
-	TypeKnob      = "knob"      // KnobChanged
-	TypeInForce   = "in_force"  // InForce
-	TypeScores    = "scores"    // Scores
-	TypeLosses    = "losses"    // Losses
-	TypeNote      = "note"      // Noted
-	TypeDiverged  = "diverged"  // Diverged
-	TypeFailed    = "failed"    // Failed
-	TypeDone      = "done"      // Done
-	TypePerf      = "perf"      // Perf, observed
-	TypePause     = "pause"     // Paused, observed
-	TypeResume    = "resume"    // Resumed, observed
-	TypeDetached  = "detached"  // View, observed
-	TypeAttached  = "attached"  // View, observed
+// Diverged says that something that learns met a number that is not finite, or that
+// the simulation of an environment failed. What learns keeps its last good weights:
+// what was not finite is not done. Training waits, so that somebody can change a knob
+// and resume, or go back to the checkpoint, which is kept from then on.
+type Diverged struct {
+	Doing    string        `json:"doing"` // what was not done
+	Position knob.Position `json:"position"`
+	Program  string        `json:"program,omitempty"` // that computed it
+	Op       string        `json:"op,omitempty"`
+	Tensor   string        `json:"tensor,omitempty"`
+	Error    string        `json:"error"` // where the first such number appeared, or what the simulation said
+	Obs      *DivergedObs  `json:"obs,omitempty"`
+}
 
-	TypeCheckpoint = "checkpoint" // Checkpointed, observed
-	TypePlanned    = "planned"    // Planned, observed
-	TypeRefused    = "refused"    // Refused, not in the journal
-)
+// DivergedObs is the way back.
+type DivergedObs struct {
+	Checkpoint string        `json:"checkpoint"` // path of the last one before
+	Position   knob.Position `json:"position"`   // where it was taken
+}
 
 // Start begins a journal.
 type Start struct {
@@ -103,61 +98,6 @@ type Refit struct {
 // RefitObs is how long it took.
 type RefitObs struct {
 	Seconds run.Float `json:"seconds"`
-}
-
-// KnobChanged confirms a change: it is set, at Position. When it shows in
-// training is said by InForce.
-type KnobChanged struct {
-	ID       int      `json:"id"` // numbers the changes of a run from 1
-	Knob     string   `json:"knob"`
-	From     Value    `json:"from"`
-	To       Value    `json:"to"`
-	Class    Class    `json:"class"`
-	Position Position `json:"position"`
-	Now      bool     `json:"now,omitempty"`
-	Hint     string   `json:"hint,omitempty"` // why it has no effect yet
-	Obs      KnobObs  `json:"obs"`
-}
-
-// Why says why the change has no effect yet, or has none any more; "": it has one.
-func (k KnobChanged) Why() string {
-	if k.Obs.Hint != "" {
-		return k.Obs.Hint
-	}
-	return k.Hint
-}
-
-// KnobObs is how a change came about.
-type KnobObs struct {
-	By     string    `json:"by,omitempty"`
-	Ref    string    `json:"ref,omitempty"`     // SetKnob.ID
-	Undoes int       `json:"undoes,omitempty"`  // the change whose inverse this is
-	AskedS run.Float `json:"asked_s,omitempty"` // when it was asked for, as wall_s
-	Sum    string    `json:"sum,omitempty"`     // of position, knob, value and now, of a change; of position and text, of a note
-	At     *Position `json:"at,omitempty"`      // where a note was written
-	Hint   string    `json:"hint,omitempty"`    // why a change has no effect before the run ends, which may be made longer
-}
-
-// InForce says that a training batch contains, for the first time, data made with
-// the change; its step is that of the event.
-type InForce struct {
-	ID   int         `json:"id"`
-	Knob string      `json:"knob"`
-	Obs  *InForceObs `json:"obs,omitempty"` // nil: in journals from before there was one
-}
-
-// InForceObs is where training was.
-type InForceObs struct {
-	Updates uint64 `json:"updates"` // critic updates made before that batch
-}
-
-// Refused is a command that was not carried out.
-type Refused struct {
-	Ref    string // SetKnob.ID
-	Knob   string // or "analyse"
-	Value  string
-	Reason string // one line
-	By     string
 }
 
 // Scores describes F over real transitions.

@@ -1,9 +1,6 @@
-package lab
+package event
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"pgrlab/core/run"
 )
 
@@ -23,10 +20,13 @@ func decode[T any](fields func(any) error) (any, error) {
 	return body, err
 }
 
-// DecodeEvent makes the event that a line of the journal was written for; its time
+// Decode makes the event that a line of the journal was written for; its time
 // is not set. A line that is of no known type, or that no event can be made of, has
 // none. Its texts are fit to be shown.
-func DecodeEvent(e run.Entry) (Event, bool) { return decodeEvent(e, e.Fields) }
+func Decode(e run.Entry) (Event, bool) { return decodeEvent(e, e.Fields) }
+
+// DecodeRaw is Decode with texts as they were written, for lines that are written again.
+func DecodeRaw(e run.Entry) (Event, bool) { return decodeEvent(e, e.Raw) }
 
 func decodeEvent(e run.Entry, fields func(any) error) (Event, bool) {
 	decode, known := decoders[e.Type]
@@ -38,30 +38,4 @@ func decodeEvent(e run.Entry, fields func(any) error) (Event, bool) {
 		return Event{}, false
 	}
 	return Event{Type: e.Type, Step: e.Step, Member: e.Member, Body: body}, true
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (v *Value) UnmarshalJSON(b []byte) error {
-	var text string
-	if err := json.Unmarshal(b, &text); err == nil && text != "NaN" && text != "Inf" && text != "-Inf" {
-		*v = Choice(text)
-		return nil
-	}
-	var number run.Float
-	if err := number.UnmarshalJSON(b); err != nil {
-		return err
-	}
-	*v = Number(float64(number))
-	return nil
-}
-
-// UnmarshalText reads what MarshalText wrote.
-func (c *Class) UnmarshalText(text []byte) error {
-	for i, name := range classNames {
-		if name == string(text) {
-			*c = Class(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("%q is no class of knobs", text)
 }

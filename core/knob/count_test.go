@@ -1,4 +1,4 @@
-package lab
+package knob
 
 import (
 	"fmt"
@@ -39,14 +39,14 @@ func TestScheduledSpellings(t *testing.T) {
 			t.Errorf("ParseScheduled(%q) = %q, %v; want %q", text, s.String(), err, want)
 		}
 	}
-	for _, k := range Knobs() {
+	for _, k := range All() {
 		for _, name := range []string{k.Name, k.Symbol} {
 			if name == "" {
 				continue
 			}
-			found, err := FindKnob(name)
+			found, err := Find(name)
 			if err != nil || found.Name != k.Name {
-				t.Errorf("FindKnob(%q) = %q, %v; want %q", name, found.Name, err, k.Name)
+				t.Errorf("Find(%q) = %q, %v; want %q", name, found.Name, err, k.Name)
 			}
 			s, err := ParseScheduled("1:" + name + "=1")
 			if err != nil || s.Knob != k.Name {
@@ -54,7 +54,7 @@ func TestScheduledSpellings(t *testing.T) {
 			}
 		}
 	}
-	k, err := FindKnob("generator_steps")
+	k, err := Find("generator_steps")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,9 @@
-package lab
+package knob
 
 import (
 	"fmt"
+	"hash/crc32"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -41,6 +43,9 @@ type Position struct {
 
 // After is the place after everything that belongs to env step step.
 func After(step int) Position { return Position{Step: step, Phase: AfterStep} }
+
+// At is the place inside of a phase of env step step, where i units of it are done.
+func At(step int, phase Phase, i int) Position { return Position{Step: step, Phase: phase, I: i} }
 
 // String is what --at takes: "10000", "10000/fit:37".
 func (p Position) String() string {
@@ -127,7 +132,7 @@ func (s Scheduled) String() string {
 
 // ParseScheduled reads "STEP:knob=value", "STEP/fit:i:knob=value" or
 // "STEP/generate:i:knob=value", each with a "!" at the end for "now". It does not
-// look at knob and value; see FindKnob.
+// look at knob and value; see Find.
 func ParseScheduled(text string) (Scheduled, error) {
 	left, value, found := strings.Cut(text, "=")
 	colon := strings.LastIndexByte(left, ':')
@@ -143,8 +148,26 @@ func ParseScheduled(text string) (Scheduled, error) {
 	if s.Knob == "" || s.Value == "" {
 		return Scheduled{}, fmt.Errorf("schedule %q: knob or value is missing: want STEP:knob=value", text)
 	}
-	if k, err := FindKnob(s.Knob); err == nil { // a symbol is written as its name
+	if k, err := Find(s.Knob); err == nil { // a symbol is written as its name
 		s.Knob = k.Name
 	}
 	return s, nil
+}
+
+// SortSchedule orders by position; changes at the same one keep their order.
+func SortSchedule(s []Scheduled) {
+	slices.SortStableFunc(s, func(a, b Scheduled) int {
+		switch {
+		case a.At.Before(b.At):
+			return -1
+		case b.At.Before(a.At):
+			return 1
+		}
+		return 0
+	})
+}
+
+// Sum protects what a resume does again: a journal has no checksums otherwise.
+func (s Scheduled) Sum() string {
+	return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(s.String())))
 }

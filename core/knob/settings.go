@@ -1,4 +1,11 @@
-package lab
+package knob
+
+import (
+	"fmt"
+	"math"
+
+	"pgrlab/core/replay"
+)
 
 // Settings are the values of all knobs.
 type Settings struct {
@@ -32,17 +39,11 @@ const (
 	HoldReal = "real"
 )
 
-// The relevance functions; see package relevance.
-const (
-	relevanceCuriosity = "curiosity"
-	relevanceNone      = "none"
-)
-
 // Get is the value of the knob of that name; an unknown name has none.
 func (s *Settings) Get(name string) (Value, bool) {
-	for _, k := range knobs {
+	for _, k := range table {
 		if k.Name == name {
-			return k.get(s), true
+			return k.read(s), true
 		}
 	}
 	return Value{}, false
@@ -50,7 +51,7 @@ func (s *Settings) Get(name string) (Value, bool) {
 
 // Set reads a value as --set does. The error names the nearest knob, or the range.
 func (s *Settings) Set(name, text string) error {
-	k, err := FindKnob(name)
+	k, err := Find(name)
 	if err != nil {
 		return err
 	}
@@ -58,15 +59,15 @@ func (s *Settings) Set(name, text string) error {
 	if err != nil {
 		return err
 	}
-	k.set(s, v)
+	k.write(s, v)
 	return nil
 }
 
 // Values are all values by name.
 func (s *Settings) Values() map[string]Value {
-	m := make(map[string]Value, len(knobs))
-	for _, k := range knobs {
-		m[k.Name] = k.get(s)
+	m := make(map[string]Value, len(table))
+	for _, k := range table {
+		m[k.Name] = k.read(s)
 	}
 	return m
 }
@@ -74,12 +75,33 @@ func (s *Settings) Values() map[string]Value {
 // Validate says what is wrong with the first value that is out of range, or
 // returns nil.
 func (s *Settings) Validate() error {
-	for _, k := range knobs {
-		if err := k.Check(k.get(s)); err != nil {
+	for _, k := range table {
+		if err := k.Check(k.read(s)); err != nil {
 			return err
 		}
 	}
-	return s.checkMix()
+	return s.CheckMix()
+}
+
+// MaxRows bounds the batch that hold=real makes.
+const MaxRows = 16384
+
+// Mix splits a batch into real and synthetic rows by ratio, batch and hold; available is
+// the number of synthetic transitions.
+func (s *Settings) Mix(available int) replay.Mix {
+	if s.Hold == HoldReal {
+		return replay.HoldReal(s.Batch, s.Ratio, available)
+	}
+	return replay.HoldBatch(s.Batch, s.Ratio, available)
+}
+
+// CheckMix says what is wrong with a combination of values that are in range one by
+// one: whether hold=real makes a batch of a sensible size.
+func (s *Settings) CheckMix() error {
+	if s.Hold != HoldReal || s.Ratio < 1 && s.Mix(math.MaxInt).Size() <= MaxRows {
+		return nil
+	}
+	return fmt.Errorf("ratio %g with hold=real: the batch would need more than %s rows", s.Ratio, FormatCount(MaxRows))
 }
 
 func number(field func(*Settings) *float64) (func(*Settings) Value, func(*Settings, Value)) {
@@ -100,24 +122,24 @@ func choice(field func(*Settings) *string) (func(*Settings) Value, func(*Setting
 // number, count and pick complete a knob with its field of Settings.
 func (k Knob) number(field func(*Settings) *float64) Knob {
 	k.Kind = KindFloat
-	k.get, k.set = number(field)
+	k.read, k.write = number(field)
 	return k
 }
 
 func (k Knob) count(field func(*Settings) *int) Knob {
 	k.Kind = KindInt
-	k.get, k.set = integer(field)
+	k.read, k.write = integer(field)
 	return k
 }
 
 func (k Knob) pick(field func(*Settings) *string) Knob {
 	k.Kind = KindChoice
-	k.get, k.set = choice(field)
+	k.read, k.write = choice(field)
 	return k
 }
 
-// knobs is the table.
-var knobs = []Knob{
+// table lists all knobs in the order in which they are shown.
+var table = []Knob{
 	Knob{Name: "relevance", Symbol: "F", Class: ClassRefit, Use: UsePrompts,
 		Choices: []string{"curiosity", "rnd", "count", "td", "td-signed", "return", "reward", "none"},
 		Doc:     "how interesting a transition is; none trains the generator without a condition"}.

@@ -1,0 +1,52 @@
+// Package event is the language between a running lab and everything around it: what
+// a run says (Event with its bodies, most of them lines of the journal), how it stands
+// (Snapshot) and what can be asked of it (Command). It computes nothing; the lab writes
+// events, and screen, journal and reports read them.
+package event
+
+import (
+	"time"
+
+	"pgrlab/core/run"
+)
+
+// Event is one thing that happened and must not be lost: a line of the journal,
+// or a refusal.
+type Event struct {
+	Index  int // in Events, from 0
+	Wall   time.Time
+	Type   string
+	Step   int
+	Member int // NoMember in a cohort of one, and where the event is about the whole cohort
+	Body   any // one of the structs below, by Type
+}
+
+// NoMember is the member of an event about the whole cohort.
+const NoMember = run.NoMember
+
+// The types of events and the structs of their bodies. All but TypeRefused and
+// TypePreviewed are lines of the journal.
+const (
+	TypeStart     = "start"     // Start
+	TypeEvaluated = "evaluated" // Evaluated
+	TypeDormant   = "dormant"   // Dormant
+	TypeEpisode   = "episode"   // Episode
+	TypeRefit     = "refit"     // Refit
+	TypeKnob      = "knob"      // KnobChanged
+	TypeInForce   = "in_force"  // InForce
+	TypeScores    = "scores"    // Scores
+	TypeLosses    = "losses"    // Losses
+	TypeNote      = "note"      // Noted
+	TypeDiverged  = "diverged"  // Diverged
+	TypeFailed    = "failed"    // Failed
+	TypeDone      = "done"      // Done
+	TypePerf      = "perf"      // Perf, observed
+	TypePause     = "pause"     // Paused, observed
+	TypeResume    = "resume"    // Resumed, observed
+	TypeDetached  = "detached"  // View, observed
+	TypeAttached  = "attached"  // View, observed
+
+	TypeCheckpoint = "checkpoint" // Checkpointed, observed
+	TypePlanned    = "planned"    // Planned, observed
+	TypeRefused    = "refused"    // Refused, not in the journal
+)
