@@ -42,6 +42,7 @@ type SAC struct {
 	probes   map[int]*probe
 	returns  *valuing
 	errors   *erring
+	soft     *soft
 }
 
 // New draws the weights and returns an agent; its programs are compiled when they
@@ -138,6 +139,9 @@ func (s *SAC) Close() error {
 	}
 	if s.errors != nil {
 		programs = append(programs, s.errors.program)
+	}
+	if s.soft != nil {
+		programs = append(programs, s.soft.sample, s.soft.value)
 	}
 	return errors.Join(err, closeAll(programs))
 }
