@@ -22,7 +22,7 @@ var allowed = map[string][]string{
 	"tui/program": {"tui", "tui/command", "presets", "core/...", "envs", "envs/mujoco"}, // all parts meet here
 
 	"tui":                     {"tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/event", "core/knob", "core/run", "core/report", "core/sweep", "core/bench"},
-	"tui/command":             {"tui", "tui/command/licence", "tui/remote", "tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/event", "core/knob", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
+	"tui/command":             {"core/whatif", "tui", "tui/command/licence", "tui/remote", "tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/event", "core/knob", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
 	"tui/command/licence":     {},
 	"tui/command/licence/gen": {"tui/command/licence"},
 
@@ -36,7 +36,8 @@ var allowed = map[string][]string{
 
 	"core/event":         {"core/knob", "core/run"},                    // run: lines of the journal
 	"core/knob":          {"core/replay", "core/run", "core/spelling"}, // replay: the mix of a batch; run: numbers as journals write them
-	"core/lab":           {"core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/lab":           {"core/whatif", "core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/whatif":        {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
 	"core/bench":         {"core/..."},
 	"core/sweep":         {"core/run"},
 	"core/report":        {"core/run", "core/printable", "core/rng"}, // rng: the bootstrap's random numbers

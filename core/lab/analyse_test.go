@@ -18,9 +18,6 @@ func ringOf(rows ...[]float32) *replay.Ring {
 	return r
 }
 
-// onward is the breath of work that nobody waits for.
-func onward() error { return nil }
-
 // described holds rows to real ones; all of them are D_syn.
 func described(rows []float32, real *replay.Ring) (event.Generated, error) {
 	e := &examining{m: &member{real: real}, syn: replay.NewRing(real.Shape(), max(1, len(rows)/real.Shape().Width())), breathe: onward}

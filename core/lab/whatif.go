@@ -1,0 +1,297 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/analysis"
+	"pgrlab/core/device"
+	"pgrlab/core/event"
+	"pgrlab/core/generative"
+	"pgrlab/core/plan"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+	"pgrlab/core/whatif"
+)
+
+// WhatIf trains the agent of a saved run's first member from its checkpoint with
+// different rows, and says what became of it: see package whatif. What p leaves open is
+// the run's own. It reads a checkpoint and writes nothing. breathe is called between
+// slices of work; the end of ctx is an error that wraps its cause.
+func WhatIf(ctx context.Context, s Saved, task Task, dev device.Device, p whatif.Plan, breathe func(whatif.Progress) error) (found *whatif.Table, step int, err error) {
+	failed := func(err error) (*whatif.Table, int, error) {
+		return nil, 0, fmt.Errorf("analyse %s: what if: %w", s.Dir, err)
+	}
+	if err := s.whatIf(); err != nil {
+		return failed(err)
+	}
+	if task, err = task.Played(s.Config.Environment); err != nil {
+		return failed(err)
+	}
+	l, err := s.open(task, dev)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer l.Close()
+	w := &whatIf{experiment: l.x, m: l.x.first(), task: task, dev: dev}
+	subject, err := w.subject()
+	if err != nil {
+		return failed(err)
+	}
+	w.complete(&p)
+	found, err = whatif.Run(*subject, p, func(at whatif.Progress) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return breathe(at)
+	})
+	if err != nil {
+		return failed(err)
+	}
+	return found, l.x.Step, nil
+}
+
+// whatIf says why there is no such analysis of a run.
+func (s Saved) whatIf() error {
+	c := &s.Config
+	switch {
+	case !c.generates():
+		return fmt.Errorf("its method %s has no generator: want a run of one that has, as %s", c.Method, MethodSynthER)
+	case c.Bonus.given() && c.Knobs.Bonus != 0:
+		return fmt.Errorf("its agent learns from a bonus on the reward, whose value nothing here measures: want a run without one")
+	case c.Replay.prioritized():
+		return fmt.Errorf("its agent draws real rows by priority: want a run that draws all alike")
+	}
+	return nil
+}
+
+// whatIf is the analysis under way, of an experiment of its own.
+type whatIf struct {
+	*experiment
+	m     *member
+	task  Task
+	dev   device.Device
+	agent []byte // as saved
+}
+
+// complete fills what a plan leaves open.
+func (w *whatIf) complete(p *whatif.Plan) {
+	s := &w.Settings
+	samples := p.Sampling.Samples
+	p.Sampling = generation(s)
+	if samples > 0 {
+		p.Sampling.Samples = samples
+	}
+	if p.Relevance == nil && s.Relevance != relevanceNone {
+		p.Relevance = []string{s.Relevance}
+	}
+	if p.Guidance == nil {
+		p.Guidance = []float64{0, 1, 2}
+		if !slices.Contains(p.Guidance, s.Guidance) {
+			p.Guidance = append(p.Guidance, s.Guidance)
+		}
+	}
+	if w.config.Generator.Kind == GeneratorVAE {
+		p.Guidance = []float64{1} // it has none
+	}
+	if p.TopFraction == nil {
+		p.TopFraction = []float64{s.TopFraction}
+	}
+}
+
+// subject is what the experiment has and can make.
+func (w *whatIf) subject() (*whatif.Subject, error) {
+	w.m.gen.Cancel() // a checkpoint may have been taken in the middle of a fit
+	var saved bytes.Buffer
+	if err := w.m.agent.Save(&saved); err != nil {
+		return nil, err
+	}
+	w.agent = saved.Bytes()
+	s := &whatif.Subject{
+		Real: w.m.real, Gamma: w.config.Agent.Gamma, Rates: rates(&w.Settings), UTD: w.Settings.UTD,
+		Mix:     func(available int) replay.Mix { return w.config.Mix(&w.Settings, available) },
+		Learner: w.learner, Generator: w.generator, FitCost: w.fitCost,
+		EpisodeSteps: w.task.EpisodeSteps, Simulator: w.simulator,
+		Episodes: func(n int, seed uint64) (whatif.VecEnv, error) { return w.task.NewVec(n, seed) },
+	}
+	if w.Settings.Relevance != relevanceNone && w.m.built(w.Settings.Relevance) {
+		s.Score = func(dst []float32, rows *replay.Ring) error { return w.score(dst, w.m.f, rows, onward) }
+	}
+	return s, nil
+}
+
+// onward is the breath of work that nothing waits for.
+func onward() error { return nil }
+
+// whatIfLearner is an agent that goes on where an update is without effect, as in a run
+// with a fault policy that lets it.
+type whatIfLearner struct{ whatif.Learner }
+
+func (l whatIfLearner) Update(size int, live agent.Rates, last bool) (agent.Losses, bool, error) {
+	losses, acted, err := l.Learner.Update(size, live, last)
+	if failed := (*plan.NotFinite)(nil); errors.As(err, &failed) {
+		err = nil
+	}
+	return losses, acted, err
+}
+
+// learner is the agent as it was saved.
+func (w *whatIf) learner(seed uint64) (whatif.Learner, error) {
+	made, err := w.parts.learner(seed)
+	if err != nil {
+		return nil, err
+	}
+	if err := made.Load(bytes.NewReader(w.agent)); err != nil {
+		made.Close()
+		return nil, err
+	}
+	l, ok := made.(whatif.Learner)
+	if !ok {
+		made.Close()
+		return nil, errors.New("its agent has no values of single actions")
+	}
+	return whatIfLearner{l}, nil
+}
+
+// fitCost is about how many critic updates a fit takes.
+func (w *whatIf) fitCost(relevance string) int {
+	if w.fittedWith(relevance) {
+		return 0
+	}
+	const perStep = 3 // at the small scales
+	return perStep * w.Settings.GeneratorSteps
+}
+
+// fittedWith says whether the run's own generator was fitted with that F.
+func (w *whatIf) fittedWith(relevance string) bool {
+	changed := slices.ContainsFunc(w.Changes, func(c event.KnobChanged) bool { return c.Knob == "relevance" })
+	return w.Fitted && !changed && relevance == w.Settings.Relevance
+}
+
+// generator is the run's own where it fits, else one that is fitted now with the run's
+// settings.
+func (w *whatIf) generator(relevance string, breathe func(share float64) error) (whatif.Generator, func(), error) {
+	if w.fittedWith(relevance) {
+		return w.m.gen, func() {}, nil
+	}
+	var scores []float32
+	c := *w.config
+	if relevance != relevanceNone {
+		c.Generator.Conditional = true
+		scores = make([]float32, w.m.real.Len())
+		if err := w.scoreReal(scores, relevance, func() error { return breathe(0) }); err != nil {
+			return nil, nil, err
+		}
+	}
+	p, err := newParts(&c, w.task, w.dev)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := p.generator(w.m.seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := w.fit(g, scores, breathe); err != nil {
+		g.Close()
+		return nil, nil, fmt.Errorf("relevance %s: %w", relevance, err)
+	}
+	return g, func() { g.Close() }, nil
+}
+
+// fit fits g to all real rows.
+func (w *whatIf) fit(g generator, scores []float32, breathe func(share float64) error) error {
+	s := &w.Settings
+	knobs := generative.FitKnobs{Steps: s.GeneratorSteps, LR: s.LRGenerator, PUncond: s.PUncond}
+	if err := g.StartFit(w.m.real, scores, knobs, 0); err != nil {
+		return err
+	}
+	for made := w.slice; ; made += w.slice {
+		_, done, err := g.FitSteps(w.slice)
+		if err != nil || done {
+			return err
+		}
+		if err := breathe(float64(made) / float64(knobs.Steps)); err != nil {
+			return err
+		}
+	}
+}
+
+// scoreReal is F of the real rows by a function that the run may not have used: its
+// model then learns from them first, with as many updates as the run has env steps.
+func (w *whatIf) scoreReal(dst []float32, relevance string, breathe func() error) error {
+	built := w.m.built(relevance)
+	f, _, err := w.parts.makeRelevance(relevance, w.m)
+	if err != nil {
+		return err
+	}
+	if !built && slices.Contains(trainedModels, relevance) {
+		for range w.Step {
+			if err := w.updateModel(w.m, relevance); err != nil {
+				return err
+			}
+			if err := breathe(); err != nil {
+				return err
+			}
+		}
+	}
+	if relevance == relevanceCount {
+		if err := w.countReal(breathe); err != nil {
+			return err
+		}
+	}
+	return w.score(dst, f, w.m.real, breathe)
+}
+
+// countReal makes pseudo-counts of all real rows.
+func (w *whatIf) countReal(breathe func() error) error {
+	before := w.Settings.Relevance
+	defer func() { w.Settings.Relevance = before }()
+	w.Settings.Relevance = relevanceCount
+	for done, owed := 0, w.m.real.Len(); done < owed; {
+		n, err := w.warm(done, owed)
+		if err != nil {
+			return err
+		}
+		done += n
+		if err := breathe(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// score is F of all rows of a ring.
+func (w *whatIf) score(dst []float32, f score, rows *replay.Ring, breathe func() error) error {
+	for first := 0; first < rows.Len(); first += scoreRows {
+		n := min(scoreRows, rows.Len()-first)
+		rows.GatherRange(w.m.scoring, first, n)
+		if err := f.Score(dst[first:first+n], w.m.scoring, n); err != nil {
+			return err
+		}
+		if err := breathe(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// simulator is the task as it can be set to states.
+func (w *whatIf) simulator() (analysis.Simulator, func() error, error) {
+	if w.task.Hidden != "" {
+		return nil, nil, fmt.Errorf("the state does not follow from an observation of %s: %s", w.task.Name, w.task.Hidden)
+	}
+	env, err := w.task.New(rng.New(w.m.seed, "what if").At(0).Uint64())
+	if err != nil {
+		return nil, nil, err
+	}
+	placed, ok := env.(analysis.Simulator)
+	if !ok {
+		env.Close()
+		return nil, nil, fmt.Errorf("%s cannot be set to a state", w.task.Name)
+	}
+	return placed, env.Close, nil
+}

@@ -1,0 +1,182 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/knob"
+	"pgrlab/core/run"
+	"pgrlab/core/whatif"
+)
+
+// savedOf plays a run of real parts in a folder of its own.
+func savedOf(t *testing.T, c Config, dev *cpu.Device) (Saved, Task) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "run")
+	folder, err := run.Create(dir, []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := newWorld().task()
+	task.New = func(seed uint64) (Env, error) { return &placedEnv{worldEnv{w: newWorld(), seed: seed}}, nil }
+	l, err := New(c, task, dev, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.OnFault(FaultFail)
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return Saved{Config: c, Dir: dir, Step: -1}, task
+}
+
+// contents are all files of a folder.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		all[path] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func smallWhatIf() whatif.Plan {
+	p := whatif.Plan{Updates: 12, Episodes: 3, Repeats: 2}
+	p.Sampling.Samples = 20
+	return p
+}
+
+// A saved run with every relevance function, those included that it has not learned; it
+// stays as it was, and the same table comes of it twice.
+func TestWhatIfOfASavedRun(t *testing.T) {
+	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	saved, task := savedOf(t, realConfig(), dev)
+	before := contents(t, saved.Dir)
+	p := smallWhatIf()
+	f, err := knob.Find("relevance")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Relevance = slices.DeleteFunc(slices.Clone(f.Choices), func(name string) bool { return name == relevanceNone })
+	p.Guidance = []float64{2}
+	table := func() (*whatif.Table, string) {
+		found, step, err := WhatIf(t.Context(), saved, task, dev, p, func(whatif.Progress) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step != 26 {
+			t.Errorf("step %d, want 26", step)
+		}
+		text, err := json.Marshal(found)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found, string(text)
+	}
+	found, first := table()
+	if want := 1 + 2*(1+len(p.Relevance)); len(found.Arms) != want {
+		t.Errorf("%d arms, want %d: %s", len(found.Arms), want, first)
+	}
+	if found.Plan.TopFraction[0] != 0.25 || found.Plan.Sampling.Steps != 3 || found.Real != 26 || found.NoOracle != "" {
+		t.Errorf("%s", first)
+	}
+	for _, a := range found.Arms {
+		if len(a.ValueError) != 2 || len(a.Return) != 2 || !finite(float64(a.ValueError[1])) || (a.MadeBy != "") != (a.D == 20) {
+			t.Errorf("%+v", a)
+		}
+	}
+	if _, again := table(); again != first {
+		t.Errorf("first\n%s\nthen\n%s", first, again)
+	}
+	if after := contents(t, saved.Dir); len(after) != len(before) {
+		t.Errorf("%d files, before %d", len(after), len(before))
+	} else {
+		for path, text := range before {
+			if after[path] != text {
+				t.Errorf("%s has changed", path)
+			}
+		}
+	}
+	ctx, stop := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	pieces := 0
+	_, _, err = WhatIf(ctx, saved, task, dev, p, func(whatif.Progress) error {
+		if pieces++; pieces == 5 {
+			stop(why)
+		}
+		return nil
+	})
+	if !errors.Is(err, why) || pieces != 5 {
+		t.Errorf("stopped in piece 5, it ended after %d: %v", pieces, err)
+	}
+}
+
+// What a run leaves open is its own; what there is no such analysis of is refused.
+func TestWhatIfOfOtherRuns(t *testing.T) {
+	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	onward := func(whatif.Progress) error { return nil }
+	t.Run("synther", func(t *testing.T) {
+		saved, task := savedOf(t, plainMethod(MethodSynthER), dev)
+		p := smallWhatIf()
+		found, _, err := WhatIf(t.Context(), saved, task, dev, p, onward)
+		if err != nil || len(found.Arms) != 3 || len(found.Findings) != 2 {
+			t.Fatalf("%+v, %v", found, err)
+		}
+		p.Relevance, p.Guidance = []string{"curiosity"}, []float64{1} // of a network that has no condition
+		if found, _, err = WhatIf(t.Context(), saved, task, dev, p, onward); err != nil || len(found.Arms) != 5 {
+			t.Fatalf("%+v, %v", found, err)
+		}
+		task.New, task.Hidden = newWorld().task().New, "the clock"
+		if found, _, err = WhatIf(t.Context(), saved, task, dev, p, onward); err != nil || len(found.Arms) != 3 || !strings.Contains(found.NoOracle, "the clock") {
+			t.Fatalf("%+v, %v", found, err)
+		}
+	})
+	t.Run("vae", func(t *testing.T) {
+		c := plainMethod("vae")
+		c.Generator.Conditional, c.Knobs.Relevance = true, "reward"
+		saved, task := savedOf(t, c, dev)
+		if found, _, err := WhatIf(t.Context(), saved, task, dev, smallWhatIf(), onward); err != nil || len(found.Arms) != 5 {
+			t.Fatalf("%+v, %v", found, err)
+		}
+	})
+	for name, change := range map[string]func(*Config){
+		"has no generator": withoutGenerator,
+		"bonus":            func(c *Config) { c.Bonus.Function, c.Knobs.Bonus = FunctionCuriosity, 0.1 },
+		"by priority":      func(c *Config) { c.Replay.Priority = PriorityTD },
+	} {
+		c := realConfig()
+		change(&c)
+		if _, _, err := WhatIf(t.Context(), Saved{Config: c}, newWorld().task(), dev, smallWhatIf(), onward); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	c := realConfig()
+	c.Knobs.Ratio = 0
+	saved, task := savedOf(t, c, dev)
+	if _, _, err := WhatIf(t.Context(), saved, task, dev, smallWhatIf(), onward); err == nil || !strings.Contains(err.Error(), "raise the ratio") {
+		t.Errorf("with r = 0: %v", err)
+	}
+}

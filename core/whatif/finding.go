@@ -1,0 +1,146 @@
+package whatif
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"pgrlab/core/run"
+)
+
+// The questions of a table.
+const (
+	QuestionAsked    = "rows asked for"
+	QuestionMade     = "how they are made"
+	QuestionMadeFree = "how unprioritized rows are made"
+	QuestionSum      = "prioritized against unprioritized, as made"
+	QuestionReal     = "prioritized against real rows only"
+	QuestionFreeReal = "unprioritized against real rows only"
+)
+
+// The verdicts of a finding.
+const (
+	Help         = "help"
+	Hurt         = "hurt"
+	NoDifference = "no difference"
+	Mixed        = "mixed"
+	Unknown      = "not known"
+)
+
+// Finding answers a question by two cells of the table.
+type Finding struct {
+	Question string      `json:"question"`
+	Cells    [2]string   `json:"cells,omitempty"` // the first less the second is what follows
+	Verdict  string      `json:"verdict"`
+	Value    *Difference `json:"value_error,omitempty"`
+	Return   *Difference `json:"return,omitempty"`
+	Why      string      `json:"why,omitempty"` // it is not known
+}
+
+// Difference is that of two cells within repeats.
+type Difference struct {
+	Mean run.Float `json:"mean"`
+	Half run.Float `json:"half_width"` // of the 90 % interval of the mean by Student's t; "Inf" for one repeat
+	Of   run.Float `json:"of"`         // mean of the second cell
+}
+
+// sign is 1 or −1 where the interval lies on one side of 0, else 0.
+func (d *Difference) sign() int {
+	switch {
+	case float64(d.Mean) > float64(d.Half):
+		return 1
+	case float64(d.Mean) < -float64(d.Half):
+		return -1
+	}
+	return 0
+}
+
+func difference(a, b []run.Float) *Difference {
+	var d, second []float64
+	for i := range a {
+		d, second = append(d, float64(a[i]-b[i])), append(second, float64(b[i]))
+	}
+	out := &Difference{Mean: run.Float(stat.Mean(d, nil)), Half: run.Float(math.Inf(1)), Of: run.Float(stat.Mean(second, nil))}
+	if n := float64(len(d)); n > 1 {
+		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.95)
+		out.Half = run.Float(t * stat.StdDev(d, nil) / math.Sqrt(n))
+	}
+	return out
+}
+
+// conclude answers the questions of the table, about the rows of the run's own knobs
+// where they are among them, else about the last of the first F.
+func (t *Table) conclude() {
+	chosen := t.Plan.chosen()
+	free := Rows{Relevance: None, TopFraction: 1}
+	real := t.cell(Rows{TopFraction: 1}, MadeByNone)
+	made, oracle := t.cell(chosen, MadeByGenerator), t.cell(chosen, MadeBySimulator)
+	freeMade, freeOracle := t.cell(free, MadeByGenerator), t.cell(free, MadeBySimulator)
+	if !chosen.unprioritized() {
+		t.Findings = append(t.Findings,
+			t.find(QuestionAsked, oracle, freeOracle), t.find(QuestionMade, made, oracle),
+			t.find(QuestionSum, made, freeMade), t.find(QuestionReal, made, real))
+	}
+	t.Findings = append(t.Findings, t.find(QuestionMadeFree, freeMade, freeOracle), t.find(QuestionFreeReal, freeMade, real))
+}
+
+// chosen are the rows that findings are about; without a relevance function those that
+// are unprioritized.
+func (p Plan) chosen() (chosen Rows) {
+	for _, r := range p.rows() {
+		if len(p.Relevance) > 0 && r.Relevance != p.Relevance[0] {
+			continue
+		}
+		chosen = r
+		if r.Guidance == p.Sampling.Guidance && r.TopFraction == p.Sampling.TopFraction {
+			break
+		}
+	}
+	return chosen
+}
+
+// cell finds a cell of the table; nil: there is none.
+func (t *Table) cell(r Rows, by string) *Arm {
+	for i, a := range t.Arms {
+		if a.Rows == r && a.MadeBy == by {
+			return &t.Arms[i]
+		}
+	}
+	return nil
+}
+
+func (t *Table) find(question string, a, b *Arm) Finding {
+	f := Finding{Question: question, Verdict: Unknown, Why: t.NoOracle}
+	if a == nil || b == nil {
+		return f
+	}
+	f.Why, f.Cells = "", [2]string{a.String(), b.String()}
+	f.Value, f.Return = difference(a.ValueError, b.ValueError), difference(a.Return, b.Return)
+	good, bad := 0, 0
+	for _, s := range []int{-f.Value.sign(), f.Return.sign()} {
+		good, bad = max(good, s), min(bad, s)
+	}
+	switch {
+	case len(a.Return) < 2:
+		f.Why = "it takes more repeats than one to tell a difference from chance"
+	case good > 0 && bad < 0:
+		f.Verdict = Mixed
+	case good > 0:
+		f.Verdict = Help
+	case bad < 0:
+		f.Verdict = Hurt
+	default:
+		f.Verdict = NoDifference
+	}
+	return f
+}
+
+// String names the cell of an arm.
+func (a *Arm) String() string {
+	if a.MadeBy == MadeByNone {
+		return a.Rows.String()
+	}
+	return fmt.Sprintf("%s by the %s", a.Rows, a.MadeBy)
+}
