@@ -31,7 +31,7 @@ func (k *machine) look(now time.Time, seen bool) bool {
 	if !seen || now.Sub(k.at) < machineEvery {
 		return false
 	}
-	own, all, idle := processTime(), time.Duration(0), time.Duration(0)
+	own, all, idle := ProcessTime(), time.Duration(0), time.Duration(0)
 	all, idle = machineTime()
 	if passed := now.Sub(k.at).Seconds(); !k.at.IsZero() && passed > 0 {
 		k.cores, k.busy = -1, -1

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processTime is the processor time of this process so far; −1 where it is not
+// ProcessTime is the processor time of this process so far; −1 where it is not
 // known.
-func processTime() time.Duration {
+func ProcessTime() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
 		return -1

@@ -128,18 +128,22 @@ func (e *examining) holdToTask(rows []float32, g *event.Generated) (each []float
 		return nil, err
 	}
 	shape, ref := e.m.real.Shape(), e.m.reference()
-	g.Dynamics, each = dynamicsOf(s, shape, ref)
-	if g.Dynamics == nil {
+	if g.Dynamics, each = dynamicsOf(s, shape, ref); g.Dynamics == nil {
 		return nil, nil
 	}
-	if !math.IsNaN(ref.Rare) {
-		g.Dynamics.RareRewards = detection(s.RareRewards(shape, ref))
-		g.Dynamics.RareRewards.Above = float(ref.Rare)
-	}
-	if e.task.Terminates {
-		g.Dynamics.Ends = detection(s.Ends(shape))
-	}
+	detect(g.Dynamics, s, shape, ref, e.task.Terminates)
 	return each, e.holdRelevant(s, ref, g.Dynamics)
+}
+
+// detect fills in how rows tell rare rewards, and ends where the task has some.
+func detect(d *event.Dynamics, s analysis.Simulated, shape replay.Shape, ref analysis.Reference, terminates bool) {
+	if !math.IsNaN(ref.Rare) {
+		d.RareRewards = detection(s.RareRewards(shape, ref))
+		d.RareRewards.Above = float(ref.Rare)
+	}
+	if terminates {
+		d.Ends = detection(s.Ends(shape))
+	}
 }
 
 // dynamicsOf is the line of an error; nil where nothing could be compared.
@@ -168,17 +172,30 @@ func detection(d analysis.Detection) *event.Detection {
 // fewestRelevant is how many relevant rows it takes to speak of their error.
 const fewestRelevant = 8
 
-// holdRelevant takes the error of the rows whose F, with what the task really does, is
-// in the upper quarter of the real transitions: of the rows that a prompt may ask for.
-// An error of all rows also grows where the prompts ask for harder ones.
+// holdRelevant takes the error of the relevant rows. An error of all rows also grows
+// where the prompts ask for harder ones.
 func (e *examining) holdRelevant(s analysis.Simulated, ref analysis.Reference, d *event.Dynamics) error {
+	some, known, err := e.relevant(s)
+	if err != nil || !known {
+		return err
+	}
+	shape := e.m.real.Shape()
+	if d.RelevantOf = some.Rows(shape); d.RelevantOf >= fewestRelevant {
+		d.Relevant = float(some.Error(shape, ref).Relative)
+	}
+	return nil
+}
+
+// relevant are the rows whose F, with what the task really does, is in the upper quarter
+// of the real transitions: those that a prompt may ask for. Nothing is known without F.
+func (e *examining) relevant(s analysis.Simulated) (some analysis.Simulated, known bool, err error) {
 	if e.f.Name() == relevanceNone || !e.m.built(e.f.Name()) {
-		return nil
+		return some, false, nil
 	}
 	shape := e.m.real.Shape()
 	real, err := e.scores(e.f, e.m.real, spread(e.m.real, min(scoreRows, e.m.real.Len())))
 	if err != nil {
-		return err
+		return some, false, err
 	}
 	truth := replay.NewRing(shape, s.Rows(shape))
 	truth.AddRows(s.True)
@@ -188,12 +205,8 @@ func (e *examining) holdRelevant(s analysis.Simulated, ref analysis.Reference, d
 	}
 	f, err := e.scores(e.f, truth, slots)
 	if err != nil {
-		return err
+		return some, false, err
 	}
 	quarter := analysis.Quantile(real, 0.75)
-	some := s.Where(shape, func(i int) bool { return float64(f[i]) >= quarter })
-	if d.RelevantOf = some.Rows(shape); d.RelevantOf >= fewestRelevant {
-		d.Relevant = float(some.Error(shape, ref).Relative)
-	}
-	return nil
+	return s.Where(shape, func(i int) bool { return float64(f[i]) >= quarter }), true, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,7 +27,9 @@ import (
 type analyseRequest struct {
 	step, threads int
 	ruler, out    string
-	journal       bool
+	journal, json bool
+	refits        bool // --refit
+	refit         refitFlags
 	timeout       time.Duration
 	lab.Examination
 }
@@ -54,6 +57,11 @@ seconds for that, its screen does not. Such lines are no part of a canonical jou
 With --out, the same as pictures, SVG and PNG, in a folder. With --tsne, t-SNE of at
 most 1,000 and 1,000 generations besides, half a minute.
 
+With --refit it fits a generator of its own to the run's real transitions, a part of
+them held back, with the run's settings or others (--set), and prints how good its
+generations are at each --guidance: a table, or one JSON object per run folder. Of
+several checkpoints it is one generator that is refitted, as in a run.
+
 With --relevance-from, F as another run has learned it is laid beside; the same run
 at an earlier step is a ruler that does not move while the data does. The checkpoints
 of evaluation.keep_every, the last three and the best are there to be looked at.`,
@@ -61,10 +69,22 @@ of evaluation.keep_every, the last three and the best are there to be looked at.
   pgrlab analyse runs/a --out pictures > analyses.json
   pgrlab analyse runs/a --journal
   pgrlab analyse runs/a@50000 runs/b@50000 --out pictures > together.json
+  pgrlab analyse runs/a@15000 --refit --set generator_steps=20k --set generator.width=512
   pgrlab analyse runs/a --relevance-from runs/b
   pgrlab analyse runs/a --relevance-from runs/a@10000 | jq .ruler.real`,
-		Args: rangeArgs(1, 2, "one run folder, or two"),
+		Args: func(c *cobra.Command, args []string) error {
+			if r.refits {
+				return rangeArgs(1, math.MaxInt, "one run folder or more")(c, args)
+			}
+			return rangeArgs(1, 2, "one run folder, or two")(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := r.refit.flags(c.Flags(), r.refits, r.Rows); err != nil {
+				return err
+			}
+			if r.refits {
+				return r.refitAll(c.Context(), d, args, c.OutOrStdout(), c.ErrOrStderr())
+			}
 			return r.run(c.Context(), d, args, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
@@ -76,6 +96,8 @@ of evaluation.keep_every, the last three and the best are there to be looked at.
 	countVar(f, &r.Rows, "rows", r.Rows, 3, "`N` real and as many synthetic transitions to look at")
 	countVar(f, &r.Points, "points", r.Points, 0, "`N` points of each kind in the projection; 0: none")
 	f.BoolVar(&r.Embed, "tsne", false, "t-SNE of at most 1,000 + 1,000 generations beside the projection")
+	r.refit.bind(f, &r.refits)
+	f.BoolVar(&r.json, "json", false, "JSON in a terminal, too")
 	f.StringVar(&r.out, "out", "", "`DIR` write pictures, SVG and PNG, into this folder")
 	countIn(f, &r.threads, "threads", 0, 0, mostThreads, threadsUsage)
 	f.DurationVar(&r.timeout, "timeout", r.timeout, "`TIME` how long to wait for a lab that runs")
@@ -196,7 +218,7 @@ func written(s lab.Saved, by string) ([]*event.Examined, error) {
 // print writes the findings about each member, and draws them.
 func (r *analyseRequest) print(s lab.Saved, found []*event.Examined, stdout, stderr io.Writer) error {
 	write := func(e *event.Examined) error { return writeFindings(stdout, e) }
-	if !isTerminal(stdout) {
+	if r.json || !isTerminal(stdout) {
 		out := json.NewEncoder(stdout)
 		write = func(e *event.Examined) error {
 			return out.Encode(struct {
@@ -250,7 +272,7 @@ func (r *analyseRequest) together(d Deps, runs [2]lab.Saved, stdout, stderr io.W
 	for _, one := range found.Runs {
 		fmt.Fprintf(stderr, "%d generations of %s, %s seed %d at step %d\n", len(one.Points), one.Dir, one.Method, one.Seed, one.Step)
 	}
-	if isTerminal(stdout) {
+	if !r.json && isTerminal(stdout) {
 		_, err := fmt.Fprintf(stdout, "  they overlap by %.2f in a plane with %.0f %% of the variance\n", found.Overlap, 100*(found.Explained[0]+found.Explained[1]))
 		return err
 	}

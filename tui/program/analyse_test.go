@@ -2,6 +2,7 @@ package program
 
 import (
 	"encoding/json"
+	"fmt"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -161,6 +162,81 @@ func TestAnalyseTwoRuns(t *testing.T) {
 	if status, _ := pgrlab(t, d, &said, "analyse", "synther@30", "pgr-curiosity"); status == 0 || !strings.Contains(said.String(), "no checkpoint of step 30") {
 		t.Errorf("status %d: %s", status, &said)
 	}
+}
+
+// A generator of other settings is fitted to the data of a saved run, which stays as it
+// is, and judged at each guidance; a method without F is asked for nothing.
+func TestAnalyseRefits(t *testing.T) {
+	d := setUp(t)
+	var said strings.Builder
+	for _, method := range []string{"pgr-curiosity", "synther"} {
+		if status, _ := pgrlab(t, d, &said, "train", "--preset", "tiny.toml", "--method", method, "--out", method); status != 0 {
+			t.Fatalf("train: %d: %s", status, &said)
+		}
+	}
+	before := folderState(t, "pgr-curiosity")
+	status, out := pgrlab(t, d, &said, "analyse", "pgr-curiosity", "pgr-curiosity", "--refit", "--rows", "40", "--guidance", "0,1.5",
+		"--set", "generator.width=24", "--set", "generator.init=previous", "--set", "generator_steps=25")
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, &said)
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	for _, line := range lines {
+		var f lab.Refitted
+		if err := json.Unmarshal([]byte(line), &f); err != nil {
+			t.Fatal(err)
+		}
+		if f.Step != 150 || f.Steps != 25 || f.Fitted+f.HeldOut != 150 || f.Loss == nil || f.CPUs < 0 || len(f.Made) != 2 || f.Made[1].Guidance != 1.5 || f.Made[1].Rows != 40 || f.Made[1].Dynamics == nil || f.Made[1].Asked == nil {
+			t.Errorf("%s", line)
+		}
+	}
+	if len(lines) != 2 || folderState(t, "pgr-curiosity") != before {
+		t.Errorf("%d lines; the folder was %s and is %s", len(lines), before, folderState(t, "pgr-curiosity"))
+	}
+	var f lab.Refitted
+	if status, out = pgrlab(t, d, &said, "analyse", "synther", "--refit", "--rows", "20", "--set", "generator_steps=5"); status != 0 {
+		t.Fatalf("status %d: %s", status, &said)
+	} else if err := json.Unmarshal([]byte(out), &f); err != nil || len(f.Made) != 1 || f.Made[0].Relevant != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--set", "generator.widht=5"}, `did you mean "generator.width"`},
+		{[]string{"--set", "guidance=1"}, "for ω --guidance"},
+		{[]string{"--set", "utd=1"}, "a refit does not use it"},
+		{[]string{"--set", "generator_steps"}, "want KEY=VALUE"},
+		{[]string{"--set", "generator_steps=0"}, "generator_steps"},
+		{[]string{"--guidance", "1,1"}, "each once"},
+		{[]string{"--held-out", "1"}, "between 0 and 1"},
+		{[]string{"--journal"}, "does not go with --refit"},
+		{[]string{"--rows", "1"}, "at least 3"},
+	} {
+		said.Reset()
+		if status, _ := pgrlab(t, d, &said, append([]string{"analyse", "pgr-curiosity", "--refit"}, c.args...)...); status != command.StatusUsage || !strings.Contains(said.String(), c.want) {
+			t.Errorf("%v: status %d: %s", c.args, status, &said)
+		}
+	}
+	if status, _ := pgrlab(t, d, &said, "analyse", "pgr-curiosity", "--held-out", "0.2"); status != command.StatusUsage || !strings.Contains(said.String(), "add --refit") {
+		t.Errorf("status %d: %s", status, &said)
+	}
+}
+
+// folderState is the names and sizes of all files of a folder.
+func folderState(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		if err == nil && !info.IsDir() {
+			fmt.Fprintln(&b, path, info.Size())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 // A lab that runs looks at itself when it is asked to.

@@ -1,0 +1,230 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+	"pgrlab/core/run"
+)
+
+// linearEnv is a system that can be set to what it shows: s' = 0.9s + a in the first
+// dimension, and time in the second; the reward is the first of s'.
+type linearEnv struct{ worldEnv }
+
+func (e *linearEnv) Place(obs []float32) error {
+	e.now, e.t = slices.Clone(obs), int(obs[1])
+	return nil
+}
+
+func (e *linearEnv) Step(action, obs []float32) (float64, bool, bool, error) {
+	e.t++
+	e.now = []float32{0.9*e.now[0] + action[0], e.now[1] + 1}
+	copy(obs, e.now)
+	return float64(obs[0]), false, e.t == worldEpisode, nil
+}
+
+// offlineRun is a saved run of real parts, with a task that can be set to a state.
+func offlineRun(t *testing.T) (s Saved, task Task) {
+	t.Helper()
+	c := realConfig()
+	c.Steps = 60
+	task = newWorld().task()
+	task.New = func(seed uint64) (Env, error) { return &linearEnv{worldEnv{w: newWorld(), seed: seed}}, nil }
+	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	dir := t.TempDir() + "/run"
+	folder, err := run.Create(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := New(c, task, dev, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return Saved{Config: c, Dir: dir, Step: -1}, task
+}
+
+func refitOf(c Config) OfflineRefit {
+	return OfflineRefit{Generator: c.Generator, Knobs: c.Knobs, Guidances: []float64{0, 2}, Rows: 40, HeldOut: 0.25}
+}
+
+func refitted(t *testing.T, ctx context.Context, saved []Saved, task Task, r OfflineRefit) (all []*Refitted, err error) {
+	t.Helper()
+	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	err = RefitOffline(ctx, saved, task, dev, r, func(f *Refitted) error { all = append(all, f); return nil })
+	return all, err
+}
+
+func asText(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestRefitOffline(t *testing.T) {
+	s, task := offlineRun(t)
+	r := refitOf(s.Config)
+	var stages []string
+	now := time.Duration(0)
+	r.Clock = func() time.Duration { now += time.Second; return now }
+	r.Progress = func(p OfflineProgress) error {
+		if len(stages) == 0 || stages[len(stages)-1] != p.Doing {
+			stages = append(stages, p.Doing)
+		}
+		return nil
+	}
+	found, err := refitted(t, context.Background(), []Saved{s}, task, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := found[0]
+	if f.Step != 60 || f.Relevance != "curiosity" || f.Fitted+f.HeldOut != 60 || f.HeldOut < 5 || f.Loss == nil || f.Steps != 12 || f.CPUs != 1 || f.Gaussian == nil || len(f.Made) != 2 {
+		t.Errorf("%s", asText(t, f))
+	}
+	if want := []string{"score", "fit", "measure", "generate ω 0", "measure ω 0", "generate ω 2", "measure ω 2"}; !reflect.DeepEqual(stages, want) {
+		t.Errorf("stages %q", stages)
+	}
+	for i, g := range f.Made {
+		if float64(g.Guidance) != r.Guidances[i] || g.Rows != 40 || g.CPUs != 1 || g.Dynamics == nil || g.Dynamics.Rows != 40 || g.Relevant == nil || (g.Asked != nil) != (i == 1) {
+			t.Errorf("ω %g: %s", r.Guidances[i], asText(t, g))
+		}
+	}
+	again, err := refitted(t, context.Background(), []Saved{s}, task, r)
+	if err != nil || asText(t, again) != asText(t, found) {
+		t.Errorf("again: %v: %s", err, asText(t, again))
+	}
+}
+
+// A generator that starts from the one before is that of the refit before, not of the
+// run; from scratch every refit is one of its own.
+func TestRefitsOfflineInARow(t *testing.T) {
+	s, task := offlineRun(t)
+	r := refitOf(s.Config)
+	r.Guidances = []float64{0}
+	losses := func(init string) [2]float64 {
+		r.Generator.Init = init
+		found, err := refitted(t, context.Background(), []Saved{s, s}, task, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return [2]float64{float64(*found[0].Loss), float64(*found[1].Loss)}
+	}
+	scratch, previous := losses("scratch"), losses("previous")
+	if scratch[0] != previous[0] || scratch[1] == previous[1] {
+		t.Errorf("losses from scratch %v, from the one before %v", scratch, previous)
+	}
+}
+
+func TestRefitOfflineEnds(t *testing.T) {
+	s, task := offlineRun(t)
+	why := errors.New("pressed a key")
+	for _, stage := range []string{"fit", "generate ω 2", "measure ω 2"} {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		r := refitOf(s.Config)
+		r.Progress = func(p OfflineProgress) error {
+			if p.Doing == stage {
+				cancel(why)
+			}
+			return nil
+		}
+		if found, err := refitted(t, ctx, []Saved{s}, task, r); !errors.Is(err, why) || found != nil {
+			t.Errorf("while it does %s: %v", stage, err)
+		}
+	}
+	for _, c := range []struct {
+		change func(*OfflineRefit, *Saved)
+		want   string
+	}{
+		{func(r *OfflineRefit, _ *Saved) { r.Generator.Kind, r.Generator.Conditional = GeneratorNone, false }, "has no generator"},
+		{func(r *OfflineRefit, _ *Saved) { r.Knobs.Relevance = "rnd" }, "which the run has not learned"},
+		{func(r *OfflineRefit, _ *Saved) { r.HeldOut = 1 }, "held out"},
+		{func(r *OfflineRefit, _ *Saved) { r.HeldOut = 0.001 }, "want at least"},
+		{func(r *OfflineRefit, _ *Saved) { r.Generator.Blocks = 0 }, "blocks"},
+		{func(_ *OfflineRefit, s *Saved) { s.Step = 7 }, "no checkpoint of step 7"},
+	} {
+		r, at := refitOf(s.Config), s
+		c.change(&r, &at)
+		if _, err := refitted(t, context.Background(), []Saved{at}, task, r); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
+// The real transitions are divided without rest, and the same way for the same seed.
+func TestDivide(t *testing.T) {
+	ring := replay.NewRing(replay.Shape{Obs: 1, Act: 1}, 4000)
+	for range 4000 {
+		ring.AddRows(make([]float32, ring.Shape().Width()))
+	}
+	train, out := divide(ring, 0.1, rng.New(1, "held out"))
+	seen := map[int]int{}
+	for _, slot := range append(append([]int(nil), train.slots...), out.slots...) {
+		seen[slot]++
+	}
+	if len(seen) != 4000 || train.Len()+out.Len() != 4000 || math.Abs(float64(out.Len())-400) > 80 {
+		t.Errorf("%d and %d, %d different", train.Len(), out.Len(), len(seen))
+	}
+	if again, _ := divide(ring, 0.1, rng.New(1, "held out")); !reflect.DeepEqual(again.slots, train.slots) {
+		t.Error("another division")
+	}
+}
+
+// What is known is found: real rows have no error and tell every event, and real rows of
+// the fit are copies, which cover nothing.
+func TestJudgeOfRealRows(t *testing.T) {
+	s, task := offlineRun(t)
+	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	o, err := s.offline(context.Background(), task, dev, refitOf(s.Config), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.lab.Close()
+	judged := func(of subset) *RefitGeneration {
+		made := replay.NewRing(o.m.real.Shape(), of.Len())
+		for i := range of.Len() {
+			made.AddRows(of.Row(i))
+		}
+		out := &RefitGeneration{}
+		if err := o.judge(made, out); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	trained, held := judged(o.train), judged(o.out)
+	if trained.Copies != 1 || trained.Coverage != 0 || trained.Nearest != 0 || held.NearestReal != trained.NearestReal {
+		t.Errorf("rows of the fit: %s", asText(t, trained))
+	}
+	if held.Nearest != held.NearestReal || held.Copies > 0.5 || held.Coverage < 0.5 {
+		t.Errorf("held-out rows: %s", asText(t, held))
+	}
+	if d := trained.Dynamics; d.State > 1e-9 || d.Reward > 1e-9 {
+		t.Errorf("errors of real rows: %s", asText(t, d))
+	}
+}

@@ -1,0 +1,233 @@
+package lab
+
+import (
+	"fmt"
+	"math"
+
+	"pgrlab/core/analysis"
+	"pgrlab/core/event"
+	"pgrlab/core/replay"
+	"pgrlab/core/run"
+)
+
+// Refitted is what an offline refit found.
+type Refitted struct {
+	Dir       string             `json:"dir"`
+	Task      string             `json:"task"`
+	Step      int                `json:"step"` // of the checkpoint
+	Relevance string             `json:"relevance"`
+	Fitted    int                `json:"fitted_to"` // real transitions
+	HeldOut   int                `json:"held_out"`  // real transitions that the fit did not see
+	Steps     int                `json:"steps"`     // gradient steps
+	Loss      *run.Float         `json:"loss"`      // mean of the last tenth of them
+	CPUs      run.Float          `json:"fit_cpu_s"` // processor time of the fit, in seconds
+	Gaussian  *event.Dynamics    `json:"gaussian"`  // of a Gaussian fitted to the same rows: what a generator has to beat
+	Covering  run.Float          `json:"coverage_real"`
+	Made      []*RefitGeneration `json:"generations"`
+}
+
+// RefitGeneration is one generation of an offline refit, held to the task and to real
+// transitions that the fit did not see.
+type RefitGeneration struct {
+	Guidance run.Float        `json:"guidance"` // ω
+	Rows     int              `json:"rows"`
+	CPUs     run.Float        `json:"cpu_s"` // processor time of the generation, in seconds
+	Dynamics *event.Dynamics  `json:"dynamics,omitempty"`
+	Relevant *RefitUpper      `json:"relevant,omitempty"` // missing without F or where the task cannot be set to a state
+	Asked    *event.Quantiles `json:"asked,omitempty"`    // F that the prompts asked for
+	Achieved *event.Quantiles `json:"achieved,omitempty"` // F of what came out
+
+	Nearest     run.Float `json:"nearest"`          // median distance to the nearest row of the fit
+	NearestReal run.Float `json:"nearest_held_out"` // the same of held-out real rows
+	Copies      run.Float `json:"copies"`           // share of rows nearer to a row of the fit than a twentieth of that
+	Coverage    run.Float `json:"coverage"`         // share of held-out real rows with one that is no copy in their neighbourhood
+}
+
+// RefitUpper is about the rows whose F, with what the task really does from their s by
+// their a, is in the upper quarter of the real transitions: composition apart, the
+// rows that a prompt may ask for. Errors are over variances of all real transitions.
+type RefitUpper struct {
+	Share          run.Float `json:"share"` // of all rows
+	Rows           int       `json:"rows"`
+	Relative       run.Float `json:"relative"`        // of s', over its variance
+	Change         run.Float `json:"change"`          // of s', over the variance of s' − s
+	ConstantChange run.Float `json:"constant_change"` // of the best constant change
+	RewardRelative run.Float `json:"reward_relative"` // of r, over its variance
+	ConstantReward run.Float `json:"constant_reward"` // of the best constant reward
+}
+
+// refit fits gen, generates and judges.
+func (o *offline) refit(gen generator) (*Refitted, error) {
+	out := &Refitted{
+		Dir: o.dir, Task: o.config.Task, Step: o.Step, Relevance: o.Knobs.Relevance,
+		Fitted: o.train.Len(), HeldOut: o.out.Len(), Steps: o.Knobs.GeneratorSteps,
+	}
+	var scores []float32
+	if _, err := o.spent("score", func() (err error) {
+		if o.Knobs.Relevance != relevanceNone {
+			scores, err = o.scores(o.f, o.m.real, o.train.slots)
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	var loss fitLoss
+	took, err := o.spent("fit", func() (err error) {
+		loss, err = o.fit(gen, scores)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Loss, out.CPUs = loss.mean(), run.Float(took.Seconds())
+	if _, err := o.spent("measure", func() error { return o.baselines(out) }); err != nil {
+		return nil, err
+	}
+	for _, omega := range o.Guidances {
+		one, err := o.judged(gen, omega)
+		if err != nil {
+			return nil, err
+		}
+		out.Made = append(out.Made, one)
+	}
+	return out, nil
+}
+
+// judged makes one generation and judges it.
+func (o *offline) judged(gen generator, omega float64) (*RefitGeneration, error) {
+	out := &RefitGeneration{Guidance: run.Float(omega)}
+	var made *replay.Ring
+	var asked prompting
+	took, err := o.spent(fmt.Sprintf("generate ω %g", omega), func() (err error) {
+		made, asked, err = o.generation(gen, omega)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Rows, out.CPUs = made.Len(), run.Float(took.Seconds())
+	_, err = o.spent(fmt.Sprintf("measure ω %g", omega), func() error {
+		if omega > 0 && o.Knobs.Relevance != relevanceNone {
+			wanted := gen.Asked(asked.Knobs, asked.Occasion, made.Len())
+			slots := make([]int, made.Len())
+			for i := range slots {
+				slots[i] = i
+			}
+			achieved, err := o.scores(o.f, made, slots)
+			if err != nil {
+				return err
+			}
+			out.Asked, out.Achieved = quantiles(wanted), quantiles(achieved)
+		}
+		return o.judge(made, out)
+	})
+	return out, err
+}
+
+// judge holds the generation to the task and to the real transitions.
+func (o *offline) judge(made *replay.Ring, out *RefitGeneration) error {
+	var rows []float32
+	var points [][]float32
+	for i := range made.Len() {
+		rows = append(rows, made.Row(i)...)
+		if i < neighbours {
+			points = append(points, made.Row(i))
+		}
+	}
+	s, err := o.m.simulate(o.task, rows, o.counted(made.Len()/simulatedRows))
+	if err != nil {
+		return err
+	}
+	ref := o.m.reference()
+	if out.Dynamics = o.dynamics(s, ref); out.Dynamics != nil {
+		if err := o.upper(s, ref, out); err != nil {
+			return err
+		}
+	}
+	return o.neighbours(points, out)
+}
+
+// dynamics is the line of an error with what rows tell of events; nil where nothing
+// could be compared.
+func (o *offline) dynamics(s analysis.Simulated, ref analysis.Reference) *event.Dynamics {
+	d, _ := dynamicsOf(s, o.m.real.Shape(), ref)
+	if d != nil {
+		detect(d, s, o.m.real.Shape(), ref, o.task.Terminates)
+	}
+	return d
+}
+
+// counted is breathe, which counts up to n pieces.
+func (o *offline) counted(n int) func() error {
+	o.at.Done, o.at.Of = 0, n
+	return func() error {
+		o.at.Done = min(o.at.Done+1, n)
+		return o.breathe()
+	}
+}
+
+// upper judges the rows of the upper quarter of true F.
+func (o *offline) upper(s analysis.Simulated, ref analysis.Reference, out *RefitGeneration) error {
+	some, known, err := o.relevant(s)
+	if err != nil || !known {
+		return err
+	}
+	shape := o.m.real.Shape()
+	e := some.Error(shape, ref)
+	out.Relevant = &RefitUpper{Rows: e.Rows, Share: run.Float(e.Rows) / run.Float(s.Rows(shape))}
+	u := out.Relevant
+	if e.Rows < fewestRelevant {
+		e.Relative, e.Change, e.ConstantChange, e.RewardRelative, e.ConstantReward = math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()
+	}
+	u.Relative, u.Change, u.ConstantChange = run.Float(e.Relative), run.Float(e.Change), run.Float(e.ConstantChange)
+	u.RewardRelative, u.ConstantReward = run.Float(e.RewardRelative), run.Float(e.ConstantReward)
+	return nil
+}
+
+// scatter is how the real transitions lie.
+func (o *offline) scatter() analysis.Scatter {
+	rows := o.train.rows(o.train.some(neighbours))
+	return analysis.Spread(len(rows), o.m.real.Shape().Width()-1, func(i int) []float32 { return rows[i] })
+}
+
+// neighbours holds generated rows to the rows of the fit and to those held out.
+func (o *offline) neighbours(points [][]float32, out *RefitGeneration) error {
+	scatter, none := o.scatter(), func(int) int { return -1 }
+	trained := o.train.some(boundedRows)
+	held := o.train.rows(o.out.some(neighbours))
+	nearest, err := o.nearest(points, trained, scatter, none)
+	if err != nil {
+		return err
+	}
+	others, err := o.nearest(held, trained, scatter, none)
+	if err != nil {
+		return err
+	}
+	usual := analysis.Summarise(others).Median
+	out.Nearest, out.NearestReal = run.Float(analysis.Summarise(nearest).Median), run.Float(usual)
+	copied := analysis.Copies(nearest, usual)
+	copies := 0
+	for _, is := range copied {
+		if is {
+			copies++
+		}
+	}
+	out.Copies = run.Float(copies) / run.Float(len(copied))
+	out.Coverage = run.Float(analysis.Coverage(points, held, scatter, func(i int) bool { return copied[i] }))
+	return o.breathe()
+}
+
+// baselines judges a Gaussian, and as many rows of the fit as are judged of a generation.
+func (o *offline) baselines(out *Refitted) error {
+	held, rows := o.train.rows(o.out.some(neighbours)), o.train.rows(o.train.some(min(o.Rows, neighbours)))
+	out.Covering = run.Float(analysis.Coverage(rows, held, o.scatter(), func(int) bool { return false }))
+	if err := o.breathe(); err != nil {
+		return err
+	}
+	s, err := o.gaussian(o.Rows)
+	if err != nil {
+		return err
+	}
+	out.Gaussian = o.dynamics(s, o.m.reference())
+	return nil
+}

@@ -1,0 +1,333 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/lab"
+	"pgrlab/core/printable"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui"
+)
+
+// refitFlags are those of analyse --refit.
+type refitFlags struct {
+	set       []string
+	guidances []float64
+	heldOut   float64
+	rows      int // --rows, where it was given
+}
+
+// refitRows is how many transitions a generation of analyse --refit has, where --rows
+// does not say.
+const refitRows = 4096
+
+// refitKnobs are the knobs that a refit and its generations have.
+var refitKnobs = []string{"relevance", "top_fraction", "sampler_steps", "s_churn", "generator_steps", "lr_generator", "p_uncond"}
+
+func (r *refitFlags) bind(f *pflag.FlagSet, refits *bool) {
+	f.BoolVar(refits, "refit", false, "fit a generator to the real transitions, and judge it")
+	f.StringArrayVar(&r.set, "set", nil, "`KEY=VALUE` with --refit: a knob of refits, or a key of config.toml as generator.width; repeatable")
+	f.Float64SliceVar(&r.guidances, "guidance", []float64{0, 1, 2}, "`ω[,ω…]` with --refit: guidance of its generations")
+	f.Float64Var(&r.heldOut, "held-out", 0.1, "`SHARE` with --refit: of the real transitions, not fitted to")
+}
+
+// flags refuses combinations that mean nothing.
+func (r *refitFlags) flags(f *pflag.FlagSet, refits bool, rows int) error {
+	own, others := []string{"set", "guidance", "held-out"}, []string{"relevance-from", "journal", "points", "tsne", "out", "timeout"}
+	if !refits {
+		for _, name := range own {
+			if f.Changed(name) {
+				return usagef("analyse: --%s is about a refit: add --refit", name)
+			}
+		}
+		return nil
+	}
+	for _, name := range others {
+		if f.Changed(name) {
+			return usagef("analyse: --%s does not go with --refit: leave one of them out", name)
+		}
+	}
+	r.rows = refitRows
+	if f.Changed("rows") {
+		r.rows = rows
+	}
+	for i, omega := range r.guidances {
+		if !(omega >= 0) || slices.Contains(r.guidances[:i], omega) {
+			return usagef("analyse: --guidance %g: want numbers of at least 0, each once", omega)
+		}
+	}
+	if !(r.heldOut > 0 && r.heldOut < 1) {
+		return usagef("analyse: --held-out %g: want a share between 0 and 1", r.heldOut)
+	}
+	return nil
+}
+
+// of is the refit of a run with that configuration.
+func (r *refitFlags) of(c lab.Config) (lab.OfflineRefit, error) {
+	var none lab.OfflineRefit
+	for _, text := range r.set {
+		key, value, given := strings.Cut(text, "=")
+		if !given {
+			return none, usagef("analyse: --set %s: want KEY=VALUE", text)
+		}
+		if strings.HasPrefix(key, "generator.") {
+			if err := presets.Set(&c, key, value); err != nil {
+				return none, usagef("analyse: %w", err)
+			}
+			continue
+		}
+		k, err := knob.Find(key)
+		if err != nil {
+			return none, usagef("analyse: --set %s: %w", text, err)
+		}
+		if !slices.Contains(refitKnobs, k.Name) {
+			return none, usagef("analyse: --set %s: a refit does not use it: want %s, or generator.KEY; for ω --guidance", text, strings.Join(refitKnobs, ", "))
+		}
+		if err := c.Knobs.Set(k.Name, value); err != nil {
+			return none, usagef("analyse: --set %s: %w", text, err)
+		}
+	}
+	guidances := r.guidances
+	if c.Knobs.Relevance == "none" {
+		guidances = []float64{0} // nothing can be asked for
+	}
+	return lab.OfflineRefit{
+		Generator: c.Generator, Knobs: c.Knobs, Guidances: guidances, Rows: r.rows, HeldOut: r.heldOut, Clock: tui.ProcessTime,
+	}, nil
+}
+
+// refitAll refits a generator to one run folder after the other.
+func (r *analyseRequest) refitAll(ctx context.Context, d Deps, args []string, stdout, stderr io.Writer) error {
+	saved := make([]lab.Saved, len(args))
+	for i, arg := range args {
+		var err error
+		if saved[i], err = r.saved(arg, "analyse"); err != nil {
+			return err
+		}
+	}
+	task, err := d.task(saved[0].Config.Task)
+	if err != nil {
+		return err
+	}
+	asked, err := r.refit.of(saved[0].Config)
+	if err != nil {
+		return err
+	}
+	device, err := d.Device(DeviceRequest{Threads: r.threads})
+	if err != nil {
+		return fmt.Errorf("start device: %w", err)
+	}
+	defer device.Close()
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	p := refitProgress{progress: newProgress(stderr), saved: len(saved)}
+	asked.Progress = func(now lab.OfflineProgress) error { p.show(now, time.Now()); return nil }
+	return lab.RefitOffline(ctx, saved, task, device, asked, func(found *lab.Refitted) error {
+		p.clear()
+		if r.json || !isTerminal(stdout) {
+			return json.NewEncoder(stdout).Encode(found)
+		}
+		return writeRefit(stdout, found)
+	})
+}
+
+// untilSignal is a context that a signal ends.
+func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		select {
+		case s := <-signals:
+			cancel(signalled{s})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); cancel(nil) }
+}
+
+// refitProgress shows how far a refit is.
+type refitProgress struct {
+	*progress
+	saved int
+
+	doing string
+	begun time.Time // of that
+	shown time.Time
+}
+
+// refitEvery is the least time between two lines on a terminal.
+const refitEvery = 200 * time.Millisecond
+
+func (p *refitProgress) show(now lab.OfflineProgress, at time.Time) {
+	if doing := fmt.Sprint(now.Saved, now.Doing); doing != p.doing {
+		p.doing, p.begun = doing, at
+	}
+	every := plainEvery
+	if p.screen != nil {
+		every = refitEvery
+	}
+	if at.Sub(p.shown) < every {
+		return
+	}
+	p.shown = at
+	text := fmt.Sprintf("step %d  %s", now.Step, now.Doing)
+	if p.saved > 1 {
+		text = fmt.Sprintf("%d of %d  %s", now.Saved+1, p.saved, text)
+	}
+	if now.Of > 0 {
+		text += fmt.Sprintf("  %d/%d", now.Done, now.Of)
+	}
+	if now.Done > 0 && now.Done < now.Of {
+		left := at.Sub(p.begun) * time.Duration(now.Of-now.Done) / time.Duration(now.Done)
+		text += "  eta " + clock(left)
+	}
+	if p.screen == nil {
+		fmt.Fprintln(p.w, text)
+		return
+	}
+	if p.width > 0 && len([]rune(text)) >= p.width {
+		text = string([]rune(text)[:p.width-1])
+	}
+	fmt.Fprintf(p.screen, "\r\x1b[K%s", printable.Line(text))
+	p.open = true
+}
+
+// clear takes the line away.
+func (p *refitProgress) clear() {
+	if p.open {
+		fmt.Fprint(p.screen, "\r\x1b[K")
+		p.open = false
+	}
+}
+
+// writeRefit is a table of the measures, a column for each generation.
+func writeRefit(w io.Writer, f *lab.Refitted) error {
+	loss := run.Float(0)
+	if f.Loss != nil {
+		loss = *f.Loss
+	}
+	fmt.Fprintf(w, "%s at step %d: %d steps on %d real transitions, %d held out; loss %.3g, %.1f s of processor time\n",
+		printable.Line(f.Task), f.Step, f.Steps, f.Fitted, f.HeldOut, loss, f.CPUs)
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "\tGaussian\t")
+	for _, g := range f.Made {
+		fmt.Fprintf(t, "ω %g\t", g.Guidance)
+	}
+	fmt.Fprintln(t)
+	for _, m := range refitMeasures(f) {
+		fmt.Fprintf(t, "%s\t%s\t", m.name, m.base)
+		for _, g := range f.Made {
+			fmt.Fprintf(t, "%s\t", m.of(g))
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}
+
+// refitMeasure is a line of the table.
+type refitMeasure struct {
+	name, base string // of a Gaussian
+	of         func(*lab.RefitGeneration) string
+}
+
+func refitMeasures(f *lab.Refitted) []refitMeasure {
+	ratio := func(v *run.Float) string {
+		if v == nil {
+			return ""
+		}
+		return fmt.Sprintf("%.3g", *v)
+	}
+	share := func(v run.Float) string { return fmt.Sprintf("%.1f %%", 100*v) }
+	dynamics := func(name string, text func(*event.Dynamics) string) refitMeasure {
+		m := refitMeasure{name: name, of: func(g *lab.RefitGeneration) string {
+			if g.Dynamics == nil {
+				return ""
+			}
+			return text(g.Dynamics)
+		}}
+		if f.Gaussian != nil {
+			m.base = text(f.Gaussian)
+		}
+		return m
+	}
+	upper := func(name string, text func(*lab.RefitUpper) string) refitMeasure {
+		return refitMeasure{name: name, of: func(g *lab.RefitGeneration) string {
+			if g.Relevant == nil {
+				return ""
+			}
+			return text(g.Relevant)
+		}}
+	}
+	found := func(d *event.Detection) string {
+		if d == nil {
+			return ""
+		}
+		return fmt.Sprintf("%.2f / %.2f", d.Precision, d.Recall)
+	}
+	return []refitMeasure{
+		dynamics("error of s' over Var(s' - s)", func(d *event.Dynamics) string { return ratio(d.Change) }),
+		dynamics("the best constant change", func(d *event.Dynamics) string { return ratio(d.ConstantChange) }),
+		dynamics("error of s' over Var(s')", func(d *event.Dynamics) string { return ratio(&d.Relative) }),
+		dynamics("error of r over Var(r)", func(d *event.Dynamics) string { return ratio(d.RewardRelative) }),
+		dynamics("the best constant reward", func(d *event.Dynamics) string { return ratio(d.ConstantReward) }),
+		dynamics("rare rewards, precision / recall", func(d *event.Dynamics) string { return found(d.RareRewards) }),
+		dynamics("ends, precision / recall", func(d *event.Dynamics) string { return found(d.Ends) }),
+		upper("rows in the top quarter of true F", func(u *lab.RefitUpper) string { return share(u.Share) }),
+		upper("their error of s' over Var(s' - s)", func(u *lab.RefitUpper) string { return ratio(&u.Change) }),
+		upper("their error of r over Var(r)", func(u *lab.RefitUpper) string { return ratio(&u.RewardRelative) }),
+		{"held-out rows covered", "", func(g *lab.RefitGeneration) string { return share(g.Coverage) }},
+		{"the same by real rows", share(f.Covering), func(*lab.RefitGeneration) string { return "" }},
+		{"copies", "", func(g *lab.RefitGeneration) string { return share(g.Copies) }},
+		{"processor time, s", "", func(g *lab.RefitGeneration) string { return fmt.Sprintf("%.1f", g.CPUs) }},
+	}
+}
+
+// refitAssignments complete KEY=VALUE of analyse --set.
+func refitAssignments(d Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	all, directive := assignments(d, args, word)
+	name, _, valued := strings.Cut(word, "=")
+	if strings.HasPrefix(name, "generator.") && valued {
+		return nil, plainWords
+	}
+	if valued {
+		return all, directive
+	}
+	var fit []cobra.Completion
+	for _, one := range all {
+		if name, _, _ := strings.Cut(one, "="); slices.Contains(refitKnobs, name) {
+			fit = append(fit, one)
+		}
+	}
+	c, err := presets.Resolve(presets.Choice{})
+	if err != nil {
+		return fit, directive
+	}
+	settings, err := presets.Settings(c)
+	if err != nil {
+		return fit, directive
+	}
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		if strings.HasPrefix(key, "generator.") {
+			fit = append(fit, key+"=")
+		}
+	}
+	return fit, directive
+}
