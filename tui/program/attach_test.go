@@ -158,15 +158,19 @@ func descriptors() int {
 	return len(all)
 }
 
-// Screens come and go by the hundred, eight at a time, some of them without a word,
-// while the run goes on: nothing of them is left.
+// Screens come and go, eight at a time, some of them without a word, while the run goes on:
+// nothing of them is left. The long form has hundreds.
 func TestScreensLeaveNothingBehind(t *testing.T) {
 	r := startTraining(t)
 	if _, err := r.visit("the first", leaving...); err != nil { // what is made once is made now
 		t.Fatal(err)
 	}
 	goroutines, files := runtime.NumGoroutine(), descriptors()
-	const visits, together = 200, 8
+	const together = 8
+	visits := 48
+	if soaking() {
+		visits = 600
+	}
 	from := r.look().Step
 	var visiting sync.WaitGroup
 	turn := make(chan bool, together)

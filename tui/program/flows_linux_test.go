@@ -43,6 +43,7 @@ func TestFlowsOfTheProgram(t *testing.T) {
 			if !soaking() && term != "tmux-256color" {
 				t.Skip("the short form is TestStartAndLeave: PGRLAB_SOAK=1")
 			}
+			t.Parallel()
 			w, dir := openRun(t, term)
 			w.Await("RETURN")
 			w.Press("2 of 18", "j")
@@ -70,6 +71,7 @@ func TestStartAndLeave(t *testing.T) {
 	setUp(t)
 	for _, term := range kinds {
 		t.Run(term, func(t *testing.T) {
+			t.Parallel()
 			w, _ := openRun(t, term)
 			w.Await("1 of 18")
 			w.Press("2 of 18", "j") // two keys in one reading are no keys

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -89,6 +88,7 @@ func TestARunThatIsLeftGoesOn(t *testing.T) {
 	want := undisturbed(t, changing)
 	for i, way := range leavings {
 		t.Run(way.name, func(t *testing.T) {
+			t.Parallel()
 			dir := fmt.Sprintf("left-%d", i)
 			h := holdAt(t, 5, 103+7*i) // more steps than the next process makes in any environment
 			args := append([]string{"--out", dir}, changing...)
@@ -156,6 +156,7 @@ func TestARunThatCannotBeLeftStays(t *testing.T) {
 	}
 	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			dir := fmt.Sprintf("stays-%d", i)
 			h := holdAt(t, 5, 110)
 			p := sitDown(t, append([]string{h.setting}, tt.setting...), slices.Concat([]string{"--out", dir}, changing, []string{"--steps", "1_000_000"})...)
@@ -209,90 +210,6 @@ func early(journal string) string {
 	return b.String()
 }
 
-// In a shell: ctrl-z gives the prompt back, the shell has no job that is stopped, the run
-// survives the shell and its terminal, and so does one whose program file is gone.
-func TestTheShellIsLeft(t *testing.T) {
-	setUp(t)
-	private(t)
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("there is no bash here")
-	}
-	program, err := filepath.Abs("program")
-	if err == nil {
-		err = copyFile(os.Args[0], program)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := sitDownAt(t, []string{"PS1=prompt> "}, bash, "--norc", "--noprofile", "-i")
-	p.press("./program --preset tiny.toml --steps 1_000_000 --out run\n", "KNOBS")
-	if err := os.Remove(program); err != nil {
-		t.Fatal(err)
-	}
-	p.press("\x1a", "pgrlab attach run")
-	p.await("prompt> ")
-	p.press("echo status=$? jobs=[$(jobs)]\n", "status=0 jobs=[]")
-	before, err := remote.Look(context.Background(), "run")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.terminal.Close() // the kernel hangs the shell up
-	<-p.ended
-	eventually(t, "it goes on", func() bool {
-		now, err := remote.Look(context.Background(), "run")
-		return err == nil && now.PID == before.PID && now.Step > before.Step
-	})
-	if before.PID == p.command.Process.Pid || before.State != "running" {
-		t.Errorf("%+v", before)
-	}
-	if said := pgrlabStop(t, "run"); !strings.Contains(said, "stopped and saved") {
-		t.Error(said)
-	}
-	awaitEnds(t, "run")
-}
-
-func copyFile(from, to string) error {
-	doc, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, doc, 0o755)
-}
-
-// On the first screen, and on that of a run that is over, there is nothing to hand over:
-// ctrl-z stops the program as it stops any other, and fg brings its screen back.
-func TestCtrlZWithoutARun(t *testing.T) {
-	setUp(t)
-	private(t)
-	c, said := child(t, "train", "--preset", "tiny.toml", "--out", "over")
-	if err := c.Run(); err != nil {
-		t.Fatalf("%v:\n%s", err, said)
-	}
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("there is no bash here")
-	}
-	for name, on := range map[string]struct{ args, shows string }{
-		"first screen": {"", "PGRLAB"}, "replay": {"replay over", "KNOBS"}, "over": {"--preset tiny.toml --out short", "DONE"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := sitDownAt(t, []string{"PS1=prompt> "}, bash, "--norc", "--noprofile", "-i")
-			p.press(os.Args[0]+" "+on.args+"\n", on.shows)
-			p.press("\x1a", "Stopped")
-			p.await("prompt> ")
-			p.press("fg\n", on.shows)
-			p.press("q", "prompt> ")
-			p.press("jobs; echo jobs=over\n", "jobs=over")
-			if name == "first screen" {
-				if all, _ := filepath.Glob("runs/*"); len(all) > 0 {
-					t.Errorf("runs: %v", all)
-				}
-			}
-		})
-	}
-}
-
 // A paused run stays paused when it is left.
 func TestAPausedRunIsLeft(t *testing.T) {
 	setUp(t)
@@ -340,122 +257,4 @@ func TestASignalWhileLeaving(t *testing.T) {
 		line, a, b, _, _ := run.Diff(strings.NewReader(want), strings.NewReader(got))
 		t.Errorf("line %d is\n%s\nwant\n%s", line, b, a)
 	}
-}
-
-// Forks that still train, or wait for their turn, when their parent's run is stopped go
-// on to their ends; its last words name each.
-func TestForksOutliveTheirParent(t *testing.T) {
-	for _, way := range []struct{ name, keys string }{{"stopped", "qs"}, {"left", "qd"}} {
-		t.Run(way.name, func(t *testing.T) {
-			setUp(t)
-			private(t)
-			p := sitDown(t, colourless, "--preset", "tiny.toml", "--steps", "1_000_000", "--at", "200:refit_every=1_000_000", "--out", "run")
-			p.await("#1 ")
-			p.press("jj", "3 of 18")
-			p.press("\x1b[C", "1 staged")
-			p.press("f", "do not fork")
-			p.press("4", "8 children")
-			p.press(way.keys[:1], "stop and save all of them")
-			p.press(way.keys[1:], "its fork run-fork-")
-			if status := p.status(); status != 0 {
-				t.Errorf("status %d", status)
-			}
-			<-p.drained
-			dirs, _ := filepath.Glob("run-fork-*")
-			if len(dirs) != 8 {
-				t.Fatalf("%d forks", len(dirs))
-			}
-			left := 0
-			for _, dir := range dirs {
-				if strings.Contains(string(p.text), "its fork "+dir+" ") {
-					left++
-				}
-			}
-			if left == 0 {
-				t.Errorf("no fork was named:\n%s", p.text)
-			}
-			for _, dir := range dirs {
-				ends(t, dir)
-				if n := types(t, dir); n[event.TypeDone] != 1 {
-					t.Errorf("%s: %v", dir, n)
-				}
-			}
-			if way.name == "left" {
-				pgrlabStop(t, "run")
-				awaitEnds(t, "run")
-			}
-		})
-	}
-}
-
-// A run whose process is stopped is listed with its folder and with what lets it go on,
-// and who asks for it is told the same at once.
-func TestAStoppedProcessIsListed(t *testing.T) {
-	setUp(t)
-	private(t)
-	c, said := child(t, "train", "--preset", "tiny.toml", "--steps", "1_000_000", "--out", "run")
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		c.Process.Kill()
-		c.Wait()
-	}()
-	eventually(t, "it listens", func() bool { _, err := remote.Find("run"); return err == nil })
-	c.Process.Signal(syscall.SIGSTOP)
-	eventually(t, "it is stopped", func() bool {
-		_, err := remote.Find("run")
-		return err != nil && strings.Contains(err.Error(), fmt.Sprintf("kill -CONT %d", c.Process.Pid))
-	})
-	list, _ := child(t, "ps")
-	out, err := list.Output()
-	if err != nil || !strings.Contains(string(out), fmt.Sprintf("run (stopped, as by ctrl-z: fg, or kill -CONT %d)", c.Process.Pid)) {
-		t.Errorf("%v: %s\n%s", err, out, said)
-	}
-	for line := range strings.Lines(string(out)) {
-		if n := len(strings.Fields(line)); n < 10 {
-			t.Errorf("a column is empty: %q", line)
-		}
-	}
-	c.Process.Signal(syscall.SIGCONT)
-	eventually(t, "it goes on", func() bool {
-		s, err := remote.Look(context.Background(), "run")
-		return err == nil && s.Answered
-	})
-}
-
-// The screen of somebody who is attached stays when the run ends, and says what can be
-// done next; ctrl-z stops the one who looks, and not the run.
-func TestTheAttachedScreenStays(t *testing.T) {
-	setUp(t)
-	private(t)
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("there is no bash here")
-	}
-	h := holdAt(t, 5, 110)
-	c, said := child(t, append([]string{"train", "--out", "run"}, changing...)...)
-	c.Env = append(c.Env, h.setting)
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	held := h.await()
-	p := sitDownAt(t, append([]string{"PS1=prompt> "}, colourless...), bash, "--norc", "--noprofile", "-i")
-	p.press(os.Args[0]+" attach run\n", "KNOBS")
-	p.press("\x1a", "Stopped")
-	if s, err := remote.Look(context.Background(), "run"); err != nil || s.Screens != 1 {
-		t.Errorf("%+v, %v", s, err)
-	}
-	p.press("fg\n", "KNOBS")
-	p.press("jj", "3 of 18")
-	p.forget()
-	held.release()
-	p.await("the run has ended: q asks what next")
-	if err := c.Wait(); err != nil { // nobody who looks holds it up
-		t.Errorf("%v:\n%s", err, said)
-	}
-	p.press("q", "to the first screen")
-	p.press("r", "| run | task |")
-	p.await("its report: pgrlab report run")
-	p.press("echo status=$?\n", "status=0")
 }

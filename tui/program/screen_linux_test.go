@@ -80,31 +80,38 @@ func TestAScreenThatStandsStillWritesNothing(t *testing.T) {
 		during = 12 * time.Second
 	}
 	still := func(p *person, what string) {
-		t.Helper()
+		p.t.Helper()
 		if n := p.silent(during, 2*160*45); n > 2*160*45 {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			t.Errorf("%s: %d bytes, and no end: %q", what, n, p.text[max(0, len(p.text)-4000):])
+			p.t.Errorf("%s: %d bytes, and no end: %q", what, n, p.text[max(0, len(p.text)-4000):])
 		} else {
-			t.Logf("%s: silent after %d bytes", what, n)
+			p.t.Logf("%s: silent after %d bytes", what, n)
 		}
 	}
-	p := sitDown(t, nil)
-	p.await("writes about") // the last that comes by itself
-	still(p, "picker")
-
-	p = sitDown(t, colourless, "--preset", "tiny.toml", "--steps", "1_000_000", "--out", "long")
-	p.await("1 of 18")
-	p.press(" ", "PAUSED")
-	still(p, "paused")
-	for _, layout := range []string{"full", "present", "focus"} {
-		p.press("L", "layout "+layout)
-	}
-	still(p, "paused, after a walk through the layouts")
-
-	p = sitDown(t, colourless, "--preset", "tiny.toml", "--out", "short")
-	p.await("DONE")
-	still(p, "done")
+	t.Run("picker", func(t *testing.T) {
+		t.Parallel()
+		p := sitDown(t, nil)
+		p.await("writes about") // the last that comes by itself
+		still(p, "picker")
+	})
+	t.Run("paused", func(t *testing.T) {
+		t.Parallel()
+		p := sitDown(t, colourless, "--preset", "tiny.toml", "--steps", "1_000_000", "--out", "long")
+		p.await("1 of 18")
+		p.press(" ", "PAUSED")
+		still(p, "paused")
+		for _, layout := range []string{"full", "present", "focus"} {
+			p.press("L", "layout "+layout)
+		}
+		still(p, "paused, after a walk through the layouts")
+	})
+	t.Run("done", func(t *testing.T) {
+		t.Parallel()
+		p := sitDown(t, colourless, "--preset", "tiny.toml", "--out", "short")
+		p.await("DONE")
+		still(p, "done")
+	})
 }
 
 // How much is written at 160 by 45 while everything moves. The short form has new

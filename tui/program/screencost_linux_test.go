@@ -36,26 +36,29 @@ func TestTheJournalIsTheSameHoweverARunIsWatched(t *testing.T) {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
 	for _, how := range []string{"screen", "stalled", "slow"} {
-		middle := holdAt(t, 1, 150)
-		p := sitDown(t, []string{"COLORTERM=truecolor", middle.setting}, append([]string{"--out", how}, args...)...)
-		p.await("KNOBS")
-		waits := middle.await()
-		if how == "stalled" {
-			p.stalls()
-		} else if how == "slow" {
-			p.mu.Lock()
-			p.pace = slowLine
-			p.mu.Unlock()
-		}
-		waits.release()
-		eventually(t, "the run with a "+how+" is done", func() bool {
-			doc, err := os.ReadFile(filepath.Join(how, run.JournalName))
-			return err == nil && strings.Contains(string(doc), `"type":"done"`)
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			middle := holdAt(t, 1, 150)
+			p := sitDown(t, []string{"COLORTERM=truecolor", middle.setting}, append([]string{"--out", how}, args...)...)
+			p.await("KNOBS")
+			waits := middle.await()
+			if how == "stalled" {
+				p.stalls()
+			} else if how == "slow" {
+				p.mu.Lock()
+				p.pace = slowLine
+				p.mu.Unlock()
+			}
+			waits.release()
+			eventually(t, "the run is done", func() bool {
+				doc, err := os.ReadFile(filepath.Join(how, run.JournalName))
+				return err == nil && strings.Contains(string(doc), `"type":"done"`)
+			})
+			p.leave()
+			if canonical(t, how) != canonical(t, "alone") {
+				t.Error("another journal than without a screen")
+			}
 		})
-		p.leave()
-		if canonical(t, how) != canonical(t, "alone") {
-			t.Errorf("%s: another journal than without a screen", how)
-		}
 	}
 }
 

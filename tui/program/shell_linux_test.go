@@ -1,0 +1,133 @@
+package program
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgrlab/tui/remote"
+)
+
+// In a shell: ctrl-z gives the prompt back, the shell has no job that is stopped, the run
+// survives the shell and its terminal, and so does one whose program file is gone.
+func TestTheShellIsLeft(t *testing.T) {
+	setUp(t)
+	private(t)
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash here")
+	}
+	program, err := filepath.Abs("program")
+	if err == nil {
+		err = copyFile(os.Args[0], program)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := sitDownAt(t, []string{"PS1=prompt> "}, bash, "--norc", "--noprofile", "-i")
+	p.press("./program --preset tiny.toml --steps 1_000_000 --out run\n", "KNOBS")
+	if err := os.Remove(program); err != nil {
+		t.Fatal(err)
+	}
+	p.press("\x1a", "pgrlab attach run")
+	p.await("prompt> ")
+	p.press("echo status=$? jobs=[$(jobs)]\n", "status=0 jobs=[]")
+	before, err := remote.Look(context.Background(), "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.terminal.Close() // the kernel hangs the shell up
+	<-p.ended
+	eventually(t, "it goes on", func() bool {
+		now, err := remote.Look(context.Background(), "run")
+		return err == nil && now.PID == before.PID && now.Step > before.Step
+	})
+	if before.PID == p.command.Process.Pid || before.State != "running" {
+		t.Errorf("%+v", before)
+	}
+	if said := pgrlabStop(t, "run"); !strings.Contains(said, "stopped and saved") {
+		t.Error(said)
+	}
+	awaitEnds(t, "run")
+}
+
+func copyFile(from, to string) error {
+	doc, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, doc, 0o755)
+}
+
+// On the first screen, and on that of a run that is over, there is nothing to hand over:
+// ctrl-z stops the program as it stops any other, and fg brings its screen back.
+func TestCtrlZWithoutARun(t *testing.T) {
+	setUp(t)
+	private(t)
+	c, said := child(t, "train", "--preset", "tiny.toml", "--out", "over")
+	if err := c.Run(); err != nil {
+		t.Fatalf("%v:\n%s", err, said)
+	}
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash here")
+	}
+	for name, on := range map[string]struct{ args, shows string }{
+		"first screen": {"", "PGRLAB"}, "replay": {"replay over", "KNOBS"}, "over": {"--preset tiny.toml --out short", "DONE"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := sitDownAt(t, []string{"PS1=prompt> "}, bash, "--norc", "--noprofile", "-i")
+			p.press(os.Args[0]+" "+on.args+"\n", on.shows)
+			p.press("\x1a", "Stopped")
+			p.await("prompt> ")
+			p.press("fg\n", on.shows)
+			p.press("q", "prompt> ")
+			p.press("jobs; echo jobs=over\n", "jobs=over")
+			if name == "first screen" {
+				if all, _ := filepath.Glob("runs/*"); len(all) > 0 {
+					t.Errorf("runs: %v", all)
+				}
+			}
+		})
+	}
+}
+
+// The screen of somebody who is attached stays when the run ends, and says what can be
+// done next; ctrl-z stops the one who looks, and not the run.
+func TestTheAttachedScreenStays(t *testing.T) {
+	setUp(t)
+	private(t)
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash here")
+	}
+	h := holdAt(t, 5, 110)
+	c, said := child(t, append([]string{"train", "--out", "run"}, changing...)...)
+	c.Env = append(c.Env, h.setting)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	held := h.await()
+	p := sitDownAt(t, append([]string{"PS1=prompt> "}, colourless...), bash, "--norc", "--noprofile", "-i")
+	p.press(os.Args[0]+" attach run\n", "KNOBS")
+	p.press("\x1a", "Stopped")
+	if s, err := remote.Look(context.Background(), "run"); err != nil || s.Screens != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	p.press("fg\n", "KNOBS")
+	p.press("jj", "3 of 18")
+	p.forget()
+	held.release()
+	p.await("the run has ended: q asks what next")
+	if err := c.Wait(); err != nil { // nobody who looks holds it up
+		t.Errorf("%v:\n%s", err, said)
+	}
+	p.press("q", "to the first screen")
+	p.press("r", "| run | task |")
+	p.await("its report: pgrlab report run")
+	p.press("echo status=$?\n", "status=0")
+}
