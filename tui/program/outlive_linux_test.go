@@ -1,6 +1,7 @@
 package program
 
 import (
+	"fmt"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -17,7 +18,10 @@ import (
 func TestForksOutliveTheirParent(t *testing.T) {
 	setUp(t)
 	private(t)
-	for _, way := range []struct{ name, keys string }{{"stopped", "qs"}, {"left", "qd"}} {
+	for _, way := range []struct {
+		name, keys, pairs string
+		forks             int
+	}{{"stopped", "qs", "4", 8}, {"left", "qd", "2", 4}} {
 		t.Run(way.name, func(t *testing.T) {
 			t.Parallel()
 			p := sitDown(t, colourless, "--preset", "tiny.toml", "--steps", "1_000_000", "--at", "200:refit_every=1_000_000", "--out", way.name)
@@ -25,7 +29,7 @@ func TestForksOutliveTheirParent(t *testing.T) {
 			p.press("jj", "3 of 18")
 			p.press("\x1b[C", "1 staged")
 			p.press("f", "do not fork")
-			p.press("4", "8 children")
+			p.press(way.pairs, fmt.Sprintf("%d children", way.forks))
 			p.press(way.keys[:1], "stop and save all of them")
 			p.press(way.keys[1:], "its fork "+way.name+"-fork-")
 			if status := p.status(); status != 0 {
@@ -33,7 +37,7 @@ func TestForksOutliveTheirParent(t *testing.T) {
 			}
 			<-p.drained
 			dirs, _ := filepath.Glob(way.name + "-fork-*")
-			if len(dirs) != 8 {
+			if len(dirs) != way.forks {
 				t.Fatalf("%d forks", len(dirs))
 			}
 			left := 0

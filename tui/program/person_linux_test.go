@@ -66,10 +66,19 @@ func sitDownAt(t *testing.T, environment []string, name string, args ...string) 
 	return p
 }
 
+// A program that wants to know a terminal's colours asks for them and for the place of the
+// cursor. Every terminal answers the second question; without that answer the program waits
+// five seconds for the first one.
+const (
+	whereIsTheCursor = "\x1b[6n"
+	cursorIsAtHome   = "\x1b[1;1R"
+)
+
 // read takes what the program writes, as fast as the line carries it.
 func (p *person) read() {
 	defer close(p.drained)
 	buf := make([]byte, 512)
+	var question []byte // the end of what was read, which may be the beginning of a question
 	for {
 		p.mu.Lock()
 		stall, pace := p.stall, p.pace
@@ -80,6 +89,11 @@ func (p *person) read() {
 		n, err := p.terminal.Read(buf)
 		if err != nil {
 			return
+		}
+		question = append(question[max(0, len(question)-len(whereIsTheCursor)+1):], buf[:n]...)
+		if at := bytes.LastIndex(question, []byte(whereIsTheCursor)); at >= 0 {
+			p.terminal.WriteString(cursorIsAtHome)
+			question = question[at+len(whereIsTheCursor):]
 		}
 		p.mu.Lock()
 		p.text = append(p.text, buf[:n]...)
