@@ -1,7 +1,6 @@
 package program
 
 import (
-	"fmt"
 	"context"
 	"fmt"
 	"path/filepath"
