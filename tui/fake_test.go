@@ -34,6 +34,7 @@ type fakeLab struct {
 	snapshot *event.Snapshot
 	sendErr  error
 	refuses  string // previews, and why
+	busy     int    // answers to previews that there will be one later
 	commands []event.Command
 	mapped   *event.Mapped
 	moment   *event.Moment
@@ -258,6 +259,11 @@ func (f *fakeLab) Send(c event.Command) error {
 	case event.Note:
 		f.emit(event.TypeNote, event.Noted{Text: c.Text, Obs: event.KnobObs{By: c.By}})
 	case event.Preview:
+		if f.busy > 0 {
+			f.busy--
+			f.emit(event.TypePreviewed, event.Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Err: "busy", Busy: true})
+			break
+		}
 		if f.refuses != "" {
 			f.emit(event.TypePreviewed, event.Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Err: f.refuses})
 			break

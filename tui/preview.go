@@ -40,7 +40,7 @@ func (m *Model) askPreview(k knob.Knob, v knob.Value) {
 }
 
 // renewPreview asks again where a refit or a generation has made the answer old, which
-// stays until there is a new one; also where the lab was too busy to be asked.
+// stays until there is a new one; also where the lab was too busy to be asked or to answer.
 func (m *Model) renewPreview() {
 	p := &m.preview
 	if v, ok := m.staged[p.knob]; !ok || v != p.value || !p.old || m.lab == nil || m.snap == nil || m.ended() || m.now().Sub(p.asked) < previewEvery {
@@ -57,7 +57,9 @@ func (m *Model) renewPreview() {
 func (m *Model) minded(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Previewed:
-		if b.ID != "" && b.ID == m.preview.id {
+		if b.ID != "" && b.ID == m.preview.id && b.Busy {
+			m.preview.old = true
+		} else if b.ID != "" && b.ID == m.preview.id {
 			m.preview.answer, m.preview.step = &b, e.Step
 			m.history.touch(paneScores, paneKnobs)
 		}

@@ -57,6 +57,31 @@ func TestPreviewIsAskedForAndShown(t *testing.T) {
 	}
 }
 
+// A lab that is busy with something else is asked again, until it answers.
+func TestPreviewOfABusyLab(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.fake.busy = 2
+	s.press("down", "right")
+	for asked := 1; asked <= 3; asked++ {
+		var sent []event.Preview
+		for _, c := range s.fake.commands {
+			if p, is := c.(event.Preview); is {
+				sent = append(sent, p)
+			}
+		}
+		if len(sent) != asked || sent[asked-1].Knob != "guidance" {
+			t.Fatalf("asked %d times, want %d: %+v", len(sent), asked, sent)
+		}
+		if answered := s.preview.answer != nil; answered != (asked == 3) {
+			t.Errorf("asked %d times: answered %v", asked, answered)
+		}
+		s.clock = s.clock.Add(previewEvery)
+		s.poll()
+		s.poll()
+	}
+	s.contains(t, "256 samples in 0.4 s")
+}
+
 // Before the first fit the lab says why there is no preview, and when there will be.
 func TestPreviewBeforeTheFirstFit(t *testing.T) {
 	s := running(t, 160, 45, 500)

@@ -2,6 +2,7 @@ package event
 
 import (
 	"errors"
+	"strings"
 
 	"pgrlab/core/knob"
 )
@@ -129,9 +130,12 @@ func (Park) command() {}
 // takes the place of one that is not answered yet. Guidance, top_fraction,
 // sampler_steps, s_churn and relevance can be previewed.
 type Preview struct {
-	ID    string // the sender's own, to recognise the answer by
+	ID    string // the sender's own, to recognise the answer by: SENDER-NUMBER
 	Knob  string
 	Value string // as Knob.Parse reads it
 }
+
+// Sender is who asks: of one sender the last preview counts, of several each has its turn.
+func (p Preview) Sender() string { return p.ID[:max(0, strings.LastIndexByte(p.ID, '-'))] }
 
 func (Preview) command() {}

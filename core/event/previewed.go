@@ -27,4 +27,5 @@ type Previewed struct {
 	Cost        string
 	CostSeconds float64
 	Err         string // why there is no answer, one line
+	Busy        bool   // there will be one to who asks again a little later
 }

@@ -87,7 +87,7 @@ func TestAnalysesOfAPausedRun(t *testing.T) {
 		refused[1].By != "second" || !strings.Contains(refused[1].Reason, "under way") || refused[1].Knob != "analyse" {
 		t.Errorf("%+v", refused)
 	}
-	if answers, _ := bodies[event.Previewed](l); len(answers) != 1 || answers[0].Err != errAnalysing.Error() {
+	if answers, _ := bodies[event.Previewed](l); len(answers) != 1 || answers[0].Err != errAnalysing.Error() || !answers[0].Busy {
 		t.Errorf("%+v", answers)
 	}
 	if examined, steps := bodies[*event.Examined](l); len(examined) != 2 || steps[0] != 40 || steps[1] != 60 || examined[1].Projection == nil {

@@ -27,6 +27,7 @@ const (
 // to the preview alone; nothing of a run depends on how far it is.
 type preview struct {
 	event.Previewed
+	sender   string
 	began    time.Time
 	occasion uint64
 	settings knob.Settings // with the value
@@ -47,13 +48,24 @@ type score interface {
 	Score(dst []float32, b *replay.Batch, rows int) error
 }
 
+// errPreviewing answers a preview while that of another sender is under way, which would
+// wait for ever for its own if it were dropped.
+var errPreviewing = errors.New("a preview of another screen is under way: ask again when it is done")
+
 // preview begins a preview, or answers why there is none.
 func (x *experiment) preview(c event.Preview) {
+	if p := x.previewing; p != nil && p.sender != c.Sender() {
+		x.emit(event.TypePreviewed, p.member.index, event.Previewed{
+			ID: c.ID, Knob: c.Knob, Value: c.Value, Outside: math.NaN(), RankCorrelation: math.NaN(), TopOverlap: math.NaN(), CostSeconds: math.NaN(),
+			Err: errPreviewing.Error(), Busy: true,
+		})
+		return
+	}
 	x.dropPreview()
 	x.previews++
 	p := &preview{
 		Previewed: event.Previewed{ID: c.ID, Knob: c.Knob, Value: c.Value, Outside: math.NaN(), RankCorrelation: math.NaN(), TopOverlap: math.NaN(), CostSeconds: math.NaN()},
-		began:     x.now(), occasion: x.previews, settings: x.Settings, member: x.first(),
+		sender:    c.Sender(), began: x.now(), occasion: x.previews, settings: x.Settings, member: x.first(),
 	}
 	x.previewing = p
 	k, v, err := x.check(c.Knob, c.Value)
@@ -260,7 +272,7 @@ func (x *experiment) answerPreview(err error) {
 	}
 	x.dropPreview()
 	if err != nil {
-		p.Err = err.Error()
+		p.Err, p.Busy = err.Error(), errors.Is(err, errAnalysing)
 	}
 	p.Seconds = x.now().Sub(p.began).Seconds()
 	x.emit(event.TypePreviewed, p.member.index, p.Previewed)

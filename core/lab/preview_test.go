@@ -139,6 +139,28 @@ func TestTheLastPreviewWins(t *testing.T) {
 	}
 }
 
+// Of two screens each gets its answer: the one that comes second is told to ask again, and
+// does not take the first one's away.
+func TestPreviewsOfTwoScreens(t *testing.T) {
+	l, _ := previewed(t, newWorld(), newWorld().config(), map[int][]event.Command{
+		30: {event.Preview{ID: "one-1", Knob: "guidance", Value: "3"}, event.Preview{ID: "two-1", Knob: "guidance", Value: "4"},
+			event.Preview{ID: "one-2", Knob: "guidance", Value: "5"}},
+		35: {event.Preview{ID: "two-2", Knob: "guidance", Value: "4"}},
+	})
+	answers, _ := bodies[event.Previewed](l)
+	if len(answers) != 3 {
+		t.Fatalf("%+v", answers)
+	}
+	for i, want := range []struct {
+		id   string
+		busy bool
+	}{{"two-1", true}, {"one-2", false}, {"two-2", false}} {
+		if a := answers[i]; a.ID != want.id || a.Busy != want.busy || (a.Samples > 0) == want.busy || (a.Err != "") != want.busy {
+			t.Errorf("answer %d: %+v, want %+v", i, a, want)
+		}
+	}
+}
+
 // A preview is answered while training waits, and after the run nothing is left open.
 func TestPreviewsWhilePausedAndAtTheEnd(t *testing.T) {
 	w := newWorld()

@@ -62,6 +62,9 @@ func (w *Window) Type(text string) {
 	w.Keys("-l", text)
 }
 
+// mostShown is how many lines of a window a test that has failed shows: the last ones.
+const mostShown = 60
+
 // Await waits until the window shows text; it returns all that it shows.
 func (w *Window) Await(text string) (shown string) {
 	w.t.Helper()
@@ -72,7 +75,8 @@ func (w *Window) Await(text string) (shown string) {
 			return shown
 		}
 		if time.Now().After(limit) {
-			w.t.Fatalf("no %q in the window:\n%s", text, shown)
+			lines := strings.Split(strings.TrimRight(shown, "\n"), "\n")
+			w.t.Fatalf("no %q in the window:\n%s", text, strings.Join(lines[max(0, len(lines)-mostShown):], "\n"))
 		}
 		<-time.After(30 * time.Millisecond) // between two looks at another program, which cannot tell us
 	}
