@@ -8,19 +8,19 @@ import (
 	"pgrlab/core/plan"
 )
 
-// MostRows is the largest program of ActMean and Activations; more rows take
+// MaxRows is the largest program of ActMean and Activations; more rows take
 // several runs.
-const MostRows = 4096
+const MaxRows = 4096
 
-// acting draws one stochastic action.
+// acting samples one stochastic action.
 type acting struct {
 	program     *plan.Program
 	obs, action []float32
 }
 
-// Act draws an action for one observation obs [O] into dst [A]: a ~ π(s), or under
+// Act samples an action for one observation obs [O] into dst [A]: a ~ π(s), or under
 // ExploreBootstrap the one of several that the episode's critic values most. The
-// same env step draws the same noise.
+// same env step has the same noise.
 func (s *SAC) Act(dst, obs []float32, step, episode uint64) error {
 	if len(obs) != s.config.Obs || len(dst) != s.config.Act {
 		return fmt.Errorf("act: %d observations and %d actions, want %d and %d", len(obs), len(dst), s.config.Obs, s.config.Act)
@@ -56,7 +56,7 @@ func (s *SAC) compileSample() error {
 	return nil
 }
 
-// meanActing draws actions without noise, a fixed number of rows at a time.
+// meanActing computes actions without noise, a fixed number of rows at a time.
 type meanActing struct {
 	program     *plan.Program
 	obs, action []float32
@@ -68,8 +68,8 @@ func (s *SAC) ActMean(dst, obs []float32, rows int) error {
 	if err := enough("act", rows, size{"observations", len(obs), o}, size{"actions", len(dst), a}); err != nil {
 		return err
 	}
-	for first := 0; first < rows; first += MostRows {
-		n := min(MostRows, rows-first)
+	for first := 0; first < rows; first += MaxRows {
+		n := min(MaxRows, rows-first)
 		m, err := s.meanActing(padded(n))
 		if err != nil {
 			return err

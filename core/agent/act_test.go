@@ -51,7 +51,7 @@ func TestActEqualsTheReference(t *testing.T) {
 func TestMeanActionsOfAnyNumberOfRows(t *testing.T) {
 	s := newSAC(t, small(), 1)
 	pi := net64Of(s.nets.policy, 0)
-	for _, n := range []int{1, 2, 3, 10, 100, MostRows + 5} {
+	for _, n := range []int{1, 2, 3, 10, 100, MaxRows + 5} {
 		obs, action := normal("obs", n*5), make([]float32, n*2)
 		if err := s.ActMean(action, obs, n); err != nil {
 			t.Fatal(err)
@@ -152,7 +152,7 @@ func TestActivationsEqualTheReference(t *testing.T) {
 		near(t, "post 1", layers[0].Post[i*16:(i+1)*16], h1, 1e-5)
 		near(t, "post 2", layers[1].Post[i*16:(i+1)*16], h2, 1e-5)
 	}
-	if _, err := s.Activations(make([]float32, 5*(MostRows+1)), MostRows+1); err == nil {
+	if _, err := s.Activations(make([]float32, 5*(MaxRows+1)), MaxRows+1); err == nil {
 		t.Error("too many rows were accepted")
 	}
 }

@@ -34,7 +34,7 @@ func TestConfigsAreRefused(t *testing.T) {
 	}
 }
 
-func TestHeadsAreDrawnSeparately(t *testing.T) {
+func TestHeadsAreInitialisedSeparately(t *testing.T) {
 	c := DefaultConfig(4, 20)
 	c.Hidden = []int{20}
 	s := newSAC(t, c, 9)

@@ -32,11 +32,11 @@ func newCritics(name string, c Config, s rng.Stream) critics {
 	return q
 }
 
-// drawn are the weights with which updates compute: with a draw of the noise where
-// the networks are noisy. All programs that draw them for the same update get the
-// same ones; the fills are for the program's spec.
-func (q critics) drawn(g *op.Graph) (weights, []plan.Fill) {
-	all := q.still(g)
+// perturbed are the weights with which updates compute: with a sample of the noise
+// where the networks are noisy. All programs get the same one for the same update; the
+// fills are for the program's spec.
+func (q critics) perturbed(g *op.Graph) (weights, []plan.Fill) {
+	all := q.unperturbed(g)
 	var fills []plan.Fill
 	for i, l := range q.noisy {
 		e := l.Inputs(g, fmt.Sprintf("noise of %s", l.Mean.W.Name))
@@ -47,8 +47,8 @@ func (q critics) drawn(g *op.Graph) (weights, []plan.Fill) {
 	return all, fills
 }
 
-// still are the weights without noise: those of values that something is judged by.
-func (q critics) still(g *op.Graph) weights {
+// unperturbed are the weights without noise: for values that something is judged by.
+func (q critics) unperturbed(g *op.Graph) weights {
 	all := make(weights, len(q.layers.Layers))
 	for i, l := range q.layers.Layers {
 		all[i].w, all[i].b = g.Bind(l.W), g.Bind(l.B)
@@ -56,7 +56,7 @@ func (q critics) still(g *op.Graph) weights {
 	return all
 }
 
-// apply draws Q of all members for pairs [B,O+A], as [N,B,1].
+// apply is Q of all members for pairs [B,O+A], as [N,B,1].
 func (q critics) apply(g *op.Graph, pair *op.Node, all weights) *op.Node {
 	x := pair
 	for i, layer := range all {
@@ -68,7 +68,7 @@ func (q critics) apply(g *op.Graph, pair *op.Node, all weights) *op.Node {
 	return x
 }
 
-// applyAt draws Q of the members whose indices stand in members [M], as [M,B,1].
+// applyAt is Q of the members whose indices stand in members [M], as [M,B,1].
 func (q critics) applyAt(g *op.Graph, pair, members *op.Node, all weights) *op.Node {
 	x := pair
 	for i, layer := range all {
@@ -80,7 +80,7 @@ func (q critics) applyAt(g *op.Graph, pair, members *op.Node, all weights) *op.N
 	return x
 }
 
-// value draws the mean over critics of Q(s,a), [B,1].
+// value is the mean over critics of Q(s,a), [B,1].
 func (q critics) value(g *op.Graph, obs, action *op.Node, all weights) *op.Node {
 	return g.MeanMembers(q.apply(g, g.Concat(obs, action), all))
 }

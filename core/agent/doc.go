@@ -23,7 +23,7 @@
 //
 // # One env step
 //
-// EnvStep makes all updates of an env step. Where the device draws batches itself
+// UpdateN makes all updates of an env step. Where the device samples batches itself
 // (device.Sequencer) they are one launch, and the subset and α's step are programs too;
 // elsewhere they are Updates on batches of the host's. The rows are the same, and so is
 // what happens where something is not finite: that update is without effect, the others

@@ -9,38 +9,38 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Draws are what the batches of an env step are drawn from. Rings are only read.
-type Draws struct {
+// BatchSource says what the batches of an env step are sampled from. Rings are only read.
+type BatchSource struct {
 	Mixer           replay.Mixer
-	Real, Synthetic *replay.Ring // Synthetic may be nil if nothing is drawn from it
+	Real, Synthetic *replay.Ring // Synthetic may be nil if no row is synthetic
 	Mix             replay.Mix   // of each batch
 	First           uint64       // occasion of the first batch; the others follow
 }
 
-// Made is what one update of an env step made: what Update returns.
-type Made struct {
+// UpdateResult is what one update of an env step made: what Update returns.
+type UpdateResult struct {
 	Losses  Losses
 	Stepped bool
 	Err     error // that wraps a *plan.NotFinite
 }
 
-// Whole says whether EnvStep is more than Updates one after the other: the device draws
+// Whole says whether UpdateN is more than Updates one after the other: the device samples
 // the batches itself and makes all updates at once. Prepare may find that it has not the
 // memory for that.
 func (s *SAC) Whole() bool { return s.feed != nil }
 
-// EnvStep makes the n updates of an env step, each on a batch that Draws names. What it
+// UpdateN makes the n updates of an env step, each on a batch that BatchSource names. What it
 // returns of each of them is valid until the next call. An update that meets a number
 // which is not finite is without effect, and the others follow, as with Update. It does
 // not allocate once it has made an env step of the same sizes.
-func (s *SAC) EnvStep(n int, d Draws, live Rates) ([]Made, error) {
-	if cap(s.made) < n {
-		s.made = make([]Made, n)
+func (s *SAC) UpdateN(n int, d BatchSource, live Rates) ([]UpdateResult, error) {
+	if cap(s.results) < n {
+		s.results = make([]UpdateResult, n)
 	}
-	s.made = s.made[:n]
+	s.results = s.results[:n]
 	done := 0
 	if s.Whole() {
-		u, err := s.drawn(d)
+		u, err := s.sampled(d)
 		if err != nil {
 			return nil, err
 		}
@@ -55,15 +55,15 @@ func (s *SAC) EnvStep(n int, d Draws, live Rates) ([]Made, error) {
 			return nil, err
 		}
 	}
-	return s.made, nil
+	return s.results, nil
 }
 
 // one makes update i of an env step by itself.
-func (s *SAC) one(i int, d Draws, live Rates, last bool) (err error) {
-	m := &s.made[i]
+func (s *SAC) one(i int, d BatchSource, live Rates, last bool) (err error) {
+	m := &s.results[i]
 	if s.Whole() {
-		u := s.updaters[0] // that of drawn
-		if err := u.draw.Run(d.First + uint64(i)); err != nil {
+		u := s.updaters[0] // that of sampled
+		if err := u.sample.Run(d.First + uint64(i)); err != nil {
 			return fmt.Errorf("agent: %w", err)
 		}
 		m.Losses, m.Stepped, m.Err = s.counted(u, live, last)
@@ -87,9 +87,9 @@ func (s *SAC) one(i int, d Draws, live Rates, last bool) (err error) {
 	return m.Err
 }
 
-// drawn is the updater for batches that the device draws, with both rings as they are
-// now.
-func (s *SAC) drawn(d Draws) (*updater, error) {
+// sampled is the updater for batches that the device samples, with both rings as they
+// are now.
+func (s *SAC) sampled(d BatchSource) (*updater, error) {
 	if d.Mix.Real < 0 || d.Mix.Synthetic < 0 {
 		return nil, fmt.Errorf("agent: a batch of %d + %d rows", d.Mix.Real, d.Mix.Synthetic)
 	}
@@ -106,19 +106,19 @@ func (s *SAC) drawn(d Draws) (*updater, error) {
 	if err != nil {
 		return nil, err
 	}
-	return u, s.draws(u, d.Mixer)
+	return u, s.compileSampler(u, d.Mixer)
 }
 
-// draws compiles what draws an updater's batches, where that is not what it was.
-func (s *SAC) draws(u *updater, m replay.Mixer) (err error) {
-	if u.draw != nil && u.drawsFrom == s.feed.changed && u.mixer == m {
+// compileSampler compiles what samples an updater's batches, where that is not what it was.
+func (s *SAC) compileSampler(u *updater, m replay.Mixer) (err error) {
+	if u.sample != nil && u.sampledFrom == s.feed.changed && u.mixer == m {
 		return nil
 	}
-	if err := u.closeDraw(); err != nil {
+	if err := u.closeSample(); err != nil {
 		return err
 	}
-	u.drawsFrom, u.mixer = s.feed.changed, m
-	u.draw, err = s.feed.program(u, m)
+	u.sampledFrom, u.mixer = s.feed.changed, m
+	u.sample, err = s.feed.program(u, m)
 	return err
 }
 
@@ -128,7 +128,7 @@ type wholeStep struct {
 	updates   []placed
 	of        []int // the update that each program belongs to
 	occasions []uint64
-	drawn     []bool // programs whose occasions are those of batches
+	samples   []bool // programs whose occasions are those of batches
 }
 
 // placed is where the programs of an update are in a sequence.
@@ -146,12 +146,12 @@ func (s *SAC) whole(u *updater, n int) (*wholeStep, error) {
 	var programs []*plan.Program
 	add := func(p *plan.Program) int {
 		programs = append(programs, p)
-		w.of, w.drawn = append(w.of, len(w.updates)), append(w.drawn, p == u.draw)
+		w.of, w.samples = append(w.of, len(w.updates)), append(w.samples, p == u.sample)
 		return len(programs) - 1
 	}
 	for i := range n {
 		at := placed{actor: -1, temper: -1}
-		add(u.draw)
+		add(u.sample)
 		if s.choose != nil {
 			add(s.choose)
 		}
@@ -176,15 +176,15 @@ func (s *SAC) whole(u *updater, n int) (*wholeStep, error) {
 
 // sequence makes all updates as one; done are those that came to an end. One that
 // stopped is among them, those after it are not.
-func (s *SAC) sequence(u *updater, d Draws, live Rates) (done int, err error) {
-	n := len(s.made)
+func (s *SAC) sequence(u *updater, d BatchSource, live Rates) (done int, err error) {
+	n := len(s.results)
 	w, err := s.whole(u, n)
 	if err != nil {
 		return 0, err
 	}
 	for i, update := range w.of {
 		w.occasions[i] = s.updates + uint64(update)
-		if w.drawn[i] {
+		if w.samples[i] {
 			w.occasions[i] = d.First + uint64(update)
 		}
 	}
@@ -198,12 +198,12 @@ func (s *SAC) sequence(u *updater, d Draws, live Rates) (done int, err error) {
 		return 0, fmt.Errorf("agent: %w", err)
 	}
 	for i := range done {
-		s.made[i] = s.read(u, w, i)
+		s.results[i] = s.read(u, w, i)
 	}
 	if halted {
 		at := w.updates[done]
-		s.made[done] = Made{Stepped: at.actor >= 0 && stopped.Program > at.temper, Err: fmt.Errorf("agent: %w", stopped.Err)}
-		if s.made[done].Stepped {
+		s.results[done] = UpdateResult{Stepped: at.actor >= 0 && stopped.Program > at.temper, Err: fmt.Errorf("agent: %w", stopped.Err)}
+		if s.results[done].Stepped {
 			s.temp.read(w.sequence.Result(at.temper))
 		}
 		done++
@@ -214,7 +214,7 @@ func (s *SAC) sequence(u *updater, d Draws, live Rates) (done int, err error) {
 }
 
 // read is what update i of a sequence made.
-func (s *SAC) read(u *updater, w *wholeStep, i int) (m Made) {
+func (s *SAC) read(u *updater, w *wholeStep, i int) (m UpdateResult) {
 	at := w.updates[i]
 	m.Losses.Actor, m.Losses.Alpha = math.NaN(), math.NaN()
 	critic := u.learn

@@ -8,13 +8,13 @@ import (
 	"pgrlab/core/replay"
 )
 
-// feed is what a device draws batches from: copies of both rings in its memory.
+// feed is what a device samples batches from: copies of both rings in its memory.
 type feed struct {
 	dev    device.Sequencer
 	shape  replay.Shape
 	copies [2]copied
 	mix    device.Mix
-	// changed counts the stores that were taken: programs that draw from another one
+	// changed counts the stores that were taken: programs that sample from another one
 	// than there is now are compiled anew.
 	changed int
 }
@@ -85,7 +85,7 @@ func (f *feed) follow(i int, ring *replay.Ring) error {
 	return nil
 }
 
-// program draws batches for an updater.
+// program samples batches for an updater.
 func (f *feed) program(u *updater, m replay.Mixer) (*plan.Program, error) {
 	o, a := f.shape.Obs, f.shape.Act
 	d := plan.Draw{
@@ -97,7 +97,7 @@ func (f *feed) program(u *updater, m replay.Mixer) (*plan.Program, error) {
 			d.From[i] = c.store
 		}
 	}
-	p, err := plan.CompileAct("draw", d, f.dev)
+	p, err := plan.CompileAct("sample", d, f.dev)
 	if err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}

@@ -7,8 +7,8 @@ import (
 	"pgrlab/core/plan"
 )
 
-// choosing draws several policy samples for one observation and what one critic
-// thinks of each.
+// choosing takes several policy samples for one observation and values each by one
+// critic.
 type choosing struct {
 	program *plan.Program
 	obs     []float32 // [Candidates,O], the same row everywhere
@@ -16,11 +16,11 @@ type choosing struct {
 	values  []float32 // [Candidates,1]
 }
 
-// Head is the critic that acts in an episode under ExploreBootstrap, drawn
+// Head is the critic that acts in an episode under ExploreBootstrap, chosen
 // uniformly.
 func (s *SAC) Head(episode uint64) int { return s.heads.At(episode).IntN(s.config.Critics) }
 
-// actByHead draws Candidates actions a ~ π(s) and takes the one that the episode's
+// actByHead samples Candidates actions a ~ π(s) and takes the one that the episode's
 // critic values most.
 func (s *SAC) actByHead(dst, obs []float32, step, episode uint64) error {
 	c := s.choosing
@@ -48,7 +48,7 @@ func (s *SAC) compileChoosing() error {
 		in = g.Input("s", n, s.config.Obs)
 		noise := g.Input("noise", n, s.config.Act)
 		action, _ = s.nets.sample(g, in, noise)
-		q = g.MeanMembers(s.nets.critics.applyAt(g, g.Concat(in, action), g.Bind(s.head), s.nets.critics.still(g)))
+		q = g.MeanMembers(s.nets.critics.applyAt(g, g.Concat(in, action), g.Bind(s.head), s.nets.critics.unperturbed(g)))
 		return plan.Spec{Outputs: []*op.Node{action, q}, Fills: []plan.Fill{{Node: noise, Stream: s.actNoise}}}
 	})
 	if err != nil {

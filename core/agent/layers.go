@@ -30,8 +30,8 @@ func (s *SAC) Activations(obs []float32, rows int) ([]Layer, error) {
 	if err := enough("activations", rows, size{"observations", len(obs), s.config.Obs}); err != nil {
 		return nil, err
 	}
-	if rows > MostRows {
-		return nil, fmt.Errorf("activations: %d rows, want at most %d", rows, MostRows)
+	if rows > MaxRows {
+		return nil, fmt.Errorf("activations: %d rows, want at most %d", rows, MaxRows)
 	}
 	p, err := s.probe(padded(rows))
 	if err != nil {

@@ -24,7 +24,7 @@ func newNetworks(c Config, s rng.Stream) networks {
 	return n
 }
 
-// twoHeads draws one layer [in, 2A] as two separate heads for μ and log σ, each
+// twoHeads initialises one layer [in, 2A] as two separate heads for μ and log σ, each
 // with the fan-out A: as one layer of 2A their weights would be smaller.
 func twoHeads(w, b []float32, in, out int, s rng.Stream) {
 	half := out / 2
@@ -37,13 +37,13 @@ func twoHeads(w, b []float32, in, out int, s rng.Stream) {
 	}
 }
 
-// sample draws a policy sample: the action [B,A] and log π [B,1].
+// sample is a policy sample: the action [B,A] and log π [B,1].
 func (n networks) sample(g *op.Graph, obs, noise *op.Node) (action, logp *op.Node) {
 	both := g.TanhGaussian(n.policy.Apply(g, obs), noise)
 	return g.Slice(both, 0, n.act), g.Slice(both, n.act, n.act+1)
 }
 
-// mean draws the action without noise, tanh μ [B,A].
+// mean is the action without noise, tanh μ [B,A].
 func (n networks) mean(g *op.Graph, obs *op.Node) *op.Node {
 	return g.Tanh(g.Slice(n.policy.Apply(g, obs), 0, n.act))
 }

@@ -72,7 +72,7 @@ func layersOf(all []*op.Tensor, first int) (some []*op.Tensor) {
 
 // An update is SAC's on the weights μ + σ⊙ε: with the gradient dW of these, that of
 // μ is dW and that of σ is dW⊙ε. Critics and targets have noise of their own, the
-// policy climbs the critics of the same draw.
+// policy climbs the critics of the same sample of the noise.
 func TestNoisyUpdatesEqualTheReference(t *testing.T) {
 	const size = 8
 	s := newSAC(t, noisyConfig(), 3)
@@ -162,7 +162,7 @@ func TestJudgementsHaveNoNoise(t *testing.T) {
 
 // The same update has the same noise in every program and every batch size; another
 // one has other noise.
-func TestNoiseIsDrawnByUpdate(t *testing.T) {
+func TestNoiseIsSampledByUpdate(t *testing.T) {
 	s := newSAC(t, noisyConfig(), 3)
 	live := Rates{} // nothing moves
 	y := func(update uint64) []float64 {

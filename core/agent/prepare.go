@@ -10,14 +10,14 @@ import (
 
 // Uses are what an agent is about to be used for, in rows.
 type Uses struct {
-	Batch  int    // of updates
-	Drawn  *Drawn // of env steps as a whole; nil: Update is called
-	Judged int    // observations that ActMean takes at a time; 0: none
-	Probed int    // observations of Activations; 0: none
+	Batch     int         // of updates
+	Source    *SourceSize // of UpdateN; nil: Update is called
+	Evaluated int         // observations that ActMean takes at a time; 0: none
+	Probed    int         // observations of Activations; 0: none
 }
 
-// Drawn is what EnvStep will be asked for.
-type Drawn struct {
+// SourceSize is what UpdateN will be asked for.
+type SourceSize struct {
 	Updates         int // in an env step
 	Mixer           replay.Mixer
 	Real, Synthetic int // the most rows that the rings will hold; 0: there is no such ring
@@ -31,11 +31,11 @@ func (s *SAC) Prepare(u Uses) error {
 		func() error { return s.prepareUpdates(u) },
 		s.compileActing,
 	}
-	if u.Judged > 0 {
-		steps = append(steps, func() error { _, err := s.meanActing(padded(min(u.Judged, MostRows))); return err })
+	if u.Evaluated > 0 {
+		steps = append(steps, func() error { _, err := s.meanActing(padded(min(u.Evaluated, MaxRows))); return err })
 	}
 	if u.Probed > 0 {
-		steps = append(steps, func() error { _, err := s.probe(padded(min(u.Probed, MostRows))); return err })
+		steps = append(steps, func() error { _, err := s.probe(padded(min(u.Probed, MaxRows))); return err })
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -47,12 +47,12 @@ func (s *SAC) Prepare(u Uses) error {
 
 // prepareUpdates compiles the updates, one by one or all of an env step as one.
 func (s *SAC) prepareUpdates(u Uses) error {
-	if u.Drawn != nil && s.Whole() {
-		if err := s.reserve(u.Drawn); err != nil {
+	if u.Source != nil && s.Whole() {
+		if err := s.reserve(u.Source); err != nil {
 			return err
 		}
 	}
-	if u.Drawn == nil || !s.Whole() {
+	if u.Source == nil || !s.Whole() {
 		_, err := s.updater(u.Batch)
 		return err
 	}
@@ -60,17 +60,17 @@ func (s *SAC) prepareUpdates(u Uses) error {
 	if err != nil {
 		return err
 	}
-	if err := s.draws(up, u.Drawn.Mixer); err != nil {
+	if err := s.compileSampler(up, u.Source.Mixer); err != nil {
 		return err
 	}
-	_, err = s.whole(up, u.Drawn.Updates)
+	_, err = s.whole(up, u.Source.Updates)
 	return err
 }
 
 // reserve takes the device's memory for rings: not for all that the host's may hold, but
-// for what will be in them. Where there is not enough the host draws the batches, and
+// for what will be in them. Where there is not enough the host samples the batches, and
 // Whole says so from then on.
-func (s *SAC) reserve(d *Drawn) error {
+func (s *SAC) reserve(d *SourceSize) error {
 	for i, rows := range []int{d.Real, d.Synthetic} {
 		if rows == 0 {
 			continue

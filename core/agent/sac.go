@@ -31,9 +31,9 @@ type SAC struct {
 	updates uint64 // critic updates made; the occasion of the next one
 	since   int    // critic updates made in this env step
 
-	choose *plan.Program // draws members; nil: the host does
-	feed   *feed         // where the device draws batches itself; else nil
-	made   []Made        // of the last env step
+	choose  *plan.Program  // chooses members; nil: the host does
+	feed    *feed          // where the device samples batches itself; else nil
+	results []UpdateResult // of the last env step
 
 	updaters []*updater // the last sizes used, newest first
 	acting   *acting
@@ -45,7 +45,7 @@ type SAC struct {
 	soft     *soft
 }
 
-// New draws the weights and returns an agent; its programs are compiled when they
+// New initialises the weights and returns an agent; its programs are compiled when they
 // are first needed. The random numbers are functions of the seed.
 func New(c Config, dev device.Device, seed uint64) (*SAC, error) {
 	if err := c.Validate(); err != nil {
@@ -98,10 +98,10 @@ func (s *SAC) Updates() uint64 { return s.updates }
 // Alpha is the present α.
 func (s *SAC) Alpha() float64 { return float64(s.temp.alpha.Data[0]) }
 
-// compile draws a graph and compiles it; draw returns what the program is for.
-func (s *SAC) compile(name string, draw func(g *op.Graph) plan.Spec) (*plan.Program, error) {
+// compile builds a graph and compiles it; build returns what the program is for.
+func (s *SAC) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.Program, error) {
 	var spec plan.Spec
-	g, err := op.Build(name, func(g *op.Graph) { spec = draw(g) })
+	g, err := op.Build(name, func(g *op.Graph) { spec = build(g) })
 	if err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}

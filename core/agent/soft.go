@@ -81,7 +81,7 @@ func (s *SAC) compileSoft() error {
 	}
 	value, err := s.compile("value of actions", func(g *op.Graph) plan.Spec {
 		obs, act = g.Input("s", valueRows, s.config.Obs), g.Input("a", valueRows, s.config.Act)
-		q = s.nets.critics.value(g, obs, act, s.nets.critics.still(g))
+		q = s.nets.critics.value(g, obs, act, s.nets.critics.unperturbed(g))
 		return plan.Spec{Outputs: []*op.Node{q}}
 	})
 	if err != nil {

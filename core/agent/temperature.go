@@ -12,7 +12,7 @@ import (
 )
 
 // temperature is α with its Adam on log α (Haarnoja et al. 2018b, equation 18).
-// It is one number: its step is written out here instead of drawn as a graph.
+// It is one number: its step is written out here instead of built as a graph.
 type temperature struct {
 	alpha  *op.Tensor // [1], α as the programs read it
 	target float64    // H̄

@@ -22,12 +22,12 @@ type updater struct {
 	weight                       *op.Tensor // importance of each row; nil where all count alike
 	targets                      *op.Tensor // y of the last update
 
-	// Of batches that the device draws itself: see EnvStep.
-	drawn     bool
-	draw      *plan.Program
-	drawsFrom int // the feed's changed when draw was compiled
-	mixer     replay.Mixer
-	whole     *wholeStep
+	// Of batches that the device samples itself: see UpdateN.
+	sampled     bool
+	sample      *plan.Program
+	sampledFrom int // the feed's changed when sample was compiled
+	mixer       replay.Mixer
+	whole       *wholeStep
 
 	// An update is all of learn, or where the policy is stepped as well, target,
 	// actor and critic: the policy learns from the critics before their step, and
@@ -56,10 +56,10 @@ func (s *SAC) Batch(size int) (*replay.Batch, error) {
 func (s *SAC) updater(size int) (*updater, error) { return s.updaterOf(size, false) }
 
 // updaterOf is the updater of a size, for batches that the host writes or that the
-// device draws: what a device has made is not what the host has.
-func (s *SAC) updaterOf(size int, drawn bool) (*updater, error) {
+// device samples: what a device has made is not what the host has.
+func (s *SAC) updaterOf(size int, sampled bool) (*updater, error) {
 	for i, u := range s.updaters {
-		if u.batch.Size == size && u.drawn == drawn {
+		if u.batch.Size == size && u.sampled == sampled {
 			copy(s.updaters[1:i+1], s.updaters[:i])
 			s.updaters[0] = u
 			return u, nil
@@ -72,7 +72,7 @@ func (s *SAC) updaterOf(size int, drawn bool) (*updater, error) {
 	if err != nil {
 		return nil, err
 	}
-	u.drawn = drawn
+	u.sampled = sampled
 	if len(s.updaters) == keptSizes {
 		if err := s.updaters[keptSizes-1].close(); err != nil {
 			return nil, err
@@ -84,21 +84,21 @@ func (s *SAC) updaterOf(size int, drawn bool) (*updater, error) {
 }
 
 func (u *updater) close() error {
-	err := u.closeDraw()
+	err := u.closeSample()
 	if e := closeAll([]*plan.Program{u.learn, u.target, u.actor, u.temper, u.critic}); err == nil {
 		err = e
 	}
 	return err
 }
 
-// closeDraw closes what draws batches, and what contains it.
-func (u *updater) closeDraw() error {
+// closeSample closes what samples batches, and what contains it.
+func (u *updater) closeSample() error {
 	if err := u.closeWhole(); err != nil {
 		return err
 	}
-	draw := u.draw
-	u.draw = nil
-	return closeAll([]*plan.Program{draw})
+	sample := u.sample
+	u.sample = nil
+	return closeAll([]*plan.Program{sample})
 }
 
 func (u *updater) closeWhole() error {
@@ -139,31 +139,31 @@ func (s *SAC) newUpdater(size int) (*updater, error) {
 func (s *SAC) compileUpdates(u *updater) (err error) {
 	var logp, q, qLearn *op.Node
 	for _, p := range []struct {
-		name string
-		to   **plan.Program
-		draw func(g *op.Graph) plan.Spec
+		name  string
+		to    **plan.Program
+		build func(g *op.Graph) plan.Spec
 	}{
 		{"target and critic", &u.learn, func(g *op.Graph) (spec plan.Spec) {
-			target, y := s.drawTarget(g, u)
-			spec, qLearn = s.drawCritic(g, u, g.StopGradient(y))
+			target, y := s.buildTarget(g, u)
+			spec, qLearn = s.buildCritic(g, u, g.StopGradient(y))
 			spec.Fills, spec.Finite = append(spec.Fills, target.Fills...), target.Finite
 			spec.Lerps = append(spec.Lerps, target.Lerps...)
 			return spec
 		}},
 		{"target", &u.target, func(g *op.Graph) plan.Spec {
-			spec, _ := s.drawTarget(g, u)
+			spec, _ := s.buildTarget(g, u)
 			return spec
 		}},
 		{"actor", &u.actor, func(g *op.Graph) (spec plan.Spec) {
-			spec, logp = s.drawActor(g, u)
+			spec, logp = s.buildActor(g, u)
 			return spec
 		}},
 		{"critic", &u.critic, func(g *op.Graph) (spec plan.Spec) {
-			spec, q = s.drawCritic(g, u, g.Bind(u.targets))
+			spec, q = s.buildCritic(g, u, g.Bind(u.targets))
 			return spec
 		}},
 	} {
-		if *p.to, err = s.compile(p.name, p.draw); err != nil {
+		if *p.to, err = s.compile(p.name, p.build); err != nil {
 			return err
 		}
 	}
@@ -177,13 +177,13 @@ func (s *SAC) compileUpdates(u *updater) (err error) {
 	return nil
 }
 
-// drawTarget: y = r + γ(1−d)(min over K of Q̄ₖ(s',a') − α·log π(a'|s')).
-func (s *SAC) drawTarget(g *op.Graph, u *updater) (spec plan.Spec, y *op.Node) {
+// buildTarget: y = r + γ(1−d)(min over K of Q̄ₖ(s',a') − α·log π(a'|s')).
+func (s *SAC) buildTarget(g *op.Graph, u *updater) (spec plan.Spec, y *op.Node) {
 	next := g.Bind(u.next)
 	noise := g.Input("noise", u.batch.Size, s.config.Act)
 	action, logp := s.nets.sample(g, next, noise)
 	pair := g.Concat(next, action)
-	all, fills := s.nets.target.drawn(g)
+	all, fills := s.nets.target.perturbed(g)
 	var q *op.Node
 	if s.members == nil {
 		q = s.nets.target.apply(g, pair, all)
@@ -198,13 +198,13 @@ func (s *SAC) drawTarget(g *op.Graph, u *updater) (spec plan.Spec, y *op.Node) {
 	}, y
 }
 
-// drawActor: mean(α·log π(ã|s) − mean over N of Qⱼ(s,ã)), differentiated by the
+// buildActor: mean(α·log π(ã|s) − mean over N of Qⱼ(s,ã)), differentiated by the
 // policy alone.
-func (s *SAC) drawActor(g *op.Graph, u *updater) (spec plan.Spec, logp *op.Node) {
+func (s *SAC) buildActor(g *op.Graph, u *updater) (spec plan.Spec, logp *op.Node) {
 	obs := g.Bind(u.obs)
 	noise := g.Input("noise", u.batch.Size, s.config.Act)
 	action, logp := s.nets.sample(g, obs, noise)
-	all, fills := s.nets.critics.drawn(g)
+	all, fills := s.nets.critics.perturbed(g)
 	spec = plan.Spec{
 		Loss:      g.EntropyLoss(logp, s.nets.critics.value(g, obs, action, all), g.Bind(s.temp.alpha)),
 		Fills:     append(fills, plan.Fill{Node: noise, Stream: s.actorNoise}),
@@ -218,9 +218,9 @@ func (s *SAC) drawActor(g *op.Graph, u *updater) (spec plan.Spec, logp *op.Node)
 	return spec, logp
 }
 
-// drawCritic: Σⱼ mean w(Qⱼ(s,a) − y)², and the move of the targets.
-func (s *SAC) drawCritic(g *op.Graph, u *updater, y *op.Node) (spec plan.Spec, q *op.Node) {
-	all, fills := s.nets.critics.drawn(g)
+// buildCritic: Σⱼ mean w(Qⱼ(s,a) − y)², and the move of the targets.
+func (s *SAC) buildCritic(g *op.Graph, u *updater, y *op.Node) (spec plan.Spec, q *op.Node) {
+	all, fills := s.nets.critics.perturbed(g)
 	q = s.nets.critics.apply(g, g.Concat(g.Bind(u.obs), g.Bind(u.act)), all)
 	rows, loss := float64(u.batch.Size), (*op.Node)(nil)
 	if u.weight == nil {
@@ -342,7 +342,7 @@ func (s *SAC) Errors(dst []float32, size int) error {
 	return nil
 }
 
-// chooseSubset draws K, the critics of this update's target.
+// chooseSubset chooses K, the critics of this update's target.
 func (s *SAC) chooseSubset() error {
 	if s.choose != nil {
 		return s.choose.Run(s.updates)

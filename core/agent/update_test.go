@@ -283,7 +283,7 @@ func TestSubsetsOfREDQ(t *testing.T) {
 		}
 		seen[k]++
 	}
-	for k, n := range seen { // 600 draws of 6 pairs: 100 ± 9 each
+	for k, n := range seen { // 600 samples of 6 pairs: 100 ± 9 each
 		if n < 60 || n > 140 {
 			t.Errorf("critics %v were chosen %d times of 600, want about 100", k, n)
 		}

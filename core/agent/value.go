@@ -46,7 +46,7 @@ func (s *SAC) compileReturns() error {
 	var in, out *op.Node
 	program, err := s.compile("value", func(g *op.Graph) plan.Spec {
 		in = g.Input("s", valueRows, s.config.Obs)
-		out = s.nets.critics.value(g, in, s.nets.mean(g, in), s.nets.critics.still(g))
+		out = s.nets.critics.value(g, in, s.nets.mean(g, in), s.nets.critics.unperturbed(g))
 		return plan.Spec{Outputs: []*op.Node{out}}
 	})
 	if err != nil {
@@ -101,9 +101,9 @@ func (s *SAC) compileErrors() error {
 		reward, done = g.Input("r", valueRows, 1), g.Input("d", valueRows, 1)
 		// The target's entropy term with α = 0 and log π = 0 vanishes.
 		none, cold := g.Input("no log π", valueRows, 1), g.Input("no α", 1)
-		future := s.nets.target.value(g, next, s.nets.mean(g, next), s.nets.target.still(g))
+		future := s.nets.target.value(g, next, s.nets.mean(g, next), s.nets.target.unperturbed(g))
 		y := g.TDTarget(reward, done, future, none, g.Bind(s.gamma), cold)
-		out = g.Sub(y, s.nets.critics.value(g, obs, act, s.nets.critics.still(g)))
+		out = g.Sub(y, s.nets.critics.value(g, obs, act, s.nets.critics.unperturbed(g)))
 		return plan.Spec{Outputs: []*op.Node{out}}
 	})
 	if err != nil {

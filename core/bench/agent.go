@@ -66,11 +66,11 @@ func envStepOf(dev device.Device, transitions uint64) (func(uint64) error, float
 	}
 	ring := lived(transitions)
 	row := append([]float32(nil), ring.Row(0)...)
-	d := agent.Draws{Mixer: replay.NewMixer(rng.New(1, "bench mix")), Real: ring, Mix: replay.Mix{Real: rows}}
+	d := agent.BatchSource{Mixer: replay.NewMixer(rng.New(1, "bench mix")), Real: ring, Mix: replay.Mix{Real: rows}}
 	step := func(i uint64) error {
 		ring.AddRows(row)
 		d.First = i * delay
-		_, err := s.EnvStep(delay, d, agent.DefaultRates)
+		_, err := s.UpdateN(delay, d, agent.DefaultRates)
 		return err
 	}
 	return step, delay * sacFLOPs(), nil

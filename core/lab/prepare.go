@@ -21,7 +21,7 @@ func (l *Lab) Prepare() (said []string, err error) {
 		}
 		drawn := x.drawn(m)
 		batch := x.config.Mix(&x.Settings, x.Settings.Samples).Size()
-		if err := a.Prepare(agent.Uses{Batch: batch, Drawn: drawn, Judged: x.config.Evaluation.Episodes, Probed: x.config.Evaluation.DormantStates}); err != nil {
+		if err := a.Prepare(agent.Uses{Batch: batch, Source: drawn, Evaluated: x.config.Evaluation.Episodes, Probed: x.config.Evaluation.DormantStates}); err != nil {
 			return nil, fmt.Errorf("prepare the agent: %w", err)
 		}
 		if drawn != nil && !x.whole() && m.index == 0 {

@@ -5,10 +5,10 @@ import "pgrlab/core/agent"
 // wholeLearner is a learner that may make all updates of an env step at once, on batches
 // that it draws itself; agent.SAC in a real run.
 type wholeLearner interface {
-	// Whole says whether EnvStep is more than Updates one after the other.
+	// Whole says whether UpdateN is more than Updates one after the other.
 	Whole() bool
-	// EnvStep makes n updates. What it returns is valid until the next call.
-	EnvStep(n int, d agent.Draws, live agent.Rates) ([]agent.Made, error)
+	// UpdateN makes n updates. What it returns is valid until the next call.
+	UpdateN(n int, d agent.BatchSource, live agent.Rates) ([]agent.UpdateResult, error)
 }
 
 // whole says whether the updates of an env step are made at once: where the device can,
@@ -33,7 +33,7 @@ func (x *experiment) trainWhole() error {
 		begin := x.now()
 		mix := x.mix(m)
 		x.mixed(m, mix)
-		made, err := m.agent.(wholeLearner).EnvStep(x.Settings.UTD, agent.Draws{
+		made, err := m.agent.(wholeLearner).UpdateN(x.Settings.UTD, agent.BatchSource{
 			Mixer: m.mixer, Real: m.real, Synthetic: m.synthetic, Mix: mix, First: m.Updates,
 		}, rates(&x.Settings))
 		if err != nil {
@@ -54,7 +54,7 @@ func (x *experiment) trainWhole() error {
 }
 
 // learned takes what one update made.
-func (x *experiment) learned(m *member, made *agent.Made) error {
+func (x *experiment) learned(m *member, made *agent.UpdateResult) error {
 	m.Updates++
 	if made.Err != nil {
 		return x.diverged(m, "train agent", made.Err)
@@ -65,11 +65,11 @@ func (x *experiment) learned(m *member, made *agent.Made) error {
 
 // drawn is what the member's agent will be asked for where it draws batches itself; nil
 // where it does not. No run makes more real transitions than it makes steps.
-func (x *experiment) drawn(m *member) *agent.Drawn {
+func (x *experiment) drawn(m *member) *agent.SourceSize {
 	if !x.whole() {
 		return nil
 	}
-	d := &agent.Drawn{Updates: x.Settings.UTD, Mixer: m.mixer, Real: min(x.config.Buffer, x.config.Steps)}
+	d := &agent.SourceSize{Updates: x.Settings.UTD, Mixer: m.mixer, Real: min(x.config.Buffer, x.config.Steps)}
 	if x.config.generates() {
 		d.Synthetic = x.Settings.Samples
 	}

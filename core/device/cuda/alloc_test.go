@@ -62,9 +62,9 @@ func TestAnEnvStepDoesNotAllocate(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.real.AddRows(row)
-		d := agent.Draws{Mixer: s.mixer, Real: s.real, First: s.updates}
+		d := agent.BatchSource{Mixer: s.mixer, Real: s.real, First: s.updates}
 		d.Mix.Real = storyBatch
-		if _, err := s.agent.EnvStep(storyUpdates, d, s.rates); err != nil {
+		if _, err := s.agent.UpdateN(storyUpdates, d, s.rates); err != nil {
 			t.Fatal(err)
 		}
 		s.updates += storyUpdates

@@ -57,14 +57,14 @@ func (s *story) lives() {
 }
 
 // step makes an env step, and says what came of it.
-func (s *story) step() []agent.Made {
+func (s *story) step() []agent.UpdateResult {
 	s.t.Helper()
 	s.lives()
-	d := agent.Draws{Mixer: s.mixer, Real: s.real, Synthetic: s.synthetic, First: s.updates, Mix: replay.Mix{Real: storyBatch}}
+	d := agent.BatchSource{Mixer: s.mixer, Real: s.real, Synthetic: s.synthetic, First: s.updates, Mix: replay.Mix{Real: storyBatch}}
 	if s.synthetic != nil {
 		d.Mix = replay.HoldBatch(storyBatch, 0.5, s.synthetic.Len())
 	}
-	made, err := s.agent.EnvStep(storyUpdates, d, s.rates)
+	made, err := s.agent.UpdateN(storyUpdates, d, s.rates)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestAnEnvStepWithARejection(t *testing.T) {
 func TestEnvStepsWithoutRoom(t *testing.T) {
 	tell := func(dev device.Device) said {
 		s := newStory(t, storied(), dev, 40)
-		if err := s.agent.Prepare(agent.Uses{Batch: storyBatch, Drawn: &agent.Drawn{Updates: storyUpdates, Mixer: s.mixer, Real: 1_000_000, Synthetic: 10}}); err != nil {
+		if err := s.agent.Prepare(agent.Uses{Batch: storyBatch, Source: &agent.SourceSize{Updates: storyUpdates, Mixer: s.mixer, Real: 1_000_000, Synthetic: 10}}); err != nil {
 			t.Fatal(err)
 		}
 		if s.agent.Whole() {
