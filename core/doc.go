@@ -17,12 +17,12 @@
 //	k               share of real data whose F prompts G   knob top_fraction
 //	T (gradient)    generator steps of a refit             knob generator_steps
 //	UTD             critic updates per env step            knob utd
-//	π, Q, Q̄, α, γ   policy, critics, targets, temperature  agent.SAC
-//	N, M            critics, and those in the target       agent.Config Critics, Subset
+//	π, Q, Q̄, α, γ   policy, critics, targets, temperature  agent/sac.Agent
+//	N, M            critics, and those in the target       agent/sac.Config Critics, Subset
 //	r + 0.1 F       a bonus on the reward                  lab.Bonus, knob bonus
 //	P(i), wᵢ, β     priorities and importance weights      replay.Prioritized, lab.Replay
-//	μ + σ⊙ε         noisy layers                           nn.Noisy, agent.ExploreNoisy
-//	heads           one critic acts for an episode         agent.ExploreBootstrap
+//	μ + σ⊙ε         noisy layers                           nn.Noisy, sac.ExploreNoisy
+//	heads           one critic acts for an episode         sac.ExploreBootstrap
 //	h, g            encoder and forward model of the ICM   relevance.ICM
 //	σ, c_in, …      EDM's noise level and preconditioning  op.EDMNoised, generative
 //
@@ -30,7 +30,8 @@
 //
 // Imports point down. knob has the table of what can be changed while a run goes on,
 // and the positions at which it is; event has what a run says and what can be asked of
-// it. lab runs Algorithm 1 and owns goroutine and evaluation; it composes agent (who acts and learns), relevance (F), generative
+// it. lab runs Algorithm 1 and owns goroutine and evaluation; it composes agent (the
+// contract of who acts and learns; agent/sac is one), relevance (F), generative
 // (G), replay (what is learned from) and analysis (what a run shows), and writes
 // through run (the folder of a run). Those build their networks with nn from the
 // operations in op, compile them with plan, and run them on a device: device/cpu, or

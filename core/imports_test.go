@@ -36,12 +36,13 @@ var allowed = map[string][]string{
 
 	"core/event":         {"core/knob", "core/run"},                    // run: lines of the journal
 	"core/knob":          {"core/replay", "core/run", "core/spelling"}, // replay: the mix of a batch; run: numbers as journals write them
-	"core/lab":           {"core/whatif", "core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/lab":           {"core/whatif", "core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/agent/sac", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/whatif":        {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
 	"core/bench":         {"core/..."},
 	"core/sweep":         {"core/run"},
 	"core/report":        {"core/run", "core/printable", "core/rng"}, // rng: the bootstrap's random numbers
-	"core/agent":         {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/agent":         {"core/replay"},                            // the contract; a learner is a package below it and knows no other
+	"core/agent/sac":     {"core/agent", "core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/relevance":     {"core/replay", "core/spelling", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/generative":    {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/analysis":      {"core/replay"},

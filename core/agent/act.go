@@ -1,124 +1,70 @@
 package agent
 
-import (
-	"fmt"
-	"math/bits"
+import "fmt"
 
-	"pgrlab/core/op"
-	"pgrlab/core/plan"
+// Mode is how a policy chooses its action.
+type Mode int
+
+// The modes.
+const (
+	Explore Mode = iota // as in training, with whatever makes it try things
+	Mean                // without noise, as most evaluations do
+	Sample              // a sample of the policy without what only exploring adds
 )
 
-// MaxRows is the largest program of ActMean and Activations; more rows take
-// several runs.
+// String is the mode's name: explore, mean, sample.
+func (m Mode) String() string { return [...]string{"explore", "mean", "sample"}[m] }
+
+// Acting is one call of a policy for copies of the environment that step together. The
+// memory is the caller's, who may use it again for the next step.
+type Acting struct {
+	Copies  int
+	Obs     []float32 // [Copies,O]
+	Actions []float32 // [Copies,A], written
+	// State [Copies,StateSize] is what the policy remembers of each copy's episode. It
+	// is replaced by what it remembers after this step. The caller zeroes a row where
+	// an episode begins.
+	State []float32
+	// Episodes are the numbers of the copies' episodes. Only Explore needs them.
+	Episodes []uint64
+	Step     uint64 // the same step has the same noise
+	Mode     Mode
+}
+
+// Check says whether slices have the sizes that a policy of obs observations, act
+// actions and state numbers of memory needs.
+func (a *Acting) Check(obs, act, state int) error {
+	n := a.Copies
+	switch {
+	case n < 1:
+		return fmt.Errorf("act: %d copies, want at least 1", n)
+	case len(a.Obs) != n*obs || len(a.Actions) != n*act:
+		return fmt.Errorf("act: %d observations and %d actions for %d copies, want %d and %d each", len(a.Obs), len(a.Actions), n, obs, act)
+	case len(a.State) != n*state:
+		return fmt.Errorf("act: %d numbers of state for %d copies, want %d each", len(a.State), n, state)
+	case a.Mode == Explore && len(a.Episodes) != n:
+		return fmt.Errorf("act: the episodes of %d copies, want %d", len(a.Episodes), n)
+	}
+	return nil
+}
+
+// Policy acts.
+type Policy interface {
+	// StateSize is how many numbers the policy remembers within an episode; 0: none.
+	StateSize() int
+	// Act writes the actions, each in [-1,1], and the states.
+	Act(a *Acting) error
+}
+
+// Layer is what one layer of a network gave for a batch of states.
+type Layer struct {
+	Name        string
+	Pre         []float32 // [Rows,Units], the layer's own output
+	Post        []float32 // [Rows,Units], behind the activation; nil for an output
+	Rows, Units int
+	Output      bool // a head of the policy
+}
+
+// MaxRows is the most observations of one Act that is not Mean, and of one call of
+// Activations.
 const MaxRows = 4096
-
-// acting samples one stochastic action.
-type acting struct {
-	program     *plan.Program
-	obs, action []float32
-}
-
-// Act samples an action for one observation obs [O] into dst [A]: a ~ π(s), or under
-// ExploreBootstrap the one of several that the episode's critic values most. The
-// same env step has the same noise.
-func (s *SAC) Act(dst, obs []float32, step, episode uint64) error {
-	if len(obs) != s.config.Obs || len(dst) != s.config.Act {
-		return fmt.Errorf("act: %d observations and %d actions, want %d and %d", len(obs), len(dst), s.config.Obs, s.config.Act)
-	}
-	if err := s.compileActing(); err != nil {
-		return err
-	}
-	if s.config.Exploration == ExploreBootstrap {
-		return s.actByHead(dst, obs, step, episode)
-	}
-	copy(s.acting.obs, obs)
-	if err := s.acting.program.Run(step); err != nil {
-		return fmt.Errorf("act: %w", err)
-	}
-	copy(dst, s.acting.action)
-	return nil
-}
-
-func (s *SAC) compileSample() error {
-	x := &acting{}
-	var in, out *op.Node
-	program, err := s.compile("act", func(g *op.Graph) plan.Spec {
-		in = g.Input("s", 1, s.config.Obs)
-		noise := g.Input("noise", 1, s.config.Act)
-		out, _ = s.nets.sample(g, in, noise)
-		return plan.Spec{Outputs: []*op.Node{out}, Fills: []plan.Fill{{Node: noise, Stream: s.actNoise}}}
-	})
-	if err != nil {
-		return err
-	}
-	x.program, x.obs, x.action = program, program.Data(in), program.Data(out)
-	s.acting = x
-	return nil
-}
-
-// meanActing computes actions without noise, a fixed number of rows at a time.
-type meanActing struct {
-	program     *plan.Program
-	obs, action []float32
-}
-
-// ActMean writes tanh μ(s) of rows observations obs [rows,O] to dst [rows,A].
-func (s *SAC) ActMean(dst, obs []float32, rows int) error {
-	o, a := s.config.Obs, s.config.Act
-	if err := enough("act", rows, size{"observations", len(obs), o}, size{"actions", len(dst), a}); err != nil {
-		return err
-	}
-	for first := 0; first < rows; first += MaxRows {
-		n := min(MaxRows, rows-first)
-		m, err := s.meanActing(padded(n))
-		if err != nil {
-			return err
-		}
-		copy(m.obs, obs[first*o:(first+n)*o])
-		if err := m.program.Run(0); err != nil {
-			return fmt.Errorf("act: %w", err)
-		}
-		copy(dst[first*a:(first+n)*a], m.action)
-	}
-	return nil
-}
-
-func (s *SAC) meanActing(rows int) (*meanActing, error) {
-	if m, ok := s.means[rows]; ok {
-		return m, nil
-	}
-	var in, out *op.Node
-	program, err := s.compile("act without noise", func(g *op.Graph) plan.Spec {
-		in = g.Input("s", rows, s.config.Obs)
-		out = s.nets.mean(g, in)
-		return plan.Spec{Outputs: []*op.Node{out}}
-	})
-	if err != nil {
-		return nil, err
-	}
-	m := &meanActing{program: program, obs: program.Data(in), action: program.Data(out)}
-	s.means[rows] = m
-	return m, nil
-}
-
-// padded is the number of rows of the program that serves rows: a power of two,
-// so that few programs serve all. What stands in the rows beyond does not matter.
-func padded(rows int) int { return 1 << bits.Len(uint(rows-1)) }
-
-// size is a slice that must hold a number of columns for each row.
-type size struct {
-	what      string
-	have, row int
-}
-
-func enough(what string, rows int, slices ...size) error {
-	if rows < 1 {
-		return fmt.Errorf("%s: %d rows, want at least 1", what, rows)
-	}
-	for _, s := range slices {
-		if s.have < rows*s.row {
-			return fmt.Errorf("%s: %d %s for %d rows of %d", what, s.have, s.what, rows, s.row)
-		}
-	}
-	return nil
-}

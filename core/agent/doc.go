@@ -1,43 +1,40 @@
-// Package agent is who acts and learns: soft actor-critic (Haarnoja et al. 2018)
-// with an ensemble of N critics. REDQ (Chen et al. 2021) is two numbers of it, N
-// and the size M of the subset in the target; the SAC that SynthER and PGR train
-// has N = M = 2.
+// Package agent is the contract between an experiment and a learner: who acts in the
+// environment and learns from what it meets. A learner is a package of its own below
+// this one, and none knows another: sac has SAC and REDQ.
 //
-// # One update
+// # What every learner does
 //
-// Update makes one critic update in the order of watchernyu/REDQ:
-// redq/algos/redq_sac.py, with each optimiser fused into the program that
-// computes its gradient. That order, which the numbers depend on, is:
+// A Learner acts (Policy), shows its layers (Activations), and is saved and loaded
+// whole. It belongs to one goroutine and one replica: the experiment makes one for each
+// seed.
 //
-//  1. y = r + γ(1−d)(min over K of Q̄ₖ(s',a') − α·log π(a'|s')), a' ~ π(s'), with
-//     K a fresh subset of M critics, one for the whole batch.
-//  2. Where it is due, the policy steps along mean(α·log π(ã|s) − mean over N of
-//     Qⱼ(s,ã)); the critics that it reads have not stepped yet.
-//  3. With it α steps: loss −log α·mean(log π + H̄).
-//  4. The critics step along Σⱼ mean (Qⱼ(s,a) − y)².
-//  5. The target critics move by τ towards the critics.
+// Acting is one call for all copies of the environment that step together: the copies
+// that a replica trains in, or the episodes of an evaluation. What a policy remembers
+// within an episode is not in the learner but in rows of numbers that the caller keeps,
+// a row for each copy (Acting.State): the caller zeroes a row where an episode begins
+// and saves it with the run, so that training, evaluation and a run that was loaded
+// never share a memory. A Mode says whether the action explores, is the policy's mean,
+// or is a sample of the policy as it is evaluated.
 //
-// y was fixed before the policy moved, and the critics' loss does not depend on
-// the policy once y is fixed: therefore steps 2 and 4 may follow each other where
-// the authors compute all gradients first.
+// # What some learners do
 //
-// # One env step
+// The rest is small interfaces, which an experiment asks for by type assertion:
 //
-// UpdateN makes all updates of an env step. Where the device samples batches itself
-// (device.Sequencer) they are one launch, and the subset and α's step are programs too;
-// elsewhere they are Updates on batches of the host's. The rows are the same, and so is
-// what happens where something is not finite: that update is without effect, the others
-// are made.
+//	OffPolicy    updates on batches of D_real mixed with D_syn, inside of the env step
+//	Prioritizer  the errors of the last batch, which become priorities
+//	Observer     keeps experience of its own: rollouts, sequences, frames
+//	Phased       works in slices between env steps, in phases that it names
+//	Encoder      its D_real are not the environment's transitions but latents
+//	Preparer     takes a device's memory before the run begins
 //
-// # Variants
+// Values for relevance functions (Q, the error of temporal differences) are an interface
+// of package relevance; a learner without them is one on which those functions are
+// refused.
 //
-// Config composes what the paper's other baselines add: importance weights in the
-// critics' loss with the errors of a batch as new priorities (prioritized replay),
-// an ensemble of which one critic acts for an episode (bootstrapped Q), layers with
-// learned noise (noisy networks). None of them changes the order above.
-//
-// # State
-//
-// Random numbers are indexed by the number of the update, so that the state is
-// parameters, moments and counters; Save writes all of it.
+// How known algorithms fit: SAC and REDQ are OffPolicy and Prioritizer. DrQ-v2 is
+// OffPolicy, Observer (frames) and Encoder: F and G see rows [z, a, R, z'] of latents,
+// which a phase "encode" makes anew before each refit. PPO is Observer (a rollout of all
+// copies), Phased ("learn", a slice is a minibatch) and Encoder. DreamerV3 is Observer
+// (sequences, with the latent that each step began in) and Phased, and its state per
+// copy is the latent and the last action.
 package agent

@@ -2,14 +2,15 @@ package bench
 
 import (
 	"pgrlab/core/agent"
+	"pgrlab/core/agent/sac"
 	"pgrlab/core/device"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
 
-func newAgent(dev device.Device) (*agent.SAC, error) {
-	return agent.New(agent.DefaultConfig(obs, act), dev, 1)
+func newAgent(dev device.Device) (*sac.Agent, error) {
+	return sac.New(sac.DefaultConfig(obs, act), dev, 1)
 }
 
 // delay is the critic updates of an env step, the last of which has one of the policy.
@@ -29,11 +30,13 @@ func lived(n uint64) *replay.Ring {
 	return ring
 }
 
-// sac is a whole update at UTD 20: a batch drawn from 100,000 transitions, target,
+// update is a whole update at UTD 20: a batch drawn from 100,000 transitions, target,
 // critics, Polyak, and policy and temperature at every 20th.
-func sac(dev device.Device) (func(uint64) error, float64, error) { return sacOf(dev, 100_000) }
+func update(dev device.Device) (func(uint64) error, float64, error) {
+	return updateOf(dev, 100_000)
+}
 
-func sacOf(dev device.Device, transitions uint64) (func(uint64) error, float64, error) {
+func updateOf(dev device.Device, transitions uint64) (func(uint64) error, float64, error) {
 	s, err := newAgent(dev)
 	if err != nil {
 		return nil, 0, err
@@ -70,7 +73,7 @@ func envStepOf(dev device.Device, transitions uint64) (func(uint64) error, float
 	step := func(i uint64) error {
 		ring.AddRows(row)
 		d.First = i * delay
-		_, err := s.UpdateN(delay, d, agent.DefaultRates)
+		_, err := s.UpdateN(delay, d, agent.DefaultRates, true)
 		return err
 	}
 	return step, delay * sacFLOPs(), nil
@@ -93,7 +96,8 @@ func acting(dev device.Device) (func(uint64) error, float64, error) {
 		return nil, 0, err
 	}
 	state, action := random("s", obs).Data, make([]float32, act)
-	return func(i uint64) error { return s.Act(action, state, i, 0) }, 2 * float64(obs*256+256*256+256*2*act), nil
+	a := &agent.Acting{Copies: 1, Obs: state, Actions: action, Episodes: []uint64{0}}
+	return func(i uint64) error { a.Step = i; return s.Act(a) }, 2 * float64(obs*256+256*256+256*2*act), nil
 }
 
 // icm is an update of the curiosity model, as PGR's: width 256, batch 256.

@@ -40,7 +40,7 @@ func TestMemoryOfSAC(t *testing.T) {
 	}
 	defer dev.Close()
 	train := func(transitions uint64) (keep func(uint64) error) {
-		step, _, err := sacOf(dev, transitions)
+		step, _, err := updateOf(dev, transitions)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestMemoryOfAWholeRun(t *testing.T) {
 	}
 	var keep []func(uint64) error
 	for _, build := range []func() (func(uint64) error, float64, error){
-		func() (func(uint64) error, float64, error) { return sacOf(dev, 100_000) },
+		func() (func(uint64) error, float64, error) { return updateOf(dev, 100_000) },
 		func() (func(uint64) error, float64, error) { return icm(dev) },
 		func() (func(uint64) error, float64, error) { return samplerOf(dev, 4096, 2) },
 	} {

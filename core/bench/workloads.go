@@ -21,7 +21,7 @@ var Workloads = []Workload{
 	{Name: "critic", Doc: "one critic 90-256-256-1, batch 256: forward, backward, Adam", Program: critics(1)},
 	{Name: "twin", Doc: "two critics, as SAC", Program: critics(2)},
 	{Name: "redq10", Doc: "ten critics, as REDQ", Program: critics(10)},
-	{Name: "sac", Doc: "a whole SAC update: batch, target, critics, Polyak; policy and temperature every 20th", Make: sac},
+	{Name: "sac", Doc: "a whole SAC update: batch, target, critics, Polyak; policy and temperature every 20th", Make: update},
 	{Name: "env-step", Doc: "20 of them, as in an env step: one launch where the device can", Make: envStep},
 	{Name: "denoiser-1024", Doc: "residual network of 6 blocks of 1024, batch 256: forward, backward, Adam", Program: denoiser(1024, nn.ReLU)},
 	{Name: "denoiser-2048", Doc: "the same of 2048, with Mish", Program: denoiser(2048, nn.Mish)},

@@ -8,6 +8,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
 )
@@ -209,8 +210,12 @@ func (e *examining) obedience(rows []float32, g *event.Generated) (pairs [][2]ru
 
 // value takes the critics' value of a trial's first states.
 func (t *trial) value(m *member) error {
+	values, has := m.agent.(relevance.Values)
+	if !has {
+		return nil
+	}
 	t.q = make([]float32, len(t.ended))
-	return m.agent.Q(t.q, t.obs, len(t.q))
+	return values.Q(t.q, t.obs, len(t.q))
 }
 
 // reportBias writes the line of an evaluation about the critics' bias.

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"pgrlab/core/agent"
+	"pgrlab/core/agent/sac"
 	"pgrlab/core/device"
 	"pgrlab/core/generative"
 	"pgrlab/core/relevance"
@@ -15,8 +16,8 @@ func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 		return parts{}, err
 	}
 	shape := replay.Shape{Obs: task.ObsSize, Act: task.ActSize}
-	sac := c.sac(shape)
-	if err := sac.Validate(); err != nil {
+	learner := c.sac(shape)
+	if err := learner.Validate(); err != nil {
 		return parts{}, err
 	}
 	icm := c.icm(shape)
@@ -40,7 +41,7 @@ func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 	}
 	return parts{
 		device:    parkerOf(dev),
-		learner:   func(seed uint64) (learner, error) { return agent.New(sac, dev, seed) },
+		learner:   func(seed uint64) (agent.Learner, error) { return sac.New(learner, dev, seed) },
 		curiosity: func(seed uint64) (curiosity, error) { return relevance.NewICM(icm, dev, seed) },
 		generator: func(seed uint64) (generator, error) {
 			if c.Generator.Kind == GeneratorVAE {
@@ -65,9 +66,9 @@ func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 }
 
 // sac is the agent's configuration.
-func (c *Config) sac(shape replay.Shape) agent.Config {
+func (c *Config) sac(shape replay.Shape) sac.Config {
 	a := c.Agent
-	return agent.Config{
+	return sac.Config{
 		Obs: shape.Obs, Act: shape.Act, Hidden: a.Hidden, Critics: a.Critics, Subset: a.Subset, Gamma: a.Gamma,
 		PolicyDelay: a.PolicyDelay, TargetEntropy: a.TargetEntropy, InitialAlpha: a.InitialAlpha,
 		Exploration: a.Exploration, NoisySigma: a.NoisySigma, Candidates: a.Candidates, Weighted: c.Replay.prioritized(),

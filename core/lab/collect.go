@@ -67,7 +67,10 @@ func (x *experiment) stepEnv(m *member) (reward float64, terminated, truncated b
 // act chooses the member's next action.
 func (x *experiment) act(m *member) error {
 	if x.training(m) {
-		return m.agent.Act(m.action, m.Obs, uint64(x.Step), m.Episode)
+		m.acting = agent.Acting{
+			Copies: 1, Obs: m.Obs, Actions: m.action, State: m.PolicyState, Episodes: append(m.acting.Episodes[:0], m.Episode), Step: uint64(x.Step),
+		}
+		return m.agent.Act(&m.acting)
 	}
 	m.streams.explore.FillUniform(m.action, uint64(x.Step), 0)
 	for i, u := range m.action {
@@ -84,6 +87,7 @@ func (x *experiment) endEpisode(m *member) {
 	}
 	m.Episode++
 	m.EpisodeStep, m.EpisodeReturn = 0, 0
+	clear(m.PolicyState)
 	if m.failed = m.env.Reset(m.Episode, m.Obs); m.failed != nil {
 		m.failed = fmt.Errorf("reset: %w", m.failed)
 	}
@@ -92,61 +96,87 @@ func (x *experiment) endEpisode(m *member) {
 // trainAgents makes the updates of the env step on every member (line 4), all at once
 // where the agent's device can.
 func (x *experiment) trainAgents() error {
-	if x.whole() {
-		return x.trainWhole()
+	n := 1
+	if x.fused() {
+		n = x.Settings.UTD
 	}
-	for i := range x.Settings.UTD {
-		if err := x.trainAgent(i); err != nil {
-			return err
+	for i := 0; i < x.Settings.UTD; i += n {
+		for _, m := range x.members {
+			if !x.training(m) {
+				continue
+			}
+			if err := x.trainAgent(m, n, i+n == x.Settings.UTD); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
-}
-
-// trainAgent makes update i of the env step on every member (lines 7 and 3): a batch
-// mixed by r, one critic update, and the others where the agent's schedule has them.
-func (x *experiment) trainAgent(i int) error {
-	for _, m := range x.members {
-		if !x.training(m) {
-			continue
-		}
-		begin := x.now()
-		last := i == x.Settings.UTD-1
-		if err := x.update(m, last); err != nil {
-			return err
-		}
-		begin = x.meter.on(partAgent, begin)
-		if err := x.trainModels(m, last); err != nil {
-			return err
-		}
-		x.meter.on(partModels, begin)
 	}
 	return nil
 }
 
-func (x *experiment) update(m *member, last bool) error {
-	mix := x.mix(m)
-	batch, err := m.agent.Batch(mix.Size())
+// trainAgent makes n updates of a member (lines 7 and 3): each a batch mixed by r, one
+// critic update, and the others where the agent's schedule has them. Models that are
+// trained beside the agent take their steps between its updates, or behind them where
+// these are one launch, which see nothing of them. last says that the updates end the
+// env step.
+func (x *experiment) trainAgent(m *member, n int, last bool) error {
+	begin := x.now()
+	made, err := x.update(m, n, last)
 	if err != nil {
 		return err
 	}
-	if err := x.draw(m, batch, mix); err != nil {
-		return err
+	begin = x.meter.on(partAgent, begin)
+	for i := range n {
+		if i < len(made) {
+			if err := x.learned(m, &made[i]); err != nil {
+				return err
+			}
+		}
+		if err := x.trainModels(m, last && i == n-1); err != nil {
+			return err
+		}
 	}
-	if err := x.addBonus(m, batch, mix.Real); err != nil {
-		return x.diverged(m, "add the bonus", err)
+	x.meter.on(partModels, begin)
+	return nil
+}
+
+// update makes the updates alone.
+func (x *experiment) update(m *member, n int, last bool) ([]agent.UpdateResult, error) {
+	learner, can := m.agent.(agent.OffPolicy)
+	if !can {
+		return nil, nil
+	}
+	mix := x.mix(m)
+	if x.looksAtBatches() {
+		return x.updateOn(m, learner, mix, last)
 	}
 	x.mixed(m, mix)
-	losses, acted, err := m.agent.Update(mix.Size(), rates(&x.Settings), last)
-	m.Updates++
+	return learner.UpdateN(n, agent.BatchSource{
+		Mixer: m.mixer, Real: m.real, Synthetic: m.synthetic, Mix: mix, First: m.Updates,
+	}, rates(&x.Settings), last)
+}
+
+// updateOn makes one update on a batch that has priorities or a bonus.
+func (x *experiment) updateOn(m *member, learner agent.OffPolicy, mix replay.Mix, last bool) ([]agent.UpdateResult, error) {
+	batch, err := learner.Batch(mix.Size())
 	if err != nil {
-		return x.diverged(m, "train agent", err)
+		return nil, err
+	}
+	if err := x.draw(m, batch, mix); err != nil {
+		return nil, err
+	}
+	if err := x.addBonus(m, batch, mix.Real); err != nil {
+		return nil, x.diverged(m, "add the bonus", err)
+	}
+	x.mixed(m, mix)
+	made := &m.made[0]
+	if made.Losses, made.Stepped, made.Err = learner.Update(mix.Size(), rates(&x.Settings), last); made.Err != nil {
+		return m.made[:], nil
 	}
 	if err := x.prioritise(m, batch); err != nil {
-		return x.diverged(m, "set priorities", err)
+		m.Updates++
+		return nil, x.diverged(m, "set priorities", err)
 	}
-	m.Losses.add(losses, acted)
-	return nil
+	return m.made[:], nil
 }
 
 // mixed notes the mix of a batch that is trained on.

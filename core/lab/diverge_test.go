@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/plan"
@@ -128,7 +129,7 @@ func TestAKnobThatDiverges(t *testing.T) {
 	}
 	for _, m := range l.x.members {
 		action := make([]float32, worldAct)
-		if err := m.agent.Act(action, make([]float32, worldObs), 0, 0); err != nil || !finite(float64(action[0])) {
+		if err := m.agent.Act(&agent.Acting{Copies: 1, Obs: make([]float32, worldObs), Actions: action, Episodes: []uint64{0}}); err != nil || !finite(float64(action[0])) {
 			t.Errorf("the policy that was kept acts %v, %v", action, err)
 		}
 	}

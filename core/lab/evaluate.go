@@ -19,7 +19,8 @@ const evaluationSteps = 25
 
 // trial is an evaluation under way.
 type trial struct {
-	obs, actions []float32
+	acting       agent.Acting
+	obs, actions []float32 // those of acting
 	rewards      []float64
 	ended        []bool
 	returns      []float64
@@ -79,17 +80,19 @@ func (x *experiment) evaluate(ctx context.Context) error {
 	return nil
 }
 
-func newTrial(judge VecEnv) *trial {
+func newTrial(judge VecEnv, policy agent.Policy) *trial {
 	n := judge.Size()
-	return &trial{
+	t := &trial{
 		obs: make([]float32, n*judge.ObsSize()), actions: make([]float32, n*judge.ActSize()),
 		rewards: make([]float64, n), ended: make([]bool, n), returns: make([]float64, n), discounted: make([]float64, n), weight: 1,
 	}
+	t.acting = agent.Acting{Copies: n, Obs: t.obs, Actions: t.actions, State: make([]float32, n*policy.StateSize()), Mode: agent.Mean}
+	return t
 }
 
 // try begins the member's evaluation of that number.
 func (x *experiment) try(m *member, number uint64) error {
-	m.trial = newTrial(m.judge)
+	m.trial = newTrial(m.judge, m.agent)
 	if err := m.judge.Reset(number, m.trial.obs); err != nil {
 		return fmt.Errorf("reset: %w", err)
 	}
@@ -115,7 +118,7 @@ func (x *experiment) evaluateSlice(left int) (n int, over bool, err error) {
 
 // step makes one lockstep step with one call of the policy.
 func (t *trial) step(x *experiment, m *member) error {
-	if err := m.agent.ActMean(t.actions, t.obs, m.judge.Size()); err != nil {
+	if err := m.agent.Act(&t.acting); err != nil {
 		return err
 	}
 	was := slices.Clone(t.ended)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/agent/sac"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/report"
 	"pgrlab/core/run"
@@ -54,7 +55,7 @@ func TestAnExportedPolicyActsAsTheAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dev.Close()
-	a, err := agent.New(agent.DefaultConfig(7, 3), dev, 42)
+	a, err := sac.New(sac.DefaultConfig(7, 3), dev, 42)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestAnExportedPolicyActsAsTheAgent(t *testing.T) {
 		want := f.linear(t, "last_fc_layer", x)
 		f.linear(t, "last_fc_log_std", x)
 		got := make([]float32, 3)
-		if err := a.ActMean(got, obs, 1); err != nil {
+		if err := a.Act(&agent.Acting{Copies: 1, Obs: obs, Actions: got, Mode: agent.Mean}); err != nil {
 			t.Fatal(err)
 		}
 		for i := range got {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"pgrlab/core/event"
+	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
 
@@ -128,9 +129,7 @@ func (x *experiment) watch() {
 		m.real.Gather(newest, 0, []int{m.real.Newest(0)})
 		var v [1]float32
 		if m.Updates > 0 {
-			if a, ok := any(m.agent).(interface {
-				Q(dst, obs []float32, rows int) error
-			}); ok {
+			if a, ok := m.agent.(relevance.Values); ok {
 				if err := a.Q(v[:], newest.Obs, 1); err != nil {
 					return err
 				}

@@ -13,23 +13,6 @@ import (
 	"pgrlab/core/rng"
 )
 
-// learner is who acts and learns; agent.SAC in a real run.
-type learner interface {
-	stateful
-	relevance.Values
-	// Batch is the memory that an update of that size reads.
-	Batch(size int) (*replay.Batch, error)
-	// Update makes one critic update; last says that it is the env step's last.
-	Update(size int, live agent.Rates, last bool) (agent.Losses, bool, error)
-	Act(dst, obs []float32, step, episode uint64) error
-	ActMean(dst, obs []float32, rows int) error
-	// Errors are those of the last update, of so many rows: |mean Q − y|.
-	Errors(dst []float32, size int) error
-	Activations(obs []float32, rows int) ([]agent.Layer, error)
-	SavePolicy(w io.Writer) error
-	Close() error
-}
-
 // curiosity is the intrinsic curiosity model; relevance.ICM in a real run.
 type curiosity interface {
 	trained
@@ -57,7 +40,7 @@ type generator interface {
 // parts makes what a member consists of. New uses those of build.go, tests a
 // scripted world.
 type parts struct {
-	learner   func(seed uint64) (learner, error)
+	learner   func(seed uint64) (agent.Learner, error)
 	curiosity func(seed uint64) (curiosity, error)
 	generator func(seed uint64) (generator, error)
 	// model makes the other models by the names of their functions.
@@ -74,7 +57,7 @@ type member struct {
 	seed  uint64
 	env   Env
 	judge VecEnv // for evaluation
-	agent learner
+	agent agent.Learner
 	model curiosity // nil until something is curious for the first time
 	gen   generator // nil for methods without one
 	f     relevance.Function
@@ -89,7 +72,9 @@ type member struct {
 	streams         streams
 	memberState
 
-	action, next []float32          // of the env step
+	action, next []float32    // of the env step
+	acting       agent.Acting // of the env step
+	made         [1]agent.UpdateResult
 	scorer       relevance.Function // f when scoring began
 	scores       []float32          // F of every real transition
 	curious      []float32          // bonus or priorities of a batch
@@ -110,6 +95,7 @@ type member struct {
 // all that a checkpoint needs.
 type memberState struct {
 	Obs           []float32 // the observation that the next action answers
+	PolicyState   []float32 // what the policy remembers of the episode; empty for one without a memory
 	Episode       uint64
 	EpisodeStep   int
 	EpisodeReturn float64
@@ -218,7 +204,8 @@ func (p *parts) build(name string, seed uint64) (model, error) {
 
 // function makes the function of that name from what m has.
 func (p *parts) function(name string, m *member) (relevance.Function, error) {
-	return p.relevance(name, m.agent, m.models)
+	values, _ := m.agent.(relevance.Values) // nil: functions that need them are refused
+	return p.relevance(name, values, m.models)
 }
 
 // newMember builds one agent with its world.
@@ -270,6 +257,7 @@ func (x *experiment) furnish(m *member) (err error) {
 		m.own("priorities", m.priorities)
 	}
 	m.scoring = replay.NewBatch(shape, scoreRows)
+	m.PolicyState = make([]float32, m.agent.StateSize())
 	m.Obs, m.next, m.action = make([]float32, shape.Obs), make([]float32, shape.Obs), make([]float32, shape.Act)
 	if err := m.env.Reset(0, m.Obs); err != nil {
 		return fmt.Errorf("reset %s: %w", c.Task, err)

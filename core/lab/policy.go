@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/agent/sac"
 	"pgrlab/core/device"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
@@ -57,9 +58,9 @@ func LoadPolicy(c *Config, task Task, dev device.Device, r io.Reader) (Policy, e
 	if _, err := readWeights(io.TeeReader(r, &text)); err != nil {
 		return nil, err
 	}
-	sac := c.sac(replay.Shape{Obs: task.ObsSize, Act: task.ActSize})
-	sac.Critics, sac.Subset = 1, 1 // nobody asks them
-	a, err := agent.New(sac, dev, 0)
+	config := c.sac(replay.Shape{Obs: task.ObsSize, Act: task.ActSize})
+	config.Critics, config.Subset = 1, 1 // acting does not need them
+	a, err := sac.New(config, dev, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func LoadPolicy(c *Config, task Task, dev device.Device, r io.Reader) (Policy, e
 		a.Close()
 		return nil, fmt.Errorf("%w: is it of a run on %s?", err, task.Name)
 	}
-	return learnedPolicy{a}, nil
+	return &learnedPolicy{agent: a, acting: agent.Acting{Copies: 1, Mode: agent.Mean}}, nil
 }
 
 // readWeights reads a whole file of weights, and nothing else, that an agent can act
@@ -90,8 +91,14 @@ func readWeights(r io.Reader) ([]*op.Tensor, error) {
 	return tensors, nil
 }
 
-type learnedPolicy struct{ agent *agent.SAC }
+type learnedPolicy struct {
+	agent  *sac.Agent
+	acting agent.Acting
+}
 
-func (p learnedPolicy) Act(dst, obs []float32, _ uint64) error { return p.agent.ActMean(dst, obs, 1) }
+func (p *learnedPolicy) Act(dst, obs []float32, step uint64) error {
+	p.acting.Obs, p.acting.Actions, p.acting.Step = obs, dst, step
+	return p.agent.Act(&p.acting)
+}
 
-func (p learnedPolicy) Close() error { return p.agent.Close() }
+func (p *learnedPolicy) Close() error { return p.agent.Close() }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/agent/sac"
 	"pgrlab/core/device/cpu"
 )
 
@@ -24,7 +25,7 @@ func TestALoadedPolicyActsAsTheSavedOne(t *testing.T) {
 	defer dev.Close()
 	c := realConfig()
 	c.Agent.Critics, c.Agent.Subset = 3, 2
-	a, err := agent.New(c.sac(worldShape), dev, 42)
+	a, err := sac.New(c.sac(worldShape), dev, 42)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func TestALoadedPolicyActsAsTheSavedOne(t *testing.T) {
 	defer p.Close()
 	obs := []float32{.3, -2}
 	want, got := make([]float32, worldAct), make([]float32, worldAct)
-	if err := a.ActMean(want, obs, 1); err != nil {
+	if err := a.Act(&agent.Acting{Copies: 1, Obs: obs, Actions: want, Mode: agent.Mean}); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Act(got, obs, 0); err != nil {
@@ -94,7 +95,7 @@ func TestDamagedPolicies(t *testing.T) {
 func savedPolicy(t testing.TB) []byte {
 	t.Helper()
 	c := realConfig()
-	a, err := agent.New(c.sac(worldShape), testDevice(t), 42)
+	a, err := sac.New(c.sac(worldShape), testDevice(t), 42)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +166,7 @@ func TestAPolicyHasAChecksum(t *testing.T) {
 	}
 	defer dev.Close()
 	c := realConfig()
-	a, err := agent.New(c.sac(worldShape), dev, 42)
+	a, err := sac.New(c.sac(worldShape), dev, 42)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,17 +15,17 @@ import (
 func (l *Lab) Prepare() (said []string, err error) {
 	x := l.x
 	for _, m := range x.members {
-		a, ok := m.agent.(interface{ Prepare(agent.Uses) error })
+		a, ok := m.agent.(agent.Preparer)
 		if !ok {
 			continue
 		}
-		drawn := x.drawn(m)
+		size, fused := x.sourceSize(m), x.fused()
 		batch := x.config.Mix(&x.Settings, x.Settings.Samples).Size()
-		if err := a.Prepare(agent.Uses{Batch: batch, Source: drawn, Evaluated: x.config.Evaluation.Episodes, Probed: x.config.Evaluation.DormantStates}); err != nil {
+		if err := a.Prepare(agent.Uses{Batch: batch, Source: size, Evaluated: x.config.Evaluation.Episodes, Probed: x.config.Evaluation.DormantStates}); err != nil {
 			return nil, fmt.Errorf("prepare the agent: %w", err)
 		}
-		if drawn != nil && !x.whole() && m.index == 0 {
-			said = append(said, fmt.Sprintf("batches are drawn by the host: there is no memory for %s transitions", knob.FormatCount(drawn.Real+drawn.Synthetic)))
+		if fused && !x.fused() && m.index == 0 {
+			said = append(said, fmt.Sprintf("batches are drawn by the host: there is no memory for %s transitions", knob.FormatCount(size.Real+size.Synthetic)))
 		}
 		g, ok := m.gen.(interface {
 			Prepare(generative.GenKnobs) (int, error)

@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/replay"
 )
 
@@ -64,7 +65,11 @@ func (x *experiment) prioritise(m *member, b *replay.Batch) error {
 	}
 	m.curious = resized(m.curious, b.Size)
 	if x.config.Replay.Priority == PriorityTD {
-		if err := m.agent.Errors(m.curious, b.Size); err != nil {
+		learner, can := m.agent.(agent.Prioritizer)
+		if !can {
+			return fmt.Errorf("priorities by %q: the learner has none", PriorityTD)
+		}
+		if err := learner.Errors(m.curious, b.Size); err != nil {
 			return err
 		}
 	} else {

@@ -69,6 +69,7 @@ type savedTrial struct {
 	Q          []float32
 	Discounted []float64
 	Weight     float64
+	State      []float32 // the policy's, of each episode
 }
 
 // saved is the section loop as it is now.
@@ -105,7 +106,7 @@ func (m *member) saved(p knob.Position) savedMember {
 		}
 	}
 	if t := m.trial; t != nil {
-		s.Trial = &savedTrial{t.obs, t.ended, t.returns, t.q, t.discounted, t.weight}
+		s.Trial = &savedTrial{t.obs, t.ended, t.returns, t.q, t.discounted, t.weight, t.acting.State}
 	}
 	return s
 }
@@ -296,7 +297,7 @@ func (m *member) restoreTrial(s *savedTrial) error {
 	if m.judge == nil {
 		return errors.New("an evaluation is saved, the run has none")
 	}
-	t := newTrial(m.judge)
+	t := newTrial(m.judge, m.agent)
 	if len(s.Obs) != len(t.obs) || len(s.Ended) != len(t.ended) || len(s.Returns) != len(t.returns) || len(s.Q) != 0 && len(s.Q) != len(t.returns) {
 		return fmt.Errorf("an evaluation of %d episodes is saved, the run has %d", len(s.Returns), len(t.returns))
 	}
@@ -304,6 +305,7 @@ func (m *member) restoreTrial(s *savedTrial) error {
 	copy(t.ended, s.Ended)
 	copy(t.returns, s.Returns)
 	copy(t.discounted, s.Discounted)
+	copy(t.acting.State, s.State)
 	t.q, t.weight = s.Q, s.Weight
 	m.trial = t
 	return nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/agent/sac"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
@@ -23,10 +24,10 @@ var variants = map[string]func(c *Config){
 	},
 	"per-td":        func(c *Config) { onReal(c); c.Replay.Priority = PriorityTD },
 	"per-curiosity": func(c *Config) { onReal(c); c.Replay.Priority = FunctionCuriosity },
-	"noisynets":     func(c *Config) { onReal(c); c.Agent.Exploration = agent.ExploreNoisy },
-	"pgr-noisynets": func(c *Config) { c.Agent.Exploration = agent.ExploreNoisy },
-	"bootdqn":       func(c *Config) { onReal(c); c.Agent.Exploration = agent.ExploreBootstrap },
-	"pgr-bootdqn":   func(c *Config) { c.Agent.Critics, c.Agent.Exploration = 4, agent.ExploreBootstrap },
+	"noisynets":     func(c *Config) { onReal(c); c.Agent.Exploration = sac.ExploreNoisy },
+	"pgr-noisynets": func(c *Config) { c.Agent.Exploration = sac.ExploreNoisy },
+	"bootdqn":       func(c *Config) { onReal(c); c.Agent.Exploration = sac.ExploreBootstrap },
+	"pgr-bootdqn":   func(c *Config) { c.Agent.Critics, c.Agent.Exploration = 4, sac.ExploreBootstrap },
 }
 
 func onReal(c *Config) {
@@ -279,7 +280,7 @@ func TestPrioritiesFollowTheBatches(t *testing.T) {
 	if m.priorities.Len() != 20 {
 		t.Fatalf("%d priorities of 20 transitions", m.priorities.Len())
 	}
-	b, err := m.agent.Batch(8)
+	b, err := m.agent.(agent.OffPolicy).Batch(8)
 	if err != nil {
 		t.Fatal(err)
 	}

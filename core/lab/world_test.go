@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/knob"
 	"pgrlab/core/pace"
 	"pgrlab/core/relevance"
@@ -62,7 +63,7 @@ func (w *world) task() Task {
 
 func (w *world) parts() parts {
 	return parts{
-		learner: func(seed uint64) (learner, error) {
+		learner: func(seed uint64) (agent.Learner, error) {
 			return &worldAgent{w: w, seed: seed, batches: map[int]*replay.Batch{}}, nil
 		},
 		curiosity: func(seed uint64) (curiosity, error) {

@@ -15,6 +15,7 @@ type worldAgent struct {
 	seed    uint64
 	updates int
 	batches map[int]*replay.Batch
+	made    []agent.UpdateResult
 }
 
 func (a *worldAgent) Batch(size int) (*replay.Batch, error) {
@@ -38,16 +39,34 @@ func (a *worldAgent) Update(size int, live agent.Rates, last bool) (agent.Losses
 	return l, last, a.w.call("update")
 }
 
-func (a *worldAgent) Act(dst, obs []float32, step, _ uint64) error {
-	dst[0] = float32(blend(blend32(obs), float64(step), float64(a.updates)))
-	return a.w.call("act")
+func (a *worldAgent) UpdateN(n int, from agent.BatchSource, live agent.Rates, last bool) ([]agent.UpdateResult, error) {
+	a.made = a.made[:0]
+	for i := range n {
+		b, err := a.Batch(from.Mix.Size())
+		if err != nil {
+			return nil, err
+		}
+		if err := from.Mixer.Draw(b, from.Mix, from.Real, from.Synthetic, from.First+uint64(i)); err != nil {
+			return nil, err
+		}
+		losses, stepped, err := a.Update(b.Size, live, last && i == n-1)
+		a.made = append(a.made, agent.UpdateResult{Losses: losses, Stepped: stepped, Err: err})
+	}
+	return a.made, nil
 }
 
-func (a *worldAgent) ActMean(dst, obs []float32, rows int) error {
-	for i := range rows {
-		dst[i] = obs[i*worldObs]
+func (a *worldAgent) Fused() bool    { return false }
+func (a *worldAgent) StateSize() int { return 0 }
+
+func (a *worldAgent) Act(x *agent.Acting) error {
+	if x.Mode == agent.Explore {
+		x.Actions[0] = float32(blend(blend32(x.Obs), float64(x.Step), float64(a.updates)))
+		return a.w.call("act")
 	}
-	return a.w.call("act mean %d", rows)
+	for i := range x.Copies {
+		x.Actions[i] = x.Obs[i*worldObs]
+	}
+	return a.w.call("act mean %d", x.Copies)
 }
 
 func (a *worldAgent) Q(dst, obs []float32, rows int) error {

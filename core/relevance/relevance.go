@@ -16,7 +16,7 @@ type Function interface {
 	Score(dst []float32, b *replay.Batch, rows int) error
 }
 
-// Values are the agent's estimates that return and td need; agent.SAC has them.
+// Values are a learner's estimates that return and td need; not every learner has them.
 type Values interface {
 	// Q writes Q(s, π(s)) of rows observations.
 	Q(dst, obs []float32, rows int) error

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/agent/sac"
 	"pgrlab/core/analysis"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/generative"
@@ -111,10 +112,10 @@ func subject(t *testing.T) Subject {
 		next, reward := move(x, a)
 		real.Add(replay.Transition{Obs: []float32{x}, Act: []float32{a}, Reward: float32(reward), Next: []float32{next}})
 	}
-	config := agent.DefaultConfig(1, 1)
+	config := sac.DefaultConfig(1, 1)
 	config.Hidden, config.Gamma, config.PolicyDelay = []int{16, 16}, 0.9, 5
 	rates := agent.Rates{LRActor: 1e-3, LRCritic: 1e-3, Tau: 0.02}
-	first, err := agent.New(config, dev, 1)
+	first, err := sac.New(config, dev, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +129,7 @@ func subject(t *testing.T) Subject {
 		Real: real, Gamma: config.Gamma, Rates: rates, UTD: 5,
 		Mix: func(available int) replay.Mix { return replay.HoldBatch(64, 0.5, available) },
 		Learner: func(seed uint64) (Learner, error) {
-			l, err := agent.New(config, dev, seed)
+			l, err := sac.New(config, dev, seed)
 			if err != nil {
 				return nil, err
 			}

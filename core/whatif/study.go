@@ -377,7 +377,7 @@ func (x *study) play(l Learner, i int) (float64, error) {
 	}
 	sum := 0.0
 	for t := 0; t < x.EpisodeSteps && slices.Contains(over, false); t++ {
-		if err := l.ActMean(act, obs, n); err != nil {
+		if err := l.Act(&agent.Acting{Copies: n, Obs: obs, Actions: act, Mode: agent.Mean}); err != nil {
 			return 0, err
 		}
 		if err := envs.Step(act, obs, rewards, over); err != nil {

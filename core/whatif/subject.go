@@ -36,11 +36,11 @@ type Subject struct {
 	Simulator func() (s analysis.Simulator, close func() error, err error)
 }
 
-// Learner is an agent; agent.SAC is one.
+// Learner is an agent; sac.Agent is one.
 type Learner interface {
 	Batch(size int) (*replay.Batch, error)
 	Update(size int, live agent.Rates, last bool) (losses agent.Losses, acted bool, err error)
-	ActMean(dst, obs []float32, rows int) error
+	Act(a *agent.Acting) error
 	Sample(dst, logp, obs []float32, rows int, occasion uint64) error
 	Value(dst, obs, act []float32, rows int) error
 	Alpha() float64

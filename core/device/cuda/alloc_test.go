@@ -57,14 +57,16 @@ func TestAnEnvStepDoesNotAllocate(t *testing.T) {
 	c.Critics = 3
 	s := newStory(t, c, dev, 40)
 	row, obs, action := s.real.Row(0), make([]float32, shape.Obs), make([]float32, shape.Act)
+	acting := agent.Acting{Copies: 1, Obs: obs, Actions: action, Episodes: []uint64{0}}
 	step := func() {
-		if err := s.agent.Act(action, obs, s.updates, 0); err != nil {
+		acting.Step = s.updates
+		if err := s.agent.Act(&acting); err != nil {
 			t.Fatal(err)
 		}
 		s.real.AddRows(row)
 		d := agent.BatchSource{Mixer: s.mixer, Real: s.real, First: s.updates}
 		d.Mix.Real = storyBatch
-		if _, err := s.agent.UpdateN(storyUpdates, d, s.rates); err != nil {
+		if _, err := s.agent.UpdateN(storyUpdates, d, s.rates, true); err != nil {
 			t.Fatal(err)
 		}
 		s.updates += storyUpdates

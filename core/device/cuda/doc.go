@@ -20,7 +20,7 @@
 //
 // # Env steps
 //
-// All updates of an env step are one graph (device.Sequence; agent.UpdateN): one copy
+// All updates of an env step are one graph (device.Sequence; sac.Agent.UpdateN): one copy
 // up, one wait, one copy down. The host acts (a small graph of its own), writes one row
 // into the device's memory, and launches. What lies between two gradient steps is
 // programs of one kernel each (device.Act), so that the host has no part in it:

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/agent/sac"
 	"pgrlab/core/device"
 	"pgrlab/core/nn"
 	"pgrlab/core/replay"
@@ -18,7 +19,7 @@ import (
 type story struct {
 	t               *testing.T
 	dev             device.Device
-	agent           *agent.SAC
+	agent           *sac.Agent
 	real, synthetic *replay.Ring
 	mixer           replay.Mixer
 	updates         uint64
@@ -28,7 +29,7 @@ type story struct {
 
 const storyUpdates, storyBatch = 4, 12
 
-func newStory(t *testing.T, c agent.Config, dev device.Device, rows int) *story {
+func newStory(t *testing.T, c sac.Config, dev device.Device, rows int) *story {
 	t.Helper()
 	s := &story{t: t, dev: dev, real: replay.NewRing(shape, rows+20), mixer: replay.NewMixer(rng.New(6, "replay")), rates: agent.DefaultRates}
 	s.agent = s.newAgent(c, dev)
@@ -38,9 +39,9 @@ func newStory(t *testing.T, c agent.Config, dev device.Device, rows int) *story 
 	return s
 }
 
-func (s *story) newAgent(c agent.Config, dev device.Device) *agent.SAC {
+func (s *story) newAgent(c sac.Config, dev device.Device) *sac.Agent {
 	s.t.Helper()
-	a, err := agent.New(c, dev, 1)
+	a, err := sac.New(c, dev, 1)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func (s *story) step() []agent.UpdateResult {
 	if s.synthetic != nil {
 		d.Mix = replay.HoldBatch(storyBatch, 0.5, s.synthetic.Len())
 	}
-	made, err := s.agent.UpdateN(storyUpdates, d, s.rates)
+	made, err := s.agent.UpdateN(storyUpdates, d, s.rates, true)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -99,14 +100,14 @@ func (s *story) weights() {
 	}
 }
 
-func storied() agent.Config {
-	return agent.Config{Obs: shape.Obs, Act: shape.Act, Hidden: []int{8}, Critics: 2, Subset: 2, Gamma: 0.9, PolicyDelay: 2, InitialAlpha: 0.2}
+func storied() sac.Config {
+	return sac.Config{Obs: shape.Obs, Act: shape.Act, Hidden: []int{8}, Critics: 2, Subset: 2, Gamma: 0.9, PolicyDelay: 2, InitialAlpha: 0.2}
 }
 
 // whole tells a story of env steps: on real transitions, with another learning rate,
 // when the ring is full and its oldest rows are replaced, with synthetic transitions,
 // with other ones of them.
-func whole(t *testing.T, c agent.Config, dev device.Device, generations int) said {
+func whole(t *testing.T, c sac.Config, dev device.Device, generations int) said {
 	s := newStory(t, c, dev, 40)
 	s.step()
 	s.rates.LRActor, s.rates.LRCritic, s.rates.Tau = 1e-2, 3e-3, 0.1
@@ -153,15 +154,15 @@ func TestAnEnvStepWithARejection(t *testing.T) {
 	agree(t, tell(unchecked(t, Options{})), tell(onCPU(t)), 1e-5)
 }
 
-// Where there is no memory for the rings, the host draws the batches.
+// Where there is no memory for the rings, the host samples the batches.
 func TestEnvStepsWithoutRoom(t *testing.T) {
 	tell := func(dev device.Device) said {
 		s := newStory(t, storied(), dev, 40)
 		if err := s.agent.Prepare(agent.Uses{Batch: storyBatch, Source: &agent.SourceSize{Updates: storyUpdates, Mixer: s.mixer, Real: 1_000_000, Synthetic: 10}}); err != nil {
 			t.Fatal(err)
 		}
-		if s.agent.Whole() {
-			t.Error("the device draws the batches")
+		if s.agent.Fused() {
+			t.Error("the device samples the batches")
 		}
 		s.step()
 		return s.said

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/agent/sac"
 	"pgrlab/core/device"
 	"pgrlab/core/device/cuda/driver"
 	"pgrlab/core/device/cuda/kernel"
@@ -45,9 +46,9 @@ func agree(t *testing.T, got, want said, tolerance float64) {
 }
 
 // learning makes updates of an agent, which also acts and is saved.
-func learning(t *testing.T, c agent.Config, dev device.Device) (s said) {
+func learning(t *testing.T, c sac.Config, dev device.Device) (s said) {
 	t.Helper()
-	a, err := agent.New(c, dev, 1)
+	a, err := sac.New(c, dev, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,11 +81,11 @@ func learning(t *testing.T, c agent.Config, dev device.Device) (s said) {
 	}
 	obs, action := make([]float32, 7*c.Obs), make([]float32, 7*c.Act)
 	numbers.Sub("look").FillNormal(obs, 0, 0)
-	if err := a.Act(action[:c.Act], obs[:c.Obs], 5, 2); err != nil {
+	if err := a.Act(&agent.Acting{Copies: 1, Obs: obs[:c.Obs], Actions: action[:c.Act], Episodes: []uint64{2}, Step: 5}); err != nil {
 		t.Fatal(err)
 	}
 	s.say("an action", 10, action[:c.Act]...)
-	if err := a.ActMean(action, obs, 7); err != nil {
+	if err := a.Act(&agent.Acting{Copies: 7, Obs: obs, Actions: action, Mode: agent.Mean}); err != nil {
 		t.Fatal(err)
 	}
 	s.say("mean actions", 10, action...)
@@ -109,12 +110,12 @@ func learning(t *testing.T, c agent.Config, dev device.Device) (s said) {
 
 func TestAgents(t *testing.T) {
 	on, dev := onCPU(t), card(t, Options{})
-	plain := agent.Config{Obs: 5, Act: 2, Hidden: []int{24, 16}, Critics: 2, Subset: 2, Gamma: 0.9, PolicyDelay: 2, InitialAlpha: 0.2}
+	plain := sac.Config{Obs: 5, Act: 2, Hidden: []int{24, 16}, Critics: 2, Subset: 2, Gamma: 0.9, PolicyDelay: 2, InitialAlpha: 0.2}
 	redq, noisy, bootstrap := plain, plain, plain
 	redq.Critics, redq.Weighted = 5, true
-	noisy.Exploration, noisy.NoisySigma = agent.ExploreNoisy, 0.5
-	bootstrap.Critics, bootstrap.Exploration, bootstrap.Candidates = 3, agent.ExploreBootstrap, 4
-	for name, c := range map[string]agent.Config{"sac": plain, "redq": redq, "noisy": noisy, "bootstrap": bootstrap} {
+	noisy.Exploration, noisy.NoisySigma = sac.ExploreNoisy, 0.5
+	bootstrap.Critics, bootstrap.Exploration, bootstrap.Candidates = 3, sac.ExploreBootstrap, 4
+	for name, c := range map[string]sac.Config{"sac": plain, "redq": redq, "noisy": noisy, "bootstrap": bootstrap} {
 		t.Run(name, func(t *testing.T) { agree(t, learning(t, c, dev), learning(t, c, on), 1e-5) })
 	}
 }

@@ -1,0 +1,53 @@
+package agent
+
+// Experience is what an env step of all copies gave. The memory is the caller's.
+type Experience struct {
+	Copies    int
+	Step      uint64
+	Obs, Next []float32 // [Copies,O]; Next is before any reset
+	Actions   []float32 // [Copies,A]
+	Rewards   []float32 // [Copies]
+	Ends      []End     // [Copies]
+	// State [Copies,StateSize] is what the policy remembered before it chose the
+	// actions.
+	State []float32
+}
+
+// End is how a copy's episode stands after an env step. A time limit is no true end:
+// the values behind it count.
+type End int
+
+// The ends.
+const (
+	Continues End = iota
+	Terminated
+	Truncated
+)
+
+// Observer is a learner that keeps experience of its own, in whatever shape it learns
+// from: a rollout, sequences, frames. It is part of what Save writes.
+type Observer interface {
+	// Observe is told every env step, random ones too, before anything else happens.
+	Observe(e *Experience) error
+}
+
+// Phased is a learner that works between env steps.
+type Phased interface {
+	// Phases are in the order of an env step. They are the same at every call.
+	Phases() []Phase
+}
+
+// Phase is work of a learner between env steps. It is cut into slices, between which
+// settings change, a pause waits and a run is saved: its positions are STEP/name:i with
+// i units done.
+type Phase struct {
+	Name string // a lower-case word: "learn", "encode"
+	// Due says whether there is such work after env step step, which was collected.
+	Due func(step int) bool
+	// Start begins the work and returns how many units it has. Where a run is loaded in
+	// the middle of the phase Start is not called: Load has brought it back.
+	Start func(step int) (total int, err error)
+	// Slice does the units that follow the done ones and returns how many those were,
+	// at least 1, with what the updates among them made.
+	Slice func(done int, rates Rates) (n int, made []UpdateResult, err error)
+}

@@ -1,0 +1,166 @@
+package sac
+
+import (
+	"errors"
+	"fmt"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/device"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+// Agent is a learner of package agent: OffPolicy, Prioritizer and Preparer, with the
+// values of package relevance. It belongs to one goroutine.
+type Agent struct {
+	config Config
+	dev    device.Device
+	nets   networks
+	temp   *temperature
+
+	policyAdam, criticAdam  *plan.Adam
+	rateActor, rateCritic   *op.Tensor // [1], learning rates
+	tau, gamma              *op.Tensor // [1]
+	chosen                  *op.Tensor // [M], the critics of the present target; nil for all
+	subset                  []int      // the same on the host
+	subsets                 rng.Stream
+	targetNoise, actorNoise rng.Stream
+	actNoise, sampleNoise   rng.Stream
+	heads                   rng.Stream
+	head                    *op.Tensor // [1], the critic that acts
+
+	updates uint64 // critic updates made; the occasion of the next one
+	since   int    // critic updates made in this env step
+
+	choose  stage                // of an update: it chooses its critics; nil: all are in the target
+	rings   *rings               // where the device samples batches itself; else nil
+	results []agent.UpdateResult // of the last updates
+
+	updaters []*updater // the last sizes used, newest first
+	actors   map[actorKey]*actor
+	choosing *choosing
+	probes   map[int]*probe
+	returns  *valuing
+	errors   *erring
+	soft     *soft
+}
+
+var (
+	_ agent.Learner     = (*Agent)(nil)
+	_ agent.OffPolicy   = (*Agent)(nil)
+	_ agent.Prioritizer = (*Agent)(nil)
+	_ agent.Preparer    = (*Agent)(nil)
+)
+
+// New initialises the weights and returns an agent; its programs are compiled when they
+// are first needed. The random numbers are functions of the seed.
+func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	stream := rng.New(seed, "agent")
+	s := &Agent{
+		config: c, dev: dev, nets: newNetworks(c, stream.Sub("weights")), temp: newTemperature(c, dev),
+		rateActor: op.NewTensor("rate", 1), rateCritic: op.NewTensor("rate", 1),
+		tau: op.NewTensor("tau", 1), gamma: op.NewTensor("gamma", 1),
+		subsets: stream.Sub("subset"), targetNoise: stream.Sub("target noise"),
+		actorNoise: stream.Sub("actor noise"), actNoise: stream.Sub("act"), sampleNoise: stream.Sub("sample"),
+		heads: stream.Sub("head"), head: op.NewTensor("head", 1),
+		actors: map[actorKey]*actor{}, probes: map[int]*probe{},
+	}
+	s.gamma.Data[0] = float32(c.Gamma)
+	s.policyAdam = plan.NewAdam(s.nets.policy.Params(), plan.DefaultAdam, s.rateActor)
+	s.criticAdam = plan.NewAdam(s.nets.critics.params(), plan.DefaultAdam, s.rateCritic)
+	if c.Subset < c.Critics {
+		s.chosen, s.subset = op.NewTensor("members", c.Subset), make([]int, c.Subset)
+		s.choose = subsetChooser{s}
+	}
+	if err := plan.Push(dev, s.nets.state()...); err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	if dev, all := dev.(device.Sequencer); all {
+		return s, s.leave(dev)
+	}
+	return s, nil
+}
+
+// leave leaves to the device what else the host does between gradient steps.
+func (s *Agent) leave(dev device.Sequencer) (err error) {
+	if err := s.temp.push(); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	if s.chosen != nil {
+		s.choose, err = plan.CompileAct("choose", plan.Choose{Out: s.chosen, Of: s.config.Critics, Stream: s.subsets}, dev)
+		if err != nil {
+			return fmt.Errorf("agent: %w", err)
+		}
+	}
+	s.rings = &rings{dev: dev, shape: replay.Shape{Obs: s.config.Obs, Act: s.config.Act}}
+	return nil
+}
+
+// Updates is the number of critic updates made.
+func (s *Agent) Updates() uint64 { return s.updates }
+
+// Alpha is the present α.
+func (s *Agent) Alpha() float64 { return float64(s.temp.alpha.Data[0]) }
+
+// compile builds a graph and compiles it; build returns what the program is for.
+func (s *Agent) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.Program, error) {
+	var spec plan.Spec
+	g, err := op.Build(name, func(g *op.Graph) { spec = build(g) })
+	if err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	p, err := plan.Compile(g, spec, s.dev)
+	if err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	return p, nil
+}
+
+// Close frees the compiled programs.
+func (s *Agent) Close() error {
+	var err error
+	for _, u := range s.updaters {
+		err = errors.Join(err, u.close())
+	}
+	if s.rings != nil {
+		err = errors.Join(err, s.rings.close())
+	}
+	choose, _ := s.choose.(*plan.Program)
+	programs := []*plan.Program{choose}
+	for _, x := range s.actors {
+		programs = append(programs, x.program)
+	}
+	if s.choosing != nil {
+		programs = append(programs, s.choosing.program)
+	}
+	for _, p := range s.probes {
+		programs = append(programs, p.program)
+	}
+	if s.returns != nil {
+		programs = append(programs, s.returns.program)
+	}
+	if s.errors != nil {
+		programs = append(programs, s.errors.program)
+	}
+	if s.soft != nil {
+		programs = append(programs, s.soft.sample, s.soft.value)
+	}
+	return errors.Join(err, closeAll(programs))
+}
+
+func closeAll(programs []*plan.Program) (err error) {
+	for _, p := range programs {
+		if p == nil {
+			continue
+		}
+		if e := p.Close(); e != nil && err == nil {
+			err = fmt.Errorf("agent: %w", e)
+		}
+	}
+	return err
+}

@@ -1,0 +1,98 @@
+package sac
+
+import (
+	"fmt"
+	"math"
+)
+
+// The choices of Config.Exploration: what makes the agent try things, beside the
+// entropy of its policy, which is always there.
+const (
+	// ExplorePolicy is nothing else: SAC and REDQ.
+	ExplorePolicy = "policy"
+	// ExploreNoisy perturbs every layer of the critics, anew for each update, with
+	// noise of learned strength (Fortunato et al. 2018): what the policy climbs
+	// changes with it.
+	ExploreNoisy = "noisy"
+	// ExploreBootstrap lets one critic of the ensemble act for a whole episode: of
+	// Candidates policy samples the agent takes the one that this critic values most
+	// (Osband et al. 2016, with the mask that is one everywhere).
+	ExploreBootstrap = "bootstrap"
+)
+
+// Config describes an agent. What may change while it learns is in Rates.
+type Config struct {
+	Obs, Act      int     // sizes of observations and actions
+	Hidden        []int   // widths of the hidden layers of policy and critics
+	Critics       int     // N
+	Subset        int     // M, critics in a target
+	Gamma         float64 // γ
+	PolicyDelay   int     // critic updates between policy updates within an env step
+	TargetEntropy float64 // H̄; 0 stands for −dim(A)
+	// InitialAlpha is α before its first update, which always starts from
+	// log α = 0. The released constructor leaves 0.2 there (watchernyu/REDQ:
+	// redq/algos/redq_sac.py); 1 is consistent with log α.
+	InitialAlpha float64
+	Exploration  string  // "" stands for ExplorePolicy
+	NoisySigma   float64 // σ₀ of ExploreNoisy: deviations start at σ₀/√inputs
+	Candidates   int     // policy samples that a critic of ExploreBootstrap chooses from
+	Weighted     bool    // each row of a batch counts in the critics' loss by replay.Batch.Weight
+}
+
+// DefaultConfig is the agent of SynthER and PGR (conglu1997/SynthER:
+// config/online/sac.gin; watchernyu/REDQ: redq/algos/redq_sac.py).
+func DefaultConfig(obs, act int) Config {
+	return Config{
+		Obs: obs, Act: act, Hidden: []int{256, 256}, Critics: 2, Subset: 2,
+		Gamma: 0.99, PolicyDelay: 20, InitialAlpha: 1,
+	}
+}
+
+// Validate says in one line what is wrong with c, or returns nil.
+func (c Config) Validate() error {
+	switch {
+	case c.Obs < 1 || c.Act < 1:
+		return fmt.Errorf("agent: %d observations and %d actions, want at least 1 each", c.Obs, c.Act)
+	case len(c.Hidden) == 0:
+		return fmt.Errorf("agent: hidden is empty, want at least one layer")
+	case c.Critics < 1:
+		return fmt.Errorf("agent: critics is %d, want at least 1", c.Critics)
+	case c.Subset < 1 || c.Subset > c.Critics:
+		return fmt.Errorf("agent: subset is %d, want 1 to critics (%d)", c.Subset, c.Critics)
+	case !(c.Gamma >= 0 && c.Gamma < 1):
+		return fmt.Errorf("agent: gamma is %g, want a number from 0 to below 1", c.Gamma)
+	case c.PolicyDelay < 1:
+		return fmt.Errorf("agent: policy_delay is %d, want at least 1", c.PolicyDelay)
+	case math.IsNaN(c.TargetEntropy) || math.IsInf(c.TargetEntropy, 0):
+		return fmt.Errorf("agent: target_entropy is %g, want a finite number", c.TargetEntropy)
+	case !(c.InitialAlpha >= 0) || math.IsInf(c.InitialAlpha, 0):
+		return fmt.Errorf("agent: initial_alpha is %g, want a number from 0 on", c.InitialAlpha)
+	}
+	if err := c.validateExploration(); err != nil {
+		return err
+	}
+	for i, width := range c.Hidden {
+		if width < 1 {
+			return fmt.Errorf("agent: hidden layer %d has width %d, want at least 1", i+1, width)
+		}
+	}
+	return nil
+}
+
+func (c Config) validateExploration() error {
+	switch c.Exploration {
+	case "", ExplorePolicy:
+		return nil
+	case ExploreNoisy:
+		if !(c.NoisySigma > 0) || math.IsInf(c.NoisySigma, 0) {
+			return fmt.Errorf("agent: noisy_sigma is %g, want a positive number", c.NoisySigma)
+		}
+		return nil
+	case ExploreBootstrap:
+		if c.Candidates < 2 || c.Critics < 2 {
+			return fmt.Errorf("agent: exploration %q with %d critics and %d candidates, want at least 2 of each: there would be nothing to choose", c.Exploration, c.Critics, c.Candidates)
+		}
+		return nil
+	}
+	return fmt.Errorf("agent: exploration is %q, want one of %q", c.Exploration, []string{ExplorePolicy, ExploreNoisy, ExploreBootstrap})
+}

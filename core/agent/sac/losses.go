@@ -1,0 +1,70 @@
+package sac
+
+import (
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+)
+
+// buildTarget: y = r + γ(1−d)(min over K of Q̄ₖ(s',a') − α·log π(a'|s')).
+func (s *Agent) buildTarget(g *op.Graph, u *updater) (spec plan.Spec, y *op.Node) {
+	next := g.Bind(u.next)
+	noise := g.Input("noise", u.batch.Size, s.config.Act)
+	action, logp := s.nets.sample(g, next, noise)
+	pair := g.Concat(next, action)
+	all, fills := s.nets.target.perturbed(g)
+	var q *op.Node
+	if s.chosen == nil {
+		q = s.nets.target.apply(g, pair, all)
+	} else {
+		q = s.nets.target.applyAt(g, pair, g.Bind(s.chosen), all)
+	}
+	y = g.TDTarget(g.Bind(u.reward), g.Bind(u.done), g.MinMembers(q), logp, g.Bind(s.gamma), g.Bind(s.temp.alpha))
+	return plan.Spec{
+		Finite: []*op.Node{y},
+		Fills:  append(fills, plan.Fill{Node: noise, Stream: s.targetNoise}),
+		Lerps:  []plan.Lerp{{Dst: u.targets, Node: y}},
+	}, y
+}
+
+// buildActor: mean(α·log π(ã|s) − mean over N of Qⱼ(s,ã)), differentiated by the
+// policy alone.
+func (s *Agent) buildActor(g *op.Graph, u *updater) (spec plan.Spec, logp *op.Node) {
+	obs := g.Bind(u.obs)
+	noise := g.Input("noise", u.batch.Size, s.config.Act)
+	action, logp := s.nets.sample(g, obs, noise)
+	all, fills := s.nets.critics.perturbed(g)
+	spec = plan.Spec{
+		Loss:      g.EntropyLoss(logp, s.nets.critics.value(g, obs, action, all), g.Bind(s.temp.alpha)),
+		Fills:     append(fills, plan.Fill{Node: noise, Stream: s.actorNoise}),
+		Optimiser: s.policyAdam,
+	}
+	if u.logp != nil { // α's step is a program
+		spec.Lerps = []plan.Lerp{{Dst: u.logp, Node: logp}}
+	} else {
+		spec.Outputs = []*op.Node{logp}
+	}
+	return spec, logp
+}
+
+// buildCritic: Σⱼ mean w(Qⱼ(s,a) − y)², and the move of the targets.
+func (s *Agent) buildCritic(g *op.Graph, u *updater, y *op.Node) (spec plan.Spec, q *op.Node) {
+	all, fills := s.nets.critics.perturbed(g)
+	q = s.nets.critics.apply(g, g.Concat(g.Bind(u.obs), g.Bind(u.act)), all)
+	rows, loss := float64(u.batch.Size), (*op.Node)(nil)
+	if u.weight == nil {
+		loss = g.SquaredError(q, y, rows)
+	} else {
+		loss = g.WeightedSquaredError(q, y, g.Bind(u.weight), rows)
+	}
+	spec = plan.Spec{
+		Loss:      loss,
+		Outputs:   []*op.Node{q},
+		Fills:     fills,
+		Optimiser: s.criticAdam,
+	}
+	critics := s.nets.critics.params()
+	for i, t := range s.nets.target.params() {
+		spec.Lerps = append(spec.Lerps, plan.Lerp{Dst: t, Src: critics[i], Rate: s.tau})
+	}
+	return spec, q
+}

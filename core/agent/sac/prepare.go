@@ -1,0 +1,89 @@
+package sac
+
+import (
+	"errors"
+	"fmt"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/device"
+)
+
+// Prepare compiles what these uses need, which otherwise happens at the first of
+// each: on a device with memory of its own the memory is taken now, or found to be
+// too little.
+func (s *Agent) Prepare(u agent.Uses) error {
+	if err := s.prepareUpdates(u); err != nil {
+		return err
+	}
+	if err := s.prepareActing(u); err != nil {
+		return err
+	}
+	if u.Probed > 0 {
+		if _, err := s.probe(padded(min(u.Probed, agent.MaxRows))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepareUpdates compiles the updates, one by one or all of an env step as one.
+func (s *Agent) prepareUpdates(u agent.Uses) error {
+	if u.Source == nil {
+		_, err := s.updater(u.Batch, false)
+		return err
+	}
+	if err := s.reserve(u.Source); err != nil {
+		return err
+	}
+	up, err := s.updater(u.Batch, true)
+	if err != nil || !s.Fused() {
+		return err
+	}
+	if err := s.sampleFrom(up, agent.BatchSource{Mixer: u.Source.Mixer}); err != nil {
+		return err
+	}
+	_, err = s.fusedSchedule(up, u.Source.Updates)
+	return err
+}
+
+// reserve takes the device's memory for rings: not for all that the host's may hold, but
+// for what will be in them. Where there is not enough the host samples the batches, and
+// Fused says so from then on.
+func (s *Agent) reserve(d *agent.SourceSize) error {
+	if !s.Fused() {
+		return nil
+	}
+	for i, rows := range []int{d.Real, d.Synthetic} {
+		if rows == 0 {
+			continue
+		}
+		err := s.rings.reserve(i, rows)
+		if err == nil {
+			continue
+		}
+		var full *device.OutOfMemory
+		if !errors.As(err, &full) {
+			return fmt.Errorf("agent: %w", err)
+		}
+		if err := s.rings.close(); err != nil {
+			return err
+		}
+		s.rings = nil
+		return nil
+	}
+	return nil
+}
+
+// prepareActing compiles what one exploring copy and an evaluation by means need.
+func (s *Agent) prepareActing(u agent.Uses) error {
+	var err error
+	if s.config.Exploration == ExploreBootstrap {
+		_, err = s.chooser()
+	} else {
+		_, err = s.actor(agent.Explore, 1)
+	}
+	if err == nil && u.Evaluated > 0 {
+		_, err = s.actor(agent.Mean, min(u.Evaluated, agent.MaxRows))
+	}
+	return err
+}

@@ -1,0 +1,64 @@
+package sac
+
+import (
+	"fmt"
+
+	"pgrlab/core/agent"
+)
+
+// source is what an updater's sampler samples from: on the host all of it, on a device
+// that has copies of the rings what its program was compiled with.
+type source struct {
+	agent.BatchSource
+	stores int // the rings' changed when the program was compiled
+}
+
+// hostSampler fills an updater's batch on the host.
+type hostSampler struct{ u *updater }
+
+// Run fills the batch of that occasion.
+func (x hostSampler) Run(occasion uint64) error {
+	f := &x.u.from
+	return f.Mixer.Draw(x.u.batch, f.Mix, f.Real, f.Synthetic, occasion)
+}
+
+// Fused says whether the device samples the batches itself and makes all updates of an
+// env step in one launch. Prepare may find that it has not the memory for that.
+func (s *Agent) Fused() bool { return s.rings != nil }
+
+// updaterFrom is the updater for batches of a source.
+func (s *Agent) updaterFrom(from agent.BatchSource) (*updater, error) {
+	if s.rings != nil {
+		if err := s.rings.follow(from); err != nil {
+			return nil, fmt.Errorf("agent: %w", err)
+		}
+	}
+	u, err := s.updater(from.Mix.Size(), true)
+	if err != nil {
+		return nil, err
+	}
+	return u, s.sampleFrom(u, from)
+}
+
+// sampleFrom makes an updater's sampler one of that source.
+func (s *Agent) sampleFrom(u *updater, from agent.BatchSource) error {
+	if s.rings == nil {
+		u.from.BatchSource = from
+		if u.sampler == nil {
+			u.sampler = hostSampler{u}
+		}
+		return nil
+	}
+	if u.sampler != nil && u.from.stores == s.rings.changed && u.from.Mixer == from.Mixer {
+		return nil
+	}
+	if err := u.closeSampler(); err != nil {
+		return err
+	}
+	program, err := s.rings.program(u, from.Mixer)
+	if err != nil {
+		return err
+	}
+	u.sampler, u.from = program, source{agent.BatchSource{Mixer: from.Mixer}, s.rings.changed}
+	return nil
+}

@@ -1,0 +1,292 @@
+package sac
+
+import (
+	"fmt"
+	"math"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/device"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/replay"
+)
+
+// keptSizes is how many batch sizes stay compiled: someone who turns a knob goes
+// back and forth between a few.
+const keptSizes = 4
+
+// updater holds the programs of one batch size. They share the batch's memory and
+// all parameters.
+type updater struct {
+	batch                        *replay.Batch
+	obs, act, reward, next, done *op.Tensor
+	weight                       *op.Tensor // importance of each row; nil where all count alike
+	targets                      *op.Tensor // y of the last update
+
+	sampled bool   // batches are sampled from rings; else the caller fills them
+	sampler stage  // that does it; nil: none
+	from    source // what it samples from
+
+	learn                 *plan.Program // target and critic in one
+	target, actor, critic *plan.Program
+	alpha                 stage      // α's step
+	logp                  *op.Tensor // [B,1], of actor for a device's step; else nil
+	learnQ, criticQ       *op.Node   // Q(s,a) of learn and critic
+	q                     []float32  // of the last update
+
+	ones  [2]*schedule // of one update, without and with the policy's step
+	fused *schedule    // of all updates of an env step; nil: not compiled
+}
+
+// Batch is the memory that an update of that size reads. The programs of a size
+// are compiled when it is first asked for; the memory stays valid until several
+// other sizes were used.
+func (s *Agent) Batch(size int) (*replay.Batch, error) {
+	u, err := s.updater(size, false)
+	if err != nil {
+		return nil, err
+	}
+	return u.batch, nil
+}
+
+// Update makes one critic update on what Batch(size) holds, and where it is due
+// one of the policy and of α: at each PolicyDelay-th update of an env step and at
+// its last, which the caller names. It reports whether the policy was stepped. It
+// does not allocate.
+//
+// Where a target, a loss or a gradient is not finite the error wraps a
+// *plan.NotFinite: the networks keep the weights that they had, the update counts
+// as made, and the agent can go on with the next one.
+func (s *Agent) Update(size int, rates agent.Rates, last bool) (losses agent.Losses, stepped bool, err error) {
+	u, err := s.updater(size, false)
+	if err != nil {
+		return agent.Losses{}, false, err
+	}
+	s.reserveResults(1)
+	if _, err := s.execute(u, s.next(u, last), 0, rates, last, s.results); err != nil {
+		return agent.Losses{}, false, err
+	}
+	made := &s.results[0]
+	return made.Losses, made.Stepped, made.Err
+}
+
+// UpdateN makes n updates, each on a batch of the source; ends says that they end the env
+// step. Where they are all of it and the device can (Fused) they are one launch; else they
+// follow each other, as they do after one that stopped. What it returns is valid until
+// the next call. It does not allocate once it has made an env step of the same sizes.
+func (s *Agent) UpdateN(n int, from agent.BatchSource, rates agent.Rates, ends bool) ([]agent.UpdateResult, error) {
+	u, err := s.updaterFrom(from)
+	if err != nil {
+		return nil, err
+	}
+	s.reserveResults(n)
+	for done := 0; done < n; {
+		l, last := (*schedule)(nil), ends && done == n-1
+		if s.Fused() && s.since == 0 && done == 0 && ends {
+			last = true
+			if l, err = s.fusedSchedule(u, n); err != nil {
+				return nil, err
+			}
+		} else {
+			l = s.next(u, last)
+		}
+		made, err := s.execute(u, l, from.First+uint64(done), rates, last, s.results[done:])
+		if err != nil {
+			return nil, err
+		}
+		done += made
+	}
+	return s.results, nil
+}
+
+func (s *Agent) reserveResults(n int) {
+	if cap(s.results) < n {
+		s.results = make([]agent.UpdateResult, n)
+	}
+	s.results = s.results[:n]
+}
+
+// next is the schedule of the next update alone.
+func (s *Agent) next(u *updater, last bool) *schedule {
+	policy, i := s.policyDue(s.since+1, last), 0
+	if policy {
+		i = 1
+	}
+	if u.ones[i] == nil {
+		u.ones[i] = s.newSchedule(u, policy)
+	}
+	return u.ones[i]
+}
+
+// fusedSchedule is that of the n updates of an env step.
+func (s *Agent) fusedSchedule(u *updater, n int) (*schedule, error) {
+	if u.fused != nil && len(u.fused.places) == n {
+		return u.fused, nil
+	}
+	if err := u.closeFused(); err != nil {
+		return nil, err
+	}
+	policy := make([]bool, n)
+	for i := range policy {
+		policy[i] = s.policyDue(i+1, i == n-1)
+	}
+	l := s.newSchedule(u, policy...)
+	programs := make([]*plan.Program, len(l.stages))
+	for i, x := range l.stages {
+		programs[i] = x.(*plan.Program) // such a device has one for every stage
+	}
+	var err error
+	if l.fused, err = plan.NewSequence(s.rings.dev, programs...); err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	u.fused = l
+	return l, nil
+}
+
+// updater is that of a size, for batches that are sampled or that the caller fills: what
+// a device has sampled is not what the host has.
+func (s *Agent) updater(size int, sampled bool) (*updater, error) {
+	for i, u := range s.updaters {
+		if u.batch.Size == size && u.sampled == sampled {
+			copy(s.updaters[1:i+1], s.updaters[:i])
+			s.updaters[0] = u
+			return u, nil
+		}
+	}
+	if size < 1 {
+		return nil, fmt.Errorf("agent: a batch of %d, want at least 1", size)
+	}
+	u, err := s.newUpdater(size)
+	if err != nil {
+		return nil, err
+	}
+	u.sampled = sampled
+	if len(s.updaters) == keptSizes {
+		if err := s.updaters[keptSizes-1].close(); err != nil {
+			return nil, err
+		}
+		s.updaters = s.updaters[:keptSizes-1]
+	}
+	s.updaters = append([]*updater{u}, s.updaters...)
+	return u, nil
+}
+
+func (s *Agent) newUpdater(size int) (*updater, error) {
+	o, a := s.config.Obs, s.config.Act
+	u := &updater{
+		obs: op.NewTensor("s", size, o), act: op.NewTensor("a", size, a), reward: op.NewTensor("r", size, 1),
+		next: op.NewTensor("s'", size, o), done: op.NewTensor("d", size, 1), targets: op.NewTensor("y", size, 1),
+	}
+	u.batch = &replay.Batch{
+		Size: size, Obs: u.obs.Data, Act: u.act.Data, Reward: u.reward.Data, Next: u.next.Data, Done: u.done.Data,
+	}
+	if dev, can := s.dev.(device.Sharer); can {
+		u.batch.Share = dev.Share
+	}
+	if s.temp.dev != nil {
+		u.logp = op.NewTensor("log π", size, 1)
+	}
+	if s.config.Weighted {
+		u.weight = op.NewTensor("w", size, 1)
+		u.batch.Weight = u.weight.Data
+	}
+	return u, s.compileUpdater(u)
+}
+
+// compileUpdater compiles the programs of an updater.
+func (s *Agent) compileUpdater(u *updater) (err error) {
+	var logp *op.Node
+	for _, p := range []struct {
+		name  string
+		to    **plan.Program
+		build func(g *op.Graph) plan.Spec
+	}{
+		{"target and critic", &u.learn, func(g *op.Graph) (spec plan.Spec) {
+			target, y := s.buildTarget(g, u)
+			spec, u.learnQ = s.buildCritic(g, u, g.StopGradient(y))
+			spec.Fills, spec.Finite = append(spec.Fills, target.Fills...), target.Finite
+			spec.Lerps = append(spec.Lerps, target.Lerps...)
+			return spec
+		}},
+		{"target", &u.target, func(g *op.Graph) plan.Spec {
+			spec, _ := s.buildTarget(g, u)
+			return spec
+		}},
+		{"actor", &u.actor, func(g *op.Graph) (spec plan.Spec) {
+			spec, logp = s.buildActor(g, u)
+			return spec
+		}},
+		{"critic", &u.critic, func(g *op.Graph) (spec plan.Spec) {
+			spec, u.criticQ = s.buildCritic(g, u, g.Bind(u.targets))
+			return spec
+		}},
+	} {
+		if *p.to, err = s.compile(p.name, p.build); err != nil {
+			return err
+		}
+	}
+	if u.logp == nil {
+		u.alpha = &hostAlpha{t: s.temp, logp: u.actor.Data(logp)}
+		return nil
+	}
+	u.alpha, err = s.temp.program(u.logp)
+	return err
+}
+
+// values are Q(s,a) of the critic's step at stage i, from before that step.
+func (u *updater) values(l *schedule, i int) []float32 {
+	q := u.criticQ
+	if l.stages[i] == stage(u.learn) {
+		q = u.learnQ
+	}
+	if l.fused != nil {
+		return l.fused.Data(i, q)
+	}
+	return l.stages[i].(*plan.Program).Data(q)
+}
+
+func (u *updater) close() error {
+	err := u.closeSampler()
+	alpha, _ := u.alpha.(*plan.Program)
+	if e := closeAll([]*plan.Program{u.learn, u.target, u.actor, alpha, u.critic}); err == nil {
+		err = e
+	}
+	return err
+}
+
+// closeSampler closes what samples batches, and what contains it.
+func (u *updater) closeSampler() error {
+	if err := u.closeFused(); err != nil {
+		return err
+	}
+	program, _ := u.sampler.(*plan.Program)
+	u.sampler, u.ones = nil, [2]*schedule{}
+	return closeAll([]*plan.Program{program})
+}
+
+func (u *updater) closeFused() error {
+	l := u.fused
+	u.fused = nil
+	return l.close()
+}
+
+// Errors writes |mean over critics of Qⱼ(s,a) − y| of the rows of the last update of
+// that size to dst [size], with the critics before their step: the priorities of
+// prioritized sampling.
+func (s *Agent) Errors(dst []float32, size int) error {
+	if len(s.updaters) == 0 || s.updaters[0].batch.Size != size || len(dst) < size {
+		return fmt.Errorf("errors of a batch: the last update was not one of %d rows", size)
+	}
+	u := s.updaters[0]
+	if err := plan.Fetch(s.dev, u.targets); err != nil {
+		return fmt.Errorf("errors of a batch: %w", err)
+	}
+	for i, y := range u.targets.Data {
+		sum := 0.0
+		for j := i; j < len(u.q); j += size {
+			sum += float64(u.q[j])
+		}
+		dst[i] = float32(math.Abs(sum/float64(s.config.Critics) - float64(y)))
+	}
+	return nil
+}

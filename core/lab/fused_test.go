@@ -1,0 +1,48 @@
+package lab
+
+import (
+	"math"
+	"testing"
+
+	"pgrlab/core/device/cuda"
+	"pgrlab/core/device/cuda/driver"
+)
+
+// A run whose env steps are one launch each, on a GPU that is interpreted, says what
+// the CPU's run says: the same lines, with losses that differ by roundings. Curiosity
+// learns beside the agent, synthetic transitions come and are mixed in.
+func TestARunOfWholeEnvSteps(t *testing.T) {
+	machine := driver.Emulated(driver.EmulatedOptions{Unchecked: true})
+	dev, err := cuda.New(func() (driver.Context, error) { return machine.Open(0) }, cuda.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	c := realConfig()
+	c.Steps, c.StartSteps, c.Evaluation.Every, c.Agent.Critics, c.Agent.Subset = 14, 9, 0, 3, 2
+	c.Knobs.RefitEvery, c.Knobs.Samples, c.Knobs.GeneratorSteps, c.Knobs.UTD = 12, 16, 2, 3
+	c.Schedule = []string{"13:lr_critic=0.001"}
+	got, _ := runOn(t, c, dev)
+	want, _ := realRun(t, c, 1)
+	if a, b := sequence(got), sequence(want); a != b {
+		t.Errorf("on the device\n%s\non the CPU\n%s", a, b)
+	}
+	near := func(what string, a, b float64) {
+		t.Helper()
+		if !(math.Abs(a-b) <= 1e-3*max(1e-2, math.Abs(b))) {
+			t.Errorf("%s is %v, want %v", what, a, b)
+		}
+	}
+	a, b := got.Snapshot(), want.Snapshot()
+	near("the critics' loss", a.Losses.Critic, b.Losses.Critic)
+	near("the policy's loss", a.Losses.Actor, b.Losses.Actor)
+	near("α", a.Losses.Alpha, b.Losses.Alpha)
+	near("the mean of Q", a.Losses.QMean, b.Losses.QMean)
+	near("the curiosity's loss", a.Losses.Curiosity, b.Losses.Curiosity)
+	if a.MixSynthetic != b.MixSynthetic || a.MixSynthetic == 0 || a.Updates != b.Updates {
+		t.Errorf("%d synthetic rows after %d updates, want %d after %d", a.MixSynthetic, a.Updates, b.MixSynthetic, b.Updates)
+	}
+	if !got.x.fused() || want.x.fused() {
+		t.Error("whole env steps are made on the CPU, or not on the device")
+	}
+}
