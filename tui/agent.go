@@ -4,18 +4,41 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
+	"pgrlab/core/event"
 	"pgrlab/tui/picture"
 )
 
 // agentColumns are those beside the picture.
 const agentColumns = 28
 
-// agentBody is the task as it stands, and what the agent makes of it.
-func (m *Model) agentBody(w, h int) []string {
+// agentPane is the task as it stands, drawn, and the numbers of the moment.
+type agentPane struct {
+	*runView
+	watched time.Time // when the newest transition was asked for
+}
+
+// ID names the pane.
+func (m *agentPane) ID() paneID { return paneAgent }
+
+// Tab is its name on the tab bar.
+func (m *agentPane) Tab() string { return string(paneAgent) }
+
+// Title is what its border says.
+func (m *agentPane) Title(w int) (title, note string) { return "AGENT", m.agentNote(w - 14) }
+
+// Keys work while it is in focus.
+func (m *agentPane) Keys() []binding { return nil }
+
+// DependsOn are the topics that it shows.
+func (m *agentPane) DependsOn() []topic { return []topic{topicSnapshot} }
+
+// Body is the task as it stands, and what the agent makes of it.
+func (m *agentPane) Body(w, h int) []string {
 	t, s := m.theme, m.snap
 	switch {
-	case m.options.Draw == nil:
+	case m.about.Draw == nil:
 		return m.waiting("nothing can be drawn here", w, h)
 	case s.Pose == nil:
 		return m.waiting("no pose of the body yet", w, h)
@@ -29,7 +52,7 @@ func (m *Model) agentBody(w, h int) []string {
 	if pictureW < 8 || pictureH < 3 {
 		return facts
 	}
-	img, err := m.options.Draw(s.Pose, pictureW, 2*pictureH)
+	img, err := m.about.Draw(s.Pose, pictureW, 2*pictureH)
 	if err != nil {
 		return m.waiting(err.Error(), w, h)
 	}
@@ -47,7 +70,7 @@ func (m *Model) agentBody(w, h int) []string {
 }
 
 // agentFacts are the numbers of the moment.
-func (m *Model) agentFacts() []string {
+func (m *agentPane) agentFacts() []string {
 	t, s := m.theme, m.snap
 	label := func(name string) string { return t.dim.on(t.fit(name, 9)) }
 	out := []string{
@@ -74,7 +97,7 @@ func unknown(v float64) string {
 }
 
 // share says where an F lies among those of the real rows.
-func (m *Model) share(f float64) string {
+func (m *agentPane) share(f float64) string {
 	h := m.snap.FReal
 	if h == nil || math.IsNaN(f) || !(h.High > h.Low) {
 		return ""
@@ -88,7 +111,7 @@ func (m *Model) share(f float64) string {
 }
 
 // slider shows a number of [-1, 1] as a place on a line of w columns.
-func (m *Model) slider(v float64, w int) string {
+func (m *agentPane) slider(v float64, w int) string {
 	t := m.theme
 	at := int(math.Round((math.Max(-1, math.Min(1, v)) + 1) / 2 * float64(w-1)))
 	var b strings.Builder
@@ -106,6 +129,23 @@ func (m *Model) slider(v float64, w int) string {
 }
 
 // agentNote says where the picture comes from.
-func (m *Model) agentNote(w int) string {
+func (m *agentPane) agentNote(w int) string {
 	return longest([]string{m.theme.dim.on("the training environment " + strings.TrimSpace(m.theme.glyphs.separator) + " v back"), m.theme.dim.on("v back")}, w)
+}
+
+// watchEvery is the least time between two questions for the newest transition: each
+// costs the training some milliseconds.
+const watchEvery = 500 * time.Millisecond
+
+// Poll asks the run for its newest transition while the pane is shown.
+func (m *agentPane) Poll(visible bool) {
+	if !visible || !m.answers() || m.now().Sub(m.watched) < watchEvery {
+		return
+	}
+	if moment := m.snap.Moment; moment != nil && moment.Step == m.snap.Step {
+		return
+	}
+	if m.lab.Send(event.Watch{}) == nil {
+		m.watched = m.now()
+	}
 }

@@ -79,7 +79,7 @@ func (c *clock) tick(step int, wall float64) {
 }
 
 // place is where a measurement stands on the horizontal axis.
-func (m *Model) place(h *history) func(step int, wall float64) float64 {
+func (m *charts) place(h *history) func(step int, wall float64) float64 {
 	switch m.axis {
 	case axisUpdates:
 		return func(step int, _ float64) float64 { return h.clock.updates(step) }
@@ -91,7 +91,7 @@ func (m *Model) place(h *history) func(step int, wall float64) float64 {
 }
 
 // placeStep is where an env step of the run stands.
-func (m *Model) placeStep(step int) float64 {
+func (m *charts) placeStep(step int) float64 {
 	wall := 0.0
 	if m.axis == axisWall {
 		wall = m.history.clock.seconds(step)
@@ -107,7 +107,7 @@ type window struct {
 }
 
 // span is the horizontal range that the charts show.
-func (m *Model) span() (lo, hi float64) {
+func (m *charts) span() (lo, hi float64) {
 	end := m.horizon()
 	v := m.window
 	switch {
@@ -122,12 +122,12 @@ func (m *Model) span() (lo, hi float64) {
 
 // horizon is the right end of the charts: the newest measurement or change, so that
 // charts move when there is something new and not with every step.
-func (m *Model) horizon() float64 {
+func (m *charts) horizon() float64 {
 	x := 1.0
 	if s, ok := m.history.clock.walls.last(); ok {
 		x = math.Max(x, m.place(&m.history)(s.step, s.wall))
 	}
-	for _, other := range m.compared {
+	for _, other := range m.others {
 		if s, ok := other.history.curve(curveReturn, 0).last(); ok {
 			x = math.Max(x, m.place(&other.history)(s.step, s.wall))
 		}
@@ -136,7 +136,7 @@ func (m *Model) horizon() float64 {
 }
 
 // extent is the most that zooming out shows: the whole run to come.
-func (m *Model) extent() float64 {
+func (m *charts) extent() float64 {
 	if m.axis == axisWall || m.snap == nil {
 		return m.horizon()
 	}
@@ -145,7 +145,7 @@ func (m *Model) extent() float64 {
 
 // rescale makes the charts' range by times as wide, around the cursor or, without
 // one, towards the newest measurement.
-func (m *Model) rescale(by float64) {
+func (m *charts) rescale(by float64) {
 	lo, hi := m.span()
 	width := (hi - lo) * by
 	end := m.horizon()
@@ -175,7 +175,7 @@ func (m *Model) rescale(by float64) {
 }
 
 // pan moves the charts' range by a share of its width.
-func (m *Model) pan(by float64) {
+func (m *charts) pan(by float64) {
 	lo, hi := m.span()
 	width := hi - lo
 	lo = math.Max(0, math.Min(lo+by*width, m.extent()-width))
@@ -183,13 +183,13 @@ func (m *Model) pan(by float64) {
 	m.drawChartsAnew()
 }
 
-func (m *Model) drawChartsAnew() {
-	m.history.touch(chartPanes...)
+func (m *charts) drawChartsAnew() {
+	m.touch(topicCharts)
 	m.changed()
 }
 
 // formatX writes a place on the axis.
-func (m *Model) formatX(v float64) string {
+func (m *charts) formatX(v float64) string {
 	if m.axis != axisWall {
 		return chart.FormatCount(v)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // chartTitle names the quantity and, where there is room, how it is drawn.
-func (m *Model) chartTitle(p paneID, w int) string {
+func (m *charts) chartTitle(p paneID, w int) string {
 	q := m.shown(p)
 	title := m.spelled(q.title)
 	if q.id == "dormant" && len(m.history.dormant) > 0 && w >= 64 {
@@ -37,7 +37,7 @@ func (m *Model) chartTitle(p paneID, w int) string {
 }
 
 // chartNote is the legend, as long as the border allows.
-func (m *Model) chartNote(p paneID, w int) string {
+func (m *charts) chartNote(p paneID, w int) string {
 	q := m.shown(p)
 	if m.empty(q) {
 		return ""
@@ -76,7 +76,7 @@ const noteName = 20
 
 // sample is a piece of a line as the charts draw it; of a smoothed one, whose values
 // are not those of the legend, a dot.
-func (m *Model) sample(look int) string {
+func (m *charts) sample(look int) string {
 	t := m.theme
 	draw := chart.Line
 	if m.smooth > 0 {
@@ -87,10 +87,10 @@ func (m *Model) sample(look int) string {
 
 // comparedNote is the value of each compared run, with its label and its name in so
 // many columns.
-func (m *Model) comparedNote(q quantity, at, name int) []string {
+func (m *charts) comparedNote(q quantity, at, name int) []string {
 	t := m.theme
 	var out []string
-	for i, other := range m.compared {
+	for i, other := range m.others {
 		if s, ok := m.valueAt(&other.history, q.lines[0].curve, at); ok {
 			look := m.lookOf(i) % len(t.series)
 			called := " " + m.runLabel(i+1)
@@ -104,19 +104,19 @@ func (m *Model) comparedNote(q quantity, at, name int) []string {
 }
 
 // readAt is the step whose values the legends show, and what they say of it.
-func (m *Model) readAt() (step int, where string) {
+func (m *charts) readAt() (step int, where string) {
 	if !m.cursorOn {
 		return math.MaxInt, ""
 	}
 	return m.cursor, m.theme.dim.on("step ") + count(m.cursor) + "  "
 }
 
-func (m *Model) valueAt(h *history, name curveName, step int) (sample, bool) {
+func (m *charts) valueAt(h *history, name curveName, step int) (sample, bool) {
 	return h.curve(name, 0).at(step)
 }
 
 // returnNote says what the dots and the ± are, in words where there is room.
-func (m *Model) returnNote(q quantity, w int) string {
+func (m *charts) returnNote(q quantity, w int) string {
 	h, t := &m.history, m.theme
 	at, where := m.readAt()
 	e, found := evaluation{}, false
@@ -156,10 +156,10 @@ func (m *Model) returnNote(q quantity, w int) string {
 
 // referenceNote is up to so many published values, the one that compares best first,
 // with their steps.
-func (m *Model) referenceNote(most int) string {
+func (m *charts) referenceNote(most int) string {
 	t := m.theme
 	out := ""
-	for i, r := range m.options.References {
+	for i, r := range m.about.References {
 		if i == most {
 			break
 		}

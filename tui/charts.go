@@ -3,13 +3,89 @@ package tui
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"pgrlab/tui/chart"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
-// chartBody draws the quantity of a chart pane.
-func (m *Model) chartBody(p paneID, w, h int) []string {
+// charts is what all charts share: how their horizontal axis is divided, where the
+// cursor stands, how lines are drawn.
+type charts struct {
+	*runView
+	style    string         // what draws the lines: one of chartStyles
+	quantity map[paneID]int // what each chart shows
+	axis     axis
+	window   window
+	smooth   int             // the place among smoothSteps
+	log      map[string]bool // quantities with a logarithmic axis
+	cursor   int             // the inspected step
+	cursorOn bool
+}
+
+func newCharts(r *runView, s Settings) *charts {
+	m := &charts{runView: r, style: s.Charts, quantity: map[paneID]int{}, log: map[string]bool{}}
+	for id, name := range firstShown {
+		m.quantity[id], _ = quantityIndex(name)
+	}
+	for i := range axisCount {
+		if axisNames[i] == s.Axis {
+			m.axis = i
+		}
+	}
+	return m
+}
+
+// chartPane is one of the charts.
+type chartPane struct {
+	*charts
+	id paneID
+}
+
+// ID names the pane.
+func (p *chartPane) ID() paneID { return p.id }
+
+// Tab is the quantity that it shows.
+func (p *chartPane) Tab() string { return p.shown(p.id).id }
+
+// Title is the quantity, and on the right its newest values.
+func (p *chartPane) Title(w int) (title, note string) {
+	title = p.chartTitle(p.id, w)
+	room := w - width(title) - 3
+	if p.boxed {
+		room -= 9
+	}
+	return title, p.chartNote(p.id, room)
+}
+
+// Body draws the quantity.
+func (p *chartPane) Body(w, h int) []string { return p.chartBody(p.id, w, h) }
+
+// DependsOn are the topics that it shows.
+func (p *chartPane) DependsOn() []topic { return []topic{topicCurves, topicChanges, topicCharts} }
+
+// Scroll is the wheel of the mouse: it zooms.
+func (p *chartPane) Scroll(by int) tea.Cmd {
+	if by < 0 {
+		return p.zoomIn()
+	}
+	return p.zoomOut()
+}
+
+// Verbs are the commands of all charts.
+func (p *chartPane) Verbs() []verb {
+	if p.id != paneChart1 {
+		return nil
+	}
+	return []verb{
+		{"show", "show a quantity in the chart in focus", quantityNames, p.commandShow},
+		{"goto", "put the cursor on a marker, or on a step", nil, p.commandGoto},
+		{"axis", "what the charts count", func() []string { return axisNames[:] }, p.commandAxis},
+	}
+}
+
+// chartBody draws the quantity of a chart.
+func (m *charts) chartBody(p paneID, w, h int) []string {
 	q := m.shown(p)
 	if m.empty(q) {
 		return m.waiting(q.empty, w, h)
@@ -24,7 +100,7 @@ func (m *Model) chartBody(p paneID, w, h int) []string {
 		c.Ticks = wallTicks
 	}
 	if q.id == "return" && m.axis == axisSteps {
-		for _, r := range m.options.References {
+		for _, r := range m.about.References {
 			c.References = append(c.References, chart.Reference{X: float64(r.Step), Low: r.Mean - r.Std, Mid: r.Mean, High: r.Mean + r.Std, Faint: r.OtherScale})
 		}
 	}
@@ -57,7 +133,7 @@ func wallTicks(lo, hi float64, most int) []float64 {
 
 // markers are the lines at the steps where changes came into force and where notes
 // were made, in their order, and the ticks where changes were applied.
-func (m *Model) markers() (out []chart.Marker, ticks []float64) {
+func (m *charts) markers() (out []chart.Marker, ticks []float64) {
 	for _, k := range m.milestones() {
 		out = append(out, chart.Marker{X: m.placeStep(k.step), Label: k.label, Text: m.spelled(k.text)})
 	}
@@ -75,7 +151,7 @@ type milestone struct {
 	label, text string
 }
 
-func (m *Model) milestones() []milestone {
+func (m *charts) milestones() []milestone {
 	var out []milestone
 	for _, c := range m.history.changes {
 		if c.state == inForce && c.number > 0 {
@@ -98,21 +174,6 @@ func noteLabel(i int) string {
 	return label
 }
 
-// markerText is the short text of a change beside its number.
-func (m *Model) markerText(c *change) string {
-	return fmt.Sprintf("%s %s%s%s", m.knobSymbol(c.knob), readable(c.from), m.theme.glyphs.arrow, readable(c.to))
-}
-
-// waiting is a pane without data: why it is empty, dim, in its middle.
-func (m *Model) waiting(text string, w, h int) []string {
-	lines := wrap(m.spelled(text), max(1, w))
-	out := make([]string, max(0, h-len(lines))/2, h+1)
-	for _, l := range lines {
-		out = append(out, strings.Repeat(" ", max(0, (w-width(l))/2))+m.theme.dim.on(l))
-	}
-	return out
-}
-
 // longest is the widest of the notes that fits into w columns.
 func longest(notes []string, w int) string {
 	best := ""
@@ -122,4 +183,14 @@ func longest(notes []string, w int) string {
 		}
 	}
 	return best
+}
+
+// styleCharts takes the lines of the charts as the person wants them, where the
+// characters of the screen have them.
+func (m *charts) styleCharts() {
+	t := m.theme
+	t.chart = chartGlyphs(t.set)
+	if m.style == "braille" && t.set == Unicode {
+		t.chart = t.chart.Braille()
+	}
 }

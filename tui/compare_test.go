@@ -47,7 +47,7 @@ func TestLooksHaveOneMeaning(t *testing.T) {
 	meaning := map[int]string{}
 	for _, q := range quantities {
 		labels := map[string]bool{}
-		for _, series := range s.series(q) {
+		for _, series := range s.charts.series(q) {
 			means := "a further line"
 			if series.Label != "" {
 				means = "run " + series.Label
@@ -82,7 +82,7 @@ func TestComparedRunsAreNamed(t *testing.T) {
 		s.goTo(paneRuns)
 		s.contains(t, "A x", "000-1", "000-2", "B 202", "C 202")
 		s.goTo(paneChart1)
-		rows := strings.Join(s.chartBody(paneChart1, size[0]-4, size[1]-5), "\n")
+		rows := strings.Join(s.charts.chartBody(paneChart1, size[0]-4, size[1]-5), "\n")
 		for _, label := range []string{"A", "B", "C"} {
 			if !strings.Contains(rows, label) {
 				t.Errorf("%v: no %s at the end of a line:\n%s", size, label, rows)
@@ -96,20 +96,20 @@ func TestComparedRunsAreNamed(t *testing.T) {
 func TestSmoothingIsSaid(t *testing.T) {
 	for _, s := range []*screen{running(t, 160, 45, 30_000), comparing(t, 160, 45)} {
 		for _, q := range quantities {
-			s.cells[0], _ = quantityIndex(q.id)
-			for s.smooth = range smoothSteps {
-				for _, series := range s.series(q) {
-					if (len(series.Smooth) > 0) != (s.smooth > 0) && len(series.Points) > 1 {
-						t.Errorf("%s: smoothing %g gives %d smoothed points", q.id, smoothSteps[s.smooth], len(series.Smooth))
+			s.charts.quantity[paneChart1], _ = quantityIndex(q.id)
+			for s.charts.smooth = range smoothSteps {
+				for _, series := range s.charts.series(q) {
+					if (len(series.Smooth) > 0) != (s.charts.smooth > 0) && len(series.Points) > 1 {
+						t.Errorf("%s: smoothing %g gives %d smoothed points", q.id, smoothSteps[s.charts.smooth], len(series.Smooth))
 					}
-					if s.smooth > 0 && series.Draw != chart.LineAndDots {
+					if s.charts.smooth > 0 && series.Draw != chart.LineAndDots {
 						t.Errorf("%s, smoothed, has no dots", q.id)
 					}
 				}
 				for w := 40; w < 200; w++ {
 					title, _ := s.titleOf(paneChart1, w)
-					if said := strings.Contains(title, fmt.Sprintf("smoothed %g", smoothSteps[s.smooth])); said != (s.smooth > 0) {
-						t.Errorf("%s, smoothing %g, %d columns: the title is %q", q.id, smoothSteps[s.smooth], w, title)
+					if said := strings.Contains(title, fmt.Sprintf("smoothed %g", smoothSteps[s.charts.smooth])); said != (s.charts.smooth > 0) {
+						t.Errorf("%s, smoothing %g, %d columns: the title is %q", q.id, smoothSteps[s.charts.smooth], w, title)
 					}
 				}
 			}
@@ -118,7 +118,7 @@ func TestSmoothingIsSaid(t *testing.T) {
 	for v := range viewCount {
 		s := running(t, 160, 45, 30_000)
 		s.setView(v)
-		if s.smooth != 0 {
+		if s.charts.smooth != 0 {
 			t.Errorf("layout %s starts with smoothing", v)
 		}
 	}
@@ -140,7 +140,7 @@ func TestMediansRestartWithF(t *testing.T) {
 		t.Errorf("medians by td: %v", got)
 	}
 	gaps := 0
-	for _, p := range s.history.curve(curveF50, 0).points(s.place(&s.history)) {
+	for _, p := range s.history.curve(curveF50, 0).points(s.charts.place(&s.history)) {
 		if p.Y != p.Y {
 			gaps++
 		}

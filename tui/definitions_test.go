@@ -87,7 +87,7 @@ func namesIn(text string) []string {
 // under a new name, fails here until it is defined.
 func TestEveryNumberIsDefined(t *testing.T) {
 	defined := definedWords()
-	help := strings.Join(running(t, 160, 45, 1).helpLines(10_000), "\n")
+	help := strings.Join(running(t, 160, 45, 1).help.lines(10_000), "\n")
 	missing := map[string]string{}
 	seen := map[string]bool{}
 	everything(t, func(s *screen, where string, lines []string) {
@@ -160,22 +160,22 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 		s.options.GPU = func() *GPU { return &GPU{Busy: 0.8, Used: 4e9, Total: 80e9, Temperature: 61, Power: 320} }
 		s.fake.moment = &event.Moment{Step: 24_000, Action: []float32{-0.41, 0.63}, Q: 41.7, F: 0.37}
 		s.fake.mapped = fakeMap(0, 1, 24_000)
-		s.link = &link{took: 2 * time.Millisecond, bytes: 1e6}
+		s.setLink(&link{took: 2 * time.Millisecond, bytes: 1e6})
 		s.still()
 		show := func(what string) {
 			s.Update(polled{})
 			s.fake.snapshot.Pose = []float64{0}
-			for id := range paneCount {
+			for _, id := range s.paneIDs() {
 				for _, w := range []int{w, 27} {
 					title, note := s.titleOf(id, w)
 					lines := []string{title + "  " + note}
-					if _, chart := cellOf(id); !chart { // the rest of a chart is its axes
-						lines = append(lines, s.bodyOf(id, w, max(1, h-3))...)
+					if _, chart := firstShown[id]; !chart { // the rest of a chart is its axes
+						lines = append(lines, s.pane(id).Body(w, max(1, h-3))...)
 					}
-					look(s, what+" "+paneNames[id], lines)
+					look(s, what+" "+string(id), lines)
 				}
 			}
-			look(s, what+" header", []string{s.header(w), s.oneLine(w)})
+			look(s, what+" header", []string{s.headline.line(w), s.headline.short(w)})
 			if d := s.dialog; d != nil {
 				lines := append([]string{d.title}, d.lines...)
 				for _, c := range d.choices {
@@ -208,7 +208,7 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 		s.press("tab", "left")
 		show("inspected")
 		for i := range quantities { // the charts of other quantities
-			s.cells[0] = i
+			s.charts.quantity[paneChart1] = i
 			title, note := s.titleOf(paneChart1, w)
 			look(s, quantities[i].id, []string{title + "  " + note})
 		}
@@ -222,7 +222,7 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 		f.Free = 1e6
 		return f, err
 	}
-	look(p, "picker", p.pickerView())
+	look(p, "picker", p.picker.view(160, 45))
 	p.Update(p.forecast()())
-	look(p, "picker", p.pickerView())
+	look(p, "picker", p.picker.view(160, 45))
 }

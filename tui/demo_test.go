@@ -25,7 +25,7 @@ func TestLook(t *testing.T) {
 	f.start = time.Now()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	o := Options{Config: fakeConfig(), Device: "cpu avx2", Folder: "runs/look", References: []Reference{{Source: "paper", Mean: 817, Std: 36, Step: 100_000}},
+	o := Options{About: About{Config: fakeConfig(), Device: "cpu avx2", Folder: "runs/look", References: []Reference{{Source: "paper", Mean: 817, Std: 36, Step: 100_000}}},
 		Start: func() (Lab, error) {
 			f.advance(24_000)
 			go f.play(ctx)

@@ -17,7 +17,7 @@ type dialog struct {
 // choice is one answer. A dialog's last choice is what esc means.
 type choice struct {
 	key, label string
-	action     func(m *Model) tea.Cmd // nil: just close
+	action     func() tea.Cmd // nil: just close
 }
 
 // answer gives a key to the open dialog.
@@ -33,7 +33,7 @@ func (m *Model) answer(key string) tea.Cmd {
 		m.dialog = nil
 		m.changed()
 		if c.action != nil {
-			return c.action(m)
+			return c.action()
 		}
 		return nil
 	}

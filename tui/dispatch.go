@@ -11,7 +11,7 @@ import (
 // one of them leaves the screen. Text that was pasted is no key.
 func (m *Model) keystrokes(msg tea.KeyMsg) tea.Cmd {
 	switch {
-	case m.leaving:
+	case m.leaving.closed:
 		return nil
 	case msg.Paste:
 		return m.pasted(msg)
@@ -20,15 +20,15 @@ func (m *Model) keystrokes(msg tea.KeyMsg) tea.Cmd {
 	}
 	var all []tea.Cmd
 	for _, r := range msg.Runes {
-		if !m.leaving {
+		if !m.leaving.closed {
 			all = append(all, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}))
 		}
 	}
 	return tea.Batch(all...)
 }
 
-// pasted takes text that was pasted: where somebody types it is text, elsewhere it
-// does nothing.
+// pasted takes text that was pasted: in a text entry it is text, elsewhere it does
+// nothing.
 func (m *Model) pasted(msg tea.KeyMsg) tea.Cmd {
 	switch {
 	case m.entry != nil:
@@ -44,12 +44,6 @@ func (m *Model) pasted(msg tea.KeyMsg) tea.Cmd {
 
 var errPasted = errors.New("pasted text is not taken for keys: paste it where text is typed, as behind : or n")
 
-// leave closes the screen; keys that were typed behind the one that does it do nothing.
-func (m *Model) leave() tea.Cmd {
-	m.leaving = true
-	return tea.Quit
-}
-
 // key dispatches a key: to the dialog, the text entry, the help, the picker, or the
 // table.
 func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
@@ -63,26 +57,26 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 	}
 	switch {
 	case key == "ctrl+c":
-		return m.interrupt()
+		return m.leaving.interrupt()
 	case key == "ctrl+z":
-		return m.suspend()
+		return m.leaving.suspend()
 	case m.dialog != nil:
 		return m.answer(key)
-	case m.help:
-		return m.helpKey(key)
+	case m.help.shown:
+		return m.help.key(key)
 	case m.picker != nil:
-		return m.pickerKey(key)
+		return m.picker.key(key)
 	}
 	if key == "alt+esc" || key == "ctrl+g" { // two quick escapes arrive as one key
 		key = "esc"
 	}
-	if m.lesson != nil {
-		if cmd, taken := m.lessonKey(key); taken {
+	if m.lessons.lesson != nil {
+		if cmd, taken := m.lessons.key(key); taken {
 			m.changed()
 			return cmd
 		}
 	}
-	for _, b := range m.keys {
+	for _, b := range m.palette.keys {
 		if b.matches(key, m.focus) {
 			return m.act(b)
 		}
@@ -92,8 +86,8 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 
 // act does what a binding says, by key or by name.
 func (m *Model) act(b binding) tea.Cmd {
-	m.used(b.name)
-	cmd := b.action(m)
+	m.events.used(b.name)
+	cmd := b.action()
 	m.changed()
 	return cmd
 }

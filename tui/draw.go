@@ -5,7 +5,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"pgrlab/core/event"
 	"pgrlab/core/printable"
 )
 
@@ -14,34 +13,34 @@ func (m *Model) draw() []string {
 	t := m.theme
 	var lines []string
 	switch {
-	case m.help:
-		lines = m.helpView()
+	case m.help.shown:
+		lines = m.help.view()
 	case m.picker != nil:
-		lines = m.pickerView()
+		lines = m.picker.view(m.w, m.h)
 	case m.lab == nil || m.snap == nil:
 		lines = m.startingView()
 	case m.layout.kind == oneLine:
-		lines = []string{m.oneLine(m.w)}
-		if m.lesson != nil && m.h > 2 {
-			lines = append(lines, m.lessonIn(m.w, m.h-1)...)
+		lines = []string{m.headline.short(m.w)}
+		if m.lessons.lesson != nil && m.h > 2 {
+			lines = append(lines, m.lessons.in(m.w, m.h-1)...)
 		}
 	default:
 		lines = m.dashboard()
 	}
 	lines = t.fill(lines, m.w, m.h)
-	if m.lesson != nil && !m.help && m.layout.kind != oneLine && m.snap != nil {
+	if m.lessons.lesson != nil && !m.help.shown && m.layout.kind != oneLine && m.snap != nil {
 		n := m.h - m.layout.h
-		copy(lines[m.h-1-n:m.h-1], t.fill(m.lessonIn(m.w, n), m.w, n))
+		copy(lines[m.h-1-n:m.h-1], t.fill(m.lessons.in(m.w, n), m.w, n))
 	}
 	if m.entry != nil && m.layout.kind != oneLine && m.lab != nil {
-		if box := m.paletteView(); box != nil && !m.help {
+		if box := m.palette.view(m.w, m.h); box != nil && !m.help.shown {
 			copy(lines[m.h-1-len(box):], t.over(lines[m.h-1-len(box):m.h-1], box, m.w))
 		}
 	}
 	if m.dialog != nil {
 		lines = t.fill(overlay(lines, m.dialog.view(t, m.w, m.h), m.w), m.w, m.h)
 	}
-	if m.options.Characters == ASCII {
+	if m.theme.set == ASCII {
 		for i := range lines {
 			lines[i] = asciiOnly(lines[i])
 		}
@@ -53,14 +52,14 @@ func (m *Model) draw() []string {
 func (m *Model) dashboard() []string {
 	t, l := m.theme, m.layout
 	lines := make([]string, m.h)
-	lines[0] = t.fit(m.header(m.w), m.w)
+	lines[0] = t.fit(m.headline.line(m.w), m.w)
 	lines[m.h-1] = t.fit(m.footer(m.w), m.w)
 	if l.kind == tabbed {
 		lines[1] = t.fit(m.tabBar(m.w), m.w)
 	}
 	rows := make([][]segment, m.h)
 	for _, p := range l.places {
-		for i, line := range m.pane(p) {
+		for i, line := range m.paneAt(p) {
 			if y := p.y + i; y < m.h {
 				rows[y] = append(rows[y], segment{p.x, p.w, line})
 			}
@@ -108,28 +107,32 @@ func (t *theme) over(lines, box []string, w int) []string {
 	return out
 }
 
-// pane draws one pane, or takes it from the cache when nothing it shows changed.
-func (m *Model) pane(p place) []string {
-	c := &m.cache[p.id]
-	focused := p.id == m.focus
-	if c.lines != nil && c.version == m.history.version[p.id] && c.w == p.w && c.h == p.h && c.focused == focused {
+// paneAt draws one pane, or takes it from the cache when nothing it shows changed.
+func (m *Model) paneAt(p place) []string {
+	on := m.pane(p.id)
+	version := m.history.version[topic(p.id)]
+	for _, t := range on.DependsOn() {
+		version += m.history.version[t]
+	}
+	c, focused := m.cache[p.id], p.id == m.focus
+	if c.lines != nil && c.version == version && c.w == p.w && c.h == p.h && c.focused == focused {
 		return c.lines
 	}
-	*c = paneCache{version: m.history.version[p.id], w: p.w, h: p.h, focused: focused, lines: m.frameOf(p, focused)}
-	return c.lines
+	lines := m.frameOf(on, p, focused)
+	m.cache[p.id] = paneCache{version: version, w: p.w, h: p.h, focused: focused, lines: lines}
+	return lines
 }
 
 // frameOf draws a pane with its title: in a box, or below a line.
-func (m *Model) frameOf(p place, focused bool) []string {
+func (m *Model) frameOf(on pane, p place, focused bool) []string {
 	t := m.theme
-	boxed := m.layout.kind == boxed
 	w, h := p.w, p.h-1
-	if boxed {
+	if m.boxed {
 		w, h = p.w-4, p.h-2 // the border and a column of air on both sides
 	}
-	title, note := m.titleOf(p.id, p.w)
-	body := m.bodyOf(p.id, w, h)
-	if boxed {
+	title, note := on.Title(p.w)
+	body := on.Body(w, h)
+	if m.boxed {
 		return t.box(title, note, indent(body), p.w, p.h, focused)
 	}
 	name := t.title
@@ -167,74 +170,17 @@ func (t *theme) ruleTitle(title, note string, w int) string {
 	return title + " " + t.faint.on(strings.Repeat(dash, rest)) + end + t.faint.on(dash)
 }
 
-// titleOf is a pane's title and the note at the right end of its border.
-func (m *Model) titleOf(id paneID, w int) (title, note string) {
-	if _, ok := cellOf(id); ok {
-		title = m.chartTitle(id, w)
-		room := w - width(title) - 3
-		if m.layout.kind == boxed {
-			room -= 9
-		}
-		return title, m.chartNote(id, room)
-	}
-	switch id {
-	case paneKnobs:
-		return "KNOBS", m.knobsNote(w)
-	case panePhase:
-		return "PHASE", m.phaseNote(w - 12)
-	case paneScores:
-		return "F VALUES", m.scoresNote(w - 16)
-	case paneLosses:
-		return "LOSSES", m.lossesNote(w - 14)
-	case paneGenerator:
-		return "GENERATOR", m.generatorNote(w - 18)
-	case paneSystem:
-		return "SYSTEM", ""
-	case paneAgent:
-		return "AGENT", m.agentNote(w - 14)
-	case paneMap:
-		return "MAP", m.mapNote(w - 10)
-	case paneRuns:
-		return "RUNS", ""
-	case paneSentence:
-		return "IN ONE SENTENCE", ""
-	default:
-		return "EVENTS", m.eventsNote()
-	}
-}
-
-// bodyOf is a pane's inside, at most h lines of w columns.
-func (m *Model) bodyOf(id paneID, w, h int) []string {
-	if _, ok := cellOf(id); ok {
-		return m.chartBody(id, w, h)
-	}
-	return map[paneID]func(w, h int) []string{
-		paneKnobs: m.knobsBody, panePhase: m.phaseBody, paneScores: m.scoresBody, paneLosses: m.lossesBody,
-		paneGenerator: m.generatorBody, paneSystem: m.systemBody, paneAgent: m.agentBody, paneMap: m.mapBody,
-		paneRuns: m.runsBody, paneSentence: m.sentenceBody, paneEvents: m.eventsBody,
-	}[id](w, h)
-}
-
-// tabName is what the tab of a pane says.
-func (m *Model) tabName(id paneID) string {
-	if _, ok := cellOf(id); ok {
-		return m.shown(id).id
-	}
-	if id == paneLosses { // a chart may be called losses
-		return "last losses"
-	}
-	return paneNames[id]
-}
-
 // tabBar names all panes; the one in focus is marked.
 func (m *Model) tabBar(w int) string {
 	t := m.theme
 	var names []string
 	total := 0
-	for id := range paneSentence {
-		name := " " + m.tabName(id) + " "
-		if id == m.focus {
-			name = t.selected.on(t.glyphs.cursor + m.tabName(id) + " ")
+	focus := 0
+	for i, p := range m.tabs() {
+		name := " " + p.Tab() + " "
+		if p.ID() == m.focus {
+			focus = i
+			name = t.selected.on(t.glyphs.cursor + p.Tab() + " ")
 		} else {
 			name = t.dim.on(name)
 		}
@@ -247,7 +193,7 @@ func (m *Model) tabBar(w int) string {
 	// Too narrow for all: the tab in focus second, so that both neighbours show, and
 	// whole names only.
 	var b strings.Builder
-	first := (int(m.focus) + len(names) - 1) % len(names)
+	first := (focus + len(names) - 1) % len(names)
 	more := " " + t.dim.on(t.glyphs.ellipsis)
 	used := width(more)
 	for i := range names {
@@ -272,7 +218,7 @@ func (m *Model) startingView() []string {
 	if o.Folder != "" {
 		lines = append(lines, t.dim.on("run folder  "+o.Folder))
 	}
-	if m.leaveSoon {
+	if m.leaving.soon {
 		lines = append(lines, t.dim.on("the shell gets its terminal back as soon as the run has started"))
 	}
 	lines = append(lines, "", t.key.on("q")+" "+t.dim.on("quit"))
@@ -286,9 +232,6 @@ func (m *Model) startingView() []string {
 	}
 	return out
 }
-
-// paused says whether the run stands still on request.
-func (m *Model) paused() bool { return m.snap != nil && m.snap.State == event.PausedState }
 
 // asciiOnly replaces every character outside ASCII by one inside, width for width.
 func asciiOnly(s string) string {

@@ -14,15 +14,15 @@ type entry struct {
 	prompt string
 	hint   string // what is wanted, and how to leave
 	input  textinput.Model
-	submit func(m *Model, text string) tea.Cmd
+	submit func(text string) tea.Cmd
 
-	complete func(m *Model, text string) []candidate // nil: nothing to choose from
-	chosen   int                                     // of the candidates; -1: none
-	unchosen int                                     // what chosen is after another letter: -1, or 0 where enter takes the best
-	history  []string                                // earlier texts, newest last
-	back     int                                     // how far back in history; 0: not
-	inKnobs  bool                                    // it stands in the selected knob's row
-	proposed bool                                    // the text was proposed, and is selected: typing replaces it
+	complete func(text string) []candidate // nil: nothing to choose from
+	chosen   int                           // of the candidates; -1: none
+	unchosen int                           // what chosen is after another letter: -1, or 0 where enter takes the best
+	history  []string                      // earlier texts, newest last
+	back     int                           // how far back in history; 0: not
+	pane     paneID                        // the pane that shows it; "": the foot of the screen
+	proposed bool                          // the text was proposed, and is selected: typing replaces it
 }
 
 // candidate is one way to complete a text.
@@ -32,7 +32,7 @@ type candidate struct{ text, about string }
 const entryLimit = 240
 
 // newEntry has no keys that terminals or their multiplexers keep for themselves.
-func newEntry(prompt, hint string, submit func(m *Model, text string) tea.Cmd) *entry {
+func newEntry(prompt, hint string, submit func(text string) tea.Cmd) *entry {
 	e := &entry{prompt: prompt, hint: hint, submit: submit, chosen: -1, unchosen: -1, input: textinput.New()}
 	e.input.CharLimit = entryLimit
 	k := &e.input.KeyMap
@@ -59,9 +59,9 @@ func (e *entry) propose(text string) {
 	e.proposed = text != ""
 }
 
-// settle ends the selection of a proposed text: text and the keys that erase replace it.
+// replaceProposed ends the selection of a proposed text: text and the keys that erase replace it.
 // The key is used up when it only erases.
-func (e *entry) settle(msg tea.KeyMsg) (used bool) {
+func (e *entry) replaceProposed(msg tea.KeyMsg) (used bool) {
 	if !e.proposed {
 		return false
 	}
@@ -83,8 +83,8 @@ func escapes(key string) bool { return key == "esc" || key == "alt+esc" || key =
 // open starts typing.
 func (m *Model) open(e *entry) {
 	m.entry = e
-	m.message = ""
-	m.history.touch(paneKnobs)
+	m.steering.message = ""
+	m.touch(topicStaged)
 	m.changed()
 }
 
@@ -92,10 +92,10 @@ func (m *Model) open(e *entry) {
 func (m *Model) entryKey(name string, msg tea.KeyMsg) tea.Cmd {
 	e := m.entry
 	defer func() {
-		m.history.touch(paneKnobs)
+		m.touch(topicStaged)
 		m.changed()
 	}()
-	if e.settle(msg) {
+	if e.replaceProposed(msg) {
 		return nil
 	}
 	if msg.Paste {
@@ -109,14 +109,14 @@ func (m *Model) entryKey(name string, msg tea.KeyMsg) tea.Cmd {
 	case name == "enter":
 		m.entry = nil
 		text := strings.TrimSpace(e.text())
-		if c := e.candidates(m); e.chosen >= 0 && e.chosen < len(c) {
+		if c := e.candidates(); e.chosen >= 0 && e.chosen < len(c) {
 			text = strings.TrimSpace(c[e.chosen].text)
 		}
-		return e.submit(m, text)
+		return e.submit(text)
 	case name == "tab":
-		e.completeText(m)
+		e.completeText()
 	case name == "up" || name == "down":
-		e.choose(m, name)
+		e.choose(name)
 	case name == "backspace" && e.text() == "":
 		m.entry = nil
 	default:
@@ -126,16 +126,16 @@ func (m *Model) entryKey(name string, msg tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-func (e *entry) candidates(m *Model) []candidate {
+func (e *entry) candidates() []candidate {
 	if e.complete == nil {
 		return nil
 	}
-	return e.complete(m, e.text())
+	return e.complete(e.text())
 }
 
 // completeText takes the chosen candidate, or what all of them begin with.
-func (e *entry) completeText(m *Model) {
-	c := e.candidates(m)
+func (e *entry) completeText() {
+	c := e.candidates()
 	switch {
 	case len(c) == 0:
 	case e.chosen >= 0 && e.chosen < len(c):
@@ -166,7 +166,7 @@ func commonPrefix(a, b string) string {
 
 // choose walks through the candidates, or with an empty text through what was
 // typed before.
-func (e *entry) choose(m *Model, key string) {
+func (e *entry) choose(key string) {
 	if n := len(e.history); n > 0 && (e.text() == "" || e.back > 0) {
 		if key == "up" {
 			e.back = min(e.back+1, n)
@@ -180,7 +180,7 @@ func (e *entry) choose(m *Model, key string) {
 		}
 		return
 	}
-	n := len(e.candidates(m))
+	n := len(e.candidates())
 	if n == 0 {
 		return
 	}

@@ -5,12 +5,60 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
-
-	"pgrlab/core/knob"
 )
 
-// eventsBody shows the newest events that fit, or those around the scroll position.
-func (m *Model) eventsBody(w, h int) []string {
+// eventsPane is the list of events.
+type eventsPane struct {
+	*runView
+	memory *memory // which hints were used
+	filter string  // only events with this text are shown; "": all
+	upBy   int     // events above the first one shown
+	room   int     // events that fit, as drawn
+	seen   int     // events at the last look
+}
+
+// ID names the pane.
+func (m *eventsPane) ID() paneID { return paneEvents }
+
+// Tab is its name on the tab bar.
+func (m *eventsPane) Tab() string { return string(paneEvents) }
+
+// Title is what its border says.
+func (m *eventsPane) Title(w int) (title, note string) { return "EVENTS", m.eventsNote() }
+
+// Keys work while it is in focus.
+func (m *eventsPane) Keys() []binding {
+	return []binding{
+		{name: "newer", keys: []string{"up", "k"}, label: "up k", help: "newer events", action: m.up},
+		{name: "older", keys: []string{"down", "j"}, label: "down j", help: "older events", action: m.down},
+		{name: "page-newer", keys: []string{"pgup"}, help: "a page of newer events", action: m.pageUp},
+		{name: "page-older", keys: []string{"pgdown"}, help: "a page of older events", action: m.pageDown},
+		{name: "filter", keys: []string{"/"}, does: "filter", help: "show only the events that contain a text or are of a kind (knob, eval, refit, note, …)", action: m.openFilter},
+	}
+}
+
+// Verbs are its commands.
+func (m *eventsPane) Verbs() []verb {
+	return []verb{{"filter", "show only the events with a text in them", nil, func(text string) error { m.setFilter(text); return nil }}}
+}
+
+// Poll keeps the events in sight where they are while new ones come.
+func (m *eventsPane) Poll(bool) {
+	n := len(m.history.lines)
+	if m.upBy > 0 {
+		m.upBy += n - m.seen
+	}
+	m.seen = n
+}
+
+// Scroll is the wheel of the mouse.
+func (m *eventsPane) Scroll(by int) tea.Cmd { return m.scrollEvents(by) }
+
+// DependsOn are the topics that it shows.
+func (m *eventsPane) DependsOn() []topic { return []topic{topicLines, topicChanges} }
+
+// Body shows the newest events that fit, or those around the scroll position.
+func (m *eventsPane) Body(w, h int) []string {
 	lines := m.filtered()
 	if len(lines) == 0 && m.filter != "" {
 		return []string{m.theme.dim.on("no event has " + m.filter + " in it; esc shows all")}
@@ -20,9 +68,9 @@ func (m *Model) eventsBody(w, h int) []string {
 		hints = hints[:min(len(hints), max(0, h-min(3, len(lines))))]
 	}
 	h -= len(hints)
-	m.eventsRoom = m.eventsThatFit(lines, w, h)
-	m.eventsUpBy = max(0, min(m.eventsUpBy, len(lines)-m.eventsRoom))
-	end := len(lines) - m.eventsUpBy
+	m.room = m.eventsThatFit(lines, w, h)
+	m.upBy = max(0, min(m.upBy, len(lines)-m.room))
+	end := len(lines) - m.upBy
 	out := make([]string, 0, h)
 	for i := end - 1; i >= 0 && len(out) < h; i-- {
 		out = append(out, m.eventText(lines[i], w, h)...)
@@ -39,7 +87,7 @@ func (m *Model) eventsBody(w, h int) []string {
 const roomyEvents = 12
 
 // eventsThatFit is how many of the oldest events h rows hold: how far one can scroll.
-func (m *Model) eventsThatFit(lines []eventLine, w, h int) int {
+func (m *eventsPane) eventsThatFit(lines []eventLine, w, h int) int {
 	if h < roomyEvents {
 		return h
 	}
@@ -54,7 +102,7 @@ func (m *Model) eventsThatFit(lines []eventLine, w, h int) int {
 }
 
 // eventText is an event in a pane of w by h: time, step, kind, text.
-func (m *Model) eventText(l eventLine, w, h int) []string {
+func (m *eventsPane) eventText(l eventLine, w, h int) []string {
 	t := m.theme
 	head := t.faint.on(l.wall.Format("15:04:05"))
 	if w >= 60 {
@@ -101,112 +149,8 @@ func (t *theme) kindInk(l eventLine) ink {
 	}
 }
 
-// changeText is a change with as many of its stamps as fit into w columns; of the
-// last one there is at least a sign.
-func (m *Model) changeText(c *change, w int) string {
-	stamps := m.stamps(c)
-	separator := m.theme.faint.on(" " + m.theme.glyphs.separator + " ")
-	for _, name := range []string{m.knobTitle(c.knob), m.knobSymbol(c.knob)} {
-		for i := range stamps {
-			text := m.changeWhat(c, name) + "  " + strings.Join(stamps[i:], separator)
-			if width(text) <= w {
-				return text
-			}
-		}
-	}
-	if c.state == refused { // the reason is what matters; its beginning says most of it
-		what := m.changeWhat(c, m.knobSymbol(c.knob)) + "  " + m.theme.bad.on(m.theme.glyphs.cross) + " "
-		return what + m.theme.bad.on(m.theme.clip(c.why, max(8, w-width(what))))
-	}
-	brief := *c
-	brief.now, brief.undoes, brief.redoes = false, 0, 0
-	what := m.changeWhat(&brief, m.knobSymbol(c.knob))
-	return firstFitting([]string{what + "  " + m.stampSign(c), what + " " + m.stampSign(c), what}, max(w, width(what)))
-}
-
-// stampSign is the stage that a change has reached, in few columns.
-func (m *Model) stampSign(c *change) string {
-	t := m.theme
-	switch {
-	case c.state == asked && c.at > 0:
-		return t.dim.on("@" + count(c.at))
-	case c.state == asked:
-		return t.warn.on("pending")
-	case c.state == inForce:
-		return t.good.on(t.glyphs.check + " at " + count(c.forceStep))
-	case c.now && m.remaking():
-		return t.warn.on(m.phase().String())
-	default:
-		return t.dim.on("waits")
-	}
-}
-
-// changeWhat is number, name and values of a change.
-func (m *Model) changeWhat(c *change, name string) string {
-	t := m.theme
-	var b strings.Builder
-	if c.number > 0 {
-		b.WriteString(t.markerNumber.on(fmt.Sprintf("#%d ", c.number)))
-	}
-	fmt.Fprintf(&b, "%s %s %s %s", name, readable(c.from), t.glyphs.arrow, readable(c.to))
-	if c.now {
-		b.WriteString(" now")
-	}
-	if c.undoes > 0 {
-		fmt.Fprintf(&b, " (undoes #%d)", c.undoes)
-	}
-	if c.redoes > 0 {
-		fmt.Fprintf(&b, " (redoes #%d)", c.redoes)
-	}
-	return b.String()
-}
-
-// stamps are the stages a change has reached, in their order.
-func (m *Model) stamps(c *change) []string {
-	t := m.theme
-	var out []string
-	if c.askedStep >= 0 {
-		out = append(out, "asked "+count(c.askedStep))
-	}
-	switch c.state {
-	case asked:
-		if c.at > 0 {
-			return append(out, t.dim.on("for step "+count(c.at)))
-		}
-		return append(out, t.warn.on("pending"+t.glyphs.wait))
-	case refused:
-		return append(out, t.bad.on(t.glyphs.cross+" "+c.why))
-	}
-	out = append(out, "applied "+count(c.appliedStep))
-	switch {
-	case c.state == inForce:
-		out = append(out, t.good.on(t.glyphs.check+" in force "+count(c.forceStep)))
-	case c.now && m.remaking():
-		out = append(out, t.warn.on("under way: "+m.phase().String()))
-	case c.why != "":
-		out = append(out, t.dim.on(c.why))
-	case c.class == knob.ClassGeneration:
-		out = append(out, t.dim.on("waits for the next generation"))
-	case c.class == knob.ClassRefit:
-		out = append(out, t.dim.on("waits for the next refit"))
-	}
-	return out
-}
-
-// remaking says whether the run is making what a change of F or of the generator needs.
-func (m *Model) remaking() bool {
-	if m.snap == nil {
-		return false
-	}
-	switch m.phase() {
-	case knob.Score, knob.Fit, knob.Generate:
-		return true
-	}
-	return false
-}
-
 // filtered are the lines that the filter lets through.
-func (m *Model) filtered() []eventLine {
+func (m *eventsPane) filtered() []eventLine {
 	if m.filter == "" {
 		return m.history.lines
 	}
@@ -224,8 +168,8 @@ func (m *Model) filtered() []eventLine {
 }
 
 // openFilter asks for a text that the events shown contain.
-func (m *Model) openFilter() tea.Cmd {
-	e := newEntry("filter: ", "a kind (knob, eval, refit, note, ...) or any text; empty shows all", func(m *Model, text string) tea.Cmd {
+func (m *eventsPane) openFilter() tea.Cmd {
+	e := newEntry("filter: ", "a kind (knob, eval, refit, note, ...) or any text; empty shows all", func(text string) tea.Cmd {
 		m.setFilter(text)
 		return nil
 	})
@@ -234,30 +178,48 @@ func (m *Model) openFilter() tea.Cmd {
 	return nil
 }
 
-func (m *Model) setFilter(text string) {
-	m.filter, m.eventsUpBy = text, 0
-	m.history.touch(paneEvents)
+func (m *eventsPane) setFilter(text string) {
+	m.filter, m.upBy = text, 0
+	m.touchPane(paneEvents)
 	m.changed()
 }
 
-func (m *Model) eventsNote() string {
+func (m *eventsPane) eventsNote() string {
 	if m.filter != "" {
 		return m.theme.warn.on(fmt.Sprintf("%d of %d with %q", len(m.filtered()), len(m.history.lines), m.filter))
 	}
-	if m.eventsUpBy > 0 {
-		return m.theme.warn.on(fmt.Sprintf("%d newer %s g follow", m.eventsUpBy, m.theme.glyphs.separator))
+	if m.upBy > 0 {
+		return m.theme.warn.on(fmt.Sprintf("%d newer %s g follow", m.upBy, m.theme.glyphs.separator))
 	}
 	return m.theme.dim.on("newest first")
 }
 
-func (m *Model) scrollEvents(by int) tea.Cmd {
-	m.eventsUpBy = max(0, min(m.eventsUpBy+by, len(m.filtered())-m.eventsRoom))
-	m.history.touch(paneEvents)
+func (m *eventsPane) scrollEvents(by int) tea.Cmd {
+	m.upBy = max(0, min(m.upBy+by, len(m.filtered())-m.room))
+	m.touchPane(paneEvents)
 	return nil
 }
 
-func (m *Model) eventsUp() tea.Cmd       { return m.scrollEvents(-1) }
-func (m *Model) eventsDown() tea.Cmd     { return m.scrollEvents(1) }
-func (m *Model) eventsPageUp() tea.Cmd   { return m.scrollEvents(-max(1, m.eventsRoom-1)) }
-func (m *Model) eventsPageDown() tea.Cmd { return m.scrollEvents(max(1, m.eventsRoom-1)) }
-func (m *Model) eventsFollow() tea.Cmd   { m.eventsUpBy = 0; m.history.touch(paneEvents); return nil }
+func (m *eventsPane) up() tea.Cmd       { return m.scrollEvents(-1) }
+func (m *eventsPane) down() tea.Cmd     { return m.scrollEvents(1) }
+func (m *eventsPane) pageUp() tea.Cmd   { return m.scrollEvents(-max(1, m.room-1)) }
+func (m *eventsPane) pageDown() tea.Cmd { return m.scrollEvents(max(1, m.room-1)) }
+
+// follow goes back to the newest events; it says whether it had to.
+func (m *eventsPane) follow() bool {
+	if m.upBy == 0 {
+		return false
+	}
+	m.upBy = 0
+	m.touchPane(paneEvents)
+	return true
+}
+
+// unfilter shows all events again; it says whether a filter was set.
+func (m *eventsPane) unfilter() bool {
+	if m.filter == "" {
+		return false
+	}
+	m.setFilter("")
+	return true
+}

@@ -1,10 +1,14 @@
 package tui
 
-import tea "github.com/charmbracelet/bubbletea"
+import (
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
 
 // focusNext moves the focus to the next pane that the layout shows.
 func (m *Model) focusNext() tea.Cmd     { return m.moveFocus(1) }
-func (m *Model) focusPrevious() tea.Cmd { return m.moveFocus(int(paneCount) - 1) }
+func (m *Model) focusPrevious() tea.Cmd { return m.moveFocus(len(m.panes) - 1) }
 
 func (m *Model) moveFocus(by int) tea.Cmd {
 	d := m.division()
@@ -15,8 +19,10 @@ func (m *Model) moveFocus(by int) tea.Cmd {
 		base.focus = d.focus
 		shown = divide(base)
 	}
-	for range paneCount {
-		m.focus = (m.focus + paneID(by)) % paneCount
+	at := slices.IndexFunc(m.panes, func(p pane) bool { return p.ID() == m.focus })
+	for range m.panes {
+		at = (at + by) % len(m.panes)
+		m.focus = m.panes[at].ID()
 		if m.focus == paneSentence && m.view != presentView {
 			continue
 		}
@@ -66,41 +72,38 @@ func (m *Model) toggleAgent() tea.Cmd {
 // back peels one layer: inspection, staged values, zoom, filter, a pane that the
 // view does not show.
 func (m *Model) back() tea.Cmd {
-	d := m.division()
-	d.zoomed = false
-	switch {
-	case m.message != "":
-		m.say(applied, "")
-	case m.cursorOn:
-		m.cursorOn = false
-		m.drawChartsAnew()
-	case len(m.staged) > 0:
-		return m.dropStaged()
-	case m.zoomed:
-		return m.toggleZoom()
-	case m.focus == paneEvents && m.eventsUpBy > 0:
-		return m.eventsFollow()
-	case m.filter != "":
-		m.setFilter("")
-	case m.window.zoomed:
-		return m.follow()
-	case len(m.compared) > 0:
-		m.compared = nil
-		m.drawChartsAnew()
-	case m.layout.kind == tabbed && m.focus != paneKnobs:
+	for _, peel := range []func() bool{
+		m.steering.dismiss, m.charts.leaveCursor, m.steering.dropAll, m.unzoom,
+		func() bool { return m.focus == paneEvents && m.events.follow() },
+		m.events.unfilter, m.charts.unzoom, m.runs.forget,
+	} {
+		if peel() {
+			return nil
+		}
+	}
+	if m.layout.kind == tabbed && m.focus != paneKnobs {
 		return m.goTo(paneKnobs)
 	}
 	return nil
 }
 
-// toggleInspect puts the cursor on the newest measurement, or takes it away.
-func (m *Model) toggleInspect() tea.Cmd {
-	if m.cursorOn {
-		m.cursorOn = false
-		m.drawChartsAnew()
-		return nil
+// unzoom gives the screen back to the other panes; it says whether one had it.
+func (m *Model) unzoom() bool {
+	if !m.zoomed {
+		return false
 	}
-	return m.inspectMove(-1)
+	m.toggleZoom()
+	return true
+}
+
+// follow shows the newest: of the events while they are in focus, else of the charts.
+func (m *Model) follow() tea.Cmd {
+	if m.focus == paneEvents {
+		m.events.follow()
+	} else {
+		m.charts.follow()
+	}
+	return nil
 }
 
 // redraw forgets what is on the terminal.
@@ -123,60 +126,46 @@ func (m *Model) toggleMouse() tea.Cmd {
 
 // mouseEvent is a click or the wheel; the layout that was drawn says where.
 func (m *Model) mouseEvent(msg tea.MouseMsg) tea.Cmd {
-	if !m.mouse || m.dialog != nil || m.help || m.entry != nil || m.picker != nil || m.lab == nil {
+	if !m.mouse || m.dialog != nil || m.help.shown || m.entry != nil || m.picker != nil || m.lab == nil {
 		return nil
 	}
 	p, ok := m.layout.under(msg.X, msg.Y)
 	if !ok || msg.Action != tea.MouseActionPress {
 		return nil
 	}
-	_, chart := cellOf(p.id)
+	on := m.pane(p.id)
 	switch msg.Button {
 	case tea.MouseButtonLeft:
 		if m.focus != p.id {
 			return m.goTo(p.id)
 		}
-		if chart {
-			m.inspectColumn(p, msg.X)
+		if c, ok := on.(clicker); ok {
+			c.Click(msg.X-p.x, p.w)
 		}
 	case tea.MouseButtonWheelUp, tea.MouseButtonWheelDown:
-		up := msg.Button == tea.MouseButtonWheelUp
-		switch {
-		case p.id == paneEvents && up:
-			return m.eventsUp()
-		case p.id == paneEvents:
-			return m.eventsDown()
-		case p.id == paneKnobs && up:
-			return m.knobUp()
-		case p.id == paneKnobs:
-			return m.knobDown()
-		case chart && up:
-			return m.zoomIn()
-		case chart:
-			return m.zoomOut()
+		by := 1
+		if msg.Button == tea.MouseButtonWheelUp {
+			by = -1
+		}
+		if s, ok := on.(scroller); ok {
+			return s.Scroll(by)
 		}
 	}
 	return nil
 }
 
-// inspectColumn puts the cursor on the measurement nearest to a column.
-func (m *Model) inspectColumn(p place, x int) {
-	c := m.history.curve(m.shown(p.id).lines[0].curve, 0)
-	if c == nil || p.w < 12 {
-		return
+// lookAt moves the focus to a quantity's chart or to a pane.
+func (m *Model) lookAt(name string) error {
+	i, ok := quantityIndex(name)
+	if !ok {
+		return m.commandPane(name)
 	}
-	lo, hi := m.span()
-	at := lo + (hi-lo)*float64(x-p.x-7)/float64(p.w-9) // about: labels left, border right
-	best := c.samples[0]
-	distance := func(s sample) float64 {
-		d := m.place(&m.history)(s.step, s.wall) - at
-		return max(d, -d)
-	}
-	for _, s := range c.samples {
-		if distance(s) < distance(best) {
-			best = s
+	for _, p := range m.panes {
+		if c, ok := p.(*chartPane); ok && m.charts.quantity[c.id] == i && m.visible(c.id) {
+			m.goTo(c.id)
+			return nil
 		}
 	}
-	m.cursor, m.cursorOn = best.step, true
-	m.drawChartsAnew()
+	m.goTo(paneChart1)
+	return m.charts.commandShow(name)
 }

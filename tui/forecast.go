@@ -45,9 +45,8 @@ func triedAs(c lab.Config) string {
 
 // forecast has the present choice tried, outside the event loop, unless it is known or
 // under way. What was being tried before it is given up.
-func (m *Model) forecast() tea.Cmd {
-	p := m.picker
-	if p == nil || p.Try == nil {
+func (p *picker) forecast() tea.Cmd {
+	if p.Try == nil {
 		return nil
 	}
 	if p.opened || p.wrong != nil || p.at[pickRecent] > 0 {
@@ -92,11 +91,8 @@ func (f *forecasts) give() {
 }
 
 // takeForecast keeps what a trial found.
-func (m *Model) takeForecast(f forecast) {
-	if m.picker == nil {
-		return
-	}
-	all := &m.picker.forecasts
+func (p *picker) takeForecast(f forecast) {
+	all := &p.forecasts
 	if all.known == nil {
 		all.known = map[string]forecast{}
 	}
@@ -104,15 +100,15 @@ func (m *Model) takeForecast(f forecast) {
 	if all.asked == f.choice {
 		all.asked, all.stop = "", nil
 	}
-	m.changed()
+	p.changed()
 }
 
 // takes says how long the present choice takes on this machine, and what it writes, in
 // w columns.
-func (m *Model) takes(w int) []string {
-	t, p := m.theme, m.picker
+func (p *picker) takes(w int) []string {
+	t := p.theme
 	f, known := p.forecasts.known[triedAs(p.config)]
-	lines := [][]string{m.takesTime(f, known)}
+	lines := [][]string{p.takesTime(f, known)}
 	switch {
 	case !known:
 		return append(first(lines, w), "") // its place: nothing moves when it is found
@@ -120,7 +116,7 @@ func (m *Model) takes(w int) []string {
 		why, _, _ := strings.Cut(f.err.Error(), "\n")
 		return append(first(lines, w), wrapStyled(t.bad.on(t.glyphs.cross+" "+why), w)...)
 	}
-	return first(append(lines, m.takesRoom(f)), w)
+	return first(append(lines, p.takesRoom(f)), w)
 }
 
 // first are the first parts of each line, as many as fit, and one in any case.
@@ -140,8 +136,8 @@ func first(lines [][]string, w int) []string {
 }
 
 // takesTime is how long the present choice takes, and how that is known.
-func (m *Model) takesTime(f forecast, known bool) []string {
-	t, p := m.theme, m.picker
+func (p *picker) takesTime(f forecast, known bool) []string {
+	t := p.theme
 	takes := func(u lab.Costs, how string) []string {
 		return []string{t.dim.on("takes about ") + roughly(p.config.Lasts(u)), t.dim.on(" on this machine"), t.dim.on(", " + how)}
 	}
@@ -158,8 +154,8 @@ func (m *Model) takesTime(f forecast, known bool) []string {
 }
 
 // takesRoom is what it writes, beside the room that there is.
-func (m *Model) takesRoom(f forecast) []string {
-	t := m.theme
+func (p *picker) takesRoom(f forecast) []string {
+	t := p.theme
 	all := "checkpoints"
 	if f.Disk.Generation > 0 {
 		all = "checkpoints and D_syn"

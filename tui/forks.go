@@ -35,16 +35,16 @@ type Child struct {
 	Failed func() error
 }
 
-// brood are the children of one plan.
-type brood struct {
+// forkGroup are the children of one plan.
+type forkGroup struct {
 	ForkPlan
 	title    string
 	asked    int // the env step at which it was asked for
-	children []offspring
+	children []childRun
 }
 
-// offspring is a child as far as its journal tells.
-type offspring struct {
+// childRun is a child as far as its journal tells.
+type childRun struct {
 	Child
 	step    int
 	done    bool
@@ -54,14 +54,14 @@ type offspring struct {
 
 // forked delivers the children of a plan, or why there are none.
 type forked struct {
-	brood brood
+	group forkGroup
 	err   error
 }
 
-// grown delivers what journals of children hold now.
-type grown struct {
-	brood    int
-	children []offspring
+// childrenRead delivers what journals of children hold now.
+type childrenRead struct {
+	group    int // its index
+	children []childRun
 }
 
 // forkEvery is the time between two looks at the children's journals.
@@ -71,13 +71,13 @@ const forkEvery = 3 * time.Second
 const forkEvaluations = 5
 
 // openFork asks for the number of pairs with what is staged and without.
-func (m *Model) openFork() tea.Cmd {
+func (m *runsPane) openFork() tea.Cmd {
 	if len(m.staged) == 0 {
-		m.say(refused, "nothing is staged: f forks with what is staged and without, F with nothing changed")
+		m.refuse("nothing is staged: f forks with what is staged and without, F with nothing changed")
 		return nil
 	}
 	plan := ForkPlan{}
-	for _, k := range m.knobs {
+	for _, k := range m.knobList {
 		if v, ok := m.staged[k.Name]; ok {
 			text := k.Name + "=" + v.String()
 			if k.Class != knob.ClassBatch && m.generated() {
@@ -91,13 +91,13 @@ func (m *Model) openFork() tea.Cmd {
 }
 
 // openPlacebo asks for pairs that differ in nothing but their random streams.
-func (m *Model) openPlacebo() tea.Cmd {
+func (m *runsPane) openPlacebo() tea.Cmd {
 	return m.askPairs("placebo forks", ForkPlan{},
 		"Nothing is changed but the random streams: how far the children of a pair come apart is what happens by itself. A difference inside that band says nothing.")
 }
 
 // commandConfirm is ":confirm": the schedule of a touched run against none.
-func (m *Model) commandConfirm(string) error {
+func (m *runsPane) commandConfirm(string) error {
 	if m.history.touched() == 0 {
 		return fmt.Errorf("confirm: no knob was touched in this run: there is no schedule to confirm")
 	}
@@ -108,7 +108,7 @@ func (m *Model) commandConfirm(string) error {
 
 // changedText names the changes that somebody made while the run went on, or counts
 // them where they are many.
-func (m *Model) changedText() string {
+func (m *runsPane) changedText() string {
 	var all []string
 	for _, c := range m.history.changes {
 		if !c.scheduled && c.number > 0 {
@@ -122,7 +122,7 @@ func (m *Model) changedText() string {
 }
 
 // childTime is about how long a child of so many env steps takes at this run's speed.
-func (m *Model) childTime(steps int) time.Duration {
+func (m *runsPane) childTime(steps int) time.Duration {
 	d := time.Duration(steps) * m.snap.StepTime
 	if every := m.effective("refit_every").Number; every >= 1 {
 		d += time.Duration(float64(steps)/every) * m.snap.CostRefit
@@ -131,15 +131,15 @@ func (m *Model) childTime(steps int) time.Duration {
 }
 
 // askPairs asks how many pairs a plan gets, and what that costs.
-func (m *Model) askPairs(title string, plan ForkPlan, about string) tea.Cmd {
+func (m *runsPane) askPairs(title string, plan ForkPlan, about string) tea.Cmd {
 	switch {
-	case m.options.Replay:
+	case m.about.Replay:
 		m.tell(ErrReplay.Error())
 		return nil
 	case m.watching():
 		m.tell(m.driver + " drives: D takes over")
 		return nil
-	case m.options.Fork == nil:
+	case m.about.Fork == nil:
 		m.tell("forks are made where the run trains: pgrlab fork DIR --set KNOB=VALUE")
 		return nil
 	case m.snap == nil || m.lab == nil:
@@ -149,7 +149,7 @@ func (m *Model) askPairs(title string, plan ForkPlan, about string) tea.Cmd {
 	case plan.Confirm:
 		plan.Steps = m.snap.Steps
 	case plan.Steps == 0:
-		plan.Steps = forkEvaluations * max(1, m.options.Config.Evaluation.Every)
+		plan.Steps = forkEvaluations * max(1, m.about.Config.Evaluation.Every)
 	}
 	beside := m.beside()
 	turns := "one child after another"
@@ -165,29 +165,29 @@ func (m *Model) askPairs(title string, plan ForkPlan, about string) tea.Cmd {
 	for _, n := range []int{1, 2, 4, 8} {
 		label := fmt.Sprintf("%d pairs", n)
 		if n == 1 {
-			label = "one pair: it shows two runs, and says nothing about " + (&brood{ForkPlan: plan}).about()
+			label = "one pair: it shows two runs, and says nothing about " + (&forkGroup{ForkPlan: plan}).about()
 		}
 		if len(plan.Set) == 0 && !plan.Confirm && n == 1 {
 			label = "one pair"
 		}
-		d.choices = append(d.choices, choice{strconv.Itoa(n), label, func(m *Model) tea.Cmd {
+		d.choices = append(d.choices, choice{strconv.Itoa(n), label, func() tea.Cmd {
 			plan.Pairs = n
-			return m.fork(brood{ForkPlan: plan, title: strings.TrimPrefix(name, "fork: ")})
+			return m.fork(forkGroup{ForkPlan: plan, title: strings.TrimPrefix(name, "fork: ")})
 		}})
 	}
 	if !plan.Confirm {
-		d.choices = append(d.choices, choice{"s", "another number of steps a child", func(m *Model) tea.Cmd { return m.askForkSteps(title, plan, about) }})
+		d.choices = append(d.choices, choice{"s", "another number of steps a child", func() tea.Cmd { return m.askForkSteps(title, plan, about) }})
 	}
 	d.choices = append(d.choices, choice{"esc", "do not fork", nil})
-	m.dialog = d
+	m.question(d)
 	return nil
 }
 
 // askForkSteps asks how many env steps a child makes, and then how many pairs.
-func (m *Model) askForkSteps(title string, plan ForkPlan, about string) tea.Cmd {
-	e := newEntry("env steps a child: ", "typing replaces it  enter take  esc cancel", func(m *Model, text string) tea.Cmd {
+func (m *runsPane) askForkSteps(title string, plan ForkPlan, about string) tea.Cmd {
+	e := newEntry("env steps a child: ", "typing replaces it  enter take  esc cancel", func(text string) tea.Cmd {
 		steps, err := knob.ParseCount(text)
-		if every := max(1, m.options.Config.Evaluation.Every); err == nil && steps < every {
+		if every := max(1, m.about.Config.Evaluation.Every); err == nil && steps < every {
 			err = fmt.Errorf("%s steps are too few: a child is evaluated every %s", count(steps), count(every))
 		}
 		if err != nil {
@@ -202,11 +202,11 @@ func (m *Model) askForkSteps(title string, plan ForkPlan, about string) tea.Cmd 
 }
 
 // beside is how many children train at a time.
-func (m *Model) beside() int {
-	if m.options.Beside == nil {
+func (m *runsPane) beside() int {
+	if m.about.Beside == nil {
 		return 1
 	}
-	return max(1, m.options.Beside())
+	return max(1, m.about.Beside())
 }
 
 // forker is who asks for the checkpoint of a fork.
@@ -214,82 +214,83 @@ const forker = "fork"
 
 // fork saves the run and then makes the children. A run that is over, or a plan that
 // begins anew, needs no checkpoint of now.
-func (m *Model) fork(b brood) tea.Cmd {
+func (m *runsPane) fork(b forkGroup) tea.Cmd {
 	clear(m.staged)
-	m.say(applied, "")
+	m.say("")
 	if m.ended() || b.Confirm {
 		return m.makeChildren(b)
 	}
 	if err := m.lab.Send(event.Checkpoint{By: forker}); err != nil {
-		m.say(refused, err.Error())
+		m.refuse(err.Error())
 		return nil
 	}
 	b.asked = m.snap.Step
-	m.forking = &b
+	m.saving = &b
 	m.tell("saving at the end of this slice, then forking: :pane runs shows the children")
 	return nil
 }
 
-// checkpointed begins the fork that a checkpoint was made for.
-func (m *Model) checkpointed(c event.Checkpointed) {
-	b := m.forking
-	if b == nil || c.Obs.Position.Step < b.asked {
+// Event begins the fork that a checkpoint was made for.
+func (m *runsPane) Event(e event.Event) {
+	c, ok := e.Body.(event.Checkpointed)
+	b := m.saving
+	if !ok || b == nil || c.Obs.Position.Step < b.asked {
 		return // of before
 	}
-	m.forking = nil
+	m.saving = nil
 	if c.Obs.Error != "" {
 		m.report(fmt.Errorf("fork: %s", c.Obs.Error))
 		return
 	}
-	m.later = m.makeChildren(*b)
+	m.startLater(m.makeChildren(*b))
 }
 
 // makeChildren makes the children outside the event loop.
-func (m *Model) makeChildren(b brood) tea.Cmd {
-	fork := m.options.Fork
+func (m *runsPane) makeChildren(b forkGroup) tea.Cmd {
+	fork := m.about.Fork
 	return func() tea.Msg {
 		children, err := fork(b.ForkPlan)
 		for _, c := range children {
-			b.children = append(b.children, offspring{Child: c, step: c.From})
+			b.children = append(b.children, childRun{Child: c, step: c.From})
 		}
 		return forked{b, err}
 	}
 }
 
 // takeForks lists children that were made.
-func (m *Model) takeForks(msg forked) {
+func (m *runsPane) takeForks(msg forked) {
 	if msg.err != nil {
 		m.report(msg.err)
 	}
-	if len(msg.brood.children) == 0 {
+	if len(msg.group.children) == 0 {
 		return
 	}
-	turn := fmt.Sprintf("train, %d at a time", min(len(msg.brood.children), m.beside()))
-	for i := range m.broods {
-		if !m.broods[i].over() {
+	turn := fmt.Sprintf("train, %d at a time", min(len(msg.group.children), m.beside()))
+	for i := range m.groups {
+		if !m.groups[i].over() {
 			turn = "wait behind those that train"
 		}
 	}
-	m.broods = append(m.broods, msg.brood)
-	m.forksAt = time.Time{}
+	m.groups = append(m.groups, msg.group)
+	m.nextAt = time.Time{}
 	if msg.err == nil {
-		m.tell(fmt.Sprintf("%d children %s: :pane runs", len(msg.brood.children), turn))
+		m.tell(fmt.Sprintf("%d children %s: :pane runs", len(msg.group.children), turn))
 	}
-	m.history.touch(paneRuns)
+	m.touchPane(paneRuns)
 	m.changed()
 }
 
-// lookAtForks reads the journals of the children that are not done, now and then.
-func (m *Model) lookAtForks() tea.Cmd {
+// readJournals reads the journals of the children that are not done, now and then.
+func (m *runsPane) readJournals() tea.Cmd {
 	now := m.now()
-	if m.forksAt.After(now) {
+	if m.nextAt.After(now) {
 		return nil
 	}
 	var all []tea.Cmd
-	for i := range m.broods {
-		if b := &m.broods[i]; !b.over() {
-			children := append([]offspring(nil), b.children...)
-			load := m.options.LoadRun
+	for i := range m.groups {
+		if b := &m.groups[i]; !b.over() {
+			children := append([]childRun(nil), b.children...)
+			load := m.about.LoadRun
 			if load == nil {
 				load = ReadJournal
 			}
@@ -297,11 +298,11 @@ func (m *Model) lookAtForks() tea.Cmd {
 				for i := range children {
 					children[i] = children[i].look(load)
 				}
-				return grown{brood: i, children: children}
+				return childrenRead{group: i, children: children}
 			})
 		}
 	}
-	m.forksAt = now.Add(forkEvery)
+	m.nextAt = now.Add(forkEvery)
 	if len(all) == 0 {
 		return nil
 	}
@@ -309,7 +310,7 @@ func (m *Model) lookAtForks() tea.Cmd {
 }
 
 // look reads a child's journal, unless it is done.
-func (o offspring) look(load func(string) ([]event.Event, error)) offspring {
+func (o childRun) look(load func(string) ([]event.Event, error)) childRun {
 	if o.done || o.failed != nil {
 		return o
 	}
@@ -336,9 +337,9 @@ func (o offspring) look(load func(string) ([]event.Event, error)) offspring {
 	return o
 }
 
-// takeGrown takes what the journals hold.
-func (m *Model) takeGrown(msg grown) {
-	b := &m.broods[msg.brood]
+// takeChildren takes what the journals hold.
+func (m *runsPane) takeChildren(msg childrenRead) {
+	b := &m.groups[msg.group]
 	was := b.over()
 	b.children = msg.children
 	if d := b.differences(); b.over() && !was && len(d) > 0 {
@@ -346,14 +347,14 @@ func (m *Model) takeGrown(msg grown) {
 		verdict, _, _ := strings.Cut(m.verdictOf(b, d, band, pairs), ";")
 		m.tell(b.title + ": " + verdict + "; :pane runs")
 	}
-	m.history.touch(paneRuns)
-	if m.layout.visible(paneRuns) {
+	m.touchPane(paneRuns)
+	if m.visible(paneRuns) {
 		m.changed()
 	}
 }
 
-// over says whether nothing more is to come of a brood.
-func (b *brood) over() bool {
+// over says whether nothing more is to come of a forkGroup.
+func (b *forkGroup) over() bool {
 	for _, c := range b.children {
 		if !c.done && c.failed == nil {
 			return false
@@ -363,14 +364,14 @@ func (b *brood) over() bool {
 }
 
 // placebo says whether nothing was changed but the random streams.
-func (b *brood) placebo() bool { return len(b.Set) == 0 && !b.Confirm }
+func (b *forkGroup) placebo() bool { return len(b.Set) == 0 && !b.Confirm }
 
 // differences are what came of each pair that is done: the mean, over the
 // evaluations behind the fork that both have, of the changed child's return less the
 // other's.
-func (b *brood) differences() (out []float64) {
+func (b *forkGroup) differences() (out []float64) {
 	for p := range b.Pairs {
-		var pair [2]*offspring
+		var pair [2]*childRun
 		for i := range b.children {
 			c := &b.children[i]
 			if c.Pair != p || !c.done {
@@ -397,4 +398,16 @@ func (b *brood) differences() (out []float64) {
 		}
 	}
 	return out
+}
+
+// unfinished counts the children that are still to be trained.
+func (m *runsPane) unfinished() (n int) {
+	for _, b := range m.groups {
+		for _, c := range b.children {
+			if !c.done && c.failed == nil {
+				n++
+			}
+		}
+	}
+	return n
 }

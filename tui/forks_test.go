@@ -68,13 +68,13 @@ func (s *screen) settleForks() {
 		s.later = nil
 		s.Update(later())
 	}
-	s.forksAt = s.clock
-	for i := range s.broods {
-		children := append([]offspring(nil), s.broods[i].children...)
+	s.runs.nextAt = s.clock
+	for i := range s.runs.groups {
+		children := append([]childRun(nil), s.runs.groups[i].children...)
 		for j := range children {
 			children[j] = children[j].look(s.options.LoadRun)
 		}
-		s.Update(grown{i, children})
+		s.Update(childrenRead{i, children})
 	}
 }
 
@@ -132,8 +132,8 @@ func TestForkMakesPairsOfWhatIsStaged(t *testing.T) {
 	if len(n.plans) != 1 || fmt.Sprint(n.plans[0]) != fmt.Sprint(want) {
 		t.Fatalf("plans %+v", n.plans)
 	}
-	if got := s.values()["guidance"].Number; got != 2 || len(s.staged) > 0 {
-		t.Errorf("this run has guidance %v, staged %v", got, s.staged)
+	if got := s.values()["guidance"].Number; got != 2 || len(s.steering.staged) > 0 {
+		t.Errorf("this run has guidance %v, staged %v", got, s.steering.staged)
 	}
 	for i, c := range n.children {
 		n.live(c, 100, 100+map[bool]float64{true: []float64{20, 30, -10, 40}[i/2]}[c.Changed])
@@ -150,10 +150,10 @@ func TestForkMakesPairsOfWhatIsStaged(t *testing.T) {
 	}
 	s.settleForks()
 	s.contains(t, "comes apart by up to 12.0 (2 pairs)", "inside what happens by itself (±12.0, 2 placebo")
-	if w, pairs := s.band(5000); w != 12 || pairs != 2 {
+	if w, pairs := s.runs.band(5000); w != 12 || pairs != 2 {
 		t.Errorf("band %v of %d pairs", w, pairs)
 	}
-	if got := s.verdictInk(&s.broods[0], s.broods[0].differences(), 12, 2); got != s.theme.text {
+	if got := s.runs.verdictInk(&s.runs.groups[0], s.runs.groups[0].differences(), 12, 2); got != s.theme.text {
 		t.Error("a difference inside the band is coloured")
 	}
 }
@@ -195,7 +195,7 @@ func TestFailedChildrenAreSaid(t *testing.T) {
 	s.Update(keyMsg("1"))
 	s.settleForks()
 	s.contains(t, "no space left")
-	s.broods[0].children[0].Failed = func() error { return errors.New("exit status 1") }
+	s.runs.groups[0].children[0].Failed = func() error { return errors.New("exit status 1") }
 	s.settleForks()
 	s.typeLine("pane runs")
 	s.contains(t, "pair 1, unchanged, 1-0-false: exit status 1", "no pair is done yet")
@@ -209,7 +209,7 @@ func TestASinglePairIsReported(t *testing.T) {
 	s.contains(t, "confirm: r ratio 0.5 → 0.75 at 24,000", "says nothing about the changes")
 	plan := s.dialog.choices[0]
 	s.dialog = nil
-	s.Update(plan.action(s.Model)())
+	s.Update(plan.action()())
 	s.settleForks()
 	for _, c := range n.children {
 		n.live(c, 100, map[bool]float64{false: 100, true: 116}[c.Changed])
@@ -232,7 +232,7 @@ func TestConfirmNeedsATouchedRun(t *testing.T) {
 	s.Update(keyMsg("enter"))
 	s.contains(t, "fresh seeds")
 	plan := s.dialog.choices[1]
-	s.Update(plan.action(s.Model)())
+	s.Update(plan.action()())
 	if len(n.plans) != 1 || !n.plans[0].Confirm || n.plans[0].Pairs != 2 || n.plans[0].Steps != 100_000 {
 		t.Fatalf("plans %+v", n.plans)
 	}

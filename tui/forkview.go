@@ -34,9 +34,9 @@ func interval(d []float64) (mean, half float64, ok bool) {
 
 // band is the largest difference of a placebo pair over as many steps, and of how
 // many pairs; what lies inside happens by itself.
-func (m *Model) band(steps int) (width float64, pairs int) {
-	for i := range m.broods {
-		if b := &m.broods[i]; b.placebo() && b.Steps == steps {
+func (m *runsPane) band(steps int) (width float64, pairs int) {
+	for i := range m.groups {
+		if b := &m.groups[i]; b.placebo() && b.Steps == steps {
 			for _, d := range b.differences() {
 				width, pairs = math.Max(width, math.Abs(d)), pairs+1
 			}
@@ -46,15 +46,15 @@ func (m *Model) band(steps int) (width float64, pairs int) {
 }
 
 // forkLines are the children of this run: each pair a dot.
-func (m *Model) forkLines(w int) []string {
+func (m *runsPane) forkLines(w int) []string {
 	var out []string
-	for i := range m.broods {
-		out = append(out, m.broodLines(&m.broods[i], w)...)
+	for i := range m.groups {
+		out = append(out, m.groupLines(&m.groups[i], w)...)
 	}
 	return out
 }
 
-func (m *Model) broodLines(b *brood, w int) []string {
+func (m *runsPane) groupLines(b *forkGroup, w int) []string {
 	t := m.theme
 	title := t.bold.on(t.clip(m.spelled(b.title), w))
 	pairs := title + t.dim.on(fmt.Sprintf(", %d %s", b.Pairs, plural("pair", b.Pairs)))
@@ -80,7 +80,7 @@ func (m *Model) broodLines(b *brood, w int) []string {
 // childLines are the children whose pair is not done: how far each is, and its last
 // return; or why it was given up. Of a single pair, which no dots can stand for, also
 // what came of each.
-func (m *Model) childLines(b *brood, w int) []string {
+func (m *runsPane) childLines(b *forkGroup, w int) []string {
 	t := m.theme
 	var out []string
 	waiting := 0
@@ -122,7 +122,7 @@ func (m *Model) childLines(b *brood, w int) []string {
 }
 
 // pairDone says whether both children of a pair are done.
-func (b *brood) pairDone(pair int) bool {
+func (b *forkGroup) pairDone(pair int) bool {
 	for _, c := range b.children {
 		if c.Pair == pair && !c.done {
 			return false
@@ -132,7 +132,7 @@ func (b *brood) pairDone(pair int) bool {
 }
 
 // outcome is what came of a child that is done, and where it lies.
-func (b *brood) outcome(c offspring, w int) []string {
+func (b *forkGroup) outcome(c childRun, w int) []string {
 	text := b.kindOf(c)
 	if at, r, ok := c.lastReturn(); ok {
 		sum := 0.0
@@ -146,7 +146,7 @@ func (b *brood) outcome(c offspring, w int) []string {
 }
 
 // lastReturn is the newest evaluation behind the fork.
-func (o offspring) lastReturn() (step int, mean float64, ok bool) {
+func (o childRun) lastReturn() (step int, mean float64, ok bool) {
 	for at, r := range o.returns {
 		if at >= step {
 			step, mean, ok = at, r, true
@@ -163,7 +163,7 @@ func plural(word string, n int) string {
 }
 
 // verdictOf says what the pairs that are done show.
-func (m *Model) verdictOf(b *brood, d []float64, band float64, placebos int) string {
+func (m *runsPane) verdictOf(b *forkGroup, d []float64, band float64, placebos int) string {
 	t := m.theme
 	switch {
 	case len(d) == 0:
@@ -197,7 +197,7 @@ func (m *Model) verdictOf(b *brood, d []float64, band float64, placebos int) str
 }
 
 // about is what a plan is to say something about.
-func (b *brood) about() string {
+func (b *forkGroup) about() string {
 	if b.Confirm || len(b.Set) > 1 {
 		return "the changes"
 	}
@@ -206,7 +206,7 @@ func (b *brood) about() string {
 
 // verdictInk colours a difference that stands out of the placebo band and whose
 // interval has no 0 in it; no other.
-func (m *Model) verdictInk(b *brood, d []float64, band float64, placebos int) ink {
+func (m *runsPane) verdictInk(b *forkGroup, d []float64, band float64, placebos int) ink {
 	mean, half, ok := interval(d)
 	switch {
 	case b.placebo() || !ok || placebos == 0 || math.Abs(mean) <= band || math.Abs(mean) <= half:
@@ -227,7 +227,7 @@ func signed(v float64) string {
 
 // dots draws the differences around 0: a dot each, a figure where several share a
 // column, the placebo band behind them, and the interval of their mean below.
-func (m *Model) dots(d []float64, band float64, w int) []string {
+func (m *runsPane) dots(d []float64, band float64, w int) []string {
 	t := m.theme
 	most := band
 	mean, half, ok := interval(d)
@@ -276,7 +276,7 @@ func (m *Model) dots(d []float64, band float64, w int) []string {
 }
 
 // kindOf names a child within its pair.
-func (b *brood) kindOf(c offspring) string {
+func (b *forkGroup) kindOf(c childRun) string {
 	switch {
 	case b.placebo() && c.Changed:
 		return "second"

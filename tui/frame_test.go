@@ -96,11 +96,11 @@ func TestFrameIsKept(t *testing.T) {
 	if s.stale {
 		t.Error("polling an unchanged lab makes the frame stale")
 	}
-	version := s.history.version[paneChart1]
+	version := s.chartVersion()
 	s.fake.advance(1)
 	s.Update(polled{})
-	if !s.stale || s.history.version[paneChart1] != version {
-		t.Errorf("one env step: stale %v, return chart redrawn %v", s.stale, s.history.version[paneChart1] != version)
+	if !s.stale || s.chartVersion() != version {
+		t.Errorf("one env step: stale %v, return chart redrawn %v", s.stale, s.chartVersion() != version)
 	}
 }
 
@@ -144,7 +144,7 @@ func coloured() (*Model, *fakeLab) {
 	r.SetColorProfile(termenv.TrueColor)
 	f := newFake()
 	f.advance(60_000)
-	m := New(Options{Config: fakeConfig(), Renderer: r})
+	m := New(Options{About: About{Config: fakeConfig()}, Renderer: r})
 	m.Update(started{lab: f})
 	return m, f
 }

@@ -4,16 +4,37 @@ import (
 	"fmt"
 	"math"
 
-	"pgrlab/core/event"
 	"pgrlab/core/knob"
 )
 
-// generatorBody is how the generator does: its fit, its samples, and when it is
+// generatorPane is how the generator does.
+type generatorPane struct {
+	*runView
+}
+
+// ID names the pane.
+func (m *generatorPane) ID() paneID { return paneGenerator }
+
+// Tab is its name on the tab bar.
+func (m *generatorPane) Tab() string { return string(paneGenerator) }
+
+// Title is what its border says.
+func (m *generatorPane) Title(w int) (title, note string) {
+	return "GENERATOR", m.generatorNote(w - 18)
+}
+
+// Keys work while it is in focus.
+func (m *generatorPane) Keys() []binding { return nil }
+
+// DependsOn are the topics that it shows.
+func (m *generatorPane) DependsOn() []topic { return []topic{topicSnapshot, topicGenerations} }
+
+// Body is how the generator does: its fit, its samples, and when it is
 // renewed.
-func (m *Model) generatorBody(w, h int) []string {
+func (m *generatorPane) Body(w, h int) []string {
 	t, s := m.theme, m.snap
 	if !m.generates() {
-		return m.waiting(m.options.Config.Method+" has no generator", w, h)
+		return m.waiting(m.about.Config.Method+" has no generator", w, h)
 	}
 	label := func(name string) string { return t.dim.on(t.fit(name, 11)) }
 	var out []string
@@ -71,7 +92,7 @@ func (m *Model) generatorBody(w, h int) []string {
 }
 
 // generatedLines describe the newest D_syn by what was measured of it.
-func (m *Model) generatedLines(w int, label func(string) string) []string {
+func (m *generatorPane) generatedLines(w int, label func(string) string) []string {
 	t, g := m.theme, m.history.generated
 	if g == nil {
 		return nil
@@ -98,30 +119,7 @@ func (m *Model) generatedLines(w int, label func(string) string) []string {
 	return append(out, label("nearest")+number(float64(g.Nearest))+t.dim.on(" to a real row; real rows ")+number(float64(g.NearestReal)))
 }
 
-// askedText compares the F that prompts asked for with that of what came out.
-func (m *Model) askedText(w int) string {
-	t, g := m.theme, m.history.generated
-	if g == nil || g.Asked == nil || g.Achieved == nil {
-		return ""
-	}
-	pair := func(q *event.Quantiles) string {
-		return number(float64(q.Median)) + t.dim.on("..") + number(float64(q.Q90))
-	}
-	text := t.dim.on("asked ") + pair(g.Asked) + t.dim.on("  achieved ") + t.synthetic.on(pair(g.Achieved))
-	texts := []string{text}
-	if g.Obeyed != nil {
-		texts = append(texts, text+t.dim.on("  rank correlation ")+fmt.Sprintf("%.2f", float64(*g.Obeyed)))
-	}
-	return longest(texts, w)
-}
-
-// generates says whether the run's method makes synthetic data.
-func (m *Model) generates() bool {
-	k, err := knob.Find("samples")
-	return err != nil || m.knobUse(k) == nil
-}
-
-func (m *Model) generatorNote(w int) string {
+func (m *generatorPane) generatorNote(w int) string {
 	n := 0
 	for _, r := range m.history.refits {
 		if r.steps > 0 {

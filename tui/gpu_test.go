@@ -9,7 +9,7 @@ import (
 
 // What NVML does not know is left out, and what there is no room for.
 func TestSystemPaneShowsTheGPU(t *testing.T) {
-	m := New(Options{Config: fakeConfig()})
+	m := New(Options{About: About{Config: fakeConfig()}})
 	g := &GPU{Busy: 0.87, Used: 12.3e9, Total: 141e9, Temperature: 61, Power: 420}
 	for _, c := range []struct {
 		g    GPU
@@ -21,14 +21,14 @@ func TestSystemPaneShowsTheGPU(t *testing.T) {
 		{*g, 10, "busy 87%"},
 		{GPU{Busy: -1, Used: -1, Temperature: -1, Power: -1}, 60, "busy -"},
 	} {
-		if got := ansi.Strip(m.gpuUse(&c.g, c.w)); got != c.want {
+		if got := ansi.Strip(m.system.gpuUse(&c.g, c.w)); got != c.want {
 			t.Errorf("%d columns: %q, want %q", c.w, got, c.want)
 		}
 	}
 	for _, known := range []func() *GPU{nil, func() *GPU { return nil }, func() *GPU { return g }} {
 		m.options.GPU = known
-		m.machine.at, m.machine.busyPast = m.now(), []float64{1}
-		text := ansi.Strip(strings.Join(m.systemBody(80, 10), "\n"))
+		m.system.machine.at, m.system.machine.busyPast = m.now(), []float64{1}
+		text := ansi.Strip(strings.Join(m.system.Body(80, 10), "\n"))
 		if shown := strings.Contains(text, "GPU"); shown != (known != nil && known() != nil) {
 			t.Errorf("the pane:\n%s", text)
 		}

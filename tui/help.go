@@ -2,6 +2,8 @@ package tui
 
 import (
 	"fmt"
+	"pgrlab/core/knob"
+	"slices"
 	"strings"
 )
 
@@ -12,41 +14,52 @@ var inShort = []string{
 	"get out: q, then d leaves the run training and s stops and saves it; esc closes what is open",
 }
 
-// helpLines is the help in w columns: the keys of the pane in focus first, then what
+// helpContents is what the help explains.
+type helpContents struct {
+	here    []binding // of the screen that is open instead of the panes; nil: the panes are
+	keys    []binding // of the panes
+	focus   paneID
+	verbs   []verb
+	knobs   []knob.Knob
+	numbers []definition
+}
+
+// lines is the help in w columns: the keys of the pane in focus first, then what
 // helps at once, then everything.
-func (m *Model) helpLines(w int) []string {
+func (m *helpPage) lines(w int) []string {
 	t := m.theme
 	var out []string
 	section := func(title string, lines ...string) {
 		out = append(append(append(out, t.title.on(title)), lines...), "")
 	}
-	if m.picker != nil {
-		section("KEYS on this screen", m.keyLines(pickerKeys(), w)...)
+	c := m.contents()
+	if c.here != nil {
+		section("KEYS on this screen", m.keyLines(c.here, w)...)
 	}
-	keys := append(append([]binding(nil), m.keys...), binding{label: "ctrl+c", help: "as q; a second one within 5 s stops and saves at once"},
+	keys := append(slices.Clone(c.keys), binding{label: "ctrl+c", help: "as q; a second one within 5 s stops and saves at once"},
 		binding{label: "ctrl+g", help: "as esc, everywhere: dialogs, text, help"})
-	here, elsewhere := m.helpGroups(keys)
-	if m.picker == nil {
+	here, elsewhere := helpGroups(keys, c.focus)
+	if c.here == nil {
 		for _, group := range here {
 			section("KEYS "+group.title+", the pane in focus", m.keyLines(group.keys, w)...)
 		}
 	}
 	var short []string
 	for _, line := range inShort {
-		short = append(short, hang("", 2, m.spelled(line), w)...)
+		short = append(short, hang("", 2, m.theme.spelled(line), w)...)
 	}
 	section("IN SHORT", short...)
 	while := ""
-	if m.picker != nil {
+	if c.here != nil {
 		elsewhere, while = append(elsewhere, here...), ", once a run goes on"
 	}
 	for _, group := range elsewhere {
 		section("KEYS "+group.title+while, m.keyLines(group.keys, w)...)
 	}
-	section("KEYS in this help", m.keyLines(helpKeys(), w)...)
-	section("COMMANDS behind : (every key above has one too, by name)", m.verbLines(w)...)
-	section("KNOBS", m.knobLines(w)...)
-	section("WHAT THE NUMBERS ARE", m.definitionLines(w)...)
+	section("KEYS in this help", m.keyLines(m.keys(), w)...)
+	section("COMMANDS behind : (every key above has one too, by name)", m.verbLines(c.verbs, w)...)
+	section("KNOBS", m.knobLines(c.knobs, w)...)
+	section("WHAT THE NUMBERS ARE", m.definitionLines(c.numbers, w)...)
 	return out[:len(out)-1]
 }
 
@@ -54,46 +67,46 @@ func (m *Model) helpLines(w int) []string {
 const helpName = 16
 
 // keyLines are keys with what they do; of several with one help the first says it.
-func (m *Model) keyLines(keys []binding, w int) []string {
+func (m *helpPage) keyLines(keys []binding, w int) []string {
 	t := m.theme
 	var out []string
 	for _, b := range keys {
 		if b.help != "" {
-			out = append(out, hang(t.key.on(t.fit(t.keyLabel(b.title()), helpName)), helpName, m.spelled(b.help), w)...)
+			out = append(out, hang(t.key.on(t.fit(t.keyLabel(b.title()), helpName)), helpName, m.theme.spelled(b.help), w)...)
 		}
 	}
 	return out
 }
 
-func (m *Model) verbLines(w int) []string {
+func (m *helpPage) verbLines(verbs []verb, w int) []string {
 	t := m.theme
 	var out []string
-	for _, v := range verbs() {
-		out = append(out, hang(t.key.on(t.fit(v.name, helpName)), helpName, m.spelled(v.about), w)...)
+	for _, v := range verbs {
+		out = append(out, hang(t.key.on(t.fit(v.name, helpName)), helpName, m.theme.spelled(v.about), w)...)
 	}
 	return out
 }
 
-func (m *Model) knobLines(w int) []string {
+func (m *helpPage) knobLines(knobs []knob.Knob, w int) []string {
 	t := m.theme
 	var out []string
-	for _, k := range m.knobs {
+	for _, k := range knobs {
 		about := fmt.Sprintf("%s; %s, %s", k.Doc+unitOf(k), k.Range(), takesEffect(k.Class))
-		out = append(out, hang(t.accent.on(t.fit(k.Name, nameWidth)), nameWidth, m.spelled(about), w)...)
+		out = append(out, hang(t.accent.on(t.fit(k.Name, nameWidth)), nameWidth, m.theme.spelled(about), w)...)
 	}
 	return out
 }
 
-func (m *Model) definitionLines(w int) []string {
+func (m *helpPage) definitionLines(definitions []definition, w int) []string {
 	t := m.theme
 	var out []string
 	for _, d := range definitions {
 		name := t.accent.on(d.name)
 		if len(d.shown) > 0 {
-			name += t.dim.on("  beside " + m.spelled(strings.Join(d.shown, ", ")))
+			name += t.dim.on("  beside " + m.theme.spelled(strings.Join(d.shown, ", ")))
 		}
 		out = append(out, wrapStyled(name, w)...)
-		for _, l := range wrap(m.spelled(d.text), w-2) {
+		for _, l := range wrap(m.theme.spelled(d.text), w-2) {
 			out = append(out, "  "+l)
 		}
 	}
@@ -108,7 +121,7 @@ type keyGroup struct {
 
 // helpGroups are the keys by the panes in which they work: those of the pane in focus,
 // and the others, with those of all panes first.
-func (m *Model) helpGroups(keys []binding) (here, elsewhere []keyGroup) {
+func helpGroups(keys []binding, focused paneID) (here, elsewhere []keyGroup) {
 	out := []keyGroup{{title: "everywhere"}}
 	at := map[string]int{}
 	focus := map[int]bool{}
@@ -121,7 +134,7 @@ func (m *Model) helpGroups(keys []binding) (here, elsewhere []keyGroup) {
 				out = append(out, keyGroup{title: "in " + where})
 			}
 			i = at[where]
-			focus[i] = focus[i] || b.works(m.focus)
+			focus[i] = focus[i] || b.works(focused)
 		}
 		out[i].keys = append(out[i].keys, b)
 	}
@@ -133,14 +146,6 @@ func (m *Model) helpGroups(keys []binding) (here, elsewhere []keyGroup) {
 		}
 	}
 	return here, elsewhere
-}
-
-// spelled is text in characters that the screen has.
-func (m *Model) spelled(text string) string {
-	if m.options.Characters == ASCII {
-		return spelledOut.Replace(text)
-	}
-	return text
 }
 
 // hang wraps text behind a name of n columns.
@@ -157,18 +162,12 @@ func hang(name string, n int, text string, w int) []string {
 }
 
 func namesOf(panes []paneID) string {
-	if len(panes) == len(chartPanes) && panes[0] == chartPanes[0] {
+	if len(panes) > 1 && panes[0] == paneChart1 {
 		return "charts"
 	}
 	var names []string
 	for _, p := range panes {
-		names = append(names, paneNames[p])
+		names = append(names, string(p))
 	}
 	return strings.Join(names, ", ")
 }
-
-// spelledOut names, for terminals without them, the letters of the definitions that
-// are not ASCII.
-var spelledOut = strings.NewReplacer(
-	"μ", "mu", "τ", "tau", "π", "pi", "γ", "gamma", "ω", "w", "α", "alpha", "λ", "lambda", "σ", "sigma", "Σ", "sum",
-	"Q̄", "Q'", "H̄", "H", "ã", "a~", "−", "-", "≤", "<=", "²", "^2", "±", "+-", "·", "*", "∅", "none", "╎", "!", "┴", "^")

@@ -15,9 +15,9 @@ var replayHints = []struct{ name, keys, text string }{
 }
 
 // hints are the things that a new user of this screen needs.
-func (m *Model) hints() []struct{ name, keys, text string } {
+func (m *eventsPane) hints() []struct{ name, keys, text string } {
 	switch {
-	case m.options.Replay:
+	case m.about.Replay:
 		return replayHints
 	case m.ended():
 		return hints[1:] // there is nothing to change
@@ -26,7 +26,7 @@ func (m *Model) hints() []struct{ name, keys, text string } {
 }
 
 // used notes that a binding was used, for the hints.
-func (m *Model) used(name string) {
+func (m *eventsPane) used(name string) {
 	switch name {
 	case "less":
 		name = "more"
@@ -36,14 +36,14 @@ func (m *Model) used(name string) {
 	for _, h := range m.hints() {
 		if h.name == name && !contains(m.memory.Used, name) {
 			m.memory.Used = append(m.memory.Used, name)
-			m.history.touch(paneEvents)
-			m.remember()
+			m.touchPane(paneEvents)
+			m.memory.keep()
 		}
 	}
 }
 
 // hintLines are the hints that are still needed, for the end of the events.
-func (m *Model) hintLines(w int) []string {
+func (m *eventsPane) hintLines(w int) []string {
 	t := m.theme
 	var out []string
 	for _, h := range m.hints() {

@@ -6,6 +6,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/lab"
 	"pgrlab/core/printable"
 )
 
@@ -24,11 +25,16 @@ type history struct {
 	lines       []eventLine
 	curves      map[curveKey]*curve
 	clock       clock
-	begin       time.Time // of the first event
-	highest     int       // member
-	saved       string    // the newest checkpoint, below the run folder; "": none yet
-	next        int       // index of the first event not taken yet
-	version     [paneCount]int
+	begin       time.Time     // of the first event
+	highest     int           // member
+	saved       string        // the newest checkpoint, below the run folder; "": none yet
+	next        int           // index of the first event not taken yet
+	version     map[topic]int // how often each topic has changed
+}
+
+// newHistory is that of a run before its first event.
+func newHistory(c lab.Config) history {
+	return history{clock: clock{from: c.StartSteps, utd: float64(c.Knobs.UTD)}}
 }
 
 // curveKey is a quantity of a member.
@@ -106,10 +112,13 @@ type eventLine struct {
 	worry  bool
 }
 
-// touch marks panes to be drawn anew.
-func (h *history) touch(panes ...paneID) {
-	for _, p := range panes {
-		h.version[p]++
+// touch says that topics have changed.
+func (h *history) touch(topics ...topic) {
+	if h.version == nil {
+		h.version = map[topic]int{}
+	}
+	for _, t := range topics {
+		h.version[t]++
 	}
 }
 
@@ -117,7 +126,7 @@ func (h *history) touch(panes ...paneID) {
 func (h *history) add(l eventLine) {
 	l.text = printable.Line(l.text)
 	h.lines = append(h.lines, l)
-	h.touch(paneEvents)
+	h.touch(topicLines)
 }
 
 // lastUndoable is the newest change that took place and was not taken back, made
@@ -165,6 +174,13 @@ func (h *history) measure(name curveName, member, step int, wall, y float64) {
 	if math.IsNaN(y) {
 		return
 	}
+	h.record(name, member, sample{step, wall, y})
+	h.touch(topicCurves)
+}
+
+// record is measure without drawing the charts anew: they show it when something
+// else happens.
+func (h *history) record(name curveName, member int, s sample) {
 	key := curveKey{name, member}
 	c := h.curves[key]
 	if c == nil {
@@ -174,8 +190,7 @@ func (h *history) measure(name curveName, member, step int, wall, y float64) {
 		c = &curve{}
 		h.curves[key] = c
 	}
-	c.add(sample{step, wall, y})
-	h.touch(chartPanes...)
+	c.add(s)
 }
 
 // scored says which F made the scores that follow. Those of another F have another
@@ -192,14 +207,6 @@ func (h *history) scored(relevance string, member, step int, wall float64) {
 		}
 	}
 	h.scoredBy, h.scoredFrom = relevance, step
-}
-
-// record is measure without drawing the charts anew: they show it when something
-// else happens.
-func (h *history) record(name curveName, member int, s sample) {
-	version := h.version
-	h.measure(name, member, s.step, s.wall, s.y)
-	h.version = version
 }
 
 // touched is the number of changes that people made; those of the schedule were

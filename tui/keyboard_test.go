@@ -155,18 +155,18 @@ func TestBurstsAreKeys(t *testing.T) {
 		}
 	}
 	burst("jjj")
-	if s.selected != 3 {
-		t.Errorf("jjj moves to row %d", s.selected)
+	if s.knobs.selected != 3 {
+		t.Errorf("jjj moves to row %d", s.knobs.selected)
 	}
 	burst(":note hello\r")
 	s.Update(polled{})
 	s.contains(t, "note    hello", "● RUN")
 	burst(":pane runs\r")
 	if s.focus != paneRuns {
-		t.Errorf(":pane runs goes to %s", paneNames[s.focus])
+		t.Errorf(":pane runs goes to %s", string(s.focus))
 	}
 	burst("qdp")
-	if !s.leaving || s.fake.changes() != 1 {
+	if !s.leaving.closed || s.fake.changes() != 1 {
 		t.Errorf("behind the key that leaves: sent %#v", s.fake.commands)
 	}
 }

@@ -7,29 +7,85 @@ import (
 	"strings"
 
 	"pgrlab/core/knob"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
-// knobsBody lists the knobs and explains the selected one below.
-func (m *Model) knobsBody(w, h int) []string {
-	most := max(2, h/4, h-len(m.knobs)-1) // a low pane shows the list first
+// knobsPane is the knobs, and an explanation of the selected one.
+type knobsPane struct {
+	*steering
+	selected int
+	top      int // the first knob shown
+}
+
+// ID names the pane.
+func (m *knobsPane) ID() paneID { return paneKnobs }
+
+// Tab is its name on the tab bar.
+func (m *knobsPane) Tab() string { return string(paneKnobs) }
+
+// Title is what its border says.
+func (m *knobsPane) Title(w int) (title, note string) { return "KNOBS", m.knobsNote(w) }
+
+// Keys work while it is in focus.
+func (m *knobsPane) Keys() []binding {
+	return []binding{
+		{name: "up", keys: []string{"up", "k"}, label: "up k", help: "the knob above", action: m.up},
+		{name: "down", keys: []string{"down", "j"}, label: "down j", help: "the knob below", action: m.down},
+		{name: "more", of: liveRun, keys: []string{"right", "l"}, label: "right l", hint: "up down left right", does: "change", help: "stage the next value of the knob; nothing is sent yet", action: m.more},
+		{name: "less", keys: []string{"left", "h"}, label: "left h", help: "stage the previous value of the knob", action: m.less},
+		{name: "edit", keys: []string{"e"}, help: "type a value for the knob", action: m.edit},
+		{name: "apply", of: liveRun, keys: []string{"enter"}, does: "apply", help: "send the staged values; a change that needs a refit or new samples is made now if that takes under 5 s, otherwise it asks", action: m.apply},
+		{name: "now", of: liveRun, keys: []string{"!"}, does: "now", help: "send the staged values and redo at once what they need (samples, or score, fit and samples); asks if that takes over 5 s", action: m.applyNow},
+		{name: "at", of: liveRun, keys: []string{"@"}, does: "at step", help: "have the staged values applied after an env step to come", action: m.applyAt},
+		{name: "drop", keys: []string{"delete"}, help: "drop the staged values", action: m.dropStaged},
+	}
+}
+
+// Verbs are its commands.
+func (m *knobsPane) Verbs() []verb {
+	return []verb{
+		{"set", "stage and apply a knob: set guidance 3, set F td!, set r 0.75 @20000", m.usedKnobs, m.commandSet},
+		{"stage", "stage a knob's value without applying it", m.usedKnobs, m.commandStage},
+		{"undo", "take change N back, or the last one", nil, m.commandUndo},
+	}
+}
+
+// Scroll is the wheel of the mouse.
+func (m *knobsPane) Scroll(by int) tea.Cmd { return m.selectKnob(by) }
+
+// apply sends what is staged, or where nothing is begins typing a value.
+func (m *knobsPane) apply() tea.Cmd {
+	if len(m.staged) == 0 {
+		return m.edit()
+	}
+	return m.applyStaged()
+}
+
+// DependsOn are the topics that it shows.
+func (m *knobsPane) DependsOn() []topic { return []topic{topicSnapshot, topicChanges, topicStaged} }
+
+// Body lists the knobs and explains the selected one below.
+func (m *knobsPane) Body(w, h int) []string {
+	most := max(2, h/4, h-len(m.knobList)-1) // a low pane shows the list first
 	if h >= 10 {
 		most = max(most, 3)
 	}
 	detail := m.knobDetail(w, most)
 	detail = detail[:min(most, len(detail))]
-	least := min(len(m.knobs), max(3, h/2))
+	least := min(len(m.knobList), max(3, h/2))
 	room := h - len(detail)
 	if room < least {
 		room = least
 	}
-	if room >= len(m.knobs) {
-		room = len(m.knobs)
+	if room >= len(m.knobList) {
+		room = len(m.knobList)
 	}
 	room = max(1, min(room, h))
-	m.knobsTop = max(0, min(m.knobsTop, len(m.knobs)-room))
-	m.knobsTop = min(max(m.knobsTop, m.selected-room+1), m.selected)
+	m.top = max(0, min(m.top, len(m.knobList)-room))
+	m.top = min(max(m.top, m.selected-room+1), m.selected)
 	var out []string
-	for i := m.knobsTop; i < m.knobsTop+room; i++ {
+	for i := m.top; i < m.top+room; i++ {
 		out = append(out, m.knobRow(i, w))
 	}
 	if spare := h - len(out) - len(detail); spare > 0 {
@@ -47,8 +103,8 @@ const (
 )
 
 // knobRow is one knob: symbol, name, value, and where the value lies in its range.
-func (m *Model) knobRow(i, w int) string {
-	t, k := m.theme, m.knobs[i]
+func (m *knobsPane) knobRow(i, w int) string {
+	t, k := m.theme, m.knobList[i]
 	cursor := "  "
 	ink := t.text
 	if i == m.selected {
@@ -72,10 +128,10 @@ func (m *Model) knobRow(i, w int) string {
 
 // knobRowNarrow is a knob without its gauge: the name gives way to the value, and of
 // a staged one the old value gives way to the name.
-func (m *Model) knobRowNarrow(k knob.Knob, cursor string, ink ink, w int) string {
+func (m *knobsPane) knobRowNarrow(k knob.Knob, cursor string, ink ink, w int) string {
 	t := m.theme
 	left := cursor + t.dim.on(t.fit(k.Symbol, symbolWidth))
-	value := m.knobValue(k, k.Name == m.knobs[m.selected].Name, m.knobUse(k) == nil)
+	value := m.knobValue(k, k.Name == m.knobList[m.selected].Name, m.knobUse(k) == nil)
 	if v, staged := m.staged[k.Name]; staged && width(left)+width(k.Name)+1+width(value) > w {
 		value = t.glyphs.arrow + " " + t.staged.on(readable(v)+"*")
 	}
@@ -84,14 +140,14 @@ func (m *Model) knobRowNarrow(k knob.Knob, cursor string, ink ink, w int) string
 }
 
 // knobValue is the effective value, with the staged or typed one behind an arrow.
-func (m *Model) knobValue(k knob.Knob, selected, used bool) string {
+func (m *knobsPane) knobValue(k knob.Knob, selected, used bool) string {
 	t := m.theme
 	now := readable(m.effective(k.Name))
 	if !used {
 		return t.faint.on(now)
 	}
-	if selected && m.entry != nil && m.entry.inKnobs {
-		return now + " " + t.glyphs.arrow + " " + t.staged.on(m.entry.text()) + t.cursor.on(" ")
+	if selected && m.typing() {
+		return now + " " + t.glyphs.arrow + " " + t.staged.on(m.typed().text()) + t.cursor.on(" ")
 	}
 	if v, ok := m.staged[k.Name]; ok {
 		return now + " " + t.glyphs.arrow + " " + t.staged.on(readable(v)+"*")
@@ -101,7 +157,7 @@ func (m *Model) knobValue(k knob.Knob, selected, used bool) string {
 
 // knobGauge is the place of a number in its range, of a choice among the choices,
 // or the change that is under way.
-func (m *Model) knobGauge(k knob.Knob, used bool, w int) string {
+func (m *knobsPane) knobGauge(k knob.Knob, used bool, w int) string {
 	t := m.theme
 	if !used {
 		return t.faint.on(t.fit("not used", w))
@@ -142,7 +198,7 @@ func (m *Model) knobGauge(k knob.Knob, used bool, w int) string {
 
 // knobSlider is a line of w columns with a knob at the place of the wanted value,
 // and a ring where the effective one is, when they differ.
-func (m *Model) knobSlider(wanted, now float64, w int) string {
+func (m *knobsPane) knobSlider(wanted, now float64, w int) string {
 	t := m.theme
 	column := func(x float64) int { return int(math.Round(math.Max(0, math.Min(1, x)) * float64(w-1))) }
 	at, was := column(wanted), column(now)
@@ -194,8 +250,8 @@ func place01(k knob.Knob, x float64) float64 {
 // knobDetail explains the selected knob: what it is, what the staged change does
 // and when, what became of the last one; where room is short what comes first has it,
 // and a sentence ends behind a word.
-func (m *Model) knobDetail(w, room int) []string {
-	t, k := m.theme, m.knobs[m.selected]
+func (m *knobsPane) knobDetail(w, room int) []string {
+	t, k := m.theme, m.knobList[m.selected]
 	var out []string
 	add := func(colour ink, text string, most int) {
 		lines := wrap(text, w)
@@ -245,7 +301,7 @@ func (m *Model) knobDetail(w, room int) []string {
 }
 
 // typing says whether a value is being typed in the knobs.
-func (m *Model) typing() bool { return m.entry != nil && m.entry.inKnobs }
+func (m *knobsPane) typing() bool { return m.typed() != nil && m.typed().pane == paneKnobs }
 
 func unitOf(k knob.Knob) string {
 	if k.Unit == "" {
@@ -268,7 +324,7 @@ func takesEffect(c knob.Class) string {
 }
 
 // stagedEffect says what enter will do.
-func (m *Model) stagedEffect() string {
+func (m *steering) stagedEffect() string {
 	class := m.stagedClass()
 	text := m.stagedText() + ": "
 	switch cost, known := m.cost(class); {
@@ -286,9 +342,9 @@ func (m *Model) stagedEffect() string {
 }
 
 // stagedText names the staged changes.
-func (m *Model) stagedText() string {
+func (m *steering) stagedText() string {
 	var parts []string
-	for _, k := range m.knobs {
+	for _, k := range m.knobList {
 		if v, ok := m.staged[k.Name]; ok {
 			parts = append(parts, fmt.Sprintf("%s %s %s %s", symbol(k), readable(m.effective(k.Name)), m.theme.glyphs.arrow, readable(v)))
 		}
@@ -297,9 +353,9 @@ func (m *Model) stagedText() string {
 }
 
 // stagedClass is the most expensive class among the staged changes.
-func (m *Model) stagedClass() knob.Class {
+func (m *steering) stagedClass() knob.Class {
 	class := knob.ClassBatch
-	for _, k := range m.knobs {
+	for _, k := range m.knobList {
 		if _, ok := m.staged[k.Name]; ok {
 			class = max(class, k.Class)
 		}
@@ -308,13 +364,13 @@ func (m *Model) stagedClass() knob.Class {
 }
 
 // mixText spells out what r, batch and hold make of a batch; "" for other knobs.
-func (m *Model) mixText(k knob.Knob) string {
+func (m *knobsPane) mixText(k knob.Knob) string {
 	switch k.Name {
 	case "ratio", "batch", "hold":
 	default:
 		return ""
 	}
-	settings := m.options.Config.Knobs
+	settings := m.about.Config.Knobs
 	for _, name := range []string{"ratio", "batch", "hold"} {
 		if settings.Set(name, m.wanted(name).String()) != nil {
 			return "" // the lab will say why
@@ -323,48 +379,26 @@ func (m *Model) mixText(k knob.Knob) string {
 	if settings.Hold == knob.HoldReal && settings.Ratio >= 1 {
 		return "" // no batch is large enough
 	}
-	mix := m.options.Config.Mix(&settings, math.MaxInt)
+	mix := m.about.Config.Mix(&settings, math.MaxInt)
 	return fmt.Sprintf("r %v %s batch %s = %s real + %s synthetic", settings.Ratio, m.theme.glyphs.separator, count(mix.Size()), count(mix.Real), count(mix.Synthetic))
 }
 
 // wanted is the staged value of a knob, or the effective one.
-func (m *Model) wanted(name string) knob.Value {
+func (m *steering) wanted(name string) knob.Value {
 	if v, ok := m.staged[name]; ok {
 		return v
 	}
 	return m.effective(name)
 }
 
-// effective is the value the lab says is set.
-func (m *Model) effective(name string) knob.Value {
-	if m.snap != nil {
-		if v, ok := m.snap.Knobs[name]; ok {
-			return v
-		}
-	}
-	v, _ := m.options.Config.Knobs.Get(name)
-	return v
-}
-
-// knobUse is nil, or why the method does not use the knob.
-func (m *Model) knobUse(k knob.Knob) error { return m.options.Config.Uses(k) }
-
-// lastChange is the newest change, whatever became of it.
-func (m *Model) lastChange() *change {
-	if n := len(m.history.changes); n > 0 {
-		return m.history.changes[n-1]
-	}
-	return nil
-}
-
-func (m *Model) knobsNote(w int) string {
+func (m *knobsPane) knobsNote(w int) string {
 	if n := len(m.staged); n > 0 {
 		return m.theme.staged.on(fmt.Sprintf("%d staged", n))
 	}
 	if w < 40 {
 		return ""
 	}
-	return m.theme.dim.on(fmt.Sprintf("%d of %d", m.selected+1, len(m.knobs)))
+	return m.theme.dim.on(fmt.Sprintf("%d of %d", m.selected+1, len(m.knobList)))
 }
 
 // symbol is the knob's letter in the paper, or its name.
@@ -373,20 +407,4 @@ func symbol(k knob.Knob) string {
 		return k.Name
 	}
 	return k.Symbol
-}
-
-func (m *Model) knobSymbol(name string) string {
-	if k, err := knob.Find(name); err == nil {
-		return symbol(k)
-	}
-	return name
-}
-
-// knobTitle is symbol and name.
-func (m *Model) knobTitle(name string) string {
-	s := m.knobSymbol(name)
-	if strings.EqualFold(s, name) { // as UTD
-		return s
-	}
-	return s + " " + name
 }

@@ -18,12 +18,12 @@ func TestStagingSendsNothing(t *testing.T) {
 	s.press("down", "right", "right", "left")
 	s.contains(t, "2 → 2.25*", "1 staged", "enter apply")
 	s.press("left")
-	if len(s.staged) != 0 {
-		t.Errorf("the effective value is still staged: %v", s.staged)
+	if len(s.steering.staged) != 0 {
+		t.Errorf("the effective value is still staged: %v", s.steering.staged)
 	}
 	s.press("right", "esc")
-	if len(s.staged) != 0 || s.fake.changes() != n {
-		t.Errorf("esc keeps %v staged; sent %v", s.staged, s.fake.commands)
+	if len(s.steering.staged) != 0 || s.fake.changes() != n {
+		t.Errorf("esc keeps %v staged; sent %v", s.steering.staged, s.fake.commands)
 	}
 }
 
@@ -89,7 +89,7 @@ func TestNothingToRedoBeforeTheFirstRefit(t *testing.T) {
 
 func TestRefusalSaysWhy(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
-	for s.knobs[s.selected].Name != "sampler_steps" {
+	for s.knobList[s.knobs.selected].Name != "sampler_steps" {
 		s.press("down")
 	}
 	s.press("e", "8", "0", "0", "enter", "enter")
@@ -104,15 +104,15 @@ func TestRefusalSaysWhy(t *testing.T) {
 func TestUnusedKnobNamesTheMethods(t *testing.T) {
 	s := newScreen(t, 160, 45, func(o *Options) { o.Config.Method, o.Config.Generator.Kind = "redq", lab.GeneratorNone })
 	s.Update(started{lab: s.fake})
-	if err := s.knobUse(s.knobs[s.selected]); err != nil {
+	if err := s.knobUse(s.knobList[s.knobs.selected]); err != nil {
 		t.Errorf("the cursor begins on a knob that is not used: %v", err)
 	}
 	s.contains(t, "redq has no generator")
 	unused := false // those that are used come first
 	for s.press("up"); ; s.press("down") {
-		is := s.knobUse(s.knobs[s.selected]) != nil
+		is := s.knobUse(s.knobList[s.knobs.selected]) != nil
 		if unused && !is {
-			t.Errorf("%s is used and stands behind one that is not", s.knobs[s.selected].Name)
+			t.Errorf("%s is used and stands behind one that is not", s.knobList[s.knobs.selected].Name)
 		}
 		if unused = is; unused {
 			break
@@ -120,7 +120,7 @@ func TestUnusedKnobNamesTheMethods(t *testing.T) {
 	}
 	s.press("right")
 	s.contains(t, "not used", "relevance: not used by redq: pgr-reward,")
-	if len(s.staged) != 0 {
+	if len(s.steering.staged) != 0 {
 		t.Error("an unused knob was staged")
 	}
 }
@@ -165,7 +165,7 @@ func TestMixIsThatOfTheLab(t *testing.T) {
 		if mix := c.Mix(&settings, math.MaxInt); settings.Hold == knob.HoldBatch || settings.Ratio < 1 {
 			want = fmt.Sprintf("batch %s = %s real + %s synthetic", count(mix.Size()), count(mix.Real), count(mix.Synthetic))
 		}
-		if got := s.mixText(ratio); !strings.HasSuffix(got, want) || (want == "") != (got == "") {
+		if got := s.knobs.mixText(ratio); !strings.HasSuffix(got, want) || (want == "") != (got == "") {
 			t.Fatalf("batch %d, r %v, hold %s: the panel says %q, the lab draws %q", settings.Batch, settings.Ratio, settings.Hold, got, want)
 		}
 	}
@@ -176,7 +176,7 @@ func TestMixIsThatOfTheLab(t *testing.T) {
 		settings := c.Knobs
 		settings.Batch, settings.Ratio, settings.Hold = want[0].(int), want[1].(float64), want[2].(string)
 		s.snap.Knobs = settings.Values()
-		if got := s.mixText(ratio); !strings.Contains(got, text) {
+		if got := s.knobs.mixText(ratio); !strings.Contains(got, text) {
 			t.Errorf("%v: %q, want %q", want, got, text)
 		}
 	}

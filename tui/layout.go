@@ -1,33 +1,5 @@
 package tui
 
-// paneID names a pane.
-type paneID int
-
-// The panes, in the order of the focus and of the number keys.
-const (
-	paneKnobs paneID = iota
-	paneChart1
-	paneChart2
-	paneScores
-	panePhase
-	paneGenerator
-	paneMap
-	paneEvents
-	paneSystem
-	paneChart3
-	paneChart4
-	paneLosses
-	paneAgent
-	paneRuns
-	paneSentence
-	paneCount
-)
-
-// paneNames are the panes on the tab bar and in commands; those of the charts are
-// the quantity they show.
-var paneNames = [paneCount]string{"knobs", "chart1", "chart2", "F", "phase", "generator", "map", "events", "system",
-	"chart3", "chart4", "losses", "agent", "runs", "sentence"}
-
 // place is where a pane stands: columns x..x+w-1 of the rows y..y+h-1, counted from
 // the upper left corner of the screen.
 type place struct {

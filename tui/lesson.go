@@ -38,12 +38,21 @@ type lesson struct {
 
 func (l *lesson) step() presets.Step { return l.Steps[l.at] }
 
+// lessons gives lessons that use the run.
+type lessons struct {
+	*steering
+	*lesson                            // that is being given; nil: none
+	look       func(name string) error // moves the focus to a quantity or a pane
+	stageText  func(text string) error // stages a knob as the palette's command does
+	inspecting func() bool             // whether esc takes the charts' cursor away first
+}
+
 // openLessons asks which lesson to give.
-func (m *Model) openLessons() tea.Cmd {
+func (m *lessons) openLessons() tea.Cmd {
 	if m.lesson != nil {
 		return m.leaveLesson()
 	}
-	if m.options.Replay {
+	if m.about.Replay {
 		m.tell("lessons steer a run, and this is a replay: pgrlab, then T")
 		return nil
 	}
@@ -55,17 +64,17 @@ func (m *Model) openLessons() tea.Cmd {
 	for i, l := range presets.Lessons() {
 		label := fmt.Sprintf("%s, about %d min", m.spelled(l.Title), l.Minutes)
 		if err := m.lessonFits(l); err != nil {
-			label = m.theme.dim.on(m.spelled(l.Title) + ": " + m.options.Config.Method + " does not use " + l.Needs)
+			label = m.theme.dim.on(m.spelled(l.Title) + ": " + m.about.Config.Method + " does not use " + l.Needs)
 		}
-		d.choices = append(d.choices, choice{strconv.Itoa(i + 1), label, func(m *Model) tea.Cmd { return m.report(m.beginLesson(l)) }})
+		d.choices = append(d.choices, choice{strconv.Itoa(i + 1), label, func() tea.Cmd { return m.report(m.beginLesson(l)) }})
 	}
 	d.choices = append(d.choices, choice{"esc", "not now", nil})
-	m.dialog = d
+	m.question(d)
 	return nil
 }
 
 // lessonFits says whether the run has what a lesson is about.
-func (m *Model) lessonFits(l presets.Lesson) error {
+func (m *lessons) lessonFits(l presets.Lesson) error {
 	if l.Needs == "" {
 		return nil
 	}
@@ -80,8 +89,8 @@ func (m *Model) lessonFits(l presets.Lesson) error {
 }
 
 // commandLesson begins a lesson by its name.
-func (m *Model) commandLesson(name string) error {
-	if m.options.Replay {
+func (m *lessons) commandLesson(name string) error {
+	if m.about.Replay {
 		return ErrReplay
 	}
 	if m.lab == nil || m.ended() {
@@ -92,10 +101,10 @@ func (m *Model) commandLesson(name string) error {
 			return m.beginLesson(l)
 		}
 	}
-	return fmt.Errorf("lesson: want one of %s", strings.Join(lessonNames(m), ", "))
+	return fmt.Errorf("lesson: want one of %s", strings.Join(lessonNames(), ", "))
 }
 
-func lessonNames(*Model) []string {
+func lessonNames() []string {
 	var out []string
 	for _, l := range presets.Lessons() {
 		out = append(out, l.Name)
@@ -103,7 +112,7 @@ func lessonNames(*Model) []string {
 	return out
 }
 
-func (m *Model) beginLesson(l presets.Lesson) error {
+func (m *lessons) beginLesson(l presets.Lesson) error {
 	if err := m.lessonFits(l); err != nil {
 		return err
 	}
@@ -114,11 +123,11 @@ func (m *Model) beginLesson(l presets.Lesson) error {
 }
 
 // enterStep shows a step: what it says and where to look.
-func (m *Model) enterStep() {
+func (m *lessons) enterStep() {
 	l := m.lesson
 	s := l.step()
 	l.part, l.since, l.refused = reading, m.happened(), ""
-	m.lessonFocus(s.Focus)
+	m.lookAt(s.Focus)
 	switch {
 	case s.Reveal != nil:
 		l.part = revealed
@@ -128,27 +137,15 @@ func (m *Model) enterStep() {
 	m.relayout()
 }
 
-// lessonFocus moves the focus to a quantity's chart or to a pane.
-func (m *Model) lessonFocus(name string) {
-	if name == "" {
-		return
+// lookAt moves the focus to what a step is about; "": it stays.
+func (m *lessons) lookAt(name string) {
+	if name != "" {
+		m.report(m.look(name))
 	}
-	if _, ok := quantityIndex(name); ok {
-		for i, p := range chartPanes {
-			if quantities[m.cells[i]].id == name && m.layout.visible(p) {
-				m.goTo(p)
-				return
-			}
-		}
-		m.goTo(paneChart1)
-		m.report(m.commandShow(name))
-		return
-	}
-	m.report(m.commandPane(name))
 }
 
 // doStep sets or stages what the step says, and begins to wait.
-func (m *Model) doStep() {
+func (m *lessons) doStep() {
 	l := m.lesson
 	s := l.step()
 	clear(m.staged)
@@ -166,19 +163,19 @@ func (m *Model) doStep() {
 		l.order, l.before = nil, map[string]knob.Value{}
 	}
 	if s.Stage != "" {
-		if err := m.commandStage(s.Stage); err != nil {
+		if err := m.stageText(s.Stage); err != nil {
 			l.refused = err.Error()
 		}
-		m.lessonFocus(s.Focus)
+		m.lookAt(s.Focus)
 	}
 	l.part = awaiting
-	m.lookAtLesson()
+	m.poll()
 	m.relayout()
 }
 
 // lessonSet asks for a change in the name of the lesson; ! in the text redoes at
 // once what depends on it.
-func (m *Model) lessonSet(text string, when urgency) error {
+func (m *lessons) lessonSet(text string, when urgency) error {
 	a, err := m.parseAssignment(text)
 	if err != nil {
 		return err
@@ -203,7 +200,7 @@ func (m *Model) lessonSet(text string, when urgency) error {
 }
 
 // happened counts what a lesson can wait for.
-func (m *Model) happened() map[string]int {
+func (m *lessons) happened() map[string]int {
 	h := &m.history
 	inForceNow := 0
 	for _, c := range h.changes {
@@ -219,7 +216,7 @@ func (m *Model) happened() map[string]int {
 }
 
 // awaited is how much of what the step waits for has happened, and of how much.
-func (m *Model) awaited() (done, of int) {
+func (m *lessons) awaited() (done, of int) {
 	w := m.lesson.step().Wait
 	if w == nil {
 		return 1, 1
@@ -231,8 +228,8 @@ func (m *Model) awaited() (done, of int) {
 	return min(done, of), of
 }
 
-// lookAtLesson goes on when what the step waits for has happened.
-func (m *Model) lookAtLesson() {
+// poll goes on when what the step waits for has happened.
+func (m *lessons) poll() {
 	l := m.lesson
 	if l == nil || l.part != awaiting || m.snap == nil {
 		return
@@ -253,8 +250,8 @@ func (m *Model) lookAtLesson() {
 	m.enterStep()
 }
 
-// lessonKey takes the keys of a lesson; false leaves the key to the screen.
-func (m *Model) lessonKey(key string) (tea.Cmd, bool) {
+// key takes the keys of a lesson; false leaves the key to the screen.
+func (m *lessons) key(key string) (tea.Cmd, bool) {
 	l := m.lesson
 	s := l.step()
 	if n, err := strconv.Atoi(key); err == nil && l.part == reading && s.Ask != "" && n >= 1 && n <= len(s.Answers) {
@@ -276,40 +273,40 @@ func (m *Model) lessonKey(key string) (tea.Cmd, bool) {
 		l.at++
 		m.enterStep()
 		return nil, true
-	case key == "esc" && m.message == "" && !m.cursorOn && (len(m.staged) == 0 || s.Stage != ""):
+	case key == "esc" && m.message == "" && !m.inspecting() && (len(m.staged) == 0 || s.Stage != ""):
 		return m.leaveLesson(), true
 	}
 	return nil, false
 }
 
 // leaveLesson ends a lesson, and asks about the knobs that it has set.
-func (m *Model) leaveLesson() tea.Cmd {
+func (m *lessons) leaveLesson() tea.Cmd {
 	l := m.lesson
-	end := func(m *Model) tea.Cmd {
+	end := func() tea.Cmd {
 		m.lesson = nil
 		m.dropStaged()
 		m.relayout()
 		return nil
 	}
 	if len(l.order) == 0 || m.ended() {
-		return end(m)
+		return end()
 	}
 	var changed []string
 	for _, name := range l.order {
 		changed = append(changed, fmt.Sprintf("%s %s %s", m.knobTitle(name), m.theme.glyphs.arrow, readable(l.before[name])))
 	}
-	m.dialog = &dialog{title: "leave the lesson", lines: []string{"It has changed knobs of this run."}, choices: []choice{
-		{"enter", "put back " + strings.Join(changed, ", "), func(m *Model) tea.Cmd {
+	m.question(&dialog{title: "leave the lesson", lines: []string{"It has changed knobs of this run."}, choices: []choice{
+		{"enter", "put back " + strings.Join(changed, ", "), func() tea.Cmd {
 			for _, name := range l.order {
 				if err := m.lessonSet(name+"="+l.before[name].String(), whenDue); err != nil {
 					m.report(err)
 				}
 			}
-			return end(m)
+			return end()
 		}},
 		{"k", "keep them as they are", end},
 		{"esc", "go on with the lesson", nil},
-	}}
+	}})
 	return nil
 }
 
@@ -318,7 +315,7 @@ func (m *Model) leaveLesson() tea.Cmd {
 type measured struct{ value, err float64 }
 
 // measureNow takes a number of the run as it is; NaN where there is none.
-func (m *Model) measureNow(k presets.Keep) measured {
+func (m *lessons) measureNow(k presets.Keep) measured {
 	none := measured{math.NaN(), 0}
 	g, p := m.history.generated, m.previewed()
 	one := func(v float64) measured { return measured{v, 0} }

@@ -15,7 +15,7 @@ import (
 
 // goOn presses what the lesson asks for, or lets the run go on.
 func (s *screen) goOn() {
-	switch l := s.lesson; {
+	switch l := s.lessons.lesson; {
 	case l.part == awaiting:
 		s.fake.advance(500)
 		s.Update(polled{})
@@ -31,16 +31,16 @@ func (s *screen) goOn() {
 func (s *screen) goThrough(t *testing.T) (frames []string) {
 	t.Helper()
 	for range 400 {
-		if s.lesson == nil {
+		if s.lessons.lesson == nil {
 			return frames
 		}
-		l, at := s.lesson, s.lesson.at
+		l, at := s.lessons.lesson, s.lessons.lesson.at
 		s.goOn()
-		if s.lesson == nil || l.at != at || l.part == revealed {
+		if s.lessons.lesson == nil || l.at != at || l.part == revealed {
 			frames = append(frames, s.View())
 		}
 	}
-	t.Fatalf("lesson %s does not end: step %d, part %d", s.lesson.Name, s.lesson.at+1, s.lesson.part)
+	t.Fatalf("lesson %s does not end: step %d, part %d", s.lessons.lesson.Name, s.lessons.lesson.at+1, s.lessons.lesson.part)
 	return nil
 }
 
@@ -56,23 +56,23 @@ func TestLessonsEndAndPutKnobsBack(t *testing.T) {
 			s.press("esc")
 			s.typeLine("lesson " + l.Name)
 			fits := func() {
-				if s.lesson == nil {
+				if s.lessons.lesson == nil {
 					return
 				}
-				if n, room := len(s.lessonLines(80)), 9; n > room {
-					t.Errorf("step %d part %d takes %d lines of %d:\n%s", s.lesson.at+1, s.lesson.part, n, room, strings.Join(s.lessonLines(80), "\n"))
+				if n, room := len(s.lessons.lines(80)), 9; n > room {
+					t.Errorf("step %d part %d takes %d lines of %d:\n%s", s.lessons.lesson.at+1, s.lessons.lesson.part, n, room, strings.Join(s.lessons.lines(80), "\n"))
 				}
 			}
 			fits()
 			for range 400 {
-				if s.lesson == nil {
+				if s.lessons.lesson == nil {
 					break
 				}
 				s.goOn()
 				fits()
 			}
-			if s.lesson != nil {
-				t.Fatalf("it does not end: step %d, part %d", s.lesson.at+1, s.lesson.part)
+			if s.lessons.lesson != nil {
+				t.Fatalf("it does not end: step %d, part %d", s.lessons.lesson.at+1, s.lessons.lesson.part)
 			}
 			for name, v := range s.fake.Snapshot().Knobs {
 				if v != before[name] {
@@ -119,7 +119,7 @@ func TestGoldenLesson(t *testing.T) {
 		s.press("enter")
 		golden(t, fmt.Sprintf("lesson-ask-%dx%d", size.w, size.h), s.View())
 		s.press("2")
-		for s.lesson.part != revealed {
+		for s.lessons.lesson.part != revealed {
 			s.fake.advance(500)
 			s.Update(polled{})
 		}
@@ -134,7 +134,7 @@ func TestALessonAtEverySize(t *testing.T) {
 	s.still()
 	s.typeLine("lesson reward")
 	s.press("enter", "2")
-	for s.lesson.part != revealed {
+	for s.lessons.lesson.part != revealed {
 		s.fake.advance(500)
 		s.Update(polled{})
 	}
@@ -143,7 +143,7 @@ func TestALessonAtEverySize(t *testing.T) {
 			s.Update(tea.WindowSizeMsg{Width: w, Height: h})
 			exact(t, "lesson", s.View(), w, h)
 			s.contains(t, "enter go on")
-			if n := len(s.lessonLines(w)); w >= tabbedWidth && h-n >= aboveLesson && !strings.Contains(s.View(), "GENERATOR") {
+			if n := len(s.lessons.lines(w)); w >= tabbedWidth && h-n >= aboveLesson && !strings.Contains(s.View(), "GENERATOR") {
 				t.Fatalf("%dx%d: %d rows without a pane\n%s", w, h, h-n, s.View())
 			}
 		}
@@ -161,11 +161,11 @@ func TestLeavingALessonAsksAboutItsKnobs(t *testing.T) {
 	s.press("esc")
 	s.contains(t, "leave the lesson", "put back", "ratio")
 	s.press("esc")
-	if s.lesson == nil {
+	if s.lessons.lesson == nil {
 		t.Fatal("esc left the lesson")
 	}
 	s.press("esc", "enter")
-	if s.lesson != nil || s.values()["ratio"].Number != 0.5 || s.values()["hold"].Text != knob.HoldBatch {
+	if s.lessons.lesson != nil || s.values()["ratio"].Number != 0.5 || s.values()["hold"].Text != knob.HoldBatch {
 		t.Errorf("ratio %v, hold %v", s.values()["ratio"], s.values()["hold"])
 	}
 	for _, c := range s.fake.commands {
@@ -182,7 +182,7 @@ func TestLessonsAreRefusedWhereTheyCannotWork(t *testing.T) {
 	s.Update(started{lab: s.fake})
 	s.typeLine("lesson guidance")
 	s.contains(t, "not used by sac")
-	if s.lesson != nil {
+	if s.lessons.lesson != nil {
 		t.Error("it began")
 	}
 }

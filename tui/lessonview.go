@@ -5,45 +5,45 @@ import (
 	"strings"
 )
 
-// lessonRows is how many rows a lesson takes at the foot of the screen, of h: as
+// rows is how many rows a lesson takes at the foot of the screen, of h: as
 // many as it needs while the panes have the least that shows anything; where they
 // cannot have that, it stands alone.
-func (m *Model) lessonRows(w, h int) int {
+func (m *lessons) rows(w, h int) int {
 	if m.lesson == nil || h < 4 {
 		return 0
 	}
-	n := min(len(m.lessonLines(w)), max(5, h-aboveLesson))
+	n := min(len(m.lines(w)), max(5, h-aboveLesson))
 	if h-n < aboveLesson || h < tabbedHeight {
 		return h - 2
 	}
 	return n
 }
 
-// lessonIn are the lesson's lines in n rows; where they are more, the keys stay.
-func (m *Model) lessonIn(w, n int) []string {
-	text := m.lessonLines(w)
+// in are the lesson's lines in n rows; where they are more, the keys stay.
+func (m *lessons) in(w, n int) []string {
+	text := m.lines(w)
 	if len(text) > n {
 		text = append(text[:n-1:n-1], text[len(text)-1])
 	}
 	return text
 }
 
-// lessonLines are the lesson as it stands, in w columns: a title on a rule, what it
+// lines are the lesson as it stands, in w columns: a title on a rule, what it
 // says, and what to press.
-func (m *Model) lessonLines(w int) []string {
+func (m *lessons) lines(w int) []string {
 	t, l := m.theme, m.lesson
 	title := t.titleFocus.on(t.glyphs.cursor + "LESSON " + m.spelled(l.Title))
 	note := t.dim.on(fmt.Sprintf("step %d of %d", l.at+1, len(l.Steps)))
 	out := []string{t.fit(t.ruleTitle(title, note, w), w)}
-	out = append(out, m.lessonText(w-2)...)
+	out = append(out, m.text(w-2)...)
 	for i := 1; i < len(out); i++ {
 		out[i] = t.fit(" "+out[i], w)
 	}
-	return append(out, t.fit(" "+m.lessonKeys(w-2), w))
+	return append(out, t.fit(" "+m.keyHints(w-2), w))
 }
 
-// lessonText is what the step says, asks or reveals.
-func (m *Model) lessonText(w int) []string {
+// text is what the step says, asks or reveals.
+func (m *lessons) text(w int) []string {
 	t, l := m.theme, m.lesson
 	s := l.step()
 	var out []string
@@ -62,7 +62,7 @@ func (m *Model) lessonText(w int) []string {
 		say(t.bold, s.Ask)
 	}
 	if l.part == awaiting {
-		say(t.warn, m.lessonWait())
+		say(t.warn, m.waitText())
 	}
 	if r := s.Reveal; r != nil {
 		from, to := l.kept[r.From], l.kept[r.To]
@@ -84,7 +84,7 @@ func (m *Model) lessonText(w int) []string {
 }
 
 // filled puts the kept numbers where a text names them.
-func (m *Model) filled(text string) string {
+func (m *lessons) filled(text string) string {
 	for name, v := range m.lesson.kept {
 		shown := number(v.value)
 		if v.err > 0 {
@@ -95,8 +95,8 @@ func (m *Model) filled(text string) string {
 	return text
 }
 
-// lessonWait says what the lesson waits for.
-func (m *Model) lessonWait() string {
+// waitText says what the lesson waits for.
+func (m *lessons) waitText() string {
 	w := m.lesson.step().Wait
 	if w == nil {
 		return ""
@@ -120,8 +120,8 @@ func (m *Model) lessonWait() string {
 	return text
 }
 
-// lessonKeys is what to press.
-func (m *Model) lessonKeys(w int) string {
+// keyHints is what to press.
+func (m *lessons) keyHints(w int) string {
 	t, l := m.theme, m.lesson
 	s := l.step()
 	hint := func(key, does string) string { return t.key.on(key) + " " + t.dim.on(does) }

@@ -55,3 +55,6 @@ func (l *link) changedPace() bool {
 	l.shown = pace
 	return changed
 }
+
+// setLink has the screen watch the line to its terminal.
+func (m *Model) setLink(l *link) { m.headline.link, m.system.link = l, l }

@@ -3,6 +3,7 @@ package tui
 import (
 	"bytes"
 	"os"
+	"pgrlab/core/event"
 	"runtime"
 	"runtime/metrics"
 	"strconv"
@@ -120,8 +121,30 @@ func memoryBytes() (total, free float64) {
 	return read("MemTotal:"), read("MemAvailable:")
 }
 
-// systemBody is what this process and the machine do.
-func (m *Model) systemBody(w, h int) []string {
+// systemPane is what this process and the machine do.
+type systemPane struct {
+	*runView
+	machine machine
+	link    *link
+}
+
+// ID names the pane.
+func (m *systemPane) ID() paneID { return paneSystem }
+
+// Tab is its name on the tab bar.
+func (m *systemPane) Tab() string { return string(paneSystem) }
+
+// Title is what its border says.
+func (m *systemPane) Title(w int) (title, note string) { return "SYSTEM", "" }
+
+// Keys work while it is in focus.
+func (m *systemPane) Keys() []binding { return nil }
+
+// DependsOn are the topics that it shows.
+func (m *systemPane) DependsOn() []topic { return []topic{} }
+
+// Body is what this process and the machine do.
+func (m *systemPane) Body(w, h int) []string {
 	t, k := m.theme, &m.machine
 	if k.at.IsZero() || len(k.busyPast) == 0 {
 		return m.waiting("measuring", w, h)
@@ -139,8 +162,8 @@ func (m *Model) systemBody(w, h int) []string {
 		memory = longest([]string{memory, memory + t.dim.on("  machine ") + bytesText(k.total-k.free) + t.dim.on(" of ") + bytesText(k.total)}, w)
 	}
 	lines := []string{cpu, memory, label("device") + m.device()}
-	if m.options.GPU != nil {
-		if g := m.options.GPU(); g != nil {
+	if m.about.GPU != nil {
+		if g := m.about.GPU(); g != nil {
 			lines = append(lines, label("GPU")+m.gpuUse(g, w-7))
 		}
 	}
@@ -154,7 +177,7 @@ func (m *Model) systemBody(w, h int) []string {
 }
 
 // gpuUse is what a GPU does, as much as there is room for.
-func (m *Model) gpuUse(g *GPU, w int) string {
+func (m *systemPane) gpuUse(g *GPU, w int) string {
 	t := m.theme
 	text := t.dim.on("busy ")
 	if g.Busy >= 0 {
@@ -190,5 +213,15 @@ func bytesText(v float64) string {
 		return strconv.FormatFloat(v/1e3, 'f', 0, 64) + " KB"
 	default:
 		return strconv.FormatFloat(v, 'f', 0, 64) + " B"
+	}
+}
+
+// Poll takes new numbers while the pane is shown. While a run stands still it takes none:
+// such a screen writes nothing.
+func (m *systemPane) Poll(visible bool) {
+	moving := m.snap != nil && (m.snap.State == event.Running || m.snap.State == event.Starting)
+	if m.machine.look(m.now(), moving && visible) {
+		m.touchPane(paneSystem)
+		m.changed()
 	}
 }

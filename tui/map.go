@@ -11,12 +11,9 @@ import (
 	"pgrlab/core/event"
 )
 
-// mapEvery is the least time between two questions for the map, watchEvery for the
-// newest transition: both cost the training some milliseconds.
-const (
-	mapEvery   = 5 * time.Second
-	watchEvery = 500 * time.Millisecond
-)
+// mapEvery is the least time between two questions for the map: each costs the training
+// some milliseconds.
+const mapEvery = 5 * time.Second
 
 // mapKind is what a map shows.
 type mapKind int
@@ -40,33 +37,47 @@ type plane struct {
 	step  int       // at which
 }
 
-// askToLook asks for what the visible panes need and only the lab can tell. A run
-// that stands still is asked once.
-func (m *Model) askToLook() {
-	if m.lab == nil || m.snap == nil || m.ended() || m.options.Replay {
-		return
-	}
-	now, step := m.now(), m.snap.Step
-	p := &m.plane
-	if m.layout.visible(paneMap) && len(m.options.Names) > 1 && (now.Sub(p.asked) >= mapEvery && p.step != step || p.asked.IsZero()) {
-		if m.lab.Send(event.Map{X: p.x, Y: p.y}) == nil { // a busy lab is asked at the next look
-			p.asked, p.step = now, step
-		}
-	}
-	if m.layout.visible(paneAgent) && now.Sub(m.watched) >= watchEvery && (m.snap.Moment == nil || m.snap.Moment.Step != step) {
-		if m.lab.Send(event.Watch{}) == nil {
-			m.watched = now
-		}
+// mapPane is where D_real and D_syn lie, over two dimensions of the observation.
+type mapPane struct {
+	*runView
+	plane plane
+}
+
+// ID names the pane.
+func (m *mapPane) ID() paneID { return paneMap }
+
+// Tab is its name on the tab bar.
+func (m *mapPane) Tab() string { return string(paneMap) }
+
+// Title is what its border says.
+func (m *mapPane) Title(w int) (title, note string) { return "MAP", m.note(w - 10) }
+
+// Keys work while it is in focus.
+func (m *mapPane) Keys() []binding {
+	return []binding{
+		{name: "map-x-next", keys: []string{"right", "l"}, label: "right l", hint: "left right", does: "x dimension", help: "the next dimension of the observation along x", action: m.xNext},
+		{name: "map-x-previous", keys: []string{"left", "h"}, label: "left h", help: "the dimension before", action: m.xPrevious},
+		{name: "map-y-next", keys: []string{"up", "k"}, label: "up k", hint: "up down", does: "y dimension", help: "the next dimension along y", action: m.yNext},
+		{name: "map-y-previous", keys: []string{"down", "j"}, label: "down j", help: "the dimension before", action: m.yPrevious},
+		{name: "map-kind", keys: []string{"m", "enter"}, label: "m enter", hint: "m", does: "next map", help: "what the map shows first: D_real, D_syn, their difference, mean F", action: m.nextKind},
 	}
 }
 
-// mapBody is where D_real and D_syn lie, over two dimensions of the observation.
-func (m *Model) mapBody(w, h int) []string {
+// Verbs are its commands.
+func (m *mapPane) Verbs() []verb {
+	return []verb{{"map", "go to the map; with one or two dimensions of the observation: map speed x, pitch", func() []string { return m.about.Names }, m.command}}
+}
+
+// DependsOn are the topics that it shows.
+func (m *mapPane) DependsOn() []topic { return []topic{topicSnapshot} }
+
+// Body is where D_real and D_syn lie, over two dimensions of the observation.
+func (m *mapPane) Body(w, h int) []string {
 	t, p := m.theme, m.plane
 	switch {
-	case m.options.Replay:
+	case m.about.Replay:
 		return m.waiting("a journal does not keep where transitions lie", w, h)
-	case len(m.options.Names) < 2:
+	case len(m.about.Names) < 2:
 		return m.waiting("the numbers of this observation have no names", w, h)
 	case m.snap.Map == nil:
 		return m.waiting("asking the run", w, h)
@@ -89,7 +100,7 @@ func (m *Model) mapBody(w, h int) []string {
 		lines := make([]string, rows+1)
 		for column := range across {
 			kind := (p.kind + mapKind(row*across+column)) % mapKinds
-			picture := append([]string{m.mapTitle(d, kind, each)}, m.mapPicture(d, kind, each, rows)...)
+			picture := append([]string{m.title(d, kind, each)}, m.picture(d, kind, each, rows)...)
 			for y := range lines {
 				if column > 0 {
 					lines[y] += "  "
@@ -121,15 +132,15 @@ func mapGrid(w, h int) (across, down int) {
 	return across, down
 }
 
-func (m *Model) dimension(i int) string {
-	if i < len(m.options.Names) {
-		return m.options.Names[i]
+func (m *mapPane) dimension(i int) string {
+	if i < len(m.about.Names) {
+		return m.about.Names[i]
 	}
 	return fmt.Sprint(i)
 }
 
 // mapTitle names a map and what its signs mean.
-func (m *Model) mapTitle(d *event.Mapped, kind mapKind, w int) string {
+func (m *mapPane) title(d *event.Mapped, kind mapKind, w int) string {
 	t := m.theme
 	name := mapTitles[kind]
 	legend := fmt.Sprintf("%s rows looked at", count(d.RealN))
@@ -148,22 +159,22 @@ func (m *Model) mapTitle(d *event.Mapped, kind mapKind, w int) string {
 }
 
 // shadesOf are the signs of a share, from none to the most.
-func (m *Model) shadesOf() []string {
-	if m.options.Characters == ASCII {
+func (m *mapPane) shadesOf() []string {
+	if m.theme.set == ASCII {
 		return []string{" ", ".", ":", "+", "#"}
 	}
 	return []string{" ", "░", "▒", "▓", "█"}
 }
 
-// mapPicture draws a map w columns wide and h rows high, the largest y on top. A
+// picture draws a map w columns wide and h rows high, the largest y on top. A
 // share is shown by its logarithm: rare places count.
-func (m *Model) mapPicture(d *event.Mapped, kind mapKind, w, h int) []string {
+func (m *mapPane) picture(d *event.Mapped, kind mapKind, w, h int) []string {
 	w = min(w, 2*event.MapColumns)
 	cells := make([]float64, w*h)
 	scale := 0.0
 	for y := range h {
 		for x := range w {
-			v := m.mapValue(d, kind, x, w, y, h)
+			v := m.value(d, kind, x, w, y, h)
 			cells[y*w+x] = v
 			if kind != mapF && !math.IsNaN(v) {
 				scale = math.Max(scale, math.Abs(v))
@@ -174,16 +185,16 @@ func (m *Model) mapPicture(d *event.Mapped, kind mapKind, w, h int) []string {
 	for y := range h {
 		var b strings.Builder
 		for x := range w {
-			b.WriteString(m.mapSign(d, kind, cells[y*w+x], scale))
+			b.WriteString(m.sign(d, kind, cells[y*w+x], scale))
 		}
 		out[h-1-y] = b.String()
 	}
 	return out
 }
 
-// mapValue is a map's value in the character (x, y) of w by h: a share of the rows a
+// value is a map's value in the character (x, y) of w by h: a share of the rows a
 // cell, a difference of shares, or a mean F; NaN where there is none.
-func (m *Model) mapValue(d *event.Mapped, kind mapKind, x, w, y, h int) float64 {
+func (m *mapPane) value(d *event.Mapped, kind mapKind, x, w, y, h int) float64 {
 	x0, x1 := x*event.MapColumns/w, max(x*event.MapColumns/w+1, (x+1)*event.MapColumns/w)
 	y0, y1 := y*event.MapRows/h, max(y*event.MapRows/h+1, (y+1)*event.MapRows/h)
 	realRows, syn, f, n := 0, 0, 0.0, 0
@@ -212,8 +223,8 @@ func (m *Model) mapValue(d *event.Mapped, kind mapKind, x, w, y, h int) float64 
 	}
 }
 
-// mapSign is the sign of a value.
-func (m *Model) mapSign(d *event.Mapped, kind mapKind, v, scale float64) string {
+// sign is the sign of a value.
+func (m *mapPane) sign(d *event.Mapped, kind mapKind, v, scale float64) string {
 	t, shades := m.theme, m.shadesOf()
 	grade := func(part float64) int { // 1 to 4
 		return max(1, min(len(shades)-1, 1+int(part*float64(len(shades)-1))))
@@ -251,7 +262,7 @@ func (m *Model) mapSign(d *event.Mapped, kind mapKind, v, scale float64) string 
 	return ink.on(shades[grade(1+math.Log10(v/scale)/3)]) // three decades
 }
 
-func (m *Model) mapNote(w int) string {
+func (m *mapPane) note(w int) string {
 	if m.snap.Map == nil {
 		return ""
 	}
@@ -259,36 +270,36 @@ func (m *Model) mapNote(w int) string {
 }
 
 // The keys of the map: which dimensions, and what first.
-func (m *Model) mapXNext() tea.Cmd     { return m.turnMap(&m.plane.x, 1) }
-func (m *Model) mapXPrevious() tea.Cmd { return m.turnMap(&m.plane.x, -1) }
-func (m *Model) mapYNext() tea.Cmd     { return m.turnMap(&m.plane.y, 1) }
-func (m *Model) mapYPrevious() tea.Cmd { return m.turnMap(&m.plane.y, -1) }
+func (m *mapPane) xNext() tea.Cmd     { return m.turn(&m.plane.x, 1) }
+func (m *mapPane) xPrevious() tea.Cmd { return m.turn(&m.plane.x, -1) }
+func (m *mapPane) yNext() tea.Cmd     { return m.turn(&m.plane.y, 1) }
+func (m *mapPane) yPrevious() tea.Cmd { return m.turn(&m.plane.y, -1) }
 
-func (m *Model) turnMap(dimension *int, by int) tea.Cmd {
-	n := len(m.options.Names)
+func (m *mapPane) turn(dimension *int, by int) tea.Cmd {
+	n := len(m.about.Names)
 	if n < 2 {
 		return nil
 	}
 	*dimension = (*dimension + by + n) % n
 	m.plane.asked = time.Time{}
-	m.askToLook()
+	m.Poll(m.visible(paneMap))
 	return nil
 }
 
-func (m *Model) mapNextKind() tea.Cmd {
+func (m *mapPane) nextKind() tea.Cmd {
 	m.plane.kind = (m.plane.kind + 1) % mapKinds
-	m.history.touch(paneMap)
+	m.touchPane(paneMap)
 	return nil
 }
 
-// commandMap goes to the map and chooses its dimensions by their names: "speed x, pitch";
+// command goes to the map and chooses its dimensions by their names: "speed x, pitch";
 // without names it stays as it is and says how to choose.
-func (m *Model) commandMap(text string) error {
+func (m *mapPane) command(text string) error {
 	if text == "" {
 		m.goTo(paneMap)
-		m.askToLook()
-		if len(m.options.Names) > 1 {
-			m.tell(fmt.Sprintf("the map shows %s, %s; :map NAME, NAME shows others of %s", m.dimension(m.plane.x), m.dimension(m.plane.y), strings.Join(m.options.Names, ", ")))
+		m.Poll(m.visible(paneMap))
+		if len(m.about.Names) > 1 {
+			m.tell(fmt.Sprintf("the map shows %s, %s; :map NAME, NAME shows others of %s", m.dimension(m.plane.x), m.dimension(m.plane.y), strings.Join(m.about.Names, ", ")))
 		}
 		return nil
 	}
@@ -305,15 +316,31 @@ func (m *Model) commandMap(text string) error {
 	}
 	m.plane.x, m.plane.y, m.plane.asked = x, y, time.Time{}
 	m.goTo(paneMap)
-	m.askToLook()
+	m.Poll(m.visible(paneMap))
 	return nil
 }
 
-func (m *Model) findDimension(name string) (int, error) {
-	for i, n := range m.options.Names {
+func (m *mapPane) findDimension(name string) (int, error) {
+	for i, n := range m.about.Names {
 		if strings.EqualFold(n, strings.TrimSpace(name)) {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("map: there is no dimension %q: want one of %s", strings.TrimSpace(name), strings.Join(m.options.Names, ", "))
+	return 0, fmt.Errorf("map: there is no dimension %q: want one of %s", strings.TrimSpace(name), strings.Join(m.about.Names, ", "))
+}
+
+// Poll asks the run for a new map while the pane is shown. A run that stands still is
+// asked once.
+func (m *mapPane) Poll(visible bool) {
+	if !visible || !m.answers() || len(m.about.Names) < 2 {
+		return
+	}
+	now, step := m.now(), m.snap.Step
+	p := &m.plane
+	if now.Sub(p.asked) < mapEvery && !p.asked.IsZero() || p.step == step && !p.asked.IsZero() {
+		return
+	}
+	if m.lab.Send(event.Map{X: p.x, Y: p.y}) == nil { // a busy lab is asked at the next look
+		p.asked, p.step = now, step
+	}
 }

@@ -23,7 +23,7 @@ func TestGoldenMapAndAgent(t *testing.T) {
 		s.typeLine("pane agent")
 		s.Update(polled{})
 		s.fake.snapshot.Pose = []float64{0}
-		s.history.touch(paneAgent)
+		s.touchPane(paneAgent)
 		s.Update(polled{})
 		golden(t, fmt.Sprintf("agent-%dx%d", size.w, size.h), s.View())
 	}
@@ -64,7 +64,7 @@ func TestMapPictureHasItsSize(t *testing.T) {
 		for w := 1; w <= 200; w += 3 {
 			for _, h := range []int{1, 2, 7, 20, 60} {
 				for kind := range mapKinds {
-					lines := s.mapPicture(d, kind, w, h)
+					lines := s.mapPane().picture(d, kind, w, h)
 					if len(lines) != h {
 						t.Fatalf("%d lines of %d", len(lines), h)
 					}
@@ -77,7 +77,7 @@ func TestMapPictureHasItsSize(t *testing.T) {
 			}
 		}
 	}
-	if all := strings.Join(s.mapPicture(empty, mapReal, 40, 5), ""); strings.TrimSpace(all) != "" {
+	if all := strings.Join(s.mapPane().picture(empty, mapReal, 40, 5), ""); strings.TrimSpace(all) != "" {
 		t.Errorf("nothing is drawn as %q", all)
 	}
 }
@@ -98,17 +98,17 @@ func TestMapCommand(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.typeLine("map")
 	if s.focus != paneMap {
-		t.Errorf(":map goes to %s", paneNames[s.focus])
+		t.Errorf(":map goes to %s", string(s.focus))
 	}
 	s.contains(t, "the map shows height, pitch; :map NAME, NAME shows others")
 	s.typeLine("map speed x, pitch")
-	if s.plane.x != 3 || s.plane.y != 1 {
-		t.Errorf("the plane is %+v", s.plane)
+	if s.mapPane().plane.x != 3 || s.mapPane().plane.y != 1 {
+		t.Errorf("the plane is %+v", s.mapPane().plane)
 	}
 	for _, id := range []string{"return", "dormant", "runs", "F", "bias", "chart2"} {
 		s.typeLine("pane " + id)
 		s.typeLine("pane " + id) // with and without its being shown
-		if name := s.tabName(s.focus); name != id && paneNames[s.focus] != id {
+		if name := s.tabName(s.focus); name != id && string(s.focus) != id {
 			t.Errorf(":pane %s goes to %s", id, name)
 		}
 	}

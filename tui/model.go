@@ -9,11 +9,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"pgrlab/core/event"
-	"pgrlab/core/knob"
 )
-
-// secondInterrupt is the time in which a second ctrl+c means stop and save at once.
-const secondInterrupt = 5 * time.Second
 
 // Lab is what the screen needs of a running experiment.
 type Lab interface {
@@ -22,81 +18,56 @@ type Lab interface {
 	Send(event.Command) error
 }
 
-// Model is the screen: one Bubble Tea model whose panes are drawn when something
-// they show has changed. All its methods run on the event loop.
+// Model is the screen: one Bubble Tea model that divides the terminal among the panes
+// and routes messages to them. What a pane shows is its own; what all of them see is in
+// the runView. All its methods run on the event loop.
 type Model struct {
+	*runView
 	options  Options
 	settings Settings
-	memory   remembered
-	theme    *theme
-	keys     []binding
-	now      func() time.Time
-	link     *link // what the writer to the terminal knows of the line; nil: nothing
+	environ  termenv.Environ               // of the person at this screen
+	stderr   interface{ lines() []string } // nil: stderr is not caught
 
-	lab      Lab
-	startErr error
-	snap     *event.Snapshot
-	history  history
-	compared []other // runs that the charts show beside this one
-	picker   *picker // open before there is a run
-	lesson   *lesson // that is being given
-	forking  *brood  // waits for its checkpoint
-	broods   []brood
-	forksAt  time.Time // when the children are looked at next
+	panes []pane // in the order of the focus and the tabs
+	screenParts
+	watchers []watcher // of events
 
 	w, h     int
+	layout   layout
 	view     view
 	focus    paneID
 	returnTo paneID // where the agent view goes back to
 	zoomed   bool
-	layout   layout
 
-	knobs        []knob.Knob
-	selected     int
-	knobsTop     int
-	staged       map[string]knob.Value
-	preview      preview
-	message      string // one line under the knobs: why something did not work
-	messageState changeState
-	told         string          // one line at the foot, until the next key
-	environ      termenv.Environ // of the person at this screen
-	driver       string          // who drives instead of this screen, as drawn
-	session      int64           // begins the ids of this screen's commands
-	sent         int             // commands sent, for their ids
+	told     string // one line at the foot, until the next key
+	entry    *entry
+	dialog   *dialog
+	mouse    bool
+	later    tea.Cmd // to be started after this message
+	startErr error
 
-	eta      countdown
-	cells    [4]int // the quantity of each chart
-	axis     axis
-	plane    plane     // of the map
-	watched  time.Time // when the newest transition was asked for
-	window   window
-	smooth   int
-	log      map[string]bool // quantities with a logarithmic axis
-	cursor   int             // the inspected step
-	cursorOn bool
-
-	filter                 string
-	eventsUpBy, eventsRoom int
-	entry                  *entry
-	dialog                 *dialog
-	help                   bool
-	page                   helpPage
-	mouse                  bool
-	interruptAt            time.Time
-	stopRequested          bool
-	next                   Outcome // what the person wants behind a run that is over
-	stopAll                bool    // also the children of forks
-	leaveSoon              bool    // as soon as the run has started
-	leaving                bool    // a key has closed the screen
-	machine                machine
-	stderr                 interface{ lines() []string } // nil: stderr is not caught
-	later                  tea.Cmd                       // to be started after this message
-	rewinds                int                           // of a replay, as far as the history has them
-
-	cache  [paneCount]paneCache
+	cache  map[paneID]paneCache
 	frame  string
 	stale  bool
-	second int // the second the header was drawn for
+	second int // the second the starting line was drawn for
+}
+
+// screenParts are what the model gives messages to.
+type screenParts struct {
+	steering *steering
+	charts   *charts
+	knobs    *knobsPane
+	events   *eventsPane
+	system   *systemPane
+	runs     *runsPane
+	sentence *sentencePane
+	headline *headline
+	lessons  *lessons
+	player   *player
+	palette  *palette
+	help     *helpPage
+	leaving  *leaving
+	picker   *picker // open before there is a run; nil: closed
 }
 
 // paneCache is a pane as drawn, and for what.
@@ -114,56 +85,30 @@ func New(o Options) *Model {
 		r = newRenderer(out, environment{})
 	}
 	s := o.settings()
-	keys, err := rebind(keysTable(), s.Keys)
-	if err != nil {
-		keys = keysTable()
+	m := assemble(&runView{theme: newTheme(r, o.Characters), now: o.clock()}, s)
+	m.options, m.environ = o, environment{}
+	kept := loadMemory(o.Home)
+	m.events.memory, m.palette.memory = kept, kept
+	if keys, err := rebind(m.keysTable(), s.Keys); err == nil {
+		m.palette.keys = keys
 	}
-	m := &Model{
-		options: o, settings: s, memory: loadRemembered(o.Home), theme: newTheme(r, o.Characters), keys: keys, now: o.clock(), environ: environment{},
-		staged: map[string]knob.Value{}, log: map[string]bool{}, stale: true, mouse: s.Mouse,
-		plane: plane{y: 1},
-	}
-	for i, id := range firstShown {
-		m.cells[i], _ = quantityIndex(id)
-	}
-	for i := range viewCount {
-		if viewNames[i] == s.Layout {
-			m.view = i
-		}
-	}
-	for i := range axisCount {
-		if axisNames[i] == s.Axis {
-			m.axis = i
-		}
-	}
-	m.session = m.now().Unix()
-	m.styleCharts()
-	m.adopt(o)
+	m.steering.session = m.now().Unix()
+	m.charts.styleCharts()
+	m.describe(o.About, o.Start)
 	if o.Picker != nil {
-		m.picker = newPicker(*o.Picker)
+		m.picker = newPicker(*o.Picker, m, m.theme)
+		m.picker.help, m.picker.leave = m.help.show, m.leaving.leave
 	}
 	return m
 }
 
-// adopt takes the run that options describe.
-func (m *Model) adopt(o Options) {
-	m.options.Config, m.options.Device, m.options.Folder = o.Config, o.Device, o.Folder
-	m.options.Names, m.options.Fork, m.options.Beside, m.options.Draw, m.options.Seat = o.Names, o.Fork, o.Beside, o.Draw, o.Seat
-	m.options.References, m.options.Start, m.options.Replay, m.options.GPU = o.References, o.Start, o.Replay, o.GPU
-	m.history = history{clock: clock{from: o.Config.StartSteps, utd: float64(o.Config.Knobs.UTD)}}
+// describe takes what options say of a run.
+func (m *Model) describe(about About, start func() (Lab, error)) {
+	m.options.About, m.options.Start = about, start
+	m.about = &m.options.About
+	m.history = newHistory(about.Config)
 	m.sortKnobs()
-}
-
-// sortKnobs puts the knobs that the method uses before the others, and the cursor on the
-// first.
-func (m *Model) sortKnobs() {
-	m.knobs, m.selected, m.knobsTop = knob.All(), 0, 0
-	sortBy(m.knobs, func(k knob.Knob) int {
-		if m.knobUse(k) != nil {
-			return 1
-		}
-		return 0
-	})
+	m.knobs.selected, m.knobs.top = 0, 0
 }
 
 // Init starts the lab, if it is not running yet, and the polling.
@@ -209,7 +154,7 @@ func (m *Model) tick() tea.Cmd {
 // line that does not carry so many frames.
 func (m *Model) pollEvery() time.Duration {
 	every := time.Duration(float64(time.Second) / m.settings.Refresh)
-	return max(every, m.link.pace())
+	return max(every, m.headline.link.pace())
 }
 
 // Update takes one message; it does no input or output except Send, which does not
@@ -220,30 +165,28 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.resize(msg.Width, msg.Height)
 	case polled:
 		m.poll()
-		later := m.later
-		m.later = nil
-		return m, tea.Batch(m.tick(), later, m.lookAtForks())
+		return m, tea.Batch(m.tick(), m.takeLater(), m.runs.readJournals())
 	case started:
 		return m, m.begin(msg)
 	case picked:
 		return m, m.take(msg)
 	case forecast:
-		m.takeForecast(msg)
+		if m.picker != nil {
+			m.picker.takeForecast(msg)
+		}
 	case loaded:
-		m.overlayRun(msg)
+		m.runs.overlayRun(msg)
 	case forked:
-		m.takeForks(msg)
-	case grown:
-		m.takeGrown(msg)
+		m.runs.takeForks(msg)
+	case childrenRead:
+		m.runs.takeChildren(msg)
 	case tea.KeyMsg:
 		cmd := m.keystrokes(msg)
-		later := m.later
-		m.later = nil
-		return m, tea.Batch(cmd, later)
+		return m, tea.Batch(cmd, m.takeLater())
 	case tea.MouseMsg:
 		return m, m.mouseEvent(msg)
 	case leaveNow:
-		return m, m.suspend()
+		return m, m.leaving.suspend()
 	case tea.ResumeMsg:
 		if m.mouse { // the program forgets it
 			return m, tea.EnableMouseCellMotion
@@ -255,13 +198,13 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (m *Model) begin(msg started) tea.Cmd {
 	if msg.err != nil {
 		m.startErr = msg.err
-		return m.leave()
+		return m.leaving.leave()
 	}
 	m.lab = msg.lab
 	m.poll()
 	m.changed()
-	if m.leaveSoon {
-		return m.suspend()
+	if m.leaving.soon {
+		return m.leaving.suspend()
 	}
 	if m.options.Told != "" {
 		m.tell(m.options.Told)
@@ -277,17 +220,17 @@ func (m *Model) resize(w, h int) {
 // relayout divides the screen anew and forgets what was drawn.
 func (m *Model) relayout() {
 	m.layout = divide(m.division())
-	for i := range m.cache {
-		m.cache[i].lines = nil
-	}
+	m.boxed = m.layout.kind == boxed
+	m.help.w, m.help.h = m.w, m.h
+	clear(m.cache)
 	m.changed()
 }
 
 // division is what the layout depends on.
 func (m *Model) division() division {
-	n := m.lessonRows(m.w, m.h)
+	n := m.lessons.rows(m.w, m.h)
 	d := division{w: m.w, h: m.h - n, lesson: n, view: m.view, focus: m.focus, zoomed: m.zoomed, chart: paneChart1, panel: paneScores}
-	if _, ok := cellOf(m.focus); ok {
+	if _, ok := firstShown[m.focus]; ok {
 		d.chart = m.focus
 	} else if m.focus != paneSentence {
 		d.panel = m.focus
@@ -295,34 +238,26 @@ func (m *Model) division() division {
 	return d
 }
 
-// changed says that the frame must be put together again.
-func (m *Model) changed() { m.stale = true }
-
 // poll looks at the lab: its newest snapshot, and the events since the last look.
 func (m *Model) poll() {
 	if s := int(m.now().Unix()); m.lab == nil && s != m.second && m.picker == nil {
 		m.second = s // the starting line counts seconds
 		m.changed()
 	}
-	if m.link.changedPace() {
+	if m.headline.link.changedPace() {
 		m.changed()
 	}
 	m.seated()
 	if m.lab == nil {
 		return
 	}
-	m.rewound()
-	before := len(m.history.lines)
+	m.player.rewound()
 	events := m.lab.Events(m.history.next)
 	for _, e := range events {
 		m.history.take(e)
-		m.minded(e)
-		if b, ok := e.Body.(event.Checkpointed); ok {
-			m.checkpointed(b)
+		for _, w := range m.watchers {
+			w.Event(e)
 		}
-	}
-	if m.eventsUpBy > 0 {
-		m.eventsUpBy += len(m.history.lines) - before
 	}
 	if len(events) > 0 {
 		m.changed()
@@ -330,23 +265,22 @@ func (m *Model) poll() {
 	if s := m.lab.Snapshot(); s != m.snap {
 		m.snap = s
 		m.observe(s)
-		m.history.touch(paneKnobs, panePhase, paneScores, paneLosses, paneGenerator, paneMap, paneAgent, paneRuns, paneSentence)
+		m.touch(topicSnapshot)
 		m.changed()
 	}
-	m.renewPreview()
+	m.steering.renewPreview()
 	m.drain()
-	m.lookAtLesson()
-	m.askToLook()
-	moving := m.snap.State == event.Running || m.snap.State == event.Starting // a screen of a run that stands still writes nothing
-	if m.machine.look(m.now(), moving && m.layout.visible(paneSystem)) {
-		m.history.touch(paneSystem)
-		m.changed()
+	m.lessons.poll()
+	for _, p := range m.panes {
+		if poller, ok := p.(poller); ok {
+			poller.Poll(m.visible(p.ID()))
+		}
 	}
 }
 
 // observe keeps what only a snapshot tells: speed over time.
 func (m *Model) observe(s *event.Snapshot) {
-	m.eta.take(s.Time, s.ETA)
+	m.headline.eta.take(s.Time, s.ETA)
 	speed := m.history.curve(curveSpeed, 0)
 	if last, ok := speed.last(); s.StepsPerSec > 0 && s.Updates > 0 && (!ok || s.Step > last.step) && !m.history.begin.IsZero() {
 		wall := s.Time.Sub(m.history.begin).Seconds()
@@ -366,4 +300,27 @@ func (m *Model) View() string {
 		m.stale = false
 	}
 	return m.frame
+}
+
+// forecast has the first screen's choice tried, while it is open.
+func (m *Model) forecast() tea.Cmd {
+	if m.picker == nil {
+		return nil
+	}
+	return m.picker.forecast()
+}
+
+// take begins the run that was picked.
+func (m *Model) take(msg picked) tea.Cmd {
+	if msg.err != nil {
+		m.picker.opened, m.picker.err = false, msg.err
+		m.changed()
+		return m.picker.forecast()
+	}
+	m.picker = nil
+	about := msg.options.About
+	about.Ended, about.LoadRun, about.Remote = m.about.Ended, m.about.LoadRun, m.about.Remote
+	m.describe(about, msg.options.Start)
+	m.relayout()
+	return m.start()
 }

@@ -27,13 +27,13 @@ func TestQuitDialog(t *testing.T) {
 		t.Fatal("esc does not cancel")
 	}
 	s.press("q", "d")
-	if !s.quit || s.stopRequested || s.lastCommand() != nil {
-		t.Errorf("leaving: quit %v, stop %v, sent %#v", s.quit, s.stopRequested, s.lastCommand())
+	if !s.quit || s.leaving.stopRequested || s.lastCommand() != nil {
+		t.Errorf("leaving: quit %v, stop %v, sent %#v", s.quit, s.leaving.stopRequested, s.lastCommand())
 	}
 	s = running(t, 80, 24, 24_000)
 	s.press("ctrl+c", "s")
-	if _, ok := s.lastCommand().(event.Stop); !s.quit || !s.stopRequested || !ok {
-		t.Errorf("stopping: quit %v, stop %v, sent %#v", s.quit, s.stopRequested, s.lastCommand())
+	if _, ok := s.lastCommand().(event.Stop); !s.quit || !s.leaving.stopRequested || !ok {
+		t.Errorf("stopping: quit %v, stop %v, sent %#v", s.quit, s.leaving.stopRequested, s.lastCommand())
 	}
 }
 
@@ -47,7 +47,7 @@ func TestSecondInterruptStops(t *testing.T) {
 	}
 	s.clock = s.clock.Add(2 * time.Second)
 	s.press("ctrl+c")
-	if !s.quit || !s.stopRequested {
+	if !s.quit || !s.leaving.stopRequested {
 		t.Error("a second ctrl+c within 5 s does not stop")
 	}
 }
@@ -65,7 +65,7 @@ func TestStartFailureCloses(t *testing.T) {
 func TestHelpHasEverything(t *testing.T) {
 	keysOf := func(s *screen, title string) map[string]bool {
 		got, inside := map[string]bool{}, false
-		for _, l := range s.helpLines(1000) {
+		for _, l := range s.help.lines(1000) {
 			switch {
 			case strings.HasPrefix(l, "KEYS "):
 				inside = strings.Contains(l, title)
@@ -102,9 +102,9 @@ func TestHelpHasEverything(t *testing.T) {
 		}
 	}
 	s := running(t, 120, 200, 1)
-	compare(s, "", append(slices.Clone(s.keys), helpKeys()...))
-	compare(newPickerScreen(t, 120, 200), "on this screen", pickerKeys())
-	text := strings.Join(s.helpLines(100), "\n")
+	compare(s, "", append(slices.Clone(s.palette.keys), s.help.keys()...))
+	compare(newPickerScreen(t, 120, 200), "on this screen", newPickerScreen(t, 120, 200).picker.keys())
+	text := strings.Join(s.help.lines(100), "\n")
 	for _, d := range definitions {
 		if !strings.Contains(text, d.name) {
 			t.Errorf("no definition of %s", d.name)
@@ -114,12 +114,13 @@ func TestHelpHasEverything(t *testing.T) {
 
 // No key has two meanings in one pane.
 func TestKeysAreUnambiguous(t *testing.T) {
-	for pane := range paneCount {
+	s := running(t, 80, 24, 1)
+	for _, pane := range s.paneIDs() {
 		seen := map[string]bool{}
-		for _, b := range keysTable() {
+		for _, b := range s.keysTable() {
 			for _, k := range b.keys {
 				if b.works(pane) && seen[k] {
-					t.Errorf("%q means two things in pane %s", k, paneNames[pane])
+					t.Errorf("%q means two things in pane %s", k, string(pane))
 				}
 				seen[k] = seen[k] || b.works(pane)
 			}
@@ -131,16 +132,16 @@ func TestFocusVisitsEveryPane(t *testing.T) {
 	for _, size := range [][2]int{{160, 45}, {80, 24}, {60, 15}} {
 		s := running(t, size[0], size[1], 12_000)
 		seen := map[paneID]bool{}
-		for range paneCount {
+		for range s.paneIDs() {
 			seen[s.focus] = true
 			if s.layout.kind != tabbed && !s.layout.visible(s.focus) {
-				t.Errorf("%v: the focus is on pane %s, which is not shown", size, paneNames[s.focus])
+				t.Errorf("%v: the focus is on pane %s, which is not shown", size, string(s.focus))
 			}
 			s.press("tab")
 		}
 		want := 6 // of the focus view
 		if s.layout.kind == tabbed {
-			want = int(paneSentence)
+			want = len(s.tabIDs())
 		}
 		if len(seen) != want {
 			t.Errorf("%v: the focus visits %d panes, want %d", size, len(seen), want)
@@ -154,14 +155,14 @@ func TestScrolledEventsStay(t *testing.T) {
 		s.press("tab")
 	}
 	s.press("pgdown", "pgdown")
-	first := s.eventsBody(90, 5)[0]
+	first := s.events.Body(90, 5)[0]
 	s.fake.advance(3_000)
 	s.Update(polled{})
-	if again := s.eventsBody(90, 5)[0]; again != first {
+	if again := s.events.Body(90, 5)[0]; again != first {
 		t.Errorf("new events moved the scrolled list: %q became %q", first, again)
 	}
 	s.press("g")
-	if s.eventsUpBy != 0 {
+	if s.events.upBy != 0 {
 		t.Error("g does not follow")
 	}
 }
@@ -181,9 +182,9 @@ func TestHelpBeginsWithThePaneInFocus(t *testing.T) {
 		s.goTo(pane)
 		s.press("?")
 		s.contains(t, want)
-		lines := s.helpLines(100)
+		lines := s.help.lines(100)
 		if !strings.HasPrefix(lines[0], "KEYS in ") || !strings.Contains(lines[0], "the pane in focus") {
-			t.Errorf("pane %s: the help begins with %q", paneNames[pane], lines[0])
+			t.Errorf("pane %s: the help begins with %q", string(pane), lines[0])
 		}
 	}
 }
@@ -193,13 +194,13 @@ func TestHelpIsSearched(t *testing.T) {
 	for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 10}} {
 		s := running(t, size[0], size[1], 1000)
 		s.press("?", "/", "G", "u", "i", "d", "a", "n", "c", "e", "enter")
-		found := s.foundLines(s.helpText())
+		found := s.help.foundLines(s.help.text())
 		if len(found) < 3 {
 			t.Fatalf("guidance is in %d lines", len(found))
 		}
 		for i := range len(found) + 1 {
-			if want := found[i%len(found)]; s.page.at != want {
-				t.Fatalf("%v: n leads to line %d, want %d", size, s.page.at, want)
+			if want := found[i%len(found)]; s.help.at != want {
+				t.Fatalf("%v: n leads to line %d, want %d", size, s.help.at, want)
 			}
 			if !strings.Contains(strings.ToLower(s.View()), "guidance") {
 				t.Fatalf("%v: the line is not in sight:\n%s", size, s.View())
@@ -207,19 +208,19 @@ func TestHelpIsSearched(t *testing.T) {
 			s.press("n")
 		}
 		s.press("N")
-		if s.page.at != found[0] {
-			t.Errorf("N leads to line %d, want %d", s.page.at, found[0])
+		if s.help.at != found[0] {
+			t.Errorf("N leads to line %d, want %d", s.help.at, found[0])
 		}
 		s.press("/", "q", "q", "q", "enter")
 		if size[0] > 40 {
 			s.contains(t, `nothing has "qqq" in it`)
 		}
 		s.press("esc")
-		if !s.help {
+		if !s.help.shown {
 			t.Error("esc closes the help with the search")
 		}
 		s.press("esc")
-		if s.help {
+		if s.help.shown {
 			t.Error("esc does not close the help")
 		}
 	}

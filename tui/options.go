@@ -37,9 +37,9 @@ type GPU struct {
 	Power       float64 // W
 }
 
-// Options describe the run that the screen shows. Start is the only field without a
-// usable zero value.
-type Options struct {
+// About is what the screen is told of a run, and what it may ask of the program around
+// the run.
+type About struct {
 	Config     lab.Config  // of the run: its names stand in the header, its method decides which knobs are used
 	Device     string      // with the kernel family, e.g. "cpu avx2"; "": Config.Device
 	Folder     string      // the run folder, shown while starting and in the quit dialog
@@ -48,11 +48,6 @@ type Options struct {
 	// Names are those of the numbers of an observation, for the map; nil: unknown.
 	Names []string
 
-	// Picker, when there is one, is shown first: what it picks becomes the run.
-	Picker *Picker
-	// Plain writes lines instead of a screen, and reads commands line by line: for
-	// screen readers and logs.
-	Plain bool
 	// Replay says that Start gives a *Replay: nothing can be changed.
 	Replay bool
 	// Ended says that the replay stands at the end of a run that this screen's person
@@ -72,19 +67,6 @@ type Options struct {
 	// Remote says that the screen is on the terminal of another process: leaving it is
 	// nothing to the run.
 	Remote bool
-	// Leave, when it delivers, closes the screen as ctrl+z does; nil: it never does.
-	Leave <-chan struct{}
-	// Told stands at the foot of the first frame.
-	Told string
-
-	// Home is the folder of the user's settings; "" reads and keeps none.
-	Home string
-
-	// Start makes the lab and sets it running; it is called once, from a goroutine of
-	// its own, while the screen shows that the run is starting. An error closes the
-	// screen and is what Run returns.
-	Start func() (Lab, error)
-
 	// Draw paints the body in a event.Snapshot.Pose, w by h square pixels. The picture
 	// is the function's own memory, good until the next call; picture.Lines makes
 	// text of it. It is called from one goroutine; the first call may take a tenth of
@@ -98,6 +80,29 @@ type Options struct {
 	// Seat is this screen's place among several screens of the run; nil: it is the
 	// only one.
 	Seat Seat
+}
+
+// Options describe the run that the screen shows, and the screen. Start is the only
+// field without a usable zero value.
+type Options struct {
+	About
+
+	// Start makes the lab and sets it running; it is called once, from a goroutine of
+	// its own, while the screen shows that the run is starting. An error closes the
+	// screen and is what Run returns.
+	Start func() (Lab, error)
+
+	// Picker, when there is one, is shown first: what it picks becomes the run.
+	Picker *Picker
+	// Plain writes lines instead of a screen, and reads commands line by line: for
+	// screen readers and logs.
+	Plain bool
+	// Leave, when it delivers, closes the screen as ctrl+z does; nil: it never does.
+	Leave <-chan struct{}
+	// Told stands at the foot of the first frame.
+	Told string
+	// Home is the folder of the user's settings; "" reads and keeps none.
+	Home string
 
 	Characters CharacterSet
 	Renderer   *lipgloss.Renderer // nil: colours as the environment allows

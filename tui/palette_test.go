@@ -65,11 +65,11 @@ func TestPaletteCompletesAndRemembers(t *testing.T) {
 // Whatever the palette offers, it knows.
 func TestEveryCandidateIsACommand(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
-	for _, c := range s.candidates("") {
+	for _, c := range s.palette.candidates("") {
 		name := strings.TrimSpace(c.text)
 		_, err := s.findKnob(name)
-		known := s.bound(name) || err == nil
-		for _, v := range verbs() {
+		known := s.palette.bound(name) || err == nil
+		for _, v := range s.palette.verbs {
 			known = known || v.name == name
 		}
 		if !known || c.about == "" {

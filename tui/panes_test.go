@@ -15,7 +15,7 @@ import (
 
 // still gives the system pane numbers that do not depend on this machine.
 func (s *screen) still() {
-	s.machine = machine{at: s.clock, cpus: 2, cores: 1.52, busy: 0.8, resident: 412e6, heap: 96e6, total: 8e9, free: 5e9, busyPast: []float64{1, 1.5, 1.2}}
+	s.system.machine = machine{at: s.clock, cpus: 2, cores: 1.52, busy: 0.8, resident: 412e6, heap: 96e6, total: 8e9, free: 5e9, busyPast: []float64{1, 1.5, 1.2}}
 }
 
 // Every pane by itself at every size.
@@ -27,12 +27,12 @@ func TestGoldenPanes(t *testing.T) {
 		s.fake.advance(3_500)
 		s.press("]", "right")
 		var b strings.Builder
-		for id := range paneSentence {
+		for _, id := range s.tabIDs() {
 			s.goTo(id)
 			s.zoomed = true
 			s.relayout()
-			exact(t, paneNames[id], s.View(), size.w, size.h)
-			b.WriteString("== " + paneNames[id] + "\n" + s.View() + "\n")
+			exact(t, string(id), s.View(), size.w, size.h)
+			b.WriteString("== " + string(id) + "\n" + s.View() + "\n")
 		}
 		golden(t, fmt.Sprintf("panes-%dx%d", size.w, size.h), b.String())
 	}
@@ -84,7 +84,7 @@ func checkLayout(t *testing.T, d division, l layout) {
 	}
 	for i, p := range l.places {
 		if p.x < 0 || p.y < 1 || p.w < 1 || p.h < 1 || p.x+p.w > d.w || p.y+p.h > d.h-1 {
-			t.Fatalf("%+v: pane %s is at %+v", d, paneNames[p.id], p)
+			t.Fatalf("%+v: pane %s is at %+v", d, string(p.id), p)
 		}
 		for _, q := range l.places[:i] {
 			if p.x < q.x+q.w && q.x < p.x+p.w && p.y < q.y+q.h && q.y < p.y+p.h {
@@ -95,8 +95,9 @@ func checkLayout(t *testing.T, d division, l layout) {
 }
 
 func TestForbiddenAndDoubleKeys(t *testing.T) {
+	s := running(t, 80, 24, 1)
 	names := map[string]bool{}
-	for _, b := range keysTable() {
+	for _, b := range s.keysTable() {
 		if names[b.name] || b.name == "" {
 			t.Errorf("two bindings are called %q", b.name)
 		}
@@ -136,11 +137,11 @@ func TestEscapeHasASecondKeyEverywhere(t *testing.T) {
 	for _, open := range []string{":", "n", "q", "?"} {
 		s := running(t, 160, 45, 24_000)
 		s.press(open)
-		if s.entry == nil && s.dialog == nil && !s.help {
+		if s.entry == nil && s.dialog == nil && !s.help.shown {
 			t.Fatalf("%s opens nothing", open)
 		}
 		s.Update(tea.KeyMsg{Type: tea.KeyCtrlG})
-		if s.entry != nil || s.dialog != nil || s.help {
+		if s.entry != nil || s.dialog != nil || s.help.shown {
 			t.Errorf("ctrl+g does not leave what %s opens", open)
 		}
 	}
@@ -171,24 +172,24 @@ func TestChartCommands(t *testing.T) {
 	s.press("x")
 	s.contains(t, "x: wall", "4m")
 	s.press("x", "=", "=")
-	if lo, hi := s.span(); lo != 22_500 || hi != 30_000 || !s.window.follow {
+	if lo, hi := s.charts.span(); lo != 22_500 || hi != 30_000 || !s.charts.window.follow {
 		t.Errorf("zoomed to %v..%v", lo, hi)
 	}
 	s.fake.advance(2_000)
 	s.Update(polled{})
-	if lo, hi := s.span(); lo != 24_500 || hi != 32_000 {
+	if lo, hi := s.charts.span(); lo != 24_500 || hi != 32_000 {
 		t.Errorf("following shows %v..%v", lo, hi)
 	}
 	s.press(",")
-	if _, hi := s.span(); hi != 30_125 {
+	if _, hi := s.charts.span(); hi != 30_125 {
 		t.Errorf("panned to %v", hi)
 	}
 	s.press("g")
-	if lo, hi := s.span(); lo != 0 || hi != 32_000 {
+	if lo, hi := s.charts.span(); lo != 0 || hi != 32_000 {
 		t.Errorf("following everything shows %v..%v", lo, hi)
 	}
 	s.press("-", "-")
-	if lo, hi := s.span(); lo != 0 || hi != 100_000 {
+	if lo, hi := s.charts.span(); lo != 0 || hi != 100_000 {
 		t.Errorf("beyond what was measured: %v..%v", lo, hi)
 	}
 }
@@ -212,14 +213,14 @@ func TestCheckpointKey(t *testing.T) {
 func TestFilterOfEvents(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.typeLine("filter refit")
-	for _, l := range s.filtered() {
+	for _, l := range s.events.filtered() {
 		if l.kind != "refit" {
 			t.Errorf("%q passes", l.kind)
 		}
 	}
 	s.contains(t, `with "refit"`)
 	s.press("esc")
-	if s.filter != "" {
+	if s.events.filter != "" {
 		t.Error("esc keeps the filter")
 	}
 }
@@ -296,18 +297,18 @@ func TestMouseOnlyWhenAskedFor(t *testing.T) {
 	s.press("M")
 	s.Update(click)
 	if s.focus != paneEvents {
-		t.Errorf("a click on the events focuses %s", paneNames[s.focus])
+		t.Errorf("a click on the events focuses %s", string(s.focus))
 	}
 	s.goTo(paneChart1)
 	s.Update(tea.MouseMsg{X: 60, Y: 8, Action: tea.MouseActionPress, Button: tea.MouseButtonLeft})
-	if !s.cursorOn || s.cursor < 12_000 || s.cursor > 16_000 {
-		t.Errorf("a click in the middle of the chart inspects step %d", s.cursor)
+	if !s.charts.cursorOn || s.charts.cursor < 12_000 || s.charts.cursor > 16_000 {
+		t.Errorf("a click in the middle of the chart inspects step %d", s.charts.cursor)
 	}
 }
 
 func TestSmoothing(t *testing.T) {
 	s := running(t, 160, 45, 30_000)
-	points := s.history.curve(curveReturn, 0).points(s.place(&s.history))
+	points := s.history.curve(curveReturn, 0).points(s.charts.place(&s.history))
 	smooth := smoothed(points, 0.6)
 	if len(smooth) != len(points) || smooth[0].Y != points[0].Y {
 		t.Fatalf("%d points of %d, the first %v of %v", len(smooth), len(points), smooth[0].Y, points[0].Y)
@@ -343,7 +344,7 @@ func TestCurveKeepsSpikes(t *testing.T) {
 // Every quantity of the charts has its definition in the help.
 func TestQuantitiesAreDefined(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
-	text := strings.ReplaceAll(strings.ToLower(strings.Join(s.helpLines(1000), " ")), "−", "-")
+	text := strings.ReplaceAll(strings.ToLower(strings.Join(s.help.lines(1000), " ")), "−", "-")
 	for _, q := range quantities {
 		for _, l := range q.lines {
 			if name := strings.ToLower(l.label); !strings.Contains(text, name) {
@@ -384,7 +385,7 @@ func TestHeaderKeepsWhatRuns(t *testing.T) {
 		80: {"cheetah-run", "pgr-curiosity", "seed 3", "24%", "eta"}, 60: {"cheetah-run", "24%", "eta"}, 40: {"cheetah-run", "24%"}} {
 		s := running(t, w, 24, 24_000)
 		for _, text := range want {
-			if got := s.header(w); !strings.Contains(got, text) {
+			if got := s.headline.line(w); !strings.Contains(got, text) {
 				t.Errorf("%d columns: %q has no %q", w, got, text)
 			}
 		}
@@ -393,7 +394,7 @@ func TestHeaderKeepsWhatRuns(t *testing.T) {
 			if (text == "pgr-curiosity" || text == "seed 3") && w < 80 {
 				continue
 			}
-			if got := s.header(w); !strings.Contains(got, text) && (w > 40 || text == "TOUCHED") {
+			if got := s.headline.line(w); !strings.Contains(got, text) && (w > 40 || text == "TOUCHED") {
 				t.Errorf("touched, %d columns: %q has no %q", w, got, text)
 			}
 		}
@@ -410,7 +411,7 @@ func TestEventsKeepTheNumbersOfDsyn(t *testing.T) {
 				continue
 			}
 			p, _ := s.layout.placeOf(paneEvents)
-			text := strings.Join(s.eventText(l, p.w-4, 6), " ")
+			text := strings.Join(s.events.eventText(l, p.w-4, 6), " ")
 			for _, want := range []string{"error 0.", "change 0.", "0.83", "2%"} {
 				if want == "2%" && size[0] < 100 {
 					continue

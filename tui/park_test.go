@@ -13,7 +13,7 @@ import (
 func TestParkKey(t *testing.T) {
 	press := func(device string, state event.State, parked bool) event.Command {
 		f := newFake()
-		m := New(Options{Config: fakeConfig()})
+		m := New(Options{About: About{Config: fakeConfig()}})
 		m.options.Config.Device = device
 		m.lab, m.snap = f, &event.Snapshot{State: state, Parked: parked}
 		m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("P")})

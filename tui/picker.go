@@ -44,7 +44,11 @@ type Picker struct {
 // picker is the first screen: one row a question, the answers of the row in focus
 // below.
 type picker struct {
+	host
 	Picker
+	theme  *theme
+	help   func() tea.Cmd // opens it
+	leave  func() tea.Cmd
 	recent []Recent
 	row    int
 	at     [pickRows]int
@@ -53,6 +57,7 @@ type picker struct {
 	typing bool // a digit of the row's number was typed: the next one is put behind it
 	opened bool // a choice is being opened
 	err    error
+	boxed  bool  // as drawn
 	shown  Picks // what config belongs to
 	config lab.Config
 	wrong  error // why the choice does not resolve
@@ -75,8 +80,8 @@ const (
 
 var pickNames = [pickRows]string{"preset", "task", "method", "scale", "seed", "steps", "device", "earlier runs"}
 
-func newPicker(o Picker) *picker {
-	p := &picker{Picker: o}
+func newPicker(o Picker, s host, t *theme) *picker {
+	p := &picker{Picker: o, host: s, theme: t}
 	if o.Recent != nil {
 		p.recent = o.Recent()
 	}
@@ -144,22 +149,22 @@ type picked struct {
 	err     error
 }
 
-// pickerKeys are the keys of the first screen: dispatch, its foot and its help.
-func pickerKeys() []binding {
+// keys are those of the first screen: dispatch, its foot and its help.
+func (p *picker) keys() []binding {
 	keys := []binding{
-		{name: "start", keys: []string{"enter"}, does: "start", help: "start the run; of an earlier one: show its journal", action: (*Model).pickerStart},
-		{name: "row-above", keys: []string{"up", "k", "shift+tab"}, label: "up k", help: "the question above", action: func(m *Model) tea.Cmd { return m.pickerMove(-1) }},
-		{name: "row-below", keys: []string{"down", "j", "tab"}, label: "down j tab", hint: "up down", does: "row", help: "the question below", action: func(m *Model) tea.Cmd { return m.pickerMove(1) }},
-		{name: "answer-next", keys: []string{"right", "l"}, label: "right l", hint: "left right", does: "change", help: "the next answer", action: func(m *Model) tea.Cmd { return m.pickerTurn(1) }},
-		{name: "answer-previous", keys: []string{"left", "h"}, label: "left h", help: "the answer before", action: func(m *Model) tea.Cmd { return m.pickerTurn(-1) }},
-		{name: "search", keys: []string{"/"}, does: "search", help: "type a part of an answer and choose among those that have it; of seed and steps: type it", action: (*Model).pickerSearch},
-		{name: "go-on", keys: []string{"r"}, help: "go on with the earlier run that is chosen, where it was saved last", action: (*Model).resumePicked},
-		{name: "help", keys: []string{"?", "f1"}, label: "? f1", hint: "?", does: "help", help: "the keys, and where every number comes from", action: (*Model).openHelp},
-		{name: "quit", keys: []string{"q", "esc", "ctrl+g"}, label: "q esc", hint: "q", does: "quit", help: "leave without a run", action: (*Model).leave},
-		{name: "erase", keys: []string{"backspace"}, help: "take the last digit of seed or steps away", action: func(m *Model) tea.Cmd { return m.pickerDigit(-1) }},
+		{name: "start", keys: []string{"enter"}, does: "start", help: "start the run; of an earlier one: show its journal", action: p.start},
+		{name: "row-above", keys: []string{"up", "k", "shift+tab"}, label: "up k", help: "the question above", action: p.moves(-1)},
+		{name: "row-below", keys: []string{"down", "j", "tab"}, label: "down j tab", hint: "up down", does: "row", help: "the question below", action: p.moves(1)},
+		{name: "answer-next", keys: []string{"right", "l"}, label: "right l", hint: "left right", does: "change", help: "the next answer", action: p.turns(1)},
+		{name: "answer-previous", keys: []string{"left", "h"}, label: "left h", help: "the answer before", action: p.turns(-1)},
+		{name: "search", keys: []string{"/"}, does: "search", help: "type a part of an answer and choose among those that have it; of seed and steps: type it", action: p.search},
+		{name: "go-on", keys: []string{"r"}, help: "go on with the earlier run that is chosen, where it was saved last", action: p.resume},
+		{name: "help", keys: []string{"?", "f1"}, label: "? f1", hint: "?", does: "help", help: "the keys, and where every number comes from", action: p.help},
+		{name: "quit", keys: []string{"q", "esc", "ctrl+g"}, label: "q esc", hint: "q", does: "quit", help: "leave without a run", action: p.leave},
+		{name: "erase", keys: []string{"backspace"}, help: "take the last digit of seed or steps away", action: p.digits(-1)},
 	}
 	for digit := range 10 {
-		b := binding{name: fmt.Sprint("digit-", digit), keys: []string{fmt.Sprint(digit)}, action: func(m *Model) tea.Cmd { return m.pickerDigit(digit) }}
+		b := binding{name: fmt.Sprint("digit-", digit), keys: []string{fmt.Sprint(digit)}, action: p.digits(digit)}
 		if digit == 0 { // one line for all of them
 			b.label, b.help = "0 to 9", "type seed or steps"
 		}
@@ -168,48 +173,51 @@ func pickerKeys() []binding {
 	return keys
 }
 
-// pickerKey is a key on the first screen.
-func (m *Model) pickerKey(key string) tea.Cmd {
-	p := m.picker
-	m.changed()
+// key is a key on the first screen.
+func (p *picker) key(key string) tea.Cmd {
+	p.changed()
 	if p.opened {
 		return nil
 	}
 	p.err = nil
-	for _, b := range pickerKeys() {
+	for _, b := range p.keys() {
 		if contains(b.keys, key) {
-			cmd := b.action(m)
+			cmd := b.action()
 			p.resolve()
-			return tea.Batch(cmd, m.forecast())
+			return tea.Batch(cmd, p.forecast())
 		}
 	}
 	return nil
 }
 
-// pickerMove goes to another question, past those that have but one answer.
-func (m *Model) pickerMove(by int) tea.Cmd {
-	p := m.picker
+// moves goes to another question, past those that have but one answer.
+func (p *picker) moves(by int) func() tea.Cmd {
+	return func() tea.Cmd { p.move(by); return nil }
+}
+
+func (p *picker) move(by int) {
 	p.row, p.typing = (p.row+by+pickRows)%pickRows, false
 	for !p.numeric() && len(p.items(p.row)) < 1+min(1, p.row) && p.row != pickDevice {
 		p.row = (p.row + by + pickRows) % pickRows
 	}
-	return nil
 }
 
-func (m *Model) pickerTurn(by int) tea.Cmd {
-	m.picker.turn(by)
-	return nil
+func (p *picker) turns(by int) func() tea.Cmd {
+	return func() tea.Cmd { p.turn(by); return nil }
+}
+
+func (p *picker) digits(digit int) func() tea.Cmd {
+	return func() tea.Cmd { p.digit(digit); return nil }
 }
 
 // numeric says whether the row's answer is a number.
 func (p *picker) numeric() bool { return p.row == pickSeed || p.row == pickSteps }
 
-// pickerDigit types a digit of the row's number, of which the first replaces what is
+// digit types a digit of the row's number, of which the first replaces what is
 // there; -1 takes the last one away.
-func (m *Model) pickerDigit(digit int) tea.Cmd {
-	p := m.picker
+func (p *picker) digit(digit int) {
 	if !p.numeric() {
-		return nil
+		return
 	}
 	number := p.seed
 	if p.row == pickSteps {
@@ -229,29 +237,26 @@ func (m *Model) pickerDigit(digit int) tea.Cmd {
 	} else {
 		p.seed = number
 	}
-	return nil
 }
 
-// pickerStart opens what is chosen, unless it does not go together.
-func (m *Model) pickerStart() tea.Cmd {
-	p := m.picker
+// start opens what is chosen, unless it does not go together.
+func (p *picker) start() tea.Cmd {
 	p.resolve()
 	if p.wrong != nil && p.picks().Reopen == "" {
 		return nil
 	}
-	return m.openPicked(p.picks())
+	return p.openPicked(p.picks())
 }
 
-// pickerSearch asks for a part of an answer.
-func (m *Model) pickerSearch() tea.Cmd {
-	p := m.picker
+// search asks for a part of an answer.
+func (p *picker) search() tea.Cmd {
 	row := p.row
-	e := newEntry(pickNames[row]+": ", "up down choose  enter take  esc leave", func(m *Model, text string) tea.Cmd { return m.pickerFound(row, text) })
+	e := newEntry(pickNames[row]+": ", "up down choose  enter take  esc leave", func(text string) tea.Cmd { return p.found(row, text) })
 	if !p.numeric() {
-		e.complete = func(m *Model, text string) []candidate { return best(p.candidates(row), text) }
+		e.complete = func(text string) []candidate { return best(p.candidates(row), text) }
 		e.chosen, e.unchosen = p.at[row], 0
 	}
-	m.open(e)
+	p.open(e)
 	return nil
 }
 
@@ -268,12 +273,11 @@ func (p *picker) candidates(row int) []candidate {
 	return all
 }
 
-// pickerFound takes the answer that was typed, or the one that fits it best.
-func (m *Model) pickerFound(row int, text string) tea.Cmd {
-	p := m.picker
+// found takes the answer that was typed, or the one that fits it best.
+func (p *picker) found(row int, text string) tea.Cmd {
 	p.err = p.find(row, text)
 	p.resolve()
-	return m.forecast()
+	return p.forecast()
 }
 
 func (p *picker) find(row int, text string) error {
@@ -343,19 +347,18 @@ func (p *picker) earlier() *lab.Config {
 	return nil
 }
 
-// resumePicked goes on with the earlier run that is chosen.
-func (m *Model) resumePicked() tea.Cmd {
-	c := m.picker.picks()
+// resume goes on with the earlier run that is chosen.
+func (p *picker) resume() tea.Cmd {
+	c := p.picks()
 	if c.Reopen == "" {
 		return nil // there is nothing to go on with
 	}
 	c.Resume = true
-	return m.openPicked(c)
+	return p.openPicked(c)
 }
 
 // openPicked opens a choice, outside the event loop.
-func (m *Model) openPicked(c Picks) tea.Cmd {
-	p := m.picker
+func (p *picker) openPicked(c Picks) tea.Cmd {
 	p.opened = true
 	p.forecasts.give()
 	open := p.Picker.Open
@@ -368,17 +371,4 @@ func (m *Model) openPicked(c Picks) tea.Cmd {
 		o, err := open(c)
 		return picked{o, err}
 	}
-}
-
-// take begins the run that was picked.
-func (m *Model) take(msg picked) tea.Cmd {
-	if msg.err != nil {
-		m.picker.opened, m.picker.err = false, msg.err
-		m.changed()
-		return m.forecast()
-	}
-	m.picker = nil
-	m.adopt(msg.options)
-	m.relayout()
-	return m.start()
 }

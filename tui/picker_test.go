@@ -42,7 +42,7 @@ func newPickerScreen(t *testing.T, w, h int) *screen {
 			Open: func(p Picks) (Options, error) {
 				c := fakeConfig()
 				c.Task, c.Seed = p.Task, p.Seed
-				return Options{Config: c, Folder: "runs/picked", Start: func() (Lab, error) { return newFake(), nil }}, nil
+				return Options{About: About{Config: c, Folder: "runs/picked"}, Start: func() (Lab, error) { return newFake(), nil }}, nil
 			},
 		}
 	})
@@ -222,7 +222,7 @@ func TestPickerSaysWhatARunTakes(t *testing.T) {
 	s.contains(t, "only 50 MB are free")
 	pending := s.forecast()
 	s.Update(keyMsg("right"))
-	if cmd := s.openPicked(s.picker.picks()); cmd == nil || pending != nil && pending() != nil || s.picker.forecasts.asked != "" {
+	if cmd := s.picker.openPicked(s.picker.picks()); cmd == nil || pending != nil && pending() != nil || s.picker.forecasts.asked != "" {
 		t.Error("a trial goes on while the run starts")
 	}
 }

@@ -8,82 +8,82 @@ import (
 	"pgrlab/core/lab"
 )
 
-// pickerView is the first screen: in a box where there is room for one.
-func (m *Model) pickerView() []string {
-	t := m.theme
-	boxed := m.w >= ruledWidth && m.h >= ruledHeight
-	w := min(m.w-4, 100)
-	if boxed {
-		w = min(m.w-8, 104)
+// view is the first screen, of sw by sh: in a box where there is room for one.
+func (p *picker) view(sw, sh int) []string {
+	t := p.theme
+	p.boxed = sw >= ruledWidth && sh >= ruledHeight
+	w := min(sw-4, 100)
+	if p.boxed {
+		w = min(sw-8, 104)
 	}
 	var body []string
 	for row := range pickRows {
-		body = append(body, m.pickerRow(row, w))
+		body = append(body, p.question(row, w))
 	}
-	switch about := m.pickerDoc(w); {
-	case m.entry != nil:
+	switch about := p.explanation(w); {
+	case p.typed() != nil:
 		body = append(body, "")
-		body = append(body, t.fill(m.pickerFoot(w, 7), w, 7)...)
-	case boxed:
+		body = append(body, t.fill(p.foot(w, 7), w, 7)...)
+	case p.boxed:
 		body = append(body, "")
 		body = append(body, t.fill(about, w, 2)...)
 	}
-	if m.entry == nil {
-		if len(body)+5 < m.h {
+	if p.typed() == nil {
+		if len(body)+5 < sh {
 			body = append(body, "")
 		}
-		body = append(body, m.pickerAbout(w, m.h-len(body)-1)...)
+		body = append(body, p.about(w, sh-len(body)-1)...)
 	}
-	if boxed {
+	if p.boxed {
 		body = t.box("PGRLAB", t.dim.on("prioritized generative replay, steered while it trains"), pad(append([]string{""}, append(body, "")...)), w+6, len(body)+4, true)
 		w += 6
 	}
-	keys := join(w, "   ", m.pickerHints()...)
-	if boxed {
+	keys := join(w, "   ", p.hints()...)
+	if p.boxed {
 		keys = strings.Repeat(" ", (w-width(keys))/2) + keys
 	}
-	if len(body) < m.h-2 {
+	if len(body) < sh-2 {
 		body = append(body, "")
 	}
-	if len(body) < m.h {
+	if len(body) < sh {
 		body = append(body, keys)
 	}
-	top := max(0, (m.h-len(body))/3)
-	out := make([]string, top, m.h)
-	left := strings.Repeat(" ", max(1, (m.w-w)/2))
+	top := max(0, (sh-len(body))/3)
+	out := make([]string, top, sh)
+	left := strings.Repeat(" ", max(1, (sw-w)/2))
 	for _, l := range body {
 		out = append(out, left+l)
 	}
 	return out
 }
 
-// pickerHints are the keys at the foot of the first screen.
-func (m *Model) pickerHints() []string {
+// hints are the keys at the foot of the first screen.
+func (p *picker) hints() []string {
 	var out []string
-	for _, b := range pickerKeys() {
+	for _, b := range p.keys() {
 		if b.does != "" {
-			out = append(out, m.theme.key.on(m.theme.keyLabel(b.short()))+" "+m.theme.dim.on(b.does))
+			out = append(out, p.theme.key.on(p.theme.keyLabel(b.short()))+" "+p.theme.dim.on(b.does))
 		}
 	}
 	return out
 }
 
-// pickerFoot is the text that is typed and what it may become, below the questions.
-func (m *Model) pickerFoot(w, h int) []string {
-	e := m.entry
-	out := []string{e.line(m.theme, w)}
-	all := e.candidates(m)
+// foot is the text that is typed and what it may become, below the questions.
+func (p *picker) foot(w, h int) []string {
+	e := p.typed()
+	out := []string{e.line(p.theme, w)}
+	all := e.candidates()
 	if len(all) == 0 && e.complete != nil {
-		out = append(out, m.theme.dim.on("none has that in its name"))
+		out = append(out, p.theme.dim.on("none has that in its name"))
 	}
 	for i := max(0, e.chosen-h+2); i < len(all) && len(out) < h; i++ {
 		c := all[i]
-		mark, ink := "  ", m.theme.text
+		mark, ink := "  ", p.theme.text
 		if i == e.chosen {
-			mark, ink = m.theme.accent.on(m.theme.glyphs.cursor)+" ", m.theme.bold
+			mark, ink = p.theme.accent.on(p.theme.glyphs.cursor)+" ", p.theme.bold
 		}
-		line := mark + ink.on(m.theme.fit(c.text, 24)) + " "
-		out = append(out, line+m.theme.dim.on(m.theme.clip(m.spelled(c.about), max(1, w-width(line)))))
+		line := mark + ink.on(p.theme.fit(c.text, 24)) + " "
+		out = append(out, line+p.theme.dim.on(p.theme.clip(p.theme.spelled(c.about), max(1, w-width(line)))))
 	}
 	return out
 }
@@ -91,18 +91,17 @@ func (m *Model) pickerFoot(w, h int) []string {
 // pad moves lines two columns to the right.
 func pad(lines []string) []string { return indent(indent(lines)) }
 
-// pickerDoc is the whole explanation of the answer under the cursor.
-func (m *Model) pickerDoc(w int) []string {
+// explanation is the whole explanation of the answer under the cursor.
+func (p *picker) explanation(w int) []string {
 	var out []string
-	for _, l := range wrap(m.spelled(m.pickedDoc(m.picker.row)), w) {
-		out = append(out, m.theme.dim.on(l))
+	for _, l := range wrap(p.theme.spelled(p.doc(p.row)), w) {
+		out = append(out, p.theme.dim.on(l))
 	}
 	return out
 }
 
-// pickedDoc explains the answer to a question.
-func (m *Model) pickedDoc(row int) string {
-	p := m.picker
+// doc explains the answer to a question.
+func (p *picker) doc(row int) string {
 	items := p.items(row)
 	switch {
 	case row == pickSeed:
@@ -117,19 +116,19 @@ func (m *Model) pickedDoc(row int) string {
 	return ""
 }
 
-// pickerRow is a question and its answer.
-func (m *Model) pickerRow(row, w int) string {
-	t, p := m.theme, m.picker
+// question is a question and its answer.
+func (p *picker) question(row, w int) string {
+	t := p.theme
 	mark, ink := "  ", t.dim
 	if row == p.row {
 		mark, ink = t.accent.on(t.glyphs.cursor)+" ", t.bold
 	}
 	head := mark + ink.on(t.fit(pickNames[row], 14))
-	value, doc := p.name(row), m.pickedDoc(row)
+	value, doc := p.name(row), p.doc(row)
 	items := p.items(row)
 	switch {
 	case p.earlier() != nil && row != pickRecent:
-		value, doc = t.dim.on(m.earlierAnswer(row, p.earlier())), ""
+		value, doc = t.dim.on(p.earlierAnswer(row, p.earlier())), ""
 	case row == pickSeed:
 		value = strconv.FormatUint(p.seed, 10)
 	case row == pickSteps && p.steps > 0:
@@ -141,14 +140,14 @@ func (m *Model) pickerRow(row, w int) string {
 	case row == pickRecent:
 		value = t.middle(value, answerWidth(w))
 	case value == "":
-		value = t.dim.on(m.pickerDefault(row))
+		value = t.dim.on(p.presetAnswer(row))
 	}
 	arrows := "   "
 	if row == p.row && (len(items) > 1 || p.numeric()) {
 		arrows = t.accent.on(t.glyphs.left+t.glyphs.right) + " "
 	}
 	text := head + arrows + t.fit(t.bold.on(value), answerWidth(w)) + " "
-	if row == p.row && m.w >= ruledWidth && m.h >= ruledHeight || width(doc) > w-width(text) {
+	if row == p.row && p.boxed || width(doc) > w-width(text) {
 		doc = "" // it stands whole below
 	}
 	return t.fit(text+t.dim.on(doc), w)
@@ -157,9 +156,9 @@ func (m *Model) pickerRow(row, w int) string {
 // answerWidth is the room of an answer in a row of w columns.
 func answerWidth(w int) int { return min(28, max(14, w/3)) }
 
-// pickerDefault is what the preset says of an axis.
-func (m *Model) pickerDefault(row int) string {
-	c := m.picker.config
+// presets is what the preset says of an axis.
+func (p *picker) presetAnswer(row int) string {
+	c := p.config
 	switch row {
 	case pickTask:
 		return c.Task
@@ -176,7 +175,7 @@ func (m *Model) pickerDefault(row int) string {
 }
 
 // earlierAnswer is what an earlier run was made with.
-func (m *Model) earlierAnswer(row int, c *lab.Config) string {
+func (p *picker) earlierAnswer(row int, c *lab.Config) string {
 	switch {
 	case c.Task == "": // its configuration cannot be read
 		return "-"
@@ -199,10 +198,10 @@ func (m *Model) earlierAnswer(row int, c *lab.Config) string {
 	}
 }
 
-// pickerAbout says in at most h lines, if there are so many, what enter will do: how
+// about says in at most h lines, if there are so many, what enter will do: how
 // long it takes and how much it writes, or what is wrong.
-func (m *Model) pickerAbout(w, h int) []string {
-	t, p := m.theme, m.picker
+func (p *picker) about(w, h int) []string {
+	t := p.theme
 	switch {
 	case p.opened:
 		return []string{t.stateStart.on(t.glyphs.dot + " opening")}
@@ -224,7 +223,7 @@ func (m *Model) pickerAbout(w, h int) []string {
 	c := p.config
 	what := t.bold.on(fmt.Sprintf("%s on %s", c.Method, c.Task)) +
 		t.dim.on(fmt.Sprintf(", scale %s: %s env steps, %s updates a step, batch %s", c.Scale, count(c.Steps), count(c.Knobs.UTD), count(c.Knobs.Batch)))
-	takes := m.takes(w)
+	takes := p.takes(w)
 	if out := append(wrapStyled(what, w), takes...); len(out) <= h {
 		return out
 	}

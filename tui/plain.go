@@ -17,7 +17,7 @@ import (
 	"pgrlab/core/printable"
 )
 
-// plainEvery is the time between two status lines that nobody asked for.
+// plainEvery is the time between two status lines that were not asked for.
 const plainEvery = time.Minute
 
 // plain is the screen as lines, for screen readers, for logs and for terminals
@@ -63,7 +63,7 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 		case <-ctx.Done():
 			return Cancelled, nil
 		case <-o.Leave:
-			p.do(ctx, p.suspend(), messages)
+			p.do(ctx, p.leaving.suspend(), messages)
 		case line, open := <-lines:
 			if !open {
 				return HungUp, nil
@@ -79,19 +79,17 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 			p.do(ctx, cmd, messages)
 		case <-tick.C:
 			p.poll()
-			later := p.later // children that a checkpoint was made for
-			p.later = nil
-			p.do(ctx, later, messages)
-			p.do(ctx, p.lookAtForks(), messages)
+			p.do(ctx, p.takeLater(), messages) // children that a checkpoint was made for
+			p.do(ctx, p.runs.readJournals(), messages)
 		}
 		p.write()
 	}
 	switch {
 	case p.startErr != nil:
 		return Failed, p.startErr
-	case p.stopAll:
+	case p.leaving.stopAll:
 		return StopAllRequested, nil
-	case p.stopRequested:
+	case p.leaving.stopRequested:
 		return StopRequested, nil
 	default:
 		return Detached, nil
@@ -145,7 +143,7 @@ func (p *plain) typed(line string) tea.Cmd {
 			return p.answer(key)
 		}
 	}
-	if p.ask(line) {
+	if p.inform(line) {
 		p.asked = nil // an open question is asked again below
 		return nil
 	}
@@ -153,11 +151,11 @@ func (p *plain) typed(line string) tea.Cmd {
 		fmt.Fprintf(p.out, "%q is no answer to the question, which is still open: %s\n", line, p.dialog.spelled())
 		return nil
 	}
-	if key := line; p.lesson != nil {
+	if key := line; p.lessons.lesson != nil {
 		if key == "" {
 			key = "enter"
 		}
-		if cmd, taken := p.lessonKey(key); taken {
+		if cmd, taken := p.lessons.key(key); taken {
 			return cmd
 		}
 	}
@@ -168,21 +166,19 @@ func (p *plain) typed(line string) tea.Cmd {
 		fmt.Fprintln(p.out, line+" takes its text on the same line, as: note the run looks stuck")
 		return nil
 	}
-	cmd := p.command(line)
-	later := p.later
-	p.later = nil
-	return tea.Batch(cmd, later)
+	cmd := p.palette.command(line)
+	return tea.Batch(cmd, p.takeLater())
 }
 
-// ask answers what may be asked at any time, also while a question is open.
-func (p *plain) ask(line string) bool {
+// inform answers what may be asked at any time, also while a question is open.
+func (p *plain) inform(line string) bool {
 	switch line {
 	case "status", "s":
 		p.status()
 	case "runs":
-		p.lines(p.runsBody(100, 0))
+		p.lines(p.runs.Body(100, 0))
 	case "help", "?":
-		for _, l := range p.helpLines(100) {
+		for _, l := range p.help.lines(100) {
 			fmt.Fprintln(p.out, l)
 		}
 	default:
@@ -239,38 +235,38 @@ func (p *plain) lines(lines []string) {
 // writeLesson writes what a lesson says now, if it says something else than before.
 func (p *plain) writeLesson() {
 	now := teaching{}
-	if p.lesson != nil {
-		now = teaching{p.lesson, p.lesson.at, p.lesson.part}
+	if p.lessons.lesson != nil {
+		now = teaching{p.lessons.lesson, p.lessons.lesson.at, p.lessons.lesson.part}
 	}
 	if now == p.taught {
 		return
 	}
 	before := p.taught
 	p.taught = now
-	if p.lesson == nil {
+	if p.lessons.lesson == nil {
 		fmt.Fprintln(p.out, "the lesson is over")
 		return
 	}
-	text := p.lessonText(98)
+	text := p.lessons.text(98)
 	if now.lesson != before.lesson || now.at != before.at {
-		fmt.Fprintf(p.out, "lesson %s, step %d of %d\n", p.spelled(p.lesson.Title), p.lesson.at+1, len(p.lesson.Steps))
-	} else if said := p.lesson.step().Say; said != "" { // a moment ago
+		fmt.Fprintf(p.out, "lesson %s, step %d of %d\n", p.spelled(p.lessons.lesson.Title), p.lessons.lesson.at+1, len(p.lessons.lesson.Steps))
+	} else if said := p.lessons.lesson.step().Say; said != "" { // a moment ago
 		text = text[len(wrap(p.spelled(said), 98)):]
 	}
 	for _, l := range text {
 		fmt.Fprintln(p.out, "  "+strings.TrimRight(l, " "))
 	}
-	fmt.Fprintln(p.out, "  type "+p.lessonKeys(90))
+	fmt.Fprintln(p.out, "  type "+p.lessons.keyHints(90))
 }
 
 // writePreview writes what a staged value would make, once that is known.
 func (p *plain) writePreview() {
-	if p.preview.answer == nil { // a new question; the old one's answer may come again
+	if p.steering.preview.answer == nil { // a new question; the old one's answer may come again
 		p.seen = ""
 		return
 	}
-	if text := p.previewText(); text != "" && p.seen != p.stagedText() {
-		p.seen = p.stagedText()
+	if text := p.steering.previewText(); text != "" && p.seen != p.steering.stagedText() {
+		p.seen = p.steering.stagedText()
 		fmt.Fprintln(p.out, p.seen+": "+p.spelled(text))
 	}
 }
@@ -280,25 +276,25 @@ func (p *plain) write() {
 	for ; p.printed < len(p.history.lines); p.printed++ {
 		l := p.history.lines[p.printed]
 		if l.change == nil {
-			fmt.Fprintln(p.out, strings.TrimRight(p.eventText(l, 1000, 1)[0], " "))
+			fmt.Fprintln(p.out, strings.TrimRight(p.events.eventText(l, 1000, 1)[0], " "))
 		}
 	}
 	for _, c := range p.history.changes {
 		if state, ok := p.states[c]; !ok || state != c.state {
 			p.states[c] = c.state
-			fmt.Fprintln(p.out, strings.TrimRight(p.eventText(eventLine{wall: c.wall, step: c.askedStep, kind: "knob", change: c}, 1000, 1)[0], " "))
+			fmt.Fprintln(p.out, strings.TrimRight(p.events.eventText(eventLine{wall: c.wall, step: c.askedStep, kind: "knob", change: c}, 1000, 1)[0], " "))
 		}
 	}
-	if text := p.stagedText(); text != p.staging {
-		if p.staging = text; text != "" && p.lesson == nil {
-			fmt.Fprintln(p.out, "staged "+p.stagedEffect()+"; type apply, now, fork or drop")
+	if text := p.steering.stagedText(); text != p.staging {
+		if p.staging = text; text != "" && p.lessons.lesson == nil {
+			fmt.Fprintln(p.out, "staged "+p.steering.stagedEffect()+"; type apply, now, fork or drop")
 		}
 	}
 	p.writePreview()
 	p.writeLesson()
-	if p.message != "" {
-		fmt.Fprintln(p.out, p.message)
-		p.message = ""
+	if p.steering.message != "" {
+		fmt.Fprintln(p.out, p.steering.message)
+		p.steering.message = ""
 	}
 	if p.told != "" {
 		fmt.Fprintln(p.out, p.told)
@@ -326,7 +322,7 @@ func (p *plain) status() {
 		fmt.Fprintln(p.out, "starting")
 		return
 	}
-	text := p.snap.State.String() + ": " + p.spelled(p.sentence())
+	text := p.snap.State.String() + ": " + p.spelled(p.sentence.text())
 	if p.snap.Phase != 0 && p.snap.PhaseTotal > 1 {
 		text += fmt.Sprintf(" Now %s, %s of %s.", p.phase(), count(p.snap.PhaseDone), count(p.snap.PhaseTotal))
 	}

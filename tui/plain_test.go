@@ -54,7 +54,7 @@ func newTalk(t *testing.T, f *fakeLab) *talk {
 	in, person := io.Pipe()
 	k := &talk{t: t, out: &shared{new: make(chan struct{}, 1)}, person: person, ended: make(chan Outcome, 1)}
 	go func() {
-		o, err := runPlain(context.Background(), Options{Config: fakeConfig(), Clock: func() time.Time { return clock },
+		o, err := runPlain(context.Background(), Options{About: About{Config: fakeConfig()}, Clock: func() time.Time { return clock },
 			Start: func() (Lab, error) { return f, nil }}, in, k.out)
 		if err != nil {
 			t.Error(err)

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// sentence says in one sentence how the run is doing, for somebody who sees the
+// text says in one sentence how the run is doing, for a person who sees the
 // screen for the first time.
-func (m *Model) sentence() string {
+func (m *sentencePane) text() string {
 	h, s := &m.history, m.snap
 	var parts []string
 	parts = append(parts, fmt.Sprintf("After %s environment steps", count(s.Step)))
@@ -37,41 +37,30 @@ func (h *history) lastApplied() *change {
 	return nil
 }
 
-// since says how long a change has been in force.
-func (m *Model) since(c *change) string {
-	if c.state != inForce {
-		return "set at step " + count(c.appliedStep) + ", not in force yet"
-	}
-	return "in force since step " + count(c.forceStep)
+// sentencePane is the run in one sentence.
+type sentencePane struct {
+	*runView
 }
 
-func (m *Model) sentenceBody(w, _ int) []string {
+// ID names the pane.
+func (m *sentencePane) ID() paneID { return paneSentence }
+
+// Tab is its name on the tab bar.
+func (m *sentencePane) Tab() string { return string(paneSentence) }
+
+// Title is what its border says.
+func (m *sentencePane) Title(w int) (title, note string) { return "IN ONE SENTENCE", "" }
+
+// Keys work while it is in focus.
+func (m *sentencePane) Keys() []binding { return nil }
+
+// DependsOn are the topics that it shows.
+func (m *sentencePane) DependsOn() []topic { return []topic{topicSnapshot} }
+
+func (m *sentencePane) Body(w, _ int) []string {
 	var out []string
-	for _, l := range wrap(m.spelled(m.sentence()), w) {
+	for _, l := range wrap(m.spelled(m.text()), w) {
 		out = append(out, m.theme.bold.on(l))
 	}
 	return out
-}
-
-// exposure is what training has seen since a change came into force: how much of
-// D_real is younger, whether D_syn is, and the updates made.
-func (m *Model) exposure() string {
-	c := m.history.lastApplied()
-	if c == nil || c.state != inForce || m.snap == nil || m.snap.Real == 0 {
-		return ""
-	}
-	s := m.snap
-	young := min(s.Real, s.Step-c.forceStep+1)
-	text := fmt.Sprintf("since #%d: %s of D_real", c.number, percent(float64(young)/float64(s.Real)))
-	if s.Synthetic > 0 {
-		renewed := "0%"
-		if n := len(m.history.refits); n > 0 && m.history.refits[n-1].step >= c.appliedStep {
-			renewed = "100%"
-		}
-		text += ", " + renewed + " of D_syn"
-	}
-	if s.Updates >= c.updates {
-		text += ", " + count(int(s.Updates-c.updates)) + " updates"
-	}
-	return text
 }

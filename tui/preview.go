@@ -30,9 +30,9 @@ type preview struct {
 const previewEvery = 2 * time.Second
 
 // askPreview asks what a staged value would make; nothing is touched by it.
-func (m *Model) askPreview(k knob.Knob, v knob.Value) {
+func (m *steering) askPreview(k knob.Knob, v knob.Value) {
 	m.preview = preview{}
-	m.history.touch(paneScores)
+	m.touch(topicStaged)
 	if contains(previewable, k.Name) {
 		m.preview = preview{knob: k.Name, value: v, old: true}
 		m.renewPreview()
@@ -41,7 +41,7 @@ func (m *Model) askPreview(k knob.Knob, v knob.Value) {
 
 // renewPreview asks again where a refit or a generation has made the answer old, which
 // stays until there is a new one; also where the lab was too busy to be asked or to answer.
-func (m *Model) renewPreview() {
+func (m *steering) renewPreview() {
 	p := &m.preview
 	if v, ok := m.staged[p.knob]; !ok || v != p.value || !p.old || m.lab == nil || m.snap == nil || m.ended() || m.now().Sub(p.asked) < previewEvery {
 		return
@@ -53,15 +53,15 @@ func (m *Model) renewPreview() {
 	}
 }
 
-// minded is what an event is to the preview: an answer, or a reason to ask again.
-func (m *Model) minded(e event.Event) {
+// Event takes what an event is to the preview: an answer, or a reason to ask again.
+func (m *steering) Event(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Previewed:
 		if b.ID != "" && b.ID == m.preview.id && b.Busy {
 			m.preview.old = true
 		} else if b.ID != "" && b.ID == m.preview.id {
 			m.preview.answer, m.preview.step = &b, e.Step
-			m.history.touch(paneScores, paneKnobs)
+			m.touch(topicStaged)
 		}
 	case event.Refit:
 		m.preview.old = true
@@ -69,7 +69,7 @@ func (m *Model) minded(e event.Event) {
 }
 
 // previewed is the answer that belongs to what is staged; nil where there is none.
-func (m *Model) previewed() *event.Previewed {
+func (m *steering) previewed() *event.Previewed {
 	p := m.preview
 	if v, ok := m.staged[p.knob]; !ok || v != p.value || p.answer == nil || p.answer.Err != "" || p.answer.Real == nil {
 		return nil
@@ -79,7 +79,7 @@ func (m *Model) previewed() *event.Previewed {
 
 // previewText says what the preview of the staged value found, or that it is under
 // way; "" without one.
-func (m *Model) previewText() string {
+func (m *steering) previewText() string {
 	p := m.preview
 	if v, ok := m.staged[p.knob]; !ok || v != p.value {
 		return ""
@@ -112,41 +112,4 @@ func (m *Model) previewText() string {
 		return "no preview: " + a.Cost
 	}
 	return "preview: " + strings.Join(found, "; ")
-}
-
-// histogramRow is one distribution of F with its name and colour.
-type histogramRow struct {
-	name, letter string
-	data         *event.Histogram
-	colour       ink
-}
-
-// distributions are those of F to show: real, what the prompts asked for and what
-// came of them, and what a preview would make, all over the same edges.
-func (m *Model) distributions() []histogramRow {
-	t, s := m.theme, m.snap
-	realF, syn, asked := s.FReal, s.FSyn, s.FAsked
-	p := m.previewed()
-	if p != nil {
-		if p.Real != nil {
-			realF = p.Real
-		}
-		if p.Synthetic != nil {
-			syn = p.Synthetic
-		}
-		asked = nil // over other edges
-	}
-	var out []histogramRow
-	add := func(name, letter string, h *event.Histogram, colour ink) {
-		if h != nil {
-			out = append(out, histogramRow{name, letter, h, colour})
-		}
-	}
-	add("real", "r", realF, t.real)
-	add("asked", "a", asked, t.reference)
-	add("D_syn", "s", syn, t.synthetic)
-	if p != nil {
-		add("prev.", "p", p.Preview, t.staged) // before the first fit there is none
-	}
-	return out
 }

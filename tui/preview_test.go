@@ -17,7 +17,7 @@ func TestPreviewIsAskedForAndShown(t *testing.T) {
 	s.contains(t, "prev.", "256 samples in 0.4 s", "4% outside the real range")
 
 	// A refit makes the answer old; the next one takes its place, at its own time.
-	first := s.preview.answer
+	first := s.steering.preview.answer
 	n := len(s.fake.commands)
 	s.fake.emit(event.TypeRefit, event.Refit{})
 	s.poll()
@@ -28,7 +28,7 @@ func TestPreviewIsAskedForAndShown(t *testing.T) {
 	s.poll()
 	s.contains(t, "prev.") // the old one, or the new one
 	s.poll()
-	if s.preview.answer == first || len(s.fake.commands) != n+1 {
+	if s.steering.preview.answer == first || len(s.fake.commands) != n+1 {
 		t.Errorf("after a refit the old answer stays: %d commands", len(s.fake.commands)-n)
 	}
 	s.clock = s.clock.Add(previewEvery)
@@ -72,7 +72,7 @@ func TestPreviewOfABusyLab(t *testing.T) {
 		if len(sent) != asked || sent[asked-1].Knob != "guidance" {
 			t.Fatalf("asked %d times, want %d: %+v", len(sent), asked, sent)
 		}
-		if answered := s.preview.answer != nil; answered != (asked == 3) {
+		if answered := s.steering.preview.answer != nil; answered != (asked == 3) {
 			t.Errorf("asked %d times: answered %v", asked, answered)
 		}
 		s.clock = s.clock.Add(previewEvery)

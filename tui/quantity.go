@@ -38,12 +38,20 @@ var quantities = []quantity{
 	{id: "speed", title: "STEPS/S", lines: []line{{curveSpeed, "steps/s"}}, include: []float64{0}, empty: "no update yet: random steps are not counted"},
 }
 
-// chartPanes are the panes that show a quantity, and what each shows at first.
-var (
-	chartPanes  = []paneID{paneChart1, paneChart2, paneChart3, paneChart4}
-	firstShown  = [...]string{"return", "dormant", "losses", "speed"}
-	smoothSteps = []float64{0, 0.6, 0.9}
-)
+// firstShown is what each chart shows at first.
+var firstShown = map[paneID]string{paneChart1: "return", paneChart2: "dormant", paneChart3: "losses", paneChart4: "speed"}
+
+// smoothSteps are the weights of the past that the key goes through.
+var smoothSteps = []float64{0, 0.6, 0.9}
+
+// quantityNames are the quantities by name.
+func quantityNames() []string {
+	var out []string
+	for _, q := range quantities {
+		out = append(out, q.id)
+	}
+	return out
+}
 
 // quantityIndex finds a quantity by its name.
 func quantityIndex(id string) (int, bool) {
@@ -55,21 +63,8 @@ func quantityIndex(id string) (int, bool) {
 	return 0, false
 }
 
-// cellOf is the number of a chart pane among the cells; false for other panes.
-func cellOf(p paneID) (int, bool) {
-	for i, c := range chartPanes {
-		if c == p {
-			return i, true
-		}
-	}
-	return 0, false
-}
-
-// shown is the quantity of a chart pane.
-func (m *Model) shown(p paneID) quantity {
-	cell, _ := cellOf(p)
-	return quantities[m.cells[cell]]
-}
+// shown is the quantity of a chart.
+func (m *charts) shown(id paneID) quantity { return quantities[m.quantity[id]] }
 
 // fewDots is up to how many measurements each has a dot, also where the line goes
 // through them.
@@ -78,7 +73,7 @@ const fewDots = 12
 // series are the lines of a quantity: those of this run's members, and behind them
 // those of the runs it is compared with, each with glyphs of its own. What is smoothed
 // has its measurements as dots.
-func (m *Model) series(q quantity) []chart.Series {
+func (m *charts) series(q quantity) []chart.Series {
 	var out []chart.Series
 	past := smoothSteps[m.smooth]
 	add := func(h *history, member int, l line, look int, label string) {
@@ -105,7 +100,7 @@ func (m *Model) series(q quantity) []chart.Series {
 			add(&m.history, member, l, lookOfLine(i)+member, label)
 		}
 	}
-	for i, other := range m.compared {
+	for i, other := range m.others {
 		add(&other.history, 0, q.lines[0], m.lookOf(i), m.runLabel(i+1))
 	}
 	return out
@@ -124,20 +119,8 @@ func lookOfLine(i int) int {
 	return runLooks + i - 1
 }
 
-// lookOf is the look of the i-th compared run.
-func (m *Model) lookOf(i int) int { return m.history.members() + i }
-
-// runLabel names a run on the charts: A is this one, B and on are those it is compared
-// with; "" where there is nothing to tell apart.
-func (m *Model) runLabel(i int) string {
-	if len(m.compared) == 0 {
-		return ""
-	}
-	return string(rune('A' + i))
-}
-
 // empty says whether nothing was measured of a quantity.
-func (m *Model) empty(q quantity) bool {
+func (m *charts) empty(q quantity) bool {
 	for _, l := range q.lines {
 		if c := m.history.curve(l.curve, 0); c != nil {
 			for _, s := range c.samples {

@@ -66,12 +66,12 @@ func (h *history) takeMeasured(e event.Event, wall float64) bool {
 		for i, name := range []curveName{curveF10, curveF50, curveF90} {
 			measure(name, quantile(b.Quantiles, i))
 		}
-		h.touch(paneScores)
+		h.touch(topicGenerations)
 	case event.Losses:
 		for name, v := range map[curveName]*run.Float{curveCritic: b.Critic, curveActor: b.Actor, curveAlpha: b.Alpha, curveQMean: b.QMean, curveCuriosity: b.Curiosity} {
 			measure(name, optional(v))
 		}
-		h.touch(paneLosses)
+		h.touch(topicLosses)
 	case event.Perf:
 		measure(curveSpeed, float64(b.StepsPerSec))
 	case event.QBias:
@@ -93,7 +93,7 @@ func (h *history) tale(e event.Event, wall float64) (kind, text string, worry bo
 		return "refit", h.takeRefit(e.Step, wall, b), false
 	case event.Noted:
 		h.notes = append(h.notes, note{e.Step, wall, b.Text})
-		h.touch(chartPanes...)
+		h.touch(topicChanges)
 		return "note", b.Text, false
 	case event.Refused:
 		return "look", b.Reason, true
@@ -155,7 +155,7 @@ func by(who string) string {
 func (h *history) takeRefit(step int, wall float64, b event.Refit) string {
 	h.refits = append(h.refits, refit{step: step, steps: b.Steps, generated: b.Generated, loss: optional(b.Loss), seconds: float64(b.Obs.Seconds)})
 	h.measure(curveGenerator, 0, step, wall, optional(b.Loss))
-	h.touch(paneLosses, paneGenerator)
+	h.touch(topicLosses, topicGenerations)
 	cost := ""
 	if s := float64(b.Obs.Seconds); s > 0 {
 		cost = ", " + duration(seconds(s))
@@ -170,7 +170,7 @@ func (h *history) takeRefit(step int, wall float64, b event.Refit) string {
 func (h *history) takeGenerated(step int, wall float64, b event.Generated) string {
 	h.generations++
 	h.generated = &b
-	h.touch(paneScores, paneGenerator)
+	h.touch(topicGenerations)
 	h.measureGenerated(step, wall, &b)
 	text := worth(&b) // what matters most first: narrow panes end behind a clause
 	switch {
@@ -246,8 +246,7 @@ func (h *history) takeKnob(e event.Event, b event.KnobChanged) {
 	if c.knob == "utd" {
 		h.clock.changes = append(h.clock.changes, utdChange{c.appliedStep, c.to.Number})
 	}
-	h.touch(paneKnobs, paneEvents)
-	h.touch(chartPanes...)
+	h.touch(topicChanges)
 }
 
 func (h *history) takeInForce(step int, b event.InForce) {
@@ -260,8 +259,7 @@ func (h *history) takeInForce(step int, b event.InForce) {
 			}
 		}
 	}
-	h.touch(paneKnobs, paneEvents)
-	h.touch(chartPanes...)
+	h.touch(topicChanges)
 }
 
 func (h *history) takeRefused(e event.Event, b event.Refused) {
@@ -271,7 +269,7 @@ func (h *history) takeRefused(e event.Event, b event.Refused) {
 		h.list(c, e)
 	}
 	c.state, c.why = refused, b.Reason
-	h.touch(paneKnobs, paneEvents)
+	h.touch(topicChanges)
 }
 
 // list lists a change and gives it its line.

@@ -85,14 +85,14 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	defer stop()
 
 	m := New(o)
-	m.link = &link{}
+	m.setLink(&link{})
 	m.applySettings()
 	if c, err := startCapture(capturePath(o)); err == nil { // without it, stderr stays on the terminal
 		m.stderr = c
 		defer c.stop()
 	}
 	program := newProgram(m, &screenInput{in, hangup.do},
-		&screenOutput{out, &frames{to: out, lost: hangup.do, link: m.link}})
+		&screenOutput{out, &frames{to: out, lost: hangup.do, link: m.headline.link}})
 	defer leaveOn(program, o.Leave)()
 	outcome, err := m.outcome(hangup.happened, ctx, runUntil(ctx, program, hangup), out)
 	if outcome == HungUp {
@@ -171,7 +171,7 @@ func (e *panicError) Error() string {
 	return text + "; the stack is in " + e.trace
 }
 
-// keep writes the stack into the run folder, where somebody who mends it looks.
+// keep writes the stack into the run folder, for the person who will mend it.
 func (e *panicError) keep(folder string) {
 	if folder == "" {
 		return
@@ -197,7 +197,7 @@ func (m *Model) outcome(hungUp func() bool, ctx context.Context, err error, out 
 	switch {
 	case errors.As(err, &p):
 		fmt.Fprint(out, RestoreSequence)
-		p.keep(m.options.Folder)
+		p.keep(m.about.Folder)
 		p.saved = m.savedLast() // the event loop has ended: nobody else reads the model
 		return Failed, err
 	case hungUp():
@@ -208,11 +208,11 @@ func (m *Model) outcome(hungUp func() bool, ctx context.Context, err error, out 
 		return Failed, m.startErr
 	case err != nil:
 		return Failed, fmt.Errorf("draw the screen: %w", err)
-	case m.next != Detached:
-		return m.next, nil
-	case m.stopAll:
+	case m.leaving.next != Detached:
+		return m.leaving.next, nil
+	case m.leaving.stopAll:
 		return StopAllRequested, nil
-	case m.stopRequested:
+	case m.leaving.stopRequested:
 		return StopRequested, nil
 	default:
 		return Detached, nil
@@ -224,7 +224,7 @@ func (m *Model) savedLast() string {
 	if m.history.saved == "" {
 		return ""
 	}
-	return filepath.Join(m.options.Folder, m.history.saved)
+	return filepath.Join(m.about.Folder, m.history.saved)
 }
 
 // quit ends the program in order, but does not wait for ever: a stalled terminal

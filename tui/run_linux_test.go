@@ -58,7 +58,7 @@ func newSession(t *testing.T, ctx context.Context) *session {
 		}
 	}()
 	go func() {
-		o, err := Run(ctx, Options{Config: fakeConfig(), Input: program, Output: program, Start: func() (Lab, error) { return s.fake, nil }})
+		o, err := Run(ctx, Options{About: About{Config: fakeConfig()}, Input: program, Output: program, Start: func() (Lab, error) { return s.fake, nil }})
 		s.ended <- ending{o, err}
 	}()
 	return s
@@ -153,7 +153,7 @@ func TestPanicBecomesAnError(t *testing.T) {
 	}
 	_, w := pipe(t)
 	folder := t.TempDir()
-	m := &Model{options: Options{Folder: folder}}
+	m := New(Options{About: About{Folder: folder}})
 	m.history.take(event.Event{Type: event.TypeCheckpoint, Body: event.Checkpointed{Obs: event.CheckpointObs{Path: "checkpoints/24000"}}})
 	outcome, err := m.outcome(func() bool { return false }, context.Background(), err, w)
 	if outcome != Failed || err == nil || !strings.Contains(err.Error(), "boom; the run was saved last in "+folder+"/checkpoints/24000") {

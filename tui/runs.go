@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"path/filepath"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -23,8 +24,39 @@ type loaded struct {
 	err    error
 }
 
-// runsBody lists this run and those that it is compared with.
-func (m *Model) runsBody(w, _ int) []string {
+// runsPane is this run, the runs it is compared with, and the children of its forks.
+type runsPane struct {
+	*steering
+	saving *forkGroup // waits for its checkpoint
+	groups []forkGroup
+	nextAt time.Time // when the journals of children are read next
+}
+
+// ID names the pane.
+func (m *runsPane) ID() paneID { return paneRuns }
+
+// Tab is its name on the tab bar.
+func (m *runsPane) Tab() string { return string(paneRuns) }
+
+// Title is what its border says.
+func (m *runsPane) Title(w int) (title, note string) { return "RUNS", "" }
+
+// Keys work while it is in focus.
+func (m *runsPane) Keys() []binding { return nil }
+
+// Verbs are its commands.
+func (m *runsPane) Verbs() []verb {
+	return []verb{
+		{"confirm", "make the changes of this run a preset, and run it beside an untouched control on fresh seeds", nil, m.commandConfirm},
+		{"compare", "draw another run's curves beside these: a run folder", nil, m.commandCompare},
+	}
+}
+
+// DependsOn are the topics that it shows.
+func (m *runsPane) DependsOn() []topic { return []topic{topicSnapshot, topicCharts} }
+
+// Body lists this run and those that it is compared with.
+func (m *runsPane) Body(w, _ int) []string {
 	t, h := m.theme, &m.history
 	row := func(mark string, name string, h *history, state string) string {
 		room := max(12, min(48, w-46))
@@ -37,9 +69,9 @@ func (m *Model) runsBody(w, _ int) []string {
 		}
 		return longest([]string{short + "  " + m.badge(h), short + "  " + state + "  " + m.badge(h), text + "  " + state + "  " + m.badge(h)}, w)
 	}
-	name := filepath.Base(m.options.Folder)
-	if m.options.Folder == "" {
-		name = m.options.Config.Method
+	name := filepath.Base(m.about.Folder)
+	if m.about.Folder == "" {
+		name = m.about.Config.Method
 	}
 	mark := func(look int, label string) string {
 		if label != "" {
@@ -48,53 +80,58 @@ func (m *Model) runsBody(w, _ int) []string {
 		return t.series[look%len(t.series)].on(t.chart.Sample(look, chart.Line) + label)
 	}
 	out := []string{row(mark(0, m.runLabel(0)), name, h, m.stateText())}
-	for i := range m.compared {
-		o := &m.compared[i]
+	for i := range m.others {
+		o := &m.others[i]
 		out = append(out, row(mark(m.lookOf(i), m.runLabel(i+1)), o.name, &o.history, t.dim.on("compared")))
 	}
 	out = append(out, m.forkLines(w)...)
 	return append(out, "", t.dim.on(t.clip(":compare DIR draws another run's curves beside these", w)))
 }
 
-// badge says whether people changed knobs while the run went on.
-func (m *Model) badge(h *history) string {
-	if n := h.touched(); n > 0 {
-		return m.theme.warn.on(fmt.Sprintf("TOUCHED %s%d", m.theme.glyphs.times, n))
-	}
-	return m.theme.good.on("CLEAN")
-}
-
 // commandCompare reads another run's journal, outside the event loop.
-func (m *Model) commandCompare(dir string) error {
+func (m *runsPane) commandCompare(dir string) error {
 	if dir == "" {
 		return fmt.Errorf("compare: which run folder?")
 	}
-	if len(m.compared) >= 3 {
+	if len(m.others) >= 3 {
 		return fmt.Errorf("compare: three runs beside this one are the most; esc takes them away")
 	}
-	load := m.options.LoadRun
+	load := m.about.LoadRun
 	if load == nil {
 		load = ReadJournal
 	}
-	m.later = func() tea.Msg {
+	m.startLater(func() tea.Msg {
 		events, err := load(dir)
 		return loaded{filepath.Base(filepath.Clean(dir)), events, err}
-	}
+	})
 	return nil
 }
 
 // overlayRun draws a run that was read beside this one.
-func (m *Model) overlayRun(msg loaded) {
+func (m *runsPane) overlayRun(msg loaded) {
 	if msg.err != nil {
 		m.report(msg.err)
 		return
 	}
-	o := other{name: msg.name, history: history{clock: clock{from: m.options.Config.StartSteps, utd: float64(m.options.Config.Knobs.UTD)}}}
+	o := other{name: msg.name, history: newHistory(m.about.Config)}
 	for _, e := range msg.events {
 		o.history.take(e)
 	}
-	m.compared = append(m.compared, o)
-	m.tell(m.runLabel(len(m.compared)) + " is " + msg.name + ", drawn beside this run, A; esc takes it away")
-	m.history.touch(paneRuns)
-	m.drawChartsAnew()
+	m.others = append(m.others, o)
+	m.tell(m.runLabel(len(m.others)) + " is " + msg.name + ", drawn beside this run, A; esc takes it away")
+	m.touchPane(paneRuns)
+	m.touch(topicCharts)
+	m.changed()
+}
+
+// forget takes the runs away that this one is compared with; it says whether there were
+// any.
+func (m *runsPane) forget() bool {
+	if len(m.others) == 0 {
+		return false
+	}
+	m.others = nil
+	m.touch(topicCharts)
+	m.changed()
+	return true
 }

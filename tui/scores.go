@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -9,9 +10,31 @@ import (
 	"pgrlab/core/event"
 )
 
-// scoresBody is the distribution of F: real, asked for and synthetic ones above each
+// scoresPane is the distribution of F.
+type scoresPane struct {
+	*steering
+}
+
+// ID names the pane.
+func (m *scoresPane) ID() paneID { return paneScores }
+
+// Tab is its name on the tab bar.
+func (m *scoresPane) Tab() string { return string(paneScores) }
+
+// Title is what its border says.
+func (m *scoresPane) Title(w int) (title, note string) { return "F VALUES", m.scoresNote(w - 16) }
+
+// Keys work while it is in focus.
+func (m *scoresPane) Keys() []binding { return nil }
+
+// DependsOn are the topics that it shows.
+func (m *scoresPane) DependsOn() []topic {
+	return []topic{topicSnapshot, topicGenerations, topicStaged}
+}
+
+// Body is the distribution of F: real, asked for and synthetic ones above each
 // other, and a preview, over the same bins.
-func (m *Model) scoresBody(w, h int) []string {
+func (m *scoresPane) Body(w, h int) []string {
 	t := m.theme
 	all := m.distributions()
 	if len(all) == 0 {
@@ -94,13 +117,13 @@ func beyond(all []histogramRow) float64 {
 }
 
 // scoresSoFar stands for the histograms before the first generation.
-func (m *Model) scoresSoFar(w, h int) []string {
+func (m *scoresPane) scoresSoFar(w, h int) []string {
 	t := m.theme
 	text := "histograms come with the first generation"
 	if !m.generates() {
-		text = m.options.Config.Method + " has no generator: there is no F of generated transitions"
+		text = m.about.Config.Method + " has no generator: there is no F of generated transitions"
 	}
-	if m.options.Replay {
+	if m.about.Replay {
 		text = "a journal keeps the quantiles of F, not its histograms"
 	}
 	if why := m.previewText(); why != "" {
@@ -129,7 +152,7 @@ type histogramView struct{ rows, columns, label, room int }
 const quantileWidth = 10
 
 // histogram is a label, the bars, and median and 90th percentile behind them.
-func (m *Model) histogram(row histogramRow, d histogramView) []string {
+func (m *scoresPane) histogram(row histogramRow, d histogramView) []string {
 	t, name, q, colour := m.theme, row.name, row.data, row.colour
 	var values []float64
 	for _, n := range q.Counts {
@@ -166,7 +189,7 @@ func short(v float64) string {
 	return strings.Replace(strconv.FormatFloat(v, 'e', 0, 64), "e-0", "e-", 1)
 }
 
-func (m *Model) scoresNote(w int) string {
+func (m *scoresPane) scoresNote(w int) string {
 	t := m.theme
 	if p := m.previewed(); p != nil {
 		return longest([]string{t.dim.on("median"), t.dim.on("preview at step ") + count(m.preview.step)}, w)
@@ -176,4 +199,58 @@ func (m *Model) scoresNote(w int) string {
 		return ""
 	}
 	return longest([]string{t.dim.on("median"), t.dim.on("scored at step ") + count(last.step)}, w)
+}
+
+// histogramRow is one distribution of F with its name and colour.
+type histogramRow struct {
+	name, letter string
+	data         *event.Histogram
+	colour       ink
+}
+
+// distributions are those of F to show: real, what the prompts asked for and what
+// came of them, and what a preview would make, all over the same edges.
+func (m *scoresPane) distributions() []histogramRow {
+	t, s := m.theme, m.snap
+	realF, syn, asked := s.FReal, s.FSyn, s.FAsked
+	p := m.previewed()
+	if p != nil {
+		if p.Real != nil {
+			realF = p.Real
+		}
+		if p.Synthetic != nil {
+			syn = p.Synthetic
+		}
+		asked = nil // over other edges
+	}
+	var out []histogramRow
+	add := func(name, letter string, h *event.Histogram, colour ink) {
+		if h != nil {
+			out = append(out, histogramRow{name, letter, h, colour})
+		}
+	}
+	add("real", "r", realF, t.real)
+	add("asked", "a", asked, t.reference)
+	add("D_syn", "s", syn, t.synthetic)
+	if p != nil {
+		add("prev.", "p", p.Preview, t.staged) // before the first fit there is none
+	}
+	return out
+}
+
+// askedText compares the F that prompts asked for with that of what came out.
+func (m *scoresPane) askedText(w int) string {
+	t, g := m.theme, m.history.generated
+	if g == nil || g.Asked == nil || g.Achieved == nil {
+		return ""
+	}
+	pair := func(q *event.Quantiles) string {
+		return number(float64(q.Median)) + t.dim.on("..") + number(float64(q.Q90))
+	}
+	text := t.dim.on("asked ") + pair(g.Asked) + t.dim.on("  achieved ") + t.synthetic.on(pair(g.Achieved))
+	texts := []string{text}
+	if g.Obeyed != nil {
+		texts = append(texts, text+t.dim.on("  rank correlation ")+fmt.Sprintf("%.2f", float64(*g.Obeyed)))
+	}
+	return longest(texts, w)
 }

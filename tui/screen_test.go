@@ -32,8 +32,8 @@ func newScreen(t *testing.T, w, h int, change func(*Options)) *screen {
 	r := lipgloss.NewRenderer(io.Discard)
 	r.SetColorProfile(termenv.Ascii)
 	s := &screen{fake: newFake(), clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
-	o := Options{Config: fakeConfig(), Device: "cpu avx2", Folder: "runs/x", References: []Reference{{Source: "paper", Mean: 817, Std: 36, Step: 100_000}},
-		Names: []string{"height", "pitch", "back thigh", "speed x"}, Renderer: r, Clock: func() time.Time { return s.clock }}
+	o := Options{About: About{Config: fakeConfig(), Device: "cpu avx2", Folder: "runs/x", References: []Reference{{Source: "paper", Mean: 817, Std: 36, Step: 100_000}},
+		Names: []string{"height", "pitch", "back thigh", "speed x"}}, Renderer: r, Clock: func() time.Time { return s.clock }}
 	if change != nil {
 		change(&o)
 	}
@@ -124,4 +124,30 @@ func exact(t *testing.T, name, frame string, w, h int) {
 			t.Fatalf("%s at %dx%d: line %d is %d wide: %q", name, w, h, i, got, l)
 		}
 	}
+}
+
+// paneIDs are all panes, in their order; tabIDs those that have a tab.
+func (m *Model) paneIDs() []paneID { return idsOf(m.panes) }
+func (m *Model) tabIDs() []paneID  { return idsOf(m.tabs()) }
+
+func idsOf(panes []pane) (out []paneID) {
+	for _, p := range panes {
+		out = append(out, p.ID())
+	}
+	return out
+}
+
+// titleOf is the title of a pane and its note.
+func (m *Model) titleOf(id paneID, w int) (title, note string) { return m.pane(id).Title(w) }
+
+func (m *Model) tabName(id paneID) string { return m.pane(id).Tab() }
+
+func (m *Model) mapPane() *mapPane { return m.pane(paneMap).(*mapPane) }
+
+// chartVersion is how often something has changed that the charts show.
+func (m *Model) chartVersion() (n int) {
+	for _, t := range m.pane(paneChart1).DependsOn() {
+		n += m.history.version[t]
+	}
+	return n
 }

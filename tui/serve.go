@@ -37,11 +37,12 @@ func Serve(ctx context.Context, o Options, v Viewer) (Outcome, error) {
 		return runPlain(ctx, o, v.Input, v.Output)
 	}
 	m := New(o)
-	m.environ, m.link = v.Environ, &link{}
-	m.session += sessions.Add(1) << 34 // seconds alone do not tell two screens apart
+	m.environ = v.Environ
+	m.setLink(&link{})
+	m.steering.session += sessions.Add(1) << 34 // seconds alone do not tell two screens apart
 	m.applySettings()
 	hangup := newOnce()
-	program := newProgram(m, newKeyboard(ctx, v.Input, hangup.do), &frames{to: v.Output, lost: hangup.do, link: m.link}, tea.WithFilter(dropSuspend))
+	program := newProgram(m, newKeyboard(ctx, v.Input, hangup.do), &frames{to: v.Output, lost: hangup.do, link: m.headline.link}, tea.WithFilter(dropSuspend))
 	sized := make(chan struct{})
 	go func() {
 		defer close(sized)

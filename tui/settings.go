@@ -30,10 +30,18 @@ func DefaultSettings() Settings {
 	return Settings{Theme: "auto", Glyphs: "auto", Layout: focusView.String(), Charts: chartStyles[0], Axis: axisSteps.String(), Refresh: 5}
 }
 
-// remembered is what the screen remembers by itself between runs.
-type remembered struct {
+// memory is what the screen remembers by itself between runs.
+type memory struct {
+	home     string   // "": nothing is kept
 	Used     []string `toml:"used"`     // hints that are not needed any more
 	Commands []string `toml:"commands"` // of the palette, newest last
+}
+
+// keep writes it; a file that cannot be written is no reason to disturb a run.
+func (m *memory) keep() {
+	if m.home != "" {
+		_ = writeTOML(filepath.Join(m.home, rememberedFile), m)
+	}
 }
 
 // chartStyles are what draws the lines of the charts.
@@ -88,7 +96,7 @@ func (s Settings) validate() error {
 	if !(s.Refresh >= 0.2 && s.Refresh <= 10) {
 		return fmt.Errorf("refresh is %g: want 0.2 to 10", s.Refresh)
 	}
-	_, err := rebind(keysTable(), s.Keys)
+	_, err := rebind(assemble(&runView{}, s).keysTable(), s.Keys)
 	return err
 }
 
@@ -97,12 +105,12 @@ func SaveSettings(dir string, s Settings) error {
 	return writeTOML(filepath.Join(dir, settingsFile), s)
 }
 
-func loadRemembered(dir string) remembered {
-	var r remembered
-	if dir != "" {
-		_ = readTOML(filepath.Join(dir, rememberedFile), &r) // nothing depends on it
+func loadMemory(home string) *memory {
+	m := &memory{home: home}
+	if home != "" {
+		_ = readTOML(filepath.Join(home, rememberedFile), m) // nothing depends on it
 	}
-	return r
+	return m
 }
 
 func readTOML(path string, into any) error {
@@ -154,4 +162,34 @@ func contains[T comparable](all []T, s T) bool {
 		}
 	}
 	return false
+}
+
+// applySettings takes the colours and glyphs of the settings.
+func (m *Model) applySettings() {
+	switch m.settings.Glyphs {
+	case "ascii":
+		m.options.Characters = ASCII
+	case "console":
+		m.options.Characters = Console
+	case "unicode":
+		m.options.Characters = Unicode
+	}
+	m.theme.set = m.options.Characters
+	m.retheme()
+}
+
+// retheme takes the colours of the settings' theme.
+func (m *Model) retheme() {
+	r := m.theme.renderer
+	switch m.settings.Theme {
+	case "dark":
+		r.SetHasDarkBackground(true)
+	case "light":
+		r.SetHasDarkBackground(false)
+	default:
+		r.SetHasDarkBackground(darkBackground(m.environ.Getenv("COLORFGBG")))
+	}
+	*m.theme = *newTheme(r, m.theme.set)
+	m.charts.styleCharts()
+	m.relayout()
 }

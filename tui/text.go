@@ -399,3 +399,11 @@ func nan() float64 { return math.NaN() }
 func sortBy[T any](all []T, key func(T) int) {
 	sort.SliceStable(all, func(i, j int) bool { return key(all[i]) < key(all[j]) })
 }
+
+// counted is a number of things.
+func counted(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}

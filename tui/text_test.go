@@ -37,12 +37,12 @@ func TestTabBarHasWholeNames(t *testing.T) {
 	s := running(t, 80, 24, 24_000)
 	s.toggleZoom()
 	for w := 40; w < 120; w++ {
-		for id := range paneSentence {
+		for _, id := range s.tabIDs() {
 			s.focus = id
 			names := strings.FieldsFunc(s.tabBar(w), func(r rune) bool { return r == ' ' || r == '▸' || r == '…' })
 			for _, n := range names {
 				whole := strings.Contains("last losses", n)
-				for other := range paneSentence {
+				for _, other := range s.tabIDs() {
 					whole = whole || n == s.tabName(other)
 				}
 				if !whole {
@@ -61,7 +61,7 @@ func TestTouchedIsShownAtEveryWidth(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.press("down", "down", "right", "enter")
 	for w := 40; w <= 200; w++ {
-		if h := s.header(w); !strings.Contains(h, "TOUCHED ×1") || width(h) > w {
+		if h := s.headline.line(w); !strings.Contains(h, "TOUCHED ×1") || width(h) > w {
 			t.Errorf("%d columns: %q", w, h)
 		}
 	}

@@ -97,7 +97,7 @@ func consoleGlyphs() glyphs {
 // Two tones of each colour: for dark and for light backgrounds. The hues are those
 // of Okabe and Ito's palette, which people with colour blindness can tell apart;
 // nothing on the screen is said by colour alone.
-var palette = map[string][2]lipgloss.CompleteColor{
+var colours = map[string][2]lipgloss.CompleteColor{
 	"sky":    {{TrueColor: "#56B4E9", ANSI256: "75", ANSI: "14"}, {TrueColor: "#0072B2", ANSI256: "25", ANSI: "4"}},
 	"orange": {{TrueColor: "#E69F00", ANSI256: "214", ANSI: "11"}, {TrueColor: "#B26F00", ANSI256: "130", ANSI: "3"}},
 	"green":  {{TrueColor: "#2FBF8F", ANSI256: "43", ANSI: "10"}, {TrueColor: "#00795A", ANSI256: "29", ANSI: "2"}},
@@ -117,7 +117,7 @@ func newTheme(r *lipgloss.Renderer, set CharacterSet) *theme {
 	if !r.HasDarkBackground() {
 		tone = 1
 	}
-	colour := func(name string) lipgloss.Style { return r.NewStyle().Foreground(palette[name][tone]) }
+	colour := func(name string) lipgloss.Style { return r.NewStyle().Foreground(colours[name][tone]) }
 	mk := func(s lipgloss.Style) ink {
 		before, after, _ := strings.Cut(s.Render("x"), "x")
 		return ink{before, after}
@@ -131,7 +131,7 @@ func newTheme(r *lipgloss.Renderer, set CharacterSet) *theme {
 		accent: mk(colour("sky")), staged: mk(colour("yellow").Bold(true)), key: mk(colour("sky").Bold(true)),
 		barFull: mk(colour("sky")), barRest: mk(colour("faint")),
 		cursor:   mk(r.NewStyle().Reverse(true)),
-		selected: mk(r.NewStyle().Background(palette["bar"][tone]).Bold(true)),
+		selected: mk(r.NewStyle().Background(colours["bar"][tone]).Bold(true)),
 		stateRun: mk(colour("green").Bold(true)), statePause: mk(colour("orange").Bold(true)),
 		stateStop: mk(colour("red").Bold(true)), stateStart: mk(colour("sky").Bold(true)),
 		series: [6]ink{mk(colour("sky")), mk(colour("orange")), mk(colour("green")), mk(colour("purple")), mk(colour("violet")), mk(colour("grey"))},
@@ -190,44 +190,12 @@ func darkBackground(v string) bool {
 	return err != nil || n < 7 || n == 8
 }
 
-// applySettings takes the colours and glyphs of the settings.
-func (m *Model) applySettings() {
-	switch m.settings.Glyphs {
-	case "ascii":
-		m.options.Characters = ASCII
-	case "console":
-		m.options.Characters = Console
-	case "unicode":
-		m.options.Characters = Unicode
+// spelled is text in characters that the screen has.
+func (t *theme) spelled(text string) string {
+	if t.set == ASCII {
+		return spelledOut.Replace(text)
 	}
-	m.theme.set = m.options.Characters
-	m.retheme()
-}
-
-// retheme takes the colours of the settings' theme.
-func (m *Model) retheme() {
-	r := m.theme.renderer
-	switch m.settings.Theme {
-	case "dark":
-		r.SetHasDarkBackground(true)
-	case "light":
-		r.SetHasDarkBackground(false)
-	default:
-		r.SetHasDarkBackground(darkBackground(m.environ.Getenv("COLORFGBG")))
-	}
-	m.theme = newTheme(r, m.theme.set)
-	m.styleCharts()
-	m.relayout()
-}
-
-// styleCharts takes the lines of the charts from the settings, where the characters of
-// the screen have them.
-func (m *Model) styleCharts() {
-	t := m.theme
-	t.chart = chartGlyphs(t.set)
-	if m.settings.Charts == "braille" && t.set == Unicode {
-		t.chart = t.chart.Braille()
-	}
+	return text
 }
 
 // chartGlyphs are the characters of the charts in a set.
@@ -241,3 +209,9 @@ func chartGlyphs(set CharacterSet) chart.Glyphs {
 		return chart.Unicode()
 	}
 }
+
+// spelledOut names, for terminals without them, the letters of the definitions that
+// are not ASCII.
+var spelledOut = strings.NewReplacer(
+	"μ", "mu", "τ", "tau", "π", "pi", "γ", "gamma", "ω", "w", "α", "alpha", "λ", "lambda", "σ", "sigma", "Σ", "sum",
+	"Q̄", "Q'", "H̄", "H", "ã", "a~", "−", "-", "≤", "<=", "²", "^2", "±", "+-", "·", "*", "∅", "none", "╎", "!", "┴", "^")

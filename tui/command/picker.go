@@ -197,7 +197,7 @@ func replayOptions(dir string, speed float64) (tui.Options, error) {
 		return tui.Options{}, err
 	}
 	return tui.Options{
-		Config: config, Folder: dir, Replay: true, References: references(config),
+		About: tui.About{Config: config, Folder: dir, Replay: true, References: references(config)},
 		Start: func() (tui.Lab, error) {
 			events, err := tui.ReadJournal(dir)
 			if err != nil {

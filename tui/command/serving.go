@@ -66,9 +66,12 @@ func (s *session) hangOut() {
 // shown describes the run to one screen.
 func (s *session) shown() tui.Options {
 	return tui.Options{
-		Config: s.config, Folder: s.folder.Dir(), References: references(s.config), Home: tui.Home(), Draw: s.draw, Device: s.device(),
-		Fork: s.fork, Beside: func() int { return roomBeside(s.threads) },
-		Names: s.task.Names, GPU: s.use.Load,
+		About: tui.About{
+			Config: s.config, Folder: s.folder.Dir(), References: references(s.config), Draw: s.draw, Device: s.device(),
+			Fork: s.fork, Beside: func() int { return roomBeside(s.threads) },
+			Names: s.task.Names, GPU: s.use.Load,
+		},
+		Home: tui.Home(),
 	}
 }
 
