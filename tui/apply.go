@@ -233,3 +233,18 @@ func (m *steering) dismiss() bool {
 	m.say("")
 	return true
 }
+
+func redoing(class knob.Class) string {
+	if class == knob.ClassRefit {
+		return "F is scored, the generator fitted from new and D_syn made anew."
+	}
+	return "D_syn is made anew from the generator as it is."
+}
+
+// atNextRefit says when a change is made that waits, if it ever is.
+func (m *runView) atNextRefit() string {
+	if left := m.snap.Steps - m.snap.Step; m.snap.NextRefit <= 0 || m.snap.NextRefit >= left {
+		return "at the next refit, but the run ends before there is one, in " + count(left) + " steps"
+	}
+	return "at the next refit, in " + count(m.snap.NextRefit) + " steps"
+}

@@ -173,13 +173,3 @@ func (m *charts) referenceNote(most int) string {
 	}
 	return out
 }
-
-// firstFitting is the first of the notes that fits into w columns.
-func firstFitting(notes []string, w int) string {
-	for _, n := range notes {
-		if width(n) <= w {
-			return n
-		}
-	}
-	return ""
-}

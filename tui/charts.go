@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"pgrlab/tui/chart"
 
@@ -161,7 +162,7 @@ func (m *charts) milestones() []milestone {
 	for i, n := range m.history.notes {
 		out = append(out, milestone{n.step, noteLabel(i), n.text})
 	}
-	sortBy(out, func(k milestone) int { return k.step })
+	slices.SortStableFunc(out, func(a, b milestone) int { return a.step - b.step })
 	return out
 }
 
@@ -172,17 +173,6 @@ func noteLabel(i int) string {
 		label += fmt.Sprint(i/26 + 1)
 	}
 	return label
-}
-
-// longest is the widest of the notes that fits into w columns.
-func longest(notes []string, w int) string {
-	best := ""
-	for _, n := range notes {
-		if k := width(n); k <= w && k > width(best) {
-			best = n
-		}
-	}
-	return best
 }
 
 // styleCharts takes the lines of the charts as the person wants them, where the

@@ -1,12 +1,5 @@
 package tui
 
-// definition says what a quantity on the screen is and where it comes from. Its numbers
-// stand beside the words of its name, or beside those in shown.
-type definition struct {
-	name, text string
-	shown      []string
-}
-
 // definitions are the quantities of the screen. A number without an entry here does
 // not belong on it.
 var definitions = []definition{

@@ -1,10 +1,7 @@
 package tui
 
 import (
-	"strings"
-
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/x/ansi"
 )
 
 // dialog is a question over the screen; while it is open, keys go to it alone.
@@ -18,26 +15,6 @@ type dialog struct {
 type choice struct {
 	key, label string
 	action     func() tea.Cmd // nil: just close
-}
-
-// answer gives a key to the open dialog.
-func (m *Model) answer(key string) tea.Cmd {
-	d := m.dialog
-	if escapes(key) || key == "backspace" || key == "n" && !d.has(key) {
-		key = d.choices[len(d.choices)-1].key
-	}
-	for _, c := range d.choices {
-		if c.key != key {
-			continue
-		}
-		m.dialog = nil
-		m.changed()
-		if c.action != nil {
-			return c.action()
-		}
-		return nil
-	}
-	return nil
 }
 
 // has says whether a key is an answer.
@@ -79,38 +56,4 @@ func (d *dialog) view(t *theme, w, h int) []string {
 		body = append(text[:max(0, min(len(text), h-2-len(keys)))], keys...)
 	}
 	return t.box(d.title, "", pad(body), min(w, inner+6), min(h, len(body)+2), true)
-}
-
-// wrapStyled wraps text that may hold escape sequences.
-func wrapStyled(s string, w int) []string {
-	if width(s) <= w {
-		return []string{s}
-	}
-	return strings.Split(ansi.Wordwrap(s, max(1, w), " "), "\n")
-}
-
-// overlay lays box over the middle of lines, which are w columns wide.
-func overlay(lines, box []string, w int) []string {
-	if len(box) == 0 || len(lines) == 0 {
-		return lines
-	}
-	if width(box[0])+2 <= w { // a column of air on both sides
-		for i := range box {
-			box[i] = " " + box[i] + " "
-		}
-	}
-	bw := width(box[0])
-	x, y := max(0, (w-bw)/2), max(0, (len(lines)-len(box))/2)
-	if len(lines) < lowScreen {
-		y = max(0, len(lines)-1-len(box)) // the line with the keys stays
-	}
-	out := append([]string(nil), lines...)
-	for i, b := range box {
-		if y+i >= len(out) {
-			break
-		}
-		under := out[y+i]
-		out[y+i] = ansi.Cut(under, 0, x) + b + ansi.Cut(under, x+bw, w)
-	}
-	return out
 }

@@ -1,7 +1,7 @@
 package tui
 
 import (
-	"errors"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -34,15 +34,12 @@ func (m *Model) pasted(msg tea.KeyMsg) tea.Cmd {
 	case m.entry != nil:
 		return m.entryKey("", msg)
 	case m.picker != nil:
-		m.picker.err = errPasted
-		m.changed()
+		m.picker.pasted()
 	default:
 		m.tell(errPasted.Error())
 	}
 	return nil
 }
-
-var errPasted = errors.New("pasted text is not taken for keys: paste it where text is typed, as behind : or n")
 
 // key dispatches a key: to the dialog, the text entry, the help, the picker, or the
 // table.
@@ -90,4 +87,62 @@ func (m *Model) act(b binding) tea.Cmd {
 	cmd := b.action()
 	m.changed()
 	return cmd
+}
+
+// entryKey is a key or a pasted text while an entry is open.
+func (m *Model) entryKey(name string, msg tea.KeyMsg) tea.Cmd {
+	e := m.entry
+	defer func() {
+		m.touch(topicStaged)
+		m.changed()
+	}()
+	if e.replaceProposed(msg) {
+		return nil
+	}
+	if msg.Paste {
+		e.input, _ = e.input.Update(msg)
+		e.chosen = e.unchosen
+		return nil
+	}
+	switch {
+	case escapes(name):
+		m.entry = nil
+	case name == "enter":
+		m.entry = nil
+		text := strings.TrimSpace(e.text())
+		if c := e.candidates(); e.chosen >= 0 && e.chosen < len(c) {
+			text = strings.TrimSpace(c[e.chosen].text)
+		}
+		return e.submit(text)
+	case name == "tab":
+		e.completeText()
+	case name == "up" || name == "down":
+		e.choose(name)
+	case name == "backspace" && e.text() == "":
+		m.entry = nil
+	default:
+		e.input, _ = e.input.Update(msg) // the cursor does not blink: its command is dropped
+		e.chosen, e.back = e.unchosen, 0
+	}
+	return nil
+}
+
+// answer gives a key to the open dialog.
+func (m *Model) answer(key string) tea.Cmd {
+	d := m.dialog
+	if escapes(key) || key == "backspace" || key == "n" && !d.has(key) {
+		key = d.choices[len(d.choices)-1].key
+	}
+	for _, c := range d.choices {
+		if c.key != key {
+			continue
+		}
+		m.dialog = nil
+		m.changed()
+		if c.action != nil {
+			return c.action()
+		}
+		return nil
+	}
+	return nil
 }

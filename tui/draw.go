@@ -1,9 +1,8 @@
 package tui
 
 import (
+	"slices"
 	"strings"
-
-	"github.com/charmbracelet/x/ansi"
 
 	"pgrlab/core/printable"
 )
@@ -84,7 +83,7 @@ type segment struct {
 func (m *Model) row(segments []segment) string {
 	t := m.theme
 	if len(segments) > 1 {
-		sortBy(segments, func(s segment) int { return s.x })
+		slices.SortStableFunc(segments, func(a, b segment) int { return a.x - b.x })
 	}
 	var b strings.Builder
 	x := 0
@@ -98,22 +97,10 @@ func (m *Model) row(segments []segment) string {
 	return b.String()
 }
 
-// over lays the lines of a box over the left of lines that are w columns wide.
-func (t *theme) over(lines, box []string, w int) []string {
-	out := make([]string, len(lines))
-	for i := range lines {
-		out[i] = t.fit(box[i]+ansi.Cut(lines[i], width(box[i]), w), w)
-	}
-	return out
-}
-
 // paneAt draws one pane, or takes it from the cache when nothing it shows changed.
 func (m *Model) paneAt(p place) []string {
 	on := m.pane(p.id)
-	version := m.history.version[topic(p.id)]
-	for _, t := range on.DependsOn() {
-		version += m.history.version[t]
-	}
+	version := m.history.sum(append(on.DependsOn(), topic(p.id))...)
 	c, focused := m.cache[p.id], p.id == m.focus
 	if c.lines != nil && c.version == version && c.w == p.w && c.h == p.h && c.focused == focused {
 		return c.lines
@@ -145,29 +132,6 @@ func (m *Model) frameOf(on pane, p place, focused bool) []string {
 		head = t.ruleTitle(name.on(mark+title), note, w)
 	}
 	return append([]string{t.fit(head, w)}, t.fill(body, w, h)...)
-}
-
-// indent moves lines one column to the right.
-func indent(lines []string) []string {
-	out := make([]string, len(lines))
-	for i, l := range lines {
-		out[i] = " " + l
-	}
-	return out
-}
-
-// ruleTitle is a title on a rule across the screen.
-func (t *theme) ruleTitle(title, note string, w int) string {
-	dash := t.glyphs.horizontal
-	if width(title)+width(note)+8 > w {
-		note = ""
-	}
-	end := ""
-	if note != "" {
-		end = " " + note + " "
-	}
-	rest := max(0, w-width(title)-width(end)-2)
-	return title + " " + t.faint.on(strings.Repeat(dash, rest)) + end + t.faint.on(dash)
 }
 
 // tabBar names all panes; the one in focus is marked.
@@ -231,25 +195,6 @@ func (m *Model) startingView() []string {
 		out = append(out, strings.Repeat(" ", max(0, min(m.w/2-36, m.w/4)))+"  "+l)
 	}
 	return out
-}
-
-// asciiOnly replaces every character outside ASCII by one inside, width for width.
-func asciiOnly(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x80 {
-			return r
-		}
-		if a, ok := asciiFor[r]; ok {
-			return a
-		}
-		return '?'
-	}, s)
-}
-
-var asciiFor = map[rune]rune{
-	'ω': 'w', 'α': 'a', 'τ': 't', 'π': 'p', 'μ': 'u', 'σ': 's', 'γ': 'g', 'λ': 'l', 'ε': 'e', 'β': 'b',
-	'±': '~', '·': '-', '→': '>', '←': '<', '…': '~', '−': '-', '≤': '<', '≥': '>', '×': 'x', '–': '-', '—': '-',
-	'²': '2', '≈': '~', '√': 'v', '½': '.', 'Σ': 'S', '▸': '>', '●': '*', '○': 'o',
 }
 
 // framed is a frame of lines as the terminal gets it. What others wrote, names of folders

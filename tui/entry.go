@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"strings"
-
 	"github.com/charmbracelet/bubbles/key"
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
@@ -24,9 +22,6 @@ type entry struct {
 	pane     paneID                        // the pane that shows it; "": the foot of the screen
 	proposed bool                          // the text was proposed, and is selected: typing replaces it
 }
-
-// candidate is one way to complete a text.
-type candidate struct{ text, about string }
 
 // entryLimit is the most that a person can type on one line.
 const entryLimit = 240
@@ -79,52 +74,6 @@ func (e *entry) replaceProposed(msg tea.KeyMsg) (used bool) {
 // escapes are the keys that leave anything that is open: terminals and their
 // multiplexers delay esc, so each has a second one.
 func escapes(key string) bool { return key == "esc" || key == "alt+esc" || key == "ctrl+g" }
-
-// open starts typing.
-func (m *Model) open(e *entry) {
-	m.entry = e
-	m.steering.message = ""
-	m.touch(topicStaged)
-	m.changed()
-}
-
-// entryKey is a key or a pasted text while an entry is open.
-func (m *Model) entryKey(name string, msg tea.KeyMsg) tea.Cmd {
-	e := m.entry
-	defer func() {
-		m.touch(topicStaged)
-		m.changed()
-	}()
-	if e.replaceProposed(msg) {
-		return nil
-	}
-	if msg.Paste {
-		e.input, _ = e.input.Update(msg)
-		e.chosen = e.unchosen
-		return nil
-	}
-	switch {
-	case escapes(name):
-		m.entry = nil
-	case name == "enter":
-		m.entry = nil
-		text := strings.TrimSpace(e.text())
-		if c := e.candidates(); e.chosen >= 0 && e.chosen < len(c) {
-			text = strings.TrimSpace(c[e.chosen].text)
-		}
-		return e.submit(text)
-	case name == "tab":
-		e.completeText()
-	case name == "up" || name == "down":
-		e.choose(name)
-	case name == "backspace" && e.text() == "":
-		m.entry = nil
-	default:
-		e.input, _ = e.input.Update(msg) // the cursor does not blink: its command is dropped
-		e.chosen, e.back = e.unchosen, 0
-	}
-	return nil
-}
 
 func (e *entry) candidates() []candidate {
 	if e.complete == nil {

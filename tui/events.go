@@ -10,11 +10,11 @@ import (
 // eventsPane is the list of events.
 type eventsPane struct {
 	*runView
-	memory *memory // which hints were used
-	filter string  // only events with this text are shown; "": all
-	upBy   int     // events above the first one shown
-	room   int     // events that fit, as drawn
-	seen   int     // events at the last look
+	memory hintMemory // which hints were used
+	filter string     // only events with this text are shown; "": all
+	upBy   int        // events above the first one shown
+	room   int        // events that fit, as drawn
+	seen   int        // events at the last look
 }
 
 // ID names the pane.

@@ -21,13 +21,13 @@ type Forecast struct {
 
 // forecasts are those of the picker's choices, as far as they have been looked at.
 type forecasts struct {
-	known map[string]forecast
+	known map[string]tried
 	asked string // the choice that is being tried
 	stop  context.CancelFunc
 }
 
-// forecast is one, or why there is none.
-type forecast struct {
+// tried is one, or why there is none.
+type tried struct {
 	choice string
 	Forecast
 	err error
@@ -71,14 +71,14 @@ func (p *picker) forecast() tea.Cmd {
 		}
 		defer func() {
 			if r := recover(); r != nil {
-				msg = forecast{choice: wanted, err: fmt.Errorf("panic: %v\n%s", r, debug.Stack())}
+				msg = tried{choice: wanted, err: fmt.Errorf("panic: %v\n%s", r, debug.Stack())}
 			}
 		}()
 		f, err := try(ctx, c)
 		if ctx.Err() != nil {
 			return nil // nobody asks any more
 		}
-		return forecast{wanted, f, err}
+		return tried{wanted, f, err}
 	}
 }
 
@@ -91,10 +91,10 @@ func (f *forecasts) give() {
 }
 
 // takeForecast keeps what a trial found.
-func (p *picker) takeForecast(f forecast) {
+func (p *picker) takeForecast(f tried) {
 	all := &p.forecasts
 	if all.known == nil {
-		all.known = map[string]forecast{}
+		all.known = map[string]tried{}
 	}
 	all.known[f.choice] = f
 	if all.asked == f.choice {
@@ -136,7 +136,7 @@ func first(lines [][]string, w int) []string {
 }
 
 // takesTime is how long the present choice takes, and how that is known.
-func (p *picker) takesTime(f forecast, known bool) []string {
+func (p *picker) takesTime(f tried, known bool) []string {
 	t := p.theme
 	takes := func(u lab.Costs, how string) []string {
 		return []string{t.dim.on("takes about ") + roughly(p.config.Lasts(u)), t.dim.on(" on this machine"), t.dim.on(", " + how)}
@@ -154,7 +154,7 @@ func (p *picker) takesTime(f forecast, known bool) []string {
 }
 
 // takesRoom is what it writes, beside the room that there is.
-func (p *picker) takesRoom(f forecast) []string {
+func (p *picker) takesRoom(f tried) []string {
 	t := p.theme
 	all := "checkpoints"
 	if f.Disk.Generation > 0 {

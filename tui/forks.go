@@ -12,29 +12,6 @@ import (
 	"pgrlab/core/knob"
 )
 
-// ForkPlan says which children a run gets. Those of a pair have the same random
-// streams, new ones from the fork on; one is changed, the other is not.
-type ForkPlan struct {
-	Set   []string // "knob=value", with ! redone at once; empty: placebo, only the streams differ
-	Pairs int
-	Steps int // env steps that each child makes
-	// Confirm begins the children at the beginning, on fresh seeds: one with the
-	// schedule of everything that was changed in this run, one with none.
-	Confirm bool
-}
-
-// Child is one child of a run.
-type Child struct {
-	Dir     string
-	Pair    int  // from 0
-	Changed bool // in placebo pairs: the second one
-	From    int  // env steps at which it begins
-	To      int  // and ends
-	// Failed says why it was given up; nil: it goes on, or is done. It may be called
-	// from any goroutine.
-	Failed func() error
-}
-
 // forkGroup are the children of one plan.
 type forkGroup struct {
 	ForkPlan
@@ -291,9 +268,6 @@ func (m *runsPane) readJournals() tea.Cmd {
 		if b := &m.groups[i]; !b.over() {
 			children := append([]childRun(nil), b.children...)
 			load := m.about.LoadRun
-			if load == nil {
-				load = ReadJournal
-			}
 			all = append(all, func() tea.Msg {
 				for i := range children {
 					children[i] = children[i].look(load)

@@ -155,13 +155,6 @@ func (o childRun) lastReturn() (step int, mean float64, ok bool) {
 	return step, mean, ok
 }
 
-func plural(word string, n int) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
-}
-
 // verdictOf says what the pairs that are done show.
 func (m *runsPane) verdictOf(b *forkGroup, d []float64, band float64, placebos int) string {
 	t := m.theme
@@ -216,13 +209,6 @@ func (m *runsPane) verdictInk(b *forkGroup, d []float64, band float64, placebos 
 	default:
 		return m.theme.bad
 	}
-}
-
-func signed(v float64) string {
-	if v > 0 {
-		return "+" + number(v)
-	}
-	return number(v)
 }
 
 // dots draws the differences around 0: a dot each, a figure where several share a

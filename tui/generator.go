@@ -135,3 +135,11 @@ func (m *generatorPane) generatorNote(w int) string {
 	}
 	return longest([]string{m.theme.dim.on(note)}, w)
 }
+
+// lastOf is the last of values, or NaN.
+func lastOf(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	return values[len(values)-1]
+}

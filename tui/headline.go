@@ -24,7 +24,7 @@ func (m *headline) line(w int) string {
 	name := t.bold.on(o.Config.Task) + dot + o.Config.Method
 	seed := t.dim.on("seed ") + fmt.Sprint(o.Config.Seed)
 	if o.Replay && !(o.Ended && m.ended()) {
-		state += " " + t.staged.on(fmt.Sprintf("REPLAY %s%g", t.glyphs.times, m.replaySpeed()))
+		state += " " + t.staged.on(fmt.Sprintf("REPLAY %s%g", t.glyphs.times, replaySpeed(m.lab)))
 	}
 	if pace := m.link.pace(); pace > 0 {
 		state += " " + t.warn.on("slow line: a look every "+fmt.Sprintf("%.1f s", pace.Seconds()))

@@ -148,19 +148,6 @@ func helpGroups(keys []binding, focused paneID) (here, elsewhere []keyGroup) {
 	return here, elsewhere
 }
 
-// hang wraps text behind a name of n columns.
-func hang(name string, n int, text string, w int) []string {
-	lines := wrap(text, max(10, w-n))
-	for i := range lines {
-		if i == 0 {
-			lines[i] = name + lines[i]
-		} else {
-			lines[i] = strings.Repeat(" ", n) + lines[i]
-		}
-	}
-	return lines
-}
-
 func namesOf(panes []paneID) string {
 	if len(panes) > 1 && panes[0] == paneChart1 {
 		return "charts"

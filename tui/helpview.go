@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -64,7 +65,7 @@ func (m *helpPage) key(key string) tea.Cmd {
 	}
 	m.changed()
 	for _, b := range m.keys() {
-		if contains(b.keys, key) {
+		if slices.Contains(b.keys, key) {
 			return b.action()
 		}
 	}
@@ -137,7 +138,7 @@ func (m *helpPage) view() []string {
 		switch {
 		case len(found) > 0 && i == m.at:
 			body = append(body, t.accent.on(t.glyphs.cursor)+t.bold.on(ansi.Strip(lines[i])))
-		case contains(found, i):
+		case slices.Contains(found, i):
 			body = append(body, t.accent.on(t.glyphs.vertical)+lines[i])
 		default:
 			body = append(body, " "+lines[i])

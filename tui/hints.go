@@ -1,5 +1,11 @@
 package tui
 
+// hintMemory keeps which hints a person needs no more.
+type hintMemory interface {
+	Knows(hint string) bool
+	Learn(hint string)
+}
+
 // hints are the three things a new user needs; each goes when it was used.
 var hints = []struct{ name, keys, text string }{
 	{"more", "left right", "change the selected knob, enter applies it"},
@@ -7,7 +13,7 @@ var hints = []struct{ name, keys, text string }{
 	{"quit", "q", "leave: the run can go on without the screen"},
 }
 
-// replayHints are those of somebody who watches a run of the past.
+// replayHints are those of a person who watches a run of the past.
 var replayHints = []struct{ name, keys, text string }{
 	{"later", "< >", "back and forth; ( and ) change the speed, space stops it"},
 	{"help", "?", "what every key does and every number means"},
@@ -34,10 +40,9 @@ func (m *eventsPane) used(name string) {
 		name = "later"
 	}
 	for _, h := range m.hints() {
-		if h.name == name && !contains(m.memory.Used, name) {
-			m.memory.Used = append(m.memory.Used, name)
+		if h.name == name && !m.memory.Knows(name) {
+			m.memory.Learn(name)
 			m.touchPane(paneEvents)
-			m.memory.keep()
 		}
 	}
 }
@@ -47,7 +52,7 @@ func (m *eventsPane) hintLines(w int) []string {
 	t := m.theme
 	var out []string
 	for _, h := range m.hints() {
-		if !contains(m.memory.Used, h.name) {
+		if !m.memory.Knows(h.name) {
 			out = append(out, t.fit(t.staged.on(t.fit(t.keyLabel(h.keys), 5))+" "+t.clip(h.text, max(1, w-6)), w))
 		}
 	}

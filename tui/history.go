@@ -25,16 +25,16 @@ type history struct {
 	lines       []eventLine
 	curves      map[curveKey]*curve
 	clock       clock
-	begin       time.Time     // of the first event
-	highest     int           // member
-	saved       string        // the newest checkpoint, below the run folder; "": none yet
-	next        int           // index of the first event not taken yet
-	version     map[topic]int // how often each topic has changed
+	begin       time.Time // of the first event
+	highest     int       // member
+	saved       string    // the newest checkpoint, below the run folder; "": none yet
+	next        int       // index of the first event not taken yet
+	versions
 }
 
 // newHistory is that of a run before its first event.
 func newHistory(c lab.Config) history {
-	return history{clock: clock{from: c.StartSteps, utd: float64(c.Knobs.UTD)}}
+	return history{versions: versions{}, clock: clock{from: c.StartSteps, utd: float64(c.Knobs.UTD)}}
 }
 
 // curveKey is a quantity of a member.
@@ -110,16 +110,6 @@ type eventLine struct {
 	briefs []string // the text in fewer words, the longest first
 	change *change  // non-nil: the text is made from it
 	worry  bool
-}
-
-// touch says that topics have changed.
-func (h *history) touch(topics ...topic) {
-	if h.version == nil {
-		h.version = map[topic]int{}
-	}
-	for _, t := range topics {
-		h.version[t]++
-	}
 }
 
 // add puts a line at the end of the events.

@@ -2,33 +2,9 @@ package tui
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
-)
-
-// binding is one line of the keys table: it drives the dispatch, the footer, the
-// help and the palette, so that no key works without being explained.
-type binding struct {
-	name   string   // of the command, in the palette and in the settings
-	keys   []string // as Bubble Tea names them
-	label  string   // as the help shows them, where the keys' own names do not do
-	hint   string   // in the footer, where it differs from the label
-	does   string   // short, for the footer; "" keeps it out
-	help   string   // one sentence
-	panes  []paneID // where it works; nil: everywhere
-	of     runKind  // which runs it is about; the footer of others leaves it out
-	action func() tea.Cmd
-}
-
-// runKind says which runs a key is about.
-type runKind int
-
-const (
-	everyRun runKind = iota
-	liveRun          // one that can still be steered
-	replayed         // one of the past
-	pausable         // one that goes on, or is played
 )
 
 // keysTable lists every key; the footer shows them in this order while they fit. A key
@@ -117,11 +93,11 @@ func rebind(table []binding, other map[string][]string) ([]binding, error) {
 			return nil, fmt.Errorf("keys: there is no command %q: the help lists them", name)
 		}
 		for _, k := range keys {
-			if contains(reserved, k) || k == "ctrl+c" {
+			if slices.Contains(reserved, k) || k == "ctrl+c" {
 				return nil, fmt.Errorf("keys: %s cannot be %s: terminals keep that key", name, k)
 			}
 			for i, b := range table {
-				if i != at && contains(b.keys, k) && overlap(b.panes, table[at].panes) && len(other[b.name]) == 0 {
+				if i != at && slices.Contains(b.keys, k) && overlap(b.panes, table[at].panes) && len(other[b.name]) == 0 {
 					return nil, fmt.Errorf("keys: %s cannot be %s: that is %s", name, k, b.name)
 				}
 			}
@@ -129,73 +105,4 @@ func rebind(table []binding, other map[string][]string) ([]binding, error) {
 		table[at].keys, table[at].label, table[at].hint = keys, "", ""
 	}
 	return table, nil
-}
-
-// overlap says whether there is a pane in which both work.
-func overlap(a, b []paneID) bool {
-	if a == nil || b == nil {
-		return true
-	}
-	for _, p := range a {
-		for _, q := range b {
-			if p == q {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// matches says whether the binding answers key while pane is in focus.
-func (b binding) matches(key string, pane paneID) bool {
-	return b.works(pane) && contains(b.keys, key)
-}
-
-func (b binding) works(pane paneID) bool { return overlap(b.panes, []paneID{pane}) }
-
-// title is how the help shows the keys.
-func (b binding) title() string {
-	if b.label != "" {
-		return b.label
-	}
-	return strings.Join(b.keys, " ")
-}
-
-func (b binding) short() string {
-	if b.hint != "" {
-		return b.hint
-	}
-	if b.label == "" && len(b.keys) > 0 {
-		return b.keys[0]
-	}
-	return b.title()
-}
-
-// steers says whether the binding does something only while a run goes on.
-func (b binding) steers() bool { return b.of == liveRun || b.of == pausable }
-
-// keyLabel draws the arrows of a label where the glyphs have them.
-func (t *theme) keyLabel(label string) string {
-	switch label {
-	case "left right":
-		return t.glyphs.left + t.glyphs.right
-	case "up down":
-		return t.glyphs.up + t.glyphs.down
-	case "up down left right":
-		return t.keyLabel("up down") + t.keyLabel("left right")
-	}
-	words := strings.Fields(label)
-	for i, w := range words {
-		switch w {
-		case "up":
-			words[i] = t.glyphs.up
-		case "down":
-			words[i] = t.glyphs.down
-		case "left":
-			words[i] = t.glyphs.left
-		case "right":
-			words[i] = t.glyphs.right
-		}
-	}
-	return strings.Join(words, " ")
 }

@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"pgrlab/core/knob"
@@ -218,22 +217,6 @@ func (m *knobsPane) knobSlider(wanted, now float64, w int) string {
 	return line(0, was, t.barFull) + ring + line(was+1, at, t.staged) + knob + line(at+1, w, t.faint)
 }
 
-// readable writes a value for people: 10,000 and 3e-4 rather than 10000 and 0.0003.
-func readable(v knob.Value) string {
-	a := math.Abs(v.Number)
-	switch {
-	case v.Text != "":
-		return v.Text
-	case a >= 1000 && a < 1e12 && v.Number == math.Trunc(v.Number):
-		return count(int(v.Number))
-	case a > 0 && a < 1e-2:
-		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(v.Number, 'e', -1, 64), "e-")
-		return mantissa + "e-" + strings.TrimLeft(exponent, "0")
-	default:
-		return v.String()
-	}
-}
-
 // place01 is where x lies between the ends of the knob's range; a logarithmic range
 // from 0 starts at a millionth.
 func place01(k knob.Knob, x float64) float64 {
@@ -302,26 +285,6 @@ func (m *knobsPane) knobDetail(w, room int) []string {
 
 // typing says whether a value is being typed in the knobs.
 func (m *knobsPane) typing() bool { return m.typed() != nil && m.typed().pane == paneKnobs }
-
-func unitOf(k knob.Knob) string {
-	if k.Unit == "" {
-		return ""
-	}
-	return " (" + k.Unit + ")"
-}
-
-func takesEffect(c knob.Class) string {
-	switch c {
-	case knob.ClassBatch:
-		return "in force from the next update"
-	case knob.ClassGeneration:
-		return "in force from the next generation"
-	case knob.ClassRefit:
-		return "in force from the next refit"
-	default:
-		return "fixed for a run"
-	}
-}
 
 // stagedEffect says what enter will do.
 func (m *steering) stagedEffect() string {
@@ -399,12 +362,4 @@ func (m *knobsPane) knobsNote(w int) string {
 		return ""
 	}
 	return m.theme.dim.on(fmt.Sprintf("%d of %d", m.selected+1, len(m.knobList)))
-}
-
-// symbol is the knob's letter in the paper, or its name.
-func symbol(k knob.Knob) string {
-	if k.Symbol == "" {
-		return k.Name
-	}
-	return k.Symbol
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -96,7 +97,7 @@ func TestRevealIsComputed(t *testing.T) {
 		{measured{1, 0}, measured{1.05, 0}, cannotTell},
 		{measured{1, 0.2}, measured{1.3, 0.2}, cannotTell},
 		{measured{1, 0.05}, measured{1.3, 0.05}, held},
-		{measured{nan(), 0}, measured{1, 0}, cannotTell},
+		{measured{math.NaN(), 0}, measured{1, 0}, cannotTell},
 	} {
 		if got := judge(r, c.from, c.to); got != c.want {
 			t.Errorf("%v to %v: %v, want %v", c.from, c.to, got, c.want)

@@ -56,5 +56,9 @@ func (l *link) changedPace() bool {
 	return changed
 }
 
-// setLink has the screen watch the line to its terminal.
-func (m *Model) setLink(l *link) { m.headline.link, m.system.link = l, l }
+// used is how many bytes were written, and how long a write takes.
+func (l *link) used() (bytes int64, took time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.bytes, l.took
+}

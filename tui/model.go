@@ -11,13 +11,6 @@ import (
 	"pgrlab/core/event"
 )
 
-// Lab is what the screen needs of a running experiment.
-type Lab interface {
-	Snapshot() *event.Snapshot
-	Events(from int) []event.Event
-	Send(event.Command) error
-}
-
 // Model is the screen: one Bubble Tea model that divides the terminal among the panes
 // and routes messages to them. What a pane shows is its own; what all of them see is in
 // the runView. All its methods run on the event loop.
@@ -52,24 +45,6 @@ type Model struct {
 	second int // the second the starting line was drawn for
 }
 
-// screenParts are what the model gives messages to.
-type screenParts struct {
-	steering *steering
-	charts   *charts
-	knobs    *knobsPane
-	events   *eventsPane
-	system   *systemPane
-	runs     *runsPane
-	sentence *sentencePane
-	headline *headline
-	lessons  *lessons
-	player   *player
-	palette  *palette
-	help     *helpPage
-	leaving  *leaving
-	picker   *picker // open before there is a run; nil: closed
-}
-
 // paneCache is a pane as drawn, and for what.
 type paneCache struct {
 	version, w, h int
@@ -96,8 +71,7 @@ func New(o Options) *Model {
 	m.charts.styleCharts()
 	m.describe(o.About, o.Start)
 	if o.Picker != nil {
-		m.picker = newPicker(*o.Picker, m, m.theme)
-		m.picker.help, m.picker.leave = m.help.show, m.leaving.leave
+		m.picker = newPicker(o.Picker.Choices, m, m.theme, m.openPicked, m.help.show, m.leaving.leave)
 	}
 	return m
 }
@@ -106,6 +80,9 @@ func New(o Options) *Model {
 func (m *Model) describe(about About, start func() (Lab, error)) {
 	m.options.About, m.options.Start = about, start
 	m.about = &m.options.About
+	if m.about.LoadRun == nil {
+		m.about.LoadRun = ReadJournal
+	}
 	m.history = newHistory(about.Config)
 	m.sortKnobs()
 	m.knobs.selected, m.knobs.top = 0, 0
@@ -170,7 +147,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.begin(msg)
 	case picked:
 		return m, m.take(msg)
-	case forecast:
+	case tried:
 		if m.picker != nil {
 			m.picker.takeForecast(msg)
 		}
@@ -300,27 +277,4 @@ func (m *Model) View() string {
 		m.stale = false
 	}
 	return m.frame
-}
-
-// forecast has the first screen's choice tried, while it is open.
-func (m *Model) forecast() tea.Cmd {
-	if m.picker == nil {
-		return nil
-	}
-	return m.picker.forecast()
-}
-
-// take begins the run that was picked.
-func (m *Model) take(msg picked) tea.Cmd {
-	if msg.err != nil {
-		m.picker.opened, m.picker.err = false, msg.err
-		m.changed()
-		return m.picker.forecast()
-	}
-	m.picker = nil
-	about := msg.options.About
-	about.Ended, about.LoadRun, about.Remote = m.about.Ended, m.about.LoadRun, m.about.Remote
-	m.describe(about, msg.options.Start)
-	m.relayout()
-	return m.start()
 }

@@ -9,14 +9,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// verb is a command of the palette that takes an argument; commands without one are
-// the bindings of the keys table.
-type verb struct {
-	name, about string
-	arguments   func() []string // to complete with; nil: free text
-	run         func(argument string) error
-}
-
 // verbs are the commands with an argument: those of the run and the screen, and those of
 // the panes.
 func (m *Model) verbs() []verb {

@@ -28,23 +28,6 @@ const (
 	paneSentence  paneID = "sentence"
 )
 
-// topic is something that changes while a screen is open. A pane is drawn again when
-// one of its topics has changed.
-type topic string
-
-// The topics that several panes share. Every pane has one of its own beside them, by
-// its ID, for what its keys change.
-const (
-	topicSnapshot    topic = "snapshot"    // the newest numbers of the run
-	topicLines       topic = "lines"       // the list of events
-	topicCurves      topic = "curves"      // a measurement that charts show
-	topicChanges     topic = "changes"     // changes of knobs, their stages, and notes
-	topicLosses      topic = "losses"      // losses of updates and fits
-	topicGenerations topic = "generations" // scores, refits, descriptions of D_syn
-	topicStaged      topic = "staged"      // staged values, their preview, a value being typed
-	topicCharts      topic = "charts"      // how charts are drawn: range, axis, cursor, quantities
-)
-
 // pane is one part of the screen.
 type pane interface {
 	// ID names the pane in commands and keys.
@@ -80,32 +63,9 @@ type (
 	definer interface{ Definitions() []definition }
 )
 
-// host is what a part of it may ask of the whole.
-type host interface {
-	// changed says that the frame must be put together again.
-	changed()
-	// tell puts one line at the foot, until the next key.
-	tell(text string)
-	// refuse puts one line under the knobs, or at the foot where they are not shown: why
-	// something was not done.
-	refuse(text string)
-	// report tells an error, if there is one.
-	report(err error) tea.Cmd
-	// question opens a dialog over the screen.
-	question(d *dialog)
-	// open starts typing a text.
-	open(e *entry)
-	// typed is the text that is being typed; nil: none is.
-	typed() *entry
-	// goTo moves the focus to a pane; one that the layout does not show fills the screen
-	// until the focus goes elsewhere.
-	goTo(id paneID) tea.Cmd
-	// focused is the pane in focus.
-	focused() paneID
-	// visible says whether the layout shows a pane.
-	visible(id paneID) bool
-	// relayout divides the screen anew and draws everything.
-	relayout()
-	// startLater has a command started after the present message.
-	startLater(cmd tea.Cmd)
+// definition says what a quantity on the screen is and where it comes from. Its numbers
+// stand beside the words of its name, or beside those in shown.
+type definition struct {
+	name, text string
+	shown      []string
 }

@@ -75,3 +75,21 @@ func (m *Model) helpContents() helpContents {
 	}
 	return c
 }
+
+// screenParts are what the model gives messages to.
+type screenParts struct {
+	steering *steering
+	charts   *charts
+	knobs    *knobsPane
+	events   *eventsPane
+	system   *systemPane
+	runs     *runsPane
+	sentence *sentencePane
+	headline *headline
+	lessons  *lessons
+	player   *player
+	palette  *palette
+	help     *helpPage
+	leaving  *leaving
+	picker   *picker // open before there is a run; nil: closed
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,7 +104,7 @@ func TestForbiddenAndDoubleKeys(t *testing.T) {
 		}
 		names[b.name] = true
 		for _, k := range b.keys {
-			if contains(reserved, k) {
+			if slices.Contains(reserved, k) {
 				t.Errorf("%s is %s, which terminals keep", b.name, k)
 			}
 			if k == "esc" && len(b.keys) < 2 {

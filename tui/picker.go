@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -24,18 +25,15 @@ type Picks struct {
 	Resume                              bool   // go on with that run where it was saved last
 }
 
-// Picker is what can be chosen before a run begins, and how it then begins.
-type Picker struct {
+// Choices are what can be chosen before a run begins.
+type Choices struct {
 	Presets, Tasks, Methods, Scales, Devices []Item // the first is the proposal
 
 	// Resolve is the configuration of a choice; an error says what does not go
 	// together.
 	Resolve func(Picks) (lab.Config, error)
-	// Open makes what Options describe from a choice: the run, its folder, Start.
-	// It is called from a goroutine of its own.
-	Open func(Picks) (Options, error)
 	// Try finds out what a run of that configuration takes on this machine. It is
-	// called from a goroutine of its own; nil: nobody knows.
+	// called from a goroutine of its own; nil: it cannot be found out.
 	Try func(context.Context, lab.Config) (Forecast, error)
 	// Recent are the folders of earlier runs, newest first.
 	Recent func() []Recent
@@ -45,10 +43,11 @@ type Picker struct {
 // below.
 type picker struct {
 	host
-	Picker
+	Choices
 	theme  *theme
 	help   func() tea.Cmd // opens it
 	leave  func() tea.Cmd
+	begin  func(Picks) tea.Cmd // opens what was chosen
 	recent []Recent
 	row    int
 	at     [pickRows]int
@@ -80,10 +79,12 @@ const (
 
 var pickNames = [pickRows]string{"preset", "task", "method", "scale", "seed", "steps", "device", "earlier runs"}
 
-func newPicker(o Picker, s host, t *theme) *picker {
-	p := &picker{Picker: o, host: s, theme: t}
-	if o.Recent != nil {
-		p.recent = o.Recent()
+// newPicker is the first screen with a choice to be made: open begins what was chosen,
+// help opens the help, leave closes the screen.
+func newPicker(c Choices, s host, t *theme, open func(Picks) tea.Cmd, help, leave func() tea.Cmd) *picker {
+	p := &picker{Choices: c, host: s, theme: t, begin: open, help: help, leave: leave}
+	if c.Recent != nil {
+		p.recent = c.Recent()
 	}
 	p.resolve()
 	return p
@@ -136,17 +137,11 @@ func (p *picker) picks() Picks {
 
 func (p *picker) resolve() {
 	c := p.picks()
-	if p.Picker.Resolve == nil || c == p.shown && p.config.Task != "" {
+	if p.Choices.Resolve == nil || c == p.shown && p.config.Task != "" {
 		return
 	}
 	p.shown = c
-	p.config, p.wrong = p.Picker.Resolve(c)
-}
-
-// picked delivers the run that was opened.
-type picked struct {
-	options Options
-	err     error
+	p.config, p.wrong = p.Choices.Resolve(c)
 }
 
 // keys are those of the first screen: dispatch, its foot and its help.
@@ -181,7 +176,7 @@ func (p *picker) key(key string) tea.Cmd {
 	}
 	p.err = nil
 	for _, b := range p.keys() {
-		if contains(b.keys, key) {
+		if slices.Contains(b.keys, key) {
 			cmd := b.action()
 			p.resolve()
 			return tea.Batch(cmd, p.forecast())
@@ -245,7 +240,7 @@ func (p *picker) start() tea.Cmd {
 	if p.wrong != nil && p.picks().Reopen == "" {
 		return nil
 	}
-	return p.openPicked(p.picks())
+	return p.take(p.picks())
 }
 
 // search asks for a part of an answer.
@@ -354,21 +349,25 @@ func (p *picker) resume() tea.Cmd {
 		return nil // there is nothing to go on with
 	}
 	c.Resume = true
-	return p.openPicked(c)
+	return p.take(c)
 }
 
-// openPicked opens a choice, outside the event loop.
-func (p *picker) openPicked(c Picks) tea.Cmd {
+// take begins what was chosen.
+func (p *picker) take(c Picks) tea.Cmd {
 	p.opened = true
 	p.forecasts.give()
-	open := p.Picker.Open
-	return func() (msg tea.Msg) {
-		defer func() {
-			if r := recover(); r != nil {
-				msg = picked{err: fmt.Errorf("open the run: panic: %v", r)}
-			}
-		}()
-		o, err := open(c)
-		return picked{o, err}
-	}
+	return p.begin(c)
+}
+
+// failed shows why what was chosen did not begin.
+func (p *picker) failed(err error) tea.Cmd {
+	p.opened, p.err = false, err
+	p.changed()
+	return p.forecast()
+}
+
+// pasted says that pasted text is not taken for keys here.
+func (p *picker) pasted() {
+	p.err = errPasted
+	p.changed()
 }

@@ -16,7 +16,7 @@ import (
 func newPickerScreen(t *testing.T, w, h int) *screen {
 	t.Helper()
 	s := newScreen(t, w, h, func(o *Options) {
-		o.Picker = &Picker{
+		o.Picker = &Picker{Choices: Choices{
 			Presets: []Item{{"demo", "something to see within minutes"}}, Tasks: []Item{{"cheetah-run", "run"}, {"reacher-hard", "reach"}},
 			Methods: []Item{{"sac", "real data only"}, {"pgr-td", "F is the TD error"}}, Scales: []Item{{"cpu", "an hour or two"}},
 			Devices: []Item{{"cpu", "avx2 kernels"}},
@@ -39,6 +39,7 @@ func newPickerScreen(t *testing.T, w, h int) *screen {
 				f.Disk = lab.DiskNeed{Checkpoint: 1e6, Generation: 10e6, Real: 13e6}
 				return f, nil
 			},
+		},
 			Open: func(p Picks) (Options, error) {
 				c := fakeConfig()
 				c.Task, c.Seed = p.Task, p.Seed
@@ -153,12 +154,13 @@ func TestPickerShowsWhatTheChoiceSays(t *testing.T) {
 func TestPickerResumesAnEarlierRun(t *testing.T) {
 	var opened []Picks
 	s := newScreen(t, 80, 24, func(o *Options) {
-		o.Picker = &Picker{
+		o.Picker = &Picker{Choices: Choices{
 			Presets: []Item{{"demo", "something to see within minutes"}},
 			Resolve: func(Picks) (lab.Config, error) { return fakeConfig(), nil },
 			Recent: func() []Recent {
 				return []Recent{{Dir: "runs/first", What: "sac on cheetah-run", Step: 7000, Return: 3}}
 			},
+		},
 			Open: func(p Picks) (Options, error) {
 				opened = append(opened, p)
 				return Options{}, fmt.Errorf("it has made all its steps")
@@ -222,7 +224,7 @@ func TestPickerSaysWhatARunTakes(t *testing.T) {
 	s.contains(t, "only 50 MB are free")
 	pending := s.forecast()
 	s.Update(keyMsg("right"))
-	if cmd := s.picker.openPicked(s.picker.picks()); cmd == nil || pending != nil && pending() != nil || s.picker.forecasts.asked != "" {
+	if cmd := s.picker.take(s.picker.picks()); cmd == nil || pending != nil && pending() != nil || s.picker.forecasts.asked != "" {
 		t.Error("a trial goes on while the run starts")
 	}
 }

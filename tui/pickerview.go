@@ -88,9 +88,6 @@ func (p *picker) foot(w, h int) []string {
 	return out
 }
 
-// pad moves lines two columns to the right.
-func pad(lines []string) []string { return indent(indent(lines)) }
-
 // explanation is the whole explanation of the answer under the cursor.
 func (p *picker) explanation(w int) []string {
 	var out []string

@@ -20,12 +20,10 @@ func (p *player) rewound() bool {
 		return false
 	}
 	p.rewinds = r.Rewinds()
-	version := p.history.version
+	v := p.history.versions
 	p.history = newHistory(p.about.Config)
-	p.history.version = version
-	for t := range version {
-		version[t]++
-	}
+	p.history.versions = v
+	v.touchAll()
 	p.changed()
 	return true
 }
@@ -54,4 +52,12 @@ func (p *player) changeSpeed(by float64) tea.Cmd {
 		p.tell("only a replay has a speed: pgrlab replay DIR")
 	}
 	return nil
+}
+
+// replaySpeed is how fast the replay plays.
+func replaySpeed(l Lab) float64 {
+	if r, ok := l.(*Replay); ok {
+		return r.Faster(1)
+	}
+	return 1
 }

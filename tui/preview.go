@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +34,7 @@ const previewEvery = 2 * time.Second
 func (m *steering) askPreview(k knob.Knob, v knob.Value) {
 	m.preview = preview{}
 	m.touch(topicStaged)
-	if contains(previewable, k.Name) {
+	if slices.Contains(previewable, k.Name) {
 		m.preview = preview{knob: k.Name, value: v, old: true}
 		m.renewPreview()
 	}

@@ -3,9 +3,11 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"sort"
 	"time"
 
@@ -67,7 +69,7 @@ func describe(r Recent) (Recent, error) {
 	if len(events) == 0 {
 		return r, errors.New("empty")
 	}
-	r.Return = nan()
+	r.Return = math.NaN()
 	for _, e := range events {
 		r.Step = e.Step
 		switch b := e.Body.(type) {
@@ -94,7 +96,7 @@ func costsOf(events []event.Event) lab.Costs {
 	for _, e := range events {
 		switch b := e.Body.(type) {
 		case event.KnobChanged:
-			if contains(weighing, b.Knob) {
+			if slices.Contains(weighing, b.Knob) {
 				return lab.Costs{}
 			}
 		case event.Perf:

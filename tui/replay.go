@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"errors"
 	"fmt"
 	"sort"
 	"sync"
@@ -11,9 +10,6 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 )
-
-// ErrReplay is the answer to every wish to change a run that is over.
-var ErrReplay = errors.New("this is a replay: nothing can be changed; pgrlab --preset DIR/config.toml runs it again")
 
 // Replay plays the events of a run through the screen, as fast as it is told. It
 // answers like a lab that can only be paused.

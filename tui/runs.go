@@ -97,9 +97,6 @@ func (m *runsPane) commandCompare(dir string) error {
 		return fmt.Errorf("compare: three runs beside this one are the most; esc takes them away")
 	}
 	load := m.about.LoadRun
-	if load == nil {
-		load = ReadJournal
-	}
 	m.startLater(func() tea.Msg {
 		events, err := load(dir)
 		return loaded{filepath.Base(filepath.Clean(dir)), events, err}

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,13 +58,6 @@ func (m *runView) cost(class knob.Class) (time.Duration, bool) {
 // generated says whether there is a generator whose samples could be made anew.
 func (m *runView) generated() bool { return m.snap != nil && m.snap.Refits > 0 }
 
-func redoing(class knob.Class) string {
-	if class == knob.ClassRefit {
-		return "F is scored, the generator fitted from new and D_syn made anew."
-	}
-	return "D_syn is made anew from the generator as it is."
-}
-
 // seated looks which screen steers.
 func (m *runView) seated() {
 	if m.about.Seat == nil {
@@ -102,14 +96,6 @@ func (m *runView) watchingLine(w int) string {
 	return t.spread(start, join(w-width(start)-2, "  ", hint("D", "take over"), hint("?", "help"), hint("q", "leave")), w)
 }
 
-// replaySpeed is how fast the replay plays.
-func (m *runView) replaySpeed() float64 {
-	if r, ok := m.lab.(*Replay); ok {
-		return r.Faster(1)
-	}
-	return 1
-}
-
 // device is the device with what is known of its kernels.
 func (m *runView) device() string {
 	if m.about.Device != "" {
@@ -117,8 +103,6 @@ func (m *runView) device() string {
 	}
 	return m.about.Config.Device
 }
-
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // lookOf is the look of the i-th compared run.
 func (m *runView) lookOf(i int) int { return m.history.members() + i }
@@ -154,14 +138,6 @@ func (m *runView) phase() knob.Phase {
 	return m.snap.Phase
 }
 
-// atNextRefit says when a change is made that waits, if it ever is.
-func (m *runView) atNextRefit() string {
-	if left := m.snap.Steps - m.snap.Step; m.snap.NextRefit <= 0 || m.snap.NextRefit >= left {
-		return "at the next refit, but the run ends before there is one, in " + count(left) + " steps"
-	}
-	return "at the next refit, in " + count(m.snap.NextRefit) + " steps"
-}
-
 // effective is the value the lab says is set.
 func (m *runView) effective(name string) knob.Value {
 	if m.snap != nil {
@@ -184,44 +160,16 @@ func (m *runView) lastChange() *change {
 	return nil
 }
 
-func (m *runView) knobSymbol(name string) string {
-	if k, err := knob.Find(name); err == nil {
-		return symbol(k)
-	}
-	return name
-}
-
-// knobTitle is symbol and name.
-func (m *runView) knobTitle(name string) string {
-	s := m.knobSymbol(name)
-	if strings.EqualFold(s, name) { // as UTD
-		return s
-	}
-	return s + " " + name
-}
-
 // sortKnobs puts the knobs that the method uses before the others.
 func (m *runView) sortKnobs() {
 	m.knobList = knob.All()
-	sortBy(m.knobList, func(k knob.Knob) int {
+	rank := func(k knob.Knob) int {
 		if m.knobUse(k) != nil {
 			return 1
 		}
 		return 0
-	})
-}
-
-// since says how long a change has been in force.
-func (m *runView) since(c *change) string {
-	if c.state != inForce {
-		return "set at step " + count(c.appliedStep) + ", not in force yet"
 	}
-	return "in force since step " + count(c.forceStep)
-}
-
-// markerText is the short text of a change beside its number.
-func (m *runView) markerText(c *change) string {
-	return fmt.Sprintf("%s %s%s%s", m.knobSymbol(c.knob), readable(c.from), m.theme.glyphs.arrow, readable(c.to))
+	slices.SortStableFunc(m.knobList, func(a, b knob.Knob) int { return rank(a) - rank(b) })
 }
 
 // waiting is a pane without data: why it is empty, dim, in its middle.
@@ -274,98 +222,6 @@ func (m *runView) badge(h *history) string {
 		return m.theme.warn.on(fmt.Sprintf("TOUCHED %s%d", m.theme.glyphs.times, n))
 	}
 	return m.theme.good.on("CLEAN")
-}
-
-// changeText is a change with as many of its stamps as fit into w columns; of the
-// last one there is at least a sign.
-func (m *runView) changeText(c *change, w int) string {
-	stamps := m.stamps(c)
-	separator := m.theme.faint.on(" " + m.theme.glyphs.separator + " ")
-	for _, name := range []string{m.knobTitle(c.knob), m.knobSymbol(c.knob)} {
-		for i := range stamps {
-			text := m.changeWhat(c, name) + "  " + strings.Join(stamps[i:], separator)
-			if width(text) <= w {
-				return text
-			}
-		}
-	}
-	if c.state == refused { // the reason is what matters; its beginning says most of it
-		what := m.changeWhat(c, m.knobSymbol(c.knob)) + "  " + m.theme.bad.on(m.theme.glyphs.cross) + " "
-		return what + m.theme.bad.on(m.theme.clip(c.why, max(8, w-width(what))))
-	}
-	brief := *c
-	brief.now, brief.undoes, brief.redoes = false, 0, 0
-	what := m.changeWhat(&brief, m.knobSymbol(c.knob))
-	return firstFitting([]string{what + "  " + m.stampSign(c), what + " " + m.stampSign(c), what}, max(w, width(what)))
-}
-
-// stampSign is the stage that a change has reached, in few columns.
-func (m *runView) stampSign(c *change) string {
-	t := m.theme
-	switch {
-	case c.state == asked && c.at > 0:
-		return t.dim.on("@" + count(c.at))
-	case c.state == asked:
-		return t.warn.on("pending")
-	case c.state == inForce:
-		return t.good.on(t.glyphs.check + " at " + count(c.forceStep))
-	case c.now && m.remaking():
-		return t.warn.on(m.phase().String())
-	default:
-		return t.dim.on("waits")
-	}
-}
-
-// changeWhat is number, name and values of a change.
-func (m *runView) changeWhat(c *change, name string) string {
-	t := m.theme
-	var b strings.Builder
-	if c.number > 0 {
-		b.WriteString(t.markerNumber.on(fmt.Sprintf("#%d ", c.number)))
-	}
-	fmt.Fprintf(&b, "%s %s %s %s", name, readable(c.from), t.glyphs.arrow, readable(c.to))
-	if c.now {
-		b.WriteString(" now")
-	}
-	if c.undoes > 0 {
-		fmt.Fprintf(&b, " (undoes #%d)", c.undoes)
-	}
-	if c.redoes > 0 {
-		fmt.Fprintf(&b, " (redoes #%d)", c.redoes)
-	}
-	return b.String()
-}
-
-// stamps are the stages a change has reached, in their order.
-func (m *runView) stamps(c *change) []string {
-	t := m.theme
-	var out []string
-	if c.askedStep >= 0 {
-		out = append(out, "asked "+count(c.askedStep))
-	}
-	switch c.state {
-	case asked:
-		if c.at > 0 {
-			return append(out, t.dim.on("for step "+count(c.at)))
-		}
-		return append(out, t.warn.on("pending"+t.glyphs.wait))
-	case refused:
-		return append(out, t.bad.on(t.glyphs.cross+" "+c.why))
-	}
-	out = append(out, "applied "+count(c.appliedStep))
-	switch {
-	case c.state == inForce:
-		out = append(out, t.good.on(t.glyphs.check+" in force "+count(c.forceStep)))
-	case c.now && m.remaking():
-		out = append(out, t.warn.on("under way: "+m.phase().String()))
-	case c.why != "":
-		out = append(out, t.dim.on(c.why))
-	case c.class == knob.ClassGeneration:
-		out = append(out, t.dim.on("waits for the next generation"))
-	case c.class == knob.ClassRefit:
-		out = append(out, t.dim.on("waits for the next refit"))
-	}
-	return out
 }
 
 // remaking says whether the run is making what a change of F or of the generator needs.

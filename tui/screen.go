@@ -57,3 +57,14 @@ func (m *Model) pane(id paneID) pane {
 func (m *Model) tabs() []pane {
 	return slices.DeleteFunc(slices.Clone(m.panes), func(p pane) bool { return p.ID() == paneSentence })
 }
+
+// open starts typing.
+func (m *Model) open(e *entry) {
+	m.entry = e
+	m.steering.message = ""
+	m.touch(topicStaged)
+	m.changed()
+}
+
+// setLink has the screen watch the line to its terminal.
+func (m *Model) setLink(l *link) { m.headline.link, m.system.line = l, l.used }

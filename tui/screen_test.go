@@ -145,9 +145,6 @@ func (m *Model) tabName(id paneID) string { return m.pane(id).Tab() }
 func (m *Model) mapPane() *mapPane { return m.pane(paneMap).(*mapPane) }
 
 // chartVersion is how often something has changed that the charts show.
-func (m *Model) chartVersion() (n int) {
-	for _, t := range m.pane(paneChart1).DependsOn() {
-		n += m.history.version[t]
-	}
-	return n
+func (m *Model) chartVersion() int {
+	return m.history.sum(m.pane(paneChart1).DependsOn()...)
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	"github.com/pelletier/go-toml/v2"
@@ -35,6 +36,15 @@ type memory struct {
 	home     string   // "": nothing is kept
 	Used     []string `toml:"used"`     // hints that are not needed any more
 	Commands []string `toml:"commands"` // of the palette, newest last
+}
+
+// Knows says whether a hint was used.
+func (m *memory) Knows(hint string) bool { return slices.Contains(m.Used, hint) }
+
+// Learn notes that a hint was used.
+func (m *memory) Learn(hint string) {
+	m.Used = append(m.Used, hint)
+	m.keep()
 }
 
 // keep writes it; a file that cannot be written is no reason to disturb a run.
@@ -89,7 +99,7 @@ func (s Settings) validate() error {
 		{"axis", s.Axis, axisNames[:]},
 		{"charts", s.Charts, chartStyles},
 	} {
-		if !contains(c.allowed, c.value) {
+		if !slices.Contains(c.allowed, c.value) {
 			return fmt.Errorf("%s is %q: want one of %v", c.name, c.value, c.allowed)
 		}
 	}
@@ -153,15 +163,6 @@ func writeTOML(path string, v any) error {
 		return err
 	}
 	return os.Rename(temporary, path)
-}
-
-func contains[T comparable](all []T, s T) bool {
-	for _, a := range all {
-		if a == s {
-			return true
-		}
-	}
-	return false
 }
 
 // applySettings takes the colours and glyphs of the settings.

@@ -1,12 +1,8 @@
 package tui
 
 import (
-	"fmt"
 	"math"
-	"sort"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -142,95 +138,6 @@ func wrap(text string, w int) []string {
 		out = append(out, line)
 	}
 	return out
-}
-
-// count writes an integer with thousands separated: 184,250.
-func count(n int) string {
-	s := strconv.Itoa(n)
-	start := 0
-	if n < 0 {
-		start = 1
-	}
-	for i := len(s) - 3; i > start; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// number writes a measured value with two or three digits.
-func number(v float64) string {
-	a := math.Abs(v)
-	switch {
-	case math.IsNaN(v):
-		return "-"
-	case math.IsInf(v, 0):
-		return strings.TrimPrefix(fmt.Sprint(v), "+")
-	case a == 0:
-		return "0"
-	case a >= 1e5:
-		return strconv.FormatFloat(v, 'g', 3, 64)
-	case a >= 100:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	case a >= 10:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	case a >= 1:
-		return strconv.FormatFloat(v, 'f', 2, 64)
-	case a >= 1e-2:
-		return strconv.FormatFloat(v, 'f', 3, 64)
-	case a >= 1e-3:
-		return strconv.FormatFloat(v, 'f', 4, 64)
-	default:
-		return strings.Replace(strconv.FormatFloat(v, 'e', 1, 64), "e-0", "e-", 1)
-	}
-}
-
-// spreadOf writes a mean and its deviation with the decimals of the mean.
-func spreadOf(mean, std float64) (string, string) {
-	decimals := 2
-	if a := math.Abs(mean); a >= 100 {
-		decimals = 0
-	} else if a >= 10 {
-		decimals = 1
-	}
-	if math.IsNaN(mean) || math.Abs(mean) >= 1e6 {
-		return number(mean), number(std)
-	}
-	return strconv.FormatFloat(mean, 'f', decimals, 64), strconv.FormatFloat(std, 'f', decimals, 64)
-}
-
-// rate writes a speed: 412, 8.3.
-func rate(v float64) string {
-	if v >= 10 || v == 0 {
-		return count(int(math.Round(v)))
-	}
-	return strconv.FormatFloat(v, 'f', 1, 64)
-}
-
-// duration writes a time to go: 8s, 12m46s, 3h05m.
-func duration(d time.Duration) string {
-	s := int(d.Round(time.Second) / time.Second)
-	switch {
-	case d <= 0:
-		return "-"
-	case d < time.Second:
-		return "<1s"
-	case s < 60:
-		return fmt.Sprintf("%ds", s)
-	case s < 3600:
-		return fmt.Sprintf("%dm%02ds", s/60, s%60)
-	case s < 100*3600:
-		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
-	default:
-		return fmt.Sprintf("%dd", s/86400)
-	}
-}
-
-// lasting is an estimate of a duration.
-func lasting(d time.Duration) string {
-	if d < time.Second {
-		return "under 1s"
-	}
-	return "about " + duration(d)
 }
 
 // bar draws a fraction in w columns, in eighths of a column where the glyphs allow.
@@ -385,25 +292,150 @@ func (t *theme) boxTop(title, note string, w int, border, name ink) string {
 	return left + border.on(strings.Repeat(g.horizontal, max(0, w-used))) + right
 }
 
-// lastOf is the last of values, or NaN.
-func lastOf(values []float64) float64 {
-	if len(values) == 0 {
-		return nan()
+// longest is the widest of the notes that fits into w columns.
+func longest(notes []string, w int) string {
+	best := ""
+	for _, n := range notes {
+		if k := width(n); k <= w && k > width(best) {
+			best = n
+		}
 	}
-	return values[len(values)-1]
+	return best
 }
 
-func nan() float64 { return math.NaN() }
-
-// sortBy sorts by a key, equal ones as they were.
-func sortBy[T any](all []T, key func(T) int) {
-	sort.SliceStable(all, func(i, j int) bool { return key(all[i]) < key(all[j]) })
+// firstFitting is the first of the notes that fits into w columns.
+func firstFitting(notes []string, w int) string {
+	for _, n := range notes {
+		if width(n) <= w {
+			return n
+		}
+	}
+	return ""
 }
 
-// counted is a number of things.
-func counted(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
+// wrapStyled wraps text that may hold escape sequences.
+func wrapStyled(s string, w int) []string {
+	if width(s) <= w {
+		return []string{s}
 	}
-	return fmt.Sprintf("%d %s", n, more)
+	return strings.Split(ansi.Wordwrap(s, max(1, w), " "), "\n")
+}
+
+// overlay lays box over the middle of lines, which are w columns wide.
+func overlay(lines, box []string, w int) []string {
+	if len(box) == 0 || len(lines) == 0 {
+		return lines
+	}
+	if width(box[0])+2 <= w { // a column of air on both sides
+		for i := range box {
+			box[i] = " " + box[i] + " "
+		}
+	}
+	bw := width(box[0])
+	x, y := max(0, (w-bw)/2), max(0, (len(lines)-len(box))/2)
+	if len(lines) < lowScreen {
+		y = max(0, len(lines)-1-len(box)) // the line with the keys stays
+	}
+	out := append([]string(nil), lines...)
+	for i, b := range box {
+		if y+i >= len(out) {
+			break
+		}
+		under := out[y+i]
+		out[y+i] = ansi.Cut(under, 0, x) + b + ansi.Cut(under, x+bw, w)
+	}
+	return out
+}
+
+// over lays the lines of a box over the left of lines that are w columns wide.
+func (t *theme) over(lines, box []string, w int) []string {
+	out := make([]string, len(lines))
+	for i := range lines {
+		out[i] = t.fit(box[i]+ansi.Cut(lines[i], width(box[i]), w), w)
+	}
+	return out
+}
+
+// indent moves lines one column to the right.
+func indent(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = " " + l
+	}
+	return out
+}
+
+// ruleTitle is a title on a rule across the screen.
+func (t *theme) ruleTitle(title, note string, w int) string {
+	dash := t.glyphs.horizontal
+	if width(title)+width(note)+8 > w {
+		note = ""
+	}
+	end := ""
+	if note != "" {
+		end = " " + note + " "
+	}
+	rest := max(0, w-width(title)-width(end)-2)
+	return title + " " + t.faint.on(strings.Repeat(dash, rest)) + end + t.faint.on(dash)
+}
+
+// asciiOnly replaces every character outside ASCII by one inside, width for width.
+func asciiOnly(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x80 {
+			return r
+		}
+		if a, ok := asciiFor[r]; ok {
+			return a
+		}
+		return '?'
+	}, s)
+}
+
+var asciiFor = map[rune]rune{
+	'ω': 'w', 'α': 'a', 'τ': 't', 'π': 'p', 'μ': 'u', 'σ': 's', 'γ': 'g', 'λ': 'l', 'ε': 'e', 'β': 'b',
+	'±': '~', '·': '-', '→': '>', '←': '<', '…': '~', '−': '-', '≤': '<', '≥': '>', '×': 'x', '–': '-', '—': '-',
+	'²': '2', '≈': '~', '√': 'v', '½': '.', 'Σ': 'S', '▸': '>', '●': '*', '○': 'o',
+}
+
+// pad moves lines two columns to the right.
+func pad(lines []string) []string { return indent(indent(lines)) }
+
+// hang wraps text behind a name of n columns.
+func hang(name string, n int, text string, w int) []string {
+	lines := wrap(text, max(10, w-n))
+	for i := range lines {
+		if i == 0 {
+			lines[i] = name + lines[i]
+		} else {
+			lines[i] = strings.Repeat(" ", n) + lines[i]
+		}
+	}
+	return lines
+}
+
+// keyLabel draws the arrows of a label where the glyphs have them.
+func (t *theme) keyLabel(label string) string {
+	switch label {
+	case "left right":
+		return t.glyphs.left + t.glyphs.right
+	case "up down":
+		return t.glyphs.up + t.glyphs.down
+	case "up down left right":
+		return t.keyLabel("up down") + t.keyLabel("left right")
+	}
+	words := strings.Fields(label)
+	for i, w := range words {
+		switch w {
+		case "up":
+			words[i] = t.glyphs.up
+		case "down":
+			words[i] = t.glyphs.down
+		case "left":
+			words[i] = t.glyphs.left
+		case "right":
+			words[i] = t.glyphs.right
+		}
+	}
+	return strings.Join(words, " ")
 }

@@ -215,3 +215,13 @@ func chartGlyphs(set CharacterSet) chart.Glyphs {
 var spelledOut = strings.NewReplacer(
 	"μ", "mu", "τ", "tau", "π", "pi", "γ", "gamma", "ω", "w", "α", "alpha", "λ", "lambda", "σ", "sigma", "Σ", "sum",
 	"Q̄", "Q'", "H̄", "H", "ã", "a~", "−", "-", "≤", "<=", "²", "^2", "±", "+-", "·", "*", "∅", "none", "╎", "!", "┴", "^")
+
+// CharacterSet chooses the characters of a screen.
+type CharacterSet int
+
+// The sets.
+const (
+	Unicode CharacterSet = iota // box drawing and blocks, no Braille
+	ASCII                       // plain ASCII only
+	Console                     // the box drawing that the Linux console's font has
+)

@@ -78,15 +78,17 @@ func (o *opener) end() (*session, *beginning) {
 
 func (o *opener) picker() *tui.Picker {
 	return &tui.Picker{
-		Presets: items(presets.Presets()), Tasks: o.tasks(), Methods: items(presets.Methods()), Scales: items(presets.Scales()),
-		Devices: o.devices(),
-		Resolve: func(c tui.Picks) (lab.Config, error) {
-			config, _, err := pickFlags(c).settle(o.deps)
-			return config, err
+		Choices: tui.Choices{
+			Presets: items(presets.Presets()), Tasks: o.tasks(), Methods: items(presets.Methods()), Scales: items(presets.Scales()),
+			Devices: o.devices(),
+			Resolve: func(c tui.Picks) (lab.Config, error) {
+				config, _, err := pickFlags(c).settle(o.deps)
+				return config, err
+			},
+			Try:    o.try,
+			Recent: func() []tui.Recent { return tui.RecentRuns(runsRoot(), 20) },
 		},
-		Try:    o.try,
-		Open:   o.open,
-		Recent: func() []tui.Recent { return tui.RecentRuns(runsRoot(), 20) },
+		Open: o.open,
 	}
 }
 

@@ -1,0 +1,57 @@
+package tui
+
+import (
+	"fmt"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// Picker is the first screen, and how what is chosen on it begins.
+type Picker struct {
+	Choices
+
+	// Open makes what Options describe from a choice: the run, its folder, Start.
+	// It is called from a goroutine of its own.
+	Open func(Picks) (Options, error)
+}
+
+// picked delivers the run that was opened.
+type picked struct {
+	options Options
+	err     error
+}
+
+// openPicked opens a choice, outside the event loop.
+func (m *Model) openPicked(c Picks) tea.Cmd {
+	open := m.options.Picker.Open
+	return func() (msg tea.Msg) {
+		defer func() {
+			if r := recover(); r != nil {
+				msg = picked{err: fmt.Errorf("open the run: panic: %v", r)}
+			}
+		}()
+		o, err := open(c)
+		return picked{o, err}
+	}
+}
+
+// forecast has the first screen's choice tried, while it is open.
+func (m *Model) forecast() tea.Cmd {
+	if m.picker == nil {
+		return nil
+	}
+	return m.picker.forecast()
+}
+
+// take begins the run that was picked.
+func (m *Model) take(msg picked) tea.Cmd {
+	if msg.err != nil {
+		return m.picker.failed(msg.err)
+	}
+	m.picker = nil
+	about := msg.options.About
+	about.Ended, about.LoadRun, about.Remote = m.about.Ended, m.about.LoadRun, m.about.Remote
+	m.describe(about, msg.options.Start)
+	m.relayout()
+	return m.start()
+}
