@@ -19,7 +19,7 @@ const (
 	ballCupJoints  = 2     // of the cup, before those of the ball
 )
 
-var ballInCupCatch = Task{
+var ballInCupCatch = register(Task{
 	Name:         "ball-in-cup-catch",
 	Doc:          "a cup swings a ball on a string up and catches it",
 	ObsSize:      8, // positions of cup and ball (4), velocities (4)
@@ -28,7 +28,9 @@ var ballInCupCatch = Task{
 	mjcf:         ballInCupModel,
 	substeps:     10, // of 0.002 s
 	bind:         bindBallInCup,
-}
+	names: []string{"cup x", "cup z", "ball x", "ball z",
+		"cup speed x", "cup speed z", "ball speed x", "ball speed z"},
+})
 
 // ballInCupModel has the figures of dm_control/suite/ball_in_cup.xml: metres,
 // density 1000.

@@ -28,7 +28,7 @@ var (
 )
 
 func cartpoleAs(name, doc string, bind func(*physics) (behaviour, error)) Task {
-	return Task{
+	return register(Task{
 		Name: name, Doc: doc,
 		ObsSize:      5, // cart position, cosine and sine of the pole, velocities (2)
 		ActSize:      1,
@@ -36,7 +36,8 @@ func cartpoleAs(name, doc string, bind func(*physics) (behaviour, error)) Task {
 		mjcf:         cartpoleModel,
 		substeps:     1,
 		bind:         bind,
-	}
+		names:        []string{"cart x", "pole cos", "pole sin", "cart speed", "pole speed"},
+	})
 }
 
 // cartpoleModel has the figures of dm_control/suite/cartpole.xml: metres, kg.

@@ -10,7 +10,7 @@ const (
 	cheetahSettleSteps = 200 // physics steps before an episode, without controls
 )
 
-var cheetahRun = Task{
+var cheetahRun = register(Task{
 	Name:         "cheetah-run",
 	Doc:          "a planar half cheetah runs; 10 m/s is full reward",
 	ObsSize:      17, // positions but x (8), velocities (9)
@@ -19,7 +19,8 @@ var cheetahRun = Task{
 	mjcf:         cheetahModel,
 	substeps:     1,
 	bind:         bindCheetah,
-}
+	names:        alongLine("back thigh", "back shin", "back foot", "front thigh", "front shin", "front foot"),
+})
 
 // cheetahModel has the figures of dm_control/suite/cheetah.xml: metres,
 // degrees; masses are scaled so that they sum to 14 kg. The hindmost ranges

@@ -30,7 +30,7 @@ var (
 )
 
 func fingerAs(name, doc string, observations int, bind func(*physics) (behaviour, error)) Task {
-	return Task{
+	return register(Task{
 		Name: name, Doc: doc,
 		ObsSize:      observations,
 		ActSize:      2,
@@ -38,7 +38,8 @@ func fingerAs(name, doc string, observations int, bind func(*physics) (behaviour
 		mjcf:         fingerModel,
 		substeps:     2, // of 0.01 s
 		bind:         bind,
-	}
+		names:        fingerNames[:observations],
+	})
 }
 
 // fingerModel has the figures of dm_control/suite/finger.xml: metres, degrees,
@@ -240,3 +241,7 @@ func (t fingerTurnTask) reward() float64 { return fingerReward.of(t.distance()) 
 
 // written is the position of the target, which belongs to the model.
 func (t fingerTurnTask) written() []float64 { return t.model.SitePos[3*t.target : 3*t.target+3] }
+
+// fingerNames begin with those of spinning, which observes no target.
+var fingerNames = []string{"proximal", "distal", "tip x", "tip z", "proximal speed", "distal speed", "hinge speed", "touch top", "touch bottom",
+	"target x", "target z", "distance"}

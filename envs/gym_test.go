@@ -1,6 +1,7 @@
 package envs
 
 import (
+	"math/rand/v2"
 	"math"
 	"testing"
 )
@@ -102,5 +103,38 @@ func TestFallingEndsAnEpisode(t *testing.T) {
 	}
 	if _, _, _, err := other.Step(make([]float32, 3), obs); err == nil {
 		t.Error("a loaded environment goes on after its end")
+	}
+}
+
+// Ends says of every transition what the environment says of it, over whole episodes
+// of random actions; tasks that never end have no Ends.
+func TestEndsAreThoseOfTheEnvironment(t *testing.T) {
+	for _, task := range Tasks() {
+		if task.Terminates != (task.Ends != nil) {
+			t.Errorf("%s: terminates is %v, and has a rule for ends: %v", task.Name, task.Terminates, task.Ends != nil)
+		}
+	}
+	for _, task := range []Task{gymHopper, gymWalker} {
+		e := makeEnv(t, task, 3)
+		obs, next, act := make([]float32, task.ObsSize), make([]float32, task.ObsSize), make([]float32, task.ActSize)
+		r := rand.New(rand.NewPCG(1, 2))
+		for episode := range uint64(20) {
+			if err := e.Reset(episode, obs); err != nil {
+				t.Fatal(err)
+			}
+			for ended := false; !ended; copy(obs, next) {
+				for i := range act {
+					act[i] = 2*r.Float32() - 1
+				}
+				_, terminated, truncated, err := e.Step(act, next)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := task.Ends(obs, act, next); got != terminated {
+					t.Fatalf("%s, episode %d: the rule says %v of %v, the environment %v", task.Name, episode, got, next, terminated)
+				}
+				ended = terminated || truncated
+			}
+		}
 	}
 }

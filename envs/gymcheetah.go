@@ -10,7 +10,7 @@ const (
 	gymCheetahVelocityNoise = 0.1 // m/s, radians/s: spread of the start
 )
 
-var gymHalfCheetah = Task{
+var gymHalfCheetah = register(Task{
 	Name:         "HalfCheetah-v2",
 	Doc:          "OpenAI Gym's planar half cheetah runs as fast as it can",
 	ObsSize:      17, // positions but x (8), velocities (9)
@@ -20,7 +20,8 @@ var gymHalfCheetah = Task{
 	order:        gymOrder,
 	substeps:     gymCheetahSkip,
 	bind:         bindGymCheetah,
-}
+	names:        cheetahRun.names,
+})
 
 // gymCheetahModel has the figures of gym/envs/mujoco/assets/half_cheetah.xml:
 // metres, radians; masses are scaled so that they sum to 14 kg. Only the floor

@@ -15,7 +15,7 @@ const (
 	gymHopperBound  = 100   // m, radians, m/s, radians/s: at which the state is hopeless
 )
 
-var gymHopper = Task{
+var gymHopper = register(Task{
 	Name:         "Hopper-v2",
 	Doc:          "OpenAI Gym's planar body of one leg hops forward without falling",
 	ObsSize:      11, // positions but x (5), velocities up to 10 (6)
@@ -26,7 +26,9 @@ var gymHopper = Task{
 	order:        gymOrder,
 	substeps:     gymHopperSkip,
 	bind:         bindGymHopper,
-}
+	names:        alongLine("thigh", "leg", "foot"),
+	Ends:         gymHopperEnds,
+})
 
 // gymHopperModel has the figures of gym/envs/mujoco/assets/hopper.xml: metres,
 // degrees, density 1000; places are local to each body, where the original has
@@ -98,4 +100,15 @@ func (t gymHopperTask) fallen() bool {
 		}
 	}
 	return !(t.QPos[1] > gymHopperHeight && math.Abs(t.QPos[2]) < gymHopperAngle)
+}
+
+// gymHopperEnds is fallen of an observation. Its velocities are clipped, so that
+// they never reach the bound.
+func gymHopperEnds(_, _, next []float32) bool {
+	for _, x := range next[1:] {
+		if !(math.Abs(float64(x)) < gymHopperBound) {
+			return true
+		}
+	}
+	return !(next[0] > gymHopperHeight && math.Abs(float64(next[1])) < gymHopperAngle)
 }

@@ -12,7 +12,7 @@ const (
 	gymWalkerAngle = 1     // radians from upright, at which it has fallen
 )
 
-var gymWalker = Task{
+var gymWalker = register(Task{
 	Name:         "Walker2d-v2",
 	Doc:          "OpenAI Gym's planar biped walks forward without falling",
 	ObsSize:      17, // positions but x (8), velocities up to 10 (9)
@@ -23,7 +23,9 @@ var gymWalker = Task{
 	order:        gymOrder,
 	substeps:     gymWalkerSkip,
 	bind:         bindGymWalker,
-}
+	names:        alongLine(walkerJoints...),
+	Ends:         gymWalkerEnds,
+})
 
 // gymWalkerModel has the figures of gym/envs/mujoco/assets/walker2d.xml: metres,
 // degrees, density 1000; places are local to each body, where the original has
@@ -103,5 +105,11 @@ func (t gymWalkerTask) place(obs []float64) error { return t.placeClipped(obs) }
 // fallen says that it stoops, leans too far or flies.
 func (t gymWalkerTask) fallen() bool {
 	height, angle := t.QPos[1], t.QPos[2]
+	return !(height > gymWalkerLow && height < gymWalkerHigh && angle > -gymWalkerAngle && angle < gymWalkerAngle)
+}
+
+// gymWalkerEnds is fallen of an observation.
+func gymWalkerEnds(_, _, next []float32) bool {
+	height, angle := next[0], next[1]
 	return !(height > gymWalkerLow && height < gymWalkerHigh && angle > -gymWalkerAngle && angle < gymWalkerAngle)
 }

@@ -20,7 +20,7 @@ var (
 )
 
 func hopperAs(name, doc string, bind func(*physics) (behaviour, error)) Task {
-	return Task{
+	return register(Task{
 		Name: name, Doc: doc,
 		ObsSize:      15, // positions but x (6), velocities (7), touch (2)
 		ActSize:      4,
@@ -28,7 +28,8 @@ func hopperAs(name, doc string, bind func(*physics) (behaviour, error)) Task {
 		mjcf:         hopperModel,
 		substeps:     4, // of 0.005 s
 		bind:         bind,
-	}
+		names:        append(alongLine("waist", "hip", "knee", "ankle"), "toe touch", "heel touch"),
+	})
 }
 
 // hopperModel has the figures of dm_control/suite/hopper.xml: metres, degrees,

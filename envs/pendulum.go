@@ -11,7 +11,7 @@ import (
 // upright within which the reward is 1.
 const pendulumAngle = 8
 
-var pendulumSwingup = Task{
+var pendulumSwingup = register(Task{
 	Name:         "pendulum-swingup",
 	Doc:          "a weak motor swings a pole up and holds it within 8 degrees of upright",
 	ObsSize:      3, // cosine and sine of the pole, velocity
@@ -20,7 +20,8 @@ var pendulumSwingup = Task{
 	mjcf:         pendulumModel,
 	substeps:     1,
 	bind:         bindPendulum,
-}
+	names:        []string{"cos", "sin", "speed"},
+})
 
 // pendulumModel has the figures of dm_control/suite/pendulum.xml: metres, kg.
 // Nothing collides. The energy, which nobody reads, is left out.

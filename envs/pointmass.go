@@ -10,7 +10,7 @@ import (
 // pointMassTarget is the target's radius in dm_control/suite/point_mass.xml, m.
 const pointMassTarget = 0.015
 
-var pointMassEasy = Task{
+var pointMassEasy = register(Task{
 	Name:         "point-mass-easy",
 	Doc:          "a sphere on a table slides to the centre and stays there, gently",
 	ObsSize:      4, // positions (2), velocities (2)
@@ -19,7 +19,8 @@ var pointMassEasy = Task{
 	mjcf:         pointMassModel,
 	substeps:     1,
 	bind:         bindPointMass,
-}
+	names:        []string{"x", "y", "speed x", "speed y"},
+})
 
 // pointMassModel has the figures of dm_control/suite/point_mass.xml: metres, kg.
 // Nothing collides. Its motors pull by tendons, so that a harder task can mix

@@ -27,7 +27,7 @@ var (
 )
 
 func quadrupedAs(name, doc string, speed float64) Task {
-	return Task{
+	return register(Task{
 		Name: name, Doc: doc,
 		ObsSize:      78, // joints and actuators (44), velocity (3), upright (1), IMU (6), toes (24)
 		ActSize:      12,
@@ -36,7 +36,8 @@ func quadrupedAs(name, doc string, speed float64) Task {
 		mjcf:         quadrupedModel(quadrupedTime * speed),
 		substeps:     4, // of 0.005 s
 		bind:         bindQuadruped(speed),
-	}
+		names:        quadrupedNames(),
+	})
 }
 
 // quadrupedModel writes the model with the figures of
@@ -232,3 +233,11 @@ func (t quadrupedTask) reward() float64 {
 }
 
 func (t quadrupedTask) written() []float64 { return nil }
+
+func quadrupedNames() []string {
+	names := append(numbered("hinge", 16), numbered("hinge speed", 16)...)
+	names = append(names, numbered("actuator", 12)...)
+	names = append(names, "speed x", "speed y", "speed z", "upright",
+		"acceleration x", "acceleration y", "acceleration z", "turning x", "turning y", "turning z")
+	return append(names, numbered("toe force", 24)...)
+}

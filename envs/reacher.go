@@ -22,7 +22,7 @@ var (
 )
 
 func reacherAs(name, doc string, target float64) Task {
-	return Task{
+	return register(Task{
 		Name: name, Doc: doc,
 		ObsSize:      6, // positions (2), finger to target (2), velocities (2)
 		ActSize:      2,
@@ -30,7 +30,8 @@ func reacherAs(name, doc string, target float64) Task {
 		mjcf:         reacherModel,
 		substeps:     1,
 		bind:         bindReacher(target),
-	}
+		names:        []string{"shoulder", "wrist", "to target x", "to target y", "shoulder speed", "wrist speed"},
+	})
 }
 
 // reacherModel has the figures of dm_control/suite/reacher.xml: metres, degrees,

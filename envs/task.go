@@ -22,11 +22,16 @@ type Task struct {
 	// Hidden says what an observation does not tell of the state, so that Env.Place
 	// refuses; "" where it tells all that later observations and rewards depend on.
 	Hidden string
+	// Ends says whether a transition from obs by act to next [ObsSize] ends an episode
+	// that terminates, as far as next shows it, so that a learned model can tell where
+	// its rollouts end; nil where the task never ends by itself.
+	Ends func(obs, act, next []float32) bool
 
 	mjcf     string
 	order    order
 	substeps int                               // physics steps in a control step
 	bind     func(*physics) (behaviour, error) // what the task does with a body
+	names    []string                          // of the numbers of an observation
 	options  Options
 }
 
@@ -59,25 +64,21 @@ type mortal interface {
 // time limits over its control steps, and Gym's max_episode_steps.
 const controlSteps = 1000
 
-// tasks are sorted by name, case aside.
-var tasks = sorted(
-	ballInCupCatch,
-	cartpoleBalance, cartpoleSwingup, cartpoleSwingupSparse,
-	cheetahRun,
-	fingerSpin, fingerTurnEasy, fingerTurnHard,
-	gymHalfCheetah, gymHopper, gymWalker,
-	hopperHop, hopperStand,
-	pendulumSwingup,
-	pointMassEasy,
-	quadrupedRun, quadrupedWalk,
-	reacherEasy, reacherHard,
-	walkerRun, walkerStand, walkerWalk,
-)
+// tasks are sorted by name, case aside. A task enters itself: see register.
+var tasks []Task
 
-func sorted(t ...Task) []Task {
-	slices.SortFunc(t, func(a, b Task) int { return cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
+// register adds a task to Tasks and returns it. A task that is declared as a
+// package variable, var hopperHop = register(Task{…}), needs no other line.
+func register(t Task) Task {
+	at, taken := slices.BinarySearchFunc(tasks, t, byName)
+	if taken {
+		panic("envs: two tasks are called " + t.Name)
+	}
+	tasks = slices.Insert(tasks, at, t)
 	return t
 }
+
+func byName(a, b Task) int { return cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) }
 
 // Tasks returns all tasks by name.
 func Tasks() []Task { return slices.Clone(tasks) }

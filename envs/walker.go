@@ -22,7 +22,7 @@ var (
 )
 
 func walkerAs(name, doc string, bind func(*physics) (behaviour, error)) Task {
-	return Task{
+	return register(Task{
 		Name: name, Doc: doc,
 		ObsSize:      24, // orientations of 7 bodies (14), height (1), velocities (9)
 		ActSize:      6,
@@ -30,7 +30,8 @@ func walkerAs(name, doc string, bind func(*physics) (behaviour, error)) Task {
 		mjcf:         walkerModel,
 		substeps:     10, // of 0.0025 s
 		bind:         bind,
-	}
+		names:        walkerNames(),
+	})
 }
 
 // walkerModel has the figures of dm_control/suite/walker.xml: metres, degrees,
@@ -202,4 +203,19 @@ func walkerMoving(speed float64) tolerance {
 
 func (t walkerMoveTask) reward() float64 {
 	return t.standing() * (5*t.moving.of(t.speed()) + 1) / 6
+}
+
+// walkerJoints and walkerBodies are in the order of the model.
+var (
+	walkerJoints = []string{"right hip", "right knee", "right ankle", "left hip", "left knee", "left ankle"}
+	walkerBodies = []string{"torso", "right thigh", "right leg", "right foot", "left thigh", "left leg", "left foot"}
+)
+
+func walkerNames() []string {
+	var names []string
+	for _, b := range walkerBodies {
+		names = append(names, b+" xx", b+" xz") // of the body's orientation
+	}
+	names = append(names, "height", "speed z", "speed x", "pitch speed")
+	return append(names, each(walkerJoints, "%s speed")...)
 }
