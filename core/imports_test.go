@@ -22,7 +22,7 @@ var allowed = map[string][]string{
 	"tui/program": {"tui", "tui/command", "presets", "core/...", "envs", "envs/mujoco"}, // all parts meet here
 
 	"tui":                     {"tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/event", "core/knob", "core/run", "core/report", "core/sweep", "core/bench"},
-	"tui/command":             {"core/whatif", "tui", "tui/command/licence", "tui/remote", "tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/event", "core/knob", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
+	"tui/command":             {"core/relevance", "core/whatif", "tui", "tui/command/licence", "tui/remote", "tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/event", "core/knob", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
 	"tui/command/licence":     {},
 	"tui/command/licence/gen": {"tui/command/licence"},
 
@@ -32,11 +32,11 @@ var allowed = map[string][]string{
 	"tui/pty":     {},            // for tests
 	"tui/tmux":    {"core/pace"}, // likewise
 
-	"presets": {"core/lab", "core/knob", "core/spelling", "core/printable"},
+	"presets": {"core/lab", "core/knob", "core/spelling", "core/printable", "core/table"},
 
-	"core/event":         {"core/knob", "core/run"},                    // run: lines of the journal
-	"core/knob":          {"core/replay", "core/run", "core/spelling"}, // replay: the mix of a batch; run: numbers as journals write them
-	"core/lab":           {"core/whatif", "core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/agent/sac", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/event":         {"core/knob", "core/run"},                                      // run: lines of the journal
+	"core/knob":          {"core/relevance", "core/replay", "core/run", "core/spelling"}, // relevance: its choices; replay: the mix of a batch; run: numbers as journals write them
+	"core/lab":           {"core/table", "core/whatif", "core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/agent/sac", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/whatif":        {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
 	"core/bench":         {"core/..."},
 	"core/sweep":         {"core/run"},
@@ -52,6 +52,7 @@ var allowed = map[string][]string{
 	"core/run/files/cut": {"core/run/files"}, // for tests: kills and power cuts
 	"core/rng":           {},
 	"core/spelling":      {},
+	"core/table":         {}, // configurations with tables of parts that register themselves
 	"core/printable":     {}, // whoever reads or shows what others wrote
 	"core/pace":          {}, // for tests
 

@@ -1,8 +1,8 @@
 package envs
 
 import (
-	"math/rand/v2"
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 

@@ -11,15 +11,26 @@ import (
 
 	"pgrlab/core/printable"
 	"pgrlab/core/spelling"
+	"pgrlab/core/table"
 )
 
 // structField is where go-toml names a Go field, which is no use to a reader.
-var structField = regexp.MustCompile(`struct field \S+ of type `)
+var structField = regexp.MustCompile(`struct field .+ of type `)
 
 // decode lays one TOML document over what into holds: keys that the document
 // does not name keep their values. A key that into does not have is an error
-// with file, line and the nearest key. into is a pointer to a struct.
+// with file, line and the nearest key. into is a pointer to a struct, in the place of
+// whose sets stand their tables.
 func decode(file string, doc string, into any) error {
+	whole := table.Of(into)
+	if err := decodeDocument(file, doc, whole); err != nil {
+		return err
+	}
+	table.Take(into, whole)
+	return nil
+}
+
+func decodeDocument(file, doc string, into any) error {
 	d := toml.NewDecoder(strings.NewReader(doc)).DisallowUnknownFields()
 	err := d.Decode(into)
 	var missing *toml.StrictMissingError

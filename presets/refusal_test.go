@@ -7,6 +7,7 @@ import (
 
 	"pgrlab/core/knob"
 	"pgrlab/core/lab"
+	"pgrlab/core/relevance"
 )
 
 // Every method at every scale uses a knob, or says which methods do: what the list in
@@ -62,7 +63,9 @@ func TestContradictionsAreRefusedWithAWayOut(t *testing.T) {
 		{"synther", func(c *lab.Config) { c.Knobs.Hold, c.Knobs.Ratio = "real", 1 }, "ratio 1 with hold=real", "more than"},
 		{"redq-curiosity", func(c *lab.Config) { c.Bonus.Function = "td" }, `bonus.function is "td"`, `"curiosity"`},
 		{"redq-curiosity", func(c *lab.Config) { c.Bonus.Scale = "big" }, `bonus.scale is "big"`, `"paper"`},
-		{"redq-curiosity", func(c *lab.Config) { c.Curiosity.Every = -1 }, "curiosity.every is -1", "0 for one update per env step"},
+		{"redq-curiosity", func(c *lab.Config) {
+			c.Relevance = c.Relevance.With("curiosity", relevance.ICMConfig{Cadence: relevance.Cadence{Every: -1}})
+		}, "curiosity.every is -1", "0 for one update per env step"},
 		{"redq", func(c *lab.Config) { c.Agent.Subset = 11 }, "agent.subset is 11", "of 10 critics"},
 		{"sac", func(c *lab.Config) { c.Agent.Gamma = 1 }, "agent.gamma is 1", "below 1"},
 		{"sac", func(c *lab.Config) { c.StartSteps = c.Buffer }, "it would never hold enough", "buffer is"},

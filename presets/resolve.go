@@ -167,7 +167,7 @@ func Encode(c lab.Config) ([]byte, error) {
 	var b bytes.Buffer
 	e := toml.NewEncoder(&b)
 	e.SetIndentTables(false)
-	if err := e.Encode(c); err != nil {
+	if err := e.Encode(c.Document()); err != nil {
 		return nil, fmt.Errorf("encode configuration: %w", err)
 	}
 	return b.Bytes(), nil

@@ -102,7 +102,7 @@ func acting(dev device.Device) (func(uint64) error, float64, error) {
 
 // icm is an update of the curiosity model, as PGR's: width 256, batch 256.
 func icm(dev device.Device) (func(uint64) error, float64, error) {
-	m, err := relevance.NewICM(relevance.DefaultICM(obs, act), dev, 1)
+	m, err := relevance.NewICM(relevance.DefaultICM(), replay.Shape{Obs: obs, Act: act}, dev, 1)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -119,6 +119,8 @@ type Losses struct {
 	Curiosity *run.Float `json:"curiosity,omitempty"`
 	RND       *run.Float `json:"rnd,omitempty"`
 	Bonus     *run.Float `json:"bonus,omitempty"` // added to the reward, the mean of a batch
+	// Models are the losses of the other relevance functions that learn in steps, by name.
+	Models map[string]run.Float `json:"models,omitempty"`
 }
 
 // Noted is what somebody wrote down, or, without Obs.At, what the run did.

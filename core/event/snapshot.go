@@ -116,7 +116,7 @@ type Snapshot struct {
 // UpdateLosses are the numbers of one update.
 type UpdateLosses struct {
 	Critic, Actor, Alpha, QMean float64
-	Curiosity                   float64 // NaN without a curiosity model
+	Curiosity                   float64 // of the relevance function that learned last; NaN without one
 }
 
 // Bins is the number of bins of a Histogram.

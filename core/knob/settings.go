@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
 
@@ -141,7 +142,7 @@ func (k Knob) pick(field func(*Settings) *string) Knob {
 // table lists all knobs in the order in which they are shown.
 var table = []Knob{
 	Knob{Name: "relevance", Symbol: "F", Class: ClassRefit, Use: UsePrompts,
-		Choices: []string{"curiosity", "rnd", "count", "td", "td-signed", "return", "reward", "none"},
+		Choices: relevance.Names(),
 		Doc:     "how interesting a transition is; none trains the generator without a condition"}.
 		pick(func(s *Settings) *string { return &s.Relevance }),
 	Knob{Name: "guidance", Symbol: "ω", Class: ClassGeneration, Use: UsePrompts | UseDiffusion, Min: 0, Max: 10, Step: 0.25,

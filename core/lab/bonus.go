@@ -5,23 +5,25 @@ import (
 	"math"
 	"slices"
 
+	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
 
-// Bonus is curiosity that is added to the reward which the agent learns from:
-// r + bonus·F, with the strength of the knob bonus. It is computed when a batch is
-// drawn, by the curiosity model as it is then, also for synthetic transitions.
+// Bonus is relevance that is added to the reward which the agent learns from:
+// r + bonus·F, with the strength of the knob bonus, for any F that learns in steps. It is
+// computed when a batch is sampled, by the model as it is then, also for synthetic
+// transitions.
 // Stored rewards, evaluations and every relevance function stay without it.
 type Bonus struct {
-	Function string `toml:"function"` // "none", as is the empty one, or "curiosity"
+	Function string `toml:"function"` // "none", as is the empty one, or a relevance function that learns in steps
 	Scale    string `toml:"scale"`    // of F: "returns", "std", "paper" or "code"
 }
 
-// The choices of Bonus.Function and of Replay.Priority; priorities may also be "td".
+// Choices of Bonus.Function and of Replay.Priority beside the relevance functions that
+// learn in steps.
 const (
-	FunctionNone      = "none"
-	FunctionCuriosity = "curiosity"
-	PriorityTD        = "td"
+	FunctionNone = "none" // of both
+	PriorityTD   = "td"   // of Replay.Priority
 )
 
 // The choices of Bonus.Scale. The paper gives a strength of 0.1 and no scale; what
@@ -34,9 +36,10 @@ const (
 	// ScaleStd divides it by the standard deviation of F itself, of all values so far
 	// over real transitions: a bonus several times as large.
 	ScaleStd = "std"
-	// ScalePaper is ½‖g(h(s),a) − h(s')‖².
+	// ScalePaper is F as its paper has it, of curiosity ½‖g(h(s),a) − h(s')‖².
 	ScalePaper = "paper"
-	// ScaleCode is the mean of squares of the released code, 2/H of the paper's.
+	// ScaleCode is F as relevance.Function scores it, of curiosity the mean of squares of
+	// the released code, 2/H of the paper's.
 	ScaleCode = "code"
 )
 
@@ -44,8 +47,8 @@ func (b Bonus) validate() error {
 	if !b.given() {
 		return nil
 	}
-	if b.Function != FunctionCuriosity {
-		return fmt.Errorf("configuration: bonus.function is %q, want %q or %q", b.Function, FunctionNone, FunctionCuriosity)
+	if !slices.Contains(trainedModels, b.Function) {
+		return fmt.Errorf("configuration: bonus.function is %q, want %q, or one that learns in steps: %q", b.Function, FunctionNone, trainedModels)
 	}
 	if !slices.Contains([]string{ScaleReturns, ScaleStd, ScalePaper, ScaleCode}, b.Scale) {
 		return fmt.Errorf("configuration: bonus.scale is %q, want %q, %q, %q or %q", b.Scale, ScaleReturns, ScaleStd, ScalePaper, ScaleCode)
@@ -68,10 +71,11 @@ func (x *experiment) addBonus(m *member, b *replay.Batch, real int) error {
 		}
 	}
 	m.curious = resized(m.curious, b.Size)
-	if err := m.model.Score(m.curious, b, b.Size); err != nil {
+	f := m.models[x.config.Bonus.Function]
+	if err := f.Score(m.curious, b, b.Size); err != nil {
 		return err
 	}
-	scale := m.model.PaperScale()
+	scale := relevance.PaperScale(f)
 	switch x.config.Bonus.Scale {
 	case ScaleCode:
 		scale = 1

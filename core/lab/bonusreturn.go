@@ -1,5 +1,7 @@
 package lab
 
+import "pgrlab/core/relevance"
+
 // bonusBlock is how many env steps are scored at once for the returns of the bonus:
 // the length of a rollout in the code that Burda et al. 2019 released
 // (openai/random-network-distillation: run_atari.py, nsteps = 128).
@@ -19,7 +21,7 @@ type bonusReturn struct {
 }
 
 // followBonus scores what was collected since the last time, in blocks, with the
-// curiosity model as it is now. A rest that does not fill a block waits, but for the
+// model of the bonus as it is now. A rest that does not fill a block waits, but for the
 // first.
 func (x *experiment) followBonus(m *member) error {
 	state := &m.BonusReturn
@@ -28,11 +30,12 @@ func (x *experiment) followBonus(m *member) error {
 		n := min(bonusBlock, state.Pending)
 		m.real.Gather(m.scoring, 0, oldest(m.real, m.real.Len()-state.Pending, n))
 		m.curious = resized(m.curious, n)
-		if err := m.model.Score(m.curious, m.scoring, n); err != nil {
+		model := m.models[x.config.Bonus.Function]
+		if err := model.Score(m.curious, m.scoring, n); err != nil {
 			return err
 		}
 		for _, f := range m.curious {
-			state.Return = x.config.Agent.Gamma*state.Return + m.model.PaperScale()*float64(f)
+			state.Return = x.config.Agent.Gamma*state.Return + relevance.PaperScale(model)*float64(f)
 			state.Of.add(state.Return)
 		}
 		state.Pending -= n

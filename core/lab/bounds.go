@@ -47,7 +47,7 @@ func (c *Config) validateNumbers() error {
 	if c.Seed > math.MaxInt64 {
 		return fmt.Errorf("configuration: seed is %d, want at most %d: larger ones have no place in a file of TOML", c.Seed, uint64(math.MaxInt64))
 	}
-	return bounded("", reflect.ValueOf(c).Elem())
+	return bounded("", reflect.ValueOf(c.Document()).Elem())
 }
 
 func bounded(key string, v reflect.Value) error {

@@ -10,6 +10,7 @@ import (
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/relevance"
 )
 
 func testDevice(t testing.TB) device.Device {
@@ -44,8 +45,10 @@ func TestHostileConfigurations(t *testing.T) {
 		}, []string{"needs about ", "generator.vae.width 100000000"}},
 		{"many critics", func(c *Config) { c.Agent.Critics = 1_000_000 }, []string{"agent.critics is 1000000, want at most 100,000"}},
 		{"large critics", func(c *Config) { c.Agent.Critics, c.Agent.Hidden = 100_000, []int{2560, 2560} }, []string{"needs about ", "agent.critics 100000"}},
-		{"rows of scores", func(c *Config) { c.Curiosity.ScoreRows = 1 << 62 }, []string{"curiosity.score_rows is 4611686018427387904, want at most"}},
-		{"many rows of scores", func(c *Config) { c.Curiosity.ScoreRows, c.Curiosity.Hidden = 900_000_000, 100_000 }, []string{"needs about ", "score_rows 900000000"}},
+		{"rows of scores", func(c *Config) { changeICM(c, func(i *relevance.ICMConfig) { i.ScoreRows = 1 << 62 }) }, []string{"curiosity.score_rows is 4611686018427387904, want at most"}},
+		{"many rows of scores", func(c *Config) {
+			changeICM(c, func(i *relevance.ICMConfig) { i.ScoreRows, i.Hidden = 900_000_000, 100_000 })
+		}, []string{"needs about ", "score_rows 900000000"}},
 		{"buffer", func(c *Config) { c.Buffer = math.MaxInt64 }, []string{"buffer is 9223372036854775807, want at most"}},
 		{"a full buffer", func(c *Config) {
 			c.Buffer, c.Steps, c.Knobs.Samples, c.Members = 999_999_999, 999_999_999, 100_000_000, 1000
@@ -56,7 +59,7 @@ func TestHostileConfigurations(t *testing.T) {
 		{"steps beyond the names of checkpoints", func(c *Config) { c.Steps = 1_000_000_000 }, []string{"steps is 1000000000, want at most 999,999,999"}},
 		{"a seed beyond TOML", func(c *Config) { c.Seed = 1 << 63 }, []string{"seed is 9223372036854775808, want at most 9223372036854775807"}},
 		{"no number", func(c *Config) { c.Generator.PMean = math.NaN() }, []string{"generator.p_mean is NaN"}},
-		{"beyond numbers", func(c *Config) { c.Curiosity.NoiseStd = 1e300 }, []string{"curiosity.noise_std is 1e+300, want a number of at most 1e+18"}},
+		{"beyond numbers", func(c *Config) { changeICM(c, func(i *relevance.ICMConfig) { i.NoiseStd = 1e300 }) }, []string{"curiosity.noise_std is 1e+300, want a number of at most 1e+18"}},
 		{"an action for ever", func(c *Config) { c.Environment.ActionRepeat = 1_000_000 }, []string{"environment.action_repeat is 1000000, want at most 1,000"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -127,8 +130,8 @@ func TestMemoryForecast(t *testing.T) {
 		"vae": func(c *Config) {
 			c.Generator.Kind, c.Generator.VAE.Width, c.Generator.VAE.Bottleneck = GeneratorVAE, 1024, 256
 		},
-		"curiosity": func(c *Config) { c.Curiosity.Hidden, c.Curiosity.Batch = 192, 64 },
-		"scores":    func(c *Config) { c.Curiosity.Hidden, c.Curiosity.ScoreRows = 32, 20_000 },
+		"curiosity": func(c *Config) { changeICM(c, func(i *relevance.ICMConfig) { i.Hidden, i.Batch = 192, 64 }) },
+		"scores":    func(c *Config) { changeICM(c, func(i *relevance.ICMConfig) { i.Hidden, i.ScoreRows = 32, 20_000 }) },
 		"dormant":   func(c *Config) { c.Evaluation.DormantStates, c.Agent.Hidden = 4096, []int{256, 256} },
 	} {
 		t.Run(name, func(t *testing.T) {

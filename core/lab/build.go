@@ -20,10 +20,9 @@ func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 	if err := learner.Validate(); err != nil {
 		return parts{}, err
 	}
-	icm := c.icm(shape)
-	if c.prompted() || c.curious() {
-		for _, model := range []interface{ Validate() error }{icm, c.rnd(shape), c.count(shape)} {
-			if err := model.Validate(); err != nil {
+	for _, name := range c.scoring() {
+		if settings := c.Relevance.Of(name); settings != nil {
+			if err := settings.Validate(); err != nil {
 				return parts{}, err
 			}
 		}
@@ -40,27 +39,16 @@ func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 		}
 	}
 	return parts{
-		device:    parkerOf(dev),
-		learner:   func(seed uint64) (agent.Learner, error) { return sac.New(learner, dev, seed) },
-		curiosity: func(seed uint64) (curiosity, error) { return relevance.NewICM(icm, dev, seed) },
+		device:  parkerOf(dev),
+		learner: func(seed uint64) (agent.Learner, error) { return sac.New(learner, dev, seed) },
 		generator: func(seed uint64) (generator, error) {
 			if c.Generator.Kind == GeneratorVAE {
 				return generative.NewVAE(diffusion, c.Generator.VAE, shape, dev, seed)
 			}
 			return generative.New(diffusion, shape, dev, seed)
 		},
-		model: func(name string, seed uint64) (model, error) {
-			if name == relevanceRND {
-				return relevance.NewRND(c.rnd(shape), dev, seed)
-			}
-			return relevance.NewCount(c.count(shape))
-		},
-		relevance: func(name string, values relevance.Values, models map[string]model) (relevance.Function, error) {
-			deps := relevance.Deps{Values: values}
-			deps.ICM, _ = models[relevanceCuriosity].(*relevance.ICM)
-			deps.RND, _ = models[relevanceRND].(*relevance.RND)
-			deps.Count, _ = models[relevanceCount].(*relevance.Count)
-			return relevance.New(name, deps)
+		relevance: func(name string, values relevance.Values, seed uint64) (relevance.Function, error) {
+			return relevance.New(name, relevance.Deps{Config: c.Relevance.Of(name), Values: values, Shape: shape, Device: dev, Seed: seed})
 		},
 	}, nil
 }
@@ -75,23 +63,11 @@ func (c *Config) sac(shape replay.Shape) sac.Config {
 	}
 }
 
-// icm is the curiosity model's configuration.
-func (c *Config) icm(shape replay.Shape) relevance.ICMConfig {
-	icm := c.Curiosity.ICMConfig
-	icm.Obs, icm.Act = shape.Obs, shape.Act
-	return icm
-}
-
-// rnd is the configuration of random network distillation.
-func (c *Config) rnd(shape replay.Shape) relevance.RNDConfig {
-	rnd := c.RND.RNDConfig
-	rnd.Obs, rnd.Act = shape.Obs, shape.Act
-	return rnd
-}
-
-// count is the configuration of pseudo-counts.
-func (c *Config) count(shape replay.Shape) relevance.CountConfig {
-	count := c.Count.CountConfig
-	count.Obs, count.Act = shape.Obs, shape.Act
-	return count
+// scoring are the relevance functions that the run may come to use: all where the knob
+// relevance chooses among them at any time, and those of bonus and priorities.
+func (c *Config) scoring() []string {
+	if c.prompted() {
+		return relevance.Names()
+	}
+	return c.extra()
 }

@@ -2,10 +2,13 @@ package lab
 
 import (
 	"fmt"
+	"slices"
 
 	"pgrlab/core/device"
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
+	"pgrlab/core/table"
 )
 
 // Config is everything that a run is made from, fully resolved: config.toml of a
@@ -29,16 +32,16 @@ type Config struct {
 	Buffer     int `toml:"buffer"`      // capacity of D_real and of D_syn
 	Lanes      int `toml:"lanes"`       // fixed parts of every reduction over rows
 
-	Environment Environment   `toml:"environment"`
-	Evaluation  Evaluation    `toml:"evaluation"`
-	Agent       Agent         `toml:"agent"`
-	Replay      Replay        `toml:"replay"`
-	Bonus       Bonus         `toml:"bonus"`
-	Curiosity   Curiosity     `toml:"curiosity"`
-	RND         RND           `toml:"rnd"`
-	Count       Count         `toml:"count"`
-	Generator   Generator     `toml:"generator"`
-	Knobs       knob.Settings `toml:"knobs"`
+	Environment Environment `toml:"environment"`
+	Evaluation  Evaluation  `toml:"evaluation"`
+	Agent       Agent       `toml:"agent"`
+	Replay      Replay      `toml:"replay"`
+	Bonus       Bonus       `toml:"bonus"`
+	// Relevance are the settings of relevance functions: in a document a table each, of
+	// the function's name; see Document.
+	Relevance relevance.Configs `toml:"-"`
+	Generator Generator         `toml:"generator"`
+	Knobs     knob.Settings     `toml:"knobs"`
 
 	// Schedule are knob changes at positions, each "STEP:knob=value",
 	// "STEP:knob=value!", "STEP/fit:i:knob=value" or "STEP/generate:i:knob=value"
@@ -140,8 +143,11 @@ func (c *Config) validateParts() error {
 		return fmt.Errorf("configuration: generator.init is %q, but a %s starts every refit from fresh weights: want %q", c.Generator.Init, GeneratorVAE, generative.InitScratch)
 	case c.Generator.Kind == GeneratorVAE && (c.Generator.Clamp == generative.ClampEnd || c.Generator.Clamp == generative.ClampNone):
 		return fmt.Errorf("configuration: generator.clamp is %q, but a %s follows its normaliser: want %q", c.Generator.Clamp, GeneratorVAE, generative.ClampAuto)
-	case c.Curiosity.Every < 0 || c.RND.Every < 0:
-		return fmt.Errorf("configuration: curiosity.every is %d and rnd.every %d, want critic updates, or 0 for one update per env step", c.Curiosity.Every, c.RND.Every)
+	}
+	for _, name := range trainedModels {
+		if every := c.Relevance.Pace(name).Every; every < 0 {
+			return fmt.Errorf("configuration: %s.every is %d, want critic updates, or 0 for one update per env step", name, every)
+		}
 	}
 	if err := c.Replay.validate(); err != nil {
 		return err
@@ -155,9 +161,21 @@ func (c *Config) validateParts() error {
 	return nil
 }
 
-// curious says whether the run needs the curiosity model whatever F is.
-func (c *Config) curious() bool {
-	return c.Bonus.Function == FunctionCuriosity || c.Replay.Priority == FunctionCuriosity
+// Document returns a pointer to c as one struct, with a field for the table of each
+// part that brings settings along: what files of configurations hold. Take of package
+// table writes it back.
+func (c *Config) Document() any { return table.Of(c) }
+
+// extra are the relevance functions that the run needs whatever the knob says: that of
+// the bonus and that of the priorities.
+func (c *Config) extra() (names []string) {
+	if c.Bonus.given() {
+		names = append(names, c.Bonus.Function)
+	}
+	if c.Replay.prioritized() && c.Replay.Priority != PriorityTD && !slices.Contains(names, c.Replay.Priority) {
+		names = append(names, c.Replay.Priority)
+	}
+	return names
 }
 
 // generates says whether the method has a generator.

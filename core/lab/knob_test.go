@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
 )
 
 func TestConfigurationsAreChecked(t *testing.T) {
@@ -19,7 +20,7 @@ func TestConfigurationsAreChecked(t *testing.T) {
 		"ratio 1 with hold=real":            func(c *Config) { c.Knobs.Ratio, c.Knobs.Hold = 1, knob.HoldReal },
 		`generator.kind is "gan"`:           func(c *Config) { c.Generator.Kind = "gan" },
 		"agent.gamma is NaN":                func(c *Config) { c.Agent.Gamma = math.NaN() },
-		"curiosity.every is -1":             func(c *Config) { c.Curiosity.Every = -1 },
+		"curiosity.every is -1":             func(c *Config) { changeICM(c, func(i *relevance.ICMConfig) { i.Every = -1 }) },
 		`schedule "20:guidence=1": unknown`: func(c *Config) { c.Schedule = []string{"20:guidence=1"} },
 		`schedule "x"`:                      func(c *Config) { c.Schedule = []string{"x"} },
 	} {

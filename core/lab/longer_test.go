@@ -79,7 +79,7 @@ func extendable() map[string]Config {
 	}
 	add("vae", func(c *Config) { c.Generator.Kind = GeneratorVAE })
 	add("bonus", func(c *Config) {
-		c.Bonus = Bonus{Function: FunctionCuriosity, Scale: ScaleStd}
+		c.Bonus = Bonus{Function: "curiosity", Scale: ScaleStd}
 		c.Knobs.Bonus = 0.1
 	})
 	add("priorities at their full weight", func(c *Config) {

@@ -8,11 +8,42 @@ import (
 
 // sums are the losses since the last line, and the latest ones.
 type sums struct {
-	Critic, Actor, QMean, Model, RND mean
-	Bonus                            mean         // of the batches
-	Latest                           agent.Losses // Actor is that of the last update which had one
-	LatestModel                      float64
-	Updates                          uint64
+	Critic, Actor, QMean mean
+	Bonus                mean         // of the batches
+	Models               []modelLoss  // of relevance functions that learn in steps
+	Latest               agent.Losses // Actor is that of the last update which had one
+	LatestModel          float64      // of the relevance function that learned last
+	Updates              uint64
+
+	// Of checkpoints from before Models: read, never written. See adoptModels.
+	Model, RND mean
+}
+
+// modelLoss is the loss of a relevance function.
+type modelLoss struct {
+	Name string
+	Loss mean
+}
+
+// adoptModels is that of memberState.
+func (s *sums) adoptModels() {
+	for name, old := range map[string]*mean{"curiosity": &s.Model, "rnd": &s.RND} {
+		if old.N > 0 {
+			*s.model(name) = *old
+		}
+		*old = mean{}
+	}
+}
+
+// model is the sum of the relevance function of that name.
+func (s *sums) model(name string) *mean {
+	for i := range s.Models {
+		if s.Models[i].Name == name {
+			return &s.Models[i].Loss
+		}
+	}
+	s.Models = append(s.Models, modelLoss{Name: name})
+	return &s.Models[len(s.Models)-1].Loss
 }
 
 type mean struct {
@@ -45,24 +76,42 @@ func (s *sums) add(l agent.Losses, acted bool) {
 }
 
 func (s *sums) addModel(name string, loss float64) {
-	if name == relevanceRND {
-		s.RND.add(loss)
-		return
-	}
-	s.Model.add(loss)
+	s.model(name).add(loss)
 	s.LatestModel = loss
 }
 
 // take returns the means and starts anew; some says whether there were any.
 func (s *sums) take() (l event.Losses, some bool) {
-	some = s.Critic.N+s.Model.N+s.RND.N > 0
-	l = event.Losses{Critic: s.Critic.value(), Actor: s.Actor.value(), QMean: s.QMean.value(), Curiosity: s.Model.value(), RND: s.RND.value(), Bonus: s.Bonus.value()}
+	l = event.Losses{Critic: s.Critic.value(), Actor: s.Actor.value(), QMean: s.QMean.value(), Bonus: s.Bonus.value()}
+	for _, m := range s.Models {
+		setModel(&l, m.Name, m.Loss.value())
+		some = some || m.Loss.N > 0
+	}
+	some = some || s.Critic.N > 0
 	if s.Critic.N > 0 {
 		alpha := run.Float(s.Latest.AlphaValue)
 		l.Alpha = &alpha
 	}
-	s.Critic, s.Actor, s.QMean, s.Model, s.RND, s.Bonus = mean{}, mean{}, mean{}, mean{}, mean{}, mean{}
+	s.Critic, s.Actor, s.QMean, s.Bonus = mean{}, mean{}, mean{}, mean{}
+	for i := range s.Models {
+		s.Models[i].Loss = mean{}
+	}
 	return l, some
+}
+
+// setModel sets the loss of a relevance function; nil: it made no update.
+func setModel(l *event.Losses, name string, loss *run.Float) {
+	switch {
+	case name == "curiosity":
+		l.Curiosity = loss
+	case name == "rnd":
+		l.RND = loss
+	case loss != nil:
+		if l.Models == nil {
+			l.Models = map[string]run.Float{}
+		}
+		l.Models[name] = *loss
+	}
 }
 
 // last is the latest update's, or nil before the first one.

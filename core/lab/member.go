@@ -13,13 +13,6 @@ import (
 	"pgrlab/core/rng"
 )
 
-// curiosity is the intrinsic curiosity model; relevance.ICM in a real run.
-type curiosity interface {
-	trained
-	// PaperScale makes the paper's F of Score's.
-	PaperScale() float64
-}
-
 // generator is G; generative.Diffusion in a real run.
 type generator interface {
 	StartFit(real generative.Rows, scores []float32, knobs generative.FitKnobs, refit uint64) error
@@ -41,12 +34,9 @@ type generator interface {
 // scripted world.
 type parts struct {
 	learner   func(seed uint64) (agent.Learner, error)
-	curiosity func(seed uint64) (curiosity, error)
 	generator func(seed uint64) (generator, error)
-	// model makes the other models by the names of their functions.
-	model func(name string, seed uint64) (model, error)
-	// relevance makes the function of that name; models are those that there are.
-	relevance func(name string, values relevance.Values, models map[string]model) (relevance.Function, error)
+	// relevance makes the function of that name.
+	relevance func(name string, values relevance.Values, seed uint64) (relevance.Function, error)
 	// device can be given back while the run waits; nil: there is no need.
 	device parker
 }
@@ -58,16 +48,15 @@ type member struct {
 	env   Env
 	judge VecEnv // for evaluation
 	agent agent.Learner
-	model curiosity // nil until something is curious for the first time
 	gen   generator // nil for methods without one
 	f     relevance.Function
 
-	models map[string]model // by the name of the function, as far as they are built; model is one
+	models map[string]relevance.Model // by the name of the function, as far as they are built
 
 	real, synthetic *replay.Ring
 	priorities      *replay.Prioritized // of real; nil: all are drawn alike
 	mixer           replay.Mixer
-	mixerOfModel    replay.Mixer
+	mixers          map[string]replay.Mixer // of models, by name
 	lastMix         replay.Mix
 	streams         streams
 	memberState
@@ -102,19 +91,20 @@ type memberState struct {
 	LastReturn    *float64 // of the last evaluation
 	Updates       uint64   // critic updates
 	Stepped       int      // the last env step that it has made
-	Curiosity     modelState
-	RND           modelState
+	Models        []modelState
 	Bonus         moments // of F where bonuses are divided by its deviation
 	BonusReturn   bonusReturn
 	Losses        sums
+
+	// Of checkpoints from before Models: read, never written. See adoptModels.
+	Curiosity, RND modelState
 }
 
 // streams are a member's random numbers by what they are for.
 type streams struct {
 	explore   rng.Stream // random actions, by env step
 	replay    rng.Stream // batches, by critic update
-	curiosity rng.Stream // batches of the curiosity model, by its update
-	rnd       rng.Stream // batches of random network distillation, by its update
+	models    rng.Stream // batches of relevance functions that learn: by update, in streams of their names
 	dormant   rng.Stream // states of the dormant ratio, by evaluation
 	scores    rng.Stream // transitions of the line scores, by evaluation
 	histogram rng.Stream // transitions of the histograms, by generation
@@ -124,9 +114,9 @@ type streams struct {
 func newStreams(seed uint64) streams {
 	s := rng.New(seed, "lab")
 	return streams{
-		explore: s.Sub("explore"), replay: s.Sub("replay"), curiosity: s.Sub("curiosity"),
+		explore: s.Sub("explore"), replay: s.Sub("replay"), models: s,
 		dormant: s.Sub("dormant"), scores: s.Sub("scores"), histogram: s.Sub("histogram"),
-		preview: s.Sub("preview"), rnd: s.Sub("rnd"),
+		preview: s.Sub("preview"),
 	}
 }
 
@@ -177,40 +167,48 @@ func (m *member) close() {
 	}
 }
 
-// makeRelevance makes the function of that name for m, and the curiosity model if
-// there is one. A model is built when its function is chosen for the first time, and
-// kept.
-func (p *parts) makeRelevance(name string, m *member) (relevance.Function, curiosity, error) {
-	if learned(name) && m.models[name] == nil {
-		made, err := p.build(name, m.seed)
-		if err != nil {
-			return nil, nil, err
-		}
+// makeRelevance makes the function of that name for m. A model is built when its
+// function is chosen for the first time, and kept.
+func (p *parts) makeRelevance(name string, m *member) (relevance.Function, error) {
+	if made := m.models[name]; made != nil {
+		return made, nil
+	}
+	values, _ := m.agent.(relevance.Values) // nil: functions that need them are refused
+	f, err := p.relevance(name, values, m.seed)
+	if err != nil {
+		return nil, err
+	}
+	if made, learns := f.(relevance.Model); learns {
 		m.own(name, made)
 		m.models[name] = made
 	}
-	f, err := p.function(name, m)
-	icm, _ := m.models[relevanceCuriosity].(curiosity)
-	return f, icm, err
+	return f, nil
 }
 
-// build makes a model.
-func (p *parts) build(name string, seed uint64) (model, error) {
-	if name == relevanceCuriosity {
-		return p.curiosity(seed)
+// build makes a model that belongs to nobody yet.
+func (p *parts) build(name string, seed uint64) (relevance.Model, error) {
+	f, err := p.relevance(name, nil, seed)
+	if err != nil {
+		return nil, err
 	}
-	return p.model(name, seed)
+	made, learns := f.(relevance.Model)
+	if !learns {
+		return nil, fmt.Errorf("relevance %q has no model", name)
+	}
+	return made, nil
 }
 
 // function makes the function of that name from what m has.
 func (p *parts) function(name string, m *member) (relevance.Function, error) {
-	values, _ := m.agent.(relevance.Values) // nil: functions that need them are refused
-	return p.relevance(name, values, m.models)
+	if learned(name) && m.models[name] == nil {
+		return nil, fmt.Errorf("relevance %q: its model has not been built yet", name)
+	}
+	return p.makeRelevance(name, m)
 }
 
 // newMember builds one agent with its world.
 func (x *experiment) newMember(index int) (*member, error) {
-	m := &member{index: index, seed: x.config.Seed + uint64(index), models: map[string]model{}}
+	m := &member{index: index, seed: x.config.Seed + uint64(index), models: map[string]relevance.Model{}, mixers: map[string]replay.Mixer{}}
 	if err := x.furnish(m); err != nil {
 		m.close()
 		return nil, err
@@ -240,17 +238,17 @@ func (x *experiment) furnish(m *member) (err error) {
 		}
 		m.own("generator", m.gen)
 	}
-	if m.f, m.model, err = x.parts.makeRelevance(c.Knobs.Relevance, m); err != nil {
+	if m.f, err = x.parts.makeRelevance(c.Knobs.Relevance, m); err != nil {
 		return err
 	}
-	if c.curious() {
-		if _, m.model, err = x.parts.makeRelevance(relevanceCuriosity, m); err != nil {
+	for _, name := range c.extra() {
+		if _, err = x.parts.makeRelevance(name, m); err != nil {
 			return err
 		}
 	}
 	shape := replay.Shape{Obs: m.env.ObsSize(), Act: m.env.ActSize()}
 	m.streams = newStreams(m.seed)
-	m.mixer, m.mixerOfModel = replay.NewMixer(m.streams.replay), replay.NewMixer(m.streams.curiosity)
+	m.mixer = replay.NewMixer(m.streams.replay)
 	m.real = replay.NewRing(shape, c.Buffer)
 	if c.Replay.prioritized() {
 		m.priorities = replay.NewPrioritized(c.Replay.constants(), m.streams.replay.Sub("priority"))

@@ -3,9 +3,11 @@ package lab
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
+	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
 
@@ -67,15 +69,29 @@ func (c *Config) Memory(task Task) []MemoryPart {
 				g.Width, g.Blocks, g.Embedding, g.Fourier, g.Batch, g.Chunk)
 		}
 	}
-	if c.prompted() || c.curious() { // the knob relevance may choose them at any time
-		add(c.icm(shape).Memory(), "curiosity.hidden %d with batch %d, score_rows %d", c.Curiosity.Hidden, c.Curiosity.Batch, c.Curiosity.ScoreRows)
-	}
-	if c.prompted() {
-		r := c.RND
-		add(c.rnd(shape).Memory(), "rnd.hidden %d with features %d, batch %d, score_rows %d", r.Hidden, r.Features, r.Batch, r.ScoreRows)
+	for _, name := range c.scoring() {
+		if settings := c.Relevance.Of(name); settings != nil {
+			add(settings.Memory(shape), "%s", sizesOf(name, settings))
+		}
 	}
 	slices.SortStableFunc(all, func(a, b MemoryPart) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return all
+}
+
+// sizesOf names the sizes among the settings of a relevance function, which its memory
+// follows from.
+func sizesOf(name string, settings relevance.Config) string {
+	var sizes []string
+	v := reflect.ValueOf(settings)
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.Type.Kind() == reflect.Int {
+			sizes = append(sizes, fmt.Sprintf("%s %d", f.Tag.Get("toml"), v.Field(i).Int()))
+		}
+	}
+	if len(sizes) == 0 {
+		return name
+	}
+	return name + "." + strings.Join(sizes, ", ")
 }
 
 // FitsInto says in one line what a run would take and which settings make it so, where

@@ -2,88 +2,62 @@ package lab
 
 import (
 	"fmt"
+	"slices"
 
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
 
-// model is a relevance function that learns from real transitions. A run builds it
-// when the function is chosen for the first time, and keeps it.
-type model interface {
-	stateful
-	relevance.Function
-	Close() error
+// relevanceNone is the relevance function that asks the generator for nothing.
+const relevanceNone = relevance.None
+
+// trainedModels are the relevance functions that make gradient steps while a run goes
+// on, in the order in which they do.
+var trainedModels = named(relevance.LearnsInSteps)
+
+// named are the relevance functions that learn like that.
+func named(how relevance.Learning) (names []string) {
+	for _, s := range relevance.Specs() {
+		if s.Learning == how {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
-
-// trained is a model that makes gradient steps; relevance.ICM and relevance.RND are.
-type trained interface {
-	model
-	// Batch is the memory that Train reads.
-	Batch() *replay.Batch
-	Train() (loss float64, err error)
-}
-
-// counting is a model that is made anew from all real transitions before each
-// scoring; relevance.Count is.
-type counting interface {
-	model
-	// Begin forgets everything; the sample says where transitions are.
-	Begin(sample *replay.Batch, rows int)
-	Observe(b *replay.Batch, rows int)
-	// Seen is how many transitions it was made from.
-	Seen() uint64
-}
-
-// The relevance functions that the lab knows by name; all but none have a model. See
-// package relevance.
-const (
-	relevanceNone      = "none"
-	relevanceCuriosity = "curiosity"
-	relevanceRND       = "rnd"
-	relevanceCount     = "count"
-)
-
-// trainedModels are those that make gradient steps while a run goes on, in the order
-// in which they do.
-var trainedModels = []string{relevanceCuriosity, relevanceRND}
 
 // learned says whether the function of that name has a model.
 func learned(name string) bool {
-	return name == relevanceCuriosity || name == relevanceRND || name == relevanceCount
+	s, err := relevance.Find(name)
+	return err == nil && s.Learning != relevance.LearnsNothing
 }
 
 // modelState are the counters of a trained model.
 type modelState struct {
+	Name    string
 	Updates uint64
 	Missed  int // updates that were due while nothing used it
 }
 
 // stateOf are the counters of a trained model.
-func (m *member) stateOf(name string) *modelState {
-	if name == relevanceRND {
-		return &m.RND
+func (m *memberState) stateOf(name string) *modelState {
+	for i := range m.Models {
+		if m.Models[i].Name == name {
+			return &m.Models[i]
+		}
 	}
-	return &m.Curiosity
-}
-
-// cadence is how often a trained model makes an update, in critic updates (0: once
-// per env step), and how many it makes up for at most.
-func (c *Config) cadence(name string) (every, warmup int) {
-	if name == relevanceRND {
-		return c.RND.Every, c.RND.Warmup
-	}
-	return c.Curiosity.Every, c.Curiosity.Warmup
+	m.Models = append(m.Models, modelState{Name: name})
+	return &m.Models[len(m.Models)-1]
 }
 
 // built says whether the member has what the function of that name needs.
 func (m *member) built(name string) bool {
-	c, counts := m.models[name].(counting)
+	c, counts := m.models[name].(relevance.Counted)
 	return !learned(name) || m.models[name] != nil && !(counts && c.Seen() == 0)
 }
 
 // usesModel says whether F, a bonus or priorities come from the model of that name.
 func (x *experiment) usesModel(name string) bool {
-	return x.Settings.Relevance == name || name == relevanceCuriosity && x.config.curious()
+	return x.Settings.Relevance == name || slices.Contains(x.config.extra(), name)
 }
 
 // trainModels makes one update of each trained model in use where one is due after
@@ -106,7 +80,7 @@ func (x *experiment) trainModels(m *member, last bool) error {
 
 // modelDue says whether a trained model makes an update after that many critic updates.
 func (x *experiment) modelDue(name string, updates uint64, last bool) bool {
-	every, _ := x.config.cadence(name)
+	every := x.config.Relevance.Pace(name).Every
 	if every == 0 {
 		return last
 	}
@@ -115,7 +89,7 @@ func (x *experiment) modelDue(name string, updates uint64, last bool) bool {
 
 // updateModel makes one update of a trained model.
 func (x *experiment) updateModel(m *member, name string) error {
-	t, ok := m.models[name].(trained)
+	t, ok := m.models[name].(relevance.Trained)
 	if !ok {
 		return fmt.Errorf("train %s: it has no model", name)
 	}
@@ -132,22 +106,24 @@ func (x *experiment) updateModel(m *member, name string) error {
 	return nil
 }
 
-// mixerOf draws the batches of a trained model.
+// mixerOf samples the batches of a trained model, by its update: from the stream of its
+// name.
 func (m *member) mixerOf(name string) replay.Mixer {
-	if name == relevanceRND {
-		return replay.NewMixer(m.streams.rnd)
+	mixer, ok := m.mixers[name]
+	if !ok {
+		mixer = replay.NewMixer(m.streams.models.Sub(name))
+		m.mixers[name] = mixer
 	}
-	return m.mixerOfModel
+	return mixer
 }
 
 // owed is how many units of work a model has to do before the next scoring: updates
 // that it missed, up to a limit, or transitions to count.
 func (x *experiment) owed(m *member, name string) int {
-	switch name {
-	case relevanceCuriosity, relevanceRND:
-		_, warmup := x.config.cadence(name)
-		return min(m.stateOf(name).Missed, warmup)
-	case relevanceCount:
+	switch s, _ := relevance.Find(name); s.Learning {
+	case relevance.LearnsInSteps:
+		return min(m.stateOf(name).Missed, x.config.Relevance.Pace(name).Warmup)
+	case relevance.LearnsAnew:
 		return m.real.Len()
 	}
 	return 0
@@ -160,7 +136,7 @@ const modelUpdates = 4
 func (x *experiment) warm(done, owed int) (n int, err error) {
 	name := x.Settings.Relevance
 	for _, m := range x.members {
-		if c, counts := m.models[name].(counting); counts {
+		if c, counts := m.models[name].(relevance.Counted); counts {
 			n = min(scoreRows, owed-done)
 			if done == 0 {
 				m.real.Gather(m.scoring, 0, spread(m.real, scoreRows))

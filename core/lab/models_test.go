@@ -1,12 +1,15 @@
 package lab
 
 import (
+	"bytes"
+	"encoding/gob"
 	"slices"
 	"testing"
 
 	"pgrlab/core/event"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
+	"pgrlab/core/rng"
 )
 
 // A switch to a function without a model builds it once, warms it on real data
@@ -35,7 +38,7 @@ func TestSwitchBuildsAndWarmsAModel(t *testing.T) {
 	if last := losses[len(losses)-1]; last.RND == nil || last.Curiosity != nil {
 		t.Errorf("losses %+v", last)
 	}
-	if s := l.x.first().stateOf(relevanceRND); s.Missed != 0 || s.Updates < 30 {
+	if s := l.x.first().stateOf("rnd"); s.Missed != 0 || s.Updates < 30 {
 		t.Errorf("in the end %+v", s)
 	}
 }
@@ -46,10 +49,11 @@ func TestModelsLearnOncePerEnvStep(t *testing.T) {
 	for _, utd := range []int{1, 3, 20} {
 		w := newWorld()
 		c := w.config()
-		c.Curiosity.Every, c.Knobs.UTD, c.Schedule = 0, utd, []string{"25:utd=7", "40:utd=2"}
+		changeICM(&c, func(i *relevance.ICMConfig) { i.Every = 0 })
+		c.Knobs.UTD, c.Schedule = utd, []string{"25:utd=7", "40:utd=2"}
 		l, _ := play(t, w, c)
 		trained := c.Steps - c.StartSteps
-		if got := l.x.first().stateOf(relevanceCuriosity).Updates; got != uint64(trained) {
+		if got := l.x.first().stateOf("curiosity").Updates; got != uint64(trained) {
 			t.Errorf("utd %d: %d updates of the curiosity model in %d env steps with training", utd, got, trained)
 		}
 		if n := count(w.log, "train curiosity"); n != trained {
@@ -63,9 +67,9 @@ func TestModelsLearnOncePerEnvStep(t *testing.T) {
 func TestCountsAreMadeAnewBeforeEachScoring(t *testing.T) {
 	w := newWorld()
 	c := w.config()
-	c.Method, c.Knobs.Relevance = "pgr-count", relevanceCount
+	c.Method, c.Knobs.Relevance = "pgr-count", "count"
 	l, _ := play(t, w, c)
-	m := l.x.first().models[relevanceCount].(*relevance.Count)
+	m := l.x.first().models["count"].(*relevance.Count)
 	if m.Seen() != 40 {
 		t.Errorf("the density has seen %d transitions at the last refit, want 40", m.Seen())
 	}
@@ -92,5 +96,53 @@ func TestOldestGoesRoundTheRing(t *testing.T) {
 	}
 	if got := spread(r, 3); !slices.Equal(got, []int{0, 1, 3}) {
 		t.Errorf("spread slots are %v", got)
+	}
+}
+
+// A checkpoint from before models had names held the counters of two of them in fields
+// of their own; they are read as those of these names.
+func TestCountersOfOlderCheckpoints(t *testing.T) {
+	type oldState struct {
+		Updates uint64
+		Missed  int
+	}
+	type oldSums struct {
+		Model, RND  mean
+		LatestModel float64
+	}
+	var file bytes.Buffer
+	err := gob.NewEncoder(&file).Encode(struct {
+		Episode        uint64
+		Curiosity, RND oldState
+		Losses         oldSums
+	}{9, oldState{40, 2}, oldState{3, 70}, oldSums{mean{12, 4}, mean{}, 2.5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s memberState
+	if err := gob.NewDecoder(&file).Decode(&s); err != nil {
+		t.Fatal(err)
+	}
+	s.adoptModels()
+	if got := *s.stateOf("curiosity"); got != (modelState{"curiosity", 40, 2}) {
+		t.Errorf("curiosity: %+v", got)
+	}
+	if got := *s.stateOf("rnd"); got != (modelState{"rnd", 3, 70}) {
+		t.Errorf("rnd: %+v", got)
+	}
+	if got := *s.Losses.model("curiosity"); got != (mean{12, 4}) || len(s.Losses.Models) != 1 || s.Losses.LatestModel != 2.5 || s.Episode != 9 {
+		t.Errorf("losses %+v, episode %d", s.Losses, s.Episode)
+	}
+}
+
+// Models sample from streams of their names, beside the lab's own streams: none has the
+// name of another.
+func TestModelsHaveStreamsOfTheirOwn(t *testing.T) {
+	s := newStreams(7)
+	own := []rng.Stream{s.explore, s.replay, s.dormant, s.scores, s.histogram, s.preview}
+	for _, name := range relevance.Names() {
+		if slices.Contains(own, s.models.Sub(name)) {
+			t.Errorf("relevance %s samples from a stream of the lab", name)
+		}
 	}
 }

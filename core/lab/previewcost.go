@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
 
@@ -25,7 +26,7 @@ func (x *experiment) priceOf(p *preview, name string) error {
 	}
 	owed := x.owed(m, name)
 	switch made := made.(type) {
-	case counting:
+	case relevance.Counted:
 		p.slices = append(p.slices, func() (bool, error) {
 			rows := min(scoreRows, m.real.Len())
 			m.real.Gather(m.scoring, 0, spread(m.real, rows))
@@ -36,7 +37,7 @@ func (x *experiment) priceOf(p *preview, name string) error {
 			x.sayPrice(p, fmt.Sprintf("%s has seen nothing yet: a switch shows it all %s transitions first", name, knob.FormatCount(owed)), took)
 			return true, nil
 		})
-	case trained:
+	case relevance.Trained:
 		p.slices = append(p.slices, x.timedUpdates(p, made, func(update time.Duration) {
 			x.sayPrice(p, fmt.Sprintf("%s has no model yet: a switch builds it and trains it on %s real batches first", name, knob.FormatCount(owed)), time.Duration(owed)*update)
 		}))
@@ -46,7 +47,7 @@ func (x *experiment) priceOf(p *preview, name string) error {
 
 // timedUpdates makes two updates of a model that is not the run's; say gets the time
 // of the second one.
-func (x *experiment) timedUpdates(p *preview, model trained, say func(update time.Duration)) func() (bool, error) {
+func (x *experiment) timedUpdates(p *preview, model relevance.Trained, say func(update time.Duration)) func() (bool, error) {
 	mixer, batch, made := replay.NewMixer(p.member.streams.preview), model.Batch(), uint64(0)
 	return func() (bool, error) {
 		begin := x.now()

@@ -2,16 +2,19 @@ package lab
 
 import (
 	"fmt"
+	"slices"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
 
 // Replay is how batches of real transitions are drawn.
 type Replay struct {
 	// Priority is "none" or empty, all transitions alike; "td", by the size of their error
-	// |mean Q(s,a) − y| when they were last trained on; or "curiosity", by ½‖·‖² of
-	// the curiosity model at that time (Schaul et al. 2016).
+	// |mean Q(s,a) − y| when they were last trained on; or a relevance
+	// function that learns in steps, by F as its paper has it at that time (Schaul et
+	// al. 2016).
 	Priority string  `toml:"priority"`
 	Alpha    float64 `toml:"alpha"`   // exponent of priorities
 	Epsilon  float64 `toml:"epsilon"` // added to each
@@ -24,8 +27,8 @@ func (r Replay) validate() error {
 	if !r.prioritized() {
 		return nil
 	}
-	if r.Priority != PriorityTD && r.Priority != FunctionCuriosity {
-		return fmt.Errorf("configuration: replay.priority is %q, want %q, %q or %q", r.Priority, FunctionNone, PriorityTD, FunctionCuriosity)
+	if r.Priority != PriorityTD && !slices.Contains(trainedModels, r.Priority) {
+		return fmt.Errorf("configuration: replay.priority is %q, want %q, %q, or a function that learns in steps: %q", r.Priority, FunctionNone, PriorityTD, trainedModels)
 	}
 	if !(r.Beta >= 0 && r.Beta <= 1) {
 		return fmt.Errorf("configuration: replay.beta is %g, want a number from 0 to 1", r.Beta)
@@ -73,10 +76,11 @@ func (x *experiment) prioritise(m *member, b *replay.Batch) error {
 			return err
 		}
 	} else {
-		if err := m.model.Score(m.curious, b, b.Size); err != nil {
+		f := m.models[x.config.Replay.Priority]
+		if err := f.Score(m.curious, b, b.Size); err != nil {
 			return err
 		}
-		scale := float32(m.model.PaperScale())
+		scale := float32(relevance.PaperScale(f))
 		for i := range m.curious {
 			m.curious[i] *= scale
 		}

@@ -22,11 +22,10 @@ func realConfig() Config {
 	c.Steps, c.StartSteps = 26, 8
 	c.Evaluation.Every = 13
 	c.Agent.Hidden, c.Agent.InitialAlpha = []int{8, 8}, 1
-	c.Curiosity.ICMConfig = relevance.DefaultICM(worldObs, worldAct)
-	c.Curiosity.Hidden, c.Curiosity.Batch, c.Curiosity.ScoreRows = 8, 8, 16
-	c.RND.RNDConfig = relevance.DefaultRND(worldObs, worldAct)
-	c.RND.Hidden, c.RND.Features, c.RND.Batch, c.RND.ScoreRows = 8, 4, 8, 16
-	c.Count.CountConfig = relevance.DefaultCount(worldObs, worldAct)
+	icm, rnd := relevance.DefaultICM(), relevance.DefaultRND()
+	icm.Cadence, icm.Hidden, icm.Batch, icm.ScoreRows = c.Relevance.Pace("curiosity"), 8, 8, 16
+	rnd.Cadence, rnd.Hidden, rnd.Features, rnd.Batch, rnd.ScoreRows = c.Relevance.Pace("rnd"), 8, 4, 8, 16
+	c.Relevance = relevance.Configs{"curiosity": icm, "rnd": rnd}
 	c.Generator.Config = generative.Default()
 	c.Generator.VAE = generative.VAEConfig{Latent: 2, Width: 8, Bottleneck: 4, EncoderBlocks: 1, DecoderBlocks: 1, Beta: 0.1}
 	c.Generator.Width, c.Generator.Blocks, c.Generator.Embedding, c.Generator.Batch, c.Generator.Chunk = 16, 1, 8, 8, 16
@@ -160,7 +159,7 @@ func TestWrongPartsAreSaidBeforeARun(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		"agent: hidden is empty":     func(c *Config) { c.Agent.Hidden = nil },
 		"generator: width is 1":      func(c *Config) { c.Generator.Width = 1 },
-		"curiosity: hidden is 0":     func(c *Config) { c.Curiosity.Hidden = 0 },
+		"curiosity: hidden is 0":     func(c *Config) { changeICM(c, func(i *relevance.ICMConfig) { i.Hidden = 0 }) },
 		"configuration: steps is -1": func(c *Config) { c.Steps = -1 },
 	} {
 		c := realConfig()

@@ -255,21 +255,22 @@ func (x *experiment) restoreMember(m *member, s savedMember) error {
 		return fmt.Errorf("an observation of %d numbers is saved, the task has %d", len(s.State.Obs), len(m.Obs))
 	}
 	m.memberState = s.State
+	m.adoptModels()
 	for _, name := range s.Parts {
 		if m.owns(name) {
 			continue
 		}
 		var err error
-		if _, m.model, err = x.parts.makeRelevance(name, m); err != nil {
+		if _, err = x.parts.makeRelevance(name, m); err != nil {
 			return err
 		}
 	}
 	var err error
-	if m.f, m.model, err = x.parts.makeRelevance(x.Settings.Relevance, m); err != nil {
+	if m.f, err = x.parts.makeRelevance(x.Settings.Relevance, m); err != nil {
 		return err
 	}
 	if s.Scorer != "" {
-		if m.scorer, _, err = x.parts.makeRelevance(s.Scorer, m); err != nil {
+		if m.scorer, err = x.parts.makeRelevance(s.Scorer, m); err != nil {
 			return err
 		}
 	}
@@ -288,6 +289,18 @@ func (x *experiment) restoreMember(m *member, s savedMember) error {
 		}
 	}
 	return m.restoreTrial(s.Trial)
+}
+
+// adoptModels turns the counters of a checkpoint that knew two models by fields of their
+// own into those by name.
+func (s *memberState) adoptModels() {
+	for name, old := range map[string]*modelState{"curiosity": &s.Curiosity, "rnd": &s.RND} {
+		if *old != (modelState{}) {
+			*s.stateOf(name) = modelState{name, old.Updates, old.Missed}
+		}
+		*old = modelState{}
+	}
+	s.Losses.adoptModels()
 }
 
 func (m *member) restoreTrial(s *savedTrial) error {

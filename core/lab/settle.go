@@ -261,11 +261,11 @@ func (x *experiment) prepare(k knob.Knob, v knob.Value, now bool) error {
 func (x *experiment) choose(name string) error {
 	chosen := make([]func(), 0, len(x.members))
 	for _, m := range x.members {
-		f, model, err := x.parts.makeRelevance(name, m)
+		f, err := x.parts.makeRelevance(name, m)
 		if err != nil {
 			return err
 		}
-		chosen = append(chosen, func() { m.f, m.model = f, model })
+		chosen = append(chosen, func() { m.f = f })
 	}
 	for _, set := range chosen {
 		set()

@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
 
@@ -23,7 +24,11 @@ var variants = map[string]func(c *Config){
 		curiousReward(c)
 	},
 	"per-td":        func(c *Config) { onReal(c); c.Replay.Priority = PriorityTD },
-	"per-curiosity": func(c *Config) { onReal(c); c.Replay.Priority = FunctionCuriosity },
+	"per-curiosity": func(c *Config) { onReal(c); c.Replay.Priority = "curiosity" },
+	"redq-rnd": func(c *Config) { // another bonus, and priorities by a second model beside it
+		onReal(c)
+		c.Bonus, c.Replay.Priority = Bonus{Function: "rnd", Scale: ScalePaper}, "curiosity"
+	},
 	"noisynets":     func(c *Config) { onReal(c); c.Agent.Exploration = sac.ExploreNoisy },
 	"pgr-noisynets": func(c *Config) { c.Agent.Exploration = sac.ExploreNoisy },
 	"bootdqn":       func(c *Config) { onReal(c); c.Agent.Exploration = sac.ExploreBootstrap },
@@ -36,7 +41,7 @@ func onReal(c *Config) {
 }
 
 func curiousReward(c *Config) {
-	c.Bonus = Bonus{Function: FunctionCuriosity, Scale: ScaleReturns}
+	c.Bonus = Bonus{Function: "curiosity", Scale: ScaleReturns}
 }
 
 func variant(method string) Config {
@@ -138,7 +143,7 @@ func TestBonusesByHand(t *testing.T) {
 	for _, scale := range []string{ScaleCode, ScalePaper, ScaleStd} {
 		w := newWorld()
 		c := w.config()
-		c.Bonus, c.Knobs.Bonus = Bonus{Function: FunctionCuriosity, Scale: scale}, 0.1
+		c.Bonus, c.Knobs.Bonus = Bonus{Function: "curiosity", Scale: scale}, 0.1
 		l := w.lab(t, c, nil)
 		m := l.x.first()
 		var seen []float64
@@ -147,7 +152,7 @@ func TestBonusesByHand(t *testing.T) {
 			for i := range rows {
 				b.Obs[i*worldObs], b.Reward[i] = float32(i+10*round), float32(i)
 			}
-			if err := m.model.Score(f, b, rows); err != nil {
+			if err := m.models["curiosity"].Score(f, b, rows); err != nil {
 				t.Fatal(err)
 			}
 			by := map[string]float64{ScaleCode: 1, ScalePaper: 32, ScaleStd: 32}[scale]
@@ -182,7 +187,7 @@ func TestBonusesByHand(t *testing.T) {
 func TestBonusOverTheDeviationOfItsReturns(t *testing.T) {
 	w := newWorld()
 	c := w.config()
-	c.Bonus, c.Knobs.Bonus, c.Agent.Gamma = Bonus{Function: FunctionCuriosity, Scale: ScaleReturns}, 0.1, 0.9
+	c.Bonus, c.Knobs.Bonus, c.Agent.Gamma = Bonus{Function: "curiosity", Scale: ScaleReturns}, 0.1, 0.9
 	l := w.lab(t, c, nil)
 	defer l.Close()
 	m := l.x.first()
@@ -201,7 +206,7 @@ func TestBonusOverTheDeviationOfItsReturns(t *testing.T) {
 		for i := range 4 {
 			b.Obs[i*worldObs] = float32(i)
 		}
-		if err := m.model.Score(f, b, 4); err != nil {
+		if err := m.models["curiosity"].Score(f, b, 4); err != nil {
 			t.Fatal(err)
 		}
 		if err := l.x.addBonus(m, b, 2); err != nil {
@@ -210,7 +215,7 @@ func TestBonusOverTheDeviationOfItsReturns(t *testing.T) {
 		one, of := replay.NewBatch(worldShape, 1), make([]float32, 1)
 		for ; scored < part.scored; scored++ {
 			m.real.Gather(one, 0, oldest(m.real, scored, 1))
-			if err := m.model.Score(of, one, 1); err != nil {
+			if err := m.models["curiosity"].Score(of, one, 1); err != nil {
 				t.Fatal(err)
 			}
 			all[scored] = 32 * float64(of[0])
@@ -307,10 +312,14 @@ func TestContradictionsAreRefused(t *testing.T) {
 			onReal(c)
 			c.Replay = Replay{Priority: PriorityTD, Beta: 0.4}
 		},
-		`bonus.function is "td"`:                    func(c *Config) { c.Bonus.Function = "td" },
-		`bonus.scale is "big"`:                      func(c *Config) { c.Bonus = Bonus{FunctionCuriosity, "big"} },
-		"bonus: -1 is out of range":                 func(c *Config) { c.Knobs.Bonus = -1 },
-		"curiosity.every is -1":                     func(c *Config) { onReal(c); curiousReward(c); c.Curiosity.Every = -1 },
+		`bonus.function is "td"`:    func(c *Config) { c.Bonus.Function = "td" },
+		`bonus.scale is "big"`:      func(c *Config) { c.Bonus = Bonus{"curiosity", "big"} },
+		"bonus: -1 is out of range": func(c *Config) { c.Knobs.Bonus = -1 },
+		"curiosity.every is -1": func(c *Config) {
+			onReal(c)
+			curiousReward(c)
+			changeICM(c, func(i *relevance.ICMConfig) { i.Every = -1 })
+		},
 		"samples: 2,000 do not fit: D_syn has room": func(c *Config) { c.Knobs.Samples = 2000 },
 		`generator.init is "previous", but a vae`:   func(c *Config) { c.Generator.Kind, c.Generator.Init = GeneratorVAE, "previous" },
 		`generator.clamp is "none", but a vae`:      func(c *Config) { c.Generator.Kind, c.Generator.Clamp = GeneratorVAE, "none" },

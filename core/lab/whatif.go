@@ -13,6 +13,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/plan"
+	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 	"pgrlab/core/whatif"
@@ -222,15 +223,15 @@ func (w *whatIf) fit(g generator, scores []float32, breathe func(share float64) 
 
 // scoreReal is F of the real rows by a function that the run may not have used: its
 // model then learns from them first, with as many updates as the run has env steps.
-func (w *whatIf) scoreReal(dst []float32, relevance string, breathe func() error) error {
-	built := w.m.built(relevance)
-	f, _, err := w.parts.makeRelevance(relevance, w.m)
+func (w *whatIf) scoreReal(dst []float32, name string, breathe func() error) error {
+	built := w.m.built(name)
+	f, err := w.parts.makeRelevance(name, w.m)
 	if err != nil {
 		return err
 	}
-	if !built && slices.Contains(trainedModels, relevance) {
+	if !built && slices.Contains(trainedModels, name) {
 		for range w.Step {
-			if err := w.updateModel(w.m, relevance); err != nil {
+			if err := w.updateModel(w.m, name); err != nil {
 				return err
 			}
 			if err := breathe(); err != nil {
@@ -238,19 +239,19 @@ func (w *whatIf) scoreReal(dst []float32, relevance string, breathe func() error
 			}
 		}
 	}
-	if relevance == relevanceCount {
-		if err := w.countReal(breathe); err != nil {
+	if _, counts := f.(relevance.Counted); counts {
+		if err := w.countReal(name, breathe); err != nil {
 			return err
 		}
 	}
 	return w.score(dst, f, w.m.real, breathe)
 }
 
-// countReal makes pseudo-counts of all real rows.
-func (w *whatIf) countReal(breathe func() error) error {
+// countReal makes the function of that name anew from all real rows.
+func (w *whatIf) countReal(name string, breathe func() error) error {
 	before := w.Settings.Relevance
 	defer func() { w.Settings.Relevance = before }()
-	w.Settings.Relevance = relevanceCount
+	w.Settings.Relevance = name
 	for done, owed := 0, w.m.real.Len(); done < owed; {
 		n, err := w.warm(done, owed)
 		if err != nil {

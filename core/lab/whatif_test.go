@@ -164,7 +164,7 @@ func TestWhatIfOfOtherRuns(t *testing.T) {
 	})
 	for name, change := range map[string]func(*Config){
 		"has no generator": withoutGenerator,
-		"bonus":            func(c *Config) { c.Bonus.Function, c.Knobs.Bonus = FunctionCuriosity, 0.1 },
+		"bonus":            func(c *Config) { c.Bonus.Function, c.Knobs.Bonus = "curiosity", 0.1 },
 		"by priority":      func(c *Config) { c.Replay.Priority = PriorityTD },
 	} {
 		c := realConfig()

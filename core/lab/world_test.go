@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -66,27 +67,18 @@ func (w *world) parts() parts {
 		learner: func(seed uint64) (agent.Learner, error) {
 			return &worldAgent{w: w, seed: seed, batches: map[int]*replay.Batch{}}, nil
 		},
-		curiosity: func(seed uint64) (curiosity, error) {
-			if err := w.call("build curiosity"); err != nil {
-				return nil, err
-			}
-			return &worldModel{w: w, name: relevanceCuriosity, batch: replay.NewBatch(worldShape, 4)}, nil
-		},
 		generator: func(seed uint64) (generator, error) { return &worldGenerator{w: w}, nil },
-		model: func(name string, seed uint64) (model, error) {
+		relevance: func(name string, values relevance.Values, seed uint64) (relevance.Function, error) {
+			if !learned(name) {
+				return relevance.New(name, relevance.Deps{Values: values})
+			}
 			if err := w.call("build %s", name); err != nil {
 				return nil, err
 			}
-			if name == relevanceRND {
+			if slices.Contains(trainedModels, name) {
 				return &worldModel{w: w, name: name, batch: replay.NewBatch(worldShape, 4)}, nil
 			}
-			return relevance.NewCount(relevance.DefaultCount(worldObs, worldAct))
-		},
-		relevance: func(name string, values relevance.Values, models map[string]model) (relevance.Function, error) {
-			if models[name] != nil {
-				return models[name], nil
-			}
-			return relevance.New(name, relevance.Deps{Values: values})
+			return relevance.NewCount(relevance.DefaultCount(), worldShape)
 		},
 	}
 }
@@ -101,9 +93,11 @@ func (w *world) config() Config {
 		Agent:      Agent{Hidden: []int{4}, Critics: 2, Subset: 2, Gamma: 0.99, PolicyDelay: 20},
 		Replay:     Replay{Priority: FunctionNone},
 		Bonus:      Bonus{Function: FunctionNone},
-		Curiosity:  Curiosity{Every: 4, Warmup: 3},
-		RND:        RND{Every: 4, Warmup: 5},
-		Generator:  Generator{Kind: GeneratorDiffusion, Slice: 2},
+		Relevance: relevance.Configs{
+			"curiosity": relevance.ICMConfig{Cadence: relevance.Cadence{Every: 4, Warmup: 3}},
+			"rnd":       relevance.RNDConfig{Cadence: relevance.Cadence{Every: 4, Warmup: 5}},
+		},
+		Generator: Generator{Kind: GeneratorDiffusion, Slice: 2},
 		Knobs: knob.Settings{
 			Relevance: "curiosity", Guidance: 2, TopFraction: 0.25, Ratio: 0.5, Hold: knob.HoldBatch, UTD: 4, Batch: 8,
 			LRActor: 3e-4, LRCritic: 3e-4, Tau: 0.005, RefitEvery: 20, Samples: 12, SamplerSteps: 3,
@@ -192,4 +186,11 @@ func keep(w io.Writer, v ...float64) error { return binary.Write(w, binary.Littl
 func kept(r io.Reader, n int) ([]float64, error) {
 	v := make([]float64, n)
 	return v, binary.Read(r, binary.LittleEndian, v)
+}
+
+// changeICM changes the settings of the curiosity model.
+func changeICM(c *Config, change func(*relevance.ICMConfig)) {
+	icm := c.Relevance.Of("curiosity").(relevance.ICMConfig)
+	change(&icm)
+	c.Relevance = c.Relevance.With("curiosity", icm)
 }

@@ -2,28 +2,16 @@ package relevance
 
 import (
 	"bytes"
-	"io"
 	"slices"
 	"testing"
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/apart"
-	"pgrlab/core/replay"
 )
-
-// model is what an ICM and an RND have in common.
-type model interface {
-	Function
-	Batch() *replay.Batch
-	Train() (float64, error)
-	Save(w io.Writer) error
-	Load(r io.Reader) error
-	Close() error
-}
 
 // tale is all that can be heard of a model that is saved, goes on, and goes on once
 // more from where it was saved.
-func tale(t *testing.T, m model) (said []float32, files [][]byte) {
+func tale(t *testing.T, m Trained) (said []float32, files [][]byte) {
 	t.Helper()
 	train := func(from, to uint64) {
 		for i := from; i < to; i++ {
@@ -38,7 +26,7 @@ func tale(t *testing.T, m model) (said []float32, files [][]byte) {
 		}
 		said = append(said, scores...)
 		if icm, ok := m.(*ICM); ok { // the running statistics of the batch norms
-			actions := make([]float32, len(scores)*icm.config.Act)
+			actions := make([]float32, len(scores)*icm.shape.Act)
 			if err := icm.PredictActions(actions, m.Batch(), len(scores)); err != nil {
 				t.Fatal(err)
 			}
@@ -60,9 +48,9 @@ func tale(t *testing.T, m model) (said []float32, files [][]byte) {
 }
 
 func TestAModelApart(t *testing.T) {
-	for name, make := range map[string]func(dev device.Device) (model, error){
-		"curiosity": func(dev device.Device) (model, error) { return NewICM(smallICM(ResidualShared), dev, 3) },
-		"rnd":       func(dev device.Device) (model, error) { return NewRND(smallRND(), dev, 3) },
+	for name, make := range map[string]func(dev device.Device) (Trained, error){
+		"curiosity": func(dev device.Device) (Trained, error) { return NewICM(smallICM(ResidualShared), three, dev, 3) },
+		"rnd":       func(dev device.Device) (Trained, error) { return NewRND(smallRND(), three, dev, 3) },
 	} {
 		inner := newDevice(t)
 		var said [2][]float32

@@ -11,9 +11,9 @@ import (
 // that presets use.
 func BenchmarkICM(b *testing.B) {
 	for _, hidden := range []int{64, 128, 256} {
-		c := DefaultICM(17, 6)
+		c := DefaultICM()
 		c.Hidden = hidden
-		m := newICM(b, c)
+		m := newICMFor(b, c, replay.Shape{Obs: 17, Act: 6})
 		fillBatch(m.Batch(), 1)
 		b.Run(fmt.Sprintf("train/%d", hidden), func(b *testing.B) {
 			b.ReportAllocs()

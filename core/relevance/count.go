@@ -10,29 +10,37 @@ import (
 
 // CountConfig describes a density of states and actions for pseudo-counts.
 type CountConfig struct {
-	Obs   int `toml:"-"`
-	Act   int `toml:"-"`
 	Bins  int `toml:"bins"`  // of each dimension, as the paper's images have 8 greys
 	Depth int `toml:"depth"` // neighbours that a dimension may depend on
 }
 
 // DefaultCount is the configuration that the paper names, 8 bins, with the depth of
 // the reference (mgbellemare/SkipCTS: four neighbours).
-func DefaultCount(obs, act int) CountConfig {
-	return CountConfig{Obs: obs, Act: act, Bins: 8, Depth: 4}
-}
+func DefaultCount() CountConfig { return CountConfig{Bins: 8, Depth: 4} }
+
+var _ = register(Spec{
+	Name: "count", Doc: "rarity by pseudo-counts, of a density made by context-tree switching", Equation: "(N̂(s,a) + 0.01)^(−1/2)",
+	Source:   "Bellemare et al. 2016",
+	Learning: LearnsAnew,
+	Config:   DefaultCount(),
+	New:      func(d Deps) (Function, error) { return NewCount(d.Config.(CountConfig), d.Shape) },
+})
 
 // Validate says in one line what is wrong with c, or returns nil.
 func (c CountConfig) Validate() error {
 	switch {
-	case c.Obs < 1 || c.Act < 1:
-		return fmt.Errorf("count: %d observations and %d actions, want at least 1 each", c.Obs, c.Act)
 	case c.Bins < 2 || c.Bins > 256:
 		return fmt.Errorf("count: bins is %d, want 2 to 256", c.Bins)
 	case c.Depth < 0 || c.Depth > 16:
 		return fmt.Errorf("count: depth is %d, want 0 to 16", c.Depth)
 	}
 	return nil
+}
+
+// Memory is that of the trees at first: they grow with what they see, up to a node for
+// each context that occurs.
+func (c CountConfig) Memory(shape replay.Shape) float64 {
+	return float64(shape.Obs+shape.Act) * (8*float64(c.Bins) + 12)
 }
 
 // Count is F = (N̂ + 0.01)^{−1/2}, where N̂ is the pseudo-count of (s, a) under a
@@ -48,6 +56,7 @@ func (c CountConfig) Validate() error {
 // fit them, and F is asked of each afterwards. A Count belongs to one goroutine.
 type Count struct {
 	config    CountConfig
+	shape     replay.Shape
 	low, step []float64 // of the bins of [s, a]
 	trees     []*contextTree
 	seen      uint64
@@ -56,12 +65,12 @@ type Count struct {
 }
 
 // NewCount returns a density that has seen nothing.
-func NewCount(c CountConfig) (*Count, error) {
+func NewCount(c CountConfig, shape replay.Shape) (*Count, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	n := c.Obs + c.Act
-	m := &Count{config: c, low: make([]float64, n), step: make([]float64, n), symbols: make([]uint8, n+c.Depth), context: make([]uint8, c.Depth)}
+	n := shape.Obs + shape.Act
+	m := &Count{config: c, shape: shape, low: make([]float64, n), step: make([]float64, n), symbols: make([]uint8, n+c.Depth), context: make([]uint8, c.Depth)}
 	m.Begin(nil, 0)
 	return m, nil
 }
@@ -87,9 +96,9 @@ func (m *Count) Begin(sample *replay.Batch, rows int) {
 	column := make([]float32, rows)
 	for k := range m.low {
 		low, high := -1.0, 1.0
-		if k < m.config.Obs && rows > 0 {
+		if k < m.shape.Obs && rows > 0 {
 			for i := range column {
-				column[i] = sample.Obs[i*m.config.Obs+k]
+				column[i] = sample.Obs[i*m.shape.Obs+k]
 			}
 			slices.Sort(column)
 			low, high = float64(column[(rows-1)/100]), float64(column[rows-1-(rows-1)/100])
@@ -109,7 +118,7 @@ func (m *Count) bin(k int, v float32) uint8 {
 
 // read writes the symbols of a transition behind Depth missing ones.
 func (m *Count) read(b *replay.Batch, i int) []uint8 {
-	o, a, missing := m.config.Obs, m.config.Act, m.config.Depth
+	o, a, missing := m.shape.Obs, m.shape.Act, m.config.Depth
 	for k := range o {
 		m.symbols[missing+k] = m.bin(k, b.Obs[i*o+k])
 	}

@@ -147,7 +147,7 @@ func countBatch(points [][4]float32, copies []int) *replay.Batch {
 
 func newCount(t *testing.T) *Count {
 	t.Helper()
-	m, err := NewCount(CountConfig{Obs: 3, Act: 1, Bins: 8, Depth: 4})
+	m, err := NewCount(DefaultCount(), countShape)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestCountRanksByVisits(t *testing.T) {
 // The left neighbour is the first split: where each dimension repeats the one to its
 // left, a depth of 1 is enough to know it, and nothing else is.
 func TestLeftNeighbourIsTheFirstSplit(t *testing.T) {
-	m, err := NewCount(CountConfig{Obs: 3, Act: 1, Bins: 8, Depth: 1})
+	m, err := NewCount(CountConfig{Bins: 8, Depth: 1}, countShape)
 	if err != nil {
 		t.Fatal(err)
 	}

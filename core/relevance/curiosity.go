@@ -50,7 +50,7 @@ func (m *ICM) smallScore(rows int) (*smallScore, error) {
 	if s.graph, err = drawICM("curiosity score of a batch", m.net, rows, (*icmGraph).drawScore); err != nil {
 		return nil, err
 	}
-	if s.program, err = plan.Compile(s.graph.graph, plan.Spec{Outputs: []*op.Node{s.graph.out}}, m.dev); err != nil {
+	if s.program, err = plan.Compile(s.graph.graph, plan.Spec{Outputs: []*op.Node{s.graph.out}}, m.device); err != nil {
 		return nil, err
 	}
 	m.small[rows] = s
@@ -64,7 +64,7 @@ func (m *ICM) PaperScale() float64 { return float64(m.config.Hidden) / 2 }
 // observations and next observations of b, with the running statistics of the
 // batch norms.
 func (m *ICM) PredictActions(dst []float32, b *replay.Batch, rows int) error {
-	if err := m.inChunks(m.inverseProgram, m.inverse, m.config.ScoreRows, dst, m.config.Act, b, rows); err != nil {
+	if err := m.inChunks(m.inverseProgram, m.inverse, m.config.ScoreRows, dst, m.shape.Act, b, rows); err != nil {
 		return fmt.Errorf("predict actions: %w", err)
 	}
 	return nil
@@ -73,7 +73,7 @@ func (m *ICM) PredictActions(dst []float32, b *replay.Batch, rows int) error {
 // inChunks runs a program over transitions, as many at a time as it takes; width is
 // that of its output. Rows behind the last transition keep what they held.
 func (m *ICM) inChunks(p *plan.Program, g icmGraph, chunk int, dst []float32, width int, b *replay.Batch, rows int) error {
-	o, a := m.config.Obs, m.config.Act
+	o, a := m.shape.Obs, m.shape.Act
 	for first := 0; first < rows; first += chunk {
 		n := min(chunk, rows-first)
 		for _, in := range []struct {

@@ -2,7 +2,6 @@ package relevance
 
 import (
 	"fmt"
-	"io"
 	"math"
 
 	"pgrlab/core/device"
@@ -35,8 +34,7 @@ const rounds = 4
 
 // ICMConfig describes an intrinsic curiosity model.
 type ICMConfig struct {
-	Obs       int     `toml:"-"`
-	Act       int     `toml:"-"`
+	Cadence
 	Hidden    int     `toml:"hidden"`     // H, the width of everything
 	Residual  string  `toml:"residual"`   // "shared" or "separate"
 	Batch     int     `toml:"batch"`      // real transitions of an update
@@ -52,17 +50,25 @@ type ICMConfig struct {
 	NoiseKind  string  `toml:"noise_kind"`  // "isotropic", or "dimension", as is the empty one
 }
 
+var _ = register(Spec{
+	Name: "curiosity", Doc: "error of a learned model of the dynamics", Equation: "½‖g(h(s),a) − h(s′)‖²",
+	Source:   "Wang et al. 2025, section 4; Pathak et al. 2017",
+	Learning: LearnsInSteps,
+	Config:   DefaultICM(),
+	New: func(d Deps) (Function, error) {
+		return NewICM(d.Config.(ICMConfig), d.Shape, d.Device, d.Seed)
+	},
+})
+
 // DefaultICM is the released configuration (renwang435/pgr:
 // config/online/sac_cond_synther_dmc.gin).
-func DefaultICM(obs, act int) ICMConfig {
-	return ICMConfig{Obs: obs, Act: act, Hidden: 256, Residual: ResidualShared, Batch: 256, LR: 3e-4, Momentum: 0.1, ScoreRows: 1024}
+func DefaultICM() ICMConfig {
+	return ICMConfig{Cadence: Cadence{Warmup: 1000}, Hidden: 256, Residual: ResidualShared, Batch: 256, LR: 3e-4, Momentum: 0.1, ScoreRows: 1024}
 }
 
 // Validate says in one line what is wrong with c, or returns nil.
 func (c ICMConfig) Validate() error {
 	switch {
-	case c.Obs < 1 || c.Act < 1:
-		return fmt.Errorf("curiosity: %d observations and %d actions, want at least 1 each", c.Obs, c.Act)
 	case c.Hidden < 1 || c.ScoreRows < 1:
 		return fmt.Errorf("curiosity: hidden is %d and score_rows %d, want at least 1", c.Hidden, c.ScoreRows)
 	case c.Batch < 2:
@@ -85,30 +91,29 @@ func (c ICMConfig) Validate() error {
 // a, and an inverse model that predicts a from h(s) and h(s') and keeps h from
 // collapsing. An ICM belongs to one goroutine.
 type ICM struct {
-	config    ICMConfig
-	net       *icmNet
-	train     icmGraph
-	step      *plan.Program
-	optimiser *plan.Adam
-	batch     *replay.Batch
-	noise     rng.Stream // by update
-	draws     []float32  // of the noise, [rows, 2·Obs]
-	spreads   []float64  // of the batch's observations, by dimension
+	trainer
+	config  ICMConfig
+	shape   replay.Shape
+	net     *icmNet
+	train   icmGraph
+	noise   rng.Stream // by update
+	draws   []float32  // of the noise, [rows, 2·Obs]
+	spreads []float64  // of the batch's observations, by dimension
 
 	score, inverse               icmGraph
 	scoreProgram, inverseProgram *plan.Program
-	dev                          device.Device
 	small                        map[int]*smallScore // by rows
 }
 
 // NewICM draws the weights and compiles the update and the score.
-func NewICM(c ICMConfig, dev device.Device, seed uint64) (*ICM, error) {
+func NewICM(c ICMConfig, shape replay.Shape, dev device.Device, seed uint64) (*ICM, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	s := rng.New(seed, "curiosity")
-	m := &ICM{config: c, net: newICMNet(c, s), noise: s.Sub("noise"), dev: dev, small: map[int]*smallScore{}}
-	m.draws, m.spreads = make([]float32, c.noisyRows()*2*c.Obs), make([]float64, c.Obs)
+	m := &ICM{config: c, shape: shape, net: newICMNet(c, shape, s), noise: s.Sub("noise"), small: map[int]*smallScore{}}
+	m.trainer = trainer{name: "curiosity", device: dev, state: m.net.state()}
+	m.draws, m.spreads = make([]float32, c.noisyRows()*2*shape.Obs), make([]float64, shape.Obs)
 	if err := m.compile(dev); err != nil {
 		m.Close()
 		return nil, fmt.Errorf("curiosity: %w", err)
@@ -122,7 +127,7 @@ func NewICM(c ICMConfig, dev device.Device, seed uint64) (*ICM, error) {
 }
 
 func (m *ICM) compile(dev device.Device) error {
-	err := plan.Push(dev, m.net.state()...)
+	err := plan.Push(dev, m.state...)
 	if err != nil {
 		return err
 	}
@@ -154,51 +159,16 @@ func (m *ICM) compile(dev device.Device) error {
 
 // Close releases the compiled programs.
 func (m *ICM) Close() error {
-	for _, p := range []*plan.Program{m.step, m.scoreProgram, m.inverseProgram} {
-		if p != nil {
-			p.Close()
-		}
-	}
 	for _, s := range m.small {
 		s.program.Close()
 	}
-	return nil
+	return closed(m.step, m.scoreProgram, m.inverseProgram)
 }
-
-// Batch is the memory that Train reads: real transitions only, drawn by the
-// caller.
-func (m *ICM) Batch() *replay.Batch { return m.batch }
 
 // Train makes one Adam step on Batch and returns its loss, the sum of the mean
 // squared errors of the forward and the inverse model. The batch norms use the
 // statistics of the batch and average them for later.
 func (m *ICM) Train() (loss float64, err error) {
 	m.disturb()
-	if err := m.step.Run(0); err != nil {
-		return 0, fmt.Errorf("train curiosity: %w", err)
-	}
-	return m.step.Loss(), nil
-}
-
-// Save writes weights, running statistics and the optimiser.
-func (m *ICM) Save(w io.Writer) error {
-	if err := plan.Save(m.dev, w, m.net.state()); err != nil {
-		return fmt.Errorf("save curiosity: %w", err)
-	}
-	if err := m.optimiser.Save(w); err != nil {
-		return fmt.Errorf("save curiosity: %w", err)
-	}
-	return nil
-}
-
-// Load reads what Save wrote for the same ICMConfig. On an error m must not be
-// used any further.
-func (m *ICM) Load(r io.Reader) error {
-	if err := plan.Load(m.dev, r, m.net.state()); err != nil {
-		return fmt.Errorf("load curiosity: %w", err)
-	}
-	if err := m.optimiser.Load(r); err != nil {
-		return fmt.Errorf("load curiosity: %w", err)
-	}
-	return nil
+	return m.trainer.Train()
 }

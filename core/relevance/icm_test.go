@@ -25,7 +25,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 }
 
 func smallICM(residual string) ICMConfig {
-	c := DefaultICM(3, 2)
+	c := DefaultICM()
 	c.Hidden, c.Batch, c.ScoreRows, c.Residual = 4, 6, 4, residual
 	return c
 }
@@ -43,7 +43,7 @@ func TestUpdateAgainstTheReference(t *testing.T) {
 	for _, residual := range []string{ResidualShared, ResidualSeparate} {
 		t.Run(residual, func(t *testing.T) {
 			c := smallICM(residual)
-			n := newICMNet(c, rng.New(2, "icm test"))
+			n := newICMNet(c, three, rng.New(2, "icm test"))
 			for machine, evaluate := range map[string]func(*testing.T, icmGraph, []*op.Tensor) (float64, [][]float32){
 				"tape machine": onTapeMachine, "plan": onPlan,
 			} {
@@ -53,7 +53,7 @@ func TestUpdateAgainstTheReference(t *testing.T) {
 				}
 				b := &replay.Batch{Obs: g.graph.Tensor(g.obs).Data, Act: g.graph.Tensor(g.act).Data, Next: g.graph.Tensor(g.next).Data}
 				fillBatch(b, 1)
-				target := layers(n.encoder, rowsOf(b.Next, c.Obs))
+				target := layers(n.encoder, rowsOf(b.Next, three.Obs))
 				reference := func() float64 { return referenceLoss(n, b, target) }
 				loss, grads := evaluate(t, g, n.params())
 				near(t, machine+": loss", loss, reference(), 1e-5*reference())
@@ -136,9 +136,14 @@ func newDevice(t testing.TB) device.Device {
 	return dev
 }
 
-func newICM(t testing.TB, c ICMConfig) *ICM {
+// three observations and two actions are the shape of most tests.
+var three = replay.Shape{Obs: 3, Act: 2}
+
+func newICM(t testing.TB, c ICMConfig) *ICM { return newICMFor(t, c, three) }
+
+func newICMFor(t testing.TB, c ICMConfig, shape replay.Shape) *ICM {
 	t.Helper()
-	m, err := NewICM(c, newDevice(t), 5)
+	m, err := NewICM(c, shape, newDevice(t), 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +194,7 @@ func TestScoreIsTheMeanSquaredError(t *testing.T) {
 
 // defaultScale is the factor between ½‖·‖² and the mean at H = 256.
 func defaultScale() float64 {
-	c := DefaultICM(1, 1)
+	c := DefaultICM()
 	return (&ICM{config: c}).PaperScale()
 }
 
@@ -237,7 +242,7 @@ func TestSavedHalfway(t *testing.T) {
 		t.Fatal(err)
 	}
 	saved := slices.Clone(file.Bytes())
-	loaded, err := NewICM(c, newDevice(t), 99)
+	loaded, err := NewICM(c, three, newDevice(t), 99)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,12 +277,12 @@ func TestSavedHalfway(t *testing.T) {
 
 func TestICMConfigIsChecked(t *testing.T) {
 	for name, spoil := range map[string]func(*ICMConfig){
-		"obs": func(c *ICMConfig) { c.Obs = 0 }, "hidden": func(c *ICMConfig) { c.Hidden = 0 }, "batch": func(c *ICMConfig) { c.Batch = 1 },
+		"hidden": func(c *ICMConfig) { c.Hidden = 0 }, "batch": func(c *ICMConfig) { c.Batch = 1 },
 		"residual": func(c *ICMConfig) { c.Residual = "both" }, "lr": func(c *ICMConfig) { c.LR = 0 }, "momentum": func(c *ICMConfig) { c.Momentum = math.NaN() },
 	} {
-		c := DefaultICM(3, 2)
+		c := DefaultICM()
 		spoil(&c)
-		if _, err := NewICM(c, newDevice(t), 1); err == nil {
+		if _, err := NewICM(c, three, newDevice(t), 1); err == nil {
 			t.Errorf("%s: a spoiled configuration passes", name)
 		}
 	}
@@ -287,9 +292,9 @@ func TestICMConfigIsChecked(t *testing.T) {
 // 1.15 million at H = 256, 0.297 million at 128. The shared block counts once.
 func TestParameterCount(t *testing.T) {
 	count := func(hidden int, residual string) (n int) {
-		c := DefaultICM(78, 12)
+		c := DefaultICM()
 		c.Hidden, c.Residual = hidden, residual
-		for _, p := range newICMNet(c, rng.New(1, "count")).params() {
+		for _, p := range newICMNet(c, replay.Shape{Obs: 78, Act: 12}, rng.New(1, "count")).params() {
 			n += len(p.Data)
 		}
 		return n
@@ -307,7 +312,7 @@ func TestScoresOfSmallBatches(t *testing.T) {
 	c := smallICM(ResidualShared)
 	c.ScoreRows = 64
 	m := newICM(t, c)
-	b := replay.NewBatch(replay.Shape{Obs: c.Obs, Act: c.Act}, 64)
+	b := replay.NewBatch(three, 64)
 	fillBatch(b, 1)
 	want, got := make([]float32, 64), make([]float32, 64)
 	if err := m.Score(want, b, 64); err != nil {

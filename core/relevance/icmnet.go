@@ -5,6 +5,7 @@ import (
 
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
+	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
 
@@ -12,6 +13,7 @@ import (
 // as PyTorch's.
 type icmNet struct {
 	config  ICMConfig
+	shape   replay.Shape
 	encoder []nn.Linear    // h: O → H → H → H
 	inverse []nn.Linear    // 2H → H → H → A, batch norm and Swish behind the first two
 	norms   []batchNorm    // of inverse
@@ -25,8 +27,8 @@ type batchNorm struct {
 	running     *op.Tensor // [3,H]: mean, biased and unbiased variance
 }
 
-func newICMNet(c ICMConfig, s rng.Stream) *icmNet {
-	n := &icmNet{config: c}
+func newICMNet(c ICMConfig, shape replay.Shape, s rng.Stream) *icmNet {
+	n := &icmNet{config: c, shape: shape}
 	h := c.Hidden
 	layers := func(name string, sizes ...int) (out []nn.Linear) {
 		for i := range sizes[1:] {
@@ -35,16 +37,16 @@ func newICMNet(c ICMConfig, s rng.Stream) *icmNet {
 		}
 		return out
 	}
-	n.encoder = layers("encoder", c.Obs, h, h, h)
-	n.inverse = layers("inverse", 2*h, h, h, c.Act)
-	n.forward[0] = layers("before", h+c.Act, h, h, h, h, h)
-	n.forward[1] = layers("after", h+c.Act, h, h, h, h, h)
+	n.encoder = layers("encoder", shape.Obs, h, h, h)
+	n.inverse = layers("inverse", 2*h, h, h, shape.Act)
+	n.forward[0] = layers("before", h+shape.Act, h, h, h, h, h)
+	n.forward[1] = layers("after", h+shape.Act, h, h, h, h, h)
 	blocks := 1
 	if c.Residual == ResidualSeparate {
 		blocks = 2 * rounds
 	}
 	for i := range blocks {
-		n.blocks = append(n.blocks, layers(fmt.Sprintf("residual%d.", i), h+c.Act, h, h))
+		n.blocks = append(n.blocks, layers(fmt.Sprintf("residual%d.", i), h+shape.Act, h, h))
 	}
 	for i := range 2 {
 		n.norms = append(n.norms, newBatchNorm(fmt.Sprintf("curiosity.norm%d", i), h))
@@ -105,8 +107,8 @@ func drawICM(name string, n *icmNet, rows int, draw func(p *icmGraph, g *op.Grap
 	p := icmGraph{net: n}
 	var err error
 	p.graph, err = op.Build(name, func(g *op.Graph) {
-		p.obs = g.Input("obs", rows, n.config.Obs)
-		p.next = g.Input("next", rows, n.config.Obs)
+		p.obs = g.Input("obs", rows, n.shape.Obs)
+		p.next = g.Input("next", rows, n.shape.Obs)
 		draw(&p, g, rows)
 	})
 	return p, err
@@ -116,7 +118,7 @@ func drawICM(name string, n *icmNet, rows int, draw func(p *icmGraph, g *op.Grap
 // predicted action, one to one.
 func (p *icmGraph) drawLoss(g *op.Graph, rows int) {
 	c := p.net.config
-	p.act = g.Input("act", rows, c.Act)
+	p.act = g.Input("act", rows, p.net.shape.Act)
 	h, next := mlp(g, p.net.encoder, p.obs), mlp(g, p.net.encoder, p.next)
 	forward := g.SquaredError(p.net.predict(g, h, p.act), g.StopGradient(next), float64(rows*c.Hidden))
 	action := p.net.action(g, h, next, func(i int, z *op.Node) *op.Node {
@@ -125,12 +127,12 @@ func (p *icmGraph) drawLoss(g *op.Graph, rows int) {
 		norm := p.net.norms[i]
 		return g.BatchNorm(z, g.Bind(norm.gamma), g.Bind(norm.beta), stats)
 	})
-	p.loss = g.AddScalars(forward, g.SquaredError(action, p.act, float64(rows*c.Act)))
+	p.loss = g.AddScalars(forward, g.SquaredError(action, p.act, float64(rows*p.net.shape.Act)))
 }
 
 // drawScore is the forward model's mean squared error of each row.
 func (p *icmGraph) drawScore(g *op.Graph, rows int) {
-	p.act = g.Input("act", rows, p.net.config.Act)
+	p.act = g.Input("act", rows, p.net.shape.Act)
 	h, next := mlp(g, p.net.encoder, p.obs), mlp(g, p.net.encoder, p.next)
 	p.out = g.RowMeanSquare(p.net.predict(g, h, p.act), next)
 }

@@ -44,9 +44,9 @@ func meanScore(t *testing.T, m *ICM, b *replay.Batch) (mean float64) {
 // more so, and it can tell the action from the observations. A model that learned
 // nothing about the forward dynamics would score both regions alike.
 func TestCuriosityFallsOnWhatIsKnown(t *testing.T) {
-	c := DefaultICM(2, 2)
+	c := DefaultICM()
 	c.Hidden, c.Batch, c.LR = 32, 128, 1e-3
-	m := newICM(t, c)
+	m := newICMFor(t, c, plane)
 	seen, novel := replay.NewBatch(plane, 512), replay.NewBatch(plane, 512)
 	transitions(seen, true, "seen", 0)
 	transitions(novel, false, "novel", 0)

@@ -1,26 +1,29 @@
 package relevance
 
-import "pgrlab/core/nn"
+import (
+	"pgrlab/core/nn"
+	"pgrlab/core/replay"
+)
 
 // Memory is about how many bytes the model takes: never much more than it will. It does
 // not overflow.
-func (c ICMConfig) Memory() float64 {
+func (c ICMConfig) Memory(shape replay.Shape) float64 {
 	h := c.Hidden
 	blocks := 1.0
 	if c.Residual == ResidualSeparate {
 		blocks = 2 * rounds
 	}
-	parameters := nn.Parameters(c.Obs, h, h, h) + nn.Parameters(2*h, h, h, c.Act) +
-		2*nn.Parameters(h+c.Act, h, h, h, h, h) + blocks*nn.Parameters(h+c.Act, h, h)
+	parameters := nn.Parameters(shape.Obs, h, h, h) + nn.Parameters(2*h, h, h, shape.Act) +
+		2*nn.Parameters(h+shape.Act, h, h, h, h, h) + blocks*nn.Parameters(h+shape.Act, h, h)
 	rows := float64(c.Batch) + float64(c.ScoreRows)
-	return 4 * (4*parameters + rows*(2*float64(c.Obs)+float64(c.Act)+4*float64(h)))
+	return 4 * (4*parameters + rows*(2*float64(shape.Obs)+float64(shape.Act)+4*float64(h)))
 }
 
 // Memory is about how many bytes both networks take: never much more than they will. It
 // does not overflow.
-func (c RNDConfig) Memory() float64 {
+func (c RNDConfig) Memory(shape replay.Shape) float64 {
 	h := c.Hidden
-	target, predictor := nn.Parameters(c.Obs, h, h, c.Features), nn.Parameters(c.Obs, h, h, h, h, c.Features)
+	target, predictor := nn.Parameters(shape.Obs, h, h, c.Features), nn.Parameters(shape.Obs, h, h, h, h, c.Features)
 	rows := float64(c.Batch) + float64(c.ScoreRows)
-	return 4 * (target + 4*predictor + rows*(float64(c.Obs)+4*float64(h)+2*float64(c.Features)))
+	return 4 * (target + 4*predictor + rows*(float64(shape.Obs)+4*float64(h)+2*float64(c.Features)))
 }

@@ -14,7 +14,7 @@ func (c ICMConfig) noisyRows() int {
 // rows of the batch; rows are drawn at random, so that any will do. Its size follows
 // the batch's observations. An update's noise is indexed by its number.
 func (m *ICM) disturb() {
-	rows, o := m.config.noisyRows(), m.config.Obs
+	rows, o := m.config.noisyRows(), m.shape.Obs
 	if rows == 0 {
 		return
 	}
@@ -33,7 +33,7 @@ func (m *ICM) noiseDeviations() []float64 {
 	variance := 0.0
 	for k := range m.spreads {
 		m.spreads[k] = m.deviation(k)
-		variance += m.spreads[k] * m.spreads[k] / float64(m.config.Obs)
+		variance += m.spreads[k] * m.spreads[k] / float64(m.shape.Obs)
 	}
 	if m.config.NoiseKind == NoiseIsotropic {
 		for k := range m.spreads {
@@ -45,7 +45,7 @@ func (m *ICM) noiseDeviations() []float64 {
 
 // deviation is the standard deviation of dimension k of the batch's observations.
 func (m *ICM) deviation(k int) float64 {
-	o, n := m.config.Obs, float64(m.config.Batch)
+	o, n := m.shape.Obs, float64(m.config.Batch)
 	mean, square := 0.0, 0.0
 	for i := range m.config.Batch {
 		mean += float64(m.batch.Obs[i*o+k]) / n

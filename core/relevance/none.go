@@ -2,11 +2,17 @@ package relevance
 
 import "pgrlab/core/replay"
 
+var _ = register(Spec{
+	Name: None, Doc: "nothing: the generator is fitted without a condition", Equation: "0",
+	Source: "SynthER, Lu et al. 2023",
+	New:    func(Deps) (Function, error) { return none{}, nil },
+})
+
 // none is F = 0. Whoever fits the generator passes it no scores at all then: equal
 // scores would still be a condition.
 type none struct{}
 
-func (none) Name() string { return "none" }
+func (none) Name() string { return None }
 
 func (none) Score(dst []float32, _ *replay.Batch, rows int) error {
 	clear(dst[:rows])

@@ -140,7 +140,7 @@ func referenceActions(n *icmNet, h, next matrix, train bool) matrix {
 // referenceLoss is the update's loss; target stands for h(s') in its forward term,
 // through which no gradient flows.
 func referenceLoss(n *icmNet, b *replay.Batch, target matrix) float64 {
-	obs, act, next := rowsOf(b.Obs, n.config.Obs), rowsOf(b.Act, n.config.Act), rowsOf(b.Next, n.config.Obs)
+	obs, act, next := rowsOf(b.Obs, n.shape.Obs), rowsOf(b.Act, n.shape.Act), rowsOf(b.Next, n.shape.Obs)
 	h := layers(n.encoder, obs)
 	return meanSquare(referencePrediction(n, h, act), target) +
 		meanSquare(referenceActions(n, h, layers(n.encoder, next), true), act)

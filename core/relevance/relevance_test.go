@@ -77,12 +77,43 @@ func TestUnknownNamesNameTheNearest(t *testing.T) {
 			t.Errorf("%q: error %v, want one that names %q", name, err, want)
 		}
 	}
-	for _, name := range []string{"curiosity", "rnd", "count", "return", "td", "td-signed"} {
+	for _, name := range []string{"return", "td", "td-signed"} {
 		if _, err := New(name, Deps{}); err == nil || !strings.Contains(err.Error(), "missing") {
 			t.Errorf("%s without what it needs: error %v", name, err)
 		}
 	}
-	if got := Names(); len(got) != 8 || got[0] != "curiosity" {
-		t.Errorf("names are %v", got)
+}
+
+// The registry is in its order, and what it says of a function is what the function is.
+func TestRegistry(t *testing.T) {
+	want := []string{"curiosity", "rnd", "count", "return", "reward", "td", "td-signed", "none"}
+	if got := Names(); !slices.Equal(got, want) {
+		t.Errorf("names are %v, want %v", got, want)
+	}
+	for _, s := range Specs() {
+		if strings.ToLower(s.Name) != s.Name || strings.ContainsAny(s.Name+s.Doc+s.Equation+s.Source, "\n") {
+			t.Errorf("%s: %+v", s.Name, s)
+		}
+		if s.Config != nil {
+			if err := s.Config.Validate(); err != nil {
+				t.Errorf("%s: its default settings are wrong: %v", s.Name, err)
+			}
+			if small, large := s.Config.Memory(plane), s.Config.Memory(replay.Shape{Obs: 78, Act: 12}); !(small > 0) || !(large > small) {
+				t.Errorf("%s: memory of %g and %g bytes", s.Name, small, large)
+			}
+		}
+		f, err := New(s.Name, Deps{Values: fakeValues{}, Shape: plane, Device: newDevice(t), Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, model := f.(Model)
+		_, trained := f.(Trained)
+		_, counted := f.(Counted)
+		if f.Name() != s.Name || model != (s.Learning != LearnsNothing) || trained != (s.Learning == LearnsInSteps) || counted != (s.Learning == LearnsAnew) {
+			t.Errorf("%s is a %T called %q: a model %v, trained %v, counted %v", s.Name, f, f.Name(), model, trained, counted)
+		}
+		if model {
+			f.(Model).Close()
+		}
 	}
 }

@@ -6,6 +6,12 @@ import (
 	"pgrlab/core/replay"
 )
 
+var _ = register(Spec{
+	Name: "return", Doc: "what the critics expect from the state", Equation: "Q(s, π(s))",
+	Source: "Wang et al. 2025, section 4",
+	New:    valued("return", func(v Values) Function { return expectedReturn{v} }),
+})
+
 // expectedReturn is F = Q(s, π(s)).
 type expectedReturn struct{ values Values }
 

@@ -2,6 +2,12 @@ package relevance
 
 import "pgrlab/core/replay"
 
+var _ = register(Spec{
+	Name: "reward", Doc: "the reward of the transition", Equation: "r",
+	Source: "Wang et al. 2025, section 4",
+	New:    func(Deps) (Function, error) { return reward{}, nil },
+})
+
 // reward is F = r.
 type reward struct{}
 

@@ -2,7 +2,6 @@ package relevance
 
 import (
 	"fmt"
-	"io"
 	"math"
 
 	"pgrlab/core/device"
@@ -15,8 +14,7 @@ import (
 
 // RNDConfig describes a pair of networks for random network distillation.
 type RNDConfig struct {
-	Obs       int     `toml:"-"`
-	Act       int     `toml:"-"`
+	Cadence
 	Hidden    int     `toml:"hidden"`     // width of the hidden layers
 	Features  int     `toml:"features"`   // K, outputs of both networks
 	Batch     int     `toml:"batch"`      // real transitions of an update
@@ -24,18 +22,26 @@ type RNDConfig struct {
 	ScoreRows int     `toml:"score_rows"` // transitions scored by one run of the networks
 }
 
+var _ = register(Spec{
+	Name: "rnd", Doc: "distance of a trained network to a random one", Equation: "½‖f̂(s′) − f(s′)‖²",
+	Source:   "Burda et al. 2018",
+	Learning: LearnsInSteps,
+	Config:   DefaultRND(),
+	New: func(d Deps) (Function, error) {
+		return NewRND(d.Config.(RNDConfig), d.Shape, d.Device, d.Seed)
+	},
+})
+
 // DefaultRND has the sizes that the paper gives for images behind their convolutions
 // (two layers of 512, 512 features), and the learning rate of
 // openai/random-network-distillation: run_atari.py.
-func DefaultRND(obs, act int) RNDConfig {
-	return RNDConfig{Obs: obs, Act: act, Hidden: 512, Features: 512, Batch: 256, LR: 1e-4, ScoreRows: 1024}
+func DefaultRND() RNDConfig {
+	return RNDConfig{Cadence: Cadence{Warmup: 1000}, Hidden: 512, Features: 512, Batch: 256, LR: 1e-4, ScoreRows: 1024}
 }
 
 // Validate says in one line what is wrong with c, or returns nil.
 func (c RNDConfig) Validate() error {
 	switch {
-	case c.Obs < 1 || c.Act < 1:
-		return fmt.Errorf("rnd: %d observations and %d actions, want at least 1 each", c.Obs, c.Act)
 	case c.Hidden < 1 || c.Features < 1 || c.ScoreRows < 1 || c.Batch < 1:
 		return fmt.Errorf("rnd: hidden is %d, features %d, batch %d and score_rows %d, want at least 1", c.Hidden, c.Features, c.Batch, c.ScoreRows)
 	case !(c.LR > 0):
@@ -50,32 +56,32 @@ func (c RNDConfig) Validate() error {
 // the whitened s', where the original has convolutions in front; the predictor is two
 // layers deeper, as there. An RND belongs to one goroutine.
 type RND struct {
+	trainer
 	config            RNDConfig
+	width             int // of an observation
 	target, predictor nn.MLP
 	whitener          whitener
-	optimiser         *plan.Adam
-	batch             *replay.Batch
-	dev               device.Device
 
-	step, scores       *plan.Program
+	scores             *plan.Program
 	stepNext, scoreIn  *op.Node // whitened s' [B,O]
 	stepLoss, scoreOut *op.Node
 }
 
 // NewRND draws the weights and compiles the update and the score.
-func NewRND(c RNDConfig, dev device.Device, seed uint64) (*RND, error) {
+func NewRND(c RNDConfig, shape replay.Shape, dev device.Device, seed uint64) (*RND, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	s, init, h := rng.New(seed, "rnd"), nn.Orthogonal(math.Sqrt2), c.Hidden
 	m := &RND{
+		trainer:   trainer{name: "rnd", device: dev, batch: replay.NewBatch(shape, c.Batch)},
 		config:    c,
-		target:    nn.NewMLP("rnd.target", []int{c.Obs, h, h, c.Features}, init, nn.ReLU, s),
-		predictor: nn.NewMLP("rnd.predictor", []int{c.Obs, h, h, h, h, c.Features}, init, nn.ReLU, s),
-		whitener:  newWhitener("rnd.whitener", c.Obs),
-		batch:     replay.NewBatch(replay.Shape{Obs: c.Obs, Act: c.Act}, c.Batch),
-		dev:       dev,
+		width:     shape.Obs,
+		target:    nn.NewMLP("rnd.target", []int{shape.Obs, h, h, c.Features}, init, nn.ReLU, s),
+		predictor: nn.NewMLP("rnd.predictor", []int{shape.Obs, h, h, h, h, c.Features}, init, nn.ReLU, s),
+		whitener:  newWhitener("rnd.whitener", shape.Obs),
 	}
+	m.state = append(m.networks(), m.whitener.state()...) // whose tensors are the host's alone
 	if err := m.compile(dev); err != nil {
 		m.Close()
 		return nil, fmt.Errorf("rnd: %w", err)
@@ -115,26 +121,15 @@ func (m *RND) compile(dev device.Device) error {
 
 // draw is f(s') and f̂(s') [rows,K].
 func (m *RND) draw(g *op.Graph, rows int) (in, told, guess *op.Node) {
-	in = g.Input("s'", rows, m.config.Obs)
+	in = g.Input("s'", rows, m.width)
 	return in, m.target.Apply(g, in), m.predictor.Apply(g, in)
 }
 
 // Close releases the compiled programs.
-func (m *RND) Close() error {
-	for _, p := range []*plan.Program{m.step, m.scores} {
-		if p != nil {
-			p.Close()
-		}
-	}
-	return nil
-}
+func (m *RND) Close() error { return closed(m.step, m.scores) }
 
 // Name is "rnd".
 func (*RND) Name() string { return "rnd" }
-
-// Batch is the memory that Train reads: real transitions only, drawn by the
-// caller.
-func (m *RND) Batch() *replay.Batch { return m.batch }
 
 // Train adds the next observations of Batch to the statistics of the whitening,
 // makes one Adam step of the predictor on them and returns its loss, the mean
@@ -142,16 +137,13 @@ func (m *RND) Batch() *replay.Batch { return m.batch }
 func (m *RND) Train() (loss float64, err error) {
 	m.whitener.see(m.batch.Next, m.config.Batch)
 	m.whitener.whiten(m.step.Data(m.stepNext), m.batch.Next, m.config.Batch)
-	if err := m.step.Run(0); err != nil {
-		return 0, fmt.Errorf("train rnd: %w", err)
-	}
-	return m.step.Loss(), nil
+	return m.trainer.Train()
 }
 
 // Score writes F = ‖f̂(s') − f(s')‖²/K, the mean as the original's code has it. The
 // paper writes ½‖·‖², which is PaperScale times that.
 func (m *RND) Score(dst []float32, b *replay.Batch, rows int) error {
-	o := m.config.Obs
+	o := m.width
 	for first := 0; first < rows; first += m.config.ScoreRows {
 		n := min(m.config.ScoreRows, rows-first)
 		m.whitener.whiten(m.scores.Data(m.scoreIn), b.Next[first*o:], n)
@@ -167,29 +159,3 @@ func (m *RND) Score(dst []float32, b *replay.Batch, rows int) error {
 func (m *RND) PaperScale() float64 { return float64(m.config.Features) / 2 }
 
 func (m *RND) networks() []*op.Tensor { return append(m.target.Params(), m.predictor.Params()...) }
-
-// state is all that outlives an update; the whitener's tensors are the host's alone.
-func (m *RND) state() []*op.Tensor { return append(m.networks(), m.whitener.state()...) }
-
-// Save writes weights, the statistics of the whitening and the optimiser.
-func (m *RND) Save(w io.Writer) error {
-	if err := plan.Save(m.dev, w, m.state()); err != nil {
-		return fmt.Errorf("save rnd: %w", err)
-	}
-	if err := m.optimiser.Save(w); err != nil {
-		return fmt.Errorf("save rnd: %w", err)
-	}
-	return nil
-}
-
-// Load reads what Save wrote for the same RNDConfig. On an error m must not be used
-// any further.
-func (m *RND) Load(r io.Reader) error {
-	if err := plan.Load(m.dev, r, m.state()); err != nil {
-		return fmt.Errorf("load rnd: %w", err)
-	}
-	if err := m.optimiser.Load(r); err != nil {
-		return fmt.Errorf("load rnd: %w", err)
-	}
-	return nil
-}

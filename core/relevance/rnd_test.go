@@ -10,9 +10,11 @@ import (
 	"pgrlab/core/replay"
 )
 
-func newRND(t *testing.T, c RNDConfig) *RND {
+func newRND(t *testing.T, c RNDConfig) *RND { return newRNDFor(t, c, three) }
+
+func newRNDFor(t *testing.T, c RNDConfig, shape replay.Shape) *RND {
 	t.Helper()
-	m, err := NewRND(c, newDevice(t), 3)
+	m, err := NewRND(c, shape, newDevice(t), 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +23,7 @@ func newRND(t *testing.T, c RNDConfig) *RND {
 }
 
 func smallRND() RNDConfig {
-	return RNDConfig{Obs: 3, Act: 2, Hidden: 5, Features: 4, Batch: 6, LR: 1e-3, ScoreRows: 4}
+	return RNDConfig{Hidden: 5, Features: 4, Batch: 6, LR: 1e-3, ScoreRows: 4}
 }
 
 // plainMLP is a network in plain arithmetic.
@@ -119,9 +121,9 @@ func TestWhitenerAddsBatches(t *testing.T) {
 
 // What it was trained on becomes less relevant, something else does not.
 func TestRNDFallsOnWhatIsKnown(t *testing.T) {
-	c := DefaultRND(2, 2)
+	c := DefaultRND()
 	c.Hidden, c.Features, c.Batch, c.LR = 32, 16, 128, 1e-3
-	m := newRND(t, c)
+	m := newRNDFor(t, c, plane)
 	seen, novel := replay.NewBatch(plane, 512), replay.NewBatch(plane, 512)
 	transitions(seen, true, "seen", 0)
 	transitions(novel, false, "novel", 0)
@@ -176,8 +178,8 @@ func TestSavedRNDGoesOn(t *testing.T) {
 	if a, b := train(m, 20), train(other, 20); a != b {
 		t.Errorf("the loaded pair goes on with loss %g, want %g", b, a)
 	}
-	for i, p := range m.state() {
-		if !slices.Equal(p.Data, other.state()[i].Data) {
+	for i, p := range m.state {
+		if !slices.Equal(p.Data, other.state[i].Data) {
 			t.Errorf("%s differs", p.Name)
 		}
 	}

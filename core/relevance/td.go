@@ -7,6 +7,18 @@ import (
 	"pgrlab/core/replay"
 )
 
+var _ = register(Spec{
+	Name: "td", Doc: "size of the temporal-difference error of the critics", Equation: "|r + γ(1−d)·Q̄(s′, π(s′)) − Q(s,a)|",
+	Source: "Wang et al. 2025, section 4, who write no absolute value; Schaul et al. 2016",
+	New:    valued("td", func(v Values) Function { return tdError{v} }),
+})
+
+var _ = register(Spec{
+	Name: "td-signed", Doc: "temporal-difference error with its sign: better than expected first", Equation: "r + γ(1−d)·Q̄(s′, π(s′)) − Q(s,a)",
+	Source: "Wang et al. 2025, section 4",
+	New:    valued("td-signed", func(v Values) Function { return tdSigned{v} }),
+})
+
 // tdSigned is F = r + γ(1−d)·Q̄(s', π(s')) − Q(s,a).
 type tdSigned struct{ values Values }
 

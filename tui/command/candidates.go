@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
 	"pgrlab/core/report"
 	"pgrlab/core/run"
 	"pgrlab/presets"
@@ -201,7 +202,9 @@ func assignments(_ Deps, _ []string, word string) ([]cobra.Completion, cobra.She
 	for _, choice := range k.Choices {
 		about := ""
 		if k.Name == "relevance" {
-			about = relevanceDocs[choice]
+			if f, err := relevance.Find(choice); err == nil {
+				about = f.Doc + ": " + f.Equation
+			}
 		}
 		all = append(all, cobra.CompletionWithDesc(name+"="+choice, about))
 	}

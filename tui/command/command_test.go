@@ -8,12 +8,14 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
+	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/presets"
@@ -264,15 +266,20 @@ func TestListJSON(t *testing.T) {
 	}
 }
 
-// Every F that can be chosen is explained.
-func TestRelevanceDocs(t *testing.T) {
-	for _, e := range relevances() {
-		if e.Doc == "" {
-			t.Errorf("relevance %s has no doc", e.Name)
+// Every F that can be chosen is listed, with its equation and its source.
+func TestRelevanceFunctionsAreListed(t *testing.T) {
+	k, err := knob.Find("relevance")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, v := range relevanceValues() {
+		if listed = append(listed, v.Name); v.Equation == "" || v.Source == "" {
+			t.Errorf("%+v lacks its equation or its source", v)
 		}
 	}
-	if got, want := len(relevances()), len(relevanceDocs); got != want {
-		t.Errorf("%d relevance functions, %d docs", got, want)
+	if !slices.Equal(listed, k.Choices) {
+		t.Errorf("listed are %v, to choose from %v", listed, k.Choices)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
 	"pgrlab/presets"
 )
 
@@ -25,8 +26,8 @@ var lists = []list{
 		func(d Deps) any { return taskValues(d) }},
 	{"methods", "methods: who learns, and from what", []string{"METHOD", ""},
 		func(Deps) [][]string { return entryRows(presets.Methods()) }, func(Deps) any { return presets.Methods() }},
-	{"relevance", "relevance functions F", []string{"F", ""},
-		func(Deps) [][]string { return entryRows(relevances()) }, func(Deps) any { return relevances() }},
+	{"relevance", "relevance functions F", []string{"F", "OF A TRANSITION", ""}, relevanceRows,
+		func(Deps) any { return relevanceValues() }},
 	{"scales", "scales: how much of everything", []string{"SCALE", ""},
 		func(Deps) [][]string { return entryRows(presets.Scales()) }, func(Deps) any { return presets.Scales() }},
 	{"presets", "named presets, and what the paper reports for them", []string{"PRESET", "TASK", "METHOD", "PAPER", ""}, presetRows,
@@ -148,29 +149,28 @@ func taskRows(d Deps) [][]string {
 	return rows
 }
 
-// relevanceDocs say what a relevance function is; the names are the choices of
-// the knob.
-var relevanceDocs = map[string]string{
-	"curiosity": "error of a learned model of the dynamics: ½‖g(h(s),a) − h(s′)‖²",
-	"rnd":       "distance of a trained network to a random one: ½‖f̂(s′) − f(s′)‖²",
-	"count":     "rarity by pseudo-counts: (N̂(s,a) + 0.01)^(−1/2)",
-	"td":        "size of the temporal-difference error of the critics",
-	"td-signed": "temporal-difference error with its sign: better than expected first",
-	"return":    "what the critics expect from the state: Q(s, π(s))",
-	"reward":    "the reward r",
-	"none":      "nothing: the generator is fitted without a condition",
+// relevanceValue is a relevance function as JSON.
+type relevanceValue struct {
+	Name     string `json:"name"`
+	Doc      string `json:"doc"`
+	Equation string `json:"equation"`
+	Source   string `json:"source"`
 }
 
-func relevances() []presets.Entry {
-	k, err := knob.Find("relevance")
-	if err != nil {
-		return nil
-	}
-	var all []presets.Entry
-	for _, name := range k.Choices {
-		all = append(all, presets.Entry{Name: name, Doc: relevanceDocs[name]})
+func relevanceValues() []relevanceValue {
+	var all []relevanceValue
+	for _, s := range relevance.Specs() {
+		all = append(all, relevanceValue{s.Name, s.Doc, s.Equation, s.Source})
 	}
 	return all
+}
+
+func relevanceRows(Deps) [][]string {
+	var rows [][]string
+	for _, s := range relevance.Specs() {
+		rows = append(rows, []string{s.Name, s.Equation, s.Doc})
+	}
+	return rows
 }
 
 // knobValue is a knob as JSON.

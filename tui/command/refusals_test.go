@@ -173,7 +173,7 @@ var refusals = []struct {
 	{"resume --timeout soon", 2, "want a time"},
 
 	// what was run
-	{"report", 2, "needs one run folder or more"},
+	{"report", 2, "needs one run folder or file of results, or more"},
 	{"report nosuch", 2, "give a run folder"},
 	{"report latest", 2, "look for runs in runs"},
 	{"card latest", 2, "look for runs in runs"},

@@ -257,16 +257,16 @@ func modelling(t *testing.T, m model, err error) (s said) {
 
 func TestModels(t *testing.T) {
 	on, dev := onCPU(t), card(t, Options{})
-	c := relevance.DefaultICM(shape.Obs, shape.Act)
+	c := relevance.DefaultICM()
 	c.Hidden, c.Batch, c.ScoreRows = 12, 10, 8
-	r := relevance.DefaultRND(shape.Obs, shape.Act)
+	r := relevance.DefaultRND()
 	r.Hidden, r.Features, r.Batch, r.ScoreRows = 12, 8, 10, 8
 	curiosity := func(dev device.Device) said {
-		m, err := relevance.NewICM(c, dev, 3)
+		m, err := relevance.NewICM(c, shape, dev, 3)
 		return modelling(t, m, err)
 	}
 	rnd := func(dev device.Device) said {
-		m, err := relevance.NewRND(r, dev, 3)
+		m, err := relevance.NewRND(r, shape, dev, 3)
 		return modelling(t, m, err)
 	}
 	t.Run("curiosity", func(t *testing.T) { agree(t, curiosity(dev), curiosity(on), 1e-5) })
