@@ -30,8 +30,8 @@ PACKAGE  := node_modules/@mujoco/mujoco/mujoco.wasm
 CHECKSUM := $(shell sed -n 's/^const Checksum = "\(.*\)"/\1/p' envs/mujoco/binary.go)
 # Of the emulated GPU the parts with goroutines: the rest takes minutes under the
 # detector and has one.
-RACE     := ./core/lab/... ./tui/... ./core/run/... ./core/device ./core/device/apart ./core/device/cpu/... \
-            ./core/device/cuda/driver ./core/device/cuda/ptx
+RACE     := ./core/lab/... ./tui/... ./core/run/... ./core/device ./core/device/cpu/... \
+            ./core/device/cuda/driver ./core/testing/emulator ./core/testing/ptx
 
 # fail MESSAGE: one line on stderr, then stop.
 fail = { echo "$(1)" >&2; exit 1; }
@@ -78,7 +78,7 @@ hostile-once: physics
 	done; \
 	$(GO) test -exec "env GOMAXPROCS=1 taskset -c $$core" -shuffle on -count 1 -p 1 -timeout 40m $(TESTFLAGS) $(PACKAGES)
 
-# core/pace says what slow and quick are.
+# core/testing/pace says what slow and quick are.
 hostile-count: PACKAGES ?= ./core/lab ./core/run ./core/sweep ./tui/...
 hostile-count: physics
 	@for pace in slow quick; do \

@@ -14,7 +14,8 @@ import (
 
 // allowed is the import map: for each package of the project, the packages of
 // the project that it may import. Imports point down; a layer may be skipped,
-// never climbed. Tests may import what they like.
+// never climbed. Tests may import what they like. What is below a folder testing is for
+// them alone.
 var allowed = map[string][]string{
 	"":     {"tui/program"},
 	"core": {},
@@ -29,41 +30,34 @@ var allowed = map[string][]string{
 	"tui/remote":  {"tui", "core/lab", "core/event", "core/printable"},
 	"tui/chart":   {},
 	"tui/picture": {},
-	"tui/pty":     {},            // for tests
-	"tui/tmux":    {"core/pace"}, // likewise
 
 	"presets": {"core/lab", "core/knob", "core/spelling", "core/printable", "core/table"},
 
-	"core/event":         {"core/knob", "core/run"},                                      // run: lines of the journal
-	"core/knob":          {"core/relevance", "core/replay", "core/run", "core/spelling"}, // relevance: its choices; replay: the mix of a batch; run: numbers as journals write them
-	"core/lab":           {"core/table", "core/whatif", "core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/agent/sac", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
-	"core/whatif":        {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
-	"core/bench":         {"core/..."},
-	"core/sweep":         {"core/run"},
-	"core/report":        {"core/run", "core/printable", "core/rng"}, // rng: the bootstrap's random numbers
-	"core/agent":         {"core/replay"},                            // the contract; a learner is a package below it and knows no other
-	"core/agent/sac":     {"core/agent", "core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
-	"core/relevance":     {"core/replay", "core/spelling", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
-	"core/generative":    {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
-	"core/analysis":      {"core/replay"},
-	"core/replay":        {"core/rng"},
-	"core/run":           {"core/run/files", "core/printable"}, // lines of journals are cleaned where they are read
-	"core/run/files":     {},
-	"core/run/files/cut": {"core/run/files"}, // for tests: kills and power cuts
-	"core/rng":           {},
-	"core/spelling":      {},
-	"core/table":         {}, // configurations with tables of parts that register themselves
-	"core/printable":     {}, // whoever reads or shows what others wrote
-	"core/pace":          {}, // for tests
+	"core/event":      {"core/knob", "core/run"},                                      // run: lines of the journal
+	"core/knob":       {"core/relevance", "core/replay", "core/run", "core/spelling"}, // relevance: its choices; replay: the mix of a batch; run: numbers as journals write them
+	"core/lab":        {"core/table", "core/whatif", "core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/agent/sac", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/whatif":     {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
+	"core/bench":      {"core/..."},
+	"core/sweep":      {"core/run"},
+	"core/report":     {"core/run", "core/printable", "core/rng"}, // rng: the bootstrap's random numbers
+	"core/agent":      {"core/replay"},                            // the contract; a learner is a package below it and knows no other
+	"core/agent/sac":  {"core/agent", "core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/relevance":  {"core/replay", "core/spelling", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/generative": {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/analysis":   {"core/replay"},
+	"core/replay":     {"core/rng"},
+	"core/run":        {"core/run/files", "core/printable"}, // lines of journals are cleaned where they are read
+	"core/run/files":  {},
+	"core/rng":        {},
+	"core/spelling":   {},
+	"core/table":      {}, // configurations with tables of parts that register themselves
+	"core/printable":  {}, // whoever reads or shows what others wrote
 
 	"core/nn":   {"core/op", "core/rng"},
 	"core/plan": {"core/op", "core/nn", "core/device", "core/rng"},
 	"core/op":   {},
 
-	"core/op/optest": {"core/op", "core/rng"}, // the cases that every implementation is tested by
-
 	"core/device":                {"core/rng"},
-	"core/device/apart":          {"core/device"}, // for tests: a device with memory of its own
 	"core/device/cpu":            {"core/device", "core/device/cpu/kernel", "core/rng"},
 	"core/device/cpu/kernel":     {"core/rng"},
 	"core/device/cpu/kernel/gen": {},
@@ -71,8 +65,18 @@ var allowed = map[string][]string{
 	"core/device/cuda":            {"core/device", "core/device/cuda/kernel", "core/device/cuda/driver", "core/rng"},
 	"core/device/cuda/kernel":     {"core/device", "core/rng"},
 	"core/device/cuda/kernel/gen": {},
-	"core/device/cuda/driver":     {"core/device/cuda/ptx"}, // the emulated driver runs PTX with it
-	"core/device/cuda/ptx":        {},
+	"core/device/cuda/driver":     {},
+
+	// Only tests, and packages like these, import what is below a folder testing.
+	"core/testing/cut":        {"core/run/files"},                              // kills and power cuts
+	"core/testing/drivertest": {"core/device/cuda/driver"},                     // what every CUDA driver is tested by
+	"core/testing/emulator":   {"core/device/cuda/driver", "core/testing/ptx"}, // a CUDA driver that interprets kernels
+	"core/testing/mirrortest": {"core/device"},                                 // a device with memory of its own
+	"core/testing/optest":     {"core/op", "core/rng"},                         // the cases that every implementation of an operation is tested by
+	"core/testing/pace":       {},                                              // makes work slow or quick
+	"core/testing/ptx":        {},                                              // the interpreter
+	"tui/testing/pty":         {},
+	"tui/testing/tmux":        {"core/testing/pace"},
 
 	"envs":        {"envs/mujoco", "envs/render"},
 	"envs/mujoco": {},
@@ -112,8 +116,12 @@ func TestImportsFollowTheMap(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if to, ours := strings.CutPrefix(target, module+"/"); ours && !permits(may, to) {
+			to, ours := strings.CutPrefix(target, module+"/")
+			if ours && !permits(may, to) {
 				t.Errorf("%s imports %s; the map lets %q import %v", file, to, from, may)
+			}
+			if ours && forTests(to) && !forTests(from) {
+				t.Errorf("%s imports %s, which is for tests", file, to)
 			}
 		}
 		return nil
@@ -122,6 +130,9 @@ func TestImportsFollowTheMap(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// forTests says whether a package is for tests only.
+func forTests(name string) bool { return slices.Contains(strings.Split(name, "/"), "testing") }
 
 func permits(may []string, to string) bool {
 	return slices.ContainsFunc(may, func(m string) bool {

@@ -10,8 +10,8 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/lab"
-	"pgrlab/core/pace"
 	"pgrlab/core/run"
+	"pgrlab/core/testing/pace"
 )
 
 // fakeLab is a scripted run: a function of the number of advanced env steps and of

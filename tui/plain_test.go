@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"pgrlab/core/pace"
+	"pgrlab/core/testing/pace"
 )
 
 // longEnough is how long a screen may take to show something, on a machine that is busy

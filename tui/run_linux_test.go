@@ -12,8 +12,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/core/event"
-	"pgrlab/core/pace"
-	"pgrlab/tui/pty"
+	"pgrlab/core/testing/pace"
+	"pgrlab/tui/testing/pty"
 )
 
 // terminalPair opens a pseudo terminal: what the person sees, and what the program

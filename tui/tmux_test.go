@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgrlab/tui/tmux"
+	"pgrlab/tui/testing/tmux"
 )
 
 // openLook runs the screen of a scripted run under tmux: the program is this test

@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/device/cuda"
 	"pgrlab/core/device/cuda/driver"
 	"pgrlab/core/device/cuda/kernel"
+	"pgrlab/core/testing/emulator"
 )
 
 func reference(t *testing.T) *cpu.Device {
@@ -27,7 +28,7 @@ var _ Tiled = (*cuda.Device)(nil)
 // emulated is a GPU that is interpreted.
 func emulated(t *testing.T, precision kernel.Precision) *cuda.Device {
 	t.Helper()
-	machine := driver.Emulated(driver.EmulatedOptions{Unchecked: true})
+	machine := emulator.New(emulator.Options{Unchecked: true})
 	dev, err := cuda.New(func() (driver.Context, error) { return machine.Open(0) }, cuda.Options{Precision: precision})
 	if err != nil {
 		t.Fatal(err)

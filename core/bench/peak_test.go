@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"pgrlab/core/device/apart"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/device/cpu/kernel"
+	"pgrlab/core/testing/mirrortest"
 )
 
 // The peak is of the threads that compute, of every family, and ends when it is told to;
@@ -33,7 +33,7 @@ func TestPeak(t *testing.T) {
 		}
 		dev.Close()
 	}
-	if p, err := PeakOf(context.Background(), apart.New(reference(t)), time.Hour); p != nil || err != nil {
+	if p, err := PeakOf(context.Background(), mirrortest.New(reference(t)), time.Hour); p != nil || err != nil {
 		t.Errorf("a device that is no CPU: %+v, %v", p, err)
 	}
 }

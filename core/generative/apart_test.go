@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"pgrlab/core/device"
-	"pgrlab/core/device/apart"
+	"pgrlab/core/testing/mirrortest"
 )
 
 // generator is what a Diffusion and a VAE have in common.
@@ -74,7 +74,7 @@ func TestAGeneratorApart(t *testing.T) {
 	} {
 		inner := newDevice(t)
 		var said [2][][]float32
-		for i, dev := range []device.Device{inner, apart.New(inner)} {
+		for i, dev := range []device.Device{inner, mirrortest.New(inner)} {
 			d, err := make(dev)
 			if err != nil {
 				t.Fatal(err)

@@ -4,9 +4,9 @@ import (
 	"regexp"
 	"testing"
 
-	"pgrlab/core/device/apart"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/generative"
+	"pgrlab/core/testing/mirrortest"
 )
 
 // aparts are small runs that together use all programs of a lab.
@@ -41,7 +41,7 @@ func TestADeviceApartWritesTheSameJournal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dev := apart.New(inner)
+		dev := mirrortest.New(inner)
 		if _, got := runOn(t, c, dev); got != want {
 			t.Errorf("%s: a device apart writes\n%s\nthe CPU\n%s", name, got, want)
 		}
@@ -65,7 +65,7 @@ func TestARunApartGoesOnFromBorders(t *testing.T) {
 	for name, c := range map[string]Config{"every relevance function": everyFunction(t), "vae": vae} {
 		t.Log(name)
 		resumeEverywhere(t, 13, func(r record) *Lab {
-			p, err := newParts(&c, newWorld().task(), apart.New(inner))
+			p, err := newParts(&c, newWorld().task(), mirrortest.New(inner))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,7 +15,7 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
 	"pgrlab/core/run/files"
-	"pgrlab/core/run/files/cut"
+	"pgrlab/core/testing/cut"
 )
 
 // scheduled is a run whose changes are all planned before: what its journal has to be does

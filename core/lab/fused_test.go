@@ -6,13 +6,14 @@ import (
 
 	"pgrlab/core/device/cuda"
 	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/testing/emulator"
 )
 
 // A run whose env steps are one launch each, on a GPU that is interpreted, says what
 // the CPU's run says: the same lines, with losses that differ by roundings. Curiosity
 // learns beside the agent, synthetic transitions come and are mixed in.
 func TestARunOfWholeEnvSteps(t *testing.T) {
-	machine := driver.Emulated(driver.EmulatedOptions{Unchecked: true})
+	machine := emulator.New(emulator.Options{Unchecked: true})
 	dev, err := cuda.New(func() (driver.Context, error) { return machine.Open(0) }, cuda.Options{})
 	if err != nil {
 		t.Fatal(err)

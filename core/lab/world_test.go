@@ -14,10 +14,10 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/knob"
-	"pgrlab/core/pace"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
+	"pgrlab/core/testing/pace"
 )
 
 // world is a scripted world: every part does little, remembers what it was asked

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"pgrlab/core/op"
-	"pgrlab/core/op/optest"
+	"pgrlab/core/testing/optest"
 
 	"gorgonia.org/gorgonia"
 )

@@ -8,7 +8,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/device/cpu/kernel"
 	"pgrlab/core/op"
-	"pgrlab/core/op/optest"
+	"pgrlab/core/testing/optest"
 )
 
 // Every operation on every family of kernels against the reference, at awkward

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"pgrlab/core/device"
-	"pgrlab/core/device/apart"
+	"pgrlab/core/testing/mirrortest"
 )
 
 // tale is all that can be heard of a model that is saved, goes on, and goes on once
@@ -55,7 +55,7 @@ func TestAModelApart(t *testing.T) {
 		inner := newDevice(t)
 		var said [2][]float32
 		var files [2][][]byte
-		for i, dev := range []device.Device{inner, apart.New(inner)} {
+		for i, dev := range []device.Device{inner, mirrortest.New(inner)} {
 			m, err := make(dev)
 			if err != nil {
 				t.Fatal(err)

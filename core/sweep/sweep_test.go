@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"pgrlab/core/pace"
+	"pgrlab/core/testing/pace"
 )
 
 // script makes a grid of n jobs whose attempts are shell scripts: they see their

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"pgrlab/core/pace"
 	"pgrlab/core/run"
+	"pgrlab/core/testing/pace"
 	"pgrlab/presets"
 	"pgrlab/tui"
 )

@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"pgrlab/core/event"
-	"pgrlab/core/pace"
 	"pgrlab/core/run"
+	"pgrlab/core/testing/pace"
 	"pgrlab/tui"
 	"pgrlab/tui/command"
 	"pgrlab/tui/remote"

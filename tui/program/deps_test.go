@@ -7,7 +7,7 @@ import (
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/lab"
-	"pgrlab/core/pace"
+	"pgrlab/core/testing/pace"
 	"pgrlab/envs"
 	"pgrlab/tui/command"
 )

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"pgrlab/core/run"
-	"pgrlab/tui/tmux"
+	"pgrlab/tui/testing/tmux"
 )
 
 // openWindow runs a command line of the program under tmux, on a terminal of a kind.

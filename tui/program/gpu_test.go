@@ -9,6 +9,7 @@ import (
 
 	"pgrlab/core/device/cuda"
 	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/testing/emulator"
 	"pgrlab/tui/command"
 )
 
@@ -32,9 +33,9 @@ utd = 1
 `
 
 // interpreted are deps with one GPU that is interpreted.
-func interpreted(d command.Deps, o driver.EmulatedOptions) command.Deps {
+func interpreted(d command.Deps, o emulator.Options) command.Deps {
 	o.Unchecked = true
-	machine := driver.Emulated(o)
+	machine := emulator.New(o)
 	d.CheckGPU = nil
 	d.ChooseGPU = func(name string) (command.GPU, string, error) {
 		all, err := machine.Devices()
@@ -61,7 +62,7 @@ func interpreted(d command.Deps, o driver.EmulatedOptions) command.Deps {
 // without it, saves nothing through it, and goes on from its last checkpoint.
 func TestTrainLosesItsGPU(t *testing.T) {
 	launches := 0
-	d := interpreted(setUp(t), driver.EmulatedOptions{Fail: func(call string) int {
+	d := interpreted(setUp(t), emulator.Options{Fail: func(call string) int {
 		if call == "cuGraphLaunch" {
 			launches++
 		}
@@ -99,7 +100,7 @@ func TestTrainLosesItsGPU(t *testing.T) {
 // A whole run on a GPU that is interpreted: chosen by auto, written into the
 // journal, gone on with at the same precision.
 func TestTrainOnAGPU(t *testing.T) {
-	d := interpreted(setUp(t), driver.EmulatedOptions{})
+	d := interpreted(setUp(t), emulator.Options{})
 	dir := t.TempDir()
 	preset := filepath.Join(dir, "tiny.toml")
 	if err := os.WriteFile(preset, []byte(tinyRun), 0o644); err != nil {

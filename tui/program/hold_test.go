@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"pgrlab/core/lab"
-	"pgrlab/core/pace"
+	"pgrlab/core/testing/pace"
 )
 
 // holdVariable makes a child wait in the middle of its training, as SEED:STEP:SOCKET

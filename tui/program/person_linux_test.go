@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"pgrlab/core/pace"
-	"pgrlab/tui/pty"
+	"pgrlab/core/testing/pace"
+	"pgrlab/tui/testing/pty"
 )
 
 // person is somebody at a terminal of 160 by 45 on which the program runs, in a

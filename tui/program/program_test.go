@@ -15,11 +15,11 @@ import (
 	"testing"
 
 	"pgrlab/core/event"
-	"pgrlab/core/pace"
+	"pgrlab/core/testing/pace"
 	"pgrlab/envs/mujoco"
 	"pgrlab/tui"
 	"pgrlab/tui/command"
-	"pgrlab/tui/pty"
+	"pgrlab/tui/testing/pty"
 )
 
 // tiny is a whole run, all phases included, within seconds.

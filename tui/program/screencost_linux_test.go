@@ -19,7 +19,7 @@ import (
 	"pgrlab/core/run"
 	"pgrlab/tui"
 	"pgrlab/tui/command"
-	"pgrlab/tui/pty"
+	"pgrlab/tui/testing/pty"
 )
 
 // slowLine is what a bad connection carries, in bytes a second.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"pgrlab/core/device"
-	"pgrlab/core/device/apart"
+	"pgrlab/core/testing/mirrortest"
 )
 
 // tale is all that can be heard of an agent that learns, is saved, goes on, and goes
@@ -68,7 +68,7 @@ func tale(t *testing.T, dev device.Device) (said []float32, files [][]byte) {
 func TestAnAgentApart(t *testing.T) {
 	inner := newDevice(t, 1)
 	said, files := tale(t, inner)
-	apartSaid, apartFiles := tale(t, apart.New(inner))
+	apartSaid, apartFiles := tale(t, mirrortest.New(inner))
 	if !slices.Equal(said, apartSaid) {
 		t.Errorf("apart it says\n%v\non the CPU\n%v", apartSaid, said)
 	}

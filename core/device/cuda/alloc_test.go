@@ -5,6 +5,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/testing/emulator"
 )
 
 // idle is a context that can be told to do nothing with graphs and uploads, so that what
@@ -48,7 +49,7 @@ func (c idle) Synchronize() error {
 // An action, a transition and the updates of an env step allocate nothing above the
 // driver.
 func TestAnEnvStepDoesNotAllocate(t *testing.T) {
-	machine, does := driver.Emulated(driver.EmulatedOptions{Unchecked: true}), false
+	machine, does := emulator.New(emulator.Options{Unchecked: true}), false
 	dev := deviceOf(t, func() (driver.Context, error) {
 		c, err := machine.Open(0)
 		return idle{c, &does}, err

@@ -15,6 +15,7 @@ import (
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/emulator"
 )
 
 // card is a device of the driver that interprets PTX, or with PGRLAB_GPU=N the N-th
@@ -23,7 +24,7 @@ import (
 func card(t testing.TB, o Options) *Device {
 	t.Helper()
 	if !onGPU {
-		return emulated(t, driver.EmulatedOptions{}, o)
+		return emulated(t, emulator.Options{}, o)
 	}
 	index, err := strconv.Atoi(os.Getenv("PGRLAB_GPU"))
 	if err != nil {
@@ -38,9 +39,9 @@ func card(t testing.TB, o Options) *Device {
 
 var onGPU, soak = os.Getenv("PGRLAB_GPU") != "", os.Getenv("PGRLAB_SOAK") != ""
 
-func emulated(t testing.TB, e driver.EmulatedOptions, o Options) *Device {
+func emulated(t testing.TB, e emulator.Options, o Options) *Device {
 	t.Helper()
-	d := driver.Emulated(e)
+	d := emulator.New(e)
 	return deviceOf(t, func() (driver.Context, error) { return d.Open(0) }, o)
 }
 
@@ -285,7 +286,7 @@ func TestTheLimitOfMemory(t *testing.T) {
 }
 
 func TestALostDevice(t *testing.T) {
-	dev := emulated(t, driver.EmulatedOptions{LoseAt: 4}, Options{})
+	dev := emulated(t, emulator.Options{LoseAt: 4}, Options{})
 	l := newLine(t, dev)
 	var lost *driver.LostDevice
 	var err error
@@ -304,15 +305,15 @@ func TestALostDevice(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	dev := emulated(t, driver.EmulatedOptions{}, Options{Precision: kernel.BF16})
+	dev := emulated(t, emulator.Options{}, Options{Precision: kernel.BF16})
 	if got := dev.Name(); got != "cuda emulated GPU bf16, cuda:0 GPU-00000000-0000-0000-0000-000000000000" {
 		t.Error(got)
 	}
-	old := driver.Emulated(driver.EmulatedOptions{Devices: []driver.Info{{Name: "old", Capability: [2]int{7, 0}, Memory: 1 << 30}}})
+	old := emulator.New(emulator.Options{Devices: []driver.Info{{Name: "old", Capability: [2]int{7, 0}, Memory: 1 << 30}}})
 	if _, err := New(func() (driver.Context, error) { return old.Open(0) }, Options{Precision: kernel.TF32}); err == nil || !strings.Contains(err.Error(), "use fp32") {
 		t.Errorf("tf32 on 7.0: %v", err)
 	}
-	ancient := driver.Emulated(driver.EmulatedOptions{Devices: []driver.Info{{Name: "ancient", Capability: [2]int{6, 1}, Memory: 1 << 30}}})
+	ancient := emulator.New(emulator.Options{Devices: []driver.Info{{Name: "ancient", Capability: [2]int{6, 1}, Memory: 1 << 30}}})
 	if _, err := New(func() (driver.Context, error) { return ancient.Open(0) }, Options{}); err == nil || !strings.Contains(err.Error(), "below 7.0") {
 		t.Errorf("compute capability 6.1: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"pgrlab/core/device/cuda/driver"
 	"pgrlab/core/plan"
+	"pgrlab/core/testing/emulator"
 )
 
 // faulty is a machine whose driver's nth call of a name returns a code.
@@ -21,7 +22,7 @@ type faulty struct {
 
 func newFaulty() *faulty {
 	f := &faulty{calls: map[string]int{}}
-	f.Driver = driver.Emulated(driver.EmulatedOptions{Unchecked: true, Fail: func(call string) int {
+	f.Driver = emulator.New(emulator.Options{Unchecked: true, Fail: func(call string) int {
 		f.calls[call]++
 		if call == f.call && f.calls[call] == f.nth {
 			return f.code

@@ -8,9 +8,9 @@ import (
 
 	"pgrlab/core/device"
 	"pgrlab/core/op"
-	"pgrlab/core/op/optest"
 	"pgrlab/core/plan"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/optest"
 )
 
 // Every operation with its gradients, compiled as a program, against the CPU. On a

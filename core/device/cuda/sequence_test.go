@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/emulator"
 )
 
 // picky fits one of four lines, which the occasion chooses.
@@ -166,7 +167,7 @@ func TestASequenceNeedsOpenPrograms(t *testing.T) {
 	if _, err := plan.NewSequence(dev, p.choose, p.fit); err == nil {
 		t.Error("a sequence of a program that was closed")
 	}
-	lost := emulated(t, driver.EmulatedOptions{LoseAt: 40}, Options{})
+	lost := emulated(t, emulator.Options{LoseAt: 40}, Options{})
 	p = newPicky(t, lost)
 	s, occasions := p.sequence(t, lost, 2)
 	var err error

@@ -8,13 +8,13 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/sac"
 	"pgrlab/core/device"
-	"pgrlab/core/device/cuda/driver"
 	"pgrlab/core/device/cuda/kernel"
 	"pgrlab/core/generative"
 	"pgrlab/core/nn"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/emulator"
 )
 
 // said is what a computation says: named numbers.
@@ -279,7 +279,7 @@ func unchecked(t testing.TB, o Options) *Device {
 	if onGPU {
 		return card(t, o)
 	}
-	return emulated(t, driver.EmulatedOptions{Unchecked: true}, o)
+	return emulated(t, emulator.Options{Unchecked: true}, o)
 }
 
 // A gradient step of a network whose blocks go to the tensor cores. What a precision

@@ -5,50 +5,52 @@ import (
 	"sync/atomic"
 )
 
-// calls watches the calls of a context: one at a time, none when it is closed or lost,
-// and while a graph is captured only such as a graph can hold.
-type calls struct {
+// Calls watches the calls of a context: one at a time, none when it is closed or lost,
+// and while a graph is captured only such as a graph can hold. Every implementation of
+// Context embeds one.
+type Calls struct {
 	busy      atomic.Bool // a call is under way
-	closed    bool
-	lost      *LostDevice
-	capturing bool
-	broken    error // what the capture cannot hold, but was asked to
+	Closed    bool
+	Lost      *LostDevice
+	Capturing bool
+	Broken    error // a call during the capture that a graph cannot hold
 }
 
-// enter begins a call. Those that a graph cannot hold are refused while one is
+// Enter begins a call. Those that a graph cannot hold are refused while one is
 // captured.
-func (c *calls) enter(doing string, capturable bool) error {
-	if err := c.enterAnyhow(doing); err != nil {
+func (c *Calls) Enter(doing string, capturable bool) error {
+	if err := c.EnterAnyhow(doing); err != nil {
 		return err
 	}
 	var err error
 	switch {
-	case c.closed:
+	case c.Closed:
 		err = fmt.Errorf("%s: the context is closed", doing)
-	case c.lost != nil:
-		err = c.lost
-	case c.capturing && !capturable:
+	case c.Lost != nil:
+		err = c.Lost
+	case c.Capturing && !capturable:
 		err = fmt.Errorf("%s: a graph is being captured, which can hold only launches and copies", doing)
-		c.broken = err
+		c.Broken = err
 	}
 	if err != nil {
-		c.leave()
+		c.Leave()
 	}
 	return err
 }
 
-// enterAnyhow begins a call that is good in every state.
-func (c *calls) enterAnyhow(doing string) error {
+// EnterAnyhow begins a call that is good in every state.
+func (c *Calls) EnterAnyhow(doing string) error {
 	if !c.busy.CompareAndSwap(false, true) {
-		return fmt.Errorf("%s: %w", doing, errConcurrent)
+		return fmt.Errorf("%s: %w", doing, ErrConcurrent)
 	}
 	return nil
 }
 
-func (c *calls) leave() { c.busy.Store(false) }
+// Leave ends a call.
+func (c *Calls) Leave() { c.busy.Store(false) }
 
-// pageable refuses a copy between a graph and memory that is not pinned.
-func (c *calls) pageable(doing string) error {
-	c.broken = fmt.Errorf("%s: a graph can only use pinned memory (AllocHost): it reads it anew at each launch", doing)
-	return c.broken
+// Pageable refuses a copy between a graph and memory that is not pinned.
+func (c *Calls) Pageable(doing string) error {
+	c.Broken = fmt.Errorf("%s: a graph can only use pinned memory (AllocHost): it reads it anew at each launch", doing)
+	return c.Broken
 }

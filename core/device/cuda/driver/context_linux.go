@@ -21,7 +21,7 @@ type nativeContext struct {
 	context uintptr
 	stream  uintptr
 
-	calls
+	Calls
 
 	pinned  []pin
 	graphs  []*nativeGraph
@@ -50,8 +50,8 @@ func (c *nativeContext) check(doing string, r result) error {
 	case r == success:
 		return nil
 	case r.lost():
-		c.lost = &LostDevice{Device: c.info.Name + " " + c.info.UUID, Doing: doing, Reason: c.driver.words(r)}
-		return c.lost
+		c.Lost = &LostDevice{Device: c.info.Name + " " + c.info.UUID, Doing: doing, Reason: c.driver.words(r)}
+		return c.Lost
 	case r == outOfMemory:
 		return c.outOfMemory(0)
 	}
@@ -62,20 +62,20 @@ func (c *nativeContext) Info() Info { return c.info }
 
 func (c *nativeContext) Memory() (free, total uint64, err error) {
 	const doing = "ask for GPU memory"
-	if err := c.enter(doing, false); err != nil {
+	if err := c.Enter(doing, false); err != nil {
 		return 0, 0, err
 	}
-	defer c.leave()
+	defer c.Leave()
 	err = c.check(doing, c.do(cuMemGetInfo, at(&c.cells.size[0]), at(&c.cells.size[1])))
 	return c.cells.size[0], c.cells.size[1], err
 }
 
 func (c *nativeContext) Alloc(bytes int) (Ptr, error) {
 	const doing = "allocate GPU memory"
-	if err := c.enter(doing, false); err != nil {
+	if err := c.Enter(doing, false); err != nil {
 		return 0, err
 	}
-	defer c.leave()
+	defer c.Leave()
 	if bytes < 0 {
 		return 0, fmt.Errorf("%s: %d bytes", doing, bytes)
 	}
@@ -102,10 +102,10 @@ func (c *nativeContext) outOfMemory(asked uint64) error {
 
 func (c *nativeContext) Free(p Ptr) error {
 	const doing = "free GPU memory"
-	if err := c.enter(doing, false); err != nil {
+	if err := c.Enter(doing, false); err != nil {
 		return err
 	}
-	defer c.leave()
+	defer c.Leave()
 	// cuMemFree waits for the work by itself where it must; the documents do not say
 	// that it always does.
 	if err := c.drain(); err != nil {
@@ -120,10 +120,10 @@ func (c *nativeContext) Free(p Ptr) error {
 
 func (c *nativeContext) AllocHost(bytes int) ([]byte, error) {
 	const doing = "allocate pinned memory"
-	if err := c.enter(doing, false); err != nil {
+	if err := c.Enter(doing, false); err != nil {
 		return nil, err
 	}
-	defer c.leave()
+	defer c.Leave()
 	if bytes <= 0 {
 		return nil, fmt.Errorf("%s: %d bytes", doing, bytes)
 	}
@@ -145,10 +145,10 @@ func hostPointer(data []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.Sli
 
 func (c *nativeContext) FreeHost(data []byte) error {
 	const doing = "free pinned memory"
-	if err := c.enter(doing, false); err != nil {
+	if err := c.Enter(doing, false); err != nil {
 		return err
 	}
-	defer c.leave()
+	defer c.Leave()
 	i := slices.Index(c.pinned, pin{hostPointer(data), uintptr(len(data))})
 	if i < 0 {
 		return fmt.Errorf("%s: these %d bytes were not allocated so, or are freed already", doing, len(data))
@@ -177,8 +177,8 @@ func (c *nativeContext) hold(doing string, data []byte) error {
 	if c.isPinned(data) {
 		return nil
 	}
-	if c.capturing {
-		return c.pageable(doing)
+	if c.Capturing {
+		return c.Pageable(doing)
 	}
 	c.held = append(c.held, data)
 	return nil
@@ -186,10 +186,10 @@ func (c *nativeContext) hold(doing string, data []byte) error {
 
 func (c *nativeContext) Upload(dst Ptr, src []byte) error {
 	const doing = "upload"
-	if err := c.enter(doing, true); err != nil {
+	if err := c.Enter(doing, true); err != nil {
 		return err
 	}
-	defer c.leave()
+	defer c.Leave()
 	if len(src) == 0 {
 		return nil
 	}
@@ -207,10 +207,10 @@ func (c *nativeContext) Upload(dst Ptr, src []byte) error {
 
 func (c *nativeContext) Download(dst []byte, src Ptr) error {
 	const doing = "download"
-	if err := c.enter(doing, true); err != nil {
+	if err := c.Enter(doing, true); err != nil {
 		return err
 	}
-	defer c.leave()
+	defer c.Leave()
 	if len(dst) == 0 {
 		return nil
 	}
@@ -222,10 +222,10 @@ func (c *nativeContext) Download(dst []byte, src Ptr) error {
 
 func (c *nativeContext) Copy(dst, src Ptr, bytes int) error {
 	const doing = "copy"
-	if err := c.enter(doing, true); err != nil {
+	if err := c.Enter(doing, true); err != nil {
 		return err
 	}
-	defer c.leave()
+	defer c.Leave()
 	switch {
 	case bytes == 0:
 		return nil
@@ -236,10 +236,10 @@ func (c *nativeContext) Copy(dst, src Ptr, bytes int) error {
 }
 
 func (c *nativeContext) Synchronize() error {
-	if err := c.enter("synchronize", false); err != nil {
+	if err := c.Enter("synchronize", false); err != nil {
 		return err
 	}
-	defer c.leave()
+	defer c.Leave()
 	return c.drain()
 }
 
@@ -266,24 +266,24 @@ func (c *nativeContext) drain() error {
 // Close releases the primary context, with which everything in it goes. A lost
 // one is reset, so that the device can be opened again.
 func (c *nativeContext) Close() error {
-	if err := c.enterAnyhow("close the GPU"); err != nil {
+	if err := c.EnterAnyhow("close the GPU"); err != nil {
 		return err
 	}
-	defer c.leave()
-	if c.closed {
+	defer c.Leave()
+	if c.Closed {
 		return nil
 	}
 	var err error
-	if c.lost == nil {
+	if c.Lost == nil {
 		err = c.drain()
 	}
-	c.closed = true
+	c.Closed = true
 	c.giveBack()
-	if c.lost != nil {
+	if c.Lost != nil {
 		c.driver.call(cuDevicePrimaryCtxReset, uintptr(c.device))
 	}
 	r := c.driver.call(cuDevicePrimaryCtxRelease, uintptr(c.device))
-	if err == nil && c.lost == nil && r != success {
+	if err == nil && c.Lost == nil && r != success {
 		err = c.driver.fail("close the GPU", r)
 	}
 	return err

@@ -4,8 +4,8 @@
 // Everything above it is written against Driver and Context alone, so that what
 // is tested without a GPU is what runs on one. Native is the driver of the machine:
 // libcuda.so.1, opened at run time without cgo and without the CUDA toolkit.
-// Emulated interprets the PTX and is strict about the rules that a real driver
-// takes on trust. Choose finds the device that --device asks for; Monitor (NVML)
+// The one of core/testing/emulator interprets the PTX and is strict about the rules that a
+// real driver takes on trust. Choose finds the device that --device asks for; Monitor (NVML)
 // says what devices are doing.
 //
 // # What was seen where

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// errConcurrent is told to the second of two goroutines that use one context.
-var errConcurrent = errors.New("the context is used by two goroutines at once: it belongs to one")
+// ErrConcurrent is told to the second of two goroutines that use one context.
+var ErrConcurrent = errors.New("the context is used by two goroutines at once: it belongs to one")
 
 // OutOfMemory says that a device, or the host's pinned memory, has not got what
 // was asked for.

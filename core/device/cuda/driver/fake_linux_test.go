@@ -136,3 +136,21 @@ func expect(t *testing.T, got []string, want ...string) {
 		t.Errorf("the driver was called so:\n\t%s\nwant:\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
 	}
 }
+
+// OpenFake opens the fake driver for tests outside this package. Released says whether the
+// device was given back with nothing left on it.
+func OpenFake(t *testing.T) (c Context, released func() bool) {
+	l, _, c := openFake(t, NativeOptions{})
+	return c, func() bool {
+		gave := false
+		for _, call := range l.calls(t, 0) {
+			if strings.HasPrefix(call, "cuDevicePrimaryCtxRelease_v2") {
+				gave = call == "cuDevicePrimaryCtxRelease_v2 0 live=0"
+				if !gave {
+					break
+				}
+			}
+		}
+		return gave
+	}
+}

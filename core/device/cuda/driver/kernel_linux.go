@@ -15,7 +15,7 @@ import (
 type nativeModule struct {
 	context    *nativeContext
 	handle     uintptr
-	signatures map[string]signature
+	signatures map[string]Signature
 }
 
 // nativeFunction is one of its kernels.
@@ -23,7 +23,7 @@ type nativeFunction struct {
 	context   *nativeContext
 	name      string
 	handle    uintptr
-	signature signature
+	signature Signature
 	resources Resources
 	allowed   uint32 // bytes of dynamic shared memory that it may have by now
 }
@@ -59,14 +59,14 @@ func said(log []byte) string {
 
 func (c *nativeContext) Load(text string) (Module, error) {
 	const doing = "load kernels"
-	if err := c.enter(doing, false); err != nil {
+	if err := c.Enter(doing, false); err != nil {
 		return nil, err
 	}
-	defer c.leave()
-	if err := accepts(text, c.driver.version, c.info); err != nil {
+	defer c.Leave()
+	if err := Accepts(text, c.driver.version, c.info); err != nil {
 		return nil, err
 	}
-	all, err := signatures(text)
+	all, err := Signatures(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
@@ -126,10 +126,10 @@ const (
 func (m *nativeModule) Function(name string) (Function, error) {
 	doing := "find kernel " + name
 	c := m.context
-	if err := c.enter(doing, false); err != nil {
+	if err := c.Enter(doing, false); err != nil {
 		return nil, err
 	}
-	defer c.leave()
+	defer c.Leave()
 	s, known := m.signatures[name]
 	if !known {
 		return nil, fmt.Errorf("%s: the PTX has no such .entry", doing)
@@ -169,11 +169,11 @@ func (c *nativeContext) Launch(function Function, grid, block [3]uint32, shared 
 	if !ours || f.context != c {
 		return fmt.Errorf("launch %s: the kernel was loaded by another context", function.Name())
 	}
-	if err := c.enter(f.name, true); err != nil {
+	if err := c.Enter(f.name, true); err != nil {
 		return err
 	}
-	defer c.leave()
-	if err := f.signature.check(f.name, &c.info, grid, block, uint32(f.resources.Shared)+shared, args); err != nil {
+	defer c.Leave()
+	if err := f.signature.Check(f.name, &c.info, grid, block, uint32(f.resources.Shared)+shared, args); err != nil {
 		return err
 	}
 	if shared > f.allowed {
@@ -207,26 +207,26 @@ func (c *nativeContext) Capture(record func() error) (Graph, error) {
 	// One thread begins, fills and ends a capture.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := c.enter(doing, false); err != nil {
+	if err := c.Enter(doing, false); err != nil {
 		return nil, err
 	}
 	if err := c.check(doing, c.do(cuStreamBeginCapture, c.stream, captureThisThread)); err != nil {
-		c.leave()
+		c.Leave()
 		return nil, err
 	}
-	c.capturing, c.broken = true, nil
-	c.leave() // record's calls enter by themselves
+	c.Capturing, c.Broken = true, nil
+	c.Leave() // record's calls enter by themselves
 	err := record()
-	if err := c.enterAnyhow(doing); err != nil {
+	if err := c.EnterAnyhow(doing); err != nil {
 		return nil, err
 	}
-	defer c.leave()
-	c.capturing = false
+	defer c.Leave()
+	c.Capturing = false
 	// A capture must be ended whatever happened; its graph is nil where it failed.
 	r := c.do(cuStreamEndCapture, c.stream, at(&c.cells.handle))
 	graph := c.cells.handle
 	if err == nil {
-		err = c.broken
+		err = c.Broken
 	}
 	if err == nil {
 		err = c.check(doing, r)
@@ -270,10 +270,10 @@ func (c *nativeContext) instantiate(graph uintptr) (Graph, error) {
 func (g *nativeGraph) Launch() error {
 	const doing = "launch a graph"
 	c := g.context
-	if err := c.enter(doing, false); err != nil {
+	if err := c.Enter(doing, false); err != nil {
 		return err
 	}
-	defer c.leave()
+	defer c.Leave()
 	if g.closed {
 		return fmt.Errorf("%s: it is closed", doing)
 	}
@@ -282,14 +282,14 @@ func (g *nativeGraph) Launch() error {
 
 func (g *nativeGraph) Close() error {
 	c := g.context
-	if c.closed || g.closed {
+	if c.Closed || g.closed {
 		return nil
 	}
 	const doing = "close a graph"
-	if err := c.enter(doing, false); err != nil {
+	if err := c.Enter(doing, false); err != nil {
 		return err
 	}
-	defer c.leave()
+	defer c.Leave()
 	if err := c.drain(); err != nil { // it may still run
 		return err
 	}

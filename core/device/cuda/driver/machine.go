@@ -178,7 +178,7 @@ func Try(c Context, text string) (Tried, error) {
 	if err != nil {
 		return Tried{}, err
 	}
-	all, err := signatures(text)
+	all, err := Signatures(text)
 	if err != nil {
 		return Tried{}, err
 	}

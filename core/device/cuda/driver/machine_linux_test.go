@@ -40,7 +40,7 @@ func TestMachine(t *testing.T) {
 	}
 	// A driver may compile a kernel when it is first asked for: all are.
 	good := strings.Replace(axpy, "missing", "other", 1)
-	tried, err := m.Try(chosen.Device.UUID, map[string]string{"b": good, "a": axpyText})
+	tried, err := m.Try(chosen.Device.UUID, map[string]string{"b": good, "a": good})
 	if err != nil || len(tried) != 2 || tried[1].File != "b" || len(tried[1].Kernels) != 3 || tried[1].Kernels["axpy"] != (Resources{Registers: 40, Local: 30}) {
 		t.Errorf("%+v, %v", tried, err)
 	}

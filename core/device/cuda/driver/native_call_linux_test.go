@@ -302,17 +302,6 @@ func TestNativeRunAllocatesNothing(t *testing.T) {
 	}
 }
 
-// The same program as on the emulated driver.
-func TestNativeContext(t *testing.T) {
-	l, _, c := openFake(t, NativeOptions{})
-	testContext(t, c)
-	for _, call := range l.calls(t, 0) {
-		if strings.HasPrefix(call, "cuDevicePrimaryCtxRelease_v2") && call != "cuDevicePrimaryCtxRelease_v2 0 live=0" {
-			t.Error(call)
-		}
-	}
-}
-
 // Parking: all memory is given back at once, and the device can be opened again.
 func TestNativeParks(t *testing.T) {
 	l, d, c := openFake(t, NativeOptions{})

@@ -185,3 +185,20 @@ func TestNativeOpensAndCloses(t *testing.T) {
 		t.Errorf("opening a GPU that does not exist: %v", err)
 	}
 }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// kernelOf loads a text and finds a kernel in it.
+func kernelOf(t *testing.T, c Context, text, name string) Function {
+	t.Helper()
+	m, err := c.Load(text)
+	must(t, err)
+	f, err := m.Function(name)
+	must(t, err)
+	return f
+}

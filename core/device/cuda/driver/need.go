@@ -123,9 +123,9 @@ func LeastDriver(ptx ...string) (Release, error) {
 // VersionText writes 12040 as 12.4.
 func VersionText(version int) string { return fmt.Sprintf("%d.%d", version/1000, version%1000/10) }
 
-// accepts refuses PTX that the driver or the device cannot run, in words that say
+// Accepts refuses PTX that the driver or the device cannot run, in words that say
 // what would.
-func accepts(ptx string, version int, d Info) error {
+func Accepts(ptx string, version int, d Info) error {
 	need, err := ReadNeed(ptx)
 	if err != nil {
 		return err

@@ -42,3 +42,6 @@ func (r result) lost() bool {
 	}
 	return false
 }
+
+// LosesDevice says whether a device is lost after a call that returned this CUresult.
+func LosesDevice(code int) bool { return result(code).lost() }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// signature is what a kernel's .entry says of its launches. The driver takes the
+// Signature is what a kernel's .entry says of its launches. The driver takes the
 // arguments on trust and reads beyond them if they are too few, so they are held
 // against it before each launch.
-type signature struct {
+type Signature struct {
 	params  []int // size of each in bytes
 	threads int   // most threads of a block: .maxntid or .reqntid; 0: not said
 }
@@ -22,11 +22,11 @@ var (
 	lineComment = regexp.MustCompile(`//[^\n]*`)
 )
 
-// signatures reads the .entry directives of a PTX text.
-func signatures(ptx string) (map[string]signature, error) {
-	all := map[string]signature{}
+// Signatures reads the .entry directives of a PTX text.
+func Signatures(ptx string) (map[string]Signature, error) {
+	all := map[string]Signature{}
 	for _, e := range entry.FindAllStringSubmatch(lineComment.ReplaceAllString(ptx, ""), -1) {
-		s := signature{}
+		s := Signature{}
 		if m := blockLimit.FindStringSubmatch(e[3]); m != nil {
 			s.threads = 1
 			for _, n := range m[1:] {
@@ -65,8 +65,8 @@ const (
 	sharedWithoutAsk = 48 << 10 // more dynamic shared memory must be asked for
 )
 
-// check refuses a launch that a device would, or would not survive.
-func (s *signature) check(name string, d *Info, grid, block [3]uint32, shared uint32, args []Arg) error {
+// Check refuses a launch that a device would, or would not survive.
+func (s *Signature) Check(name string, d *Info, grid, block [3]uint32, shared uint32, args []Arg) error {
 	if len(args) != len(s.params) {
 		return fmt.Errorf("launch %s: %d arguments, and it takes %d", name, len(args), len(s.params))
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 func TestSignatures(t *testing.T) {
-	all, err := signatures(`
+	all, err := Signatures(`
 .version 7.0
 .target sm_80
 	// .globl	add                     // -- Begin function add(
@@ -39,7 +39,7 @@ func TestSignatures(t *testing.T) {
 	if len(all) != 4 {
 		t.Errorf("%d kernels: %v", len(all), all)
 	}
-	for name, want := range map[string]signature{
+	for name, want := range map[string]Signature{
 		"add": {params: []int{8, 8, 4, 2}, threads: 256}, "none": {}, "bare": {}, "$big": {params: []int{24}, threads: 32},
 	} {
 		got, known := all[name]
@@ -47,13 +47,13 @@ func TestSignatures(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
-	if _, err := signatures(".entry odd(.param .texref t) {"); err == nil {
+	if _, err := Signatures(".entry odd(.param .texref t) {"); err == nil {
 		t.Error("a parameter without a size was read")
 	}
 }
 
 func TestLaunchesAreChecked(t *testing.T) {
-	s := signature{params: []int{8, 4}, threads: 256}
+	s := Signature{params: []int{8, 4}, threads: 256}
 	d := &Info{SharedPerBlock: 100_000}
 	one := [3]uint32{1, 1, 1}
 	good := []Arg{PtrArg(1), U32(1)}
@@ -75,7 +75,7 @@ func TestLaunchesAreChecked(t *testing.T) {
 		{"high", [3]uint32{1, 65536, 1}, one, 0, good, "a grid of"},
 		{"shared", one, one, 100_001, good, "100001 bytes of shared memory, and a block may have 100000"},
 	} {
-		err := s.check("k", d, c.grid, c.block, c.shared, c.args)
+		err := s.Check("k", d, c.grid, c.block, c.shared, c.args)
 		if c.want == "" != (err == nil) || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"pgrlab/core/device"
-	"pgrlab/core/device/cuda/ptx"
+	"pgrlab/core/testing/ptx"
 )
 
 // card is a device that runs recipes by the PTX interpreter, in the plainest way: every

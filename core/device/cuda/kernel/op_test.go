@@ -9,8 +9,8 @@ import (
 
 	"pgrlab/core/device"
 	"pgrlab/core/op"
-	"pgrlab/core/op/optest"
 	"pgrlab/core/plan"
+	"pgrlab/core/testing/optest"
 
 	"gorgonia.org/gorgonia"
 )

@@ -1,18 +1,21 @@
-package driver
+// Package emulator is a CUDA driver for tests: its devices interpret the PTX of kernels on
+// the CPU (package ptx), and it is strict about the rules that a real driver takes on trust.
+package emulator
 
 import (
 	"fmt"
 	"sync"
 
-	"pgrlab/core/device/cuda/ptx"
+	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/testing/ptx"
 )
 
-// EmulatedOptions say what machine is emulated. The zero value has one GPU of
+// Options say what machine is emulated. The zero value has one GPU of
 // compute capability 8.0.
-type EmulatedOptions struct {
+type Options struct {
 	// Devices are all devices of the machine in PCI order; Index and, where it is 0,
 	// Free are filled in. nil: one of compute capability 8.0 with 4 GiB.
-	Devices []Info
+	Devices []driver.Info
 	// Visible is what CUDA_VISIBLE_DEVICES says; nil: the variable is not set. The
 	// one of the process does not count.
 	Visible *string
@@ -30,7 +33,7 @@ type EmulatedOptions struct {
 	Unchecked bool
 }
 
-// Emulated is a driver whose devices interpret PTX on the CPU, strictly: the
+// New is a driver whose devices interpret PTX on the CPU, strictly: the
 // work of a stream is done at Synchronize and not before, so that whoever relies
 // on less finds out. It is an error
 //
@@ -44,15 +47,15 @@ type EmulatedOptions struct {
 // What a download will fill holds NaNs until Synchronize. Addresses are never used
 // again, and no two allocations touch. After a failed kernel the device is lost,
 // as on a real one.
-func Emulated(o EmulatedOptions) Driver {
+func New(o Options) driver.Driver {
 	all := o.Devices
 	if all == nil {
-		all = []Info{{
+		all = []driver.Info{{
 			Name: "emulated GPU", UUID: "GPU-00000000-0000-0000-0000-000000000000",
 			Capability: [2]int{8, 0}, Memory: 4 << 30, Processors: 4, SharedPerBlock: 163 << 10,
 		}}
 	}
-	all = append([]Info(nil), all...)
+	all = append([]driver.Info(nil), all...)
 	for i := range all {
 		all[i].Index = i
 		if all[i].Free == 0 {
@@ -60,9 +63,9 @@ func Emulated(o EmulatedOptions) Driver {
 		}
 	}
 	if o.Visible != nil {
-		all = Visible(all, *o.Visible)
+		all = driver.Visible(all, *o.Visible)
 	}
-	e := &emulated{version: o.CUDA, loseAt: o.LoseAt, fail: o.Fail, used: make([]uint64, len(all)), devices: all}
+	e := &machine{version: o.CUDA, loseAt: o.LoseAt, fail: o.Fail, used: make([]uint64, len(all)), devices: all}
 	e.check = ptx.Check{Races: !o.Unchecked, Unwritten: true, Blocks: !o.Unchecked}
 	if e.version == 0 {
 		e.version = 12040
@@ -70,39 +73,39 @@ func Emulated(o EmulatedOptions) Driver {
 	return e
 }
 
-// emulated is a machine. Several contexts may be open at once.
-type emulated struct {
+// machine is a machine. Several contexts may be open at once.
+type machine struct {
 	version int
 	loseAt  int
 	fail    func(call string) int
 	check   ptx.Check
-	devices []Info
+	devices []driver.Info
 
 	mu   sync.Mutex
 	used []uint64 // bytes of each device
 }
 
-func (e *emulated) Version() (int, error) { return e.version, nil }
+func (e *machine) Version() (int, error) { return e.version, nil }
 
-func (e *emulated) Devices() ([]Info, error) {
+func (e *machine) Devices() ([]driver.Info, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	all := append([]Info(nil), e.devices...)
+	all := append([]driver.Info(nil), e.devices...)
 	for i := range all {
 		all[i].Free -= e.used[i]
 	}
 	return all, nil
 }
 
-func (e *emulated) Open(i int) (Context, error) {
+func (e *machine) Open(i int) (driver.Context, error) {
 	if i < 0 || i >= len(e.devices) {
-		return nil, fmt.Errorf("open GPU %d: there is no such GPU: %s", i, span(len(e.devices)))
+		return nil, fmt.Errorf("open GPU %d: there are %d", i, len(e.devices))
 	}
 	all, err := e.Devices()
 	if err != nil {
 		return nil, err
 	}
-	c := &emulatedContext{machine: e, info: all[i], memory: newMemory(e.check)}
+	c := &gpuContext{machine: e, info: all[i], memory: newMemory(e.check)}
 	if err := c.injected("open the GPU", "cuDevicePrimaryCtxRetain"); err != nil {
 		return nil, err
 	}
@@ -110,25 +113,25 @@ func (e *emulated) Open(i int) (Context, error) {
 }
 
 // take and give count the memory of a device.
-func (e *emulated) take(i int, bytes uint64) error {
+func (e *machine) take(i int, bytes uint64) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	d := &e.devices[i]
 	if free := d.Free - e.used[i]; bytes > free {
-		return &OutOfMemory{What: "GPU", Asked: bytes, Free: free, Total: d.Memory}
+		return &driver.OutOfMemory{What: "GPU", Asked: bytes, Free: free, Total: d.Memory}
 	}
 	e.used[i] += bytes
 	return nil
 }
 
-func (e *emulated) give(i int, bytes uint64) {
+func (e *machine) give(i int, bytes uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.used[i] -= bytes
 }
 
 // free is the memory of a device that no context has.
-func (e *emulated) free(i int) uint64 {
+func (e *machine) free(i int) uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.devices[i].Free - e.used[i]

@@ -1,11 +1,12 @@
-package driver
+package emulator
 
 import (
 	"fmt"
 	"hash/maphash"
 	"slices"
 
-	"pgrlab/core/device/cuda/ptx"
+	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/testing/ptx"
 )
 
 // step is a piece of work in a stream or a graph. Exactly one of its halves is
@@ -13,27 +14,27 @@ import (
 type step struct {
 	by string // who put it there
 
-	kernel        *emulatedFunction
+	kernel        *function
 	grid, block   [3]uint32
 	shared        uint32
 	params        []byte
-	from, to      Ptr    // device addresses of a copy; 0: the host's side is in host
-	host          []byte // pinned, or a copy that nobody else has
+	from, to      driver.Ptr // device addresses of a copy; 0: the host's side is in host
+	host          []byte     // pinned, or a copy that nobody else has
 	bytes         int
 	pinned        bool   // host can be changed by others
 	mark          uint64 // of what pinned host memory held when it was put there
 	marked, upped bool
 }
 
-// emulatedStream is work that is not done yet.
-type emulatedStream struct {
+// stream is work that is not done yet.
+type stream struct {
 	work []step
 }
 
 var seed = maphash.MakeSeed()
 
 // put adds a step to the stream.
-func (s *emulatedStream) put(w step) {
+func (s *stream) put(w step) {
 	switch {
 	case w.host == nil || w.kernel != nil:
 	case w.upped:
@@ -49,7 +50,7 @@ func (s *emulatedStream) put(w step) {
 }
 
 // run does all work in order. After an error the rest is dropped.
-func (s *emulatedStream) run(m *memory) error {
+func (s *stream) run(m *memory) error {
 	work := s.work
 	s.work = s.work[:0]
 	for i := range work {
@@ -95,25 +96,25 @@ func (w *step) do(m *memory) error {
 }
 
 // submit puts a step into the stream or into the graph that is being captured.
-func (c *emulatedContext) submit(doing string, w step) error {
+func (c *gpuContext) submit(doing string, w step) error {
 	w.by = caller()
-	if !c.capturing {
+	if !c.Capturing {
 		c.stream.put(w)
 		return nil
 	}
 	if w.host != nil && !w.pinned {
-		return c.pageable(doing)
+		return c.Pageable(doing)
 	}
 	c.record.steps = append(c.record.steps, w)
 	return nil
 }
 
-func (c *emulatedContext) Upload(dst Ptr, src []byte) error {
+func (c *gpuContext) Upload(dst driver.Ptr, src []byte) error {
 	const doing = "upload"
-	if err := c.enter(doing, true); err != nil {
+	if err := c.Enter(doing, true); err != nil {
 		return err
 	}
-	defer c.leave()
+	defer c.Leave()
 	if len(src) == 0 {
 		return nil
 	}
@@ -124,18 +125,18 @@ func (c *emulatedContext) Upload(dst Ptr, src []byte) error {
 		return err
 	}
 	w := step{to: dst, host: src, bytes: len(src), upped: true, pinned: c.memory.isPinned(src)}
-	if !w.pinned && !c.capturing {
+	if !w.pinned && !c.Capturing {
 		w.host = slices.Clone(src)
 	}
 	return c.submit(doing, w)
 }
 
-func (c *emulatedContext) Download(dst []byte, src Ptr) error {
+func (c *gpuContext) Download(dst []byte, src driver.Ptr) error {
 	const doing = "download"
-	if err := c.enter(doing, true); err != nil {
+	if err := c.Enter(doing, true); err != nil {
 		return err
 	}
-	defer c.leave()
+	defer c.Leave()
 	if len(dst) == 0 {
 		return nil
 	}
@@ -148,12 +149,12 @@ func (c *emulatedContext) Download(dst []byte, src Ptr) error {
 	return c.submit(doing, step{from: src, host: dst, bytes: len(dst), pinned: c.memory.isPinned(dst)})
 }
 
-func (c *emulatedContext) Copy(dst, src Ptr, bytes int) error {
+func (c *gpuContext) Copy(dst, src driver.Ptr, bytes int) error {
 	const doing = "copy"
-	if err := c.enter(doing, true); err != nil {
+	if err := c.Enter(doing, true); err != nil {
 		return err
 	}
-	defer c.leave()
+	defer c.Leave()
 	if bytes == 0 {
 		return nil
 	}
@@ -163,7 +164,7 @@ func (c *emulatedContext) Copy(dst, src Ptr, bytes int) error {
 	if err := c.memory.check(dst, bytes); err != nil {
 		return fmt.Errorf("%s: write: %w", doing, err)
 	}
-	if dst < src+Ptr(bytes) && src < dst+Ptr(bytes) {
+	if dst < src+driver.Ptr(bytes) && src < dst+driver.Ptr(bytes) {
 		return fmt.Errorf("%s: %d bytes from %#x to %#x overlap", doing, bytes, src, dst)
 	}
 	if err := c.injected(doing, "cuMemcpyDtoDAsync"); err != nil {
@@ -172,17 +173,17 @@ func (c *emulatedContext) Copy(dst, src Ptr, bytes int) error {
 	return c.submit(doing, step{from: src, to: dst, bytes: bytes})
 }
 
-func (c *emulatedContext) Launch(f Function, grid, block [3]uint32, shared uint32, args ...Arg) error {
+func (c *gpuContext) Launch(f driver.Function, grid, block [3]uint32, shared uint32, args ...driver.Arg) error {
 	doing := "launch " + f.Name()
-	if err := c.enter(doing, true); err != nil {
+	if err := c.Enter(doing, true); err != nil {
 		return err
 	}
-	defer c.leave()
-	k, ours := f.(*emulatedFunction)
+	defer c.Leave()
+	k, ours := f.(*function)
 	if !ours || k.context != c {
 		return fmt.Errorf("%s: the kernel was loaded by another context", doing)
 	}
-	if err := k.signature.check(k.Name(), &c.info, grid, block, shared, args); err != nil {
+	if err := k.signature.Check(k.Name(), &c.info, grid, block, shared, args); err != nil {
 		return err
 	}
 	if err := c.injected(doing, "cuLaunchKernel"); err != nil {
@@ -192,7 +193,7 @@ func (c *emulatedContext) Launch(f Function, grid, block [3]uint32, shared uint3
 }
 
 // pack puts arguments one after another as a kernel finds them.
-func pack(args []Arg) []byte {
+func pack(args []driver.Arg) []byte {
 	var all ptx.Pack
 	for _, a := range args {
 		all = all.Add(a.Bits, a.Size)
@@ -200,34 +201,34 @@ func pack(args []Arg) []byte {
 	return all
 }
 
-// emulatedGraph is captured work.
-type emulatedGraph struct {
-	context *emulatedContext
+// graph is captured work.
+type graph struct {
+	context *gpuContext
 	by      string
 	steps   []step
 	closed  bool
 }
 
-func (c *emulatedContext) Capture(record func() error) (Graph, error) {
+func (c *gpuContext) Capture(record func() error) (driver.Graph, error) {
 	const doing = "capture a graph"
-	if err := c.enter(doing, false); err != nil {
+	if err := c.Enter(doing, false); err != nil {
 		return nil, err
 	}
 	if err := c.injected(doing, "cuStreamBeginCapture"); err != nil {
-		c.leave()
+		c.Leave()
 		return nil, err
 	}
-	g := &emulatedGraph{context: c, by: caller()}
-	c.record, c.capturing, c.broken = g, true, nil
-	c.leave() // record's calls enter by themselves
+	g := &graph{context: c, by: caller()}
+	c.record, c.Capturing, c.Broken = g, true, nil
+	c.Leave() // record's calls enter by themselves
 	err := record()
-	if err := c.enterAnyhow(doing); err != nil {
+	if err := c.EnterAnyhow(doing); err != nil {
 		return nil, err
 	}
-	defer c.leave()
-	c.capturing = false
+	defer c.Leave()
+	c.Capturing = false
 	if err == nil {
-		err = c.broken
+		err = c.Broken
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
@@ -241,13 +242,13 @@ func (c *emulatedContext) Capture(record func() error) (Graph, error) {
 	return g, nil
 }
 
-func (g *emulatedGraph) Launch() error {
+func (g *graph) Launch() error {
 	const doing = "launch a graph"
 	c := g.context
-	if err := c.enter(doing, false); err != nil {
+	if err := c.Enter(doing, false); err != nil {
 		return err
 	}
-	defer c.leave()
+	defer c.Leave()
 	if g.closed {
 		return fmt.Errorf("%s: it is closed", doing)
 	}
@@ -263,15 +264,15 @@ func (g *emulatedGraph) Launch() error {
 	return nil
 }
 
-func (g *emulatedGraph) Close() error {
+func (g *graph) Close() error {
 	c := g.context
-	if c.closed || g.closed {
+	if c.Closed || g.closed {
 		return nil
 	}
-	if err := c.enter("close a graph", false); err != nil {
+	if err := c.Enter("close a graph", false); err != nil {
 		return err
 	}
-	defer c.leave()
+	defer c.Leave()
 	if err := c.drain(); err != nil {
 		return err
 	}
@@ -279,6 +280,6 @@ func (g *emulatedGraph) Close() error {
 		return err
 	}
 	g.closed = true
-	c.graphs = slices.DeleteFunc(c.graphs, func(o *emulatedGraph) bool { return o == g })
+	c.graphs = slices.DeleteFunc(c.graphs, func(o *graph) bool { return o == g })
 	return nil
 }

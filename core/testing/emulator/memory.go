@@ -1,4 +1,4 @@
-package driver
+package emulator
 
 import (
 	"fmt"
@@ -8,7 +8,8 @@ import (
 	"strings"
 	"unsafe"
 
-	"pgrlab/core/device/cuda/ptx"
+	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/testing/ptx"
 )
 
 const alignment = 256 // of device memory, bytes
@@ -23,16 +24,16 @@ type allocation struct {
 // memory is what a context has of a device, and pinned memory of the host.
 type memory struct {
 	device *ptx.Memory
-	live   map[Ptr]allocation
-	order  []Ptr // of live, as they were made
-	pinned map[Ptr]allocation
-	pins   []Ptr
+	live   map[driver.Ptr]allocation
+	order  []driver.Ptr // of live, as they were made
+	pinned map[driver.Ptr]allocation
+	pins   []driver.Ptr
 }
 
 func newMemory(check ptx.Check) *memory {
 	device := ptx.NewMemory()
 	device.Check = check
-	return &memory{device: device, live: map[Ptr]allocation{}, pinned: map[Ptr]allocation{}}
+	return &memory{device: device, live: map[driver.Ptr]allocation{}, pinned: map[driver.Ptr]allocation{}}
 }
 
 // counted is what an allocation takes of a device.
@@ -41,29 +42,29 @@ func counted(bytes int) uint64 {
 }
 
 // alloc makes zeroed device memory. None at all has an address, too.
-func (m *memory) alloc(bytes int) (Ptr, error) {
+func (m *memory) alloc(bytes int) (driver.Ptr, error) {
 	at, err := m.device.Alloc(max(1, bytes))
 	if err != nil {
 		return 0, err
 	}
-	m.live[Ptr(at)] = allocation{bytes: bytes, counted: counted(bytes), by: caller()}
-	m.order = append(m.order, Ptr(at))
-	return Ptr(at), nil
+	m.live[driver.Ptr(at)] = allocation{bytes: bytes, counted: counted(bytes), by: caller()}
+	m.order = append(m.order, driver.Ptr(at))
+	return driver.Ptr(at), nil
 }
 
 // release gives device memory back and returns how much it was.
-func (m *memory) release(p Ptr) (uint64, error) {
+func (m *memory) release(p driver.Ptr) (uint64, error) {
 	if err := m.device.Free(uint64(p)); err != nil {
 		return 0, err
 	}
 	a := m.live[p]
 	delete(m.live, p)
-	m.order = slices.DeleteFunc(m.order, func(o Ptr) bool { return o == p })
+	m.order = slices.DeleteFunc(m.order, func(o driver.Ptr) bool { return o == p })
 	return a.counted, nil
 }
 
 // check is the error of an access that is not within one allocation.
-func (m *memory) check(p Ptr, bytes int) error {
+func (m *memory) check(p driver.Ptr, bytes int) error {
 	_, err := m.device.Bytes(uint64(p), bytes)
 	return err
 }
@@ -84,24 +85,26 @@ func (m *memory) unpin(data []byte) error {
 		return fmt.Errorf("free pinned memory: these %d bytes were not allocated so, or are freed already", len(data))
 	}
 	delete(m.pinned, p)
-	m.pins = slices.DeleteFunc(m.pins, func(o Ptr) bool { return o == p })
+	m.pins = slices.DeleteFunc(m.pins, func(o driver.Ptr) bool { return o == p })
 	return nil
 }
 
 // isPinned says whether all of a slice is pinned memory.
 func (m *memory) isPinned(data []byte) bool {
 	p := hostAddress(data)
-	return slices.ContainsFunc(m.pins, func(start Ptr) bool {
-		return p >= start && p+Ptr(len(data)) <= start+Ptr(m.pinned[start].bytes)
+	return slices.ContainsFunc(m.pins, func(start driver.Ptr) bool {
+		return p >= start && p+driver.Ptr(len(data)) <= start+driver.Ptr(m.pinned[start].bytes)
 	})
 }
 
-func hostAddress(data []byte) Ptr { return Ptr(uintptr(unsafe.Pointer(unsafe.SliceData(data)))) }
+func hostAddress(data []byte) driver.Ptr {
+	return driver.Ptr(uintptr(unsafe.Pointer(unsafe.SliceData(data))))
+}
 
 // leaks says what was not given back, and who made it first; "" if all was.
 func (m *memory) leaks() string {
 	var text []string
-	list := func(what string, order []Ptr, all map[Ptr]allocation) {
+	list := func(what string, order []driver.Ptr, all map[driver.Ptr]allocation) {
 		if len(order) == 0 {
 			return
 		}
@@ -109,7 +112,7 @@ func (m *memory) leaks() string {
 		for _, a := range all {
 			bytes += uint64(a.bytes)
 		}
-		text = append(text, fmt.Sprintf("%d of %s (%s), the first by %s", len(order), what, Bytes(bytes), all[order[0]].by))
+		text = append(text, fmt.Sprintf("%d of %s (%s), the first by %s", len(order), what, driver.Bytes(bytes), all[order[0]].by))
 	}
 	list("device memory", m.order, m.live)
 	list("pinned memory", m.pins, m.pinned)
@@ -123,7 +126,7 @@ func caller() string {
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
 	for {
 		f, more := frames.Next()
-		if !strings.Contains(f.Function, "core/device/cuda/driver.") || strings.HasSuffix(f.File, "_test.go") {
+		if !strings.Contains(f.Function, "core/testing/emulator.") || strings.HasSuffix(f.File, "_test.go") {
 			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
 		}
 		if !more {

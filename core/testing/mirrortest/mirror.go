@@ -1,9 +1,9 @@
-// Package apart is a device for tests: it computes on the CPU, but on memory of its
+// Package mirrortest is a device for tests: it computes on the CPU, but on memory of its
 // own, as a GPU does. It keeps what a device.Mirror keeps and reads everything else
 // from the host at each run. Code that forgets to fetch what a program changed, or
 // to push what it changed itself, works on old numbers here, so that a run comes
 // out otherwise than on the CPU.
-package apart
+package mirrortest
 
 import (
 	"slices"
@@ -12,7 +12,7 @@ import (
 	"pgrlab/core/device"
 )
 
-// Device is a machine apart. It may be used by several goroutines.
+// Device is such a device. It may be used by several goroutines.
 type Device struct {
 	device.Device // what computes
 
@@ -23,12 +23,12 @@ type Device struct {
 
 var _ device.Mirror = (*Device)(nil)
 
-// New returns a device apart that computes as d does.
+// New returns a device that computes as d does.
 func New(d device.Device) *Device {
 	return &Device{Device: d, held: device.NewResidents[[]float32](memory{}), reads: map[string]int{}}
 }
 
-// memory is the memory of a machine apart.
+// memory is what the device keeps its copies in.
 type memory struct{}
 
 func (memory) Alloc(elements int) ([]float32, error) { return make([]float32, elements), nil }
@@ -85,12 +85,12 @@ type executable struct {
 	version int          // of the book, when the program was bound
 	written []device.Ref // tensors that a run changes
 
-	bound []device.Buffer                            // the program's buffers in the memory apart
+	bound []device.Buffer                            // the program's buffers in the device's memory
 	held  map[device.Ref]*device.Resident[[]float32] // of them, what outlives runs
 	kept  map[device.Ref][]float32                   // the host's view of results
 }
 
-// bind compiles the program on the memory apart.
+// bind compiles the program on the device's memory.
 func (x *executable) bind() error {
 	if x.inner != nil {
 		if err := x.inner.Close(); err != nil {

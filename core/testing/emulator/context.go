@@ -1,30 +1,32 @@
-package driver
+package emulator
 
 import (
 	"fmt"
 	"strings"
+
+	"pgrlab/core/device/cuda/driver"
 )
 
-// emulatedContext is one open device of an emulated machine.
-type emulatedContext struct {
-	calls
+// gpuContext is one open device of an emulated machine.
+type gpuContext struct {
+	driver.Calls
 
-	machine *emulated
-	info    Info
+	machine *machine
+	info    driver.Info
 	memory  *memory
-	stream  emulatedStream
-	graphs  []*emulatedGraph // not closed
-	record  *emulatedGraph   // the last that was begun to be captured
-	synced  int              // calls of Synchronize
+	stream  stream
+	graphs  []*graph // not closed
+	record  *graph   // the last that was begun to be captured
+	synced  int      // calls of Synchronize
 }
 
-func (c *emulatedContext) Info() Info { return c.info }
+func (c *gpuContext) Info() driver.Info { return c.info }
 
-func (c *emulatedContext) Alloc(bytes int) (Ptr, error) {
-	if err := c.enter("allocate GPU memory", false); err != nil {
+func (c *gpuContext) Alloc(bytes int) (driver.Ptr, error) {
+	if err := c.Enter("allocate GPU memory", false); err != nil {
 		return 0, err
 	}
-	defer c.leave()
+	defer c.Leave()
 	if bytes < 0 {
 		return 0, fmt.Errorf("allocate GPU memory: %d bytes", bytes)
 	}
@@ -37,11 +39,11 @@ func (c *emulatedContext) Alloc(bytes int) (Ptr, error) {
 	return c.memory.alloc(bytes)
 }
 
-func (c *emulatedContext) Free(p Ptr) error {
-	if err := c.enter("free GPU memory", false); err != nil {
+func (c *gpuContext) Free(p driver.Ptr) error {
+	if err := c.Enter("free GPU memory", false); err != nil {
 		return err
 	}
-	defer c.leave()
+	defer c.Leave()
 	if err := c.drain(); err != nil { // as cuMemFree does
 		return err
 	}
@@ -56,11 +58,11 @@ func (c *emulatedContext) Free(p Ptr) error {
 	return nil
 }
 
-func (c *emulatedContext) AllocHost(bytes int) ([]byte, error) {
-	if err := c.enter("allocate pinned memory", false); err != nil {
+func (c *gpuContext) AllocHost(bytes int) ([]byte, error) {
+	if err := c.Enter("allocate pinned memory", false); err != nil {
 		return nil, err
 	}
-	defer c.leave()
+	defer c.Leave()
 	if bytes <= 0 {
 		return nil, fmt.Errorf("allocate pinned memory: %d bytes", bytes)
 	}
@@ -70,11 +72,11 @@ func (c *emulatedContext) AllocHost(bytes int) ([]byte, error) {
 	return c.memory.pin(bytes), nil
 }
 
-func (c *emulatedContext) FreeHost(data []byte) error {
-	if err := c.enter("free pinned memory", false); err != nil {
+func (c *gpuContext) FreeHost(data []byte) error {
+	if err := c.Enter("free pinned memory", false); err != nil {
 		return err
 	}
-	defer c.leave()
+	defer c.Leave()
 	if err := c.drain(); err != nil { // as cuMemFreeHost does
 		return err
 	}
@@ -84,41 +86,47 @@ func (c *emulatedContext) FreeHost(data []byte) error {
 	return c.memory.unpin(data)
 }
 
-func (c *emulatedContext) Memory() (free, total uint64, err error) {
-	if err := c.enter("ask for GPU memory", false); err != nil {
+func (c *gpuContext) Memory() (free, total uint64, err error) {
+	if err := c.Enter("ask for GPU memory", false); err != nil {
 		return 0, 0, err
 	}
-	defer c.leave()
+	defer c.Leave()
 	if err := c.injected("ask for GPU memory", "cuMemGetInfo"); err != nil {
 		return 0, 0, err
 	}
 	return c.machine.free(c.info.Index), c.info.Memory, nil
 }
 
-func (c *emulatedContext) Synchronize() error {
-	if err := c.enter("synchronize", false); err != nil {
+func (c *gpuContext) Synchronize() error {
+	if err := c.Enter("synchronize", false); err != nil {
 		return err
 	}
-	defer c.leave()
+	defer c.Leave()
 	if c.synced++; c.synced == c.machine.loseAt {
 		return c.lose("synchronize", "it was asked to be lost here")
 	}
 	return c.drain()
 }
 
+// The CUDA errors (CUresult) that are made into errors of their own.
+const (
+	success     = 0
+	outOfMemory = 2
+)
+
 // injected is the error of a call that was told to fail.
-func (c *emulatedContext) injected(doing, call string) error {
+func (c *gpuContext) injected(doing, call string) error {
 	if c.machine.fail == nil {
 		return nil
 	}
-	switch r := result(c.machine.fail(call)); {
+	switch r := c.machine.fail(call); {
 	case r == success:
 		return nil
 	case r == outOfMemory && call == "cuMemHostAlloc":
-		return &OutOfMemory{What: "pinned host"}
+		return &driver.OutOfMemory{What: "pinned host"}
 	case r == outOfMemory:
-		return &OutOfMemory{What: "GPU", Free: c.machine.free(c.info.Index), Total: c.info.Memory}
-	case r.lost():
+		return &driver.OutOfMemory{What: "GPU", Free: c.machine.free(c.info.Index), Total: c.info.Memory}
+	case driver.LosesDevice(r):
 		return c.lose(doing, fmt.Sprintf("%s returned %d", call, r))
 	default:
 		return fmt.Errorf("%s: %s returned %d", doing, call, r)
@@ -126,7 +134,7 @@ func (c *emulatedContext) injected(doing, call string) error {
 }
 
 // drain does the work in the stream.
-func (c *emulatedContext) drain() error {
+func (c *gpuContext) drain() error {
 	if err := c.injected("run the stream", "cuStreamSynchronize"); err != nil {
 		return err
 	}
@@ -137,24 +145,24 @@ func (c *emulatedContext) drain() error {
 }
 
 // lose makes the device unusable from now on.
-func (c *emulatedContext) lose(doing, reason string) error {
+func (c *gpuContext) lose(doing, reason string) error {
 	c.stream.work = nil
-	c.lost = &LostDevice{Device: c.info.Name + " " + c.info.UUID, Doing: doing, Reason: reason}
-	return c.lost
+	c.Lost = &driver.LostDevice{Device: c.info.Name + " " + c.info.UUID, Doing: doing, Reason: reason}
+	return c.Lost
 }
 
 // Close also works on a lost device, and then minds no leaks: whoever lost it has
 // other worries.
-func (c *emulatedContext) Close() error {
-	if err := c.enterAnyhow("close the GPU"); err != nil {
+func (c *gpuContext) Close() error {
+	if err := c.EnterAnyhow("close the GPU"); err != nil {
 		return err
 	}
-	defer c.leave()
-	if c.closed {
+	defer c.Leave()
+	if c.Closed {
 		return nil
 	}
 	var err error
-	if c.lost == nil {
+	if c.Lost == nil {
 		err = c.drain()
 		leaks := c.memory.leaks()
 		if n := len(c.graphs); n > 0 {
@@ -167,6 +175,6 @@ func (c *emulatedContext) Close() error {
 	for _, a := range c.memory.live {
 		c.machine.give(c.info.Index, a.counted)
 	}
-	c.closed, c.graphs, c.memory = true, nil, newMemory(c.memory.device.Check)
+	c.Closed, c.graphs, c.memory = true, nil, newMemory(c.memory.device.Check)
 	return err
 }

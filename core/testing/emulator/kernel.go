@@ -1,32 +1,33 @@
-package driver
+package emulator
 
 import (
 	"fmt"
 	"sync"
 
-	"pgrlab/core/device/cuda/ptx"
+	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/testing/ptx"
 )
 
-// emulatedModule is PTX ready to be interpreted.
-type emulatedModule struct {
-	context    *emulatedContext
+// module is PTX ready to be interpreted.
+type module struct {
+	context    *gpuContext
 	module     *ptx.Module
-	signatures map[string]signature
+	signatures map[string]driver.Signature
 }
 
-// emulatedFunction is one of its kernels.
-type emulatedFunction struct {
-	context   *emulatedContext
+// function is one of its kernels.
+type function struct {
+	context   *gpuContext
 	kernel    *ptx.Kernel
-	signature signature
+	signature driver.Signature
 }
 
-func (c *emulatedContext) Load(text string) (Module, error) {
-	if err := c.enter("load kernels", false); err != nil {
+func (c *gpuContext) Load(text string) (driver.Module, error) {
+	if err := c.Enter("load kernels", false); err != nil {
 		return nil, err
 	}
-	defer c.leave()
-	if err := accepts(text, c.machine.version, c.info); err != nil {
+	defer c.Leave()
+	if err := driver.Accepts(text, c.machine.version, c.info); err != nil {
 		return nil, err
 	}
 	if err := c.injected("load kernels", "cuModuleLoadDataEx"); err != nil {
@@ -36,18 +37,18 @@ func (c *emulatedContext) Load(text string) (Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load kernels: %w", err)
 	}
-	return &emulatedModule{context: c, module: m.module, signatures: m.signatures}, nil
+	return &module{context: c, module: m.module, signatures: m.signatures}, nil
 }
 
 // parsed are the modules that were loaded, by their text: what the cache of compiled
 // kernels is to a real driver.
 var parsed sync.Map
 
-func parse(text string) (m emulatedModule, err error) {
+func parse(text string) (m module, err error) {
 	if m, ok := parsed.Load(text); ok {
-		return m.(emulatedModule), nil
+		return m.(module), nil
 	}
-	if m.signatures, err = signatures(text); err != nil {
+	if m.signatures, err = driver.Signatures(text); err != nil {
 		return m, err
 	}
 	if m.module, err = ptx.Parse(text); err == nil && m.module.Stateless() {
@@ -56,12 +57,12 @@ func parse(text string) (m emulatedModule, err error) {
 	return m, err
 }
 
-func (m *emulatedModule) Function(name string) (Function, error) {
+func (m *module) Function(name string) (driver.Function, error) {
 	c := m.context
-	if err := c.enter("find kernel "+name, false); err != nil {
+	if err := c.Enter("find kernel "+name, false); err != nil {
 		return nil, err
 	}
-	defer c.leave()
+	defer c.Leave()
 	if err := c.injected("find kernel "+name, "cuModuleGetFunction"); err != nil {
 		return nil, err
 	}
@@ -73,16 +74,16 @@ func (m *emulatedModule) Function(name string) (Function, error) {
 	if !known {
 		return nil, fmt.Errorf("find kernel %s: its .entry was not understood", name)
 	}
-	return &emulatedFunction{context: m.context, kernel: k, signature: s}, nil
+	return &function{context: m.context, kernel: k, signature: s}, nil
 }
 
-func (f *emulatedFunction) Name() string { return f.kernel.Name }
+func (f *function) Name() string { return f.kernel.Name }
 
-func (f *emulatedFunction) Resources() Resources { return Resources{} }
+func (f *function) Resources() driver.Resources { return driver.Resources{} }
 
 // run interprets a launch. What the device has of shared memory is only known
 // here: a kernel's own and what the launch asks for.
-func (f *emulatedFunction) run(m *memory, grid, block [3]uint32, shared uint32, params []byte) error {
+func (f *function) run(m *memory, grid, block [3]uint32, shared uint32, params []byte) error {
 	if most := f.context.info.SharedPerBlock; most > 0 && f.kernel.Shared+int(shared) > most {
 		return fmt.Errorf("launch %s: %d + %d bytes of shared memory, and a block may have %d", f.Name(), f.kernel.Shared, shared, most)
 	}

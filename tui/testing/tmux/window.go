@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pgrlab/core/pace"
+	"pgrlab/core/testing/pace"
 )
 
 // Window is the only window of a tmux server of its own.
