@@ -31,14 +31,14 @@
 // Imports point down. knob has the table of what can be changed while a run goes on,
 // and the positions at which it is; event has what a run says and what can be asked of
 // it. lab runs Algorithm 1 and owns goroutine and evaluation; it composes agent (the
-// contract of who acts and learns; agent/sac is one), relevance (F), generative (G), replay
-// (what is learned from) and analysis (what a run shows), and writes through run (the folder
-// of a run). Those build their
-// networks with nn from the operations in op, compile them with plan, and run them on a
-// device: device/cpu, or device/cuda, which launches the kernels of device/cuda/kernel
-// through device/cuda/driver. rng is at the bottom. printable makes text of others safe to
-// show. report makes tables and figures from run folders; it knows run and the random
-// numbers of its bootstrap.
+// contract of who acts and learns; agent/sac is one), relevance (F), generative (G) and
+// replay (what is learned from), lets inspect look at a run with the numbers of analysis,
+// and writes through run (the folder of a run). agent/sac, relevance and generative build
+// their networks with nn from the operations in op, compile them with plan, and run them
+// on a device: device/cpu, or device/cuda, which launches the kernels of
+// device/cuda/kernel through device/cuda/driver. rng is at the bottom. printable makes
+// text of others safe to show. report makes tables and figures from run folders; it knows
+// run and the random numbers of its bootstrap.
 //
 // What is below testing serves tests only: a CUDA driver that interprets kernels (emulator,
 // ptx), a device with memory of its own (mirrortest), the cases of every operation (optest)

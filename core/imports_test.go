@@ -23,7 +23,7 @@ var allowed = map[string][]string{
 	"tui/program": {"tui", "tui/command", "presets", "core/...", "envs", "envs/mujoco"}, // all parts meet here
 
 	"tui":                     {"tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/event", "core/knob", "core/run", "core/report", "core/sweep", "core/bench"},
-	"tui/command":             {"core/relevance", "core/whatif", "tui", "tui/command/licence", "tui/remote", "tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/event", "core/knob", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
+	"tui/command":             {"core/relevance", "core/whatif", "tui", "tui/command/licence", "tui/remote", "tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/inspect", "core/event", "core/knob", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
 	"tui/command/licence":     {},
 	"tui/command/licence/gen": {"tui/command/licence"},
 
@@ -33,9 +33,10 @@ var allowed = map[string][]string{
 
 	"presets": {"core/lab", "core/knob", "core/spelling", "core/printable", "core/table"},
 
-	"core/event":      {"core/knob", "core/run"},                                      // run: lines of the journal
-	"core/knob":       {"core/relevance", "core/replay", "core/run", "core/spelling"}, // relevance: its choices; replay: the mix of a batch; run: numbers as journals write them
-	"core/lab":        {"core/table", "core/whatif", "core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/agent/sac", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/event":      {"core/knob", "core/run"},                                                                                                // run: lines of the journal
+	"core/knob":       {"core/relevance", "core/replay", "core/run", "core/spelling"},                                                           // relevance: its choices; replay: the mix of a batch; run: numbers as journals write them
+	"core/inspect":    {"core/event", "core/knob", "core/run", "core/analysis", "core/relevance", "core/generative", "core/replay", "core/rng"}, // run: numbers as journals write them
+	"core/lab":        {"core/inspect", "core/table", "core/whatif", "core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/agent/sac", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/whatif":     {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
 	"core/bench":      {"core/..."},
 	"core/sweep":      {"core/run"},

@@ -3,17 +3,12 @@ package tui
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 )
-
-// previewable are the knobs of which the lab can say what they would make of
-// generated transitions.
-var previewable = []string{"guidance", "top_fraction", "sampler_steps", "s_churn", "relevance"}
 
 // preview is what was asked of the lab about a staged value, and its answer.
 type preview struct {
@@ -34,7 +29,7 @@ const previewEvery = 2 * time.Second
 func (m *steering) askPreview(k knob.Knob, v knob.Value) {
 	m.preview = preview{}
 	m.touch(topicStaged)
-	if slices.Contains(previewable, k.Name) {
+	if k.Previewable {
 		m.preview = preview{knob: k.Name, value: v, old: true}
 		m.renewPreview()
 	}

@@ -123,6 +123,9 @@ type Knob struct {
 	Scale    Scale
 	Step     float64 // between neighbours of a linear scale
 	Use      Use
+	// Previewable says that a preview can tell what a value would make of generated
+	// transitions, before anything is touched.
+	Previewable bool
 
 	read  func(*Settings) Value
 	write func(*Settings, Value)

@@ -141,11 +141,11 @@ func (k Knob) pick(field func(*Settings) *string) Knob {
 
 // table lists all knobs in the order in which they are shown.
 var table = []Knob{
-	Knob{Name: "relevance", Symbol: "F", Class: ClassRefit, Use: UsePrompts,
+	Knob{Name: "relevance", Symbol: "F", Class: ClassRefit, Previewable: true, Use: UsePrompts,
 		Choices: relevance.Names(),
 		Doc:     "how interesting a transition is; none trains the generator without a condition"}.
 		pick(func(s *Settings) *string { return &s.Relevance }),
-	Knob{Name: "guidance", Symbol: "ω", Class: ClassGeneration, Use: UsePrompts | UseDiffusion, Min: 0, Max: 10, Step: 0.25,
+	Knob{Name: "guidance", Symbol: "ω", Class: ClassGeneration, Previewable: true, Use: UsePrompts | UseDiffusion, Min: 0, Max: 10, Step: 0.25,
 		Doc: "pull towards high relevance: 0 none, 1 as in the data, above 1 stronger"}.
 		number(func(s *Settings) *float64 { return &s.Guidance }),
 	Knob{Name: "ratio", Symbol: "r", Class: ClassBatch, Use: UseGenerator, Min: 0, Max: 1, Step: 0.125,
@@ -154,7 +154,7 @@ var table = []Knob{
 	Knob{Name: "hold", Class: ClassBatch, Use: UseGenerator, Choices: []string{HoldBatch, HoldReal},
 		Doc: "what r leaves alone: the size of the batch, or its real rows (the batch grows)"}.
 		pick(func(s *Settings) *string { return &s.Hold }),
-	Knob{Name: "top_fraction", Symbol: "k", Class: ClassGeneration, Use: UsePrompts, Min: 0, Above: true, Max: 1, Step: 0.05,
+	Knob{Name: "top_fraction", Symbol: "k", Class: ClassGeneration, Previewable: true, Use: UsePrompts, Min: 0, Above: true, Max: 1, Step: 0.05,
 		Doc: "share of the real transitions, the most relevant, that serve as prompts"}.
 		number(func(s *Settings) *float64 { return &s.TopFraction }),
 	Knob{Name: "utd", Symbol: "UTD", Unit: "updates/step", Class: ClassBatch, Min: 1, Max: 40, Step: 1,
@@ -178,10 +178,10 @@ var table = []Knob{
 	Knob{Name: "samples", Unit: "rows", Class: ClassGeneration, Use: UseGenerator, Min: 1, Max: 1e8, Scale: ScaleLog,
 		Doc: "transitions of a generation, the size of D_syn"}.
 		count(func(s *Settings) *int { return &s.Samples }),
-	Knob{Name: "sampler_steps", Symbol: "N", Class: ClassGeneration, Use: UseGenerator | UseDiffusion, Min: 2, Max: 1000, Step: 1, Scale: ScaleLog,
+	Knob{Name: "sampler_steps", Symbol: "N", Class: ClassGeneration, Previewable: true, Use: UseGenerator | UseDiffusion, Min: 2, Max: 1000, Step: 1, Scale: ScaleLog,
 		Doc: "noise levels of the sampler"}.
 		count(func(s *Settings) *int { return &s.SamplerSteps }),
-	Knob{Name: "s_churn", Symbol: "S", Class: ClassGeneration, Use: UseGenerator | UseDiffusion, Min: 0, Max: 1000, Step: 10,
+	Knob{Name: "s_churn", Symbol: "S", Class: ClassGeneration, Previewable: true, Use: UseGenerator | UseDiffusion, Min: 0, Max: 1000, Step: 10,
 		Doc: "noise that the sampler adds on the way; 0 is deterministic"}.
 		number(func(s *Settings) *float64 { return &s.SChurn }),
 	Knob{Name: "generator_steps", Symbol: "T", Unit: "steps", Class: ClassRefit, Use: UseGenerator, Min: 1, Max: 1e8, Scale: ScaleLog,

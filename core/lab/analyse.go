@@ -3,112 +3,48 @@ package lab
 import (
 	"context"
 	"errors"
+	"io"
+	"time"
 
 	"pgrlab/core/analysis"
 	"pgrlab/core/event"
-	"pgrlab/core/generative"
+	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
-	"pgrlab/core/replay"
 	"pgrlab/core/run"
 )
 
-func quantiles(values []float32) *event.Quantiles {
-	s := analysis.Summarise(values)
-	return &event.Quantiles{
-		Min: run.Float(s.Min), Q10: run.Float(s.Q10), Median: run.Float(s.Median),
-		Q90: run.Float(s.Q90), Max: run.Float(s.Max), Mean: run.Float(s.Mean),
+// view is the member as it is now, to be looked at.
+func (x *experiment) view(m *member) inspect.View {
+	v := inspect.View{
+		Step: x.Step, Settings: x.Settings, Task: inspect.Task{Name: x.config.Task, Terminates: x.task.Terminates},
+		Real: m.real, Syn: m.synthetic, Prompts: x.Asked, F: m.f, Learned: m.built(m.f.Name()),
+		Gen: m.gen, Fitted: x.Fitted, Scratch: m.scoring, Stream: m.streams.preview, Simulator: &m.simulator,
 	}
+	if x.config.Generator.Kind == GeneratorDiffusion {
+		v.Chunk = max(1, x.config.Generator.Chunk)
+	}
+	return v
 }
 
-const (
-	// neighbours is how many generated rows, and how many real ones, are held to the real
-	// rows next to them.
-	neighbours = 1024
-	// boundedRows is how many real rows, evenly spread, stand for all where their range
-	// is taken: all of a run of 100,000 steps.
-	boundedRows = 131_072
-)
-
-// describeGeneration describes the new D_syn of every member before it comes into
-// force, cut into pieces that a command does not wait for long. first is the position
-// inside of the phase at which a saved run goes on; calls were the sampler's.
-func (x *experiment) describeGeneration(ctx context.Context, first, calls int) ([]*event.Generated, error) {
-	found := make([]*event.Generated, len(x.members))
-	if !x.analyses() {
-		return found, nil
-	}
-	if first <= calls {
-		x.Analysing = x.Settings
-	}
-	pause := x.breath(ctx, knob.Generate, calls, first)
-	breathe := func() error {
-		if err := pause(); err != nil {
-			return err
-		}
-		if x.abandoned() {
-			return errAbandoned
-		}
-		return nil
-	}
-	for i, m := range x.members {
-		f, err := x.parts.function(x.Analysing.Relevance, m)
-		if err != nil {
-			return nil, err
-		}
-		e := &examining{
-			experiment: x, m: m, f: f, settings: x.Analysing, breathe: breathe, syn: m.fresh,
-			asked: prompting{Knobs: x.Generating, Occasion: x.Generations - 1, Known: true},
-		}
-		e.Rows = x.config.Evaluation.AnalysedRows
-		rows := e.synthetic()
-		g, err := e.describe(rows)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := e.obedience(rows, &g); err != nil {
-			return nil, err
-		}
-		if _, err := e.holdToTask(rows, &g); err != nil {
-			return nil, err
-		}
-		found[i] = &g
-	}
-	return found, nil
+// viewAs is the member under settings that may have changed since.
+func (x *experiment) viewAs(m *member, s knob.Settings) (v inspect.View, err error) {
+	v = x.view(m)
+	v.Settings = s
+	v.F, err = x.parts.function(s.Relevance, m)
+	v.Learned = m.built(s.Relevance)
+	return v, err
 }
 
-// errAbandoned ends the description of a generation that a command took away.
-var errAbandoned = errors.New("the generation was abandoned")
-
-// describing is how many pieces describeGeneration has.
-func (x *experiment) describing() (n int) {
-	if !x.analyses() {
-		return 0
-	}
-	for _, m := range x.members {
-		n += describePieces(min(x.config.Evaluation.AnalysedRows, m.fresh.Cap()), m.fresh.Cap(), m.real.Len())
-	}
-	return n
+// simulator is an environment of its own that the member's transitions are held to.
+func (x *experiment) simulator(m *member) inspect.Simulator {
+	return inspect.Simulator{Start: func() (io.Closer, error) { return x.task.New(m.seed) }}
 }
 
-// describePieces is about how many pieces a description of rows of syn synthetic
-// transitions beside real ones has.
-func describePieces(rows, syn, real int) int {
-	return pieces(min(boundedRows, real), boundRows) + pieces(min(boundedRows, syn), boundRows) +
-		2*pieces(min(boundedRows, real), searchedRows)*pieces(min(rows, neighbours), describedRows) + 1 +
-		3*pieces(rows, scoreRows) + pieces(rows, simulatedRows)
-}
-
-// pieces is how many pieces of a size a count makes.
-func pieces(n, size int) int { return (n + size - 1) / size }
-
-// analyses says whether the run describes its generations.
-func (x *experiment) analyses() bool { return x.config.analyses() }
-
-// breath is the place between two pieces of an analysis within a phase: behind before
+// between is the place between two pieces of an analysis within a phase, behind before
 // units of it. What a run that was saved at unit saved had done already is done again
 // without a break.
-func (x *experiment) breath(ctx context.Context, p knob.Phase, before, saved int) func() error {
+func (x *experiment) between(ctx context.Context, p knob.Phase, before, saved int) func() error {
 	done, begin := before, x.now()
 	return func() error {
 		if done++; done <= saved {
@@ -121,94 +57,123 @@ func (x *experiment) breath(ctx context.Context, p knob.Phase, before, saved int
 	}
 }
 
-// describedRows is how many rows are held to the real ones between two breaths.
-const describedRows = 128
-
-// describe compares generated rows with the real transitions.
-func (e *examining) describe(rows []float32) (event.Generated, error) {
-	real, width := e.m.real, e.m.real.Shape().Width()
-	g := event.Generated{Rows: len(rows) / width}
-	bounds := analysis.NewBounds(width - 1)
-	var err error
-	if g.TerminalReal, err = e.terminal(real, bounds.Add); err != nil {
-		return g, err
+// describeGeneration describes the new D_syn of every member before it comes into
+// force, in pieces. first is the position inside of the phase at which a saved run goes
+// on; calls were the sampler's.
+func (x *experiment) describeGeneration(ctx context.Context, first, calls int) ([]*event.Generated, error) {
+	found := make([]*event.Generated, len(x.members))
+	if !x.config.analyses() {
+		return found, nil
 	}
-	if g.Terminal, err = e.terminal(e.syn, func([]float32) {}); err != nil {
-		return g, err
+	if first <= calls {
+		x.Analysing = x.Settings
 	}
-	outside(&g, rows, real.Shape(), bounds)
-	return g, e.neighbourhood(rows, &g)
-}
-
-// terminal is the share of terminal rows among those of a ring, which see is shown: a
-// raw terminal counts above one half.
-func (e *examining) terminal(of *replay.Ring, see func(row []float32)) (share run.Float, err error) {
-	looked, last, ends := min(boundedRows, of.Len()), of.Shape().Width()-1, 0
-	for i := range looked {
-		row := of.Row(i * of.Len() / looked)
-		see(row)
-		if row[last] > 0.5 {
-			ends++
+	between := x.between(ctx, knob.Generate, calls, first)
+	for i, m := range x.members {
+		v, err := x.viewAs(m, x.Analysing)
+		if err != nil {
+			return nil, err
 		}
-		if (i+1)%boundRows == 0 || i+1 == looked {
-			if err := e.breathe(); err != nil {
-				return 0, err
+		v.Syn = m.fresh
+		v.Prompts = inspect.Prompts{Knobs: x.Generating, Occasion: x.Generations - 1, Known: true}
+		found[i] = &event.Generated{}
+		for err := range inspect.Describe(v, x.config.Evaluation.AnalysedRows, found[i]) {
+			if err == nil {
+				err = between()
+			}
+			if err == nil && x.abandoned() {
+				err = errAbandoned
+			}
+			if err != nil {
+				return nil, err
 			}
 		}
 	}
-	return run.Float(ends) / run.Float(looked), nil
+	return found, nil
 }
 
-// outside counts the rows that leave the range of the real ones.
-func outside(g *event.Generated, rows []float32, shape replay.Shape, bounds analysis.Bounds) {
-	one, width := 1/run.Float(g.Rows), shape.Width()
-	act, reward := shape.Obs, shape.Obs+shape.Act
-	for row := rows; len(row) > 0; row = row[width:] {
-		if bounds.Outside(row, 0, act) || bounds.Outside(row, reward+1, width-1) {
-			g.OutsideStates += one
-		}
-		if bounds.Outside(row, act, reward) {
-			g.OutsideActions += one
-		}
-		if bounds.Outside(row, reward, reward+1) {
-			g.OutsideRewards += one
-		}
+// errAbandoned ends the description of a generation that a command took away.
+var errAbandoned = errors.New("the generation was abandoned")
+
+// describing is how many pieces describeGeneration has.
+func (x *experiment) describing() (n int) {
+	if !x.config.analyses() {
+		return 0
 	}
+	for _, m := range x.members {
+		n += inspect.DescribePieces(min(x.config.Evaluation.AnalysedRows, m.fresh.Cap()), m.fresh.Cap(), m.real.Len())
+	}
+	return n
 }
 
-// obeyedRows is how many pairs obedience returns.
-const obeyedRows = 500
-
-// prompting is what the transitions of D_syn were asked for with.
-type prompting struct {
-	Knobs    generative.GenKnobs
-	Occasion uint64
-	Known    bool // the generator still holds the prompts: no later fit is complete
+// analysisDue says whether the present env step ends with an examination.
+func (x *experiment) analysisDue() bool {
+	every := x.config.Evaluation.AnalyseEvery
+	return every > 0 && x.Step%every == 0 && x.first().real.Len() >= inspect.MinRows
 }
 
-// obedience compares the F that was asked for with that of the rows; it returns pairs of
-// both.
-func (e *examining) obedience(rows []float32, g *event.Generated) (pairs [][2]run.Float, err error) {
-	if !e.asked.Known || e.settings.Relevance == relevanceNone || e.syn.Cap() < e.asked.Knobs.Samples {
-		return nil, nil // nothing was asked for, or the first samples have been overwritten
+// analyse examines every member, in pieces that a command does not wait for long, and
+// writes the lines. Knobs that change meanwhile are for what comes after. A run that was
+// saved in between does again what it had done: the parts that are looked at stay as
+// they are.
+func (x *experiment) analyse(ctx context.Context) error {
+	first := x.enter(knob.Analyse)
+	if first == 0 {
+		x.Analysing = x.Settings
+		x.total = 0
+		for _, m := range x.members {
+			x.total += inspect.ExaminePieces(x.view(m), inspect.DefaultExamination())
+		}
+		x.dropAside(errAnalysing)
 	}
-	asked := e.m.gen.Asked(e.asked.Knobs, e.asked.Occasion, g.Rows)
-	if asked == nil {
-		return nil, nil
+	if err := x.settle(ctx, knob.At(x.Step, knob.Analyse, first)); err != nil {
+		return err
 	}
-	achieved, err := e.scores(e.f, e.syn, e.looked())
+	between := x.between(ctx, knob.Analyse, 0, first)
+	found := make([]*event.Examined, len(x.members))
+	for i, m := range x.members {
+		v, err := x.viewAs(m, x.Analysing)
+		if err != nil {
+			return err
+		}
+		found[i] = &event.Examined{}
+		for err := range inspect.Examine(v, inspect.DefaultExamination(), nil, found[i]) {
+			if err == nil {
+				err = between()
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for i, m := range x.members { // together: a run that is saved before has written none
+		x.emit(event.TypeExamined, m.index, found[i])
+	}
+	return nil
+}
+
+// errAnalysing answers previews: both draw from the generator.
+var errAnalysing = errors.New("an analysis is under way: ask again when it is done")
+
+// reportScores describes F over a sample of real transitions.
+func (x *experiment) reportScores(m *member, number uint64) error {
+	v := x.view(m)
+	if v.Settings.Relevance == relevanceNone || !v.Learned {
+		return nil
+	}
+	f, err := v.Sample(m.real, m.streams.scores.At(number).IntN)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for i := range min(len(asked), obeyedRows) {
-		pairs = append(pairs, [2]run.Float{run.Float(asked[i]), run.Float(achieved[i])})
-	}
-	obeyed := run.Float(analysis.Spearman(asked, achieved))
-	g.Relevance, g.Asked, g.Achieved, g.Obeyed = e.f.Name(), quantiles(asked), quantiles(achieved), &obeyed
-	return pairs, nil
+	s := analysis.Summarise(f)
+	x.emit(event.TypeScores, m.index, event.Scores{
+		Relevance: v.Settings.Relevance, Min: run.Float(s.Min), Max: run.Float(s.Max), Mean: run.Float(s.Mean),
+		Quantiles: run.Floats([]float64{s.Q10, s.Median, s.Q90}),
+	})
+	return nil
 }
 
-// value takes the critics' value of a trial's first states.
+// value takes the critics' value of an evaluation's first states.
 func (t *trial) value(m *member) error {
 	values, has := m.agent.(relevance.Values)
 	if !has {
@@ -231,3 +196,62 @@ func (x *experiment) reportBias(m *member, t *trial) {
 	mean, std := meanStd(bias)
 	x.emit(event.TypeQBias, m.index, event.QBias{Q: run.Float(q), Return: run.Float(q - mean), Bias: run.Float(mean), Std: run.Float(std)})
 }
+
+// showMap answers a Map.
+func (x *experiment) showMap(c event.Map) {
+	out := &event.Mapped{X: c.X, Y: c.Y, Step: x.Step}
+	err := x.absent()
+	if err == nil {
+		err = x.guarded(func() error {
+			found, err := inspect.Map(x.view(x.first()), c.X, c.Y)
+			out = found
+			return err
+		})
+	}
+	if err != nil {
+		out.Unknown = err.Error()
+	}
+	x.mapped = out
+}
+
+// showMoment answers a Watch.
+func (x *experiment) showMoment() {
+	m := x.first()
+	if x.absent() != nil {
+		x.moment = inspect.Moment(inspect.View{Step: x.Step}, m.action, nil)
+		return
+	}
+	var value func(dst, obs []float32, rows int) error
+	if values, has := m.agent.(relevance.Values); has && m.Updates > 0 {
+		value = values.Q
+	}
+	// What cannot be computed stays unknown: nobody asked for an error.
+	_ = x.guarded(func() error {
+		x.moment = inspect.Moment(x.view(m), m.action, value)
+		return nil
+	})
+}
+
+// source is what a preview asks of a member.
+type source struct {
+	x *experiment
+	m *member
+}
+
+func (s source) Function(name string) (relevance.Function, error) {
+	return s.x.parts.function(name, s.m)
+}
+
+func (s source) Learned(name string) bool { return s.m.built(name) }
+
+func (s source) NewModel(name string) (relevance.Model, error) {
+	return s.x.parts.build(name, s.m.seed)
+}
+
+func (s source) Owed(name string) int { return s.x.owed(s.m, name) }
+
+func (s source) NextRefit() int { return s.x.nextRefit() }
+
+func (s source) CostRefit() time.Duration { return s.x.costRefit() }
+
+func (s source) Now() time.Time { return s.x.now() }

@@ -28,7 +28,7 @@ func (x *experiment) followBonus(m *member) error {
 	state.Pending = min(state.Pending, m.real.Len())
 	for state.Pending >= bonusBlock || state.Of.N == 0 && state.Pending > 0 {
 		n := min(bonusBlock, state.Pending)
-		m.real.Gather(m.scoring, 0, oldest(m.real, m.real.Len()-state.Pending, n))
+		m.real.Gather(m.scoring, 0, m.real.Oldest(m.real.Len()-state.Pending, n))
 		m.curious = resized(m.curious, n)
 		model := m.models[x.config.Bonus.Function]
 		if err := model.Score(m.curious, m.scoring, n); err != nil {

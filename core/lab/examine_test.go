@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/event"
+	"pgrlab/core/inspect"
 )
 
 // played is a run of real parts at its end, still open.
@@ -29,12 +31,23 @@ func played(t *testing.T, c Config) *experiment {
 	return l.x
 }
 
+// examine is the examination of the first member, beside that of a reference.
+func examine(x *experiment, e inspect.Examination, reference *experiment) (*event.Examined, error) {
+	var other *inspect.View
+	if reference != nil {
+		v := reference.view(reference.first())
+		other = &v
+	}
+	out := &event.Examined{}
+	return out, inspect.Finish(inspect.Examine(x.view(x.first()), e, other, out))
+}
+
 func TestExaminationOfARun(t *testing.T) {
 	c := realConfig()
 	x := played(t, c)
 	c.Seed++
 	other := played(t, c)
-	got, err := x.examine(x.first(), Examination{Rows: 20, Points: 30}, other)
+	got, err := examine(x, inspect.Examination{Rows: 20, Points: 30}, other)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +64,7 @@ func TestExaminationOfARun(t *testing.T) {
 		t.Errorf("ruler %+v", got.Ruler)
 	}
 	// The ruler of the run itself agrees with it, and nothing was changed by looking.
-	again, err := x.examine(x.first(), Examination{Rows: 20}, x)
+	again, err := examine(x, inspect.Examination{Rows: 20}, x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,10 +74,10 @@ func TestExaminationOfARun(t *testing.T) {
 	none := realConfig()
 	none.Knobs.Relevance, none.Steps = relevanceNone, 13
 	blank := played(t, none)
-	if _, err := x.examine(x.first(), Examination{Rows: 20}, blank); err == nil || !strings.Contains(err.Error(), "has learned none") {
+	if _, err := examine(x, inspect.Examination{Rows: 20}, blank); err == nil || !strings.Contains(err.Error(), "has learned none") {
 		t.Errorf("a ruler without marks: %v", err)
 	}
-	if got, err := blank.examine(blank.first(), Examination{Rows: 5, Points: 5}, nil); err != nil || got.Real != nil || got.Generated.Asked != nil || got.Projection == nil {
+	if got, err := examine(blank, inspect.Examination{Rows: 5, Points: 5}, nil); err != nil || got.Real != nil || got.Generated.Asked != nil || got.Projection == nil {
 		t.Errorf("without relevance: %+v, %v", got, err)
 	}
 }

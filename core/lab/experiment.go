@@ -6,6 +6,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
+	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
@@ -40,11 +41,10 @@ type experiment struct {
 	schedule []knob.Scheduled
 	slice    int // generator steps of a slice
 
-	previewing *preview      // nil: none under way
-	looking    *looking      // nil: no analysis on demand under way
-	mapped     *event.Mapped // the answer to the last Map; nil: none
-	moment     *event.Moment // and to the last Watch
-	previews   uint64        // begun
+	aside    *aside        // nil: nothing is under way beside training
+	mapped   *event.Mapped // the answer to the last Map; nil: none
+	moment   *event.Moment // and to the last Watch
+	previews uint64        // begun
 
 	marking  bool          // the run is to be saved here, before what only its end has
 	marked   bool          // it was
@@ -80,7 +80,7 @@ type loopState struct {
 	Generations uint64              // generations begun
 	Generating  generative.GenKnobs // of the last of them
 	Fitted      bool                // a fit is complete
-	Asked       prompting           // of D_syn
+	Asked       inspect.Prompts     // of D_syn
 	Analysing   knob.Settings       // of the analysis under way
 	Redo        work                // what "now" asked for: done in the next env step
 	Changes     []event.KnobChanged

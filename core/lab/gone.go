@@ -51,10 +51,7 @@ func (x *experiment) withoutDevice(ctx context.Context, err error) error {
 		gone.Saved, gone.Before = true, obs.Position
 	}
 	x.gone = gone
-	x.leaveLook()
-	if x.previewing != nil {
-		x.answerPreview(gone)
-	}
+	x.dropAside(gone)
 	if Fault(x.journal.onFault.Load()) == FaultFail {
 		return gone
 	}

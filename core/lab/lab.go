@@ -266,8 +266,7 @@ func (x *experiment) answerRest() {
 				x.refuse("", "analyse", "", c.By, event.ErrEnded)
 			}
 		default:
-			x.answerPreview(event.ErrEnded)
-			x.leaveLook()
+			x.dropAside(event.ErrEnded)
 			return
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
+	"pgrlab/core/inspect"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
@@ -73,11 +74,11 @@ type member struct {
 	freshRecipe  *recipe            // of fresh, where only that is saved; else nil
 	owned        []owned
 	trial        *trial // the evaluation under way
-	fit          fitLoss
+	fit          inspect.FitLoss
 	freal, fsyn  *event.Histogram
 	fasked       *event.Histogram // nil: the generator was asked for nothing
-	simulator    *simulator       // of analyses; nil until the first
-	failed       error            // why env can do nothing before it is made anew
+	simulator    inspect.Simulator
+	failed       error // why env can do nothing before it is made anew
 }
 
 // memberState are the counters of a member; with the states of its parts they are
@@ -161,10 +162,7 @@ func (m *member) close() {
 		}
 	}
 	m.owned = nil
-	if m.simulator != nil {
-		m.simulator.Close()
-		m.simulator = nil
-	}
+	m.simulator.Close()
 }
 
 // makeRelevance makes the function of that name for m. A model is built when its
@@ -246,6 +244,7 @@ func (x *experiment) furnish(m *member) (err error) {
 			return err
 		}
 	}
+	m.simulator = x.simulator(m)
 	shape := replay.Shape{Obs: m.env.ObsSize(), Act: m.env.ActSize()}
 	m.streams = newStreams(m.seed)
 	m.mixer = replay.NewMixer(m.streams.replay)

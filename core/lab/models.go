@@ -139,10 +139,10 @@ func (x *experiment) warm(done, owed int) (n int, err error) {
 		if c, counts := m.models[name].(relevance.Counted); counts {
 			n = min(scoreRows, owed-done)
 			if done == 0 {
-				m.real.Gather(m.scoring, 0, spread(m.real, scoreRows))
+				m.real.Gather(m.scoring, 0, m.real.Spread(scoreRows))
 				c.Begin(m.scoring, min(scoreRows, owed))
 			}
-			m.real.Gather(m.scoring, 0, oldest(m.real, done, n))
+			m.real.Gather(m.scoring, 0, m.real.Oldest(done, n))
 			c.Observe(m.scoring, n)
 			continue
 		}
@@ -154,23 +154,4 @@ func (x *experiment) warm(done, owed int) (n int, err error) {
 		}
 	}
 	return n, nil
-}
-
-// spread are up to n slots at even distances.
-func spread(r *replay.Ring, n int) []int {
-	slots := make([]int, min(n, r.Len()))
-	for i := range slots {
-		slots[i] = i * r.Len() / len(slots)
-	}
-	return slots
-}
-
-// oldest are the slots of n transitions in the order in which they came, from the
-// first-th on.
-func oldest(r *replay.Ring, first, n int) []int {
-	slots := make([]int, n)
-	for i := range slots {
-		slots[i] = r.Newest(r.Len() - 1 - first - i)
-	}
-	return slots
 }

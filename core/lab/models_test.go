@@ -8,7 +8,6 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/relevance"
-	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
 
@@ -79,23 +78,6 @@ func TestCountsAreMadeAnewBeforeEachScoring(t *testing.T) {
 	}
 	if s := l.Snapshot(); s.FReal == nil || !(s.FReal.Min > 0 && s.FReal.Max <= 10) {
 		t.Errorf("F of real transitions: %+v", s.FReal)
-	}
-}
-
-func TestOldestGoesRoundTheRing(t *testing.T) {
-	r := replay.NewRing(worldShape, 5)
-	for i := range 8 {
-		r.Add(replay.Transition{Obs: []float32{float32(i), 0}, Act: []float32{0}, Next: []float32{0, 0}})
-	}
-	var got []float32
-	for _, slot := range append(oldest(r, 0, 3), oldest(r, 3, 2)...) {
-		got = append(got, r.Row(slot)[0])
-	}
-	if !slices.Equal(got, []float32{3, 4, 5, 6, 7}) {
-		t.Errorf("the transitions in their order are %v", got)
-	}
-	if got := spread(r, 3); !slices.Equal(got, []int{0, 1, 3}) {
-		t.Errorf("spread slots are %v", got)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,8 +11,7 @@ import (
 	"time"
 
 	"pgrlab/core/device/cpu"
-	"pgrlab/core/replay"
-	"pgrlab/core/rng"
+	"pgrlab/core/inspect"
 	"pgrlab/core/run"
 )
 
@@ -61,17 +59,17 @@ func offlineRun(t *testing.T) (s Saved, task Task) {
 }
 
 func refitOf(c Config) OfflineRefit {
-	return OfflineRefit{Generator: c.Generator, Knobs: c.Knobs, Guidances: []float64{0, 2}, Rows: 40, HeldOut: 0.25}
+	return OfflineRefit{Generator: c.Generator, OfflineRefit: inspect.OfflineRefit{Knobs: c.Knobs, Guidances: []float64{0, 2}, Rows: 40, HeldOut: 0.25}}
 }
 
-func refitted(t *testing.T, ctx context.Context, saved []Saved, task Task, r OfflineRefit) (all []*Refitted, err error) {
+func refitted(t *testing.T, ctx context.Context, saved []Saved, task Task, r OfflineRefit) (all []*inspect.Refitted, err error) {
 	t.Helper()
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer dev.Close()
-	err = RefitOffline(ctx, saved, task, dev, r, func(f *Refitted) error { all = append(all, f); return nil })
+	err = RefitOffline(ctx, saved, task, dev, r, func(f *inspect.Refitted) error { all = append(all, f); return nil })
 	return all, err
 }
 
@@ -90,7 +88,7 @@ func TestRefitOffline(t *testing.T) {
 	var stages []string
 	now := time.Duration(0)
 	r.Clock = func() time.Duration { now += time.Second; return now }
-	r.Progress = func(p OfflineProgress) error {
+	r.Progress = func(p inspect.OfflineProgress) error {
 		if len(stages) == 0 || stages[len(stages)-1] != p.Doing {
 			stages = append(stages, p.Doing)
 		}
@@ -144,7 +142,7 @@ func TestRefitOfflineEnds(t *testing.T) {
 	for _, stage := range []string{"fit", "generate ω 2", "measure ω 2"} {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		r := refitOf(s.Config)
-		r.Progress = func(p OfflineProgress) error {
+		r.Progress = func(p inspect.OfflineProgress) error {
 			if p.Doing == stage {
 				cancel(why)
 			}
@@ -170,61 +168,5 @@ func TestRefitOfflineEnds(t *testing.T) {
 		if _, err := refitted(t, context.Background(), []Saved{at}, task, r); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
-	}
-}
-
-// The real transitions are divided without rest, and the same way for the same seed.
-func TestDivide(t *testing.T) {
-	ring := replay.NewRing(replay.Shape{Obs: 1, Act: 1}, 4000)
-	for range 4000 {
-		ring.AddRows(make([]float32, ring.Shape().Width()))
-	}
-	train, out := divide(ring, 0.1, rng.New(1, "held out"))
-	seen := map[int]int{}
-	for _, slot := range append(append([]int(nil), train.slots...), out.slots...) {
-		seen[slot]++
-	}
-	if len(seen) != 4000 || train.Len()+out.Len() != 4000 || math.Abs(float64(out.Len())-400) > 80 {
-		t.Errorf("%d and %d, %d different", train.Len(), out.Len(), len(seen))
-	}
-	if again, _ := divide(ring, 0.1, rng.New(1, "held out")); !reflect.DeepEqual(again.slots, train.slots) {
-		t.Error("another division")
-	}
-}
-
-// What is known is found: real rows have no error and tell every event, and real rows of
-// the fit are copies, which cover nothing.
-func TestJudgeOfRealRows(t *testing.T) {
-	s, task := offlineRun(t)
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
-	o, err := s.offline(context.Background(), task, dev, refitOf(s.Config), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer o.lab.Close()
-	judged := func(of subset) *RefitGeneration {
-		made := replay.NewRing(o.m.real.Shape(), of.Len())
-		for i := range of.Len() {
-			made.AddRows(of.Row(i))
-		}
-		out := &RefitGeneration{}
-		if err := o.judge(made, out); err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
-	trained, held := judged(o.train), judged(o.out)
-	if trained.Copies != 1 || trained.Coverage != 0 || trained.Nearest != 0 || held.NearestReal != trained.NearestReal {
-		t.Errorf("rows of the fit: %s", asText(t, trained))
-	}
-	if held.Nearest != held.NearestReal || held.Copies > 0.5 || held.Coverage < 0.5 {
-		t.Errorf("held-out rows: %s", asText(t, held))
-	}
-	if d := trained.Dynamics; d.State > 1e-9 || d.Reward > 1e-9 {
-		t.Errorf("errors of real rows: %s", asText(t, d))
 	}
 }

@@ -30,10 +30,7 @@ func (x *experiment) park(c event.Park) {
 	if x.parked {
 		return
 	}
-	x.leaveLook()
-	if x.previewing != nil {
-		x.answerPreview(errParked)
-	}
+	x.dropAside(errParked)
 	if x.keeper != nil && x.keeper.at != x.position {
 		x.take("park")
 	}

@@ -5,6 +5,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/generative"
+	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 )
 
@@ -33,7 +34,7 @@ func (l *Lab) Prepare() (said []string, err error) {
 		if !ok {
 			continue
 		}
-		chunk, err := g.Prepare(generation(&x.Settings))
+		chunk, err := g.Prepare(inspect.Generation(&x.Settings))
 		if err != nil {
 			return nil, fmt.Errorf("prepare the generator: %w", err)
 		}

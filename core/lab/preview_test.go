@@ -48,13 +48,13 @@ func TestPreviewOfAGeneration(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	// At step 31 there are 30 or 31 real transitions, and D_syn of step 20.
-	if p.Real == nil || p.Real.Rows < 30 || p.Synthetic == nil || p.Synthetic.Rows != 12 || p.Preview == nil || p.Preview.Rows != previewRows {
+	if p.Real == nil || p.Real.Rows < 30 || p.Synthetic == nil || p.Synthetic.Rows != 12 || p.Preview == nil || p.Preview.Rows != 256 {
 		t.Errorf("histograms: real %+v, synthetic %+v, preview %+v", p.Real, p.Synthetic, p.Preview)
 	}
 	if p.Real.Low != p.Preview.Low || p.Real.High != p.Synthetic.High {
 		t.Error("the edges are not the same")
 	}
-	if p.Samples != previewRows || !(p.Outside >= 0 && p.Outside <= 1) || !(p.Seconds > 0) {
+	if p.Samples != 256 || !(p.Outside >= 0 && p.Outside <= 1) || !(p.Seconds > 0) {
 		t.Errorf("%+v", p)
 	}
 	if !math.IsNaN(p.RankCorrelation) || !math.IsNaN(p.TopOverlap) {
@@ -264,7 +264,7 @@ func TestPreviewsOfRealPartsLeaveNoTrace(t *testing.T) {
 	answers, _ := bodies[event.Previewed](l)
 	made := 0
 	for _, a := range answers {
-		if a.Samples == previewRows {
+		if a.Samples == 256 {
 			made++
 		}
 	}

@@ -46,7 +46,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 		CostRefit: x.costRefit(), CostGenerate: x.costGenerate(),
 		Knobs: x.Settings.Values(), Scheduled: changesOf(x.schedule),
 		Real: m.real.Len(), Updates: m.Updates, Episode: int(m.Episode), EpisodeStep: m.EpisodeStep, EpisodeReturn: m.EpisodeReturn,
-		Refits: int(x.Refits), FitLoss: m.fit.last, FReal: m.freal, FSyn: m.fsyn, FAsked: m.fasked,
+		Refits: int(x.Refits), FitLoss: m.fit.Last, FReal: m.freal, FSyn: m.fsyn, FAsked: m.fasked,
 		MixReal: m.lastMix.Real, MixSynthetic: m.lastMix.Synthetic, Losses: m.Losses.last(),
 		Map: x.mapped, Moment: x.moment,
 	}

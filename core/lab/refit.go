@@ -9,13 +9,14 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
+	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
 )
 
 // scoreRows is a slice of scoring.
-const scoreRows = 4096
+const scoreRows = inspect.ScoreRows
 
 // updateRelevance scores every real transition with F, for the fit that follows.
 // Members go in lockstep; all hold equally many transitions. A model that missed
@@ -133,7 +134,7 @@ func (x *experiment) startFit() error {
 	knobs := generative.FitKnobs{Steps: s.GeneratorSteps, LR: s.LRGenerator, PUncond: s.PUncond}
 	x.total = knobs.Steps
 	for _, m := range x.members {
-		m.fit = fitLoss{steps: knobs.Steps}
+		m.fit = inspect.FitLoss{Steps: knobs.Steps}
 		scores := m.scores
 		if !x.scored {
 			scores = nil
@@ -157,7 +158,7 @@ func (x *experiment) fitSlice(done int) (n int, complete bool, err error) {
 		if loss, complete, err = m.gen.FitSteps(n); err != nil {
 			return 0, false, x.abandon(m, "fit model", err)
 		}
-		m.fit.add(done, n, loss)
+		m.fit.Add(done, n, loss)
 	}
 	return n, complete, nil
 }
@@ -224,7 +225,7 @@ func (x *experiment) generate(ctx context.Context) error {
 
 func (x *experiment) startGenerate() error {
 	x.bind(boundGenerating)
-	knobs := generation(&x.Settings)
+	knobs := inspect.Generation(&x.Settings)
 	x.Generating = knobs
 	x.meter.generation(knobs)
 	x.total = 0
@@ -240,11 +241,6 @@ func (x *experiment) startGenerate() error {
 	}
 	x.Generations++
 	return nil
-}
-
-// generation are the knobs of a generation.
-func generation(s *knob.Settings) generative.GenKnobs {
-	return generative.GenKnobs{Samples: s.Samples, Steps: s.SamplerSteps, Guidance: s.Guidance, TopFraction: s.TopFraction, SChurn: s.SChurn}
 }
 
 func (x *experiment) generateSlice() (n int, complete bool, err error) {
@@ -264,16 +260,18 @@ func (x *experiment) generateSlice() (n int, complete bool, err error) {
 
 // finishGeneration puts the new transitions into force and writes the lines.
 func (x *experiment) finishGeneration(found []*event.Generated) error {
-	x.Asked = prompting{Knobs: x.Generating, Occasion: x.Generations - 1, Known: true}
+	x.Asked = inspect.Prompts{Knobs: x.Generating, Occasion: x.Generations - 1, Known: true}
 	for i, m := range x.members {
 		m.synthetic, m.fresh = m.fresh, nil
 		m.recipe, m.freshRecipe = m.freshRecipe, nil
-		if err := x.compare(m); err != nil {
+		r, err := inspect.Compare(x.view(m), m.streams.histogram.At(x.Generations).IntN)
+		if err != nil {
 			return err
 		}
+		m.freal, m.fsyn, m.fasked = r.Real, r.Synthetic, r.Asked
 		line := event.Refit{Generated: m.synthetic.Len(), Obs: event.RefitObs{Seconds: run.Float(x.meter.spent().Seconds())}}
 		if x.fitted {
-			line.Loss, line.Steps = m.fit.mean(), m.fit.steps
+			line.Loss, line.Steps = m.fit.Mean(), m.fit.Steps
 		}
 		x.emit(event.TypeRefit, m.index, line)
 		if found[i] != nil {
@@ -284,26 +282,4 @@ func (x *experiment) finishGeneration(found []*event.Generated) error {
 	x.reached(stageGenerated)
 	x.publish(time.Time{})
 	return nil
-}
-
-// fitLoss averages the loss over the last tenth of a fit.
-type fitLoss struct {
-	steps, n  int
-	sum, last float64
-}
-
-func (f *fitLoss) add(done, n int, loss float64) {
-	f.last = loss
-	if done+n > f.steps-(f.steps+9)/10 {
-		f.sum += loss * float64(n)
-		f.n += n
-	}
-}
-
-func (f *fitLoss) mean() *run.Float {
-	if f.n == 0 {
-		return nil
-	}
-	v := run.Float(f.sum / float64(f.n))
-	return &v
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pgrlab/core/event"
+	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 )
@@ -50,16 +51,11 @@ type savedMember struct {
 	Synthetic, Fresh int      // capacity of D_syn, and of the one being generated; 0: there is none
 	Scorer           string   // the relevance function that scores, in phase score
 	Scores           []float32
-	Fit              savedFit
+	Fit              inspect.FitLoss
 	Trial            *savedTrial
 	Mix              replay.Mix
 	FReal, FSyn      *event.Histogram
 	FAsked           *event.Histogram
-}
-
-type savedFit struct {
-	Steps, N  int
-	Sum, Last float64
 }
 
 type savedTrial struct {
@@ -87,7 +83,7 @@ func (x *experiment) saved() savedLoop {
 
 func (m *member) saved(p knob.Position) savedMember {
 	s := savedMember{
-		State: m.memberState, Fit: savedFit{m.fit.steps, m.fit.n, m.fit.sum, m.fit.last},
+		State: m.memberState, Fit: m.fit,
 		Mix: m.lastMix, FReal: m.freal, FSyn: m.fsyn, FAsked: m.fasked,
 	}
 	for _, o := range m.owned {
@@ -275,7 +271,7 @@ func (x *experiment) restoreMember(m *member, s savedMember) error {
 		}
 	}
 	m.scores, m.lastMix, m.freal, m.fsyn, m.fasked = s.Scores, s.Mix, s.FReal, s.FSyn, s.FAsked
-	m.fit = fitLoss{steps: s.Fit.Steps, n: s.Fit.N, sum: s.Fit.Sum, last: s.Fit.Last}
+	m.fit = s.Fit
 	for _, ring := range []struct {
 		at       **replay.Ring
 		capacity int

@@ -6,6 +6,7 @@ import (
 
 	"pgrlab/core/device"
 	"pgrlab/core/event"
+	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
@@ -17,31 +18,32 @@ type Saved struct {
 	Step   int // of the checkpoint; negative: the latest
 }
 
-// Examine makes the dear analyses of a saved run, of each of its members. ruler is
+// Examine makes the dear analyses of a saved run, of each of its members. reference is
 // another run, or the same at another place, whose F is laid beside; nil: none. It
 // reads checkpoints and writes nothing; the run may go on meanwhile.
-func Examine(s Saved, task Task, dev device.Device, e Examination, ruler *Saved) ([]*event.Examined, error) {
+func Examine(s Saved, task Task, dev device.Device, e inspect.Examination, reference *Saved) ([]*event.Examined, error) {
 	l, err := s.open(task, dev)
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
-	var other *experiment
-	if ruler != nil {
-		if ruler.Config.Task != s.Config.Task {
-			return nil, fmt.Errorf("examine %s: %s is of task %s, not %s", s.Dir, ruler.Dir, ruler.Config.Task, s.Config.Task)
+	var other *inspect.View
+	if reference != nil {
+		if reference.Config.Task != s.Config.Task {
+			return nil, fmt.Errorf("examine %s: %s is of task %s, not %s", s.Dir, reference.Dir, reference.Config.Task, s.Config.Task)
 		}
-		r, err := ruler.open(task, dev)
+		r, err := reference.open(task, dev)
 		if err != nil {
 			return nil, err
 		}
 		defer r.Close()
-		other = r.x
+		v := r.x.view(r.x.first())
+		other = &v
 	}
 	var all []*event.Examined
 	for _, m := range l.x.members {
-		out, err := l.x.examine(m, e, other)
-		if err != nil {
+		out := &event.Examined{}
+		if err := inspect.Finish(inspect.Examine(l.x.view(m), e, other, out)); err != nil {
 			return nil, fmt.Errorf("examine %s: %w", s.Dir, err)
 		}
 		all = append(all, out)
@@ -123,4 +125,42 @@ func (s Saved) checkpoint() (string, error) {
 		return "", fmt.Errorf("none of its %d checkpoints can be read: %w", len(found), found[0].Err)
 	}
 	return "", fmt.Errorf("it has no checkpoint of step %s; there are %d, the latest of step %s", knob.FormatCount(s.Step), len(found), knob.FormatCount(found[0].Step))
+}
+
+// Together lays the synthetic transitions that two runs of the same task hold into one
+// plane, at most rows of each; embed asks for t-SNE besides.
+func Together(runs [2]Saved, task Task, dev device.Device, rows int, embed bool) (*inspect.Joint, error) {
+	out := &inspect.Joint{}
+	var clouds [2][][]float32
+	for i, s := range runs {
+		if s.Config.Task != runs[0].Config.Task {
+			return nil, fmt.Errorf("analyse %s and %s: their tasks are %s and %s: want one", runs[0].Dir, s.Dir, runs[0].Config.Task, s.Config.Task)
+		}
+		var err error
+		if clouds[i], err = s.generations(task, dev, rows, &out.Runs[i]); err != nil {
+			return nil, err
+		}
+	}
+	if err := inspect.Together(clouds, embed, out); err != nil {
+		return nil, fmt.Errorf("analyse %s and %s: %w", runs[0].Dir, runs[1].Dir, err)
+	}
+	return out, nil
+}
+
+// generations are synthetic transitions of a saved run's first member.
+func (s Saved) generations(task Task, dev device.Device, rows int, of *inspect.JointRun) (cloud [][]float32, err error) {
+	l, err := s.open(task, dev)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	syn := l.x.first().synthetic
+	if syn == nil || syn.Len() == 0 {
+		return nil, fmt.Errorf("analyse %s: at step %s it has no synthetic transitions: want a method with a generator, and a step behind its first generation", s.Dir, knob.FormatCount(l.x.Step))
+	}
+	*of = inspect.JointRun{Dir: s.Dir, Method: s.Config.Method, Seed: s.Config.Seed, Step: l.x.Step}
+	for i := range min(rows, syn.Len()) {
+		cloud = append(cloud, append([]float32(nil), syn.Row(i)...))
+	}
+	return cloud, nil
 }

@@ -40,10 +40,8 @@ func (x *experiment) settle(ctx context.Context, p knob.Position) error {
 		var c sent
 		if c, more = x.receive(ctx); more {
 			x.obey(c)
-		} else if x.looking != nil {
-			more = x.advanceLook(ctx)
 		} else {
-			more = x.advancePreview(ctx, since)
+			more = x.advanceAside(ctx, since)
 		}
 	}
 	switch {
@@ -67,7 +65,7 @@ func (x *experiment) waits(ctx context.Context) bool {
 // receive takes a command out of the mailbox; while the run is paused it waits for
 // one.
 func (x *experiment) receive(ctx context.Context) (c sent, more bool) {
-	if x.waits(ctx) && x.previewing == nil && x.looking == nil {
+	if x.waits(ctx) && x.aside == nil {
 		return x.awaitCommand(ctx)
 	}
 	select {
@@ -138,11 +136,11 @@ func (x *experiment) obey(c sent) {
 	case event.Preview:
 		x.preview(c)
 	case event.AnalyseNow:
-		x.look(c.By)
+		x.analyseNow(c.By)
 	case event.Map:
-		x.drawMap(c)
+		x.showMap(c)
 	case event.Watch:
-		x.watch()
+		x.showMoment()
 	case event.Stop:
 		x.stopping = true
 	case event.HandOver:

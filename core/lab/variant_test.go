@@ -214,7 +214,7 @@ func TestBonusOverTheDeviationOfItsReturns(t *testing.T) {
 		}
 		one, of := replay.NewBatch(worldShape, 1), make([]float32, 1)
 		for ; scored < part.scored; scored++ {
-			m.real.Gather(one, 0, oldest(m.real, scored, 1))
+			m.real.Gather(one, 0, m.real.Oldest(scored, 1))
 			if err := m.models["curiosity"].Score(of, one, 1); err != nil {
 				t.Fatal(err)
 			}

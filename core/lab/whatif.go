@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/device"
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
+	"pgrlab/core/inspect"
 	"pgrlab/core/plan"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -83,7 +84,7 @@ type whatIf struct {
 func (w *whatIf) complete(p *whatif.Plan) {
 	s := &w.Settings
 	samples := p.Sampling.Samples
-	p.Sampling = generation(s)
+	p.Sampling = inspect.Generation(s)
 	if samples > 0 {
 		p.Sampling.Samples = samples
 	}
@@ -266,7 +267,7 @@ func (w *whatIf) countReal(name string, breathe func() error) error {
 }
 
 // score is F of all rows of a ring.
-func (w *whatIf) score(dst []float32, f score, rows *replay.Ring, breathe func() error) error {
+func (w *whatIf) score(dst []float32, f relevance.Function, rows *replay.Ring, breathe func() error) error {
 	for first := 0; first < rows.Len(); first += scoreRows {
 		n := min(scoreRows, rows.Len()-first)
 		rows.GatherRange(w.m.scoring, first, n)

@@ -364,3 +364,20 @@ func TestDrawsAreUniformAndIndexed(t *testing.T) {
 		t.Errorf("a draw allocates %v times", n)
 	}
 }
+
+func TestOldestGoesRoundTheRing(t *testing.T) {
+	r := NewRing(Shape{Obs: 2, Act: 1}, 5)
+	for i := range 8 {
+		r.Add(Transition{Obs: []float32{float32(i), 0}, Act: []float32{0}, Next: []float32{0, 0}})
+	}
+	var got []float32
+	for _, slot := range append(r.Oldest(0, 3), r.Oldest(3, 2)...) {
+		got = append(got, r.Row(slot)[0])
+	}
+	if !slices.Equal(got, []float32{3, 4, 5, 6, 7}) {
+		t.Errorf("the transitions in their order are %v", got)
+	}
+	if got := r.Spread(3); !slices.Equal(got, []int{0, 1, 3}) {
+		t.Errorf("spread slots are %v", got)
+	}
+}

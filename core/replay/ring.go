@@ -117,3 +117,22 @@ func (r *Ring) GatherRange(b *Batch, first, n int) {
 		b.Put(i, r.shape, r.Row(first+i))
 	}
 }
+
+// Spread are up to n slots at even distances.
+func (r *Ring) Spread(n int) []int {
+	slots := make([]int, min(n, r.Len()))
+	for i := range slots {
+		slots[i] = i * r.Len() / len(slots)
+	}
+	return slots
+}
+
+// Oldest are the slots of n transitions in the order in which they came, from the
+// first-th on.
+func (r *Ring) Oldest(first, n int) []int {
+	slots := make([]int, n)
+	for i := range slots {
+		slots[i] = r.Newest(r.Len() - 1 - first - i)
+	}
+	return slots
+}

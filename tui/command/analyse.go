@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/event"
+	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 	"pgrlab/core/printable"
@@ -31,11 +32,11 @@ type analyseRequest struct {
 	refits        bool // --refit
 	refit         refitFlags
 	timeout       time.Duration
-	lab.Examination
+	inspect.Examination
 }
 
 func analyseCommand(d Deps) *cobra.Command {
-	r := analyseRequest{Examination: lab.DefaultExamination(), timeout: 10 * time.Minute}
+	r := analyseRequest{Examination: inspect.DefaultExamination(), timeout: 10 * time.Minute}
 	c := &cobra.Command{
 		Use:   "analyse DIR[@STEP] [DIR[@STEP]]",
 		Short: "look into a saved run: F, dynamics error, projections; or compare two runs' generations",
@@ -162,7 +163,7 @@ func (r *analyseRequest) analyse(d Deps, saved lab.Saved, stdout, stderr io.Writ
 
 // live asks the lab that runs in the folder, and reads what it wrote.
 func (r *analyseRequest) live(ctx context.Context, s lab.Saved, socket string, stdout, stderr io.Writer) error {
-	if plain := lab.DefaultExamination(); r.Examination != plain || r.ruler != "" || s.Step >= 0 {
+	if plain := inspect.DefaultExamination(); r.Examination != plain || r.ruler != "" || s.Step >= 0 {
 		return usagef("analyse: a lab runs in %s and looks at itself as it is: leave out @STEP, --step, --rows, --points, --tsne and --relevance-from, or --journal to look at a checkpoint", s.Dir)
 	}
 	ctx, stop := context.WithTimeout(ctx, r.timeout)

@@ -18,7 +18,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"pgrlab/core/event"
-	"pgrlab/core/lab"
+	"pgrlab/core/inspect"
 	"pgrlab/core/run"
 )
 
@@ -117,7 +117,7 @@ func pictures(title string, e *event.Examined) (all []portrait) {
 }
 
 // jointPictures show the generations of two runs.
-func jointPictures(task string, j *lab.Joint) (all []portrait) {
+func jointPictures(task string, j *inspect.Joint) (all []portrait) {
 	var names [2]string
 	for i, one := range j.Runs {
 		names[i] = fmt.Sprintf("%s, step %d", one.Method, one.Step)

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgrlab/core/event"
+	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 	"pgrlab/core/printable"
@@ -108,9 +109,9 @@ func (r *refitFlags) of(c lab.Config) (lab.OfflineRefit, error) {
 	if c.Knobs.Relevance == "none" {
 		guidances = []float64{0} // nothing can be asked for
 	}
-	return lab.OfflineRefit{
-		Generator: c.Generator, Knobs: c.Knobs, Guidances: guidances, Rows: r.rows, HeldOut: r.heldOut, Clock: tui.ProcessTime,
-	}, nil
+	return lab.OfflineRefit{Generator: c.Generator, OfflineRefit: inspect.OfflineRefit{
+		Knobs: c.Knobs, Guidances: guidances, Rows: r.rows, HeldOut: r.heldOut, Clock: tui.ProcessTime,
+	}}, nil
 }
 
 // refitAll refits a generator to one run folder after the other.
@@ -138,8 +139,8 @@ func (r *analyseRequest) refitAll(ctx context.Context, d Deps, args []string, st
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 	p := refitProgress{progress: newProgress(stderr), saved: len(saved)}
-	asked.Progress = func(now lab.OfflineProgress) error { p.show(now, time.Now()); return nil }
-	return lab.RefitOffline(ctx, saved, task, device, asked, func(found *lab.Refitted) error {
+	asked.Progress = func(now inspect.OfflineProgress) error { p.show(now, time.Now()); return nil }
+	return lab.RefitOffline(ctx, saved, task, device, asked, func(found *inspect.Refitted) error {
 		p.clear()
 		if r.json || !isTerminal(stdout) {
 			return json.NewEncoder(stdout).Encode(found)
@@ -176,7 +177,7 @@ type refitProgress struct {
 // refitEvery is the least time between two lines on a terminal.
 const refitEvery = 200 * time.Millisecond
 
-func (p *refitProgress) show(now lab.OfflineProgress, at time.Time) {
+func (p *refitProgress) show(now inspect.OfflineProgress, at time.Time) {
 	if doing := fmt.Sprint(now.Saved, now.Doing); doing != p.doing {
 		p.doing, p.begun = doing, at
 	}
@@ -219,7 +220,7 @@ func (p *refitProgress) clear() {
 }
 
 // writeRefit is a table of the measures, a column for each generation.
-func writeRefit(w io.Writer, f *lab.Refitted) error {
+func writeRefit(w io.Writer, f *inspect.Refitted) error {
 	loss := run.Float(0)
 	if f.Loss != nil {
 		loss = *f.Loss
@@ -245,10 +246,10 @@ func writeRefit(w io.Writer, f *lab.Refitted) error {
 // refitMeasure is a line of the table.
 type refitMeasure struct {
 	name, base string // of a Gaussian
-	of         func(*lab.RefitGeneration) string
+	of         func(*inspect.RefitGeneration) string
 }
 
-func refitMeasures(f *lab.Refitted) []refitMeasure {
+func refitMeasures(f *inspect.Refitted) []refitMeasure {
 	ratio := func(v *run.Float) string {
 		if v == nil {
 			return ""
@@ -257,7 +258,7 @@ func refitMeasures(f *lab.Refitted) []refitMeasure {
 	}
 	share := func(v run.Float) string { return fmt.Sprintf("%.1f %%", 100*v) }
 	dynamics := func(name string, text func(*event.Dynamics) string) refitMeasure {
-		m := refitMeasure{name: name, of: func(g *lab.RefitGeneration) string {
+		m := refitMeasure{name: name, of: func(g *inspect.RefitGeneration) string {
 			if g.Dynamics == nil {
 				return ""
 			}
@@ -268,8 +269,8 @@ func refitMeasures(f *lab.Refitted) []refitMeasure {
 		}
 		return m
 	}
-	upper := func(name string, text func(*lab.RefitUpper) string) refitMeasure {
-		return refitMeasure{name: name, of: func(g *lab.RefitGeneration) string {
+	upper := func(name string, text func(*inspect.RefitUpper) string) refitMeasure {
+		return refitMeasure{name: name, of: func(g *inspect.RefitGeneration) string {
 			if g.Relevant == nil {
 				return ""
 			}
@@ -290,13 +291,13 @@ func refitMeasures(f *lab.Refitted) []refitMeasure {
 		dynamics("the best constant reward", func(d *event.Dynamics) string { return ratio(d.ConstantReward) }),
 		dynamics("rare rewards, precision / recall", func(d *event.Dynamics) string { return found(d.RareRewards) }),
 		dynamics("ends, precision / recall", func(d *event.Dynamics) string { return found(d.Ends) }),
-		upper("rows in the top quarter of true F", func(u *lab.RefitUpper) string { return share(u.Share) }),
-		upper("their error of s' over Var(s' - s)", func(u *lab.RefitUpper) string { return ratio(&u.Change) }),
-		upper("their error of r over Var(r)", func(u *lab.RefitUpper) string { return ratio(&u.RewardRelative) }),
-		{"held-out rows covered", "", func(g *lab.RefitGeneration) string { return share(g.Coverage) }},
-		{"the same by real rows", share(f.Covering), func(*lab.RefitGeneration) string { return "" }},
-		{"copies", "", func(g *lab.RefitGeneration) string { return share(g.Copies) }},
-		{"processor time, s", "", func(g *lab.RefitGeneration) string { return fmt.Sprintf("%.1f", g.CPUs) }},
+		upper("rows in the top quarter of true F", func(u *inspect.RefitUpper) string { return share(u.Share) }),
+		upper("their error of s' over Var(s' - s)", func(u *inspect.RefitUpper) string { return ratio(&u.Change) }),
+		upper("their error of r over Var(r)", func(u *inspect.RefitUpper) string { return ratio(&u.RewardRelative) }),
+		{"held-out rows covered", "", func(g *inspect.RefitGeneration) string { return share(g.Coverage) }},
+		{"the same by real rows", share(f.Covering), func(*inspect.RefitGeneration) string { return "" }},
+		{"copies", "", func(g *inspect.RefitGeneration) string { return share(g.Copies) }},
+		{"processor time, s", "", func(g *inspect.RefitGeneration) string { return fmt.Sprintf("%.1f", g.CPUs) }},
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"pgrlab/core/event"
-	"pgrlab/core/lab"
+	"pgrlab/core/inspect"
 	"pgrlab/core/run"
 	"pgrlab/tui/command"
 	"pgrlab/tui/remote"
@@ -142,7 +142,7 @@ func TestAnalyseTwoRuns(t *testing.T) {
 		}
 	}
 	status, out := pgrlab(t, d, &said, "analyse", "pgr-curiosity@70", "synther@140", "--rows", "50", "--tsne", "--out", "pictures")
-	var j lab.Joint
+	var j inspect.Joint
 	if err := json.Unmarshal([]byte(out), &j); err != nil || status != 0 {
 		t.Fatalf("status %d: %v: %s", status, err, &said)
 	}
@@ -182,7 +182,7 @@ func TestAnalyseRefits(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	for _, line := range lines {
-		var f lab.Refitted
+		var f inspect.Refitted
 		if err := json.Unmarshal([]byte(line), &f); err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestAnalyseRefits(t *testing.T) {
 	if len(lines) != 2 || folderState(t, "pgr-curiosity") != before {
 		t.Errorf("%d lines; the folder was %s and is %s", len(lines), before, folderState(t, "pgr-curiosity"))
 	}
-	var f lab.Refitted
+	var f inspect.Refitted
 	if status, out = pgrlab(t, d, &said, "analyse", "synther", "--refit", "--rows", "20", "--set", "generator_steps=5"); status != 0 {
 		t.Fatalf("status %d: %s", status, &said)
 	} else if err := json.Unmarshal([]byte(out), &f); err != nil || len(f.Made) != 1 || f.Made[0].Relevant != nil {

@@ -1,4 +1,4 @@
-package lab
+package inspect
 
 import (
 	"fmt"
@@ -29,7 +29,7 @@ func BenchmarkDescribe(b *testing.B) {
 				var longest time.Duration
 				for b.Loop() {
 					at := time.Now()
-					e := &examining{m: &member{real: ring}, syn: ring, breathe: func() error {
+					e := &examiner{View: View{Real: ring, Syn: ring}, yield: func() error {
 						longest = max(longest, time.Since(at))
 						at = time.Now()
 						return nil

@@ -1,4 +1,4 @@
-package lab
+package inspect
 
 import (
 	"fmt"
@@ -56,22 +56,22 @@ type RefitUpper struct {
 	ConstantReward run.Float `json:"constant_reward"` // of the best constant reward
 }
 
-// refit fits gen, generates and judges.
-func (o *offline) refit(gen generator) (*Refitted, error) {
+// Refit fits gen to the transitions that are not held out, generates and judges.
+func (o *Offline) Refit(gen Fitter) (*Refitted, error) {
 	out := &Refitted{
-		Dir: o.dir, Task: o.config.Task, Step: o.Step, Relevance: o.Knobs.Relevance,
+		Task: o.Task.Name, Step: o.Step, Relevance: o.Knobs.Relevance,
 		Fitted: o.train.Len(), HeldOut: o.out.Len(), Steps: o.Knobs.GeneratorSteps,
 	}
 	var scores []float32
 	if _, err := o.spent("score", func() (err error) {
-		if o.Knobs.Relevance != relevanceNone {
-			scores, err = o.scores(o.f, o.m.real, o.train.slots)
+		if o.Knobs.Relevance != none {
+			scores, err = o.scores(o.F, o.Real, o.train.slots)
 		}
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	var loss fitLoss
+	var loss FitLoss
 	took, err := o.spent("fit", func() (err error) {
 		loss, err = o.fit(gen, scores)
 		return err
@@ -79,12 +79,12 @@ func (o *offline) refit(gen generator) (*Refitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Loss, out.CPUs = loss.mean(), run.Float(took.Seconds())
+	out.Loss, out.CPUs = loss.Mean(), run.Float(took.Seconds())
 	if _, err := o.spent("measure", func() error { return o.baselines(out) }); err != nil {
 		return nil, err
 	}
 	for _, omega := range o.Guidances {
-		one, err := o.judged(gen, omega)
+		one, err := o.judgeAt(gen, omega)
 		if err != nil {
 			return nil, err
 		}
@@ -93,11 +93,11 @@ func (o *offline) refit(gen generator) (*Refitted, error) {
 	return out, nil
 }
 
-// judged makes one generation and judges it.
-func (o *offline) judged(gen generator, omega float64) (*RefitGeneration, error) {
+// judgeAt makes one generation and judges it.
+func (o *Offline) judgeAt(gen Fitter, omega float64) (*RefitGeneration, error) {
 	out := &RefitGeneration{Guidance: run.Float(omega)}
 	var made *replay.Ring
-	var asked prompting
+	var asked Prompts
 	took, err := o.spent(fmt.Sprintf("generate ω %g", omega), func() (err error) {
 		made, asked, err = o.generation(gen, omega)
 		return err
@@ -107,13 +107,13 @@ func (o *offline) judged(gen generator, omega float64) (*RefitGeneration, error)
 	}
 	out.Rows, out.CPUs = made.Len(), run.Float(took.Seconds())
 	_, err = o.spent(fmt.Sprintf("measure ω %g", omega), func() error {
-		if omega > 0 && o.Knobs.Relevance != relevanceNone {
+		if omega > 0 && o.Knobs.Relevance != none {
 			wanted := gen.Asked(asked.Knobs, asked.Occasion, made.Len())
 			slots := make([]int, made.Len())
 			for i := range slots {
 				slots[i] = i
 			}
-			achieved, err := o.scores(o.f, made, slots)
+			achieved, err := o.scores(o.F, made, slots)
 			if err != nil {
 				return err
 			}
@@ -125,7 +125,7 @@ func (o *offline) judged(gen generator, omega float64) (*RefitGeneration, error)
 }
 
 // judge holds the generation to the task and to the real transitions.
-func (o *offline) judge(made *replay.Ring, out *RefitGeneration) error {
+func (o *Offline) judge(made *replay.Ring, out *RefitGeneration) error {
 	var rows []float32
 	var points [][]float32
 	for i := range made.Len() {
@@ -134,11 +134,11 @@ func (o *offline) judge(made *replay.Ring, out *RefitGeneration) error {
 			points = append(points, made.Row(i))
 		}
 	}
-	s, err := o.m.simulate(o.task, rows, o.counted(made.Len()/simulatedRows))
+	s, err := o.counting(made.Len() / simulatedRows).simulate(rows)
 	if err != nil {
 		return err
 	}
-	ref := o.m.reference()
+	ref := o.reference()
 	if out.Dynamics = o.dynamics(s, ref); out.Dynamics != nil {
 		if err := o.upper(s, ref, out); err != nil {
 			return err
@@ -149,34 +149,36 @@ func (o *offline) judge(made *replay.Ring, out *RefitGeneration) error {
 
 // dynamics is the line of an error with what rows tell of events; nil where nothing
 // could be compared.
-func (o *offline) dynamics(s analysis.Simulated, ref analysis.Reference) *event.Dynamics {
-	d, _ := dynamicsOf(s, o.m.real.Shape(), ref)
+func (o *Offline) dynamics(s analysis.Simulated, ref analysis.Reference) *event.Dynamics {
+	d, _ := dynamicsOf(s, o.Real.Shape(), ref)
 	if d != nil {
-		detect(d, s, o.m.real.Shape(), ref, o.task.Terminates)
+		detect(d, s, o.Real.Shape(), ref, o.Task.Terminates)
 	}
 	return d
 }
 
-// counted is breathe, which counts up to n pieces.
-func (o *offline) counted(n int) func() error {
+// counting is the examiner with pauses that count up to n pieces.
+func (o *Offline) counting(n int) *examiner {
 	o.at.Done, o.at.Of = 0, n
-	return func() error {
+	e := *o.examiner
+	e.yield = func() error {
 		o.at.Done = min(o.at.Done+1, n)
-		return o.breathe()
+		return o.yield()
 	}
+	return &e
 }
 
 // upper judges the rows of the upper quarter of true F.
-func (o *offline) upper(s analysis.Simulated, ref analysis.Reference, out *RefitGeneration) error {
+func (o *Offline) upper(s analysis.Simulated, ref analysis.Reference, out *RefitGeneration) error {
 	some, known, err := o.relevant(s)
 	if err != nil || !known {
 		return err
 	}
-	shape := o.m.real.Shape()
+	shape := o.Real.Shape()
 	e := some.Error(shape, ref)
 	out.Relevant = &RefitUpper{Rows: e.Rows, Share: run.Float(e.Rows) / run.Float(s.Rows(shape))}
 	u := out.Relevant
-	if e.Rows < fewestRelevant {
+	if e.Rows < minRelevant {
 		e.Relative, e.Change, e.ConstantChange, e.RewardRelative, e.ConstantReward = math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()
 	}
 	u.Relative, u.Change, u.ConstantChange = run.Float(e.Relative), run.Float(e.Change), run.Float(e.ConstantChange)
@@ -185,21 +187,21 @@ func (o *offline) upper(s analysis.Simulated, ref analysis.Reference, out *Refit
 }
 
 // scatter is how the real transitions lie.
-func (o *offline) scatter() analysis.Scatter {
+func (o *Offline) scatter() analysis.Scatter {
 	rows := o.train.rows(o.train.some(neighbours))
-	return analysis.Spread(len(rows), o.m.real.Shape().Width()-1, func(i int) []float32 { return rows[i] })
+	return analysis.Spread(len(rows), o.Real.Shape().Width()-1, func(i int) []float32 { return rows[i] })
 }
 
 // neighbours holds generated rows to the rows of the fit and to those held out.
-func (o *offline) neighbours(points [][]float32, out *RefitGeneration) error {
-	scatter, none := o.scatter(), func(int) int { return -1 }
+func (o *Offline) neighbours(points [][]float32, out *RefitGeneration) error {
+	scatter, apart := o.scatter(), func(int) int { return -1 }
 	trained := o.train.some(boundedRows)
 	held := o.train.rows(o.out.some(neighbours))
-	nearest, err := o.nearest(points, trained, scatter, none)
+	nearest, err := o.nearest(points, trained, scatter, apart)
 	if err != nil {
 		return err
 	}
-	others, err := o.nearest(held, trained, scatter, none)
+	others, err := o.nearest(held, trained, scatter, apart)
 	if err != nil {
 		return err
 	}
@@ -214,20 +216,20 @@ func (o *offline) neighbours(points [][]float32, out *RefitGeneration) error {
 	}
 	out.Copies = run.Float(copies) / run.Float(len(copied))
 	out.Coverage = run.Float(analysis.Coverage(points, held, scatter, func(i int) bool { return copied[i] }))
-	return o.breathe()
+	return o.yield()
 }
 
 // baselines judges a Gaussian, and as many rows of the fit as are judged of a generation.
-func (o *offline) baselines(out *Refitted) error {
+func (o *Offline) baselines(out *Refitted) error {
 	held, rows := o.train.rows(o.out.some(neighbours)), o.train.rows(o.train.some(min(o.Rows, neighbours)))
 	out.Covering = run.Float(analysis.Coverage(rows, held, o.scatter(), func(int) bool { return false }))
-	if err := o.breathe(); err != nil {
+	if err := o.yield(); err != nil {
 		return err
 	}
 	s, err := o.gaussian(o.Rows)
 	if err != nil {
 		return err
 	}
-	out.Gaussian = o.dynamics(s, o.m.reference())
+	out.Gaussian = o.dynamics(s, o.reference())
 	return nil
 }

@@ -1,4 +1,4 @@
-package lab
+package inspect
 
 import (
 	"errors"
@@ -10,18 +10,18 @@ import (
 	"pgrlab/core/run"
 )
 
-// fittedRows is how many rows a Gaussian and a projection take between two breaths.
+// fittedRows is how many rows a Gaussian and a projection take between two pauses.
 const fittedRows = analysis.PieceRows
 
 // gaussian are rows of a Gaussian that was fitted to the real ones, beside what the task
 // does.
-func (e *examining) gaussian(rows int) (analysis.Simulated, error) {
-	width := e.m.real.Shape().Width() - 1
+func (e *examiner) gaussian(rows int) (analysis.Simulated, error) {
+	width := e.Real.Shape().Width() - 1
 	var real [][]float32
-	for _, slot := range spread(e.m.real, rows) {
-		real = append(real, e.m.real.Row(slot))
+	for _, slot := range e.Real.Spread(rows) {
+		real = append(real, e.Real.Row(slot))
 	}
-	fitted, err := analysis.FitGaussian(real, width, e.breathe)
+	fitted, err := analysis.FitGaussian(real, width, e.yield)
 	if errors.Is(err, analysis.ErrSingular) {
 		return analysis.Simulated{}, nil // too few or too narrow: there is nothing to compare with
 	}
@@ -29,22 +29,22 @@ func (e *examining) gaussian(rows int) (analysis.Simulated, error) {
 		return analysis.Simulated{}, err
 	}
 	var drawn []float32
-	normal, s := make([]float32, width), e.m.streams.preview.Sub("gaussian")
+	normal, s := make([]float32, width), e.Stream.Sub("gaussian")
 	for i := range rows {
 		s.FillNormal(normal, uint64(i), 0)
 		drawn = append(append(drawn, fitted.Draw(normal)...), 0)
 		if (i+1)%fittedRows == 0 {
-			if err := e.breathe(); err != nil {
+			if err := e.yield(); err != nil {
 				return analysis.Simulated{}, err
 			}
 		}
 	}
-	return e.m.simulate(e.task, drawn, e.breathe)
+	return e.simulate(drawn)
 }
 
 // project draws with and without guidance and lays both into one plane.
-func (e *examining) project() (*event.Projected, error) {
-	k := generation(&e.settings)
+func (e *examiner) project() (*event.Projected, error) {
+	k := Generation(&e.Settings)
 	k.Samples = e.Points
 	guided, err := e.sketch(k)
 	if err != nil {
@@ -56,11 +56,11 @@ func (e *examining) project() (*event.Projected, error) {
 		return nil, err
 	}
 	var real [][]float32
-	for _, slot := range spread(e.m.real, e.Points) {
-		real = append(real, e.m.real.Row(slot))
+	for _, slot := range e.Real.Spread(e.Points) {
+		real = append(real, e.Real.Row(slot))
 	}
 	all := append(append(append([][]float32(nil), real...), guided...), free...)
-	p, err := analysis.PCA(all, e.m.real.Shape().Width()-1, e.breathe)
+	p, err := analysis.PCA(all, e.Real.Shape().Width()-1, e.yield)
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +80,9 @@ func (e *examining) project() (*event.Projected, error) {
 	return out, err
 }
 
-func (e *examining) embed(guided, free [][]float32) (*event.Embedded, error) {
+func (e *examiner) embed(guided, free [][]float32) (*event.Embedded, error) {
 	both := append(append([][]float32(nil), guided...), free...)
-	at, err := analysis.Embed(both, e.m.real.Shape().Width()-1, e.breathe)
+	at, err := analysis.Embed(both, e.Real.Shape().Width()-1, e.yield)
 	if err != nil {
 		return nil, err
 	}
@@ -103,12 +103,12 @@ func shown(points [][2]float64) (out [][2]run.Float) {
 // which count from 1.
 const examined = 0
 
-func (e *examining) sketch(k generative.GenKnobs) (points [][]float32, err error) {
-	next, err := e.m.gen.Sketch(k, examined)
+func (e *examiner) sketch(k generative.GenKnobs) (points [][]float32, err error) {
+	next, err := e.Gen.Sketch(k, examined)
 	if err != nil {
 		return nil, err
 	}
-	width := e.m.real.Shape().Width()
+	width := e.Real.Shape().Width()
 	for done, total := 0, 1; done < total; {
 		var rows []float32
 		if rows, done, total, err = next(); err != nil {
@@ -117,7 +117,7 @@ func (e *examining) sketch(k generative.GenKnobs) (points [][]float32, err error
 		for ; len(rows) > 0; rows = rows[width:] {
 			points = append(points, append([]float32(nil), rows[:width]...))
 		}
-		if err := e.breathe(); err != nil {
+		if err := e.yield(); err != nil {
 			return nil, err
 		}
 	}

@@ -1,0 +1,131 @@
+package inspect
+
+import (
+	"math"
+
+	"pgrlab/core/analysis"
+	"pgrlab/core/event"
+	"pgrlab/core/replay"
+	"pgrlab/core/run"
+)
+
+// simulatedRows is how many rows are held to the task between two pauses.
+const simulatedRows = 32
+
+// simulate sets the task to the state of each row and steps it; there are none where it
+// cannot be set to a state.
+func (e *examiner) simulate(rows []float32) (all analysis.Simulated, err error) {
+	sim, err := e.Simulator.open()
+	if sim == nil || err != nil {
+		return all, err
+	}
+	shape := e.Real.Shape()
+	for piece := simulatedRows * shape.Width(); len(rows) > 0; rows = rows[min(piece, len(rows)):] {
+		s, err := analysis.Simulate(sim, shape, rows[:min(piece, len(rows))])
+		if err != nil {
+			return all, err
+		}
+		all = all.With(s)
+		if err := e.yield(); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// reference is what errors are measured against.
+func (e *examiner) reference() analysis.Reference {
+	slots := e.Real.Spread(min(boundedRows, e.Real.Len()))
+	return analysis.NewReference(e.Real.Shape(), len(slots), func(i int) []float32 { return e.Real.Row(slots[i]) })
+}
+
+// holdToTask fills g.Dynamics with what became of rows under the task; each is ½(mean
+// Δs'² + Δr²) of every row that could be compared.
+func (e *examiner) holdToTask(rows []float32, g *event.Generated) (each []float32, err error) {
+	s, err := e.simulate(rows)
+	if err != nil {
+		return nil, err
+	}
+	shape, ref := e.Real.Shape(), e.reference()
+	if g.Dynamics, each = dynamicsOf(s, shape, ref); g.Dynamics == nil {
+		return nil, nil
+	}
+	detect(g.Dynamics, s, shape, ref, e.Task.Terminates)
+	return each, e.holdRelevant(s, ref, g.Dynamics)
+}
+
+// detect fills in how rows tell rare rewards, and ends where the task has some.
+func detect(d *event.Dynamics, s analysis.Simulated, shape replay.Shape, ref analysis.Reference, terminates bool) {
+	if !math.IsNaN(ref.Rare) {
+		d.RareRewards = detection(s.RareRewards(shape, ref))
+		d.RareRewards.Above = float(ref.Rare)
+	}
+	if terminates {
+		d.Ends = detection(s.Ends(shape))
+	}
+}
+
+// dynamicsOf is the line of an error; nil where nothing could be compared.
+func dynamicsOf(s analysis.Simulated, shape replay.Shape, ref analysis.Reference) (*event.Dynamics, []float32) {
+	e := s.Error(shape, ref)
+	if e.Rows == 0 {
+		return nil, nil
+	}
+	return &event.Dynamics{
+		Rows: e.Rows, Failed: e.Failed, State: run.Float(e.State), Reward: run.Float(e.Reward),
+		Combined: run.Float(e.Combined), Relative: run.Float(e.Relative), Change: float(e.Change),
+		EachChange: run.Floats(e.EachChange), RewardRelative: float(e.RewardRelative),
+		ConstantChange: float(e.ConstantChange), ConstantReward: float(e.ConstantReward),
+	}, e.Each
+}
+
+func float(v float64) *run.Float {
+	f := run.Float(v)
+	return &f
+}
+
+func detection(d analysis.Detection) *event.Detection {
+	return &event.Detection{True: d.True, Told: d.Told, Precision: run.Float(d.Precision), Recall: run.Float(d.Recall)}
+}
+
+// minRelevant is how many relevant rows it takes to speak of their error.
+const minRelevant = 8
+
+// holdRelevant takes the error of the relevant rows. An error of all rows also grows
+// where the prompts ask for harder ones.
+func (e *examiner) holdRelevant(s analysis.Simulated, ref analysis.Reference, d *event.Dynamics) error {
+	some, known, err := e.relevant(s)
+	if err != nil || !known {
+		return err
+	}
+	shape := e.Real.Shape()
+	if d.RelevantOf = some.Rows(shape); d.RelevantOf >= minRelevant {
+		d.Relevant = float(some.Error(shape, ref).Relative)
+	}
+	return nil
+}
+
+// relevant are the rows whose F, with what the task really does, is in the upper quarter
+// of the real transitions: those that a prompt may ask for. Nothing is known without F.
+func (e *examiner) relevant(s analysis.Simulated) (some analysis.Simulated, known bool, err error) {
+	if e.F.Name() == none || !e.Learned {
+		return some, false, nil
+	}
+	shape := e.Real.Shape()
+	real, err := e.scores(e.F, e.Real, e.Real.Spread(min(ScoreRows, e.Real.Len())))
+	if err != nil {
+		return some, false, err
+	}
+	truth := replay.NewRing(shape, s.Rows(shape))
+	truth.AddRows(s.True)
+	slots := make([]int, truth.Len())
+	for i := range slots {
+		slots[i] = i
+	}
+	f, err := e.scores(e.F, truth, slots)
+	if err != nil {
+		return some, false, err
+	}
+	quarter := analysis.Quantile(real, 0.75)
+	return s.Where(shape, func(i int) bool { return float64(f[i]) >= quarter }), true, nil
+}

@@ -1,0 +1,208 @@
+package inspect
+
+import (
+	"fmt"
+	"math"
+
+	"pgrlab/core/analysis"
+	"pgrlab/core/event"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
+	"pgrlab/core/run"
+)
+
+// Examination asks for the analyses that are too dear for every evaluation.
+type Examination struct {
+	// Rows are looked at of the real and of the synthetic transitions; the paper
+	// has 10,000.
+	Rows int
+	// Points are drawn from the present generator with its guidance, and as many
+	// without, for the projection.
+	Points int
+	// Embed asks for t-SNE of at most MostEmbedded of each beside the projection. It
+	// takes tens of seconds.
+	Embed bool
+}
+
+// DefaultExamination has the paper's rows, and as many points as a picture shows.
+func DefaultExamination() Examination { return Examination{Rows: 10_000, Points: 1_000} }
+
+// MostEmbedded is how many guided generations, and how many without guidance, go into
+// t-SNE.
+const MostEmbedded = analysis.MostEmbedded / 2
+
+// Examine makes all analyses of v and writes them into out, which is whole when the
+// sequence has ended without an error. reference is another run, or this one at another
+// place, whose F is laid beside; nil: none.
+func Examine(v View, e Examination, reference *View, out *event.Examined) Pieces {
+	return inPieces(func(yield func() error) error {
+		return (&examiner{View: v, Examination: e, yield: yield}).all(reference, out)
+	})
+}
+
+// ExaminePieces is about how many pieces Examine has.
+func ExaminePieces(v View, e Examination) int {
+	n := pieces(min(e.Rows, v.Real.Len()), ScoreRows)
+	if v.hasSynthetic() {
+		rows := min(e.Rows, v.Syn.Len())
+		n += pieces(rows, ScoreRows) + DescribePieces(rows, v.Syn.Len(), v.Real.Len())
+		n += 2*pieces(rows, fittedRows) + pieces(rows, simulatedRows) // the Gaussian
+	}
+	if v.Fitted && v.Chunk > 0 {
+		n += 2 * (2*v.Settings.SamplerSteps - 1) * pieces(e.Points, v.Chunk)
+		n += pieces(3*e.Points, fittedRows) + 1
+	}
+	return n
+}
+
+func (e *examiner) all(reference *View, out *event.Examined) error {
+	if e.Real.Len() < MinRows {
+		return fmt.Errorf("examine: %d real transitions, want at least %d", e.Real.Len(), MinRows)
+	}
+	*out = event.Examined{Step: e.Step, Relevance: e.Settings.Relevance}
+	own, err := e.scoreBoth(e.F)
+	if err != nil {
+		return err
+	}
+	if own != nil {
+		out.Real, out.Synthetic = own.histograms()
+	}
+	if reference != nil {
+		if out.Ruler, err = e.compareWith(reference, own); err != nil {
+			return err
+		}
+	}
+	if e.hasSynthetic() {
+		if err := e.generated(out); err != nil {
+			return err
+		}
+	}
+	if e.Fitted && e.Points > 0 {
+		out.Projection, err = e.project()
+	}
+	return err
+}
+
+// scored are F of real and of synthetic transitions.
+type scored struct{ real, synthetic []float32 }
+
+// scoreBoth is nil for a function that says nothing.
+func (e *examiner) scoreBoth(f relevance.Function) (s *scored, err error) {
+	if f.Name() == none {
+		return nil, nil
+	}
+	s = &scored{}
+	if s.real, err = e.scores(f, e.Real, e.Real.Spread(e.Rows)); err != nil || !e.hasSynthetic() {
+		return s, err
+	}
+	s.synthetic, err = e.scores(f, e.Syn, e.looked())
+	return s, err
+}
+
+// hasSynthetic says whether there are synthetic transitions.
+func (v *View) hasSynthetic() bool { return v.Syn != nil && v.Syn.Len() > 0 }
+
+// looked are the slots of the synthetic transitions that are looked at.
+func (e *examiner) looked() []int {
+	slots := make([]int, min(e.Rows, e.Syn.Len()))
+	for i := range slots {
+		slots[i] = i
+	}
+	return slots
+}
+
+// synthetic are those transitions, one behind the other.
+func (e *examiner) synthetic() (rows []float32) {
+	for _, slot := range e.looked() {
+		rows = append(rows, e.Syn.Row(slot)...)
+	}
+	return rows
+}
+
+// scores is f of the transitions in slots of a ring.
+func (e *examiner) scores(f relevance.Function, from *replay.Ring, slots []int) ([]float32, error) {
+	all := make([]float32, 0, len(slots))
+	for ; len(slots) > 0; slots = slots[min(ScoreRows, len(slots)):] {
+		some, err := e.scoresOf(f, from, slots[:min(ScoreRows, len(slots))])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+		if err := e.yield(); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (s *scored) histograms() (real, synthetic *event.Histogram) {
+	edges := analysis.CommonEdges(bins, s.real, s.synthetic)
+	real = histogram(s.real, edges)
+	if s.synthetic != nil {
+		synthetic = histogram(s.synthetic, edges)
+	}
+	return real, synthetic
+}
+
+// compareWith measures this run's transitions with another's F.
+func (e *examiner) compareWith(other *View, own *scored) (*event.Ruled, error) {
+	if other.Real.Shape() != e.Real.Shape() {
+		return nil, fmt.Errorf("relevance of another run: its task %s has other transitions than %s", other.Task.Name, e.Task.Name)
+	}
+	if other.F.Name() == none || !other.Learned {
+		return nil, fmt.Errorf("relevance of another run: it has learned none")
+	}
+	s, err := e.scoreBoth(other.F)
+	if err != nil {
+		return nil, err
+	}
+	out := &event.Ruled{Relevance: other.F.Name(), Step: other.Step}
+	out.Real, out.Synthetic = s.histograms()
+	if own != nil {
+		out.RankCorrelation = run.Float(analysis.Spearman(own.real, s.real))
+		out.TopOverlap = run.Float(analysis.TopOverlap(own.real, s.real, e.Settings.TopFraction))
+	}
+	return out, nil
+}
+
+// generated holds synthetic rows to the real ones and to the task, beside a Gaussian's.
+func (e *examiner) generated(out *event.Examined) error {
+	rows := e.synthetic()
+	g, err := e.describe(rows)
+	if err != nil {
+		return err
+	}
+	if out.Obeyed, err = e.promptFidelity(rows, &g); err != nil {
+		return err
+	}
+	errors, err := e.holdToTask(rows, &g)
+	if err != nil {
+		return err
+	}
+	out.Generated = &g
+	if g.Dynamics == nil {
+		return nil
+	}
+	theirs, err := e.gaussian(g.Rows)
+	if err != nil {
+		return err
+	}
+	var each []float32
+	out.Gaussian, each = dynamicsOf(theirs, e.Real.Shape(), e.reference())
+	ours, gaussian := logarithms(errors), logarithms(each)
+	edges := analysis.CommonEdges(bins, ours, gaussian)
+	out.DynamicsErrors = histogram(ours, edges)
+	if out.Gaussian != nil {
+		out.GaussianErrors = histogram(gaussian, edges)
+	}
+	return nil
+}
+
+// logarithms are decimal; an error of 0 counts as 1e-12.
+func logarithms(errors []float32) []float32 {
+	out := make([]float32, len(errors))
+	for i, v := range errors {
+		out[i] = float32(math.Log10(math.Max(float64(v), 1e-12)))
+	}
+	return out
+}

@@ -1,0 +1,135 @@
+package inspect
+
+import (
+	"pgrlab/core/analysis"
+	"pgrlab/core/event"
+	"pgrlab/core/replay"
+	"pgrlab/core/run"
+)
+
+func quantiles(values []float32) *event.Quantiles {
+	s := analysis.Summarise(values)
+	return &event.Quantiles{
+		Min: run.Float(s.Min), Q10: run.Float(s.Q10), Median: run.Float(s.Median),
+		Q90: run.Float(s.Q90), Max: run.Float(s.Max), Mean: run.Float(s.Mean),
+	}
+}
+
+const (
+	// neighbours is how many generated rows, and how many real ones, are held to the real
+	// rows next to them.
+	neighbours = 1024
+	// boundedRows is how many real rows, evenly spread, stand for all where their range
+	// is taken: all of a run of 100,000 steps.
+	boundedRows = 131_072
+)
+
+// Describe holds up to rows of v.Syn, from the first on, to the real transitions, to what
+// they were asked for and to the task. out is whole when the sequence has ended without
+// an error.
+func Describe(v View, rows int, out *event.Generated) Pieces {
+	return inPieces(func(yield func() error) error {
+		e := &examiner{View: v, Examination: Examination{Rows: rows}, yield: yield}
+		syn := e.synthetic()
+		g, err := e.describe(syn)
+		if err != nil {
+			return err
+		}
+		if _, err := e.promptFidelity(syn, &g); err != nil {
+			return err
+		}
+		if _, err := e.holdToTask(syn, &g); err != nil {
+			return err
+		}
+		*out = g
+		return nil
+	})
+}
+
+// DescribePieces is about how many pieces a description of rows of syn synthetic
+// transitions beside real ones has.
+func DescribePieces(rows, syn, real int) int {
+	return pieces(min(boundedRows, real), boundRows) + pieces(min(boundedRows, syn), boundRows) +
+		2*pieces(min(boundedRows, real), searchedRows)*pieces(min(rows, neighbours), describedRows) + 1 +
+		3*pieces(rows, ScoreRows) + pieces(rows, simulatedRows)
+}
+
+// describedRows is how many rows are held to the real ones between two pauses.
+const describedRows = 128
+
+// describe compares generated rows with the real transitions.
+func (e *examiner) describe(rows []float32) (event.Generated, error) {
+	real, width := e.Real, e.Real.Shape().Width()
+	g := event.Generated{Rows: len(rows) / width}
+	bounds := analysis.NewBounds(width - 1)
+	var err error
+	if g.TerminalReal, err = e.terminal(real, bounds.Add); err != nil {
+		return g, err
+	}
+	if g.Terminal, err = e.terminal(e.Syn, func([]float32) {}); err != nil {
+		return g, err
+	}
+	outside(&g, rows, real.Shape(), bounds)
+	return g, e.neighbourhood(rows, &g)
+}
+
+// terminal is the share of terminal rows among those of a ring, which see is shown: a
+// raw terminal counts above one half.
+func (e *examiner) terminal(of *replay.Ring, see func(row []float32)) (share run.Float, err error) {
+	looked, last, ends := min(boundedRows, of.Len()), of.Shape().Width()-1, 0
+	for i := range looked {
+		row := of.Row(i * of.Len() / looked)
+		see(row)
+		if row[last] > 0.5 {
+			ends++
+		}
+		if (i+1)%boundRows == 0 || i+1 == looked {
+			if err := e.yield(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return run.Float(ends) / run.Float(looked), nil
+}
+
+// outside counts the rows that leave the range of the real ones.
+func outside(g *event.Generated, rows []float32, shape replay.Shape, bounds analysis.Bounds) {
+	one, width := 1/run.Float(g.Rows), shape.Width()
+	act, reward := shape.Obs, shape.Obs+shape.Act
+	for row := rows; len(row) > 0; row = row[width:] {
+		if bounds.Outside(row, 0, act) || bounds.Outside(row, reward+1, width-1) {
+			g.OutsideStates += one
+		}
+		if bounds.Outside(row, act, reward) {
+			g.OutsideActions += one
+		}
+		if bounds.Outside(row, reward, reward+1) {
+			g.OutsideRewards += one
+		}
+	}
+}
+
+// pairedRows is how many pairs promptFidelity returns.
+const pairedRows = 500
+
+// promptFidelity compares the F that was asked for with that of the rows; it returns pairs of
+// both.
+func (e *examiner) promptFidelity(rows []float32, g *event.Generated) (pairs [][2]run.Float, err error) {
+	if !e.Prompts.Known || e.Settings.Relevance == none || e.Syn.Cap() < e.Prompts.Knobs.Samples {
+		return nil, nil // nothing was asked for, or the first samples have been overwritten
+	}
+	asked := e.Gen.Asked(e.Prompts.Knobs, e.Prompts.Occasion, g.Rows)
+	if asked == nil {
+		return nil, nil
+	}
+	achieved, err := e.scores(e.F, e.Syn, e.looked())
+	if err != nil {
+		return nil, err
+	}
+	for i := range min(len(asked), pairedRows) {
+		pairs = append(pairs, [2]run.Float{run.Float(asked[i]), run.Float(achieved[i])})
+	}
+	obeyed := run.Float(analysis.Spearman(asked, achieved))
+	g.Relevance, g.Asked, g.Achieved, g.Obeyed = e.F.Name(), quantiles(asked), quantiles(achieved), &obeyed
+	return pairs, nil
+}

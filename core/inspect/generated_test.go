@@ -1,0 +1,121 @@
+package inspect
+
+import (
+	"io"
+	"math"
+	"slices"
+	"testing"
+
+	"pgrlab/core/event"
+	"pgrlab/core/replay"
+)
+
+// ringOf is a ring of rows of two numbers of an observation and one of an action: s, a, r, s', d.
+func ringOf(rows ...[]float32) *replay.Ring {
+	r := replay.NewRing(replay.Shape{Obs: 2, Act: 1}, len(rows))
+	for _, row := range rows {
+		r.AddRows(row)
+	}
+	return r
+}
+
+// described holds rows to real ones; all of them are D_syn.
+func described(rows []float32, real *replay.Ring) (event.Generated, error) {
+	syn := replay.NewRing(real.Shape(), max(1, len(rows)/real.Shape().Width()))
+	syn.AddRows(rows)
+	return (&examiner{View: View{Real: real, Syn: syn}, yield: atOnce}).describe(rows)
+}
+
+func TestGeneratedRowsAgainstRealOnes(t *testing.T) {
+	real := ringOf(
+		[]float32{0, 0, -1, 0, 0, 0, 0}, []float32{2, 4, 1, 8, 2, 4, 1},
+		[]float32{0, 4, -1, 0, 2, 0, 0}, []float32{2, 0, 1, 8, 0, 4, 0},
+	)
+	rows := slices.Concat(
+		[]float32{0, 0, -1, 0, 0, 0, 0},  // a real one
+		[]float32{3, 0, 0, 4, 0, 0, 0},   // s outside
+		[]float32{0, 0, 1.5, 9, 0, 0, 1}, // a and r outside
+		[]float32{0, 0, 0, 4, 0, 4.5, 0}, // s' outside
+	)
+	g, err := described(rows, real)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Rows != 4 || g.OutsideStates != 0.5 || g.OutsideActions != 0.25 || g.OutsideRewards != 0.25 {
+		t.Errorf("%+v", g)
+	}
+	if g.Terminal != 0.25 || g.TerminalReal != 0.25 {
+		t.Errorf("terminal %v of %v real", g.Terminal, g.TerminalReal)
+	}
+	// Every dimension has two values at one deviation from their mean: real rows
+	// differ by two deviations in at least two of six dimensions.
+	near := func(what string, got, want float64) {
+		if math.Abs(got-want) > 1e-5 {
+			t.Errorf("%s is %g, want %g", what, got, want)
+		}
+	}
+	near("nearest real row of a real one", float64(g.NearestReal), math.Sqrt(2*4/6.0))
+	if !(g.Nearest > 0) || !(g.Nearest < g.NearestReal) {
+		t.Errorf("nearest %v, among real rows %v", g.Nearest, g.NearestReal)
+	}
+	if same, err := described(rows[:7], real); err != nil || same.Nearest != 0 {
+		t.Errorf("a real row is %v from the nearest", same.Nearest)
+	}
+}
+
+// countingEnv can be set to a state; its physics adds the action to the first number and 1
+// to the second, and the reward is the first.
+type countingEnv struct {
+	at     []float32
+	closed *int
+}
+
+func (e *countingEnv) Place(obs []float32) error {
+	e.at = slices.Clone(obs)
+	return nil
+}
+
+func (e *countingEnv) Step(action, obs []float32) (float64, bool, bool, error) {
+	copy(obs, []float32{e.at[0] + action[0], e.at[1] + 1})
+	return float64(e.at[0]), false, false, nil
+}
+
+func (e *countingEnv) Close() error {
+	*e.closed++
+	return nil
+}
+
+func TestDynamicsOfRows(t *testing.T) {
+	made, closed := 0, 0
+	v := View{
+		Real:      ringOf([]float32{0, 0, 0, 0, 1, 0, 0}, []float32{0, 0, 0, 0, 3, 0, 0}),
+		Simulator: &Simulator{Start: func() (io.Closer, error) { made++; return &countingEnv{closed: &closed}, nil }},
+	}
+	e := &examiner{View: v, yield: atOnce}
+	rows := slices.Concat([]float32{5, 1, 1, 5, 6, 2, 0}, []float32{5, 1, 1, 7, 8, 2, 0})
+	for range 2 {
+		told, err := e.simulate(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, _ := dynamicsOf(told, v.Real.Shape(), e.reference())
+		// By hand: the first row obeys; the second is off by 2 in s'₀, of variance 1,
+		// and by 2 in r, which never varies. Of the real rows' changes, 1 and 3 in s'₀
+		// and 0 in s'₁, the variances are 1 and 0.
+		if d.Rows != 2 || d.State != 1 || d.Reward != 2 || d.Combined != 1.5 || d.Relative != 1 || *d.Change != 2 || d.EachChange[0] != 2 {
+			t.Errorf("%+v", d)
+		}
+		if !math.IsNaN(float64(d.EachChange[1])) || !math.IsNaN(float64(*d.RewardRelative)) {
+			t.Errorf("errors without a variance: %+v", d)
+		}
+	}
+	v.Simulator.Close()
+	if made != 1 || closed != 1 {
+		t.Errorf("%d environments were started, %d closed", made, closed)
+	}
+	v.Simulator = &Simulator{Start: func() (io.Closer, error) { return io.NopCloser(nil), nil }}
+	other := &examiner{View: v, yield: atOnce}
+	if d, err := other.simulate(rows); d.Rows(v.Real.Shape()) != 0 || err != nil {
+		t.Errorf("an environment that cannot be set gave %+v, %v", d, err)
+	}
+}

@@ -1,0 +1,76 @@
+package inspect
+
+import (
+	"math"
+	"slices"
+
+	"pgrlab/core/analysis"
+	"pgrlab/core/event"
+	"pgrlab/core/run"
+)
+
+// searchedRows is how many real rows describedRows are held to between two pauses.
+const searchedRows = 4096
+
+// neighbourhood holds generated rows, one behind the other, to the real ones next to
+// them: how far they are, how many are copies, and how many real rows have one nearby.
+func (e *examiner) neighbourhood(rows []float32, g *event.Generated) error {
+	real, width := e.Real, e.Real.Shape().Width()
+	points := make([][]float32, min(len(rows)/width, neighbours))
+	for i := range points {
+		points[i] = rows[i*width : (i+1)*width]
+	}
+	slots := real.Spread(min(boundedRows, real.Len()))
+	scatter := analysis.Spread(min(neighbours, len(slots)), width-1, func(i int) []float32 {
+		return real.Row(i * real.Len() / min(neighbours, len(slots)))
+	})
+	nearest, err := e.nearest(points, slots, scatter, func(int) int { return -1 })
+	if err != nil {
+		return err
+	}
+	few := min(len(points), len(slots))
+	among := make([][]float32, few)
+	at := func(i int) int { return i * len(slots) / few }
+	for i := range among {
+		among[i] = real.Row(slots[at(i)])
+	}
+	others, err := e.nearest(among, slots, scatter, at)
+	if err != nil {
+		return err
+	}
+	usual := analysis.Summarise(others).Median
+	g.Nearest, g.NearestReal = run.Float(analysis.Summarise(nearest).Median), run.Float(usual)
+	copied := analysis.Copies(nearest, usual)
+	copies := 0
+	for _, is := range copied {
+		if is {
+			copies++
+		}
+	}
+	g.Copies = float(float64(copies) / float64(len(copied)))
+	g.Coverage = float(analysis.Coverage(points, among, scatter, func(i int) bool { return copied[i] }))
+	return e.yield()
+}
+
+// nearest is the distance of each point to the nearest of the real rows in slots; itself
+// is the place of point i among them, −1 for a point that is none of them.
+func (e *examiner) nearest(points [][]float32, slots []int, scatter analysis.Scatter, itself func(i int) int) ([]float32, error) {
+	all := slices.Repeat([]float32{float32(math.Inf(1))}, len(points))
+	rows := make([][]float32, 0, searchedRows)
+	for from := 0; from < len(slots); from += searchedRows {
+		rows = rows[:0]
+		for _, slot := range slots[from:min(from+searchedRows, len(slots))] {
+			rows = append(rows, e.Real.Row(slot))
+		}
+		for first := 0; first < len(points); first += describedRows {
+			some := points[first:min(first+describedRows, len(points))]
+			for i, d := range analysis.Nearest(some, rows, scatter, func(i int) int { return itself(first+i) - from }) {
+				all[first+i] = min(all[first+i], d)
+			}
+			if err := e.yield(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}

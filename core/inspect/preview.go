@@ -1,0 +1,241 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"pgrlab/core/analysis"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
+)
+
+const (
+	// previewRows is how many transitions a preview makes.
+	previewRows = 256
+	// boundRows is how many real transitions a piece looks at for their bounds.
+	boundRows = 16_384
+)
+
+// Source is what a preview asks of the run beside its View.
+type Source interface {
+	// Function makes the relevance function of that name from what the replica has.
+	Function(name string) (relevance.Function, error)
+	// Learned says whether it has all that the function needs.
+	Learned(name string) bool
+	// NewModel makes the function's model, beside everything.
+	NewModel(name string) (relevance.Model, error)
+	// Owed is how many units of work a model has to do before it can score: updates that
+	// it missed, or transitions to count.
+	Owed(name string) int
+	// NextRefit is the env step of the next refit.
+	NextRefit() int
+	// CostRefit is about what a refit takes; 0: unknown.
+	CostRefit() time.Duration
+	Now() time.Time
+}
+
+// preview is one under way. It reads the run and writes to itself alone; nothing of a
+// run depends on how far it is.
+type preview struct {
+	View
+	Source
+	*event.Previewed
+	occasion uint64
+	settings knob.Settings // with the value
+	yield    func() error
+
+	f         relevance.Function // of the histograms
+	real, syn []float32
+	rows      []float32
+}
+
+// Preview says what a value of a knob would make of generated transitions, in out, which
+// is whole when the sequence has ended; an error says why there is no answer. occasion
+// numbers the previews of a run from 1: each has random numbers of its own.
+func Preview(v View, s Source, k knob.Knob, value knob.Value, occasion uint64, out *event.Previewed) (Pieces, error) {
+	out.Value = k.Format(value)
+	p := &preview{View: v, Source: s, Previewed: out, occasion: occasion, settings: v.Settings}
+	k.Set(&p.settings, value)
+	work, err := p.plan(k)
+	if err != nil {
+		return nil, err
+	}
+	return inPieces(func(yield func() error) error {
+		p.yield = yield
+		return work()
+	}), nil
+}
+
+// Unknown are the numbers of a Previewed that nothing has been found of.
+func Unknown() event.Previewed {
+	return event.Previewed{Outside: math.NaN(), RankCorrelation: math.NaN(), TopOverlap: math.NaN(), CostSeconds: math.NaN()}
+}
+
+// plan checks whether there can be an answer and returns the work that makes it.
+func (p *preview) plan(k knob.Knob) (work func() error, err error) {
+	now, then := p.View.Settings.Relevance, p.settings.Relevance
+	switch {
+	case !k.Previewable:
+		return nil, fmt.Errorf("%s does not change what the present generator makes: %s can be previewed", k.Name, previewable())
+	case k.Name == "relevance" && then != none && !p.Source.Learned(then):
+		p.Relevance = then
+		return func() error { return p.price(then) }, nil
+	case k.Name == "relevance":
+		p.priceReady(then)
+	case k.Use&knob.UsePrompts != 0 && now == none:
+		return nil, fmt.Errorf("%s has no effect while relevance is none", k.Name)
+	case !p.Fitted:
+		return nil, fmt.Errorf("no generator is fitted before step %s", knob.FormatCount(p.NextRefit()))
+	}
+	if p.View.Real.Len() == 0 {
+		return nil, errors.New("there are no transitions yet")
+	}
+	p.Relevance = then
+	if then == none {
+		p.Relevance = now // what becomes of the old F without a condition
+	}
+	if p.Relevance != none {
+		if p.f, err = p.Function(p.Relevance); err != nil {
+			return nil, err
+		}
+	}
+	return p.make, nil
+}
+
+// previewable names the knobs that can be previewed.
+func previewable() string {
+	var names []string
+	for _, k := range knob.All() {
+		if k.Previewable {
+			names = append(names, k.Name)
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// make scores real and synthetic transitions, makes a few with the value, and compares.
+func (p *preview) make() error {
+	if p.f != nil {
+		if err := p.score(); err != nil {
+			return err
+		}
+	}
+	if p.Fitted {
+		if err := p.sketch(); err != nil {
+			return err
+		}
+		if err := p.countOutside(); err != nil {
+			return err
+		}
+	}
+	return p.describe()
+}
+
+// score takes F of samples of real and of synthetic transitions.
+func (p *preview) score() (err error) {
+	now, intn := p.View.Settings.Relevance, p.Stream.At(p.occasion).IntN
+	slots := sampleSlots(p.View.Real, intn)
+	if p.real, err = p.scoresOf(p.f, p.View.Real, slots); err != nil {
+		return err
+	}
+	if p.Relevance != now && now != none {
+		old, err := p.scoresOf(p.F, p.View.Real, slots)
+		if err != nil {
+			return err
+		}
+		p.RankCorrelation = analysis.Spearman(old, p.real)
+		p.TopOverlap = analysis.TopOverlap(old, p.real, p.settings.TopFraction)
+	}
+	if err := p.yield(); err != nil || !p.hasSynthetic() {
+		return err
+	}
+	if p.syn, err = p.scoresOf(p.f, p.Syn, sampleSlots(p.Syn, intn)); err != nil {
+		return err
+	}
+	return p.yield()
+}
+
+// sketch makes transitions with the value, one network call at a time.
+func (p *preview) sketch() error {
+	k := Generation(&p.settings)
+	k.Samples = previewRows
+	if p.settings.Relevance == none {
+		k.Guidance = 0 // the generator that training without a condition would give
+	}
+	next, err := p.Gen.Sketch(k, p.occasion)
+	if err != nil {
+		return err
+	}
+	for done, total := 0, 1; done < total; {
+		var rows []float32
+		if rows, done, total, err = next(); err != nil {
+			return err
+		}
+		p.rows = append(p.rows, rows...)
+		if err := p.yield(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countOutside counts the made transitions that leave the range of the real ones.
+func (p *preview) countOutside() error {
+	shape := p.View.Real.Shape()
+	width := shape.Width() - 1
+	bounds := analysis.NewBounds(width)
+	for i := range p.View.Real.Len() {
+		bounds.Add(p.View.Real.Row(i))
+		if (i+1)%boundRows == 0 {
+			if err := p.yield(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := p.yield(); err != nil {
+		return err
+	}
+	outside := 0
+	for rows := p.rows; len(rows) > 0; rows = rows[shape.Width():] {
+		if bounds.Outside(rows, 0, width) {
+			outside++
+		}
+		p.Samples++
+	}
+	p.Outside = float64(outside) / float64(p.Samples)
+	return p.yield()
+}
+
+// describe makes the histograms.
+func (p *preview) describe() error {
+	if p.real == nil {
+		return nil
+	}
+	var made []float32
+	if p.Samples > 0 {
+		shape := p.View.Real.Shape()
+		batch := replay.NewBatch(shape, p.Samples)
+		for i := range p.Samples {
+			batch.Put(i, shape, p.rows[i*shape.Width():])
+		}
+		made = make([]float32, p.Samples)
+		if err := p.f.Score(made, batch, p.Samples); err != nil {
+			return err
+		}
+	}
+	edges := analysis.BodyEdges(bins, p.real, p.syn, made)
+	p.Previewed.Real = histogram(p.real, edges)
+	if p.syn != nil {
+		p.Synthetic = histogram(p.syn, edges)
+	}
+	if made != nil {
+		p.Preview = histogram(made, edges)
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package inspect
+
+import (
+	"pgrlab/core/analysis"
+	"pgrlab/core/event"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
+)
+
+// sampleRows are the transitions of a sample of scores: of a line, of a histogram.
+const sampleRows = 1024
+
+// Sample is F of up to sampleRows transitions of a ring; intn draws them.
+func (v *View) Sample(from *replay.Ring, intn func(int) int) ([]float32, error) {
+	return v.scoresOf(v.F, from, sampleSlots(from, intn))
+}
+
+// sampleSlots are up to sampleRows slots of a ring, drawn with replacement unless it
+// holds no more than that.
+func sampleSlots(from *replay.Ring, intn func(int) int) []int {
+	slots := make([]int, min(sampleRows, from.Len()))
+	for i := range slots {
+		slots[i] = i
+		if from.Len() > len(slots) {
+			slots[i] = intn(from.Len())
+		}
+	}
+	return slots
+}
+
+// scoresOf is f of the transitions in up to ScoreRows slots of a ring.
+func (v *View) scoresOf(f relevance.Function, from *replay.Ring, slots []int) ([]float32, error) {
+	from.Gather(v.Scratch, 0, slots)
+	scores := make([]float32, len(slots))
+	return scores, f.Score(scores, v.Scratch, len(slots))
+}
+
+// Relevances are histograms of F over the same edges; nil: there is nothing to count.
+type Relevances struct{ Real, Synthetic, Asked *event.Histogram }
+
+// Compare makes the histograms of F over D_real, over D_syn and over what the prompts of
+// D_syn asked for. intn draws the samples.
+func Compare(v View, intn func(int) int) (out Relevances, err error) {
+	if v.Settings.Relevance == none || v.Syn.Len() == 0 {
+		return out, nil
+	}
+	real, err := v.Sample(v.Real, intn)
+	if err != nil {
+		return out, err
+	}
+	synthetic, err := v.Sample(v.Syn, intn)
+	if err != nil {
+		return out, err
+	}
+	asked := v.Gen.Asked(v.Prompts.Knobs, v.Prompts.Occasion, min(sampleRows, v.Syn.Len()))
+	edges := analysis.BodyEdges(bins, real, synthetic, asked)
+	out.Real, out.Synthetic = histogram(real, edges), histogram(synthetic, edges)
+	if asked != nil {
+		out.Asked = histogram(asked, edges)
+	}
+	return out, nil
+}
+
+func histogram(values []float32, edges []float64) *event.Histogram {
+	s := analysis.Summarise(values)
+	h := &event.Histogram{
+		Rows: s.Count, Min: s.Min, Q10: s.Q10, Median: s.Median, Q90: s.Q90, Max: s.Max,
+		Low: edges[0], High: edges[len(edges)-1],
+	}
+	h.Log = edges[1]-edges[0] < 0.99*(h.High-h.Low)/bins // else they are even
+	copy(h.Counts[:], analysis.Histogram(values, edges))
+	return h
+}
