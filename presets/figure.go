@@ -2,23 +2,6 @@ package presets
 
 import "slices"
 
-// presetNames are the named presets in the order in which lists show them. Figures
-// are at scale paper; another one is chosen with --scale, and the other curves of a
-// figure with --method.
-var presetNames = []string{
-	"demo",
-	"table-1-quadruped", "table-1-cheetah", "table-1-reacher", "finger-300k",
-	"table-2-walker2d", "table-2-halfcheetah", "table-2-hopper",
-	"fig-efficiency-quadruped", "fig-efficiency-cheetah", "fig-efficiency-reacher",
-	"pgr-redq", "synther-redq",
-	"fig-dormant", "fig-histograms", "fig-projection", "fig-time",
-	"fig-dynamics-walker2d", "fig-dynamics-halfcheetah", "fig-dynamics-hopper",
-	"fig-cadence-1000", "fig-cadence-2500", "fig-cadence-5000", "fig-cadence-10000", "fig-cadence-25000",
-	"fig-scaling-base", "fig-scaling-networks", "fig-scaling-ratio-75", "fig-scaling-ratio-875", "fig-scaling-all",
-	"fig-per", "fig-per-cheetah", "fig-per-reacher", "fig-vae", "fig-vae-cheetah", "fig-vae-reacher",
-	"fig-bonus", "fig-bonus-cheetah", "fig-noised-cheetah", "fig-noised-walker", "fig-noised-hopper",
-}
-
 // A Preset is a named preset: a run, and what of the paper it belongs to.
 type Preset struct {
 	Name   string `json:"name"`

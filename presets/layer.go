@@ -7,11 +7,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pelletier/go-toml/v2"
+
+	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 )
 
 //go:embed data
-var data embed.FS
+var embedded embed.FS
+
+// data are the documents; a test puts others in their place.
+var data fs.FS = embedded
 
 // A layer is one TOML document: a configuration that says only what it changes,
 // and a line about itself.
@@ -19,6 +25,9 @@ type layer struct {
 	Doc     string   `toml:"doc"`
 	Figure  string   `toml:"figure"`  // of presets: what of the paper it belongs to
 	Compare []string `toml:"compare"` // of presets: the other methods of the figure
+	// Layers are, of methods and tasks, the further layers of a scale that are meant for
+	// them: of learner and observations.
+	Layers []string `toml:"layers"`
 	// Reported is what was reported of this very run: "returns", "measures" or nothing.
 	Reported string `toml:"reported"`
 	lab.Config
@@ -30,14 +39,40 @@ type Entry struct {
 	Doc  string `json:"doc"`
 }
 
-// The names in the order lists show them; every one has a file of that name.
-var (
-	methodNames = []string{"sac", "redq", "synther", "pgr-reward", "pgr-return", "pgr-td", "pgr-curiosity",
-		"pgr-rnd", "pgr-count", "pgr-noised-icm",
-		"redq-curiosity", "synther-curiosity", "per-td", "per-curiosity", "noisynets", "pgr-noisynets", "bootdqn", "pgr-bootdqn",
-		"vae", "pgr-vae"}
-	scaleNames = []string{"paper", "release", "cpu", "short", "demo"}
-)
+// The names in the order in which lists show them: every one is a file, order.toml says
+// which come first, and the others follow by name.
+var methodNames, scaleNames, presetNames = names("method"), names("scale"), names("preset")
+
+func init() { knob.SetMethods(methodUses) }
+
+// names are those of the documents of an axis.
+func names(axis string) []string {
+	var order map[string][]string
+	if err := toml.Unmarshal([]byte(read("order.toml")), &order); err != nil {
+		panic(err) // embedded
+	}
+	all := slices.Clone(order[axis])
+	entries, _ := fs.ReadDir(data, path.Join("data", axis))
+	for _, e := range entries { // by name
+		if name, is := strings.CutSuffix(e.Name(), ".toml"); is && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// methodUses says what the runs of each method have: that follows from its parts.
+func methodUses() []knob.Method {
+	all := make([]knob.Method, len(methodNames))
+	for i, name := range methodNames {
+		c, err := Resolve(Choice{Task: defaultTask, Method: name, Scale: defaultScale})
+		if err != nil {
+			panic(err) // embedded: TestLayers reads every one
+		}
+		all[i] = knob.Method{Name: name, Has: c.Has()}
+	}
+	return all
+}
 
 // Methods are the methods there are.
 func Methods() []Entry { return entries("method", methodNames) }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"pgrlab/core/knob"
 )
@@ -12,7 +13,7 @@ import (
 // Every embedded document decodes strictly, and every one is used by a name.
 func TestLayers(t *testing.T) {
 	err := fs.WalkDir(data, "data", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(path, "reference.toml") {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, "reference.toml") || strings.HasSuffix(path, "order.toml") {
 			return err
 		}
 		file := strings.TrimPrefix(path, "data/")
@@ -22,10 +23,10 @@ func TestLayers(t *testing.T) {
 		}
 		axis, name, _ := strings.Cut(strings.TrimSuffix(file, ".toml"), "/")
 		names := map[string][]string{"method": methodNames, "scale": scaleNames, "preset": presetNames}[axis]
-		if names != nil && !slices.Contains(names, name) {
+		if names != nil && !slices.Contains(names, name) && !strings.Contains(name, "/") {
 			t.Errorf("%s is in no list", file)
 		}
-		if names != nil && l.Doc == "" {
+		if names != nil && l.Doc == "" && !strings.Contains(name, "/") {
 			t.Errorf("%s has no doc", file)
 		}
 		return nil
@@ -54,7 +55,7 @@ func TestDefaultsAreThoseOfDemo(t *testing.T) {
 // A number without a source is a number nobody can check.
 func TestEveryNumberHasASource(t *testing.T) {
 	err := fs.WalkDir(data, "data", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(path, "reference.toml") {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, "reference.toml") || strings.HasSuffix(path, "order.toml") {
 			return err
 		}
 		file := strings.TrimPrefix(path, "data/")
@@ -96,6 +97,9 @@ func TestBaseIsComplete(t *testing.T) {
 // The methods that the knob table knows are the methods there are.
 func TestMethodsOfKnobs(t *testing.T) {
 	for _, k := range knob.All() {
+		if len(k.Methods()) == 0 {
+			t.Errorf("no method uses the knob %s", k.Name)
+		}
 		for _, m := range k.Methods() {
 			if !slices.Contains(methodNames, m) {
 				t.Errorf("knob %s names method %s, which has no preset", k.Name, m)
@@ -162,5 +166,49 @@ func TestPairsOfMethodAndScale(t *testing.T) {
 	}
 	if got := rate("pgr-curiosity"); got != 1e-3 {
 		t.Errorf("learning rate of the diffusion: %g", got)
+	}
+}
+
+// overlaid are the embedded documents with others over them.
+type overlaid struct{ over fstest.MapFS }
+
+func (o overlaid) Open(name string) (fs.File, error) {
+	if f, err := o.over.Open(name); err == nil {
+		return f, nil
+	}
+	return embedded.Open(name)
+}
+
+// Of a scale's further layers those are laid that method and task ask for, over the
+// scale and below what is said of the method at that scale.
+func TestLayersOfAScale(t *testing.T) {
+	file := func(doc string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(doc)} }
+	data = overlaid{fstest.MapFS{
+		"data/method/sac.toml":         file(read("method/sac.toml") + "\n"),
+		"data/method/redq.toml":        file("layers = [\"wide\", \"missing\"]\n" + read("method/redq.toml")),
+		"data/task/cheetah-run.toml":   file("layers = [\"pixels\"]\n"),
+		"data/scale/short/wide.toml":   file("[knobs]\nutd = 3\nbatch = 64\n"),
+		"data/scale/short/pixels.toml": file("[knobs]\nbatch = 32\ntau = 0.01\n"),
+		"data/pair/redq@short.toml":    file("[knobs]\ntau = 0.02\n"),
+	}}
+	defer func() { data = embedded }()
+	for _, c := range []struct {
+		task, method, scale string
+		utd, batch          int
+		tau                 float64
+	}{
+		{"walker-walk", "sac", "short", 10, 256, 0.005},
+		{"walker-walk", "redq", "short", 3, 64, 0.02},
+		{"cheetah-run", "sac", "short", 10, 32, 0.01},
+		{"cheetah-run", "redq", "short", 3, 64, 0.02},
+		{"cheetah-run", "redq", "cpu", 20, 256, 0.005},
+	} {
+		got, err := Resolve(Choice{Task: c.task, Method: c.method, Scale: c.scale})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k := got.Knobs; k.UTD != c.utd || k.Batch != c.batch || k.Tau != c.tau {
+			t.Errorf("%s on %s at %s: utd %d, batch %d, tau %g, want %+v", c.method, c.task, c.scale, k.UTD, k.Batch, k.Tau, c)
+		}
 	}
 }

@@ -35,7 +35,12 @@ const (
 
 // Resolve lays the layers of a choice over each other, later over earlier:
 //
-//	base · task · method · scale · method@scale · task@scale · preset
+//	base · task · method · scale · scale/layer · method@scale · task@scale · preset
+//
+// A scale says how much there is of everything, for every task and method, so that it
+// is laid over what those say. What it says of one learner or one kind of observations
+// only stands in layers of its own, scale/short/drqv2.toml, which a method or a task
+// asks for: layers = ["drqv2"].
 //
 // Where an axis is chosen against a file, of the file only what it changes on its
 // own axes is laid over the chosen ones: --method sac on a complete file means SAC
@@ -95,13 +100,14 @@ func layAxes(a axes) (*stack, error) {
 		return nil, err
 	}
 	s := &stack{notes: map[string]string{}}
-	files := []string{
-		"base.toml",
-		"task/" + a.task + ".toml",
-		"method/" + a.method + ".toml",
-		"scale/" + a.scale + ".toml",
-		"pair/" + family(a.method) + "@" + a.scale + ".toml",
+	for _, file := range []string{"base.toml", "task/" + a.task + ".toml", "method/" + a.method + ".toml", "scale/" + a.scale + ".toml"} {
+		s.lay(file, read(file))
 	}
+	var files []string
+	for _, layer := range s.layers {
+		files = append(files, "scale/"+a.scale+"/"+layer+".toml")
+	}
+	files = append(files, "pair/"+family(a.method)+"@"+a.scale+".toml")
 	if a.method != family(a.method) {
 		files = append(files, "pair/"+a.method+"@"+a.scale+".toml")
 	}
@@ -116,6 +122,7 @@ func layAxes(a axes) (*stack, error) {
 // A stack is what the layers laid so far amount to.
 type stack struct {
 	config lab.Config
+	layers []string          // of the scale, that method and task ask for
 	notes  map[string]string // dotted key → the comment behind the value that holds
 	err    error
 }
@@ -129,7 +136,7 @@ func (s *stack) lay(file, doc string) {
 	if s.err = decode(file, doc, &l); s.err != nil {
 		return
 	}
-	s.config = l.Config
+	s.config, s.layers = l.Config, append(s.layers, l.Layers...)
 	annotate(s.notes, printable.Line(file), doc)
 }
 

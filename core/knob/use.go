@@ -3,34 +3,30 @@ package knob
 import (
 	"fmt"
 	"strings"
+	"sync"
 )
 
-// generated and prompted are what methods with a diffusion model use.
-const (
-	generated = UseGenerator | UseDiffusion
-	prompted  = generated | UsePrompts
-)
-
-// methods are the built-in ones and what each of them has, for lines that name
-// the methods which use a knob. What a run has is said by its configuration.
-var methods = []struct {
-	name string
-	has  Use
-}{
-	{"sac", UseAlways}, {"redq", UseAlways}, {"synther", generated},
-	{"pgr-reward", prompted}, {"pgr-return", prompted}, {"pgr-td", prompted}, {"pgr-curiosity", prompted},
-	{"pgr-rnd", prompted}, {"pgr-count", prompted}, {"pgr-noised-icm", prompted},
-	{"redq-curiosity", UseBonus}, {"synther-curiosity", generated | UseBonus}, {"per-td", UseAlways}, {"per-curiosity", UseAlways},
-	{"noisynets", UseAlways}, {"pgr-noisynets", prompted}, {"bootdqn", UseAlways}, {"pgr-bootdqn", prompted},
-	{"vae", UseGenerator}, {"pgr-vae", UseGenerator | UsePrompts},
+// Method is a built-in method and what its runs have, for lines that name the methods
+// which use a knob. What a run has is said by its configuration.
+type Method struct {
+	Name string
+	Has  Use
 }
+
+// methods are the built-in ones; see SetMethods.
+var methods = func() []Method { return nil }
+
+// SetMethods says what the built-in methods are, in the order in which lists show them:
+// package presets has them, and what each has follows from its configuration. list is
+// called when it is first needed.
+func SetMethods(list func() []Method) { methods = sync.OnceValue(list) }
 
 // Methods names the built-in methods that use the knob.
 func (k Knob) Methods() []string {
 	var names []string
-	for _, m := range methods {
-		if m.has&k.Use == k.Use {
-			names = append(names, m.name)
+	for _, m := range methods() {
+		if m.Has&k.Use == k.Use {
+			names = append(names, m.Name)
 		}
 	}
 	return names
@@ -42,7 +38,11 @@ func (k Knob) UsedBy(method string, has Use) error {
 	if has&k.Use == k.Use {
 		return nil
 	}
-	return fmt.Errorf("%s: not used by %s: %s use it", k.Name, method, someOf(k.Methods()))
+	names := k.Methods()
+	if len(names) == 0 {
+		return fmt.Errorf("%s: not used by %s", k.Name, method)
+	}
+	return fmt.Errorf("%s: not used by %s: %s use it", k.Name, method, someOf(names))
 }
 
 // someOf names a few and counts the rest, so that a refusal stays one line.

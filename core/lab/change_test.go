@@ -149,6 +149,20 @@ func TestAbandonedWorkIsCancelledAndKeepsOldTransitions(t *testing.T) {
 	}
 }
 
+// init stands in for package presets, which knows the methods.
+func init() {
+	generated := knob.UseGenerator | knob.UseDiffusion
+	prompted := generated | knob.UsePrompts
+	knob.SetMethods(func() []knob.Method {
+		return []knob.Method{
+			{Name: "sac"}, {Name: "synther", Has: generated}, {Name: "pgr-reward", Has: prompted}, {Name: "pgr-return", Has: prompted},
+			{Name: "pgr-td", Has: prompted}, {Name: "pgr-curiosity", Has: prompted}, {Name: "pgr-rnd", Has: prompted}, {Name: "pgr-count", Has: prompted},
+			{Name: "redq-curiosity", Has: knob.UseBonus}, {Name: "synther-curiosity", Has: generated | knob.UseBonus},
+			{Name: "vae", Has: knob.UseGenerator}, {Name: "pgr-vae", Has: knob.UseGenerator | knob.UsePrompts},
+		}
+	})
+}
+
 func TestKnobsOfOtherMethodsAreRefused(t *testing.T) {
 	w := newWorld()
 	for _, c := range []struct{ method, kind, knob, value, want string }{

@@ -188,10 +188,10 @@ func (c *Config) prompted() bool { return c.generates() && c.Generator.Condition
 func (c *Config) analyses() bool { return c.Evaluation.AnalysedRows > 0 }
 
 // Uses says whether a run of c uses the knob; the error names the methods which do.
-func (c *Config) Uses(k knob.Knob) error { return k.UsedBy(c.Method, c.has()) }
+func (c *Config) Uses(k knob.Knob) error { return k.UsedBy(c.Method, c.Has()) }
 
-// has is what knobs of a run of c can act on.
-func (c *Config) has() (has knob.Use) {
+// Has is what knobs of a run of c can act on.
+func (c *Config) Has() (has knob.Use) {
 	if c.generates() {
 		has |= knob.UseGenerator
 	}
