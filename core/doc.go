@@ -30,7 +30,8 @@
 //
 // Imports point down. knob has the table of what can be changed while a run goes on,
 // and the positions at which it is; event has what a run says and what can be asked of
-// it. lab runs Algorithm 1 and owns goroutine and evaluation; it composes agent (the
+// it. whatif trains a saved agent with other rows; it knows a run by what lab hands it.
+// lab runs Algorithm 1 and owns goroutine and evaluation; it composes agent (the
 // contract of who acts and learns; agent/sac is one), relevance (F), generative (G) and
 // replay (what is learned from), lets inspect look at a run with the numbers of analysis,
 // and writes through run (the folder of a run). agent/sac, relevance and generative build

@@ -161,13 +161,21 @@ func (o *Offline) spent(doing string, stage func() error) (time.Duration, error)
 }
 
 // fit makes one refit of gen and returns the mean loss of its last tenth.
-func (o *Offline) fit(gen Fitter, scores []float32) (loss FitLoss, err error) {
-	k := generative.FitKnobs{Steps: o.Knobs.GeneratorSteps, LR: o.Knobs.LRGenerator, PUncond: o.Knobs.PUncond}
-	if err := gen.StartFit(o.train, scores, k, uint64(o.at.Saved)); err != nil {
+func (o *Offline) fit(gen Fitter, scores []float32) (FitLoss, error) {
+	return Fit(gen, o.train, scores, &o.Knobs, uint64(o.at.Saved), max(1, o.Slice), func(done, of int) error {
+		o.at.Done, o.at.Of = done, of
+		return o.yield()
+	})
+}
+
+// Fit fits a generator to transitions outside of any run, slice steps at a time. yield is
+// called after each slice; its error ends the fit, and gen has nothing under way then.
+func Fit(gen Fitter, real generative.Rows, scores []float32, s *knob.Settings, refit uint64, slice int, yield func(done, of int) error) (loss FitLoss, err error) {
+	k := generative.FitKnobs{Steps: s.GeneratorSteps, LR: s.LRGenerator, PUncond: s.PUncond}
+	if err := gen.StartFit(real, scores, k, refit); err != nil {
 		return loss, err
 	}
 	loss.Steps = k.Steps
-	slice := max(1, o.Slice)
 	for done, complete := 0, false; !complete; {
 		n := min(slice, k.Steps-done)
 		var l float64
@@ -176,8 +184,7 @@ func (o *Offline) fit(gen Fitter, scores []float32) (loss FitLoss, err error) {
 		}
 		loss.Add(done, n, l)
 		done += n
-		o.at.Done, o.at.Of = done, k.Steps
-		if err := o.yield(); err != nil {
+		if err := yield(done, k.Steps); err != nil {
 			gen.Cancel()
 			return loss, err
 		}

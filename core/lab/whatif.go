@@ -11,8 +11,8 @@ import (
 	"pgrlab/core/analysis"
 	"pgrlab/core/device"
 	"pgrlab/core/event"
-	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
+	"pgrlab/core/knob"
 	"pgrlab/core/plan"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -20,11 +20,28 @@ import (
 	"pgrlab/core/whatif"
 )
 
+// WhatIfRequest asks what would become of a saved run's agent with other rows to learn
+// from.
+type WhatIfRequest struct {
+	Plan whatif.Plan // what it leaves open is the run's own
+	// Other is a generator with other settings than the run's, which makes all rows;
+	// nil: the run's.
+	Other *OtherGenerator
+	// Progress is called between slices of work; its error ends it.
+	Progress func(whatif.Progress) error
+}
+
+// OtherGenerator are settings of a generator: those that are fixed, and the knobs of its
+// fits and generations.
+type OtherGenerator struct {
+	Generator Generator
+	Knobs     knob.Settings
+}
+
 // WhatIf trains the agent of a saved run's first member from its checkpoint with
-// different rows, and says what became of it: see package whatif. What p leaves open is
-// the run's own. It reads a checkpoint and writes nothing. breathe is called between
-// slices of work; the end of ctx is an error that wraps its cause.
-func WhatIf(ctx context.Context, s Saved, task Task, dev device.Device, p whatif.Plan, breathe func(whatif.Progress) error) (found *whatif.Table, step int, err error) {
+// different rows, and says what became of it: see package whatif. It reads a checkpoint
+// and writes nothing. The end of ctx is an error that wraps its cause.
+func WhatIf(ctx context.Context, s Saved, task Task, dev device.Device, r WhatIfRequest) (found *whatif.Table, step int, err error) {
 	failed := func(err error) (*whatif.Table, int, error) {
 		return nil, 0, fmt.Errorf("analyse %s: what if: %w", s.Dir, err)
 	}
@@ -39,17 +56,21 @@ func WhatIf(ctx context.Context, s Saved, task Task, dev device.Device, p whatif
 		return nil, 0, err
 	}
 	defer l.Close()
-	w := &whatIf{experiment: l.x, m: l.x.first(), task: task, dev: dev}
+	w := &whatIf{experiment: l.x, m: l.x.first(), task: task, dev: dev, config: s.Config, knobs: l.x.Settings, fitted: l.x.Fitted}
+	if r.Other != nil {
+		w.config.Generator, w.knobs, w.fitted = r.Other.Generator, r.Other.Knobs, false
+	}
 	subject, err := w.subject()
 	if err != nil {
 		return failed(err)
 	}
+	p := r.Plan
 	w.complete(&p)
 	found, err = whatif.Run(*subject, p, func(at whatif.Progress) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return breathe(at)
+		return r.Progress(at)
 	})
 	if err != nil {
 		return failed(err)
@@ -74,15 +95,18 @@ func (s Saved) whatIf() error {
 // whatIf is the analysis under way, of an experiment of its own.
 type whatIf struct {
 	*experiment
-	m     *member
-	task  Task
-	dev   device.Device
-	agent []byte // as saved
+	m      *member
+	task   Task
+	dev    device.Device
+	agent  []byte        // as saved
+	config Config        // of the run, with the generator that makes the rows
+	knobs  knob.Settings // of its fits and generations
+	fitted bool          // it is the run's, and fitted
 }
 
 // complete fills what a plan leaves open.
 func (w *whatIf) complete(p *whatif.Plan) {
-	s := &w.Settings
+	s := &w.knobs
 	samples := p.Sampling.Samples
 	p.Sampling = inspect.Generation(s)
 	if samples > 0 {
@@ -165,13 +189,13 @@ func (w *whatIf) fitCost(relevance string) int {
 		return 0
 	}
 	const perStep = 3 // at the small scales
-	return perStep * w.Settings.GeneratorSteps
+	return perStep * w.knobs.GeneratorSteps
 }
 
 // fittedWith says whether the run's own generator was fitted with that F.
 func (w *whatIf) fittedWith(relevance string) bool {
 	changed := slices.ContainsFunc(w.Changes, func(c event.KnobChanged) bool { return c.Knob == "relevance" })
-	return w.Fitted && !changed && relevance == w.Settings.Relevance
+	return w.fitted && !changed && relevance == w.Settings.Relevance
 }
 
 // generator is the run's own where it fits, else one that is fitted now with the run's
@@ -181,7 +205,7 @@ func (w *whatIf) generator(relevance string, breathe func(share float64) error) 
 		return w.m.gen, func() {}, nil
 	}
 	var scores []float32
-	c := *w.config
+	c := w.config
 	if relevance != relevanceNone {
 		c.Generator.Conditional = true
 		scores = make([]float32, w.m.real.Len())
@@ -197,29 +221,14 @@ func (w *whatIf) generator(relevance string, breathe func(share float64) error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := w.fit(g, scores, breathe); err != nil {
+	_, err = inspect.Fit(g, w.m.real, scores, &w.knobs, 0, w.slice, func(done, of int) error {
+		return breathe(float64(done) / float64(of))
+	})
+	if err != nil {
 		g.Close()
 		return nil, nil, fmt.Errorf("relevance %s: %w", relevance, err)
 	}
 	return g, func() { g.Close() }, nil
-}
-
-// fit fits g to all real rows.
-func (w *whatIf) fit(g generator, scores []float32, breathe func(share float64) error) error {
-	s := &w.Settings
-	knobs := generative.FitKnobs{Steps: s.GeneratorSteps, LR: s.LRGenerator, PUncond: s.PUncond}
-	if err := g.StartFit(w.m.real, scores, knobs, 0); err != nil {
-		return err
-	}
-	for made := w.slice; ; made += w.slice {
-		_, done, err := g.FitSteps(w.slice)
-		if err != nil || done {
-			return err
-		}
-		if err := breathe(float64(made) / float64(knobs.Steps)); err != nil {
-			return err
-		}
-	}
 }
 
 // scoreReal is F of the real rows by a function that the run may not have used: its

@@ -79,7 +79,7 @@ func TestWhatIfOfASavedRun(t *testing.T) {
 	p.Relevance = slices.DeleteFunc(slices.Clone(f.Choices), func(name string) bool { return name == relevanceNone })
 	p.Guidance = []float64{2}
 	table := func() (*whatif.Table, string) {
-		found, step, err := WhatIf(t.Context(), saved, task, dev, p, func(whatif.Progress) error { return nil })
+		found, step, err := WhatIf(t.Context(), saved, task, dev, WhatIfRequest{Plan: p, Progress: func(whatif.Progress) error { return nil }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,12 +119,12 @@ func TestWhatIfOfASavedRun(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	pieces := 0
-	_, _, err = WhatIf(ctx, saved, task, dev, p, func(whatif.Progress) error {
+	_, _, err = WhatIf(ctx, saved, task, dev, WhatIfRequest{Plan: p, Progress: func(whatif.Progress) error {
 		if pieces++; pieces == 5 {
 			stop(why)
 		}
 		return nil
-	})
+	}})
 	if !errors.Is(err, why) || pieces != 5 {
 		t.Errorf("stopped in piece 5, it ended after %d: %v", pieces, err)
 	}
@@ -137,20 +137,22 @@ func TestWhatIfOfOtherRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dev.Close()
-	onward := func(whatif.Progress) error { return nil }
+	asked := func(p whatif.Plan) WhatIfRequest {
+		return WhatIfRequest{Plan: p, Progress: func(whatif.Progress) error { return nil }}
+	}
 	t.Run("synther", func(t *testing.T) {
 		saved, task := savedOf(t, plainMethod(MethodSynthER), dev)
 		p := smallWhatIf()
-		found, _, err := WhatIf(t.Context(), saved, task, dev, p, onward)
+		found, _, err := WhatIf(t.Context(), saved, task, dev, asked(p))
 		if err != nil || len(found.Arms) != 3 || len(found.Findings) != 2 {
 			t.Fatalf("%+v, %v", found, err)
 		}
 		p.Relevance, p.Guidance = []string{"curiosity"}, []float64{1} // of a network that has no condition
-		if found, _, err = WhatIf(t.Context(), saved, task, dev, p, onward); err != nil || len(found.Arms) != 5 {
+		if found, _, err = WhatIf(t.Context(), saved, task, dev, asked(p)); err != nil || len(found.Arms) != 5 {
 			t.Fatalf("%+v, %v", found, err)
 		}
 		task.New, task.Hidden = newWorld().task().New, "the clock"
-		if found, _, err = WhatIf(t.Context(), saved, task, dev, p, onward); err != nil || len(found.Arms) != 3 || !strings.Contains(found.NoOracle, "the clock") {
+		if found, _, err = WhatIf(t.Context(), saved, task, dev, asked(p)); err != nil || len(found.Arms) != 3 || !strings.Contains(found.NoOracle, "the clock") {
 			t.Fatalf("%+v, %v", found, err)
 		}
 	})
@@ -158,7 +160,7 @@ func TestWhatIfOfOtherRuns(t *testing.T) {
 		c := plainMethod("vae")
 		c.Generator.Conditional, c.Knobs.Relevance = true, "reward"
 		saved, task := savedOf(t, c, dev)
-		if found, _, err := WhatIf(t.Context(), saved, task, dev, smallWhatIf(), onward); err != nil || len(found.Arms) != 5 {
+		if found, _, err := WhatIf(t.Context(), saved, task, dev, asked(smallWhatIf())); err != nil || len(found.Arms) != 5 {
 			t.Fatalf("%+v, %v", found, err)
 		}
 	})
@@ -169,14 +171,14 @@ func TestWhatIfOfOtherRuns(t *testing.T) {
 	} {
 		c := realConfig()
 		change(&c)
-		if _, _, err := WhatIf(t.Context(), Saved{Config: c}, newWorld().task(), dev, smallWhatIf(), onward); err == nil || !strings.Contains(err.Error(), name) {
+		if _, _, err := WhatIf(t.Context(), Saved{Config: c}, newWorld().task(), dev, asked(smallWhatIf())); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	c := realConfig()
 	c.Knobs.Ratio = 0
 	saved, task := savedOf(t, c, dev)
-	if _, _, err := WhatIf(t.Context(), saved, task, dev, smallWhatIf(), onward); err == nil || !strings.Contains(err.Error(), "raise the ratio") {
+	if _, _, err := WhatIf(t.Context(), saved, task, dev, asked(smallWhatIf())); err == nil || !strings.Contains(err.Error(), "raise the ratio") {
 		t.Errorf("with r = 0: %v", err)
 	}
 }

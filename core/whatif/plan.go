@@ -57,7 +57,7 @@ func (r Rows) String() string {
 	case r.real():
 		return "real only"
 	case r.unprioritized():
-		return "unprioritized (SynthER)"
+		return "unprioritized"
 	case r.Guidance == 0:
 		return r.Relevance + " ω 0"
 	}

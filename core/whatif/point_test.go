@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 	"testing"
 
 	"pgrlab/core/agent"
@@ -96,15 +97,20 @@ func reversed(rewards []float32) { slices.Sort(rewards) }
 
 func asTheyAre([]float32) {}
 
-// subject is an agent of the task that has learned a little from random transitions.
-// Generators tell the truth but for the one with relevance "reward".
-func subject(t *testing.T) Subject {
-	t.Helper()
+var pointConfig, pointRates = func() sac.Config {
+	c := sac.DefaultConfig(1, 1)
+	c.Hidden, c.Gamma, c.PolicyDelay = []int{16, 16}, 0.9, 5
+	return c
+}(), agent.Rates{LRActor: 1e-3, LRCritic: 1e-3, Tau: 0.02}
+
+// learned are random transitions, and an agent as it was saved that has learned from them
+// for a while.
+var learned = sync.OnceValues(func() (*replay.Ring, []byte) {
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
-	t.Cleanup(func() { dev.Close() })
+	defer dev.Close()
 	real := replay.NewRing(pointShape, 2000)
 	draw := rng.New(3, "real").At(0)
 	for range real.Cap() {
@@ -112,28 +118,37 @@ func subject(t *testing.T) Subject {
 		next, reward := move(x, a)
 		real.Add(replay.Transition{Obs: []float32{x}, Act: []float32{a}, Reward: float32(reward), Next: []float32{next}})
 	}
-	config := sac.DefaultConfig(1, 1)
-	config.Hidden, config.Gamma, config.PolicyDelay = []int{16, 16}, 0.9, 5
-	rates := agent.Rates{LRActor: 1e-3, LRCritic: 1e-3, Tau: 0.02}
-	first, err := sac.New(config, dev, 1)
+	first, err := sac.New(pointConfig, dev, 1)
+	if err != nil {
+		panic(err)
+	}
+	defer first.Close()
+	var saved bytes.Buffer
+	if err := errors.Join(trainOn(first, real, pointRates, replay.NewMixer(rng.New(1, "before")), 1500), first.Save(&saved)); err != nil {
+		panic(err)
+	}
+	return real, saved.Bytes()
+})
+
+// subject is the agent that has learned a little, and its task. Generators tell the truth
+// but for the one with relevance "reward".
+func subject(t *testing.T) Subject {
+	t.Helper()
+	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer first.Close()
-	trainOn(t, first, real, rates, replay.NewMixer(rng.New(1, "before")), 1500)
-	var saved bytes.Buffer
-	if err := first.Save(&saved); err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(func() { dev.Close() })
+	real, saved := learned()
 	return Subject{
-		Real: real, Gamma: config.Gamma, Rates: rates, UTD: 5,
+		Real: real, Gamma: pointConfig.Gamma, Rates: pointRates, UTD: 5,
 		Mix: func(available int) replay.Mix { return replay.HoldBatch(64, 0.5, available) },
 		Learner: func(seed uint64) (Learner, error) {
-			l, err := sac.New(config, dev, seed)
+			l, err := sac.New(pointConfig, dev, seed)
 			if err != nil {
 				return nil, err
 			}
-			return l, l.Load(bytes.NewReader(saved.Bytes()))
+			return l, l.Load(bytes.NewReader(saved))
 		},
 		Generator: func(relevance string, breathe func(float64) error) (Generator, func(), error) {
 			g := &teller{real: real, spoil: asTheyAre}
@@ -152,20 +167,20 @@ func subject(t *testing.T) Subject {
 }
 
 // trainOn makes updates of 64 real rows as a run does.
-func trainOn(t *testing.T, l Learner, real *replay.Ring, rates agent.Rates, m replay.Mixer, updates int) {
-	t.Helper()
+func trainOn(l Learner, real *replay.Ring, rates agent.Rates, m replay.Mixer, updates int) error {
 	b, err := l.Batch(64)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	for i := range updates {
 		if err := m.Draw(b, replay.Mix{Real: 64}, real, nil, uint64(i)); err != nil {
-			t.Fatal(err)
+			return err
 		}
 		if _, _, err := l.Update(64, rates, i%5 == 4 || i == updates-1); err != nil {
-			t.Fatal(err)
+			return err
 		}
 	}
+	return nil
 }
 
 func pointPlan() Plan {

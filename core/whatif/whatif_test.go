@@ -87,7 +87,9 @@ func TestRealOnlyIsTrainingOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		trainOn(t, l, s.Real, s.Rates, replay.NewMixer(r.Sub("batches")), p.Updates)
+		if err := trainOn(l, s.Real, s.Rates, replay.NewMixer(r.Sub("batches")), p.Updates); err != nil {
+			t.Fatal(err)
+		}
 		mean, err := x.play(l, i)
 		if err != nil {
 			t.Fatal(err)
@@ -104,7 +106,9 @@ func TestRealOnlyIsTrainingOn(t *testing.T) {
 		critics := s.Rates
 		critics.LRActor = 0
 		alpha := frozen.Alpha()
-		trainOn(t, frozen, s.Real, critics, replay.NewMixer(r.Sub("batches")), p.Updates)
+		if err := trainOn(frozen, s.Real, critics, replay.NewMixer(r.Sub("batches")), p.Updates); err != nil {
+			t.Fatal(err)
+		}
 		td, value, bias, err := held.measure(frozen, s.Gamma)
 		if err != nil {
 			t.Fatal(err)
@@ -293,7 +297,7 @@ func TestRowsOfAPlan(t *testing.T) {
 	for _, r := range p.rows() {
 		names = append(names, r.String())
 	}
-	want := []string{"real only", "unprioritized (SynthER)", "td ω 0", "td ω 1 k 0.25", "td ω 1 k 1", "reward ω 0", "reward ω 1 k 0.25", "reward ω 1 k 1"}
+	want := []string{"real only", "unprioritized", "td ω 0", "td ω 1 k 0.25", "td ω 1 k 1", "reward ω 0", "reward ω 1 k 0.25", "reward ω 1 k 1"}
 	if !slices.Equal(names, want) {
 		t.Errorf("%q", names)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
@@ -31,6 +32,8 @@ type analyseRequest struct {
 	journal, json bool
 	refits        bool // --refit
 	refit         refitFlags
+	whatIfs       bool // --what-if
+	whatIf        whatIfFlags
 	timeout       time.Duration
 	inspect.Examination
 }
@@ -63,6 +66,14 @@ them held back, with the run's settings or others (--set), and prints how good i
 generations are at each --guidance: a table, or one JSON object per run folder. Of
 several checkpoints it is one generator that is refitted, as in a run.
 
+With --what-if it says whether the rows that D_syn is asked for help, and how much is
+lost by how they are made: from the checkpoint it trains the agent with real rows only,
+with unprioritized and with prioritized D_syn, and with the same states and actions
+with the simulator's s', r and end. A table has TD error and value error (against
+Monte-Carlo returns) on real rows that nothing has seen, and the return of the policy
+that follows; sentences below it say what differs by more than chance between repeats.
+With --set, with another generator than the run's. It takes minutes.
+
 With --relevance-from, F as another run has learned it is laid beside; the same run
 at an earlier step is a ruler that does not move while the data does. The checkpoints
 of evaluation.keep_every, the last three and the best are there to be looked at.`,
@@ -71,17 +82,22 @@ of evaluation.keep_every, the last three and the best are there to be looked at.
   pgrlab analyse runs/a --journal
   pgrlab analyse runs/a@50000 runs/b@50000 --out pictures > together.json
   pgrlab analyse runs/a@15000 --refit --set generator_steps=20k --set generator.width=512
+  pgrlab analyse runs/a@15000 --what-if
+  pgrlab analyse runs/a --what-if --relevance curiosity,td --top-fraction 0.25,1 --seeds 5
   pgrlab analyse runs/a --relevance-from runs/b
   pgrlab analyse runs/a --relevance-from runs/a@10000 | jq .ruler.real`,
 		Args: func(c *cobra.Command, args []string) error {
-			if r.refits {
+			if r.refits || r.whatIfs {
 				return rangeArgs(1, math.MaxInt, "one run folder or more")(c, args)
 			}
 			return rangeArgs(1, 2, "one run folder, or two")(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := r.refit.flags(c.Flags(), r.refits, r.Rows); err != nil {
+			if err := r.modes(c.Flags()); err != nil {
 				return err
+			}
+			if r.whatIfs {
+				return r.whatIfAll(c.Context(), d, args, c.OutOrStdout(), c.ErrOrStderr())
 			}
 			if r.refits {
 				return r.refitAll(c.Context(), d, args, c.OutOrStdout(), c.ErrOrStderr())
@@ -98,11 +114,20 @@ of evaluation.keep_every, the last three and the best are there to be looked at.
 	countVar(f, &r.Points, "points", r.Points, 0, "`N` points of each kind in the projection; 0: none")
 	f.BoolVar(&r.Embed, "tsne", false, "t-SNE of at most 1,000 + 1,000 generations beside the projection")
 	r.refit.bind(f, &r.refits)
+	r.whatIf.bind(f, &r.whatIfs)
 	f.BoolVar(&r.json, "json", false, "JSON in a terminal, too")
 	f.StringVar(&r.out, "out", "", "`DIR` write pictures, SVG and PNG, into this folder")
 	countIn(f, &r.threads, "threads", 0, 0, mostThreads, threadsUsage)
 	f.DurationVar(&r.timeout, "timeout", r.timeout, "`TIME` how long to wait for a lab that runs")
 	return c
+}
+
+// modes refuses combinations of flags that mean nothing.
+func (r *analyseRequest) modes(f *pflag.FlagSet) error {
+	if err := r.whatIf.flags(f, r.whatIfs); err != nil || r.whatIfs {
+		return err
+	}
+	return r.refit.flags(f, r.refits, r.Rows)
 }
 
 func (r *analyseRequest) run(ctx context.Context, d Deps, args []string, stdout, stderr io.Writer) error {

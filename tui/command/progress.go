@@ -34,27 +34,48 @@ type watched interface {
 func (p *progress) tick(l watched, now time.Time) {
 	p.drain(l)
 	s := l.Snapshot()
+	if p.screen != nil || now.Sub(p.last) >= plainEvery {
+		p.last = now
+		p.rewrite(statusLine(s))
+	}
+}
+
+// screenEvery is the least time between two rewritten lines of work that is faster.
+const screenEvery = 200 * time.Millisecond
+
+// every is the least time between two lines of such work.
+func (p *progress) every() time.Duration {
 	if p.screen != nil {
-		text := statusLine(s)
-		if p.width > 0 && len([]rune(text)) >= p.width {
-			text = string([]rune(text)[:p.width-1])
-		}
-		fmt.Fprintf(p.screen, "\r\x1b[K%s", printable.Line(text))
-		p.open = true
+		return screenEvery
+	}
+	return plainEvery
+}
+
+// rewrite shows where work stands: in place on a terminal, as a line of its own
+// elsewhere.
+func (p *progress) rewrite(text string) {
+	if p.screen == nil {
+		fmt.Fprintln(p.w, printable.Line(text))
 		return
 	}
-	if now.Sub(p.last) >= plainEvery {
-		p.last = now
-		fmt.Fprintln(p.w, statusLine(s))
+	if p.width > 0 && len([]rune(text)) >= p.width {
+		text = string([]rune(text)[:p.width-1])
+	}
+	fmt.Fprintf(p.screen, "\r\x1b[K%s", printable.Line(text))
+	p.open = true
+}
+
+// clear takes the rewritten line away.
+func (p *progress) clear() {
+	if p.open {
+		fmt.Fprint(p.screen, "\r\x1b[K")
+		p.open = false
 	}
 }
 
 // say writes a line of its own, clear of the rewritten one.
 func (p *progress) say(text string) {
-	if p.open {
-		fmt.Fprint(p.screen, "\r\x1b[K")
-		p.open = false
-	}
+	p.clear()
 	fmt.Fprintln(p.w, printable.Line(text))
 }
 

@@ -44,8 +44,8 @@ var refitKnobs = []string{"relevance", "top_fraction", "sampler_steps", "s_churn
 
 func (r *refitFlags) bind(f *pflag.FlagSet, refits *bool) {
 	f.BoolVar(refits, "refit", false, "fit a generator to the real transitions, and judge it")
-	f.StringArrayVar(&r.set, "set", nil, "`KEY=VALUE` with --refit: a knob of refits, or a key of config.toml as generator.width; repeatable")
-	f.Float64SliceVar(&r.guidances, "guidance", []float64{0, 1, 2}, "`ω[,ω…]` with --refit: guidance of its generations")
+	f.StringArrayVar(&r.set, "set", nil, "`KEY=VALUE` with --refit or --what-if: a knob of refits, or a key of config.toml as generator.width; repeatable")
+	f.Float64SliceVar(&r.guidances, "guidance", []float64{0, 1, 2}, "`ω[,ω…]` with --refit or --what-if: guidance of the generations")
 	f.Float64Var(&r.heldOut, "held-out", 0.1, "`SHARE` with --refit: of the real transitions, not fitted to")
 }
 
@@ -55,7 +55,7 @@ func (r *refitFlags) flags(f *pflag.FlagSet, refits bool, rows int) error {
 	if !refits {
 		for _, name := range own {
 			if f.Changed(name) {
-				return usagef("analyse: --%s is about a refit: add --refit", name)
+				return usagef("analyse: --%s is about another generator: add --refit or --what-if", name)
 			}
 		}
 		return nil
@@ -174,18 +174,11 @@ type refitProgress struct {
 	shown time.Time
 }
 
-// refitEvery is the least time between two lines on a terminal.
-const refitEvery = 200 * time.Millisecond
-
 func (p *refitProgress) show(now inspect.OfflineProgress, at time.Time) {
 	if doing := fmt.Sprint(now.Saved, now.Doing); doing != p.doing {
 		p.doing, p.begun = doing, at
 	}
-	every := plainEvery
-	if p.screen != nil {
-		every = refitEvery
-	}
-	if at.Sub(p.shown) < every {
+	if at.Sub(p.shown) < p.every() {
 		return
 	}
 	p.shown = at
@@ -200,23 +193,7 @@ func (p *refitProgress) show(now inspect.OfflineProgress, at time.Time) {
 		left := at.Sub(p.begun) * time.Duration(now.Of-now.Done) / time.Duration(now.Done)
 		text += "  eta " + clock(left)
 	}
-	if p.screen == nil {
-		fmt.Fprintln(p.w, text)
-		return
-	}
-	if p.width > 0 && len([]rune(text)) >= p.width {
-		text = string([]rune(text)[:p.width-1])
-	}
-	fmt.Fprintf(p.screen, "\r\x1b[K%s", printable.Line(text))
-	p.open = true
-}
-
-// clear takes the line away.
-func (p *refitProgress) clear() {
-	if p.open {
-		fmt.Fprint(p.screen, "\r\x1b[K")
-		p.open = false
-	}
+	p.rewrite(text)
 }
 
 // writeRefit is a table of the measures, a column for each generation.
