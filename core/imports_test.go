@@ -23,13 +23,14 @@ var allowed = map[string][]string{
 	"tui/program": {"tui", "tui/command", "presets", "core/...", "envs", "envs/mujoco"}, // all parts meet here
 
 	"tui":                     {"tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/event", "core/knob", "core/run", "core/report", "core/sweep", "core/bench"},
-	"tui/command":             {"core/relevance", "core/whatif", "tui", "tui/command/licence", "tui/remote", "tui/chart", "tui/picture", "presets", "core/printable", "core/lab", "core/inspect", "core/event", "core/knob", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
+	"tui/command":             {"core/relevance", "core/whatif", "tui", "tui/command/licence", "tui/remote", "tui/chart", "tui/picture", "tui/svg", "presets", "core/printable", "core/lab", "core/inspect", "core/event", "core/knob", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
 	"tui/command/licence":     {},
 	"tui/command/licence/gen": {"tui/command/licence"},
 
 	"tui/remote":  {"tui", "core/lab", "core/event", "core/printable"},
 	"tui/chart":   {},
 	"tui/picture": {},
+	"tui/svg":     {},
 
 	"presets": {"core/lab", "core/knob", "core/spelling", "core/printable", "core/table"},
 

@@ -23,7 +23,7 @@ var (
 		bindCartpole(cartpole.nearUpright, cartpole.smooth))
 	cartpoleSwingup = cartpoleAs("cartpole-swingup", "a cart swings its pole up and balances it near the centre",
 		bindCartpole(cartpole.hanging, cartpole.smooth))
-	cartpoleSwingupSparse = cartpoleAs("cartpole-swingup-sparse", "a cart swings its pole up; only balance near the centre is rewarded",
+	_ = cartpoleAs("cartpole-swingup-sparse", "a cart swings its pole up; only balance near the centre is rewarded",
 		bindCartpole(cartpole.hanging, cartpole.sparse))
 )
 

@@ -21,9 +21,9 @@ const (
 )
 
 var (
-	fingerSpin = fingerAs("finger-spin", "a finger spins a free spinner backwards", 9, // positions (4), velocities (3), touch (2)
+	_ = fingerAs("finger-spin", "a finger spins a free spinner backwards", 9, // positions (4), velocities (3), touch (2)
 		bindFingerSpin)
-	fingerTurnEasy = fingerAs("finger-turn-easy", "a finger turns a free spinner until its tip is on a big target", 12, // and target (2), distance (1)
+	_ = fingerAs("finger-turn-easy", "a finger turns a free spinner until its tip is on a big target", 12, // and target (2), distance (1)
 		bindFingerTurn(fingerBigTarget))
 	fingerTurnHard = fingerAs("finger-turn-hard", "a finger turns a free spinner until its tip is on a small target", 12,
 		bindFingerTurn(fingerSmallTarget))

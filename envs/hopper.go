@@ -15,8 +15,8 @@ const (
 )
 
 var (
-	hopperHop   = hopperAs("hopper-hop", "a planar body of one leg hops forward; 2 m/s is full reward", bindHopperHop)
-	hopperStand = hopperAs("hopper-stand", "a planar body of one leg stands upright, gently", bindHopperStand)
+	hopperHop = hopperAs("hopper-hop", "a planar body of one leg hops forward; 2 m/s is full reward", bindHopperHop)
+	_         = hopperAs("hopper-stand", "a planar body of one leg stands upright, gently", bindHopperStand)
 )
 
 func hopperAs(name, doc string, bind func(*physics) (behaviour, error)) Task {

@@ -23,7 +23,7 @@ const (
 
 var (
 	quadrupedWalk = quadrupedAs("quadruped-walk", "a four-legged body gets up and walks; 0.5 m/s is full reward", quadrupedWalkSpeed)
-	quadrupedRun  = quadrupedAs("quadruped-run", "a four-legged body gets up and runs; 5 m/s is full reward", quadrupedRunSpeed)
+	_             = quadrupedAs("quadruped-run", "a four-legged body gets up and runs; 5 m/s is full reward", quadrupedRunSpeed)
 )
 
 func quadrupedAs(name, doc string, speed float64) Task {

@@ -16,9 +16,9 @@ const (
 )
 
 var (
-	walkerStand = walkerAs("walker-stand", "a planar biped stands upright", bindWalkerStand)
-	walkerWalk  = walkerAs("walker-walk", "a planar biped walks upright; 1 m/s is full reward", bindWalkerMove(walkerWalkSpeed))
-	walkerRun   = walkerAs("walker-run", "a planar biped runs upright; 8 m/s is full reward", bindWalkerMove(walkerRunSpeed))
+	_          = walkerAs("walker-stand", "a planar biped stands upright", bindWalkerStand)
+	walkerWalk = walkerAs("walker-walk", "a planar biped walks upright; 1 m/s is full reward", bindWalkerMove(walkerWalkSpeed))
+	_          = walkerAs("walker-run", "a planar biped runs upright; 8 m/s is full reward", bindWalkerMove(walkerRunSpeed))
 )
 
 func walkerAs(name, doc string, bind func(*physics) (behaviour, error)) Task {

@@ -44,6 +44,7 @@ var ofFlags = map[string]completer{
 	"timeout": hint("a time, for example 1m"), "round": hint("a time, for example 1s"), "size": hint("pixels, for example 320x240"),
 	"threads": nothing, "jobs": nothing, "rounds": nothing, "member": nothing, "rows": nothing, "points": nothing, "pairs": nothing,
 	"fps": nothing, "episodes": nothing, "speed": hint("seconds of the run in a second"), "threshold": hint("a return"),
+	"replay --picture": files, "replay --size": hint("columns and lines, for example 120x36"), "results": files,
 	"out": folders, "export --out": files, "tensorboard": folders, "frames": folders,
 }
 

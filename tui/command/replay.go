@@ -12,18 +12,25 @@ import (
 func replayCommand(d Deps) *cobra.Command {
 	var speed float64
 	var lines bool
+	still := stillFlags{step: -1, size: "160x45"}
 	c := &cobra.Command{
 		Use:   "replay DIR",
 		Short: "play a run's journal through the screen",
 		Long: `Plays the journal of a run folder through the same screen that the run had: space
 pauses, < and > wind, ( and ) change the speed. Nothing can be changed and nothing is
-written.`,
+written.
+
+With --picture the screen after a step becomes an SVG file instead; no terminal is needed.`,
 		Example: `  pgrlab replay runs/2026-11-21-cheetah-run-pgr-curiosity-s0
-  pgrlab replay runs/first --speed 600`,
+  pgrlab replay runs/first --speed 600
+  pgrlab replay runs/first --picture screen.svg --step 20000 --size 120x36`,
 		Args: exactArgs(1, "one run folder"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if !(speed > 0) || math.IsInf(speed, 1) {
 				return usagef("replay: --speed %g: want more than 0", speed)
+			}
+			if still.path != "" {
+				return still.draw(args[0])
 			}
 			if !lines && (!isTerminal(c.InOrStdin()) || !isTerminal(c.OutOrStdout())) {
 				return usagef("replay: needs a terminal: ssh -t, or --plain")
@@ -49,5 +56,8 @@ written.`,
 	}
 	c.Flags().Float64Var(&speed, "speed", 60, "`N` seconds of the run in a second")
 	c.Flags().BoolVar(&lines, "plain", false, "lines instead of a screen: for screen readers and logs")
+	c.Flags().StringVar(&still.path, "picture", "", "draw the screen into an SVG `FILE` instead")
+	c.Flags().IntVar(&still.step, "step", still.step, "after env step `STEP`, with --picture; the last without it")
+	c.Flags().StringVar(&still.size, "size", still.size, "`WxH` columns and lines, with --picture")
 	return c
 }

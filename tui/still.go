@@ -1,0 +1,62 @@
+package tui
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
+
+	"pgrlab/core/event"
+	"pgrlab/core/lab"
+)
+
+// Still is the screen of w columns and h lines that a replay of events shows after env step
+// at: lines of text with escape sequences for 24-bit colours on a dark ground. The same
+// events make the same text, in every time zone.
+func Still(about About, events []event.Event, at, w, h int) (string, error) {
+	shown, err := stillOf(about.Config, about.Folder, events, at)
+	if err != nil {
+		return "", err
+	}
+	r := lipgloss.NewRenderer(io.Discard)
+	r.SetColorProfile(termenv.TrueColor)
+	r.SetHasDarkBackground(true)
+	m := New(Options{About: about, Renderer: r, Clock: shown.now, Start: func() (Lab, error) { return shown, nil }})
+	m.Update(tea.WindowSizeMsg{Width: w, Height: h})
+	m.Update(started{lab: shown})
+	m.Update(polled{})
+	return m.View(), nil
+}
+
+// stillOf is a replay that stands, as if it went on, behind the last event of a step.
+func stillOf(config lab.Config, dir string, events []event.Event, at int) (*Replay, error) {
+	if len(events) == 0 || at < events[0].Step || at > events[len(events)-1].Step {
+		return nil, fmt.Errorf("show step %d of %s: its journal does not have it", at, dir)
+	}
+	last := events[0]
+	for _, e := range events {
+		if e.Step <= at {
+			last = e
+		}
+	}
+	moment := last.Wall.UTC()
+	r, err := NewReplay(config, dir, inUTC(events), 1, func() time.Time { return moment })
+	if err != nil {
+		return nil, err
+	}
+	r.at = moment.Sub(events[0].Wall)
+	return r, nil
+}
+
+// inUTC are events whose times are shown alike everywhere.
+func inUTC(events []event.Event) []event.Event {
+	all := make([]event.Event, len(events))
+	for i, e := range events {
+		e.Wall = e.Wall.UTC()
+		all[i] = e
+	}
+	return all
+}
