@@ -15,6 +15,7 @@ var cheetahRun = register(Task{
 	Doc:          "a planar half cheetah runs; 10 m/s is full reward",
 	ObsSize:      17, // positions but x (8), velocities (9)
 	ActSize:      6,
+	Turning:      []int{1},     // the pitch
 	EpisodeSteps: controlSteps, // 10 s of 0.01 s
 	mjcf:         cheetahModel,
 	substeps:     1,

@@ -15,6 +15,7 @@ var gymHalfCheetah = register(Task{
 	Doc:          "OpenAI Gym's planar half cheetah runs as fast as it can",
 	ObsSize:      17, // positions but x (8), velocities (9)
 	ActSize:      6,
+	Turning:      []int{1},     // the pitch
 	EpisodeSteps: controlSteps, // of 0.05 s
 	mjcf:         gymCheetahModel,
 	order:        gymOrder,

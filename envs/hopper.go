@@ -24,6 +24,7 @@ func hopperAs(name, doc string, bind func(*physics) (behaviour, error)) Task {
 		Name: name, Doc: doc,
 		ObsSize:      15, // positions but x (6), velocities (7), touch (2)
 		ActSize:      4,
+		Turning:      []int{1},     // the pitch
 		EpisodeSteps: controlSteps, // 20 s of 0.02 s
 		mjcf:         hopperModel,
 		substeps:     4, // of 0.005 s

@@ -26,6 +26,7 @@ func reacherAs(name, doc string, target float64) Task {
 		Name: name, Doc: doc,
 		ObsSize:      6, // positions (2), finger to target (2), velocities (2)
 		ActSize:      2,
+		Turning:      []int{0},     // the shoulder
 		EpisodeSteps: controlSteps, // 20 s of 0.02 s
 		mjcf:         reacherModel,
 		substeps:     1,

@@ -26,6 +26,9 @@ type Task struct {
 	// that terminates, as far as next shows it, so that a learned model can tell where
 	// its rollouts end; nil where the task never ends by itself.
 	Ends func(obs, act, next []float32) bool
+	// Turning are the coordinates of an observation that are angles without limits, in
+	// radians: a whole turn more or less leaves the body where it is.
+	Turning []int
 
 	mjcf     string
 	order    order

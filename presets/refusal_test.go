@@ -52,6 +52,7 @@ func TestContradictionsAreRefusedWithAWayOut(t *testing.T) {
 		{"sac", func(c *lab.Config) { c.Generator.Conditional = true }, `generator.kind is "none"`, "conditional false"},
 		{"sac", func(c *lab.Config) { c.Generator.Kind = "gan" }, `generator.kind is "gan"`, `"diffusion"`},
 		{"pgr-vae", func(c *lab.Config) { c.Generator.Init = "previous" }, "starts every refit from fresh", `"scratch"`},
+		{"synther", func(c *lab.Config) { c.Generator.Vector, c.Generator.Head.Kind = "pair", "reward" }, "tells no s' of it", `head.kind "transition"`},
 		{"vae", func(c *lab.Config) { c.Generator.Clamp = "end" }, "follows its normaliser", `"auto"`},
 		{"pgr-curiosity", func(c *lab.Config) { c.Generator.SkipReward = true }, "skip_reward", `"standard" only`},
 		{"pgr-td", func(c *lab.Config) { c.Generator.Normaliser, c.Generator.Clamp = "standard", "end" }, "have no bounds", `"minmax" only`},

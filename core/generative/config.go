@@ -43,6 +43,12 @@ const (
 	// threshold): it scales the bootstrap by 1 − d, which may be above 1 or below 0.
 	TerminalsRaw = "raw"
 
+	// VectorTransition models whole transitions [s, a, r, s'(, d)], as the papers do.
+	VectorTransition = "transition"
+	// VectorPair models [s, a], for heads that tell the rest (HeadTransition): all of
+	// the network is left for where transitions begin.
+	VectorPair = "pair"
+
 	// ClampAuto keeps every estimate and the sample within [-1,1] where the normaliser
 	// maps the data there, as the released code does, and nothing elsewhere.
 	ClampAuto = "auto"
@@ -76,6 +82,7 @@ type Config struct {
 	Fourier      int    `toml:"fourier"`      // fixed random frequencies of the time features
 	Conditional  bool   `toml:"conditional"`  // whether the network has a condition input
 
+	Vector         string `toml:"vector"`          // "transition", as is the empty one, or "pair"
 	Normaliser     string `toml:"normaliser"`      // "minmax" or "standard"
 	SkipReward     bool   `toml:"skip_reward"`     // leave the reward as it is ("standard" only)
 	ModelTerminals bool   `toml:"model_terminals"` // append the terminal flag to the vector
@@ -140,6 +147,7 @@ func (c Config) Validate() error {
 		{"preconditioning", c.Preconditioning, []string{PreconditioningScalar, PreconditioningCovariance}},
 		{"corrector", c.Corrector, []string{CorrectorConditional, CorrectorFull}},
 		{"terminals", c.Terminals, []string{TerminalsThreshold, TerminalsRaw, ""}},
+		{"vector", c.Vector, []string{VectorTransition, VectorPair, ""}},
 		{"clamp", c.Clamp, []string{ClampAuto, ClampEnd, ClampNone, ""}},
 		{"init", c.Init, []string{InitScratch, InitPrevious, ""}},
 	} {
@@ -168,6 +176,8 @@ func (c Config) validateNumbers() error {
 	case c.SkipReward && c.Normaliser == NormaliserMinMax:
 		// The released code accepts the flag and ignores it there.
 		return fmt.Errorf("generator: skip_reward goes with normaliser %q only: %q clamps to [-1,1]", NormaliserStandard, NormaliserMinMax)
+	case c.SkipReward && c.Vector == VectorPair:
+		return fmt.Errorf("generator: skip_reward is about the reward in the vector: vector %q has none", c.Vector)
 	case c.Clamp == ClampEnd && c.Normaliser == NormaliserStandard:
 		return fmt.Errorf("generator: clamp %q goes with normaliser %q only: %q data have no bounds", c.Clamp, NormaliserMinMax, c.Normaliser)
 	case !(c.SigmaMin > 0 && c.SigmaMax > c.SigmaMin):

@@ -28,6 +28,19 @@
 // (refit, step, item) and (generation, level, sample), not by the order in which
 // they are drawn: neither the cut nor the size of a chunk changes them.
 //
+// # Heads
+//
+// Beside either kind of generator, regressions on the same real rows can label what is
+// generated (HeadConfig):
+//
+//	change    ŝ' = s + μ(s, a), μ fitted to s' − s by squared error
+//	outcome   r̂ (and d̂) = ν(s, a, ŝ'), within the range of the real r
+//
+// In a task without noise these are functions. A model of the joint distribution spends
+// most of its work on them, and blurs a sharp r. What is asked for, and how strongly, is
+// decided in (s, a): guidance is the generator's affair. An angle without limits is seen
+// as its sine and cosine.
+//
 // # The loss as one squared error
 //
 // With y = x + σn, D(y) − x = c_out·F − (x − c_skip·y) = c_out·(F − target),

@@ -46,7 +46,7 @@ func fitNormaliser(c Config, rows Rows, l layout) (normaliser, error) {
 	if c.SkipReward {
 		n.centre[l.reward()], n.scale[l.reward()] = 0, 1
 	}
-	if c.Normaliser == NormaliserStandard && l.terminals {
+	if c.Normaliser == NormaliserStandard && l.terminals && !l.pairs {
 		n.centre[l.terminal()], n.scale[l.terminal()] = 0, 1
 	}
 	for j := range width {

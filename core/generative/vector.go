@@ -9,15 +9,19 @@ type layout struct {
 	obs, act  int
 	terminals bool
 	raw       bool // and stored as the number that they come out as
+	pairs     bool // only s and a are in the vector
 }
 
 func newLayout(c Config, shape replay.Shape) layout {
-	return layout{obs: shape.Obs, act: shape.Act, terminals: c.ModelTerminals, raw: c.Terminals == TerminalsRaw}
+	return layout{obs: shape.Obs, act: shape.Act, terminals: c.ModelTerminals, raw: c.Terminals == TerminalsRaw, pairs: c.Vector == VectorPair}
 }
 
 // width is that of the vector.
 func (l layout) width() int {
-	if l.terminals {
+	switch {
+	case l.pairs:
+		return l.obs + l.act
+	case l.terminals:
 		return l.row()
 	}
 	return l.row() - 1
@@ -33,20 +37,32 @@ func (l layout) reward() int { return l.obs + l.act }
 func (l layout) terminal() int { return l.row() - 1 }
 
 // finish turns an un-normalised vector in row[:width] into a transition. The
-// terminal flag is 1 above one half when it is modelled, or stays the number that it
-// is, and 0 when it is not modelled. Actions go back into [-1,1] where the normaliser
-// clamps; rounding can leave it.
+// terminal flag is 0 when it is not modelled, as is all that is not in the vector. Actions go back into [-1,1] where the
+// normaliser clamps; rounding can leave it.
 func (l layout) finish(row []float32, clampActions bool) {
-	last := l.terminal()
 	switch {
-	case l.terminals && l.raw:
-	case l.terminals && row[last] > 0.5:
-		row[last] = 1
+	case l.pairs:
+		clear(row[l.width():])
+	case l.terminals:
+		l.end(row)
 	default:
-		row[last] = 0
+		row[l.terminal()] = 0
 	}
 	if clampActions {
 		clamp(row[l.obs : l.obs+l.act])
+	}
+}
+
+// end makes a modelled terminal flag 1 above one half and else 0, or leaves it the
+// number that it is.
+func (l layout) end(row []float32) {
+	last := l.terminal()
+	switch {
+	case l.raw:
+	case row[last] > 0.5:
+		row[last] = 1
+	default:
+		row[last] = 0
 	}
 }
 

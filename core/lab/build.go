@@ -37,20 +37,37 @@ func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 				return parts{}, err
 			}
 		}
+		if err := c.Generator.Head.Validate(); err != nil {
+			return parts{}, err
+		}
 	}
 	return parts{
-		device:  parkerOf(dev),
-		learner: func(seed uint64) (agent.Learner, error) { return sac.New(learner, dev, seed) },
-		generator: func(seed uint64) (generator, error) {
-			if c.Generator.Kind == GeneratorVAE {
-				return generative.NewVAE(diffusion, c.Generator.VAE, shape, dev, seed)
-			}
-			return generative.New(diffusion, shape, dev, seed)
-		},
+		device:    parkerOf(dev),
+		learner:   func(seed uint64) (agent.Learner, error) { return sac.New(learner, dev, seed) },
+		generator: func(seed uint64) (generator, error) { return newGenerator(&c.Generator, task, dev, seed) },
 		relevance: func(name string, values relevance.Values, seed uint64) (relevance.Function, error) {
 			return relevance.New(name, relevance.Deps{Config: c.Relevance.Of(name), Values: values, Shape: shape, Device: dev, Seed: seed})
 		},
 	}, nil
+}
+
+// newGenerator makes the generator of that configuration for transitions of a task.
+func newGenerator(c *Generator, task Task, dev device.Device, seed uint64) (g generative.Model, err error) {
+	shape := replay.Shape{Obs: task.ObsSize, Act: task.ActSize}
+	if c.Kind == GeneratorVAE {
+		g, err = generative.NewVAE(c.Config, c.VAE, shape, dev, seed)
+	} else {
+		g, err = generative.New(c.Config, shape, dev, seed)
+	}
+	if err != nil || !c.Head.Enabled() {
+		return g, err
+	}
+	headed, err := generative.WithHeads(g, c.Head, c.Config, shape, task.Turning, dev, seed)
+	if err != nil {
+		g.Close()
+		return nil, err
+	}
+	return headed, nil
 }
 
 // sac is the agent's configuration.

@@ -143,6 +143,8 @@ func (c *Config) validateParts() error {
 		return fmt.Errorf("configuration: generator.init is %q, but a %s starts every refit from fresh weights: want %q", c.Generator.Init, GeneratorVAE, generative.InitScratch)
 	case c.Generator.Kind == GeneratorVAE && (c.Generator.Clamp == generative.ClampEnd || c.Generator.Clamp == generative.ClampNone):
 		return fmt.Errorf("configuration: generator.clamp is %q, but a %s follows its normaliser: want %q", c.Generator.Clamp, GeneratorVAE, generative.ClampAuto)
+	case c.Generator.Vector == generative.VectorPair && c.Generator.Head.Kind != generative.HeadTransition:
+		return fmt.Errorf("configuration: generator.vector is %q, but generator.head.kind %q tells no s' of it: want head.kind %q, or vector %q", generative.VectorPair, c.Generator.Head.Kind, generative.HeadTransition, generative.VectorTransition)
 	}
 	for _, name := range trainedModels {
 		if every := c.Relevance.Pace(name).Every; every < 0 {

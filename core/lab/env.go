@@ -56,7 +56,10 @@ type Task struct {
 	// Names of the numbers of an observation, short, in their order; nil: unknown.
 	Names  []string
 	Hidden string // what an observation does not tell of the state; "": nothing
-	New    func(seed uint64) (Env, error)
-	NewVec func(n int, seed uint64) (VecEnv, error)
-	With   func(Environment) (Task, error) // the task played otherwise; nil: it cannot be
+	// Turning are the coordinates of an observation that are angles without limits, in
+	// radians.
+	Turning []int
+	New     func(seed uint64) (Env, error)
+	NewVec  func(n int, seed uint64) (VecEnv, error)
+	With    func(Environment) (Task, error) // the task played otherwise; nil: it cannot be
 }

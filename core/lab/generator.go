@@ -9,5 +9,6 @@ type Generator struct {
 	Slice int    `toml:"slice"` // gradient steps of a slice of a fit: how long a command may have to wait; 0: one
 
 	generative.Config
-	VAE generative.VAEConfig `toml:"vae"` // sizes of kind "vae"; the rest is shared
+	VAE  generative.VAEConfig  `toml:"vae"`  // sizes of kind "vae"; the rest is shared
+	Head generative.HeadConfig `toml:"head"` // of either kind
 }

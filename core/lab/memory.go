@@ -68,6 +68,7 @@ func (c *Config) Memory(task Task) []MemoryPart {
 			add(g.Memory(shape.Width()), "generator.width %d with blocks %d, embedding %d, fourier %d, batch %d, chunk %d",
 				g.Width, g.Blocks, g.Embedding, g.Fourier, g.Batch, g.Chunk)
 		}
+		add(g.Head.Memory(shape.Obs, shape.Act), "generator.head.width %d with layers %d, batch %d", g.Head.Width, g.Head.Layers, g.Head.Batch)
 	}
 	for _, name := range c.scoring() {
 		if settings := c.Relevance.Of(name); settings != nil {

@@ -11,6 +11,7 @@ import (
 	"pgrlab/core/agent/sac"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
+	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -33,6 +34,13 @@ var variants = map[string]func(c *Config){
 	"pgr-noisynets": func(c *Config) { c.Agent.Exploration = sac.ExploreNoisy },
 	"bootdqn":       func(c *Config) { onReal(c); c.Agent.Exploration = sac.ExploreBootstrap },
 	"pgr-bootdqn":   func(c *Config) { c.Agent.Critics, c.Agent.Exploration = 4, sac.ExploreBootstrap },
+	"heads": func(c *Config) {
+		c.Generator.Head = generative.HeadConfig{Kind: generative.HeadTransition, Width: 8, Layers: 1, Batch: 8}
+	},
+	"pairs": func(c *Config) {
+		c.Generator.Vector, c.Generator.ModelTerminals = generative.VectorPair, true
+		c.Generator.Head = generative.HeadConfig{Kind: generative.HeadTransition, Width: 8, Layers: 1, Batch: 8}
+	},
 }
 
 func onReal(c *Config) {

@@ -1,0 +1,398 @@
+package generative
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"pgrlab/core/device"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+// Model is what Headed labels the rows of; Diffusion and VAE are.
+type Model interface {
+	StartFit(real Rows, scores []float32, knobs FitKnobs, refit uint64) error
+	FitSteps(n int) (loss float64, done bool, err error)
+	StartGenerate(knobs GenKnobs, occasion uint64) error
+	GenerateSlice() (rows []float32, done, total int, err error)
+	Cancel()
+	Asked(knobs GenKnobs, occasion uint64, n int) []float32
+	Sketch(knobs GenKnobs, occasion uint64) (next func() (rows []float32, done, total int, err error), err error)
+	Prepare(knobs GenKnobs) (chunk int, err error)
+	Parameters() int
+	Save(w io.Writer) error
+	Load(r io.Reader, real Rows) error
+	Close() error
+}
+
+// Headed is a generator with heads: regressions that are fitted in step with it, one
+// gradient step for each of its own on a batch of their own, and label its rows. What
+// it is asked for, and with which guidance, is the generator's affair: heads look at s
+// and a of what came out. A Headed belongs to one goroutine.
+type Headed struct {
+	Model
+	config  HeadConfig
+	layout  headLayout
+	scratch bool // whether a fit starts from fresh weights
+	stream  rng.Stream
+	device  device.Device
+
+	heads     []*head // in the order in which they label
+	step      *plan.Program
+	optimiser *plan.Adam
+	rate      *op.Tensor
+
+	fit    *headFit
+	served bool
+	bounds [2]float64 // of real rewards, of the fit that is served
+}
+
+// headFit is a fit under way.
+type headFit struct {
+	rows   Rows
+	knobs  FitKnobs
+	refit  uint64
+	step   int
+	bounds [2]float64
+}
+
+// WithHeads puts heads on a generator of transitions of that shape. c is the
+// generator's configuration, of which the optimiser, Init and the terminals count; turning are the coordinates of an observation that are angles without limits.
+func WithHeads(m Model, h HeadConfig, c Config, shape replay.Shape, turning []int, dev device.Device, seed uint64) (*Headed, error) {
+	if err := h.Validate(); err != nil {
+		return nil, err
+	}
+	if !h.Enabled() {
+		return nil, errors.New("generator: no heads to put on it")
+	}
+	h = h.filled()
+	l := headLayout{layout: newLayout(c, shape), turning: make([]bool, shape.Obs)}
+	for _, j := range turning {
+		if j < 0 || j >= shape.Obs {
+			return nil, fmt.Errorf("generator: coordinate %d of %d is an angle without limits", j, shape.Obs)
+		}
+		l.turning[j] = true
+	}
+	d := &Headed{
+		Model: m, config: h, layout: l, scratch: c.Init != InitPrevious, device: dev,
+		stream: rng.New(seed, "generator heads"), rate: op.NewTensor("heads rate", 1),
+	}
+	before := l.observed() + l.act
+	if h.Kind == HeadTransition {
+		d.heads = append(d.heads, newHead("head.change", h, before, l.obs, l.before, l.change, d.stream.Sub("change")))
+	}
+	d.heads = append(d.heads, newHead("head.outcome", h, before+l.observed(), l.outcomes(), l.both, l.outcome, d.stream.Sub("outcome")))
+	if err := d.compile(c); err != nil {
+		d.closeHeads()
+		return nil, fmt.Errorf("generator: heads: %w", err)
+	}
+	return d, nil
+}
+
+func (d *Headed) compile(c Config) error {
+	var losses []*op.Node
+	var params []*op.Tensor
+	g, err := op.Build("heads fit", func(g *op.Graph) {
+		for i, h := range d.heads {
+			losses = append(losses, h.draw(g, fmt.Sprintf("head%d", i), d.config.Batch))
+		}
+		if len(losses) > 1 {
+			losses = []*op.Node{g.AddScalars(losses...)}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, h := range d.heads {
+		params = append(params, h.model.Params()...)
+		if err := plan.Push(d.device, append(h.model.Params(), h.serving.Params()...)...); err != nil {
+			return err
+		}
+		if err := h.compile("head labels", d.device); err != nil {
+			return err
+		}
+	}
+	d.optimiser = plan.NewAdam(params, plan.AdamConfig{Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Epsilon, WeightDecay: c.WeightDecay, ClipNorm: c.ClipNorm}, d.rate)
+	d.step, err = plan.Compile(g, plan.Spec{Loss: losses[0], Optimiser: d.optimiser}, d.device)
+	return err
+}
+
+// Close releases the compiled programs.
+func (d *Headed) Close() error {
+	d.closeHeads()
+	return d.Model.Close()
+}
+
+func (d *Headed) closeHeads() {
+	if d.step != nil {
+		d.step.Close()
+	}
+	for _, h := range d.heads {
+		if h.labels != nil {
+			h.labels.Close()
+		}
+	}
+}
+
+// Parameters is the number of trained weights, those of the heads included.
+func (d *Headed) Parameters() int {
+	n := d.Model.Parameters()
+	for _, p := range d.params() {
+		n += len(p.Data)
+	}
+	return n
+}
+
+// params are those that are fitted.
+func (d *Headed) params() (all []*op.Tensor) {
+	for _, h := range d.heads {
+		all = append(all, h.model.Params()...)
+	}
+	return all
+}
+
+// Cancel abandons the fit or the generation under way.
+func (d *Headed) Cancel() {
+	d.fit = nil
+	d.Model.Cancel()
+}
+
+// StartFit begins a fit of the generator and of its heads.
+func (d *Headed) StartFit(real Rows, scores []float32, knobs FitKnobs, refit uint64) error {
+	if err := d.Model.StartFit(real, scores, knobs, refit); err != nil {
+		return err
+	}
+	if err := d.start(real, knobs, refit); err != nil {
+		d.Model.Cancel()
+		return fmt.Errorf("fit heads: %w", err)
+	}
+	return nil
+}
+
+func (d *Headed) start(real Rows, knobs FitKnobs, refit uint64) error {
+	f := &headFit{rows: real, knobs: knobs, refit: refit, bounds: [2]float64{math.Inf(1), math.Inf(-1)}}
+	for i := range real.Len() {
+		r := float64(real.Row(i)[d.layout.reward()])
+		f.bounds[0], f.bounds[1] = math.Min(f.bounds[0], r), math.Max(f.bounds[1], r)
+	}
+	for i, h := range d.heads {
+		if err := h.fit(real); err != nil {
+			return err
+		}
+		first := h.serving
+		if d.scratch || !d.served {
+			fresh := newHead("fresh", d.config, h.in, h.out, h.read, h.want, d.stream.Sub(fmt.Sprintf("refit %d of head %d", refit, i)))
+			first = fresh.model
+		}
+		if err := plan.Copy(d.device, h.model.Params(), first.Params()); err != nil {
+			return err
+		}
+	}
+	if err := d.optimiser.Reset(); err != nil {
+		return err
+	}
+	d.fit = f
+	return nil
+}
+
+// FitSteps makes up to n gradient steps of the generator, and as many of its heads.
+// The loss is the generator's.
+func (d *Headed) FitSteps(n int) (loss float64, done bool, err error) {
+	if f := d.fit; f != nil {
+		for range min(n, f.knobs.Steps-f.step) {
+			if err := d.headStep(f); err != nil {
+				return 0, false, fmt.Errorf("fit heads: step %d: %w", f.step, err)
+			}
+		}
+	}
+	loss, done, err = d.Model.FitSteps(n)
+	if err != nil || !done {
+		return loss, done, err
+	}
+	for _, h := range d.heads {
+		if err := h.serve(d.device); err != nil {
+			return 0, false, fmt.Errorf("fit heads: %w", err)
+		}
+	}
+	d.served, d.bounds, d.fit = true, d.fit.bounds, nil
+	return loss, done, nil
+}
+
+func (d *Headed) headStep(f *headFit) error {
+	at := occasion(f.refit, f.step)
+	draw := d.stream.Sub("rows").At(at)
+	for i := range d.config.Batch {
+		row := f.rows.Row(draw.IntN(f.rows.Len()))
+		for _, h := range d.heads {
+			h.batch(d.step, i, row)
+		}
+	}
+	d.rate.Data[0] = float32(cosine(d.config.LR, f.step, f.knobs.Steps))
+	if err := d.step.Run(at); err != nil {
+		return err
+	}
+	f.step++
+	return nil
+}
+
+// GenerateSlice makes one network call of the generator, and labels the rows that it
+// finished.
+func (d *Headed) GenerateSlice() (rows []float32, done, total int, err error) {
+	return d.labelled(d.Model.GenerateSlice())
+}
+
+// Sketch begins a small generation beside all others, as the generator's own does.
+func (d *Headed) Sketch(knobs GenKnobs, occasion uint64) (next func() (rows []float32, done, total int, err error), err error) {
+	inner, err := d.Model.Sketch(knobs, occasion)
+	if err != nil {
+		return nil, err
+	}
+	return func() ([]float32, int, int, error) { return d.labelled(inner()) }, nil
+}
+
+func (d *Headed) labelled(rows []float32, done, total int, err error) ([]float32, int, int, error) {
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	piece := headRows * d.layout.row()
+	for first := 0; first < len(rows); first += piece {
+		if err := d.label(rows[first:min(first+piece, len(rows))]); err != nil {
+			return nil, 0, 0, fmt.Errorf("label generated rows: %w", err)
+		}
+	}
+	return rows, done, total, nil
+}
+
+// label gives rows their s', where there is a head for it, and then their r and d.
+func (d *Headed) label(rows []float32) error {
+	l, width := d.layout, d.layout.row()
+	for _, h := range d.heads[:len(d.heads)-1] {
+		err := h.label(rows, width, func(row []float32, change []float64) {
+			for j, v := range change {
+				row[l.reward()+1+j] = float32(float64(row[j]) + v)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return d.heads[len(d.heads)-1].label(rows, width, func(row []float32, outcome []float64) {
+		row[l.reward()] = float32(min(max(outcome[0], d.bounds[0]), d.bounds[1]))
+		if l.terminals {
+			row[l.terminal()] = float32(outcome[1])
+			l.end(row)
+		}
+	})
+}
+
+const headMagic = 0x31444148_52474750 // "PGGRHAD1"
+
+// headHeader is everything of fixed size that a checkpoint has of heads.
+type headHeader struct {
+	Magic                  uint64
+	Served, Fit            uint8
+	Low, High              float64 // of the fit that is served
+	FitLow, FitHigh        float64
+	Refit, Step, Steps, Of uint64
+	LR, PUncond            float64
+}
+
+// Save writes the generator and then its heads, also in the middle of a fit.
+func (d *Headed) Save(w io.Writer) error {
+	if err := d.Model.Save(w); err != nil {
+		return err
+	}
+	if err := d.save(w); err != nil {
+		return fmt.Errorf("save heads: %w", err)
+	}
+	return nil
+}
+
+func (d *Headed) save(w io.Writer) error {
+	h := headHeader{Magic: headMagic, Low: d.bounds[0], High: d.bounds[1]}
+	if d.served {
+		h.Served = 1
+	}
+	if f := d.fit; f != nil {
+		h.Fit, h.FitLow, h.FitHigh = 1, f.bounds[0], f.bounds[1]
+		h.Refit, h.Step, h.Steps, h.Of = f.refit, uint64(f.step), uint64(f.knobs.Steps), uint64(f.rows.Len())
+		h.LR, h.PUncond = f.knobs.LR, f.knobs.PUncond
+	}
+	if err := binary.Write(w, binary.LittleEndian, h); err != nil {
+		return err
+	}
+	for _, one := range d.heads {
+		for _, part := range one.statistics() {
+			if err := binary.Write(w, binary.LittleEndian, part); err != nil {
+				return err
+			}
+		}
+		if err := plan.Save(d.device, w, append(one.model.Params(), one.serving.Params()...)); err != nil {
+			return err
+		}
+	}
+	return d.optimiser.Save(w)
+}
+
+// statistics are the numbers of a head that are not weights.
+func (h *head) statistics() (parts []any) {
+	for _, s := range []scaling{h.reads, h.writes, h.served[0], h.served[1]} {
+		parts = append(parts, s.mean, s.scale)
+	}
+	return parts
+}
+
+// Load reads what Save wrote for the same configuration; see Diffusion.Load.
+func (d *Headed) Load(r io.Reader, real Rows) error {
+	if err := d.Model.Load(r, real); err != nil {
+		return err
+	}
+	if err := d.load(r, real); err != nil {
+		return fmt.Errorf("load heads: %w", err)
+	}
+	return nil
+}
+
+func (d *Headed) load(r io.Reader, real Rows) error {
+	var h headHeader
+	if err := binary.Read(r, binary.LittleEndian, &h); err != nil {
+		return err
+	}
+	if h.Magic != headMagic {
+		return errors.New("not the heads of a generator's checkpoint, or of another version")
+	}
+	for _, one := range d.heads {
+		for _, part := range one.statistics() {
+			if err := binary.Read(r, binary.LittleEndian, part); err != nil {
+				return err
+			}
+		}
+		if err := plan.Load(d.device, r, append(one.model.Params(), one.serving.Params()...)); err != nil {
+			return err
+		}
+	}
+	if err := d.optimiser.Load(r); err != nil {
+		return err
+	}
+	d.served, d.bounds, d.fit = h.Served != 0, [2]float64{h.Low, h.High}, nil
+	if h.Fit == 0 {
+		return nil
+	}
+	f := &headFit{
+		rows: real, refit: h.Refit, step: int(h.Step), bounds: [2]float64{h.FitLow, h.FitHigh},
+		knobs: FitKnobs{Steps: int(h.Steps), LR: h.LR, PUncond: h.PUncond},
+	}
+	if err := f.knobs.validate(); err != nil {
+		return err
+	}
+	if real == nil || uint64(real.Len()) != h.Of || f.step < 0 || f.step > f.knobs.Steps {
+		return fmt.Errorf("step %d of a fit of %d to %d real transitions, which are not given", h.Step, h.Steps, h.Of)
+	}
+	d.fit = f
+	return nil
+}
