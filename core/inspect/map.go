@@ -105,10 +105,10 @@ func (v *View) scoreMap(out *event.Mapped) error {
 
 // Moment is the newest transition as the agent sees it: action is what it did, value
 // takes Q(s, π(s)) and is nil where there is none yet. What cannot be computed stays
-// unknown.
+// unknown; of a View without transitions that is everything else.
 func Moment(v View, action []float32, value func(dst, obs []float32, rows int) error) *event.Moment {
 	out := &event.Moment{Step: v.Step, Q: math.NaN(), F: math.NaN(), Action: append([]float32(nil), action...)}
-	if v.Real.Len() == 0 {
+	if v.Real == nil || v.Real.Len() == 0 {
 		return out
 	}
 	v.Real.Gather(v.Scratch, 0, []int{v.Real.Newest(0)})

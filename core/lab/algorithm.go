@@ -1,88 +1,62 @@
 package lab
 
 import (
-	"context"
-	"errors"
-	"fmt"
-
+	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 )
 
-// run is Algorithm 1 of Wang et al. (ICLR 2025); the numbers are its lines. The
-// paper puts lines 5 and 6 into every inner iteration; here they run when a refit
-// is due, after the env step's updates, as in the authors' code (renwang435/pgr:
-// synther/online/online_cond.py). Line 3 is in two places for the same reason: a
-// relevance function that learns takes its step inside of line 7's updates, and
+// algorithm is what a run does in every env step: first what makes the step, in one
+// slice, then phases of many. Another learner is another list.
+type algorithm struct {
+	step   []work
+	phases []phase
+}
+
+// pgr is Algorithm 1 of Wang et al. (ICLR 2025), for every env step (line 1); the numbers
+// are its lines. The paper puts lines 5 and 6 into every inner iteration; here they run
+// when a refit is due, behind the env step's updates, as in the authors' code
+// (renwang435/pgr: synther/online/online_cond.py). Line 3 is in two places for the same
+// reason: a relevance function that learns takes its step inside of line 7's updates, and
 // real transitions are scored before the generator is fitted to them.
-//
-// Everybody who works in slices calls settle between them: that is where knobs
-// turn, where a pause waits, where a run can be saved and where it can end. A run
-// that was saved in the middle of an env step enters it there (see entered). The last
-// env step leaves out what no training step would use (see leaveOut).
-func (x *experiment) run(ctx context.Context) error {
-	for x.Step < x.config.Steps || x.entered() { // 1
-		if !x.entered() {
-			if err := x.settle(ctx, knob.After(x.Step)); err != nil {
-				return err
-			}
-			redo := x.Redo
-			x.begin(x.Step + 1)
-			if err := x.collect(); errors.Is(err, errAgain) {
-				x.unbegin(redo)
-				continue
-			} else if err != nil { // 2
-				return x.failed("collect", err)
-			}
-			if err := x.trainAgents(); err != nil { // 4
-				return x.failed("train agent", err)
-			}
-		}
-		if x.lastStep() {
-			if err := x.leaveOut(ctx); err != nil {
-				return err
-			}
-		}
-		if x.entered() {
-			if err := x.reenter(ctx); err != nil {
-				return err
-			}
-		}
-		if x.todo == workRefit {
-			if err := x.updateRelevance(ctx); err != nil { // 3
-				return x.failed("update relevance", err)
-			}
-			if err := x.fitModel(ctx); err != nil { // 5
-				return x.failed("fit model", err)
-			}
-		}
-		if x.todo == workGeneration {
-			if err := x.generate(ctx); err != nil { // 6
-				return x.failed("generate", err)
-			}
-		}
-		if x.evaluationDue() {
-			if err := x.evaluate(ctx); err != nil {
-				return x.failed("evaluate", err)
-			}
-		}
-		if x.analysisDue() {
-			if err := x.analyse(ctx); err != nil {
-				return x.failed("analyse", err)
-			}
-		}
+func (x *experiment) pgr() algorithm {
+	return algorithm{
+		step: []work{
+			{"collect", x.collect},         // 2: act, step, store in D_real
+			{"train agent", x.trainAgents}, // 4, 7: batches of D_real and D_syn, mixed by r
+		},
+		phases: []phase{
+			x.updateRelevance(), // 3: F of every transition in D_real
+			x.fitModel(),        // 5: G to D_real, conditioned on F
+			x.generate(),        // 6: D_syn from G, prompted with the largest F
+			x.evaluate(),
+			x.analyse(),
+		},
 	}
-	err := x.settle(ctx, knob.After(x.Step))
-	x.inSlice = false
-	return err
 }
 
-// failed says where an error happened. The ends that settle reports are no errors.
-func (x *experiment) failed(doing string, err error) error {
-	if errors.Is(err, errEnd) {
-		return err
-	}
-	return fmt.Errorf("step %d: %s: %w", x.Step, doing, err)
+// work is what is done in one slice.
+type work struct {
+	doing string // for errors
+	do    func() error
 }
 
-// errEnd is in every error of settle: the run ends between two slices.
-var errEnd = errors.New("the run ends here")
+// phase is work that is done in slices, as data: the driver decides when it is due,
+// makes its slices and applies commands between them.
+type phase struct {
+	knob.Phase
+	doing string // for errors
+	// due says whether the present env step has it.
+	due func() bool
+	// begin prepares it, before commands are applied for the first time; nil: nothing.
+	begin func() error
+	// slice does work behind the first done units and returns how many units it did.
+	slice func(done int) (n int, complete bool, err error)
+	// pieces are work behind the slices that comes as a sequence; behind says how many
+	// units the slices were. nil: there are none.
+	pieces func() inspect.Pieces
+	behind func() int
+	// cancel gives it up where a command took the work away; nil: none does.
+	cancel func()
+	// end is what follows the last slice.
+	end func() error
+}

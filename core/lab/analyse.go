@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"context"
 	"errors"
 	"io"
 	"time"
@@ -41,59 +40,30 @@ func (x *experiment) simulator(m *member) inspect.Simulator {
 	return inspect.Simulator{Start: func() (io.Closer, error) { return x.task.New(m.seed) }}
 }
 
-// between is the place between two pieces of an analysis within a phase, behind before
-// units of it. What a run that was saved at unit saved had done already is done again
-// without a break.
-func (x *experiment) between(ctx context.Context, p knob.Phase, before, saved int) func() error {
-	done, begin := before, x.now()
-	return func() error {
-		if done++; done <= saved {
-			return nil
-		}
-		x.meter.took(p, x.now().Sub(begin))
-		err := x.settle(ctx, knob.At(x.Step, p, done))
-		begin = x.now()
-		return err
-	}
-}
-
 // describeGeneration describes the new D_syn of every member before it comes into
-// force, in pieces. first is the position inside of the phase at which a saved run goes
-// on; calls were the sampler's.
-func (x *experiment) describeGeneration(ctx context.Context, first, calls int) ([]*event.Generated, error) {
-	found := make([]*event.Generated, len(x.members))
-	if !x.config.analyses() {
-		return found, nil
-	}
-	if first <= calls {
-		x.Analysing = x.Settings
-	}
-	between := x.between(ctx, knob.Generate, calls, first)
-	for i, m := range x.members {
-		v, err := x.viewAs(m, x.Analysing)
-		if err != nil {
-			return nil, err
+// force; found gets what it finds of each, or nothing where the run makes no analyses.
+func (x *experiment) describeGeneration(found []*event.Generated) inspect.Pieces {
+	return func(yield func(error) bool) {
+		if !x.config.analyses() {
+			return
 		}
-		v.Syn = m.fresh
-		v.Prompts = inspect.Prompts{Knobs: x.Generating, Occasion: x.Generations - 1, Known: true}
-		found[i] = &event.Generated{}
-		for err := range inspect.Describe(v, x.config.Evaluation.AnalysedRows, found[i]) {
-			if err == nil {
-				err = between()
-			}
-			if err == nil && x.abandoned() {
-				err = errAbandoned
-			}
+		for i, m := range x.members {
+			v, err := x.viewAs(m, x.Analysing)
 			if err != nil {
-				return nil, err
+				yield(err)
+				return
+			}
+			v.Syn = m.fresh
+			v.Prompts = inspect.Prompts{Knobs: x.Generating, Occasion: x.Generations - 1, Known: true}
+			found[i] = &event.Generated{}
+			for err := range inspect.Describe(v, x.config.Evaluation.AnalysedRows, found[i]) {
+				if !yield(err) {
+					return
+				}
 			}
 		}
 	}
-	return found, nil
 }
-
-// errAbandoned ends the description of a generation that a command took away.
-var errAbandoned = errors.New("the generation was abandoned")
 
 // describing is how many pieces describeGeneration has.
 func (x *experiment) describing() (n int) {
@@ -113,43 +83,54 @@ func (x *experiment) analysisDue() bool {
 }
 
 // analyse examines every member, in pieces that a command does not wait for long, and
-// writes the lines. Knobs that change meanwhile are for what comes after. A run that was
-// saved in between does again what it had done: the parts that are looked at stay as
-// they are.
-func (x *experiment) analyse(ctx context.Context) error {
-	first := x.enter(knob.Analyse)
-	if first == 0 {
-		x.Analysing = x.Settings
-		x.total = 0
-		for _, m := range x.members {
-			x.total += inspect.ExaminePieces(x.view(m), inspect.DefaultExamination())
-		}
-		x.dropAside(errAnalysing)
-	}
-	if err := x.settle(ctx, knob.At(x.Step, knob.Analyse, first)); err != nil {
-		return err
-	}
-	between := x.between(ctx, knob.Analyse, 0, first)
-	found := make([]*event.Examined, len(x.members))
-	for i, m := range x.members {
-		v, err := x.viewAs(m, x.Analysing)
-		if err != nil {
-			return err
-		}
-		found[i] = &event.Examined{}
-		for err := range inspect.Examine(v, inspect.DefaultExamination(), nil, found[i]) {
-			if err == nil {
-				err = between()
+// writes the lines. Knobs that change meanwhile are for what comes after: the parts that
+// are looked at stay as they are.
+func (x *experiment) analyse() phase {
+	var found []*event.Examined
+	return phase{
+		Phase: knob.Analyse, doing: "analyse",
+		due: x.analysisDue,
+		begin: func() error {
+			x.Analysing = x.Settings
+			x.total = 0
+			for _, m := range x.members {
+				x.total += inspect.ExaminePieces(x.view(m), inspect.DefaultExamination())
 			}
+			x.dropAside(errAnalysing)
+			return nil
+		},
+		slice: func(int) (n int, complete bool, err error) { return 0, true, nil }, // all of it are pieces
+		pieces: func() inspect.Pieces {
+			found = make([]*event.Examined, len(x.members))
+			return x.examineAll(found)
+		},
+		behind: func() int { return 0 },
+		end: func() error {
+			for i, m := range x.members { // together: a run that is saved before has written none
+				x.emit(event.TypeExamined, m.index, found[i])
+			}
+			return nil
+		},
+	}
+}
+
+// examineAll examines every member with the knobs as they were when the analysis began.
+func (x *experiment) examineAll(found []*event.Examined) inspect.Pieces {
+	return func(yield func(error) bool) {
+		for i, m := range x.members {
+			v, err := x.viewAs(m, x.Analysing)
 			if err != nil {
-				return err
+				yield(err)
+				return
+			}
+			found[i] = &event.Examined{}
+			for err := range inspect.Examine(v, inspect.DefaultExamination(), nil, found[i]) {
+				if !yield(err) {
+					return
+				}
 			}
 		}
 	}
-	for i, m := range x.members { // together: a run that is saved before has written none
-		x.emit(event.TypeExamined, m.index, found[i])
-	}
-	return nil
 }
 
 // errAnalysing answers previews: both draw from the generator.

@@ -51,13 +51,13 @@ func homeOf(k knob.Knob) stage {
 }
 
 // bind moves on the changes whose knobs a stage of the refit reads as it begins.
-func (x *experiment) bind(b bound) {
-	x.bound = b
-	next := map[bound]map[stage]stage{
-		boundScoring:    {stageScore: stageScoring},
-		boundFitting:    {stageScoring: stageFitting, stageFit: stageFitting},
-		boundGenerating: {stageFitted: stageGenerating},
-	}[b]
+func (x *experiment) bind(at stage) {
+	x.bound = at
+	next := map[stage]map[stage]stage{
+		stageScoring:    {stageScore: stageScoring},
+		stageFitting:    {stageScoring: stageFitting, stageFit: stageFitting},
+		stageGenerating: {stageFitted: stageGenerating},
+	}[at]
 	for i := range x.Waiting {
 		if to, moves := next[x.Waiting[i].Stage]; moves {
 			x.Waiting[i].Stage = to
@@ -67,7 +67,7 @@ func (x *experiment) bind(b bound) {
 
 // unbind sends changes back when the work that they were bound to is abandoned.
 func (x *experiment) unbind() {
-	x.bound = boundNothing
+	x.bound = stageScore
 	for i := range x.Waiting {
 		switch w := &x.Waiting[i]; w.Stage {
 		case stageScoring, stageFitting:
@@ -146,29 +146,29 @@ func (x *experiment) await(c event.KnobChanged, home stage) {
 // present env step that has read the old value is abandoned; it is done again in
 // the next env step. Work that has not yet begun will read the new value anyway.
 func (x *experiment) redo(home stage) (hint string) {
-	want, reads := workRefit, boundFitting
+	want, reads := knob.ClassRefit, stageFitting
 	switch home {
 	case stageScore:
-		reads = boundScoring
+		reads = stageScoring
 	case stageFit:
 	case stageFitted:
-		want, reads = workGeneration, boundGenerating
+		want, reads = knob.ClassGeneration, stageGenerating
 	default:
 		return "" // the next update has it
 	}
-	if x.todo != workNone && x.bound < reads && x.todo >= want {
+	if x.todo != nothing && x.bound < reads && x.todo >= want {
 		return ""
 	}
 	if x.Redo >= want {
 		return ""
 	}
-	if want == workGeneration && !x.Fitted {
+	if want == knob.ClassGeneration && !x.Fitted {
 		return fmt.Sprintf("no generator is fitted before step %s", knob.FormatCount(x.nextRefit()))
 	}
-	if want == workRefit && !x.training(x.first()) {
+	if want == knob.ClassRefit && !x.training(x.first()) {
 		return fmt.Sprintf("too few transitions to refit before step %s", knob.FormatCount(x.config.StartSteps+1))
 	}
-	x.todo = workNone
+	x.todo = nothing
 	x.Redo = want
 	return ""
 }
@@ -176,7 +176,7 @@ func (x *experiment) redo(home stage) (hint string) {
 // hintOfEnd says in one line why a change that was just set has no effect in the rest
 // of the run, or "". It is observed: the same change has one in a longer run.
 func (x *experiment) hintOfEnd(k knob.Knob, home stage) string {
-	redone := x.todo != workNone && !x.lastStep() || x.Redo != workNone && x.Step+1 < x.config.Steps
+	redone := x.todo != nothing && !x.lastStep() || x.Redo != nothing && x.Step+1 < x.config.Steps
 	if home >= stageUpdate || redone || x.nextRefit() < x.config.Steps || home >= stageGenerating && x.hasSynthetic() {
 		return ""
 	}

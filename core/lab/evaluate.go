@@ -1,8 +1,6 @@
 package lab
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -36,48 +34,40 @@ type trial struct {
 // evaluation, so that the same evaluation of two runs starts in the same states. The
 // one at the end of a run that is not on the cadence has the number of the next one
 // that is, which such a run does not have.
-func (x *experiment) evaluate(ctx context.Context) error {
+func (x *experiment) evaluate() phase {
+	return phase{
+		Phase: knob.Evaluate, doing: "evaluate",
+		due: x.evaluationDue,
+		begin: func() error {
+			for _, m := range x.members {
+				if err := x.startEvaluation(m); err != nil {
+					return err
+				}
+			}
+			x.total = x.task.EpisodeSteps
+			return nil
+		},
+		slice: func(done int) (n int, complete bool, err error) {
+			n, over, err := x.evaluateSlice(x.total - done)
+			return n, over || done+n >= x.total, err
+		},
+		end: func() error {
+			for _, m := range x.members {
+				if err := x.report(m, m.trial); err != nil {
+					return err
+				}
+				m.trial = nil
+			}
+			x.reportPerf()
+			return nil
+		},
+	}
+}
+
+// evaluation numbers the evaluation of the present env step.
+func (x *experiment) evaluation() uint64 {
 	every := x.config.Evaluation.Every
-	number := uint64((x.Step + every - 1) / every)
-	first := x.enter(knob.Evaluate)
-	for _, m := range x.members {
-		if first > 0 {
-			break // the trials were saved with the run
-		}
-		if err := x.try(m, number); err != nil {
-			return x.failedJudge(m, err)
-		}
-		if !x.config.analyses() {
-			continue
-		}
-		if err := m.trial.value(m); err != nil {
-			return err
-		}
-	}
-	x.total = x.task.EpisodeSteps
-	for done := first; done < x.total; {
-		if err := x.settle(ctx, knob.At(x.Step, knob.Evaluate, done)); err != nil {
-			return err
-		}
-		n, over, err := x.evaluateSlice(x.total - done)
-		if errors.Is(err, errAgain) {
-			return nil // the evaluation is given up, and that was said
-		}
-		if err != nil {
-			return err
-		}
-		if done += n; over {
-			break
-		}
-	}
-	for _, m := range x.members {
-		if err := x.report(m, m.trial, number); err != nil {
-			return err
-		}
-		m.trial = nil
-	}
-	x.reportPerf()
-	return nil
+	return uint64((x.Step + every - 1) / every)
 }
 
 func newTrial(judge VecEnv, policy agent.Policy) *trial {
@@ -90,13 +80,20 @@ func newTrial(judge VecEnv, policy agent.Policy) *trial {
 	return t
 }
 
-// try begins the member's evaluation of that number.
-func (x *experiment) try(m *member, number uint64) error {
+// startEvaluation begins the member's evaluation; errAgain: it is given up, and that was
+// said.
+func (x *experiment) startEvaluation(m *member) error {
 	m.trial = newTrial(m.judge, m.agent)
-	if err := m.judge.Reset(number, m.trial.obs); err != nil {
-		return fmt.Errorf("reset: %w", err)
+	if err := m.judge.Reset(x.evaluation(), m.trial.obs); err != nil {
+		if err := x.failedJudge(m, fmt.Errorf("reset: %w", err)); err != nil {
+			return err
+		}
+		return errAgain
 	}
-	return nil
+	if !x.config.analyses() {
+		return nil
+	}
+	return m.trial.value(m)
 }
 
 // evaluateSlice makes up to evaluationSteps lockstep steps of every member; over
@@ -141,7 +138,8 @@ func (t *trial) step(x *experiment, m *member) error {
 func (t *trial) over() bool { return !slices.Contains(t.ended, false) }
 
 // report writes the lines of an evaluation.
-func (x *experiment) report(m *member, t *trial, number uint64) error {
+func (x *experiment) report(m *member, t *trial) error {
+	number := x.evaluation()
 	mean, std := meanStd(t.returns)
 	m.LastReturn = &mean
 	x.emit(event.TypeEvaluated, m.index, event.Evaluated{

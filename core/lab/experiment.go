@@ -11,14 +11,10 @@ import (
 	"pgrlab/core/run"
 )
 
-// work is what the generator has to do in an env step.
-type work int
-
-const (
-	workNone work = iota
-	workGeneration
-	workRefit // score, fit, then a generation
-)
+// nothing is the class of work where nothing is to be redone. Work of an env step is
+// said by the class of the knobs that ask for it: a refit is scores, a fit and a
+// generation.
+const nothing = knob.ClassBatch
 
 // experiment is the state of the training goroutine; nobody else touches it.
 type experiment struct {
@@ -34,8 +30,8 @@ type experiment struct {
 	inSlice  bool          // work is being done: the state is no whole one
 	entry    knob.Position // where a loaded run goes on, if inside of an env step; else zero
 	total    int           // units of the phase
-	todo     work          // what the present env step still has to do
-	bound    bound         // what of it has begun, and with which knobs
+	todo     knob.Class    // what the present env step still has to do
+	bound    stage         // what of it has begun, and with which knobs
 	scored   bool          // the fit of the present env step has scores
 	fitted   bool          // a fit was completed in the present env step
 	schedule []knob.Scheduled
@@ -82,21 +78,10 @@ type loopState struct {
 	Fitted      bool                // a fit is complete
 	Asked       inspect.Prompts     // of D_syn
 	Analysing   knob.Settings       // of the analysis under way
-	Redo        work                // what "now" asked for: done in the next env step
+	Redo        knob.Class          // what "now" asked for: done in the next env step
 	Changes     []event.KnobChanged
 	Waiting     []waiting
 }
-
-// bound says how far the work of the present env step has come: a knob that is
-// read at the beginning of a stage is too late once the stage is bound.
-type bound int
-
-const (
-	boundNothing bound = iota
-	boundScoring
-	boundFitting
-	boundGenerating
-)
 
 // begin starts env step step. A refit is due when (t+1) mod refit_every is 0,
 // where t counts from 0 and step from 1; what "now" asked for is done in the same
@@ -105,29 +90,29 @@ func (x *experiment) begin(step int) {
 	x.meter.begin(x.training(x.first()))
 	x.Step = step
 	x.position = knob.Position{Step: step, Phase: knob.Collect}
-	x.todo, x.bound, x.fitted = workNone, boundNothing, false
+	x.todo, x.bound, x.fitted = nothing, stageScore, false
 	if !x.config.generates() {
 		return
 	}
 	x.todo = x.Redo
-	x.Redo = workNone
+	x.Redo = nothing
 	if step%x.Settings.RefitEvery == 0 {
-		x.todo = workRefit
+		x.todo = knob.ClassRefit
 	}
 	x.reached(stageStep)
 }
 
 // unbegin takes back the beginning of an env step that could not be made; redo is
 // what "now" had asked for.
-func (x *experiment) unbegin(redo work) {
+func (x *experiment) unbegin(redo knob.Class) {
 	x.Step--
 	x.position = knob.After(x.Step)
-	x.todo, x.Redo = workNone, redo
+	x.todo, x.Redo = nothing, redo
 	x.publish(time.Time{})
 }
 
 // abandoned says whether a command took away what the env step had to do.
-func (x *experiment) abandoned() bool { return x.todo == workNone }
+func (x *experiment) abandoned() bool { return x.todo == nothing }
 
 // entered says whether the run goes on inside of an env step, where it was saved.
 func (x *experiment) entered() bool { return x.entry.Step > 0 }
@@ -139,6 +124,9 @@ func (x *experiment) entersAt(p knob.Phase) bool { return x.entered() && x.entry
 // evaluation at what was its end, so that what remains of the env step follows.
 func (x *experiment) reenter(ctx context.Context) error {
 	p := x.entry
+	if !x.entered() {
+		return nil
+	}
 	if p.Phase == knob.Evaluate && !x.evaluationDue() {
 		x.entry = knob.Position{}
 		for _, m := range x.members {

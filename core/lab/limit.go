@@ -46,8 +46,8 @@ func (s *savedLoop) validate(x *experiment) error {
 	c := x.config
 	counts := []ranged{
 		{"step", s.Loop.Step, 0, c.Steps}, {"units of a phase", s.Total, 0, most},
-		{"work", int(s.Todo), int(workNone), int(workRefit)}, {"work asked for", int(s.Loop.Redo), int(workNone), int(workRefit)},
-		{"stage", int(s.Bound), int(boundNothing), int(boundGenerating)},
+		{"work", int(s.Todo), int(nothing), int(knob.ClassRefit)}, {"work asked for", int(s.Loop.Redo), int(nothing), int(knob.ClassRefit)},
+		{"stage", s.Bound, 0, len(boundStages) - 1},
 		{"changes", len(s.Loop.Changes), 0, most}, {"changes that wait", len(s.Loop.Waiting), 0, most},
 	}
 	if err := inRange(counts); err != nil {

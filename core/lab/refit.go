@@ -1,8 +1,6 @@
 package lab
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -22,56 +20,42 @@ const scoreRows = inspect.ScoreRows
 // Members go in lockstep; all hold equally many transitions. A model that missed
 // updates while another F was chosen makes up for some of them first, and pseudo-counts
 // see all transitions first; that counts as units of the phase.
-func (x *experiment) updateRelevance(ctx context.Context) error {
-	if x.entersAt(knob.Fit) {
-		return nil // the scores have been taken
-	}
-	rows, owed := x.first().real.Len(), -1
-	first := x.enter(knob.Score)
-	if first > 0 {
-		owed = x.total - rows
-	}
-	for done := first; owed < 0 || done < owed+rows; {
-		if err := x.settle(ctx, knob.At(x.Step, knob.Score, done)); err != nil {
-			return err
-		}
-		if x.abandoned() {
-			x.unbind()
-			return nil
-		}
-		if owed < 0 {
-			owed = x.startScoring(rows)
-			if !x.scored {
-				return nil
+func (x *experiment) updateRelevance() phase {
+	return phase{
+		Phase: knob.Score, doing: "update relevance",
+		due: func() bool { return x.todo == knob.ClassRefit },
+		slice: func(done int) (n int, complete bool, err error) {
+			rows := x.first().real.Len()
+			if done == 0 {
+				if x.startScoring(rows); !x.scored {
+					return 0, true, nil
+				}
 			}
-		}
-		n, err := x.scoreSlice(done, owed, rows)
-		if err != nil {
-			return err
-		}
-		done += n
+			n, err = x.scoreSlice(done, x.total-rows, rows)
+			return n, done+n >= x.total, err
+		},
+		cancel: x.unbind,
+		end:    func() error { return nil },
 	}
-	return nil
 }
 
 // startScoring binds the relevance function: a change from here on is for the next
-// refit. It returns the units of work that the function's model has to do first.
-func (x *experiment) startScoring(rows int) (owed int) {
-	x.bind(boundScoring)
+// refit.
+func (x *experiment) startScoring(rows int) {
+	x.bind(stageScoring)
 	name := x.Settings.Relevance
 	x.scored = name != relevanceNone
-	owed = x.owed(x.first(), name)
-	x.total = owed + rows
+	x.total = x.owed(x.first(), name) + rows
 	for _, m := range x.members {
 		if slices.Contains(trainedModels, name) {
 			m.stateOf(name).Missed = 0
 		}
 		m.scorer, m.scores = m.f, resized(m.scores, rows)
 	}
-	return owed
 }
 
-// scoreSlice does the units from done on; it returns how many.
+// scoreSlice does the units from done on, of which the model owes the first; it returns
+// how many.
 func (x *experiment) scoreSlice(done, owed, rows int) (n int, err error) {
 	defer x.meter.measure(knob.Score, &n)()
 	if done < owed {
@@ -95,41 +79,34 @@ func resized(x []float32, n int) []float32 {
 	return x[:n]
 }
 
-// fitModel fits a new generator to the real transitions, in slices. Without
-// relevance it is fitted without conditions.
-func (x *experiment) fitModel(ctx context.Context) error {
-	if x.abandoned() {
-		return nil
-	}
-	for done, complete := x.enter(knob.Fit), false; !complete; {
-		if err := x.settle(ctx, knob.At(x.Step, knob.Fit, done)); err != nil {
-			return err
-		}
-		if x.abandoned() {
-			x.cancel()
-			return nil
-		}
-		if done == 0 {
-			if err := x.startFit(); err != nil {
-				return err
+// fitModel fits a new generator to the real transitions. Without relevance it is fitted
+// without conditions.
+func (x *experiment) fitModel() phase {
+	return phase{
+		Phase: knob.Fit, doing: "fit model",
+		due: func() bool { return x.todo == knob.ClassRefit },
+		slice: func(done int) (n int, complete bool, err error) {
+			if done == 0 {
+				if err := x.startFit(); err != nil {
+					return 0, false, err
+				}
 			}
-		}
-		n, all, err := x.fitSlice(done)
-		if err != nil {
-			return err
-		}
-		done, complete = done+n, all
+			return x.fitSlice(done)
+		},
+		cancel: x.cancel,
+		end: func() error {
+			x.Fitted, x.fitted = true, true
+			x.Asked.Known = false
+			x.todo = knob.ClassGeneration
+			x.reached(stageFitted)
+			x.restartPreview()
+			return nil
+		},
 	}
-	x.Fitted, x.fitted = true, true
-	x.Asked.Known = false
-	x.todo = workGeneration
-	x.reached(stageFitted)
-	x.restartPreview()
-	return nil
 }
 
 func (x *experiment) startFit() error {
-	x.bind(boundFitting)
+	x.bind(stageFitting)
 	s := &x.Settings
 	knobs := generative.FitKnobs{Steps: s.GeneratorSteps, LR: s.LRGenerator, PUncond: s.PUncond}
 	x.total = knobs.Steps
@@ -176,55 +153,36 @@ func (x *experiment) cancel() {
 // the new one is complete. The observation that the member's next action answers
 // is not touched: the authors' loop overwrites it here with the last synthetic
 // one (renwang435/pgr: synther/online/online_cond.py).
-// Before the new one comes into force it is described; the positions of that count
-// on behind the last network call.
-func (x *experiment) generate(ctx context.Context) error {
-	first := x.enter(knob.Generate)
-	done, complete := first, first > 0 && first > x.total-x.describing()
-	if complete { // it was saved while it was described
-		done = x.total - x.describing()
-		if err := x.settle(ctx, knob.At(x.Step, knob.Generate, first)); err != nil {
-			return err
-		}
-		if x.abandoned() {
-			x.cancel()
-			return nil
-		}
-	}
-	for !complete {
-		if err := x.settle(ctx, knob.At(x.Step, knob.Generate, done)); err != nil {
-			return err
-		}
-		if x.abandoned() {
-			x.cancel()
-			return nil
-		}
-		if done == 0 {
-			if err := x.startGenerate(); err != nil {
-				return err
+// Before the new one comes into force it is described, in pieces.
+func (x *experiment) generate() phase {
+	var found []*event.Generated
+	return phase{
+		Phase: knob.Generate, doing: "generate",
+		due: func() bool { return x.todo == knob.ClassGeneration },
+		slice: func(done int) (n int, complete bool, err error) {
+			if done == 0 {
+				if err := x.startGenerate(); err != nil {
+					return 0, false, err
+				}
 			}
-		}
-		n, all, err := x.generateSlice()
-		if err != nil {
-			return err
-		}
-		if done, complete = done+n, all; all {
-			x.meter.generated()
-		}
+			if n, complete, err = x.generateSlice(); complete {
+				x.meter.generated()
+				x.Analysing = x.Settings
+			}
+			return n, complete, err
+		},
+		pieces: func() inspect.Pieces {
+			found = make([]*event.Generated, len(x.members))
+			return x.describeGeneration(found)
+		},
+		behind: func() int { return x.total - x.describing() },
+		cancel: x.cancel,
+		end:    func() error { return x.finishGeneration(found) },
 	}
-	found, err := x.describeGeneration(ctx, first, done)
-	if errors.Is(err, errAbandoned) {
-		x.cancel()
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return x.finishGeneration(found)
 }
 
 func (x *experiment) startGenerate() error {
-	x.bind(boundGenerating)
+	x.bind(stageGenerating)
 	knobs := inspect.Generation(&x.Settings)
 	x.Generating = knobs
 	x.meter.generation(knobs)
@@ -278,7 +236,7 @@ func (x *experiment) finishGeneration(found []*event.Generated) error {
 			x.emit(event.TypeGenerated, m.index, *found[i])
 		}
 	}
-	x.todo = workNone
+	x.todo = nothing
 	x.reached(stageGenerated)
 	x.publish(time.Time{})
 	return nil

@@ -35,14 +35,17 @@ type savedLoop struct {
 	Schedule []knob.Scheduled
 	Position knob.Position
 	Total    int
-	Todo     work
-	Bound    bound
+	Todo     knob.Class
+	Bound    int // stage of the work under way, as an index of boundStages
 	Scored   bool
 	Fitted   bool // in the present env step
 	Ended    bool // behind the place where a longer run goes on
 	Meter    savedMeter
 	Members  []savedMember
 }
+
+// boundStages are the stages that work can be bound to, by their numbers in checkpoints.
+var boundStages = []stage{stageScore, stageScoring, stageFitting, stageGenerating}
 
 // savedMember are a member's counters and what of it is half done.
 type savedMember struct {
@@ -72,7 +75,7 @@ type savedTrial struct {
 func (x *experiment) saved() savedLoop {
 	s := savedLoop{
 		Loop: x.loopState, Schedule: x.schedule, Position: x.position, Total: x.total,
-		Todo: x.todo, Bound: x.bound, Scored: x.scored, Fitted: x.fitted, Ended: x.ended(),
+		Todo: x.todo, Bound: slices.Index(boundStages, x.bound), Scored: x.scored, Fitted: x.fitted, Ended: x.ended(),
 		Meter: x.meter.saved(),
 	}
 	for _, m := range x.members {
@@ -231,7 +234,7 @@ func (x *experiment) restore(s savedLoop) error {
 		return fmt.Errorf("is damaged: %w", err)
 	}
 	x.loopState, x.schedule, x.position, x.total = s.Loop, s.Schedule, s.Position, s.Total
-	x.todo, x.bound, x.scored, x.fitted, x.marked = s.Todo, s.Bound, s.Scored, s.Fitted, s.Ended
+	x.todo, x.bound, x.scored, x.fitted, x.marked = s.Todo, boundStages[s.Bound], s.Scored, s.Fitted, s.Ended
 	x.meter.restore(s.Meter)
 	if x.position.Phase != knob.AfterStep {
 		x.entry = x.position

@@ -1,0 +1,147 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"pgrlab/core/knob"
+)
+
+// run drives the algorithm: env step by env step, and phase by phase within one. A run
+// that was saved in the middle of an env step enters it there. The last env step leaves
+// out what no training step would use (see leaveOut).
+func (x *experiment) run(ctx context.Context) error {
+	a := x.pgr()
+	for x.Step < x.config.Steps || x.entered() {
+		if !x.entered() {
+			if err := x.makeStep(ctx, a.step); errors.Is(err, errAgain) {
+				continue
+			} else if err != nil {
+				return err
+			}
+		}
+		if x.lastStep() {
+			if err := x.leaveOut(ctx); err != nil {
+				return err
+			}
+		}
+		if err := x.reenter(ctx); err != nil {
+			return err
+		}
+		for _, p := range a.phases {
+			if err := x.drive(ctx, p); err != nil {
+				return x.failed(p.doing, err)
+			}
+		}
+	}
+	err := x.settle(ctx, knob.After(x.Step))
+	x.inSlice = false
+	return err
+}
+
+// makeStep begins the next env step and does its work. errAgain: it could not be made,
+// and is made again when training goes on.
+func (x *experiment) makeStep(ctx context.Context, all []work) error {
+	if err := x.settle(ctx, knob.After(x.Step)); err != nil {
+		return err
+	}
+	redo := x.Redo
+	x.begin(x.Step + 1)
+	for _, p := range all {
+		err := p.do()
+		if errors.Is(err, errAgain) {
+			x.unbegin(redo)
+			return err
+		}
+		if err != nil {
+			return x.failed(p.doing, err)
+		}
+	}
+	return nil
+}
+
+// drive does a phase if it is due: from its beginning, or from where the run was saved.
+// Pieces that were made before it was saved are made again, without a break.
+func (x *experiment) drive(ctx context.Context, p phase) error {
+	if x.entered() && x.entry.Phase != p.Phase {
+		return nil // it has been done, or the place that is entered is in a later one
+	}
+	first := x.enter(p.Phase)
+	if !p.due() {
+		return nil
+	}
+	if first == 0 && p.begin != nil {
+		if err := p.begin(); err != nil {
+			return unlessSaid(err)
+		}
+	}
+	done, complete := first, false
+	if p.pieces != nil && first > 0 && first > p.behind() {
+		done, complete = p.behind(), true
+		if over, err := x.between(ctx, p, first); over {
+			return err
+		}
+	}
+	for !complete {
+		if over, err := x.between(ctx, p, done); over {
+			return err
+		}
+		var n int
+		var err error
+		if n, complete, err = p.slice(done); err != nil {
+			return unlessSaid(err)
+		}
+		done += n
+	}
+	if p.pieces != nil {
+		begin := x.now()
+		for err := range p.pieces() {
+			if err != nil {
+				return err
+			}
+			if done++; done <= first {
+				continue
+			}
+			x.meter.took(p.Phase, x.now().Sub(begin))
+			if over, err := x.between(ctx, p, done); over {
+				return err
+			}
+			begin = x.now()
+		}
+	}
+	return p.end()
+}
+
+// between is the place between two slices of a phase, behind done units: knobs turn
+// here, a pause waits here, the run can be saved and can end here. over says that the
+// phase goes no further.
+func (x *experiment) between(ctx context.Context, p phase, done int) (over bool, err error) {
+	if err := x.settle(ctx, knob.At(x.Step, p.Phase, done)); err != nil {
+		return true, err
+	}
+	if p.cancel != nil && x.abandoned() {
+		p.cancel()
+		return true, nil
+	}
+	return false, nil
+}
+
+// unlessSaid is nil for errAgain: the phase is given up, and that was said.
+func unlessSaid(err error) error {
+	if errors.Is(err, errAgain) {
+		return nil
+	}
+	return err
+}
+
+// failed says where an error happened. The ends that settle reports are no errors.
+func (x *experiment) failed(doing string, err error) error {
+	if errors.Is(err, errEnd) {
+		return err
+	}
+	return fmt.Errorf("step %d: %s: %w", x.Step, doing, err)
+}
+
+// errEnd is in every error of settle: the run ends between two slices.
+var errEnd = errors.New("the run ends here")
