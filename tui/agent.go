@@ -19,6 +19,8 @@ type agentPane struct {
 	watched time.Time // when the newest transition was asked for
 }
 
+func newAgent(r *runView) *agentPane { return &agentPane{runView: r} }
+
 // ID names the pane.
 func (m *agentPane) ID() paneID { return paneAgent }
 

@@ -242,7 +242,7 @@ func redoing(class knob.Class) string {
 }
 
 // atNextRefit says when a change is made that waits, if it ever is.
-func (m *runView) atNextRefit() string {
+func (m *steering) atNextRefit() string {
 	if left := m.snap.Steps - m.snap.Step; m.snap.NextRefit <= 0 || m.snap.NextRefit >= left {
 		return "at the next refit, but the run ends before there is one, in " + count(left) + " steps"
 	}

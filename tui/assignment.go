@@ -15,7 +15,7 @@ type assignment struct {
 }
 
 // parseAssignment reads "guidance 3", "ω=3!", "ratio 0.75 @20000".
-func (m *runView) parseAssignment(text string) (assignment, error) {
+func (m *steering) parseAssignment(text string) (assignment, error) {
 	var a assignment
 	text, at, scheduled := strings.Cut(text, "@")
 	fields := strings.Fields(strings.Replace(text, "=", " ", 1))
@@ -48,18 +48,4 @@ func (m *runView) parseAssignment(text string) (assignment, error) {
 		a.at = &p
 	}
 	return a, nil
-}
-
-// findKnob finds a knob by its name or its symbol.
-func (m *runView) findKnob(name string) (knob.Knob, error) {
-	for _, k := range m.knobList {
-		if k.Symbol == name {
-			return k, nil
-		}
-	}
-	k, err := knob.Find(name)
-	if err != nil {
-		return k, fmt.Errorf("no such command or knob: %w", err)
-	}
-	return k, nil
 }

@@ -106,7 +106,7 @@ func (m *charts) moveCursor(steps []int, by int) {
 
 // chartInFocus is the chart that keys about charts mean.
 func (m *charts) chartInFocus() paneID {
-	if _, ok := firstShown[m.focused()]; ok {
+	if isChart(m.focused()) {
 		return m.focused()
 	}
 	return paneChart1

@@ -24,13 +24,14 @@ type charts struct {
 	cursorOn bool
 }
 
-func newCharts(r *runView, s Settings) *charts {
-	m := &charts{runView: r, style: s.Charts, quantity: map[paneID]int{}, log: map[string]bool{}}
+// newCharts are charts with lines of a style, over an axis by its name.
+func newCharts(r *runView, style, axis string) *charts {
+	m := &charts{runView: r, style: style, quantity: map[paneID]int{}, log: map[string]bool{}}
 	for id, name := range firstShown {
 		m.quantity[id], _ = quantityIndex(name)
 	}
 	for i := range axisCount {
-		if axisNames[i] == s.Axis {
+		if axisNames[i] == axis {
 			m.axis = i
 		}
 	}
@@ -184,3 +185,22 @@ func (m *charts) styleCharts() {
 		t.chart = t.chart.Braille()
 	}
 }
+
+// pane is the chart of an ID.
+func (m *charts) pane(id paneID) *chartPane { return &chartPane{m, id} }
+
+// showing is a chart that the layout shows and that shows a quantity; false: none does.
+func (m *charts) showing(quantity int) (paneID, bool) {
+	for _, id := range chartIDs {
+		if m.quantity[id] == quantity && m.visible(id) {
+			return id, true
+		}
+	}
+	return "", false
+}
+
+// inspecting says whether there is a cursor over the charts.
+func (m *charts) inspecting() bool { return m.cursorOn }
+
+// chartStyles are what draws the lines of the charts.
+var chartStyles = []string{"lines", "braille"}

@@ -133,31 +133,3 @@ func (c *curve) points(x func(step int, wall float64) float64) []chart.Point {
 	}
 	return out
 }
-
-// smoothed is the exponentially weighted mean of points with the given weight of
-// the past per mean distance of two points, free of the bias towards its first
-// value. The weight follows the distance, so that sparse stretches are smoothed
-// less. No points come in where none were; gaps stay gaps, and the mean begins anew
-// behind them.
-func smoothed(points []chart.Point, past float64) []chart.Point {
-	if past <= 0 || len(points) < 2 {
-		return nil
-	}
-	distance := (points[len(points)-1].X - points[0].X) / float64(len(points)-1)
-	if !(distance > 0) {
-		return nil
-	}
-	out := make([]chart.Point, len(points))
-	sum, weight, x := 0.0, 0.0, points[0].X
-	for i, p := range points {
-		out[i] = p
-		if math.IsNaN(p.Y) || math.IsInf(p.Y, 0) {
-			sum, weight = 0, 0
-			continue
-		}
-		keep := math.Pow(past, math.Max(0, p.X-x)/distance)
-		sum, weight, x = keep*sum+(1-past)*p.Y, keep*weight+(1-past), p.X
-		out[i].Y = sum / weight
-	}
-	return out
-}

@@ -169,7 +169,7 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 				for _, w := range []int{w, 27} {
 					title, note := s.titleOf(id, w)
 					lines := []string{title + "  " + note}
-					if _, chart := firstShown[id]; !chart { // the rest of a chart is its axes
+					if !isChart(id) { // the rest of a chart is its axes
 						lines = append(lines, s.pane(id).Body(w, max(1, h-3))...)
 					}
 					look(s, what+" "+string(id), lines)

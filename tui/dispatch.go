@@ -59,7 +59,7 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 		return m.leaving.suspend()
 	case m.dialog != nil:
 		return m.answer(key)
-	case m.help.shown:
+	case m.help.isOpen():
 		return m.help.key(key)
 	case m.picker != nil:
 		return m.picker.key(key)
@@ -67,7 +67,7 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 	if key == "alt+esc" || key == "ctrl+g" { // two quick escapes arrive as one key
 		key = "esc"
 	}
-	if m.lessons.lesson != nil {
+	if m.lessons.given() {
 		if cmd, taken := m.lessons.key(key); taken {
 			m.changed()
 			return cmd

@@ -12,7 +12,7 @@ func (m *Model) draw() []string {
 	t := m.theme
 	var lines []string
 	switch {
-	case m.help.shown:
+	case m.help.isOpen():
 		lines = m.help.view()
 	case m.picker != nil:
 		lines = m.picker.view(m.w, m.h)
@@ -20,19 +20,19 @@ func (m *Model) draw() []string {
 		lines = m.startingView()
 	case m.layout.kind == oneLine:
 		lines = []string{m.headline.short(m.w)}
-		if m.lessons.lesson != nil && m.h > 2 {
+		if m.lessons.given() && m.h > 2 {
 			lines = append(lines, m.lessons.in(m.w, m.h-1)...)
 		}
 	default:
 		lines = m.dashboard()
 	}
 	lines = t.fill(lines, m.w, m.h)
-	if m.lessons.lesson != nil && !m.help.shown && m.layout.kind != oneLine && m.snap != nil {
+	if m.lessons.given() && !m.help.isOpen() && m.layout.kind != oneLine && m.snap != nil {
 		n := m.h - m.layout.h
 		copy(lines[m.h-1-n:m.h-1], t.fill(m.lessons.in(m.w, n), m.w, n))
 	}
 	if m.entry != nil && m.layout.kind != oneLine && m.lab != nil {
-		if box := m.palette.view(m.w, m.h); box != nil && !m.help.shown {
+		if box := m.palette.view(m.w, m.h); box != nil && !m.help.isOpen() {
 			copy(lines[m.h-1-len(box):], t.over(lines[m.h-1-len(box):m.h-1], box, m.w))
 		}
 	}

@@ -30,34 +30,6 @@ func (m *knobsPane) stageNext(by int) tea.Cmd {
 	return nil
 }
 
-// usable says, under the knobs, why a knob cannot be changed.
-func (m *steering) usable(k knob.Knob) bool {
-	if m.about.Replay {
-		m.refuse(ErrReplay.Error())
-		return false
-	}
-	if err := m.knobUse(k); err != nil {
-		m.refuse(err.Error())
-		return false
-	}
-	if m.ended() {
-		m.refuse("the run has ended")
-		return false
-	}
-	return true
-}
-
-// stage remembers a value to send; the effective one is nothing to send.
-func (m *steering) stage(k knob.Knob, v knob.Value) {
-	if v == m.effective(k.Name) {
-		delete(m.staged, k.Name)
-	} else {
-		m.staged[k.Name] = v
-	}
-	m.say("")
-	m.askPreview(k, v)
-}
-
 // edit starts typing a value; of a choice, its choices complete.
 func (m *knobsPane) edit() tea.Cmd {
 	k := m.knobList[m.selected]

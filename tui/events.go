@@ -17,6 +17,8 @@ type eventsPane struct {
 	seen   int        // events at the last look
 }
 
+func newEvents(r *runView, m hintMemory) *eventsPane { return &eventsPane{runView: r, memory: m} }
+
 // ID names the pane.
 func (m *eventsPane) ID() paneID { return paneEvents }
 

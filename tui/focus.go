@@ -126,7 +126,7 @@ func (m *Model) toggleMouse() tea.Cmd {
 
 // mouseEvent is a click or the wheel; the layout that was drawn says where.
 func (m *Model) mouseEvent(msg tea.MouseMsg) tea.Cmd {
-	if !m.mouse || m.dialog != nil || m.help.shown || m.entry != nil || m.picker != nil || m.lab == nil {
+	if !m.mouse || m.dialog != nil || m.help.isOpen() || m.entry != nil || m.picker != nil || m.lab == nil {
 		return nil
 	}
 	p, ok := m.layout.under(msg.X, msg.Y)
@@ -160,11 +160,9 @@ func (m *Model) lookAt(name string) error {
 	if !ok {
 		return m.commandPane(name)
 	}
-	for _, p := range m.panes {
-		if c, ok := p.(*chartPane); ok && m.charts.quantity[c.id] == i && m.visible(c.id) {
-			m.goTo(c.id)
-			return nil
-		}
+	if id, ok := m.charts.showing(i); ok {
+		m.goTo(id)
+		return nil
 	}
 	m.goTo(paneChart1)
 	return m.charts.commandShow(name)

@@ -385,3 +385,6 @@ func (m *runsPane) unfinished() (n int) {
 	}
 	return n
 }
+
+// isSaving says whether a fork waits for its checkpoint.
+func (m *runsPane) isSaving() bool { return m.saving != nil }

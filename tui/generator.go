@@ -12,6 +12,8 @@ type generatorPane struct {
 	*runView
 }
 
+func newGenerator(r *runView) *generatorPane { return &generatorPane{runView: r} }
+
 // ID names the pane.
 func (m *generatorPane) ID() paneID { return paneGenerator }
 

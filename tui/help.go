@@ -92,7 +92,7 @@ func (m *helpPage) knobLines(knobs []knob.Knob, w int) []string {
 	var out []string
 	for _, k := range knobs {
 		about := fmt.Sprintf("%s; %s, %s", k.Doc+unitOf(k), k.Range(), takesEffect(k.Class))
-		out = append(out, hang(t.accent.on(t.fit(k.Name, nameWidth)), nameWidth, m.theme.spelled(about), w)...)
+		out = append(out, hang(t.accent.on(t.fit(k.Name, helpName)), helpName, m.theme.spelled(about), w)...)
 	}
 	return out
 }

@@ -22,6 +22,19 @@ type helpPage struct {
 	at       int    // the line that was found last
 }
 
+// newHelp is the help about what contents says.
+func newHelp(s host, t *theme, contents func() helpContents) *helpPage {
+	return &helpPage{host: s, theme: t, contents: contents, at: -1}
+}
+
+// resize fits it to a screen of w by h.
+func (m *helpPage) resize(w, h int) { m.w, m.h = w, h }
+
+// isOpen says whether the help is shown.
+func (m *helpPage) isOpen() bool { return m.shown }
+
+func (m *helpPage) close() { m.shown = false }
+
 // keys are those of the help: dispatch, its foot and its own explanation.
 func (m *helpPage) keys() []binding {
 	scroll := func(by int) func() tea.Cmd {

@@ -210,3 +210,13 @@ func (h *history) touched() int {
 	}
 	return n
 }
+
+// lastApplied is the newest change that took place.
+func (h *history) lastApplied() *change {
+	for i := len(h.changes) - 1; i >= 0; i-- {
+		if c := h.changes[i]; c.state == applied || c.state == inForce {
+			return c
+		}
+	}
+	return nil
+}

@@ -17,6 +17,8 @@ type knobsPane struct {
 	top      int // the first knob shown
 }
 
+func newKnobs(s *steering) *knobsPane { return &knobsPane{steering: s} }
+
 // ID names the pane.
 func (m *knobsPane) ID() paneID { return paneKnobs }
 
@@ -286,46 +288,6 @@ func (m *knobsPane) knobDetail(w, room int) []string {
 // typing says whether a value is being typed in the knobs.
 func (m *knobsPane) typing() bool { return m.typed() != nil && m.typed().pane == paneKnobs }
 
-// stagedEffect says what enter will do.
-func (m *steering) stagedEffect() string {
-	class := m.stagedClass()
-	text := m.stagedText() + ": "
-	switch cost, known := m.cost(class); {
-	case class == knob.ClassBatch:
-		return text + "from the next update"
-	case !m.generated():
-		return text + strings.Replace(m.atNextRefit(), "next", "first", 1)
-	case known && cost < patience:
-		return text + "now, " + lasting(cost)
-	case known:
-		return text + "at the next refit, or now in about " + duration(cost)
-	default:
-		return text + "at the next refit, or now"
-	}
-}
-
-// stagedText names the staged changes.
-func (m *steering) stagedText() string {
-	var parts []string
-	for _, k := range m.knobList {
-		if v, ok := m.staged[k.Name]; ok {
-			parts = append(parts, fmt.Sprintf("%s %s %s %s", symbol(k), readable(m.effective(k.Name)), m.theme.glyphs.arrow, readable(v)))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// stagedClass is the most expensive class among the staged changes.
-func (m *steering) stagedClass() knob.Class {
-	class := knob.ClassBatch
-	for _, k := range m.knobList {
-		if _, ok := m.staged[k.Name]; ok {
-			class = max(class, k.Class)
-		}
-	}
-	return class
-}
-
 // mixText spells out what r, batch and hold make of a batch; "" for other knobs.
 func (m *knobsPane) mixText(k knob.Knob) string {
 	switch k.Name {
@@ -344,14 +306,6 @@ func (m *knobsPane) mixText(k knob.Knob) string {
 	}
 	mix := m.about.Config.Mix(&settings, math.MaxInt)
 	return fmt.Sprintf("r %v %s batch %s = %s real + %s synthetic", settings.Ratio, m.theme.glyphs.separator, count(mix.Size()), count(mix.Real), count(mix.Synthetic))
-}
-
-// wanted is the staged value of a knob, or the effective one.
-func (m *steering) wanted(name string) knob.Value {
-	if v, ok := m.staged[name]; ok {
-		return v
-	}
-	return m.effective(name)
 }
 
 func (m *knobsPane) knobsNote(w int) string {

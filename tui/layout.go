@@ -18,16 +18,6 @@ const (
 	oneLine                  // below
 )
 
-// Least sizes of the kinds.
-const (
-	boxedWidth, boxedHeight   = 110, 34
-	ruledWidth, ruledHeight   = 80, 24
-	tabbedWidth, tabbedHeight = 40, 10
-	fullWidth, fullHeight     = 132, 40 // for all panes at once
-
-	aboveLesson = 7 // rows of which tabs make the best, where a lesson leaves no more
-)
-
 // view is what the person wants to see: the few things that matter, everything, or
 // what can be read from the back of a room.
 type view int

@@ -175,7 +175,7 @@ func (l *leaving) detach() tea.Cmd {
 	case l.snap != nil && l.snap.Parked:
 		l.tell("the run is parked: P takes the GPU again; or q s saves and stops it, and pgrlab train --resume goes on with it")
 		return nil
-	case l.runs.saving != nil:
+	case l.runs.isSaving():
 		l.tell("a fork is being made: leave when it is")
 		return nil
 	}

@@ -47,6 +47,15 @@ type lessons struct {
 	inspecting func() bool             // whether esc takes the charts' cursor away first
 }
 
+// newLessons gives lessons by steering the run: look moves the focus to a quantity or a
+// pane, stage stages a knob, inspecting says whether esc takes a cursor away first.
+func newLessons(s *steering, look, stage func(string) error, inspecting func() bool) *lessons {
+	return &lessons{steering: s, look: look, stageText: stage, inspecting: inspecting}
+}
+
+// given says whether a lesson is being given.
+func (m *lessons) given() bool { return m.lesson != nil }
+
 // openLessons asks which lesson to give.
 func (m *lessons) openLessons() tea.Cmd {
 	if m.lesson != nil {

@@ -12,6 +12,8 @@ type lossesPane struct {
 	*runView
 }
 
+func newLosses(r *runView) *lossesPane { return &lossesPane{runView: r} }
+
 // ID names the pane.
 func (m *lossesPane) ID() paneID { return paneLosses }
 

@@ -43,6 +43,8 @@ type mapPane struct {
 	plane plane
 }
 
+func newMap(r *runView) *mapPane { return &mapPane{runView: r, plane: plane{y: 1}} }
+
 // ID names the pane.
 func (m *mapPane) ID() paneID { return paneMap }
 

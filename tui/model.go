@@ -39,6 +39,11 @@ type Model struct {
 	later    tea.Cmd // to be started after this message
 	startErr error
 
+	drawn
+}
+
+// drawn is what was drawn last, and whether it still holds.
+type drawn struct {
 	cache  map[paneID]paneCache
 	frame  string
 	stale  bool
@@ -63,7 +68,7 @@ func New(o Options) *Model {
 	m := assemble(&runView{theme: newTheme(r, o.Characters), now: o.clock()}, s)
 	m.options, m.environ = o, environment{}
 	kept := loadMemory(o.Home)
-	m.events.memory, m.palette.memory = kept, kept
+	*m.palette.memory = *kept
 	if keys, err := rebind(m.keysTable(), s.Keys); err == nil {
 		m.palette.keys = keys
 	}
@@ -198,7 +203,7 @@ func (m *Model) resize(w, h int) {
 func (m *Model) relayout() {
 	m.layout = divide(m.division())
 	m.boxed = m.layout.kind == boxed
-	m.help.w, m.help.h = m.w, m.h
+	m.help.resize(m.w, m.h)
 	clear(m.cache)
 	m.changed()
 }
@@ -207,7 +212,7 @@ func (m *Model) relayout() {
 func (m *Model) division() division {
 	n := m.lessons.rows(m.w, m.h)
 	d := division{w: m.w, h: m.h - n, lesson: n, view: m.view, focus: m.focus, zoomed: m.zoomed, chart: paneChart1, panel: paneScores}
-	if _, ok := firstShown[m.focus]; ok {
+	if isChart(m.focus) {
 		d.chart = m.focus
 	} else if m.focus != paneSentence {
 		d.panel = m.focus

@@ -1,11 +1,10 @@
 package tui
 
-import "pgrlab/core/knob"
-
 // assemble makes the parts of a screen and wires them.
 func assemble(r *runView, s Settings) *Model {
-	m := &Model{runView: r, settings: s, focus: paneKnobs, stale: true, mouse: s.Mouse, cache: map[paneID]paneCache{}}
+	m := &Model{runView: r, settings: s, focus: paneKnobs, mouse: s.Mouse, drawn: drawn{stale: true, cache: map[paneID]paneCache{}}}
 	r.host = m
+	kept := &memory{}
 	if r.about == nil {
 		r.about = &m.options.About
 	}
@@ -14,13 +13,13 @@ func assemble(r *runView, s Settings) *Model {
 			m.view = i
 		}
 	}
-	m.steering = &steering{runView: r, staged: map[string]knob.Value{}}
-	m.charts = newCharts(r, s)
-	m.knobs = &knobsPane{steering: m.steering}
-	m.events = &eventsPane{runView: r}
-	m.system = &systemPane{runView: r}
-	m.runs = &runsPane{steering: m.steering}
-	m.sentence = &sentencePane{runView: r}
+	m.steering = newSteering(r)
+	m.charts = newCharts(r, s.Charts, s.Axis)
+	m.knobs = newKnobs(m.steering)
+	m.events = newEvents(r, kept)
+	m.system = newSystem(r)
+	m.runs = newRuns(m.steering)
+	m.sentence = newSentence(r)
 	m.panes = m.table()
 	m.watchers = []watcher{m.steering}
 	for _, p := range m.panes {
@@ -30,11 +29,14 @@ func assemble(r *runView, s Settings) *Model {
 	}
 	m.headline = &headline{runView: r}
 	m.player = &player{runView: r, poll: m.poll}
-	m.lessons = &lessons{steering: m.steering, look: m.lookAt, stageText: m.knobs.commandStage, inspecting: func() bool { return m.charts.cursorOn }}
-	m.help = &helpPage{host: m, theme: r.theme, contents: m.helpContents, at: -1}
+	m.lessons = newLessons(m.steering, m.lookAt, m.knobs.commandStage, m.charts.inspecting)
+	m.help = newHelp(m, r.theme, m.helpContents)
 	m.leaving = &leaving{runView: r, steering: m.steering, runs: m.runs, picking: func() bool { return m.picker != nil },
-		closeAll: func() { m.help.shown, m.entry = false, nil }}
-	m.palette = &palette{runView: r, act: m.act, set: m.knobs.commandSet}
+		closeAll: func() {
+			m.help.close()
+			m.entry = nil
+		}}
+	m.palette = &palette{runView: r, memory: kept, act: m.act, set: m.knobs.commandSet}
 	m.palette.keys, m.palette.verbs = m.keysTable(), m.verbs()
 	return m
 }
@@ -45,18 +47,18 @@ func (m *Model) table() []pane {
 	r := m.runView
 	return []pane{
 		m.knobs,
-		&chartPane{m.charts, paneChart1},
-		&chartPane{m.charts, paneChart2},
-		&scoresPane{steering: m.steering},
-		&phasePane{r},
-		&generatorPane{r},
-		&mapPane{runView: r, plane: plane{y: 1}},
+		m.charts.pane(paneChart1),
+		m.charts.pane(paneChart2),
+		newScores(m.steering),
+		newPhase(r),
+		newGenerator(r),
+		newMap(r),
 		m.events,
 		m.system,
-		&chartPane{m.charts, paneChart3},
-		&chartPane{m.charts, paneChart4},
-		&lossesPane{r},
-		&agentPane{runView: r},
+		m.charts.pane(paneChart3),
+		m.charts.pane(paneChart4),
+		newLosses(r),
+		newAgent(r),
 		m.runs,
 		m.sentence,
 	}

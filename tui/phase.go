@@ -22,6 +22,8 @@ type phasePane struct {
 	*runView
 }
 
+func newPhase(r *runView) *phasePane { return &phasePane{runView: r} }
+
 // ID names the pane.
 func (m *phasePane) ID() paneID { return panePhase }
 

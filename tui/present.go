@@ -27,20 +27,12 @@ func (m *sentencePane) text() string {
 	return text
 }
 
-// lastApplied is the newest change that took place.
-func (h *history) lastApplied() *change {
-	for i := len(h.changes) - 1; i >= 0; i-- {
-		if c := h.changes[i]; c.state == applied || c.state == inForce {
-			return c
-		}
-	}
-	return nil
-}
-
 // sentencePane is the run in one sentence.
 type sentencePane struct {
 	*runView
 }
+
+func newSentence(r *runView) *sentencePane { return &sentencePane{runView: r} }
 
 // ID names the pane.
 func (m *sentencePane) ID() paneID { return paneSentence }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"math"
+	"slices"
 
 	"pgrlab/tui/chart"
 )
@@ -37,6 +38,12 @@ var quantities = []quantity{
 	{id: "coverage", title: "COVERAGE", about: "of D_real by D_syn", lines: []line{{curveCoverage, "covered"}, {curveCopies, "copies"}}, include: []float64{0, 1}, empty: "measured at each generation"},
 	{id: "speed", title: "STEPS/S", lines: []line{{curveSpeed, "steps/s"}}, include: []float64{0}, empty: "no update yet: random steps are not counted"},
 }
+
+// chartIDs are the charts.
+var chartIDs = []paneID{paneChart1, paneChart2, paneChart3, paneChart4}
+
+// isChart says whether a pane is a chart.
+func isChart(id paneID) bool { return slices.Contains(chartIDs, id) }
 
 // firstShown is what each chart shows at first.
 var firstShown = map[paneID]string{paneChart1: "return", paneChart2: "dormant", paneChart3: "losses", paneChart4: "speed"}
@@ -131,4 +138,32 @@ func (m *charts) empty(q quantity) bool {
 		}
 	}
 	return true
+}
+
+// smoothed is the exponentially weighted mean of points with the given weight of
+// the past per mean distance of two points, free of the bias towards its first
+// value. The weight follows the distance, so that sparse stretches are smoothed
+// less. No points come in where none were; gaps stay gaps, and the mean begins anew
+// behind them.
+func smoothed(points []chart.Point, past float64) []chart.Point {
+	if past <= 0 || len(points) < 2 {
+		return nil
+	}
+	distance := (points[len(points)-1].X - points[0].X) / float64(len(points)-1)
+	if !(distance > 0) {
+		return nil
+	}
+	out := make([]chart.Point, len(points))
+	sum, weight, x := 0.0, 0.0, points[0].X
+	for i, p := range points {
+		out[i] = p
+		if math.IsNaN(p.Y) || math.IsInf(p.Y, 0) {
+			sum, weight = 0, 0
+			continue
+		}
+		keep := math.Pow(past, math.Max(0, p.X-x)/distance)
+		sum, weight, x = keep*sum+(1-past)*p.Y, keep*weight+(1-past), p.X
+		out[i].Y = sum / weight
+	}
+	return out
 }

@@ -11,12 +11,6 @@ import (
 	"pgrlab/tui/chart"
 )
 
-// other is a run that the charts show beside this one.
-type other struct {
-	name    string
-	history history
-}
-
 // loaded delivers the journal of a run to compare with.
 type loaded struct {
 	name   string
@@ -31,6 +25,8 @@ type runsPane struct {
 	groups []forkGroup
 	nextAt time.Time // when the journals of children are read next
 }
+
+func newRuns(s *steering) *runsPane { return &runsPane{steering: s} }
 
 // ID names the pane.
 func (m *runsPane) ID() paneID { return paneRuns }

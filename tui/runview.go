@@ -246,3 +246,23 @@ func (m *runView) paused() bool { return m.snap != nil && m.snap.State == event.
 func (m *runView) answers() bool {
 	return m.lab != nil && m.snap != nil && !m.ended() && !m.about.Replay
 }
+
+// other is a run that the charts show beside this one.
+type other struct {
+	name    string
+	history history
+}
+
+// findKnob finds a knob by its name or its symbol.
+func (m *runView) findKnob(name string) (knob.Knob, error) {
+	for _, k := range m.knobList {
+		if k.Symbol == name {
+			return k, nil
+		}
+	}
+	k, err := knob.Find(name)
+	if err != nil {
+		return k, fmt.Errorf("no such command or knob: %w", err)
+	}
+	return k, nil
+}

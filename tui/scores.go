@@ -15,6 +15,8 @@ type scoresPane struct {
 	*steering
 }
 
+func newScores(s *steering) *scoresPane { return &scoresPane{steering: s} }
+
 // ID names the pane.
 func (m *scoresPane) ID() paneID { return paneScores }
 

@@ -54,9 +54,6 @@ func (m *memory) keep() {
 	}
 }
 
-// chartStyles are what draws the lines of the charts.
-var chartStyles = []string{"lines", "braille"}
-
 // rememberedCommands is how much of the palette's history is kept.
 const rememberedCommands = 100
 

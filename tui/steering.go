@@ -35,6 +35,11 @@ type steering struct {
 	sent    int                   // commands sent, for their ids
 }
 
+// newSteering steers the run that r knows.
+func newSteering(r *runView) *steering {
+	return &steering{runView: r, staged: map[string]knob.Value{}}
+}
+
 // say puts one line under the knobs, or at the foot where they are not shown.
 func (m *steering) say(text string) {
 	m.message = text

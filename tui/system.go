@@ -13,6 +13,8 @@ type systemPane struct {
 	line    func() (sent int64, took time.Duration) // bytes written to the terminal, and how long a write takes; nil: not known
 }
 
+func newSystem(r *runView) *systemPane { return &systemPane{runView: r} }
+
 // ID names the pane.
 func (m *systemPane) ID() paneID { return paneSystem }
 
