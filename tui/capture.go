@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"pgrlab/tui/history"
 )
 
 // capturePath is where stderr goes while the screen is up: beside the run, or into
@@ -21,14 +23,14 @@ func (m *Model) drain() {
 		return
 	}
 	for _, text := range m.stderr.lines() {
-		m.history.add(eventLine{wall: m.now(), step: m.stepNow(), kind: "stderr", text: text, worry: true})
-		m.changed()
+		m.History.Add(history.EventLine{Wall: m.Now(), Step: m.stepNow(), Kind: "stderr", Text: text, Worry: true})
+		m.Changed()
 	}
 }
 
 func (m *Model) stepNow() int {
-	if m.snap == nil {
+	if m.Snap == nil {
 		return 0
 	}
-	return m.snap.Step
+	return m.Snap.Step
 }

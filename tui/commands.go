@@ -4,22 +4,25 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"pgrlab/tui/pane"
+	"pgrlab/tui/pane/charts"
 )
 
 // commandPane goes to a pane by its name or by what its tab says; a quantity that no
 // chart shows comes into the first one.
 func (m *Model) commandPane(text string) error {
-	for _, name := range []func(pane) string{pane.Tab, func(p pane) string { return string(p.ID()) }} {
+	for _, name := range []func(pane.Pane) string{pane.Pane.Tab, func(p pane.Pane) string { return string(p.ID()) }} {
 		for _, p := range m.tabs() {
 			if strings.EqualFold(name(p), text) {
-				m.goTo(p.ID())
+				m.GoTo(p.ID())
 				return nil
 			}
 		}
 	}
-	if _, ok := quantityIndex(text); ok {
-		m.goTo(paneChart1)
-		return m.charts.commandShow(text)
+	if _, ok := charts.QuantityIndex(text); ok {
+		m.GoTo(pane.Chart1)
+		return m.charts.CommandShow(text)
 	}
 	return fmt.Errorf("pane: want one of %s", strings.Join(m.tabNames(), ", "))
 }
@@ -72,10 +75,10 @@ func (m *Model) commandSaveSettings(string) error {
 	if m.options.Home == "" {
 		return fmt.Errorf("save settings: there is no folder for them")
 	}
-	m.settings.Layout, m.settings.Axis, m.settings.Charts, m.settings.Mouse = m.view.String(), m.charts.axis.String(), m.charts.style, m.mouse
+	m.settings.Layout, m.settings.Axis, m.settings.Charts, m.settings.Mouse = m.view.String(), m.charts.Axis.String(), m.charts.Style, m.mouse
 	if err := SaveSettings(m.options.Home, m.settings); err != nil {
 		return fmt.Errorf("save settings: %w", err)
 	}
-	m.tell("saved in " + m.options.Home)
+	m.Tell("saved in " + m.options.Home)
 	return nil
 }

@@ -8,6 +8,11 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/run"
 	"pgrlab/tui/chart"
+	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/pane/charts"
+	"pgrlab/tui/pane/runs"
+	"pgrlab/tui/theme"
 )
 
 // another is the journal of a run that was scripted with another ratio.
@@ -23,7 +28,7 @@ func comparing(t *testing.T, w, h int) *screen {
 	s := running(t, w, h, 24_000)
 	for i, steps := range []int{24_000, 15_000} {
 		name := fmt.Sprintf("20261122-160501-cheetah-run-pgr-curiosity-s3-fork-24000-%d", i+1)
-		s.Update(loaded{name, another([]string{"0.125", "0"}[i], steps), nil})
+		s.Update(runs.Loaded{Name: name, Events: another([]string{"0.125", "0"}[i], steps)})
 	}
 	return s
 }
@@ -32,9 +37,9 @@ func TestGoldenComparison(t *testing.T) {
 	for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}, {60, 20}} {
 		s := comparing(t, size.w, size.h)
 		text := s.View()
-		s.goTo(paneRuns)
+		s.GoTo(pane.Runs)
 		golden(t, fmt.Sprintf("compare-%dx%d", size.w, size.h), text+"\n"+s.View())
-		s.goTo(paneChart1)
+		s.GoTo(pane.Chart1)
 		s.press("b")
 		golden(t, fmt.Sprintf("braille-%dx%d", size.w, size.h), s.View())
 	}
@@ -45,28 +50,28 @@ func TestGoldenComparison(t *testing.T) {
 func TestLooksHaveOneMeaning(t *testing.T) {
 	s := comparing(t, 160, 45)
 	meaning := map[int]string{}
-	for _, q := range quantities {
+	for _, q := range charts.Quantities {
 		labels := map[string]bool{}
-		for _, series := range s.charts.series(q) {
+		for _, series := range s.charts.Series(q) {
 			means := "a further line"
 			if series.Label != "" {
 				means = "run " + series.Label
 				labels[series.Label] = true
 			}
 			if was := meaning[series.Look]; was != "" && was != means {
-				t.Errorf("%s: look %d is %s, and elsewhere %s", q.id, series.Look, means, was)
+				t.Errorf("%s: look %d is %s, and elsewhere %s", q.ID, series.Look, means, was)
 			}
 			meaning[series.Look] = means
 		}
-		if len(labels) != 3 && q.id != "speed" { // which the other journals do not have
-			t.Errorf("%s: runs %v are named, want A, B and C", q.id, labels)
+		if len(labels) != 3 && q.ID != "speed" { // which the other journals do not have
+			t.Errorf("%s: runs %v are named, want A, B and C", q.ID, labels)
 		}
 	}
 	m, _ := coloured()
 	for name, glyphs := range map[string]chart.Glyphs{"lines": chart.Unicode(), "braille": chart.Unicode().Braille(), "console": chart.Console(), "ascii": chart.ASCII()} {
-		inks, strokes := map[ink]int{}, map[string]int{}
+		inks, strokes := map[theme.Ink]int{}, map[string]int{}
 		for look := range meaning {
-			i, stroke := m.theme.series[look-1], glyphs.Sample(look-1, chart.Line)
+			i, stroke := m.Theme.Series[look-1], glyphs.Sample(look-1, chart.Line)
 			if inks[i] > 0 || strokes[stroke] > 0 {
 				t.Errorf("%s: looks %d and %d share a colour or a stroke", name, look, max(inks[i], strokes[stroke]))
 			}
@@ -79,10 +84,10 @@ func TestLooksHaveOneMeaning(t *testing.T) {
 func TestComparedRunsAreNamed(t *testing.T) {
 	for _, size := range [][2]int{{220, 60}, {160, 45}, {80, 24}, {60, 20}, {40, 10}} {
 		s := comparing(t, size[0], size[1])
-		s.goTo(paneRuns)
+		s.GoTo(pane.Runs)
 		s.contains(t, "A x", "000-1", "000-2", "B 202", "C 202")
-		s.goTo(paneChart1)
-		rows := strings.Join(s.charts.chartBody(paneChart1, size[0]-4, size[1]-5), "\n")
+		s.GoTo(pane.Chart1)
+		rows := strings.Join(s.charts.ChartBody(pane.Chart1, size[0]-4, size[1]-5), "\n")
 		for _, label := range []string{"A", "B", "C"} {
 			if !strings.Contains(rows, label) {
 				t.Errorf("%v: no %s at the end of a line:\n%s", size, label, rows)
@@ -95,21 +100,21 @@ func TestComparedRunsAreNamed(t *testing.T) {
 // value, and has what was measured as dots; nothing is smoothed from the start.
 func TestSmoothingIsSaid(t *testing.T) {
 	for _, s := range []*screen{running(t, 160, 45, 30_000), comparing(t, 160, 45)} {
-		for _, q := range quantities {
-			s.charts.quantity[paneChart1], _ = quantityIndex(q.id)
-			for s.charts.smooth = range smoothSteps {
-				for _, series := range s.charts.series(q) {
-					if (len(series.Smooth) > 0) != (s.charts.smooth > 0) && len(series.Points) > 1 {
-						t.Errorf("%s: smoothing %g gives %d smoothed points", q.id, smoothSteps[s.charts.smooth], len(series.Smooth))
+		for _, q := range charts.Quantities {
+			s.charts.Quantity[pane.Chart1], _ = charts.QuantityIndex(q.ID)
+			for s.charts.Smooth = range charts.SmoothSteps {
+				for _, series := range s.charts.Series(q) {
+					if (len(series.Smooth) > 0) != (s.charts.Smooth > 0) && len(series.Points) > 1 {
+						t.Errorf("%s: smoothing %g gives %d smoothed points", q.ID, charts.SmoothSteps[s.charts.Smooth], len(series.Smooth))
 					}
-					if s.charts.smooth > 0 && series.Draw != chart.LineAndDots {
-						t.Errorf("%s, smoothed, has no dots", q.id)
+					if s.charts.Smooth > 0 && series.Draw != chart.LineAndDots {
+						t.Errorf("%s, smoothed, has no dots", q.ID)
 					}
 				}
 				for w := 40; w < 200; w++ {
-					title, _ := s.titleOf(paneChart1, w)
-					if said := strings.Contains(title, fmt.Sprintf("smoothed %g", smoothSteps[s.charts.smooth])); said != (s.charts.smooth > 0) {
-						t.Errorf("%s, smoothing %g, %d columns: the title is %q", q.id, smoothSteps[s.charts.smooth], w, title)
+					title, _ := s.titleOf(pane.Chart1, w)
+					if said := strings.Contains(title, fmt.Sprintf("smoothed %g", charts.SmoothSteps[s.charts.Smooth])); said != (s.charts.Smooth > 0) {
+						t.Errorf("%s, smoothing %g, %d columns: the title is %q", q.ID, charts.SmoothSteps[s.charts.Smooth], w, title)
 					}
 				}
 			}
@@ -118,7 +123,7 @@ func TestSmoothingIsSaid(t *testing.T) {
 	for v := range viewCount {
 		s := running(t, 160, 45, 30_000)
 		s.setView(v)
-		if s.charts.smooth != 0 {
+		if s.charts.Smooth != 0 {
 			t.Errorf("layout %s starts with smoothing", v)
 		}
 	}
@@ -136,11 +141,11 @@ func TestMediansRestartWithF(t *testing.T) {
 	score(3000, "td", 0.001)
 	score(4000, "td", 0.002)
 	s.Update(polled{})
-	if got := s.history.curve(curveF50, 0).from(s.history.scoredFrom); fmt.Sprint(got) != "[0.001 0.002]" {
+	if got := s.History.Curve(history.CurveF50, 0).From(s.History.ScoredFrom); fmt.Sprint(got) != "[0.001 0.002]" {
 		t.Errorf("medians by td: %v", got)
 	}
 	gaps := 0
-	for _, p := range s.history.curve(curveF50, 0).points(s.charts.place(&s.history)) {
+	for _, p := range s.History.Curve(history.CurveF50, 0).Points(s.charts.Place(&s.History)) {
 		if p.Y != p.Y {
 			gaps++
 		}
@@ -154,8 +159,8 @@ func TestMediansRestartWithF(t *testing.T) {
 func TestSparklinesHaveARange(t *testing.T) {
 	m, _ := coloured()
 	heights := func(text string) (lo, hi int) {
-		lo = len(m.theme.glyphs.blocks)
-		for i, b := range m.theme.glyphs.blocks {
+		lo = len(m.Theme.Glyphs.Blocks)
+		for i, b := range m.Theme.Glyphs.Blocks {
 			if strings.Contains(text, b) {
 				lo, hi = min(lo, i), max(hi, i)
 			}
@@ -163,15 +168,15 @@ func TestSparklinesHaveARange(t *testing.T) {
 		return lo, hi
 	}
 	loss := []float64{0.58, 0.6, 0.61, 0.63}
-	if lo, hi := heights(m.theme.sparkline(loss, 10)); hi-lo > 2 {
+	if lo, hi := heights(m.Theme.Sparkline(loss, 10)); hi-lo > 2 {
 		t.Errorf("0.58 to 0.63 spans %d of 8 heights", hi-lo+1)
 	}
-	if lo, hi := heights(m.theme.sparkline([]float64{0.1, 0.9}, 10)); hi-lo != 7 {
+	if lo, hi := heights(m.Theme.Sparkline([]float64{0.1, 0.9}, 10)); hi-lo != 7 {
 		t.Errorf("0.1 to 0.9 spans %d of 8 heights", hi-lo+1)
 	}
 	for w := range 40 {
-		got := m.theme.trend(loss, w)
-		if width(got) > max(w, 0) {
+		got := m.Theme.Trend(loss, w)
+		if theme.Width(got) > max(w, 0) {
 			t.Errorf("%q is wider than %d", got, w)
 		}
 		if (w >= 17) != strings.HasSuffix(got, " 0.580..0.630") {

@@ -5,78 +5,80 @@ import (
 	"strings"
 
 	"pgrlab/core/knob"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/theme"
 )
 
 // candidates are the commands that a text may become, the best first.
-func (p *palette) candidates(text string) []candidate {
+func (p *palette) candidates(text string) []pane.Candidate {
 	name, argument, spaced := strings.Cut(text, " ")
 	if spaced {
 		return p.argumentCandidates(name, strings.TrimLeft(argument, " "))
 	}
-	var all []candidate
+	var all []pane.Candidate
 	for _, v := range p.verbs {
-		all = append(all, candidate{v.name, v.about})
+		all = append(all, pane.Candidate{Text: v.Name, About: v.About})
 	}
 	for _, b := range p.keys {
-		if !strings.HasPrefix(b.name, "go-") {
-			all = append(all, candidate{b.name, b.help})
+		if !strings.HasPrefix(b.Name, "go-") {
+			all = append(all, pane.Candidate{Text: b.Name, About: b.Help})
 		}
 	}
-	for _, k := range p.knobList {
-		if p.knobUse(k) == nil {
-			all = append(all, candidate{k.Name + " ", "now " + readable(p.effective(k.Name)) + "; " + k.Doc})
+	for _, k := range p.KnobList {
+		if p.KnobUse(k) == nil {
+			all = append(all, pane.Candidate{Text: k.Name + " ", About: "now " + pane.Readable(p.Effective(k.Name)) + "; " + k.Doc})
 		}
 	}
-	return best(all, name)
+	return pane.Best(all, name)
 }
 
 // argumentCandidates complete the argument of a verb or the value of a knob.
-func (p *palette) argumentCandidates(name, argument string) []candidate {
+func (p *palette) argumentCandidates(name, argument string) []pane.Candidate {
 	for _, v := range p.verbs {
-		if v.name != name || v.arguments == nil {
+		if v.Name != name || v.Arguments == nil {
 			continue
 		}
 		if knob, value, more := strings.Cut(argument, " "); more && (name == "set" || name == "stage") {
-			return prefixed(name+" ", p.argumentCandidates(knob, value))
+			return pane.Prefixed(name+" ", p.argumentCandidates(knob, value))
 		}
-		var all []candidate
-		for _, a := range v.arguments() {
-			all = append(all, candidate{a, ""})
+		var all []pane.Candidate
+		for _, a := range v.Arguments() {
+			all = append(all, pane.Candidate{Text: a, About: ""})
 		}
-		return prefixed(name+" ", best(all, argument))
+		return pane.Prefixed(name+" ", pane.Best(all, argument))
 	}
-	k, err := p.findKnob(name)
+	k, err := p.FindKnob(name)
 	if err != nil || k.Kind != knob.KindChoice {
 		return nil
 	}
-	var all []candidate
+	var all []pane.Candidate
 	for _, c := range k.Choices {
-		all = append(all, candidate{c, ""})
+		all = append(all, pane.Candidate{Text: c, About: ""})
 	}
-	return prefixed(name+" ", best(all, argument))
+	return pane.Prefixed(name+" ", pane.Best(all, argument))
 }
 
 // view is the candidates above the line that is being typed, on a screen of w by h.
 func (p *palette) view(w, h int) []string {
-	t, e := p.theme, p.typed()
-	all := e.candidates()
+	t, e := p.Theme, p.Typed()
+	all := e.Candidates()
 	if len(all) == 0 || h < 8 {
 		return nil
 	}
 	room := min(8, h-5)
-	first := max(0, min(e.chosen-room/2, len(all)-room))
+	first := max(0, min(e.Chosen-room/2, len(all)-room))
 	w = min(w, 100)
 	var body []string
 	for i := first; i < min(len(all), first+room); i++ {
-		mark, ink := "  ", t.text
-		if i == e.chosen {
-			mark, ink = t.accent.on(t.glyphs.cursor)+" ", t.bold
+		mark, ink := "  ", t.Text
+		if i == e.Chosen {
+			mark, ink = t.Accent.On(t.Glyphs.Cursor)+" ", t.Bold
 		}
-		body = append(body, t.fit(mark+ink.on(t.fit(all[i].text, 24))+t.dim.on(p.spelled(all[i].about)), w-4))
+		body = append(body, t.Fit(mark+ink.On(t.Fit(all[i].Text, 24))+t.Dim.On(p.Spelled(all[i].About)), w-4))
 	}
 	title := "COMMANDS"
-	if e.pane != "" {
+	if e.Pane != "" {
 		title = "CHOICES"
 	}
-	return t.box(title, t.dim.on(fmt.Sprintf("%d", len(all))), indent(body), w, len(body)+2, true)
+	return t.Box(title, t.Dim.On(fmt.Sprintf("%d", len(all))), theme.Indent(body), w, len(body)+2, true)
 }

@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"image"
-
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +12,10 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/lab"
+	"pgrlab/tui/help"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/pane/charts"
+	"pgrlab/tui/picker"
 )
 
 var (
@@ -87,14 +90,14 @@ func namesIn(text string) []string {
 // under a new name, fails here until it is defined.
 func TestEveryNumberIsDefined(t *testing.T) {
 	defined := definedWords()
-	help := strings.Join(running(t, 160, 45, 1).help.lines(10_000), "\n")
+	text := strings.Join(running(t, 160, 45, 1).help.Lines(10_000), "\n")
 	missing := map[string]string{}
 	seen := map[string]bool{}
 	everything(t, func(s *screen, where string, lines []string) {
 		named := definedNames(s)
 		for _, l := range labelsOf(lines) {
 			known := slices.ContainsFunc(l.names, func(n string) bool { return defined[n] || named[n] })
-			if !known && !strings.Contains(help, l.within) {
+			if !known && !strings.Contains(text, l.within) {
 				missing[strings.Join(l.names, " or ")] = where + ": " + l.cell
 			}
 			for _, n := range l.names {
@@ -106,10 +109,10 @@ func TestEveryNumberIsDefined(t *testing.T) {
 		t.Errorf("%q has no definition (%s)", name, where)
 	}
 	// What nothing shows any more needs no definition either.
-	for _, d := range definitions {
-		for _, words := range d.shown {
+	for _, d := range help.Definitions {
+		for _, words := range d.Shown {
 			if !slices.ContainsFunc(shownWord.FindAllString(strings.ToLower(words), -1), func(w string) bool { return seen[w] }) {
-				t.Errorf("%s: no number stands beside %q", d.name, words)
+				t.Errorf("%s: no number stands beside %q", d.Name, words)
 			}
 		}
 	}
@@ -123,9 +126,9 @@ func definedWords() map[string]bool {
 			words[w] = !slices.Contains(joining, w)
 		}
 	}
-	for _, d := range definitions {
-		add(d.name)
-		for _, w := range d.shown {
+	for _, d := range help.Definitions {
+		add(d.Name)
+		for _, w := range d.Shown {
 			add(w)
 		}
 	}
@@ -157,7 +160,7 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 		w, h := size[0], size[1]
 		s, n := forking(t, w, h)
 		s.options.Draw = func(_ []float64, w, h int) (*image.RGBA, error) { return image.NewRGBA(image.Rect(0, 0, w, h)), nil }
-		s.options.GPU = func() *GPU { return &GPU{Busy: 0.8, Used: 4e9, Total: 80e9, Temperature: 61, Power: 320} }
+		s.options.GPU = func() *pane.GPU { return &pane.GPU{Busy: 0.8, Used: 4e9, Total: 80e9, Temperature: 61, Power: 320} }
 		s.fake.moment = &event.Moment{Step: 24_000, Action: []float32{-0.41, 0.63}, Q: 41.7, F: 0.37}
 		s.fake.mapped = fakeMap(0, 1, 24_000)
 		s.setLink(&link{took: 2 * time.Millisecond, bytes: 1e6})
@@ -169,7 +172,7 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 				for _, w := range []int{w, 27} {
 					title, note := s.titleOf(id, w)
 					lines := []string{title + "  " + note}
-					if !isChart(id) { // the rest of a chart is its axes
+					if !charts.IsChart(id) { // the rest of a chart is its axes
 						lines = append(lines, s.pane(id).Body(w, max(1, h-3))...)
 					}
 					look(s, what+" "+string(id), lines)
@@ -177,9 +180,9 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 			}
 			look(s, what+" header", []string{s.headline.line(w), s.headline.short(w)})
 			if d := s.dialog; d != nil {
-				lines := append([]string{d.title}, d.lines...)
-				for _, c := range d.choices {
-					lines = append(lines, c.label)
+				lines := append([]string{d.Title}, d.Lines...)
+				for _, c := range d.Choices {
+					lines = append(lines, c.Label)
 				}
 				look(s, what, lines)
 			}
@@ -207,22 +210,22 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 		show("forks done")
 		s.press("tab", "left")
 		show("inspected")
-		for i := range quantities { // the charts of other quantities
-			s.charts.quantity[paneChart1] = i
-			title, note := s.titleOf(paneChart1, w)
-			look(s, quantities[i].id, []string{title + "  " + note})
+		for i := range charts.Quantities { // the charts of other quantities
+			s.charts.Quantity[pane.Chart1] = i
+			title, note := s.titleOf(pane.Chart1, w)
+			look(s, charts.Quantities[i].ID, []string{title + "  " + note})
 		}
 		s.press(" ")
 		show("paused")
 	}
 	p := newPickerScreen(t, 160, 45)
 	try := p.picker.Try
-	p.picker.Try = func(ctx context.Context, c lab.Config) (Forecast, error) {
+	p.picker.Try = func(ctx context.Context, c lab.Config) (picker.Forecast, error) {
 		f, err := try(ctx, c)
 		f.Free = 1e6
 		return f, err
 	}
-	look(p, "picker", p.picker.view(160, 45))
+	look(p, "picker", p.picker.View(160, 45))
 	p.Update(p.forecast()())
-	look(p, "picker", p.picker.view(160, 45))
+	look(p, "picker", p.picker.View(160, 45))
 }

@@ -9,6 +9,8 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/theme"
 )
 
 // TestLook shows the screen of a scripted run on the terminal, for people:
@@ -25,14 +27,14 @@ func TestLook(t *testing.T) {
 	f.start = time.Now()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	o := Options{About: About{Config: fakeConfig(), Device: "cpu avx2", Folder: "runs/look", References: []Reference{{Source: "paper", Mean: 817, Std: 36, Step: 100_000}}},
-		Start: func() (Lab, error) {
+	o := Options{About: pane.About{Config: fakeConfig(), Device: "cpu avx2", Folder: "runs/look", References: []pane.Reference{{Source: "paper", Mean: 817, Std: 36, Step: 100_000}}},
+		Start: func() (pane.Lab, error) {
 			f.advance(24_000)
 			go f.play(ctx)
 			return f, nil
 		}}
 	if wish == "ascii" {
-		o.Characters = ASCII
+		o.Characters = theme.ASCII
 	}
 	o.Home = os.Getenv("PGRLAB_LOOK_HOME")
 	outcome, err := Run(ctx, o)

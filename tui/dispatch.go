@@ -4,6 +4,9 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/tui/pane"
+	"pgrlab/tui/topic"
 )
 
 // keystrokes takes what the terminal sent at once. Letters that were typed over a slow
@@ -34,9 +37,9 @@ func (m *Model) pasted(msg tea.KeyMsg) tea.Cmd {
 	case m.entry != nil:
 		return m.entryKey("", msg)
 	case m.picker != nil:
-		m.picker.pasted()
+		m.picker.Pasted()
 	default:
-		m.tell(errPasted.Error())
+		m.Tell(pane.ErrPasted.Error())
 	}
 	return nil
 }
@@ -47,7 +50,7 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 	key := msg.String()
 	if m.told != "" {
 		m.told = ""
-		m.changed()
+		m.Changed()
 	}
 	if m.entry != nil && key != "ctrl+c" && key != "ctrl+z" {
 		return m.entryKey(key, msg)
@@ -59,22 +62,22 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 		return m.leaving.suspend()
 	case m.dialog != nil:
 		return m.answer(key)
-	case m.help.isOpen():
-		return m.help.key(key)
+	case m.help.IsOpen():
+		return m.help.Key(key)
 	case m.picker != nil:
-		return m.picker.key(key)
+		return m.picker.Key(key)
 	}
 	if key == "alt+esc" || key == "ctrl+g" { // two quick escapes arrive as one key
 		key = "esc"
 	}
-	if m.lessons.given() {
-		if cmd, taken := m.lessons.key(key); taken {
-			m.changed()
+	if m.lessons.Given() {
+		if cmd, taken := m.lessons.Key(key); taken {
+			m.Changed()
 			return cmd
 		}
 	}
 	for _, b := range m.palette.keys {
-		if b.matches(key, m.focus) {
+		if b.Matches(key, m.focus) {
 			return m.act(b)
 		}
 	}
@@ -82,10 +85,10 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 }
 
 // act does what a binding says, by key or by name.
-func (m *Model) act(b binding) tea.Cmd {
-	m.events.used(b.name)
-	cmd := b.action()
-	m.changed()
+func (m *Model) act(b pane.Binding) tea.Cmd {
+	m.events.Used(b.Name)
+	cmd := b.Action()
+	m.Changed()
 	return cmd
 }
 
@@ -93,36 +96,36 @@ func (m *Model) act(b binding) tea.Cmd {
 func (m *Model) entryKey(name string, msg tea.KeyMsg) tea.Cmd {
 	e := m.entry
 	defer func() {
-		m.touch(topicStaged)
-		m.changed()
+		m.Touch(topic.Staged)
+		m.Changed()
 	}()
-	if e.replaceProposed(msg) {
+	if e.ReplaceProposed(msg) {
 		return nil
 	}
 	if msg.Paste {
-		e.input, _ = e.input.Update(msg)
-		e.chosen = e.unchosen
+		e.Input, _ = e.Input.Update(msg)
+		e.Chosen = e.Unchosen
 		return nil
 	}
 	switch {
-	case escapes(name):
+	case pane.Escapes(name):
 		m.entry = nil
 	case name == "enter":
 		m.entry = nil
-		text := strings.TrimSpace(e.text())
-		if c := e.candidates(); e.chosen >= 0 && e.chosen < len(c) {
-			text = strings.TrimSpace(c[e.chosen].text)
+		text := strings.TrimSpace(e.Text())
+		if c := e.Candidates(); e.Chosen >= 0 && e.Chosen < len(c) {
+			text = strings.TrimSpace(c[e.Chosen].Text)
 		}
-		return e.submit(text)
+		return e.Submit(text)
 	case name == "tab":
-		e.completeText()
+		e.CompleteText()
 	case name == "up" || name == "down":
-		e.choose(name)
-	case name == "backspace" && e.text() == "":
+		e.Choose(name)
+	case name == "backspace" && e.Text() == "":
 		m.entry = nil
 	default:
-		e.input, _ = e.input.Update(msg) // the cursor does not blink: its command is dropped
-		e.chosen, e.back = e.unchosen, 0
+		e.Input, _ = e.Input.Update(msg) // the cursor does not blink: its command is dropped
+		e.Chosen, e.Back = e.Unchosen, 0
 	}
 	return nil
 }
@@ -130,17 +133,17 @@ func (m *Model) entryKey(name string, msg tea.KeyMsg) tea.Cmd {
 // answer gives a key to the open dialog.
 func (m *Model) answer(key string) tea.Cmd {
 	d := m.dialog
-	if escapes(key) || key == "backspace" || key == "n" && !d.has(key) {
-		key = d.choices[len(d.choices)-1].key
+	if pane.Escapes(key) || key == "backspace" || key == "n" && !d.Has(key) {
+		key = d.Choices[len(d.Choices)-1].Key
 	}
-	for _, c := range d.choices {
-		if c.key != key {
+	for _, c := range d.Choices {
+		if c.Key != key {
 			continue
 		}
 		m.dialog = nil
-		m.changed()
-		if c.action != nil {
-			return c.action()
+		m.Changed()
+		if c.Action != nil {
+			return c.Action()
 		}
 		return nil
 	}

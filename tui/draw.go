@@ -5,43 +5,46 @@ import (
 	"strings"
 
 	"pgrlab/core/printable"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/theme"
+	"pgrlab/tui/topic"
 )
 
 // draw puts the frame together: exactly m.h lines of m.w columns.
 func (m *Model) draw() []string {
-	t := m.theme
+	t := m.Theme
 	var lines []string
 	switch {
-	case m.help.isOpen():
-		lines = m.help.view()
+	case m.help.IsOpen():
+		lines = m.help.View()
 	case m.picker != nil:
-		lines = m.picker.view(m.w, m.h)
-	case m.lab == nil || m.snap == nil:
+		lines = m.picker.View(m.w, m.h)
+	case m.Lab == nil || m.Snap == nil:
 		lines = m.startingView()
 	case m.layout.kind == oneLine:
 		lines = []string{m.headline.short(m.w)}
-		if m.lessons.given() && m.h > 2 {
-			lines = append(lines, m.lessons.in(m.w, m.h-1)...)
+		if m.lessons.Given() && m.h > 2 {
+			lines = append(lines, m.lessons.In(m.w, m.h-1)...)
 		}
 	default:
 		lines = m.dashboard()
 	}
-	lines = t.fill(lines, m.w, m.h)
-	if m.lessons.given() && !m.help.isOpen() && m.layout.kind != oneLine && m.snap != nil {
+	lines = t.Fill(lines, m.w, m.h)
+	if m.lessons.Given() && !m.help.IsOpen() && m.layout.kind != oneLine && m.Snap != nil {
 		n := m.h - m.layout.h
-		copy(lines[m.h-1-n:m.h-1], t.fill(m.lessons.in(m.w, n), m.w, n))
+		copy(lines[m.h-1-n:m.h-1], t.Fill(m.lessons.In(m.w, n), m.w, n))
 	}
-	if m.entry != nil && m.layout.kind != oneLine && m.lab != nil {
-		if box := m.palette.view(m.w, m.h); box != nil && !m.help.isOpen() {
-			copy(lines[m.h-1-len(box):], t.over(lines[m.h-1-len(box):m.h-1], box, m.w))
+	if m.entry != nil && m.layout.kind != oneLine && m.Lab != nil {
+		if box := m.palette.view(m.w, m.h); box != nil && !m.help.IsOpen() {
+			copy(lines[m.h-1-len(box):], t.Over(lines[m.h-1-len(box):m.h-1], box, m.w))
 		}
 	}
 	if m.dialog != nil {
-		lines = t.fill(overlay(lines, m.dialog.view(t, m.w, m.h), m.w), m.w, m.h)
+		lines = t.Fill(theme.Overlay(lines, m.dialog.View(t, m.w, m.h), m.w), m.w, m.h)
 	}
-	if m.theme.set == ASCII {
+	if m.Theme.Set == theme.ASCII {
 		for i := range lines {
-			lines[i] = asciiOnly(lines[i])
+			lines[i] = theme.AsciiOnly(lines[i])
 		}
 	}
 	return lines
@@ -49,12 +52,12 @@ func (m *Model) draw() []string {
 
 // dashboard places the panes between header and footer.
 func (m *Model) dashboard() []string {
-	t, l := m.theme, m.layout
+	t, l := m.Theme, m.layout
 	lines := make([]string, m.h)
-	lines[0] = t.fit(m.headline.line(m.w), m.w)
-	lines[m.h-1] = t.fit(m.footer(m.w), m.w)
+	lines[0] = t.Fit(m.headline.line(m.w), m.w)
+	lines[m.h-1] = t.Fit(m.footer(m.w), m.w)
 	if l.kind == tabbed {
-		lines[1] = t.fit(m.tabBar(m.w), m.w)
+		lines[1] = t.Fit(m.tabBar(m.w), m.w)
 	}
 	rows := make([][]segment, m.h)
 	for _, p := range l.places {
@@ -81,7 +84,7 @@ type segment struct {
 // row joins the segments of one line; a gap of two columns between them holds the
 // rule of the layout without boxes.
 func (m *Model) row(segments []segment) string {
-	t := m.theme
+	t := m.Theme
 	if len(segments) > 1 {
 		slices.SortStableFunc(segments, func(a, b segment) int { return a.x - b.x })
 	}
@@ -89,7 +92,7 @@ func (m *Model) row(segments []segment) string {
 	x := 0
 	for _, s := range segments {
 		if gap := s.x - x; gap > 0 {
-			b.WriteString(t.faint.on(t.glyphs.vertical) + strings.Repeat(" ", gap-1))
+			b.WriteString(t.Faint.On(t.Glyphs.Vertical) + strings.Repeat(" ", gap-1))
 		}
 		b.WriteString(s.text)
 		x = s.x + s.w
@@ -100,7 +103,7 @@ func (m *Model) row(segments []segment) string {
 // paneAt draws one pane, or takes it from the cache when nothing it shows changed.
 func (m *Model) paneAt(p place) []string {
 	on := m.pane(p.id)
-	version := m.history.sum(append(on.DependsOn(), topic(p.id))...)
+	version := m.History.Sum(append(on.DependsOn(), topic.Topic(p.id))...)
 	c, focused := m.cache[p.id], p.id == m.focus
 	if c.lines != nil && c.version == version && c.w == p.w && c.h == p.h && c.focused == focused {
 		return c.lines
@@ -111,32 +114,32 @@ func (m *Model) paneAt(p place) []string {
 }
 
 // frameOf draws a pane with its title: in a box, or below a line.
-func (m *Model) frameOf(on pane, p place, focused bool) []string {
-	t := m.theme
+func (m *Model) frameOf(on pane.Pane, p place, focused bool) []string {
+	t := m.Theme
 	w, h := p.w, p.h-1
-	if m.boxed {
+	if m.Boxed {
 		w, h = p.w-4, p.h-2 // the border and a column of air on both sides
 	}
 	title, note := on.Title(p.w)
 	body := on.Body(w, h)
-	if m.boxed {
-		return t.box(title, note, indent(body), p.w, p.h, focused)
+	if m.Boxed {
+		return t.Box(title, note, theme.Indent(body), p.w, p.h, focused)
 	}
-	name := t.title
+	name := t.Title
 	mark := " "
 	if focused {
-		name, mark = t.titleFocus, t.glyphs.cursor
+		name, mark = t.TitleFocus, t.Glyphs.Cursor
 	}
-	head := t.spread(name.on(mark+title), note, w)
-	if m.layout.kind == ruled && p.id == paneEvents {
-		head = t.ruleTitle(name.on(mark+title), note, w)
+	head := t.Spread(name.On(mark+title), note, w)
+	if m.layout.kind == ruled && p.id == pane.Events {
+		head = t.RuleTitle(name.On(mark+title), note, w)
 	}
-	return append([]string{t.fit(head, w)}, t.fill(body, w, h)...)
+	return append([]string{t.Fit(head, w)}, t.Fill(body, w, h)...)
 }
 
 // tabBar names all panes; the one in focus is marked.
 func (m *Model) tabBar(w int) string {
-	t := m.theme
+	t := m.Theme
 	var names []string
 	total := 0
 	focus := 0
@@ -144,12 +147,12 @@ func (m *Model) tabBar(w int) string {
 		name := " " + p.Tab() + " "
 		if p.ID() == m.focus {
 			focus = i
-			name = t.selected.on(t.glyphs.cursor + p.Tab() + " ")
+			name = t.Selected.On(t.Glyphs.Cursor + p.Tab() + " ")
 		} else {
-			name = t.dim.on(name)
+			name = t.Dim.On(name)
 		}
 		names = append(names, name)
-		total += width(name)
+		total += theme.Width(name)
 	}
 	if total <= w {
 		return strings.Join(names, "")
@@ -158,11 +161,11 @@ func (m *Model) tabBar(w int) string {
 	// whole names only.
 	var b strings.Builder
 	first := (focus + len(names) - 1) % len(names)
-	more := " " + t.dim.on(t.glyphs.ellipsis)
-	used := width(more)
+	more := " " + t.Dim.On(t.Glyphs.Ellipsis)
+	used := theme.Width(more)
 	for i := range names {
 		name := names[(first+i)%len(names)]
-		if used += width(name); used > w {
+		if used += theme.Width(name); used > w {
 			break
 		}
 		b.WriteString(name)
@@ -172,20 +175,20 @@ func (m *Model) tabBar(w int) string {
 
 // startingView stands until the lab exists.
 func (m *Model) startingView() []string {
-	t := m.theme
+	t := m.Theme
 	o := m.options
 	lines := []string{
-		t.stateStart.on(t.glyphs.dot+" STARTING") + "  " + t.bold.on(o.Config.Task) + " " + t.glyphs.separator + " " + o.Config.Method,
+		t.StateStart.On(t.Glyphs.Dot+" STARTING") + "  " + t.Bold.On(o.Config.Task) + " " + t.Glyphs.Separator + " " + o.Config.Method,
 		"",
-		t.dim.on("compiling the physics and the training plans: some seconds"),
+		t.Dim.On("compiling the physics and the training plans: some seconds"),
 	}
 	if o.Folder != "" {
-		lines = append(lines, t.dim.on("run folder  "+o.Folder))
+		lines = append(lines, t.Dim.On("run folder  "+o.Folder))
 	}
 	if m.leaving.soon {
-		lines = append(lines, t.dim.on("the shell gets its terminal back as soon as the run has started"))
+		lines = append(lines, t.Dim.On("the shell gets its terminal back as soon as the run has started"))
 	}
-	lines = append(lines, "", t.key.on("q")+" "+t.dim.on("quit"))
+	lines = append(lines, "", t.Key.On("q")+" "+t.Dim.On("quit"))
 	if m.layout.kind == oneLine {
 		return lines[:1]
 	}
@@ -203,7 +206,7 @@ func (m *Model) framed(lines []string) string {
 	drawn := strings.Join(lines, "\n")
 	frame := printable.Styled(drawn)
 	if frame != drawn { // what is seen now may be wider than what was not
-		frame = strings.Join(m.theme.fill(strings.Split(frame, "\n"), m.w, m.h), "\n")
+		frame = strings.Join(m.Theme.Fill(strings.Split(frame, "\n"), m.w, m.h), "\n")
 	}
 	return frame
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"pgrlab/tui/format"
 )
 
 // countdown is when the run will end, by estimates that jump: a refit or an evaluation
@@ -46,12 +48,12 @@ func (c *countdown) text() string {
 	case left >= 10*time.Hour:
 		return fmt.Sprintf("%.0fh", left.Hours())
 	case left >= time.Hour:
-		return duration(left.Round(5 * time.Minute))
+		return format.Duration(left.Round(5 * time.Minute))
 	case left >= 10*time.Minute:
 		return fmt.Sprintf("%.0fm", left.Minutes())
 	case left >= time.Minute:
-		return duration(left.Round(10 * time.Second))
+		return format.Duration(left.Round(10 * time.Second))
 	default:
-		return duration(left)
+		return format.Duration(left)
 	}
 }

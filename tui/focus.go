@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/tui/pane"
+	"pgrlab/tui/pane/charts"
 )
 
 // focusNext moves the focus to the next pane that the layout shows.
@@ -13,38 +16,38 @@ func (m *Model) focusPrevious() tea.Cmd { return m.moveFocus(len(m.panes) - 1) }
 func (m *Model) moveFocus(by int) tea.Cmd {
 	d := m.division()
 	base := d
-	base.zoomed, base.focus = false, paneKnobs
+	base.zoomed, base.focus = false, pane.Knobs
 	shown := divide(base)
 	if base.view == presentView {
 		base.focus = d.focus
 		shown = divide(base)
 	}
-	at := slices.IndexFunc(m.panes, func(p pane) bool { return p.ID() == m.focus })
+	at := slices.IndexFunc(m.panes, func(p pane.Pane) bool { return p.ID() == m.focus })
 	for range m.panes {
 		at = (at + by) % len(m.panes)
 		m.focus = m.panes[at].ID()
-		if m.focus == paneSentence && m.view != presentView {
+		if m.focus == pane.Sentence && m.view != presentView {
 			continue
 		}
 		if shown.kind >= tabbed || shown.visible(m.focus) {
 			break
 		}
 	}
-	m.relayout()
+	m.Relayout()
 	return nil
 }
 
-// goTo moves the focus to a pane; one that the view does not show fills the screen
+// GoTo moves the focus to a pane; one that the view does not show fills the screen
 // until the focus goes elsewhere.
-func (m *Model) goTo(id paneID) tea.Cmd {
+func (m *Model) GoTo(id pane.ID) tea.Cmd {
 	m.focus = id
-	m.relayout()
+	m.Relayout()
 	return nil
 }
 
 func (m *Model) toggleZoom() tea.Cmd {
 	m.zoomed = !m.zoomed
-	m.relayout()
+	m.Relayout()
 	return nil
 }
 
@@ -52,37 +55,37 @@ func (m *Model) nextView() tea.Cmd { return m.setView((m.view + 1) % viewCount) 
 
 func (m *Model) setView(v view) tea.Cmd {
 	m.view, m.zoomed = v, false
-	if m.focus == paneSentence || v != presentView && !divide(m.division()).visible(m.focus) {
-		m.focus = paneKnobs
+	if m.focus == pane.Sentence || v != presentView && !divide(m.division()).visible(m.focus) {
+		m.focus = pane.Knobs
 	}
-	m.tell("layout " + v.String() + map[view]string{focusView: ": what matters", fullView: ": everything", presentView: ": one chart, one sentence, one panel; tab changes which"}[v])
-	m.relayout()
+	m.Tell("layout " + v.String() + map[view]string{focusView: ": what matters", fullView: ": everything", presentView: ": one chart, one sentence, one panel; tab changes which"}[v])
+	m.Relayout()
 	return nil
 }
 
 // toggleAgent goes to the agent view and back.
 func (m *Model) toggleAgent() tea.Cmd {
-	if m.focus == paneAgent {
-		return m.goTo(m.returnTo)
+	if m.focus == pane.Agent {
+		return m.GoTo(m.returnTo)
 	}
 	m.returnTo = m.focus
-	return m.goTo(paneAgent)
+	return m.GoTo(pane.Agent)
 }
 
 // back peels one layer: inspection, staged values, zoom, filter, a pane that the
 // view does not show.
 func (m *Model) back() tea.Cmd {
 	for _, peel := range []func() bool{
-		m.steering.dismiss, m.charts.leaveCursor, m.steering.dropAll, m.unzoom,
-		func() bool { return m.focus == paneEvents && m.events.follow() },
-		m.events.unfilter, m.charts.unzoom, m.runs.forget,
+		m.steering.Dismiss, m.charts.LeaveCursor, m.steering.DropAll, m.unzoom,
+		func() bool { return m.focus == pane.Events && m.events.Follow() },
+		m.events.Unfilter, m.charts.Unzoom, m.runs.Forget,
 	} {
 		if peel() {
 			return nil
 		}
 	}
-	if m.layout.kind == tabbed && m.focus != paneKnobs {
-		return m.goTo(paneKnobs)
+	if m.layout.kind == tabbed && m.focus != pane.Knobs {
+		return m.GoTo(pane.Knobs)
 	}
 	return nil
 }
@@ -98,17 +101,17 @@ func (m *Model) unzoom() bool {
 
 // follow shows the newest: of the events while they are in focus, else of the charts.
 func (m *Model) follow() tea.Cmd {
-	if m.focus == paneEvents {
-		m.events.follow()
+	if m.focus == pane.Events {
+		m.events.Follow()
 	} else {
-		m.charts.follow()
+		m.charts.Follow()
 	}
 	return nil
 }
 
 // redraw forgets what is on the terminal.
 func (m *Model) redraw() tea.Cmd {
-	m.relayout()
+	m.Relayout()
 	return tea.ClearScreen
 }
 
@@ -117,16 +120,16 @@ func (m *Model) redraw() tea.Cmd {
 func (m *Model) toggleMouse() tea.Cmd {
 	m.mouse = !m.mouse
 	if m.mouse {
-		m.tell("mouse on: click to focus and inspect, wheel to scroll and zoom; M gives it back")
+		m.Tell("mouse on: click to focus and inspect, wheel to scroll and zoom; M gives it back")
 		return tea.EnableMouseCellMotion
 	}
-	m.tell("mouse off: the terminal has it again")
+	m.Tell("mouse off: the terminal has it again")
 	return tea.DisableMouse
 }
 
 // mouseEvent is a click or the wheel; the layout that was drawn says where.
 func (m *Model) mouseEvent(msg tea.MouseMsg) tea.Cmd {
-	if !m.mouse || m.dialog != nil || m.help.isOpen() || m.entry != nil || m.picker != nil || m.lab == nil {
+	if !m.mouse || m.dialog != nil || m.help.IsOpen() || m.entry != nil || m.picker != nil || m.Lab == nil {
 		return nil
 	}
 	p, ok := m.layout.under(msg.X, msg.Y)
@@ -137,9 +140,9 @@ func (m *Model) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 	switch msg.Button {
 	case tea.MouseButtonLeft:
 		if m.focus != p.id {
-			return m.goTo(p.id)
+			return m.GoTo(p.id)
 		}
-		if c, ok := on.(clicker); ok {
+		if c, ok := on.(pane.Clicker); ok {
 			c.Click(msg.X-p.x, p.w)
 		}
 	case tea.MouseButtonWheelUp, tea.MouseButtonWheelDown:
@@ -147,7 +150,7 @@ func (m *Model) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 		if msg.Button == tea.MouseButtonWheelUp {
 			by = -1
 		}
-		if s, ok := on.(scroller); ok {
+		if s, ok := on.(pane.Scroller); ok {
 			return s.Scroll(by)
 		}
 	}
@@ -156,14 +159,14 @@ func (m *Model) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 
 // lookAt moves the focus to a quantity's chart or to a pane.
 func (m *Model) lookAt(name string) error {
-	i, ok := quantityIndex(name)
+	i, ok := charts.QuantityIndex(name)
 	if !ok {
 		return m.commandPane(name)
 	}
-	if id, ok := m.charts.showing(i); ok {
-		m.goTo(id)
+	if id, ok := m.charts.Showing(i); ok {
+		m.GoTo(id)
 		return nil
 	}
-	m.goTo(paneChart1)
-	return m.charts.commandShow(name)
+	m.GoTo(pane.Chart1)
+	return m.charts.CommandShow(name)
 }

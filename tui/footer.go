@@ -1,48 +1,53 @@
 package tui
 
+import (
+	"pgrlab/tui/pane"
+	"pgrlab/tui/theme"
+)
+
 // footer lists the keys of the pane in focus as far as they fit; help and quit
 // always do.
 func (m *Model) footer(w int) string {
-	if m.entry != nil && m.entry.pane == "" {
-		return m.entry.line(m.theme, w)
+	if m.entry != nil && m.entry.Pane == "" {
+		return m.entry.Line(m.Theme, w)
 	}
 	if m.told != "" {
-		return m.theme.fit(m.theme.accent.on(m.theme.glyphs.cursor+" ")+m.told, w)
+		return m.Theme.Fit(m.Theme.Accent.On(m.Theme.Glyphs.Cursor+" ")+m.told, w)
 	}
-	if m.driver != "" {
-		return m.watchingLine(w)
+	if m.Driver != "" {
+		return m.WatchingLine(w)
 	}
 	var hints, last []string
 	for _, own := range []bool{true, false} { // those of the pane first
 		for _, b := range m.palette.keys {
-			if b.does == "" || !b.works(m.focus) || (b.panes != nil) != own || b.of == m.otherKind() || b.steers() && m.ended() && !m.about.Replay {
+			if b.Does == "" || !b.Works(m.focus) || (b.Panes != nil) != own || b.Of == m.otherKind() || b.Steers() && m.Ended() && !m.About.Replay {
 				continue
 			}
-			hint := m.theme.key.on(m.theme.keyLabel(b.short())) + " " + m.theme.dim.on(m.doing(b))
-			if b.name == "help" || b.name == "quit" {
+			hint := m.Theme.Key.On(m.Theme.KeyLabel(b.Short())) + " " + m.Theme.Dim.On(m.doing(b))
+			if b.Name == "help" || b.Name == "quit" {
 				last = append(last, hint)
 			} else {
 				hints = append(hints, hint)
 			}
 		}
 	}
-	end := join(w, "  ", last...)
-	start := join(w-width(end)-2, "  ", hints...)
-	return m.theme.spread(start, end, w)
+	end := theme.Join(w, "  ", last...)
+	start := theme.Join(w-theme.Width(end)-2, "  ", hints...)
+	return m.Theme.Spread(start, end, w)
 }
 
 // otherKind is the kind of run that this one is not.
-func (m *Model) otherKind() runKind {
-	if m.about.Replay {
-		return liveRun
+func (m *Model) otherKind() pane.RunKind {
+	if m.About.Replay {
+		return pane.LiveRun
 	}
-	return replayed
+	return pane.Replayed
 }
 
 // doing is what a key does now.
-func (m *Model) doing(b binding) string {
-	if b.name == "pause" && m.paused() {
+func (m *Model) doing(b pane.Binding) string {
+	if b.Name == "pause" && m.Paused() {
 		return "resume"
 	}
-	return b.does
+	return b.Does
 }

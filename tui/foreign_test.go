@@ -12,6 +12,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/tui/pane"
 )
 
 // attack is what a journal, a folder or another process may try on a terminal.
@@ -44,7 +45,7 @@ func TestFramesHoldNothingForeign(t *testing.T) {
 			o.Renderer.SetColorProfile(termenv.TrueColor)
 			o.Folder, o.Device, o.Config.Preset = "runs/"+attack, attack, attack
 			o.Names = []string{attack, attack}
-			o.References = []Reference{{Source: attack, Mean: 1}}
+			o.References = []pane.Reference{{Source: attack, Mean: 1}}
 		})
 		s.check(t, size.w, size.h) // starting
 		s.fake = foreignLab(12_000)

@@ -3,28 +3,29 @@ package tui
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 
 	"pgrlab/core/event"
 	"pgrlab/core/run"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/pane/runs"
 )
 
 // nursery makes children whose journals say what the test wants.
 type nursery struct {
-	plans    []ForkPlan
-	children []Child
+	plans    []pane.ForkPlan
+	children []pane.Child
 	journals map[string][]event.Event
 	err      error
 }
 
-func (n *nursery) fork(p ForkPlan) ([]Child, error) {
+func (n *nursery) fork(p pane.ForkPlan) ([]pane.Child, error) {
 	n.plans = append(n.plans, p)
-	var made []Child
+	var made []pane.Child
 	for pair := range p.Pairs {
 		for _, changed := range []bool{false, true} {
-			c := Child{Dir: fmt.Sprintf("runs/%d-%d-%v", len(n.plans), pair, changed), Pair: pair, Changed: changed, From: 24_000, To: 24_000 + p.Steps}
+			c := pane.Child{Dir: fmt.Sprintf("runs/%d-%d-%v", len(n.plans), pair, changed), Pair: pair, Changed: changed, From: 24_000, To: 24_000 + p.Steps}
 			made = append(made, c)
 		}
 	}
@@ -40,7 +41,7 @@ func (n *nursery) load(dir string) ([]event.Event, error) {
 }
 
 // live gives a child its evaluations behind the fork, and its end.
-func (n *nursery) live(c Child, returns ...float64) {
+func (n *nursery) live(c pane.Child, returns ...float64) {
 	events := []event.Event{{Type: event.TypeEvaluated, Step: 20_000, Body: event.Evaluated{ReturnMean: 1e6}}} // the parent's
 	for i, r := range returns {
 		events = append(events, event.Event{Type: event.TypeEvaluated, Step: c.From + 1000*(i+1), Body: event.Evaluated{ReturnMean: run.Float(r)}})
@@ -62,19 +63,19 @@ func forking(t *testing.T, w, h int) (*screen, *nursery) {
 
 // settle runs what the model has to do outside its loop, until it asks for nothing.
 func (s *screen) settleForks() {
-	s.clock = s.clock.Add(forkEvery)
+	s.clock = s.clock.Add(runs.ForkEvery)
 	s.poll()
 	if later := s.later; later != nil {
 		s.later = nil
 		s.Update(later())
 	}
-	s.runs.nextAt = s.clock
-	for i := range s.runs.groups {
-		children := append([]childRun(nil), s.runs.groups[i].children...)
+	s.runs.NextAt = s.clock
+	for i := range s.runs.Groups {
+		children := append([]runs.ChildRun(nil), s.runs.Groups[i].Children...)
 		for j := range children {
-			children[j] = children[j].look(s.options.LoadRun)
+			children[j] = children[j].Look(s.options.LoadRun)
 		}
-		s.Update(childrenRead{i, children})
+		s.Update(runs.ChildrenRead{Group: i, Children: children})
 	}
 }
 
@@ -95,7 +96,7 @@ func TestForkSteps(t *testing.T) {
 		s.Update(keyMsg("f"))
 	}
 	s.press("s")
-	if s.entry == nil || s.entry.text() != "5000" {
+	if s.entry == nil || s.entry.Text() != "5000" {
 		t.Fatalf("s proposes %v", s.entry)
 	}
 	s.press("8", "k", "enter")
@@ -124,16 +125,16 @@ func TestForkMakesPairsOfWhatIsStaged(t *testing.T) {
 	s.Update(keyMsg("f"))
 	s.contains(t, "fork: ω 2 → 3", "says nothing about the knob", "5,000 env steps a child")
 	s.Update(keyMsg("4"))
-	if c, ok := s.lastCommand().(event.Checkpoint); !ok || c.By != forker {
+	if c, ok := s.lastCommand().(event.Checkpoint); !ok || c.By != runs.Forker {
 		t.Fatalf("sent %#v", s.lastCommand())
 	}
 	s.settleForks()
-	want := ForkPlan{Set: []string{"guidance=3!"}, Pairs: 4, Steps: 5000}
+	want := pane.ForkPlan{Set: []string{"guidance=3!"}, Pairs: 4, Steps: 5000}
 	if len(n.plans) != 1 || fmt.Sprint(n.plans[0]) != fmt.Sprint(want) {
 		t.Fatalf("plans %+v", n.plans)
 	}
-	if got := s.values()["guidance"].Number; got != 2 || len(s.steering.staged) > 0 {
-		t.Errorf("this run has guidance %v, staged %v", got, s.steering.staged)
+	if got := s.values()["guidance"].Number; got != 2 || len(s.steering.Staged) > 0 {
+		t.Errorf("this run has guidance %v, staged %v", got, s.steering.Staged)
 	}
 	for i, c := range n.children {
 		n.live(c, 100, 100+map[bool]float64{true: []float64{20, 30, -10, 40}[i/2]}[c.Changed])
@@ -150,10 +151,10 @@ func TestForkMakesPairsOfWhatIsStaged(t *testing.T) {
 	}
 	s.settleForks()
 	s.contains(t, "comes apart by up to 12.0 (2 pairs)", "inside what happens by itself (±12.0, 2 placebo")
-	if w, pairs := s.runs.band(5000); w != 12 || pairs != 2 {
+	if w, pairs := s.runs.Band(5000); w != 12 || pairs != 2 {
 		t.Errorf("band %v of %d pairs", w, pairs)
 	}
-	if got := s.runs.verdictInk(&s.runs.groups[0], s.runs.groups[0].differences(), 12, 2); got != s.theme.text {
+	if got := s.runs.VerdictInk(&s.runs.Groups[0], s.runs.Groups[0].Differences(), 12, 2); got != s.Theme.Text {
 		t.Error("a difference inside the band is coloured")
 	}
 }
@@ -175,18 +176,6 @@ func TestOnePairSaysNothing(t *testing.T) {
 	s.contains(t, "one pair, return +100: it says nothing about the knob")
 }
 
-// The interval is that of Student's t over pairs: differences 1, 2, 3 have mean 2,
-// deviation 1, and 4.303/√3 on both sides.
-func TestIntervalIsOverPairs(t *testing.T) {
-	mean, half, ok := interval([]float64{1, 2, 3})
-	if want := 4.303 / math.Sqrt(3); !ok || mean != 2 || math.Abs(half-want) > 1e-9 {
-		t.Errorf("%v ± %v, %v; want 2 ± %v", mean, half, ok, want)
-	}
-	if _, _, ok := interval([]float64{1}); ok {
-		t.Error("one pair has an interval")
-	}
-}
-
 func TestFailedChildrenAreSaid(t *testing.T) {
 	s, n := forking(t, 160, 45)
 	n.err = errors.New("no space left")
@@ -195,7 +184,7 @@ func TestFailedChildrenAreSaid(t *testing.T) {
 	s.Update(keyMsg("1"))
 	s.settleForks()
 	s.contains(t, "no space left")
-	s.runs.groups[0].children[0].Failed = func() error { return errors.New("exit status 1") }
+	s.runs.Groups[0].Children[0].Failed = func() error { return errors.New("exit status 1") }
 	s.settleForks()
 	s.typeLine("pane runs")
 	s.contains(t, "pair 1, unchanged, 1-0-false: exit status 1", "no pair is done yet")
@@ -207,9 +196,9 @@ func TestASinglePairIsReported(t *testing.T) {
 	s.typeLine("ratio 0.75")
 	s.typeLine("confirm")
 	s.contains(t, "confirm: r ratio 0.5 → 0.75 at 24,000", "says nothing about the changes")
-	plan := s.dialog.choices[0]
+	plan := s.dialog.Choices[0]
 	s.dialog = nil
-	s.Update(plan.action()())
+	s.Update(plan.Action()())
 	s.settleForks()
 	for _, c := range n.children {
 		n.live(c, 100, map[bool]float64{false: 100, true: 116}[c.Changed])
@@ -231,8 +220,8 @@ func TestConfirmNeedsATouchedRun(t *testing.T) {
 	}
 	s.Update(keyMsg("enter"))
 	s.contains(t, "fresh seeds")
-	plan := s.dialog.choices[1]
-	s.Update(plan.action()())
+	plan := s.dialog.Choices[1]
+	s.Update(plan.Action()())
 	if len(n.plans) != 1 || !n.plans[0].Confirm || n.plans[0].Pairs != 2 || n.plans[0].Steps != 100_000 {
 		t.Fatalf("plans %+v", n.plans)
 	}

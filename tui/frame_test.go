@@ -14,6 +14,8 @@ import (
 	"github.com/muesli/termenv"
 
 	"pgrlab/core/knob"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/theme"
 )
 
 func TestGoldenFrames(t *testing.T) {
@@ -28,7 +30,7 @@ func TestGoldenFrames(t *testing.T) {
 	fit.fake.setPhase(knob.Fit, 4_250, 10_000)
 	fit.press(" ")
 	golden(t, "fit-160x45", fit.View())
-	ascii := newScreen(t, 110, 34, func(o *Options) { o.Characters = ASCII })
+	ascii := newScreen(t, 110, 34, func(o *Options) { o.Characters = theme.ASCII })
 	ascii.fake.advance(30_000)
 	ascii.Update(started{lab: ascii.fake})
 	golden(t, "ascii-110x34", ascii.View())
@@ -68,7 +70,7 @@ func TestEverySize(t *testing.T) {
 }
 
 func TestASCIIScreenIsASCII(t *testing.T) {
-	s := newScreen(t, 120, 40, func(o *Options) { o.Characters = ASCII })
+	s := newScreen(t, 120, 40, func(o *Options) { o.Characters = theme.ASCII })
 	s.fake.advance(30_000)
 	s.Update(started{lab: s.fake})
 	for _, keys := range [][]string{nil, {"down", "right"}, {"enter"}, {"esc"}, {"?"}, {"pgdown"}} {
@@ -144,7 +146,7 @@ func coloured() (*Model, *fakeLab) {
 	r.SetColorProfile(termenv.TrueColor)
 	f := newFake()
 	f.advance(60_000)
-	m := New(Options{About: About{Config: fakeConfig()}, Renderer: r})
+	m := New(Options{About: pane.About{Config: fakeConfig()}, Renderer: r})
 	m.Update(started{lab: f})
 	return m, f
 }

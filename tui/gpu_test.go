@@ -5,29 +5,31 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"pgrlab/tui/pane"
 )
 
 // What NVML does not know is left out, and what there is no room for.
 func TestSystemPaneShowsTheGPU(t *testing.T) {
-	m := New(Options{About: About{Config: fakeConfig()}})
-	g := &GPU{Busy: 0.87, Used: 12.3e9, Total: 141e9, Temperature: 61, Power: 420}
+	m := New(Options{About: pane.About{Config: fakeConfig()}})
+	g := &pane.GPU{Busy: 0.87, Used: 12.3e9, Total: 141e9, Temperature: 61, Power: 420}
 	for _, c := range []struct {
-		g    GPU
+		g    pane.GPU
 		w    int
 		want string
 	}{
 		{*g, 60, "busy 87%  memory 12.3 GB of 141.0 GB  61 °C  420 W"},
 		{*g, 45, "busy 87%  memory 12.3 GB of 141.0 GB  61 °C"},
 		{*g, 10, "busy 87%"},
-		{GPU{Busy: -1, Used: -1, Temperature: -1, Power: -1}, 60, "busy -"},
+		{pane.GPU{Busy: -1, Used: -1, Temperature: -1, Power: -1}, 60, "busy -"},
 	} {
-		if got := ansi.Strip(m.system.gpuUse(&c.g, c.w)); got != c.want {
+		if got := ansi.Strip(m.system.GPUUse(&c.g, c.w)); got != c.want {
 			t.Errorf("%d columns: %q, want %q", c.w, got, c.want)
 		}
 	}
-	for _, known := range []func() *GPU{nil, func() *GPU { return nil }, func() *GPU { return g }} {
+	for _, known := range []func() *pane.GPU{nil, func() *pane.GPU { return nil }, func() *pane.GPU { return g }} {
 		m.options.GPU = known
-		m.system.machine.at, m.system.machine.busyPast = m.now(), []float64{1}
+		m.system.Machine.At, m.system.Machine.BusyPast = m.Now(), []float64{1}
 		text := ansi.Strip(strings.Join(m.system.Body(80, 10), "\n"))
 		if shown := strings.Contains(text, "GPU"); shown != (known != nil && known() != nil) {
 			t.Errorf("the pane:\n%s", text)

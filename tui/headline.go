@@ -2,84 +2,88 @@ package tui
 
 import (
 	"fmt"
+
+	"pgrlab/tui/format"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/theme"
 )
 
 // headline is the first line of the screen: what runs, how far it is, how fast.
 type headline struct {
-	*runView
+	*pane.Run
 	link *link     // nil: nothing is known of the line to the terminal
 	eta  countdown // to the end of the run
 }
 
 // line is it in w columns.
-func (m *headline) line(w int) string {
-	t, s, o := m.theme, m.snap, m.about
-	state := m.stateText()
-	done := fmt.Sprintf("%s/%s", count(s.Step), count(s.Steps))
-	percent := fmt.Sprintf("%d%%", int(100*m.fraction()))
-	speed := rate(s.StepsPerSec) + t.dim.on(" steps/s")
-	updates := rate(s.UpdatesPerSec) + t.dim.on(" updates/s")
-	eta := t.dim.on("eta ") + m.eta.text()
-	dot := t.faint.on(" " + t.glyphs.separator + " ")
-	name := t.bold.on(o.Config.Task) + dot + o.Config.Method
-	seed := t.dim.on("seed ") + fmt.Sprint(o.Config.Seed)
-	if o.Replay && !(o.Ended && m.ended()) {
-		state += " " + t.staged.on(fmt.Sprintf("REPLAY %s%g", t.glyphs.times, replaySpeed(m.lab)))
+func (p *headline) line(w int) string {
+	t, s, o := p.Theme, p.Snap, p.About
+	state := p.StateText()
+	done := fmt.Sprintf("%s/%s", format.Count(s.Step), format.Count(s.Steps))
+	percent := fmt.Sprintf("%d%%", int(100*p.Fraction()))
+	speed := format.Rate(s.StepsPerSec) + t.Dim.On(" steps/s")
+	updates := format.Rate(s.UpdatesPerSec) + t.Dim.On(" updates/s")
+	eta := t.Dim.On("eta ") + p.eta.text()
+	dot := t.Faint.On(" " + t.Glyphs.Separator + " ")
+	name := t.Bold.On(o.Config.Task) + dot + o.Config.Method
+	seed := t.Dim.On("seed ") + fmt.Sprint(o.Config.Seed)
+	if o.Replay && !(o.Ended && p.Ended()) {
+		state += " " + t.Staged.On(fmt.Sprintf("REPLAY %s%g", t.Glyphs.Times, replaySpeed(p.Lab)))
 	}
-	if pace := m.link.pace(); pace > 0 {
-		state += " " + t.warn.on("slow line: a look every "+fmt.Sprintf("%.1f s", pace.Seconds()))
+	if pace := p.link.pace(); pace > 0 {
+		state += " " + t.Warn.On("slow line: a look every "+fmt.Sprintf("%.1f s", pace.Seconds()))
 	}
-	badge := dot + m.badge(&m.history)
+	badge := dot + p.Badge(&p.History)
 	brief := badge // a clean run need not say so where room is short
-	if m.history.touched() == 0 {
+	if p.History.Touched() == 0 {
 		brief = ""
 	}
-	if m.eta.text() == "" || m.ended() { // nothing is known, or nothing is left
+	if p.eta.text() == "" || p.Ended() { // nothing is known, or nothing is left
 		eta = ""
 	}
-	if m.ended() {
-		speed, updates, eta = "", "", t.dim.on("took ")+duration(m.wall())
+	if p.Ended() {
+		speed, updates, eta = "", "", t.Dim.On("took ")+format.Duration(p.Wall())
 	}
-	task := t.bold.on(o.Config.Task)
-	speeds := join(w, "  ", speed, updates)
-	lefts := []string{state + "  " + name + dot + seed + badge + dot + t.dim.on(m.device()), state + "  " + name + dot + seed + badge, state + "  " + name + dot + seed + brief,
+	task := t.Bold.On(o.Config.Task)
+	speeds := theme.Join(w, "  ", speed, updates)
+	lefts := []string{state + "  " + name + dot + seed + badge + dot + t.Dim.On(p.Device()), state + "  " + name + dot + seed + badge, state + "  " + name + dot + seed + brief,
 		state + "  " + name + brief, state + "  " + task + brief}
-	where := t.dim.on("step ") + done + " "
+	where := t.Dim.On("step ") + done + " "
 	for _, right := range []struct {
 		parts    []string
 		from, to int // the lefts that it may stand beside
 	}{
-		{[]string{where + t.bar(m.fraction(), 24) + " " + percent, speeds, eta}, 0, 2},
-		{[]string{where + t.bar(m.fraction(), 12) + " " + percent, speeds, eta}, 0, 3},
+		{[]string{where + t.Bar(p.Fraction(), 24) + " " + percent, speeds, eta}, 0, 2},
+		{[]string{where + t.Bar(p.Fraction(), 12) + " " + percent, speeds, eta}, 0, 3},
 		{[]string{done + " " + percent, speed, eta}, 1, 3},
 		{[]string{done + " " + percent, eta}, 1, 3},
 		{[]string{done + " " + percent}, 1, 3},
 		{[]string{done + " " + percent, eta}, 3, 5},
 		{[]string{done + " " + percent}, 3, 5},
 	} {
-		text := join(w, "  ", right.parts...)
+		text := theme.Join(w, "  ", right.parts...)
 		for _, l := range lefts[right.from:right.to] {
-			if width(l)+2+width(text) <= w {
-				return t.spread(l, text, w)
+			if theme.Width(l)+2+theme.Width(text) <= w {
+				return t.Spread(l, text, w)
 			}
 		}
 	}
 	parts := []string{state, done, percent, task, o.Config.Method, speed, eta}
 	if brief != "" {
-		parts = append(parts[:3:3], append([]string{m.badge(&m.history)}, parts[3:]...)...)
+		parts = append(parts[:3:3], append([]string{p.Badge(&p.History)}, parts[3:]...)...)
 	}
-	return join(w, "  ", parts...)
+	return theme.Join(w, "  ", parts...)
 }
 
 // short is all there is below 40x10.
-func (m *headline) short(w int) string {
-	s, h := m.snap, &m.history
-	parts := []string{m.stateText(), fmt.Sprintf("%s/%s", count(s.Step), count(s.Steps))}
-	if n := len(h.evaluations); n > 0 {
-		parts = append(parts, "return "+number(h.evaluations[n-1].mean))
+func (p *headline) short(w int) string {
+	s, h := p.Snap, &p.History
+	parts := []string{p.StateText(), fmt.Sprintf("%s/%s", format.Count(s.Step), format.Count(s.Steps))}
+	if n := len(h.Evaluations); n > 0 {
+		parts = append(parts, "return "+format.Number(h.Evaluations[n-1].Mean))
 	}
-	if n := len(h.dormant); n > 0 {
-		parts = append(parts, fmt.Sprintf("dormant %.3f", h.dormant[n-1].sokar))
+	if n := len(h.Dormant); n > 0 {
+		parts = append(parts, fmt.Sprintf("dormant %.3f", h.Dormant[n-1].Sokar))
 	}
-	return join(w, "  ", parts...)
+	return theme.Join(w, "  ", parts...)
 }

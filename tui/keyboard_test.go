@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/tui/pane"
 )
 
 // keyBytes are keys as terminals send them.
@@ -155,14 +157,14 @@ func TestBurstsAreKeys(t *testing.T) {
 		}
 	}
 	burst("jjj")
-	if s.knobs.selected != 3 {
-		t.Errorf("jjj moves to row %d", s.knobs.selected)
+	if s.knobs.Selected != 3 {
+		t.Errorf("jjj moves to row %d", s.knobs.Selected)
 	}
 	burst(":note hello\r")
 	s.Update(polled{})
 	s.contains(t, "note    hello", "● RUN")
 	burst(":pane runs\r")
-	if s.focus != paneRuns {
+	if s.focus != pane.Runs {
 		t.Errorf(":pane runs goes to %s", string(s.focus))
 	}
 	burst("qdp")
@@ -186,7 +188,7 @@ func TestPastedText(t *testing.T) {
 	s.contains(t, "pasted text is not taken for keys")
 	s.press("n")
 	paste(s)
-	if s.entry == nil || s.entry.text() != "p q" {
+	if s.entry == nil || s.entry.Text() != "p q" {
 		t.Errorf("text pasted into a prompt is %v", s.entry)
 	}
 	p := newPickerScreen(t, 120, 36)
@@ -199,7 +201,7 @@ func TestProposalIsReplacedByTyping(t *testing.T) {
 	proposal := func() *screen {
 		s := running(t, 120, 36, 24_000)
 		s.press("down", "right", "@")
-		if s.entry == nil || s.entry.text() != "25000" {
+		if s.entry == nil || s.entry.Text() != "25000" {
 			t.Fatalf("@ proposes %v", s.entry)
 		}
 		return s
@@ -212,7 +214,7 @@ func TestProposalIsReplacedByTyping(t *testing.T) {
 		for _, msg := range heard(t, []string{keys}, func(int) bool { return false }) {
 			s.Update(msg)
 		}
-		if s.entry == nil || s.entry.text() != want {
+		if s.entry == nil || s.entry.Text() != want {
 			t.Errorf("%q gives %v, want %q", keys, s.entry, want)
 		}
 	}

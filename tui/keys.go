@@ -5,70 +5,72 @@ import (
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/tui/pane"
 )
 
 // keysTable lists every key; the footer shows them in this order while they fit. A key
 // that several panes have is one binding.
-func (m *Model) keysTable() []binding {
+func (m *Model) keysTable() []pane.Binding {
 	keys := m.runKeys()
 	at := map[string]int{}
 	for _, p := range m.panes {
 		for _, b := range p.Keys() {
-			i, known := at[b.name]
+			i, known := at[b.Name]
 			if !known {
 				i = len(keys)
-				at[b.name] = i
+				at[b.Name] = i
 				keys = append(keys, b)
 			}
-			keys[i].panes = append(keys[i].panes, p.ID())
+			keys[i].Panes = append(keys[i].Panes, p.ID())
 		}
 	}
 	return append(keys, m.screenKeys()...)
 }
 
 // runKeys are about the run, whatever pane is in focus.
-func (m *Model) runKeys() []binding {
+func (m *Model) runKeys() []pane.Binding {
 	s := m.steering
-	return []binding{
-		{name: "pause", of: pausable, keys: []string{" ", "p"}, label: "space p", hint: "space", does: "pause", help: "pause the training after the running slice, or resume it", action: s.togglePause},
-		{name: "park", keys: []string{"P"}, help: "park: save the run and give the GPU's memory back for others; P again takes it and goes on", action: s.togglePark},
-		{name: "undo", of: liveRun, keys: []string{"z"}, does: "undo", help: "set the knob changed last back to its old value, as a new change; the weights stay as they are", action: s.undo},
-		{name: "redo", keys: []string{"Z"}, help: "make the change that was undone last once more, as a new change", action: s.redo},
-		{name: "inspect", keys: []string{"i"}, help: "put the cursor on the newest measurement, or take it away", action: m.charts.toggleInspect},
-		{name: "follow", keys: []string{"g"}, help: "show everything and follow the newest measurement; in the events, back to the newest", action: m.follow},
+	return []pane.Binding{
+		{Name: "pause", Of: pane.Pausable, Keys: []string{" ", "p"}, Label: "space p", Hint: "space", Does: "pause", Help: "pause the training after the running slice, or resume it", Action: s.TogglePause},
+		{Name: "park", Keys: []string{"P"}, Help: "park: save the run and give the GPU's memory back for others; P again takes it and goes on", Action: s.TogglePark},
+		{Name: "undo", Of: pane.LiveRun, Keys: []string{"z"}, Does: "undo", Help: "set the knob changed last back to its old value, as a new change; the weights stay as they are", Action: s.Undo},
+		{Name: "redo", Keys: []string{"Z"}, Help: "make the change that was undone last once more, as a new change", Action: s.Redo},
+		{Name: "inspect", Keys: []string{"i"}, Help: "put the cursor on the newest measurement, or take it away", Action: m.charts.ToggleInspect},
+		{Name: "follow", Keys: []string{"g"}, Help: "show everything and follow the newest measurement; in the events, back to the newest", Action: m.follow},
 	}
 }
 
 // screenKeys are about the screen, and what opens over it.
-func (m *Model) screenKeys() []binding {
-	keys := []binding{
-		{name: "next-pane", keys: []string{"tab"}, does: "pane", help: "move the focus to the next pane", action: m.focusNext},
-		{name: "previous-pane", keys: []string{"shift+tab"}, help: "move the focus to the previous pane", action: m.focusPrevious},
-		{name: "zoom-pane", keys: []string{"+"}, help: "give the whole screen to the pane in focus, or give it back", action: m.toggleZoom},
-		{name: "layout", keys: []string{"L"}, does: "layout", help: "focus (what matters), full (everything), present (one chart, one sentence, one panel)", action: m.nextView},
-		{name: "agent", keys: []string{"v"}, help: "the agent: the task as it stands, actions, Q and F; again to go back", action: m.toggleAgent},
-		{name: "earlier", of: replayed, keys: []string{"<"}, hint: "< >", does: "back, forth", help: "in a replay: back by a twentieth of the run", action: m.player.back},
-		{name: "later", keys: []string{">"}, help: "in a replay: forth by a twentieth of the run", action: m.player.forth},
-		{name: "slower", of: replayed, keys: []string{"("}, hint: "( )", does: "slower, faster", help: "in a replay: half the speed", action: m.player.slower},
-		{name: "faster", keys: []string{")"}, help: "in a replay: twice the speed", action: m.player.faster},
-		{name: "analyse", keys: []string{"a"}, help: "have the run looked at as it is: F, dynamics error beside a Gaussian's, overlap of guided and free generations; training waits some seconds, keys do not", action: m.steering.analyse},
-		{name: "checkpoint", keys: []string{"c"}, help: "save the run where it is, to go on from there", action: m.steering.checkpoint},
-		{name: "note", of: liveRun, keys: []string{"n"}, does: "note", help: "write a line into the journal, and a marker on the charts", action: m.steering.openNote},
-		{name: "palette", keys: []string{":"}, does: "command", help: "type a command: everything that keys do, and guidance 3, ω=3! @20000, show alpha, … ; tab completes, up and down choose", action: m.palette.openPalette},
-		{name: "fork", of: liveRun, keys: []string{"f"}, does: "fork", help: "children of this run, in pairs: with what is staged and without; their difference is in the pane runs", action: m.runs.openFork},
-		{name: "placebo", keys: []string{"F"}, help: "forks in which nothing is changed but the random streams: the band of what happens by itself", action: m.runs.openPlacebo},
-		{name: "lessons", of: liveRun, keys: []string{"T"}, does: "lessons", help: "lessons that use this run: they say, set, ask for a prediction, and reveal what came; enter goes on, 1 to 9 answers, esc leaves", action: m.lessons.openLessons},
-		{name: "mouse", keys: []string{"M"}, help: "take the mouse (click: focus and inspect, wheel: scroll and zoom), or give it back to the terminal for selecting text", action: m.toggleMouse},
-		{name: "redraw", keys: []string{"ctrl+l"}, help: "draw the whole screen again", action: m.redraw},
-		{name: "back", keys: []string{"esc", "backspace"}, label: "esc backspace", help: "one layer back: inspection, staged values, zoom, filter", action: m.back},
-		{name: "drive", keys: []string{"D"}, help: "take over from the screen that drives, where several show the same run", action: m.takeSeat},
-		{name: "help", keys: []string{"?", "f1"}, label: "? f1", hint: "?", does: "help", help: "the keys, and where every number on the screen comes from", action: m.help.show},
-		{name: "quit", keys: []string{"q"}, does: "quit", help: "leave: the run goes on in a process of its own and the shell gets its terminal back (ctrl+z does that at once), or stop and save", action: m.leaving.openQuit},
+func (m *Model) screenKeys() []pane.Binding {
+	keys := []pane.Binding{
+		{Name: "next-pane", Keys: []string{"tab"}, Does: "pane", Help: "move the focus to the next pane", Action: m.focusNext},
+		{Name: "previous-pane", Keys: []string{"shift+tab"}, Help: "move the focus to the previous pane", Action: m.focusPrevious},
+		{Name: "zoom-pane", Keys: []string{"+"}, Help: "give the whole screen to the pane in focus, or give it back", Action: m.toggleZoom},
+		{Name: "layout", Keys: []string{"L"}, Does: "layout", Help: "focus (what matters), full (everything), present (one chart, one sentence, one panel)", Action: m.nextView},
+		{Name: "agent", Keys: []string{"v"}, Help: "the agent: the task as it stands, actions, Q and F; again to go back", Action: m.toggleAgent},
+		{Name: "earlier", Of: pane.Replayed, Keys: []string{"<"}, Hint: "< >", Does: "back, forth", Help: "in a replay: back by a twentieth of the run", Action: m.player.back},
+		{Name: "later", Keys: []string{">"}, Help: "in a replay: forth by a twentieth of the run", Action: m.player.forth},
+		{Name: "slower", Of: pane.Replayed, Keys: []string{"("}, Hint: "( )", Does: "slower, faster", Help: "in a replay: half the speed", Action: m.player.slower},
+		{Name: "faster", Keys: []string{")"}, Help: "in a replay: twice the speed", Action: m.player.faster},
+		{Name: "analyse", Keys: []string{"a"}, Help: "have the run looked at as it is: F, dynamics error beside a Gaussian's, overlap of guided and free generations; training waits some seconds, keys do not", Action: m.steering.Analyse},
+		{Name: "checkpoint", Keys: []string{"c"}, Help: "save the run where it is, to go on from there", Action: m.steering.Checkpoint},
+		{Name: "note", Of: pane.LiveRun, Keys: []string{"n"}, Does: "note", Help: "write a line into the journal, and a marker on the charts", Action: m.steering.OpenNote},
+		{Name: "palette", Keys: []string{":"}, Does: "command", Help: "type a command: everything that keys do, and guidance 3, ω=3! @20000, show alpha, … ; tab completes, up and down choose", Action: m.palette.openPalette},
+		{Name: "fork", Of: pane.LiveRun, Keys: []string{"f"}, Does: "fork", Help: "children of this run, in pairs: with what is staged and without; their difference is in the pane runs", Action: m.runs.OpenFork},
+		{Name: "placebo", Keys: []string{"F"}, Help: "forks in which nothing is changed but the random streams: the band of what happens by itself", Action: m.runs.OpenPlacebo},
+		{Name: "lessons", Of: pane.LiveRun, Keys: []string{"T"}, Does: "lessons", Help: "lessons that use this run: they say, set, ask for a prediction, and reveal what came; enter goes on, 1 to 9 answers, esc leaves", Action: m.lessons.OpenLessons},
+		{Name: "mouse", Keys: []string{"M"}, Help: "take the mouse (click: focus and inspect, wheel: scroll and zoom), or give it back to the terminal for selecting text", Action: m.toggleMouse},
+		{Name: "redraw", Keys: []string{"ctrl+l"}, Help: "draw the whole screen again", Action: m.redraw},
+		{Name: "back", Keys: []string{"esc", "backspace"}, Label: "esc backspace", Help: "one layer back: inspection, staged values, zoom, filter", Action: m.back},
+		{Name: "drive", Keys: []string{"D"}, Help: "take over from the screen that drives, where several show the same run", Action: m.TakeSeat},
+		{Name: "help", Keys: []string{"?", "f1"}, Label: "? f1", Hint: "?", Does: "help", Help: "the keys, and where every number on the screen comes from", Action: m.help.Show},
+		{Name: "quit", Keys: []string{"q"}, Does: "quit", Help: "leave: the run goes on in a process of its own and the shell gets its terminal back (ctrl+z does that at once), or stop and save", Action: m.leaving.openQuit},
 	}
 	for i, p := range m.panes[:numberedPanes] {
 		id := p.ID()
-		keys = append(keys, binding{name: "go-" + string(id), keys: []string{fmt.Sprint(i + 1)}, help: "to the pane " + string(id),
-			action: func() tea.Cmd { return m.goTo(id) }})
+		keys = append(keys, pane.Binding{Name: "go-" + string(id), Keys: []string{fmt.Sprint(i + 1)}, Help: "to the pane " + string(id),
+			Action: func() tea.Cmd { return m.GoTo(id) }})
 	}
 	return keys
 }
@@ -81,11 +83,11 @@ const numberedPanes = 9
 var reserved = []string{"ctrl+a", "ctrl+b", "ctrl+q", "ctrl+s", "ctrl+z"}
 
 // rebind gives commands other keys; the keys of a command that is not named stay.
-func rebind(table []binding, other map[string][]string) ([]binding, error) {
+func rebind(table []pane.Binding, other map[string][]string) ([]pane.Binding, error) {
 	for name, keys := range other {
 		at := -1
 		for i := range table {
-			if table[i].name == name {
+			if table[i].Name == name {
 				at = i
 			}
 		}
@@ -97,12 +99,12 @@ func rebind(table []binding, other map[string][]string) ([]binding, error) {
 				return nil, fmt.Errorf("keys: %s cannot be %s: terminals keep that key", name, k)
 			}
 			for i, b := range table {
-				if i != at && slices.Contains(b.keys, k) && overlap(b.panes, table[at].panes) && len(other[b.name]) == 0 {
-					return nil, fmt.Errorf("keys: %s cannot be %s: that is %s", name, k, b.name)
+				if i != at && slices.Contains(b.Keys, k) && pane.Overlap(b.Panes, table[at].Panes) && len(other[b.Name]) == 0 {
+					return nil, fmt.Errorf("keys: %s cannot be %s: that is %s", name, k, b.Name)
 				}
 			}
 		}
-		table[at].keys, table[at].label, table[at].hint = keys, "", ""
+		table[at].Keys, table[at].Label, table[at].Hint = keys, "", ""
 	}
 	return table, nil
 }

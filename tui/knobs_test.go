@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/lab"
+	"pgrlab/tui/format"
 )
 
 func TestStagingSendsNothing(t *testing.T) {
@@ -18,12 +19,12 @@ func TestStagingSendsNothing(t *testing.T) {
 	s.press("down", "right", "right", "left")
 	s.contains(t, "2 → 2.25*", "1 staged", "enter apply")
 	s.press("left")
-	if len(s.steering.staged) != 0 {
-		t.Errorf("the effective value is still staged: %v", s.steering.staged)
+	if len(s.steering.Staged) != 0 {
+		t.Errorf("the effective value is still staged: %v", s.steering.Staged)
 	}
 	s.press("right", "esc")
-	if len(s.steering.staged) != 0 || s.fake.changes() != n {
-		t.Errorf("esc keeps %v staged; sent %v", s.steering.staged, s.fake.commands)
+	if len(s.steering.Staged) != 0 || s.fake.changes() != n {
+		t.Errorf("esc keeps %v staged; sent %v", s.steering.Staged, s.fake.commands)
 	}
 }
 
@@ -41,7 +42,7 @@ func TestBatchKnobIsATransaction(t *testing.T) {
 
 func TestPendingUntilTheLabAnswers(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
-	s.lab = mute{s.fake}
+	s.Lab = mute{s.fake}
 	s.press("down", "down", "right", "enter")
 	s.contains(t, "pending…")
 	if !strings.Contains(s.View(), "0.5  ") {
@@ -89,7 +90,7 @@ func TestNothingToRedoBeforeTheFirstRefit(t *testing.T) {
 
 func TestRefusalSaysWhy(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
-	for s.knobList[s.knobs.selected].Name != "sampler_steps" {
+	for s.KnobList[s.knobs.Selected].Name != "sampler_steps" {
 		s.press("down")
 	}
 	s.press("e", "8", "0", "0", "enter", "enter")
@@ -104,15 +105,15 @@ func TestRefusalSaysWhy(t *testing.T) {
 func TestUnusedKnobNamesTheMethods(t *testing.T) {
 	s := newScreen(t, 160, 45, func(o *Options) { o.Config.Method, o.Config.Generator.Kind = "redq", lab.GeneratorNone })
 	s.Update(started{lab: s.fake})
-	if err := s.knobUse(s.knobList[s.knobs.selected]); err != nil {
+	if err := s.KnobUse(s.KnobList[s.knobs.Selected]); err != nil {
 		t.Errorf("the cursor begins on a knob that is not used: %v", err)
 	}
 	s.contains(t, "redq has no generator")
 	unused := false // those that are used come first
 	for s.press("up"); ; s.press("down") {
-		is := s.knobUse(s.knobList[s.knobs.selected]) != nil
+		is := s.KnobUse(s.KnobList[s.knobs.Selected]) != nil
 		if unused && !is {
-			t.Errorf("%s is used and stands behind one that is not", s.knobList[s.knobs.selected].Name)
+			t.Errorf("%s is used and stands behind one that is not", s.KnobList[s.knobs.Selected].Name)
 		}
 		if unused = is; unused {
 			break
@@ -120,7 +121,7 @@ func TestUnusedKnobNamesTheMethods(t *testing.T) {
 	}
 	s.press("right")
 	s.contains(t, "not used", "relevance: not used by redq: pgr-reward,")
-	if len(s.steering.staged) != 0 {
+	if len(s.steering.Staged) != 0 {
 		t.Error("an unused knob was staged")
 	}
 }
@@ -151,7 +152,7 @@ func TestChangesOfOthersAreShown(t *testing.T) {
 func TestMixIsThatOfTheLab(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	c := &s.options.Config
-	ratio, err := s.findKnob("ratio")
+	ratio, err := s.FindKnob("ratio")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,12 +161,12 @@ func TestMixIsThatOfTheLab(t *testing.T) {
 		settings := c.Knobs
 		settings.Batch, settings.Hold = 2+random.IntN(2048), []string{knob.HoldBatch, knob.HoldReal}[random.IntN(2)]
 		settings.Ratio = []float64{random.Float64(), float64(random.IntN(17)) / 16}[random.IntN(2)]
-		s.snap.Knobs = settings.Values()
+		s.Snap.Knobs = settings.Values()
 		want := ""
 		if mix := c.Mix(&settings, math.MaxInt); settings.Hold == knob.HoldBatch || settings.Ratio < 1 {
-			want = fmt.Sprintf("batch %s = %s real + %s synthetic", count(mix.Size()), count(mix.Real), count(mix.Synthetic))
+			want = fmt.Sprintf("batch %s = %s real + %s synthetic", format.Count(mix.Size()), format.Count(mix.Real), format.Count(mix.Synthetic))
 		}
-		if got := s.knobs.mixText(ratio); !strings.HasSuffix(got, want) || (want == "") != (got == "") {
+		if got := s.knobs.MixText(ratio); !strings.HasSuffix(got, want) || (want == "") != (got == "") {
 			t.Fatalf("batch %d, r %v, hold %s: the panel says %q, the lab draws %q", settings.Batch, settings.Ratio, settings.Hold, got, want)
 		}
 	}
@@ -175,8 +176,8 @@ func TestMixIsThatOfTheLab(t *testing.T) {
 	} {
 		settings := c.Knobs
 		settings.Batch, settings.Ratio, settings.Hold = want[0].(int), want[1].(float64), want[2].(string)
-		s.snap.Knobs = settings.Values()
-		if got := s.knobs.mixText(ratio); !strings.Contains(got, text) {
+		s.Snap.Knobs = settings.Values()
+		if got := s.knobs.MixText(ratio); !strings.Contains(got, text) {
 			t.Errorf("%v: %q, want %q", want, got, text)
 		}
 	}

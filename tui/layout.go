@@ -1,9 +1,11 @@
 package tui
 
+import "pgrlab/tui/pane"
+
 // place is where a pane stands: columns x..x+w-1 of the rows y..y+h-1, counted from
 // the upper left corner of the screen.
 type place struct {
-	id         paneID
+	id         pane.ID
 	x, y, w, h int
 }
 
@@ -47,33 +49,33 @@ type division struct {
 	w, h   int // without the lesson
 	lesson int // rows of a lesson below
 	view   view
-	focus  paneID
+	focus  pane.ID
 	zoomed bool
-	chart  paneID // the chart of the present view
-	panel  paneID // its panel
+	chart  pane.ID // the chart of the present view
+	panel  pane.ID // its panel
 }
 
 // divide lays out a screen; a zoomed pane takes the body for itself, and so does
 // one that the view does not show.
 func divide(d division) layout {
 	l := layout{w: d.w, h: d.h}
-	least := tabbedHeight
+	least := pane.TabbedHeight
 	if d.lesson > 0 {
-		least = aboveLesson
+		least = pane.AboveLesson
 	}
 	switch {
-	case d.w < tabbedWidth || d.h < least:
+	case d.w < pane.TabbedWidth || d.h < least:
 		l.kind = oneLine
 		return l
-	case d.zoomed || d.w < ruledWidth || d.h < ruledHeight:
+	case d.zoomed || d.w < pane.RuledWidth || d.h < pane.RuledHeight:
 		l.kind = tabbed
 	case d.view == presentView:
 		l.kind, l.places = boxed, presentPlaces(d)
-	case d.view == fullView && d.w >= fullWidth && d.h >= fullHeight:
+	case d.view == fullView && d.w >= pane.FullWidth && d.h >= pane.FullHeight:
 		l.kind, l.places = boxed, fullPlaces(d.w, d.h)
 	case d.view == fullView:
 		l.kind = tabbed
-	case d.w < boxedWidth || d.h < boxedHeight:
+	case d.w < pane.BoxedWidth || d.h < pane.BoxedHeight:
 		l.kind, l.places = ruled, ruledPlaces(d.w, d.h)
 	default:
 		l.kind, l.places = boxed, boxedPlaces(d.w, d.h)
@@ -103,7 +105,7 @@ func stack(to []place, x, y, w int, panes ...place) []place {
 }
 
 // rows names a pane and its height, for stack.
-func rows(id paneID, h int) place { return place{id: id, h: h} }
+func rows(id pane.ID, h int) place { return place{id: id, h: h} }
 
 // boxedPlaces: charts and events left, knobs, F and phase right; header above, keys
 // below.
@@ -126,8 +128,8 @@ func boxedPlaces(w, h int) []place {
 	}
 	extra := max(0, min(16-scores, knobs-roomyKnobs)) // a high one has rows to spare
 	scores, knobs = scores+extra, knobs-extra
-	out := stack(nil, 0, 1, left, rows(paneChart1, body-events-dormant), rows(paneChart2, dormant), rows(paneEvents, events))
-	return stack(out, left, 1, right, rows(paneKnobs, knobs), rows(paneScores, scores), rows(panePhase, phase))
+	out := stack(nil, 0, 1, left, rows(pane.Chart1, body-events-dormant), rows(pane.Chart2, dormant), rows(pane.Events, events))
+	return stack(out, left, 1, right, rows(pane.Knobs, knobs), rows(pane.Scores, scores), rows(pane.Phase, phase))
 }
 
 // fullPlaces: three columns with everything that is measured while a run goes on.
@@ -139,14 +141,14 @@ func fullPlaces(w, h int) []place {
 
 	events := max(8, body*26/100)
 	second := max(9, body*30/100)
-	out := stack(nil, 0, 1, left, rows(paneChart1, body-events-second), rows(paneChart2, second), rows(paneEvents, events))
+	out := stack(nil, 0, 1, left, rows(pane.Chart1, body-events-second), rows(pane.Chart2, second), rows(pane.Events, events))
 	third := max(8, body*26/100)
 	system := 6
-	out = stack(out, left, 1, middle, rows(paneChart3, third), rows(paneChart4, third),
-		rows(paneMap, body-2*third-system), rows(paneSystem, system))
+	out = stack(out, left, 1, middle, rows(pane.Chart3, third), rows(pane.Chart4, third),
+		rows(pane.Map, body-2*third-system), rows(pane.System, system))
 	scores, generator, phase := 8, 8, 6
-	return stack(out, left+middle, 1, right, rows(paneKnobs, body-scores-generator-phase),
-		rows(paneScores, scores), rows(paneGenerator, generator), rows(panePhase, phase))
+	return stack(out, left+middle, 1, right, rows(pane.Knobs, body-scores-generator-phase),
+		rows(pane.Scores, scores), rows(pane.Generator, generator), rows(pane.Phase, phase))
 }
 
 // presentPlaces: one chart, one sentence, one panel.
@@ -157,7 +159,7 @@ func presentPlaces(d division) []place {
 	if d.w < 120 { // it takes more lines there
 		sentence = 5
 	}
-	out := stack(nil, 0, 1, d.w, rows(d.chart, body-panel-sentence), rows(paneSentence, sentence), rows(d.panel, panel))
+	out := stack(nil, 0, 1, d.w, rows(d.chart, body-panel-sentence), rows(pane.Sentence, sentence), rows(d.panel, panel))
 	return out
 }
 
@@ -175,23 +177,23 @@ func ruledPlaces(w, h int) []place {
 	}
 	knobs := body - phase - scores
 	return []place{
-		{paneChart1, 0, 1, left, body - dormant},
-		{paneChart2, 0, 1 + body - dormant, left, dormant},
-		{paneEvents, 0, 1 + body, w, events},
-		{paneKnobs, left + 2, 1, right, knobs},
-		{paneScores, left + 2, 1 + knobs, right, scores},
-		{panePhase, left + 2, 1 + knobs + scores, right, phase},
+		{pane.Chart1, 0, 1, left, body - dormant},
+		{pane.Chart2, 0, 1 + body - dormant, left, dormant},
+		{pane.Events, 0, 1 + body, w, events},
+		{pane.Knobs, left + 2, 1, right, knobs},
+		{pane.Scores, left + 2, 1 + knobs, right, scores},
+		{pane.Phase, left + 2, 1 + knobs + scores, right, phase},
 	}
 }
 
 // visible says whether the layout shows a pane.
-func (l layout) visible(id paneID) bool {
+func (l layout) visible(id pane.ID) bool {
 	_, ok := l.placeOf(id)
 	return ok
 }
 
 // placeOf is where a pane stands.
-func (l layout) placeOf(id paneID) (place, bool) {
+func (l layout) placeOf(id pane.ID) (place, bool) {
 	for _, p := range l.places {
 		if p.id == id {
 			return p, true

@@ -7,6 +7,10 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/core/event"
+	"pgrlab/tui/format"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/pane/runs"
+	"pgrlab/tui/steer"
 )
 
 // leaveNow asks the screen to leave, as ctrl+z does.
@@ -17,9 +21,9 @@ const secondInterrupt = 5 * time.Second
 
 // leaving is how the person leaves the screen, and what becomes of the run.
 type leaving struct {
-	*runView
-	steering *steering
-	runs     *runsPane
+	*pane.Run
+	steering *steer.Steering
+	runs     *runs.Pane
 	picking  func() bool // whether the first screen is open
 	closeAll func()      // closes help and text entry
 
@@ -39,54 +43,54 @@ func (l *leaving) leave() tea.Cmd {
 
 // openQuit asks how to leave.
 func (l *leaving) openQuit() tea.Cmd {
-	children := l.runs.unfinished()
-	if l.about.Remote { // they are not this screen's to end
+	children := l.runs.Unfinished()
+	if l.About.Remote { // they are not this screen's to end
 		children = 0
 	}
-	if l.ended() && children > 0 {
+	if l.Ended() && children > 0 {
 		return l.askForChildren(children)
 	}
-	if l.about.Ended {
+	if l.About.Ended {
 		return l.askWhatNext()
 	}
-	if l.ended() || l.about.Replay || l.picking() || l.watching() {
+	if l.Ended() || l.About.Replay || l.picking() || l.Watching() {
 		return l.leave()
 	}
-	if l.lab == nil {
-		l.question(&dialog{title: "quit", lines: []string{"The run has not started yet."}, choices: []choice{
-			{"s", "stop", l.stop}, {"esc", "cancel", nil},
+	if l.Lab == nil {
+		l.Question(&pane.Dialog{Title: "quit", Lines: []string{"The run has not started yet."}, Choices: []pane.Choice{
+			{Key: "s", Label: "stop", Action: l.stop}, {Key: "esc", Label: "cancel", Action: nil},
 		}})
 		return nil
 	}
 	lines := []string{"The screen is only a view: the run does not need it."}
-	if l.about.Folder != "" {
-		lines = append(lines, "run folder  "+l.about.Folder)
+	if l.About.Folder != "" {
+		lines = append(lines, "run folder  "+l.About.Folder)
 	}
 	label := "leave it training (or ctrl+z); pgrlab attach brings it back"
-	if l.about.Remote {
+	if l.About.Remote {
 		label = "leave it training; pgrlab attach brings the screen back"
 	}
-	d := &dialog{title: "quit", lines: lines, choices: []choice{
-		{"d", label, l.detach},
-		{"s", "stop and save", l.stop},
+	d := &pane.Dialog{Title: "quit", Lines: lines, Choices: []pane.Choice{
+		{Key: "d", Label: label, Action: l.detach},
+		{Key: "s", Label: "stop and save", Action: l.stop},
 	}}
 	if children > 0 {
-		d.choices[1].label += fmt.Sprintf("; its forks, %s, go on", counted(children, "child", "children"))
-		d.choices = append(d.choices, choice{"a", "stop and save all of them", l.stopAllOf})
+		d.Choices[1].Label += fmt.Sprintf("; its forks, %s, go on", format.Counted(children, "child", "children"))
+		d.Choices = append(d.Choices, pane.Choice{Key: "a", Label: "stop and save all of them", Action: l.stopAllOf})
 	}
-	d.choices = append(d.choices, choice{"esc", "cancel", nil})
-	l.question(d)
+	d.Choices = append(d.Choices, pane.Choice{Key: "esc", Label: "cancel", Action: nil})
+	l.Question(d)
 	return nil
 }
 
 // askForChildren asks what becomes of the children of a run that is over.
 func (l *leaving) askForChildren(n int) tea.Cmd {
-	l.question(&dialog{
-		title: "quit", lines: []string{fmt.Sprintf("The run is over; of its forks, %s still to be trained.", counted(n, "child is", "children are"))},
-		choices: []choice{
-			{"d", "leave them training, in processes of their own", l.leave},
-			{"s", "stop and save them", l.stopAllOf},
-			{"esc", "cancel", nil},
+	l.Question(&pane.Dialog{
+		Title: "quit", Lines: []string{fmt.Sprintf("The run is over; of its forks, %s still to be trained.", format.Counted(n, "child is", "children are"))},
+		Choices: []pane.Choice{
+			{Key: "d", Label: "leave them training, in processes of their own", Action: l.leave},
+			{Key: "s", Label: "stop and save them", Action: l.stopAllOf},
+			{Key: "esc", Label: "cancel", Action: nil},
 		},
 	})
 	return nil
@@ -100,37 +104,37 @@ func (l *leaving) askWhatNext() tea.Cmd {
 			return l.leave()
 		}
 	}
-	l.question(&dialog{title: "the run is over", choices: []choice{
-		{"q", "quit", l.leave},
-		{"r", "quit, and print its report", want(ReportRequested)},
-		{"l", "to the first screen: earlier runs, and new ones", want(FirstScreenRequested)},
-		{"esc", "look on", nil},
+	l.Question(&pane.Dialog{Title: "the run is over", Choices: []pane.Choice{
+		{Key: "q", Label: "quit", Action: l.leave},
+		{Key: "r", Label: "quit, and print its report", Action: want(ReportRequested)},
+		{Key: "l", Label: "to the first screen: earlier runs, and new ones", Action: want(FirstScreenRequested)},
+		{Key: "esc", Label: "look on", Action: nil},
 	}})
 	return nil
 }
 
 // interrupt is ctrl+c: the quit dialog; the second one in time stops at once.
 func (l *leaving) interrupt() tea.Cmd {
-	now := l.now()
+	now := l.Now()
 	if !l.interruptAt.IsZero() && now.Sub(l.interruptAt) < secondInterrupt {
 		return l.stop()
 	}
 	l.interruptAt = now
 	l.closeAll()
-	l.changed()
+	l.Changed()
 	return l.openQuit()
 }
 
 // stop asks the lab to save and end. If the lab is too busy to be asked, the caller of
 // Run ends it on StopRequested.
 func (l *leaving) stop() tea.Cmd {
-	if l.watching() {
+	if l.Watching() {
 		return l.leave()
 	}
 	l.stopRequested = true
-	if l.lab != nil {
-		if err := l.lab.Send(event.Stop{By: sender}); err != nil {
-			l.refuse(err.Error())
+	if l.Lab != nil {
+		if err := l.Lab.Send(event.Stop{By: steer.Sender}); err != nil {
+			l.Refuse(err.Error())
 		}
 	}
 	return l.leave()
@@ -138,11 +142,11 @@ func (l *leaving) stop() tea.Cmd {
 
 // stopAllOf stops the run and its children.
 func (l *leaving) stopAllOf() tea.Cmd {
-	if l.watching() {
+	if l.Watching() {
 		return l.leave()
 	}
 	l.stopAll = true
-	if l.ended() {
+	if l.Ended() {
 		return l.leave()
 	}
 	return l.stop()
@@ -153,15 +157,15 @@ func (l *leaving) stopAllOf() tea.Cmd {
 // shell expects.
 func (l *leaving) suspend() tea.Cmd {
 	switch {
-	case l.about.Remote: // nothing of this process is on that terminal
+	case l.About.Remote: // nothing of this process is on that terminal
 		return l.leave()
-	case l.picking() || l.about.Replay || l.ended() && l.runs.unfinished() == 0:
+	case l.picking() || l.About.Replay || l.Ended() && l.runs.Unfinished() == 0:
 		return tea.Suspend
-	case l.lab == nil:
+	case l.Lab == nil:
 		l.soon = true
-		l.changed()
+		l.Changed()
 		return nil
-	case l.ended():
+	case l.Ended():
 		return l.openQuit()
 	}
 	return l.detach()
@@ -171,12 +175,12 @@ func (l *leaving) suspend() tea.Cmd {
 // own, or notes that no screen watches it any more.
 func (l *leaving) detach() tea.Cmd {
 	switch {
-	case l.about.Remote:
-	case l.snap != nil && l.snap.Parked:
-		l.tell("the run is parked: P takes the GPU again; or q s saves and stops it, and pgrlab train --resume goes on with it")
+	case l.About.Remote:
+	case l.Snap != nil && l.Snap.Parked:
+		l.Tell("the run is parked: P takes the GPU again; or q s saves and stops it, and pgrlab train --resume goes on with it")
 		return nil
-	case l.runs.isSaving():
-		l.tell("a fork is being made: leave when it is")
+	case l.runs.IsSaving():
+		l.Tell("a fork is being made: leave when it is")
 		return nil
 	}
 	return l.leave()

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"pgrlab/core/event"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/pane/maps"
+	"pgrlab/tui/theme"
 )
 
 func TestGoldenMapAndAgent(t *testing.T) {
@@ -23,7 +26,7 @@ func TestGoldenMapAndAgent(t *testing.T) {
 		s.typeLine("pane agent")
 		s.Update(polled{})
 		s.fake.snapshot.Pose = []float64{0}
-		s.touchPane(paneAgent)
+		s.TouchPane(pane.Agent)
 		s.Update(polled{})
 		golden(t, fmt.Sprintf("agent-%dx%d", size.w, size.h), s.View())
 	}
@@ -40,7 +43,7 @@ func TestMapAsksForItsDimensions(t *testing.T) {
 	s.contains(t, "x speed x", "y pitch")
 	n := len(s.fake.commands)
 	for range 5 {
-		s.clock = s.clock.Add(mapEvery)
+		s.clock = s.clock.Add(maps.Every)
 		s.Update(polled{})
 	}
 	if len(s.fake.commands) != n {
@@ -63,47 +66,35 @@ func TestMapPictureHasItsSize(t *testing.T) {
 	for _, d := range []*event.Mapped{empty, fakeMap(0, 1, 0)} {
 		for w := 1; w <= 200; w += 3 {
 			for _, h := range []int{1, 2, 7, 20, 60} {
-				for kind := range mapKinds {
-					lines := s.mapPane().picture(d, kind, w, h)
+				for kind := range maps.Kinds {
+					lines := s.mapPane().Picture(d, kind, w, h)
 					if len(lines) != h {
 						t.Fatalf("%d lines of %d", len(lines), h)
 					}
 					for _, l := range lines {
-						if width(l) != min(w, 2*event.MapColumns) {
-							t.Fatalf("kind %d at %dx%d: a line of %d columns: %q", kind, w, h, width(l), l)
+						if theme.Width(l) != min(w, 2*event.MapColumns) {
+							t.Fatalf("kind %d at %dx%d: a line of %d columns: %q", kind, w, h, theme.Width(l), l)
 						}
 					}
 				}
 			}
 		}
 	}
-	if all := strings.Join(s.mapPane().picture(empty, mapReal, 40, 5), ""); strings.TrimSpace(all) != "" {
+	if all := strings.Join(s.mapPane().Picture(empty, maps.Real, 40, 5), ""); strings.TrimSpace(all) != "" {
 		t.Errorf("nothing is drawn as %q", all)
-	}
-}
-
-// No row of a map stands there twice, at any size.
-func TestMapRowsAreCells(t *testing.T) {
-	for w := 30; w < 220; w += 7 {
-		for h := 4; h < 70; h++ {
-			across, down := mapGrid(w, h)
-			if rows := mapRows(h, down); rows > event.MapRows || across*down < 1 {
-				t.Fatalf("%dx%d: %d by %d maps of %d rows, and a map has %d", w, h, across, down, rows, event.MapRows)
-			}
-		}
 	}
 }
 
 func TestMapCommand(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.typeLine("map")
-	if s.focus != paneMap {
+	if s.focus != pane.Map {
 		t.Errorf(":map goes to %s", string(s.focus))
 	}
 	s.contains(t, "the map shows height, pitch; :map NAME, NAME shows others")
 	s.typeLine("map speed x, pitch")
-	if s.mapPane().plane.x != 3 || s.mapPane().plane.y != 1 {
-		t.Errorf("the plane is %+v", s.mapPane().plane)
+	if s.mapPane().Plane.X != 3 || s.mapPane().Plane.Y != 1 {
+		t.Errorf("the plane is %+v", s.mapPane().Plane)
 	}
 	for _, id := range []string{"return", "dormant", "runs", "F", "bias", "chart2"} {
 		s.typeLine("pane " + id)

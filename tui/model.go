@@ -9,32 +9,39 @@ import (
 	"github.com/muesli/termenv"
 
 	"pgrlab/core/event"
+	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/pane/charts"
+	"pgrlab/tui/pane/runs"
+	"pgrlab/tui/picker"
+	"pgrlab/tui/theme"
+	"pgrlab/tui/topic"
 )
 
 // Model is the screen: one Bubble Tea model that divides the terminal among the panes
 // and routes messages to them. What a pane shows is its own; what all of them see is in
 // the runView. All its methods run on the event loop.
 type Model struct {
-	*runView
+	*pane.Run
 	options  Options
 	settings Settings
 	environ  termenv.Environ               // of the person at this screen
 	stderr   interface{ lines() []string } // nil: stderr is not caught
 
-	panes []pane // in the order of the focus and the tabs
+	panes []pane.Pane // in the order of the focus and the tabs
 	screenParts
-	watchers []watcher // of events
+	watchers []pane.Watcher // of events
 
 	w, h     int
 	layout   layout
 	view     view
-	focus    paneID
-	returnTo paneID // where the agent view goes back to
+	focus    pane.ID
+	returnTo pane.ID // where the agent view goes back to
 	zoomed   bool
 
 	told     string // one line at the foot, until the next key
-	entry    *entry
-	dialog   *dialog
+	entry    *pane.Entry
+	dialog   *pane.Dialog
 	mouse    bool
 	later    tea.Cmd // to be started after this message
 	startErr error
@@ -44,7 +51,7 @@ type Model struct {
 
 // drawn is what was drawn last, and whether it still holds.
 type drawn struct {
-	cache  map[paneID]paneCache
+	cache  map[pane.ID]paneCache
 	frame  string
 	stale  bool
 	second int // the second the starting line was drawn for
@@ -62,35 +69,35 @@ func New(o Options) *Model {
 	r := o.Renderer
 	if r == nil {
 		_, out := o.terminal()
-		r = newRenderer(out, environment{})
+		r = theme.NewRenderer(out, environment{})
 	}
 	s := o.settings()
-	m := assemble(&runView{theme: newTheme(r, o.Characters), now: o.clock()}, s)
+	m := assemble(&pane.Run{Theme: theme.New(r, o.Characters), Now: o.clock()}, s)
 	m.options, m.environ = o, environment{}
 	kept := loadMemory(o.Home)
 	*m.palette.memory = *kept
 	if keys, err := rebind(m.keysTable(), s.Keys); err == nil {
 		m.palette.keys = keys
 	}
-	m.steering.session = m.now().Unix()
-	m.charts.styleCharts()
+	m.steering.Session = m.Now().Unix()
+	m.charts.StyleCharts()
 	m.describe(o.About, o.Start)
 	if o.Picker != nil {
-		m.picker = newPicker(o.Picker.Choices, m, m.theme, m.openPicked, m.help.show, m.leaving.leave)
+		m.picker = picker.New(o.Picker.Choices, m, m.Theme, m.openPicked, m.help.Show, m.leaving.leave)
 	}
 	return m
 }
 
 // describe takes what options say of a run.
-func (m *Model) describe(about About, start func() (Lab, error)) {
+func (m *Model) describe(about pane.About, start func() (pane.Lab, error)) {
 	m.options.About, m.options.Start = about, start
-	m.about = &m.options.About
-	if m.about.LoadRun == nil {
-		m.about.LoadRun = ReadJournal
+	m.About = &m.options.About
+	if m.About.LoadRun == nil {
+		m.About.LoadRun = history.ReadJournal
 	}
-	m.history = newHistory(about.Config)
-	m.sortKnobs()
-	m.knobs.selected, m.knobs.top = 0, 0
+	m.History = m.NewHistory()
+	m.SortKnobs()
+	m.knobs.Selected, m.knobs.Top = 0, 0
 }
 
 // Init starts the lab, if it is not running yet, and the polling.
@@ -104,7 +111,7 @@ func (m *Model) Init() tea.Cmd {
 
 // started delivers the lab, or why there is none.
 type started struct {
-	lab Lab
+	lab pane.Lab
 	err error
 }
 
@@ -147,21 +154,21 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.resize(msg.Width, msg.Height)
 	case polled:
 		m.poll()
-		return m, tea.Batch(m.tick(), m.takeLater(), m.runs.readJournals())
+		return m, tea.Batch(m.tick(), m.takeLater(), m.runs.ReadJournals())
 	case started:
 		return m, m.begin(msg)
 	case picked:
 		return m, m.take(msg)
-	case tried:
+	case picker.Tried:
 		if m.picker != nil {
-			m.picker.takeForecast(msg)
+			m.picker.TakeForecast(msg)
 		}
-	case loaded:
-		m.runs.overlayRun(msg)
-	case forked:
-		m.runs.takeForks(msg)
-	case childrenRead:
-		m.runs.takeChildren(msg)
+	case runs.Loaded:
+		m.runs.OverlayRun(msg)
+	case runs.Forked:
+		m.runs.TakeForks(msg)
+	case runs.ChildrenRead:
+		m.runs.TakeChildren(msg)
 	case tea.KeyMsg:
 		cmd := m.keystrokes(msg)
 		return m, tea.Batch(cmd, m.takeLater())
@@ -182,39 +189,39 @@ func (m *Model) begin(msg started) tea.Cmd {
 		m.startErr = msg.err
 		return m.leaving.leave()
 	}
-	m.lab = msg.lab
+	m.Lab = msg.lab
 	m.poll()
-	m.changed()
+	m.Changed()
 	if m.leaving.soon {
 		return m.leaving.suspend()
 	}
 	if m.options.Told != "" {
-		m.tell(m.options.Told)
+		m.Tell(m.options.Told)
 	}
 	return nil
 }
 
 func (m *Model) resize(w, h int) {
 	m.w, m.h = w, h
-	m.relayout()
+	m.Relayout()
 }
 
-// relayout divides the screen anew and forgets what was drawn.
-func (m *Model) relayout() {
+// Relayout divides the screen anew and forgets what was drawn.
+func (m *Model) Relayout() {
 	m.layout = divide(m.division())
-	m.boxed = m.layout.kind == boxed
-	m.help.resize(m.w, m.h)
+	m.Boxed = m.layout.kind == boxed
+	m.help.Resize(m.w, m.h)
 	clear(m.cache)
-	m.changed()
+	m.Changed()
 }
 
 // division is what the layout depends on.
 func (m *Model) division() division {
-	n := m.lessons.rows(m.w, m.h)
-	d := division{w: m.w, h: m.h - n, lesson: n, view: m.view, focus: m.focus, zoomed: m.zoomed, chart: paneChart1, panel: paneScores}
-	if isChart(m.focus) {
+	n := m.lessons.Rows(m.w, m.h)
+	d := division{w: m.w, h: m.h - n, lesson: n, view: m.view, focus: m.focus, zoomed: m.zoomed, chart: pane.Chart1, panel: pane.Scores}
+	if charts.IsChart(m.focus) {
 		d.chart = m.focus
-	} else if m.focus != paneSentence {
+	} else if m.focus != pane.Sentence {
 		d.panel = m.focus
 	}
 	return d
@@ -222,40 +229,40 @@ func (m *Model) division() division {
 
 // poll looks at the lab: its newest snapshot, and the events since the last look.
 func (m *Model) poll() {
-	if s := int(m.now().Unix()); m.lab == nil && s != m.second && m.picker == nil {
+	if s := int(m.Now().Unix()); m.Lab == nil && s != m.second && m.picker == nil {
 		m.second = s // the starting line counts seconds
-		m.changed()
+		m.Changed()
 	}
 	if m.headline.link.changedPace() {
-		m.changed()
+		m.Changed()
 	}
-	m.seated()
-	if m.lab == nil {
+	m.Seated()
+	if m.Lab == nil {
 		return
 	}
 	m.player.rewound()
-	events := m.lab.Events(m.history.next)
+	events := m.Lab.Events(m.History.Next)
 	for _, e := range events {
-		m.history.take(e)
+		m.History.Take(e)
 		for _, w := range m.watchers {
 			w.Event(e)
 		}
 	}
 	if len(events) > 0 {
-		m.changed()
+		m.Changed()
 	}
-	if s := m.lab.Snapshot(); s != m.snap {
-		m.snap = s
+	if s := m.Lab.Snapshot(); s != m.Snap {
+		m.Snap = s
 		m.observe(s)
-		m.touch(topicSnapshot)
-		m.changed()
+		m.Touch(topic.Snapshot)
+		m.Changed()
 	}
-	m.steering.renewPreview()
+	m.steering.RenewPreview()
 	m.drain()
-	m.lessons.poll()
+	m.lessons.Poll()
 	for _, p := range m.panes {
-		if poller, ok := p.(poller); ok {
-			poller.Poll(m.visible(p.ID()))
+		if poller, ok := p.(pane.Poller); ok {
+			poller.Poll(m.Visible(p.ID()))
 		}
 	}
 }
@@ -263,11 +270,11 @@ func (m *Model) poll() {
 // observe keeps what only a snapshot tells: speed over time.
 func (m *Model) observe(s *event.Snapshot) {
 	m.headline.eta.take(s.Time, s.ETA)
-	speed := m.history.curve(curveSpeed, 0)
-	if last, ok := speed.last(); s.StepsPerSec > 0 && s.Updates > 0 && (!ok || s.Step > last.step) && !m.history.begin.IsZero() {
-		wall := s.Time.Sub(m.history.begin).Seconds()
-		if !ok || wall-last.wall >= 1 {
-			m.history.record(curveSpeed, 0, sample{s.Step, wall, s.StepsPerSec})
+	speed := m.History.Curve(history.CurveSpeed, 0)
+	if last, ok := speed.Last(); s.StepsPerSec > 0 && s.Updates > 0 && (!ok || s.Step > last.Step) && !m.History.Begin.IsZero() {
+		wall := s.Time.Sub(m.History.Begin).Seconds()
+		if !ok || wall-last.Wall >= 1 {
+			m.History.Record(history.CurveSpeed, 0, history.Sample{Step: s.Step, Wall: wall, Y: s.StepsPerSec})
 		}
 	}
 }

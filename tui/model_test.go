@@ -10,6 +10,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/core/event"
+	"pgrlab/tui/help"
+	"pgrlab/tui/pane"
 )
 
 func TestPauseAndResume(t *testing.T) {
@@ -65,7 +67,7 @@ func TestStartFailureCloses(t *testing.T) {
 func TestHelpHasEverything(t *testing.T) {
 	keysOf := func(s *screen, title string) map[string]bool {
 		got, inside := map[string]bool{}, false
-		for _, l := range s.help.lines(1000) {
+		for _, l := range s.help.Lines(1000) {
 			switch {
 			case strings.HasPrefix(l, "KEYS "):
 				inside = strings.Contains(l, title)
@@ -77,17 +79,17 @@ func TestHelpHasEverything(t *testing.T) {
 		}
 		return got
 	}
-	compare := func(s *screen, title string, table []binding) {
+	compare := func(s *screen, title string, table []pane.Binding) {
 		t.Helper()
 		got, want := keysOf(s, title), map[string]bool{}
 		for _, b := range table {
-			if b.action == nil {
-				t.Errorf("%s does nothing", b.name)
+			if b.Action == nil {
+				t.Errorf("%s does nothing", b.Name)
 			}
-			if b.help != "" {
-				want[s.theme.fit(s.theme.keyLabel(b.title()), 16)+b.help] = true
-			} else if !strings.HasPrefix(b.name, "digit-") {
-				t.Errorf("%s has no help", b.name)
+			if b.Help != "" {
+				want[s.Theme.Fit(s.Theme.KeyLabel(b.Title()), 16)+b.Help] = true
+			} else if !strings.HasPrefix(b.Name, "digit-") {
+				t.Errorf("%s has no help", b.Name)
 			}
 		}
 		for l := range want {
@@ -102,12 +104,12 @@ func TestHelpHasEverything(t *testing.T) {
 		}
 	}
 	s := running(t, 120, 200, 1)
-	compare(s, "", append(slices.Clone(s.palette.keys), s.help.keys()...))
-	compare(newPickerScreen(t, 120, 200), "on this screen", newPickerScreen(t, 120, 200).picker.keys())
-	text := strings.Join(s.help.lines(100), "\n")
-	for _, d := range definitions {
-		if !strings.Contains(text, d.name) {
-			t.Errorf("no definition of %s", d.name)
+	compare(s, "", append(slices.Clone(s.palette.keys), s.help.Keys()...))
+	compare(newPickerScreen(t, 120, 200), "on this screen", newPickerScreen(t, 120, 200).picker.Keys())
+	text := strings.Join(s.help.Lines(100), "\n")
+	for _, d := range help.Definitions {
+		if !strings.Contains(text, d.Name) {
+			t.Errorf("no definition of %s", d.Name)
 		}
 	}
 }
@@ -118,11 +120,11 @@ func TestKeysAreUnambiguous(t *testing.T) {
 	for _, pane := range s.paneIDs() {
 		seen := map[string]bool{}
 		for _, b := range s.keysTable() {
-			for _, k := range b.keys {
-				if b.works(pane) && seen[k] {
+			for _, k := range b.Keys {
+				if b.Works(pane) && seen[k] {
 					t.Errorf("%q means two things in pane %s", k, string(pane))
 				}
-				seen[k] = seen[k] || b.works(pane)
+				seen[k] = seen[k] || b.Works(pane)
 			}
 		}
 	}
@@ -131,7 +133,7 @@ func TestKeysAreUnambiguous(t *testing.T) {
 func TestFocusVisitsEveryPane(t *testing.T) {
 	for _, size := range [][2]int{{160, 45}, {80, 24}, {60, 15}} {
 		s := running(t, size[0], size[1], 12_000)
-		seen := map[paneID]bool{}
+		seen := map[pane.ID]bool{}
 		for range s.paneIDs() {
 			seen[s.focus] = true
 			if s.layout.kind != tabbed && !s.layout.visible(s.focus) {
@@ -151,7 +153,7 @@ func TestFocusVisitsEveryPane(t *testing.T) {
 
 func TestScrolledEventsStay(t *testing.T) {
 	s := running(t, 160, 45, 60_000)
-	for s.focus != paneEvents {
+	for s.focus != pane.Events {
 		s.press("tab")
 	}
 	s.press("pgdown", "pgdown")
@@ -162,7 +164,7 @@ func TestScrolledEventsStay(t *testing.T) {
 		t.Errorf("new events moved the scrolled list: %q became %q", first, again)
 	}
 	s.press("g")
-	if s.events.upBy != 0 {
+	if s.events.UpBy != 0 {
 		t.Error("g does not follow")
 	}
 }
@@ -177,12 +179,12 @@ func TestInspectShowsAMeasurement(t *testing.T) {
 
 // The help begins with the keys of the pane in focus.
 func TestHelpBeginsWithThePaneInFocus(t *testing.T) {
-	for pane, want := range map[paneID]string{paneKnobs: "stage the next value", paneChart2: "smoothing", paneEvents: "newer events", paneMap: "what the map shows first"} {
+	for pane, want := range map[pane.ID]string{pane.Knobs: "stage the next value", pane.Chart2: "smoothing", pane.Events: "newer events", pane.Map: "what the map shows first"} {
 		s := running(t, 100, 30, 1000)
-		s.goTo(pane)
+		s.GoTo(pane)
 		s.press("?")
 		s.contains(t, want)
-		lines := s.help.lines(100)
+		lines := s.help.Lines(100)
 		if !strings.HasPrefix(lines[0], "KEYS in ") || !strings.Contains(lines[0], "the pane in focus") {
 			t.Errorf("pane %s: the help begins with %q", string(pane), lines[0])
 		}
@@ -194,13 +196,13 @@ func TestHelpIsSearched(t *testing.T) {
 	for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 10}} {
 		s := running(t, size[0], size[1], 1000)
 		s.press("?", "/", "G", "u", "i", "d", "a", "n", "c", "e", "enter")
-		found := s.help.foundLines(s.help.text())
+		found := s.help.FoundLines(s.help.Text())
 		if len(found) < 3 {
 			t.Fatalf("guidance is in %d lines", len(found))
 		}
 		for i := range len(found) + 1 {
-			if want := found[i%len(found)]; s.help.at != want {
-				t.Fatalf("%v: n leads to line %d, want %d", size, s.help.at, want)
+			if want := found[i%len(found)]; s.help.At != want {
+				t.Fatalf("%v: n leads to line %d, want %d", size, s.help.At, want)
 			}
 			if !strings.Contains(strings.ToLower(s.View()), "guidance") {
 				t.Fatalf("%v: the line is not in sight:\n%s", size, s.View())
@@ -208,19 +210,19 @@ func TestHelpIsSearched(t *testing.T) {
 			s.press("n")
 		}
 		s.press("N")
-		if s.help.at != found[0] {
-			t.Errorf("N leads to line %d, want %d", s.help.at, found[0])
+		if s.help.At != found[0] {
+			t.Errorf("N leads to line %d, want %d", s.help.At, found[0])
 		}
 		s.press("/", "q", "q", "q", "enter")
 		if size[0] > 40 {
 			s.contains(t, `nothing has "qqq" in it`)
 		}
 		s.press("esc")
-		if !s.help.shown {
+		if !s.help.Shown {
 			t.Error("esc closes the help with the search")
 		}
 		s.press("esc")
-		if s.help.shown {
+		if s.help.Shown {
 			t.Error("esc does not close the help")
 		}
 	}

@@ -5,17 +5,20 @@ import (
 	"time"
 
 	"github.com/charmbracelet/lipgloss"
+
+	"pgrlab/tui/pane"
+	"pgrlab/tui/theme"
 )
 
 // Options describe the run that the screen shows, and the screen. Start is the only
 // field without a usable zero value.
 type Options struct {
-	About
+	pane.About
 
 	// Start makes the lab and sets it running; it is called once, from a goroutine of
 	// its own, while the screen shows that the run is starting. An error closes the
 	// screen and is what Run returns.
-	Start func() (Lab, error)
+	Start func() (pane.Lab, error)
 
 	// Picker, when there is one, is shown first: what it picks becomes the run.
 	Picker *Picker
@@ -29,7 +32,7 @@ type Options struct {
 	// Home is the folder of the user's settings; "" reads and keeps none.
 	Home string
 
-	Characters CharacterSet
+	Characters theme.CharacterSet
 	Renderer   *lipgloss.Renderer // nil: colours as the environment allows
 	Input      *os.File           // nil: os.Stdin
 	Output     *os.File           // nil: os.Stdout

@@ -7,38 +7,41 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/tui/lesson"
+	"pgrlab/tui/pane"
 )
 
 // verbs are the commands with an argument: those of the run and the screen, and those of
 // the panes.
-func (m *Model) verbs() []verb {
-	var verbs []verb
+func (m *Model) verbs() []pane.Verb {
+	var verbs []pane.Verb
 	for _, p := range m.panes {
-		if c, ok := p.(commander); ok {
+		if c, ok := p.(pane.Commander); ok {
 			verbs = append(verbs, c.Verbs()...)
 		}
 	}
-	return append(verbs, []verb{
-		{"note", "write a line into the journal, and a marker", nil, func(text string) error { m.steering.writeNote(text); return nil }},
-		{"pane", "go to a pane, as the tabs name them: pane return, pane runs", m.tabNames, m.commandPane},
-		{"lesson", "begin a lesson: dormant, guidance, reward, ratio, dynamics", lessonNames, m.lessons.commandLesson},
-		{"layout", "focus, full or present", func() []string { return viewNames[:] }, m.commandLayout},
-		{"theme", "colours for a dark or a light background", func() []string { return []string{"auto", "dark", "light"} }, m.commandTheme},
-		{"refresh", "looks at the run per second, 0.2 to 10", nil, m.commandRefresh},
-		{"save-settings", "keep theme, layout, axis, charts, refresh and mouse for the next time", nil, m.commandSaveSettings},
-		{"detach", "leave the screen; the run goes on", nil, func(string) error { m.dialog = nil; return errQuit }},
-		{"stop", "stop the run and save", nil, func(string) error { m.leaving.openQuit(); return nil }},
+	return append(verbs, []pane.Verb{
+		{Name: "note", About: "write a line into the journal, and a marker", Arguments: nil, Run: func(text string) error { m.steering.WriteNote(text); return nil }},
+		{Name: "pane", About: "go to a pane, as the tabs name them: pane return, pane runs", Arguments: m.tabNames, Run: m.commandPane},
+		{Name: "lesson", About: "begin a lesson: dormant, guidance, reward, ratio, dynamics", Arguments: lesson.LessonNames, Run: m.lessons.CommandLesson},
+		{Name: "layout", About: "focus, full or present", Arguments: func() []string { return viewNames[:] }, Run: m.commandLayout},
+		{Name: "theme", About: "colours for a dark or a light background", Arguments: func() []string { return []string{"auto", "dark", "light"} }, Run: m.commandTheme},
+		{Name: "refresh", About: "looks at the run per second, 0.2 to 10", Arguments: nil, Run: m.commandRefresh},
+		{Name: "save-settings", About: "keep theme, layout, axis, charts, refresh and mouse for the next time", Arguments: nil, Run: m.commandSaveSettings},
+		{Name: "detach", About: "leave the screen; the run goes on", Arguments: nil, Run: func(string) error { m.dialog = nil; return errQuit }},
+		{Name: "stop", About: "stop the run and save", Arguments: nil, Run: func(string) error { m.leaving.openQuit(); return nil }},
 	}...)
 }
 
 // palette runs commands that are typed: verbs with an argument, keys by their name, and
 // knobs with a value.
 type palette struct {
-	*runView
+	*pane.Run
 	memory *memory
-	keys   []binding
-	verbs  []verb
-	act    func(b binding) tea.Cmd
+	keys   []pane.Binding
+	verbs  []pane.Verb
+	act    func(b pane.Binding) tea.Cmd
 	set    func(text string) error // of a line that is a knob and a value
 }
 
@@ -47,10 +50,10 @@ var errQuit = errors.New("quit")
 
 // openPalette asks for a command.
 func (p *palette) openPalette() tea.Cmd {
-	e := newEntry(":", "tab complete  enter run  esc leave", p.command)
-	e.complete = p.candidates
-	e.history = p.memory.Commands
-	p.open(e)
+	e := pane.NewEntry(":", "tab complete  enter run  esc leave", p.command)
+	e.Complete = p.candidates
+	e.History = p.memory.Commands
+	p.Open(e)
 	return nil
 }
 
@@ -64,27 +67,27 @@ func (p *palette) command(text string) tea.Cmd {
 	name, argument, _ := strings.Cut(text, " ")
 	argument = strings.TrimSpace(argument)
 	for _, v := range p.verbs {
-		if v.name == name && (argument != "" || !p.bound(name)) {
-			return p.report(v.run(argument))
+		if v.Name == name && (argument != "" || !p.bound(name)) {
+			return p.Report(v.Run(argument))
 		}
 	}
 	for _, b := range p.keys {
-		if b.name == name {
+		if b.Name == name {
 			if argument != "" {
-				return p.report(fmt.Errorf("%s takes nothing: %q is too much", name, argument))
+				return p.Report(fmt.Errorf("%s takes nothing: %q is too much", name, argument))
 			}
-			if !b.works(p.focused()) { // a command about a pane means that pane
-				p.goTo(b.panes[0])
+			if !b.Works(p.Focused()) { // a command about a pane means that pane
+				p.GoTo(b.Panes[0])
 			}
 			return p.act(b)
 		}
 	}
-	return p.report(p.set(text))
+	return p.Report(p.set(text))
 }
 
 // bound says whether a key has this name.
 func (p *palette) bound(name string) bool {
-	return slices.ContainsFunc(p.keys, func(b binding) bool { return b.name == name })
+	return slices.ContainsFunc(p.keys, func(b pane.Binding) bool { return b.Name == name })
 }
 
 // keepCommand remembers a line; one that was given before moves to the end.

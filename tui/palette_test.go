@@ -49,16 +49,16 @@ func TestPaletteCompletesAndRemembers(t *testing.T) {
 	s.fake.advance(24_000)
 	s.Update(started{lab: s.fake})
 	s.press(":", "g", "u", "i", "d", "tab")
-	if s.entry.text() != "guidance " {
-		t.Errorf("gu completes to %q", s.entry.text())
+	if s.entry.Text() != "guidance " {
+		t.Errorf("gu completes to %q", s.entry.Text())
 	}
 	s.press("esc")
 	s.typeLine("ratio 0.25")
 	again := newScreen(t, 160, 45, func(o *Options) { o.Home = home })
 	again.Update(started{lab: again.fake})
 	again.press(":", "up")
-	if again.entry.text() != "ratio 0.25" {
-		t.Errorf("the next screen remembers %q", again.entry.text())
+	if again.entry.Text() != "ratio 0.25" {
+		t.Errorf("the next screen remembers %q", again.entry.Text())
 	}
 }
 
@@ -66,14 +66,14 @@ func TestPaletteCompletesAndRemembers(t *testing.T) {
 func TestEveryCandidateIsACommand(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	for _, c := range s.palette.candidates("") {
-		name := strings.TrimSpace(c.text)
-		_, err := s.findKnob(name)
+		name := strings.TrimSpace(c.Text)
+		_, err := s.FindKnob(name)
 		known := s.palette.bound(name) || err == nil
 		for _, v := range s.palette.verbs {
-			known = known || v.name == name
+			known = known || v.Name == name
 		}
-		if !known || c.about == "" {
-			t.Errorf("%q is offered, and not known", c.text)
+		if !known || c.About == "" {
+			t.Errorf("%q is offered, and not known", c.Text)
 		}
 	}
 }

@@ -1,78 +1,98 @@
 package tui
 
+import (
+	"pgrlab/tui/help"
+	"pgrlab/tui/lesson"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/pane/agent"
+	"pgrlab/tui/pane/charts"
+	"pgrlab/tui/pane/events"
+	"pgrlab/tui/pane/generator"
+	"pgrlab/tui/pane/knobs"
+	"pgrlab/tui/pane/losses"
+	"pgrlab/tui/pane/maps"
+	"pgrlab/tui/pane/phase"
+	"pgrlab/tui/pane/runs"
+	"pgrlab/tui/pane/scores"
+	"pgrlab/tui/pane/sentence"
+	"pgrlab/tui/pane/system"
+	"pgrlab/tui/picker"
+	"pgrlab/tui/steer"
+)
+
 // assemble makes the parts of a screen and wires them.
-func assemble(r *runView, s Settings) *Model {
-	m := &Model{runView: r, settings: s, focus: paneKnobs, mouse: s.Mouse, drawn: drawn{stale: true, cache: map[paneID]paneCache{}}}
-	r.host = m
+func assemble(r *pane.Run, s Settings) *Model {
+	m := &Model{Run: r, settings: s, focus: pane.Knobs, mouse: s.Mouse, drawn: drawn{stale: true, cache: map[pane.ID]paneCache{}}}
+	r.Screen = m
 	kept := &memory{}
-	if r.about == nil {
-		r.about = &m.options.About
+	if r.About == nil {
+		r.About = &m.options.About
 	}
 	for i := range viewCount {
 		if viewNames[i] == s.Layout {
 			m.view = i
 		}
 	}
-	m.steering = newSteering(r)
-	m.charts = newCharts(r, s.Charts, s.Axis)
-	m.knobs = newKnobs(m.steering)
-	m.events = newEvents(r, kept)
-	m.system = newSystem(r)
-	m.runs = newRuns(m.steering)
-	m.sentence = newSentence(r)
+	m.steering = steer.New(r)
+	m.charts = charts.New(r, s.Charts, s.Axis)
+	m.knobs = knobs.New(m.steering)
+	m.events = events.New(r, kept)
+	m.system = system.New(r)
+	m.runs = runs.New(m.steering)
+	m.sentence = sentence.New(r)
 	m.panes = m.table()
-	m.watchers = []watcher{m.steering}
+	m.watchers = []pane.Watcher{m.steering}
 	for _, p := range m.panes {
-		if w, ok := p.(watcher); ok {
+		if w, ok := p.(pane.Watcher); ok {
 			m.watchers = append(m.watchers, w)
 		}
 	}
-	m.headline = &headline{runView: r}
-	m.player = &player{runView: r, poll: m.poll}
-	m.lessons = newLessons(m.steering, m.lookAt, m.knobs.commandStage, m.charts.inspecting)
-	m.help = newHelp(m, r.theme, m.helpContents)
-	m.leaving = &leaving{runView: r, steering: m.steering, runs: m.runs, picking: func() bool { return m.picker != nil },
+	m.headline = &headline{Run: r}
+	m.player = &player{Run: r, poll: m.poll}
+	m.lessons = lesson.New(m.steering, m.lookAt, m.knobs.CommandStage, m.charts.Inspecting)
+	m.help = help.New(m, r.Theme, m.helpContents)
+	m.leaving = &leaving{Run: r, steering: m.steering, runs: m.runs, picking: func() bool { return m.picker != nil },
 		closeAll: func() {
-			m.help.close()
+			m.help.Close()
 			m.entry = nil
 		}}
-	m.palette = &palette{runView: r, memory: kept, act: m.act, set: m.knobs.commandSet}
+	m.palette = &palette{Run: r, memory: kept, act: m.act, set: m.knobs.CommandSet}
 	m.palette.keys, m.palette.verbs = m.keysTable(), m.verbs()
 	return m
 }
 
 // table lists the panes in the order of the focus, the tabs and, for the first nine, the
 // number keys. Another pane is another line, before the sentence.
-func (m *Model) table() []pane {
-	r := m.runView
-	return []pane{
+func (m *Model) table() []pane.Pane {
+	r := m.Run
+	return []pane.Pane{
 		m.knobs,
-		m.charts.pane(paneChart1),
-		m.charts.pane(paneChart2),
-		newScores(m.steering),
-		newPhase(r),
-		newGenerator(r),
-		newMap(r),
+		m.charts.Pane(pane.Chart1),
+		m.charts.Pane(pane.Chart2),
+		scores.New(m.steering),
+		phase.New(r),
+		generator.New(r),
+		maps.New(r),
 		m.events,
 		m.system,
-		m.charts.pane(paneChart3),
-		m.charts.pane(paneChart4),
-		newLosses(r),
-		newAgent(r),
+		m.charts.Pane(pane.Chart3),
+		m.charts.Pane(pane.Chart4),
+		losses.New(r),
+		agent.New(r),
 		m.runs,
 		m.sentence,
 	}
 }
 
 // helpContents is what the help explains now.
-func (m *Model) helpContents() helpContents {
-	c := helpContents{keys: m.palette.keys, focus: m.focus, verbs: m.palette.verbs, knobs: m.knobList, numbers: definitions}
+func (m *Model) helpContents() help.Contents {
+	c := help.Contents{Keys: m.palette.keys, Focus: m.focus, Verbs: m.palette.verbs, Knobs: m.KnobList, Numbers: help.Definitions}
 	if m.picker != nil {
-		c.here = m.picker.keys()
+		c.Here = m.picker.Keys()
 	}
 	for _, p := range m.panes {
-		if d, ok := p.(definer); ok {
-			c.numbers = append(c.numbers[:len(c.numbers):len(c.numbers)], d.Definitions()...)
+		if d, ok := p.(pane.Definer); ok {
+			c.Numbers = append(c.Numbers[:len(c.Numbers):len(c.Numbers)], d.Definitions()...)
 		}
 	}
 	return c
@@ -80,18 +100,18 @@ func (m *Model) helpContents() helpContents {
 
 // screenParts are what the model gives messages to.
 type screenParts struct {
-	steering *steering
-	charts   *charts
-	knobs    *knobsPane
-	events   *eventsPane
-	system   *systemPane
-	runs     *runsPane
-	sentence *sentencePane
+	steering *steer.Steering
+	charts   *charts.Charts
+	knobs    *knobs.Pane
+	events   *events.Pane
+	system   *system.Pane
+	runs     *runs.Pane
+	sentence *sentence.Pane
 	headline *headline
-	lessons  *lessons
+	lessons  *lesson.Lessons
 	player   *player
 	palette  *palette
-	help     *helpPage
+	help     *help.Page
 	leaving  *leaving
-	picker   *picker // open before there is a run; nil: closed
+	picker   *picker.Picker // open before there is a run; nil: closed
 }

@@ -12,11 +12,15 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/pane/charts"
+	"pgrlab/tui/pane/events"
+	"pgrlab/tui/pane/system"
 )
 
 // still gives the system pane numbers that do not depend on this machine.
 func (s *screen) still() {
-	s.system.machine = machine{at: s.clock, cpus: 2, cores: 1.52, busy: 0.8, resident: 412e6, heap: 96e6, total: 8e9, free: 5e9, busyPast: []float64{1, 1.5, 1.2}}
+	s.system.Machine = system.Machine{At: s.clock, CPUs: 2, Cores: 1.52, Busy: 0.8, Resident: 412e6, Heap: 96e6, Total: 8e9, Free: 5e9, BusyPast: []float64{1, 1.5, 1.2}}
 }
 
 // Every pane by itself at every size.
@@ -29,9 +33,9 @@ func TestGoldenPanes(t *testing.T) {
 		s.press("]", "right")
 		var b strings.Builder
 		for _, id := range s.tabIDs() {
-			s.goTo(id)
+			s.GoTo(id)
 			s.zoomed = true
-			s.relayout()
+			s.Relayout()
 			exact(t, string(id), s.View(), size.w, size.h)
 			b.WriteString("== " + string(id) + "\n" + s.View() + "\n")
 		}
@@ -66,8 +70,8 @@ func TestLayoutsFitAndDoNotOverlap(t *testing.T) {
 	for w := 1; w <= 200; w++ {
 		for h := 1 + w%3; h <= 200; h += 3 {
 			for v := range viewCount {
-				for _, focus := range []paneID{paneKnobs, paneChart3, paneMap} {
-					d := division{w: w, h: h, view: v, focus: focus, chart: paneChart1, panel: paneScores}
+				for _, focus := range []pane.ID{pane.Knobs, pane.Chart3, pane.Map} {
+					d := division{w: w, h: h, view: v, focus: focus, chart: pane.Chart1, panel: pane.Scores}
 					checkLayout(t, d, divide(d))
 				}
 			}
@@ -99,16 +103,16 @@ func TestForbiddenAndDoubleKeys(t *testing.T) {
 	s := running(t, 80, 24, 1)
 	names := map[string]bool{}
 	for _, b := range s.keysTable() {
-		if names[b.name] || b.name == "" {
-			t.Errorf("two bindings are called %q", b.name)
+		if names[b.Name] || b.Name == "" {
+			t.Errorf("two bindings are called %q", b.Name)
 		}
-		names[b.name] = true
-		for _, k := range b.keys {
+		names[b.Name] = true
+		for _, k := range b.Keys {
 			if slices.Contains(reserved, k) {
-				t.Errorf("%s is %s, which terminals keep", b.name, k)
+				t.Errorf("%s is %s, which terminals keep", b.Name, k)
 			}
-			if k == "esc" && len(b.keys) < 2 {
-				t.Errorf("%s has no second key beside esc", b.name)
+			if k == "esc" && len(b.Keys) < 2 {
+				t.Errorf("%s has no second key beside esc", b.Name)
 			}
 		}
 	}
@@ -138,11 +142,11 @@ func TestEscapeHasASecondKeyEverywhere(t *testing.T) {
 	for _, open := range []string{":", "n", "q", "?"} {
 		s := running(t, 160, 45, 24_000)
 		s.press(open)
-		if s.entry == nil && s.dialog == nil && !s.help.shown {
+		if s.entry == nil && s.dialog == nil && !s.help.Shown {
 			t.Fatalf("%s opens nothing", open)
 		}
 		s.Update(tea.KeyMsg{Type: tea.KeyCtrlG})
-		if s.entry != nil || s.dialog != nil || s.help.shown {
+		if s.entry != nil || s.dialog != nil || s.help.Shown {
 			t.Errorf("ctrl+g does not leave what %s opens", open)
 		}
 	}
@@ -173,24 +177,24 @@ func TestChartCommands(t *testing.T) {
 	s.press("x")
 	s.contains(t, "x: wall", "4m")
 	s.press("x", "=", "=")
-	if lo, hi := s.charts.span(); lo != 22_500 || hi != 30_000 || !s.charts.window.follow {
+	if lo, hi := s.charts.Span(); lo != 22_500 || hi != 30_000 || !s.charts.Window.Follow {
 		t.Errorf("zoomed to %v..%v", lo, hi)
 	}
 	s.fake.advance(2_000)
 	s.Update(polled{})
-	if lo, hi := s.charts.span(); lo != 24_500 || hi != 32_000 {
+	if lo, hi := s.charts.Span(); lo != 24_500 || hi != 32_000 {
 		t.Errorf("following shows %v..%v", lo, hi)
 	}
 	s.press(",")
-	if _, hi := s.charts.span(); hi != 30_125 {
+	if _, hi := s.charts.Span(); hi != 30_125 {
 		t.Errorf("panned to %v", hi)
 	}
 	s.press("g")
-	if lo, hi := s.charts.span(); lo != 0 || hi != 32_000 {
+	if lo, hi := s.charts.Span(); lo != 0 || hi != 32_000 {
 		t.Errorf("following everything shows %v..%v", lo, hi)
 	}
 	s.press("-", "-")
-	if lo, hi := s.charts.span(); lo != 0 || hi != 100_000 {
+	if lo, hi := s.charts.Span(); lo != 0 || hi != 100_000 {
 		t.Errorf("beyond what was measured: %v..%v", lo, hi)
 	}
 }
@@ -214,14 +218,14 @@ func TestCheckpointKey(t *testing.T) {
 func TestFilterOfEvents(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.typeLine("filter refit")
-	for _, l := range s.events.filtered() {
-		if l.kind != "refit" {
-			t.Errorf("%q passes", l.kind)
+	for _, l := range s.events.Filtered() {
+		if l.Kind != "refit" {
+			t.Errorf("%q passes", l.Kind)
 		}
 	}
 	s.contains(t, `with "refit"`)
 	s.press("esc")
-	if s.events.filter != "" {
+	if s.events.Filter != "" {
 		t.Error("esc keeps the filter")
 	}
 }
@@ -230,15 +234,15 @@ func TestHintsVanishOnceUsed(t *testing.T) {
 	home := t.TempDir()
 	s := newScreen(t, 160, 45, func(o *Options) { o.Home = home })
 	s.Update(started{lab: s.fake})
-	s.contains(t, hints[0].text, hints[1].text, hints[2].text)
+	s.contains(t, events.Hints[0].Text, events.Hints[1].Text, events.Hints[2].Text)
 	s.press("right", "esc", "?", "esc")
-	if strings.Contains(s.View(), hints[0].text) || strings.Contains(s.View(), hints[1].text) {
+	if strings.Contains(s.View(), events.Hints[0].Text) || strings.Contains(s.View(), events.Hints[1].Text) {
 		t.Errorf("used hints are still shown:\n%s", s.View())
 	}
-	s.contains(t, hints[2].text)
+	s.contains(t, events.Hints[2].Text)
 	again := newScreen(t, 160, 45, func(o *Options) { o.Home = home })
 	again.Update(started{lab: again.fake})
-	if strings.Contains(again.View(), hints[0].text) {
+	if strings.Contains(again.View(), events.Hints[0].Text) {
 		t.Error("the next screen shows a hint that was used")
 	}
 }
@@ -292,74 +296,30 @@ func TestMouseOnlyWhenAskedFor(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	click := tea.MouseMsg{X: 20, Y: 40, Action: tea.MouseActionPress, Button: tea.MouseButtonLeft}
 	s.Update(click)
-	if s.focus != paneKnobs {
+	if s.focus != pane.Knobs {
 		t.Error("a click without M moved the focus")
 	}
 	s.press("M")
 	s.Update(click)
-	if s.focus != paneEvents {
+	if s.focus != pane.Events {
 		t.Errorf("a click on the events focuses %s", string(s.focus))
 	}
-	s.goTo(paneChart1)
+	s.GoTo(pane.Chart1)
 	s.Update(tea.MouseMsg{X: 60, Y: 8, Action: tea.MouseActionPress, Button: tea.MouseButtonLeft})
-	if !s.charts.cursorOn || s.charts.cursor < 12_000 || s.charts.cursor > 16_000 {
-		t.Errorf("a click in the middle of the chart inspects step %d", s.charts.cursor)
-	}
-}
-
-func TestSmoothing(t *testing.T) {
-	s := running(t, 160, 45, 30_000)
-	points := s.history.curve(curveReturn, 0).points(s.charts.place(&s.history))
-	smooth := smoothed(points, 0.6)
-	if len(smooth) != len(points) || smooth[0].Y != points[0].Y {
-		t.Fatalf("%d points of %d, the first %v of %v", len(smooth), len(points), smooth[0].Y, points[0].Y)
-	}
-	want := (0.6*0.4*points[0].Y + 0.4*points[1].Y) / (0.6*0.4 + 0.4)
-	if d := smooth[1].Y - want; d > 1e-9 || d < -1e-9 {
-		t.Errorf("the second is %v, want %v", smooth[1].Y, want)
-	}
-}
-
-// A curve that is halved keeps its spikes and its order.
-func TestCurveKeepsSpikes(t *testing.T) {
-	var c curve
-	for i := range 100_000 {
-		y := float64(i % 7)
-		if i == 54_321 {
-			y = 500
-		}
-		c.add(sample{step: i, y: y})
-	}
-	most := 0.0
-	for i, s := range c.samples {
-		most = max(most, s.y)
-		if i > 0 && s.step < c.samples[i-1].step {
-			t.Fatalf("step %d behind %d", s.step, c.samples[i-1].step)
-		}
-	}
-	if len(c.samples) >= curveLimit || most != 500 {
-		t.Errorf("%d samples, the largest %v", len(c.samples), most)
+	if !s.charts.CursorOn || s.charts.Cursor < 12_000 || s.charts.Cursor > 16_000 {
+		t.Errorf("a click in the middle of the chart inspects step %d", s.charts.Cursor)
 	}
 }
 
 // Every quantity of the charts has its definition in the help.
 func TestQuantitiesAreDefined(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
-	text := strings.ReplaceAll(strings.ToLower(strings.Join(s.help.lines(1000), " ")), "−", "-")
-	for _, q := range quantities {
-		for _, l := range q.lines {
-			if name := strings.ToLower(l.label); !strings.Contains(text, name) {
-				t.Errorf("%s of %s has no definition", l.label, q.id)
+	text := strings.ReplaceAll(strings.ToLower(strings.Join(s.help.Lines(1000), " ")), "−", "-")
+	for _, q := range charts.Quantities {
+		for _, l := range q.Lines {
+			if name := strings.ToLower(l.Label); !strings.Contains(text, name) {
+				t.Errorf("%s of %s has no definition", l.Label, q.ID)
 			}
-		}
-	}
-}
-
-func TestUpdatesFollowTheUTD(t *testing.T) {
-	c := clock{from: 1000, utd: 20, changes: []utdChange{{2000, 10}, {3000, 5}}}
-	for step, want := range map[int]float64{0: 0, 1000: 0, 1500: 10_000, 2000: 20_000, 2500: 25_000, 4000: 35_000} {
-		if got := c.updates(step); got != want {
-			t.Errorf("%v updates after step %d, want %v", got, step, want)
 		}
 	}
 }
@@ -375,7 +335,7 @@ func TestEndedRun(t *testing.T) {
 				t.Errorf("%v: an ended run shows %q:\n%s", size, text, s.View())
 			}
 		}
-		s.goTo(paneGenerator)
+		s.GoTo(pane.Generator)
 		s.contains(t, "none to come")
 	}
 }
@@ -407,12 +367,12 @@ func TestHeaderKeepsWhatRuns(t *testing.T) {
 func TestEventsKeepTheNumbersOfDsyn(t *testing.T) {
 	for _, size := range [][2]int{{220, 60}, {160, 45}, {80, 24}} {
 		s := running(t, size[0], size[1], 24_000)
-		for _, l := range s.history.lines {
-			if l.kind != "D_syn" {
+		for _, l := range s.History.Lines {
+			if l.Kind != "D_syn" {
 				continue
 			}
-			p, _ := s.layout.placeOf(paneEvents)
-			text := strings.Join(s.events.eventText(l, p.w-4, 6), " ")
+			p, _ := s.layout.placeOf(pane.Events)
+			text := strings.Join(s.events.EventText(l, p.w-4, 6), " ")
 			for _, want := range []string{"error 0.", "change 0.", "0.83", "2%"} {
 				if want == "2%" && size[0] < 100 {
 					continue

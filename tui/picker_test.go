@@ -11,16 +11,18 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/picker"
 )
 
 func newPickerScreen(t *testing.T, w, h int) *screen {
 	t.Helper()
 	s := newScreen(t, w, h, func(o *Options) {
-		o.Picker = &Picker{Choices: Choices{
-			Presets: []Item{{"demo", "something to see within minutes"}}, Tasks: []Item{{"cheetah-run", "run"}, {"reacher-hard", "reach"}},
-			Methods: []Item{{"sac", "real data only"}, {"pgr-td", "F is the TD error"}}, Scales: []Item{{"cpu", "an hour or two"}},
-			Devices: []Item{{"cpu", "avx2 kernels"}},
-			Resolve: func(p Picks) (lab.Config, error) {
+		o.Picker = &Picker{Choices: picker.Choices{
+			Presets: []picker.Item{{Name: "demo", Doc: "something to see within minutes"}}, Tasks: []picker.Item{{Name: "cheetah-run", Doc: "run"}, {Name: "reacher-hard", Doc: "reach"}},
+			Methods: []picker.Item{{Name: "sac", Doc: "real data only"}, {Name: "pgr-td", Doc: "F is the TD error"}}, Scales: []picker.Item{{Name: "cpu", Doc: "an hour or two"}},
+			Devices: []picker.Item{{Name: "cpu", Doc: "avx2 kernels"}},
+			Resolve: func(p picker.Picks) (lab.Config, error) {
 				c := fakeConfig()
 				if p.Task != "" {
 					c.Task = p.Task
@@ -33,17 +35,17 @@ func newPickerScreen(t *testing.T, w, h int) *screen {
 				}
 				return c, nil
 			},
-			Try: func(_ context.Context, c lab.Config) (Forecast, error) {
-				f := Forecast{Free: 10e9}
+			Try: func(_ context.Context, c lab.Config) (picker.Forecast, error) {
+				f := picker.Forecast{Free: 10e9}
 				f.Costs = lab.Costs{Step: 0.08}
 				f.Disk = lab.DiskNeed{Checkpoint: 1e6, Generation: 10e6, Real: 13e6}
 				return f, nil
 			},
 		},
-			Open: func(p Picks) (Options, error) {
+			Open: func(p picker.Picks) (Options, error) {
 				c := fakeConfig()
 				c.Task, c.Seed = p.Task, p.Seed
-				return Options{About: About{Config: c, Folder: "runs/picked"}, Start: func() (Lab, error) { return newFake(), nil }}, nil
+				return Options{About: pane.About{Config: c, Folder: "runs/picked"}, Start: func() (pane.Lab, error) { return newFake(), nil }}, nil
 			},
 		}
 	})
@@ -66,8 +68,8 @@ func TestPickerStartsWhatWasPicked(t *testing.T) {
 	_, cmd = s.Update(cmd())
 	s.contains(t, "STARTING", "reacher-hard")
 	s.Update(cmd())
-	if s.options.Config.Seed != 42 || s.lab == nil {
-		t.Errorf("seed %d, lab %v", s.options.Config.Seed, s.lab)
+	if s.options.Config.Seed != 42 || s.Lab == nil {
+		t.Errorf("seed %d, lab %v", s.options.Config.Seed, s.Lab)
 	}
 }
 
@@ -77,11 +79,11 @@ func TestPickerSearch(t *testing.T) {
 	s.press("down", "/", "h", "a", "r", "d")
 	s.contains(t, "task: hard", "▸ reacher-hard")
 	s.press("enter")
-	if p := s.picker.picks(); p.Task != "reacher-hard" {
+	if p := s.picker.Picks(); p.Task != "reacher-hard" {
 		t.Errorf("took %q", p.Task)
 	}
 	s.press("/", "enter") // nothing typed: as it was
-	if p := s.picker.picks(); p.Task != "reacher-hard" {
+	if p := s.picker.Picks(); p.Task != "reacher-hard" {
 		t.Errorf("took %q", p.Task)
 	}
 	s.press("/", "z", "q", "enter")
@@ -90,8 +92,8 @@ func TestPickerSearch(t *testing.T) {
 	s.contains(t, "17")
 	s.press("/", "x", "enter")
 	s.contains(t, `"x" is no seed`)
-	if s.picker.seed != 17 {
-		t.Errorf("seed %d", s.picker.seed)
+	if s.picker.Seed != 17 {
+		t.Errorf("seed %d", s.picker.Seed)
 	}
 	s.press("/", "esc", "?")
 	s.contains(t, "KEYS on this screen", "type a part of an answer")
@@ -103,7 +105,7 @@ func TestPickerSteps(t *testing.T) {
 	s := newPickerScreen(t, 80, 24)
 	s.press("down", "down", "down", "down", "4", "2", "down")
 	s.contains(t, "▸ steps", "100,000")
-	if p := s.picker.picks(); p.Steps != 0 || p.Seed != 42 {
+	if p := s.picker.Picks(); p.Steps != 0 || p.Seed != 42 {
 		t.Errorf("picks %+v", p)
 	}
 	for _, c := range []struct {
@@ -112,12 +114,12 @@ func TestPickerSteps(t *testing.T) {
 	}{{[]string{"right"}, 200_000}, {[]string{"left"}, 100_000}, {[]string{"7", "5", "0"}, 750}, {[]string{"backspace"}, 75},
 		{[]string{"up", "9", "down", "3", "1"}, 31}, {[]string{"/", "2", "0", "k", "enter"}, 20_000}, {[]string{"/", "x", "enter"}, 20_000}, {[]string{"/", "enter"}, 0}} {
 		s.press(c.keys...)
-		if s.picker.steps != c.want {
-			t.Errorf("%v gives %d steps, want %d", c.keys, s.picker.steps, c.want)
+		if s.picker.Steps != c.want {
+			t.Errorf("%v gives %d steps, want %d", c.keys, s.picker.Steps, c.want)
 		}
 	}
-	if s.picker.seed != 9 {
-		t.Errorf("the seed is %d: a digit typed on a new visit replaces it", s.picker.seed)
+	if s.picker.Seed != 9 {
+		t.Errorf("the seed is %d: a digit typed on a new visit replaces it", s.picker.Seed)
 	}
 }
 
@@ -125,20 +127,20 @@ func TestPickerSteps(t *testing.T) {
 // that it was made with.
 func TestPickerShowsWhatTheChoiceSays(t *testing.T) {
 	s := newPickerScreen(t, 80, 24)
-	s.picker.Presets = append(s.picker.Presets, Item{"other", "another one"})
+	s.picker.Presets = append(s.picker.Presets, picker.Item{Name: "other", Doc: "another one"})
 	earlier := fakeConfig()
 	earlier.Task, earlier.Method, earlier.Scale, earlier.Seed, earlier.Steps = "cartpole-swingup", "redq", "short", 77, 12_345
-	s.picker.recent = []Recent{{Dir: "runs/first", What: "redq on cartpole-swingup", config: earlier}, {Dir: "runs/old"}}
+	s.picker.Recent = []picker.Recent{{Dir: "runs/first", What: "redq on cartpole-swingup", Config: earlier}, {Dir: "runs/old"}}
 	s.press("down", "right", "right", "down", "down", "right", "down", "down", "5")
-	if p := s.picker.picks(); p.Task != "reacher-hard" || p.Scale != "cpu" || p.Steps != 5 {
+	if p := s.picker.Picks(); p.Task != "reacher-hard" || p.Scale != "cpu" || p.Steps != 5 {
 		t.Fatalf("picks %+v", p)
 	}
-	s.picker.row = pickPreset
+	s.picker.Row = picker.PickPreset
 	s.press("right")
-	if p := s.picker.picks(); p.Preset != "other" || p.Task != "" || p.Method != "" || p.Scale != "" || p.Steps != 0 {
+	if p := s.picker.Picks(); p.Preset != "other" || p.Task != "" || p.Method != "" || p.Scale != "" || p.Steps != 0 {
 		t.Errorf("with another preset: %+v", p)
 	}
-	s.picker.row = pickRecent
+	s.picker.Row = picker.PickRecent
 	s.press("right")
 	s.contains(t, "cartpole-swingup", "redq", "short", "77", "12,345")
 	if strings.Contains(s.View(), "cheetah-run") {
@@ -152,16 +154,16 @@ func TestPickerShowsWhatTheChoiceSays(t *testing.T) {
 
 // An earlier run can be looked at, or gone on with.
 func TestPickerResumesAnEarlierRun(t *testing.T) {
-	var opened []Picks
+	var opened []picker.Picks
 	s := newScreen(t, 80, 24, func(o *Options) {
-		o.Picker = &Picker{Choices: Choices{
-			Presets: []Item{{"demo", "something to see within minutes"}},
-			Resolve: func(Picks) (lab.Config, error) { return fakeConfig(), nil },
-			Recent: func() []Recent {
-				return []Recent{{Dir: "runs/first", What: "sac on cheetah-run", Step: 7000, Return: 3}}
+		o.Picker = &Picker{Choices: picker.Choices{
+			Presets: []picker.Item{{Name: "demo", Doc: "something to see within minutes"}},
+			Resolve: func(picker.Picks) (lab.Config, error) { return fakeConfig(), nil },
+			Recent: func() []picker.Recent {
+				return []picker.Recent{{Dir: "runs/first", What: "sac on cheetah-run", Step: 7000, Return: 3}}
 			},
 		},
-			Open: func(p Picks) (Options, error) {
+			Open: func(p picker.Picks) (Options, error) {
 				opened = append(opened, p)
 				return Options{}, fmt.Errorf("it has made all its steps")
 			},
@@ -178,7 +180,7 @@ func TestPickerResumesAnEarlierRun(t *testing.T) {
 	s.contains(t, "it has made all its steps")
 	_, cmd = s.Update(keyMsg("enter"))
 	s.Update(cmd())
-	want := []Picks{{Preset: "demo", Reopen: "runs/first", Resume: true}, {Preset: "demo", Reopen: "runs/first"}}
+	want := []picker.Picks{{Preset: "demo", Reopen: "runs/first", Resume: true}, {Preset: "demo", Reopen: "runs/first"}}
 	if len(opened) != 2 || opened[0] != want[0] || opened[1] != want[1] {
 		t.Errorf("opened %+v", opened)
 	}
@@ -190,7 +192,7 @@ func TestPickerSaysWhatARunTakes(t *testing.T) {
 	tried := 0
 	s := newPickerScreen(t, 120, 30)
 	try := s.picker.Try
-	s.picker.Try = func(ctx context.Context, c lab.Config) (Forecast, error) {
+	s.picker.Try = func(ctx context.Context, c lab.Config) (picker.Forecast, error) {
 		tried++
 		return try(ctx, c)
 	}
@@ -209,13 +211,13 @@ func TestPickerSaysWhatARunTakes(t *testing.T) {
 	}
 	s.contains(t, "takes about 2.2 hours")
 
-	s.picker.forecasts = forecasts{}
-	s.picker.Try = func(context.Context, lab.Config) (Forecast, error) { panic("no such body") }
+	s.picker.Forecasts = picker.Forecasts{}
+	s.picker.Try = func(context.Context, lab.Config) (picker.Forecast, error) { panic("no such body") }
 	s.Update(s.forecast()())
 	s.contains(t, "panic: no such body", "before the first such run")
 
-	s.picker.forecasts = forecasts{}
-	s.picker.Try = func(ctx context.Context, c lab.Config) (Forecast, error) {
+	s.picker.Forecasts = picker.Forecasts{}
+	s.picker.Try = func(ctx context.Context, c lab.Config) (picker.Forecast, error) {
 		f, err := try(ctx, c)
 		f.Free = 50e6
 		return f, err
@@ -224,7 +226,7 @@ func TestPickerSaysWhatARunTakes(t *testing.T) {
 	s.contains(t, "only 50 MB are free")
 	pending := s.forecast()
 	s.Update(keyMsg("right"))
-	if cmd := s.picker.take(s.picker.picks()); cmd == nil || pending != nil && pending() != nil || s.picker.forecasts.asked != "" {
+	if cmd := s.picker.Take(s.picker.Picks()); cmd == nil || pending != nil && pending() != nil || s.picker.Forecasts.Asked != "" {
 		t.Error("a trial goes on while the run starts")
 	}
 }
@@ -233,23 +235,23 @@ func TestPickerSaysWhatARunTakes(t *testing.T) {
 func TestPickerTakesTheSpeedOfAnEarlierRun(t *testing.T) {
 	host, _ := os.Hostname()
 	c := fakeConfig()
-	earlier := Recent{Dir: "runs/before", config: c, host: host, costs: lab.Costs{Step: 0.08, Sample: 0.001}}
-	earlier.config.Seed, earlier.config.Steps, earlier.config.Schedule = 9, 7, []string{"5:guidance=3"}
-	other := func(turn func(*Recent)) Recent {
+	earlier := picker.Recent{Dir: "runs/before", Config: c, Host: host, Costs: lab.Costs{Step: 0.08, Sample: 0.001}}
+	earlier.Config.Seed, earlier.Config.Steps, earlier.Config.Schedule = 9, 7, []string{"5:guidance=3"}
+	other := func(turn func(*picker.Recent)) picker.Recent {
 		r := earlier
 		r.Dir = "runs/other"
 		turn(&r)
 		return r
 	}
-	all := []Recent{
-		other(func(r *Recent) { r.host = "elsewhere" }), other(func(r *Recent) { r.config.Knobs.UTD = 1 }),
-		other(func(r *Recent) { r.config.Agent.Hidden = []int{8} }), other(func(r *Recent) { r.costs.Sample = 0 }), other(func(r *Recent) { r.costs = lab.Costs{} }),
+	all := []picker.Recent{
+		other(func(r *picker.Recent) { r.Host = "elsewhere" }), other(func(r *picker.Recent) { r.Config.Knobs.UTD = 1 }),
+		other(func(r *picker.Recent) { r.Config.Agent.Hidden = []int{8} }), other(func(r *picker.Recent) { r.Costs.Sample = 0 }), other(func(r *picker.Recent) { r.Costs = lab.Costs{} }),
 		earlier,
 	}
-	if r, ok := lastAs(c, all); !ok || r.Dir != "runs/before" {
+	if r, ok := picker.LastAs(c, all); !ok || r.Dir != "runs/before" {
 		t.Errorf("took %q, %v", r.Dir, ok)
 	}
-	if _, ok := lastAs(c, all[:5]); ok {
+	if _, ok := picker.LastAs(c, all[:5]); ok {
 		t.Error("a run with other parts counts")
 	}
 	perf := func(step, spent float64) event.Event {
@@ -258,13 +260,13 @@ func TestPickerTakesTheSpeedOfAnEarlierRun(t *testing.T) {
 		return event.Event{Body: p}
 	}
 	events := []event.Event{perf(1, 2), perf(3, 4)}
-	if got, want := costsOf(events), (lab.Costs{Step: 3, Evaluation: 3}); got != want {
+	if got, want := picker.CostsOf(events), (lab.Costs{Step: 3, Evaluation: 3}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := costsOf(append(events, event.Event{Body: event.KnobChanged{Knob: "guidance"}})); got.Step != 3 {
+	if got := picker.CostsOf(append(events, event.Event{Body: event.KnobChanged{Knob: "guidance"}})); got.Step != 3 {
 		t.Error("guidance changes no part's cost")
 	}
-	if got := costsOf(append(events, event.Event{Body: event.KnobChanged{Knob: "utd"}})); got != (lab.Costs{}) {
+	if got := picker.CostsOf(append(events, event.Event{Body: event.KnobChanged{Knob: "utd"}})); got != (lab.Costs{}) {
 		t.Errorf("with another UTD: %+v", got)
 	}
 }
@@ -274,7 +276,7 @@ func TestRoughly(t *testing.T) {
 		0: "1 s", 42 * time.Second: "40 s", 7*time.Minute + 40*time.Second: "8 min", 83 * time.Minute: "85 min",
 		143 * time.Minute: "2.4 hours", 26 * time.Hour: "25 hours", 600 * time.Hour: "25 days",
 	} {
-		if got := roughly(d); got != want {
+		if got := picker.Roughly(d); got != want {
 			t.Errorf("%s: %q, want %q", d, got, want)
 		}
 	}

@@ -4,15 +4,17 @@ import (
 	"fmt"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/tui/picker"
 )
 
 // Picker is the first screen, and how what is chosen on it begins.
 type Picker struct {
-	Choices
+	picker.Choices
 
 	// Open makes what Options describe from a choice: the run, its folder, Start.
 	// It is called from a goroutine of its own.
-	Open func(Picks) (Options, error)
+	Open func(picker.Picks) (Options, error)
 }
 
 // picked delivers the run that was opened.
@@ -22,7 +24,7 @@ type picked struct {
 }
 
 // openPicked opens a choice, outside the event loop.
-func (m *Model) openPicked(c Picks) tea.Cmd {
+func (m *Model) openPicked(c picker.Picks) tea.Cmd {
 	open := m.options.Picker.Open
 	return func() (msg tea.Msg) {
 		defer func() {
@@ -40,18 +42,18 @@ func (m *Model) forecast() tea.Cmd {
 	if m.picker == nil {
 		return nil
 	}
-	return m.picker.forecast()
+	return m.picker.Forecast()
 }
 
 // take begins the run that was picked.
 func (m *Model) take(msg picked) tea.Cmd {
 	if msg.err != nil {
-		return m.picker.failed(msg.err)
+		return m.picker.Failed(msg.err)
 	}
 	m.picker = nil
 	about := msg.options.About
-	about.Ended, about.LoadRun, about.Remote = m.about.Ended, m.about.LoadRun, m.about.Remote
+	about.Ended, about.LoadRun, about.Remote = m.About.Ended, m.About.LoadRun, m.About.Remote
 	m.describe(about, msg.options.Start)
-	m.relayout()
+	m.Relayout()
 	return m.start()
 }

@@ -15,6 +15,11 @@ import (
 	"github.com/muesli/termenv"
 
 	"pgrlab/core/printable"
+	"pgrlab/tui/format"
+	"pgrlab/tui/history"
+	"pgrlab/tui/lesson"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/theme"
 )
 
 // plainEvery is the time between two status lines that were not asked for.
@@ -26,21 +31,21 @@ const plainEvery = time.Minute
 type plain struct {
 	*Model
 	out     io.Writer
-	printed int                     // event lines written
-	states  map[*change]changeState // of changes, as written
-	said    time.Time               // of the last status
-	asked   *dialog                 // as written
-	taught  teaching                // of the lesson, as written
-	seen    string                  // the question whose answer was written
-	staging string                  // what is staged, as written
+	printed int                                     // event lines written
+	states  map[*history.Change]history.ChangeState // of changes, as written
+	said    time.Time                               // of the last status
+	asked   *pane.Dialog                            // as written
+	taught  teaching                                // of the lesson, as written
+	seen    string                                  // the question whose answer was written
+	staging string                                  // what is staged, as written
 	quit    bool
 }
 
 // teaching is where a lesson is.
 type teaching struct {
-	lesson *lesson
+	lesson *lesson.Lesson
 	at     int
-	part   lessonPart
+	part   lesson.LessonPart
 }
 
 // runPlain shows a run as lines until input ends, a command leaves or ctx ends.
@@ -49,9 +54,9 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 	r := lipgloss.NewRenderer(out)
 	r.SetColorProfile(termenv.Ascii)
 	o.Renderer, o.Picker = r, nil
-	p := &plain{Model: New(o), out: out, states: map[*change]changeState{}}
+	p := &plain{Model: New(o), out: out, states: map[*history.Change]history.ChangeState{}}
 	p.w, p.h = 200, 50
-	p.relayout()
+	p.Relayout()
 	messages := make(chan tea.Msg, 16)
 	p.do(ctx, p.start(), messages)
 	lines := readLines(ctx, in)
@@ -80,7 +85,7 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 		case <-tick.C:
 			p.poll()
 			p.do(ctx, p.takeLater(), messages) // children that a checkpoint was made for
-			p.do(ctx, p.runs.readJournals(), messages)
+			p.do(ctx, p.runs.ReadJournals(), messages)
 		}
 		p.write()
 	}
@@ -138,7 +143,7 @@ func (p *plain) do(ctx context.Context, cmd tea.Cmd, messages chan<- tea.Msg) {
 func (p *plain) typed(line string) tea.Cmd {
 	line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), ":"))
 	if p.dialog != nil {
-		if key, is := p.dialog.meant(line); is {
+		if key, is := meant(p.dialog, line); is {
 			p.asked = nil
 			return p.answer(key)
 		}
@@ -148,14 +153,14 @@ func (p *plain) typed(line string) tea.Cmd {
 		return nil
 	}
 	if p.dialog != nil {
-		fmt.Fprintf(p.out, "%q is no answer to the question, which is still open: %s\n", line, p.dialog.spelled())
+		fmt.Fprintf(p.out, "%q is no answer to the question, which is still open: %s\n", line, spelled(p.dialog))
 		return nil
 	}
-	if key := line; p.lessons.lesson != nil {
+	if key := line; p.lessons.Lesson != nil {
 		if key == "" {
 			key = "enter"
 		}
-		if cmd, taken := p.lessons.key(key); taken {
+		if cmd, taken := p.lessons.Key(key); taken {
 			return cmd
 		}
 	}
@@ -178,7 +183,7 @@ func (p *plain) inform(line string) bool {
 	case "runs":
 		p.lines(p.runs.Body(100, 0))
 	case "help", "?":
-		for _, l := range p.help.lines(100) {
+		for _, l := range p.help.Lines(100) {
 			fmt.Fprintln(p.out, l)
 		}
 	default:
@@ -194,12 +199,12 @@ var spoken = []struct {
 }{{"enter", []string{"yes", "apply", ""}}, {"!", []string{"now"}}, {"esc", []string{"no", "drop", "cancel"}}}
 
 // meant is the key that a line answers a question by.
-func (d *dialog) meant(line string) (key string, is bool) {
-	if d.has(line) {
+func meant(d *pane.Dialog, line string) (key string, is bool) {
+	if d.Has(line) {
 		return line, true
 	}
 	for _, s := range spoken {
-		if slices.Contains(s.words, line) && d.has(s.key) {
+		if slices.Contains(s.words, line) && d.Has(s.key) {
 			return s.key, true
 		}
 	}
@@ -207,22 +212,22 @@ func (d *dialog) meant(line string) (key string, is bool) {
 }
 
 // spelled is what may be typed.
-func (d *dialog) spelled() string {
+func spelled(d *pane.Dialog) string {
 	var all []string
-	for _, c := range d.choices {
-		all = append(all, "type "+c.typed())
+	for _, c := range d.Choices {
+		all = append(all, "type "+typed(c))
 	}
 	return strings.Join(all, ", ")
 }
 
 // typed is how an answer is typed, in a word where its key has one.
-func (c choice) typed() string {
+func typed(c pane.Choice) string {
 	for _, s := range spoken {
-		if s.key == c.key {
-			return s.words[0] + " or " + c.key
+		if s.key == c.Key {
+			return s.words[0] + " or " + c.Key
 		}
 	}
-	return c.key
+	return c.Key
 }
 
 // lines writes lines as they are, without the spaces at their ends.
@@ -235,66 +240,66 @@ func (p *plain) lines(lines []string) {
 // writeLesson writes what a lesson says now, if it says something else than before.
 func (p *plain) writeLesson() {
 	now := teaching{}
-	if p.lessons.lesson != nil {
-		now = teaching{p.lessons.lesson, p.lessons.lesson.at, p.lessons.lesson.part}
+	if p.lessons.Lesson != nil {
+		now = teaching{p.lessons.Lesson, p.lessons.Lesson.At, p.lessons.Lesson.Part}
 	}
 	if now == p.taught {
 		return
 	}
 	before := p.taught
 	p.taught = now
-	if p.lessons.lesson == nil {
+	if p.lessons.Lesson == nil {
 		fmt.Fprintln(p.out, "the lesson is over")
 		return
 	}
-	text := p.lessons.text(98)
+	text := p.lessons.Text(98)
 	if now.lesson != before.lesson || now.at != before.at {
-		fmt.Fprintf(p.out, "lesson %s, step %d of %d\n", p.spelled(p.lessons.lesson.Title), p.lessons.lesson.at+1, len(p.lessons.lesson.Steps))
-	} else if said := p.lessons.lesson.step().Say; said != "" { // a moment ago
-		text = text[len(wrap(p.spelled(said), 98)):]
+		fmt.Fprintf(p.out, "lesson %s, step %d of %d\n", p.Spelled(p.lessons.Lesson.Title), p.lessons.Lesson.At+1, len(p.lessons.Lesson.Steps))
+	} else if said := p.lessons.Lesson.Step().Say; said != "" { // a moment ago
+		text = text[len(theme.Wrap(p.Spelled(said), 98)):]
 	}
 	for _, l := range text {
 		fmt.Fprintln(p.out, "  "+strings.TrimRight(l, " "))
 	}
-	fmt.Fprintln(p.out, "  type "+p.lessons.keyHints(90))
+	fmt.Fprintln(p.out, "  type "+p.lessons.KeyHints(90))
 }
 
 // writePreview writes what a staged value would make, once that is known.
 func (p *plain) writePreview() {
-	if p.steering.preview.answer == nil { // a new question; the old one's answer may come again
+	if p.steering.Preview.Answer == nil { // a new question; the old one's answer may come again
 		p.seen = ""
 		return
 	}
-	if text := p.steering.previewText(); text != "" && p.seen != p.steering.stagedText() {
-		p.seen = p.steering.stagedText()
-		fmt.Fprintln(p.out, p.seen+": "+p.spelled(text))
+	if text := p.steering.PreviewText(); text != "" && p.seen != p.steering.StagedText() {
+		p.seen = p.steering.StagedText()
+		fmt.Fprintln(p.out, p.seen+": "+p.Spelled(text))
 	}
 }
 
 // write brings the output up to date with what happened.
 func (p *plain) write() {
-	for ; p.printed < len(p.history.lines); p.printed++ {
-		l := p.history.lines[p.printed]
-		if l.change == nil {
-			fmt.Fprintln(p.out, strings.TrimRight(p.events.eventText(l, 1000, 1)[0], " "))
+	for ; p.printed < len(p.History.Lines); p.printed++ {
+		l := p.History.Lines[p.printed]
+		if l.Change == nil {
+			fmt.Fprintln(p.out, strings.TrimRight(p.events.EventText(l, 1000, 1)[0], " "))
 		}
 	}
-	for _, c := range p.history.changes {
-		if state, ok := p.states[c]; !ok || state != c.state {
-			p.states[c] = c.state
-			fmt.Fprintln(p.out, strings.TrimRight(p.events.eventText(eventLine{wall: c.wall, step: c.askedStep, kind: "knob", change: c}, 1000, 1)[0], " "))
+	for _, c := range p.History.Changes {
+		if state, ok := p.states[c]; !ok || state != c.State {
+			p.states[c] = c.State
+			fmt.Fprintln(p.out, strings.TrimRight(p.events.EventText(history.EventLine{Wall: c.Wall, Step: c.AskedStep, Kind: "knob", Change: c}, 1000, 1)[0], " "))
 		}
 	}
-	if text := p.steering.stagedText(); text != p.staging {
-		if p.staging = text; text != "" && p.lessons.lesson == nil {
-			fmt.Fprintln(p.out, "staged "+p.steering.stagedEffect()+"; type apply, now, fork or drop")
+	if text := p.steering.StagedText(); text != p.staging {
+		if p.staging = text; text != "" && p.lessons.Lesson == nil {
+			fmt.Fprintln(p.out, "staged "+p.steering.StagedEffect()+"; type apply, now, fork or drop")
 		}
 	}
 	p.writePreview()
 	p.writeLesson()
-	if p.steering.message != "" {
-		fmt.Fprintln(p.out, p.steering.message)
-		p.steering.message = ""
+	if p.steering.Message != "" {
+		fmt.Fprintln(p.out, p.steering.Message)
+		p.steering.Message = ""
 	}
 	if p.told != "" {
 		fmt.Fprintln(p.out, p.told)
@@ -302,32 +307,32 @@ func (p *plain) write() {
 	}
 	if d := p.dialog; d != nil && d != p.asked {
 		p.asked = d
-		fmt.Fprintln(p.out, d.title)
-		for _, l := range d.lines {
+		fmt.Fprintln(p.out, d.Title)
+		for _, l := range d.Lines {
 			fmt.Fprintln(p.out, "  "+l)
 		}
-		for _, c := range d.choices {
-			fmt.Fprintf(p.out, "  type %s: %s\n", c.typed(), c.label)
+		for _, c := range d.Choices {
+			fmt.Fprintf(p.out, "  type %s: %s\n", typed(c), c.Label)
 		}
 	}
-	if p.snap != nil && p.now().Sub(p.said) >= plainEvery && !p.paused() {
+	if p.Snap != nil && p.Now().Sub(p.said) >= plainEvery && !p.Paused() {
 		p.status()
 	}
 }
 
 // status is where the run stands, in a line.
 func (p *plain) status() {
-	p.said = p.now()
-	if p.snap == nil {
+	p.said = p.Now()
+	if p.Snap == nil {
 		fmt.Fprintln(p.out, "starting")
 		return
 	}
-	text := p.snap.State.String() + ": " + p.spelled(p.sentence.text())
-	if p.snap.Phase != 0 && p.snap.PhaseTotal > 1 {
-		text += fmt.Sprintf(" Now %s, %s of %s.", p.phase(), count(p.snap.PhaseDone), count(p.snap.PhaseTotal))
+	text := p.Snap.State.String() + ": " + p.Spelled(p.sentence.Text())
+	if p.Snap.Phase != 0 && p.Snap.PhaseTotal > 1 {
+		text += fmt.Sprintf(" Now %s, %s of %s.", p.Phase(), format.Count(p.Snap.PhaseDone), format.Count(p.Snap.PhaseTotal))
 	}
-	if p.snap.ETA > 0 {
-		text += " " + duration(p.snap.ETA) + " to go."
+	if p.Snap.ETA > 0 {
+		text += " " + format.Duration(p.Snap.ETA) + " to go."
 	}
 	fmt.Fprintln(p.out, text)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pgrlab/core/testing/pace"
+	"pgrlab/tui/pane"
 )
 
 // longEnough is how long a screen may take to show something, on a machine that is busy
@@ -54,8 +55,8 @@ func newTalk(t *testing.T, f *fakeLab) *talk {
 	in, person := io.Pipe()
 	k := &talk{t: t, out: &shared{new: make(chan struct{}, 1)}, person: person, ended: make(chan Outcome, 1)}
 	go func() {
-		o, err := runPlain(context.Background(), Options{About: About{Config: fakeConfig()}, Clock: func() time.Time { return clock },
-			Start: func() (Lab, error) { return f, nil }}, in, k.out)
+		o, err := runPlain(context.Background(), Options{About: pane.About{Config: fakeConfig()}, Clock: func() time.Time { return clock },
+			Start: func() (pane.Lab, error) { return f, nil }}, in, k.out)
 		if err != nil {
 			t.Error(err)
 		}
@@ -125,17 +126,17 @@ func TestPlainQuestionStaysOpen(t *testing.T) {
 
 // Everything that a line advises to type is taken.
 func TestPlainTakesWhatItAdvises(t *testing.T) {
-	for _, d := range []*dialog{
-		{choices: []choice{{"enter", "", nil}, {"!", "", nil}, {"esc", "", nil}}}, {choices: []choice{{"d", "", nil}, {"s", "", nil}, {"esc", "", nil}}},
+	for _, d := range []*pane.Dialog{
+		{Choices: []pane.Choice{{Key: "enter"}, {Key: "!"}, {Key: "esc"}}}, {Choices: []pane.Choice{{Key: "d"}, {Key: "s"}, {Key: "esc"}}},
 	} {
-		for _, c := range d.choices {
-			for _, word := range strings.Split(c.typed(), " or ") {
-				if key, is := d.meant(word); !is || key != c.key {
-					t.Errorf("%q is advised for %s and taken for %q", word, c.key, key)
+		for _, c := range d.Choices {
+			for _, word := range strings.Split(typed(c), " or ") {
+				if key, is := meant(d, word); !is || key != c.Key {
+					t.Errorf("%q is advised for %s and taken for %q", word, c.Key, key)
 				}
 			}
 		}
-		if key, is := d.meant("help"); is {
+		if key, is := meant(d, "help"); is {
 			t.Errorf("help answers by %q", key)
 		}
 	}

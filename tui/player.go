@@ -4,38 +4,40 @@ import (
 	"fmt"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/tui/pane"
 )
 
 // player winds a replay and changes its speed.
 type player struct {
-	*runView
+	*pane.Run
 	poll    func() // looks at the run at once
 	rewinds int    // of the replay, as far as the history has them
 }
 
 // rewound starts the history anew when the replay went back; it says whether it did.
 func (p *player) rewound() bool {
-	r, ok := p.lab.(*Replay)
+	r, ok := p.Lab.(*Replay)
 	if !ok || r.Rewinds() == p.rewinds {
 		return false
 	}
 	p.rewinds = r.Rewinds()
-	v := p.history.versions
-	p.history = newHistory(p.about.Config)
-	p.history.versions = v
-	v.touchAll()
-	p.changed()
+	v := p.History.Versions
+	p.History = p.NewHistory()
+	p.History.Versions = v
+	v.TouchAll()
+	p.Changed()
 	return true
 }
 
 // scrub moves a replay by a share of it.
 func (p *player) scrub(by float64) tea.Cmd {
-	if r, ok := p.lab.(*Replay); ok {
+	if r, ok := p.Lab.(*Replay); ok {
 		r.Seek(by)
 		p.poll()
 		return nil
 	}
-	p.tell("only a replay can be wound: pgrlab replay DIR")
+	p.Tell("only a replay can be wound: pgrlab replay DIR")
 	return nil
 }
 
@@ -46,16 +48,16 @@ func (p *player) faster() tea.Cmd { return p.changeSpeed(2) }
 func (p *player) slower() tea.Cmd { return p.changeSpeed(0.5) }
 
 func (p *player) changeSpeed(by float64) tea.Cmd {
-	if r, ok := p.lab.(*Replay); ok {
-		p.tell(fmt.Sprintf("%g seconds of the run in a second", r.Faster(by)))
+	if r, ok := p.Lab.(*Replay); ok {
+		p.Tell(fmt.Sprintf("%g seconds of the run in a second", r.Faster(by)))
 	} else {
-		p.tell("only a replay has a speed: pgrlab replay DIR")
+		p.Tell("only a replay has a speed: pgrlab replay DIR")
 	}
 	return nil
 }
 
 // replaySpeed is how fast the replay plays.
-func replaySpeed(l Lab) float64 {
+func replaySpeed(l pane.Lab) float64 {
 	if r, ok := l.(*Replay); ok {
 		return r.Faster(1)
 	}

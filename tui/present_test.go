@@ -46,8 +46,8 @@ func TestExposureDoesNotDependOnTheScreen(t *testing.T) {
 			late := newScreen(t, 160, 45, func(o *Options) { o.Config.StartSteps = 5000 })
 			late.Update(started{lab: first.fake})
 			late.Update(polled{})
-			if got := first.knobs.exposure(); got != late.knobs.exposure() || got != turn.want {
-				t.Errorf("old %v, %s: %q, for who comes late %q, want %q", old, turn.knob, got, late.knobs.exposure(), turn.want)
+			if got := first.knobs.Exposure(); got != late.knobs.Exposure() || got != turn.want {
+				t.Errorf("old %v, %s: %q, for who comes late %q, want %q", old, turn.knob, got, late.knobs.Exposure(), turn.want)
 			}
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgrlab/core/event"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/steer"
 )
 
 func TestPreviewIsAskedForAndShown(t *testing.T) {
@@ -17,21 +19,21 @@ func TestPreviewIsAskedForAndShown(t *testing.T) {
 	s.contains(t, "prev.", "256 samples in 0.4 s", "4% outside the real range")
 
 	// A refit makes the answer old; the next one takes its place, at its own time.
-	first := s.steering.preview.answer
+	first := s.steering.Preview.Answer
 	n := len(s.fake.commands)
 	s.fake.emit(event.TypeRefit, event.Refit{})
 	s.poll()
 	if len(s.fake.commands) != n {
 		t.Error("asked again at once")
 	}
-	s.clock = s.clock.Add(previewEvery)
+	s.clock = s.clock.Add(steer.PreviewEvery)
 	s.poll()
 	s.contains(t, "prev.") // the old one, or the new one
 	s.poll()
-	if s.steering.preview.answer == first || len(s.fake.commands) != n+1 {
+	if s.steering.Preview.Answer == first || len(s.fake.commands) != n+1 {
 		t.Errorf("after a refit the old answer stays: %d commands", len(s.fake.commands)-n)
 	}
-	s.clock = s.clock.Add(previewEvery)
+	s.clock = s.clock.Add(steer.PreviewEvery)
 	s.poll()
 	if len(s.fake.commands) != n+1 {
 		t.Error("asked again without a reason")
@@ -39,14 +41,14 @@ func TestPreviewIsAskedForAndShown(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 36}, {60, 15}, {40, 10}} {
 		s.resize(size[0], size[1])
 		if size[0] < 80 {
-			s.goTo(paneScores)
+			s.GoTo(pane.Scores)
 		}
 		if !regexp.MustCompile(`(p|prev\.) +[▁▂▃▄▅▆▇█]`).MatchString(s.View()) {
 			t.Errorf("%d by %d: no preview in\n%s", size[0], size[1], s.View())
 		}
 	}
 	s.resize(160, 45)
-	s.goTo(paneKnobs)
+	s.GoTo(pane.Knobs)
 	s.press("esc")
 	if strings.Contains(s.View(), "prev.") {
 		t.Error("the preview of a dropped value is still shown")
@@ -72,10 +74,10 @@ func TestPreviewOfABusyLab(t *testing.T) {
 		if len(sent) != asked || sent[asked-1].Knob != "guidance" {
 			t.Fatalf("asked %d times, want %d: %+v", len(sent), asked, sent)
 		}
-		if answered := s.steering.preview.answer != nil; answered != (asked == 3) {
+		if answered := s.steering.Preview.Answer != nil; answered != (asked == 3) {
 			t.Errorf("asked %d times: answered %v", asked, answered)
 		}
-		s.clock = s.clock.Add(previewEvery)
+		s.clock = s.clock.Add(steer.PreviewEvery)
 		s.poll()
 		s.poll()
 	}
@@ -90,7 +92,7 @@ func TestPreviewBeforeTheFirstFit(t *testing.T) {
 	s.contains(t, "no preview: no generator is fitted before step 10,000")
 	s.fake.refuses = ""
 	s.fake.emit(event.TypeRefit, event.Refit{})
-	s.clock = s.clock.Add(previewEvery)
+	s.clock = s.clock.Add(steer.PreviewEvery)
 	s.poll()
 	s.poll()
 	s.contains(t, "prev.", "256 samples")

@@ -9,6 +9,8 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/lab"
+	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
 )
 
 // Replay plays the events of a run through the screen, as fast as it is told. It
@@ -122,7 +124,7 @@ func (r *Replay) Send(c event.Command) error {
 	case event.Stop, event.Detach, event.Attach:
 		return nil
 	default:
-		return ErrReplay
+		return pane.ErrReplay
 	}
 	r.last = nil
 	return nil
@@ -161,7 +163,7 @@ func (r *Replay) Snapshot() *event.Snapshot {
 func (r *Replay) build(n int) *event.Snapshot {
 	c := r.config
 	settings := c.Knobs
-	done := clock{from: c.StartSteps, utd: float64(c.Knobs.UTD)}
+	done := history.Clock{From: c.StartSteps, UTD: float64(c.Knobs.UTD)}
 	s := &event.Snapshot{Time: r.all[0].Wall.Add(r.position()), Task: c.Task, Method: c.Method, Seed: c.Seed, Dir: r.dir,
 		Members: max(1, c.Members), Steps: c.Steps, Phase: knob.Collect}
 	for _, e := range r.all[:n] {
@@ -170,18 +172,18 @@ func (r *Replay) build(n int) *event.Snapshot {
 		case event.KnobChanged:
 			_ = settings.Set(b.Knob, b.To.String()) // it was accepted once
 			if b.Knob == "utd" {
-				done.changes = append(done.changes, utdChange{b.Position.Step, b.To.Number})
+				done.ChangeUTD(b.Position.Step, b.To.Number)
 			}
 		case event.Perf:
 			s.StepsPerSec, s.UpdatesPerSec = float64(b.StepsPerSec), float64(b.UpdatesPerSec)
 		case event.Refit:
 			s.Refits++
-			s.Synthetic, s.FitLoss = b.Generated, optional(b.Loss)
+			s.Synthetic, s.FitLoss = b.Generated, history.Optional(b.Loss)
 		case event.Episode:
 			s.Episode++
 			s.EpisodeReturn = float64(b.Return)
 		case event.Losses:
-			s.Losses = &event.UpdateLosses{Critic: optional(b.Critic), Actor: optional(b.Actor), Alpha: optional(b.Alpha), QMean: optional(b.QMean), Curiosity: optional(b.Curiosity)}
+			s.Losses = &event.UpdateLosses{Critic: history.Optional(b.Critic), Actor: history.Optional(b.Actor), Alpha: history.Optional(b.Alpha), QMean: history.Optional(b.QMean), Curiosity: history.Optional(b.Curiosity)}
 		case event.Failed:
 			s.Err = b.Error
 		}
@@ -197,7 +199,7 @@ func (r *Replay) build(n int) *event.Snapshot {
 	if c.Buffer > 0 {
 		s.Real = min(s.Step, c.Buffer)
 	}
-	s.Updates = uint64(done.updates(s.Step))
+	s.Updates = uint64(done.Updates(s.Step))
 	if c.Generator.Kind != lab.GeneratorNone && settings.RefitEvery > 0 {
 		s.NextRefit = settings.RefitEvery - s.Step%settings.RefitEvery
 	}

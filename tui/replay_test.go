@@ -8,6 +8,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/run"
+	"pgrlab/tui/history"
 )
 
 // journal writes the fake's events as a run folder has them.
@@ -41,7 +42,7 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 	live.fake.advance(6_000)
 	live.Update(polled{})
 	dir := journalOf(t, live.fake)
-	events, err := ReadJournal(dir)
+	events, err := history.ReadJournal(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +62,8 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 	s.clock = s.clock.Add(time.Minute)
 	s.Update(polled{})
 	s.contains(t, "DONE", "▲1 r 0.5→0.75")
-	want, got := live.history.curve(curveReturn, 0).samples, s.history.curve(curveReturn, 0).samples
-	if len(want) != len(got) || want[len(want)-1].y != got[len(got)-1].y {
+	want, got := live.History.Curve(history.CurveReturn, 0).Samples, s.History.Curve(history.CurveReturn, 0).Samples
+	if len(want) != len(got) || want[len(want)-1].Y != got[len(got)-1].Y {
 		t.Errorf("%d evaluations of %d, the last %v of %v", len(got), len(want), got[len(got)-1], want[len(want)-1])
 	}
 	s.contains(t, "back and forth")
@@ -71,7 +72,7 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 		t.Error("a hint stays after its use")
 	}
 	s.press("<", "<", "<", "<", "<", "<", "<", "<", "<", "<", "<")
-	if n := len(s.history.curve(curveReturn, 0).samples); n >= 20 {
+	if n := len(s.History.Curve(history.CurveReturn, 0).Samples); n >= 20 {
 		t.Errorf("after winding back %d evaluations stay", n)
 	}
 	s.press("right")

@@ -197,7 +197,7 @@ func (m *Model) outcome(hungUp func() bool, ctx context.Context, err error, out 
 	switch {
 	case errors.As(err, &p):
 		fmt.Fprint(out, RestoreSequence)
-		p.keep(m.about.Folder)
+		p.keep(m.About.Folder)
 		p.saved = m.savedLast() // the event loop has ended: nobody else reads the model
 		return Failed, err
 	case hungUp():
@@ -221,10 +221,10 @@ func (m *Model) outcome(hungUp func() bool, ctx context.Context, err error, out 
 
 // savedLast is where the run was saved last, as far as the screen was told.
 func (m *Model) savedLast() string {
-	if m.history.saved == "" {
+	if m.History.Saved == "" {
 		return ""
 	}
-	return filepath.Join(m.about.Folder, m.history.saved)
+	return filepath.Join(m.About.Folder, m.History.Saved)
 }
 
 // quit ends the program in order, but does not wait for ever: a stalled terminal

@@ -13,6 +13,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/testing/pace"
+	"pgrlab/tui/pane"
 	"pgrlab/tui/testing/pty"
 )
 
@@ -58,7 +59,7 @@ func newSession(t *testing.T, ctx context.Context) *session {
 		}
 	}()
 	go func() {
-		o, err := Run(ctx, Options{About: About{Config: fakeConfig()}, Input: program, Output: program, Start: func() (Lab, error) { return s.fake, nil }})
+		o, err := Run(ctx, Options{About: pane.About{Config: fakeConfig()}, Input: program, Output: program, Start: func() (pane.Lab, error) { return s.fake, nil }})
 		s.ended <- ending{o, err}
 	}()
 	return s
@@ -153,8 +154,8 @@ func TestPanicBecomesAnError(t *testing.T) {
 	}
 	_, w := pipe(t)
 	folder := t.TempDir()
-	m := New(Options{About: About{Folder: folder}})
-	m.history.take(event.Event{Type: event.TypeCheckpoint, Body: event.Checkpointed{Obs: event.CheckpointObs{Path: "checkpoints/24000"}}})
+	m := New(Options{About: pane.About{Folder: folder}})
+	m.History.Take(event.Event{Type: event.TypeCheckpoint, Body: event.Checkpointed{Obs: event.CheckpointObs{Path: "checkpoints/24000"}}})
 	outcome, err := m.outcome(func() bool { return false }, context.Background(), err, w)
 	if outcome != Failed || err == nil || !strings.Contains(err.Error(), "boom; the run was saved last in "+folder+"/checkpoints/24000") {
 		t.Errorf("%v, %v", outcome, err)

@@ -4,38 +4,41 @@ import (
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/tui/pane"
+	"pgrlab/tui/topic"
 )
 
 // What the parts of the screen ask of it: see host.
 
-func (m *Model) changed() { m.stale = true }
+func (m *Model) Changed() { m.stale = true }
 
-func (m *Model) tell(text string) {
+func (m *Model) Tell(text string) {
 	m.told = text
-	m.changed()
+	m.Changed()
 }
 
-func (m *Model) refuse(text string) { m.steering.say(text) }
+func (m *Model) Refuse(text string) { m.steering.Say(text) }
 
-func (m *Model) report(err error) tea.Cmd {
+func (m *Model) Report(err error) tea.Cmd {
 	switch {
 	case err == errQuit:
 		return m.leaving.leave()
 	case err != nil:
-		m.tell(m.theme.bad.on(m.theme.glyphs.cross) + " " + err.Error())
+		m.Tell(m.Theme.Bad.On(m.Theme.Glyphs.Cross) + " " + err.Error())
 	}
 	return nil
 }
 
-func (m *Model) question(d *dialog) { m.dialog = d }
+func (m *Model) Question(d *pane.Dialog) { m.dialog = d }
 
-func (m *Model) typed() *entry { return m.entry }
+func (m *Model) Typed() *pane.Entry { return m.entry }
 
-func (m *Model) focused() paneID { return m.focus }
+func (m *Model) Focused() pane.ID { return m.focus }
 
-func (m *Model) visible(id paneID) bool { return m.layout.visible(id) }
+func (m *Model) Visible(id pane.ID) bool { return m.layout.visible(id) }
 
-func (m *Model) startLater(cmd tea.Cmd) { m.later = cmd }
+func (m *Model) StartLater(cmd tea.Cmd) { m.later = cmd }
 
 // takeLater is the command that startLater was given.
 func (m *Model) takeLater() tea.Cmd {
@@ -45,8 +48,8 @@ func (m *Model) takeLater() tea.Cmd {
 }
 
 // pane is the pane of an ID; nil: there is none.
-func (m *Model) pane(id paneID) pane {
-	i := slices.IndexFunc(m.panes, func(p pane) bool { return p.ID() == id })
+func (m *Model) pane(id pane.ID) pane.Pane {
+	i := slices.IndexFunc(m.panes, func(p pane.Pane) bool { return p.ID() == id })
 	if i < 0 {
 		return nil
 	}
@@ -54,17 +57,17 @@ func (m *Model) pane(id paneID) pane {
 }
 
 // tabs are the panes that the tab bar names: all but the one of the layout present.
-func (m *Model) tabs() []pane {
-	return slices.DeleteFunc(slices.Clone(m.panes), func(p pane) bool { return p.ID() == paneSentence })
+func (m *Model) tabs() []pane.Pane {
+	return slices.DeleteFunc(slices.Clone(m.panes), func(p pane.Pane) bool { return p.ID() == pane.Sentence })
 }
 
-// open starts typing.
-func (m *Model) open(e *entry) {
+// Open starts typing.
+func (m *Model) Open(e *pane.Entry) {
 	m.entry = e
-	m.steering.message = ""
-	m.touch(topicStaged)
-	m.changed()
+	m.steering.Message = ""
+	m.Touch(topic.Staged)
+	m.Changed()
 }
 
 // setLink has the screen watch the line to its terminal.
-func (m *Model) setLink(l *link) { m.headline.link, m.system.line = l, l.used }
+func (m *Model) setLink(l *link) { m.headline.link, m.system.Line = l, l.used }

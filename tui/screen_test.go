@@ -15,6 +15,8 @@ import (
 	"github.com/muesli/termenv"
 
 	"pgrlab/core/event"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/pane/maps"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden frames")
@@ -32,7 +34,7 @@ func newScreen(t *testing.T, w, h int, change func(*Options)) *screen {
 	r := lipgloss.NewRenderer(io.Discard)
 	r.SetColorProfile(termenv.Ascii)
 	s := &screen{fake: newFake(), clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
-	o := Options{About: About{Config: fakeConfig(), Device: "cpu avx2", Folder: "runs/x", References: []Reference{{Source: "paper", Mean: 817, Std: 36, Step: 100_000}},
+	o := Options{About: pane.About{Config: fakeConfig(), Device: "cpu avx2", Folder: "runs/x", References: []pane.Reference{{Source: "paper", Mean: 817, Std: 36, Step: 100_000}},
 		Names: []string{"height", "pitch", "back thigh", "speed x"}}, Renderer: r, Clock: func() time.Time { return s.clock }}
 	if change != nil {
 		change(&o)
@@ -127,10 +129,10 @@ func exact(t *testing.T, name, frame string, w, h int) {
 }
 
 // paneIDs are all panes, in their order; tabIDs those that have a tab.
-func (m *Model) paneIDs() []paneID { return idsOf(m.panes) }
-func (m *Model) tabIDs() []paneID  { return idsOf(m.tabs()) }
+func (m *Model) paneIDs() []pane.ID { return idsOf(m.panes) }
+func (m *Model) tabIDs() []pane.ID  { return idsOf(m.tabs()) }
 
-func idsOf(panes []pane) (out []paneID) {
+func idsOf(panes []pane.Pane) (out []pane.ID) {
 	for _, p := range panes {
 		out = append(out, p.ID())
 	}
@@ -138,13 +140,13 @@ func idsOf(panes []pane) (out []paneID) {
 }
 
 // titleOf is the title of a pane and its note.
-func (m *Model) titleOf(id paneID, w int) (title, note string) { return m.pane(id).Title(w) }
+func (m *Model) titleOf(id pane.ID, w int) (title, note string) { return m.pane(id).Title(w) }
 
-func (m *Model) tabName(id paneID) string { return m.pane(id).Tab() }
+func (m *Model) tabName(id pane.ID) string { return m.pane(id).Tab() }
 
-func (m *Model) mapPane() *mapPane { return m.pane(paneMap).(*mapPane) }
+func (m *Model) mapPane() *maps.Pane { return m.pane(pane.Map).(*maps.Pane) }
 
 // chartVersion is how often something has changed that the charts show.
 func (m *Model) chartVersion() int {
-	return m.history.sum(m.pane(paneChart1).DependsOn()...)
+	return m.History.Sum(m.pane(pane.Chart1).DependsOn()...)
 }

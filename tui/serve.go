@@ -7,6 +7,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
+
+	"pgrlab/tui/theme"
 )
 
 // Viewer is a terminal of another process, as this process gets to it.
@@ -30,7 +32,7 @@ var sessions atomic.Int64
 // terminal of this process are not touched. When it returns, Input and Output may
 // still be in use until they are closed.
 func Serve(ctx context.Context, o Options, v Viewer) (Outcome, error) {
-	o.Renderer = newRenderer(v.Output, v.Environ)
+	o.Renderer = theme.NewRenderer(v.Output, v.Environ)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if o.Plain {
@@ -39,7 +41,7 @@ func Serve(ctx context.Context, o Options, v Viewer) (Outcome, error) {
 	m := New(o)
 	m.environ = v.Environ
 	m.setLink(&link{})
-	m.steering.session += sessions.Add(1) << 34 // seconds alone do not tell two screens apart
+	m.steering.Session += sessions.Add(1) << 34 // seconds alone do not tell two screens apart
 	m.applySettings()
 	hangup := newOnce()
 	program := newProgram(m, newKeyboard(ctx, v.Input, hangup.do), &frames{to: v.Output, lost: hangup.do, link: m.headline.link}, tea.WithFilter(dropSuspend))

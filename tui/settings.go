@@ -11,6 +11,10 @@ import (
 	"sync/atomic"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"pgrlab/tui/pane"
+	"pgrlab/tui/pane/charts"
+	"pgrlab/tui/theme"
 )
 
 // Settings are what a person likes, whatever the run: they come from a file and
@@ -28,7 +32,7 @@ type Settings struct {
 
 // DefaultSettings are those of somebody without a file.
 func DefaultSettings() Settings {
-	return Settings{Theme: "auto", Glyphs: "auto", Layout: focusView.String(), Charts: chartStyles[0], Axis: axisSteps.String(), Refresh: 5}
+	return Settings{Theme: "auto", Glyphs: "auto", Layout: focusView.String(), Charts: charts.ChartStyles[0], Axis: charts.AxisSteps.String(), Refresh: 5}
 }
 
 // memory is what the screen remembers by itself between runs.
@@ -93,8 +97,8 @@ func (s Settings) validate() error {
 		{"theme", s.Theme, []string{"auto", "dark", "light"}},
 		{"glyphs", s.Glyphs, []string{"auto", "unicode", "console", "ascii"}},
 		{"layout", s.Layout, viewNames[:]},
-		{"axis", s.Axis, axisNames[:]},
-		{"charts", s.Charts, chartStyles},
+		{"axis", s.Axis, charts.AxisNames[:]},
+		{"charts", s.Charts, charts.ChartStyles},
 	} {
 		if !slices.Contains(c.allowed, c.value) {
 			return fmt.Errorf("%s is %q: want one of %v", c.name, c.value, c.allowed)
@@ -103,7 +107,7 @@ func (s Settings) validate() error {
 	if !(s.Refresh >= 0.2 && s.Refresh <= 10) {
 		return fmt.Errorf("refresh is %g: want 0.2 to 10", s.Refresh)
 	}
-	_, err := rebind(assemble(&runView{}, s).keysTable(), s.Keys)
+	_, err := rebind(assemble(&pane.Run{}, s).keysTable(), s.Keys)
 	return err
 }
 
@@ -166,28 +170,28 @@ func writeTOML(path string, v any) error {
 func (m *Model) applySettings() {
 	switch m.settings.Glyphs {
 	case "ascii":
-		m.options.Characters = ASCII
+		m.options.Characters = theme.ASCII
 	case "console":
-		m.options.Characters = Console
+		m.options.Characters = theme.Console
 	case "unicode":
-		m.options.Characters = Unicode
+		m.options.Characters = theme.Unicode
 	}
-	m.theme.set = m.options.Characters
+	m.Theme.Set = m.options.Characters
 	m.retheme()
 }
 
 // retheme takes the colours of the settings' theme.
 func (m *Model) retheme() {
-	r := m.theme.renderer
+	r := m.Theme.Renderer
 	switch m.settings.Theme {
 	case "dark":
 		r.SetHasDarkBackground(true)
 	case "light":
 		r.SetHasDarkBackground(false)
 	default:
-		r.SetHasDarkBackground(darkBackground(m.environ.Getenv("COLORFGBG")))
+		r.SetHasDarkBackground(theme.DarkBackground(m.environ.Getenv("COLORFGBG")))
 	}
-	*m.theme = *newTheme(r, m.theme.set)
-	m.charts.styleCharts()
-	m.relayout()
+	*m.Theme = *theme.New(r, m.Theme.Set)
+	m.charts.StyleCharts()
+	m.Relayout()
 }

@@ -11,12 +11,13 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/lab"
+	"pgrlab/tui/pane"
 )
 
 // Still is the screen of w columns and h lines that a replay of events shows after env step
 // at: lines of text with escape sequences for 24-bit colours on a dark ground. The same
 // events make the same text, in every time zone.
-func Still(about About, events []event.Event, at, w, h int) (string, error) {
+func Still(about pane.About, events []event.Event, at, w, h int) (string, error) {
 	shown, err := stillOf(about.Config, about.Folder, events, at)
 	if err != nil {
 		return "", err
@@ -24,7 +25,7 @@ func Still(about About, events []event.Event, at, w, h int) (string, error) {
 	r := lipgloss.NewRenderer(io.Discard)
 	r.SetColorProfile(termenv.TrueColor)
 	r.SetHasDarkBackground(true)
-	m := New(Options{About: about, Renderer: r, Clock: shown.now, Start: func() (Lab, error) { return shown, nil }})
+	m := New(Options{About: about, Renderer: r, Clock: shown.now, Start: func() (pane.Lab, error) { return shown, nil }})
 	m.Update(tea.WindowSizeMsg{Width: w, Height: h})
 	m.Update(started{lab: shown})
 	m.Update(polled{})

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/muesli/termenv"
+
+	"pgrlab/tui/theme"
 )
 
 func TestOutputIsSynchronized(t *testing.T) {
@@ -101,11 +103,11 @@ func TestColoursFollowTheEnvironment(t *testing.T) {
 		{variables{"TERM": "xterm-256color", "NO_COLOR": "1"}, termenv.Ascii},
 		{variables{"TERM": "dumb"}, termenv.Ascii},
 	} {
-		r := newRenderer(os.Stdout, c.env)
+		r := theme.NewRenderer(os.Stdout, c.env)
 		if got := r.ColorProfile(); got != c.want {
 			t.Errorf("%v: profile %v, want %v", c.env, got, c.want)
 		}
-		coloured := newTheme(r, Unicode).accent.on("x") != "x"
+		coloured := theme.New(r, theme.Unicode).Accent.On("x") != "x"
 		if coloured != (c.want != termenv.Ascii) {
 			t.Errorf("%v: coloured %v", c.env, coloured)
 		}
@@ -114,7 +116,7 @@ func TestColoursFollowTheEnvironment(t *testing.T) {
 
 func TestBackground(t *testing.T) {
 	for v, dark := range map[string]bool{"": true, "15;0": true, "0;15": false, "0;default;15": false, "7;8": true, "0;7": false} {
-		if got := darkBackground(v); got != dark {
+		if got := theme.DarkBackground(v); got != dark {
 			t.Errorf("COLORFGBG=%q: dark %v", v, got)
 		}
 	}

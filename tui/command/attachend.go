@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/report"
 	"pgrlab/core/run"
 	"pgrlab/tui"
+	"pgrlab/tui/history"
 )
 
 // showEnd shows how a run ended that a person was attached to, until the person leaves,
@@ -51,7 +52,7 @@ func afterEnd(dir string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	events, err := tui.ReadJournal(dir)
+	events, err := history.ReadJournal(dir)
 	if err != nil {
 		return err
 	}

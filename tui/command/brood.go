@@ -13,7 +13,8 @@ import (
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/presets"
-	"pgrlab/tui"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/pane/system"
 )
 
 // childNice is how much a child stands back behind the run that it was forked from.
@@ -44,7 +45,7 @@ type brood struct {
 // Where memory is short, each needing about as much as the run itself, it is one.
 func roomBeside(threads int) int {
 	n := max(2, runtime.NumCPU()-max(2, threads))
-	if own, free := tui.Resident(), tui.FreeMemory(); own > 0 && free >= 0 {
+	if own, free := system.Resident(), system.FreeMemory(); own > 0 && free >= 0 {
 		n = max(1, min(n, int(free/own)))
 	}
 	return n
@@ -77,7 +78,7 @@ func trainChild(dir string) *exec.Cmd {
 
 // fork makes the children of a plan and lets them wait for their turn. What could be
 // made comes with an error.
-func (s *session) fork(p tui.ForkPlan) ([]tui.Child, error) {
+func (s *session) fork(p pane.ForkPlan) ([]pane.Child, error) {
 	s.brood.making.Add(1)
 	defer s.brood.making.Done()
 	made, err := s.children(p)
@@ -91,7 +92,7 @@ func (s *session) fork(p tui.ForkPlan) ([]tui.Child, error) {
 }
 
 // children makes the folders of a plan's children.
-func (s *session) children(p tui.ForkPlan) ([]tui.Child, error) {
+func (s *session) children(p pane.ForkPlan) ([]pane.Child, error) {
 	if p.Confirm {
 		return s.confirmation(p)
 	}
@@ -103,8 +104,8 @@ func (s *session) children(p tui.ForkPlan) ([]tui.Child, error) {
 	if len(p.Set) == 0 {
 		kind = [2]string{"placebo-a", "placebo-b"}
 	}
-	return s.pairs(p, func(pair int, changed bool) (tui.Child, error) {
-		c := tui.Child{Pair: pair, Changed: changed, From: from.Step, To: from.Step + p.Steps}
+	return s.pairs(p, func(pair int, changed bool) (pane.Child, error) {
+		c := pane.Child{Pair: pair, Changed: changed, From: from.Step, To: from.Step + p.Steps}
 		config := s.config
 		config.Steps = c.To
 		config.Seed += 1 + uint64(pair)
@@ -127,7 +128,7 @@ func (s *session) children(p tui.ForkPlan) ([]tui.Child, error) {
 
 // confirmation writes the changes of the run into a preset, and makes runs with it
 // and runs without, from the beginning and on seeds that the run did not have.
-func (s *session) confirmation(p tui.ForkPlan) ([]tui.Child, error) {
+func (s *session) confirmation(p pane.ForkPlan) ([]pane.Child, error) {
 	schedule, err := lab.ReadSchedule(s.folder.Dir())
 	if err != nil {
 		return nil, err
@@ -145,8 +146,8 @@ func (s *session) confirmation(p tui.ForkPlan) ([]tui.Child, error) {
 	if err := os.WriteFile(preset, doc, 0o644); err != nil {
 		return nil, fmt.Errorf("write preset: %w", err)
 	}
-	return s.pairs(p, func(pair int, is bool) (tui.Child, error) {
-		c := tui.Child{Pair: pair, Changed: is, To: s.config.Steps}
+	return s.pairs(p, func(pair int, is bool) (pane.Child, error) {
+		c := pane.Child{Pair: pair, Changed: is, To: s.config.Steps}
 		config, name := s.config, "control"
 		if is {
 			config, name = changed, "confirm"
@@ -167,7 +168,7 @@ func (s *session) confirmation(p tui.ForkPlan) ([]tui.Child, error) {
 
 // pairs makes two children a pair, in the order in which they are trained: a pair is
 // whole before the next one begins.
-func (s *session) pairs(p tui.ForkPlan, one func(pair int, changed bool) (tui.Child, error)) (made []tui.Child, err error) {
+func (s *session) pairs(p pane.ForkPlan, one func(pair int, changed bool) (pane.Child, error)) (made []pane.Child, err error) {
 	for pair := range p.Pairs {
 		for _, changed := range []bool{false, true} {
 			c, err := one(pair, changed)

@@ -11,11 +11,11 @@ import (
 	"pgrlab/core/run"
 	"pgrlab/core/testing/pace"
 	"pgrlab/presets"
-	"pgrlab/tui"
+	"pgrlab/tui/pane"
 )
 
 // awaitFailed waits until a child was given up.
-func awaitFailed(t *testing.T, c tui.Child) string {
+func awaitFailed(t *testing.T, c pane.Child) string {
 	t.Helper()
 	pace.Look()
 	for limit := time.Now().Add(5 * time.Minute); time.Now().Before(limit); time.Sleep(5 * time.Millisecond) { // another process cannot tell us
@@ -50,7 +50,7 @@ func TestConfirmationMakesPairsOnFreshSeeds(t *testing.T) {
 	}
 	s := &session{config: config, folder: folder}
 	s.brood.begin = func(dir string) *exec.Cmd { return exec.Command("false") }
-	children, err := s.fork(tui.ForkPlan{Confirm: true, Pairs: 2, Steps: config.Steps})
+	children, err := s.fork(pane.ForkPlan{Confirm: true, Pairs: 2, Steps: config.Steps})
 	if err != nil || len(children) != 4 {
 		t.Fatalf("%d children: %v", len(children), err)
 	}
@@ -108,7 +108,7 @@ func TestChildrenTrainSideBySide(t *testing.T) {
 	<-begun
 	b.end()
 	for _, c := range cubs {
-		awaitFailed(t, tui.Child{Dir: c.dir, Failed: c.failed})
+		awaitFailed(t, pane.Child{Dir: c.dir, Failed: c.failed})
 	}
 }
 
@@ -131,10 +131,10 @@ func TestChildrenEndWithTheirParent(t *testing.T) {
 		t.Fatalf("%s began", dir)
 	}
 	b.end()
-	if said := awaitFailed(t, tui.Child{Dir: "first", Failed: first.failed}); !strings.Contains(said, "stopped with its parent") {
+	if said := awaitFailed(t, pane.Child{Dir: "first", Failed: first.failed}); !strings.Contains(said, "stopped with its parent") {
 		t.Errorf("first: %s", said)
 	}
-	if said := awaitFailed(t, tui.Child{Dir: "second", Failed: second.failed}); !strings.Contains(said, "not begun") {
+	if said := awaitFailed(t, pane.Child{Dir: "second", Failed: second.failed}); !strings.Contains(said, "not begun") {
 		t.Errorf("second: %s", said)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgrlab/tui"
+	"pgrlab/tui/pane"
 )
 
 // sleepers is a brood whose children do nothing for long; begun names them as they begin.
@@ -108,7 +108,7 @@ func TestChildrenEndConsciously(t *testing.T) {
 	if len(said) != 2 || !strings.Contains(said[0], "pgrlab train --resume "+first.dir+" goes on") || !strings.Contains(said[1], "pgrlab train --resume "+second.dir+" begins") {
 		t.Errorf("%q", said)
 	}
-	if why := awaitFailed(t, tui.Child{Failed: first.failed}); !strings.Contains(why, "stopped with its parent") {
+	if why := awaitFailed(t, pane.Child{Failed: first.failed}); !strings.Contains(why, "stopped with its parent") {
 		t.Error(why)
 	}
 }

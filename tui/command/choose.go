@@ -10,8 +10,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"pgrlab/core/printable"
-	"pgrlab/tui"
 	"pgrlab/tui/remote"
+	"pgrlab/tui/theme"
 )
 
 // A chooser asks on a terminal which of several labs is meant: arrows move, typing
@@ -32,7 +32,7 @@ type chooser struct {
 // chooseLab shows the question below what stands on the terminal, and takes it away.
 func chooseLab(ctx context.Context, question string, all []remote.Status, in, out *os.File) (remote.Status, error) {
 	m := newChooser(question, all)
-	if characters() != tui.Unicode {
+	if characters() != theme.Unicode {
 		m.cursor = ">"
 	}
 	if _, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out)).Run(); err != nil && ctx.Err() != nil {
@@ -49,50 +49,50 @@ func newChooser(question string, all []remote.Status) *chooser {
 }
 
 // Init waits for keys.
-func (m *chooser) Init() tea.Cmd { return nil }
+func (c *chooser) Init() tea.Cmd { return nil }
 
 // Update takes keys and sizes.
-func (m *chooser) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (c *chooser) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.w, m.h = msg.Width, msg.Height
+		c.w, c.h = msg.Width, msg.Height
 	case tea.KeyMsg:
-		left := m.left()
+		left := c.left()
 		switch msg.Type {
 		case tea.KeyCtrlC, tea.KeyEsc, tea.KeyCtrlD:
-			m.over = true
+			c.over = true
 		case tea.KeyEnter:
-			if m.over = len(left) > 0; m.over {
-				m.chosen = &m.all[left[m.at]]
+			if c.over = len(left) > 0; c.over {
+				c.chosen = &c.all[left[c.at]]
 			}
 		case tea.KeyUp, tea.KeyCtrlP, tea.KeyShiftTab:
-			m.at = (m.at + len(left) - 1) % max(1, len(left))
+			c.at = (c.at + len(left) - 1) % max(1, len(left))
 		case tea.KeyDown, tea.KeyCtrlN, tea.KeyTab:
-			m.at = (m.at + 1) % max(1, len(left))
+			c.at = (c.at + 1) % max(1, len(left))
 		case tea.KeyBackspace:
-			if r := []rune(m.filter); len(r) > 0 {
-				m.filter, m.at = string(r[:len(r)-1]), 0
+			if r := []rune(c.filter); len(r) > 0 {
+				c.filter, c.at = string(r[:len(r)-1]), 0
 			}
 		case tea.KeyCtrlU:
-			m.filter, m.at = "", 0
+			c.filter, c.at = "", 0
 		case tea.KeySpace:
-			m.filter += " "
+			c.filter += " "
 		case tea.KeyRunes: // several come in one message where the line is slow
-			m.filter, m.at = m.filter+string(msg.Runes), 0
+			c.filter, c.at = c.filter+string(msg.Runes), 0
 		}
-		if m.over {
-			return m, tea.Quit
+		if c.over {
+			return c, tea.Quit
 		}
 	}
-	return m, nil
+	return c, nil
 }
 
 // left are the labs that the filter leaves.
-func (m *chooser) left() []int {
+func (c *chooser) left() []int {
 	var left []int
-	for i, row := range m.rows {
-		text, fits := strings.ToLower(fmt.Sprintf("%d %s", m.all[i].PID, row)), true
-		for _, word := range strings.Fields(strings.ToLower(m.filter)) {
+	for i, row := range c.rows {
+		text, fits := strings.ToLower(fmt.Sprintf("%d %s", c.all[i].PID, row)), true
+		for _, word := range strings.Fields(strings.ToLower(c.filter)) {
 			fits = fits && strings.Contains(text, word)
 		}
 		if fits {
@@ -103,30 +103,30 @@ func (m *chooser) left() []int {
 }
 
 // View is the question, the labs that are left and what is typed.
-func (m *chooser) View() string {
-	if m.over {
+func (c *chooser) View() string {
+	if c.over {
 		return ""
 	}
-	left := m.left()
-	lines := []string{m.question + "  up and down choose, typing filters, enter takes it, esc leaves"}
-	room := max(1, m.h-3)
-	first := max(0, min(m.at-room/2, len(left)-room))
+	left := c.left()
+	lines := []string{c.question + "  up and down choose, typing filters, enter takes it, esc leaves"}
+	room := max(1, c.h-3)
+	first := max(0, min(c.at-room/2, len(left)-room))
 	for n := first; n < min(len(left), first+room); n++ {
-		mark := strings.Repeat(" ", ansi.StringWidth(m.cursor))
-		if n == m.at {
-			mark = m.cursor
+		mark := strings.Repeat(" ", ansi.StringWidth(c.cursor))
+		if n == c.at {
+			mark = c.cursor
 		}
 		i := left[n]
-		lines = append(lines, fmt.Sprintf("%s %-8d%s", mark, m.all[i].PID, m.rows[i]))
+		lines = append(lines, fmt.Sprintf("%s %-8d%s", mark, c.all[i].PID, c.rows[i]))
 	}
 	if len(left) == 0 {
 		lines = append(lines, "  none of them contains that")
 	}
-	if m.filter != "" {
-		lines = append(lines, "filter: "+m.filter)
+	if c.filter != "" {
+		lines = append(lines, "filter: "+c.filter)
 	}
 	for i := range lines {
-		lines[i] = ansi.Truncate(lines[i], m.w-1, "")
+		lines[i] = ansi.Truncate(lines[i], c.w-1, "")
 	}
 	return printable.Styled(strings.Join(lines, "\n") + "\n")
 }

@@ -24,6 +24,7 @@ import (
 	"pgrlab/core/lab"
 	"pgrlab/presets"
 	"pgrlab/tui"
+	"pgrlab/tui/pane"
 )
 
 // Deps is what the commands need from outside.
@@ -42,7 +43,7 @@ type Deps struct {
 	// TryGPU compiles the kernels for one and says in a line how that went.
 	TryGPU func(g GPU) (string, error)
 	// WatchGPU says what one is doing; the error stays where nobody knows.
-	WatchGPU func(uuid string) (tui.GPU, error)
+	WatchGPU func(uuid string) (pane.GPU, error)
 	// Screen shows a lab on the terminal until the person leaves: tui.Run.
 	Screen func(ctx context.Context, o tui.Options) (tui.Outcome, error)
 	// Trace writes a task's observations and rewards as JSON lines.

@@ -15,6 +15,8 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/lab"
 	"pgrlab/tui"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/theme"
 )
 
 func labCommand(d Deps) *cobra.Command {
@@ -110,7 +112,7 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 			break
 		}
 		o := s.options(begin)
-		o.Start = func() (tui.Lab, error) { return s.seat.Lab(s.lab), nil } // it has begun
+		o.Start = func() (pane.Lab, error) { return s.seat.Lab(s.lab), nil } // it has begun
 		o.Told = fmt.Sprintf("the run stays here: %s", line(why))
 		outcome, err = s.deps.Screen(ctx, o)
 		s.seat.Leave()
@@ -160,7 +162,7 @@ func (s *session) options(begin *beginning) tui.Options {
 	s.seat = s.hall.Sit(terminalName())
 	o := s.shown()
 	o.Characters, o.Home, o.Plain, o.Seat, o.Leave = characters(), s.home, s.lines, s.seat, s.leaving
-	o.Start = func() (tui.Lab, error) {
+	o.Start = func() (pane.Lab, error) {
 		if err := begin.do(); err != nil {
 			return nil, err
 		}
@@ -170,23 +172,23 @@ func (s *session) options(begin *beginning) tui.Options {
 }
 
 // characters is the set that the locale and the terminal can show.
-func characters() tui.CharacterSet {
-	if set := localeCharacters(); set == tui.ASCII || os.Getenv("TERM") != "linux" {
+func characters() theme.CharacterSet {
+	if set := localeCharacters(); set == theme.ASCII || os.Getenv("TERM") != "linux" {
 		return set
 	}
-	return tui.Console
+	return theme.Console
 }
 
-func localeCharacters() tui.CharacterSet {
+func localeCharacters() theme.CharacterSet {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToUpper(os.Getenv(name)); v != "" {
 			if strings.Contains(v, "UTF-8") || strings.Contains(v, "UTF8") {
-				return tui.Unicode
+				return theme.Unicode
 			}
-			return tui.ASCII
+			return theme.ASCII
 		}
 	}
-	return tui.ASCII
+	return theme.ASCII
 }
 
 // A beginning starts a run at most once, from the screen's goroutine, and tells

@@ -13,6 +13,9 @@ import (
 	"pgrlab/core/run"
 	"pgrlab/presets"
 	"pgrlab/tui"
+	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/picker"
 )
 
 // An opener makes the run that the picker of the screen chooses, at most one.
@@ -78,55 +81,55 @@ func (o *opener) end() (*session, *beginning) {
 
 func (o *opener) picker() *tui.Picker {
 	return &tui.Picker{
-		Choices: tui.Choices{
+		Choices: picker.Choices{
 			Presets: items(presets.Presets()), Tasks: o.tasks(), Methods: items(presets.Methods()), Scales: items(presets.Scales()),
 			Devices: o.devices(),
-			Resolve: func(c tui.Picks) (lab.Config, error) {
+			Resolve: func(c picker.Picks) (lab.Config, error) {
 				config, _, err := pickFlags(c).settle(o.deps)
 				return config, err
 			},
 			Try:    o.try,
-			Recent: func() []tui.Recent { return tui.RecentRuns(runsRoot(), 20) },
+			Recent: func() []picker.Recent { return picker.RecentRuns(runsRoot(), 20) },
 		},
 		Open: o.open,
 	}
 }
 
-func items(entries []presets.Entry) []tui.Item {
-	var all []tui.Item
+func items(entries []presets.Entry) []picker.Item {
+	var all []picker.Item
 	for _, e := range entries {
-		all = append(all, tui.Item(e))
+		all = append(all, picker.Item(e))
 	}
 	return all
 }
 
-func (o *opener) tasks() []tui.Item {
-	var all []tui.Item
+func (o *opener) tasks() []picker.Item {
+	var all []picker.Item
 	for _, t := range o.deps.Tasks {
-		all = append(all, tui.Item{Name: t.Name, Doc: t.Doc})
+		all = append(all, picker.Item{Name: t.Name, Doc: t.Doc})
 	}
 	return all
 }
 
-func (o *opener) devices() []tui.Item {
-	var all []tui.Item
+func (o *opener) devices() []picker.Item {
+	var all []picker.Item
 	for _, v := range deviceValues(o.deps) {
 		if v.Usable {
-			all = append(all, tui.Item{Name: v.Name, Doc: v.Doc})
+			all = append(all, picker.Item{Name: v.Name, Doc: v.Doc})
 		}
 	}
 	return all
 }
 
 // pickFlags are the flags that mean what was picked.
-func pickFlags(c tui.Picks) *runFlags {
+func pickFlags(c picker.Picks) *runFlags {
 	return &runFlags{preset: c.Preset, task: c.Task, method: c.Method, scale: c.Scale, device: c.Device, seed: c.Seed, steps: c.Steps,
 		changed: func(name string) bool { return name == "seed" || name == "steps" && c.Steps > 0 }}
 }
 
 // try finds out what a run takes on this machine. A GPU is not taken for that: of a run
 // on one only what it writes is known before.
-func (o *opener) try(ctx context.Context, c lab.Config) (f tui.Forecast, err error) {
+func (o *opener) try(ctx context.Context, c lab.Config) (f picker.Forecast, err error) {
 	o.trying.Lock() // two at a time would measure each other
 	defer o.trying.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -157,7 +160,7 @@ func (o *opener) try(ctx context.Context, c lab.Config) (f tui.Forecast, err err
 }
 
 // open makes the session that was picked, or the replay of an earlier run.
-func (o *opener) open(c tui.Picks) (tui.Options, error) {
+func (o *opener) open(c picker.Picks) (tui.Options, error) {
 	if c.Reopen != "" && !c.Resume {
 		return replayOptions(c.Reopen, replayAtOnce)
 	}
@@ -199,9 +202,9 @@ func replayOptions(dir string, speed float64) (tui.Options, error) {
 		return tui.Options{}, err
 	}
 	return tui.Options{
-		About: tui.About{Config: config, Folder: dir, Replay: true, References: references(config)},
-		Start: func() (tui.Lab, error) {
-			events, err := tui.ReadJournal(dir)
+		About: pane.About{Config: config, Folder: dir, Replay: true, References: references(config)},
+		Start: func() (pane.Lab, error) {
+			events, err := history.ReadJournal(dir)
 			if err != nil {
 				return nil, err
 			}
@@ -216,10 +219,10 @@ func replayOptions(dir string, speed float64) (tui.Options, error) {
 
 // references are the published results for a run's task and method: the paper's
 // first, then what others measured with the authors' code.
-func references(c lab.Config) []tui.Reference {
-	var all []tui.Reference
+func references(c lab.Config) []pane.Reference {
+	var all []pane.Reference
 	add := func(source string, r presets.Result) {
-		all = append(all, tui.Reference{Source: source, Mean: r.Mean, Std: r.Std, Step: r.Steps, OtherScale: c.Scale != "paper" && c.Scale != "release"})
+		all = append(all, pane.Reference{Source: source, Mean: r.Mean, Std: r.Std, Step: r.Steps, OtherScale: c.Scale != "paper" && c.Scale != "release"})
 	}
 	if r, ok := presets.Reference(c.Task, c.Method); ok {
 		add("paper", r)

@@ -24,7 +24,7 @@ import (
 	"pgrlab/core/printable"
 	"pgrlab/core/run"
 	"pgrlab/presets"
-	"pgrlab/tui"
+	"pgrlab/tui/pane/system"
 )
 
 // refitFlags are those of analyse --refit.
@@ -110,7 +110,7 @@ func (r *refitFlags) of(c lab.Config) (lab.OfflineRefit, error) {
 		guidances = []float64{0} // nothing can be asked for
 	}
 	return lab.OfflineRefit{Generator: c.Generator, OfflineRefit: inspect.OfflineRefit{
-		Knobs: c.Knobs, Guidances: guidances, Rows: r.rows, HeldOut: r.heldOut, Clock: tui.ProcessTime,
+		Knobs: c.Knobs, Guidances: guidances, Rows: r.rows, HeldOut: r.heldOut, Clock: system.ProcessTime,
 	}}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"pgrlab/core/lab"
 	"pgrlab/tui"
+	"pgrlab/tui/pane"
 	"pgrlab/tui/remote"
 )
 
@@ -66,7 +67,7 @@ func (s *session) hangOut() {
 // shown describes the run to one screen.
 func (s *session) shown() tui.Options {
 	return tui.Options{
-		About: tui.About{
+		About: pane.About{
 			Config: s.config, Folder: s.folder.Dir(), References: references(s.config), Draw: s.draw, Device: s.device(),
 			Fork: s.fork, Beside: func() int { return roomBeside(s.threads) },
 			Names: s.task.Names, GPU: s.use.Load,

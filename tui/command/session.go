@@ -14,7 +14,7 @@ import (
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/presets"
-	"pgrlab/tui"
+	"pgrlab/tui/pane"
 )
 
 // A session is one run of this process, with a screen or without.
@@ -26,7 +26,7 @@ type session struct {
 	place   place
 	memory  int64             // most of a GPU; 0: what is free
 	tell    func(line string) // what takes long at the start; nil: it waits in said
-	use     atomic.Pointer[tui.GPU]
+	use     atomic.Pointer[pane.GPU]
 	home    string // of the user's settings
 	lines   bool   // lines instead of a screen
 	folder  *run.Folder

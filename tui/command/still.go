@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pgrlab/tui"
+	"pgrlab/tui/history"
 	"pgrlab/tui/svg"
 )
 
@@ -31,7 +32,7 @@ func (f stillFlags) draw(name string) error {
 	if err != nil {
 		return err
 	}
-	events, err := tui.ReadJournal(dir)
+	events, err := history.ReadJournal(dir)
 	if err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/muesli/termenv"
 
 	"pgrlab/core/printable"
-	"pgrlab/tui"
 	"pgrlab/tui/picture"
+	"pgrlab/tui/theme"
 )
 
 // watching is the screen of a player: a line above, a line below, the picture
@@ -54,7 +54,7 @@ type wakeMsg int
 func (p *player) onScreen(ctx context.Context, in, out *os.File, fps, episodes int) error {
 	profile := termenv.NewOutput(out, termenv.WithTTY(true)).EnvColorProfile()
 	m := &watching{
-		player: p, colours: profile, style: picture.For(profile, characters() == tui.Unicode),
+		player: p, colours: profile, style: picture.For(profile, characters() == theme.Unicode),
 		period: time.Second / time.Duration(fps), episodes: episodes,
 	}
 	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithInput(in), tea.WithOutput(out), tea.WithFPS(mostFPS)).Run()
@@ -68,107 +68,107 @@ func (p *player) onScreen(ctx context.Context, in, out *os.File, fps, episodes i
 }
 
 // Init waits for the size of the terminal.
-func (m *watching) Init() tea.Cmd { return nil }
+func (v *watching) Init() tea.Cmd { return nil }
 
 // Update takes keys, sizes and finished pictures.
-func (m *watching) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (v *watching) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.w, m.h = msg.Width, msg.Height
-		return m, m.again()
+		v.w, v.h = msg.Width, msg.Height
+		return v, v.again()
 	case tea.KeyMsg:
-		return m, m.keys(msg)
+		return v, v.keys(msg)
 	case frameMsg:
-		return m, m.show(msg)
+		return v, v.show(msg)
 	case wakeMsg:
-		if int(msg) == m.wake {
-			return m, m.again()
+		if int(msg) == v.wake {
+			return v, v.again()
 		}
 	}
-	return m, nil
+	return v, nil
 }
 
 // show takes a finished picture and sees to the next one.
-func (m *watching) show(f frameMsg) tea.Cmd {
-	m.busy = false
+func (v *watching) show(f frameMsg) tea.Cmd {
+	v.busy = false
 	if f.err != nil {
-		m.err = f.err
+		v.err = f.err
 		return tea.Quit
 	}
-	m.shown = f
+	v.shown = f
 	if f.over {
-		if m.episodes > 0 && f.episode+1 >= m.episodes {
+		if v.episodes > 0 && f.episode+1 >= v.episodes {
 			return tea.Quit
 		}
-		m.ask.next = true
+		v.ask.next = true
 	}
-	if f.w != m.w || f.h != m.h-2 { // the size has changed meanwhile
-		return m.again()
+	if f.w != v.w || f.h != v.h-2 { // the size has changed meanwhile
+		return v.again()
 	}
-	if m.paused && m.ask == (asked{}) {
+	if v.paused && v.ask == (asked{}) {
 		return nil
 	}
-	m.wake++
-	number := wakeMsg(m.wake)
-	return tea.Tick(time.Until(m.due), func(time.Time) tea.Msg { return number })
+	v.wake++
+	number := wakeMsg(v.wake)
+	return tea.Tick(time.Until(v.due), func(time.Time) tea.Msg { return number })
 }
 
 // keys takes what the terminal sent at once: keys, one by one; pasted text is none.
-func (m *watching) keys(msg tea.KeyMsg) tea.Cmd {
+func (v *watching) keys(msg tea.KeyMsg) tea.Cmd {
 	switch {
 	case msg.Paste:
 		return nil
 	case msg.Type != tea.KeyRunes || len(msg.Runes) < 2:
-		return m.key(msg)
+		return v.key(msg)
 	}
 	var all []tea.Cmd
 	for _, r := range msg.Runes {
 		if r == 'q' {
 			return tea.Quit
 		}
-		all = append(all, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}))
+		all = append(all, v.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}))
 	}
 	return tea.Batch(all...)
 }
 
-func (m *watching) key(msg tea.KeyMsg) tea.Cmd {
+func (v *watching) key(msg tea.KeyMsg) tea.Cmd {
 	switch msg.String() {
 	case "q", "esc", "ctrl+c":
 		return tea.Quit
 	case " ":
-		m.paused = !m.paused
+		v.paused = !v.paused
 	case ".":
-		m.paused, m.ask.step = true, true
+		v.paused, v.ask.step = true, true
 	case "n":
-		m.ask.next = true
+		v.ask.next = true
 	default:
 		return nil
 	}
-	return m.again()
+	return v.again()
 }
 
 // again asks for the next picture, unless one is being made.
-func (m *watching) again() tea.Cmd {
-	w, h := m.w, m.h-2
-	if m.busy || w < 1 || h < 1 {
+func (v *watching) again() tea.Cmd {
+	w, h := v.w, v.h-2
+	if v.busy || w < 1 || h < 1 {
 		return nil
 	}
 	now := time.Now()
-	wanted, passed := m.ask, m.period
+	wanted, passed := v.ask, v.period
 	switch {
 	case wanted.step:
-		passed = m.player.view.StepTime()
-	case m.paused || wanted.next || now.Before(m.due):
+		passed = v.player.view.StepTime()
+	case v.paused || wanted.next || now.Before(v.due):
 		passed = 0
 	}
 	if passed > 0 || wanted.next {
 		// A late picture does not hasten the next ones.
-		if m.due = m.due.Add(m.period); m.due.Before(now) {
-			m.due = now.Add(m.period)
+		if v.due = v.due.Add(v.period); v.due.Before(now) {
+			v.due = now.Add(v.period)
 		}
 	}
-	m.busy, m.ask = true, asked{}
-	style, p := m.style, m.player
+	v.busy, v.ask = true, asked{}
+	style, p := v.style, v.player
 	return func() tea.Msg {
 		if wanted.next {
 			if err := p.next(); err != nil {
@@ -189,46 +189,46 @@ func (m *watching) again() tea.Cmd {
 
 // View is the screen. After a change of size the last picture stands until the
 // next one is made, cut to the new size.
-func (m *watching) View() string {
-	if m.w < 1 || m.h < 1 {
+func (v *watching) View() string {
+	if v.w < 1 || v.h < 1 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString(m.header())
-	for i := range m.h - 2 {
+	b.WriteString(v.header())
+	for i := range v.h - 2 {
 		b.WriteByte('\n')
-		if i < len(m.shown.lines) {
-			line := m.shown.lines[i]
-			if m.shown.w > m.w {
-				line = ansi.Truncate(line, m.w, "")
+		if i < len(v.shown.lines) {
+			line := v.shown.lines[i]
+			if v.shown.w > v.w {
+				line = ansi.Truncate(line, v.w, "")
 			}
 			b.WriteString(line)
 		}
 	}
-	if m.h > 1 {
+	if v.h > 1 {
 		b.WriteByte('\n')
-		b.WriteString(m.fit("space pause  . one step  n next episode  q quit", termenv.Style.Faint))
+		b.WriteString(v.fit("space pause  . one step  n next episode  q quit", termenv.Style.Faint))
 	}
 	return printable.Styled(b.String())
 }
 
-func (m *watching) header() string {
-	s := &m.shown
+func (v *watching) header() string {
+	s := &v.shown
 	state := ""
-	if m.paused {
+	if v.paused {
 		state = "  paused"
 	}
 	numbers := fmt.Sprintf("episode %d  step %d/%d  reward %.3f  return %.1f%s",
-		s.episode+1, s.step, m.player.task.EpisodeSteps, s.reward, s.scene.returns, state)
-	name := m.player.task.Name
-	if room := m.w - len(name) - len(numbers) - 4; room >= len(m.player.who) {
-		name += "  " + m.player.who
+		s.episode+1, s.step, v.player.task.EpisodeSteps, s.reward, s.scene.returns, state)
+	name := v.player.task.Name
+	if room := v.w - len(name) - len(numbers) - 4; room >= len(v.player.who) {
+		name += "  " + v.player.who
 	}
-	return m.fit(name+"  "+numbers, termenv.Style.Bold)
+	return v.fit(name+"  "+numbers, termenv.Style.Bold)
 }
 
 // fit cuts a line of text to the screen and gives it a style, where there are any.
-func (m *watching) fit(text string, style func(termenv.Style) termenv.Style) string {
-	text = ansi.Truncate(text, m.w, "")
-	return style(m.colours.String(text)).String()
+func (v *watching) fit(text string, style func(termenv.Style) termenv.Style) string {
+	text = ansi.Truncate(text, v.w, "")
+	return style(v.colours.String(text)).String()
 }

@@ -12,8 +12,8 @@ import (
 	"pgrlab/core/device/cuda"
 	"pgrlab/core/device/cuda/driver"
 	"pgrlab/core/device/cuda/kernel"
-	"pgrlab/tui"
 	"pgrlab/tui/command"
+	"pgrlab/tui/pane"
 )
 
 // gpus are those of this machine. Nothing is opened before the first question.
@@ -150,9 +150,9 @@ func tryGPU(g command.GPU) (string, error) {
 }
 
 // watchGPU says what a GPU is doing.
-func watchGPU(uuid string) (tui.GPU, error) {
+func watchGPU(uuid string) (pane.GPU, error) {
 	u, err := gpus().Usage(uuid)
-	g := tui.GPU{Busy: u.Compute, Used: float64(u.Used), Total: float64(u.Total), Temperature: u.Temperature, Power: u.Power}
+	g := pane.GPU{Busy: u.Compute, Used: float64(u.Used), Total: float64(u.Total), Temperature: u.Temperature, Power: u.Power}
 	if u.Total == 0 {
 		g.Used = -1
 	}

@@ -19,6 +19,7 @@ import (
 	"pgrlab/core/run"
 	"pgrlab/tui"
 	"pgrlab/tui/command"
+	"pgrlab/tui/pane"
 	"pgrlab/tui/testing/pty"
 )
 
@@ -99,7 +100,7 @@ func TestAScreenSlowsNothing(t *testing.T) {
 		if err != nil {
 			return tui.Failed, err
 		}
-		o.Start = func() (tui.Lab, error) { return l, nil }
+		o.Start = func() (pane.Lab, error) { return l, nil }
 		for l.Snapshot().Refits == 0 || l.Snapshot().Phase != knob.Collect {
 			<-time.After(50 * time.Millisecond)
 		}
@@ -113,7 +114,7 @@ func TestAScreenSlowsNothing(t *testing.T) {
 }
 
 // compareTurns holds turns with a screen to the turns without one on both sides.
-func compareTurns(t *testing.T, ctx context.Context, o tui.Options, l tui.Lab) {
+func compareTurns(t *testing.T, ctx context.Context, o tui.Options, l pane.Lab) {
 	const rounds, long = 15, 1400 * time.Millisecond
 	ratios := map[string][]float64{}
 	before := speed(l, long)
@@ -139,7 +140,7 @@ func compareTurns(t *testing.T, ctx context.Context, o tui.Options, l tui.Lab) {
 }
 
 // watched is the speed of a run while a screen shows it, or nobody.
-func watched(t *testing.T, ctx context.Context, o tui.Options, l tui.Lab, how string, long time.Duration) float64 {
+func watched(t *testing.T, ctx context.Context, o tui.Options, l pane.Lab, how string, long time.Duration) float64 {
 	if how == "nobody" {
 		return speed(l, long)
 	}
@@ -182,7 +183,7 @@ func watched(t *testing.T, ctx context.Context, o tui.Options, l tui.Lab, how st
 }
 
 // speed is how many critic updates a run makes in a second.
-func speed(l tui.Lab, during time.Duration) float64 {
+func speed(l pane.Lab, during time.Duration) float64 {
 	a := l.Snapshot()
 	<-time.After(during)
 	b := l.Snapshot()
@@ -215,7 +216,7 @@ func TestTheScreensShareOfTheProcessor(t *testing.T) {
 	screen, closeScreen := context.WithCancel(context.Background())
 	d.Screen = func(ctx context.Context, o tui.Options) (outcome tui.Outcome, err error) {
 		start := o.Start
-		o.Start = func() (tui.Lab, error) {
+		o.Start = func() (pane.Lab, error) {
 			defer close(begun)
 			pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(part, "trainer")))
 			return start()

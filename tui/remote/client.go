@@ -15,6 +15,7 @@ import (
 
 	"pgrlab/core/printable"
 	"pgrlab/tui"
+	"pgrlab/tui/theme"
 )
 
 func refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
@@ -115,7 +116,7 @@ type Terminal struct {
 	Size       tui.Size
 	Sizes      <-chan tui.Size // later ones; nil: it keeps its size
 	Environ    map[string]string
-	Characters tui.CharacterSet
+	Characters theme.CharacterSet
 	Plain      bool
 	Name       string // of who looks, for the others
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pgrlab/core/event"
-	"pgrlab/tui"
+	"pgrlab/tui/pane/system"
 )
 
 // Status is a running lab as `pgrlab ps` shows it.
@@ -224,7 +224,7 @@ func (s *Server) status() Status {
 		PID: s.notice.PID, Host: s.notice.Host, Dir: s.o.Dir, Started: s.notice.Started, Answered: true,
 		Task: c.Task, Method: c.Method, Scale: c.Scale, Seed: c.Seed, Device: s.o.Device,
 		State: snapshot.State.String(), Phase: snapshot.Phase.String(), Step: snapshot.Step, Steps: snapshot.Steps,
-		StepsPerS: snapshot.StepsPerSec, ETAS: snapshot.ETA.Seconds(), Memory: max(0, int64(tui.Resident())), Trouble: snapshot.Err,
+		StepsPerS: snapshot.StepsPerSec, ETAS: snapshot.ETA.Seconds(), Memory: max(0, int64(system.Resident())), Trouble: snapshot.Err,
 	}
 	st.Driver, st.Screens = s.o.Hall.Who()
 	for _, e := range s.o.Lab.Events(0) {

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"pgrlab/core/event"
-	"pgrlab/tui"
+	"pgrlab/tui/pane"
 )
 
 // Hall holds the screens of a run. The one that has been there longest drives, until
@@ -93,11 +93,11 @@ func (h *Hall) Who() (driver string, screens int) {
 
 // Lab is l as the screen at this place may use it: what it sends is carried out
 // while it drives, under its name.
-func (s *Seat) Lab(l tui.Lab) tui.Lab { return &seated{l, s} }
+func (s *Seat) Lab(l pane.Lab) pane.Lab { return &seated{l, s} }
 
 // seated is a lab as one of several screens sees it.
 type seated struct {
-	tui.Lab
+	pane.Lab
 	seat *Seat
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/tui"
+	"pgrlab/tui/pane"
 )
 
 // Whoever comes first drives, then whoever takes over, then who has been there
@@ -49,7 +50,7 @@ func TestHall(t *testing.T) {
 
 // recorder is a lab that keeps what it is sent.
 type recorder struct {
-	tui.Lab
+	pane.Lab
 	sent []event.Command
 }
 

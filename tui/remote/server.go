@@ -17,13 +17,14 @@ import (
 	"pgrlab/core/lab"
 	"pgrlab/core/printable"
 	"pgrlab/tui"
+	"pgrlab/tui/pane"
 )
 
 // Options describe the lab that listens.
 type Options struct {
 	Dir    string // its run folder
 	Device string // with the kernel family
-	Lab    tui.Lab
+	Lab    pane.Lab
 	Hall   *Hall
 	Config lab.Config
 	// Ended is closed when the run is over and has given its folder back.

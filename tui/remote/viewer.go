@@ -10,6 +10,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/tui"
+	"pgrlab/tui/pane"
 )
 
 // environ are the variables of a viewer's terminal.
@@ -43,7 +44,7 @@ func (s *Server) screen(conn net.Conn, h hello) answer {
 	}()
 	o := s.o.Screen()
 	o.Seat, o.Characters, o.Plain, o.Remote = seat, h.Characters, h.Plain, true
-	o.Start = func() (tui.Lab, error) { return seat.Lab(s.o.Lab), nil }
+	o.Start = func() (pane.Lab, error) { return seat.Lab(s.o.Lab), nil }
 	outcome, err := tui.Serve(ctx, o, tui.Viewer{Input: keys, Output: output{conn}, Sizes: sizes, Environ: environ(h.Environ)})
 	keys.Close()
 	seat.Leave()

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"pgrlab/tui"
+	"pgrlab/tui/theme"
 )
 
 // protocol is the version of what goes over the socket.
@@ -32,10 +33,10 @@ type hello struct {
 	Want     string `json:"want"` // screen, or a request
 	Name     string `json:"name"` // of who asks, for people
 	// For screens.
-	Size       tui.Size          `json:"size"`
-	Environ    map[string]string `json:"environ,omitempty"`
-	Characters tui.CharacterSet  `json:"characters,omitempty"`
-	Plain      bool              `json:"plain,omitempty"`
+	Size       tui.Size           `json:"size"`
+	Environ    map[string]string  `json:"environ,omitempty"`
+	Characters theme.CharacterSet `json:"characters,omitempty"`
+	Plain      bool               `json:"plain,omitempty"`
 }
 
 // answer ends a connection.

@@ -1,0 +1,140 @@
+package format
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Count writes an integer with thousands separated: 184,250.
+func Count(n int) string {
+	s := strconv.Itoa(n)
+	start := 0
+	if n < 0 {
+		start = 1
+	}
+	for i := len(s) - 3; i > start; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Number writes a measured value with two or three digits.
+func Number(v float64) string {
+	a := math.Abs(v)
+	switch {
+	case math.IsNaN(v):
+		return "-"
+	case math.IsInf(v, 0):
+		return strings.TrimPrefix(fmt.Sprint(v), "+")
+	case a == 0:
+		return "0"
+	case a >= 1e5:
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	case a >= 100:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case a >= 10:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	case a >= 1:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	case a >= 1e-2:
+		return strconv.FormatFloat(v, 'f', 3, 64)
+	case a >= 1e-3:
+		return strconv.FormatFloat(v, 'f', 4, 64)
+	default:
+		return strings.Replace(strconv.FormatFloat(v, 'e', 1, 64), "e-0", "e-", 1)
+	}
+}
+
+// SpreadOf writes a mean and its deviation with the decimals of the mean.
+func SpreadOf(mean, std float64) (string, string) {
+	decimals := 2
+	if a := math.Abs(mean); a >= 100 {
+		decimals = 0
+	} else if a >= 10 {
+		decimals = 1
+	}
+	if math.IsNaN(mean) || math.Abs(mean) >= 1e6 {
+		return Number(mean), Number(std)
+	}
+	return strconv.FormatFloat(mean, 'f', decimals, 64), strconv.FormatFloat(std, 'f', decimals, 64)
+}
+
+// Rate writes a speed: 412, 8.3.
+func Rate(v float64) string {
+	if v >= 10 || v == 0 {
+		return Count(int(math.Round(v)))
+	}
+	return strconv.FormatFloat(v, 'f', 1, 64)
+}
+
+// Duration writes a time to go: 8s, 12m46s, 3h05m.
+func Duration(d time.Duration) string {
+	s := int(d.Round(time.Second) / time.Second)
+	switch {
+	case d <= 0:
+		return "-"
+	case d < time.Second:
+		return "<1s"
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	case s < 100*3600:
+		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
+	default:
+		return fmt.Sprintf("%dd", s/86400)
+	}
+}
+
+// Lasting is an estimate of a duration.
+func Lasting(d time.Duration) string {
+	if d < time.Second {
+		return "under 1s"
+	}
+	return "about " + Duration(d)
+}
+
+// Counted is a number of things.
+func Counted(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
+func Percent(x float64) string { return strconv.Itoa(int(100*x+0.5)) + "%" }
+
+// BytesText writes a number of bytes: 950 B, 12.5 MB.
+func BytesText(v float64) string {
+	switch {
+	case v < 0:
+		return "-"
+	case v >= 1e9:
+		return strconv.FormatFloat(v/1e9, 'f', 1, 64) + " GB"
+	case v >= 1e6:
+		return strconv.FormatFloat(v/1e6, 'f', 0, 64) + " MB"
+	case v >= 1e3:
+		return strconv.FormatFloat(v/1e3, 'f', 0, 64) + " KB"
+	default:
+		return strconv.FormatFloat(v, 'f', 0, 64) + " B"
+	}
+}
+
+func Plural(word string, n int) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
+
+func Signed(v float64) string {
+	if v > 0 {
+		return "+" + Number(v)
+	}
+	return Number(v)
+}
+
+func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

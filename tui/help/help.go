@@ -1,0 +1,163 @@
+package help
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pgrlab/core/knob"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/theme"
+)
+
+// inShort is what somebody who sees the screen for the first time wants to know.
+var inShort = []string{
+	"change ω: tab to KNOBS, arrows to ω guidance and to a value, enter; z takes it back",
+	"a number on a chart, like 1, is a marker: the step from which change #1 was in force; a letter is a note",
+	"get out: q, then d leaves the run training and s stops and saves it; esc closes what is open",
+}
+
+// Contents is what the help explains.
+type Contents struct {
+	Here    []pane.Binding // of the screen that is open instead of the panes; nil: the panes are
+	Keys    []pane.Binding // of the panes
+	Focus   pane.ID
+	Verbs   []pane.Verb
+	Knobs   []knob.Knob
+	Numbers []pane.Definition
+}
+
+// Lines is the help in w columns: the keys of the pane in focus first, then what
+// helps at once, then everything.
+func (p *Page) Lines(w int) []string {
+	t := p.theme
+	var out []string
+	section := func(title string, lines ...string) {
+		out = append(append(append(out, t.Title.On(title)), lines...), "")
+	}
+	c := p.contents()
+	if c.Here != nil {
+		section("KEYS on this screen", p.keyLines(c.Here, w)...)
+	}
+	keys := append(slices.Clone(c.Keys), pane.Binding{Label: "ctrl+c", Help: "as q; a second one within 5 s stops and saves at once"},
+		pane.Binding{Label: "ctrl+g", Help: "as esc, everywhere: dialogs, text, help"})
+	here, elsewhere := helpGroups(keys, c.Focus)
+	if c.Here == nil {
+		for _, group := range here {
+			section("KEYS "+group.title+", the pane in focus", p.keyLines(group.keys, w)...)
+		}
+	}
+	var short []string
+	for _, line := range inShort {
+		short = append(short, theme.Hang("", 2, p.theme.Spelled(line), w)...)
+	}
+	section("IN SHORT", short...)
+	while := ""
+	if c.Here != nil {
+		elsewhere, while = append(elsewhere, here...), ", once a run goes on"
+	}
+	for _, group := range elsewhere {
+		section("KEYS "+group.title+while, p.keyLines(group.keys, w)...)
+	}
+	section("KEYS in this help", p.keyLines(p.Keys(), w)...)
+	section("COMMANDS behind : (every key above has one too, by name)", p.verbLines(c.Verbs, w)...)
+	section("KNOBS", p.knobLines(c.Knobs, w)...)
+	section("WHAT THE NUMBERS ARE", p.definitionLines(c.Numbers, w)...)
+	return out[:len(out)-1]
+}
+
+// helpName is the width of the names of keys and commands.
+const helpName = 16
+
+// keyLines are keys with what they do; of several with one help the first says it.
+func (p *Page) keyLines(keys []pane.Binding, w int) []string {
+	t := p.theme
+	var out []string
+	for _, b := range keys {
+		if b.Help != "" {
+			out = append(out, theme.Hang(t.Key.On(t.Fit(t.KeyLabel(b.Title()), helpName)), helpName, p.theme.Spelled(b.Help), w)...)
+		}
+	}
+	return out
+}
+
+func (p *Page) verbLines(verbs []pane.Verb, w int) []string {
+	t := p.theme
+	var out []string
+	for _, v := range verbs {
+		out = append(out, theme.Hang(t.Key.On(t.Fit(v.Name, helpName)), helpName, p.theme.Spelled(v.About), w)...)
+	}
+	return out
+}
+
+func (p *Page) knobLines(knobs []knob.Knob, w int) []string {
+	t := p.theme
+	var out []string
+	for _, k := range knobs {
+		about := fmt.Sprintf("%s; %s, %s", k.Doc+pane.UnitOf(k), k.Range(), pane.TakesEffect(k.Class))
+		out = append(out, theme.Hang(t.Accent.On(t.Fit(k.Name, helpName)), helpName, p.theme.Spelled(about), w)...)
+	}
+	return out
+}
+
+func (p *Page) definitionLines(definitions []pane.Definition, w int) []string {
+	t := p.theme
+	var out []string
+	for _, d := range definitions {
+		name := t.Accent.On(d.Name)
+		if len(d.Shown) > 0 {
+			name += t.Dim.On("  beside " + p.theme.Spelled(strings.Join(d.Shown, ", ")))
+		}
+		out = append(out, theme.WrapStyled(name, w)...)
+		for _, l := range theme.Wrap(p.theme.Spelled(d.Text), w-2) {
+			out = append(out, "  "+l)
+		}
+	}
+	return out
+}
+
+// keyGroup are the keys that work in the same panes.
+type keyGroup struct {
+	title string
+	keys  []pane.Binding
+}
+
+// helpGroups are the keys by the panes in which they work: those of the pane in focus,
+// and the others, with those of all panes first.
+func helpGroups(keys []pane.Binding, focused pane.ID) (here, elsewhere []keyGroup) {
+	out := []keyGroup{{title: "everywhere"}}
+	at := map[string]int{}
+	focus := map[int]bool{}
+	for _, b := range keys {
+		i := 0
+		if b.Panes != nil {
+			where := namesOf(b.Panes)
+			if at[where] == 0 {
+				at[where] = len(out)
+				out = append(out, keyGroup{title: "in " + where})
+			}
+			i = at[where]
+			focus[i] = focus[i] || b.Works(focused)
+		}
+		out[i].keys = append(out[i].keys, b)
+	}
+	for i, group := range out {
+		if focus[i] {
+			here = append(here, group)
+		} else {
+			elsewhere = append(elsewhere, group)
+		}
+	}
+	return here, elsewhere
+}
+
+func namesOf(panes []pane.ID) string {
+	if len(panes) > 1 && panes[0] == pane.Chart1 {
+		return "charts"
+	}
+	var names []string
+	for _, p := range panes {
+		names = append(names, string(p))
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,61 @@
+package history
+
+// Clock turns env steps into critic updates and seconds. Updates follow from the
+// UTD and its changes, seconds from the events' times.
+type Clock struct {
+	From    int     // env steps without updates
+	UTD     float64 // at the start
+	changes []utdChange
+	Walls   Curve // seconds at steps
+}
+
+// utdChange is a UTD that counts from the env step behind step on.
+type utdChange struct {
+	step int
+	utd  float64
+}
+
+// Updates is the number of critic updates after an env step.
+func (c *Clock) Updates(step int) float64 {
+	at, utd, sum := c.From, c.UTD, 0.0
+	for _, u := range c.changes {
+		if to := min(u.step, step); to > at {
+			sum += utd * float64(to-at)
+			at = to
+		}
+		utd = u.utd
+	}
+	return sum + utd*float64(max(0, step-at))
+}
+
+// Seconds is about when a step was made.
+func (c *Clock) Seconds(step int) float64 {
+	before, ok := c.Walls.At(step)
+	if !ok {
+		return 0
+	}
+	i := 0
+	for i < len(c.Walls.Samples) && c.Walls.Samples[i].Step <= step {
+		i++
+	}
+	if i == len(c.Walls.Samples) {
+		return before.Wall
+	}
+	after := c.Walls.Samples[i]
+	part := float64(step-before.Step) / float64(max(1, after.Step-before.Step))
+	return before.Wall + part*(after.Wall-before.Wall)
+}
+
+// tick notes that a step was made by a time.
+func (c *Clock) tick(step int, wall float64) {
+	if last, ok := c.Walls.Last(); ok && last.Step >= step {
+		return
+	}
+	c.Walls.Add(Sample{Step: step, Wall: wall, Y: wall})
+}
+
+// ChangeUTD says that from the env step after step on there are so many critic updates a
+// step.
+func (c *Clock) ChangeUTD(step int, utd float64) {
+	c.changes = append(c.changes, utdChange{step, utd})
+}

@@ -1,0 +1,14 @@
+package history
+
+import "testing"
+
+func TestUpdatesFollowTheUTD(t *testing.T) {
+	c := Clock{From: 1000, UTD: 20}
+	c.ChangeUTD(2000, 10)
+	c.ChangeUTD(3000, 5)
+	for step, want := range map[int]float64{0: 0, 1000: 0, 1500: 10_000, 2000: 20_000, 2500: 25_000, 4000: 35_000} {
+		if got := c.Updates(step); got != want {
+			t.Errorf("%v updates after step %d, want %v", got, step, want)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package history
+
+import (
+	"math"
+
+	"pgrlab/tui/chart"
+)
+
+// Sample is one measurement: when it was made, in env steps and in seconds since
+// the start, and its value. NaN is a gap.
+type Sample struct {
+	Step int
+	Wall float64
+	Y    float64
+}
+
+// CurveName names one measured quantity of a run.
+type CurveName string
+
+// The curves that are kept of a run.
+const (
+	CurveReturn    CurveName = "return"
+	CurveSokar     CurveName = "dormant Sokar"
+	CurveDrM       CurveName = "dormant DrM"
+	CurveCritic    CurveName = "critic"
+	CurveActor     CurveName = "actor"
+	CurveAlpha     CurveName = "alpha"
+	CurveQMean     CurveName = "Q mean"
+	CurveCuriosity CurveName = "ICM"
+	CurveGenerator CurveName = "generator"
+	CurveF10       CurveName = "F p10"
+	CurveF50       CurveName = "F median"
+	CurveF90       CurveName = "F p90"
+	CurveQBias     CurveName = "Q bias"
+	CurveDynamics  CurveName = "dynamics"
+	CurveChange    CurveName = "change"
+	CurveRelevant  CurveName = "relevant"
+	CurveReward    CurveName = "reward error"
+	CurveCoverage  CurveName = "coverage"
+	CurveCopies    CurveName = "copies"
+	CurveSpeed     CurveName = "speed"
+)
+
+// curveLimit is how many samples of a curve are kept. A day of looking once a second
+// is 86,400; the chart has a few hundred columns.
+const curveLimit = 1 << 13
+
+// Curve is one quantity of one member over a run.
+type Curve struct{ Samples []Sample }
+
+// Add appends a measurement. A curve that is full is halved: of each four samples
+// the smallest and the largest stay, so that spikes do.
+func (c *Curve) Add(s Sample) {
+	c.Samples = append(c.Samples, s)
+	if len(c.Samples) < curveLimit {
+		return
+	}
+	kept := c.Samples[:0]
+	for i := 0; i+4 <= len(c.Samples); i += 4 {
+		kept = append(kept, extremes(c.Samples[i:i+4])...)
+	}
+	c.Samples = kept
+}
+
+// extremes are the smallest and the largest of four samples in their order; a gap
+// counts as neither unless there is nothing else.
+func extremes(s []Sample) []Sample {
+	lo, hi := 0, 0
+	for i := range s {
+		if !(s[i].Y >= s[lo].Y) {
+			lo = i
+		}
+		if !(s[i].Y <= s[hi].Y) {
+			hi = i
+		}
+	}
+	if lo == hi {
+		hi = len(s) - 1
+		lo = 0
+	}
+	return []Sample{s[min(lo, hi)], s[max(lo, hi)]}
+}
+
+// At is the last measurement at or before a step; ok is false before the first.
+func (c *Curve) At(step int) (Sample, bool) {
+	if c == nil {
+		return Sample{}, false
+	}
+	lo, hi := 0, len(c.Samples)
+	for lo < hi {
+		if mid := (lo + hi) / 2; c.Samples[mid].Step <= step {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == 0 {
+		return Sample{}, false
+	}
+	return c.Samples[lo-1], true
+}
+
+// Last is the newest measurement.
+func (c *Curve) Last() (Sample, bool) {
+	if c == nil || len(c.Samples) == 0 {
+		return Sample{}, false
+	}
+	return c.Samples[len(c.Samples)-1], true
+}
+
+// From are the values measured at step from and behind it.
+func (c *Curve) From(step int) []float64 {
+	if c == nil {
+		return nil
+	}
+	var out []float64
+	for _, s := range c.Samples {
+		if s.Step >= step && !math.IsNaN(s.Y) {
+			out = append(out, s.Y)
+		}
+	}
+	return out
+}
+
+// Points are the curve over a horizontal axis.
+func (c *Curve) Points(x func(step int, wall float64) float64) []chart.Point {
+	if c == nil {
+		return nil
+	}
+	out := make([]chart.Point, len(c.Samples))
+	for i, s := range c.Samples {
+		out[i] = chart.Point{X: x(s.Step, s.Wall), Y: s.Y}
+	}
+	return out
+}

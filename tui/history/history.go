@@ -1,0 +1,223 @@
+package history
+
+import (
+	"math"
+	"time"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/printable"
+	"pgrlab/tui/topic"
+)
+
+// History is what the screen remembers of a run: the lab's events, reduced to what
+// the panes draw.
+type History struct {
+	Evaluations []Evaluation
+	Dormant     []dormancy
+	Refits      []refit
+	Changes     []*Change
+	Notes       []note
+	Generated   *event.Generated // the newest D_syn; nil before it
+	Generations int              // D_syn that were described
+	scoredBy    string           // the F of the newest scores; "": none yet
+	ScoredFrom  int              // the step of the first scores by it
+	Lines       []EventLine
+	curves      map[curveKey]*Curve
+	Clock       Clock
+	Begin       time.Time // of the first event
+	highest     int       // member
+	Saved       string    // the newest checkpoint, below the run folder; "": none yet
+	Next        int       // index of the first event not taken yet
+	topic.Versions
+}
+
+// New is that of a run before its first event: startSteps env steps have no updates, the
+// others utd critic updates each.
+func New(startSteps, utd int) History {
+	return History{Versions: topic.Versions{}, Clock: Clock{From: startSteps, UTD: float64(utd)}}
+}
+
+// curveKey is a quantity of a member.
+type curveKey struct {
+	name   CurveName
+	member int
+}
+
+// note is a remark that somebody wrote down at a step.
+type note struct {
+	Step int
+	wall float64
+	Text string
+}
+
+// Evaluation is the return of one policy over its episodes.
+type Evaluation struct {
+	Step, Member, Episodes int
+	wall, Mean, Std        float64
+}
+
+// dormancy is the policy's dormant ratio by both definitions.
+type dormancy struct {
+	step, member    int
+	Sokar, drm, Tau float64
+}
+
+// refit is one renewal of the generator and its samples; steps is 0 where only the
+// samples were made anew.
+type refit struct {
+	Step, Steps, generated int
+	Loss, Seconds          float64
+}
+
+// ChangeState is how far a change of a knob has come.
+type ChangeState int
+
+// The states of a change, in their order.
+const (
+	Asked ChangeState = iota
+	Applied
+	InForce
+	Refused
+)
+
+// Change is one transaction: asked, applied, in force.
+type Change struct {
+	Ref      string // as sent; the lab's answer repeats it
+	Number   int    // the lab's, on the charts; 0 until applied
+	Knob     string
+	From, To knob.Value // as the lab confirms them
+	Class    knob.Class
+	Now      bool
+	Undoes   int // number of the change it takes back; 0: none
+	Redoes   int // number of the change it makes again, as this screen asked; 0: none
+	At       int // the step it was asked for; 0: at once
+
+	Scheduled bool   // part of the run from its start
+	Updates   uint64 // critic updates made when it came into force
+	State     ChangeState
+	Wall      time.Time
+
+	AskedStep, AppliedStep, ForceStep int
+	Why                               string // of a refusal, or why nothing changes yet
+}
+
+// EventLine is one line of the events pane; a knob's line grows as its stamps come.
+type EventLine struct {
+	Wall   time.Time
+	Step   int
+	Kind   string
+	Text   string
+	Briefs []string // the text in fewer words, the longest first
+	Change *Change  // non-nil: the text is made from it
+	Worry  bool
+}
+
+// Add puts a line at the end of the events.
+func (h *History) Add(l EventLine) {
+	l.Text = printable.Line(l.Text)
+	h.Lines = append(h.Lines, l)
+	h.Touch(topic.Lines)
+}
+
+// LastUndoable is the newest change that took place and was not taken back, made
+// by anybody; lastRedoable the newest undo after which nothing else was changed.
+func (h *History) LastUndoable() *Change {
+	undone := map[int]bool{}
+	for i := len(h.Changes) - 1; i >= 0; i-- {
+		c := h.Changes[i]
+		switch {
+		case c.State == Refused || c.Number == 0:
+		case c.Undoes > 0:
+			undone[c.Undoes] = true
+		case !undone[c.Number]:
+			return c
+		}
+	}
+	return nil
+}
+
+func (h *History) LastRedoable() *Change {
+	again := map[int]bool{}
+	for i := len(h.Changes) - 1; i >= 0; i-- {
+		c := h.Changes[i]
+		switch {
+		case c.State == Refused || c.Number == 0:
+		case c.Redoes > 0:
+			again[c.Redoes] = true
+		case c.Undoes == 0:
+			return nil
+		case !again[c.Number]:
+			return c
+		}
+	}
+	return nil
+}
+
+// Members is the number of members that were evaluated.
+func (h *History) Members() int { return h.highest + 1 }
+
+// Curve is a quantity of a member; nil when it was never measured.
+func (h *History) Curve(name CurveName, member int) *Curve { return h.curves[curveKey{name, member}] }
+
+// measure adds a measurement to a curve; one that was not made is left out.
+func (h *History) measure(name CurveName, member, step int, wall, y float64) {
+	if math.IsNaN(y) {
+		return
+	}
+	h.Record(name, member, Sample{step, wall, y})
+	h.Touch(topic.Curves)
+}
+
+// Record is measure without drawing the charts anew: they show it when something
+// else happens.
+func (h *History) Record(name CurveName, member int, s Sample) {
+	key := curveKey{name, member}
+	c := h.curves[key]
+	if c == nil {
+		if h.curves == nil {
+			h.curves = map[curveKey]*Curve{}
+		}
+		c = &Curve{}
+		h.curves[key] = c
+	}
+	c.Add(s)
+}
+
+// scored says which F made the scores that follow. Those of another F have another
+// unit: the curves of F have a gap before them.
+func (h *History) scored(relevance string, member, step int, wall float64) {
+	if relevance == h.scoredBy {
+		return
+	}
+	if h.scoredBy != "" {
+		for _, name := range []CurveName{CurveF10, CurveF50, CurveF90} {
+			if c := h.Curve(name, member); c != nil {
+				c.Add(Sample{step, wall, math.NaN()})
+			}
+		}
+	}
+	h.scoredBy, h.ScoredFrom = relevance, step
+}
+
+// Touched is the number of changes that people made; those of the schedule were
+// there from the start.
+func (h *History) Touched() int {
+	n := 0
+	for _, c := range h.Changes {
+		if c.Number > 0 && !c.Scheduled {
+			n++
+		}
+	}
+	return n
+}
+
+// LastApplied is the newest change that took place.
+func (h *History) LastApplied() *Change {
+	for i := len(h.Changes) - 1; i >= 0; i-- {
+		if c := h.Changes[i]; c.State == Applied || c.State == InForce {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"pgrlab/core/event"
+	"pgrlab/core/run"
+	"pgrlab/tui/format"
+)
+
+// ReadJournal reads the events of a run folder. Their times are those of the
+// journal, counted from the start line's.
+func ReadJournal(dir string) ([]event.Event, error) {
+	f, err := run.OpenFile(dir, run.JournalName)
+	if err != nil {
+		return nil, fmt.Errorf("read run folder %s: %w", dir, err)
+	}
+	defer f.Close()
+	var events []event.Event
+	begin := time.Time{}
+	r := run.NewReader(f)
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return events, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read run folder %s: %w", dir, err)
+		}
+		line, ok := event.Decode(e)
+		if !ok {
+			continue // of another version
+		}
+		if s, ok := line.Body.(event.Start); ok && begin.IsZero() {
+			begin, _ = time.Parse(time.RFC3339, s.Obs.Time) // an unreadable one counts from the year 1
+		}
+		line.Index, line.Wall = len(events), begin.Add(format.Seconds(e.WallS))
+		if n := len(events); n > 0 && line.Wall.Before(events[n-1].Wall) {
+			line.Wall = events[n-1].Wall // clocks of machines differ, and lines can be lacking theirs
+		}
+		events = append(events, line)
+	}
+}

@@ -1,0 +1,308 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/run"
+	"pgrlab/tui/format"
+	"pgrlab/tui/topic"
+)
+
+// Take reduces one event of the lab.
+func (h *History) Take(e event.Event) {
+	h.Next = e.Index + 1
+	if h.Begin.IsZero() {
+		h.Begin = e.Wall
+	}
+	wall := e.Wall.Sub(h.Begin).Seconds()
+	h.Clock.tick(e.Step, wall)
+	h.highest = max(h.highest, e.Member)
+	if h.takeChange(e) || h.takeMeasured(e, wall) {
+		return
+	}
+	line := EventLine{Wall: e.Wall, Step: e.Step}
+	line.Kind, line.Text, line.Worry = h.tale(e, wall)
+	if b, ok := e.Body.(event.Generated); ok {
+		line.Briefs = generatedBriefs(b)
+	}
+	if line.Kind != "" {
+		h.Add(line)
+	}
+}
+
+// takeChange takes what became of a change of a knob; such an event has the line of
+// its change.
+func (h *History) takeChange(e event.Event) bool {
+	switch b := e.Body.(type) {
+	case event.KnobChanged:
+		h.takeKnob(e, b)
+	case event.InForce:
+		h.takeInForce(e.Step, b)
+	case event.Refused:
+		if b.Knob == "analyse" {
+			return false // no knob
+		}
+		h.takeRefused(e, b)
+	default:
+		return false
+	}
+	return true
+}
+
+// takeMeasured takes numbers that curves show, and no line.
+func (h *History) takeMeasured(e event.Event, wall float64) bool {
+	member := max(0, e.Member)
+	measure := func(name CurveName, y float64) { h.measure(name, member, e.Step, wall, y) }
+	switch b := e.Body.(type) {
+	case event.Dormant:
+		h.Dormant = append(h.Dormant, dormancy{e.Step, member, float64(b.Ratio), float64(b.RatioDrM), float64(b.Tau)})
+		measure(CurveSokar, float64(b.Ratio))
+		measure(CurveDrM, float64(b.RatioDrM))
+	case event.Scores:
+		h.scored(b.Relevance, member, e.Step, wall)
+		for i, name := range []CurveName{CurveF10, CurveF50, CurveF90} {
+			measure(name, quantile(b.Quantiles, i))
+		}
+		h.Touch(topic.Generations)
+	case event.Losses:
+		for name, v := range map[CurveName]*run.Float{CurveCritic: b.Critic, CurveActor: b.Actor, CurveAlpha: b.Alpha, CurveQMean: b.QMean, CurveCuriosity: b.Curiosity} {
+			measure(name, Optional(v))
+		}
+		h.Touch(topic.Losses)
+	case event.Perf:
+		measure(CurveSpeed, float64(b.StepsPerSec))
+	case event.QBias:
+		measure(CurveQBias, float64(b.Bias))
+	default:
+		return false
+	}
+	return true
+}
+
+// tale takes an event that has a line of its own; kind is "" for one that has none.
+func (h *History) tale(e event.Event, wall float64) (kind, text string, worry bool) {
+	switch b := e.Body.(type) {
+	case event.Evaluated:
+		return "eval", h.takeEvaluated(e, wall, b), false
+	case event.Generated:
+		return "D_syn", h.takeGenerated(e.Step, wall, b), false
+	case event.Refit:
+		return "refit", h.takeRefit(e.Step, wall, b), false
+	case event.Noted:
+		h.Notes = append(h.Notes, note{e.Step, wall, b.Text})
+		h.Touch(topic.Changes)
+		return "note", b.Text, false
+	case event.Refused:
+		return "look", b.Reason, true
+	case *event.Examined:
+		return "look", examinedText(b), false
+	case event.Checkpointed:
+		if b.Obs.Error == "" {
+			h.Saved = b.Obs.Path
+		}
+	}
+	return remark(e.Body)
+}
+
+// takeEvaluated keeps an evaluation.
+func (h *History) takeEvaluated(e event.Event, wall float64, b event.Evaluated) string {
+	v := Evaluation{Step: e.Step, Member: max(0, e.Member), Episodes: b.Episodes, wall: wall, Mean: float64(b.ReturnMean), Std: float64(b.ReturnStd)}
+	h.Evaluations = append(h.Evaluations, v)
+	h.measure(CurveReturn, v.Member, e.Step, wall, v.Mean)
+	mean, std := format.SpreadOf(v.Mean, v.Std)
+	return fmt.Sprintf("return %s ± %s over %d episodes", mean, std, v.Episodes)
+}
+
+// remark is the line of an event without numbers to keep; "" for none.
+func remark(body any) (kind, text string, worry bool) {
+	switch b := body.(type) {
+	case event.Start:
+		return "start", fmt.Sprintf("%s %s %s, seed %d, %s", b.Task, b.Method, b.Scale, b.Seed, b.Device), false
+	case event.Failed:
+		return "failed", b.Error, true
+	case event.Done:
+		return "done", format.Count(b.Steps) + " steps", false
+	case event.Checkpointed:
+		if b.Obs.Error != "" {
+			return "ckpt", b.Obs.Error, true
+		}
+		return "ckpt", fmt.Sprintf("saved at %s: %s in %.1f s, training stood still %.2f s", b.Obs.Position,
+			format.BytesText(float64(b.Obs.Bytes)), float64(b.Obs.Seconds), float64(b.Obs.StallS)), false
+	case event.Diverged:
+		return "diverged", b.Doing + ": " + b.Error, true
+	case event.Paused:
+		if b.Reason != "" {
+			return "pause", b.Reason, true
+		}
+		return "pause", by(b.By), false
+	case event.Resumed:
+		return "resume", by(b.By), false
+	default:
+		return "", "", false
+	}
+}
+
+func by(who string) string {
+	if who == "" {
+		return ""
+	}
+	return "by " + who
+}
+
+func (h *History) takeRefit(step int, wall float64, b event.Refit) string {
+	h.Refits = append(h.Refits, refit{Step: step, Steps: b.Steps, generated: b.Generated, Loss: Optional(b.Loss), Seconds: float64(b.Obs.Seconds)})
+	h.measure(CurveGenerator, 0, step, wall, Optional(b.Loss))
+	h.Touch(topic.Losses, topic.Generations)
+	cost := ""
+	if s := float64(b.Obs.Seconds); s > 0 {
+		cost = ", " + format.Duration(format.Seconds(s))
+	}
+	if b.Steps == 0 {
+		return fmt.Sprintf("%s rows generated%s", format.Count(b.Generated), cost)
+	}
+	return fmt.Sprintf("%s generator steps, loss %s; %s rows generated%s", format.Count(b.Steps), format.Number(Optional(b.Loss)), format.Count(b.Generated), cost)
+}
+
+// takeGenerated keeps the description of a new D_syn.
+func (h *History) takeGenerated(step int, wall float64, b event.Generated) string {
+	h.Generations++
+	h.Generated = &b
+	h.Touch(topic.Generations)
+	h.measureGenerated(step, wall, &b)
+	text := Worth(&b) // what matters most first: narrow panes end behind a clause
+	switch {
+	case text != "":
+		text += ", "
+	case b.Dynamics != nil:
+		text = "dynamics error " + format.Number(float64(b.Dynamics.Relative)) + ", "
+	}
+	if b.Obeyed != nil {
+		text += fmt.Sprintf("asked and achieved F correlate %.2f, ", float64(*b.Obeyed))
+	}
+	return text + format.Percent(float64(b.OutsideStates)) + " of states outside the real range, by " + format.Count(b.Rows) + " rows"
+}
+
+// generatedBriefs are the description of a new D_syn for narrow panes: all its numbers in
+// fewer words, then without those that matter least.
+func generatedBriefs(b event.Generated) []string {
+	verdict := Worth(&b)
+	short := strings.TrimPrefix(verdict, "labels beat a constant: ") // the numbers say so
+	if verdict == "" && b.Dynamics != nil {
+		short = "dynamics error " + format.Number(float64(b.Dynamics.Relative))
+	}
+	correlate := ""
+	if b.Obeyed != nil {
+		correlate = fmt.Sprintf("correlate %.2f", float64(*b.Obeyed))
+	}
+	outside := format.Percent(float64(b.OutsideStates)) + " outside"
+	list := func(parts ...string) string {
+		return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
+	}
+	return []string{list(verdict, correlate, outside), list(short, correlate, outside), list(short, correlate), short}
+}
+
+// examinedText says the most of an analysis: pgrlab analyse has the rest, and pictures.
+func examinedText(b *event.Examined) string {
+	text := ""
+	add := func(format string, args ...any) {
+		if text != "" {
+			text += "; "
+		}
+		text += fmt.Sprintf(format, args...)
+	}
+	if b.Real != nil && b.Synthetic != nil {
+		add("%s, median %s real, %s D_syn", b.Relevance, format.Number(b.Real.Median), format.Number(b.Synthetic.Median))
+	}
+	if g := b.Generated; g != nil && g.Dynamics != nil {
+		add("dynamics error %s", format.Number(float64(g.Dynamics.Relative)))
+		if b.Gaussian != nil {
+			text += ", a Gaussian " + format.Number(float64(b.Gaussian.Relative))
+		}
+	}
+	if b.Projection != nil {
+		add("guided and free overlap %s", format.Percent(float64(b.Projection.Overlap)))
+	}
+	if text == "" {
+		add("nothing is generated yet")
+	}
+	return text
+}
+
+// takeKnob confirms a change: one that this screen asked for, or another's.
+func (h *History) takeKnob(e event.Event, b event.KnobChanged) {
+	c := h.pending(b.Obs.Ref)
+	if c == nil {
+		c = &Change{AskedStep: -1}
+		h.list(c, e)
+	}
+	c.Number, c.Knob, c.Class = b.ID, b.Knob, b.Class
+	c.From, c.To = b.From, b.To
+	c.Now, c.Undoes, c.Why = b.Now, b.Obs.Undoes, b.Why()
+	c.State, c.AppliedStep, c.Wall = Applied, b.Position.Step, e.Wall
+	c.Scheduled = b.Obs.By == "schedule"
+	if c.Knob == "utd" {
+		h.Clock.ChangeUTD(c.AppliedStep, c.To.Number)
+	}
+	h.Touch(topic.Changes)
+}
+
+func (h *History) takeInForce(step int, b event.InForce) {
+	for _, c := range h.Changes {
+		if c.Number == b.ID {
+			c.State, c.ForceStep, c.Why = InForce, step, ""
+			c.Updates = uint64(h.Clock.Updates(step - 1)) // in front of the first batch of that step
+			if b.Obs != nil {
+				c.Updates = b.Obs.Updates
+			}
+		}
+	}
+	h.Touch(topic.Changes)
+}
+
+func (h *History) takeRefused(e event.Event, b event.Refused) {
+	c := h.pending(b.Ref)
+	if c == nil {
+		c = &Change{AskedStep: -1, Knob: b.Knob, To: knob.Choice(b.Value)}
+		h.list(c, e)
+	}
+	c.State, c.Why = Refused, b.Reason
+	h.Touch(topic.Changes)
+}
+
+// list lists a change and gives it its line.
+func (h *History) list(c *Change, e event.Event) {
+	h.Changes = append(h.Changes, c)
+	h.Add(EventLine{Wall: e.Wall, Step: e.Step, Kind: "knob", Change: c})
+}
+
+// pending is the change that was asked for under ref and not answered yet.
+func (h *History) pending(ref string) *Change {
+	if ref == "" {
+		return nil
+	}
+	for i := len(h.Changes) - 1; i >= 0; i-- {
+		if c := h.Changes[i]; c.Ref == ref && c.State == Asked {
+			return c
+		}
+	}
+	return nil
+}
+
+func Optional(f *run.Float) float64 {
+	if f == nil {
+		return math.NaN()
+	}
+	return float64(*f)
+}
+
+func quantile(q []run.Float, i int) float64 {
+	if i >= len(q) {
+		return math.NaN()
+	}
+	return float64(q[i])
+}

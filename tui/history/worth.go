@@ -1,0 +1,62 @@
+package history
+
+import (
+	"math"
+
+	"pgrlab/core/event"
+	"pgrlab/core/run"
+	"pgrlab/tui/format"
+)
+
+// littleCovered is the share of real rows below which D_syn is said to leave out much;
+// our choice.
+const littleCovered = 0.3
+
+// Worth says in one clause whether D_syn is better than nothing: whether its labels
+// beat the best constant, and whether it is more than a part, or a copy, of the data.
+// The worst comes first. It is empty where that was not measured: the task
+// cannot be set to a state, or the journal is older.
+func Worth(g *event.Generated) string {
+	d := g.Dynamics
+	if d == nil {
+		return ""
+	}
+	reward, change := Optional(d.RewardRelative), Optional(d.Change)
+	copies, coverage := Optional(g.Copies), Optional(g.Coverage)
+	switch constantReward, constantChange := orOne(d.ConstantReward), orOne(d.ConstantChange); {
+	case reward > constantReward:
+		return "reward labels are worse than a constant (error " + format.Number(reward) + ", its " + format.Number(constantReward) + "): r is hurting"
+	case change > constantChange:
+		return "next states are worse than a constant change (error " + format.Number(change) + ", its " + format.Number(constantChange) + ")"
+	case copies > 0.5:
+		return format.Percent(copies) + " of the rows are copies of real ones"
+	case coverage < littleCovered:
+		return "D_syn covers only " + format.Percent(coverage) + " of the real rows"
+	case math.IsNaN(change):
+		return ""
+	}
+	return "labels beat a constant: reward error " + format.Number(reward) + ", change " + format.Number(change)
+}
+
+// orOne is what the constant guess scores on rows like the real ones, where that on
+// these rows is not known.
+func orOne(v *run.Float) float64 {
+	if v == nil {
+		return 1
+	}
+	return float64(*v)
+}
+
+// measureGenerated keeps what was measured of a new D_syn for the charts.
+func (h *History) measureGenerated(step int, wall float64, g *event.Generated) {
+	h.measure(CurveCoverage, 0, step, wall, Optional(g.Coverage))
+	h.measure(CurveCopies, 0, step, wall, Optional(g.Copies))
+	d := g.Dynamics
+	if d == nil {
+		return
+	}
+	h.measure(CurveDynamics, 0, step, wall, float64(d.Relative))
+	h.measure(CurveChange, 0, step, wall, Optional(d.Change))
+	h.measure(CurveReward, 0, step, wall, Optional(d.RewardRelative))
+	h.measure(CurveRelevant, 0, step, wall, Optional(d.Relevant))
+}

@@ -1,0 +1,407 @@
+package lesson
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/presets"
+	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/steer"
+)
+
+// LessonPart is how far a step of a lesson has come.
+type LessonPart int
+
+// The parts of a step, in their order.
+const (
+	Reading  LessonPart = iota // until the person goes on, or predicts
+	Awaiting                   // until what the step waits for has happened
+	Revealed                   // until the person goes on
+)
+
+// Lesson is one that is being given.
+type Lesson struct {
+	presets.Lesson
+	At      int // the step
+	Part    LessonPart
+	since   map[string]int // what had happened when the step began, by kind
+	kept    map[string]measured
+	answer  string                // to the last question
+	before  map[string]knob.Value // of the knobs that the lesson has set
+	order   []string              // of these
+	refused string                // why the step could not be done
+}
+
+func (l *Lesson) Step() presets.Step { return l.Steps[l.At] }
+
+// Lessons gives lessons that use the run.
+type Lessons struct {
+	*steer.Steering
+	*Lesson                            // that is being given; nil: none
+	look       func(name string) error // moves the focus to a quantity or a pane
+	stageText  func(text string) error // stages a knob as the palette's command does
+	inspecting func() bool             // whether esc takes the charts' cursor away first
+}
+
+// New gives lessons by steering the run: look moves the focus to a quantity or a
+// pane, stage stages a knob, inspecting says whether esc takes a cursor away first.
+func New(s *steer.Steering, look, stage func(string) error, inspecting func() bool) *Lessons {
+	return &Lessons{Steering: s, look: look, stageText: stage, inspecting: inspecting}
+}
+
+// Given says whether a lesson is being given.
+func (x *Lessons) Given() bool { return x.Lesson != nil }
+
+// OpenLessons asks which lesson to give.
+func (x *Lessons) OpenLessons() tea.Cmd {
+	if x.Lesson != nil {
+		return x.leaveLesson()
+	}
+	if x.About.Replay {
+		x.Tell("lessons steer a run, and this is a replay: pgrlab, then T")
+		return nil
+	}
+	if x.Lab == nil || x.Ended() {
+		x.Tell("lessons need a run that goes on: pgrlab, then T")
+		return nil
+	}
+	d := &pane.Dialog{Title: "lessons", Lines: []string{"They set knobs of this run and put them back; the run counts as touched."}}
+	for i, l := range presets.Lessons() {
+		label := fmt.Sprintf("%s, about %d min", x.Spelled(l.Title), l.Minutes)
+		if err := x.lessonFits(l); err != nil {
+			label = x.Theme.Dim.On(x.Spelled(l.Title) + ": " + x.About.Config.Method + " does not use " + l.Needs)
+		}
+		d.Choices = append(d.Choices, pane.Choice{Key: strconv.Itoa(i + 1), Label: label, Action: func() tea.Cmd { return x.Report(x.beginLesson(l)) }})
+	}
+	d.Choices = append(d.Choices, pane.Choice{Key: "esc", Label: "not now", Action: nil})
+	x.Question(d)
+	return nil
+}
+
+// lessonFits says whether the run has what a lesson is about.
+func (x *Lessons) lessonFits(l presets.Lesson) error {
+	if l.Needs == "" {
+		return nil
+	}
+	k, err := knob.Find(l.Needs)
+	if err == nil {
+		err = x.KnobUse(k)
+	}
+	if err != nil {
+		return fmt.Errorf("lesson %s: %w", l.Name, err)
+	}
+	return nil
+}
+
+// CommandLesson begins a lesson by its name.
+func (x *Lessons) CommandLesson(name string) error {
+	if x.About.Replay {
+		return pane.ErrReplay
+	}
+	if x.Lab == nil || x.Ended() {
+		return event.ErrEnded
+	}
+	for _, l := range presets.Lessons() {
+		if l.Name == name {
+			return x.beginLesson(l)
+		}
+	}
+	return fmt.Errorf("lesson: want one of %s", strings.Join(LessonNames(), ", "))
+}
+
+func LessonNames() []string {
+	var out []string
+	for _, l := range presets.Lessons() {
+		out = append(out, l.Name)
+	}
+	return out
+}
+
+func (x *Lessons) beginLesson(l presets.Lesson) error {
+	if err := x.lessonFits(l); err != nil {
+		return err
+	}
+	clear(x.Staged)
+	x.Lesson = &Lesson{Lesson: l, kept: map[string]measured{}, before: map[string]knob.Value{}}
+	x.enterStep()
+	return nil
+}
+
+// enterStep shows a step: what it says and where to look.
+func (x *Lessons) enterStep() {
+	l := x.Lesson
+	s := l.Step()
+	l.Part, l.since, l.refused = Reading, x.happened(), ""
+	x.lookAt(s.Focus)
+	switch {
+	case s.Reveal != nil:
+		l.Part = Revealed
+	case s.Ask == "" && len(s.Set) == 0 && s.Stage == "" && s.Wait != nil:
+		x.doStep() // there is nothing to decide
+	}
+	x.Relayout()
+}
+
+// lookAt moves the focus to what a step is about; "": it stays.
+func (x *Lessons) lookAt(name string) {
+	if name != "" {
+		x.Report(x.look(name))
+	}
+}
+
+// doStep sets or stages what the step says, and begins to wait.
+func (x *Lessons) doStep() {
+	l := x.Lesson
+	s := l.Step()
+	clear(x.Staged)
+	for _, text := range s.Set {
+		if err := x.lessonSet(text, steer.AtOnce); err != nil {
+			l.refused = err.Error()
+		}
+	}
+	if s.Restore {
+		for _, name := range l.order {
+			if err := x.lessonSet(name+"="+l.before[name].String(), steer.WhenDue); err != nil {
+				l.refused = err.Error()
+			}
+		}
+		l.order, l.before = nil, map[string]knob.Value{}
+	}
+	if s.Stage != "" {
+		if err := x.stageText(s.Stage); err != nil {
+			l.refused = err.Error()
+		}
+		x.lookAt(s.Focus)
+	}
+	l.Part = Awaiting
+	x.Poll()
+	x.Relayout()
+}
+
+// lessonSet asks for a change in the name of the lesson; ! in the text redoes at
+// once what depends on it.
+func (x *Lessons) lessonSet(text string, when steer.Urgency) error {
+	a, err := x.ParseAssignment(text)
+	if err != nil {
+		return err
+	}
+	k := a.Knob
+	now := x.Effective(k.Name)
+	if now == a.Value {
+		return nil
+	}
+	if _, ok := x.Lesson.before[k.Name]; !ok && when == steer.AtOnce {
+		x.Lesson.before[k.Name] = now
+		x.Lesson.order = append([]string{k.Name}, x.Lesson.order...)
+	}
+	c := &history.Change{Knob: k.Name, From: now, To: a.Value, Class: k.Class, Now: a.Now && k.Class != knob.ClassBatch}
+	x.Ask(c, func(ref string) event.Command {
+		return event.SetKnob{ID: ref, Knob: k.Name, Value: a.Value.String(), Now: c.Now, By: "lesson " + x.Lesson.Name}
+	})
+	if c.State == history.Refused {
+		return fmt.Errorf("%s: %s", k.Name, c.Why)
+	}
+	return nil
+}
+
+// happened counts what a lesson can wait for.
+func (x *Lessons) happened() map[string]int {
+	h := &x.History
+	inForceNow := 0
+	for _, c := range h.Changes {
+		if c.State == history.InForce {
+			inForceNow++
+		}
+	}
+	previews := 0
+	if x.Previewed() != nil {
+		previews = 1 // of what is staged now
+	}
+	return map[string]int{"evaluated": len(h.Dormant), "generated": h.Generations, "previewed": previews, "in_force": inForceNow}
+}
+
+// awaited is how much of what the step waits for has happened, and of how much.
+func (x *Lessons) awaited() (done, of int) {
+	w := x.Lesson.Step().Wait
+	if w == nil {
+		return 1, 1
+	}
+	done, of = x.happened()[w.For], max(1, w.Count)
+	if !w.Ever && w.For != "previewed" { // a preview is of what the step staged
+		done -= x.Lesson.since[w.For]
+	}
+	return min(done, of), of
+}
+
+// Poll goes on when what the step waits for has happened.
+func (x *Lessons) Poll() {
+	l := x.Lesson
+	if l == nil || l.Part != Awaiting || x.Snap == nil {
+		return
+	}
+	if done, of := x.awaited(); done < of {
+		x.Changed()
+		return
+	}
+	for _, k := range l.Step().Keep {
+		l.kept[k.Name] = x.measureNow(k)
+	}
+	if l.At+1 == len(l.Steps) {
+		l.Part = Revealed // the person closes the lesson
+		x.Relayout()
+		return
+	}
+	l.At++
+	x.enterStep()
+}
+
+// Key takes the keys of a lesson; false leaves the key to the screen.
+func (x *Lessons) Key(key string) (tea.Cmd, bool) {
+	l := x.Lesson
+	s := l.Step()
+	if n, err := strconv.Atoi(key); err == nil && l.Part == Reading && s.Ask != "" && n >= 1 && n <= len(s.Answers) {
+		l.answer = s.Answers[n-1]
+		x.doStep()
+		return nil, true
+	}
+	switch {
+	case key == "enter" && l.Part == Reading && s.Ask == "" && (len(x.Staged) == 0 || s.Stage != ""):
+		x.doStep()
+		return nil, true
+	case key == "enter" && l.Part == Revealed:
+		if l.At+1 == len(l.Steps) {
+			return x.leaveLesson(), true
+		}
+		if s.Reveal != nil {
+			l.answer = "" // it was about this one
+		}
+		l.At++
+		x.enterStep()
+		return nil, true
+	case key == "esc" && x.Message == "" && !x.inspecting() && (len(x.Staged) == 0 || s.Stage != ""):
+		return x.leaveLesson(), true
+	}
+	return nil, false
+}
+
+// leaveLesson ends a lesson, and asks about the knobs that it has set.
+func (x *Lessons) leaveLesson() tea.Cmd {
+	l := x.Lesson
+	end := func() tea.Cmd {
+		x.Lesson = nil
+		x.DropStaged()
+		x.Relayout()
+		return nil
+	}
+	if len(l.order) == 0 || x.Ended() {
+		return end()
+	}
+	var changed []string
+	for _, name := range l.order {
+		changed = append(changed, fmt.Sprintf("%s %s %s", x.KnobTitle(name), x.Theme.Glyphs.Arrow, pane.Readable(l.before[name])))
+	}
+	x.Question(&pane.Dialog{Title: "leave the lesson", Lines: []string{"It has changed knobs of this run."}, Choices: []pane.Choice{
+		{Key: "enter", Label: "put back " + strings.Join(changed, ", "), Action: func() tea.Cmd {
+			for _, name := range l.order {
+				if err := x.lessonSet(name+"="+l.before[name].String(), steer.WhenDue); err != nil {
+					x.Report(err)
+				}
+			}
+			return end()
+		}},
+		{Key: "k", Label: "keep them as they are", Action: end},
+		{Key: "esc", Label: "go on with the lesson", Action: nil},
+	}})
+	return nil
+}
+
+// measured is a number that a lesson keeps, with its standard error where several
+// measurements went into it.
+type measured struct{ value, err float64 }
+
+// measureNow takes a number of the run as it is; NaN where there is none.
+func (x *Lessons) measureNow(k presets.Keep) measured {
+	none := measured{math.NaN(), 0}
+	g, p := x.History.Generated, x.Previewed()
+	one := func(v float64) measured { return measured{v, 0} }
+	switch k.Of {
+	case "nearest", "outside", "obeyed":
+		switch {
+		case g == nil || k.Of == "obeyed" && g.Obeyed == nil:
+			return none
+		case k.Of == "nearest":
+			return one(float64(g.Nearest))
+		case k.Of == "outside":
+			return one(float64(g.OutsideStates))
+		}
+		return one(float64(*g.Obeyed))
+	case "real_rows":
+		return one(float64(x.Snap.MixReal))
+	case "preview_median", "preview_outside":
+		switch {
+		case p == nil:
+			return none
+		case k.Of == "preview_median":
+			return one(p.Preview.Median)
+		}
+		return one(p.Outside)
+	}
+	c := x.History.Curve(curveOf[k.Of], 0)
+	if c == nil || len(c.Samples) == 0 {
+		return none
+	}
+	return meanOf(c.Samples[max(0, len(c.Samples)-max(1, k.Last)):])
+}
+
+// curveOf are the curves that a lesson can measure.
+var curveOf = map[string]history.CurveName{"return": history.CurveReturn, "dormant": history.CurveSokar, "critic": history.CurveCritic, "q_mean": history.CurveQMean,
+	"bias": history.CurveQBias, "dynamics": history.CurveDynamics}
+
+// meanOf is the mean of measurements and its standard error; 0 of a single one.
+func meanOf(samples []history.Sample) measured {
+	var sum, squares float64
+	n := float64(len(samples))
+	for _, s := range samples {
+		sum += s.Y
+	}
+	mean := sum / n
+	for _, s := range samples {
+		squares += (s.Y - mean) * (s.Y - mean)
+	}
+	if n < 2 {
+		return measured{mean, 0}
+	}
+	return measured{mean, math.Sqrt(squares / (n - 1) / n)}
+}
+
+// verdict is what came of a claim.
+type verdict int
+
+// The verdicts.
+const (
+	cannotTell verdict = iota
+	held
+	didNotHold
+)
+
+// Judge holds a claim to two numbers. A difference counts that exceeds two standard
+// errors of it, and the share of the first number that the lesson asks for.
+func judge(r presets.Reveal, from, to measured) verdict {
+	d := to.value - from.value
+	least := math.Max(2*math.Hypot(from.err, to.err), r.Margin*math.Abs(from.value))
+	switch {
+	case math.IsNaN(d) || math.Abs(d) <= least:
+		return cannotTell
+	case (d > 0) == (r.Claim == "rises"):
+		return held
+	default:
+		return didNotHold
+	}
+}

@@ -1,0 +1,157 @@
+package agent
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"pgrlab/core/event"
+	"pgrlab/tui/format"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/picture"
+	"pgrlab/tui/theme"
+	"pgrlab/tui/topic"
+)
+
+// agentColumns are those beside the picture.
+const agentColumns = 28
+
+// Pane is the task as it stands, drawn, and the numbers of the moment.
+type Pane struct {
+	*pane.Run
+	watched time.Time // when the newest transition was asked for
+}
+
+func New(r *pane.Run) *Pane { return &Pane{Run: r} }
+
+// ID names the pane.
+func (p *Pane) ID() pane.ID { return pane.Agent }
+
+// Tab is its name on the tab bar.
+func (p *Pane) Tab() string { return string(pane.Agent) }
+
+// Title is what its border says.
+func (p *Pane) Title(w int) (title, note string) { return "AGENT", p.agentNote(w - 14) }
+
+// Keys work while it is in focus.
+func (p *Pane) Keys() []pane.Binding { return nil }
+
+// DependsOn are the topics that it shows.
+func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot} }
+
+// Body is the task as it stands, and what the agent makes of it.
+func (p *Pane) Body(w, h int) []string {
+	t, s := p.Theme, p.Snap
+	switch {
+	case p.About.Draw == nil:
+		return p.Waiting("nothing can be drawn here", w, h)
+	case s.Pose == nil:
+		return p.Waiting("no pose of the body yet", w, h)
+	}
+	facts := p.agentFacts()
+	beside := w >= 60
+	pictureW, pictureH := w, h-len(facts)
+	if beside {
+		pictureW, pictureH = w-agentColumns-2, h
+	}
+	if pictureW < 8 || pictureH < 3 {
+		return facts
+	}
+	img, err := p.About.Draw(s.Pose, pictureW, 2*pictureH)
+	if err != nil {
+		return p.Waiting(err.Error(), w, h)
+	}
+	style := picture.For(t.Renderer.ColorProfile(), t.Set != theme.ASCII)
+	out := picture.Lines(img, pictureW, pictureH, style)
+	if !beside {
+		return append(facts, out...)
+	}
+	for i := range out {
+		if i < len(facts) {
+			out[i] += "  " + facts[i]
+		}
+	}
+	return out
+}
+
+// agentFacts are the numbers of the moment.
+func (p *Pane) agentFacts() []string {
+	t, s := p.Theme, p.Snap
+	label := func(name string) string { return t.Dim.On(t.Fit(name, 9)) }
+	out := []string{
+		label("episode") + fmt.Sprintf("%s step %s", format.Count(s.Episode), format.Count(s.EpisodeStep)),
+		label("return") + format.Number(s.EpisodeReturn) + t.Dim.On(" so far"),
+	}
+	now := s.Moment
+	if now == nil {
+		return out
+	}
+	out = append(out, label("Q")+unknown(now.Q)+t.Dim.On(" of s, π(s)"), label("F")+unknown(now.F)+p.share(now.F), label("action"))
+	for _, a := range now.Action {
+		out = append(out, " "+p.slider(float64(a), 15)+fmt.Sprintf(" %+.2f", a))
+	}
+	return out
+}
+
+// unknown is a number, or that there is none yet.
+func unknown(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return format.Number(v)
+}
+
+// share says where an F lies among those of the real rows.
+func (p *Pane) share(f float64) string {
+	h := p.Snap.FReal
+	if h == nil || math.IsNaN(f) || !(h.High > h.Low) {
+		return ""
+	}
+	below := 0.0
+	for i, n := range h.Counts {
+		part := (f - h.Edge(i)) / (h.Edge(i+1) - h.Edge(i))
+		below += float64(n) * math.Max(0, math.Min(1, part))
+	}
+	return p.Theme.Dim.On(" above " + format.Percent(below/math.Max(1, float64(h.Rows))))
+}
+
+// slider shows a number of [-1, 1] as a place on a line of w columns.
+func (p *Pane) slider(v float64, w int) string {
+	t := p.Theme
+	at := int(math.Round((math.Max(-1, math.Min(1, v)) + 1) / 2 * float64(w-1)))
+	var b strings.Builder
+	for i := range w {
+		switch i {
+		case at:
+			b.WriteString(t.Accent.On(t.Glyphs.Full))
+		case w / 2:
+			b.WriteString(t.Faint.On(t.Glyphs.Vertical))
+		default:
+			b.WriteString(t.Faint.On(t.Glyphs.Rest))
+		}
+	}
+	return b.String()
+}
+
+// agentNote says where the picture comes from.
+func (p *Pane) agentNote(w int) string {
+	return theme.Longest([]string{p.Theme.Dim.On("the training environment " + strings.TrimSpace(p.Theme.Glyphs.Separator) + " v back"), p.Theme.Dim.On("v back")}, w)
+}
+
+// watchEvery is the least time between two questions for the newest transition: each
+// costs the training some milliseconds.
+const watchEvery = 500 * time.Millisecond
+
+// Poll asks the run for its newest transition while the pane is shown.
+func (p *Pane) Poll(visible bool) {
+	if !visible || !p.Answers() || p.Now().Sub(p.watched) < watchEvery {
+		return
+	}
+	if moment := p.Snap.Moment; moment != nil && moment.Step == p.Snap.Step {
+		return
+	}
+	if p.Lab.Send(event.Watch{}) == nil {
+		p.watched = p.Now()
+	}
+}

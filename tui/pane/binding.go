@@ -1,0 +1,83 @@
+package pane
+
+import (
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// Binding is one line of the keys table: it drives the dispatch, the footer, the
+// help and the palette, so that no key works without being explained.
+type Binding struct {
+	Name   string   // of the command, in the palette and in the settings
+	Keys   []string // as Bubble Tea names them
+	Label  string   // as the help shows them, where the keys' own names do not do
+	Hint   string   // in the footer, where it differs from the label
+	Does   string   // short, for the footer; "" keeps it out
+	Help   string   // one sentence
+	Panes  []ID     // where it works; nil: everywhere
+	Of     RunKind  // which runs it is about; the footer of others leaves it out
+	Action func() tea.Cmd
+}
+
+// RunKind says which runs a key is about.
+type RunKind int
+
+const (
+	everyRun RunKind = iota
+	LiveRun          // one that can still be steered
+	Replayed         // one of the past
+	Pausable         // one that goes on, or is played
+)
+
+// Overlap says whether there is a pane in which both work.
+func Overlap(a, b []ID) bool {
+	if a == nil || b == nil {
+		return true
+	}
+	for _, p := range a {
+		for _, q := range b {
+			if p == q {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Matches says whether the binding answers key while pane is in focus.
+func (b Binding) Matches(key string, pane ID) bool {
+	return b.Works(pane) && slices.Contains(b.Keys, key)
+}
+
+func (b Binding) Works(pane ID) bool { return Overlap(b.Panes, []ID{pane}) }
+
+// Title is how the help shows the keys.
+func (b Binding) Title() string {
+	if b.Label != "" {
+		return b.Label
+	}
+	return strings.Join(b.Keys, " ")
+}
+
+func (b Binding) Short() string {
+	if b.Hint != "" {
+		return b.Hint
+	}
+	if b.Label == "" && len(b.Keys) > 0 {
+		return b.Keys[0]
+	}
+	return b.Title()
+}
+
+// Steers says whether the binding does something only while a run goes on.
+func (b Binding) Steers() bool { return b.Of == LiveRun || b.Of == Pausable }
+
+// Verb is a command of the palette that takes an argument; commands without one are
+// the bindings of the keys table.
+type Verb struct {
+	Name, About string
+	Arguments   func() []string // to complete with; nil: free text
+	Run         func(argument string) error
+}

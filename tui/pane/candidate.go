@@ -1,0 +1,54 @@
+package pane
+
+import (
+	"sort"
+	"strings"
+)
+
+func Prefixed(prefix string, c []Candidate) []Candidate {
+	for i := range c {
+		c[i].Text = prefix + c[i].Text
+	}
+	return c
+}
+
+// Best are the candidates that begin with a text, then those that contain it, then
+// those that have its letters in their order.
+func Best(all []Candidate, text string) []Candidate {
+	rank := func(c Candidate) int {
+		name, text := strings.ToLower(c.Text), strings.ToLower(text)
+		switch {
+		case strings.HasPrefix(name, text):
+			return 0
+		case strings.Contains(name, text):
+			return 1
+		case subsequence(name, text):
+			return 2
+		default:
+			return 3
+		}
+	}
+	seen := map[string]bool{}
+	var out []Candidate
+	for _, c := range all {
+		if rank(c) < 3 && !seen[c.Text] {
+			seen[c.Text] = true
+			out = append(out, c)
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return rank(out[i]) < rank(out[j]) })
+	return out
+}
+
+func subsequence(name, letters string) bool {
+	rest := []rune(letters)
+	for _, r := range name {
+		if len(rest) > 0 && r == rest[0] {
+			rest = rest[1:]
+		}
+	}
+	return len(rest) == 0
+}
+
+// Candidate is one way to complete a text.
+type Candidate struct{ Text, About string }

@@ -1,0 +1,155 @@
+package charts
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"pgrlab/tui/chart"
+	"pgrlab/tui/history"
+	"pgrlab/tui/topic"
+)
+
+// axis is what the charts' horizontal axis counts.
+type axis int
+
+// The axes.
+const (
+	AxisSteps axis = iota
+	axisUpdates
+	axisWall
+	axisCount
+)
+
+var AxisNames = [axisCount]string{"steps", "updates", "wall"}
+
+// String is steps, updates or wall.
+func (a axis) String() string { return AxisNames[a] }
+
+// Place is where a measurement stands on the horizontal axis.
+func (m *Charts) Place(h *history.History) func(step int, wall float64) float64 {
+	switch m.Axis {
+	case axisUpdates:
+		return func(step int, _ float64) float64 { return h.Clock.Updates(step) }
+	case axisWall:
+		return func(_ int, wall float64) float64 { return wall }
+	default:
+		return func(step int, _ float64) float64 { return float64(step) }
+	}
+}
+
+// placeStep is where an env step of the run stands.
+func (m *Charts) placeStep(step int) float64 {
+	wall := 0.0
+	if m.Axis == axisWall {
+		wall = m.History.Clock.Seconds(step)
+	}
+	return m.Place(&m.History)(step, wall)
+}
+
+// window is the part of the horizontal axis that the charts show: all of it, or
+// lo to hi; a following one keeps its width and moves with the newest measurement.
+type window struct {
+	zoomed, Follow bool
+	lo, hi         float64
+}
+
+// Span is the horizontal range that the charts show.
+func (m *Charts) Span() (lo, hi float64) {
+	end := m.horizon()
+	v := m.Window
+	switch {
+	case !v.zoomed:
+		return 0, end
+	case v.Follow:
+		return end - (v.hi - v.lo), end
+	default:
+		return v.lo, v.hi
+	}
+}
+
+// horizon is the right end of the charts: the newest measurement or change, so that
+// charts move when there is something new and not with every step.
+func (m *Charts) horizon() float64 {
+	x := 1.0
+	if s, ok := m.History.Clock.Walls.Last(); ok {
+		x = math.Max(x, m.Place(&m.History)(s.Step, s.Wall))
+	}
+	for _, other := range m.Others {
+		if s, ok := other.History.Curve(history.CurveReturn, 0).Last(); ok {
+			x = math.Max(x, m.Place(&other.History)(s.Step, s.Wall))
+		}
+	}
+	return x
+}
+
+// extent is the most that zooming out shows: the whole run to come.
+func (m *Charts) extent() float64 {
+	if m.Axis == axisWall || m.Snap == nil {
+		return m.horizon()
+	}
+	return math.Max(m.horizon(), m.placeStep(m.Snap.Steps))
+}
+
+// rescale makes the charts' range by times as wide, around the cursor or, without
+// one, towards the newest measurement.
+func (m *Charts) rescale(by float64) {
+	lo, hi := m.Span()
+	width := (hi - lo) * by
+	end := m.horizon()
+	anchor := math.Min(hi, end)
+	if m.CursorOn {
+		anchor = m.placeStep(m.Cursor)
+	}
+	if by > 1 && !m.Window.zoomed { // everything is shown: now also what is to come
+		m.Window = window{zoomed: true, lo: 0, hi: math.Min(width, m.extent())}
+		m.drawChartsAnew()
+		return
+	}
+	if width < end*1e-4 {
+		return
+	}
+	lo = anchor - (anchor-lo)*by
+	hi = lo + width
+	if lo < 0 {
+		lo, hi = 0, width
+	}
+	follow := !m.CursorOn && lo > 0 && math.Abs(hi-end) <= end*1e-9
+	m.Window = window{zoomed: true, Follow: follow, lo: lo, hi: math.Min(hi, m.extent())}
+	if m.Window.lo <= 0 && math.Abs(m.Window.hi-end) < end*0.02 {
+		m.Window = window{}
+	}
+	m.drawChartsAnew()
+}
+
+// pan moves the charts' range by a share of its width.
+func (m *Charts) pan(by float64) {
+	lo, hi := m.Span()
+	width := hi - lo
+	lo = math.Max(0, math.Min(lo+by*width, m.extent()-width))
+	m.Window = window{zoomed: true, lo: lo, hi: lo + width, Follow: lo+width >= m.horizon()*(1-1e-9)}
+	m.drawChartsAnew()
+}
+
+func (m *Charts) drawChartsAnew() {
+	m.Touch(topic.Charts)
+	m.Changed()
+}
+
+// formatX writes a place on the axis.
+func (m *Charts) formatX(v float64) string {
+	if m.Axis != axisWall {
+		return chart.FormatCount(v)
+	}
+	s := int(math.Round(v))
+	switch {
+	case s >= 3600:
+		return fmt.Sprintf("%dh%02d", s/3600, s/60%60)
+	case s >= 60 && s%60 == 0:
+		return strconv.Itoa(s/60) + "m"
+	case s >= 60:
+		return fmt.Sprintf("%dm%02d", s/60, s%60)
+	default:
+		return strconv.Itoa(s) + "s"
+	}
+}

@@ -1,0 +1,268 @@
+package charts
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/tui/format"
+	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/theme"
+)
+
+// Keys work while a chart is in focus; those that move the axis do so in all of them.
+func (p *Pane) Keys() []pane.Binding {
+	m := p.Charts
+	return []pane.Binding{
+		{Name: "inspect-left", Keys: []string{"left", "h"}, Label: "left h", Help: "the measurement before: a cursor at the same step of every chart, its numbers in the borders", Action: m.inspectLeft},
+		{Name: "inspect-right", Keys: []string{"right", "l"}, Label: "right l", Hint: "left right", Does: "inspect", Help: "the measurement after", Action: m.inspectRight},
+		{Name: "marker-next", Keys: []string{"J"}, Does: "next marker", Help: "the cursor to the next marker: where a change came in force, or a note", Action: m.markerNext},
+		{Name: "marker-previous", Keys: []string{"K"}, Help: "the cursor to the marker before", Action: m.markerPrevious},
+		{Name: "quantity-next", Keys: []string{"]"}, Hint: "[ ]", Does: "quantity", Help: "show the next quantity in this chart: return, dormant ratio, losses, Q, α, F, speed, …", Action: m.quantityNext},
+		{Name: "quantity-previous", Keys: []string{"["}, Help: "show the quantity before", Action: m.quantityPrevious},
+		{Name: "closer", Keys: []string{"=", "up", "k"}, Label: "= up k", Hint: "= -", Does: "zoom", Help: "half the horizontal range of all charts, around the cursor or at the newest measurement", Action: m.zoomIn},
+		{Name: "farther", Keys: []string{"-", "down", "j"}, Label: "- down j", Help: "twice the range; beyond what was measured, the whole run to come", Action: m.zoomOut},
+		{Name: "pan-left", Keys: []string{",", "shift+left"}, Label: ", shift+left", Hint: ", .", Does: "pan", Help: "earlier", Action: m.panLeft},
+		{Name: "pan-right", Keys: []string{".", "shift+right"}, Label: ". shift+right", Help: "later", Action: m.panRight},
+		{Name: "axis", Keys: []string{"x"}, Does: "x axis", Help: "what the charts count: env steps, critic updates or wall time", Action: m.nextAxis},
+		{Name: "smooth", Keys: []string{"s"}, Help: "smoothing of the lines: none, 0.6, 0.9; what was measured stands as dots beside them, and the title says it", Action: m.nextSmoothing},
+		{Name: "braille", Keys: []string{"b"}, Help: "draw the lines of all charts with Braille dots, two by four a character, or with line characters again", Action: m.nextChartStyle},
+		{Name: "log", Keys: []string{"y"}, Help: "logarithmic vertical axis for this quantity, or linear again", Action: m.toggleLog},
+	}
+}
+
+func (m *Charts) inspectLeft() tea.Cmd  { return m.inspectMove(-1) }
+func (m *Charts) inspectRight() tea.Cmd { return m.inspectMove(1) }
+
+// inspectMove walks over the measurements of the chart in focus; the cursor stands
+// at the same step of every chart. Before the first press it is behind the last.
+func (m *Charts) inspectMove(by int) tea.Cmd {
+	var steps []int
+	if c := m.History.Curve(m.shown(m.chartInFocus()).Lines[0].curve, 0); c != nil {
+		for _, s := range c.Samples {
+			steps = append(steps, s.Step)
+		}
+	}
+	m.moveCursor(steps, by)
+	return nil
+}
+
+// markerNext and markerPrevious jump between the markers, whose whole text stands
+// in the line below.
+func (m *Charts) markerNext() tea.Cmd     { return m.markerMove(1) }
+func (m *Charts) markerPrevious() tea.Cmd { return m.markerMove(-1) }
+
+func (m *Charts) markerMove(by int) tea.Cmd {
+	var steps []int
+	for _, k := range m.milestones() {
+		steps = append(steps, k.step)
+	}
+	if len(steps) == 0 {
+		m.Refuse("no marker yet: a knob's change draws one, and n notes one")
+		return nil
+	}
+	m.moveCursor(steps, by)
+	var at []string
+	for _, k := range m.milestones() {
+		if k.step == m.Cursor {
+			at = append(at, "#"+k.label+" "+k.text)
+		}
+	}
+	m.Tell(strings.Join(at, ", ") + " in force at step " + format.Count(m.Cursor))
+	return nil
+}
+
+// moveCursor goes to the next of ascending steps in a direction.
+func (m *Charts) moveCursor(steps []int, by int) {
+	if len(steps) == 0 {
+		return
+	}
+	at := math.MaxInt
+	if m.CursorOn {
+		at = m.Cursor
+	}
+	next := -1
+	if by < 0 {
+		for i := len(steps) - 1; i >= 0 && next < 0; i-- {
+			if steps[i] < at {
+				next = steps[i]
+			}
+		}
+	} else {
+		for i := 0; i < len(steps) && next < 0; i++ {
+			if steps[i] > at {
+				next = steps[i]
+			}
+		}
+	}
+	switch {
+	case next >= 0:
+		m.Cursor, m.CursorOn = next, true
+	case !m.CursorOn:
+		m.Cursor, m.CursorOn = steps[len(steps)-1], true
+	}
+	m.drawChartsAnew()
+}
+
+// chartInFocus is the chart that keys about charts mean.
+func (m *Charts) chartInFocus() pane.ID {
+	if IsChart(m.Focused()) {
+		return m.Focused()
+	}
+	return pane.Chart1
+}
+
+func (m *Charts) quantityNext() tea.Cmd     { return m.switchQuantity(1) }
+func (m *Charts) quantityPrevious() tea.Cmd { return m.switchQuantity(len(Quantities) - 1) }
+
+func (m *Charts) switchQuantity(by int) tea.Cmd {
+	id := m.chartInFocus()
+	m.Quantity[id] = (m.Quantity[id] + by) % len(Quantities)
+	m.drawChartsAnew()
+	return nil
+}
+
+func (m *Charts) nextAxis() tea.Cmd {
+	m.Axis = (m.Axis + 1) % axisCount
+	m.Window = window{}
+	m.Tell("the charts count " + map[axis]string{AxisSteps: "env steps", axisUpdates: "critic updates", axisWall: "wall time, pauses included"}[m.Axis])
+	m.drawChartsAnew()
+	return nil
+}
+
+func (m *Charts) nextSmoothing() tea.Cmd {
+	m.Smooth = (m.Smooth + 1) % len(SmoothSteps)
+	m.Tell(fmt.Sprintf("smoothing %g: weight of the past per measurement; the dots are not smoothed", SmoothSteps[m.Smooth]))
+	m.drawChartsAnew()
+	return nil
+}
+
+// nextChartStyle draws the lines of the charts the other way.
+func (m *Charts) nextChartStyle() tea.Cmd {
+	if m.Theme.Set != theme.Unicode {
+		m.Tell("the characters of this screen have no Braille (glyphs in the settings)")
+		return nil
+	}
+	m.Style = ChartStyles[(slices.Index(ChartStyles, m.Style)+1)%len(ChartStyles)]
+	m.StyleCharts()
+	m.Tell("charts drawn with " + m.Style + "; :save-settings keeps that")
+	m.drawChartsAnew()
+	return nil
+}
+
+func (m *Charts) toggleLog() tea.Cmd {
+	q := m.shown(m.chartInFocus())
+	m.log[q.ID] = !m.log[q.ID]
+	m.drawChartsAnew()
+	return nil
+}
+
+func (m *Charts) zoomIn() tea.Cmd   { m.rescale(0.5); return nil }
+func (m *Charts) zoomOut() tea.Cmd  { m.rescale(2); return nil }
+func (m *Charts) panLeft() tea.Cmd  { m.pan(-0.25); return nil }
+func (m *Charts) panRight() tea.Cmd { m.pan(0.25); return nil }
+
+// Follow shows everything again, up to the newest measurement.
+func (m *Charts) Follow() {
+	m.Window, m.CursorOn = window{}, false
+	m.drawChartsAnew()
+}
+
+// LeaveCursor takes the cursor away; it says whether there was one.
+func (m *Charts) LeaveCursor() bool {
+	if !m.CursorOn {
+		return false
+	}
+	m.CursorOn = false
+	m.drawChartsAnew()
+	return true
+}
+
+// Unzoom shows the whole axis again; it says whether a part was shown.
+func (m *Charts) Unzoom() bool {
+	if !m.Window.zoomed {
+		return false
+	}
+	m.Follow()
+	return true
+}
+
+func (m *Charts) CommandShow(text string) error {
+	i, ok := QuantityIndex(text)
+	if !ok {
+		return fmt.Errorf("show: want one of %s", strings.Join(quantityNames(), ", "))
+	}
+	p := m.chartInFocus()
+	m.Quantity[p] = i
+	if !m.Visible(p) {
+		m.GoTo(p)
+	}
+	m.drawChartsAnew()
+	return nil
+}
+
+// commandGoto puts the cursor on a marker by its label, or on a step.
+func (m *Charts) commandGoto(text string) error {
+	label := strings.TrimPrefix(text, "#")
+	for _, k := range m.milestones() {
+		if k.label == label {
+			m.Cursor, m.CursorOn = k.step, true
+			m.Tell("#" + k.label + " " + k.text + " in force at step " + format.Count(k.step))
+			m.drawChartsAnew()
+			return nil
+		}
+	}
+	step, err := strconv.Atoi(strings.NewReplacer(",", "", "_", "").Replace(text))
+	if err != nil || step < 0 {
+		return fmt.Errorf("goto: there is no marker %q, and it is no step", text)
+	}
+	m.Cursor, m.CursorOn = step, true
+	m.drawChartsAnew()
+	return nil
+}
+
+func (m *Charts) commandAxis(text string) error {
+	for a := range axisCount {
+		if a.String() == text {
+			m.Axis = (a + axisCount - 1) % axisCount
+			m.nextAxis()
+			return nil
+		}
+	}
+	return fmt.Errorf("axis: want one of %s", strings.Join(AxisNames[:], ", "))
+}
+
+// ToggleInspect puts the cursor on the newest measurement, or takes it away.
+func (m *Charts) ToggleInspect() tea.Cmd {
+	if m.LeaveCursor() {
+		return nil
+	}
+	return m.inspectMove(-1)
+}
+
+// Click puts the cursor on the measurement nearest to a column of the pane.
+func (p *Pane) Click(x, w int) {
+	c := p.History.Curve(p.shown(p.id).Lines[0].curve, 0)
+	if c == nil || w < 12 {
+		return
+	}
+	lo, hi := p.Span()
+	at := lo + (hi-lo)*float64(x-7)/float64(w-9) // about: labels left, border right
+	best := c.Samples[0]
+	distance := func(s history.Sample) float64 {
+		d := p.Place(&p.History)(s.Step, s.Wall) - at
+		return max(d, -d)
+	}
+	for _, s := range c.Samples {
+		if distance(s) < distance(best) {
+			best = s
+		}
+	}
+	p.Cursor, p.CursorOn = best.Step, true
+	p.drawChartsAnew()
+}

@@ -1,0 +1,179 @@
+package charts
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"pgrlab/tui/chart"
+	"pgrlab/tui/format"
+	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/theme"
+)
+
+// chartTitle names the quantity and, where there is room, how it is drawn.
+func (m *Charts) chartTitle(p pane.ID, w int) string {
+	q := m.shown(p)
+	title := m.Spelled(q.title)
+	if q.ID == "dormant" && len(m.History.Dormant) > 0 && w >= 64 {
+		title += fmt.Sprintf(" policy τ=%g", m.History.Dormant[len(m.History.Dormant)-1].Tau)
+	} else if q.about != "" && w >= 64 {
+		title += " " + q.about
+	}
+	if m.Smooth > 0 { // the line is not what was measured: that is said at any width
+		title += fmt.Sprintf(" smoothed %g", SmoothSteps[m.Smooth])
+	}
+	var how []string
+	if m.Axis != AxisSteps {
+		how = append(how, "x: "+m.Axis.String())
+	}
+	if m.log[q.ID] {
+		how = append(how, "log")
+	}
+	if m.Window.zoomed && w >= 60 {
+		how = append(how, "zoomed")
+	}
+	if len(how) > 0 && w >= 46 {
+		title += " (" + strings.Join(how, ", ") + ")"
+	}
+	return title
+}
+
+// chartNote is the legend, as long as the border allows.
+func (m *Charts) chartNote(p pane.ID, w int) string {
+	q := m.shown(p)
+	if m.empty(q) {
+		return ""
+	}
+	if q.ID == "return" {
+		return m.returnNote(q, w)
+	}
+	t := m.Theme
+	at, where := m.readAt()
+	var long, short []string
+	for i, l := range q.Lines {
+		s, ok := m.valueAt(&m.History, l.curve, at)
+		if !ok {
+			continue
+		}
+		mark := m.sample(lookOfLine(i)) + t.Series[lookOfLine(i)].On(" "+m.Spelled(l.Label))
+		value := format.Number(s.Y)
+		if q.ID == "dormant" {
+			value = fmt.Sprintf("%.3f", s.Y)
+		}
+		long = append(long, mark+" "+t.Bold.On(value))
+		if i == 0 {
+			short = append(short, mark+" "+t.Bold.On(value))
+		}
+	}
+	letters := m.comparedNote(q, at, 0)
+	var notes []string
+	for _, all := range [][]string{append(long[:len(long):len(long)], m.comparedNote(q, at, noteName)...), append(long, letters...)} {
+		notes = append(notes, where+strings.Join(all, "   "), where+strings.Join(all, " "), strings.Join(all, " "))
+	}
+	return theme.FirstFitting(append(notes, strings.Join(append(short[:len(short):len(short)], letters...), " "), strings.Join(short, " ")), w)
+}
+
+// noteName is the most columns of a run's name in a legend.
+const noteName = 20
+
+// sample is a piece of a line as the charts draw it; of a smoothed one, whose values
+// are not those of the legend, a dot.
+func (m *Charts) sample(look int) string {
+	t := m.Theme
+	draw := chart.Line
+	if m.Smooth > 0 {
+		draw = chart.Dots
+	}
+	return t.Series[look%len(t.Series)].On(t.Chart.Sample(look, draw))
+}
+
+// comparedNote is the value of each compared run, with its label and its name in so
+// many columns.
+func (m *Charts) comparedNote(q quantity, at, name int) []string {
+	t := m.Theme
+	var out []string
+	for i, other := range m.Others {
+		if s, ok := m.valueAt(&other.History, q.Lines[0].curve, at); ok {
+			look := m.LookOf(i) % len(t.Series)
+			called := " " + m.RunLabel(i+1)
+			if name > 0 {
+				called += " " + t.Middle(other.Name, name)
+			}
+			out = append(out, m.sample(look)+t.Series[look].On(called)+" "+format.Number(s.Y))
+		}
+	}
+	return out
+}
+
+// readAt is the step whose values the legends show, and what they say of it.
+func (m *Charts) readAt() (step int, where string) {
+	if !m.CursorOn {
+		return math.MaxInt, ""
+	}
+	return m.Cursor, m.Theme.Dim.On("step ") + format.Count(m.Cursor) + "  "
+}
+
+func (m *Charts) valueAt(h *history.History, name history.CurveName, step int) (history.Sample, bool) {
+	return h.Curve(name, 0).At(step)
+}
+
+// returnNote says what the dots and the ± are, in words where there is room.
+func (m *Charts) returnNote(q quantity, w int) string {
+	h, t := &m.History, m.Theme
+	at, where := m.readAt()
+	e, found := history.Evaluation{}, false
+	for _, v := range h.Evaluations {
+		if v.Step <= at && v.Member == 0 {
+			e, found = v, true
+		}
+	}
+	if !found {
+		return where
+	}
+	dot := t.Series[0].On(t.Chart.Sample(0, chart.Dots))
+	if label := m.RunLabel(0); label != "" {
+		dot += t.Series[0].On(" " + label)
+	}
+	mean, std := format.SpreadOf(e.Mean, e.Std)
+	pm := " " + t.Glyphs.PlusMinus + " "
+	value := t.Bold.On(mean) + pm + std
+	words := t.Dim.On(fmt.Sprintf(" mean %s std of %d episodes", t.Glyphs.PlusMinus, e.Episodes))
+	others := func(name int) string {
+		text := ""
+		for _, o := range m.comparedNote(q, at, name) {
+			text += "  " + o
+		}
+		return text
+	}
+	var notes []string
+	for _, tail := range []string{others(noteName) + m.referenceNote(2), others(noteName) + m.referenceNote(1), others(noteName), others(0)} {
+		few := t.Dim.On(fmt.Sprintf(" %d episodes ", e.Episodes))
+		for _, head := range []string{dot + words + " " + value, dot + few + value, dot + " " + value} {
+			notes = append(notes, where+head+tail)
+		}
+	}
+	notes = append(notes, dot+" "+value, value)
+	return theme.FirstFitting(notes, w)
+}
+
+// referenceNote is up to so many published values, the one that compares best first,
+// with their steps.
+func (m *Charts) referenceNote(most int) string {
+	t := m.Theme
+	out := ""
+	for i, r := range m.About.References {
+		if i == most {
+			break
+		}
+		mean, std := format.SpreadOf(r.Mean, r.Std)
+		text := fmt.Sprintf("%s %s %s %s at %s", r.Source, mean, t.Glyphs.PlusMinus, std, chart.FormatCount(float64(r.Step)))
+		if r.OtherScale {
+			out += "  " + t.Dim.On(text+", other scale")
+		} else {
+			out += "  " + t.Reference.On(text)
+		}
+	}
+	return out
+}

@@ -1,0 +1,171 @@
+package charts
+
+import (
+	"math"
+	"slices"
+
+	"pgrlab/tui/chart"
+	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
+)
+
+// quantity is what a chart cell can show.
+type quantity struct {
+	ID      string // as the command "show" takes it
+	title   string
+	about   string // the title's end where there is room
+	Lines   []line
+	dots    bool      // single measurements matter: dots, however many there are
+	include []float64 // values that the vertical axis contains
+	empty   string    // the dim line where there is nothing yet
+}
+
+// line is one curve of a quantity and what the legend calls it.
+type line struct {
+	curve history.CurveName
+	Label string
+}
+
+// Quantities are what the cells cycle through, in this order.
+var Quantities = []quantity{
+	{ID: "return", title: "RETURN", Lines: []line{{history.CurveReturn, "return"}}, dots: true, include: []float64{0}, empty: "no evaluation yet"},
+	{ID: "dormant", title: "DORMANT RATIO", about: "policy", Lines: []line{{history.CurveSokar, "Sokar"}, {history.CurveDrM, "DrM"}}, include: []float64{0, 0.05}, empty: "measured at each evaluation"},
+	{ID: "losses", title: "LOSSES", Lines: []line{{history.CurveCritic, "critic"}, {history.CurveCuriosity, "ICM"}, {history.CurveGenerator, "generator"}}, empty: "measured at each evaluation"},
+	{ID: "q", title: "Q", about: "mean over the batch", Lines: []line{{history.CurveQMean, "Q mean"}, {history.CurveActor, "actor"}}, empty: "measured at each evaluation"},
+	{ID: "bias", title: "Q BIAS", Lines: []line{{history.CurveQBias, "Q - return"}}, include: []float64{0}, empty: "measured at each evaluation"},
+	{ID: "alpha", title: "ALPHA", about: "entropy temperature", Lines: []line{{history.CurveAlpha, "α"}}, include: []float64{0}, empty: "measured at each evaluation"},
+	{ID: "f", title: "F QUANTILES", about: "real rows", Lines: []line{{history.CurveF50, "median"}, {history.CurveF90, "p90"}, {history.CurveF10, "p10"}}, empty: "scored with the first refit"},
+	{ID: "dynamics", title: "DYNAMICS ERROR", about: "of D_syn", Lines: []line{{history.CurveDynamics, "of s'"}, {history.CurveRelevant, "relevant rows"}, {history.CurveChange, "of s' - s"}}, include: []float64{0}, empty: "measured at each generation, where the task can be set to a state"},
+	{ID: "labels", title: "REWARD ERROR", about: "of D_syn, 1 = a constant", Lines: []line{{history.CurveReward, "error"}}, include: []float64{0, 1}, empty: "measured at each generation, where the task can be set to a state"},
+	{ID: "coverage", title: "COVERAGE", about: "of D_real by D_syn", Lines: []line{{history.CurveCoverage, "covered"}, {history.CurveCopies, "copies"}}, include: []float64{0, 1}, empty: "measured at each generation"},
+	{ID: "speed", title: "STEPS/S", Lines: []line{{history.CurveSpeed, "steps/s"}}, include: []float64{0}, empty: "no update yet: random steps are not counted"},
+}
+
+// chartIDs are the charts.
+var chartIDs = []pane.ID{pane.Chart1, pane.Chart2, pane.Chart3, pane.Chart4}
+
+// IsChart says whether a pane is a chart.
+func IsChart(id pane.ID) bool { return slices.Contains(chartIDs, id) }
+
+// firstShown is what each chart shows at first.
+var firstShown = map[pane.ID]string{pane.Chart1: "return", pane.Chart2: "dormant", pane.Chart3: "losses", pane.Chart4: "speed"}
+
+// SmoothSteps are the weights of the past that the key goes through.
+var SmoothSteps = []float64{0, 0.6, 0.9}
+
+// quantityNames are the quantities by name.
+func quantityNames() []string {
+	var out []string
+	for _, q := range Quantities {
+		out = append(out, q.ID)
+	}
+	return out
+}
+
+// QuantityIndex finds a quantity by its name.
+func QuantityIndex(id string) (int, bool) {
+	for i, q := range Quantities {
+		if q.ID == id {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// shown is the quantity of a chart.
+func (m *Charts) shown(id pane.ID) quantity { return Quantities[m.Quantity[id]] }
+
+// fewDots is up to how many measurements each has a dot, also where the line goes
+// through them.
+const fewDots = 12
+
+// Series are the lines of a quantity: those of this run's members, and behind them
+// those of the runs it is compared with, each with glyphs of its own. What is smoothed
+// has its measurements as dots.
+func (m *Charts) Series(q quantity) []chart.Series {
+	var out []chart.Series
+	past := SmoothSteps[m.Smooth]
+	add := func(h *history.History, member int, l line, look int, label string) {
+		points := h.Curve(l.curve, member).Points(m.Place(h))
+		if len(points) == 0 {
+			return
+		}
+		s := chart.Series{Points: points, Smooth: smoothed(points, past), Look: look + 1, Label: label}
+		if q.dots || past > 0 || len(points) <= fewDots {
+			s.Draw = chart.LineAndDots
+		}
+		out = append(out, s)
+	}
+	for i, l := range q.Lines {
+		members := 1
+		if len(q.Lines) == 1 {
+			members = m.History.Members()
+		}
+		for member := range members {
+			label := ""
+			if i == 0 && member == 0 {
+				label = m.RunLabel(0)
+			}
+			add(&m.History, member, l, lookOfLine(i)+member, label)
+		}
+	}
+	for i, other := range m.Others {
+		add(&other.History, 0, q.Lines[0], m.LookOf(i), m.RunLabel(i+1))
+	}
+	return out
+}
+
+// runLooks are as many looks as there are runs on a chart at most: a look is a stroke
+// and a colour, and each belongs to one run in all charts. The further lines of a
+// quantity have looks behind these.
+const runLooks = 4
+
+// lookOfLine is the look of the i-th line of a quantity.
+func lookOfLine(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return runLooks + i - 1
+}
+
+// empty says whether nothing was measured of a quantity.
+func (m *Charts) empty(q quantity) bool {
+	for _, l := range q.Lines {
+		if c := m.History.Curve(l.curve, 0); c != nil {
+			for _, s := range c.Samples {
+				if !math.IsNaN(s.Y) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// smoothed is the exponentially weighted mean of points with the given weight of
+// the past per mean distance of two points, free of the bias towards its first
+// value. The weight follows the distance, so that sparse stretches are smoothed
+// less. No points come in where none were; gaps stay gaps, and the mean begins anew
+// behind them.
+func smoothed(points []chart.Point, past float64) []chart.Point {
+	if past <= 0 || len(points) < 2 {
+		return nil
+	}
+	distance := (points[len(points)-1].X - points[0].X) / float64(len(points)-1)
+	if !(distance > 0) {
+		return nil
+	}
+	out := make([]chart.Point, len(points))
+	sum, weight, x := 0.0, 0.0, points[0].X
+	for i, p := range points {
+		out[i] = p
+		if math.IsNaN(p.Y) || math.IsInf(p.Y, 0) {
+			sum, weight = 0, 0
+			continue
+		}
+		keep := math.Pow(past, math.Max(0, p.X-x)/distance)
+		sum, weight, x = keep*sum+(1-past)*p.Y, keep*weight+(1-past), p.X
+		out[i].Y = sum / weight
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+package pane
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/tui/theme"
+)
+
+// Dialog is a question over the screen; while it is open, keys go to it alone.
+type Dialog struct {
+	Title   string
+	Lines   []string
+	Choices []Choice
+}
+
+// Choice is one answer. A dialog's last choice is what esc means.
+type Choice struct {
+	Key, Label string
+	Action     func() tea.Cmd // nil: just close
+}
+
+// Has says whether a key is an answer.
+func (d *Dialog) Has(key string) bool {
+	for _, c := range d.Choices {
+		if c.Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// View draws the dialog as a box of at most w columns and h rows.
+func (d *Dialog) View(t *theme.Theme, w, h int) []string {
+	inner := 0
+	for _, l := range d.Lines {
+		inner = max(inner, theme.Width(l))
+	}
+	var keys []string
+	for _, c := range d.Choices {
+		keys = append(keys, t.Key.On(t.Fit(c.Key, 6))+c.Label)
+		inner = max(inner, theme.Width(c.Label)+10)
+	}
+	inner = min(max(inner, theme.Width(d.Title)+8), w-6, 88) // longer lines do not read well
+	var text []string
+	for _, l := range d.Lines {
+		text = append(text, theme.WrapStyled(l, inner)...)
+	}
+	body := append([]string{""}, text...)
+	if len(text) > 0 {
+		body = append(body, "")
+	}
+	body = append(append(body, keys...), "")
+	if h < theme.LowScreen { // no air, and the answers stand whatever is said above them
+		body = append(text[:max(0, min(len(text), h-2-len(keys)))], keys...)
+	}
+	return t.Box(d.Title, "", theme.Pad(body), min(w, inner+6), min(h, len(body)+2), true)
+}

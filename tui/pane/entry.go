@@ -1,0 +1,171 @@
+package pane
+
+import (
+	"github.com/charmbracelet/bubbles/key"
+	"github.com/charmbracelet/bubbles/textinput"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/tui/theme"
+)
+
+// Entry is a line of text that is being typed; while it is open, keys and pasted
+// text go to it alone.
+type Entry struct {
+	prompt string
+	hint   string // what is wanted, and how to leave
+	Input  textinput.Model
+	Submit func(text string) tea.Cmd
+
+	Complete func(text string) []Candidate // nil: nothing to choose from
+	Chosen   int                           // of the candidates; -1: none
+	Unchosen int                           // what chosen is after another letter: -1, or 0 where enter takes the best
+	History  []string                      // earlier texts, newest last
+	Back     int                           // how far back in history; 0: not
+	Pane     ID                            // the pane that shows it; "": the foot of the screen
+	proposed bool                          // the text was proposed, and is selected: typing replaces it
+}
+
+// entryLimit is the most that a person can type on one line.
+const entryLimit = 240
+
+// NewEntry has no keys that terminals or their multiplexers keep for themselves.
+func NewEntry(prompt, hint string, submit func(text string) tea.Cmd) *Entry {
+	e := &Entry{prompt: prompt, hint: hint, Submit: submit, Chosen: -1, Unchosen: -1, Input: textinput.New()}
+	e.Input.CharLimit = entryLimit
+	k := &e.Input.KeyMap
+	k.LineStart = key.NewBinding(key.WithKeys("home"))
+	k.CharacterBackward = key.NewBinding(key.WithKeys("left"))
+	k.CharacterForward = key.NewBinding(key.WithKeys("right"))
+	k.Paste = key.NewBinding(key.WithDisabled()) // a terminal pastes by itself
+	k.AcceptSuggestion, k.NextSuggestion, k.PrevSuggestion = key.NewBinding(key.WithDisabled()), key.NewBinding(key.WithDisabled()), key.NewBinding(key.WithDisabled())
+	e.Input.Focus()
+	return e
+}
+
+func (e *Entry) Text() string { return e.Input.Value() }
+
+func (e *Entry) set(text string) {
+	e.Input.SetValue(text)
+	e.Input.CursorEnd()
+}
+
+// Propose puts a text into the entry that is replaced by what is typed; a key that moves
+// in it keeps it.
+func (e *Entry) Propose(text string) {
+	e.set(text)
+	e.proposed = text != ""
+}
+
+// ReplaceProposed ends the selection of a proposed text: text and the keys that erase replace it.
+// The key is used up when it only erases.
+func (e *Entry) ReplaceProposed(msg tea.KeyMsg) (used bool) {
+	if !e.proposed {
+		return false
+	}
+	e.proposed = false
+	switch k := e.Input.KeyMap; {
+	case msg.Type == tea.KeyRunes && !msg.Alt, msg.Type == tea.KeySpace:
+		e.set("")
+	case key.Matches(msg, k.DeleteCharacterBackward, k.DeleteCharacterForward, k.DeleteWordBackward, k.DeleteWordForward, k.DeleteBeforeCursor, k.DeleteAfterCursor):
+		e.set("")
+		return true
+	}
+	return false
+}
+
+// Escapes are the keys that leave anything that is open: terminals and their
+// multiplexers delay esc, so each has a second one.
+func Escapes(key string) bool { return key == "esc" || key == "alt+esc" || key == "ctrl+g" }
+
+func (e *Entry) Candidates() []Candidate {
+	if e.Complete == nil {
+		return nil
+	}
+	return e.Complete(e.Text())
+}
+
+// CompleteText takes the chosen candidate, or what all of them begin with.
+func (e *Entry) CompleteText() {
+	c := e.Candidates()
+	switch {
+	case len(c) == 0:
+	case e.Chosen >= 0 && e.Chosen < len(c):
+		e.set(c[e.Chosen].Text)
+	default:
+		common := c[0].Text
+		for _, o := range c[1:] {
+			common = commonPrefix(common, o.Text)
+		}
+		if len(common) <= len(e.Text()) {
+			common = c[0].Text
+		}
+		e.set(common)
+	}
+	e.Chosen = e.Unchosen
+}
+
+func commonPrefix(a, b string) string {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	for n > 0 && n < len(a) && a[n]&0xC0 == 0x80 { // not inside a character
+		n--
+	}
+	return a[:n]
+}
+
+// Choose walks through the candidates, or with an empty text through what was
+// typed before.
+func (e *Entry) Choose(key string) {
+	if n := len(e.History); n > 0 && (e.Text() == "" || e.Back > 0) {
+		if key == "up" {
+			e.Back = min(e.Back+1, n)
+		} else {
+			e.Back = max(e.Back-1, 0)
+		}
+		if e.Back == 0 {
+			e.set("")
+		} else {
+			e.set(e.History[n-e.Back])
+		}
+		return
+	}
+	n := len(e.Candidates())
+	if n == 0 {
+		return
+	}
+	if key == "down" {
+		e.Chosen = (e.Chosen + 1) % n
+	} else {
+		e.Chosen = (max(e.Chosen, 0) + n - 1) % n
+	}
+}
+
+// Line is the entry as it stands at the foot of the screen.
+func (e *Entry) Line(t *theme.Theme, w int) string {
+	runes := []rune(e.Text())
+	at := min(e.Input.Position(), len(runes))
+	left := t.Key.On(e.prompt) + string(runes[:at])
+	right := string(runes[at:]) + " "
+	under := []rune(right)
+	text := left + t.Cursor.On(string(under[:1])) + string(under[1:])
+	if e.proposed {
+		text = t.Key.On(e.prompt) + t.Cursor.On(string(runes)+" ")
+	}
+	if theme.Width(text) > w { // the end that is being typed stays in sight
+		text = t.Key.On(e.prompt) + t.Glyphs.Ellipsis + tail(string(runes), w-theme.Width(e.prompt)-3) + t.Cursor.On(" ")
+	}
+	return t.Spread(text, t.Dim.On(e.hint), w)
+}
+
+// tail is the end of s that fits into w columns.
+func tail(s string, w int) string {
+	runes := []rune(s)
+	for i := range runes {
+		if rest := string(runes[i:]); theme.Width(rest) <= w {
+			return rest
+		}
+	}
+	return ""
+}

@@ -1,0 +1,234 @@
+package events
+
+import (
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/tui/format"
+	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/theme"
+	"pgrlab/tui/topic"
+)
+
+// Pane is the list of events.
+type Pane struct {
+	*pane.Run
+	memory hintMemory // which hints were used
+	Filter string     // only events with this text are shown; "": all
+	UpBy   int        // events above the first one shown
+	room   int        // events that fit, as drawn
+	seen   int        // events at the last look
+}
+
+func New(r *pane.Run, m hintMemory) *Pane { return &Pane{Run: r, memory: m} }
+
+// ID names the pane.
+func (p *Pane) ID() pane.ID { return pane.Events }
+
+// Tab is its name on the tab bar.
+func (p *Pane) Tab() string { return string(pane.Events) }
+
+// Title is what its border says.
+func (p *Pane) Title(w int) (title, note string) { return "EVENTS", p.eventsNote() }
+
+// Keys work while it is in focus.
+func (p *Pane) Keys() []pane.Binding {
+	return []pane.Binding{
+		{Name: "newer", Keys: []string{"up", "k"}, Label: "up k", Help: "newer events", Action: p.up},
+		{Name: "older", Keys: []string{"down", "j"}, Label: "down j", Help: "older events", Action: p.down},
+		{Name: "page-newer", Keys: []string{"pgup"}, Help: "a page of newer events", Action: p.pageUp},
+		{Name: "page-older", Keys: []string{"pgdown"}, Help: "a page of older events", Action: p.pageDown},
+		{Name: "filter", Keys: []string{"/"}, Does: "filter", Help: "show only the events that contain a text or are of a kind (knob, eval, refit, note, …)", Action: p.openFilter},
+	}
+}
+
+// Verbs are its commands.
+func (p *Pane) Verbs() []pane.Verb {
+	return []pane.Verb{{Name: "filter", About: "show only the events with a text in them", Arguments: nil, Run: func(text string) error { p.setFilter(text); return nil }}}
+}
+
+// Poll keeps the events in sight where they are while new ones come.
+func (p *Pane) Poll(bool) {
+	n := len(p.History.Lines)
+	if p.UpBy > 0 {
+		p.UpBy += n - p.seen
+	}
+	p.seen = n
+}
+
+// Scroll is the wheel of the mouse.
+func (p *Pane) Scroll(by int) tea.Cmd { return p.scrollEvents(by) }
+
+// DependsOn are the topics that it shows.
+func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Lines, topic.Changes} }
+
+// Body shows the newest events that fit, or those around the scroll position.
+func (p *Pane) Body(w, h int) []string {
+	lines := p.Filtered()
+	if len(lines) == 0 && p.Filter != "" {
+		return []string{p.Theme.Dim.On("no event has " + p.Filter + " in it; esc shows all")}
+	}
+	hints := p.hintLines(w)
+	if h < 2*len(hints) { // a low pane has events first
+		hints = hints[:min(len(hints), max(0, h-min(3, len(lines))))]
+	}
+	h -= len(hints)
+	p.room = p.eventsThatFit(lines, w, h)
+	p.UpBy = max(0, min(p.UpBy, len(lines)-p.room))
+	end := len(lines) - p.UpBy
+	out := make([]string, 0, h)
+	for i := end - 1; i >= 0 && len(out) < h; i-- {
+		out = append(out, p.EventText(lines[i], w, h)...)
+	}
+	out = out[:min(len(out), max(0, h))]
+	for len(out) < h && len(hints) > 0 {
+		out = append(out, "")
+	}
+	return append(out, hints...)
+}
+
+// roomyEvents is the height from which events show whole, on several lines if need
+// be; below it each has one line, which ends behind a clause or a word.
+const roomyEvents = 12
+
+// eventsThatFit is how many of the oldest events h rows hold: how far one can scroll.
+func (p *Pane) eventsThatFit(lines []history.EventLine, w, h int) int {
+	if h < roomyEvents {
+		return h
+	}
+	n, rows := 0, 0
+	for _, l := range lines {
+		if rows += len(p.EventText(l, w, h)); rows > h {
+			break
+		}
+		n++
+	}
+	return max(1, n)
+}
+
+// EventText is an event in a pane of w by h: time, step, kind, text.
+func (p *Pane) EventText(l history.EventLine, w, h int) []string {
+	t := p.Theme
+	head := t.Faint.On(l.Wall.Format("15:04:05"))
+	if w >= 60 {
+		head += t.Dim.On(fmt.Sprintf("%9s", format.Count(l.Step))) + " "
+	}
+	head += " " + inkOf(t, l).On(t.Fit(l.Kind, 7)) + " "
+	room := w - theme.Width(head)
+	switch {
+	case h < roomyEvents && l.Change != nil:
+		return []string{t.Fit(head+p.ChangeText(l.Change, room), w)}
+	case h < roomyEvents:
+		text := theme.FirstFitting(append([]string{l.Text}, l.Briefs...), room)
+		if text == "" {
+			text = t.Clip(l.Text, room)
+		}
+		return []string{t.Fit(head+text, w)}
+	}
+	text := l.Text
+	if l.Change != nil {
+		text = p.ChangeText(l.Change, 3*room)
+	}
+	out := theme.WrapStyled(text, room)
+	for i := range out {
+		if i > 0 {
+			head = strings.Repeat(" ", w-room)
+		}
+		out[i] = t.Fit(head+out[i], w)
+	}
+	return out
+}
+
+// inkOf is the colour of an event's kind.
+func inkOf(t *theme.Theme, l history.EventLine) theme.Ink {
+	switch {
+	case l.Worry:
+		return t.Bad
+	case l.Kind == "knob":
+		return t.MarkerNumber
+	case l.Kind == "eval":
+		return t.Accent
+	case l.Kind == "refit":
+		return t.Warn
+	default:
+		return t.Dim
+	}
+}
+
+// Filtered are the lines that the filter lets through.
+func (p *Pane) Filtered() []history.EventLine {
+	if p.Filter == "" {
+		return p.History.Lines
+	}
+	var out []history.EventLine
+	for _, l := range p.History.Lines {
+		text := l.Kind + " " + l.Text
+		if l.Change != nil {
+			text = l.Kind + " " + p.KnobTitle(l.Change.Knob) + " " + p.ChangeWhat(l.Change, l.Change.Knob) + " " + strings.Join(p.Stamps(l.Change), " ")
+		}
+		if strings.Contains(strings.ToLower(text), strings.ToLower(p.Filter)) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// openFilter asks for a text that the events shown contain.
+func (p *Pane) openFilter() tea.Cmd {
+	e := pane.NewEntry("filter: ", "a kind (knob, eval, refit, note, ...) or any text; empty shows all", func(text string) tea.Cmd {
+		p.setFilter(text)
+		return nil
+	})
+	e.Propose(p.Filter)
+	p.Open(e)
+	return nil
+}
+
+func (p *Pane) setFilter(text string) {
+	p.Filter, p.UpBy = text, 0
+	p.TouchPane(pane.Events)
+	p.Changed()
+}
+
+func (p *Pane) eventsNote() string {
+	if p.Filter != "" {
+		return p.Theme.Warn.On(fmt.Sprintf("%d of %d with %q", len(p.Filtered()), len(p.History.Lines), p.Filter))
+	}
+	if p.UpBy > 0 {
+		return p.Theme.Warn.On(fmt.Sprintf("%d newer %s g follow", p.UpBy, p.Theme.Glyphs.Separator))
+	}
+	return p.Theme.Dim.On("newest first")
+}
+
+func (p *Pane) scrollEvents(by int) tea.Cmd {
+	p.UpBy = max(0, min(p.UpBy+by, len(p.Filtered())-p.room))
+	p.TouchPane(pane.Events)
+	return nil
+}
+
+func (p *Pane) up() tea.Cmd       { return p.scrollEvents(-1) }
+func (p *Pane) down() tea.Cmd     { return p.scrollEvents(1) }
+func (p *Pane) pageUp() tea.Cmd   { return p.scrollEvents(-max(1, p.room-1)) }
+func (p *Pane) pageDown() tea.Cmd { return p.scrollEvents(max(1, p.room-1)) }
+
+// Follow goes back to the newest events; it says whether it had to.
+func (p *Pane) Follow() bool {
+	if p.UpBy == 0 {
+		return false
+	}
+	p.UpBy = 0
+	p.TouchPane(pane.Events)
+	return true
+}
+
+// Unfilter shows all events again; it says whether a filter was set.
+func (p *Pane) Unfilter() bool {
+	if p.Filter == "" {
+		return false
+	}
+	p.setFilter("")
+	return true
+}

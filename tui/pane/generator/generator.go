@@ -1,0 +1,152 @@
+package generator
+
+import (
+	"fmt"
+	"math"
+
+	"pgrlab/core/knob"
+	"pgrlab/tui/format"
+	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/theme"
+	"pgrlab/tui/topic"
+)
+
+// Pane is how the generator does.
+type Pane struct {
+	*pane.Run
+}
+
+func New(r *pane.Run) *Pane { return &Pane{Run: r} }
+
+// ID names the pane.
+func (p *Pane) ID() pane.ID { return pane.Generator }
+
+// Tab is its name on the tab bar.
+func (p *Pane) Tab() string { return string(pane.Generator) }
+
+// Title is what its border says.
+func (p *Pane) Title(w int) (title, note string) {
+	return "GENERATOR", p.generatorNote(w - 18)
+}
+
+// Keys work while it is in focus.
+func (p *Pane) Keys() []pane.Binding { return nil }
+
+// DependsOn are the topics that it shows.
+func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot, topic.Generations} }
+
+// Body is how the generator does: its fit, its samples, and when it is
+// renewed.
+func (p *Pane) Body(w, h int) []string {
+	t, s := p.Theme, p.Snap
+	if !p.Generates() {
+		return p.Waiting(p.About.Config.Method+" has no generator", w, h)
+	}
+	label := func(name string) string { return t.Dim.On(t.Fit(name, 11)) }
+	var out []string
+	switch {
+	case p.Remaking() && !p.Ended():
+		text := fmt.Sprintf(" %s %s/%s", p.Phase(), format.Count(s.PhaseDone), format.Count(s.PhaseTotal))
+		if s.PhaseETA > 0 {
+			text += t.Dim.On(" ") + format.Duration(s.PhaseETA)
+		}
+		out = append(out, label("now")+t.Bar(float64(s.PhaseDone)/math.Max(1, float64(s.PhaseTotal)), min(24, w-11-theme.Width(text)))+text)
+	default:
+		if p.NextRefit() > 0 {
+			every := math.Max(1, p.Effective("refit_every").Number)
+			text := " in " + format.Count(s.NextRefit) + t.Dim.On(" steps")
+			out = append(out, label("next refit")+t.Bar(1-float64(s.NextRefit)/every, min(24, w-11-theme.Width(text)))+text)
+		} else {
+			out = append(out, label("next refit")+t.Dim.On("none to come"))
+		}
+	}
+	n := len(p.History.Refits)
+	if n == 0 {
+		return append(out, t.Dim.On("no generator fitted yet"))
+	}
+	last := p.History.Refits[n-1]
+	var losses []float64
+	fits := 0
+	for _, r := range p.History.Refits {
+		if r.Steps > 0 {
+			losses = append(losses, r.Loss)
+			fits++
+		}
+	}
+	line := label("EDM loss") + format.Number(lastOf(losses))
+	if p.Phase() == knob.Fit {
+		line = label("EDM loss") + format.Number(s.FitLoss) + t.Dim.On(" now")
+	}
+	if room := w - theme.Width(line) - 2; len(losses) > 1 && room > 4 {
+		line += "  " + t.Synthetic.On(t.Trend(losses, min(room, 30)))
+	}
+	out = append(out, line)
+	age := s.Step - last.Step
+	out = append(out, label("D_syn")+format.Count(s.Synthetic)+t.Dim.On(" rows, ")+format.Count(age)+t.Dim.On(" steps old"))
+	if last.Seconds > 0 {
+		what := "refit"
+		if last.Steps == 0 {
+			what = "generation"
+		}
+		text := format.Duration(format.Seconds(last.Seconds)) + t.Dim.On(" the last "+what)
+		if s.CostGenerate > 0 {
+			text = theme.Longest([]string{text, text + t.Dim.On(", ") + format.Rate(p.Effective("samples").Number/s.CostGenerate.Seconds()) + t.Dim.On(" samples/s")}, w-11)
+		}
+		out = append(out, label("took")+text)
+	}
+	return append(out, p.generatedLines(w, label)...)
+}
+
+// generatedLines describe the newest D_syn by what was measured of it.
+func (p *Pane) generatedLines(w int, label func(string) string) []string {
+	t, g := p.Theme, p.History.Generated
+	if g == nil {
+		return nil
+	}
+	var out []string
+	if v := history.Worth(g); v != "" {
+		out = append(out, v)
+	}
+	if d := g.Dynamics; d != nil {
+		line := label("dynamics") + format.Number(float64(d.Relative)) + t.Dim.On(" error of s'")
+		if c := p.History.Curve(history.CurveDynamics, 0); c != nil && len(c.Samples) > 1 {
+			var past []float64
+			for _, s := range c.Samples {
+				past = append(past, s.Y)
+			}
+			if room := w - theme.Width(line) - 2; room > 4 {
+				line += "  " + t.Synthetic.On(t.Trend(past, min(room, 30)))
+			}
+		}
+		out = append(out, line)
+	}
+	out = append(out, label("outside")+format.Percent(float64(g.OutsideStates))+t.Dim.On(" of s, s'  ")+
+		format.Percent(float64(g.OutsideActions))+t.Dim.On(" of a  ")+format.Percent(float64(g.OutsideRewards))+t.Dim.On(" of r"))
+	return append(out, label("nearest")+format.Number(float64(g.Nearest))+t.Dim.On(" to a real row; real rows ")+format.Number(float64(g.NearestReal)))
+}
+
+func (p *Pane) generatorNote(w int) string {
+	n := 0
+	for _, r := range p.History.Refits {
+		if r.Steps > 0 {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	note := "fitted once"
+	if n > 1 {
+		note = fmt.Sprintf("fitted %d times", n)
+	}
+	return theme.Longest([]string{p.Theme.Dim.On(note)}, w)
+}
+
+// lastOf is the last of values, or NaN.
+func lastOf(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	return values[len(values)-1]
+}

@@ -1,0 +1,154 @@
+package knobs
+
+import (
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/tui/format"
+	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/steer"
+)
+
+func (p *Pane) up() tea.Cmd   { return p.selectKnob(-1) }
+func (p *Pane) down() tea.Cmd { return p.selectKnob(1) }
+
+func (p *Pane) selectKnob(by int) tea.Cmd {
+	p.Selected = min(max(p.Selected+by, 0), len(p.KnobList)-1)
+	p.Say("")
+	return nil
+}
+
+func (p *Pane) more() tea.Cmd { return p.stageNext(1) }
+func (p *Pane) less() tea.Cmd { return p.stageNext(-1) }
+
+func (p *Pane) stageNext(by int) tea.Cmd {
+	k := p.KnobList[p.Selected]
+	if p.Usable(k) {
+		p.Stage(k, k.Next(p.Wanted(k.Name), by))
+	}
+	return nil
+}
+
+// edit starts typing a value; of a choice, its choices complete.
+func (p *Pane) edit() tea.Cmd {
+	k := p.KnobList[p.Selected]
+	if !p.Usable(k) {
+		return nil
+	}
+	e := pane.NewEntry(pane.Symbol(k)+" = ", k.Range(), func(text string) tea.Cmd {
+		if text == "" {
+			return nil
+		}
+		v, err := k.Parse(text)
+		if err != nil {
+			p.Refuse(err.Error())
+			return nil
+		}
+		p.Stage(k, v)
+		return nil
+	})
+	if p.Visible(pane.Knobs) {
+		e.Pane = pane.Knobs
+	}
+	if k.Kind == knob.KindChoice {
+		e.Complete = func(text string) []pane.Candidate {
+			var out []pane.Candidate
+			for _, c := range k.Choices {
+				if strings.HasPrefix(c, text) {
+					out = append(out, pane.Candidate{Text: c, About: ""})
+				}
+			}
+			return out
+		}
+	}
+	p.Open(e)
+	return nil
+}
+
+// CommandSet is "set KNOB VALUE", with the questions that the keys would ask.
+func (p *Pane) CommandSet(text string) error {
+	a, err := p.ParseAssignment(text)
+	if err != nil {
+		return err
+	}
+	if p.About.Replay {
+		return pane.ErrReplay
+	}
+	if p.Ended() {
+		return event.ErrEnded
+	}
+	clear(p.Staged)
+	p.choose(a.Knob)
+	p.Stage(a.Knob, a.Value)
+	switch {
+	case len(p.Staged) == 0:
+		p.Tell(a.Knob.Name + " is " + pane.Readable(a.Value) + " already")
+	case a.At != nil && a.Now:
+		p.SendAt(steer.AtOnce, a.At)
+	case a.At != nil:
+		p.SendAt(steer.WhenDue, a.At)
+	case a.Now:
+		p.ApplyNow()
+	default:
+		p.ApplyStaged()
+	}
+	return nil
+}
+
+func (p *Pane) CommandStage(text string) error {
+	a, err := p.ParseAssignment(text)
+	if err == nil {
+		p.choose(a.Knob)
+		p.Stage(a.Knob, a.Value)
+		p.GoTo(pane.Knobs)
+	}
+	return err
+}
+
+// choose selects a knob in its pane.
+func (p *Pane) choose(k knob.Knob) {
+	for i := range p.KnobList {
+		if p.KnobList[i].Name == k.Name {
+			p.Selected = i
+		}
+	}
+}
+
+// usedKnobs are the names of the knobs that the method uses.
+func (p *Pane) usedKnobs() []string {
+	var out []string
+	for _, k := range p.KnobList {
+		if p.KnobUse(k) == nil {
+			out = append(out, k.Name)
+		}
+	}
+	return out
+}
+
+// Exposure is what training has seen since a change came into force: how much of
+// D_real is younger, whether D_syn is, and the updates made.
+func (p *Pane) Exposure() string {
+	c := p.History.LastApplied()
+	if c == nil || c.State != history.InForce || p.Snap == nil || p.Snap.Real == 0 {
+		return ""
+	}
+	s := p.Snap
+	young := min(s.Real, s.Step-c.ForceStep+1)
+	text := fmt.Sprintf("since #%d: %s of D_real", c.Number, format.Percent(float64(young)/float64(s.Real)))
+	if s.Synthetic > 0 {
+		renewed := "0%"
+		if n := len(p.History.Refits); n > 0 && p.History.Refits[n-1].Step >= c.AppliedStep {
+			renewed = "100%"
+		}
+		text += ", " + renewed + " of D_syn"
+	}
+	if s.Updates >= c.Updates {
+		text += ", " + format.Count(int(s.Updates-c.Updates)) + " updates"
+	}
+	return text
+}

@@ -1,0 +1,327 @@
+package knobs
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/knob"
+	"pgrlab/tui/format"
+	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/steer"
+	"pgrlab/tui/theme"
+	"pgrlab/tui/topic"
+)
+
+// Pane is the knobs, and an explanation of the selected one.
+type Pane struct {
+	*steer.Steering
+	Selected int
+	Top      int // the first knob shown
+}
+
+func New(s *steer.Steering) *Pane { return &Pane{Steering: s} }
+
+// ID names the pane.
+func (p *Pane) ID() pane.ID { return pane.Knobs }
+
+// Tab is its name on the tab bar.
+func (p *Pane) Tab() string { return string(pane.Knobs) }
+
+// Title is what its border says.
+func (p *Pane) Title(w int) (title, note string) { return "KNOBS", p.knobsNote(w) }
+
+// Keys work while it is in focus.
+func (p *Pane) Keys() []pane.Binding {
+	return []pane.Binding{
+		{Name: "up", Keys: []string{"up", "k"}, Label: "up k", Help: "the knob above", Action: p.up},
+		{Name: "down", Keys: []string{"down", "j"}, Label: "down j", Help: "the knob below", Action: p.down},
+		{Name: "more", Of: pane.LiveRun, Keys: []string{"right", "l"}, Label: "right l", Hint: "up down left right", Does: "change", Help: "stage the next value of the knob; nothing is sent yet", Action: p.more},
+		{Name: "less", Keys: []string{"left", "h"}, Label: "left h", Help: "stage the previous value of the knob", Action: p.less},
+		{Name: "edit", Keys: []string{"e"}, Help: "type a value for the knob", Action: p.edit},
+		{Name: "apply", Of: pane.LiveRun, Keys: []string{"enter"}, Does: "apply", Help: "send the staged values; a change that needs a refit or new samples is made now if that takes under 5 s, otherwise it asks", Action: p.apply},
+		{Name: "now", Of: pane.LiveRun, Keys: []string{"!"}, Does: "now", Help: "send the staged values and redo at once what they need (samples, or score, fit and samples); asks if that takes over 5 s", Action: p.ApplyNow},
+		{Name: "at", Of: pane.LiveRun, Keys: []string{"@"}, Does: "at step", Help: "have the staged values applied after an env step to come", Action: p.ApplyAt},
+		{Name: "drop", Keys: []string{"delete"}, Help: "drop the staged values", Action: p.DropStaged},
+	}
+}
+
+// Verbs are its commands.
+func (p *Pane) Verbs() []pane.Verb {
+	return []pane.Verb{
+		{Name: "set", About: "stage and apply a knob: set guidance 3, set F td!, set r 0.75 @20000", Arguments: p.usedKnobs, Run: p.CommandSet},
+		{Name: "stage", About: "stage a knob's value without applying it", Arguments: p.usedKnobs, Run: p.CommandStage},
+		{Name: "undo", About: "take change N back, or the last one", Arguments: nil, Run: p.CommandUndo},
+	}
+}
+
+// Scroll is the wheel of the mouse.
+func (p *Pane) Scroll(by int) tea.Cmd { return p.selectKnob(by) }
+
+// apply sends what is staged, or where nothing is begins typing a value.
+func (p *Pane) apply() tea.Cmd {
+	if len(p.Staged) == 0 {
+		return p.edit()
+	}
+	return p.ApplyStaged()
+}
+
+// DependsOn are the topics that it shows.
+func (p *Pane) DependsOn() []topic.Topic {
+	return []topic.Topic{topic.Snapshot, topic.Changes, topic.Staged}
+}
+
+// Body lists the knobs and explains the selected one below.
+func (p *Pane) Body(w, h int) []string {
+	most := max(2, h/4, h-len(p.KnobList)-1) // a low pane shows the list first
+	if h >= 10 {
+		most = max(most, 3)
+	}
+	detail := p.knobDetail(w, most)
+	detail = detail[:min(most, len(detail))]
+	least := min(len(p.KnobList), max(3, h/2))
+	room := h - len(detail)
+	if room < least {
+		room = least
+	}
+	if room >= len(p.KnobList) {
+		room = len(p.KnobList)
+	}
+	room = max(1, min(room, h))
+	p.Top = max(0, min(p.Top, len(p.KnobList)-room))
+	p.Top = min(max(p.Top, p.Selected-room+1), p.Selected)
+	var out []string
+	for i := p.Top; i < p.Top+room; i++ {
+		out = append(out, p.knobRow(i, w))
+	}
+	if spare := h - len(out) - len(detail); spare > 0 {
+		out = append(out, "")
+	}
+	return append(out, detail...)
+}
+
+// Columns of a knob's row.
+const (
+	symbolWidth = 4
+	nameWidth   = 16
+	gaugeWidth  = 12
+	valueWidth  = 30 // the most before the gauge: the eye must find it
+)
+
+// knobRow is one knob: symbol, name, value, and where the value lies in its range.
+func (p *Pane) knobRow(i, w int) string {
+	t, k := p.Theme, p.KnobList[i]
+	cursor := "  "
+	ink := t.Text
+	if i == p.Selected {
+		cursor, ink = t.Accent.On(t.Glyphs.Cursor)+" ", t.Bold
+	}
+	used := p.KnobUse(k) == nil
+	if !used {
+		ink = t.Faint
+	}
+	if w < 46 {
+		return p.knobRowNarrow(k, cursor[:len(cursor)-1], ink, w)
+	}
+	left := cursor + t.Dim.On(t.Fit(k.Symbol, symbolWidth)) + ink.On(t.Fit(k.Name, nameWidth))
+	gauge := gaugeWidth
+	if spare := w - theme.Width(left) - valueWidth - gaugeWidth; spare > 0 {
+		gauge += min(spare, gaugeWidth)
+	}
+	value := t.Fit(" "+p.knobValue(k, i == p.Selected, used), min(valueWidth, w-theme.Width(left)-gauge))
+	return left + value + p.knobGauge(k, used, gauge)
+}
+
+// knobRowNarrow is a knob without its gauge: the name gives way to the value, and of
+// a staged one the old value gives way to the name.
+func (p *Pane) knobRowNarrow(k knob.Knob, cursor string, ink theme.Ink, w int) string {
+	t := p.Theme
+	left := cursor + t.Dim.On(t.Fit(k.Symbol, symbolWidth))
+	value := p.knobValue(k, k.Name == p.KnobList[p.Selected].Name, p.KnobUse(k) == nil)
+	if v, staged := p.Staged[k.Name]; staged && theme.Width(left)+theme.Width(k.Name)+1+theme.Width(value) > w {
+		value = t.Glyphs.Arrow + " " + t.Staged.On(pane.Readable(v)+"*")
+	}
+	room := max(0, w-theme.Width(left)-theme.Width(value)-1)
+	return t.Spread(left+ink.On(t.Fit(k.Name, min(room, nameWidth))), value, w)
+}
+
+// knobValue is the effective value, with the staged or typed one behind an arrow.
+func (p *Pane) knobValue(k knob.Knob, selected, used bool) string {
+	t := p.Theme
+	now := pane.Readable(p.Effective(k.Name))
+	if !used {
+		return t.Faint.On(now)
+	}
+	if selected && p.typing() {
+		return now + " " + t.Glyphs.Arrow + " " + t.Staged.On(p.Typed().Text()) + t.Cursor.On(" ")
+	}
+	if v, ok := p.Staged[k.Name]; ok {
+		return now + " " + t.Glyphs.Arrow + " " + t.Staged.On(pane.Readable(v)+"*")
+	}
+	return t.Bold.On(now)
+}
+
+// knobGauge is the place of a number in its range, of a choice among the choices,
+// or the change that is under way.
+func (p *Pane) knobGauge(k knob.Knob, used bool, w int) string {
+	t := p.Theme
+	if !used {
+		return t.Faint.On(t.Fit("not used", w))
+	}
+	for i := len(p.History.Changes) - 1; i >= 0; i-- {
+		c := p.History.Changes[i]
+		if c.Knob != k.Name || c.State == history.Refused {
+			continue
+		}
+		switch c.State {
+		case history.Asked:
+			if c.At > 0 {
+				return t.Dim.On(t.Fit("at "+format.Count(c.At), w))
+			}
+			return t.Warn.On(t.Fit("pending"+t.Glyphs.Wait, w))
+		case history.Applied:
+			return t.Warn.On(t.Fit(fmt.Sprintf("#%d set", c.Number), w))
+		}
+		break
+	}
+	if p.Snap != nil {
+		for _, s := range p.Snap.Scheduled {
+			if s.Knob == k.Name {
+				return t.Dim.On(t.Fit("at "+format.Count(s.At.Step), w))
+			}
+		}
+	}
+	v := p.Wanted(k.Name)
+	if k.Kind == knob.KindChoice {
+		for i, c := range k.Choices {
+			if c == v.Text {
+				return t.Dim.On(t.Fit(fmt.Sprintf("%d of %d", i+1, len(k.Choices)), w))
+			}
+		}
+	}
+	return p.knobSlider(place01(k, v.Number), place01(k, p.Effective(k.Name).Number), w)
+}
+
+// knobSlider is a line of w columns with a knob at the place of the wanted value,
+// and a ring where the effective one is, when they differ.
+func (p *Pane) knobSlider(wanted, now float64, w int) string {
+	t := p.Theme
+	column := func(x float64) int { return int(math.Round(math.Max(0, math.Min(1, x)) * float64(w-1))) }
+	at, was := column(wanted), column(now)
+	line := func(from, to int, colour theme.Ink) string {
+		return colour.On(strings.Repeat(t.Glyphs.Horizontal, max(0, to-from)))
+	}
+	if wanted == now {
+		return line(0, at, t.BarFull) + t.BarFull.On(t.Glyphs.Dot) + line(at+1, w, t.Faint)
+	}
+	if at == was { // too small a change for the line
+		return line(0, at, t.BarFull) + t.Staged.On(t.Glyphs.Dot) + line(at+1, w, t.Faint)
+	}
+	knob, ring := t.Staged.On(t.Glyphs.Dot), t.BarFull.On(t.Glyphs.Ring)
+	if at < was {
+		return line(0, at, t.BarFull) + knob + line(at+1, was, t.Faint) + ring + line(was+1, w, t.Faint)
+	}
+	return line(0, was, t.BarFull) + ring + line(was+1, at, t.Staged) + knob + line(at+1, w, t.Faint)
+}
+
+// place01 is where x lies between the ends of the knob's range; a logarithmic range
+// from 0 starts at a millionth.
+func place01(k knob.Knob, x float64) float64 {
+	lo, hi := k.Min, k.Max
+	if k.Scale == knob.ScaleLog {
+		lo, hi, x = math.Log10(math.Max(lo, 1e-6)), math.Log10(hi), math.Log10(math.Max(x, 1e-6))
+	}
+	if !(hi > lo) {
+		return 0
+	}
+	return (x - lo) / (hi - lo)
+}
+
+// knobDetail explains the selected knob: what it is, what the staged change does
+// and when, what became of the last one; where room is short what comes first has it,
+// and a sentence ends behind a word.
+func (p *Pane) knobDetail(w, room int) []string {
+	t, k := p.Theme, p.KnobList[p.Selected]
+	var out []string
+	add := func(colour theme.Ink, text string, most int) {
+		lines := theme.Wrap(text, w)
+		if most = min(most, room-len(out)); len(lines) > max(0, most) {
+			if most <= 0 {
+				return
+			}
+			lines[most-1] = t.Clip(strings.Join(lines[most-1:], " "), w)
+			lines = lines[:most]
+		}
+		for _, l := range lines {
+			out = append(out, colour.On(l))
+		}
+	}
+	if p.Message != "" {
+		add(t.Bad, t.Glyphs.Cross+" "+p.Message, len(p.Message))
+		return out
+	}
+	if last := p.LastChange(); last != nil && len(p.Staged) == 0 && !p.typing() {
+		if room < 4 {
+			out = append(out, t.Fit(p.ChangeText(last, w), w))
+		} else {
+			out = append(out, theme.WrapStyled(p.ChangeText(last, 2*w-8), w)...)
+		}
+	}
+	switch err := p.KnobUse(k); {
+	case err != nil:
+		add(t.Dim, err.Error(), room)
+	case p.typing():
+		add(t.Staged, k.Range()+": enter stages it, esc drops it", room)
+	case len(p.Staged) > 0:
+		add(t.Staged, p.StagedEffect(), max(1, room-1))
+		if text := p.PreviewText(); text != "" && room >= 4 {
+			add(t.Dim, p.Spelled(text), room-1-len(out))
+		}
+		add(t.Dim, theme.Longest([]string{"enter apply · ! now · @ at a step · esc drop", "enter apply · ! now · esc drop", "enter apply · esc drop"}, w), 1)
+	default:
+		if text := p.MixText(k); text != "" {
+			add(t.Text, text, room)
+		}
+		if text := p.Exposure(); text != "" {
+			add(t.Accent, text, max(1, room/3))
+		}
+		add(t.Dim, k.Doc+pane.UnitOf(k)+"; "+pane.TakesEffect(k.Class), room)
+	}
+	return out
+}
+
+// typing says whether a value is being typed in the knobs.
+func (p *Pane) typing() bool { return p.Typed() != nil && p.Typed().Pane == pane.Knobs }
+
+// MixText spells out what r, batch and hold make of a batch; "" for other knobs.
+func (p *Pane) MixText(k knob.Knob) string {
+	switch k.Name {
+	case "ratio", "batch", "hold":
+	default:
+		return ""
+	}
+	settings := p.About.Config.Knobs
+	for _, name := range []string{"ratio", "batch", "hold"} {
+		if settings.Set(name, p.Wanted(name).String()) != nil {
+			return "" // the lab will say why
+		}
+	}
+	if settings.Hold == knob.HoldReal && settings.Ratio >= 1 {
+		return "" // no batch is large enough
+	}
+	mix := p.About.Config.Mix(&settings, math.MaxInt)
+	return fmt.Sprintf("r %v %s batch %s = %s real + %s synthetic", settings.Ratio, p.Theme.Glyphs.Separator, format.Count(mix.Size()), format.Count(mix.Real), format.Count(mix.Synthetic))
+}
+
+func (p *Pane) knobsNote(w int) string {
+	if n := len(p.Staged); n > 0 {
+		return p.Theme.Staged.On(fmt.Sprintf("%d staged", n))
+	}
+	if w < 40 {
+		return ""
+	}
+	return p.Theme.Dim.On(fmt.Sprintf("%d of %d", p.Selected+1, len(p.KnobList)))
+}

@@ -1,0 +1,23 @@
+package pane
+
+import "pgrlab/core/knob"
+
+func UnitOf(k knob.Knob) string {
+	if k.Unit == "" {
+		return ""
+	}
+	return " (" + k.Unit + ")"
+}
+
+func TakesEffect(c knob.Class) string {
+	switch c {
+	case knob.ClassBatch:
+		return "in force from the next update"
+	case knob.ClassGeneration:
+		return "in force from the next generation"
+	case knob.ClassRefit:
+		return "in force from the next refit"
+	default:
+		return "fixed for a run"
+	}
+}

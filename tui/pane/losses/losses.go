@@ -1,0 +1,100 @@
+package losses
+
+import (
+	"math"
+	"strings"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/tui/format"
+	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/theme"
+	"pgrlab/tui/topic"
+)
+
+// Pane is the newest losses and their course.
+type Pane struct {
+	*pane.Run
+}
+
+func New(r *pane.Run) *Pane { return &Pane{Run: r} }
+
+// ID names the pane.
+func (x *Pane) ID() pane.ID { return pane.Losses }
+
+// Tab is its name on the tab bar.
+func (x *Pane) Tab() string { return "last losses" }
+
+// Title is what its border says.
+func (x *Pane) Title(w int) (title, note string) { return "LOSSES", x.lossesNote(w - 14) }
+
+// Keys work while it is in focus.
+func (x *Pane) Keys() []pane.Binding { return nil }
+
+// DependsOn are the topics that it shows.
+func (x *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot, topic.Losses} }
+
+// Body is the newest loss of each part with its past at the evaluations.
+func (x *Pane) Body(w, h int) []string {
+	t := x.Theme
+	parts := x.losses()
+	perLine := max(1, min((len(parts)+max(1, h)-1)/max(1, h), w/14))
+	cell := w / perLine
+	var out []string
+	var line strings.Builder
+	for i, p := range parts {
+		text := t.Dim.On(p.name+" ") + format.Number(p.now)
+		if perLine == 1 && w >= 30 { // a column each
+			text = t.Dim.On(t.Fit(p.name, 10)) + t.Fit(format.Number(p.now), 7)
+		}
+		if room := min(24, cell-theme.Width(text)-2); room >= 3 {
+			text += " " + t.Accent.On(t.Trend(p.past, room))
+		}
+		line.WriteString(t.Fit(text, cell))
+		if (i+1)%perLine == 0 || i == len(parts)-1 {
+			out = append(out, line.String())
+			line.Reset()
+		}
+	}
+	return out
+}
+
+// lossPart is one loss: of the last update, and at the evaluations so far.
+type lossPart struct {
+	name string
+	now  float64
+	past []float64
+}
+
+func (x *Pane) losses() []lossPart {
+	nan := math.NaN()
+	now := event.UpdateLosses{Critic: nan, Actor: nan, Alpha: nan, QMean: nan, Curiosity: nan}
+	if l := x.Snap.Losses; l != nil {
+		now = *l
+	}
+	parts := []lossPart{{"critic", now.Critic, nil}, {"actor", now.Actor, nil}, {"α", now.Alpha, nil},
+		{"Q mean", now.QMean, nil}, {"ICM", now.Curiosity, nil}}
+	for i, name := range [...]history.CurveName{history.CurveCritic, history.CurveActor, history.CurveAlpha, history.CurveQMean, history.CurveCuriosity} {
+		if c := x.History.Curve(name, 0); c != nil {
+			for _, v := range c.Samples {
+				parts[i].past = append(parts[i].past, v.Y)
+			}
+		}
+	}
+	generator := lossPart{"generator", nan, nil}
+	for _, r := range x.History.Refits {
+		if r.Steps > 0 {
+			generator.past = append(generator.past, r.Loss)
+			generator.now = r.Loss
+		}
+	}
+	if x.Phase() == knob.Fit {
+		generator.now = x.Snap.FitLoss
+	}
+	return append(parts, generator)
+}
+
+func (x *Pane) lossesNote(w int) string {
+	return theme.Longest([]string{x.Theme.Dim.On("curves: at the evaluations")}, w)
+}

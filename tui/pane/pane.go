@@ -1,0 +1,72 @@
+package pane
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/event"
+	"pgrlab/tui/topic"
+)
+
+// ID names a pane in commands, keys and tabs.
+type ID string
+
+// The panes.
+const (
+	Knobs     ID = "knobs"
+	Chart1    ID = "chart1"
+	Chart2    ID = "chart2"
+	Scores    ID = "F"
+	Phase     ID = "phase"
+	Generator ID = "generator"
+	Map       ID = "map"
+	Events    ID = "events"
+	System    ID = "system"
+	Chart3    ID = "chart3"
+	Chart4    ID = "chart4"
+	Losses    ID = "losses"
+	Agent     ID = "agent"
+	Runs      ID = "runs"
+	Sentence  ID = "sentence"
+)
+
+// Pane is one part of the screen.
+type Pane interface {
+	// ID names the pane in commands and keys.
+	ID() ID
+	// Tab is its name on the tab bar.
+	Tab() string
+	// Title is what its border says, in a pane of w columns: on the left its name, on
+	// the right a note, as far as there is room.
+	Title(w int) (title, note string)
+	// Body is its inside, at most h lines of w columns. It changes nothing that another
+	// pane shows.
+	Body(w, h int) []string
+	// Keys work while the pane is in focus.
+	Keys() []Binding
+	// DependsOn are the topics that Body and Title show.
+	DependsOn() []topic.Topic
+}
+
+// What a pane may also be.
+type (
+	// Watcher sees every event of the run, in order.
+	Watcher interface{ Event(e event.Event) }
+	// Poller is called after each look at the run; visible says whether the layout shows
+	// the pane.
+	Poller interface{ Poll(visible bool) }
+	// Scroller takes the wheel of the mouse: -1 is up.
+	Scroller interface{ Scroll(by int) tea.Cmd }
+	// Clicker takes a click on the pane in focus, at column x of its w.
+	Clicker interface{ Click(x, w int) }
+	// Commander has commands of the palette that take an argument.
+	Commander interface{ Verbs() []Verb }
+	// Definer explains the numbers that the pane shows, for the help.
+	Definer interface{ Definitions() []Definition }
+)
+
+// Definition says what a quantity on the screen is and where it comes from. Its numbers
+// stand beside the words of its name, or beside those in shown.
+type Definition struct {
+	Name, Text string
+	Shown      []string
+}

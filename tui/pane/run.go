@@ -1,0 +1,276 @@
+package pane
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/tui/history"
+	"pgrlab/tui/theme"
+	"pgrlab/tui/topic"
+)
+
+// Run is what all parts of the screen know of the run, and of the screen that
+// shows it. The screen writes it; the parts read it.
+type Run struct {
+	Screen
+	About    *About
+	Theme    *theme.Theme
+	Now      func() time.Time
+	KnobList []knob.Knob // those that the method uses first
+	Boxed    bool        // the layout draws panes in boxes
+	Driver   string      // who steers instead of this screen, as drawn; "": this one does
+	Lab      Lab         // nil: not started yet
+	Snap     *event.Snapshot
+	History  history.History
+	Others   []Other // runs that the charts show beside this one
+}
+
+// Touch has the panes that show a topic drawn again.
+func (r *Run) Touch(topics ...topic.Topic) { r.History.Touch(topics...) }
+
+// TouchPane has one pane drawn again.
+func (r *Run) TouchPane(id ID) { r.History.Touch(topic.Topic(id)) }
+
+// Ended says whether the run is over.
+func (r *Run) Ended() bool {
+	return r.Snap != nil && (r.Snap.State == event.Finished || r.Snap.State == event.FailedState)
+}
+
+// Cost estimates what redoing a class takes; unknown before the first refit.
+func (r *Run) Cost(class knob.Class) (time.Duration, bool) {
+	if r.Snap == nil {
+		return 0, false
+	}
+	switch class {
+	case knob.ClassGeneration:
+		return r.Snap.CostGenerate, r.Snap.CostGenerate > 0
+	case knob.ClassRefit:
+		return r.Snap.CostRefit, r.Snap.CostRefit > 0
+	default:
+		return 0, true
+	}
+}
+
+// Generated says whether there is a generator whose samples could be made anew.
+func (r *Run) Generated() bool { return r.Snap != nil && r.Snap.Refits > 0 }
+
+// Seated looks which screen steers.
+func (r *Run) Seated() {
+	if r.About.Seat == nil {
+		return
+	}
+	if driver := r.About.Seat.Driver(); driver != r.Driver {
+		r.Driver = driver
+		r.Changed()
+	}
+}
+
+// Watching says whether another screen drives.
+func (r *Run) Watching() bool {
+	r.Seated()
+	return r.Driver != ""
+}
+
+// TakeSeat takes over from the screen that drives.
+func (r *Run) TakeSeat() tea.Cmd {
+	if !r.Watching() {
+		r.Tell("this screen drives")
+		return nil
+	}
+	from := r.Driver
+	r.About.Seat.Take()
+	r.Seated()
+	r.Tell("you drive now; " + from + " watches")
+	return nil
+}
+
+// WatchingLine is the footer of a screen that does not drive.
+func (r *Run) WatchingLine(w int) string {
+	t := r.Theme
+	hint := func(key, does string) string { return t.Key.On(key) + " " + t.Dim.On(does) }
+	start := t.Warn.On("watching: ") + r.Driver + t.Dim.On(" drives")
+	return t.Spread(start, theme.Join(w-theme.Width(start)-2, "  ", hint("D", "take over"), hint("?", "help"), hint("q", "leave")), w)
+}
+
+// Device is the device with what is known of its kernels.
+func (r *Run) Device() string {
+	if r.About.Device != "" {
+		return r.About.Device
+	}
+	return r.About.Config.Device
+}
+
+// LookOf is the look of the i-th compared run.
+func (r *Run) LookOf(i int) int { return r.History.Members() + i }
+
+// RunLabel names a run on the charts: A is this one, B and on are those it is compared
+// with; "" where there is nothing to tell apart.
+func (r *Run) RunLabel(i int) string {
+	if len(r.Others) == 0 {
+		return ""
+	}
+	return string(rune('A' + i))
+}
+
+// Generates says whether the run's method makes synthetic data.
+func (r *Run) Generates() bool {
+	k, err := knob.Find("samples")
+	return err != nil || r.KnobUse(k) == nil
+}
+
+// NextRefit is the env steps to the next refit; 0: none is to come.
+func (r *Run) NextRefit() int {
+	if r.Ended() {
+		return 0
+	}
+	return r.Snap.NextRefit
+}
+
+// Phase is the one that runs; between two steps it is the step's.
+func (r *Run) Phase() knob.Phase {
+	if r.Snap.Phase == knob.AfterStep {
+		return knob.Collect
+	}
+	return r.Snap.Phase
+}
+
+// Effective is the value the lab says is set.
+func (r *Run) Effective(name string) knob.Value {
+	if r.Snap != nil {
+		if v, ok := r.Snap.Knobs[name]; ok {
+			return v
+		}
+	}
+	v, _ := r.About.Config.Knobs.Get(name)
+	return v
+}
+
+// KnobUse is nil, or why the method does not use the knob.
+func (r *Run) KnobUse(k knob.Knob) error { return r.About.Config.Uses(k) }
+
+// LastChange is the newest change, whatever became of it.
+func (r *Run) LastChange() *history.Change {
+	if n := len(r.History.Changes); n > 0 {
+		return r.History.Changes[n-1]
+	}
+	return nil
+}
+
+// SortKnobs puts the knobs that the method uses before the others.
+func (r *Run) SortKnobs() {
+	r.KnobList = knob.All()
+	rank := func(k knob.Knob) int {
+		if r.KnobUse(k) != nil {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(r.KnobList, func(a, b knob.Knob) int { return rank(a) - rank(b) })
+}
+
+// Waiting is a pane without data: why it is empty, dim, in its middle.
+func (r *Run) Waiting(text string, w, h int) []string {
+	lines := theme.Wrap(r.Spelled(text), max(1, w))
+	out := make([]string, max(0, h-len(lines))/2, h+1)
+	for _, l := range lines {
+		out = append(out, strings.Repeat(" ", max(0, (w-theme.Width(l))/2))+r.Theme.Dim.On(l))
+	}
+	return out
+}
+
+// Wall is the time from the first event to the newest.
+func (r *Run) Wall() time.Duration {
+	n := len(r.History.Lines)
+	if n == 0 {
+		return 0
+	}
+	return r.History.Lines[n-1].Wall.Sub(r.History.Begin)
+}
+
+func (r *Run) Fraction() float64 {
+	if r.Snap.Steps <= 0 {
+		return 0
+	}
+	return math.Min(1, float64(r.Snap.Step)/float64(r.Snap.Steps))
+}
+
+// StateText is the run's state with a sign of its own, so that it reads without
+// colour.
+func (r *Run) StateText() string {
+	t := r.Theme
+	switch r.Snap.State {
+	case event.Running:
+		return t.StateRun.On(t.Glyphs.Play + " RUN")
+	case event.PausedState:
+		return t.StatePause.On(t.Glyphs.Pause + " PAUSED")
+	case event.Finished:
+		return t.StateRun.On(t.Glyphs.Check + " DONE")
+	case event.FailedState:
+		return t.StateStop.On(t.Glyphs.Cross + " FAILED")
+	default:
+		return t.StateStart.On(t.Glyphs.Ring + " STARTING")
+	}
+}
+
+// Badge says whether people changed knobs while the run went on.
+func (r *Run) Badge(h *history.History) string {
+	if n := h.Touched(); n > 0 {
+		return r.Theme.Warn.On(fmt.Sprintf("TOUCHED %s%d", r.Theme.Glyphs.Times, n))
+	}
+	return r.Theme.Good.On("CLEAN")
+}
+
+// Remaking says whether the run is making what a change of F or of the generator needs.
+func (r *Run) Remaking() bool {
+	if r.Snap == nil {
+		return false
+	}
+	switch r.Phase() {
+	case knob.Score, knob.Fit, knob.Generate:
+		return true
+	}
+	return false
+}
+
+// Spelled is text in characters that the screen has.
+func (r *Run) Spelled(text string) string { return r.Theme.Spelled(text) }
+
+// Paused says whether the run stands still on request.
+func (r *Run) Paused() bool { return r.Snap != nil && r.Snap.State == event.PausedState }
+
+// Answers says whether the run can be asked for what only the lab can tell.
+func (r *Run) Answers() bool {
+	return r.Lab != nil && r.Snap != nil && !r.Ended() && !r.About.Replay
+}
+
+// Other is a run that the charts show beside this one.
+type Other struct {
+	Name    string
+	History history.History
+}
+
+// FindKnob finds a knob by its name or its symbol.
+func (r *Run) FindKnob(name string) (knob.Knob, error) {
+	for _, k := range r.KnobList {
+		if k.Symbol == name {
+			return k, nil
+		}
+	}
+	k, err := knob.Find(name)
+	if err != nil {
+		return k, fmt.Errorf("no such command or knob: %w", err)
+	}
+	return k, nil
+}
+
+// NewHistory is the history of a run like this one before its first event.
+func (r *Run) NewHistory() history.History {
+	return history.New(r.About.Config.StartSteps, r.About.Config.Knobs.UTD)
+}

@@ -1,0 +1,392 @@
+package runs
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/tui/format"
+	"pgrlab/tui/pane"
+)
+
+// forkGroup are the children of one plan.
+type forkGroup struct {
+	pane.ForkPlan
+	title    string
+	asked    int // the env step at which it was asked for
+	Children []ChildRun
+}
+
+// ChildRun is a child as far as its journal tells.
+type ChildRun struct {
+	pane.Child
+	step    int
+	done    bool
+	failed  error
+	returns map[int]float64 // mean returns of evaluations behind the fork, by step
+}
+
+// Forked delivers the children of a plan, or why there are none.
+type Forked struct {
+	group forkGroup
+	err   error
+}
+
+// ChildrenRead delivers what journals of children hold now.
+type ChildrenRead struct {
+	Group    int // its index
+	Children []ChildRun
+}
+
+// ForkEvery is the time between two looks at the children's journals.
+const ForkEvery = 3 * time.Second
+
+// forkEvaluations are how many evaluations a child lives to see.
+const forkEvaluations = 5
+
+// OpenFork asks for the number of pairs with what is staged and without.
+func (p *Pane) OpenFork() tea.Cmd {
+	if len(p.Staged) == 0 {
+		p.Refuse("nothing is staged: f forks with what is staged and without, F with nothing changed")
+		return nil
+	}
+	plan := pane.ForkPlan{}
+	for _, k := range p.KnobList {
+		if v, ok := p.Staged[k.Name]; ok {
+			text := k.Name + "=" + v.String()
+			if k.Class != knob.ClassBatch && p.Generated() {
+				text += "!" // in force from the fork on
+			}
+			plan.Set = append(plan.Set, text)
+		}
+	}
+	return p.askPairs("fork: "+p.StagedText(), plan,
+		"Each pair has new random streams of its own, the same for both: one child gets the change, one does not. This run stays as it is.")
+}
+
+// OpenPlacebo asks for pairs that differ in nothing but their random streams.
+func (p *Pane) OpenPlacebo() tea.Cmd {
+	return p.askPairs("placebo forks", pane.ForkPlan{},
+		"Nothing is changed but the random streams: how far the children of a pair come apart is what happens by itself. A difference inside that band says nothing.")
+}
+
+// commandConfirm is ":confirm": the schedule of a touched run against none.
+func (p *Pane) commandConfirm(string) error {
+	if p.History.Touched() == 0 {
+		return fmt.Errorf("confirm: no knob was touched in this run: there is no schedule to confirm")
+	}
+	p.askPairs("confirm: "+p.changedText(), pane.ForkPlan{Confirm: true},
+		"The changes of this run become a preset. Runs with it and runs without, on fresh seeds and without live knobs, tell what they do.")
+	return nil
+}
+
+// changedText names the changes that somebody made while the run went on, or counts
+// them where they are many.
+func (p *Pane) changedText() string {
+	var all []string
+	for _, c := range p.History.Changes {
+		if !c.Scheduled && c.Number > 0 {
+			all = append(all, fmt.Sprintf("%s %s %s at %s", p.KnobTitle(c.Knob), pane.Readable(c.From), p.Theme.Glyphs.Arrow+" "+pane.Readable(c.To), format.Count(c.AppliedStep)))
+		}
+	}
+	if len(all) > 2 {
+		return fmt.Sprintf("%d changes", len(all))
+	}
+	return strings.Join(all, ", ")
+}
+
+// childTime is about how long a child of so many env steps takes at this run's speed.
+func (p *Pane) childTime(steps int) time.Duration {
+	d := time.Duration(steps) * p.Snap.StepTime
+	if every := p.Effective("refit_every").Number; every >= 1 {
+		d += time.Duration(float64(steps)/every) * p.Snap.CostRefit
+	}
+	return d
+}
+
+// askPairs asks how many pairs a plan gets, and what that costs.
+func (p *Pane) askPairs(title string, plan pane.ForkPlan, about string) tea.Cmd {
+	switch {
+	case p.About.Replay:
+		p.Tell(pane.ErrReplay.Error())
+		return nil
+	case p.Watching():
+		p.Tell(p.Driver + " drives: D takes over")
+		return nil
+	case p.About.Fork == nil:
+		p.Tell("forks are made where the run trains: pgrlab fork DIR --set KNOB=VALUE")
+		return nil
+	case p.Snap == nil || p.Lab == nil:
+		return nil
+	}
+	switch {
+	case plan.Confirm:
+		plan.Steps = p.Snap.Steps
+	case plan.Steps == 0:
+		plan.Steps = forkEvaluations * max(1, p.About.Config.Evaluation.Every)
+	}
+	beside := p.beside()
+	turns := "one child after another"
+	if beside > 1 {
+		turns = fmt.Sprintf("%d at a time", beside)
+	}
+	cost := fmt.Sprintf("%s env steps a child, %s, with low priority beside this run", format.Count(plan.Steps), turns)
+	if p.Snap.StepTime > 0 {
+		cost += fmt.Sprintf(": %s a pair, or more, at this run's speed", format.Duration(p.childTime(2*plan.Steps/min(2, beside))))
+	}
+	name := title
+	d := &pane.Dialog{Title: title, Lines: []string{about, cost + "."}}
+	for _, n := range []int{1, 2, 4, 8} {
+		label := fmt.Sprintf("%d pairs", n)
+		if n == 1 {
+			label = "one pair: it shows two runs, and says nothing about " + (&forkGroup{ForkPlan: plan}).about()
+		}
+		if len(plan.Set) == 0 && !plan.Confirm && n == 1 {
+			label = "one pair"
+		}
+		d.Choices = append(d.Choices, pane.Choice{Key: strconv.Itoa(n), Label: label, Action: func() tea.Cmd {
+			plan.Pairs = n
+			return p.fork(forkGroup{ForkPlan: plan, title: strings.TrimPrefix(name, "fork: ")})
+		}})
+	}
+	if !plan.Confirm {
+		d.Choices = append(d.Choices, pane.Choice{Key: "s", Label: "another number of steps a child", Action: func() tea.Cmd { return p.askForkSteps(title, plan, about) }})
+	}
+	d.Choices = append(d.Choices, pane.Choice{Key: "esc", Label: "do not fork", Action: nil})
+	p.Question(d)
+	return nil
+}
+
+// askForkSteps asks how many env steps a child makes, and then how many pairs.
+func (p *Pane) askForkSteps(title string, plan pane.ForkPlan, about string) tea.Cmd {
+	e := pane.NewEntry("env steps a child: ", "typing replaces it  enter take  esc cancel", func(text string) tea.Cmd {
+		steps, err := knob.ParseCount(text)
+		if every := max(1, p.About.Config.Evaluation.Every); err == nil && steps < every {
+			err = fmt.Errorf("%s steps are too few: a child is evaluated every %s", format.Count(steps), format.Count(every))
+		}
+		if err != nil {
+			return p.Report(fmt.Errorf("fork: %w", err))
+		}
+		plan.Steps = steps
+		return p.askPairs(title, plan, about)
+	})
+	e.Propose(strconv.Itoa(plan.Steps))
+	p.Open(e)
+	return nil
+}
+
+// beside is how many children train at a time.
+func (p *Pane) beside() int {
+	if p.About.Beside == nil {
+		return 1
+	}
+	return max(1, p.About.Beside())
+}
+
+// Forker is who asks for the checkpoint of a fork.
+const Forker = "fork"
+
+// fork saves the run and then makes the children. A run that is over, or a plan that
+// begins anew, needs no checkpoint of now.
+func (p *Pane) fork(b forkGroup) tea.Cmd {
+	clear(p.Staged)
+	p.Say("")
+	if p.Ended() || b.Confirm {
+		return p.makeChildren(b)
+	}
+	if err := p.Lab.Send(event.Checkpoint{By: Forker}); err != nil {
+		p.Refuse(err.Error())
+		return nil
+	}
+	b.asked = p.Snap.Step
+	p.saving = &b
+	p.Tell("saving at the end of this slice, then forking: :pane runs shows the children")
+	return nil
+}
+
+// Event begins the fork that a checkpoint was made for.
+func (p *Pane) Event(e event.Event) {
+	c, ok := e.Body.(event.Checkpointed)
+	b := p.saving
+	if !ok || b == nil || c.Obs.Position.Step < b.asked {
+		return // of before
+	}
+	p.saving = nil
+	if c.Obs.Error != "" {
+		p.Report(fmt.Errorf("fork: %s", c.Obs.Error))
+		return
+	}
+	p.StartLater(p.makeChildren(*b))
+}
+
+// makeChildren makes the children outside the event loop.
+func (p *Pane) makeChildren(b forkGroup) tea.Cmd {
+	fork := p.About.Fork
+	return func() tea.Msg {
+		children, err := fork(b.ForkPlan)
+		for _, c := range children {
+			b.Children = append(b.Children, ChildRun{Child: c, step: c.From})
+		}
+		return Forked{b, err}
+	}
+}
+
+// TakeForks lists children that were made.
+func (p *Pane) TakeForks(msg Forked) {
+	if msg.err != nil {
+		p.Report(msg.err)
+	}
+	if len(msg.group.Children) == 0 {
+		return
+	}
+	turn := fmt.Sprintf("train, %d at a time", min(len(msg.group.Children), p.beside()))
+	for i := range p.Groups {
+		if !p.Groups[i].over() {
+			turn = "wait behind those that train"
+		}
+	}
+	p.Groups = append(p.Groups, msg.group)
+	p.NextAt = time.Time{}
+	if msg.err == nil {
+		p.Tell(fmt.Sprintf("%d children %s: :pane runs", len(msg.group.Children), turn))
+	}
+	p.TouchPane(pane.Runs)
+	p.Changed()
+}
+
+// ReadJournals reads the journals of the children that are not done, now and then.
+func (p *Pane) ReadJournals() tea.Cmd {
+	now := p.Now()
+	if p.NextAt.After(now) {
+		return nil
+	}
+	var all []tea.Cmd
+	for i := range p.Groups {
+		if b := &p.Groups[i]; !b.over() {
+			children := append([]ChildRun(nil), b.Children...)
+			load := p.About.LoadRun
+			all = append(all, func() tea.Msg {
+				for i := range children {
+					children[i] = children[i].Look(load)
+				}
+				return ChildrenRead{Group: i, Children: children}
+			})
+		}
+	}
+	p.NextAt = now.Add(ForkEvery)
+	if len(all) == 0 {
+		return nil
+	}
+	return tea.Batch(all...)
+}
+
+// Look reads a child's journal, unless it is done.
+func (o ChildRun) Look(load func(string) ([]event.Event, error)) ChildRun {
+	if o.done || o.failed != nil {
+		return o
+	}
+	if o.Failed != nil {
+		o.failed = o.Failed() // before the journal, whose end may come with it
+	}
+	events, err := load(o.Dir)
+	if err != nil {
+		return o // not begun yet
+	}
+	o.returns = map[int]float64{}
+	for _, e := range events {
+		if e.Step <= o.From && o.From > 0 {
+			continue // its parent's
+		}
+		o.step = max(o.step, e.Step)
+		switch b := e.Body.(type) {
+		case event.Evaluated:
+			o.returns[e.Step] = float64(b.ReturnMean)
+		case event.Done:
+			o.done = e.Step >= o.To
+		}
+	}
+	return o
+}
+
+// TakeChildren takes what the journals hold.
+func (p *Pane) TakeChildren(msg ChildrenRead) {
+	b := &p.Groups[msg.Group]
+	was := b.over()
+	b.Children = msg.Children
+	if d := b.Differences(); b.over() && !was && len(d) > 0 {
+		band, pairs := p.Band(b.Steps)
+		verdict, _, _ := strings.Cut(p.verdictOf(b, d, band, pairs), ";")
+		p.Tell(b.title + ": " + verdict + "; :pane runs")
+	}
+	p.TouchPane(pane.Runs)
+	if p.Visible(pane.Runs) {
+		p.Changed()
+	}
+}
+
+// over says whether nothing more is to come of a forkGroup.
+func (b *forkGroup) over() bool {
+	for _, c := range b.Children {
+		if !c.done && c.failed == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// placebo says whether nothing was changed but the random streams.
+func (b *forkGroup) placebo() bool { return len(b.Set) == 0 && !b.Confirm }
+
+// Differences are what came of each pair that is done: the mean, over the
+// evaluations behind the fork that both have, of the changed child's return less the
+// other's.
+func (b *forkGroup) Differences() (out []float64) {
+	for p := range b.Pairs {
+		var pair [2]*ChildRun
+		for i := range b.Children {
+			c := &b.Children[i]
+			if c.Pair != p || !c.done {
+				continue
+			}
+			if c.Changed {
+				pair[1] = c
+			} else {
+				pair[0] = c
+			}
+		}
+		if pair[0] == nil || pair[1] == nil {
+			continue
+		}
+		sum, n := 0.0, 0
+		for step, r := range pair[1].returns {
+			if control, ok := pair[0].returns[step]; ok {
+				sum += r - control
+				n++
+			}
+		}
+		if n > 0 {
+			out = append(out, sum/float64(n))
+		}
+	}
+	return out
+}
+
+// Unfinished counts the children that are still to be trained.
+func (p *Pane) Unfinished() (n int) {
+	for _, b := range p.Groups {
+		for _, c := range b.Children {
+			if !c.done && c.failed == nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// IsSaving says whether a fork waits for its checkpoint.
+func (p *Pane) IsSaving() bool { return p.saving != nil }

@@ -1,0 +1,136 @@
+package runs
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/event"
+	"pgrlab/tui/chart"
+	"pgrlab/tui/format"
+	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/steer"
+	"pgrlab/tui/theme"
+	"pgrlab/tui/topic"
+)
+
+// Loaded delivers the journal of a run to compare with.
+type Loaded struct {
+	Name   string
+	Events []event.Event
+	Err    error
+}
+
+// Pane is this run, the runs it is compared with, and the children of its forks.
+type Pane struct {
+	*steer.Steering
+	saving *forkGroup // waits for its checkpoint
+	Groups []forkGroup
+	NextAt time.Time // when the journals of children are read next
+}
+
+func New(s *steer.Steering) *Pane { return &Pane{Steering: s} }
+
+// ID names the pane.
+func (p *Pane) ID() pane.ID { return pane.Runs }
+
+// Tab is its name on the tab bar.
+func (p *Pane) Tab() string { return string(pane.Runs) }
+
+// Title is what its border says.
+func (p *Pane) Title(w int) (title, note string) { return "RUNS", "" }
+
+// Keys work while it is in focus.
+func (p *Pane) Keys() []pane.Binding { return nil }
+
+// Verbs are its commands.
+func (p *Pane) Verbs() []pane.Verb {
+	return []pane.Verb{
+		{Name: "confirm", About: "make the changes of this run a preset, and run it beside an untouched control on fresh seeds", Arguments: nil, Run: p.commandConfirm},
+		{Name: "compare", About: "draw another run's curves beside these: a run folder", Arguments: nil, Run: p.commandCompare},
+	}
+}
+
+// DependsOn are the topics that it shows.
+func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot, topic.Charts} }
+
+// Body lists this run and those that it is compared with.
+func (p *Pane) Body(w, _ int) []string {
+	t, h := p.Theme, &p.History
+	row := func(mark string, name string, h *history.History, state string) string {
+		room := max(12, min(48, w-46))
+		text := mark + " " + t.Bold.On(t.Fit(t.Middle(name, room), room))
+		short := text
+		if n := len(h.Evaluations); n > 0 {
+			e := h.Evaluations[n-1]
+			short += " " + format.Number(e.Mean)
+			text += t.Dim.On(" return ") + format.Number(e.Mean) + t.Dim.On(" at ") + format.Count(e.Step)
+		}
+		return theme.Longest([]string{short + "  " + p.Badge(h), short + "  " + state + "  " + p.Badge(h), text + "  " + state + "  " + p.Badge(h)}, w)
+	}
+	name := filepath.Base(p.About.Folder)
+	if p.About.Folder == "" {
+		name = p.About.Config.Method
+	}
+	mark := func(look int, label string) string {
+		if label != "" {
+			label = " " + label
+		}
+		return t.Series[look%len(t.Series)].On(t.Chart.Sample(look, chart.Line) + label)
+	}
+	out := []string{row(mark(0, p.RunLabel(0)), name, h, p.StateText())}
+	for i := range p.Others {
+		o := &p.Others[i]
+		out = append(out, row(mark(p.LookOf(i), p.RunLabel(i+1)), o.Name, &o.History, t.Dim.On("compared")))
+	}
+	out = append(out, p.forkLines(w)...)
+	return append(out, "", t.Dim.On(t.Clip(":compare DIR draws another run's curves beside these", w)))
+}
+
+// commandCompare reads another run's journal, outside the event loop.
+func (p *Pane) commandCompare(dir string) error {
+	if dir == "" {
+		return fmt.Errorf("compare: which run folder?")
+	}
+	if len(p.Others) >= 3 {
+		return fmt.Errorf("compare: three runs beside this one are the most; esc takes them away")
+	}
+	load := p.About.LoadRun
+	p.StartLater(func() tea.Msg {
+		events, err := load(dir)
+		return Loaded{filepath.Base(filepath.Clean(dir)), events, err}
+	})
+	return nil
+}
+
+// OverlayRun draws a run that was read beside this one.
+func (p *Pane) OverlayRun(msg Loaded) {
+	if msg.Err != nil {
+		p.Report(msg.Err)
+		return
+	}
+	o := pane.Other{Name: msg.Name, History: p.NewHistory()}
+	for _, e := range msg.Events {
+		o.History.Take(e)
+	}
+	p.Others = append(p.Others, o)
+	p.Tell(p.RunLabel(len(p.Others)) + " is " + msg.Name + ", drawn beside this run, A; esc takes it away")
+	p.TouchPane(pane.Runs)
+	p.Touch(topic.Charts)
+	p.Changed()
+}
+
+// Forget takes the runs away that this one is compared with; it says whether there were
+// any.
+func (p *Pane) Forget() bool {
+	if len(p.Others) == 0 {
+		return false
+	}
+	p.Others = nil
+	p.Touch(topic.Charts)
+	p.Changed()
+	return true
+}

@@ -1,0 +1,264 @@
+package scores
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pgrlab/core/event"
+	"pgrlab/tui/format"
+	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/steer"
+	"pgrlab/tui/theme"
+	"pgrlab/tui/topic"
+)
+
+// Pane is the distribution of F.
+type Pane struct {
+	*steer.Steering
+}
+
+func New(s *steer.Steering) *Pane { return &Pane{Steering: s} }
+
+// ID names the pane.
+func (v *Pane) ID() pane.ID { return pane.Scores }
+
+// Tab is its name on the tab bar.
+func (v *Pane) Tab() string { return string(pane.Scores) }
+
+// Title is what its border says.
+func (v *Pane) Title(w int) (title, note string) { return "F VALUES", v.scoresNote(w - 16) }
+
+// Keys work while it is in focus.
+func (v *Pane) Keys() []pane.Binding { return nil }
+
+// DependsOn are the topics that it shows.
+func (v *Pane) DependsOn() []topic.Topic {
+	return []topic.Topic{topic.Snapshot, topic.Generations, topic.Staged}
+}
+
+// Body is the distribution of F: real, asked for and synthetic ones above each
+// other, and a preview, over the same bins.
+func (v *Pane) Body(w, h int) []string {
+	t := v.Theme
+	all := v.distributions()
+	if len(all) == 0 {
+		return v.scoresSoFar(w, h)
+	}
+	// What came matters more than what was asked for, and beside a preview most.
+	for _, letter := range []string{"a", "r", "s"} {
+		if len(all) > max(1, h) {
+			all = slices.DeleteFunc(all, func(r histogramRow) bool { return r.letter == letter })
+		}
+	}
+	n := len(all)
+	spare := 2 // for the axis and a line below it
+	if v.askedText(w) != "" {
+		spare++
+	}
+	d := histogramView{rows: max(1, min(4, (h-spare)/n)), columns: 1, label: 5}
+	if w < d.label+event.Bins+5 {
+		d.label = 1
+	}
+	if w >= d.label+1+2*event.Bins+quantileWidth && (d.rows > 1 || w >= d.label+1+2*event.Bins+2*quantileWidth) {
+		d.columns = 2
+	}
+	d.room = w - d.label - 1 - d.columns*event.Bins
+	var out []string
+	for _, row := range all {
+		out = append(out, v.histogram(row, d)...)
+	}
+	if n == 1 && h > d.rows {
+		out = append(out, t.Dim.On("no synthetic rows yet"))
+	}
+	if len(out) < h {
+		lo, hi := format.Number(all[0].data.Low), format.Number(all[0].data.High)
+		axis := lo + strings.Repeat(" ", max(1, d.columns*event.Bins-theme.Width(lo)-theme.Width(hi))) + hi
+		if all[0].data.Log {
+			axis = theme.Longest([]string{axis, axis + "  log"}, w-d.label-1)
+		}
+		if share := beyond(all); share >= 0.005 {
+			axis = theme.Longest([]string{axis, axis + "  " + format.Percent(share) + " beyond"}, w-d.label-1)
+		}
+		out = append(out, strings.Repeat(" ", d.label+1)+t.Dim.On(axis))
+	}
+	text := v.PreviewText()
+	if text != "" && v.Preview.Answer != nil && v.Previewed() == nil { // two lines say why
+		out = out[:max(0, min(len(out), h-2))]
+	}
+	if text != "" && len(out) < h {
+		lines := theme.Wrap(v.Spelled(text), w)
+		if room := h - len(out); len(lines) > room {
+			lines = append(lines[:room-1], t.Clip(strings.Join(lines[room-1:], " "), w))
+		}
+		for _, l := range lines {
+			out = append(out, t.Staged.On(l))
+		}
+		return out
+	}
+	if text = v.askedText(w); text != "" && len(out) < h {
+		out = append(out, text)
+	}
+	if medians := v.History.Curve(history.CurveF50, 0).From(v.History.ScoredFrom); len(out) < h && len(medians) > 1 {
+		name := t.Dim.On("medians so far of real ")
+		out = append(out, name+t.Real.On(t.Trend(medians, w-theme.Width(name))))
+	}
+	return out
+}
+
+// beyond is the largest share of a distribution that lies outside the bins.
+func beyond(all []histogramRow) float64 {
+	most := 0.0
+	for _, row := range all {
+		inside := 0
+		for _, n := range row.data.Counts {
+			inside += n
+		}
+		if row.data.Rows > 0 {
+			most = math.Max(most, 1-float64(inside)/float64(row.data.Rows))
+		}
+	}
+	return most
+}
+
+// scoresSoFar stands for the histograms before the first generation.
+func (v *Pane) scoresSoFar(w, h int) []string {
+	t := v.Theme
+	text := "histograms come with the first generation"
+	if !v.Generates() {
+		text = v.About.Config.Method + " has no generator: there is no F of generated transitions"
+	}
+	if v.About.Replay {
+		text = "a journal keeps the quantiles of F, not its histograms"
+	}
+	if why := v.PreviewText(); why != "" {
+		text = why
+	}
+	var out []string
+	if median, ok := v.History.Curve(history.CurveF50, 0).Last(); ok {
+		high, _ := v.History.Curve(history.CurveF90, 0).Last()
+		out = append(out, t.Real.On("real")+t.Dim.On("  med ")+format.Number(median.Y)+t.Dim.On(" p90 ")+format.Number(high.Y))
+	}
+	lines := theme.Wrap(v.Spelled(text), w)
+	if room := max(1, h-len(out)); len(lines) > room {
+		lines = append(lines[:room-1], t.Clip(strings.Join(lines[room-1:], " "), w))
+	}
+	for _, l := range lines {
+		out = append(out, t.Dim.On(l))
+	}
+	return out
+}
+
+// histogramView is how histograms are drawn: how high, columns of a bin, width of
+// the label before and of the room behind.
+type histogramView struct{ rows, columns, label, room int }
+
+// quantileWidth is the room for the quantiles, as " p90 0.810".
+const quantileWidth = 10
+
+// histogram is a label, the bars, and median and 90th percentile behind them.
+func (v *Pane) histogram(row histogramRow, d histogramView) []string {
+	t, name, q, colour := v.Theme, row.name, row.data, row.colour
+	var values []float64
+	for _, n := range q.Counts {
+		for range d.columns {
+			values = append(values, float64(n))
+		}
+	}
+	if d.label == 1 {
+		name = row.letter
+	}
+	med, p90 := t.Dim.On(" med ")+format.Number(q.Median), t.Dim.On(" p90 ")+format.Number(q.Q90)
+	out := t.Columns(values, d.rows, colour)
+	for i := range out {
+		label, text := "", ""
+		switch {
+		case i == len(out)-1 && d.rows > 1:
+			label, text = name, p90
+		case i == len(out)-2:
+			text = med
+		case i == len(out)-1:
+			label = name
+			text = theme.Longest([]string{med + p90, med, " " + format.Number(q.Median), " " + strconv.FormatFloat(q.Median, 'g', 2, 64)}, d.room)
+			if text == "" {
+				text = theme.Longest([]string{" " + short(q.Median)}, d.room)
+			}
+		}
+		out[i] = colour.On(t.Fit(label, d.label)) + " " + out[i] + text
+	}
+	return out
+}
+
+// short is a number in four columns, as 3e-3.
+func short(v float64) string {
+	return strings.Replace(strconv.FormatFloat(v, 'e', 0, 64), "e-0", "e-", 1)
+}
+
+func (v *Pane) scoresNote(w int) string {
+	t := v.Theme
+	if p := v.Previewed(); p != nil {
+		return theme.Longest([]string{t.Dim.On("median"), t.Dim.On("preview at step ") + format.Count(v.Preview.Step)}, w)
+	}
+	last, ok := v.History.Curve(history.CurveF50, 0).Last()
+	if !ok {
+		return ""
+	}
+	return theme.Longest([]string{t.Dim.On("median"), t.Dim.On("scored at step ") + format.Count(last.Step)}, w)
+}
+
+// histogramRow is one distribution of F with its name and colour.
+type histogramRow struct {
+	name, letter string
+	data         *event.Histogram
+	colour       theme.Ink
+}
+
+// distributions are those of F to show: real, what the prompts asked for and what
+// came of them, and what a preview would make, all over the same edges.
+func (v *Pane) distributions() []histogramRow {
+	t, s := v.Theme, v.Snap
+	realF, syn, asked := s.FReal, s.FSyn, s.FAsked
+	p := v.Previewed()
+	if p != nil {
+		if p.Real != nil {
+			realF = p.Real
+		}
+		if p.Synthetic != nil {
+			syn = p.Synthetic
+		}
+		asked = nil // over other edges
+	}
+	var out []histogramRow
+	add := func(name, letter string, h *event.Histogram, colour theme.Ink) {
+		if h != nil {
+			out = append(out, histogramRow{name, letter, h, colour})
+		}
+	}
+	add("real", "r", realF, t.Real)
+	add("asked", "a", asked, t.Reference)
+	add("D_syn", "s", syn, t.Synthetic)
+	if p != nil {
+		add("prev.", "p", p.Preview, t.Staged) // before the first fit there is none
+	}
+	return out
+}
+
+// askedText compares the F that prompts asked for with that of what came out.
+func (v *Pane) askedText(w int) string {
+	t, g := v.Theme, v.History.Generated
+	if g == nil || g.Asked == nil || g.Achieved == nil {
+		return ""
+	}
+	pair := func(q *event.Quantiles) string {
+		return format.Number(float64(q.Median)) + t.Dim.On("..") + format.Number(float64(q.Q90))
+	}
+	text := t.Dim.On("asked ") + pair(g.Asked) + t.Dim.On("  achieved ") + t.Synthetic.On(pair(g.Achieved))
+	texts := []string{text}
+	if g.Obeyed != nil {
+		texts = append(texts, text+t.Dim.On("  rank correlation ")+fmt.Sprintf("%.2f", float64(*g.Obeyed)))
+	}
+	return theme.Longest(texts, w)
+}

@@ -1,0 +1,121 @@
+package system
+
+import (
+	"bytes"
+	"os"
+	"runtime"
+	"runtime/metrics"
+	"strconv"
+	"time"
+)
+
+// machineEvery is the time between two looks at the machine.
+const machineEvery = 2 * time.Second
+
+// Machine is what the system pane shows: shares of processors and memory, of this
+// process and of all. What cannot be found out is negative.
+type Machine struct {
+	At          time.Time
+	own, all    time.Duration // processor time so far
+	idle        time.Duration
+	Cores, Busy float64 // processors used: by this process; share of all that are busy
+	Resident    float64 // bytes of this process
+	Heap        float64 // of them, of the Go heap
+	Total, Free float64 // bytes of the machine
+	CPUs        int
+	BusyPast    []float64
+}
+
+// look takes new numbers when the old ones are old enough and anybody sees them.
+func (k *Machine) look(now time.Time, seen bool) bool {
+	if !seen || now.Sub(k.At) < machineEvery {
+		return false
+	}
+	own, all, idle := ProcessTime(), time.Duration(0), time.Duration(0)
+	all, idle = machineTime()
+	if passed := now.Sub(k.At).Seconds(); !k.At.IsZero() && passed > 0 {
+		k.Cores, k.Busy = -1, -1
+		if own >= 0 {
+			k.Cores = (own - k.own).Seconds() / passed
+		}
+		if d := (all - k.all).Seconds(); d > 0 {
+			k.Busy = 1 - (idle-k.idle).Seconds()/d
+		}
+		k.BusyPast = append(k.BusyPast, k.Cores)
+		k.BusyPast = k.BusyPast[max(0, len(k.BusyPast)-120):]
+	}
+	k.At, k.own, k.all, k.idle = now, own, all, idle
+	k.Resident = residentBytes()
+	k.Total, k.Free = memoryBytes()
+	k.CPUs = runtime.NumCPU()
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s)
+	k.Heap = float64(s[0].Value.Uint64())
+	return true
+}
+
+// machineTime is the processor time of all processes and of none, since the start
+// of the machine; zero where it is not known.
+func machineTime() (all, idle time.Duration) {
+	doc, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, 0
+	}
+	line, _, _ := bytes.Cut(doc, []byte("\n"))
+	for i, f := range bytes.Fields(line) {
+		v, err := strconv.ParseFloat(string(f), 64)
+		if err != nil {
+			continue
+		}
+		d := time.Duration(v * 10 * float64(time.Millisecond)) // hundredths of a second
+		all += d
+		if i == 4 || i == 5 { // idle, and waiting for disks
+			idle += d
+		}
+	}
+	return all, idle
+}
+
+// Resident is the memory of this process in bytes; −1 where it is not known.
+func Resident() float64 { return residentBytes() }
+
+// FreeMemory is the memory of the machine that programs can have, in bytes; −1 where
+// it is not known.
+func FreeMemory() float64 {
+	_, free := memoryBytes()
+	return free
+}
+
+// residentBytes is the memory of this process; −1 where it is not known.
+func residentBytes() float64 {
+	doc, err := os.ReadFile("/proc/self/statm")
+	fields := bytes.Fields(doc)
+	if err != nil || len(fields) < 2 {
+		return -1
+	}
+	pages, err := strconv.ParseFloat(string(fields[1]), 64)
+	if err != nil {
+		return -1
+	}
+	return pages * float64(os.Getpagesize())
+}
+
+// memoryBytes is the memory of the machine and what of it is free; −1 where it is
+// not known.
+func memoryBytes() (total, free float64) {
+	doc, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return -1, -1
+	}
+	read := func(name string) float64 {
+		for _, line := range bytes.Split(doc, []byte("\n")) {
+			if fields := bytes.Fields(line); len(fields) > 1 && string(fields[0]) == name {
+				if v, err := strconv.ParseFloat(string(fields[1]), 64); err == nil {
+					return v * 1024
+				}
+			}
+		}
+		return -1
+	}
+	return read("MemTotal:"), read("MemAvailable:")
+}

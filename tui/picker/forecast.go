@@ -1,0 +1,192 @@
+package picker
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/lab"
+	"pgrlab/tui/format"
+	"pgrlab/tui/theme"
+)
+
+// Forecast is what a run will take on this machine.
+type Forecast struct {
+	lab.Forecast
+	Free int64 // bytes on the disk that it will be written to; 0: not known
+}
+
+// Forecasts are those of the picker's choices, as far as they have been looked at.
+type Forecasts struct {
+	known map[string]Tried
+	Asked string // the choice that is being tried
+	stop  context.CancelFunc
+}
+
+// Tried is one, or why there is none.
+type Tried struct {
+	choice string
+	Forecast
+	err error
+}
+
+// rest is how long a choice stays under the cursor before it is tried: who passes by
+// starts nothing.
+const rest = 300 * time.Millisecond
+
+// triedAs names what a forecast is for: it is the same with every seed.
+func triedAs(c lab.Config) string {
+	c.Seed = 0
+	return fmt.Sprintf("%+v", c)
+}
+
+// Forecast has the present choice tried, outside the event loop, unless it is known or
+// under way. What was being tried before it is given up.
+func (p *Picker) Forecast() tea.Cmd {
+	if p.Try == nil {
+		return nil
+	}
+	if p.opened || p.wrong != nil || p.at[PickRecent] > 0 {
+		p.Forecasts.give()
+		return nil
+	}
+	c := p.config
+	wanted := triedAs(c)
+	if _, known := p.Forecasts.known[wanted]; known || p.Forecasts.Asked == wanted {
+		return nil
+	}
+	p.Forecasts.give()
+	ctx, stop := context.WithCancel(context.Background())
+	p.Forecasts.Asked, p.Forecasts.stop = wanted, stop
+	try := p.Try
+	return func() (msg tea.Msg) {
+		defer stop()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(rest):
+		}
+		defer func() {
+			if r := recover(); r != nil {
+				msg = Tried{choice: wanted, err: fmt.Errorf("panic: %v\n%s", r, debug.Stack())}
+			}
+		}()
+		f, err := try(ctx, c)
+		if ctx.Err() != nil {
+			return nil // nobody asks any more
+		}
+		return Tried{wanted, f, err}
+	}
+}
+
+// give gives up what is being tried.
+func (f *Forecasts) give() {
+	if f.stop != nil {
+		f.stop()
+	}
+	f.Asked, f.stop = "", nil
+}
+
+// TakeForecast keeps what a trial found.
+func (p *Picker) TakeForecast(f Tried) {
+	all := &p.Forecasts
+	if all.known == nil {
+		all.known = map[string]Tried{}
+	}
+	all.known[f.choice] = f
+	if all.Asked == f.choice {
+		all.Asked, all.stop = "", nil
+	}
+	p.Changed()
+}
+
+// takes says how long the present choice takes on this machine, and what it writes, in
+// w columns.
+func (p *Picker) takes(w int) []string {
+	t := p.theme
+	f, known := p.Forecasts.known[triedAs(p.config)]
+	lines := [][]string{p.takesTime(f, known)}
+	switch {
+	case !known:
+		return append(first(lines, w), "") // its place: nothing moves when it is found
+	case f.err != nil:
+		why, _, _ := strings.Cut(f.err.Error(), "\n")
+		return append(first(lines, w), theme.WrapStyled(t.Bad.On(t.Glyphs.Cross+" "+why), w)...)
+	}
+	return first(append(lines, p.takesRoom(f)), w)
+}
+
+// first are the first parts of each line, as many as fit, and one in any case.
+func first(lines [][]string, w int) []string {
+	var out []string
+	for _, parts := range lines {
+		text := parts[0]
+		for _, more := range parts[1:] {
+			if theme.Width(text)+theme.Width(more) > w {
+				break
+			}
+			text += more
+		}
+		out = append(out, theme.WrapStyled(text, w)...)
+	}
+	return out
+}
+
+// takesTime is how long the present choice takes, and how that is known.
+func (p *Picker) takesTime(f Tried, known bool) []string {
+	t := p.theme
+	takes := func(u lab.Costs, how string) []string {
+		return []string{t.Dim.On("takes about ") + Roughly(p.config.Lasts(u)), t.Dim.On(" on this machine"), t.Dim.On(", " + how)}
+	}
+	last, before := LastAs(p.config, p.Recent)
+	switch {
+	case before:
+		return takes(last.Costs, "as quick as "+last.Dir)
+	case known && f.err == nil && f.Costs.Step > 0:
+		return takes(f.Costs, "by a short trial of all its parts")
+	case !known && p.Try != nil:
+		return []string{t.Dim.On("a short trial finds out how long it takes" + t.Glyphs.Wait)}
+	}
+	return []string{t.Dim.On("how long it takes is not known"), t.Dim.On(" before the first such run on this machine")}
+}
+
+// takesRoom is what it writes, beside the room that there is.
+func (p *Picker) takesRoom(f Tried) []string {
+	t := p.theme
+	all := "checkpoints"
+	if f.Disk.Generation > 0 {
+		all = "checkpoints and D_syn"
+	}
+	text := t.Dim.On("writes about ") + format.BytesText(float64(f.Disk.Total()))
+	if f.Free > 0 && f.Disk.Total() > f.Free {
+		return []string{text + t.Bad.On(fmt.Sprintf(": only %s are free", format.BytesText(float64(f.Free))))}
+	}
+	return []string{text, t.Dim.On(", " + all + " included")}
+}
+
+// Roughly is a duration with no more digits than a guess has.
+func Roughly(d time.Duration) string {
+	round := func(v float64, unit string) string {
+		if v >= 20 {
+			v = 5 * math.Round(v/5)
+		}
+		return fmt.Sprintf("%.0f %s", v, unit)
+	}
+	switch s := d.Seconds(); {
+	case s < 90:
+		return round(max(1, s), "s")
+	case s < 90*60:
+		return round(s/60, "min")
+	case s < 10*3600:
+		return fmt.Sprintf("%.1f hours", s/3600)
+	case s < 48*3600:
+		return round(s/3600, "hours")
+	default:
+		return round(s/86400, "days")
+	}
+}

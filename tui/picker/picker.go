@@ -1,0 +1,375 @@
+package picker
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/knob"
+	"pgrlab/core/lab"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/theme"
+)
+
+// Item is one thing to choose, with one line about it.
+type Item struct{ Name, Doc string }
+
+// Picks are what the picker chose.
+type Picks struct {
+	Preset, Task, Method, Scale, Device string // "": as the preset says
+	Seed                                uint64
+	Steps                               int    // env steps; 0: as the preset says
+	Reopen                              string // the folder of an earlier run, to look at; "": a new run
+	Resume                              bool   // go on with that run where it was saved last
+}
+
+// Choices are what can be chosen before a run begins.
+type Choices struct {
+	Presets, Tasks, Methods, Scales, Devices []Item // the first is the proposal
+
+	// Resolve is the configuration of a choice; an error says what does not go
+	// together.
+	Resolve func(Picks) (lab.Config, error)
+	// Try finds out what a run of that configuration takes on this machine. It is
+	// called from a goroutine of its own; nil: it cannot be found out.
+	Try func(context.Context, lab.Config) (Forecast, error)
+	// Recent are the folders of earlier runs, newest first.
+	Recent func() []Recent
+}
+
+// Picker is the first screen: one row a question, the answers of the row in focus
+// below.
+type Picker struct {
+	pane.Screen
+	Choices
+	theme  *theme.Theme
+	help   func() tea.Cmd // opens it
+	leave  func() tea.Cmd
+	begin  func(Picks) tea.Cmd // opens what was chosen
+	Recent []Recent
+	Row    int
+	at     [pickRows]int
+	Seed   uint64
+	Steps  int  // 0: as the preset says
+	typing bool // a digit of the row's number was typed: the next one is put behind it
+	opened bool // a choice is being opened
+	err    error
+	boxed  bool  // as drawn
+	shown  Picks // what config belongs to
+	config lab.Config
+	wrong  error // why the choice does not resolve
+
+	Forecasts Forecasts
+}
+
+// The rows of the picker.
+const (
+	PickPreset = iota
+	pickTask
+	pickMethod
+	pickScale
+	pickSeed
+	pickSteps
+	pickDevice
+	PickRecent
+	pickRows
+)
+
+var pickNames = [pickRows]string{"preset", "task", "method", "scale", "seed", "steps", "device", "earlier runs"}
+
+// New is the first screen with a choice to be made: open begins what was chosen,
+// help opens the help, leave closes the screen.
+func New(c Choices, s pane.Screen, t *theme.Theme, open func(Picks) tea.Cmd, help, leave func() tea.Cmd) *Picker {
+	p := &Picker{Choices: c, Screen: s, theme: t, begin: open, help: help, leave: leave}
+	if c.Recent != nil {
+		p.Recent = c.Recent()
+	}
+	p.resolve()
+	return p
+}
+
+// items are the answers of a row; of the axes the first leaves it to the preset.
+func (p *Picker) items(row int) []Item {
+	own := func(items []Item) []Item {
+		return append([]Item{{"", "as the preset says"}}, items...)
+	}
+	switch row {
+	case PickPreset:
+		return p.Presets
+	case pickTask:
+		return own(p.Tasks)
+	case pickMethod:
+		return own(p.Methods)
+	case pickScale:
+		return own(p.Scales)
+	case pickDevice:
+		return p.Devices
+	case PickRecent:
+		items := []Item{{"", "start a new run"}}
+		for _, r := range p.Recent {
+			items = append(items, Item{filepath.Base(r.Dir), r.What})
+		}
+		return items
+	default:
+		return nil
+	}
+}
+
+func (p *Picker) name(row int) string {
+	items := p.items(row)
+	if len(items) == 0 {
+		return ""
+	}
+	return items[p.at[row]].Name
+}
+
+// Picks are the answers so far.
+func (p *Picker) Picks() Picks {
+	c := Picks{Preset: p.name(PickPreset), Task: p.name(pickTask), Method: p.name(pickMethod), Scale: p.name(pickScale),
+		Device: p.name(pickDevice), Seed: p.Seed, Steps: p.Steps}
+	if i := p.at[PickRecent]; i > 0 {
+		c.Reopen = p.Recent[i-1].Dir
+	}
+	return c
+}
+
+func (p *Picker) resolve() {
+	c := p.Picks()
+	if p.Choices.Resolve == nil || c == p.shown && p.config.Task != "" {
+		return
+	}
+	p.shown = c
+	p.config, p.wrong = p.Choices.Resolve(c)
+}
+
+// Keys are those of the first screen: dispatch, its foot and its help.
+func (p *Picker) Keys() []pane.Binding {
+	keys := []pane.Binding{
+		{Name: "start", Keys: []string{"enter"}, Does: "start", Help: "start the run; of an earlier one: show its journal", Action: p.start},
+		{Name: "row-above", Keys: []string{"up", "k", "shift+tab"}, Label: "up k", Help: "the question above", Action: p.moves(-1)},
+		{Name: "row-below", Keys: []string{"down", "j", "tab"}, Label: "down j tab", Hint: "up down", Does: "row", Help: "the question below", Action: p.moves(1)},
+		{Name: "answer-next", Keys: []string{"right", "l"}, Label: "right l", Hint: "left right", Does: "change", Help: "the next answer", Action: p.turns(1)},
+		{Name: "answer-previous", Keys: []string{"left", "h"}, Label: "left h", Help: "the answer before", Action: p.turns(-1)},
+		{Name: "search", Keys: []string{"/"}, Does: "search", Help: "type a part of an answer and choose among those that have it; of seed and steps: type it", Action: p.search},
+		{Name: "go-on", Keys: []string{"r"}, Help: "go on with the earlier run that is chosen, where it was saved last", Action: p.resume},
+		{Name: "help", Keys: []string{"?", "f1"}, Label: "? f1", Hint: "?", Does: "help", Help: "the keys, and where every number comes from", Action: p.help},
+		{Name: "quit", Keys: []string{"q", "esc", "ctrl+g"}, Label: "q esc", Hint: "q", Does: "quit", Help: "leave without a run", Action: p.leave},
+		{Name: "erase", Keys: []string{"backspace"}, Help: "take the last digit of seed or steps away", Action: p.digits(-1)},
+	}
+	for digit := range 10 {
+		b := pane.Binding{Name: fmt.Sprint("digit-", digit), Keys: []string{fmt.Sprint(digit)}, Action: p.digits(digit)}
+		if digit == 0 { // one line for all of them
+			b.Label, b.Help = "0 to 9", "type seed or steps"
+		}
+		keys = append(keys, b)
+	}
+	return keys
+}
+
+// Key is a key on the first screen.
+func (p *Picker) Key(key string) tea.Cmd {
+	p.Changed()
+	if p.opened {
+		return nil
+	}
+	p.err = nil
+	for _, b := range p.Keys() {
+		if slices.Contains(b.Keys, key) {
+			cmd := b.Action()
+			p.resolve()
+			return tea.Batch(cmd, p.Forecast())
+		}
+	}
+	return nil
+}
+
+// moves goes to another question, past those that have but one answer.
+func (p *Picker) moves(by int) func() tea.Cmd {
+	return func() tea.Cmd { p.move(by); return nil }
+}
+
+func (p *Picker) move(by int) {
+	p.Row, p.typing = (p.Row+by+pickRows)%pickRows, false
+	for !p.numeric() && len(p.items(p.Row)) < 1+min(1, p.Row) && p.Row != pickDevice {
+		p.Row = (p.Row + by + pickRows) % pickRows
+	}
+}
+
+func (p *Picker) turns(by int) func() tea.Cmd {
+	return func() tea.Cmd { p.turn(by); return nil }
+}
+
+func (p *Picker) digits(digit int) func() tea.Cmd {
+	return func() tea.Cmd { p.digit(digit); return nil }
+}
+
+// numeric says whether the row's answer is a number.
+func (p *Picker) numeric() bool { return p.Row == pickSeed || p.Row == pickSteps }
+
+// digit types a digit of the row's number, of which the first replaces what is
+// there; -1 takes the last one away.
+func (p *Picker) digit(digit int) {
+	if !p.numeric() {
+		return
+	}
+	number := p.Seed
+	if p.Row == pickSteps {
+		number = uint64(p.Steps)
+	}
+	switch {
+	case digit < 0:
+		number /= 10
+	case !p.typing:
+		number = uint64(digit)
+	case number < 1e9:
+		number = number*10 + uint64(digit)
+	}
+	p.typing = true
+	if p.Row == pickSteps {
+		p.Steps = int(number)
+	} else {
+		p.Seed = number
+	}
+}
+
+// start opens what is chosen, unless it does not go together.
+func (p *Picker) start() tea.Cmd {
+	p.resolve()
+	if p.wrong != nil && p.Picks().Reopen == "" {
+		return nil
+	}
+	return p.Take(p.Picks())
+}
+
+// search asks for a part of an answer.
+func (p *Picker) search() tea.Cmd {
+	row := p.Row
+	e := pane.NewEntry(pickNames[row]+": ", "up down choose  enter take  esc leave", func(text string) tea.Cmd { return p.found(row, text) })
+	if !p.numeric() {
+		e.Complete = func(text string) []pane.Candidate { return pane.Best(p.candidates(row), text) }
+		e.Chosen, e.Unchosen = p.at[row], 0
+	}
+	p.Open(e)
+	return nil
+}
+
+// candidates are the answers of a row by their names; that of the preset has a dash.
+func (p *Picker) candidates(row int) []pane.Candidate {
+	var all []pane.Candidate
+	for _, item := range p.items(row) {
+		c := pane.Candidate{Text: item.Name, About: item.Doc}
+		if c.Text == "" {
+			c.Text = "-"
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// found takes the answer that was typed, or the one that fits it best.
+func (p *Picker) found(row int, text string) tea.Cmd {
+	p.err = p.find(row, text)
+	p.resolve()
+	return p.Forecast()
+}
+
+func (p *Picker) find(row int, text string) error {
+	if row == pickSeed {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return fmt.Errorf("%q is no seed: want a whole number from 0", text)
+		}
+		p.Seed = seed
+		return nil
+	}
+	if row == pickSteps {
+		steps, err := knob.ParseCount(text)
+		if text == "" || err == nil {
+			p.Steps = steps
+			return nil
+		}
+		return err
+	}
+	all := p.candidates(row)
+	found := pane.Best(all, text)
+	if len(found) == 0 {
+		return fmt.Errorf("no %s has %q in its name", pickNames[row], text)
+	}
+	for i, c := range all {
+		if c.Text == found[0].Text {
+			p.answer(row, i)
+			break
+		}
+	}
+	return nil
+}
+
+// answer takes the i-th answer of a row. Another preset brings its own task, method,
+// scale and steps.
+func (p *Picker) answer(row, i int) {
+	if row == PickPreset && p.at[row] != i {
+		p.at[pickTask], p.at[pickMethod], p.at[pickScale], p.Steps = 0, 0, 0, 0
+	}
+	p.at[row] = i
+}
+
+// turn changes the answer of the row: a seed by one, steps by a factor of two.
+func (p *Picker) turn(by int) {
+	p.typing = false
+	switch {
+	case p.Row == pickSeed && by > 0:
+		p.Seed++
+	case p.Row == pickSeed:
+		p.Seed -= min(1, p.Seed)
+	case p.Row == pickSteps && by > 0:
+		p.Steps = min(2*p.config.Steps, 1e9)
+	case p.Row == pickSteps:
+		p.Steps = p.config.Steps / 2
+	default:
+		if n := len(p.items(p.Row)); n > 0 {
+			p.answer(p.Row, (p.at[p.Row]+by+n)%n)
+		}
+	}
+}
+
+// earlier is the configuration of the earlier run that is chosen; nil: none is.
+func (p *Picker) earlier() *lab.Config {
+	if i := p.at[PickRecent]; i > 0 {
+		return &p.Recent[i-1].Config
+	}
+	return nil
+}
+
+// resume goes on with the earlier run that is chosen.
+func (p *Picker) resume() tea.Cmd {
+	c := p.Picks()
+	if c.Reopen == "" {
+		return nil // there is nothing to go on with
+	}
+	c.Resume = true
+	return p.Take(c)
+}
+
+// Take begins what was chosen.
+func (p *Picker) Take(c Picks) tea.Cmd {
+	p.opened = true
+	p.Forecasts.give()
+	return p.begin(c)
+}
+
+// Failed shows why what was chosen did not begin.
+func (p *Picker) Failed(err error) tea.Cmd {
+	p.opened, p.err = false, err
+	p.Changed()
+	return p.Forecast()
+}
+
+// Pasted says that pasted text is not taken for keys here.
+func (p *Picker) Pasted() {
+	p.err = pane.ErrPasted
+	p.Changed()
+}

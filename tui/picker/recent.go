@@ -1,0 +1,138 @@
+package picker
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"sort"
+	"time"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui/history"
+)
+
+// Recent is an earlier run.
+type Recent struct {
+	Dir, What string
+	When      time.Time
+	Step      int
+	Return    float64 // of the last evaluation; NaN without one
+
+	Config lab.Config
+	Host   string
+	Costs  lab.Costs // of its parts, as far as it has measured them
+}
+
+// RecentRuns looks for run folders directly below root, newest first, at most so
+// many.
+func RecentRuns(root string, most int) []Recent {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return nil
+	}
+	var out []Recent
+	for _, e := range entries {
+		dir := filepath.Join(root, e.Name())
+		if run.IsUnfinished(e.Name()) {
+			continue
+		}
+		if info, err := os.Lstat(filepath.Join(dir, run.JournalName)); err == nil && info.Mode().IsRegular() {
+			out = append(out, Recent{Dir: dir, When: info.ModTime()})
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].When.After(out[j].When) })
+	kept := out[:0]
+	for _, r := range out {
+		if len(kept) == most {
+			break
+		}
+		if described, err := describe(r); err == nil {
+			kept = append(kept, described)
+		}
+	}
+	return kept
+}
+
+// describe reads what a run was and how far it came.
+func describe(r Recent) (Recent, error) {
+	events, err := history.ReadJournal(r.Dir)
+	if err != nil {
+		return r, err
+	}
+	if len(events) == 0 {
+		return r, errors.New("empty")
+	}
+	r.Return = math.NaN()
+	for _, e := range events {
+		r.Step = e.Step
+		switch b := e.Body.(type) {
+		case event.Start:
+			r.What = fmt.Sprintf("%s on %s, scale %s, seed %d", b.Method, b.Task, b.Scale, b.Seed)
+			r.Host = b.Obs.Host
+		case event.Evaluated:
+			r.Return = float64(b.ReturnMean)
+		}
+	}
+	r.Costs = CostsOf(events)
+	file := filepath.Join(r.Dir, run.ConfigName)
+	if doc, err := run.ReadFile(r.Dir, run.ConfigName); err == nil {
+		r.Config, _ = presets.Decode(file, doc) // of another version: the zero one is like no other
+	}
+	return r, nil
+}
+
+// CostsOf are what the parts of a run took, by its lines perf; none where a knob was
+// turned that makes the parts larger or smaller.
+func CostsOf(events []event.Event) lab.Costs {
+	var c lab.Costs
+	spent, evaluations := 0.0, 0
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case event.KnobChanged:
+			if slices.Contains(weighing, b.Knob) {
+				return lab.Costs{}
+			}
+		case event.Perf:
+			c.Step, c.FitStep, c.Sample = float64(b.StepS), float64(b.FitStepS), float64(b.SampleS)
+			spent += float64(b.Spent.Evaluate)
+			evaluations++
+		}
+	}
+	if evaluations > 0 {
+		c.Evaluation = spent / float64(evaluations)
+	}
+	return c
+}
+
+// weighing are the knobs that change what a part of a run takes.
+var weighing = []string{"utd", "batch", "hold", "ratio", "relevance", "sampler_steps"}
+
+// LastAs is the newest earlier run on this machine whose parts were as large as those
+// of c, and had all been there.
+func LastAs(c lab.Config, recent []Recent) (r Recent, ok bool) {
+	host, _ := os.Hostname()
+	for _, r := range recent {
+		whole := r.Costs.Step > 0 && (r.Costs.Sample > 0 || c.Generator.Kind == lab.GeneratorNone)
+		if whole && r.Host == host && reflect.DeepEqual(parts(r.Config), parts(c)) {
+			return r, true
+		}
+	}
+	return r, false
+}
+
+// parts is c without what decides how often its parts are there, or with which numbers.
+func parts(c lab.Config) lab.Config {
+	k := c.Knobs
+	c.Knobs = knob.Settings{UTD: k.UTD, Batch: k.Batch, Hold: k.Hold, Ratio: k.Ratio, Relevance: k.Relevance, SamplerSteps: k.SamplerSteps}
+	c.Seed, c.Preset, c.Scale, c.Schedule = 0, "", "", nil
+	c.Steps, c.StartSteps, c.Buffer, c.Evaluation.Every, c.Evaluation.KeepEvery = 0, 0, 0, 0, 0
+	return c
+}

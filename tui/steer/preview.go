@@ -1,0 +1,113 @@
+package steer
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/tui/format"
+	"pgrlab/tui/topic"
+)
+
+// preview is what was asked of the lab about a staged value, and its answer.
+type preview struct {
+	id     string // of the newest question; "": none
+	knob   string
+	value  knob.Value
+	asked  time.Time
+	Answer *event.Previewed // nil: not answered yet
+	Step   int              // of the answer
+	old    bool             // the generator has been fitted or D_syn made since it was asked
+}
+
+// PreviewEvery is the least time between two looks at the same value, where refits
+// follow each other faster.
+const PreviewEvery = 2 * time.Second
+
+// askPreview asks what a staged value would make; nothing is touched by it.
+func (s *Steering) askPreview(k knob.Knob, v knob.Value) {
+	s.Preview = preview{}
+	s.Touch(topic.Staged)
+	if k.Previewable {
+		s.Preview = preview{knob: k.Name, value: v, old: true}
+		s.RenewPreview()
+	}
+}
+
+// RenewPreview asks again where a refit or a generation has made the answer old, which
+// stays until there is a new one; also where the lab was too busy to be asked or to answer.
+func (s *Steering) RenewPreview() {
+	p := &s.Preview
+	if v, ok := s.Staged[p.knob]; !ok || v != p.value || !p.old || s.Lab == nil || s.Snap == nil || s.Ended() || s.Now().Sub(p.asked) < PreviewEvery {
+		return
+	}
+	s.sent++
+	id := fmt.Sprintf("preview-%d-%d", s.Session, s.sent)
+	if s.Lab.Send(event.Preview{ID: id, Knob: p.knob, Value: p.value.String()}) == nil {
+		p.id, p.asked, p.old = id, s.Now(), false
+	}
+}
+
+// Event takes what an event is to the preview: an answer, or a reason to ask again.
+func (s *Steering) Event(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.Previewed:
+		if b.ID != "" && b.ID == s.Preview.id && b.Busy {
+			s.Preview.old = true
+		} else if b.ID != "" && b.ID == s.Preview.id {
+			s.Preview.Answer, s.Preview.Step = &b, e.Step
+			s.Touch(topic.Staged)
+		}
+	case event.Refit:
+		s.Preview.old = true
+	}
+}
+
+// Previewed is the answer that belongs to what is staged; nil where there is none.
+func (s *Steering) Previewed() *event.Previewed {
+	p := s.Preview
+	if v, ok := s.Staged[p.knob]; !ok || v != p.value || p.Answer == nil || p.Answer.Err != "" || p.Answer.Real == nil {
+		return nil
+	}
+	return p.Answer
+}
+
+// PreviewText says what the preview of the staged value found, or that it is under
+// way; "" without one.
+func (s *Steering) PreviewText() string {
+	p := s.Preview
+	if v, ok := s.Staged[p.knob]; !ok || v != p.value {
+		return ""
+	}
+	a := p.Answer
+	switch {
+	case a == nil:
+		return "preview under way" + s.Theme.Glyphs.Wait
+	case a.Err != "":
+		return "no preview: " + a.Err
+	}
+	var found []string
+	if a.Samples > 0 {
+		text := fmt.Sprintf("%d samples", a.Samples)
+		if a.Seconds >= 0.1 {
+			text += fmt.Sprintf(" in %.1f s", a.Seconds)
+		}
+		if !math.IsNaN(a.Outside) {
+			text += fmt.Sprintf(", %s outside the real range", format.Percent(a.Outside))
+		}
+		found = append(found, text)
+	}
+	if !math.IsNaN(a.RankCorrelation) {
+		found = append(found, fmt.Sprintf("new F against old: rank correlation %.2f, top share the same %s", a.RankCorrelation, format.Percent(a.TopOverlap)))
+	}
+	if a.Cost != "" {
+		found = append(found, a.Cost)
+	}
+	if a.Real == nil { // there is no F to show yet
+		return "no preview: " + a.Cost
+	}
+	return "preview: " + strings.Join(found, "; ")
+}

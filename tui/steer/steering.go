@@ -1,0 +1,135 @@
+package steer
+
+import (
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/topic"
+)
+
+// patience is the longest redoing that enter starts without asking.
+const patience = 5 * time.Second
+
+// Sender is who asks, in the journal.
+const Sender = "screen"
+
+// Urgency says when what depends on a change is redone.
+type Urgency int
+
+const (
+	WhenDue Urgency = iota // at the next generation or refit
+	AtOnce
+)
+
+// Steering sends what the person asks for to the run: pauses, notes, and changes of
+// knobs, which are staged before they are sent. What was sent is shown as the lab
+// confirms it.
+type Steering struct {
+	*pane.Run
+	Staged  map[string]knob.Value // by knob: chosen and not sent yet
+	Preview preview               // of what is staged
+	Message string                // one line under the knobs: why something did not work
+	Session int64                 // begins the ids of this screen's commands
+	sent    int                   // commands sent, for their ids
+}
+
+// New steers the run that r knows.
+func New(r *pane.Run) *Steering {
+	return &Steering{Run: r, Staged: map[string]knob.Value{}}
+}
+
+// Say puts one line under the knobs, or at the foot where they are not shown.
+func (s *Steering) Say(text string) {
+	s.Message = text
+	s.Touch(topic.Staged)
+	if text != "" && !s.Visible(pane.Knobs) {
+		s.Tell(text)
+	}
+	s.Changed()
+}
+
+func (s *Steering) TogglePause() tea.Cmd {
+	if s.Paused() {
+		return s.order(event.Resume{By: Sender})
+	}
+	return s.order(event.Pause{By: Sender})
+}
+
+// TogglePark gives the GPU back, or takes it again and goes on. A run that is only
+// paused is parked, too; on the CPU there is no difference.
+func (s *Steering) TogglePark() tea.Cmd {
+	gpu := s.About.Config.Device == "cuda"
+	if s.Paused() && (s.Snap.Parked || !gpu) {
+		return s.order(event.Resume{By: Sender})
+	}
+	if !gpu && s.Lab != nil && !s.Ended() {
+		s.Tell("there is no GPU to give back: the run is saved and pauses; P or space goes on")
+	}
+	return s.order(event.Park{By: Sender})
+}
+
+// order sends a command to the lab while it runs.
+func (s *Steering) order(c event.Command) tea.Cmd {
+	if s.Lab == nil {
+		return nil
+	}
+	if s.Ended() {
+		s.Tell("the run has ended")
+		return nil
+	}
+	if err := s.Lab.Send(c); err != nil {
+		s.Refuse(err.Error())
+	}
+	return nil
+}
+
+// Checkpoint saves the run where it is; the event says when it is on the disk.
+func (s *Steering) Checkpoint() tea.Cmd {
+	if s.Lab == nil {
+		return nil
+	}
+	if err := s.Lab.Send(event.Checkpoint{By: Sender}); err != nil {
+		s.Refuse(err.Error())
+		return nil
+	}
+	s.Tell("saving at the end of this slice")
+	return nil
+}
+
+// Analyse has the run looked at; the findings are an event.
+func (s *Steering) Analyse() tea.Cmd {
+	if s.Lab == nil {
+		return nil
+	}
+	if err := s.Lab.Send(event.AnalyseNow{By: Sender}); err != nil {
+		s.Refuse(err.Error())
+		return nil
+	}
+	s.Tell("analysing: training waits, the findings will be an event")
+	return nil
+}
+
+// OpenNote asks for a remark.
+func (s *Steering) OpenNote() tea.Cmd {
+	if s.Lab == nil {
+		return nil
+	}
+	s.Open(pane.NewEntry("note: ", "a line in the journal and a marker  enter write  esc cancel", func(text string) tea.Cmd { return s.WriteNote(text) }))
+	return nil
+}
+
+func (s *Steering) WriteNote(text string) tea.Cmd {
+	if text == "" || s.Lab == nil {
+		return nil
+	}
+	if err := s.Lab.Send(event.Note{Text: text, By: Sender}); err != nil {
+		s.Refuse(err.Error())
+		return nil
+	}
+	s.Tell("noted")
+	return nil
+}
