@@ -13,7 +13,7 @@
 #   make hostile-count  those of runs and screens, whose work is made slow, then quick
 #   make arm64   build and vet for 64-bit ARM; its kernels' tests under qemu-user
 #   make lint    gofmt and staticcheck
-#   make picture the screen in the README, from the recorded run in docs/demo
+#   make docs    what is made from the code: the picture of the screen, docs/journal.md
 #   make gpu-bundle  bin/gpu-check, a folder to copy to a machine with a GPU
 #   make gpu-check   there, without Go or network: is all right, and how fast, in 9 minutes
 #   make clean   remove everything that was built or fetched
@@ -37,7 +37,7 @@ RACE     := ./core/lab/... ./tui/... ./core/run/... ./core/device ./core/device/
 # fail MESSAGE: one line on stderr, then stop.
 fail = { echo "$(1)" >&2; exit 1; }
 
-.PHONY: build run test race soak hostile hostile-once hostile-count arm64 lint picture gpu-bundle gpu-check clean physics
+.PHONY: build run test race soak hostile hostile-once hostile-count arm64 lint docs picture gpu-bundle gpu-check clean physics
 
 build: physics
 	@command -v $(GO) >/dev/null || $(call fail,build: go not found: install Go 1.26 or newer)
@@ -102,6 +102,10 @@ lint:
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 
+docs: picture
+	$(GO) test ./core/event -run TheReference -update
+
+# The screen as the recorded run in docs/demo had it.
 picture: physics
 	$(GO) run . replay docs/demo --picture docs/screen.svg --step 21000
 

@@ -7,7 +7,7 @@ import (
 // TypeExamined is the type of a line with an Examined.
 const TypeExamined = "examined"
 
-// Examined is what they found of one member at one place of a run.
+// Examined is what the analyses found of one member at one place of a run.
 type Examined struct {
 	Step      int        `json:"-"`         // that of its line
 	Relevance string     `json:"relevance"` // F of what follows
