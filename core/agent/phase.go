@@ -41,7 +41,7 @@ type Phased interface {
 // settings change, a pause waits and a run is saved: its positions are STEP/name:i with
 // i units done.
 type Phase struct {
-	Name string // a lower-case word: "learn", "encode"
+	Name string // "rollout", "learn" or "encode": they come in this order
 	// Due says whether there is such work after env step step, which was collected.
 	Due func(step int) bool
 	// Start begins the work and returns how many units it has. Where a run is loaded in

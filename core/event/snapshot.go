@@ -113,7 +113,7 @@ type Snapshot struct {
 	Err string // why it failed or waits
 }
 
-// UpdateLosses are the numbers of one update.
+// UpdateLosses are the numbers of one update. What the learner does not have is NaN.
 type UpdateLosses struct {
 	Critic, Actor, Alpha, QMean float64
 	Curiosity                   float64 // of the relevance function that learned last; NaN without one

@@ -22,12 +22,38 @@ const (
 	Analyse // F, dynamics and projections of what there is; takes seconds
 	// AfterStep is the place between two env steps.
 	AfterStep
+
+	// The phases of learners that work between env steps, behind Collect. They stand
+	// here because checkpoints hold the numbers of the phases above.
+
+	Rollout // imagined, or with the environment
+	Learn   // updates that are not part of collecting
+	Encode  // what D_real is made of anew
+	// Phases is how many there are.
+	Phases
 )
 
-var phaseNames = [...]string{"collect", "score", "fit", "generate", "evaluate", "analyse", "after step"}
+var phaseNames = [Phases]string{"collect", "score", "fit", "generate", "evaluate", "analyse", "after step", "rollout", "learn", "encode"}
 
-// String is the phase's name: collect, score, fit, generate, evaluate, analyse, after step.
+// phaseOrder is that of an env step.
+var phaseOrder = [Phases]int{Collect: 0, Rollout: 1, Learn: 2, Encode: 3, Score: 4, Fit: 5, Generate: 6, Evaluate: 7, Analyse: 8, AfterStep: 9}
+
+// String is the phase's name: collect, rollout, learn, encode, score, fit, generate,
+// evaluate, analyse, after step.
 func (p Phase) String() string { return phaseNames[p] }
+
+// Before says whether p comes before q in an env step.
+func (p Phase) Before(q Phase) bool { return phaseOrder[p] < phaseOrder[q] }
+
+// LearnerPhase is the phase of that name that a learner may have.
+func LearnerPhase(name string) (Phase, error) {
+	for p := Rollout; p <= Encode; p++ {
+		if phaseNames[p] == name {
+			return p, nil
+		}
+	}
+	return 0, fmt.Errorf("phase %q of a learner, want %q", name, phaseNames[Rollout:])
+}
 
 // Position is a place between two slices: where a command may take effect.
 // Positions of a run are totally ordered.
@@ -60,7 +86,7 @@ func (p Position) MarshalText() ([]byte, error) { return []byte(p.String()), nil
 
 // UnmarshalText reads what String writes.
 func (p *Position) UnmarshalText(text []byte) error {
-	read, err := parsePosition(string(text), Collect)
+	read, err := parsePosition(string(text))
 	if err != nil {
 		return err
 	}
@@ -74,23 +100,30 @@ func (p Position) Before(q Position) bool {
 		return p.Step < q.Step
 	}
 	if p.Phase != q.Phase {
-		return p.Phase < q.Phase
+		return p.Phase.Before(q.Phase)
 	}
 	return p.I < q.I
 }
 
 // ParsePosition reads "10000" or "10000/fit:37": where something can be asked for.
 // Nothing can in the phase collect, which is one slice.
-func ParsePosition(text string) (Position, error) { return parsePosition(text, Score) }
-
-func parsePosition(text string, first Phase) (Position, error) {
-	bad := func() (Position, error) {
-		return Position{}, fmt.Errorf("position %q: want STEP, STEP/fit:I or STEP/generate:I", text)
+func ParsePosition(text string) (Position, error) {
+	p, err := parsePosition(text)
+	if err == nil && p.Phase == Collect {
+		return badPosition(text)
 	}
+	return p, err
+}
+
+func badPosition(text string) (Position, error) {
+	return Position{}, fmt.Errorf("position %q: want STEP, STEP/fit:I or STEP/generate:I", text)
+}
+
+func parsePosition(text string) (Position, error) {
 	stepText, rest, inside := strings.Cut(text, "/")
 	step, err := ParseCount(stepText)
 	if err != nil {
-		return bad()
+		return badPosition(text)
 	}
 	if !inside {
 		return After(step), nil
@@ -98,14 +131,14 @@ func parsePosition(text string, first Phase) (Position, error) {
 	name, iText, _ := strings.Cut(rest, ":")
 	i, err := ParseCount(iText)
 	if err != nil {
-		return bad()
+		return badPosition(text)
 	}
-	for p := first; p <= Analyse; p++ {
-		if phaseNames[p] == name && step > 0 {
+	for p := Collect; p < Phases; p++ {
+		if p != AfterStep && phaseNames[p] == name && step > 0 {
 			return Position{Step: step, Phase: p, I: i}, nil
 		}
 	}
-	return bad()
+	return badPosition(text)
 }
 
 // Scheduled is a knob change at a position, or a note that a resume writes again.

@@ -8,8 +8,9 @@ import (
 // algorithm is what a run does in every env step: first what makes the step, in one
 // slice, then phases of many. Another learner is another list.
 type algorithm struct {
-	step   []work
-	phases []phase
+	step    []work
+	learner []phase // its own
+	phases  []phase
 }
 
 // pgr is Algorithm 1 of Wang et al. (ICLR 2025), for every env step (line 1); the numbers
@@ -24,6 +25,7 @@ func (x *experiment) pgr() algorithm {
 			{"collect", x.collect},         // 2: act, step, store in D_real
 			{"train agent", x.trainAgents}, // 4, 7: batches of D_real and D_syn, mixed by r
 		},
+		learner: x.learnerPhases(), // 7, of a learner that works behind the step: none of SAC's
 		phases: []phase{
 			x.updateRelevance(), // 3: F of every transition in D_real
 			x.fitModel(),        // 5: G to D_real, conditioned on F

@@ -27,17 +27,24 @@ func (x *experiment) collect() error {
 		m.Stepped = x.Step
 		m.EpisodeStep++
 		m.EpisodeReturn += reward
-		// A time limit is no true end, even where both come together.
-		m.real.Add(replay.Transition{
-			Obs: m.Obs, Act: m.action, Reward: float32(reward), Next: m.next,
-			Done: terminated && !truncated && m.EpisodeStep != x.task.EpisodeSteps,
-		})
+		end := agent.Continues
+		switch { // a time limit is no true end, even where both come together
+		case terminated && !truncated && m.EpisodeStep != x.task.EpisodeSteps:
+			end = agent.Terminated
+		case terminated || truncated:
+			end = agent.Truncated
+		}
+		if err := m.observe(x.Step, reward, end); err != nil {
+			return err
+		}
+		m.real.Add(replay.Transition{Obs: m.Obs, Act: m.action, Reward: float32(reward), Next: m.next, Done: end == agent.Terminated})
 		if m.priorities != nil {
 			m.priorities.Added(m.real.Newest(0))
 		}
 		m.BonusReturn.Pending++
 		copy(m.Obs, m.next)
-		if terminated || truncated {
+		copy(m.PolicyState, m.nextState)
+		if end != agent.Continues {
 			x.endEpisode(m)
 		}
 	}
@@ -66,9 +73,10 @@ func (x *experiment) stepEnv(m *member) (reward float64, terminated, truncated b
 
 // act chooses the member's next action.
 func (x *experiment) act(m *member) error {
-	if x.training(m) {
+	if x.acts(m) {
+		copy(m.nextState, m.PolicyState) // which stays, should the env step fail
 		m.acting = agent.Acting{
-			Copies: 1, Obs: m.Obs, Actions: m.action, State: m.PolicyState, Episodes: append(m.acting.Episodes[:0], m.Episode), Step: uint64(x.Step),
+			Copies: 1, Obs: m.Obs, Actions: m.action, State: m.nextState, Episodes: append(m.acting.Episodes[:0], m.Episode), Step: uint64(x.Step),
 		}
 		return m.agent.Act(&m.acting)
 	}

@@ -21,6 +21,11 @@ func (x *experiment) run(ctx context.Context) error {
 				return err
 			}
 		}
+		for _, p := range a.learner {
+			if err := x.drive(ctx, p); err != nil {
+				return x.failed(p.doing, err)
+			}
+		}
 		if x.lastStep() {
 			if err := x.leaveOut(ctx); err != nil {
 				return err

@@ -78,6 +78,12 @@ func newLab(c Config, task Task, folder record, p parts, deviceName string, now 
 		}
 		x.members = append(x.members, m)
 	}
+	for _, s := range x.schedule {
+		if err := x.checkPhase(s.At); err != nil {
+			x.close()
+			return nil, fmt.Errorf("schedule %q: %w", s, err)
+		}
+	}
 	x.position = knob.After(0)
 	if f, real := folder.(*run.Folder); real {
 		x.keeper = newKeeper(newWriter(f, len(x.members), 0), Saving{})

@@ -152,7 +152,7 @@ func (s *savedMember) validate(x *experiment) error {
 
 // validPosition says whether p is a place of a run of so many steps.
 func validPosition(p knob.Position, steps int) error {
-	return inRange([]ranged{{"phase", int(p.Phase), int(knob.Collect), int(knob.AfterStep)}, {"step", p.Step, 0, steps}, {"place in a phase", p.I, 0, math.MaxInt}})
+	return inRange([]ranged{{"phase", int(p.Phase), int(knob.Collect), int(knob.Phases) - 1}, {"step", p.Step, 0, steps}, {"place in a phase", p.I, 0, math.MaxInt}})
 }
 
 // ranged is a number that is from least to most.

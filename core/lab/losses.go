@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"math"
+
 	"pgrlab/core/agent"
 	"pgrlab/core/event"
 	"pgrlab/core/run"
@@ -53,6 +55,13 @@ type mean struct {
 
 func (m *mean) add(v float64) { m.Sum += v; m.N++ }
 
+// addKnown adds a number that not every learner has.
+func (m *mean) addKnown(v float64) {
+	if !math.IsNaN(v) {
+		m.add(v)
+	}
+}
+
 // value is the mean, or nil where there was nothing to average: what was not
 // computed is missing, never zero.
 func (m *mean) value() *run.Float {
@@ -64,10 +73,10 @@ func (m *mean) value() *run.Float {
 }
 
 func (s *sums) add(l agent.Losses, acted bool) {
-	s.Critic.add(l.Critic)
-	s.QMean.add(l.QMean)
+	s.Critic.addKnown(l.Critic)
+	s.QMean.addKnown(l.QMean)
 	if acted {
-		s.Actor.add(l.Actor)
+		s.Actor.addKnown(l.Actor)
 	} else {
 		l.Actor = s.Latest.Actor
 	}
@@ -87,8 +96,8 @@ func (s *sums) take() (l event.Losses, some bool) {
 		setModel(&l, m.Name, m.Loss.value())
 		some = some || m.Loss.N > 0
 	}
-	some = some || s.Critic.N > 0
-	if s.Critic.N > 0 {
+	some = some || s.Critic.N+s.Actor.N > 0
+	if s.Critic.N > 0 && !math.IsNaN(s.Latest.AlphaValue) {
 		alpha := run.Float(s.Latest.AlphaValue)
 		l.Alpha = &alpha
 	}

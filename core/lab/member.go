@@ -64,6 +64,8 @@ type member struct {
 
 	action, next []float32    // of the env step
 	acting       agent.Acting // of the env step
+	nextState    []float32    // PolicyState behind it
+	experience   agent.Experience
 	made         [1]agent.UpdateResult
 	scorer       relevance.Function // f when scoring began
 	scores       []float32          // F of every real transition
@@ -254,7 +256,10 @@ func (x *experiment) furnish(m *member) (err error) {
 		m.own("priorities", m.priorities)
 	}
 	m.scoring = replay.NewBatch(shape, scoreRows)
-	m.PolicyState = make([]float32, m.agent.StateSize())
+	m.PolicyState, m.nextState = make([]float32, m.agent.StateSize()), make([]float32, m.agent.StateSize())
+	if _, _, err := phasesOf(m.agent); err != nil {
+		return err
+	}
 	m.Obs, m.next, m.action = make([]float32, shape.Obs), make([]float32, shape.Obs), make([]float32, shape.Act)
 	if err := m.env.Reset(0, m.Obs); err != nil {
 		return fmt.Errorf("reset %s: %w", c.Task, err)

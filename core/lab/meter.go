@@ -13,7 +13,7 @@ import (
 // meter measures how long things take: for the screen, never for a decision.
 type meter struct {
 	now  func() time.Time
-	cost [knob.AfterStep + 1]average // seconds of a unit of each phase; of Collect: of an env step that trains
+	cost [knob.Phases]average // seconds of a unit of each phase; of Collect: of an env step that trains
 	// perSample is the seconds of one transition at one noise level.
 	perSample average
 
@@ -90,8 +90,8 @@ func (m *meter) measure(p knob.Phase, n *int) func() {
 	return func() {
 		d := m.now().Sub(begin)
 		m.apart += d
-		m.parts[p] += d // parts of the phases have their numbers
-		if p != knob.Evaluate {
+		m.parts[partOf(p)] += d
+		if p.Before(knob.Evaluate) && !p.Before(knob.Score) {
 			m.work += d
 		}
 		if p == knob.Generate {
@@ -101,6 +101,15 @@ func (m *meter) measure(p knob.Phase, n *int) func() {
 			m.cost[p].add(d.Seconds() / float64(*n))
 		}
 	}
+}
+
+// partOf is the part that slices of a phase belong to: a learner's are the agent's, those
+// of the others have their numbers.
+func partOf(p knob.Phase) part {
+	if p > knob.AfterStep {
+		return partAgent
+	}
+	return part(p)
 }
 
 // took is a unit of an analysis in a phase.
@@ -223,12 +232,13 @@ func (m *meter) saved() savedMeter {
 	return s
 }
 
-// restore takes what saved gave; what is not of this version's shape is nothing.
+// restore takes what saved gave; what is not of this version's shape is nothing. A version
+// with fewer phases had the first of these.
 func (m *meter) restore(s savedMeter) {
-	if len(s.Cost) != 2*len(m.cost) || len(s.PerSample) != 2 || len(s.Parts) != len(m.parts) {
+	if len(s.Cost) > 2*len(m.cost) || len(s.Cost)%2 != 0 || len(s.PerSample) != 2 || len(s.Parts) != len(m.parts) {
 		return
 	}
-	for i := range m.cost {
+	for i := range len(s.Cost) / 2 {
 		m.cost[i] = average{s.Cost[2*i], s.Cost[2*i+1]}
 	}
 	m.perSample = average{s.PerSample[0], s.PerSample[1]}

@@ -253,6 +253,9 @@ func (x *experiment) restoreMember(m *member, s savedMember) error {
 	if len(s.State.Obs) != len(m.Obs) {
 		return fmt.Errorf("an observation of %d numbers is saved, the task has %d", len(s.State.Obs), len(m.Obs))
 	}
+	if len(s.State.PolicyState) != len(m.PolicyState) {
+		return fmt.Errorf("a policy with a memory of %d numbers is saved, the run's has %d", len(s.State.PolicyState), len(m.PolicyState))
+	}
 	m.memberState = s.State
 	m.adoptModels()
 	for _, name := range s.Parts {

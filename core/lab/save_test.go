@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"reflect"
 	"slices"
@@ -28,6 +29,15 @@ type memory struct {
 
 // counters is a snapshot without what follows from times.
 func counters(s event.Snapshot) event.Snapshot {
+	if s.Losses != nil { // NaN is not NaN
+		known := *s.Losses
+		for _, v := range []*float64{&known.Critic, &known.Actor, &known.Alpha, &known.QMean, &known.Curiosity} {
+			if math.IsNaN(*v) {
+				*v = math.MaxFloat64
+			}
+		}
+		s.Losses = &known
+	}
 	s.Time, s.StepsPerSec, s.UpdatesPerSec, s.Dir, s.State = time.Time{}, 0, 0, "", 0
 	return s
 }
@@ -88,14 +98,14 @@ func borders(t testing.TB, l *Lab, folder *memoryFolder, nth int) map[knob.Posit
 }
 
 // resumeEverywhere holds a run that goes on from every border to the one that was
-// never interrupted.
-func resumeEverywhere(t *testing.T, nth int, begin func(record) *Lab) {
+// never interrupted. It returns how many there were in each phase.
+func resumeEverywhere(t *testing.T, nth int, begin func(record) *Lab) (phases map[knob.Phase]int) {
 	t.Helper()
 	whole := &memoryFolder{}
 	l := begin(whole)
 	all := borders(t, l, whole, nth)
 	want := strings.SplitAfter(whole.canonical(t), "\n")
-	phases := map[knob.Phase]int{}
+	phases = map[knob.Phase]int{}
 	for p, m := range all {
 		phases[p.Phase]++
 		rest := &memoryFolder{}
@@ -115,6 +125,7 @@ func resumeEverywhere(t *testing.T, nth int, begin func(record) *Lab) {
 		}
 	}
 	t.Logf("%d borders: %v", len(all), phases)
+	return phases
 }
 
 var busySchedule = []string{

@@ -274,6 +274,9 @@ func (x *experiment) choose(name string) error {
 // plan puts a change on the schedule.
 func (x *experiment) plan(c event.SetKnob) {
 	_, _, err := x.check(c.Knob, c.Value)
+	if err == nil {
+		err = x.checkPhase(*c.At)
+	}
 	if err == nil && !x.position.Before(*c.At) {
 		err = fmt.Errorf("%s: position %s has passed: the run is at %s", c.Knob, c.At, x.position)
 	}

@@ -28,8 +28,9 @@ type world struct {
 	hooks map[string]func() // called before the call of that name is answered
 	fail  map[string]error  // what calls return
 
-	obs      [][]float32 // of every transition's first observation, as the environment saw it
-	terminal int         // episodes end truly at this length; 0: at the time limit only
+	obs      [][]float32                     // of every transition's first observation, as the environment saw it
+	learner  func(seed uint64) agent.Learner // nil: worldAgent
+	terminal int                             // episodes end truly at this length; 0: at the time limit only
 }
 
 func (w *world) call(format string, args ...any) error {
@@ -65,6 +66,9 @@ func (w *world) task() Task {
 func (w *world) parts() parts {
 	return parts{
 		learner: func(seed uint64) (agent.Learner, error) {
+			if w.learner != nil {
+				return w.learner(seed), nil
+			}
 			return &worldAgent{w: w, seed: seed, batches: map[int]*replay.Batch{}}, nil
 		},
 		generator: func(seed uint64) (generator, error) { return &worldGenerator{w: w}, nil },

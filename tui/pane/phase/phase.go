@@ -18,9 +18,12 @@ var phases = []struct {
 	phase knob.Phase
 	name  string
 }{
-	{knob.Collect, "collect+train"}, {knob.Score, "score"}, {knob.Fit, "fit"},
-	{knob.Generate, "generate"}, {knob.Evaluate, "evaluate"}, {knob.Analyse, "analyse"},
+	{knob.Collect, "collect+train"}, {knob.Rollout, "rollout"}, {knob.Learn, "learn"}, {knob.Encode, "encode"},
+	{knob.Score, "score"}, {knob.Fit, "fit"}, {knob.Generate, "generate"}, {knob.Evaluate, "evaluate"}, {knob.Analyse, "analyse"},
 }
+
+// rare says whether most runs do not have the phase: it is shown only while it lasts.
+func rare(p knob.Phase) bool { return p >= knob.Analyse }
 
 // Pane is what the run is doing now, and how far that is.
 type Pane struct {
@@ -52,7 +55,7 @@ func (v *Pane) Body(w, h int) []string {
 	}
 	var strip []string
 	for _, p := range phases {
-		if p.phase == knob.Analyse && v.Phase() != knob.Analyse {
+		if rare(p.phase) && p.phase != v.Phase() {
 			continue // most runs have none
 		}
 		if p.phase == v.Phase() {
@@ -111,7 +114,7 @@ func (v *Pane) phaseShort(w int) string {
 		case p.phase == v.Phase():
 			name = t.Accent.On(t.Glyphs.Dot+" ") + t.Bold.On(p.name)
 			line += " " + name
-		case p.phase != knob.Analyse:
+		case !rare(p.phase):
 			line += " " + t.Faint.On(t.Glyphs.Ring)
 		}
 	}

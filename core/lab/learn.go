@@ -1,0 +1,125 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/knob"
+)
+
+// phasesOf are the phases that a learner has of its own, in the order of an env step, with
+// the names that positions have for them.
+func phasesOf(l agent.Learner) ([]agent.Phase, []knob.Phase, error) {
+	phased, has := l.(agent.Phased)
+	if !has {
+		return nil, nil, nil
+	}
+	phases := phased.Phases()
+	at := make([]knob.Phase, len(phases))
+	for i, p := range phases {
+		var err error
+		if at[i], err = knob.LearnerPhase(p.Name); err != nil {
+			return nil, nil, err
+		}
+		if i > 0 && !at[i-1].Before(at[i]) {
+			return nil, nil, fmt.Errorf("phase %q of a learner comes behind %q", p.Name, phases[i-1].Name)
+		}
+	}
+	return phases, at, nil
+}
+
+// checkPhase says whether p is a place that a run of these parts has.
+func (x *experiment) checkPhase(p knob.Position) error {
+	if _, err := knob.LearnerPhase(p.Phase.String()); err != nil {
+		return nil // not a learner's
+	}
+	_, at, err := phasesOf(x.first().agent)
+	if err == nil && !slices.Contains(at, p.Phase) {
+		err = fmt.Errorf("position %s: the learner of %s has no phase %s: want STEP, or a phase that the run has", p, x.config.Method, p.Phase)
+	}
+	return err
+}
+
+// learnerPhases are those of the run's learner. Members go in lockstep: theirs have
+// equally many units.
+func (x *experiment) learnerPhases() (all []phase) {
+	phases, at, _ := phasesOf(x.first().agent) // newMember has looked at the error
+	for i, p := range phases {
+		all = append(all, phase{
+			Phase: at[i], doing: p.Name,
+			due: func() bool { return p.Due(x.Step) },
+			slice: func(done int) (n int, complete bool, err error) {
+				if done == 0 {
+					if err := x.startLearning(i); err != nil || x.total == 0 {
+						return 0, true, err
+					}
+				}
+				n, err = x.learnSlice(i, at[i], done)
+				return n, done+n >= x.total, err
+			},
+			end: func() error { return nil },
+		})
+	}
+	return all
+}
+
+// startLearning begins a phase on every member.
+func (x *experiment) startLearning(phase int) error {
+	for i, m := range x.members {
+		total, err := m.agent.(agent.Phased).Phases()[phase].Start(x.Step)
+		if err != nil {
+			return err
+		}
+		if i > 0 && total != x.total {
+			return fmt.Errorf("member %d has %d units of work, the first one %d", i, total, x.total)
+		}
+		x.total = total
+	}
+	return nil
+}
+
+// learnSlice does the units from done on; it returns how many.
+func (x *experiment) learnSlice(phase int, at knob.Phase, done int) (n int, err error) {
+	defer x.meter.measure(at, &n)()
+	for i, m := range x.members {
+		units, made, err := m.agent.(agent.Phased).Phases()[phase].Slice(done, rates(&x.Settings))
+		if err != nil {
+			return 0, err
+		}
+		if units < 1 || i > 0 && units != n {
+			return 0, fmt.Errorf("member %d did %d units of work, the first one %d", i, units, n)
+		}
+		n = units
+		if i == 0 && len(made) > 0 {
+			x.release(func(w waiting) bool { return w.Stage == stageUpdate })
+		}
+		for k := range made {
+			if err := x.learned(m, &made[k]); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return n, nil
+}
+
+// observe tells a learner that keeps experience of its own what the env step gave.
+func (m *member) observe(step int, reward float64, end agent.End) error {
+	observer, has := m.agent.(agent.Observer)
+	if !has {
+		return nil
+	}
+	e := &m.experience
+	*e = agent.Experience{
+		Copies: 1, Step: uint64(step), Obs: m.Obs, Next: m.next, Actions: m.action, State: m.PolicyState,
+		Rewards: append(e.Rewards[:0], float32(reward)), Ends: append(e.Ends[:0], end),
+	}
+	return observer.Observe(e)
+}
+
+// acts says whether the policy chooses the member's actions. A learner that does not
+// update on batches needs no random ones first.
+func (x *experiment) acts(m *member) bool {
+	_, offPolicy := m.agent.(agent.OffPolicy)
+	return !offPolicy || x.training(m)
+}

@@ -1,0 +1,368 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/rng"
+	"pgrlab/core/run"
+)
+
+const (
+	recurrentUnits   = 3    // what the policy remembers
+	recurrentRollout = 10   // env steps between two rounds of learning
+	recurrentNoise   = 0.25 // σ of its actions
+)
+
+// recurrent is a small on-policy learner that is nothing like SAC: a policy with a memory,
+//
+//	h' = tanh(½h + U·s),  a = clamp(tanh(w·h') + σε),
+//
+// and REINFORCE on rollouts of its own, in two phases: "rollout" turns rewards into
+// returns, backwards, and "learn" steps w by a few rows at a time. It has no values, no
+// batches and no priorities.
+type recurrent struct {
+	w    *world
+	in   [recurrentUnits][worldObs]float64
+	seed uint64
+	recurrentState
+}
+
+// recurrentState is what it saves.
+type recurrentState struct {
+	W       [recurrentUnits]float64
+	Rollout []recurrentRow
+	Updates int
+	Ended   bool // the last step's episode
+}
+
+type recurrentRow struct {
+	H      [recurrentUnits]float64 // behind the step
+	Action float64
+	Reward float64
+	Ended  bool
+	Return float64
+}
+
+var (
+	_ agent.Learner  = (*recurrent)(nil)
+	_ agent.Observer = (*recurrent)(nil)
+	_ agent.Phased   = (*recurrent)(nil)
+)
+
+// learnsRecurrently makes w's runs those of the recurrent learner.
+func learnsRecurrently(w *world) *world {
+	w.terminal = 23
+	w.learner = func(seed uint64) agent.Learner {
+		r := &recurrent{w: w, seed: seed}
+		q := rng.New(seed, "recurrent").At(0)
+		for i := range r.in {
+			r.W[i] = q.Float64() - 0.5
+			for j := range r.in[i] {
+				r.in[i][j] = q.Float64() - 0.5
+			}
+		}
+		return r
+	}
+	return w
+}
+
+func (r *recurrent) StateSize() int { return recurrentUnits }
+
+// remember is the state behind an observation.
+func (r *recurrent) remember(state, obs []float32) (h [recurrentUnits]float64) {
+	for i := range h {
+		z := 0.5 * float64(state[i])
+		for j, s := range obs {
+			z += r.in[i][j] * float64(s)
+		}
+		h[i] = math.Tanh(z)
+	}
+	return h
+}
+
+func (r *recurrent) mean(h [recurrentUnits]float64) float64 {
+	z := 0.0
+	for i, v := range h {
+		z += r.W[i] * v
+	}
+	return math.Tanh(z)
+}
+
+func (r *recurrent) Act(a *agent.Acting) error {
+	if err := a.Check(worldObs, worldAct, recurrentUnits); err != nil {
+		return err
+	}
+	noise := make([]float32, a.Copies)
+	if a.Mode != agent.Mean {
+		rng.New(r.seed, "recurrent "+a.Mode.String()).FillNormal(noise, a.Step, 0)
+	}
+	for i := range a.Copies {
+		state := a.State[i*recurrentUnits : (i+1)*recurrentUnits]
+		h := r.remember(state, a.Obs[i*worldObs:(i+1)*worldObs])
+		a.Actions[i] = float32(max(-1, min(1, r.mean(h)+recurrentNoise*float64(noise[i]))))
+		for k, v := range h {
+			state[k] = float32(v)
+		}
+	}
+	return r.w.call("%v %d", a.Mode, a.Copies)
+}
+
+// Observe refuses a memory of the episode before.
+func (r *recurrent) Observe(e *agent.Experience) error {
+	if r.Ended && slices.Max(e.State) != 0 {
+		return fmt.Errorf("an episode begins with the memory %v", e.State)
+	}
+	r.Ended = e.Ends[0] != agent.Continues
+	r.Rollout = append(r.Rollout, recurrentRow{
+		H: r.remember(e.State, e.Obs), Action: float64(e.Actions[0]), Reward: float64(e.Rewards[0]), Ended: r.Ended,
+	})
+	return nil
+}
+
+func (r *recurrent) Phases() []agent.Phase {
+	due := func(int) bool { return len(r.Rollout) == recurrentRollout }
+	start := func(units int) func(int) (int, error) {
+		return func(int) (int, error) { return units, nil }
+	}
+	return []agent.Phase{
+		{Name: "rollout", Due: due, Start: start(recurrentRollout), Slice: r.returns},
+		{Name: "learn", Due: due, Start: start(2 * recurrentRollout), Slice: r.learn},
+	}
+}
+
+// returns computes the returns of four rows, the last ones first.
+func (r *recurrent) returns(done int, _ agent.Rates) (n int, made []agent.UpdateResult, err error) {
+	for n = 0; n < 4 && done+n < recurrentRollout; n++ {
+		i := recurrentRollout - 1 - done - n
+		row := &r.Rollout[i]
+		row.Return = row.Reward
+		if !row.Ended && i+1 < recurrentRollout {
+			row.Return += 0.9 * r.Rollout[i+1].Return
+		}
+	}
+	return n, nil, r.w.call("rollout behind %d", done)
+}
+
+// learn makes three updates, each on one row; behind the last one the rollout begins anew.
+func (r *recurrent) learn(done int, rates agent.Rates) (n int, made []agent.UpdateResult, err error) {
+	const total = 2 * recurrentRollout
+	for n = 0; n < 3 && done+n < total; n++ {
+		row := &r.Rollout[(done+n)%recurrentRollout]
+		mean := r.mean(row.H)
+		up := (row.Action - mean) / (recurrentNoise * recurrentNoise) * (1 - mean*mean) * row.Return
+		for i, h := range row.H {
+			r.W[i] += rates.LRActor * up * h
+		}
+		r.Updates++
+		nan := math.NaN()
+		made = append(made, agent.UpdateResult{
+			Stepped: true, Losses: agent.Losses{Critic: nan, Actor: -up, Alpha: nan, AlphaValue: nan, QMean: nan},
+		})
+	}
+	if done+n == total {
+		r.Rollout = r.Rollout[:0]
+	}
+	return n, made, r.w.call("learn behind %d", done)
+}
+
+func (r *recurrent) Activations(obs []float32, rows int) ([]agent.Layer, error) {
+	l := agent.Layer{Name: "memory", Rows: rows, Units: recurrentUnits}
+	for i := range rows {
+		for _, v := range r.remember(make([]float32, recurrentUnits), obs[i*worldObs:(i+1)*worldObs]) {
+			l.Pre, l.Post = append(l.Pre, float32(v)), append(l.Post, float32(v))
+		}
+	}
+	return []agent.Layer{l}, nil
+}
+
+func (r *recurrent) SavePolicy(w io.Writer) error { return keep(w, r.W[:]...) }
+func (r *recurrent) Close() error                 { return nil }
+
+func (r *recurrent) Save(w io.Writer) error { return gob.NewEncoder(w).Encode(r.recurrentState) }
+func (r *recurrent) Load(in io.Reader) error {
+	r.recurrentState = recurrentState{}
+	return gob.NewDecoder(in).Decode(&r.recurrentState)
+}
+
+// recurrentConfig is a run of it that has everything a run can have: knobs that turn in
+// its phases, refits, evaluations in the middle of which it is saved.
+func recurrentConfig() Config {
+	c := newWorld().config()
+	c.Steps, c.StartSteps = 55, 0
+	c.Schedule = []string{"10/rollout:4:lr_actor=0.01", "20/learn:6:lr_actor=0.02", "20/learn:9:guidance=3!", "20/fit:4:guidance=4", "33:relevance=reward!"}
+	return c
+}
+
+// A learner that is nothing like SAC goes on from every border of its run, in the middle
+// of its own phases and of evaluations too.
+func TestARecurrentLearnerGoesOnFromEveryBorder(t *testing.T) {
+	for _, members := range []int{1, 2} {
+		phases := resumeEverywhere(t, 1, func(r record) *Lab {
+			c := recurrentConfig()
+			c.Members = members
+			return learnsRecurrently(newWorld()).lab(t, c, r)
+		})
+		for phase, least := range map[knob.Phase]int{knob.Rollout: 15, knob.Learn: 35, knob.Fit: 5, knob.Evaluate: 6} {
+			if phases[phase] < least {
+				t.Errorf("%d borders in phase %s, want at least %d", phases[phase], phase, least)
+			}
+		}
+	}
+}
+
+// Its phases stand where the lab's do in an env step, with the losses that it has, and a
+// change at a place in one of them is in force from the next update on.
+func TestTheJournalOfARecurrentLearner(t *testing.T) {
+	w := learnsRecurrently(newWorld())
+	l, folder := play(t, w, recurrentConfig())
+	journal := folder.canonical(t)
+	for _, want := range []string{
+		`"knob":"lr_actor","from":0.0003,"to":0.01,"class":"batch","position":"10/rollout:4"`,
+		`"knob":"lr_actor","from":0.01,"to":0.02,"class":"batch","position":"20/learn:6"`,
+		`{"type":"in_force","step":20,"id":2,"knob":"lr_actor"}`,
+	} {
+		if !strings.Contains(journal, want) {
+			t.Errorf("no line with %s in\n%s", want, journal)
+		}
+	}
+	if log := strings.Join(w.log, "\n"); !strings.Contains(log, "rollout behind 8\nlearn behind 0\n") {
+		t.Error("learn does not follow rollout")
+	}
+	for _, losses := range func() []event.Losses { all, _ := bodies[event.Losses](l); return all }() {
+		if losses.Actor == nil || losses.Critic != nil || losses.Alpha != nil {
+			t.Errorf("losses %+v, want the policy's alone", losses)
+		}
+	}
+	if n := l.Snapshot().Updates; n != 5*2*recurrentRollout {
+		t.Errorf("%d updates, want those of 5 rollouts", n)
+	}
+}
+
+// It can be paused in the middle of a slice's phase, and nothing of its journal changes.
+func TestARecurrentLearnerPauses(t *testing.T) {
+	_, whole := play(t, learnsRecurrently(newWorld()), recurrentConfig())
+	synctest.Test(t, func(t *testing.T) {
+		w := learnsRecurrently(newWorld())
+		var l *Lab
+		paused := false
+		w.on("learn behind 3", func() {
+			if !paused {
+				paused = true
+				send(t, &l, event.Pause{By: "ana"})()
+			}
+		})
+		folder := &memoryFolder{}
+		l = w.lab(t, recurrentConfig(), folder)
+		r := w.start(t, t.Context(), l, folder)
+		synctest.Wait()
+		if s := l.Snapshot(); s.State != event.PausedState || s.Position.String() != "10/learn:6" || s.PhaseTotal != 20 {
+			t.Errorf("%s at %s of %d, want paused at 10/learn:6 of 20", s.State, s.Position, s.PhaseTotal)
+		}
+		if err := l.Send(event.Resume{By: "ana"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-r.ended; err != nil {
+			t.Fatal(err)
+		}
+		if got := folder.canonical(t); got != whole.canonical(t) {
+			t.Errorf("paused it writes\n%s\nwant\n%s", got, whole.canonical(t))
+		}
+	})
+}
+
+// A run on disk is ended in the middle of a phase of the learner; it is resumed, and
+// forked there, without a change and with one.
+func TestARecurrentLearnerIsResumedAndForked(t *testing.T) {
+	c, top := recurrentConfig(), t.TempDir()
+	_, whole := play(t, learnsRecurrently(newWorld()), c)
+	parent := filepath.Join(top, "parent")
+	folder, err := run.Create(parent, []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := learnsRecurrently(newWorld())
+	l, rounds := w.lab(t, c, folder), 0
+	w.on("learn behind 9", func() {
+		if rounds++; rounds == 3 {
+			send(t, &l, event.Stop{})()
+		}
+	})
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	found, err := run.Checkpoints(parent)
+	if err != nil || len(found) == 0 || found[0].Position != "30/learn:12" {
+		t.Fatalf("checkpoints %+v, %v, want one at 30/learn:12", found, err)
+	}
+	goOn := func(dir string) string {
+		t.Helper()
+		folder, err := run.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := learnsRecurrently(newWorld())
+		l, _, err := restore(c, w.task(), folder, w.parts(), "cpu test, 2 threads", clock(), Resumption{Saving: Saving{Every: time.Hour}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		return journalOf(t, dir)
+	}
+	fork := func(name string, set ...string) string {
+		t.Helper()
+		dir := filepath.Join(top, name)
+		if _, err := Fork(c, []byte("seed = 7\n"), found[0], set, dir); err != nil {
+			t.Fatal(err)
+		}
+		note := fmt.Sprintf(`{"type":"note","step":30,"text":"forked at %s"}`, found[0].Position) + "\n"
+		return strings.Replace(goOn(dir), note, "", 1)
+	}
+	same, other := fork("same"), fork("other", "lr_actor=0.5")
+	if same != whole.canonical(t) {
+		t.Errorf("a fork writes\n%s\nwant\n%s", same, whole.canonical(t))
+	}
+	if !strings.Contains(other, `"to":0.5,"class":"batch","position":"30/learn:12"`) || evaluations(other) == evaluations(same) {
+		t.Errorf("a fork with another rate writes\n%s", other)
+	}
+	if got := goOn(parent); got != whole.canonical(t) {
+		t.Errorf("resumed it writes\n%s\nwant\n%s", got, whole.canonical(t))
+	}
+}
+
+// evaluations are the lines about them.
+func evaluations(journal string) string {
+	var b bytes.Buffer
+	for line := range strings.Lines(journal) {
+		if strings.Contains(line, `"type":"evaluated"`) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// A place in a phase that the run's learner does not have is refused in a line.
+func TestPhasesOfAnotherLearner(t *testing.T) {
+	c := newWorld().config()
+	c.Schedule = []string{"20/learn:3:tau=0.5"}
+	w := newWorld()
+	want := `schedule "20/learn:3:tau=0.5": position 20/learn:3: the learner of pgr-curiosity has no phase learn: want STEP, or a phase that the run has`
+	if _, err := newLab(c, w.task(), nil, w.parts(), "cpu", clock()); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
