@@ -1,8 +1,11 @@
 package presets
 
 import (
+	"reflect"
 	"strings"
 	"testing"
+
+	"pgrlab/core/generative"
 )
 
 func TestSet(t *testing.T) {
@@ -16,7 +19,7 @@ func TestSet(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if g := c.Generator; g.Width != 512 || g.Activation != "silu" || g.Clamp != "none" || g.VAE.Beta != 0.5 || c.Seed != 9 {
+	if g := c.Generator; g.Width != 512 || g.Activation != "silu" || g.Clamp != "none" || g.Kinds.Of("vae").(generative.VAEConfig).Beta != 0.5 || c.Seed != 9 {
 		t.Errorf("%+v", c.Generator)
 	}
 	if g := c.Generator; g.Blocks != before.Generator.Blocks || g.PMean != before.Generator.PMean || c.Task != before.Task {
@@ -33,7 +36,7 @@ func TestSet(t *testing.T) {
 			t.Errorf("%s=%s: %v", s.key, s.value, err)
 		}
 	}
-	if c.Generator != good {
+	if !reflect.DeepEqual(c.Generator, good) {
 		t.Errorf("a refused change changed %+v", c.Generator)
 	}
 }

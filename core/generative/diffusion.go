@@ -11,6 +11,15 @@ import (
 	"pgrlab/core/rng"
 )
 
+var _ = register(Spec{
+	Kind: "diffusion", Doc: "diffusion model with classifier-free guidance",
+	Source:   "Karras et al. 2022, Ho and Salimans 2021; Lu et al. 2023",
+	Denoises: true,
+	New: func(d Deps) (Generator, error) {
+		return New(d.Config, d.Shape, d.Device, d.Seed)
+	},
+})
+
 // Diffusion is a generator of transitions. Each refit trains a new network from
 // scratch; the average of its weights serves generations once the fit is complete,
 // so an abandoned fit leaves the generator of the fit before. A Diffusion belongs

@@ -14,20 +14,14 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Model is what Headed labels the rows of; Diffusion and VAE are.
+// Model is a Generator with what a run asks beside the contract; Diffusion and VAE are.
 type Model interface {
-	StartFit(real Rows, scores []float32, knobs FitKnobs, refit uint64) error
-	FitSteps(n int) (loss float64, done bool, err error)
-	StartGenerate(knobs GenKnobs, occasion uint64) error
-	GenerateSlice() (rows []float32, done, total int, err error)
-	Cancel()
-	Asked(knobs GenKnobs, occasion uint64, n int) []float32
-	Sketch(knobs GenKnobs, occasion uint64) (next func() (rows []float32, done, total int, err error), err error)
+	Generator
+	// Prepare compiles what a generation with these knobs will need, and returns the size
+	// of its chunks.
 	Prepare(knobs GenKnobs) (chunk int, err error)
+	// Parameters is the number of trained weights.
 	Parameters() int
-	Save(w io.Writer) error
-	Load(r io.Reader, real Rows) error
-	Close() error
 }
 
 // Headed is a generator with heads: regressions that are fitted in step with it, one

@@ -12,6 +12,24 @@ import (
 	"pgrlab/core/rng"
 )
 
+var _ = register(Spec{
+	Kind: "vae", Doc: "variational autoencoder, with F as a further input",
+	Source:   "Kingma and Welling 2014, Sohn et al. 2015; Wang et al. 2025, appendix",
+	Settings: DefaultVAE(),
+	Check: func(c Config) error {
+		if c.Init == InitPrevious {
+			return fmt.Errorf("generator.init is %q, but a vae starts every refit from fresh weights: want %q", c.Init, InitScratch)
+		}
+		if c.Clamp == ClampEnd || c.Clamp == ClampNone {
+			return fmt.Errorf("generator.clamp is %q, but a vae follows its normaliser: want %q", c.Clamp, ClampAuto)
+		}
+		return nil
+	},
+	New: func(d Deps) (Generator, error) {
+		return NewVAE(d.Config, d.Settings.(VAEConfig), d.Shape, d.Device, d.Seed)
+	},
+})
+
 // VAE is a generator of transitions like Diffusion, but a variational autoencoder
 // (Kingma and Welling 2014; its conditional form is Sohn et al. 2015): the weaker
 // generator of the paper's appendix. A fit minimises

@@ -51,6 +51,7 @@ type Fitter interface {
 type FitLoss struct {
 	Steps, N  int // of the whole fit; averaged
 	Sum, Last float64
+	Ended     bool
 }
 
 // Add takes the mean loss of n steps behind the first done.
@@ -59,6 +60,19 @@ func (f *FitLoss) Add(done, n int, loss float64) {
 	if done+n > f.Steps-(f.Steps+9)/10 {
 		f.Sum += loss * float64(n)
 		f.N += n
+	}
+}
+
+// End says that the fit is complete after so many steps. Of one that ended before its
+// last tenth the latest loss stands for all.
+func (f *FitLoss) End(made int) {
+	f.Ended = true
+	if made >= f.Steps {
+		return
+	}
+	f.Steps = made
+	if f.N == 0 {
+		f.Sum, f.N = f.Last, 1
 	}
 }
 

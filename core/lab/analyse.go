@@ -20,7 +20,7 @@ func (x *experiment) view(m *member) inspect.View {
 		Real: m.real, Syn: m.synthetic, Prompts: x.Asked, F: m.f, Learned: m.built(m.f.Name()),
 		Gen: m.gen, Fitted: x.Fitted, Scratch: m.scoring, Stream: m.streams.preview, Simulator: &m.simulator,
 	}
-	if x.config.Generator.Kind == GeneratorDiffusion {
+	if x.config.Has()&knob.UseDiffusion != 0 {
 		v.Chunk = max(1, x.config.Generator.Chunk)
 	}
 	return v

@@ -10,7 +10,9 @@ import (
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/generative"
 	"pgrlab/core/relevance"
+	"pgrlab/core/table"
 )
 
 func testDevice(t testing.TB) device.Device {
@@ -41,8 +43,8 @@ func TestHostileConfigurations(t *testing.T) {
 		{"a wide generator", func(c *Config) { c.Generator.Width = 900_000_000 }, []string{"needs about ", "EiB of memory", "for generator.width 900000000"}},
 		{"a wider generator", func(c *Config) { c.Generator.Width = 1_000_000_000 }, []string{"generator.width is 1000000000, want at most"}},
 		{"a wide VAE", func(c *Config) {
-			c.Generator.Kind, c.Generator.VAE.Width, c.Generator.VAE.Bottleneck = GeneratorVAE, 100_000_000, 100_000
-		}, []string{"needs about ", "generator.vae.width 100000000"}},
+			withVAE(c, func(v *generative.VAEConfig) { v.Width, v.Bottleneck = 100_000_000, 100_000 })
+		}, []string{"needs about ", "generator.vae.latent 2, width 100000000"}},
 		{"many critics", func(c *Config) { c.Agent.Critics = 1_000_000 }, []string{"agent.critics is 1000000, want at most 100,000"}},
 		{"large critics", func(c *Config) { c.Agent.Critics, c.Agent.Hidden = 100_000, []int{2560, 2560} }, []string{"needs about ", "agent.critics 100000"}},
 		{"rows of scores", func(c *Config) { changeICM(c, func(i *relevance.ICMConfig) { i.ScoreRows = 1 << 62 }) }, []string{"curiosity.score_rows is 4611686018427387904, want at most"}},
@@ -128,7 +130,7 @@ func TestMemoryForecast(t *testing.T) {
 			c.Generator.Chunk, c.Generator.Width, c.Knobs.Samples, c.Buffer = 5_000, 256, 5_000, 5_000
 		},
 		"vae": func(c *Config) {
-			c.Generator.Kind, c.Generator.VAE.Width, c.Generator.VAE.Bottleneck = GeneratorVAE, 1024, 256
+			withVAE(c, func(v *generative.VAEConfig) { v.Width, v.Bottleneck = 1024, 256 })
 		},
 		"curiosity": func(c *Config) { changeICM(c, func(i *relevance.ICMConfig) { i.Hidden, i.Batch = 192, 64 }) },
 		"scores":    func(c *Config) { changeICM(c, func(i *relevance.ICMConfig) { i.Hidden, i.ScoreRows = 32, 20_000 }) },
@@ -190,7 +192,7 @@ func numbersOf(v reflect.Value) (all []reflect.Value) {
 // Whatever numbers a configuration holds, it is refused in one line or it builds, and
 // what builds takes no more memory than was said.
 func FuzzConfiguration(f *testing.F) {
-	count := len(numbersOf(reflect.ValueOf(new(Config)).Elem()))
+	count := len(numbersOf(reflect.ValueOf(new(Config).Document()).Elem()))
 	for i := range count {
 		for _, n := range []int64{0, 1, -1, 3, 1000, 1 << 31, 1 << 62, math.MaxInt64, math.MinInt64} {
 			f.Add(uint16(i), n, uint16(i+7), int64(2))
@@ -203,9 +205,10 @@ func FuzzConfiguration(f *testing.F) {
 	f.Fuzz(func(t *testing.T, i uint16, a int64, j uint16, b int64) {
 		c := realConfig()
 		if i&1 == 1 {
-			c.Generator.Kind = GeneratorVAE
+			c.Generator.Kind = "vae"
 		}
-		fields := numbersOf(reflect.ValueOf(&c).Elem())
+		doc := c.Document()
+		fields := numbersOf(reflect.ValueOf(doc).Elem())
 		for _, set := range []struct {
 			at uint16
 			n  int64
@@ -219,6 +222,7 @@ func FuzzConfiguration(f *testing.F) {
 				f.SetFloat(math.Float64frombits(uint64(set.n)))
 			}
 		}
+		table.Take(&c, doc)
 		err := c.Validate()
 		if err == nil {
 			err = c.FitsInto(Machine{Memory: room + 4*physics*float64(c.Members) + physics*float64(c.Members), Says: "this machine has"}, task)

@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"fmt"
+
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/sac"
 	"pgrlab/core/device"
@@ -27,42 +29,59 @@ func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 			}
 		}
 	}
-	diffusion := c.Generator.Config
-	if c.generates() {
-		if err := diffusion.Validate(); err != nil {
-			return parts{}, err
-		}
-		if c.Generator.Kind == GeneratorVAE {
-			if err := c.Generator.VAE.Validate(); err != nil {
-				return parts{}, err
-			}
-		}
-		if err := c.Generator.Head.Validate(); err != nil {
-			return parts{}, err
-		}
+	if err := c.validateGenerator(); err != nil {
+		return parts{}, err
 	}
 	return parts{
-		device:    parkerOf(dev),
-		learner:   func(seed uint64) (agent.Learner, error) { return sac.New(learner, dev, seed) },
-		generator: func(seed uint64) (generator, error) { return newGenerator(&c.Generator, task, dev, seed) },
+		device:  parkerOf(dev),
+		learner: func(seed uint64) (agent.Learner, error) { return sac.New(learner, dev, seed) },
+		generator: func(policy agent.Policy, seed uint64) (generative.Generator, error) {
+			return newGenerator(&c.Generator, task, policy, dev, seed)
+		},
 		relevance: func(name string, values relevance.Values, seed uint64) (relevance.Function, error) {
 			return relevance.New(name, relevance.Deps{Config: c.Relevance.Of(name), Values: values, Shape: shape, Device: dev, Seed: seed})
 		},
 	}, nil
 }
 
-// newGenerator makes the generator of that configuration for transitions of a task.
-func newGenerator(c *Generator, task Task, dev device.Device, seed uint64) (g generative.Model, err error) {
-	shape := replay.Shape{Obs: task.ObsSize, Act: task.ActSize}
-	if c.Kind == GeneratorVAE {
-		g, err = generative.NewVAE(c.Config, c.VAE, shape, dev, seed)
-	} else {
-		g, err = generative.New(c.Config, shape, dev, seed)
+// validateGenerator looks into the generator's settings.
+func (c *Config) validateGenerator() error {
+	if !c.generates() {
+		return nil
 	}
+	if err := c.Generator.Validate(); err != nil {
+		return err
+	}
+	if own := c.Generator.Kinds.Of(c.Generator.Kind); own != nil {
+		if err := own.Validate(); err != nil {
+			return err
+		}
+	}
+	return c.Generator.Head.Validate()
+}
+
+// newGenerator makes the generator of that configuration for transitions of a task;
+// policy is that of the agent, nil where there is none.
+func newGenerator(c *Generator, task Task, policy agent.Policy, dev device.Device, seed uint64) (generative.Generator, error) {
+	kind, err := generative.Find(c.Kind)
+	if err != nil {
+		return nil, err
+	}
+	shape := replay.Shape{Obs: task.ObsSize, Act: task.ActSize}
+	d := generative.Deps{Config: c.Config, Settings: c.Kinds.Of(c.Kind), Shape: shape, Device: dev, Seed: seed, Ends: task.Ends}
+	if policy != nil {
+		d.Policy = sampling{policy}
+	}
+	g, err := kind.New(d)
 	if err != nil || !c.Head.Enabled() {
 		return g, err
 	}
-	headed, err := generative.WithHeads(g, c.Head, c.Config, shape, task.Turning, dev, seed)
+	model, able := g.(generative.Model)
+	if !able {
+		g.Close()
+		return nil, fmt.Errorf("generator.head.kind is %q, but a generator of kind %q takes no heads: want head.kind %q", c.Head.Kind, c.Kind, generative.HeadNone)
+	}
+	headed, err := generative.WithHeads(model, c.Head, c.Config, shape, task.Turning, dev, seed)
 	if err != nil {
 		g.Close()
 		return nil, err

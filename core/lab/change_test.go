@@ -167,9 +167,9 @@ func TestKnobsOfOtherMethodsAreRefused(t *testing.T) {
 	w := newWorld()
 	for _, c := range []struct{ method, kind, knob, value, want string }{
 		{MethodSAC, GeneratorNone, "ratio", "1", "ratio: not used by sac: synther, pgr-reward, pgr-return, pgr-td, pgr-curiosity and "},
-		{MethodSynthER, GeneratorDiffusion, "guidance", "1", "guidance: not used by synther: pgr-reward, pgr-return, pgr-td, pgr-curiosity, pgr-rnd and "},
-		{MethodSynthER, GeneratorDiffusion, "bonus", "0.2", "bonus: not used by synther: redq-curiosity, synther-curiosity use it"},
-		{MethodSynthER, GeneratorDiffusion, "relevance", "td", "relevance: not used by synther: pgr-reward, pgr-return, pgr-td, pgr-curiosity, pgr-rnd and "},
+		{MethodSynthER, "diffusion", "guidance", "1", "guidance: not used by synther: pgr-reward, pgr-return, pgr-td, pgr-curiosity, pgr-rnd and "},
+		{MethodSynthER, "diffusion", "bonus", "0.2", "bonus: not used by synther: redq-curiosity, synther-curiosity use it"},
+		{MethodSynthER, "diffusion", "relevance", "td", "relevance: not used by synther: pgr-reward, pgr-return, pgr-td, pgr-curiosity, pgr-rnd and "},
 	} {
 		config := w.config()
 		config.Steps, config.Method, config.Generator.Kind = 2, c.method, c.kind

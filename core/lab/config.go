@@ -74,12 +74,9 @@ type Agent struct {
 	Candidates    int     `toml:"candidates"`     // of "bootstrap": policy samples that a critic chooses from
 }
 
-// The kinds of Generator.
-const (
-	GeneratorDiffusion = "diffusion"
-	GeneratorVAE       = "vae"
-	GeneratorNone      = "none" // the method uses real data only
-)
+// GeneratorNone is the Generator.Kind of methods that use real data only; the others are
+// those of package generative.
+const GeneratorNone = "none"
 
 // Methods that are built in, for lines that name the methods which use a knob.
 const (
@@ -100,8 +97,14 @@ func (c *Config) Validate() error {
 	if g := c.Agent.Gamma; !(g >= 0 && g < 1) {
 		return fmt.Errorf("configuration: agent.gamma is %g, want a number from 0 to below 1", g)
 	}
-	if k := c.Generator.Kind; k != GeneratorDiffusion && k != GeneratorVAE && k != GeneratorNone {
-		return fmt.Errorf("configuration: generator.kind is %q, want %q, %q or %q", k, GeneratorDiffusion, GeneratorVAE, GeneratorNone)
+	if c.generates() {
+		kind, err := generative.Find(c.Generator.Kind)
+		if err == nil && kind.Check != nil {
+			err = kind.Check(c.Generator.Config)
+		}
+		if err != nil {
+			return fmt.Errorf("configuration: %w", err)
+		}
 	}
 	if c.Buffer <= c.StartSteps {
 		return fmt.Errorf("configuration: buffer is %d and start_steps %d: it would never hold enough to train on", c.Buffer, c.StartSteps)
@@ -134,15 +137,11 @@ func (c *Config) validateParts() error {
 	case c.Replay.prioritized() && c.generates():
 		return fmt.Errorf("configuration: replay.priority is %q with synthetic transitions, which have no priorities: want replay.priority %q, or generator.kind %q", c.Replay.Priority, FunctionNone, GeneratorNone)
 	case !c.generates() && c.Generator.Conditional:
-		return fmt.Errorf("configuration: generator.conditional is true, but generator.kind is %q: want conditional false, or kind %q", GeneratorNone, GeneratorDiffusion)
+		return fmt.Errorf("configuration: generator.conditional is true, but generator.kind is %q: want conditional false, or kind %q", GeneratorNone, generative.Specs()[0].Kind)
 	case !c.generates() && c.Knobs.Ratio != 0:
 		return fmt.Errorf("configuration: ratio is %g, but method %s has no generator that would make synthetic transitions: want 0, or a method with one, as %s", c.Knobs.Ratio, c.Method, MethodSynthER)
 	case !c.prompted() && c.Knobs.Relevance != relevanceNone:
 		return fmt.Errorf("configuration: relevance is %q, but method %s has no generator that is told what to generate: want %q, or a method pgr-…", c.Knobs.Relevance, c.Method, relevanceNone)
-	case c.Generator.Kind == GeneratorVAE && c.Generator.Init == generative.InitPrevious:
-		return fmt.Errorf("configuration: generator.init is %q, but a %s starts every refit from fresh weights: want %q", c.Generator.Init, GeneratorVAE, generative.InitScratch)
-	case c.Generator.Kind == GeneratorVAE && (c.Generator.Clamp == generative.ClampEnd || c.Generator.Clamp == generative.ClampNone):
-		return fmt.Errorf("configuration: generator.clamp is %q, but a %s follows its normaliser: want %q", c.Generator.Clamp, GeneratorVAE, generative.ClampAuto)
 	case c.Generator.Vector == generative.VectorPair && c.Generator.Head.Kind != generative.HeadTransition:
 		return fmt.Errorf("configuration: generator.vector is %q, but generator.head.kind %q tells no s' of it: want head.kind %q, or vector %q", generative.VectorPair, c.Generator.Head.Kind, generative.HeadTransition, generative.VectorTransition)
 	}
@@ -200,7 +199,7 @@ func (c *Config) Has() (has knob.Use) {
 	if c.prompted() {
 		has |= knob.UsePrompts
 	}
-	if k := c.Generator.Kind; k == GeneratorDiffusion || k == "" {
+	if kind, err := generative.Find(c.Generator.Kind); err == nil && kind.Denoises || c.Generator.Kind == "" {
 		has |= knob.UseDiffusion
 	}
 	if c.Bonus.given() {

@@ -53,6 +53,9 @@ type Task struct {
 	ActSize      int
 	EpisodeSteps int  // time limit
 	Terminates   bool // whether episodes can end before the time limit
+	// Ends says whether a transition ends an episode by itself; nil: none does, or it is
+	// unknown.
+	Ends func(obs, act, next []float32) bool
 	// Names of the numbers of an observation, short, in their order; nil: unknown.
 	Names  []string
 	Hidden string // what an observation does not tell of the state; "": nothing

@@ -41,7 +41,7 @@ func TestATrialMeasuresEveryPart(t *testing.T) {
 
 func TestALengthIsTheSumOfItsParts(t *testing.T) {
 	c := Config{Steps: 10, StartSteps: 4, Buffer: 8, Evaluation: Evaluation{Every: 5}, Knobs: knob.Settings{RefitEvery: 3, GeneratorSteps: 7, Samples: 11}}
-	c.Generator.Kind = GeneratorDiffusion
+	c.Generator.Kind = "diffusion"
 	for _, test := range []struct {
 		name  string
 		costs Costs

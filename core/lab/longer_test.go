@@ -77,7 +77,7 @@ func extendable() map[string]Config {
 	for _, name := range []string{"rnd", "count", "td", "none"} {
 		add(name, func(c *Config) { c.Knobs.Relevance = name })
 	}
-	add("vae", func(c *Config) { c.Generator.Kind = GeneratorVAE })
+	add("vae", func(c *Config) { c.Generator.Kind = "vae" })
 	add("bonus", func(c *Config) {
 		c.Bonus = Bonus{Function: "curiosity", Scale: ScaleStd}
 		c.Knobs.Bonus = 0.1
@@ -368,7 +368,7 @@ func TestMethodsOfRealPartsAreMadeLonger(t *testing.T) {
 	defer dev.Close()
 	methods := map[string]Config{"pgr": realConfig(), "functions": everyFunction(t)}
 	vae := realConfig()
-	vae.Generator.Kind = GeneratorVAE
+	vae.Generator.Kind = "vae"
 	methods["vae"] = vae
 	for name := range variants {
 		methods[name] = variant(name)

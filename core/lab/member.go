@@ -14,28 +14,11 @@ import (
 	"pgrlab/core/rng"
 )
 
-// generator is G; generative.Diffusion in a real run.
-type generator interface {
-	StartFit(real generative.Rows, scores []float32, knobs generative.FitKnobs, refit uint64) error
-	FitSteps(n int) (loss float64, done bool, err error)
-	StartGenerate(knobs generative.GenKnobs, occasion uint64) error
-	GenerateSlice() (rows []float32, done, total int, err error)
-	Cancel()
-	// Asked are the scores that the first n samples of a generation were asked for;
-	// nil: none.
-	Asked(knobs generative.GenKnobs, occasion uint64, n int) []float32
-	// Sketch makes a few transitions beside a fit or a generation under way.
-	Sketch(knobs generative.GenKnobs, occasion uint64) (next func() (rows []float32, done, total int, err error), err error)
-	Save(w io.Writer) error
-	Load(r io.Reader, real generative.Rows) error
-	Close() error
-}
-
 // parts makes what a member consists of. New uses those of build.go, tests a
 // scripted world.
 type parts struct {
 	learner   func(seed uint64) (agent.Learner, error)
-	generator func(seed uint64) (generator, error)
+	generator func(policy agent.Policy, seed uint64) (generative.Generator, error)
 	// relevance makes the function of that name.
 	relevance func(name string, values relevance.Values, seed uint64) (relevance.Function, error)
 	// device can be given back while the run waits; nil: there is no need.
@@ -49,7 +32,7 @@ type member struct {
 	env   Env
 	judge VecEnv // for evaluation
 	agent agent.Learner
-	gen   generator // nil for methods without one
+	gen   generative.Generator // nil for methods without one
 	f     relevance.Function
 
 	models map[string]relevance.Model // by the name of the function, as far as they are built
@@ -72,6 +55,7 @@ type member struct {
 	curious      []float32          // bonus or priorities of a batch
 	scoring      *replay.Batch      // memory for scoring
 	fresh        *replay.Ring       // of the generation under way
+	generated    bool               // all of it is there
 	recipe       *recipe            // of synthetic, and
 	freshRecipe  *recipe            // of fresh, where only that is saved; else nil
 	owned        []owned
@@ -233,7 +217,7 @@ func (x *experiment) furnish(m *member) (err error) {
 	}
 	m.own("agent", m.agent)
 	if c.generates() {
-		if m.gen, err = x.parts.generator(m.seed); err != nil {
+		if m.gen, err = x.parts.generator(m.agent, m.seed); err != nil {
 			return err
 		}
 		m.own("generator", m.gen)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
 
@@ -57,13 +56,11 @@ func (c *Config) Memory(task Task) []MemoryPart {
 		add(16*float64(min(c.Buffer, c.Steps)), "priorities of buffer %d", c.Buffer)
 	}
 	if c.generates() {
-		add(2*row*float64(min(s.Samples, c.Buffer)), "samples %d", s.Samples)
 		g := c.Generator
+		add(row*(1+float64(g.retained()))*float64(min(s.Samples, c.Buffer)), "samples %d", s.Samples)
 		g.Chunk = min(g.Chunk, s.Samples)
-		if g.Kind == GeneratorVAE {
-			v := g.VAE
-			add(v.Memory(g.Config, shape.Width()), "generator.vae.width %d with bottleneck %d, latent %d and %d blocks, batch %d, chunk %d",
-				v.Width, v.Bottleneck, v.Latent, v.EncoderBlocks+v.DecoderBlocks, g.Batch, g.Chunk)
+		if own := g.Kinds.Of(g.Kind); own != nil {
+			add(own.Memory(g.Config, shape.Width()), "%s with generator.batch %d, chunk %d", sizesOf("generator."+g.Kind, own), g.Batch, g.Chunk)
 		} else {
 			add(g.Memory(shape.Width()), "generator.width %d with blocks %d, embedding %d, fourier %d, batch %d, chunk %d",
 				g.Width, g.Blocks, g.Embedding, g.Fourier, g.Batch, g.Chunk)
@@ -79,9 +76,9 @@ func (c *Config) Memory(task Task) []MemoryPart {
 	return all
 }
 
-// sizesOf names the sizes among the settings of a relevance function, which its memory
-// follows from.
-func sizesOf(name string, settings relevance.Config) string {
+// sizesOf names the sizes among the settings of a table, which the memory of what they
+// describe follows from.
+func sizesOf(name string, settings any) string {
 	var sizes []string
 	v := reflect.ValueOf(settings)
 	for i := range v.NumField() {

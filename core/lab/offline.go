@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"pgrlab/core/device"
+	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
 )
 
@@ -21,7 +22,7 @@ type OfflineRefit struct {
 // It reads checkpoints and writes nothing. The end of ctx is an error that wraps its
 // cause.
 func RefitOffline(ctx context.Context, saved []Saved, task Task, dev device.Device, r OfflineRefit, found func(*inspect.Refitted) error) error {
-	var gen generator
+	var gen generative.Generator
 	defer func() {
 		if gen != nil {
 			gen.Close()
@@ -36,7 +37,7 @@ func RefitOffline(ctx context.Context, saved []Saved, task Task, dev device.Devi
 			return err
 		}
 		if gen == nil {
-			gen, err = o.parts.generator(o.m.seed)
+			gen, err = o.parts.generator(o.m.agent, o.m.seed)
 		}
 		var one *inspect.Refitted
 		if err == nil {
@@ -68,7 +69,7 @@ func (s Saved) offline(ctx context.Context, task Task, dev device.Device, r Offl
 	c := s.Config
 	c.Generator, c.Knobs = r.Generator, r.Knobs
 	if !c.generates() {
-		return failed(fmt.Errorf("its method %s has no generator: set generator.kind to %q, or take a run of a method with one", c.Method, GeneratorDiffusion))
+		return failed(fmt.Errorf("its method %s has no generator: set generator.kind to %q, or take a run of a method with one", c.Method, generative.Specs()[0].Kind))
 	}
 	p, err := newParts(&c, task, dev)
 	if err != nil {

@@ -27,7 +27,7 @@ func realConfig() Config {
 	rnd.Cadence, rnd.Hidden, rnd.Features, rnd.Batch, rnd.ScoreRows = c.Relevance.Pace("rnd"), 8, 4, 8, 16
 	c.Relevance = relevance.Configs{"curiosity": icm, "rnd": rnd}
 	c.Generator.Config = generative.Default()
-	c.Generator.VAE = generative.VAEConfig{Latent: 2, Width: 8, Bottleneck: 4, EncoderBlocks: 1, DecoderBlocks: 1, Beta: 0.1}
+	c.Generator.Kinds = generative.Kinds{"vae": generative.VAEConfig{Latent: 2, Width: 8, Bottleneck: 4, EncoderBlocks: 1, DecoderBlocks: 1, Beta: 0.1}}
 	c.Generator.Width, c.Generator.Blocks, c.Generator.Embedding, c.Generator.Batch, c.Generator.Chunk = 16, 1, 8, 8, 16
 	c.Knobs.RefitEvery, c.Knobs.Samples, c.Knobs.GeneratorSteps = 12, 24, 12
 	return c
@@ -121,7 +121,7 @@ var plainMethods = map[string]func(*Config){
 		c.Method, c.Agent.Critics = MethodREDQ, 4
 	},
 	MethodSynthER: func(c *Config) { c.Generator.Architecture = generative.ArchitectureSynthER },
-	"vae":         func(c *Config) { c.Generator.Kind = GeneratorVAE },
+	"vae":         func(c *Config) { c.Generator.Kind = "vae" },
 }
 
 // withoutGenerator makes a configuration one of plain SAC.
@@ -168,4 +168,11 @@ func TestWrongPartsAreSaidBeforeARun(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
+}
+
+// withVAE makes the generator a variational autoencoder of other sizes.
+func withVAE(c *Config, change func(*generative.VAEConfig)) {
+	vae := c.Generator.Kinds.Of("vae").(generative.VAEConfig)
+	change(&vae)
+	c.Generator.Kind, c.Generator.Kinds = "vae", generative.Kinds{"vae": vae}
 }

@@ -30,8 +30,8 @@ const asRecipe = "-recipe"
 // writeDown is the recipe of the generation that m is about to begin; nil where
 // D_syn is saved as it is.
 func (x *experiment) writeDown(m *member, knobs generative.GenKnobs) (*recipe, error) {
-	if x.keeper == nil || !x.keeper.saving.Lean {
-		return nil, nil
+	if x.keeper == nil || !x.keeper.saving.Lean || x.config.Generator.retained() > 1 {
+		return nil, nil // of older generations D_syn holds, there is no generator any more
 	}
 	var b bytes.Buffer
 	if err := m.gen.Save(&b); err != nil {
@@ -109,7 +109,7 @@ func (x *experiment) remade(name string) (m *member, ring *replay.Ring, calls in
 
 // follow fills ring as r says, with a generator of its own: the member's is further.
 func (x *experiment) follow(m *member, r *recipe, ring *replay.Ring, calls int) error {
-	g, err := x.parts.generator(m.seed)
+	g, err := x.parts.generator(m.agent, m.seed)
 	if err != nil {
 		return err
 	}

@@ -124,18 +124,27 @@ func (x *experiment) startFit() error {
 	return nil
 }
 
-// fitSlice makes gradient steps from done on.
+// fitSlice makes gradient steps from done on. A member whose fit has ended waits for the
+// others.
 func (x *experiment) fitSlice(done int) (n int, complete bool, err error) {
 	defer x.meter.measure(knob.Fit, &n)()
 	if n = min(x.slice, x.total-done); n < 1 {
 		return 0, false, fmt.Errorf("the generator's fit goes on behind its %d steps", x.total)
 	}
+	complete = true
 	for _, m := range x.members {
-		var loss float64
-		if loss, complete, err = m.gen.FitSteps(n); err != nil {
+		if m.fit.Ended {
+			continue
+		}
+		loss, ended, err := m.gen.FitSteps(n)
+		if err != nil {
 			return 0, false, x.abandon(m, "fit model", err)
 		}
 		m.fit.Add(done, n, loss)
+		if ended {
+			m.fit.End(done + n)
+		}
+		complete = complete && ended
 	}
 	return n, complete, nil
 }
@@ -188,7 +197,7 @@ func (x *experiment) startGenerate() error {
 	x.meter.generation(knobs)
 	x.total = 0
 	for _, m := range x.members {
-		m.fresh = replay.NewRing(m.real.Shape(), max(1, min(knobs.Samples, x.config.Buffer)))
+		m.fresh, m.generated = replay.NewRing(m.real.Shape(), max(1, min(knobs.Samples, x.config.Buffer))), false
 		var err error
 		if m.freshRecipe, err = x.writeDown(m, knobs); err != nil {
 			return err
@@ -202,25 +211,29 @@ func (x *experiment) startGenerate() error {
 }
 
 func (x *experiment) generateSlice() (n int, complete bool, err error) {
-	n = 1
+	n, complete = 1, true
 	defer x.meter.measure(knob.Generate, &n)()
 	for _, m := range x.members {
+		if m.generated {
+			continue
+		}
 		rows, done, total, err := m.gen.GenerateSlice()
 		if err != nil {
 			return 0, false, x.abandon(m, "generate", err)
 		}
 		m.fresh.AddRows(rows)
-		x.total = total + x.describing()
-		complete = done == total
+		x.total = max(x.total, total+x.describing())
+		m.generated = done == total
+		complete = complete && m.generated
 	}
 	return n, complete, nil
 }
 
 // finishGeneration puts the new transitions into force and writes the lines.
 func (x *experiment) finishGeneration(found []*event.Generated) error {
-	x.Asked = inspect.Prompts{Knobs: x.Generating, Occasion: x.Generations - 1, Known: true}
+	x.Asked = inspect.Prompts{Knobs: x.Generating, Occasion: x.Generations - 1, Known: x.config.Generator.retained() == 1}
 	for i, m := range x.members {
-		m.synthetic, m.fresh = m.fresh, nil
+		m.synthetic, m.fresh = x.retain(m), nil
 		m.recipe, m.freshRecipe = m.freshRecipe, nil
 		r, err := inspect.Compare(x.view(m), m.streams.histogram.At(x.Generations).IntN)
 		if err != nil {

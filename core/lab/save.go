@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pgrlab/core/event"
+	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 	"pgrlab/core/replay"
@@ -52,6 +53,7 @@ type savedMember struct {
 	State            memberState
 	Parts            []string // that the member owns
 	Synthetic, Fresh int      // capacity of D_syn, and of the one being generated; 0: there is none
+	Generated        bool     // Fresh is complete
 	Scorer           string   // the relevance function that scores, in phase score
 	Scores           []float32
 	Fit              inspect.FitLoss
@@ -87,7 +89,7 @@ func (x *experiment) saved() savedLoop {
 func (m *member) saved(p knob.Position) savedMember {
 	s := savedMember{
 		State: m.memberState, Fit: m.fit,
-		Mix: m.lastMix, FReal: m.freal, FSyn: m.fsyn, FAsked: m.fasked,
+		Mix: m.lastMix, Generated: m.generated, FReal: m.freal, FSyn: m.fsyn, FAsked: m.fasked,
 	}
 	for _, o := range m.owned {
 		s.Parts = append(s.Parts, o.name)
@@ -123,7 +125,7 @@ func (m *member) sections() []section {
 	}
 	for _, o := range m.owned {
 		switch p := o.part.(type) {
-		case generator:
+		case generative.Generator:
 			parts = append(parts, section{o.name, fitting{p, m.real}})
 		case stateful:
 			if o.part != any(m.judge) || m.trial != nil {
@@ -147,11 +149,11 @@ const (
 
 // fitting is a generator with the transitions that a fit under way refers to.
 type fitting struct {
-	generator
+	generative.Generator
 	real *replay.Ring
 }
 
-func (g fitting) Load(r io.Reader) error { return g.generator.Load(r, g.real) }
+func (g fitting) Load(r io.Reader) error { return g.Generator.Load(r, g.real) }
 
 // saveSections hands every section to put, with a function that writes it. It is for the
 // places between two slices only.
@@ -277,7 +279,7 @@ func (x *experiment) restoreMember(m *member, s savedMember) error {
 		}
 	}
 	m.scores, m.lastMix, m.freal, m.fsyn, m.fasked = s.Scores, s.Mix, s.FReal, s.FSyn, s.FAsked
-	m.fit = s.Fit
+	m.fit, m.generated = s.Fit, s.Generated
 	for _, ring := range []struct {
 		at       **replay.Ring
 		capacity int

@@ -16,6 +16,7 @@ import (
 
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
+	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 )
 
@@ -195,7 +196,7 @@ func TestNoPartOfAMemberIsForgotten(t *testing.T) {
 	for _, o := range m.owned {
 		known[reflect.ValueOf(o.part).Pointer()] = o.name
 	}
-	plain, ofGenerator := reflect.TypeFor[stateful](), reflect.TypeFor[generator]()
+	plain, ofGenerator := reflect.TypeFor[stateful](), reflect.TypeFor[generative.Generator]()
 	v, found := reflect.ValueOf(m).Elem(), 0
 	for i := range v.NumField() {
 		f := v.Field(i)

@@ -329,8 +329,8 @@ func TestContradictionsAreRefused(t *testing.T) {
 			changeICM(c, func(i *relevance.ICMConfig) { i.Every = -1 })
 		},
 		"samples: 2,000 do not fit: D_syn has room": func(c *Config) { c.Knobs.Samples = 2000 },
-		`generator.init is "previous", but a vae`:   func(c *Config) { c.Generator.Kind, c.Generator.Init = GeneratorVAE, "previous" },
-		`generator.clamp is "none", but a vae`:      func(c *Config) { c.Generator.Kind, c.Generator.Clamp = GeneratorVAE, "none" },
+		`generator.init is "previous", but a vae`:   func(c *Config) { c.Generator.Kind, c.Generator.Init = "vae", "previous" },
+		`generator.clamp is "none", but a vae`:      func(c *Config) { c.Generator.Kind, c.Generator.Clamp = "vae", "none" },
 		"has no generator that is told what":        func(c *Config) { onReal(c); c.Knobs.Relevance = "td" },
 	} {
 		c := newWorld().config()

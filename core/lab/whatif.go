@@ -121,7 +121,7 @@ func (w *whatIf) complete(p *whatif.Plan) {
 			p.Guidance = append(p.Guidance, s.Guidance)
 		}
 	}
-	if w.config.Generator.Kind == GeneratorVAE {
+	if w.config.Has()&knob.UseDiffusion == 0 {
 		p.Guidance = []float64{1} // it has none
 	}
 	if p.TopFraction == nil {
@@ -217,7 +217,7 @@ func (w *whatIf) generator(relevance string, breathe func(share float64) error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := p.generator(w.m.seed)
+	g, err := p.generator(w.m.agent, w.m.seed)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -71,7 +72,7 @@ func (w *world) parts() parts {
 			}
 			return &worldAgent{w: w, seed: seed, batches: map[int]*replay.Batch{}}, nil
 		},
-		generator: func(seed uint64) (generator, error) { return &worldGenerator{w: w}, nil },
+		generator: func(_ agent.Policy, seed uint64) (generative.Generator, error) { return &worldGenerator{w: w}, nil },
 		relevance: func(name string, values relevance.Values, seed uint64) (relevance.Function, error) {
 			if !learned(name) {
 				return relevance.New(name, relevance.Deps{Values: values})
@@ -101,7 +102,7 @@ func (w *world) config() Config {
 			"curiosity": relevance.ICMConfig{Cadence: relevance.Cadence{Every: 4, Warmup: 3}},
 			"rnd":       relevance.RNDConfig{Cadence: relevance.Cadence{Every: 4, Warmup: 5}},
 		},
-		Generator: Generator{Kind: GeneratorDiffusion, Slice: 2},
+		Generator: Generator{Kind: "diffusion", Slice: 2},
 		Knobs: knob.Settings{
 			Relevance: "curiosity", Guidance: 2, TopFraction: 0.25, Ratio: 0.5, Hold: knob.HoldBatch, UTD: 4, Batch: 8,
 			LRActor: 3e-4, LRCritic: 3e-4, Tau: 0.005, RefitEvery: 20, Samples: 12, SamplerSteps: 3,

@@ -48,10 +48,12 @@ type fitter interface {
 }
 
 func newGenerator(c lab.Config, shape replay.Shape, dev device.Device) (fitter, error) {
-	if c.Generator.Kind == lab.GeneratorVAE {
-		return generative.NewVAE(c.Generator.Config, c.Generator.VAE, shape, dev, 1)
+	g := c.Generator
+	kind, err := generative.Find(g.Kind)
+	if err != nil {
+		return nil, err
 	}
-	return generative.New(c.Generator.Config, shape, dev, 1)
+	return kind.New(generative.Deps{Config: g.Config, Settings: g.Kinds.Of(g.Kind), Shape: shape, Device: dev, Seed: 1})
 }
 
 func knowsTheDynamics(t *testing.T, method, scale string, real int, times float64) {

@@ -21,7 +21,7 @@ func tasks() []lab.Task {
 func task(t envs.Task) lab.Task {
 	return lab.Task{
 		Name: t.Name, Doc: t.Doc, ObsSize: t.ObsSize, ActSize: t.ActSize,
-		EpisodeSteps: t.EpisodeSteps, Terminates: t.Terminates, Hidden: t.Hidden, Turning: t.Turning, Names: t.Names(),
+		EpisodeSteps: t.EpisodeSteps, Terminates: t.Terminates, Ends: t.Ends, Hidden: t.Hidden, Turning: t.Turning, Names: t.Names(),
 		New:    func(seed uint64) (lab.Env, error) { return t.New(seed) },
 		NewVec: func(n int, seed uint64) (lab.VecEnv, error) { return t.NewVec(n, seed) },
 		With: func(e lab.Environment) (lab.Task, error) {

@@ -1,0 +1,135 @@
+package lab
+
+import (
+	"slices"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/event"
+	"pgrlab/core/generative"
+)
+
+// earlyGenerator finds that a few steps are enough, and notes what it generates.
+type earlyGenerator struct {
+	worldGenerator
+	enough int
+	made   *[][]float32
+}
+
+func (g *earlyGenerator) FitSteps(n int) (float64, bool, error) {
+	if g.steps >= g.enough {
+		panic("a fit that has ended was asked to go on")
+	}
+	loss, _, err := g.worldGenerator.FitSteps(min(n, g.enough-g.steps))
+	return loss, g.steps == g.enough, err
+}
+
+func (g *earlyGenerator) GenerateSlice() ([]float32, int, int, error) {
+	rows, done, total, err := g.worldGenerator.GenerateSlice()
+	if len(rows) > 0 && g.made != nil {
+		*g.made = append(*g.made, slices.Clone(rows))
+	}
+	return rows, done, total, err
+}
+
+// Where the fit of one agent of a cohort ends early, the phase goes on until all have
+// ended, and every line says how many steps its own had. It goes on from every border.
+func TestFitsMayEndEarly(t *testing.T) {
+	begin := func(r record) *Lab {
+		w := newWorld()
+		c := w.config()
+		c.Members = 2
+		p := w.parts()
+		p.generator = func(_ agent.Policy, seed uint64) (generative.Generator, error) {
+			return &earlyGenerator{worldGenerator: worldGenerator{w: w}, enough: map[uint64]int{c.Seed: 4, c.Seed + 1: 8}[seed]}, nil
+		}
+		l, err := newLab(c, w.task(), r, p, "cpu test, 2 threads", clock())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	l := begin(&memoryFolder{})
+	if err := l.x.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	fits := 0
+	for _, e := range l.Events(0) {
+		r, is := e.Body.(event.Refit)
+		if !is {
+			continue
+		}
+		fits++
+		if want := 4 + 4*e.Member; r.Steps != want || r.Loss == nil {
+			t.Errorf("agent %d: a fit of %d steps with loss %v, want %d steps", e.Member, r.Steps, r.Loss, want)
+		}
+	}
+	l.Close()
+	if fits < 4 {
+		t.Errorf("%d fits", fits)
+	}
+	resumeEverywhere(t, 1, begin)
+}
+
+// With retain, D_syn holds the newest generations, the oldest of them first.
+func TestGenerationsAreRetained(t *testing.T) {
+	var made [][]float32
+	begin := func(r record) *Lab {
+		w := newWorld()
+		c := w.config()
+		c.Generator.Retain, c.Knobs.RefitEvery = 3, 11
+		p := w.parts()
+		p.generator = func(agent.Policy, uint64) (generative.Generator, error) {
+			return &earlyGenerator{worldGenerator: worldGenerator{w: w}, enough: c.Knobs.GeneratorSteps, made: &made}, nil
+		}
+		l, err := newLab(c, w.task(), r, p, "cpu test, 2 threads", clock())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	l := begin(&memoryFolder{})
+	if err := l.x.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(made) < 4 {
+		t.Fatalf("%d generations", len(made))
+	}
+	var got []float32
+	syn := l.x.first().synthetic
+	for _, slot := range syn.Oldest(0, syn.Len()) {
+		got = append(got, syn.Row(slot)...)
+	}
+	if want := slices.Concat(made[len(made)-3:]...); !slices.Equal(got, want) {
+		t.Errorf("D_syn holds %d numbers, want the %d of the last three generations", len(got), len(want))
+	}
+	l.Close()
+	resumeEverywhere(t, 1, begin)
+}
+
+// What a generator rolls out with are samples of the policy: the same ones for the same
+// occasion.
+func TestGeneratorsSampleThePolicy(t *testing.T) {
+	c := realConfig()
+	p, err := newParts(&c, newWorld().task(), testDevice(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := p.learner(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	obs := make([]float32, 3*worldObs)
+	sampled := func(occasion uint64) []float32 {
+		dst := make([]float32, 3*worldAct)
+		if err := (sampling{l}).Sample(dst, obs, 3, occasion); err != nil {
+			t.Fatal(err)
+		}
+		return dst
+	}
+	first := sampled(1)
+	if !slices.Equal(first, sampled(1)) || slices.Equal(first, sampled(2)) || first[0] == first[worldAct] {
+		t.Errorf("samples %v, again %v, of the next occasion %v", first, sampled(1), sampled(2))
+	}
+}
