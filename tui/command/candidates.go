@@ -40,6 +40,8 @@ var ofFlags = map[string]completer{
 	"steps": counts, "seed": nothing, "seeds": hint("seeds, for example 0-4,7"), "step": hint("a step, for example 20k"),
 	"action-repeat": nothing, "noise-share": hint("a share from 0 to 1"), "noise-sigma": hint("a deviation, or one for each coordinate as 0.1,0.2"),
 	"guidance": hint("numbers, for example 0,1,2"), "held-out": hint("a share, for example 0.1"), "analyse --set": refitAssignments,
+	"relevance": several(oneOf(prioritizing()...)), "top-fraction": hint("shares, for example 0.25,1"), "analyse --seeds": hint("how many repeats"),
+	"updates": counts, "samples": counts,
 	"gpu-mem": hint("a size, for example 4GiB"), "disk": hint("a size, for example 5GiB"), "checkpoint-every": hint("a time, for example 5m"),
 	"timeout": hint("a time, for example 1m"), "round": hint("a time, for example 1s"), "size": hint("pixels, for example 320x240"),
 	"threads": nothing, "jobs": nothing, "rounds": nothing, "member": nothing, "rows": nothing, "points": nothing, "pairs": nothing,

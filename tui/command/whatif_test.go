@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"pgrlab/core/generative"
 	"pgrlab/core/run"
 	"pgrlab/core/whatif"
 )
@@ -22,12 +23,14 @@ func TestWhatIfInWords(t *testing.T) {
 			arm(whatif.Rows{TopFraction: 1}, "", 10, 12), arm(free, whatif.MadeByGenerator, 20, 21), arm(free, whatif.MadeBySimulator, 1, 3),
 			arm(asked, whatif.MadeByGenerator, 5, 5),
 		},
+		Plan: whatif.Plan{Repeats: 2, Sampling: generative.GenKnobs{Samples: 1000}},
 		Findings: []whatif.Finding{
 			{Question: whatif.QuestionAsked, Verdict: whatif.Unknown, Why: "the state is hidden"},
 			{Question: whatif.QuestionMade, Cells: [2]string{asked.String() + " by the generator", free.String() + " by the simulator"}, Verdict: whatif.Hurt,
 				Value: &whatif.Difference{Mean: 17.5, Half: 3, Of: 2}, Return: &whatif.Difference{Mean: -2, Half: run.Float(math.Inf(1)), Of: 300}},
 		},
 	}
+	table.Arms[3].Left = 67
 	var b strings.Builder
 	if err := writeWhatIf(&b, table); err != nil {
 		t.Fatal(err)
@@ -39,6 +42,7 @@ func TestWhatIfInWords(t *testing.T) {
 		"                      simulator  2 ±1.4 ",
 		"curiosity ω 2 k 0.25  generator  5 ±0 ",
 		"rows asked for: not known\n  the state is hidden\n",
+		"curiosity ω 2 k 0.25: the simulator did not take 67 of 2,000 rows",
 		"how they are made: hurt\n  curiosity ω 2 k 0.25 by the generator,\n  against unprioritized by the simulator:\n",
 		"value error by 17.5 (90 % interval 14.5 to 20.5)\n  return by -2\n",
 		"on 10,000 held-out", "value error 14.2.",
