@@ -26,7 +26,10 @@
 //	value error  √mean (Q(s,a) − G)²
 //	G            r + Σ γᵗ(rₜ − α·log π(aₜ|sₜ)), t from 1 on: what the critics estimate
 //
-// with Q the mean over the critics. Only states count whose future is as good as whole:
+// with Q the mean over the critics. A value error is made of the mean of Q − G, the bias,
+// and of its deviation, the scatter, which alone says how well states are told apart: a
+// policy does not mind that all values are too high, and pessimistic targets may hide
+// values that were too high behind others that are too low. Only states count whose future is as good as whole:
 // γ to the power of what is left of the episode's time is at most 0.01.
 //
 // Then critics and policy make as many updates together from the checkpoint, as the run

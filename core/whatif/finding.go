@@ -35,6 +35,7 @@ type Finding struct {
 	Cells    [2]string   `json:"cells,omitempty"` // the first less the second is what follows
 	Verdict  string      `json:"verdict"`
 	Value    *Difference `json:"value_error,omitempty"`
+	Scatter  *Difference `json:"scatter,omitempty"`
 	Return   *Difference `json:"return,omitempty"`
 	Why      string      `json:"why,omitempty"` // it is not known
 }
@@ -118,6 +119,7 @@ func (t *Table) find(question string, a, b *Arm) Finding {
 	}
 	f.Why, f.Cells = "", [2]string{a.String(), b.String()}
 	f.Value, f.Return = difference(a.ValueError, b.ValueError), difference(a.Return, b.Return)
+	f.Scatter = difference(a.Scatter, b.Scatter)
 	good, bad := 0, 0
 	for _, s := range []int{-f.Value.sign(), f.Return.sign()} {
 		good, bad = max(good, s), min(bad, s)

@@ -37,7 +37,8 @@ type Arm struct {
 
 	TDError    []run.Float `json:"td_error"`
 	ValueError []run.Float `json:"value_error"`
-	Bias       []run.Float `json:"bias"` // mean of Q − G
+	Bias       []run.Float `json:"bias"`    // mean of Q − G
+	Scatter    []run.Float `json:"scatter"` // its standard deviation: value error² = bias² + scatter²
 	Return     []run.Float `json:"return"`
 
 	// Of rows that a generator made, beside the simulator's: in units of the variance of
@@ -289,7 +290,7 @@ func (x *study) asSaved() error {
 	if err != nil {
 		return err
 	}
-	a.TDError, a.ValueError, a.Bias = []run.Float{run.Float(td)}, []run.Float{run.Float(value)}, []run.Float{run.Float(bias)}
+	a.judge(td, value, bias)
 	for i := range x.plan.Repeats {
 		mean, err := x.play(l, i)
 		if err != nil {
@@ -316,7 +317,7 @@ func (x *study) train(a *Arm, i int, syn *replay.Ring) error {
 	critics.LRActor = 0 // neither the policy nor α moves
 	err := x.updated(i, mix, syn, critics, func(l Learner) error {
 		td, value, bias, err := x.held.measure(l, x.Gamma)
-		a.TDError, a.ValueError, a.Bias = append(a.TDError, run.Float(td)), append(a.ValueError, run.Float(value)), append(a.Bias, run.Float(bias))
+		a.judge(td, value, bias)
 		return err
 	})
 	if err != nil {
@@ -327,6 +328,13 @@ func (x *study) train(a *Arm, i int, syn *replay.Ring) error {
 		a.Return = append(a.Return, run.Float(mean))
 		return err
 	})
+}
+
+// judge notes the errors of a repeat.
+func (a *Arm) judge(td, value, bias float64) {
+	scatter := math.Sqrt(max(0, value*value-bias*bias))
+	a.TDError, a.ValueError = append(a.TDError, run.Float(td)), append(a.ValueError, run.Float(value))
+	a.Bias, a.Scatter = append(a.Bias, run.Float(bias)), append(a.Scatter, run.Float(scatter))
 }
 
 // updatesPiece is how many updates are a piece of work.

@@ -273,7 +273,7 @@ func TestDifferencesOfRepeats(t *testing.T) {
 
 func TestVerdicts(t *testing.T) {
 	arm := func(value, ret run.Float) *Arm {
-		return &Arm{ValueError: []run.Float{value, value + 0.01}, Return: []run.Float{ret, ret + 0.01}}
+		return &Arm{ValueError: []run.Float{value, value + 0.01}, Scatter: []run.Float{0, 0}, Return: []run.Float{ret, ret + 0.01}}
 	}
 	base := arm(1, 100)
 	for _, c := range []struct {
@@ -284,7 +284,7 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("value error %v, return %v: %s, want %s", c.value, c.ret, f.Verdict, c.want)
 		}
 	}
-	one := &Arm{ValueError: []run.Float{1}, Return: []run.Float{1}}
+	one := &Arm{ValueError: []run.Float{1}, Scatter: []run.Float{1}, Return: []run.Float{1}}
 	if f := (&Table{}).find("", one, one); f.Verdict != Unknown || f.Why == "" {
 		t.Errorf("of one repeat: %+v", f)
 	}

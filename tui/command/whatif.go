@@ -185,7 +185,7 @@ func (p *whatIfProgress) show(at whatif.Progress, now time.Time) {
 // writeWhatIf is the table in words: a line for each kind of rows and who made them.
 func writeWhatIf(w io.Writer, t *whatif.Table) error {
 	out := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(out, "rows asked for\tmade by\tvalue error\tbias\tTD error\treturn")
+	fmt.Fprintln(out, "rows asked for\tmade by\tvalue error\tbias\tscatter\tTD error\treturn")
 	writeArm(out, "as saved", "", &t.Saved)
 	last := ""
 	for i := range t.Arms {
@@ -203,11 +203,11 @@ func writeWhatIf(w io.Writer, t *whatif.Table) error {
 	}
 	fmt.Fprintf(w, `
 Errors are of the critics on %s held-out real transitions, where a constant
-value has value error %.3g. Bias is what values are too high on average. ± is
-the standard deviation over repeats. Unprioritized rows are SynthER's. Rows made
-by the simulator have the same s and a as the generator's, with its s', r and
-end. A verdict takes a 90 %% interval without 0 of value error or return, so that
-one in five is chance where there is no difference.
+value has value error %.3g. Bias is what values are too high on average, scatter
+the deviation from that. ± is the standard deviation over repeats. Unprioritized
+rows are SynthER's. Rows made by the simulator have the same s and a as the
+generator's, with its s', r and end. A verdict takes a 90 %% interval without 0
+of value error or return: one in five is chance where there is no difference.
 
 `, report.Count(t.HeldOut), float64(t.Spread))
 	for _, a := range t.Arms {
@@ -222,22 +222,30 @@ one in five is chance where there is no difference.
 }
 
 func writeArm(w io.Writer, name, by string, a *whatif.Arm) {
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", name, by, meanOf(a.ValueError), meanOf(a.Bias), meanOf(a.TDError), meanOf(a.Return))
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, by, meanOf(a.ValueError), mean(a.Bias),
+		mean(a.Scatter), mean(a.TDError), meanOf(a.Return))
 }
 
-// meanOf is a mean with its standard deviation over repeats.
-func meanOf(v []run.Float) string {
-	mean, sum := 0.0, 0.0
+// mean is that of the repeats.
+func mean(v []run.Float) string { return digits(average(v), 3) }
+
+func average(v []run.Float) (mean float64) {
 	for _, x := range v {
 		mean += float64(x) / float64(len(v))
 	}
+	return mean
+}
+
+// meanOf is their mean with their standard deviation.
+func meanOf(v []run.Float) string {
 	if len(v) < 2 {
-		return digits(mean, 3)
+		return mean(v)
 	}
+	sum := 0.0
 	for _, x := range v {
-		sum += (float64(x) - mean) * (float64(x) - mean)
+		sum += (float64(x) - average(v)) * (float64(x) - average(v))
 	}
-	return digits(mean, 3) + " ±" + digits(math.Sqrt(sum/float64(len(v)-1)), 2)
+	return mean(v) + " ±" + digits(math.Sqrt(sum/float64(len(v)-1)), 2)
 }
 
 // digits writes a number with so many significant digits, or all before its point.
@@ -255,15 +263,16 @@ func writeFinding(w io.Writer, f whatif.Finding) {
 		fmt.Fprintf(w, "  %s\n", printable.Line(f.Why))
 	}
 	if f.Value != nil {
-		fmt.Fprintf(w, "  %s,\n  against %s:\n  value error by %s\n  return by %s\n", f.Cells[0], f.Cells[1], changeOf(f.Value), changeOf(f.Return))
+		fmt.Fprintf(w, "  %s,\n  against %s:\n  value error by %s\n  its scatter by %s\n  return by %s\n",
+			f.Cells[0], f.Cells[1], changeOf(f.Value), changeOf(f.Scatter), changeOf(f.Return))
 	}
 }
 
 // changeOf is a difference with its 90 % interval.
 func changeOf(d *whatif.Difference) string {
-	mean, half := float64(d.Mean), float64(d.Half)
+	by, half := float64(d.Mean), float64(d.Half)
 	if math.IsInf(half, 0) {
-		return digits(mean, 3)
+		return digits(by, 3)
 	}
-	return fmt.Sprintf("%s (90 %% interval %s to %s)", digits(mean, 3), digits(mean-half, 3), digits(mean+half, 3))
+	return fmt.Sprintf("%s (90 %% interval %s to %s)", digits(by, 3), digits(by-half, 3), digits(by+half, 3))
 }

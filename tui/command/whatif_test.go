@@ -14,7 +14,7 @@ import (
 // The table and its sentences fit a narrow terminal.
 func TestWhatIfInWords(t *testing.T) {
 	arm := func(r whatif.Rows, by string, value ...run.Float) whatif.Arm {
-		return whatif.Arm{Rows: r, MadeBy: by, ValueError: value, Bias: value, TDError: []run.Float{0.123, 0.137}, Return: []run.Float{312.5, 470.25}}
+		return whatif.Arm{Rows: r, MadeBy: by, ValueError: value, Bias: value, Scatter: value, TDError: []run.Float{0.123, 0.137}, Return: []run.Float{312.5, 470.25}}
 	}
 	free, asked := whatif.Rows{Relevance: whatif.None, TopFraction: 1}, whatif.Rows{Relevance: "curiosity", Guidance: 2, TopFraction: 0.25}
 	table := &whatif.Table{
@@ -27,7 +27,7 @@ func TestWhatIfInWords(t *testing.T) {
 		Findings: []whatif.Finding{
 			{Question: whatif.QuestionAsked, Verdict: whatif.Unknown, Why: "the state is hidden"},
 			{Question: whatif.QuestionMade, Cells: [2]string{asked.String() + " by the generator", free.String() + " by the simulator"}, Verdict: whatif.Hurt,
-				Value: &whatif.Difference{Mean: 17.5, Half: 3, Of: 2}, Return: &whatif.Difference{Mean: -2, Half: run.Float(math.Inf(1)), Of: 300}},
+				Value: &whatif.Difference{Mean: 17.5, Half: 3, Of: 2}, Scatter: &whatif.Difference{Mean: 0.5, Half: 1, Of: 2}, Return: &whatif.Difference{Mean: -2, Half: run.Float(math.Inf(1)), Of: 300}},
 		},
 	}
 	table.Arms[3].Left = 67
@@ -36,15 +36,15 @@ func TestWhatIfInWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"as saved                         3            3           0.13 ±0.0099  391 ±112\n",
-		"real only                        11 ±1.4      11 ±1.4     0.13 ±0.0099  391 ±112\n",
+		"as saved                         3            3     3        0.13      391 ±112\n",
+		"real only                        11 ±1.4      11    11       0.13      391 ±112\n",
 		"unprioritized         generator  20.5 ±0.71 ",
 		"                      simulator  2 ±1.4 ",
 		"curiosity ω 2 k 0.25  generator  5 ±0 ",
 		"rows asked for: not known\n  the state is hidden\n",
 		"curiosity ω 2 k 0.25: the simulator did not take 67 of 2,000 rows",
 		"how they are made: hurt\n  curiosity ω 2 k 0.25 by the generator,\n  against unprioritized by the simulator:\n",
-		"value error by 17.5 (90 % interval 14.5 to 20.5)\n  return by -2\n",
+		"value error by 17.5 (90 % interval 14.5 to 20.5)\n  its scatter by 0.5 (90 % interval -0.5 to 1.5)\n  return by -2\n",
 		"on 10,000 held-out", "value error 14.2.",
 	} {
 		if !strings.Contains(b.String(), want) {
