@@ -23,7 +23,7 @@ func (m *Model) drain() {
 		return
 	}
 	for _, text := range m.stderr.lines() {
-		m.History.Add(history.EventLine{Wall: m.Now(), Step: m.stepNow(), Kind: "stderr", Text: text, Worry: true})
+		m.History.Add(history.EventLine{Wall: m.Now(), Step: m.stepNow(), Kind: "stderr", Text: text, Warning: true})
 		m.Changed()
 	}
 }

@@ -63,7 +63,7 @@ func (m *Model) screenKeys() []pane.Binding {
 		{Name: "mouse", Keys: []string{"M"}, Help: "take the mouse (click: focus and inspect, wheel: scroll and zoom), or give it back to the terminal for selecting text", Action: m.toggleMouse},
 		{Name: "redraw", Keys: []string{"ctrl+l"}, Help: "draw the whole screen again", Action: m.redraw},
 		{Name: "back", Keys: []string{"esc", "backspace"}, Label: "esc backspace", Help: "one layer back: inspection, staged values, zoom, filter", Action: m.back},
-		{Name: "drive", Keys: []string{"D"}, Help: "take over from the screen that drives, where several show the same run", Action: m.TakeSeat},
+		{Name: "drive", Keys: []string{"D"}, Help: "take over from the screen that drives, where several show the same run", Action: m.TakeControl},
 		{Name: "help", Keys: []string{"?", "f1"}, Label: "? f1", Hint: "?", Does: "help", Help: "the keys, and where every number on the screen comes from", Action: m.help.Show},
 		{Name: "quit", Keys: []string{"q"}, Does: "quit", Help: "leave: the run goes on in a process of its own and the shell gets its terminal back (ctrl+z does that at once), or stop and save", Action: m.leaving.openQuit},
 	}

@@ -236,7 +236,7 @@ func (m *Model) poll() {
 	if m.headline.link.changedPace() {
 		m.Changed()
 	}
-	m.Seated()
+	m.CheckDriver()
 	if m.Lab == nil {
 		return
 	}

@@ -85,7 +85,7 @@ func (s *session) onScreen(parent context.Context, w io.Writer) error {
 // afterScreen goes on with a run whose screen has closed: in a process of its own, here
 // without a screen, or to its end.
 func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui.Outcome, err error, w io.Writer, say <-chan string) error {
-	s.seat.Leave()
+	s.viewer.Leave()
 	s.heard = say
 	if startErr, begun := begin.end(); !begun || startErr != nil {
 		s.discard()
@@ -103,7 +103,7 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 		pid, why := s.handOver(ctx, p.say)
 		if why == nil {
 			s.goesOn(pid, p)
-			for _, text := range s.brood.release(s.process) {
+			for _, text := range s.forks.release(s.process) {
 				p.say(text)
 			}
 			return nil
@@ -112,10 +112,10 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 			break
 		}
 		o := s.options(begin)
-		o.Start = func() (pane.Lab, error) { return s.seat.Lab(s.lab), nil } // it has begun
+		o.Start = func() (pane.Lab, error) { return s.viewer.Lab(s.lab), nil } // it has begun
 		o.Told = fmt.Sprintf("the run stays here: %s", line(why))
 		outcome, err = s.deps.Screen(ctx, o)
-		s.seat.Leave()
+		s.viewer.Leave()
 		p.events = len(s.lab.Events(0))
 	}
 	if err != nil {
@@ -159,14 +159,14 @@ func (s *session) over() bool {
 
 // options describe the session to the screen.
 func (s *session) options(begin *beginning) tui.Options {
-	s.seat = s.hall.Sit(terminalName())
+	s.viewer = s.viewers.Join(terminalName())
 	o := s.shown()
-	o.Characters, o.Home, o.Plain, o.Seat, o.Leave = characters(), s.home, s.lines, s.seat, s.leaving
+	o.Characters, o.Home, o.Plain, o.Viewer, o.Leave = characters(), s.home, s.lines, s.viewer, s.leaving
 	o.Start = func() (pane.Lab, error) {
 		if err := begin.do(); err != nil {
 			return nil, err
 		}
-		return s.seat.Lab(s.lab), nil
+		return s.viewer.Lab(s.lab), nil
 	}
 	return o
 }

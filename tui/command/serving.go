@@ -16,22 +16,22 @@ import (
 
 // serving is what a session does for screens of other processes.
 type serving struct {
-	hall   *remote.Hall
-	seat   *remote.Seat // of the screen of this process; nil: there is none
-	server *remote.Server
-	draw   func(pose []float64, w, h int) (*image.RGBA, error) // shared by all screens
+	viewers *remote.Viewers
+	viewer  *remote.Viewer // of the screen of this process; nil: there is none
+	server  *remote.Server
+	draw    func(pose []float64, w, h int) (*image.RGBA, error) // shared by all screens
 }
 
 // newServing prepares a session for screens, its own and others.
 func (s *session) newServing() {
-	s.hall = remote.NewHall(s.watched)
+	s.viewers = remote.NewViewers(s.watched)
 	if draw := s.deps.drawing(s.config.Task); draw != nil {
 		s.draw = sharedDrawing(draw)
 	}
 }
 
-// watched hears how many screens show the run: with one, a fault waits for somebody
-// to look at it.
+// watched hears how many screens show the run: with one, a fault waits for the
+// person to look at it.
 func (s *session) watched(screens int) {
 	l := s.live.Load()
 	switch {
@@ -47,7 +47,7 @@ func (s *session) watched(screens int) {
 // without.
 func (s *session) listen() {
 	server, err := remote.Listen(remote.Options{
-		Dir: s.folder.Dir(), Device: s.device(), Lab: s.lab, Hall: s.hall, Config: s.config, Ended: s.ended,
+		Dir: s.folder.Dir(), Device: s.device(), Lab: s.lab, Viewers: s.viewers, Config: s.config, Ended: s.ended,
 		Screen: s.shown,
 	})
 	if err != nil {
@@ -57,8 +57,8 @@ func (s *session) listen() {
 	s.server = server
 }
 
-// hangOut ends the serving, when the run is over.
-func (s *session) hangOut() {
+// stopServing ends the serving, when the run is over.
+func (s *session) stopServing() {
 	if s.server != nil {
 		s.server.Close("the run has ended")
 	}

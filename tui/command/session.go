@@ -39,7 +39,7 @@ type session struct {
 	tensorboard string  // folder of event files; "": none
 	stream      *stream // into one of them
 
-	brood brood // children that were forked on the screen
+	forks forkGroup // children that were forked on the screen
 
 	endChildren bool // its forks end with it, as somebody wants
 

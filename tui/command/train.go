@@ -132,14 +132,14 @@ func (s *session) follow(p *progress, say <-chan string) {
 
 // leave says what became of a run that is over.
 func (s *session) leave(ctx context.Context, p *progress) error {
-	s.hangOut()
+	s.stopServing()
 	p.drain(s.lab)
 	var signal signalled
 	var children []string
 	if s.endChildren || errors.As(context.Cause(ctx), &signal) {
-		children = s.brood.end()
+		children = s.forks.end()
 	} else {
-		children = s.brood.release(s.process)
+		children = s.forks.release(s.process)
 	}
 	for _, text := range append(s.summary(), children...) {
 		p.say(text)

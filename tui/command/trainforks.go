@@ -66,8 +66,8 @@ func trainInTurn(ctx context.Context, dirs []string, after []int, beside int) {
 			return
 		}
 		busy.Go(func() {
-			b := brood{}
-			b.add(&cub{dir: dir})
+			b := forkGroup{}
+			b.add(&childRun{dir: dir})
 			b.working.Wait()
 			<-turn
 		})

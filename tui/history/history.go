@@ -104,13 +104,13 @@ type Change struct {
 
 // EventLine is one line of the events pane; a knob's line grows as its stamps come.
 type EventLine struct {
-	Wall   time.Time
-	Step   int
-	Kind   string
-	Text   string
-	Briefs []string // the text in fewer words, the longest first
-	Change *Change  // non-nil: the text is made from it
-	Worry  bool
+	Wall    time.Time
+	Step    int
+	Kind    string
+	Text    string
+	Briefs  []string // the text in fewer words, the longest first
+	Change  *Change  // non-nil: the text is made from it
+	Warning bool
 }
 
 // Add puts a line at the end of the events.

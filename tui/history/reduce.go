@@ -26,7 +26,7 @@ func (h *History) Take(e event.Event) {
 		return
 	}
 	line := EventLine{Wall: e.Wall, Step: e.Step}
-	line.Kind, line.Text, line.Worry = h.tale(e, wall)
+	line.Kind, line.Text, line.Warning = h.eventText(e, wall)
 	if b, ok := e.Body.(event.Generated); ok {
 		line.Briefs = generatedBriefs(b)
 	}
@@ -84,8 +84,8 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 	return true
 }
 
-// tale takes an event that has a line of its own; kind is "" for one that has none.
-func (h *History) tale(e event.Event, wall float64) (kind, text string, worry bool) {
+// eventText takes an event that has a line of its own; kind is "" for one that has none.
+func (h *History) eventText(e event.Event, wall float64) (kind, text string, warning bool) {
 	switch b := e.Body.(type) {
 	case event.Evaluated:
 		return "eval", h.takeEvaluated(e, wall, b), false
@@ -119,7 +119,7 @@ func (h *History) takeEvaluated(e event.Event, wall float64, b event.Evaluated) 
 }
 
 // remark is the line of an event without numbers to keep; "" for none.
-func remark(body any) (kind, text string, worry bool) {
+func remark(body any) (kind, text string, warning bool) {
 	switch b := body.(type) {
 	case event.Start:
 		return "start", fmt.Sprintf("%s %s %s, seed %d, %s", b.Task, b.Method, b.Scale, b.Seed, b.Device), false

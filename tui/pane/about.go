@@ -71,14 +71,14 @@ type About struct {
 	// there is none, or nobody knows.
 	GPU func() *GPU
 
-	// Seat is this screen's place among several screens of the run; nil: it is the
+	// Viewer is this screen among several of the run; nil: it is the
 	// only one.
-	Seat Seat
+	Viewer Viewer
 }
 
-// Seat is a screen's place among several screens of one run, of which one drives:
+// Viewer is a screen among several of one run, of which one drives:
 // only what it sends is carried out.
-type Seat interface {
+type Viewer interface {
 	// Driver is who drives instead of this screen; "": this one does.
 	Driver() string
 	// Take makes this screen the one that drives.

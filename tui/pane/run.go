@@ -61,12 +61,12 @@ func (r *Run) Cost(class knob.Class) (time.Duration, bool) {
 // Generated says whether there is a generator whose samples could be made anew.
 func (r *Run) Generated() bool { return r.Snap != nil && r.Snap.Refits > 0 }
 
-// Seated looks which screen steers.
-func (r *Run) Seated() {
-	if r.About.Seat == nil {
+// CheckDriver looks which screen drives.
+func (r *Run) CheckDriver() {
+	if r.About.Viewer == nil {
 		return
 	}
-	if driver := r.About.Seat.Driver(); driver != r.Driver {
+	if driver := r.About.Viewer.Driver(); driver != r.Driver {
 		r.Driver = driver
 		r.Changed()
 	}
@@ -74,19 +74,19 @@ func (r *Run) Seated() {
 
 // Watching says whether another screen drives.
 func (r *Run) Watching() bool {
-	r.Seated()
+	r.CheckDriver()
 	return r.Driver != ""
 }
 
-// TakeSeat takes over from the screen that drives.
-func (r *Run) TakeSeat() tea.Cmd {
+// TakeControl takes over from the screen that drives.
+func (r *Run) TakeControl() tea.Cmd {
 	if !r.Watching() {
 		r.Tell("this screen drives")
 		return nil
 	}
 	from := r.Driver
-	r.About.Seat.Take()
-	r.Seated()
+	r.About.Viewer.Take()
+	r.CheckDriver()
 	r.Tell("you drive now; " + from + " watches")
 	return nil
 }

@@ -226,7 +226,7 @@ func (s *Server) status() Status {
 		State: snapshot.State.String(), Phase: snapshot.Phase.String(), Step: snapshot.Step, Steps: snapshot.Steps,
 		StepsPerS: snapshot.StepsPerSec, ETAS: snapshot.ETA.Seconds(), Memory: max(0, int64(system.Resident())), Trouble: snapshot.Err,
 	}
-	st.Driver, st.Screens = s.o.Hall.Who()
+	st.Driver, st.Screens = s.o.Viewers.Who()
 	for _, e := range s.o.Lab.Events(0) {
 		v, is := e.Body.(event.Evaluated)
 		if !is {

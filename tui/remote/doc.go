@@ -11,7 +11,7 @@
 // Both ends look at whose process the other one is (peer.go) before they believe a word:
 // a run folder may come from anybody, and a screen writes to the client's terminal.
 //
-// Of the screens of a run one drives (hall.go); the others watch and may take over.
+// Of the screens of a run one drives (viewers.go); the others watch and may take over.
 // Requests from scripts (control.go) go past that, and are answered when the run has
 // done what was asked.
 //

@@ -19,10 +19,10 @@ import (
 
 // Whoever comes first drives, then whoever takes over, then who has been there
 // longest.
-func TestHall(t *testing.T) {
+func TestViewers(t *testing.T) {
 	var counts []int
-	h := NewHall(func(n int) { counts = append(counts, n) })
-	a, b, c := h.Sit("a"), h.Sit("b"), h.Sit("c")
+	h := NewViewers(func(n int) { counts = append(counts, n) })
+	a, b, c := h.Join("a"), h.Join("b"), h.Join("c")
 	check := func(when, want string) {
 		t.Helper()
 		if driver, _ := h.Who(); driver != want {
@@ -58,8 +58,8 @@ func (r *recorder) Send(c event.Command) error { r.sent = append(r.sent, c); ret
 
 // What a driving screen sends carries its name; what others send is refused.
 func TestCommandsAreSigned(t *testing.T) {
-	h := NewHall(func(int) {})
-	a, b := h.Sit("a"), h.Sit("b")
+	h := NewViewers(func(int) {})
+	a, b := h.Join("a"), h.Join("b")
 	r := &recorder{}
 	all := []event.Command{event.SetKnob{Knob: "guidance"}, event.Undo{ID: 3}, event.Pause{}, event.Resume{}, event.Stop{}, event.Checkpoint{}, event.Note{Text: "x"}, event.Preview{ID: "p"}}
 	for _, c := range all {

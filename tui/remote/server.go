@@ -22,14 +22,14 @@ import (
 
 // Options describe the lab that listens.
 type Options struct {
-	Dir    string // its run folder
-	Device string // with the kernel family
-	Lab    pane.Lab
-	Hall   *Hall
-	Config lab.Config
+	Dir     string // its run folder
+	Device  string // with the kernel family
+	Lab     pane.Lab
+	Viewers *Viewers
+	Config  lab.Config
 	// Ended is closed when the run is over and has given its folder back.
 	Ended <-chan struct{}
-	// Screen describes the run to one more screen; Start, Seat, Characters and Plain
+	// Screen describes the run to one more screen; Start, Viewer, Characters and Plain
 	// are set by the server.
 	Screen func() tui.Options
 }

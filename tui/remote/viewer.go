@@ -31,7 +31,7 @@ func (e environ) Getenv(name string) string { return e[name] }
 
 // screen runs a screen for a viewer until one of them has enough.
 func (s *Server) screen(conn net.Conn, h hello) answer {
-	seat := s.o.Hall.Sit(h.Name)
+	viewer := s.o.Viewers.Join(h.Name)
 	s.o.Lab.Send(event.Attach{By: h.Name}) // a full mailbox loses the note only
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
@@ -43,11 +43,11 @@ func (s *Server) screen(conn net.Conn, h hello) answer {
 		typed.CloseWithError(err) // the screen takes the end of its keyboard for a hang-up
 	}()
 	o := s.o.Screen()
-	o.Seat, o.Characters, o.Plain, o.Remote = seat, h.Characters, h.Plain, true
-	o.Start = func() (pane.Lab, error) { return seat.Lab(s.o.Lab), nil }
+	o.Viewer, o.Characters, o.Plain, o.Remote = viewer, h.Characters, h.Plain, true
+	o.Start = func() (pane.Lab, error) { return viewer.Lab(s.o.Lab), nil }
 	outcome, err := tui.Serve(ctx, o, tui.Viewer{Input: keys, Output: output{conn}, Sizes: sizes, Environ: environ(h.Environ)})
 	keys.Close()
-	seat.Leave()
+	viewer.Leave()
 	s.o.Lab.Send(event.Detach{By: h.Name, Reason: outcome.String()})
 	return s.goodbye(outcome, err)
 }

@@ -145,7 +145,7 @@ func (p *Pane) EventText(l history.EventLine, w, h int) []string {
 // inkOf is the colour of an event's kind.
 func inkOf(t *theme.Theme, l history.EventLine) theme.Ink {
 	switch {
-	case l.Worry:
+	case l.Warning:
 		return t.Bad
 	case l.Kind == "knob":
 		return t.MarkerNumber

@@ -20,20 +20,21 @@ import (
 // childNice is how much a child stands back behind the run that it was forked from.
 const childNice = 10
 
-// A brood are the children of a run that a person forked on the screen. They are
+// A forkGroup is the children of a run that a person forked on the screen. They are
 // trained side by side, as many as there is room for, by processes of their own, so
 // that a child that fails or runs out of memory takes nothing with it.
-type brood struct {
+type forkGroup struct {
 	begin func(dir string) *exec.Cmd // the process that trains a child; nil: trainChild
 	room  func() int                 // how many may train at a time; nil: two
+	began func(*os.Process)          // is told of each process that was started; nil: it need not be
 
 	making  sync.WaitGroup // of plans whose children are being made
 	working sync.WaitGroup // of goroutines that train
 
 	mu      sync.Mutex
-	waiting []*cub
+	waiting []*childRun
 	busy    int // how many are being trained
-	running map[*exec.Cmd]*cub
+	running map[*exec.Cmd]*childRun
 	over    bool
 	set     bool // free: what runs goes on without this process
 }
@@ -51,21 +52,21 @@ func roomBeside(threads int) int {
 	return n
 }
 
-// cub is one child.
-type cub struct {
+// childRun is one child.
+type childRun struct {
 	dir string
 	mu  sync.Mutex
 	err error
 }
 
 // failed says why the child was given up.
-func (c *cub) failed() error {
+func (c *childRun) failed() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-func (c *cub) fail(err error) {
+func (c *childRun) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.err = err
@@ -79,14 +80,14 @@ func trainChild(dir string) *exec.Cmd {
 // fork makes the children of a plan and lets them wait for their turn. What could be
 // made comes with an error.
 func (s *session) fork(p pane.ForkPlan) ([]pane.Child, error) {
-	s.brood.making.Add(1)
-	defer s.brood.making.Done()
+	s.forks.making.Add(1)
+	defer s.forks.making.Done()
 	made, err := s.children(p)
-	s.brood.room = func() int { return roomBeside(s.threads) }
+	s.forks.room = func() int { return roomBeside(s.threads) }
 	for i := range made {
-		c := &cub{dir: made[i].Dir}
+		c := &childRun{dir: made[i].Dir}
 		made[i].Failed = c.failed
-		s.brood.add(c)
+		s.forks.add(c)
 	}
 	return made, err
 }
@@ -182,7 +183,7 @@ func (s *session) pairs(p pane.ForkPlan, one func(pair int, changed bool) (pane.
 }
 
 // add lets a child wait for its turn.
-func (b *brood) add(c *cub) {
+func (b *forkGroup) add(c *childRun) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.waiting = append(b.waiting, c)
@@ -197,7 +198,7 @@ func (b *brood) add(c *cub) {
 }
 
 // train trains children that wait, one after another; several do so side by side.
-func (b *brood) train() {
+func (b *forkGroup) train() {
 	for c, cmd := b.next(); c != nil; c, cmd = b.next() {
 		out, err := run.AppendFile(c.dir, "train.log")
 		if err == nil {
@@ -220,9 +221,9 @@ func (b *brood) train() {
 	}
 }
 
-// next takes the first child that waits, and makes its process; nil when nobody
+// next takes the first child that waits, and makes its process; nil when none
 // waits any more.
-func (b *brood) next() (*cub, *exec.Cmd) {
+func (b *forkGroup) next() (*childRun, *exec.Cmd) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for b.over && len(b.waiting) > 0 {
@@ -241,14 +242,14 @@ func (b *brood) next() (*cub, *exec.Cmd) {
 	}
 	cmd := begin(c.dir)
 	if b.running == nil {
-		b.running = map[*exec.Cmd]*cub{}
+		b.running = map[*exec.Cmd]*childRun{}
 	}
 	b.running[cmd] = c
 	return c, cmd
 }
 
-// start starts a process behind the run; a brood that is over starts none.
-func (b *brood) start(cmd *exec.Cmd) error {
+// start starts a process behind the run; a group that is over starts none.
+func (b *forkGroup) start(cmd *exec.Cmd) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.over {
@@ -259,5 +260,8 @@ func (b *brood) start(cmd *exec.Cmd) error {
 		return err
 	}
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, childNice) // it helps, but need not be allowed
+	if b.began != nil {
+		b.began(cmd.Process)
+	}
 	return nil
 }

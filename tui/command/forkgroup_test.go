@@ -6,26 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"pgrlab/core/run"
-	"pgrlab/core/testing/pace"
 	"pgrlab/presets"
 	"pgrlab/tui/pane"
 )
-
-// awaitFailed waits until a child was given up.
-func awaitFailed(t *testing.T, c pane.Child) string {
-	t.Helper()
-	pace.Look()
-	for limit := time.Now().Add(5 * time.Minute); time.Now().Before(limit); time.Sleep(5 * time.Millisecond) { // another process cannot tell us
-		if err := c.Failed(); err != nil {
-			return err.Error()
-		}
-	}
-	t.Fatalf("%s was not given up", c.Dir)
-	return ""
-}
 
 // A run whose changes are confirmed gets a preset with them, and pairs of runs on
 // fresh seeds: one with the schedule, one without. A child that fails is said to.
@@ -49,11 +34,12 @@ func TestConfirmationMakesPairsOnFreshSeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &session{config: config, folder: folder}
-	s.brood.begin = func(dir string) *exec.Cmd { return exec.Command("false") }
+	s.forks.begin = func(dir string) *exec.Cmd { return exec.Command("false") }
 	children, err := s.fork(pane.ForkPlan{Confirm: true, Pairs: 2, Steps: config.Steps})
 	if err != nil || len(children) != 4 {
 		t.Fatalf("%d children: %v", len(children), err)
 	}
+	s.forks.working.Wait()
 	for i, c := range children {
 		child, err := presets.Resolve(presets.Choice{Preset: filepath.Join(c.Dir, run.ConfigName)})
 		if err != nil {
@@ -65,8 +51,8 @@ func TestConfirmationMakesPairsOnFreshSeeds(t *testing.T) {
 		if got := len(child.Schedule); got != i%2 || c.Changed != (i%2 == 1) {
 			t.Errorf("child %d: changed %v with %v", i, c.Changed, child.Schedule)
 		}
-		if said := awaitFailed(t, c); !strings.Contains(said, "exit status 1") {
-			t.Errorf("child %d: %s", i, said)
+		if err := c.Failed(); err == nil || !strings.Contains(err.Error(), "exit status 1") {
+			t.Errorf("child %d: %v", i, err)
 		}
 	}
 	preset, err := presets.Resolve(presets.Choice{Preset: dir + "-schedule.toml"})
@@ -78,38 +64,49 @@ func TestConfirmationMakesPairsOnFreshSeeds(t *testing.T) {
 // As many children train at a time as there is room for; one that ends makes room
 // for the next.
 func TestChildrenTrainSideBySide(t *testing.T) {
-	b := brood{room: func() int { return 2 }}
-	begun := make(chan *exec.Cmd, 4)
-	b.begin = func(string) *exec.Cmd {
-		c := exec.Command("sleep", "600")
-		begun <- c
-		return c
+	b := forkGroup{room: func() int { return 2 }}
+	input, end, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
 	}
-	var cubs []*cub
+	begun := make(chan int, 4)
+	n := 0
+	b.begin = func(string) *exec.Cmd { // called under the lock of b
+		n++
+		begun <- n
+		if n == 1 {
+			c := exec.Command("cat") // ends with its input
+			c.Stdin = input
+			return c
+		}
+		return exec.Command("sleep", "600")
+	}
+	var all []*childRun
 	for range 3 {
-		c := &cub{dir: t.TempDir()}
-		cubs = append(cubs, c)
+		c := &childRun{dir: t.TempDir()}
+		all = append(all, c)
 		b.add(c)
 	}
-	first, _ := <-begun, <-begun
+	<-begun
+	<-begun
 	select {
 	case <-begun:
 		t.Error("a third one began beside two")
 	default:
 	}
-	for started := false; !started; time.Sleep(time.Millisecond) { // another goroutine starts it
-		b.mu.Lock()
-		started = first.Process != nil
-		b.mu.Unlock()
-	}
-	if err := first.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	end.Close()
 	<-begun
 	b.end()
-	for _, c := range cubs {
-		awaitFailed(t, pane.Child{Dir: c.dir, Failed: c.failed})
+	failed := 0
+	for _, c := range all {
+		if c.failed() != nil {
+			failed++
+		}
 	}
+	if failed != 2 {
+		t.Errorf("%d children were given up at the end, want the two that had not ended", failed)
+	}
+	input.Close()
 }
 
 // With room for one child there is always one, two or more with more memory and cores.
@@ -121,20 +118,20 @@ func TestThereIsRoomForAChild(t *testing.T) {
 
 // The end of a run ends the child that trains and begins no other.
 func TestChildrenEndWithTheirParent(t *testing.T) {
-	b := brood{room: func() int { return 1 }}
+	b := forkGroup{room: func() int { return 1 }}
 	begun := make(chan string, 4)
 	b.begin = func(dir string) *exec.Cmd { begun <- dir; return exec.Command("sleep", "600") }
-	first, second := &cub{dir: t.TempDir()}, &cub{dir: t.TempDir()}
+	first, second := &childRun{dir: t.TempDir()}, &childRun{dir: t.TempDir()}
 	b.add(first)
 	b.add(second)
 	if dir := <-begun; dir != first.dir {
 		t.Fatalf("%s began", dir)
 	}
 	b.end()
-	if said := awaitFailed(t, pane.Child{Dir: "first", Failed: first.failed}); !strings.Contains(said, "stopped with its parent") {
-		t.Errorf("first: %s", said)
+	if err := first.failed(); err == nil || !strings.Contains(err.Error(), "stopped with its parent") && !strings.Contains(err.Error(), "not begun") {
+		t.Errorf("first: %v", err)
 	}
-	if said := awaitFailed(t, pane.Child{Dir: "second", Failed: second.failed}); !strings.Contains(said, "not begun") {
-		t.Errorf("second: %s", said)
+	if err := second.failed(); err == nil || !strings.Contains(err.Error(), "not begun") {
+		t.Errorf("second: %v", err)
 	}
 }

@@ -17,17 +17,17 @@ import (
 
 // end stops the children that train, waits until they have saved themselves, and begins
 // no other one. It says what became of each.
-func (b *brood) end() (said []string) {
+func (b *forkGroup) end() (said []string) {
 	training, waiting := b.close(false)
 	for cmd := range training {
 		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
 	}
 	b.working.Wait()
 	for _, c := range sorted(training) {
-		if where, done := standing(c.cub.dir); done {
-			said = append(said, fmt.Sprintf("its fork %s has made all its steps", near(c.cub.dir)))
+		if where, done := standing(c.run.dir); done {
+			said = append(said, fmt.Sprintf("its fork %s has made all its steps", near(c.run.dir)))
 		} else {
-			said = append(said, fmt.Sprintf("its fork %s is saved %s: pgrlab train --resume %s goes on with it", near(c.cub.dir), where, near(c.cub.dir)))
+			said = append(said, fmt.Sprintf("its fork %s is saved %s: pgrlab train --resume %s goes on with it", near(c.run.dir), where, near(c.run.dir)))
 		}
 	}
 	for _, c := range waiting {
@@ -39,7 +39,7 @@ func (b *brood) end() (said []string) {
 // release lets the children that train go on without this process, and leaves those that
 // wait for their turn to a process of their own, which begins makes. It says how to get to
 // each.
-func (b *brood) release(begin func(args ...string) *exec.Cmd) (said []string) {
+func (b *forkGroup) release(begin func(args ...string) *exec.Cmd) (said []string) {
 	room := 2
 	if b.room != nil {
 		room = b.room()
@@ -47,9 +47,9 @@ func (b *brood) release(begin func(args ...string) *exec.Cmd) (said []string) {
 	training, waiting := b.close(true)
 	args := []string{trainForks, "--beside", strconv.Itoa(room)}
 	for _, c := range sorted(training) {
-		pid, dir := c.command.Process.Pid, near(c.cub.dir)
+		pid, dir := c.command.Process.Pid, near(c.run.dir)
 		args = append(args, "--after", strconv.Itoa(pid))
-		where, _ := standing(c.cub.dir)
+		where, _ := standing(c.run.dir)
 		said = append(said, fmt.Sprintf("its fork %s goes on (pid %d) %s: pgrlab attach %s", dir, pid, where, dir))
 	}
 	if len(waiting) == 0 {
@@ -72,15 +72,15 @@ func (b *brood) release(begin func(args ...string) *exec.Cmd) (said []string) {
 }
 
 // close begins no more children and takes those that are left.
-func (b *brood) close(free bool) (training map[*exec.Cmd]litter, waiting []*cub) {
+func (b *forkGroup) close(free bool) (training map[*exec.Cmd]trainingChild, waiting []*childRun) {
 	b.making.Wait()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.over, b.set = true, free
-	training = map[*exec.Cmd]litter{}
+	training = map[*exec.Cmd]trainingChild{}
 	for cmd, c := range b.running {
 		if cmd.Process != nil {
-			training[cmd] = litter{c, cmd}
+			training[cmd] = trainingChild{c, cmd}
 		} else { // it is about to be started, and will not be
 			waiting = append(waiting, c)
 		}
@@ -92,19 +92,19 @@ func (b *brood) close(free bool) (training map[*exec.Cmd]litter, waiting []*cub)
 	return training, waiting
 }
 
-// litter is a child with its process.
-type litter struct {
-	cub     *cub
+// trainingChild is a child with its process.
+type trainingChild struct {
+	run     *childRun
 	command *exec.Cmd
 }
 
 // sorted are the children by their folders.
-func sorted(training map[*exec.Cmd]litter) []litter {
-	var all []litter
+func sorted(training map[*exec.Cmd]trainingChild) []trainingChild {
+	var all []trainingChild
 	for _, c := range training {
 		all = append(all, c)
 	}
-	slices.SortFunc(all, func(a, b litter) int { return strings.Compare(a.cub.dir, b.cub.dir) })
+	slices.SortFunc(all, func(a, b trainingChild) int { return strings.Compare(a.run.dir, b.run.dir) })
 	return all
 }
 

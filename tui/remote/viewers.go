@@ -1,0 +1,140 @@
+package remote
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"pgrlab/core/event"
+	"pgrlab/tui/pane"
+)
+
+// Viewers are the screens of a run. The one that has been there longest drives, until
+// another one takes over.
+type Viewers struct {
+	watched func(screens int) // how many there are now
+
+	mu     sync.Mutex
+	all    []*Viewer // in the order in which they came
+	driver *Viewer
+}
+
+// NewViewers are none yet; watched is told how many screens there are whenever
+// that changes, must not block and must not call Viewers.
+func NewViewers(watched func(screens int)) *Viewers { return &Viewers{watched: watched} }
+
+// Viewer is one screen among them; it is a pane.Viewer.
+type Viewer struct {
+	of   *Viewers
+	name string
+}
+
+// Join adds a screen; Leave takes it away.
+func (h *Viewers) Join(name string) *Viewer {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := &Viewer{h, name}
+	h.all = append(h.all, s)
+	if h.driver == nil {
+		h.driver = s
+	}
+	h.watched(len(h.all))
+	return s
+}
+
+// Leave takes the screen away. If it drove, the screen that has been there longest does.
+func (s *Viewer) Leave() {
+	h := s.of
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := slices.Index(h.all, s)
+	if i < 0 {
+		return
+	}
+	h.all = slices.Delete(h.all, i, i+1)
+	if h.driver == s {
+		h.driver = nil
+		if len(h.all) > 0 {
+			h.driver = h.all[0]
+		}
+	}
+	h.watched(len(h.all))
+}
+
+// Driver is who drives instead of this screen; "": this one does.
+func (s *Viewer) Driver() string {
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	if s.of.driver == s || s.of.driver == nil {
+		return ""
+	}
+	return s.of.driver.name
+}
+
+// Take makes this screen the driver.
+func (s *Viewer) Take() {
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	if slices.Contains(s.of.all, s) {
+		s.of.driver = s
+	}
+}
+
+// Who is the driver, and how many screens there are.
+func (h *Viewers) Who() (driver string, screens int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.driver != nil {
+		driver = h.driver.name
+	}
+	return driver, len(h.all)
+}
+
+// Lab is l as this screen may use it: what it sends is carried out
+// while it drives, under its name.
+func (s *Viewer) Lab(l pane.Lab) pane.Lab { return &viewerLab{l, s} }
+
+// viewerLab is a lab as one of several screens sees it.
+type viewerLab struct {
+	pane.Lab
+	viewer *Viewer
+}
+
+func (l *viewerLab) Send(c event.Command) error {
+	switch c.(type) {
+	case event.Map, event.Watch: // looking needs no control
+		return l.Lab.Send(c)
+	}
+	if driver := l.viewer.Driver(); driver != "" {
+		return fmt.Errorf("%s drives: D takes over", driver)
+	}
+	return l.Lab.Send(signed(c, l.viewer.name))
+}
+
+// signed is a command under the name of the screen that gave it.
+func signed(c event.Command, by string) event.Command {
+	switch c := c.(type) {
+	case event.SetKnob:
+		c.By = by
+		return c
+	case event.Undo:
+		c.By = by
+		return c
+	case event.Pause:
+		return event.Pause{By: by}
+	case event.Park:
+		return event.Park{By: by}
+	case event.Resume:
+		return event.Resume{By: by}
+	case event.Stop:
+		return event.Stop{By: by}
+	case event.Checkpoint:
+		return event.Checkpoint{By: by}
+	case event.AnalyseNow:
+		return event.AnalyseNow{By: by}
+	case event.Note:
+		c.By = by
+		return c
+	}
+	return c
+}
