@@ -12,7 +12,6 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/lab"
-	"pgrlab/tui/help"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/pane/charts"
 	"pgrlab/tui/picker"
@@ -89,7 +88,7 @@ func namesIn(text string) []string {
 // definition, of a knob, of one of its choices. A number that is drawn somewhere new, or
 // under a new name, fails here until it is defined.
 func TestEveryNumberIsDefined(t *testing.T) {
-	defined := definedWords()
+	defined := definedWords(t)
 	text := strings.Join(running(t, 160, 45, 1).help.Lines(10_000), "\n")
 	missing := map[string]string{}
 	seen := map[string]bool{}
@@ -109,7 +108,7 @@ func TestEveryNumberIsDefined(t *testing.T) {
 		t.Errorf("%q has no definition (%s)", name, where)
 	}
 	// What nothing shows any more needs no definition either.
-	for _, d := range help.Definitions {
+	for _, d := range running(t, 80, 24, 1).helpContents().Numbers {
 		for _, words := range d.Shown {
 			if !slices.ContainsFunc(shownWord.FindAllString(strings.ToLower(words), -1), func(w string) bool { return seen[w] }) {
 				t.Errorf("%s: no number stands beside %q", d.Name, words)
@@ -119,14 +118,14 @@ func TestEveryNumberIsDefined(t *testing.T) {
 }
 
 // definedWords are the words beside which a defined number may stand.
-func definedWords() map[string]bool {
+func definedWords(t *testing.T) map[string]bool {
 	words := map[string]bool{}
 	add := func(text string) {
 		for _, w := range shownWord.FindAllString(strings.ToLower(text), -1) {
 			words[w] = !slices.Contains(joining, w)
 		}
 	}
-	for _, d := range help.Definitions {
+	for _, d := range running(t, 80, 24, 1).helpContents().Numbers {
 		add(d.Name)
 		for _, w := range d.Shown {
 			add(w)

@@ -12,18 +12,25 @@
 //
 // # Where things are
 //
-// model.go holds the model and takes messages, keyboard.go reads whole keys and
-// dispatch.go gives them out one by one, keys.go is the one table of keys that drives
-// dispatch, footer, help (help.go, helpview.go) and palette (palette.go, entry.go),
-// layout.go the division of the screen by its size and view, draw.go puts a frame together from the
-// panes: charts (quantity.go, curve.go, axis.go, charts.go), knobs (knobs.go, edit.go,
-// preview.go), what the run is doing (panels.go, eta.go, scores.go, present.go, agent.go,
-// machine.go), other runs (runs.go, forks.go, forkview.go) and events.go. history.go keeps what the lab's events said, reduce.go
-// reads them. actions.go sends. picker.go is the first screen, replay.go a lab made of
-// a journal, plain.go the same model as lines. run.go, terminal.go, link.go and
-// capture.go own the terminal, serve.go shows the screen to a terminal of another
-// process, seat.go says which of several screens drives, settings.go the user's files,
-// theme.go the colours, text.go what is written with them.
+// The model routes messages and divides the terminal; what a pane shows is the pane's own.
+// panes.go has the table of panes and wires everything else: model.go takes messages,
+// keyboard.go reads whole keys and dispatch.go gives them out one by one, keys.go gathers
+// the keys of the run, the panes and the screen into the one table that drives dispatch,
+// footer, help and palette, layout.go divides the screen by its size, draw.go puts a frame
+// together, headline.go and footer.go are its first and last line, screen.go is what panes
+// may ask for.
+//
+// pane is what screen and panes promise each other, with a package below it for each pane;
+// steer stages and sends; history keeps what events said; theme draws and format writes;
+// picker is the first screen, lesson and help lie over the panes; chart and picture draw
+// lines and images as text.
+//
+// replay.go is a lab made of a journal, plain.go the same model as lines, still.go one
+// frame without a terminal. run.go, terminal.go, link.go and capture.go own the terminal,
+// serve.go shows the screen to a terminal of another process, settings.go has the user's
+// files.
+//
+// docs/recipes/pane.md adds a pane.
 //
 // # Why
 //

@@ -10,7 +10,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/core/event"
-	"pgrlab/tui/help"
 	"pgrlab/tui/pane"
 )
 
@@ -107,7 +106,7 @@ func TestHelpHasEverything(t *testing.T) {
 	compare(s, "", append(slices.Clone(s.palette.keys), s.help.Keys()...))
 	compare(newPickerScreen(t, 120, 200), "on this screen", newPickerScreen(t, 120, 200).picker.Keys())
 	text := strings.Join(s.help.Lines(100), "\n")
-	for _, d := range help.Definitions {
+	for _, d := range running(t, 80, 24, 1).helpContents().Numbers {
 		if !strings.Contains(text, d.Name) {
 			t.Errorf("no definition of %s", d.Name)
 		}

@@ -1,3 +1,5 @@
+// Package format writes numbers, times and amounts for people: 184,250, 12m46s, 12.5 MB.
+// It knows no colours and no widths.
 package format
 
 import (

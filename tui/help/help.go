@@ -1,3 +1,5 @@
+// Package help is the page that explains every key, command, knob and number of the
+// screen.
 package help
 
 import (

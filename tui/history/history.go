@@ -1,3 +1,6 @@
+// Package history is what a screen remembers of a run: its events, reduced to the
+// curves, changes and lines that panes draw. A journal that is read back (ReadJournal)
+// makes the same history.
 package history
 
 import (

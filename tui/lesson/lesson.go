@@ -1,3 +1,5 @@
+// Package lesson gives lessons that use the run at hand: they say, set, ask for a
+// prediction, and judge by the run's own numbers. Their texts are in presets.
 package lesson
 
 import (

@@ -1,3 +1,7 @@
+// Package pane is what a screen and its parts promise each other: what a pane is (Pane),
+// what it may ask of the screen (Screen), what it knows of the run (Run), and the keys,
+// commands, dialogs and text entries that it brings along. The panes themselves are
+// packages below this one; none imports another.
 package pane
 
 import (

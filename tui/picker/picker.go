@@ -1,3 +1,5 @@
+// Package picker is the first screen: what to run, how long that takes on this machine,
+// and the earlier runs to look at or go on with.
 package picker
 
 import (

@@ -1,3 +1,5 @@
+// Package steer sends what a person asks for to a run: values of knobs, which are staged
+// first, previews of them, undoing, pauses and notes.
 package steer
 
 import (

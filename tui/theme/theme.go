@@ -1,3 +1,6 @@
+// Package theme is the colours and characters of a screen, and the drawing that is made
+// of them: text cut and padded to columns, boxes, bars, sparklines. Styles come from one
+// lipgloss renderer, so that screens on different terminals can live in one process.
 package theme
 
 import (

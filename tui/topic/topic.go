@@ -1,3 +1,5 @@
+// Package topic names what changes while a screen is open, and counts how often it has
+// changed, so that a pane is drawn again only when something that it shows has.
 package topic
 
 // Topic is something that changes while a screen is open. A pane is drawn again when

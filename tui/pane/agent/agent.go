@@ -1,3 +1,4 @@
+// Package agent shows the task as it stands, drawn, with the action and its Q and F.
 package agent
 
 import (

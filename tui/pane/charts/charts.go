@@ -1,3 +1,5 @@
+// Package charts shows measured quantities over env steps, updates or time, with the
+// changes of knobs as markers. All charts share one axis and one cursor.
 package charts
 
 import (

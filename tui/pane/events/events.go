@@ -1,3 +1,4 @@
+// Package events lists what happened in a run, the newest first.
 package events
 
 import (

@@ -1,3 +1,4 @@
+// Package generator shows how the generator does: its fits, its samples and their worth.
 package generator
 
 import (

@@ -1,3 +1,4 @@
+// Package knobs shows the knobs of a run and lets a person stage and send other values.
 package knobs
 
 import (

@@ -1,3 +1,4 @@
+// Package losses shows the newest losses of all networks, with their course.
 package losses
 
 import (

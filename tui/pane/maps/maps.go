@@ -1,3 +1,5 @@
+// Package maps shows where real and synthetic transitions lie, over two dimensions of the
+// observation.
 package maps
 
 import (

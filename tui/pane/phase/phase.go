@@ -1,3 +1,4 @@
+// Package phase shows what a run is doing now, and what came of one that is over.
 package phase
 
 import (

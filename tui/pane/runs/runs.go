@@ -1,3 +1,5 @@
+// Package runs shows this run beside those it is compared with, and makes and compares
+// the children of forks.
 package runs
 
 import (

@@ -1,3 +1,5 @@
+// Package scores shows the distribution of F over real, synthetic and previewed
+// transitions.
 package scores
 
 import (

@@ -1,3 +1,4 @@
+// Package sentence says in one sentence how a run does.
 package sentence
 
 import (

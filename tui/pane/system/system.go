@@ -1,3 +1,4 @@
+// Package system shows what this process and the machine do.
 package system
 
 import (
