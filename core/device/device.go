@@ -120,15 +120,15 @@ type Instr struct {
 	ReLU bool       // Linear, LinearAt, LinearJoined: max(0,·) on the result
 	Mask Ref        // LinearDX: zero where the mask is not positive
 	Fill rng.Stream // FillNormal, FillUniform
-	// Items says which numbers of the occasion a fill draws; nil: from 0 on.
+	// Items says which numbers of the occasion a fill takes; nil: from 0 on.
 	Items *Items
 }
 
-// Items are those of an occasion that a fill draws. Both fields may change between
+// Items are those of an occasion that a fill takes. Both fields may change between
 // runs.
 type Items struct {
 	First uint64 // the item that element 0 is
-	Idle  bool   // the fill draws nothing and leaves what it drew last
+	Idle  bool   // the fill takes nothing and leaves what it took last
 }
 
 // Program is a straight line of instructions, then an optimiser step, then the
@@ -145,9 +145,9 @@ type Program struct {
 	Keep []Ref
 	// Finite are the buffers that are checked before state changes.
 	Finite []Ref
-	// Act is what a program without instructions, optimiser and averages does; nil
+	// Routine is what a program without instructions, optimiser and averages does; nil
 	// where it has them.
-	Act Act
+	Routine Routine
 }
 
 // MaxGradientNorm is the largest norm that an optimiser takes for finite: beyond

@@ -39,8 +39,8 @@ func (p *Program) Written() []Ref {
 	for _, l := range p.Lerps {
 		add(l.Dst)
 	}
-	if p.Act != nil {
-		add(p.Act.Writes()...)
+	if p.Routine != nil {
+		add(p.Routine.Writes()...)
 	}
 	return all
 }

@@ -24,8 +24,8 @@
 //
 // # Acts and sequences
 //
-// What stands between gradient steps and is no graph (a batch drawn from a ring, a
-// subset, the step of α) is an Act where a device can do it, a program like any other.
+// What stands between gradient steps and is no graph (a batch sampled from a ring, a
+// subset, the step of α) is a Routine where a device can do it, a program like any other.
 // A Sequence is programs that such a device runs as one.
 //
 // # Run

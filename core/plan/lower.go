@@ -232,7 +232,7 @@ func (l *lowerer) node(n *op.Node) error {
 	case op.Adds(n):
 		in.Code = device.Add
 	default:
-		return fmt.Errorf("%v is an operation of Gorgonia's own; draw it with package op", n.Op())
+		return fmt.Errorf("%v is an operation of Gorgonia's own; build it with package op", n.Op())
 	}
 	l.emit(n, o, in)
 	return nil

@@ -19,7 +19,7 @@ type Spec struct {
 	Loss *op.Node
 	// Outputs stay readable through Data after a run.
 	Outputs []*op.Node
-	// Fills are inputs that the program draws before everything else.
+	// Fills are inputs that the program fills with random numbers before everything else.
 	Fills []Fill
 	// Optimiser steps its parameters along the gradient of Loss.
 	Optimiser *Adam
@@ -43,18 +43,18 @@ const (
 	Uniform             // U[0,1)
 )
 
-// Fill draws an input: element i of a run at occasion t is number (t, i) of the
+// Fill is an input of random numbers: element i of a run at occasion t is number (t, i) of the
 // stream.
 type Fill struct {
 	Node   *op.Node
 	Stream rng.Stream
 	Dist   Dist
 	// Items, if there are any, say at each run which numbers of the occasion are
-	// drawn: from another than 0 on, or none.
+	// taken: from another than 0 on, or none.
 	Items *Items
 }
 
-// Items are which numbers of an occasion a fill draws.
+// Items are which numbers of an occasion a fill takes.
 type Items = device.Items
 
 // Lerp moves Dst by Rate·(Src−Dst) at the end of a run. Instead of Src, Node may
@@ -76,7 +76,7 @@ type Program struct {
 	refs     map[*op.Node]device.Ref
 	grads    map[*op.Tensor]device.Ref
 	loss     device.Ref
-	result   device.Ref // of an act
+	result   device.Ref // of a routine
 	occasion uint64
 }
 
@@ -131,7 +131,7 @@ func view(n *op.Node, data []float32) {
 }
 
 // Run executes the program. occasion is the place of its fills in their streams:
-// the same occasion draws the same numbers.
+// the same occasion has the same numbers.
 //
 // Where the loss, the norm of the gradients or a node of Spec.Finite is not
 // finite, Run stops before the optimiser and the averages: parameters, moments

@@ -92,7 +92,7 @@ func (s *Agent) leave(dev device.Sequencer) (err error) {
 		return fmt.Errorf("agent: %w", err)
 	}
 	if s.chosen != nil {
-		s.choose, err = plan.CompileAct("choose", plan.Choose{Out: s.chosen, Of: s.config.Critics, Stream: s.subsets}, dev)
+		s.choose, err = plan.CompileRoutine("choose", plan.Choose{Out: s.chosen, Of: s.config.Critics, Stream: s.subsets}, dev)
 		if err != nil {
 			return fmt.Errorf("agent: %w", err)
 		}

@@ -112,7 +112,7 @@ func checkMix(mix replay.Mix, real, synthetic int) error {
 // program samples batches for an updater.
 func (r *rings) program(u *updater, m replay.Mixer) (*plan.Program, error) {
 	o, a := r.shape.Obs, r.shape.Act
-	d := plan.Draw{
+	d := plan.SampleBatch{
 		Streams: m.Streams(), Width: r.shape.Width(), Mix: &r.mix,
 		Into: []plan.Into{{To: u.obs}, {To: u.act, First: o}, {To: u.reward, First: o + a}, {To: u.next, First: o + a + 1}, {To: u.done, First: 2*o + a + 1}},
 	}
@@ -121,7 +121,7 @@ func (r *rings) program(u *updater, m replay.Mixer) (*plan.Program, error) {
 			d.From[i] = c.store
 		}
 	}
-	p, err := plan.CompileAct("sample", d, r.dev)
+	p, err := plan.CompileRoutine("sample", d, r.dev)
 	if err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}

@@ -47,7 +47,7 @@ func newTemperature(c Config, dev device.Device) *temperature {
 
 // program makes steps on the log π [B,1] of batches.
 func (t *temperature) program(logp *op.Tensor) (*plan.Program, error) {
-	p, err := plan.CompileAct("temperature", plan.Temperature{
+	p, err := plan.CompileRoutine("temperature", plan.Temperature{
 		LogP: logp, State: t.state, Alpha: t.alpha, Rate: &t.rate, Target: t.target, AdamConfig: t.adam,
 	}, t.dev)
 	if err != nil {

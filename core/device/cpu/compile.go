@@ -60,8 +60,8 @@ func aligned(n int) []float32 {
 }
 
 func (c *compiler) compile() error {
-	if c.p.Act != nil {
-		return fmt.Errorf("%T is nothing that this device does: the host does it between runs", c.p.Act)
+	if c.p.Routine != nil {
+		return fmt.Errorf("%T is nothing that this device does: the host does it between runs", c.p.Routine)
 	}
 	for _, b := range c.p.Buffers {
 		if b.Host != nil && len(b.Host) != b.Len() {

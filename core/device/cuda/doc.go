@@ -23,7 +23,7 @@
 // All updates of an env step are one graph (device.Sequence; sac.Agent.UpdateN): one copy
 // up, one wait, one copy down. The host acts (a small graph of its own), writes one row
 // into the device's memory, and launches. What lies between two gradient steps is
-// programs of one kernel each (device.Act), so that the host has no part in it:
+// programs of one kernel each (device.Routine), so that the host has no part in it:
 //
 //   - Both rings have a copy in the device's memory, [rows, width], with room for what
 //     will be in them. What was added since the last env step is put there; all rows
@@ -31,10 +31,10 @@
 //     was parked. The host's rings stay: checkpoints and analyses read them, and a
 //     generation comes from the host, where it is put into units; its way up is some
 //     ten milliseconds after minutes of sampling. Where there is no memory for them the
-//     host draws the batches, and each update is a graph, or three and α's.
+//     host samples the batches, and each update is a graph, or three and α's.
 //   - Batches: the rows that replay.Mixer names. Thread i tries number i of the stream;
 //     in a batch with a number that rng.Sequence.IntN rejects, which moves all that
-//     follow, one thread draws them again in order.
+//     follow, one thread samples them again in order.
 //   - The subset of critics (REDQ), by the numbers of rng.Sequence.Choose.
 //   - α: a step on log α in float64. The sum over the batch, the powers and the
 //     exponential differ from the host's in their last bits.
@@ -53,7 +53,7 @@
 // Priorities (prioritized replay), a bonus on the reward and a model that scores batches
 // read numbers on the host between updates: with them each update is a graph, or three
 // and α's where the policy steps, as it is after a stop. Models that are trained beside
-// the agent (curiosity, RND) draw their batches on the host, a graph for each, after the
+// the agent (curiosity, RND) have their batches sampled on the host, a graph for each, after the
 // agent's sequence.
 //
 // # Stop
@@ -90,6 +90,6 @@
 //	kernels: fp32                           none    never
 //	kernels: tf32, bf16 on tensor cores     none    never
 //	memory, parking, checking mode          none    never
-//	draws, subsets, α, env steps as one     none    never
+//	batches, subsets, α, env steps as one   none    never
 //	a whole run                             none    never
 package cuda

@@ -180,17 +180,17 @@ const many = 400
 // slotOf is a slot that the batch of one occasion has, and no other of the first n.
 func slotOf(t *testing.T, m replay.Mixer, occasion uint64, n int) int {
 	t.Helper()
-	drawn := make([][]int, n)
-	for o := range drawn {
+	sampled := make([][]int, n)
+	for o := range sampled {
 		q := m.Streams()[0].At(uint64(o))
 		for range storyBatch {
-			drawn[o] = append(drawn[o], q.IntN(many+1+o/storyUpdates)) // the ring grows
+			sampled[o] = append(sampled[o], q.IntN(many+1+o/storyUpdates)) // the ring grows
 		}
 	}
-	for _, slot := range drawn[occasion] {
+	for _, slot := range sampled[occasion] {
 		elsewhere := false
-		for o := range drawn {
-			elsewhere = elsewhere || uint64(o) != occasion && slices.Contains(drawn[o], slot)
+		for o := range sampled {
+			elsewhere = elsewhere || uint64(o) != occasion && slices.Contains(sampled[o], slot)
 		}
 		if slot < many && !elsewhere {
 			return slot

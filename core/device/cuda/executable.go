@@ -185,8 +185,8 @@ func (x *executable) stage(occasion uint64) {
 	for items, at := range l.words.items {
 		putItems(x.up[at:], items)
 	}
-	if x.program.Act != nil {
-		x.words = putWords(x.up[l.words.act:], x.program.Act, x.words)
+	if x.program.Routine != nil {
+		x.words = putWords(x.up[l.words.routine:], x.program.Routine, x.words)
 	}
 	state := x.up[l.words.state:]
 	clear(state)
@@ -204,8 +204,8 @@ func putItems(to []byte, items *device.Items) {
 	binary.LittleEndian.PutUint64(to[8:], idle)
 }
 
-// putWords writes what the host may change of an act; the memory of words is used.
-func putWords(to []byte, a device.Act, words []uint64) []uint64 {
+// putWords writes what the host may change of a routine; the memory of words is used.
+func putWords(to []byte, a device.Routine, words []uint64) []uint64 {
 	words = a.Words(words[:0])
 	for i, w := range words {
 		binary.LittleEndian.PutUint64(to[8*i:], w)

@@ -53,7 +53,7 @@ type layout struct {
 type words struct {
 	occasion int
 	items    map[*device.Items]int
-	act      int
+	routine  int
 	state    int // with the gate behind it
 }
 
@@ -99,9 +99,9 @@ func arrange(p *device.Program, steps []step, kept func(host []float32) bool) (*
 			l.up += itemBytes
 		}
 	}
-	l.words.act = l.up
-	if p.Act != nil {
-		l.up += 8 * len(p.Act.Words(nil))
+	l.words.routine = l.up
+	if p.Routine != nil {
+		l.up += 8 * len(p.Routine.Words(nil))
 	}
 	l.words.state = padded(l.up)
 	l.up = l.words.state + kernel.StateBytes + kernel.GateBytes

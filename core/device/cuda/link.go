@@ -15,11 +15,11 @@ import (
 // host writes before it and reads after it. A program that runs alone has one frame, a
 // program of a sequence one for each time that it runs there.
 type frame struct {
-	host                         func(r device.Ref) driver.Ptr // of staged tensors and outputs
-	items                        func(i *device.Items) driver.Ptr
-	occasion, act, state, gateTo driver.Ptr
-	turn                         uint32 // what the run leaves in the gate
-	tables                       *tables
+	host                             func(r device.Ref) driver.Ptr // of staged tensors and outputs
+	items                            func(i *device.Items) driver.Ptr
+	occasion, routine, state, gateTo driver.Ptr
+	turn                             uint32 // what the run leaves in the gate
+	tables                           *tables
 }
 
 // frame is the program's own.
@@ -29,7 +29,7 @@ func (x *executable) frame() frame {
 	return frame{
 		host:     func(r device.Ref) driver.Ptr { return in(x.layout.places[r].offset) },
 		items:    func(i *device.Items) driver.Ptr { return in(words.items[i]) },
-		occasion: in(words.occasion), act: in(words.act), state: in(words.state), gateTo: in(words.state + gateAt),
+		occasion: in(words.occasion), routine: in(words.routine), state: in(words.state), gateTo: in(words.state + gateAt),
 		turn: 1, tables: &x.tables,
 	}
 }
@@ -85,7 +85,7 @@ func (x *executable) argument(arg any, f frame, scratch []int, from driver.Ptr) 
 	case kernel.Turn:
 		return driver.U32(f.turn), nil
 	case kernel.Words:
-		return driver.PtrArg(f.act), nil
+		return driver.PtrArg(f.routine), nil
 	case kernel.Stored:
 		if s, ours := v.Store.(*store); ours && s.device == x.device {
 			return driver.PtrArg(s.at), nil

@@ -11,7 +11,7 @@ import (
 // Memory is what programs take of the GPU, in bytes.
 type Memory struct {
 	Tensors     uint64 // parameters, moments, averages: what outlives runs
-	Transitions uint64 // that batches are drawn from
+	Transitions uint64 // that batches are sampled from
 	Programs    uint64 // batches and results of each program
 	Workspace   uint64 // what programs make and use themselves; they share it
 	Limit       uint64 // of the sum; 0: none but the GPU's own

@@ -133,7 +133,7 @@ func (s *sequence) frame(i int) frame {
 			return in(p.outputs[i][r])
 		},
 		items:    func(of *device.Items) driver.Ptr { return in(p.items[of]) },
-		occasion: in(p.occasions + 8*i), act: in(p.acts[x]), state: in(p.states[stateOf(x)]), gateTo: in(p.gate),
+		occasion: in(p.occasions + 8*i), routine: in(p.acts[x]), state: in(p.states[stateOf(x)]), gateTo: in(p.gate),
 		turn: uint32(i + 1), tables: &s.tables,
 	}
 }
@@ -170,7 +170,7 @@ func (s *sequence) stage(occasions []uint64) {
 	}
 	clear(s.up[p.gate:])
 	for _, x := range s.distinct {
-		if a := x.program.Act; a != nil {
+		if a := x.program.Routine; a != nil {
 			s.words = putWords(s.up[p.acts[x]:], a, s.words)
 		}
 		if a := x.program.Adam; a != nil {

@@ -58,7 +58,7 @@ func planOf(runs, distinct []*executable) sequencePlan {
 				p.items[items] = take(itemBytes, itemBytes)
 			}
 		}
-		if a := x.program.Act; a != nil {
+		if a := x.program.Routine; a != nil {
 			p.acts[x] = take(8*len(a.Words(nil)), 8)
 		}
 	}

@@ -25,7 +25,7 @@ func newPicky(t *testing.T, dev *Device) *picky {
 	p.rate.Data[0] = 0.01
 	p.adam = plan.NewAdam([]*op.Tensor{p.w}, plan.DefaultAdam, p.rate)
 	var err error
-	if p.choose, err = plan.CompileAct("choose", plan.Choose{Out: p.member, Of: 4, Stream: rng.New(2, "pick")}, dev); err != nil {
+	if p.choose, err = plan.CompileRoutine("choose", plan.Choose{Out: p.member, Of: 4, Stream: rng.New(2, "pick")}, dev); err != nil {
 		t.Fatal(err)
 	}
 	x, y, bias := tensor("x", 6, 3), tensor("y", 6, 1), op.NewTensor("bias", 4, 1)

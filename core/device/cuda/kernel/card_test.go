@@ -176,9 +176,9 @@ func (x *run) Run(occasion uint64) error {
 	}
 	x.bytes(x.state, words)
 	x.bytes(x.gate, make([]byte, GateBytes))
-	if x.p.Act != nil {
+	if x.p.Routine != nil {
 		var act []byte
-		for _, w := range x.p.Act.Words(nil) {
+		for _, w := range x.p.Routine.Words(nil) {
 			act = binary.LittleEndian.AppendUint64(act, w)
 		}
 		x.bytes(x.words, act)

@@ -5,7 +5,7 @@
 //
 // Modules gives the PTX of a card, Lower the launches of an instruction, Segments
 // those of all instructions of a program, small ones together, and Finish those of
-// its end: checks, optimiser, averages; or for a program that is a device.Act, that.
+// its end: checks, optimiser, averages; or for a program that is a device.Routine, that.
 // Nothing here talks to a driver: the package is text and arithmetic, and every kernel
 // is run by the PTX interpreter in tests and compared with the plain-Go result.
 //

@@ -10,7 +10,7 @@ import (
 // gradients and what it names as finite are so, the step of the optimiser, the moves
 // of the averages. It is empty where the program has none of them.
 //
-// A program that has an Act is nothing else: its end is that.
+// A program that has a Routine is nothing else: its end is that.
 //
 // Tensors go together, a table of their addresses in device memory: the check is one
 // launch, the optimiser is one, which also moves averages, of what it steps and of
@@ -18,8 +18,8 @@ import (
 // needs what another one wrote.
 func Finish(p *device.Program, t Target) (Recipe, error) {
 	f := &finish{builder: builder{program: p, target: t}}
-	if p.Act != nil {
-		if err := f.act(p.Act); err != nil {
+	if p.Routine != nil {
+		if err := f.routine(p.Routine); err != nil {
 			return Recipe{}, fmt.Errorf("lower program %s: %w", p.Name, err)
 		}
 		return f.recipe, nil

@@ -110,7 +110,7 @@ const GateBytes = 8
 // Turn as an argument is a number (uint32), not 0, which tells runs of one Gate apart.
 type Turn struct{}
 
-// Words as an argument is the address of those of the program's Act.
+// Words as an argument is the address of those of the program's Routine.
 type Words struct{}
 
 // Stored as an argument is the address of a store's first row.

@@ -7,20 +7,20 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Sequencer is a Mirror that needs nobody between two programs: it keeps transitions
-// and draws batches of them, does in programs what is between gradient steps (Act),
-// and runs many programs as one.
+// Sequencer is a Mirror that does not need the host between two programs: it keeps
+// transitions and samples batches of them, does in programs what is between gradient
+// steps (Routine), and runs many programs as one.
 type Sequencer interface {
 	Mirror
-	// Store takes memory for rows of so many numbers. What it holds at first is
-	// nobody's business: rows are put before they are drawn.
+	// Store takes memory for rows of so many numbers. What it holds at
+	// first does not matter: rows are put before they are sampled.
 	Store(rows, width int) (Store, error)
 	// Sequence prepares runs, one after the other; a program may stand in it several
 	// times. The programs are this device's, and are closed after the sequence.
 	Sequence(programs []Executable) (Sequence, error)
 }
 
-// Store is rows of numbers that a device keeps for Draw. The host has them elsewhere.
+// Store is rows of numbers that a device keeps for SampleBatch. The host has them elsewhere.
 type Store interface {
 	// Put writes rows, one behind the other, from row first on.
 	Put(first int, rows []float32) error
@@ -57,10 +57,10 @@ func (e *Stopped) Error() string {
 // Unwrap is the program's own error.
 func (e *Stopped) Unwrap() error { return e.Err }
 
-// Act is what stands between gradient steps and is no arithmetic of a graph. A Program
+// Routine is what stands between gradient steps and is no arithmetic of a graph. A Program
 // that has one has nothing else. Devices that are no Sequencer have none: there the
 // host does the same between runs.
-type Act interface {
+type Routine interface {
 	// Operands are all its buffers, and Writes those of them that it writes.
 	Operands() []Ref
 	Writes() []Ref
@@ -68,31 +68,31 @@ type Act interface {
 	Words(dst []uint64) []uint64
 }
 
-// Draw fills a batch with rows of two stores, as replay.Mixer does from two rings: the
+// SampleBatch fills a batch with rows of two stores, as replay.Mixer does from two rings: the
 // first rows are those that stream 0 names at the occasion, with replacement, of store
 // 0, the others those that stream 1 names of store 1.
-type Draw struct {
-	From    [2]Store // the second one may be nil, if nothing is drawn from it
+type SampleBatch struct {
+	From    [2]Store // the second one may be nil, if no row is sampled from it
 	Streams [2]rng.Stream
 	Width   int       // of rows of both stores
 	Columns []Columns // of buffers [1,B,C]
 	Mix     *Mix
 }
 
-// Columns is where a part of drawn rows goes: To has columns First, First+1, … of them.
+// Columns is where a part of sampled rows goes: To has columns First, First+1, … of them.
 type Columns struct {
 	To    Ref
 	First int
 }
 
-// Mix is what a Draw draws; it may change between runs.
+// Mix is what a SampleBatch samples; it may change between runs.
 type Mix struct {
 	First int    // rows of the batch that come from the first store
-	Held  [2]int // rows of each store that are drawn from, the first ones
+	Held  [2]int // rows of each store that are sampled from, the first ones
 }
 
 // Operands are the columns.
-func (d Draw) Operands() []Ref {
+func (d SampleBatch) Operands() []Ref {
 	var refs []Ref
 	for _, c := range d.Columns {
 		refs = append(refs, c.To)
@@ -101,10 +101,10 @@ func (d Draw) Operands() []Ref {
 }
 
 // Writes are the columns.
-func (d Draw) Writes() []Ref { return d.Operands() }
+func (d SampleBatch) Writes() []Ref { return d.Operands() }
 
 // Words are the mix.
-func (d Draw) Words(dst []uint64) []uint64 {
+func (d SampleBatch) Words(dst []uint64) []uint64 {
 	return append(dst, uint64(d.Mix.First), uint64(d.Mix.Held[0]), uint64(d.Mix.Held[1]))
 }
 

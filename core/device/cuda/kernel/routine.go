@@ -6,14 +6,14 @@ import (
 	"pgrlab/core/device"
 )
 
-// act emits what stands between gradient steps.
-func (f *finish) act(a device.Act) error {
+// routine emits what stands between gradient steps.
+func (f *finish) routine(a device.Routine) error {
 	if p := f.program; len(p.Instrs) > 0 || p.Adam != nil || len(p.Lerps) > 0 || len(p.Finite) > 0 {
 		return fmt.Errorf("a %T beside instructions", a)
 	}
 	switch a := a.(type) {
-	case device.Draw:
-		return f.draw(a)
+	case device.SampleBatch:
+		return f.sampleBatch(a)
 	case device.Choose:
 		_, _, n := f.shape(a.Out)
 		if n > a.Of {
@@ -32,11 +32,11 @@ func (f *finish) act(a device.Act) error {
 }
 
 const (
-	drawTile    = 32 // rows of a batch that a block draws
-	drawThreads = 128
+	sampleTile    = 32 // rows of a batch that a block samples
+	sampleThreads = 128
 )
 
-func (f *finish) draw(d device.Draw) error {
+func (f *finish) sampleBatch(d device.SampleBatch) error {
 	rows := -1
 	var t Table
 	for _, c := range d.Columns {
@@ -53,8 +53,8 @@ func (f *finish) draw(d device.Draw) error {
 			from[i] = Stored{store}
 		}
 	}
-	blocks := (rows + drawTile - 1) / drawTile
-	f.launch("draw", [3]uint32{uint32(max(0, blocks)), 1, 1}, drawThreads, 0,
+	blocks := (rows + sampleTile - 1) / sampleTile
+	f.launch("draw", [3]uint32{uint32(max(0, blocks)), 1, 1}, sampleThreads, 0,
 		Gate{}, Occasion{}, Words{}, from[0], from[1],
 		d.Streams[0].Key[0], d.Streams[0].Key[1], d.Streams[1].Key[0], d.Streams[1].Key[1],
 		uint32(d.Width), t, uint32(len(d.Columns)), uint32(rows))

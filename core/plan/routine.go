@@ -8,11 +8,13 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Act is what stands between gradient steps: a Draw, a Choose or a Temperature.
-type Act interface{ lower(l *lowerer) device.Act }
+// Routine is what stands between gradient steps: a SampleBatch, a Choose or a Temperature.
+type Routine interface {
+	lower(l *lowerer) device.Routine
+}
 
-// Draw fills the inputs of other programs with rows of two stores: see device.Draw.
-type Draw struct {
+// SampleBatch fills the inputs of other programs with rows of two stores: see device.SampleBatch.
+type SampleBatch struct {
 	From    [2]device.Store
 	Streams [2]rng.Stream
 	Width   int // of a row
@@ -26,7 +28,7 @@ type Into struct {
 	First int
 }
 
-// Choose draws different numbers of [0,Of) into Out [M]: see device.Choose.
+// Choose writes different numbers of [0,Of) into Out [M]: see device.Choose.
 type Choose struct {
 	Out    *op.Tensor
 	Of     int
@@ -42,19 +44,19 @@ type Temperature struct {
 	AdamConfig
 }
 
-func (d Draw) lower(l *lowerer) device.Act {
-	out := device.Draw{From: d.From, Streams: d.Streams, Width: d.Width, Mix: d.Mix}
+func (d SampleBatch) lower(l *lowerer) device.Routine {
+	out := device.SampleBatch{From: d.From, Streams: d.Streams, Width: d.Width, Mix: d.Mix}
 	for _, c := range d.Into {
 		out.Columns = append(out.Columns, device.Columns{To: l.bind(c.To), First: c.First})
 	}
 	return out
 }
 
-func (c Choose) lower(l *lowerer) device.Act {
+func (c Choose) lower(l *lowerer) device.Routine {
 	return device.Choose{Out: l.bind(c.Out), Of: c.Of, Stream: c.Stream}
 }
 
-func (t Temperature) lower(l *lowerer) device.Act {
+func (t Temperature) lower(l *lowerer) device.Routine {
 	return device.Temperature{
 		LogP: l.bind(t.LogP), State: l.bind(t.State), Alpha: l.bind(t.Alpha), Result: l.keep("result", 2),
 		Rate: t.Rate, Target: t.Target, Beta1: t.Beta1, Beta2: t.Beta2, Eps: t.Eps,
@@ -68,11 +70,11 @@ func (l *lowerer) keep(name string, n int) device.Ref {
 	return r
 }
 
-// CompileAct makes a program of an act. Only such devices have them; on others the host
+// CompileRoutine makes a program of a routine. Only such devices have them; on others the host
 // does the same.
-func CompileAct(name string, a Act, dev device.Sequencer) (*Program, error) {
+func CompileRoutine(name string, r Routine, dev device.Sequencer) (*Program, error) {
 	l := &lowerer{code: &device.Program{Name: name}, tensors: map[*op.Tensor]device.Ref{}}
-	l.code.Act = a.lower(l)
+	l.code.Routine = r.lower(l)
 	exec, err := dev.Compile(l.code)
 	if err != nil {
 		return nil, fmt.Errorf("plan %s: %w", name, err)
@@ -84,7 +86,7 @@ func CompileAct(name string, a Act, dev device.Sequencer) (*Program, error) {
 	return p, nil
 }
 
-// Result is what an act has to say of its last run; nil where that is nothing.
+// Result is what a routine has to say of its last run; nil where that is nothing.
 func (p *Program) Result() []float32 {
 	if p.result == device.None {
 		return nil

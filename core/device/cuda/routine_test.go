@@ -43,9 +43,9 @@ func put(t *testing.T, s device.Store, r *replay.Ring) {
 	}
 }
 
-// rejection is which of the first draws from n rows is rejected; −1: none is.
-func rejection(s rng.Stream, occasion uint64, n, draws int) int {
-	for i := range draws {
+// rejection is which of the first numbers below n is rejected; −1: none is.
+func rejection(s rng.Stream, occasion uint64, n, numbers int) int {
+	for i := range numbers {
 		if word := s.Block(occasion, uint64(i/4))[i%4]; uint32(uint64(word)*uint64(n)) < uint32(1<<32%uint64(n)) {
 			return i
 		}
@@ -53,25 +53,25 @@ func rejection(s rng.Stream, occasion uint64, n, draws int) int {
 	return -1
 }
 
-// drawing is a batch in a device's memory with the program that draws it.
-type drawing struct {
+// sampling is a batch in a device's memory with the program that samples it.
+type sampling struct {
 	program *plan.Program
 	mix     device.Mix
 	tensors []*op.Tensor
 }
 
-func newDrawing(t *testing.T, dev *Device, shape replay.Shape, size int, m replay.Mixer, from [2]device.Store) *drawing {
+func newSampling(t *testing.T, dev *Device, shape replay.Shape, size int, m replay.Mixer, from [2]device.Store) *sampling {
 	t.Helper()
-	d := &drawing{}
-	act := plan.Draw{From: from, Streams: m.Streams(), Width: shape.Width(), Mix: &d.mix}
+	d := &sampling{}
+	routine := plan.SampleBatch{From: from, Streams: m.Streams(), Width: shape.Width(), Mix: &d.mix}
 	for at, cols := 0, []int{shape.Obs, shape.Act, 1, shape.Obs, 1}; len(cols) > 0; cols = cols[1:] {
 		x := op.NewTensor("columns", size, cols[0])
 		d.tensors = append(d.tensors, x)
-		act.Into = append(act.Into, plan.Into{To: x, First: at})
+		routine.Into = append(routine.Into, plan.Into{To: x, First: at})
 		at += cols[0]
 	}
 	var err error
-	if d.program, err = plan.CompileAct("draw", act, dev); err != nil {
+	if d.program, err = plan.CompileRoutine("sample", routine, dev); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.program.Close() })
@@ -79,12 +79,12 @@ func newDrawing(t *testing.T, dev *Device, shape replay.Shape, size int, m repla
 }
 
 // Rows are those of replay.Mixer, wherever a number is rejected, and whatever the mix.
-func TestDraw(t *testing.T) {
+func TestSampleBatch(t *testing.T) {
 	dev, shape := card(t, Options{}), replay.Shape{Obs: 1, Act: 1}
 	mixer := replay.NewMixer(rng.New(4, "draws"))
 	const size, many, few = 75, 60_001, 50_003
 	real, synthetic := ring(shape, many), ring(shape, few)
-	d := newDrawing(t, dev, shape, size, mixer, [2]device.Store{stored(t, dev, real), stored(t, dev, synthetic)})
+	d := newSampling(t, dev, shape, size, mixer, [2]device.Store{stored(t, dev, real), stored(t, dev, synthetic)})
 	want := replay.NewBatch(shape, size)
 	check := func(split int, occasion uint64) {
 		t.Helper()
@@ -129,7 +129,7 @@ func TestStoresAreLostByParking(t *testing.T) {
 	dev, shape := card(t, Options{}), replay.Shape{Obs: 2, Act: 1}
 	r, mixer := ring(shape, 20), replay.NewMixer(rng.New(4, "draws"))
 	s := stored(t, dev, r)
-	d := newDrawing(t, dev, shape, 4, mixer, [2]device.Store{s})
+	d := newSampling(t, dev, shape, 4, mixer, [2]device.Store{s})
 	d.mix = device.Mix{First: 4, Held: [2]int{20}}
 	if m := dev.Memory(); s.Lost() != 0 || m.Transitions == 0 {
 		t.Errorf("lost %d times, %v", s.Lost(), m)
@@ -166,7 +166,7 @@ func TestChoose(t *testing.T) {
 	dev, stream := card(t, Options{}), rng.New(8, "subset")
 	for _, c := range []struct{ m, of int }{{1, 1}, {2, 10}, {5, 5}, {7, 9}} {
 		out := op.NewTensor("members", c.m)
-		p, err := plan.CompileAct("choose", plan.Choose{Out: out, Of: c.of, Stream: stream}, dev)
+		p, err := plan.CompileRoutine("choose", plan.Choose{Out: out, Of: c.of, Stream: stream}, dev)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +189,7 @@ func TestChoose(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := plan.CompileAct("choose", plan.Choose{Out: op.NewTensor("members", 3), Of: 2, Stream: stream}, dev); err == nil {
+	if _, err := plan.CompileRoutine("choose", plan.Choose{Out: op.NewTensor("members", 3), Of: 2, Stream: stream}, dev); err == nil {
 		t.Error("three different numbers of two")
 	}
 }
@@ -208,7 +208,7 @@ func TestTemperature(t *testing.T) {
 	dev, n := card(t, Options{}), 300
 	logp, state, alpha := op.NewTensor("log π", n, 1), op.NewTensor("state", 8), op.NewTensor("α", 1)
 	rate, target := 3e-2, -1.5
-	p, err := plan.CompileAct("temperature", plan.Temperature{LogP: logp, State: state, Alpha: alpha, Rate: &rate, Target: target, AdamConfig: plan.DefaultAdam}, dev)
+	p, err := plan.CompileRoutine("temperature", plan.Temperature{LogP: logp, State: state, Alpha: alpha, Rate: &rate, Target: target, AdamConfig: plan.DefaultAdam}, dev)
 	if err != nil {
 		t.Fatal(err)
 	}
