@@ -10,7 +10,6 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
-	"pgrlab/core/replay"
 	"pgrlab/core/run"
 )
 
@@ -42,42 +41,22 @@ const (
 	byEnd      = "end"
 )
 
-// capture is the state of a run at one position, copied in memory.
+// capture is the state of a run at one position, on its way to the disk.
 type capture struct {
-	run.Checkpoint
+	run.Capture
 	position knob.Position
 	by       string
 	begun    time.Time
 	stall    time.Duration
-	members  []captured
 }
 
-// captured are the large parts of a member: they go into files that checkpoints
-// share.
-type captured struct {
-	rows      []byte // of D_real that are not on the disk yet
-	total     uint64 // rows of D_real ever added
-	synthetic *replay.Ring
-
-	recipe, freshRecipe *recipe // instead of D_syn and of the one being generated; nil: as they are
-}
-
-// savedResult is what became of a capture.
-type savedResult struct {
-	*capture
-	path   string
-	bytes  int64
-	totals []uint64 // rows of each member's D_real that are on the disk
-	err    error
-}
-
-// keeper takes checkpoints: the training goroutine captures, a writer of its own
+// checkpointer takes checkpoints: the training goroutine captures, a writer of its own
 // compresses and writes. All fields are the training goroutine's.
-type keeper struct {
-	writer *writer
+type checkpointer struct {
+	writer *run.Writer
 	saving Saving
-	totals []uint64 // rows of each member's D_real that are on the disk
-	busy   bool
+	totals []uint64      // rows of each member's D_real that are on the disk
+	busy   *capture      // under way; nil: none
 	due    string        // who wants one as soon as the writer is free
 	asked  string        // who asked for the one that failed for want of room
 	failed string        // what was wrong with the last one, if it could not be written
@@ -98,20 +77,20 @@ func (x *experiment) consider() {
 		return
 	}
 	select {
-	case r := <-k.writer.results:
-		x.kept(r)
+	case r := <-k.writer.Results():
+		x.saved(r)
 	default:
 	}
 	if x.keepsHere() {
-		if k.busy { // the one before is still being written
-			x.kept(<-k.writer.results)
+		if k.busy != nil { // the one before is still being written
+			x.saved(<-k.writer.Results())
 		}
 		k.due = byKeeping
 	}
 	if k.due == "" && x.now().Sub(k.last) >= k.saving.Every {
 		k.due = byCadence
 	}
-	if k.due != "" && !k.busy {
+	if k.due != "" && k.busy == nil {
 		x.take(k.due)
 	}
 }
@@ -141,7 +120,7 @@ func (x *experiment) savePaused() {
 // depends on, so that one can come back to what was before.
 func (x *experiment) saveBefore(class knob.Class) {
 	k := x.keeper
-	if k != nil && (class == knob.ClassGeneration || class == knob.ClassRefit) && !k.busy && x.now().Sub(k.last) >= changeAge {
+	if k != nil && (class == knob.ClassGeneration || class == knob.ClassRefit) && k.busy == nil && x.now().Sub(k.last) >= changeAge {
 		x.take("change")
 	}
 }
@@ -154,7 +133,7 @@ func (x *experiment) take(by string) {
 		k.due = ""
 		return
 	}
-	if k.busy || len(x.journal.backlog) > 0 {
+	if k.busy != nil || len(x.journal.backlog) > 0 {
 		k.due = by
 		return
 	}
@@ -165,8 +144,8 @@ func (x *experiment) take(by string) {
 		k.last = x.now()
 		return
 	}
-	k.busy, k.last, k.at = true, x.now(), x.position
-	k.writer.jobs <- c
+	k.last, k.at = x.now(), x.position
+	k.submit(c)
 }
 
 // capture copies what the run is.
@@ -180,25 +159,25 @@ func (x *experiment) capture(by string) (*capture, error) {
 	c := &capture{position: x.position, by: by, begun: begin}
 	c.Header = run.Header{
 		Program: x.version, Device: x.kernels(), Time: begin.UTC().Format(time.RFC3339), Step: x.Step,
-		Position: x.position.String(), Ended: x.ended(), WallS: run.Float(x.journal.seconds(begin)), Return: x.lastReturn(), Config: x.keeper.writer.folder.Config(),
-		Journal: x.keeper.writer.folder.Mark(),
+		Position: x.position.String(), Ended: x.ended(), WallS: run.Float(x.journal.seconds(begin)), Return: x.lastReturn(), Config: x.keeper.writer.Folder().Config(),
+		Journal: x.keeper.writer.Folder().Mark(),
 	}
-	shared := map[string]func(io.Writer) error{}
+	instead := map[string]func(io.Writer) error{} // of large parts
 	for i, m := range x.members {
 		state := m.real.State()
-		shared[m.named(sectionReal)] = func(w io.Writer) error { return gob.NewEncoder(w).Encode(state) }
-		shared[m.named(sectionSynthetic)] = nil
+		instead[m.named(sectionReal)] = func(w io.Writer) error { return gob.NewEncoder(w).Encode(state) }
+		instead[m.named(sectionSynthetic)] = nil
 		if m.freshRecipe != nil {
-			shared[m.named(sectionFresh)] = nil
+			instead[m.named(sectionFresh)] = nil
 		}
-		c.members = append(c.members, captured{
-			rows: m.real.AppendSince(nil, x.keeper.totals[i]), total: m.real.Total(), synthetic: m.synthetic,
-			recipe: m.recipe, freshRecipe: m.freshRecipe,
+		c.Logs = append(c.Logs, run.LogRows{
+			Name: m.named(sectionReal), Rows: m.real.AppendSince(nil, x.keeper.totals[i]), Total: m.real.Total(),
 		})
+		c.Shared = append(c.Shared, m.shared()...)
 	}
 	err := x.saveSections(func(name string, save func(io.Writer) error) error {
-		if instead, is := shared[name]; is {
-			if save = instead; save == nil {
+		if other, is := instead[name]; is {
+			if save = other; save == nil {
 				return nil
 			}
 		}
@@ -209,6 +188,24 @@ func (x *experiment) capture(by string) (*capture, error) {
 	})
 	c.stall = x.now().Sub(begin)
 	return c, err
+}
+
+// shared are the large parts of a member that checkpoints share, beside D_real: D_syn as
+// it is or as its recipe, and the recipe of the one being generated.
+func (m *member) shared() (all []run.Shared) {
+	if made := m.synthetic; made != nil {
+		s := run.Shared{Slot: m.named(sectionSynthetic), Of: made, Name: m.named(sectionSynthetic), File: sectionSynthetic, Write: made.Save}
+		if recipe := m.recipe; recipe != nil {
+			s.Name, s.File = s.Name+asRecipe, s.File+asRecipe
+			s.Write = func(w io.Writer) error { return recipe.of(made).save(w) }
+		}
+		all = append(all, s)
+	}
+	if recipe := m.freshRecipe; recipe != nil {
+		name := sectionFresh + asRecipe
+		all = append(all, run.Shared{Slot: m.named(sectionFresh), Of: recipe, Name: m.named(name), File: name, Write: recipe.save})
+	}
+	return all
 }
 
 // lastReturn is the mean of the members' last evaluations; nil before the first.
@@ -223,23 +220,29 @@ func (x *experiment) lastReturn() *run.Float {
 	return &mean
 }
 
-// newKeeper makes the keeper of a run that begins now.
-func newKeeper(w *writer, s Saving) *keeper {
+// submit hands a capture to the writer.
+func (k *checkpointer) submit(c *capture) {
+	k.busy = c
+	k.writer.Submit(&c.Capture)
+}
+
+// newCheckpointer makes the checkpointer of a run that begins now.
+func newCheckpointer(w *run.Writer, s Saving) *checkpointer {
 	if s.Every == 0 {
 		s.Every = DefaultEvery
 	}
 	if s.Disk == 0 {
-		s.Disk = run.Free(w.folder.Dir()) / 10
+		s.Disk = run.Free(w.Folder().Dir()) / 10
 	}
-	w.most = s.Disk
-	return &keeper{writer: w, saving: s, totals: make([]uint64, len(w.totals))}
+	w.Keep(s.Disk)
+	return &checkpointer{writer: w, saving: s, totals: make([]uint64, len(w.Totals()))}
 }
 
 // startKeeping sets the writer going.
 func (x *experiment) startKeeping() {
 	if k := x.keeper; k != nil {
 		k.last = x.now()
-		go k.writer.loop()
+		k.writer.Start()
 	}
 }
 
@@ -249,20 +252,19 @@ func (x *experiment) endKeeping() {
 	if k == nil || k.last.IsZero() { // it was never set going
 		return
 	}
-	if k.busy {
-		<-k.writer.results
+	if k.busy != nil {
+		<-k.writer.Results()
 	}
-	close(k.writer.jobs)
-	<-k.writer.ended
+	k.writer.Close()
 	k.last = time.Time{}
 }
 
 // results is where the writer reports; nil without one.
-func (x *experiment) results() <-chan savedResult {
+func (x *experiment) results() <-chan run.Written {
 	if x.keeper == nil {
 		return nil
 	}
-	return x.keeper.writer.results
+	return x.keeper.writer.Results()
 }
 
 // named is the name of a section of the member.
@@ -275,33 +277,34 @@ func (x *experiment) kernels() string {
 	return name
 }
 
-// kept hears what became of a capture.
-func (x *experiment) kept(r savedResult) {
+// saved hears what became of the capture under way.
+func (x *experiment) saved(r run.Written) {
 	k := x.keeper
-	k.busy, k.totals = false, r.totals
+	c := k.busy
+	k.busy, k.totals = nil, r.Totals
 	obs := event.CheckpointObs{
-		Path: r.path, Position: r.position, Bytes: r.bytes, By: r.by,
-		Seconds: run.Float(x.now().Sub(r.begun).Seconds()), StallS: run.Float(r.stall.Seconds()),
+		Path: r.Path, Position: c.position, Bytes: r.Bytes, By: c.by,
+		Seconds: run.Float(x.now().Sub(c.begun).Seconds()), StallS: run.Float(c.stall.Seconds()),
 	}
-	if r.err == nil {
-		k.path, k.saved, k.asked, k.failed = r.path, r.position, "", ""
-		if r.by == byKeeping || r.by == byLastStep && x.keepsStep() {
-			if err := run.Keep(r.path, byKeeping); err != nil {
+	if r.Err == nil {
+		k.path, k.saved, k.asked, k.failed = r.Path, c.position, "", ""
+		if c.by == byKeeping || c.by == byLastStep && x.keepsStep() {
+			if err := run.Keep(r.Path, byKeeping); err != nil {
 				obs.Error = err.Error()
 			}
 		}
 		x.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: obs})
 		return
 	}
-	obs.Error = r.err.Error()
-	waits := run.IsFull(r.err) && r.by != byEnd
-	if said := waits && k.asked != "" || r.by == byCadence && obs.Error == k.failed; !said {
+	obs.Error = r.Err.Error()
+	waits := run.IsFull(r.Err) && c.by != byEnd
+	if said := waits && k.asked != "" || c.by == byCadence && obs.Error == k.failed; !said {
 		x.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: obs})
 	}
 	k.asked, k.failed = "", obs.Error
 	if waits {
-		k.asked = r.by
-		x.waitForDisk(r.err)
+		k.asked = c.by
+		x.waitForDisk(r.Err)
 		return
 	}
 	// The journal is whole, and so is the checkpoint before: training goes on.
@@ -331,17 +334,17 @@ func (x *experiment) keepEnd() error {
 	if k == nil || x.inSlice {
 		return nil
 	}
-	if k.busy {
-		x.kept(<-k.writer.results)
+	if k.busy != nil {
+		x.saved(<-k.writer.Results())
 	}
 	if x.marked && x.position == knob.After(x.Step) { // where a longer run goes on is on the disk
 		return x.unsaved
 	}
 	x.take(byEnd)
-	if !k.busy {
+	if k.busy == nil {
 		return nil
 	}
-	r := <-k.writer.results
-	x.kept(r)
-	return r.err
+	r := <-k.writer.Results()
+	x.saved(r)
+	return r.Err
 }

@@ -32,8 +32,8 @@ func savedRun(t *testing.T, l *Lab, w *world, tape *cut.Tape) {
 	t.Helper()
 	save := func() { l.Send(event.Checkpoint{By: "test"}) }
 	written := func() { // this world is quicker than a disk
-		if k := l.x.keeper; k.busy {
-			l.x.kept(<-k.writer.results)
+		if k := l.x.keeper; k.busy != nil {
+			l.x.saved(<-k.writer.Results())
 		}
 		if k := l.x.keeper; tape != nil && k.path != "" && k.failed == "" {
 			tape.Promise(k.saved.String())

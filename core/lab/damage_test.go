@@ -37,8 +37,8 @@ func diskRun(t *testing.T, c Config, dir string, step int, byHand ...event.Comma
 	l := w.lab(t, c, folder)
 	save := func() { l.Send(event.Checkpoint{By: "test"}) }
 	written := func() { // this world is quicker than a disk
-		if k := l.x.keeper; k.busy {
-			l.x.kept(<-k.writer.results)
+		if k := l.x.keeper; k.busy != nil {
+			l.x.saved(<-k.writer.Results())
 		}
 	}
 	for _, call := range []string{"step", "evaluation step", "fit to 8", "generate 3"} {

@@ -64,7 +64,7 @@ func (x *experiment) tryDisk() {
 	switch {
 	case len(x.journal.backlog) > 0:
 		x.losePatience()
-	case k != nil && k.busy:
+	case k != nil && k.busy != nil:
 	case k != nil && k.asked != "":
 		x.take(k.asked) // the next look sees what became of it
 	case x.pause == d.pause:

@@ -55,7 +55,7 @@ type experiment struct {
 	ending     bool            // the last lines are written: nothing waits any more
 	blamed     map[string]bool // faults that training has waited for already
 	disk       *diskWait       // what the disk does not take; nil: it takes everything
-	keeper     *keeper         // nil: nothing is saved
+	keeper     *checkpointer   // nil: nothing is saved
 	resumed    *run.Header     // the checkpoint that the run goes on from; nil: from its beginning
 	elapsed    time.Duration   // of the run before this process
 	remarks    []string        // about what was loaded

@@ -62,8 +62,8 @@ func (x *experiment) rest() knob.Position {
 // run that was resumed here is on the disk.
 func (x *experiment) mark() {
 	if k := x.keeper; k != nil && k.saved != x.position {
-		if k.busy {
-			x.kept(<-k.writer.results)
+		if k.busy != nil {
+			x.saved(<-k.writer.Results())
 		}
 		if k.saved != x.position && !x.saveLastStep() {
 			return
@@ -79,15 +79,15 @@ func (x *experiment) saveLastStep() bool {
 		return false
 	}
 	x.take(byLastStep)
-	if !k.busy {
+	if k.busy == nil {
 		return true // it was said what is wrong
 	}
-	r := <-k.writer.results
-	x.kept(r)
+	r := <-k.writer.Results()
+	x.saved(r)
 	if x.disk != nil {
 		return false
 	}
-	x.unsaved = r.err
+	x.unsaved = r.Err
 	return true
 }
 

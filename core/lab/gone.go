@@ -42,8 +42,8 @@ func (x *experiment) withoutDevice(ctx context.Context, err error) error {
 	if d := deviceFailed(nil); !errors.As(err, &d) || !d.DeviceFailed() {
 		return err
 	}
-	if k := x.keeper; k != nil && k.busy { // copied before the device failed
-		x.kept(<-k.writer.results)
+	if k := x.keeper; k != nil && k.busy != nil { // copied before the device failed
+		x.saved(<-k.writer.Results())
 	}
 	gone := &DeviceGone{Err: err}
 	obs := x.keepBefore()

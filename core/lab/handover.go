@@ -28,8 +28,8 @@ func (x *experiment) saveToHandOver(c event.HandOver) error {
 	case x.parked:
 		return errParked
 	}
-	if k.busy {
-		x.kept(<-k.writer.results)
+	if k.busy != nil {
+		x.saved(<-k.writer.Results())
 	}
 	x.emit(event.TypeDetached, event.NoMember, event.View{By: c.By, Reason: event.HandedOver})
 	if len(x.journal.backlog) > 0 {
@@ -43,12 +43,12 @@ func (x *experiment) saveToHandOver(c event.HandOver) error {
 		return err
 	}
 	k.last = x.now()
-	k.writer.jobs <- copied
-	r := <-k.writer.results
-	if r.err != nil {
-		x.kept(r)
-		return r.err
+	k.submit(copied)
+	r := <-k.writer.Results()
+	if r.Err != nil {
+		x.saved(r)
+		return r.Err
 	}
-	k.totals, k.path, k.saved, k.at = r.totals, r.path, r.position, r.position
+	k.busy, k.totals, k.path, k.saved, k.at = nil, r.Totals, r.Path, copied.position, copied.position
 	return nil
 }

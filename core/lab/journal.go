@@ -60,7 +60,7 @@ func (x *experiment) flush() {
 		}
 		x.journal.backlog = x.journal.backlog[1:]
 		if x.keeper != nil {
-			x.keeper.writer.dirty.Store(true)
+			x.keeper.writer.Dirty()
 		}
 	}
 	x.journal.backlog = nil

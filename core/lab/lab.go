@@ -86,7 +86,7 @@ func newLab(c Config, task Task, folder record, p parts, deviceName string, now 
 	}
 	x.position = knob.After(0)
 	if f, real := folder.(*run.Folder); real {
-		x.keeper = newKeeper(newWriter(f, len(x.members), 0), Saving{})
+		x.keeper = newCheckpointer(run.NewWriter(f, len(x.members)), Saving{})
 	}
 	x.publish(time.Time{})
 	return l, nil
@@ -348,7 +348,7 @@ func (l *Lab) OnFault(f Fault) { l.x.journal.onFault.Store(int32(f)) }
 // own.
 func (l *Lab) Saving(s Saving) {
 	if k := l.x.keeper; k != nil {
-		l.x.keeper = newKeeper(k.writer, s)
+		l.x.keeper = newCheckpointer(k.writer, s)
 	}
 }
 

@@ -308,11 +308,11 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 	if err != nil {
 		return err
 	}
-	w := newWriter(r.folder, len(x.members), 0)
+	w := run.NewWriter(r.folder, len(x.members))
 	r.inherit(w, x)
 	x.resumed, x.elapsed = &r.from, seconds(float64(r.from.WallS))
 	x.journal.start = x.now().Add(-x.elapsed)
-	x.keeper = newKeeper(w, how.Saving)
+	x.keeper = newCheckpointer(w, how.Saving)
 	if how.Config != nil {
 		if err := r.folder.Reconfigure(how.Config); err != nil {
 			return err
@@ -323,14 +323,14 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 		return err
 	}
 	c.Journal = mark
-	done := w.write(c)
-	if done.err != nil {
-		return done.err
+	done := w.Write(&c.Capture)
+	if done.Err != nil {
+		return done.Err
 	}
-	x.keeper.path, x.keeper.saved = done.path, x.position
-	x.keeper.totals = append([]uint64(nil), w.totals...)
+	x.keeper.path, x.keeper.saved = done.Path, x.position
+	x.keeper.totals = w.Totals()
 	if how.At != nil || r.ended {
-		aside, err := r.folder.SetAside(done.path)
+		aside, err := r.folder.SetAside(done.Path)
 		if err != nil {
 			return err
 		}
@@ -373,18 +373,16 @@ func (r *resuming) looked(x *experiment, mark run.Mark) (lines []run.Line, err e
 }
 
 // inherit tells the writer what is on the disk already.
-func (r *resuming) inherit(w *writer, x *experiment) {
+func (r *resuming) inherit(w *run.Writer, x *experiment) {
 	for _, d := range r.from.Data {
 		for i, m := range x.members {
 			switch d.Name {
 			case m.named(sectionReal):
-				w.earlier[i], w.totals[i] = d.Pieces, m.real.Total()
-			case m.named(sectionSynthetic):
-				w.synthetic[i] = shared{m.synthetic, sectionSynthetic, d.Pieces[0]}
-			case m.named(sectionSynthetic + asRecipe):
-				w.synthetic[i] = shared{m.synthetic, sectionSynthetic + asRecipe, d.Pieces[0]}
+				w.InheritLog(i, d.Pieces, m.real.Total())
+			case m.named(sectionSynthetic), m.named(sectionSynthetic + asRecipe):
+				w.InheritShared(m.named(sectionSynthetic), m.synthetic, d.Pieces[0])
 			case m.named(sectionFresh + asRecipe):
-				w.fresh[i] = shared{m.freshRecipe, sectionFresh + asRecipe, d.Pieces[0]}
+				w.InheritShared(m.named(sectionFresh), m.freshRecipe, d.Pieces[0])
 			}
 		}
 	}

@@ -73,8 +73,8 @@ type savedTrial struct {
 	State      []float32 // the policy's, of each episode
 }
 
-// saved is the section loop as it is now.
-func (x *experiment) saved() savedLoop {
+// loop is the section loop as it is now.
+func (x *experiment) loop() savedLoop {
 	s := savedLoop{
 		Loop: x.loopState, Schedule: x.schedule, Position: x.position, Total: x.total,
 		Todo: x.todo, Bound: slices.Index(boundStages, x.bound), Scored: x.scored, Fitted: x.fitted, Ended: x.ended(),
@@ -214,7 +214,7 @@ func (x *experiment) loadSections(names []string, get func(name string, load fun
 // they were saved in, for their own sections to follow.
 type loopSection struct{ x *experiment }
 
-func (l loopSection) Save(w io.Writer) error { return gob.NewEncoder(w).Encode(l.x.saved()) }
+func (l loopSection) Save(w io.Writer) error { return gob.NewEncoder(w).Encode(l.x.loop()) }
 
 func (l loopSection) Load(r io.Reader) error {
 	var s savedLoop

@@ -90,7 +90,7 @@ func (x *experiment) awaitCommand(ctx context.Context) (c sent, more bool) {
 	case c = <-x.lab.mailbox:
 		return c, true
 	case r := <-x.results():
-		x.kept(r)
+		x.saved(r)
 		x.consider()
 		return sent{}, true
 	case <-look:

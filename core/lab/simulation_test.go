@@ -154,8 +154,8 @@ func TestTheCheckpointBeforeAFaultStays(t *testing.T) {
 	w.on("evaluate episodes 1", func() { l.Send(event.Checkpoint{By: "test"}) })
 	w.failing("step", 30, errSimulation)
 	w.on("evaluation step", func() {
-		if k := l.x.keeper; k.busy {
-			l.x.kept(<-k.writer.results)
+		if k := l.x.keeper; k.busy != nil {
+			l.x.saved(<-k.writer.Results())
 		}
 	})
 	err = l.Run(context.Background())

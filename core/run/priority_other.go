@@ -1,6 +1,6 @@
 //go:build !linux
 
-package lab
+package run
 
 // lowerPriority does nothing where threads have no priority of their own.
 func lowerPriority() {}

@@ -1,0 +1,71 @@
+package run
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What checkpoints share is written once, and a log that cannot be written to is left
+// where it is: the next capture goes on in a new file, and no row is lost.
+func TestWriterSharesAndGoesOnBehindALostLog(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	folder, err := Create(dir, []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	w, made := NewWriter(folder, 1), 0
+	w.Keep(1 << 30)
+	w.Start()
+	defer w.Close()
+	total, kept := uint64(0), uint64(0)
+	write := func(step int, of string) Written {
+		t.Helper()
+		total++
+		c := &Capture{
+			Logs: []LogRows{{Name: "0/real", Rows: []byte(strings.Repeat("row ", int(total-kept))), Total: total}},
+			Shared: []Shared{{Slot: "0/synthetic", Of: of, Name: "0/synthetic", File: "synthetic", Write: func(w io.Writer) error {
+				made++
+				_, err := io.WriteString(w, of)
+				return err
+			}}},
+		}
+		c.Step, c.Journal = step, folder.Mark()
+		w.Submit(c)
+		r := <-w.Results()
+		kept = r.Totals[0]
+		return r
+	}
+	if r := write(1, "first"); r.Err != nil || kept != 1 {
+		t.Fatal(r.Err, kept)
+	}
+	if r := write(2, "first"); r.Err != nil || made != 1 || kept != 2 {
+		t.Fatal(r.Err, made, kept)
+	}
+	w.logs[0].Close()
+	if r := write(3, "second"); r.Err == nil || !strings.HasSuffix(r.Err.Error(), "file already closed") || kept != 2 {
+		t.Fatal(r.Err, kept)
+	}
+	r := write(4, "second")
+	if r.Err != nil || made != 2 || kept != 4 {
+		t.Fatal(r.Err, made, kept)
+	}
+	if _, err := os.Stat(r.Path); err != nil {
+		t.Error(err)
+	}
+	for _, d := range r.Data {
+		from, err := d.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(from)
+		from.Close()
+		want := map[string]string{"0/real": "row row row row ", "0/synthetic": "second"}[d.Name]
+		if err != nil || string(text) != want {
+			t.Errorf("%s holds %q, %v, want %q", d.Name, text, err, want)
+		}
+	}
+}
