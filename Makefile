@@ -25,6 +25,9 @@ NPM       ?= npm
 ARGS      ?=
 TESTFLAGS ?=
 FUZZTIME  ?= 1m
+# What pgrlab version prints; without git, what the Go tool knows.
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+STAMP     := -X pgrlab/tui/program.stamped=$(VERSION)
 
 WASM     := envs/mujoco/wasm/mujoco.wasm
 PACKAGE  := node_modules/@mujoco/mujoco/mujoco.wasm
@@ -41,7 +44,7 @@ fail = { echo "$(1)" >&2; exit 1; }
 
 build: physics
 	@command -v $(GO) >/dev/null || $(call fail,build: go not found: install Go 1.26 or newer)
-	$(GO) build -trimpath -o bin/pgrlab .
+	$(GO) build -trimpath -ldflags "$(STAMP)" -o bin/pgrlab .
 
 run: build
 	@bin/pgrlab $(ARGS)
@@ -116,7 +119,7 @@ BUNDLE := bin/gpu-check
 
 gpu-bundle: physics
 	@mkdir -p $(BUNDLE)
-	$(GO) build -trimpath -ldflags '-s -w' -o $(BUNDLE)/pgrlab .
+	$(GO) build -trimpath -ldflags "-s -w $(STAMP)" -o $(BUNDLE)/pgrlab .
 	$(GO) test -c -trimpath -ldflags '-s -w' -o $(BUNDLE)/cuda.test ./core/device/cuda
 	@cp core/device/cuda/check/*.py $(BUNDLE)/
 	@tar -C $(dir $(BUNDLE)) -czf $(BUNDLE).tar.gz --exclude=kernels --exclude='gpu-check.*' $(notdir $(BUNDLE))

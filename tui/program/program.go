@@ -40,8 +40,16 @@ func deps() command.Deps {
 	}
 }
 
-// version is what the Go tool stamped into the binary.
+// stamped is the version that make build sets: the tag or the commit, "-dirty" where files
+// were changed.
+var stamped string
+
+// version says from what the binary was built; without make, what the Go tool stamped into
+// it.
 func version() string {
+	if stamped != "" {
+		return stamped
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		return info.Main.Version
 	}
