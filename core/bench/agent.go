@@ -48,7 +48,7 @@ func updateOf(dev device.Device, transitions uint64) (func(uint64) error, float6
 	}
 	mixer := replay.NewMixer(rng.New(1, "bench mix"))
 	step := func(i uint64) error {
-		if err := mixer.Draw(batch, replay.Mix{Real: rows}, ring, nil, i); err != nil {
+		if err := mixer.Sample(batch, replay.Mix{Real: rows}, ring, nil, i); err != nil {
 			return err
 		}
 		_, _, err := s.Update(rows, agent.DefaultRates, i%delay == 0)

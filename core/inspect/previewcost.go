@@ -52,7 +52,7 @@ func (p *preview) timeUpdate(model relevance.Trained) (took time.Duration, err e
 	mixer, batch := replay.NewMixer(p.Stream), model.Batch()
 	for made := range uint64(2) {
 		begin := p.Now()
-		if err := mixer.Draw(batch, replay.Mix{Real: batch.Size}, p.View.Real, nil, made); err != nil {
+		if err := mixer.Sample(batch, replay.Mix{Real: batch.Size}, p.View.Real, nil, made); err != nil {
 			return 0, err
 		}
 		if _, err := model.Train(); err != nil {

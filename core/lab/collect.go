@@ -169,7 +169,7 @@ func (x *experiment) updateOn(m *member, learner agent.OffPolicy, mix replay.Mix
 	if err != nil {
 		return nil, err
 	}
-	if err := x.draw(m, batch, mix); err != nil {
+	if err := x.sampleBatch(m, batch, mix); err != nil {
 		return nil, err
 	}
 	if err := x.addBonus(m, batch, mix.Real); err != nil {

@@ -94,7 +94,7 @@ func (x *experiment) updateModel(m *member, name string) error {
 		return fmt.Errorf("train %s: it has no model", name)
 	}
 	b, s := t.Batch(), m.stateOf(name)
-	if err := m.mixerOf(name).Draw(b, replay.Mix{Real: b.Size}, m.real, nil, s.Updates); err != nil {
+	if err := m.mixerOf(name).Sample(b, replay.Mix{Real: b.Size}, m.real, nil, s.Updates); err != nil {
 		return err
 	}
 	loss, err := t.Train()

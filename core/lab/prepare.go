@@ -26,7 +26,7 @@ func (l *Lab) Prepare() (said []string, err error) {
 			return nil, fmt.Errorf("prepare the agent: %w", err)
 		}
 		if fused && !x.fused() && m.index == 0 {
-			said = append(said, fmt.Sprintf("batches are drawn by the host: there is no memory for %s transitions", knob.FormatCount(size.Real+size.Synthetic)))
+			said = append(said, fmt.Sprintf("batches are sampled by the host: there is no memory for %s transitions", knob.FormatCount(size.Real+size.Synthetic)))
 		}
 		g, ok := m.gen.(interface {
 			Prepare(generative.GenKnobs) (int, error)

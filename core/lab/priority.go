@@ -9,7 +9,7 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Replay is how batches of real transitions are drawn.
+// Replay is how batches of real transitions are sampled.
 type Replay struct {
 	// Priority is "none" or empty, all transitions alike; "td", by the size of their error
 	// |mean Q(s,a) − y| when they were last trained on; or a relevance
@@ -52,12 +52,12 @@ func (x *experiment) beta() float64 {
 	return first + (1-first)*float64(x.Step)/float64(x.config.Steps)
 }
 
-// draw fills a batch: mixed by r, or by priority.
-func (x *experiment) draw(m *member, b *replay.Batch, mix replay.Mix) error {
+// sampleBatch fills a batch: mixed by r, or by priority.
+func (x *experiment) sampleBatch(m *member, b *replay.Batch, mix replay.Mix) error {
 	if m.priorities != nil {
-		return m.priorities.Draw(b, m.real, x.beta(), m.Updates)
+		return m.priorities.Sample(b, m.real, x.beta(), m.Updates)
 	}
-	return m.mixer.Draw(b, mix, m.real, m.synthetic, m.Updates)
+	return m.mixer.Sample(b, mix, m.real, m.synthetic, m.Updates)
 }
 
 // prioritise gives the transitions of the batch that was just trained on their new

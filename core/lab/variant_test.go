@@ -297,7 +297,7 @@ func TestPrioritiesFollowTheBatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := x.draw(m, b, replay.Mix{Real: 8}); err != nil {
+	if err := x.sampleBatch(m, b, replay.Mix{Real: 8}); err != nil {
 		t.Fatal(err)
 	}
 	if err := x.prioritise(m, b); err != nil {

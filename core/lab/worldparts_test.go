@@ -46,7 +46,7 @@ func (a *worldAgent) UpdateN(n int, from agent.BatchSource, live agent.Rates, la
 		if err != nil {
 			return nil, err
 		}
-		if err := from.Mixer.Draw(b, from.Mix, from.Real, from.Synthetic, from.First+uint64(i)); err != nil {
+		if err := from.Mixer.Sample(b, from.Mix, from.Real, from.Synthetic, from.First+uint64(i)); err != nil {
 			return nil, err
 		}
 		losses, stepped, err := a.Update(b.Size, live, last && i == n-1)

@@ -18,15 +18,15 @@ type Batch struct {
 	// where all count alike.
 	Weight []float32
 	// Share makes a function that does parts of some work at once and waits for all of
-	// them; nil: whoever draws a batch copies its rows alone. It is for who owns the
+	// them; nil: the caller copies its rows alone. It is for who owns the
 	// memory and knows the cores.
 	Share func(work func(part, parts int)) func()
 
-	drawing drawing
+	sampling sampling
 }
 
-// drawing is what a batch is filled with.
-type drawing struct {
+// sampling is what a batch is filled with.
+type sampling struct {
 	rings [2]*Ring // real, synthetic
 	mix   Mix
 	rows  []int  // of either, the real ones first
@@ -112,28 +112,28 @@ func HoldReal(size int, r float64, available int) Mix {
 	return Mix{Real: real, Synthetic: int(synthetic)}
 }
 
-// Mixer draws batches, uniformly and with replacement. Which rows a batch gets
+// Mixer samples batches, uniformly and with replacement. Which rows a batch gets
 // is a function of its occasion and of the rings' lengths.
 type Mixer struct {
 	real, synthetic rng.Stream
 }
 
-// NewMixer returns a mixer whose draws belong to a stream.
+// NewMixer returns a mixer whose samples belong to a stream.
 func NewMixer(s rng.Stream) Mixer {
 	return Mixer{real: s.Sub("real"), synthetic: s.Sub("synthetic")}
 }
 
-// Streams are those that real and synthetic rows are drawn from: item by item of the
+// Streams are those that real and synthetic rows are sampled from: item by item of the
 // occasion, with rng.Sequence.IntN.
 func (m Mixer) Streams() [2]rng.Stream { return [2]rng.Stream{m.real, m.synthetic} }
 
-// Draw fills a batch: its real rows first, then the synthetic ones. It does not
+// Sample fills a batch: its real rows first, then the synthetic ones. It does not
 // allocate once it has filled that batch.
-func (m Mixer) Draw(b *Batch, mix Mix, real, synthetic *Ring, occasion uint64) error {
+func (m Mixer) Sample(b *Batch, mix Mix, real, synthetic *Ring, occasion uint64) error {
 	if mix.Size() != b.Size || mix.Real < 0 || mix.Synthetic < 0 {
-		return fmt.Errorf("draw a batch: %d + %d rows for a batch of %d", mix.Real, mix.Synthetic, b.Size)
+		return fmt.Errorf("sample a batch: %d + %d rows for a batch of %d", mix.Real, mix.Synthetic, b.Size)
 	}
-	d := &b.drawing
+	d := &b.sampling
 	if cap(d.rows) < b.Size {
 		d.rows = make([]int, b.Size)
 	}
@@ -148,13 +148,13 @@ func (m Mixer) Draw(b *Batch, mix Mix, real, synthetic *Ring, occasion uint64) e
 	return nil
 }
 
-// pick draws rows of a ring.
+// pick samples rows of a ring.
 func pick(rows []int, from *Ring, s rng.Stream, occasion uint64) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	if from == nil || from.Len() == 0 {
-		return fmt.Errorf("draw a batch: %d rows from an empty buffer", len(rows))
+		return fmt.Errorf("sample a batch: %d rows from an empty buffer", len(rows))
 	}
 	q := s.At(occasion)
 	for i := range rows {
@@ -173,15 +173,15 @@ func (b *Batch) fill() {
 	case b.Share == nil || b.Size < leastShared:
 		b.fillPart(0, 1)
 		return
-	case b.drawing.fill == nil:
-		b.drawing.fill = b.Share(b.fillPart)
+	case b.sampling.fill == nil:
+		b.sampling.fill = b.Share(b.fillPart)
 	}
-	b.drawing.fill()
+	b.sampling.fill()
 }
 
 // fillPart copies the rows of one of some parts of the batch.
 func (b *Batch) fillPart(part, parts int) {
-	d := &b.drawing
+	d := &b.sampling
 	lo, hi := b.Size*part/parts, b.Size*(part+1)/parts
 	if end := min(hi, d.mix.Real); lo < end {
 		d.rings[0].Gather(b, lo, d.rows[lo:end])

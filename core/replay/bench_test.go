@@ -8,7 +8,7 @@ import (
 
 // A mixed batch of quadruped-walk from two full rings: most rows are not in a
 // cache.
-func BenchmarkDraw(b *testing.B) {
+func BenchmarkSample(b *testing.B) {
 	s := Shape{Obs: 78, Act: 12}
 	real, synthetic := NewRing(s, 200_000), NewRing(s, 200_000)
 	rows := make([]float32, 1000*s.Width())
@@ -20,7 +20,7 @@ func BenchmarkDraw(b *testing.B) {
 	occasion := uint64(0)
 	for b.Loop() {
 		occasion++
-		if err := m.Draw(batch, Mix{Real: 128, Synthetic: 128}, real, synthetic, occasion); err != nil {
+		if err := m.Sample(batch, Mix{Real: 128, Synthetic: 128}, real, synthetic, occasion); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package replay keeps transitions and draws batches of them: D_real, the
+// Package replay keeps transitions and samples batches of them: D_real, the
 // transitions that the agent lived through, and D_syn, those that the generator
 // made, in one kind of ring, and the mixture of both that Algorithm 1 trains the
 // policy on (line 7; Wang et al. 2025).
@@ -11,7 +11,7 @@
 //
 // # Determinism
 //
-// Draws are indexed by (stream, occasion, item), so that the only state of a
+// Samples are indexed by (stream, occasion, item), so that the only state of a
 // Mixer is the counter that its caller has anyway. Prioritized has a state, the
 // weights of its transitions; its sums depend on these alone, so that what is
 // loaded goes on bit for bit.

@@ -27,14 +27,14 @@ func (c PriorityConfig) Validate() error {
 	return nil
 }
 
-// Prioritized draws transitions of one ring by priority, the proportional variant
+// Prioritized samples transitions of one ring by priority, the proportional variant
 // of Schaul et al., "Prioritized experience replay", ICLR 2016:
 //
 //	P(i) = (pᵢ+ε)^α / Σ (pₖ+ε)^α
 //	wᵢ = (N·P(i))^−β / max over the batch of w
 //
-// A batch of n takes one draw from each n-th of the total, as there (appendix
-// B.2.1): every transition is expected as often as in independent draws, and the
+// A batch of n takes one sample from each n-th of the total, as there (appendix
+// B.2.1): every transition is expected as often as in independent samples, and the
 // batch varies less. New transitions get the largest weight there is, so that each
 // is seen. It belongs to one goroutine.
 type Prioritized struct {
@@ -42,10 +42,10 @@ type Prioritized struct {
 	stream rng.Stream
 	tree   sumTree
 	length int   // slots that have a weight
-	rows   []int // of the last draw
+	rows   []int // of the last sample
 }
 
-// NewPrioritized returns priorities of an empty ring, whose draws belong to a
+// NewPrioritized returns priorities of an empty ring, whose samples belong to a
 // stream. It panics where the constants are out of range.
 func NewPrioritized(c PriorityConfig, s rng.Stream) *Prioritized {
 	if err := c.Validate(); err != nil {
@@ -79,16 +79,16 @@ func (p *Prioritized) Probability(slot int) float64 {
 	return p.tree.weights(p.length)[slot] / p.tree.total()
 }
 
-// Draw fills a batch from the ring whose transitions have these priorities, with
+// Sample fills a batch from the ring whose transitions have these priorities, with
 // the importance weights for beta in b.Weight. Which rows it gets is a function of
-// the occasion and of the priorities. It does not allocate once it has drawn a
+// the occasion and of the priorities. It does not allocate once it has sampled a
 // batch of that size.
-func (p *Prioritized) Draw(b *Batch, from *Ring, beta float64, occasion uint64) error {
+func (p *Prioritized) Sample(b *Batch, from *Ring, beta float64, occasion uint64) error {
 	if from.Len() == 0 || from.Len() != p.length {
-		return fmt.Errorf("draw by priority: %d priorities for %d transitions", p.length, from.Len())
+		return fmt.Errorf("sample by priority: %d priorities for %d transitions", p.length, from.Len())
 	}
 	if len(b.Weight) < b.Size {
-		return errors.New("draw by priority: the batch has no room for weights")
+		return errors.New("sample by priority: the batch has no room for weights")
 	}
 	if cap(p.rows) < b.Size {
 		p.rows = make([]int, b.Size)
@@ -101,7 +101,7 @@ func (p *Prioritized) Draw(b *Batch, from *Ring, beta float64, occasion uint64) 
 		p.rows[i] = row
 		least = min(least, weights[row])
 	}
-	d := &b.drawing
+	d := &b.sampling
 	d.mix, d.rings, d.rows = Mix{Real: b.Size}, [2]*Ring{from, nil}, append(d.rows[:0], p.rows...)
 	b.fill()
 	// The transition of the least weight has the largest w, and N and the total
@@ -112,11 +112,11 @@ func (p *Prioritized) Draw(b *Batch, from *Ring, beta float64, occasion uint64) 
 	return nil
 }
 
-// Rows are the slots of the last draw, one for each row of the batch; one that
-// was drawn twice stands there twice.
+// Rows are the slots of the last sample, one for each row of the batch; one that
+// was sampled twice stands there twice.
 func (p *Prioritized) Rows() []int { return p.rows }
 
-// Update gives the transitions of the last draw new priorities, at least 0, one for
+// Update gives the transitions of the last sample new priorities, at least 0, one for
 // each row of the batch. What is not a finite number changes nothing: a tree must
 // not lose its sum to a loss that has left the numbers.
 func (p *Prioritized) Update(priorities []float32) {

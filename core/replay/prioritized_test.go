@@ -48,15 +48,15 @@ func TestProbabilitiesAreTheFormula(t *testing.T) {
 }
 
 // The batch of a known tree, by hand: weights 1, 2, 3, 4 (α 1, ε negligible), a
-// batch of four has one draw in each of [0,2.5), [2.5,5), [5,7.5), [7.5,10), so that
-// slot 3 is certain to be drawn at least once and slot 0 at most once. Importance
+// batch of four has one sample in each of [0,2.5), [2.5,5), [5,7.5), [7.5,10), so that
+// slot 3 is certain to be sampled at least once and slot 0 at most once. Importance
 // weights at β are (4·P)^−β over the largest.
 func TestABatchByHand(t *testing.T) {
 	r, p := filled(4, PriorityConfig{Alpha: 1, Epsilon: 1e-12}, 1, 2, 3, 4)
 	b := weighted(4)
 	for occasion := range uint64(200) {
 		const beta = 0.4
-		if err := p.Draw(b, r, beta, occasion); err != nil {
+		if err := p.Sample(b, r, beta, occasion); err != nil {
 			t.Fatal(err)
 		}
 		q := rng.New(1, "priorities").At(occasion)
@@ -83,7 +83,7 @@ func TestABatchByHand(t *testing.T) {
 	}
 }
 
-// Over many batches every transition is drawn as often as its probability says; β
+// Over many batches every transition is sampled as often as its probability says; β
 // of 1 undoes that: the weighted mean is that of uniform sampling.
 func TestFrequenciesAndTheirCorrection(t *testing.T) {
 	const n, size, batches = 100, 32, 4000
@@ -97,7 +97,7 @@ func TestFrequenciesAndTheirCorrection(t *testing.T) {
 	var counts [n]float64
 	sum, weights := 0.0, 0.0
 	for occasion := range uint64(batches) {
-		if err := p.Draw(b, r, 1, occasion); err != nil {
+		if err := p.Sample(b, r, 1, occasion); err != nil {
 			t.Fatal(err)
 		}
 		// Batches have different maxima: their weights count by 1/(N·P) itself.
@@ -111,7 +111,7 @@ func TestFrequenciesAndTheirCorrection(t *testing.T) {
 	for i, c := range counts {
 		want := p.Probability(i) * size * batches
 		if math.Abs(c-want) > 5*math.Sqrt(want)+1 {
-			t.Errorf("transition %d was drawn %v times, want %.0f", i, c, want)
+			t.Errorf("transition %d was sampled %v times, want %.0f", i, c, want)
 		}
 	}
 	if mean := sum / weights; math.Abs(mean-(n-1)/2.0) > 0.7 {
@@ -126,7 +126,7 @@ func TestNewTransitionsComeFirst(t *testing.T) {
 		t.Errorf("untouched transitions are not alike: %v", got)
 	}
 	b := weighted(64)
-	if err := p.Draw(b, r, 1, 0); err != nil {
+	if err := p.Sample(b, r, 1, 0); err != nil {
 		t.Fatal(err)
 	}
 	p.Update(slices.Repeat([]float32{0.25}, 64))
@@ -136,7 +136,7 @@ func TestNewTransitionsComeFirst(t *testing.T) {
 		t.Errorf("the new transition's probability is %v, want that of the largest, a third", p.Probability(0))
 	}
 	// A new place in the batch and a priority that is no number.
-	if err := p.Draw(b, r, 1, 1); err != nil {
+	if err := p.Sample(b, r, 1, 1); err != nil {
 		t.Fatal(err)
 	}
 	before := p.tree.total()
@@ -197,7 +197,7 @@ func TestLoadedPrioritiesGoOnBitForBit(t *testing.T) {
 	priorities := make([]float32, 50)
 	play := func(p *Prioritized, first, last uint64) (rows []int) {
 		for occasion := first; occasion < last; occasion++ {
-			if err := p.Draw(b, r, 0.5, occasion); err != nil {
+			if err := p.Sample(b, r, 0.5, occasion); err != nil {
 				t.Fatal(err)
 			}
 			rng.New(2, "errors").FillNormal(priorities, occasion, 0)
@@ -222,7 +222,7 @@ func TestLoadedPrioritiesGoOnBitForBit(t *testing.T) {
 		t.Fatal("load read beyond its end")
 	}
 	if a, b := play(p, 100, 200), play(back, 100, 200); !slices.Equal(a, b) {
-		t.Error("other transitions were drawn")
+		t.Error("other transitions were sampled")
 	}
 	if !slices.Equal(p.tree.sum, back.tree.sum) || !slices.Equal(p.tree.largest, back.tree.largest) {
 		t.Error("the trees differ")
@@ -237,17 +237,17 @@ func TestLoadedPrioritiesGoOnBitForBit(t *testing.T) {
 	}
 }
 
-func TestDrawsThatCannotBe(t *testing.T) {
+func TestSamplesThatCannotBe(t *testing.T) {
 	r, p := filled(3, paperPriorities)
 	r.Add(numbered(3))
 	other := NewRing(shape, 5)
 	for want, err := range map[string]error{
-		"no room for weights": p.Draw(NewBatch(shape, 2), r, 1, 0),
-		"of an empty ring":    NewPrioritized(paperPriorities, rng.New(1, "x")).Draw(weighted(2), other, 1, 0),
-		"of another ring":     p.Draw(weighted(2), other, 1, 0),
+		"no room for weights": p.Sample(NewBatch(shape, 2), r, 1, 0),
+		"of an empty ring":    NewPrioritized(paperPriorities, rng.New(1, "x")).Sample(weighted(2), other, 1, 0),
+		"of another ring":     p.Sample(weighted(2), other, 1, 0),
 	} {
 		if err == nil {
-			t.Errorf("a draw %s was made", want)
+			t.Errorf("a sample %s was made", want)
 		}
 	}
 	for _, c := range []PriorityConfig{{Alpha: -1, Epsilon: 1}, {Alpha: 1}, {Alpha: math.NaN(), Epsilon: 1}, {Alpha: 1, Epsilon: math.Inf(1)}} {
@@ -257,25 +257,25 @@ func TestDrawsThatCannotBe(t *testing.T) {
 	}
 }
 
-func TestAPrioritizedDrawDoesNotAllocate(t *testing.T) {
+func TestAPrioritizedSampleDoesNotAllocate(t *testing.T) {
 	r, p := filled(1000, paperPriorities)
 	b, priorities := weighted(64), make([]float32, 64)
 	occasion, next := uint64(0), numbered(1)
 	if n := testing.AllocsPerRun(20, func() {
 		occasion++
-		if err := p.Draw(b, r, 0.7, occasion); err != nil {
+		if err := p.Sample(b, r, 0.7, occasion); err != nil {
 			t.Fatal(err)
 		}
 		p.Update(priorities)
 		r.Add(next)
 		p.Added(r.Newest(0))
 	}); n > 0 {
-		t.Errorf("a draw allocates %v times", n)
+		t.Errorf("a sample allocates %v times", n)
 	}
 }
 
 // A batch of 256 with its priorities set anew, from a ring of 200,000: to compare
-// with BenchmarkDraw.
+// with BenchmarkSample.
 func BenchmarkPrioritized(b *testing.B) {
 	r, p := NewRing(shape, 200_000), NewPrioritized(paperPriorities, rng.New(1, "priorities"))
 	for i := range 200_000 {
@@ -286,7 +286,7 @@ func BenchmarkPrioritized(b *testing.B) {
 	occasion := uint64(0)
 	for b.Loop() {
 		occasion++
-		if err := p.Draw(batch, r, 0.7, occasion); err != nil {
+		if err := p.Sample(batch, r, 0.7, occasion); err != nil {
 			b.Fatal(err)
 		}
 		rng.New(2, "errors").FillUniform(priorities, occasion, 0)

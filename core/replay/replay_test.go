@@ -265,7 +265,7 @@ func TestMixes(t *testing.T) {
 }
 
 // A batch whose rows are copied in parts is the one that is copied by one alone.
-func TestDrawsInParts(t *testing.T) {
+func TestSamplesInParts(t *testing.T) {
 	real, synthetic := NewRing(shape, 100), NewRing(shape, 100)
 	for i := range 100 {
 		real.Add(numbered(i))
@@ -288,9 +288,9 @@ func TestDrawsInParts(t *testing.T) {
 				}
 			}
 		}
-		same := func(what string, draw func(b *Batch) error) {
+		same := func(what string, sample func(b *Batch) error) {
 			for _, b := range []*Batch{alone, parted} {
-				if err := draw(b); err != nil {
+				if err := sample(b); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -304,16 +304,16 @@ func TestDrawsInParts(t *testing.T) {
 		occasion := uint64(0)
 		for _, n := range []int{0, 1, size / 3, size / 2, size} {
 			occasion++
-			same("mix", func(b *Batch) error { return m.Draw(b, Mix{Real: n, Synthetic: size - n}, real, synthetic, occasion) })
+			same("mix", func(b *Batch) error { return m.Sample(b, Mix{Real: n, Synthetic: size - n}, real, synthetic, occasion) })
 		}
-		same("priorities", func(b *Batch) error { return p.Draw(b, real, 0.5, 7) })
+		same("priorities", func(b *Batch) error { return p.Sample(b, real, 0.5, 7) })
 		if want := 6; size >= leastShared && runs != want || size < leastShared && runs != 0 {
 			t.Errorf("batches of %d were shared %d times", size, runs)
 		}
 	}
 }
 
-func TestDrawsAreUniformAndIndexed(t *testing.T) {
+func TestSamplesAreUniformAndIndexed(t *testing.T) {
 	real, synthetic := NewRing(shape, 100), NewRing(shape, 100)
 	for i := range 10 {
 		real.Add(numbered(i))
@@ -324,7 +324,7 @@ func TestDrawsAreUniformAndIndexed(t *testing.T) {
 	mix := Mix{Real: 30, Synthetic: 10}
 	counts := map[int]int{}
 	for occasion := range uint64(1000) {
-		if err := m.Draw(b, mix, real, synthetic, occasion); err != nil {
+		if err := m.Sample(b, mix, real, synthetic, occasion); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 40 {
@@ -344,24 +344,24 @@ func TestDrawsAreUniformAndIndexed(t *testing.T) {
 			want = 1000
 		}
 		if math.Abs(float64(c)-want) > 5*math.Sqrt(want) {
-			t.Errorf("transition %d was drawn %d times, want about %v", n, c, want)
+			t.Errorf("transition %d was sampled %d times, want about %v", n, c, want)
 		}
 	}
 	again := NewBatch(shape, 40)
-	if err := m.Draw(again, mix, real, synthetic, 999); err != nil {
+	if err := m.Sample(again, mix, real, synthetic, 999); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(again.Obs, b.Obs) {
 		t.Error("the same occasion drew another batch")
 	}
-	if err := m.Draw(b, Mix{Real: 20, Synthetic: 20}, real, NewRing(shape, 5), 0); err == nil {
-		t.Error("rows were drawn from an empty buffer")
+	if err := m.Sample(b, Mix{Real: 20, Synthetic: 20}, real, NewRing(shape, 5), 0); err == nil {
+		t.Error("rows were sampled from an empty buffer")
 	}
-	if err := m.Draw(b, Mix{Real: 20}, real, synthetic, 0); err == nil {
+	if err := m.Sample(b, Mix{Real: 20}, real, synthetic, 0); err == nil {
 		t.Error("a mix of another size was accepted")
 	}
-	if n := testing.AllocsPerRun(10, func() { _ = m.Draw(b, mix, real, synthetic, 3) }); n > 0 {
-		t.Errorf("a draw allocates %v times", n)
+	if n := testing.AllocsPerRun(10, func() { _ = m.Sample(b, mix, real, synthetic, 3) }); n > 0 {
+		t.Errorf("a sample allocates %v times", n)
 	}
 }
 

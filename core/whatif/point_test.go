@@ -173,7 +173,7 @@ func trainOn(l Learner, real *replay.Ring, rates agent.Rates, m replay.Mixer, up
 		return err
 	}
 	for i := range updates {
-		if err := m.Draw(b, replay.Mix{Real: 64}, real, nil, uint64(i)); err != nil {
+		if err := m.Sample(b, replay.Mix{Real: 64}, real, nil, uint64(i)); err != nil {
 			return err
 		}
 		if _, _, err := l.Update(64, rates, i%5 == 4 || i == updates-1); err != nil {

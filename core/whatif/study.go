@@ -354,7 +354,7 @@ func (x *study) updated(i int, mix replay.Mix, syn *replay.Ring, rates agent.Rat
 	}
 	mixer := replay.NewMixer(s.Sub("batches"))
 	for n := range x.plan.Updates {
-		if err := mixer.Draw(batch, mix, x.Real, syn, uint64(n)); err != nil {
+		if err := mixer.Sample(batch, mix, x.Real, syn, uint64(n)); err != nil {
 			return err
 		}
 		last := n%x.UTD == x.UTD-1 || n == x.plan.Updates-1

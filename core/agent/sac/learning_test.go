@@ -82,7 +82,7 @@ func learnPointMass(t *testing.T, s *Agent, steps int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := mixer.Draw(b, replay.HoldBatch(batch, 0, 0), real, nil, s.Updates()); err != nil {
+		if err := mixer.Sample(b, replay.HoldBatch(batch, 0, 0), real, nil, s.Updates()); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := s.Update(batch, live, true); err != nil {

@@ -19,7 +19,7 @@ type hostSampler struct{ u *updater }
 // Run fills the batch of that occasion.
 func (x hostSampler) Run(occasion uint64) error {
 	f := &x.u.from
-	return f.Mixer.Draw(x.u.batch, f.Mix, f.Real, f.Synthetic, occasion)
+	return f.Mixer.Sample(x.u.batch, f.Mix, f.Real, f.Synthetic, occasion)
 }
 
 // Fused says whether the device samples the batches itself and makes all updates of an

@@ -95,7 +95,7 @@ func TestSampleBatch(t *testing.T) {
 		if err := plan.Fetch(dev, d.tensors...); err != nil {
 			t.Fatal(err)
 		}
-		if err := mixer.Draw(want, replay.Mix{Real: split, Synthetic: size - split}, real, synthetic, occasion); err != nil {
+		if err := mixer.Sample(want, replay.Mix{Real: split, Synthetic: size - split}, real, synthetic, occasion); err != nil {
 			t.Fatal(err)
 		}
 		for i, x := range [][]float32{want.Obs, want.Act, want.Reward, want.Next, want.Done} {
@@ -135,7 +135,7 @@ func TestStoresAreLostByParking(t *testing.T) {
 		t.Errorf("lost %d times, %v", s.Lost(), m)
 	}
 	want := replay.NewBatch(shape, 4)
-	if err := mixer.Draw(want, replay.Mix{Real: 4}, r, nil, 9); err != nil {
+	if err := mixer.Sample(want, replay.Mix{Real: 4}, r, nil, 9); err != nil {
 		t.Fatal(err)
 	}
 	for parked := range 2 {
