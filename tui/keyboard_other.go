@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// hasInput says whether there is something to read from a file; nobody knows here.
+// hasInput says whether there is something to read from a file; it cannot be known here.
 func hasInput(*os.File, time.Duration) bool { return false }

@@ -198,7 +198,7 @@ func (m *Model) outcome(hungUp func() bool, ctx context.Context, err error, out 
 	case errors.As(err, &p):
 		fmt.Fprint(out, RestoreSequence)
 		p.keep(m.About.Folder)
-		p.saved = m.savedLast() // the event loop has ended: nobody else reads the model
+		p.saved = m.savedLast() // the event loop has ended: nothing else reads the model
 		return Failed, err
 	case hungUp():
 		return HungUp, nil

@@ -30,7 +30,7 @@ type Settings struct {
 	Keys    map[string][]string `toml:"keys,omitempty" comment:"other keys for a command of the palette, as undo = [\"u\"]"`
 }
 
-// DefaultSettings are those of somebody without a file.
+// DefaultSettings are those of a person without a file.
 func DefaultSettings() Settings {
 	return Settings{Theme: "auto", Glyphs: "auto", Layout: focusView.String(), Charts: charts.ChartStyles[0], Axis: charts.AxisSteps.String(), Refresh: 5}
 }

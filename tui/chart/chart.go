@@ -63,9 +63,9 @@ type Chart struct {
 
 // Least room for labels, and what must remain for the plot.
 const (
-	leastPlotWidth = 8
-	markerRowFrom  = 13 // lines from which the markers get a row of their own
-	axisRowsFrom   = 5  // lines from which the horizontal axis has labels
+	minPlotWidth  = 8
+	markerRowFrom = 13 // lines from which the markers get a row of their own
+	axisRowsFrom  = 5  // lines from which the horizontal axis has labels
 )
 
 // layout is where things stand: the plot covers columns left..left+width-1 and rows
@@ -204,15 +204,15 @@ func (c *Chart) columns(l *layout, w int, labels []string) {
 		widest = max(widest, textWidth(s))
 	}
 	l.width = w
-	if w >= widest+2+leastPlotWidth {
+	if w >= widest+2+minPlotWidth {
 		l.axisCol = widest + 1
 		l.left = widest + 2
-	} else if w >= leastPlotWidth {
+	} else if w >= minPlotWidth {
 		l.axisCol = 0
 		l.left = 1
 	}
 	l.width = w - l.left
-	if n := c.endsWidth(); n > 0 && l.width-n >= leastPlotWidth {
+	if n := c.endsWidth(); n > 0 && l.width-n >= minPlotWidth {
 		l.width -= n
 		l.ends = true
 	}

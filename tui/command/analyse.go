@@ -27,14 +27,14 @@ import (
 
 // analyseRequest is what the flags of analyse say.
 type analyseRequest struct {
-	step, threads int
-	ruler, out    string
-	journal, json bool
-	refits        bool // --refit
-	refit         refitFlags
-	whatIfs       bool // --what-if
-	whatIf        whatIfFlags
-	timeout       time.Duration
+	step, threads   int
+	referenceF, out string
+	journal, json   bool
+	refits          bool // --refit
+	refit           refitFlags
+	whatIfs         bool // --what-if
+	whatIf          whatIfFlags
+	timeout         time.Duration
 	inspect.Examination
 }
 
@@ -108,7 +108,7 @@ of evaluation.keep_every, the last three and the best are there to be looked at.
 	f := c.Flags()
 	f.SortFlags = false
 	countVar(f, &r.step, "step", -1, 0, "`N` step of the checkpoint, as DIR@N (default: the latest)")
-	f.StringVar(&r.ruler, "relevance-from", "", "`DIR[@STEP]` another run, whose F is laid beside")
+	f.StringVar(&r.referenceF, "relevance-from", "", "`DIR[@STEP]` another run, whose F is laid beside")
 	f.BoolVar(&r.journal, "journal", false, "write the findings into the run's journal")
 	countVar(f, &r.Rows, "rows", r.Rows, 3, "`N` real and as many synthetic transitions to look at")
 	countVar(f, &r.Points, "points", r.Points, 0, "`N` points of each kind in the projection; 0: none")
@@ -117,7 +117,7 @@ of evaluation.keep_every, the last three and the best are there to be looked at.
 	r.whatIf.bind(f, &r.whatIfs)
 	f.BoolVar(&r.json, "json", false, "JSON in a terminal, too")
 	f.StringVar(&r.out, "out", "", "`DIR` write pictures, SVG and PNG, into this folder")
-	countIn(f, &r.threads, "threads", 0, 0, mostThreads, threadsUsage)
+	countIn(f, &r.threads, "threads", 0, 0, maxThreads, threadsUsage)
 	f.DurationVar(&r.timeout, "timeout", r.timeout, "`TIME` how long to wait for a lab that runs")
 	return c
 }
@@ -161,20 +161,20 @@ func (r *analyseRequest) analyse(d Deps, saved lab.Saved, stdout, stderr io.Writ
 	if err != nil {
 		return err
 	}
-	var ruler *lab.Saved
-	if r.ruler != "" {
-		other, err := r.saved(r.ruler, "analyse: --relevance-from")
+	var reference *lab.Saved
+	if r.referenceF != "" {
+		other, err := r.saved(r.referenceF, "analyse: --relevance-from")
 		if err != nil {
 			return err
 		}
-		ruler = &other
+		reference = &other
 	}
 	device, err := d.Device(DeviceRequest{Threads: r.threads})
 	if err != nil {
 		return fmt.Errorf("start device: %w", err)
 	}
 	defer device.Close()
-	found, err := lab.Examine(saved, task, device, r.Examination, ruler)
+	found, err := lab.Examine(saved, task, device, r.Examination, reference)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (r *analyseRequest) analyse(d Deps, saved lab.Saved, stdout, stderr io.Writ
 
 // live asks the lab that runs in the folder, and reads what it wrote.
 func (r *analyseRequest) live(ctx context.Context, s lab.Saved, socket string, stdout, stderr io.Writer) error {
-	if plain := inspect.DefaultExamination(); r.Examination != plain || r.ruler != "" || s.Step >= 0 {
+	if plain := inspect.DefaultExamination(); r.Examination != plain || r.referenceF != "" || s.Step >= 0 {
 		return usagef("analyse: a lab runs in %s and looks at itself as it is: leave out @STEP, --step, --rows, --points, --tsne and --relevance-from, or --journal to look at a checkpoint", s.Dir)
 	}
 	ctx, stop := context.WithTimeout(ctx, r.timeout)
@@ -274,7 +274,7 @@ func (r *analyseRequest) print(s lab.Saved, found []*event.Examined, stdout, std
 
 // together lays the generations of two runs into one plane.
 func (r *analyseRequest) together(d Deps, runs [2]lab.Saved, stdout, stderr io.Writer) error {
-	if r.journal || r.ruler != "" {
+	if r.journal || r.referenceF != "" {
 		return usagef("analyse: --journal and --relevance-from are about one run: leave them out, or give one run folder")
 	}
 	task, err := d.task(runs[0].Config.Task)

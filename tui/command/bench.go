@@ -86,7 +86,7 @@ threads that compute, and which share of that each workload is.
 	f := c.Flags()
 	f.BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	f.BoolVar(&profile, "profile", false, "say instead where the time of each workload's program goes")
-	countIn(f, &threads, "threads", 0, 0, mostThreads, "`N` threads to use, of which two train (default: all allowed, at most 8)")
+	countIn(f, &threads, "threads", 0, 0, maxThreads, "`N` threads to use, of which two train (default: all allowed, at most 8)")
 	f.StringVar(&name, "device", "cpu", deviceUsage)
 	f.StringVar(&precision, "precision", precisions[0], "`fp32|tf32|bf16` what a GPU rounds the factors of large products to")
 	countVar(f, &rounds, "rounds", 5, 1, "`N` rounds for the median")

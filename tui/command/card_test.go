@@ -67,7 +67,7 @@ func TestTheCommandLineOfACardMakesTheRunAgain(t *testing.T) {
 		if err := train.ParseFlags(strings.Fields(strings.ReplaceAll(line, "'", ""))[2:]); err != nil {
 			t.Fatalf("%s: %s: %v", name, line, err)
 		}
-		got, _, err := r.settle(testDeps())
+		got, _, err := r.configure(testDeps())
 		if err != nil {
 			t.Fatalf("%s: %s: %v", name, line, err)
 		}

@@ -42,7 +42,7 @@ type Deps struct {
 	GPUs func() GPUs
 	// TryGPU compiles the kernels for one and says in a line how that went.
 	TryGPU func(g GPU) (string, error)
-	// WatchGPU says what one is doing; the error stays where nobody knows.
+	// WatchGPU says what one is doing; the error stays where it cannot be known.
 	WatchGPU func(uuid string) (pane.GPU, error)
 	// Screen shows a lab on the terminal until the person leaves: tui.Run.
 	Screen func(ctx context.Context, o tui.Options) (tui.Outcome, error)

@@ -156,7 +156,7 @@ func temporary(path string) (*os.File, error) {
 	return os.OpenFile(fmt.Sprintf("%s-%08x", name, rand.Uint32()), flags|os.O_EXCL, 0o666) // os.CreateTemp knows no umask
 }
 
-// ours says whether an open file is one, has that name still, and nobody else writes it;
+// ours says whether an open file is one, has that name still, and no other process writes it;
 // it stays so until the file is closed.
 func ours(f *os.File, name string) bool {
 	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {

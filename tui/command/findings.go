@@ -9,7 +9,7 @@ import (
 	"pgrlab/core/run"
 )
 
-// writeFindings is what an analysis found, for somebody who reads it in a terminal: the
+// writeFindings is what an analysis found, for a person who reads it in a terminal: the
 // numbers of the JSON without its histograms and points.
 func writeFindings(w io.Writer, e *event.Examined) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)

@@ -30,18 +30,18 @@ type runFlags struct {
 	stderr  func() io.Writer       // for what is said before a run is there; nil: nothing is
 
 	place place // where it computes, once settled
-	heir  *heir // who is given the run folder of --resume by another process; nil: nobody is
+	heir  *heir // who is given the run folder of --resume by another process; nil: none is
 }
 
 // deviceUsage is the help of --device.
 const deviceUsage = "`cpu|auto|cuda…` where to compute: cuda, cuda:INDEX or GPU-UUID is a GPU; auto a free GPU, else the CPU"
 
-// mostSteps is longer than anybody waits for.
-const mostSteps = 1_000_000_000
+// maxSteps is more than any run makes.
+const maxSteps = 1_000_000_000
 
-// mostThreads is what a device takes, and threadsUsage the help of --threads.
+// maxThreads is what a device takes, and threadsUsage the help of --threads.
 const (
-	mostThreads  = 8
+	maxThreads   = 8
 	threadsUsage = "`N` threads to use, of which two train; the results stay the same (default: all allowed, at most 8)"
 )
 
@@ -57,14 +57,14 @@ func (r *runFlags) bind(c *cobra.Command) {
 	f.StringVar(&r.schedule, "schedule", "", "`DIR|FILE` turn the knobs as in the journal of another run")
 	setGroup(f, groups[0], "preset", "task", "method", "scale", "set", "at", "schedule")
 	f.Uint64Var(&r.seed, "seed", 0, "`N` seed: the same seed gives the same run")
-	countIn(f, &r.steps, "steps", 0, 1, mostSteps, "`N` environment steps, as 20000, 20k or 1.5M (default: the scale's); with --resume: more of them")
+	countIn(f, &r.steps, "steps", 0, 1, maxSteps, "`N` environment steps, as 20000, 20k or 1.5M (default: the scale's); with --resume: more of them")
 	countVar(f, &r.environment.ActionRepeat, "action-repeat", 1, 1, "`N` control steps that one env step makes with its action")
 	f.Float64Var(&r.environment.NoiseShare, "noise-share", 0, "`P` share of the training observations that get Gaussian noise, 0 to 1")
 	f.Float64SliceVar(&r.environment.NoiseSigma, "noise-sigma", nil, "`S[,S…]` its standard deviation: one, or one for each coordinate")
 	f.StringVar(&r.device, "device", "auto", deviceUsage)
 	f.StringVar(&r.precision, "precision", "", "`fp32|tf32|bf16` what a GPU rounds the factors of large products to (default tf32)")
 	f.StringVar(&r.gpuMem, "gpu-mem", "", "`SIZE` most of a GPU's memory to use, as 4GiB (default what is free)")
-	countIn(f, &r.threads, "threads", 0, 0, mostThreads, threadsUsage)
+	countIn(f, &r.threads, "threads", 0, 0, maxThreads, threadsUsage)
 	setGroup(f, groups[1], "seed", "steps", "action-repeat", "noise-share", "noise-sigma", "device", "precision", "gpu-mem", "threads")
 	f.StringVar(&r.out, "out", "", "`DIR` run folder (default $PGRLAB_RUNS/…, else ./runs/DATE-TASK-METHOD-sSEED)")
 	f.StringVar(&r.resume, "resume", "", "`DIR|latest` go on with a run where it was saved last; DIR@STEP: where it was saved last up to that step")

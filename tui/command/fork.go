@@ -43,14 +43,14 @@ pair with a seed of its own from there on: what came of turning them, over seeds
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&set, "set", nil, "`KNOB=VALUE` turn a knob there, by its name or symbol; repeatable")
-	countIn(f, &pairs, "pairs", 0, 1, mostPairs, "`N` pairs of runs, with and without --set, each with its seed")
-	countIn(f, &steps, "steps", 0, 1, mostSteps, "`N` env steps of a fork, those before it included (default: as many as its parent)")
+	countIn(f, &pairs, "pairs", 0, 1, maxPairs, "`N` pairs of runs, with and without --set, each with its seed")
+	countIn(f, &steps, "steps", 0, 1, maxSteps, "`N` env steps of a fork, those before it included (default: as many as its parent)")
 	f.StringVar(&out, "out", "", "`DIR` run folder (default beside the parent); with --pairs what the names begin with")
 	return c
 }
 
-// mostPairs bounds what one slip of a finger can make.
-const mostPairs = 1_000
+// maxPairs bounds what one slip of a finger can make.
+const maxPairs = 1_000
 
 // forks makes the folders of forks; steps is their length, 0 that of their parent. say
 // hears what a person should know.
@@ -110,7 +110,7 @@ func forks(name string, set []string, pairs, steps int, out string, say func(str
 }
 
 // length is that of a fork at a step of a run that has whole steps; asked is what
-// somebody wants instead, 0 if nothing.
+// the person wants instead, 0 if nothing.
 func length(name string, at, whole, asked int) (int, error) {
 	switch {
 	case asked == 0 && at < whole:

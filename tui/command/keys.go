@@ -7,7 +7,7 @@ import (
 	"github.com/muesli/cancelreader"
 )
 
-// keys are read from a keyboard until they end: whoever reads it next gets every key that
+// keys are read from a keyboard until they end: the next reader gets every key that
 // is pressed from then on.
 type keys struct {
 	from cancelreader.CancelReader

@@ -85,7 +85,7 @@ func (o *opener) picker() *tui.Picker {
 			Presets: items(presets.Presets()), Tasks: o.tasks(), Methods: items(presets.Methods()), Scales: items(presets.Scales()),
 			Devices: o.devices(),
 			Resolve: func(c picker.Picks) (lab.Config, error) {
-				config, _, err := pickFlags(c).settle(o.deps)
+				config, _, err := pickFlags(c).configure(o.deps)
 				return config, err
 			},
 			Try:    o.try,

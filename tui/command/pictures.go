@@ -95,7 +95,7 @@ func pictures(title string, e *event.Examined) (all []portrait) {
 		all = append(all, portrait{"dynamics", p})
 	}
 	if len(e.Obeyed) > 0 {
-		all = append(all, portrait{"asked", obedience(title, e)})
+		all = append(all, portrait{"asked", promptFidelity(title, e)})
 	}
 	if j := e.Projection; j != nil {
 		p := newPlot(fmt.Sprintf("%s, overlap %.2f", title, float64(j.Overlap)),
@@ -201,8 +201,8 @@ func points(p *plot.Plot, name string, at [][2]run.Float, ink color.NRGBA) {
 	p.Legend.Add(name, &thumb)
 }
 
-// obedience is F that came out over F that was asked for, with the line of both alike.
-func obedience(title string, e *event.Examined) *plot.Plot {
+// promptFidelity is F that came out over F that was asked for, with the line of both alike.
+func promptFidelity(title string, e *event.Examined) *plot.Plot {
 	p := newPlot(title, "F asked for ("+e.Relevance+", as of the last refit)", "F that came out, as of now")
 	if g := e.Generated; g != nil && g.Obeyed != nil {
 		p.Title.Text += fmt.Sprintf(", rank correlation %.2f", float64(*g.Obeyed))

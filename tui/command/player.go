@@ -42,8 +42,8 @@ type scene struct {
 	over            bool // the episode has ended
 }
 
-// furnish makes what the player plays with.
-func (p *player) furnish(d Deps, saved *savedPolicy, seed uint64) (err error) {
+// build makes what the player plays with.
+func (p *player) build(d Deps, saved *savedPolicy, seed uint64) (err error) {
 	if p.view, err = d.View(p.task.Name); err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (p *player) play(d time.Duration) (scene, error) {
 	if p.closed {
 		return p.scene, errClosed
 	}
-	// Half a step is not worth a jerk: what is missing is taken from the next.
+	// Half a step would make the picture jump: what is missing is taken from the next one.
 	for p.owed += d; p.owed >= p.view.StepTime()/2 && !p.over; p.owed -= p.view.StepTime() {
 		if err := p.advance(); err != nil {
 			return p.scene, err

@@ -338,7 +338,7 @@ func preset(t *testing.T, flags ...string) string {
 
 // The range of --threads is that of the devices.
 func TestThreads(t *testing.T) {
-	if mostThreads != cpu.MaxThreads {
-		t.Errorf("--threads takes %d, a device %d", mostThreads, cpu.MaxThreads)
+	if maxThreads != cpu.MaxThreads {
+		t.Errorf("--threads takes %d, a device %d", maxThreads, cpu.MaxThreads)
 	}
 }

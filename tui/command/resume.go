@@ -52,7 +52,7 @@ func (r *runFlags) reopen(d Deps) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, task, err := r.settle(d)
+	config, task, err := r.configure(d)
 	if err != nil {
 		return nil, err
 	}

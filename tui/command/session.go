@@ -41,7 +41,7 @@ type session struct {
 
 	forks forkGroup // children that were forked on the screen
 
-	endChildren bool // its forks end with it, as somebody wants
+	endChildren bool // its forks end with it, as the person asked
 
 	begin   func(args ...string) *exec.Cmd // a process of this program; nil: self
 	heir    *heir                          // this process goes on with the run of another one; nil: it does not
@@ -65,7 +65,7 @@ func (r *runFlags) open(d Deps, now time.Time) (*session, error) {
 	if r.dropTail {
 		return nil, usagef("--drop-tail goes with --resume: leave it out, or say which run to go on with")
 	}
-	config, task, err := r.settle(d)
+	config, task, err := r.configure(d)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (s *session) watchGPU() {
 		for {
 			g, err := s.deps.WatchGPU(s.place.gpu.UUID)
 			if err != nil {
-				return // nobody knows
+				return // it cannot be known
 			}
 			s.use.Store(&g)
 			select {

@@ -59,7 +59,7 @@ func (h *heir) open(dir string) (*run.Folder, error) {
 	return run.Adopt(dir, lock, h.order.From)
 }
 
-// tell answers; that nobody hears it does no harm.
+// tell answers; it does no harm if the answer is not read.
 func (h *heir) tell(a handoverAnswer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -48,7 +48,7 @@ me again. Several sweeps over one DIR divide the work between them.
 
 --results FILE.csv keeps what each run measured as soon as it ends, as pgrlab report
 --results does, and leaves out what stands there with the same settings, seed and
-length, whoever ran it: with the file in version control a study goes on from machine
+length, on whatever machine it ran: with the file in version control a study goes on from machine
 to machine, and loses at most the runs that have not ended.`,
 		Example: `  pgrlab sweep --task cheetah-run --method redq,pgr-curiosity --seeds 0-4 --scale short --out sweeps/a
   pgrlab sweep --out sweeps/a                          go on
@@ -71,13 +71,13 @@ to machine, and loses at most the runs that have not ended.`,
 	flags.StringVar(&f.seeds, "seeds", "0-4", "`N,A-B,…` seeds")
 	flags.StringVar(&f.preset, "preset", "", "`NAME|FILE` preset to start from (pgrlab list presets)")
 	flags.StringVar(&f.scale, "scale", "", "`S` scale: how much of everything (pgrlab list scales)")
-	countIn(flags, &f.steps, "steps", 0, 1, mostSteps, "`N` environment steps of each run, as 20000, 20k or 1.5M (default: the scale's)")
+	countIn(flags, &f.steps, "steps", 0, 1, maxSteps, "`N` environment steps of each run, as 20000, 20k or 1.5M (default: the scale's)")
 	flags.StringArrayVar(&f.set, "set", nil, "`KNOB=VALUE` start all of them with a knob turned; repeatable (pgrlab list knobs)")
 	flags.StringArrayVar(&f.at, "at", nil, "`STEP:KNOB=VALUE` turn a knob after that step; repeatable")
 	flags.StringVar(&f.device, "device", "auto", "`cpu|auto|cuda` where to compute, as each job finds it")
 	flags.StringVar(&f.out, "out", "", "`DIR` folder of the sweep")
 	countVar(flags, &f.jobs, "jobs", 0, 1, "`N` runs at a time, at most (default: as many as there are processors)")
-	countIn(flags, &f.threads, "threads", 1, 1, mostThreads, "`N` threads of each run; the results stay the same")
+	countIn(flags, &f.threads, "threads", 1, 1, maxThreads, "`N` threads of each run; the results stay the same")
 	flags.StringVar(&f.results, "results", "", "`FILE.csv` keep the results there, and leave out what stands there already")
 	flags.StringVar(&f.disk, "disk", "", "`SIZE` most that the checkpoints of each run may take, as 5GiB")
 	f.changed = flags.Changed
@@ -126,7 +126,7 @@ func (f *sweepFlags) expand(d Deps) (jobs []sweep.Job, configs [][]byte, err err
 				r := runFlags{preset: f.preset, task: task, method: method, scale: f.scale, seed: seed, steps: f.steps,
 					set: f.set, at: f.at, device: f.device,
 					changed: func(name string) bool { return name == "seed" || name == "steps" && f.changed("steps") }}
-				c, _, err := r.settleElsewhere(d)
+				c, _, err := r.configureElsewhere(d)
 				if err != nil {
 					return nil, nil, fmt.Errorf("sweep %s %s: %w", task, method, err)
 				}
@@ -145,8 +145,8 @@ func (f *sweepFlags) expand(d Deps) (jobs []sweep.Job, configs [][]byte, err err
 	return jobs, configs, nil
 }
 
-// mostSeeds is how many a range may hold.
-const mostSeeds = 10_000
+// maxSeeds is how many a range may hold.
+const maxSeeds = 10_000
 
 // parseSeeds reads "0-4,7".
 func parseSeeds(text string) ([]uint64, error) {
@@ -159,7 +159,7 @@ func parseSeeds(text string) ([]uint64, error) {
 		if err == nil && isRange {
 			b, err = strconv.ParseUint(to, 10, 64)
 		}
-		if err != nil || b < a || b-a >= mostSeeds {
+		if err != nil || b < a || b-a >= maxSeeds {
 			return nil, usagef("--seeds %s: %q is not a seed or a range: want for example 0-4,7", text, part)
 		}
 		for s := a; ; s++ {
@@ -270,13 +270,13 @@ works at it; 130: stopped by hand; else failed.`,
 			if untilEOF {
 				go func() {
 					io.Copy(io.Discard, c.InOrStdin())
-					cancel(signalled{syscall.SIGTERM}) // whoever started this is gone
+					cancel(signalled{syscall.SIGTERM}) // the process that started this is gone
 				}()
 			}
 			return attempt(ctx, d, g, j, how)
 		},
 	}
-	countIn(c.Flags(), &threads, "threads", 1, 1, mostThreads, "`N` threads; the results stay the same")
+	countIn(c.Flags(), &threads, "threads", 1, 1, maxThreads, "`N` threads; the results stay the same")
 	c.Flags().StringVar(&disk, "disk", "", "`SIZE` most that the run's checkpoints may take, as 5GiB")
 	c.Flags().BoolVar(&untilEOF, "until-eof", false, "save and end at the end of standard input")
 	return c

@@ -40,7 +40,7 @@ Controls: triangle (exact waves, shifted from actuator to actuator), zero, rando
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVar(&r.Task, "task", "", "`T` task (pgrlab list tasks)")
-	countIn(f, &r.Steps, "steps", r.Steps, 0, mostSteps, "`N` control steps")
+	countIn(f, &r.Steps, "steps", r.Steps, 0, maxSteps, "`N` control steps")
 	f.StringVar(&r.Controls, "controls", r.Controls, "`triangle|zero|random` controls")
 	f.Uint64Var(&r.Seed, "seed", 0, "`N` seed of the start states and of random controls")
 	return c

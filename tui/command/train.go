@@ -147,7 +147,7 @@ func (s *session) leave(ctx context.Context, p *progress) error {
 	return s.result(ctx)
 }
 
-// hungUp notes in the journal that nobody watches any more.
+// hungUp notes in the journal that no screen shows the run any more.
 func (s *session) hungUp() {
 	if l := s.live.Load(); l != nil {
 		l.Send(event.Detach{By: "terminal", Reason: "hung up"}) // a full mailbox loses the note only
@@ -157,11 +157,11 @@ func (s *session) hungUp() {
 // save asks for a checkpoint.
 func (s *session) save(by string) {
 	if l := s.live.Load(); l != nil {
-		l.Send(event.Checkpoint{By: by}) // a full mailbox loses it; whoever signals may do so again
+		l.Send(event.Checkpoint{By: by}) // a full mailbox loses it; another signal asks again
 	}
 }
 
-// offer hands a line to whoever follows, if there is room: never wait for a
+// offer hands a line to the reader that follows, if there is room: never wait for a
 // terminal.
 func offer(c chan<- string, text string) {
 	select {

@@ -57,15 +57,15 @@ With --frames the pictures go to numbered PNG files and no terminal is needed.`,
 	f.StringVar(&w.task, "task", "", "`T` task (pgrlab list tasks)")
 	f.StringVar(&w.policy, "policy", "", "`PATH` policy to act as: policy.bin, a run folder, or latest (default: random actions)")
 	f.Uint64Var(&w.seed, "seed", 0, "`N` seed of the start states and of random actions")
-	countIn(f, &w.fps, "fps", w.fps, 1, mostFPS, "`N` pictures a second, at most 60; time runs as it does in the task")
+	countIn(f, &w.fps, "fps", w.fps, 1, maxFPS, "`N` pictures a second, at most 60; time runs as it does in the task")
 	countVar(f, &w.episodes, "episodes", 0, 1, "`N` episodes to show (default: until you leave; with --frames 1)")
 	f.StringVar(&w.frames, "frames", "", "`DIR` write the pictures as PNG files into this folder")
 	f.StringVar(&w.size, "size", w.size, "`WxH` pixels of the pictures in files")
 	return c
 }
 
-// mostFPS is what the screen's own timer can do.
-const mostFPS = 60
+// maxFPS is what the screen's own timer can do.
+const maxFPS = 60
 
 func (w *watchFlags) run(ctx context.Context, d Deps, in io.Reader, out, errs io.Writer) error {
 	width, height, err := w.check()
@@ -125,7 +125,7 @@ func (w *watchFlags) open(d Deps) (*player, error) {
 		return nil, err
 	}
 	p := &player{task: task, who: who, policy: lab.RandomPolicy(w.seed)}
-	if err := p.furnish(d, saved, w.seed); err != nil {
+	if err := p.build(d, saved, w.seed); err != nil {
 		return nil, errors.Join(err, p.close())
 	}
 	return p, nil

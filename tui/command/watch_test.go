@@ -65,7 +65,7 @@ func newPlayer(t *testing.T) (*player, *lineEnv) {
 	d.View = func(string) (View, error) { return lineView{}, nil }
 	task := lab.Task{Name: "line", ObsSize: 1, ActSize: 1, EpisodeSteps: 10, New: func(uint64) (lab.Env, error) { return env, nil }}
 	p := &player{task: task, who: "random actions", policy: lab.RandomPolicy(1)}
-	if err := p.furnish(d, nil, 1); err != nil {
+	if err := p.build(d, nil, 1); err != nil {
 		t.Fatal(err)
 	}
 	return p, env

@@ -57,7 +57,7 @@ func (p *player) onScreen(ctx context.Context, in, out *os.File, fps, episodes i
 		player: p, colours: profile, style: picture.For(profile, characters() == theme.Unicode),
 		period: time.Second / time.Duration(fps), episodes: episodes,
 	}
-	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithInput(in), tea.WithOutput(out), tea.WithFPS(mostFPS)).Run()
+	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithInput(in), tea.WithOutput(out), tea.WithFPS(maxFPS)).Run()
 	if m.err != nil {
 		return m.err
 	}

@@ -178,5 +178,5 @@ func offerLines(w io.Writer, verb string, all []remote.Status) {
 	}
 }
 
-// errNoChoice ends a command at whose question somebody chose nothing.
+// errNoChoice ends a command at whose question the person chose nothing.
 var errNoChoice = errors.New("nothing was chosen")

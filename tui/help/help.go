@@ -12,7 +12,7 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// inShort is what somebody who sees the screen for the first time wants to know.
+// inShort is what a person who sees the screen for the first time wants to know.
 var inShort = []string{
 	"change ω: tab to KNOBS, arrows to ω guidance and to a value, enter; z takes it back",
 	"a number on a chart, like 1, is a marker: the step from which change #1 was in force; a letter is a note",

@@ -47,7 +47,7 @@ type curveKey struct {
 	member int
 }
 
-// note is a remark that somebody wrote down at a step.
+// note is a remark that a person wrote down at a step.
 type note struct {
 	Step int
 	wall float64
@@ -124,7 +124,7 @@ func (h *History) Add(l EventLine) {
 }
 
 // LastUndoable is the newest change that took place and was not taken back, made
-// by anybody; lastRedoable the newest undo after which nothing else was changed.
+// from any screen; LastRedoable the newest undo after which nothing else was changed.
 func (h *History) LastUndoable() *Change {
 	undone := map[int]bool{}
 	for i := len(h.Changes) - 1; i >= 0; i-- {

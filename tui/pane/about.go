@@ -68,7 +68,7 @@ type About struct {
 	Draw func(pose []float64, w, h int) (*image.RGBA, error)
 
 	// GPU is what the GPU of the run did last; nil, or a function that returns nil:
-	// there is none, or nobody knows.
+	// there is none, or nothing is known of it.
 	GPU func() *GPU
 
 	// Viewer is this screen among several of the run; nil: it is the

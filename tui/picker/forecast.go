@@ -78,7 +78,7 @@ func (p *Picker) Forecast() tea.Cmd {
 		}()
 		f, err := try(ctx, c)
 		if ctx.Err() != nil {
-			return nil // nobody asks any more
+			return nil // it is not asked for any more
 		}
 		return Tried{wanted, f, err}
 	}

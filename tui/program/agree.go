@@ -78,7 +78,7 @@ func tried(c *exec.Cmd, patience time.Duration) error {
 	if err := c.Start(); err != nil {
 		return fmt.Errorf("try it: %w", err)
 	}
-	ended := make(chan error, 1) // nobody may wait: a process within a broken driver does not end when it is killed
+	ended := make(chan error, 1) // not read after a timeout: a process within a broken driver does not end when it is killed
 	go func() { ended <- c.Wait() }()
 	select {
 	case err := <-ended:

@@ -78,7 +78,7 @@ func describe(s driver.Seen) command.GPU {
 
 func findGPUs() command.GPUs {
 	r, err := gpus().Report()
-	found := command.GPUs{CUDA: r.CUDA, Driver: r.Driver, Least: leastDriver()}
+	found := command.GPUs{CUDA: r.CUDA, Driver: r.Driver, Least: minDriver()}
 	if err != nil {
 		found.Error = err.Error()
 		return found
@@ -92,8 +92,8 @@ func findGPUs() command.GPUs {
 	return found
 }
 
-// leastDriver is the first driver that can run the kernels of any card.
-func leastDriver() string {
+// minDriver is the first driver that can run the kernels of any card.
+func minDriver() string {
 	texts, err := kernelTexts(cuda.Least)
 	if err != nil {
 		return err.Error()

@@ -213,7 +213,7 @@ func sizeOn(ctx context.Context, sizes <-chan tui.Size, send func(byte, []byte))
 }
 
 // List asks all labs of the user on this machine how they are, the oldest first.
-// Sockets that nobody listens on are removed.
+// Sockets that no process listens on are removed.
 func List(ctx context.Context) []Status {
 	var mu sync.Mutex
 	var all []Status

@@ -250,7 +250,7 @@ func pidOf(socket string) int {
 	return pid
 }
 
-// dead says whether nobody listens on a socket.
+// dead says whether no process listens on a socket.
 func dead(socket string) bool {
 	conn, err := net.DialTimeout("unix", socket, time.Second)
 	if err == nil {

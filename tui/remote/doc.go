@@ -9,7 +9,7 @@
 // nothing but a terminal, and the lab nothing but what it draws.
 //
 // Both ends look at whose process the other one is (peer.go) before they believe a word:
-// a run folder may come from anybody, and a screen writes to the client's terminal.
+// a run folder may come from another person, and a screen writes to the client's terminal.
 //
 // Of the screens of a run one drives (viewers.go); the others watch and may take over.
 // Requests from scripts (control.go) go past that, and are answered when the run has

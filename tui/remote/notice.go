@@ -53,10 +53,10 @@ func (n Notice) remove(dir string) {
 	}
 }
 
-// mostNotice is more than a notice takes, in bytes.
-const mostNotice = 1 << 14
+// maxNotice is more than a notice takes, in bytes.
+const maxNotice = 1 << 14
 
-// read reads the notice of a run folder. A folder may come from anybody: only a file
+// read reads the notice of a run folder. A folder may come from another person: only a file
 // that this user wrote says where to connect to.
 func read(dir string) (Notice, error) {
 	var n Notice
@@ -72,13 +72,13 @@ func read(dir string) (Notice, error) {
 	if err != nil {
 		return n, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > mostNotice {
+	if !info.Mode().IsRegular() || info.Size() > maxNotice {
 		return n, errUnreadable
 	}
 	if uid := ownedBy(info); uid != os.Getuid() {
 		return n, fmt.Errorf("its lab: %w", foreign(uid))
 	}
-	text, err := io.ReadAll(io.LimitReader(f, mostNotice))
+	text, err := io.ReadAll(io.LimitReader(f, maxNotice))
 	if err != nil {
 		return n, err
 	}

@@ -19,7 +19,7 @@ func servable(conn net.Conn) error {
 	return nil
 }
 
-// trusted refuses a lab of somebody else before a word is said to it: its screen would
+// trusted refuses a lab of another user before a word is said to it: its screen would
 // write to this terminal. That the administrator started it makes it no lab of ours.
 func trusted(conn net.Conn) error {
 	if uid, known, err := peer(conn); err != nil {

@@ -164,7 +164,7 @@ func TestFindUsesNoOtherSocket(t *testing.T) {
 		"a link":   func(path string) error { return os.Symlink("/etc/passwd", path) },
 		"a FIFO":   func(path string) error { return unix.Mkfifo(path, 0o644) },
 		"a folder": func(path string) error { return os.Mkdir(path, 0o755) },
-		"long":     func(path string) error { return os.WriteFile(path, make([]byte, mostNotice+1), 0o644) },
+		"long":     func(path string) error { return os.WriteFile(path, make([]byte, maxNotice+1), 0o644) },
 	} {
 		dir := t.TempDir()
 		if err := make(filepath.Join(dir, NoticeName)); err != nil {

@@ -154,7 +154,7 @@ func TestPrivate(t *testing.T) {
 // taken for it.
 func TestFrames(t *testing.T) {
 	var b bytes.Buffer
-	long := bytes.Repeat([]byte("x"), mostFrame+10)
+	long := bytes.Repeat([]byte("x"), maxFrame+10)
 	if n, err := (output{&b}).Write(long); n != len(long) || err != nil {
 		t.Fatal(n, err)
 	}
@@ -173,7 +173,7 @@ func TestFrames(t *testing.T) {
 		t.Errorf("%d bytes of %d came", len(got), len(long))
 	}
 	_, content, err := readFrame(&b, nil)
-	if size, ok := parseSize(content); err != nil || !ok || size != (tui.Size{Columns: 120, Rows: mostRows}) {
+	if size, ok := parseSize(content); err != nil || !ok || size != (tui.Size{Columns: 120, Rows: maxRows}) {
 		t.Errorf("%v, %v, %v", size, ok, err)
 	}
 	if _, _, err := readFrame(strings.NewReader("GET / HTTP/1.1\r\n"), nil); err == nil {
@@ -200,7 +200,7 @@ func FuzzHello(f *testing.F) {
 			if name := readable(h.Name); name == "" || strings.ContainsAny(name, "\x1b\n") {
 				t.Errorf("%q", name)
 			}
-			if s := limited(h.Size); s.Columns < 0 || s.Columns > mostColumns || s.Rows < 0 || s.Rows > mostRows {
+			if s := limited(h.Size); s.Columns < 0 || s.Columns > maxColumns || s.Rows < 0 || s.Rows > maxRows {
 				t.Errorf("%v", s)
 			}
 		}

@@ -35,10 +35,10 @@ type Options struct {
 }
 
 const (
-	// mostConnections is how many clients are served at a time.
-	mostConnections = 64
-	// mostScreens is how many of them may be screens, which cost memory and time.
-	mostScreens = 16
+	// maxConnections is how many clients are served at a time.
+	maxConnections = 64
+	// maxScreens is how many of them may be screens, which cost memory and time.
+	maxScreens = 16
 	// helloTime is how long a client may take to say what it wants.
 	helloTime = 5 * time.Second
 	// farewell is how long the last frame to a client may take.
@@ -63,8 +63,8 @@ type Server struct {
 	conns map[net.Conn]bool
 }
 
-// Listen begins to serve a lab. An error means that nobody can get to it; the lab
-// itself is none the worse.
+// Listen begins to serve a lab. An error means that no other process can get to
+// it; the lab itself goes on.
 func Listen(o Options) (*Server, error) {
 	dir, err := place()
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *Server) accept() {
 func (s *Server) take(conn net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.conns) >= mostConnections || s.ctx.Err() != nil {
+	if len(s.conns) >= maxConnections || s.ctx.Err() != nil {
 		return false
 	}
 	s.conns[conn] = true
@@ -188,10 +188,10 @@ func (s *Server) handle(conn net.Conn) {
 	case h.Protocol != protocol:
 		a.Error = "that lab runs another version of pgrlab: use the one it was started with"
 	case h.Want == "screen":
-		if s.screens.Add(1) <= mostScreens {
+		if s.screens.Add(1) <= maxScreens {
 			a = s.screen(conn, h)
 		} else {
-			a.Error = fmt.Sprintf("that lab shows %d screens already: leave one of them", mostScreens)
+			a.Error = fmt.Sprintf("that lab shows %d screens already: leave one of them", maxScreens)
 		}
 		s.screens.Add(-1)
 	default:

@@ -34,7 +34,7 @@ func silent(socket string) *Status {
 	return s
 }
 
-// Stopped is the State of a lab whose process somebody has stopped, as ctrl-z does.
+// Stopped is the State of a lab whose process was stopped, as ctrl-z does.
 const Stopped = "stopped"
 
 // HowToContinue says what lets a stopped process go on.

@@ -24,8 +24,8 @@ const (
 	frameAnswer = 'a' // lab: an answer, the last frame
 )
 
-// mostFrame is the largest content of a frame, in bytes.
-const mostFrame = 1 << 20
+// maxFrame is the largest content of a frame, in bytes.
+const maxFrame = 1 << 20
 
 // hello begins a connection: what is wanted, and by whom.
 type hello struct {
@@ -49,7 +49,7 @@ type answer struct {
 
 // writeFrame writes a frame at once: kind, length (4 bytes, little endian), content.
 func writeFrame(w io.Writer, kind byte, content []byte) error {
-	if len(content) > mostFrame {
+	if len(content) > maxFrame {
 		return fmt.Errorf("a frame of %d bytes", len(content))
 	}
 	b := make([]byte, 0, 5+len(content))
@@ -73,7 +73,7 @@ func readFrame(r io.Reader, buf []byte) (kind byte, content []byte, err error) {
 		return 0, nil, err
 	}
 	n := binary.LittleEndian.Uint32(head[1:])
-	if n > mostFrame {
+	if n > maxFrame {
 		return 0, nil, errors.New("it does not speak pgrlab's protocol")
 	}
 	if int(n) > cap(buf) {
@@ -90,7 +90,7 @@ type output struct{ to io.Writer }
 func (o output) Write(p []byte) (int, error) {
 	done := 0
 	for done < len(p) {
-		n := min(len(p)-done, mostFrame)
+		n := min(len(p)-done, maxFrame)
 		if err := writeFrame(o.to, frameOutput, p[done:done+n]); err != nil {
 			return done, err
 		}
@@ -105,12 +105,12 @@ func sizeBytes(s tui.Size) []byte {
 	return binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16(nil, limit(s.Columns)), limit(s.Rows))
 }
 
-// mostColumns and mostRows are the largest screen that is drawn, whatever a client claims:
+// maxColumns and maxRows are the largest screen that is drawn, whatever a client claims:
 // a little more than the smallest letters on the largest displays. What is drawn costs
 // memory and time of the process that trains.
 const (
-	mostColumns = 600
-	mostRows    = 250
+	maxColumns = 600
+	maxRows    = 250
 )
 
 func parseSize(b []byte) (tui.Size, bool) {
@@ -122,5 +122,5 @@ func parseSize(b []byte) (tui.Size, bool) {
 
 // limited is a size that is worth drawing.
 func limited(s tui.Size) tui.Size {
-	return tui.Size{Columns: min(max(s.Columns, 0), mostColumns), Rows: min(max(s.Rows, 0), mostRows)}
+	return tui.Size{Columns: min(max(s.Columns, 0), maxColumns), Rows: min(max(s.Rows, 0), maxRows)}
 }

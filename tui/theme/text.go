@@ -222,19 +222,19 @@ func rangeOf(values []float64) (lo, hi float64) {
 	return lo, hi
 }
 
-// leastSpan is the least range that the height of a sparkline stands for, as a share of
+// minSpan is the least range that the height of a sparkline stands for, as a share of
 // the largest magnitude in it: what changes by a few per cent does not look like a jump
 // from nothing to all.
-const leastSpan = 0.5
+const minSpan = 0.5
 
 // Sparkline draws the last w values between their smallest and largest, or in the middle
-// of leastSpan.
+// of minSpan.
 func (t *Theme) Sparkline(values []float64, w int) string {
 	if len(values) > w {
 		values = values[len(values)-max(0, w):]
 	}
 	lo, hi := rangeOf(values)
-	if least := leastSpan * math.Max(math.Abs(lo), math.Abs(hi)); hi-lo < least {
+	if least := minSpan * math.Max(math.Abs(lo), math.Abs(hi)); hi-lo < least {
 		middle := lo/2 + hi/2
 		lo, hi = middle-least/2, middle+least/2
 	}

@@ -85,7 +85,7 @@ func (p *Pane) commandConfirm(string) error {
 	return nil
 }
 
-// changedText names the changes that somebody made while the run went on, or counts
+// changedText names the changes that were made by hand while the run went on, or counts
 // them where they are many.
 func (p *Pane) changedText() string {
 	var all []string

@@ -26,7 +26,7 @@ type Machine struct {
 	BusyPast    []float64
 }
 
-// look takes new numbers when the old ones are old enough and anybody sees them.
+// look takes new numbers when the old ones are old enough and the pane is shown.
 func (k *Machine) look(now time.Time, seen bool) bool {
 	if !seen || now.Sub(k.At) < machineEvery {
 		return false

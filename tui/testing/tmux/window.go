@@ -62,8 +62,8 @@ func (w *Window) Type(text string) {
 	w.Keys("-l", text)
 }
 
-// mostShown is how many lines of a window a test that has failed shows: the last ones.
-const mostShown = 60
+// maxShown is how many lines of a window a test that has failed shows: the last ones.
+const maxShown = 60
 
 // Await waits until the window shows text; it returns all that it shows.
 func (w *Window) Await(text string) (shown string) {
@@ -76,7 +76,7 @@ func (w *Window) Await(text string) (shown string) {
 		}
 		if time.Now().After(limit) {
 			lines := strings.Split(strings.TrimRight(shown, "\n"), "\n")
-			w.t.Fatalf("no %q in the window:\n%s", text, strings.Join(lines[max(0, len(lines)-mostShown):], "\n"))
+			w.t.Fatalf("no %q in the window:\n%s", text, strings.Join(lines[max(0, len(lines)-maxShown):], "\n"))
 		}
 		<-time.After(30 * time.Millisecond) // between two looks at another program, which cannot tell us
 	}

@@ -9,10 +9,10 @@ import (
 	"pgrlab/presets"
 )
 
-// settle makes the configuration that the flags ask for, complete and checked,
+// configure makes the configuration that the flags ask for, complete and checked,
 // and finds its task and device. Every error is the user's to mend.
-func (r *runFlags) settle(d Deps) (lab.Config, lab.Task, error) {
-	c, task, err := r.settleElsewhere(d)
+func (r *runFlags) configure(d Deps) (lab.Config, lab.Task, error) {
+	c, task, err := r.configureElsewhere(d)
 	if err == nil {
 		err = asUsage(c.FitsInto(lab.ThisMachine(), task))
 	}
@@ -22,9 +22,9 @@ func (r *runFlags) settle(d Deps) (lab.Config, lab.Task, error) {
 	return c, task, err
 }
 
-// settleElsewhere is settle for a run that another machine may make: which device
+// configureElsewhere is configure for a run that another machine may make: which device
 // it finds is not known yet.
-func (r *runFlags) settleElsewhere(d Deps) (lab.Config, lab.Task, error) {
+func (r *runFlags) configureElsewhere(d Deps) (lab.Config, lab.Task, error) {
 	c, task, err := r.resolve(d)
 	if err == nil {
 		err = r.turn(&c)
@@ -39,7 +39,7 @@ func (r *runFlags) settleElsewhere(d Deps) (lab.Config, lab.Task, error) {
 	return c, task, asUsage(err)
 }
 
-// resolve is settle without the knobs.
+// resolve is configure without the knobs.
 func (r *runFlags) resolve(d Deps) (lab.Config, lab.Task, error) {
 	choice := presets.Choice{Preset: r.preset, Task: r.task, Method: r.method, Scale: r.scale}
 	if choice.Task != "" {
