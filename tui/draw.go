@@ -44,7 +44,7 @@ func (m *Model) draw() []string {
 	}
 	if m.Theme.Set == theme.ASCII {
 		for i := range lines {
-			lines[i] = theme.AsciiOnly(lines[i])
+			lines[i] = theme.ASCIIOnly(lines[i])
 		}
 	}
 	return lines

@@ -107,6 +107,7 @@ func Counted(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
+// Percent is a share from 0 to 1 in per cent, as 12%.
 func Percent(x float64) string { return strconv.Itoa(int(100*x+0.5)) + "%" }
 
 // BytesText writes a number of bytes: 950 B, 12.5 MB.
@@ -125,6 +126,7 @@ func BytesText(v float64) string {
 	}
 }
 
+// Plural is a word for n things; the plural has an s.
 func Plural(word string, n int) string {
 	if n == 1 {
 		return word
@@ -132,6 +134,7 @@ func Plural(word string, n int) string {
 	return word + "s"
 }
 
+// Signed is Number with a + before what is larger than 0.
 func Signed(v float64) string {
 	if v > 0 {
 		return "+" + Number(v)
@@ -139,4 +142,5 @@ func Signed(v float64) string {
 	return Number(v)
 }
 
+// Seconds is a duration of s seconds.
 func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -36,6 +36,7 @@ func (p *Page) Resize(w, h int) { p.w, p.h = w, h }
 // IsOpen says whether the help is shown.
 func (p *Page) IsOpen() bool { return p.Shown }
 
+// Close closes the help.
 func (p *Page) Close() { p.Shown = false }
 
 // Keys are those of the help: dispatch, its foot and its own explanation.

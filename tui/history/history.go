@@ -124,7 +124,7 @@ func (h *History) Add(l EventLine) {
 }
 
 // LastUndoable is the newest change that took place and was not taken back, made
-// from any screen; LastRedoable the newest undo after which nothing else was changed.
+// from any screen.
 func (h *History) LastUndoable() *Change {
 	undone := map[int]bool{}
 	for i := len(h.Changes) - 1; i >= 0; i-- {
@@ -140,6 +140,7 @@ func (h *History) LastUndoable() *Change {
 	return nil
 }
 
+// LastRedoable is the newest undo after which nothing else was changed.
 func (h *History) LastRedoable() *Change {
 	again := map[int]bool{}
 	for i := len(h.Changes) - 1; i >= 0; i-- {

@@ -293,6 +293,7 @@ func (h *History) pending(ref string) *Change {
 	return nil
 }
 
+// Optional is a number of an event; NaN where it was not measured.
 func Optional(f *run.Float) float64 {
 	if f == nil {
 		return math.NaN()

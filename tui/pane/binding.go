@@ -51,6 +51,7 @@ func (b Binding) Matches(key string, pane ID) bool {
 	return b.Works(pane) && slices.Contains(b.Keys, key)
 }
 
+// Works says whether the binding works while pane is in focus.
 func (b Binding) Works(pane ID) bool { return Overlap(b.Panes, []ID{pane}) }
 
 // Title is how the help shows the keys.
@@ -61,6 +62,7 @@ func (b Binding) Title() string {
 	return strings.Join(b.Keys, " ")
 }
 
+// Short is how the footer shows the keys.
 func (b Binding) Short() string {
 	if b.Hint != "" {
 		return b.Hint

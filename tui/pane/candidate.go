@@ -5,6 +5,7 @@ import (
 	"strings"
 )
 
+// Prefixed puts prefix in front of the texts of candidates.
 func Prefixed(prefix string, c []Candidate) []Candidate {
 	for i := range c {
 		c[i].Text = prefix + c[i].Text

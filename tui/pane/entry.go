@@ -42,6 +42,7 @@ func NewEntry(prompt, hint string, submit func(text string) tea.Cmd) *Entry {
 	return e
 }
 
+// Text is what has been typed so far.
 func (e *Entry) Text() string { return e.Input.Value() }
 
 func (e *Entry) set(text string) {
@@ -77,6 +78,7 @@ func (e *Entry) ReplaceProposed(msg tea.KeyMsg) (used bool) {
 // multiplexers delay esc, so each has a second one.
 func Escapes(key string) bool { return key == "esc" || key == "alt+esc" || key == "ctrl+g" }
 
+// Candidates are what the text may become, the best first.
 func (e *Entry) Candidates() []Candidate {
 	if e.Complete == nil {
 		return nil

@@ -194,6 +194,7 @@ func (r *Run) Wall() time.Duration {
 	return r.History.Lines[n-1].Wall.Sub(r.History.Begin)
 }
 
+// Fraction is the share of the run that has been made, 0 to 1.
 func (r *Run) Fraction() float64 {
 	if r.Snap.Steps <= 0 {
 		return 0

@@ -203,6 +203,7 @@ func (s *Steering) takeBack(verb string, last *history.Change, do func(now bool)
 	return nil
 }
 
+// CommandUndo is "undo N": it takes change N back, or the last one where text is empty.
 func (s *Steering) CommandUndo(text string) error {
 	if text == "" {
 		s.Undo()

@@ -54,6 +54,7 @@ func (s *Steering) Say(text string) {
 	s.Changed()
 }
 
+// TogglePause pauses the run after the running slice, or resumes it.
 func (s *Steering) TogglePause() tea.Cmd {
 	if s.Paused() {
 		return s.order(event.Resume{By: Sender})
@@ -124,6 +125,7 @@ func (s *Steering) OpenNote() tea.Cmd {
 	return nil
 }
 
+// WriteNote writes a remark into the journal; an empty one is none.
 func (s *Steering) WriteNote(text string) tea.Cmd {
 	if text == "" || s.Lab == nil {
 		return nil

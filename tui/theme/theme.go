@@ -19,6 +19,7 @@ import (
 // a frame; the two strings are taken from one rendering.
 type Ink struct{ before, after string }
 
+// On is s in this ink.
 func (i Ink) On(s string) string {
 	if s == "" || i.before == "" {
 		return s

@@ -24,6 +24,7 @@ type Pane struct {
 	watched time.Time // when the newest transition was asked for
 }
 
+// New makes the pane of a run.
 func New(r *pane.Run) *Pane { return &Pane{Run: r} }
 
 // ID names the pane.

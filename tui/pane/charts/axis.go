@@ -21,6 +21,7 @@ const (
 	axisCount
 )
 
+// AxisNames are the axes by name, in the order of the key.
 var AxisNames = [axisCount]string{"steps", "updates", "wall"}
 
 // String is steps, updates or wall.

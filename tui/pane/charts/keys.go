@@ -192,6 +192,7 @@ func (m *Charts) Unzoom() bool {
 	return true
 }
 
+// CommandShow shows a quantity, by its name, in the chart in focus.
 func (m *Charts) CommandShow(text string) error {
 	i, ok := QuantityIndex(text)
 	if !ok {

@@ -24,6 +24,7 @@ type Pane struct {
 	seen   int        // events at the last look
 }
 
+// New makes the pane; m keeps which hints a person needs no more.
 func New(r *pane.Run, m hintMemory) *Pane { return &Pane{Run: r, memory: m} }
 
 // ID names the pane.

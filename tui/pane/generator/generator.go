@@ -18,6 +18,7 @@ type Pane struct {
 	*pane.Run
 }
 
+// New makes the pane of a run.
 func New(r *pane.Run) *Pane { return &Pane{Run: r} }
 
 // ID names the pane.

@@ -100,6 +100,7 @@ func (p *Pane) CommandSet(text string) error {
 	return nil
 }
 
+// CommandStage is "stage KNOB VALUE": it stages a value and goes to the pane.
 func (p *Pane) CommandStage(text string) error {
 	a, err := p.ParseAssignment(text)
 	if err == nil {

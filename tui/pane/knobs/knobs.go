@@ -24,6 +24,7 @@ type Pane struct {
 	Top      int // the first knob shown
 }
 
+// New makes the pane of what s steers.
 func New(s *steer.Steering) *Pane { return &Pane{Steering: s} }
 
 // ID names the pane.

@@ -49,6 +49,7 @@ type Pane struct {
 	Plane plane
 }
 
+// New makes the pane of a run.
 func New(r *pane.Run) *Pane { return &Pane{Run: r, Plane: plane{Y: 1}} }
 
 // ID names the pane.

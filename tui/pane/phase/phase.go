@@ -31,6 +31,7 @@ type Pane struct {
 	*pane.Run
 }
 
+// New makes the pane of a run.
 func New(r *pane.Run) *Pane { return &Pane{Run: r} }
 
 // ID names the pane.
@@ -48,6 +49,7 @@ func (v *Pane) Keys() []pane.Binding { return nil }
 // DependsOn are the topics that it shows.
 func (v *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot} }
 
+// Body is the phases, the progress of the running one, and the mix of the last batch.
 func (v *Pane) Body(w, h int) []string {
 	t := v.Theme
 	if v.Ended() {

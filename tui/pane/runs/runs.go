@@ -34,6 +34,7 @@ type Pane struct {
 	NextAt time.Time // when the journals of children are read next
 }
 
+// New makes the pane of what s steers.
 func New(s *steer.Steering) *Pane { return &Pane{Steering: s} }
 
 // ID names the pane.

@@ -23,6 +23,7 @@ type Pane struct {
 	*steer.Steering
 }
 
+// New makes the pane of what s steers.
 func New(s *steer.Steering) *Pane { return &Pane{Steering: s} }
 
 // ID names the pane.

@@ -38,6 +38,7 @@ type Pane struct {
 	*pane.Run
 }
 
+// New makes the pane of a run.
 func New(r *pane.Run) *Pane { return &Pane{Run: r} }
 
 // ID names the pane.
@@ -55,6 +56,7 @@ func (p *Pane) Keys() []pane.Binding { return nil }
 // DependsOn are the topics that it shows.
 func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot} }
 
+// Body is the sentence, wrapped.
 func (p *Pane) Body(w, _ int) []string {
 	var out []string
 	for _, l := range theme.Wrap(p.Spelled(p.Text()), w) {

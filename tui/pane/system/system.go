@@ -19,6 +19,7 @@ type Pane struct {
 	Line    func() (sent int64, took time.Duration) // bytes written to the terminal, and how long a write takes; nil: not known
 }
 
+// New makes the pane of a run.
 func New(r *pane.Run) *Pane { return &Pane{Run: r} }
 
 // ID names the pane.
