@@ -26,7 +26,7 @@ func TestAStepDoesNotAllocate(t *testing.T) {
 	x := l.x
 	x.published = x.now().AddDate(1, 0, 0) // snapshots are limited by time
 	step := func() {
-		if err := x.settle(t.Context(), knob.After(x.Step)); err != nil {
+		if err := x.applyPending(t.Context(), knob.After(x.Step)); err != nil {
 			t.Fatal(err)
 		}
 		x.begin(x.Step + 1)

@@ -155,7 +155,7 @@ func (x *experiment) reportScores(m *member, number uint64) error {
 }
 
 // value takes the critics' value of an evaluation's first states.
-func (t *trial) value(m *member) error {
+func (t *evaluation) value(m *member) error {
 	values, has := m.agent.(relevance.Values)
 	if !has {
 		return nil
@@ -165,7 +165,7 @@ func (t *trial) value(m *member) error {
 }
 
 // reportBias writes the line of an evaluation about the critics' bias.
-func (x *experiment) reportBias(m *member, t *trial) {
+func (x *experiment) reportBias(m *member, t *evaluation) {
 	if len(t.q) == 0 {
 		return
 	}

@@ -33,8 +33,8 @@ type waiting struct {
 	Home, Stage stage
 }
 
-// homeOf is what a change of a knob waits for first.
-func homeOf(k knob.Knob) stage {
+// firstStage is what a change of a knob waits for first.
+func firstStage(k knob.Knob) stage {
 	switch {
 	case k.Name == "relevance":
 		return stageScore
@@ -50,9 +50,9 @@ func homeOf(k knob.Knob) stage {
 	return stageUpdate
 }
 
-// bind moves on the changes whose knobs a stage of the refit reads as it begins.
-func (x *experiment) bind(at stage) {
-	x.bound = at
+// startStage moves on the changes whose knobs a stage of the refit reads as it begins.
+func (x *experiment) startStage(at stage) {
+	x.refitProgress = at
 	next := map[stage]map[stage]stage{
 		stageScoring:    {stageScore: stageScoring},
 		stageFitting:    {stageScoring: stageFitting, stageFit: stageFitting},
@@ -65,9 +65,9 @@ func (x *experiment) bind(at stage) {
 	}
 }
 
-// unbind sends changes back when the work that they were bound to is abandoned.
-func (x *experiment) unbind() {
-	x.bound = stageScore
+// abandonStages sends changes back when the work that they were bound to is abandoned.
+func (x *experiment) abandonStages() {
+	x.refitProgress = stageScore
 	for i := range x.Waiting {
 		switch w := &x.Waiting[i]; w.Stage {
 		case stageScoring, stageFitting:
@@ -142,10 +142,10 @@ func (x *experiment) await(c event.KnobChanged, home stage) {
 	x.Waiting = append(kept, waiting{KnobChanged: c, Home: home, Stage: home})
 }
 
-// redo arranges what "now" asks for and says, where it cannot, why. Work of the
+// scheduleRedo arranges what "now" asks for and says, where it cannot, why. Work of the
 // present env step that has read the old value is abandoned; it is done again in
 // the next env step. Work that has not yet begun will read the new value anyway.
-func (x *experiment) redo(home stage) (hint string) {
+func (x *experiment) scheduleRedo(home stage) (hint string) {
 	want, reads := knob.ClassRefit, stageFitting
 	switch home {
 	case stageScore:
@@ -156,7 +156,7 @@ func (x *experiment) redo(home stage) (hint string) {
 	default:
 		return "" // the next update has it
 	}
-	if x.todo != nothing && x.bound < reads && x.todo >= want {
+	if x.todo != nothing && x.refitProgress < reads && x.todo >= want {
 		return ""
 	}
 	if x.Redo >= want {

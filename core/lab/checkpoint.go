@@ -72,7 +72,7 @@ func (x *experiment) consider() {
 	if x.marking {
 		x.mark()
 	}
-	k := x.keeper
+	k := x.checkpoints
 	if k == nil || x.marking {
 		return
 	}
@@ -91,7 +91,7 @@ func (x *experiment) consider() {
 		k.due = byCadence
 	}
 	if k.due != "" && k.busy == nil {
-		x.take(k.due)
+		x.checkpoint(k.due)
 	}
 }
 
@@ -100,7 +100,7 @@ const byKeeping = "keep_every"
 
 // keepsHere says whether a checkpoint of this place is to stay on the disk.
 func (x *experiment) keepsHere() bool {
-	return x.keepsStep() && x.position == knob.After(x.Step) && x.keeper.at != x.position && !x.marked
+	return x.keepsStep() && x.position == knob.After(x.Step) && x.checkpoints.at != x.position && !x.marked
 }
 
 // keepsStep says whether a checkpoint of this env step is to stay on the disk.
@@ -111,24 +111,24 @@ func (x *experiment) keepsStep() bool {
 
 // savePaused takes a checkpoint in a pause if the last one is old.
 func (x *experiment) savePaused() {
-	if k := x.keeper; k != nil && x.gone == nil && k.at != x.position && x.now().Sub(k.last) >= pauseAge {
-		x.take("pause")
+	if k := x.checkpoints; k != nil && x.gone == nil && k.at != x.position && x.now().Sub(k.last) >= pauseAge {
+		x.checkpoint("pause")
 	}
 }
 
 // saveBefore takes a checkpoint before a change that a generation or a refit
 // depends on, so that one can come back to what was before.
 func (x *experiment) saveBefore(class knob.Class) {
-	k := x.keeper
+	k := x.checkpoints
 	if k != nil && (class == knob.ClassGeneration || class == knob.ClassRefit) && k.busy == nil && x.now().Sub(k.last) >= changeAge {
-		x.take("change")
+		x.checkpoint("change")
 	}
 }
 
-// take copies the state and hands it to the writer; where that is busy, it does so
+// checkpoint copies the state and hands it to the writer; where that is busy, it does so
 // at the first place between two slices at which it is not.
-func (x *experiment) take(by string) {
-	k := x.keeper
+func (x *experiment) checkpoint(by string) {
+	k := x.checkpoints
 	if x.onDisk() {
 		k.due = ""
 		return
@@ -159,19 +159,19 @@ func (x *experiment) capture(by string) (*capture, error) {
 	c := &capture{position: x.position, by: by, begun: begin}
 	c.Header = run.Header{
 		Program: x.version, Device: x.kernels(), Time: begin.UTC().Format(time.RFC3339), Step: x.Step,
-		Position: x.position.String(), Ended: x.ended(), WallS: run.Float(x.journal.seconds(begin)), Return: x.lastReturn(), Config: x.keeper.writer.Folder().Config(),
-		Journal: x.keeper.writer.Folder().Mark(),
+		Position: x.position.String(), Ended: x.ended(), WallS: run.Float(x.journal.seconds(begin)), Return: x.lastReturn(), Config: x.checkpoints.writer.Folder().Config(),
+		Journal: x.checkpoints.writer.Folder().Mark(),
 	}
 	instead := map[string]func(io.Writer) error{} // of large parts
 	for i, m := range x.members {
 		state := m.real.State()
 		instead[m.named(sectionReal)] = func(w io.Writer) error { return gob.NewEncoder(w).Encode(state) }
 		instead[m.named(sectionSynthetic)] = nil
-		if m.freshRecipe != nil {
+		if m.freshRebuild != nil {
 			instead[m.named(sectionFresh)] = nil
 		}
 		c.Logs = append(c.Logs, run.LogRows{
-			Name: m.named(sectionReal), Rows: m.real.AppendSince(nil, x.keeper.totals[i]), Total: m.real.Total(),
+			Name: m.named(sectionReal), Rows: m.real.AppendSince(nil, x.checkpoints.totals[i]), Total: m.real.Total(),
 		})
 		c.Shared = append(c.Shared, m.shared()...)
 	}
@@ -195,15 +195,15 @@ func (x *experiment) capture(by string) (*capture, error) {
 func (m *member) shared() (all []run.Shared) {
 	if made := m.synthetic; made != nil {
 		s := run.Shared{Slot: m.named(sectionSynthetic), Of: made, Name: m.named(sectionSynthetic), File: sectionSynthetic, Write: made.Save}
-		if recipe := m.recipe; recipe != nil {
-			s.Name, s.File = s.Name+asRecipe, s.File+asRecipe
-			s.Write = func(w io.Writer) error { return recipe.of(made).save(w) }
+		if spec := m.rebuild; spec != nil {
+			s.Name, s.File = s.Name+rebuildSuffix, s.File+rebuildSuffix
+			s.Write = func(w io.Writer) error { return spec.of(made).save(w) }
 		}
 		all = append(all, s)
 	}
-	if recipe := m.freshRecipe; recipe != nil {
-		name := sectionFresh + asRecipe
-		all = append(all, run.Shared{Slot: m.named(sectionFresh), Of: recipe, Name: m.named(name), File: name, Write: recipe.save})
+	if spec := m.freshRebuild; spec != nil {
+		name := sectionFresh + rebuildSuffix
+		all = append(all, run.Shared{Slot: m.named(sectionFresh), Of: spec, Name: m.named(name), File: name, Write: spec.save})
 	}
 	return all
 }
@@ -238,17 +238,17 @@ func newCheckpointer(w *run.Writer, s Saving) *checkpointer {
 	return &checkpointer{writer: w, saving: s, totals: make([]uint64, len(w.Totals()))}
 }
 
-// startKeeping sets the writer going.
-func (x *experiment) startKeeping() {
-	if k := x.keeper; k != nil {
+// startSaving sets the writer going.
+func (x *experiment) startSaving() {
+	if k := x.checkpoints; k != nil {
 		k.last = x.now()
 		k.writer.Start()
 	}
 }
 
-// endKeeping waits until nothing is written any more.
-func (x *experiment) endKeeping() {
-	k := x.keeper
+// endSaving waits until nothing is written any more.
+func (x *experiment) endSaving() {
+	k := x.checkpoints
 	if k == nil || k.last.IsZero() { // it was never set going
 		return
 	}
@@ -261,10 +261,10 @@ func (x *experiment) endKeeping() {
 
 // results is where the writer reports; nil without one.
 func (x *experiment) results() <-chan run.Written {
-	if x.keeper == nil {
+	if x.checkpoints == nil {
 		return nil
 	}
-	return x.keeper.writer.Results()
+	return x.checkpoints.writer.Results()
 }
 
 // named is the name of a section of the member.
@@ -279,7 +279,7 @@ func (x *experiment) kernels() string {
 
 // saved hears what became of the capture under way.
 func (x *experiment) saved(r run.Written) {
-	k := x.keeper
+	k := x.checkpoints
 	c := k.busy
 	k.busy, k.totals = nil, r.Totals
 	obs := event.CheckpointObs{
@@ -317,20 +317,20 @@ func (x *experiment) askedToSave(c event.Checkpoint) {
 	if by == "" {
 		by = "command"
 	}
-	if x.keeper == nil {
+	if x.checkpoints == nil {
 		x.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: event.CheckpointObs{Position: x.position, By: by, Error: "the run has no folder"}})
 		return
 	}
-	if k := x.keeper; x.onDisk() {
+	if k := x.checkpoints; x.onDisk() {
 		x.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: event.CheckpointObs{Path: k.path, Position: k.saved, By: by}})
 		return
 	}
-	x.take(by)
+	x.checkpoint(by)
 }
 
-// keepEnd takes the last checkpoint and waits until it is on the disk.
-func (x *experiment) keepEnd() error {
-	k := x.keeper
+// checkpointEnd takes the last checkpoint and waits until it is on the disk.
+func (x *experiment) checkpointEnd() error {
+	k := x.checkpoints
 	if k == nil || x.inSlice {
 		return nil
 	}
@@ -340,7 +340,7 @@ func (x *experiment) keepEnd() error {
 	if x.marked && x.position == knob.After(x.Step) { // where a longer run goes on is on the disk
 		return x.unsaved
 	}
-	x.take(byEnd)
+	x.checkpoint(byEnd)
 	if k.busy == nil {
 		return nil
 	}

@@ -64,7 +64,7 @@ func (x *experiment) stepEnv(m *member) (reward float64, terminated, truncated b
 				return reward, terminated, truncated, nil
 			}
 		}
-		if tries > 0 || !x.forgave(m, err) {
+		if tries > 0 || !x.tolerateLostEpisode(m, err) {
 			return 0, false, false, x.failedEnv(m, err)
 		}
 		x.endEpisode(m)

@@ -37,7 +37,7 @@ func diskRun(t *testing.T, c Config, dir string, step int, byHand ...event.Comma
 	l := w.lab(t, c, folder)
 	save := func() { l.Send(event.Checkpoint{By: "test"}) }
 	written := func() { // this world is quicker than a disk
-		if k := l.x.keeper; k.busy != nil {
+		if k := l.x.checkpoints; k.busy != nil {
 			l.x.saved(<-k.writer.Results())
 		}
 	}

@@ -60,13 +60,13 @@ func (x *experiment) tryDisk() {
 	if len(x.journal.backlog) > 0 {
 		x.flush()
 	}
-	k, d := x.keeper, x.disk
+	k, d := x.checkpoints, x.disk
 	switch {
 	case len(x.journal.backlog) > 0:
 		x.losePatience()
 	case k != nil && k.busy != nil:
 	case k != nil && k.asked != "":
-		x.take(k.asked) // the next look sees what became of it
+		x.checkpoint(k.asked) // the next look sees what became of it
 	case x.pause == d.pause:
 		by := "the disk takes it again"
 		if run.IsFull(d.err) {

@@ -163,7 +163,7 @@ func TestACheckpointThatCannotBeWritten(t *testing.T) {
 	l := w.lab(t, w.config(), folder)
 	save := func() { l.Send(event.Checkpoint{By: "test"}) }
 	written := func() {
-		if k := l.x.keeper; k.busy != nil {
+		if k := l.x.checkpoints; k.busy != nil {
 			l.x.saved(<-k.writer.Results())
 		}
 	}

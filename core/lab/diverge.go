@@ -31,7 +31,7 @@ func (x *experiment) diverged(m *member, doing string, err error) error {
 
 // keepBefore marks the last checkpoint as one that stays; nil where there is none.
 func (x *experiment) keepBefore() *event.DivergedObs {
-	k := x.keeper
+	k := x.checkpoints
 	if k == nil || k.path == "" {
 		return nil
 	}

@@ -40,7 +40,7 @@ func (x *experiment) run(ctx context.Context) error {
 			}
 		}
 	}
-	err := x.settle(ctx, knob.After(x.Step))
+	err := x.applyPending(ctx, knob.After(x.Step))
 	x.inSlice = false
 	return err
 }
@@ -48,7 +48,7 @@ func (x *experiment) run(ctx context.Context) error {
 // makeStep begins the next env step and does its work. errAgain: it could not be made,
 // and is made again when training goes on.
 func (x *experiment) makeStep(ctx context.Context, all []work) error {
-	if err := x.settle(ctx, knob.After(x.Step)); err != nil {
+	if err := x.applyPending(ctx, knob.After(x.Step)); err != nil {
 		return err
 	}
 	redo := x.Redo
@@ -56,7 +56,7 @@ func (x *experiment) makeStep(ctx context.Context, all []work) error {
 	for _, p := range all {
 		err := p.do()
 		if errors.Is(err, errAgain) {
-			x.unbegin(redo)
+			x.takeBackStep(redo)
 			return err
 		}
 		if err != nil {
@@ -122,7 +122,7 @@ func (x *experiment) drive(ctx context.Context, p phase) error {
 // here, a pause waits here, the run can be saved and can end here. over says that the
 // phase goes no further.
 func (x *experiment) between(ctx context.Context, p phase, done int) (over bool, err error) {
-	if err := x.settle(ctx, knob.At(x.Step, p.Phase, done)); err != nil {
+	if err := x.applyPending(ctx, knob.At(x.Step, p.Phase, done)); err != nil {
 		return true, err
 	}
 	if p.cancel != nil && x.abandoned() {
@@ -140,7 +140,7 @@ func unlessSaid(err error) error {
 	return err
 }
 
-// failed says where an error happened. The ends that settle reports are no errors.
+// failed says where an error happened. The ends that applyPending reports are no errors.
 func (x *experiment) failed(doing string, err error) error {
 	if errors.Is(err, errEnd) {
 		return err
@@ -148,5 +148,5 @@ func (x *experiment) failed(doing string, err error) error {
 	return fmt.Errorf("step %d: %s: %w", x.Step, doing, err)
 }
 
-// errEnd is in every error of settle: the run ends between two slices.
+// errEnd is in every error of applyPending: the run ends between two slices.
 var errEnd = errors.New("the run ends here")

@@ -35,9 +35,9 @@ type lost interface {
 	EpisodeLost() bool
 }
 
-// forgave notes that an episode was lost and says whether that is all: the run goes
+// tolerateLostEpisode notes that an episode was lost and says whether that is all: the run goes
 // on. Every other error is something else.
-func (x *experiment) forgave(m *member, err error) bool {
+func (x *experiment) tolerateLostEpisode(m *member, err error) bool {
 	if l := lost(nil); !errors.As(err, &l) || !l.EpisodeLost() {
 		return false
 	}

@@ -15,8 +15,8 @@ import (
 // evaluationSteps is a slice of an evaluation.
 const evaluationSteps = 25
 
-// trial is an evaluation under way.
-type trial struct {
+// evaluation is an evaluation under way.
+type evaluation struct {
 	acting       agent.Acting
 	obs, actions []float32 // those of acting
 	rewards      []float64
@@ -53,10 +53,10 @@ func (x *experiment) evaluate() phase {
 		},
 		end: func() error {
 			for _, m := range x.members {
-				if err := x.report(m, m.trial); err != nil {
+				if err := x.report(m, m.evaluation); err != nil {
 					return err
 				}
-				m.trial = nil
+				m.evaluation = nil
 			}
 			x.reportPerf()
 			return nil
@@ -64,16 +64,16 @@ func (x *experiment) evaluate() phase {
 	}
 }
 
-// evaluation numbers the evaluation of the present env step.
-func (x *experiment) evaluation() uint64 {
+// evaluationNumber numbers the evaluation of the present env step.
+func (x *experiment) evaluationNumber() uint64 {
 	every := x.config.Evaluation.Every
 	return uint64((x.Step + every - 1) / every)
 }
 
-func newTrial(judge VecEnv, policy agent.Policy) *trial {
-	n := judge.Size()
-	t := &trial{
-		obs: make([]float32, n*judge.ObsSize()), actions: make([]float32, n*judge.ActSize()),
+func newEvaluation(evalEnv VecEnv, policy agent.Policy) *evaluation {
+	n := evalEnv.Size()
+	t := &evaluation{
+		obs: make([]float32, n*evalEnv.ObsSize()), actions: make([]float32, n*evalEnv.ActSize()),
 		rewards: make([]float64, n), ended: make([]bool, n), returns: make([]float64, n), discounted: make([]float64, n), weight: 1,
 	}
 	t.acting = agent.Acting{Copies: n, Obs: t.obs, Actions: t.actions, State: make([]float32, n*policy.StateSize()), Mode: agent.Mean}
@@ -83,9 +83,9 @@ func newTrial(judge VecEnv, policy agent.Policy) *trial {
 // startEvaluation begins the member's evaluation; errAgain: it is given up, and that was
 // said.
 func (x *experiment) startEvaluation(m *member) error {
-	m.trial = newTrial(m.judge, m.agent)
-	if err := m.judge.Reset(x.evaluation(), m.trial.obs); err != nil {
-		if err := x.failedJudge(m, fmt.Errorf("reset: %w", err)); err != nil {
+	m.evaluation = newEvaluation(m.evalEnv, m.agent)
+	if err := m.evalEnv.Reset(x.evaluationNumber(), m.evaluation.obs); err != nil {
+		if err := x.failedEvaluation(m, fmt.Errorf("reset: %w", err)); err != nil {
 			return err
 		}
 		return errAgain
@@ -93,7 +93,7 @@ func (x *experiment) startEvaluation(m *member) error {
 	if !x.config.analyses() {
 		return nil
 	}
-	return m.trial.value(m)
+	return m.evaluation.value(m)
 }
 
 // evaluateSlice makes up to evaluationSteps lockstep steps of every member; over
@@ -102,7 +102,7 @@ func (x *experiment) evaluateSlice(left int) (n int, over bool, err error) {
 	defer x.meter.measure(knob.Evaluate, &n)()
 	over = true
 	for _, m := range x.members {
-		t := m.trial
+		t := m.evaluation
 		for n = 0; n < min(evaluationSteps, left) && !t.over(); n++ {
 			if err := t.step(x, m); err != nil {
 				return 0, false, err
@@ -114,13 +114,13 @@ func (x *experiment) evaluateSlice(left int) (n int, over bool, err error) {
 }
 
 // step makes one lockstep step with one call of the policy.
-func (t *trial) step(x *experiment, m *member) error {
+func (t *evaluation) step(x *experiment, m *member) error {
 	if err := m.agent.Act(&t.acting); err != nil {
 		return err
 	}
 	was := slices.Clone(t.ended)
-	if err := m.judge.Step(t.actions, t.obs, t.rewards, t.ended); err != nil && !x.forgave(m, err) {
-		if err = x.failedJudge(m, err); err == nil {
+	if err := m.evalEnv.Step(t.actions, t.obs, t.rewards, t.ended); err != nil && !x.tolerateLostEpisode(m, err) {
+		if err = x.failedEvaluation(m, err); err == nil {
 			err = errAgain
 		}
 		return err
@@ -135,11 +135,11 @@ func (t *trial) step(x *experiment, m *member) error {
 	return nil
 }
 
-func (t *trial) over() bool { return !slices.Contains(t.ended, false) }
+func (t *evaluation) over() bool { return !slices.Contains(t.ended, false) }
 
 // report writes the lines of an evaluation.
-func (x *experiment) report(m *member, t *trial) error {
-	number := x.evaluation()
+func (x *experiment) report(m *member, t *evaluation) error {
+	number := x.evaluationNumber()
 	mean, std := meanStd(t.returns)
 	m.LastReturn = &mean
 	x.emit(event.TypeEvaluated, m.index, event.Evaluated{

@@ -26,16 +26,16 @@ type experiment struct {
 	now     func() time.Time
 	loopState
 
-	position knob.Position
-	inSlice  bool          // work is being done: the state is no whole one
-	entry    knob.Position // where a loaded run goes on, if inside of an env step; else zero
-	total    int           // units of the phase
-	todo     knob.Class    // what the present env step still has to do
-	bound    stage         // what of it has begun, and with which knobs
-	scored   bool          // the fit of the present env step has scores
-	fitted   bool          // a fit was completed in the present env step
-	schedule []knob.Scheduled
-	slice    int // generator steps of a slice
+	position      knob.Position
+	inSlice       bool          // work is being done: the state is no whole one
+	entry         knob.Position // where a loaded run goes on, if inside of an env step; else zero
+	total         int           // units of the phase
+	todo          knob.Class    // what the present env step still has to do
+	refitProgress stage         // what of it has begun, and with which knobs
+	scored        bool          // the fit of the present env step has scores
+	fitted        bool          // a fit was completed in the present env step
+	schedule      []knob.Scheduled
+	slice         int // generator steps of a slice
 
 	aside    *aside        // nil: nothing is under way beside training
 	mapped   *event.Mapped // the answer to the last Map; nil: none
@@ -47,24 +47,24 @@ type experiment struct {
 	markedAt knob.Position // and there; zero: by an earlier process
 	unsaved  error         // why it could not be; nil: it could
 
-	pause      *event.Paused // why training waits; nil: it does not
-	parked     bool          // the device is given back
-	stopping   bool
-	gone       *DeviceGone     // the device cannot be used any more
-	handedOver bool            // another process goes on: nothing is written behind the checkpoint
-	ending     bool            // the last lines are written: nothing waits any more
-	blamed     map[string]bool // faults that training has waited for already
-	disk       *diskWait       // what the disk does not take; nil: it takes everything
-	keeper     *checkpointer   // nil: nothing is saved
-	resumed    *run.Header     // the checkpoint that the run goes on from; nil: from its beginning
-	elapsed    time.Duration   // of the run before this process
-	remarks    []string        // about what was loaded
-	tell       func(string)    // hears what takes its time while it is; nil: nobody does
-	journal    journal
-	meter      meter
-	published  time.Time
-	version    string
-	device     string // its name
+	pause       *event.Paused // why training waits; nil: it does not
+	parked      bool          // the device is given back
+	stopping    bool
+	gone        *DeviceGone     // the device cannot be used any more
+	handedOver  bool            // another process goes on: nothing is written behind the checkpoint
+	ending      bool            // the last lines are written: nothing waits any more
+	blamed      map[string]bool // faults that training has waited for already
+	disk        *diskWait       // what the disk does not take; nil: it takes everything
+	checkpoints *checkpointer   // nil: nothing is saved
+	resumed     *run.Header     // the checkpoint that the run goes on from; nil: from its beginning
+	elapsed     time.Duration   // of the run before this process
+	remarks     []string        // about what was loaded
+	tell        func(string)    // hears what takes its time while it is; nil: nobody does
+	journal     journal
+	meter       meter
+	published   time.Time
+	version     string
+	device      string // its name
 }
 
 // loopState are the counters of the loop: what a checkpoint keeps of it, beside
@@ -90,7 +90,7 @@ func (x *experiment) begin(step int) {
 	x.meter.begin(x.training(x.first()))
 	x.Step = step
 	x.position = knob.Position{Step: step, Phase: knob.Collect}
-	x.todo, x.bound, x.fitted = nothing, stageScore, false
+	x.todo, x.refitProgress, x.fitted = nothing, stageScore, false
 	if !x.config.generates() {
 		return
 	}
@@ -102,9 +102,9 @@ func (x *experiment) begin(step int) {
 	x.reached(stageStep)
 }
 
-// unbegin takes back the beginning of an env step that could not be made; redo is
+// takeBackStep takes back the beginning of an env step that could not be made; redo is
 // what "now" had asked for.
-func (x *experiment) unbegin(redo knob.Class) {
+func (x *experiment) takeBackStep(redo knob.Class) {
 	x.Step--
 	x.position = knob.After(x.Step)
 	x.todo, x.Redo = nothing, redo
@@ -130,19 +130,19 @@ func (x *experiment) reenter(ctx context.Context) error {
 	if p.Phase == knob.Evaluate && !x.evaluationDue() {
 		x.entry = knob.Position{}
 		for _, m := range x.members {
-			m.trial = nil
+			m.evaluation = nil
 		}
 		return nil
 	}
 	if !x.abandoned() || p.Phase == knob.Evaluate || p.Phase == knob.Analyse {
 		return nil
 	}
-	if err := x.settle(ctx, p); err != nil {
+	if err := x.applyPending(ctx, p); err != nil {
 		return err
 	}
 	x.entry = knob.Position{}
 	if p.Phase == knob.Score {
-		x.unbind()
+		x.abandonStages()
 	} else {
 		x.cancel()
 	}

@@ -143,7 +143,7 @@ func (s Saved) ring(task Task, member int, kind string) (*replay.Ring, error) {
 		ring := replay.NewRing(shape, s.Config.Buffer)
 		return ring, loadReal(ring, state, from, d)
 	}
-	if slices.ContainsFunc(c.Data, func(d run.Data) bool { return d.Name == name+asRecipe }) {
+	if slices.ContainsFunc(c.Data, func(d run.Data) bool { return d.Name == name+rebuildSuffix }) {
 		return nil, errors.New("of its synthetic transitions only the recipe was saved (--lean): resume it without --lean and export after the next generation")
 	}
 	if kind == sectionSynthetic {

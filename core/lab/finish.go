@@ -28,11 +28,11 @@ func (x *experiment) leaveOut(ctx context.Context) error {
 	if x.todo == nothing { // a longer run has no such place: nothing else is done there
 		x.position, x.inSlice = p, false
 		x.consider()
-	} else if err := x.settle(ctx, p); err != nil {
+	} else if err := x.applyPending(ctx, p); err != nil {
 		return err
 	}
 	for x.marking { // it waits for room on the disk
-		if err := x.settle(ctx, p); err != nil {
+		if err := x.applyPending(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ func (x *experiment) rest() knob.Position {
 // mark saves the run where a longer one goes on and waits until that is on the disk. A
 // run that was resumed here is on the disk.
 func (x *experiment) mark() {
-	if k := x.keeper; k != nil && k.saved != x.position {
+	if k := x.checkpoints; k != nil && k.saved != x.position {
 		if k.busy != nil {
 			x.saved(<-k.writer.Results())
 		}
@@ -74,11 +74,11 @@ func (x *experiment) mark() {
 
 // saveLastStep takes that checkpoint; false: it waits for room on the disk.
 func (x *experiment) saveLastStep() bool {
-	k := x.keeper
+	k := x.checkpoints
 	if x.disk != nil || len(x.journal.backlog) > 0 {
 		return false
 	}
-	x.take(byLastStep)
+	x.checkpoint(byLastStep)
 	if k.busy == nil {
 		return true // it was said what is wrong
 	}

@@ -42,7 +42,7 @@ func (x *experiment) withoutDevice(ctx context.Context, err error) error {
 	if d := deviceFailed(nil); !errors.As(err, &d) || !d.DeviceFailed() {
 		return err
 	}
-	if k := x.keeper; k != nil && k.busy != nil { // copied before the device failed
+	if k := x.checkpoints; k != nil && k.busy != nil { // copied before the device failed
 		x.saved(<-k.writer.Results())
 	}
 	gone := &DeviceGone{Err: err}
@@ -59,7 +59,7 @@ func (x *experiment) withoutDevice(ctx context.Context, err error) error {
 	for more := true; more && !x.stopping && ctx.Err() == nil; {
 		var c sent
 		if c, more = x.awaitCommand(ctx); more && c.Command != nil {
-			x.obeyWithout(c)
+			x.handleWithout(c)
 		}
 	}
 	return gone
@@ -73,8 +73,8 @@ func (e *DeviceGone) reason() string {
 	return fmt.Sprintf("the device is gone, saved at %s: leave; --resume goes on, elsewhere with --device cpu: %v", e.Before, e.Err)
 }
 
-// obeyWithout carries out what can be done without a device.
-func (x *experiment) obeyWithout(c sent) {
+// handleWithout carries out what can be done without a device.
+func (x *experiment) handleWithout(c sent) {
 	refuse := func(ref, knob, value, by string) { x.refuse(ref, knob, value, by, x.gone) }
 	switch c := c.Command.(type) {
 	case event.SetKnob:
@@ -89,7 +89,7 @@ func (x *experiment) obeyWithout(c sent) {
 		refuse(c.Ref, event.HandedOver, "", c.By)
 	case event.Pause, event.Park:
 	default:
-		x.obey(sent{Command: c})
+		x.handle(sent{Command: c})
 		return
 	}
 	x.publish(time.Time{})

@@ -21,7 +21,7 @@ func (x *experiment) handOver(c event.HandOver) {
 // saveToHandOver puts the checkpoint on the disk; an error means that the run is as it
 // was.
 func (x *experiment) saveToHandOver(c event.HandOver) error {
-	k := x.keeper
+	k := x.checkpoints
 	switch {
 	case k == nil:
 		return errors.New("the run has no folder")

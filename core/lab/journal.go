@@ -59,8 +59,8 @@ func (x *experiment) flush() {
 			return
 		}
 		x.journal.backlog = x.journal.backlog[1:]
-		if x.keeper != nil {
-			x.keeper.writer.Dirty()
+		if x.checkpoints != nil {
+			x.checkpoints.writer.Dirty()
 		}
 	}
 	x.journal.backlog = nil

@@ -86,7 +86,7 @@ func newLab(c Config, task Task, folder record, p parts, deviceName string, now 
 	}
 	x.position = knob.After(0)
 	if f, real := folder.(*run.Folder); real {
-		x.keeper = newCheckpointer(run.NewWriter(f, len(x.members)), Saving{})
+		x.checkpoints = newCheckpointer(run.NewWriter(f, len(x.members)), Saving{})
 	}
 	x.publish(time.Time{})
 	return l, nil
@@ -119,7 +119,7 @@ func (l *Lab) Run(ctx context.Context) error {
 	x := l.x
 	x.journal.start = x.now().Add(-x.elapsed)
 	x.start()
-	x.startKeeping()
+	x.startSaving()
 	err := x.guarded(func() error { return x.run(ctx) })
 	return x.end(ctx, x.withoutDevice(ctx, err))
 }
@@ -193,7 +193,7 @@ func (x *experiment) end(ctx context.Context, err error) error {
 		cause = saveErr
 	}
 	if cause == nil || errors.Is(cause, ErrInterrupted) {
-		if saveErr := x.guarded(x.keepEnd); saveErr != nil {
+		if saveErr := x.guarded(x.checkpointEnd); saveErr != nil {
 			cause = saveErr
 		}
 	}
@@ -279,7 +279,7 @@ func (x *experiment) answerRest() {
 }
 
 func (x *experiment) close() {
-	x.endKeeping()
+	x.endSaving()
 	for _, m := range x.members {
 		m.close()
 	}
@@ -347,8 +347,8 @@ func (l *Lab) OnFault(f Fault) { l.x.journal.onFault.Store(int32(f)) }
 // Saving says when checkpoints are taken; it is called before Run. Restore has its
 // own.
 func (l *Lab) Saving(s Saving) {
-	if k := l.x.keeper; k != nil {
-		l.x.keeper = newCheckpointer(k.writer, s)
+	if k := l.x.checkpoints; k != nil {
+		l.x.checkpoints = newCheckpointer(k.writer, s)
 	}
 }
 

@@ -171,15 +171,15 @@ func inRange(all []ranged) error {
 	return nil
 }
 
-// settled says whether what was loaded goes together: the loop's counters and the parts'.
-func (x *experiment) settled() error {
+// checkLoaded says whether what was loaded goes together: the loop's counters and the parts'.
+func (x *experiment) checkLoaded() error {
 	for _, m := range x.members {
 		scoring := x.position.Phase == knob.Score && x.position.I > 0
 		fitting := x.position.Phase == knob.Fit && m.scorer != nil
 		if (scoring || fitting) && (m.scorer == nil || len(m.scores) != m.real.Len()) {
 			return fmt.Errorf("%d scores of %d transitions", len(m.scores), m.real.Len())
 		}
-		if p := x.position; p.Phase == knob.Generate && p.I > 0 && m.fresh == nil || p.Phase == knob.Evaluate && p.I > 0 && m.trial == nil {
+		if p := x.position; p.Phase == knob.Generate && p.I > 0 && m.fresh == nil || p.Phase == knob.Evaluate && p.I > 0 && m.evaluation == nil {
 			return fmt.Errorf("nothing of what is done at %s was saved", p)
 		}
 	}

@@ -27,13 +27,13 @@ type parts struct {
 
 // member is one agent of the cohort with its world and its data.
 type member struct {
-	index int
-	seed  uint64
-	env   Env
-	judge VecEnv // for evaluation
-	agent agent.Learner
-	gen   generative.Generator // nil for methods without one
-	f     relevance.Function
+	index   int
+	seed    uint64
+	env     Env
+	evalEnv VecEnv // for evaluation
+	agent   agent.Learner
+	gen     generative.Generator // nil for methods without one
+	f       relevance.Function
 
 	models map[string]relevance.Model // by the name of the function, as far as they are built
 
@@ -56,10 +56,10 @@ type member struct {
 	scoring      *replay.Batch      // memory for scoring
 	fresh        *replay.Ring       // of the generation under way
 	generated    bool               // all of it is there
-	recipe       *recipe            // of synthetic, and
-	freshRecipe  *recipe            // of fresh, where only that is saved; else nil
+	rebuild      *rebuildSpec       // of synthetic, and
+	freshRebuild *rebuildSpec       // of fresh, where only that is saved; else nil
 	owned        []owned
-	trial        *trial // the evaluation under way
+	evaluation   *evaluation // the evaluation under way
 	fit          inspect.FitLoss
 	freal, fsyn  *event.Histogram
 	fasked       *event.Histogram // nil: the generator was asked for nothing
@@ -107,8 +107,8 @@ func newStreams(seed uint64) streams {
 	}
 }
 
-// judgeSeed is the seed of the environments of evaluation, apart from training's.
-func judgeSeed(seed uint64) uint64 { return rng.New(seed, "evaluation").At(0).Uint64() }
+// evaluationSeed is the seed of the environments of evaluation, apart from training's.
+func evaluationSeed(seed uint64) uint64 { return rng.New(seed, "evaluation").At(0).Uint64() }
 
 // owned is a part of a member under the name that it has in a checkpoint.
 type owned struct {
@@ -193,24 +193,24 @@ func (p *parts) function(name string, m *member) (relevance.Function, error) {
 // newMember builds one agent with its world.
 func (x *experiment) newMember(index int) (*member, error) {
 	m := &member{index: index, seed: x.config.Seed + uint64(index), models: map[string]relevance.Model{}, mixers: map[string]replay.Mixer{}}
-	if err := x.furnish(m); err != nil {
+	if err := x.build(m); err != nil {
 		m.close()
 		return nil, err
 	}
 	return m, nil
 }
 
-func (x *experiment) furnish(m *member) (err error) {
+func (x *experiment) build(m *member) (err error) {
 	c := x.config
 	if m.env, err = x.task.New(m.seed); err != nil {
 		return fmt.Errorf("start %s: %w", c.Task, err)
 	}
 	m.own("env", m.env)
 	if c.Evaluation.Every > 0 {
-		if m.judge, err = x.task.NewVec(c.Evaluation.Episodes, judgeSeed(m.seed)); err != nil {
+		if m.evalEnv, err = x.task.NewVec(c.Evaluation.Episodes, evaluationSeed(m.seed)); err != nil {
 			return fmt.Errorf("start %s for evaluation: %w", c.Task, err)
 		}
-		m.own("judge", m.judge)
+		m.own("judge", m.evalEnv) // its name in checkpoints
 	}
 	if m.agent, err = x.parts.learner(m.seed); err != nil {
 		return err

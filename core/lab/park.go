@@ -31,8 +31,8 @@ func (x *experiment) park(c event.Park) {
 		return
 	}
 	x.dropAside(errParked)
-	if x.keeper != nil && x.keeper.at != x.position {
-		x.take("park")
+	if x.checkpoints != nil && x.checkpoints.at != x.position {
+		x.checkpoint("park")
 	}
 	p := event.Paused{By: c.By}
 	if device := x.parts.device; device != nil {

@@ -34,7 +34,7 @@ func (x *experiment) updateRelevance() phase {
 			n, err = x.scoreSlice(done, x.total-rows, rows)
 			return n, done+n >= x.total, err
 		},
-		cancel: x.unbind,
+		cancel: x.abandonStages,
 		end:    func() error { return nil },
 	}
 }
@@ -42,7 +42,7 @@ func (x *experiment) updateRelevance() phase {
 // startScoring binds the relevance function: a change from here on is for the next
 // refit.
 func (x *experiment) startScoring(rows int) {
-	x.bind(stageScoring)
+	x.startStage(stageScoring)
 	name := x.Settings.Relevance
 	x.scored = name != relevanceNone
 	x.total = x.owed(x.first(), name) + rows
@@ -106,7 +106,7 @@ func (x *experiment) fitModel() phase {
 }
 
 func (x *experiment) startFit() error {
-	x.bind(stageFitting)
+	x.startStage(stageFitting)
 	s := &x.Settings
 	knobs := generative.FitKnobs{Steps: s.GeneratorSteps, LR: s.LRGenerator, PUncond: s.PUncond}
 	x.total = knobs.Steps
@@ -153,9 +153,9 @@ func (x *experiment) fitSlice(done int) (n int, complete bool, err error) {
 func (x *experiment) cancel() {
 	for _, m := range x.members {
 		m.gen.Cancel()
-		m.fresh, m.freshRecipe = nil, nil
+		m.fresh, m.freshRebuild = nil, nil
 	}
-	x.unbind()
+	x.abandonStages()
 }
 
 // generate makes D_syn anew, one network call at a time. The old D_syn stays until
@@ -191,7 +191,7 @@ func (x *experiment) generate() phase {
 }
 
 func (x *experiment) startGenerate() error {
-	x.bind(stageGenerating)
+	x.startStage(stageGenerating)
 	knobs := inspect.Generation(&x.Settings)
 	x.Generating = knobs
 	x.meter.generation(knobs)
@@ -199,7 +199,7 @@ func (x *experiment) startGenerate() error {
 	for _, m := range x.members {
 		m.fresh, m.generated = replay.NewRing(m.real.Shape(), max(1, min(knobs.Samples, x.config.Buffer))), false
 		var err error
-		if m.freshRecipe, err = x.writeDown(m, knobs); err != nil {
+		if m.freshRebuild, err = x.rebuildOf(m, knobs); err != nil {
 			return err
 		}
 		if err := m.gen.StartGenerate(knobs, x.Generations); err != nil {
@@ -234,7 +234,7 @@ func (x *experiment) finishGeneration(found []*event.Generated) error {
 	x.Asked = inspect.Prompts{Knobs: x.Generating, Occasion: x.Generations - 1, Known: x.config.Generator.retained() == 1}
 	for i, m := range x.members {
 		m.synthetic, m.fresh = x.retain(m), nil
-		m.recipe, m.freshRecipe = m.freshRecipe, nil
+		m.rebuild, m.freshRebuild = m.freshRebuild, nil
 		r, err := inspect.Compare(x.view(m), m.streams.histogram.At(x.Generations).IntN)
 		if err != nil {
 			return err

@@ -221,7 +221,7 @@ func loadCheckpoint(x *experiment, dir string, c *run.Checkpoint) error {
 	data := map[string]run.Data{}
 	for _, d := range c.Data {
 		data[d.Name] = d
-		if name := strings.TrimSuffix(d.Name, asRecipe); !slices.Contains(names, name) {
+		if name := strings.TrimSuffix(d.Name, rebuildSuffix); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -231,7 +231,7 @@ func loadCheckpoint(x *experiment, dir string, c *run.Checkpoint) error {
 	}
 	return x.loadSections(names, func(name string, load func(io.Reader) error) error {
 		content, _ := c.Section(name)
-		if d, lean := data[name+asRecipe]; lean {
+		if d, lean := data[name+rebuildSuffix]; lean {
 			return x.remake(name, d, dir)
 		}
 		d, shared := data[name]
@@ -300,7 +300,7 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 		r.say("the journal before the checkpoint: %s: the screen lacks what follows", err)
 	}
 	if !how.DropTail {
-		if err := r.again(x, mark); err != nil {
+		if err := r.repeatChanges(x, mark); err != nil {
 			return err
 		}
 	}
@@ -312,7 +312,7 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 	r.inherit(w, x)
 	x.resumed, x.elapsed = &r.from, seconds(float64(r.from.WallS))
 	x.journal.start = x.now().Add(-x.elapsed)
-	x.keeper = newCheckpointer(w, how.Saving)
+	x.checkpoints = newCheckpointer(w, how.Saving)
 	if how.Config != nil {
 		if err := r.folder.Reconfigure(how.Config); err != nil {
 			return err
@@ -327,8 +327,8 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 	if done.Err != nil {
 		return done.Err
 	}
-	x.keeper.path, x.keeper.saved = done.Path, x.position
-	x.keeper.totals = w.Totals()
+	x.checkpoints.path, x.checkpoints.saved = done.Path, x.position
+	x.checkpoints.totals = w.Totals()
 	if how.At != nil || r.ended {
 		aside, err := r.folder.SetAside(done.Path)
 		if err != nil {
@@ -379,10 +379,10 @@ func (r *resuming) inherit(w *run.Writer, x *experiment) {
 			switch d.Name {
 			case m.named(sectionReal):
 				w.InheritLog(i, d.Pieces, m.real.Total())
-			case m.named(sectionSynthetic), m.named(sectionSynthetic + asRecipe):
+			case m.named(sectionSynthetic), m.named(sectionSynthetic + rebuildSuffix):
 				w.InheritShared(m.named(sectionSynthetic), m.synthetic, d.Pieces[0])
-			case m.named(sectionFresh + asRecipe):
-				w.InheritShared(m.named(sectionFresh), m.freshRecipe, d.Pieces[0])
+			case m.named(sectionFresh + rebuildSuffix):
+				w.InheritShared(m.named(sectionFresh), m.freshRebuild, d.Pieces[0])
 			}
 		}
 	}

@@ -45,7 +45,7 @@ type savedLoop struct {
 	Members  []savedMember
 }
 
-// boundStages are the stages that work can be bound to, by their numbers in checkpoints.
+// boundStages are the stages that the work of an env step may have reached, by their numbers in checkpoints.
 var boundStages = []stage{stageScore, stageScoring, stageFitting, stageGenerating}
 
 // savedMember are a member's counters and what of it is half done.
@@ -57,13 +57,13 @@ type savedMember struct {
 	Scorer           string   // the relevance function that scores, in phase score
 	Scores           []float32
 	Fit              inspect.FitLoss
-	Trial            *savedTrial
+	Trial            *savedEvaluation
 	Mix              replay.Mix
 	FReal, FSyn      *event.Histogram
 	FAsked           *event.Histogram
 }
 
-type savedTrial struct {
+type savedEvaluation struct {
 	Obs        []float32
 	Ended      []bool
 	Returns    []float64
@@ -77,7 +77,7 @@ type savedTrial struct {
 func (x *experiment) loop() savedLoop {
 	s := savedLoop{
 		Loop: x.loopState, Schedule: x.schedule, Position: x.position, Total: x.total,
-		Todo: x.todo, Bound: slices.Index(boundStages, x.bound), Scored: x.scored, Fitted: x.fitted, Ended: x.ended(),
+		Todo: x.todo, Bound: slices.Index(boundStages, x.refitProgress), Scored: x.scored, Fitted: x.fitted, Ended: x.ended(),
 		Meter: x.meter.saved(),
 	}
 	for _, m := range x.members {
@@ -106,8 +106,8 @@ func (m *member) saved(p knob.Position) savedMember {
 			s.Scorer = m.scorer.Name()
 		}
 	}
-	if t := m.trial; t != nil {
-		s.Trial = &savedTrial{t.obs, t.ended, t.returns, t.q, t.discounted, t.weight, t.acting.State}
+	if t := m.evaluation; t != nil {
+		s.Trial = &savedEvaluation{t.obs, t.ended, t.returns, t.q, t.discounted, t.weight, t.acting.State}
 	}
 	return s
 }
@@ -128,7 +128,7 @@ func (m *member) sections() []section {
 		case generative.Generator:
 			parts = append(parts, section{o.name, fitting{p, m.real}})
 		case stateful:
-			if o.part != any(m.judge) || m.trial != nil {
+			if o.part != any(m.evalEnv) || m.evaluation != nil {
 				parts = append(parts, section{o.name, p})
 			}
 		}
@@ -202,7 +202,7 @@ func (x *experiment) loadSections(names []string, get func(name string, load fun
 	if len(left) > 0 {
 		return fmt.Errorf("load run: this version does not know %s", strings.Join(left, ", "))
 	}
-	if err := x.settled(); err != nil {
+	if err := x.checkLoaded(); err != nil {
 		return fmt.Errorf("load run: its parts do not go together: %w", err)
 	}
 	x.inSlice = false
@@ -236,7 +236,7 @@ func (x *experiment) restore(s savedLoop) error {
 		return fmt.Errorf("is damaged: %w", err)
 	}
 	x.loopState, x.schedule, x.position, x.total = s.Loop, s.Schedule, s.Position, s.Total
-	x.todo, x.bound, x.scored, x.fitted, x.marked = s.Todo, boundStages[s.Bound], s.Scored, s.Fitted, s.Ended
+	x.todo, x.refitProgress, x.scored, x.fitted, x.marked = s.Todo, boundStages[s.Bound], s.Scored, s.Fitted, s.Ended
 	x.meter.restore(s.Meter)
 	if x.position.Phase != knob.AfterStep {
 		x.entry = x.position
@@ -292,7 +292,7 @@ func (x *experiment) restoreMember(m *member, s savedMember) error {
 			*ring.at = replay.NewRing(m.real.Shape(), ring.capacity)
 		}
 	}
-	return m.restoreTrial(s.Trial)
+	return m.restoreEvaluation(s.Trial)
 }
 
 // adoptModels turns the counters of a checkpoint that knew two models by fields of their
@@ -307,14 +307,14 @@ func (s *memberState) adoptModels() {
 	s.Losses.adoptModels()
 }
 
-func (m *member) restoreTrial(s *savedTrial) error {
+func (m *member) restoreEvaluation(s *savedEvaluation) error {
 	if s == nil {
 		return nil
 	}
-	if m.judge == nil {
+	if m.evalEnv == nil {
 		return errors.New("an evaluation is saved, the run has none")
 	}
-	t := newTrial(m.judge, m.agent)
+	t := newEvaluation(m.evalEnv, m.agent)
 	if len(s.Obs) != len(t.obs) || len(s.Ended) != len(t.ended) || len(s.Returns) != len(t.returns) || len(s.Q) != 0 && len(s.Q) != len(t.returns) {
 		return fmt.Errorf("an evaluation of %d episodes is saved, the run has %d", len(s.Returns), len(t.returns))
 	}
@@ -324,6 +324,6 @@ func (m *member) restoreTrial(s *savedTrial) error {
 	copy(t.discounted, s.Discounted)
 	copy(t.acting.State, s.State)
 	t.q, t.weight = s.Q, s.Weight
-	m.trial = t
+	m.evaluation = t
 	return nil
 }

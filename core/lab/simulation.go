@@ -28,15 +28,15 @@ func (x *experiment) failedEnv(m *member, err error) error {
 	return errAgain
 }
 
-// failedJudge takes an error of the environments of evaluation. They are made anew,
+// failedEvaluation takes an error of the environments of evaluation. They are made anew,
 // and the evaluation is given up: its lines are missing.
-func (x *experiment) failedJudge(m *member, err error) error {
+func (x *experiment) failedEvaluation(m *member, err error) error {
 	x.emitFailure(m, "evaluate", err)
 	for _, other := range x.members {
-		other.trial = nil
+		other.evaluation = nil
 	}
-	if fresh, made := x.task.NewVec(x.config.Evaluation.Episodes, judgeSeed(m.seed)); made == nil {
-		m.judge = fresh
+	if fresh, made := x.task.NewVec(x.config.Evaluation.Episodes, evaluationSeed(m.seed)); made == nil {
+		m.evalEnv = fresh
 		m.replace("judge", fresh)
 	} // else the next evaluation fails as this one did
 	return nil

@@ -154,7 +154,7 @@ func TestTheCheckpointBeforeAFaultStays(t *testing.T) {
 	w.on("evaluate episodes 1", func() { l.Send(event.Checkpoint{By: "test"}) })
 	w.failing("step", 30, errSimulation)
 	w.on("evaluation step", func() {
-		if k := l.x.keeper; k.busy != nil {
+		if k := l.x.checkpoints; k.busy != nil {
 			l.x.saved(<-k.writer.Results())
 		}
 	})

@@ -16,10 +16,10 @@ var (
 	errInterrupt = fmt.Errorf("interrupted: %w", errEnd)
 )
 
-// settle is the place between two slices: position p. It carries out what was
+// applyPending is the place between two slices: position p. It carries out what was
 // scheduled for p or before and what has been asked for, waits while the run is
 // paused, and returns errStop or errInterrupt where the run is to end.
-func (x *experiment) settle(ctx context.Context, p knob.Position) error {
+func (x *experiment) applyPending(ctx context.Context, p knob.Position) error {
 	x.position, x.inSlice = p, false
 	x.publish(x.now())
 	x.consider()
@@ -39,7 +39,7 @@ func (x *experiment) settle(ctx context.Context, p knob.Position) error {
 	for since, more := x.now(), true; more && !x.stopping; {
 		var c sent
 		if c, more = x.receive(ctx); more {
-			x.obey(c)
+			x.handle(c)
 		} else {
 			more = x.advanceAside(ctx, since)
 		}
@@ -113,8 +113,8 @@ type asked struct {
 	undoes int
 }
 
-// obey carries out one command.
-func (x *experiment) obey(c sent) {
+// handle carries out one command.
+func (x *experiment) handle(c sent) {
 	at := asked{at: c.at}
 	switch c := c.Command.(type) {
 	case event.SetKnob:
@@ -157,7 +157,7 @@ func (x *experiment) obey(c sent) {
 	x.publish(time.Time{})
 }
 
-// wait makes training wait at the next settle.
+// wait makes training wait between two slices.
 func (x *experiment) wait(p event.Paused) {
 	x.pause = &p
 	x.emit(event.TypePause, event.NoMember, p)
@@ -211,9 +211,9 @@ func (x *experiment) setKnob(c event.SetKnob, a asked) {
 	}
 	change.Obs.Sum = change.Scheduled().Sum()
 	k.Set(&x.Settings, v)
-	home := homeOf(k)
+	home := firstStage(k)
 	if c.Now {
-		change.Hint = x.redo(home)
+		change.Hint = x.scheduleRedo(home)
 	}
 	if change.Hint == "" {
 		change.Hint = x.hint(k, home)
@@ -240,7 +240,7 @@ func (x *experiment) check(name, text string) (knob.Knob, knob.Value, error) {
 
 // prepare finds out whether a change can be made, and builds what it needs.
 func (x *experiment) prepare(k knob.Knob, v knob.Value, now bool) error {
-	if k.Get(&x.Settings) == v && !(now && homeOf(k) <= stageFitted) {
+	if k.Get(&x.Settings) == v && !(now && firstStage(k) <= stageFitted) {
 		return fmt.Errorf("%s is %s already", k.Name, k.Format(v))
 	}
 	after := x.Settings

@@ -9,9 +9,9 @@ import (
 	"pgrlab/core/run"
 )
 
-// again schedules the changes that were made, and the notes that were written,
+// repeatChanges schedules the changes that were made, and the notes that were written,
 // behind mark, except for those that are scheduled anyway.
-func (r *resuming) again(x *experiment, mark run.Mark) error {
+func (r *resuming) repeatChanges(x *experiment, mark run.Mark) error {
 	pending := slices.Clone(x.schedule)
 	var more []knob.Scheduled
 	line := course{step: x.Step, begun: mark.Size > 0}

@@ -15,33 +15,33 @@ import (
 	"pgrlab/core/run"
 )
 
-// recipe is how a D_syn is made: random numbers are indexed by sample and occasion,
+// rebuildSpec is how a D_syn is made: random numbers are indexed by sample and occasion,
 // so the generator as it was before makes the same one again, however often.
-type recipe struct {
+type rebuildSpec struct {
 	Knobs     generative.GenKnobs
 	Occasion  uint64
 	Generator []byte // its state before: served weights, normaliser, conditions to prompt with
 	SHA256    string // of the D_syn that came of it, as it would be saved; "" while it is being made
 }
 
-// asRecipe is how the names end of data that is the recipe of what they name.
-const asRecipe = "-recipe"
+// rebuildSuffix is how the names end of data that is the recipe of what they name.
+const rebuildSuffix = "-recipe"
 
-// writeDown is the recipe of the generation that m is about to begin; nil where
+// rebuildOf is the recipe of the generation that m is about to begin; nil where
 // D_syn is saved as it is.
-func (x *experiment) writeDown(m *member, knobs generative.GenKnobs) (*recipe, error) {
-	if x.keeper == nil || !x.keeper.saving.Lean || x.config.Generator.retained() > 1 {
+func (x *experiment) rebuildOf(m *member, knobs generative.GenKnobs) (*rebuildSpec, error) {
+	if x.checkpoints == nil || !x.checkpoints.saving.Lean || x.config.Generator.retained() > 1 {
 		return nil, nil // of older generations D_syn holds, there is no generator any more
 	}
 	var b bytes.Buffer
 	if err := m.gen.Save(&b); err != nil {
 		return nil, err
 	}
-	return &recipe{Knobs: knobs, Occasion: x.Generations, Generator: b.Bytes()}, nil
+	return &rebuildSpec{Knobs: knobs, Occasion: x.Generations, Generator: b.Bytes()}, nil
 }
 
 // of is the recipe with the checksum of what came of it.
-func (r recipe) of(made *replay.Ring) *recipe {
+func (r rebuildSpec) of(made *replay.Ring) *rebuildSpec {
 	r.SHA256 = checksum(made)
 	return &r
 }
@@ -54,7 +54,7 @@ func checksum(r *replay.Ring) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-func (r *recipe) save(w io.Writer) error { return gob.NewEncoder(w).Encode(r) }
+func (r *rebuildSpec) save(w io.Writer) error { return gob.NewEncoder(w).Encode(r) }
 
 // remake makes the D_syn of that name from its recipe in the run folder dir, or the
 // one that is being generated as far as it was.
@@ -72,7 +72,7 @@ func (x *experiment) remake(name string, d run.Data, dir string) error {
 	if err != nil {
 		return err
 	}
-	r := &recipe{}
+	r := &rebuildSpec{}
 	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(r); err != nil {
 		return errors.New("its recipe cannot be read, or is of another version")
 	}
@@ -83,10 +83,10 @@ func (x *experiment) remake(name string, d run.Data, dir string) error {
 		return fmt.Errorf("make it again from its recipe: %w", err)
 	}
 	if ring == m.fresh {
-		m.freshRecipe = r
+		m.freshRebuild = r
 		return nil
 	}
-	m.recipe = r
+	m.rebuild = r
 	if checksum(ring) != r.SHA256 {
 		x.remarks = append(x.remarks, "D_syn made again from its recipe is not what it was: from here on the run may differ from one without a break")
 	}
@@ -108,7 +108,7 @@ func (x *experiment) remade(name string) (m *member, ring *replay.Ring, calls in
 }
 
 // follow fills ring as r says, with a generator of its own: the member's is further.
-func (x *experiment) follow(m *member, r *recipe, ring *replay.Ring, calls int) error {
+func (x *experiment) follow(m *member, r *rebuildSpec, ring *replay.Ring, calls int) error {
 	g, err := x.parts.generator(m.agent, m.seed)
 	if err != nil {
 		return err

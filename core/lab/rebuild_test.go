@@ -174,7 +174,7 @@ func TestARecipeThatMakesSomethingElse(t *testing.T) {
 	now := x.now
 	x.now = func() time.Time {
 		if m := x.first(); x.position == knob.After(25) && !x.inSlice {
-			m.recipe.Knobs.Guidance++
+			m.rebuild.Knobs.Guidance++
 			x.stopping = true
 		}
 		return now()
