@@ -9,9 +9,6 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Name is "curiosity".
-func (*ICM) Name() string { return "curiosity" }
-
 // Score writes F = ‖g(h(s), a) − h(s')‖²/H, as the released code does. The paper
 // writes ½‖·‖², which is PaperScale times that: the same condition after the
 // generator's scaling, but 128 times the bonus or priority at H = 256.

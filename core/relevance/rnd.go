@@ -7,7 +7,6 @@ import (
 	"pgrlab/core/device"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
-	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
@@ -62,9 +61,7 @@ type RND struct {
 	target, predictor nn.MLP
 	whitener          whitener
 
-	scores             *plan.Program
-	stepNext, scoreIn  *op.Node // whitened s' [B,O]
-	stepLoss, scoreOut *op.Node
+	stepNext *op.Node // whitened s' [B,O]
 }
 
 // NewRND draws the weights and compiles the update and the score.
@@ -82,54 +79,35 @@ func NewRND(c RNDConfig, shape replay.Shape, dev device.Device, seed uint64) (*R
 		whitener:  newWhitener("rnd.whitener", shape.Obs),
 	}
 	m.state = append(m.networks(), m.whitener.state()...) // whose tensors are the host's alone
-	if err := m.compile(dev); err != nil {
+	if err := m.compile(); err != nil {
 		m.Close()
 		return nil, fmt.Errorf("rnd: %w", err)
 	}
 	return m, nil
 }
 
-func (m *RND) compile(dev device.Device) error {
-	if err := plan.Push(dev, m.networks()...); err != nil {
-		return err
-	}
-	g, err := op.Build("rnd update", func(g *op.Graph) {
-		var told, guess *op.Node
-		m.stepNext, told, guess = m.draw(g, m.config.Batch)
-		m.stepLoss = g.SquaredError(guess, g.StopGradient(told), float64(m.config.Batch*m.config.Features))
+func (m *RND) compile() error {
+	c := m.config
+	err := m.learn(m.networks(), m.predictor.Params(), c.LR, func(g *op.Graph) *op.Node {
+		in, told, guess := m.build(g, c.Batch)
+		m.stepNext = in
+		return g.SquaredError(guess, g.StopGradient(told), float64(c.Batch*c.Features))
 	})
 	if err != nil {
 		return err
 	}
-	rate := op.NewTensor("rnd rate", 1)
-	rate.Data[0] = float32(m.config.LR)
-	m.optimiser = plan.NewAdam(m.predictor.Params(), plan.DefaultAdam, rate)
-	if m.step, err = plan.Compile(g, plan.Spec{Loss: m.stepLoss, Optimiser: m.optimiser}, dev); err != nil {
-		return err
-	}
-	g, err = op.Build("rnd score", func(g *op.Graph) {
-		var told, guess *op.Node
-		m.scoreIn, told, guess = m.draw(g, m.config.ScoreRows)
-		m.scoreOut = g.RowMeanSquare(guess, told)
+	m.scores, err = newScorer("rnd score", c.ScoreRows, m.device, func(g *op.Graph) (inputs, *op.Node) {
+		in, told, guess := m.build(g, c.ScoreRows)
+		return inputs{next: in}, g.RowMeanSquare(guess, told)
 	})
-	if err != nil {
-		return err
-	}
-	m.scores, err = plan.Compile(g, plan.Spec{Outputs: []*op.Node{m.scoreOut}}, dev)
 	return err
 }
 
-// draw is f(s') and f̂(s') [rows,K].
-func (m *RND) draw(g *op.Graph, rows int) (in, told, guess *op.Node) {
+// build is f(s') and f̂(s') [rows,K].
+func (m *RND) build(g *op.Graph, rows int) (in, told, guess *op.Node) {
 	in = g.Input("s'", rows, m.width)
 	return in, m.target.Apply(g, in), m.predictor.Apply(g, in)
 }
-
-// Close releases the compiled programs.
-func (m *RND) Close() error { return closed(m.step, m.scores) }
-
-// Name is "rnd".
-func (*RND) Name() string { return "rnd" }
 
 // Train adds the next observations of Batch to the statistics of the whitening,
 // makes one Adam step of the predictor on them and returns its loss, the mean
@@ -146,11 +124,11 @@ func (m *RND) Score(dst []float32, b *replay.Batch, rows int) error {
 	o := m.width
 	for first := 0; first < rows; first += m.config.ScoreRows {
 		n := min(m.config.ScoreRows, rows-first)
-		m.whitener.whiten(m.scores.Data(m.scoreIn), b.Next[first*o:], n)
-		if err := m.scores.Run(0); err != nil {
+		m.whitener.whiten(m.scores.program.Data(m.scores.in.next), b.Next[first*o:], n)
+		if err := m.scores.program.Run(0); err != nil {
 			return fmt.Errorf("relevance rnd: %w", err)
 		}
-		copy(dst[first:first+n], m.scores.Data(m.scoreOut))
+		copy(dst[first:first+n], m.scores.program.Data(m.scores.out))
 	}
 	return nil
 }

@@ -11,15 +11,36 @@ import (
 )
 
 // trainer is what functions that learn in steps have in common: a batch, the program
-// of an update with its optimiser, and what is saved of them. Where the batch is to be
-// an input of the program, its slices are those of the program.
+// of an update with its optimiser, a program that scores, and what is saved of them.
 type trainer struct {
-	name      string // in errors
+	name      string // the function's
 	device    device.Device
 	batch     *replay.Batch
 	step      *plan.Program
 	optimiser *plan.Adam
+	scores    *scorer
 	state     []*op.Tensor // weights and statistics
+}
+
+// Name is the function's name in the registry.
+func (t *trainer) Name() string { return t.name }
+
+// learn compiles the update, an Adam step of the trained tensors by the loss that build
+// returns; weights are all that its graph binds.
+func (t *trainer) learn(weights, trained []*op.Tensor, lr float64, build func(g *op.Graph) (loss *op.Node)) error {
+	if err := plan.Push(t.device, weights...); err != nil {
+		return err
+	}
+	var loss *op.Node
+	g, err := op.Build(t.name+" update", func(g *op.Graph) { loss = build(g) })
+	if err != nil {
+		return err
+	}
+	rate := op.NewTensor(t.name+" rate", 1)
+	rate.Data[0] = float32(lr)
+	t.optimiser = plan.NewAdam(trained, plan.DefaultAdam, rate)
+	t.step, err = plan.Compile(g, plan.Spec{Loss: loss, Optimiser: t.optimiser}, t.device)
+	return err
 }
 
 // Batch is the memory that Train reads: real transitions only, drawn by the caller.
@@ -31,6 +52,22 @@ func (t *trainer) Train() (loss float64, err error) {
 		return 0, fmt.Errorf("train %s: %w", t.name, err)
 	}
 	return t.step.Loss(), nil
+}
+
+// Score writes F of rows transitions.
+func (t *trainer) Score(dst []float32, b *replay.Batch, rows int) error {
+	if err := t.scores.run(dst, b, rows); err != nil {
+		return fmt.Errorf("relevance %s: %w", t.name, err)
+	}
+	return nil
+}
+
+// Close releases the compiled programs.
+func (t *trainer) Close() error {
+	if t.scores != nil {
+		t.scores.program.Close()
+	}
+	return closed(t.step)
 }
 
 // Save writes weights, statistics and the optimiser.

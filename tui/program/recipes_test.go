@@ -1,0 +1,247 @@
+package program
+
+import (
+	"encoding/json"
+	"go/format"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/run"
+)
+
+// A recipe is a page of docs/recipes, and what holds of its example.
+type recipe struct {
+	touches []string   // patterns of the files that the example adds, one each
+	lines   string     // the file that it adds a line and an import to; "": none
+	args    [][]string // runs of it
+	says    []string   // what their journals hold
+}
+
+var recipes = map[string]recipe{
+	"relevance": {
+		touches: []string{"core/relevance/*.go", "presets/data/method/*.toml"},
+		args:    [][]string{{"--method", "pgr-surprise"}, {"--method", "pgr-reward", "--at", "70:relevance=surprise!"}},
+		says:    []string{`"models":{"surprise":`, `"type":"refit"`},
+	},
+	"method": {
+		touches: []string{"presets/data/method/*.toml"},
+		args:    [][]string{{"--method", "redq-rnd"}},
+		says:    []string{`"rnd":`, `"bonus":`},
+	},
+	"task": {
+		touches: []string{"envs/*.go"},
+		args:    [][]string{{"--method", "sac", "--task", "slider-centre"}},
+		says:    []string{`"type":"evaluated"`},
+	},
+	"generator": {
+		touches: []string{"core/generative/*.go", "presets/data/method/*.toml"},
+		args:    [][]string{{"--method", "jitter"}},
+		says:    []string{`"type":"refit"`, `"generated":64`},
+	},
+	"pane": {
+		touches: []string{"tui/pane/*/*.go"},
+		lines:   "tui/panes.go",
+		args:    [][]string{{"--method", "sac"}},
+	},
+}
+
+// recipeScale is the smallest run in which every phase comes.
+const recipeScale = `task = "cartpole-swingup"
+scale = "demo"
+steps = 200
+start_steps = 40
+buffer = 1_000
+[evaluation]
+every = 100
+episodes = 2
+dormant_states = 16
+[agent]
+hidden = [16, 16]
+[curiosity]
+hidden = 8
+batch = 16
+[rnd]
+hidden = 8
+features = 8
+batch = 16
+[generator]
+width = 16
+blocks = 1
+embedding = 8
+batch = 16
+chunk = 64
+[knobs]
+utd = 1
+batch = 16
+refit_every = 60
+generator_steps = 20
+samples = 64
+sampler_steps = 4
+`
+
+const longestExample = 59 // lines of a file
+
+var exampleFile = regexp.MustCompile("(?s)\n`([a-z][^`\n]*)`:\n\n```(?:go|toml)\n(.*?)```\n")
+
+// The example of every recipe touches the files that the recipe names and no other, is
+// short, and is part of a binary, built once with all of them, that trains.
+func TestRecipes(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	replace := map[string]string{}
+	pages, err := filepath.Glob(filepath.Join(root, "docs/recipes/*.md"))
+	if err != nil || len(pages) < len(recipes) {
+		t.Fatalf("%d recipes, want %d (%v)", len(pages), len(recipes), err)
+	}
+	for _, page := range pages {
+		name := strings.TrimSuffix(filepath.Base(page), ".md")
+		r, known := recipes[name]
+		if !known {
+			t.Errorf("%s: say in this test which files its example touches", page)
+		}
+		for file, text := range exampleOf(t, page, r.touches) {
+			at := filepath.Join(root, file)
+			if _, err := os.Stat(at); err == nil || replace[at] != "" {
+				t.Errorf("%s: its example changes %s: it has to do without", name, file)
+			}
+			replace[at] = inFolder(t, dir, file, text)
+			if r.lines != "" {
+				replace[filepath.Join(root, r.lines)] = inFolder(t, dir, r.lines, lineAdded(t, root, page, r.lines, path.Dir(file)))
+			}
+		}
+	}
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	binary := buildWith(t, root, dir, replace)
+	for _, name := range slices.Sorted(maps.Keys(recipes)) {
+		for _, args := range recipes[name].args {
+			trainRecipe(t, binary, dir, name, args)
+		}
+	}
+}
+
+// inFolder writes a file of dir that stands in the place of another.
+func inFolder(t *testing.T, dir, file, text string) string {
+	t.Helper()
+	at := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
+	if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// lineAdded is a file of the program with the line that a recipe has for it, and with
+// the import of its package.
+func lineAdded(t *testing.T, root, page, file, imported string) string {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile("(?s)of `" + regexp.QuoteMeta(file) + "`, before `([^`]+)`:\n\n```go\n([^\n]*\n)```\n").FindSubmatch(text)
+	if m == nil {
+		t.Fatalf("%s: no line for %s", page, file)
+	}
+	source, err := os.ReadFile(filepath.Join(root, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, line := "\t"+string(m[1])+",", strings.TrimLeft(string(m[2]), "\t")
+	if n := strings.Count(string(source), before); n != 1 {
+		t.Fatalf("%s: %s has %d places before %s", page, file, n, m[1])
+	}
+	added := strings.Replace(string(source), before, "\t"+line+before, 1)
+	return strings.Replace(added, "import (\n", "import (\n\t\"pgrlab/"+imported+"\"\n", 1)
+}
+
+// exampleOf are the files of a recipe's example.
+func exampleOf(t *testing.T, page string, touches []string) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, left := map[string]string{}, slices.Clone(touches)
+	for _, m := range exampleFile.FindAllStringSubmatch(string(text), -1) {
+		file, code := m[1], m[2]
+		files[file] = code
+		i := slices.IndexFunc(left, func(pattern string) bool { ok, _ := path.Match(pattern, file); return ok })
+		if i < 0 {
+			t.Errorf("%s: its example touches %s, it may touch %v", page, file, touches)
+			continue
+		}
+		left = slices.Delete(left, i, i+1)
+		if n := strings.Count(code, "\n"); n > longestExample {
+			t.Errorf("%s: %s has %d lines, want at most %d", page, file, n, longestExample)
+		}
+		if strings.HasSuffix(file, ".go") {
+			if formatted, err := format.Source([]byte(code)); err != nil || string(formatted) != code {
+				t.Errorf("%s: %s is not formatted: %v", page, file, err)
+			}
+		}
+	}
+	if len(left) > 0 {
+		t.Errorf("%s: no file %v in its example", page, left)
+	}
+	return files
+}
+
+// buildWith builds the program as if those files were there.
+func buildWith(t *testing.T, root, dir string, replace map[string]string) (binary string) {
+	t.Helper()
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(file, overlay, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	binary = filepath.Join(dir, "pgrlab")
+	build := exec.Command("go", "build", "-overlay", file, "-o", binary, ".")
+	build.Dir = root
+	if said, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	return binary
+}
+
+// trainRecipe trains the example of a recipe.
+func trainRecipe(t *testing.T, binary, dir, name string, args []string) {
+	t.Helper()
+	preset := filepath.Join(dir, "tiny.toml")
+	if err := os.WriteFile(preset, []byte(recipeScale), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.MkdirTemp(dir, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out = filepath.Join(out, "run")
+	train := exec.Command(binary, append([]string{"train", "--preset", preset, "--device", "cpu", "--threads", "1", "--seed", "1", "--out", out}, args...)...)
+	train.Env = append(os.Environ(), "XDG_CONFIG_HOME="+dir)
+	if said, err := train.CombinedOutput(); err != nil {
+		t.Errorf("%s %v: %v: %s", name, args, err, said)
+		return
+	}
+	journal, err := os.ReadFile(filepath.Join(out, run.JournalName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range recipes[name].says {
+		if !strings.Contains(string(journal), line) {
+			t.Errorf("%s %v: the journal has no %s:\n%s", name, args, line, journal)
+		}
+	}
+}
