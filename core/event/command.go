@@ -100,7 +100,7 @@ func (HandOver) command() {}
 // HandedOver is the Knob of a Refused that answers a HandOver.
 const HandedOver = "hand over"
 
-// AnalyseNow asks for the dear analyses of the run as it is. Training waits until they
+// AnalyseNow asks for the expensive analyses of the run as it is. Training waits until they
 // are made; commands are obeyed between two pieces of them. The answer is an event of
 // type TypeExamined for each member with By in its Obs, or a Refused whose Knob is
 // "analyse". Nothing else of a run depends on it: canonical journals are without.

@@ -11,7 +11,7 @@ import (
 	"pgrlab/core/run"
 )
 
-// Examination asks for the analyses that are too dear for every evaluation.
+// Examination asks for the analyses that are too expensive for every evaluation.
 type Examination struct {
 	// Rows are looked at of the real and of the synthetic transitions; the paper
 	// has 10,000.

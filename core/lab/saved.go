@@ -18,7 +18,7 @@ type Saved struct {
 	Step   int // of the checkpoint; negative: the latest
 }
 
-// Examine makes the dear analyses of a saved run, of each of its members. reference is
+// Examine makes the expensive analyses of a saved run, of each of its members. reference is
 // another run, or the same at another place, whose F is laid beside; nil: none. It
 // reads checkpoints and writes nothing; the run may go on meanwhile.
 func Examine(s Saved, task Task, dev device.Device, e inspect.Examination, reference *Saved) ([]*event.Examined, error) {

@@ -51,7 +51,7 @@ func (c CountConfig) Memory(shape replay.Shape) float64 {
 // ρ is a product over the dimensions of [s, a], each binned, of a contextTree whose
 // context are the dimensions to the left; dimensions that are missing count as bin 0.
 // The paper has images of 42 × 42 pixels in the place of s and computes N̂ when a
-// transition arrives, because asking again is dear there. On states it is cheap: the
+// transition arrives, because asking again is expensive there. On states it is cheap: the
 // density is made anew from all real transitions before each refit, with bins that
 // fit them, and F is asked of each afterwards. A Count belongs to one goroutine.
 type Count struct {

@@ -8,7 +8,7 @@ import (
 // Pace is how a job that is being worked at gets on.
 type Pace struct {
 	Step int
-	Left time.Duration // by its own reckoning; 0: unknown
+	Left time.Duration // as the run estimates it; 0: unknown
 }
 
 // ETA estimates how long the rest takes with so many workers: what running jobs

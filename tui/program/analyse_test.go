@@ -16,7 +16,7 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// A run with the dear analyses by cadence has them in its journal; pgrlab analyse makes
+// A run with the expensive analyses by cadence has them in its journal; pgrlab analyse makes
 // the same of its last checkpoint, beside the F of another run, and draws them.
 func TestAnalyse(t *testing.T) {
 	d := setUp(t)

@@ -151,8 +151,7 @@ func (c *gpuContext) lose(doing, reason string) error {
 	return c.Lost
 }
 
-// Close also works on a lost device, and then minds no leaks: whoever lost it has
-// other worries.
+// Close also works on a lost device; leaks are no error then.
 func (c *gpuContext) Close() error {
 	if err := c.EnterAnyhow("close the GPU"); err != nil {
 		return err

@@ -34,8 +34,8 @@ type Options struct {
 }
 
 // New is a driver whose devices interpret PTX on the CPU, strictly: the
-// work of a stream is done at Synchronize and not before, so that whoever relies
-// on less finds out. It is an error
+// work of a stream is done at Synchronize and not before, so that code that
+// relies on less fails. It is an error
 //
 //   - to change pinned memory between an upload, or the launch of a graph with one,
 //     and Synchronize;

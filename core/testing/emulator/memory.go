@@ -130,7 +130,7 @@ func caller() string {
 			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
 		}
 		if !more {
-			return "somebody"
+			return "unknown code"
 		}
 	}
 }

@@ -19,7 +19,7 @@ type step struct {
 	shared        uint32
 	params        []byte
 	from, to      driver.Ptr // device addresses of a copy; 0: the host's side is in host
-	host          []byte     // pinned, or a copy that nobody else has
+	host          []byte     // pinned, or a copy of our own
 	bytes         int
 	pinned        bool   // host can be changed by others
 	mark          uint64 // of what pinned host memory held when it was put there
@@ -42,7 +42,7 @@ func (s *stream) put(w step) {
 			w.mark, w.marked = maphash.Bytes(seed, w.host), true
 		}
 	default:
-		for i := range w.host { // nobody may read this before Synchronize
+		for i := range w.host { // not to be read before Synchronize
 			w.host[i] = 0xff
 		}
 	}

@@ -68,7 +68,7 @@ func Unit() {
 	}
 }
 
-// Look is called before somebody looks how far work has come.
+// Look is called before a test looks how far work has come.
 func Look() {
 	if asked() != Quick {
 		return
