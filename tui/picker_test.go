@@ -3,14 +3,10 @@ package tui
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
-	"time"
 
-	"pgrlab/core/event"
 	"pgrlab/core/lab"
-	"pgrlab/core/run"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/picker"
 )
@@ -228,56 +224,5 @@ func TestPickerSaysWhatARunTakes(t *testing.T) {
 	s.Update(keyMsg("right"))
 	if cmd := s.picker.Take(s.picker.Picks()); cmd == nil || pending != nil && pending() != nil || s.picker.Forecasts.Asked != "" {
 		t.Error("a trial goes on while the run starts")
-	}
-}
-
-// An earlier run on this machine tells best how long one with the same parts takes.
-func TestPickerTakesTheSpeedOfAnEarlierRun(t *testing.T) {
-	host, _ := os.Hostname()
-	c := fakeConfig()
-	earlier := picker.Recent{Dir: "runs/before", Config: c, Host: host, Costs: lab.Costs{Step: 0.08, Sample: 0.001}}
-	earlier.Config.Seed, earlier.Config.Steps, earlier.Config.Schedule = 9, 7, []string{"5:guidance=3"}
-	other := func(turn func(*picker.Recent)) picker.Recent {
-		r := earlier
-		r.Dir = "runs/other"
-		turn(&r)
-		return r
-	}
-	all := []picker.Recent{
-		other(func(r *picker.Recent) { r.Host = "elsewhere" }), other(func(r *picker.Recent) { r.Config.Knobs.UTD = 1 }),
-		other(func(r *picker.Recent) { r.Config.Agent.Hidden = []int{8} }), other(func(r *picker.Recent) { r.Costs.Sample = 0 }), other(func(r *picker.Recent) { r.Costs = lab.Costs{} }),
-		earlier,
-	}
-	if r, ok := picker.LastAs(c, all); !ok || r.Dir != "runs/before" {
-		t.Errorf("took %q, %v", r.Dir, ok)
-	}
-	if _, ok := picker.LastAs(c, all[:5]); ok {
-		t.Error("a run with other parts counts")
-	}
-	perf := func(step, spent float64) event.Event {
-		p := event.Perf{}
-		p.StepS, p.Spent.Evaluate = run.Float(step), run.Float(spent)
-		return event.Event{Body: p}
-	}
-	events := []event.Event{perf(1, 2), perf(3, 4)}
-	if got, want := picker.CostsOf(events), (lab.Costs{Step: 3, Evaluation: 3}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-	if got := picker.CostsOf(append(events, event.Event{Body: event.KnobChanged{Knob: "guidance"}})); got.Step != 3 {
-		t.Error("guidance changes no part's cost")
-	}
-	if got := picker.CostsOf(append(events, event.Event{Body: event.KnobChanged{Knob: "utd"}})); got != (lab.Costs{}) {
-		t.Errorf("with another UTD: %+v", got)
-	}
-}
-
-func TestRoughly(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "1 s", 42 * time.Second: "40 s", 7*time.Minute + 40*time.Second: "8 min", 83 * time.Minute: "85 min",
-		143 * time.Minute: "2.4 hours", 26 * time.Hour: "25 hours", 600 * time.Hour: "25 days",
-	} {
-		if got := picker.Roughly(d); got != want {
-			t.Errorf("%s: %q, want %q", d, got, want)
-		}
 	}
 }

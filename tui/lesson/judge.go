@@ -2,6 +2,7 @@ package lesson
 
 import (
 	"math"
+
 	"pgrlab/presets"
 	"pgrlab/tui/history"
 )

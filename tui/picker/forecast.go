@@ -141,9 +141,9 @@ func first(lines [][]string, w int) []string {
 func (p *Picker) takesTime(f Tried, known bool) []string {
 	t := p.theme
 	takes := func(u lab.Costs, how string) []string {
-		return []string{t.Dim.On("takes about ") + Roughly(p.config.Lasts(u)), t.Dim.On(" on this machine"), t.Dim.On(", " + how)}
+		return []string{t.Dim.On("takes about ") + roughly(p.config.Lasts(u)), t.Dim.On(" on this machine"), t.Dim.On(", " + how)}
 	}
-	last, before := LastAs(p.config, p.Recent)
+	last, before := lastAs(p.config, p.Recent)
 	switch {
 	case before:
 		return takes(last.Costs, "as quick as "+last.Dir)
@@ -169,8 +169,8 @@ func (p *Picker) takesRoom(f Tried) []string {
 	return []string{text, t.Dim.On(", " + all + " included")}
 }
 
-// Roughly is a duration with no more digits than a guess has.
-func Roughly(d time.Duration) string {
+// roughly is a duration with no more digits than a guess has.
+func roughly(d time.Duration) string {
 	round := func(v float64, unit string) string {
 		if v >= 20 {
 			v = 5 * math.Round(v/5)

@@ -81,7 +81,7 @@ func describe(r Recent) (Recent, error) {
 			r.Return = float64(b.ReturnMean)
 		}
 	}
-	r.Costs = CostsOf(events)
+	r.Costs = costsOf(events)
 	file := filepath.Join(r.Dir, run.ConfigName)
 	if doc, err := run.ReadFile(r.Dir, run.ConfigName); err == nil {
 		r.Config, _ = presets.Decode(file, doc) // of another version: the zero one is like no other
@@ -89,9 +89,9 @@ func describe(r Recent) (Recent, error) {
 	return r, nil
 }
 
-// CostsOf are what the parts of a run took, by its lines perf; none where a knob was
+// costsOf are what the parts of a run took, by its lines perf; none where a knob was
 // turned that makes the parts larger or smaller.
-func CostsOf(events []event.Event) lab.Costs {
+func costsOf(events []event.Event) lab.Costs {
 	var c lab.Costs
 	spent, evaluations := 0.0, 0
 	for _, e := range events {
@@ -115,9 +115,9 @@ func CostsOf(events []event.Event) lab.Costs {
 // weighing are the knobs that change what a part of a run takes.
 var weighing = []string{"utd", "batch", "hold", "ratio", "relevance", "sampler_steps"}
 
-// LastAs is the newest earlier run on this machine whose parts were as large as those
+// lastAs is the newest earlier run on this machine whose parts were as large as those
 // of c, and had all been there.
-func LastAs(c lab.Config, recent []Recent) (r Recent, ok bool) {
+func lastAs(c lab.Config, recent []Recent) (r Recent, ok bool) {
 	host, _ := os.Hostname()
 	for _, r := range recent {
 		whole := r.Costs.Step > 0 && (r.Costs.Sample > 0 || c.Generator.Kind == lab.GeneratorNone)

@@ -2,8 +2,9 @@ package theme
 
 import (
 	"math"
-	"pgrlab/tui/format"
 	"strings"
+
+	"pgrlab/tui/format"
 )
 
 // Bar draws a fraction in w columns, in eighths of a column where the glyphs allow.
