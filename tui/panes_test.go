@@ -340,6 +340,18 @@ func TestEndedRun(t *testing.T) {
 	}
 }
 
+// A run that was stopped before its end does not say that it has made all its steps.
+func TestStoppedRun(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.fake.state = event.Finished
+	s.fake.publish()
+	s.Update(polled{})
+	s.contains(t, "stopped at step 24,000 of 100,000")
+	if strings.Contains(s.View(), "all steps") {
+		t.Errorf("it says that all steps are done:\n%s", s.View())
+	}
+}
+
 // The header keeps task, method and seed before speed and time to go, at every width.
 func TestHeaderKeepsWhatRuns(t *testing.T) {
 	for w, want := range map[int][]string{220: {"cheetah-run", "pgr-curiosity", "seed 3", "24%", "eta"}, 160: {"cheetah-run", "pgr-curiosity", "seed 3", "24%", "eta"},
