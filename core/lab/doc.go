@@ -1,10 +1,21 @@
 // Package lab is one running experiment: Algorithm 1 of prioritized generative
 // replay (Wang et al., ICLR 2025) on a cohort of agents, the knobs that are
-// turned while it runs, its events and its journal.
+// turned while it runs, and its journal.
+//
+// # Where to read
+//
+// algorithm.go has Algorithm 1 as a list of phases, driver.go what drives them and enters
+// one where a run was saved. What the phases do is in collect.go (act, step, store),
+// learn.go (updates of the agent, with models.go, bonus.go and priority.go), refit.go
+// (score, fit, generate), evaluate.go and analyse.go. control.go applies commands between
+// two slices; change.go follows a change of a knob until a batch contains data made with
+// it. checkpoint.go, save.go and resume.go keep a run, through the writer of package run.
+// Knobs are in package knob, what a run says in package event, looking at it in package
+// inspect.
 //
 // # Goroutines
 //
-// Run is the training goroutine. Everybody else sees three things of a Lab, and
+// Run is the training goroutine. Everything else sees three things of a Lab, and
 // none of them makes training wait: Snapshot (the latest state, an atomic
 // pointer), Events (the log of what must not be lost) and Send (a bounded
 // mailbox). Commands are taken out of the mailbox between slices only, so what

@@ -28,24 +28,8 @@ func (r *resuming) repeatChanges(x *experiment, mark run.Mark) error {
 			}
 			return
 		}
-		var s knob.Scheduled
-		switch b := body.Body.(type) {
-		case event.KnobChanged:
-			s = b.Scheduled()
-			if s.By = b.Obs.By; s.By == "" {
-				s.By = "person"
-			}
-			ok = b.Obs.Sum == s.Sum()
-		case event.Planned:
-			s = b.Scheduled()
-			ok = b.Sum == s.Sum()
-		case event.Noted:
-			if b.Obs.At == nil {
-				return // not somebody's: it comes again by itself, or belongs to the break
-			}
-			s = knob.Scheduled{At: *b.Obs.At, Note: b.Text, By: b.Obs.By}
-			ok = b.Obs.Sum == s.Sum()
-		default:
+		s, ok, repeats := changeOf(body)
+		if !repeats {
 			return
 		}
 		switch i := slices.IndexFunc(pending, func(p knob.Scheduled) bool { return fulfils(s, p) }); {
@@ -79,6 +63,29 @@ func (r *resuming) repeatChanges(x *experiment, mark run.Mark) error {
 	x.schedule = append(x.schedule, more...)
 	knob.SortSchedule(x.schedule)
 	return nil
+}
+
+// changeOf is the change or the note of a line, if it is one that is made again; whole
+// says that its checksum is right.
+func changeOf(line event.Event) (s knob.Scheduled, whole, repeats bool) {
+	sum := ""
+	switch b := line.Body.(type) {
+	case event.KnobChanged:
+		s, sum = b.Scheduled(), b.Obs.Sum
+		if s.By = b.Obs.By; s.By == "" {
+			s.By = "person"
+		}
+	case event.Planned:
+		s, sum = b.Scheduled(), b.Sum
+	case event.Noted:
+		if b.Obs.At == nil {
+			return s, false, false // of the run itself: it comes again, or belongs to the break
+		}
+		s, sum = knob.Scheduled{At: *b.Obs.At, Note: b.Text, By: b.Obs.By}, b.Obs.Sum
+	default:
+		return s, false, false
+	}
+	return s, sum == s.Sum(), true
 }
 
 // course is the way of a journal: forward, but for analyses of earlier places. One that

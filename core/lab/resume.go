@@ -289,16 +289,7 @@ func loadReal(ring *replay.Ring, state []byte, log io.Reader, d run.Data) error 
 // journal is cut. Whenever it is interrupted, it can be done again.
 func (r *resuming) goOn(l *Lab, how Resumption) error {
 	x, mark := l.x, r.from.Journal
-	err := r.folder.History(mark, func(e run.Entry) error {
-		if past, ok := event.Decode(e); ok {
-			past.Wall = x.now().Add(-seconds(float64(r.from.WallS) - e.WallS))
-			l.log(past)
-		}
-		return nil
-	})
-	if err != nil {
-		r.say("the journal before the checkpoint: %s: the screen lacks what follows", err)
-	}
+	r.readHistory(l, mark)
 	if !how.DropTail {
 		if err := r.repeatChanges(x, mark); err != nil {
 			return err
@@ -345,14 +336,36 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 	if tail != "" {
 		r.say("goes on behind position %s; what the journal held behind it is in %s", x.position, tail)
 	}
-	for _, line := range looked {
-		if err := r.folder.Append(line); err != nil {
-			return err
-		}
-		l.log(event.Event{Wall: x.now(), Type: line.Type, Step: line.Step, Member: line.Member, Body: line.Body})
+	if err := r.appendLines(l, looked); err != nil {
+		return err
 	}
 	x.journal.folder = r.folder
 	x.publish(time.Time{})
+	return nil
+}
+
+// readHistory makes what the journal says up to mark the lab's events.
+func (r *resuming) readHistory(l *Lab, mark run.Mark) {
+	err := r.folder.History(mark, func(e run.Entry) error {
+		if past, ok := event.Decode(e); ok {
+			past.Wall = l.x.now().Add(-seconds(float64(r.from.WallS) - e.WallS))
+			l.log(past)
+		}
+		return nil
+	})
+	if err != nil {
+		r.say("the journal before the checkpoint: %s: the screen lacks what follows", err)
+	}
+}
+
+// appendLines writes lines into the journal and the lab's log.
+func (r *resuming) appendLines(l *Lab, lines []run.Line) error {
+	for _, line := range lines {
+		if err := r.folder.Append(line); err != nil {
+			return err
+		}
+		l.log(event.Event{Wall: l.x.now(), Type: line.Type, Step: line.Step, Member: line.Member, Body: line.Body})
+	}
 	return nil
 }
 
