@@ -51,13 +51,14 @@ type Config struct {
 
 // Evaluation is how and when a run is judged.
 type Evaluation struct {
-	Every         int     `toml:"every"`          // env steps; 0: never
-	Episodes      int     `toml:"episodes"`       // in lockstep, with the policy's mean action
-	DormantStates int     `toml:"dormant_states"` // real states on which the dormant ratio is taken
-	DormantTau    float64 `toml:"dormant_tau"`    // its threshold
-	AnalysedRows  int     `toml:"analysed_rows"`  // synthetic transitions that are held to the real ones after each generation; 0: no analyses
-	AnalyseEvery  int     `toml:"analyse_every"`  // env steps between the analyses of pgrlab analyse, as lines of the journal; 0: never
-	KeepEvery     int     `toml:"keep_every"`     // env steps between checkpoints that stay on the disk, for analyses of earlier times; 0: none
+	Every         int     `toml:"every"`             // env steps; 0: never
+	Episodes      int     `toml:"episodes"`          // in lockstep
+	Actions       string  `toml:"actions,omitempty"` // of the policy: "mean", as is the empty one, or "sample"
+	DormantStates int     `toml:"dormant_states"`    // real states on which the dormant ratio is taken
+	DormantTau    float64 `toml:"dormant_tau"`       // its threshold
+	AnalysedRows  int     `toml:"analysed_rows"`     // synthetic transitions that are held to the real ones after each generation; 0: no analyses
+	AnalyseEvery  int     `toml:"analyse_every"`     // env steps between the analyses of pgrlab analyse, as lines of the journal; 0: never
+	KeepEvery     int     `toml:"keep_every"`        // env steps between checkpoints that stay on the disk, for analyses of earlier times; 0: none
 }
 
 // Agent is the part of SAC and REDQ that is fixed for a run.
@@ -69,7 +70,7 @@ type Agent struct {
 	PolicyDelay   int     `toml:"policy_delay"`   // critic updates between policy updates within an env step
 	TargetEntropy float64 `toml:"target_entropy"` // 0: −dim(A)
 	InitialAlpha  float64 `toml:"initial_alpha"`  // α before its first update
-	Exploration   string  `toml:"exploration"`    // "policy", "noisy" or "bootstrap": see package agent
+	Exploration   string  `toml:"exploration"`    // "policy", "noisy" or "bootstrap": see package sac
 	NoisySigma    float64 `toml:"noisy_sigma"`    // of "noisy": deviations start at this over √inputs
 	Candidates    int     `toml:"candidates"`     // of "bootstrap": policy samples that a critic chooses from
 }
@@ -96,6 +97,9 @@ func (c *Config) Validate() error {
 	}
 	if g := c.Agent.Gamma; !(g >= 0 && g < 1) {
 		return fmt.Errorf("configuration: agent.gamma is %g, want a number from 0 to below 1", g)
+	}
+	if _, err := c.Evaluation.mode(); err != nil {
+		return err
 	}
 	if c.generates() {
 		kind, err := generative.Find(c.Generator.Kind)

@@ -70,20 +70,39 @@ func (x *experiment) evaluationNumber() uint64 {
 	return uint64((x.Step + every - 1) / every)
 }
 
-func newEvaluation(evalEnv VecEnv, policy agent.Policy) *evaluation {
+// The choices of Evaluation.Actions.
+const (
+	ActionsMean   = "mean"
+	ActionsSample = "sample" // for policies whose mean gets stuck
+)
+
+// mode is how the policy acts in an evaluation.
+func (e Evaluation) mode() (agent.Mode, error) {
+	switch e.Actions {
+	case "", ActionsMean:
+		return agent.Mean, nil
+	case ActionsSample:
+		return agent.Sample, nil
+	}
+	return 0, fmt.Errorf("configuration: evaluation.actions is %q, want %q or %q", e.Actions, ActionsMean, ActionsSample)
+}
+
+func newEvaluation(evalEnv VecEnv, policy agent.Policy, e Evaluation) *evaluation {
 	n := evalEnv.Size()
+	mode, _ := e.mode() // Validate has looked at it
 	t := &evaluation{
 		obs: make([]float32, n*evalEnv.ObsSize()), actions: make([]float32, n*evalEnv.ActSize()),
 		rewards: make([]float64, n), ended: make([]bool, n), returns: make([]float64, n), discounted: make([]float64, n), weight: 1,
 	}
-	t.acting = agent.Acting{Copies: n, Obs: t.obs, Actions: t.actions, State: make([]float32, n*policy.StateSize()), Mode: agent.Mean}
+	t.acting = agent.Acting{Copies: n, Obs: t.obs, Actions: t.actions, State: make([]float32, n*policy.StateSize()), Episodes: make([]uint64, n), Mode: mode}
 	return t
 }
 
 // startEvaluation begins the member's evaluation; errAgain: it is given up, and that was
 // said.
 func (x *experiment) startEvaluation(m *member) error {
-	m.evaluation = newEvaluation(m.evalEnv, m.agent)
+	m.evaluation = newEvaluation(m.evalEnv, m.agent, x.config.Evaluation)
+	m.evaluation.acting.Step = x.evaluationNumber() * uint64(x.task.EpisodeSteps)
 	if err := m.evalEnv.Reset(x.evaluationNumber(), m.evaluation.obs); err != nil {
 		if err := x.failedEvaluation(m, fmt.Errorf("reset: %w", err)); err != nil {
 			return err
@@ -118,6 +137,7 @@ func (t *evaluation) step(x *experiment, m *member) error {
 	if err := m.agent.Act(&t.acting); err != nil {
 		return err
 	}
+	t.acting.Step++
 	was := slices.Clone(t.ended)
 	if err := m.evalEnv.Step(t.actions, t.obs, t.rewards, t.ended); err != nil && !x.tolerateLostEpisode(m, err) {
 		if err = x.failedEvaluation(m, err); err == nil {

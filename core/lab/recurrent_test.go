@@ -214,6 +214,9 @@ func TestARecurrentLearnerGoesOnFromEveryBorder(t *testing.T) {
 		phases := resumeEverywhere(t, 1, func(r record) *Lab {
 			c := recurrentConfig()
 			c.Members = members
+			if members == 2 {
+				c.Evaluation.Actions = ActionsSample
+			}
 			return learnsRecurrently(newWorld()).lab(t, c, r)
 		})
 		for phase, least := range map[knob.Phase]int{knob.Rollout: 15, knob.Learn: 35, knob.Fit: 5, knob.Evaluate: 6} {
@@ -249,6 +252,32 @@ func TestTheJournalOfARecurrentLearner(t *testing.T) {
 	}
 	if n := l.Snapshot().Updates; n != 5*2*recurrentRollout {
 		t.Errorf("%d updates, want those of 5 rollouts", n)
+	}
+}
+
+// Evaluations take the mean actions or samples, and nothing else of the run depends on it.
+func TestEvaluationsBySamples(t *testing.T) {
+	c := recurrentConfig()
+	_, mean := play(t, learnsRecurrently(newWorld()), c)
+	c.Evaluation.Actions = ActionsSample
+	w := learnsRecurrently(newWorld())
+	_, sampled := play(t, w, c)
+	rest := func(journal string) string {
+		for line := range strings.Lines(evaluations(journal)) {
+			journal = strings.Replace(journal, line, "", 1)
+		}
+		return journal
+	}
+	a, b := mean.canonical(t), sampled.canonical(t)
+	if evaluations(a) == evaluations(b) || !strings.Contains(strings.Join(w.log, "\n"), "sample 3") {
+		t.Error("evaluations by samples are those by mean actions")
+	}
+	if rest(a) != rest(b) {
+		t.Errorf("the rest is\n%s\nwith samples\n%s", a, b)
+	}
+	c.Evaluation.Actions = "greedy"
+	if err := c.Validate(); err == nil || err.Error() != `configuration: evaluation.actions is "greedy", want "mean" or "sample"` {
+		t.Error(err)
 	}
 }
 

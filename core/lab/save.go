@@ -71,6 +71,7 @@ type savedEvaluation struct {
 	Discounted []float64
 	Weight     float64
 	State      []float32 // the policy's, of each episode
+	Step       uint64    // of its next actions
 }
 
 // loop is the section loop as it is now.
@@ -107,7 +108,7 @@ func (m *member) saved(p knob.Position) savedMember {
 		}
 	}
 	if t := m.evaluation; t != nil {
-		s.Trial = &savedEvaluation{t.obs, t.ended, t.returns, t.q, t.discounted, t.weight, t.acting.State}
+		s.Trial = &savedEvaluation{t.obs, t.ended, t.returns, t.q, t.discounted, t.weight, t.acting.State, t.acting.Step}
 	}
 	return s
 }
@@ -292,7 +293,7 @@ func (x *experiment) restoreMember(m *member, s savedMember) error {
 			*ring.at = replay.NewRing(m.real.Shape(), ring.capacity)
 		}
 	}
-	return m.restoreEvaluation(s.Trial)
+	return m.restoreEvaluation(s.Trial, x.config.Evaluation)
 }
 
 // adoptModels turns the counters of a checkpoint that knew two models by fields of their
@@ -307,14 +308,14 @@ func (s *memberState) adoptModels() {
 	s.Losses.adoptModels()
 }
 
-func (m *member) restoreEvaluation(s *savedEvaluation) error {
+func (m *member) restoreEvaluation(s *savedEvaluation, e Evaluation) error {
 	if s == nil {
 		return nil
 	}
 	if m.evalEnv == nil {
 		return errors.New("an evaluation is saved, the run has none")
 	}
-	t := newEvaluation(m.evalEnv, m.agent)
+	t := newEvaluation(m.evalEnv, m.agent, e)
 	if len(s.Obs) != len(t.obs) || len(s.Ended) != len(t.ended) || len(s.Returns) != len(t.returns) || len(s.Q) != 0 && len(s.Q) != len(t.returns) {
 		return fmt.Errorf("an evaluation of %d episodes is saved, the run has %d", len(s.Returns), len(t.returns))
 	}
@@ -323,6 +324,7 @@ func (m *member) restoreEvaluation(s *savedEvaluation) error {
 	copy(t.returns, s.Returns)
 	copy(t.discounted, s.Discounted)
 	copy(t.acting.State, s.State)
+	t.acting.Step = s.Step
 	t.q, t.weight = s.Q, s.Weight
 	m.evaluation = t
 	return nil
