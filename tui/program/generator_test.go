@@ -47,13 +47,17 @@ type fitter interface {
 	Close() error
 }
 
-func newGenerator(c lab.Config, shape replay.Shape, dev device.Device) (fitter, error) {
+func newGenerator(c lab.Config, shape replay.Shape, turning []int, dev device.Device) (fitter, error) {
 	g := c.Generator
 	kind, err := generative.Find(g.Kind)
 	if err != nil {
 		return nil, err
 	}
-	return kind.New(generative.Deps{Config: g.Config, Settings: g.Kinds.Of(g.Kind), Shape: shape, Device: dev, Seed: 1})
+	made, err := kind.New(generative.Deps{Config: g.Config, Settings: g.Kinds.Of(g.Kind), Shape: shape, Device: dev, Seed: 1})
+	if err != nil || !g.Head.Enabled() {
+		return made, err
+	}
+	return generative.WithHeads(made.(generative.Model), g.Head, g.Config, shape, turning, dev, 1)
 }
 
 func knowsTheDynamics(t *testing.T, method, scale string, real int, times float64) {
@@ -82,7 +86,7 @@ func knowsTheDynamics(t *testing.T, method, scale string, real int, times float6
 		t.Fatal(err)
 	}
 	defer dev.Close()
-	g, err := newGenerator(c, shape, dev)
+	g, err := newGenerator(c, shape, task.Turning, dev)
 	if err != nil {
 		t.Fatal(err)
 	}
