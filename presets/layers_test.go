@@ -154,18 +154,18 @@ func FuzzDecode(f *testing.F) {
 
 // A pair is of a family of methods, or of one method.
 func TestPairsOfMethodAndScale(t *testing.T) {
-	rate := func(method string) float64 {
+	steps := func(method string) int {
 		c, err := Resolve(Choice{Task: "cheetah-run", Method: method, Scale: "short"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return c.Knobs.LRGenerator
+		return c.Knobs.GeneratorSteps
 	}
-	if a, b := rate("vae"), rate("pgr-vae"); a != 3e-3 || b != a {
-		t.Errorf("learning rates of the autoencoders: %g and %g", a, b)
+	if a, b := steps("vae"), steps("pgr-vae"); a != 5_000 || b != a {
+		t.Errorf("steps of the autoencoders: %d and %d", a, b)
 	}
-	if got := rate("pgr-curiosity"); got != 1e-3 {
-		t.Errorf("learning rate of the diffusion: %g", got)
+	if got := steps("pgr-curiosity"); got != 8_400 {
+		t.Errorf("steps of the diffusion: %d", got)
 	}
 }
 

@@ -54,6 +54,15 @@ func Resolve(c Choice) (lab.Config, error) {
 	return s.config, nil
 }
 
+// complete says whether a document of its own is a whole configuration, as that of a
+// run folder is. Keys that it lacks are younger than it is: they have the values of the
+// base, which leave everything as it was before there were such keys, whatever the
+// scale has today.
+func complete(c *lab.Config) bool {
+	return c.Members > 0 && c.Steps > 0 && c.Buffer > 0 && c.Lanes > 0 && len(c.Agent.Hidden) > 0 && c.Agent.Critics > 0 &&
+		c.Knobs.Batch > 0 && c.Knobs.UTD > 0 && c.Knobs.RefitEvery > 0 && c.Generator.Width > 0
+}
+
 // axes name one of each.
 type axes struct{ task, method, scale string }
 
@@ -76,6 +85,10 @@ func resolve(c Choice) (*stack, error) {
 	s, err := layAxes(chosen)
 	if err != nil {
 		return nil, err
+	}
+	if chosen == own && complete(&top.Config) {
+		s = &stack{notes: map[string]string{}}
+		s.lay("base.toml", read("base.toml"))
 	}
 	if chosen != own && doc != "" && !named {
 		if doc, err = edits(own, file, doc); err != nil {

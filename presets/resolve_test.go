@@ -204,3 +204,32 @@ func TestErrors(t *testing.T) {
 		})
 	}
 }
+
+// A whole configuration of a time when a key was not there yet means what it meant then.
+func TestWholeConfigurationsOfOlderBuilds(t *testing.T) {
+	now, err := Resolve(Choice{Task: "cheetah-run", Method: "pgr-curiosity", Scale: "short"})
+	if err != nil || now.Generator.Head.Kind != "transition" {
+		t.Fatalf("%v: head %q", err, now.Generator.Head.Kind)
+	}
+	doc, err := Encode(now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := string(doc)
+	head := whole[strings.Index(whole, "[generator.head]"):]
+	head = head[:strings.Index(head[1:], "[")+1]
+	path := filepath.Join(t.TempDir(), "config.toml")
+	for _, c := range []struct{ doc, vector, head string }{
+		{whole, "pair", "transition"},
+		{strings.Replace(strings.Replace(whole, head, "", 1), "vector = 'pair'\n", "", 1), "transition", "none"},
+		{"scale = \"short\"\n[generator]\nwidth = 64\n", "pair", "transition"},
+	} {
+		if err := os.WriteFile(path, []byte(c.doc), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Resolve(Choice{Preset: path})
+		if err != nil || got.Generator.Vector != c.vector || got.Generator.Head.Kind != c.head {
+			t.Errorf("%v: vector %q, head %q, want %q and %q", err, got.Generator.Vector, got.Generator.Head.Kind, c.vector, c.head)
+		}
+	}
+}

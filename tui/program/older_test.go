@@ -14,7 +14,8 @@ import (
 // testdata/older is of a build from before the packages knob, event and inspect, with
 // names in configuration and checkpoints that have changed since: a preset, the folder of
 // a run of it that was ended in the middle of a fit, and the canonical journal of the
-// whole run. All of them are read, and the run goes on as if nothing had changed.
+// whole run. All of them are read, and the run goes on as if nothing had changed. (The
+// preset says which generator its scale had then.)
 func TestRunsAndPresetsOfAnOlderBuild(t *testing.T) {
 	older, err := filepath.Abs("testdata/older")
 	if err != nil {
