@@ -45,6 +45,7 @@ func (x *study) oracle(syn *replay.Ring, made *Arm) (told, truth *replay.Ring, e
 	made.Left += s.Failed
 	e := s.Error(shape, x.ref)
 	made.Change, made.Reward = append(made.Change, run.Float(e.Change)), append(made.Reward, run.Float(e.RewardRelative))
+	made.ConstantChange, made.ConstantReward = append(made.ConstantChange, run.Float(e.ConstantChange)), append(made.ConstantReward, run.Float(e.ConstantReward))
 	return told, truth, x.relevant(truth, made)
 }
 

@@ -45,6 +45,9 @@ type Arm struct {
 	// real s' − s and of real rewards (see analysis.DynamicsError).
 	Change []run.Float `json:"change_error,omitempty"`
 	Reward []run.Float `json:"reward_error,omitempty"`
+	// What the best constant guess of each has on these rows.
+	ConstantChange []run.Float `json:"constant_change,omitempty"`
+	ConstantReward []run.Float `json:"constant_reward,omitempty"`
 	// Relevant is the share of the simulator's rows whose F is in the upper quarter of
 	// the real ones: whether more relevant rows are asked for.
 	Relevant []run.Float `json:"relevant,omitempty"`

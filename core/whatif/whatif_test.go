@@ -57,7 +57,7 @@ func TestTrueRowsAndShuffledRewards(t *testing.T) {
 			t.Errorf("repeat %d: value error %v of shuffled rewards, %v of true ones, %v of real rows only", i, v, oracle.ValueError[i], real.ValueError[i])
 		}
 	}
-	if !(shuffled.Reward[0] > 0.5) || shuffled.Change[0] != 0 {
+	if !(shuffled.Reward[0] > 0.5) || shuffled.Change[0] != 0 || math.Abs(float64(shuffled.ConstantReward[0])-1) > 0.2 {
 		t.Errorf("errors of shuffled rewards: %+v", shuffled)
 	}
 	if f := finding(t, found, QuestionMade); f.Verdict != Hurt && f.Verdict != Mixed || f.Value.Mean <= f.Value.Half {

@@ -211,6 +211,9 @@ of value error or return: one in five is chance where there is no difference.
 
 `, report.Count(t.HeldOut), float64(t.Spread))
 	for _, a := range t.Arms {
+		if len(a.Change) > 0 {
+			writeQuality(w, &a)
+		}
 		if a.MadeBy == whatif.MadeByGenerator && a.Left > 0 {
 			fmt.Fprintf(w, "%s: the simulator did not take %s of %s rows;\n  they are in neither line.\n", a.Rows, report.Count(a.Left), report.Count(t.Plan.Repeats*t.Plan.Sampling.Samples))
 		}
@@ -219,6 +222,16 @@ of value error or return: one in five is chance where there is no difference.
 		writeFinding(w, f)
 	}
 	return nil
+}
+
+// writeQuality holds the rows of a generator to the simulator's.
+func writeQuality(w io.Writer, a *whatif.Arm) {
+	fmt.Fprintf(w, "%s: error of s' %s of the variance of real s' - s,\n  of r %s of its own; the best constants have %s and %s on these rows",
+		a.Rows, mean(a.Change), mean(a.Reward), mean(a.ConstantChange), mean(a.ConstantReward))
+	if len(a.Relevant) > 0 {
+		fmt.Fprintf(w, ";\n  %.0f %% of them are in the upper quarter of F", 100*average(a.Relevant))
+	}
+	fmt.Fprintln(w)
 }
 
 func writeArm(w io.Writer, name, by string, a *whatif.Arm) {

@@ -31,6 +31,9 @@ func TestWhatIfInWords(t *testing.T) {
 		},
 	}
 	table.Arms[3].Left = 67
+	of := func(v run.Float) []run.Float { return []run.Float{v, v} }
+	table.Arms[3].Change, table.Arms[3].Reward, table.Arms[3].Relevant = of(6.29), of(0.21), of(0.824)
+	table.Arms[3].ConstantChange, table.Arms[3].ConstantReward = of(3.5), of(1.02)
 	var b strings.Builder
 	if err := writeWhatIf(&b, table); err != nil {
 		t.Fatal(err)
@@ -42,6 +45,7 @@ func TestWhatIfInWords(t *testing.T) {
 		"                      simulator  2 ±1.4 ",
 		"curiosity ω 2 k 0.25  generator  5 ±0 ",
 		"rows asked for: not known\n  the state is hidden\n",
+		"curiosity ω 2 k 0.25: error of s' 6.29 of the variance of real s' - s,\n  of r 0.21 of its own; the best constants have 3.5 and 1.02 on these rows;\n  82 % of them are in the upper quarter of F\n",
 		"curiosity ω 2 k 0.25: the simulator did not take 67 of 2,000 rows",
 		"how they are made: hurt\n  curiosity ω 2 k 0.25 by the generator,\n  against unprioritized by the simulator:\n",
 		"value error by 17.5 (90 % interval 14.5 to 20.5)\n  its scatter by 0.5 (90 % interval -0.5 to 1.5)\n  return by -2\n",
