@@ -9,7 +9,7 @@
 //	D_syn           synthetic transitions                  replay.Ring, refilled at each generation
 //	τ = (s,a,s',r)  a transition                           replay.Transition, a row [s, a, r, s', d]
 //	F(τ)            relevance function                     relevance.Function
-//	G               conditional generative model           generative.Diffusion
+//	G               conditional generative model           generative.Generator, Diffusion
 //	c               condition, the scaled F                generative, condition.go
 //	ω               guidance scale                         knob guidance
 //	p               chance that a condition is dropped     knob p_uncond
@@ -34,7 +34,9 @@
 // lab runs Algorithm 1 and owns goroutine and evaluation; it composes agent (the
 // contract of who acts and learns; agent/sac is one), relevance (F), generative (G) and
 // replay (what is learned from), lets inspect look at a run with the numbers of analysis,
-// and writes through run (the folder of a run). agent/sac, relevance and generative build
+// and writes through run (the folder of a run). Relevance functions and generators declare
+// themselves in registries; table makes one document of a configuration and of the
+// settings that they bring along. agent/sac, relevance and generative build
 // their networks with nn from the operations in op, compile them with plan, and run them
 // on a device: device/cpu, or device/cuda, which launches the kernels of
 // device/cuda/kernel through device/cuda/driver. rng is at the bottom. printable makes

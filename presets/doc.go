@@ -3,7 +3,8 @@
 //
 // A configuration is task × method × scale. Each axis is a TOML file below
 // data/, a layer that says only what it changes; Resolve lays them over each
-// other (see Resolve for the order) and the result is complete. What can be
+// other (see Resolve for the order) and the result is complete. A method or scale is
+// its file alone: what knobs it uses follows from what it says. What can be
 // written in a layer is exactly what config.toml of a run holds, so the output
 // of `pgrlab preset show` can be edited and given back with --preset FILE.
 //

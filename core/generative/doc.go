@@ -21,6 +21,12 @@
 // The null condition is the zero vector after the condition's MLP, not F = 0,
 // which is an ordinary condition.
 //
+// # Kinds
+//
+// Generator is what a training loop asks of any G, and the registry (Spec) has the kinds:
+// this diffusion model, and a variational autoencoder. docs/recipes/generator.md makes
+// another one.
+//
 // # Slices
 //
 // A fit is cut into gradient steps and a generation into network calls, so that

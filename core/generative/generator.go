@@ -25,9 +25,9 @@ type Generator interface {
 	GenerateSlice() (rows []float32, done, total int, err error)
 	// Cancel abandons what is under way. What the last complete fit made stays.
 	Cancel()
-	// Asked are the scores that the first n samples of a generation were asked for, nil
+	// PromptScores are the scores that the first n samples of a generation were asked for, nil
 	// where nothing was. It is right until the next fit is complete.
-	Asked(knobs GenKnobs, occasion uint64, n int) []float32
+	PromptScores(knobs GenKnobs, occasion uint64, n int) []float32
 	// Sketch begins a small generation beside what is under way, to look at what a
 	// change of knobs would make; next is its GenerateSlice. It is stale once a fit has
 	// been completed or another sketch has begun.

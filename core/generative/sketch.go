@@ -2,10 +2,10 @@ package generative
 
 import "fmt"
 
-// Asked are the scores that the first n samples of a generation are asked for, nil
+// PromptScores are the scores that the first n samples of a generation are asked for, nil
 // where the last complete fit had no scores. It is right until the next fit is
 // complete.
-func (d *Diffusion) Asked(knobs GenKnobs, occasion uint64, n int) []float32 {
+func (d *Diffusion) PromptScores(knobs GenKnobs, occasion uint64, n int) []float32 {
 	return d.serving.asked(knobs, d.promptStream(), occasion, n)
 }
 

@@ -110,12 +110,12 @@ func TestSketchesFollowTheirKnobs(t *testing.T) {
 func TestAskedScores(t *testing.T) {
 	rows, scores := randomRows(40)
 	d := newDiffusion(t, tiny(), tinyShape)
-	if d.Asked(tinyGenerate, 1, 3) != nil {
+	if d.PromptScores(tinyGenerate, 1, 3) != nil {
 		t.Error("something was asked of no generator")
 	}
 	startFit(t, d, rows, scores, tinyFit, 1)
 	finishFit(t, d, 20)
-	asked := d.Asked(tinyGenerate, 5, 20)
+	asked := d.PromptScores(tinyGenerate, 5, 20)
 	top := slices.Clone(scores)
 	slices.Sort(top)
 	for i, f := range asked {
@@ -133,7 +133,7 @@ func TestAskedScores(t *testing.T) {
 	for i, c := range d.generation.sampler.chunk.prompts.Data {
 		near(t, "prompt of the generation", float64(d.serving.score(c)), float64(asked[i]), 1e-9)
 	}
-	if v := newVAE(t, tiny(), tinyShape); v.Asked(tinyGenerate, 1, 3) != nil {
+	if v := newVAE(t, tiny(), tinyShape); v.PromptScores(tinyGenerate, 1, 3) != nil {
 		t.Error("something was asked of no generator")
 	}
 }

@@ -140,9 +140,9 @@ func (v *VAE) decode(g *decoding) (rows []float32, done, total int, err error) {
 	return g.out[:count*row], g.first / g.rows, total, nil
 }
 
-// Asked are the scores that the first n samples of a generation are asked for; see
-// Diffusion.Asked.
-func (v *VAE) Asked(knobs GenKnobs, occasion uint64, n int) []float32 {
+// PromptScores are the scores that the first n samples of a generation are asked for; see
+// Diffusion.PromptScores.
+func (v *VAE) PromptScores(knobs GenKnobs, occasion uint64, n int) []float32 {
 	return v.serving.asked(knobs, v.stream.Sub("prompts"), occasion, n)
 }
 

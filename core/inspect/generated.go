@@ -118,7 +118,7 @@ func (e *examiner) promptFidelity(rows []float32, g *event.Generated) (pairs [][
 	if !e.Prompts.Known || e.Settings.Relevance == none || e.Syn.Cap() < e.Prompts.Knobs.Samples {
 		return nil, nil // nothing was asked for, or the first samples have been overwritten
 	}
-	asked := e.Gen.Asked(e.Prompts.Knobs, e.Prompts.Occasion, g.Rows)
+	asked := e.Gen.PromptScores(e.Prompts.Knobs, e.Prompts.Occasion, g.Rows)
 	if asked == nil {
 		return nil, nil
 	}

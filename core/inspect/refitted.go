@@ -108,7 +108,7 @@ func (o *Offline) judgeAt(gen Fitter, omega float64) (*RefitGeneration, error) {
 	out.Rows, out.CPUs = made.Len(), run.Float(took.Seconds())
 	_, err = o.spent(fmt.Sprintf("measure ω %g", omega), func() error {
 		if omega > 0 && o.Knobs.Relevance != none {
-			wanted := gen.Asked(asked.Knobs, asked.Occasion, made.Len())
+			wanted := gen.PromptScores(asked.Knobs, asked.Occasion, made.Len())
 			slots := make([]int, made.Len())
 			for i := range slots {
 				slots[i] = i

@@ -52,7 +52,7 @@ func Compare(v View, intn func(int) int) (out Relevances, err error) {
 	if err != nil {
 		return out, err
 	}
-	asked := v.Gen.Asked(v.Prompts.Knobs, v.Prompts.Occasion, min(sampleRows, v.Syn.Len()))
+	asked := v.Gen.PromptScores(v.Prompts.Knobs, v.Prompts.Occasion, min(sampleRows, v.Syn.Len()))
 	edges := analysis.BodyEdges(bins, real, synthetic, asked)
 	out.Real, out.Synthetic = histogram(real, edges), histogram(synthetic, edges)
 	if asked != nil {

@@ -52,9 +52,9 @@ type Task struct {
 
 // Generator is G as far as it is looked at; see package generative.
 type Generator interface {
-	// Asked are the scores that the first n samples of a generation were asked for;
+	// PromptScores are the scores that the first n samples of a generation were asked for;
 	// nil: none.
-	Asked(knobs generative.GenKnobs, occasion uint64, n int) []float32
+	PromptScores(knobs generative.GenKnobs, occasion uint64, n int) []float32
 	// Sketch makes a few transitions beside a fit or a generation under way.
 	Sketch(knobs generative.GenKnobs, occasion uint64) (next func() (rows []float32, done, total int, err error), err error)
 }

@@ -181,7 +181,7 @@ func (g *worldGenerator) GenerateSlice() ([]float32, int, int, error) {
 }
 
 // Asked is what the world's generations never obey.
-func (g *worldGenerator) Asked(k generative.GenKnobs, occasion uint64, n int) []float32 {
+func (g *worldGenerator) PromptScores(k generative.GenKnobs, occasion uint64, n int) []float32 {
 	asked := make([]float32, n)
 	for i := range asked {
 		asked[i] = float32(blend(g.scores, float64(occasion), float64(i)))

@@ -44,7 +44,7 @@ func (m *ICM) smallScore(rows int) (*smallScore, error) {
 	}
 	s := &smallScore{rows: rows}
 	var err error
-	if s.graph, err = drawICM("curiosity score of a batch", m.net, rows, (*icmGraph).drawScore); err != nil {
+	if s.graph, err = buildICM("curiosity score of a batch", m.net, rows, (*icmGraph).buildScore); err != nil {
 		return nil, err
 	}
 	if s.program, err = plan.Compile(s.graph.graph, plan.Spec{Outputs: []*op.Node{s.graph.out}}, m.device); err != nil {

@@ -18,6 +18,9 @@
 // over the critics, and π(s) the policy's mean action. It writes the TD error
 // without an absolute value; both are offered.
 //
+// A function is a file that declares itself in the registry: see Spec, and
+// docs/recipes/relevance.md for a whole one with a network.
+//
 // Scores are raw. Their scaling, and the rule that only filled slots of the
 // buffer compete for the largest ones, belong to the generator. Scores of return
 // and td-signed may be negative.

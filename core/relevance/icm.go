@@ -131,7 +131,7 @@ func (m *ICM) compile(dev device.Device) error {
 	if err != nil {
 		return err
 	}
-	if m.train, err = drawICM("curiosity update", m.net, m.config.Batch, (*icmGraph).drawLoss); err != nil {
+	if m.train, err = buildICM("curiosity update", m.net, m.config.Batch, (*icmGraph).buildLoss); err != nil {
 		return err
 	}
 	rate, momentum := op.NewTensor("curiosity rate", 1), op.NewTensor("curiosity momentum", 1)
@@ -144,13 +144,13 @@ func (m *ICM) compile(dev device.Device) error {
 	if m.step, err = plan.Compile(m.train.graph, plan.Spec{Loss: m.train.loss, Optimiser: m.optimiser, Lerps: lerps}, dev); err != nil {
 		return err
 	}
-	if m.score, err = drawICM("curiosity score", m.net, m.config.ScoreRows, (*icmGraph).drawScore); err != nil {
+	if m.score, err = buildICM("curiosity score", m.net, m.config.ScoreRows, (*icmGraph).buildScore); err != nil {
 		return err
 	}
 	if m.scoreProgram, err = plan.Compile(m.score.graph, plan.Spec{Outputs: []*op.Node{m.score.out}}, dev); err != nil {
 		return err
 	}
-	if m.inverse, err = drawICM("curiosity inverse", m.net, m.config.ScoreRows, (*icmGraph).drawInverse); err != nil {
+	if m.inverse, err = buildICM("curiosity inverse", m.net, m.config.ScoreRows, (*icmGraph).buildInverse); err != nil {
 		return err
 	}
 	m.inverseProgram, err = plan.Compile(m.inverse.graph, plan.Spec{Outputs: []*op.Node{m.inverse.out}}, dev)

@@ -47,7 +47,7 @@ func TestUpdateAgainstTheReference(t *testing.T) {
 			for machine, evaluate := range map[string]func(*testing.T, icmGraph, []*op.Tensor) (float64, [][]float32){
 				"tape machine": onTapeMachine, "plan": onPlan,
 			} {
-				g, err := drawICM("update", n, c.Batch, (*icmGraph).drawLoss)
+				g, err := buildICM("update", n, c.Batch, (*icmGraph).buildLoss)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -103,20 +103,20 @@ type icmGraph struct {
 	out            *op.Node   // score [B,1] or actions [B,A]
 }
 
-func drawICM(name string, n *icmNet, rows int, draw func(p *icmGraph, g *op.Graph, rows int)) (icmGraph, error) {
+func buildICM(name string, n *icmNet, rows int, build func(p *icmGraph, g *op.Graph, rows int)) (icmGraph, error) {
 	p := icmGraph{net: n}
 	var err error
 	p.graph, err = op.Build(name, func(g *op.Graph) {
 		p.obs = g.Input("obs", rows, n.shape.Obs)
 		p.next = g.Input("next", rows, n.shape.Obs)
-		draw(&p, g, rows)
+		build(&p, g, rows)
 	})
 	return p, err
 }
 
-// drawLoss is MSE(g(h(s), a), h(s')) without gradient to h(s'), plus MSE of the
+// buildLoss is MSE(g(h(s), a), h(s')) without gradient to h(s'), plus MSE of the
 // predicted action, one to one.
-func (p *icmGraph) drawLoss(g *op.Graph, rows int) {
+func (p *icmGraph) buildLoss(g *op.Graph, rows int) {
 	c := p.net.config
 	p.act = g.Input("act", rows, p.net.shape.Act)
 	h, next := mlp(g, p.net.encoder, p.obs), mlp(g, p.net.encoder, p.next)
@@ -130,15 +130,15 @@ func (p *icmGraph) drawLoss(g *op.Graph, rows int) {
 	p.loss = g.AddScalars(forward, g.SquaredError(action, p.act, float64(rows*p.net.shape.Act)))
 }
 
-// drawScore is the forward model's mean squared error of each row.
-func (p *icmGraph) drawScore(g *op.Graph, rows int) {
+// buildScore is the forward model's mean squared error of each row.
+func (p *icmGraph) buildScore(g *op.Graph, rows int) {
 	p.act = g.Input("act", rows, p.net.shape.Act)
 	h, next := mlp(g, p.net.encoder, p.obs), mlp(g, p.net.encoder, p.next)
 	p.out = g.RowMeanSquare(p.net.predict(g, h, p.act), next)
 }
 
-// drawInverse is the inverse model in eval mode.
-func (p *icmGraph) drawInverse(g *op.Graph, _ int) {
+// buildInverse is the inverse model in eval mode.
+func (p *icmGraph) buildInverse(g *op.Graph, _ int) {
 	h, next := mlp(g, p.net.encoder, p.obs), mlp(g, p.net.encoder, p.next)
 	p.out = p.net.action(g, h, next, func(i int, z *op.Node) *op.Node {
 		norm := p.net.norms[i]
