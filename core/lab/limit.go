@@ -56,6 +56,9 @@ func (s *savedLoop) validate(x *experiment) error {
 	if err := validPosition(s.Position, c.Steps); err != nil {
 		return err
 	}
+	if err := x.checkPhase(s.Position); err != nil {
+		return err
+	}
 	if s.Position.Step != s.Loop.Step {
 		return fmt.Errorf("the run is at step %d and at %s", s.Loop.Step, s.Position)
 	}
