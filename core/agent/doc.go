@@ -24,17 +24,18 @@
 //	Prioritizer  the errors of the last batch, which become priorities
 //	Observer     keeps experience of its own: rollouts, sequences, frames
 //	Phased       works in slices between env steps, in phases that it names
-//	Encoder      its D_real are not the environment's transitions but latents
 //	Preparer     takes a device's memory before the run begins
 //
 // Values for relevance functions (Q, the error of temporal differences) are an interface
 // of package relevance; a learner without them is one on which those functions are
 // refused.
 //
-// How known algorithms fit: SAC and REDQ are OffPolicy and Prioritizer. DrQ-v2 is
-// OffPolicy, Observer (frames) and Encoder: F and G see rows [z, a, R, z'] of latents,
-// which a phase "encode" makes anew before each refit. PPO is Observer (a rollout of all
-// copies), Phased ("learn", a slice is a minibatch) and Encoder. DreamerV3 is Observer
-// (sequences, with the latent that each step began in) and Phased, and its state per
-// copy is the latent and the last action.
+// How known algorithms fit: SAC and REDQ are OffPolicy, Prioritizer and Preparer. DrQ-v2
+// is OffPolicy and Observer (frames), and makes its latents anew in a phase "encode"
+// before a refit. PPO is Observer (a rollout of all copies) and Phased ("learn", a slice is
+// a minibatch). DreamerV3 is Observer (sequences, with the latent that each step began in)
+// and Phased, and its state per copy is the latent and the last action.
+//
+// What is not here yet: D_real has the shape of the environment's transitions. A learner
+// whose F and G see latents will say that shape, and fill D_real in its phase "encode".
 package agent
