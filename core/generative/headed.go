@@ -24,6 +24,22 @@ type Model interface {
 	Parameters() int
 }
 
+// modelOf is g as a Model; one that is none has nothing to prepare and no weights.
+func modelOf(g Generator, chunk int) Model {
+	if m, is := g.(Model); is {
+		return m
+	}
+	return weightless{g, chunk}
+}
+
+type weightless struct {
+	Generator
+	chunk int
+}
+
+func (w weightless) Prepare(GenKnobs) (chunk int, err error) { return w.chunk, nil }
+func (w weightless) Parameters() int                         { return 0 }
+
 // Headed is a generator with heads: regressions that are fitted in step with it, one
 // gradient step for each of its own on a batch of their own, and label its rows. What
 // it is asked for, and with which guidance, is the generator's affair: heads look at s
@@ -57,7 +73,7 @@ type headFit struct {
 
 // WithHeads puts heads on a generator of transitions of that shape. c is the
 // generator's configuration, of which the optimiser, Init and the terminals count; turning are the coordinates of an observation that are angles without limits.
-func WithHeads(m Model, h HeadConfig, c Config, shape replay.Shape, turning []int, dev device.Device, seed uint64) (*Headed, error) {
+func WithHeads(g Generator, h HeadConfig, c Config, shape replay.Shape, turning []int, dev device.Device, seed uint64) (*Headed, error) {
 	if err := h.Validate(); err != nil {
 		return nil, err
 	}
@@ -73,7 +89,7 @@ func WithHeads(m Model, h HeadConfig, c Config, shape replay.Shape, turning []in
 		l.turning[j] = true
 	}
 	d := &Headed{
-		Model: m, config: h, layout: l, scratch: c.Init != InitPrevious, device: dev,
+		Model: modelOf(g, c.Chunk), config: h, layout: l, scratch: c.Init != InitPrevious, device: dev,
 		stream: rng.New(seed, "generator heads"), rate: op.NewTensor("heads rate", 1),
 	}
 	before := l.observed() + l.act

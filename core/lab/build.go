@@ -1,8 +1,6 @@
 package lab
 
 import (
-	"fmt"
-
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/sac"
 	"pgrlab/core/device"
@@ -76,12 +74,7 @@ func newGenerator(c *Generator, task Task, policy agent.Policy, dev device.Devic
 	if err != nil || !c.Head.Enabled() {
 		return g, err
 	}
-	model, able := g.(generative.Model)
-	if !able {
-		g.Close()
-		return nil, fmt.Errorf("generator.head.kind is %q, but a generator of kind %q takes no heads: want head.kind %q", c.Head.Kind, c.Kind, generative.HeadNone)
-	}
-	headed, err := generative.WithHeads(model, c.Head, c.Config, shape, task.Turning, dev, seed)
+	headed, err := generative.WithHeads(g, c.Head, c.Config, shape, task.Turning, dev, seed)
 	if err != nil {
 		g.Close()
 		return nil, err

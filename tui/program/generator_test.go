@@ -57,7 +57,7 @@ func newGenerator(c lab.Config, shape replay.Shape, turning []int, dev device.De
 	if err != nil || !g.Head.Enabled() {
 		return made, err
 	}
-	return generative.WithHeads(made.(generative.Model), g.Head, g.Config, shape, turning, dev, 1)
+	return generative.WithHeads(made, g.Head, g.Config, shape, turning, dev, 1)
 }
 
 func knowsTheDynamics(t *testing.T, method, scale string, real int, times float64) {
