@@ -1,0 +1,125 @@
+package lab
+
+import (
+	"time"
+
+	"pgrlab/core/event"
+	"pgrlab/core/run"
+)
+
+// goOn gives the lab its folder: its events become the lab's, the changes behind
+// the checkpoint are scheduled, a new checkpoint holds that, and only then the
+// journal is cut. Whenever it is interrupted, it can be done again.
+func (r *resuming) goOn(l *Lab, how Resumption) error {
+	x, mark := l.x, r.from.Journal
+	r.readHistory(l, mark)
+	if !how.DropTail {
+		if err := r.repeatChanges(x, mark); err != nil {
+			return err
+		}
+	}
+	looked, err := r.looked(x, mark)
+	if err != nil {
+		return err
+	}
+	w := run.NewWriter(r.folder, len(x.members))
+	r.inherit(w, x)
+	x.resumed, x.elapsed = &r.from, seconds(float64(r.from.WallS))
+	x.journal.start = x.now().Add(-x.elapsed)
+	x.checkpoints = newCheckpointer(w, how.Saving)
+	if how.Config != nil {
+		if err := r.folder.Reconfigure(how.Config); err != nil {
+			return err
+		}
+	}
+	c, err := x.capture("resume")
+	if err != nil {
+		return err
+	}
+	c.Journal = mark
+	done := w.Write(&c.Capture)
+	if done.Err != nil {
+		return done.Err
+	}
+	x.checkpoints.path, x.checkpoints.saved = done.Path, x.position
+	x.checkpoints.totals = w.Totals()
+	if how.At != nil || r.ended {
+		aside, err := r.folder.SetAside(done.Path)
+		if err != nil {
+			return err
+		}
+		if aside != "" {
+			r.say("the checkpoints behind %s are in %s", x.position, aside)
+		}
+	}
+	tail, err := r.folder.Rewind(mark)
+	if err != nil {
+		return err
+	}
+	if tail != "" {
+		r.say("goes on behind position %s; what the journal held behind it is in %s", x.position, tail)
+	}
+	if err := r.appendLines(l, looked); err != nil {
+		return err
+	}
+	x.journal.folder = r.folder
+	x.publish(time.Time{})
+	return nil
+}
+
+// readHistory makes what the journal says up to mark the lab's events.
+func (r *resuming) readHistory(l *Lab, mark run.Mark) {
+	err := r.folder.History(mark, func(e run.Entry) error {
+		if past, ok := event.Decode(e); ok {
+			past.Wall = l.x.now().Add(-seconds(float64(r.from.WallS) - e.WallS))
+			l.log(past)
+		}
+		return nil
+	})
+	if err != nil {
+		r.say("the journal before the checkpoint: %s: the screen lacks what follows", err)
+	}
+}
+
+// appendLines writes lines into the journal and the lab's log.
+func (r *resuming) appendLines(l *Lab, lines []run.Line) error {
+	for _, line := range lines {
+		if err := r.folder.Append(line); err != nil {
+			return err
+		}
+		l.log(event.Event{Wall: l.x.now(), Type: line.Type, Step: line.Step, Member: line.Member, Body: line.Body})
+	}
+	return nil
+}
+
+// looked are the analyses behind mark that somebody asked for of the run as it was at
+// the checkpoint or before: they hold for the run that goes on.
+func (r *resuming) looked(x *experiment, mark run.Mark) (lines []run.Line, err error) {
+	err = r.folder.Tail(mark, func(e run.Entry) {
+		if e.Type != event.TypeExamined || e.Step > x.Step {
+			return
+		}
+		if asked, ok := event.Decode(e); ok {
+			if found := asked.Body.(*event.Examined); found.Obs != nil && found.Obs.OnDemand {
+				lines = append(lines, run.Line{Type: e.Type, Step: e.Step, Member: e.Member, Body: found, WallS: e.WallS})
+			}
+		}
+	}, func(int) {})
+	return lines, err
+}
+
+// inherit tells the writer what is on the disk already.
+func (r *resuming) inherit(w *run.Writer, x *experiment) {
+	for _, d := range r.from.Data {
+		for i, m := range x.members {
+			switch d.Name {
+			case m.named(sectionReal):
+				w.InheritLog(i, d.Pieces, m.real.Total())
+			case m.named(sectionSynthetic), m.named(sectionSynthetic + rebuildSuffix):
+				w.InheritShared(m.named(sectionSynthetic), m.synthetic, d.Pieces[0])
+			case m.named(sectionFresh + rebuildSuffix):
+				w.InheritShared(m.named(sectionFresh), m.freshRebuild, d.Pieces[0])
+			}
+		}
+	}
+}
