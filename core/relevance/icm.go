@@ -118,11 +118,7 @@ func NewICM(c ICMConfig, shape replay.Shape, dev device.Device, seed uint64) (*I
 		m.Close()
 		return nil, fmt.Errorf("curiosity: %w", err)
 	}
-	m.batch = &replay.Batch{
-		Size: c.Batch,
-		Obs:  m.step.Data(m.train.obs), Act: m.step.Data(m.train.act), Next: m.step.Data(m.train.next),
-		Reward: make([]float32, c.Batch), Done: make([]float32, c.Batch),
-	}
+	m.batch = inputs{obs: m.train.obs, act: m.train.act, next: m.train.next}.batch(m.step, shape, c.Batch)
 	return m, nil
 }
 

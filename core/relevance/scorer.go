@@ -27,6 +27,15 @@ func (in inputs) columns(b *replay.Batch) (all []column) {
 	return all
 }
 
+// batch is a batch of rows transitions whose parts are the inputs of p.
+func (in inputs) batch(p *plan.Program, shape replay.Shape, rows int) *replay.Batch {
+	b := replay.NewBatch(shape, rows)
+	for _, c := range in.columns(b) {
+		*c.data = p.Data(c.node)
+	}
+	return b
+}
+
 // scorer is a program that computes some numbers of each transition, of so many rows at
 // a time.
 type scorer struct {
