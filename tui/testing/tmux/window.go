@@ -65,13 +65,14 @@ func (w *Window) Type(text string) {
 // maxShown is how many lines of a window a test that has failed shows: the last ones.
 const maxShown = 60
 
-// Await waits until the window shows text; it returns all that it shows.
+// Await waits until the window shows text, wherever its lines are broken, which depends on
+// the numbers in them; it returns all that it shows.
 func (w *Window) Await(text string) (shown string) {
 	w.t.Helper()
 	limit := time.Now().Add(patience)
 	for {
 		pace.Look()
-		if shown = w.Do("capture-pane", "-p", "-S", fmt.Sprint(-w.Back)); strings.Contains(shown, text) {
+		if shown = w.Do("capture-pane", "-p", "-S", fmt.Sprint(-w.Back)); strings.Contains(shown, text) || strings.Contains(unbroken(shown), text) {
 			return shown
 		}
 		if time.Now().After(limit) {
@@ -81,6 +82,9 @@ func (w *Window) Await(text string) (shown string) {
 		<-time.After(30 * time.Millisecond) // between two looks at another program, which cannot tell us
 	}
 }
+
+// unbroken is a text whose lines, and the spaces that indent or fill them, became one line.
+func unbroken(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // Press presses keys and waits for text.
 func (w *Window) Press(text string, keys ...string) string {
