@@ -25,6 +25,29 @@ const agreeing = "gpu-agree"
 // agreePatience is how long a GPU may take, the compilation of its kernels included.
 const agreePatience = 30 * time.Second
 
+// probing is the first argument of a process that starts the driver for another one.
+const probing = "gpu-probe"
+
+// probePatience is how long a driver may take to start and to list its GPUs.
+const probePatience = 20 * time.Second
+
+// probe starts the driver, as another process is about to, and asks what it will ask. What
+// the driver itself says is wrong that process will be told, too.
+func probe() (status int) {
+	openGPUs(nil).Report()
+	return command.StatusDone
+}
+
+// probeGPUs has a process of its own start the driver: one that hangs does so in the first
+// call, and can be neither interrupted nor killed then.
+func probeGPUs() error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("try it: %w", err)
+	}
+	return tried(exec.Command(self, probing), probePatience)
+}
+
 // agree tries a GPU, of a UUID, in a precision. Only this process is at stake where the
 // driver crashes or hangs.
 func agree(args []string, stderr io.Writer) (status int) {
@@ -50,7 +73,8 @@ func agrees(uuid, precision string) (err error) {
 		return err
 	}
 	defer reference.Close()
-	d, err := cuda.New(func() (driver.Context, error) { return gpus().Open(uuid) }, cuda.Options{Precision: rounded})
+	machine := openGPUs(nil)
+	d, err := cuda.New(func() (driver.Context, error) { return machine.Open(uuid) }, cuda.Options{Precision: rounded})
 	if err != nil {
 		return err
 	}

@@ -16,14 +16,18 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// gpus are those of this machine. Nothing is opened before the first question.
-var gpus = sync.OnceValue(func() *driver.Machine {
-	o := driver.NativeOptions{}
+// gpus are those of this machine. Nothing is opened before the first question, and then
+// first in a process of its own.
+var gpus = sync.OnceValue(func() *driver.Machine { return openGPUs(probeGPUs) })
+
+// openGPUs prepares for questions about this machine's GPUs.
+func openGPUs(probe func() error) *driver.Machine {
+	o := driver.NativeOptions{Probe: probe}
 	if dir, err := os.UserCacheDir(); err == nil { // else the driver's own folder
 		o.Cache = filepath.Join(dir, "pgrlab", "cuda")
 	}
 	return driver.NewMachine(o, cuda.Least)
-})
+}
 
 // precisions are the choices of --precision.
 var precisions = map[string]kernel.Precision{"fp32": kernel.FP32, "tf32": kernel.TF32, "bf16": kernel.BF16}

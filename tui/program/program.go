@@ -11,11 +11,14 @@ import (
 	"pgrlab/tui/command"
 )
 
-// Main runs a command line and returns the exit status. One that begins with agreeing is
-// that of a process that tries a GPU for another one.
+// Main runs a command line and returns the exit status. One that begins with agreeing or
+// probing is that of a process that tries a GPU, or its driver, for another one.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	if len(args) > 0 && args[0] == agreeing {
 		return agree(args[1:], stderr)
+	}
+	if len(args) > 0 && args[0] == probing {
+		return probe()
 	}
 	return command.Main(ctx, deps(), args, stdin, stdout, stderr)
 }

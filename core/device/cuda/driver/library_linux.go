@@ -3,6 +3,7 @@
 package driver
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -133,13 +134,19 @@ func dlopen(file string) (uintptr, error) {
 	return 0, first
 }
 
+// usualLibrary is the CUDA driver, as the system's linker finds it.
+const usualLibrary = "libcuda.so.1"
+
+// installed says whether there is a driver; nothing of it is called.
+func installed(file string) bool {
+	_, err := dlopen(cmp.Or(file, usualLibrary))
+	return err == nil
+}
+
 func openLibrary(file string) (*library, error) {
-	if file == "" {
-		file = "libcuda.so.1"
-	}
-	handle, err := dlopen(file)
+	handle, err := dlopen(cmp.Or(file, usualLibrary))
 	if err != nil {
-		return nil, noLibrary(file, strings.TrimSpace(err.Error()))
+		return nil, noLibrary(cmp.Or(file, usualLibrary), strings.TrimSpace(err.Error()))
 	}
 	l := &library{}
 	for s, names := range exported {

@@ -49,6 +49,13 @@ func (m *Machine) open() error {
 	m.once.Do(func() {
 		o := m.options
 		o.Say = m.say
+		if o.Probe != nil && installed(o.Library) {
+			if err := o.Probe(); err != nil {
+				m.err = &Unavailable{Reason: fmt.Sprintf("the CUDA driver does not start: %v", err), Advice: "use --device cpu"}
+				m.unwatched = m.err
+				return
+			}
+		}
 		if m.monitor, m.unwatched = OpenMonitor(m.nvml); m.unwatched == nil && o.Watcher == nil {
 			o.Watcher = m.monitor
 		}

@@ -67,6 +67,36 @@ func TestMachine(t *testing.T) {
 	}
 }
 
+// A driver that did not start in another process is not started in this one, nor is NVML;
+// where there is none, nobody is asked.
+func TestMachineProbesFirst(t *testing.T) {
+	cuda, nvml, m := fakeMachine(t)
+	probed := 0
+	m.options.Probe = func() error { probed++; return errors.New("it did not answer") }
+	for range 2 {
+		var none *Unavailable
+		if _, err := m.Choose("auto"); !errors.As(err, &none) || err.Error() != "the CUDA driver does not start: it did not answer: use --device cpu" {
+			t.Errorf("%v", err)
+		}
+		if _, err := m.Usage("GPU-0"); !errors.As(err, &none) {
+			t.Errorf("%v", err)
+		}
+	}
+	if cuda, nvml := cuda.lines(t), nvml.lines(t); probed != 1 || len(strings.Join(cuda, "")) > 0 || len(strings.Join(nvml, "")) > 0 {
+		t.Errorf("asked %d times, calls %q, %q", probed, cuda, nvml)
+	}
+
+	_, _, m = fakeMachine(t)
+	m.options.Probe = func() error { probed++; return nil }
+	if r, err := m.Report(); err != nil || len(r.Devices) != 2 || probed != 2 {
+		t.Errorf("%+v, %v, asked %d times", r, err, probed)
+	}
+	m = NewMachine(NativeOptions{Library: filepath.Join(t.TempDir(), "libcuda.so.1"), Probe: m.options.Probe}, 70)
+	if _, err := m.Report(); err == nil || probed != 2 {
+		t.Errorf("%v, asked %d times", err, probed)
+	}
+}
+
 func TestMachineWithoutNVML(t *testing.T) {
 	_, _, m := fakeMachine(t)
 	m.nvml = filepath.Join(t.TempDir(), "libnvidia-ml.so.1")

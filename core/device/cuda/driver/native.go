@@ -16,6 +16,10 @@ type NativeOptions struct {
 	// Watcher knows how much memory is free without opening a device, which takes
 	// time and memory; nil: devices are opened to find out.
 	Watcher Watcher
+	// Probe starts the driver in a process of its own and says what went wrong, before a
+	// Machine starts it in this one: a driver that hangs or crashes takes its process with
+	// it. nil: it is started here at once.
+	Probe func() error
 }
 
 // noLibrary is the error of a machine without the driver.

@@ -7,6 +7,8 @@ import "runtime"
 // Native says that this program was built without the driver.
 func Native(NativeOptions) (Driver, error) { return nil, without() }
 
+func installed(string) bool { return false }
+
 // OpenMonitor says that this program was built without the driver.
 func OpenMonitor(string) (*Monitor, error) { return nil, without() }
 
