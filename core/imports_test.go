@@ -23,7 +23,7 @@ var allowed = map[string][]string{
 	"tui/program": {"tui", "tui/pane", "tui/command", "presets", "core/...", "envs", "envs/mujoco"}, // all parts meet here
 
 	"tui":                     {"tui/...", "core/printable", "core/lab", "core/event", "core/knob", "core/run"},
-	"tui/command":             {"core/relevance", "core/whatif", "tui", "tui/command/licence", "tui/remote", "tui/pane", "tui/picker", "tui/history", "tui/theme", "tui/pane/system", "tui/chart", "tui/picture", "tui/svg", "presets", "core/printable", "core/lab", "core/inspect", "core/event", "core/knob", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
+	"tui/command":             {"core/agent", "core/relevance", "core/whatif", "tui", "tui/command/licence", "tui/remote", "tui/pane", "tui/picker", "tui/history", "tui/theme", "tui/pane/system", "tui/chart", "tui/picture", "tui/svg", "presets", "core/printable", "core/lab", "core/inspect", "core/event", "core/knob", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
 	"tui/command/licence":     {},
 	"tui/command/licence/gen": {"tui/command/licence"},
 
@@ -46,26 +46,27 @@ var allowed = map[string][]string{
 
 	"presets": {"core/lab", "core/knob", "core/spelling", "core/printable", "core/table"},
 
-	"core/event":      {"core/knob", "core/run"},                                                                                                // run: lines of the journal
-	"core/knob":       {"core/relevance", "core/replay", "core/run", "core/spelling"},                                                           // relevance: its choices; replay: the mix of a batch; run: numbers as journals write them
-	"core/inspect":    {"core/event", "core/knob", "core/run", "core/analysis", "core/relevance", "core/generative", "core/replay", "core/rng"}, // run: numbers as journals write them
-	"core/lab":        {"core/inspect", "core/table", "core/whatif", "core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/agent/sac", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
-	"core/whatif":     {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
-	"core/bench":      {"core/..."},
-	"core/sweep":      {"core/run"},
-	"core/report":     {"core/run", "core/printable", "core/rng"}, // rng: the bootstrap's random numbers
-	"core/agent":      {"core/replay"},                            // the contract; a learner is a package below it and knows no other
-	"core/agent/sac":  {"core/agent", "core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
-	"core/relevance":  {"core/replay", "core/spelling", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
-	"core/generative": {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
-	"core/analysis":   {"core/replay"},
-	"core/replay":     {"core/rng"},
-	"core/run":        {"core/run/files", "core/printable"}, // lines of journals are cleaned where they are read
-	"core/run/files":  {},
-	"core/rng":        {},
-	"core/spelling":   {},
-	"core/table":      {}, // configurations with tables of parts that register themselves
-	"core/printable":  {}, // whoever reads or shows what others wrote
+	"core/event":          {"core/knob", "core/run"},                                                                                                // run: lines of the journal
+	"core/knob":           {"core/relevance", "core/replay", "core/run", "core/spelling"},                                                           // relevance: its choices; replay: the mix of a batch; run: numbers as journals write them
+	"core/inspect":        {"core/event", "core/knob", "core/run", "core/analysis", "core/relevance", "core/generative", "core/replay", "core/rng"}, // run: numbers as journals write them
+	"core/lab":            {"core/inspect", "core/table", "core/whatif", "core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/agent/learners", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/whatif":         {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
+	"core/bench":          {"core/..."},
+	"core/sweep":          {"core/run"},
+	"core/report":         {"core/run", "core/printable", "core/rng"},                                                  // rng: the bootstrap's random numbers
+	"core/agent":          {"core/replay", "core/spelling", "core/device"},                                             // contract and registry
+	"core/agent/...":      {"core/agent", "core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"}, // a learner is a package below it and knows no other
+	"core/agent/learners": {"core/agent/..."},                                                                          // the list of them
+	"core/relevance":      {"core/replay", "core/spelling", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/generative":     {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/analysis":       {"core/replay"},
+	"core/replay":         {"core/rng"},
+	"core/run":            {"core/run/files", "core/printable"}, // lines of journals are cleaned where they are read
+	"core/run/files":      {},
+	"core/rng":            {},
+	"core/spelling":       {},
+	"core/table":          {}, // configurations with tables of parts that register themselves
+	"core/printable":      {}, // whoever reads or shows what others wrote
 
 	"core/nn":   {"core/op", "core/rng"},
 	"core/plan": {"core/op", "core/nn", "core/device", "core/rng"},

@@ -77,6 +77,16 @@ func methodUses() []knob.Method {
 // Methods are the methods there are.
 func Methods() []Entry { return entries("method", methodNames) }
 
+// Learner is the learner that a method is made with, by its name in package agent; ""
+// where there is no such method.
+func Learner(method string) string {
+	s, err := layAxes(axes{defaultTask, method, defaultScale})
+	if err != nil {
+		return ""
+	}
+	return s.config.Agent.Learner
+}
+
 // Scales are the scales there are.
 func Scales() []Entry { return entries("scale", scaleNames) }
 

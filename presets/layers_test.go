@@ -179,11 +179,13 @@ func (o overlaid) Open(name string) (fs.File, error) {
 	return embedded.Open(name)
 }
 
-// Of a scale's further layers those are laid that method and task ask for, over the
-// scale and below what is said of the method at that scale.
+// Of a scale's further layers those are laid that are of the method's learner, and over
+// them those that method and task ask for, over the scale and below what is said of the
+// method at that scale.
 func TestLayersOfAScale(t *testing.T) {
 	file := func(doc string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(doc)} }
 	data = overlaid{fstest.MapFS{
+		"data/scale/short/sac.toml":    file("[knobs]\ntau = 0.001\nbatch = 128\n"),
 		"data/method/sac.toml":         file(read("method/sac.toml") + "\n"),
 		"data/method/redq.toml":        file("layers = [\"wide\", \"missing\"]\n" + read("method/redq.toml")),
 		"data/task/cheetah-run.toml":   file("layers = [\"pixels\"]\n"),
@@ -197,7 +199,7 @@ func TestLayersOfAScale(t *testing.T) {
 		utd, batch          int
 		tau                 float64
 	}{
-		{"walker-walk", "sac", "short", 10, 256, 0.005},
+		{"walker-walk", "sac", "short", 10, 128, 0.001},
 		{"walker-walk", "redq", "short", 3, 64, 0.02},
 		{"cheetah-run", "sac", "short", 10, 32, 0.01},
 		{"cheetah-run", "redq", "short", 3, 64, 0.02},

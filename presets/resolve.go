@@ -35,12 +35,13 @@ const (
 
 // Resolve lays the layers of a choice over each other, later over earlier:
 //
-//	base · task · method · scale · scale/layer · method@scale · task@scale · preset
+//	base · task · method · scale · scale/learner · scale/layer · method@scale · task@scale · preset
 //
 // A scale says how much there is of everything, for every task and method, so that it
-// is laid over what those say. What it says of one learner or one kind of observations
-// only stands in layers of its own, scale/short/drqv2.toml, which a method or a task
-// asks for: layers = ["drqv2"].
+// is laid over what those say. What it says of one learner only stands in a layer of that
+// learner's name, scale/short/NAME.toml, which methods that name it, agent.learner, have
+// over the scale's own. What it says of one kind of observations only stands in further
+// ones, which a method or a task asks for: layers = ["pixels"].
 //
 // Where an axis is chosen against a file, of the file only what it changes on its
 // own axes is laid over the chosen ones: --method sac on a complete file means SAC
@@ -116,7 +117,7 @@ func layAxes(a axes) (*stack, error) {
 	for _, file := range []string{"base.toml", "task/" + a.task + ".toml", "method/" + a.method + ".toml", "scale/" + a.scale + ".toml"} {
 		s.lay(file, read(file))
 	}
-	var files []string
+	files := []string{"scale/" + a.scale + "/" + s.config.Agent.Learner + ".toml"}
 	for _, layer := range s.layers {
 		files = append(files, "scale/"+a.scale+"/"+layer+".toml")
 	}

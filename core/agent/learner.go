@@ -17,8 +17,10 @@ type Learner interface {
 	// it had not stopped. Load reads no byte beyond.
 	Save(w io.Writer) error
 	Load(r io.Reader) error
-	// SavePolicy writes what acting needs alone, in the format of nn.Save.
+	// SavePolicy writes what acting needs alone, in the format of nn.Save; LoadPolicy
+	// reads it, and the rest of the learner stays as it is.
 	SavePolicy(w io.Writer) error
+	LoadPolicy(r io.Reader) error
 	Close() error
 }
 

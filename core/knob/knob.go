@@ -95,14 +95,20 @@ func (v Value) MarshalJSON() ([]byte, error) {
 }
 
 // Use is the set of what a method must have for a knob to do something.
-type Use uint8
+type Use uint16
 
-// The uses; a knob without any is used by every method.
+// The uses; a knob without any is used by every method. The last five are of learners:
+// each is that of one knob.
 const (
 	UseGenerator Use = 1 << iota // synthetic transitions
 	UsePrompts                   // a generator that is told what to generate
 	UseDiffusion                 // a generator that denoises step by step
 	UseBonus                     // curiosity added to the reward
+	UseUpdates                   // a learner that makes updates in every env step
+	UseBatches                   // one that samples batches
+	UseActor                     // one whose policy has a learning rate
+	UseCritics                   // and whose values have one
+	UseTargets                   // one whose targets move towards what they follow
 )
 
 // UseAlways is the use of knobs that every method has.

@@ -115,8 +115,17 @@ func ParsePosition(text string) (Position, error) {
 	return p, err
 }
 
+// phasesInOrder are the names of the phases in which something can be asked for.
+func phasesInOrder() []string {
+	names := make([]string, Phases)
+	for p, i := range phaseOrder {
+		names[i] = phaseNames[p]
+	}
+	return names[1 : Phases-1] // without collect and the place behind all
+}
+
 func badPosition(text string) (Position, error) {
-	return Position{}, fmt.Errorf("position %q: want STEP, STEP/fit:I or STEP/generate:I", text)
+	return Position{}, fmt.Errorf("position %q: want STEP or STEP/PHASE:I, as 20000/fit:37, of the phases %s", text, strings.Join(phasesInOrder(), ", "))
 }
 
 func parsePosition(text string) (Position, error) {
@@ -163,8 +172,8 @@ func (s Scheduled) String() string {
 	return text
 }
 
-// ParseScheduled reads "STEP:knob=value", "STEP/fit:i:knob=value" or
-// "STEP/generate:i:knob=value", each with a "!" at the end for "now". It does not
+// ParseScheduled reads "STEP:knob=value" or "STEP/PHASE:i:knob=value", as
+// "20000/fit:37:ratio=0.75", each with a "!" at the end for "now". It does not
 // look at knob and value; see Find.
 func ParseScheduled(text string) (Scheduled, error) {
 	left, value, found := strings.Cut(text, "=")

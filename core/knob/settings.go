@@ -157,19 +157,19 @@ var table = []Knob{
 	Knob{Name: "top_fraction", Symbol: "k", Class: ClassGeneration, Previewable: true, Use: UsePrompts, Min: 0, Above: true, Max: 1, Step: 0.05,
 		Doc: "share of the real transitions, the most relevant, that serve as prompts"}.
 		number(func(s *Settings) *float64 { return &s.TopFraction }),
-	Knob{Name: "utd", Symbol: "UTD", Unit: "updates/step", Class: ClassBatch, Min: 1, Max: 40, Step: 1,
+	Knob{Name: "utd", Symbol: "UTD", Unit: "updates/step", Class: ClassBatch, Use: UseUpdates, Min: 1, Max: 40, Step: 1,
 		Doc: "critic updates per env step"}.
 		count(func(s *Settings) *int { return &s.UTD }),
-	Knob{Name: "batch", Symbol: "B", Unit: "rows", Class: ClassBatch, Min: 2, Max: 4096, Scale: ScaleLog, Step: 1,
+	Knob{Name: "batch", Symbol: "B", Unit: "rows", Class: ClassBatch, Use: UseBatches, Min: 2, Max: 4096, Scale: ScaleLog, Step: 1,
 		Doc: "transitions of an update; with hold=real at r = 0.5"}.
 		count(func(s *Settings) *int { return &s.Batch }),
-	Knob{Name: "lr_actor", Symbol: "λπ", Class: ClassBatch, Min: 0, Max: 1, Scale: ScaleLog,
+	Knob{Name: "lr_actor", Symbol: "λπ", Class: ClassBatch, Use: UseActor, Min: 0, Max: 1, Scale: ScaleLog,
 		Doc: "learning rate of the policy and of α"}.
 		number(func(s *Settings) *float64 { return &s.LRActor }),
-	Knob{Name: "lr_critic", Symbol: "λQ", Class: ClassBatch, Min: 0, Max: 1, Scale: ScaleLog,
+	Knob{Name: "lr_critic", Symbol: "λQ", Class: ClassBatch, Use: UseCritics, Min: 0, Max: 1, Scale: ScaleLog,
 		Doc: "learning rate of the critics"}.
 		number(func(s *Settings) *float64 { return &s.LRCritic }),
-	Knob{Name: "tau", Symbol: "τ", Class: ClassBatch, Min: 0, Max: 1, Scale: ScaleLog,
+	Knob{Name: "tau", Symbol: "τ", Class: ClassBatch, Use: UseTargets, Min: 0, Max: 1, Scale: ScaleLog,
 		Doc: "how far the target critics move towards the critics at each update"}.
 		number(func(s *Settings) *float64 { return &s.Tau }),
 	Knob{Name: "refit_every", Unit: "steps", Class: ClassBatch, Use: UseGenerator, Min: 1, Max: 1e8, Scale: ScaleLog,

@@ -2,24 +2,26 @@ package lab
 
 import (
 	"pgrlab/core/agent"
-	"pgrlab/core/agent/sac"
 	"pgrlab/core/device"
 	"pgrlab/core/generative"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
 
-// newParts makes members of the real parts: SAC, the relevance functions and the
-// diffusion model, on a device.
+// newParts makes members of the real parts: learner, relevance functions and generator,
+// on a device.
 func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 	if err := c.Validate(); err != nil {
 		return parts{}, err
 	}
 	shape := replay.Shape{Obs: task.ObsSize, Act: task.ActSize}
-	learner := c.sac(shape)
-	if err := learner.Validate(); err != nil {
-		return parts{}, err
+	learner, deps := c.learner(task)
+	if learner.Check != nil {
+		if err := learner.Check(deps); err != nil {
+			return parts{}, err
+		}
 	}
+	deps.Device = dev
 	for _, name := range c.scoring() {
 		if settings := c.Relevance.Of(name); settings != nil {
 			if err := settings.Validate(); err != nil {
@@ -31,8 +33,12 @@ func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 		return parts{}, err
 	}
 	return parts{
-		device:  parkerOf(dev),
-		learner: func(seed uint64) (agent.Learner, error) { return sac.New(learner, dev, seed) },
+		device: parkerOf(dev),
+		learner: func(seed uint64) (agent.Learner, error) {
+			deps := deps
+			deps.Seed = seed
+			return learner.New(deps)
+		},
 		generator: func(policy agent.Policy, seed uint64) (generative.Generator, error) {
 			return newGenerator(&c.Generator, task, policy, dev, seed)
 		},
@@ -80,16 +86,6 @@ func newGenerator(c *Generator, task Task, policy agent.Policy, dev device.Devic
 		return nil, err
 	}
 	return headed, nil
-}
-
-// sac is the agent's configuration.
-func (c *Config) sac(shape replay.Shape) sac.Config {
-	a := c.Agent
-	return sac.Config{
-		Obs: shape.Obs, Act: shape.Act, Hidden: a.Hidden, Critics: a.Critics, Subset: a.Subset, Gamma: a.Gamma,
-		PolicyDelay: a.PolicyDelay, TargetEntropy: a.TargetEntropy, InitialAlpha: a.InitialAlpha,
-		Exploration: a.Exploration, NoisySigma: a.NoisySigma, Candidates: a.Candidates, Weighted: c.Replay.prioritized(),
-	}
 }
 
 // scoring are the relevance functions that the run may come to use: all where the knob

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"pgrlab/core/agent"
+	_ "pgrlab/core/agent/learners" // those that agent.learner chooses from
 	"pgrlab/core/device"
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
@@ -32,11 +34,11 @@ type Config struct {
 	Buffer     int `toml:"buffer"`      // capacity of D_real and of D_syn
 	Lanes      int `toml:"lanes"`       // fixed parts of every reduction over rows
 
-	Environment Environment `toml:"environment"`
-	Evaluation  Evaluation  `toml:"evaluation"`
-	Agent       Agent       `toml:"agent"`
-	Replay      Replay      `toml:"replay"`
-	Bonus       Bonus       `toml:"bonus"`
+	Environment Environment  `toml:"environment"`
+	Evaluation  Evaluation   `toml:"evaluation"`
+	Agent       agent.Config `toml:"agent"`
+	Replay      Replay       `toml:"replay"`
+	Bonus       Bonus        `toml:"bonus"`
 	// Relevance are the settings of relevance functions: in a document a table each, of
 	// the function's name; see Document.
 	Relevance relevance.Configs `toml:"-"`
@@ -44,8 +46,7 @@ type Config struct {
 	Knobs     knob.Settings     `toml:"knobs"`
 
 	// Schedule are knob changes at positions, each "STEP:knob=value",
-	// "STEP:knob=value!", "STEP/fit:i:knob=value" or "STEP/generate:i:knob=value"
-	// (see ParseScheduled).
+	// "STEP:knob=value!" or "STEP/PHASE:i:knob=value" (see ParseScheduled).
 	Schedule []string `toml:"schedule"`
 }
 
@@ -59,20 +60,6 @@ type Evaluation struct {
 	AnalysedRows  int     `toml:"analysed_rows"`     // synthetic transitions that are held to the real ones after each generation; 0: no analyses
 	AnalyseEvery  int     `toml:"analyse_every"`     // env steps between the analyses of pgrlab analyse, as lines of the journal; 0: never
 	KeepEvery     int     `toml:"keep_every"`        // env steps between checkpoints that stay on the disk, for analyses of earlier times; 0: none
-}
-
-// Agent is the part of SAC and REDQ that is fixed for a run.
-type Agent struct {
-	Hidden        []int   `toml:"hidden"`         // hidden layers of policy and critics
-	Critics       int     `toml:"critics"`        // N
-	Subset        int     `toml:"subset"`         // M critics in the target
-	Gamma         float64 `toml:"gamma"`          // discount
-	PolicyDelay   int     `toml:"policy_delay"`   // critic updates between policy updates within an env step
-	TargetEntropy float64 `toml:"target_entropy"` // 0: −dim(A)
-	InitialAlpha  float64 `toml:"initial_alpha"`  // α before its first update
-	Exploration   string  `toml:"exploration"`    // "policy", "noisy" or "bootstrap": see package sac
-	NoisySigma    float64 `toml:"noisy_sigma"`    // of "noisy": deviations start at this over √inputs
-	Candidates    int     `toml:"candidates"`     // of "bootstrap": policy samples that a critic chooses from
 }
 
 // GeneratorNone is the Generator.Kind of methods that use real data only; the others are
@@ -91,6 +78,9 @@ const (
 func (c *Config) Validate() error {
 	if c.Lanes != device.Lanes {
 		return fmt.Errorf("configuration: lanes is %d: this version computes with %d", c.Lanes, device.Lanes)
+	}
+	if err := c.validateLearner(); err != nil {
+		return fmt.Errorf("configuration: %w", err)
 	}
 	if c.Agent.Subset > c.Agent.Critics {
 		return fmt.Errorf("configuration: agent.subset is %d of %d critics", c.Agent.Subset, c.Agent.Critics)
@@ -208,6 +198,11 @@ func (c *Config) Has() (has knob.Use) {
 	}
 	if c.Bonus.given() {
 		has |= knob.UseBonus
+	}
+	learner, _ := c.Agent.Spec() // Validate has looked at it
+	for _, name := range learner.Knobs {
+		k, _ := knob.Find(name)
+		has |= k.Use
 	}
 	return has
 }

@@ -43,12 +43,10 @@ func (c *Config) Memory(task Task) []MemoryPart {
 	}
 	e, s := c.Evaluation, &c.Knobs
 	batch := c.Mix(s, s.Samples).Size()
-	add(c.sac(shape).Memory(batch, 0), "agent.hidden %v with agent.critics %d", c.Agent.Hidden, c.Agent.Critics)
-	alone := c.sac(shape)
-	alone.Critics = 0
+	add(c.learnerMemory(task, batch, 0), "agent.hidden %v with agent.critics %d", c.Agent.Hidden, c.Agent.Critics)
 	if e.Every > 0 {
-		add(alone.Memory(0, e.DormantStates), "evaluation.dormant_states %d with agent.hidden %v", e.DormantStates, c.Agent.Hidden)
-		add(alone.Memory(0, e.Episodes)+physics*float64(min(e.Episodes, mostPhysics))+copied*float64(e.Episodes), "evaluation.episodes %d", e.Episodes)
+		add(c.learnerMemory(task, 0, e.DormantStates), "evaluation.dormant_states %d with agent.hidden %v", e.DormantStates, c.Agent.Hidden)
+		add(c.learnerMemory(task, 0, e.Episodes)+physics*float64(min(e.Episodes, mostPhysics))+copied*float64(e.Episodes), "evaluation.episodes %d", e.Episodes)
 		add(6*row*float64(e.AnalysedRows), "evaluation.analysed_rows %d", e.AnalysedRows)
 	}
 	add(physics+(row+8)*float64(min(c.Buffer, c.Steps)), "buffer %d", c.Buffer)

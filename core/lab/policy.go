@@ -8,11 +8,9 @@ import (
 	"math"
 
 	"pgrlab/core/agent"
-	"pgrlab/core/agent/sac"
 	"pgrlab/core/device"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
-	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
 
@@ -21,6 +19,8 @@ type Policy interface {
 	// Act writes the action [A] for an observation [O]; step counts the calls, from
 	// 0, over all episodes.
 	Act(dst, obs []float32, step uint64) error
+	// Begin says that an episode begins: nothing of another one is remembered.
+	Begin()
 	Close() error
 }
 
@@ -38,10 +38,11 @@ func (p randomPolicy) Act(dst, _ []float32, step uint64) error {
 	return nil
 }
 
+func (randomPolicy) Begin()       {}
 func (randomPolicy) Close() error { return nil }
 
-// LoadPolicy reads what a run of configuration c saved as its policy. It acts with
-// the policy's mean action, as evaluation does.
+// LoadPolicy reads what a run of configuration c saved as its policy. It acts as the run's
+// evaluations do.
 func LoadPolicy(c *Config, task Task, dev device.Device, r io.Reader) (Policy, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -58,9 +59,9 @@ func LoadPolicy(c *Config, task Task, dev device.Device, r io.Reader) (Policy, e
 	if _, err := readWeights(io.TeeReader(r, &text)); err != nil {
 		return nil, err
 	}
-	config := c.sac(replay.Shape{Obs: task.ObsSize, Act: task.ActSize})
-	config.Critics, config.Subset = 1, 1 // acting does not need them
-	a, err := sac.New(config, dev, 0)
+	learner, deps := c.learner(task)
+	deps.Device = dev
+	a, err := learner.New(deps)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,8 @@ func LoadPolicy(c *Config, task Task, dev device.Device, r io.Reader) (Policy, e
 		a.Close()
 		return nil, fmt.Errorf("%w: is it of a run on %s?", err, task.Name)
 	}
-	return &learnedPolicy{agent: a, acting: agent.Acting{Copies: 1, Mode: agent.Mean}}, nil
+	mode, err := c.Evaluation.mode()
+	return &learnedPolicy{agent: a, acting: agent.Acting{Copies: 1, State: make([]float32, a.StateSize()), Mode: mode}}, err
 }
 
 // readWeights reads a whole file of weights, and nothing else, that an agent can act
@@ -92,7 +94,7 @@ func readWeights(r io.Reader) ([]*op.Tensor, error) {
 }
 
 type learnedPolicy struct {
-	agent  *sac.Agent
+	agent  agent.Learner
 	acting agent.Acting
 }
 
@@ -101,4 +103,5 @@ func (p *learnedPolicy) Act(dst, obs []float32, step uint64) error {
 	return p.agent.Act(&p.acting)
 }
 
+func (p *learnedPolicy) Begin()       { clear(p.acting.State) }
 func (p *learnedPolicy) Close() error { return p.agent.Close() }

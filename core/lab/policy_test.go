@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
-	"pgrlab/core/agent/sac"
+	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
 )
 
@@ -25,7 +25,7 @@ func TestALoadedPolicyActsAsTheSavedOne(t *testing.T) {
 	defer dev.Close()
 	c := realConfig()
 	c.Agent.Critics, c.Agent.Subset = 3, 2
-	a, err := sac.New(c.sac(worldShape), dev, 42)
+	a, err := newLearner(&c, newWorld().task(), dev, 42)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +56,13 @@ func TestALoadedPolicyActsAsTheSavedOne(t *testing.T) {
 	if _, err := LoadPolicy(&c, other, dev, bytes.NewReader(file)); err == nil {
 		t.Error("the policy of another task was loaded")
 	}
+}
+
+// newLearner makes the learner of a configuration.
+func newLearner(c *Config, task Task, dev device.Device, seed uint64) (agent.Learner, error) {
+	learner, deps := c.learner(task)
+	deps.Device, deps.Seed = dev, seed
+	return learner.New(deps)
 }
 
 // A file that is not a whole policy of the task is refused in a line: cut off, with more
@@ -95,7 +102,7 @@ func TestDamagedPolicies(t *testing.T) {
 func savedPolicy(t testing.TB) []byte {
 	t.Helper()
 	c := realConfig()
-	a, err := sac.New(c.sac(worldShape), testDevice(t), 42)
+	a, err := newLearner(&c, newWorld().task(), testDevice(t), 42)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +173,7 @@ func TestAPolicyHasAChecksum(t *testing.T) {
 	}
 	defer dev.Close()
 	c := realConfig()
-	a, err := sac.New(c.sac(worldShape), dev, 42)
+	a, err := newLearner(&c, newWorld().task(), dev, 42)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -190,7 +190,12 @@ func (r *recurrent) Activations(obs []float32, rows int) ([]agent.Layer, error) 
 }
 
 func (r *recurrent) SavePolicy(w io.Writer) error { return keep(w, r.W[:]...) }
-func (r *recurrent) Close() error                 { return nil }
+func (r *recurrent) LoadPolicy(in io.Reader) error {
+	w, err := kept(in, recurrentUnits)
+	copy(r.W[:], w)
+	return err
+}
+func (r *recurrent) Close() error { return nil }
 
 func (r *recurrent) Save(w io.Writer) error { return gob.NewEncoder(w).Encode(r.recurrentState) }
 func (r *recurrent) Load(in io.Reader) error {

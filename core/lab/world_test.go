@@ -95,7 +95,7 @@ func (w *world) config() Config {
 		Task: "world", Method: "pgr-curiosity", Scale: "test", Device: "cpu", Seed: 7, Members: 1,
 		Steps: 60, StartSteps: 5, Buffer: 1000, Lanes: 2,
 		Evaluation: Evaluation{Every: 15, Episodes: 3, DormantStates: 8, DormantTau: 0.025},
-		Agent:      Agent{Hidden: []int{4}, Critics: 2, Subset: 2, Gamma: 0.99, PolicyDelay: 20},
+		Agent:      agent.Config{Hidden: []int{4}, Critics: 2, Subset: 2, Gamma: 0.99, PolicyDelay: 20},
 		Replay:     Replay{Priority: FunctionNone},
 		Bonus:      Bonus{Function: FunctionNone},
 		Relevance: relevance.Configs{

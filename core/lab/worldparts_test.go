@@ -103,8 +103,9 @@ func (a *worldAgent) SavePolicy(w io.Writer) error {
 	fmt.Fprintf(w, "policy after %d updates", a.updates)
 	return a.w.call("save policy")
 }
-func (a *worldAgent) Close() error           { return nil }
-func (a *worldAgent) Save(w io.Writer) error { return keep(w, float64(a.updates)) }
+func (a *worldAgent) LoadPolicy(io.Reader) error { return nil }
+func (a *worldAgent) Close() error               { return nil }
+func (a *worldAgent) Save(w io.Writer) error     { return keep(w, float64(a.updates)) }
 func (a *worldAgent) Load(r io.Reader) error {
 	v, err := kept(r, 1)
 	a.updates = int(v[0])

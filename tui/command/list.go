@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/presets"
@@ -24,8 +25,10 @@ type list struct {
 var lists = []list{
 	{"tasks", "tasks to learn", []string{"TASK", "OBS", "ACT", "EPISODE", ""}, taskRows,
 		func(d Deps) any { return taskValues(d) }},
-	{"methods", "methods: who learns, and from what", []string{"METHOD", ""},
-		func(Deps) [][]string { return entryRows(presets.Methods()) }, func(Deps) any { return presets.Methods() }},
+	{"methods", "methods: who learns, and from what", []string{"METHOD", "LEARNER", ""}, methodRows,
+		func(Deps) any { return methodValues() }},
+	{"learners", "learners: who acts and how it learns", []string{"LEARNER", "KNOBS", ""}, learnerRows,
+		func(Deps) any { return learnerValues() }},
 	{"relevance", "relevance functions F", []string{"F", "OF A TRANSITION", ""}, relevanceRows,
 		func(Deps) any { return relevanceValues() }},
 	{"scales", "scales: how much of everything", []string{"SCALE", ""},
@@ -42,7 +45,7 @@ func listCommand(d Deps) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "tasks, methods, relevance, scales, presets, knobs, devices",
+		Short: "tasks, methods, learners, relevance, scales, presets, knobs, devices",
 		Example: `  pgrlab list
   pgrlab list tasks
   pgrlab list knobs --json`,
@@ -145,6 +148,59 @@ func taskRows(d Deps) [][]string {
 	var rows [][]string
 	for _, t := range d.Tasks {
 		rows = append(rows, []string{t.Name, fmt.Sprint(t.ObsSize), fmt.Sprint(t.ActSize), fmt.Sprint(t.EpisodeSteps), t.Doc})
+	}
+	return rows
+}
+
+// methodValue is a method as JSON.
+type methodValue struct {
+	presets.Entry
+	Learner string `json:"learner"`
+}
+
+func methodValues() []methodValue {
+	var all []methodValue
+	for _, m := range presets.Methods() {
+		all = append(all, methodValue{m, presets.Learner(m.Name)})
+	}
+	return all
+}
+
+func methodRows(Deps) [][]string {
+	var rows [][]string
+	for _, m := range methodValues() {
+		rows = append(rows, []string{m.Name, m.Learner, m.Doc})
+	}
+	return rows
+}
+
+// learnerValue is a learner as JSON.
+type learnerValue struct {
+	Name    string   `json:"name"`
+	Doc     string   `json:"doc"`
+	Source  string   `json:"source"`
+	Knobs   []string `json:"knobs"`   // of those that only some learners have
+	Methods []string `json:"methods"` // that are made with it
+}
+
+func learnerValues() []learnerValue {
+	var all []learnerValue
+	for _, s := range agent.Specs() {
+		v := learnerValue{Name: s.Name, Doc: s.Doc, Source: s.Source, Knobs: s.Knobs, Methods: []string{}}
+		for _, m := range methodValues() {
+			if m.Learner == s.Name {
+				v.Methods = append(v.Methods, m.Name)
+			}
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+func learnerRows(Deps) [][]string {
+	var rows [][]string
+	for _, v := range learnerValues() {
+		rows = append(rows, []string{v.Name, strings.Join(v.Knobs, " "), v.Doc})
 	}
 	return rows
 }

@@ -127,6 +127,7 @@ func (p *player) next() error {
 	}
 	p.scene = scene{episode: p.episode + 1, steps: p.steps}
 	p.owed = 0
+	p.policy.Begin()
 	return p.env.Reset(uint64(p.episode), p.obs)
 }
 

@@ -1,0 +1,7 @@
+// Package learners is the list of learners that the program has: importing it registers
+// them. A new learner is a package beside these and a line here.
+package learners
+
+import (
+	_ "pgrlab/core/agent/sac" // SAC and REDQ
+)

@@ -1,0 +1,79 @@
+package agent
+
+import (
+	"slices"
+	"testing"
+
+	"pgrlab/core/replay"
+)
+
+// registered makes the registry hold those learners alone.
+func registered(t *testing.T, all ...Spec) {
+	t.Helper()
+	before := specs
+	t.Cleanup(func() { specs = before })
+	specs = nil
+	for _, s := range all {
+		Register(s)
+	}
+}
+
+func made(Deps) (Learner, error) { return nil, nil }
+
+type width struct{ Width int }
+
+func (width) Validate() error { return nil }
+
+// Learners are listed by name behind the one that is meant where none is named, in
+// whatever order they register.
+func TestRegistry(t *testing.T) {
+	registered(t, Spec{Name: "ppo", Doc: "b", New: made, Settings: width{8}}, Spec{Name: "sac", Doc: "a", New: made}, Spec{Name: "drqv2", Doc: "c", New: made})
+	var names []string
+	for _, s := range Specs() {
+		names = append(names, s.Name)
+	}
+	if !slices.Equal(names, []string{"sac", "drqv2", "ppo"}) {
+		t.Errorf("listed as %v", names)
+	}
+	if s, err := (Config{}).Spec(); err != nil || s.Name != DefaultLearner {
+		t.Errorf("no name is %q, %v", s.Name, err)
+	}
+	for name, want := range map[string]string{
+		"pp":      `agent.learner is "pp"; did you mean "ppo"? (sac, drqv2, ppo)`,
+		"dreamer": `agent.learner is "dreamer", want one of sac, drqv2, ppo`,
+	} {
+		if _, err := (Config{Learner: name}).Spec(); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	ppo, _ := Find("ppo")
+	if d := (Own{}).Defaults(); len(d) != 1 || d["ppo"] != (width{8}) {
+		t.Errorf("tables %v", d)
+	}
+	if (Own{}).Of(ppo) != (width{8}) || (Own{"ppo": width{9}}).Of(ppo) != (width{9}) {
+		t.Error("settings that are given do not stand over the defaults")
+	}
+}
+
+// A learner that is not whole is found where the program starts.
+func TestRegisterRefuses(t *testing.T) {
+	for name, s := range map[string]Spec{"twice": {Name: "sac", Doc: "a", New: made}, "no doc": {Name: "x", New: made}, "no New": {Name: "x", Doc: "a"}} {
+		t.Run(name, func(t *testing.T) {
+			registered(t, Spec{Name: "sac", Doc: "a", New: made})
+			defer func() {
+				if recover() == nil {
+					t.Error("it was taken")
+				}
+			}()
+			Register(s)
+		})
+	}
+}
+
+func TestRowShape(t *testing.T) {
+	d := Deps{Shape: replay.Shape{Obs: 3, Act: 1}}
+	latent := Spec{Rows: func(d Deps) replay.Shape { return replay.Shape{Obs: 50, Act: d.Shape.Act} }}
+	if (Spec{}).RowShape(d) != d.Shape || latent.RowShape(d) != (replay.Shape{Obs: 50, Act: 1}) {
+		t.Error("D_real has other rows than the learner says")
+	}
+}

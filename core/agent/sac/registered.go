@@ -1,0 +1,33 @@
+package sac
+
+import (
+	"pgrlab/core/agent"
+)
+
+func init() {
+	agent.Register(agent.Spec{
+		Name: "sac", Doc: "soft actor-critic with an ensemble of N critics of which M are in the target: SAC, REDQ",
+		Source:    "Haarnoja et al. 2018; Chen et al. 2021",
+		OffPolicy: true, Synthetic: true,
+		Knobs: []string{"utd", "batch", "lr_actor", "lr_critic", "tau"},
+		Check: func(d agent.Deps) error { return configOf(d).Validate() },
+		Memory: func(d agent.Deps, batch, looked int) float64 {
+			c := configOf(d)
+			if batch == 0 {
+				c.Critics = 0 // it only acts
+			}
+			return c.Memory(batch, looked)
+		},
+		New: func(d agent.Deps) (agent.Learner, error) { return New(configOf(d), d.Device, d.Seed) },
+	})
+}
+
+// configOf is the agent that a configuration describes.
+func configOf(d agent.Deps) Config {
+	c := d.Config
+	return Config{
+		Obs: d.Shape.Obs, Act: d.Shape.Act, Hidden: c.Hidden, Critics: c.Critics, Subset: c.Subset, Gamma: c.Gamma,
+		PolicyDelay: c.PolicyDelay, TargetEntropy: c.TargetEntropy, InitialAlpha: c.InitialAlpha,
+		Exploration: c.Exploration, NoisySigma: c.NoisySigma, Candidates: c.Candidates, Weighted: d.Weighted,
+	}
+}
