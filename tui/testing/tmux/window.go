@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +22,10 @@ type Window struct {
 	name string
 }
 
+// opened counts windows: a server that was told to end is there for another moment, so
+// that no two have the same name.
+var opened atomic.Int64
+
 // patience is how long a program may take to show something, on a machine that other
 // tests keep busy.
 const patience = 5 * time.Minute
@@ -32,7 +37,7 @@ func Open(t testing.TB, w, h int, command string) *Window {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("there is no tmux here")
 	}
-	win := &Window{t: t, name: fmt.Sprintf("pgrlab-%d-%s", os.Getpid(), strings.ReplaceAll(t.Name(), "/", "-"))}
+	win := &Window{t: t, name: fmt.Sprintf("pgrlab-%d-%d", os.Getpid(), opened.Add(1))}
 	win.Do("-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(w), "-y", fmt.Sprint(h), command)
 	t.Cleanup(func() { exec.Command("tmux", "-L", win.name, "kill-server").Run() })
 	return win
