@@ -20,10 +20,27 @@ var allowed = map[string][]string{
 	"":     {"tui/program"},
 	"core": {},
 
-	"tui/program": {"tui", "tui/pane", "tui/command", "presets", "core/...", "envs", "envs/mujoco"}, // all parts meet here
+	"tui/program": {"tui", "tui/pane", "tui/command", "tui/command/cli", "presets", "core/...", "envs", "envs/mujoco"}, // all parts meet here
 
-	"tui":                     {"tui/...", "core/printable", "core/lab", "core/event", "core/knob", "core/run"},
-	"tui/command":             {"core/agent", "core/relevance", "core/whatif", "tui", "tui/command/licence", "tui/remote", "tui/pane", "tui/picker", "tui/history", "tui/theme", "tui/pane/system", "tui/chart", "tui/picture", "tui/svg", "presets", "core/printable", "core/lab", "core/inspect", "core/event", "core/knob", "core/run", "core/report", "core/sweep", "core/bench", "core/device"},
+	"tui":         {"tui/...", "core/printable", "core/lab", "core/event", "core/knob", "core/run"},
+	"tui/command": {"tui/command/...", "tui/remote", "presets", "core/agent", "core/relevance", "core/knob", "core/run"}, // puts the commands together
+
+	// The commands, and below them what they share.
+	"tui/command/analyse":  {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "tui/pane/system", "presets", "core/lab", "core/inspect", "core/whatif", "core/event", "core/knob", "core/report", "core/run", "core/printable"},
+	"tui/command/attach":   {"tui/command/session", "tui/command/replay", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/remote", "tui/history", "tui/theme", "presets", "core/report", "core/run", "core/printable"},
+	"tui/command/session":  {"tui/command/forks", "tui/command/replay", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/picker", "tui/remote", "presets", "core/lab", "core/event", "core/report", "core/run"},
+	"tui/command/forks":    {"tui/command/cli", "tui/command/rundir", "tui/pane", "tui/pane/system", "presets", "core/lab", "core/run"},
+	"tui/command/sweep":    {"tui/command/results", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "presets", "core/sweep", "core/report", "core/run"},
+	"tui/command/report":   {"tui/command/results", "tui/command/cli", "tui/command/rundir", "presets", "core/lab", "core/report", "core/run", "core/printable"},
+	"tui/command/replay":   {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/svg", "presets", "core/lab", "core/run"},
+	"tui/command/watch":    {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/picture", "tui/theme", "presets", "core/lab", "core/run", "core/printable"},
+	"tui/command/runflags": {"tui/command/machine", "tui/command/cli", "tui/command/rundir", "presets", "core/lab", "core/knob"},
+	"tui/command/machine":  {"tui/command/cli", "presets", "core/bench"},
+	"tui/command/results":  {"tui/command/cli", "tui/command/rundir", "tui/remote", "presets", "core/lab", "core/report", "core/run"},
+	"tui/command/terminal": {"tui/command/cli", "tui", "tui/theme", "core/event", "core/printable"},
+	"tui/command/rundir":   {"tui/command/cli", "presets", "core/lab", "core/event", "core/knob", "core/report", "core/run"},
+	"tui/command/cli":      {"tui", "tui/pane", "presets", "core/lab", "core/device", "core/knob", "core/report", "core/run", "core/sweep", "core/printable"}, // sweep: exit statuses; report: how counts are written
+
 	"tui/command/licence":     {},
 	"tui/command/licence/gen": {"tui/command/licence"},
 
@@ -90,6 +107,7 @@ var allowed = map[string][]string{
 	"core/testing/optest":     {"core/op", "core/rng"},                         // the cases that every implementation of an operation is tested by
 	"core/testing/pace":       {},                                              // makes work slow or quick
 	"core/testing/ptx":        {},                                              // the interpreter
+	"tui/testing/commandtest": {"tui/command/cli", "core/lab"},                 // what tests give to commands
 	"tui/testing/pty":         {},
 	"tui/testing/tmux":        {"core/testing/pace"},
 

@@ -12,6 +12,8 @@ import (
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/testing/commandtest"
 )
 
 // partial is a CPU that cannot do one kind of program.
@@ -27,10 +29,10 @@ func (p partial) Compile(program *device.Program) (device.Executable, error) {
 	return p.Device.Compile(program)
 }
 
-func partialDeps(t *testing.T, without string) Deps {
-	d := testDeps()
+func partialDeps(t *testing.T, without string) cli.Deps {
+	d := commandtest.Deps()
 	d.Tasks = nil // no physics
-	d.Device = func(DeviceRequest) (Device, error) {
+	d.Device = func(cli.DeviceRequest) (cli.Device, error) {
 		c, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 		return partial{c, without}, err
 	}
@@ -46,7 +48,7 @@ func TestBenchGoesOn(t *testing.T) {
 		return status, out.String(), stderr.String()
 	}
 	status, out, said := run("critic", "twin", "act")
-	if status != StatusFailed || !strings.Contains(out, "\nact ") || strings.Contains(out, "critic ") {
+	if status != cli.StatusFailed || !strings.Contains(out, "\nact ") || strings.Contains(out, "critic ") {
 		t.Errorf("status %d\n%s", status, out)
 	}
 	if strings.Count(said, "no memory for it") != 2 || !strings.Contains(said, "bench critic: ") || !strings.Contains(said, "2 of 3 workloads failed") {
@@ -57,7 +59,7 @@ func TestBenchGoesOn(t *testing.T) {
 	}
 	status, out, _ = run("--json", "critic", "act")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if status != StatusFailed || len(lines) != 2 {
+	if status != cli.StatusFailed || len(lines) != 2 {
 		t.Fatalf("status %d\n%s", status, out)
 	}
 	for i, want := range []struct{ workload, err string }{{"critic", "no memory for it"}, {"act", ""}} {
@@ -82,7 +84,7 @@ func TestBenchGoesOn(t *testing.T) {
 func TestBenchProfiles(t *testing.T) {
 	var out, stderr bytes.Buffer
 	status := Main(context.Background(), partialDeps(t, ""), []string{"bench", "--profile", "nop", "act"}, strings.NewReader(""), &out, &stderr)
-	if status != StatusFailed || !strings.Contains(out.String(), "nop: ") || !strings.Contains(out.String(), "scale b1") || !strings.Contains(stderr.String(), "profile act: it is several programs") {
+	if status != cli.StatusFailed || !strings.Contains(out.String(), "nop: ") || !strings.Contains(out.String(), "scale b1") || !strings.Contains(stderr.String(), "profile act: it is several programs") {
 		t.Errorf("status %d\n%s%s", status, out.String(), stderr.String())
 	}
 }

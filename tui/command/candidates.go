@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,9 +14,14 @@ import (
 
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
-	"pgrlab/core/report"
 	"pgrlab/core/run"
 	"pgrlab/presets"
+	"pgrlab/tui/command/analyse"
+	"pgrlab/tui/command/attach"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/machine"
+	"pgrlab/tui/command/report"
+	"pgrlab/tui/command/rundir"
 	"pgrlab/tui/remote"
 )
 
@@ -35,12 +41,12 @@ var ofFlags = map[string]completer{
 	"sweep --task": several(taskNames), "sweep --method": several(entries(presets.Methods)),
 	"set": assignments, "at": scheduled, "schedule": runFolders, "resume": places, "relevance-from": places,
 	"device": deviceNames, "precision": glossed("fp32", "exact", "tf32", "quick, the default", "bf16", "quickest"),
-	"figure": figureNames, "format": glossed("csv", "to stdout", "tensorboard", "a file of events"),
+	"figure": figures, "format": glossed("csv", "to stdout", "tensorboard", "a file of events"),
 	"buffer": glossed("real", "collected", "syn", "generated"), "controls": oneOf(controlNames...), "policy": policies,
 	"steps": counts, "seed": nothing, "seeds": hint("seeds, for example 0-4,7"), "step": hint("a step, for example 20k"),
 	"action-repeat": nothing, "noise-share": hint("a share from 0 to 1"), "noise-sigma": hint("a deviation, or one for each coordinate as 0.1,0.2"),
 	"guidance": hint("numbers, for example 0,1,2"), "held-out": hint("a share, for example 0.1"), "analyse --set": refitAssignments,
-	"relevance": several(oneOf(prioritizing()...)), "top-fraction": hint("shares, for example 0.25,1"), "analyse --seeds": hint("how many repeats"),
+	"relevance": several(oneOf(analyse.RelevanceNames()...)), "top-fraction": hint("shares, for example 0.25,1"), "analyse --seeds": hint("how many repeats"),
 	"updates": counts, "samples": counts,
 	"gpu-mem": hint("a size, for example 4GiB"), "disk": hint("a size, for example 5GiB"), "checkpoint-every": hint("a time, for example 5m"),
 	"timeout": hint("a time, for example 1m"), "round": hint("a time, for example 1s"), "size": hint("pixels, for example 320x240"),
@@ -58,27 +64,29 @@ var ofArguments = map[string]completer{
 	"preset show": onlyFirst(presetNames), "bench": workloadNames, "sweep job": onlyFirst(folders), "man": onlyFirst(folders),
 }
 
-func nothing(Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func nothing(cli.Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, plainWords
 }
 
-func folders(Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func folders(cli.Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, orFolders
 }
 
-func files(Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func files(cli.Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, orFiles
 }
 
 // hint says what is wanted where nothing can be listed.
 func hint(text string) completer {
-	return func(Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(cli.Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return cobra.AppendActiveHelp(nil, text), plainWords
 	}
 }
 
 func oneOf(names ...string) completer {
-	return func(Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) { return names, plainWords }
+	return func(cli.Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return names, plainWords
+	}
 }
 
 // glossed completes words that are followed by what they mean.
@@ -87,12 +95,12 @@ func glossed(pairs ...string) completer {
 	for pair := range slices.Chunk(pairs, 2) {
 		all = append(all, cobra.CompletionWithDesc(pair[0], pair[1]))
 	}
-	return func(Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) { return all, inOrder }
+	return func(cli.Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) { return all, inOrder }
 }
 
 // onlyFirst completes the first argument only.
 func onlyFirst(complete completer) completer {
-	return func(d Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, plainWords
 		}
@@ -102,7 +110,7 @@ func onlyFirst(complete completer) completer {
 
 // several completes the last part of a list with commas.
 func several(complete completer) completer {
-	return func(d Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		done := word[:strings.LastIndexByte(word, ',')+1]
 		all, _ := complete(d, args, word[len(done):])
 		for i := range all {
@@ -113,7 +121,7 @@ func several(complete completer) completer {
 }
 
 func entries(list func() []presets.Entry) completer {
-	return func(Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(cli.Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var all []cobra.Completion
 		for _, e := range list() {
 			all = append(all, cobra.CompletionWithDesc(e.Name, e.Doc))
@@ -122,7 +130,7 @@ func entries(list func() []presets.Entry) completer {
 	}
 }
 
-func taskNames(d Deps, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func taskNames(d cli.Deps, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var all []cobra.Completion
 	for _, t := range d.Tasks {
 		all = append(all, cobra.CompletionWithDesc(t.Name, t.Doc))
@@ -131,46 +139,37 @@ func taskNames(d Deps, _ []string, _ string) ([]cobra.Completion, cobra.ShellCom
 }
 
 // presetNames are those that are built in; a preset may be a file as well.
-func presetNames(d Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func presetNames(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	all, _ := entries(presets.Presets)(d, args, word)
 	return all, orFiles
 }
 
-func figureNames(Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var all []cobra.Completion
-	for _, f := range report.Figures() {
-		all = append(all, cobra.CompletionWithDesc(f.Name, f.Doc))
-	}
-	for _, p := range presets.Figures() {
-		if strings.HasPrefix(p.Name, "fig-") && p.Name != figureOfAnalyse {
-			all = append(all, cobra.CompletionWithDesc(p.Name, p.Doc))
-		}
-	}
-	return all, inOrder
+func figures(cli.Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return report.FigureNames(), inOrder
 }
 
-func deviceNames(d Deps, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func deviceNames(d cli.Deps, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	all := []cobra.Completion{cobra.CompletionWithDesc("auto", "a free GPU, else the CPU"), cobra.CompletionWithDesc("cpu", "the CPU")}
 	if d.GPUs == nil {
 		return all, inOrder
 	}
 	all = append(all, cobra.CompletionWithDesc("cuda", "the GPU with most free memory"))
 	for _, g := range d.GPUs().Found {
-		all = append(all, cobra.CompletionWithDesc(g.Device(), g.describe()))
+		all = append(all, cobra.CompletionWithDesc(g.Device(), g.Describe()))
 	}
 	return all, inOrder
 }
 
-func workloadNames(d Deps, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func workloadNames(d cli.Deps, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var all []cobra.Completion
-	for _, w := range workloads(d) {
+	for _, w := range machine.Workloads(d) {
 		all = append(all, cobra.CompletionWithDesc(w.Name, w.Doc))
 	}
 	return all, inOrder
 }
 
 // counts complete a number by the thousands that it may count.
-func counts(_ Deps, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func counts(_ cli.Deps, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if _, err := strconv.Atoi(word); err != nil {
 		return cobra.AppendActiveHelp(nil, "a count, for example 20000, 20k or 1.5M"), plainWords
 	}
@@ -178,7 +177,7 @@ func counts(_ Deps, _ []string, word string) ([]cobra.Completion, cobra.ShellCom
 }
 
 // assignments complete KNOB=VALUE: first the knob, then its values.
-func assignments(_ Deps, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func assignments(_ cli.Deps, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	name, _, valued := strings.Cut(word, "=")
 	if !valued {
 		var all []cobra.Completion
@@ -215,7 +214,7 @@ func assignments(_ Deps, _ []string, word string) ([]cobra.Completion, cobra.She
 }
 
 // scheduled completes STEP:KNOB=VALUE, behind the step.
-func scheduled(d Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func scheduled(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	left, _, _ := strings.Cut(word, "=")
 	i := strings.LastIndexByte(left, ':')
 	if i < 0 {
@@ -237,8 +236,8 @@ func scheduled(d Deps, args []string, word string) ([]cobra.Completion, cobra.Sh
 var activeHelp = strings.TrimSuffix(string(cobra.AppendActiveHelp(nil, "-")[0]), "-")
 
 // runFolders are the runs below the folder that new ones go to, the latest first.
-func runFolders(_ Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	dirs, _ := report.Find(runsRoot()) // there may be none yet
+func runFolders(_ cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	dirs := rundir.All()
 	slices.Reverse(dirs)
 	var all []cobra.Completion
 	for _, dir := range dirs {
@@ -246,27 +245,27 @@ func runFolders(_ Deps, args []string, word string) ([]cobra.Completion, cobra.S
 			all = append(all, dir)
 		}
 	}
-	return append(all, cobra.CompletionWithDesc(latest, "the run that was written last")), orFiles
+	return append(all, cobra.CompletionWithDesc(rundir.Latest, "the run that was written last")), orFiles
 }
 
 // begun is a path in the form in which a word has begun it.
 func begun(word, path string) string {
 	switch {
 	case filepath.IsAbs(word):
-		return resolve(path)
+		return rundir.Absolute(path)
 	case strings.HasPrefix(word, "./"):
-		return "./" + near(resolve(path))
+		return "./" + rundir.Near(rundir.Absolute(path))
 	}
-	return near(resolve(path))
+	return rundir.Near(rundir.Absolute(path))
 }
 
 // places are runs, and behind an @ the steps that were saved.
-func places(d Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func places(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	dir, _, at := strings.Cut(word, "@")
 	if !at {
 		return runFolders(d, args, word)
 	}
-	found, err := find(dir)
+	found, err := rundir.Find(dir)
 	if err != nil {
 		return nil, plainWords
 	}
@@ -284,11 +283,11 @@ func places(d Deps, args []string, word string) ([]cobra.Completion, cobra.Shell
 }
 
 // policies are the runs that have saved one.
-func policies(d Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func policies(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	runs, directive := runFolders(d, args, word)
 	var all []cobra.Completion
 	for _, dir := range runs {
-		if strings.HasPrefix(dir, latest) || exists(filepath.Join(dir, run.PolicyName)) {
+		if strings.HasPrefix(dir, rundir.Latest) || rundir.Exists(filepath.Join(dir, run.PolicyName)) {
 			all = append(all, dir)
 		}
 	}
@@ -296,14 +295,14 @@ func policies(d Deps, args []string, word string) ([]cobra.Completion, cobra.She
 }
 
 // labs are those that run, by their processes and their folders.
-func labs(_ Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func labs(_ cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, plainWords
 	}
 	ctx, stop := context.WithTimeout(context.Background(), labPatience)
 	defer stop()
 	running := remote.List(ctx)
-	rows := labRows(running)
+	rows := attach.LabRows(running)
 	var all []cobra.Completion
 	for i, s := range running {
 		all = append(all, cobra.CompletionWithDesc(strconv.Itoa(s.PID), rows[i]))
@@ -312,4 +311,36 @@ func labs(_ Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCo
 		}
 	}
 	return all, orFiles
+}
+
+// refitAssignments complete KEY=VALUE of analyse --set.
+func refitAssignments(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	all, directive := assignments(d, args, word)
+	name, _, valued := strings.Cut(word, "=")
+	if strings.HasPrefix(name, "generator.") && valued {
+		return nil, plainWords
+	}
+	if valued {
+		return all, directive
+	}
+	var fit []cobra.Completion
+	for _, one := range all {
+		if name, _, _ := strings.Cut(one, "="); slices.Contains(analyse.RefitKnobs, name) {
+			fit = append(fit, one)
+		}
+	}
+	c, err := presets.Resolve(presets.Choice{})
+	if err != nil {
+		return fit, directive
+	}
+	settings, err := presets.Settings(c)
+	if err != nil {
+		return fit, directive
+	}
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		if strings.HasPrefix(key, "generator.") {
+			fit = append(fit, key+"=")
+		}
+	}
+	return fit, directive
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -16,34 +15,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/knob"
-	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/testing/commandtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// testDeps have the tasks' names and nothing that computes.
-func testDeps() Deps {
-	return Deps{
-		Version: "v0.0.0-test",
-		Tasks: []lab.Task{
-			{Name: "cartpole-swingup", Doc: "swing", ObsSize: 5, ActSize: 1, EpisodeSteps: 1000},
-			{Name: "cheetah-run", Doc: "run", ObsSize: 17, ActSize: 6, EpisodeSteps: 1000},
-			{Name: "walker-walk", Doc: "walk", ObsSize: 24, ActSize: 6, EpisodeSteps: 1000},
-		},
-		Device:  func(DeviceRequest) (Device, error) { return nil, errors.New("no kernels") },
-		Kernels: func() Kernels { return Kernels{Family: "go", Available: []string{"go"}, Why: "a test"} },
-		Physics: func(context.Context) Physics {
-			return Physics{Found: "embedded", Version: "MuJoCo test", SHA256: "00ff", CompileSeconds: 0.5, Task: "cheetah-run", StepsPerSec: 25000}
-		},
-	}
-}
-
 // command runs a command line with testDeps, away from any terminal.
 func command(args ...string) (status int, stdout, stderr string) {
 	var out, err bytes.Buffer
-	status = Main(context.Background(), testDeps(), args, strings.NewReader(""), &out, &err)
+	status = Main(context.Background(), commandtest.Deps(), args, strings.NewReader(""), &out, &err)
 	return status, out.String(), err.String()
 }
 
@@ -116,7 +100,7 @@ func TestLines(t *testing.T) {
 		got.WriteString("$ pgrlab " + strings.Join(args, " ") + "\n" + stderr + "= " + string(rune('0'+status)) + "\n\n")
 	}
 	golden(t, "lines.txt", got.String())
-	if exists("new") {
+	if rundir.Exists("new") {
 		t.Error("a run that never began left its folder behind")
 	}
 }
@@ -124,7 +108,7 @@ func TestLines(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for name, args := range map[string][]string{"help.txt": {"--help"}, "train.txt": {"train", "--help"}, "list.txt": {"list", "--help"}} {
 		status, stdout, stderr := command(args...)
-		if status != StatusDone || stderr != "" {
+		if status != cli.StatusDone || stderr != "" {
 			t.Errorf("%v: status %d, stderr %q", args, status, stderr)
 		}
 		golden(t, name, stdout)
@@ -185,7 +169,7 @@ func write(t *testing.T, name, content string) {
 // list alone says what can be listed; with --json a list of lists.
 func TestList(t *testing.T) {
 	status, plain, stderr := command("list")
-	if status != StatusDone || stderr != "" {
+	if status != cli.StatusDone || stderr != "" {
 		t.Fatalf("status %d, stderr %q", status, stderr)
 	}
 	_, stdout, _ := command("list", "--json")
@@ -209,7 +193,7 @@ func TestAliases(t *testing.T) {
 	} {
 		status, one, stderr := command(words(pair[0])...)
 		other, two, _ := command(words(pair[1])...)
-		if status != StatusDone || other != StatusDone || one != two || one == "" || stderr != "" {
+		if status != cli.StatusDone || other != cli.StatusDone || one != two || one == "" || stderr != "" {
 			t.Errorf("pgrlab %s: status %d, %q, stderr %q; pgrlab %s: status %d, %q", pair[0], status, one, stderr, pair[1], other, two)
 		}
 	}
@@ -222,9 +206,9 @@ func TestHelpOfEveryCommand(t *testing.T) {
 		if c.Short == "" || c.Short == strings.ToUpper(c.Short) {
 			t.Errorf("%s has no short text", c.CommandPath())
 		}
-		for _, s := range flagSections(c) {
+		for _, s := range cli.FlagSections(c) {
 			var b strings.Builder
-			s.write(&b, 0)
+			s.Write(&b, 0)
 			columns := map[int]bool{}
 			for _, line := range strings.Split(strings.TrimRight(b.String(), "\n"), "\n") {
 				left, right, _ := strings.Cut(strings.TrimLeft(line, " "), "   ")
@@ -232,21 +216,21 @@ func TestHelpOfEveryCommand(t *testing.T) {
 				columns[indent+ansi.StringWidth(left)+3+len(right)-len(strings.TrimLeft(right, " "))] = true
 			}
 			if len(columns) != 1 {
-				t.Errorf("%s: the texts of %s begin in %d columns:\n%s", c.CommandPath(), s.title, len(columns), b.String())
+				t.Errorf("%s: the texts of %s begin in %d columns:\n%s", c.CommandPath(), s.Title, len(columns), b.String())
 			}
 		}
 		for _, sub := range c.Commands() {
 			visit(sub)
 		}
 	}
-	visit(newRoot(testDeps()))
+	visit(newRoot(commandtest.Deps()))
 }
 
 func TestListJSON(t *testing.T) {
 	for _, l := range lists {
 		status, stdout, stderr := command("list", l.name, "--json")
 		var all []map[string]any
-		if err := json.Unmarshal([]byte(stdout), &all); err != nil || status != StatusDone || stderr != "" {
+		if err := json.Unmarshal([]byte(stdout), &all); err != nil || status != cli.StatusDone || stderr != "" {
 			t.Errorf("list %s --json: status %d, %q, %v", l.name, status, stderr, err)
 			continue
 		}
@@ -285,8 +269,16 @@ func TestRelevanceFunctionsAreListed(t *testing.T) {
 
 func TestDoctorJSON(t *testing.T) {
 	status, stdout, stderr := command("doctor", "--json")
-	var r diagnosis
-	if err := json.Unmarshal([]byte(stdout), &r); err != nil || status != StatusDone || stderr != "" {
+	var r struct {
+		CPU struct {
+			CPUs  int
+			Model string
+		}
+		Kernels cli.Kernels
+		Physics cli.Physics
+		GPU     struct{ Supported bool }
+	}
+	if err := json.Unmarshal([]byte(stdout), &r); err != nil || status != cli.StatusDone || stderr != "" {
 		t.Fatalf("status %d, stderr %q, %v", status, stderr, err)
 	}
 	if r.CPU.CPUs < 1 || r.CPU.Model == "" || r.Kernels.Family != "go" || r.Physics.StepsPerSec != 25000 || r.GPU.Supported {
@@ -296,11 +288,11 @@ func TestDoctorJSON(t *testing.T) {
 
 // A machine that cannot run anything is status 1, after the report.
 func TestDoctorMissing(t *testing.T) {
-	d := testDeps()
-	d.Physics = func(context.Context) Physics { return Physics{Error: "mujoco.wasm not found"} }
+	d := commandtest.Deps()
+	d.Physics = func(context.Context) cli.Physics { return cli.Physics{Error: "mujoco.wasm not found"} }
 	var out, errs bytes.Buffer
 	status := Main(context.Background(), d, []string{"doctor"}, strings.NewReader(""), &out, &errs)
-	if status != StatusFailed || !strings.Contains(out.String(), "not usable: mujoco.wasm not found") {
+	if status != cli.StatusFailed || !strings.Contains(out.String(), "not usable: mujoco.wasm not found") {
 		t.Errorf("status %d\n%s", status, out.String())
 	}
 	if want := "pgrlab: doctor: physics: mujoco.wasm not found\n"; errs.String() != want {
@@ -312,7 +304,7 @@ func TestDoctorMissing(t *testing.T) {
 func TestPresetShow(t *testing.T) {
 	t.Chdir(t.TempDir())
 	status, stdout, _ := command("preset", "show", "--task", "CHEETAH_run", "--method", "synther", "--scale", "release")
-	if status != StatusDone {
+	if status != cli.StatusDone {
 		t.Fatalf("status %d", status)
 	}
 	write(t, "mine.toml", stdout)
@@ -333,17 +325,17 @@ func TestJournalDiff(t *testing.T) {
 	write(t, "a/"+run.JournalName, `{"type":"evaluated","step":1000,"return_mean":1.5,"wall_s":3}`+"\n")
 	write(t, "b/"+run.JournalName, `{"type":"evaluated","step":1000,"return_mean":1.5,"wall_s":4}`+"\n")
 	write(t, "c.jsonl", `{"type":"evaluated","step":1000,"return_mean":2.5,"wall_s":3}`+"\n")
-	if status, stdout, stderr := command("journal", "diff", "a", "b"); status != StatusDone || stdout+stderr != "" {
+	if status, stdout, stderr := command("journal", "diff", "a", "b"); status != cli.StatusDone || stdout+stderr != "" {
 		t.Errorf("same: status %d, %q, %q", status, stdout, stderr)
 	}
 	status, stdout, stderr := command("journal", "diff", "a", "c.jsonl")
 	want := "line 1\n" +
 		`< {"type":"evaluated","step":1000,"return_mean":1.5}` + "\n" +
 		`> {"type":"evaluated","step":1000,"return_mean":2.5}` + "\n"
-	if status != StatusFailed || stdout != want || stderr != "" {
+	if status != cli.StatusFailed || stdout != want || stderr != "" {
 		t.Errorf("different: status %d, %q, %q; want %q", status, stdout, stderr, want)
 	}
-	if status, stdout, _ := command("journal", "canonical", "a"); status != StatusDone || strings.Contains(stdout, "wall_s") {
+	if status, stdout, _ := command("journal", "canonical", "a"); status != cli.StatusDone || strings.Contains(stdout, "wall_s") {
 		t.Errorf("canonical: status %d, %q", status, stdout)
 	}
 }

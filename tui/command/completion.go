@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"pgrlab/tui/command/cli"
 )
 
 // shells are those that completion writes a script for.
@@ -42,7 +44,7 @@ flags, and also tasks, methods, scales, presets, knobs with their values (--set 
 devices, figures, the run folders and the labs that run. Each line is enough.
 
 ` + strings.Join(install, "\n\n"),
-		Args:      exactArgs(1, "one of "+strings.Join(names, ", ")),
+		Args:      cli.ExactArgs(1, "one of "+strings.Join(names, ", ")),
 		ValidArgs: names,
 		RunE: func(c *cobra.Command, args []string) error {
 			for _, s := range shells {
@@ -50,7 +52,7 @@ devices, figures, the run folders and the labs that run. Each line is enough.
 					return s.write(c.Root(), c.OutOrStdout())
 				}
 			}
-			return usagef("completion: %q is no shell that is known: want one of %s", args[0], strings.Join(names, ", "))
+			return cli.Usagef("completion: %q is no shell that is known: want one of %s", args[0], strings.Join(names, ", "))
 		},
 	}
 }
@@ -79,19 +81,13 @@ const (
 `
 )
 
-// completing says whether a command asks for completions: its arguments are an
-// unfinished line.
-func completing(c *cobra.Command) bool {
-	return c.Name() == cobra.ShellCompRequestCmd || c.Name() == cobra.ShellCompNoDescRequestCmd
-}
-
 // A completer lists what a word may become; without any, a shell completes files
 // unless the directive says otherwise.
-type completer func(d Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective)
+type completer func(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective)
 
 // addCompletions gives the flags and arguments of a command, and of those below it,
 // what completes them.
-func addCompletions(d Deps, c *cobra.Command) {
+func addCompletions(d cli.Deps, c *cobra.Command) {
 	bind := func(complete completer) cobra.CompletionFunc {
 		return func(_ *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			all, directive := complete(d, args, word)
@@ -117,7 +113,7 @@ func addCompletions(d Deps, c *cobra.Command) {
 		}
 	}
 	c.LocalNonPersistentFlags().VisitAll(add)
-	if complete, known := ofArguments[strings.TrimSuffix(prefixOf(c), ": ")]; known {
+	if complete, known := ofArguments[strings.TrimSuffix(cli.PrefixOf(c), ": ")]; known {
 		c.ValidArgsFunction = bind(complete)
 	} else if c.ValidArgs == nil && c.ValidArgsFunction == nil {
 		c.ValidArgsFunction = cobra.NoFileCompletions

@@ -15,13 +15,15 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
 	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/testing/commandtest"
 )
 
 // completions are what tab offers at the end of a line, without what they mean.
 func completions(t *testing.T, line ...string) []string {
 	t.Helper()
 	status, stdout, _ := command(append([]string{cobra.ShellCompRequestCmd}, line...)...)
-	if status != StatusDone {
+	if status != cli.StatusDone {
 		t.Errorf("tab after %q: status %d", line, status)
 	}
 	var all []string
@@ -48,7 +50,7 @@ func TestEveryFlagCompletes(t *testing.T) {
 			visit(sub)
 		}
 	}
-	visit(newRoot(testDeps()))
+	visit(newRoot(commandtest.Deps()))
 }
 
 // Whatever tab offers is accepted where it was offered.
@@ -56,7 +58,7 @@ func TestCompletionsAreAccepted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	accepted := func(args ...string) {
 		t.Helper()
-		if status, _, stderr := command(args...); status != StatusDone {
+		if status, _, stderr := command(args...); status != cli.StatusDone {
 			t.Errorf("pgrlab %q: status %d, %s", args, status, stderr)
 		}
 	}
@@ -85,11 +87,18 @@ func TestCompletionsAreAccepted(t *testing.T) {
 		accepted("completion", name)
 	}
 	figures := completions(t, "report", "--figure", "")
-	if _, err := (&reportRequest{figures: figures}).wanted(); err != nil || len(figures) < 10 {
-		t.Errorf("%d figures: %v", len(figures), err)
+	if len(figures) < 10 {
+		t.Errorf("%d figures", len(figures))
 	}
-	if _, err := choose(workloads(testDeps()), completions(t, "bench", "")); err != nil {
-		t.Error(err)
+	for _, name := range figures { // the figure is known, the folder is not
+		if _, _, stderr := command("report", "nowhere", "--figure", name); !strings.Contains(stderr, "nowhere") {
+			t.Errorf("report --figure %s: %s", name, stderr)
+		}
+	}
+	for _, name := range completions(t, "bench", "") { // the workload is known, the device is not
+		if _, _, stderr := command("bench", name); !strings.Contains(stderr, "no kernels") {
+			t.Errorf("bench %s: %s", name, stderr)
+		}
 	}
 	knobs := completions(t, "train", "--set", "")
 	if len(knobs) != len(knob.All()) {
@@ -119,7 +128,7 @@ func TestCompletionsAreAccepted(t *testing.T) {
 // What tab makes of a word.
 func TestCompletions(t *testing.T) {
 	t.Chdir(t.TempDir())
-	t.Setenv(runsVariable, "")
+	t.Setenv(cli.RunsVariable, "")
 	for _, name := range []string{"a", "ab", "c"} {
 		write(t, "runs/"+name+"/"+run.ConfigName, "")
 		write(t, "runs/"+name+"/"+run.JournalName, "")
@@ -180,7 +189,7 @@ func TestBashCompletesWordsWithSigns(t *testing.T) {
 		t.Skip("bash is not there")
 	}
 	var script bytes.Buffer
-	if status := Main(context.Background(), testDeps(), []string{"completion", "bash"}, strings.NewReader(""), &script, &script); status != StatusDone {
+	if status := Main(context.Background(), commandtest.Deps(), []string{"completion", "bash"}, strings.NewReader(""), &script, &script); status != cli.StatusDone {
 		t.Fatal(script.String())
 	}
 	if !strings.Contains(script.String(), bashOnce) || strings.Contains(script.String(), bashTwice) {

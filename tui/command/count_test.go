@@ -13,6 +13,8 @@ import (
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/testing/commandtest"
 )
 
 // A run is the same however its flags are spelled: counts as people write them,
@@ -21,9 +23,9 @@ func TestSpellings(t *testing.T) {
 	config := func(flags ...string) lab.Config {
 		t.Helper()
 		t.Chdir(t.TempDir())
-		d := testDeps()
+		d := commandtest.Deps()
 		var doc []byte
-		d.Device = func(DeviceRequest) (Device, error) { // the folder is there while the device starts
+		d.Device = func(cli.DeviceRequest) (cli.Device, error) { // the folder is there while the device starts
 			var err error
 			if doc, err = os.ReadFile(filepath.Join("run", run.ConfigName)); err != nil {
 				t.Error(err)

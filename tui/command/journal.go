@@ -4,11 +4,12 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/run"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/rundir"
 )
 
 func journalCommand() *cobra.Command {
@@ -18,16 +19,16 @@ func journalCommand() *cobra.Command {
 		Long: `A journal (events.jsonl of a run) holds what was computed and what was observed
 on the way: times, pauses, paths. Two runs are the same when their journals are
 equal byte for byte after the observed part is dropped.`,
-		Args: noArgs,
-		RunE: needsSubcommand,
+		Args: cli.NoArgs,
+		RunE: cli.NeedsSubcommand,
 	}
 	c.AddCommand(&cobra.Command{
 		Use:     "canonical DIR|FILE",
 		Short:   "print the deterministic part of a journal",
 		Example: "  pgrlab journal canonical runs/a | sha256sum",
-		Args:    exactArgs(1, "one run folder or journal"),
+		Args:    cli.ExactArgs(1, "one run folder or journal"),
 		RunE: func(c *cobra.Command, args []string) error {
-			f, err := openJournal(args[0])
+			f, err := rundir.OpenJournal(args[0])
 			if err != nil {
 				return err
 			}
@@ -45,7 +46,7 @@ equal byte for byte after the observed part is dropped.`,
 when they are the same; otherwise prints the first differing line of each and
 returns 1. The line number counts canonical lines.`,
 		Example: "  pgrlab journal diff runs/a runs/b",
-		Args:    exactArgs(2, "two run folders or journals"),
+		Args:    cli.ExactArgs(2, "two run folders or journals"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return diffJournals(c.OutOrStdout(), args[0], args[1])
 		},
@@ -59,12 +60,12 @@ type errDiffer struct{}
 func (errDiffer) Error() string { return "journals differ" }
 
 func diffJournals(w io.Writer, a, b string) error {
-	fa, err := openJournal(a)
+	fa, err := rundir.OpenJournal(a)
 	if err != nil {
 		return err
 	}
 	defer fa.Close()
-	fb, err := openJournal(b)
+	fb, err := rundir.OpenJournal(b)
 	if err != nil {
 		return err
 	}
@@ -85,26 +86,4 @@ func orNone(s string) string {
 		return "(no more lines)"
 	}
 	return s
-}
-
-// openJournal opens a journal by its own path or by its run folder's.
-func openJournal(path string) (io.ReadCloser, error) {
-	path, err := find(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, usagef("read journal: %v: give a run folder or an events.jsonl", err)
-	}
-	var f io.ReadCloser
-	if info.IsDir() {
-		f, err = run.OpenFile(path, run.JournalName)
-	} else {
-		f, err = os.Open(path) // by its name, whatever it is
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read journal: %w", err)
-	}
-	return f, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/licence"
 )
 
@@ -20,14 +21,14 @@ func licencesCommand() *cobra.Command {
 Go's runtime, the modules that are linked, fonts, MuJoCo with the libraries in it.`,
 		Example: `  pgrlab licences | less
   pgrlab licences --list`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			parts, err := licence.Parts()
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return writeJSON(c.OutOrStdout(), parts)
+				return cli.WriteJSON(c.OutOrStdout(), parts)
 			}
 			if !list {
 				return writeLicences(c.OutOrStdout(), parts)
@@ -36,7 +37,7 @@ Go's runtime, the modules that are linked, fonts, MuJoCo with the libraries in i
 			for _, p := range parts {
 				rows = append(rows, []string{p.Name, orDash(p.Version), p.Licence})
 			}
-			return writeTable(c.OutOrStdout(), []string{"PART", "VERSION", "LICENCE"}, rows)
+			return cli.WriteTable(c.OutOrStdout(), []string{"PART", "VERSION", "LICENCE"}, rows)
 		},
 	}
 	c.Flags().BoolVar(&list, "list", false, "one line for each: name, version, licence")

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/licence"
 )
 
@@ -15,7 +16,7 @@ func TestLicences(t *testing.T) {
 	}
 	_, list, _ := command("licences", "--list")
 	status, all, stderr := command("licences")
-	if status != StatusDone || stderr != "" {
+	if status != cli.StatusDone || stderr != "" {
 		t.Fatalf("status %d, stderr %q", status, stderr)
 	}
 	lines := strings.Split(strings.TrimSpace(list), "\n")

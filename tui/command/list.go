@@ -2,9 +2,7 @@ package command
 
 import (
 	"fmt"
-	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -12,36 +10,38 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/machine"
 )
 
 // A list is one thing that can be listed: rows for people, values for JSON.
 type list struct {
 	name, short string
 	heading     []string
-	rows        func(Deps) [][]string
-	values      func(Deps) any
+	rows        func(cli.Deps) [][]string
+	values      func(cli.Deps) any
 }
 
 var lists = []list{
 	{"tasks", "tasks to learn", []string{"TASK", "OBS", "ACT", "EPISODE", ""}, taskRows,
-		func(d Deps) any { return taskValues(d) }},
+		func(d cli.Deps) any { return taskValues(d) }},
 	{"methods", "methods: who learns, and from what", []string{"METHOD", "LEARNER", ""}, methodRows,
-		func(Deps) any { return methodValues() }},
+		func(cli.Deps) any { return methodValues() }},
 	{"learners", "learners: who acts and how it learns", []string{"LEARNER", "KNOBS", ""}, learnerRows,
-		func(Deps) any { return learnerValues() }},
+		func(cli.Deps) any { return learnerValues() }},
 	{"relevance", "relevance functions F", []string{"F", "OF A TRANSITION", ""}, relevanceRows,
-		func(Deps) any { return relevanceValues() }},
+		func(cli.Deps) any { return relevanceValues() }},
 	{"scales", "scales: how much of everything", []string{"SCALE", ""},
-		func(Deps) [][]string { return entryRows(presets.Scales()) }, func(Deps) any { return presets.Scales() }},
+		func(cli.Deps) [][]string { return entryRows(presets.Scales()) }, func(cli.Deps) any { return presets.Scales() }},
 	{"presets", "named presets, and what the paper reports for them", []string{"PRESET", "TASK", "METHOD", "PAPER", ""}, presetRows,
-		func(Deps) any { return presets.Figures() }},
+		func(cli.Deps) any { return presets.Figures() }},
 	{"knobs", "what can be turned while a run goes on", []string{"KNOB", "SYMBOL", "RANGE", "REDOES", ""}, knobRows,
-		func(Deps) any { return knobValues() }},
+		func(cli.Deps) any { return knobValues() }},
 	{"devices", "devices to compute on", []string{"DEVICE", "USABLE", ""}, deviceRows,
-		func(d Deps) any { return deviceValues(d) }},
+		func(d cli.Deps) any { return machine.DeviceValues(d) }},
 }
 
-func listCommand(d Deps) *cobra.Command {
+func listCommand(d cli.Deps) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
@@ -49,27 +49,27 @@ func listCommand(d Deps) *cobra.Command {
 		Example: `  pgrlab list
   pgrlab list tasks
   pgrlab list knobs --json`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if asJSON {
-				return writeJSON(c.OutOrStdout(), listValues())
+				return cli.WriteJSON(c.OutOrStdout(), listValues())
 			}
 			var rows [][]string
 			for _, l := range lists {
 				rows = append(rows, []string{"pgrlab list " + l.name, l.short})
 			}
-			return writeTable(c.OutOrStdout(), []string{"COMMAND", "LISTS"}, rows)
+			return cli.WriteTable(c.OutOrStdout(), []string{"COMMAND", "LISTS"}, rows)
 		},
 	}
 	c.PersistentFlags().BoolVar(&asJSON, "json", false, "print JSON")
 	for _, l := range lists {
 		c.AddCommand(&cobra.Command{
-			Use: l.name, Short: l.short, Args: noArgs,
+			Use: l.name, Short: l.short, Args: cli.NoArgs,
 			RunE: func(c *cobra.Command, _ []string) error {
 				if asJSON {
-					return writeJSON(c.OutOrStdout(), l.values(d))
+					return cli.WriteJSON(c.OutOrStdout(), l.values(d))
 				}
-				return writeTable(c.OutOrStdout(), l.heading, l.rows(d))
+				return cli.WriteTable(c.OutOrStdout(), l.heading, l.rows(d))
 			},
 		})
 	}
@@ -85,14 +85,6 @@ func listValues() []presets.Entry {
 	return all
 }
 
-func writeTable(w io.Writer, heading []string, rows [][]string) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	for _, row := range append([][]string{heading}, rows...) {
-		fmt.Fprintln(t, strings.TrimRight(strings.Join(row, "\t"), "\t"))
-	}
-	return t.Flush()
-}
-
 func entryRows(entries []presets.Entry) [][]string {
 	var rows [][]string
 	for _, e := range entries {
@@ -103,7 +95,7 @@ func entryRows(entries []presets.Entry) [][]string {
 
 // presetRows shows the paper's return of the preset's own method, for people; the
 // rest of its figure is in JSON.
-func presetRows(Deps) [][]string {
+func presetRows(cli.Deps) [][]string {
 	var rows [][]string
 	for _, p := range presets.Figures() {
 		paper := "-"
@@ -130,7 +122,7 @@ type taskValue struct {
 	Independent  []presets.Result `json:"independent"` // what others measured
 }
 
-func taskValues(d Deps) []taskValue {
+func taskValues(d cli.Deps) []taskValue {
 	all := make([]taskValue, len(d.Tasks))
 	for i, t := range d.Tasks {
 		all[i] = taskValue{t.Name, t.Doc, t.ObsSize, t.ActSize, t.EpisodeSteps, t.Terminates, t.Hidden, presets.References(t.Name), presets.Independent(t.Name)}
@@ -144,7 +136,7 @@ func taskValues(d Deps) []taskValue {
 	return all
 }
 
-func taskRows(d Deps) [][]string {
+func taskRows(d cli.Deps) [][]string {
 	var rows [][]string
 	for _, t := range d.Tasks {
 		rows = append(rows, []string{t.Name, fmt.Sprint(t.ObsSize), fmt.Sprint(t.ActSize), fmt.Sprint(t.EpisodeSteps), t.Doc})
@@ -166,7 +158,7 @@ func methodValues() []methodValue {
 	return all
 }
 
-func methodRows(Deps) [][]string {
+func methodRows(cli.Deps) [][]string {
 	var rows [][]string
 	for _, m := range methodValues() {
 		rows = append(rows, []string{m.Name, m.Learner, m.Doc})
@@ -197,7 +189,7 @@ func learnerValues() []learnerValue {
 	return all
 }
 
-func learnerRows(Deps) [][]string {
+func learnerRows(cli.Deps) [][]string {
 	var rows [][]string
 	for _, v := range learnerValues() {
 		rows = append(rows, []string{v.Name, strings.Join(v.Knobs, " "), v.Doc})
@@ -221,7 +213,7 @@ func relevanceValues() []relevanceValue {
 	return all
 }
 
-func relevanceRows(Deps) [][]string {
+func relevanceRows(cli.Deps) [][]string {
 	var rows [][]string
 	for _, s := range relevance.Specs() {
 		rows = append(rows, []string{s.Name, s.Equation, s.Doc})
@@ -256,7 +248,7 @@ func knobValues() []knobValue {
 	return all
 }
 
-func knobRows(Deps) [][]string {
+func knobRows(cli.Deps) [][]string {
 	redoes := map[knob.Class]string{
 		knob.ClassBatch: "nothing", knob.ClassGeneration: "generation", knob.ClassRefit: "refit", knob.ClassRun: "run",
 	}
@@ -267,41 +259,9 @@ func knobRows(Deps) [][]string {
 	return rows
 }
 
-// deviceValue is a device as JSON.
-type deviceValue struct {
-	Name   string `json:"name"`
-	Usable bool   `json:"usable"`
-	Doc    string `json:"doc"`
-	GPU    *GPU   `json:"gpu,omitempty"`
-}
-
-func deviceValues(d Deps) []deviceValue {
-	cpu := deviceValue{Name: "cpu", Usable: true}
-	if d.Kernels != nil {
-		k := d.Kernels()
-		cpu.Usable = k.Error == ""
-		cpu.Doc = k.Family + " kernels"
-		if k.Error != "" {
-			cpu.Doc = k.Error
-		}
-	}
-	all := []deviceValue{cpu}
-	if d.GPUs == nil {
-		return append(all, deviceValue{Name: "cuda", Doc: "not part of this build"})
-	}
-	found := d.GPUs()
-	if found.Error != "" {
-		return append(all, deviceValue{Name: "cuda", Doc: found.Error})
-	}
-	for _, g := range found.Found {
-		all = append(all, deviceValue{Name: g.Device(), Usable: true, Doc: g.describe(), GPU: &g})
-	}
-	return all
-}
-
-func deviceRows(d Deps) [][]string {
+func deviceRows(d cli.Deps) [][]string {
 	var rows [][]string
-	for _, v := range deviceValues(d) {
+	for _, v := range machine.DeviceValues(d) {
 		usable := "no"
 		if v.Usable {
 			usable = "yes"

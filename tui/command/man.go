@@ -11,9 +11,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"pgrlab/tui/command/cli"
 )
 
-func manCommand(d Deps) *cobra.Command {
+func manCommand(d cli.Deps) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "write manual pages, one for each command",
@@ -21,7 +23,7 @@ func manCommand(d Deps) *cobra.Command {
 so on; pages that are there are replaced. man finds those in a folder man1 of its path.`,
 		Example: `  pgrlab man ~/.local/share/man/man1 && man pgrlab-train
   pgrlab man /tmp/man && man -l /tmp/man/pgrlab.1`,
-		Args: exactArgs(1, "the folder to write to"),
+		Args: cli.ExactArgs(1, "the folder to write to"),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir := args[0]
 			if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -29,7 +31,7 @@ so on; pages that are there are replaced. man finds those in a folder man1 of it
 			}
 			n := 0
 			for _, page := range manPages(c.Root()) {
-				err := writeFile(filepath.Join(dir, pageName(page)+".1"), func(w io.Writer) error { return writeMan(w, d, page) })
+				err := cli.WriteFile(filepath.Join(dir, pageName(page)+".1"), func(w io.Writer) error { return writeMan(w, d, page) })
 				if err != nil {
 					return fmt.Errorf("man: %w", err)
 				}
@@ -63,25 +65,8 @@ func reasonOf(err error) error {
 
 func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// variables of the environment that the program looks at, for help and the manual.
-var variables = []flagText{
-	{runsVariable, "the folder that new runs go below, and that latest looks in (default ./runs)"},
-	{"PGRLAB_KERNELS", "the kernels to compute with: amx, avx512, avx2 or go (default the quickest that the CPU runs)"},
-	{"PGRLAB_MUJOCO_WASM", "another file with MuJoCo's WebAssembly build than the one inside"},
-	{"XDG_CONFIG_HOME", "pgrlab/settings.toml below it holds the settings of the screen (default ~/.config)"},
-	{"XDG_RUNTIME_DIR", "pgrlab below it holds the sockets of running labs (default a folder in /tmp)"},
-	{"CUDA_VISIBLE_DEVICES", "the GPUs that may be used"},
-	{"NO_COLOR", "no colours, if it is set"},
-}
-
-// exits are the exit statuses.
-var exits = []flagText{
-	{"0", "done"}, {"1", "failed, or journal diff has found a difference"}, {"2", "wrong usage"}, {"75", "sweep job: another process works at the job"},
-	{"85", "sweep job: saved, not done: run it again"}, {"130", "interrupted, after saving"}, {"143", "terminated, after saving"},
-}
-
 // writeMan writes the page of a command: the words of its help in the form of man(7).
-func writeMan(out io.Writer, d Deps, c *cobra.Command) error {
+func writeMan(out io.Writer, d cli.Deps, c *cobra.Command) error {
 	c.InitDefaultHelpFlag()
 	c.InitDefaultVersionFlag()
 	w := &roff{}
@@ -105,14 +90,14 @@ func writeMan(out io.Writer, d Deps, c *cobra.Command) error {
 			}
 		}
 	}
-	if sections := flagSections(c); len(sections) > 0 {
+	if sections := cli.FlagSections(c); len(sections) > 0 {
 		w.section("OPTIONS")
 		for _, s := range sections {
 			if len(sections) > 1 {
-				fmt.Fprintf(w, ".SS %s\n", escape(s.title))
+				fmt.Fprintf(w, ".SS %s\n", escape(s.Title))
 			}
-			for _, f := range s.flags {
-				w.item(strings.TrimSpace(f.name), f.text)
+			for _, f := range s.Flags {
+				w.item(strings.TrimSpace(f.Name), f.Text)
 			}
 		}
 	}
@@ -123,11 +108,11 @@ func writeMan(out io.Writer, d Deps, c *cobra.Command) error {
 	if !c.HasParent() {
 		for _, s := range []struct {
 			title string
-			items []flagText
-		}{{"ENVIRONMENT", variables}, {"EXIT STATUS", exits}} {
+			items []cli.FlagText
+		}{{"ENVIRONMENT", cli.Variables}, {"EXIT STATUS", cli.ExitStatuses}} {
 			w.section(s.title)
 			for _, i := range s.items {
-				w.item(i.name, i.text)
+				w.item(i.Name, i.Text)
 			}
 		}
 	} else {

@@ -8,6 +8,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/testing/commandtest"
 )
 
 // requests are what the pages consist of beside text.
@@ -17,10 +20,10 @@ var requests = regexp.MustCompile(`^\.(TH|SH|SS|TP|PP|B|nf|fi|RS|RE)( |$)`)
 func TestManPages(t *testing.T) {
 	t.Chdir(t.TempDir())
 	status, stdout, stderr := command("man", "man/man1")
-	if status != StatusDone || stdout != "" || strings.Count(stderr, "\n") != 1 {
+	if status != cli.StatusDone || stdout != "" || strings.Count(stderr, "\n") != 1 {
 		t.Fatalf("status %d, stdout %q, stderr %q", status, stdout, stderr)
 	}
-	pages := manPages(newRoot(testDeps()))
+	pages := manPages(newRoot(commandtest.Deps()))
 	files, err := filepath.Glob("man/man1/*.1")
 	if err != nil || len(files) != len(pages) || len(pages) < 30 {
 		t.Errorf("%d files of %d pages, %v", len(files), len(pages), err)
@@ -43,10 +46,10 @@ func TestManPages(t *testing.T) {
 				}
 			}
 		}
-		for _, s := range flagSections(c) {
-			for _, f := range s.flags {
-				if want := ".B " + escape(strings.TrimSpace(f.name)) + "\n"; !bytes.Contains(page, []byte(want)) {
-					t.Errorf("%s does not say %s", name, f.name)
+		for _, s := range cli.FlagSections(c) {
+			for _, f := range s.Flags {
+				if want := ".B " + escape(strings.TrimSpace(f.Name)) + "\n"; !bytes.Contains(page, []byte(want)) {
+					t.Errorf("%s does not say %s", name, f.Name)
 				}
 			}
 		}

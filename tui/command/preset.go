@@ -4,14 +4,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
 )
 
-func presetCommand(d Deps) *cobra.Command {
+func presetCommand(d cli.Deps) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "preset",
 		Short: "the numbers that a run is made from",
-		Args:  noArgs,
-		RunE:  needsSubcommand,
+		Args:  cli.NoArgs,
+		RunE:  cli.NeedsSubcommand,
 	}
 	var choice presets.Choice
 	show := &cobra.Command{
@@ -24,13 +25,13 @@ scale.`,
 		Example: `  pgrlab preset show demo > mine.toml
   pgrlab preset show --task cheetah-run --method pgr-curiosity --scale release
   pgrlab --preset mine.toml`,
-		Args: rangeArgs(0, 1, "at most one preset"),
+		Args: cli.RangeArgs(0, 1, "at most one preset"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				choice.Preset = args[0]
 			}
 			if choice.Task != "" {
-				task, err := d.task(choice.Task)
+				task, err := d.Task(choice.Task)
 				if err != nil {
 					return err
 				}
@@ -38,7 +39,7 @@ scale.`,
 			}
 			doc, err := presets.Show(choice)
 			if err != nil {
-				return asUsage(err)
+				return cli.AsUsage(err)
 			}
 			_, err = c.OutOrStdout().Write(doc)
 			return err

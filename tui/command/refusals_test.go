@@ -13,6 +13,8 @@ import (
 
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/run"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/testing/commandtest"
 )
 
 // refusals are command lines that cannot be what was meant: with the status, and words
@@ -247,7 +249,7 @@ func TestRefusals(t *testing.T) {
 	t.Chdir(dir)
 	t.Setenv("XDG_RUNTIME_DIR", filepath.Join(dir, "sockets"))
 	t.Setenv("TMPDIR", dir)
-	t.Setenv(runsVariable, "")
+	t.Setenv(cli.RunsVariable, "")
 	write(t, "typo.toml", "task = \"cheetah-run\"\n\n[knobs]\nguidence = 3.0\n")
 	write(t, "plain", "not a folder\n")
 	write(t, "old/"+run.JournalName, "")
@@ -257,8 +259,8 @@ func TestRefusals(t *testing.T) {
 	before := tree(t, dir)
 	for _, c := range refusals {
 		args := words(c.line)
-		d := testDeps()
-		d.Device = func(DeviceRequest) (Device, error) {
+		d := commandtest.Deps()
+		d.Device = func(cli.DeviceRequest) (cli.Device, error) {
 			t.Errorf("pgrlab %s: starts a device", c.line)
 			return nil, errors.New("a test has no device")
 		}
@@ -283,7 +285,7 @@ func TestRefusals(t *testing.T) {
 
 // Every command is among them.
 func TestRefusalsOfEveryCommand(t *testing.T) {
-	root := newRoot(testDeps())
+	root := newRoot(commandtest.Deps())
 	for _, c := range root.Commands() {
 		tried := false
 		for _, r := range refusals {
@@ -330,7 +332,7 @@ func tree(t *testing.T, dir string) string {
 func preset(t *testing.T, flags ...string) string {
 	t.Helper()
 	status, stdout, stderr := command(append([]string{"preset", "show"}, flags...)...)
-	if status != StatusDone {
+	if status != cli.StatusDone {
 		t.Fatal(stderr)
 	}
 	return stdout
@@ -338,7 +340,7 @@ func preset(t *testing.T, flags ...string) string {
 
 // The range of --threads is that of the devices.
 func TestThreads(t *testing.T) {
-	if maxThreads != cpu.MaxThreads {
-		t.Errorf("--threads takes %d, a device %d", maxThreads, cpu.MaxThreads)
+	if cli.MaxThreads != cpu.MaxThreads {
+		t.Errorf("--threads takes %d, a device %d", cli.MaxThreads, cpu.MaxThreads)
 	}
 }

@@ -3,13 +3,14 @@ package command
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"pgrlab/core/run"
 	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/rundir"
 )
 
 // folder writes a run folder of that method and seed on cheetah-run: a start, and an
@@ -59,13 +60,13 @@ func TestReport(t *testing.T) {
 	folder(t, "runs/sac", "sac", 0, []float64{5, 15})
 	folder(t, "runs/hand", "pgr-curiosity", 7, []float64{11, 99}, turned(1500, "ratio", 0.75, "driver"))
 	status, stdout, stderr := command("report", "runs")
-	if status != StatusDone || stderr != "" {
+	if status != cli.StatusDone || stderr != "" {
 		t.Errorf("status %d, stderr %q", status, stderr)
 	}
 	golden(t, "report.md", stdout)
 
 	status, stdout, stderr = command("report", "runs", "--json", "--figure", "curves", "--figure", "fig-noised-cheetah", "--out", "out")
-	if status != StatusDone || strings.Count(stderr, "\n") != 4 {
+	if status != cli.StatusDone || strings.Count(stderr, "\n") != 4 {
 		t.Errorf("status %d, stderr %q", status, stderr)
 	}
 	var data struct {
@@ -75,7 +76,7 @@ func TestReport(t *testing.T) {
 		t.Errorf("%v: %+v", err, data)
 	}
 	for _, name := range []string{"report.md", "report.json", "curves.svg", "curves.png", "fig-noised-cheetah.svg", "fig-noised-cheetah.png"} {
-		if !exists(filepath.Join("out", name)) {
+		if !rundir.Exists(filepath.Join("out", name)) {
 			t.Errorf("%s was not written", name)
 		}
 	}
@@ -124,14 +125,14 @@ func TestExport(t *testing.T) {
 	write(t, "good/policy.bin", "PGRW1\n")
 	folder(t, "bare", "sac", 0, []float64{1})
 	status, stdout, stderr := command("export", "good", "--format", "csv")
-	if status != StatusDone || stderr != "" || strings.Count(stdout, "\n") != 1+2*3 || !strings.Contains(stdout, "\n2000,20.000,0,evaluated/return_mean,2\n") {
+	if status != cli.StatusDone || stderr != "" || strings.Count(stdout, "\n") != 1+2*3 || !strings.Contains(stdout, "\n2000,20.000,0,evaluated/return_mean,2\n") {
 		t.Errorf("status %d, stderr %q: %s", status, stderr, stdout)
 	}
 	status, stdout, stderr = command("export", "good", "--format", "tensorboard", "--out", "tb")
-	if status != StatusDone || stdout != "" || stderr != "tb/good/events.out.tfevents.1740830400.here.pgrlab\n" || !exists(strings.TrimSpace(stderr)) {
+	if status != cli.StatusDone || stdout != "" || stderr != "tb/good/events.out.tfevents.1740830400.here.pgrlab\n" || !rundir.Exists(strings.TrimSpace(stderr)) {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
 	}
-	if status, stdout, _ := command("export", "--show-loader"); status != StatusDone || stdout != loader {
+	if status, stdout, _ := command("export", "--show-loader"); status != cli.StatusDone || !strings.HasPrefix(stdout, "# Reads a policy that pgrlab exported with --weights") {
 		t.Errorf("status %d: %s", status, stdout)
 	}
 	var got strings.Builder
@@ -155,23 +156,4 @@ func TestExport(t *testing.T) {
 		got.WriteString("$ pgrlab " + strings.Join(args, " ") + "\n" + stderr + "= " + fmt.Sprint(status) + "\n\n")
 	}
 	golden(t, "export-lines.txt", got.String())
-}
-
-// A run of a sweep is called as its job: the folders of runs are all called run.
-func TestRunsHaveNamesAmongOthers(t *testing.T) {
-	dir := t.TempDir()
-	job := filepath.Join(dir, "0002-cheetah-run-sac-s1")
-	for _, d := range []string{filepath.Join(job, "run"), filepath.Join(dir, "run")} {
-		if err := os.MkdirAll(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(job, "job.toml"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]string{filepath.Join(job, "run"): "0002-cheetah-run-sac-s1", filepath.Join(dir, "run"): "run", job: "0002-cheetah-run-sac-s1"} {
-		if got := nameOf(path); got != want {
-			t.Errorf("%s is called %s, want %s", path, got, want)
-		}
-	}
 }

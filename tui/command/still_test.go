@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/testing/commandtest"
 )
 
 // The picture of the README is what this program shows of the run in docs/demo: after a
@@ -18,8 +21,8 @@ func TestThePictureIsUpToDate(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "screen.svg")
 	var stderr bytes.Buffer
-	status := Main(context.Background(), testDeps(), []string{"replay", "../../docs/demo", "--picture", path, "--step", "21000"}, strings.NewReader(""), &stderr, &stderr)
-	if status != StatusDone {
+	status := Main(context.Background(), commandtest.Deps(), []string{"replay", "../../docs/demo", "--picture", path, "--step", "21000"}, strings.NewReader(""), &stderr, &stderr)
+	if status != cli.StatusDone {
 		t.Fatalf("status %d: %s", status, &stderr)
 	}
 	got, err := os.ReadFile(path)
@@ -38,12 +41,12 @@ func TestPicturesThatCannotBe(t *testing.T) {
 		status int
 		says   string
 	}{
-		{[]string{"--size", "0x3"}, StatusUsage, "want WxH columns and lines"},
-		{[]string{"--size", "wide"}, StatusUsage, "want WxH columns and lines"},
-		{[]string{"--step", "30001"}, StatusFailed, "its journal does not have it"},
+		{[]string{"--size", "0x3"}, cli.StatusUsage, "want WxH columns and lines"},
+		{[]string{"--size", "wide"}, cli.StatusUsage, "want WxH columns and lines"},
+		{[]string{"--step", "30001"}, cli.StatusFailed, "its journal does not have it"},
 	} {
 		var stderr bytes.Buffer
-		status := Main(context.Background(), testDeps(), append([]string{"replay", "../../docs/demo", "--picture", path}, c.args...), strings.NewReader(""), &stderr, &stderr)
+		status := Main(context.Background(), commandtest.Deps(), append([]string{"replay", "../../docs/demo", "--picture", path}, c.args...), strings.NewReader(""), &stderr, &stderr)
 		if status != c.status || !strings.Contains(stderr.String(), c.says) {
 			t.Errorf("%v: status %d: %s", c.args, status, &stderr)
 		}

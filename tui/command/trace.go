@@ -7,21 +7,15 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-)
 
-// TraceRequest says what to trace: see envs.TraceOptions.
-type TraceRequest struct {
-	Task     string
-	Steps    int
-	Controls string
-	Seed     uint64
-}
+	"pgrlab/tui/command/cli"
+)
 
 // controlNames are the sequences of actions that a trace can be made with.
 var controlNames = []string{"triangle", "zero", "random"}
 
-func traceCommand(d Deps) *cobra.Command {
-	r := TraceRequest{Steps: 200, Controls: "triangle"}
+func traceCommand(d cli.Deps) *cobra.Command {
+	r := cli.TraceRequest{Steps: 200, Controls: "triangle"}
 	c := &cobra.Command{
 		Use:   "trace --task T",
 		Short: "observations and rewards of a task under given controls, as JSON lines",
@@ -34,29 +28,29 @@ Controls: triangle (exact waves, shifted from actuator to actuator), zero, rando
 (uniform in [-1,1)).`,
 		Example: `  pgrlab trace --task cheetah-run --steps 200 --controls zero
   pgrlab trace --task walker-walk --controls random --seed 3 | tail -1`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return trace(c.Context(), c.OutOrStdout(), d, r) },
 	}
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVar(&r.Task, "task", "", "`T` task (pgrlab list tasks)")
-	countIn(f, &r.Steps, "steps", r.Steps, 0, maxSteps, "`N` control steps")
+	cli.CountIn(f, &r.Steps, "steps", r.Steps, 0, cli.MaxSteps, "`N` control steps")
 	f.StringVar(&r.Controls, "controls", r.Controls, "`triangle|zero|random` controls")
 	f.Uint64Var(&r.Seed, "seed", 0, "`N` seed of the start states and of random controls")
 	return c
 }
 
-func trace(ctx context.Context, w io.Writer, d Deps, r TraceRequest) error {
+func trace(ctx context.Context, w io.Writer, d cli.Deps, r cli.TraceRequest) error {
 	if r.Task == "" {
-		return usagef("trace: no task: say which with --task (pgrlab list tasks)")
+		return cli.Usagef("trace: no task: say which with --task (pgrlab list tasks)")
 	}
-	task, err := d.task(r.Task)
+	task, err := d.Task(r.Task)
 	if err != nil {
 		return err
 	}
 	r.Task = task.Name
 	if !slices.Contains(controlNames, r.Controls) {
-		return usagef("trace: unknown controls %q: want %s", r.Controls, strings.Join(controlNames, ", "))
+		return cli.Usagef("trace: unknown controls %q: want %s", r.Controls, strings.Join(controlNames, ", "))
 	}
 	return d.Trace(ctx, w, r)
 }

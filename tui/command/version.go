@@ -5,17 +5,19 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"pgrlab/tui/command/cli"
 )
 
-func versionCommand(d Deps) *cobra.Command {
+func versionCommand(d cli.Deps) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "print the version",
-		Args:  noArgs,
+		Args:  cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if asJSON {
-				return writeJSON(c.OutOrStdout(), struct {
+				return cli.WriteJSON(c.OutOrStdout(), struct {
 					Version string `json:"version"`
 					Go      string `json:"go"`
 					OS      string `json:"os"`
@@ -31,6 +33,6 @@ func versionCommand(d Deps) *cobra.Command {
 }
 
 // versionLine is what version and --version print.
-func versionLine(d Deps) string {
+func versionLine(d cli.Deps) string {
 	return fmt.Sprintf("pgrlab %s %s %s/%s\n", d.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

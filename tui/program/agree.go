@@ -15,7 +15,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/device/cuda"
 	"pgrlab/core/device/cuda/driver"
-	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 )
 
 // agreeing is the first argument of a process that tries a GPU for another one. It is
@@ -35,7 +35,7 @@ const probePatience = 20 * time.Second
 // the driver itself says is wrong that process will be told, too.
 func probe() (status int) {
 	openGPUs(nil).Report()
-	return command.StatusDone
+	return cli.StatusDone
 }
 
 // probeGPUs has a process of its own start the driver: one that hangs does so in the first
@@ -57,9 +57,9 @@ func agree(args []string, stderr io.Writer) (status int) {
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, strings.ReplaceAll(err.Error(), "\n", " "))
-		return command.StatusFailed
+		return cli.StatusFailed
 	}
-	return command.StatusDone
+	return cli.StatusDone
 }
 
 // agrees has a GPU and the CPU do the same work.
@@ -84,7 +84,7 @@ func agrees(uuid, precision string) (err error) {
 
 // checkGPU has a process of its own try a GPU before a run is given to it: a run that
 // could have had the CPU must not learn from wrong numbers, nor die with a driver.
-func checkGPU(g command.GPU, precision string) error {
+func checkGPU(g cli.GPU, precision string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("try it: %w", err)
@@ -128,7 +128,7 @@ func (w *words) verdict(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &exit) && exit.ExitCode() == command.StatusFailed && first != "":
+	case errors.As(err, &exit) && exit.ExitCode() == cli.StatusFailed && first != "":
 		return errors.New(first)
 	case first != "":
 		return fmt.Errorf("trying it crashed, %w: %s", err, first)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 )
 
 // TestAsAnother is what a process of its own does in TestTried; by itself it is nothing.
@@ -18,10 +18,10 @@ func TestAsAnother(t *testing.T) {
 	case "":
 		t.Skip("it is the other process of TestTried")
 	case "right":
-		os.Exit(command.StatusDone)
+		os.Exit(cli.StatusDone)
 	case "wrong":
 		os.Stderr.WriteString("tile 64x64: off by 7\nand more\n")
-		os.Exit(command.StatusFailed)
+		os.Exit(cli.StatusFailed)
 	case "crashes":
 		syscall.Kill(os.Getpid(), syscall.SIGSEGV)
 		select {}
@@ -34,7 +34,7 @@ func TestAsAnother(t *testing.T) {
 		for range 100 {
 			os.Stderr.WriteString(strings.Repeat("x", 1<<16))
 		}
-		os.Exit(command.StatusDone)
+		os.Exit(cli.StatusDone)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestAgreeWithoutAGPU(t *testing.T) {
 	}
 	for args, want := range map[string]string{"": "want the UUID", "GPU-1 tf32": "no CUDA driver", "GPU-1 fp8": "precision fp8 is not known"} {
 		var said bytes.Buffer
-		if status := agree(strings.Fields(args), &said); status != command.StatusFailed || !strings.Contains(said.String(), want) || strings.Count(said.String(), "\n") != 1 {
+		if status := agree(strings.Fields(args), &said); status != cli.StatusFailed || !strings.Contains(said.String(), want) || strings.Count(said.String(), "\n") != 1 {
 			t.Errorf("%q: status %d, %q", args, status, said.String())
 		}
 	}

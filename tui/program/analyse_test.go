@@ -12,7 +12,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
 	"pgrlab/core/run"
-	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 	"pgrlab/tui/remote"
 )
 
@@ -214,11 +214,11 @@ func TestAnalyseRefits(t *testing.T) {
 		{[]string{"--rows", "1"}, "at least 3"},
 	} {
 		said.Reset()
-		if status, _ := pgrlab(t, d, &said, append([]string{"analyse", "pgr-curiosity", "--refit"}, c.args...)...); status != command.StatusUsage || !strings.Contains(said.String(), c.want) {
+		if status, _ := pgrlab(t, d, &said, append([]string{"analyse", "pgr-curiosity", "--refit"}, c.args...)...); status != cli.StatusUsage || !strings.Contains(said.String(), c.want) {
 			t.Errorf("%v: status %d: %s", c.args, status, &said)
 		}
 	}
-	if status, _ := pgrlab(t, d, &said, "analyse", "pgr-curiosity", "--held-out", "0.2"); status != command.StatusUsage || !strings.Contains(said.String(), "add --refit") {
+	if status, _ := pgrlab(t, d, &said, "analyse", "pgr-curiosity", "--held-out", "0.2"); status != cli.StatusUsage || !strings.Contains(said.String(), "add --refit") {
 		t.Errorf("status %d: %s", status, &said)
 	}
 }
@@ -256,7 +256,7 @@ func TestAnalyseALabThatRuns(t *testing.T) {
 	if line.Step <= 120 || line.Generated == nil || line.Generated.Dynamics == nil || line.Gaussian == nil || line.Projection == nil || !line.Obs.OnDemand {
 		t.Errorf("%.300s", out)
 	}
-	if status, _ := pgrlab(t, d, &said, "analyse", r.dir, "--journal", "--rows", "5"); status != command.StatusUsage || !strings.Contains(said.String(), "looks at itself as it is") {
+	if status, _ := pgrlab(t, d, &said, "analyse", r.dir, "--journal", "--rows", "5"); status != cli.StatusUsage || !strings.Contains(said.String(), "looks at itself as it is") {
 		t.Errorf("status %d: %s", status, &said)
 	}
 	r.stop()

@@ -17,7 +17,7 @@ import (
 	"pgrlab/core/run"
 	"pgrlab/core/testing/pace"
 	"pgrlab/tui"
-	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 	"pgrlab/tui/remote"
 )
 
@@ -108,7 +108,7 @@ func (r *training) stop() {
 // ends waits for the end of a run that was told to end.
 func (r *training) ends() {
 	r.t.Helper()
-	if status := <-r.status; status != command.StatusDone {
+	if status := <-r.status; status != cli.StatusDone {
 		r.t.Errorf("status %d:\n%s", status, r.said.String())
 	}
 }
@@ -272,12 +272,12 @@ func TestNamesOfALab(t *testing.T) {
 	}
 	for _, name := range []string{fmt.Sprint(os.Getpid()), filepath.Base(filepath.Dir(filepath.Dir(dir))), r.dir, dir} {
 		var said bytes.Buffer
-		if status, _ := pgrlab(t, d, &said, "checkpoint", name); status != command.StatusDone || !strings.Contains(said.String(), "saved ") {
+		if status, _ := pgrlab(t, d, &said, "checkpoint", name); status != cli.StatusDone || !strings.Contains(said.String(), "saved ") {
 			t.Errorf("checkpoint %s: status %d, %q", name, status, said.String())
 		}
 	}
 	var said bytes.Buffer
-	if status, _ := pgrlab(t, d, &said, "checkpoint", "no-such-lab"); status != command.StatusUsage || !strings.Contains(said.String(), "no such run") {
+	if status, _ := pgrlab(t, d, &said, "checkpoint", "no-such-lab"); status != cli.StatusUsage || !strings.Contains(said.String(), "no such run") {
 		t.Errorf("checkpoint no-such-lab: status %d, %q", status, said.String())
 	}
 	r.stop()

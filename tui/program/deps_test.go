@@ -9,25 +9,25 @@ import (
 	"pgrlab/core/lab"
 	"pgrlab/core/testing/pace"
 	"pgrlab/envs"
-	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 )
 
 // testDeps are the real parts. Their units of work are at the pace that a test was asked
 // for, and training waits where the test that began this process said so.
-func testDeps() command.Deps {
+func testDeps() cli.Deps {
 	d := deps()
 	if setting := os.Getenv(holdVariable); setting != "" {
 		d.Tasks = heldTasks(d.Tasks, setting)
 	}
 	if os.Getenv(failVariable) != "" && slices.Contains(os.Args, "--handover") {
-		d.Device = func(command.DeviceRequest) (command.Device, error) { return nil, errNoDevice }
+		d.Device = func(cli.DeviceRequest) (cli.Device, error) { return nil, errNoDevice }
 	}
 	if os.Getenv(pace.Variable) == "" {
 		return d
 	}
 	d.Tasks = withSteps(d.Tasks, func(uint64, int) { pace.Unit() })
 	start := d.Device
-	d.Device = func(r command.DeviceRequest) (command.Device, error) {
+	d.Device = func(r cli.DeviceRequest) (cli.Device, error) {
 		made, err := start(r)
 		if c, ok := made.(*cpu.Device); ok {
 			made = paced{c}

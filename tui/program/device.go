@@ -6,13 +6,13 @@ import (
 
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/device/cpu/kernel"
-	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 )
 
 // newDevice starts a GPU or the CPU. The CPU's kernels cannot be preempted, so
 // screen, collector and garbage collector get two threads of their own beside the
 // workers.
-func newDevice(r command.DeviceRequest) (command.Device, error) {
+func newDevice(r cli.DeviceRequest) (cli.Device, error) {
 	if r.GPU != nil {
 		return newGPU(r)
 	}
@@ -28,8 +28,8 @@ func newDevice(r command.DeviceRequest) (command.Device, error) {
 	return d, nil
 }
 
-func kernels() command.Kernels {
-	k := command.Kernels{Available: kernel.Available(), Why: "the quickest that this CPU runs"}
+func kernels() cli.Kernels {
+	k := cli.Kernels{Available: kernel.Available(), Why: "the quickest that this CPU runs"}
 	if os.Getenv("PGRLAB_KERNELS") != "" {
 		k.Why = "from $PGRLAB_KERNELS"
 	}

@@ -16,7 +16,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/run"
-	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 )
 
 // A fork of a run that is over needs a length of its own; one without is refused, with
@@ -27,7 +27,7 @@ func TestForkOfAFinishedRunHasALength(t *testing.T) {
 	train := func(args ...string) {
 		t.Helper()
 		stderr.Reset()
-		if status, _ := pgrlab(t, d, &stderr, append([]string{"train", "--threads", "1"}, args...)...); status != command.StatusDone {
+		if status, _ := pgrlab(t, d, &stderr, append([]string{"train", "--threads", "1"}, args...)...); status != cli.StatusDone {
 			t.Fatalf("status %d:\n%s", status, stderr.String())
 		}
 	}
@@ -45,9 +45,9 @@ func TestForkOfAFinishedRunHasALength(t *testing.T) {
 		status, stdout := pgrlab(t, d, &stderr, append([]string{"fork"}, c.args...)...)
 		said := stderr.String()
 		switch {
-		case c.says == "" && (status != command.StatusDone || stdout != "longer\n"):
+		case c.says == "" && (status != cli.StatusDone || stdout != "longer\n"):
 			t.Errorf("fork %v: status %d: %s%s", c.args, status, stdout, said)
-		case c.says != "" && (status != command.StatusUsage || stdout != "" || !strings.Contains(said, c.says) || strings.Count(said, "\n") != 1):
+		case c.says != "" && (status != cli.StatusUsage || stdout != "" || !strings.Contains(said, c.says) || strings.Count(said, "\n") != 1):
 			t.Errorf("fork %v: status %d: %s%q", c.args, status, stdout, said)
 		}
 	}
@@ -137,7 +137,7 @@ func TestLengthsThatARunCannotHave(t *testing.T) {
 		if err := os.WriteFile(dir+".toml", []byte(preset), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if status := train("--preset", dir+".toml", "--out", dir); status != command.StatusDone {
+		if status := train("--preset", dir+".toml", "--out", dir); status != cli.StatusDone {
 			t.Fatalf("%s: status %d:\n%s", dir, status, stderr.String())
 		}
 	}
@@ -154,7 +154,7 @@ func TestLengthsThatARunCannotHave(t *testing.T) {
 		{"plain", "59", "--steps is 59, but the run has 60: want more"},
 		{"prioritized", "70", "β rises from 0.4 to 1 over 60 steps: begin it anew with --steps 70, or go on otherwise: pgrlab fork prioritized --steps 70"},
 	} {
-		if status := train("--resume", c.dir, "--steps", c.steps); status != command.StatusUsage || !strings.Contains(stderr.String(), c.says) || strings.Count(stderr.String(), "\n") != 1 {
+		if status := train("--resume", c.dir, "--steps", c.steps); status != cli.StatusUsage || !strings.Contains(stderr.String(), c.says) || strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("%s to %s steps: status %d, %q", c.dir, c.steps, status, stderr.String())
 		}
 		text, err := os.ReadFile(filepath.Join(c.dir, run.ConfigName))
@@ -162,10 +162,10 @@ func TestLengthsThatARunCannotHave(t *testing.T) {
 			t.Errorf("%s is not what it was (%v)", c.dir, err)
 		}
 	}
-	if status := train("--resume", "plain"); status != command.StatusDone || !strings.Contains(stderr.String(), "has made all its steps") {
+	if status := train("--resume", "plain"); status != cli.StatusDone || !strings.Contains(stderr.String(), "has made all its steps") {
 		t.Errorf("as it is: status %d, %q", status, stderr.String())
 	}
-	if status := train("--resume", "plain", "--steps", "70"); status != command.StatusDone || !strings.Contains(stderr.String(), "70 of 70 steps") {
+	if status := train("--resume", "plain", "--steps", "70"); status != cli.StatusDone || !strings.Contains(stderr.String(), "70 of 70 steps") {
 		t.Errorf("longer: status %d, %q", status, stderr.String())
 	}
 }

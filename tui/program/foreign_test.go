@@ -15,7 +15,7 @@ import (
 
 	"pgrlab/core/run"
 	"pgrlab/tui"
-	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 )
 
 // attack holds what a terminal would carry out or hide: a title, the clipboard, C1
@@ -68,7 +68,7 @@ func TestNothingForeignReachesTheTerminal(t *testing.T) {
 		var stderr bytes.Buffer
 		args := append([]string{"train", "--preset", "tiny.toml", "--threads", "1", "--at", "100:guidance=3!", "--out", dir}, more...)
 		status, stdout := pgrlab(t, d, &stderr, args...)
-		if status != command.StatusDone {
+		if status != cli.StatusDone {
 			t.Fatalf("status %d: %s", status, stderr.String())
 		}
 		written(t, "train", stdout+stderr.String())
@@ -200,7 +200,7 @@ func TestNothingForeignReachesTheTerminal(t *testing.T) {
 		}
 		return outcome, err
 	}
-	if status, _ := pgrlab(t, d, io.Discard, "replay", dir, "--plain", "--speed", "1000000"); status != command.StatusDone {
+	if status, _ := pgrlab(t, d, io.Discard, "replay", dir, "--plain", "--speed", "1000000"); status != cli.StatusDone {
 		t.Errorf("replay: status %d", status)
 	}
 }

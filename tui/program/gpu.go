@@ -12,7 +12,7 @@ import (
 	"pgrlab/core/device/cuda"
 	"pgrlab/core/device/cuda/driver"
 	"pgrlab/core/device/cuda/kernel"
-	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 	"pgrlab/tui/pane"
 )
 
@@ -40,7 +40,7 @@ func (gpu) Threads() int { return 0 }
 // Holds says what it has of the GPU's memory.
 func (g gpu) Holds() string { return g.Memory().String() }
 
-func newGPU(r command.DeviceRequest) (command.Device, error) {
+func newGPU(r cli.DeviceRequest) (cli.Device, error) {
 	precision, known := precisions[r.Precision]
 	if !known {
 		return nil, fmt.Errorf("precision %s is not known", r.Precision)
@@ -55,14 +55,14 @@ func newGPU(r command.DeviceRequest) (command.Device, error) {
 }
 
 // chooseGPU finds the GPU of that name.
-func chooseGPU(name string) (command.GPU, string, error) {
+func chooseGPU(name string) (cli.GPU, string, error) {
 	c, err := gpus().Choose(name)
 	return describe(driver.Seen{Info: c.Device}), c.Why, err
 }
 
 // describe is a GPU in the form that the commands ask for.
-func describe(s driver.Seen) command.GPU {
-	g := command.GPU{Index: s.Index, Name: s.Name, UUID: s.UUID, Capability: fmt.Sprintf("%d.%d", s.Capability[0], s.Capability[1]),
+func describe(s driver.Seen) cli.GPU {
+	g := cli.GPU{Index: s.Index, Name: s.Name, UUID: s.UUID, Capability: fmt.Sprintf("%d.%d", s.Capability[0], s.Capability[1]),
 		Memory: s.Memory, Free: s.Free}
 	if u := s.Usage; u != nil {
 		known := func(v float64) *float64 {
@@ -80,9 +80,9 @@ func describe(s driver.Seen) command.GPU {
 	return g
 }
 
-func findGPUs() command.GPUs {
+func findGPUs() cli.GPUs {
 	r, err := gpus().Report()
-	found := command.GPUs{CUDA: r.CUDA, Driver: r.Driver, Least: minDriver()}
+	found := cli.GPUs{CUDA: r.CUDA, Driver: r.Driver, Least: minDriver()}
 	if err != nil {
 		found.Error = err.Error()
 		return found
@@ -123,7 +123,7 @@ func kernelTexts(sm int) (map[string]string, error) {
 }
 
 // tryGPU compiles the kernels for a GPU.
-func tryGPU(g command.GPU) (string, error) {
+func tryGPU(g cli.GPU) (string, error) {
 	var major, minor int
 	if _, err := fmt.Sscanf(strings.TrimSpace(g.Capability), "%d.%d", &major, &minor); err != nil {
 		return "", fmt.Errorf("compute capability %s: %w", g.Capability, err)

@@ -10,7 +10,7 @@ import (
 	"pgrlab/core/device/cuda"
 	"pgrlab/core/device/cuda/driver"
 	"pgrlab/core/testing/emulator"
-	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 )
 
 // tinyRun learns from its 30th step on, with networks that an interpreted GPU can
@@ -33,19 +33,19 @@ utd = 1
 `
 
 // interpreted are deps with one GPU that is interpreted.
-func interpreted(d command.Deps, o emulator.Options) command.Deps {
+func interpreted(d cli.Deps, o emulator.Options) cli.Deps {
 	o.Unchecked = true
 	machine := emulator.New(o)
 	d.CheckGPU = nil
-	d.ChooseGPU = func(name string) (command.GPU, string, error) {
+	d.ChooseGPU = func(name string) (cli.GPU, string, error) {
 		all, err := machine.Devices()
 		if err != nil {
-			return command.GPU{}, "", err
+			return cli.GPU{}, "", err
 		}
 		c, err := driver.Choose(all, name, cuda.Least, nil)
 		return describe(driver.Seen{Info: c.Device}), c.Why, err
 	}
-	d.Device = func(r command.DeviceRequest) (command.Device, error) {
+	d.Device = func(r cli.DeviceRequest) (cli.Device, error) {
 		if r.GPU == nil {
 			return newDevice(r)
 		}
@@ -75,7 +75,7 @@ func TestTrainLosesItsGPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stderr bytes.Buffer
-	if status, _ := pgrlab(t, d, &stderr, "train", "--preset", "lost.toml", "--precision", "fp32", "--checkpoint-every", "1ns", "--out", "run"); status != command.StatusFailed {
+	if status, _ := pgrlab(t, d, &stderr, "train", "--preset", "lost.toml", "--precision", "fp32", "--checkpoint-every", "1ns", "--out", "run"); status != cli.StatusFailed {
 		t.Fatalf("status %d\n%s", status, stderr.String())
 	}
 	if said := stderr.String(); !strings.Contains(said, "the device is lost") || !strings.Contains(said, "saved last at ") || !strings.Contains(said, "on another device: pgrlab train --resume run --device cpu") {
@@ -89,7 +89,7 @@ func TestTrainLosesItsGPU(t *testing.T) {
 		t.Error("a policy was saved through a GPU that is lost")
 	}
 	stderr.Reset()
-	if status, _ := pgrlab(t, d, &stderr, "train", "--resume", "run", "--device", "cpu"); status != command.StatusDone {
+	if status, _ := pgrlab(t, d, &stderr, "train", "--resume", "run", "--device", "cpu"); status != cli.StatusDone {
 		t.Fatalf("resumed: status %d\n%s", status, stderr.String())
 	}
 	if n := types(t, "run"); n["failed"] != 0 || n["done"] != 1 {

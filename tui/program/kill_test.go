@@ -20,6 +20,7 @@ import (
 	"pgrlab/core/run"
 	"pgrlab/core/sweep"
 	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 	"pgrlab/tui/remote"
 )
 
@@ -267,7 +268,7 @@ func begin(t *testing.T) {
 		return err == nil && bytes.Contains(doc, []byte("saving and ending"))
 	})
 	waits.release()
-	if c.Wait(); c.ProcessState.ExitCode() != command.StatusTerminated {
+	if c.Wait(); c.ProcessState.ExitCode() != cli.StatusTerminated {
 		t.Fatalf("status %d", c.ProcessState.ExitCode())
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"pgrlab/core/event"
-	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 )
 
 // testdata/older is of a build from before the packages knob, event and inspect, with
@@ -35,7 +35,7 @@ func TestRunsAndPresetsOfAnOlderBuild(t *testing.T) {
 		t.Helper()
 		stderr.Reset()
 		status, stdout := pgrlab(t, d, &stderr, args...)
-		if status != command.StatusDone {
+		if status != cli.StatusDone {
 			t.Fatalf("%v: status %d:\n%s", args, status, stderr.String())
 		}
 		return stdout

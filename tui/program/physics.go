@@ -6,19 +6,19 @@ import (
 
 	"pgrlab/envs"
 	"pgrlab/envs/mujoco"
-	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 )
 
 // physics finds MuJoCo, makes it ready and steps a body for a while.
-func physics(ctx context.Context) command.Physics {
-	p := command.Physics{Version: "MuJoCo " + mujoco.Version, SHA256: mujoco.Checksum}
+func physics(ctx context.Context) cli.Physics {
+	p := cli.Physics{Version: "MuJoCo " + mujoco.Version, SHA256: mujoco.Checksum}
 	if err := tryPhysics(ctx, &p); err != nil {
 		p.Error = err.Error()
 	}
 	return p
 }
 
-func tryPhysics(ctx context.Context, p *command.Physics) (err error) {
+func tryPhysics(ctx context.Context, p *cli.Physics) (err error) {
 	const steps = 10_000
 	if p.Found, err = mujoco.Find(); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"pgrlab/tui"
 	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 )
 
 // Main runs a command line and returns the exit status. One that begins with agreeing or
@@ -23,8 +24,8 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	return command.Main(ctx, deps(), args, stdin, stdout, stderr)
 }
 
-func deps() command.Deps {
-	return command.Deps{
+func deps() cli.Deps {
+	return cli.Deps{
 		Version: version(),
 		Tasks:   tasks(),
 		Device:  newDevice,

@@ -19,6 +19,7 @@ import (
 	"pgrlab/envs/mujoco"
 	"pgrlab/tui"
 	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 	"pgrlab/tui/testing/pty"
 )
 
@@ -61,7 +62,7 @@ sampler_steps = 4
 `
 
 // pgrlab runs a command line in this process, with the real parts.
-func pgrlab(t *testing.T, d command.Deps, stderr interface{ Write([]byte) (int, error) }, args ...string) (status int, stdout string) {
+func pgrlab(t *testing.T, d cli.Deps, stderr interface{ Write([]byte) (int, error) }, args ...string) (status int, stdout string) {
 	t.Helper()
 	var out bytes.Buffer
 	status = command.Main(context.Background(), d, args, strings.NewReader(""), &out, stderr)
@@ -69,7 +70,7 @@ func pgrlab(t *testing.T, d command.Deps, stderr interface{ Write([]byte) (int, 
 }
 
 // setUp gives a test a folder with the tiny preset, or skips it.
-func setUp(t *testing.T) command.Deps {
+func setUp(t *testing.T) cli.Deps {
 	t.Helper()
 	if _, err := mujoco.Find(); err != nil {
 		t.Skip("no physics: ", err)
@@ -111,7 +112,7 @@ func TestTrain(t *testing.T) {
 		var stderr bytes.Buffer
 		status, stdout := pgrlab(t, d, &stderr, "train", "--preset", "tiny.toml", "--seed", "3", "--threads", threads,
 			"--at", "100:guidance=3!", "--at", "120:ratio=0.25", "--out", dir)
-		if status != command.StatusDone || stdout != "" {
+		if status != cli.StatusDone || stdout != "" {
 			t.Fatalf("status %d, stdout %q, stderr\n%s", status, stdout, stderr.String())
 		}
 		for _, want := range []string{"step 75: return ", "generator steps", "guidance 2 → 3 now", "150 of 150 steps", "run folder: " + dir} {
@@ -127,17 +128,17 @@ func TestTrain(t *testing.T) {
 		}
 	}
 	var stderr bytes.Buffer
-	if status, stdout := pgrlab(t, d, &stderr, "journal", "diff", "one", "two"); status != command.StatusDone {
+	if status, stdout := pgrlab(t, d, &stderr, "journal", "diff", "one", "two"); status != cli.StatusDone {
 		t.Errorf("one worker and two differ:\n%s%s", stdout, stderr.String())
 	}
-	if status, _ := pgrlab(t, d, &stderr, "train", "--preset", "tiny.toml", "--out", "one"); status != command.StatusUsage {
+	if status, _ := pgrlab(t, d, &stderr, "train", "--preset", "tiny.toml", "--out", "one"); status != cli.StatusUsage {
 		t.Errorf("an old run's folder: status %d", status)
 	}
 	// config.toml of a run is a preset that means the same run.
-	if status, _ := pgrlab(t, d, &stderr, "train", "--preset", "one/config.toml", "--out", "again"); status != command.StatusDone {
+	if status, _ := pgrlab(t, d, &stderr, "train", "--preset", "one/config.toml", "--out", "again"); status != cli.StatusDone {
 		t.Fatalf("again: status %d\n%s", status, stderr.String())
 	}
-	if status, stdout := pgrlab(t, d, &stderr, "journal", "diff", "one", "again"); status != command.StatusDone {
+	if status, stdout := pgrlab(t, d, &stderr, "journal", "diff", "one", "again"); status != cli.StatusDone {
 		t.Errorf("the run from config.toml differs:\n%s", stdout)
 	}
 }
@@ -148,7 +149,7 @@ func TestWatch(t *testing.T) {
 	d := setUp(t)
 	var stderr bytes.Buffer
 	t.Setenv("PGRLAB_RUNS", "runs")
-	if status, _ := pgrlab(t, d, &stderr, "train", "--preset", "tiny.toml", "--out", "runs/a"); status != command.StatusDone {
+	if status, _ := pgrlab(t, d, &stderr, "train", "--preset", "tiny.toml", "--out", "runs/a"); status != cli.StatusDone {
 		t.Fatalf("status %d\n%s", status, stderr.String())
 	}
 	for dir, args := range map[string][]string{
@@ -157,7 +158,7 @@ func TestWatch(t *testing.T) {
 	} {
 		stderr.Reset()
 		status, stdout := pgrlab(t, d, &stderr, append([]string{"watch", "--frames", dir, "--size", "40x30"}, args...)...)
-		if status != command.StatusDone || stdout != "" || !strings.Contains(stderr.String(), "1 episode, mean return") {
+		if status != cli.StatusDone || stdout != "" || !strings.Contains(stderr.String(), "1 episode, mean return") {
 			t.Fatalf("%s: status %d, %q\n%s", dir, status, stdout, stderr.String())
 		}
 		want := map[string]int{"random": 26, "policy": 21}[dir] // and the start
@@ -205,7 +206,7 @@ func (w *trigger) Write(p []byte) (int, error) {
 
 func TestSignalsSaveAndEnd(t *testing.T) {
 	d := setUp(t)
-	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: command.StatusInterrupted, syscall.SIGTERM: command.StatusTerminated} {
+	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: cli.StatusInterrupted, syscall.SIGTERM: cli.StatusTerminated} {
 		dir := signal.String()
 		stderr := &trigger{text: "step 75: return", f: func() { syscall.Kill(os.Getpid(), signal) }}
 		status, _ := pgrlab(t, d, stderr, "train", "--preset", "tiny.toml", "--steps", "10000000", "--out", dir)
@@ -279,7 +280,7 @@ func TestLeavingBeforeTheStart(t *testing.T) {
 	d.Screen = func(context.Context, tui.Options) (tui.Outcome, error) { return tui.Detached, nil }
 	var stderr bytes.Buffer
 	status := command.Main(context.Background(), d, []string{"--preset", "tiny.toml", "--out", "run"}, terminal, terminal, &stderr)
-	if _, err := os.Stat("run"); status != command.StatusDone || err == nil {
+	if _, err := os.Stat("run"); status != cli.StatusDone || err == nil {
 		t.Errorf("status %d, folder %v, stderr\n%s", status, err, stderr.String())
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"pgrlab/core/run"
 	"pgrlab/tui"
 	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/testing/pty"
 )
@@ -108,7 +109,7 @@ func TestAScreenSlowsNothing(t *testing.T) {
 		return tui.StopRequested, l.Send(event.Stop{By: "test"})
 	}
 	var stderr bytes.Buffer
-	if status := command.Main(context.Background(), d, []string{"--preset", "steady.toml", "--at", "1600:refit_every=1000000", "--out", "run"}, terminal, terminal, &stderr); status != command.StatusDone {
+	if status := command.Main(context.Background(), d, []string{"--preset", "steady.toml", "--at", "1600:refit_every=1000000", "--out", "run"}, terminal, terminal, &stderr); status != cli.StatusDone {
 		t.Errorf("status %d: %s", status, stderr.String())
 	}
 }

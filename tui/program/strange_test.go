@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 )
 
 // strange are things that may stand where a file of a run folder should be.
@@ -72,7 +72,7 @@ func TestCommandsOnStrangeRunFolders(t *testing.T) {
 				ended[status]++
 				text := stderr.String()
 				last := text[strings.LastIndexByte(strings.TrimSpace(text), '\n')+1:]
-				if status != command.StatusDone && status != 1 && status != 2 || strings.Contains(text+stdout, "panic") || status != 0 && !strings.HasPrefix(last, "pgrlab: ") {
+				if status != cli.StatusDone && status != 1 && status != 2 || strings.Contains(text+stdout, "panic") || status != 0 && !strings.HasPrefix(last, "pgrlab: ") {
 					t.Errorf("%s %s, %s: status %d: %s", kind, place, name, status, text)
 				}
 				if got, err := os.ReadFile(victim); err != nil || string(got) != "precious" {

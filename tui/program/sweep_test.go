@@ -10,7 +10,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/sweep"
-	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 )
 
 // A sweep that is killed in the middle, and its job with it, is started again and
@@ -72,7 +72,7 @@ func TestAKilledSweepIsFinished(t *testing.T) {
 	}
 
 	other, _ := child(t, append([]string{"sweep", "--out", "sweep", "--set", "utd=1"}, grid...)...)
-	if other.Run(); other.ProcessState.ExitCode() != command.StatusUsage {
+	if other.Run(); other.ProcessState.ExitCode() != cli.StatusUsage {
 		t.Errorf("another grid over the same folder: status %d", other.ProcessState.ExitCode())
 	}
 }
@@ -99,7 +99,7 @@ func TestAnAttemptAsksToBeRunAgain(t *testing.T) {
 	}
 	waits := middle.await()
 	twin, _ := child(t, "sweep", "job", "sweep", "0")
-	if twin.Run(); twin.ProcessState.ExitCode() != command.StatusElsewhere {
+	if twin.Run(); twin.ProcessState.ExitCode() != cli.StatusElsewhere {
 		t.Errorf("a twin: status %d", twin.ProcessState.ExitCode())
 	}
 	attempt.Process.Signal(syscall.SIGTERM)
@@ -108,7 +108,7 @@ func TestAnAttemptAsksToBeRunAgain(t *testing.T) {
 		return err == nil && strings.Contains(string(log), "saving and ending")
 	})
 	waits.release()
-	if attempt.Wait(); attempt.ProcessState.ExitCode() != command.StatusAgain {
+	if attempt.Wait(); attempt.ProcessState.ExitCode() != cli.StatusAgain {
 		t.Errorf("status %d:\n%s", attempt.ProcessState.ExitCode(), said)
 	}
 	if found, _ := filepath.Glob(filepath.Join(g.Run(j), "checkpoints", "*.ckpt")); len(found) == 0 {
@@ -159,7 +159,7 @@ func TestASweepLeavesOutWhatHasResults(t *testing.T) {
 		t.Errorf("the result was not added:\n%s", said)
 	}
 	c, said2 := child(t, "sweep", "--out", "third", "--preset", "tiny.toml", "--method", "sac", "--seeds", "0", "--results", "tiny.toml")
-	if c.Run(); c.ProcessState.ExitCode() != command.StatusUsage || strings.Count(said2.String(), "\n") != 1 {
+	if c.Run(); c.ProcessState.ExitCode() != cli.StatusUsage || strings.Count(said2.String(), "\n") != 1 {
 		t.Errorf("status %d: %s", c.ProcessState.ExitCode(), said2)
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"pgrlab/core/lab"
 	"pgrlab/envs"
-	"pgrlab/tui/command"
+	"pgrlab/tui/command/cli"
 )
 
 // tasks are the environments in the form that the lab asks for.
@@ -32,7 +32,7 @@ func task(t envs.Task) lab.Task {
 }
 
 // view makes what draws a task.
-func view(name string) (command.View, error) {
+func view(name string) (cli.View, error) {
 	t, err := envs.Find(name)
 	if err != nil {
 		return nil, err
@@ -44,6 +44,6 @@ func view(name string) (command.View, error) {
 	return v, nil
 }
 
-func trace(ctx context.Context, w io.Writer, r command.TraceRequest) error {
+func trace(ctx context.Context, w io.Writer, r cli.TraceRequest) error {
 	return envs.Trace(ctx, w, envs.TraceOptions(r))
 }

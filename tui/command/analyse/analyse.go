@@ -1,0 +1,322 @@
+package analyse
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"pgrlab/core/event"
+	"pgrlab/core/inspect"
+	"pgrlab/core/lab"
+	"pgrlab/core/printable"
+	"pgrlab/core/run"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/command/terminal"
+	"pgrlab/tui/remote"
+)
+
+// analyseRequest is what the flags of analyse say.
+type analyseRequest struct {
+	step, threads   int
+	referenceF, out string
+	journal, json   bool
+	refits          bool // --refit
+	refit           refitFlags
+	whatIfs         bool // --what-if
+	whatIf          whatIfFlags
+	timeout         time.Duration
+	inspect.Examination
+}
+
+// Command is analyse.
+func Command(d cli.Deps) *cobra.Command {
+	r := analyseRequest{Examination: inspect.DefaultExamination(), timeout: 10 * time.Minute}
+	c := &cobra.Command{
+		Use:   "analyse DIR[@STEP] [DIR[@STEP]]",
+		Short: "look into a saved run: F, dynamics error, projections; or compare two runs' generations",
+		Long: `Loads a checkpoint of a run and prints what it finds, in a terminal as text, elsewhere
+as one JSON object per member with all points and histograms: the distribution of F
+over real and synthetic transitions; how far synthetic ones are from what the task
+would have done, beside a Gaussian fitted to the real ones; what F was asked for and
+what came out; how many leave the real range, and how near they are to real rows;
+generations with and without guidance in one plane (PCA) with their overlap. The run
+is not changed; it may go on meanwhile.
+
+Of two runs, or of one at two steps, it prints their synthetic transitions in one
+plane, with the overlap of the two.
+
+With --journal the findings become lines of the run's journal, too. Where a lab runs
+in the folder, it is asked to look at itself as it is now: its training waits some
+seconds for that, its screen does not. Such lines are no part of a canonical journal.
+
+With --out, the same as pictures, SVG and PNG, in a folder. With --tsne, t-SNE of at
+most 1,000 and 1,000 generations besides, half a minute.
+
+With --refit it fits a generator of its own to the run's real transitions, a part of
+them held back, with the run's settings or others (--set), and prints how good its
+generations are at each --guidance: a table, or one JSON object per run folder. Of
+several checkpoints it is one generator that is refitted, as in a run.
+
+With --what-if it says whether the rows that D_syn is asked for help, and how much is
+lost by how they are made: from the checkpoint it trains the agent with real rows only,
+with unprioritized and with prioritized D_syn, and with the same states and actions
+with the simulator's s', r and end. A table has TD error and value error (against
+Monte-Carlo returns) on real rows that nothing has seen, and the return of the policy
+that follows; sentences below it say what differs by more than chance between repeats.
+With --set, with another generator than the run's. It takes minutes.
+
+With --relevance-from, F as another run has learned it is laid beside; the same run
+at an earlier step is a ruler that does not move while the data does. The checkpoints
+of evaluation.keep_every, the last three and the best are there to be looked at.`,
+		Example: `  pgrlab analyse runs/a | jq .generated.dynamics
+  pgrlab analyse runs/a --out pictures > analyses.json
+  pgrlab analyse runs/a --journal
+  pgrlab analyse runs/a@50000 runs/b@50000 --out pictures > together.json
+  pgrlab analyse runs/a@15000 --refit --set generator_steps=20k --set generator.width=512
+  pgrlab analyse runs/a@15000 --what-if
+  pgrlab analyse runs/a --what-if --relevance curiosity,td --top-fraction 0.25,1 --seeds 5
+  pgrlab analyse runs/a --relevance-from runs/b
+  pgrlab analyse runs/a --relevance-from runs/a@10000 | jq .ruler.real`,
+		Args: func(c *cobra.Command, args []string) error {
+			if r.refits || r.whatIfs {
+				return cli.RangeArgs(1, math.MaxInt, "one run folder or more")(c, args)
+			}
+			return cli.RangeArgs(1, 2, "one run folder, or two")(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := r.modes(c.Flags()); err != nil {
+				return err
+			}
+			if r.whatIfs {
+				return r.whatIfAll(c.Context(), d, args, c.OutOrStdout(), c.ErrOrStderr())
+			}
+			if r.refits {
+				return r.refitAll(c.Context(), d, args, c.OutOrStdout(), c.ErrOrStderr())
+			}
+			return r.run(c.Context(), d, args, c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	cli.CountVar(f, &r.step, "step", -1, 0, "`N` step of the checkpoint, as DIR@N (default: the latest)")
+	f.StringVar(&r.referenceF, "relevance-from", "", "`DIR[@STEP]` another run, whose F is laid beside")
+	f.BoolVar(&r.journal, "journal", false, "write the findings into the run's journal")
+	cli.CountVar(f, &r.Rows, "rows", r.Rows, 3, "`N` real and as many synthetic transitions to look at")
+	cli.CountVar(f, &r.Points, "points", r.Points, 0, "`N` points of each kind in the projection; 0: none")
+	f.BoolVar(&r.Embed, "tsne", false, "t-SNE of at most 1,000 + 1,000 generations beside the projection")
+	r.refit.bind(f, &r.refits)
+	r.whatIf.bind(f, &r.whatIfs)
+	f.BoolVar(&r.json, "json", false, "JSON in a terminal, too")
+	f.StringVar(&r.out, "out", "", "`DIR` write pictures, SVG and PNG, into this folder")
+	cli.CountIn(f, &r.threads, "threads", 0, 0, cli.MaxThreads, cli.ThreadsUsage)
+	f.DurationVar(&r.timeout, "timeout", r.timeout, "`TIME` how long to wait for a lab that runs")
+	return c
+}
+
+// modes refuses combinations of flags that mean nothing.
+func (r *analyseRequest) modes(f *pflag.FlagSet) error {
+	if err := r.whatIf.flags(f, r.whatIfs); err != nil || r.whatIfs {
+		return err
+	}
+	return r.refit.flags(f, r.refits, r.Rows)
+}
+
+func (r *analyseRequest) run(ctx context.Context, d cli.Deps, args []string, stdout, stderr io.Writer) error {
+	if r.timeout <= 0 {
+		return cli.Usagef("analyse: --timeout %v: want more than 0s", r.timeout)
+	}
+	all := make([]lab.Saved, len(args))
+	for i, arg := range args {
+		var err error
+		if all[i], err = r.saved(arg, "analyse"); err != nil {
+			return err
+		}
+		if err := run.Changed(all[i].Dir); err != nil {
+			fmt.Fprintf(stderr, "%s: %v\n", printable.Line(all[i].Dir), err)
+		}
+	}
+	if len(all) == 2 {
+		return r.together(d, [2]lab.Saved(all), stdout, stderr)
+	}
+	if r.journal {
+		if socket, err := remote.Find(all[0].Dir); err == nil {
+			return r.live(ctx, all[0], socket, stdout, stderr)
+		}
+	}
+	return r.analyse(d, all[0], stdout, stderr)
+}
+
+// analyse looks at a checkpoint.
+func (r *analyseRequest) analyse(d cli.Deps, saved lab.Saved, stdout, stderr io.Writer) error {
+	task, err := d.Task(saved.Config.Task)
+	if err != nil {
+		return err
+	}
+	var reference *lab.Saved
+	if r.referenceF != "" {
+		other, err := r.saved(r.referenceF, "analyse: --relevance-from")
+		if err != nil {
+			return err
+		}
+		reference = &other
+	}
+	device, err := d.Device(cli.DeviceRequest{Threads: r.threads})
+	if err != nil {
+		return fmt.Errorf("start device: %w", err)
+	}
+	defer device.Close()
+	found, err := lab.Examine(saved, task, device, r.Examination, reference)
+	if err != nil {
+		return err
+	}
+	if r.journal {
+		if err := lab.Record(saved.Dir, fmt.Sprintf("pgrlab analyse (pid %d)", os.Getpid()), found); err != nil {
+			return fmt.Errorf("analyse: %w", err)
+		}
+	}
+	return r.print(saved, found, stdout, stderr)
+}
+
+// live asks the lab that runs in the folder, and reads what it wrote.
+func (r *analyseRequest) live(ctx context.Context, s lab.Saved, socket string, stdout, stderr io.Writer) error {
+	if plain := inspect.DefaultExamination(); r.Examination != plain || r.referenceF != "" || s.Step >= 0 {
+		return cli.Usagef("analyse: a lab runs in %s and looks at itself as it is: leave out @STEP, --step, --rows, --points, --tsne and --relevance-from, or --journal to look at a checkpoint", s.Dir)
+	}
+	ctx, stop := context.WithTimeout(ctx, r.timeout)
+	defer stop()
+	by := fmt.Sprintf("pgrlab analyse (pid %d)", os.Getpid())
+	said, err := remote.Ask(ctx, socket, s.Dir, "analyse", by)
+	if err != nil {
+		return fmt.Errorf("analyse %w", err)
+	}
+	fmt.Fprintln(stderr, said)
+	// The lab's journal goes to disk in batches: its lines follow its answer.
+	for {
+		found, err := written(s, by)
+		if err != nil {
+			return err
+		}
+		if len(found) >= s.Config.Members {
+			return r.print(s, found, stdout, stderr)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("analyse %s: what the lab found is not in its journal after %v: see pgrlab attach %s", s.Dir, r.timeout, s.Dir)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// written are the findings that stand in the journal for one who asked.
+func written(s lab.Saved, by string) ([]*event.Examined, error) {
+	file, err := run.OpenFile(s.Dir, run.JournalName)
+	if err != nil {
+		return nil, fmt.Errorf("analyse %s: %w", s.Dir, err)
+	}
+	defer file.Close()
+	found := make([]*event.Examined, 0, s.Config.Members)
+	for lines := run.NewReader(file); ; {
+		e, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return found, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("analyse %s: %w", s.Dir, err)
+		}
+		if line, known := event.Decode(e); known {
+			if one, _ := event.Answers(line, by); one != nil {
+				one.Step = e.Step
+				found = append(found, one)
+			}
+		}
+	}
+}
+
+// print writes the findings about each member, and draws them.
+func (r *analyseRequest) print(s lab.Saved, found []*event.Examined, stdout, stderr io.Writer) error {
+	write := func(e *event.Examined) error { return writeFindings(stdout, e) }
+	if r.json || !terminal.IsTerminal(stdout) {
+		out := json.NewEncoder(stdout)
+		write = func(e *event.Examined) error {
+			return out.Encode(struct {
+				Step int `json:"step"`
+				*event.Examined
+			}{e.Step, e})
+		}
+	}
+	for i, e := range found {
+		if r.out != "" {
+			dir := r.out
+			if len(found) > 1 {
+				dir = filepath.Join(dir, fmt.Sprintf("member-%d", i))
+			}
+			title := fmt.Sprintf("%s on %s, step %d", s.Config.Method, s.Config.Task, e.Step)
+			if err := drawPictures(dir, pictures(title, e), stderr); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(stderr, "%s on %s at step %d\n", s.Config.Method, s.Config.Task, e.Step)
+		if err := write(e); err != nil {
+			return fmt.Errorf("write: %w", err)
+		}
+	}
+	return nil
+}
+
+// together lays the generations of two runs into one plane.
+func (r *analyseRequest) together(d cli.Deps, runs [2]lab.Saved, stdout, stderr io.Writer) error {
+	if r.journal || r.referenceF != "" {
+		return cli.Usagef("analyse: --journal and --relevance-from are about one run: leave them out, or give one run folder")
+	}
+	task, err := d.Task(runs[0].Config.Task)
+	if err != nil {
+		return err
+	}
+	device, err := d.Device(cli.DeviceRequest{Threads: r.threads})
+	if err != nil {
+		return fmt.Errorf("start device: %w", err)
+	}
+	defer device.Close()
+	found, err := lab.Together(runs, task, device, r.Rows, r.Embed)
+	if err != nil {
+		return err
+	}
+	if r.out != "" {
+		if err := drawPictures(r.out, jointPictures(runs[0].Config.Task, found), stderr); err != nil {
+			return err
+		}
+	}
+	for _, one := range found.Runs {
+		fmt.Fprintf(stderr, "%d generations of %s, %s seed %d at step %d\n", len(one.Points), one.Dir, one.Method, one.Seed, one.Step)
+	}
+	if !r.json && terminal.IsTerminal(stdout) {
+		_, err := fmt.Fprintf(stdout, "  they overlap by %.2f in a plane with %.0f %% of the variance\n", found.Overlap, 100*(found.Explained[0]+found.Explained[1]))
+		return err
+	}
+	return cli.WriteJSON(stdout, found)
+}
+
+// saved reads DIR or DIR@STEP; doing is for what is said.
+func (r *analyseRequest) saved(arg, doing string) (lab.Saved, error) {
+	dir, step, err := rundir.SplitStep(arg)
+	if err != nil {
+		return lab.Saved{}, cli.Usagef("%s %s: %w", doing, arg, err)
+	}
+	if dir, err = rundir.Find(dir); err != nil {
+		return lab.Saved{}, fmt.Errorf("%s: %w", doing, err)
+	}
+	if step < 0 && doing == "analyse" {
+		step = r.step
+	}
+	return rundir.Saved(dir, step)
+}

@@ -1,0 +1,279 @@
+package analyse
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"pgrlab/core/event"
+	"pgrlab/core/inspect"
+	"pgrlab/core/knob"
+	"pgrlab/core/lab"
+	"pgrlab/core/printable"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/terminal"
+	"pgrlab/tui/pane/system"
+)
+
+// refitFlags are those of analyse --refit.
+type refitFlags struct {
+	set       []string
+	guidances []float64
+	heldOut   float64
+	rows      int // --rows, where it was given
+}
+
+// refitRows is how many transitions a generation of analyse --refit has, where --rows
+// does not say.
+const refitRows = 4096
+
+// RefitKnobs are the knobs that a refit and its generations have.
+var RefitKnobs = []string{"relevance", "top_fraction", "sampler_steps", "s_churn", "generator_steps", "lr_generator", "p_uncond"}
+
+func (r *refitFlags) bind(f *pflag.FlagSet, refits *bool) {
+	f.BoolVar(refits, "refit", false, "fit a generator to the real transitions, and judge it")
+	f.StringArrayVar(&r.set, "set", nil, "`KEY=VALUE` with --refit or --what-if: a knob of refits, or a key of config.toml as generator.width; repeatable")
+	f.Float64SliceVar(&r.guidances, "guidance", []float64{0, 1, 2}, "`ω[,ω…]` with --refit or --what-if: guidance of the generations")
+	f.Float64Var(&r.heldOut, "held-out", 0.1, "`SHARE` with --refit: of the real transitions, not fitted to")
+}
+
+// flags refuses combinations that mean nothing.
+func (r *refitFlags) flags(f *pflag.FlagSet, refits bool, rows int) error {
+	own, others := []string{"set", "guidance", "held-out"}, []string{"relevance-from", "journal", "points", "tsne", "out", "timeout"}
+	if !refits {
+		for _, name := range own {
+			if f.Changed(name) {
+				return cli.Usagef("analyse: --%s is about another generator: add --refit or --what-if", name)
+			}
+		}
+		return nil
+	}
+	for _, name := range others {
+		if f.Changed(name) {
+			return cli.Usagef("analyse: --%s does not go with --refit: leave one of them out", name)
+		}
+	}
+	r.rows = refitRows
+	if f.Changed("rows") {
+		r.rows = rows
+	}
+	for i, omega := range r.guidances {
+		if !(omega >= 0) || slices.Contains(r.guidances[:i], omega) {
+			return cli.Usagef("analyse: --guidance %g: want numbers of at least 0, each once", omega)
+		}
+	}
+	if !(r.heldOut > 0 && r.heldOut < 1) {
+		return cli.Usagef("analyse: --held-out %g: want a share between 0 and 1", r.heldOut)
+	}
+	return nil
+}
+
+// of is the refit of a run with that configuration.
+func (r *refitFlags) of(c lab.Config) (lab.OfflineRefit, error) {
+	var none lab.OfflineRefit
+	for _, text := range r.set {
+		key, value, given := strings.Cut(text, "=")
+		if !given {
+			return none, cli.Usagef("analyse: --set %s: want KEY=VALUE", text)
+		}
+		if strings.HasPrefix(key, "generator.") {
+			if err := presets.Set(&c, key, value); err != nil {
+				return none, cli.Usagef("analyse: %w", err)
+			}
+			continue
+		}
+		k, err := knob.Find(key)
+		if err != nil {
+			return none, cli.Usagef("analyse: --set %s: %w", text, err)
+		}
+		if !slices.Contains(RefitKnobs, k.Name) {
+			return none, cli.Usagef("analyse: --set %s: a refit does not use it: want %s, or generator.KEY; for ω --guidance", text, strings.Join(RefitKnobs, ", "))
+		}
+		if err := c.Knobs.Set(k.Name, value); err != nil {
+			return none, cli.Usagef("analyse: --set %s: %w", text, err)
+		}
+	}
+	guidances := r.guidances
+	if c.Knobs.Relevance == "none" {
+		guidances = []float64{0} // nothing can be asked for
+	}
+	return lab.OfflineRefit{Generator: c.Generator, OfflineRefit: inspect.OfflineRefit{
+		Knobs: c.Knobs, Guidances: guidances, Rows: r.rows, HeldOut: r.heldOut, Clock: system.ProcessTime,
+	}}, nil
+}
+
+// refitAll refits a generator to one run folder after the other.
+func (r *analyseRequest) refitAll(ctx context.Context, d cli.Deps, args []string, stdout, stderr io.Writer) error {
+	saved := make([]lab.Saved, len(args))
+	for i, arg := range args {
+		var err error
+		if saved[i], err = r.saved(arg, "analyse"); err != nil {
+			return err
+		}
+	}
+	task, err := d.Task(saved[0].Config.Task)
+	if err != nil {
+		return err
+	}
+	asked, err := r.refit.of(saved[0].Config)
+	if err != nil {
+		return err
+	}
+	device, err := d.Device(cli.DeviceRequest{Threads: r.threads})
+	if err != nil {
+		return fmt.Errorf("start device: %w", err)
+	}
+	defer device.Close()
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	p := refitProgress{Progress: terminal.NewProgress(stderr), saved: len(saved)}
+	asked.Progress = func(now inspect.OfflineProgress) error { p.show(now, time.Now()); return nil }
+	return lab.RefitOffline(ctx, saved, task, device, asked, func(found *inspect.Refitted) error {
+		p.Clear()
+		if r.json || !terminal.IsTerminal(stdout) {
+			return json.NewEncoder(stdout).Encode(found)
+		}
+		return writeRefit(stdout, found)
+	})
+}
+
+// untilSignal is a context that a signal ends.
+func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		select {
+		case s := <-signals:
+			cancel(cli.Signalled{Signal: s})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); cancel(nil) }
+}
+
+// refitProgress shows how far a refit is.
+type refitProgress struct {
+	*terminal.Progress
+	saved int
+
+	doing string
+	begun time.Time // of that
+	shown time.Time
+}
+
+func (p *refitProgress) show(now inspect.OfflineProgress, at time.Time) {
+	if doing := fmt.Sprint(now.Saved, now.Doing); doing != p.doing {
+		p.doing, p.begun = doing, at
+	}
+	if at.Sub(p.shown) < p.Every() {
+		return
+	}
+	p.shown = at
+	text := fmt.Sprintf("step %d  %s", now.Step, now.Doing)
+	if p.saved > 1 {
+		text = fmt.Sprintf("%d of %d  %s", now.Saved+1, p.saved, text)
+	}
+	if now.Of > 0 {
+		text += fmt.Sprintf("  %d/%d", now.Done, now.Of)
+	}
+	if now.Done > 0 && now.Done < now.Of {
+		left := at.Sub(p.begun) * time.Duration(now.Of-now.Done) / time.Duration(now.Done)
+		text += "  eta " + terminal.Clock(left)
+	}
+	p.Rewrite(text)
+}
+
+// writeRefit is a table of the measures, a column for each generation.
+func writeRefit(w io.Writer, f *inspect.Refitted) error {
+	loss := run.Float(0)
+	if f.Loss != nil {
+		loss = *f.Loss
+	}
+	fmt.Fprintf(w, "%s at step %d: %d steps on %d real transitions, %d held out; loss %.3g, %.1f s of processor time\n",
+		printable.Line(f.Task), f.Step, f.Steps, f.Fitted, f.HeldOut, loss, f.CPUs)
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "\tGaussian\t")
+	for _, g := range f.Made {
+		fmt.Fprintf(t, "ω %g\t", g.Guidance)
+	}
+	fmt.Fprintln(t)
+	for _, m := range refitMeasures(f) {
+		fmt.Fprintf(t, "%s\t%s\t", m.name, m.base)
+		for _, g := range f.Made {
+			fmt.Fprintf(t, "%s\t", m.of(g))
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}
+
+// refitMeasure is a line of the table.
+type refitMeasure struct {
+	name, base string // of a Gaussian
+	of         func(*inspect.RefitGeneration) string
+}
+
+func refitMeasures(f *inspect.Refitted) []refitMeasure {
+	ratio := func(v *run.Float) string {
+		if v == nil {
+			return ""
+		}
+		return fmt.Sprintf("%.3g", *v)
+	}
+	share := func(v run.Float) string { return fmt.Sprintf("%.1f %%", 100*v) }
+	dynamics := func(name string, text func(*event.Dynamics) string) refitMeasure {
+		m := refitMeasure{name: name, of: func(g *inspect.RefitGeneration) string {
+			if g.Dynamics == nil {
+				return ""
+			}
+			return text(g.Dynamics)
+		}}
+		if f.Gaussian != nil {
+			m.base = text(f.Gaussian)
+		}
+		return m
+	}
+	upper := func(name string, text func(*inspect.RefitUpper) string) refitMeasure {
+		return refitMeasure{name: name, of: func(g *inspect.RefitGeneration) string {
+			if g.Relevant == nil {
+				return ""
+			}
+			return text(g.Relevant)
+		}}
+	}
+	found := func(d *event.Detection) string {
+		if d == nil {
+			return ""
+		}
+		return fmt.Sprintf("%.2f / %.2f", d.Precision, d.Recall)
+	}
+	return []refitMeasure{
+		dynamics("error of s' over Var(s' - s)", func(d *event.Dynamics) string { return ratio(d.Change) }),
+		dynamics("the best constant change", func(d *event.Dynamics) string { return ratio(d.ConstantChange) }),
+		dynamics("error of s' over Var(s')", func(d *event.Dynamics) string { return ratio(&d.Relative) }),
+		dynamics("error of r over Var(r)", func(d *event.Dynamics) string { return ratio(d.RewardRelative) }),
+		dynamics("the best constant reward", func(d *event.Dynamics) string { return ratio(d.ConstantReward) }),
+		dynamics("rare rewards, precision / recall", func(d *event.Dynamics) string { return found(d.RareRewards) }),
+		dynamics("ends, precision / recall", func(d *event.Dynamics) string { return found(d.Ends) }),
+		upper("rows in the top quarter of true F", func(u *inspect.RefitUpper) string { return share(u.Share) }),
+		upper("their error of s' over Var(s' - s)", func(u *inspect.RefitUpper) string { return ratio(&u.Change) }),
+		upper("their error of r over Var(r)", func(u *inspect.RefitUpper) string { return ratio(&u.RewardRelative) }),
+		{"held-out rows covered", "", func(g *inspect.RefitGeneration) string { return share(g.Coverage) }},
+		{"the same by real rows", share(f.Covering), func(*inspect.RefitGeneration) string { return "" }},
+		{"copies", "", func(g *inspect.RefitGeneration) string { return share(g.Copies) }},
+		{"processor time, s", "", func(g *inspect.RefitGeneration) string { return fmt.Sprintf("%.1f", g.CPUs) }},
+	}
+}

@@ -1,0 +1,140 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"pgrlab/tui"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/terminal"
+	"pgrlab/tui/remote"
+)
+
+// Command is attach.
+func Command(d cli.Deps) *cobra.Command {
+	var lines bool
+	c := &cobra.Command{
+		Use:   "attach [RUN]",
+		Short: "open the screen of a run that goes on elsewhere",
+		Long: `Opens the screen of a run of yours that goes on in another process on this machine:
+one on another terminal, or one that train began.
+
+` + whichRun + `
+
+Several screens may show the same run. One drives, which is the first one; at the
+others D takes over. q leaves, and the run goes on, whatever becomes of this
+terminal; ctrl+\ leaves at once even where the run does not answer, and ctrl-z
+suspends the screen, not the run. When the run ends the screen stays.`,
+		Example: `  pgrlab attach
+  pgrlab attach 4242
+  pgrlab attach cheetah
+  ssh -t HOST pgrlab attach runs/2025-03-01-cheetah-run-pgr-curiosity-s1`,
+		Args: cli.RangeArgs(0, 1, "at most one run"),
+		RunE: func(c *cobra.Command, args []string) error {
+			in, out := c.InOrStdin(), cli.Raw(c.OutOrStdout()).(io.Writer)
+			dir, socket, err := runningLab(c.Context(), c, args)
+			if err != nil {
+				return err
+			}
+			if !lines && (!terminal.IsTerminal(in) || !terminal.IsTerminal(out)) {
+				return cli.Usagef("attach: needs a terminal: ssh -t, or --plain")
+			}
+			t := remote.Terminal{
+				Keys: in, Output: out, Size: tui.Size{Columns: 80, Rows: 24}, Environ: terminal.Variables(), Characters: terminal.Characters(),
+				Plain: lines || os.Getenv("TERM") == "dumb", Name: terminal.Name(),
+			}
+			ended := false
+			t.Ended = func() { ended = true }
+			said, err := attach(c.Context(), socket, dir, t)
+			if err != nil {
+				var s cli.Signalled
+				if errors.As(err, &s) {
+					return err
+				}
+				return fmt.Errorf("attach %w", err)
+			}
+			fmt.Fprintln(c.ErrOrStderr(), said)
+			if !ended {
+				return nil
+			}
+			if t.Plain {
+				return afterEnd(dir, c.ErrOrStderr())
+			}
+			return showEnd(c, d, dir)
+		},
+	}
+	c.Flags().BoolVar(&lines, "plain", false, "lines instead of a screen: for screen readers and logs")
+	return c
+}
+
+// attach shows the screen on this process's terminal and leaves it as it was.
+func attach(parent context.Context, socket, dir string, t remote.Terminal) (string, error) {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	go func() {
+		select {
+		case s := <-signals:
+			cancel(cli.Signalled{Signal: s})
+		case <-ctx.Done():
+		}
+	}()
+	if t.Plain {
+		return remote.Attach(ctx, socket, dir, t)
+	}
+	in, out := t.Keys.(*os.File), t.Output.(*os.File)
+	sizes := make(chan tui.Size, 1)
+	t.Sizes = sizes
+	t.Size = terminal.SizeOf(out, t.Size)
+	before, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return "", fmt.Errorf("%s: take the terminal: %w", dir, err)
+	}
+	defer term.Restore(int(in.Fd()), before)
+	keys, err := terminal.NewKeys(in)
+	if err != nil {
+		return "", fmt.Errorf("%s: read the keyboard: %w", dir, err)
+	}
+	defer keys.End()
+	t.Keys = keys
+	t.Suspend = func() {
+		fmt.Fprint(out, tui.RestoreSequence)
+		term.Restore(int(in.Fd()), before)
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	}
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, syscall.SIGWINCH, syscall.SIGCONT)
+	defer signal.Stop(resized)
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case s := <-resized:
+				if s == syscall.SIGCONT { // a shell had stopped this process and taken its terminal
+					term.MakeRaw(int(in.Fd())) // fails where the shell still has it: it says so again
+					fmt.Fprint(out, tui.EnterSequence)
+				}
+			}
+			select {
+			case sizes <- terminal.SizeOf(out, t.Size):
+			case <-ctx.Done():
+			}
+		}
+	}()
+	said, err := remote.Attach(ctx, socket, dir, t)
+	if err != nil || said == remote.Left(dir) { // the lab could not tidy up
+		fmt.Fprint(out, tui.RestoreSequence)
+	}
+	return said, err
+}

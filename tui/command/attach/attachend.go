@@ -1,0 +1,75 @@
+package attach
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/report"
+	"pgrlab/core/run"
+	"pgrlab/tui"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/replay"
+	"pgrlab/tui/command/session"
+	"pgrlab/tui/command/terminal"
+	"pgrlab/tui/history"
+)
+
+// showEnd shows how a run ended that a person was attached to, until the person leaves,
+// and does what is wanted next.
+func showEnd(c *cobra.Command, d cli.Deps, dir string) error {
+	o, err := replay.Options(dir, replay.AtOnce)
+	if err != nil {
+		return err
+	}
+	if o.Home, err = replay.SettingsHome(c.ErrOrStderr()); err != nil {
+		return err
+	}
+	o.Characters, o.Ended = terminal.Characters(), true
+	o.Told = "the run has ended: q asks what next"
+	outcome, err := d.Screen(c.Context(), o)
+	if err != nil {
+		return err
+	}
+	if err := afterEnd(dir, c.ErrOrStderr()); err != nil {
+		return err
+	}
+	switch outcome {
+	case tui.ReportRequested:
+		sub, _, err := c.Root().Find([]string{"report"})
+		if err != nil {
+			return err
+		}
+		sub.SetContext(c.Context())
+		return sub.RunE(sub, []string{dir})
+	case tui.FirstScreenRequested:
+		return session.PickOnScreen(c.Context(), d, c.ErrOrStderr())
+	}
+	return nil
+}
+
+// afterEnd says what a run has reached that is over, and what can be done with it.
+func afterEnd(dir string, w io.Writer) error {
+	r, err := report.Load(dir)
+	if err != nil {
+		return err
+	}
+	events, err := history.ReadJournal(dir)
+	if err != nil {
+		return err
+	}
+	said := fmt.Sprintf("%s on %s, seed %d: %s steps", r.Method, r.Task, r.Seed, report.Count(r.Step))
+	if best, last, ok := session.Returns(events); ok {
+		said += fmt.Sprintf(", return %.1f, best %.1f", last, best)
+	}
+	next := "run again: pgrlab --preset " + filepath.Join(dir, run.ConfigName)
+	if !r.Done {
+		next = "go on: pgrlab --resume " + dir
+	}
+	for _, text := range []string{said, session.Badge(events), "look again: pgrlab replay " + dir, "its report: pgrlab report " + dir, next} {
+		fmt.Fprintln(w, text)
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package attach
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/remote"
+)
+
+// StopCommand is stop.
+func StopCommand() *cobra.Command {
+	return controlCommand("stop", "save a running lab and end it",
+		`Saves a run of yours that goes on in another process on this machine, ends it, and
+waits until it has given its folder back: train --resume can go on with it at once.`)
+}
+
+// PauseCommand is pause.
+func PauseCommand() *cobra.Command {
+	return controlCommand("pause", "pause a running lab after the slice that it is in",
+		`Pauses a run of yours that goes on in another process on this machine, and waits
+until it stands still. pgrlab resume, or space on its screen, lets it go on.`)
+}
+
+// ParkCommand is park.
+func ParkCommand() *cobra.Command {
+	return controlCommand("park", "save a running lab, pause it and give its GPU back",
+		`Saves a run of yours that goes on in another process on this machine, pauses it and
+gives all that it has of a GPU back, for others to use; it waits until that is free.
+pgrlab resume, or P on its screen, takes the GPU again and lets the run go on. On the
+CPU it saves and pauses.`)
+}
+
+// ResumeCommand is resume.
+func ResumeCommand() *cobra.Command {
+	return controlCommand("resume", "let a paused lab go on",
+		`Lets a paused run of yours go on. A run that has ended is gone on with by
+pgrlab train --resume DIR.`)
+}
+
+// CheckpointCommand is checkpoint.
+func CheckpointCommand() *cobra.Command {
+	return controlCommand("checkpoint", "save a running lab where it is",
+		`Saves a run of yours that goes on in another process on this machine, and waits
+until the checkpoint is on the disk.`)
+}
+
+// controlCommand asks a running lab for what a key does, and waits for the answer.
+func controlCommand(verb, short, long string) *cobra.Command {
+	timeout := time.Minute
+	c := &cobra.Command{
+		Use:   verb + " [RUN]",
+		Short: short,
+		Long: long + `
+
+` + whichRun,
+		Example: "  pgrlab " + verb + "\n  pgrlab " + verb + " 4242\n  pgrlab " + verb + " runs/a",
+		Args:    cli.RangeArgs(0, 1, "at most one run"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if timeout <= 0 {
+				return cli.Usagef("%s: --timeout %v: want more than 0s", verb, timeout)
+			}
+			dir, socket, err := runningLab(c.Context(), c, args)
+			if err != nil {
+				return err
+			}
+			ctx, stop := context.WithTimeout(c.Context(), timeout) // of the answer, not of the choice
+			defer stop()
+			said, err := remote.Ask(ctx, socket, dir, verb, fmt.Sprintf("pgrlab %s (pid %d)", verb, os.Getpid()))
+			if err != nil {
+				return fmt.Errorf("%s %w", verb, err)
+			}
+			fmt.Fprintln(c.ErrOrStderr(), said)
+			return nil
+		},
+	}
+	c.Flags().DurationVar(&timeout, "timeout", timeout, "`TIME` how long to wait for the answer")
+	return c
+}

@@ -1,0 +1,89 @@
+package attach
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/printable"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/command/terminal"
+	"pgrlab/tui/remote"
+)
+
+// psPatience is how long a lab may take to say how it is.
+const psPatience = 2 * time.Second
+
+// PsCommand is ps.
+func PsCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "ps",
+		Short: "list your labs that run on this machine",
+		Long: `Lists the labs of yours that run on this machine, with a screen or without, the
+oldest first: where they are, the return of their last evaluation, the memory of
+their process. Nothing is asked of the training.`,
+		Example: `  pgrlab ps
+  pgrlab ps --json | jq -r '.[] | select(.state == "paused").dir'`,
+		Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, stop := context.WithTimeout(c.Context(), psPatience)
+			defer stop()
+			all := remote.List(ctx)
+			if asJSON {
+				if all == nil {
+					all = []remote.Status{}
+				}
+				e := json.NewEncoder(c.OutOrStdout())
+				e.SetIndent("", "  ")
+				return e.Encode(all)
+			}
+			if len(all) == 0 {
+				fmt.Fprintln(c.ErrOrStderr(), "no lab of yours runs on this machine")
+				return nil
+			}
+			return psTable(c.OutOrStdout(), all)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as a JSON array")
+	return c
+}
+
+// psTable writes one line for each lab.
+func psTable(w io.Writer, all []remote.Status) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "PID\tSTATE\tSTEP\tSTEPS/S\tETA\tRETURN\tDEVICE\tMEMORY\tSCREENS\tRUN")
+	for _, s := range all {
+		if !s.Answered {
+			where := cmp.Or(printable.Line(rundir.Near(s.Dir)), "of another version, which does not say where")
+			if s.State == remote.Stopped {
+				where += " (" + remote.HowToContinue(s.PID) + ")"
+			}
+			fmt.Fprintf(t, "%d\t%s\t-\t-\t-\t-\t-\t-\t-\t%s\n", s.PID, s.State, where)
+			continue
+		}
+		returned, eta, speed, memory := "-", "-", "-", "-"
+		if s.Return != nil {
+			returned = fmt.Sprintf("%.1f", *s.Return)
+		}
+		if s.ETAS > 0 {
+			eta = terminal.Clock(time.Duration(s.ETAS * float64(time.Second)))
+		}
+		if s.StepsPerS > 0 {
+			speed = fmt.Sprintf("%.1f", s.StepsPerS)
+		}
+		if s.Memory > 0 {
+			memory = cli.Size(s.Memory)
+		}
+		fmt.Fprintf(t, "%d\t%s\t%d/%d %d%%\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", s.PID, s.State, s.Step, s.Steps, 100*s.Step/max(1, s.Steps),
+			speed, eta, returned, s.Device, memory, s.Screens, printable.Line(rundir.Near(s.Dir)))
+	}
+	return t.Flush()
+}

@@ -1,0 +1,184 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/report"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/command/terminal"
+	"pgrlab/tui/remote"
+)
+
+// whichRun is the help of an argument that names a running lab.
+const whichRun = `Without RUN it is the only lab that runs; of several it asks on a terminal, and lists
+them elsewhere. RUN is a folder, a process as pgrlab ps prints it, latest for the lab
+that was started last, or a part of a folder's name that no other lab has.`
+
+// runningLab finds the lab that a command is about, and its socket. What is wrong is
+// said whole, the command's name before it.
+func runningLab(ctx context.Context, c *cobra.Command, args []string) (dir, socket string, err error) {
+	dir, err = labFolder(ctx, c, args)
+	if err != nil {
+		return "", "", err
+	}
+	if socket, err = remote.Find(dir); err != nil {
+		if e := over(dir); e != nil {
+			err = e
+		}
+		return "", "", fmt.Errorf("%s %w", c.Name(), err)
+	}
+	return dir, socket, nil
+}
+
+// labFolder is the folder of the lab that a command is about.
+func labFolder(ctx context.Context, c *cobra.Command, args []string) (string, error) {
+	name := ""
+	if len(args) > 0 {
+		name = args[0]
+	}
+	if name != "" && rundir.Exists(filepath.Join(name, run.ConfigName)) {
+		return name, nil
+	}
+	short, stop := context.WithTimeout(ctx, psPatience) // one that is stopped does not answer
+	defer stop()
+	all := remote.List(short)
+	found := matching(all, name)
+	switch {
+	case len(found) == 1:
+		return labOf(c, found[0])
+	case len(found) == 0 && name != "" && name != rundir.Latest:
+		return "", notRunning(c, name, all)
+	case len(found) == 0:
+		return "", fmt.Errorf("%s: no lab of yours runs on this machine: pgrlab train begins one", c.Name())
+	}
+	if in, out, ok := terminals(c); ok {
+		s, err := chooseLab(ctx, "pgrlab "+c.Name()+" which?", found, in, out)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", c.Name(), err)
+		}
+		return labOf(c, s)
+	}
+	offerLines(c.ErrOrStderr(), c.Name(), found)
+	if name == "" {
+		return "", cli.Usagef("%s: %d labs run: say which, as in the lines above", c.Name(), len(found))
+	}
+	return "", cli.Usagef("%s %s: %d labs have that in their names: say which, as in the lines above", c.Name(), name, len(found))
+}
+
+// terminals are keyboard and screen where a command can ask.
+func terminals(c *cobra.Command) (in, out *os.File, ok bool) {
+	if !terminal.IsTerminal(c.InOrStdin()) || !terminal.IsTerminal(c.ErrOrStderr()) || os.Getenv("TERM") == "dumb" {
+		return nil, nil, false
+	}
+	return c.InOrStdin().(*os.File), cli.Raw(c.ErrOrStderr()).(*os.File), true
+}
+
+// labOf is the folder of a lab that was found.
+func labOf(c *cobra.Command, s remote.Status) (string, error) {
+	if !filepath.IsAbs(s.Dir) {
+		return "", fmt.Errorf("%s %d: its lab does not answer: it may be stopped by ctrl-z (fg in its shell lets it go on)", c.Name(), s.PID)
+	}
+	return rundir.Near(s.Dir), nil
+}
+
+// matching are the labs that a name means: all for none, else those of the first of
+// these meanings that any has: latest, the process, a folder and what is in it, an
+// element of the path, a part of the run's name, a part of the path.
+func matching(all []remote.Status, name string) []remote.Status {
+	if name == "" {
+		return all
+	}
+	if name == rundir.Latest {
+		if len(all) == 0 {
+			return nil
+		}
+		return []remote.Status{slices.MaxFunc(all, func(a, b remote.Status) int { return a.Started.Compare(b.Started) })}
+	}
+	lower := strings.ToLower(strings.Trim(name, string(filepath.Separator)))
+	within := rundir.Absolute(name) + string(filepath.Separator)
+	for _, means := range []func(remote.Status) bool{
+		func(s remote.Status) bool { return strconv.Itoa(s.PID) == name },
+		func(s remote.Status) bool {
+			return rundir.Exists(name) && strings.HasPrefix(s.Dir+string(filepath.Separator), within)
+		},
+		func(s remote.Status) bool {
+			return slices.Contains(strings.Split(strings.ToLower(s.Dir), string(filepath.Separator)), lower)
+		},
+		func(s remote.Status) bool { return strings.Contains(strings.ToLower(filepath.Base(s.Dir)), lower) },
+		func(s remote.Status) bool { return strings.Contains(strings.ToLower(rundir.Near(s.Dir)), lower) },
+	} {
+		var found []remote.Status
+		for _, s := range all {
+			if means(s) {
+				found = append(found, s)
+			}
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// notRunning says that a name means no lab that runs: it may be one that did.
+func notRunning(c *cobra.Command, name string, all []remote.Status) error {
+	if _, err := strconv.Atoi(name); err == nil {
+		return cli.Usagef("%s: no lab of yours has process %s: pgrlab ps lists them", c.Name(), name)
+	}
+	var runs []string
+	if !rundir.Exists(name) {
+		for _, dir := range rundir.All() {
+			if strings.Contains(strings.ToLower(dir), strings.ToLower(name)) {
+				runs = append(runs, dir)
+			}
+		}
+	}
+	if len(runs) == 1 {
+		if err := over(runs[0]); err != nil {
+			return fmt.Errorf("%s %w", c.Name(), err)
+		}
+		return fmt.Errorf("%s %s: no lab runs there: pgrlab train --resume %s goes on with it", c.Name(), runs[0], runs[0])
+	}
+	if len(all) == 0 {
+		return cli.Usagef("%s %s: no such run, and no lab of yours runs on this machine", c.Name(), name)
+	}
+	return cli.Usagef("%s %s: no such run: pgrlab ps lists those that run", c.Name(), name)
+}
+
+// over says that a run has made all its steps; nil: it has not, as far as can be seen.
+func over(dir string) error {
+	file := filepath.Join(dir, run.ConfigName)
+	doc, err := run.ReadFile(dir, run.ConfigName)
+	if err != nil {
+		return nil
+	}
+	c, err := presets.Decode(file, doc)
+	if err != nil || !rundir.Complete(dir, c.Steps) {
+		return nil
+	}
+	return fmt.Errorf("%s: it has made all its %s steps and does not run: pgrlab replay %s shows it, pgrlab train --resume %s --steps N makes more", dir, report.Count(c.Steps), dir, dir)
+}
+
+// offerLines writes the lines to type, one for each lab.
+func offerLines(w io.Writer, verb string, all []remote.Status) {
+	rows := LabRows(all)
+	for i, s := range all {
+		fmt.Fprintf(w, "pgrlab %s %-8d %s\n", verb, s.PID, rows[i])
+	}
+}
+
+// errNoChoice ends a command at whose question the person chose nothing.
+var errNoChoice = errors.New("nothing was chosen")

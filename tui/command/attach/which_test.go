@@ -1,0 +1,152 @@
+package attach
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/remote"
+)
+
+// running are four labs, the last one of them stopped by a shell.
+func running(here string) []remote.Status {
+	at := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+	lab := func(pid int, dir, task, method string, minute int) remote.Status {
+		return remote.Status{PID: pid, Dir: dir, Task: task, Method: method, Seed: 1, Steps: 30000, Step: 10 * pid, State: "running",
+			Started: at.Add(time.Duration(minute) * time.Minute), Answered: true}
+	}
+	return []remote.Status{
+		lab(4242, filepath.Join(here, "runs", "2026-11-22-cheetah-run-sac-s1"), "cheetah-run", "sac", 0),
+		lab(4243, filepath.Join(here, "runs", "2026-11-22-cheetah-run-redq-s1"), "cheetah-run", "redq", 30),
+		lab(5242, filepath.Join(here, "sweeps", "a", "0003-walker-walk-sac-s4", "run"), "walker-walk", "sac", 20),
+		{PID: 77, Dir: "?", State: "no answer"},
+	}
+}
+
+// What people type means the labs that they mean.
+func TestMatching(t *testing.T) {
+	here := t.TempDir()
+	t.Chdir(here)
+	all := running(here)
+	if err := os.MkdirAll("sweeps/a", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("sweeps/a/grid.json", []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]int{
+		"": {4242, 4243, 5242, 77}, "4242": {4242}, "77": {77}, "latest": {4243}, "redq": {4243}, "REDQ": {4243},
+		"cheetah": {4242, 4243}, "2026-11-22-cheetah-run-sac-s1": {4242}, "run": {5242}, "0003": {5242}, "walker": {5242}, "sweeps/a": {5242},
+		"runs/2026": {4242, 4243}, "sweeps": {5242}, "nosuch": nil, "424": nil, "/": nil,
+	} {
+		var got []int
+		for _, s := range matching(all, name) {
+			got = append(got, s.PID)
+		}
+		if name == "/" { // a folder that holds all that have one
+			want = []int{4242, 4243, 5242}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q means %v, want %v", name, got, want)
+		}
+	}
+	if got := matching(nil, rundir.Latest); got != nil {
+		t.Errorf("of none the latest is %v", got)
+	}
+}
+
+// Every lab can be named by the line that offers it, by its folder and by a part of it.
+func TestOfferedLines(t *testing.T) {
+	here := t.TempDir()
+	t.Chdir(here)
+	all := running(here)
+	var b strings.Builder
+	offerLines(&b, "attach", all)
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	if len(lines) != len(all) {
+		t.Fatalf("%d lines for %d labs:\n%s", len(lines), len(all), b.String())
+	}
+	for i, line := range lines {
+		name := strings.Fields(line)[2]
+		if found := matching(all, name); len(found) != 1 || found[0].PID != all[i].PID {
+			t.Errorf("%q: %q means %v", line, name, found)
+		}
+		if !strings.HasPrefix(line, "pgrlab attach ") {
+			t.Errorf("%q is no line to type", line)
+		}
+	}
+}
+
+// press sends keys to a chooser, in one message each.
+func press(m *chooser, keys ...tea.KeyMsg) *chooser {
+	for _, k := range keys {
+		next, _ := m.Update(k)
+		m = next.(*chooser)
+	}
+	return m
+}
+
+func typed(text string) tea.KeyMsg { return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text)} }
+
+// Arrows and typing choose a lab; esc chooses none.
+func TestChooser(t *testing.T) {
+	here := t.TempDir()
+	t.Chdir(here)
+	all := running(here)
+	enter, down, up, esc := tea.KeyMsg{Type: tea.KeyEnter}, tea.KeyMsg{Type: tea.KeyDown}, tea.KeyMsg{Type: tea.KeyUp}, tea.KeyMsg{Type: tea.KeyEsc}
+	back, space := tea.KeyMsg{Type: tea.KeyBackspace}, tea.KeyMsg{Type: tea.KeySpace}
+	for _, c := range []struct {
+		keys []tea.KeyMsg
+		want int // 0: none, and it still asks or was left
+	}{
+		{[]tea.KeyMsg{enter}, 4242}, {[]tea.KeyMsg{down, enter}, 4243}, {[]tea.KeyMsg{up, enter}, 77}, {[]tea.KeyMsg{down, down, up, enter}, 4243},
+		{[]tea.KeyMsg{typed("walker"), enter}, 5242}, {[]tea.KeyMsg{typed("SAC"), down, enter}, 5242},
+		{[]tea.KeyMsg{typed("sac"), space, typed("cheetah"), enter}, 4242}, {[]tea.KeyMsg{typed("4243"), enter}, 4243},
+		{[]tea.KeyMsg{typed("nosuch"), enter}, 0}, {[]tea.KeyMsg{typed("walkx"), back, enter}, 5242}, {[]tea.KeyMsg{typed("walker"), esc}, 0},
+		{[]tea.KeyMsg{down, down, typed("redq"), enter}, 4243}, {[]tea.KeyMsg{typed("nosuch"), up, down, enter}, 0},
+	} {
+		m := press(newChooser("which?", all), c.keys...)
+		got := 0
+		if m.chosen != nil {
+			got = m.chosen.PID
+		}
+		if got != c.want {
+			t.Errorf("%v chooses %d, want %d", c.keys, got, c.want)
+		}
+	}
+}
+
+// The question fits every terminal, and shows the lab that enter takes.
+func TestChooserFits(t *testing.T) {
+	var all []remote.Status
+	for i := range 40 {
+		all = append(all, remote.Status{PID: 1000 + i, Dir: fmt.Sprintf("/runs/%d-a-very-long-name-of-a-run-folder", i), Task: "cheetah-run", Method: "pgr-curiosity", Answered: true})
+	}
+	for _, size := range [][2]int{{80, 24}, {40, 10}, {20, 5}, {200, 50}} {
+		m := newChooser("pgrlab attach which?", all)
+		m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		for i := range 41 {
+			view := m.View()
+			lines := strings.Split(strings.TrimSuffix(view, "\n"), "\n")
+			if len(lines) > size[1]-1 {
+				t.Fatalf("%d lines on %v", len(lines), size)
+			}
+			for _, line := range lines {
+				if n := len([]rune(line)); n >= size[0] {
+					t.Fatalf("%d columns on %v: %q", n, size, line)
+				}
+			}
+			if want := fmt.Sprintf("%s %d", m.cursor, 1000+i%40); !strings.Contains(view, want) {
+				t.Fatalf("%q is not shown on %v:\n%s", want, size, view)
+			}
+			m = press(m, tea.KeyMsg{Type: tea.KeyDown})
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"pgrlab/core/knob"
+	"pgrlab/core/report"
+)
+
+// A count is the value of a flag that takes a number of things: 20000, 20k, 1.5M or
+// 1e6, within its range.
+type count struct {
+	value       *int
+	least, most int
+}
+
+// CountVar binds a flag that counts from least on.
+func CountVar(f *pflag.FlagSet, value *int, name string, otherwise, least int, usage string) {
+	CountIn(f, value, name, otherwise, least, math.MaxInt, usage)
+}
+
+// CountIn binds a flag that counts from least to most.
+func CountIn(f *pflag.FlagSet, value *int, name string, otherwise, least, most int, usage string) {
+	*value = otherwise
+	f.Var(&count{value, least, most}, name, usage)
+	if otherwise < least { // stands for "not given": no default to show
+		f.Lookup(name).DefValue = "0"
+	}
+}
+
+// Set implements pflag.Value.
+func (c *count) Set(text string) error {
+	n, err := knob.ParseCount(text)
+	switch {
+	case err != nil:
+		if _, number := strconv.ParseFloat(text, 64); number == nil && text[0] == '-' {
+			return fmt.Errorf("want %s", c.span())
+		}
+		return errors.New(strings.TrimPrefix(err.Error(), fmt.Sprintf("%q is ", text))) // which stands before it
+	case n < c.least || n > c.most:
+		return fmt.Errorf("want %s", c.span())
+	}
+	*c.value = n
+	return nil
+}
+
+func (c *count) span() string {
+	if c.most == math.MaxInt {
+		return fmt.Sprintf("at least %d", c.least)
+	}
+	return fmt.Sprintf("%s to %s", report.Count(c.least), report.Count(c.most))
+}
+
+// String implements pflag.Value.
+func (c *count) String() string { return strconv.Itoa(*c.value) }
+
+// Type implements pflag.Value.
+func (c *count) Type() string { return "count" }

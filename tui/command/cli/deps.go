@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"image"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"pgrlab/core/device"
+	"pgrlab/core/lab"
+	"pgrlab/presets"
+	"pgrlab/tui"
+	"pgrlab/tui/pane"
+)
+
+// Deps is what the commands need from outside.
+type Deps struct {
+	Version string
+	Tasks   []lab.Task
+	// Device starts a device. The caller closes it.
+	Device func(r DeviceRequest) (Device, error)
+	// ChooseGPU finds the GPU that auto, cuda, cuda:1 or GPU-UUID asks for, and says
+	// why that one. nil, as in the rest of these: there are none.
+	ChooseGPU func(name string) (gpu GPU, why string, err error)
+	// CheckGPU tries whether one does what the CPU does, in a process of its own.
+	CheckGPU func(g GPU, precision string) error
+	// GPUs looks for all GPUs.
+	GPUs func() GPUs
+	// TryGPU compiles the kernels for one and says in a line how that went.
+	TryGPU func(g GPU) (string, error)
+	// WatchGPU says what one is doing; the error stays where it cannot be known.
+	WatchGPU func(uuid string) (pane.GPU, error)
+	// Screen shows a lab on the terminal until the person leaves: tui.Run.
+	Screen func(ctx context.Context, o tui.Options) (tui.Outcome, error)
+	// Trace writes a task's observations and rewards as JSON lines.
+	Trace func(ctx context.Context, w io.Writer, r TraceRequest) error
+	// View makes what draws a task.
+	View func(task string) (View, error)
+	// Kernels and Physics say what was found on this machine; Physics tries it.
+	Kernels func() Kernels
+	Physics func(ctx context.Context) Physics
+}
+
+// Device is a device that can be given back.
+type Device interface {
+	device.Device
+	Threads() int
+	Close() error
+}
+
+// View draws a task. It belongs to one goroutine.
+type View interface {
+	// Draw paints a pose of the task's lab.Posed environment, w by h pixels; the
+	// picture is good until the next call.
+	Draw(pose []float64, w, h int) (*image.RGBA, error)
+	// StepTime is the simulated time of an env step.
+	StepTime() time.Duration
+}
+
+// Drawing is the drawing function of a screen. The view is made when the first
+// picture is wanted, which most screens never do.
+func (d Deps) Drawing(task string) func(pose []float64, w, h int) (*image.RGBA, error) {
+	if d.View == nil {
+		return nil
+	}
+	view := sync.OnceValues(func() (View, error) { return d.View(task) })
+	return func(pose []float64, w, h int) (*image.RGBA, error) {
+		v, err := view()
+		if err != nil {
+			return nil, err
+		}
+		return v.Draw(pose, w, h)
+	}
+}
+
+// Task finds a task by its name; case, - and _ make no difference.
+func (d Deps) Task(name string) (lab.Task, error) {
+	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
+	names := make([]string, len(d.Tasks))
+	for i, t := range d.Tasks {
+		if plain(t.Name) == plain(name) {
+			return t, nil
+		}
+		names[i] = t.Name
+	}
+	return lab.Task{}, AsUsage(presets.Unknown("task", name, names, "pgrlab list tasks"))
+}
+
+// Kernels says which compute kernels there are and which were chosen.
+type Kernels struct {
+	Family    string   `json:"family"`    // the chosen one, "" where choosing failed
+	Available []string `json:"available"` // those that this CPU can run
+	Why       string   `json:"why"`
+	Error     string   `json:"error,omitempty"`
+}
+
+// Physics says what was found of MuJoCo, and how fast a first use was.
+type Physics struct {
+	Found          string  `json:"found"` // embedded, or a path
+	Version        string  `json:"version,omitempty"`
+	SHA256         string  `json:"sha256,omitempty"`
+	CompileSeconds float64 `json:"compile_s,omitempty"`
+	Task           string  `json:"task,omitempty"` // the task that was stepped
+	StepsPerSec    float64 `json:"steps_per_s,omitempty"`
+	Error          string  `json:"error,omitempty"`
+}
+
+// TraceRequest says what to trace: see envs.TraceOptions.
+type TraceRequest struct {
+	Task     string
+	Steps    int
+	Controls string
+	Seed     uint64
+}

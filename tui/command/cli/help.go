@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"pgrlab/presets"
+)
+
+// group is a flag's annotation: the heading it stands under in --help.
+const group = "group"
+
+// Headings of the flags of a run.
+const (
+	WhatToRun   = "What to run"
+	HowToRun    = "How to run it"
+	WhereToKeep = "Where to keep it"
+)
+
+// groups are the headings in the order shown.
+var groups = []string{WhatToRun, HowToRun, WhereToKeep}
+
+// SetGroup puts flags under a heading of --help.
+func SetGroup(f *pflag.FlagSet, heading string, names ...string) {
+	for _, name := range names {
+		if err := f.SetAnnotation(name, group, []string{heading}); err != nil {
+			panic(err) // a name that is not a flag: a slip in this package
+		}
+	}
+}
+
+// HelpCommand is --help in other words: pgrlab help journal diff.
+func HelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "say more about a command",
+		Example: `  pgrlab help train
+  pgrlab help journal diff`,
+		ValidArgsFunction: func(c *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			at, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var all []cobra.Completion
+			for _, sub := range at.Commands() {
+				if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), word) {
+					all = append(all, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+				}
+			}
+			return all, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			at := c.Root()
+			for _, name := range args {
+				sub := subcommand(at, name)
+				if sub == nil {
+					return AsUsage(presets.Unknown("command", name, subcommands(at), at.CommandPath()+" --help"))
+				}
+				at = sub
+			}
+			at.InitDefaultHelpFlag() // they are listed, too
+			at.InitDefaultVersionFlag()
+			at.SetOut(c.OutOrStdout())
+			return at.Help()
+		},
+	}
+}
+
+// subcommand finds a command of that name below another one; nil: there is none.
+func subcommand(c *cobra.Command, name string) *cobra.Command {
+	for _, sub := range c.Commands() {
+		if sub.Name() == name {
+			return sub
+		}
+	}
+	return nil
+}
+
+// subcommands are the names of the commands below one that help shows.
+func subcommands(c *cobra.Command) []string {
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return names
+}
+
+// Usage writes the part of --help below the long text.
+func Usage(c *cobra.Command) error {
+	w := c.OutOrStderr()
+	fmt.Fprintf(w, "Usage:\n  %s\n", c.UseLine())
+	if c.HasExample() {
+		fmt.Fprintf(w, "\nExamples:\n%s\n", c.Example)
+	}
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintln(w, "\nCommands:")
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() {
+				fmt.Fprintf(w, "  %-*s  %s\n", c.NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+	}
+	for _, s := range FlagSections(c) {
+		fmt.Fprintf(w, "\n%s:\n", s.Title)
+		s.Write(w, widthOf(w))
+	}
+	if !c.HasParent() {
+		fmt.Fprintln(w, "\nEnvironment:")
+		s := FlagSection{Flags: make([]FlagText, len(Variables))}
+		for i, v := range Variables {
+			s.Flags[i] = FlagText{"  " + v.Name, v.Text}
+		}
+		s.Write(w, widthOf(w))
+	}
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintf(w, "\n%s COMMAND --help says more about a command.\n", c.CommandPath())
+	}
+	return nil
+}
+
+// A FlagSection is a heading and the flags under it.
+type FlagSection struct {
+	Title string
+	Flags []FlagText
+}
+
+// A FlagText is a flag as help shows it.
+type FlagText struct{ Name, Text string }
+
+// FlagSections are the flags of a command by their headings; those that a command
+// takes from the one above are among them.
+func FlagSections(c *cobra.Command) []FlagSection {
+	rest := "Flags"
+	if c.LocalFlags().Lookup("preset") != nil {
+		rest = "Other flags"
+	}
+	sections := make([]FlagSection, len(groups)+1)
+	for i, title := range append(append([]string(nil), groups...), rest) {
+		sections[i].Title = title
+	}
+	add := func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		i := len(groups)
+		for g, heading := range groups {
+			if strings.Join(f.Annotations[group], "") == heading {
+				i = g
+			}
+		}
+		sections[i].Flags = append(sections[i].Flags, describe(f))
+	}
+	local := c.LocalFlags()
+	local.SortFlags = false
+	local.VisitAll(add)
+	c.InheritedFlags().VisitAll(add)
+	var all []FlagSection
+	for _, s := range sections {
+		if len(s.Flags) > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// describe is a flag with the name of its value, and what it does. A usage that
+// begins with the value's name, in backquotes, does not repeat it.
+func describe(f *pflag.Flag) FlagText {
+	value, text := pflag.UnquoteUsage(f)
+	if strings.HasPrefix(f.Usage, "`") {
+		_, text, _ = strings.Cut(f.Usage[1:], "` ")
+	}
+	switch f.DefValue {
+	case "", "0", "false", "[]", "0s":
+	default:
+		if !strings.Contains(text, "(default") {
+			text += fmt.Sprintf(" (default %s)", f.DefValue)
+		}
+	}
+	name := "      --" + f.Name
+	if f.Shorthand != "" {
+		name = "  -" + f.Shorthand + ", --" + f.Name
+	}
+	if value != "" {
+		name += " " + value
+	}
+	return FlagText{name, text}
+}
+
+// Write writes the flags in two columns, measured in cells of a terminal; from w
+// cells on, 0 for never, lines are broken.
+func (s FlagSection) Write(out io.Writer, w int) {
+	column := 0
+	for _, f := range s.Flags {
+		column = max(column, ansi.StringWidth(f.Name)+3)
+	}
+	for _, f := range s.Flags {
+		text := f.Text
+		if w-column >= 30 {
+			text = ansi.Wordwrap(text, w-column, "")
+			text = strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", column))
+		}
+		fmt.Fprintf(out, "%s%s%s\n", f.Name, strings.Repeat(" ", column-ansi.StringWidth(f.Name)), text)
+	}
+}
+
+// widthOf is the width of a terminal; 0: it is none.
+func widthOf(w io.Writer) int {
+	f, ok := Raw(w).(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}

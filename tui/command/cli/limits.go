@@ -1,0 +1,13 @@
+package cli
+
+// DeviceUsage is the help of --device.
+const DeviceUsage = "`cpu|auto|cuda…` where to compute: cuda, cuda:INDEX or GPU-UUID is a GPU; auto a free GPU, else the CPU"
+
+// MaxSteps is more than any run makes.
+const MaxSteps = 1_000_000_000
+
+// MaxThreads is what a device takes, and threadsUsage the help of --threads.
+const (
+	MaxThreads   = 8
+	ThreadsUsage = "`N` threads to use, of which two train; the results stay the same (default: all allowed, at most 8)"
+)

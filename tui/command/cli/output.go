@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+)
+
+// WriteJSON writes v indented.
+func WriteJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// WriteTable writes rows in aligned columns below their heading.
+func WriteTable(w io.Writer, heading []string, rows [][]string) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, row := range append([][]string{heading}, rows...) {
+		fmt.Fprintln(t, strings.TrimRight(strings.Join(row, "\t"), "\t"))
+	}
+	return t.Flush()
+}
+
+// WriteFile writes a file at once: never a part of it, and none after an error.
+func WriteFile(path string, write func(io.Writer) error) error {
+	f, err := temporary(path)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer f.Close() // which lets others write there: the name is another's by then
+	if err = write(f); err == nil {
+		err = f.Sync() // a disk that is full may say so only now
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// temporary opens the empty file that path is written into. Its name is the same each
+// time, so that what a killed process left is used up by the next one, but where another
+// process writes it now, or something else has that name.
+func temporary(path string) (*os.File, error) {
+	const flags = os.O_CREATE | os.O_WRONLY
+	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new")
+	if f, err := os.OpenFile(name, flags|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o666); err == nil {
+		if ours(f, name) && f.Truncate(0) == nil {
+			return f, nil
+		}
+		f.Close()
+	}
+	return os.OpenFile(fmt.Sprintf("%s-%08x", name, rand.Uint32()), flags|os.O_EXCL, 0o666) // os.CreateTemp knows no umask
+}
+
+// ours says whether an open file is one, has that name still, and no other process writes it;
+// it stays so until the file is closed.
+func ours(f *os.File, name string) bool {
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		return false
+	}
+	opened, err := f.Stat()
+	there, gone := os.Lstat(name)
+	return err == nil && gone == nil && opened.Mode().IsRegular() && os.SameFile(opened, there)
+}

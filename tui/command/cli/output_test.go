@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A file is whole or as it was, whatever stands where it is made: what a killed process
+// left, a link to something else, a folder, a pipe, a file that another process writes
+// just now. What was left is used up, and the rest is not touched.
+func TestFilesAreWrittenAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		make func(t *testing.T, dir, temporary string)
+		left []string // beside the file
+	}{
+		{"nothing", func(*testing.T, string, string) {}, nil},
+		{"left by a kill", func(t *testing.T, _, temporary string) {
+			if err := os.WriteFile(temporary, []byte(strings.Repeat("half ", 1000)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}, nil},
+		{"a link", func(t *testing.T, dir, temporary string) {
+			if err := os.WriteFile(filepath.Join(dir, "victim"), []byte("victim"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink("victim", temporary); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{".out.new", "victim"}},
+		{"a folder", func(t *testing.T, _, temporary string) {
+			if err := os.Mkdir(temporary, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{".out.new"}},
+		{"a pipe", func(t *testing.T, _, temporary string) {
+			if err := syscall.Mkfifo(temporary, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{".out.new"}},
+		{"another process", func(t *testing.T, _, temporary string) {
+			f, err := os.Create(temporary)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { f.Close() })
+			if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{".out.new"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "out")
+			c.make(t, dir, filepath.Join(dir, ".out.new"))
+			for _, text := range []string{"first", "again"} {
+				if err := WriteFile(path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
+					t.Fatal(err)
+				}
+				if doc, err := os.ReadFile(path); string(doc) != text {
+					t.Errorf("%q, %v", doc, err)
+				}
+			}
+			if err := WriteFile(path, func(w io.Writer) error { io.WriteString(w, "half"); return io.ErrShortWrite }); err != io.ErrShortWrite {
+				t.Errorf("%v", err)
+			}
+			if doc, _ := os.ReadFile(path); string(doc) != "again" {
+				t.Errorf("after an error: %q", doc)
+			}
+			if doc, err := os.ReadFile(filepath.Join(dir, "victim")); err == nil && string(doc) != "victim" {
+				t.Errorf("the link's target is %q", doc)
+			}
+			var names []string
+			entries, _ := os.ReadDir(dir)
+			for _, e := range entries {
+				if e.Name() != "out" {
+					names = append(names, e.Name())
+				}
+			}
+			if strings.Join(names, " ") != strings.Join(c.left, " ") {
+				t.Errorf("%q are left, want %q", names, c.left)
+			}
+		})
+	}
+}

@@ -1,0 +1,26 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+)
+
+// runningProgram is this program as the kernel holds it, also where the file that it was
+// started from has been replaced or removed since.
+const runningProgram = "/proc/self/exe"
+
+// Self is a command line of this very program, for a process of its own.
+func Self(args ...string) *exec.Cmd {
+	path, err := os.Executable()
+	if now, e := os.Stat(runningProgram); e == nil {
+		if file, e := os.Stat(path); err != nil || e != nil || !os.SameFile(file, now) {
+			path, err = runningProgram, nil
+		}
+	}
+	if err != nil {
+		path = os.Args[0]
+	}
+	c := exec.Command(path, args...)
+	c.Args[0] = os.Args[0]
+	return c
+}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+var sizes = []struct {
+	unit  string
+	bytes float64
+}{
+	{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10},
+	{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1}, {"", 1},
+}
+
+// ParseSize reads "5GiB", "500 MB" or a number of bytes.
+func ParseSize(text string) (int64, error) {
+	for _, s := range sizes {
+		number, ok := strings.CutSuffix(strings.ToLower(strings.TrimSpace(text)), strings.ToLower(s.unit))
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if err != nil || !(n*s.bytes >= 1 && n*s.bytes < 1<<62) {
+			return 0, fmt.Errorf("%q is no size", text)
+		}
+		return int64(n * s.bytes), nil
+	}
+	return 0, fmt.Errorf("%q is no size", text)
+}
+
+// Size writes a number of bytes for people.
+func Size(bytes int64) string {
+	for _, s := range sizes[:4] {
+		if float64(bytes) >= s.bytes {
+			return fmt.Sprintf("%.1f %s", float64(bytes)/s.bytes, s.unit)
+		}
+	}
+	return fmt.Sprintf("%d B", bytes)
+}

@@ -1,0 +1,24 @@
+// Package command puts the command line together. Data goes to stdout, everything else to
+// stderr; an error is one line that says what was being done, what was wrong and what to do.
+//
+// # Where a command is
+//
+//	pgrlab, train                    session
+//	attach, ps, stop, pause, park,
+//	resume, checkpoint               attach
+//	fork, train-forks                forks
+//	replay, watch                    replay, watch
+//	analyse                          analyse
+//	sweep, sweep job                 sweep
+//	report, card, export             report
+//	doctor, bench                    machine
+//	list, preset, journal, trace,
+//	completion, man, licences,
+//	version                          here, each in a file of its name
+//
+// A command's file has its name. Below the commands are cli (arguments, help, errors),
+// terminal, rundir (which run folder is meant), runflags and results.
+//
+// The commands know tasks, devices and the screen only through cli.Deps, which the program
+// fills.
+package command

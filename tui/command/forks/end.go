@@ -1,0 +1,120 @@
+package forks
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"pgrlab/tui/command/rundir"
+)
+
+// End stops the children that train, waits until they have saved themselves, and begins
+// no other one. It says what became of each.
+func (b *Group) End() (said []string) {
+	training, waiting := b.close(false)
+	for cmd := range training {
+		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
+	}
+	b.working.Wait()
+	for _, c := range sorted(training) {
+		if where, done := rundir.Standing(c.run.dir); done {
+			said = append(said, fmt.Sprintf("its fork %s has made all its steps", rundir.Near(c.run.dir)))
+		} else {
+			said = append(said, fmt.Sprintf("its fork %s is saved %s: pgrlab train --resume %s goes on with it", rundir.Near(c.run.dir), where, rundir.Near(c.run.dir)))
+		}
+	}
+	for _, c := range waiting {
+		said = append(said, fmt.Sprintf("its fork %s was not begun: pgrlab train --resume %s begins it", rundir.Near(c.dir), rundir.Near(c.dir)))
+	}
+	return said
+}
+
+// Release lets the children that train go on without this process, and leaves those that
+// wait for their turn to a process of their own, which begins makes. It says how to get to
+// each.
+func (b *Group) Release(begin func(args ...string) *exec.Cmd) (said []string) {
+	room := 2
+	if b.room != nil {
+		room = b.room()
+	}
+	training, waiting := b.close(true)
+	args := []string{TrainName, "--beside", strconv.Itoa(room)}
+	for _, c := range sorted(training) {
+		pid, dir := c.command.Process.Pid, rundir.Near(c.run.dir)
+		args = append(args, "--after", strconv.Itoa(pid))
+		where, _ := rundir.Standing(c.run.dir)
+		said = append(said, fmt.Sprintf("its fork %s goes on (pid %d) %s: pgrlab attach %s", dir, pid, where, dir))
+	}
+	if len(waiting) == 0 {
+		return said
+	}
+	for _, c := range waiting {
+		args = append(args, c.dir)
+	}
+	queue := begin(args...)
+	queue.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err := queue.Start()
+	for _, c := range waiting {
+		text := fmt.Sprintf("its fork %s was not begun: %v: pgrlab train --resume %s begins it", rundir.Near(c.dir), err, rundir.Near(c.dir))
+		if err == nil {
+			text = fmt.Sprintf("its fork %s waits for its turn: pid %d begins it (kill %d: it does not)", rundir.Near(c.dir), queue.Process.Pid, queue.Process.Pid)
+		}
+		said = append(said, text)
+	}
+	return said
+}
+
+// close begins no more children and takes those that are left.
+func (b *Group) close(free bool) (training map[*exec.Cmd]trainingChild, waiting []*Child) {
+	b.making.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.over, b.set = true, free
+	training = map[*exec.Cmd]trainingChild{}
+	for cmd, c := range b.running {
+		if cmd.Process != nil {
+			training[cmd] = trainingChild{c, cmd}
+		} else { // it is about to be started, and will not be
+			waiting = append(waiting, c)
+		}
+	}
+	waiting = append(waiting, b.waiting...)
+	if free {
+		b.waiting = nil
+	}
+	return training, waiting
+}
+
+// trainingChild is a child with its process.
+type trainingChild struct {
+	run     *Child
+	command *exec.Cmd
+}
+
+// sorted are the children by their folders.
+func sorted(training map[*exec.Cmd]trainingChild) []trainingChild {
+	var all []trainingChild
+	for _, c := range training {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b trainingChild) int { return strings.Compare(a.run.dir, b.run.dir) })
+	return all
+}
+
+// lives says whether a process is there and has not ended.
+func lives(pid int) bool {
+	if syscall.Kill(pid, 0) == syscall.ESRCH {
+		return false
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true // no Linux
+	}
+	name := bytes.LastIndexByte(text, ')')
+	return !bytes.HasPrefix(text[name+1:], []byte(" Z"))
+}

@@ -1,0 +1,110 @@
+package forks
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgrlab/tui/command/rundir"
+)
+
+// sleepers is a group whose children do nothing for long: asked names them as they are
+// about to begin, began has their processes.
+func sleepers(room int) (b *Group, asked chan string, began chan *os.Process) {
+	b, asked, began = &Group{room: func() int { return room }}, make(chan string, 8), make(chan *os.Process, 8)
+	b.Begin = func(dir string) *exec.Cmd {
+		asked <- dir
+		return exec.Command("sleep", "600")
+	}
+	b.began = func(p *os.Process) { began <- p }
+	return b, asked, began
+}
+
+// Children that are released go on, those that wait get a process of their own that is
+// told whom to wait for, and each is named with what leads to it.
+func TestChildrenOutliveTheirParent(t *testing.T) {
+	b, begun, began := sleepers(2)
+	var all []*Child
+	for range 4 {
+		c := &Child{dir: t.TempDir()}
+		all = append(all, c)
+		b.add(c)
+	}
+	training := []*os.Process{<-began, <-began}
+	<-begun
+	<-begun
+	defer func() {
+		for _, p := range training {
+			p.Kill()
+		}
+		b.working.Wait()
+	}()
+	var asked []string
+	said := b.Release(func(args ...string) *exec.Cmd {
+		asked = args
+		return exec.Command("true")
+	})
+	for _, p := range training {
+		if !lives(p.Pid) {
+			t.Errorf("%d has ended", p.Pid)
+		}
+		if !slices.Contains(asked, strconv.Itoa(p.Pid)) {
+			t.Errorf("no process waits for %d: %q", p.Pid, asked)
+		}
+	}
+	if len(said) != 4 || asked[0] != TrainName {
+		t.Fatalf("%q, %q", said, asked)
+	}
+	for _, c := range all {
+		begins := slices.Contains(asked, c.dir)
+		i := slices.IndexFunc(said, func(text string) bool { return strings.Contains(text, c.dir) })
+		if i < 0 || begins != strings.Contains(said[i], "waits for its turn") || begins == strings.Contains(said[i], "pgrlab attach "+c.dir) {
+			t.Errorf("%s begins %v: %q", c.dir, begins, said)
+		}
+	}
+	select {
+	case dir := <-begun:
+		t.Errorf("%s began", dir)
+	default:
+	}
+}
+
+// Children that end with their parent have ended when that is said, and each is named
+// with what goes on with it.
+func TestChildrenEndConsciously(t *testing.T) {
+	b, _, began := sleepers(1)
+	first, second := &Child{dir: filepath.Join(t.TempDir(), "first")}, &Child{dir: filepath.Join(t.TempDir(), "second")}
+	for _, c := range []*Child{first, second} {
+		if err := os.Mkdir(c.dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		b.add(c)
+	}
+	training := <-began
+	said := b.End()
+	if lives(training.Pid) {
+		t.Error("the first one lives")
+	}
+	if len(said) != 2 || !strings.Contains(said[0], "pgrlab train --resume "+first.dir+" goes on") || !strings.Contains(said[1], "pgrlab train --resume "+second.dir+" begins") {
+		t.Errorf("%q", said)
+	}
+	if err := first.failed(); err == nil || !strings.Contains(err.Error(), "stopped with its parent") {
+		t.Error(err)
+	}
+}
+
+// What is told to end begins nothing more.
+func TestNoForkBeginsAtTheEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	dir := t.TempDir()
+	trainInTurn(ctx, []string{dir}, nil, 1)
+	if rundir.Exists(filepath.Join(dir, "train.log")) {
+		t.Error("a fork began")
+	}
+}

@@ -1,0 +1,178 @@
+package forks
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+
+	"pgrlab/core/run"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/pane/system"
+)
+
+// childNice is how much a child stands back behind the run that it was forked from.
+const childNice = 10
+
+// A Group is the children of a run that a person forked on the screen. They are
+// trained side by side, as many as there is room for, by processes of their own, so
+// that a child that fails or runs out of memory takes nothing with it.
+type Group struct {
+	Begin func(dir string) *exec.Cmd // makes the process that trains a child; nil: this program does
+	room  func() int                 // how many may train at a time; nil: two
+	began func(*os.Process)          // is told of each process that was started; nil: it need not be
+
+	making  sync.WaitGroup // of plans whose children are being made
+	working sync.WaitGroup // of goroutines that train
+
+	mu      sync.Mutex
+	waiting []*Child
+	busy    int // how many are being trained
+	running map[*exec.Cmd]*Child
+	over    bool
+	set     bool // free: what runs goes on without this process
+}
+
+// RoomBeside is how many children train at a time beside a run on so many threads:
+// one for each core that it leaves, and two in any case, so that the children of a
+// pair go on together. These stand back behind the run, and its workers wait for each
+// other: two children, one on each of two cores, hold it up no longer than one does.
+// Where memory is short, each needing about as much as the run itself, it is one.
+func RoomBeside(threads int) int {
+	n := max(2, runtime.NumCPU()-max(2, threads))
+	if own, free := system.Resident(), system.FreeMemory(); own > 0 && free >= 0 {
+		n = max(1, min(n, int(free/own)))
+	}
+	return n
+}
+
+// Child is one child.
+type Child struct {
+	dir string
+	mu  sync.Mutex
+	err error
+}
+
+// failed says why the child was given up.
+func (c *Child) failed() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+func (c *Child) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = err
+}
+
+// trainChild is this program, going on with a run folder on one thread.
+func trainChild(dir string) *exec.Cmd {
+	return cli.Self("train", "--resume", dir, "--threads", "1")
+}
+
+// Add has children made by plan and lets them wait for their turn; room says how many may
+// train at a time. What could be made comes with an error.
+func (b *Group) Add(room func() int, plan func() ([]pane.Child, error)) ([]pane.Child, error) {
+	b.making.Add(1)
+	defer b.making.Done()
+	made, err := plan()
+	b.room = room
+	for i := range made {
+		c := &Child{dir: made[i].Dir}
+		made[i].Failed = c.failed
+		b.add(c)
+	}
+	return made, err
+}
+
+// Wait waits until no child trains or waits for its turn any more.
+func (b *Group) Wait() { b.working.Wait() }
+
+// add lets a child wait for its turn.
+func (b *Group) add(c *Child) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting = append(b.waiting, c)
+	room := 2
+	if b.room != nil {
+		room = b.room()
+	}
+	if b.busy < room {
+		b.busy++
+		b.working.Go(b.train)
+	}
+}
+
+// train trains children that wait, one after another; several do so side by side.
+func (b *Group) train() {
+	for c, cmd := b.next(); c != nil; c, cmd = b.next() {
+		out, err := run.AppendFile(c.dir, "train.log")
+		if err == nil {
+			cmd.Stdout, cmd.Stderr = out, out
+			err = b.start(cmd)
+			if err == nil {
+				err = cmd.Wait()
+			}
+			out.Close()
+		}
+		b.mu.Lock()
+		if b.over && !b.set {
+			err = errors.New("stopped with its parent: pgrlab train --resume goes on with it")
+		}
+		delete(b.running, cmd)
+		b.mu.Unlock()
+		if err != nil {
+			c.fail(fmt.Errorf("%w (see its train.log)", err))
+		}
+	}
+}
+
+// next takes the first child that waits, and makes its process; nil when none
+// waits any more.
+func (b *Group) next() (*Child, *exec.Cmd) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.over && len(b.waiting) > 0 {
+		b.waiting[0].fail(errors.New("not begun: pgrlab train --resume begins it"))
+		b.waiting = b.waiting[1:]
+	}
+	if len(b.waiting) == 0 {
+		b.busy--
+		return nil, nil
+	}
+	c := b.waiting[0]
+	b.waiting = b.waiting[1:]
+	begin := b.Begin
+	if begin == nil {
+		begin = trainChild
+	}
+	cmd := begin(c.dir)
+	if b.running == nil {
+		b.running = map[*exec.Cmd]*Child{}
+	}
+	b.running[cmd] = c
+	return c, cmd
+}
+
+// start starts a process behind the run; a group that is over starts none.
+func (b *Group) start(cmd *exec.Cmd) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.over {
+		return errors.New("not begun")
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // neither ctrl+c on the terminal nor its end is for it
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	_ = syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, childNice) // it helps, but need not be allowed
+	if b.began != nil {
+		b.began(cmd.Process)
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package machine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/bench"
+	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+)
+
+// BenchCommand is bench.
+func BenchCommand(d cli.Deps) *cobra.Command {
+	var asJSON, profile bool
+	var threads, rounds int
+	var name, precision string
+	var round time.Duration
+	c := &cobra.Command{
+		Use:   "bench [WORKLOAD...]",
+		Short: "how fast the core's training steps are on this machine",
+		Long: `bench times training steps and network calls at the sizes of quadruped-walk, batch
+256: the median over rounds, and the best. A machine that does other things at the
+same time shows in the distance between the two; where a host gives its processors to
+other machines, a line says how much of them.
+
+On the CPU it also says what the kernels reach in a product of 256×256×256, times the
+threads that compute, and which share of that each workload is.
+
+` + workloadList(Workloads(d)),
+		Example: `  pgrlab bench
+  pgrlab bench --threads 1 critic sac
+  pgrlab bench --device cuda --precision bf16 denoiser-2048 sample-2048x4096
+  pgrlab bench --profile denoiser-1024
+  pgrlab bench --json > bench.jsonl`,
+		RunE: func(c *cobra.Command, args []string) error {
+			chosen, err := choose(Workloads(d), args)
+			if err != nil {
+				return err
+			}
+			if round <= 0 {
+				return cli.Usagef("bench: --round %v: want more than 0s", round)
+			}
+			if profile && asJSON {
+				return cli.Usagef("bench: --profile prints tables: without --json")
+			}
+			if err := DeviceFlag(name); err != nil {
+				return cli.AsUsage(err)
+			}
+			find := chooseDevice // who asks for a GPU's times gets them
+			if name == "auto" {
+				find = FindDevice
+			}
+			where, err := find(d, name, precision)
+			if err != nil {
+				return cli.AsUsage(err)
+			}
+			say := func(text string) { fmt.Fprintln(c.ErrOrStderr(), text) }
+			if where.Said != "" {
+				say(where.Said)
+			}
+			dev, err := d.Device(where.Request(threads, 0, say))
+			if err != nil {
+				return err
+			}
+			defer dev.Close()
+			o := bench.Options{Rounds: rounds, Round: round}
+			b := benching{out: c.OutOrStdout(), say: say, dev: dev, asJSON: asJSON, options: o}
+			if profile {
+				return b.each(c.Context(), chosen, b.profile)
+			}
+			before := demanded()
+			if err := b.begin(c.Context()); err != nil {
+				return err
+			}
+			err = b.each(c.Context(), chosen, b.time)
+			if line := demanded().since(before); line != "" {
+				say(line)
+			}
+			return err
+		},
+	}
+	f := c.Flags()
+	f.BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	f.BoolVar(&profile, "profile", false, "say instead where the time of each workload's program goes")
+	cli.CountIn(f, &threads, "threads", 0, 0, cli.MaxThreads, "`N` threads to use, of which two train (default: all allowed, at most 8)")
+	f.StringVar(&name, "device", "cpu", cli.DeviceUsage)
+	f.StringVar(&precision, "precision", Precisions[0], "`fp32|tf32|bf16` what a GPU rounds the factors of large products to")
+	cli.CountVar(f, &rounds, "rounds", 5, 1, "`N` rounds for the median")
+	f.DurationVar(&round, "round", time.Second, "`TIME` length of a round")
+	return c
+}
+
+// benching is one call of bench.
+type benching struct {
+	out     io.Writer
+	say     func(line string)
+	dev     cli.Device
+	asJSON  bool
+	options bench.Options
+	peak    *bench.Peak // of the CPU; nil: another device
+}
+
+// begin measures what the CPU can do and writes the head of the table.
+func (b *benching) begin(ctx context.Context) error {
+	machine := ""
+	var err error
+	if b.peak, err = bench.PeakOf(ctx, b.dev, min(b.options.Round, time.Second)/4); err != nil {
+		return err
+	}
+	if peak := b.peak; peak != nil {
+		machine = fmt.Sprintf("; a product of 256×256×256 reaches %.1f GFLOP/s", peak.Product)
+		if peak.Registers > 0 {
+			machine += fmt.Sprintf(", multiply-adds on registers %.1f", peak.Registers)
+		}
+	}
+	if b.asJSON {
+		return nil
+	}
+	_, err = fmt.Fprintf(b.out, "%s%s\n%-18s %10s %10s %10s %8s\n", b.dev.Name(), machine, "WORKLOAD", "MEDIAN MS", "BEST MS", "GFLOP/S", "OF PEAK")
+	return err
+}
+
+// each does something with all workloads. One that fails is said and counted: it must
+// not hide the others.
+func (b *benching) each(ctx context.Context, chosen []bench.Workload, do func(context.Context, bench.Workload) error) error {
+	failed := 0
+	for _, w := range chosen {
+		err := do(ctx, w)
+		if ctx.Err() != nil {
+			return err
+		}
+		if err == nil {
+			continue
+		}
+		failed++
+		if b.asJSON {
+			if err := json.NewEncoder(b.out).Encode(broken{w.Name, cli.Line(err)}); err != nil {
+				return err
+			}
+			continue
+		}
+		b.say(cli.Line(err))
+	}
+	if failed > 0 {
+		return fmt.Errorf("bench: %d of %d workloads failed: see above", failed, len(chosen))
+	}
+	return nil
+}
+
+// time writes what one workload took.
+func (b *benching) time(ctx context.Context, w bench.Workload) error {
+	r, err := bench.Run(ctx, w, b.dev, b.dev.Threads(), b.options)
+	if err != nil {
+		return err
+	}
+	if r.GFLOPS > 0 {
+		r = r.Against(b.peak)
+	}
+	if b.asJSON {
+		return json.NewEncoder(b.out).Encode(r)
+	}
+	share := "-"
+	if r.Share > 0 {
+		share = fmt.Sprintf("%.0f%%", 100*r.Share)
+	}
+	_, err = fmt.Fprintf(b.out, "%-18s %10.4g %10.4g %10s %8s\n", r.Workload, r.MS, r.BestMS, rate(r.GFLOPS), share)
+	return err
+}
+
+// profileRuns is of how many runs a profile has the shortest of each part.
+const profileRuns = 20
+
+// profile writes where the time of one workload goes.
+func (b *benching) profile(_ context.Context, w bench.Workload) error {
+	text, err := w.Profile(b.dev, profileRuns)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(b.out, text)
+	return err
+}
+
+// broken is a workload that could not be timed.
+type broken struct {
+	Workload string `json:"workload"`
+	Error    string `json:"error"`
+}
+
+// rate is empty for workloads whose operations are not counted.
+func rate(gflops float64) string {
+	if gflops == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", gflops)
+}
+
+// benchTask is the task whose steps are timed, where there is such a task.
+const benchTask = "cheetah-run"
+
+// Workloads are those of the core and a step of the environment.
+func Workloads(d cli.Deps) []bench.Workload {
+	all := append([]bench.Workload(nil), bench.Workloads...)
+	for _, t := range d.Tasks {
+		if t.Name == benchTask {
+			all = append(all, bench.Environment(t))
+		}
+	}
+	return all
+}
+
+func workloadList(all []bench.Workload) string {
+	text := "Workloads:"
+	for _, w := range all {
+		text += fmt.Sprintf("\n  %-18s %s", w.Name, w.Doc)
+	}
+	return text
+}
+
+// choose returns those named, or all.
+func choose(all []bench.Workload, names []string) ([]bench.Workload, error) {
+	if len(names) == 0 {
+		return slices.DeleteFunc(slices.Clone(all), func(w bench.Workload) bool { return w.Large }), nil
+	}
+	var known []string
+	for _, w := range all {
+		known = append(known, w.Name)
+	}
+	var chosen []bench.Workload
+	for _, name := range names {
+		w, ok := bench.Find(all, name)
+		if !ok {
+			return nil, cli.AsUsage(presets.Unknown("workload", name, known, "pgrlab bench --help"))
+		}
+		chosen = append(chosen, w)
+	}
+	return chosen, nil
+}

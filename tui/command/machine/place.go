@@ -1,0 +1,105 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+)
+
+// Precisions are the choices of --precision, the usual one first.
+var Precisions = []string{"tf32", "fp32", "bf16"}
+
+// Place is where a run computes.
+type Place struct {
+	GPU       *cli.GPU // nil: the CPU
+	Precision string
+	Said      string // how that came, for people; "": it was asked for
+}
+
+// DeviceFlag checks --device as far as that can be done without looking for one.
+func DeviceFlag(name string) error {
+	_, uuid := cutPrefix(name, "GPU-", "MIG-")
+	index, numbered := strings.CutPrefix(name, "cuda:")
+	switch {
+	case name == "cpu", name == "auto", name == "cuda", uuid:
+		return nil
+	case numbered:
+		if i, err := strconv.Atoi(index); err != nil || i < 0 {
+			return fmt.Errorf("device %s: want cuda:0, cuda:1, …: see pgrlab list devices", name)
+		}
+		return nil
+	}
+	return presets.Unknown("device", name, []string{"cpu", "auto", "cuda"}, "pgrlab list devices")
+}
+
+// cutPrefix cuts the first of several prefixes, large or small letters.
+func cutPrefix(text string, prefixes ...string) (string, bool) {
+	for _, p := range prefixes {
+		if len(text) > len(p) && strings.EqualFold(text[:len(p)], p) {
+			return text[len(p):], true
+		}
+	}
+	return text, false
+}
+
+// FindDevice finds the device of that name and tries it. auto is the CPU where there is no
+// GPU for us, or one that does not do what the CPU does, and says so; one that was
+// asked for is taken all the same.
+func FindDevice(d cli.Deps, name, precision string) (Place, error) {
+	where, err := chooseDevice(d, name, precision)
+	if err != nil || where.GPU == nil || d.CheckGPU == nil {
+		return where, err
+	}
+	wrong := d.CheckGPU(*where.GPU, precision)
+	if wrong == nil {
+		return where, nil
+	}
+	text := fmt.Sprintf("%s does not do what the CPU does: %s", where.GPU.Device(), cli.Line(wrong))
+	if name == "auto" {
+		return Place{Said: fmt.Sprintf("computes on the CPU: %s: choose it by --device %s all the same", text, where.GPU.Device())}, nil
+	}
+	where.Said = fmt.Sprintf("%s: beware: %s", where.Said, text)
+	return where, nil
+}
+
+// chooseDevice finds the device of that name.
+func chooseDevice(d cli.Deps, name, precision string) (Place, error) {
+	if name == "cpu" {
+		return Place{}, nil
+	}
+	if !slices.Contains(Precisions, precision) {
+		return Place{}, presets.Unknown("precision", precision, Precisions, strings.Join(Precisions, ", "))
+	}
+	if d.ChooseGPU == nil && name == "auto" {
+		return Place{}, nil
+	}
+	if d.ChooseGPU == nil {
+		return Place{}, fmt.Errorf("device %s: there are no GPUs here: use --device cpu", name)
+	}
+	gpu, why, err := d.ChooseGPU(name)
+	if err != nil && name == "auto" {
+		return Place{Said: fmt.Sprintf("computes on the CPU: %s", firstPart(err))}, nil
+	}
+	if err != nil {
+		return Place{}, err
+	}
+	return Place{GPU: &gpu, Precision: precision, Said: fmt.Sprintf("computes on %s, %s (%s), %s: %s", gpu.Device(), gpu.Name, gpu.UUID, precision, why)}, nil
+}
+
+// firstPart is what was wrong, without what to do: that is what happens anyway.
+func firstPart(err error) string {
+	text := cli.Line(err)
+	if i := strings.LastIndex(text, ": "); i > 0 {
+		return text[:i]
+	}
+	return text
+}
+
+// Request asks for the device of a place.
+func (p Place) Request(threads int, memory int64, said func(string)) cli.DeviceRequest {
+	return cli.DeviceRequest{Threads: threads, GPU: p.GPU, Precision: p.Precision, Memory: memory, Said: said}
+}

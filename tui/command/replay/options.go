@@ -1,0 +1,80 @@
+package replay
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
+)
+
+// AtOnce is a speed at which a run is over before it is seen.
+const AtOnce = 1e6
+
+// Options describe a run of the past to the screen.
+func Options(dir string, speed float64) (tui.Options, error) {
+	file := filepath.Join(dir, run.ConfigName)
+	doc, err := run.ReadFile(dir, run.ConfigName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return tui.Options{}, cli.Usagef("replay: %s is no run folder: it has no %s", dir, run.ConfigName)
+	}
+	if err != nil {
+		return tui.Options{}, cli.Usagef("replay %s: %w", dir, err)
+	}
+	config, err := presets.Decode(file, doc)
+	if err != nil {
+		return tui.Options{}, err
+	}
+	return tui.Options{
+		About: pane.About{Config: config, Folder: dir, Replay: true, References: References(config)},
+		Start: func() (pane.Lab, error) {
+			events, err := history.ReadJournal(dir)
+			if err != nil {
+				return nil, err
+			}
+			r, err := tui.NewReplay(config, dir, events, speed, nil)
+			if err != nil {
+				return nil, err // not r: a nil pointer in an interface is not nil
+			}
+			return r, nil
+		},
+	}, nil
+}
+
+// References are the published results for a run's task and method: the paper's
+// first, then what others measured with the authors' code.
+func References(c lab.Config) []pane.Reference {
+	var all []pane.Reference
+	add := func(source string, r presets.Result) {
+		all = append(all, pane.Reference{Source: source, Mean: r.Mean, Std: r.Std, Step: r.Steps, OtherScale: c.Scale != "paper" && c.Scale != "release"})
+	}
+	if r, ok := presets.Reference(c.Task, c.Method); ok {
+		add("paper", r)
+	}
+	for _, r := range presets.Independent(c.Task) {
+		if r.Method == c.Method && r.Observation == "state" {
+			add("independent", r)
+		}
+	}
+	return all
+}
+
+// SettingsHome is the user's folder of settings; wrong settings are the user's to
+// mend before the screen covers the terminal.
+func SettingsHome(io.Writer) (string, error) {
+	home := tui.Home()
+	if home == "" {
+		return "", nil
+	}
+	if _, err := tui.LoadSettings(home); err != nil {
+		return "", cli.AsUsage(err)
+	}
+	return home, nil
+}

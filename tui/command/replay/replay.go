@@ -1,0 +1,67 @@
+package replay
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/tui"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/command/terminal"
+)
+
+// Command is replay.
+func Command(d cli.Deps) *cobra.Command {
+	var speed float64
+	var lines bool
+	still := stillFlags{step: -1, size: "160x45"}
+	c := &cobra.Command{
+		Use:   "replay DIR",
+		Short: "play a run's journal through the screen",
+		Long: `Plays the journal of a run folder through the same screen that the run had: space
+pauses, < and > wind, ( and ) change the speed. Nothing can be changed and nothing is
+written.
+
+With --picture the screen after a step becomes an SVG file instead; no terminal is needed.`,
+		Example: `  pgrlab replay runs/2026-11-21-cheetah-run-pgr-curiosity-s0
+  pgrlab replay runs/first --speed 600
+  pgrlab replay runs/first --picture screen.svg --step 20000 --size 120x36`,
+		Args: cli.ExactArgs(1, "one run folder"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if !(speed > 0) || math.IsInf(speed, 1) {
+				return cli.Usagef("replay: --speed %g: want more than 0", speed)
+			}
+			if still.path != "" {
+				return still.draw(args[0])
+			}
+			if !lines && (!terminal.IsTerminal(c.InOrStdin()) || !terminal.IsTerminal(c.OutOrStdout())) {
+				return cli.Usagef("replay: needs a terminal: ssh -t, or --plain")
+			}
+			dir, err := rundir.Find(args[0])
+			if err != nil {
+				return fmt.Errorf("replay: %w", err)
+			}
+			o, err := Options(dir, speed)
+			if err != nil {
+				return err
+			}
+			if o.Home, err = SettingsHome(c.ErrOrStderr()); err != nil {
+				return err
+			}
+			o.Characters, o.Plain = terminal.Characters(), lines
+			outcome, err := d.Screen(c.Context(), o)
+			if err == nil && outcome == tui.Cancelled {
+				err = c.Context().Err()
+			}
+			return err
+		},
+	}
+	c.Flags().Float64Var(&speed, "speed", 60, "`N` seconds of the run in a second")
+	c.Flags().BoolVar(&lines, "plain", false, "lines instead of a screen: for screen readers and logs")
+	c.Flags().StringVar(&still.path, "picture", "", "draw the screen into an SVG `FILE` instead")
+	c.Flags().IntVar(&still.step, "step", still.step, "after env step `STEP`, with --picture; the last without it")
+	c.Flags().StringVar(&still.size, "size", still.size, "`WxH` columns and lines, with --picture")
+	return c
+}

@@ -1,0 +1,67 @@
+package replay
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"pgrlab/tui"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/history"
+	"pgrlab/tui/svg"
+)
+
+// stillFlags are those of a picture of the screen.
+type stillFlags struct {
+	path string
+	step int // -1: the last step
+	size string
+}
+
+// draw writes the picture of a run.
+func (f stillFlags) draw(name string) error {
+	w, h, err := f.cells()
+	if err != nil {
+		return err
+	}
+	dir, err := rundir.Find(name)
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	o, err := Options(dir, 1)
+	if err != nil {
+		return err
+	}
+	events, err := history.ReadJournal(dir)
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	at := f.step
+	if at < 0 && len(events) > 0 {
+		at = events[len(events)-1].Step
+	}
+	frame, err := tui.Still(o.About, events, at, w, h)
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	c := o.About.Config
+	title := fmt.Sprintf("pgrlab: %s, %s, step %d of %d", c.Task, c.Method, at, c.Steps)
+	return cli.WriteFile(f.path, func(out io.Writer) error {
+		_, err := out.Write(svg.Draw(frame, title))
+		return err
+	})
+}
+
+// cells are the columns and lines of the screen.
+func (f stillFlags) cells() (w, h int, err error) {
+	const most = 1000
+	ws, hs, _ := strings.Cut(f.size, "x")
+	w, errW := strconv.Atoi(ws)
+	h, errH := strconv.Atoi(hs)
+	if errW != nil || errH != nil || w < 1 || h < 1 || w > most || h > most {
+		return 0, 0, cli.Usagef("replay: --size is %q: want WxH columns and lines, for example 160x45, at most %dx%d", f.size, most, most)
+	}
+	return w, h, nil
+}

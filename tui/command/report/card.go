@@ -1,0 +1,264 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/report"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/results"
+	"pgrlab/tui/command/rundir"
+)
+
+// CardCommand is card.
+func CardCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "card DIR",
+		Short: "one page that makes a run reproducible",
+		Long: `Prints one page about a run, as Markdown: the command line that makes it again, the
+settings in which it differs from its preset, versions, host, device and kernels,
+what was changed while it ran, its results beside those of the paper and of others,
+and checksums by which a repetition can be told to be the same.`,
+		Example: "  pgrlab card runs/a > card.md",
+		Args:    cli.ExactArgs(1, "one run folder"),
+		RunE: func(c *cobra.Command, args []string) error {
+			dir, err := rundir.Find(args[0])
+			if err != nil {
+				return fmt.Errorf("card: %w", err)
+			}
+			out := bufio.NewWriter(c.OutOrStdout())
+			if err := card(out, dir); err != nil {
+				return fmt.Errorf("card: %w", err)
+			}
+			return out.Flush()
+		},
+	}
+}
+
+func card(w io.Writer, dir string) error {
+	r, err := results.LoadRun(dir)
+	if err != nil {
+		return err
+	}
+	saved, err := rundir.Saved(dir, -1)
+	if err != nil {
+		return err
+	}
+	c := saved.Config
+	from, differences, err := origin(c)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "# %s on %s, scale %s, seed %d: %s\n\n%s\n\n", r.Method, r.Task, r.Scale, r.Seed, r.Badge(), state(r, c))
+	if r.Changed != "" {
+		fmt.Fprintf(w, "**Warning**: %s.\n\n", r.Changed)
+	}
+	repeat(w, r, c, from, differences)
+	fmt.Fprint(w, "\n## Where and with what\n\n| | |\n| --- | --- |\n")
+	for _, row := range [][2]string{
+		{"program", "pgrlab " + r.Version}, {"device and kernels", cmp.Or(r.Machine, r.Device)}, {"host", r.Host}, {"begun", r.Time},
+		{"took", (time.Duration(r.WallS * float64(time.Second))).Round(time.Second).String()},
+		{"checkpoints, resumes", fmt.Sprintf("%d, %d", r.Checkpoints, r.Resumes)}, {"folder", rundir.Absolute(dir)},
+	} {
+		fmt.Fprintf(w, "| %s | %s |\n", row[0], row[1])
+	}
+	fmt.Fprintf(w, "\nThe journal is the same, byte for byte, on this device and kernel family (%s), whatever the number of threads.\n", r.Device)
+	writeChanges(w, r)
+	writeResults(w, r)
+	return checksums(w, dir)
+}
+
+// state says how far the run has got.
+func state(r *report.Run, c lab.Config) string {
+	text := fmt.Sprintf("%s of %s env steps", report.Count(r.Step), report.Count(c.Steps))
+	switch {
+	case r.Failed != "":
+		text += "; it failed: " + r.Failed
+	case r.Done && r.Step < c.Steps:
+		text += "; it was stopped before its end"
+	case !r.Done:
+		text += "; it has not ended, or was killed"
+	}
+	if r.Forked != "" {
+		text += "; forked off another run at " + r.Forked + ", whose journal up to there is part of this one"
+	}
+	if n := len(r.Members); n > 1 {
+		text += fmt.Sprintf("; %d members, seeds %d to %d", n, r.Members[0].Seed, r.Members[n-1].Seed)
+	}
+	return text + "."
+}
+
+// origin is what the run was made from, its preset if that is a named one, and in
+// what it differs from that.
+func origin(c lab.Config) (presets.Choice, []presets.Difference, error) {
+	axes := presets.Choice{Task: c.Task, Method: c.Method, Scale: c.Scale}
+	named := slices.ContainsFunc(presets.Presets(), func(e presets.Entry) bool { return e.Name == c.Preset })
+	if named {
+		axes.Preset = c.Preset
+	}
+	all, err := presets.Differences(axes, c)
+	return axes, all, err
+}
+
+// commandLine is what makes the run again without its folder; ok is false where
+// settings differ that no flag sets.
+func commandLine(c lab.Config, from presets.Choice, differences []presets.Difference) (line string, ok bool) {
+	words := []string{"pgrlab train"}
+	if from.Preset != "" {
+		words = append(words, "--preset "+from.Preset)
+	}
+	words = append(words, "--task "+from.Task, "--method "+from.Method, "--scale "+from.Scale, "--seed "+strconv.FormatUint(c.Seed, 10))
+	for _, d := range differences {
+		value := strings.Trim(d.To, "'")
+		knob, isKnob := strings.CutPrefix(d.Key, "knobs.")
+		switch {
+		case isKnob:
+			words = append(words, "--set "+knob+"="+value)
+		case d.Key == "steps":
+			words = append(words, "--steps "+value)
+		case d.Key == "environment.action_repeat":
+			words = append(words, "--action-repeat "+value)
+		case d.Key == "environment.noise_share":
+			words = append(words, "--noise-share "+value)
+		case d.Key == "environment.noise_sigma":
+			words = append(words, "--noise-sigma "+strings.ReplaceAll(strings.Trim(value, "[]"), " ", ""))
+		case d.Key == "schedule":
+			for _, at := range c.Schedule {
+				words = append(words, "--at '"+at+"'")
+			}
+		case d.Key == "device" || d.Key == "precision":
+			words = append(words, "--"+d.Key+" "+value)
+		case d.Key != "seed" && d.Key != "generator.slice":
+			return "", false
+		}
+	}
+	return strings.Join(words, " "), true
+}
+
+// repeat says how to make the run once more.
+func repeat(w io.Writer, r *report.Run, c lab.Config, from presets.Choice, differences []presets.Difference) {
+	dir := r.Dir
+	byHand := len(r.ByHand()) > 0
+	if byHand {
+		c.Schedule = nil // --schedule repeats these changes too
+	}
+	line, ok := commandLine(c, from, differences)
+	if !ok {
+		line = "pgrlab train --preset " + filepath.Join(dir, run.ConfigName)
+	}
+	if byHand {
+		line += " --schedule " + dir
+	}
+	fmt.Fprintf(w, "## Again\n\n```\n%s\n```\n", line)
+	if !ok {
+		fmt.Fprintf(w, "\nSome settings have no flag: %s is needed.\n", run.ConfigName)
+	}
+	if r.Forked != "" {
+		fmt.Fprint(w, "\nThat begins at step 0; this run began as a fork.\n")
+	}
+	if byHand {
+		fmt.Fprint(w, "\n--schedule makes the changes again that were made by hand.\n")
+	}
+	base := fmt.Sprintf("%s, %s, scale %s", from.Method, from.Task, from.Scale)
+	if from.Preset != "" {
+		base = "preset " + from.Preset + " with " + base
+	}
+	differences = slices.DeleteFunc(slices.Clone(differences), func(d presets.Difference) bool { return d.Key == "seed" || d.Key == "device" })
+	if len(differences) == 0 {
+		fmt.Fprintf(w, "\nAll settings are those of %s.\n", base)
+		return
+	}
+	fmt.Fprintf(w, "\nSettings that are not those of %s:\n\n| setting | there | here |\n| --- | --- | --- |\n", base)
+	for _, d := range differences {
+		fmt.Fprintf(w, "| %s | `%s` | `%s` |\n", d.Key, d.From, d.To)
+	}
+}
+
+// writeChanges lists knob changes and notes.
+func writeChanges(w io.Writer, r *report.Run) {
+	fmt.Fprint(w, "\n## While it ran\n\n")
+	if len(r.Changes) == 0 {
+		fmt.Fprint(w, "No knob was turned.\n")
+	} else {
+		fmt.Fprint(w, "| position | knob | from | to | by |\n| --- | --- | --- | --- | --- |\n")
+	}
+	for _, c := range r.Changes {
+		to := c.To
+		if c.Now {
+			to += ", at once"
+		}
+		by := cmp.Or(c.By, "hand")
+		if c.Forked {
+			by = "the fork"
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", c.Position, c.Knob, c.From, to, by)
+	}
+	for i, n := range r.Notes {
+		if i == 0 {
+			fmt.Fprint(w, "\nNotes:\n\n")
+		}
+		fmt.Fprintf(w, "- %s\n", strings.ReplaceAll(n, "\n", " "))
+	}
+}
+
+// writeResults says what came out.
+func writeResults(w io.Writer, r *report.Run) {
+	fmt.Fprint(w, "\n## Results\n\n| seed | evaluations | last return | best return | area under the curve | dormant ratio |\n| --- | --- | --- | --- | --- | --- |\n")
+	for _, m := range r.Members {
+		s := m.Series[report.Return]
+		if len(s) == 0 {
+			fmt.Fprintf(w, "| %d | 0 | – | – | – | – |\n", m.Seed)
+			continue
+		}
+		end, best := s[len(s)-1], s[0]
+		for _, p := range s {
+			if p.Value > best.Value {
+				best = p
+			}
+		}
+		dormant := "–"
+		if d := m.Series["dormant/ratio"]; len(d) > 0 {
+			dormant = fmt.Sprintf("%.1f %%", 100*d[len(d)-1].Value)
+		}
+		fmt.Fprintf(w, "| %d | %d | %.1f at %s | %.1f at %s | %.1f | %s |\n", m.Seed, len(s), end.Value, report.Count(end.Step),
+			best.Value, report.Count(best.Step), s.Area(s[0].Step, end.Step), dormant)
+	}
+	if beside := presets.Beside(r.Task, r.Method); beside != "" {
+		fmt.Fprintf(w, "\nReported for this task and method: %s. One seed is no result: `pgrlab report` compares over seeds.\n", beside)
+	}
+}
+
+// checksums tell whether a repetition is the same.
+func checksums(w io.Writer, dir string) error {
+	doc, err := run.ReadFile(dir, run.ConfigName)
+	if err != nil {
+		return err
+	}
+	journal, err := rundir.OpenJournal(dir)
+	if err != nil {
+		return err
+	}
+	defer journal.Close()
+	canonical := sha256.New()
+	if err := run.Canonical(journal, canonical); err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	config := sha256.Sum256(doc)
+	_, err = fmt.Fprintf(w, "\n## Checksums (SHA-256)\n\n| | |\n| --- | --- |\n| %s | `%s` |\n| `pgrlab journal canonical` | `%s` |\n",
+		run.ConfigName, hex.EncodeToString(config[:]), hex.EncodeToString(canonical.Sum(nil)))
+	return err
+}

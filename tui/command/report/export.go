@@ -1,0 +1,222 @@
+package report
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/printable"
+	"pgrlab/core/report"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/results"
+	"pgrlab/tui/command/rundir"
+)
+
+// exportRequest is what the flags of export say.
+type exportRequest struct {
+	format, buffer, out string
+	weights, loader     bool
+	member, step        int
+}
+
+// loader reads exported weights back.
+const loader = `# Reads a policy that pgrlab exported with --weights; needs NumPy only.
+# The names are those of watchernyu/REDQ's TanhGaussianPolicy: with PyTorch,
+# policy.load_state_dict(safetensors.torch.load_file("policy.safetensors")).
+import json, struct, sys
+import numpy as np
+
+def load(path):
+    raw = open(path, "rb").read()
+    (size,) = struct.unpack("<Q", raw[:8])
+    head = json.loads(raw[8:8 + size])
+    meta, data = head.pop("__metadata__"), raw[8 + size:]
+    def array(t):
+        first, last = t["data_offsets"]
+        return np.frombuffer(data[first:last], "<f4").reshape(t["shape"])
+    return {name: array(t) for name, t in head.items()}, meta
+
+def act(w, obs):                       # the action that evaluation takes
+    x, i = np.asarray(obs, "<f4"), 0
+    while f"hidden_layers.{i}.weight" in w:
+        x = np.maximum(x @ w[f"hidden_layers.{i}.weight"].T + w[f"hidden_layers.{i}.bias"], 0)
+        i += 1
+    return np.tanh(x @ w["last_fc_layer.weight"].T + w["last_fc_layer.bias"])
+
+if __name__ == "__main__":
+    w, meta = load(sys.argv[1])
+    print(meta, act(w, np.zeros(w["hidden_layers.0.weight"].shape[1])))
+`
+
+// What --format and --buffer take.
+var (
+	formats = []string{"csv", "tensorboard"}
+	buffers = []string{"real", "syn"}
+)
+
+// ExportCommand is export.
+func ExportCommand(d cli.Deps) *cobra.Command {
+	var r exportRequest
+	c := &cobra.Command{
+		Use:   "export DIR",
+		Short: "a run's numbers, weights or transitions for other programs",
+		Long: `Writes one of these:
+  --format csv           every number of the journal, one a row, to stdout or --out FILE
+  --format tensorboard   the same as a file of events in folder --out
+  --weights              the policy as safetensors, in PyTorch's layout [out,in];
+                         --show-loader prints a short Python program that reads it
+  --buffer real|syn      transitions of the last checkpoint, or that of --step, as npz`,
+		Example: `  pgrlab export runs/a --format csv > a.csv
+  pgrlab export runs/a --format tensorboard --out tb && tensorboard --logdir tb
+  pgrlab export runs/a --weights --out policy.safetensors
+  pgrlab export --show-loader > load.py && python3 load.py policy.safetensors
+  pgrlab export runs/a --buffer syn --out syn.npz`,
+		Args: cli.RangeArgs(0, 1, "one run folder"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return r.export(d, args, c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVar(&r.format, "format", "", "`csv|tensorboard` the journal's numbers")
+	f.BoolVar(&r.weights, "weights", false, "the policy's weights")
+	f.BoolVar(&r.loader, "show-loader", false, "print a program that reads weights")
+	f.StringVar(&r.buffer, "buffer", "", "`real|syn` transitions")
+	cli.CountVar(f, &r.member, "member", 0, 0, "`I` member of a cohort, from 0")
+	cli.CountVar(f, &r.step, "step", -1, 0, "`N` with --buffer: step of the checkpoint (default: the latest)")
+	f.StringVar(&r.out, "out", "", "`PATH` where to write (default: stdout for csv, else a name after the run's, here)")
+	return c
+}
+
+func (r *exportRequest) export(d cli.Deps, args []string, stdout, stderr io.Writer) error {
+	kinds := 0
+	for _, is := range []bool{r.format != "", r.weights, r.buffer != "", r.loader} {
+		if is {
+			kinds++
+		}
+	}
+	switch {
+	case kinds != 1:
+		return cli.Usagef("export: needs one of --format, --weights, --buffer and --show-loader: see pgrlab export --help")
+	case r.loader:
+		_, err := io.WriteString(stdout, loader)
+		return err
+	case len(args) == 0:
+		return cli.Usagef("export: needs one run folder: see pgrlab export --help")
+	case r.format != "" && !slices.Contains(formats, r.format):
+		return cli.AsUsage(fmt.Errorf("export: %w", presets.Unknown("format", r.format, formats, "pgrlab export --help")))
+	case r.buffer != "" && !slices.Contains(buffers, r.buffer):
+		return cli.AsUsage(fmt.Errorf("export: %w", presets.Unknown("buffer", r.buffer, buffers, "pgrlab export --help")))
+	}
+	dir, err := rundir.Find(args[0])
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	of, err := results.LoadRun(dir)
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	if of.Changed != "" {
+		fmt.Fprintf(stderr, "%s: %s\n", printable.Line(of.Dir), of.Changed)
+	}
+	if err := r.write(d, of, stdout, stderr); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	return nil
+}
+
+// write writes what was asked for.
+func (r *exportRequest) write(d cli.Deps, of *report.Run, stdout, stderr io.Writer) error {
+	base := rundir.Name(of.Dir)
+	switch {
+	case r.format == "csv" && r.out == "":
+		return of.CSV(stdout)
+	case r.format == "csv":
+		return r.put(r.out, stderr, of.CSV)
+	case r.format == "tensorboard":
+		dir := filepath.Join(cmp.Or(r.out, "tensorboard"), base)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		return r.put(filepath.Join(dir, report.EventFile(of.Began(), of.Host)), stderr, of.TensorBoard)
+	case r.weights:
+		tensors, about, err := r.policy(of)
+		if err != nil {
+			return err
+		}
+		return r.put(cmp.Or(r.out, base+".safetensors"), stderr, func(w io.Writer) error { return report.Safetensors(w, tensors, about) })
+	}
+	rows, err := r.transitions(d, of)
+	if err != nil {
+		return err
+	}
+	return r.put(cmp.Or(r.out, base+"-"+r.buffer+".npz"), stderr, func(w io.Writer) error { return report.NPZ(w, rows) })
+}
+
+// put writes a file and says where it is.
+func (r *exportRequest) put(path string, stderr io.Writer, write func(io.Writer) error) error {
+	if err := cli.WriteFile(path, write); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(stderr, path)
+	return err
+}
+
+// policy reads the weights that the run left.
+func (r *exportRequest) policy(of *report.Run) ([]report.Tensor, map[string]string, error) {
+	if r.member < 0 || r.member >= len(of.Members) {
+		return nil, nil, cli.Usagef("%s: it has no member %d, but %d of them, from 0", of.Dir, r.member, len(of.Members))
+	}
+	name := run.PolicyName
+	if len(of.Members) > 1 {
+		name = fmt.Sprintf("policy-%d.bin", r.member)
+	}
+	path := filepath.Join(of.Dir, name)
+	file, err := run.OpenFile(of.Dir, name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil, fmt.Errorf("%s: there is no %s: a run writes it when it ends", of.Dir, name)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	layers, err := lab.ReadPolicyLayers(file)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	var all []report.Tensor
+	for _, l := range layers {
+		all = append(all, report.Tensor{Name: l.Name + ".weight", Shape: []int{l.Out, l.In}, Data: l.Weight},
+			report.Tensor{Name: l.Name + ".bias", Shape: []int{l.Out}, Data: l.Bias})
+	}
+	return all, map[string]string{
+		"task": of.Task, "method": of.Method, "seed": strconv.FormatUint(of.Members[r.member].Seed, 10), "step": strconv.Itoa(of.Step),
+		"hidden_activation": "relu", "action": "tanh(last_fc_layer)", "program": "pgrlab " + of.Version,
+	}, nil
+}
+
+// transitions reads a buffer of a checkpoint.
+func (r *exportRequest) transitions(d cli.Deps, of *report.Run) (report.Transitions, error) {
+	saved, err := rundir.Saved(of.Dir, r.step)
+	if err != nil {
+		return nil, err
+	}
+	task, err := d.Task(saved.Config.Task)
+	if err != nil {
+		return nil, err
+	}
+	if r.buffer == "real" {
+		return saved.RealBuffer(task, r.member)
+	}
+	return saved.SyntheticBuffer(task, r.member)
+}

@@ -1,0 +1,147 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/report"
+	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/results"
+)
+
+// reportRequest is what the flags of report say.
+type reportRequest struct {
+	json      bool
+	step      int
+	threshold float64
+	figures   []string
+	out       string
+	results   string
+}
+
+// Command is report.
+func Command(d cli.Deps) *cobra.Command {
+	var r reportRequest
+	c := &cobra.Command{
+		Use:   "report DIR|FILE.csv…",
+		Short: "tables and figures from runs",
+		Long: `Compares runs: the return with its deviation over seeds, the interquartile mean with
+a bootstrap interval, the area under the learning curve, steps to a threshold, the
+probability that one is better than another (Agarwal et al. 2021), beside what the
+paper and others report. Of fewer than five seeds the single points are shown. A
+folder stands for the runs in it, a file for the results in it.
+
+--results FILE.csv keeps what was measured of the runs that have ended, one row for
+each step of each seed, behind what stands there: the runs themselves may go then. A
+report of the file shows the same numbers, to six digits.
+
+Runs are compared at the last step at which all of a task were evaluated, or at
+--step. Runs with other settings, and runs whose knobs were turned by hand, have
+rows of their own. The same seed twice counts once.
+
+--figure draws NAME.svg and NAME.png into --out:
+` + figureHelp(),
+		Example: `  pgrlab report runs
+  pgrlab report runs/a runs/b --json | jq '.tasks[].rows[]'
+  pgrlab report runs --figure curves --figure fig-dormant --out figures
+  pgrlab report sweeps/a --results results.csv && pgrlab report results.csv`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Usagef("report: needs one run folder or file of results, or more: see pgrlab report --help")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return r.report(d, args, c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.BoolVar(&r.json, "json", false, "JSON instead of Markdown")
+	cli.CountVar(f, &r.step, "step", 0, 1, "`N` step to compare at (default: the last one that all reached)")
+	f.Float64Var(&r.threshold, "threshold", 0, "`R` count the steps to this return (default: half of the best mean)")
+	f.StringArrayVar(&r.figures, "figure", nil, "`NAME` figure to draw, or that of a preset fig-…; repeatable")
+	f.StringVar(&r.results, "results", "", "`FILE.csv` add the runs that have ended to this file")
+	f.StringVar(&r.out, "out", "", "`DIR` write report.md, report.json and figures into this folder")
+	return c
+}
+
+func (r *reportRequest) report(d cli.Deps, dirs []string, stdout, stderr io.Writer) error {
+	if math.IsNaN(r.threshold) || math.IsInf(r.threshold, 0) {
+		return cli.Usagef("report: --threshold %g: want a number", r.threshold)
+	}
+	figures, err := r.wanted()
+	if err != nil {
+		return err
+	}
+	runs, err := results.LoadRuns(dirs)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	if r.results != "" {
+		if err := results.KeepResults(r.results, runs, stderr); err != nil {
+			return fmt.Errorf("report: %w", err)
+		}
+	}
+	o := report.Options{Step: r.step, Threshold: r.threshold, Reported: reported(runs), Full: fullMarks(runs)}
+	for _, m := range presets.Methods() {
+		o.Methods = append(o.Methods, m.Name)
+	}
+	all, err := report.New(runs, o)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	if len(figures) > 0 || r.out != "" {
+		if err := r.draw(all, runs, o, figures, stderr); err != nil {
+			return fmt.Errorf("report: %w", err)
+		}
+	}
+	if r.json {
+		e := json.NewEncoder(stdout)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", " ")
+		return e.Encode(all)
+	}
+	return all.Markdown(stdout)
+}
+
+// reported is what the paper and others report on the runs' tasks from states.
+func reported(runs []*report.Run) []report.Reported {
+	var all []report.Reported
+	seen := map[string]bool{}
+	for _, r := range runs {
+		if seen[r.Task] {
+			continue
+		}
+		seen[r.Task] = true
+		first := map[string]bool{} // when a method stands in several tables, the first one counts
+		for _, p := range append(presets.References(r.Task), presets.Independent(r.Task)...) {
+			if p.Observation != "state" || !p.Independent && first[p.Method] {
+				continue
+			}
+			first[p.Method] = true
+			all = append(all, report.Reported{
+				Task: p.Task, Method: p.Method, Mean: p.Mean, Std: p.Std, Steps: p.Steps, Seeds: p.Seeds, Source: p.Source, Independent: p.Independent,
+			})
+		}
+	}
+	return all
+}
+
+// fullMarks are the returns of the control suite that nothing exceeds: 1,000 steps
+// of a reward of at most 1. Gym's tasks have none.
+func fullMarks(runs []*report.Run) map[string]float64 {
+	full := map[string]float64{}
+	for _, r := range runs {
+		if !strings.HasSuffix(r.Task, "-v2") {
+			full[r.Task] = 1000
+		}
+	}
+	return full
+}

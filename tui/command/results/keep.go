@@ -1,0 +1,61 @@
+package results
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/report"
+	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+)
+
+// resultsEnding is that of the names of results files.
+const resultsEnding = ".csv"
+
+// fingerprint is a hash of settings, without names and what changes only what is known of
+// a run.
+func fingerprint(settings map[string]string) string {
+	var lines []string
+	for key, value := range settings {
+		if !slices.Contains(judging, key) && !slices.Contains([]string{"task", "method", "scale", "preset"}, key) {
+			lines = append(lines, key+" = "+value)
+		}
+	}
+	slices.Sort(lines)
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+	return hex.EncodeToString(sum[:6])
+}
+
+// ResultKey is the one that a run of the configuration will have.
+func ResultKey(c lab.Config) (report.ResultKey, error) {
+	settings, err := presets.Settings(c)
+	return report.ResultKey{Task: c.Task, Method: c.Method, Scale: c.Scale, Fingerprint: fingerprint(settings), Seed: c.Seed, Steps: c.Steps}, err
+}
+
+// KeepResults adds those runs to a file that are results, and says what became of them.
+func KeepResults(path string, runs []*report.Run, w io.Writer) error {
+	if !strings.HasSuffix(path, resultsEnding) {
+		return cli.Usagef("--results %s: want a name that ends in %s", path, resultsEnding)
+	}
+	var kept []*report.Run
+	for _, r := range runs {
+		if err := r.IsResult(); err != nil {
+			fmt.Fprintf(w, "not kept: %v\n", err)
+			continue
+		}
+		kept = append(kept, r)
+	}
+	added, err := report.AddResults(path, kept)
+	if err != nil {
+		return fmt.Errorf("keep results: %w", err)
+	}
+	if added > 0 {
+		fmt.Fprintf(w, "%s: %d new, of %d results here\n", path, added, len(kept))
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package results
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pgrlab/core/report"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/remote"
+)
+
+// LoadRuns reads the runs that paths mean.
+func LoadRuns(paths []string) ([]*report.Run, error) {
+	var all []*report.Run
+	for _, path := range paths {
+		path, err := rundir.Find(path)
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasSuffix(path, resultsEnding) {
+			results, err := report.ReadResults(path)
+			if err != nil {
+				return nil, cli.AsUsage(err)
+			}
+			all = append(all, results...)
+			continue
+		}
+		dirs, err := report.Find(path)
+		if err != nil {
+			return nil, cli.AsUsage(err)
+		}
+		for _, dir := range dirs {
+			r, err := LoadRun(dir)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
+// LoadRun reads a run with its configuration.
+func LoadRun(dir string) (*report.Run, error) {
+	if !rundir.Exists(dir) {
+		return nil, cli.Usagef("%s: there is no such run folder", dir)
+	}
+	r, err := report.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, run.ConfigName)
+	doc, err := run.ReadFile(dir, run.ConfigName)
+	if err != nil {
+		return nil, fmt.Errorf("%s: its %s: %w", dir, run.ConfigName, err)
+	}
+	c, err := presets.Decode(path, doc)
+	if err != nil {
+		return nil, err
+	}
+	r.Begun(c.Seed)
+	if !r.Done && r.Failed == "" {
+		r.Standing = notEnded(dir, c.Steps)
+	}
+	if r.Settings, err = presets.Settings(c); err != nil {
+		return nil, err
+	}
+	differences, err := presets.Differences(presets.Choice{Task: c.Task, Method: c.Method, Scale: c.Scale}, c)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	r.Variant = variant(differences)
+	r.Fingerprint = fingerprint(r.Settings)
+	return r, nil
+}
+
+// notEnded says where a run stands that has not ended.
+func notEnded(dir string, steps int) string {
+	if _, err := remote.Find(dir); err == nil {
+		return fmt.Sprintf(" of %s, goes on: pgrlab attach %s", report.Count(steps), rundir.Near(dir))
+	}
+	return fmt.Sprintf(" of %s, not ended: pgrlab train --resume %s goes on with it", report.Count(steps), rundir.Near(dir))
+}
+
+// judging are settings that change what is known of a run, not what it does.
+var judging = []string{
+	"seed", "members", "steps", "device", "precision", "lanes", "generator.slice",
+	"evaluation.every", "evaluation.dormant_states", "evaluation.dormant_tau", "evaluation.analysed_rows",
+	"evaluation.analyse_every", "evaluation.keep_every",
+}
+
+// variant names the settings in which a run differs from its task, method and
+// scale.
+func variant(all []presets.Difference) string {
+	var parts []string
+	for _, d := range all {
+		if slices.Contains(judging, d.Key) {
+			continue
+		}
+		parts = append(parts, strings.TrimPrefix(d.Key, "knobs.")+"="+strings.ReplaceAll(d.To, "'", ""))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,212 @@
+package rundir
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/lab"
+	"pgrlab/core/report"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+)
+
+// Latest names the run folder whose journal was written last.
+const Latest = "latest"
+
+// Find is the run folder that a person means: a path, or latest.
+func Find(name string) (string, error) {
+	if name != Latest || Exists(name) {
+		return name, nil
+	}
+	dir, err := run.Latest(Root())
+	return dir, cli.AsUsage(err)
+}
+
+// WrittenPreset is the preset that a config.toml names as its own.
+func WrittenPreset(path string) (string, error) {
+	doc, err := run.ReadFile(filepath.Split(path))
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	c, err := presets.Decode(path, doc)
+	return c.Preset, err
+}
+
+// Complete says whether the journal ends with all steps done.
+func Complete(dir string, steps int) bool {
+	file, err := run.OpenFile(dir, run.JournalName)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	// The line done is short and the last one.
+	const most = 4096
+	info, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	from := max(0, info.Size()-most)
+	text, err := io.ReadAll(io.NewSectionReader(file, from, most))
+	if err != nil {
+		return false
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	r := run.NewReader(strings.NewReader(lines[len(lines)-1]))
+	e, err := r.Next()
+	return err == nil && e.Type == event.TypeDone && e.Step >= steps
+}
+
+// All are the run folders below the one that new ones go to; there may be none yet.
+func All() []string {
+	dirs, _ := report.Find(Root())
+	return dirs
+}
+
+// Near is a path as people here would write it.
+func Near(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(here, path); err == nil && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return path
+}
+
+// Absolute is a path whose last part is the folder's own name.
+func Absolute(dir string) string {
+	if path, err := filepath.Abs(dir); err == nil {
+		return path
+	}
+	return strings.TrimRight(dir, "/")
+}
+
+// Free is dir, with a number behind it where that exists already.
+func Free(dir string) string {
+	name := dir
+	for n := 2; Exists(dir); n++ {
+		dir = fmt.Sprintf("%s-%d", name, n)
+	}
+	return dir
+}
+
+// Checkpoint finds the checkpoint that DIR or DIR@STEP means, of those from which a run
+// goes on beyond it.
+func Checkpoint(name string) (run.Found, error) {
+	dir, at, err := SplitPosition(name)
+	if err != nil {
+		return run.Found{}, err
+	}
+	if dir, err = Find(dir); err != nil {
+		return run.Found{}, err
+	}
+	all, err := run.Checkpoints(dir)
+	if err != nil {
+		return run.Found{}, err
+	}
+	for _, c := range all {
+		var p knob.Position
+		if c.Err == nil && !c.Ended && (at == nil || p.UnmarshalText([]byte(c.Position)) == nil && !at.Before(p)) {
+			return c, nil
+		}
+	}
+	return run.Found{}, cli.Usagef("%s: there is no checkpoint at or before that step", name)
+}
+
+// SplitPosition splits DIR@STEP or DIR@STEP/PHASE:I; without @ the place is nil.
+func SplitPosition(name string) (dir string, at *knob.Position, err error) {
+	i := strings.LastIndexByte(name, '@')
+	if i < 0 || Exists(name) {
+		return name, nil, nil
+	}
+	p, err := knob.ParsePosition(name[i+1:])
+	if err != nil {
+		return "", nil, cli.Usagef("%s: %q is not a step: want DIR@STEP", name, name[i+1:])
+	}
+	return name[:i], &p, nil
+}
+
+// Standing is how far the run in a folder has come, as its journal says.
+func Standing(dir string) (where string, done bool) {
+	step, steps := 0, 0
+	if text, err := run.ReadFile(dir, run.JournalName); err == nil {
+		for r := run.NewReader(bytes.NewReader(text)); ; {
+			e, err := r.Next()
+			if err != nil {
+				break
+			}
+			step = max(step, e.Step)
+		}
+	}
+	config, err := presets.Resolve(presets.Choice{Preset: filepath.Join(dir, run.ConfigName)})
+	if err == nil {
+		steps = config.Steps
+	}
+	return fmt.Sprintf("at step %d of %d", step, steps), Complete(dir, steps)
+}
+
+// Saved reads the configuration of a run folder.
+func Saved(dir string, step int) (lab.Saved, error) {
+	path := filepath.Join(dir, run.ConfigName)
+	doc, err := run.ReadFile(dir, run.ConfigName)
+	if err != nil {
+		return lab.Saved{}, cli.Usagef("analyse: %v: give a run folder", err)
+	}
+	c, err := presets.Decode(path, doc)
+	return lab.Saved{Config: c, Dir: dir, Step: step}, err
+}
+
+// SplitStep reads DIR or DIR@STEP; without a step it is negative.
+func SplitStep(text string) (dir string, step int, err error) {
+	i := strings.LastIndexByte(text, '@')
+	if i < 0 {
+		return text, -1, nil
+	}
+	if step, err = knob.ParseCount(text[i+1:]); err != nil {
+		return "", 0, fmt.Errorf("%q is no step: want DIR or DIR@STEP", text[i+1:])
+	}
+	return text[:i], step, nil
+}
+
+// Name is what a run is called among others: the name of its folder, or of the one
+// around it where a sweep has made them.
+func Name(dir string) string {
+	dir = Absolute(dir)
+	if name := filepath.Base(dir); name != "run" {
+		return name
+	}
+	if name := filepath.Base(filepath.Dir(dir)); Exists(filepath.Join(filepath.Dir(dir), "job.toml")) {
+		return name
+	}
+	return "run"
+}
+
+// OpenJournal opens a journal by its own path or by its run folder's.
+func OpenJournal(path string) (io.ReadCloser, error) {
+	path, err := Find(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, cli.Usagef("read journal: %v: give a run folder or an events.jsonl", err)
+	}
+	var f io.ReadCloser
+	if info.IsDir() {
+		f, err = run.OpenFile(path, run.JournalName)
+	} else {
+		f, err = os.Open(path) // by its name, whatever it is
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read journal: %w", err)
+	}
+	return f, nil
+}

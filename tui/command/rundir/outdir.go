@@ -1,0 +1,39 @@
+package rundir
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"pgrlab/tui/command/cli"
+)
+
+// Root is the folder below which runs are looked for, and made.
+func Root() string {
+	if root := os.Getenv(cli.RunsVariable); root != "" {
+		return root
+	}
+	return "runs"
+}
+
+// Default is where a run goes that was not told: a new folder below
+// $PGRLAB_RUNS or ./runs, named by day, task, method and seed, with a number
+// behind it when such a run exists already.
+func Default(now time.Time, task, method string, seed uint64) string {
+	name := filepath.Join(Root(), fmt.Sprintf("%s-%s-%s-s%d", now.Format("2006-01-02"), task, method, seed))
+	if !filepath.IsAbs(name) {
+		name = "." + string(filepath.Separator) + name
+	}
+	dir := name
+	for n := 2; Exists(dir); n++ {
+		dir = fmt.Sprintf("%s-%d", name, n)
+	}
+	return dir
+}
+
+// Exists says whether there is anything at path, a broken link included.
+func Exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

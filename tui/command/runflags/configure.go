@@ -1,0 +1,137 @@
+package runflags
+
+import (
+	"fmt"
+	"strings"
+
+	"pgrlab/core/knob"
+	"pgrlab/core/lab"
+	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/machine"
+	"pgrlab/tui/command/rundir"
+)
+
+// Configure makes the configuration that the flags ask for, complete and checked,
+// and finds its task and device. Every error is the user's to mend.
+func (r *Flags) Configure(d cli.Deps) (lab.Config, lab.Task, error) {
+	c, task, err := r.ConfigureElsewhere(d)
+	if err == nil {
+		err = cli.AsUsage(c.FitsInto(lab.ThisMachine(), task))
+	}
+	if err == nil {
+		err = cli.AsUsage(r.settleDevice(d, &c))
+	}
+	return c, task, err
+}
+
+// ConfigureElsewhere is configure for a run that another machine may make: which device
+// it finds is not known yet.
+func (r *Flags) ConfigureElsewhere(d cli.Deps) (lab.Config, lab.Task, error) {
+	c, task, err := r.resolve(d)
+	if err == nil {
+		err = r.turn(&c)
+	}
+	if err == nil {
+		err = c.Validate()
+	}
+	if err == nil {
+		c.Device = r.deviceName(&c)
+		err = machine.DeviceFlag(c.Device)
+	}
+	return c, task, cli.AsUsage(err)
+}
+
+// resolve is configure without the knobs.
+func (r *Flags) resolve(d cli.Deps) (lab.Config, lab.Task, error) {
+	choice := presets.Choice{Preset: r.Preset, Task: r.Task, Method: r.Method, Scale: r.Scale}
+	if choice.Task != "" {
+		task, err := d.Task(choice.Task) // its own spelling, for the preset of that name
+		if err != nil {
+			return lab.Config{}, lab.Task{}, err
+		}
+		choice.Task = task.Name
+	}
+	c, err := presets.Resolve(choice)
+	if err != nil {
+		return lab.Config{}, lab.Task{}, err
+	}
+	task, err := d.Task(c.Task)
+	if err != nil {
+		return lab.Config{}, lab.Task{}, err
+	}
+	c.Task = task.Name
+	if r.Changed("seed") {
+		c.Seed = r.Seed
+	}
+	if r.Changed("steps") {
+		c.Steps = r.Steps
+	}
+	if r.Changed("action-repeat") {
+		c.Environment.ActionRepeat = r.environment.ActionRepeat
+	}
+	if r.Changed("noise-share") {
+		c.Environment.NoiseShare = r.environment.NoiseShare
+	}
+	if r.Changed("noise-sigma") {
+		c.Environment.NoiseSigma = r.environment.NoiseSigma
+	}
+	if task, err = task.Played(c.Environment); err != nil {
+		return c, task, err
+	}
+	return c, task, nil
+}
+
+// turn applies --set and --at.
+func (r *Flags) turn(c *lab.Config) error {
+	for _, text := range r.Set {
+		name, value, ok := strings.Cut(text, "=")
+		name = strings.TrimSpace(name)
+		if !ok || name == "" {
+			return fmt.Errorf("--set %s: want knob=value, for example --set guidance=3", text)
+		}
+		if err := turnKnob(c, name, value); err != nil {
+			return fmt.Errorf("--set %s: %w", text, err)
+		}
+	}
+	if r.schedule != "" {
+		path, err := rundir.Find(r.schedule)
+		if err != nil {
+			return fmt.Errorf("--schedule: %w", err)
+		}
+		again, err := lab.ReadSchedule(path)
+		if err != nil {
+			return fmt.Errorf("--schedule: %w", err)
+		}
+		for _, s := range again {
+			c.Schedule = append(c.Schedule, s.String())
+		}
+	}
+	for _, text := range r.At {
+		s, err := knob.ParseScheduled(text)
+		if err != nil {
+			return fmt.Errorf("--at: %w", err)
+		}
+		copied := *c // only to check the value
+		if err := turnKnob(&copied, s.Knob, s.Value); err != nil {
+			return fmt.Errorf("--at %s: %w", text, err)
+		}
+		if s.At.Step >= c.Steps {
+			return fmt.Errorf("--at %s: the run ends at step %d: choose an earlier step or more --steps", text, c.Steps)
+		}
+		c.Schedule = append(c.Schedule, s.String())
+	}
+	return nil
+}
+
+// turnKnob sets a knob, if the run uses it.
+func turnKnob(c *lab.Config, name, value string) error {
+	k, err := knob.Find(name)
+	if err != nil {
+		return fmt.Errorf("%w (pgrlab list knobs)", err)
+	}
+	if err := c.Uses(k); err != nil {
+		return err
+	}
+	return c.Knobs.Set(name, value)
+}

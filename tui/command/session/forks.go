@@ -1,0 +1,110 @@
+package session
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui/command/forks"
+	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/pane"
+)
+
+// fork makes the children of a plan and lets them wait for their turn. What could be
+// made comes with an error.
+func (s *session) fork(p pane.ForkPlan) ([]pane.Child, error) {
+	return s.forks.Add(func() int { return forks.RoomBeside(s.threads) }, func() ([]pane.Child, error) { return s.children(p) })
+}
+
+// children makes the folders of a plan's children.
+func (s *session) children(p pane.ForkPlan) ([]pane.Child, error) {
+	if p.Confirm {
+		return s.confirmation(p)
+	}
+	from, err := rundir.Checkpoint(s.folder.Dir())
+	if err != nil {
+		return nil, err
+	}
+	kind := [2]string{"control", "changed"}
+	if len(p.Set) == 0 {
+		kind = [2]string{"placebo-a", "placebo-b"}
+	}
+	return s.pairs(p, func(pair int, changed bool) (pane.Child, error) {
+		c := pane.Child{Pair: pair, Changed: changed, From: from.Step, To: from.Step + p.Steps}
+		config := s.config
+		config.Steps = c.To
+		config.Seed += 1 + uint64(pair)
+		name := kind[0]
+		set := []string(nil)
+		if changed {
+			name, set = kind[1], p.Set
+			if len(p.Set) == 0 {
+				config.Seed += 1_000 // nothing differs but this
+			}
+		}
+		c.Dir = rundir.Free(fmt.Sprintf("%s-fork-%d-%s-s%d", filepath.Clean(s.folder.Dir()), from.Step, name, config.Seed))
+		doc, err := presets.Encode(config)
+		if err == nil {
+			_, err = lab.Fork(config, doc, from, set, c.Dir) // the parent is this run, which can be written to
+		}
+		return c, err
+	})
+}
+
+// confirmation writes the changes of the run into a preset, and makes runs with it
+// and runs without, from the beginning and on seeds that the run did not have.
+func (s *session) confirmation(p pane.ForkPlan) ([]pane.Child, error) {
+	schedule, err := lab.ReadSchedule(s.folder.Dir())
+	if err != nil {
+		return nil, err
+	}
+	changed := s.config
+	changed.Schedule = nil
+	for _, c := range schedule {
+		changed.Schedule = append(changed.Schedule, c.String())
+	}
+	doc, err := presets.Encode(changed)
+	if err != nil {
+		return nil, err
+	}
+	preset := rundir.Free(filepath.Clean(s.folder.Dir())+"-schedule") + ".toml"
+	if err := os.WriteFile(preset, doc, 0o644); err != nil {
+		return nil, fmt.Errorf("write preset: %w", err)
+	}
+	return s.pairs(p, func(pair int, is bool) (pane.Child, error) {
+		c := pane.Child{Pair: pair, Changed: is, To: s.config.Steps}
+		config, name := s.config, "control"
+		if is {
+			config, name = changed, "confirm"
+		}
+		config.Seed += 1 + uint64(pair)
+		c.Dir = rundir.Free(fmt.Sprintf("%s-%s-s%d", filepath.Clean(s.folder.Dir()), name, config.Seed))
+		doc, err := presets.Encode(config)
+		if err != nil {
+			return c, err
+		}
+		folder, err := run.Create(c.Dir, doc)
+		if err != nil {
+			return c, err
+		}
+		return c, folder.Close()
+	})
+}
+
+// pairs makes two children a pair, in the order in which they are trained: a pair is
+// whole before the next one begins.
+func (s *session) pairs(p pane.ForkPlan, one func(pair int, changed bool) (pane.Child, error)) (made []pane.Child, err error) {
+	for pair := range p.Pairs {
+		for _, changed := range []bool{false, true} {
+			c, err := one(pair, changed)
+			if err != nil {
+				return made, err
+			}
+			made = append(made, c)
+		}
+	}
+	return made, nil
+}

@@ -1,0 +1,62 @@
+package session
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui/pane"
+)
+
+// A run whose changes are confirmed gets a preset with them, and pairs of runs on
+// fresh seeds: one with the schedule, one without. A child that fails is said to.
+func TestConfirmationMakesPairsOnFreshSeeds(t *testing.T) {
+	config, err := presets.Resolve(presets.Choice{Preset: "demo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := presets.Encode(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "touched")
+	folder, err := run.Create(dir, doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	line := `{"type":"knob","step":2000,"id":1,"knob":"guidance","from":2,"to":3,"class":"generation","position":"2000"}` + "\n"
+	if err := os.WriteFile(filepath.Join(dir, run.JournalName), []byte(line), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := &session{config: config, folder: folder}
+	s.forks.Begin = func(dir string) *exec.Cmd { return exec.Command("false") }
+	children, err := s.fork(pane.ForkPlan{Confirm: true, Pairs: 2, Steps: config.Steps})
+	if err != nil || len(children) != 4 {
+		t.Fatalf("%d children: %v", len(children), err)
+	}
+	s.forks.Wait()
+	for i, c := range children {
+		child, err := presets.Resolve(presets.Choice{Preset: filepath.Join(c.Dir, run.ConfigName)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := config.Seed + 1 + uint64(i/2); child.Seed != want || c.Pair != i/2 {
+			t.Errorf("child %d: pair %d with seed %d, want %d", i, c.Pair, child.Seed, want)
+		}
+		if got := len(child.Schedule); got != i%2 || c.Changed != (i%2 == 1) {
+			t.Errorf("child %d: changed %v with %v", i, c.Changed, child.Schedule)
+		}
+		if err := c.Failed(); err == nil || !strings.Contains(err.Error(), "exit status 1") {
+			t.Errorf("child %d: %v", i, err)
+		}
+	}
+	preset, err := presets.Resolve(presets.Choice{Preset: dir + "-schedule.toml"})
+	if err != nil || len(preset.Schedule) != 1 || !strings.Contains(preset.Schedule[0], "guidance=3") {
+		t.Errorf("preset: %v, %v", preset.Schedule, err)
+	}
+}

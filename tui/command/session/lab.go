@@ -1,0 +1,167 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/event"
+	"pgrlab/core/lab"
+	"pgrlab/tui"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/replay"
+	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/command/runflags"
+	"pgrlab/tui/command/terminal"
+	"pgrlab/tui/pane"
+)
+
+// LabCommand is pgrlab without a subcommand: a run on the screen.
+func LabCommand(d cli.Deps) *cobra.Command {
+	var r runflags.Flags
+	var lines bool
+	c := &cobra.Command{
+		Use:   "pgrlab [flags]",
+		Short: "a terminal lab for prioritized generative replay",
+		Long: `pgrlab trains agents with prioritized generative replay (PGR; Wang et al., ICLR
+2025) and lets you steer them while they train. An agent collects transitions; a
+diffusion model learns them, guided towards those that a relevance function F
+finds interesting, and generates more; the agent learns from both. On the screen
+you switch F, the guidance ω and the synthetic share r, and see at once what that
+does to the return and to the dormant neurons.
+
+Without flags it asks what to run, with preset demo under the cursor: something to
+see within minutes.`,
+		Example: `  pgrlab                                              choose, or enter for the demo
+  pgrlab --task cheetah-run --method pgr-curiosity --scale cpu
+  pgrlab --preset demo --method sac                   the same without synthetic data
+  pgrlab --preset demo --at 10000:relevance=td!       F changes by itself at step 10,000
+  pgrlab train --preset demo                          without a screen`,
+		Args: d.BareNames,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if !lines && (!terminal.IsTerminal(c.InOrStdin()) || !terminal.IsTerminal(c.OutOrStdout())) {
+				return cli.Usagef("needs a terminal: ssh -t, pgrlab train, or --plain")
+			}
+			if c.Flags().NFlag() == 0 {
+				return PickOnScreen(c.Context(), d, c.ErrOrStderr())
+			}
+			home, err := replay.SettingsHome(c.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			s, err := openRun(d, &r, time.Now(), nil)
+			if err != nil {
+				return orComplete(err, c.ErrOrStderr())
+			}
+			s.home, s.lines = home, lines
+			return s.onScreen(c.Context(), c.ErrOrStderr())
+		},
+	}
+	r.Bind(c)
+	c.Flags().BoolVar(&lines, "plain", false, "lines instead of a screen: for screen readers and logs")
+	return c
+}
+
+// onScreen shows a session on the terminal. When the screen closes and the run
+// goes on, it goes on in this process, without a screen.
+func (s *session) onScreen(parent context.Context, w io.Writer) error {
+	say := make(chan string, 8)
+	ctx, stop := terminal.StartWatch(parent, func() {}, s.save, func(text string) { terminal.Offer(say, text) }) // the screen minds hang-ups
+	defer stop()
+	begin := newBeginning(func() error { return s.start(ctx, lab.FaultPause) })
+	defer s.onSuspend()()
+	outcome, err := s.deps.Screen(ctx, s.options(begin))
+	return s.afterScreen(ctx, begin, outcome, err, w, say)
+}
+
+// afterScreen goes on with a run whose screen has closed: in a process of its own, here
+// without a screen, or to its end.
+func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui.Outcome, err error, w io.Writer, say <-chan string) error {
+	s.viewer.Leave()
+	s.heard = say
+	if startErr, begun := begin.end(); !begun || startErr != nil {
+		s.discard()
+		if err == nil {
+			err = startErr
+		}
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		return err
+	}
+	p := terminal.NewProgress(w)
+	p.Skip(len(s.lab.Events(0))) // these were on the screen
+	for err == nil && outcome == tui.Detached && !s.over() {
+		pid, why := s.handOver(ctx, p.Say)
+		if why == nil {
+			s.goesOn(pid, p)
+			for _, text := range s.forks.Release(s.process) {
+				p.Say(text)
+			}
+			return nil
+		}
+		if s.over() || ctx.Err() != nil {
+			break
+		}
+		o := s.options(begin)
+		o.Start = func() (pane.Lab, error) { return s.viewer.Lab(s.lab), nil } // it has begun
+		o.Told = fmt.Sprintf("the run stays here: %s", cli.Line(why))
+		outcome, err = s.deps.Screen(ctx, o)
+		s.viewer.Leave()
+		p.Skip(len(s.lab.Events(0)))
+	}
+	if err != nil {
+		p.Say(cli.Line(err)) // the screen is gone; the run is not
+	}
+	s.endChildren = outcome == tui.StopAllRequested
+	if s.over() {
+		return s.leave(ctx, p)
+	}
+	switch outcome {
+	case tui.StopRequested, tui.StopAllRequested, tui.Cancelled:
+		p.Say("saving")
+	default:
+		s.lab.Send(event.Detach{By: "screen", Reason: outcome.String()}) // a full mailbox loses the note only
+		p.Say(fmt.Sprintf("training goes on in %s; ctrl-c saves and ends it", s.folder.Dir()))
+	}
+	s.follow(p, say)
+	return s.leave(ctx, p)
+}
+
+// goesOn says where a run is that was left, and how to get to it.
+func (s *session) goesOn(pid int, p *terminal.Progress) {
+	snapshot, dir := s.lab.Snapshot(), rundir.Near(rundir.Absolute(s.folder.Dir()))
+	how := "goes on"
+	if snapshot.State == event.PausedState {
+		how = "stays paused"
+	}
+	p.Say(fmt.Sprintf("%s on %s %s without this terminal (pid %d) after step %d of %d", s.config.Method, s.config.Task, how, pid, snapshot.Step, snapshot.Steps))
+	p.Say(fmt.Sprintf("its screen: pgrlab attach %s   to save and end it: pgrlab stop %s", dir, dir))
+}
+
+// over says whether the run has ended.
+func (s *session) over() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// options describe the session to the screen.
+func (s *session) options(begin *beginning) tui.Options {
+	s.viewer = s.viewers.Join(terminal.Name())
+	o := s.shown()
+	o.Characters, o.Home, o.Plain, o.Viewer, o.Leave = terminal.Characters(), s.home, s.lines, s.viewer, s.leaving
+	o.Start = func() (pane.Lab, error) {
+		if err := begin.do(); err != nil {
+			return nil, err
+		}
+		return s.viewer.Lab(s.lab), nil
+	}
+	return o
+}

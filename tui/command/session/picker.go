@@ -1,0 +1,186 @@
+package session
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/machine"
+	"pgrlab/tui/command/replay"
+	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/command/runflags"
+	"pgrlab/tui/command/terminal"
+	"pgrlab/tui/picker"
+)
+
+// An opener makes the run that the picker of the screen chooses, at most one.
+type opener struct {
+	deps cli.Deps
+	ctx  context.Context // of the run
+
+	leaving chan struct{} // asks the screen to leave
+
+	trying sync.Mutex // held by a trial
+
+	mu    sync.Mutex
+	over  bool // the screen is gone: open nothing any more
+	s     *session
+	begin *beginning
+}
+
+// PickOnScreen lets a person choose what to run, and shows it.
+func PickOnScreen(parent context.Context, d cli.Deps, w io.Writer) error {
+	say := make(chan string, 8)
+	o := &opener{deps: d}
+	ctx, stop := terminal.StartWatch(parent, func() {}, o.save, func(text string) { terminal.Offer(say, text) })
+	defer stop()
+	o.ctx = ctx
+	home, err := replay.SettingsHome(w)
+	if err != nil {
+		return err
+	}
+	o.leaving = make(chan struct{}, 1)
+	defer onSuspend(o.leaving, func() bool {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return o.s != nil && o.s.leaves()
+	})()
+	outcome, err := d.Screen(ctx, tui.Options{Leave: o.leaving, Picker: o.picker(), Characters: terminal.Characters(), Home: home})
+	s, begin := o.end()
+	if s == nil {
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		return err
+	}
+	return s.afterScreen(ctx, begin, outcome, err, w, say)
+}
+
+// save asks for a checkpoint of the run, if there is one.
+func (o *opener) save(by string) {
+	o.mu.Lock()
+	s := o.s
+	o.mu.Unlock()
+	if s != nil {
+		s.save(by)
+	}
+}
+
+// end is what was opened; nothing is opened afterwards.
+func (o *opener) end() (*session, *beginning) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.over = true
+	return o.s, o.begin
+}
+
+func (o *opener) picker() *tui.Picker {
+	return &tui.Picker{
+		Choices: picker.Choices{
+			Presets: items(presets.Presets()), Tasks: o.tasks(), Methods: items(presets.Methods()), Scales: items(presets.Scales()),
+			Devices: o.devices(),
+			Resolve: func(c picker.Picks) (lab.Config, error) {
+				config, _, err := pickFlags(c).Configure(o.deps)
+				return config, err
+			},
+			Try:    o.try,
+			Recent: func() []picker.Recent { return picker.RecentRuns(rundir.Root(), 20) },
+		},
+		Open: o.open,
+	}
+}
+
+func items(entries []presets.Entry) []picker.Item {
+	var all []picker.Item
+	for _, e := range entries {
+		all = append(all, picker.Item(e))
+	}
+	return all
+}
+
+func (o *opener) tasks() []picker.Item {
+	var all []picker.Item
+	for _, t := range o.deps.Tasks {
+		all = append(all, picker.Item{Name: t.Name, Doc: t.Doc})
+	}
+	return all
+}
+
+func (o *opener) devices() []picker.Item {
+	var all []picker.Item
+	for _, v := range machine.DeviceValues(o.deps) {
+		if v.Usable {
+			all = append(all, picker.Item{Name: v.Name, Doc: v.Doc})
+		}
+	}
+	return all
+}
+
+// pickFlags are the flags that mean what was picked.
+func pickFlags(c picker.Picks) *runflags.Flags {
+	return &runflags.Flags{Preset: c.Preset, Task: c.Task, Method: c.Method, Scale: c.Scale, Device: c.Device, Seed: c.Seed, Steps: c.Steps,
+		Changed: func(name string) bool { return name == "seed" || name == "steps" && c.Steps > 0 }}
+}
+
+// try finds out what a run takes on this machine. A GPU is not taken for that: of a run
+// on one only what it writes is known before.
+func (o *opener) try(ctx context.Context, c lab.Config) (f picker.Forecast, err error) {
+	o.trying.Lock() // two at a time would measure each other
+	defer o.trying.Unlock()
+	if err := ctx.Err(); err != nil {
+		return f, err
+	}
+	task, err := o.deps.Task(c.Task)
+	if err != nil {
+		return f, err
+	}
+	device, err := o.deps.Device(cli.DeviceRequest{})
+	if err != nil {
+		return f, err
+	}
+	defer device.Close()
+	f.Free = run.Free(rundir.Root())
+	if c.Device == "cpu" {
+		f.Forecast, err = lab.Try(ctx, c, task, device)
+		return f, err
+	}
+	c.Device, c.Precision = "cpu", ""
+	l, err := lab.New(c, task, device, nil)
+	if err != nil {
+		return f, err
+	}
+	defer l.Close()
+	f.Disk, err = l.DiskNeed()
+	return f, err
+}
+
+// open makes the session that was picked, or the replay of an earlier run.
+func (o *opener) open(c picker.Picks) (tui.Options, error) {
+	if c.Reopen != "" && !c.Resume {
+		return replay.Options(c.Reopen, replay.AtOnce)
+	}
+	flags := pickFlags(c)
+	if c.Resume {
+		flags = &runflags.Flags{Resume: c.Reopen, Device: c.Device, Changed: func(string) bool { return false }}
+	}
+	s, err := openRun(o.deps, flags, time.Now(), nil)
+	if err != nil {
+		return tui.Options{}, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.over {
+		s.folder.Close()
+		s.discard()
+		return tui.Options{}, context.Canceled
+	}
+	s.leaving = o.leaving
+	o.s, o.begin = s, newBeginning(func() error { return s.start(o.ctx, lab.FaultPause) })
+	return s.options(o.begin), nil
+}

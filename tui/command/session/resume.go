@@ -1,0 +1,186 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/command/runflags"
+)
+
+// reopen goes on with a run instead of beginning one. What it is made of is fixed;
+// only where and how it is computed may be chosen.
+func reopen(d cli.Deps, r *runflags.Flags, h *heir) (*session, error) {
+	for _, name := range []string{"preset", "task", "method", "scale", "set", "at", "seed", "out", "schedule"} {
+		if r.Changed(name) {
+			return nil, cli.Usagef("--resume goes on with the run as it is, or with more --steps: without --%s (pgrlab fork changes a run)", name)
+		}
+	}
+	dir, at, err := rundir.SplitPosition(r.Resume)
+	if err != nil {
+		return nil, err
+	}
+	if dir, err = rundir.Find(dir); err != nil {
+		return nil, err
+	}
+	if _, err := run.ReadFile(dir, run.ConfigName); errors.Is(err, fs.ErrNotExist) {
+		return nil, cli.Usagef("resume %s: no run is there: give a run folder, or latest", dir)
+	} else if err != nil {
+		return nil, cli.Usagef("resume %s: %w", dir, err)
+	}
+	r.Preset = filepath.Join(dir, run.ConfigName)
+	longer, err := longer(r, dir)
+	if err != nil {
+		return nil, err
+	}
+	config, task, err := r.Configure(d)
+	if err != nil {
+		return nil, err
+	}
+	if at == nil && rundir.Complete(dir, config.Steps) {
+		return nil, completed{dir}
+	}
+	saving, err := savingOf(r)
+	if err != nil {
+		return nil, err
+	}
+	memory, err := gpuMemory(r)
+	if err != nil {
+		return nil, err
+	}
+	open := run.Open
+	if h != nil {
+		open = h.open
+	}
+	if by, atMost := run.Watched(dir); atMost > 0 && r.Stderr != nil {
+		fmt.Fprintf(r.Stderr(), "%s has had %s: looking for up to %v whether it still does\n", by, dir, atMost)
+	}
+	folder, err := open(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{
+		deps: d, config: config, task: task, threads: r.Threads, place: r.Place, memory: memory, folder: folder, ended: make(chan struct{}),
+		saving: saving, resumption: &lab.Resumption{Saving: saving, DropTail: r.DropTail, At: at, Config: longer},
+	}
+	if s.heir = h; s.heir != nil {
+		s.paused(s.heir.order)
+	}
+	s.leaving = make(chan struct{}, 1)
+	s.newServing()
+	return s, nil
+}
+
+// longer is what config.toml of the run in dir is to hold where --steps makes it longer;
+// nil: it stays as it is.
+func longer(r *runflags.Flags, dir string) ([]byte, error) {
+	if !r.Changed("steps") {
+		return nil, nil
+	}
+	c, err := presets.Resolve(presets.Choice{Preset: r.Preset})
+	if err != nil {
+		return nil, cli.AsUsage(err)
+	}
+	if r.Steps == c.Steps && !rundir.Complete(dir, c.Steps) { // asked for once more, after a break
+		return nil, nil
+	}
+	if r.Steps <= c.Steps {
+		return nil, cli.Usagef("resume %s: --steps is %d, but the run has %d: want more (pgrlab fork %s@STEP --steps N makes a shorter one)", dir, r.Steps, c.Steps, dir)
+	}
+	if c, err = c.Longer(r.Steps); err != nil {
+		return nil, cli.Usagef("resume %s: it cannot be made longer: %w: begin it anew with --steps %d, or go on otherwise: pgrlab fork %s --steps %d", dir, err, r.Steps, dir, r.Steps)
+	}
+	if c.Preset, err = rundir.WrittenPreset(r.Preset); err != nil {
+		return nil, err
+	}
+	return presets.Encode(c)
+}
+
+// completed says that there is nothing to resume: no failure.
+type completed struct{ dir string }
+
+func (c completed) Error() string {
+	return fmt.Sprintf("%s has made all its steps: --steps N, with a larger N, goes on beyond them", c.dir)
+}
+
+// orComplete says so and forgets the error if a run was complete already.
+func orComplete(err error, w io.Writer) error {
+	var c completed
+	if errors.As(err, &c) {
+		fmt.Fprintln(w, c.Error())
+		return nil
+	}
+	return err
+}
+
+// restore makes the lab of a session, new or gone on with.
+func (s *session) restore(device cli.Device) (*lab.Lab, error) {
+	if s.resumption == nil {
+		l, err := lab.New(s.config, s.task, device, s.folder)
+		if err != nil {
+			return nil, err
+		}
+		l.Saving(s.saving)
+		s.said = append(s.said, s.room(l)...)
+		return l, nil
+	}
+	l, said, err := lab.Restore(s.config, s.task, device, s.folder, *s.resumption)
+	s.said = append(s.said, said...)
+	if err == nil {
+		s.history = len(l.Events(0))
+	}
+	return l, err
+}
+
+// room says what the run will take on the disk, and what there is.
+func (s *session) room(l *lab.Lab) []string {
+	need, err := l.DiskNeed()
+	if err != nil {
+		return nil // it cannot be saved: the first checkpoint says so
+	}
+	text := fmt.Sprintf("on the disk: about %s for a checkpoint", cli.Size(need.Checkpoint))
+	if need.Generation > 0 {
+		text += fmt.Sprintf(", %s for a generation", cli.Size(need.Generation))
+	}
+	text += fmt.Sprintf(", %s in all", cli.Size(need.Total()))
+	free := run.Free(s.folder.Dir())
+	if free > 0 && need.Total() > free {
+		text += fmt.Sprintf(": only %s are free", cli.Size(free))
+	}
+	return []string{text}
+}
+
+// savingOf is what --checkpoint-every and --disk ask for.
+func savingOf(r *runflags.Flags) (lab.Saving, error) {
+	s := lab.Saving{Every: r.Every, Lean: r.Lean}
+	if r.Every < 0 {
+		return s, cli.Usagef("--checkpoint-every is %s: want more than 0s", r.Every)
+	}
+	if r.Disk == "" {
+		return s, nil
+	}
+	var err error
+	if s.Disk, err = cli.ParseSize(r.Disk); err != nil {
+		return s, cli.Usagef("--disk %s: want a size, for example 5GiB", r.Disk)
+	}
+	return s, nil
+}
+
+// gpuMemory is what --gpu-mem asks for; 0: nothing.
+func gpuMemory(r *runflags.Flags) (int64, error) {
+	if r.GPUMem == "" {
+		return 0, nil
+	}
+	n, err := cli.ParseSize(r.GPUMem)
+	if err != nil {
+		return 0, cli.Usagef("--gpu-mem %s: want a size, for example 4GiB", r.GPUMem)
+	}
+	return n, nil
+}

@@ -1,0 +1,105 @@
+package session
+
+import (
+	"fmt"
+	"image"
+	"sync"
+
+	"pgrlab/core/lab"
+	"pgrlab/tui"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/forks"
+	"pgrlab/tui/command/replay"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/remote"
+)
+
+// serving is what a session does for screens of other processes.
+type serving struct {
+	viewers *remote.Viewers
+	viewer  *remote.Viewer // of the screen of this process; nil: there is none
+	server  *remote.Server
+	draw    func(pose []float64, w, h int) (*image.RGBA, error) // shared by all screens
+}
+
+// newServing prepares a session for screens, its own and others.
+func (s *session) newServing() {
+	s.viewers = remote.NewViewers(s.watched)
+	if draw := s.deps.Drawing(s.config.Task); draw != nil {
+		s.draw = sharedDrawing(draw)
+	}
+}
+
+// watched hears how many screens show the run: with one, a fault waits for the
+// person to look at it.
+func (s *session) watched(screens int) {
+	l := s.live.Load()
+	switch {
+	case l == nil:
+	case screens > 0:
+		l.OnFault(lab.FaultPause)
+	default:
+		l.OnFault(lab.FaultFail)
+	}
+}
+
+// listen lets other processes get to the run; where that cannot be, the run goes on
+// without.
+func (s *session) listen() {
+	server, err := remote.Listen(remote.Options{
+		Dir: s.folder.Dir(), Device: s.device(), Lab: s.lab, Viewers: s.viewers, Config: s.config, Ended: s.ended,
+		Screen: s.shown,
+	})
+	if err != nil {
+		s.said = append(s.said, cli.Line(err))
+		return
+	}
+	s.server = server
+}
+
+// stopServing ends the serving, when the run is over.
+func (s *session) stopServing() {
+	if s.server != nil {
+		s.server.Close("the run has ended")
+	}
+}
+
+// shown describes the run to one screen.
+func (s *session) shown() tui.Options {
+	return tui.Options{
+		About: pane.About{
+			Config: s.config, Folder: s.folder.Dir(), References: replay.References(s.config), Draw: s.draw, Device: s.device(),
+			Fork: s.fork, Beside: func() int { return forks.RoomBeside(s.threads) },
+			Names: s.task.Names, GPU: s.use.Load,
+		},
+		Home: tui.Home(),
+	}
+}
+
+// device is the device with its kernels.
+func (s *session) device() string {
+	if g := s.place.GPU; g != nil {
+		return fmt.Sprintf("%s %s %s", g.Device(), g.Name, s.place.Precision)
+	}
+	if s.deps.Kernels == nil {
+		return s.config.Device
+	}
+	return s.config.Device + " " + s.deps.Kernels().Family
+}
+
+// sharedDrawing lets several screens draw with one view, each into a picture of its
+// own.
+func sharedDrawing(draw func([]float64, int, int) (*image.RGBA, error)) func([]float64, int, int) (*image.RGBA, error) {
+	var mu sync.Mutex
+	return func(pose []float64, w, h int) (*image.RGBA, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		img, err := draw(pose, w, h)
+		if err != nil {
+			return nil, err
+		}
+		own := *img
+		own.Pix = append([]uint8(nil), img.Pix...)
+		return &own, nil
+	}
+}

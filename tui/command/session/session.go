@@ -1,0 +1,258 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"pgrlab/core/event"
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/forks"
+	"pgrlab/tui/command/machine"
+	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/command/runflags"
+	"pgrlab/tui/pane"
+)
+
+// A session is one run of this process, with a screen or without.
+type session struct {
+	deps    cli.Deps
+	config  lab.Config
+	task    lab.Task
+	threads int
+	place   machine.Place
+	memory  int64             // most of a GPU; 0: what is free
+	tell    func(line string) // what takes long at the start; nil: it waits in said
+	use     atomic.Pointer[pane.GPU]
+	home    string // of the user's settings
+	lines   bool   // lines instead of a screen
+	folder  *run.Folder
+
+	saving     lab.Saving
+	resumption *lab.Resumption // how a run is gone on with; nil: it is new
+	said       []string        // about that
+	history    int             // events from before that
+
+	tensorboard string  // folder of event files; "": none
+	stream      *stream // into one of them
+
+	forks forks.Group // children that were forked on the screen
+
+	endChildren bool // its forks end with it, as the person asked
+
+	begin   func(args ...string) *exec.Cmd // a process of this program; nil: self
+	heir    *heir                          // this process goes on with the run of another one; nil: it does not
+	pause   *event.Pause                   // the run begins with it; nil: it trains
+	heard   <-chan string                  // what signals have to say; nil: nothing
+	leaving chan struct{}                  // asks the screen to leave the run
+	serving
+
+	lab   *lab.Lab                // once started
+	live  atomic.Pointer[lab.Lab] // the same, for the goroutine that watches signals
+	ended chan struct{}           // closed when the run is over
+	err   error                   // of the run, after ended
+}
+
+// openRun checks the flags and makes the run folder: what can be wrong is found
+// before anything slow begins.
+func openRun(d cli.Deps, r *runflags.Flags, now time.Time, h *heir) (*session, error) {
+	if r.Resume != "" {
+		return reopen(d, r, h)
+	}
+	if r.DropTail {
+		return nil, cli.Usagef("--drop-tail goes with --resume: leave it out, or say which run to go on with")
+	}
+	config, task, err := r.Configure(d)
+	if err != nil {
+		return nil, err
+	}
+	saving, err := savingOf(r)
+	if err != nil {
+		return nil, err
+	}
+	memory, err := gpuMemory(r)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := presets.Encode(config)
+	if err != nil {
+		return nil, err
+	}
+	dir := r.Out
+	if dir == "" {
+		dir = rundir.Default(now, config.Task, config.Method, config.Seed)
+	}
+	if rundir.Exists(filepath.Join(dir, run.ConfigName)) || rundir.Exists(filepath.Join(dir, run.JournalName)) {
+		return nil, cli.Usagef("run folder %s holds a run already: choose another one with --out", dir)
+	}
+	folder, err := run.Create(dir, doc)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{deps: d, config: config, task: task, threads: r.Threads, place: r.Place, memory: memory, folder: folder, saving: saving, ended: make(chan struct{})}
+	s.leaving = make(chan struct{}, 1)
+	s.newServing()
+	return s, nil
+}
+
+// start makes device and lab and sets the run going; ctx ends it. It is called
+// once; after an error there is no run.
+func (s *session) start(ctx context.Context, onFault lab.Fault) error {
+	if s.place.Said != "" {
+		s.said = append(s.said, s.place.Said)
+	}
+	device, err := s.deps.Device(s.place.Request(s.threads, s.memory, s.note))
+	if err != nil {
+		s.folder.Close()
+		err = fmt.Errorf("start device %s: %w", s.config.Device, err)
+		if s.threads > 0 { // the one thing about it that was chosen
+			err = cli.AsUsage(err)
+		}
+		return err
+	}
+	l, err := s.restore(device)
+	if err == nil {
+		err = s.prepare(l, device)
+	}
+	if err != nil {
+		device.Close()
+		s.folder.Close()
+		return fmt.Errorf("start the lab: %w", err)
+	}
+	l.Version(s.deps.Version)
+	l.OnFault(onFault)
+	if s.pause != nil {
+		l.Send(*s.pause) // nothing is in its mailbox yet
+		s.pause = nil
+	}
+	s.lab = l
+	s.live.Store(l)
+	s.watchGPU()
+	ended := s.ended // a run that is taken back has another one
+	go func() {
+		defer close(ended)
+		s.err = l.Run(ctx)
+		if err := device.Close(); s.err == nil && err != nil {
+			s.err = fmt.Errorf("close device: %w", err)
+		}
+	}()
+	s.listen()
+	return nil
+}
+
+// prepare has a GPU compile what the run will use, so that its memory is known,
+// announced and taken before the run begins, or refused.
+func (s *session) prepare(l *lab.Lab, device cli.Device) error {
+	if s.place.GPU == nil {
+		return nil
+	}
+	said, err := l.Prepare()
+	s.said = append(s.said, said...)
+	if d, holds := device.(interface{ Holds() string }); holds && err == nil {
+		s.said = append(s.said, d.Holds())
+	}
+	return err
+}
+
+// note says what takes long while the run starts.
+func (s *session) note(text string) {
+	if s.tell != nil {
+		s.tell(text)
+		return
+	}
+	s.said = append(s.said, text)
+}
+
+// watchGPU looks at the GPU from time to time while the run goes on, so that
+// screens need not: the question takes some milliseconds.
+func (s *session) watchGPU() {
+	if s.place.GPU == nil || s.deps.WatchGPU == nil {
+		return
+	}
+	ended := s.ended
+	go func() {
+		tick := time.NewTicker(2 * time.Second)
+		defer tick.Stop()
+		for {
+			g, err := s.deps.WatchGPU(s.place.GPU.UUID)
+			if err != nil {
+				return // it cannot be known
+			}
+			s.use.Store(&g)
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+}
+
+// discard removes the folder of a run that never began, so that the same --out
+// can be used again. Only what this process wrote goes.
+func (s *session) discard() {
+	if s.resumption != nil {
+		return
+	}
+	for _, name := range []string{run.ConfigName, run.JournalName, "lock"} {
+		os.Remove(s.folder.Path(name))
+	}
+	os.Remove(s.folder.Dir()) // stays when something else is in it
+}
+
+// result is the error to leave with: the signal, where a signal ended the run.
+func (s *session) result(ctx context.Context) error {
+	var signal cli.Signalled
+	if (errors.Is(s.err, lab.ErrInterrupted) || errors.Is(s.err, lab.ErrHandedOver)) && errors.As(context.Cause(ctx), &signal) {
+		return signal
+	}
+	if s.err != nil {
+		return fmt.Errorf("%s on %s: %w: the journal is in %s", s.config.Method, s.config.Task, s.err, s.folder.Dir())
+	}
+	return nil
+}
+
+// summary says on leaving what was reached and where it is.
+func (s *session) summary() []string {
+	snapshot := s.lab.Snapshot()
+	said := fmt.Sprintf("%s on %s, seed %d: %d of %d steps", s.config.Method, s.config.Task, s.config.Seed, snapshot.Step, s.config.Steps)
+	if best, last, ok := Returns(s.lab.Events(0)); ok {
+		said += fmt.Sprintf(", return %.1f, best %.1f", last, best)
+		if reported := presets.Beside(s.config.Task, s.config.Method); reported != "" {
+			said += " (" + reported + ")"
+		}
+	}
+	dir := s.folder.Dir()
+	next := []string{"run again: pgrlab --preset " + filepath.Join(dir, run.ConfigName), "go beyond its end: pgrlab --resume " + dir + " --steps N"}
+	var gone *lab.DeviceGone
+	switch {
+	case errors.As(s.err, &gone) && gone.Saved:
+		next = []string{fmt.Sprintf("go on from %s, on another device: pgrlab train --resume %s --device cpu", gone.Before, dir)}
+	case gone != nil:
+		next = []string{fmt.Sprintf("begin again, on another device: pgrlab train --preset %s --device cpu", filepath.Join(dir, run.ConfigName))}
+	case snapshot.Step < s.config.Steps:
+		next = []string{"go on: pgrlab --resume " + dir}
+	}
+	return append([]string{
+		said,
+		Badge(s.lab.Events(0)),
+		"run folder: " + dir,
+		"look again: pgrlab replay " + dir,
+	}, next...)
+}
+
+// process is this program in a process of its own.
+func (s *session) process(args ...string) *exec.Cmd {
+	if s.begin != nil {
+		return s.begin(args...)
+	}
+	return cli.Self(args...)
+}

@@ -1,0 +1,165 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/event"
+	"pgrlab/core/lab"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/runflags"
+	"pgrlab/tui/command/terminal"
+)
+
+// TrainCommand is train.
+func TrainCommand(d cli.Deps) *cobra.Command {
+	var r runflags.Flags
+	var tensorboard string
+	var handover bool
+	c := &cobra.Command{
+		Use:   "train [flags]",
+		Short: "the same run without a screen",
+		Long: `Trains without a screen. Progress goes to stderr: on a terminal as one line that is
+rewritten, else as a plain line now and then; evaluations, refits and knob changes
+as lines of their own. The journal is in the run folder.
+
+The run is saved now and then (--checkpoint-every), at SIGUSR1 and SIGUSR2, before
+changes that a generation or a refit depends on, and at its end; --resume goes on
+with the last checkpoint as if there had been no break. With more --steps it goes on
+beyond the end of a run, as if it had had them from the start.
+
+Ctrl-C saves and ends with status 130, SIGTERM with 143; a second one within five
+seconds ends at once. A terminal that goes away does not end the run. Ctrl-Z stops
+it as it stops any program, until fg or bg; the screen's ctrl-z leaves the run
+training instead.`,
+		Example: `  pgrlab train --task cheetah-run --method pgr-curiosity --scale cpu --seed 1
+  pgrlab train --preset demo --steps 5000 --out /tmp/try
+  pgrlab train --resume runs/2025-03-01-cheetah-run-pgr-curiosity-s1
+  pgrlab train --resume runs/2025-03-01-cheetah-run-pgr-curiosity-s1 --steps 200k
+  pgrlab train --preset demo --set ratio=0.25 --at 10000:guidance=3 --at 15000:relevance=td!`,
+		Args: d.BareNames,
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			var h *heir // of the run that another process hands over; nil: none does
+			if handover {
+				if h, err = newHeir(); err != nil {
+					return cli.Usagef("--handover is what a lab starts its successor with: %v", err)
+				}
+				defer func() { h.settled(err) }()
+			}
+			s, err := openRun(d, &r, time.Now(), h)
+			if err != nil && handover {
+				return err
+			} else if err != nil {
+				return orComplete(err, c.ErrOrStderr())
+			}
+			s.tensorboard = tensorboard
+			return s.headless(c.Context(), c.ErrOrStderr())
+		},
+	}
+	r.Bind(c)
+	c.Flags().StringVar(&tensorboard, "tensorboard", "", "`DIR` write event files for TensorBoard below this folder")
+	cli.SetGroup(c.Flags(), cli.WhereToKeep, "tensorboard")
+	c.Flags().BoolVar(&handover, "handover", false, "take the run over from the process that has it")
+	_ = c.Flags().MarkHidden("handover") // it exists
+	return c
+}
+
+// headless runs a session to its end, with progress on w.
+func (s *session) headless(parent context.Context, w io.Writer) error {
+	say := make(chan string, 8)
+	ctx, stop := terminal.StartWatch(parent, s.hungUp, s.save, func(text string) { terminal.Offer(say, text) })
+	defer stop()
+	p := terminal.NewProgress(w)
+	if s.tensorboard != "" {
+		var err error
+		if s.stream, err = newStream(s.tensorboard, s.folder.Dir(), s.config.Members, time.Now()); err != nil {
+			s.folder.Close()
+			s.discard()
+			return err
+		}
+	}
+	p.Say(fmt.Sprintf("%s on %s at scale %s, seed %d, in %s",
+		s.config.Method, s.config.Task, s.config.Scale, s.config.Seed, s.folder.Dir()))
+	s.tell = p.Say
+	if s.heir != nil {
+		s.tell = func(text string) {
+			p.Say(text)
+			s.heir.tell(handoverAnswer{Said: text})
+		}
+	}
+	if s.resumption != nil {
+		s.resumption.Say = s.tell
+	}
+	if err := s.start(ctx, lab.FaultFail); err != nil {
+		s.discard()
+		return err
+	}
+	if s.heir != nil {
+		s.heir.settled(nil)
+	}
+	for _, text := range s.said {
+		p.Say(text)
+	}
+	p.Skip(s.history)
+	s.follow(p, say)
+	if err := s.stream.close(s.lab); err != nil {
+		p.Say(fmt.Sprintf("tensorboard: %v", err))
+	}
+	return s.leave(ctx, p)
+}
+
+// follow writes progress until the run is over.
+func (s *session) follow(p *terminal.Progress, say <-chan string) {
+	tick := time.NewTicker(250 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.ended:
+			return
+		case text := <-say:
+			p.Say(text)
+		case now := <-tick.C:
+			p.Tick(s.lab, now)
+			if err := s.stream.take(s.lab); err != nil { // the run is worth more than its copy
+				p.Say(fmt.Sprintf("tensorboard: %v: no more is written there", err))
+				s.stream = nil
+			}
+		}
+	}
+}
+
+// leave says what became of a run that is over.
+func (s *session) leave(ctx context.Context, p *terminal.Progress) error {
+	s.stopServing()
+	p.Drain(s.lab)
+	var signal cli.Signalled
+	var children []string
+	if s.endChildren || errors.As(context.Cause(ctx), &signal) {
+		children = s.forks.End()
+	} else {
+		children = s.forks.Release(s.process)
+	}
+	for _, text := range append(s.summary(), children...) {
+		p.Say(text)
+	}
+	return s.result(ctx)
+}
+
+// hungUp notes in the journal that no screen shows the run any more.
+func (s *session) hungUp() {
+	if l := s.live.Load(); l != nil {
+		l.Send(event.Detach{By: "terminal", Reason: "hung up"}) // a full mailbox loses the note only
+	}
+}
+
+// save asks for a checkpoint.
+func (s *session) save(by string) {
+	if l := s.live.Load(); l != nil {
+		l.Send(event.Checkpoint{By: by}) // a full mailbox loses it; another signal asks again
+	}
+}

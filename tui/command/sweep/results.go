@@ -1,0 +1,90 @@
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"pgrlab/core/report"
+	"pgrlab/core/run"
+	"pgrlab/core/sweep"
+	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/results"
+)
+
+// sweepResultsFile is where a sweep keeps what its jobs measured, and finds what need not
+// be done again. Without a path it does nothing.
+type sweepResultsFile struct {
+	path string
+	grid *sweep.Grid
+	// standing are the results in the file of the jobs that were left out.
+	standing []*report.Run
+}
+
+// leave takes jobs out of the sweep whose results stand in the file, and adds those that
+// are done and do not stand there.
+func (f *sweepResultsFile) leave(w io.Writer) error {
+	if f.path == "" {
+		return nil
+	}
+	results, err := report.ReadResults(f.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return cli.AsUsage(err)
+	}
+	byKey := map[report.ResultKey]*report.Run{}
+	for _, r := range results {
+		byKey[r.Key()] = r
+	}
+	for _, j := range f.grid.Jobs {
+		if _, done := f.grid.Result(j); done {
+			continue
+		}
+		key, err := f.key(j)
+		if err != nil {
+			return err
+		}
+		if r := byKey[key]; r != nil {
+			f.grid.Leave(j)
+			f.standing = append(f.standing, r)
+		}
+	}
+	if n := len(f.standing); n > 0 {
+		fmt.Fprintf(w, "%d of %d stand in %s already\n", n, len(f.grid.Jobs), f.path)
+	}
+	return f.keep(f.grid.Jobs, w)
+}
+
+func (f *sweepResultsFile) key(j sweep.Job) (report.ResultKey, error) {
+	doc, err := run.ReadFile(filepath.Split(f.grid.Config(j)))
+	if err != nil {
+		return report.ResultKey{}, err
+	}
+	c, err := presets.Decode(f.grid.Config(j), doc)
+	if err != nil {
+		return report.ResultKey{}, err
+	}
+	return results.ResultKey(c)
+}
+
+// keep adds those jobs to the file that are done.
+func (f *sweepResultsFile) keep(jobs []sweep.Job, w io.Writer) error {
+	if f.path == "" {
+		return nil
+	}
+	var runs []*report.Run
+	for _, j := range jobs {
+		if _, done := f.grid.Result(j); !done {
+			continue
+		}
+		r, err := results.LoadRun(f.grid.Run(j))
+		if err != nil {
+			fmt.Fprintf(w, "not kept: %v\n", err) // the run of a job that is done may have been removed
+			continue
+		}
+		runs = append(runs, r)
+	}
+	return results.KeepResults(f.path, runs, w)
+}

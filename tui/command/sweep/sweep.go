@@ -1,0 +1,342 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/run"
+	"pgrlab/core/sweep"
+	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/command/runflags"
+	"pgrlab/tui/command/terminal"
+)
+
+// sweepFlags say what the grid is made of.
+type sweepFlags struct {
+	preset, scale        string
+	tasks, methods       []string
+	seeds                string
+	steps, threads, jobs int
+	set, at              []string
+	out, disk, device    string
+	results              string
+	changed              func(string) bool
+}
+
+// Command makes the command; root makes the whole command line, of which a job is
+// one.
+func Command(d cli.Deps, root func() *cobra.Command) *cobra.Command {
+	var f sweepFlags
+	c := &cobra.Command{
+		Use:   "sweep --task T,… --method M,… --seeds 0-4 --out DIR",
+		Short: "a grid of runs on this machine",
+		Long: `Trains every task with every method and seed, several at a time, each in a process
+of its own with its own run folder below DIR. Ctrl-C and SIGTERM save them all and
+end; started again, with the same flags or with --out alone, it goes on with what is
+missing and repeats nothing, whatever was killed. SIGUSR1 and SIGUSR2 save them all.
+
+DIR/grid.json numbers the jobs. pgrlab sweep job DIR INDEX makes an attempt at one of
+them, for the job arrays of clusters: status 0 means done, 85 saved but not done, run
+me again. Several sweeps over one DIR divide the work between them.
+
+--results FILE.csv keeps what each run measured as soon as it ends, as pgrlab report
+--results does, and leaves out what stands there with the same settings, seed and
+length, on whatever machine it ran: with the file in version control a study goes on from machine
+to machine, and loses at most the runs that have not ended.`,
+		Example: `  pgrlab sweep --task cheetah-run --method redq,pgr-curiosity --seeds 0-4 --scale short --out sweeps/a
+  pgrlab sweep --out sweeps/a                          go on
+  pgrlab attach sweeps/a/0003-*/run                    look at one of them
+  pgrlab report sweeps/a/*/run
+  pgrlab sweep --preset fig-bonus --method synther,pgr-curiosity --seeds 0-19 --out sweeps/b --results study.csv`,
+		Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			g, err := f.grid(d)
+			if err != nil {
+				return err
+			}
+			return f.run(c.Context(), g, c.ErrOrStderr())
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringSliceVar(&f.tasks, "task", nil, "`T,…` tasks (pgrlab list tasks)")
+	flags.StringSliceVar(&f.methods, "method", nil, "`M,…` methods (pgrlab list methods)")
+	flags.StringVar(&f.seeds, "seeds", "0-4", "`N,A-B,…` seeds")
+	flags.StringVar(&f.preset, "preset", "", "`NAME|FILE` preset to start from (pgrlab list presets)")
+	flags.StringVar(&f.scale, "scale", "", "`S` scale: how much of everything (pgrlab list scales)")
+	cli.CountIn(flags, &f.steps, "steps", 0, 1, cli.MaxSteps, "`N` environment steps of each run, as 20000, 20k or 1.5M (default: the scale's)")
+	flags.StringArrayVar(&f.set, "set", nil, "`KNOB=VALUE` start all of them with a knob turned; repeatable (pgrlab list knobs)")
+	flags.StringArrayVar(&f.at, "at", nil, "`STEP:KNOB=VALUE` turn a knob after that step; repeatable")
+	flags.StringVar(&f.device, "device", "auto", "`cpu|auto|cuda` where to compute, as each job finds it")
+	flags.StringVar(&f.out, "out", "", "`DIR` folder of the sweep")
+	cli.CountVar(flags, &f.jobs, "jobs", 0, 1, "`N` runs at a time, at most (default: as many as there are processors)")
+	cli.CountIn(flags, &f.threads, "threads", 1, 1, cli.MaxThreads, "`N` threads of each run; the results stay the same")
+	flags.StringVar(&f.results, "results", "", "`FILE.csv` keep the results there, and leave out what stands there already")
+	flags.StringVar(&f.disk, "disk", "", "`SIZE` most that the checkpoints of each run may take, as 5GiB")
+	f.changed = flags.Changed
+	c.AddCommand(sweepJobCommand(root))
+	return c
+}
+
+// grid makes the grid that the flags ask for, or finds the one to go on with.
+func (f *sweepFlags) grid(d cli.Deps) (*sweep.Grid, error) {
+	if f.out == "" {
+		return nil, cli.Usagef("sweep: where to: give --out DIR")
+	}
+	if len(f.tasks) == 0 && len(f.methods) == 0 && f.preset == "" {
+		g, err := sweep.Open(f.out)
+		if errors.Is(err, os.ErrNotExist) {
+			err = cli.Usagef("sweep %s: there is none yet: say what to run with --task, --method, --seeds or --preset", f.out)
+		}
+		return g, err
+	}
+	jobs, configs, err := f.expand(d)
+	if err != nil {
+		return nil, err
+	}
+	g, err := sweep.Create(f.out, jobs, configs)
+	if err != nil {
+		return nil, cli.AsUsage(err)
+	}
+	return g, nil
+}
+
+// expand lists the jobs with their whole configurations, every one checked.
+func (f *sweepFlags) expand(d cli.Deps) (jobs []sweep.Job, configs [][]byte, err error) {
+	seeds, err := parseSeeds(f.seeds)
+	if err != nil {
+		return nil, nil, err
+	}
+	orNone := func(names []string) []string {
+		if len(names) == 0 {
+			return []string{""}
+		}
+		return names
+	}
+	for _, task := range orNone(f.tasks) {
+		for _, method := range orNone(f.methods) {
+			for _, seed := range seeds {
+				r := runflags.Flags{Preset: f.preset, Task: task, Method: method, Scale: f.scale, Seed: seed, Steps: f.steps,
+					Set: f.set, At: f.at, Device: f.device,
+					Changed: func(name string) bool { return name == "seed" || name == "steps" && f.changed("steps") }}
+				c, _, err := r.ConfigureElsewhere(d)
+				if err != nil {
+					return nil, nil, fmt.Errorf("sweep %s %s: %w", task, method, err)
+				}
+				if c.Device != "cpu" && c.Device != "auto" && c.Device != "cuda" {
+					return nil, nil, cli.Usagef("sweep: --device %s: want cpu, auto or cuda; CUDA_VISIBLE_DEVICES chooses GPUs", c.Device)
+				}
+				doc, err := presets.Encode(c)
+				if err != nil {
+					return nil, nil, err
+				}
+				jobs = append(jobs, sweep.Job{Index: len(jobs), Task: c.Task, Method: c.Method, Seed: seed, Steps: c.Steps})
+				configs = append(configs, doc)
+			}
+		}
+	}
+	return jobs, configs, nil
+}
+
+// maxSeeds is how many a range may hold.
+const maxSeeds = 10_000
+
+// parseSeeds reads "0-4,7".
+func parseSeeds(text string) ([]uint64, error) {
+	var all []uint64
+	seen := map[uint64]bool{}
+	for part := range strings.SplitSeq(text, ",") {
+		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		a, err := strconv.ParseUint(from, 10, 64)
+		b := a
+		if err == nil && isRange {
+			b, err = strconv.ParseUint(to, 10, 64)
+		}
+		if err != nil || b < a || b-a >= maxSeeds {
+			return nil, cli.Usagef("--seeds %s: %q is not a seed or a range: want for example 0-4,7", text, part)
+		}
+		for s := a; ; s++ {
+			if seen[s] {
+				return nil, cli.Usagef("--seeds %s: seed %d twice", text, s)
+			}
+			seen[s] = true
+			all = append(all, s)
+			if s == b {
+				break
+			}
+		}
+	}
+	return all, nil
+}
+
+// run does the work, with a view of it on w.
+func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer) error {
+	file := &sweepResultsFile{path: f.results, grid: g}
+	if err := file.leave(w); err != nil {
+		return fmt.Errorf("sweep %s: %w", f.out, err)
+	}
+	say := make(chan string, 64)
+	e := &sweep.Engine{Grid: g, Workers: f.jobs, Say: func(text string) { say <- text }}
+	if e.Workers == 0 {
+		e.Workers = runtime.NumCPU()
+	}
+	e.Workers = min(e.Workers, len(g.Jobs))
+	e.Process = func(j sweep.Job) *exec.Cmd { return f.process(j) }
+	e.Ended = func(j sweep.Job) {
+		if err := file.keep([]sweep.Job{j}, io.Discard); err != nil {
+			say <- fmt.Sprintf("%s: %v; the next sweep with --results tries again", j.Name(), err)
+		}
+	}
+	ctx, stop := terminal.StartWatch(parent, func() {}, func(string) { e.Signal(syscall.SIGUSR1) }, func(text string) { say <- text })
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- e.Run(ctx) }()
+	v := &sweepView{engine: e, progress: terminal.NewProgress(w)}
+	err := v.follow(ctx, say, ended)
+	for _, after := range []error{file.keep(g.Jobs, w), sweepResults(w, g, f.out, file.standing)} {
+		if err == nil {
+			err = after
+		}
+	}
+	var s cli.Signalled
+	if err != nil && !errors.As(err, &s) {
+		return fmt.Errorf("sweep %s: %w", f.out, err)
+	}
+	return err
+}
+
+// process is this program, making an attempt at a job.
+func (f *sweepFlags) process(j sweep.Job) *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	args := []string{"sweep", "job", f.out, strconv.Itoa(j.Index), "--until-eof", "--threads", strconv.Itoa(f.threads)}
+	if f.disk != "" {
+		args = append(args, "--disk", f.disk)
+	}
+	return exec.Command(self, args...)
+}
+
+// runAgain ends an attempt that saved itself and is not done.
+type runAgain struct{ job string }
+
+// ExitStatus tells a scheduler to run the job again.
+func (a runAgain) ExitStatus() int { return cli.StatusAgain }
+
+func (a runAgain) Error() string { return a.job + ": saved, not done: run me again" }
+
+// elsewhere ends an attempt at a job that another process works at.
+type elsewhere struct{ job string }
+
+// ExitStatus tells a scheduler that another process has the job.
+func (e elsewhere) ExitStatus() int { return cli.StatusElsewhere }
+
+func (e elsewhere) Error() string { return e.job + ": " + sweep.ErrElsewhere.Error() }
+
+func sweepJobCommand(root func() *cobra.Command) *cobra.Command {
+	var threads int
+	var disk string
+	var untilEOF bool
+	c := &cobra.Command{
+		Use:   "job DIR INDEX",
+		Short: "make an attempt at one job of a sweep",
+		Long: `Trains one job of the sweep in DIR, or goes on with it where it was saved last. What
+it says goes to attempts/N/log in the job's folder. Status 0: done, result.json is
+there; 85: it was told to end and has saved itself, run me again; 75: another process
+works at it; 130: stopped by hand; else failed.`,
+		Example: `  exec pgrlab sweep job sweeps/a "$SLURM_ARRAY_TASK_ID"`,
+		Args:    cli.ExactArgs(2, "the folder of a sweep and an index"),
+		RunE: func(c *cobra.Command, args []string) error {
+			g, err := sweep.Open(args[0])
+			if err != nil {
+				return cli.AsUsage(err)
+			}
+			index, err := strconv.Atoi(args[1])
+			if err != nil {
+				return cli.Usagef("sweep job: %q is no index", args[1])
+			}
+			j, err := g.Job(index)
+			if err != nil {
+				return cli.AsUsage(err)
+			}
+			how := []string{"--threads", strconv.Itoa(threads)}
+			if disk != "" {
+				how = append(how, "--disk", disk)
+			}
+			ctx, cancel := context.WithCancelCause(c.Context())
+			defer cancel(nil)
+			if untilEOF {
+				go func() {
+					io.Copy(io.Discard, c.InOrStdin())
+					cancel(cli.Signalled{Signal: syscall.SIGTERM}) // the process that started this is gone
+				}()
+			}
+			return attempt(ctx, root(), g, j, how)
+		},
+	}
+	cli.CountIn(c.Flags(), &threads, "threads", 1, 1, cli.MaxThreads, "`N` threads; the results stay the same")
+	c.Flags().StringVar(&disk, "disk", "", "`SIZE` most that the run's checkpoints may take, as 5GiB")
+	c.Flags().BoolVar(&untilEOF, "until-eof", false, "save and end at the end of standard input")
+	return c
+}
+
+// attempt trains a job, or goes on with it.
+func attempt(ctx context.Context, root *cobra.Command, g *sweep.Grid, j sweep.Job, how []string) (err error) {
+	if _, done := g.Result(j); done {
+		return nil
+	}
+	a, err := g.Begin(j)
+	if errors.Is(err, sweep.ErrElsewhere) {
+		return elsewhere{j.Name()}
+	}
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ended := "done"
+		if err != nil {
+			ended = cli.Line(err)
+		}
+		err = errors.Join(err, a.End(ended))
+	}()
+	log, err := a.Log()
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	dir := g.Run(j)
+	args := append([]string{"train", "--resume", dir}, how...)
+	if !run.Holds(dir) {
+		os.Remove(filepath.Join(dir, run.ConfigName)) // of an attempt that was killed before there was a run
+		args = append([]string{"train", "--preset", g.Config(j), "--out", dir}, how...)
+	}
+	root.SetArgs(args)
+	root.SetOut(log)
+	root.SetErr(log)
+	err = root.ExecuteContext(ctx)
+	var s cli.Signalled
+	switch {
+	case errors.As(err, &s):
+		return runAgain{j.Name()}
+	case err != nil:
+		fmt.Fprintln(log, cli.Line(err))
+		return fmt.Errorf("%s: %w", j.Name(), err)
+	case !rundir.Complete(dir, j.Steps):
+		return cli.Signalled{Signal: syscall.SIGINT} // by hand, as with pgrlab stop
+	}
+	return a.Done()
+}

@@ -1,0 +1,78 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+
+	"pgrlab/core/event"
+	"pgrlab/tui/command/cli"
+)
+
+// eventLine is an event of a run of that many members as a line of progress, or
+// "" for one that says nothing to a reader.
+func eventLine(e event.Event, members int) string {
+	text := eventText(e)
+	if text == "" {
+		return ""
+	}
+	member := ""
+	if e.Member != event.NoMember && members > 1 {
+		member = fmt.Sprintf(" member %d", e.Member)
+	}
+	return fmt.Sprintf("step %d%s: %s", e.Step, member, text)
+}
+
+func eventText(e event.Event) string {
+	switch b := e.Body.(type) {
+	case event.Evaluated:
+		return fmt.Sprintf("return %.1f ± %.1f over %d episodes", b.ReturnMean, b.ReturnStd, b.Episodes)
+	case event.Dormant:
+		return fmt.Sprintf("dormant %.1f %%", 100*b.Ratio)
+	case event.Refit:
+		return refitText(b)
+	case event.KnobChanged:
+		return knobText(b)
+	case event.InForce:
+		return fmt.Sprintf("change %d: %s in force", b.ID, b.Knob)
+	case event.Refused:
+		return fmt.Sprintf("refused %s=%s: %s", b.Knob, b.Value, b.Reason)
+	case event.Noted:
+		return "note: " + b.Text
+	case event.Checkpointed:
+		return checkpointText(b.Obs)
+	case event.Paused:
+		return strings.TrimSuffix("paused: "+b.Reason, ": ")
+	case event.Resumed:
+		return "resumed"
+	}
+	return ""
+}
+
+func refitText(b event.Refit) string {
+	if b.Steps == 0 {
+		return fmt.Sprintf("generated %d transitions in %.1f s", b.Generated, b.Obs.Seconds)
+	}
+	loss := ""
+	if b.Loss != nil {
+		loss = fmt.Sprintf(", loss %.4g", *b.Loss)
+	}
+	return fmt.Sprintf("refit in %.1f s: %d generator steps%s, %d transitions", b.Obs.Seconds, b.Steps, loss, b.Generated)
+}
+
+func checkpointText(o event.CheckpointObs) string {
+	if o.Error != "" {
+		return "checkpoint failed: " + o.Error
+	}
+	return fmt.Sprintf("checkpoint %s, %s (%s)", o.Position, cli.Size(o.Bytes), o.By)
+}
+
+func knobText(b event.KnobChanged) string {
+	text := fmt.Sprintf("change %d: %s %s → %s", b.ID, b.Knob, b.From, b.To)
+	if b.Now {
+		text += " now"
+	}
+	if why := b.Why(); why != "" {
+		text += " (" + why + ")"
+	}
+	return text
+}

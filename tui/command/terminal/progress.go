@@ -1,0 +1,184 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"pgrlab/core/event"
+	"pgrlab/core/printable"
+	"pgrlab/tui/command/cli"
+)
+
+// A Progress writes what a headless run does to stderr: one line per
+// evaluation and other event, and between them, on a terminal, one line that is
+// rewritten. Without a terminal that line is a plain one every half minute.
+type Progress struct {
+	w      io.Writer
+	screen io.Writer // w where it is a terminal, as it is; else nil
+	width  int       // of the terminal; 0 unknown
+	last   time.Time // of the plain line
+	open   bool      // a rewritten line stands
+	block  int       // so many rewritten lines stand
+	events int       // events already written
+}
+
+const plainEvery = 30 * time.Second
+
+// watched is what progress needs of a lab.
+type watched interface {
+	Snapshot() *event.Snapshot
+	Events(from int) []event.Event
+}
+
+// Tick shows the present state; called a few times a second at most.
+func (p *Progress) Tick(l watched, now time.Time) {
+	p.Drain(l)
+	s := l.Snapshot()
+	if p.Due(now) {
+		p.Rewrite(statusLine(s))
+	}
+}
+
+// Due says whether it is time to show where work stands: on a terminal always, elsewhere
+// when the last plain line is long enough ago.
+func (p *Progress) Due(now time.Time) bool {
+	if p.screen == nil && now.Sub(p.last) < plainEvery {
+		return false
+	}
+	p.last = now
+	return true
+}
+
+// screenEvery is the least time between two rewritten lines of work that is faster.
+const screenEvery = 200 * time.Millisecond
+
+// Every is the least time between two lines of such work.
+func (p *Progress) Every() time.Duration {
+	if p.screen != nil {
+		return screenEvery
+	}
+	return plainEvery
+}
+
+// Rewrite shows where work stands: in place on a terminal, as a line of its own
+// elsewhere.
+func (p *Progress) Rewrite(text string) {
+	if p.screen == nil {
+		fmt.Fprintln(p.w, printable.Line(text))
+		return
+	}
+	if p.width > 0 && len([]rune(text)) >= p.width {
+		text = string([]rune(text)[:p.width-1])
+	}
+	fmt.Fprintf(p.screen, "\r\x1b[K%s", printable.Line(text))
+	p.open = true
+}
+
+// RewriteAll shows a block of lines in place on a terminal, and the last of them as a line
+// of its own elsewhere.
+func (p *Progress) RewriteAll(lines []string) {
+	if p.screen == nil {
+		fmt.Fprintln(p.w, printable.Line(lines[len(lines)-1]))
+		return
+	}
+	p.Clear()
+	for _, text := range lines {
+		if p.width > 0 && len([]rune(text)) >= p.width {
+			text = string([]rune(text)[:p.width-1])
+		}
+		fmt.Fprintln(p.w, printable.Line(text))
+	}
+	p.block = len(lines)
+}
+
+// Clear takes the rewritten lines away.
+func (p *Progress) Clear() {
+	if p.block > 0 {
+		fmt.Fprintf(p.screen, "\r\x1b[%dA\x1b[J", p.block)
+		p.block = 0
+	}
+	if p.open {
+		fmt.Fprint(p.screen, "\r\x1b[K")
+		p.open = false
+	}
+}
+
+// Say writes a line of its own, clear of the rewritten one.
+func (p *Progress) Say(text string) {
+	p.Clear()
+	fmt.Fprintln(p.w, printable.Line(text))
+}
+
+// Skip leaves out the events before n: they were shown already.
+func (p *Progress) Skip(n int) { p.events = n }
+
+// Drain writes the events that have come since the last call.
+func (p *Progress) Drain(l watched) {
+	members := l.Snapshot().Members
+	for _, e := range l.Events(p.events) {
+		p.events = e.Index + 1
+		if text := eventLine(e, members); text != "" {
+			p.Say(text)
+		}
+	}
+}
+
+// statusLine is where a run stands, most important first: it may be cut.
+func statusLine(s *event.Snapshot) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "step %d/%d", s.Step, s.Steps)
+	if s.Steps > 0 {
+		fmt.Fprintf(&b, " %d%%", 100*s.Step/s.Steps)
+	}
+	fmt.Fprintf(&b, "  %s", s.Phase)
+	if s.PhaseTotal > 0 {
+		fmt.Fprintf(&b, " %d/%d", s.PhaseDone, s.PhaseTotal)
+	}
+	if s.StepsPerSec > 0 {
+		fmt.Fprintf(&b, "  %.0f steps/s", s.StepsPerSec)
+	}
+	if s.UpdatesPerSec > 0 {
+		fmt.Fprintf(&b, "  %.0f updates/s", s.UpdatesPerSec)
+	}
+	if s.ETA > 0 {
+		fmt.Fprintf(&b, "  eta %s", Clock(s.ETA))
+	}
+	return b.String()
+}
+
+// Clock writes a duration as 1:02:03, 2:03 or 3s.
+func Clock(d time.Duration) string {
+	d = d.Round(time.Second)
+	h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
+	switch {
+	case h > 0:
+		return fmt.Sprintf("%d:%02d:%02d", h, m, s)
+	case m > 0:
+		return fmt.Sprintf("%d:%02d", m, s)
+	}
+	return fmt.Sprintf("%ds", s)
+}
+
+// Offer hands a line to the reader that follows, if there is room: never wait for a
+// terminal.
+func Offer(c chan<- string, text string) {
+	select {
+	case c <- text:
+	default:
+	}
+}
+
+// NewProgress writes to w, in place where that is a terminal.
+func NewProgress(w io.Writer) *Progress {
+	p := &Progress{w: w}
+	if f, ok := cli.Raw(w).(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.screen = f
+		p.width, _, _ = term.GetSize(int(f.Fd()))
+	}
+	return p
+}

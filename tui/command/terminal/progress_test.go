@@ -1,0 +1,97 @@
+package terminal
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/run"
+)
+
+// scriptedRun is what progress sees of a lab.
+type scriptedRun struct {
+	snapshot *event.Snapshot
+	events   []event.Event
+}
+
+func (r *scriptedRun) Snapshot() *event.Snapshot { return r.snapshot }
+func (r *scriptedRun) Events(from int) []event.Event {
+	return r.events[min(from, len(r.events)):]
+}
+
+func (r *scriptedRun) add(step int, body any) {
+	r.events = append(r.events, event.Event{Index: len(r.events), Step: step, Member: event.NoMember, Body: body})
+}
+
+func TestPlainProgress(t *testing.T) {
+	loss := run.Float(0.25)
+	r := &scriptedRun{snapshot: &event.Snapshot{
+		Step: 2500, Steps: 10000, Phase: knob.Fit, PhaseDone: 30, PhaseTotal: 3000,
+		StepsPerSec: 99.6, UpdatesPerSec: 801.2, ETA: 75 * time.Second,
+	}}
+	r.add(0, event.Start{})
+	r.add(1000, event.Evaluated{ReturnMean: 12.34, ReturnStd: 1.5, Episodes: 10})
+	r.add(1000, event.Dormant{Ratio: 0.0625})
+	r.events[2].Member = 0 // the only one: not worth a word
+	r.add(1000, event.Episode{Return: 3, Length: 1000})
+	r.add(2500, event.Refit{Loss: &loss, Steps: 3000, Generated: 20000, Obs: event.RefitObs{Seconds: 6.04}})
+	var out bytes.Buffer
+	p := NewProgress(&out)
+	begin := time.Unix(1000, 0)
+	p.Tick(r, begin)
+	p.Tick(r, begin.Add(time.Second)) // too early for a second line
+	r.add(3000, event.KnobChanged{ID: 1, Knob: "guidance", From: knob.Number(2), To: knob.Number(3), Now: true, Hint: "no effect yet"})
+	r.add(3001, event.InForce{ID: 1, Knob: "guidance"})
+	r.add(3001, event.Refused{Knob: "ratio", Value: "7", Reason: "out of range"})
+	r.add(3001, event.Paused{})
+	p.Tick(r, begin.Add(31*time.Second))
+	want := `step 1000: return 12.3 ± 1.5 over 10 episodes
+step 1000: dormant 6.2 %
+step 2500: refit in 6.0 s: 3000 generator steps, loss 0.25, 20000 transitions
+step 2500/10000 25%  fit 30/3000  100 steps/s  801 updates/s  eta 1:15
+step 3000: change 1: guidance 2 → 3 now (no effect yet)
+step 3001: change 1: guidance in force
+step 3001: refused ratio=7: out of range
+step 3001: paused
+step 2500/10000 25%  fit 30/3000  100 steps/s  801 updates/s  eta 1:15
+`
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
+
+// On a terminal one line is rewritten, never longer than the terminal is wide,
+// and events push it down.
+func TestRewrittenProgress(t *testing.T) {
+	r := &scriptedRun{snapshot: &event.Snapshot{Step: 5, Steps: 10, Phase: knob.Collect, StepsPerSec: 100}}
+	var out bytes.Buffer
+	p := NewProgress(&out)
+	p.screen, p.width = p.w, 16
+	p.Tick(r, time.Unix(0, 0))
+	r.add(6, event.Noted{Text: "hello"})
+	p.Tick(r, time.Unix(0, 1))
+	want := "\r\x1b[Kstep 5/10 50%  " + "\r\x1b[Kstep 6: note: hello\n" + "\r\x1b[Kstep 5/10 50%  "
+	if out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
+func TestCohortNamesItsMembers(t *testing.T) {
+	e := event.Event{Step: 7, Member: 1, Body: event.Noted{Text: "x"}}
+	if got, want := eventLine(e, 2), "step 7 member 1: note: x"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestClock(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		400 * time.Millisecond: "0s", 59 * time.Second: "59s", 60 * time.Second: "1:00",
+		3599*time.Second + 600*time.Millisecond: "1:00:00", 26*time.Hour + 3*time.Second: "26:00:03",
+	} {
+		if got := Clock(d); got != want {
+			t.Errorf("clock(%v) = %q, want %q", d, got, want)
+		}
+	}
+}

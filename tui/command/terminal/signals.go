@@ -1,0 +1,82 @@
+package terminal
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"pgrlab/tui/command/cli"
+)
+
+// again is the time within which a second signal ends the program at once.
+const again = 5 * time.Second
+
+// A watch turns signals into the end of a run: the first SIGINT or SIGTERM
+// cancels the run's context with the signal as its cause, so that it saves and
+// ends; a second one within five seconds ends the process at once. SIGUSR1 and
+// SIGUSR2 save and go on, as the schedulers of clusters expect. SIGHUP, the
+// terminal hanging up, only calls hangup, and SIGPIPE, a reader gone, does
+// nothing: a terminal is a view, never the owner of a run.
+type watch struct {
+	signals chan os.Signal
+	cancel  context.CancelCauseFunc
+	now     func() time.Time
+	exit    func(status int) // os.Exit
+	hangup  func()           // must not block
+	save    func(by string)  // a checkpoint; must not block
+	say     func(string)
+	stopped chan struct{}
+}
+
+// StartWatch watches until the returned stop is called. The context it returns
+// is for the run.
+func StartWatch(parent context.Context, hangup func(), save, say func(string)) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	w := &watch{
+		signals: make(chan os.Signal, 4), cancel: cancel, now: time.Now, exit: os.Exit,
+		hangup: hangup, save: save, say: say, stopped: make(chan struct{}),
+	}
+	signal.Notify(w.signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE, syscall.SIGUSR1, syscall.SIGUSR2)
+	done := make(chan struct{})
+	go func() { defer close(done); w.loop() }()
+	return ctx, func() {
+		signal.Stop(w.signals)
+		close(w.stopped)
+		<-done
+		cancel(nil)
+	}
+}
+
+func (w *watch) loop() {
+	var asked time.Time
+	for {
+		select {
+		case <-w.stopped:
+			return
+		case s := <-w.signals:
+			if s == syscall.SIGPIPE {
+				continue
+			}
+			if s == syscall.SIGHUP {
+				w.hangup()
+				continue
+			}
+			if s == syscall.SIGUSR1 || s == syscall.SIGUSR2 {
+				w.save(unix.SignalName(s.(syscall.Signal)))
+				continue
+			}
+			now := w.now()
+			if !asked.IsZero() && now.Sub(asked) < again {
+				w.exit(cli.ExitStatus(cli.Signalled{Signal: s}))
+				return
+			}
+			asked = now
+			w.cancel(cli.Signalled{Signal: s}) // first, so that what is said is true
+			w.say("saving and ending; once more within 5 s ends at once")
+		}
+	}
+}

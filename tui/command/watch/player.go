@@ -1,0 +1,198 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"pgrlab/core/lab"
+	"pgrlab/tui/command/cli"
+)
+
+// A player plays a task under a policy, a picture at a time. Its methods may be
+// called from any goroutine.
+type player struct {
+	task   lab.Task
+	who    string // acts
+	policy lab.Policy
+	env    lab.Env
+	view   cli.View
+	device cli.Device // nil: none is needed
+
+	mu          sync.Mutex
+	closed      bool
+	obs, action []float32
+	pose        []float64
+	owed        time.Duration // simulated time that is due
+	scene
+	returns []float64 // of the episodes that ended
+}
+
+// scene is where a player is.
+type scene struct {
+	episode, step   int
+	steps           uint64 // over all episodes
+	reward, returns float64
+	over            bool // the episode has ended
+}
+
+// build makes what the player plays with.
+func (p *player) build(d cli.Deps, saved *savedPolicy, seed uint64) (err error) {
+	if p.view, err = d.View(p.task.Name); err != nil {
+		return err
+	}
+	if saved != nil {
+		if p.device, err = d.Device(cli.DeviceRequest{Threads: 1}); err != nil {
+			return err
+		}
+		if p.policy, err = saved.load(p.task, p.device); err != nil {
+			p.policy = lab.RandomPolicy(seed) // there is always one to close
+			return err
+		}
+	}
+	if p.env, err = p.task.New(seed); err != nil {
+		return err
+	}
+	if _, ok := p.env.(lab.Posed); !ok {
+		return fmt.Errorf("%s cannot be drawn", p.task.Name)
+	}
+	p.obs, p.action = make([]float32, p.task.ObsSize), make([]float32, p.task.ActSize)
+	return p.env.Reset(0, p.obs)
+}
+
+// close frees everything.
+func (p *player) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	err := p.policy.Close()
+	if p.env != nil {
+		err = errors.Join(err, p.env.Close())
+	}
+	if p.device != nil {
+		err = errors.Join(err, p.device.Close())
+	}
+	return err
+}
+
+var errClosed = errors.New("closed")
+
+// play lets d of simulated time pass, but not beyond the end of the episode.
+func (p *player) play(d time.Duration) (scene, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return p.scene, errClosed
+	}
+	// Half a step would make the picture jump: what is missing is taken from the next one.
+	for p.owed += d; p.owed >= p.view.StepTime()/2 && !p.over; p.owed -= p.view.StepTime() {
+		if err := p.advance(); err != nil {
+			return p.scene, err
+		}
+	}
+	return p.scene, nil
+}
+
+// advance makes one step.
+func (p *player) advance() error {
+	if err := p.policy.Act(p.action, p.obs, p.steps); err != nil {
+		return err
+	}
+	reward, terminated, truncated, err := p.env.Step(p.action, p.obs)
+	if err != nil {
+		return err
+	}
+	p.step++
+	p.steps++
+	p.reward = reward
+	p.scene.returns += reward
+	if p.over = terminated || truncated; p.over {
+		p.returns = append(p.returns, p.scene.returns)
+	}
+	return nil
+}
+
+// next begins the next episode.
+func (p *player) next() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return errClosed
+	}
+	p.scene = scene{episode: p.episode + 1, steps: p.steps}
+	p.owed = 0
+	p.policy.Begin()
+	return p.env.Reset(uint64(p.episode), p.obs)
+}
+
+// picture is what can be seen now, w by h pixels, good until the next call.
+func (p *player) picture(w, h int) (*image.RGBA, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, errClosed
+	}
+	p.pose = p.env.(lab.Posed).Pose(p.pose[:0])
+	return p.view.Draw(p.pose, w, h)
+}
+
+// toFiles plays whole episodes into numbered PNG files.
+func (p *player) toFiles(ctx context.Context, dir string, w, h, fps, episodes int) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make folder for pictures: %w: choose another one with --frames", err)
+	}
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
+	var file bytes.Buffer
+	for n := 0; ; n++ {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		img, err := p.picture(w, h)
+		if err != nil {
+			return err
+		}
+		file.Reset()
+		if err := encoder.Encode(&file, img); err != nil {
+			return fmt.Errorf("write picture: %w", err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%05d.png", n)), file.Bytes(), 0o644); err != nil {
+			return fmt.Errorf("write picture: %w", err)
+		}
+		if p.over {
+			if p.episode+1 == episodes {
+				return nil
+			}
+			if err := p.next(); err != nil {
+				return err
+			}
+			continue
+		}
+		if _, err := p.play(time.Second / time.Duration(fps)); err != nil {
+			return err
+		}
+	}
+}
+
+// summary says on leaving what was seen.
+func (p *player) summary() string {
+	said := fmt.Sprintf("%s, %s: ", p.task.Name, p.who)
+	if len(p.returns) == 0 {
+		return said + fmt.Sprintf("return %.1f in %d of %d steps", p.scene.returns, p.step, p.task.EpisodeSteps)
+	}
+	sum := 0.
+	for _, r := range p.returns {
+		sum += r
+	}
+	noun := "episodes"
+	if len(p.returns) == 1 {
+		noun = "episode"
+	}
+	return said + fmt.Sprintf("%d %s, mean return %.1f", len(p.returns), noun, sum/float64(len(p.returns)))
+}

@@ -1,0 +1,183 @@
+package watch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/lab"
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/command/terminal"
+)
+
+// watchFlags say what to watch, and how.
+type watchFlags struct {
+	task     string
+	policy   string
+	seed     uint64
+	fps      int
+	episodes int
+	frames   string
+	size     string
+}
+
+// Command is watch.
+func Command(d cli.Deps) *cobra.Command {
+	w := watchFlags{fps: 25, size: "320x240"}
+	c := &cobra.Command{
+		Use:   "watch [--task T] [--policy PATH]",
+		Short: "see the agent of a task, with random or learned actions",
+		Long: `Shows a task as MuJoCo would draw it, in the terminal and in real time: in half
+blocks of as many colours as the terminal has, or in ASCII characters by
+brightness without colours or UTF-8. Actions are random, or those of a policy
+that a run has saved: its policy.bin, its folder, or latest for the run that was
+written last below $PGRLAB_RUNS or ./runs. The task is then the run's own, unless
+--task names another one of the same sizes.
+
+Keys: space pauses, . makes one step, n begins the next episode, q leaves.
+
+With --frames the pictures go to numbered PNG files and no terminal is needed.`,
+		Example: `  pgrlab watch --task cheetah-run
+  pgrlab watch --policy latest
+  pgrlab watch --policy runs/a/policy.bin --seed 3 --frames /tmp/a --size 640x480`,
+		Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return w.run(c.Context(), d, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVar(&w.task, "task", "", "`T` task (pgrlab list tasks)")
+	f.StringVar(&w.policy, "policy", "", "`PATH` policy to act as: policy.bin, a run folder, or latest (default: random actions)")
+	f.Uint64Var(&w.seed, "seed", 0, "`N` seed of the start states and of random actions")
+	cli.CountIn(f, &w.fps, "fps", w.fps, 1, maxFPS, "`N` pictures a second, at most 60; time runs as it does in the task")
+	cli.CountVar(f, &w.episodes, "episodes", 0, 1, "`N` episodes to show (default: until you leave; with --frames 1)")
+	f.StringVar(&w.frames, "frames", "", "`DIR` write the pictures as PNG files into this folder")
+	f.StringVar(&w.size, "size", w.size, "`WxH` pixels of the pictures in files")
+	return c
+}
+
+// maxFPS is what the screen's own timer can do.
+const maxFPS = 60
+
+func (w *watchFlags) run(ctx context.Context, d cli.Deps, in io.Reader, out, errs io.Writer) error {
+	width, height, err := w.check()
+	if err != nil {
+		return err
+	}
+	onScreen := w.frames == ""
+	if onScreen && (!terminal.IsTerminal(in) || !terminal.IsTerminal(out)) {
+		return cli.Usagef("watch: needs a terminal: ssh -t, or --frames DIR for files")
+	}
+	p, err := w.open(d)
+	if err != nil {
+		return err
+	}
+	if onScreen {
+		err = p.onScreen(ctx, in.(*os.File), cli.Raw(out).(*os.File), w.fps, w.episodes)
+	} else {
+		err = p.toFiles(ctx, w.frames, width, height, w.fps, max(w.episodes, 1))
+	}
+	if err := errors.Join(err, p.close()); err != nil {
+		return fmt.Errorf("watch %s: %w", p.task.Name, err)
+	}
+	fmt.Fprintln(errs, p.summary())
+	return nil
+}
+
+// check finds what is wrong with the flags by themselves.
+func (w *watchFlags) check() (width, height int, err error) {
+	const most = 4096
+	ws, hs, _ := strings.Cut(w.size, "x")
+	width, err = strconv.Atoi(ws)
+	height, err2 := strconv.Atoi(hs)
+	if err != nil || err2 != nil || min(width, height) < 1 || max(width, height) > most {
+		return 0, 0, cli.Usagef("watch: --size is %q: want WxH pixels, for example 320x240, at most %dx%d", w.size, most, most)
+	}
+	switch {
+	case w.task == "" && w.policy == "":
+		return 0, 0, cli.Usagef("watch: no task: say which with --task (pgrlab list tasks), or give a --policy")
+	}
+	return width, height, nil
+}
+
+// open makes task, actions and pictures. What is wrong with a name or path is the
+// user's to mend.
+func (w *watchFlags) open(d cli.Deps) (*player, error) {
+	var saved *savedPolicy
+	name, who := w.task, "random actions"
+	if w.policy != "" {
+		var err error
+		if saved, err = findPolicy(w.policy); err != nil {
+			return nil, cli.AsUsage(err)
+		}
+		name, who = cmp.Or(name, saved.config.Task), saved.path
+	}
+	task, err := d.Task(name)
+	if err != nil {
+		return nil, err
+	}
+	p := &player{task: task, who: who, policy: lab.RandomPolicy(w.seed)}
+	if err := p.build(d, saved, w.seed); err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	return p, nil
+}
+
+// savedPolicy is a policy.bin and what its networks look like.
+type savedPolicy struct {
+	path   string
+	config lab.Config
+}
+
+// findPolicy finds the file that a person means, and the configuration beside it.
+func findPolicy(path string) (*savedPolicy, error) {
+	if path == "latest" && !rundir.Exists(path) {
+		var err error
+		if path, err = run.Latest(rundir.Root()); err != nil {
+			return nil, err
+		}
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, run.PolicyName)
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read policy %s: there is none: a run writes it when it ends", path)
+	}
+	file := filepath.Join(filepath.Dir(path), run.ConfigName)
+	doc, err := run.ReadFile(filepath.Dir(path), run.ConfigName)
+	if err != nil {
+		return nil, fmt.Errorf("read policy %s: its run's %s must lie beside it", path, run.ConfigName)
+	}
+	config, err := presets.Decode(file, doc)
+	if err != nil {
+		return nil, err
+	}
+	return &savedPolicy{path, config}, nil
+}
+
+// load reads the policy for a device.
+func (s *savedPolicy) load(task lab.Task, device cli.Device) (lab.Policy, error) {
+	f, err := run.OpenFile(filepath.Split(s.path))
+	if err != nil {
+		return nil, fmt.Errorf("read policy: %w", err)
+	}
+	defer f.Close()
+	p, err := lab.LoadPolicy(&s.config, task, device, f)
+	if err != nil {
+		return nil, fmt.Errorf("read policy %s: %w", s.path, err)
+	}
+	return p, nil
+}

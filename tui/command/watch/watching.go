@@ -1,0 +1,235 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/muesli/termenv"
+
+	"pgrlab/core/printable"
+	"pgrlab/tui/command/terminal"
+	"pgrlab/tui/picture"
+	"pgrlab/tui/theme"
+)
+
+// watching is the screen of a player: a line above, a line below, the picture
+// between. One picture is made at a time, outside the event loop, and the next
+// one is asked for when it is shown: a slow terminal or machine gets fewer.
+type watching struct {
+	player   *player
+	style    picture.Style
+	colours  termenv.Profile
+	period   time.Duration
+	episodes int // 0: endless
+
+	w, h   int
+	due    time.Time // of the next picture
+	paused bool
+	busy   bool // a picture is being made
+	ask    asked
+	shown  frameMsg
+	wake   int // number of the wake-up that counts
+	err    error
+}
+
+// asked is what keys want of the next picture.
+type asked struct{ step, next bool }
+
+// frameMsg is a finished picture.
+type frameMsg struct {
+	scene
+	w, h  int
+	lines []string
+	err   error
+}
+
+// wakeMsg says that the next picture is due, unless a later wake-up was set.
+type wakeMsg int
+
+func (p *player) onScreen(ctx context.Context, in, out *os.File, fps, episodes int) error {
+	profile := termenv.NewOutput(out, termenv.WithTTY(true)).EnvColorProfile()
+	m := &watching{
+		player: p, colours: profile, style: picture.For(profile, terminal.Characters() == theme.Unicode),
+		period: time.Second / time.Duration(fps), episodes: episodes,
+	}
+	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithInput(in), tea.WithOutput(out), tea.WithFPS(maxFPS)).Run()
+	if m.err != nil {
+		return m.err
+	}
+	if err != nil && ctx.Err() == nil && !errors.Is(err, tea.ErrInterrupted) {
+		return fmt.Errorf("draw the screen: %w", err)
+	}
+	return nil
+}
+
+// Init waits for the size of the terminal.
+func (v *watching) Init() tea.Cmd { return nil }
+
+// Update takes keys, sizes and finished pictures.
+func (v *watching) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		v.w, v.h = msg.Width, msg.Height
+		return v, v.again()
+	case tea.KeyMsg:
+		return v, v.keys(msg)
+	case frameMsg:
+		return v, v.show(msg)
+	case wakeMsg:
+		if int(msg) == v.wake {
+			return v, v.again()
+		}
+	}
+	return v, nil
+}
+
+// show takes a finished picture and sees to the next one.
+func (v *watching) show(f frameMsg) tea.Cmd {
+	v.busy = false
+	if f.err != nil {
+		v.err = f.err
+		return tea.Quit
+	}
+	v.shown = f
+	if f.over {
+		if v.episodes > 0 && f.episode+1 >= v.episodes {
+			return tea.Quit
+		}
+		v.ask.next = true
+	}
+	if f.w != v.w || f.h != v.h-2 { // the size has changed meanwhile
+		return v.again()
+	}
+	if v.paused && v.ask == (asked{}) {
+		return nil
+	}
+	v.wake++
+	number := wakeMsg(v.wake)
+	return tea.Tick(time.Until(v.due), func(time.Time) tea.Msg { return number })
+}
+
+// keys takes what the terminal sent at once: keys, one by one; pasted text is none.
+func (v *watching) keys(msg tea.KeyMsg) tea.Cmd {
+	switch {
+	case msg.Paste:
+		return nil
+	case msg.Type != tea.KeyRunes || len(msg.Runes) < 2:
+		return v.key(msg)
+	}
+	var all []tea.Cmd
+	for _, r := range msg.Runes {
+		if r == 'q' {
+			return tea.Quit
+		}
+		all = append(all, v.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}))
+	}
+	return tea.Batch(all...)
+}
+
+func (v *watching) key(msg tea.KeyMsg) tea.Cmd {
+	switch msg.String() {
+	case "q", "esc", "ctrl+c":
+		return tea.Quit
+	case " ":
+		v.paused = !v.paused
+	case ".":
+		v.paused, v.ask.step = true, true
+	case "n":
+		v.ask.next = true
+	default:
+		return nil
+	}
+	return v.again()
+}
+
+// again asks for the next picture, unless one is being made.
+func (v *watching) again() tea.Cmd {
+	w, h := v.w, v.h-2
+	if v.busy || w < 1 || h < 1 {
+		return nil
+	}
+	now := time.Now()
+	wanted, passed := v.ask, v.period
+	switch {
+	case wanted.step:
+		passed = v.player.view.StepTime()
+	case v.paused || wanted.next || now.Before(v.due):
+		passed = 0
+	}
+	if passed > 0 || wanted.next {
+		// A late picture does not hasten the next ones.
+		if v.due = v.due.Add(v.period); v.due.Before(now) {
+			v.due = now.Add(v.period)
+		}
+	}
+	v.busy, v.ask = true, asked{}
+	style, p := v.style, v.player
+	return func() tea.Msg {
+		if wanted.next {
+			if err := p.next(); err != nil {
+				return frameMsg{err: err}
+			}
+		}
+		s, err := p.play(passed)
+		if err != nil {
+			return frameMsg{err: err}
+		}
+		img, err := p.picture(w, 2*h)
+		if err != nil {
+			return frameMsg{err: err}
+		}
+		return frameMsg{scene: s, w: w, h: h, lines: picture.Lines(img, w, h, style)}
+	}
+}
+
+// View is the screen. After a change of size the last picture stands until the
+// next one is made, cut to the new size.
+func (v *watching) View() string {
+	if v.w < 1 || v.h < 1 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(v.header())
+	for i := range v.h - 2 {
+		b.WriteByte('\n')
+		if i < len(v.shown.lines) {
+			line := v.shown.lines[i]
+			if v.shown.w > v.w {
+				line = ansi.Truncate(line, v.w, "")
+			}
+			b.WriteString(line)
+		}
+	}
+	if v.h > 1 {
+		b.WriteByte('\n')
+		b.WriteString(v.fit("space pause  . one step  n next episode  q quit", termenv.Style.Faint))
+	}
+	return printable.Styled(b.String())
+}
+
+func (v *watching) header() string {
+	s := &v.shown
+	state := ""
+	if v.paused {
+		state = "  paused"
+	}
+	numbers := fmt.Sprintf("episode %d  step %d/%d  reward %.3f  return %.1f%s",
+		s.episode+1, s.step, v.player.task.EpisodeSteps, s.reward, s.scene.returns, state)
+	name := v.player.task.Name
+	if room := v.w - len(name) - len(numbers) - 4; room >= len(v.player.who) {
+		name += "  " + v.player.who
+	}
+	return v.fit(name+"  "+numbers, termenv.Style.Bold)
+}
+
+// fit cuts a line of text to the screen and gives it a style, where there are any.
+func (v *watching) fit(text string, style func(termenv.Style) termenv.Style) string {
+	text = ansi.Truncate(text, v.w, "")
+	return style(v.colours.String(text)).String()
+}
