@@ -30,12 +30,25 @@
 // of package relevance; a learner without them is one on which those functions are
 // refused.
 //
-// How known algorithms fit: SAC and REDQ are OffPolicy, Prioritizer and Preparer. DrQ-v2
-// is OffPolicy and Observer (frames), and makes its latents anew in a phase "encode"
-// before a refit. PPO is Observer (a rollout of all copies) and Phased ("learn", a slice is
-// a minibatch). DreamerV3 is Observer (sequences, with the latent that each step began in)
-// and Phased, and its state per copy is the latent and the last action.
+// # The registry
 //
-// What is not here yet: D_real has the shape of the environment's transitions. A learner
-// whose F and G see latents will say that shape, and fill D_real in its phase "encode".
+// A learner declares itself with a Spec: its name, which is agent.learner in a
+// configuration, its own settings, the knobs that act on it and how to make one.
+//
+// # How known algorithms fit
+//
+// SAC and REDQ are OffPolicy, Prioritizer and Preparer. DrQ-v2 is OffPolicy and Observer
+// (frames), and makes its latents anew in a phase "encode" before a refit; that its
+// encoder is frozen from a step on is a setting of its own. PPO is Observer (a rollout of
+// all copies) and Phased ("learn", a slice is a minibatch). DreamerV3 is Observer
+// (sequences, with the latent that each step began in) and Phased, and its state per copy
+// is the latent and the last action.
+//
+// # What D_real holds
+//
+// D_real holds the environment's transitions, unless the learner's Spec has Rows: then it
+// holds rows of that shape, and the learner fills it itself in its phases, as DrQ-v2 and
+// PPO do in "encode" when a refit is due. Everything of prioritized generative replay,
+// F, the prompts, G and D_syn, sees nothing else. What is about observations of the
+// environment, the critics' bias and the error of generated dynamics, is left out then.
 package agent

@@ -9,8 +9,8 @@ import (
 // Learner acts and learns. It belongs to one goroutine.
 type Learner interface {
 	Policy
-	// Activations returns the policy's layers for rows observations [rows,O], at most
-	// MaxRows. The numbers stay valid until the next call.
+	// Activations returns the policy's layers for rows states [rows,O], at most MaxRows,
+	// as they are in D_real. The numbers stay valid until the next call.
 	Activations(obs []float32, rows int) ([]Layer, error)
 	// Save writes everything that learning depends on, in the middle of a phase too;
 	// Load reads it into a learner of the same configuration, which then goes on as if

@@ -42,12 +42,26 @@ type Phased interface {
 // i units done.
 type Phase struct {
 	Name string // "rollout", "learn" or "encode": they come in this order
-	// Due says whether there is such work after env step step, which was collected.
-	Due func(step int) bool
+	// Due says whether there is such work in the env step, which was collected.
+	Due func(w *Work) bool
 	// Start begins the work and returns how many units it has. Where a run is loaded in
 	// the middle of the phase Start is not called: Load has brought it back.
-	Start func(step int) (total int, err error)
+	Start func(w *Work) (total int, err error)
 	// Slice does the units that follow the done ones and returns how many those were,
 	// at least 1, with what the updates among them made.
-	Slice func(done int, rates Rates) (n int, made []UpdateResult, err error)
+	Slice func(w *Work, done int) (n int, made []UpdateResult, err error)
+}
+
+// Work is what a phase works with. It is good for one call.
+type Work struct {
+	Step int // the env step
+	// Refit says that the generator is fitted to D_real in this env step, behind the
+	// phases of the learner.
+	Refit bool
+	Rates Rates
+	// Source is what batches are sampled from: D_real and D_syn, how many rows of each
+	// by the knobs batch, ratio and hold, and as First the number of updates made. A
+	// learner whose Spec has Rows writes D_real, which nothing else does; all others
+	// only read it.
+	Source BatchSource
 }

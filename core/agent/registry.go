@@ -32,8 +32,11 @@ type Spec struct {
 	Settings Settings
 	// Check says in one line what it cannot do of Config; nil where it can do all.
 	Check func(Deps) error
-	// Rows is the shape of the transitions in D_real; nil: that of the environment's.
-	// See Encoder.
+	// Rows is the shape of the transitions in D_real, which the learner then fills itself
+	// in its phases (Work.Source), before a refit at the latest: with latents, or the
+	// newest rollouts. F, G and D_syn are of the same shape, and so are the states that
+	// Activations gets and those of package relevance's values. nil: D_real holds the
+	// transitions of the environment.
 	Rows func(Deps) replay.Shape
 	// Memory is about how many bytes it takes that makes updates on batches of so many
 	// rows and is looked at that many rows at a time: never much more than it will. It

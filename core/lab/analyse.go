@@ -37,6 +37,9 @@ func (x *experiment) viewAs(m *member, s knob.Settings) (v inspect.View, err err
 
 // simulator is an environment of its own that the member's transitions are held to.
 func (x *experiment) simulator(m *member) inspect.Simulator {
+	if x.parts.fills { // with rows that no environment can be set to
+		return inspect.Simulator{Start: func() (io.Closer, error) { return io.NopCloser(nil), nil }}
+	}
 	return inspect.Simulator{Start: func() (io.Closer, error) { return x.task.New(m.seed) }}
 }
 
@@ -139,7 +142,7 @@ var errAnalysing = errors.New("an analysis is under way: ask again when it is do
 // reportScores describes F over a sample of real transitions.
 func (x *experiment) reportScores(m *member, number uint64) error {
 	v := x.view(m)
-	if v.Settings.Relevance == relevanceNone || !v.Learned {
+	if v.Settings.Relevance == relevanceNone || !v.Learned || m.real.Len() == 0 {
 		return nil
 	}
 	f, err := v.Sample(m.real, m.streams.scores.At(number).IntN)
@@ -154,10 +157,11 @@ func (x *experiment) reportScores(m *member, number uint64) error {
 	return nil
 }
 
-// value takes the critics' value of an evaluation's first states.
-func (t *evaluation) value(m *member) error {
+// value takes the critics' value of an evaluation's first states, where critics take
+// observations.
+func (x *experiment) value(m *member, t *evaluation) error {
 	values, has := m.agent.(relevance.Values)
-	if !has {
+	if !has || x.parts.fills {
 		return nil
 	}
 	t.q = make([]float32, len(t.ended))
@@ -198,7 +202,7 @@ func (x *experiment) showMap(c event.Map) {
 // showMoment answers a Watch.
 func (x *experiment) showMoment() {
 	m := x.first()
-	if x.absent() != nil {
+	if x.absent() != nil || x.parts.fills { // what is asked is about observations
 		x.moment = inspect.Moment(inspect.View{Step: x.Step}, m.action, nil)
 		return
 	}

@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"fmt"
+
 	"pgrlab/core/agent"
 	"pgrlab/core/device"
 	"pgrlab/core/generative"
@@ -14,8 +16,15 @@ func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 	if err := c.Validate(); err != nil {
 		return parts{}, err
 	}
-	shape := replay.Shape{Obs: task.ObsSize, Act: task.ActSize}
 	learner, deps := c.learner(task)
+	shape := learner.RowShape(deps)
+	if err := shape.Validate(); err != nil {
+		return parts{}, fmt.Errorf("learner %s: D_real: %w", learner.Name, err)
+	}
+	seen := task // as the generator sees it
+	if learner.Rows != nil {
+		seen.Ends, seen.Turning = nil, nil // of observations
+	}
 	if learner.Check != nil {
 		if err := learner.Check(deps); err != nil {
 			return parts{}, err
@@ -33,6 +42,7 @@ func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 		return parts{}, err
 	}
 	return parts{
+		shape: shape, fills: learner.Rows != nil,
 		device: parkerOf(dev),
 		learner: func(seed uint64) (agent.Learner, error) {
 			deps := deps
@@ -40,7 +50,7 @@ func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 			return learner.New(deps)
 		},
 		generator: func(policy agent.Policy, seed uint64) (generative.Generator, error) {
-			return newGenerator(&c.Generator, task, policy, dev, seed)
+			return newGenerator(&c.Generator, seen, shape, policy, dev, seed)
 		},
 		relevance: func(name string, values relevance.Values, seed uint64) (relevance.Function, error) {
 			return relevance.New(name, relevance.Deps{Config: c.Relevance.Of(name), Values: values, Shape: shape, Device: dev, Seed: seed})
@@ -64,14 +74,13 @@ func (c *Config) validateGenerator() error {
 	return c.Generator.Head.Validate()
 }
 
-// newGenerator makes the generator of that configuration for transitions of a task;
+// newGenerator makes the generator of that configuration for rows of that shape, on a task;
 // policy is that of the agent, nil where there is none.
-func newGenerator(c *Generator, task Task, policy agent.Policy, dev device.Device, seed uint64) (generative.Generator, error) {
+func newGenerator(c *Generator, task Task, shape replay.Shape, policy agent.Policy, dev device.Device, seed uint64) (generative.Generator, error) {
 	kind, err := generative.Find(c.Kind)
 	if err != nil {
 		return nil, err
 	}
-	shape := replay.Shape{Obs: task.ObsSize, Act: task.ActSize}
 	d := generative.Deps{Config: c.Config, Settings: c.Kinds.Of(c.Kind), Shape: shape, Device: dev, Seed: seed, Ends: task.Ends}
 	if policy != nil {
 		d.Policy = sampling{policy}

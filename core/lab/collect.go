@@ -37,11 +37,13 @@ func (x *experiment) collect() error {
 		if err := m.observe(x.Step, reward, end); err != nil {
 			return err
 		}
-		m.real.Add(replay.Transition{Obs: m.Obs, Act: m.action, Reward: float32(reward), Next: m.next, Done: end == agent.Terminated})
+		if !x.parts.fills {
+			m.real.Add(replay.Transition{Obs: m.Obs, Act: m.action, Reward: float32(reward), Next: m.next, Done: end == agent.Terminated})
+			m.BonusReturn.Pending++
+		}
 		if m.priorities != nil {
 			m.priorities.Added(m.real.Newest(0))
 		}
-		m.BonusReturn.Pending++
 		copy(m.Obs, m.next)
 		copy(m.PolicyState, m.nextState)
 		if end != agent.Continues {
@@ -158,9 +160,7 @@ func (x *experiment) update(m *member, n int, last bool) ([]agent.UpdateResult, 
 		return x.updateOn(m, learner, mix, last)
 	}
 	x.mixed(m, mix)
-	return learner.UpdateN(n, agent.BatchSource{
-		Mixer: m.mixer, Real: m.real, Synthetic: m.synthetic, Mix: mix, First: m.Updates,
-	}, rates(&x.Settings), last)
+	return learner.UpdateN(n, x.source(m, mix), rates(&x.Settings), last)
 }
 
 // updateOn makes one update on a batch that has priorities or a bonus.

@@ -112,7 +112,7 @@ func (x *experiment) startEvaluation(m *member) error {
 	if !x.config.analyses() {
 		return nil
 	}
-	return m.evaluation.value(m)
+	return x.value(m, m.evaluation)
 }
 
 // evaluateSlice makes up to evaluationSteps lockstep steps of every member; over
@@ -189,8 +189,10 @@ func meanStd(v []float64) (mean, std float64) {
 
 // reportDormant measures the policy's dormant neurons on real states.
 func (x *experiment) reportDormant(m *member, number uint64) error {
-	rows := x.config.Evaluation.DormantStates
-	size := len(m.Obs)
+	if m.real.Len() == 0 {
+		return nil // the learner has not filled it yet
+	}
+	rows, size := x.config.Evaluation.DormantStates, m.real.Shape().Obs
 	obs := make([]float32, rows*size)
 	q := m.streams.dormant.At(number)
 	for i := range rows {

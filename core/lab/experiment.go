@@ -160,7 +160,13 @@ func (x *experiment) enter(p knob.Phase) int {
 }
 
 // training says whether there are enough transitions to train on.
-func (x *experiment) training(m *member) bool { return m.real.Len() > x.config.StartSteps }
+func (x *experiment) training(m *member) bool {
+	met := m.real.Len()
+	if x.parts.fills {
+		met = m.Stepped
+	}
+	return met > x.config.StartSteps
+}
 
 // evaluationDue says whether the present env step ends with an evaluation: by the
 // cadence, or because it is the last one.

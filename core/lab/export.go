@@ -131,7 +131,7 @@ func (s Saved) ring(task Task, member int, kind string) (*replay.Ring, error) {
 			return nil, err
 		}
 		defer from.Close()
-		shape := replay.Shape{Obs: task.ObsSize, Act: task.ActSize}
+		shape := s.Config.rows(task)
 		if kind == sectionSynthetic {
 			if n := saved.Members[member].Synthetic; n < 1 || n > s.Config.Buffer {
 				return nil, errors.New("its checkpoint contradicts itself about synthetic transitions")

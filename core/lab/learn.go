@@ -26,6 +26,10 @@ func (c *Config) validateLearner() error {
 		return fmt.Errorf("generator.kind is %q, but learner %s learns from real transitions only: want kind %q", c.Generator.Kind, s.Name, GeneratorNone)
 	case !s.OffPolicy && c.Replay.prioritized():
 		return fmt.Errorf("replay.priority is %q, but learner %s makes no updates on batches of transitions: want %q", c.Replay.Priority, s.Name, FunctionNone)
+	case s.Rows != nil && c.Replay.prioritized():
+		return fmt.Errorf("replay.priority is %q, but learner %s fills D_real with rows of its own, which have none: want %q", c.Replay.Priority, s.Name, FunctionNone)
+	case s.Rows != nil && c.Bonus.given():
+		return fmt.Errorf("bonus.function is %q, but learner %s fills D_real with rows of its own: want %q", c.Bonus.Function, s.Name, FunctionNone)
 	case !s.OffPolicy && c.Bonus.given():
 		return fmt.Errorf("bonus.function is %q, but learner %s makes no updates on batches of transitions: want %q", c.Bonus.Function, s.Name, FunctionNone)
 	}
@@ -39,6 +43,12 @@ func (c *Config) learner(task Task) (agent.Spec, agent.Deps) {
 		Config: c.Agent, Settings: c.Agent.Own.Of(s), Shape: replay.Shape{Obs: task.ObsSize, Act: task.ActSize},
 		Copies: 1, Weighted: c.Replay.prioritized(),
 	}
+}
+
+// rows is the shape of the transitions in D_real and D_syn.
+func (c *Config) rows(task Task) replay.Shape {
+	s, d := c.learner(task)
+	return s.RowShape(d)
 }
 
 // learnerMemory is about what a learner takes that makes updates on batches of so many
@@ -91,7 +101,7 @@ func (x *experiment) learnerPhases() (all []phase) {
 	for i, p := range phases {
 		all = append(all, phase{
 			Phase: at[i], doing: p.Name,
-			due: func() bool { return p.Due(x.Step) },
+			due: func() bool { return p.Due(x.work(x.first())) },
 			slice: func(done int) (n int, complete bool, err error) {
 				if done == 0 {
 					if err := x.startLearning(i); err != nil || x.total == 0 {
@@ -110,7 +120,7 @@ func (x *experiment) learnerPhases() (all []phase) {
 // startLearning begins a phase on every member.
 func (x *experiment) startLearning(phase int) error {
 	for i, m := range x.members {
-		total, err := m.agent.(agent.Phased).Phases()[phase].Start(x.Step)
+		total, err := m.agent.(agent.Phased).Phases()[phase].Start(x.work(m))
 		if err != nil {
 			return err
 		}
@@ -126,7 +136,8 @@ func (x *experiment) startLearning(phase int) error {
 func (x *experiment) learnSlice(phase int, at knob.Phase, done int) (n int, err error) {
 	defer x.meter.measure(at, &n)()
 	for i, m := range x.members {
-		units, made, err := m.agent.(agent.Phased).Phases()[phase].Slice(done, rates(&x.Settings))
+		w := x.work(m)
+		units, made, err := m.agent.(agent.Phased).Phases()[phase].Slice(w, done)
 		if err != nil {
 			return 0, err
 		}
@@ -134,8 +145,8 @@ func (x *experiment) learnSlice(phase int, at knob.Phase, done int) (n int, err 
 			return 0, fmt.Errorf("member %d did %d units of work, the first one %d", i, units, n)
 		}
 		n = units
-		if i == 0 && len(made) > 0 {
-			x.release(func(w waiting) bool { return w.Stage == stageUpdate })
+		if len(made) > 0 {
+			x.mixed(m, w.Source.Mix)
 		}
 		for k := range made {
 			if err := x.learned(m, &made[k]); err != nil {
@@ -144,6 +155,17 @@ func (x *experiment) learnSlice(phase int, at knob.Phase, done int) (n int, err 
 		}
 	}
 	return n, nil
+}
+
+// work is what the phases of a member's learner work with now.
+func (x *experiment) work(m *member) *agent.Work {
+	m.work = agent.Work{Step: x.Step, Refit: x.todo == knob.ClassRefit, Rates: rates(&x.Settings), Source: x.source(m, x.mix(m))}
+	return &m.work
+}
+
+// source is what batches of the member are sampled from.
+func (x *experiment) source(m *member, mix replay.Mix) agent.BatchSource {
+	return agent.BatchSource{Mixer: m.mixer, Real: m.real, Synthetic: m.synthetic, Mix: mix, First: m.Updates}
 }
 
 // observe tells a learner that keeps experience of its own what the env step gave.

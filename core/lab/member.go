@@ -17,6 +17,8 @@ import (
 // parts makes what a member consists of. New uses those of build.go, tests a
 // scripted world.
 type parts struct {
+	shape     replay.Shape // of the rows of D_real and D_syn
+	fills     bool         // the learner fills D_real, with rows of its own
 	learner   func(seed uint64) (agent.Learner, error)
 	generator func(policy agent.Policy, seed uint64) (generative.Generator, error)
 	// relevance makes the function of that name.
@@ -49,6 +51,7 @@ type member struct {
 	acting       agent.Acting // of the env step
 	nextState    []float32    // PolicyState behind it
 	experience   agent.Experience
+	work         agent.Work
 	made         [1]agent.UpdateResult
 	scorer       relevance.Function // f when scoring began
 	scores       []float32          // F of every real transition
@@ -231,7 +234,7 @@ func (x *experiment) build(m *member) (err error) {
 		}
 	}
 	m.simulator = x.simulator(m)
-	shape := replay.Shape{Obs: m.env.ObsSize(), Act: m.env.ActSize()}
+	shape := x.parts.shape
 	m.streams = newStreams(m.seed)
 	m.mixer = replay.NewMixer(m.streams.replay)
 	m.real = replay.NewRing(shape, c.Buffer)
@@ -244,7 +247,8 @@ func (x *experiment) build(m *member) (err error) {
 	if _, _, err := phasesOf(m.agent); err != nil {
 		return err
 	}
-	m.Obs, m.next, m.action = make([]float32, shape.Obs), make([]float32, shape.Obs), make([]float32, shape.Act)
+	obs := m.env.ObsSize()
+	m.Obs, m.next, m.action = make([]float32, obs), make([]float32, obs), make([]float32, m.env.ActSize())
 	if err := m.env.Reset(0, m.Obs); err != nil {
 		return fmt.Errorf("reset %s: %w", c.Task, err)
 	}

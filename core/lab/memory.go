@@ -6,8 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"pgrlab/core/replay"
 )
 
 // MemoryPart is what a part of a run takes, and the settings that it follows from.
@@ -32,7 +30,7 @@ const (
 // Memory is about what a run of c on a task takes in the end, part by part, the largest
 // first: never much more than it will. It does not overflow.
 func (c *Config) Memory(task Task) []MemoryPart {
-	shape := replay.Shape{Obs: task.ObsSize, Act: task.ActSize}
+	shape := c.rows(task)
 	members, row := float64(c.Members), 4*float64(shape.Width())
 	var all []MemoryPart
 	add := func(bytes float64, format string, args ...any) {

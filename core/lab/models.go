@@ -67,7 +67,7 @@ func (x *experiment) trainModels(m *member, last bool) error {
 	for _, name := range trainedModels {
 		switch {
 		case !x.modelDue(name, m.Updates, last):
-		case x.usesModel(name):
+		case x.usesModel(name) && m.real.Len() > 0:
 			if err := x.updateModel(m, name); err != nil {
 				return err
 			}

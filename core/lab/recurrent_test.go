@@ -66,18 +66,20 @@ var (
 // learnsRecurrently makes w's runs those of the recurrent learner.
 func learnsRecurrently(w *world) *world {
 	w.terminal = 23
-	w.learner = func(seed uint64) agent.Learner {
-		r := &recurrent{w: w, seed: seed}
-		q := rng.New(seed, "recurrent").At(0)
-		for i := range r.in {
-			r.W[i] = q.Float64() - 0.5
-			for j := range r.in[i] {
-				r.in[i][j] = q.Float64() - 0.5
-			}
-		}
-		return r
-	}
+	w.learner = func(seed uint64) agent.Learner { return newRecurrent(w, seed) }
 	return w
+}
+
+func newRecurrent(w *world, seed uint64) *recurrent {
+	r := &recurrent{w: w, seed: seed}
+	q := rng.New(seed, "recurrent").At(0)
+	for i := range r.in {
+		r.W[i] = q.Float64() - 0.5
+		for j := range r.in[i] {
+			r.in[i][j] = q.Float64() - 0.5
+		}
+	}
+	return r
 }
 
 func (r *recurrent) StateSize() int { return recurrentUnits }
@@ -134,9 +136,9 @@ func (r *recurrent) Observe(e *agent.Experience) error {
 }
 
 func (r *recurrent) Phases() []agent.Phase {
-	due := func(int) bool { return len(r.Rollout) == recurrentRollout }
-	start := func(units int) func(int) (int, error) {
-		return func(int) (int, error) { return units, nil }
+	due := func(*agent.Work) bool { return len(r.Rollout) == recurrentRollout }
+	start := func(units int) func(*agent.Work) (int, error) {
+		return func(*agent.Work) (int, error) { return units, nil }
 	}
 	return []agent.Phase{
 		{Name: "rollout", Due: due, Start: start(recurrentRollout), Slice: r.returns},
@@ -145,7 +147,7 @@ func (r *recurrent) Phases() []agent.Phase {
 }
 
 // returns computes the returns of four rows, the last ones first.
-func (r *recurrent) returns(done int, _ agent.Rates) (n int, made []agent.UpdateResult, err error) {
+func (r *recurrent) returns(_ *agent.Work, done int) (n int, made []agent.UpdateResult, err error) {
 	for n = 0; n < 4 && done+n < recurrentRollout; n++ {
 		i := recurrentRollout - 1 - done - n
 		row := &r.Rollout[i]
@@ -158,14 +160,14 @@ func (r *recurrent) returns(done int, _ agent.Rates) (n int, made []agent.Update
 }
 
 // learn makes three updates, each on one row; behind the last one the rollout begins anew.
-func (r *recurrent) learn(done int, rates agent.Rates) (n int, made []agent.UpdateResult, err error) {
+func (r *recurrent) learn(w *agent.Work, done int) (n int, made []agent.UpdateResult, err error) {
 	const total = 2 * recurrentRollout
 	for n = 0; n < 3 && done+n < total; n++ {
 		row := &r.Rollout[(done+n)%recurrentRollout]
 		mean := r.mean(row.H)
 		up := (row.Action - mean) / (recurrentNoise * recurrentNoise) * (1 - mean*mean) * row.Return
 		for i, h := range row.H {
-			r.W[i] += rates.LRActor * up * h
+			r.W[i] += w.Rates.LRActor * up * h
 		}
 		r.Updates++
 		nan := math.NaN()

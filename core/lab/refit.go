@@ -26,6 +26,9 @@ func (x *experiment) updateRelevance() phase {
 		due: func() bool { return x.todo == knob.ClassRefit },
 		slice: func(done int) (n int, complete bool, err error) {
 			rows := x.first().real.Len()
+			if rows == 0 {
+				return 0, false, fmt.Errorf("the learner has filled D_real with nothing to fit the generator to")
+			}
 			if done == 0 {
 				if x.startScoring(rows); !x.scored {
 					return 0, true, nil

@@ -81,11 +81,14 @@ func WhatIf(ctx context.Context, s Saved, task Task, dev device.Device, r WhatIf
 // whatIf says why there is no such analysis of a run.
 func (s Saved) whatIf() error {
 	c := &s.Config
+	learner, _ := c.Agent.Spec() // Validate has looked at it
 	switch {
 	case !c.generates():
 		return fmt.Errorf("its method %s has no generator: want a run of one that has, as %s", c.Method, MethodSynthER)
 	case c.Bonus.given() && c.Knobs.Bonus != 0:
 		return fmt.Errorf("its agent learns from a bonus on the reward, whose value nothing here measures: want a run without one")
+	case learner.Rows != nil || !learner.OffPolicy:
+		return fmt.Errorf("its learner %s does not learn from batches of the environment's transitions: want a run of one that does, as %s", learner.Name, agent.DefaultLearner)
 	case c.Replay.prioritized():
 		return fmt.Errorf("its agent draws real rows by priority: want a run that draws all alike")
 	}

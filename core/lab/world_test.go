@@ -32,6 +32,7 @@ type world struct {
 	obs      [][]float32                     // of every transition's first observation, as the environment saw it
 	learner  func(seed uint64) agent.Learner // nil: worldAgent
 	terminal int                             // episodes end truly at this length; 0: at the time limit only
+	rows     replay.Shape                    // of D_real, where the learner fills it; else those of the environment
 }
 
 func (w *world) call(format string, args ...any) error {
@@ -54,6 +55,14 @@ const (
 
 var worldShape = replay.Shape{Obs: worldObs, Act: worldAct}
 
+// shape is that of D_real.
+func (w *world) shape() replay.Shape {
+	if w.rows != (replay.Shape{}) {
+		return w.rows
+	}
+	return worldShape
+}
+
 func newWorld() *world { return &world{hooks: map[string]func(){}, fail: map[string]error{}} }
 
 func (w *world) task() Task {
@@ -66,6 +75,7 @@ func (w *world) task() Task {
 
 func (w *world) parts() parts {
 	return parts{
+		shape: w.shape(), fills: w.rows != (replay.Shape{}),
 		learner: func(seed uint64) (agent.Learner, error) {
 			if w.learner != nil {
 				return w.learner(seed), nil
@@ -81,9 +91,9 @@ func (w *world) parts() parts {
 				return nil, err
 			}
 			if slices.Contains(trainedModels, name) {
-				return &worldModel{w: w, name: name, batch: replay.NewBatch(worldShape, 4)}, nil
+				return &worldModel{w: w, name: name, batch: replay.NewBatch(w.shape(), 4)}, nil
 			}
-			return relevance.NewCount(relevance.DefaultCount(), worldShape)
+			return relevance.NewCount(relevance.DefaultCount(), w.shape())
 		},
 	}
 }

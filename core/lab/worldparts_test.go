@@ -174,7 +174,7 @@ func (g *worldGenerator) GenerateSlice() ([]float32, int, int, error) {
 	g.calls++
 	var rows []float32
 	if g.calls == g.knobs.Steps {
-		for i := range g.knobs.Samples * worldShape.Width() {
+		for i := range g.knobs.Samples * g.w.shape().Width() {
 			rows = append(rows, float32(blend(g.seed, float64(i))))
 		}
 	}
@@ -197,6 +197,7 @@ func (g *worldGenerator) Sketch(k generative.GenKnobs, occasion uint64) (func() 
 	}
 	beside.knobs, beside.calls, beside.seed = k, 0, blend(g.scores, float64(occasion), k.Guidance)
 	quiet := newWorld()
+	quiet.rows = g.w.rows
 	beside.w = quiet
 	return beside.GenerateSlice, nil
 }

@@ -1,0 +1,273 @@
+package lab
+
+import (
+	"context"
+	"encoding/gob"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
+	"pgrlab/core/run"
+)
+
+// latentShape is that of the rows that the latent learner fills D_real with.
+var latentShape = replay.Shape{Obs: recurrentUnits, Act: worldAct}
+
+// latent is the recurrent learner whose D_real holds latents: before each refit it makes
+// D_real anew of all that it has observed, with the policy as it is then.
+type latent struct {
+	*recurrent
+	Seen []replay.Transition
+}
+
+var _ agent.Phased = (*latent)(nil)
+
+func newLatent(w *world, seed uint64) agent.Learner {
+	return &latent{recurrent: newRecurrent(w, seed)}
+}
+
+func init() {
+	agent.Register(agent.Spec{
+		Name: "latent", Doc: "a learner of the tests", Synthetic: true, Knobs: []string{"lr_actor"},
+		Rows: func(d agent.Deps) replay.Shape { return replay.Shape{Obs: recurrentUnits, Act: d.Shape.Act} },
+		New:  func(d agent.Deps) (agent.Learner, error) { return newLatent(newWorld(), d.Seed), nil },
+	})
+}
+
+// learnsOnLatents makes w's runs those of the latent learner.
+func learnsOnLatents(w *world) *world {
+	w.terminal, w.rows = 23, latentShape
+	w.learner = func(seed uint64) agent.Learner { return newLatent(w, seed) }
+	return w
+}
+
+func (l *latent) Observe(e *agent.Experience) error {
+	l.Seen = append(l.Seen, replay.Transition{
+		Obs: slices.Clone(e.Obs), Act: slices.Clone(e.Actions), Reward: e.Rewards[0], Next: slices.Clone(e.Next), Done: e.Ends[0] == agent.Terminated,
+	})
+	return l.recurrent.Observe(e)
+}
+
+func (l *latent) Phases() []agent.Phase {
+	return append(l.recurrent.Phases(), agent.Phase{
+		Name: "encode",
+		Due:  func(w *agent.Work) bool { return w.Refit },
+		Start: func(w *agent.Work) (int, error) {
+			w.Source.Real.Clear()
+			return len(l.Seen), l.w.call("encode %d", len(l.Seen))
+		},
+		Slice: l.encode,
+	})
+}
+
+// encode makes seven rows.
+func (l *latent) encode(w *agent.Work, done int) (n int, _ []agent.UpdateResult, err error) {
+	n = min(7, len(l.Seen)-done)
+	for _, t := range l.Seen[done : done+n] {
+		t.Obs, t.Next = l.latent(t.Obs), l.latent(t.Next)
+		w.Source.Real.Add(t)
+	}
+	return n, nil, l.w.call("encode behind %d", done)
+}
+
+// latent is that of one observation: it changes with the policy.
+func (l *latent) latent(obs []float32) []float32 {
+	z := make([]float32, recurrentUnits)
+	for i, h := range l.remember(make([]float32, recurrentUnits), obs) {
+		z[i] = float32(h * l.W[i])
+	}
+	return z
+}
+
+// latentState is what it saves beside what a recurrent learner does.
+type latentState struct {
+	Policy recurrentState
+	Seen   []replay.Transition
+}
+
+func (l *latent) Save(w io.Writer) error {
+	return gob.NewEncoder(w).Encode(latentState{l.recurrentState, l.Seen})
+}
+
+func (l *latent) Load(r io.Reader) error {
+	var s latentState
+	err := gob.NewDecoder(r).Decode(&s)
+	l.recurrentState, l.Seen = s.Policy, s.Seen
+	return err
+}
+
+// latentConfig is a run of it whose refits, previews and evaluations see latents.
+func latentConfig() Config {
+	c := newWorld().config()
+	c.Steps, c.Knobs.RefitEvery, c.Agent.Learner = 55, 20, "latent"
+	c.Schedule = []string{"20/encode:7:lr_actor=0.05", "20/encode:14:relevance=reward", "30:relevance=count!", "40/encode:14:guidance=3"}
+	return c
+}
+
+// What F scores and G is fitted to is what the learner fills D_real with, whole and made
+// anew at each refit; the environment's transitions are not among it, and the agent's
+// first random actions are as many as the environment's transitions.
+func TestDRealHoldsWhatTheLearnerFillsItWith(t *testing.T) {
+	w := learnsOnLatents(newWorld())
+	l, folder := play(t, w, latentConfig())
+	log := strings.Join(w.log, "\n")
+	for _, want := range []string{
+		"encode 20\nencode behind 0\nencode behind 7\nencode behind 14\n", "start fit 0 of 20 rows, 20 scores",
+		"encode 31\n", "start fit 1 of 31 rows, 31 scores", "encode 40\n", "start fit 2 of 40 rows, 40 scores",
+	} {
+		if !strings.Contains(log, want) {
+			t.Errorf("no %q in\n%s", want, log)
+		}
+	}
+	m := l.x.first()
+	if m.real.Shape() != latentShape || m.synthetic.Shape() != latentShape || m.real.Len() != 40 {
+		t.Fatalf("D_real of %v with %d rows, D_syn of %v", m.real.Shape(), m.real.Len(), m.synthetic.Shape())
+	}
+	last := m.agent.(*latent).Seen[39]
+	if got := m.real.Row(39); got[len(got)-1-recurrentUnits-1] != last.Reward || slices.Equal(got[:worldObs], last.Obs) {
+		t.Errorf("the newest row is %v, of transition %+v", got, last)
+	}
+	if bias, _ := bodies[event.QBias](l); len(bias) > 0 {
+		t.Error("critics were asked for the value of observations")
+	}
+	if !strings.Contains(folder.canonical(t), `"position":"20/encode:7"`) {
+		t.Error("nothing could be changed in phase encode")
+	}
+}
+
+// A run of it goes on from every border, in the middle of D_real being made anew too.
+func TestARunOnLatentsGoesOnFromEveryBorder(t *testing.T) {
+	for _, members := range []int{1, 2} {
+		phases := resumeEverywhere(t, 1, func(r record) *Lab {
+			c := latentConfig()
+			c.Members = members
+			return learnsOnLatents(newWorld()).lab(t, c, r)
+		})
+		for phase, least := range map[knob.Phase]int{knob.Encode: 14, knob.Learn: 35, knob.Fit: 10, knob.Evaluate: 6} {
+			if phases[phase] < least {
+				t.Errorf("%d borders in phase %s, want at least %d", phases[phase], phase, least)
+			}
+		}
+	}
+}
+
+// On the disk, where D_real is a log of rows, one that was cleared and half made anew
+// comes back as it was: resumed, and forked.
+func TestARunOnLatentsIsResumedAndForked(t *testing.T) {
+	c, top := latentConfig(), t.TempDir()
+	_, whole := play(t, learnsOnLatents(newWorld()), c)
+	parent := filepath.Join(top, "parent")
+	folder, err := run.Create(parent, []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := learnsOnLatents(newWorld())
+	l := w.lab(t, c, folder)
+	l.Saving(Saving{Every: time.Nanosecond}) // D_real as it was before is on the disk as well
+	for done, hook := range map[string]func(){"encode behind 14": send(t, &l, event.Checkpoint{By: "ana"}), "encode 40": func() { w.on("encode behind 21", send(t, &l, event.Stop{})) }} {
+		w.on(done, hook)
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	found, err := run.Checkpoints(parent)
+	if err != nil || len(found) == 0 || found[0].Position != "40/encode:28" {
+		t.Fatalf("checkpoints %+v, %v, want one at 40/encode:28", found, err)
+	}
+	goOn := func(dir string) string {
+		t.Helper()
+		folder, err := run.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := learnsOnLatents(newWorld())
+		l, said, err := restore(c, w.task(), folder, w.parts(), "cpu test, 2 threads", clock(), Resumption{Saving: Saving{Every: time.Hour}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows := l.x.first().real.Len(); rows != 28 {
+			t.Errorf("D_real has %d rows, want 28 (%v)", rows, said)
+		}
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		return journalOf(t, dir)
+	}
+	dir := filepath.Join(top, "fork")
+	if _, err := Fork(c, []byte("seed = 7\n"), found[0], nil, dir); err != nil {
+		t.Fatal(err)
+	}
+	forked := strings.Replace(goOn(dir), `{"type":"note","step":40,"text":"forked at 40/encode:28"}`+"\n", "", 1)
+	if want := whole.canonical(t); forked != want {
+		t.Errorf("a fork writes\n%s\nwant\n%s", forked, want)
+	} else if got := goOn(parent); got != want {
+		t.Errorf("resumed it writes\n%s\nwant\n%s", got, want)
+	}
+}
+
+// The real relevance functions and the real generator work on its rows, chosen by the
+// configuration's name of the learner.
+func TestRealPartsOnLatents(t *testing.T) {
+	c := realConfig()
+	c.Agent.Learner = "latent"
+	c.Schedule = []string{"13:relevance=count"}
+	l, journal := realRun(t, c, 1)
+	m := l.x.first()
+	if m.real.Shape() != latentShape || m.synthetic == nil || m.synthetic.Shape() != latentShape || m.synthetic.Len() != c.Knobs.Samples {
+		t.Fatalf("D_real of %v, D_syn %+v", m.real.Shape(), m.synthetic)
+	}
+	for i := range m.synthetic.Len() {
+		for _, v := range m.synthetic.Row(i) {
+			if math.IsNaN(float64(v)) {
+				t.Fatalf("generated %v", m.synthetic.Row(i))
+			}
+		}
+	}
+	if strings.Count(journal, `"type":"refit"`) != 2 || !strings.Contains(journal, `"type":"dormant"`) {
+		t.Errorf("the journal is\n%s", journal)
+	}
+	if need := c.rows(newWorld().task()); need != latentShape {
+		t.Errorf("its memory is foreseen for rows of %v", need)
+	}
+}
+
+// Settings that ask more of a learner than it can do are refused in a line.
+func TestWhatALearnerCannotDo(t *testing.T) {
+	onReal := func(c *Config) {
+		c.Generator = Generator{Kind: GeneratorNone}
+		c.Knobs.Ratio, c.Knobs.Relevance = 0, relevanceNone
+	}
+	for _, d := range []struct {
+		change func(*Config)
+		want   string
+	}{
+		{func(c *Config) { c.Agent.Learner = "latnet" }, `configuration: agent.learner is "latnet"; did you mean "latent"?`},
+		{func(c *Config) { onReal(c); c.Replay = Replay{Priority: PriorityTD, Alpha: 0.6, Beta: 0.4} }, `configuration: replay.priority is "td", but learner latent makes no updates on batches of transitions`},
+		{func(c *Config) { c.Bonus = Bonus{Function: "rnd", Scale: ScaleCode} }, `configuration: bonus.function is "rnd", but learner latent fills D_real with rows of its own`},
+		{func(c *Config) { c.Schedule = []string{"30:tau=0.5"} }, "tau: not used by"},
+		{func(c *Config) { c.Schedule = []string{"20/encode:7:lr_actor=0.5"} }, ""},
+	} {
+		c := realConfig()
+		c.Agent.Learner, c.Relevance = "latent", relevance.Configs{}
+		d.change(&c)
+		w := newWorld()
+		w.rows = latentShape
+		learnsOnLatents(w)
+		l, err := newLab(c, w.task(), nil, w.parts(), "cpu", clock())
+		if err == nil {
+			l.Close()
+		}
+		if d.want == "" && err != nil || d.want != "" && (err == nil || !strings.Contains(err.Error(), d.want)) {
+			t.Errorf("%v, want %q", err, d.want)
+		}
+	}
+}
