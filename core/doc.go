@@ -23,8 +23,16 @@
 //	P(i), wᵢ, β     priorities and importance weights      replay.Prioritized, lab.Replay
 //	μ + σ⊙ε         noisy layers                           nn.Noisy, sac.ExploreNoisy
 //	heads           one critic acts for an episode         sac.ExploreBootstrap
-//	h, g            encoder and forward model of the ICM   relevance.ICM
+//	h, g            ICM, curiosity: equation 5             relevance.ICM, curiosity.go
+//	f, f̂            random networks: equation 6            relevance.RND, rnd.go
+//	N̂               pseudo-counts: equation 7              relevance.Count, count.go
 //	σ, c_in, …      EDM's noise level and preconditioning  op.EDMNoised, generative
+//
+// # Where to begin
+//
+// Algorithm 1 of the paper is lab/algorithm.go. docs/key-press.md follows a change of ω from
+// the keyboard to the sampler and to the first batch that contains it. docs/recipes have a
+// whole relevance function with a network, and other parts.
 //
 // # Imports
 //

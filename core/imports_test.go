@@ -64,7 +64,7 @@ var allowed = map[string][]string{
 	"presets": {"core/lab", "core/knob", "core/spelling", "core/printable", "core/table"},
 
 	"core/event":          {"core/knob", "core/run"},                                                                                                // run: lines of the journal
-	"core/knob":           {"core/relevance", "core/replay", "core/run", "core/spelling"},                                                           // relevance: its choices; replay: the mix of a batch; run: numbers as journals write them
+	"core/knob":           {"core/relevance", "core/generative", "core/replay", "core/run", "core/spelling"},                                        // relevance: its choices; generative: what a generation reads of the knobs; replay: the mix of a batch; run: numbers as journals write them
 	"core/inspect":        {"core/event", "core/knob", "core/run", "core/analysis", "core/relevance", "core/generative", "core/replay", "core/rng"}, // run: numbers as journals write them
 	"core/lab":            {"core/inspect", "core/table", "core/whatif", "core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/agent/learners", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/whatif":         {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON

@@ -30,7 +30,8 @@
 // serve.go shows the screen to a terminal of another process, settings.go has the user's
 // files.
 //
-// docs/recipes/pane.md adds a pane.
+// docs/recipes/pane.md adds a pane; docs/key-press.md follows a key press from here to the
+// sampler.
 //
 // # Why
 //

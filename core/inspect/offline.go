@@ -208,7 +208,7 @@ func Fit(gen Fitter, real generative.Rows, scores []float32, s *knob.Settings, r
 
 // generation makes transitions with guidance omega into a ring.
 func (o *Offline) generation(gen Fitter, omega float64) (*replay.Ring, Prompts, error) {
-	k := Generation(&o.Knobs)
+	k := o.Knobs.Generation()
 	k.Guidance, k.Samples = omega, o.Rows
 	made := replay.NewRing(o.Real.Shape(), o.Rows)
 	occasion := uint64(o.at.Saved)<<16 | uint64(slices.Index(o.Guidances, omega))

@@ -163,7 +163,7 @@ func (p *preview) score() (err error) {
 
 // sketch makes transitions with the value, one network call at a time.
 func (p *preview) sketch() error {
-	k := Generation(&p.settings)
+	k := p.settings.Generation()
 	k.Samples = previewRows
 	if p.settings.Relevance == none {
 		k.Guidance = 0 // the generator that training without a condition would give

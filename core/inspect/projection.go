@@ -44,7 +44,7 @@ func (e *examiner) gaussian(rows int) (analysis.Simulated, error) {
 
 // project draws with and without guidance and lays both into one plane.
 func (e *examiner) project() (*event.Projected, error) {
-	k := Generation(&e.Settings)
+	k := e.Settings.Generation()
 	k.Samples = e.Points
 	guided, err := e.sketch(k)
 	if err != nil {

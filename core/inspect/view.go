@@ -142,11 +142,6 @@ const ScoreRows = 4096
 // none is the relevance function that says nothing.
 const none = relevance.None
 
-// Generation are the knobs of a generation under settings.
-func Generation(s *knob.Settings) generative.GenKnobs {
-	return generative.GenKnobs{Samples: s.Samples, Steps: s.SamplerSteps, Guidance: s.Guidance, TopFraction: s.TopFraction, SChurn: s.SChurn}
-}
-
 // examiner is an examination under way. Between two of its pieces it yields; what
 // happens meanwhile does not change what it finds.
 type examiner struct {

@@ -137,12 +137,6 @@ type Knob struct {
 	write func(*Settings, Value)
 }
 
-// Get is the knob's value in s.
-func (k Knob) Get(s *Settings) Value { return k.read(s) }
-
-// Set puts a value into s without checking it.
-func (k Knob) Set(s *Settings, v Value) { k.write(s, v) }
-
 // Title is the knob's symbol, or its name where it has none.
 func (k Knob) Title() string {
 	if k.Symbol == "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"pgrlab/core/generative"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
@@ -120,6 +121,11 @@ func choice(field func(*Settings) *string) (func(*Settings) Value, func(*Setting
 		func(s *Settings, v Value) { *field(s) = v.Text }
 }
 
+// Generation are the knobs that the generator reads when a generation begins.
+func (s *Settings) Generation() generative.GenKnobs {
+	return generative.GenKnobs{Samples: s.Samples, Steps: s.SamplerSteps, Guidance: s.Guidance, TopFraction: s.TopFraction, SChurn: s.SChurn}
+}
+
 // number, count and pick complete a knob with its field of Settings.
 func (k Knob) number(field func(*Settings) *float64) Knob {
 	k.Kind = KindFloat
@@ -197,3 +203,9 @@ var table = []Knob{
 		Doc: "strength of the curiosity that is added to the reward"}.
 		number(func(s *Settings) *float64 { return &s.Bonus }),
 }
+
+// Get is the knob's value in s.
+func (k Knob) Get(s *Settings) Value { return k.read(s) }
+
+// Set puts a value into s without checking it.
+func (k Knob) Set(s *Settings, v Value) { k.write(s, v) }

@@ -304,3 +304,19 @@ func (x *experiment) undo(c event.Undo, a asked) {
 func (x *experiment) refuse(ref, knob, value, by string, err error) {
 	x.emit(event.TypeRefused, event.NoMember, event.Refused{Ref: ref, Knob: knob, Value: value, By: by, Reason: err.Error()})
 }
+
+// Send asks for something. It never blocks: ErrBusy when too much was asked
+// already, ErrEnded after the run.
+func (l *Lab) Send(c event.Command) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return event.ErrEnded
+	}
+	select {
+	case l.mailbox <- sent{c, time.Now()}:
+		return nil
+	default:
+		return event.ErrBusy
+	}
+}

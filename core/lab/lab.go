@@ -312,22 +312,6 @@ func (l *Lab) log(e event.Event) {
 	l.events = append(l.events, e)
 }
 
-// Send asks for something. It never blocks: ErrBusy when too much was asked
-// already, ErrEnded after the run.
-func (l *Lab) Send(c event.Command) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.ended {
-		return event.ErrEnded
-	}
-	select {
-	case l.mailbox <- sent{c, time.Now()}:
-		return nil
-	default:
-		return event.ErrBusy
-	}
-}
-
 // Fault says what becomes of a run that meets a loss that is not a number, or a
 // full disk.
 type Fault int

@@ -5,7 +5,6 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/generative"
-	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 )
 
@@ -34,7 +33,7 @@ func (l *Lab) Prepare() (said []string, err error) {
 		if !ok {
 			continue
 		}
-		chunk, err := g.Prepare(inspect.Generation(&x.Settings))
+		chunk, err := g.Prepare(x.Settings.Generation())
 		if err != nil {
 			return nil, fmt.Errorf("prepare the generator: %w", err)
 		}

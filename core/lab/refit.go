@@ -195,7 +195,7 @@ func (x *experiment) generate() phase {
 
 func (x *experiment) startGenerate() error {
 	x.startStage(stageGenerating)
-	knobs := inspect.Generation(&x.Settings)
+	knobs := x.Settings.Generation()
 	x.Generating = knobs
 	x.meter.generation(knobs)
 	x.total = 0

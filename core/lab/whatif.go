@@ -111,7 +111,7 @@ type whatIf struct {
 func (w *whatIf) complete(p *whatif.Plan) {
 	s := &w.knobs
 	samples := p.Sampling.Samples
-	p.Sampling = inspect.Generation(s)
+	p.Sampling = s.Generation()
 	if samples > 0 {
 		p.Sampling.Samples = samples
 	}

@@ -20,7 +20,7 @@ func DefaultCount() CountConfig { return CountConfig{Bins: 8, Depth: 4} }
 
 var _ = register(Spec{
 	Name: "count", Doc: "rarity by pseudo-counts, of a density made by context-tree switching", Equation: "(N̂(s,a) + 0.01)^(−1/2)",
-	Source:   "Bellemare et al. 2016",
+	Source:   "Wang et al. 2025, equation 7; Bellemare et al. 2016",
 	Learning: LearnsAnew,
 	Config:   DefaultCount(),
 	New:      func(d Deps) (Function, error) { return NewCount(d.Config.(CountConfig), d.Shape) },

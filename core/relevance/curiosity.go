@@ -9,8 +9,8 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Score writes F = ‖g(h(s), a) − h(s')‖²/H, as the released code does. The paper
-// writes ½‖·‖², which is PaperScale times that: the same condition after the
+// Score writes F of equation 5 (Wang et al. 2025) as ‖g(h(s), a) − h(s')‖²/H, like the
+// released code. The paper writes ½‖·‖², which is PaperScale times that: the same condition after the
 // generator's scaling, but 128 times the bonus or priority at H = 256.
 func (m *ICM) Score(dst []float32, b *replay.Batch, rows int) error {
 	if err := m.scoreRows(dst, b, rows); err != nil {

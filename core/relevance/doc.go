@@ -7,9 +7,9 @@
 //	return     Q(s, π(s))
 //	td         |r + γ(1−d)·Q̄(s', π(s')) − Q(s,a)|
 //	td-signed   r + γ(1−d)·Q̄(s', π(s')) − Q(s,a)
-//	curiosity  ‖g(h(s), a) − h(s')‖²/H, by an intrinsic curiosity model
-//	rnd        ‖f̂(s') − f(s')‖²/K, by random network distillation
-//	count      (N̂(s,a) + 0.01)^(−1/2), N̂ a pseudo-count by context-tree switching
+//	curiosity  ‖g(h(s), a) − h(s')‖²/H, by an intrinsic curiosity model     (equation 5)
+//	rnd        ‖f̂(s') − f(s')‖²/K, by random network distillation             (equation 6)
+//	count      (N̂(s,a) + 0.01)^(−1/2), N̂ a pseudo-count by context-tree switching (equation 7)
 //	none       0: the generator is fitted and sampled without a condition
 //
 // Only curiosity has released code (renwang435/pgr:
@@ -17,6 +17,11 @@
 // ensemble and what argmax_a' means for continuous actions: here Q is the mean
 // over the critics, and π(s) the policy's mean action. It writes the TD error
 // without an absolute value; both are offered.
+//
+// Equation 5 is computed by ICM.Score (curiosity.go) with the networks of icmnet.go,
+// equation 6 by RND.Score (rnd.go), equation 7 by Count.Score (count.go). The generator scales
+// scores, so constant factors change nothing there; in bonuses and priorities they do, see
+// PaperScale.
 //
 // A function is a file that declares itself in the registry: see Spec, and
 // docs/recipes/relevance.md for a whole one with a network.

@@ -52,7 +52,7 @@ type ICMConfig struct {
 
 var _ = register(Spec{
 	Name: "curiosity", Doc: "error of a learned model of the dynamics", Equation: "½‖g(h(s),a) − h(s′)‖²",
-	Source:   "Wang et al. 2025, section 4; Pathak et al. 2017",
+	Source:   "Wang et al. 2025, equation 5; Pathak et al. 2017",
 	Learning: LearnsInSteps,
 	Config:   DefaultICM(),
 	New: func(d Deps) (Function, error) {

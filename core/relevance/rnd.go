@@ -23,7 +23,7 @@ type RNDConfig struct {
 
 var _ = register(Spec{
 	Name: "rnd", Doc: "distance of a trained network to a random one", Equation: "½‖f̂(s′) − f(s′)‖²",
-	Source:   "Burda et al. 2018",
+	Source:   "Wang et al. 2025, equation 6; Burda et al. 2018",
 	Learning: LearnsInSteps,
 	Config:   DefaultRND(),
 	New: func(d Deps) (Function, error) {

@@ -23,17 +23,6 @@ func (p *Pane) selectKnob(by int) tea.Cmd {
 	return nil
 }
 
-func (p *Pane) more() tea.Cmd { return p.stageNext(1) }
-func (p *Pane) less() tea.Cmd { return p.stageNext(-1) }
-
-func (p *Pane) stageNext(by int) tea.Cmd {
-	k := p.KnobList[p.Selected]
-	if p.Usable(k) {
-		p.Stage(k, k.Next(p.Wanted(k.Name), by))
-	}
-	return nil
-}
-
 // edit starts typing a value; of a choice, its choices complete.
 func (p *Pane) edit() tea.Cmd {
 	k := p.KnobList[p.Selected]

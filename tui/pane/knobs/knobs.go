@@ -327,3 +327,15 @@ func (p *Pane) knobsNote(w int) string {
 	}
 	return p.Theme.Dim.On(fmt.Sprintf("%d of %d", p.Selected+1, len(p.KnobList)))
 }
+
+func (p *Pane) more() tea.Cmd { return p.stageNext(1) }
+
+func (p *Pane) less() tea.Cmd { return p.stageNext(-1) }
+
+func (p *Pane) stageNext(by int) tea.Cmd {
+	k := p.KnobList[p.Selected]
+	if p.Usable(k) {
+		p.Stage(k, k.Next(p.Wanted(k.Name), by))
+	}
+	return nil
+}
