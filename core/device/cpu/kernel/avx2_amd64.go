@@ -11,7 +11,7 @@ var avx2 = &machine{
 		avx2Tile7x1Tail, avx2Tile8x1Tail, avx2Tile9x1Tail, avx2Tile10x1Tail, avx2Tile11x1Tail, avx2Tile12x1Tail},
 	wide: []tileFunc{nil, avx2Tile1x8, avx2Tile2x4, avx2Tile3x4}, wideVecs: []int{0, 8, 4, 4},
 	full: []tileFunc{nil, avx2Tile1x3, avx2Tile2x3, avx2Tile3x3, avx2Tile4x3}, fullVecs: 3, packFull: avx2Pack3,
-	pack: avx2Pack2, packTail: avx2Pack2Tail, touch: avx2Touch,
+	pack: avx2Pack2, packTail: avx2Pack2Tail,
 	rowDot1: avx2RowDot1, rowDot4: avx2RowDot4, colSum8: avx2ColSum8, colSum1: avx2ColSum1,
 	transpose8: avx2Transpose8, transpose16: avx2Transpose16,
 	add: avx2Add, sub: avx2Sub, mul: avx2Mul, scale: avx2Scale, axpy: avx2Axpy, lerp: avx2Lerp,

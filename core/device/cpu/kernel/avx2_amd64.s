@@ -20,9 +20,9 @@ DATA ramp<>+56(SB)/4, $0x00000000
 DATA ramp<>+60(SB)/4, $0x00000000
 GLOBL ramp<>(SB), RODATA|NOPTR, $64
 
-// func avx2Tile1x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile1x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile1x2(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile1x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -32,10 +32,6 @@ TEXT ·avx2Tile1x2(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000001, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -44,6 +40,8 @@ block:
 	VMOVUPS    32(R15), Y1
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	JMP        ready
 
@@ -52,13 +50,18 @@ zero:
 	VPXOR Y1, Y1, Y1
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000040
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000040
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000001, (SP)
+	IMUL3Q $0x00000001, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Y2
@@ -66,6 +69,13 @@ turn:
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      64(R10), Y2
 	VMOVUPS      96(R10), Y3
 	VBROADCASTSS 4(AX), Y4
@@ -76,6 +86,14 @@ turn:
 	VBROADCASTSS 8(AX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      192(R10), Y2
 	VMOVUPS      224(R10), Y3
 	VBROADCASTSS 12(AX), Y4
@@ -85,11 +103,21 @@ turn:
 	ADDQ         $0x00000010, AX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000001, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -176,6 +204,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -188,9 +217,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile1x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile1x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile1x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile1x2Tail(SB), NOSPLIT, $8-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -205,10 +234,6 @@ TEXT ·avx2Tile1x2Tail(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000001, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -217,6 +242,8 @@ block:
 	VMASKMOVPS 32(R15), Y15, Y1
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	JMP        ready
 
@@ -225,13 +252,18 @@ zero:
 	VPXOR Y1, Y1, Y1
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000040
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000040
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000001, (SP)
+	IMUL3Q $0x00000001, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Y2
@@ -239,6 +271,13 @@ turn:
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      64(R10), Y2
 	VMASKMOVPS   96(R10), Y15, Y3
 	VBROADCASTSS 4(AX), Y4
@@ -249,6 +288,14 @@ turn:
 	VBROADCASTSS 8(AX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      192(R10), Y2
 	VMASKMOVPS   224(R10), Y15, Y3
 	VBROADCASTSS 12(AX), Y4
@@ -258,11 +305,21 @@ turn:
 	ADDQ         $0x00000010, AX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000001, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -349,6 +406,7 @@ store:
 	MOVQ       R15, CX
 	SUBQ       R12, CX
 	MOVQ       R15, R12
+	MOVQ       R15, c+72(FP)
 	TESTQ      DI, DI
 	JZ         maskless
 	ADDQ       CX, mask+112(FP)
@@ -361,9 +419,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile2x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile2x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile2x2(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile2x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -373,12 +431,6 @@ TEXT ·avx2Tile2x2(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000002, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -390,6 +442,8 @@ block:
 	VMOVUPS    32(R15), Y3
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -402,13 +456,18 @@ zero:
 	VPXOR Y3, Y3, Y3
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000040
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000040
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000002, (SP)
+	IMUL3Q $0x00000002, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Y4
@@ -419,6 +478,13 @@ turn:
 	VBROADCASTSS (AX)(R8*1), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      64(R10), Y4
 	VMOVUPS      96(R10), Y5
 	VBROADCASTSS 4(AX), Y6
@@ -435,6 +501,14 @@ turn:
 	VBROADCASTSS 8(AX)(R8*1), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      192(R10), Y4
 	VMOVUPS      224(R10), Y5
 	VBROADCASTSS 12(AX), Y6
@@ -447,11 +521,23 @@ turn:
 	ADDQ         $0x00000010, AX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000002, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -567,6 +653,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -579,9 +666,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile2x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile2x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile2x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile2x2Tail(SB), NOSPLIT, $8-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -596,12 +683,6 @@ TEXT ·avx2Tile2x2Tail(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000002, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -613,6 +694,8 @@ block:
 	VMASKMOVPS 32(R15), Y15, Y3
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -625,13 +708,18 @@ zero:
 	VPXOR Y3, Y3, Y3
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000040
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000040
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000002, (SP)
+	IMUL3Q $0x00000002, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Y4
@@ -642,6 +730,13 @@ turn:
 	VBROADCASTSS (AX)(R8*1), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      64(R10), Y4
 	VMASKMOVPS   96(R10), Y15, Y5
 	VBROADCASTSS 4(AX), Y6
@@ -658,6 +753,14 @@ turn:
 	VBROADCASTSS 8(AX)(R8*1), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      192(R10), Y4
 	VMASKMOVPS   224(R10), Y15, Y5
 	VBROADCASTSS 12(AX), Y6
@@ -670,11 +773,23 @@ turn:
 	ADDQ         $0x00000010, AX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000002, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -790,6 +905,7 @@ store:
 	MOVQ       R15, CX
 	SUBQ       R12, CX
 	MOVQ       R15, R12
+	MOVQ       R15, c+72(FP)
 	TESTQ      DI, DI
 	JZ         maskless
 	ADDQ       CX, mask+112(FP)
@@ -802,9 +918,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile3x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile3x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile3x2(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile3x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -814,14 +930,6 @@ TEXT ·avx2Tile3x2(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000003, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -836,6 +944,8 @@ block:
 	VMOVUPS    32(R15), Y5
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -852,13 +962,18 @@ zero:
 	VPXOR Y5, Y5, Y5
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000040
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000040
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000003, (SP)
+	IMUL3Q $0x00000003, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Y6
@@ -872,6 +987,13 @@ turn:
 	VBROADCASTSS (AX)(R8*2), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      64(R10), Y6
 	VMOVUPS      96(R10), Y7
 	VBROADCASTSS 4(AX), Y8
@@ -894,6 +1016,14 @@ turn:
 	VBROADCASTSS 8(AX)(R8*2), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      192(R10), Y6
 	VMOVUPS      224(R10), Y7
 	VBROADCASTSS 12(AX), Y8
@@ -909,11 +1039,25 @@ turn:
 	ADDQ         $0x00000010, AX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000003, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -1058,6 +1202,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -1070,9 +1215,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile3x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile3x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile3x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile3x2Tail(SB), NOSPLIT, $8-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -1087,14 +1232,6 @@ TEXT ·avx2Tile3x2Tail(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000003, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -1109,6 +1246,8 @@ block:
 	VMASKMOVPS 32(R15), Y15, Y5
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -1125,13 +1264,18 @@ zero:
 	VPXOR Y5, Y5, Y5
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000040
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000040
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000003, (SP)
+	IMUL3Q $0x00000003, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Y6
@@ -1145,6 +1289,13 @@ turn:
 	VBROADCASTSS (AX)(R8*2), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      64(R10), Y6
 	VMASKMOVPS   96(R10), Y15, Y7
 	VBROADCASTSS 4(AX), Y8
@@ -1167,6 +1318,14 @@ turn:
 	VBROADCASTSS 8(AX)(R8*2), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      192(R10), Y6
 	VMASKMOVPS   224(R10), Y15, Y7
 	VBROADCASTSS 12(AX), Y8
@@ -1182,11 +1341,25 @@ turn:
 	ADDQ         $0x00000010, AX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000003, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -1331,6 +1504,7 @@ store:
 	MOVQ       R15, CX
 	SUBQ       R12, CX
 	MOVQ       R15, R12
+	MOVQ       R15, c+72(FP)
 	TESTQ      DI, DI
 	JZ         maskless
 	ADDQ       CX, mask+112(FP)
@@ -1343,9 +1517,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile4x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile4x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile4x2(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile4x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -1357,16 +1531,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000004, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -1384,6 +1548,8 @@ block:
 	VMOVUPS    32(R15), Y7
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -1404,13 +1570,18 @@ zero:
 	VPXOR Y7, Y7, Y7
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000040
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000040
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000004, (SP)
+	IMUL3Q $0x00000004, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Y8
@@ -1427,6 +1598,13 @@ turn:
 	VBROADCASTSS (BX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      64(R10), Y8
 	VMOVUPS      96(R10), Y9
 	VBROADCASTSS 4(AX), Y10
@@ -1455,6 +1633,14 @@ turn:
 	VBROADCASTSS 8(BX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      192(R10), Y8
 	VMOVUPS      224(R10), Y9
 	VBROADCASTSS 12(AX), Y10
@@ -1474,11 +1660,27 @@ turn:
 	ADDQ         $0x00000010, BX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000004, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -1657,6 +1859,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -1669,9 +1872,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile4x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile4x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile4x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile4x2Tail(SB), NOSPLIT, $8-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -1688,16 +1891,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000004, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -1715,6 +1908,8 @@ block:
 	VMASKMOVPS 32(R15), Y15, Y7
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -1735,13 +1930,18 @@ zero:
 	VPXOR Y7, Y7, Y7
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000040
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000040
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000004, (SP)
+	IMUL3Q $0x00000004, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Y8
@@ -1758,6 +1958,13 @@ turn:
 	VBROADCASTSS (BX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      64(R10), Y8
 	VMASKMOVPS   96(R10), Y15, Y9
 	VBROADCASTSS 4(AX), Y10
@@ -1786,6 +1993,14 @@ turn:
 	VBROADCASTSS 8(BX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      192(R10), Y8
 	VMASKMOVPS   224(R10), Y15, Y9
 	VBROADCASTSS 12(AX), Y10
@@ -1805,11 +2020,27 @@ turn:
 	ADDQ         $0x00000010, BX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000004, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -1988,6 +2219,7 @@ store:
 	MOVQ       R15, CX
 	SUBQ       R12, CX
 	MOVQ       R15, R12
+	MOVQ       R15, c+72(FP)
 	TESTQ      DI, DI
 	JZ         maskless
 	ADDQ       CX, mask+112(FP)
@@ -2000,9 +2232,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile5x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile5x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile5x2(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile5x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -2014,18 +2246,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000005, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -2046,6 +2266,8 @@ block:
 	VMOVUPS    32(R15), Y9
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -2070,13 +2292,18 @@ zero:
 	VPXOR Y9, Y9, Y9
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000040
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000040
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000005, (SP)
+	IMUL3Q $0x00000005, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Y10
@@ -2096,6 +2323,13 @@ turn:
 	VBROADCASTSS (BX)(R8*1), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      64(R10), Y10
 	VMOVUPS      96(R10), Y11
 	VBROADCASTSS 4(AX), Y12
@@ -2130,6 +2364,14 @@ turn:
 	VBROADCASTSS 8(BX)(R8*1), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      192(R10), Y10
 	VMOVUPS      224(R10), Y11
 	VBROADCASTSS 12(AX), Y12
@@ -2152,11 +2394,29 @@ turn:
 	ADDQ         $0x00000010, BX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000005, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -2364,6 +2624,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -2376,9 +2637,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile5x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile5x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile5x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile5x2Tail(SB), NOSPLIT, $8-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -2395,18 +2656,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000005, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -2427,6 +2676,8 @@ block:
 	VMASKMOVPS 32(R15), Y15, Y9
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -2451,13 +2702,18 @@ zero:
 	VPXOR Y9, Y9, Y9
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000040
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000040
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000005, (SP)
+	IMUL3Q $0x00000005, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Y10
@@ -2477,6 +2733,13 @@ turn:
 	VBROADCASTSS (BX)(R8*1), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      64(R10), Y10
 	VMASKMOVPS   96(R10), Y15, Y11
 	VBROADCASTSS 4(AX), Y12
@@ -2511,6 +2774,14 @@ turn:
 	VBROADCASTSS 8(BX)(R8*1), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      192(R10), Y10
 	VMASKMOVPS   224(R10), Y15, Y11
 	VBROADCASTSS 12(AX), Y12
@@ -2533,11 +2804,29 @@ turn:
 	ADDQ         $0x00000010, BX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000005, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -2745,6 +3034,7 @@ store:
 	MOVQ       R15, CX
 	SUBQ       R12, CX
 	MOVQ       R15, R12
+	MOVQ       R15, c+72(FP)
 	TESTQ      DI, DI
 	JZ         maskless
 	ADDQ       CX, mask+112(FP)
@@ -2757,9 +3047,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile6x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile6x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile6x2(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile6x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -2771,20 +3061,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000006, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -2808,6 +3084,8 @@ block:
 	VMOVUPS    32(R15), Y11
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -2836,13 +3114,18 @@ zero:
 	VPXOR Y11, Y11, Y11
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000040
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000040
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000006, (SP)
+	IMUL3Q $0x00000006, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Y12
@@ -2865,6 +3148,13 @@ turn:
 	VBROADCASTSS (BX)(R8*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      64(R10), Y12
 	VMOVUPS      96(R10), Y13
 	VBROADCASTSS 4(AX), Y14
@@ -2905,6 +3195,14 @@ turn:
 	VBROADCASTSS 8(BX)(R8*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      192(R10), Y12
 	VMOVUPS      224(R10), Y13
 	VBROADCASTSS 12(AX), Y14
@@ -2930,11 +3228,31 @@ turn:
 	ADDQ         $0x00000010, BX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000006, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -3171,6 +3489,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -3183,9 +3502,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile6x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile6x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile6x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile6x2Tail(SB), NOSPLIT, $8-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -3202,20 +3521,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000006, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -3239,6 +3544,8 @@ block:
 	VMASKMOVPS 32(R15), Y15, Y11
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -3267,13 +3574,18 @@ zero:
 	VPXOR Y11, Y11, Y11
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000040
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000040
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000006, (SP)
+	IMUL3Q $0x00000006, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Y12
@@ -3296,6 +3608,13 @@ turn:
 	VBROADCASTSS (BX)(R8*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      64(R10), Y12
 	VMASKMOVPS   96(R10), Y15, Y13
 	VBROADCASTSS 4(AX), Y14
@@ -3336,6 +3655,14 @@ turn:
 	VBROADCASTSS 8(BX)(R8*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      192(R10), Y12
 	VMASKMOVPS   224(R10), Y15, Y13
 	VBROADCASTSS 12(AX), Y14
@@ -3361,11 +3688,31 @@ turn:
 	ADDQ         $0x00000010, BX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000006, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -3602,6 +3949,7 @@ store:
 	MOVQ       R15, CX
 	SUBQ       R12, CX
 	MOVQ       R15, R12
+	MOVQ       R15, c+72(FP)
 	TESTQ      DI, DI
 	JZ         maskless
 	ADDQ       CX, mask+112(FP)
@@ -3614,9 +3962,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile1x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile1x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile1x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile1x1Tail(SB), NOSPLIT, $0-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -3631,10 +3979,6 @@ TEXT ·avx2Tile1x1Tail(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000001, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -3642,6 +3986,8 @@ block:
 	VMASKMOVPS (R15), Y15, Y0
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	JMP        ready
 
@@ -3649,9 +3995,13 @@ zero:
 	VPXOR Y0, Y0, Y0
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000001, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMASKMOVPS   (R10), Y15, Y1
@@ -3719,6 +4069,7 @@ store:
 	MOVQ       R15, CX
 	SUBQ       R12, CX
 	MOVQ       R15, R12
+	MOVQ       R15, c+72(FP)
 	TESTQ      DI, DI
 	JZ         maskless
 	ADDQ       CX, mask+112(FP)
@@ -3731,9 +4082,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile2x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile2x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile2x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile2x1Tail(SB), NOSPLIT, $0-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -3748,12 +4099,6 @@ TEXT ·avx2Tile2x1Tail(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000002, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -3763,6 +4108,8 @@ block:
 	VMASKMOVPS (R15), Y15, Y1
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -3773,9 +4120,15 @@ zero:
 	VPXOR Y1, Y1, Y1
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000002, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMASKMOVPS   (R10), Y15, Y2
@@ -3861,6 +4214,7 @@ store:
 	MOVQ       R15, CX
 	SUBQ       R12, CX
 	MOVQ       R15, R12
+	MOVQ       R15, c+72(FP)
 	TESTQ      DI, DI
 	JZ         maskless
 	ADDQ       CX, mask+112(FP)
@@ -3873,9 +4227,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile3x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile3x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile3x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile3x1Tail(SB), NOSPLIT, $0-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -3890,14 +4244,6 @@ TEXT ·avx2Tile3x1Tail(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000003, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -3909,6 +4255,8 @@ block:
 	VMASKMOVPS (R15), Y15, Y2
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -3922,9 +4270,17 @@ zero:
 	VPXOR Y2, Y2, Y2
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000003, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMASKMOVPS   (R10), Y15, Y3
@@ -4028,6 +4384,7 @@ store:
 	MOVQ       R15, CX
 	SUBQ       R12, CX
 	MOVQ       R15, R12
+	MOVQ       R15, c+72(FP)
 	TESTQ      DI, DI
 	JZ         maskless
 	ADDQ       CX, mask+112(FP)
@@ -4040,9 +4397,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile4x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile4x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile4x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile4x1Tail(SB), NOSPLIT, $0-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -4059,16 +4416,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000004, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -4082,6 +4429,8 @@ block:
 	VMASKMOVPS (R15), Y15, Y3
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -4098,9 +4447,19 @@ zero:
 	VPXOR Y3, Y3, Y3
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000004, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMASKMOVPS   (R10), Y15, Y4
@@ -4227,6 +4586,7 @@ store:
 	MOVQ       R15, CX
 	SUBQ       R12, CX
 	MOVQ       R15, R12
+	MOVQ       R15, c+72(FP)
 	TESTQ      DI, DI
 	JZ         maskless
 	ADDQ       CX, mask+112(FP)
@@ -4239,9 +4599,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile5x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile5x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile5x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile5x1Tail(SB), NOSPLIT, $0-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -4258,18 +4618,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000005, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -4285,6 +4633,8 @@ block:
 	VMASKMOVPS (R15), Y15, Y4
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -4304,9 +4654,21 @@ zero:
 	VPXOR Y4, Y4, Y4
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000005, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMASKMOVPS   (R10), Y15, Y5
@@ -4451,6 +4813,7 @@ store:
 	MOVQ       R15, CX
 	SUBQ       R12, CX
 	MOVQ       R15, R12
+	MOVQ       R15, c+72(FP)
 	TESTQ      DI, DI
 	JZ         maskless
 	ADDQ       CX, mask+112(FP)
@@ -4463,9 +4826,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile6x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile6x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile6x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile6x1Tail(SB), NOSPLIT, $0-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -4482,20 +4845,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000006, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -4513,6 +4862,8 @@ block:
 	VMASKMOVPS (R15), Y15, Y5
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -4535,9 +4886,23 @@ zero:
 	VPXOR Y5, Y5, Y5
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000006, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMASKMOVPS   (R10), Y15, Y6
@@ -4700,6 +5065,7 @@ store:
 	MOVQ       R15, CX
 	SUBQ       R12, CX
 	MOVQ       R15, R12
+	MOVQ       R15, c+72(FP)
 	TESTQ      DI, DI
 	JZ         maskless
 	ADDQ       CX, mask+112(FP)
@@ -4712,9 +5078,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile7x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile7x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile7x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile7x1Tail(SB), NOSPLIT, $0-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -4732,22 +5098,6 @@ block:
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
-	IMUL3Q     $0x00000007, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -4767,6 +5117,8 @@ block:
 	VMASKMOVPS (R15), Y15, Y6
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -4792,9 +5144,25 @@ zero:
 	VPXOR Y6, Y6, Y6
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000007, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMASKMOVPS   (R10), Y15, Y7
@@ -4980,6 +5348,7 @@ store:
 	MOVQ       R15, CX
 	SUBQ       R12, CX
 	MOVQ       R15, R12
+	MOVQ       R15, c+72(FP)
 	TESTQ      DI, DI
 	JZ         maskless
 	ADDQ       CX, mask+112(FP)
@@ -4992,9 +5361,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile8x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile8x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile8x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile8x1Tail(SB), NOSPLIT, $0-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -5012,24 +5381,6 @@ block:
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
-	IMUL3Q     $0x00000008, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -5051,6 +5402,8 @@ block:
 	VMASKMOVPS (R15), Y15, Y7
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -5079,9 +5432,27 @@ zero:
 	VPXOR Y7, Y7, Y7
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000008, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMASKMOVPS   (R10), Y15, Y8
@@ -5285,6 +5656,7 @@ store:
 	MOVQ       R15, CX
 	SUBQ       R12, CX
 	MOVQ       R15, R12
+	MOVQ       R15, c+72(FP)
 	TESTQ      DI, DI
 	JZ         maskless
 	ADDQ       CX, mask+112(FP)
@@ -5297,9 +5669,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile9x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile9x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile9x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile9x1Tail(SB), NOSPLIT, $0-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -5317,26 +5689,6 @@ block:
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
-	IMUL3Q     $0x00000009, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -5360,6 +5712,8 @@ block:
 	VMASKMOVPS (R15), Y15, Y8
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -5391,9 +5745,29 @@ zero:
 	VPXOR Y8, Y8, Y8
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000009, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMASKMOVPS   (R10), Y15, Y9
@@ -5615,6 +5989,7 @@ store:
 	MOVQ       R15, CX
 	SUBQ       R12, CX
 	MOVQ       R15, R12
+	MOVQ       R15, c+72(FP)
 	TESTQ      DI, DI
 	JZ         maskless
 	ADDQ       CX, mask+112(FP)
@@ -5627,9 +6002,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile10x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile10x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile10x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile10x1Tail(SB), NOSPLIT, $0-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -5648,28 +6023,6 @@ block:
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
 	LEAQ       (DX)(DI*1), SI
-	IMUL3Q     $0x0000000a, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -5695,6 +6048,8 @@ block:
 	VMASKMOVPS (R15), Y15, Y9
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -5729,9 +6084,31 @@ zero:
 	VPXOR Y9, Y9, Y9
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x0000000a, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMASKMOVPS   (R10), Y15, Y10
@@ -5976,6 +6353,7 @@ store:
 	MOVQ       R15, CX
 	SUBQ       R12, CX
 	MOVQ       R15, R12
+	MOVQ       R15, c+72(FP)
 	TESTQ      DI, DI
 	JZ         maskless
 	ADDQ       CX, mask+112(FP)
@@ -5988,9 +6366,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile11x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile11x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile11x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile11x1Tail(SB), NOSPLIT, $0-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -6009,30 +6387,6 @@ block:
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
 	LEAQ       (DX)(DI*1), SI
-	IMUL3Q     $0x0000000b, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -6060,6 +6414,8 @@ block:
 	VMASKMOVPS (R15), Y15, Y10
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -6097,9 +6453,33 @@ zero:
 	VPXOR Y10, Y10, Y10
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x0000000b, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMASKMOVPS   (R10), Y15, Y11
@@ -6362,6 +6742,7 @@ store:
 	MOVQ       R15, CX
 	SUBQ       R12, CX
 	MOVQ       R15, R12
+	MOVQ       R15, c+72(FP)
 	TESTQ      DI, DI
 	JZ         maskless
 	ADDQ       CX, mask+112(FP)
@@ -6374,9 +6755,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile12x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile12x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile12x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile12x1Tail(SB), NOSPLIT, $0-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -6395,32 +6776,6 @@ block:
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
 	LEAQ       (DX)(DI*1), SI
-	IMUL3Q     $0x0000000c, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -6450,6 +6805,8 @@ block:
 	VMASKMOVPS (R15), Y15, Y11
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -6490,9 +6847,35 @@ zero:
 	VPXOR Y11, Y11, Y11
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x0000000c, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMASKMOVPS   (R10), Y15, Y12
@@ -6773,6 +7156,7 @@ store:
 	MOVQ       R15, CX
 	SUBQ       R12, CX
 	MOVQ       R15, R12
+	MOVQ       R15, c+72(FP)
 	TESTQ      DI, DI
 	JZ         maskless
 	ADDQ       CX, mask+112(FP)
@@ -6785,9 +7169,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile1x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile1x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile1x3(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile1x3(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -6797,11 +7181,6 @@ TEXT ·avx2Tile1x3(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000001, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -6811,6 +7190,8 @@ block:
 	VMOVUPS    64(R15), Y2
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	JMP        ready
@@ -6821,13 +7202,18 @@ zero:
 	VPXOR Y2, Y2, Y2
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000060
-	JNZ  apart
-	SUBQ $0x00000008, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000060
+	JNZ    apart
+	SUBQ   $0x00000008, CX
+	JLT    rest
+	MOVQ   $0x00000001, (SP)
+	IMUL3Q $0x00000001, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Y3
@@ -6837,6 +7223,14 @@ turn:
 	VFMADD231PS  Y3, Y6, Y0
 	VFMADD231PS  Y4, Y6, Y1
 	VFMADD231PS  Y5, Y6, Y2
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      96(R10), Y3
 	VMOVUPS      128(R10), Y4
 	VMOVUPS      160(R10), Y5
@@ -6865,6 +7259,14 @@ turn:
 	VFMADD231PS  Y3, Y6, Y0
 	VFMADD231PS  Y4, Y6, Y1
 	VFMADD231PS  Y5, Y6, Y2
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      480(R10), Y3
 	VMOVUPS      512(R10), Y4
 	VMOVUPS      544(R10), Y5
@@ -6890,11 +7292,22 @@ turn:
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000008, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000008, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000001, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -6998,6 +7411,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -7010,9 +7424,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile2x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile2x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile2x3(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile2x3(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -7022,14 +7436,6 @@ TEXT ·avx2Tile2x3(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000002, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -7043,6 +7449,8 @@ block:
 	VMOVUPS    64(R15), Y5
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -7059,13 +7467,18 @@ zero:
 	VPXOR Y5, Y5, Y5
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000060
-	JNZ  apart
-	SUBQ $0x00000008, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000060
+	JNZ    apart
+	SUBQ   $0x00000008, CX
+	JLT    rest
+	MOVQ   $0x00000002, (SP)
+	IMUL3Q $0x00000002, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Y6
@@ -7079,6 +7492,14 @@ turn:
 	VFMADD231PS  Y6, Y9, Y3
 	VFMADD231PS  Y7, Y9, Y4
 	VFMADD231PS  Y8, Y9, Y5
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      96(R10), Y6
 	VMOVUPS      128(R10), Y7
 	VMOVUPS      160(R10), Y8
@@ -7123,6 +7544,14 @@ turn:
 	VFMADD231PS  Y6, Y9, Y3
 	VFMADD231PS  Y7, Y9, Y4
 	VFMADD231PS  Y8, Y9, Y5
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      480(R10), Y6
 	VMOVUPS      512(R10), Y7
 	VMOVUPS      544(R10), Y8
@@ -7160,11 +7589,25 @@ turn:
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000008, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000008, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000002, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -7308,6 +7751,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -7320,9 +7764,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile3x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile3x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile3x3(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile3x3(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -7332,17 +7776,6 @@ TEXT ·avx2Tile3x3(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000003, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -7360,6 +7793,8 @@ block:
 	VMOVUPS    64(R15), Y8
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -7382,13 +7817,18 @@ zero:
 	VPXOR Y8, Y8, Y8
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000060
-	JNZ  apart
-	SUBQ $0x00000008, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000060
+	JNZ    apart
+	SUBQ   $0x00000008, CX
+	JLT    rest
+	MOVQ   $0x00000003, (SP)
+	IMUL3Q $0x00000003, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Y9
@@ -7406,6 +7846,14 @@ turn:
 	VFMADD231PS  Y9, Y12, Y6
 	VFMADD231PS  Y10, Y12, Y7
 	VFMADD231PS  Y11, Y12, Y8
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      96(R10), Y9
 	VMOVUPS      128(R10), Y10
 	VMOVUPS      160(R10), Y11
@@ -7466,6 +7914,14 @@ turn:
 	VFMADD231PS  Y9, Y12, Y6
 	VFMADD231PS  Y10, Y12, Y7
 	VFMADD231PS  Y11, Y12, Y8
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      480(R10), Y9
 	VMOVUPS      512(R10), Y10
 	VMOVUPS      544(R10), Y11
@@ -7515,11 +7971,28 @@ turn:
 	ADDQ         $0x00000020, AX
 	SUBQ         $0x00000008, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000008, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000003, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -7703,6 +8176,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -7715,9 +8189,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile4x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile4x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile4x3(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile4x3(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -7729,20 +8203,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000004, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -7764,6 +8224,8 @@ block:
 	VMOVUPS    64(R15), Y11
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -7792,13 +8254,18 @@ zero:
 	VPXOR Y11, Y11, Y11
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000060
-	JNZ  apart
-	SUBQ $0x00000008, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000060
+	JNZ    apart
+	SUBQ   $0x00000008, CX
+	JLT    rest
+	MOVQ   $0x00000004, (SP)
+	IMUL3Q $0x00000004, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Y12
@@ -7820,6 +8287,14 @@ turn:
 	VFMADD231PS  Y12, Y15, Y9
 	VFMADD231PS  Y13, Y15, Y10
 	VFMADD231PS  Y14, Y15, Y11
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      96(R10), Y12
 	VMOVUPS      128(R10), Y13
 	VMOVUPS      160(R10), Y14
@@ -7896,6 +8371,14 @@ turn:
 	VFMADD231PS  Y12, Y15, Y9
 	VFMADD231PS  Y13, Y15, Y10
 	VFMADD231PS  Y14, Y15, Y11
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      480(R10), Y12
 	VMOVUPS      512(R10), Y13
 	VMOVUPS      544(R10), Y14
@@ -7958,11 +8441,31 @@ turn:
 	ADDQ         $0x00000020, BX
 	SUBQ         $0x00000008, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000008, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000004, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -8191,6 +8694,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -8203,9 +8707,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile1x8(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile1x8(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile1x8(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile1x8(SB), NOSPLIT, $0-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -8215,11 +8719,6 @@ TEXT ·avx2Tile1x8(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000001, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -8234,6 +8733,8 @@ block:
 	VMOVUPS    224(R15), Y7
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	JMP        ready
@@ -8249,9 +8750,14 @@ zero:
 	VPXOR Y7, Y7, Y7
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000001, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VBROADCASTSS (AX), Y8
@@ -8398,6 +8904,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -8410,9 +8917,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile2x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile2x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile2x4(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile2x4(SB), NOSPLIT, $0-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -8422,14 +8929,6 @@ TEXT ·avx2Tile2x4(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000002, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -8445,6 +8944,8 @@ block:
 	VMOVUPS    96(R15), Y7
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -8463,9 +8964,17 @@ zero:
 	VPXOR Y7, Y7, Y7
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000002, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VBROADCASTSS (AX), Y8
@@ -8635,6 +9144,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -8647,9 +9157,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx2Tile3x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx2Tile3x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile3x4(SB), NOSPLIT, $0-120
+TEXT ·avx2Tile3x4(SB), NOSPLIT, $0-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -8659,17 +9169,6 @@ TEXT ·avx2Tile3x4(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000003, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -8690,6 +9189,8 @@ block:
 	VMOVUPS    96(R15), Y11
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -8715,9 +9216,20 @@ zero:
 	VPXOR Y11, Y11, Y11
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000003, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VBROADCASTSS (AX), Y12
@@ -8938,6 +9450,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -9015,21 +9528,6 @@ row:
 	DECQ    AX
 	JNZ     row
 	VZEROUPPER
-	RET
-
-// func avx2Touch(k int, src *float32, lds int)
-// Requires: MMX+
-TEXT ·avx2Touch(SB), NOSPLIT, $0-24
-	MOVQ k+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ lds+16(FP), DX
-
-row:
-	PREFETCHT1 (CX)
-	PREFETCHT1 64(CX)
-	ADDQ       DX, CX
-	DECQ       AX
-	JNZ        row
 	RET
 
 // func avx2Add(n int, dst *float32, a *float32, b *float32)

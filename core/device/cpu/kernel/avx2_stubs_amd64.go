@@ -3,97 +3,97 @@
 package kernel
 
 //go:noescape
-func avx2Tile1x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile1x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile1x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile1x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile2x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile2x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile2x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile2x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile3x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile3x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile3x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile3x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile4x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile4x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile4x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile4x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile5x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile5x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile5x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile5x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile6x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile6x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile6x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile6x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile1x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile1x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile2x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile2x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile3x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile3x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile4x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile4x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile5x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile5x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile6x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile6x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile7x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile7x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile8x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile8x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile9x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile9x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile10x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile10x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile11x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile11x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile12x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile12x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile1x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile1x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile2x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile2x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile3x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile3x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile4x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile4x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile1x8(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile1x8(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile2x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile2x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
-func avx2Tile3x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+func avx2Tile3x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 
 //go:noescape
 func avx2Pack2(k int, src *float32, lds int, dst *float32, tail int)
@@ -103,9 +103,6 @@ func avx2Pack2Tail(k int, src *float32, lds int, dst *float32, tail int)
 
 //go:noescape
 func avx2Pack3(k int, src *float32, lds int, dst *float32, tail int)
-
-//go:noescape
-func avx2Touch(k int, src *float32, lds int)
 
 //go:noescape
 func avx2Add(n int, dst *float32, a *float32, b *float32)

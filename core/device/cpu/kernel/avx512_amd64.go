@@ -14,7 +14,7 @@ var avx512 = &machine{
 		avx512Tile12x1Tail, avx512Tile13x1Tail, avx512Tile14x1Tail},
 	wide: []tileFunc{nil, avx512Tile1x8, avx512Tile2x4, avx512Tile3x4}, wideVecs: []int{0, 8, 4, 4},
 	fullVecs: 2, packFull: avx512Pack2,
-	pack: avx512Pack2, packTail: avx512Pack2Tail, touch: avx512Touch,
+	pack: avx512Pack2, packTail: avx512Pack2Tail,
 	rowDot1: avx512RowDot1, rowDot4: avx512RowDot4, colSum8: avx512ColSum8, colSum1: avx512ColSum1,
 	transpose8: avx2Transpose8, transpose16: avx2Transpose16,
 	add: avx512Add, sub: avx512Sub, mul: avx512Mul, scale: avx512Scale, axpy: avx512Axpy, lerp: avx512Lerp,

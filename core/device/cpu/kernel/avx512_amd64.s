@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func avx512Tile1x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile1x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile1x2(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile1x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -14,11 +14,6 @@ TEXT ·avx512Tile1x2(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000001, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -27,6 +22,8 @@ block:
 	VMOVUPS    64(R15), Z1
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	JMP        ready
@@ -36,13 +33,18 @@ zero:
 	VPXORD Z1, Z1, Z1
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000001, (SP)
+	IMUL3Q $0x00000001, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z2
@@ -50,6 +52,14 @@ turn:
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z2
 	VMOVUPS      192(R10), Z3
 	VBROADCASTSS 4(AX), Z4
@@ -60,6 +70,14 @@ turn:
 	VBROADCASTSS 8(AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z2
 	VMOVUPS      448(R10), Z3
 	VBROADCASTSS 12(AX), Z4
@@ -69,11 +87,22 @@ turn:
 	ADDQ         $0x00000010, AX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000001, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -160,6 +189,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -172,9 +202,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile1x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile1x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile1x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile1x2Tail(SB), NOSPLIT, $8-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -188,11 +218,6 @@ TEXT ·avx512Tile1x2Tail(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000001, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -201,6 +226,8 @@ block:
 	VMOVUPS.Z  64(R15), K1, Z1
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	JMP        ready
@@ -210,13 +237,18 @@ zero:
 	VPXORD Z1, Z1, Z1
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000001, (SP)
+	IMUL3Q $0x00000001, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z2
@@ -224,6 +256,14 @@ turn:
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z2
 	VMOVUPS.Z    192(R10), K1, Z3
 	VBROADCASTSS 4(AX), Z4
@@ -234,6 +274,14 @@ turn:
 	VBROADCASTSS 8(AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z2
 	VMOVUPS.Z    448(R10), K1, Z3
 	VBROADCASTSS 12(AX), Z4
@@ -243,11 +291,22 @@ turn:
 	ADDQ         $0x00000010, AX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000001, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -334,6 +393,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -346,9 +406,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile2x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile2x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile2x2(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile2x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -358,14 +418,6 @@ TEXT ·avx512Tile2x2(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000002, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -377,6 +429,8 @@ block:
 	VMOVUPS    64(R15), Z3
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -391,13 +445,18 @@ zero:
 	VPXORD Z3, Z3, Z3
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000002, (SP)
+	IMUL3Q $0x00000002, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z4
@@ -408,6 +467,14 @@ turn:
 	VBROADCASTSS (AX)(R8*1), Z6
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z4
 	VMOVUPS      192(R10), Z5
 	VBROADCASTSS 4(AX), Z6
@@ -424,6 +491,14 @@ turn:
 	VBROADCASTSS 8(AX)(R8*1), Z6
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z4
 	VMOVUPS      448(R10), Z5
 	VBROADCASTSS 12(AX), Z6
@@ -436,11 +511,25 @@ turn:
 	ADDQ         $0x00000010, AX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000002, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -556,6 +645,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -568,9 +658,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile2x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile2x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile2x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile2x2Tail(SB), NOSPLIT, $8-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -584,14 +674,6 @@ TEXT ·avx512Tile2x2Tail(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000002, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -603,6 +685,8 @@ block:
 	VMOVUPS.Z  64(R15), K1, Z3
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -617,13 +701,18 @@ zero:
 	VPXORD Z3, Z3, Z3
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000002, (SP)
+	IMUL3Q $0x00000002, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z4
@@ -634,6 +723,14 @@ turn:
 	VBROADCASTSS (AX)(R8*1), Z6
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z4
 	VMOVUPS.Z    192(R10), K1, Z5
 	VBROADCASTSS 4(AX), Z6
@@ -650,6 +747,14 @@ turn:
 	VBROADCASTSS 8(AX)(R8*1), Z6
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z4
 	VMOVUPS.Z    448(R10), K1, Z5
 	VBROADCASTSS 12(AX), Z6
@@ -662,11 +767,25 @@ turn:
 	ADDQ         $0x00000010, AX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000002, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -782,6 +901,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -794,9 +914,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile3x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile3x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile3x2(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile3x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -806,17 +926,6 @@ TEXT ·avx512Tile3x2(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000003, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -831,6 +940,8 @@ block:
 	VMOVUPS    64(R15), Z5
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -850,13 +961,18 @@ zero:
 	VPXORD Z5, Z5, Z5
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000003, (SP)
+	IMUL3Q $0x00000003, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z6
@@ -870,6 +986,14 @@ turn:
 	VBROADCASTSS (AX)(R8*2), Z8
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z6
 	VMOVUPS      192(R10), Z7
 	VBROADCASTSS 4(AX), Z8
@@ -892,6 +1016,14 @@ turn:
 	VBROADCASTSS 8(AX)(R8*2), Z8
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z6
 	VMOVUPS      448(R10), Z7
 	VBROADCASTSS 12(AX), Z8
@@ -907,11 +1039,28 @@ turn:
 	ADDQ         $0x00000010, AX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000003, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -1056,6 +1205,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -1068,9 +1218,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile3x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile3x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile3x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile3x2Tail(SB), NOSPLIT, $8-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -1084,17 +1234,6 @@ TEXT ·avx512Tile3x2Tail(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000003, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -1109,6 +1248,8 @@ block:
 	VMOVUPS.Z  64(R15), K1, Z5
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -1128,13 +1269,18 @@ zero:
 	VPXORD Z5, Z5, Z5
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000003, (SP)
+	IMUL3Q $0x00000003, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z6
@@ -1148,6 +1294,14 @@ turn:
 	VBROADCASTSS (AX)(R8*2), Z8
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z6
 	VMOVUPS.Z    192(R10), K1, Z7
 	VBROADCASTSS 4(AX), Z8
@@ -1170,6 +1324,14 @@ turn:
 	VBROADCASTSS 8(AX)(R8*2), Z8
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z6
 	VMOVUPS.Z    448(R10), K1, Z7
 	VBROADCASTSS 12(AX), Z8
@@ -1185,11 +1347,28 @@ turn:
 	ADDQ         $0x00000010, AX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000003, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -1334,6 +1513,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -1346,9 +1526,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile4x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile4x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile4x2(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile4x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -1360,20 +1540,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000004, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -1391,6 +1557,8 @@ block:
 	VMOVUPS    64(R15), Z7
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -1415,13 +1583,18 @@ zero:
 	VPXORD Z7, Z7, Z7
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000004, (SP)
+	IMUL3Q $0x00000004, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z8
@@ -1438,6 +1611,14 @@ turn:
 	VBROADCASTSS (BX), Z10
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z8
 	VMOVUPS      192(R10), Z9
 	VBROADCASTSS 4(AX), Z10
@@ -1466,6 +1647,14 @@ turn:
 	VBROADCASTSS 8(BX), Z10
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z8
 	VMOVUPS      448(R10), Z9
 	VBROADCASTSS 12(AX), Z10
@@ -1485,11 +1674,31 @@ turn:
 	ADDQ         $0x00000010, BX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000004, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -1668,6 +1877,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -1680,9 +1890,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile4x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile4x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile4x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile4x2Tail(SB), NOSPLIT, $8-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -1698,20 +1908,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000004, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -1729,6 +1925,8 @@ block:
 	VMOVUPS.Z  64(R15), K1, Z7
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -1753,13 +1951,18 @@ zero:
 	VPXORD Z7, Z7, Z7
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000004, (SP)
+	IMUL3Q $0x00000004, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z8
@@ -1776,6 +1979,14 @@ turn:
 	VBROADCASTSS (BX), Z10
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z8
 	VMOVUPS.Z    192(R10), K1, Z9
 	VBROADCASTSS 4(AX), Z10
@@ -1804,6 +2015,14 @@ turn:
 	VBROADCASTSS 8(BX), Z10
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z8
 	VMOVUPS.Z    448(R10), K1, Z9
 	VBROADCASTSS 12(AX), Z10
@@ -1823,11 +2042,31 @@ turn:
 	ADDQ         $0x00000010, BX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000004, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -2006,6 +2245,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -2018,9 +2258,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile5x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile5x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile5x2(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile5x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -2032,23 +2272,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000005, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -2069,6 +2292,8 @@ block:
 	VMOVUPS    64(R15), Z9
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -2098,13 +2323,18 @@ zero:
 	VPXORD Z9, Z9, Z9
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000005, (SP)
+	IMUL3Q $0x00000005, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z10
@@ -2124,6 +2354,14 @@ turn:
 	VBROADCASTSS (BX)(R8*1), Z12
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z10
 	VMOVUPS      192(R10), Z11
 	VBROADCASTSS 4(AX), Z12
@@ -2158,6 +2396,14 @@ turn:
 	VBROADCASTSS 8(BX)(R8*1), Z12
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z10
 	VMOVUPS      448(R10), Z11
 	VBROADCASTSS 12(AX), Z12
@@ -2180,11 +2426,34 @@ turn:
 	ADDQ         $0x00000010, BX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000005, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -2392,6 +2661,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -2404,9 +2674,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile5x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile5x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile5x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile5x2Tail(SB), NOSPLIT, $8-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -2422,23 +2692,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000005, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -2459,6 +2712,8 @@ block:
 	VMOVUPS.Z  64(R15), K1, Z9
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -2488,13 +2743,18 @@ zero:
 	VPXORD Z9, Z9, Z9
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000005, (SP)
+	IMUL3Q $0x00000005, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z10
@@ -2514,6 +2774,14 @@ turn:
 	VBROADCASTSS (BX)(R8*1), Z12
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z10
 	VMOVUPS.Z    192(R10), K1, Z11
 	VBROADCASTSS 4(AX), Z12
@@ -2548,6 +2816,14 @@ turn:
 	VBROADCASTSS 8(BX)(R8*1), Z12
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z10
 	VMOVUPS.Z    448(R10), K1, Z11
 	VBROADCASTSS 12(AX), Z12
@@ -2570,11 +2846,34 @@ turn:
 	ADDQ         $0x00000010, BX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000005, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -2782,6 +3081,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -2794,9 +3094,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile6x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile6x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile6x2(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile6x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -2808,26 +3108,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000006, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -2851,6 +3131,8 @@ block:
 	VMOVUPS    64(R15), Z11
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -2885,13 +3167,18 @@ zero:
 	VPXORD Z11, Z11, Z11
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000006, (SP)
+	IMUL3Q $0x00000006, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z12
@@ -2914,6 +3201,14 @@ turn:
 	VBROADCASTSS (BX)(R8*2), Z14
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z12
 	VMOVUPS      192(R10), Z13
 	VBROADCASTSS 4(AX), Z14
@@ -2954,6 +3249,14 @@ turn:
 	VBROADCASTSS 8(BX)(R8*2), Z14
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z12
 	VMOVUPS      448(R10), Z13
 	VBROADCASTSS 12(AX), Z14
@@ -2979,11 +3282,37 @@ turn:
 	ADDQ         $0x00000010, BX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000006, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -3220,6 +3549,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -3232,9 +3562,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile6x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile6x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile6x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile6x2Tail(SB), NOSPLIT, $8-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -3250,26 +3580,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000006, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -3293,6 +3603,8 @@ block:
 	VMOVUPS.Z  64(R15), K1, Z11
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -3327,13 +3639,18 @@ zero:
 	VPXORD Z11, Z11, Z11
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000006, (SP)
+	IMUL3Q $0x00000006, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z12
@@ -3356,6 +3673,14 @@ turn:
 	VBROADCASTSS (BX)(R8*2), Z14
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z12
 	VMOVUPS.Z    192(R10), K1, Z13
 	VBROADCASTSS 4(AX), Z14
@@ -3396,6 +3721,14 @@ turn:
 	VBROADCASTSS 8(BX)(R8*2), Z14
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z12
 	VMOVUPS.Z    448(R10), K1, Z13
 	VBROADCASTSS 12(AX), Z14
@@ -3421,11 +3754,37 @@ turn:
 	ADDQ         $0x00000010, BX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000006, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -3662,6 +4021,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -3674,9 +4034,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile7x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile7x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile7x2(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile7x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -3689,29 +4049,6 @@ block:
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
-	IMUL3Q     $0x00000007, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -3738,6 +4075,8 @@ block:
 	VMOVUPS    64(R15), Z13
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -3777,13 +4116,18 @@ zero:
 	VPXORD Z13, Z13, Z13
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000007, (SP)
+	IMUL3Q $0x00000007, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z14
@@ -3809,6 +4153,14 @@ turn:
 	VBROADCASTSS (DX), Z16
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z14
 	VMOVUPS      192(R10), Z15
 	VBROADCASTSS 4(AX), Z16
@@ -3855,6 +4207,14 @@ turn:
 	VBROADCASTSS 8(DX), Z16
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z14
 	VMOVUPS      448(R10), Z15
 	VBROADCASTSS 12(AX), Z16
@@ -3884,11 +4244,40 @@ turn:
 	ADDQ         $0x00000010, DX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000007, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -4159,6 +4548,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -4171,9 +4561,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile7x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile7x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile7x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile7x2Tail(SB), NOSPLIT, $8-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -4190,29 +4580,6 @@ block:
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
-	IMUL3Q     $0x00000007, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -4239,6 +4606,8 @@ block:
 	VMOVUPS.Z  64(R15), K1, Z13
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -4278,13 +4647,18 @@ zero:
 	VPXORD Z13, Z13, Z13
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000007, (SP)
+	IMUL3Q $0x00000007, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z14
@@ -4310,6 +4684,14 @@ turn:
 	VBROADCASTSS (DX), Z16
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z14
 	VMOVUPS.Z    192(R10), K1, Z15
 	VBROADCASTSS 4(AX), Z16
@@ -4356,6 +4738,14 @@ turn:
 	VBROADCASTSS 8(DX), Z16
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z14
 	VMOVUPS.Z    448(R10), K1, Z15
 	VBROADCASTSS 12(AX), Z16
@@ -4385,11 +4775,40 @@ turn:
 	ADDQ         $0x00000010, DX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000007, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -4660,6 +5079,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -4672,9 +5092,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile8x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile8x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile8x2(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile8x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -4687,32 +5107,6 @@ block:
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
-	IMUL3Q     $0x00000008, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -4742,6 +5136,8 @@ block:
 	VMOVUPS    64(R15), Z15
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -4786,13 +5182,18 @@ zero:
 	VPXORD Z15, Z15, Z15
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000008, (SP)
+	IMUL3Q $0x00000008, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z16
@@ -4821,6 +5222,14 @@ turn:
 	VBROADCASTSS (DX)(R8*1), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z16
 	VMOVUPS      192(R10), Z17
 	VBROADCASTSS 4(AX), Z18
@@ -4873,6 +5282,14 @@ turn:
 	VBROADCASTSS 8(DX)(R8*1), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z16
 	VMOVUPS      448(R10), Z17
 	VBROADCASTSS 12(AX), Z18
@@ -4905,11 +5322,43 @@ turn:
 	ADDQ         $0x00000010, DX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000008, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -5209,6 +5658,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -5221,9 +5671,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile8x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile8x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile8x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile8x2Tail(SB), NOSPLIT, $8-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -5240,32 +5690,6 @@ block:
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
-	IMUL3Q     $0x00000008, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -5295,6 +5719,8 @@ block:
 	VMOVUPS.Z  64(R15), K1, Z15
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -5339,13 +5765,18 @@ zero:
 	VPXORD Z15, Z15, Z15
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000008, (SP)
+	IMUL3Q $0x00000008, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z16
@@ -5374,6 +5805,14 @@ turn:
 	VBROADCASTSS (DX)(R8*1), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z16
 	VMOVUPS.Z    192(R10), K1, Z17
 	VBROADCASTSS 4(AX), Z18
@@ -5426,6 +5865,14 @@ turn:
 	VBROADCASTSS 8(DX)(R8*1), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z16
 	VMOVUPS.Z    448(R10), K1, Z17
 	VBROADCASTSS 12(AX), Z18
@@ -5458,11 +5905,43 @@ turn:
 	ADDQ         $0x00000010, DX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000008, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -5762,6 +6241,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -5774,9 +6254,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile9x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile9x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile9x2(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile9x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -5789,35 +6269,6 @@ block:
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
-	IMUL3Q     $0x00000009, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -5850,6 +6301,8 @@ block:
 	VMOVUPS    64(R15), Z17
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -5899,13 +6352,18 @@ zero:
 	VPXORD Z17, Z17, Z17
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000009, (SP)
+	IMUL3Q $0x00000009, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z18
@@ -5937,6 +6395,14 @@ turn:
 	VBROADCASTSS (DX)(R8*2), Z20
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z18
 	VMOVUPS      192(R10), Z19
 	VBROADCASTSS 4(AX), Z20
@@ -5995,6 +6461,14 @@ turn:
 	VBROADCASTSS 8(DX)(R8*2), Z20
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z18
 	VMOVUPS      448(R10), Z19
 	VBROADCASTSS 12(AX), Z20
@@ -6030,11 +6504,46 @@ turn:
 	ADDQ         $0x00000010, DX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000009, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -6363,6 +6872,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -6375,9 +6885,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile9x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile9x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile9x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile9x2Tail(SB), NOSPLIT, $8-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -6394,35 +6904,6 @@ block:
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
-	IMUL3Q     $0x00000009, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -6455,6 +6936,8 @@ block:
 	VMOVUPS.Z  64(R15), K1, Z17
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -6504,13 +6987,18 @@ zero:
 	VPXORD Z17, Z17, Z17
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x00000009, (SP)
+	IMUL3Q $0x00000009, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z18
@@ -6542,6 +7030,14 @@ turn:
 	VBROADCASTSS (DX)(R8*2), Z20
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z18
 	VMOVUPS.Z    192(R10), K1, Z19
 	VBROADCASTSS 4(AX), Z20
@@ -6600,6 +7096,14 @@ turn:
 	VBROADCASTSS 8(DX)(R8*2), Z20
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z18
 	VMOVUPS.Z    448(R10), K1, Z19
 	VBROADCASTSS 12(AX), Z20
@@ -6635,11 +7139,46 @@ turn:
 	ADDQ         $0x00000010, DX
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x00000009, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -6968,6 +7507,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -6980,9 +7520,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile10x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile10x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile10x2(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile10x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -6996,38 +7536,6 @@ block:
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
 	LEAQ       (DX)(DI*1), SI
-	IMUL3Q     $0x0000000a, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -7063,6 +7571,8 @@ block:
 	VMOVUPS    64(R15), Z19
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -7117,13 +7627,18 @@ zero:
 	VPXORD Z19, Z19, Z19
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x0000000a, (SP)
+	IMUL3Q $0x0000000a, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z20
@@ -7158,6 +7673,14 @@ turn:
 	VBROADCASTSS (SI), Z22
 	VFMADD231PS  Z20, Z22, Z18
 	VFMADD231PS  Z21, Z22, Z19
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z20
 	VMOVUPS      192(R10), Z21
 	VBROADCASTSS 4(AX), Z22
@@ -7222,6 +7745,14 @@ turn:
 	VBROADCASTSS 8(SI), Z22
 	VFMADD231PS  Z20, Z22, Z18
 	VFMADD231PS  Z21, Z22, Z19
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z20
 	VMOVUPS      448(R10), Z21
 	VBROADCASTSS 12(AX), Z22
@@ -7261,11 +7792,49 @@ turn:
 	ADDQ         $0x00000010, SI
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x0000000a, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -7628,6 +8197,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -7640,9 +8210,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile10x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile10x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile10x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile10x2Tail(SB), NOSPLIT, $8-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -7660,38 +8230,6 @@ block:
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
 	LEAQ       (DX)(DI*1), SI
-	IMUL3Q     $0x0000000a, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -7727,6 +8265,8 @@ block:
 	VMOVUPS.Z  64(R15), K1, Z19
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -7781,13 +8321,18 @@ zero:
 	VPXORD Z19, Z19, Z19
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x0000000a, (SP)
+	IMUL3Q $0x0000000a, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z20
@@ -7822,6 +8367,14 @@ turn:
 	VBROADCASTSS (SI), Z22
 	VFMADD231PS  Z20, Z22, Z18
 	VFMADD231PS  Z21, Z22, Z19
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z20
 	VMOVUPS.Z    192(R10), K1, Z21
 	VBROADCASTSS 4(AX), Z22
@@ -7886,6 +8439,14 @@ turn:
 	VBROADCASTSS 8(SI), Z22
 	VFMADD231PS  Z20, Z22, Z18
 	VFMADD231PS  Z21, Z22, Z19
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z20
 	VMOVUPS.Z    448(R10), K1, Z21
 	VBROADCASTSS 12(AX), Z22
@@ -7925,11 +8486,49 @@ turn:
 	ADDQ         $0x00000010, SI
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x0000000a, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -8292,6 +8891,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -8304,9 +8904,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile11x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile11x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile11x2(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile11x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -8320,41 +8920,6 @@ block:
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
 	LEAQ       (DX)(DI*1), SI
-	IMUL3Q     $0x0000000b, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -8393,6 +8958,8 @@ block:
 	VMOVUPS    64(R15), Z21
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -8452,13 +9019,18 @@ zero:
 	VPXORD Z21, Z21, Z21
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x0000000b, (SP)
+	IMUL3Q $0x0000000b, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z22
@@ -8496,6 +9068,14 @@ turn:
 	VBROADCASTSS (SI)(R8*1), Z24
 	VFMADD231PS  Z22, Z24, Z20
 	VFMADD231PS  Z23, Z24, Z21
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z22
 	VMOVUPS      192(R10), Z23
 	VBROADCASTSS 4(AX), Z24
@@ -8566,6 +9146,14 @@ turn:
 	VBROADCASTSS 8(SI)(R8*1), Z24
 	VFMADD231PS  Z22, Z24, Z20
 	VFMADD231PS  Z23, Z24, Z21
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z22
 	VMOVUPS      448(R10), Z23
 	VBROADCASTSS 12(AX), Z24
@@ -8608,11 +9196,52 @@ turn:
 	ADDQ         $0x00000010, SI
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x0000000b, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -9004,6 +9633,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -9016,9 +9646,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile11x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile11x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile11x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile11x2Tail(SB), NOSPLIT, $8-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -9036,41 +9666,6 @@ block:
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
 	LEAQ       (DX)(DI*1), SI
-	IMUL3Q     $0x0000000b, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -9109,6 +9704,8 @@ block:
 	VMOVUPS.Z  64(R15), K1, Z21
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -9168,13 +9765,18 @@ zero:
 	VPXORD Z21, Z21, Z21
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x0000000b, (SP)
+	IMUL3Q $0x0000000b, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z22
@@ -9212,6 +9814,14 @@ turn:
 	VBROADCASTSS (SI)(R8*1), Z24
 	VFMADD231PS  Z22, Z24, Z20
 	VFMADD231PS  Z23, Z24, Z21
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z22
 	VMOVUPS.Z    192(R10), K1, Z23
 	VBROADCASTSS 4(AX), Z24
@@ -9282,6 +9892,14 @@ turn:
 	VBROADCASTSS 8(SI)(R8*1), Z24
 	VFMADD231PS  Z22, Z24, Z20
 	VFMADD231PS  Z23, Z24, Z21
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z22
 	VMOVUPS.Z    448(R10), K1, Z23
 	VBROADCASTSS 12(AX), Z24
@@ -9324,11 +9942,52 @@ turn:
 	ADDQ         $0x00000010, SI
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x0000000b, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -9720,6 +10379,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -9732,9 +10392,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile12x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile12x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile12x2(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile12x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -9748,44 +10408,6 @@ block:
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
 	LEAQ       (DX)(DI*1), SI
-	IMUL3Q     $0x0000000c, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -9827,6 +10449,8 @@ block:
 	VMOVUPS    64(R15), Z23
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -9891,13 +10515,18 @@ zero:
 	VPXORD Z23, Z23, Z23
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x0000000c, (SP)
+	IMUL3Q $0x0000000c, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z24
@@ -9938,6 +10567,14 @@ turn:
 	VBROADCASTSS (SI)(R8*2), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z24
 	VMOVUPS      192(R10), Z25
 	VBROADCASTSS 4(AX), Z26
@@ -10014,6 +10651,14 @@ turn:
 	VBROADCASTSS 8(SI)(R8*2), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z24
 	VMOVUPS      448(R10), Z25
 	VBROADCASTSS 12(AX), Z26
@@ -10059,11 +10704,55 @@ turn:
 	ADDQ         $0x00000010, SI
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x0000000c, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -10484,6 +11173,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -10496,9 +11186,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile12x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile12x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile12x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile12x2Tail(SB), NOSPLIT, $8-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -10516,44 +11206,6 @@ block:
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
 	LEAQ       (DX)(DI*1), SI
-	IMUL3Q     $0x0000000c, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -10595,6 +11247,8 @@ block:
 	VMOVUPS.Z  64(R15), K1, Z23
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -10659,13 +11313,18 @@ zero:
 	VPXORD Z23, Z23, Z23
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x0000000c, (SP)
+	IMUL3Q $0x0000000c, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z24
@@ -10706,6 +11365,14 @@ turn:
 	VBROADCASTSS (SI)(R8*2), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z24
 	VMOVUPS.Z    192(R10), K1, Z25
 	VBROADCASTSS 4(AX), Z26
@@ -10782,6 +11449,14 @@ turn:
 	VBROADCASTSS 8(SI)(R8*2), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z24
 	VMOVUPS.Z    448(R10), K1, Z25
 	VBROADCASTSS 12(AX), Z26
@@ -10827,11 +11502,55 @@ turn:
 	ADDQ         $0x00000010, SI
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x0000000c, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -11252,6 +11971,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -11264,9 +11984,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile13x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile13x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile13x2(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile13x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -11281,47 +12001,6 @@ block:
 	LEAQ       (BX)(DI*1), DX
 	LEAQ       (DX)(DI*1), SI
 	LEAQ       (SI)(DI*1), R14
-	IMUL3Q     $0x0000000d, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -11366,6 +12045,8 @@ block:
 	VMOVUPS    64(R15), Z25
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -11435,13 +12116,18 @@ zero:
 	VPXORD Z25, Z25, Z25
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x0000000d, (SP)
+	IMUL3Q $0x0000000d, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z26
@@ -11485,6 +12171,14 @@ turn:
 	VBROADCASTSS (R14), Z28
 	VFMADD231PS  Z26, Z28, Z24
 	VFMADD231PS  Z27, Z28, Z25
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z26
 	VMOVUPS      192(R10), Z27
 	VBROADCASTSS 4(AX), Z28
@@ -11567,6 +12261,14 @@ turn:
 	VBROADCASTSS 8(R14), Z28
 	VFMADD231PS  Z26, Z28, Z24
 	VFMADD231PS  Z27, Z28, Z25
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z26
 	VMOVUPS      448(R10), Z27
 	VBROADCASTSS 12(AX), Z28
@@ -11616,11 +12318,58 @@ turn:
 	ADDQ         $0x00000010, R14
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x0000000d, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -12075,6 +12824,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -12087,9 +12837,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile13x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile13x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile13x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile13x2Tail(SB), NOSPLIT, $8-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -12108,47 +12858,6 @@ block:
 	LEAQ       (BX)(DI*1), DX
 	LEAQ       (DX)(DI*1), SI
 	LEAQ       (SI)(DI*1), R14
-	IMUL3Q     $0x0000000d, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -12193,6 +12902,8 @@ block:
 	VMOVUPS.Z  64(R15), K1, Z25
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -12262,13 +12973,18 @@ zero:
 	VPXORD Z25, Z25, Z25
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x0000000d, (SP)
+	IMUL3Q $0x0000000d, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z26
@@ -12312,6 +13028,14 @@ turn:
 	VBROADCASTSS (R14), Z28
 	VFMADD231PS  Z26, Z28, Z24
 	VFMADD231PS  Z27, Z28, Z25
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z26
 	VMOVUPS.Z    192(R10), K1, Z27
 	VBROADCASTSS 4(AX), Z28
@@ -12394,6 +13118,14 @@ turn:
 	VBROADCASTSS 8(R14), Z28
 	VFMADD231PS  Z26, Z28, Z24
 	VFMADD231PS  Z27, Z28, Z25
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z26
 	VMOVUPS.Z    448(R10), K1, Z27
 	VBROADCASTSS 12(AX), Z28
@@ -12443,11 +13175,58 @@ turn:
 	ADDQ         $0x00000010, R14
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x0000000d, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -12902,6 +13681,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -12914,9 +13694,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile14x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile14x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile14x2(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile14x2(SB), NOSPLIT, $8-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -12931,50 +13711,6 @@ block:
 	LEAQ       (BX)(DI*1), DX
 	LEAQ       (DX)(DI*1), SI
 	LEAQ       (SI)(DI*1), R14
-	IMUL3Q     $0x0000000e, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -13022,6 +13758,8 @@ block:
 	VMOVUPS    64(R15), Z27
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -13096,13 +13834,18 @@ zero:
 	VPXORD Z27, Z27, Z27
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x0000000e, (SP)
+	IMUL3Q $0x0000000e, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z28
@@ -13149,6 +13892,14 @@ turn:
 	VBROADCASTSS (R14)(R8*1), Z30
 	VFMADD231PS  Z28, Z30, Z26
 	VFMADD231PS  Z29, Z30, Z27
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z28
 	VMOVUPS      192(R10), Z29
 	VBROADCASTSS 4(AX), Z30
@@ -13237,6 +13988,14 @@ turn:
 	VBROADCASTSS 8(R14)(R8*1), Z30
 	VFMADD231PS  Z28, Z30, Z26
 	VFMADD231PS  Z29, Z30, Z27
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z28
 	VMOVUPS      448(R10), Z29
 	VBROADCASTSS 12(AX), Z30
@@ -13289,11 +14048,61 @@ turn:
 	ADDQ         $0x00000010, R14
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x0000000e, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -13777,6 +14586,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -13789,9 +14599,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile14x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile14x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile14x2Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile14x2Tail(SB), NOSPLIT, $8-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -13810,50 +14620,6 @@ block:
 	LEAQ       (BX)(DI*1), DX
 	LEAQ       (DX)(DI*1), SI
 	LEAQ       (SI)(DI*1), R14
-	IMUL3Q     $0x0000000e, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -13901,6 +14667,8 @@ block:
 	VMOVUPS.Z  64(R15), K1, Z27
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       DI, R15
@@ -13975,13 +14743,18 @@ zero:
 	VPXORD Z27, Z27, Z27
 
 ready:
-	MOVQ k+8(FP), CX
-	CMPQ R9, $0x00000004
-	JNZ  apart
-	CMPQ R11, $0x00000080
-	JNZ  apart
-	SUBQ $0x00000004, CX
-	JLT  rest
+	MOVQ   k+8(FP), CX
+	CMPQ   R9, $0x00000004
+	JNZ    apart
+	CMPQ   R11, $0x00000080
+	JNZ    apart
+	SUBQ   $0x00000004, CX
+	JLT    rest
+	MOVQ   $0x0000000e, (SP)
+	IMUL3Q $0x0000000e, R13, DI
+	ADDQ   DI, R12
+	MOVQ   next+120(FP), DI
+	MOVQ   left+152(FP), R15
 
 turn:
 	VMOVUPS      (R10), Z28
@@ -14028,6 +14801,14 @@ turn:
 	VBROADCASTSS (R14)(R8*1), Z30
 	VFMADD231PS  Z28, Z30, Z26
 	VFMADD231PS  Z29, Z30, Z27
+	CMPQ         (SP), $0x00000000
+	JZ           all
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         (SP)
+
+all:
 	VMOVUPS      128(R10), Z28
 	VMOVUPS.Z    192(R10), K1, Z29
 	VBROADCASTSS 4(AX), Z30
@@ -14116,6 +14897,14 @@ turn:
 	VBROADCASTSS 8(R14)(R8*1), Z30
 	VFMADD231PS  Z28, Z30, Z26
 	VFMADD231PS  Z29, Z30, Z27
+	PREFETCHT1   (DI)
+	ADDQ         step+128(FP), DI
+	DECQ         R15
+	JNZ          run
+	ADDQ         skip+144(FP), DI
+	MOVQ         run+136(FP), R15
+
+run:
 	VMOVUPS      384(R10), Z28
 	VMOVUPS.Z    448(R10), K1, Z29
 	VBROADCASTSS 12(AX), Z30
@@ -14168,11 +14957,61 @@ turn:
 	ADDQ         $0x00000010, R14
 	SUBQ         $0x00000004, CX
 	JGE          turn
+	MOVQ         DI, next+120(FP)
+	MOVQ         R15, left+152(FP)
+	MOVQ         c+72(FP), R12
 
 rest:
 	ADDQ $0x00000004, CX
+	JMP  near
 
 apart:
+	IMUL3Q     $0x0000000e, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+near:
 	SUBQ $0x00000004, CX
 	JLT  few
 
@@ -14656,6 +15495,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -14668,9 +15508,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile1x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile1x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile1x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile1x1Tail(SB), NOSPLIT, $0-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -14684,10 +15524,6 @@ TEXT ·avx512Tile1x1Tail(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000001, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -14695,6 +15531,8 @@ block:
 	VMOVUPS.Z  (R15), K1, Z0
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	JMP        ready
 
@@ -14702,9 +15540,13 @@ zero:
 	VPXORD Z0, Z0, Z0
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000001, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMOVUPS.Z    (R10), K1, Z1
@@ -14772,6 +15614,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -14784,9 +15627,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile2x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile2x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile2x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile2x1Tail(SB), NOSPLIT, $0-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -14800,12 +15643,6 @@ TEXT ·avx512Tile2x1Tail(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000002, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -14815,6 +15652,8 @@ block:
 	VMOVUPS.Z  (R15), K1, Z1
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -14825,9 +15664,15 @@ zero:
 	VPXORD Z1, Z1, Z1
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000002, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMOVUPS.Z    (R10), K1, Z2
@@ -14913,6 +15758,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -14925,9 +15771,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile3x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile3x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile3x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile3x1Tail(SB), NOSPLIT, $0-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -14941,14 +15787,6 @@ TEXT ·avx512Tile3x1Tail(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000003, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -14960,6 +15798,8 @@ block:
 	VMOVUPS.Z  (R15), K1, Z2
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -14973,9 +15813,17 @@ zero:
 	VPXORD Z2, Z2, Z2
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000003, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMOVUPS.Z    (R10), K1, Z3
@@ -15079,6 +15927,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -15091,9 +15940,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile4x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile4x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile4x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile4x1Tail(SB), NOSPLIT, $0-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -15109,16 +15958,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000004, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -15132,6 +15971,8 @@ block:
 	VMOVUPS.Z  (R15), K1, Z3
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -15148,9 +15989,19 @@ zero:
 	VPXORD Z3, Z3, Z3
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000004, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMOVUPS.Z    (R10), K1, Z4
@@ -15277,6 +16128,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -15289,9 +16141,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile5x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile5x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile5x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile5x1Tail(SB), NOSPLIT, $0-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -15307,18 +16159,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000005, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -15334,6 +16174,8 @@ block:
 	VMOVUPS.Z  (R15), K1, Z4
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -15353,9 +16195,21 @@ zero:
 	VPXORD Z4, Z4, Z4
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000005, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMOVUPS.Z    (R10), K1, Z5
@@ -15500,6 +16354,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -15512,9 +16367,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile6x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile6x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile6x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile6x1Tail(SB), NOSPLIT, $0-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -15530,20 +16385,6 @@ block:
 	MOVQ       b+40(FP), R10
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
-	IMUL3Q     $0x00000006, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -15561,6 +16402,8 @@ block:
 	VMOVUPS.Z  (R15), K1, Z5
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -15583,9 +16426,23 @@ zero:
 	VPXORD Z5, Z5, Z5
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000006, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMOVUPS.Z    (R10), K1, Z6
@@ -15748,6 +16605,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -15760,9 +16618,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile7x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile7x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile7x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile7x1Tail(SB), NOSPLIT, $0-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -15779,22 +16637,6 @@ block:
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
-	IMUL3Q     $0x00000007, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -15814,6 +16656,8 @@ block:
 	VMOVUPS.Z  (R15), K1, Z6
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -15839,9 +16683,25 @@ zero:
 	VPXORD Z6, Z6, Z6
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000007, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMOVUPS.Z    (R10), K1, Z7
@@ -16027,6 +16887,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -16039,9 +16900,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile8x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile8x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile8x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile8x1Tail(SB), NOSPLIT, $0-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -16058,24 +16919,6 @@ block:
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
-	IMUL3Q     $0x00000008, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -16097,6 +16940,8 @@ block:
 	VMOVUPS.Z  (R15), K1, Z7
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -16125,9 +16970,27 @@ zero:
 	VPXORD Z7, Z7, Z7
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000008, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMOVUPS.Z    (R10), K1, Z8
@@ -16331,6 +17194,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -16343,9 +17207,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile9x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile9x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile9x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile9x1Tail(SB), NOSPLIT, $0-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -16362,26 +17226,6 @@ block:
 	LEAQ       (R8)(R8*2), DI
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
-	IMUL3Q     $0x00000009, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -16405,6 +17249,8 @@ block:
 	VMOVUPS.Z  (R15), K1, Z8
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -16436,9 +17282,29 @@ zero:
 	VPXORD Z8, Z8, Z8
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000009, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMOVUPS.Z    (R10), K1, Z9
@@ -16660,6 +17526,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -16672,9 +17539,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile10x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile10x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile10x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile10x1Tail(SB), NOSPLIT, $0-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -16692,28 +17559,6 @@ block:
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
 	LEAQ       (DX)(DI*1), SI
-	IMUL3Q     $0x0000000a, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -16739,6 +17584,8 @@ block:
 	VMOVUPS.Z  (R15), K1, Z9
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -16773,9 +17620,31 @@ zero:
 	VPXORD Z9, Z9, Z9
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x0000000a, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMOVUPS.Z    (R10), K1, Z10
@@ -17020,6 +17889,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -17032,9 +17902,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile11x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile11x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile11x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile11x1Tail(SB), NOSPLIT, $0-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -17052,30 +17922,6 @@ block:
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
 	LEAQ       (DX)(DI*1), SI
-	IMUL3Q     $0x0000000b, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -17103,6 +17949,8 @@ block:
 	VMOVUPS.Z  (R15), K1, Z10
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -17140,9 +17988,33 @@ zero:
 	VPXORD Z10, Z10, Z10
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x0000000b, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMOVUPS.Z    (R10), K1, Z11
@@ -17405,6 +18277,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -17417,9 +18290,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile12x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile12x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile12x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile12x1Tail(SB), NOSPLIT, $0-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -17437,32 +18310,6 @@ block:
 	LEAQ       (AX)(DI*1), BX
 	LEAQ       (BX)(DI*1), DX
 	LEAQ       (DX)(DI*1), SI
-	IMUL3Q     $0x0000000c, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -17492,6 +18339,8 @@ block:
 	VMOVUPS.Z  (R15), K1, Z11
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -17532,9 +18381,35 @@ zero:
 	VPXORD Z11, Z11, Z11
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x0000000c, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMOVUPS.Z    (R10), K1, Z12
@@ -17815,6 +18690,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -17827,9 +18703,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile13x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile13x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile13x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile13x1Tail(SB), NOSPLIT, $0-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -17848,34 +18724,6 @@ block:
 	LEAQ       (BX)(DI*1), DX
 	LEAQ       (DX)(DI*1), SI
 	LEAQ       (SI)(DI*1), R14
-	IMUL3Q     $0x0000000d, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -17907,6 +18755,8 @@ block:
 	VMOVUPS.Z  (R15), K1, Z12
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -17950,9 +18800,37 @@ zero:
 	VPXORD Z12, Z12, Z12
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x0000000d, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMOVUPS.Z    (R10), K1, Z13
@@ -18256,6 +19134,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -18268,9 +19147,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile14x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile14x1Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile14x1Tail(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile14x1Tail(SB), NOSPLIT, $0-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -18289,36 +19168,6 @@ block:
 	LEAQ       (BX)(DI*1), DX
 	LEAQ       (DX)(DI*1), SI
 	LEAQ       (SI)(DI*1), R14
-	IMUL3Q     $0x0000000e, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -18352,6 +19201,8 @@ block:
 	VMOVUPS.Z  (R15), K1, Z13
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	ADDQ       DI, R15
 	PREFETCHT0 (R15)
@@ -18398,9 +19249,39 @@ zero:
 	VPXORD Z13, Z13, Z13
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x0000000e, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VMOVUPS.Z    (R10), K1, Z14
@@ -18722,6 +19603,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -18734,9 +19616,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile1x8(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile1x8(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile1x8(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile1x8(SB), NOSPLIT, $0-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -18746,12 +19628,6 @@ TEXT ·avx512Tile1x8(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000001, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	PREFETCHT0 128(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -18766,6 +19642,8 @@ block:
 	VMOVUPS    448(R15), Z7
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	PREFETCHT0 128(R15)
@@ -18782,9 +19660,15 @@ zero:
 	VPXORD Z7, Z7, Z7
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000001, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	PREFETCHT0 128(R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VBROADCASTSS (AX), Z8
@@ -18931,6 +19815,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -18943,9 +19828,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile2x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile2x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile2x4(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile2x4(SB), NOSPLIT, $0-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -18955,16 +19840,6 @@ TEXT ·avx512Tile2x4(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000002, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	PREFETCHT0 128(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	PREFETCHT0 128(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -18980,6 +19855,8 @@ block:
 	VMOVUPS    192(R15), Z7
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	PREFETCHT0 128(R15)
@@ -19000,9 +19877,19 @@ zero:
 	VPXORD Z7, Z7, Z7
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000002, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	PREFETCHT0 128(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	PREFETCHT0 128(R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VBROADCASTSS (AX), Z8
@@ -19172,6 +20059,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -19184,9 +20072,9 @@ maskless:
 	VZEROUPPER
 	RET
 
-// func avx512Tile3x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+// func avx512Tile3x4(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile3x4(SB), NOSPLIT, $0-120
+TEXT ·avx512Tile3x4(SB), NOSPLIT, $0-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -19196,20 +20084,6 @@ TEXT ·avx512Tile3x4(SB), NOSPLIT, $0-120
 block:
 	MOVQ       a+16(FP), AX
 	MOVQ       b+40(FP), R10
-	IMUL3Q     $0x00000003, R13, DI
-	LEAQ       (R12)(DI*1), DI
-	MOVQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	PREFETCHT0 128(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	PREFETCHT0 128(R15)
-	ADDQ       R13, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	PREFETCHT0 128(R15)
 	TESTQ      $0x00000001, flags+96(FP)
 	JZ         zero
 	MOVQ       ldf+64(FP), DI
@@ -19230,6 +20104,8 @@ block:
 	VMOVUPS    192(R15), Z11
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         ready
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	PREFETCHT0 128(R15)
@@ -19258,9 +20134,23 @@ zero:
 	VPXORD Z11, Z11, Z11
 
 ready:
-	MOVQ k+8(FP), CX
-	SUBQ $0x00000004, CX
-	JLT  few
+	MOVQ       k+8(FP), CX
+	IMUL3Q     $0x00000003, R13, DI
+	LEAQ       (R12)(DI*1), DI
+	MOVQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	PREFETCHT0 128(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	PREFETCHT0 128(R15)
+	ADDQ       R13, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	PREFETCHT0 128(R15)
+	SUBQ       $0x00000004, CX
+	JLT        few
 
 four:
 	VBROADCASTSS (AX), Z12
@@ -19481,6 +20371,7 @@ store:
 	MOVQ    R15, CX
 	SUBQ    R12, CX
 	MOVQ    R15, R12
+	MOVQ    R15, c+72(FP)
 	TESTQ   DI, DI
 	JZ      maskless
 	ADDQ    CX, mask+112(FP)
@@ -19535,21 +20426,6 @@ row:
 	DECQ      AX
 	JNZ       row
 	VZEROUPPER
-	RET
-
-// func avx512Touch(k int, src *float32, lds int)
-// Requires: MMX+
-TEXT ·avx512Touch(SB), NOSPLIT, $0-24
-	MOVQ k+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ lds+16(FP), DX
-
-row:
-	PREFETCHT1 (CX)
-	PREFETCHT1 64(CX)
-	ADDQ       DX, CX
-	DECQ       AX
-	JNZ        row
 	RET
 
 // func avx512Add(n int, dst *float32, a *float32, b *float32)

@@ -21,7 +21,7 @@ func counting(x machine, note func(function string, vectors int)) *machine {
 	tiles := func(name string, kernels []tileFunc, vecs func(rows int) int) []tileFunc {
 		kernels = slices.Clone(kernels)
 		for rows := range kernels {
-			kernels[rows] = func(blocks, k int, _ *float32, _, _ int, _ *float32, _ int, _ *float32, _ int, _ *float32, _, _, _ int, _, _ *float32) {
+			kernels[rows] = func(blocks, k int, _ *float32, _, _ int, _ *float32, _ int, _ *float32, _ int, _ *float32, _, _, _ int, _, _ *float32, _ uintptr, _, _, _, _ int) {
 				note(name, blocks*rows*max(k, 1)*vecs(rows))
 			}
 		}
@@ -51,7 +51,7 @@ func counting(x machine, note func(function string, vectors int)) *machine {
 func vectorsOf(name string, args []reflect.Value, lanes int) int {
 	n := int(args[0].Int())
 	switch name {
-	case "pack", "packTail", "packFull", "touch", "normals":
+	case "pack", "packTail", "packFull", "normals":
 		return n * 4
 	case "rowDot1", "rowDot4": // blocks of one row and of four, of k numbers
 		return n * int(args[1].Int()) * 4 / lanes

@@ -21,7 +21,6 @@ type machine struct {
 	fullVecs       int
 	packFull       packFunc
 	pack, packTail packFunc // of two vectors
-	touch          func(k int, src *float32, lds int)
 
 	rowDot1, rowDot4        func(blocks, k int, a *float32, lda int, w *float32, bias float32, out *float32, ldo int)
 	colSum8, colSum1        func(m, n int, a *float32, lda int, out *float32)
@@ -44,7 +43,7 @@ type machine struct {
 }
 
 type (
-	tileFunc   func(blocks, k int, a *float32, ars, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail, flags int, bias, mask *float32)
+	tileFunc   func(blocks, k int, a *float32, ars, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail, flags int, bias, mask *float32, next uintptr, step, run, skip, left int)
 	packFunc   func(k int, src *float32, lds int, dst *float32, tail int)
 	unaryFunc  func(n int, dst, x *float32)
 	binaryFunc func(n int, dst, a, b *float32)

@@ -3,8 +3,9 @@ package kernel
 import "unsafe"
 
 const (
-	flagLoad = 1 // the sums start with what stands at from
-	flagReLU = 2
+	flagLoad  = 1 // the sums start with what stands at from
+	flagReLU  = 2
+	flagApart = 4 // and that is not C
 
 	// packRows is from how many rows of A on packing B pays.
 	packRows = 24
@@ -43,6 +44,8 @@ type strip struct {
 	flags    int
 	bias     *float32
 	mask     *float32
+	coming   coming
+	turn     int // steps of k to a line of what is coming
 }
 
 func (x *machine) gemm(o operands) {
@@ -111,6 +114,11 @@ func (g *matmul) place(s *strip, i, j, first, width int, last bool) {
 	}
 	if !last {
 		s.c, s.ldc = sums, stride
+	}
+	if s.flags == flagLoad && s.from != s.c {
+		s.flags |= flagApart
+	}
+	if !last {
 		return
 	}
 	if g.ep.ReLU {
@@ -138,13 +146,11 @@ func (g *matmul) width(m, columns int) int {
 	return min(columns, 2*g.lanes)
 }
 
-// between is how many rows are computed between two looks at the next strip of B.
-const between = 48
-
 // strip computes one strip with the microkernels of its width.
 func (g *matmul) strip(s *strip, i, j, first, width int) {
 	tail := (width-1)%g.lanes + 1
 	kernels := g.pair
+	s.coming = coming{}
 	switch {
 	case width > 2*g.lanes && g.p == nil:
 		kernels = g.wide
@@ -155,7 +161,6 @@ func (g *matmul) strip(s *strip, i, j, first, width int) {
 	case width < 2*g.lanes:
 		kernels = g.pairTail
 	}
-	step, touched, share := callRows, 0, 0
 	if g.p == nil || g.bcs == 1 && width <= g.lanes {
 		if g.k > 0 {
 			s.b, s.ldb = at(g.b, first*g.brs+j), 4*g.brs
@@ -165,23 +170,17 @@ func (g *matmul) strip(s *strip, i, j, first, width int) {
 		s.b, s.ldb = &panel[0], 4*g.span(width)
 		if i == 0 || !g.kept {
 			g.packB(panel, s.k, j, first, width)
-			if next := j + width; g.bcs == 1 && g.brs >= 512 && next+width <= g.n {
-				step = between
-				share = (s.k*between + s.m - 1) / s.m
-			}
+		}
+		s.coming = g.coming(s, i, j, first, width)
+		s.turn = 4
+		if width > 2*g.lanes {
+			s.turn = 8
 		}
 	}
-	for r := 0; r < s.m; r += step {
-		g.rows(s, kernels, r, min(step, s.m-r), tail)
-		if n := min(share, s.k-touched); n > 0 {
-			callTouch(g.touch, n, at(g.b, (first+touched)*g.brs+j+width), g.brs)
-			touched += n
-		}
+	for r := 0; r < s.m; r += callRows {
+		g.rows(s, kernels, r, min(callRows, s.m-r), tail)
 	}
 }
-
-//go:noinline
-func callTouch(f func(k int, src *float32, lds int), k int, src *float32, lds int) { f(k, src, 4*lds) }
 
 // rows divides m rows of a strip from row i on evenly over blocks of at most as
 // many rows as the largest kernel has, so that no small rest runs at a fraction of
@@ -192,11 +191,20 @@ func (x *machine) rows(s *strip, kernels []tileFunc, i, m int, tail int) {
 	most := len(kernels) - 1
 	blocks := (m + most - 1) / most
 	rows, larger := m/blocks, m%blocks
-	for _, part := range [2][2]int{{larger, rows + 1}, {blocks - larger, rows}} {
-		blocks, rows := part[0], part[1]
+	parts := [2][2]int{{larger, rows + 1}, {blocks - larger, rows}}
+	for at := 0; at < len(parts); {
+		blocks, rows := parts[at][0], parts[at][1]
 		if blocks == 0 {
+			at++
 			continue
 		}
+		w, lines := s.coming.present(), s.k/max(1, s.turn)
+		if w == nil {
+			w = &walk{next: uintptr(unsafe.Pointer(s.b)), run: 1 << 30, left: 1 << 30} // stays where it is
+		} else if lines > 0 {
+			blocks = min(blocks, up(w.lines, lines))
+		}
+		parts[at][0] -= blocks
 		var a, mask *float32
 		if s.k > 0 {
 			a = offset(s.a, i*s.ars)
@@ -204,7 +212,8 @@ func (x *machine) rows(s *strip, kernels []tileFunc, i, m int, tail int) {
 		if s.mask != nil {
 			mask = offset(s.mask, i*s.ldc)
 		}
-		kernels[rows](blocks, s.k, a, s.ars, s.aks, s.b, s.ldb, offset(s.from, i*s.ldf), s.ldf, offset(s.c, i*s.ldc), s.ldc, tail, s.flags, s.bias, mask)
+		kernels[rows](blocks, s.k, a, s.ars, s.aks, s.b, s.ldb, offset(s.from, i*s.ldf), s.ldf, offset(s.c, i*s.ldc), s.ldc, tail, s.flags, s.bias, mask, w.next, w.step, w.run, w.skip, w.left)
+		w.advance(blocks * lines)
 		i += blocks * rows
 	}
 }

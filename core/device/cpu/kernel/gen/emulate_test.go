@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -221,9 +222,10 @@ func (p program) checkTile(t *testing.T, r *rand.Rand, tile tile) {
 	}
 	a, b := normal(r, max(0, (m-1)*ars+(k-1)*aks+1)), normal(r, max(0, (k-1)*ldb+n))
 	c, mask, bias := normal(r, (m-1)*ldc+n), normal(r, (m-1)*ldc+n), normal(r, n)
-	flags := r.Uint64N(4)
+	flags := r.Uint64N(8)
 	args := map[string]uint64{"blocks": uint64(blocks), "k": uint64(k), "ars": uint64(4 * ars), "aks": uint64(4 * aks),
-		"ldb": uint64(4 * ldb), "ldc": uint64(4 * ldc), "tail": uint64(tail), "flags": flags, "bias": 0, "mask": 0}
+		"ldb": uint64(4 * ldb), "ldc": uint64(4 * ldc), "tail": uint64(tail), "flags": flags, "bias": 0, "mask": 0,
+		"next": 1 << 40, "step": 64, "run": uint64(1 + r.IntN(9)), "skip": uint64(64 * r.IntN(5)), "left": uint64(1 + r.IntN(9))}
 	args["a"], _ = e.put(a)
 	args["b"], _ = e.put(b)
 	var result func() []float32
@@ -260,7 +262,12 @@ func (p program) checkTile(t *testing.T, r *rand.Rand, tile tile) {
 			want[i*ldc+j] = s
 		}
 	}
+	near := tile.near(blocks, k, ars, aks, ldb, p.lanes, args)
+	e.near = e.near[:0]
 	e.run(p.functions[tile.name()], args)
+	if !slices.Equal(e.near, near) {
+		t.Fatalf("%s%s with k %d brings %x near, want %x", p.name, tile.name(), k, e.near, near)
+	}
 	equal(t, fmt.Sprintf("%s%s with k %d, tail %d, flags %d", p.name, tile.name(), k, tail, flags), result(), want)
 }
 

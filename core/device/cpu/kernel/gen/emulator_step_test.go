@@ -16,6 +16,8 @@ func (e *emulator) step(c *ir.Instruction) {
 		o = spreadOperands(o)
 	}
 	switch {
+	case c.Opcode == "PREFETCHT1":
+		e.near = append(e.near, e.address(o[0].(operand.Mem)))
 	case strings.HasPrefix(c.Opcode, "PREFETCH"), c.Opcode == "VZEROUPPER":
 	case tileCode(c) != nil:
 		e.tile(c.Opcode, o)

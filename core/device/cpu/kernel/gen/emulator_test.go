@@ -24,6 +24,7 @@ type emulator struct {
 	zero, less bool         // flags: of equality, of signed less-than
 	regions    [][]byte
 	symbols    map[string]uint64
+	near       []uint64 // what was brought to the second-level cache
 }
 
 // place gives memory an address; regions are far apart.

@@ -56,20 +56,26 @@ func (g *gen) products() {
 	if !g.wide() {
 		g.pack(3, false)
 	}
-	g.touch()
 }
 
 const (
 	flagLoad = 1 // the sums start with what stands at from
 	flagReLU = 2
+	// flagApart says that what stands at from is brought near block by block, as C is:
+	// it is not C.
+	flagApart = 4
 )
 
 // product emits C[blocks·rows × vecs] = A·B with the epilogue, block by block
 // of rows. Strides are in bytes; tail is the number of columns of the last
 // vector where the tile is masked; bias and mask may be nil. The sums start with
-// zeros or with the matrix at from, which may be C or have other strides.
+// zeros or with the matrix at from, which may be C or have other strides. Where
+// operands are packed, the lines of memory that come after these are brought near,
+// one a turn of the loop over k: the first at next, each step bytes behind the one
+// before, and when left of them have passed, and then every run of them, skip bytes
+// further.
 func (g *gen) product(t tile) {
-	g.begin(t.name(), "func(blocks, k int, a *float32, ars, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail, flags int, bias, mask *float32)")
+	g.begin(t.name(), "func(blocks, k int, a *float32, ars, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail, flags int, bias, mask *float32, next uintptr, step, run, skip, left int)")
 	p := &productGen{gen: g, tile: t}
 	p.emit()
 	g.end()
@@ -86,6 +92,7 @@ type productGen struct {
 	ars, aks, b, ldb   reg.GPPhysical
 	c, ldc, count, mix reg.GPPhysical
 	at                 reg.GPPhysical // a row of C, or of the mask
+	coming             mem            // rows of the next block of C that are not yet near
 }
 
 func (p *productGen) sum(i, v int) vecReg { return p.reg(i*p.vecs + v) }
@@ -106,6 +113,9 @@ func (p *productGen) emit() {
 	p.a = []reg.GPPhysical{reg.RAX, reg.RBX, reg.RDX, reg.RSI, reg.R14}[:(p.rows+2)/3]
 	p.ars, p.aks, p.b, p.ldb = reg.R8, reg.R9, reg.R10, reg.R11
 	p.c, p.ldc, p.count, p.mix, p.at = reg.R12, reg.R13, reg.RCX, reg.RDI, reg.R15
+	if p.streams() {
+		p.coming = p.AllocLocal(8)
+	}
 	p.Load(p.Param("ars"), p.ars)
 	p.Load(p.Param("aks"), p.aks)
 	p.Load(p.Param("ldb"), p.ldb)
@@ -166,7 +176,6 @@ func (p *productGen) start() {
 			p.LEAQ(mem{Base: p.a[i-1], Index: p.mix, Scale: 1}, p.a[i])
 		}
 	}
-	p.ahead()
 	p.TESTQ(operand.U32(flagLoad), p.address("flags"))
 	p.JZ(operand.LabelRef("zero"))
 	p.Load(p.Param("ldf"), p.mix)
@@ -177,6 +186,8 @@ func (p *productGen) start() {
 	})
 	p.ADDQ(p.mix, p.at)
 	p.MOVQ(p.at, p.address("from"))
+	p.TESTQ(operand.U32(flagApart), p.address("flags"))
+	p.JZ(operand.LabelRef("ready"))
 	p.rowsOf(p.at, p.mix, func(int) { p.near() }) // for the next block
 	p.JMP(operand.LabelRef("ready"))
 	p.Label("zero")
@@ -186,35 +197,23 @@ func (p *productGen) start() {
 	p.Label("ready")
 }
 
-// ahead prefetches C of the next block of rows: C is often larger than the
-// cache, and each of its rows is another page.
-func (p *productGen) ahead() {
-	p.IMUL3Q(operand.U32(p.rows), p.ldc, p.mix)
-	p.LEAQ(mem{Base: p.c, Index: p.mix, Scale: 1}, p.mix)
-	p.rowsOf(p.mix, p.ldc, func(int) { p.near() })
-}
-
-// near prefetches the row of a tile that p.at points to.
-func (p *productGen) near() {
-	for at := 0; at < min(p.vecs, 3)*p.bytes(); at += 64 {
-		p.PREFETCHT0(mem{Base: p.at, Disp: at})
-	}
-}
-
 // accumulate is the loop over k, unrolled by four. Where the elements of A's rows
 // stand side by side, and B's rows too, which are a packed panel then, the steps of
 // one turn need no pointers of their own: a core that two threads share issues
 // hardly more instructions than multiply-adds and loads.
 func (p *productGen) accumulate() {
 	p.Load(p.Param("k"), p.count)
-	if p.vecs == 2 || p.vecs == 3 {
+	if p.streams() {
 		p.CMPQ(p.aks, operand.U32(4))
 		p.JNZ(operand.LabelRef("apart"))
 		p.CMPQ(p.ldb, operand.U32(p.vecs*p.bytes()))
 		p.JNZ(operand.LabelRef("apart"))
 		p.packed()
+		p.JMP(operand.LabelRef("near"))
 		p.Label("apart")
 	}
+	p.ahead()
+	p.Label("near")
 	p.SUBQ(operand.U32(4), p.count)
 	p.JLT(operand.LabelRef("few"))
 	p.Label("four")
@@ -243,9 +242,20 @@ func (p *productGen) packed() {
 	}
 	p.SUBQ(operand.U32(steps), p.count)
 	p.JLT(operand.LabelRef("rest"))
+	p.MOVQ(operand.U32(p.rows), p.coming)
+	p.IMUL3Q(operand.U32(p.rows), p.ldc, p.mix)
+	p.ADDQ(p.mix, p.c)
+	p.Load(p.Param("next"), p.mix)
+	p.Load(p.Param("left"), p.at)
 	p.Label("turn")
 	for i := range steps {
 		p.step(i)
+		switch i {
+		case 0:
+			p.nearC()
+		case steps / 2:
+			p.nearNext()
+		}
 	}
 	p.ADDQ(operand.U32(steps*p.vecs*p.bytes()), p.b)
 	for _, a := range p.a {
@@ -253,6 +263,9 @@ func (p *productGen) packed() {
 	}
 	p.SUBQ(operand.U32(steps), p.count)
 	p.JGE(operand.LabelRef("turn"))
+	p.MOVQ(p.mix, p.address("next"))
+	p.MOVQ(p.at, p.address("left"))
+	p.Load(p.Param("c"), p.c)
 	p.Label("rest")
 	p.ADDQ(operand.U32(steps), p.count)
 }
@@ -356,6 +369,7 @@ func (p *productGen) next() {
 	p.MOVQ(p.at, p.count)
 	p.SUBQ(p.c, p.count)
 	p.MOVQ(p.at, p.c)
+	p.MOVQ(p.at, p.address("c"))
 	p.TESTQ(p.mix, p.mix)
 	p.JZ(operand.LabelRef("maskless"))
 	p.ADDQ(p.count, p.address("mask"))

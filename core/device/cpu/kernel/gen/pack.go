@@ -39,17 +39,3 @@ func (g *gen) pack(vecs int, masked bool) {
 	g.JNZ(operand.LabelRef("row"))
 	g.end()
 }
-
-// touch brings k rows of a panel, lds bytes apart, near: no hardware prefetcher
-// follows a stride of pages.
-func (g *gen) touch() {
-	g.begin("Touch", "func(k int, src *float32, lds int)")
-	k, src, lds := g.arg("k"), g.arg("src"), g.arg("lds")
-	g.Label("row")
-	g.PREFETCHT1(mem{Base: src})
-	g.PREFETCHT1(mem{Base: src, Disp: 64})
-	g.ADDQ(lds, src)
-	g.DECQ(k)
-	g.JNZ(operand.LabelRef("row"))
-	g.RET()
-}
