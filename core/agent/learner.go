@@ -99,6 +99,7 @@ type Preparer interface {
 type Uses struct {
 	Batch     int         // of updates
 	Source    *SourceSize // of UpdateN; nil: Update is called
+	Copies    int         // that act in training
 	Evaluated int         // copies that act in an evaluation; 0: none
 	Probed    int         // observations of Activations; 0: none
 }

@@ -84,6 +84,7 @@ type Dormant struct {
 type Episode struct {
 	Return run.Float `json:"return"`
 	Length int       `json:"length"`
+	Copy   int       `json:"copy,omitempty"` // of the environment, where the agent trains in several
 }
 
 // Refit is a finished refit with its generation, or a generation alone: then

@@ -15,9 +15,21 @@ const bonusBlock = 128
 // and keeps its mean and variance: Burda et al. 2019, §2.4, divide their bonus by the
 // standard deviation of these returns, which is several times that of F itself.
 type bonusReturn struct {
-	Return  float64 // R of the last transition scored
-	Of      moments // of all R so far
-	Pending int     // transitions collected since
+	Return  float64   // R of the last transition scored, of copy 0 of the environment
+	Others  []float64 // and of the other copies
+	Of      moments   // of all R so far
+	Pending int       // transitions collected since
+}
+
+// of is R of a copy.
+func (b *bonusReturn) of(i uint64) *float64 {
+	if i == 0 {
+		return &b.Return
+	}
+	for uint64(len(b.Others)) < i {
+		b.Others = append(b.Others, 0)
+	}
+	return &b.Others[i-1]
 }
 
 // followBonus scores what was collected since the last time, in blocks, with the
@@ -34,9 +46,10 @@ func (x *experiment) followBonus(m *member) error {
 		if err := model.Score(m.curious, m.scoring, n); err != nil {
 			return err
 		}
-		for _, f := range m.curious {
-			state.Return = x.config.Agent.Gamma*state.Return + relevance.PaperScale(model)*float64(f)
-			state.Of.add(state.Return)
+		for i, f := range m.curious { // transitions of an env step lie in the order of its copies
+			r := state.of((m.real.Total() - uint64(state.Pending-i)) % uint64(len(m.envs)))
+			*r = x.config.Agent.Gamma**r + relevance.PaperScale(model)*float64(f)
+			state.Of.add(*r)
 		}
 		state.Pending -= n
 	}

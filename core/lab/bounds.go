@@ -23,6 +23,7 @@ var bounds = map[string][2]int{
 	"buffer":                       {1, most},
 	"lanes":                        {1, most},
 	"environment.action_repeat":    {0, 1_000},
+	"environment.copies":           {0, 1_000},
 	"evaluation.episodes":          {1, agent.MaxRows},
 	"evaluation.dormant_states":    {1, agent.MaxRows},
 	"agent.hidden":                 {1, most},

@@ -151,8 +151,8 @@ func (x *experiment) checkpoint(by string) {
 // capture copies what the run is.
 func (x *experiment) capture(by string) (*capture, error) {
 	for _, m := range x.members {
-		if m.failed != nil {
-			return nil, fmt.Errorf("save run: its environment has failed: %w", m.failed)
+		if err := m.failed(); err != nil {
+			return nil, fmt.Errorf("save run: its environment has failed: %w", err)
 		}
 	}
 	begin := x.now()

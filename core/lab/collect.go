@@ -4,103 +4,74 @@ import (
 	"fmt"
 
 	"pgrlab/core/agent"
-	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/replay"
-	"pgrlab/core/run"
 )
 
-// collect makes one env step of every member: act, step, store. While the buffer
-// holds at most StartSteps transitions the action is random, which makes
-// StartSteps+1 of them. Where an environment fails the error is errAgain; members
-// that have made their step by then do not make it twice.
+// collect makes one env step of every member, in all its copies of the environment: act,
+// step, store. While the buffer holds at most StartSteps transitions the actions are
+// random: of one copy StartSteps+1 of them. Where an environment fails the error is
+// errAgain; members and copies that have made their step by then do not make it twice.
 func (x *experiment) collect() error {
 	begin := x.now()
 	for _, m := range x.members {
 		if m.Stepped == x.Step {
 			continue
 		}
-		reward, terminated, truncated, err := x.stepEnv(m)
-		if err != nil {
+		if err := x.stepEnvs(m); err != nil {
 			return err
 		}
 		m.Stepped = x.Step
-		m.EpisodeStep++
-		m.EpisodeReturn += reward
-		end := agent.Continues
-		switch { // a time limit is no true end, even where both come together
-		case terminated && !truncated && m.EpisodeStep != x.task.EpisodeSteps:
-			end = agent.Terminated
-		case terminated || truncated:
-			end = agent.Truncated
-		}
-		if err := m.observe(x.Step, reward, end); err != nil {
+		if err := m.observe(x.Step); err != nil {
 			return err
 		}
 		if !x.parts.fills {
-			m.real.Add(replay.Transition{Obs: m.Obs, Act: m.action, Reward: float32(reward), Next: m.next, Done: end == agent.Terminated})
-			m.BonusReturn.Pending++
-		}
-		if m.priorities != nil {
-			m.priorities.Added(m.real.Newest(0))
+			m.store()
 		}
 		copy(m.Obs, m.next)
 		copy(m.PolicyState, m.nextState)
-		if end != agent.Continues {
-			x.endEpisode(m)
+		for i, end := range m.ends {
+			if end != agent.Continues {
+				x.endEpisode(m, i)
+			}
 		}
 	}
 	x.meter.on(partAct, begin)
 	return nil
 }
 
-// stepEnv acts and steps; after an episode that was lost once more, in the next
-// one, so that every env step of every member gives a transition.
-func (x *experiment) stepEnv(m *member) (reward float64, terminated, truncated bool, err error) {
-	for tries := 0; ; tries++ {
-		if err = m.failed; err == nil {
-			if err = x.act(m); err != nil {
-				return 0, false, false, err
-			}
-			if reward, terminated, truncated, err = m.env.Step(m.action, m.next); err == nil {
-				return reward, terminated, truncated, nil
-			}
+// store adds the transitions of the env step to D_real.
+func (m *member) store() {
+	for i, end := range m.ends {
+		m.real.Add(replay.Transition{Obs: m.row(m.Obs, i), Act: m.row(m.action, i), Reward: m.rewards[i], Next: m.row(m.next, i), Done: end == agent.Terminated})
+		if m.priorities != nil {
+			m.priorities.Added(m.real.Newest(0))
 		}
-		if tries > 0 || !x.tolerateLostEpisode(m, err) {
-			return 0, false, false, x.failedEnv(m, err)
-		}
-		x.endEpisode(m)
+		m.BonusReturn.Pending++
 	}
 }
 
-// act chooses the member's next action.
+// act chooses the next actions in all copies.
 func (x *experiment) act(m *member) error {
 	if x.acts(m) {
 		copy(m.nextState, m.PolicyState) // which stays, should the env step fail
-		m.acting = agent.Acting{
-			Copies: 1, Obs: m.Obs, Actions: m.action, State: m.nextState, Episodes: append(m.acting.Episodes[:0], m.Episode), Step: uint64(x.Step),
+		for i := range m.Copies {
+			m.episodes[i] = m.Copies[i].Episode
 		}
-		return m.agent.Act(&m.acting)
+		m.acting = agent.Acting{
+			Copies: len(m.envs), Obs: m.Obs, Actions: m.action, State: m.nextState, Episodes: m.episodes, Step: uint64(x.Step),
+		}
+		if err := m.agent.Act(&m.acting); err != nil {
+			return err
+		}
+		m.keepActions()
+		return nil
 	}
 	m.streams.explore.FillUniform(m.action, uint64(x.Step), 0)
 	for i, u := range m.action {
 		m.action[i] = 2*u - 1
 	}
 	return nil
-}
-
-// endEpisode writes the line and starts the next episode. Where that fails, the
-// next env step says so.
-func (x *experiment) endEpisode(m *member) {
-	if m.EpisodeStep > 0 { // else it was lost before it began
-		x.emit(event.TypeEpisode, m.index, event.Episode{Return: run.Float(m.EpisodeReturn), Length: m.EpisodeStep})
-	}
-	m.Episode++
-	m.EpisodeStep, m.EpisodeReturn = 0, 0
-	clear(m.PolicyState)
-	if m.failed = m.env.Reset(m.Episode, m.Obs); m.failed != nil {
-		m.failed = fmt.Errorf("reset: %w", m.failed)
-	}
 }
 
 // trainAgents makes the updates of the env step on every member (line 4), all at once
@@ -176,15 +147,15 @@ func (x *experiment) updateOn(m *member, learner agent.OffPolicy, mix replay.Mix
 		return nil, x.diverged(m, "add the bonus", err)
 	}
 	x.mixed(m, mix)
-	made := &m.made[0]
+	made := &m.updated[0]
 	if made.Losses, made.Stepped, made.Err = learner.Update(mix.Size(), rates(&x.Settings), last); made.Err != nil {
-		return m.made[:], nil
+		return m.updated[:], nil
 	}
 	if err := x.prioritise(m, batch); err != nil {
 		m.Updates++
 		return nil, x.diverged(m, "set priorities", err)
 	}
-	return m.made[:], nil
+	return m.updated[:], nil
 }
 
 // mixed notes the mix of a batch that is trained on.

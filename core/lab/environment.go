@@ -11,6 +11,7 @@ import (
 // the task as its makers define it.
 type Environment struct {
 	ActionRepeat int       `toml:"action_repeat"` // control steps of an env step, rewards summed; 0 means 1
+	Copies       int       `toml:"copies"`        // of the environment that an agent trains in: an env step is one of each; 0 means 1
 	NoiseShare   float64   `toml:"noise_share"`   // share of the training observations with Gaussian noise; evaluation has none
 	NoiseSigma   []float64 `toml:"noise_sigma"`   // its standard deviation: one for all coordinates, or one for each
 }

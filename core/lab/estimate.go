@@ -24,7 +24,7 @@ func (l *Lab) DiskNeed() (d DiskNeed, err error) {
 	for _, m := range x.members {
 		row := int64(m.real.RowBytes())
 		d.Checkpoint -= int64(m.real.Len()) * row
-		d.Real += int64(x.config.Steps) * row
+		d.Real += int64(x.config.Steps*x.config.Environment.copies()) * row
 		if m.synthetic != nil {
 			d.Checkpoint -= int64(m.synthetic.Len()) * row
 		}

@@ -163,7 +163,7 @@ func (x *experiment) enter(p knob.Phase) int {
 func (x *experiment) training(m *member) bool {
 	met := m.real.Len()
 	if x.parts.fills {
-		met = m.Stepped
+		met = m.Stepped * len(m.envs)
 	}
 	return met > x.config.StartSteps
 }

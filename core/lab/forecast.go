@@ -25,7 +25,7 @@ func (c *Config) Lasts(u Costs) time.Duration { return c.lasts(&c.Knobs, 0, u) }
 
 // lasts is about how long what follows a step takes, with the knobs as they are.
 func (c *Config) lasts(s *knob.Settings, step int, u Costs) time.Duration {
-	total := u.Step * float64(c.Steps-min(c.Steps, max(step, c.StartSteps)))
+	total := u.Step * float64(c.Steps-min(c.Steps, max(step, c.StartSteps/c.Environment.copies())))
 	if every := c.Evaluation.Every; every > 0 {
 		left := c.Steps/every - step/every
 		if step < c.Steps && c.Steps%every != 0 {
@@ -38,7 +38,7 @@ func (c *Config) lasts(s *knob.Settings, step int, u Costs) time.Duration {
 	}
 	refit := u.FitStep*float64(s.GeneratorSteps) + u.Sample*float64(s.Samples)
 	for i := step/s.RefitEvery + 1; i*s.RefitEvery < c.Steps; i++ { // none in the last env step
-		total += refit + u.Score*float64(min(i*s.RefitEvery, c.Buffer))
+		total += refit + u.Score*float64(min(i*s.RefitEvery*c.Environment.copies(), c.Buffer))
 	}
 	return seconds(total)
 }

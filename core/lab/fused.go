@@ -26,13 +26,13 @@ func (x *experiment) learned(m *member, made *agent.UpdateResult) error {
 }
 
 // sourceSize is what the member's agent will be asked for where it has its batches
-// sampled; nil where the lab fills them. No run makes more real transitions than it makes
-// steps.
+// sampled; nil where the lab fills them. No run makes more real transitions than
+// env steps of its copies.
 func (x *experiment) sourceSize(m *member) *agent.SourceSize {
 	if x.looksAtBatches() {
 		return nil
 	}
-	d := &agent.SourceSize{Updates: x.Settings.UTD, Mixer: m.mixer, Real: min(x.config.Buffer, x.config.Steps)}
+	d := &agent.SourceSize{Updates: x.Settings.UTD, Mixer: m.mixer, Real: x.config.collected()}
 	if x.config.generates() {
 		d.Synthetic = x.Settings.Samples
 	}

@@ -51,9 +51,12 @@ func learnsOnLatents(w *world) *world {
 }
 
 func (l *latent) Observe(e *agent.Experience) error {
-	l.Seen = append(l.Seen, replay.Transition{
-		Obs: slices.Clone(e.Obs), Act: slices.Clone(e.Actions), Reward: e.Rewards[0], Next: slices.Clone(e.Next), Done: e.Ends[0] == agent.Terminated,
-	})
+	for i := range e.Copies {
+		l.Seen = append(l.Seen, replay.Transition{
+			Obs: slices.Clone(e.Obs[i*worldObs : (i+1)*worldObs]), Act: slices.Clone(e.Actions[i : i+1]), Reward: e.Rewards[i],
+			Next: slices.Clone(e.Next[i*worldObs : (i+1)*worldObs]), Done: e.Ends[i] == agent.Terminated,
+		})
+	}
 	return l.recurrent.Observe(e)
 }
 

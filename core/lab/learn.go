@@ -41,7 +41,7 @@ func (c *Config) learner(task Task) (agent.Spec, agent.Deps) {
 	s, _ := c.Agent.Spec() // Validate has looked at it
 	return s, agent.Deps{
 		Config: c.Agent, Settings: c.Agent.Own.Of(s), Shape: replay.Shape{Obs: task.ObsSize, Act: task.ActSize},
-		Copies: 1, Weighted: c.Replay.prioritized(),
+		Copies: c.Environment.copies(), Weighted: c.Replay.prioritized(),
 	}
 }
 
@@ -169,17 +169,16 @@ func (x *experiment) source(m *member, mix replay.Mix) agent.BatchSource {
 }
 
 // observe tells a learner that keeps experience of its own what the env step gave.
-func (m *member) observe(step int, reward float64, end agent.End) error {
+func (m *member) observe(step int) error {
 	observer, has := m.agent.(agent.Observer)
 	if !has {
 		return nil
 	}
-	e := &m.experience
-	*e = agent.Experience{
-		Copies: 1, Step: uint64(step), Obs: m.Obs, Next: m.next, Actions: m.action, State: m.PolicyState,
-		Rewards: append(e.Rewards[:0], float32(reward)), Ends: append(e.Ends[:0], end),
+	m.experience = agent.Experience{
+		Copies: len(m.envs), Step: uint64(step), Obs: m.Obs, Next: m.next, Actions: m.action, State: m.PolicyState,
+		Rewards: m.rewards, Ends: m.ends,
 	}
-	return observer.Observe(e)
+	return observer.Observe(&m.experience)
 }
 
 // acts says whether the policy chooses the member's actions. A learner that does not

@@ -133,13 +133,16 @@ func (s *savedLoop) validateChanges(x *experiment) error {
 func (s *savedMember) validate(x *experiment) error {
 	c, n := x.config, s.State
 	counts := []ranged{
-		{"steps of an episode", n.EpisodeStep, 0, max(x.task.EpisodeSteps, c.Steps)}, {"env steps of a member", n.Stepped, 0, c.Steps},
+		{"steps of an episode", n.EpisodeStep, 0, max(x.task.EpisodeSteps, c.Steps)}, {"copies of the environment", len(n.Copies), 0, c.Environment.copies()}, {"env steps of a member", n.Stepped, 0, c.Steps},
 		{"missed updates", n.Curiosity.Missed, 0, math.MaxInt}, {"missed updates", n.RND.Missed, 0, math.MaxInt},
 		{"models", len(n.Models), 0, 100}, {"losses of models", len(n.Losses.Models), 0, 100},
 		{"transitions of D_syn", s.Synthetic, 0, c.Buffer}, {"transitions of D_syn", s.Fresh, 0, c.Buffer},
 		{"scores", len(s.Scores), 0, c.Buffer}, {"parts", len(s.Parts), 0, 100},
 		{"steps of a fit", s.Fit.Steps, 0, most}, {"losses of a fit", s.Fit.N, 0, most},
 		{"real rows of a batch", s.Mix.Real, 0, knob.MaxRows}, {"synthetic rows of a batch", s.Mix.Synthetic, 0, knob.MaxRows},
+	}
+	for _, e := range n.Copies {
+		counts = append(counts, ranged{"steps of an episode", e.Step, 0, max(x.task.EpisodeSteps, c.Steps)})
 	}
 	for _, l := range []mean{n.Losses.Critic, n.Losses.Actor, n.Losses.QMean, n.Losses.Model, n.Losses.RND, n.Losses.Bonus} {
 		counts = append(counts, ranged{"losses", l.N, 0, math.MaxInt})

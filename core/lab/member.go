@@ -31,7 +31,7 @@ type parts struct {
 type member struct {
 	index   int
 	seed    uint64
-	env     Env
+	envs    []trainingEnv
 	evalEnv VecEnv // for evaluation
 	agent   agent.Learner
 	gen     generative.Generator // nil for methods without one
@@ -47,12 +47,16 @@ type member struct {
 	streams         streams
 	memberState
 
-	action, next []float32    // of the env step
+	action, next []float32 // of the env step, [K,A] and [K,O] of K copies
+	rewards      []float32 // and so on, [K]
+	ends         []agent.End
+	made         []bool       // which copies have made it
+	episodes     []uint64     // of acting
 	acting       agent.Acting // of the env step
 	nextState    []float32    // PolicyState behind it
 	experience   agent.Experience
 	work         agent.Work
-	made         [1]agent.UpdateResult
+	updated      [1]agent.UpdateResult
 	scorer       relevance.Function // f when scoring began
 	scores       []float32          // F of every real transition
 	curious      []float32          // bonus or priorities of a batch
@@ -67,27 +71,29 @@ type member struct {
 	freal, fsyn  *event.Histogram
 	fasked       *event.Histogram // nil: the generator was asked for nothing
 	simulator    inspect.Simulator
-	failed       error // why env can do nothing before it is made anew
 }
 
 // memberState are the counters of a member; with the states of its parts they are
 // all that a checkpoint needs.
 type memberState struct {
-	Obs           []float32 // the observation that the next action answers
-	PolicyState   []float32 // what the policy remembers of the episode; empty for one without a memory
-	Episode       uint64
-	EpisodeStep   int
-	EpisodeReturn float64
-	LastReturn    *float64 // of the last evaluation
-	Updates       uint64   // critic updates
-	Stepped       int      // the last env step that it has made
-	Models        []modelState
-	Bonus         moments // of F where bonuses are divided by its deviation
-	BonusReturn   bonusReturn
-	Losses        sums
+	Obs         []float32 // [K,O] of K copies, the observations that the next actions answer
+	PolicyState []float32 // [K,S], what the policy remembers of the episodes; empty for one without a memory
+	Copies      []copyState
+	Half        *halfStep // nil: no env step is half made
+	LastReturn  *float64  // of the last evaluation
+	Updates     uint64    // critic updates
+	Stepped     int       // the last env step that it has made
+	Models      []modelState
+	Bonus       moments // of F where bonuses are divided by its deviation
+	BonusReturn bonusReturn
+	Losses      sums
 
 	// Of checkpoints from before Models: read, never written. See adoptModels.
 	Curiosity, RND modelState
+	// Of checkpoints from before Copies. See adoptCopies.
+	Episode       uint64
+	EpisodeStep   int
+	EpisodeReturn float64
 }
 
 // streams are a member's random numbers by what they are for.
@@ -205,10 +211,9 @@ func (x *experiment) newMember(index int) (*member, error) {
 
 func (x *experiment) build(m *member) (err error) {
 	c := x.config
-	if m.env, err = x.task.New(m.seed); err != nil {
-		return fmt.Errorf("start %s: %w", c.Task, err)
+	if err := x.startEnvs(m); err != nil {
+		return err
 	}
-	m.own("env", m.env)
 	if c.Evaluation.Every > 0 {
 		if m.evalEnv, err = x.task.NewVec(c.Evaluation.Episodes, evaluationSeed(m.seed)); err != nil {
 			return fmt.Errorf("start %s for evaluation: %w", c.Task, err)
@@ -243,14 +248,10 @@ func (x *experiment) build(m *member) (err error) {
 		m.own("priorities", m.priorities)
 	}
 	m.scoring = replay.NewBatch(shape, scoreRows)
-	m.PolicyState, m.nextState = make([]float32, m.agent.StateSize()), make([]float32, m.agent.StateSize())
+	states := len(m.envs) * m.agent.StateSize()
+	m.PolicyState, m.nextState = make([]float32, states), make([]float32, states)
 	if _, _, err := phasesOf(m.agent); err != nil {
 		return err
 	}
-	obs := m.env.ObsSize()
-	m.Obs, m.next, m.action = make([]float32, obs), make([]float32, obs), make([]float32, m.env.ActSize())
-	if err := m.env.Reset(0, m.Obs); err != nil {
-		return fmt.Errorf("reset %s: %w", c.Task, err)
-	}
-	return nil
+	return x.resetEnvs(m)
 }

@@ -47,9 +47,12 @@ func (c *Config) Memory(task Task) []MemoryPart {
 		add(c.learnerMemory(task, 0, e.Episodes)+physics*float64(min(e.Episodes, mostPhysics))+copied*float64(e.Episodes), "evaluation.episodes %d", e.Episodes)
 		add(6*row*float64(e.AnalysedRows), "evaluation.analysed_rows %d", e.AnalysedRows)
 	}
-	add(physics+(row+8)*float64(min(c.Buffer, c.Steps)), "buffer %d", c.Buffer)
+	if copies := c.Environment.copies(); copies > 1 {
+		add(float64(copies-1)*(physics+copied), "environment.copies %d", copies)
+	}
+	add(physics+(row+8)*float64(c.collected()), "buffer %d", c.Buffer)
 	if c.Replay.prioritized() {
-		add(16*float64(min(c.Buffer, c.Steps)), "priorities of buffer %d", c.Buffer)
+		add(16*float64(c.collected()), "priorities of buffer %d", c.Buffer)
 	}
 	if c.generates() {
 		g := c.Generator
@@ -71,6 +74,9 @@ func (c *Config) Memory(task Task) []MemoryPart {
 	slices.SortStableFunc(all, func(a, b MemoryPart) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return all
 }
+
+// collected is the most transitions of the environment that D_real comes to hold.
+func (c *Config) collected() int { return min(c.Buffer, c.Steps*c.Environment.copies()) }
 
 // sizesOf names the sizes among the settings of a table, which the memory of what they
 // describe follows from.

@@ -45,7 +45,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 		StepsPerSec: x.meter.steps, UpdatesPerSec: x.meter.updates,
 		CostRefit: x.costRefit(), CostGenerate: x.costGenerate(),
 		Knobs: x.Settings.Values(), Scheduled: changesOf(x.schedule),
-		Real: m.real.Len(), Updates: m.Updates, Episode: int(m.Episode), EpisodeStep: m.EpisodeStep, EpisodeReturn: m.EpisodeReturn,
+		Real: m.real.Len(), Updates: m.Updates, Episode: int(m.Copies[0].Episode), EpisodeStep: m.Copies[0].Step, EpisodeReturn: m.Copies[0].Return,
 		Refits: int(x.Refits), FitLoss: m.fit.Last, FReal: m.freal, FSyn: m.fsyn, FAsked: m.fasked,
 		MixReal: m.lastMix.Real, MixSynthetic: m.lastMix.Synthetic, Losses: m.Losses.last(),
 		Map: x.mapped, Moment: x.moment,
@@ -53,7 +53,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 	if s.Phase == knob.AfterStep { // between two env steps: for people, collecting goes on
 		s.Phase, s.PhaseDone, s.PhaseTotal = knob.Collect, 0, 0
 	}
-	if posed, ok := m.env.(Posed); ok {
+	if posed, ok := m.envs[0].env.(Posed); ok {
 		s.Pose = posed.Pose(nil)
 	}
 	if x.journal.folder != nil {

@@ -44,9 +44,9 @@ type recurrent struct {
 // recurrentState is what it saves.
 type recurrentState struct {
 	W       [recurrentUnits]float64
-	Rollout []recurrentRow
+	Rollout []recurrentRow // those of an env step in the order of the copies
 	Updates int
-	Ended   bool // the last step's episode
+	Ended   []bool // the last step's episodes
 }
 
 type recurrentRow struct {
@@ -125,20 +125,27 @@ func (r *recurrent) Act(a *agent.Acting) error {
 
 // Observe refuses a memory of the episode before.
 func (r *recurrent) Observe(e *agent.Experience) error {
-	if r.Ended && slices.Max(e.State) != 0 {
-		return fmt.Errorf("an episode begins with the memory %v", e.State)
+	r.Ended = append(r.Ended, make([]bool, e.Copies-len(r.Ended))...)
+	for i := range e.Copies {
+		state := e.State[i*recurrentUnits : (i+1)*recurrentUnits]
+		if r.Ended[i] && slices.Max(state) != 0 {
+			return fmt.Errorf("an episode of copy %d begins with the memory %v", i, state)
+		}
+		r.Ended[i] = e.Ends[i] != agent.Continues
+		r.Rollout = append(r.Rollout, recurrentRow{
+			H: r.remember(state, e.Obs[i*worldObs:(i+1)*worldObs]), Action: float64(e.Actions[i]), Reward: float64(e.Rewards[i]), Ended: r.Ended[i],
+		})
 	}
-	r.Ended = e.Ends[0] != agent.Continues
-	r.Rollout = append(r.Rollout, recurrentRow{
-		H: r.remember(e.State, e.Obs), Action: float64(e.Actions[0]), Reward: float64(e.Rewards[0]), Ended: r.Ended,
-	})
 	return nil
 }
 
+// copies is how many copies it acts in.
+func (r *recurrent) copies() int { return max(1, len(r.Ended)) }
+
 func (r *recurrent) Phases() []agent.Phase {
-	due := func(*agent.Work) bool { return len(r.Rollout) == recurrentRollout }
+	due := func(*agent.Work) bool { return len(r.Rollout) == recurrentRollout*r.copies() }
 	start := func(units int) func(*agent.Work) (int, error) {
-		return func(*agent.Work) (int, error) { return units, nil }
+		return func(*agent.Work) (int, error) { return units * r.copies(), nil }
 	}
 	return []agent.Phase{
 		{Name: "rollout", Due: due, Start: start(recurrentRollout), Slice: r.returns},
@@ -148,12 +155,12 @@ func (r *recurrent) Phases() []agent.Phase {
 
 // returns computes the returns of four rows, the last ones first.
 func (r *recurrent) returns(_ *agent.Work, done int) (n int, made []agent.UpdateResult, err error) {
-	for n = 0; n < 4 && done+n < recurrentRollout; n++ {
-		i := recurrentRollout - 1 - done - n
+	for n = 0; n < 4 && done+n < len(r.Rollout); n++ {
+		i := len(r.Rollout) - 1 - done - n
 		row := &r.Rollout[i]
 		row.Return = row.Reward
-		if !row.Ended && i+1 < recurrentRollout {
-			row.Return += 0.9 * r.Rollout[i+1].Return
+		if next := i + r.copies(); !row.Ended && next < len(r.Rollout) {
+			row.Return += 0.9 * r.Rollout[next].Return
 		}
 	}
 	return n, nil, r.w.call("rollout behind %d", done)
@@ -161,9 +168,9 @@ func (r *recurrent) returns(_ *agent.Work, done int) (n int, made []agent.Update
 
 // learn makes three updates, each on one row; behind the last one the rollout begins anew.
 func (r *recurrent) learn(w *agent.Work, done int) (n int, made []agent.UpdateResult, err error) {
-	const total = 2 * recurrentRollout
+	total := 2 * len(r.Rollout)
 	for n = 0; n < 3 && done+n < total; n++ {
-		row := &r.Rollout[(done+n)%recurrentRollout]
+		row := &r.Rollout[(done+n)%len(r.Rollout)]
 		mean := r.mean(row.H)
 		up := (row.Action - mean) / (recurrentNoise * recurrentNoise) * (1 - mean*mean) * row.Return
 		for i, h := range row.H {
@@ -217,11 +224,11 @@ func recurrentConfig() Config {
 // A learner that is nothing like SAC goes on from every border of its run, in the middle
 // of its own phases and of evaluations too.
 func TestARecurrentLearnerGoesOnFromEveryBorder(t *testing.T) {
-	for _, members := range []int{1, 2} {
+	for _, d := range []struct{ members, copies int }{{1, 1}, {2, 1}, {1, 3}, {2, 2}} {
 		phases := resumeEverywhere(t, 1, func(r record) *Lab {
 			c := recurrentConfig()
-			c.Members = members
-			if members == 2 {
+			c.Members, c.Environment.Copies = d.members, d.copies
+			if d.members == 2 {
 				c.Evaluation.Actions = ActionsSample
 			}
 			return learnsRecurrently(newWorld()).lab(t, c, r)
@@ -290,7 +297,15 @@ func TestEvaluationsBySamples(t *testing.T) {
 
 // It can be paused in the middle of a slice's phase, and nothing of its journal changes.
 func TestARecurrentLearnerPauses(t *testing.T) {
-	_, whole := play(t, learnsRecurrently(newWorld()), recurrentConfig())
+	for _, copies := range []int{1, 3} {
+		pauseRecurrent(t, copies)
+	}
+}
+
+func pauseRecurrent(t *testing.T, copies int) {
+	c := recurrentConfig()
+	c.Environment.Copies = copies
+	_, whole := play(t, learnsRecurrently(newWorld()), c)
 	synctest.Test(t, func(t *testing.T) {
 		w := learnsRecurrently(newWorld())
 		var l *Lab
@@ -302,11 +317,11 @@ func TestARecurrentLearnerPauses(t *testing.T) {
 			}
 		})
 		folder := &memoryFolder{}
-		l = w.lab(t, recurrentConfig(), folder)
+		l = w.lab(t, c, folder)
 		r := w.start(t, t.Context(), l, folder)
 		synctest.Wait()
-		if s := l.Snapshot(); s.State != event.PausedState || s.Position.String() != "10/learn:6" || s.PhaseTotal != 20 {
-			t.Errorf("%s at %s of %d, want paused at 10/learn:6 of 20", s.State, s.Position, s.PhaseTotal)
+		if s := l.Snapshot(); s.State != event.PausedState || s.Position.String() != "10/learn:6" || s.PhaseTotal != 20*copies {
+			t.Errorf("%s at %s of %d, want paused at 10/learn:6 of 20 a copy", s.State, s.Position, s.PhaseTotal)
 		}
 		if err := l.Send(event.Resume{By: "ana"}); err != nil {
 			t.Fatal(err)
@@ -323,7 +338,14 @@ func TestARecurrentLearnerPauses(t *testing.T) {
 // A run on disk is ended in the middle of a phase of the learner; it is resumed, and
 // forked there, without a change and with one.
 func TestARecurrentLearnerIsResumedAndForked(t *testing.T) {
+	for _, copies := range []int{1, 3} {
+		forkRecurrent(t, copies)
+	}
+}
+
+func forkRecurrent(t *testing.T, copies int) {
 	c, top := recurrentConfig(), t.TempDir()
+	c.Environment.Copies = copies
 	_, whole := play(t, learnsRecurrently(newWorld()), c)
 	parent := filepath.Join(top, "parent")
 	folder, err := run.Create(parent, []byte("seed = 7\n"))

@@ -259,7 +259,11 @@ func (x *experiment) restoreMember(m *member, s savedMember) error {
 	if len(s.State.PolicyState) != len(m.PolicyState) {
 		return fmt.Errorf("a policy with a memory of %d numbers is saved, the run's has %d", len(s.State.PolicyState), len(m.PolicyState))
 	}
+	if err := s.State.checkCopies(len(m.envs), len(m.next), len(m.action)); err != nil {
+		return err
+	}
 	m.memberState = s.State
+	m.adoptCopies()
 	m.adoptModels()
 	for _, name := range s.Parts {
 		if m.owns(name) {

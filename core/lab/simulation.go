@@ -11,20 +11,20 @@ import (
 // tried again, or left out, when somebody resumes.
 var errAgain = errors.New("the environment has failed")
 
-// failedEnv takes an error of a member's environment that is more than a lost
+// failedEnv takes an error of a copy of a member's environment that is more than a lost
 // episode. The episode ends here; the environment is made anew, for nothing is known
 // of its state; training waits before the env step, which is made again in the next
 // episode when somebody resumes.
-func (x *experiment) failedEnv(m *member, err error) error {
+func (x *experiment) failedEnv(m *member, i int, err error) error {
 	x.emitFailure(m, "simulate", err)
 	fresh, made := x.task.New(m.seed)
 	if made != nil {
-		m.failed = fmt.Errorf("start %s anew: %w", x.config.Task, made) // and again at the next try
+		m.envs[i].failed = fmt.Errorf("start %s anew: %w", x.config.Task, made) // and again at the next try
 		return errAgain
 	}
-	m.env = fresh
-	m.replace("env", fresh)
-	x.endEpisode(m)
+	m.envs[i].env = fresh
+	m.replace(envName(i), fresh)
+	x.endEpisode(m, i)
 	return errAgain
 }
 

@@ -38,14 +38,14 @@ func TestAFailedSimulationPauses(t *testing.T) {
 			c.Members = members
 			folder := &memoryFolder{}
 			l := w.lab(t, c, folder)
-			broken := l.x.members[members-1].env
+			broken := l.x.members[members-1].envs[0].env
 			r := w.start(t, t.Context(), l, folder)
 			synctest.Wait()
 			s := l.Snapshot()
 			if s.State != event.PausedState || s.Err != "step 30: simulate: the simulation has trapped" || s.Position != knob.After(29) {
 				t.Errorf("%s at %s: %q", s.State, s.Position, s.Err)
 			}
-			if l.x.members[members-1].env == broken {
+			if l.x.members[members-1].envs[0].env == broken {
 				t.Error("the environment that failed is still there")
 			}
 			again := saved(t, l.x) // the state is a whole one

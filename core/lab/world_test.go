@@ -32,6 +32,7 @@ type world struct {
 	obs      [][]float32                     // of every transition's first observation, as the environment saw it
 	learner  func(seed uint64) agent.Learner // nil: worldAgent
 	terminal int                             // episodes end truly at this length; 0: at the time limit only
+	spread   int                             // and each later than the one before, up to as many steps; then anew
 	rows     replay.Shape                    // of D_real, where the learner fills it; else those of the environment
 }
 
@@ -62,6 +63,8 @@ func (w *world) shape() replay.Shape {
 	}
 	return worldShape
 }
+
+func (w *world) uneven() int { return max(1, w.spread) }
 
 func newWorld() *world { return &world{hooks: map[string]func(){}, fail: map[string]error{}} }
 

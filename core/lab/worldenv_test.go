@@ -28,7 +28,7 @@ func (e *worldEnv) Step(action, obs []float32) (float64, bool, bool, error) {
 	e.w.obs = append(e.w.obs, append([]float32(nil), e.now...))
 	e.t++
 	e.look(obs, float64(action[0]))
-	terminated := e.w.terminal > 0 && e.t >= e.w.terminal
+	terminated := e.w.terminal > 0 && e.t >= e.w.terminal+int(e.episode)%e.w.uneven()
 	return float64(obs[0]), terminated, e.t == worldEpisode, e.w.call("step")
 }
 

@@ -60,7 +60,9 @@ func (a *worldAgent) StateSize() int { return 0 }
 
 func (a *worldAgent) Act(x *agent.Acting) error {
 	if x.Mode == agent.Explore {
-		x.Actions[0] = float32(blend(blend32(x.Obs), float64(x.Step), float64(a.updates)))
+		for i := range x.Copies {
+			x.Actions[i] = float32(blend(blend32(x.Obs[i*worldObs:(i+1)*worldObs]), float64(x.Step), float64(a.updates)))
+		}
 		return a.w.call("act")
 	}
 	for i := range x.Copies {

@@ -80,7 +80,7 @@ func (s *Agent) prepareActing(u agent.Uses) error {
 	if s.config.Exploration == ExploreBootstrap {
 		_, err = s.chooser()
 	} else {
-		_, err = s.actor(agent.Explore, 1)
+		_, err = s.actor(agent.Explore, max(1, u.Copies))
 	}
 	if err == nil && u.Evaluated > 0 {
 		_, err = s.actor(agent.Mean, min(u.Evaluated, agent.MaxRows))

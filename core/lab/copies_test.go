@@ -1,0 +1,150 @@
+package lab
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+)
+
+// unevenCopies is a run in three copies of the environment whose episodes end at
+// different steps.
+func unevenCopies() (*world, Config) {
+	w, c := newWorld(), newWorld().config()
+	w.terminal, w.spread = 17, 5
+	c.Environment.Copies = 3
+	return w, c
+}
+
+// Each copy begins its next episode by itself, all episodes have numbers of their own,
+// and D_real holds the transitions of each env step in the order of the copies: those of
+// a copy follow one another.
+func TestCopiesRestartByThemselves(t *testing.T) {
+	w, c := unevenCopies()
+	l, folder := play(t, w, c)
+	checkCopies(t, l, w)
+	found, steps := bodies[event.Episode](l)
+	lengths := map[int][]int{}
+	for i, e := range found {
+		lengths[e.Copy] = append(lengths[e.Copy], e.Length)
+		if want := sum(lengths[e.Copy]); steps[i] != want {
+			t.Errorf("episode %d of copy %d ends at step %d, want %d", len(lengths[e.Copy]), e.Copy, steps[i], want)
+		}
+	}
+	for i := range 3 { // copy i has the episodes i, i+3, i+6
+		want := []int{17 + i, 17 + (i+3)%5, 17 + (i+6)%5}
+		if got := lengths[i]; !slices.Equal(got, want[:len(got)]) || len(got) < 2 {
+			t.Errorf("copy %d has episodes of %v steps, want %v", i, got, want)
+		}
+	}
+	if journal := folder.canonical(t); !strings.Contains(journal, `"length":19,"copy":2}`) || strings.Contains(journal, `"copy":0`) {
+		t.Errorf("the journal is\n%s", journal)
+	}
+	if acted := strings.Count(strings.Join(w.log, "\n"), "\nact\n"); acted != c.Steps-(c.StartSteps+3)/3 {
+		t.Errorf("the policy was asked %d times in %d steps", acted, c.Steps)
+	}
+}
+
+// checkCopies holds D_real to what the environments gave.
+func checkCopies(t *testing.T, l *Lab, w *world) {
+	t.Helper()
+	m, n := l.x.first(), len(l.x.first().envs)
+	if m.real.Len() != n*l.x.Step {
+		t.Fatalf("%d transitions of %d steps of %d copies", m.real.Len(), l.x.Step, n)
+	}
+	for i := range m.real.Len() - n {
+		row, next := m.real.Row(i), m.real.Row(i+n)
+		ended := next[1] == 0 // the second number of an observation is the step
+		if now := row[worldObs+worldAct+1:]; !ended && !slices.Equal(next[:worldObs], now[:worldObs]) {
+			t.Fatalf("transition %d of a copy ends in %v, the next one begins in %v", i, now[:worldObs], next[:worldObs])
+		}
+	}
+}
+
+func sum(all []int) (s int) {
+	for _, n := range all {
+		s += n
+	}
+	return s
+}
+
+// A run of off-policy updates in several copies goes on from every border.
+func TestARunInCopiesGoesOnFromEveryBorder(t *testing.T) {
+	for _, members := range []int{1, 2} {
+		resumeEverywhere(t, 3, func(r record) *Lab {
+			w, c := unevenCopies()
+			c.Members, c.Schedule = members, busySchedule
+			return w.lab(t, c, r)
+		})
+	}
+}
+
+// Where one copy fails, those that have made the env step do not make it twice: neither
+// when training goes on nor when what was saved meanwhile does.
+func TestACopyFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := unevenCopies()
+		w.failing("step", 3*29+2, errSimulation) // the second copy's at step 30
+		folder := &memoryFolder{}
+		l := w.lab(t, c, folder)
+		r := w.start(t, t.Context(), l, folder)
+		synctest.Wait()
+		if s := l.Snapshot(); s.State != event.PausedState || s.Position != knob.After(29) {
+			t.Fatalf("%s at %s: %q", s.State, s.Position, s.Err)
+		}
+		if h := l.x.first().Half; h == nil || !slices.Equal(h.Made, []bool{true, false, false}) {
+			t.Errorf("of the env step %+v is kept, want what the first copy made", h)
+		}
+		again := saved(t, l.x)
+		l.Send(event.Resume{By: "ana"})
+		if err := <-r.ended; err != nil {
+			t.Fatal(err)
+		}
+		checkCopies(t, l, w)
+		if l.x.first().Half != nil {
+			t.Error("half of an env step is kept for ever")
+		}
+		rest, twin := &memoryFolder{}, newWorld()
+		twin.terminal, twin.spread = w.terminal, w.spread
+		second := twin.lab(t, c, rest)
+		defer second.Close()
+		if err := again.load(second.x); err != nil {
+			t.Fatal(err)
+		}
+		if err := second.x.run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		checkCopies(t, second, twin)
+		if got, journal := rest.canonical(t), folder.canonical(t); got == "" || !strings.Contains(journal, got) {
+			t.Errorf("from the pause it writes\n%s\nof\n%s", got, journal)
+		}
+	})
+}
+
+// A checkpoint of other copies than the run's is refused in a line.
+func TestACheckpointOfOtherCopies(t *testing.T) {
+	w, c := unevenCopies()
+	l := w.lab(t, c, nil)
+	defer l.Close()
+	image := saved(t, l.x)
+	c.Environment.Copies = 2
+	other := w.lab(t, c, nil)
+	defer other.Close()
+	if err := image.load(other.x); err == nil || !strings.Contains(err.Error(), "copies of the environment") {
+		t.Errorf("%v, want a refusal", err)
+	}
+}
+
+// A discounted return of bonuses follows each copy by itself.
+func TestBonusReturnsOfCopies(t *testing.T) {
+	var b bonusReturn
+	*b.of(0) += 1
+	*b.of(2) += 3
+	if b.Return != 1 || !slices.Equal(b.Others, []float64{0, 3}) {
+		t.Errorf("%+v", b)
+	}
+}
