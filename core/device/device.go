@@ -225,7 +225,7 @@ const (
 	Pad                           // In x: to I[1] columns, x from column I[0] on, zero elsewhere
 	TanhGaussian                  // In h eps: [a | log π]
 	TanhGaussianGrad              // In h eps out dout
-	MinMembers                    // In q [members]
+	MinMembers                    // In q
 	MeanMembers                   // In q
 	BroadcastMembers              // In dy: dy/N for each of N = I[0] members
 	TDTarget                      // In r d q logp gamma alpha
@@ -264,8 +264,6 @@ const (
 	Maximum                       // In a b
 	Div                           // In a b
 	Keep                          // In dy a b: dy where a ≤ b, with I[0] = 1 where a < b, else 0
-	Where                         // In condition a b: a where the condition is above 0, else b
-	WhereGrad                     // In condition dy: dy on side I[0] of the condition, else 0
 	ColScale                      // In x s: s holds [1,N,C]
 	ColAdd                        // In x b: likewise
 	Members                       // In x: repeated for I[0] members
@@ -274,19 +272,16 @@ const (
 	SpreadColumns                 // In x: its column I[0] times; F[0] factor
 	Sum                           // In x; F[0] norm
 	SumGrad                       // In x dsum; F[0]
-	Huber                         // In p t [w]; F norm δ
-	HuberGrad                     // In p t [w] dloss; F
 	BCE                           // In z t [w]; F[0] norm
 	BCEGrad                       // In z t [w] dloss; F[0]
 	GaussianKL                    // In h; F[0] norm
 	GaussianKLGrad                // In h dloss; F[0]
-	Dropout                       // In x u rate
 	Gather                        // In x index
 	GatherGrad                    // In x index dout
 	LayerNorm                     // In x gamma beta; F[0] ε
 	LayerNormDX                   // In x gamma dy; F[0]
 	LayerNormDGamma               // In x dy; F[0]
-	MinMembersGrad                // In q [members] out dout
+	MinMembersGrad                // In q out dout
 	LogSumExp                     // In x
 	LogSumExpGrad                 // In x out dout
 	Softmax                       // In x
@@ -309,9 +304,9 @@ var codeNames = [Codes]string{
 	"fourier", "edm noised", "row mean square",
 	"exp", "log", "square", "sqrt", "softplus", "softplus grad", "sigmoid", "sigmoid grad",
 	"symlog", "symlog grad", "symexp", "symexp grad", "signed sqrt", "clamp", "clamp grad",
-	"minimum", "maximum", "div", "keep", "where", "where grad",
+	"minimum", "maximum", "div", "keep",
 	"column scale", "column add", "members", "sum members", "sum columns", "spread columns", "sum", "sum grad",
-	"huber", "huber grad", "bce", "bce grad", "gaussian kl", "gaussian kl grad", "dropout", "gather", "gather grad",
+	"bce", "bce grad", "gaussian kl", "gaussian kl grad", "gather", "gather grad",
 	"layer norm", "layer norm dx", "layer norm dγ", "min members grad", "log-sum-exp", "log-sum-exp grad",
 	"softmax", "softmax grad", "cross-entropy", "cross-entropy grad", "two-hot", "merge stats",
 }

@@ -15,9 +15,9 @@
 //
 // # Randomness
 //
-// No operation draws numbers. Noise, uniform numbers for dropout and indices of
-// rows are inputs that a fill of the plan or the host writes, so that every
-// implementation sees the same ones.
+// No operation draws random numbers. Noise and indices of rows are inputs that a
+// fill of the plan or the host writes, so that every implementation sees the same
+// ones.
 //
 // # Building
 //

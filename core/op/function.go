@@ -52,10 +52,6 @@ func (g *Graph) Maximum(a, b *Node) *Node { return g.apply(Maximum, Attr{}, a, b
 // Div is a/b.
 func (g *Graph) Div(a, b *Node) *Node { return g.apply(Div, Attr{}, a, b) }
 
-// Where is a where the condition is above zero, else b. The condition receives no
-// gradient.
-func (g *Graph) Where(condition, a, b *Node) *Node { return g.apply(Where, Attr{}, condition, a, b) }
-
 func init() {
 	exponentials()
 	curves()
@@ -121,12 +117,6 @@ func choices() {
 			da := d.apply(Div, Attr{}, d.dout, d.in[1])
 			return []*Node{da, d.apply(Scale, Attr{F: [3]float64{-1}}, d.apply(Mul, Attr{}, da, d.out))}
 		}}
-	rules[Where] = rule{name: "Where", wrt: []bool{false, true, true}, shape: sameShape, do32: where[float32], do64: where[float64],
-		grad: func(d derivation) []*Node {
-			side := func(i int) *Node { return d.apply(WhereGrad, Attr{I: [2]int{i}}, d.in[0], d.dout) }
-			return []*Node{nil, side(0), side(1)}
-		}}
-	rules[WhereGrad] = rule{name: "WhereGrad", shape: sameShape, do32: whereGrad[float32], do64: whereGrad[float64]}
 }
 
 // Keep's constant: dy where a ≤ b, or where a < b, and zero elsewhere.
@@ -167,23 +157,6 @@ func keep[T float](c call[T]) {
 	for i, a := range c.in[1] {
 		if b := c.in[2][i]; a < b || a == b && c.a.I[0] == KeepNotAbove {
 			c.out[i] = c.in[0][i]
-		}
-	}
-}
-
-func where[T float](c call[T]) {
-	for i, condition := range c.in[0] {
-		c.out[i] = c.in[2][i]
-		if condition > 0 {
-			c.out[i] = c.in[1][i]
-		}
-	}
-}
-
-func whereGrad[T float](c call[T]) {
-	for i, condition := range c.in[0] {
-		if (condition > 0) == (c.a.I[0] == 0) {
-			c.out[i] = c.in[1][i]
 		}
 	}
 }

@@ -13,12 +13,6 @@ import (
 // gives a row of NaN. Rows beyond 2²⁴ cannot be named in float32.
 func (g *Graph) Gather(x, index *Node) *Node { return g.apply(Gather, Attr{}, x, index) }
 
-// Dropout zeroes an element of x with probability rate and divides the others by
-// 1−rate (Srivastava et al. 2014, in its inverted form). u holds one number of
-// U[0,1) for each element, a fill of the plan; rate is live, [1], and 0 in
-// evaluation, which leaves x as it is.
-func (g *Graph) Dropout(x, u, rate *Node) *Node { return g.apply(Dropout, Attr{}, x, u, rate) }
-
 // most is the number of rows that float32 can name.
 const most = 1 << 24
 
@@ -29,14 +23,6 @@ func init() {
 			return []*Node{d.apply(GatherGrad, Attr{}, d.in[0], d.in[1], d.dout), nil}
 		}}
 	rules[GatherGrad] = rule{name: "GatherGrad", shape: first, do32: gatherGrad[float32], do64: gatherGrad[float64]}
-	rules[Dropout] = rule{name: "Dropout", wrt: []bool{true, false, false},
-		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
-			s, err := sameShape(Attr{}, in[:2])
-			return s, each(err, live("the rate", in[2]))
-		}, do32: dropout[float32], do64: dropout[float64],
-		grad: func(d derivation) []*Node {
-			return []*Node{d.apply(Dropout, Attr{}, d.dout, d.in[1], d.in[2]), nil, nil}
-		}}
 }
 
 func gatherShape(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
@@ -92,13 +78,4 @@ func gatherGrad[T float](c call[T]) {
 			c.out[at+j] += c.in[2][row*cols+j]
 		}
 	})
-}
-
-func dropout[T float](c call[T]) {
-	rate := c.in[2][0]
-	for i, x := range c.in[0] {
-		if c.in[1][i] >= rate {
-			c.out[i] = x / (1 - rate)
-		}
-	}
 }

@@ -81,8 +81,6 @@ const (
 	Maximum                              // a b
 	Div                                  // a b
 	Keep                                 // dy a b
-	Where                                // condition a b
-	WhereGrad                            // condition dy
 	ColScale                             // x s
 	ColAdd                               // x b
 	Members                              // x
@@ -91,19 +89,16 @@ const (
 	SpreadColumns                        // dy
 	Sum                                  // x
 	SumGrad                              // x dsum
-	Huber                                // p t [w]
-	HuberGrad                            // p t [w] dloss
 	BCE                                  // z t [w]
 	BCEGrad                              // z t [w] dloss
 	GaussianKL                           // h
 	GaussianKLGrad                       // h dloss
-	Dropout                              // x u rate
 	Gather                               // x index
 	GatherGrad                           // x index dout
 	LayerNorm                            // x gamma beta
 	LayerNormDX                          // x gamma dy
 	LayerNormDGamma                      // x dy
-	MinMembersGrad                       // q [members] out dout
+	MinMembersGrad                       // q out dout
 	LogSumExp                            // x
 	LogSumExpGrad                        // x out dout
 	Softmax                              // x

@@ -139,7 +139,7 @@ func TestErrorsNameOperationShapesAndCaller(t *testing.T) {
 		"TanhGaussian": func(g *Graph) { g.TanhGaussian(g.Input("x", 2, 3), g.Input("w", 2, 1)) },
 		"Exp":          func(g *Graph) { g.Exp(g.Input("x", 2, 3, 4, 5)) },
 		"ColScale":     func(g *Graph) { g.ColScale(g.Input("x", 2, 3), g.Input("s", 2)) },
-		"Huber":        func(g *Graph) { g.Huber(g.Input("p", 2, 3), g.Input("t", 2, 3), 1, 1, g.Input("w", 3, 1)) },
+		"BCE":          func(g *Graph) { g.BCE(g.Input("z", 2, 3), g.Input("t", 2, 3), 1, g.Input("w", 3, 1)) },
 		"Gather":       func(g *Graph) { g.Gather(g.Input("x", 4, 3), g.Input("i", 2, 2)) },
 		"LayerNorm":    func(g *Graph) { g.LayerNorm(g.Input("x", 2, 3), g.Input("ga", 3), g.Input("be", 2, 3), 1e-5) },
 		"Slice":        func(g *Graph) { g.Slice(g.Input("x", 2, 3), 1, 4) },

@@ -26,12 +26,6 @@ func (g *Graph) TanhGaussian(h, eps *Node) *Node { return g.apply(TanhGaussian, 
 // goes to the first of the least.
 func (g *Graph) MinMembers(q *Node) *Node { return g.apply(MinMembers, Attr{}, q) }
 
-// MinMembersAt is the minimum over those members of q whose indices stand in
-// members [M] as numbers. An index that names no member gives NaN.
-func (g *Graph) MinMembersAt(q, members *Node) *Node {
-	return g.apply(MinMembers, Attr{}, q, members)
-}
-
 // MeanMembers is the mean over the members of q [N,B,1], as [B,1].
 func (g *Graph) MeanMembers(q *Node) *Node { return g.apply(MeanMembers, Attr{}, q) }
 
@@ -62,17 +56,10 @@ func init() {
 		}}
 	rules[TanhGaussianGrad] = rule{name: "TanhGaussianGrad", shape: first,
 		do32: tanhGaussianGrad[float32], do64: tanhGaussianGrad[float64]}
-	rules[MinMembers] = rule{name: "MinMembers", wrt: []bool{true, false},
-		shape: func(a Attr, in []tensor.Shape) (tensor.Shape, error) {
-			if len(in) == 2 && (len(in[1]) != 1 || in[1][0] < 1) {
-				return nil, errors.New("members must be [M]")
-			}
-			return overMembers(a, in)
-		}, do32: minMembers[float32], do64: minMembers[float64],
+	rules[MinMembers] = rule{name: "MinMembers", wrt: []bool{true}, shape: overMembers,
+		do32: minMembers[float32], do64: minMembers[float64],
 		grad: func(d derivation) []*Node {
-			grads := make([]*Node, len(d.in))
-			grads[0] = d.apply(MinMembersGrad, Attr{}, append(append([]*Node(nil), d.in...), d.out, d.dout)...)
-			return grads
+			return []*Node{d.apply(MinMembersGrad, Attr{}, d.in[0], d.out, d.dout)}
 		}}
 	rules[MinMembersGrad] = rule{name: "MinMembersGrad", shape: first, do32: minMembersGrad[float32], do64: minMembersGrad[float64]}
 	rules[MeanMembers] = rule{name: "MeanMembers", wrt: []bool{true}, shape: overMembers,
@@ -147,46 +134,22 @@ func tanhGaussianGrad[T float](c call[T]) {
 	}
 }
 
-// chosen are the members that operand 1 of n names, or all of them; −1 stands for
-// an index that names none.
-func chosen[T float](c call[T], n int) []int {
-	members, _, _ := dims(c.ins[0])
-	var list []int
-	if len(c.in) < n {
-		for e := range members {
-			list = append(list, e)
-		}
-		return list
-	}
-	for _, v := range c.in[1] {
-		if !(v >= 0 && float64(v) < float64(members)) {
-			return []int{-1}
-		}
-		list = append(list, int(v))
-	}
-	return list
-}
-
 func minMembers[T float](c call[T]) {
-	n, list := len(c.out), chosen(c, 2)
+	n, members := len(c.out), c.ins[0][0]
 	for i := range c.out {
 		c.out[i] = T(math.Inf(1))
-		for _, e := range list {
-			if e < 0 {
-				c.out[i] = T(math.NaN())
-				continue
-			}
+		for e := range members {
 			c.out[i] = min(c.out[i], c.in[0][e*n+i])
 		}
 	}
 }
 
 func minMembersGrad[T float](c call[T]) {
-	out, dout, list := c.in[len(c.in)-2], c.in[len(c.in)-1], chosen(c, 4)
-	n := len(out)
-	for i, least := range out {
-		for _, e := range list {
-			if e >= 0 && c.in[0][e*n+i] == least {
+	q, dout := c.in[0], c.in[2]
+	n, members := len(dout), c.ins[0][0]
+	for i, minimum := range c.in[1] {
+		for e := range members {
+			if q[e*n+i] == minimum {
 				c.out[e*n+i] = dout[i]
 				break
 			}

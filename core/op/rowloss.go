@@ -11,12 +11,6 @@ import (
 // target without members serves all of them. w, at most one, weighs the rows:
 // [B,1], or [N,B,1] for each member its own. The gradient reaches p only.
 
-// Huber has ℓ = ½d² for |d| ≤ δ, else δ(|d|−½δ), d = p−t (Huber 1964); with δ = 1
-// it is PyTorch's smooth_l1_loss.
-func (g *Graph) Huber(p, t *Node, delta, norm float64, w ...*Node) *Node {
-	return g.weighted(Huber, Attr{F: [3]float64{norm, delta}}, p, t, w)
-}
-
 // BCE is the binary cross-entropy of logits z against targets in [0,1], ℓ =
 // softplus(z) − t·z.
 func (g *Graph) BCE(z, t *Node, norm float64, w ...*Node) *Node {
@@ -43,7 +37,6 @@ func (g *Graph) weighted(kind Kind, a Attr, p, t *Node, w []*Node) *Node {
 }
 
 func init() {
-	rowLoss(Huber, HuberGrad, "Huber", huber, huberSlope)
 	rowLoss(BCE, BCEGrad, "BCE", bce, func(_ Attr, z, t float64) float64 { return sigmoid(z) - t })
 	lossRules(CrossEntropy, CrossEntropyGrad, "CrossEntropy",
 		rule{do32: crossEntropy[float32], do64: crossEntropy[float64]},
@@ -114,16 +107,6 @@ func lossSlope[T float](f func(a Attr, p, t float64) float64) func(c call[T]) {
 		}
 	}
 }
-
-func huber(a Attr, p, t float64) float64 {
-	d, delta := math.Abs(p-t), a.F[1]
-	if d <= delta {
-		return d * d / 2
-	}
-	return delta * (d - delta/2)
-}
-
-func huberSlope(a Attr, p, t float64) float64 { return min(max(p-t, -a.F[1]), a.F[1]) }
 
 func bce(_ Attr, z, t float64) float64 { return softplus(z) - t*z }
 

@@ -12,13 +12,13 @@ import (
 var drawn = map[Kind][2]int{
 	Linear: {3, 3}, LinearAt: {4, 4}, ReLU: {1, 1}, Tanh: {1, 1}, SiLU: {1, 1}, Mish: {1, 1}, ELU: {1, 1},
 	Add: {2, 2}, Sub: {2, 2}, Mul: {2, 2}, Scale: {1, 1}, RowScale: {2, 2}, Concat: {1, 3}, Slice: {1, 1}, StopGradient: {1, 1},
-	TanhGaussian: {2, 2}, MinMembers: {1, 2}, MeanMembers: {1, 1}, TDTarget: {6, 6}, SquaredError: {2, 2},
+	TanhGaussian: {2, 2}, MinMembers: {1, 1}, MeanMembers: {1, 1}, TDTarget: {6, 6}, SquaredError: {2, 2},
 	WeightedSquaredError: {3, 3}, EntropyLoss: {3, 3}, AddScalars: {2, 2}, BatchStats: {1, 1}, BatchNorm: {4, 4},
 	BatchNormEval: {4, 4}, Fourier: {2, 2}, EDMNoised: {4, 4}, RowMeanSquare: {2, 2}, Exp: {1, 1}, Log: {1, 1},
 	Square: {1, 1}, Sqrt: {1, 1}, Softplus: {1, 1}, Sigmoid: {1, 1}, Symlog: {1, 1}, Symexp: {1, 1}, SignedSqrt: {1, 1},
-	Clamp: {1, 1}, Minimum: {2, 2}, Maximum: {2, 2}, Div: {2, 2}, Where: {3, 3}, ColScale: {2, 2}, ColAdd: {2, 2},
-	Members: {1, 1}, SumMembers: {1, 1}, SumColumns: {1, 1}, SpreadColumns: {1, 1}, Sum: {1, 1}, Huber: {2, 3}, BCE: {2, 3},
-	CrossEntropy: {2, 3}, GaussianKL: {1, 1}, Dropout: {3, 3}, Gather: {2, 2}, LayerNorm: {3, 3}, LogSumExp: {1, 1},
+	Clamp: {1, 1}, Minimum: {2, 2}, Maximum: {2, 2}, Div: {2, 2}, ColScale: {2, 2}, ColAdd: {2, 2},
+	Members: {1, 1}, SumMembers: {1, 1}, SumColumns: {1, 1}, SpreadColumns: {1, 1}, Sum: {1, 1}, BCE: {2, 3},
+	CrossEntropy: {2, 3}, GaussianKL: {1, 1}, Gather: {2, 2}, LayerNorm: {3, 3}, LogSumExp: {1, 1},
 	Softmax: {1, 1}, TwoHot: {1, 1}, MergeStats: {2, 2},
 }
 

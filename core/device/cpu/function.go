@@ -36,9 +36,6 @@ func init() {
 	lowerings[device.Clamp] = clamp
 	lowerings[device.ClampGrad] = clampGrad
 	lowerings[device.Keep] = keep
-	lowerings[device.Where] = where
-	lowerings[device.WhereGrad] = whereGrad
-	lowerings[device.Dropout] = dropout
 }
 
 func unary(f func(k *kernel.Family, dst, z []float32)) lowering {
@@ -105,45 +102,6 @@ func keep(c *compiler, in device.Instr) {
 			out[i] = 0
 			if a[i] < b[i] || equal && a[i] == b[i] {
 				out[i] = dy[i]
-			}
-		}
-	})
-}
-
-func where(c *compiler, in device.Instr) {
-	condition, a, b, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.Out]
-	c.elementwise(in, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			v := b[i]
-			if condition[i] > 0 {
-				v = a[i]
-			}
-			y[i] = v
-		}
-	})
-}
-
-func whereGrad(c *compiler, in device.Instr) {
-	condition, dy, out, first := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out], in.I[0] == 0
-	c.elementwise(in, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			out[i] = 0
-			if (condition[i] > 0) == first {
-				out[i] = dy[i]
-			}
-		}
-	})
-}
-
-func dropout(c *compiler, in device.Instr) {
-	x, u, rate, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.Out]
-	c.memberwise(in, in.In[2:], func(lo, hi int) {
-		p := rate[0]
-		scale := 1 / (1 - p)
-		for i := lo; i < hi; i++ {
-			y[i] = 0
-			if u[i] >= p {
-				y[i] = x[i] * scale
 			}
 		}
 	})

@@ -138,66 +138,29 @@ func tanhGaussianGrad(c *compiler, in device.Instr) {
 	})
 }
 
-// subset returns, for each run, the members that operand 1 of n names, or all.
-// The slice is the lane's own.
-func (c *compiler) subset(in device.Instr, n int) func(lane int) []int {
-	members, _, _ := c.shape(in.In[0])
-	var lists [Lanes][]int
-	for l := range lists {
-		for e := range members {
-			lists[l] = append(lists[l], e)
-		}
-	}
-	if len(in.In) < n {
-		return func(lane int) []int { return lists[lane] }
-	}
-	indices := c.data[in.In[1]]
-	for l := range lists {
-		lists[l] = make([]int, len(indices))
-	}
-	return func(lane int) []int {
-		for i, v := range indices {
-			if !(v >= 0 && float64(v) < float64(members)) {
-				return nil
-			}
-			lists[lane][i] = int(v)
-		}
-		return lists[lane]
-	}
-}
-
 func minMembers(c *compiler, in device.Instr) {
 	q, out := c.data[in.In[0]], c.data[in.Out]
-	_, rows, cols := c.shape(in.In[0])
-	subset := c.subset(in, 2)
-	c.rowwiseLane(in, rows, in.In[1:], func(lane, lo, hi int) {
-		list := subset(lane)
+	members, rows, cols := c.shape(in.In[0])
+	c.rowwise(in, rows, nil, func(lo, hi int) {
 		for i := lo * cols; i < hi*cols; i++ {
-			out[i] = float32(math.NaN())
-			for k, e := range list {
-				if v := q[e*rows*cols+i]; k == 0 {
-					out[i] = v
-				} else {
-					out[i] = min(out[i], v)
-				}
+			out[i] = q[i]
+			for e := 1; e < members; e++ {
+				out[i] = min(out[i], q[e*rows*cols+i])
 			}
 		}
 	})
 }
 
 func minMembersGrad(c *compiler, in device.Instr) {
-	last := len(in.In) - 1
-	q, least, dout, dq := c.data[in.In[0]], c.data[in.In[last-1]], c.data[in.In[last]], c.data[in.Out]
+	q, minimum, dout, dq := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.Out]
 	members, rows, cols := c.shape(in.In[0])
-	subset := c.subset(in, 4)
-	c.rowwiseLane(in, rows, in.In[1:last-1], func(lane, lo, hi int) {
+	c.rowwise(in, rows, nil, func(lo, hi int) {
 		for e := range members {
 			clear(dq[(e*rows+lo)*cols : (e*rows+hi)*cols])
 		}
-		list := subset(lane)
 		for i := lo * cols; i < hi*cols; i++ {
-			for _, e := range list {
-				if at := e*rows*cols + i; q[at] == least[i] {
+			for e := range members {
+				if at := e*rows*cols + i; q[at] == minimum[i] {
 					dq[at] = dout[i]
 					break
 				}

@@ -7,7 +7,6 @@ import (
 )
 
 func init() {
-	rowLoss(device.Huber, device.HuberGrad, huber, huberSlope)
 	rowLoss(device.BCE, device.BCEGrad,
 		func(_ [3]float64, z, t float32) float64 { return softplus(float64(z)) - float64(t)*float64(z) },
 		func(_ [3]float64, z, t float32) float32 { return float32(sigmoid(float64(z)) - float64(t)) })
@@ -73,20 +72,6 @@ func (c *compiler) lossSlope(in device.Instr, row func(dp, p, t []float32, scale
 			part(m, lo, hi)
 		}
 	})
-}
-
-// huber: F is [norm, δ].
-func huber(f [3]float64, p, t float32) float64 {
-	d, delta := math.Abs(float64(p)-float64(t)), f[1]
-	if d <= delta {
-		return d * d / 2
-	}
-	return delta * (d - delta/2)
-}
-
-func huberSlope(f [3]float64, p, t float32) float32 {
-	delta := float32(f[1])
-	return min(max(p-t, -delta), delta)
 }
 
 func gaussianKL(c *compiler, in device.Instr) {

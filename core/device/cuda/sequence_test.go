@@ -12,28 +12,26 @@ import (
 	"pgrlab/core/testing/emulator"
 )
 
-// picky fits one of four lines, which the occasion chooses.
+// picky fits one of four rows, which the occasion chooses.
 type picky struct {
-	member, w, rate *op.Tensor
-	choose, fit     *plan.Program
-	adam            *plan.Adam
+	row, w, rate *op.Tensor
+	choose, fit  *plan.Program
+	adam         *plan.Adam
 }
 
 func newPicky(t *testing.T, dev *Device) *picky {
 	t.Helper()
-	p := &picky{member: op.NewTensor("member", 1), w: tensor("w", 4, 3, 1), rate: op.NewTensor("rate", 1)}
+	p := &picky{row: op.NewTensor("row", 1, 1), w: tensor("w", 4, 3), rate: op.NewTensor("rate", 1)}
 	p.rate.Data[0] = 0.01
 	p.adam = plan.NewAdam([]*op.Tensor{p.w}, plan.DefaultAdam, p.rate)
 	var err error
-	if p.choose, err = plan.CompileRoutine("choose", plan.Choose{Out: p.member, Of: 4, Stream: rng.New(2, "pick")}, dev); err != nil {
+	if p.choose, err = plan.CompileRoutine("choose", plan.Choose{Out: p.row, Of: 4, Stream: rng.New(2, "pick")}, dev); err != nil {
 		t.Fatal(err)
 	}
-	x, y, bias := tensor("x", 6, 3), tensor("y", 6, 1), op.NewTensor("bias", 4, 1)
+	y := tensor("y", 1, 3)
 	var loss *op.Node
 	g, err := op.Build("fit", func(g *op.Graph) {
-		all := g.Linear(g.Bind(x), g.Bind(p.w), g.Bind(bias))
-		picked := g.MinMembersAt(all, g.Bind(p.member))
-		loss = g.SquaredError(picked, g.Bind(y), 6)
+		loss = g.SquaredError(g.Gather(g.Bind(p.w), g.Bind(p.row)), g.Bind(y), 6)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -76,11 +74,11 @@ func (p *picky) sequence(t *testing.T, dev *Device, n int) (s *plan.Sequence, oc
 func same(t *testing.T, got, want *picky, on, as *Device) {
 	t.Helper()
 	for dev, p := range map[*Device]*picky{on: got, as: want} {
-		if err := plan.Fetch(dev, p.w, p.member); err != nil {
+		if err := plan.Fetch(dev, p.w, p.row); err != nil {
 			t.Fatal(err)
 		}
 	}
-	close32(t, "the member", got.member.Data, want.member.Data, 0)
+	close32(t, "the row", got.row.Data, want.row.Data, 0)
 	for i, w := range want.w.Data {
 		if math.Float32bits(got.w.Data[i]) != math.Float32bits(w) {
 			t.Fatalf("w is %v, want %v", got.w.Data, want.w.Data)

@@ -82,9 +82,6 @@ func elementwise() []Case {
 			return d.Add(d.X(), d.StopGradient(d.Tanh(d.Given("still", Normal, d.Rows(d.C)...))))
 		}},
 		{Name: "SignedSqrt", Empty: true, Draw: func(d *Drawing) *op.Node { return d.SignedSqrt(d.Given("x", Normal, d.Rows(d.C)...)) }},
-		{Name: "Dropout", Empty: true, Draw: func(d *Drawing) *op.Node {
-			return d.Dropout(d.X(), d.Given("u", Unit, d.Rows(d.C)...), d.Given("rate", Unit, 1))
-		}},
 	}
 }
 
@@ -100,9 +97,6 @@ func choices() []Case {
 		both("Add", (*op.Graph).Add), both("Sub", (*op.Graph).Sub), both("Mul", (*op.Graph).Mul), both("Div", (*op.Graph).Div),
 		both("Minimum", (*op.Graph).Minimum), both("Maximum", (*op.Graph).Maximum),
 		both("two users", func(g *op.Graph, x, y *op.Node) *op.Node { return g.Mul(g.Tanh(x), g.Add(x, y)) }),
-		{Name: "Where", Empty: true, Draw: func(d *Drawing) *op.Node {
-			return d.Where(d.Given("condition", Normal, d.Rows(d.C)...), d.X(), d.Param("y", Normal, d.Rows(d.C)...))
-		}},
 	}
 }
 
@@ -143,10 +137,6 @@ func members() []Case {
 		}},
 		{Name: "MinMembers", Empty: true, Draw: func(d *Drawing) *op.Node {
 			return d.MinMembers(d.Param("x", Normal, max(1, d.N), d.B, d.C))
-		}},
-		{Name: "MinMembersAt", Empty: true, Draw: func(d *Drawing) *op.Node {
-			n := max(1, d.N)
-			return d.MinMembersAt(d.Param("x", Normal, n, d.B, d.C), d.Given("members", Below(n), 2))
 		}},
 	}
 }

@@ -41,7 +41,6 @@ func losses() []Case {
 		}
 		return g.SquaredError(p, t, 3)
 	})
-	all = append(all, loss("Huber", Normal, func(g *op.Graph, p, t *op.Node, w ...*op.Node) *op.Node { return g.Huber(p, t, 1.2, 3, w...) })...)
 	all = append(all, loss("BCE", Unit, func(g *op.Graph, p, t *op.Node, w ...*op.Node) *op.Node { return g.BCE(p, t, 3, w...) })...)
 	all = append(all, loss("CrossEntropy", Unit, func(g *op.Graph, p, t *op.Node, w ...*op.Node) *op.Node { return g.CrossEntropy(p, t, 3, w...) })...)
 	return append(all,

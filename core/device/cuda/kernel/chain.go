@@ -42,9 +42,6 @@ const (
 	stepClamp
 	stepClampGrad
 	stepKeep
-	stepWhere
-	stepWhereGrad
-	stepDropout
 	stepTDTarget
 	stepColScale
 	stepColAdd
@@ -58,7 +55,6 @@ const (
 	stepSlice
 	stepPad
 	stepSquaredErrorGrad
-	stepHuberGrad
 	stepBCEGrad
 	stepBatchNorm
 	stepGather
@@ -107,7 +103,7 @@ func init() {
 		device.Maximum: stepMaximum, device.ReLUGrad: stepReLUGrad, device.SiLUGrad: stepSiLUGrad, device.MishGrad: stepMishGrad,
 		device.ELUGrad: stepELUGrad, device.TanhGrad: stepTanhGrad, device.SigmoidGrad: stepSigmoidGrad,
 		device.SoftplusGrad: stepSoftplusGrad, device.SymlogGrad: stepSymlogGrad, device.SymexpGrad: stepSymexpGrad,
-		device.RowScale: stepMul, device.Where: stepWhere, device.Concat: stepConcat,
+		device.RowScale: stepMul, device.Concat: stepConcat,
 		device.TanhGaussian: stepTanhGaussian, device.TanhGaussianGrad: stepTanhGaussianGrad,
 	} {
 		chainable[code] = func(b *builder) line { return line{step: step, operands: b.byRows(b.in.In...)} }
@@ -130,9 +126,6 @@ func chainConstants() {
 	chainable[device.Keep] = func(b *builder) line {
 		return line{step: stepKeep, a: uint64(1 - b.in.I[0]), operands: b.byRows(b.in.In...)}
 	}
-	chainable[device.WhereGrad] = func(b *builder) line {
-		return line{step: stepWhereGrad, a: uint64(b.in.I[0]), operands: b.byRows(b.in.In...)}
-	}
 	chainable[device.Slice] = func(b *builder) line {
 		return line{step: stepSlice, a: uint64(b.in.I[0]), operands: b.byRows(b.in.In...)}
 	}
@@ -141,9 +134,6 @@ func chainConstants() {
 	}
 	chainable[device.SpreadColumns] = func(b *builder) line {
 		return line{step: stepSpread, f: b.in.F[0], operands: b.byRows(b.in.In...)}
-	}
-	chainable[device.Dropout] = func(b *builder) line {
-		return line{step: stepDropout, operands: append(b.byRows(b.in.In[:2]...), wholes(b.in.In[2])...)}
 	}
 	chainable[device.ColScale] = func(b *builder) line {
 		return line{step: stepColScale, operands: append(b.byRows(b.in.In[0]), wholes(b.in.In[1])...)}
@@ -177,24 +167,11 @@ func chainMembers() {
 	chainable[device.SumMembers], chainable[device.MeanMembers] = sum(one), sum(all)
 	chainable[device.MinMembers] = func(b *builder) line {
 		members, _, _ := b.shape(b.in.In[0])
-		subset, count := b.chosen(2)
-		return line{step: stepMinMembers, a: uint64(members), b: count, operands: append(b.byRows(b.in.In[0]), subset)}
+		return line{step: stepMinMembers, a: uint64(members), operands: b.byRows(b.in.In...)}
 	}
 	chainable[device.MinMembersGrad] = func(b *builder) line {
-		last := len(b.in.In) - 1
-		subset, count := b.chosen(4)
-		operands := append(b.byRows(b.in.In[0]), subset)
-		return line{step: stepMinMembersGrad, b: count, operands: append(operands, b.byRows(b.in.In[last-1:]...)...)}
+		return line{step: stepMinMembersGrad, operands: b.byRows(b.in.In...)}
 	}
-}
-
-// chosen is subset as an operand of a step.
-func (b *builder) chosen(n int) (operand, uint64) {
-	indices, count := b.subset(n)
-	if _, none := indices.(uint64); none {
-		return operand{address: uint64(0)}, uint64(count)
-	}
-	return operand{ref: b.in.In[1], whole: true}, uint64(count)
 }
 
 // chainLosses are targets and slopes.
@@ -214,7 +191,7 @@ func chainLosses() {
 		}
 	}
 	chainable[device.SquaredErrorGrad], chainable[device.WeightedSquaredErrorGrad] = slope(stepSquaredErrorGrad), slope(stepSquaredErrorGrad)
-	chainable[device.HuberGrad], chainable[device.BCEGrad] = slope(stepHuberGrad), slope(stepBCEGrad)
+	chainable[device.BCEGrad] = slope(stepBCEGrad)
 	constant := func(divisor float64, operands ...operand) line {
 		return line{step: stepConstant, a: math.Float64bits(divisor), operands: operands}
 	}

@@ -13,7 +13,7 @@ func init() {
 		device.ELUGrad: "elu_grad", device.SoftplusGrad: "softplus_grad", device.SigmoidGrad: "sigmoid_grad",
 		device.SymlogGrad: "symlog_grad", device.SymexpGrad: "symexp_grad",
 		device.Add: "add", device.Sub: "sub", device.Mul: "mul", device.Div: "div", device.Minimum: "minimum", device.Maximum: "maximum",
-		device.Where: "where", device.TDTarget: "td_target", device.Dropout: "dropout",
+		device.TDTarget: "td_target",
 	} {
 		lowerings[code] = elementwise(kernel, func(device.Instr) []any { return nil })
 	}
@@ -22,7 +22,6 @@ func init() {
 	lowerings[device.Clamp] = elementwise("clamp", bounds)
 	lowerings[device.ClampGrad] = elementwise("clamp_grad", bounds)
 	lowerings[device.Keep] = elementwise("keep", func(in device.Instr) []any { return []any{uint32(1 - in.I[0])} })
-	lowerings[device.WhereGrad] = elementwise("where_grad", func(in device.Instr) []any { return []any{uint32(in.I[0])} })
 }
 
 // elementwise is the recipe of a kernel that takes the result, the operands,

@@ -76,7 +76,6 @@ func large() []operation {
 		{code: device.Sum, in: []sizes{y}, out: one, f: norm},
 		{code: device.SquaredError, in: []sizes{{2, 17011, 3}, y}, out: one, f: norm},
 		{code: device.WeightedSquaredError, in: []sizes{{2, 17011, 3}, y, {1, 17011, 1}}, out: one, f: norm},
-		{code: device.Huber, in: []sizes{y, y}, out: one, f: norm},
 		{code: device.BCE, in: []sizes{y, y}, out: one, f: norm},
 		{code: device.CrossEntropy, in: []sizes{x, x, {2, 2051, 1}}, out: one, f: norm},
 		{code: device.CrossEntropyGrad, in: []sizes{x, x, {2, 2051, 1}, one}, out: x, f: norm},

@@ -8,8 +8,6 @@ func init() {
 	lowerings[device.WeightedSquaredError] = lossSum("squared_error", squared)
 	lowerings[device.SquaredErrorGrad] = lossSlope("squared_error_grad", squared)
 	lowerings[device.WeightedSquaredErrorGrad] = lossSlope("squared_error_grad", squared)
-	lowerings[device.Huber] = lossSum("huber", func(in device.Instr) []any { return []any{in.F[1]} })
-	lowerings[device.HuberGrad] = lossSlope("huber_grad", func(in device.Instr) []any { return []any{float32(in.F[1])} })
 	lowerings[device.BCE] = lossSum("bce", squared)
 	lowerings[device.BCEGrad] = lossSlope("bce_grad", squared)
 	lowerings[device.CrossEntropy] = crossEntropy

@@ -54,7 +54,7 @@ func (f *finish) sampleBatch(d device.SampleBatch) error {
 		}
 	}
 	blocks := (rows + sampleTile - 1) / sampleTile
-	f.launch("draw", [3]uint32{uint32(max(0, blocks)), 1, 1}, sampleThreads, 0,
+	f.launch("sample_batch", [3]uint32{uint32(max(0, blocks)), 1, 1}, sampleThreads, 0,
 		Gate{}, Occasion{}, Words{}, from[0], from[1],
 		d.Streams[0].Key[0], d.Streams[0].Key[1], d.Streams[1].Key[0], d.Streams[1].Key[1],
 		uint32(d.Width), t, uint32(len(d.Columns)), uint32(rows))

@@ -43,14 +43,14 @@ KERNEL void sum_members(float *out, const float *x, u32 members, float divisor, 
   for (u32 i = first(); i < n; i += stride()) out[i] = memberSum(x, members, divisor, n, i);
 }
 
-KERNEL void min_members(float *out, const float *q, const float *subset, u32 members, u32 count, u32 n) {
-  for (u32 i = first(); i < n; i += stride()) out[i] = leastMember(q, subset, members, count, n, i);
+KERNEL void min_members(float *out, const float *q, u32 members, u32 n) {
+  for (u32 i = first(); i < n; i += stride()) out[i] = minMembers(q, members, n, i);
 }
 
-// dout to the first of the subset's members that is the least, zero to the others
-KERNEL void min_members_grad(float *dq, const float *q, const float *subset, const float *minimum, const float *dout, u32 members, u32 count, u32 n) {
+// dout to the first member that is the minimum, zero to the others
+KERNEL void min_members_grad(float *dq, const float *q, const float *minimum, const float *dout, u32 members, u32 n) {
   for (u32 i = first(); i < n; i += stride()) {
-    u32 to = firstLeast(q, subset, minimum[i], members, count, n, i);
+    u32 to = firstMinimum(q, minimum[i], members, n, i);
     for (u32 e = 0; e < members; e++) dq[(u64)e * n + i] = e == to ? dout[i] : 0.0f;
   }
 }

@@ -12,9 +12,9 @@
 // chain.go has these in the same order.
 enum Step {
   UNARY_WIDE(NAME) UNARY_OTHER(NAME) BINARY_WIDE(NAME) BINARY_OTHER(NAME)
-  step_scale, step_clamp, step_clamp_grad, step_keep, step_where, step_where_grad, step_dropout, step_td_target,
+  step_scale, step_clamp, step_clamp_grad, step_keep, step_td_target,
   step_col_scale, step_col_add, step_repeat, step_spread, step_constant, step_sum_members, step_min_members,
-  step_min_members_grad, step_concat, step_slice, step_pad, step_squared_error_grad, step_huber_grad, step_bce_grad,
+  step_min_members_grad, step_concat, step_slice, step_pad, step_squared_error_grad, step_bce_grad,
   step_batch_norm, step_gather, step_fourier, step_edm_noised, step_fill_normal, step_fill_uniform,
   step_tanh_gaussian, step_tanh_gaussian_grad,
 };
@@ -96,9 +96,6 @@ DEVICE float element(Line l, u32 e, u32 r, u32 j) {
   case step_clamp: return clampOf(l.at(0, e, r, j), f, g);
   case step_clamp_grad: return clampGrad(l.at(0, e, r, j), l.at(1, e, r, j), f, g);
   case step_keep: return keepOf(l.at(0, e, r, j), l.at(1, e, r, j), l.at(2, e, r, j), l.number(w_a));
-  case step_where: return whereOf(l.at(0, e, r, j), l.at(1, e, r, j), l.at(2, e, r, j));
-  case step_where_grad: return whereGrad(l.at(0, e, r, j), l.at(1, e, r, j), l.number(w_a));
-  case step_dropout: return dropoutOf(l.at(0, e, r, j), l.at(1, e, r, j), *l.whole(2), 1.0f / (1.0f - *l.whole(2)));
   case step_td_target:
     return targetOf(l.at(0, e, r, j), l.at(1, e, r, j), l.at(2, e, r, j), l.at(3, e, r, j), *l.whole(4), *l.whole(5));
   case step_col_scale: return l.at(0, e, r, j) * l.whole(1)[e * cols + j];
@@ -107,14 +104,13 @@ DEVICE float element(Line l, u32 e, u32 r, u32 j) {
   case step_spread: return f * l.at(0, e, r, j);
   case step_constant: return (float)((double)(l.whole(1) ? *l.whole(0) * *l.whole(1) : *l.whole(0)) / l.real(w_a));
   case step_sum_members: return memberSum(l.whole(0), l.number(w_a), f, l.rows * cols, r * cols + j);
-  case step_min_members: return leastMember(l.whole(0), l.whole(1), l.number(w_a), l.number(w_b), l.rows * cols, r * cols + j);
+  case step_min_members: return minMembers(l.whole(0), l.number(w_a), l.rows * cols, r * cols + j);
   case step_min_members_grad:
-    return firstLeast(l.whole(0), l.whole(1), l.at(2, 0, r, j), members, l.number(w_b), l.rows * cols, r * cols + j) == e ? l.at(3, 0, r, j) : 0.0f;
+    return firstMinimum(l.whole(0), l.at(1, 0, r, j), members, l.rows * cols, r * cols + j) == e ? l.at(2, 0, r, j) : 0.0f;
   case step_concat: return joined(l, e, r, j);
   case step_slice: return l.row(0, e, r)[l.number(w_a) + j];
   case step_pad: return j - l.number(w_a) < l.cols(0) ? l.row(0, e, r)[j - l.number(w_a)] : 0.0f;
   case step_squared_error_grad: return slopeScale(l, e, r) * squaredSlope(l.row(0, e, r)[j], l.row(1, e, r)[j]);
-  case step_huber_grad: return slopeScale(l, e, r) * huberSlope(l.row(0, e, r)[j], l.row(1, e, r)[j], f);
   case step_bce_grad: return slopeScale(l, e, r) * bceSlope(l.row(0, e, r)[j], l.row(1, e, r)[j]);
   case step_batch_norm: {
     const float *of = l.whole(3) + (u64)e * 3 * cols + j;

@@ -60,10 +60,6 @@ DEVICE float clampOf(float x, float low, float high) { return atMost(atLeast(x, 
 DEVICE float clampGrad(float dy, float x, float low, float high) { return x >= low && x <= high ? dy : 0.0f; }
 // dy where a < b, and where a = b if equal is 1
 DEVICE float keepOf(float dy, float a, float b, u32 equal) { return a < b || (equal && a == b) ? dy : 0.0f; }
-DEVICE float whereOf(float condition, float a, float b) { return condition > 0.0f ? a : b; }
-// dy where the condition holds (side 0) or does not (side 1)
-DEVICE float whereGrad(float condition, float dy, u32 side) { return (condition > 0.0f) == (side == 0) ? dy : 0.0f; }
-DEVICE float dropoutOf(float x, float u, float rate, float factor) { return u >= rate ? x * factor : 0.0f; }
 DEVICE float targetOf(float r, float d, float q, float logp, float gamma, float alpha) {
   return r + gamma * (1.0f - d) * (q - alpha * logp);
 }
@@ -74,7 +70,6 @@ DEVICE float batchNorm(float x, float gamma, float beta, float mean, float varia
 
 // slopes of losses in p
 DEVICE float squaredSlope(float p, float t) { return 2.0f * (p - t); }
-DEVICE float huberSlope(float p, float t, float delta) { return atMost(atLeast(p - t, -delta), delta); }
 DEVICE float bceSlope(float z, float t) { return sigmoidOf(z) - t; }
 
 // Column j of [t | sin 2πtw | cos 2πtw]. t·w is exact in float64, and so is what is
@@ -105,40 +100,19 @@ DEVICE float noisedOf(const float *x, const float *n, float z, const float *spre
 // The row that an index names, −1 where it names none of rows.
 DEVICE i64 named(float index, u32 rows) { return index >= 0.0f && index < (float)rows ? (i64)index : -1; }
 
-// The member that entry k of a subset names, or member k without one; false where the
-// entry names none.
-DEVICE bool memberOf(const float *subset, u32 k, u32 members, u32 *e) {
-  if (!subset) {
-    *e = k;
-    return true;
-  }
-  float v = subset[k];
-  if (!(v >= 0.0f && v < (float)members)) return false;
-  *e = (u32)v;
-  return true;
-}
-
-// Element i of one member of q: the least of count members, those that the subset names
-// or all. A member has n elements.
-DEVICE float leastMember(const float *q, const float *subset, u32 members, u32 count, u32 n, u32 i) {
-  float result = infinity();
-  for (u32 k = 0; k < count; k++) {
-    u32 e;
-    result = memberOf(subset, k, members, &e) ? least(result, q[(u64)e * n + i]) : quietNaN();
-  }
+// Element i of the least of q's members. A member has n elements.
+DEVICE float minMembers(const float *q, u32 members, u32 n, u32 i) {
+  float result = q[i];
+  for (u32 e = 1; e < members; e++) result = least(result, q[(u64)e * n + i]);
   return result;
 }
 
-// The member that the gradient of the least goes to: the first of the subset that is
-// it; members itself where none is, or where an index names none.
-DEVICE u32 firstLeast(const float *q, const float *subset, float minimum, u32 members, u32 count, u32 n, u32 i) {
-  u32 found = members;
-  for (u32 k = 0; k < count; k++) {
-    u32 e;
-    if (!memberOf(subset, k, members, &e)) return members;
-    if (found == members && q[(u64)e * n + i] == minimum) found = e;
-  }
-  return found;
+// The member that the gradient of the minimum goes to: the first that is equal to it;
+// members where none is.
+DEVICE u32 firstMinimum(const float *q, float minimum, u32 members, u32 n, u32 i) {
+  u32 e = 0;
+  while (e < members && q[(u64)e * n + i] != minimum) e++;
+  return e;
 }
 
 // Σ over members of element i, divided

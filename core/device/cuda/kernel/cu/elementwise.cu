@@ -59,20 +59,6 @@ KERNEL void keep(float *out, const float *dy, const float *a, const float *b, u3
   each(n, [=](i64 i) { out[i] = keepOf(dy[i], a[i], b[i], equal); });
 }
 
-KERNEL void where(float *out, const float *condition, const float *a, const float *b, i64 n) {
-  each(n, [=](i64 i) { out[i] = whereOf(condition[i], a[i], b[i]); });
-}
-
-KERNEL void where_grad(float *out, const float *condition, const float *dy, u32 side, i64 n) {
-  each(n, [=](i64 i) { out[i] = whereGrad(condition[i], dy[i], side); });
-}
-
-// rate is live
-KERNEL void dropout(float *out, const float *x, const float *u, const float *rate, i64 n) {
-  float p = *rate, factor = 1.0f / (1.0f - p);
-  each(n, [=](i64 i) { out[i] = dropoutOf(x[i], u[i], p, factor); });
-}
-
 // r + γ(1−d)(q − α·log π)
 KERNEL void td_target(float *out, const float *r, const float *d, const float *q, const float *logp, const float *gamma, const float *alpha, i64 n) {
   float g = *gamma, a = *alpha;

@@ -64,17 +64,6 @@ KERNEL void squared_error_grad(float *dp, OPERANDS, const float *dloss, double n
   lossSlope(dp, GIVEN, dloss, norm, n, squaredSlope);
 }
 
-SUMS void huber(float *out, double *partial, OPERANDS, double delta, double norm, u32 n) {
-  lossSum(out, partial, GIVEN, norm, n, [=](float p, float t) {
-    double d = (double)p - (double)t;
-    d = d < 0.0 ? -d : d;
-    return d <= delta ? d * d * 0.5 : delta * (d - delta * 0.5);
-  });
-}
-KERNEL void huber_grad(float *dp, OPERANDS, const float *dloss, float delta, double norm, u32 n) {
-  lossSlope(dp, GIVEN, dloss, norm, n, [=](float p, float t) { return huberSlope(p, t, delta); });
-}
-
 SUMS void bce(float *out, double *partial, OPERANDS, double norm, u32 n) {
   lossSum(out, partial, GIVEN, norm, n, [](float z, float t) { return (double)softplusOf(z) - (double)t * (double)z; });
 }

@@ -2,15 +2,15 @@
 // Fills with random numbers by their position. A thread has a block of four items.
 #include "random.h"
 
-// What a fill draws: n items of the occasion from live[0] on (0 without live), none
+// What a fill writes: n items of the occasion from live[0] on (0 without live), none
 // if live[1] says that it is idle.
-template <typename F> DEVICE void fill(float *out, const u64 *occasion, const u64 *live, i64 n, F draw) {
+template <typename F> DEVICE void fill(float *out, const u64 *occasion, const u64 *live, i64 n, F take) {
   u64 from = live ? live[0] : 0;
   if (live && live[1]) return;
   i64 before = (i64)(from % 4), blocks = (before + n + 3) / 4;
   for (i64 b = firstElement(); b < blocks; b += elementStride()) {
     float item[4];
-    draw(*occasion, from / 4 + (u64)b, item);
+    take(*occasion, from / 4 + (u64)b, item);
     i64 at = 4 * b - before;
     UNROLL
     for (int k = 0; k < 4; k++)

@@ -1,6 +1,6 @@
 // targets: sm_70
 // What stands between gradient steps: batches, subsets, the temperature. Twins:
-// core/replay/batch.go, core/rng/sequence.go, core/agent/temperature.go.
+// core/replay/batch.go, core/rng/sequence.go, core/agent/sac/temperature.go.
 #include "float64.h"
 #include "gate.h"
 #include "random.h"
@@ -39,7 +39,7 @@ const u32 tile = 32; // rows of a block
 
 // Leaves the addresses of rows from to to−1 of the part in rows. Thread i takes number
 // i; only where one up to there is rejected, which moves all that follow, one thread
-// draws them again in order.
+// goes through them again in order.
 DEVICE void find(const Part &p, u32 from, u32 to, const float **rows, double (&sums)[32]) {
   u32 low = rejects(p.n);
   double rejected = 0.0;
@@ -67,7 +67,7 @@ DEVICE void find(const Part &p, u32 from, u32 to, const float **rows, double (&s
 // Blocks take tiles of the batch's n rows. live says how many rows of the batch are of
 // the first store, and how many rows each store has. columns are rows {address, first,
 // count} of the parts of a row that go to different places.
-KERNEL __launch_bounds__(128) void draw(const Gate *gate, const u64 *occasion, const u64 *live, const float *real, const float *synthetic, u32 real0, u32 real1, u32 synthetic0,
+KERNEL __launch_bounds__(128) void sample_batch(const Gate *gate, const u64 *occasion, const u64 *live, const float *real, const float *synthetic, u32 real0, u32 real1, u32 synthetic0,
                                         u32 synthetic1, u32 width, const u64 *columns, u32 parts, u32 n) {
   __shared__ const float *rows[tile];
   __shared__ double sums[32];
@@ -90,7 +90,7 @@ KERNEL __launch_bounds__(128) void draw(const Gate *gate, const u64 *occasion, c
   }
 }
 
-// n different numbers of [0,of), in the order in which they are drawn.
+// n different numbers of [0,of), in the order of the sequence.
 KERNEL void choose(const Gate *gate, float *out, const u64 *occasion, u32 k0, u32 k1, u32 of, u32 n) {
   if (gate->closed || blockX() > 0 || threadX() > 0) return;
   Sequence q = sequence(*occasion, k0, k1);
