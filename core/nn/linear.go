@@ -8,17 +8,17 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Init draws a layer's first weights. in and out are its fan-in and fan-out.
+// Init samples a layer's first weights. in and out are its fan-in and fan-out.
 type Init func(w, b []float32, in, out int, s rng.Stream)
 
-// XavierUniform draws weights from U(±√(6/(in+out))) and sets biases to zero
+// XavierUniform samples weights from U(±√(6/(in+out))) and sets biases to zero
 // (Glorot and Bengio 2010, equation 16).
 func XavierUniform(w, b []float32, in, out int, s rng.Stream) {
 	uniform(w, math.Sqrt(6/float64(in+out)), s.Sub("w"))
 	clear(b)
 }
 
-// TorchDefault draws weights and biases from U(±1/√in), as torch.nn.Linear does.
+// TorchDefault samples weights and biases from U(±1/√in), as torch.nn.Linear does.
 func TorchDefault(w, b []float32, in, out int, s rng.Stream) {
 	bound := 1 / math.Sqrt(float64(in))
 	uniform(w, bound, s.Sub("w"))
@@ -38,14 +38,14 @@ type Linear struct {
 	W, B *op.Tensor
 }
 
-// NewLinear returns a layer with drawn weights.
+// NewLinear returns a layer with initial weights.
 func NewLinear(name string, in, out int, init Init, s rng.Stream) Linear {
 	l := Linear{W: op.NewTensor(name+".w", in, out), B: op.NewTensor(name+".b", out)}
 	init(l.W.Data, l.B.Data, in, out, s.Sub(name))
 	return l
 }
 
-// NewEnsemble returns n layers that are drawn independently.
+// NewEnsemble returns n independently initialised layers.
 func NewEnsemble(name string, n, in, out int, init Init, s rng.Stream) Linear {
 	l := Linear{W: op.NewTensor(name+".w", n, in, out), B: op.NewTensor(name+".b", n, out)}
 	for e := range n {
@@ -58,12 +58,12 @@ func member(s rng.Stream, e int) rng.Stream {
 	return s.Sub(strconv.Itoa(e))
 }
 
-// Apply draws the layer.
+// Apply builds the layer.
 func (l Linear) Apply(g *op.Graph, x *op.Node) *op.Node {
 	return g.Linear(x, g.Bind(l.W), g.Bind(l.B))
 }
 
-// ApplyAt draws the members of an ensemble that the indices in members [M] name.
+// ApplyAt builds the members of an ensemble that the indices in members [M] name.
 func (l Linear) ApplyAt(g *op.Graph, x, members *op.Node) *op.Node {
 	return g.LinearAt(x, g.Bind(l.W), g.Bind(l.B), members)
 }
@@ -71,7 +71,7 @@ func (l Linear) ApplyAt(g *op.Graph, x, members *op.Node) *op.Node {
 // Params are the layer's weights and biases.
 func (l Linear) Params() []*op.Tensor { return []*op.Tensor{l.W, l.B} }
 
-// Activation draws a nonlinearity.
+// Activation builds a nonlinearity.
 type Activation func(g *op.Graph, z *op.Node) *op.Node
 
 // The activations that the methods use.
@@ -109,12 +109,12 @@ func NewEnsembleMLP(name string, n int, sizes []int, init Init, act Activation, 
 
 func layerName(name string, i int) string { return name + "." + strconv.Itoa(i) }
 
-// Apply draws the network.
+// Apply builds the network.
 func (m MLP) Apply(g *op.Graph, x *op.Node) *op.Node {
 	return m.chain(g, x, func(l Linear, x *op.Node) *op.Node { return l.Apply(g, x) })
 }
 
-// ApplyAt draws the members of an ensemble that the indices in members [M] name;
+// ApplyAt builds the members of an ensemble that the indices in members [M] name;
 // the result is [M,B,out].
 func (m MLP) ApplyAt(g *op.Graph, x, members *op.Node) *op.Node {
 	return m.chain(g, x, func(l Linear, x *op.Node) *op.Node { return l.ApplyAt(g, x, members) })

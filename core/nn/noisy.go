@@ -7,7 +7,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Noisy is an ensemble of fully connected layers whose weights are drawn around a
+// Noisy is an ensemble of fully connected layers whose weights are sampled around a
 // mean, with a deviation that is learned like the mean (Fortunato et al., "Noisy
 // networks for exploration", ICLR 2018):
 //
@@ -19,7 +19,7 @@ type Noisy struct {
 	Mean, Spread Linear // W [N,in,out], B [N,out]
 }
 
-// NewNoisy returns n layers that are drawn independently: μ ~ U(±1/√in), all
+// NewNoisy returns n independently initialised layers: μ ~ U(±1/√in), all
 // deviations sigma/√in (§3.2 there).
 func NewNoisy(name string, n, in, out int, sigma float64, s rng.Stream) Noisy {
 	mean := NewEnsemble(name, n, in, out, TorchDefault, s)
@@ -35,7 +35,7 @@ func NewNoisy(name string, n, in, out int, sigma float64, s rng.Stream) Noisy {
 // Params are the means, then the deviations.
 func (l Noisy) Params() []*op.Tensor { return append(l.Mean.Params(), l.Spread.Params()...) }
 
-// Noise is what one draw of a layer needs: standard normal numbers, the same ones
+// Noise is what one sample of a layer needs: standard normal numbers, the same ones
 // in Bias as in Out.
 type Noise struct {
 	In   *op.Node // [N,in,1]
@@ -43,13 +43,13 @@ type Noise struct {
 	Bias *op.Node // [N,out]
 }
 
-// Inputs draws the inputs of a Noise under a name that is new in the graph.
+// Inputs adds the inputs of a Noise under a name that is new in the graph.
 func (l Noisy) Inputs(g *op.Graph, name string) Noise {
 	n, in, out := l.Mean.W.Shape[0], l.Mean.W.Shape[1], l.Mean.W.Shape[2]
 	return Noise{In: g.Input(name+".in", n, in, 1), Out: g.Input(name+".out", n, 1, out), Bias: g.Input(name+".bias", n, out)}
 }
 
-// Perturbed draws weights and biases of one draw of the noise. Perturbing weights
+// Perturbed builds weights and biases under one sample of the noise. Perturbing weights
 // once costs less than carrying noise through a batch of activations.
 func (l Noisy) Perturbed(g *op.Graph, e Noise) (w, b *op.Node) {
 	none := g.Input(e.Bias.Name()+".none", l.Mean.B.Shape...)

@@ -19,7 +19,7 @@ func NewLayerNorm(name string, eps float64, shape ...int) LayerNorm {
 	return l
 }
 
-// Apply draws the layer.
+// Apply builds the layer.
 func (l LayerNorm) Apply(g *op.Graph, x *op.Node) *op.Node {
 	return g.LayerNorm(x, g.Bind(l.Gamma), g.Bind(l.Beta), l.Eps)
 }

@@ -6,7 +6,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Orthogonal draws weights [in,out] whose shorter side is orthonormal times gain, as
+// Orthogonal samples weights [in,out] whose shorter side is orthonormal times gain, as
 // torch.nn.init.orthogonal_ does (Saxe et al. 2014), and sets biases to zero.
 func Orthogonal(gain float64) Init {
 	return func(w, b []float32, in, out int, s rng.Stream) {

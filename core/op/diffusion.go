@@ -11,7 +11,7 @@ import (
 // frequencies w [F]; the result is [B,1+2F]. t may have members, [N,B,1]. It has no derivative.
 func (g *Graph) Fourier(t, w *Node) *Node { return g.apply(Fourier, Attr{}, t, w) }
 
-// EDMNoised draws the training example of EDM (Karras et al. 2022, table 1, §5)
+// EDMNoised makes the training example of EDM (Karras et al. 2022, table 1, §5)
 // from data x [B,D], noise n [B,D] and z [B,1], both standard normal, or each
 // with members. With σ = exp(pMean + pStd·z) and σ_d = spread[j] of coordinate j,
 // spread [D], the result [B,2D+1] is

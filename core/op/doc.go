@@ -21,7 +21,7 @@
 //
 // # Building
 //
-// Build runs a function that draws the graph. Inside, wrong shapes panic with
+// Build runs a function that makes the graph. Inside, wrong shapes panic with
 // an *Error that names operation, shapes and caller; Build returns it as an
 // error. One graph holds one loss: Gorgonia's Grad gives wrong numbers when it
 // is called twice on a graph (nodes derived for the first loss keep its

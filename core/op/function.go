@@ -58,7 +58,7 @@ func init() {
 	choices()
 }
 
-// function registers an elementwise function whose derivative others draw.
+// function registers an elementwise function whose derivative is made of other operations.
 func function(kind Kind, name string, f func(x float64) float64, grad func(d derivation) *Node) {
 	r := rule{name: name, wrt: []bool{false}, shape: first, do32: unary[float32](f), do64: unary[float64](f)}
 	if grad != nil {

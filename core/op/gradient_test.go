@@ -12,7 +12,7 @@ import (
 )
 
 // Gradients in float64 against central differences, at awkward shapes. The step
-// 1e-5 leaves an error near 1e-10 in smooth places; the draws keep off corners.
+// 1e-5 leaves an error near 1e-10 in smooth places; the random numbers keep off corners.
 func TestGradientsAgreeWithFiniteDifferences(t *testing.T) {
 	for _, c := range optest.All() {
 		t.Run(c.Name, func(t *testing.T) {
@@ -30,7 +30,7 @@ func differences(t *testing.T, c *optest.Instance) {
 	var loss *op.Node
 	nodes := map[*op.Tensor]*op.Node{}
 	g, err := op.Build64("test", func(g *op.Graph) {
-		loss, _ = c.Draw(g)
+		loss, _ = c.Build(g)
 		for _, w := range c.Wrt {
 			nodes[w] = g.Bind(w)
 		}
@@ -55,9 +55,9 @@ func differences(t *testing.T, c *optest.Instance) {
 		return loss.Value().Data().(float64)
 	}
 	run()
-	drawn := make([][]float64, len(grads))
+	symbolic := make([][]float64, len(grads))
 	for i := range grads {
-		drawn[i] = slices.Clone(grads[i].Value().Data().([]float64))
+		symbolic[i] = slices.Clone(grads[i].Value().Data().([]float64))
 	}
 	for i, w := range c.Wrt {
 		data := nodes[w].Value().Data().([]float64)
@@ -69,8 +69,8 @@ func differences(t *testing.T, c *optest.Instance) {
 			data[j] = x - h
 			down := run()
 			data[j] = x
-			if want := (up - down) / (2 * h); !(math.Abs(drawn[i][j]-want) <= 2e-7*(1+math.Abs(want))) {
-				t.Fatalf("%v: d loss/d %s[%d] = %.10f, differences give %.10f", c.Shape, w.Name, j, drawn[i][j], want)
+			if want := (up - down) / (2 * h); !(math.Abs(symbolic[i][j]-want) <= 2e-7*(1+math.Abs(want))) {
+				t.Fatalf("%v: d loss/d %s[%d] = %.10f, differences give %.10f", c.Shape, w.Name, j, symbolic[i][j], want)
 			}
 		}
 	}

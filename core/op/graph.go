@@ -18,7 +18,7 @@ import (
 // Node is a node of Gorgonia's graph.
 type Node = gorgonia.Node
 
-// Graph draws one program: its inputs, its parameters, one loss.
+// Graph builds one program: its inputs, its parameters, one loss.
 type Graph struct {
 	Name string
 
@@ -30,7 +30,7 @@ type Graph struct {
 	loss   *Node
 }
 
-// Error says what was wrong with an operation while a graph was drawn.
+// Error says what was wrong with an operation while a graph was built.
 type Error struct {
 	Graph, Op, Caller string
 	Err               error
@@ -46,13 +46,13 @@ func (e *Error) Unwrap() error { return e.Err }
 // package-level nodes without a lock.
 var building sync.Mutex
 
-// Build draws a graph. An operation that does not fit panics with an *Error in
+// Build makes a graph. An operation that does not fit panics with an *Error in
 // f, which Build returns.
 func Build(name string, f func(g *Graph)) (*Graph, error) {
 	return build(name, tensor.Float32, f)
 }
 
-// Build64 draws the same graph in float64 on copies of the tensors' present
+// Build64 makes the same graph in float64 on copies of the tensors' present
 // numbers: for the TapeMachine as an oracle. Plans run float32 only.
 func Build64(name string, f func(g *Graph)) (*Graph, error) {
 	return build(name, tensor.Float64, f)
@@ -121,14 +121,14 @@ func (g *Graph) add(t *Tensor) *Node {
 // Tensor returns the memory behind an input or a bound node, nil for others.
 func (g *Graph) Tensor(n *Node) *Tensor { return g.memory[n] }
 
-// Expr is Gorgonia's graph, for its TapeMachine and its drawings.
+// Expr is Gorgonia's graph, for its TapeMachine and its Graphviz output.
 func (g *Graph) Expr() *gorgonia.ExprGraph { return g.expr }
 
 // Grad differentiates the loss with respect to bound tensors. It may be called
 // once for a graph.
 func (g *Graph) Grad(loss *Node, wrt ...*Tensor) (grads []*Node, err error) {
 	if g.loss != nil {
-		return nil, fmt.Errorf("graph %s: grad: it has a loss already; draw one graph for each loss", g.Name)
+		return nil, fmt.Errorf("graph %s: grad: it has a loss already; build one graph for each loss", g.Name)
 	}
 	g.loss = loss
 	nodes := make([]*Node, len(wrt))
@@ -210,7 +210,7 @@ func (g *Graph) fail(what string, err error) {
 	panic(&Error{Graph: g.Name, Op: what, Caller: caller(), Err: err})
 }
 
-// caller is the first line outside this package: where the graph is drawn.
+// caller is the first line outside this package: where the graph is built.
 func caller() string {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])

@@ -142,7 +142,7 @@ type rule struct {
 	shape func(a Attr, in []tensor.Shape) (tensor.Shape, error)
 	do32  func(c call[float32])
 	do64  func(c call[float64])
-	// grad draws the derivative for each operand, nil where there is none.
+	// grad builds the derivative for each operand, nil where there is none.
 	grad func(d derivation) []*Node
 }
 
@@ -289,7 +289,7 @@ func (o *Op) DiffWRT(n int) []bool {
 	return out
 }
 
-// derivation is what a rule draws a derivative from.
+// derivation is what a rule builds a derivative from.
 type derivation struct {
 	attr Attr
 	of   tensor.Dtype
@@ -308,7 +308,7 @@ func (d derivation) apply(kind Kind, attr Attr, children ...*Node) *Node {
 	return n
 }
 
-// SymDiff draws the derivative of the operation.
+// SymDiff builds the derivative of the operation.
 func (o *Op) SymDiff(in gorgonia.Nodes, out, dout *Node) (grads gorgonia.Nodes, err error) {
 	r := rules[o.Kind]
 	if r.grad == nil {

@@ -31,9 +31,9 @@ func TestForwardByHand(t *testing.T) {
 		}
 	}
 	cases := []struct {
-		name string
-		draw func(g *Graph) *Node
-		want []float32
+		name  string
+		build func(g *Graph) *Node
+		want  []float32
 	}{
 		{"LinearAt picks members", func(g *Graph) *Node {
 			return g.LinearAt(set("x", 1, 2)(g, 1, 2), set("w", 1, 1, 10, 10, 100, 100)(g, 3, 2, 1), set("b", 0, 1, 2)(g, 3, 1), set("m", 2, 0)(g, 2))
@@ -57,7 +57,7 @@ func TestForwardByHand(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got := evaluate(t, c.draw)
+			got := evaluate(t, c.build)
 			for i, want := range c.want {
 				if math.Abs(float64(got[i]-want)) > 2e-5*(1+math.Abs(float64(want))) {
 					t.Errorf("element %d is %v, want %v", i, got[i], want)
@@ -67,10 +67,10 @@ func TestForwardByHand(t *testing.T) {
 	}
 }
 
-func evaluate(t *testing.T, draw func(g *Graph) *Node) []float32 {
+func evaluate(t *testing.T, build func(g *Graph) *Node) []float32 {
 	t.Helper()
 	var out *Node
-	g, err := Build("test", func(g *Graph) { out = draw(g) })
+	g, err := Build("test", func(g *Graph) { out = build(g) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,8 +148,8 @@ func TestErrorsNameOperationShapesAndCaller(t *testing.T) {
 			g.TDTarget(r, r, r, g.Input("lp", 2, 2), g.Input("gamma", 1), g.Input("alpha", 1))
 		},
 	}
-	for name, draw := range cases {
-		_, err := Build("faulty", draw)
+	for name, build := range cases {
+		_, err := Build("faulty", build)
 		var e *Error
 		if !errors.As(err, &e) {
 			t.Errorf("%s: no *Error but %v", name, err)

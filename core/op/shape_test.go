@@ -7,9 +7,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// drawn are the operations that a graph is drawn with, by their least and largest
+// arities are the operations that graphs are built of, by their smallest and largest
 // number of operands; the rest are gradients, whose operands fit by construction.
-var drawn = map[Kind][2]int{
+var arities = map[Kind][2]int{
 	Linear: {3, 3}, LinearAt: {4, 4}, ReLU: {1, 1}, Tanh: {1, 1}, SiLU: {1, 1}, Mish: {1, 1}, ELU: {1, 1},
 	Add: {2, 2}, Sub: {2, 2}, Mul: {2, 2}, Scale: {1, 1}, RowScale: {2, 2}, Concat: {1, 3}, Slice: {1, 1}, StopGradient: {1, 1},
 	TanhGaussian: {2, 2}, MinMembers: {1, 1}, MeanMembers: {1, 1}, TDTarget: {6, 6}, SquaredError: {2, 2},
@@ -25,7 +25,7 @@ var drawn = map[Kind][2]int{
 // Whatever shapes an operation is given, its rule answers with a shape or an
 // error; what it lets pass, the reference computes.
 func TestAnyShapesAreAnsweredOrRefused(t *testing.T) {
-	for kind, operands := range drawn {
+	for kind, operands := range arities {
 		t.Run(kind.String(), func(t *testing.T) {
 			r, passed := rand.New(rand.NewPCG(1, uint64(kind))), 0
 			for tries := 0; tries < 60000 && passed < 500; tries++ {
@@ -49,18 +49,18 @@ func TestAnyShapesAreAnsweredOrRefused(t *testing.T) {
 				rules[kind].do32(c)
 			}
 			if passed < 10 {
-				t.Errorf("only %d draws of shapes fit", passed)
+				t.Errorf("only %d random shapes fit", passed)
 			}
 		})
 	}
 	for kind, rule := range rules {
-		if _, ok := drawn[Kind(kind)]; !ok && rule.grad != nil {
+		if _, ok := arities[Kind(kind)]; !ok && rule.grad != nil {
 			t.Errorf("%v has a derivative and is not in the list", Kind(kind))
 		}
 	}
 }
 
-// shapesFor draws n shapes that often have something in common.
+// shapesFor returns n random shapes that often have something in common.
 func shapesFor(r *rand.Rand, n int) []tensor.Shape {
 	sizes := []int{1, 2, 3}
 	first := make(tensor.Shape, r.IntN(4))

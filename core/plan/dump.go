@@ -12,7 +12,7 @@ import (
 // String lists the program's instructions with their shapes, what was fused into
 // them, and what each costs; and where the device says so, the segment between
 // barriers that each is in, by what its lanes divide the result, and whose memory
-// the result has that nobody needed any more.
+// the result has that was no longer needed.
 func (p *Program) String() string {
 	var text strings.Builder
 	flops, bytes := 0, 0

@@ -12,7 +12,7 @@ import (
 )
 
 // A learning rate that throws the weights out of float32's range: the run that
-// sees it changes nothing, and says which product overflowed, whoever computes.
+// sees it changes nothing, and says which product overflowed, on every device.
 func TestARunThatDivergesChangesNothing(t *testing.T) {
 	var said []string
 	for _, threads := range []int{1, 2} {
@@ -25,7 +25,7 @@ func TestARunThatDivergesChangesNothing(t *testing.T) {
 		rate, average, share := op.NewTensor("rate", 1), op.NewTensor("average", 40, 96), op.NewTensor("share", 1)
 		rate.Data[0], share.Data[0] = 1e30, 0.5
 		var s Spec
-		g, err := op.Build(d.name, func(g *op.Graph) { s.Loss, s.Outputs = d.draw(g) })
+		g, err := op.Build(d.name, func(g *op.Graph) { s.Loss, s.Outputs = d.build(g) })
 		if err != nil {
 			t.Fatal(err)
 		}

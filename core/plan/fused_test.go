@@ -13,11 +13,11 @@ import (
 
 // trunk is a residual network as a sampler calls it: activations that only layers
 // read, additions of what they return.
-func trunk(name string, act nn.Activation, width int) drawing {
+func trunk(name string, act nn.Activation, width int) example {
 	in, out := nn.NewLinear("in", 9, width, nn.TorchDefault, seed), nn.NewLinear("out", width, 50, nn.TorchDefault, seed)
 	first, second := nn.NewLinear("1", width, width, nn.TorchDefault, seed), nn.NewLinear("2", width, width, nn.TorchDefault, seed)
 	x := random("x", 131, 9)
-	return drawing{name: name, draw: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return example{name: name, build: func(g *op.Graph) (*op.Node, []*op.Node) {
 		h := in.Apply(g, g.Bind(x))
 		h = g.Add(h, first.Apply(g, act(g, h)))
 		h = g.Add(second.Apply(g, act(g, h)), h)
@@ -26,13 +26,13 @@ func trunk(name string, act nn.Activation, width int) drawing {
 }
 
 // learned is the same with a loss, two heads on one activation and one on none.
-func learned(name string, act nn.Activation, width int) drawing {
+func learned(name string, act nn.Activation, width int) example {
 	d := trunk(name, act, width)
 	in, block := nn.NewLinear("in", 9, width, nn.TorchDefault, seed), nn.NewLinear("1", width, width, nn.TorchDefault, seed)
 	a, b := nn.NewLinear("a", width, 51, nn.TorchDefault, seed), nn.NewLinear("b", width, 51, nn.TorchDefault, seed)
 	x, y := random("x", 131, 9), random("y", 131, 51)
 	d.wrt = slices.Concat(in.Params(), block.Params(), a.Params())
-	d.draw = func(g *op.Graph) (*op.Node, []*op.Node) {
+	d.build = func(g *op.Graph) (*op.Node, []*op.Node) {
 		h := in.Apply(g, g.Bind(x))
 		h = g.Add(h, block.Apply(g, act(g, h)))
 		r := act(g, g.StopGradient(h))
@@ -42,7 +42,7 @@ func learned(name string, act nn.Activation, width int) drawing {
 	return d
 }
 
-func trunks() (all []drawing) {
+func trunks() (all []example) {
 	for name, act := range map[string]nn.Activation{
 		"relu": nn.ReLU, "mish": nn.Mish, "silu": (*op.Graph).SiLU, "elu": (*op.Graph).ELU, "tanh": nn.Tanh,
 	} {
@@ -104,7 +104,7 @@ func TestDumpOfFusedLayers(t *testing.T) {
 	if !strings.Contains(profile, "linear of mish + add") {
 		t.Errorf("the profile does not say what was fused:\n%s", profile)
 	}
-	// An activation that somebody else needs stays.
+	// An activation that has another user stays.
 	p, _ = compile(t, learned("learned", nn.Mish, 70), machine(t), nil)
 	if text = p.String(); strings.Contains(text, "with mish") || !strings.Contains(text, "with linear of step") {
 		t.Errorf("not what was to be fused:\n%s", text)

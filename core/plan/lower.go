@@ -263,7 +263,7 @@ func (l *lowerer) emit(n *op.Node, o *op.Op, in device.Instr) {
 	l.code.Instrs = append(l.code.Instrs, in)
 }
 
-// onlyUser is the one user of a node that nobody else reads.
+// onlyUser is the only user of a node; nil where there are several.
 func (l *lowerer) onlyUser(n *op.Node) *op.Node {
 	if l.kept[n] || len(l.users[n]) != 1 {
 		return nil

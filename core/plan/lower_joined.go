@@ -11,7 +11,7 @@ import (
 // quicker at 256).
 const joinFrom = 32
 
-// joined returns the two operands of a concatenation that nobody needs in memory:
+// joined returns the two operands of a concatenation that no instruction needs in memory:
 // all its users are layers, and their gradients, that can read the two apart.
 func (l *lowerer) joined(n *op.Node) (operands []*op.Node, ok bool) {
 	o, ours := n.Op().(*op.Op)

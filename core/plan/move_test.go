@@ -11,7 +11,7 @@ import (
 )
 
 // A program whose runs go on from each other: x ← x + scale·noise, with the noise
-// drawn from an item on, or left as it was.
+// taken from an item on, or left as it was.
 func TestMovesAndItems(t *testing.T) {
 	const rows, cols = 45, 9 // on each lane more than a vector of every family
 	x, noise, scale := op.NewTensor("x", rows, cols), op.NewTensor("noise", rows, cols), op.NewTensor("scale", cols)
@@ -31,7 +31,7 @@ func TestMovesAndItems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, drawn := make([]float32, rows*cols), make([]float32, rows*cols)
+	want, filled := make([]float32, rows*cols), make([]float32, rows*cols)
 	step := func(occasion uint64, by float32) error {
 		for j := range scale.Data {
 			scale.Data[j] = by
@@ -40,13 +40,13 @@ func TestMovesAndItems(t *testing.T) {
 	}
 	for occasion := range uint64(4) {
 		if items.Idle = occasion == 2; !items.Idle {
-			stream.FillNormal(drawn, occasion, 7)
+			stream.FillNormal(filled, occasion, 7)
 		}
 		if err := step(occasion, 0.3); err != nil {
 			t.Fatal(err)
 		}
 		for i := range want {
-			want[i] += float32(0.3 * drawn[i]) // rounded: some CPUs would fuse the two
+			want[i] += float32(0.3 * filled[i]) // rounded: some CPUs would fuse the two
 		}
 		if !slices.Equal(x.Data, want) {
 			t.Fatalf("run %d: differs from the sums of its moves", occasion)

@@ -33,14 +33,14 @@ func TestOperationsAgreeWithTheReference(t *testing.T) {
 	}
 }
 
-// instance is a drawing of one operation.
-func instance(c *optest.Instance) drawing {
-	d := drawing{name: c.Case.Name + " " + c.Shape.String(), tolerance: c.Tolerance, draw: func(g *op.Graph) (*op.Node, []*op.Node) {
-		loss, out := c.Draw(g)
+// instance is an example of one operation.
+func instance(c *optest.Instance) example {
+	d := example{name: c.Case.Name + " " + c.Shape.String(), tolerance: c.Tolerance, build: func(g *op.Graph) (*op.Node, []*op.Node) {
+		loss, out := c.Build(g)
 		return loss, []*op.Node{out}
 	}}
-	// Drawn once to learn what receives a gradient.
-	if _, err := op.Build(d.name, func(g *op.Graph) { c.Draw(g) }); err == nil {
+	// Built once to learn what receives a gradient.
+	if _, err := op.Build(d.name, func(g *op.Graph) { c.Build(g) }); err == nil {
 		d.wrt = c.Wrt
 	}
 	return d
@@ -85,7 +85,7 @@ func TestTheTableHasEveryOperation(t *testing.T) {
 	for _, c := range optest.All() {
 		i := c.At(optest.Shape{B: 6, C: 4})
 		var loss *op.Node
-		g, err := op.Build(c.Name, func(g *op.Graph) { loss, _ = i.Draw(g) })
+		g, err := op.Build(c.Name, func(g *op.Graph) { loss, _ = i.Build(g) })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ func TestTargetsComeFirst(t *testing.T) {
 	x, next := random("x", 6, 3), random("next", 6, 3)
 	var loss *op.Node
 	g, err := op.Build("target and learner", func(g *op.Graph) {
-		q := learner.Apply(g, g.Bind(x)) // drawn before its target
+		q := learner.Apply(g, g.Bind(x)) // built before its target
 		loss = g.SquaredError(q, g.StopGradient(g.MinMembers(target.Apply(g, g.Bind(next)))), 6)
 	})
 	if err != nil {

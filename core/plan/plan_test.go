@@ -23,13 +23,13 @@ func TestProgramsAgreeWithTheTapeMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer dev.Close()
-		for _, d := range drawings() {
+		for _, d := range examples() {
 			t.Run(family+"/"+d.name, func(t *testing.T) { agree(t, d, dev) })
 		}
 	}
 }
 
-func agree(t *testing.T, d drawing, dev *cpu.Device) {
+func agree(t *testing.T, d example, dev *cpu.Device) {
 	tolerance := max(d.tolerance, 1e-5)
 	loss, outputs, grads, g := reference(t, d)
 	vm := gorgonia.NewTapeMachine(g.Expr())
@@ -72,9 +72,9 @@ func numbers[T float32 | float64](n *op.Node) []T {
 	return n.Value().Data().([]T)
 }
 
-func reference(t *testing.T, d drawing) (loss *op.Node, outputs, grads []*op.Node, g *op.Graph) {
+func reference(t *testing.T, d example) (loss *op.Node, outputs, grads []*op.Node, g *op.Graph) {
 	t.Helper()
-	g, err := op.Build64(d.name, func(g *op.Graph) { loss, outputs = d.draw(g) })
+	g, err := op.Build64(d.name, func(g *op.Graph) { loss, outputs = d.build(g) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,10 +86,10 @@ func reference(t *testing.T, d drawing) (loss *op.Node, outputs, grads []*op.Nod
 	return loss, outputs, grads, g
 }
 
-func compile(t *testing.T, d drawing, dev *cpu.Device, optimiser *Adam) (*Program, []*op.Node) {
+func compile(t *testing.T, d example, dev *cpu.Device, optimiser *Adam) (*Program, []*op.Node) {
 	t.Helper()
 	var s Spec
-	g, err := op.Build(d.name, func(g *op.Graph) { s.Loss, s.Outputs = d.draw(g) })
+	g, err := op.Build(d.name, func(g *op.Graph) { s.Loss, s.Outputs = d.build(g) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestWorkersDoNotChangeBits(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer dev.Close()
-		for _, d := range []drawing{twin(), curiosity(), denoiser(), wide(), large(), actor()} {
+		for _, d := range []example{twin(), curiosity(), denoiser(), wide(), large(), actor()} {
 			rate := op.NewTensor("rate", 1)
 			rate.Data[0] = 3e-3
 			c := DefaultAdam
@@ -208,17 +208,17 @@ func TestAdamByHand(t *testing.T) {
 func TestFillsAndAverages(t *testing.T) {
 	average, source, rate := random("average", 5), random("source", 5), op.NewTensor("tau", 1)
 	rate.Data[0] = 0.25
-	var drawn, copied *op.Node
+	var filled, copied *op.Node
 	g, err := op.Build("fills", func(g *op.Graph) {
-		drawn = g.Input("drawn", 6, 3)
-		copied = g.Scale(drawn, 1)
+		filled = g.Input("filled", 6, 3)
+		copied = g.Scale(filled, 1)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	stream := rng.New(9, "fill")
 	p, err := Compile(g, Spec{
-		Outputs: []*op.Node{copied}, Fills: []Fill{{Node: drawn, Stream: stream}},
+		Outputs: []*op.Node{copied}, Fills: []Fill{{Node: filled, Stream: stream}},
 		Lerps: []Lerp{{Dst: average, Src: source, Rate: rate}},
 	}, machine(t))
 	if err != nil {
@@ -245,7 +245,7 @@ func TestFillsAndAverages(t *testing.T) {
 
 func TestSteadyUpdatesDoNotAllocate(t *testing.T) {
 	dev := machine(t)
-	for _, d := range drawings() {
+	for _, d := range examples() {
 		var optimiser *Adam
 		if len(d.wrt) > 0 {
 			rate := op.NewTensor("rate", 1)

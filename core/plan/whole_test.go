@@ -16,7 +16,7 @@ import (
 
 // whole is a program that learns, at a size, with data that is new at each update.
 type whole struct {
-	drawing
+	example
 	// data is refilled before each update.
 	data []*op.Tensor
 	// still maps a parameter whose gradient is zero but for rounding to one whose
@@ -66,8 +66,8 @@ func TestFullSizeUpdatesAgreeWithTheTapeMachine(t *testing.T) {
 func follow(t *testing.T, w whole, dev *cpu.Device, updates int) {
 	rate := op.NewTensor("rate", 1)
 	rate.Data[0] = w.rate
-	o := newOracle(t, w.drawing)
-	p, nodes := compile(t, w.drawing, dev, NewAdam(w.wrt, DefaultAdam, rate))
+	o := newOracle(t, w.example)
+	p, nodes := compile(t, w.example, dev, NewAdam(w.wrt, DefaultAdam, rate))
 	corners := 0
 	for u := range updates {
 		w.feed(u)
@@ -120,8 +120,8 @@ func TestFirstLossesFreeRunning(t *testing.T) {
 		t.Run(w.name, func(t *testing.T) {
 			rate := op.NewTensor("rate", 1)
 			rate.Data[0] = w.rate
-			o := newOracle(t, w.drawing)
-			p, _ := compile(t, w.drawing, dev, NewAdam(w.wrt, DefaultAdam, rate))
+			o := newOracle(t, w.example)
+			p, _ := compile(t, w.example, dev, NewAdam(w.wrt, DefaultAdam, rate))
 			for u := range 10 {
 				w.feed(u)
 				o.copy(w.data...)
@@ -137,7 +137,7 @@ func TestFirstLossesFreeRunning(t *testing.T) {
 	}
 }
 
-// oracle is a drawing in float64, run by the TapeMachine.
+// oracle is an example in float64, run by the TapeMachine.
 type oracle struct {
 	loss           *op.Node
 	outputs, grads []*op.Node
@@ -149,7 +149,7 @@ type oracle struct {
 	steps          int
 }
 
-func newOracle(t *testing.T, d drawing) *oracle {
+func newOracle(t *testing.T, d example) *oracle {
 	t.Helper()
 	o := &oracle{wrt: d.wrt, tensors: map[*op.Tensor][]float64{}}
 	o.loss, o.outputs, o.grads, o.g = reference(t, d)
@@ -229,8 +229,8 @@ func (o *oracle) step(rate float64) {
 func critics(width, rows int) whole {
 	net := nn.NewEnsembleMLP("q", 2, []int{23, width, width, 1}, nn.XavierUniform, nn.ReLU, seed)
 	s, a, y := random("s", rows, 17), random("a", rows, 6), random("y", rows, 1)
-	return whole{rate: 3e-4, data: []*op.Tensor{s, a, y}, drawing: drawing{
-		name: fmt.Sprintf("twin critics of %d", width), wrt: net.Params(), draw: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return whole{rate: 3e-4, data: []*op.Tensor{s, a, y}, example: example{
+		name: fmt.Sprintf("twin critics of %d", width), wrt: net.Params(), build: func(g *op.Graph) (*op.Node, []*op.Node) {
 			q := net.Apply(g, g.Concat(g.Bind(s), g.Bind(a)))
 			return g.SquaredError(q, g.Bind(y), float64(rows)), []*op.Node{q}
 		}}}
@@ -242,8 +242,8 @@ func actors(width, rows int) whole {
 	q := nn.NewEnsembleMLP("q", 2, []int{23, width, width, 1}, nn.XavierUniform, nn.ReLU, seed)
 	s, eps, alpha := random("s", rows, 17), random("eps", rows, 6), op.NewTensor("alpha", 1)
 	alpha.Data[0] = 0.1
-	return whole{rate: 3e-4, data: []*op.Tensor{s, eps}, drawing: drawing{
-		name: fmt.Sprintf("actor of %d", width), wrt: pi.Params(), draw: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return whole{rate: 3e-4, data: []*op.Tensor{s, eps}, example: example{
+		name: fmt.Sprintf("actor of %d", width), wrt: pi.Params(), build: func(g *op.Graph) (*op.Node, []*op.Node) {
 			obs := g.Bind(s)
 			sample := g.TanhGaussian(pi.Apply(g, obs), g.Bind(eps))
 			a, logp := g.Slice(sample, 0, 6), g.Slice(sample, 6, 7)
@@ -276,8 +276,8 @@ func denoising(width, rows, blocks int) whole {
 	for _, l := range append([]nn.Linear{in, time, condition, out}, net...) {
 		wrt = append(wrt, l.Params()...)
 	}
-	return whole{rate: 3e-4, data: []*op.Tensor{x, n, z, c}, drawing: drawing{
-		name: fmt.Sprintf("denoiser of %d", width), wrt: wrt, draw: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return whole{rate: 3e-4, data: []*op.Tensor{x, n, z, c}, example: example{
+		name: fmt.Sprintf("denoiser of %d", width), wrt: wrt, build: func(g *op.Graph) (*op.Node, []*op.Node) {
 			noised := g.EDMNoised(g.Bind(x), g.Bind(n), g.Bind(z), g.Bind(spread), -1.2, 1.2)
 			t := g.Mish(time.Apply(g, g.Fourier(g.Slice(noised, 2*d, 2*d+1), g.Bind(freq))))
 			prompt := g.RowScale(g.Mish(condition.Apply(g, g.Bind(c))), g.Bind(keep))
@@ -307,8 +307,8 @@ func inverse(width, rows int) whole {
 	}
 	wrt = append(wrt, gamma, beta)
 	s, a, next := random("s", rows, 17), random("a", rows, 6), random("next", rows, 17)
-	return whole{rate: 1e-3, data: []*op.Tensor{s, a, next}, still: map[string]string{"shared.b": "shared.w"}, drawing: drawing{
-		name: fmt.Sprintf("curiosity of %d", width), wrt: wrt, draw: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return whole{rate: 1e-3, data: []*op.Tensor{s, a, next}, still: map[string]string{"shared.b": "shared.w"}, example: example{
+		name: fmt.Sprintf("curiosity of %d", width), wrt: wrt, build: func(g *op.Graph) (*op.Node, []*op.Node) {
 			h, h2, act := encoder.Apply(g, g.Bind(s)), encoder.Apply(g, g.Bind(next)), g.Bind(a)
 			predicted := forward.Apply(g, g.Concat(h, act))
 			z := first.Apply(g, g.Concat(h, h2))

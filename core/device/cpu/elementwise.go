@@ -64,16 +64,16 @@ func (c *compiler) elementwise(in device.Instr, run func(lo, hi int)) {
 	})
 }
 
-// fill draws random numbers; an element's number depends on its place alone.
+// fill writes random numbers; an element's number depends on its place alone.
 func fill(c *compiler, in device.Instr) {
 	members, rows, cols := c.shape(in.Out)
 	y, stream, occasion, items := c.data[in.Out], in.Fill, c.occasion, in.Items
 	if items == nil {
 		items = new(device.Items)
 	}
-	draw := func(dst []float32, occasion, first uint64) { c.k.Normals(dst, stream, occasion, first) }
+	take := func(dst []float32, occasion, first uint64) { c.k.Normals(dst, stream, occasion, first) }
 	if in.Code == device.FillUniform {
-		draw = stream.FillUniform
+		take = stream.FillUniform
 	}
 	c.rowwise(in, rows, nil, func(lo, hi int) {
 		if items.Idle {
@@ -81,7 +81,7 @@ func fill(c *compiler, in device.Instr) {
 		}
 		for e := range members {
 			from, to := (e*rows+lo)*cols, (e*rows+hi)*cols
-			draw(y[from:to], *occasion, items.First+uint64(from))
+			take(y[from:to], *occasion, items.First+uint64(from))
 		}
 	})
 }

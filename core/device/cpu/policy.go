@@ -125,13 +125,13 @@ func tanhGaussianGrad(c *compiler, in device.Instr) {
 		for i := lo; i < hi; i++ {
 			a, da, raw := out[i*(n+1):][:n], dout[i*(n+1):][:n+1], g.h[(2*i+1)*n:][:n]
 			logStd, noise, slope := g.logStd[i*n:][:n], g.noise[i*n:][:n], g.slope[i*n:][:n]
-			dmu, draw := dh[2*i*n:][:n], dh[(2*i+1)*n:][:n]
+			dMu, dRaw := dh[2*i*n:][:n], dh[(2*i+1)*n:][:n]
 			dlogp := da[n]
 			for j, s := range slope {
 				du := s * (da[j] + 2*dlogp*a[j]/(s+squash))
-				dmu[j], draw[j] = du, 0
+				dMu[j], dRaw[j] = du, 0
 				if raw[j] == logStd[j] { // within its limits
-					draw[j] = du*noise[j] - dlogp
+					dRaw[j] = du*noise[j] - dlogp
 				}
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"pgrlab/core/device/cuda/kernel"
 )
 
-// anyProgram draws a program of n instructions with what recipes it would have, of
+// anyProgram is a random program of n instructions with what recipes it would have, of
 // random shapes and operands.
 func anyProgram(r *rand.Rand, n int) (*device.Program, []step) {
 	p := &device.Program{}

@@ -128,7 +128,7 @@ func TestFills(t *testing.T) {
 func operation(t *testing.T, c *optest.Instance, dev device.Device) (s said) {
 	t.Helper()
 	var loss, out *op.Node
-	g, err := op.Build(c.Name, func(g *op.Graph) { loss, out = c.Draw(g) })
+	g, err := op.Build(c.Name, func(g *op.Graph) { loss, out = c.Build(g) })
 	if err != nil {
 		t.Fatal(err)
 	}

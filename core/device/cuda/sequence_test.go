@@ -131,7 +131,7 @@ func aSequence(t *testing.T, longest float64, graphs int) {
 		same(t, got, want, on, as)
 	}
 	for p, dev := range map[*picky]*Device{got: on, want: as} {
-		p.w.Data[3*member(3)+1] = float32(math.Inf(1)) // of the line that the fourth fit picks
+		p.w.Data[3*rowOf(3)+1] = float32(math.Inf(1)) // of the row that the fourth fit picks
 		if err := plan.Push(dev, p.w); err != nil {
 			t.Fatal(err)
 		}
@@ -148,8 +148,8 @@ func aSequence(t *testing.T, longest float64, graphs int) {
 	same(t, got, want, on, as)
 }
 
-// member is what occasion i picks.
-func member(i uint64) int {
+// rowOf is the row that occasion i picks.
+func rowOf(i uint64) int {
 	pick := make([]int, 1)
 	rng.New(2, "pick").At(i).Choose(pick, 4)
 	return pick[0]

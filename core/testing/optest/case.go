@@ -20,11 +20,11 @@ func (s Shape) String() string { return fmt.Sprintf("%d×%d×%d", s.N, s.B, s.C)
 // Case is one operation, or one way to use it.
 type Case struct {
 	Name string
-	// Draw draws the operation on operands that it takes from d.
-	Draw func(d *Drawing) *op.Node
+	// Build builds the operation on operands that it takes from b.
+	Build func(b *Builder) *op.Node
 	// Flat is for operations without a leading ensemble dimension.
 	Flat bool
-	// Rows is the least number of rows; 0 stands for 1.
+	// Rows is the smallest number of rows; 0 stands for 1.
 	Rows int
 	// Empty says that a batch without rows is legal.
 	Empty bool
@@ -33,7 +33,7 @@ type Case struct {
 	Tolerance float64
 }
 
-// Fits reports whether the case can be drawn at a shape.
+// Fits reports whether the case can be built at a shape.
 func (c Case) Fits(s Shape) bool {
 	return s.B >= max(1, c.Rows) && (s.N == 0 || !c.Flat) || s.B == 0 && c.Empty && (s.N == 0 || !c.Flat)
 }
@@ -62,22 +62,22 @@ type Instance struct {
 	tensors map[string]*op.Tensor
 }
 
-// At returns an instance; its operands are made when it is first drawn.
+// At returns an instance; its operands are made when it is first built.
 func (c Case) At(s Shape) *Instance {
 	return &Instance{Case: c, Shape: s, tensors: map[string]*op.Tensor{}}
 }
 
-// Drawing is one drawing of an instance into a graph.
-type Drawing struct {
+// Builder builds an instance into a graph.
+type Builder struct {
 	*op.Graph
 	*Instance
 }
 
-// Draw draws the instance: the operation's result, and a loss that has another
+// Build builds the instance: the operation's result, and a loss that has another
 // slope in each of its elements; nil where nothing receives a gradient.
-func (i *Instance) Draw(g *op.Graph) (loss, out *op.Node) {
-	d := &Drawing{g, i}
-	out = i.Case.Draw(d)
+func (i *Instance) Build(g *op.Graph) (loss, out *op.Node) {
+	d := &Builder{g, i}
+	out = i.Case.Build(d)
 	switch {
 	case len(i.Wrt) == 0:
 		return nil, out
@@ -107,7 +107,7 @@ func Below(n int) Of { return func(z float64) float64 { return math.Floor(Unit(z
 func Wide(scale float64) Of { return func(z float64) float64 { return scale * z } }
 
 // Param is an operand that receives a gradient.
-func (d *Drawing) Param(name string, of Of, shape ...int) *op.Node {
+func (d *Builder) Param(name string, of Of, shape ...int) *op.Node {
 	t := d.tensor(name, of, shape)
 	if !slices.Contains(d.Wrt, t) {
 		d.Wrt = append(d.Wrt, t)
@@ -116,11 +116,11 @@ func (d *Drawing) Param(name string, of Of, shape ...int) *op.Node {
 }
 
 // Given is an operand that receives none.
-func (d *Drawing) Given(name string, of Of, shape ...int) *op.Node {
+func (d *Builder) Given(name string, of Of, shape ...int) *op.Node {
 	return d.Bind(d.tensor(name, of, shape))
 }
 
-func (d *Drawing) tensor(name string, of Of, shape []int) *op.Tensor {
+func (d *Builder) tensor(name string, of Of, shape []int) *op.Tensor {
 	if t, ok := d.tensors[name]; ok {
 		return t
 	}
@@ -136,10 +136,10 @@ func (d *Drawing) tensor(name string, of Of, shape []int) *op.Tensor {
 }
 
 // Rows is the shape [B,cols], or [N,B,cols].
-func (d *Drawing) Rows(cols int) []int { return d.Lead(d.B, cols) }
+func (d *Builder) Rows(cols int) []int { return d.Lead(d.B, cols) }
 
 // Lead is a shape with the members before it, if there are any.
-func (d *Drawing) Lead(shape ...int) []int {
+func (d *Builder) Lead(shape ...int) []int {
 	if d.N == 0 {
 		return shape
 	}
@@ -147,4 +147,4 @@ func (d *Drawing) Lead(shape ...int) []int {
 }
 
 // X is the operand x [B,C] or [N,B,C], normal and differentiated.
-func (d *Drawing) X() *op.Node { return d.Param("x", Normal, d.Rows(d.C)...) }
+func (d *Builder) X() *op.Node { return d.Param("x", Normal, d.Rows(d.C)...) }

@@ -2,6 +2,6 @@
 // the reference against finite differences, a device against the reference. Only
 // tests import it.
 //
-// A Case draws an operation for a Shape; All is the table. A case for each
+// A Case builds an operation for a Shape; All is the table. A case for each
 // operation is what a test of this package's importers holds the table to.
 package optest

@@ -4,15 +4,15 @@ import "pgrlab/core/op"
 
 func policy() []Case {
 	return []Case{
-		{Name: "TanhGaussian", Empty: true, Draw: func(d *Drawing) *op.Node {
+		{Name: "TanhGaussian", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.TanhGaussian(d.Param("h", Normal, d.Rows(2*d.C)...), d.Given("eps", Wide(1), d.Rows(d.C)...))
 		}},
-		{Name: "TDTarget", Empty: true, Draw: func(d *Drawing) *op.Node {
+		{Name: "TDTarget", Empty: true, Build: func(d *Builder) *op.Node {
 			column := func(name string, of Of) *op.Node { return d.Given(name, of, d.Rows(1)...) }
 			return d.TDTarget(column("r", Normal), column("d", Bit), column("q", Normal), column("logp", Normal),
 				d.Given("gamma", Unit, 1), d.Given("alpha", Unit, 1))
 		}},
-		{Name: "EntropyLoss", Draw: func(d *Drawing) *op.Node {
+		{Name: "EntropyLoss", Build: func(d *Builder) *op.Node {
 			return d.EntropyLoss(d.Param("logp", Normal, d.Rows(1)...), d.Param("q", Normal, d.Rows(1)...), d.Given("alpha", Unit, 1))
 		}},
 	}
@@ -22,13 +22,13 @@ func policy() []Case {
 // for each, weighted and not.
 func loss(name string, target Of, f func(g *op.Graph, p, t *op.Node, w ...*op.Node) *op.Node) []Case {
 	return []Case{
-		{Name: name, Empty: true, Draw: func(d *Drawing) *op.Node {
+		{Name: name, Empty: true, Build: func(d *Builder) *op.Node {
 			return f(d.Graph, d.Param("x", Wide(2), d.Rows(d.C)...), d.Given("t", target, d.B, d.C))
 		}},
-		{Name: name + " weighted", Empty: true, Draw: func(d *Drawing) *op.Node {
+		{Name: name + " weighted", Empty: true, Build: func(d *Builder) *op.Node {
 			return f(d.Graph, d.Param("x", Wide(2), d.Rows(d.C)...), d.Given("t", target, d.Rows(d.C)...), d.Given("w", Positive, d.B, 1))
 		}},
-		{Name: name + " weighted by member", Empty: true, Draw: func(d *Drawing) *op.Node {
+		{Name: name + " weighted by member", Empty: true, Build: func(d *Builder) *op.Node {
 			return f(d.Graph, d.Param("x", Wide(2), d.Rows(d.C)...), d.Given("t", target, d.Rows(d.C)...), d.Given("w", Positive, d.Rows(1)...))
 		}},
 	}
@@ -44,15 +44,15 @@ func losses() []Case {
 	all = append(all, loss("BCE", Unit, func(g *op.Graph, p, t *op.Node, w ...*op.Node) *op.Node { return g.BCE(p, t, 3, w...) })...)
 	all = append(all, loss("CrossEntropy", Unit, func(g *op.Graph, p, t *op.Node, w ...*op.Node) *op.Node { return g.CrossEntropy(p, t, 3, w...) })...)
 	return append(all,
-		Case{Name: "GaussianKL", Empty: true, Draw: func(d *Drawing) *op.Node {
+		Case{Name: "GaussianKL", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.GaussianKL(d.Param("h", Normal, d.Rows(2*d.C)...), 3)
 		}},
-		Case{Name: "AddScalars", Draw: func(d *Drawing) *op.Node { return d.AddScalars(d.Mean(d.Tanh(d.X())), d.Mean(d.X())) }},
-		Case{Name: "two-hot loss", Empty: true, Draw: func(d *Drawing) *op.Node {
+		Case{Name: "AddScalars", Build: func(d *Builder) *op.Node { return d.AddScalars(d.Mean(d.Tanh(d.X())), d.Mean(d.X())) }},
+		Case{Name: "two-hot loss", Empty: true, Build: func(d *Builder) *op.Node {
 			t := d.TwoHot(d.Symlog(d.Given("t", Wide(3), d.Rows(1)...)), -2, 2, d.C+1)
 			return d.CrossEntropy(d.Param("x", Normal, d.Rows(d.C+1)...), t, 3)
 		}},
-		Case{Name: "RowMeanSquare", Empty: true, Draw: func(d *Drawing) *op.Node {
+		Case{Name: "RowMeanSquare", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.RowMeanSquare(d.Given("a", Normal, d.Rows(d.C)...), d.Given("b", Normal, d.Rows(d.C)...))
 		}},
 	)
@@ -62,19 +62,19 @@ func norms() []Case {
 	return []Case{
 		// Of few rows or columns the normalised numbers hardly depend on x: what is
 		// left of a gradient is rounding next to the terms that cancel.
-		{Name: "BatchNorm", Rows: 5, Tolerance: 3e-5, Draw: func(d *Drawing) *op.Node {
+		{Name: "BatchNorm", Rows: 5, Tolerance: 3e-5, Build: func(d *Builder) *op.Node {
 			x := d.X()
 			return d.BatchNorm(x, d.Param("gamma", Normal, d.Lead(d.C)...), d.Param("beta", Normal, d.Lead(d.C)...), d.BatchStats(x))
 		}},
-		{Name: "BatchNormEval", Empty: true, Draw: func(d *Drawing) *op.Node {
+		{Name: "BatchNormEval", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.BatchNormEval(d.Given("x", Normal, d.Rows(d.C)...), d.Given("gamma", Normal, d.Lead(d.C)...), d.Given("beta", Normal, d.Lead(d.C)...),
 				d.Given("running", Positive, d.Lead(3, d.C)...))
 		}},
-		{Name: "LayerNorm", Empty: true, Draw: func(d *Drawing) *op.Node {
+		{Name: "LayerNorm", Empty: true, Build: func(d *Builder) *op.Node {
 			cols := d.C + 2
 			return d.LayerNorm(d.Param("x", Normal, d.Rows(cols)...), d.Param("gamma", Normal, d.Lead(cols)...), d.Param("beta", Normal, d.Lead(cols)...), 1e-3)
 		}},
-		{Name: "MergeStats", Empty: true, Draw: func(d *Drawing) *op.Node {
+		{Name: "MergeStats", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.MergeStats(d.Given("running", Positive, d.Lead(3, d.C)...), d.Given("x", Normal, d.Rows(d.C)...))
 		}},
 		of("LogSumExp", Wide(3), (*op.Graph).LogSumExp), of("Softmax", Wide(2), (*op.Graph).Softmax),
@@ -83,16 +83,16 @@ func norms() []Case {
 
 func rows() []Case {
 	return []Case{
-		{Name: "Gather", Empty: true, Draw: func(d *Drawing) *op.Node {
+		{Name: "Gather", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.Gather(d.Param("table", Normal, 4, d.C), d.Given("index", Below(4), d.Rows(1)...))
 		}},
-		{Name: "Gather by members", Empty: true, Draw: func(d *Drawing) *op.Node {
+		{Name: "Gather by members", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.Gather(d.Param("table", Normal, d.Lead(4, d.C)...), d.Given("index", Below(4), d.Rows(1)...))
 		}},
-		{Name: "Fourier", Empty: true, Draw: func(d *Drawing) *op.Node {
+		{Name: "Fourier", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.Fourier(d.Given("t", Normal, d.Rows(1)...), d.Given("w", Wide(1), d.C))
 		}},
-		{Name: "EDMNoised", Empty: true, Draw: func(d *Drawing) *op.Node {
+		{Name: "EDMNoised", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.EDMNoised(d.Given("x", Normal, d.Rows(d.C)...), d.Given("n", Wide(1), d.Rows(d.C)...), d.Given("z", Wide(1), d.Rows(1)...), d.Given("spread", Positive, d.C), -1.2, 1.2)
 		}},
 	}

@@ -14,7 +14,7 @@ import (
 
 // card is a device that runs recipes by the PTX interpreter, in the plainest way: every
 // buffer and every scratch has an allocation of its own, everything of the host's goes
-// up before a run and comes down after it. Races, reads of memory that nobody wrote and
+// up before a run and comes down after it. Races, reads of memory that was not written and
 // accesses beyond an allocation are errors.
 type card struct {
 	t       testing.TB

@@ -207,7 +207,7 @@ func chainLosses() {
 	}
 }
 
-// chainInputs are steps that draw, pick or embed.
+// chainInputs are steps that fill, gather or embed.
 func chainInputs() {
 	chainable[device.Gather] = func(b *builder) line {
 		members, rows, _ := b.shape(b.in.In[0])

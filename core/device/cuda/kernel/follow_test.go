@@ -68,7 +68,7 @@ func products() []factors {
 }
 
 // What follows a product in its kernel gives the bits of the kernels of its own, and
-// what nobody else reads is not written.
+// what has no other reader is not written.
 func TestWhatFollowsAProduct(t *testing.T) {
 	alone := newCard(t, Target{SM: 80})
 	together := newCard(t, Target{SM: 80})
@@ -129,7 +129,7 @@ func TestWhatCannotFollow(t *testing.T) {
 			Target{SM: 90, Precision: BF16}},
 		"another result": {func() *device.Program {
 			p := wide.then(nil, device.Mish)
-			p.Instrs[1].In[0] = drawn{p}.add(wide.out, 1)
+			p.Instrs[1].In[0] = building{p}.add(wide.out, 1)
 			return p
 		}(), Target{SM: 80}},
 	} {

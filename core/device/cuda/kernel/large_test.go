@@ -23,11 +23,11 @@ type operation struct {
 	tolerance float64
 }
 
-// drawn is a program under construction.
-type drawn struct{ *device.Program }
+// building is a program under construction.
+type building struct{ *device.Program }
 
 // add appends a buffer that holds numbers between 0.1 and 1 without a pattern.
-func (d drawn) add(s sizes, seed int) device.Ref {
+func (d building) add(s sizes, seed int) device.Ref {
 	b := device.Buffer{Members: s[0], Rows: s[1], Cols: s[2]}
 	b.Host = make([]float32, b.Len())
 	for j := range b.Host {
@@ -38,8 +38,8 @@ func (d drawn) add(s sizes, seed int) device.Ref {
 }
 
 // of makes a program of an operation.
-func (o operation) of() drawn {
-	p := drawn{&device.Program{Name: o.code.String()}}
+func (o operation) of() building {
+	p := building{&device.Program{Name: o.code.String()}}
 	in := device.Instr{Code: o.code, F: o.f, I: o.i, Mask: device.None}
 	for k, s := range o.in {
 		in.In = append(in.In, p.add(s, k))

@@ -24,7 +24,7 @@ func (l layers) String() string {
 	return fmt.Sprintf("%v of %d members, x of %d: %d rows, %d+%d to %d, %v", l.code, l.members, l.xs, l.rows, l.in, l.in2, l.out, l.index)
 }
 
-// program draws the operands; the result is its last buffer.
+// program makes the operands; the result is its last buffer.
 func (l layers) program() *device.Program {
 	p, random := &device.Program{}, rand.New(rand.NewPCG(uint64(l.rows), uint64(l.in)))
 	buffer := func(members, rows, cols int) device.Ref {

@@ -47,7 +47,7 @@ func TestOperationsAgreeWithTheReference(t *testing.T) {
 // Gorgonia's TapeMachine.
 func agree(t *testing.T, c *optest.Instance, dev *card) {
 	t.Helper()
-	if _, err := op.Build(c.Name, func(g *op.Graph) { c.Draw(g) }); err != nil { // to learn what receives a gradient
+	if _, err := op.Build(c.Name, func(g *op.Graph) { c.Build(g) }); err != nil { // to learn what receives a gradient
 		t.Fatal(err)
 	}
 	p, out := compile(t, c, dev)
@@ -56,7 +56,7 @@ func agree(t *testing.T, c *optest.Instance, dev *card) {
 	}
 	var loss, result *op.Node
 	var grads []*op.Node
-	g, err := op.Build64(c.Name, func(g *op.Graph) { loss, result = c.Draw(g) })
+	g, err := op.Build64(c.Name, func(g *op.Graph) { loss, result = c.Build(g) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func compile(t *testing.T, c *optest.Instance, dev *card) (*plan.Program, *op.No
 	t.Helper()
 	var s plan.Spec
 	g, err := op.Build(c.Name, func(g *op.Graph) {
-		loss, out := c.Draw(g)
+		loss, out := c.Build(g)
 		s.Loss, s.Outputs = loss, []*op.Node{out}
 	})
 	if err != nil {
@@ -161,7 +161,7 @@ func TestOperationsOnNoRows(t *testing.T) {
 			}
 			t.Run(c.Name+" "+s.String(), func(t *testing.T) {
 				i := c.At(s)
-				if _, err := op.Build(c.Name, func(g *op.Graph) { i.Draw(g) }); err != nil {
+				if _, err := op.Build(c.Name, func(g *op.Graph) { i.Build(g) }); err != nil {
 					t.Fatal(err)
 				}
 				p, _ := compile(t, i, dev)

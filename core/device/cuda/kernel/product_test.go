@@ -39,7 +39,7 @@ func (m *matrices) host(a any) []float32 {
 	return m.program.Buffers[o.Ref].Host[o.Offset:]
 }
 
-// newMatrices draws the operands of a product of this geometry, with bias, ReLU and
+// newMatrices makes the operands of a product of this geometry, with bias, ReLU and
 // mask.
 func newMatrices(p product, seed uint64) *matrices {
 	m := &matrices{product: p, program: &device.Program{}, random: rand.New(rand.NewPCG(seed, 3))}

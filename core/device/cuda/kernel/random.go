@@ -14,7 +14,7 @@ func init() {
 	}
 }
 
-// fill draws numbers by their place: a thread has four of them.
+// fill writes random numbers by their place: a thread has four of them.
 func fill(kernel string) lowering {
 	return func(b *builder) error {
 		n := b.size(b.in.Out)

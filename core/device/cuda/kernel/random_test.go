@@ -8,7 +8,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Fills draw the numbers of package rng, to the last bit: wherever they begin, however
+// Fills write the numbers of package rng, to the last bit: wherever they begin, however
 // many there are, at each occasion. An idle one leaves what it drew last.
 func TestFillsAreThoseOfTheStream(t *testing.T) {
 	for _, chains := range []bool{false, true} {
@@ -22,9 +22,9 @@ func fills(t *testing.T, dev *card) {
 	t.Helper()
 	stream := rng.New(11, "fill")
 	for _, code := range []device.Code{device.FillNormal, device.FillUniform} {
-		draw := stream.FillNormal
+		fill := stream.FillNormal
 		if code == device.FillUniform {
-			draw = stream.FillUniform
+			fill = stream.FillUniform
 		}
 		for _, n := range []int{1, 3, 4, 5, 11, 2050} {
 			items := &device.Items{}
@@ -47,7 +47,7 @@ func fills(t *testing.T, dev *card) {
 					if live == nil {
 						first = 0
 					}
-					draw(want, occasion, first)
+					fill(want, occasion, first)
 					if got := x.Data(0); !slices.Equal(got, want) {
 						t.Fatalf("%v of %d items from %d on: %v …, want %v …", code, n, first, got[:min(n, 8)], want[:min(n, 8)])
 					}

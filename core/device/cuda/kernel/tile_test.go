@@ -6,7 +6,7 @@ import (
 )
 
 // What products of the networks in use become: the rule on paper, for a reader, and
-// so that nobody changes it without seeing what changes.
+// so that a change of the rule shows what it changes.
 func TestDivisions(t *testing.T) {
 	for _, c := range []struct {
 		name    string

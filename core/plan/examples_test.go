@@ -6,12 +6,12 @@ import (
 	"pgrlab/core/rng"
 )
 
-// drawing is a program to compare implementations by: what draws it, and what
+// example is a program to compare implementations by: what builds it, and what
 // it is differentiated by.
-type drawing struct {
-	name string
-	wrt  []*op.Tensor
-	draw func(g *op.Graph) (loss *op.Node, outputs []*op.Node)
+type example struct {
+	name  string
+	wrt   []*op.Tensor
+	build func(g *op.Graph) (loss *op.Node, outputs []*op.Node)
 	// tolerance, as a share of a tensor's largest magnitude; 0 stands for 1e-5.
 	tolerance float64
 }
@@ -24,35 +24,35 @@ func random(name string, shape ...int) *op.Tensor {
 	return t
 }
 
-// drawings are the shapes of programs that the methods use, at small widths with
+// examples are the shapes of programs that the methods use, at small widths with
 // awkward sizes.
-func drawings() []drawing {
-	return []drawing{critic(), twin(), actor(), target(), curiosity(), denoiser(), misfits(), large()}
+func examples() []example {
+	return []example{critic(), twin(), actor(), target(), curiosity(), denoiser(), misfits(), large()}
 }
 
-func critic() drawing {
+func critic() example {
 	net := nn.NewMLP("q", []int{7, 33, 17, 1}, nn.XavierUniform, nn.ReLU, seed)
 	x, y := random("x", 29, 7), random("y", 29, 1)
-	return drawing{name: "critic", wrt: net.Params(), draw: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return example{name: "critic", wrt: net.Params(), build: func(g *op.Graph) (*op.Node, []*op.Node) {
 		q := net.Apply(g, g.Bind(x))
 		return g.SquaredError(q, g.Bind(y), 29), []*op.Node{q}
 	}}
 }
 
-func twin() drawing {
+func twin() example {
 	net := nn.NewEnsembleMLP("q", 3, []int{7, 18, 16, 1}, nn.TorchDefault, nn.ReLU, seed)
 	x, y := random("x", 30, 7), random("y", 30, 1)
-	return drawing{name: "three critics", wrt: net.Params(), draw: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return example{name: "three critics", wrt: net.Params(), build: func(g *op.Graph) (*op.Node, []*op.Node) {
 		q := net.Apply(g, g.Bind(x))
 		return g.SquaredError(q, g.Bind(y), 30), []*op.Node{q}
 	}}
 }
 
-func actor() drawing {
+func actor() example {
 	pi := nn.NewMLP("pi", []int{5, 19, 19, 6}, nn.XavierUniform, nn.ReLU, seed)
 	q := nn.NewEnsembleMLP("q", 2, []int{8, 17, 1}, nn.XavierUniform, nn.ReLU, seed)
 	s, eps, alpha := random("s", 21, 5), random("eps", 21, 3), random("alpha", 1)
-	return drawing{name: "actor", wrt: pi.Params(), draw: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return example{name: "actor", wrt: pi.Params(), build: func(g *op.Graph) (*op.Node, []*op.Node) {
 		obs := g.Bind(s)
 		sample := g.TanhGaussian(pi.Apply(g, obs), g.Bind(eps))
 		a, logp := g.Slice(sample, 0, 3), g.Slice(sample, 3, 4)
@@ -61,14 +61,14 @@ func actor() drawing {
 	}}
 }
 
-func target() drawing {
+func target() example {
 	pi := nn.NewMLP("pi", []int{5, 16, 4}, nn.XavierUniform, nn.ReLU, seed)
 	q := nn.NewEnsembleMLP("q", 4, []int{7, 16, 1}, nn.XavierUniform, nn.ReLU, seed)
 	s, eps := random("s", 9, 5), random("eps", 9, 2)
 	r, d, gamma, alpha := random("r", 9, 1), op.NewTensor("d", 9, 1), random("gamma", 1), random("alpha", 1)
 	members := op.NewTensor("members", 2)
 	members.Data[0], members.Data[1], d.Data[3] = 3, 1, 1
-	return drawing{name: "target", draw: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return example{name: "target", build: func(g *op.Graph) (*op.Node, []*op.Node) {
 		obs := g.Bind(s)
 		sample := g.TanhGaussian(pi.Apply(g, obs), g.Bind(eps))
 		a, logp := g.Slice(sample, 0, 2), g.Slice(sample, 2, 3)
@@ -77,7 +77,7 @@ func target() drawing {
 	}}
 }
 
-func curiosity() drawing {
+func curiosity() example {
 	net := nn.NewMLP("h", []int{6, 10, 12}, nn.TorchDefault, nn.SiLU, seed)
 	head := nn.NewLinear("head", 12, 4, nn.TorchDefault, seed)
 	gamma, beta := random("gamma", 12), random("beta", 12)
@@ -85,7 +85,7 @@ func curiosity() drawing {
 	wrt := append(append(net.Params(), head.Params()...), gamma, beta)
 	// A bias below batch normalisation receives a sum that cancels: its gradient is
 	// small against the terms that round.
-	return drawing{name: "curiosity", tolerance: 3e-5, wrt: wrt, draw: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return example{name: "curiosity", tolerance: 3e-5, wrt: wrt, build: func(g *op.Graph) (*op.Node, []*op.Node) {
 		z, z2 := net.Apply(g, g.Bind(s)), net.Apply(g, g.Bind(next))
 		stats := g.BatchStats(z)
 		normal := g.BatchNorm(z, g.Bind(gamma), g.Bind(beta), stats)
@@ -95,7 +95,7 @@ func curiosity() drawing {
 	}}
 }
 
-func denoiser() drawing {
+func denoiser() example {
 	in := nn.NewLinear("in", 7, 24, nn.TorchDefault, seed)
 	time := nn.NewLinear("time", 9, 24, nn.TorchDefault, seed)
 	block := nn.NewLinear("block", 24, 24, nn.TorchDefault, seed)
@@ -109,7 +109,7 @@ func denoiser() drawing {
 	for _, l := range []nn.Linear{in, time, block, out} {
 		wrt = append(wrt, l.Params()...)
 	}
-	return drawing{name: "denoiser", wrt: wrt, draw: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return example{name: "denoiser", wrt: wrt, build: func(g *op.Graph) (*op.Node, []*op.Node) {
 		noised := g.EDMNoised(g.Bind(x), g.Bind(n), g.Bind(z), g.Bind(spread), -1.2, 1.2)
 		embedding := g.RowScale(g.Mish(time.Apply(g, g.Fourier(g.Slice(noised, 14, 15), g.Bind(w)))), g.Bind(keep))
 		h := g.Add(in.Apply(g, g.Slice(noised, 0, 7)), embedding)
@@ -120,12 +120,12 @@ func denoiser() drawing {
 }
 
 // misfits holds what the others leave out, and one row, which a lane has none of.
-func misfits() drawing {
+func misfits() example {
 	a, b, w := random("a", 1, 5), random("b", 1, 5), random("w", 1, 1)
 	net := nn.NewLinear("net", 10, 3, nn.TorchDefault, seed)
 	wrt := append(net.Params(), a, b)
 	y := random("y", 1, 3)
-	return drawing{name: "misfits", wrt: wrt, draw: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return example{name: "misfits", wrt: wrt, build: func(g *op.Graph) (*op.Node, []*op.Node) {
 		x, z := g.Bind(a), g.Bind(b)
 		all := g.Concat(g.Mul(g.ELU(x), g.Tanh(z)), g.Scale(g.Sub(x, z), 0.3))
 		p := net.Apply(g, all)
@@ -135,10 +135,10 @@ func misfits() drawing {
 
 // large has layers whose weights are divided between lanes, beside one that is
 // not.
-func large() drawing {
+func large() example {
 	first, second, last := nn.NewLinear("1", 370, 390, nn.TorchDefault, seed), nn.NewLinear("2", 390, 390, nn.TorchDefault, seed), nn.NewLinear("3", 390, 5, nn.TorchDefault, seed)
 	x, y := random("x", 11, 370), random("y", 11, 5)
-	return drawing{name: "large", wrt: append(append(first.Params(), second.Params()...), last.Params()...), draw: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return example{name: "large", wrt: append(append(first.Params(), second.Params()...), last.Params()...), build: func(g *op.Graph) (*op.Node, []*op.Node) {
 		h := g.ReLU(first.Apply(g, g.Bind(x)))
 		h = g.Add(h, second.Apply(g, g.Mish(h)))
 		out := last.Apply(g, g.ReLU(h))
@@ -147,10 +147,10 @@ func large() drawing {
 }
 
 // wide is large enough to be given to both workers.
-func wide() drawing {
+func wide() example {
 	net := nn.NewMLP("q", []int{40, 96, 1}, nn.XavierUniform, nn.ReLU, seed)
 	x, y := random("x", 64, 40), random("y", 64, 1)
-	return drawing{name: "wide", wrt: net.Params(), draw: func(g *op.Graph) (*op.Node, []*op.Node) {
+	return example{name: "wide", wrt: net.Params(), build: func(g *op.Graph) (*op.Node, []*op.Node) {
 		q := net.Apply(g, g.Bind(x))
 		return g.SquaredError(q, g.Bind(y), 64), []*op.Node{q}
 	}}
