@@ -68,7 +68,7 @@ func (c *calls) program(e evaluation) (*plan.Program, error) {
 	var spec plan.Spec
 	g, err := op.Build(fmt.Sprintf("denoiser call of %d rows", c.chunk.rows), func(g *op.Graph) {
 		d := &estimates{calls: c}
-		spec = c.chunk.draw(g, e.part, e.blend.of(d, c.chunk.omega), c.noise)
+		spec = c.chunk.build(g, e.part, e.blend.of(d, c.chunk.omega), c.noise)
 		spec.Finite = d.finite
 	})
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *calls) close() {
 	c.chunk = nil
 }
 
-// estimates draws the estimates of the served network for the rows of a chunk,
+// estimates builds the estimates of the served network for the rows of a chunk,
 // which share their noise level, into one graph: what the embedding of the time and
 // the layer of x come to is the same in both. The embedding of the time, and for
 // the null condition all that the blocks are told besides x, is one row that serves
@@ -132,7 +132,7 @@ func (e *estimates) everywhere(g *op.Graph, row *op.Node) *op.Node {
 	return g.Gather(row, g.Bind(e.calls.chunk.first))
 }
 
-// estimate draws D(x; σ) = c_skip·x + c_out·F(c_in·x, ln σ/4) (Karras et al. 2022,
+// estimate builds D(x; σ) = c_skip·x + c_out·F(c_in·x, ln σ/4) (Karras et al. 2022,
 // equation 7), kept within [-1,1] where the normaliser bounds the data.
 func (e *estimates) estimate(g *op.Graph, x, context *op.Node) *op.Node {
 	c := e.calls

@@ -55,20 +55,20 @@ type evaluation struct {
 	blend blend
 }
 
-// draw draws one evaluation of the denoiser with all that the sampler does about
+// build makes the graph of one evaluation of the denoiser with all that the sampler does about
 // it. The state moves only if what must be finite is.
-func (c *chunk) draw(g *op.Graph, p part, d Denoiser, noise rng.Stream) plan.Spec {
+func (c *chunk) build(g *op.Graph, p part, d Denoiser, noise rng.Stream) plan.Spec {
 	if p == correction {
-		return c.drawCorrection(g, d)
+		return c.buildCorrection(g, d)
 	}
-	return c.drawPrediction(g, d, noise)
+	return c.buildPrediction(g, d, noise)
 }
 
-// drawPrediction raises the noise to σ̂ and takes an Euler step to the next level.
-func (c *chunk) drawPrediction(g *op.Graph, d Denoiser, noise rng.Stream) plan.Spec {
+// buildPrediction raises the noise to σ̂ and takes an Euler step to the next level.
+func (c *chunk) buildPrediction(g *op.Graph, d Denoiser, noise rng.Stream) plan.Spec {
 	churn := g.Bind(c.noise)
 	hat := g.Add(g.Bind(c.x), g.ColScale(churn, g.Bind(c.raise)))
-	slope := c.drawSlope(g, hat, d)
+	slope := c.buildSlope(g, hat, d)
 	next := g.Add(hat, g.ColScale(slope, g.Bind(c.stride)))
 	return plan.Spec{
 		Fills: []plan.Fill{{Node: churn, Stream: noise, Items: &c.items}},
@@ -76,14 +76,14 @@ func (c *chunk) drawPrediction(g *op.Graph, d Denoiser, noise rng.Stream) plan.S
 	}
 }
 
-// drawCorrection repeats the step with the mean of the slopes at both of its ends.
-func (c *chunk) drawCorrection(g *op.Graph, d Denoiser) plan.Spec {
-	slope := c.drawSlope(g, g.Bind(c.x), d)
+// buildCorrection repeats the step with the mean of the slopes at both of its ends.
+func (c *chunk) buildCorrection(g *op.Graph, d Denoiser) plan.Spec {
+	slope := c.buildSlope(g, g.Bind(c.x), d)
 	next := g.Add(g.Bind(c.hat), g.ColScale(g.Add(g.Bind(c.slope), slope), g.Bind(c.stride)))
 	return plan.Spec{Lerps: []plan.Lerp{{Dst: c.x, Node: next}}}
 }
 
-// drawSlope draws (x − D(x; σ))/σ.
-func (c *chunk) drawSlope(g *op.Graph, x *op.Node, d Denoiser) *op.Node {
+// buildSlope is (x − D(x; σ))/σ.
+func (c *chunk) buildSlope(g *op.Graph, x *op.Node, d Denoiser) *op.Node {
 	return g.ColScale(g.Sub(x, d.Denoise(g, x)), g.Bind(c.inverse))
 }

@@ -2,7 +2,7 @@ package generative
 
 import "pgrlab/core/op"
 
-// Denoiser draws the estimate D(x; σ) [R,D] of the clean vectors behind noisy ones
+// Denoiser builds the estimate D(x; σ) [R,D] of the clean vectors behind noisy ones
 // x [R,D]; σ is live, all rows share it.
 type Denoiser interface {
 	Denoise(g *op.Graph, x *op.Node) *op.Node
@@ -74,7 +74,7 @@ func correcting(kind string, omega float64) blend {
 	return blending(omega)
 }
 
-// of draws the blend of the estimates of d.
+// of builds the blend of the estimates of d.
 func (m blend) of(d ConditionalDenoiser, omega *op.Tensor) Denoiser {
 	switch m {
 	case withoutPrompt:

@@ -144,7 +144,7 @@ type fit struct {
 // normaliser, conditions from the scores (one for each transition, raw; nil for a
 // fit without conditions), fresh weights (or, by Config.Init, those of the generator
 // that is served), a fresh optimiser. refit numbers the fit
-// within the run: the same number draws the same random numbers. real must not
+// within the run: the same number gives the same random numbers. real must not
 // change until the fit is complete.
 func (d *Diffusion) StartFit(real Rows, scores []float32, knobs FitKnobs, refit uint64) error {
 	if d.fit != nil || d.generation != nil {
@@ -252,7 +252,7 @@ func (d *Diffusion) fitStep(f *fit) (float64, error) {
 	return loss, p.average.Run(0)
 }
 
-// gather writes the batch of one step: rows drawn uniformly with replacement, and
+// gather writes the batch of one step: rows sampled uniformly with replacement, and
 // which of them keep their condition.
 func (d *Diffusion) gather(f *fit, at uint64) {
 	p, width := d.program, d.layout.width()
@@ -277,7 +277,7 @@ func (d *Diffusion) gather(f *fit, at uint64) {
 	}
 }
 
-// kept turns a uniform draw into a Bernoulli(1 − pUncond) one.
+// kept turns a uniform number into a Bernoulli(1 − pUncond) one.
 func kept(u float32, pUncond float64) float32 {
 	if float64(u) < pUncond {
 		return 0

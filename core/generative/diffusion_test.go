@@ -154,7 +154,7 @@ func TestFitDependsOnItsNumberAlone(t *testing.T) {
 		t.Error("another refit generates the same")
 	}
 	if slices.Equal(want, generateAll(t, a, tinyGenerate, 2)) {
-		t.Error("another generation draws the same")
+		t.Error("another generation gives the same")
 	}
 }
 

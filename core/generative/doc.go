@@ -30,9 +30,9 @@
 // # Slices
 //
 // A fit is cut into gradient steps and a generation into network calls, so that
-// whoever runs them can stop between any two. Random numbers are indexed by
+// the caller can stop between any two. Random numbers are indexed by
 // (refit, step, item) and (generation, level, sample), not by the order in which
-// they are drawn: neither the cut nor the size of a chunk changes them.
+// they are sampled: neither the cut nor the size of a chunk changes them.
 //
 // # Heads
 //

@@ -80,12 +80,12 @@ func TestBatches(t *testing.T) {
 				kept += int(keep[i])
 			}
 		}
-		drawn := float64(200 * d.config.Batch)
+		sampled := float64(200 * d.config.Batch)
 		if len(seen) != len(rows) {
-			t.Errorf("%s: %d of %d transitions were drawn in %g draws", name, len(seen), len(rows), drawn)
+			t.Errorf("%s: %d of %d transitions were in %g samples", name, len(seen), len(rows), sampled)
 		}
 		if relevance != nil { // five standard errors
-			near(t, "share of kept conditions", float64(kept)/drawn, 0.3, 5*math.Sqrt(0.3*0.7/drawn))
+			near(t, "share of kept conditions", float64(kept)/sampled, 0.3, 5*math.Sqrt(0.3*0.7/sampled))
 		}
 	}
 }

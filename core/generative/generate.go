@@ -13,7 +13,7 @@ import (
 type generation struct {
 	knobs    GenKnobs
 	occasion uint64
-	prompts  []float32 // the conditions to draw from; nil: without condition
+	prompts  []float32 // the conditions to sample from; nil: without condition
 
 	first   int // samples in finished chunks
 	rows    int // samples of a chunk; the last chunk may not need all of its own
@@ -29,7 +29,7 @@ func (g *generation) progress() (done, total int) {
 }
 
 // StartGenerate begins a generation with the network of the last complete fit.
-// occasion numbers the generation within the run: the same number draws the same
+// occasion numbers the generation within the run: the same number gives the same
 // random numbers.
 func (d *Diffusion) StartGenerate(knobs GenKnobs, occasion uint64) error {
 	if d.fit != nil || d.generation != nil {
@@ -90,7 +90,7 @@ func (c Config) clampsSamples() bool {
 	return c.Normaliser == NormaliserMinMax && c.Clamp != ClampNone
 }
 
-// startChunk draws the prompts and the initial noise of the next chunk. Both
+// startChunk samples the prompts and the initial noise of the next chunk. Both
 // belong to the sample, not to the chunk.
 func (d *Diffusion) startChunk(g *generation) error {
 	if err := d.address(g); err != nil {
@@ -100,7 +100,7 @@ func (d *Diffusion) startChunk(g *generation) error {
 	return plan.Push(d.calls.device, g.sampler.chunk.x)
 }
 
-// address says which samples the chunk holds, and draws their prompts.
+// address says which samples the chunk holds, and samples their prompts.
 func (d *Diffusion) address(g *generation) error {
 	memory := g.sampler.chunk
 	memory.begin(g.first)

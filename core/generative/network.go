@@ -23,7 +23,7 @@ type network struct {
 	head      nn.Linear    // W → D
 }
 
-// newNetwork draws the initial weights of a network for vectors of that width.
+// newNetwork samples the initial weights of a network for vectors of that width.
 func newNetwork(c Config, name string, width int, s rng.Stream) *network {
 	layer := func(part string, in, out int) nn.Linear {
 		return nn.NewLinear(name+"."+part, in, out, nn.TorchDefault, s.Sub(part))
@@ -72,7 +72,7 @@ func (n *network) params() []*op.Tensor {
 // state is everything that a copy of the network needs.
 func (n *network) state() []*op.Tensor { return append(n.params(), n.fourier) }
 
-// apply draws F(x, t, keep·c) for x [B,D], t [B,1] and, in a conditional network,
+// apply builds F(x, t, keep·c) for x [B,D], t [B,1] and, in a conditional network,
 // condition and keep [B,1]. keep is 1 or 0 for each row and scales the embedding
 // of the condition: the null condition is the zero vector. Result [B,D].
 func (n *network) apply(g *op.Graph, x, t, condition, keep *op.Node) *op.Node {
@@ -101,7 +101,7 @@ func (n *network) embed(g *op.Graph, layers [2]nn.Linear, in *op.Node) *op.Node 
 	return layers[1].Apply(g, inner(g, layers[0].Apply(g, in)))
 }
 
-// context draws what the blocks are told besides x, from the embeddings of time
+// context builds what the blocks receive besides x, from the embeddings of time
 // and condition (nil in an unconditional network): [B,E] (synther), [B,W/2] (pgr).
 func (n *network) context(g *op.Graph, timed, conditioned *op.Node) *op.Node {
 	if n.config.Architecture == ArchitectureSynthER {
@@ -116,7 +116,7 @@ func (n *network) context(g *op.Graph, timed, conditioned *op.Node) *op.Node {
 	return n.embedding.Apply(g, timed)
 }
 
-// body draws F from the layer of x and the context.
+// body builds F from the layer of x and the context.
 func (n *network) body(g *op.Graph, x, context *op.Node) *op.Node {
 	var h *op.Node
 	if n.config.Architecture == ArchitectureSynthER {

@@ -170,7 +170,7 @@ func TestLossAndGradientAgainstTheReference(t *testing.T) {
 			}
 			for machine, evaluate := range run {
 				within := newFrame(c, "fit", width)
-				drawn, err := drawFit(n, within, width)
+				built, err := buildFit(n, within, width)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -178,8 +178,8 @@ func TestLossAndGradientAgainstTheReference(t *testing.T) {
 				if err := within.set(nil, at); err != nil {
 					t.Fatal(err)
 				}
-				reference := fillFit(drawn, n, at, width)
-				loss, grads := evaluate(drawn)
+				reference := fillFit(built, n, at, width)
+				loss, grads := evaluate(built)
 				near(t, machine+": loss", loss, reference(), 1e-5*reference())
 				for i, p := range n.params() {
 					if len(grads[i]) != len(p.Data) {
@@ -198,14 +198,14 @@ func TestLossAndGradientAgainstTheReference(t *testing.T) {
 }
 
 // fillFit writes fixed inputs and returns the reference's loss of them.
-func fillFit(drawn fitGraph, n *network, within coordinates, width int) func() float64 {
+func fillFit(built fitGraph, n *network, within coordinates, width int) func() float64 {
 	data := func(node *op.Node) []float32 {
 		if node == nil {
 			return make([]float32, n.config.Batch)
 		}
-		return drawn.graph.Tensor(node).Data
+		return built.graph.Tensor(node).Data
 	}
-	x, noise, level, condition, keep := data(drawn.x), data(drawn.noise), data(drawn.level), data(drawn.condition), data(drawn.keep)
+	x, noise, level, condition, keep := data(built.x), data(built.noise), data(built.level), data(built.condition), data(built.keep)
 	for i, in := range [][]float32{x, noise, level, condition} {
 		rng.New(4, "gradient inputs").FillNormal(in, uint64(i), 0)
 	}
@@ -216,13 +216,13 @@ func fillFit(drawn fitGraph, n *network, within coordinates, width int) func() f
 	return func() float64 { return referenceLoss(n, within, entered, noise, level, condition, keep, width) }
 }
 
-func onTapeMachine(t *testing.T, drawn fitGraph, params []*op.Tensor) (loss float64, grads [][]float32) {
+func onTapeMachine(t *testing.T, built fitGraph, params []*op.Tensor) (loss float64, grads [][]float32) {
 	t.Helper()
-	nodes, err := drawn.graph.Grad(drawn.loss, params...)
+	nodes, err := built.graph.Grad(built.loss, params...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	vm := gorgonia.NewTapeMachine(drawn.graph.Expr())
+	vm := gorgonia.NewTapeMachine(built.graph.Expr())
 	defer vm.Close()
 	if err := vm.RunAll(); err != nil {
 		t.Fatal(err)
@@ -230,12 +230,12 @@ func onTapeMachine(t *testing.T, drawn fitGraph, params []*op.Tensor) (loss floa
 	for _, n := range nodes {
 		grads = append(grads, n.Value().Data().([]float32))
 	}
-	return float64(drawn.loss.Value().Data().(float32)), grads
+	return float64(built.loss.Value().Data().(float32)), grads
 }
 
-func onPlan(t *testing.T, drawn fitGraph, params []*op.Tensor) (loss float64, grads [][]float32) {
+func onPlan(t *testing.T, built fitGraph, params []*op.Tensor) (loss float64, grads [][]float32) {
 	t.Helper()
-	p, err := plan.Compile(drawn.graph, plan.Spec{Loss: drawn.loss, Gradients: params}, newDevice(t))
+	p, err := plan.Compile(built.graph, plan.Spec{Loss: built.loss, Gradients: params}, newDevice(t))
 	if err != nil {
 		t.Fatal(err)
 	}

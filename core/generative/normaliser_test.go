@@ -49,7 +49,7 @@ func TestStandardNormaliser(t *testing.T) {
 		near(t, "normalised", float64(x[j]), want, 1e-5)
 	}
 	checkRestored(t, n, l)
-	// What the generator draws around a constant stays beside it.
+	// What the generator makes around a constant stays beside it.
 	restored := make([]float32, l.width())
 	n.restore(restored, []float32{0, 0, 0, 3, 0})
 	near(t, "constant dimension", float64(restored[3]), 1000, 1e-4)

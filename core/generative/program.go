@@ -18,8 +18,8 @@ type fitGraph struct {
 	loss            *op.Node
 }
 
-// drawFit draws the loss of package doc: the mean of (F − target)².
-func drawFit(n *network, within *frame, width int) (fitGraph, error) {
+// buildFit builds the loss of package doc: the mean of (F − target)².
+func buildFit(n *network, within *frame, width int) (fitGraph, error) {
 	c, f := n.config, fitGraph{}
 	var err error
 	f.graph, err = op.Build("denoiser fit", func(g *op.Graph) {
@@ -53,12 +53,12 @@ type fitProgram struct {
 
 func compileFit(model, average *network, width int, s rng.Stream, dev device.Device) (*fitProgram, error) {
 	within := newFrame(model.config, "fit", width)
-	drawn, err := drawFit(model, within, width)
+	built, err := buildFit(model, within, width)
 	if err != nil {
 		return nil, err
 	}
 	c, params := model.config, model.params()
-	p := &fitProgram{fitGraph: drawn, frame: within, rate: op.NewTensor("generator rate", 1), blend: op.NewTensor("generator blend", 1)}
+	p := &fitProgram{fitGraph: built, frame: within, rate: op.NewTensor("generator rate", 1), blend: op.NewTensor("generator blend", 1)}
 	p.optimiser = plan.NewAdam(params, plan.AdamConfig{
 		Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Epsilon, WeightDecay: c.WeightDecay, ClipNorm: c.ClipNorm,
 	}, p.rate)

@@ -46,7 +46,7 @@ func (s *sampler) made() int {
 // done says whether x is the finished sample.
 func (s *sampler) done() bool { return s.level == len(s.levels)-1 }
 
-// start draws x ~ N(0, σ_0²).
+// start samples x ~ N(0, σ_0²).
 func (s *sampler) start() {
 	s.level, s.correcting = 0, false
 	x, sigma := s.chunk.x.Data, float32(s.levels[0])

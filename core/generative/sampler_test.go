@@ -49,7 +49,7 @@ func samplerOf(t *testing.T, knobs GenKnobs, rows, width int, a affine, sigmas *
 	}
 	for p := range s.programs {
 		var spec plan.Spec
-		g, err := op.Build("step", func(g *op.Graph) { spec = memory.draw(g, part(p), d, s.noise) })
+		g, err := op.Build("step", func(g *op.Graph) { spec = memory.build(g, part(p), d, s.noise) })
 		if err != nil {
 			t.Fatal(err)
 		}

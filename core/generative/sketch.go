@@ -11,7 +11,7 @@ func (d *Diffusion) PromptScores(knobs GenKnobs, occasion uint64, n int) []float
 
 // Sketch begins a small generation beside all others, to look at what a change of
 // knobs would make of the present generator: the network of the last complete fit,
-// random numbers of its own (the same occasion draws the same ones) and memory of
+// random numbers of its own (the same occasion gives the same ones) and memory of
 // its own, so that neither a fit nor a generation under way notices. next makes
 // one network call and returns what GenerateSlice does. A sketch is stale, and next
 // must not be called any more, once a fit has been completed or another sketch has

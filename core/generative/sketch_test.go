@@ -95,9 +95,9 @@ func TestSketchesFollowTheirKnobs(t *testing.T) {
 	guided := tinyGenerate
 	guided.Guidance += 3
 	for name, other := range map[string][]float32{
-		"another guidance":       sketchAll(t, d, guided, 1),
-		"another occasion":       sketchAll(t, d, tinyGenerate, 2),
-		"the generation's draws": generateAll(t, d, tinyGenerate, 1),
+		"another guidance":         sketchAll(t, d, guided, 1),
+		"another occasion":         sketchAll(t, d, tinyGenerate, 2),
+		"the generation's numbers": generateAll(t, d, tinyGenerate, 1),
 	} {
 		if slices.Equal(plain, other) {
 			t.Errorf("%s made the same transitions", name)

@@ -72,7 +72,7 @@ func NewVAE(c Config, sizes VAEConfig, shape replay.Shape, dev device.Device, se
 	}
 	c.Preconditioning = PreconditioningScalar // of a diffusion's noise; there is none here
 	v := &VAE{config: c, sizes: sizes, layout: newLayout(c, shape), stream: rng.New(seed, "vae"), device: dev, decoders: map[int]*decoder{}}
-	v.model, v.served = v.draw("model", "initial"), v.draw("served", "initial")
+	v.model, v.served = v.network("model", "initial"), v.network("served", "initial")
 	var err error
 	if v.program, err = v.compileFit(); err != nil {
 		return nil, fmt.Errorf("generator: %w", err)
@@ -83,8 +83,8 @@ func NewVAE(c Config, sizes VAEConfig, shape replay.Shape, dev device.Device, se
 	return v, nil
 }
 
-// draw is a network with weights of that stream.
-func (v *VAE) draw(name, stream string) *vaeNetwork {
+// network is a network with initial weights of that stream.
+func (v *VAE) network(name, stream string) *vaeNetwork {
 	return newVAENetwork(v.config, v.sizes, name, v.layout.width(), v.stream.Sub(stream))
 }
 
@@ -159,7 +159,7 @@ func (v *VAE) StartFit(real Rows, scores []float32, knobs FitKnobs, refit uint64
 	if err != nil {
 		return fmt.Errorf("fit model: %w", err)
 	}
-	if err := plan.Copy(v.device, v.model.params(), v.draw("fresh", fmt.Sprintf("refit %d", refit)).params()); err != nil {
+	if err := plan.Copy(v.device, v.model.params(), v.network("fresh", fmt.Sprintf("refit %d", refit)).params()); err != nil {
 		return fmt.Errorf("fit model: %w", err)
 	}
 	if err := v.program.optimiser.Reset(); err != nil {

@@ -14,7 +14,7 @@ type decoding struct {
 	knobs    GenKnobs
 	occasion uint64
 	stream   rng.Stream
-	prompts  []float32 // the conditions to draw from; nil: without condition
+	prompts  []float32 // the conditions to sample from; nil: without condition
 	rows     int       // of a chunk
 	first    int       // samples in finished chunks
 	out      []float32
@@ -50,7 +50,7 @@ func (v *VAE) decoderOf(rows int) (*decoder, error) {
 }
 
 // StartGenerate begins a generation with the network of the last complete fit. Of the
-// knobs it uses Samples and TopFraction. The same occasion draws the same random
+// knobs it uses Samples and TopFraction. The same occasion gives the same random
 // numbers.
 func (v *VAE) StartGenerate(knobs GenKnobs, occasion uint64) error {
 	if v.fit != nil || v.generation != nil {

@@ -103,19 +103,19 @@ func newVAENetwork(c Config, sizes VAEConfig, name string, width int, s rng.Stre
 // params are the trained tensors, in a fixed order.
 func (n *vaeNetwork) params() []*op.Tensor { return append(n.encoder.params(), n.decoder.params()...) }
 
-// encode draws [μ | ln σ²] [B,2L] of normalised vectors x [B,D]; condition [B,1] is
+// encode builds [μ | ln σ²] [B,2L] of normalised vectors x [B,D]; condition [B,1] is
 // nil in an unconditional network.
 func (n *vaeNetwork) encode(g *op.Graph, x, condition *op.Node) *op.Node {
 	return n.encoder.apply(g, joined(g, x, condition))
 }
 
-// sample draws z = μ + σ·ε [B,L] for noise ε [B,L].
+// sample builds z = μ + σ·ε [B,L] for noise ε [B,L].
 func (n *vaeNetwork) sample(g *op.Graph, posterior, noise *op.Node) *op.Node {
 	mean, logVariance := g.Slice(posterior, 0, n.latent), g.Slice(posterior, n.latent, 2*n.latent)
 	return g.Add(mean, g.Mul(g.Exp(g.Scale(logVariance, 0.5)), noise))
 }
 
-// decode draws x̂ [B,D].
+// decode builds x̂ [B,D].
 func (n *vaeNetwork) decode(g *op.Graph, z, condition *op.Node) *op.Node {
 	return n.decoder.apply(g, joined(g, z, condition))
 }
