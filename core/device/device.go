@@ -4,8 +4,7 @@
 //
 // The instruction set is small and typed by its documentation: shapes are
 // members × rows × columns, and every instruction is a function of its operands
-// alone. How work is spread over cores or threads is the device's affair, but
-// never shows in the numbers.
+// alone. How a device spreads work over cores or threads does not change the numbers.
 package device
 
 import (
@@ -77,7 +76,7 @@ type Outline struct {
 	// was made to do both. nil: each does its own.
 	Into []int
 	// Owner is, of each buffer, the one whose memory it has: itself, or one that
-	// nobody needs any more.
+	// is no longer needed.
 	Owner []Ref
 	// Own is how many bytes the program has made for itself.
 	Own int

@@ -3,7 +3,7 @@ package device
 import "fmt"
 
 // OutOfMemory says that a device has not the memory that a program needs. Asked,
-// Free and Total are in bytes. Whoever has a choice, such as the rows of a chunk,
+// Free and Total are in bytes. A caller that has a choice, such as the rows of a chunk,
 // tries again with less.
 type OutOfMemory struct {
 	Asked, Free, Total uint64
@@ -19,5 +19,5 @@ func (e *OutOfMemory) Error() string {
 
 func (e *OutOfMemory) Unwrap() error { return e.Err }
 
-// DeviceFailed says that whoever has no choice cannot go on.
+// DeviceFailed marks the error as one after which the device cannot be used.
 func (e *OutOfMemory) DeviceFailed() bool { return true }

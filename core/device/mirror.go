@@ -11,7 +11,7 @@ type Mirror interface {
 	// tensor is named by that memory, from its first element on.
 	Fetch(tensor []float32) error
 	// Push brings the host's numbers to the device, which from then on keeps the
-	// tensor: whoever changes the host's memory later pushes again.
+	// tensor: after a later change of the host's memory it must be pushed again.
 	Push(tensor []float32) error
 }
 

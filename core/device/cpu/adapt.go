@@ -80,7 +80,7 @@ const (
 	// outlier bounds how many times the average one run counts, so that a single
 	// hiccup decides nothing.
 	outlier = 4
-	// margin is what working alone must win by: helpers cost nobody anything.
+	// margin is what working alone must win by: helpers that have nothing to do cost nothing.
 	margin = 0.97
 )
 

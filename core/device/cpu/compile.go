@@ -165,7 +165,7 @@ func contains(refs []device.Ref, r device.Ref) bool {
 }
 
 // overRows emits a stage that sums over rows: each lane writes its own sums of
-// its rows into a copy of the result. The copies are added up when somebody asks.
+// its rows into a copy of the result. The copies are added up before the first read.
 func (c *compiler) overRows(in device.Instr, rows int, wholes []device.Ref, run func(out []float32, lo, hi int)) {
 	copies := [Lanes][]float32{c.data[in.Out]}
 	for lane := 1; lane < Lanes; lane++ {

@@ -164,7 +164,7 @@ func TestBarriersStandWhereLanesMeet(t *testing.T) {
 	}
 }
 
-// A postponed sum costs no barrier of its own, unless somebody asks for it.
+// A postponed sum costs no barrier of its own, unless it is read.
 func TestPostponedStagesWaitForABarrier(t *testing.T) {
 	lane, first := split{by: byLane}, split{by: byFirst}
 	partial := stage{name: "partial", uses: []access{{1, lane, true}}}

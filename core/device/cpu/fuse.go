@@ -77,7 +77,7 @@ func (f *fusion) layer(in device.Instr) bool {
 	return in.Code == device.Linear && f.p.Buffers[in.In[1]].Cols > 1
 }
 
-// addition is done by the last of the layers whose result it adds, if nobody else
+// addition is done by the last of the layers whose result it adds, if nothing else
 // reads that.
 func (f *fusion) addition(i int) {
 	add := f.p.Instrs[i]

@@ -15,7 +15,7 @@ type guard struct {
 	closed  bool      // the last run was stopped
 }
 
-// open is called by whoever completes the segment before the gate.
+// open is called by the worker that completes the segment before the gate.
 func (g *guard) open() bool {
 	total, other := 0.0, 0.0
 	for l := range Lanes {

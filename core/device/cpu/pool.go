@@ -33,9 +33,9 @@ const (
 // # Why workers take lanes
 //
 // A worker has a lane that it takes first, so that what a lane leaves in the cache
-// is there for it in the next segment, but no worker owns one: whoever is free
+// is there for it in the next segment, but no worker owns one: the first that is free
 // takes what is left of the open segment. On a busy machine, where a helper's
-// thread may not run for milliseconds, the caller takes both lanes and nobody waits
+// thread may not run for milliseconds, the caller takes both lanes and nothing waits
 // for the helper, unless it lost its core in the middle of a lane.
 type pool struct {
 	workers int
@@ -166,7 +166,7 @@ func (p *pool) work(j *job, run uint64, own int) {
 		for i := range j.segments[segment] {
 			j.segments[segment][i].run(lane)
 		}
-		// Whoever completes a segment opens the next: this is the barrier.
+		// The worker that completes a segment opens the next: this is the barrier.
 		if p.finished.Add(1) == uint64((segment+1)*Lanes) {
 			p.state.Store(pack(run, j.after(segment), 0))
 		}

@@ -51,7 +51,7 @@ type scheduler struct {
 	segments [][]stage
 	// since holds the accesses since the last barrier.
 	since map[int][]access
-	// late holds stages whose result nobody has asked for yet (sums of losses):
+	// late holds stages whose result has not been read yet (sums of losses):
 	// they wait for a barrier that is needed anyway.
 	late []stage
 	// instr is the instruction whose stages are being added.

@@ -135,7 +135,7 @@ func (d *Device) Push(tensor []float32) error {
 }
 
 // Close gives everything back. Programs must not be run any more; closing them
-// afterwards does no harm. What programs changed and nobody fetched is lost.
+// afterwards does no harm. What programs changed and was not fetched is lost.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -3,7 +3,7 @@
 //
 // # Memory
 //
-// What outlives runs (parameters, moments, averages, and weights that somebody
+// What outlives runs (parameters, moments, averages, and weights that were
 // pushed) is in the device's memory once, whatever number of programs uses it, and
 // the host's memory is a copy (device.Mirror). What the host writes for each run
 // (batches, learning rates) and what it reads after it (losses, outputs) is one block
@@ -83,7 +83,7 @@
 // whole gradient steps at their true sizes, and time the workloads of core/bench beside
 // PyTorch (check/check.py); `make gpu-check ARGS=--rehearse` does without a card what can
 // be done so. No kernel goes unchecked: TestMain fails where no test has launched one.
-// Whoever has run it on a card writes here which one, when, and what was seen:
+// Cards it was run on, when, and what was seen:
 //
 //	part                                    card    when
 //	driver: binding, JIT, graphs, NVML      none    never

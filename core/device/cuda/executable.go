@@ -250,7 +250,7 @@ func (x *executable) wrote() {
 func (x *executable) GradientNorm() float64 { return x.norm }
 
 // Data is device.Executable's: of a tensor the host's memory, of a result the
-// host's copy; nil of what nobody asked to keep.
+// host's copy; nil where it was not to be kept.
 func (x *executable) Data(r device.Ref) []float32 {
 	if b := x.program.Buffers[r]; b.Host != nil {
 		return b.Host

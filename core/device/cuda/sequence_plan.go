@@ -23,7 +23,7 @@ type stagedTensor struct {
 	offset int
 }
 
-// stateOf tells states apart: that of an optimiser, whoever steps it, or of a program
+// stateOf tells states apart: that of an optimiser, whichever program steps it, or of a program
 // without one.
 func stateOf(x *executable) any {
 	if a := x.program.Adam; a != nil {

@@ -39,7 +39,7 @@ type table struct {
 	normals                    func(s rng.Stream, dst []float32, occasion, first uint64)
 
 	// multiplyAdds does at least n of them on registers alone and returns how many;
-	// nil: nobody has written it.
+	// nil: the family has none.
 	multiplyAdds func(n int) int
 }
 
@@ -74,18 +74,6 @@ func Available() []string {
 		names[i] = f.name
 	}
 	return names
-}
-
-// Refused says of each family that does not run on this machine why it does
-// not: the CPU lacks something, or the family failed its self-check. `doctor`
-// prints it.
-func Refused() map[string]string {
-	_, refused := probed()
-	why := make(map[string]string, len(refused))
-	for name, reason := range refused {
-		why[name] = reason
-	}
-	return why
 }
 
 // Name is the name that Select finds the family by.

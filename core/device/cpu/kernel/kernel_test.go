@@ -40,11 +40,11 @@ func (f fenced) normal(r *rand.Rand) fenced {
 // eachFamily runs the test for every family of this build, and says why it
 // skips those that this machine cannot run.
 func eachFamily(t *testing.T, test func(t *testing.T, f *Family)) {
-	families, _ := probed()
+	families, refused := probed()
 	for _, f := range families {
 		t.Run(f.name, func(t *testing.T) { test(t, f) })
 	}
-	for name, why := range Refused() {
+	for name, why := range refused {
 		t.Run(name, func(t *testing.T) { t.Skip(why) })
 	}
 }

@@ -4,9 +4,10 @@ import "testing"
 
 // BenchmarkPeak is the limit of one core: multiply-adds on registers alone.
 func BenchmarkPeak(b *testing.B) {
+	_, refused := probed()
 	for name, x := range map[string]*machine{"avx2": avx2, "avx512": avx512} {
 		b.Run(name, func(b *testing.B) {
-			if why, ok := Refused()[name]; ok {
+			if why, ok := refused[name]; ok {
 				b.Skip(why)
 			}
 			const n = 100_000
@@ -18,7 +19,8 @@ func BenchmarkPeak(b *testing.B) {
 
 // TestSelfCheck holds that a family with one wrong function is found out.
 func TestSelfCheck(t *testing.T) {
-	if why, ok := Refused()["avx2"]; ok {
+	_, refused := probed()
+	if why, ok := refused["avx2"]; ok {
 		t.Skip(why)
 	}
 	wrong := *avx2

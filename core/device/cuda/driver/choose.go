@@ -64,7 +64,7 @@ func (e *NoneFree) Error() string {
 // computes, and none if there is none, which is a *NoneFree. cuda takes the same
 // one, but where all are in use it takes the one with most free memory. least is
 // the smallest compute capability that will do (70 for 7.0); w may be nil, then
-// nobody knows of other processes.
+// other processes are not visible.
 func Choose(devices []Info, name string, least int, w Watcher) (Choice, error) {
 	if len(devices) == 0 {
 		return Choice{}, &Unavailable{Reason: "no GPU was found", Advice: "use --device cpu"}

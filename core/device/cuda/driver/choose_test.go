@@ -85,7 +85,7 @@ func TestChoose(t *testing.T) {
 	}{
 		{"auto", all, idle, 1, "39 GiB free, the most of 4 GPUs"},
 		{"auto", all, nil, 1, "39 GiB free"},
-		{"auto", all, usages{}, 1, "39 GiB free"}, // nobody knows of processes
+		{"auto", all, usages{}, 1, "39 GiB free"}, // processes are not visible
 		{"auto", all, one, 3, "20 GiB free"},      // ours does not count
 		{"auto", all, busy, -1, "no GPU is free: cuda:2: K80 has compute capability 3.7, and at least 7.0 is needed; cuda:1: processes "},
 		{"auto", all[:1], idle, 0, "10 GiB free"},

@@ -123,6 +123,3 @@ func F32(v float32) Arg { return Arg{Bits: uint64(math.Float32bits(v)), Size: 4}
 
 // U64 passes an unsigned 64-bit number.
 func U64(v uint64) Arg { return Arg{Bits: v, Size: 8} }
-
-// F64 passes a 64-bit floating-point number.
-func F64(v float64) Arg { return Arg{Bits: math.Float64bits(v), Size: 8} }

@@ -33,7 +33,7 @@ func (e *OutOfMemory) Error() string {
 }
 
 // LostDevice says that a device no longer answers, or that a failed kernel made its
-// context unusable. Nothing in device memory can be read any more: whoever holds
+// context unusable. Nothing in device memory can be read any more: a caller that holds
 // a copy on the host goes on from that.
 type LostDevice struct {
 	Device string // its name and UUID
@@ -45,7 +45,7 @@ func (e *LostDevice) Error() string {
 	return fmt.Sprintf("%s: %s: %s: the device is lost", e.Device, e.Doing, e.Reason)
 }
 
-// DeviceFailed says that whoever computes with the device cannot go on.
+// DeviceFailed marks the error as one after which the device cannot be used.
 func (e *LostDevice) DeviceFailed() bool { return true }
 
 // DeviceFailed is LostDevice's: what was to be computed next has no room.

@@ -89,7 +89,7 @@ func (c *nativeContext) Load(text string) (Module, error) {
 	return m, nil
 }
 
-// patience is how long a compilation may take before somebody is told. Kernels
+// patience is how long a compilation may take before a message says so. Kernels
 // from the cache load well within it.
 const patience = 300 * time.Millisecond
 
@@ -248,7 +248,7 @@ func (c *nativeContext) instantiate(graph uintptr) (Graph, error) {
 	var r result
 	if c.driver.flagged {
 		r = c.do(cuGraphInstantiate, at(&c.cells.handle), graph, 0)
-	} else { // the node in error and a log, which nobody wants, and its size
+	} else { // the node in error and a log, which is not asked for, and its size
 		r = c.do(cuGraphInstantiate, at(&c.cells.handle), graph, 0, 0, 0)
 	}
 	if r == outOfMemory {

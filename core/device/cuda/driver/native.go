@@ -11,7 +11,7 @@ type NativeOptions struct {
 	// Cache is the folder for compiled kernels; "": the driver's own. A
 	// CUDA_CACHE_PATH in the environment goes before it.
 	Cache string
-	// Say is told in a line what takes long; nil: nobody.
+	// Say receives a line about what takes long; nil: nothing is said.
 	Say func(line string)
 	// Watcher knows how much memory is free without opening a device, which takes
 	// time and memory; nil: devices are opened to find out.

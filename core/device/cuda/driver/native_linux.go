@@ -137,7 +137,7 @@ func (n *native) describe(i int) (Info, error) {
 	return d, nil
 }
 
-// free is the memory of a device that nobody uses. Where nobody else knows, it is
+// free is the memory of a device without users. Where nothing else tells, it is
 // opened for the question; a device that cannot be opened has none.
 func (n *native) free(d Info) (uint64, error) {
 	if n.options.Watcher != nil {

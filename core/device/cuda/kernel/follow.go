@@ -9,7 +9,7 @@ import (
 // following is what instructions after a product do with its result, element by
 // element, before it is written: cu/after.h.
 type following struct {
-	own   any // where the product's own result goes, absent where nobody else reads it
+	own   any // where the product's own result goes, absent where it has no other reader
 	steps []followed
 }
 
@@ -166,7 +166,7 @@ func usersOf(p *device.Program) *users {
 	return u
 }
 
-// only says whether one instruction reads a buffer, and nobody after the program.
+// only says whether one instruction reads a buffer, and nothing after the program.
 func (u *users) only(r device.Ref) bool { return u.reads[r] == 1 && u.program.Buffers[r].Host == nil }
 
 func shapeOf(p *device.Program, r device.Ref) [3]int {

@@ -21,7 +21,7 @@ type Segment struct {
 //
 // Within a segment instructions run at the same time, each block of threads with rows
 // of its own: no buffer that a segment reads or writes may share memory with another
-// one of them. A result that nobody reads but the segment need not be written.
+// one of them. A result that is read inside the segment only need not be written.
 func Segments(p *device.Program, t Target) ([]Segment, error) {
 	return segmentsOf(p, t, cmp.Or(t.Chain, shortestChain))
 }
@@ -104,7 +104,7 @@ func (c *chain) add(in device.Instr) bool {
 	return true
 }
 
-// fits says whether a step keeps to its rows: what it reads altogether nobody in the
+// fits says whether a step keeps to its rows: what it reads altogether no step of the
 // chain writes, what it touches by rows has these rows, and one shape for each memory.
 func (c *chain) fits(l line, rows int) bool {
 	out := c.memory(c.in.Out)

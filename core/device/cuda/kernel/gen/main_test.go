@@ -14,7 +14,7 @@ var (
 )
 
 // The head of each committed file is that of its source as it is, and there are no
-// others: nobody changed a source and forgot go generate.
+// others: after a change of a source go generate was run.
 func TestPTXIsFresh(t *testing.T) {
 	units, err := unitsOf(folders.cu)
 	if err != nil {
