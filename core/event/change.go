@@ -65,7 +65,7 @@ func (k KnobChanged) Scheduled() knob.Scheduled {
 	return knob.Scheduled{At: k.Position, Knob: k.Knob, Value: k.To.String(), Now: k.Now}
 }
 
-// Planned is a change that somebody put on the schedule. Its line is observed: the
+// Planned is a change that was put on the schedule. Its line is observed: the
 // change itself is a line of its own when it is made.
 type Planned struct {
 	At    knob.Position `json:"at"`

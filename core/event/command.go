@@ -37,7 +37,7 @@ type Undo struct {
 
 // Pause makes training wait between two slices until Resume.
 type Pause struct {
-	Reason string // empty: somebody wants it so
+	Reason string // empty: it was asked for by hand
 	By     string
 }
 

@@ -27,7 +27,7 @@ type Examined struct {
 	Projection *Projected `json:"projection,omitempty"`
 	Ruler      *Ruled     `json:"ruler,omitempty"`
 
-	Obs *ExaminedObs `json:"obs,omitempty"` // of an analysis that somebody asked for
+	Obs *ExaminedObs `json:"obs,omitempty"` // of an analysis that was asked for
 }
 
 // Ruled is F as another run, or this one at another place, has learned it, of this
@@ -41,7 +41,7 @@ type Ruled struct {
 	TopOverlap      run.Float  `json:"top_overlap"`      // of the top_fraction rows of largest F
 }
 
-// ExaminedObs says that somebody asked for an analysis, who, and what it took.
+// ExaminedObs says who asked for the analysis, and what it took.
 type ExaminedObs struct {
 	OnDemand bool      `json:"on_demand"` // such a line is no part of a canonical journal
 	By       string    `json:"by,omitempty"`

@@ -24,8 +24,8 @@ type CheckpointObs struct {
 
 // Diverged says that something that learns met a number that is not finite, or that
 // the simulation of an environment failed. What learns keeps its last good weights:
-// what was not finite is not done. Training waits, so that somebody can change a knob
-// and resume, or go back to the checkpoint, which is kept from then on.
+// what was not finite is not done. Training waits until a knob is changed and the run
+// resumed, or taken back to the checkpoint, which is kept from then on.
 type Diverged struct {
 	Doing    string        `json:"doing"` // what was not done
 	Position knob.Position `json:"position"`
@@ -124,7 +124,7 @@ type Losses struct {
 	Models map[string]run.Float `json:"models,omitempty"`
 }
 
-// Noted is what somebody wrote down, or, without Obs.At, what the run did.
+// Noted is what a person wrote down, or, without Obs.At, what the run did.
 type Noted struct {
 	Text string  `json:"text"`
 	Obs  KnobObs `json:"obs"`
@@ -167,7 +167,7 @@ type SpentOn struct {
 
 // Paused says why training waits.
 type Paused struct {
-	Reason string `json:"reason,omitempty"` // empty: somebody asked for it
+	Reason string `json:"reason,omitempty"` // empty: it was asked for by hand
 	By     string `json:"by,omitempty"`
 }
 

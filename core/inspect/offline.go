@@ -24,7 +24,7 @@ type OfflineRefit struct {
 
 	// Clock is the processor time that this process has used. Nil: none is reported.
 	Clock func() time.Duration
-	// Progress is called between slices; nil: nobody looks. Its error ends the refit.
+	// Progress is called between slices; nil: not called. Its error ends the refit.
 	Progress func(OfflineProgress) error
 }
 

@@ -3,7 +3,7 @@
 // generation looks like beside a free one, and what a knob would change. It reads a
 // View and changes nothing that a run depends on.
 //
-// What takes longer than a command may wait is a sequence of Pieces: whoever drives it
+// What takes longer than a command may wait is a sequence of Pieces: the loop that drives it
 // does what it likes between two of them, training goroutine and command line alike.
 package inspect
 

@@ -8,7 +8,7 @@ var _ = register(Spec{
 	New:    func(Deps) (Function, error) { return none{}, nil },
 })
 
-// none is F = 0. Whoever fits the generator passes it no scores at all then: equal
+// none is F = 0. The generator is then fitted without scores: equal
 // scores would still be a condition.
 type none struct{}
 
