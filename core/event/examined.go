@@ -14,9 +14,9 @@ type Examined struct {
 	Real      *Histogram `json:"real,omitempty"`
 	Synthetic *Histogram `json:"synthetic,omitempty"` // over the same edges
 	Generated *Generated `json:"generated,omitempty"`
-	// Obeyed are F asked for, as of the last refit, and F of what came out, as of now, of
-	// the first obeyedRows: an F that learns has moved between the two.
-	Obeyed [][2]run.Float `json:"obeyed,omitempty"`
+	// AskedAchieved are pairs for the first 500 generated rows: F asked for, as of the last
+	// refit, and F of the row, as of now. An F that learns has moved between the two.
+	AskedAchieved [][2]run.Float `json:"obeyed,omitempty"`
 	// Gaussian is the dynamics error of as many rows of a Gaussian that was fitted to the
 	// real ones: what a generator has to beat. The histograms are of the decimal logarithm
 	// of the error of each row, both over the same edges.
@@ -24,17 +24,17 @@ type Examined struct {
 	DynamicsErrors *Histogram `json:"log10_dynamics_errors,omitempty"`
 	GaussianErrors *Histogram `json:"log10_gaussian_errors,omitempty"`
 
-	Projection *Projected `json:"projection,omitempty"`
-	Ruler      *Ruled     `json:"ruler,omitempty"`
+	Projection *Projected  `json:"projection,omitempty"`
+	ReferenceF *ReferenceF `json:"ruler,omitempty"`
 
 	Obs *ExaminedObs `json:"obs,omitempty"` // of an analysis that was asked for
 }
 
-// Ruled is F as another run, or this one at another place, has learned it, of this
-// run's real transitions: a ruler that does not move with the data.
-type Ruled struct {
+// ReferenceF is F as another run, or this one at another place, has learned it, of this
+// run's real transitions: a reference that stays the same while the data changes.
+type ReferenceF struct {
 	Relevance       string     `json:"relevance"`
-	Step            int        `json:"step"` // at which the ruler was learned
+	Step            int        `json:"step"` // at which that F was learned
 	Real            *Histogram `json:"real"`
 	Synthetic       *Histogram `json:"synthetic,omitempty"`
 	RankCorrelation run.Float  `json:"rank_correlation"` // with this run's own F

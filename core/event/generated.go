@@ -27,11 +27,11 @@ type Generated struct {
 	Terminal     run.Float `json:"terminal"`      // share of terminal rows, of all of D_syn
 	TerminalReal run.Float `json:"terminal_real"` // the same of all real rows
 
-	Relevance string     `json:"relevance,omitempty"` // missing where nothing was asked for
-	Asked     *Quantiles `json:"asked,omitempty"`     // F that the prompts asked for
-	Achieved  *Quantiles `json:"achieved,omitempty"`  // F of what came out
-	Obeyed    *run.Float `json:"obeyed,omitempty"`    // rank correlation of the two
-	Dynamics  *Dynamics  `json:"dynamics,omitempty"`  // missing where the task cannot be set to a state
+	Relevance       string     `json:"relevance,omitempty"` // missing where nothing was asked for
+	Asked           *Quantiles `json:"asked,omitempty"`     // F that the prompts asked for
+	Achieved        *Quantiles `json:"achieved,omitempty"`  // F of what came out
+	RankCorrelation *run.Float `json:"obeyed,omitempty"`    // rank correlation of the two
+	Dynamics        *Dynamics  `json:"dynamics,omitempty"`  // missing where the task cannot be set to a state
 }
 
 // Quantiles describe a distribution.

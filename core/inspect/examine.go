@@ -68,7 +68,7 @@ func (e *examiner) all(reference *View, out *event.Examined) error {
 		out.Real, out.Synthetic = own.histograms()
 	}
 	if reference != nil {
-		if out.Ruler, err = e.compareWith(reference, own); err != nil {
+		if out.ReferenceF, err = e.compareWith(reference, own); err != nil {
 			return err
 		}
 	}
@@ -145,7 +145,7 @@ func (s *scored) histograms() (real, synthetic *event.Histogram) {
 }
 
 // compareWith measures this run's transitions with another's F.
-func (e *examiner) compareWith(other *View, own *scored) (*event.Ruled, error) {
+func (e *examiner) compareWith(other *View, own *scored) (*event.ReferenceF, error) {
 	if other.Real.Shape() != e.Real.Shape() {
 		return nil, fmt.Errorf("relevance of another run: its task %s has other transitions than %s", other.Task.Name, e.Task.Name)
 	}
@@ -156,7 +156,7 @@ func (e *examiner) compareWith(other *View, own *scored) (*event.Ruled, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &event.Ruled{Relevance: other.F.Name(), Step: other.Step}
+	out := &event.ReferenceF{Relevance: other.F.Name(), Step: other.Step}
 	out.Real, out.Synthetic = s.histograms()
 	if own != nil {
 		out.RankCorrelation = run.Float(analysis.Spearman(own.real, s.real))
@@ -172,7 +172,7 @@ func (e *examiner) generated(out *event.Examined) error {
 	if err != nil {
 		return err
 	}
-	if out.Obeyed, err = e.promptFidelity(rows, &g); err != nil {
+	if out.AskedAchieved, err = e.promptFidelity(rows, &g); err != nil {
 		return err
 	}
 	errors, err := e.holdToTask(rows, &g)

@@ -129,7 +129,7 @@ func (e *examiner) promptFidelity(rows []float32, g *event.Generated) (pairs [][
 	for i := range min(len(asked), pairedRows) {
 		pairs = append(pairs, [2]run.Float{run.Float(asked[i]), run.Float(achieved[i])})
 	}
-	obeyed := run.Float(analysis.Spearman(asked, achieved))
-	g.Relevance, g.Asked, g.Achieved, g.Obeyed = e.F.Name(), quantiles(asked), quantiles(achieved), &obeyed
+	correlation := run.Float(analysis.Spearman(asked, achieved))
+	g.Relevance, g.Asked, g.Achieved, g.RankCorrelation = e.F.Name(), quantiles(asked), quantiles(achieved), &correlation
 	return pairs, nil
 }

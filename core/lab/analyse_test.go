@@ -38,7 +38,7 @@ func TestAnalysesAreLinesOfTheJournal(t *testing.T) {
 		t.Fatalf("generations described at %v", steps)
 	}
 	for i, g := range generated {
-		if g.Rows != 8 || g.Relevance != "curiosity" || g.Asked == nil || g.Achieved == nil || g.Obeyed == nil || g.Dynamics != nil {
+		if g.Rows != 8 || g.Relevance != "curiosity" || g.Asked == nil || g.Achieved == nil || g.RankCorrelation == nil || g.Dynamics != nil {
 			t.Errorf("%+v", g)
 		}
 		want := analysis.Summarise((&worldGenerator{scores: l.x.first().gen.(*worldGenerator).scores}).PromptScores(l.x.Generating, uint64(i), 8))

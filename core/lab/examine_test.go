@@ -60,16 +60,16 @@ func TestExaminationOfARun(t *testing.T) {
 	if p := got.Projection; p == nil || len(p.Real) != 26 || len(p.Guided) != 30 || len(p.Free) != 30 || !(p.Overlap > 0 && p.Overlap <= 1) || !(p.Explained[0] >= p.Explained[1]) {
 		t.Errorf("projection %+v", got.Projection)
 	}
-	if r := got.Ruler; r == nil || r.Relevance != "curiosity" || r.Step != 26 || *r.Real == *got.Real || !(r.TopOverlap >= 0) {
-		t.Errorf("ruler %+v", got.Ruler)
+	if r := got.ReferenceF; r == nil || r.Relevance != "curiosity" || r.Step != 26 || *r.Real == *got.Real || !(r.TopOverlap >= 0) {
+		t.Errorf("ruler %+v", got.ReferenceF)
 	}
 	// The ruler of the run itself agrees with it, and nothing was changed by looking.
 	again, err := examine(x, inspect.Examination{Rows: 20}, x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.Ruler.RankCorrelation != 1 || again.Ruler.TopOverlap != 1 || *again.Real != *got.Real || *again.Ruler.Real != *got.Real || again.Projection != nil {
-		t.Errorf("%+v, %+v, %+v, %+v", again.Ruler, again.Real, got.Real, again.Ruler.Real)
+	if again.ReferenceF.RankCorrelation != 1 || again.ReferenceF.TopOverlap != 1 || *again.Real != *got.Real || *again.ReferenceF.Real != *got.Real || again.Projection != nil {
+		t.Errorf("%+v, %+v, %+v, %+v", again.ReferenceF, again.Real, got.Real, again.ReferenceF.Real)
 	}
 	none := realConfig()
 	none.Knobs.Relevance, none.Steps = relevanceNone, 13

@@ -181,8 +181,8 @@ func (h *History) takeGenerated(step int, wall float64, b event.Generated) strin
 	case b.Dynamics != nil:
 		text = "dynamics error " + format.Number(float64(b.Dynamics.Relative)) + ", "
 	}
-	if b.Obeyed != nil {
-		text += fmt.Sprintf("asked and achieved F correlate %.2f, ", float64(*b.Obeyed))
+	if b.RankCorrelation != nil {
+		text += fmt.Sprintf("asked and achieved F correlate %.2f, ", float64(*b.RankCorrelation))
 	}
 	return text + format.Percent(float64(b.OutsideStates)) + " of states outside the real range, by " + format.Count(b.Rows) + " rows"
 }
@@ -196,8 +196,8 @@ func generatedBriefs(b event.Generated) []string {
 		short = "dynamics error " + format.Number(float64(b.Dynamics.Relative))
 	}
 	correlate := ""
-	if b.Obeyed != nil {
-		correlate = fmt.Sprintf("correlate %.2f", float64(*b.Obeyed))
+	if b.RankCorrelation != nil {
+		correlate = fmt.Sprintf("correlate %.2f", float64(*b.RankCorrelation))
 	}
 	outside := format.Percent(float64(b.OutsideStates)) + " outside"
 	list := func(parts ...string) string {

@@ -19,14 +19,14 @@ func (x *Lessons) measureNow(k presets.Keep) measured {
 	switch k.Of {
 	case "nearest", "outside", "obeyed":
 		switch {
-		case g == nil || k.Of == "obeyed" && g.Obeyed == nil:
+		case g == nil || k.Of == "obeyed" && g.RankCorrelation == nil:
 			return none
 		case k.Of == "nearest":
 			return one(float64(g.Nearest))
 		case k.Of == "outside":
 			return one(float64(g.OutsideStates))
 		}
-		return one(float64(*g.Obeyed))
+		return one(float64(*g.RankCorrelation))
 	case "real_rows":
 		return one(float64(x.Snap.MixReal))
 	case "preview_median", "preview_outside":

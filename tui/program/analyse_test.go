@@ -45,8 +45,8 @@ func TestAnalyse(t *testing.T) {
 	if line.Step != 150 || line.Relevance != "curiosity" || line.Real.Rows != 150 || line.Synthetic.Rows != 100 || line.Generated.Dynamics == nil || line.Gaussian == nil {
 		t.Errorf("%s", out)
 	}
-	if r := line.Ruler; r == nil || r.Step != 150 || *r.Real == *line.Real {
-		t.Errorf("ruler %+v", line.Ruler)
+	if r := line.ReferenceF; r == nil || r.Step != 150 || *r.Real == *line.Real {
+		t.Errorf("ruler %+v", line.ReferenceF)
 	}
 	if p := line.Projection; p == nil || len(p.Guided) != 60 || p.Embedded == nil || len(p.Embedded.Free) != 60 {
 		t.Errorf("projection of %+v", line.Projection != nil)

@@ -76,7 +76,7 @@ that follows; sentences below it say what differs by more than chance between re
 With --set, with another generator than the run's. It takes minutes.
 
 With --relevance-from, F as another run has learned it is laid beside; the same run
-at an earlier step is a ruler that does not move while the data does. The checkpoints
+at an earlier step is a reference that stays the same while the data changes. The checkpoints
 of evaluation.keep_every, the last three and the best are there to be looked at.`,
 		Example: `  pgrlab analyse runs/a | jq .generated.dynamics
   pgrlab analyse runs/a --out pictures > analyses.json

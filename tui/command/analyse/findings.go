@@ -31,15 +31,15 @@ func writeFindings(w io.Writer, e *event.Examined) error {
 	if p := e.Projection; p != nil {
 		line("projection", "guided and unguided generations overlap by %.2f in a plane with %.0f %% of the variance", p.Overlap, 100*(p.Explained[0]+p.Explained[1]))
 	}
-	if r := e.Ruler; r != nil {
+	if r := e.ReferenceF; r != nil {
 		line("ruler", "%s of step %d on the real rows: %s; rank correlation %.2f, top rows in common %.0f %%", r.Relevance, r.Step, quantiles(r.Real), r.RankCorrelation, 100*r.TopOverlap)
 	}
 	return t.Flush()
 }
 
 func writeGenerated(line func(name, format string, values ...any), g *event.Generated) {
-	if g.Asked != nil && g.Achieved != nil && g.Obeyed != nil {
-		line("asked of D_syn", "median %.3g; achieved %.3g, rank correlation %.2f", g.Asked.Median, g.Achieved.Median, *g.Obeyed)
+	if g.Asked != nil && g.Achieved != nil && g.RankCorrelation != nil {
+		line("asked of D_syn", "median %.3g; achieved %.3g, rank correlation %.2f", g.Asked.Median, g.Achieved.Median, *g.RankCorrelation)
 	}
 	line("outside the data", "states %.1f %%, actions %.1f %%, rewards %.1f %% of %d synthetic rows", 100*g.OutsideStates, 100*g.OutsideActions, 100*g.OutsideRewards, g.Rows)
 	line("nearest real row", "%.3g away at the median; real rows from each other %.3g", g.Nearest, g.NearestReal)

@@ -11,7 +11,7 @@ import (
 // In a terminal an analysis is a few lines, with the Gaussian beside the generator and
 // what was asked beside what came.
 func TestFindingsAsText(t *testing.T) {
-	obeyed := run.Float(0.66)
+	correlation := run.Float(0.66)
 	value := func(v run.Float) *run.Float { return &v }
 	var b strings.Builder
 	err := writeFindings(&b, &event.Examined{
@@ -19,7 +19,7 @@ func TestFindingsAsText(t *testing.T) {
 		Real:      &event.Histogram{Rows: 5000, Q10: 0.001, Median: 0.002, Q90: 0.009},
 		Generated: &event.Generated{
 			Rows: 256, OutsideStates: 0.125, Nearest: 0.61, NearestReal: 0.56, TerminalReal: 0.039,
-			Asked: &event.Quantiles{Median: 0.006}, Achieved: &event.Quantiles{Median: 0.007}, Obeyed: &obeyed,
+			Asked: &event.Quantiles{Median: 0.006}, Achieved: &event.Quantiles{Median: 0.007}, RankCorrelation: &correlation,
 			Coverage: value(0.71), Copies: value(0.004),
 			Dynamics: &event.Dynamics{
 				Rows: 250, Relative: 0.477, Change: value(0.62), RewardRelative: value(4.6), ConstantReward: value(2.5), Relevant: value(0.3), RelevantOf: 80,

@@ -94,7 +94,7 @@ func pictures(title string, e *event.Examined) (all []portrait) {
 		bars(p, "synthetic", e.DynamicsErrors, inkSynthetic)
 		all = append(all, portrait{"dynamics", p})
 	}
-	if len(e.Obeyed) > 0 {
+	if len(e.AskedAchieved) > 0 {
 		all = append(all, portrait{"asked", promptFidelity(title, e)})
 	}
 	if j := e.Projection; j != nil {
@@ -204,10 +204,10 @@ func points(p *plot.Plot, name string, at [][2]run.Float, ink color.NRGBA) {
 // promptFidelity is F that came out over F that was asked for, with the line of both alike.
 func promptFidelity(title string, e *event.Examined) *plot.Plot {
 	p := newPlot(title, "F asked for ("+e.Relevance+", as of the last refit)", "F that came out, as of now")
-	if g := e.Generated; g != nil && g.Obeyed != nil {
-		p.Title.Text += fmt.Sprintf(", rank correlation %.2f", float64(*g.Obeyed))
+	if g := e.Generated; g != nil && g.RankCorrelation != nil {
+		p.Title.Text += fmt.Sprintf(", rank correlation %.2f", float64(*g.RankCorrelation))
 	}
-	points(p, "generated transition", e.Obeyed, inkSynthetic)
+	points(p, "generated transition", e.AskedAchieved, inkSynthetic)
 	low, high := math.Max(p.X.Min, p.Y.Min), math.Min(p.X.Max, p.Y.Max)
 	if line, err := plotter.NewLine(plotter.XYs{{X: low, Y: low}, {X: high, Y: high}}); err == nil && low < high {
 		line.Color, line.Width = inkReal, vg.Points(1)

@@ -260,8 +260,8 @@ func (v *Pane) askedText(w int) string {
 	}
 	text := t.Dim.On("asked ") + pair(g.Asked) + t.Dim.On("  achieved ") + t.Synthetic.On(pair(g.Achieved))
 	texts := []string{text}
-	if g.Obeyed != nil {
-		texts = append(texts, text+t.Dim.On("  rank correlation ")+fmt.Sprintf("%.2f", float64(*g.Obeyed)))
+	if g.RankCorrelation != nil {
+		texts = append(texts, text+t.Dim.On("  rank correlation ")+fmt.Sprintf("%.2f", float64(*g.RankCorrelation)))
 	}
 	return theme.Longest(texts, w)
 }
