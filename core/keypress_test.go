@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// mostFiles is how many files the way from a key press to the sampler goes through.
-const mostFiles = 12
+// maxFiles is how many files the way from a key press to the sampler goes through.
+const maxFiles = 12
 
 // docs/key-press.md follows the code: its functions are there, in an item each calls the next
 // where an arrow says so, and the way to the sampler is short.
@@ -50,8 +50,8 @@ func TestTheWayOfAKeyPress(t *testing.T) {
 			}
 		}
 	}
-	if len(files) > mostFiles || len(files) == 0 {
-		t.Errorf("the way to the sampler goes through %d files, want at most %d: %v", len(files), mostFiles, files)
+	if len(files) > maxFiles || len(files) == 0 {
+		t.Errorf("the way to the sampler goes through %d files, want at most %d: %v", len(files), maxFiles, files)
 	}
 }
 

@@ -108,7 +108,7 @@ func BodyEdges(bins int, samples ...[]float32) []float64 {
 	}
 	edges := CommonEdges(bins, ends)
 	low, high := edges[0], edges[bins]
-	if low > 0 && high >= leastDecades*low && least < low+(high-low)/10 {
+	if low > 0 && high >= minDecades*low && least < low+(high-low)/10 {
 		for i := range edges {
 			edges[i] = low * math.Pow(high/low, float64(i)/float64(bins))
 		}
@@ -117,8 +117,8 @@ func BodyEdges(bins int, samples ...[]float32) []float64 {
 	return edges
 }
 
-// leastDecades is the least factor between the ends of a logarithmic axis.
-const leastDecades = 30
+// minDecades is the least factor between the ends of a logarithmic axis.
+const minDecades = 30
 
 // Histogram counts values by bins between edges, which must rise: bin i holds
 // edges[i] ≤ v < edges[i+1], and the last bin its upper edge too. Values outside

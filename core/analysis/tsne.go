@@ -9,19 +9,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// MostEmbedded is how many rows Embed takes: it holds n × n matrices and its time
+// MaxEmbedded is how many rows Embed takes: it holds n × n matrices and its time
 // grows with their number.
-const MostEmbedded = 2000
+const MaxEmbedded = 2000
 
 // The numbers of t-SNE: perplexity, momentum and early exaggeration as in van der
 // Maaten and Hinton 2008, the learning rate as a share of the rows as in Belkina et al.
 // 2019.
 const (
-	perplexity      = 30
-	embeddingSteps  = 500
-	exaggerated     = 125 // steps with exaggeration
-	exaggeration    = 12
-	leastPerplexity = 3 * perplexity // rows that a perplexity asks for
+	perplexity     = 30
+	embeddingSteps = 500
+	exaggerated    = 125 // steps with exaggeration
+	exaggeration   = 12
+	minPerplexity  = 3 * perplexity // rows that a perplexity asks for
 )
 
 // Embed lays rows, whose first width columns count, into a plane in which neighbours
@@ -31,8 +31,8 @@ const (
 // breathe is called after each step; its error ends the search.
 func Embed(rows [][]float32, width int, breathe func() error) ([][2]float64, error) {
 	n := len(rows)
-	if n < leastPerplexity || n > MostEmbedded {
-		return nil, fmt.Errorf("t-SNE: %d rows, want %d to %d", n, leastPerplexity, MostEmbedded)
+	if n < minPerplexity || n > MaxEmbedded {
+		return nil, fmt.Errorf("t-SNE: %d rows, want %d to %d", n, minPerplexity, MaxEmbedded)
 	}
 	near, err := affinities(rows, width)
 	if err != nil {

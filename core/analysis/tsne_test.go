@@ -52,7 +52,7 @@ func TestEmbeddingKeepsGroupsApart(t *testing.T) {
 	if _, err := Embed(rows, 5, func() error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("not ended: %v", err)
 	}
-	for _, n := range []int{20, MostEmbedded + 1} {
+	for _, n := range []int{20, MaxEmbedded + 1} {
 		if _, err := Embed(make([][]float32, n), 5, nil); err == nil {
 			t.Errorf("%d rows are taken", n)
 		}

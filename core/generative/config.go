@@ -208,17 +208,17 @@ type FitKnobs struct {
 	PUncond float64 // probability that a row of a fit loses its condition
 }
 
-// mostSteps are the most gradient steps, and mostLevels the most noise levels; they bound
+// maxSteps are the most gradient steps, and maxLevels the most noise levels; they bound
 // what a damaged file can ask for, the knobs have narrower ranges.
 const (
-	mostSteps  = 1_000_000_000
-	mostLevels = 100_000
+	maxSteps  = 1_000_000_000
+	maxLevels = 100_000
 )
 
 func (k FitKnobs) validate() error {
 	switch {
-	case k.Steps < 1 || k.Steps > mostSteps:
-		return fmt.Errorf("generator_steps is %d, want 1 to %d", k.Steps, mostSteps)
+	case k.Steps < 1 || k.Steps > maxSteps:
+		return fmt.Errorf("generator_steps is %d, want 1 to %d", k.Steps, maxSteps)
 	case !(k.LR > 0):
 		return fmt.Errorf("lr_generator is %g, want a positive number", k.LR)
 	case !(k.PUncond >= 0 && k.PUncond <= 1):
@@ -240,8 +240,8 @@ func (k GenKnobs) validate() error {
 	switch {
 	case k.Samples < 1:
 		return fmt.Errorf("samples is %d, want at least 1", k.Samples)
-	case k.Steps < 2 || k.Steps > mostLevels:
-		return fmt.Errorf("sampler_steps is %d, want 2 to %d", k.Steps, mostLevels)
+	case k.Steps < 2 || k.Steps > maxLevels:
+		return fmt.Errorf("sampler_steps is %d, want 2 to %d", k.Steps, maxLevels)
 	case !(k.TopFraction > 0 && k.TopFraction <= 1):
 		return fmt.Errorf("top_fraction is %g, want a number above 0 and at most 1", k.TopFraction)
 	case !(k.SChurn >= 0):
@@ -252,14 +252,14 @@ func (k GenKnobs) validate() error {
 	return nil
 }
 
-// Check says whether k are the knobs of a generation of at most that many samples, or of
+// Check says whether k are the knobs of a generation of at most limit samples, or of
 // none yet, which are all 0.
-func (k GenKnobs) Check(most int) error {
+func (k GenKnobs) Check(limit int) error {
 	if k == (GenKnobs{}) {
 		return nil
 	}
-	if k.Samples > most {
-		return fmt.Errorf("samples is %d, want at most %d", k.Samples, most)
+	if k.Samples > limit {
+		return fmt.Errorf("samples is %d, want at most %d", k.Samples, limit)
 	}
 	return k.validate()
 }

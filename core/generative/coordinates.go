@@ -35,9 +35,9 @@ type coordinates struct {
 // error falls with the root of their number, its time grows with it.
 const covarianceRows = 16_384
 
-// leastSpread keeps axes along which the data do not vary off zero: estimates
+// minSpread keeps axes along which the data do not vary off zero: estimates
 // along them stay the mean.
-const leastSpread = 1e-4
+const minSpread = 1e-4
 
 // fitCoordinates takes the coordinates for data that n normalises.
 func fitCoordinates(c Config, rows Rows, n normaliser) (coordinates, error) {
@@ -58,7 +58,7 @@ func fitCoordinates(c Config, rows Rows, n normaliser) (coordinates, error) {
 	eigen.VectorsTo(&axes)
 	turned := coordinates{mean: mean, spread: eigen.Values(nil), basis: make([]float64, width*width)}
 	for k, variance := range turned.spread {
-		turned.spread[k] = math.Max(leastSpread, math.Sqrt(math.Max(0, variance)))
+		turned.spread[k] = math.Max(minSpread, math.Sqrt(math.Max(0, variance)))
 		for i := range width {
 			turned.basis[i*width+k] = axes.At(i, k)
 		}

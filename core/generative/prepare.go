@@ -6,9 +6,9 @@ import (
 	"pgrlab/core/device"
 )
 
-// leastChunk is the smallest chunk that Prepare makes of a larger one: below, the
+// minChunk is the smallest chunk that Prepare makes of a larger one: below, the
 // work of a call is too little for a GPU.
-const leastChunk = 256
+const minChunk = 256
 
 // Prepare compiles what a generation with these knobs will need. Where the device
 // has not the memory for a chunk of Config.Chunk transitions, chunks become smaller,
@@ -42,7 +42,7 @@ func shrink(chunk *int, compile func(chunk int) error) error {
 	for {
 		err := compile(*chunk)
 		var full *device.OutOfMemory
-		if err == nil || !errors.As(err, &full) || *chunk/2 < leastChunk {
+		if err == nil || !errors.As(err, &full) || *chunk/2 < minChunk {
 			return err
 		}
 		*chunk /= 2

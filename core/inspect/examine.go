@@ -19,7 +19,7 @@ type Examination struct {
 	// Points are drawn from the present generator with its guidance, and as many
 	// without, for the projection.
 	Points int
-	// Embed asks for t-SNE of at most MostEmbedded of each beside the projection. It
+	// Embed asks for t-SNE of at most MaxEmbedded of each beside the projection. It
 	// takes tens of seconds.
 	Embed bool
 }
@@ -27,9 +27,9 @@ type Examination struct {
 // DefaultExamination has the paper's rows, and as many points as a picture shows.
 func DefaultExamination() Examination { return Examination{Rows: 10_000, Points: 1_000} }
 
-// MostEmbedded is how many guided generations, and how many without guidance, go into
+// MaxEmbedded is how many guided generations, and how many without guidance, go into
 // t-SNE.
-const MostEmbedded = analysis.MostEmbedded / 2
+const MaxEmbedded = analysis.MaxEmbedded / 2
 
 // Examine makes all analyses of v and writes them into out, which is whole when the
 // sequence has ended without an error. reference is another run, or this one at another

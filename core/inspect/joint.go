@@ -11,7 +11,7 @@ type Joint struct {
 	Runs      [2]JointRun  `json:"runs"`
 	Explained [2]run.Float `json:"explained"` // share of the variance along each axis
 	Overlap   run.Float    `json:"overlap"`   // of the two clouds: 1 equal, 0 apart
-	// Embedded are the first MostEmbedded generations of each by t-SNE; nil: not asked for.
+	// Embedded are the first MaxEmbedded generations of each by t-SNE; nil: not asked for.
 	Embedded *[2][][2]run.Float `json:"tsne,omitempty"`
 }
 
@@ -45,7 +45,7 @@ func Together(clouds [2][][]float32, embed bool, out *Joint) error {
 	if !embed {
 		return nil
 	}
-	a, b := clouds[0][:min(len(clouds[0]), MostEmbedded)], clouds[1][:min(len(clouds[1]), MostEmbedded)]
+	a, b := clouds[0][:min(len(clouds[0]), MaxEmbedded)], clouds[1][:min(len(clouds[1]), MaxEmbedded)]
 	places, err := analysis.Embed(append(append([][]float32(nil), a...), b...), width, atOnce)
 	if err != nil {
 		return err

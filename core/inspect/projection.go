@@ -75,7 +75,7 @@ func (e *examiner) project() (*event.Projected, error) {
 	out.Real, out.Guided, out.Free = shown(lay(real)), shown(a), shown(b)
 	out.Overlap = run.Float(analysis.Overlap(a, b, 12))
 	if e.Embed {
-		out.Embedded, err = e.embed(guided[:min(len(guided), MostEmbedded)], free[:min(len(free), MostEmbedded)])
+		out.Embedded, err = e.embed(guided[:min(len(guided), MaxEmbedded)], free[:min(len(free), MaxEmbedded)])
 	}
 	return out, err
 }

@@ -73,8 +73,8 @@ func choose(v reflect.Value, n int64) {
 	}
 }
 
-// mostLooks is more often than any run of the scripted world looks at the clock.
-const mostLooks = 200_000
+// maxLooks is more often than any run of the scripted world looks at the clock.
+const maxLooks = 200_000
 
 // goOnFrom loads a saved run, whoever wrote it, and plays it to its end.
 func goOnFrom(t *testing.T, c Config, m memory) {
@@ -91,7 +91,7 @@ func goOnFrom(t *testing.T, c Config, m memory) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	l.x.now = func() time.Time {
-		if looks++; looks > mostLooks {
+		if looks++; looks > maxLooks {
 			panic("it does not come to an end")
 		}
 		return now()

@@ -16,9 +16,9 @@ type MemoryPart struct {
 
 const (
 	// physics is what an instance of the simulator takes, in bytes; copies of a task
-	// share up to mostPhysics of them.
-	physics     = 16 << 20
-	mostPhysics = 8
+	// share up to maxPhysics of them.
+	physics    = 16 << 20
+	maxPhysics = 8
 	// copied is about what a copy of a task takes beside that.
 	copied = 64 << 10
 	// reserved is the address space that the Go runtime and the simulator take beside
@@ -44,7 +44,7 @@ func (c *Config) Memory(task Task) []MemoryPart {
 	add(c.learnerMemory(task, batch, 0), "agent.hidden %v with agent.critics %d", c.Agent.Hidden, c.Agent.Critics)
 	if e.Every > 0 {
 		add(c.learnerMemory(task, 0, e.DormantStates), "evaluation.dormant_states %d with agent.hidden %v", e.DormantStates, c.Agent.Hidden)
-		add(c.learnerMemory(task, 0, e.Episodes)+physics*float64(min(e.Episodes, mostPhysics))+copied*float64(e.Episodes), "evaluation.episodes %d", e.Episodes)
+		add(c.learnerMemory(task, 0, e.Episodes)+physics*float64(min(e.Episodes, maxPhysics))+copied*float64(e.Episodes), "evaluation.episodes %d", e.Episodes)
 		add(6*row*float64(e.AnalysedRows), "evaluation.analysed_rows %d", e.AnalysedRows)
 	}
 	if copies := c.Environment.copies(); copies > 1 {

@@ -11,8 +11,8 @@ import (
 // A policy's file ends with a seal: sealMark and the SHA-256 of what stands before it.
 // Readers of weights stop before it, and files of older versions have none.
 const (
-	sealMark   = "PGRLABSH"
-	mostPolicy = 1 << 30 // bytes
+	sealMark  = "PGRLABSH"
+	maxPolicy = 1 << 30 // bytes
 )
 
 // sealed writes what save writes, and the seal.
@@ -27,12 +27,12 @@ func sealed(w io.Writer, save func(io.Writer) error) error {
 
 // unsealed reads what sealed wrote, or a file without a seal.
 func unsealed(r io.Reader) (io.Reader, error) {
-	text, err := io.ReadAll(io.LimitReader(r, mostPolicy+1))
+	text, err := io.ReadAll(io.LimitReader(r, maxPolicy+1))
 	if err != nil {
 		return nil, fmt.Errorf("read policy: %w", err)
 	}
-	if len(text) > mostPolicy {
-		return nil, fmt.Errorf("read policy: it has more than %d bytes", mostPolicy)
+	if len(text) > maxPolicy {
+		return nil, fmt.Errorf("read policy: it has more than %d bytes", maxPolicy)
 	}
 	if at := len(text) - len(sealMark) - sha256.Size; at >= 0 && bytes.HasPrefix(text[at:], []byte(sealMark)) {
 		if sum := sha256.Sum256(text[:at]); !bytes.Equal(sum[:], text[at+len(sealMark):]) {

@@ -13,10 +13,10 @@ import (
 
 // Bounds of what Read believes: a damaged file must not take all memory.
 const (
-	mostTensors = 1 << 12
-	mostName    = 1 << 10
-	mostRank    = 8
-	mostNumbers = 1 << 30
+	maxTensors = 1 << 12
+	maxName    = 1 << 10
+	maxRank    = 8
+	maxNumbers = 1 << 30
 )
 
 // Read reads what Save wrote, whatever network it was.
@@ -29,7 +29,7 @@ func Read(r io.Reader) ([]*op.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if count > mostTensors {
+	if count > maxTensors {
 		return nil, fmt.Errorf("read weights: %d tensors: the file is damaged", count)
 	}
 	var all []*op.Tensor
@@ -48,7 +48,7 @@ func readTensor(r io.Reader) (*op.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := make([]byte, min(n, mostName))
+	name := make([]byte, min(n, maxName))
 	if _, err := io.ReadFull(r, name); err != nil {
 		return nil, fmt.Errorf("read weights: %w", err)
 	}
@@ -56,7 +56,7 @@ func readTensor(r io.Reader) (*op.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n > mostName || rank > mostRank {
+	if n > maxName || rank > maxRank {
 		return nil, fmt.Errorf("read weights: %.40q: the file is damaged", name)
 	}
 	shape, numbers := make([]int, rank), 1
@@ -64,7 +64,7 @@ func readTensor(r io.Reader) (*op.Tensor, error) {
 		if shape[i], err = readInt(r); err != nil {
 			return nil, err
 		}
-		if shape[i] < 1 || shape[i] > mostNumbers/numbers {
+		if shape[i] < 1 || shape[i] > maxNumbers/numbers {
 			return nil, fmt.Errorf("read weights: %.40q is said to be %v: the file is damaged", name, shape)
 		}
 		numbers *= shape[i]

@@ -13,8 +13,8 @@ import (
 // gives a row of NaN. Rows beyond 2²⁴ cannot be named in float32.
 func (g *Graph) Gather(x, index *Node) *Node { return g.apply(Gather, Attr{}, x, index) }
 
-// most is the number of rows that float32 can name.
-const most = 1 << 24
+// maxRows is the number of rows that float32 can name.
+const maxRows = 1 << 24
 
 func init() {
 	rules[Gather] = rule{name: "Gather", wrt: []bool{true, false}, shape: gatherShape,
@@ -33,7 +33,7 @@ func gatherShape(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
 	if len(x) == 3 && (len(index) != 3 || index[0] != x[0]) {
 		return nil, errors.New("the members of the table need indices of their own, [N,B,1]")
 	}
-	if x[len(x)-2] > most {
+	if x[len(x)-2] > maxRows {
 		return nil, errors.New("the table has more rows than a float32 can name, 2²⁴")
 	}
 	return withColumns(index, x[len(x)-1]), nil

@@ -163,14 +163,14 @@ func pick(rows []int, from *Ring, s rng.Stream, occasion uint64) error {
 	return nil
 }
 
-// leastShared is from how many rows on their copying is shared: fewer take no longer
+// minShared is from how many rows on their copying is shared: fewer take no longer
 // than it takes to get help.
-const leastShared = 64
+const minShared = 64
 
 // fill copies the rows that were picked.
 func (b *Batch) fill() {
 	switch {
-	case b.Share == nil || b.Size < leastShared:
+	case b.Share == nil || b.Size < minShared:
 		b.fillPart(0, 1)
 		return
 	case b.sampling.fill == nil:

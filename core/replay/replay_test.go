@@ -276,7 +276,7 @@ func TestSamplesInParts(t *testing.T) {
 	for slot := range 100 {
 		p.Added(slot)
 	}
-	for _, size := range []int{leastShared - 1, leastShared, 3 * leastShared} {
+	for _, size := range []int{minShared - 1, minShared, 3 * minShared} {
 		alone, parted := NewBatch(shape, size), NewBatch(shape, size)
 		alone.Weight, parted.Weight = make([]float32, size), make([]float32, size)
 		runs := 0
@@ -307,7 +307,7 @@ func TestSamplesInParts(t *testing.T) {
 			same("mix", func(b *Batch) error { return m.Sample(b, Mix{Real: n, Synthetic: size - n}, real, synthetic, occasion) })
 		}
 		same("priorities", func(b *Batch) error { return p.Sample(b, real, 0.5, 7) })
-		if want := 6; size >= leastShared && runs != want || size < leastShared && runs != 0 {
+		if want := 6; size >= minShared && runs != want || size < minShared && runs != 0 {
 			t.Errorf("batches of %d were shared %d times", size, runs)
 		}
 	}

@@ -78,7 +78,7 @@ func (w *Whole) add(r *Row, full float64) {
 
 // summarise says what there are seeds enough for.
 func (w *Whole) summarise() {
-	if slices.Min(w.N) < LeastSeeds {
+	if slices.Min(w.N) < MinSeeds {
 		return
 	}
 	mean := 0.0

@@ -149,7 +149,7 @@ func curve(r *Row, name string, color int) []mark {
 		return nil
 	}
 	label := fmt.Sprintf("%s (n=%d)", r.Label, len(seeds))
-	if len(seeds) < LeastSeeds {
+	if len(seeds) < MinSeeds {
 		var marks []mark
 		for i, s := range seeds {
 			m := mark{kind: markThin, color: color}

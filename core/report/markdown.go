@@ -40,7 +40,7 @@ func (t *Task) markdown(b *bufio.Writer) {
 		at = "Every seed counts with its last evaluation at or before that step; not all were evaluated there."
 	}
 	fmt.Fprintf(b, "%s n is the number of seeds. With %d or more: mean ± standard deviation over seeds (n − 1), interquartile mean with its 95 %% bootstrap interval; with fewer: the single seeds. The area under the curve is the mean height from step %s to %s.\n\n",
-		at, LeastSeeds, Count(t.From), Count(t.Step))
+		at, MinSeeds, Count(t.From), Count(t.Step))
 	threshold := "as asked for"
 	if t.ThresholdOf != "" {
 		threshold = fmt.Sprintf("about half of the best mean return at that step, that of %s", t.ThresholdOf)
@@ -98,7 +98,7 @@ func (r *Row) reached() string {
 	if r.N == 0 {
 		return "–"
 	}
-	if r.N < LeastSeeds {
+	if r.N < MinSeeds {
 		var points []string
 		for _, p := range r.Reaches.Points {
 			if p == nil {
@@ -142,7 +142,7 @@ func (t *Task) matrix(b *bufio.Writer) {
 	if t.Better == nil {
 		return
 	}
-	fmt.Fprintf(b, "\nProbability that a run of the row is better than one of the column; it takes %d seeds of both, and %d for an interval (–: too few):\n\n| |", LeastPairs, LeastSeeds)
+	fmt.Fprintf(b, "\nProbability that a run of the row is better than one of the column; it takes %d seeds of both, and %d for an interval (–: too few):\n\n| |", MinPairs, MinSeeds)
 	for i := range t.Rows {
 		fmt.Fprintf(b, " %d |", i+1)
 	}

@@ -49,11 +49,11 @@ type Task struct {
 	ThresholdOf string `json:"threshold_of,omitempty"`
 	Rows        []*Row `json:"rows"`
 	// Better[i][j] is the probability that a run of row i is better than one of
-	// row j; nil where i is j, and where either has fewer than LeastPairs seeds.
+	// row j; nil where i is j, and where either has fewer than MinPairs seeds.
 	Better [][]*Better `json:"better,omitempty"`
 }
 
-// Row are the numbers of a cell. What takes LeastSeeds seeds to say is missing
+// Row are the numbers of a cell. What takes MinSeeds seeds to say is missing
 // where there are fewer.
 type Row struct {
 	Label   string    `json:"label"`
@@ -183,7 +183,7 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 			r.Changed = append(r.Changed, s.Run.Dir)
 		}
 	}
-	if r.N >= LeastSeeds {
+	if r.N >= MinSeeds {
 		r.Mean, r.Std = pointer(Mean(r.Points)), pointer(Deviation(r.Points))
 		r.Area.Mean, r.Area.Std = pointer(Mean(r.Area.Points)), pointer(Deviation(r.Area.Points))
 		r.IQM = pointer(IQM(r.Points))
@@ -216,7 +216,7 @@ func (r *Row) reach(t *Task) {
 		r.Reaches.Points = append(r.Reaches.Points, &step)
 		all = append(all, float64(step))
 	}
-	if r.N >= LeastSeeds {
+	if r.N >= MinSeeds {
 		slices.Sort(all)
 		if median := (all[(len(all)-1)/2] + all[len(all)/2]) / 2; !math.IsInf(median, 1) {
 			r.Reaches.Median = &median
@@ -252,7 +252,7 @@ func (t *Task) compare() {
 	for i, a := range t.Rows {
 		t.Better = append(t.Better, make([]*Better, len(t.Rows)))
 		for j, b := range t.Rows {
-			if i == j || a.N < LeastPairs || b.N < LeastPairs {
+			if i == j || a.N < MinPairs || b.N < MinPairs {
 				continue
 			}
 			t.Better[i][j] = better(a, b, t.Task)
@@ -262,7 +262,7 @@ func (t *Task) compare() {
 
 func better(a, b *Row, task string) *Better {
 	out := &Better{P: Improvement([][]float64{a.Points}, [][]float64{b.Points}), N: [2]int{a.N, b.N}}
-	if a.N < LeastSeeds || b.N < LeastSeeds {
+	if a.N < MinSeeds || b.N < MinSeeds {
 		return out
 	}
 	in := Bootstrap(bootstrap.Sub("better "+task+" "+a.Label+" "+b.Label), [][]float64{a.Points, b.Points},

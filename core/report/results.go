@@ -39,8 +39,8 @@ var resultQuantities = []string{
 	"generated/dynamics/change", "generated/dynamics/reward_relative", "generated/coverage", "generated/copies",
 }
 
-// mostResults bounds a results file, in bytes.
-const mostResults = 256 << 20
+// maxResults bounds a results file, in bytes.
+const maxResults = 256 << 20
 
 // ResultKey says which seed of which settings a result is of.
 type ResultKey struct {
@@ -83,7 +83,7 @@ func ReadResults(path string) ([]*Run, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	defer file.Close()
-	runs, err := readResults(io.LimitReader(file, mostResults), path)
+	runs, err := readResults(io.LimitReader(file, maxResults), path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -7,13 +7,13 @@ import (
 	"pgrlab/core/rng"
 )
 
-// LeastSeeds is the smallest number of seeds that a spread is said for; of fewer
+// MinSeeds is the smallest number of seeds that a spread is said for; of fewer
 // the single points are shown.
-const LeastSeeds = 5
+const MinSeeds = 5
 
-// LeastPairs is the smallest number of seeds of either side that a probability of
+// MinPairs is the smallest number of seeds of either side that a probability of
 // improvement is said for: of one seed each it would be 0 or 1, whatever the methods.
-const LeastPairs = 2
+const MinPairs = 2
 
 // resamples is the number of bootstrap resamples of an interval.
 const resamples = 5_000

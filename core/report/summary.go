@@ -56,7 +56,7 @@ func (r *Report) Summary(w io.Writer) error {
 		}
 	}
 	if few {
-		_, err := fmt.Fprintf(out, "Of fewer than %d seeds these are the single returns, without an interval.\n", LeastSeeds)
+		_, err := fmt.Fprintf(out, "Of fewer than %d seeds these are the single returns, without an interval.\n", MinSeeds)
 		return err
 	}
 	return nil

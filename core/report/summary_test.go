@@ -50,14 +50,14 @@ func TestProbabilityTakesTwoSeeds(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := r.Tasks[0].Better[0][1]
-		if (p != nil) != (n >= LeastPairs) || p != nil && (p.Interval != nil) != (n >= LeastSeeds) {
+		if (p != nil) != (n >= MinPairs) || p != nil && (p.Interval != nil) != (n >= MinSeeds) {
 			t.Errorf("%d seeds: %+v", n, p)
 		}
 		var b bytes.Buffer
 		if err := r.Markdown(&b); err != nil {
 			t.Fatal(err)
 		}
-		if n < LeastPairs && (!strings.Contains(b.String(), fmt.Sprintf("| 1 pgr (n=%d) | | – |", n)) || !strings.Contains(b.String(), "it takes 2 seeds of both")) {
+		if n < MinPairs && (!strings.Contains(b.String(), fmt.Sprintf("| 1 pgr (n=%d) | | – |", n)) || !strings.Contains(b.String(), "it takes 2 seeds of both")) {
 			t.Errorf("%d seeds:\n%s", n, b.String())
 		}
 		if !strings.Contains(b.String(), "with a return of 10 or more, about half of the best mean return at that step, that of pgr.") {

@@ -29,8 +29,8 @@ const FormatVersion = 1
 const checkpointMagic = "PGRLABCK"
 
 const (
-	preamble   = len(checkpointMagic) + 8
-	mostHeader = 1 << 24 // bounds what a broken file can make Read allocate
+	preamble  = len(checkpointMagic) + 8
+	maxHeader = 1 << 24 // bounds what a broken file can make Read allocate
 )
 
 // ErrNewer: a checkpoint of a newer version of the program.
@@ -133,7 +133,7 @@ func ReadHeader(r io.Reader) (Header, error) {
 	}
 	version := binary.LittleEndian.Uint32(head[len(checkpointMagic):])
 	size := binary.LittleEndian.Uint32(head[len(checkpointMagic)+4:])
-	if size > mostHeader {
+	if size > maxHeader {
 		return h, errors.New("is damaged: its header is too long")
 	}
 	var rest bytes.Buffer // grows with what there is, whatever size claims
@@ -214,19 +214,19 @@ func (l Limit) Check(d Data) error {
 	return nil
 }
 
-// mostWindow is more memory for unpacking than what WriteTo writes asks for, in bytes.
-const mostWindow = 64 << 20
+// maxWindow is more memory for unpacking than what WriteTo writes asks for, in bytes.
+const maxWindow = 64 << 20
 
 // unpack reads what zstd packed, in memory that does not depend on what r claims.
 func unpack(r io.Reader) (*zstd.Decoder, error) {
-	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(mostWindow), zstd.WithDecoderLowmem(true))
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
 }
 
 // ReadCheckpoint reads and verifies a whole checkpoint.
-func ReadCheckpoint(r io.Reader, most Limit) (*Checkpoint, error) {
+func ReadCheckpoint(r io.Reader, limit Limit) (*Checkpoint, error) {
 	h, err := ReadHeader(r)
 	if err == nil {
-		err = most.check(h.Sections)
+		err = limit.check(h.Sections)
 	}
 	if err != nil {
 		return nil, err
@@ -254,13 +254,13 @@ func ReadCheckpoint(r io.Reader, most Limit) (*Checkpoint, error) {
 }
 
 // LoadCheckpoint reads and verifies the checkpoint in a file.
-func LoadCheckpoint(path string, most Limit) (*Checkpoint, error) {
+func LoadCheckpoint(path string, limit Limit) (*Checkpoint, error) {
 	f, err := files.Open(filepath.Split(path))
 	if err != nil {
 		return nil, reason(err)
 	}
 	defer f.Close()
-	return ReadCheckpoint(f, most)
+	return ReadCheckpoint(f, limit)
 }
 
 // LoadHeader reads the header of the checkpoint in a file.

@@ -215,10 +215,10 @@ func AppendFile(dir, name string) (*files.File, error) {
 
 // ReadFile reads a file of a run folder that is no journal and no checkpoint: those are
 // short.
-func ReadFile(dir, name string) ([]byte, error) { return files.ReadFile(dir, name, mostText) }
+func ReadFile(dir, name string) ([]byte, error) { return files.ReadFile(dir, name, maxText) }
 
-// mostText bounds what is read of a file at once.
-const mostText = 16 << 20
+// maxText bounds what is read of a file at once.
+const maxText = 16 << 20
 
 // Holds says whether a folder holds a run: a configuration and a journal.
 func Holds(dir string) bool { return files.Regular(dir, ConfigName) && files.Regular(dir, JournalName) }

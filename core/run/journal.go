@@ -31,8 +31,8 @@ func (f *Folder) Append(l Line) error {
 		return fmt.Errorf("write journal: %w", err)
 	}
 	text = append(text, '\n')
-	if len(text) > mostLine {
-		return fmt.Errorf("write journal: a line %s of %d bytes: there may be %d", l.Type, len(text), mostLine)
+	if len(text) > maxLine {
+		return fmt.Errorf("write journal: a line %s of %d bytes: there may be %d", l.Type, len(text), maxLine)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

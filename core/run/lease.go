@@ -205,7 +205,7 @@ func takeAway(dir string, mine func(text []byte) bool) bool {
 		return false // somebody else was quicker
 	}
 	defer files.Remove(dir, gone)
-	text, err := files.ReadFile(dir, gone, mostText)
+	text, err := files.ReadFile(dir, gone, maxText)
 	if err == nil && mine(text) {
 		return true
 	}
@@ -215,7 +215,7 @@ func takeAway(dir string, mine func(text []byte) bool) bool {
 	return false
 }
 
-func readLease(dir string) ([]byte, error) { return files.ReadFile(dir, leaseName, mostText) }
+func readLease(dir string) ([]byte, error) { return files.ReadFile(dir, leaseName, maxText) }
 
 // text is what the file says now.
 func (l *lease) text() ([]byte, error) {

@@ -39,9 +39,9 @@ func (e Entry) Raw(into any) error {
 	return nil
 }
 
-// mostLine is the most bytes that a line may have. The longest that a run writes are
+// maxLine is the most bytes that a line may have. The longest that a run writes are
 // those of its projections, of some hundred bytes a point.
-const mostLine = 64 << 20
+const maxLine = 64 << 20
 
 // lineReader reads lines of bounded length.
 type lineReader struct {
@@ -61,8 +61,8 @@ func (r *lineReader) next() ([]byte, error) {
 	r.number++
 	for {
 		part, err := r.r.ReadSlice('\n')
-		if len(r.line)+len(part) > mostLine {
-			return nil, fmt.Errorf("line %d is longer than %d MiB: this is no journal of a run", r.number, mostLine>>20)
+		if len(r.line)+len(part) > maxLine {
+			return nil, fmt.Errorf("line %d is longer than %d MiB: this is no journal of a run", r.number, maxLine>>20)
 		}
 		r.line = append(r.line, part...)
 		switch {

@@ -14,8 +14,8 @@ import (
 // replaced, one a line.
 const formerName = "config.former"
 
-// mostFormer bounds what is read of that file, in bytes.
-const mostFormer = 1 << 20
+// maxFormer bounds what is read of that file, in bytes.
+const maxFormer = 1 << 20
 
 // Reconfigure replaces config.toml by one under which all that the run has made so far
 // is still its own: checkpoints that belong to the old one belong to the new one as
@@ -45,7 +45,7 @@ func (f *Folder) Made(config string) bool {
 
 // readFormer reads what Reconfigure wrote; what it did not write is none.
 func (f *Folder) readFormer() error {
-	text, err := files.ReadFile(f.dir, formerName, mostFormer)
+	text, err := files.ReadFile(f.dir, formerName, maxFormer)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -68,7 +68,7 @@ func TestAForeignListOfConfigurations(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
 		"a link":   func(path string) error { return os.Symlink("/dev/zero", path) },
 		"a folder": func(path string) error { return os.Mkdir(path, 0o755) },
-		"huge":     func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("a", mostFormer+1)), 0o644) },
+		"huge":     func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("a", maxFormer+1)), 0o644) },
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
 		f, err := Create(dir, []byte("steps = 10\n"))
@@ -93,7 +93,7 @@ func TestAForeignListOfConfigurations(t *testing.T) {
 // However many checkpoints there are of a run's end, the last one from which a longer
 // run goes on stays.
 func TestPruneKeepsTheWayBeyondTheEnd(t *testing.T) {
-	for _, most := range []int64{0, 1} {
+	for _, limit := range []int64{0, 1} {
 		f, err := Create(filepath.Join(t.TempDir(), "run"), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -108,7 +108,7 @@ func TestPruneKeepsTheWayBeyondTheEnd(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := f.Prune(path, most); err != nil {
+			if err := f.Prune(path, limit); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -117,7 +117,7 @@ func TestPruneKeepsTheWayBeyondTheEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i := slices.IndexFunc(all, func(c Found) bool { return !c.Ended }); i < 0 || all[i].Position != "9/evaluate:0" || len(all) > lastKept+2 {
-			t.Errorf("at most %d bytes: of %d checkpoints, %d is the first that a longer run goes on from", most, len(all), i)
+			t.Errorf("at most %d bytes: of %d checkpoints, %d is the first that a longer run goes on from", limit, len(all), i)
 		}
 	}
 }

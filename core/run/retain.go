@@ -204,10 +204,10 @@ const lastKept = 3
 
 // Prune removes the checkpoints at or before path, the latest, that need not be
 // kept: beside the last three, the one with the best return and the marked ones.
-// If checkpoints and data together are larger than most bytes (0: no limit), of
+// If checkpoints and data together are larger than limit bytes (0: no limit), of
 // these only the latest and the marked ones stay. Then it removes the data that no
 // checkpoint refers to. What cannot be read is left alone, with all data.
-func (f *Folder) Prune(path string, most int64) error {
+func (f *Folder) Prune(path string, limit int64) error {
 	all, err := Checkpoints(f.dir)
 	if err != nil {
 		return err
@@ -217,9 +217,9 @@ func (f *Folder) Prune(path string, most int64) error {
 	if err := keep(lastKept, true); err != nil {
 		return err
 	}
-	for n := lastKept; most > 0 && n > 0; n-- {
+	for n := lastKept; limit > 0 && n > 0; n-- {
 		size, err := f.stored()
-		if err != nil || size <= most {
+		if err != nil || size <= limit {
 			return err
 		}
 		if err := keep(n, false); err != nil {

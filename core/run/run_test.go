@@ -275,7 +275,7 @@ func TestLinesAreBounded(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; took > 8*mostLine {
+	if took := after.TotalAlloc - before.TotalAlloc; took > 8*maxLine {
 		t.Errorf("it took %d MiB", took>>20)
 	}
 	f, err := Create(filepath.Join(t.TempDir(), "run"), nil)
@@ -283,10 +283,10 @@ func TestLinesAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := f.Append(Line{Type: "note", Member: NoMember, Body: map[string]string{"text": strings.Repeat("x", mostLine)}}); err == nil || f.Size() != 0 {
+	if err := f.Append(Line{Type: "note", Member: NoMember, Body: map[string]string{"text": strings.Repeat("x", maxLine)}}); err == nil || f.Size() != 0 {
 		t.Errorf("%v, %d bytes", err, f.Size())
 	}
-	if err := f.Append(Line{Type: "note", Member: NoMember, Body: map[string]string{"text": strings.Repeat("x", mostLine-100)}}); err != nil {
+	if err := f.Append(Line{Type: "note", Member: NoMember, Body: map[string]string{"text": strings.Repeat("x", maxLine-100)}}); err != nil {
 		t.Fatal(err)
 	}
 	seen := 0

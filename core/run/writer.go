@@ -49,7 +49,7 @@ type Written struct {
 // time.
 type Writer struct {
 	folder  *Folder
-	most    int64 // bytes on the disk
+	limit   int64 // bytes on the disk
 	jobs    chan *Capture
 	results chan Written
 	dirty   atomic.Bool // the journal has lines that are not on the disk
@@ -81,7 +81,7 @@ func (w *Writer) Folder() *Folder { return w.folder }
 
 // Keep bounds what checkpoints and their data may take on the disk, in bytes. It is
 // called before Start.
-func (w *Writer) Keep(most int64) { w.most = most }
+func (w *Writer) Keep(limit int64) { w.limit = limit }
 
 // InheritLog says that pieces of a log are on the disk already: total rows. It is called
 // before Start, as is InheritShared.
@@ -178,7 +178,7 @@ func (w *Writer) Write(c *Capture) Written {
 	if r.Path, r.Bytes, r.Err = w.folder.WriteCheckpoint(&c.Checkpoint); r.Err != nil {
 		return r
 	}
-	r.Err = w.folder.Prune(r.Path, w.most)
+	r.Err = w.folder.Prune(r.Path, w.limit)
 	return r
 }
 

@@ -50,9 +50,9 @@ type Engine struct {
 }
 
 const (
-	// mostKilled is how often in a row an attempt may be killed from outside, as by a
+	// maxKilled is how often in a row an attempt may be killed from outside, as by a
 	// system short of memory, before the job counts as failed.
-	mostKilled = 3
+	maxKilled = 3
 	// lookAgain is the time between two looks at a job that is done elsewhere.
 	lookAgain = time.Second
 )
@@ -135,9 +135,9 @@ func (e *Engine) work(ctx context.Context, j Job) {
 			case <-time.After(lookAgain):
 			}
 		case status < 0:
-			if e.killed[j.Index]++; e.killed[j.Index] >= mostKilled {
+			if e.killed[j.Index]++; e.killed[j.Index] >= maxKilled {
 				e.set(j, Failed)
-				e.Say(fmt.Sprintf("%s: killed %d times in a row: given up for now", j.Name(), mostKilled))
+				e.Say(fmt.Sprintf("%s: killed %d times in a row: given up for now", j.Name(), maxKilled))
 				return
 			}
 			e.Say(j.Name() + ": killed; goes on where it was saved last")

@@ -62,7 +62,7 @@ func TestStatuses(t *testing.T) {
 		{"done", `finish $1 $2`, 1, Done},
 		{"again", `[ $n = 3 ] && finish $1 $2; exit 85`, 3, Done},
 		{"killed twice", `[ $n = 3 ] && finish $1 $2 && exit 0; kill -9 $$`, 3, Done},
-		{"killed for ever", `kill -9 $$`, mostKilled, Failed},
+		{"killed for ever", `kill -9 $$`, maxKilled, Failed},
 		{"failed", `exit 1`, 1, Failed},
 		{"by hand", `exit 130`, 1, Stopped},
 	} {

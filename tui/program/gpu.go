@@ -102,7 +102,7 @@ func minDriver() string {
 	if err != nil {
 		return err.Error()
 	}
-	least, err := driver.LeastDriver(slices.Collect(maps.Values(texts))...)
+	least, err := driver.MinDriver(slices.Collect(maps.Values(texts))...)
 	if err != nil {
 		return err.Error()
 	}

@@ -154,16 +154,16 @@ func (f *File) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{f}, r)
 }
 
-// ReadFile reads a file of at most most bytes.
-func ReadFile(dir, name string, most int64) ([]byte, error) {
+// ReadFile reads a file of at most limit bytes.
+func ReadFile(dir, name string, limit int64) ([]byte, error) {
 	f, err := Open(dir, name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(text)) > most {
-		err = fmt.Errorf("%s: %w: more than %d bytes", name, ErrTooLarge, most)
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		err = fmt.Errorf("%s: %w: more than %d bytes", name, ErrTooLarge, limit)
 	}
 	if err != nil {
 		return nil, err

@@ -5,7 +5,7 @@ package kernel
 // that are those of "avx512": which they are is a matter of the shape alone, so a
 // call has the same bits wherever it is made.
 const (
-	leastTiledDepth = 32 // with leastTiled rows and columns
+	minTiledDepth = 32 // with minTiled rows and columns
 
 	unit       = 3 * 256 // float32s of memory that a unit takes
 	unitRows   = 16      // of A, or columns of B
@@ -53,7 +53,7 @@ func tiledFamily() (*Family, error) {
 }
 
 func (x *machine) tiledGemm(o operands) {
-	if o.m < leastTiled || o.n < leastTiled || o.k < leastTiledDepth {
+	if o.m < minTiled || o.n < minTiled || o.k < minTiledDepth {
 		x.gemm(o)
 		return
 	}

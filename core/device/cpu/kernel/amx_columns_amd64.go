@@ -1,8 +1,8 @@
 package kernel
 
-// mostAhead is how many rows at most are split in a slot of a product: more take
+// maxAhead is how many rows at most are split in a slot of a product: more take
 // longer than the products before it.
-const mostAhead = 3
+const maxAhead = 3
 
 // ahead is what the kernels split of the next strips of B while they compute those
 // before them, and how far they are; gen/ahead.go says what the fields are. The zero
@@ -37,7 +37,7 @@ func (g *tiledMul) splitAhead(m, j, first, k int) {
 	}
 	depth := up(k, unitDepth)
 	rows, slots := panels*units*unitRows, g.slots(m, first, depth)
-	if rows > mostAhead*slots {
+	if rows > maxAhead*slots {
 		return
 	}
 	step, tile := 4*g.brs, 4*g.brs*unitDepth

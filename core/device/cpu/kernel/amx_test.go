@@ -93,7 +93,7 @@ func TestTiledSelfCheck(t *testing.T) {
 	wrong := *f
 	wrong.table.gemm = func(o operands) {
 		f.table.gemm(o)
-		if o.m >= leastTiled && o.n >= leastTiled {
+		if o.m >= minTiled && o.n >= minTiled {
 			o.c[(o.m-1)*o.ldc+o.n-1] *= 1 + 1e-4
 		}
 	}

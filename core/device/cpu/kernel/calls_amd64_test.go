@@ -68,7 +68,7 @@ func vectorsOf(name string, args []reflect.Value, lanes int) int {
 // cycle; one over elements, which may take some tens of cycles a vector, a thousandth of
 // that: about a millisecond at most. TestPreemption measures what that comes to.
 func TestCallsOfAssemblyAreShort(t *testing.T) {
-	const most, mostElements = 4 << 20, 4 << 10
+	const most, maxElements = 4 << 20, 4 << 10
 	for name, x := range map[string]*machine{"avx2": avx2, "avx512": avx512} {
 		t.Run(name, func(t *testing.T) {
 			seen := map[string]int{}
@@ -103,7 +103,7 @@ func TestCallsOfAssemblyAreShort(t *testing.T) {
 			f.Adam(x, y, z, make([]float32, 1<<22), make([]float32, 1<<22), &AdamStep{})
 			f.Normals(x, rng.New(1, "calls"), 0, 0)
 			for function, vectors := range seen {
-				limit := mostElements
+				limit := maxElements
 				switch function {
 				case "pair", "pairTail", "single", "wide", "full", "rowDot1", "rowDot4", "colSum1", "colSum8":
 					limit = most

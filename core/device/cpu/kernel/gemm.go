@@ -61,8 +61,8 @@ func (f *Family) GemmBT(m, n, k int, a []float32, ars, aks int, b []float32, ldb
 	f.table.gemm(operands{m, n, k, a, ars, aks, b[:(n-1)*ldb+k], 1, ldb, c, ldc, ep}.sized())
 }
 
-// leastTiled is from how many rows and columns on the family "amx" splits operands.
-const leastTiled = 16
+// minTiled is from how many rows and columns on the family "amx" splits operands.
+const minTiled = 16
 
 // operands are what a product is of: element (i,l) of A is a[i*ars+l*aks], (l,j) of B
 // b[l*brs+j*bcs] and (i,j) of C c[i*ldc+j].

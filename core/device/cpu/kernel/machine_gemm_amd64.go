@@ -57,7 +57,7 @@ func (x *machine) gemm(o operands) {
 		}
 		panel := x.fullVecs * x.lanes * packDepth
 		all := o.k * g.padded()
-		if g.kept = o.m > g.height && all <= mostKept; g.kept {
+		if g.kept = o.m > g.height && all <= maxKept; g.kept {
 			panel = all
 		}
 		grow(&g.p.b, panel)

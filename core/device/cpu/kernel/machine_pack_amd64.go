@@ -10,9 +10,9 @@ const (
 	// packStride is the row stride of packed A: no multiple of a page, so that
 	// its rows spread over the sets of the caches.
 	packStride = 256 + 16
-	// mostKept bounds the elements of a B whose panels are all kept, for products
+	// maxKept bounds the elements of a B whose panels are all kept, for products
 	// of many rows.
-	mostKept = 1 << 23
+	maxKept = 1 << 23
 )
 
 // scattered says whether A is better copied first: its runs lie so far apart

@@ -95,7 +95,7 @@ func TestGemmCuts(t *testing.T) {
 			const m, n = 85, 150
 			rows, columns := 1+r.IntN(12), 1+r.IntN(80)
 			if f.name == "amx" {
-				rows, columns = leastTiled+r.IntN(12), leastTiled+r.IntN(60)
+				rows, columns = minTiled+r.IntN(12), minTiled+r.IntN(60)
 			}
 			a, b, bias := fence(m*k, 0).normal(r).data, fence(k*n, 0).normal(r).data, fence(n, 0).normal(r).data
 			c, cut := fence(m*n, 0).normal(r).data, make([]float32, m*n)
@@ -138,7 +138,7 @@ func TestGemmCuts(t *testing.T) {
 			f.Transpose(k, n, b, n, bt, k+3)
 			for _, cols := range []int{1, 5, 23, n} {
 				for _, rows := range []int{1, 3, m} {
-					if f.name == "amx" && min(rows, cols) < leastTiled {
+					if f.name == "amx" && min(rows, cols) < minTiled {
 						continue
 					}
 					clear(cut)

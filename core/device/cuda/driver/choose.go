@@ -153,9 +153,9 @@ func others(d Info, w Watcher) (text string, foreign bool) {
 		}
 		pids = append(pids, text)
 	}
-	const most = 3
-	if n := len(pids) - most; n > 0 {
-		pids = append(pids[:most], fmt.Sprintf("%d more", n))
+	const shown = 3
+	if n := len(pids) - shown; n > 0 {
+		pids = append(pids[:shown], fmt.Sprintf("%d more", n))
 	}
 	noun := "process"
 	if len(all) > 1 {

@@ -163,15 +163,15 @@ func openLibrary(file string) (*library, error) {
 		if l.addresses[s] == 0 && names[len(names)-1] != "" {
 			return nil, &Unavailable{
 				Reason: fmt.Sprintf("too old a CUDA driver: it has no %s", names[0]),
-				Advice: fmt.Sprintf("install driver %s or newer, or use --device cpu", leastOf(first)),
+				Advice: fmt.Sprintf("install driver %s or newer, or use --device cpu", minOf(first)),
 			}
 		}
 	}
 	return l, nil
 }
 
-// leastOf is the release that was the first with a version of CUDA.
-func leastOf(cuda int) Release {
+// minOf is the release that was the first with a version of CUDA.
+func minOf(cuda int) Release {
 	for _, r := range releases {
 		if r.CUDA >= cuda {
 			return r.Release

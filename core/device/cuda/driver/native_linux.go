@@ -38,7 +38,7 @@ func Native(o NativeOptions) (Driver, error) {
 	if n.version < first {
 		return nil, &Unavailable{
 			Reason: fmt.Sprintf("too old a CUDA driver: it has CUDA %s", VersionText(n.version)),
-			Advice: fmt.Sprintf("install driver %s or newer, or use --device cpu", leastOf(first)),
+			Advice: fmt.Sprintf("install driver %s or newer, or use --device cpu", minOf(first)),
 		}
 	}
 	if r := l.call(cuInit, 0); r == noDevice {

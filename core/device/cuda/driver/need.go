@@ -101,8 +101,8 @@ func (n Need) Least() (Release, bool) {
 
 func older(a, b [2]int) bool { return a[0] < b[0] || a[0] == b[0] && a[1] < b[1] }
 
-// LeastDriver is the first driver that can run all these PTX texts.
-func LeastDriver(ptx ...string) (Release, error) {
+// MinDriver is the first driver that can run all these PTX texts.
+func MinDriver(ptx ...string) (Release, error) {
 	all := Need{}
 	for _, text := range ptx {
 		n, err := ReadNeed(text)

@@ -31,11 +31,11 @@ func TestNeed(t *testing.T) {
 			t.Errorf("%s: on %v %t, on %v %t", c.target, c.runs, n.Suits(c.runs), c.not, n.Suits(c.not))
 		}
 	}
-	least, err := LeastDriver(text("7.0", "sm_80"), text("8.0", "sm_90a"), text("6.0", "sm_70"))
+	least, err := MinDriver(text("7.0", "sm_80"), text("8.0", "sm_90a"), text("6.0", "sm_70"))
 	if err != nil || least.CUDA != 12000 {
 		t.Errorf("for all of them: %v, %v", least, err)
 	}
-	if _, err := LeastDriver(text("99.0", "sm_80")); err == nil {
+	if _, err := MinDriver(text("99.0", "sm_80")); err == nil {
 		t.Error("a PTX of the future has a least driver")
 	}
 	if _, err := ReadNeed("int main() {}"); err == nil {

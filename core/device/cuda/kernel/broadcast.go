@@ -94,11 +94,11 @@ func concat(b *builder) error {
 	if width > 0 {
 		rows = b.size(b.in.Out) / width
 	}
-	const most = 4
+	const arrays = 4
 	column := 0
-	for first := 0; first < len(b.in.In); first += most {
+	for first := 0; first < len(b.in.In); first += arrays {
 		args, widths, all := []any{at(b.in.Out, 0)}, []any{}, 0
-		for i := first; i < first+most; i++ {
+		for i := first; i < first+arrays; i++ {
 			if i >= len(b.in.In) {
 				args, widths = append(args, uint64(0)), append(widths, uint32(0))
 				continue

@@ -64,13 +64,13 @@ func (t *tensors) add(n int, words ...any) {
 
 // over launches a kernel over the chunks of a table; before and after stand around
 // what describes it.
-func (f *finish) over(kernel string, t tensors, most int, before, after []any) {
+func (f *finish) over(kernel string, t tensors, maxBlocks int, before, after []any) {
 	if t.chunks > 1<<31-1 {
 		f.err = fmt.Errorf("%s: %d elements and more: at most %d", kernel, t.chunks*chunk, (1<<31-1)*chunk)
 		return
 	}
 	args := append(before, t.table, uint32(t.rows), uint32(t.chunks))
-	f.launch(kernel, [3]uint32{uint32(max(1, min(t.chunks, most))), 1, 1}, chunkThreads, 0, append(args, after...)...)
+	f.launch(kernel, [3]uint32{uint32(max(1, min(t.chunks, maxBlocks))), 1, 1}, chunkThreads, 0, append(args, after...)...)
 }
 
 func (f *finish) check() {

@@ -117,7 +117,7 @@ const (
 	// 256×512×512. Layers of width 256 at batch 256 are bound by latency, and stay
 	// exact.
 	tensorLeast = 1 << 26
-	// tensorThin is the least number of rows, columns and summands: below, most of a
+	// tensorThin is the smallest number of rows, columns and summands: below, most of a
 	// tile would be zeros.
 	tensorThin = 32
 )
@@ -157,24 +157,24 @@ func divide(p product, t Target) division {
 	}
 	if p.tensor(t) {
 		tile, splits := p.choose(t)
-		return division{"product" + string(p.layout) + "_" + tensorNames[t.Precision] + "_" + tile.name, tile, splits, p.bounded(tile, mostTensor)}
+		return division{"product" + string(p.layout) + "_" + tensorNames[t.Precision] + "_" + tile.name, tile, splits, p.bounded(tile, maxTensor)}
 	}
 	tile, splits := p.simt(t)
-	return division{"product" + string(p.layout) + "_" + tile.name, tile, splits, p.bounded(tile, most)}
+	return division{"product" + string(p.layout) + "_" + tile.name, tile, splits, p.bounded(tile, maxProduct)}
 }
 
 // These bound the products of one launch, so that none takes 50 ms: 2³⁶ take 28 ms at
 // 5 TFLOP/s, which the slowest card of compute capability 7.0 exceeds, and 2³⁷ on
 // tensor cores 21 ms at 13, as the slowest of 8.6 have.
 const (
-	most       = 1 << 36
-	mostTensor = 1 << 37
+	maxProduct = 1 << 36
+	maxTensor  = 1 << 37
 )
 
 // bounded is how many rows of the result a launch makes: equal parts, in whole tiles.
 // Only where A's rows are the result's can they be parted.
-func (p product) bounded(t tile, most int) int {
-	launches := ceil(p.m*p.n*p.k*p.inner*p.members, most)
+func (p product) bounded(t tile, limit int) int {
+	launches := ceil(p.m*p.n*p.k*p.inner*p.members, limit)
 	if p.layout == tn || launches <= 1 {
 		return p.m
 	}
