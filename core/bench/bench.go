@@ -60,7 +60,7 @@ type Result struct {
 	MS       float64 `json:"ms"`      // median over rounds of a step's mean
 	BestMS   float64 `json:"best_ms"` // of the fastest round
 	GFLOPS   float64 `json:"gflops"`  // at the median
-	// Peak is that of the CPU and Share what GFLOPS is of its product's; nil and 0 of
+	// Peak is that of the CPU and Share what GFLOPS is of the most it can do; nil and 0 of
 	// other devices and of workloads whose operations are not counted.
 	Peak    *Peak   `json:"peak,omitempty"`
 	Share   float64 `json:"share,omitempty"`
@@ -70,8 +70,8 @@ type Result struct {
 
 // Against adds what the workload reached of a CPU's peak.
 func (r Result) Against(p *Peak) Result {
-	if p != nil && p.Product > 0 {
-		r.Peak, r.Share = p, r.GFLOPS/p.Product
+	if p != nil && p.Most() > 0 {
+		r.Peak, r.Share = p, r.GFLOPS/p.Most()
 	}
 	return r
 }

@@ -13,12 +13,21 @@ import (
 // Peak is what a CPU can do at most, with as many threads as compute.
 type Peak struct {
 	// Product is the rate of the kernels' best product of 256×256×256, in GFLOP/s, of one
-	// thread times the threads: what training steps are measured against.
+	// thread times the threads.
 	Product float64 `json:"product_gflops"`
 	// Registers is that of multiply-adds on registers alone, likewise; 0: the kernels
 	// have no such loop.
 	Registers float64 `json:"register_gflops,omitempty"`
 	Threads   int     `json:"threads"`
+}
+
+// Most is what workloads are measured against: multiply-adds on registers, or where the
+// kernels have no such loop their best product.
+func (p *Peak) Most() float64 {
+	if p.Registers > 0 {
+		return p.Registers
+	}
+	return p.Product
 }
 
 // PeakOf measures a CPU's kernels for about so long each; nil of other devices.

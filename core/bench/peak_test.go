@@ -23,8 +23,11 @@ func TestPeak(t *testing.T) {
 		if err != nil || p.Product <= 0 || p.Threads != dev.Threads() || (p.Registers > 0) != (family == "avx2" || family == "avx512") {
 			t.Errorf("%s: %+v, %v", family, p, err)
 		}
-		if r := (Result{GFLOPS: p.Product / 4}).Against(p); r.Share != 0.25 || r.Peak != p {
+		if r := (Result{GFLOPS: p.Most() / 4}).Against(p); r.Share != 0.25 || r.Peak != p {
 			t.Errorf("%s: %+v", family, r)
+		}
+		if want := map[bool]float64{true: p.Registers, false: p.Product}[p.Registers > 0]; p.Most() != want {
+			t.Errorf("%s: the most is %g of %+v", family, p.Most(), p)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()

@@ -80,6 +80,15 @@ func TestBenchGoesOn(t *testing.T) {
 	}
 }
 
+// Products are a list of their own.
+func TestBenchProductsAreAListOfTheirOwn(t *testing.T) {
+	var out, stderr bytes.Buffer
+	status := Main(context.Background(), partialDeps(t, ""), []string{"bench", "--products", "act"}, strings.NewReader(""), &out, &stderr)
+	if status != cli.StatusUsage || !strings.Contains(stderr.String(), `unknown workload "act"`) {
+		t.Errorf("status %d, %q", status, stderr.String())
+	}
+}
+
 // A profile names the parts of a program; of several programs there is none.
 func TestBenchProfiles(t *testing.T) {
 	var out, stderr bytes.Buffer

@@ -17,7 +17,7 @@ import (
 
 // BenchCommand is bench.
 func BenchCommand(d cli.Deps) *cobra.Command {
-	var asJSON, profile bool
+	var asJSON, profile, products bool
 	var threads, rounds int
 	var name, precision string
 	var round time.Duration
@@ -29,17 +29,25 @@ func BenchCommand(d cli.Deps) *cobra.Command {
 same time shows in the distance between the two; where a host gives its processors to
 other machines, a line says how much of them.
 
-On the CPU it also says what the kernels reach in a product of 256×256×256, times the
-threads that compute, and which share of that each workload is.
+On the CPU it also says what the kernels reach in a product of 256×256×256 and in
+multiply-adds on registers alone, times the threads that compute, and which share of
+the latter each workload is (of the former where the kernels have no loop on registers).
+--products has workloads of its own: forward-RxIxO, dx-RxIxO and dw-RxIxO of layers of
+R rows, I inputs and O outputs, from 256x1024x1024 to 4096x2048x2048.
 
 ` + workloadList(Workloads(d)),
 		Example: `  pgrlab bench
   pgrlab bench --threads 1 critic sac
   pgrlab bench --device cuda --precision bf16 denoiser-2048 sample-2048x4096
   pgrlab bench --profile denoiser-1024
+  pgrlab bench --products
   pgrlab bench --json > bench.jsonl`,
 		RunE: func(c *cobra.Command, args []string) error {
-			chosen, err := choose(Workloads(d), args)
+			known := Workloads(d)
+			if products {
+				known = bench.Products
+			}
+			chosen, err := choose(known, args)
 			if err != nil {
 				return err
 			}
@@ -88,6 +96,7 @@ threads that compute, and which share of that each workload is.
 	f := c.Flags()
 	f.BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	f.BoolVar(&profile, "profile", false, "say instead where the time of each workload's program goes")
+	f.BoolVar(&products, "products", false, "time matrix products of large layers instead, forward and backward: as forward-256x1024x1024, dx-, dw-")
 	cli.CountIn(f, &threads, "threads", 0, 0, cli.MaxThreads, "`N` threads to use, of which two train (default: all allowed, at most 8)")
 	f.StringVar(&name, "device", "cpu", cli.DeviceUsage)
 	f.StringVar(&precision, "precision", Precisions[0], "`fp32|tf32|bf16` what a GPU rounds the factors of large products to")
@@ -122,7 +131,7 @@ func (b *benching) begin(ctx context.Context) error {
 	if b.asJSON {
 		return nil
 	}
-	_, err = fmt.Fprintf(b.out, "%s%s\n%-18s %10s %10s %10s %8s\n", b.dev.Name(), machine, "WORKLOAD", "MEDIAN MS", "BEST MS", "GFLOP/S", "OF PEAK")
+	_, err = fmt.Fprintf(b.out, "%s%s\n%-*s %10s %10s %10s %8s\n", b.dev.Name(), machine, nameColumn, "WORKLOAD", "MEDIAN MS", "BEST MS", "GFLOP/S", "OF PEAK")
 	return err
 }
 
@@ -169,9 +178,12 @@ func (b *benching) time(ctx context.Context, w bench.Workload) error {
 	if r.Share > 0 {
 		share = fmt.Sprintf("%.0f%%", 100*r.Share)
 	}
-	_, err = fmt.Fprintf(b.out, "%-18s %10.4g %10.4g %10s %8s\n", r.Workload, r.MS, r.BestMS, rate(r.GFLOPS), share)
+	_, err = fmt.Fprintf(b.out, "%-*s %10.4g %10.4g %10s %8s\n", nameColumn, r.Workload, r.MS, r.BestMS, rate(r.GFLOPS), share)
 	return err
 }
+
+// nameColumn is the width of the column of names.
+const nameColumn = 24
 
 // profileRuns is of how many runs a profile has the shortest of each part.
 const profileRuns = 20

@@ -1,0 +1,24 @@
+package bench
+
+import (
+	"testing"
+)
+
+// Each product of a layer is timed alone, on operands of its own, and counted right.
+func TestProductsOfALayer(t *testing.T) {
+	dev := reference(t)
+	if len(Products) != 3*len(productLayers) {
+		t.Fatalf("%d products", len(Products))
+	}
+	for i := range 3 {
+		l := Layer{1, 64, 1024, 2048}
+		step, flops, err := l.product(dev, i)
+		held := [3]int{64*1024 + 1024*2048 + 2048, 64*2048 + 1024*2048, 64*1024 + 64*2048}[i]
+		if turns := (apart + held - 1) / held; err != nil || flops != float64(turns*2*64*1024*2048) {
+			t.Fatalf("product %d: %g operations, %v", i, flops, err)
+		}
+		if err := step(0); err != nil {
+			t.Error(err)
+		}
+	}
+}
