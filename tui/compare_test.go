@@ -154,33 +154,3 @@ func TestMediansRestartWithF(t *testing.T) {
 		t.Errorf("%d gaps in the curve of F, want one where F changed", gaps)
 	}
 }
-
-// A small change does not look like a large one, and the range stands beside.
-func TestSparklinesHaveARange(t *testing.T) {
-	m, _ := coloured()
-	heights := func(text string) (lo, hi int) {
-		lo = len(m.Theme.Glyphs.Blocks)
-		for i, b := range m.Theme.Glyphs.Blocks {
-			if strings.Contains(text, b) {
-				lo, hi = min(lo, i), max(hi, i)
-			}
-		}
-		return lo, hi
-	}
-	loss := []float64{0.58, 0.6, 0.61, 0.63}
-	if lo, hi := heights(m.Theme.Sparkline(loss, 10)); hi-lo > 2 {
-		t.Errorf("0.58 to 0.63 spans %d of 8 heights", hi-lo+1)
-	}
-	if lo, hi := heights(m.Theme.Sparkline([]float64{0.1, 0.9}, 10)); hi-lo != 7 {
-		t.Errorf("0.1 to 0.9 spans %d of 8 heights", hi-lo+1)
-	}
-	for w := range 40 {
-		got := m.Theme.Trend(loss, w)
-		if theme.Width(got) > max(w, 0) {
-			t.Errorf("%q is wider than %d", got, w)
-		}
-		if (w >= 17) != strings.HasSuffix(got, " 0.580..0.630") {
-			t.Errorf("in %d columns: %q", w, got)
-		}
-	}
-}

@@ -12,6 +12,7 @@ import (
 // What NVML does not know is left out, and what there is no room for.
 func TestSystemPaneShowsTheGPU(t *testing.T) {
 	m := New(Options{About: pane.About{Config: fakeConfig()}})
+	m.system.Machine.At, m.system.Machine.BusyPast = m.Now(), []float64{1}
 	g := &pane.GPU{Busy: 0.87, Used: 12.3e9, Total: 141e9, Temperature: 61, Power: 420}
 	for _, c := range []struct {
 		g    pane.GPU
@@ -23,13 +24,16 @@ func TestSystemPaneShowsTheGPU(t *testing.T) {
 		{*g, 10, "busy 87%"},
 		{pane.GPU{Busy: -1, Used: -1, Temperature: -1, Power: -1}, 60, "busy -"},
 	} {
-		if got := ansi.Strip(m.system.GPUUse(&c.g, c.w)); got != c.want {
-			t.Errorf("%d columns: %q, want %q", c.w, got, c.want)
+		m.options.GPU = func() *pane.GPU { return &c.g }
+		text := ansi.Strip(strings.Join(m.system.Body(c.w+7, 10), "\n")) // behind the line's label
+		_, line, found := strings.Cut(text, "GPU")
+		line, _, _ = strings.Cut(line, "\n")
+		if got := strings.TrimSpace(line); !found || got != c.want {
+			t.Errorf("%d columns: %q, want %q, in\n%s", c.w, got, c.want, text)
 		}
 	}
 	for _, known := range []func() *pane.GPU{nil, func() *pane.GPU { return nil }, func() *pane.GPU { return g }} {
 		m.options.GPU = known
-		m.system.Machine.At, m.system.Machine.BusyPast = m.Now(), []float64{1}
 		text := ansi.Strip(strings.Join(m.system.Body(80, 10), "\n"))
 		if shown := strings.Contains(text, "GPU"); shown != (known != nil && known() != nil) {
 			t.Errorf("the pane:\n%s", text)

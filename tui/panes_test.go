@@ -14,7 +14,6 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/pane/charts"
-	"pgrlab/tui/pane/events"
 	"pgrlab/tui/pane/system"
 )
 
@@ -142,11 +141,11 @@ func TestEscapeHasASecondKeyEverywhere(t *testing.T) {
 	for _, open := range []string{":", "n", "q", "?"} {
 		s := running(t, 160, 45, 24_000)
 		s.press(open)
-		if s.entry == nil && s.dialog == nil && !s.help.Shown {
+		if s.entry == nil && s.dialog == nil && !s.help.IsOpen() {
 			t.Fatalf("%s opens nothing", open)
 		}
 		s.Update(tea.KeyMsg{Type: tea.KeyCtrlG})
-		if s.entry != nil || s.dialog != nil || s.help.Shown {
+		if s.entry != nil || s.dialog != nil || s.help.IsOpen() {
 			t.Errorf("ctrl+g does not leave what %s opens", open)
 		}
 	}
@@ -231,18 +230,23 @@ func TestFilterOfEvents(t *testing.T) {
 }
 
 func TestHintsVanishOnceUsed(t *testing.T) {
+	const (
+		knobHint = "change the selected knob, enter applies it"
+		helpHint = "what every key does and every number means"
+		quitHint = "leave: the run can go on without the screen"
+	)
 	home := t.TempDir()
 	s := newScreen(t, 160, 45, func(o *Options) { o.Home = home })
 	s.Update(started{lab: s.fake})
-	s.contains(t, events.Hints[0].Text, events.Hints[1].Text, events.Hints[2].Text)
+	s.contains(t, knobHint, helpHint, quitHint)
 	s.press("right", "esc", "?", "esc")
-	if strings.Contains(s.View(), events.Hints[0].Text) || strings.Contains(s.View(), events.Hints[1].Text) {
+	if strings.Contains(s.View(), knobHint) || strings.Contains(s.View(), helpHint) {
 		t.Errorf("used hints are still shown:\n%s", s.View())
 	}
-	s.contains(t, events.Hints[2].Text)
+	s.contains(t, quitHint)
 	again := newScreen(t, 160, 45, func(o *Options) { o.Home = home })
 	again.Update(started{lab: again.fake})
-	if strings.Contains(again.View(), events.Hints[0].Text) {
+	if strings.Contains(again.View(), knobHint) {
 		t.Error("the next screen shows a hint that was used")
 	}
 }

@@ -19,7 +19,7 @@ type Page struct {
 	theme    *theme.Theme
 	contents func() Contents
 	w, h     int // of the screen
-	Shown    bool
+	shown    bool
 	top      int
 	find     string // in small letters; "": nothing
 	At       int    // the line that was found last
@@ -34,10 +34,10 @@ func New(s pane.Screen, t *theme.Theme, contents func() Contents) *Page {
 func (p *Page) Resize(w, h int) { p.w, p.h = w, h }
 
 // IsOpen says whether the help is shown.
-func (p *Page) IsOpen() bool { return p.Shown }
+func (p *Page) IsOpen() bool { return p.shown }
 
 // Close closes the help.
-func (p *Page) Close() { p.Shown = false }
+func (p *Page) Close() { p.shown = false }
 
 // Keys are those of the help: dispatch, its foot and its own explanation.
 func (p *Page) Keys() []pane.Binding {
@@ -61,7 +61,7 @@ func (p *Page) Keys() []pane.Binding {
 
 // Show opens the help at its beginning.
 func (p *Page) Show() tea.Cmd {
-	p.Shown, p.top, p.find, p.At = true, 0, "", -1
+	p.shown, p.top, p.find, p.At = true, 0, "", -1
 	return nil
 }
 
@@ -71,7 +71,7 @@ func (p *Page) back() tea.Cmd {
 		p.find, p.At = "", -1
 		return nil
 	}
-	p.Shown = false
+	p.shown = false
 	return nil
 }
 

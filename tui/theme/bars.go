@@ -70,10 +70,10 @@ func (t *Theme) Trend(values []float64, w int) string {
 			text = ""
 		}
 		if n+Width(text) <= w {
-			return t.Sparkline(values, n) + text
+			return t.sparkline(values, n) + text
 		}
 	}
-	return t.Sparkline(values, w)
+	return t.sparkline(values, w)
 }
 
 // rangeOf are the smallest and the largest of the finite values; lo > hi without any.
@@ -92,9 +92,9 @@ func rangeOf(values []float64) (lo, hi float64) {
 // from nothing to all.
 const minSpan = 0.5
 
-// Sparkline draws the last w values between their smallest and largest, or in the middle
+// sparkline draws the last w values between their smallest and largest, or in the middle
 // of minSpan.
-func (t *Theme) Sparkline(values []float64, w int) string {
+func (t *Theme) sparkline(values []float64, w int) string {
 	if len(values) > w {
 		values = values[len(values)-max(0, w):]
 	}

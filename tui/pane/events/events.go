@@ -19,7 +19,7 @@ type Pane struct {
 	*pane.Run
 	memory hintMemory // which hints were used
 	Filter string     // only events with this text are shown; "": all
-	UpBy   int        // events above the first one shown
+	upBy   int        // events above the first one shown
 	room   int        // events that fit, as drawn
 	seen   int        // events at the last look
 }
@@ -55,8 +55,8 @@ func (p *Pane) Verbs() []pane.Verb {
 // Poll keeps the events in sight where they are while new ones come.
 func (p *Pane) Poll(bool) {
 	n := len(p.History.Lines)
-	if p.UpBy > 0 {
-		p.UpBy += n - p.seen
+	if p.upBy > 0 {
+		p.upBy += n - p.seen
 	}
 	p.seen = n
 }
@@ -79,8 +79,8 @@ func (p *Pane) Body(w, h int) []string {
 	}
 	h -= len(hints)
 	p.room = p.eventsThatFit(lines, w, h)
-	p.UpBy = max(0, min(p.UpBy, len(lines)-p.room))
-	end := len(lines) - p.UpBy
+	p.upBy = max(0, min(p.upBy, len(lines)-p.room))
+	end := len(lines) - p.upBy
 	out := make([]string, 0, h)
 	for i := end - 1; i >= 0 && len(out) < h; i-- {
 		out = append(out, p.EventText(lines[i], w, h)...)
@@ -190,7 +190,7 @@ func (p *Pane) openFilter() tea.Cmd {
 }
 
 func (p *Pane) setFilter(text string) {
-	p.Filter, p.UpBy = text, 0
+	p.Filter, p.upBy = text, 0
 	p.TouchPane(pane.Events)
 	p.Changed()
 }
@@ -199,14 +199,14 @@ func (p *Pane) eventsNote() string {
 	if p.Filter != "" {
 		return p.Theme.Warn.On(fmt.Sprintf("%d of %d with %q", len(p.Filtered()), len(p.History.Lines), p.Filter))
 	}
-	if p.UpBy > 0 {
-		return p.Theme.Warn.On(fmt.Sprintf("%d newer %s g follow", p.UpBy, p.Theme.Glyphs.Separator))
+	if p.upBy > 0 {
+		return p.Theme.Warn.On(fmt.Sprintf("%d newer %s g follow", p.upBy, p.Theme.Glyphs.Separator))
 	}
 	return p.Theme.Dim.On("newest first")
 }
 
 func (p *Pane) scrollEvents(by int) tea.Cmd {
-	p.UpBy = max(0, min(p.UpBy+by, len(p.Filtered())-p.room))
+	p.upBy = max(0, min(p.upBy+by, len(p.Filtered())-p.room))
 	p.TouchPane(pane.Events)
 	return nil
 }
@@ -218,10 +218,10 @@ func (p *Pane) pageDown() tea.Cmd { return p.scrollEvents(max(1, p.room-1)) }
 
 // Follow goes back to the newest events; it says whether it had to.
 func (p *Pane) Follow() bool {
-	if p.UpBy == 0 {
+	if p.upBy == 0 {
 		return false
 	}
-	p.UpBy = 0
+	p.upBy = 0
 	p.TouchPane(pane.Events)
 	return true
 }

@@ -11,8 +11,8 @@ type hintMemory interface {
 // Hint is what a new user of the screen is told until a key was used.
 type Hint struct{ key, keys, Text string }
 
-// Hints are the three things a new user needs; each goes when it was used.
-var Hints = []Hint{
+// newcomerHints are the three things a new user needs; each goes when it was used.
+var newcomerHints = []Hint{
 	{"more", "left right", "change the selected knob, enter applies it"},
 	{"help", "?", "what every key does and every number means"},
 	{"quit", "q", "leave: the run can go on without the screen"},
@@ -31,9 +31,9 @@ func (p *Pane) hints() []Hint {
 	case p.About.Replay:
 		return replayHints
 	case p.Ended():
-		return Hints[1:] // there is nothing to change
+		return newcomerHints[1:] // there is nothing to change
 	}
-	return Hints
+	return newcomerHints
 }
 
 // Used notes that a binding was used, for the hints.

@@ -284,7 +284,7 @@ func (p *Pane) knobDetail(w, room int) []string {
 		}
 		add(t.Dim, theme.Longest([]string{"enter apply · ! now · @ at a step · esc drop", "enter apply · ! now · esc drop", "enter apply · esc drop"}, w), 1)
 	default:
-		if text := p.MixText(k); text != "" {
+		if text := p.mixText(k); text != "" {
 			add(t.Text, text, room)
 		}
 		if text := p.Exposure(); text != "" {
@@ -298,8 +298,8 @@ func (p *Pane) knobDetail(w, room int) []string {
 // typing says whether a value is being typed in the knobs.
 func (p *Pane) typing() bool { return p.Typed() != nil && p.Typed().Pane == pane.Knobs }
 
-// MixText spells out what r, batch and hold make of a batch; "" for other knobs.
-func (p *Pane) MixText(k knob.Knob) string {
+// mixText spells out what r, batch and hold make of a batch; "" for other knobs.
+func (p *Pane) mixText(k knob.Knob) string {
 	switch k.Name {
 	case "ratio", "batch", "hold":
 	default:

@@ -58,7 +58,7 @@ func (p *Pane) Body(w, h int) []string {
 	lines := []string{cpu, memory, label("device") + p.Device()}
 	if p.About.GPU != nil {
 		if g := p.About.GPU(); g != nil {
-			lines = append(lines, label("GPU")+p.GPUUse(g, w-7))
+			lines = append(lines, label("GPU")+p.gpuUse(g, w-7))
 		}
 	}
 	if p.Line != nil {
@@ -68,8 +68,8 @@ func (p *Pane) Body(w, h int) []string {
 	return lines
 }
 
-// GPUUse is what a GPU does, as much as there is room for.
-func (p *Pane) GPUUse(g *pane.GPU, w int) string {
+// gpuUse is what a GPU does, as much as there is room for.
+func (p *Pane) gpuUse(g *pane.GPU, w int) string {
 	t := p.Theme
 	text := t.Dim.On("busy ")
 	if g.Busy >= 0 {
