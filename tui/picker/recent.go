@@ -33,7 +33,7 @@ type Recent struct {
 
 // RecentRuns looks for run folders directly below root, newest first, at most so
 // many.
-func RecentRuns(root string, most int) []Recent {
+func RecentRuns(root string, limit int) []Recent {
 	entries, err := os.ReadDir(root)
 	if err != nil {
 		return nil
@@ -51,7 +51,7 @@ func RecentRuns(root string, most int) []Recent {
 	sort.Slice(out, func(i, j int) bool { return out[i].When.After(out[j].When) })
 	kept := out[:0]
 	for _, r := range out {
-		if len(kept) == most {
+		if len(kept) == limit {
 			break
 		}
 		if described, err := describe(r); err == nil {

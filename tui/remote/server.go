@@ -203,10 +203,10 @@ func (s *Server) handle(conn net.Conn) {
 
 // readable is a name that fits into a line of a screen or of a journal.
 func readable(name string) string {
-	const most = 40
+	const maxRunes = 40
 	clean := strings.TrimSpace(printable.Line(name))
-	if r := []rune(clean); len(r) > most {
-		clean = string(r[:most])
+	if r := []rune(clean); len(r) > maxRunes {
+		clean = string(r[:maxRunes])
 	}
 	if clean == "" {
 		return "unnamed"

@@ -30,10 +30,10 @@ func (t *Theme) Bar(fraction float64, w int) string {
 // the topmost row comes first. Values that are not finite or not positive are
 // blank.
 func (t *Theme) Columns(values []float64, rows int, colour Ink) []string {
-	most := 0.0
+	highest := 0.0
 	for _, v := range values {
 		if !math.IsInf(v, 0) {
-			most = math.Max(most, v)
+			highest = math.Max(highest, v)
 		}
 	}
 	levels := len(t.Glyphs.Blocks)
@@ -42,8 +42,8 @@ func (t *Theme) Columns(values []float64, rows int, colour Ink) []string {
 		var b strings.Builder
 		for _, v := range values {
 			height := 0
-			if most > 0 && v > 0 && !math.IsInf(v, 0) {
-				height = max(1, int(math.Round(v/most*float64(rows*levels))))
+			if highest > 0 && v > 0 && !math.IsInf(v, 0) {
+				height = max(1, int(math.Round(v/highest*float64(rows*levels))))
 			}
 			switch above := height - (rows-1-r)*levels; {
 			case above <= 0:
@@ -99,9 +99,9 @@ func (t *Theme) sparkline(values []float64, w int) string {
 		values = values[len(values)-max(0, w):]
 	}
 	lo, hi := rangeOf(values)
-	if least := minSpan * math.Max(math.Abs(lo), math.Abs(hi)); hi-lo < least {
+	if span := minSpan * math.Max(math.Abs(lo), math.Abs(hi)); hi-lo < span {
 		middle := lo/2 + hi/2
-		lo, hi = middle-least/2, middle+least/2
+		lo, hi = middle-span/2, middle+span/2
 	}
 	return t.SparklineIn(values, lo, hi)
 }

@@ -16,20 +16,20 @@ import (
 // A count is the value of a flag that takes a number of things: 20000, 20k, 1.5M or
 // 1e6, within its range.
 type count struct {
-	value       *int
-	least, most int
+	value           *int
+	lowest, highest int
 }
 
-// CountVar binds a flag that counts from least on.
-func CountVar(f *pflag.FlagSet, value *int, name string, otherwise, least int, usage string) {
-	CountIn(f, value, name, otherwise, least, math.MaxInt, usage)
+// CountVar binds a flag that counts from lowest on.
+func CountVar(f *pflag.FlagSet, value *int, name string, otherwise, lowest int, usage string) {
+	CountIn(f, value, name, otherwise, lowest, math.MaxInt, usage)
 }
 
-// CountIn binds a flag that counts from least to most.
-func CountIn(f *pflag.FlagSet, value *int, name string, otherwise, least, most int, usage string) {
+// CountIn binds a flag that counts from lowest to highest.
+func CountIn(f *pflag.FlagSet, value *int, name string, otherwise, lowest, highest int, usage string) {
 	*value = otherwise
-	f.Var(&count{value, least, most}, name, usage)
-	if otherwise < least { // stands for "not given": no default to show
+	f.Var(&count{value, lowest, highest}, name, usage)
+	if otherwise < lowest { // stands for "not given": no default to show
 		f.Lookup(name).DefValue = "0"
 	}
 }
@@ -43,7 +43,7 @@ func (c *count) Set(text string) error {
 			return fmt.Errorf("want %s", c.span())
 		}
 		return errors.New(strings.TrimPrefix(err.Error(), fmt.Sprintf("%q is ", text))) // which stands before it
-	case n < c.least || n > c.most:
+	case n < c.lowest || n > c.highest:
 		return fmt.Errorf("want %s", c.span())
 	}
 	*c.value = n
@@ -51,10 +51,10 @@ func (c *count) Set(text string) error {
 }
 
 func (c *count) span() string {
-	if c.most == math.MaxInt {
-		return fmt.Sprintf("at least %d", c.least)
+	if c.highest == math.MaxInt {
+		return fmt.Sprintf("at least %d", c.lowest)
 	}
-	return fmt.Sprintf("%s to %s", report.Count(c.least), report.Count(c.most))
+	return fmt.Sprintf("%s to %s", report.Count(c.lowest), report.Count(c.highest))
 }
 
 // String implements pflag.Value.

@@ -56,12 +56,12 @@ func (f stillFlags) draw(name string) error {
 
 // cells are the columns and lines of the screen.
 func (f stillFlags) cells() (w, h int, err error) {
-	const most = 1000
+	const maxSide = 1000
 	ws, hs, _ := strings.Cut(f.size, "x")
 	w, errW := strconv.Atoi(ws)
 	h, errH := strconv.Atoi(hs)
-	if errW != nil || errH != nil || w < 1 || h < 1 || w > most || h > most {
-		return 0, 0, cli.Usagef("replay: --size is %q: want WxH columns and lines, for example 160x45, at most %dx%d", f.size, most, most)
+	if errW != nil || errH != nil || w < 1 || h < 1 || w > maxSide || h > maxSide {
+		return 0, 0, cli.Usagef("replay: --size is %q: want WxH columns and lines, for example 160x45, at most %dx%d", f.size, maxSide, maxSide)
 	}
 	return w, h, nil
 }

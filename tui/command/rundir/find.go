@@ -47,13 +47,13 @@ func Complete(dir string, steps int) bool {
 	}
 	defer file.Close()
 	// The line done is short and the last one.
-	const most = 4096
+	const maxTail = 4096
 	info, err := file.Stat()
 	if err != nil {
 		return false
 	}
-	from := max(0, info.Size()-most)
-	text, err := io.ReadAll(io.NewSectionReader(file, from, most))
+	from := max(0, info.Size()-maxTail)
+	text, err := io.ReadAll(io.NewSectionReader(file, from, maxTail))
 	if err != nil {
 		return false
 	}

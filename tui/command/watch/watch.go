@@ -99,12 +99,12 @@ func (w *watchFlags) run(ctx context.Context, d cli.Deps, in io.Reader, out, err
 
 // check finds what is wrong with the flags by themselves.
 func (w *watchFlags) check() (width, height int, err error) {
-	const most = 4096
+	const maxSide = 4096
 	ws, hs, _ := strings.Cut(w.size, "x")
 	width, err = strconv.Atoi(ws)
 	height, err2 := strconv.Atoi(hs)
-	if err != nil || err2 != nil || min(width, height) < 1 || max(width, height) > most {
-		return 0, 0, cli.Usagef("watch: --size is %q: want WxH pixels, for example 320x240, at most %dx%d", w.size, most, most)
+	if err != nil || err2 != nil || min(width, height) < 1 || max(width, height) > maxSide {
+		return 0, 0, cli.Usagef("watch: --size is %q: want WxH pixels, for example 320x240, at most %dx%d", w.size, maxSide, maxSide)
 	}
 	switch {
 	case w.task == "" && w.policy == "":

@@ -114,17 +114,17 @@ func (v *Pane) Body(w, h int) []string {
 
 // beyond is the largest share of a distribution that lies outside the bins.
 func beyond(all []histogramRow) float64 {
-	most := 0.0
+	highest := 0.0
 	for _, row := range all {
 		inside := 0
 		for _, n := range row.data.Counts {
 			inside += n
 		}
 		if row.data.Rows > 0 {
-			most = math.Max(most, 1-float64(inside)/float64(row.data.Rows))
+			highest = math.Max(highest, 1-float64(inside)/float64(row.data.Rows))
 		}
 	}
-	return most
+	return highest
 }
 
 // scoresSoFar stands for the histograms before the first generation.
