@@ -122,7 +122,7 @@ func (d *Diffusion) load(r io.Reader, real Rows) error {
 	}
 	if h.Fit != 0 {
 		var err error
-		if d.fit, err = loadFit(d.calls.device, r, h, real, d.config, d.layout.width(), paramsOf(d.model, d.average), d.program.optimiser); err != nil {
+		if d.fit, err = loadFit(d.calls.device, r, h, d.layout.vectors(real), d.config, d.layout.width(), paramsOf(d.model, d.average), d.program.optimiser); err != nil {
 			return err
 		}
 		if err := d.program.frame.set(d.calls.device, d.fit.normaliser.coordinates); err != nil {

@@ -16,7 +16,7 @@ var _ = register(Spec{
 	Source:   "Karras et al. 2022, Ho and Salimans 2021; Lu et al. 2023",
 	Denoises: true,
 	New: func(d Deps) (Generator, error) {
-		return New(d.Config, d.Shape, d.Device, d.Seed)
+		return New(d.Config, d.Shape, d.Device, d.Seed, d.Turning...)
 	},
 })
 
@@ -50,15 +50,16 @@ type serving struct {
 }
 
 // New builds the networks and compiles the gradient step for transitions of that
-// shape. Its random numbers come from streams of seed.
-func New(c Config, shape replay.Shape, dev device.Device, seed uint64) (*Diffusion, error) {
+// shape. Its random numbers come from streams of seed. turning are the coordinates of an
+// observation that are angles without limits.
+func New(c Config, shape replay.Shape, dev device.Device, seed uint64, turning ...int) (*Diffusion, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	if shape.Obs < 1 || shape.Act < 1 {
 		return nil, fmt.Errorf("generator: shape %+v has no observation or no action", shape)
 	}
-	d := &Diffusion{config: c, layout: newLayout(c, shape), stream: rng.New(seed, "generator")}
+	d := &Diffusion{config: c, layout: newLayout(c, shape, turning...), stream: rng.New(seed, "generator")}
 	width := d.layout.width()
 	d.model = newNetwork(c, "model", width, d.stream.Sub("initial"))
 	d.average = newNetwork(c, "average", width, d.stream.Sub("initial"))
@@ -184,6 +185,7 @@ func newFit(c Config, l layout, real Rows, scores []float32, knobs FitKnobs, ref
 	if err := knobs.validate(); err != nil {
 		return nil, err
 	}
+	real = l.vectors(real)
 	f := &fit{rows: real, knobs: knobs, refit: refit}
 	var err error
 	if f.normaliser, err = fitNormaliser(c, real, l); err != nil || scores == nil {

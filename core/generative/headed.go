@@ -79,7 +79,7 @@ func WithHeads(g Generator, h HeadConfig, c Config, shape replay.Shape, turning 
 		return nil, errors.New("generator: no heads to put on it")
 	}
 	h = h.filled()
-	l := headLayout{layout: newLayout(c, shape), turning: make([]bool, shape.Obs)}
+	l := headLayout{layout: newLayout(c, shape, turning...), turning: make([]bool, shape.Obs)}
 	for _, j := range turning {
 		if j < 0 || j >= shape.Obs {
 			return nil, fmt.Errorf("generator: coordinate %d of %d is an angle without limits", j, shape.Obs)

@@ -44,6 +44,7 @@ type Deps struct {
 	Shape    replay.Shape
 	Device   device.Device
 	Seed     uint64
+	Turning  []int // coordinates of an observation that are angles without limits
 	// Policy and Ends are for generators that roll out a model. Ends says whether a
 	// transition ends an episode by itself; nil: none does. Policy may be nil where no
 	// agent is.

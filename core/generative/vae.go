@@ -26,7 +26,7 @@ var _ = register(Spec{
 		return nil
 	},
 	New: func(d Deps) (Generator, error) {
-		return NewVAE(d.Config, d.Settings.(VAEConfig), d.Shape, d.Device, d.Seed)
+		return NewVAE(d.Config, d.Settings.(VAEConfig), d.Shape, d.Device, d.Seed, d.Turning...)
 	},
 })
 
@@ -60,7 +60,7 @@ type VAE struct {
 // NewVAE builds the networks and compiles the gradient step for transitions of that
 // shape. Of c it uses what a diffusion's vector, batches, optimiser and chunks use,
 // and the activation.
-func NewVAE(c Config, sizes VAEConfig, shape replay.Shape, dev device.Device, seed uint64) (*VAE, error) {
+func NewVAE(c Config, sizes VAEConfig, shape replay.Shape, dev device.Device, seed uint64, turning ...int) (*VAE, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func NewVAE(c Config, sizes VAEConfig, shape replay.Shape, dev device.Device, se
 		return nil, fmt.Errorf("generator: %w", err)
 	}
 	c.Preconditioning = PreconditioningScalar // of a diffusion's noise; there is none here
-	v := &VAE{config: c, sizes: sizes, layout: newLayout(c, shape), stream: rng.New(seed, "vae"), device: dev, decoders: map[int]*decoder{}}
+	v := &VAE{config: c, sizes: sizes, layout: newLayout(c, shape, turning...), stream: rng.New(seed, "vae"), device: dev, decoders: map[int]*decoder{}}
 	v.model, v.served = v.network("model", "initial"), v.network("served", "initial")
 	var err error
 	if v.program, err = v.compileFit(); err != nil {

@@ -85,7 +85,7 @@ func (v *VAE) load(r io.Reader, real Rows) error {
 	}
 	if h.Fit != 0 {
 		var err error
-		if v.fit, err = loadFit(v.device, r, h, real, v.config, v.layout.width(), v.model.params(), v.program.optimiser); err != nil {
+		if v.fit, err = loadFit(v.device, r, h, v.layout.vectors(real), v.config, v.layout.width(), v.model.params(), v.program.optimiser); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,10 @@
 package generative
 
-import "pgrlab/core/replay"
+import (
+	"math"
+
+	"pgrlab/core/replay"
+)
 
 // layout says where the parts of a transition stand in the vector of the
 // diffusion, [s, a, r, s'(, d)], and in a row of the replay buffer,
@@ -8,19 +12,65 @@ import "pgrlab/core/replay"
 type layout struct {
 	obs, act  int
 	terminals bool
-	raw       bool // and stored as the number that they come out as
-	pairs     bool // only s and a are in the vector
+	raw       bool  // and stored as the number that they come out as
+	pairs     bool  // only s and a are in the vector, and the phases
+	phases    []int // coordinates of s whose sine and cosine stand behind a, two numbers each
 }
 
-func newLayout(c Config, shape replay.Shape) layout {
-	return layout{obs: shape.Obs, act: shape.Act, terminals: c.ModelTerminals, raw: c.Terminals == TerminalsRaw, pairs: c.Vector == VectorPair}
+// newLayout is that of transitions of a shape. turning are the coordinates of an
+// observation that are angles without limits.
+func newLayout(c Config, shape replay.Shape, turning ...int) layout {
+	l := layout{obs: shape.Obs, act: shape.Act, terminals: c.ModelTerminals, raw: c.Terminals == TerminalsRaw, pairs: c.Vector == VectorPair}
+	if c.Angles == AnglesPhase {
+		l.phases = turning
+	}
+	return l
+}
+
+// vectors are the vectors of real transitions as they are modelled, not normalised, each
+// with what more there is in the row. A row is valid until the next one is asked for.
+func (l layout) vectors(real Rows) Rows {
+	if len(l.phases) == 0 || real == nil {
+		return real
+	}
+	return phased{real, l, make([]float32, l.width())}
+}
+
+// phased are pairs with the phases of their angles.
+type phased struct {
+	Rows
+	layout layout
+	vector []float32
+}
+
+func (p phased) Row(i int) []float32 {
+	l := p.layout
+	behind := p.vector[copy(p.vector, p.Rows.Row(i)[:l.obs+l.act]):]
+	for k, j := range l.phases {
+		sin, cos := math.Sincos(float64(p.vector[j]))
+		behind[2*k], behind[2*k+1] = float32(sin), float32(cos)
+	}
+	return p.vector
+}
+
+// turn gives the angles of a vector the phases that stand behind a: each becomes the
+// nearest number to what it was that has its phase.
+func (l layout) turn(vector []float32) {
+	for k, j := range l.phases {
+		behind := vector[l.obs+l.act+2*k:]
+		if behind[0] == 0 && behind[1] == 0 {
+			continue // no direction
+		}
+		phase := math.Atan2(float64(behind[0]), float64(behind[1]))
+		vector[j] = float32(float64(vector[j]) + math.Remainder(phase-float64(vector[j]), 2*math.Pi))
+	}
 }
 
 // width is that of the vector.
 func (l layout) width() int {
 	switch {
 	case l.pairs:
-		return l.obs + l.act
+		return l.obs + l.act + 2*len(l.phases)
 	case l.terminals:
 		return l.row()
 	}
@@ -42,7 +92,8 @@ func (l layout) terminal() int { return l.row() - 1 }
 func (l layout) finish(row []float32, clampActions bool) {
 	switch {
 	case l.pairs:
-		clear(row[l.width():])
+		l.turn(row)
+		clear(row[l.obs+l.act:])
 	case l.terminals:
 		l.end(row)
 	default:

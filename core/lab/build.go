@@ -81,7 +81,7 @@ func newGenerator(c *Generator, task Task, shape replay.Shape, policy agent.Poli
 	if err != nil {
 		return nil, err
 	}
-	d := generative.Deps{Config: c.Config, Settings: c.Kinds.Of(c.Kind), Shape: shape, Device: dev, Seed: seed, Ends: task.Ends}
+	d := generative.Deps{Config: c.Config, Settings: c.Kinds.Of(c.Kind), Shape: shape, Device: dev, Seed: seed, Turning: task.Turning, Ends: task.Ends}
 	if policy != nil {
 		d.Policy = sampling{policy}
 	}
