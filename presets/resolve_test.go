@@ -221,13 +221,16 @@ func TestWholeConfigurationsOfOlderBuilds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	for _, c := range []struct{ doc, vector, head string }{
 		{whole, "pair", "transition"},
-		{strings.Replace(strings.Replace(whole, head, "", 1), "vector = 'pair'\n", "", 1), "transition", "none"},
+		{strings.NewReplacer(head, "", "vector = 'pair'\n", "", "angles = 'phase'\n", "").Replace(whole), "transition", "none"},
 		{"scale = \"short\"\n[generator]\nwidth = 64\n", "pair", "transition"},
 	} {
 		if err := os.WriteFile(path, []byte(c.doc), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		got, err := Resolve(Choice{Preset: path})
+		if err == nil {
+			err = got.Generator.Validate()
+		}
 		if err != nil || got.Generator.Vector != c.vector || got.Generator.Head.Kind != c.head {
 			t.Errorf("%v: vector %q, head %q, want %q and %q", err, got.Generator.Vector, got.Generator.Head.Kind, c.vector, c.head)
 		}

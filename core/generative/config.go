@@ -188,7 +188,7 @@ func (c Config) validateNumbers() error {
 	case c.SkipReward && c.Vector == VectorPair:
 		return fmt.Errorf("generator: skip_reward is about the reward in the vector: vector %q has none", c.Vector)
 	case c.Angles == AnglesPhase && c.Vector != VectorPair:
-		return fmt.Errorf("generator: angles %q goes with vector %q only: heads tell the angles in s'", AnglesPhase, VectorPair)
+		return fmt.Errorf("generator: angles %q goes with vector %q only, want angles %q or that vector: heads tell the angles in s'", AnglesPhase, VectorPair, AnglesRaw)
 	case c.Clamp == ClampEnd && c.Normaliser == NormaliserStandard:
 		return fmt.Errorf("generator: clamp %q goes with normaliser %q only: %q data have no bounds", c.Clamp, NormaliserMinMax, c.Normaliser)
 	case !(c.SigmaMin > 0 && c.SigmaMax > c.SigmaMin):

@@ -3,17 +3,19 @@
 # generation, as they come: docs/evidence/refits.sh DIR@STEP… >> docs/evidence/refits.csv
 # A refit whose settings and run stand in the file KNOWN (default: docs/evidence/refits.csv)
 # already is left out, so that it can be stopped and started again. PGRLAB names the
-# program (default: pgrlab), SETTINGS the settings (default: all of those below).
+# program (default: pgrlab), SETTINGS the settings (default: all of those below but the
+# last two), FITS how many fits of each, with other random numbers (default: 1).
 set -eu
-: "${PGRLAB:=pgrlab}" "${KNOWN:=docs/evidence/refits.csv}"
+: "${FITS:=1}" "${PGRLAB:=pgrlab}" "${KNOWN:=docs/evidence/refits.csv}"
 : "${SETTINGS:=joint head pair pair-128 pair-128-lr4 pair-64 pair-standard pair-low chosen}"
 
-joint='--set generator.vector=transition --set generator.head.kind=none --set generator.batch=256 --set generator_steps=5000 --set lr_generator=1e-3 --set generator.ema_every=2'
-head='--set generator.vector=transition --set generator.head.kind=transition --set generator.head.lr=8e-3 --set generator.head.batch=128 --set generator.batch=256 --set generator_steps=4600 --set lr_generator=1e-3 --set generator.ema_every=2'
+joint='--set generator.angles=raw --set generator.vector=transition --set generator.head.kind=none --set generator.batch=256 --set generator_steps=5000 --set lr_generator=1e-3 --set generator.ema_every=2'
+head='--set generator.angles=raw --set generator.vector=transition --set generator.head.kind=transition --set generator.head.lr=8e-3 --set generator.head.batch=128 --set generator.batch=256 --set generator_steps=4600 --set lr_generator=1e-3 --set generator.ema_every=2'
 pair="$head --set generator.vector=pair"
-small='--set generator.vector=pair --set generator.head.kind=transition --set generator.head.lr=8e-3 --set generator.head.batch=64'
+small='--set generator.angles=raw --set generator.vector=pair --set generator.head.kind=transition --set generator.head.lr=8e-3 --set generator.head.batch=64'
 pair128="$small --set generator.batch=128 --set generator_steps=9000 --set generator.ema_every=4"
-chosen='--set generator.vector=pair --set generator.head.kind=transition --set generator.head.lr=8e-3 --set generator.head.batch=128 --set generator.batch=128 --set generator_steps=8800 --set generator.ema_every=4 --set lr_generator=2e-3'
+chosen='--set generator.angles=raw --set generator.vector=pair --set generator.head.kind=transition --set generator.head.lr=8e-3 --set generator.head.batch=128 --set generator.batch=128 --set generator_steps=8800 --set generator.ema_every=4 --set lr_generator=2e-3'
+raw='--set generator.vector=pair --set generator.head.kind=transition --set generator.head.lr=8e-3 --set generator.head.batch=128 --set generator.batch=128 --set generator_steps=8400 --set generator.ema_every=4 --set lr_generator=2e-3 --set generator.angles=raw'
 of() {
 	case $1 in
 	joint) echo "$joint" ;;
@@ -25,6 +27,8 @@ of() {
 	pair-standard) echo "$pair128 --set lr_generator=3e-3 --set generator.normaliser=standard --set generator.p_mean=-1.4 --set generator.sigma_max=40" ;;
 	pair-low) echo "$pair128 --set lr_generator=3e-3 --set generator.p_mean=-3" ;;
 	chosen) echo "$chosen" ;;
+	raw) echo "$raw" ;;
+	phase) echo "$raw --set generator.angles=phase" ;;
 	esac
 }
 
@@ -32,7 +36,7 @@ for run in "$@"; do
 	for name in $SETTINGS; do
 		if grep -q "^$name,$(basename "$run")," "$KNOWN" 2>/dev/null; then continue; fi
 		# shellcheck disable=SC2046
-		"$PGRLAB" analyse "$run" --refit --threads 1 --rows 2048 --guidance 0,1,2 --json $(of "$name") |
+		"$PGRLAB" analyse $(yes "$run" | head -n "$FITS") --refit --threads 1 --rows 2048 --guidance 0,1,2 --json $(of "$name") |
 			jq -r --arg name "$name" --arg run "$(basename "$run")" '. as $f | .generations[] | [
 				$name, $run, $f.task, $f.step, $f.steps, $f.fit_cpu_s, .guidance, .rows, .cpu_s,
 				.dynamics.change, .dynamics.constant_change, .dynamics.relative,
