@@ -74,6 +74,9 @@ const (
 	// while they end as the last one did. A caller that works alone cannot see
 	// that the machine has become idle: it tries more often.
 	soonest, latest, latestAlone = 64, 512, 128
+	// soonestLong is soonest of long runs that go alone: these were chosen by a single
+	// run of the other way, which something may have held up.
+	soonestLong = 8
 	// upset is the growth of the preferred way's time that calls for a trial at
 	// once: the machine has changed.
 	upset = 1.5
@@ -154,6 +157,9 @@ func (a *adaptive) decide() {
 		a.every = min(2*a.every, latest)
 	} else {
 		a.every = soonest
+		if best == alone && a.ways[alone].seconds >= long.Seconds() {
+			a.every = soonestLong
+		}
 	}
 	if best == alone {
 		a.every = min(a.every, latestAlone)

@@ -105,3 +105,21 @@ func TestLongRunsAreTriedOnce(t *testing.T) {
 		t.Errorf("%d runs of 160 ms were done alone, want 1, and the other way to be taken", solo)
 	}
 }
+
+// A long run that was held up, and by which working alone was chosen, costs few others.
+func TestALongRunThatWasHeldUpCostsFew(t *testing.T) {
+	a, runs := &adaptive{}, 0
+	solo := simulate(a, 100, func(w way, _ int) time.Duration {
+		if runs++; runs == coldRuns+1 {
+			return 90 * time.Millisecond
+		}
+		return takes(5_400, 2_800)(w, 0)
+	})
+	if solo > 2*soonestLong || a.way != together {
+		t.Errorf("%d of 100 runs of 28 ms were done alone, at 54 ms, after one of 90", solo)
+	}
+	a = &adaptive{}
+	if simulate(a, 1000, takes(2_800, 5_400)); a.way != alone || a.every != latestAlone {
+		t.Errorf("where working alone is quicker, the other way is tried every %d runs, want %d", a.every, latestAlone)
+	}
+}
