@@ -63,5 +63,5 @@
 // Random numbers are indexed by place, not drawn in order (rng); batches are
 // split into lanes, not workers (device/cpu); work is cut into slices by count,
 // never by time (lab). Together: the same preset, seed and device write the same
-// journal, whoever watches, pauses or resumes, on one core or two.
+// journal, watched or not, paused and resumed or not, on one core or two.
 package core

@@ -51,8 +51,8 @@ func FitGaussian(rows [][]float32, width int, breathe func() error) (*Gaussian, 
 // they have columns.
 var ErrSingular = errors.New("fit a Gaussian: the covariance of the rows is singular")
 
-// Draw makes a row of width numbers N(0,1).
-func (g *Gaussian) Draw(normal []float32) []float32 {
+// Sample makes a row of width numbers N(0,1).
+func (g *Gaussian) Sample(normal []float32) []float32 {
 	out := make([]float32, len(normal))
 	for i, row := range g.factor {
 		v := g.mean[i]

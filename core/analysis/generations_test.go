@@ -165,7 +165,7 @@ func TestOverlapOfClouds(t *testing.T) {
 	}
 }
 
-// Rows that are drawn have the mean, the variances and the covariance of those that
+// Rows that are sampled have the mean, the variances and the covariance of those that
 // were fitted; columns may depend on each other.
 func TestGaussianOfRows(t *testing.T) {
 	var rows [][]float32
@@ -177,10 +177,10 @@ func TestGaussianOfRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := g.Draw([]float32{0, 0, 0, 0})
+	at := g.Sample([]float32{0, 0, 0, 0})
 	near(t, "mean", float64(at[1]), 19, 1e-5)
 	// One deviation of a (33.33 with n−1) moves a + b and 2a along.
-	one := g.Draw([]float32{1, 0, 0, 0})
+	one := g.Sample([]float32{1, 0, 0, 0})
 	near(t, "deviation", float64(one[0]-at[0]), 5.7735, 0.01)
 	near(t, "a + b", float64(one[1]-at[1]), float64(one[0]-at[0]), 1e-3)
 	near(t, "2a", float64(one[3]-at[3]), 2*float64(one[0]-at[0]), 1e-3)

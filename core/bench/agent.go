@@ -30,7 +30,7 @@ func lived(n uint64) *replay.Ring {
 	return ring
 }
 
-// update is a whole update at UTD 20: a batch drawn from 100,000 transitions, target,
+// update is a whole update at UTD 20: a batch sampled from 100,000 transitions, target,
 // critics, Polyak, and policy and temperature at every 20th.
 func update(dev device.Device) (func(uint64) error, float64, error) {
 	return updateOf(dev, 100_000)

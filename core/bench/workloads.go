@@ -46,9 +46,9 @@ func random(name string, shape ...int) *op.Tensor {
 type maker func(dev device.Device) (*plan.Program, float64, error)
 
 // fit is a program that fits net to random numbers, which stay on the device.
-func fit(dev device.Device, name string, params, data []*op.Tensor, draw func(g *op.Graph) *op.Node) (*plan.Program, error) {
+func fit(dev device.Device, name string, params, data []*op.Tensor, build func(g *op.Graph) *op.Node) (*plan.Program, error) {
 	var loss *op.Node
-	g, err := op.Build(name, func(g *op.Graph) { loss = draw(g) })
+	g, err := op.Build(name, func(g *op.Graph) { loss = build(g) })
 	if err != nil {
 		return nil, err
 	}

@@ -28,21 +28,21 @@ func (e *examiner) gaussian(rows int) (analysis.Simulated, error) {
 	if err != nil {
 		return analysis.Simulated{}, err
 	}
-	var drawn []float32
+	var sampled []float32
 	normal, s := make([]float32, width), e.Stream.Sub("gaussian")
 	for i := range rows {
 		s.FillNormal(normal, uint64(i), 0)
-		drawn = append(append(drawn, fitted.Draw(normal)...), 0)
+		sampled = append(append(sampled, fitted.Sample(normal)...), 0)
 		if (i+1)%fittedRows == 0 {
 			if err := e.yield(); err != nil {
 				return analysis.Simulated{}, err
 			}
 		}
 	}
-	return e.simulate(drawn)
+	return e.simulate(sampled)
 }
 
-// project draws with and without guidance and lays both into one plane.
+// project samples with and without guidance and lays both into one plane.
 func (e *examiner) project() (*event.Projected, error) {
 	k := e.Settings.Generation()
 	k.Samples = e.Points

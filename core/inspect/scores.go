@@ -10,7 +10,7 @@ import (
 // sampleRows are the transitions of a sample of scores: of a line, of a histogram.
 const sampleRows = 1024
 
-// Sample is F of up to sampleRows transitions of a ring; intn draws them.
+// Sample is F of up to sampleRows transitions of a ring; intn chooses them.
 func (v *View) Sample(from *replay.Ring, intn func(int) int) ([]float32, error) {
 	return v.scoresOf(v.F, from, sampleSlots(from, intn))
 }
@@ -39,7 +39,7 @@ func (v *View) scoresOf(f relevance.Function, from *replay.Ring, slots []int) ([
 type Relevances struct{ Real, Synthetic, Asked *event.Histogram }
 
 // Compare makes the histograms of F over D_real, over D_syn and over what the prompts of
-// D_syn asked for. intn draws the samples.
+// D_syn asked for. intn chooses the samples.
 func Compare(v View, intn func(int) int) (out Relevances, err error) {
 	if v.Settings.Relevance == none || v.Syn.Len() == 0 {
 		return out, nil

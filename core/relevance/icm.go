@@ -97,7 +97,7 @@ type ICM struct {
 	net     *icmNet
 	train   icmGraph
 	noise   rng.Stream // by update
-	draws   []float32  // of the noise, [rows, 2·Obs]
+	normals []float32  // of the noise, [rows, 2·Obs]
 	spreads []float64  // of the batch's observations, by dimension
 
 	score, inverse               icmGraph
@@ -105,7 +105,7 @@ type ICM struct {
 	small                        map[int]*smallScore // by rows
 }
 
-// NewICM draws the weights and compiles the update and the score.
+// NewICM samples the weights and compiles the update and the score.
 func NewICM(c ICMConfig, shape replay.Shape, dev device.Device, seed uint64) (*ICM, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func NewICM(c ICMConfig, shape replay.Shape, dev device.Device, seed uint64) (*I
 	s := rng.New(seed, "curiosity")
 	m := &ICM{config: c, shape: shape, net: newICMNet(c, shape, s), noise: s.Sub("noise"), small: map[int]*smallScore{}}
 	m.trainer = trainer{name: "curiosity", device: dev, state: m.net.state()}
-	m.draws, m.spreads = make([]float32, c.noisyRows()*2*shape.Obs), make([]float64, shape.Obs)
+	m.normals, m.spreads = make([]float32, c.noisyRows()*2*shape.Obs), make([]float64, shape.Obs)
 	if err := m.compile(dev); err != nil {
 		m.Close()
 		return nil, fmt.Errorf("curiosity: %w", err)

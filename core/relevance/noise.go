@@ -11,19 +11,19 @@ func (c ICMConfig) noisyRows() int {
 }
 
 // disturb adds Gaussian noise to the observations and next observations of the first
-// rows of the batch; rows are drawn at random, so that any will do. Its size follows
+// rows of the batch; rows are a random sample, so that any will do. Its size follows
 // the batch's observations. An update's noise is indexed by its number.
 func (m *ICM) disturb() {
 	rows, o := m.config.noisyRows(), m.shape.Obs
 	if rows == 0 {
 		return
 	}
-	m.noise.FillNormal(m.draws, m.optimiser.T, 0)
+	m.noise.FillNormal(m.normals, m.optimiser.T, 0)
 	for k, deviation := range m.noiseDeviations() {
 		scale := float32(m.config.NoiseStd * deviation)
 		for i := range rows {
-			m.batch.Obs[i*o+k] += scale * m.draws[2*(i*o+k)]
-			m.batch.Next[i*o+k] += scale * m.draws[2*(i*o+k)+1]
+			m.batch.Obs[i*o+k] += scale * m.normals[2*(i*o+k)]
+			m.batch.Next[i*o+k] += scale * m.normals[2*(i*o+k)+1]
 		}
 	}
 }

@@ -61,6 +61,6 @@ func checkNoise(t *testing.T, kind string, sizes [3]float64) {
 		t.Error("the next update draws the same noise")
 	}
 	if smallICM(ResidualShared).noisyRows() != 0 {
-		t.Error("noise that nobody asked for")
+		t.Error("noise that was not asked for")
 	}
 }

@@ -50,7 +50,7 @@ func (c RNDConfig) Validate() error {
 }
 
 // RND is random network distillation (Burda et al. 2018) of the next observation: a
-// target network f that is drawn once, a predictor f̂ that learns to agree with it on
+// target network f whose weights stay as they were initialised, a predictor f̂ that learns to agree with it on
 // real transitions, and as relevance how far they are apart. Here both are MLPs on
 // the whitened s', where the original has convolutions in front; the predictor is two
 // layers deeper, as there. An RND belongs to one goroutine.
@@ -64,7 +64,7 @@ type RND struct {
 	stepNext *op.Node // whitened s' [B,O]
 }
 
-// NewRND draws the weights and compiles the update and the score.
+// NewRND samples the weights and compiles the update and the score.
 func NewRND(c RNDConfig, shape replay.Shape, dev device.Device, seed uint64) (*RND, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func (t *trainer) learn(weights, trained []*op.Tensor, lr float64, build func(g 
 	return err
 }
 
-// Batch is the memory that Train reads: real transitions only, drawn by the caller.
+// Batch is the memory that Train reads: real transitions only, sampled by the caller.
 func (t *trainer) Batch() *replay.Batch { return t.batch }
 
 // Train makes one Adam step on Batch and returns its loss.

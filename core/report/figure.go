@@ -67,7 +67,7 @@ const (
 	markPoint         // single seeds
 	markMean          // a mean, with a bar from low to high if there is one
 	markPaper         // the paper's value
-	markOther         // somebody else's value
+	markOther         // a value from a publication
 	markBar           // a bar from y to upper
 )
 

@@ -41,7 +41,7 @@ type Change struct {
 // bySchedule made the changes that the configuration of a run plans.
 const bySchedule = "schedule"
 
-// ByHand says whether somebody turned the knob on the way.
+// ByHand says whether the knob was turned by hand during the run.
 func (c Change) ByHand() bool { return c.By != bySchedule }
 
 // String is what --at takes: "10000:guidance=3!".
@@ -240,7 +240,7 @@ func (r *Run) said(e run.Entry) error {
 	return nil
 }
 
-// ByHand are the changes that somebody made on the way.
+// ByHand are the changes that were made by hand during the run.
 func (r *Run) ByHand() []Change {
 	return slices.DeleteFunc(slices.Clone(r.Changes), func(c Change) bool { return !c.ByHand() })
 }

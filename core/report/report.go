@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Reported is a result that somebody else reported: mean and deviation over seeds.
+// Reported is a result from a publication: mean and deviation over seeds.
 type Reported struct {
 	Task        string  `json:"task"`
 	Method      string  `json:"method"`
@@ -224,7 +224,7 @@ func (r *Row) reach(t *Task) {
 	}
 }
 
-// halfOfBest is half of the best mean return of rows that nobody touched, to two
+// halfOfBest is half of the best mean return of rows without changes by hand, to two
 // digits, and that row's label.
 func halfOfBest(rows []*Row) (half float64, of string) {
 	best := math.Inf(-1)

@@ -15,7 +15,7 @@ var observed = map[string]bool{
 	"planned": true,
 }
 
-// onDemand says whether a line is there because somebody asked to see something: its
+// onDemand says whether a line answers a request to see something: its
 // obs has a field on_demand that is true.
 func onDemand(e Entry) bool {
 	if !bytes.Contains(e.Text, []byte(`"on_demand":true`)) {
@@ -31,7 +31,8 @@ func onDemand(e Entry) bool {
 
 // Canonical writes the deterministic part of a journal: without wall_s, without
 // any object "obs", without lines of the types pause, resume, checkpoint, perf,
-// detached, attached and planned, and without what somebody asked to see. Fields keep their order, numbers their digits.
+// detached, attached and planned, and without answers to requests to see something.
+// Fields keep their order, numbers their digits.
 func Canonical(r io.Reader, w io.Writer) error {
 	c := canonicalReader{lines: NewReader(r)}
 	out := bufio.NewWriter(w)

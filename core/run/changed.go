@@ -9,7 +9,7 @@ import "fmt"
 func Changed(dir string) error {
 	found, err := Checkpoints(dir)
 	if err != nil {
-		return nil // whoever reads the journal needs no checkpoints
+		return nil // reading the journal needs no checkpoints
 	}
 	for _, f := range found {
 		if f.Err != nil {

@@ -122,7 +122,7 @@ func removeRun(dir string) {
 		for _, e := range entries {
 			name := filepath.Join(in, e.Name())
 			if ours(name) {
-				files.Remove(dir, name) // what stays keeps the folder, and is in nobody's way
+				files.Remove(dir, name) // what stays keeps the folder, and does no harm
 			}
 		}
 		if in != "." {

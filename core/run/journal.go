@@ -77,7 +77,7 @@ func (f *Folder) Sync() error {
 	if err != nil {
 		return f.refused(err)
 	}
-	err = journal.Sync() // may take its time: nobody waits
+	err = journal.Sync() // may take its time: nothing waits for it
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.journal != journal {

@@ -36,7 +36,7 @@ type lease struct {
 	me    holder
 	file  *files.File
 	clock clock
-	said  string      // what was said when somebody else's was taken over
+	said  string      // what was said when another's was taken over
 	kept  atomic.Bool // by a Hold, when it is closed
 	left  atomic.Bool // to a Hold, since it was closed
 	stop  chan struct{}
@@ -202,7 +202,7 @@ func (k locker) watched(dir string) (by string, atMost time.Duration) {
 func takeAway(dir string, mine func(text []byte) bool) bool {
 	gone := fmt.Sprintf("%s.gone-%016x", leaseName, rand.Uint64())
 	if files.Rename(dir, leaseName, gone) != nil {
-		return false // somebody else was quicker
+		return false // another process was quicker
 	}
 	defer files.Remove(dir, gone)
 	text, err := files.ReadFile(dir, gone, maxText)
@@ -333,7 +333,7 @@ func (l *lease) giveBack() error {
 	err := l.held()
 	switch {
 	case errors.Is(err, ErrLost):
-		err = nil // what is there is somebody else's
+		err = nil // what is there is another's
 	case err == nil:
 		takeAway(l.dir, l.isMine)
 	}

@@ -15,11 +15,11 @@ import (
 // hold keeps other processes out of a run folder until it is closed.
 type hold interface {
 	io.Closer
-	// held says whether it still does; ErrLost where somebody else writes there now.
+	// held says whether it still does; ErrLost where another process writes there now.
 	held() error
 	// moved says that the folder has another name now.
 	moved(dir string)
-	// took says whose hold it replaced, and why; "" where nobody had one.
+	// took says whose hold it replaced, and why; "" where there was none.
 	took() string
 }
 

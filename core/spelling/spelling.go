@@ -1,4 +1,4 @@
-// Package spelling guesses which known name somebody meant.
+// Package spelling guesses which known name was meant.
 package spelling
 
 import "strings"

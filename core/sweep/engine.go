@@ -28,7 +28,7 @@ const (
 	Done
 	Left    // taken out of the work
 	Failed  // ended by itself with an error: not tried again by this engine
-	Stopped // saved and ended because somebody asked for it
+	Stopped // saved and ended on request
 )
 
 // Engine does the work of a grid with processes on this machine.

@@ -197,7 +197,7 @@ func gaussian(t *testing.T, ring *replay.Ring, shape replay.Shape, n int) []floa
 	rows := make([]float32, 0, n*shape.Width())
 	for i := range uint64(n) {
 		noise.FillNormal(z, i, 0)
-		rows = append(append(rows, fitted.Draw(z)...), 0)
+		rows = append(append(rows, fitted.Sample(z)...), 0)
 	}
 	return rows
 }

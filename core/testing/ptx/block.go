@@ -18,7 +18,7 @@ type block struct {
 	watched  bool    // there are checks
 }
 
-// garbage fills memory that nobody has written: a float made of it is NaN.
+// garbage fills memory that was not written: a float made of it is NaN.
 const garbage = 0xff
 
 func newBlock(l *launch) *block {

@@ -8,7 +8,7 @@
 // access lies in one live allocation and is aligned; the threads of a warp meet
 // at an instruction that needs them all, those of a block at the same barrier;
 // a warp that never ends is stopped. On demand (Check) reads of memory that
-// nobody wrote, races in shared memory and blocks that meet in device memory are
+// was not written, races in shared memory and blocks that meet in device memory are
 // errors too. A *Fault names the kernel, the line of the PTX, block and thread.
 //
 // What a card may do early or late is done here at the worse time: cp.async

@@ -93,7 +93,7 @@ const (
 	srDynamic
 	srTotal
 	srClock
-	srScratch // results that nobody reads
+	srScratch // results that are not read
 	firstVirtual
 )
 

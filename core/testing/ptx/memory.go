@@ -18,7 +18,7 @@ type Check struct {
 	// Races: two threads of a block touch the same bytes of shared memory, one
 	// of them writing, with no barrier between.
 	Races bool
-	// Unwritten: memory is read that nobody wrote: shared and local memory of
+	// Unwritten: memory is read that was not written: shared and local memory of
 	// the launch, and device memory from Reserve.
 	Unwritten bool
 	// Blocks: two blocks of a launch touch the same bytes of device memory, one

@@ -99,7 +99,7 @@ func newLiveness(code []inst, first int32, n int) *liveness {
 				if code[t].guard == 0 {
 					b.def[r/64] |= 1 << (r % 64)
 				}
-				l.mark(r, t, t+1) // to itself even if nobody reads it
+				l.mark(r, t, t+1) // to itself even if nothing reads it
 			})
 		}
 	}

@@ -103,7 +103,7 @@ func (l *launch) place(i int64) [3]uint32 {
 }
 
 // run runs the blocks on some workers. The error is that of the first block in
-// order that fails, whoever runs it.
+// order that fails, on every machine.
 func (l *launch) run(blocks int64, workers int) (int64, error) {
 	var (
 		next, count atomic.Int64

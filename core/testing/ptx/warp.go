@@ -285,7 +285,7 @@ func (w *warp) meet(in *inst, pc int32, here uint32) error {
 }
 
 // unblock is called when all lanes wait: those that waited for lanes which
-// have ended since go on, else nobody ever will.
+// have ended since go on, else none ever will.
 func (w *warp) unblock() error {
 	before := w.waiting
 	for m := w.waiting; m != 0; {
