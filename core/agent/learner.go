@@ -2,6 +2,7 @@ package agent
 
 import (
 	"io"
+	"math"
 
 	"pgrlab/core/replay"
 )
@@ -10,7 +11,8 @@ import (
 type Learner interface {
 	Policy
 	// Activations returns the policy's layers for rows states [rows,O], at most MaxRows,
-	// as they are in D_real. The numbers stay valid until the next call.
+	// as they are in D_real; none where it does not show any. The numbers stay valid
+	// until the next call.
 	Activations(obs []float32, rows int) ([]Layer, error)
 	// Save writes everything that learning depends on, in the middle of a phase too;
 	// Load reads it into a learner of the same configuration, which then goes on as if
@@ -42,6 +44,12 @@ type Losses struct {
 	Alpha      float64 // of the entropy's weight, before its step
 	AlphaValue float64 // the entropy's weight after the update
 	QMean      float64 // mean value over the batch, before the step
+}
+
+// ActorLoss are the losses of an update of a policy alone.
+func ActorLoss(loss float64) Losses {
+	nan := math.NaN()
+	return Losses{Critic: nan, Actor: loss, Alpha: nan, AlphaValue: nan, QMean: nan}
 }
 
 // UpdateResult is what one update made.

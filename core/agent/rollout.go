@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 
 	"pgrlab/core/replay"
 )
@@ -64,6 +65,20 @@ func (r *Rollout) Discount(gamma float64) {
 		if next := i + r.Copies; next < r.Filled && r.Last[i] == 0 {
 			r.Return[i] += float32(gamma * float64(r.Return[next]))
 		}
+	}
+}
+
+// Standardise takes the mean from Return and divides it by the deviation: a baseline.
+func (r *Rollout) Standardise() {
+	mean, square, n := 0.0, 0.0, float64(r.Filled)
+	for _, v := range r.Return[:r.Filled] {
+		mean += float64(v) / n
+	}
+	for _, v := range r.Return[:r.Filled] {
+		square += (float64(v) - mean) * (float64(v) - mean) / n
+	}
+	for i, v := range r.Return[:r.Filled] {
+		r.Return[i] = float32((float64(v) - mean) / (math.Sqrt(square) + 1e-8))
 	}
 }
 

@@ -43,6 +43,14 @@ func TestRollout(t *testing.T) {
 	if !slices.Equal(r.Obs[4:8], []float32{5, 6, 7, 8}) || !slices.Equal(r.Actions, []float32{.1, .2, .3, .4, .5, .6}) {
 		t.Errorf("rows %v, %v", r.Obs, r.Actions)
 	}
+	r.Standardise()
+	mean, square := float32(0), float32(0)
+	for _, v := range r.Return {
+		mean, square = mean+v/6, square+v*v/6
+	}
+	if mean*mean > 1e-10 || square < 0.999 || square > 1.001 || !(r.Return[1] < r.Return[5]) {
+		t.Errorf("standardised to mean %g and variance %g: %v", mean, square, r.Return)
+	}
 	if err := r.Observe(&steps[0]); err == nil {
 		t.Error("a full rollout takes another env step")
 	}

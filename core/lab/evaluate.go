@@ -199,7 +199,7 @@ func (x *experiment) reportDormant(m *member, number uint64) error {
 		copy(obs[i*size:(i+1)*size], m.real.Row(q.IntN(m.real.Len()))[:size])
 	}
 	layers, err := m.agent.Activations(obs, rows)
-	if err != nil {
+	if err != nil || len(layers) == 0 {
 		return err
 	}
 	tau := x.config.Evaluation.DormantTau

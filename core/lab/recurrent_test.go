@@ -177,10 +177,7 @@ func (r *recurrent) learn(w *agent.Work, done int) (n int, made []agent.UpdateRe
 			r.W[i] += w.Rates.LRActor * up * h
 		}
 		r.Updates++
-		nan := math.NaN()
-		made = append(made, agent.UpdateResult{
-			Stepped: true, Losses: agent.Losses{Critic: nan, Actor: -up, Alpha: nan, AlphaValue: nan, QMean: nan},
-		})
+		made = append(made, agent.UpdateResult{Stepped: true, Losses: agent.ActorLoss(-up)})
 	}
 	if done+n == total {
 		r.Rollout = r.Rollout[:0]

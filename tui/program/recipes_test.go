@@ -2,6 +2,7 @@ package program
 
 import (
 	"encoding/json"
+	"fmt"
 	"go/format"
 	"maps"
 	"os"
@@ -20,6 +21,7 @@ import (
 type recipe struct {
 	touches []string   // patterns of the files that the example adds, one each
 	lines   string     // the file that it adds a line and an import to; "": none
+	imports string     // the file that it adds an import of its package to; "": none
 	args    [][]string // runs of it
 	says    []string   // what their journals hold
 }
@@ -44,6 +46,12 @@ var recipes = map[string]recipe{
 		touches: []string{"core/generative/*.go", "presets/data/method/*.toml"},
 		args:    [][]string{{"--method", "jitter"}},
 		says:    []string{`"type":"refit"`, `"generated":64`},
+	},
+	"learner": {
+		touches: []string{"core/agent/*/*.go", "core/agent/*/*.go", "presets/data/method/*.toml"},
+		imports: "core/agent/learners/learners.go",
+		args:    [][]string{{"--method", "reinforce", "--at", "100/learn:0:lr_actor=0.01"}},
+		says:    []string{`"type":"evaluated"`, `"actor":`, `"position":"100/learn:0"`},
 	},
 	"pane": {
 		touches: []string{"tui/pane/*/*.go"},
@@ -115,6 +123,9 @@ func TestRecipes(t *testing.T) {
 				t.Errorf("%s: its example changes %s: it has to do without", name, file)
 			}
 			replace[at] = inFolder(t, dir, file, text)
+			if r.imports != "" && strings.HasSuffix(file, ".go") {
+				replace[filepath.Join(root, r.imports)] = inFolder(t, dir, r.imports, importAdded(t, root, page, r.imports, path.Dir(file)))
+			}
 			if r.lines != "" {
 				replace[filepath.Join(root, r.lines)] = inFolder(t, dir, r.lines, lineAdded(t, root, page, r.lines, path.Dir(file)))
 			}
@@ -163,6 +174,24 @@ func lineAdded(t *testing.T, root, page, file, imported string) string {
 	}
 	added := strings.Replace(string(source), before, "\t"+line+before, 1)
 	return strings.Replace(added, "import (\n", "import (\n\t\"pgrlab/"+imported+"\"\n", 1)
+}
+
+// importAdded is a file of the program with the import that a recipe has for it.
+func importAdded(t *testing.T, root, page, file, imported string) string {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := fmt.Sprintf("_ %q\n", "pgrlab/"+imported)
+	if !strings.Contains(string(text), "of `"+file+"`:\n\n```go\n"+line+"```\n") {
+		t.Fatalf("%s: it does not say that %s imports %s", page, file, imported)
+	}
+	source, err := os.ReadFile(filepath.Join(root, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Replace(string(source), "import (\n", "import (\n\t"+line, 1)
 }
 
 // exampleOf are the files of a recipe's example.

@@ -109,12 +109,7 @@ func (s *Agent) Alpha() float64 { return float64(s.temp.alpha.Data[0]) }
 
 // compile builds a graph and compiles it; build returns what the program is for.
 func (s *Agent) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.Program, error) {
-	var spec plan.Spec
-	g, err := op.Build(name, func(g *op.Graph) { spec = build(g) })
-	if err != nil {
-		return nil, fmt.Errorf("agent: %w", err)
-	}
-	p, err := plan.Compile(g, spec, s.dev)
+	p, err := plan.Build(name, s.dev, build)
 	if err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
