@@ -53,7 +53,8 @@ const (
 	AnglesRaw = "raw"
 	// AnglesPhase models, beside an angle without limits, its sine and cosine, and takes
 	// a sample's phase from them. Of an angle that has made tens of turns a phase is a
-	// small part of the range, and everything that hangs on it would be lost.
+	// small part of the range, and everything that hangs on it would be lost. Whole
+	// transitions have raw angles all the same.
 	AnglesPhase = "phase"
 
 	// ClampAuto keeps every estimate and the sample within [-1,1] where the normaliser
@@ -90,7 +91,7 @@ type Config struct {
 	Conditional  bool   `toml:"conditional"`  // whether the network has a condition input
 
 	Vector         string `toml:"vector"`          // "transition", as is the empty one, or "pair"
-	Angles         string `toml:"angles"`          // "raw", as is the empty one, or "phase", which goes with vector "pair"
+	Angles         string `toml:"angles"`          // "raw", as is the empty one, or "phase", of vector "pair" only
 	Normaliser     string `toml:"normaliser"`      // "minmax" or "standard"
 	SkipReward     bool   `toml:"skip_reward"`     // leave the reward as it is ("standard" only)
 	ModelTerminals bool   `toml:"model_terminals"` // append the terminal flag to the vector
@@ -187,8 +188,6 @@ func (c Config) validateNumbers() error {
 		return fmt.Errorf("generator: skip_reward goes with normaliser %q only: %q clamps to [-1,1]", NormaliserStandard, NormaliserMinMax)
 	case c.SkipReward && c.Vector == VectorPair:
 		return fmt.Errorf("generator: skip_reward is about the reward in the vector: vector %q has none", c.Vector)
-	case c.Angles == AnglesPhase && c.Vector != VectorPair:
-		return fmt.Errorf("generator: angles %q goes with vector %q only, want angles %q or that vector: heads tell the angles in s'", AnglesPhase, VectorPair, AnglesRaw)
 	case c.Clamp == ClampEnd && c.Normaliser == NormaliserStandard:
 		return fmt.Errorf("generator: clamp %q goes with normaliser %q only: %q data have no bounds", c.Clamp, NormaliserMinMax, c.Normaliser)
 	case !(c.SigmaMin > 0 && c.SigmaMax > c.SigmaMin):

@@ -373,13 +373,13 @@ func TestHeadConfigIsChecked(t *testing.T) {
 		t.Error("a reward that is not in the vector is skipped")
 	}
 	c = tiny()
-	if c.Angles = AnglesPhase; c.Validate() == nil {
-		t.Error("phases in a vector of whole transitions")
-	}
-	if c.Vector, c.Angles = VectorPair, "degrees"; c.Validate() == nil {
+	if c.Angles = "degrees"; c.Validate() == nil {
 		t.Error("angles of another kind")
 	}
-	if c.Angles, c.Vector = "", "triple"; c.Validate() == nil {
+	if c = tiny(); c.Validate() != nil {
+		t.Error(c.Validate())
+	}
+	if c.Vector = "triple"; c.Validate() == nil {
 		t.Error("a vector of another kind")
 	}
 	if (HeadConfig{}).Enabled() || (HeadConfig{Kind: HeadNone}).Enabled() || (HeadConfig{}).Memory(3, 1) != 0 {

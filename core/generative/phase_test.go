@@ -45,10 +45,11 @@ func TestVectorsHavePhases(t *testing.T) {
 		}
 	}
 	for name, same := range map[string]layout{
-		"raw angles": newLayout(func() Config { c := phasedConfig(); c.Angles = AnglesRaw; return c }(), tinyShape, 1),
-		"no angles":  newLayout(phasedConfig(), tinyShape),
+		"raw angles":        newLayout(func() Config { c := phasedConfig(); c.Angles = AnglesRaw; return c }(), tinyShape, 1),
+		"whole transitions": newLayout(func() Config { c := phasedConfig(); c.Vector = VectorTransition; return c }(), tinyShape, 1),
+		"no angles":         newLayout(phasedConfig(), tinyShape),
 	} {
-		if same.width() != 3 || &same.vectors(rows).Row(0)[0] != &rows[0][0] {
+		if same.width() != 3 && name != "whole transitions" || len(same.phases) > 0 || &same.vectors(rows).Row(0)[0] != &rows[0][0] {
 			t.Errorf("%s: other vectors than the transitions", name)
 		}
 	}

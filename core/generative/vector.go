@@ -21,7 +21,7 @@ type layout struct {
 // observation that are angles without limits.
 func newLayout(c Config, shape replay.Shape, turning ...int) layout {
 	l := layout{obs: shape.Obs, act: shape.Act, terminals: c.ModelTerminals, raw: c.Terminals == TerminalsRaw, pairs: c.Vector == VectorPair}
-	if c.Angles == AnglesPhase {
+	if c.Angles == AnglesPhase && l.pairs {
 		l.phases = turning
 	}
 	return l
