@@ -19,8 +19,8 @@
 //	UTD             critic updates per env step            knob utd
 //	π, Q, Q̄, α, γ   policy, critics, targets, temperature  agent/sac.Agent
 //	N, M            critics, and those in the target       agent/sac.Config Critics, Subset
-//	r + 0.1 F       a bonus on the reward                  lab.Bonus, knob bonus
-//	P(i), wᵢ, β     priorities and importance weights      replay.Prioritized, lab.Replay
+//	r + 0.1 F       a bonus on the reward                  config.Bonus, knob bonus
+//	P(i), wᵢ, β     priorities and importance weights      replay.Prioritized, config.Replay
 //	μ + σ⊙ε         noisy layers                           nn.Noisy, sac.ExploreNoisy
 //	heads           one critic acts for an episode         sac.ExploreBootstrap
 //	h, g            ICM, curiosity: equation 5             relevance.ICM, curiosity.go
@@ -36,7 +36,8 @@
 //
 // # Imports
 //
-// Imports point down. knob has the table of what can be changed while a run goes on,
+// Imports point down. config is what a run is made from, task the problem that it learns.
+// knob has the table of what can be changed while a run goes on,
 // and the positions at which it is; event has what a run says and what can be asked of
 // it. whatif trains a saved agent with other rows; it knows a run by what lab hands it.
 // lab runs Algorithm 1 and owns goroutine and evaluation; it composes agent (the

@@ -22,51 +22,54 @@ var allowed = map[string][]string{
 
 	"tui/program": {"tui", "tui/pane", "tui/command", "tui/command/cli", "presets", "core/...", "envs", "envs/mujoco"}, // all parts meet here
 
-	"tui":         {"tui/...", "core/printable", "core/lab", "core/event", "core/knob", "core/run"},
+	"tui":         {"tui/...", "core/config", "core/printable", "core/event", "core/knob", "core/run"},
 	"tui/command": {"tui/command/...", "tui/remote", "presets", "core/agent", "core/relevance", "core/knob", "core/run"}, // puts the commands together
 
-	// The commands, and below them what they share.
-	"tui/command/analyse":  {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "tui/pane/system", "presets", "core/lab", "core/inspect", "core/whatif", "core/event", "core/knob", "core/report", "core/run", "core/printable"},
+	// The commands, and below them what they share. They start, load and look at runs: no
+	// other package of the screen knows core/lab.
+	"tui/command/analyse":  {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "tui/pane/system", "presets", "core/config", "core/lab", "core/inspect", "core/whatif", "core/event", "core/knob", "core/report", "core/run", "core/printable"},
 	"tui/command/attach":   {"tui/command/session", "tui/command/replay", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/remote", "tui/history", "tui/theme", "presets", "core/report", "core/run", "core/printable"},
-	"tui/command/session":  {"tui/command/forks", "tui/command/replay", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/picker", "tui/remote", "presets", "core/lab", "core/event", "core/report", "core/run"},
+	"tui/command/session":  {"tui/command/forks", "tui/command/replay", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/picker", "tui/remote", "presets", "core/config", "core/task", "core/lab", "core/event", "core/report", "core/run"},
 	"tui/command/forks":    {"tui/command/cli", "tui/command/rundir", "tui/pane", "tui/pane/system", "presets", "core/lab", "core/run"},
 	"tui/command/sweep":    {"tui/command/results", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "presets", "core/sweep", "core/report", "core/run"},
-	"tui/command/report":   {"tui/command/results", "tui/command/cli", "tui/command/rundir", "presets", "core/lab", "core/report", "core/run", "core/printable"},
-	"tui/command/replay":   {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/svg", "presets", "core/lab", "core/run"},
-	"tui/command/watch":    {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/picture", "tui/theme", "presets", "core/lab", "core/run", "core/printable"},
-	"tui/command/runflags": {"tui/command/machine", "tui/command/cli", "tui/command/rundir", "presets", "core/lab", "core/knob"},
+	"tui/command/report":   {"tui/command/results", "tui/command/cli", "tui/command/rundir", "presets", "core/config", "core/lab", "core/report", "core/run", "core/printable"},
+	"tui/command/replay":   {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/svg", "presets", "core/config", "core/run"},
+	"tui/command/watch":    {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/picture", "tui/theme", "presets", "core/config", "core/task", "core/lab", "core/run", "core/printable"},
+	"tui/command/runflags": {"tui/command/machine", "tui/command/cli", "tui/command/rundir", "presets", "core/config", "core/task", "core/lab", "core/knob"},
 	"tui/command/machine":  {"tui/command/cli", "presets", "core/bench"},
-	"tui/command/results":  {"tui/command/cli", "tui/command/rundir", "tui/remote", "presets", "core/lab", "core/report", "core/run"},
+	"tui/command/results":  {"tui/command/cli", "tui/command/rundir", "tui/remote", "presets", "core/config", "core/report", "core/run"},
 	"tui/command/terminal": {"tui/command/cli", "tui", "tui/theme", "core/event", "core/printable"},
 	"tui/command/rundir":   {"tui/command/cli", "presets", "core/lab", "core/event", "core/knob", "core/report", "core/run"},
-	"tui/command/cli":      {"tui", "tui/pane", "presets", "core/lab", "core/device", "core/knob", "core/report", "core/run", "core/sweep", "core/printable"}, // sweep: exit statuses; report: how counts are written
+	"tui/command/cli":      {"tui", "tui/pane", "presets", "core/task", "core/device", "core/knob", "core/report", "core/run", "core/sweep", "core/printable"}, // sweep: exit statuses; report: how counts are written
 
 	"tui/command/licence":     {},
 	"tui/command/licence/gen": {"tui/command/licence"},
 
 	// A pane imports no other pane, and nothing of the screen but what all panes see.
 	"tui/pane/...": {"tui/pane", "tui/steer", "tui/history", "tui/theme", "tui/format", "tui/topic", "tui/chart", "tui/picture", "core/event", "core/knob"},
-	"tui/pane":     {"tui/history", "tui/theme", "tui/format", "tui/topic", "core/lab", "core/event", "core/knob"},
+	"tui/pane":     {"tui/history", "tui/theme", "tui/format", "tui/topic", "core/config", "core/event", "core/knob"},
 	"tui/steer":    {"tui/pane", "tui/history", "tui/format", "tui/topic", "core/event", "core/knob"}, // what is staged and sent
 	"tui/history":  {"tui/chart", "tui/format", "tui/topic", "core/printable", "core/event", "core/knob", "core/run"},
 	"tui/lesson":   {"tui/steer", "tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/event", "core/knob"},
-	"tui/picker":   {"tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/run", "core/lab", "core/event", "core/knob"},
+	"tui/picker":   {"tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/config", "core/run", "core/event", "core/knob"},
 	"tui/help":     {"tui/pane", "tui/theme", "core/knob"},
 	"tui/theme":    {"tui/chart", "tui/format"},
 	"tui/format":   {},
 	"tui/topic":    {},
 
-	"tui/remote":  {"tui", "tui/pane", "tui/pane/...", "tui/theme", "core/lab", "core/event", "core/printable"},
+	"tui/remote":  {"tui", "tui/pane", "tui/pane/...", "tui/theme", "core/config", "core/event", "core/printable"},
 	"tui/chart":   {},
 	"tui/picture": {},
 	"tui/svg":     {},
 
-	"presets": {"core/lab", "core/knob", "core/spelling", "core/printable", "core/table"},
+	"presets": {"core/config", "core/knob", "core/spelling", "core/printable", "core/table"},
 
+	"core/config":         {"core/task", "core/table", "core/agent", "core/agent/learners", "core/relevance", "core/generative", "core/knob", "core/replay", "core/run", "core/device"}, // run: the limit of a checkpoint; device: lanes
+	"core/task":           {},
 	"core/event":          {"core/knob", "core/run"},                                                                                                // run: lines of the journal
 	"core/knob":           {"core/relevance", "core/generative", "core/replay", "core/run", "core/spelling"},                                        // relevance: its choices; generative: what a generation reads of the knobs; replay: the mix of a batch; run: numbers as journals write them
 	"core/inspect":        {"core/event", "core/knob", "core/run", "core/analysis", "core/relevance", "core/generative", "core/replay", "core/rng"}, // run: numbers as journals write them
-	"core/lab":            {"core/inspect", "core/table", "core/whatif", "core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/agent/learners", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/lab":            {"core/config", "core/task", "core/inspect", "core/table", "core/whatif", "core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/agent/learners", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/whatif":         {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
 	"core/bench":          {"core/..."},
 	"core/sweep":          {"core/run"},
@@ -107,7 +110,7 @@ var allowed = map[string][]string{
 	"core/testing/optest":     {"core/op", "core/rng"},                         // the cases that every implementation of an operation is tested by
 	"core/testing/pace":       {},                                              // makes work slow or quick
 	"core/testing/ptx":        {},                                              // the interpreter
-	"tui/testing/commandtest": {"tui/command/cli", "core/lab"},                 // what tests give to commands
+	"tui/testing/commandtest": {"tui/command/cli", "core/task"},                // what tests give to commands
 	"tui/testing/pty":         {},
 	"tui/testing/tmux":        {"core/testing/pace"},
 

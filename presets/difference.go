@@ -7,7 +7,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/config"
 )
 
 // A Difference is a setting that is not what a choice gives. Values are as TOML
@@ -20,7 +20,7 @@ type Difference struct {
 
 // Differences are the settings of c that are not what the choice gives, sorted by
 // key; the axes and the preset's name are none.
-func Differences(from Choice, c lab.Config) ([]Difference, error) {
+func Differences(from Choice, c config.Config) ([]Difference, error) {
 	base, err := Resolve(from)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func Differences(from Choice, c lab.Config) ([]Difference, error) {
 }
 
 // Settings are all settings of a configuration by their dotted keys.
-func Settings(c lab.Config) (map[string]string, error) {
+func Settings(c config.Config) (map[string]string, error) {
 	t, err := tree(c)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/config"
 )
 
 // edits returns the part of a preset that differs from what its own axes give,
@@ -40,7 +40,7 @@ func edits(own axes, file, doc string) (string, error) {
 }
 
 // tree is a configuration as nested maps of TOML values.
-func tree(c lab.Config) (map[string]any, error) {
+func tree(c config.Config) (map[string]any, error) {
 	doc, err := Encode(c)
 	if err != nil {
 		return nil, err

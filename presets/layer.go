@@ -9,8 +9,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"pgrlab/core/config"
 	"pgrlab/core/knob"
-	"pgrlab/core/lab"
 )
 
 //go:embed data
@@ -30,7 +30,7 @@ type layer struct {
 	Layers []string `toml:"layers"`
 	// Reported is what was reported of this very run: "returns", "measures" or nothing.
 	Reported string `toml:"reported"`
-	lab.Config
+	config.Config
 }
 
 // An Entry is a name with a line about it, for lists.

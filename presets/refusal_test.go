@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/knob"
-	"pgrlab/core/lab"
 	"pgrlab/core/relevance"
 )
 
@@ -37,42 +37,42 @@ func TestMethodsAndKnobs(t *testing.T) {
 func TestContradictionsAreRefusedWithAWayOut(t *testing.T) {
 	for _, r := range []struct {
 		method string
-		edit   func(*lab.Config)
+		edit   func(*config.Config)
 		why    string
 		wayOut string
 	}{
-		{"pgr-curiosity", func(c *lab.Config) { c.Replay.Priority = "td" }, "which have no priorities", `generator.kind "none"`},
-		{"synther", func(c *lab.Config) { c.Replay.Priority = "curiosity" }, "which have no priorities", `replay.priority "none"`},
-		{"per-td", func(c *lab.Config) { c.Replay.Priority = "luck" }, `replay.priority is "luck"`, `"td"`},
-		{"per-td", func(c *lab.Config) { c.Replay.Beta = 1.5 }, "replay.beta is 1.5", "from 0 to 1"},
-		{"sac", func(c *lab.Config) { c.Knobs.Relevance = "curiosity" }, "no generator that is told", `"none", or a method pgr-`},
-		{"synther", func(c *lab.Config) { c.Knobs.Relevance = "td" }, "no generator that is told", `"none", or a method pgr-`},
-		{"vae", func(c *lab.Config) { c.Knobs.Relevance = "reward" }, "no generator that is told", `"none", or a method pgr-`},
-		{"redq", func(c *lab.Config) { c.Knobs.Ratio = 0.5 }, "no generator that would make", "want 0"},
-		{"sac", func(c *lab.Config) { c.Generator.Conditional = true }, `generator.kind is "none"`, "conditional false"},
-		{"sac", func(c *lab.Config) { c.Generator.Kind = "gan" }, `generator.kind is "gan"`, `"diffusion"`},
-		{"pgr-vae", func(c *lab.Config) { c.Generator.Init = "previous" }, "starts every refit from fresh", `"scratch"`},
-		{"synther", func(c *lab.Config) { c.Generator.Vector, c.Generator.Head.Kind = "pair", "reward" }, "tells no s' of it", `head.kind "transition"`},
-		{"vae", func(c *lab.Config) { c.Generator.Clamp = "end" }, "follows its normaliser", `"auto"`},
-		{"pgr-curiosity", func(c *lab.Config) { c.Generator.SkipReward = true }, "skip_reward", `"standard" only`},
-		{"pgr-td", func(c *lab.Config) { c.Generator.Normaliser, c.Generator.Clamp = "standard", "end" }, "have no bounds", `"minmax" only`},
-		{"pgr-td", func(c *lab.Config) { c.Generator.Width = 101 }, "width is 101", "even number"},
-		{"pgr-td", func(c *lab.Config) { c.Generator.Terminals = "soft" }, `terminals is "soft"`, `"raw"`},
-		{"pgr-td", func(c *lab.Config) { c.Generator.Corrector = "half" }, `corrector is "half"`, `"full"`},
-		{"pgr-td", func(c *lab.Config) { c.Generator.ConditionRange = "wide" }, `condition_range is "wide"`, `"padded"`},
-		{"synther", func(c *lab.Config) { c.Knobs.Samples = 2_000_000 }, "samples: 2,000,000 do not fit", "(buffer)"},
-		{"synther", func(c *lab.Config) { c.Knobs.Hold, c.Knobs.Ratio = "real", 1 }, "ratio 1 with hold=real", "more than"},
-		{"redq-curiosity", func(c *lab.Config) { c.Bonus.Function = "td" }, `bonus.function is "td"`, `"curiosity"`},
-		{"redq-curiosity", func(c *lab.Config) { c.Bonus.Scale = "big" }, `bonus.scale is "big"`, `"paper"`},
-		{"redq-curiosity", func(c *lab.Config) {
+		{"pgr-curiosity", func(c *config.Config) { c.Replay.Priority = "td" }, "which have no priorities", `generator.kind "none"`},
+		{"synther", func(c *config.Config) { c.Replay.Priority = "curiosity" }, "which have no priorities", `replay.priority "none"`},
+		{"per-td", func(c *config.Config) { c.Replay.Priority = "luck" }, `replay.priority is "luck"`, `"td"`},
+		{"per-td", func(c *config.Config) { c.Replay.Beta = 1.5 }, "replay.beta is 1.5", "from 0 to 1"},
+		{"sac", func(c *config.Config) { c.Knobs.Relevance = "curiosity" }, "no generator that is told", `"none", or a method pgr-`},
+		{"synther", func(c *config.Config) { c.Knobs.Relevance = "td" }, "no generator that is told", `"none", or a method pgr-`},
+		{"vae", func(c *config.Config) { c.Knobs.Relevance = "reward" }, "no generator that is told", `"none", or a method pgr-`},
+		{"redq", func(c *config.Config) { c.Knobs.Ratio = 0.5 }, "no generator that would make", "want 0"},
+		{"sac", func(c *config.Config) { c.Generator.Conditional = true }, `generator.kind is "none"`, "conditional false"},
+		{"sac", func(c *config.Config) { c.Generator.Kind = "gan" }, `generator.kind is "gan"`, `"diffusion"`},
+		{"pgr-vae", func(c *config.Config) { c.Generator.Init = "previous" }, "starts every refit from fresh", `"scratch"`},
+		{"synther", func(c *config.Config) { c.Generator.Vector, c.Generator.Head.Kind = "pair", "reward" }, "tells no s' of it", `head.kind "transition"`},
+		{"vae", func(c *config.Config) { c.Generator.Clamp = "end" }, "follows its normaliser", `"auto"`},
+		{"pgr-curiosity", func(c *config.Config) { c.Generator.SkipReward = true }, "skip_reward", `"standard" only`},
+		{"pgr-td", func(c *config.Config) { c.Generator.Normaliser, c.Generator.Clamp = "standard", "end" }, "have no bounds", `"minmax" only`},
+		{"pgr-td", func(c *config.Config) { c.Generator.Width = 101 }, "width is 101", "even number"},
+		{"pgr-td", func(c *config.Config) { c.Generator.Terminals = "soft" }, `terminals is "soft"`, `"raw"`},
+		{"pgr-td", func(c *config.Config) { c.Generator.Corrector = "half" }, `corrector is "half"`, `"full"`},
+		{"pgr-td", func(c *config.Config) { c.Generator.ConditionRange = "wide" }, `condition_range is "wide"`, `"padded"`},
+		{"synther", func(c *config.Config) { c.Knobs.Samples = 2_000_000 }, "samples: 2,000,000 do not fit", "(buffer)"},
+		{"synther", func(c *config.Config) { c.Knobs.Hold, c.Knobs.Ratio = "real", 1 }, "ratio 1 with hold=real", "more than"},
+		{"redq-curiosity", func(c *config.Config) { c.Bonus.Function = "td" }, `bonus.function is "td"`, `"curiosity"`},
+		{"redq-curiosity", func(c *config.Config) { c.Bonus.Scale = "big" }, `bonus.scale is "big"`, `"paper"`},
+		{"redq-curiosity", func(c *config.Config) {
 			c.Relevance = c.Relevance.With("curiosity", relevance.ICMConfig{Cadence: relevance.Cadence{Every: -1}})
 		}, "curiosity.every is -1", "0 for one update per env step"},
-		{"redq", func(c *lab.Config) { c.Agent.Subset = 11 }, "agent.subset is 11", "of 10 critics"},
-		{"sac", func(c *lab.Config) { c.Agent.Gamma = 1 }, "agent.gamma is 1", "below 1"},
-		{"sac", func(c *lab.Config) { c.StartSteps = c.Buffer }, "it would never hold enough", "buffer is"},
-		{"sac", func(c *lab.Config) { c.Lanes = 4 }, "lanes is 4", "computes with 2"},
-		{"pgr-td", func(c *lab.Config) { c.Schedule = []string{"100:guidanc=3"} }, `unknown knob "guidanc"`, `did you mean "guidance"`},
-		{"pgr-td", func(c *lab.Config) { c.Schedule = []string{"100:ratio=2"} }, "ratio: 2 is out of range", "from 0 to 1"},
+		{"redq", func(c *config.Config) { c.Agent.Subset = 11 }, "agent.subset is 11", "of 10 critics"},
+		{"sac", func(c *config.Config) { c.Agent.Gamma = 1 }, "agent.gamma is 1", "below 1"},
+		{"sac", func(c *config.Config) { c.StartSteps = c.Buffer }, "it would never hold enough", "buffer is"},
+		{"sac", func(c *config.Config) { c.Lanes = 4 }, "lanes is 4", "computes with 2"},
+		{"pgr-td", func(c *config.Config) { c.Schedule = []string{"100:guidanc=3"} }, `unknown knob "guidanc"`, `did you mean "guidance"`},
+		{"pgr-td", func(c *config.Config) { c.Schedule = []string{"100:ratio=2"} }, "ratio: 2 is out of range", "from 0 to 1"},
 	} {
 		c, err := Resolve(Choice{Task: "cheetah-run", Method: r.method, Scale: "short"})
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/config"
 	"pgrlab/core/printable"
 )
 
@@ -47,10 +47,10 @@ const (
 // own axes is laid over the chosen ones: --method sac on a complete file means SAC
 // with the edits of that file. Named presets say only what they are about, and that
 // is laid over any axes. Whether the task exists is not known here.
-func Resolve(c Choice) (lab.Config, error) {
+func Resolve(c Choice) (config.Config, error) {
 	s, err := resolve(c)
 	if err != nil {
-		return lab.Config{}, err
+		return config.Config{}, err
 	}
 	return s.config, nil
 }
@@ -59,7 +59,7 @@ func Resolve(c Choice) (lab.Config, error) {
 // run folder is. Keys that it lacks are younger than it is: they have the values of the
 // base, which leave everything as it was before there were such keys, whatever the
 // scale has today.
-func complete(c *lab.Config) bool {
+func complete(c *config.Config) bool {
 	return c.Members > 0 && c.Steps > 0 && c.Buffer > 0 && c.Lanes > 0 && len(c.Agent.Hidden) > 0 && c.Agent.Critics > 0 &&
 		c.Knobs.Batch > 0 && c.Knobs.UTD > 0 && c.Knobs.RefitEvery > 0 && c.Generator.Width > 0
 }
@@ -97,7 +97,7 @@ func resolve(c Choice) (*stack, error) {
 		}
 	}
 	s.lay(file, doc)
-	if named && chosen.method != own.method && s.config.Generator.Kind == lab.GeneratorNone {
+	if named && chosen.method != own.method && s.config.Generator.Kind == config.GeneratorNone {
 		s.config.Knobs.Ratio = 0 // a figure's share of synthetic rows is not that of its baselines on real data
 	}
 	s.config.Task, s.config.Method, s.config.Scale = chosen.task, chosen.method, chosen.scale
@@ -135,7 +135,7 @@ func layAxes(a axes) (*stack, error) {
 
 // A stack is what the layers laid so far amount to.
 type stack struct {
-	config lab.Config
+	config config.Config
 	layers []string          // of the scale, that method and task ask for
 	notes  map[string]string // dotted key → the comment behind the value that holds
 	err    error
@@ -183,8 +183,8 @@ func first(names ...string) string {
 }
 
 // Encode writes a configuration as the TOML of config.toml: every key, in the
-// order of lab.Config. Decode reads it back.
-func Encode(c lab.Config) ([]byte, error) {
+// order of config.Config. Decode reads it back.
+func Encode(c config.Config) ([]byte, error) {
 	var b bytes.Buffer
 	e := toml.NewEncoder(&b)
 	e.SetIndentTables(false)
@@ -196,8 +196,8 @@ func Encode(c lab.Config) ([]byte, error) {
 
 // Decode reads a complete configuration, as Encode writes it; file names it in
 // errors. Keys that the document lacks are zero.
-func Decode(file string, doc []byte) (lab.Config, error) {
-	var c lab.Config
+func Decode(file string, doc []byte) (config.Config, error) {
+	var c config.Config
 	err := decode(file, string(doc), &c)
 	return c, err
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/config"
 )
 
 // every calls f for all combinations of task, method and scale.
@@ -79,7 +79,7 @@ func TestResolveNumbers(t *testing.T) {
 		ratio, top, alpha             float64
 		relevance, kind, normaliser   string
 	}
-	of := func(c lab.Config) numbers {
+	of := func(c config.Config) numbers {
 		return numbers{c.Agent.Critics, c.Knobs.UTD, c.Knobs.Batch, c.Knobs.Samples, c.Steps,
 			c.Knobs.Ratio, c.Knobs.TopFraction, c.Agent.InitialAlpha,
 			c.Knobs.Relevance, c.Generator.Kind, c.Generator.Normaliser}

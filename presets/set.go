@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/config"
 )
 
 // Set changes one key of a configuration, by its dotted name as in config.toml:
 // generator.width to 512. Text needs no quotes.
-func Set(c *lab.Config, key, value string) error {
+func Set(c *config.Config, key, value string) error {
 	if strings.ContainsAny(key+value, "\n\r") {
 		return fmt.Errorf("set %q=%q: want a key and one value", key, value)
 	}

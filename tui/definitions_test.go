@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
-	"pgrlab/core/lab"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/pane/charts"
 	"pgrlab/tui/picker"
@@ -219,7 +219,7 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 	}
 	p := newPickerScreen(t, 160, 45)
 	try := p.picker.Try
-	p.picker.Try = func(ctx context.Context, c lab.Config) (picker.Forecast, error) {
+	p.picker.Try = func(ctx context.Context, c config.Config) (picker.Forecast, error) {
 		f, err := try(ctx, c)
 		f.Free = 1e6
 		return f, err

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
-	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/core/testing/pace"
 )
@@ -42,8 +42,8 @@ type fakeLab struct {
 }
 
 // fakeConfig is a PGR run as the screen gets it.
-func fakeConfig() lab.Config {
-	c := lab.Config{
+func fakeConfig() config.Config {
+	c := config.Config{
 		Task: "cheetah-run", Method: "pgr-curiosity", Scale: "cpu", Device: "cpu", Seed: 3, Members: 1, Steps: 100_000,
 		Knobs: knob.Settings{
 			Relevance: "curiosity", Guidance: 2, TopFraction: 0.25, Ratio: 0.5, Hold: knob.HoldBatch, UTD: 20, Batch: 256,

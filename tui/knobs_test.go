@@ -10,9 +10,9 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
-	"pgrlab/core/lab"
 	"pgrlab/tui/format"
 )
 
@@ -106,7 +106,7 @@ func TestRefusalSaysWhy(t *testing.T) {
 }
 
 func TestUnusedKnobNamesTheMethods(t *testing.T) {
-	s := newScreen(t, 160, 45, func(o *Options) { o.Config.Method, o.Config.Generator.Kind = "redq", lab.GeneratorNone })
+	s := newScreen(t, 160, 45, func(o *Options) { o.Config.Method, o.Config.Generator.Kind = "redq", config.GeneratorNone })
 	s.Update(started{lab: s.fake})
 	if err := s.KnobUse(s.KnobList[s.knobs.Selected]); err != nil {
 		t.Errorf("the cursor begins on a knob that is not used: %v", err)

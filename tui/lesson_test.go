@@ -7,9 +7,9 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
-	"pgrlab/core/lab"
 	"pgrlab/presets"
 	"pgrlab/tui/lesson"
 	"pgrlab/tui/pane"
@@ -162,7 +162,7 @@ func TestLeavingALessonAsksAboutItsKnobs(t *testing.T) {
 
 func TestLessonsAreRefusedWhereTheyCannotWork(t *testing.T) {
 	s := newScreen(t, 80, 24, func(o *Options) {
-		o.Config.Method, o.Config.Generator.Kind, o.Config.Generator.Conditional = "sac", lab.GeneratorNone, false
+		o.Config.Method, o.Config.Generator.Kind, o.Config.Generator.Conditional = "sac", config.GeneratorNone, false
 	})
 	s.Update(started{lab: s.fake})
 	s.typeLine("lesson guidance")

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/config"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/picker"
 )
@@ -18,7 +18,7 @@ func newPickerScreen(t *testing.T, w, h int) *screen {
 			Presets: []picker.Item{{Name: "demo", Doc: "something to see within minutes"}}, Tasks: []picker.Item{{Name: "cheetah-run", Doc: "run"}, {Name: "reacher-hard", Doc: "reach"}},
 			Methods: []picker.Item{{Name: "sac", Doc: "real data only"}, {Name: "pgr-td", Doc: "F is the TD error"}}, Scales: []picker.Item{{Name: "cpu", Doc: "an hour or two"}},
 			Devices: []picker.Item{{Name: "cpu", Doc: "avx2 kernels"}},
-			Resolve: func(p picker.Picks) (lab.Config, error) {
+			Resolve: func(p picker.Picks) (config.Config, error) {
 				c := fakeConfig()
 				if p.Task != "" {
 					c.Task = p.Task
@@ -31,10 +31,10 @@ func newPickerScreen(t *testing.T, w, h int) *screen {
 				}
 				return c, nil
 			},
-			Try: func(_ context.Context, c lab.Config) (picker.Forecast, error) {
+			Try: func(_ context.Context, c config.Config) (picker.Forecast, error) {
 				f := picker.Forecast{Free: 10e9}
-				f.Costs = lab.Costs{Step: 0.08}
-				f.Disk = lab.DiskNeed{Checkpoint: 1e6, Generation: 10e6, Real: 13e6}
+				f.Costs = config.Costs{Step: 0.08}
+				f.Disk = config.DiskNeed{Checkpoint: 1e6, Generation: 10e6, Real: 13e6}
 				return f, nil
 			},
 		},
@@ -154,7 +154,7 @@ func TestPickerResumesAnEarlierRun(t *testing.T) {
 	s := newScreen(t, 80, 24, func(o *Options) {
 		o.Picker = &Picker{Choices: picker.Choices{
 			Presets: []picker.Item{{Name: "demo", Doc: "something to see within minutes"}},
-			Resolve: func(picker.Picks) (lab.Config, error) { return fakeConfig(), nil },
+			Resolve: func(picker.Picks) (config.Config, error) { return fakeConfig(), nil },
 			Recent: func() []picker.Recent {
 				return []picker.Recent{{Dir: "runs/first", What: "sac on cheetah-run", Step: 7000, Return: 3}}
 			},
@@ -188,7 +188,7 @@ func TestPickerSaysWhatARunTakes(t *testing.T) {
 	tried := 0
 	s := newPickerScreen(t, 120, 30)
 	try := s.picker.Try
-	s.picker.Try = func(ctx context.Context, c lab.Config) (picker.Forecast, error) {
+	s.picker.Try = func(ctx context.Context, c config.Config) (picker.Forecast, error) {
 		tried++
 		return try(ctx, c)
 	}
@@ -208,12 +208,12 @@ func TestPickerSaysWhatARunTakes(t *testing.T) {
 	s.contains(t, "takes about 2.2 hours")
 
 	s.picker.Forecasts = picker.Forecasts{}
-	s.picker.Try = func(context.Context, lab.Config) (picker.Forecast, error) { panic("no such body") }
+	s.picker.Try = func(context.Context, config.Config) (picker.Forecast, error) { panic("no such body") }
 	s.Update(s.forecast()())
 	s.contains(t, "panic: no such body", "before the first such run")
 
 	s.picker.Forecasts = picker.Forecasts{}
-	s.picker.Try = func(ctx context.Context, c lab.Config) (picker.Forecast, error) {
+	s.picker.Try = func(ctx context.Context, c config.Config) (picker.Forecast, error) {
 		f, err := try(ctx, c)
 		f.Free = 50e6
 		return f, err

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
-	"pgrlab/core/lab"
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
 )
@@ -17,7 +17,7 @@ import (
 // answers like a lab that can only be paused.
 type Replay struct {
 	mu     sync.Mutex
-	config lab.Config
+	config config.Config
 	dir    string
 	all    []event.Event
 	length time.Duration // from the first event to the last
@@ -33,7 +33,7 @@ type Replay struct {
 
 // NewReplay plays events of a run of config; speed is seconds of the run in a
 // second of the screen, and events must not be empty.
-func NewReplay(config lab.Config, dir string, events []event.Event, speed float64, now func() time.Time) (*Replay, error) {
+func NewReplay(config config.Config, dir string, events []event.Event, speed float64, now func() time.Time) (*Replay, error) {
 	if len(events) == 0 {
 		return nil, fmt.Errorf("replay %s: its journal is empty", dir)
 	}
@@ -200,7 +200,7 @@ func (r *Replay) build(n int) *event.Snapshot {
 		s.Real = min(s.Step, c.Buffer)
 	}
 	s.Updates = uint64(done.Updates(s.Step))
-	if c.Generator.Kind != lab.GeneratorNone && settings.RefitEvery > 0 {
+	if c.Generator.Kind != config.GeneratorNone && settings.RefitEvery > 0 {
 		s.NextRefit = settings.RefitEvery - s.Step%settings.RefitEvery
 	}
 	s.Knobs = settings.Values()

@@ -9,8 +9,8 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
-	"pgrlab/core/lab"
 	"pgrlab/tui/pane"
 )
 
@@ -33,7 +33,7 @@ func Still(about pane.About, events []event.Event, at, w, h int) (string, error)
 }
 
 // stillOf is a replay that stands, as if it went on, behind the last event of a step.
-func stillOf(config lab.Config, dir string, events []event.Event, at int) (*Replay, error) {
+func stillOf(config config.Config, dir string, events []event.Event, at int) (*Replay, error) {
 	if len(events) == 0 || at < events[0].Step || at > events[len(events)-1].Step {
 		return nil, fmt.Errorf("show step %d of %s: its journal does not have it", at, dir)
 	}

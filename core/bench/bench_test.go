@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"pgrlab/core/device/cpu"
-	"pgrlab/core/lab"
+	"pgrlab/core/task"
 )
 
 // Every workload prepares and steps, and reports a time and a rate.
@@ -63,7 +63,7 @@ func (e *oneStep) Step(action, _ []float32) (float64, bool, bool, error) {
 
 func TestEnvironment(t *testing.T) {
 	e := &oneStep{}
-	w := Environment(lab.Task{Name: "world", New: func(uint64) (lab.Env, error) { return e, nil }})
+	w := Environment(task.Task{Name: "world", New: func(uint64) (task.Env, error) { return e, nil }})
 	step, _, err := w.Make(nil)
 	if err != nil || w.Name != "env" {
 		t.Fatal(w.Name, err)

@@ -4,13 +4,13 @@ import (
 	"fmt"
 
 	"pgrlab/core/device"
-	"pgrlab/core/lab"
 	"pgrlab/core/rng"
+	"pgrlab/core/task"
 )
 
 // Environment is the workload "env": one step of a task with random actions,
 // starts of episodes included. The core knows no tasks; the caller passes one.
-func Environment(task lab.Task) Workload {
+func Environment(task task.Task) Workload {
 	return Workload{Name: "env", Doc: "one env step of " + task.Name + " with random actions", Make: func(device.Device) (func(uint64) error, float64, error) {
 		env, err := task.New(1)
 		if err != nil {

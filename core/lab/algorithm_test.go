@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
+	"pgrlab/core/relevance"
 	"pgrlab/core/run"
 )
 
 // play runs a configuration of w to its end; the journal is in the folder.
-func play(t *testing.T, w *world, c Config) (*Lab, *memoryFolder) {
+func play(t *testing.T, w *world, c config.Config) (*Lab, *memoryFolder) {
 	t.Helper()
 	folder := &memoryFolder{}
 	l := w.lab(t, c, folder)
@@ -115,7 +117,7 @@ func TestMethodsWithoutGeneratorNeverRefit(t *testing.T) {
 func TestRelevanceNoneFitsWithoutConditions(t *testing.T) {
 	w := newWorld()
 	c := w.config()
-	c.Steps, c.Knobs.Relevance = 21, relevanceNone
+	c.Steps, c.Knobs.Relevance = 21, relevance.None
 	play(t, w, c)
 	if count(w.log, "start fit 0 of 20 rows, 0 scores, lr 0.0003") != 1 {
 		t.Errorf("the fit saw scores: %q", w.log)

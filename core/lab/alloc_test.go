@@ -5,6 +5,7 @@ import (
 
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/knob"
+	"pgrlab/core/task"
 )
 
 // A training step of the loop around the agent allocates nothing.
@@ -16,9 +17,9 @@ func TestAStepDoesNotAllocate(t *testing.T) {
 	defer dev.Close()
 	c := realConfig()
 	c.Steps, c.Evaluation.Every, c.Knobs.RefitEvery = 1<<29, 0, 1<<20
-	task := newWorld().task()
-	task.New = func(uint64) (Env, error) { return &stillEnv{}, nil }
-	l, err := New(c, task, dev, nil)
+	world := newWorld().task()
+	world.New = func(uint64) (task.Env, error) { return &stillEnv{}, nil }
+	l, err := New(c, world, dev, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func (x *experiment) simulator(m *member) inspect.Simulator {
 // force; found gets what it finds of each, or nothing where the run makes no analyses.
 func (x *experiment) describeGeneration(found []*event.Generated) inspect.Pieces {
 	return func(yield func(error) bool) {
-		if !x.config.analyses() {
+		if !x.config.Analyses() {
 			return
 		}
 		for i, m := range x.members {
@@ -70,7 +70,7 @@ func (x *experiment) describeGeneration(found []*event.Generated) inspect.Pieces
 
 // describing is how many pieces describeGeneration has.
 func (x *experiment) describing() (n int) {
-	if !x.config.analyses() {
+	if !x.config.Analyses() {
 		return 0
 	}
 	for _, m := range x.members {
@@ -142,7 +142,7 @@ var errAnalysing = errors.New("an analysis is under way: ask again when it is do
 // reportScores describes F over a sample of real transitions.
 func (x *experiment) reportScores(m *member, number uint64) error {
 	v := x.view(m)
-	if v.Settings.Relevance == relevanceNone || !v.Learned || m.real.Len() == 0 {
+	if v.Settings.Relevance == relevance.None || !v.Learned || m.real.Len() == 0 {
 		return nil
 	}
 	f, err := v.Sample(m.real, m.streams.scores.At(number).IntN)

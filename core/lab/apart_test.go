@@ -4,15 +4,16 @@ import (
 	"regexp"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/generative"
 	"pgrlab/core/testing/mirrortest"
 )
 
 // aparts are small runs that together use all programs of a lab.
-func aparts(t *testing.T) map[string]Config {
+func aparts(t *testing.T) map[string]config.Config {
 	t.Helper()
-	all := map[string]Config{"every relevance function": everyFunction(t)}
+	all := map[string]config.Config{"every relevance function": everyFunction(t)}
 	for method := range plainMethods {
 		all[method] = plainMethod(method)
 	}
@@ -62,7 +63,7 @@ func TestARunApartGoesOnFromBorders(t *testing.T) {
 	}
 	defer inner.Close()
 	vae := plainMethod("vae")
-	for name, c := range map[string]Config{"every relevance function": everyFunction(t), "vae": vae} {
+	for name, c := range map[string]config.Config{"every relevance function": everyFunction(t), "vae": vae} {
 		t.Log(name)
 		resumeEverywhere(t, 13, func(r record) *Lab {
 			p, err := newParts(&c, newWorld().task(), mirrortest.New(inner))

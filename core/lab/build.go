@@ -4,19 +4,21 @@ import (
 	"fmt"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/generative"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
+	"pgrlab/core/task"
 )
 
 // newParts makes members of the real parts: learner, relevance functions and generator,
 // on a device.
-func newParts(c *Config, task Task, dev device.Device) (parts, error) {
+func newParts(c *config.Config, task task.Task, dev device.Device) (parts, error) {
 	if err := c.Validate(); err != nil {
 		return parts{}, err
 	}
-	learner, deps := c.learner(task)
+	learner, deps := c.Learner(task)
 	shape := learner.RowShape(deps)
 	if err := shape.Validate(); err != nil {
 		return parts{}, fmt.Errorf("learner %s: D_real: %w", learner.Name, err)
@@ -31,14 +33,7 @@ func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 		}
 	}
 	deps.Device = dev
-	for _, name := range c.scoring() {
-		if settings := c.Relevance.Of(name); settings != nil {
-			if err := settings.Validate(); err != nil {
-				return parts{}, err
-			}
-		}
-	}
-	if err := c.validateGenerator(); err != nil {
+	if err := c.ValidateSettings(); err != nil {
 		return parts{}, err
 	}
 	return parts{
@@ -58,25 +53,9 @@ func newParts(c *Config, task Task, dev device.Device) (parts, error) {
 	}, nil
 }
 
-// validateGenerator looks into the generator's settings.
-func (c *Config) validateGenerator() error {
-	if !c.generates() {
-		return nil
-	}
-	if err := c.Generator.Validate(); err != nil {
-		return err
-	}
-	if own := c.Generator.Kinds.Of(c.Generator.Kind); own != nil {
-		if err := own.Validate(); err != nil {
-			return err
-		}
-	}
-	return c.Generator.Head.Validate()
-}
-
 // newGenerator makes the generator of that configuration for rows of that shape, on a task;
 // policy is that of the agent, nil where there is none.
-func newGenerator(c *Generator, task Task, shape replay.Shape, policy agent.Policy, dev device.Device, seed uint64) (generative.Generator, error) {
+func newGenerator(c *config.Generator, task task.Task, shape replay.Shape, policy agent.Policy, dev device.Device, seed uint64) (generative.Generator, error) {
 	kind, err := generative.Find(c.Kind)
 	if err != nil {
 		return nil, err
@@ -95,13 +74,4 @@ func newGenerator(c *Generator, task Task, shape replay.Shape, policy agent.Poli
 		return nil, err
 	}
 	return headed, nil
-}
-
-// scoring are the relevance functions that the run may come to use: all where the knob
-// relevance chooses among them at any time, and those of bonus and priorities.
-func (c *Config) scoring() []string {
-	if c.prompted() {
-		return relevance.Names()
-	}
-	return c.extra()
 }

@@ -6,6 +6,7 @@ import (
 
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
+	"pgrlab/core/task"
 )
 
 // A run with an examination every so many steps writes them, and beside them what it
@@ -77,14 +78,16 @@ func TestAnExaminedRunOfRealPartsGoesOn(t *testing.T) {
 	c := realConfig()
 	c.Evaluation.AnalyseEvery = 13
 	c.Schedule = []string{"13/analyse:2:relevance=td", "26/analyse:3:guidance=0.5"}
-	task := newWorld().task()
-	task.New = func(seed uint64) (Env, error) { return &twoWorlds{worldEnv: worldEnv{w: newWorld(), seed: seed}}, nil }
+	world := newWorld().task()
+	world.New = func(seed uint64) (task.Env, error) {
+		return &twoWorlds{worldEnv: worldEnv{w: newWorld(), seed: seed}}, nil
+	}
 	resumeEverywhere(t, 137, func(r record) *Lab {
-		p, err := newParts(&c, task, dev)
+		p, err := newParts(&c, world, dev)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := newLab(c, task, r, p, dev.Name(), clock())
+		l, err := newLab(c, world, r, p, dev.Name(), clock())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
 
@@ -197,7 +198,7 @@ func (x *experiment) hint(k knob.Knob, home stage) string {
 		return fmt.Sprintf("%s has no effect before the first generation at step %s", name, knob.FormatCount(next))
 	case home == stageMix:
 		return ""
-	case k.Use&knob.UsePrompts != 0 && k.Name != "relevance" && s.Relevance == relevanceNone:
+	case k.Use&knob.UsePrompts != 0 && k.Name != "relevance" && s.Relevance == relevance.None:
 		return fmt.Sprintf("%s has no effect while relevance is none", name)
 	case s.Ratio == 0:
 		return fmt.Sprintf("%s has no effect while r is 0", name)

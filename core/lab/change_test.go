@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
 )
 
 // send asks l for something from inside the training goroutine.
@@ -166,18 +168,18 @@ func init() {
 func TestKnobsOfOtherMethodsAreRefused(t *testing.T) {
 	w := newWorld()
 	for _, c := range []struct{ method, kind, knob, value, want string }{
-		{MethodSAC, GeneratorNone, "ratio", "1", "ratio: not used by sac: synther, pgr-reward, pgr-return, pgr-td, pgr-curiosity and "},
-		{MethodSynthER, "diffusion", "guidance", "1", "guidance: not used by synther: pgr-reward, pgr-return, pgr-td, pgr-curiosity, pgr-rnd and "},
-		{MethodSynthER, "diffusion", "bonus", "0.2", "bonus: not used by synther: redq-curiosity, synther-curiosity use it"},
-		{MethodSynthER, "diffusion", "relevance", "td", "relevance: not used by synther: pgr-reward, pgr-return, pgr-td, pgr-curiosity, pgr-rnd and "},
+		{config.MethodSAC, config.GeneratorNone, "ratio", "1", "ratio: not used by sac: synther, pgr-reward, pgr-return, pgr-td, pgr-curiosity and "},
+		{config.MethodSynthER, "diffusion", "guidance", "1", "guidance: not used by synther: pgr-reward, pgr-return, pgr-td, pgr-curiosity, pgr-rnd and "},
+		{config.MethodSynthER, "diffusion", "bonus", "0.2", "bonus: not used by synther: redq-curiosity, synther-curiosity use it"},
+		{config.MethodSynthER, "diffusion", "relevance", "td", "relevance: not used by synther: pgr-reward, pgr-return, pgr-td, pgr-curiosity, pgr-rnd and "},
 	} {
-		config := w.config()
-		config.Steps, config.Method, config.Generator.Kind = 2, c.method, c.kind
-		config.Generator.Conditional, config.Knobs.Relevance = false, relevanceNone
-		if c.kind == GeneratorNone {
-			withoutGenerator(&config)
+		run := w.config()
+		run.Steps, run.Method, run.Generator.Kind = 2, c.method, c.kind
+		run.Generator.Conditional, run.Knobs.Relevance = false, relevance.None
+		if c.kind == config.GeneratorNone {
+			withoutGenerator(&run)
 		}
-		l := w.lab(t, config, nil)
+		l := w.lab(t, run, nil)
 		send(t, &l, event.SetKnob{ID: "a", Knob: c.knob, Value: c.value})()
 		if err := l.Run(context.Background()); err != nil {
 			t.Fatal(err)
@@ -186,8 +188,8 @@ func TestKnobsOfOtherMethodsAreRefused(t *testing.T) {
 		if len(refused) != 1 || !strings.HasPrefix(refused[0].Reason, c.want) || refused[0].Ref != "a" {
 			t.Errorf("%s: %+v, want %s", c.knob, refused, c.want)
 		}
-		config.Schedule = []string{"1:" + c.knob + "=" + c.value}
-		if _, err := newLab(config, w.task(), nil, w.parts(), "test", clock()); err == nil || !strings.Contains(err.Error(), c.want) {
+		run.Schedule = []string{"1:" + c.knob + "=" + c.value}
+		if _, err := newLab(run, w.task(), nil, w.parts(), "test", clock()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("schedule: %v", err)
 		}
 	}

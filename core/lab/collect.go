@@ -1,8 +1,6 @@
 package lab
 
 import (
-	"fmt"
-
 	"pgrlab/core/agent"
 	"pgrlab/core/knob"
 	"pgrlab/core/replay"
@@ -178,21 +176,4 @@ func (x *experiment) mix(m *member) replay.Mix {
 		available = m.synthetic.Len()
 	}
 	return x.config.Mix(&x.Settings, available)
-}
-
-// Mix is how a run of this configuration splits a batch into real and synthetic rows
-// under settings; available is the number of synthetic transitions.
-func (c *Config) Mix(s *knob.Settings, available int) replay.Mix {
-	if !c.generates() {
-		return replay.Mix{Real: s.Batch}
-	}
-	return s.Mix(available)
-}
-
-// fits says whether settings that are in range go together, and with what is fixed.
-func (c *Config) fits(s *knob.Settings) error {
-	if c.generates() && s.Samples > c.Buffer {
-		return fmt.Errorf("samples: %s do not fit: D_syn has room for %s transitions (buffer)", knob.FormatCount(s.Samples), knob.FormatCount(c.Buffer))
-	}
-	return s.CheckMix()
 }

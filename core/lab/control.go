@@ -245,7 +245,7 @@ func (x *experiment) prepare(k knob.Knob, v knob.Value, now bool) error {
 	}
 	after := x.Settings
 	k.Set(&after, v)
-	if err := x.config.fits(&after); err != nil {
+	if err := x.config.Fits(&after); err != nil {
 		return err
 	}
 	if k.Name == "relevance" {

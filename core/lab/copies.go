@@ -7,12 +7,13 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/event"
 	"pgrlab/core/run"
+	"pgrlab/core/task"
 )
 
 // trainingEnv is a copy of the environment that a member trains in. All copies take an
 // action in each env step, and each begins its next episode by itself.
 type trainingEnv struct {
-	env    Env
+	env    task.Env
 	failed error // why it can do nothing before it is made anew
 }
 
@@ -32,12 +33,9 @@ type halfStep struct {
 	Ends          []agent.End
 }
 
-// copies is how many copies of the environment a member trains in.
-func (e Environment) copies() int { return max(1, e.Copies) }
-
 // startEnvs makes the member's copies of the environment, each in its first episode.
 func (x *experiment) startEnvs(m *member) error {
-	n := x.config.Environment.copies()
+	n := x.config.Environment.InLockstep()
 	m.envs, m.Copies = make([]trainingEnv, n), make([]copyState, n)
 	for i := range m.envs {
 		env, err := x.task.New(m.seed)

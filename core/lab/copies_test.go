@@ -7,13 +7,14 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 )
 
 // unevenCopies is a run in three copies of the environment whose episodes end at
 // different steps.
-func unevenCopies() (*world, Config) {
+func unevenCopies() (*world, config.Config) {
 	w, c := newWorld(), newWorld().config()
 	w.terminal, w.spread = 17, 5
 	c.Environment.Copies = 3

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
@@ -20,7 +21,7 @@ import (
 
 // scheduled is a run whose changes are all planned before: what its journal has to be does
 // not depend on which lines of it outlived a power cut.
-func scheduled() Config {
+func scheduled() config.Config {
 	c := newWorld().config()
 	c.Schedule = busySchedule
 	return c
@@ -53,7 +54,7 @@ func savedRun(t *testing.T, l *Lab, w *world, tape *cut.Tape) {
 // goesOn holds what is found in dir after a cut: it is a run whose journal becomes want,
 // from a checkpoint at or behind the last that was promised, or it is refused in a line,
 // if nothing was promised.
-func goesOn(t *testing.T, c Config, dir, want, where string, promised []string) (refused bool) {
+func goesOn(t *testing.T, c config.Config, dir, want, where string, promised []string) (refused bool) {
 	t.Helper()
 	l, said, err := restored(t, c, dir)
 	if err != nil {
@@ -192,7 +193,7 @@ func TestAResumeOutlivesItsPower(t *testing.T) {
 
 // forked is a parent with a checkpoint to fork from, and the journal that the fork comes
 // to. top holds parent and forks.
-func forked(t *testing.T) (c Config, top string, from run.Found, set []string, want string) {
+func forked(t *testing.T) (c config.Config, top string, from run.Found, set []string, want string) {
 	t.Helper()
 	c, top = scheduled(), t.TempDir()
 	parent := filepath.Join(top, "parent")

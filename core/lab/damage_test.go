@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
@@ -27,7 +28,7 @@ var hands = []event.Command{
 // diskRun plays a scripted run in a folder on disk until it is stopped at step, or
 // to its end if that is 0, with a checkpoint asked for at several places and
 // changes made by hand behind the last of them.
-func diskRun(t *testing.T, c Config, dir string, step int, byHand ...event.Command) {
+func diskRun(t *testing.T, c config.Config, dir string, step int, byHand ...event.Command) {
 	t.Helper()
 	folder, err := run.Create(dir, []byte("seed = 7\n"))
 	if err != nil {
@@ -65,12 +66,12 @@ func diskRun(t *testing.T, c Config, dir string, step int, byHand ...event.Comma
 }
 
 // restored is a lab that goes on in dir.
-func restored(t *testing.T, c Config, dir string) (*Lab, []string, error) {
+func restored(t *testing.T, c config.Config, dir string) (*Lab, []string, error) {
 	t.Helper()
 	return restoredAs(t, c, dir, Resumption{Saving: Saving{Every: time.Hour}})
 }
 
-func restoredAs(t *testing.T, c Config, dir string, how Resumption) (*Lab, []string, error) {
+func restoredAs(t *testing.T, c config.Config, dir string, how Resumption) (*Lab, []string, error) {
 	t.Helper()
 	folder, err := run.Open(dir)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
@@ -40,7 +41,7 @@ func moods(r *rand.Rand) event.Command {
 }
 
 // busy plays a run in which commands arrive and pauses happen at random slices.
-func busy(t *testing.T, c Config, seed uint64) (*Lab, *memoryFolder) {
+func busy(t *testing.T, c config.Config, seed uint64) (*Lab, *memoryFolder) {
 	w := newWorld()
 	r := rand.New(rand.NewPCG(seed, 1))
 	folder := &memoryFolder{}

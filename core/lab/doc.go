@@ -10,8 +10,8 @@
 // (score, fit, generate), evaluate.go and analyse.go. control.go applies commands between
 // two slices; change.go follows a change of a knob until a batch contains data made with
 // it. checkpoint.go, save.go and resume.go keep a run, through the writer of package run.
-// Knobs are in package knob, what a run says in package event, looking at it in package
-// inspect.
+// What a run is made from is in package config, environments in package task, knobs in
+// package knob, what a run says in package event, looking at it in package inspect.
 //
 // # Goroutines
 //

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"pgrlab/core/task"
 )
 
 type brokenPhysics struct{}
@@ -54,12 +56,12 @@ func TestALostEpisodeIsNoted(t *testing.T) {
 }
 
 func TestATaskWithoutOptionsRefusesThem(t *testing.T) {
-	task := newWorld().task()
-	if _, err := task.Played(Environment{ActionRepeat: 1, NoiseSigma: []float64{1}}); err != nil {
+	world := newWorld().task()
+	if _, err := world.Played(task.Environment{ActionRepeat: 1, NoiseSigma: []float64{1}}); err != nil {
 		t.Errorf("the task as it is: %v", err)
 	}
-	for _, e := range []Environment{{ActionRepeat: 2}, {NoiseShare: 0.5, NoiseSigma: []float64{1}}} {
-		if _, err := task.Played(e); err == nil || !strings.Contains(err.Error(), "world") {
+	for _, e := range []task.Environment{{ActionRepeat: 2}, {NoiseShare: 0.5, NoiseSigma: []float64{1}}} {
+		if _, err := world.Played(e); err == nil || !strings.Contains(err.Error(), "world") {
 			t.Errorf("%+v: error %v", e, err)
 		}
 	}

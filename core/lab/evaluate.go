@@ -7,9 +7,11 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/analysis"
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
+	"pgrlab/core/task"
 )
 
 // evaluationSteps is a slice of an evaluation.
@@ -70,26 +72,9 @@ func (x *experiment) evaluationNumber() uint64 {
 	return uint64((x.Step + every - 1) / every)
 }
 
-// The choices of Evaluation.Actions.
-const (
-	ActionsMean   = "mean"
-	ActionsSample = "sample" // for policies whose mean gets stuck
-)
-
-// mode is how the policy acts in an evaluation.
-func (e Evaluation) mode() (agent.Mode, error) {
-	switch e.Actions {
-	case "", ActionsMean:
-		return agent.Mean, nil
-	case ActionsSample:
-		return agent.Sample, nil
-	}
-	return 0, fmt.Errorf("configuration: evaluation.actions is %q, want %q or %q", e.Actions, ActionsMean, ActionsSample)
-}
-
-func newEvaluation(evalEnv VecEnv, policy agent.Policy, e Evaluation) *evaluation {
+func newEvaluation(evalEnv task.VecEnv, policy agent.Policy, e config.Evaluation) *evaluation {
 	n := evalEnv.Size()
-	mode, _ := e.mode() // Validate has looked at it
+	mode, _ := e.Mode() // Validate has looked at it
 	t := &evaluation{
 		obs: make([]float32, n*evalEnv.ObsSize()), actions: make([]float32, n*evalEnv.ActSize()),
 		rewards: make([]float64, n), ended: make([]bool, n), returns: make([]float64, n), discounted: make([]float64, n), weight: 1,
@@ -109,7 +94,7 @@ func (x *experiment) startEvaluation(m *member) error {
 		}
 		return errAgain
 	}
-	if !x.config.analyses() {
+	if !x.config.Analyses() {
 		return nil
 	}
 	return x.value(m, m.evaluation)

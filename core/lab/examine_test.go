@@ -5,22 +5,25 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
+	"pgrlab/core/relevance"
+	"pgrlab/core/task"
 )
 
 // played is a run of real parts at its end, still open.
-func played(t *testing.T, c Config) *experiment {
+func played(t *testing.T, c config.Config) *experiment {
 	t.Helper()
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { dev.Close() })
-	task := newWorld().task()
-	task.New = func(seed uint64) (Env, error) { return &placedEnv{worldEnv{w: newWorld(), seed: seed}}, nil }
-	l, err := New(c, task, dev, nil)
+	world := newWorld().task()
+	world.New = func(seed uint64) (task.Env, error) { return &placedEnv{worldEnv{w: newWorld(), seed: seed}}, nil }
+	l, err := New(c, world, dev, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +75,7 @@ func TestExaminationOfARun(t *testing.T) {
 		t.Errorf("%+v, %+v, %+v, %+v", again.ReferenceF, again.Real, got.Real, again.ReferenceF.Real)
 	}
 	none := realConfig()
-	none.Knobs.Relevance, none.Steps = relevanceNone, 13
+	none.Knobs.Relevance, none.Steps = relevance.None, 13
 	blank := played(t, none)
 	if _, err := examine(x, inspect.Examination{Rows: 20}, blank); err == nil || !strings.Contains(err.Error(), "has learned none") {
 		t.Errorf("a ruler without marks: %v", err)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
+	"pgrlab/core/task"
 )
 
 // nothing is the class of work where nothing is to be redone. Work of an env step is
@@ -19,8 +21,8 @@ const nothing = knob.ClassBatch
 // experiment is the state of the training goroutine; nobody else touches it.
 type experiment struct {
 	lab     *Lab
-	config  *Config
-	task    Task
+	config  *config.Config
+	task    task.Task
 	parts   parts
 	members []*member
 	now     func() time.Time
@@ -91,7 +93,7 @@ func (x *experiment) begin(step int) {
 	x.Step = step
 	x.position = knob.Position{Step: step, Phase: knob.Collect}
 	x.todo, x.refitProgress, x.fitted = nothing, stageScore, false
-	if !x.config.generates() {
+	if !x.config.Generates() {
 		return
 	}
 	x.todo = x.Redo
@@ -178,7 +180,7 @@ func (x *experiment) evaluationDue() bool {
 // nextRefit is the env step of the next refit, if the run gets beyond it; 0 where there
 // is none.
 func (x *experiment) nextRefit() int {
-	if !x.config.generates() {
+	if !x.config.Generates() {
 		return 0
 	}
 	every := x.Settings.RefitEvery

@@ -13,6 +13,7 @@ import (
 	"pgrlab/core/op"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
+	"pgrlab/core/task"
 )
 
 // PolicyLayer is a linear layer y = W·x + b of a policy, as PyTorch keeps it.
@@ -80,16 +81,16 @@ func (b Buffer) Sizes() (obs, act int) { return b.ring.Shape().Obs, b.ring.Shape
 func (b Buffer) Row(i int) []float32 { return b.ring.Row(b.ring.Newest(b.ring.Len() - 1 - i)) }
 
 // RealBuffer reads D_real of a member at the checkpoint.
-func (s Saved) RealBuffer(task Task, member int) (Buffer, error) {
+func (s Saved) RealBuffer(task task.Task, member int) (Buffer, error) {
 	return s.buffer(task, member, sectionReal)
 }
 
 // SyntheticBuffer reads D_syn of a member at the checkpoint.
-func (s Saved) SyntheticBuffer(task Task, member int) (Buffer, error) {
+func (s Saved) SyntheticBuffer(task task.Task, member int) (Buffer, error) {
 	return s.buffer(task, member, sectionSynthetic)
 }
 
-func (s Saved) buffer(task Task, member int, kind string) (Buffer, error) {
+func (s Saved) buffer(task task.Task, member int, kind string) (Buffer, error) {
 	var ring *replay.Ring
 	err := s.Config.Validate()
 	if err == nil {
@@ -101,7 +102,7 @@ func (s Saved) buffer(task Task, member int, kind string) (Buffer, error) {
 	return Buffer{ring}, nil
 }
 
-func (s Saved) ring(task Task, member int, kind string) (*replay.Ring, error) {
+func (s Saved) ring(task task.Task, member int, kind string) (*replay.Ring, error) {
 	path, err := s.checkpoint()
 	if err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func (s Saved) ring(task Task, member int, kind string) (*replay.Ring, error) {
 			return nil, err
 		}
 		defer from.Close()
-		shape := s.Config.rows(task)
+		shape := s.Config.Rows(task)
 		if kind == sectionSynthetic {
 			if n := saved.Members[member].Synthetic; n < 1 || n > s.Config.Buffer {
 				return nil, errors.New("its checkpoint contradicts itself about synthetic transitions")

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"fmt"
 
 	"pgrlab/core/knob"
 )
@@ -89,18 +88,4 @@ func (x *experiment) saveLastStep() bool {
 	}
 	x.unsaved = r.Err
 	return true
-}
-
-// Longer is c with more steps, for a run of c that goes on beyond its end as if it had
-// had them from the start. Where something follows a schedule over the whole run, no
-// run goes on like that; the error says what.
-func (c Config) Longer(steps int) (Config, error) {
-	if steps <= c.Steps {
-		return c, fmt.Errorf("%s steps are not more than the %s that it has", knob.FormatCount(steps), knob.FormatCount(c.Steps))
-	}
-	if c.Replay.prioritized() && c.Replay.Beta != 1 {
-		return c, fmt.Errorf("the weights of its prioritized replay follow its length: β rises from %g to 1 over %s steps", c.Replay.Beta, knob.FormatCount(c.Steps))
-	}
-	c.Steps = steps
-	return c, nil
 }

@@ -3,67 +3,28 @@ package lab
 import (
 	"context"
 	"fmt"
-	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/knob"
+	"pgrlab/core/task"
 )
 
-// Costs are what the parts of a run take on a machine, in seconds; 0 where that is not
-// known or the run has none of it.
-type Costs struct {
-	Step       float64 // an env step with its updates
-	Score      float64 // F of a real transition
-	FitStep    float64 // a generator step
-	Sample     float64 // a synthetic transition
-	Evaluation float64
-}
-
-// Lasts is about how long a run of c takes from its beginning. Random steps before the
-// first update and analyses count nothing.
-func (c *Config) Lasts(u Costs) time.Duration { return c.lasts(&c.Knobs, 0, u) }
-
-// lasts is about how long what follows a step takes, with the knobs as they are.
-func (c *Config) lasts(s *knob.Settings, step int, u Costs) time.Duration {
-	total := u.Step * float64(c.Steps-min(c.Steps, max(step, c.StartSteps/c.Environment.copies())))
-	if every := c.Evaluation.Every; every > 0 {
-		left := c.Steps/every - step/every
-		if step < c.Steps && c.Steps%every != 0 {
-			left++ // the last env step has one as well
-		}
-		total += u.Evaluation * float64(left)
-	}
-	if !c.generates() || u.Sample == 0 { // not known before the first generation
-		return seconds(total)
-	}
-	refit := u.FitStep*float64(s.GeneratorSteps) + u.Sample*float64(s.Samples)
-	for i := step/s.RefitEvery + 1; i*s.RefitEvery < c.Steps; i++ { // none in the last env step
-		total += refit + u.Score*float64(min(i*s.RefitEvery*c.Environment.copies(), c.Buffer))
-	}
-	return seconds(total)
-}
-
 // costs are what the parts of this run have taken so far.
-func (x *experiment) costs() Costs {
+func (x *experiment) costs() config.Costs {
 	m := &x.meter
-	return Costs{
+	return config.Costs{
 		Step: m.cost[knob.Collect].value, Score: m.cost[knob.Score].value, FitStep: m.cost[knob.Fit].value,
 		Sample:     m.perSample.value * float64(x.Settings.SamplerSteps),
 		Evaluation: m.cost[knob.Evaluate].value * float64(x.task.EpisodeSteps),
 	}
 }
 
-// Forecast is what a run will take, measured before it has begun.
-type Forecast struct {
-	Costs Costs
-	Disk  DiskNeed
-}
-
 // Try measures on dev what a run of c will take: it makes a few env steps with all their
 // parts, refit and evaluation included, and keeps nothing of them. That takes about a
 // second at scale demo, some seconds at the largest, besides what a task takes to
 // start.
-func Try(ctx context.Context, c Config, task Task, dev device.Device) (f Forecast, err error) {
+func Try(ctx context.Context, c config.Config, task task.Task, dev device.Device) (f config.Forecast, err error) {
 	l, err := New(c, task, dev, nil)
 	if err != nil {
 		return f, err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
@@ -20,7 +21,7 @@ import (
 // hold. Restore begins it. The folder shares the parent's data on disk, and is there
 // whole or not at all, whatever ends the process. The checkpoint is kept for as long as
 // the parent is; said is why not, where the parent cannot be written to.
-func Fork(c Config, doc []byte, from run.Found, set []string, dir string) (said string, err error) {
+func Fork(c config.Config, doc []byte, from run.Found, set []string, dir string) (said string, err error) {
 	if err := fork(c, doc, from, set, dir); err != nil {
 		return "", fmt.Errorf("fork %s: %w", from.Path, err)
 	}
@@ -30,7 +31,7 @@ func Fork(c Config, doc []byte, from run.Found, set []string, dir string) (said 
 	return said, nil
 }
 
-func fork(c Config, doc []byte, from run.Found, set []string, dir string) error {
+func fork(c config.Config, doc []byte, from run.Found, set []string, dir string) error {
 	ck, err := run.LoadCheckpoint(from.Path, c.Limit(anyTask))
 	if err != nil {
 		return err
@@ -58,7 +59,7 @@ func fork(c Config, doc []byte, from run.Found, set []string, dir string) error 
 const forkedAt = "forked at "
 
 // branch schedules the changes at the position of the checkpoint.
-func branch(c *Config, ck *run.Checkpoint, set []string) (knob.Position, error) {
+func branch(c *config.Config, ck *run.Checkpoint, set []string) (knob.Position, error) {
 	content, ok := ck.Section(sectionLoop)
 	if !ok {
 		return knob.Position{}, errors.New("it holds no run")

@@ -12,7 +12,7 @@ func (x *experiment) fused() bool {
 
 // looksAtBatches says whether the method does.
 func (x *experiment) looksAtBatches() bool {
-	return x.config.Replay.prioritized() || x.config.Bonus.given()
+	return x.config.Replay.Prioritized() || x.config.Bonus.Given()
 }
 
 // learned takes what one update made.
@@ -32,8 +32,8 @@ func (x *experiment) sourceSize(m *member) *agent.SourceSize {
 	if x.looksAtBatches() {
 		return nil
 	}
-	d := &agent.SourceSize{Updates: x.Settings.UTD, Mixer: m.mixer, Real: x.config.collected()}
-	if x.config.generates() {
+	d := &agent.SourceSize{Updates: x.Settings.UTD, Mixer: m.mixer, Real: x.config.Collected()}
+	if x.config.Generates() {
 		d.Synthetic = x.Settings.Samples
 	}
 	return d

@@ -2,25 +2,8 @@ package lab
 
 import (
 	"pgrlab/core/agent"
-	"pgrlab/core/generative"
 	"pgrlab/core/replay"
 )
-
-// Generator is the part of the generator that is fixed for a run; the fields of
-// generative.Config are keys of the same table.
-type Generator struct {
-	Kind   string `toml:"kind"`   // one of package generative, or "none" for methods on real data only
-	Slice  int    `toml:"slice"`  // gradient steps of a slice of a fit: how long a command may have to wait; 0: one
-	Retain int    `toml:"retain"` // generations that D_syn holds, the newest; 0: one
-
-	generative.Config
-	// Kinds are the own settings of each kind: in a document the table generator.KIND.
-	Kinds generative.Kinds      `toml:"-"`
-	Head  generative.HeadConfig `toml:"head"` // of any kind
-}
-
-// retained is how many generations D_syn holds.
-func (g Generator) retained() int { return max(1, g.Retain) }
 
 // sampling is the agent as a generator sees it that rolls out a model.
 type sampling struct{ policy agent.Policy }
@@ -36,7 +19,7 @@ func (s sampling) Sample(dst, obs []float32, rows int, occasion uint64) error {
 // retain is the D_syn that follows from the generation that was completed: that alone,
 // or behind those before it as far as the run keeps them.
 func (x *experiment) retain(m *member) *replay.Ring {
-	kept := x.config.Generator.retained()
+	kept := x.config.Generator.Generations()
 	if kept == 1 {
 		return m.fresh
 	}

@@ -10,13 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/run"
 )
 
 // relay plays a run to its end, in which each process hands it over to the next one at a
 // slice that r draws; it returns how often.
-func relay(t *testing.T, c Config, dir string, r *rand.Rand) (handed int) {
+func relay(t *testing.T, c config.Config, dir string, r *rand.Rand) (handed int) {
 	t.Helper()
 	folder, err := run.Create(dir, []byte("seed = 7\n"))
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
@@ -77,7 +78,7 @@ func choose(v reflect.Value, n int64) {
 const maxLooks = 200_000
 
 // goOnFrom loads a saved run, whoever wrote it, and plays it to its end.
-func goOnFrom(t *testing.T, c Config, m memory) {
+func goOnFrom(t *testing.T, c config.Config, m memory) {
 	t.Helper()
 	l := newWorld().lab(t, c, &memoryFolder{})
 	defer l.Close()
@@ -145,7 +146,7 @@ func FuzzSavedLoop(f *testing.F) {
 // optimisers, transitions, priorities, a generator in the middle of its work.
 func FuzzSavedSections(f *testing.F) {
 	c := realConfig()
-	c.Replay.Priority = FunctionNone
+	c.Replay.Priority = config.FunctionNone
 	c.Schedule = []string{"12:relevance=count!", "14:relevance=rnd!"}
 	dev := testDevice(f)
 	folder := &memoryFolder{}

@@ -12,16 +12,18 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
+	"pgrlab/core/task"
 )
 
 // Lab is one running experiment. Run is called once; all other methods may be
 // called by anybody at any time.
 type Lab struct {
-	config   Config
+	config   config.Config
 	x        *experiment // of the training goroutine
 	mailbox  chan sent
 	snapshot atomic.Pointer[event.Snapshot]
@@ -36,7 +38,7 @@ const mailboxSize = 64
 
 // New builds everything that a run of c needs. The folder belongs to the lab from
 // now on; nil writes nothing. Run must be called, or Close.
-func New(c Config, task Task, dev device.Device, folder *run.Folder) (*Lab, error) {
+func New(c config.Config, task task.Task, dev device.Device, folder *run.Folder) (*Lab, error) {
 	task, err := task.Played(c.Environment)
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
@@ -52,11 +54,11 @@ func New(c Config, task Task, dev device.Device, folder *run.Folder) (*Lab, erro
 	return newLab(c, task, r, p, dev.Name(), time.Now)
 }
 
-func newLab(c Config, task Task, folder record, p parts, deviceName string, now func() time.Time) (*Lab, error) {
+func newLab(c config.Config, task task.Task, folder record, p parts, deviceName string, now func() time.Time) (*Lab, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if err := c.FitsInto(ThisMachine(), task); err != nil {
+	if err := c.FitsInto(config.ThisMachine(), task); err != nil {
 		return nil, err
 	}
 	l := &Lab{config: c, mailbox: make(chan sent, mailboxSize)}
@@ -289,7 +291,7 @@ func (x *experiment) close() {
 }
 
 // Config is what the run was made from.
-func (l *Lab) Config() Config { return l.config }
+func (l *Lab) Config() config.Config { return l.config }
 
 // Snapshot is the latest state. It is never nil and costs nothing.
 func (l *Lab) Snapshot() *event.Snapshot { return l.snapshot.Load() }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
@@ -109,7 +110,7 @@ func (l *latent) Load(r io.Reader) error {
 }
 
 // latentConfig is a run of it whose refits, previews and evaluations see latents.
-func latentConfig() Config {
+func latentConfig() config.Config {
 	c := newWorld().config()
 	c.Steps, c.Knobs.RefitEvery, c.Agent.Learner = 55, 20, "latent"
 	c.Schedule = []string{"20/encode:7:lr_actor=0.05", "20/encode:14:relevance=reward", "30:relevance=count!", "40/encode:14:guidance=3"}
@@ -238,26 +239,29 @@ func TestRealPartsOnLatents(t *testing.T) {
 	if strings.Count(journal, `"type":"refit"`) != 2 || !strings.Contains(journal, `"type":"dormant"`) {
 		t.Errorf("the journal is\n%s", journal)
 	}
-	if need := c.rows(newWorld().task()); need != latentShape {
+	if need := c.Rows(newWorld().task()); need != latentShape {
 		t.Errorf("its memory is foreseen for rows of %v", need)
 	}
 }
 
 // Settings that ask more of a learner than it can do are refused in a line.
 func TestWhatALearnerCannotDo(t *testing.T) {
-	onReal := func(c *Config) {
-		c.Generator = Generator{Kind: GeneratorNone}
-		c.Knobs.Ratio, c.Knobs.Relevance = 0, relevanceNone
+	onReal := func(c *config.Config) {
+		c.Generator = config.Generator{Kind: config.GeneratorNone}
+		c.Knobs.Ratio, c.Knobs.Relevance = 0, relevance.None
 	}
 	for _, d := range []struct {
-		change func(*Config)
+		change func(*config.Config)
 		want   string
 	}{
-		{func(c *Config) { c.Agent.Learner = "latnet" }, `configuration: agent.learner is "latnet"; did you mean "latent"?`},
-		{func(c *Config) { onReal(c); c.Replay = Replay{Priority: PriorityTD, Alpha: 0.6, Beta: 0.4} }, `configuration: replay.priority is "td", but learner latent makes no updates on batches of transitions`},
-		{func(c *Config) { c.Bonus = Bonus{Function: "rnd", Scale: ScaleCode} }, `configuration: bonus.function is "rnd", but learner latent fills D_real with rows of its own`},
-		{func(c *Config) { c.Schedule = []string{"30:tau=0.5"} }, "tau: not used by"},
-		{func(c *Config) { c.Schedule = []string{"20/encode:7:lr_actor=0.5"} }, ""},
+		{func(c *config.Config) { c.Agent.Learner = "latnet" }, `configuration: agent.learner is "latnet"; did you mean "latent"?`},
+		{func(c *config.Config) {
+			onReal(c)
+			c.Replay = config.Replay{Priority: config.PriorityTD, Alpha: 0.6, Beta: 0.4}
+		}, `configuration: replay.priority is "td", but learner latent makes no updates on batches of transitions`},
+		{func(c *config.Config) { c.Bonus = config.Bonus{Function: "rnd", Scale: config.ScaleCode} }, `configuration: bonus.function is "rnd", but learner latent fills D_real with rows of its own`},
+		{func(c *config.Config) { c.Schedule = []string{"30:tau=0.5"} }, "tau: not used by"},
+		{func(c *config.Config) { c.Schedule = []string{"20/encode:7:lr_actor=0.5"} }, ""},
 	} {
 		c := realConfig()
 		c.Agent.Learner, c.Relevance = "latent", relevance.Configs{}

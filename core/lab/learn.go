@@ -9,58 +9,6 @@ import (
 	"pgrlab/core/replay"
 )
 
-// validateLearner says what is wrong with the choice of the learner, and with other parts
-// together with it.
-func (c *Config) validateLearner() error {
-	s, err := c.Agent.Spec()
-	if err != nil {
-		return err
-	}
-	if own := c.Agent.Own.Of(s); own != nil {
-		if err := own.Validate(); err != nil {
-			return err
-		}
-	}
-	switch {
-	case !s.Synthetic && c.generates():
-		return fmt.Errorf("generator.kind is %q, but learner %s learns from real transitions only: want kind %q", c.Generator.Kind, s.Name, GeneratorNone)
-	case !s.OffPolicy && c.Replay.prioritized():
-		return fmt.Errorf("replay.priority is %q, but learner %s makes no updates on batches of transitions: want %q", c.Replay.Priority, s.Name, FunctionNone)
-	case s.Rows != nil && c.Replay.prioritized():
-		return fmt.Errorf("replay.priority is %q, but learner %s fills D_real with rows of its own, which have none: want %q", c.Replay.Priority, s.Name, FunctionNone)
-	case s.Rows != nil && c.Bonus.given():
-		return fmt.Errorf("bonus.function is %q, but learner %s fills D_real with rows of its own: want %q", c.Bonus.Function, s.Name, FunctionNone)
-	case !s.OffPolicy && c.Bonus.given():
-		return fmt.Errorf("bonus.function is %q, but learner %s makes no updates on batches of transitions: want %q", c.Bonus.Function, s.Name, FunctionNone)
-	}
-	return nil
-}
-
-// learner is the run's learner, and what one is made from on a task.
-func (c *Config) learner(task Task) (agent.Spec, agent.Deps) {
-	s, _ := c.Agent.Spec() // Validate has looked at it
-	return s, agent.Deps{
-		Config: c.Agent, Settings: c.Agent.Own.Of(s), Shape: replay.Shape{Obs: task.ObsSize, Act: task.ActSize},
-		Copies: c.Environment.copies(), Weighted: c.Replay.prioritized(),
-	}
-}
-
-// rows is the shape of the transitions in D_real and D_syn.
-func (c *Config) rows(task Task) replay.Shape {
-	s, d := c.learner(task)
-	return s.RowShape(d)
-}
-
-// learnerMemory is about what a learner takes that makes updates on batches of so many
-// rows, and is looked at that many rows at a time.
-func (c *Config) learnerMemory(task Task, batch, looked int) float64 {
-	s, d := c.learner(task)
-	if s.Memory == nil {
-		return 0
-	}
-	return s.Memory(d, batch, looked)
-}
-
 // phasesOf are the phases that a learner has of its own, in the order of an env step, with
 // the names that positions have for them.
 func phasesOf(l agent.Learner) ([]agent.Phase, []knob.Phase, error) {

@@ -7,26 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"pgrlab/core/config"
 	"pgrlab/core/knob"
-	"pgrlab/core/run"
+	"pgrlab/core/task"
 )
 
-// savingBeside is what the sections of a checkpoint may take beside the parts of a run, in
-// bytes: counters, environments, half of an evaluation.
-const savingBeside = 256 << 20
-
-// Limit is how much a checkpoint of a run of c can hold: no part is larger on the disk
-// than in memory.
-func (c *Config) Limit(task Task) run.Limit {
-	total := float64(savingBeside)
-	for _, p := range c.Memory(task) {
-		total += p.Bytes
-	}
-	return run.Limit(min(total, math.MaxInt64/2))
-}
-
 // anyTask is larger than a task that there is, for a limit where the task is not known.
-var anyTask = Task{ObsSize: 4096, ActSize: 256}
+var anyTask = task.Task{ObsSize: 4096, ActSize: 256}
 
 // contained turns a panic of load into an error: what a checkpoint holds is checked
 // where it is read, and this is for what was not thought of.
@@ -45,10 +32,10 @@ func contained(load func() error) (err error) {
 func (s *savedLoop) validate(x *experiment) error {
 	c := x.config
 	counts := []ranged{
-		{"step", s.Loop.Step, 0, c.Steps}, {"units of a phase", s.Total, 0, most},
+		{"step", s.Loop.Step, 0, c.Steps}, {"units of a phase", s.Total, 0, config.MaxCount},
 		{"work", int(s.Todo), int(nothing), int(knob.ClassRefit)}, {"work asked for", int(s.Loop.Redo), int(nothing), int(knob.ClassRefit)},
 		{"stage", s.Bound, 0, len(boundStages) - 1},
-		{"changes", len(s.Loop.Changes), 0, most}, {"changes that wait", len(s.Loop.Waiting), 0, most},
+		{"changes", len(s.Loop.Changes), 0, config.MaxCount}, {"changes that wait", len(s.Loop.Waiting), 0, config.MaxCount},
 	}
 	if err := inRange(counts); err != nil {
 		return err
@@ -73,7 +60,7 @@ func (s *savedLoop) validate(x *experiment) error {
 		if err := now.Validate(); err != nil {
 			return err
 		}
-		if err := c.fits(now); err != nil {
+		if err := c.Fits(now); err != nil {
 			return err
 		}
 	}
@@ -104,7 +91,7 @@ func (s *savedLoop) validateChanges(x *experiment) error {
 		}
 	}
 	for _, k := range changes {
-		if err := inRange([]ranged{{"class of a change", int(k.Class), int(knob.ClassBatch), int(knob.ClassRun)}, {"number of a change", k.ID, 0, most}}); err != nil {
+		if err := inRange([]ranged{{"class of a change", int(k.Class), int(knob.ClassBatch), int(knob.ClassRun)}, {"number of a change", k.ID, 0, config.MaxCount}}); err != nil {
 			return err
 		}
 		if err := validPosition(k.Position, x.config.Steps); err != nil {
@@ -133,12 +120,12 @@ func (s *savedLoop) validateChanges(x *experiment) error {
 func (s *savedMember) validate(x *experiment) error {
 	c, n := x.config, s.State
 	counts := []ranged{
-		{"steps of an episode", n.EpisodeStep, 0, max(x.task.EpisodeSteps, c.Steps)}, {"copies of the environment", len(n.Copies), 0, c.Environment.copies()}, {"env steps of a member", n.Stepped, 0, c.Steps},
+		{"steps of an episode", n.EpisodeStep, 0, max(x.task.EpisodeSteps, c.Steps)}, {"copies of the environment", len(n.Copies), 0, c.Environment.InLockstep()}, {"env steps of a member", n.Stepped, 0, c.Steps},
 		{"missed updates", n.Curiosity.Missed, 0, math.MaxInt}, {"missed updates", n.RND.Missed, 0, math.MaxInt},
 		{"models", len(n.Models), 0, 100}, {"losses of models", len(n.Losses.Models), 0, 100},
 		{"transitions of D_syn", s.Synthetic, 0, c.Buffer}, {"transitions of D_syn", s.Fresh, 0, c.Buffer},
 		{"scores", len(s.Scores), 0, c.Buffer}, {"parts", len(s.Parts), 0, 100},
-		{"steps of a fit", s.Fit.Steps, 0, most}, {"losses of a fit", s.Fit.N, 0, most},
+		{"steps of a fit", s.Fit.Steps, 0, config.MaxCount}, {"losses of a fit", s.Fit.N, 0, config.MaxCount},
 		{"real rows of a batch", s.Mix.Real, 0, knob.MaxRows}, {"synthetic rows of a batch", s.Mix.Synthetic, 0, knob.MaxRows},
 	}
 	for _, e := range n.Copies {

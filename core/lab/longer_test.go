@@ -9,13 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
+	"pgrlab/core/relevance"
 	"pgrlab/core/run"
 )
 
 // fresh plays a run of c in a new folder on disk, to its end.
-func fresh(t *testing.T, c Config, dir string) {
+func fresh(t *testing.T, c config.Config, dir string) {
 	t.Helper()
 	folder, err := run.Create(dir, docOf(c))
 	if err != nil {
@@ -27,10 +29,10 @@ func fresh(t *testing.T, c Config, dir string) {
 }
 
 // docOf stands for the config.toml of c.
-func docOf(c Config) []byte { return fmt.Appendf(nil, "seed = 7\nsteps = %d\n", c.Steps) }
+func docOf(c config.Config) []byte { return fmt.Appendf(nil, "seed = 7\nsteps = %d\n", c.Steps) }
 
 // longer is a lab that takes the run of c in dir beyond its end.
-func longer(t *testing.T, c Config, steps int, dir string) *Lab {
+func longer(t *testing.T, c config.Config, steps int, dir string) *Lab {
 	t.Helper()
 	c, err := c.Longer(steps)
 	if err != nil {
@@ -53,38 +55,38 @@ func differ(t *testing.T, what, dir, want string) {
 }
 
 // extendable are runs of which each may end in a way of its own.
-func extendable() map[string]Config {
-	all := map[string]Config{}
-	add := func(name string, change func(c *Config)) {
+func extendable() map[string]config.Config {
+	all := map[string]config.Config{}
+	add := func(name string, change func(c *config.Config)) {
 		c := newWorld().config()
 		change(&c)
 		all[name] = c
 	}
-	add("plain", func(*Config) {})
-	add("turned", func(c *Config) {
+	add("plain", func(*config.Config) {})
+	add("turned", func(c *config.Config) {
 		c.Schedule = append([]string{
 			"36:guidance=5!", "37:tau=0.7", "37/score:0:ratio=0.75", "38:relevance=reward", "40/score:0:p_uncond=0.5", "40/fit:2:relevance=td!",
 			"44:relevance=curiosity!", "45/evaluate:0:guidance=1", "60:lr_critic=0.5", "60/generate:1:guidance=6!",
 		}, busySchedule[:4]...)
 	})
-	add("cohort", func(c *Config) { c.Members, c.Schedule = 2, busySchedule })
-	add("examined", func(c *Config) { c.Evaluation.AnalyseEvery, c.Evaluation.AnalysedRows = 10, 8 })
-	add("kept", func(c *Config) { c.Evaluation.KeepEvery = 20 })
-	add("unjudged", func(c *Config) { c.Evaluation.Every = 0 })
-	add("real data only", func(c *Config) {
-		c.Generator.Kind, c.Generator.Conditional, c.Knobs.Relevance, c.Knobs.Ratio = GeneratorNone, false, relevanceNone, 0
+	add("cohort", func(c *config.Config) { c.Members, c.Schedule = 2, busySchedule })
+	add("examined", func(c *config.Config) { c.Evaluation.AnalyseEvery, c.Evaluation.AnalysedRows = 10, 8 })
+	add("kept", func(c *config.Config) { c.Evaluation.KeepEvery = 20 })
+	add("unjudged", func(c *config.Config) { c.Evaluation.Every = 0 })
+	add("real data only", func(c *config.Config) {
+		c.Generator.Kind, c.Generator.Conditional, c.Knobs.Relevance, c.Knobs.Ratio = config.GeneratorNone, false, relevance.None, 0
 	})
 	for _, name := range []string{"rnd", "count", "td", "none"} {
-		add(name, func(c *Config) { c.Knobs.Relevance = name })
+		add(name, func(c *config.Config) { c.Knobs.Relevance = name })
 	}
-	add("vae", func(c *Config) { c.Generator.Kind = "vae" })
-	add("bonus", func(c *Config) {
-		c.Bonus = Bonus{Function: "curiosity", Scale: ScaleStd}
+	add("vae", func(c *config.Config) { c.Generator.Kind = "vae" })
+	add("bonus", func(c *config.Config) {
+		c.Bonus = config.Bonus{Function: "curiosity", Scale: config.ScaleStd}
 		c.Knobs.Bonus = 0.1
 	})
-	add("priorities at their full weight", func(c *Config) {
+	add("priorities at their full weight", func(c *config.Config) {
 		onReal(c)
-		c.Replay = Replay{Priority: PriorityTD, Alpha: 0.6, Epsilon: 1e-6, Beta: 1}
+		c.Replay = config.Replay{Priority: config.PriorityTD, Alpha: 0.6, Epsilon: 1e-6, Beta: 1}
 	})
 	return all
 }
@@ -215,7 +217,7 @@ func TestKilledAroundTheEndAndBeyond(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			goOn := func(c Config, at, what, want string) {
+			goOn := func(c config.Config, at, what, want string) {
 				t.Helper()
 				l, said, err := restored(t, c, at)
 				if err != nil {
@@ -321,7 +323,7 @@ func TestRunsThatCannotBeMadeLonger(t *testing.T) {
 	if _, err := c.Longer(c.Steps); err == nil || !strings.Contains(err.Error(), "60 steps are not more than the 60") {
 		t.Errorf("%v", err)
 	}
-	c.Replay = Replay{Priority: PriorityTD, Alpha: 0.6, Epsilon: 1e-6, Beta: 0.4}
+	c.Replay = config.Replay{Priority: config.PriorityTD, Alpha: 0.6, Epsilon: 1e-6, Beta: 0.4}
 	if _, err := c.Longer(100); err == nil || !strings.Contains(err.Error(), "β rises from 0.4 to 1 over 60 steps") {
 		t.Errorf("%v", err)
 	}
@@ -366,7 +368,7 @@ func TestMethodsOfRealPartsAreMadeLonger(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dev.Close()
-	methods := map[string]Config{"pgr": realConfig(), "functions": everyFunction(t)}
+	methods := map[string]config.Config{"pgr": realConfig(), "functions": everyFunction(t)}
 	vae := realConfig()
 	vae.Generator.Kind = "vae"
 	methods["vae"] = vae
@@ -392,7 +394,7 @@ func TestMethodsOfRealPartsAreMadeLonger(t *testing.T) {
 		}
 		long, err := c.Longer(whole)
 		if err != nil {
-			if refused++; !c.Replay.prioritized() {
+			if refused++; !c.Replay.Prioritized() {
 				t.Errorf("%s: %v", name, err)
 			}
 			continue

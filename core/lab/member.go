@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/task"
 )
 
 // parts makes what a member consists of. New uses those of build.go, tests a
@@ -32,7 +33,7 @@ type member struct {
 	index   int
 	seed    uint64
 	envs    []trainingEnv
-	evalEnv VecEnv // for evaluation
+	evalEnv task.VecEnv // for evaluation
 	agent   agent.Learner
 	gen     generative.Generator // nil for methods without one
 	f       relevance.Function
@@ -224,7 +225,7 @@ func (x *experiment) build(m *member) (err error) {
 		return err
 	}
 	m.own("agent", m.agent)
-	if c.generates() {
+	if c.Generates() {
 		if m.gen, err = x.parts.generator(m.agent, m.seed); err != nil {
 			return err
 		}
@@ -233,7 +234,7 @@ func (x *experiment) build(m *member) (err error) {
 	if m.f, err = x.parts.makeRelevance(c.Knobs.Relevance, m); err != nil {
 		return err
 	}
-	for _, name := range c.extra() {
+	for _, name := range c.FixedFunctions() {
 		if _, err = x.parts.makeRelevance(name, m); err != nil {
 			return err
 		}
@@ -243,8 +244,8 @@ func (x *experiment) build(m *member) (err error) {
 	m.streams = newStreams(m.seed)
 	m.mixer = replay.NewMixer(m.streams.replay)
 	m.real = replay.NewRing(shape, c.Buffer)
-	if c.Replay.prioritized() {
-		m.priorities = replay.NewPrioritized(c.Replay.constants(), m.streams.replay.Sub("priority"))
+	if c.Replay.Prioritized() {
+		m.priorities = replay.NewPrioritized(c.Replay.Priorities(), m.streams.replay.Sub("priority"))
 		m.own("priorities", m.priorities)
 	}
 	m.scoring = replay.NewBatch(shape, scoreRows)

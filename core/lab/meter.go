@@ -201,7 +201,7 @@ func (x *experiment) eta() time.Duration {
 	if x.meter.cost[knob.Collect].value == 0 {
 		return 0
 	}
-	return x.config.lasts(&x.Settings, x.Step, x.costs()) + x.phaseETA()
+	return x.config.LastsFrom(&x.Settings, x.Step, x.costs()) + x.phaseETA()
 }
 
 // reportPerf writes how fast the run is and what it takes.

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/run"
 )
 
@@ -173,7 +174,7 @@ func standsInTheWay(dir string) bool {
 }
 
 // finished plays the run in dir to its end and returns its journal.
-func finished(t *testing.T, c Config, dir string) string {
+func finished(t *testing.T, c config.Config, dir string) string {
 	t.Helper()
 	l, said, err := restored(t, c, dir)
 	if err != nil {

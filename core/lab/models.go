@@ -8,22 +8,9 @@ import (
 	"pgrlab/core/replay"
 )
 
-// relevanceNone is the relevance function that asks the generator for nothing.
-const relevanceNone = relevance.None
-
 // trainedModels are the relevance functions that make gradient steps while a run goes
 // on, in the order in which they do.
-var trainedModels = named(relevance.LearnsInSteps)
-
-// named are the relevance functions that learn like that.
-func named(how relevance.Learning) (names []string) {
-	for _, s := range relevance.Specs() {
-		if s.Learning == how {
-			names = append(names, s.Name)
-		}
-	}
-	return names
-}
+var trainedModels = relevance.NamesOf(relevance.LearnsInSteps)
 
 // learned says whether the function of that name has a model.
 func learned(name string) bool {
@@ -57,7 +44,7 @@ func (m *member) built(name string) bool {
 
 // usesModel says whether F, a bonus or priorities come from the model of that name.
 func (x *experiment) usesModel(name string) bool {
-	return x.Settings.Relevance == name || slices.Contains(x.config.extra(), name)
+	return x.Settings.Relevance == name || slices.Contains(x.config.FixedFunctions(), name)
 }
 
 // trainModels makes one update of each trained model in use where one is due after
@@ -71,7 +58,7 @@ func (x *experiment) trainModels(m *member, last bool) error {
 			if err := x.updateModel(m, name); err != nil {
 				return err
 			}
-		case x.config.prompted():
+		case x.config.Prompted():
 			m.stateOf(name).Missed++
 		}
 	}

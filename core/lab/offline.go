@@ -4,15 +4,17 @@ import (
 	"context"
 	"fmt"
 
+	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
+	"pgrlab/core/task"
 )
 
 // OfflineRefit asks for a generator to be fitted to the real transitions of a saved
 // run, beside the run's own and with settings that may differ from it.
 type OfflineRefit struct {
-	Generator Generator // fixed settings; Kind must make transitions
+	Generator config.Generator // fixed settings; Kind must make transitions
 	inspect.OfflineRefit
 }
 
@@ -21,7 +23,7 @@ type OfflineRefit struct {
 // is "previous", every refit but the first goes on from the one before, as within a run.
 // It reads checkpoints and writes nothing. The end of ctx is an error that wraps its
 // cause.
-func RefitOffline(ctx context.Context, saved []Saved, task Task, dev device.Device, r OfflineRefit, found func(*inspect.Refitted) error) error {
+func RefitOffline(ctx context.Context, saved []Saved, task task.Task, dev device.Device, r OfflineRefit, found func(*inspect.Refitted) error) error {
 	var gen generative.Generator
 	defer func() {
 		if gen != nil {
@@ -64,11 +66,11 @@ type offline struct {
 }
 
 // offline opens a saved run for a refit. Its lab must be closed.
-func (s Saved) offline(ctx context.Context, task Task, dev device.Device, r OfflineRefit, index int) (*offline, error) {
+func (s Saved) offline(ctx context.Context, task task.Task, dev device.Device, r OfflineRefit, index int) (*offline, error) {
 	failed := func(err error) (*offline, error) { return nil, fmt.Errorf("refit %s: %w", s.Dir, err) }
 	c := s.Config
 	c.Generator, c.Knobs = r.Generator, r.Knobs
-	if !c.generates() {
+	if !c.Generates() {
 		return failed(fmt.Errorf("its method %s has no generator: set generator.kind to %q, or take a run of a method with one", c.Method, generative.Specs()[0].Kind))
 	}
 	p, err := newParts(&c, task, dev)

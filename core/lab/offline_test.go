@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/inspect"
 	"pgrlab/core/run"
+	"pgrlab/core/task"
 )
 
 // linearEnv is a system that can be set to what it shows: s' = 0.9s + a in the first
@@ -32,12 +34,12 @@ func (e *linearEnv) Step(action, obs []float32) (float64, bool, bool, error) {
 }
 
 // offlineRun is a saved run of real parts, with a task that can be set to a state.
-func offlineRun(t *testing.T) (s Saved, task Task) {
+func offlineRun(t *testing.T) (s Saved, world task.Task) {
 	t.Helper()
 	c := realConfig()
 	c.Steps = 60
-	task = newWorld().task()
-	task.New = func(seed uint64) (Env, error) { return &linearEnv{worldEnv{w: newWorld(), seed: seed}}, nil }
+	world = newWorld().task()
+	world.New = func(seed uint64) (task.Env, error) { return &linearEnv{worldEnv{w: newWorld(), seed: seed}}, nil }
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
 		t.Fatal(err)
@@ -48,21 +50,21 @@ func offlineRun(t *testing.T) (s Saved, task Task) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := New(c, task, dev, folder)
+	l, err := New(c, world, dev, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	return Saved{Config: c, Dir: dir, Step: -1}, task
+	return Saved{Config: c, Dir: dir, Step: -1}, world
 }
 
-func refitOf(c Config) OfflineRefit {
+func refitOf(c config.Config) OfflineRefit {
 	return OfflineRefit{Generator: c.Generator, OfflineRefit: inspect.OfflineRefit{Knobs: c.Knobs, Guidances: []float64{0, 2}, Rows: 40, HeldOut: 0.25}}
 }
 
-func refitted(t *testing.T, ctx context.Context, saved []Saved, task Task, r OfflineRefit) (all []*inspect.Refitted, err error) {
+func refitted(t *testing.T, ctx context.Context, saved []Saved, task task.Task, r OfflineRefit) (all []*inspect.Refitted, err error) {
 	t.Helper()
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
@@ -156,7 +158,9 @@ func TestRefitOfflineEnds(t *testing.T) {
 		change func(*OfflineRefit, *Saved)
 		want   string
 	}{
-		{func(r *OfflineRefit, _ *Saved) { r.Generator.Kind, r.Generator.Conditional = GeneratorNone, false }, "has no generator"},
+		{func(r *OfflineRefit, _ *Saved) {
+			r.Generator.Kind, r.Generator.Conditional = config.GeneratorNone, false
+		}, "has no generator"},
 		{func(r *OfflineRefit, _ *Saved) { r.Knobs.Relevance = "rnd" }, "which the run has not learned"},
 		{func(r *OfflineRefit, _ *Saved) { r.HeldOut = 1 }, "held out"},
 		{func(r *OfflineRefit, _ *Saved) { r.HeldOut = 0.001 }, "want at least"},

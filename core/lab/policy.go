@@ -8,10 +8,12 @@ import (
 	"math"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/rng"
+	"pgrlab/core/task"
 )
 
 // Policy acts and does not learn. It belongs to one goroutine.
@@ -43,11 +45,11 @@ func (randomPolicy) Close() error { return nil }
 
 // LoadPolicy reads what a run of configuration c saved as its policy. It acts as the run's
 // evaluations do.
-func LoadPolicy(c *Config, task Task, dev device.Device, r io.Reader) (Policy, error) {
+func LoadPolicy(c *config.Config, task task.Task, dev device.Device, r io.Reader) (Policy, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if err := c.FitsInto(ThisMachine(), task); err != nil {
+	if err := c.FitsInto(config.ThisMachine(), task); err != nil {
 		return nil, err
 	}
 	most := int64(c.Limit(task)) // what is read is at most what the configuration has room for
@@ -59,7 +61,7 @@ func LoadPolicy(c *Config, task Task, dev device.Device, r io.Reader) (Policy, e
 	if _, err := readWeights(io.TeeReader(r, &text)); err != nil {
 		return nil, err
 	}
-	learner, deps := c.learner(task)
+	learner, deps := c.Learner(task)
 	deps.Device = dev
 	a, err := learner.New(deps)
 	if err != nil {
@@ -69,7 +71,7 @@ func LoadPolicy(c *Config, task Task, dev device.Device, r io.Reader) (Policy, e
 		a.Close()
 		return nil, fmt.Errorf("%w: is it of a run on %s?", err, task.Name)
 	}
-	mode, err := c.Evaluation.mode()
+	mode, err := c.Evaluation.Mode()
 	return &learnedPolicy{agent: a, acting: agent.Acting{Copies: 1, State: make([]float32, a.StateSize()), Mode: mode}}, err
 }
 

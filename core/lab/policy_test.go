@@ -12,8 +12,10 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/task"
 )
 
 // A saved policy acts as the agent that saved it, whatever its seed and critics.
@@ -59,8 +61,8 @@ func TestALoadedPolicyActsAsTheSavedOne(t *testing.T) {
 }
 
 // newLearner makes the learner of a configuration.
-func newLearner(c *Config, task Task, dev device.Device, seed uint64) (agent.Learner, error) {
-	learner, deps := c.learner(task)
+func newLearner(c *config.Config, task task.Task, dev device.Device, seed uint64) (agent.Learner, error) {
+	learner, deps := c.Learner(task)
 	deps.Device, deps.Seed = dev, seed
 	return learner.New(deps)
 }
@@ -76,7 +78,7 @@ func TestDamagedPolicies(t *testing.T) {
 	huge := realConfig()
 	huge.Agent.Hidden = []int{3_000_000, 3_000_000}
 	for name, d := range map[string]struct {
-		config Config
+		config config.Config
 		file   []byte
 		want   string
 	}{

@@ -21,7 +21,7 @@ func (l *Lab) Prepare() (said []string, err error) {
 		}
 		size, fused := x.sourceSize(m), x.fused()
 		batch := x.config.Mix(&x.Settings, x.Settings.Samples).Size()
-		if err := a.Prepare(agent.Uses{Batch: batch, Source: size, Copies: x.config.Environment.copies(), Evaluated: x.config.Evaluation.Episodes, Probed: x.config.Evaluation.DormantStates}); err != nil {
+		if err := a.Prepare(agent.Uses{Batch: batch, Source: size, Copies: x.config.Environment.InLockstep(), Evaluated: x.config.Evaluation.Episodes, Probed: x.config.Evaluation.DormantStates}); err != nil {
 			return nil, fmt.Errorf("prepare the agent: %w", err)
 		}
 		if fused && !x.fused() && m.index == 0 {

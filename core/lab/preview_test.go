@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/relevance"
 )
 
 // previewed plays a run of w in which commands are sent before env steps.
-func previewed(t *testing.T, w *world, c Config, at map[int][]event.Command) (*Lab, *memoryFolder) {
+func previewed(t *testing.T, w *world, c config.Config, at map[int][]event.Command) (*Lab, *memoryFolder) {
 	t.Helper()
 	folder := &memoryFolder{}
 	l := w.lab(t, c, folder)
@@ -32,7 +33,7 @@ func previewed(t *testing.T, w *world, c Config, at map[int][]event.Command) (*L
 }
 
 // look is the answer to one preview, which is sent before env step step.
-func look(t *testing.T, c Config, step int, p event.Preview) event.Previewed {
+func look(t *testing.T, c config.Config, step int, p event.Preview) event.Previewed {
 	t.Helper()
 	l, _ := previewed(t, newWorld(), c, map[int][]event.Command{step: {p}})
 	answers, _ := bodies[event.Previewed](l)
@@ -106,11 +107,11 @@ func TestPreviewOfARelevanceThatIsNotBuilt(t *testing.T) {
 
 func TestPreviewsThatCannotBe(t *testing.T) {
 	none := newWorld().config()
-	none.Knobs.Relevance = relevanceNone
+	none.Knobs.Relevance = relevance.None
 	without := newWorld().config()
 	withoutGenerator(&without)
 	for _, p := range []struct {
-		config      Config
+		config      config.Config
 		step        int
 		knob, value string
 		want        string

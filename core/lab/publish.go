@@ -5,6 +5,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/task"
 )
 
 // publishEvery is the least time between two snapshots that nothing asked for:
@@ -53,7 +54,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 	if s.Phase == knob.AfterStep { // between two env steps: for people, collecting goes on
 		s.Phase, s.PhaseDone, s.PhaseTotal = knob.Collect, 0, 0
 	}
-	if posed, ok := m.envs[0].env.(Posed); ok {
+	if posed, ok := m.envs[0].env.(task.Posed); ok {
 		s.Pose = posed.Pose(nil)
 	}
 	if x.journal.folder != nil {

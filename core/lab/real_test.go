@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
@@ -17,7 +18,7 @@ import (
 )
 
 // realConfig is a run with the real parts, as small as they can be.
-func realConfig() Config {
+func realConfig() config.Config {
 	c := newWorld().config()
 	c.Steps, c.StartSteps = 26, 8
 	c.Evaluation.Every = 13
@@ -34,7 +35,7 @@ func realConfig() Config {
 }
 
 // realRun plays a run of the real parts in a folder on disk.
-func realRun(t *testing.T, c Config, threads int) (*Lab, string) {
+func realRun(t *testing.T, c config.Config, threads int) (*Lab, string) {
 	t.Helper()
 	dev, err := cpu.New(cpu.Options{Threads: threads, Family: "go"})
 	if err != nil {
@@ -44,7 +45,7 @@ func realRun(t *testing.T, c Config, threads int) (*Lab, string) {
 	return runOn(t, c, dev)
 }
 
-func runOn(t *testing.T, c Config, dev device.Device) (*Lab, string) {
+func runOn(t *testing.T, c config.Config, dev device.Device) (*Lab, string) {
 	t.Helper()
 	dir := t.TempDir() + "/run"
 	folder, err := run.Create(dir, []byte("seed = 7\n"))
@@ -72,7 +73,7 @@ func runOn(t *testing.T, c Config, dev device.Device) (*Lab, string) {
 }
 
 // everyFunction is a run in which every relevance function has its turn.
-func everyFunction(t *testing.T) Config {
+func everyFunction(t *testing.T) config.Config {
 	t.Helper()
 	c := realConfig()
 	chosen, err := knob.Find("relevance")
@@ -114,25 +115,25 @@ func TestRealPartsTogether(t *testing.T) {
 }
 
 // plainMethods are those without a relevance function.
-var plainMethods = map[string]func(*Config){
-	MethodSAC: withoutGenerator,
-	MethodREDQ: func(c *Config) {
+var plainMethods = map[string]func(*config.Config){
+	config.MethodSAC: withoutGenerator,
+	config.MethodREDQ: func(c *config.Config) {
 		withoutGenerator(c)
-		c.Method, c.Agent.Critics = MethodREDQ, 4
+		c.Method, c.Agent.Critics = config.MethodREDQ, 4
 	},
-	MethodSynthER: func(c *Config) { c.Generator.Architecture = generative.ArchitectureSynthER },
-	"vae":         func(c *Config) { c.Generator.Kind = "vae" },
+	config.MethodSynthER: func(c *config.Config) { c.Generator.Architecture = generative.ArchitectureSynthER },
+	"vae":                func(c *config.Config) { c.Generator.Kind = "vae" },
 }
 
 // withoutGenerator makes a configuration one of plain SAC.
-func withoutGenerator(c *Config) {
-	c.Method, c.Generator.Kind, c.Generator.Conditional = MethodSAC, GeneratorNone, false
-	c.Knobs.Relevance, c.Knobs.Ratio = relevanceNone, 0
+func withoutGenerator(c *config.Config) {
+	c.Method, c.Generator.Kind, c.Generator.Conditional = config.MethodSAC, config.GeneratorNone, false
+	c.Knobs.Relevance, c.Knobs.Ratio = relevance.None, 0
 }
 
-func plainMethod(method string) Config {
+func plainMethod(method string) config.Config {
 	c := realConfig()
-	c.Method, c.Generator.Conditional, c.Knobs.Relevance = method, false, relevanceNone
+	c.Method, c.Generator.Conditional, c.Knobs.Relevance = method, false, relevance.None
 	plainMethods[method](&c)
 	return c
 }
@@ -141,7 +142,7 @@ func TestMethodsOfRealParts(t *testing.T) {
 	for method := range plainMethods {
 		c := plainMethod(method)
 		l, journal := realRun(t, c, 1)
-		if refits, _ := bodies[event.Refit](l); (len(refits) > 0) != (c.Generator.Kind != GeneratorNone) {
+		if refits, _ := bodies[event.Refit](l); (len(refits) > 0) != (c.Generator.Kind != config.GeneratorNone) {
 			t.Errorf("%s: %d refits", method, len(refits))
 		}
 		if n := strings.Count(journal, `"type":"evaluated"`); n != 2 {
@@ -156,11 +157,11 @@ func TestWrongPartsAreSaidBeforeARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dev.Close()
-	for want, change := range map[string]func(*Config){
-		"agent: hidden is empty":     func(c *Config) { c.Agent.Hidden = nil },
-		"generator: width is 1":      func(c *Config) { c.Generator.Width = 1 },
-		"curiosity: hidden is 0":     func(c *Config) { changeICM(c, func(i *relevance.ICMConfig) { i.Hidden = 0 }) },
-		"configuration: steps is -1": func(c *Config) { c.Steps = -1 },
+	for want, change := range map[string]func(*config.Config){
+		"agent: hidden is empty":     func(c *config.Config) { c.Agent.Hidden = nil },
+		"generator: width is 1":      func(c *config.Config) { c.Generator.Width = 1 },
+		"curiosity: hidden is 0":     func(c *config.Config) { changeICM(c, func(i *relevance.ICMConfig) { i.Hidden = 0 }) },
+		"configuration: steps is -1": func(c *config.Config) { c.Steps = -1 },
 	} {
 		c := realConfig()
 		change(&c)
@@ -171,7 +172,7 @@ func TestWrongPartsAreSaidBeforeARun(t *testing.T) {
 }
 
 // withVAE makes the generator a variational autoencoder of other sizes.
-func withVAE(c *Config, change func(*generative.VAEConfig)) {
+func withVAE(c *config.Config, change func(*generative.VAEConfig)) {
 	vae := c.Generator.Kinds.Of("vae").(generative.VAEConfig)
 	change(&vae)
 	c.Generator.Kind, c.Generator.Kinds = "vae", generative.Kinds{"vae": vae}

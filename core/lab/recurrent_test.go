@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/rng"
@@ -211,7 +212,7 @@ func (r *recurrent) Load(in io.Reader) error {
 
 // recurrentConfig is a run of it that has everything a run can have: knobs that turn in
 // its phases, refits, evaluations in the middle of which it is saved.
-func recurrentConfig() Config {
+func recurrentConfig() config.Config {
 	c := newWorld().config()
 	c.Steps, c.StartSteps = 55, 0
 	c.Schedule = []string{"10/rollout:4:lr_actor=0.01", "20/learn:6:lr_actor=0.02", "20/learn:9:guidance=3!", "20/fit:4:guidance=4", "33:relevance=reward!"}
@@ -226,7 +227,7 @@ func TestARecurrentLearnerGoesOnFromEveryBorder(t *testing.T) {
 			c := recurrentConfig()
 			c.Members, c.Environment.Copies = d.members, d.copies
 			if d.members == 2 {
-				c.Evaluation.Actions = ActionsSample
+				c.Evaluation.Actions = config.ActionsSample
 			}
 			return learnsRecurrently(newWorld()).lab(t, c, r)
 		})
@@ -270,7 +271,7 @@ func TestTheJournalOfARecurrentLearner(t *testing.T) {
 func TestEvaluationsBySamples(t *testing.T) {
 	c := recurrentConfig()
 	_, mean := play(t, learnsRecurrently(newWorld()), c)
-	c.Evaluation.Actions = ActionsSample
+	c.Evaluation.Actions = config.ActionsSample
 	w := learnsRecurrently(newWorld())
 	_, sampled := play(t, w, c)
 	rest := func(journal string) string {

@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
 )
@@ -47,7 +48,7 @@ func (x *experiment) updateRelevance() phase {
 func (x *experiment) startScoring(rows int) {
 	x.startStage(stageScoring)
 	name := x.Settings.Relevance
-	x.scored = name != relevanceNone
+	x.scored = name != relevance.None
 	x.total = x.owed(x.first(), name) + rows
 	for _, m := range x.members {
 		if slices.Contains(trainedModels, name) {
@@ -234,7 +235,7 @@ func (x *experiment) generateSlice() (n int, complete bool, err error) {
 
 // finishGeneration puts the new transitions into force and writes the lines.
 func (x *experiment) finishGeneration(found []*event.Generated) error {
-	x.Asked = inspect.Prompts{Knobs: x.Generating, Occasion: x.Generations - 1, Known: x.config.Generator.retained() == 1}
+	x.Asked = inspect.Prompts{Knobs: x.Generating, Occasion: x.Generations - 1, Known: x.config.Generator.Generations() == 1}
 	for i, m := range x.members {
 		m.synthetic, m.fresh = x.retain(m), nil
 		m.rebuild, m.freshRebuild = m.freshRebuild, nil

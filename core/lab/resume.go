@@ -11,11 +11,13 @@ import (
 	"strings"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
+	"pgrlab/core/task"
 )
 
 // Resumption says how a run is to go on.
@@ -40,7 +42,7 @@ type Resumption struct {
 // becomes that of a run which was never interrupted. Lines that a person should
 // see are returned: checkpoints that cannot be used, another kind of device,
 // damaged lines. On an error the folder is as it was and still the caller's.
-func Restore(c Config, task Task, dev device.Device, folder *run.Folder, how Resumption) (l *Lab, said []string, err error) {
+func Restore(c config.Config, task task.Task, dev device.Device, folder *run.Folder, how Resumption) (l *Lab, said []string, err error) {
 	p, err := newParts(&c, task, dev)
 	if err != nil {
 		return nil, nil, err
@@ -48,7 +50,7 @@ func Restore(c Config, task Task, dev device.Device, folder *run.Folder, how Res
 	return restore(c, task, folder, p, dev.Name(), time.Now, how)
 }
 
-func restore(c Config, task Task, folder *run.Folder, p parts, device string, now func() time.Time, how Resumption) (*Lab, []string, error) {
+func restore(c config.Config, task task.Task, folder *run.Folder, p parts, device string, now func() time.Time, how Resumption) (*Lab, []string, error) {
 	found, err := run.Checkpoints(folder.Dir())
 	if err != nil {
 		return nil, nil, err

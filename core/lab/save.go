@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
@@ -312,7 +313,7 @@ func (s *memberState) adoptModels() {
 	s.Losses.adoptModels()
 }
 
-func (m *member) restoreEvaluation(s *savedEvaluation, e Evaluation) error {
+func (m *member) restoreEvaluation(s *savedEvaluation, e config.Evaluation) error {
 	if s == nil {
 		return nil
 	}

@@ -4,16 +4,18 @@ import (
 	"fmt"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
+	"pgrlab/core/task"
 )
 
 // Saved is a run on disk at one of its checkpoints.
 type Saved struct {
-	Config Config // of its folder
+	Config config.Config // of its folder
 	Dir    string
 	Step   int // of the checkpoint; negative: the latest
 }
@@ -21,7 +23,7 @@ type Saved struct {
 // Examine makes the expensive analyses of a saved run, of each of its members. reference is
 // another run, or the same at another place, whose F is laid beside; nil: none. It
 // reads checkpoints and writes nothing; the run may go on meanwhile.
-func Examine(s Saved, task Task, dev device.Device, e inspect.Examination, reference *Saved) ([]*event.Examined, error) {
+func Examine(s Saved, task task.Task, dev device.Device, e inspect.Examination, reference *Saved) ([]*event.Examined, error) {
 	l, err := s.open(task, dev)
 	if err != nil {
 		return nil, err
@@ -82,7 +84,7 @@ func Record(dir, by string, found []*event.Examined) error {
 }
 
 // open loads the checkpoint into a lab without a folder.
-func (s Saved) open(task Task, dev device.Device) (*Lab, error) {
+func (s Saved) open(task task.Task, dev device.Device) (*Lab, error) {
 	failed := func(err error) (*Lab, error) { return nil, fmt.Errorf("examine %s: %w", s.Dir, err) }
 	path, err := s.checkpoint()
 	if err != nil {
@@ -129,7 +131,7 @@ func (s Saved) checkpoint() (string, error) {
 
 // Together lays the synthetic transitions that two runs of the same task hold into one
 // plane, at most rows of each; embed asks for t-SNE besides.
-func Together(runs [2]Saved, task Task, dev device.Device, rows int, embed bool) (*inspect.Joint, error) {
+func Together(runs [2]Saved, task task.Task, dev device.Device, rows int, embed bool) (*inspect.Joint, error) {
 	out := &inspect.Joint{}
 	var clouds [2][][]float32
 	for i, s := range runs {
@@ -148,7 +150,7 @@ func Together(runs [2]Saved, task Task, dev device.Device, rows int, embed bool)
 }
 
 // generations are synthetic transitions of a saved run's first member.
-func (s Saved) generations(task Task, dev device.Device, rows int, of *inspect.JointRun) (cloud [][]float32, err error) {
+func (s Saved) generations(task task.Task, dev device.Device, rows int, of *inspect.JointRun) (cloud [][]float32, err error) {
 	l, err := s.open(task, dev)
 	if err != nil {
 		return nil, err

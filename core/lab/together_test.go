@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/run"
 )
@@ -16,7 +17,7 @@ import (
 // each does by itself: they share the workers and nothing else.
 func TestLabsAtOnce(t *testing.T) {
 	const labs = 3
-	config := func(i int) Config {
+	config := func(i int) config.Config {
 		c := realConfig()
 		c.Seed = uint64(20 + i)
 		return c
@@ -48,7 +49,7 @@ func TestLabsAtOnce(t *testing.T) {
 }
 
 // playOn plays a whole run on a device and returns its canonical journal.
-func playOn(dev *cpu.Device, c Config, dir string) (string, error) {
+func playOn(dev *cpu.Device, c config.Config, dir string) (string, error) {
 	folder, err := run.Create(dir, []byte("seed = 7\n"))
 	if err != nil {
 		return "", err

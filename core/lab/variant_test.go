@@ -9,6 +9,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/sac"
+	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
@@ -18,41 +19,41 @@ import (
 )
 
 // variants are the methods that differ from SAC, REDQ, SynthER and PGR by a part.
-var variants = map[string]func(c *Config){
-	"redq-curiosity": func(c *Config) { onReal(c); curiousReward(c) },
-	"synther-curiosity": func(c *Config) {
-		c.Generator.Conditional, c.Knobs.Relevance = false, relevanceNone
+var variants = map[string]func(c *config.Config){
+	"redq-curiosity": func(c *config.Config) { onReal(c); curiousReward(c) },
+	"synther-curiosity": func(c *config.Config) {
+		c.Generator.Conditional, c.Knobs.Relevance = false, relevance.None
 		curiousReward(c)
 	},
-	"per-td":        func(c *Config) { onReal(c); c.Replay.Priority = PriorityTD },
-	"per-curiosity": func(c *Config) { onReal(c); c.Replay.Priority = "curiosity" },
-	"redq-rnd": func(c *Config) { // another bonus, and priorities by a second model beside it
+	"per-td":        func(c *config.Config) { onReal(c); c.Replay.Priority = config.PriorityTD },
+	"per-curiosity": func(c *config.Config) { onReal(c); c.Replay.Priority = "curiosity" },
+	"redq-rnd": func(c *config.Config) { // another bonus, and priorities by a second model beside it
 		onReal(c)
-		c.Bonus, c.Replay.Priority = Bonus{Function: "rnd", Scale: ScalePaper}, "curiosity"
+		c.Bonus, c.Replay.Priority = config.Bonus{Function: "rnd", Scale: config.ScalePaper}, "curiosity"
 	},
-	"noisynets":     func(c *Config) { onReal(c); c.Agent.Exploration = sac.ExploreNoisy },
-	"pgr-noisynets": func(c *Config) { c.Agent.Exploration = sac.ExploreNoisy },
-	"bootdqn":       func(c *Config) { onReal(c); c.Agent.Exploration = sac.ExploreBootstrap },
-	"pgr-bootdqn":   func(c *Config) { c.Agent.Critics, c.Agent.Exploration = 4, sac.ExploreBootstrap },
-	"heads": func(c *Config) {
+	"noisynets":     func(c *config.Config) { onReal(c); c.Agent.Exploration = sac.ExploreNoisy },
+	"pgr-noisynets": func(c *config.Config) { c.Agent.Exploration = sac.ExploreNoisy },
+	"bootdqn":       func(c *config.Config) { onReal(c); c.Agent.Exploration = sac.ExploreBootstrap },
+	"pgr-bootdqn":   func(c *config.Config) { c.Agent.Critics, c.Agent.Exploration = 4, sac.ExploreBootstrap },
+	"heads": func(c *config.Config) {
 		c.Generator.Head = generative.HeadConfig{Kind: generative.HeadTransition, Width: 8, Layers: 1, Batch: 8}
 	},
-	"pairs": func(c *Config) {
+	"pairs": func(c *config.Config) {
 		c.Generator.Vector, c.Generator.ModelTerminals = generative.VectorPair, true
 		c.Generator.Head = generative.HeadConfig{Kind: generative.HeadTransition, Width: 8, Layers: 1, Batch: 8}
 	},
 }
 
-func onReal(c *Config) {
-	c.Generator.Kind, c.Generator.Conditional, c.Knobs.Relevance, c.Knobs.Ratio = GeneratorNone, false, relevanceNone, 0
+func onReal(c *config.Config) {
+	c.Generator.Kind, c.Generator.Conditional, c.Knobs.Relevance, c.Knobs.Ratio = config.GeneratorNone, false, relevance.None, 0
 	c.Agent.Critics = 4
 }
 
-func curiousReward(c *Config) {
-	c.Bonus = Bonus{Function: "curiosity", Scale: ScaleReturns}
+func curiousReward(c *config.Config) {
+	c.Bonus = config.Bonus{Function: "curiosity", Scale: config.ScaleReturns}
 }
 
-func variant(method string) Config {
+func variant(method string) config.Config {
 	c := realConfig()
 	c.Method = method
 	c.Agent.NoisySigma, c.Agent.Candidates = 0.5, 5
@@ -64,7 +65,7 @@ func variant(method string) Config {
 
 // turns are changes of all knobs that a run uses, two env steps apart from each
 // other in their order, and the knobs that it does not use.
-func turns(c *Config) (schedule []string, refused []knob.Knob) {
+func turns(c *config.Config) (schedule []string, refused []knob.Knob) {
 	for i, k := range knob.All() {
 		if c.Uses(k) != nil {
 			refused = append(refused, k)
@@ -108,7 +109,7 @@ func TestVariantsWithEveryKnobTurned(t *testing.T) {
 }
 
 // validSchedule is what newLab says about a configuration.
-func validSchedule(c Config) error {
+func validSchedule(c config.Config) error {
 	l, err := newLab(c, newWorld().task(), nil, newWorld().parts(), "test", clock())
 	if l != nil {
 		l.Close()
@@ -127,7 +128,7 @@ func TestVariantsGoOnFromEveryBorder(t *testing.T) {
 		c := variant(method)
 		c.Schedule, _ = turns(&c)
 		nth := 1
-		if c.generates() {
+		if c.Generates() {
 			nth = 5
 		}
 		resumeEverywhere(t, nth, func(r record) *Lab {
@@ -148,10 +149,10 @@ func TestVariantsGoOnFromEveryBorder(t *testing.T) {
 // scale of its name; the deviation is that of the real rows of all batches so far.
 func TestBonusesByHand(t *testing.T) {
 	const rows, real = 6, 4
-	for _, scale := range []string{ScaleCode, ScalePaper, ScaleStd} {
+	for _, scale := range []string{config.ScaleCode, config.ScalePaper, config.ScaleStd} {
 		w := newWorld()
 		c := w.config()
-		c.Bonus, c.Knobs.Bonus = Bonus{Function: "curiosity", Scale: scale}, 0.1
+		c.Bonus, c.Knobs.Bonus = config.Bonus{Function: "curiosity", Scale: scale}, 0.1
 		l := w.lab(t, c, nil)
 		m := l.x.first()
 		var seen []float64
@@ -163,8 +164,8 @@ func TestBonusesByHand(t *testing.T) {
 			if err := m.models["curiosity"].Score(f, b, rows); err != nil {
 				t.Fatal(err)
 			}
-			by := map[string]float64{ScaleCode: 1, ScalePaper: 32, ScaleStd: 32}[scale]
-			if scale == ScaleStd {
+			by := map[string]float64{config.ScaleCode: 1, config.ScalePaper: 32, config.ScaleStd: 32}[scale]
+			if scale == config.ScaleStd {
 				for _, v := range f[:real] {
 					seen = append(seen, 32*float64(v))
 				}
@@ -195,7 +196,7 @@ func TestBonusesByHand(t *testing.T) {
 func TestBonusOverTheDeviationOfItsReturns(t *testing.T) {
 	w := newWorld()
 	c := w.config()
-	c.Bonus, c.Knobs.Bonus, c.Agent.Gamma = Bonus{Function: "curiosity", Scale: ScaleReturns}, 0.1, 0.9
+	c.Bonus, c.Knobs.Bonus, c.Agent.Gamma = config.Bonus{Function: "curiosity", Scale: config.ScaleReturns}, 0.1, 0.9
 	l := w.lab(t, c, nil)
 	defer l.Close()
 	m := l.x.first()
@@ -275,7 +276,7 @@ func TestPrioritiesFollowTheBatches(t *testing.T) {
 	w := newWorld()
 	c := w.config()
 	onReal(&c)
-	c.Replay = Replay{Priority: PriorityTD, Alpha: 0.6, Epsilon: 1e-6, Beta: 0.4}
+	c.Replay = config.Replay{Priority: config.PriorityTD, Alpha: 0.6, Epsilon: 1e-6, Beta: 0.4}
 	c.Steps = 20
 	l := w.lab(t, c, nil)
 	defer l.Close()
@@ -312,26 +313,26 @@ func TestPrioritiesFollowTheBatches(t *testing.T) {
 }
 
 func TestContradictionsAreRefused(t *testing.T) {
-	for want, change := range map[string]func(*Config){
-		`replay.priority is "td" with synthetic transitions, which have no priorities`: func(c *Config) { c.Replay.Priority = PriorityTD },
-		`replay.priority is "luck"`: func(c *Config) { onReal(c); c.Replay.Priority = "luck" },
-		"replay.beta is 2":          func(c *Config) { onReal(c); c.Replay = Replay{Priority: PriorityTD, Beta: 2} },
-		"replay: priorities: epsilon is 0": func(c *Config) {
+	for want, change := range map[string]func(*config.Config){
+		`replay.priority is "td" with synthetic transitions, which have no priorities`: func(c *config.Config) { c.Replay.Priority = config.PriorityTD },
+		`replay.priority is "luck"`: func(c *config.Config) { onReal(c); c.Replay.Priority = "luck" },
+		"replay.beta is 2":          func(c *config.Config) { onReal(c); c.Replay = config.Replay{Priority: config.PriorityTD, Beta: 2} },
+		"replay: priorities: epsilon is 0": func(c *config.Config) {
 			onReal(c)
-			c.Replay = Replay{Priority: PriorityTD, Beta: 0.4}
+			c.Replay = config.Replay{Priority: config.PriorityTD, Beta: 0.4}
 		},
-		`bonus.function is "td"`:    func(c *Config) { c.Bonus.Function = "td" },
-		`bonus.scale is "big"`:      func(c *Config) { c.Bonus = Bonus{"curiosity", "big"} },
-		"bonus: -1 is out of range": func(c *Config) { c.Knobs.Bonus = -1 },
-		"curiosity.every is -1": func(c *Config) {
+		`bonus.function is "td"`:    func(c *config.Config) { c.Bonus.Function = "td" },
+		`bonus.scale is "big"`:      func(c *config.Config) { c.Bonus = config.Bonus{Function: "curiosity", Scale: "big"} },
+		"bonus: -1 is out of range": func(c *config.Config) { c.Knobs.Bonus = -1 },
+		"curiosity.every is -1": func(c *config.Config) {
 			onReal(c)
 			curiousReward(c)
 			changeICM(c, func(i *relevance.ICMConfig) { i.Every = -1 })
 		},
-		"samples: 2,000 do not fit: D_syn has room": func(c *Config) { c.Knobs.Samples = 2000 },
-		`generator.init is "previous", but a vae`:   func(c *Config) { c.Generator.Kind, c.Generator.Init = "vae", "previous" },
-		`generator.clamp is "none", but a vae`:      func(c *Config) { c.Generator.Kind, c.Generator.Clamp = "vae", "none" },
-		"has no generator that is told what":        func(c *Config) { onReal(c); c.Knobs.Relevance = "td" },
+		"samples: 2,000 do not fit: D_syn has room": func(c *config.Config) { c.Knobs.Samples = 2000 },
+		`generator.init is "previous", but a vae`:   func(c *config.Config) { c.Generator.Kind, c.Generator.Init = "vae", "previous" },
+		`generator.clamp is "none", but a vae`:      func(c *config.Config) { c.Generator.Kind, c.Generator.Clamp = "vae", "none" },
+		"has no generator that is told what":        func(c *config.Config) { onReal(c); c.Knobs.Relevance = "td" },
 	} {
 		c := newWorld().config()
 		change(&c)

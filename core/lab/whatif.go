@@ -9,6 +9,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/analysis"
+	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
@@ -17,6 +18,7 @@ import (
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/task"
 	"pgrlab/core/whatif"
 )
 
@@ -34,14 +36,14 @@ type WhatIfRequest struct {
 // OtherGenerator are settings of a generator: those that are fixed, and the knobs of its
 // fits and generations.
 type OtherGenerator struct {
-	Generator Generator
+	Generator config.Generator
 	Knobs     knob.Settings
 }
 
 // WhatIf trains the agent of a saved run's first member from its checkpoint with
 // different rows, and says what became of it: see package whatif. It reads a checkpoint
 // and writes nothing. The end of ctx is an error that wraps its cause.
-func WhatIf(ctx context.Context, s Saved, task Task, dev device.Device, r WhatIfRequest) (found *whatif.Table, step int, err error) {
+func WhatIf(ctx context.Context, s Saved, task task.Task, dev device.Device, r WhatIfRequest) (found *whatif.Table, step int, err error) {
 	failed := func(err error) (*whatif.Table, int, error) {
 		return nil, 0, fmt.Errorf("analyse %s: what if: %w", s.Dir, err)
 	}
@@ -83,13 +85,13 @@ func (s Saved) whatIf() error {
 	c := &s.Config
 	learner, _ := c.Agent.Spec() // Validate has looked at it
 	switch {
-	case !c.generates():
-		return fmt.Errorf("its method %s has no generator: want a run of one that has, as %s", c.Method, MethodSynthER)
-	case c.Bonus.given() && c.Knobs.Bonus != 0:
+	case !c.Generates():
+		return fmt.Errorf("its method %s has no generator: want a run of one that has, as %s", c.Method, config.MethodSynthER)
+	case c.Bonus.Given() && c.Knobs.Bonus != 0:
 		return fmt.Errorf("its agent learns from a bonus on the reward, whose value nothing here measures: want a run without one")
 	case learner.Rows != nil || !learner.OffPolicy:
 		return fmt.Errorf("its learner %s does not learn from batches of the environment's transitions: want a run of one that does, as %s", learner.Name, agent.DefaultLearner)
-	case c.Replay.prioritized():
+	case c.Replay.Prioritized():
 		return fmt.Errorf("its agent draws real rows by priority: want a run that draws all alike")
 	}
 	return nil
@@ -99,10 +101,10 @@ func (s Saved) whatIf() error {
 type whatIf struct {
 	*experiment
 	m      *member
-	task   Task
+	task   task.Task
 	dev    device.Device
 	agent  []byte        // as saved
-	config Config        // of the run, with the generator that makes the rows
+	config config.Config // of the run, with the generator that makes the rows
 	knobs  knob.Settings // of its fits and generations
 	fitted bool          // it is the run's, and fitted
 }
@@ -115,7 +117,7 @@ func (w *whatIf) complete(p *whatif.Plan) {
 	if samples > 0 {
 		p.Sampling.Samples = samples
 	}
-	if p.Relevance == nil && s.Relevance != relevanceNone {
+	if p.Relevance == nil && s.Relevance != relevance.None {
 		p.Relevance = []string{s.Relevance}
 	}
 	if p.Guidance == nil {
@@ -147,7 +149,7 @@ func (w *whatIf) subject() (*whatif.Subject, error) {
 		EpisodeSteps: w.task.EpisodeSteps, Simulator: w.simulator,
 		Episodes: func(n int, seed uint64) (whatif.VecEnv, error) { return w.task.NewVec(n, seed) },
 	}
-	if w.Settings.Relevance != relevanceNone && w.m.built(w.Settings.Relevance) {
+	if w.Settings.Relevance != relevance.None && w.m.built(w.Settings.Relevance) {
 		s.Score = func(dst []float32, rows *replay.Ring) error { return w.score(dst, w.m.f, rows, onward) }
 	}
 	return s, nil
@@ -203,16 +205,16 @@ func (w *whatIf) fittedWith(relevance string) bool {
 
 // generator is the run's own where it fits, else one that is fitted now with the run's
 // settings.
-func (w *whatIf) generator(relevance string, breathe func(share float64) error) (whatif.Generator, func(), error) {
-	if w.fittedWith(relevance) {
+func (w *whatIf) generator(function string, breathe func(share float64) error) (whatif.Generator, func(), error) {
+	if w.fittedWith(function) {
 		return w.m.gen, func() {}, nil
 	}
 	var scores []float32
 	c := w.config
-	if relevance != relevanceNone {
+	if function != relevance.None {
 		c.Generator.Conditional = true
 		scores = make([]float32, w.m.real.Len())
-		if err := w.scoreReal(scores, relevance, func() error { return breathe(0) }); err != nil {
+		if err := w.scoreReal(scores, function, func() error { return breathe(0) }); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -229,7 +231,7 @@ func (w *whatIf) generator(relevance string, breathe func(share float64) error) 
 	})
 	if err != nil {
 		g.Close()
-		return nil, nil, fmt.Errorf("relevance %s: %w", relevance, err)
+		return nil, nil, fmt.Errorf("relevance %s: %w", function, err)
 	}
 	return g, func() { g.Close() }, nil
 }

@@ -10,23 +10,26 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
 	"pgrlab/core/run"
+	"pgrlab/core/task"
 	"pgrlab/core/whatif"
 )
 
 // savedOf plays a run of real parts in a folder of its own.
-func savedOf(t *testing.T, c Config, dev *cpu.Device) (Saved, Task) {
+func savedOf(t *testing.T, c config.Config, dev *cpu.Device) (Saved, task.Task) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
 	folder, err := run.Create(dir, []byte("seed = 7\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	task := newWorld().task()
-	task.New = func(seed uint64) (Env, error) { return &placedEnv{worldEnv{w: newWorld(), seed: seed}}, nil }
-	l, err := New(c, task, dev, folder)
+	world := newWorld().task()
+	world.New = func(seed uint64) (task.Env, error) { return &placedEnv{worldEnv{w: newWorld(), seed: seed}}, nil }
+	l, err := New(c, world, dev, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +37,7 @@ func savedOf(t *testing.T, c Config, dev *cpu.Device) (Saved, Task) {
 	if err := l.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return Saved{Config: c, Dir: dir, Step: -1}, task
+	return Saved{Config: c, Dir: dir, Step: -1}, world
 }
 
 // contents are all files of a folder.
@@ -76,7 +79,7 @@ func TestWhatIfOfASavedRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Relevance = slices.DeleteFunc(slices.Clone(f.Choices), func(name string) bool { return name == relevanceNone })
+	p.Relevance = slices.DeleteFunc(slices.Clone(f.Choices), func(name string) bool { return name == relevance.None })
 	p.Guidance = []float64{2}
 	table := func() (*whatif.Table, string) {
 		found, step, err := WhatIf(t.Context(), saved, task, dev, WhatIfRequest{Plan: p, Progress: func(whatif.Progress) error { return nil }})
@@ -141,7 +144,7 @@ func TestWhatIfOfOtherRuns(t *testing.T) {
 		return WhatIfRequest{Plan: p, Progress: func(whatif.Progress) error { return nil }}
 	}
 	t.Run("synther", func(t *testing.T) {
-		saved, task := savedOf(t, plainMethod(MethodSynthER), dev)
+		saved, task := savedOf(t, plainMethod(config.MethodSynthER), dev)
 		p := smallWhatIf()
 		found, _, err := WhatIf(t.Context(), saved, task, dev, asked(p))
 		if err != nil || len(found.Arms) != 3 || len(found.Findings) != 2 {
@@ -164,10 +167,10 @@ func TestWhatIfOfOtherRuns(t *testing.T) {
 			t.Fatalf("%+v, %v", found, err)
 		}
 	})
-	for name, change := range map[string]func(*Config){
+	for name, change := range map[string]func(*config.Config){
 		"has no generator": withoutGenerator,
-		"bonus":            func(c *Config) { c.Bonus.Function, c.Knobs.Bonus = "curiosity", 0.1 },
-		"by priority":      func(c *Config) { c.Replay.Priority = PriorityTD },
+		"bonus":            func(c *config.Config) { c.Bonus.Function, c.Knobs.Bonus = "curiosity", 0.1 },
+		"by priority":      func(c *config.Config) { c.Replay.Priority = config.PriorityTD },
 	} {
 		c := realConfig()
 		change(&c)

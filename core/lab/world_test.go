@@ -13,11 +13,13 @@ import (
 	"time"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/config"
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
+	"pgrlab/core/task"
 	"pgrlab/core/testing/pace"
 )
 
@@ -68,11 +70,11 @@ func (w *world) uneven() int { return max(1, w.spread) }
 
 func newWorld() *world { return &world{hooks: map[string]func(){}, fail: map[string]error{}} }
 
-func (w *world) task() Task {
-	return Task{
+func (w *world) task() task.Task {
+	return task.Task{
 		Name: "world", ObsSize: worldObs, ActSize: worldAct, EpisodeSteps: worldEpisode,
-		New:    func(seed uint64) (Env, error) { return &worldEnv{w: w, seed: seed}, nil },
-		NewVec: func(n int, seed uint64) (VecEnv, error) { return &worldVec{w: w, n: n, seed: seed}, nil },
+		New:    func(seed uint64) (task.Env, error) { return &worldEnv{w: w, seed: seed}, nil },
+		NewVec: func(n int, seed uint64) (task.VecEnv, error) { return &worldVec{w: w, n: n, seed: seed}, nil },
 	}
 }
 
@@ -103,19 +105,19 @@ func (w *world) parts() parts {
 
 // config is a run of that world that takes milliseconds: 6 random steps, a refit
 // at step 20 and every 20 steps, an evaluation every 15.
-func (w *world) config() Config {
-	c := Config{
+func (w *world) config() config.Config {
+	c := config.Config{
 		Task: "world", Method: "pgr-curiosity", Scale: "test", Device: "cpu", Seed: 7, Members: 1,
 		Steps: 60, StartSteps: 5, Buffer: 1000, Lanes: 2,
-		Evaluation: Evaluation{Every: 15, Episodes: 3, DormantStates: 8, DormantTau: 0.025},
+		Evaluation: config.Evaluation{Every: 15, Episodes: 3, DormantStates: 8, DormantTau: 0.025},
 		Agent:      agent.Config{Hidden: []int{4}, Critics: 2, Subset: 2, Gamma: 0.99, PolicyDelay: 20},
-		Replay:     Replay{Priority: FunctionNone},
-		Bonus:      Bonus{Function: FunctionNone},
+		Replay:     config.Replay{Priority: config.FunctionNone},
+		Bonus:      config.Bonus{Function: config.FunctionNone},
 		Relevance: relevance.Configs{
 			"curiosity": relevance.ICMConfig{Cadence: relevance.Cadence{Every: 4, Warmup: 3}},
 			"rnd":       relevance.RNDConfig{Cadence: relevance.Cadence{Every: 4, Warmup: 5}},
 		},
-		Generator: Generator{Kind: "diffusion", Slice: 2},
+		Generator: config.Generator{Kind: "diffusion", Slice: 2},
 		Knobs: knob.Settings{
 			Relevance: "curiosity", Guidance: 2, TopFraction: 0.25, Ratio: 0.5, Hold: knob.HoldBatch, UTD: 4, Batch: 8,
 			LRActor: 3e-4, LRCritic: 3e-4, Tau: 0.005, RefitEvery: 20, Samples: 12, SamplerSteps: 3,
@@ -135,7 +137,7 @@ func clock() func() time.Time {
 	}
 }
 
-func (w *world) lab(t testing.TB, c Config, folder record) *Lab {
+func (w *world) lab(t testing.TB, c config.Config, folder record) *Lab {
 	t.Helper()
 	l, err := newLab(c, w.task(), folder, w.parts(), "cpu test, 2 threads", clock())
 	if err != nil {
@@ -207,7 +209,7 @@ func kept(r io.Reader, n int) ([]float64, error) {
 }
 
 // changeICM changes the settings of the curiosity model.
-func changeICM(c *Config, change func(*relevance.ICMConfig)) {
+func changeICM(c *config.Config, change func(*relevance.ICMConfig)) {
 	icm := c.Relevance.Of("curiosity").(relevance.ICMConfig)
 	change(&icm)
 	c.Relevance = c.Relevance.With("curiosity", icm)

@@ -123,6 +123,16 @@ func Names() []string {
 	return names
 }
 
+// NamesOf are the names of the functions that learn like that.
+func NamesOf(how Learning) (names []string) {
+	for _, s := range specs {
+		if s.Learning == how {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
 // Find returns the relevance function of that name. An unknown name is an error that
 // names the nearest one.
 func Find(name string) (Spec, error) {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/knob"
-	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
@@ -20,7 +20,7 @@ import (
 // A run is the same however its flags are spelled: counts as people write them,
 // knobs by name or by symbol.
 func TestSpellings(t *testing.T) {
-	config := func(flags ...string) lab.Config {
+	config := func(flags ...string) config.Config {
 		t.Helper()
 		t.Chdir(t.TempDir())
 		d := commandtest.Deps()

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"image"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
-	"pgrlab/core/lab"
 )
 
 // Lab is what the screen needs of a running experiment.
@@ -34,10 +34,10 @@ type GPU struct {
 // About is what the screen is told of a run, and what it may ask of the program around
 // the run.
 type About struct {
-	Config     lab.Config  // of the run: its names stand in the header, its method decides which knobs are used
-	Device     string      // with the kernel family, e.g. "cpu avx2"; "": Config.Device
-	Folder     string      // the run folder, shown while starting and in the quit dialog
-	References []Reference // the one that compares best first
+	Config     config.Config // of the run: its names stand in the header, its method decides which knobs are used
+	Device     string        // with the kernel family, e.g. "cpu avx2"; "": Config.Device
+	Folder     string        // the run folder, shown while starting and in the quit dialog
+	References []Reference   // the one that compares best first
 
 	// Names are those of the numbers of an observation, for the map; nil: unknown.
 	Names []string

@@ -10,14 +10,14 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/config"
 	"pgrlab/tui/format"
 	"pgrlab/tui/theme"
 )
 
 // Forecast is what a run will take on this machine.
 type Forecast struct {
-	lab.Forecast
+	config.Forecast
 	Free int64 // bytes on the disk that it will be written to; 0: not known
 }
 
@@ -40,7 +40,7 @@ type Tried struct {
 const rest = 300 * time.Millisecond
 
 // triedAs names what a forecast is for: it is the same with every seed.
-func triedAs(c lab.Config) string {
+func triedAs(c config.Config) string {
 	c.Seed = 0
 	return fmt.Sprintf("%+v", c)
 }
@@ -140,7 +140,7 @@ func first(lines [][]string, w int) []string {
 // takesTime is how long the present choice takes, and how that is known.
 func (p *Picker) takesTime(f Tried, known bool) []string {
 	t := p.theme
-	takes := func(u lab.Costs, how string) []string {
+	takes := func(u config.Costs, how string) []string {
 		return []string{t.Dim.On("takes about ") + roughly(p.config.Lasts(u)), t.Dim.On(" on this machine"), t.Dim.On(", " + how)}
 	}
 	last, before := lastAs(p.config, p.Recent)

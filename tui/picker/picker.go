@@ -11,8 +11,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"pgrlab/core/config"
 	"pgrlab/core/knob"
-	"pgrlab/core/lab"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/theme"
 )
@@ -35,10 +35,10 @@ type Choices struct {
 
 	// Resolve is the configuration of a choice; an error says what does not go
 	// together.
-	Resolve func(Picks) (lab.Config, error)
+	Resolve func(Picks) (config.Config, error)
 	// Try finds out what a run of that configuration takes on this machine. It is
 	// called from a goroutine of its own; nil: it cannot be found out.
-	Try func(context.Context, lab.Config) (Forecast, error)
+	Try func(context.Context, config.Config) (Forecast, error)
 	// Recent are the folders of earlier runs, newest first.
 	Recent func() []Recent
 }
@@ -62,7 +62,7 @@ type Picker struct {
 	err    error
 	boxed  bool  // as drawn
 	shown  Picks // what config belongs to
-	config lab.Config
+	config config.Config
 	wrong  error // why the choice does not resolve
 
 	Forecasts Forecasts
@@ -339,7 +339,7 @@ func (p *Picker) turn(by int) {
 }
 
 // earlier is the configuration of the earlier run that is chosen; nil: none is.
-func (p *Picker) earlier() *lab.Config {
+func (p *Picker) earlier() *config.Config {
 	if i := p.at[PickRecent]; i > 0 {
 		return &p.Recent[i-1].Config
 	}

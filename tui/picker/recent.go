@@ -11,9 +11,9 @@ import (
 	"sort"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
-	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/presets"
 	"pgrlab/tui/history"
@@ -26,9 +26,9 @@ type Recent struct {
 	Step      int
 	Return    float64 // of the last evaluation; NaN without one
 
-	Config lab.Config
+	Config config.Config
 	Host   string
-	Costs  lab.Costs // of its parts, as far as it has measured them
+	Costs  config.Costs // of its parts, as far as it has measured them
 }
 
 // RecentRuns looks for run folders directly below root, newest first, at most so
@@ -91,14 +91,14 @@ func describe(r Recent) (Recent, error) {
 
 // costsOf are what the parts of a run took, by its lines perf; none where a knob was
 // turned that makes the parts larger or smaller.
-func costsOf(events []event.Event) lab.Costs {
-	var c lab.Costs
+func costsOf(events []event.Event) config.Costs {
+	var c config.Costs
 	spent, evaluations := 0.0, 0
 	for _, e := range events {
 		switch b := e.Body.(type) {
 		case event.KnobChanged:
 			if slices.Contains(weighing, b.Knob) {
-				return lab.Costs{}
+				return config.Costs{}
 			}
 		case event.Perf:
 			c.Step, c.FitStep, c.Sample = float64(b.StepS), float64(b.FitStepS), float64(b.SampleS)
@@ -117,10 +117,10 @@ var weighing = []string{"utd", "batch", "hold", "ratio", "relevance", "sampler_s
 
 // lastAs is the newest earlier run on this machine whose parts were as large as those
 // of c, and had all been there.
-func lastAs(c lab.Config, recent []Recent) (r Recent, ok bool) {
+func lastAs(c config.Config, recent []Recent) (r Recent, ok bool) {
 	host, _ := os.Hostname()
 	for _, r := range recent {
-		whole := r.Costs.Step > 0 && (r.Costs.Sample > 0 || c.Generator.Kind == lab.GeneratorNone)
+		whole := r.Costs.Step > 0 && (r.Costs.Sample > 0 || c.Generator.Kind == config.GeneratorNone)
 		if whole && r.Host == host && reflect.DeepEqual(parts(r.Config), parts(c)) {
 			return r, true
 		}
@@ -129,7 +129,7 @@ func lastAs(c lab.Config, recent []Recent) (r Recent, ok bool) {
 }
 
 // parts is c without what decides how often its parts are there, or with which numbers.
-func parts(c lab.Config) lab.Config {
+func parts(c config.Config) config.Config {
 	k := c.Knobs
 	c.Knobs = knob.Settings{UTD: k.UTD, Batch: k.Batch, Hold: k.Hold, Ratio: k.Ratio, Relevance: k.Relevance, SamplerSteps: k.SamplerSteps}
 	c.Seed, c.Preset, c.Scale, c.Schedule = 0, "", "", nil

@@ -5,18 +5,18 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
-	"pgrlab/core/lab"
 	"pgrlab/core/run"
 )
 
 // An earlier run on this machine tells best how long one with the same parts takes.
 func TestPickerTakesTheSpeedOfAnEarlierRun(t *testing.T) {
 	host, _ := os.Hostname()
-	c := lab.Config{Task: "cheetah-run", Steps: 100_000, Knobs: knob.Settings{UTD: 20, Batch: 256, Relevance: "curiosity"}}
+	c := config.Config{Task: "cheetah-run", Steps: 100_000, Knobs: knob.Settings{UTD: 20, Batch: 256, Relevance: "curiosity"}}
 	c.Generator.Conditional = true
-	earlier := Recent{Dir: "runs/before", Config: c, Host: host, Costs: lab.Costs{Step: 0.08, Sample: 0.001}}
+	earlier := Recent{Dir: "runs/before", Config: c, Host: host, Costs: config.Costs{Step: 0.08, Sample: 0.001}}
 	earlier.Config.Seed, earlier.Config.Steps, earlier.Config.Schedule = 9, 7, []string{"5:guidance=3"}
 	other := func(turn func(*Recent)) Recent {
 		r := earlier
@@ -26,7 +26,7 @@ func TestPickerTakesTheSpeedOfAnEarlierRun(t *testing.T) {
 	}
 	all := []Recent{
 		other(func(r *Recent) { r.Host = "elsewhere" }), other(func(r *Recent) { r.Config.Knobs.UTD = 1 }),
-		other(func(r *Recent) { r.Config.Agent.Hidden = []int{8} }), other(func(r *Recent) { r.Costs.Sample = 0 }), other(func(r *Recent) { r.Costs = lab.Costs{} }),
+		other(func(r *Recent) { r.Config.Agent.Hidden = []int{8} }), other(func(r *Recent) { r.Costs.Sample = 0 }), other(func(r *Recent) { r.Costs = config.Costs{} }),
 		earlier,
 	}
 	if r, ok := lastAs(c, all); !ok || r.Dir != "runs/before" {
@@ -41,13 +41,13 @@ func TestPickerTakesTheSpeedOfAnEarlierRun(t *testing.T) {
 		return event.Event{Body: p}
 	}
 	events := []event.Event{perf(1, 2), perf(3, 4)}
-	if got, want := costsOf(events), (lab.Costs{Step: 3, Evaluation: 3}); got != want {
+	if got, want := costsOf(events), (config.Costs{Step: 3, Evaluation: 3}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if got := costsOf(append(events, event.Event{Body: event.KnobChanged{Knob: "guidance"}})); got.Step != 3 {
 		t.Error("guidance changes no part's cost")
 	}
-	if got := costsOf(append(events, event.Event{Body: event.KnobChanged{Knob: "utd"}})); got != (lab.Costs{}) {
+	if got := costsOf(append(events, event.Event{Body: event.KnobChanged{Knob: "utd"}})); got != (config.Costs{}) {
 		t.Errorf("with another UTD: %+v", got)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/config"
 	"pgrlab/tui/format"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/theme"
@@ -175,7 +175,7 @@ func (p *Picker) presetAnswer(row int) string {
 }
 
 // earlierAnswer is what an earlier run was made with.
-func (p *Picker) earlierAnswer(row int, c *lab.Config) string {
+func (p *Picker) earlierAnswer(row int, c *config.Config) string {
 	switch {
 	case c.Task == "": // its configuration cannot be read
 		return "-"

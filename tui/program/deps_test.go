@@ -6,7 +6,7 @@ import (
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
-	"pgrlab/core/lab"
+	"pgrlab/core/task"
 	"pgrlab/core/testing/pace"
 	"pgrlab/envs"
 	"pgrlab/tui/command/cli"
@@ -39,23 +39,23 @@ func testDeps() cli.Deps {
 
 // withSteps are tasks whose training environments call before, with their seed and a
 // number counted from 1, ahead of each step.
-func withSteps(tasks []lab.Task, before func(seed uint64, n int)) []lab.Task {
+func withSteps(tasks []task.Task, before func(seed uint64, n int)) []task.Task {
 	for i, t := range tasks {
 		tasks[i] = withStepsOf(t, before)
 	}
 	return tasks
 }
 
-func withStepsOf(t lab.Task, before func(seed uint64, n int)) lab.Task {
+func withStepsOf(t task.Task, before func(seed uint64, n int)) task.Task {
 	begin, with := t.New, t.With
-	t.New = func(seed uint64) (lab.Env, error) {
+	t.New = func(seed uint64) (task.Env, error) {
 		e, err := begin(seed)
 		if err != nil {
 			return nil, err
 		}
 		return &stepped{environment: e.(environment), before: func(n int) { before(seed, n) }}, nil
 	}
-	t.With = func(e lab.Environment) (lab.Task, error) {
+	t.With = func(e task.Environment) (task.Task, error) {
 		played, err := with(e)
 		return withStepsOf(played, before), err
 	}
@@ -64,8 +64,8 @@ func withStepsOf(t lab.Task, before func(seed uint64, n int)) lab.Task {
 
 // environment is all that an environment can do.
 type environment interface {
-	lab.Env
-	lab.Posed
+	task.Env
+	task.Posed
 	Place(obs []float32) error
 	Observation(obs []float32)
 }

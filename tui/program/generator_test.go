@@ -6,10 +6,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"pgrlab/core/analysis"
+	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/generative"
-	"pgrlab/core/lab"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 	"pgrlab/envs"
@@ -47,7 +47,7 @@ type fitter interface {
 	Close() error
 }
 
-func newGenerator(c lab.Config, shape replay.Shape, turning []int, dev device.Device) (fitter, error) {
+func newGenerator(c config.Config, shape replay.Shape, turning []int, dev device.Device) (fitter, error) {
 	g := c.Generator
 	kind, err := generative.Find(g.Kind)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/task"
 	"pgrlab/core/testing/pace"
 )
 
@@ -80,7 +80,7 @@ func (h held) dies() { io.Copy(io.Discard, h.conn) }
 func (h held) release() { h.conn.Close() }
 
 // heldTasks are the tasks whose training environments wait where holdVariable says.
-func heldTasks(tasks []lab.Task, setting string) []lab.Task {
+func heldTasks(tasks []task.Task, setting string) []task.Task {
 	parts := strings.SplitN(setting, ":", 3)
 	seed, err := strconv.ParseUint(parts[0], 10, 64)
 	if err != nil {

@@ -4,29 +4,29 @@ import (
 	"context"
 	"io"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/task"
 	"pgrlab/envs"
 	"pgrlab/tui/command/cli"
 )
 
 // tasks are the environments in the form that the lab asks for.
-func tasks() []lab.Task {
-	var all []lab.Task
+func tasks() []task.Task {
+	var all []task.Task
 	for _, t := range envs.Tasks() {
-		all = append(all, task(t))
+		all = append(all, taskOf(t))
 	}
 	return all
 }
 
-func task(t envs.Task) lab.Task {
-	return lab.Task{
+func taskOf(t envs.Task) task.Task {
+	return task.Task{
 		Name: t.Name, Doc: t.Doc, ObsSize: t.ObsSize, ActSize: t.ActSize,
 		EpisodeSteps: t.EpisodeSteps, Terminates: t.Terminates, Ends: t.Ends, Hidden: t.Hidden, Turning: t.Turning, Names: t.Names(),
-		New:    func(seed uint64) (lab.Env, error) { return t.New(seed) },
-		NewVec: func(n int, seed uint64) (lab.VecEnv, error) { return t.NewVec(n, seed) },
-		With: func(e lab.Environment) (lab.Task, error) {
+		New:    func(seed uint64) (task.Env, error) { return t.New(seed) },
+		NewVec: func(n int, seed uint64) (task.VecEnv, error) { return t.NewVec(n, seed) },
+		With: func(e task.Environment) (task.Task, error) {
 			played, err := t.With(envs.Options{Repeat: e.ActionRepeat, NoiseShare: e.NoiseShare, NoiseSigma: e.NoiseSigma})
-			return task(played), err
+			return taskOf(played), err
 		},
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
-	"pgrlab/core/lab"
 )
 
 // garage is a lab that can be parked, or says why not.
@@ -35,7 +35,7 @@ func (g *garage) Send(c event.Command) error {
 
 func TestPark(t *testing.T) {
 	ask := func(g *garage, device string) string {
-		s := &Server{o: Options{Lab: g, Dir: "runs/a", Config: lab.Config{Device: device}}}
+		s := &Server{o: Options{Lab: g, Dir: "runs/a", Config: config.Config{Device: device}}}
 		said, err := park(context.Background(), s, "ana")
 		if err != nil {
 			return "error: " + err.Error()

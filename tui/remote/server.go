@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/config"
 	"pgrlab/core/printable"
 	"pgrlab/tui"
 	"pgrlab/tui/pane"
@@ -26,7 +26,7 @@ type Options struct {
 	Device  string // with the kernel family
 	Lab     pane.Lab
 	Viewers *Viewers
-	Config  lab.Config
+	Config  config.Config
 	// Ended is closed when the run is over and has given its folder back.
 	Ended <-chan struct{}
 	// Screen describes the run to one more screen; Start, Viewer, Characters and Plain

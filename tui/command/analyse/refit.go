@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
@@ -81,7 +82,7 @@ func (r *refitFlags) flags(f *pflag.FlagSet, refits bool, rows int) error {
 }
 
 // of is the refit of a run with that configuration.
-func (r *refitFlags) of(c lab.Config) (lab.OfflineRefit, error) {
+func (r *refitFlags) of(c config.Config) (lab.OfflineRefit, error) {
 	var none lab.OfflineRefit
 	for _, text := range r.set {
 		key, value, given := strings.Cut(text, "=")

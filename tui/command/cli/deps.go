@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"pgrlab/core/device"
-	"pgrlab/core/lab"
+	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui"
 	"pgrlab/tui/pane"
@@ -18,7 +18,7 @@ import (
 // Deps is what the commands need from outside.
 type Deps struct {
 	Version string
-	Tasks   []lab.Task
+	Tasks   []task.Task
 	// Device starts a device. The caller closes it.
 	Device func(r DeviceRequest) (Device, error)
 	// ChooseGPU finds the GPU that auto, cuda, cuda:1 or GPU-UUID asks for, and says
@@ -52,7 +52,7 @@ type Device interface {
 
 // View draws a task. It belongs to one goroutine.
 type View interface {
-	// Draw paints a pose of the task's lab.Posed environment, w by h pixels; the
+	// Draw paints a pose of the task's task.Posed environment, w by h pixels; the
 	// picture is good until the next call.
 	Draw(pose []float64, w, h int) (*image.RGBA, error)
 	// StepTime is the simulated time of an env step.
@@ -76,7 +76,7 @@ func (d Deps) Drawing(task string) func(pose []float64, w, h int) (*image.RGBA, 
 }
 
 // Task finds a task by its name; case, - and _ make no difference.
-func (d Deps) Task(name string) (lab.Task, error) {
+func (d Deps) Task(name string) (task.Task, error) {
 	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
 	names := make([]string, len(d.Tasks))
 	for i, t := range d.Tasks {
@@ -85,7 +85,7 @@ func (d Deps) Task(name string) (lab.Task, error) {
 		}
 		names[i] = t.Name
 	}
-	return lab.Task{}, AsUsage(presets.Unknown("task", name, names, "pgrlab list tasks"))
+	return task.Task{}, AsUsage(presets.Unknown("task", name, names, "pgrlab list tasks"))
 }
 
 // Kernels says which compute kernels there are and which were chosen.

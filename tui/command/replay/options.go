@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/config"
 	"pgrlab/core/run"
 	"pgrlab/presets"
 	"pgrlab/tui"
@@ -50,7 +50,7 @@ func Options(dir string, speed float64) (tui.Options, error) {
 
 // References are the published results for a run's task and method: the paper's
 // first, then what others measured with the authors' code.
-func References(c lab.Config) []pane.Reference {
+func References(c config.Config) []pane.Reference {
 	var all []pane.Reference
 	add := func(source string, r presets.Result) {
 		all = append(all, pane.Reference{Source: source, Mean: r.Mean, Std: r.Std, Step: r.Steps, OtherScale: c.Scale != "paper" && c.Scale != "release"})

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/config"
 	"pgrlab/core/report"
 	"pgrlab/core/run"
 	"pgrlab/presets"
@@ -83,7 +83,7 @@ func card(w io.Writer, dir string) error {
 }
 
 // state says how far the run has got.
-func state(r *report.Run, c lab.Config) string {
+func state(r *report.Run, c config.Config) string {
 	text := fmt.Sprintf("%s of %s env steps", report.Count(r.Step), report.Count(c.Steps))
 	switch {
 	case r.Failed != "":
@@ -104,7 +104,7 @@ func state(r *report.Run, c lab.Config) string {
 
 // origin is what the run was made from, its preset if that is a named one, and in
 // what it differs from that.
-func origin(c lab.Config) (presets.Choice, []presets.Difference, error) {
+func origin(c config.Config) (presets.Choice, []presets.Difference, error) {
 	axes := presets.Choice{Task: c.Task, Method: c.Method, Scale: c.Scale}
 	named := slices.ContainsFunc(presets.Presets(), func(e presets.Entry) bool { return e.Name == c.Preset })
 	if named {
@@ -116,7 +116,7 @@ func origin(c lab.Config) (presets.Choice, []presets.Difference, error) {
 
 // commandLine is what makes the run again without its folder; ok is false where
 // settings differ that no flag sets.
-func commandLine(c lab.Config, from presets.Choice, differences []presets.Difference) (line string, ok bool) {
+func commandLine(c config.Config, from presets.Choice, differences []presets.Difference) (line string, ok bool) {
 	words := []string{"pgrlab train"}
 	if from.Preset != "" {
 		words = append(words, "--preset "+from.Preset)
@@ -150,7 +150,7 @@ func commandLine(c lab.Config, from presets.Choice, differences []presets.Differ
 }
 
 // repeat says how to make the run once more.
-func repeat(w io.Writer, r *report.Run, c lab.Config, from presets.Choice, differences []presets.Difference) {
+func repeat(w io.Writer, r *report.Run, c config.Config, from presets.Choice, differences []presets.Difference) {
 	dir := r.Dir
 	byHand := len(r.ByHand()) > 0
 	if byHand {

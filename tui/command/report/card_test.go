@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/config"
 	"pgrlab/presets"
 	"pgrlab/tui/command/runflags"
 	"pgrlab/tui/testing/commandtest"
@@ -19,10 +19,10 @@ func TestTheCommandLineOfACardMakesTheRunAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(*lab.Config){
-		"nothing":  func(*lab.Config) {},
-		"knobs":    func(c *lab.Config) { c.Knobs.Ratio, c.Knobs.Relevance, c.Steps = 0.25, "td", 5000 },
-		"schedule": func(c *lab.Config) { c.Schedule = []string{"100:guidance=3!", "200:ratio=0.75"} },
+	for name, change := range map[string]func(*config.Config){
+		"nothing":  func(*config.Config) {},
+		"knobs":    func(c *config.Config) { c.Knobs.Ratio, c.Knobs.Relevance, c.Steps = 0.25, "td", 5000 },
+		"schedule": func(c *config.Config) { c.Schedule = []string{"100:guidance=3!", "200:ratio=0.75"} },
 	} {
 		want := c
 		want.Seed, want.Device = 3, "cpu"

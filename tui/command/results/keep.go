@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/config"
 	"pgrlab/core/report"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
@@ -32,7 +32,7 @@ func fingerprint(settings map[string]string) string {
 }
 
 // ResultKey is the one that a run of the configuration will have.
-func ResultKey(c lab.Config) (report.ResultKey, error) {
+func ResultKey(c config.Config) (report.ResultKey, error) {
 	settings, err := presets.Settings(c)
 	return report.ResultKey{Task: c.Task, Method: c.Method, Scale: c.Scale, Fingerprint: fingerprint(settings), Seed: c.Seed, Steps: c.Steps}, err
 }

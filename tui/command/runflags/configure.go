@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"pgrlab/core/config"
 	"pgrlab/core/knob"
 	"pgrlab/core/lab"
+	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/machine"
@@ -14,10 +16,10 @@ import (
 
 // Configure makes the configuration that the flags ask for, complete and checked,
 // and finds its task and device. Every error is the user's to mend.
-func (r *Flags) Configure(d cli.Deps) (lab.Config, lab.Task, error) {
+func (r *Flags) Configure(d cli.Deps) (config.Config, task.Task, error) {
 	c, task, err := r.ConfigureElsewhere(d)
 	if err == nil {
-		err = cli.AsUsage(c.FitsInto(lab.ThisMachine(), task))
+		err = cli.AsUsage(c.FitsInto(config.ThisMachine(), task))
 	}
 	if err == nil {
 		err = cli.AsUsage(r.settleDevice(d, &c))
@@ -27,7 +29,7 @@ func (r *Flags) Configure(d cli.Deps) (lab.Config, lab.Task, error) {
 
 // ConfigureElsewhere is configure for a run that another machine may make: which device
 // it finds is not known yet.
-func (r *Flags) ConfigureElsewhere(d cli.Deps) (lab.Config, lab.Task, error) {
+func (r *Flags) ConfigureElsewhere(d cli.Deps) (config.Config, task.Task, error) {
 	c, task, err := r.resolve(d)
 	if err == nil {
 		err = r.turn(&c)
@@ -43,24 +45,24 @@ func (r *Flags) ConfigureElsewhere(d cli.Deps) (lab.Config, lab.Task, error) {
 }
 
 // resolve is configure without the knobs.
-func (r *Flags) resolve(d cli.Deps) (lab.Config, lab.Task, error) {
+func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	choice := presets.Choice{Preset: r.Preset, Task: r.Task, Method: r.Method, Scale: r.Scale}
 	if choice.Task != "" {
-		task, err := d.Task(choice.Task) // its own spelling, for the preset of that name
+		named, err := d.Task(choice.Task) // its own spelling, for the preset of that name
 		if err != nil {
-			return lab.Config{}, lab.Task{}, err
+			return config.Config{}, task.Task{}, err
 		}
-		choice.Task = task.Name
+		choice.Task = named.Name
 	}
 	c, err := presets.Resolve(choice)
 	if err != nil {
-		return lab.Config{}, lab.Task{}, err
+		return config.Config{}, task.Task{}, err
 	}
-	task, err := d.Task(c.Task)
+	found, err := d.Task(c.Task)
 	if err != nil {
-		return lab.Config{}, lab.Task{}, err
+		return config.Config{}, task.Task{}, err
 	}
-	c.Task = task.Name
+	c.Task = found.Name
 	if r.Changed("seed") {
 		c.Seed = r.Seed
 	}
@@ -76,14 +78,14 @@ func (r *Flags) resolve(d cli.Deps) (lab.Config, lab.Task, error) {
 	if r.Changed("noise-sigma") {
 		c.Environment.NoiseSigma = r.environment.NoiseSigma
 	}
-	if task, err = task.Played(c.Environment); err != nil {
-		return c, task, err
+	if found, err = found.Played(c.Environment); err != nil {
+		return c, found, err
 	}
-	return c, task, nil
+	return c, found, nil
 }
 
 // turn applies --set and --at.
-func (r *Flags) turn(c *lab.Config) error {
+func (r *Flags) turn(c *config.Config) error {
 	for _, text := range r.Set {
 		name, value, ok := strings.Cut(text, "=")
 		name = strings.TrimSpace(name)
@@ -125,7 +127,7 @@ func (r *Flags) turn(c *lab.Config) error {
 }
 
 // turnKnob sets a knob, if the run uses it.
-func turnKnob(c *lab.Config, name, value string) error {
+func turnKnob(c *config.Config, name, value string) error {
 	k, err := knob.Find(name)
 	if err != nil {
 		return fmt.Errorf("%w (pgrlab list knobs)", err)

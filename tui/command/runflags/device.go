@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"fmt"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/config"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/machine"
 )
 
 // deviceName is what was asked for: by a flag, else by the configuration, which
 // says auto if neither a preset nor an earlier run says more.
-func (r *Flags) deviceName(c *lab.Config) string {
+func (r *Flags) deviceName(c *config.Config) string {
 	if r.Changed("device") || r.Device != "" && r.Device != "auto" {
 		return r.Device
 	}
@@ -20,7 +20,7 @@ func (r *Flags) deviceName(c *lab.Config) string {
 
 // settleDevice chooses where the run computes and writes it into the configuration:
 // cpu or cuda, and the precision of the latter.
-func (r *Flags) settleDevice(d cli.Deps, c *lab.Config) error {
+func (r *Flags) settleDevice(d cli.Deps, c *config.Config) error {
 	name := r.deviceName(c)
 	if err := machine.DeviceFlag(name); err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/config"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/machine"
 	"pgrlab/tui/testing/commandtest"
@@ -18,26 +18,26 @@ func TestSettleDevice(t *testing.T) {
 	for _, c := range []struct {
 		about           string
 		flags           Flags
-		config          lab.Config // what the preset says
-		none            error      // why there is no GPU
+		config          config.Config // what the preset says
+		none            error         // why there is no GPU
 		device          string
 		precision, said string // said: in the line for people, or in the error where device is ""
 	}{
-		{"nothing said, a GPU", Flags{Device: "auto"}, lab.Config{Device: "auto"}, nil, "cuda", "tf32", "computes on cuda:1, Test GPU (GPU-1234), tf32: 79 GiB free"},
-		{"nothing said, none", Flags{Device: "auto"}, lab.Config{Device: "auto"}, commandtest.ErrNoDriver, "cpu", "", "computes on the CPU: no CUDA driver: libcuda.so.1 was not found"},
-		{"cpu", Flags{Device: "cpu", Changed: given("device")}, lab.Config{Device: "auto"}, nil, "cpu", "", ""},
-		{"cuda", Flags{Device: "cuda", precision: "bf16", Changed: given("device")}, lab.Config{Device: "auto"}, nil, "cuda", "bf16", "bf16"},
-		{"cuda, none", Flags{Device: "cuda:3", Changed: given("device")}, lab.Config{Device: "auto"}, commandtest.ErrNoDriver, "", "", "no CUDA driver"},
-		{"a run on the CPU stays there", Flags{Device: "auto"}, lab.Config{Device: "cpu"}, nil, "cpu", "", ""},
-		{"unless it is told otherwise", Flags{Device: "auto", Changed: given("device")}, lab.Config{Device: "cpu"}, nil, "cuda", "tf32", "cuda:1"},
-		{"a run on a GPU keeps its precision", Flags{Device: "auto", Resume: "x"}, lab.Config{Device: "cuda", Precision: "fp32"}, nil, "cuda", "fp32", "fp32"},
-		{"and goes on without one", Flags{Device: "auto", Resume: "x"}, lab.Config{Device: "cuda", Precision: "fp32"}, commandtest.ErrNoDriver, "cpu", "", "goes on with the CPU"},
-		{"a preset's GPU that is not there", Flags{Device: "auto"}, lab.Config{Device: "cuda"}, commandtest.ErrNoDriver, "", "", "no CUDA driver"},
-		{"UUID", Flags{Device: "GPU-12", Changed: given("device")}, lab.Config{}, nil, "cuda", "tf32", "GPU-1234"},
-		{"odd precision", Flags{Device: "cuda", precision: "fp16", Changed: given("device")}, lab.Config{}, nil, "", "", `unknown precision "fp16"`},
-		{"precision of the CPU", Flags{Device: "cpu", precision: "fp32", Changed: given("device")}, lab.Config{}, nil, "", "", "--precision and --gpu-mem are for GPUs"},
-		{"odd index", Flags{Device: "cuda:x", Changed: given("device")}, lab.Config{}, nil, "", "", "want cuda:0, cuda:1"},
-		{"odd name", Flags{Device: "gpu", Changed: given("device")}, lab.Config{}, nil, "", "", "unknown device"},
+		{"nothing said, a GPU", Flags{Device: "auto"}, config.Config{Device: "auto"}, nil, "cuda", "tf32", "computes on cuda:1, Test GPU (GPU-1234), tf32: 79 GiB free"},
+		{"nothing said, none", Flags{Device: "auto"}, config.Config{Device: "auto"}, commandtest.ErrNoDriver, "cpu", "", "computes on the CPU: no CUDA driver: libcuda.so.1 was not found"},
+		{"cpu", Flags{Device: "cpu", Changed: given("device")}, config.Config{Device: "auto"}, nil, "cpu", "", ""},
+		{"cuda", Flags{Device: "cuda", precision: "bf16", Changed: given("device")}, config.Config{Device: "auto"}, nil, "cuda", "bf16", "bf16"},
+		{"cuda, none", Flags{Device: "cuda:3", Changed: given("device")}, config.Config{Device: "auto"}, commandtest.ErrNoDriver, "", "", "no CUDA driver"},
+		{"a run on the CPU stays there", Flags{Device: "auto"}, config.Config{Device: "cpu"}, nil, "cpu", "", ""},
+		{"unless it is told otherwise", Flags{Device: "auto", Changed: given("device")}, config.Config{Device: "cpu"}, nil, "cuda", "tf32", "cuda:1"},
+		{"a run on a GPU keeps its precision", Flags{Device: "auto", Resume: "x"}, config.Config{Device: "cuda", Precision: "fp32"}, nil, "cuda", "fp32", "fp32"},
+		{"and goes on without one", Flags{Device: "auto", Resume: "x"}, config.Config{Device: "cuda", Precision: "fp32"}, commandtest.ErrNoDriver, "cpu", "", "goes on with the CPU"},
+		{"a preset's GPU that is not there", Flags{Device: "auto"}, config.Config{Device: "cuda"}, commandtest.ErrNoDriver, "", "", "no CUDA driver"},
+		{"UUID", Flags{Device: "GPU-12", Changed: given("device")}, config.Config{}, nil, "cuda", "tf32", "GPU-1234"},
+		{"odd precision", Flags{Device: "cuda", precision: "fp16", Changed: given("device")}, config.Config{}, nil, "", "", `unknown precision "fp16"`},
+		{"precision of the CPU", Flags{Device: "cpu", precision: "fp32", Changed: given("device")}, config.Config{}, nil, "", "", "--precision and --gpu-mem are for GPUs"},
+		{"odd index", Flags{Device: "cuda:x", Changed: given("device")}, config.Config{}, nil, "", "", "want cuda:0, cuda:1"},
+		{"odd name", Flags{Device: "gpu", Changed: given("device")}, config.Config{}, nil, "", "", "unknown device"},
 	} {
 		r, config := c.flags, c.config
 		if r.Changed == nil {

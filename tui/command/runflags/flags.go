@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/task"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/machine"
 )
@@ -16,7 +16,7 @@ type Flags struct {
 	Preset, Task, Method, Scale string
 	Seed                        uint64
 	Steps                       int
-	environment                 lab.Environment
+	environment                 task.Environment
 	Device, precision, GPUMem   string
 	Threads                     int
 	Set, At                     []string

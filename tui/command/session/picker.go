@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/presets"
@@ -85,7 +86,7 @@ func (o *opener) picker() *tui.Picker {
 		Choices: picker.Choices{
 			Presets: items(presets.Presets()), Tasks: o.tasks(), Methods: items(presets.Methods()), Scales: items(presets.Scales()),
 			Devices: o.devices(),
-			Resolve: func(c picker.Picks) (lab.Config, error) {
+			Resolve: func(c picker.Picks) (config.Config, error) {
 				config, _, err := pickFlags(c).Configure(o.deps)
 				return config, err
 			},
@@ -130,7 +131,7 @@ func pickFlags(c picker.Picks) *runflags.Flags {
 
 // try finds out what a run takes on this machine. A GPU is not taken for that: of a run
 // on one only what it writes is known before.
-func (o *opener) try(ctx context.Context, c lab.Config) (f picker.Forecast, err error) {
+func (o *opener) try(ctx context.Context, c config.Config) (f picker.Forecast, err error) {
 	o.trying.Lock() // two at a time would measure each other
 	defer o.trying.Unlock()
 	if err := ctx.Err(); err != nil {

@@ -10,9 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
+	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/forks"
@@ -25,8 +27,8 @@ import (
 // A session is one run of this process, with a screen or without.
 type session struct {
 	deps    cli.Deps
-	config  lab.Config
-	task    lab.Task
+	config  config.Config
+	task    task.Task
 	threads int
 	place   machine.Place
 	memory  int64             // most of a GPU; 0: what is free

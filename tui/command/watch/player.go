@@ -13,16 +13,17 @@ import (
 	"time"
 
 	"pgrlab/core/lab"
+	"pgrlab/core/task"
 	"pgrlab/tui/command/cli"
 )
 
 // A player plays a task under a policy, a picture at a time. Its methods may be
 // called from any goroutine.
 type player struct {
-	task   lab.Task
+	task   task.Task
 	who    string // acts
 	policy lab.Policy
-	env    lab.Env
+	env    task.Env
 	view   cli.View
 	device cli.Device // nil: none is needed
 
@@ -60,7 +61,7 @@ func (p *player) build(d cli.Deps, saved *savedPolicy, seed uint64) (err error) 
 	if p.env, err = p.task.New(seed); err != nil {
 		return err
 	}
-	if _, ok := p.env.(lab.Posed); !ok {
+	if _, ok := p.env.(task.Posed); !ok {
 		return fmt.Errorf("%s cannot be drawn", p.task.Name)
 	}
 	p.obs, p.action = make([]float32, p.task.ObsSize), make([]float32, p.task.ActSize)
@@ -139,7 +140,7 @@ func (p *player) picture(w, h int) (*image.RGBA, error) {
 	if p.closed {
 		return nil, errClosed
 	}
-	p.pose = p.env.(lab.Posed).Pose(p.pose[:0])
+	p.pose = p.env.(task.Posed).Pose(p.pose[:0])
 	return p.view.Draw(p.pose, w, h)
 }
 

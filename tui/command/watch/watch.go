@@ -14,8 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pgrlab/core/config"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
+	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/rundir"
@@ -139,7 +141,7 @@ func (w *watchFlags) open(d cli.Deps) (*player, error) {
 // savedPolicy is a policy.bin and what its networks look like.
 type savedPolicy struct {
 	path   string
-	config lab.Config
+	config config.Config
 }
 
 // findPolicy finds the file that a person means, and the configuration beside it.
@@ -169,7 +171,7 @@ func findPolicy(path string) (*savedPolicy, error) {
 }
 
 // load reads the policy for a device.
-func (s *savedPolicy) load(task lab.Task, device cli.Device) (lab.Policy, error) {
+func (s *savedPolicy) load(task task.Task, device cli.Device) (lab.Policy, error) {
 	f, err := run.OpenFile(filepath.Split(s.path))
 	if err != nil {
 		return nil, fmt.Errorf("read policy: %w", err)

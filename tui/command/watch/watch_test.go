@@ -14,6 +14,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"pgrlab/core/lab"
+	"pgrlab/core/task"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/picture"
 	"pgrlab/tui/testing/commandtest"
@@ -64,7 +65,7 @@ func newPlayer(t *testing.T) (*player, *lineEnv) {
 	env := &lineEnv{}
 	d := commandtest.Deps()
 	d.View = func(string) (cli.View, error) { return lineView{}, nil }
-	task := lab.Task{Name: "line", ObsSize: 1, ActSize: 1, EpisodeSteps: 10, New: func(uint64) (lab.Env, error) { return env, nil }}
+	task := task.Task{Name: "line", ObsSize: 1, ActSize: 1, EpisodeSteps: 10, New: func(uint64) (task.Env, error) { return env, nil }}
 	p := &player{task: task, who: "random actions", policy: lab.RandomPolicy(1)}
 	if err := p.build(d, nil, 1); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/task"
 	"pgrlab/tui/command/cli"
 )
 
@@ -13,7 +13,7 @@ import (
 func Deps() cli.Deps {
 	return cli.Deps{
 		Version: "v0.0.0-test",
-		Tasks: []lab.Task{
+		Tasks: []task.Task{
 			{Name: "cartpole-swingup", Doc: "swing", ObsSize: 5, ActSize: 1, EpisodeSteps: 1000},
 			{Name: "cheetah-run", Doc: "run", ObsSize: 17, ActSize: 6, EpisodeSteps: 1000},
 			{Name: "walker-walk", Doc: "walk", ObsSize: 24, ActSize: 6, EpisodeSteps: 1000},

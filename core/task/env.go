@@ -1,4 +1,4 @@
-package lab
+package task
 
 import "io"
 
@@ -43,26 +43,4 @@ type VecEnv interface {
 	Save(w io.Writer) error
 	Load(r io.Reader) error
 	Close() error
-}
-
-// Task makes the environments of one problem.
-type Task struct {
-	Name         string
-	Doc          string // one line
-	ObsSize      int
-	ActSize      int
-	EpisodeSteps int  // time limit
-	Terminates   bool // whether episodes can end before the time limit
-	// Ends says whether a transition ends an episode by itself; nil: none does, or it is
-	// unknown.
-	Ends func(obs, act, next []float32) bool
-	// Names of the numbers of an observation, short, in their order; nil: unknown.
-	Names  []string
-	Hidden string // what an observation does not tell of the state; "": nothing
-	// Turning are the coordinates of an observation that are angles without limits, in
-	// radians.
-	Turning []int
-	New     func(seed uint64) (Env, error)
-	NewVec  func(n int, seed uint64) (VecEnv, error)
-	With    func(Environment) (Task, error) // the task played otherwise; nil: it cannot be
 }

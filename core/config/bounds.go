@@ -1,4 +1,4 @@
-package lab
+package config
 
 import (
 	"fmt"
@@ -10,26 +10,26 @@ import (
 	"pgrlab/core/knob"
 )
 
-// most is the largest count of a configuration, but for those in bounds: what is counted
+// MaxCount is the largest count of a configuration, but for those in bounds: what is counted
 // by env steps is part of the names of checkpoints, which have nine digits, and products
 // of two counts stay far from what an int holds. What such counts take of memory is
 // another question; see Config.Memory.
-const most = 999_999_999
+const MaxCount = 999_999_999
 
 // bounds are the ranges of counts that are narrower, at the lower end or at both.
 var bounds = map[string][2]int{
 	"members":                      {1, 1_000},
-	"steps":                        {1, most},
-	"buffer":                       {1, most},
-	"lanes":                        {1, most},
+	"steps":                        {1, MaxCount},
+	"buffer":                       {1, MaxCount},
+	"lanes":                        {1, MaxCount},
 	"environment.action_repeat":    {0, 1_000},
 	"environment.copies":           {0, 1_000},
 	"evaluation.episodes":          {1, agent.MaxRows},
 	"evaluation.dormant_states":    {1, agent.MaxRows},
-	"agent.hidden":                 {1, most},
+	"agent.hidden":                 {1, MaxCount},
 	"agent.critics":                {1, 100_000},
 	"agent.subset":                 {1, 100_000},
-	"agent.policy_delay":           {1, most},
+	"agent.policy_delay":           {1, MaxCount},
 	"generator.blocks":             {0, 1_000},
 	"generator.vae.encoder_blocks": {0, 1_000},
 	"generator.vae.decoder_blocks": {0, 1_000},
@@ -79,7 +79,7 @@ func bounded(key string, v reflect.Value) error {
 			}
 		}
 	case reflect.Int:
-		least, bound := 0, most
+		least, bound := 0, MaxCount
 		if b, narrower := bounds[key]; narrower {
 			least, bound = b[0], b[1]
 		}

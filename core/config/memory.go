@@ -1,11 +1,15 @@
-package lab
+package config
 
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
+
+	"pgrlab/core/run"
+	"pgrlab/core/task"
 )
 
 // MemoryPart is what a part of a run takes, and the settings that it follows from.
@@ -17,7 +21,7 @@ type MemoryPart struct {
 const (
 	// physics is what an instance of the simulator takes, in bytes; copies of a task
 	// share up to maxPhysics of them.
-	physics    = 16 << 20
+	Physics    = 16 << 20
 	maxPhysics = 8
 	// copied is about what a copy of a task takes beside that.
 	copied = 64 << 10
@@ -29,8 +33,8 @@ const (
 
 // Memory is about what a run of c on a task takes in the end, part by part, the largest
 // first: never much more than it will. It does not overflow.
-func (c *Config) Memory(task Task) []MemoryPart {
-	shape := c.rows(task)
+func (c *Config) Memory(task task.Task) []MemoryPart {
+	shape := c.Rows(task)
 	members, row := float64(c.Members), 4*float64(shape.Width())
 	var all []MemoryPart
 	add := func(bytes float64, format string, args ...any) {
@@ -44,19 +48,19 @@ func (c *Config) Memory(task Task) []MemoryPart {
 	add(c.learnerMemory(task, batch, 0), "agent.hidden %v with agent.critics %d", c.Agent.Hidden, c.Agent.Critics)
 	if e.Every > 0 {
 		add(c.learnerMemory(task, 0, e.DormantStates), "evaluation.dormant_states %d with agent.hidden %v", e.DormantStates, c.Agent.Hidden)
-		add(c.learnerMemory(task, 0, e.Episodes)+physics*float64(min(e.Episodes, maxPhysics))+copied*float64(e.Episodes), "evaluation.episodes %d", e.Episodes)
+		add(c.learnerMemory(task, 0, e.Episodes)+Physics*float64(min(e.Episodes, maxPhysics))+copied*float64(e.Episodes), "evaluation.episodes %d", e.Episodes)
 		add(6*row*float64(e.AnalysedRows), "evaluation.analysed_rows %d", e.AnalysedRows)
 	}
-	if copies := c.Environment.copies(); copies > 1 {
-		add(float64(copies-1)*(physics+copied), "environment.copies %d", copies)
+	if copies := c.Environment.InLockstep(); copies > 1 {
+		add(float64(copies-1)*(Physics+copied), "environment.copies %d", copies)
 	}
-	add(physics+(row+8)*float64(c.collected()), "buffer %d", c.Buffer)
-	if c.Replay.prioritized() {
-		add(16*float64(c.collected()), "priorities of buffer %d", c.Buffer)
+	add(Physics+(row+8)*float64(c.Collected()), "buffer %d", c.Buffer)
+	if c.Replay.Prioritized() {
+		add(16*float64(c.Collected()), "priorities of buffer %d", c.Buffer)
 	}
-	if c.generates() {
+	if c.Generates() {
 		g := c.Generator
-		add(row*(1+float64(g.retained()))*float64(min(s.Samples, c.Buffer)), "samples %d", s.Samples)
+		add(row*(1+float64(g.Generations()))*float64(min(s.Samples, c.Buffer)), "samples %d", s.Samples)
 		g.Chunk = min(g.Chunk, s.Samples)
 		if own := g.Kinds.Of(g.Kind); own != nil {
 			add(own.Memory(g.Config, shape.Width()), "%s with generator.batch %d, chunk %d", sizesOf("generator."+g.Kind, own), g.Batch, g.Chunk)
@@ -66,7 +70,7 @@ func (c *Config) Memory(task Task) []MemoryPart {
 		}
 		add(g.Head.Memory(shape.Obs, shape.Act), "generator.head.width %d with layers %d, batch %d", g.Head.Width, g.Head.Layers, g.Head.Batch)
 	}
-	for _, name := range c.scoring() {
+	for _, name := range c.Functions() {
 		if settings := c.Relevance.Of(name); settings != nil {
 			add(settings.Memory(shape), "%s", sizesOf(name, settings))
 		}
@@ -75,8 +79,18 @@ func (c *Config) Memory(task Task) []MemoryPart {
 	return all
 }
 
-// collected is the most transitions of the environment that D_real comes to hold.
-func (c *Config) collected() int { return min(c.Buffer, c.Steps*c.Environment.copies()) }
+// Collected is the most transitions of the environment that D_real comes to hold.
+func (c *Config) Collected() int { return min(c.Buffer, c.Steps*c.Environment.InLockstep()) }
+
+// learnerMemory is about what a learner takes that makes updates on batches of so many
+// rows, and is looked at that many rows at a time.
+func (c *Config) learnerMemory(task task.Task, batch, looked int) float64 {
+	s, d := c.Learner(task)
+	if s.Memory == nil {
+		return 0
+	}
+	return s.Memory(d, batch, looked)
+}
 
 // sizesOf names the sizes among the settings of a table, which the memory of what they
 // describe follows from.
@@ -96,7 +110,7 @@ func sizesOf(name string, settings any) string {
 
 // FitsInto says in one line what a run would take and which settings make it so, where
 // that is more than the machine has.
-func (c *Config) FitsInto(m Machine, task Task) error {
+func (c *Config) FitsInto(m Machine, task task.Task) error {
 	need, parts := 0.0, c.Memory(task)
 	for _, p := range parts {
 		need += p.Bytes
@@ -120,4 +134,18 @@ func bytesText(bytes float64) string {
 		bytes /= 1024
 	}
 	return fmt.Sprintf("%.4g %s", bytes, units[n])
+}
+
+// savingBeside is what the sections of a checkpoint may take beside the parts of a run, in
+// bytes: counters, environments, half of an evaluation.
+const savingBeside = 256 << 20
+
+// Limit is how much a checkpoint of a run of c can hold: no part is larger on the disk
+// than in memory.
+func (c *Config) Limit(task task.Task) run.Limit {
+	total := float64(savingBeside)
+	for _, p := range c.Memory(task) {
+		total += p.Bytes
+	}
+	return run.Limit(min(total, math.MaxInt64/2))
 }

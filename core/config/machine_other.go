@@ -1,6 +1,6 @@
 //go:build !unix
 
-package lab
+package config
 
 // addressSpace is not limited here.
 func addressSpace() float64 { return 0 }

@@ -1,0 +1,161 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"pgrlab/core/agent"
+	_ "pgrlab/core/agent/learners" // those that agent.learner chooses from
+	"pgrlab/core/generative"
+	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
+	"pgrlab/core/table"
+	"pgrlab/core/task"
+)
+
+// Config is everything that a run is made from, fully resolved: config.toml of a
+// run folder is a Config. Knobs are the values that a person may change while the
+// run goes on; everything else is fixed.
+type Config struct {
+	Task   string `toml:"task"`
+	Method string `toml:"method"`
+	Scale  string `toml:"scale"`
+	Preset string `toml:"preset,omitempty"`
+	Device string `toml:"device"` // cpu or cuda; a preset may say auto
+	// Precision is what a GPU rounds the factors of large matrix products to: fp32,
+	// tf32 or bf16. "" on the CPU, which rounds nothing.
+	Precision string `toml:"precision,omitempty"`
+
+	Seed    uint64 `toml:"seed"`
+	Members int    `toml:"members"` // agents in lockstep; member i has seed+i
+
+	Steps      int `toml:"steps"`       // env steps of the run
+	StartSteps int `toml:"start_steps"` // random actions, and no updates, while the buffer holds at most so many transitions
+	Buffer     int `toml:"buffer"`      // capacity of D_real and of D_syn
+	Lanes      int `toml:"lanes"`       // fixed parts of every reduction over rows
+
+	Environment task.Environment `toml:"environment"`
+	Evaluation  Evaluation       `toml:"evaluation"`
+	Agent       agent.Config     `toml:"agent"`
+	Replay      Replay           `toml:"replay"`
+	Bonus       Bonus            `toml:"bonus"`
+	// Relevance are the settings of relevance functions: in a document a table each, of
+	// the function's name; see Document.
+	Relevance relevance.Configs `toml:"-"`
+	Generator Generator         `toml:"generator"`
+	Knobs     knob.Settings     `toml:"knobs"`
+
+	// Schedule are knob changes at positions, each "STEP:knob=value",
+	// "STEP:knob=value!" or "STEP/PHASE:i:knob=value" (see ParseScheduled).
+	Schedule []string `toml:"schedule"`
+}
+
+// GeneratorNone is the Generator.Kind of methods that use real data only; the others are
+// those of package generative.
+const GeneratorNone = "none"
+
+// Methods that are built in, for lines that name the methods which use a knob.
+const (
+	MethodSAC     = "sac"
+	MethodREDQ    = "redq"
+	MethodSynthER = "synther"
+)
+
+// Document returns a pointer to c as one struct, with a field for the table of each
+// part that brings settings along: what files of configurations hold. Take of package
+// table writes it back.
+func (c *Config) Document() any { return table.Of(c) }
+
+// FixedFunctions are the relevance functions that the run needs whatever the knob says: that of
+// the bonus and that of the priorities.
+func (c *Config) FixedFunctions() (names []string) {
+	if c.Bonus.Given() {
+		names = append(names, c.Bonus.Function)
+	}
+	if c.Replay.Prioritized() && c.Replay.Priority != PriorityTD && !slices.Contains(names, c.Replay.Priority) {
+		names = append(names, c.Replay.Priority)
+	}
+	return names
+}
+
+// Generates says whether the method has a generator.
+func (c *Config) Generates() bool { return c.Generator.Kind != GeneratorNone }
+
+// Prompted says whether the generator can be told what to generate.
+func (c *Config) Prompted() bool { return c.Generates() && c.Generator.Conditional }
+
+// Analyses says whether the run describes its generations and its critics' bias.
+func (c *Config) Analyses() bool { return c.Evaluation.AnalysedRows > 0 }
+
+// Uses says whether a run of c uses the knob; the error names the methods which do.
+func (c *Config) Uses(k knob.Knob) error { return k.UsedBy(c.Method, c.Has()) }
+
+// Has is what knobs of a run of c can act on.
+func (c *Config) Has() (has knob.Use) {
+	if c.Generates() {
+		has |= knob.UseGenerator
+	}
+	if c.Prompted() {
+		has |= knob.UsePrompts
+	}
+	if kind, err := generative.Find(c.Generator.Kind); err == nil && kind.Denoises || c.Generator.Kind == "" {
+		has |= knob.UseDiffusion
+	}
+	if c.Bonus.Given() {
+		has |= knob.UseBonus
+	}
+	learner, _ := c.Agent.Spec() // Validate has looked at it
+	for _, name := range learner.Knobs {
+		k, _ := knob.Find(name)
+		has |= k.Use
+	}
+	return has
+}
+
+// Functions are the relevance functions that the run may come to use: all where the knob
+// relevance chooses among them at any time, and those of bonus and priorities.
+func (c *Config) Functions() []string {
+	if c.Prompted() {
+		return relevance.Names()
+	}
+	return c.FixedFunctions()
+}
+
+// Learner is the run's learner, and what one is made from on a task.
+func (c *Config) Learner(task task.Task) (agent.Spec, agent.Deps) {
+	s, _ := c.Agent.Spec() // Validate has looked at it
+	return s, agent.Deps{
+		Config: c.Agent, Settings: c.Agent.Own.Of(s), Shape: replay.Shape{Obs: task.ObsSize, Act: task.ActSize},
+		Copies: c.Environment.InLockstep(), Weighted: c.Replay.Prioritized(),
+	}
+}
+
+// Rows is the shape of the transitions in D_real and D_syn.
+func (c *Config) Rows(task task.Task) replay.Shape {
+	s, d := c.Learner(task)
+	return s.RowShape(d)
+}
+
+// Mix is how a run of this configuration splits a batch into real and synthetic rows
+// under settings; available is the number of synthetic transitions.
+func (c *Config) Mix(s *knob.Settings, available int) replay.Mix {
+	if !c.Generates() {
+		return replay.Mix{Real: s.Batch}
+	}
+	return s.Mix(available)
+}
+
+// Longer is c with more steps, for a run of c that goes on beyond its end as if it had
+// had them from the start. Where something follows a schedule over the whole run, no
+// run goes on like that; the error says what.
+func (c Config) Longer(steps int) (Config, error) {
+	if steps <= c.Steps {
+		return c, fmt.Errorf("%s steps are not more than the %s that it has", knob.FormatCount(steps), knob.FormatCount(c.Steps))
+	}
+	if c.Replay.Prioritized() && c.Replay.Beta != 1 {
+		return c, fmt.Errorf("the weights of its prioritized replay follow its length: β rises from %g to 1 over %s steps", c.Replay.Beta, knob.FormatCount(c.Steps))
+	}
+	c.Steps = steps
+	return c, nil
+}

@@ -1,0 +1,144 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/generative"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
+)
+
+// Evaluation is how and when a run is judged.
+type Evaluation struct {
+	Every         int     `toml:"every"`             // env steps; 0: never
+	Episodes      int     `toml:"episodes"`          // in lockstep
+	Actions       string  `toml:"actions,omitempty"` // of the policy: "mean", as is the empty one, or "sample"
+	DormantStates int     `toml:"dormant_states"`    // real states on which the dormant ratio is taken
+	DormantTau    float64 `toml:"dormant_tau"`       // its threshold
+	AnalysedRows  int     `toml:"analysed_rows"`     // synthetic transitions that are held to the real ones after each generation; 0: no analyses
+	AnalyseEvery  int     `toml:"analyse_every"`     // env steps between the analyses of pgrlab analyse, as lines of the journal; 0: never
+	KeepEvery     int     `toml:"keep_every"`        // env steps between checkpoints that stay on the disk, for analyses of earlier times; 0: none
+}
+
+// The choices of Evaluation.Actions.
+const (
+	ActionsMean   = "mean"
+	ActionsSample = "sample" // for policies whose mean gets stuck
+)
+
+// Mode is how the policy acts in an evaluation.
+func (e Evaluation) Mode() (agent.Mode, error) {
+	switch e.Actions {
+	case "", ActionsMean:
+		return agent.Mean, nil
+	case ActionsSample:
+		return agent.Sample, nil
+	}
+	return 0, fmt.Errorf("configuration: evaluation.actions is %q, want %q or %q", e.Actions, ActionsMean, ActionsSample)
+}
+
+// Replay is how batches of real transitions are sampled.
+type Replay struct {
+	// Priority is "none" or empty, all transitions alike; "td", by the size of their error
+	// |mean Q(s,a) − y| when they were last trained on; or a relevance
+	// function that learns in steps, by F as its paper has it at that time (Schaul et
+	// al. 2016).
+	Priority string  `toml:"priority"`
+	Alpha    float64 `toml:"alpha"`   // exponent of priorities
+	Epsilon  float64 `toml:"epsilon"` // added to each
+	// Beta is the exponent of the importance weights in the first env step; it rises
+	// linearly to 1 in the last.
+	Beta float64 `toml:"beta"`
+}
+
+func (r Replay) validate() error {
+	if !r.Prioritized() {
+		return nil
+	}
+	if trained := relevance.NamesOf(relevance.LearnsInSteps); r.Priority != PriorityTD && !slices.Contains(trained, r.Priority) {
+		return fmt.Errorf("configuration: replay.priority is %q, want %q, %q, or a function that learns in steps: %q", r.Priority, FunctionNone, PriorityTD, trained)
+	}
+	if !(r.Beta >= 0 && r.Beta <= 1) {
+		return fmt.Errorf("configuration: replay.beta is %g, want a number from 0 to 1", r.Beta)
+	}
+	if err := r.Priorities().Validate(); err != nil {
+		return fmt.Errorf("configuration: replay: %w", err)
+	}
+	return nil
+}
+
+// Prioritized says whether transitions have priorities.
+func (r Replay) Prioritized() bool { return r.Priority != "" && r.Priority != FunctionNone }
+
+// Priorities are the constants of prioritized replay.
+func (r Replay) Priorities() replay.PriorityConfig {
+	return replay.PriorityConfig{Alpha: r.Alpha, Epsilon: r.Epsilon}
+}
+
+// Bonus is relevance that is added to the reward which the agent learns from:
+// r + bonus·F, with the strength of the knob bonus, for any F that learns in steps. It is
+// computed when a batch is sampled, by the model as it is then, also for synthetic
+// transitions.
+// Stored rewards, evaluations and every relevance function stay without it.
+type Bonus struct {
+	Function string `toml:"function"` // "none", as is the empty one, or a relevance function that learns in steps
+	Scale    string `toml:"scale"`    // of F: "returns", "std", "paper" or "code"
+}
+
+// Choices of Bonus.Function and of Replay.Priority beside the relevance functions that
+// learn in steps.
+const (
+	FunctionNone = "none" // of both
+	PriorityTD   = "td"   // of Replay.Priority
+)
+
+// The choices of Bonus.Scale. The paper gives a strength of 0.1 and no scale; what
+// its text and its code call F differ by a factor of 128.
+const (
+	// ScaleReturns divides the paper's F by the standard deviation of its discounted
+	// return along the collected transitions, as random network distillation does
+	// with its bonus (Burda et al. 2019, §2.4). See bonusReturn.
+	ScaleReturns = "returns"
+	// ScaleStd divides it by the standard deviation of F itself, of all values so far
+	// over real transitions: a bonus several times as large.
+	ScaleStd = "std"
+	// ScalePaper is F as its paper has it, of curiosity ½‖g(h(s),a) − h(s')‖².
+	ScalePaper = "paper"
+	// ScaleCode is F as relevance.Function scores it, of curiosity the mean of squares of
+	// the released code, 2/H of the paper's.
+	ScaleCode = "code"
+)
+
+func (b Bonus) validate() error {
+	if !b.Given() {
+		return nil
+	}
+	if trained := relevance.NamesOf(relevance.LearnsInSteps); !slices.Contains(trained, b.Function) {
+		return fmt.Errorf("configuration: bonus.function is %q, want %q, or one that learns in steps: %q", b.Function, FunctionNone, trained)
+	}
+	if !slices.Contains([]string{ScaleReturns, ScaleStd, ScalePaper, ScaleCode}, b.Scale) {
+		return fmt.Errorf("configuration: bonus.scale is %q, want %q, %q, %q or %q", b.Scale, ScaleReturns, ScaleStd, ScalePaper, ScaleCode)
+	}
+	return nil
+}
+
+// Given says whether there is a bonus.
+func (b Bonus) Given() bool { return b.Function != "" && b.Function != FunctionNone }
+
+// Generator is the part of the generator that is fixed for a run; the fields of
+// generative.Config are keys of the same table.
+type Generator struct {
+	Kind   string `toml:"kind"`   // one of package generative, or "none" for methods on real data only
+	Slice  int    `toml:"slice"`  // gradient steps of a slice of a fit: how long a command may have to wait; 0: one
+	Retain int    `toml:"retain"` // generations that D_syn holds, the newest; 0: one
+
+	generative.Config
+	// Kinds are the own settings of each kind: in a document the table generator.KIND.
+	Kinds generative.Kinds      `toml:"-"`
+	Head  generative.HeadConfig `toml:"head"` // of any kind
+}
+
+// Generations is how many generations D_syn holds.
+func (g Generator) Generations() int { return max(1, g.Retain) }

@@ -1,0 +1,152 @@
+package config
+
+import (
+	"fmt"
+
+	"pgrlab/core/device"
+	"pgrlab/core/generative"
+	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
+)
+
+// Validate says in one line what is wrong with c, or returns nil. What it leaves to
+// ValidateSettings are the settings of single parts.
+func (c *Config) Validate() error {
+	if c.Lanes != device.Lanes {
+		return fmt.Errorf("configuration: lanes is %d: this version computes with %d", c.Lanes, device.Lanes)
+	}
+	if err := c.validateLearner(); err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	if c.Agent.Subset > c.Agent.Critics {
+		return fmt.Errorf("configuration: agent.subset is %d of %d critics", c.Agent.Subset, c.Agent.Critics)
+	}
+	if g := c.Agent.Gamma; !(g >= 0 && g < 1) {
+		return fmt.Errorf("configuration: agent.gamma is %g, want a number from 0 to below 1", g)
+	}
+	if _, err := c.Evaluation.Mode(); err != nil {
+		return err
+	}
+	if c.Generates() {
+		kind, err := generative.Find(c.Generator.Kind)
+		if err == nil && kind.Check != nil {
+			err = kind.Check(c.Generator.Config)
+		}
+		if err != nil {
+			return fmt.Errorf("configuration: %w", err)
+		}
+	}
+	if c.Buffer <= c.StartSteps {
+		return fmt.Errorf("configuration: buffer is %d and start_steps %d: it would never hold enough to train on", c.Buffer, c.StartSteps)
+	}
+	if err := c.validateParts(); err != nil {
+		return err
+	}
+	if err := c.Knobs.Validate(); err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	for _, text := range c.Schedule {
+		s, err := knob.ParseScheduled(text)
+		if err != nil {
+			return err
+		}
+		k, err := knob.Find(s.Knob)
+		if err != nil {
+			return fmt.Errorf("schedule %q: %w", text, err)
+		}
+		if _, err := k.Parse(s.Value); err != nil {
+			return fmt.Errorf("schedule %q: %w", text, err)
+		}
+	}
+	return c.validateNumbers()
+}
+
+// validateParts says what is wrong with the combination of parts.
+func (c *Config) validateParts() error {
+	switch {
+	case c.Replay.Prioritized() && c.Generates():
+		return fmt.Errorf("configuration: replay.priority is %q with synthetic transitions, which have no priorities: want replay.priority %q, or generator.kind %q", c.Replay.Priority, FunctionNone, GeneratorNone)
+	case !c.Generates() && c.Generator.Conditional:
+		return fmt.Errorf("configuration: generator.conditional is true, but generator.kind is %q: want conditional false, or kind %q", GeneratorNone, generative.Specs()[0].Kind)
+	case !c.Generates() && c.Knobs.Ratio != 0:
+		return fmt.Errorf("configuration: ratio is %g, but method %s has no generator that would make synthetic transitions: want 0, or a method with one, as %s", c.Knobs.Ratio, c.Method, MethodSynthER)
+	case !c.Prompted() && c.Knobs.Relevance != relevance.None:
+		return fmt.Errorf("configuration: relevance is %q, but method %s has no generator that is told what to generate: want %q, or a method pgr-…", c.Knobs.Relevance, c.Method, relevance.None)
+	case c.Generator.Vector == generative.VectorPair && c.Generator.Head.Kind != generative.HeadTransition:
+		return fmt.Errorf("configuration: generator.vector is %q, but generator.head.kind %q tells no s' of it: want head.kind %q, or vector %q", generative.VectorPair, c.Generator.Head.Kind, generative.HeadTransition, generative.VectorTransition)
+	}
+	for _, name := range relevance.NamesOf(relevance.LearnsInSteps) {
+		if every := c.Relevance.Pace(name).Every; every < 0 {
+			return fmt.Errorf("configuration: %s.every is %d, want critic updates, or 0 for one update per env step", name, every)
+		}
+	}
+	if err := c.Replay.validate(); err != nil {
+		return err
+	}
+	if err := c.Bonus.validate(); err != nil {
+		return err
+	}
+	if err := c.Fits(&c.Knobs); err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	return nil
+}
+
+// validateLearner says what is wrong with the choice of the learner, and with other parts
+// together with it.
+func (c *Config) validateLearner() error {
+	s, err := c.Agent.Spec()
+	if err != nil {
+		return err
+	}
+	if own := c.Agent.Own.Of(s); own != nil {
+		if err := own.Validate(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !s.Synthetic && c.Generates():
+		return fmt.Errorf("generator.kind is %q, but learner %s learns from real transitions only: want kind %q", c.Generator.Kind, s.Name, GeneratorNone)
+	case !s.OffPolicy && c.Replay.Prioritized():
+		return fmt.Errorf("replay.priority is %q, but learner %s makes no updates on batches of transitions: want %q", c.Replay.Priority, s.Name, FunctionNone)
+	case s.Rows != nil && c.Replay.Prioritized():
+		return fmt.Errorf("replay.priority is %q, but learner %s fills D_real with rows of its own, which have none: want %q", c.Replay.Priority, s.Name, FunctionNone)
+	case s.Rows != nil && c.Bonus.Given():
+		return fmt.Errorf("bonus.function is %q, but learner %s fills D_real with rows of its own: want %q", c.Bonus.Function, s.Name, FunctionNone)
+	case !s.OffPolicy && c.Bonus.Given():
+		return fmt.Errorf("bonus.function is %q, but learner %s makes no updates on batches of transitions: want %q", c.Bonus.Function, s.Name, FunctionNone)
+	}
+	return nil
+}
+
+// Fits says whether settings that are in range go together, and with what is fixed.
+func (c *Config) Fits(s *knob.Settings) error {
+	if c.Generates() && s.Samples > c.Buffer {
+		return fmt.Errorf("samples: %s do not fit: D_syn has room for %s transitions (buffer)", knob.FormatCount(s.Samples), knob.FormatCount(c.Buffer))
+	}
+	return s.CheckMix()
+}
+
+// ValidateSettings looks into what Validate leaves out: the settings of the generator and
+// of the relevance functions that the run may come to use.
+func (c *Config) ValidateSettings() error {
+	for _, name := range c.Functions() {
+		if settings := c.Relevance.Of(name); settings != nil {
+			if err := settings.Validate(); err != nil {
+				return err
+			}
+		}
+	}
+	if !c.Generates() {
+		return nil
+	}
+	if err := c.Generator.Validate(); err != nil {
+		return err
+	}
+	if own := c.Generator.Kinds.Of(c.Generator.Kind); own != nil {
+		if err := own.Validate(); err != nil {
+			return err
+		}
+	}
+	return c.Generator.Head.Validate()
+}

@@ -1,0 +1,50 @@
+package task
+
+import "fmt"
+
+// Task makes the environments of one problem.
+type Task struct {
+	Name         string
+	Doc          string // one line
+	ObsSize      int
+	ActSize      int
+	EpisodeSteps int  // time limit
+	Terminates   bool // whether episodes can end before the time limit
+	// Ends says whether a transition ends an episode by itself; nil: none does, or it is
+	// unknown.
+	Ends func(obs, act, next []float32) bool
+	// Names of the numbers of an observation, short, in their order; nil: unknown.
+	Names  []string
+	Hidden string // what an observation does not tell of the state; "": nothing
+	// Turning are the coordinates of an observation that are angles without limits, in
+	// radians.
+	Turning []int
+	New     func(seed uint64) (Env, error)
+	NewVec  func(n int, seed uint64) (VecEnv, error)
+	With    func(Environment) (Task, error) // the task played otherwise; nil: it cannot be
+}
+
+// Environment is how a run plays its task, fixed for the run. The zero value is
+// the task as its makers define it.
+type Environment struct {
+	ActionRepeat int       `toml:"action_repeat"` // control steps of an env step, rewards summed; 0 means 1
+	Copies       int       `toml:"copies"`        // of the environment that an agent trains in: an env step is one of each; 0 means 1
+	NoiseShare   float64   `toml:"noise_share"`   // share of the training observations with Gaussian noise; evaluation has none
+	NoiseSigma   []float64 `toml:"noise_sigma"`   // its standard deviation: one for all coordinates, or one for each
+}
+
+// InLockstep is how many copies of the environment a member trains in.
+func (e Environment) InLockstep() int { return max(1, e.Copies) }
+
+func (e Environment) plain() bool { return e.ActionRepeat <= 1 && e.NoiseShare == 0 }
+
+// Played returns the task as a run with e plays it.
+func (t Task) Played(e Environment) (Task, error) {
+	if t.With == nil {
+		if e.plain() {
+			return t, nil
+		}
+		return t, fmt.Errorf("%s: neither action repeat nor noise is known here", t.Name)
+	}
+	return t.With(e)
+}
