@@ -1,0 +1,36 @@
+package config
+
+import (
+	"testing"
+	"time"
+
+	"pgrlab/core/knob"
+)
+
+func TestALengthIsTheSumOfItsParts(t *testing.T) {
+	c := Config{Steps: 10, StartSteps: 4, Buffer: 8, Evaluation: Evaluation{Every: 5}, Knobs: knob.Settings{RefitEvery: 3, GeneratorSteps: 7, Samples: 11}}
+	c.Generator.Kind = "diffusion"
+	for _, test := range []struct {
+		name  string
+		costs Costs
+		step  int
+		want  time.Duration
+	}{
+		{"the steps with updates", Costs{Step: 1}, 0, 6 * time.Second},
+		{"those that are left", Costs{Step: 1}, 7, 3 * time.Second},
+		{"nothing behind the end", Costs{Step: 1, Evaluation: 1}, 10, 0},
+		{"evaluations", Costs{Evaluation: 1}, 0, 2 * time.Second},
+		{"generations", Costs{Sample: 1}, 0, 33 * time.Second},
+		{"fits", Costs{Sample: 1, FitStep: 1}, 3, 36 * time.Second},
+		{"scores of what there is by then, which the buffer bounds", Costs{Sample: 1, Score: 1}, 0, (33 + 3 + 6 + 8) * time.Second},
+		{"nothing of a refit that nobody has seen", Costs{FitStep: 1, Score: 1}, 0, 0},
+	} {
+		if got := c.LastsFrom(&c.Knobs, test.step, test.costs); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+	c.Generator.Kind = GeneratorNone
+	if got := c.Lasts(Costs{Sample: 1}); got != 0 {
+		t.Errorf("without a generator: %s", got)
+	}
+}

@@ -1,0 +1,116 @@
+package core_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Sizes beyond which a package, a type or a file is to be taken apart. Tests, generated
+// files and packages that are for tests only have none.
+const (
+	maxPackageLines = 6000
+	maxMethods      = 100
+	maxFileLines    = 400
+)
+
+// beyond are the packages and types that are larger, each with a size which it may not
+// exceed. Who makes one smaller writes down the new size, or takes it out.
+var beyond = map[string]int{
+	"core/lab":            7305, // goal: 5500
+	"core/lab.experiment": 191,  // goal: 80
+}
+
+// builders have a method for each thing that they build: an operation of a graph, a kernel
+// in assembly.
+var builders = []string{"core/op.Graph", "core/device/cpu/kernel/gen.gen"}
+
+func TestNothingGrowsTooLarge(t *testing.T) {
+	lines, methods := map[string]int{}, map[string]int{}
+	root := ".."
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && d.Name() != ".." || d.Name() == "node_modules" || d.Name() == "testdata") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		rel, err := filepath.Rel(root, filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		name := strings.TrimPrefix(path.Clean(filepath.ToSlash(rel)), ".")
+		if forTests(name) {
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		if ast.IsGenerated(parsed) {
+			return nil
+		}
+		n := bytes.Count(text, []byte("\n"))
+		if n > maxFileLines {
+			t.Errorf("%s has %d lines, want at most %d", file, n, maxFileLines)
+		}
+		lines[name] += n
+		for _, decl := range parsed.Decls {
+			if f, is := decl.(*ast.FuncDecl); is && f.Recv != nil {
+				methods[name+"."+typeName(f.Recv.List[0].Type)]++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []struct {
+		sizes map[string]int
+		most  int
+		unit  string
+	}{{lines, maxPackageLines, "lines"}, {methods, maxMethods, "methods"}} {
+		for name, n := range kind.sizes {
+			most, known := beyond[name]
+			switch {
+			case slices.Contains(builders, name):
+			case known && n <= kind.most:
+				t.Errorf("%s has %d %s, which is no longer beyond %d: take it out of the list", name, n, kind.unit, kind.most)
+			case known && n > most:
+				t.Errorf("%s has %d %s, and had %d: take it apart", name, n, kind.unit, most)
+			case !known && n > kind.most:
+				t.Errorf("%s has %d %s, want at most %d", name, n, kind.unit, kind.most)
+			}
+		}
+	}
+}
+
+// typeName is the name of the type of a receiver.
+func typeName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return typeName(e.X)
+	case *ast.IndexExpr:
+		return typeName(e.X)
+	case *ast.IndexListExpr:
+		return typeName(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
