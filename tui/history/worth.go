@@ -25,7 +25,7 @@ func Worth(g *event.Generated) string {
 	copies, coverage := Optional(g.Copies), Optional(g.Coverage)
 	switch constantReward, constantChange := orOne(d.ConstantReward), orOne(d.ConstantChange); {
 	case reward > constantReward:
-		return "reward labels are worse than a constant (error " + format.Number(reward) + ", its " + format.Number(constantReward) + "): r is hurting"
+		return "reward labels are worse than a constant (error " + format.Number(reward) + ", its " + format.Number(constantReward) + ")"
 	case change > constantChange:
 		return "next states are worse than a constant change (error " + format.Number(change) + ", its " + format.Number(constantChange) + ")"
 	case copies > 0.5:
