@@ -132,15 +132,6 @@ func (d *Diffusion) Cancel() { d.fit, d.generation = nil, nil }
 
 var errBusy = errors.New("a fit or a generation is under way")
 
-// fit is a fit under way.
-type fit struct {
-	serving // to be; without conditions every row loses its own
-	rows    Rows
-	knobs   FitKnobs
-	refit   uint64
-	step    int // gradient steps made
-}
-
 // StartFit begins to fit a new network to the real transitions: statistics of the
 // normaliser, conditions from the scores (one for each transition, raw; nil for a
 // fit without conditions), fresh weights (or, by Config.Init, those of the generator
@@ -210,19 +201,9 @@ func newFit(c Config, l layout, real Rows, scores []float32, knobs FitKnobs, ref
 // *plan.NotFinite, and the fit had better be cancelled.
 func (d *Diffusion) FitSteps(n int) (loss float64, done bool, err error) {
 	f := d.fit
-	if f == nil {
-		return 0, false, errors.New("fit model: no fit is under way")
-	}
-	n = min(n, f.knobs.Steps-f.step)
-	for range n {
-		l, err := d.fitStep(f)
-		if err != nil {
-			return 0, false, fmt.Errorf("fit model: step %d: %w", f.step, err)
-		}
-		loss += l / float64(n)
-	}
-	if f.step < f.knobs.Steps {
-		return loss, false, nil
+	loss, done, err = f.steps(n, d.fitStep)
+	if err != nil || !done {
+		return loss, false, err
 	}
 	if err := plan.Copy(d.calls.device, d.served.state(), d.average.state()); err != nil {
 		return 0, false, fmt.Errorf("fit model: %w", err)

@@ -1,7 +1,6 @@
 package generative
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -173,19 +172,9 @@ func (v *VAE) StartFit(real Rows, scores []float32, knobs FitKnobs, refit uint64
 // fit is complete, which makes its network the one that is served.
 func (v *VAE) FitSteps(n int) (loss float64, done bool, err error) {
 	f := v.fit
-	if f == nil {
-		return 0, false, errors.New("fit model: no fit is under way")
-	}
-	n = min(n, f.knobs.Steps-f.step)
-	for range n {
-		l, err := v.fitStep(f)
-		if err != nil {
-			return 0, false, fmt.Errorf("fit model: step %d: %w", f.step, err)
-		}
-		loss += l / float64(n)
-	}
-	if f.step < f.knobs.Steps {
-		return loss, false, nil
+	loss, done, err = f.steps(n, v.fitStep)
+	if err != nil || !done {
+		return loss, false, err
 	}
 	if err := plan.Copy(v.device, v.served.params(), v.model.params()); err != nil {
 		return 0, false, fmt.Errorf("fit model: %w", err)
