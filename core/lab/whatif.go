@@ -47,7 +47,7 @@ func WhatIf(ctx context.Context, s Saved, task task.Task, dev device.Device, r W
 	failed := func(err error) (*whatif.Table, int, error) {
 		return nil, 0, fmt.Errorf("analyse %s: what if: %w", s.Dir, err)
 	}
-	if err := s.whatIf(); err != nil {
+	if err := s.Config.CheckWhatIf(); err != nil {
 		return failed(err)
 	}
 	if task, err = task.Played(s.Config.Environment); err != nil {
@@ -67,7 +67,7 @@ func WhatIf(ctx context.Context, s Saved, task task.Task, dev device.Device, r W
 		return failed(err)
 	}
 	p := r.Plan
-	w.complete(&p)
+	completeWhatIf(&w.config, &w.knobs, &p)
 	found, err = whatif.Run(*subject, p, func(at whatif.Progress) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -80,21 +80,20 @@ func WhatIf(ctx context.Context, s Saved, task task.Task, dev device.Device, r W
 	return found, l.x.Step, nil
 }
 
-// whatIf says why there is no such analysis of a run.
-func (s Saved) whatIf() error {
-	c := &s.Config
-	learner, _ := c.Agent.Spec() // Validate has looked at it
-	switch {
-	case !c.Generates():
-		return fmt.Errorf("its method %s has no generator: want a run of one that has, as %s", c.Method, config.MethodSynthER)
-	case c.Bonus.Given() && c.Knobs.Bonus != 0:
-		return fmt.Errorf("its agent learns from a bonus on the reward, whose value nothing here measures: want a run without one")
-	case learner.Rows != nil || !learner.OffPolicy:
-		return fmt.Errorf("its learner %s does not learn from batches of the environment's transitions: want a run of one that does, as %s", learner.Name, agent.DefaultLearner)
-	case c.Replay.Prioritized():
-		return fmt.Errorf("its agent draws real rows by priority: want a run that draws all alike")
+// WhatIfUpdates is about what the analysis of a run takes, in critic updates, where its own
+// generator is fitted and its knobs are as said.
+func WhatIfUpdates(c *config.Config, knobs knob.Settings, task task.Task, p whatif.Plan) (int, error) {
+	task, err := task.Played(c.Environment)
+	if err != nil {
+		return 0, err
 	}
-	return nil
+	completeWhatIf(c, &knobs, &p)
+	return p.Cost(task.EpisodeSteps, func(function string) int {
+		if function == knobs.Relevance {
+			return 0
+		}
+		return fitUpdates(&knobs)
+	}), nil
 }
 
 // whatIf is the analysis under way, of an experiment of its own.
@@ -109,9 +108,8 @@ type whatIf struct {
 	fitted bool          // it is the run's, and fitted
 }
 
-// complete fills what a plan leaves open.
-func (w *whatIf) complete(p *whatif.Plan) {
-	s := &w.knobs
+// completeWhatIf fills what a plan leaves open with what the run does.
+func completeWhatIf(c *config.Config, s *knob.Settings, p *whatif.Plan) {
 	samples := p.Sampling.Samples
 	p.Sampling = s.Generation()
 	if samples > 0 {
@@ -126,7 +124,7 @@ func (w *whatIf) complete(p *whatif.Plan) {
 			p.Guidance = append(p.Guidance, s.Guidance)
 		}
 	}
-	if w.config.Has()&knob.UseDiffusion == 0 {
+	if c.Has()&knob.UseDiffusion == 0 {
 		p.Guidance = []float64{1} // it has none
 	}
 	if p.TopFraction == nil {
@@ -193,9 +191,11 @@ func (w *whatIf) fitCost(relevance string) int {
 	if w.fittedWith(relevance) {
 		return 0
 	}
-	const perStep = 3 // at the small scales
-	return perStep * w.knobs.GeneratorSteps
+	return fitUpdates(&w.knobs)
 }
+
+// fitUpdates is about how many critic updates take as long as a fit, at the small scales.
+func fitUpdates(s *knob.Settings) int { return 3 * s.GeneratorSteps }
 
 // fittedWith says whether the run's own generator was fitted with that F.
 func (w *whatIf) fittedWith(relevance string) bool {

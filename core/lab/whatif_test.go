@@ -81,8 +81,12 @@ func TestWhatIfOfASavedRun(t *testing.T) {
 	}
 	p.Relevance = slices.DeleteFunc(slices.Clone(f.Choices), func(name string) bool { return name == relevance.None })
 	p.Guidance = []float64{2}
+	total := 0
 	table := func() (*whatif.Table, string) {
-		found, step, err := WhatIf(t.Context(), saved, task, dev, WhatIfRequest{Plan: p, Progress: func(whatif.Progress) error { return nil }})
+		found, step, err := WhatIf(t.Context(), saved, task, dev, WhatIfRequest{Plan: p, Progress: func(at whatif.Progress) error {
+			total = at.Total
+			return nil
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,6 +110,9 @@ func TestWhatIfOfASavedRun(t *testing.T) {
 		if len(a.ValueError) != 2 || len(a.Return) != 2 || !finite(float64(a.ValueError[1])) || (a.MadeBy != "") != (a.D == 20) {
 			t.Errorf("%+v", a)
 		}
+	}
+	if said, err := WhatIfUpdates(&saved.Config, saved.Config.Knobs, task, p); err != nil || said != total/1000 {
+		t.Errorf("it takes %d thousandths of an update, %d updates were said: %v", total, said, err)
 	}
 	if _, again := table(); again != first {
 		t.Errorf("first\n%s\nthen\n%s", first, again)

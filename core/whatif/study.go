@@ -14,8 +14,9 @@ import (
 // Progress is how far a study is. Done and Total are in thousandths of a critic update,
 // other work by about what it takes of its time.
 type Progress struct {
-	Doing       string
-	Done, Total int
+	Doing string `json:"doing"`
+	Done  int    `json:"done"`
+	Total int    `json:"total"`
 }
 
 // Who makes rows.
@@ -93,12 +94,15 @@ func Run(s Subject, p Plan, breathe func(Progress) error) (*Table, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
+	if s.Real.Len() == 0 {
+		return nil, fmt.Errorf("there are no real transitions yet: want a checkpoint of later")
+	}
 	mix := s.Mix(p.Sampling.Samples)
 	if mix.Synthetic == 0 {
 		return nil, fmt.Errorf("a batch of %d rows has no synthetic ones of %d: raise the ratio r or the number of samples", mix.Size(), p.Sampling.Samples)
 	}
 	x := &study{Subject: s, plan: p, breathe: breathe, table: &Table{Plan: p, Real: s.Real.Len()}}
-	x.Total = x.cost()
+	x.Total = p.cost(s.EpisodeSteps, s.FitCost)
 	if err := x.prepare(); err != nil {
 		return nil, err
 	}
@@ -109,15 +113,21 @@ func Run(s Subject, p Plan, breathe func(Progress) error) (*Table, error) {
 	return x.table, nil
 }
 
-// cost is about all there is to do.
-func (x *study) cost() (all int) {
-	p, rows := x.plan, x.plan.rows()
-	evaluation := p.Episodes * x.EpisodeSteps * costStep
+// Cost is about what a plan takes, in critic updates, where an episode has at most so many
+// steps and fit says as much of fitting the generator of an F.
+func (p Plan) Cost(episodeSteps int, fit func(relevance string) int) int {
+	return p.cost(episodeSteps, fit) / costUpdate
+}
+
+// cost is Cost as Progress counts.
+func (p Plan) cost(episodeSteps int, fit func(relevance string) int) (all int) {
+	rows := p.rows()
+	evaluation := p.Episodes * episodeSteps * costStep
 	arm := 2*p.Updates*costUpdate + evaluation
 	all = evaluation + p.Repeats*(evaluation+arm) // held out, as saved, real only
 	for i, r := range rows[1:] {
 		if r.Relevance != rows[i].Relevance {
-			all += x.FitCost(r.Relevance) * costUpdate
+			all += fit(r.Relevance) * costUpdate
 		}
 		all += p.Repeats * (2*arm + p.Sampling.Samples*(costSample+costSimulate))
 	}

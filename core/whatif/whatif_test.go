@@ -176,6 +176,15 @@ func TestProgressAndItsEnd(t *testing.T) {
 	}
 }
 
+// A checkpoint from before the first step has nothing to learn from.
+func TestWithoutRealRows(t *testing.T) {
+	s := subject(t)
+	s.Real = replay.NewRing(s.Real.Shape(), 10)
+	if found, err := Run(s, pointPlan(), onward); err == nil || found != nil || !strings.Contains(err.Error(), "no real transitions yet") {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
 // A task that cannot be set to a state has a table of one column, and questions that
 // need the other are not answered.
 func TestWithoutASimulator(t *testing.T) {
