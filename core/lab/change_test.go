@@ -205,7 +205,7 @@ func TestSchedules(t *testing.T) {
 	}
 	l, _ := play(t, w, c)
 	var got []string
-	for _, change := range changes(l) {
+	for _, change := range changesIn(l) {
 		got = append(got, fmt.Sprintf("%s=%s at %s", change.Knob, change.To, change.Position))
 	}
 	want := []string{"tau=0.01 at 0", "samples=9 at 20/fit:4", "guidance=5 at 20/generate:2", "guidance=1 at 20", "guidance=2 at 20",
@@ -215,7 +215,7 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-func changes(l *Lab) []event.KnobChanged {
+func changesIn(l *Lab) []event.KnobChanged {
 	found, _ := bodies[event.KnobChanged](l)
 	return found
 }
@@ -257,7 +257,7 @@ func TestUndoIsAChangeOfItsOwn(t *testing.T) {
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	got := changes(l)
+	got := changesIn(l)
 	if len(got) != 2 || got[1].From != knob.Number(0.25) || got[1].To != knob.Number(0.5) || got[1].Obs.Undoes != 1 || got[1].Obs.By != "ana" {
 		t.Errorf("%+v", got)
 	}
@@ -315,8 +315,8 @@ func TestRelevanceIsBoundWhenScoringBegins(t *testing.T) {
 	c.Knobs.RefitEvery, c.Buffer = 4200, 10000
 	c.Schedule = []string{"4200/score:4096:relevance=td"}
 	l, _ := play(t, w, c)
-	if count(w.log, "score curiosity 4096") != 1 || count(w.log, "score curiosity 104") != 1 || changes(l)[0].Position.String() != "4200/score:4096" {
-		t.Errorf("%d of 4096, %d of 104 at %s", count(w.log, "score curiosity 4096"), count(w.log, "score curiosity 104"), changes(l)[0].Position)
+	if count(w.log, "score curiosity 4096") != 1 || count(w.log, "score curiosity 104") != 1 || changesIn(l)[0].Position.String() != "4200/score:4096" {
+		t.Errorf("%d of 4096, %d of 104 at %s", count(w.log, "score curiosity 4096"), count(w.log, "score curiosity 104"), changesIn(l)[0].Position)
 	}
 
 	for _, c := range []struct{ from, to, want string }{

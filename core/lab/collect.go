@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"math"
+
 	"pgrlab/core/agent"
 	"pgrlab/core/knob"
 	"pgrlab/core/replay"
@@ -159,7 +161,7 @@ func (x *experiment) updateOn(m *member, learner agent.OffPolicy, mix replay.Mix
 // mixed notes the mix of a batch that is trained on.
 func (x *experiment) mixed(m *member, mix replay.Mix) {
 	if m.index == 0 {
-		x.inForce(mix)
+		x.inForce(x.changes.Sampled(mix, x.config.Mix(&x.Settings, math.MaxInt)))
 	}
 	m.lastMix = mix
 }

@@ -7,6 +7,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/redo"
 	"pgrlab/core/run"
 )
 
@@ -206,21 +207,21 @@ func (x *experiment) setKnob(c event.SetKnob, a asked) {
 		x.saveBefore(k.Class)
 	}
 	change := event.KnobChanged{
-		ID: len(x.Changes) + 1, Knob: k.Name, From: k.Get(&x.Settings), To: v, Class: k.Class,
+		ID: len(x.changes.All()) + 1, Knob: k.Name, From: k.Get(&x.Settings), To: v, Class: k.Class,
 		Position: x.position, Now: c.Now, Obs: x.obs(c.By, c.ID, a),
 	}
 	change.Obs.Sum = change.Scheduled().Sum()
 	k.Set(&x.Settings, v)
-	home := firstStage(k)
+	home := redo.FirstStage(k)
+	o := x.outlook()
 	if c.Now {
-		change.Hint = x.scheduleRedo(home)
+		change.Hint = x.changes.Now(home, o)
 	}
 	if change.Hint == "" {
-		change.Hint = x.hint(k, home)
+		change.Hint = o.Hint(k, home)
 	}
-	change.Obs.Hint = x.hintOfEnd(k, home)
-	x.Changes = append(x.Changes, change)
-	x.await(change, home)
+	change.Obs.Hint = x.changes.HintOfEnd(k, home, o)
+	x.changes.Add(change, home)
 	x.emit(event.TypeKnob, event.NoMember, change)
 	x.restartPreview()
 }
@@ -240,7 +241,7 @@ func (x *experiment) check(name, text string) (knob.Knob, knob.Value, error) {
 
 // prepare finds out whether a change can be made, and builds what it needs.
 func (x *experiment) prepare(k knob.Knob, v knob.Value, now bool) error {
-	if k.Get(&x.Settings) == v && !(now && firstStage(k) <= stageFitted) {
+	if k.Get(&x.Settings) == v && !(now && redo.FirstStage(k) <= redo.Fitted) {
 		return fmt.Errorf("%s is %s already", k.Name, k.Format(v))
 	}
 	after := x.Settings
@@ -292,11 +293,11 @@ func (x *experiment) plan(c event.SetKnob) {
 
 // undo sets a knob back, as a change of its own.
 func (x *experiment) undo(c event.Undo, a asked) {
-	if c.ID < 1 || c.ID > len(x.Changes) {
+	if c.ID < 1 || c.ID > len(x.changes.All()) {
 		x.refuse(c.Ref, "", "", c.By, fmt.Errorf("undo: there is no change %d", c.ID))
 		return
 	}
-	change := x.Changes[c.ID-1]
+	change := x.changes.All()[c.ID-1]
 	a.undoes = c.ID
 	x.setKnob(event.SetKnob{ID: c.Ref, Knob: change.Knob, Value: change.From.String(), Now: c.Now, By: c.By}, a)
 }

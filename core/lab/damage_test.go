@@ -127,7 +127,7 @@ func TestResumeRepeatsWhatWasDoneBehindTheCheckpoint(t *testing.T) {
 		t.Errorf("said %q; the journal is\n%s\nwant\n%s", said, got, want)
 	}
 	found := 0
-	for _, k := range changes(l) {
+	for _, k := range changesIn(l) {
 		if k.Obs.By == "ana" && k.Knob == "ratio" {
 			found++
 		}

@@ -76,7 +76,7 @@ func TestARunCanBeRepeatedFromItsJournal(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			config := newWorld().config()
 			l, first := busy(t, config, seed)
-			for _, c := range changes(l) {
+			for _, c := range changesIn(l) {
 				config.Schedule = append(config.Schedule, knob.Scheduled{At: c.Position, Knob: c.Knob, Value: c.To.String(), Now: c.Now}.String())
 				turned++
 				if c.Position.Phase != knob.AfterStep {
@@ -98,7 +98,7 @@ func TestARunCanBeRepeatedFromItsJournal(t *testing.T) {
 func TestPositionsOnlyGoForward(t *testing.T) {
 	for seed := range uint64(20) {
 		l, _ := busy(t, newWorld().config(), 1000+seed)
-		found := changes(l)
+		found := changesIn(l)
 		if !slices.IsSortedFunc(found, func(a, b event.KnobChanged) int {
 			switch {
 			case a.Position.Before(b.Position):

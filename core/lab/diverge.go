@@ -58,6 +58,6 @@ func (x *experiment) abandon(m *member, doing string, err error) error {
 	if err := x.diverged(m, doing, err); err != nil {
 		return err
 	}
-	x.todo = nothing
+	x.changes.Abandon()
 	return nil
 }

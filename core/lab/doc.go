@@ -8,7 +8,7 @@
 // one where a run was saved. What the phases do is in collect.go (act, step, store),
 // learn.go (updates of the agent, with models.go, bonus.go and priority.go), refit.go
 // (score, fit, generate), evaluate.go and analyse.go. control.go applies commands between
-// two slices; change.go follows a change of a knob until a batch contains data made with
+// two slices; package redo follows a change of a knob until a batch contains data made with
 // it. checkpoint.go, save.go and resume.go keep a run, through the writer of package run.
 // What a run is made from is in package config, environments in package task, knobs in
 // package knob, what a run says in package event, looking at it in package inspect.

@@ -52,12 +52,11 @@ func (x *experiment) makeStep(ctx context.Context, all []work) error {
 	if err := x.applyPending(ctx, knob.After(x.Step)); err != nil {
 		return err
 	}
-	redo := x.Redo
 	x.begin(x.Step + 1)
 	for _, p := range all {
 		err := p.do()
 		if errors.Is(err, errAgain) {
-			x.takeBackStep(redo)
+			x.takeBackStep()
 			return err
 		}
 		if err != nil {
@@ -126,7 +125,7 @@ func (x *experiment) between(ctx context.Context, p phase, done int) (over bool,
 	if err := x.applyPending(ctx, knob.At(x.Step, p.Phase, done)); err != nil {
 		return true, err
 	}
-	if p.cancel != nil && x.abandoned() {
+	if p.cancel != nil && x.changes.Abandoned() {
 		p.cancel()
 		return true, nil
 	}

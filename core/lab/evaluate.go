@@ -60,7 +60,7 @@ func (x *experiment) evaluate() phase {
 				}
 				m.evaluation = nil
 			}
-			x.reportPerf()
+			x.emit(event.TypePerf, event.NoMember, x.meter.perf(&x.Settings))
 			return nil
 		},
 	}

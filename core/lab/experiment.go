@@ -9,14 +9,10 @@ import (
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
+	"pgrlab/core/redo"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 )
-
-// nothing is the class of work where nothing is to be redone. Work of an env step is
-// said by the class of the knobs that ask for it: a refit is scores, a fit and a
-// generation.
-const nothing = knob.ClassBatch
 
 // experiment is the state of the training goroutine; nobody else touches it.
 type experiment struct {
@@ -26,18 +22,15 @@ type experiment struct {
 	parts   parts
 	members []*member
 	now     func() time.Time
-	loopState
+	place
+	Settings knob.Settings
+	synthesis
 
-	position      knob.Position
-	inSlice       bool          // work is being done: the state is no whole one
-	entry         knob.Position // where a loaded run goes on, if inside of an env step; else zero
-	total         int           // units of the phase
-	todo          knob.Class    // what the present env step still has to do
-	refitProgress stage         // what of it has begun, and with which knobs
-	scored        bool          // the fit of the present env step has scores
-	fitted        bool          // a fit was completed in the present env step
-	schedule      []knob.Scheduled
-	slice         int // generator steps of a slice
+	changes  redo.Changes
+	scored   bool // the fit of the present env step has scores
+	fitted   bool // a fit was completed in the present env step
+	schedule []knob.Scheduled
+	slice    int // generator steps of a slice
 
 	aside    *aside        // nil: nothing is under way beside training
 	mapped   *event.Mapped // the answer to the last Map; nil: none
@@ -69,20 +62,14 @@ type experiment struct {
 	device      string // its name
 }
 
-// loopState are the counters of the loop: what a checkpoint keeps of it, beside
-// the states of the members and of their parts.
-type loopState struct {
-	Step        int // env steps made, the present one included
-	Settings    knob.Settings
+// synthesis is what D_syn was made from, as checkpoints have it.
+type synthesis struct {
 	Refits      uint64              // fits begun, abandoned ones included
 	Generations uint64              // generations begun
 	Generating  generative.GenKnobs // of the last of them
 	Fitted      bool                // a fit is complete
 	Asked       inspect.Prompts     // of D_syn
 	Analysing   knob.Settings       // of the analysis under way
-	Redo        knob.Class          // what "now" asked for: done in the next env step
-	Changes     []event.KnobChanged
-	Waiting     []waiting
 }
 
 // begin starts env step step. A refit is due when (t+1) mod refit_every is 0,
@@ -92,35 +79,24 @@ func (x *experiment) begin(step int) {
 	x.meter.begin(x.training(x.first()))
 	x.Step = step
 	x.position = knob.Position{Step: step, Phase: knob.Collect}
-	x.todo, x.refitProgress, x.fitted = nothing, stageScore, false
-	if !x.config.Generates() {
-		return
-	}
-	x.todo = x.Redo
-	x.Redo = nothing
-	if step%x.Settings.RefitEvery == 0 {
-		x.todo = knob.ClassRefit
-	}
-	x.reached(stageStep)
+	x.fitted = false
+	x.inForce(x.changes.BeginStep(x.config.Generates() && step%x.Settings.RefitEvery == 0))
 }
 
-// takeBackStep takes back the beginning of an env step that could not be made; redo is
-// what "now" had asked for.
-func (x *experiment) takeBackStep(redo knob.Class) {
+// inForce writes a line for changes that are in force now.
+func (x *experiment) inForce(changes []redo.Waiting) {
+	for _, w := range changes {
+		x.emit(event.TypeInForce, event.NoMember, event.InForce{ID: w.ID, Knob: w.Knob, Obs: &event.InForceObs{Updates: x.first().Updates}})
+	}
+}
+
+// takeBackStep takes back the beginning of an env step that could not be made.
+func (x *experiment) takeBackStep() {
 	x.Step--
 	x.position = knob.After(x.Step)
-	x.todo, x.Redo = nothing, redo
+	x.changes.TakeBackStep()
 	x.publish(time.Time{})
 }
-
-// abandoned says whether a command took away what the env step had to do.
-func (x *experiment) abandoned() bool { return x.todo == nothing }
-
-// entered says whether the run goes on inside of an env step, where it was saved.
-func (x *experiment) entered() bool { return x.entry.Step > 0 }
-
-// entersAt says whether it goes on in that phase.
-func (x *experiment) entersAt(p knob.Phase) bool { return x.entered() && x.entry.Phase == p }
 
 // reenter gives up what had been given up already when the run was saved, and the
 // evaluation at what was its end, so that what remains of the env step follows.
@@ -136,7 +112,7 @@ func (x *experiment) reenter(ctx context.Context) error {
 		}
 		return nil
 	}
-	if !x.abandoned() || p.Phase == knob.Evaluate || p.Phase == knob.Analyse {
+	if !x.changes.Abandoned() || p.Phase == knob.Evaluate || p.Phase == knob.Analyse {
 		return nil
 	}
 	if err := x.applyPending(ctx, p); err != nil {
@@ -144,21 +120,11 @@ func (x *experiment) reenter(ctx context.Context) error {
 	}
 	x.entry = knob.Position{}
 	if p.Phase == knob.Score {
-		x.abandonStages()
+		x.changes.SendBack()
 	} else {
 		x.cancel()
 	}
 	return nil
-}
-
-// enter is where a phase begins: at 0, or where the run was saved.
-func (x *experiment) enter(p knob.Phase) int {
-	if !x.entersAt(p) {
-		return 0
-	}
-	i := x.entry.I
-	x.entry = knob.Position{}
-	return i
 }
 
 // training says whether there are enough transitions to train on.
@@ -185,6 +151,17 @@ func (x *experiment) nextRefit() int {
 	}
 	every := x.Settings.RefitEvery
 	return (x.Step/every + 1) * every
+}
+
+// outlook is what the effect of a change depends on now.
+func (x *experiment) outlook() redo.Outlook {
+	m := x.first()
+	next := x.nextRefit()
+	return redo.Outlook{
+		Settings: &x.Settings, LastStep: x.lastStep(), StepsLeft: x.Step+1 < x.config.Steps,
+		Training: x.training(m), FirstStep: x.config.StartSteps + 1,
+		NextRefit: next, Refits: next < x.config.Steps, Fitted: x.Fitted, Synthetic: m.synthetic != nil && m.synthetic.Len() > 0,
+	}
 }
 
 // first is the member that stands for all where they cannot differ: counts of

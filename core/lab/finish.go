@@ -16,7 +16,7 @@ func (x *experiment) lastStep() bool { return x.Step >= x.config.Steps }
 // tail then, and the refit that was due is made.
 func (x *experiment) leaveOut(ctx context.Context) error {
 	every := x.config.Evaluation.Every
-	if x.marked || x.todo == nothing && (every == 0 || x.Step%every == 0) {
+	if x.marked || x.changes.Abandoned() && (every == 0 || x.Step%every == 0) {
 		return nil // a longer run has the same, up to the place behind this env step
 	}
 	p := x.entry
@@ -24,7 +24,7 @@ func (x *experiment) leaveOut(ctx context.Context) error {
 		p = x.rest()
 	}
 	x.marking = true
-	if x.todo == nothing { // a longer run has no such place: nothing else is done there
+	if x.changes.Abandoned() { // a longer run has no such place: nothing else is done there
 		x.position, x.inSlice = p, false
 		x.consider()
 	} else if err := x.applyPending(ctx, p); err != nil {
@@ -35,7 +35,8 @@ func (x *experiment) leaveOut(ctx context.Context) error {
 			return err
 		}
 	}
-	x.marked, x.markedAt, x.todo = true, p, nothing
+	x.marked, x.markedAt = true, p
+	x.changes.Abandon()
 	return nil
 }
 
@@ -48,7 +49,7 @@ func (x *experiment) ended() bool { return x.marked && x.position != x.markedAt 
 
 // rest is where the present env step goes on behind its updates.
 func (x *experiment) rest() knob.Position {
-	switch x.todo {
+	switch x.changes.Todo() {
 	case knob.ClassRefit:
 		return knob.Position{Step: x.Step, Phase: knob.Score}
 	case knob.ClassGeneration:

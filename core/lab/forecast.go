@@ -6,19 +6,8 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/device"
-	"pgrlab/core/knob"
 	"pgrlab/core/task"
 )
-
-// costs are what the parts of this run have taken so far.
-func (x *experiment) costs() config.Costs {
-	m := &x.meter
-	return config.Costs{
-		Step: m.cost[knob.Collect].value, Score: m.cost[knob.Score].value, FitStep: m.cost[knob.Fit].value,
-		Sample:     m.perSample.value * float64(x.Settings.SamplerSteps),
-		Evaluation: m.cost[knob.Evaluate].value * float64(x.task.EpisodeSteps),
-	}
-}
 
 // Try measures on dev what a run of c will take: it makes a few env steps with all their
 // parts, refit and evaluation included, and keeps nothing of them. That takes about a
@@ -46,7 +35,7 @@ func Try(ctx context.Context, c config.Config, task task.Task, dev device.Device
 	if err != nil {
 		return f, fmt.Errorf("try %s on %s: %w", c.Method, c.Task, err)
 	}
-	f.Costs = x.costs()
+	f.Costs = x.meter.costs(&x.Settings, x.task.EpisodeSteps)
 	f.Costs.Sample *= float64(c.Knobs.SamplerSteps) / float64(x.Settings.SamplerSteps)
 	f.Costs.Evaluation *= float64(episode) / float64(x.task.EpisodeSteps)
 	return f, nil

@@ -107,7 +107,7 @@ func (x *experiment) learnSlice(phase int, at knob.Phase, done int) (n int, err 
 
 // work is what the phases of a member's learner work with now.
 func (x *experiment) work(m *member) *agent.Work {
-	m.work = agent.Work{Step: x.Step, Refit: x.todo == knob.ClassRefit, Rates: rates(&x.Settings), Source: x.source(m, x.mix(m))}
+	m.work = agent.Work{Step: x.Step, Refit: x.changes.Todo() == knob.ClassRefit, Rates: rates(&x.Settings), Source: x.source(m, x.mix(m))}
 	return &m.work
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/knob"
+	"pgrlab/core/redo"
 	"pgrlab/core/task"
 )
 
@@ -33,7 +34,7 @@ func (s *savedLoop) validate(x *experiment) error {
 	c := x.config
 	counts := []ranged{
 		{"step", s.Loop.Step, 0, c.Steps}, {"units of a phase", s.Total, 0, config.MaxCount},
-		{"work", int(s.Todo), int(nothing), int(knob.ClassRefit)}, {"work asked for", int(s.Loop.Redo), int(nothing), int(knob.ClassRefit)},
+		{"work", int(s.Todo), int(redo.Nothing), int(knob.ClassRefit)}, {"work asked for", int(s.Loop.Redo), int(redo.Nothing), int(knob.ClassRefit)},
 		{"stage", s.Bound, 0, len(boundStages) - 1},
 		{"changes", len(s.Loop.Changes), 0, config.MaxCount}, {"changes that wait", len(s.Loop.Waiting), 0, config.MaxCount},
 	}
@@ -86,7 +87,7 @@ func (s *savedLoop) validateChanges(x *experiment) error {
 	changes := slices.Clone(s.Loop.Changes)
 	for _, w := range s.Loop.Waiting {
 		changes = append(changes, w.KnobChanged)
-		if err := inRange([]ranged{{"stage of a change", int(w.Home), int(stageScore), int(stageStep)}, {"stage of a change", int(w.Stage), int(stageScore), int(stageStep)}}); err != nil {
+		if err := inRange([]ranged{{"stage of a change", int(w.Home), int(redo.Score), int(redo.Step)}, {"stage of a change", int(w.Stage), int(redo.Score), int(redo.Step)}}); err != nil {
 			return err
 		}
 	}

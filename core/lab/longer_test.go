@@ -296,7 +296,7 @@ func TestALongerRunRepeatsWhatWasDoneAtItsEnd(t *testing.T) {
 		if asked != 1 {
 			t.Errorf("%d steps: %d checkpoints for her: %+v", steps, asked, saved)
 		}
-		if made := changes(l); len(made) != 2 {
+		if made := changesIn(l); len(made) != 2 {
 			t.Fatalf("%d steps: %+v", steps, made)
 		}
 		l = longer(t, c, 75, dir)
@@ -304,7 +304,7 @@ func TestALongerRunRepeatsWhatWasDoneAtItsEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Steps = 75
-		made := changes(l)
+		made := changesIn(l)
 		for _, k := range made {
 			c.Schedule = append(c.Schedule, k.Scheduled().String())
 		}

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
@@ -171,50 +172,51 @@ func (m *meter) look(now time.Time, step int, updates uint64) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// refit and generation estimate what "now" costs; 0 where that is not known yet.
-func (x *experiment) costGenerate() time.Duration {
-	s := &x.Settings
-	return seconds(x.meter.perSample.value * float64(s.Samples) * float64(s.SamplerSteps))
+// generationTakes estimates a generation under s; 0 where that is not known yet.
+func (m *meter) generationTakes(s *knob.Settings) time.Duration {
+	return seconds(m.perSample.value * float64(s.Samples) * float64(s.SamplerSteps))
 }
 
-func (x *experiment) costRefit() time.Duration {
-	generate := x.costGenerate()
+// refitTakes estimates a refit under s to so many real transitions; 0 where that is not
+// known yet.
+func (m *meter) refitTakes(s *knob.Settings, real int) time.Duration {
+	generate := m.generationTakes(s)
 	if generate == 0 {
 		return 0
 	}
-	score := x.meter.cost[knob.Score].value * float64(x.first().real.Len())
-	fit := x.meter.cost[knob.Fit].value * float64(x.Settings.GeneratorSteps)
+	score := m.cost[knob.Score].value * float64(real)
+	fit := m.cost[knob.Fit].value * float64(s.GeneratorSteps)
 	return seconds(score+fit) + generate
 }
 
-// phaseETA is the time until the phase ends.
-func (x *experiment) phaseETA() time.Duration {
-	if x.position.Phase == knob.Collect || x.position.Phase == knob.AfterStep {
+// phaseTakes is the time until the phase ends that the run is in.
+func (m *meter) phaseTakes(p *place) time.Duration {
+	if p.position.Phase == knob.Collect || p.position.Phase == knob.AfterStep {
 		return 0
 	}
-	return seconds(x.meter.cost[x.position.Phase].value * float64(x.total-x.position.I))
+	return seconds(m.cost[p.position.Phase].value * float64(p.total-p.position.I))
 }
 
-// eta is the time until the run ends; 0 where the cost of a training step is not
-// known yet.
-func (x *experiment) eta() time.Duration {
-	if x.meter.cost[knob.Collect].value == 0 {
-		return 0
+// costs are what the parts of the run have taken so far under s, and an evaluation whose
+// episodes have so many steps.
+func (m *meter) costs(s *knob.Settings, episode int) config.Costs {
+	return config.Costs{
+		Step: m.cost[knob.Collect].value, Score: m.cost[knob.Score].value, FitStep: m.cost[knob.Fit].value,
+		Sample:     m.perSample.value * float64(s.SamplerSteps),
+		Evaluation: m.cost[knob.Evaluate].value * float64(episode),
 	}
-	return x.config.LastsFrom(&x.Settings, x.Step, x.costs()) + x.phaseETA()
 }
 
-// reportPerf writes how fast the run is and what it takes.
-func (x *experiment) reportPerf() {
+// perf is how fast the run is and what it takes, since it was called last.
+func (m *meter) perf(s *knob.Settings) event.Perf {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
-	m := &x.meter
-	x.emit(event.TypePerf, event.NoMember, event.Perf{
+	return event.Perf{
 		StepsPerSec: run.Float(m.steps), UpdatesPerSec: run.Float(m.updates),
 		StepS: run.Float(m.cost[knob.Collect].value), FitStepS: run.Float(m.cost[knob.Fit].value),
-		SampleS:     run.Float(m.perSample.value * float64(x.Settings.SamplerSteps)),
+		SampleS:     run.Float(m.perSample.value * float64(s.SamplerSteps)),
 		MemoryBytes: memory.Sys - memory.HeapReleased, Spent: m.spentOn(),
-	})
+	}
 }
 
 // savedMeter is what things took in a run so far: an estimate of what they will take must

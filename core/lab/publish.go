@@ -42,9 +42,9 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 	s := &event.Snapshot{
 		Time: now, Task: x.config.Task, Method: x.config.Method, Seed: x.config.Seed, Members: len(x.members),
 		Step: x.Step, Steps: x.config.Steps, State: x.state(), Parked: x.parked, HandedOver: x.handedOver, Position: x.position,
-		Phase: x.position.Phase, PhaseDone: x.position.I, PhaseTotal: x.total, PhaseETA: x.phaseETA(), ETA: x.eta(), StepTime: seconds(x.meter.cost[knob.Collect].value),
+		Phase: x.position.Phase, PhaseDone: x.position.I, PhaseTotal: x.total, PhaseETA: x.meter.phaseTakes(&x.place), ETA: x.eta(), StepTime: seconds(x.meter.cost[knob.Collect].value),
 		StepsPerSec: x.meter.steps, UpdatesPerSec: x.meter.updates,
-		CostRefit: x.costRefit(), CostGenerate: x.costGenerate(),
+		CostRefit: x.meter.refitTakes(&x.Settings, m.real.Len()), CostGenerate: x.meter.generationTakes(&x.Settings),
 		Knobs: x.Settings.Values(), Scheduled: changesOf(x.schedule),
 		Real: m.real.Len(), Updates: m.Updates, Episode: int(m.Copies[0].Episode), EpisodeStep: m.Copies[0].Step, EpisodeReturn: m.Copies[0].Return,
 		Refits: int(x.Refits), FitLoss: m.fit.Last, FReal: m.freal, FSyn: m.fsyn, FAsked: m.fasked,
@@ -66,7 +66,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 	if next := x.nextRefit(); next > 0 && next < x.config.Steps {
 		s.NextRefit = next - x.Step
 	}
-	for _, w := range x.Waiting {
+	for _, w := range x.changes.Waiting() {
 		s.Waiting = append(s.Waiting, w.KnobChanged)
 	}
 	if x.pause != nil {
@@ -76,6 +76,16 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 		}
 	}
 	return s
+}
+
+// eta is the time until the run ends; 0 where the cost of a training step is not
+// known yet.
+func (x *experiment) eta() time.Duration {
+	costs := x.meter.costs(&x.Settings, x.task.EpisodeSteps)
+	if costs.Step == 0 {
+		return 0
+	}
+	return x.config.LastsFrom(&x.Settings, x.Step, costs) + x.meter.phaseTakes(&x.place)
 }
 
 // changesOf are the changes of a schedule; notes are nothing to wait for.

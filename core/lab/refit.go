@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
+	"pgrlab/core/redo"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
@@ -24,7 +25,7 @@ const scoreRows = inspect.ScoreRows
 func (x *experiment) updateRelevance() phase {
 	return phase{
 		Phase: knob.Score, doing: "update relevance",
-		due: func() bool { return x.todo == knob.ClassRefit },
+		due: func() bool { return x.changes.Todo() == knob.ClassRefit },
 		slice: func(done int) (n int, complete bool, err error) {
 			rows := x.first().real.Len()
 			if rows == 0 {
@@ -38,7 +39,7 @@ func (x *experiment) updateRelevance() phase {
 			n, err = x.scoreSlice(done, x.total-rows, rows)
 			return n, done+n >= x.total, err
 		},
-		cancel: x.abandonStages,
+		cancel: x.changes.SendBack,
 		end:    func() error { return nil },
 	}
 }
@@ -46,7 +47,7 @@ func (x *experiment) updateRelevance() phase {
 // startScoring binds the relevance function: a change from here on is for the next
 // refit.
 func (x *experiment) startScoring(rows int) {
-	x.startStage(stageScoring)
+	x.changes.Begins(redo.Scoring)
 	name := x.Settings.Relevance
 	x.scored = name != relevance.None
 	x.total = x.owed(x.first(), name) + rows
@@ -88,7 +89,7 @@ func resized(x []float32, n int) []float32 {
 func (x *experiment) fitModel() phase {
 	return phase{
 		Phase: knob.Fit, doing: "fit model",
-		due: func() bool { return x.todo == knob.ClassRefit },
+		due: func() bool { return x.changes.Todo() == knob.ClassRefit },
 		slice: func(done int) (n int, complete bool, err error) {
 			if done == 0 {
 				if err := x.startFit(); err != nil {
@@ -101,8 +102,7 @@ func (x *experiment) fitModel() phase {
 		end: func() error {
 			x.Fitted, x.fitted = true, true
 			x.Asked.Known = false
-			x.todo = knob.ClassGeneration
-			x.reached(stageFitted)
+			x.changes.EndFit()
 			x.restartPreview()
 			return nil
 		},
@@ -110,7 +110,7 @@ func (x *experiment) fitModel() phase {
 }
 
 func (x *experiment) startFit() error {
-	x.startStage(stageFitting)
+	x.changes.Begins(redo.Fitting)
 	s := &x.Settings
 	knobs := generative.FitKnobs{Steps: s.GeneratorSteps, LR: s.LRGenerator, PUncond: s.PUncond}
 	x.total = knobs.Steps
@@ -159,7 +159,7 @@ func (x *experiment) cancel() {
 		m.gen.Cancel()
 		m.fresh, m.freshRebuild = nil, nil
 	}
-	x.abandonStages()
+	x.changes.SendBack()
 }
 
 // generate makes D_syn anew, one network call at a time. The old D_syn stays until
@@ -171,7 +171,7 @@ func (x *experiment) generate() phase {
 	var found []*event.Generated
 	return phase{
 		Phase: knob.Generate, doing: "generate",
-		due: func() bool { return x.todo == knob.ClassGeneration },
+		due: func() bool { return x.changes.Todo() == knob.ClassGeneration },
 		slice: func(done int) (n int, complete bool, err error) {
 			if done == 0 {
 				if err := x.startGenerate(); err != nil {
@@ -195,7 +195,7 @@ func (x *experiment) generate() phase {
 }
 
 func (x *experiment) startGenerate() error {
-	x.startStage(stageGenerating)
+	x.changes.Begins(redo.Generating)
 	knobs := x.Settings.Generation()
 	x.Generating = knobs
 	x.meter.generation(knobs)
@@ -253,8 +253,7 @@ func (x *experiment) finishGeneration(found []*event.Generated) error {
 			x.emit(event.TypeGenerated, m.index, *found[i])
 		}
 	}
-	x.todo = nothing
-	x.reached(stageGenerated)
+	x.changes.EndGeneration()
 	x.publish(time.Time{})
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
+	"pgrlab/core/redo"
 	"pgrlab/core/replay"
 )
 
@@ -33,7 +34,7 @@ type section struct {
 
 // savedLoop is the section loop: all that is no part with Save and Load.
 type savedLoop struct {
-	Loop     loopState
+	Loop     savedCounters
 	Schedule []knob.Scheduled
 	Position knob.Position
 	Total    int
@@ -46,8 +47,23 @@ type savedLoop struct {
 	Members  []savedMember
 }
 
+// savedCounters are the counters of the loop.
+type savedCounters struct {
+	Step        int
+	Settings    knob.Settings
+	Refits      uint64
+	Generations uint64
+	Generating  generative.GenKnobs
+	Fitted      bool
+	Asked       inspect.Prompts
+	Analysing   knob.Settings
+	Redo        knob.Class
+	Changes     []event.KnobChanged
+	Waiting     []redo.Waiting
+}
+
 // boundStages are the stages that the work of an env step may have reached, by their numbers in checkpoints.
-var boundStages = []stage{stageScore, stageScoring, stageFitting, stageGenerating}
+var boundStages = []redo.Stage{redo.Score, redo.Scoring, redo.Fitting, redo.Generating}
 
 // savedMember are a member's counters and what of it is half done.
 type savedMember struct {
@@ -77,9 +93,13 @@ type savedEvaluation struct {
 
 // loop is the section loop as it is now.
 func (x *experiment) loop() savedLoop {
+	c, d := x.changes.State(), &x.synthesis
 	s := savedLoop{
-		Loop: x.loopState, Schedule: x.schedule, Position: x.position, Total: x.total,
-		Todo: x.todo, Bound: slices.Index(boundStages, x.refitProgress), Scored: x.scored, Fitted: x.fitted, Ended: x.ended(),
+		Loop: savedCounters{
+			x.Step, x.Settings, d.Refits, d.Generations, d.Generating, d.Fitted, d.Asked, d.Analysing, c.Redo, c.All, c.Waiting,
+		},
+		Schedule: x.schedule, Position: x.position, Total: x.total,
+		Todo: c.Todo, Bound: slices.Index(boundStages, c.Begun), Scored: x.scored, Fitted: x.fitted, Ended: x.ended(),
 		Meter: x.meter.saved(),
 	}
 	for _, m := range x.members {
@@ -237,12 +257,13 @@ func (x *experiment) restore(s savedLoop) error {
 	if err := s.validate(x); err != nil {
 		return fmt.Errorf("is damaged: %w", err)
 	}
-	x.loopState, x.schedule, x.position, x.total = s.Loop, s.Schedule, s.Position, s.Total
-	x.todo, x.refitProgress, x.scored, x.fitted, x.marked = s.Todo, boundStages[s.Bound], s.Scored, s.Fitted, s.Ended
+	x.place.load(s.Loop.Step, s.Position, s.Total)
+	l := &s.Loop
+	x.Settings, x.schedule = l.Settings, s.Schedule
+	x.synthesis = synthesis{l.Refits, l.Generations, l.Generating, l.Fitted, l.Asked, l.Analysing}
+	x.changes.Restore(redo.State{All: l.Changes, Waiting: l.Waiting, Todo: s.Todo, Redo: l.Redo, Begun: boundStages[s.Bound]})
+	x.scored, x.fitted, x.marked = s.Scored, s.Fitted, s.Ended
 	x.meter.restore(s.Meter)
-	if x.position.Phase != knob.AfterStep {
-		x.entry = x.position
-	}
 	for i, m := range x.members {
 		if err := x.restoreMember(m, s.Members[i]); err != nil {
 			return err

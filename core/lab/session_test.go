@@ -58,7 +58,7 @@ func TestPauseWaitsBetweenTwoSlices(t *testing.T) {
 		if err := <-r.ended; err != nil {
 			t.Fatal(err)
 		}
-		if c := changes(l); len(c) != 1 || c[0].Position.String() != "20/fit:4" {
+		if c := changesIn(l); len(c) != 1 || c[0].Position.String() != "20/fit:4" {
 			t.Errorf("changes: %+v", c)
 		}
 		journal := folder.journal.String()

@@ -199,7 +199,7 @@ func fitUpdates(s *knob.Settings) int { return 3 * s.GeneratorSteps }
 
 // fittedWith says whether the run's own generator was fitted with that F.
 func (w *whatIf) fittedWith(relevance string) bool {
-	changed := slices.ContainsFunc(w.Changes, func(c event.KnobChanged) bool { return c.Knob == "relevance" })
+	changed := slices.ContainsFunc(w.experiment.changes.All(), func(c event.KnobChanged) bool { return c.Knob == "relevance" })
 	return w.fitted && !changed && relevance == w.Settings.Relevance
 }
 

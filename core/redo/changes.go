@@ -1,0 +1,282 @@
+// Package redo is what must be redone after a change of a knob: which work of a refit it
+// asks for, and what it still waits for until a training batch contains data made with it.
+// It knows nothing of a run but what it is told.
+package redo
+
+import (
+	"fmt"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
+)
+
+// Nothing is the class of work where nothing is to be redone. Work of an env step is
+// said by the class of the knobs that ask for it: a refit is scores, a fit and a
+// generation.
+const Nothing = knob.ClassBatch
+
+// Changes are the changes of a run's knobs, what the env step has to do of a refit, how far
+// that is, and what of it is to be done once more in the next one. The phases of a refit
+// say what begins and ends, changes are added as they are made, and the driver asks what
+// is to be done. The zero value is a run without changes.
+type Changes struct {
+	all     []event.KnobChanged // change n is all[n-1]
+	waiting []Waiting           // those that are not in force
+	todo    knob.Class          // what the present env step still has to do
+	redo    knob.Class          // what "now" asked for: done in the next env step
+	before  knob.Class          // redo before the present env step
+	begun   Stage               // what of todo has begun, and with which knobs
+}
+
+// All are all changes: number n is the one at n-1.
+func (c *Changes) All() []event.KnobChanged { return c.all }
+
+// Waiting are those that are not in force.
+func (c *Changes) Waiting() []Waiting { return c.waiting }
+
+// Todo is what the present env step still has to do: Nothing, a generation or a refit.
+func (c *Changes) Todo() knob.Class { return c.todo }
+
+// Abandon takes away what the env step still has to do.
+func (c *Changes) Abandon() { c.todo = Nothing }
+
+// Abandoned says whether the env step has nothing left to do.
+func (c *Changes) Abandoned() bool { return c.todo == Nothing }
+
+// State is what a checkpoint has of Changes.
+type State struct {
+	All        []event.KnobChanged
+	Waiting    []Waiting
+	Todo, Redo knob.Class
+	Begun      Stage
+}
+
+// State is what Restore takes.
+func (c *Changes) State() State { return State{c.all, c.waiting, c.todo, c.redo, c.begun} }
+
+// Restore makes c what it was when State was called.
+func (c *Changes) Restore(s State) {
+	*c = Changes{all: s.All, waiting: s.Waiting, todo: s.Todo, redo: s.Redo, begun: s.Begun}
+}
+
+// Stage is what a change still waits for until training batches contain data made
+// with it.
+type Stage int
+
+const (
+	Score      Stage = iota // real transitions to be scored
+	Scoring                 // the fit to these scores to begin
+	Fit                     // a fit to begin
+	Fitting                 // that fit to end
+	Fitted                  // a generation to begin
+	Generating              // that generation to end
+	Generated               // a batch with its transitions
+	Mix                     // a batch mixed as r says
+	Update                  // an update
+	Step                    // an env step
+)
+
+// Waiting is a change that is set but not in force, as checkpoints have it. Home is where
+// its knob begins to wait; Stage is how far it is.
+type Waiting struct {
+	event.KnobChanged
+	Home, Stage Stage
+}
+
+// FirstStage is what a change of a knob waits for first.
+func FirstStage(k knob.Knob) Stage {
+	switch {
+	case k.Name == "relevance":
+		return Score
+	case k.Class == knob.ClassRefit:
+		return Fit
+	case k.Class == knob.ClassGeneration:
+		return Fitted
+	case k.Name == "ratio" || k.Name == "hold":
+		return Mix
+	case k.Name == "refit_every":
+		return Step
+	}
+	return Update
+}
+
+// BeginStep says what an env step has to do: a refit that is due, or what "now" asked for.
+// done are the changes that waited for an env step.
+func (c *Changes) BeginStep(refit bool) (done []Waiting) {
+	c.before = c.redo
+	c.todo, c.redo, c.begun = c.redo, Nothing, Score
+	if refit {
+		c.todo = knob.ClassRefit
+	}
+	return c.release(func(w Waiting) bool { return w.Stage == Step })
+}
+
+// TakeBackStep takes back the beginning of the env step, which could not be made.
+func (c *Changes) TakeBackStep() { c.todo, c.redo = Nothing, c.before }
+
+// Begins moves on the changes whose knobs a stage of the refit reads as it begins.
+func (c *Changes) Begins(at Stage) {
+	c.begun = at
+	next := map[Stage]map[Stage]Stage{
+		Scoring:    {Score: Scoring},
+		Fitting:    {Scoring: Fitting, Fit: Fitting},
+		Generating: {Fitted: Generating},
+	}[at]
+	for i := range c.waiting {
+		if to, moves := next[c.waiting[i].Stage]; moves {
+			c.waiting[i].Stage = to
+		}
+	}
+}
+
+// EndFit says that the generator is fitted: a generation is left to do.
+func (c *Changes) EndFit() {
+	c.todo = knob.ClassGeneration
+	c.move(Fitting, Fitted)
+}
+
+// EndGeneration says that D_syn is new: nothing is left to do.
+func (c *Changes) EndGeneration() {
+	c.todo = Nothing
+	c.move(Generating, Generated)
+}
+
+func (c *Changes) move(from, to Stage) {
+	for i := range c.waiting {
+		if c.waiting[i].Stage == from {
+			c.waiting[i].Stage = to
+		}
+	}
+}
+
+// SendBack makes the changes wait again that work was bound to which is abandoned.
+func (c *Changes) SendBack() {
+	c.begun = Score
+	for i := range c.waiting {
+		switch w := &c.waiting[i]; w.Stage {
+		case Scoring, Fitting:
+			w.Stage = w.Home
+		case Generating:
+			w.Stage = Fitted
+		}
+	}
+}
+
+// Sampled are the changes that a training batch of that mix contains for the first time;
+// full is the mix that r asks for where D_syn is large enough.
+func (c *Changes) Sampled(mix, full replay.Mix) []Waiting {
+	return c.release(func(w Waiting) bool {
+		switch w.Stage {
+		case Update:
+			return true
+		case Generated:
+			return mix.Synthetic > 0
+		case Mix:
+			return mix == full
+		}
+		return false
+	})
+}
+
+// release takes out the changes that are in force now.
+func (c *Changes) release(ready func(Waiting) bool) (released []Waiting) {
+	kept := c.waiting[:0]
+	for _, w := range c.waiting {
+		if ready(w) {
+			released = append(released, w)
+		} else {
+			kept = append(kept, w)
+		}
+	}
+	c.waiting = kept
+	return released
+}
+
+// Add takes a change that was made. An earlier one of the same knob that nothing has read
+// yet will never be in force.
+func (c *Changes) Add(k event.KnobChanged, home Stage) {
+	c.all = append(c.all, k)
+	kept := c.waiting[:0]
+	for _, w := range c.waiting {
+		if w.Knob != k.Knob || w.Stage != w.Home {
+			kept = append(kept, w)
+		}
+	}
+	c.waiting = append(kept, Waiting{KnobChanged: k, Home: home, Stage: home})
+}
+
+// Outlook is what the effect of a change depends on.
+type Outlook struct {
+	Settings  *knob.Settings
+	LastStep  bool // the present env step is the run's last one,
+	StepsLeft bool // and there is one behind it
+	Training  bool // there are enough transitions to train on, which
+	FirstStep int  // is so from this env step on
+	NextRefit int  // the env step of it, and
+	Refits    bool // it is before the last one
+	Fitted    bool // a generator is
+	Synthetic bool // D_syn is not empty
+}
+
+// Now arranges what "now" asks for and says, where it cannot, why. Work of the
+// present env step that has read the old value is abandoned; it is done again in
+// the next env step. Work that has not yet begun will read the new value anyway.
+func (c *Changes) Now(home Stage, o Outlook) (hint string) {
+	want, reads := knob.ClassRefit, Fitting
+	switch home {
+	case Score:
+		reads = Scoring
+	case Fit:
+	case Fitted:
+		want, reads = knob.ClassGeneration, Generating
+	default:
+		return "" // the next update has it
+	}
+	if c.todo != Nothing && c.begun < reads && c.todo >= want {
+		return ""
+	}
+	if c.redo >= want {
+		return ""
+	}
+	if want == knob.ClassGeneration && !o.Fitted {
+		return fmt.Sprintf("no generator is fitted before step %s", knob.FormatCount(o.NextRefit))
+	}
+	if want == knob.ClassRefit && !o.Training {
+		return fmt.Sprintf("too few transitions to refit before step %s", knob.FormatCount(o.FirstStep))
+	}
+	c.todo = Nothing
+	c.redo = want
+	return ""
+}
+
+// HintOfEnd says in one line why a change that was just set has no effect in the rest
+// of the run, or "". It is observed: the same change has one in a longer run.
+func (c *Changes) HintOfEnd(k knob.Knob, home Stage, o Outlook) string {
+	redone := c.todo != Nothing && !o.LastStep || c.redo != Nothing && o.StepsLeft
+	if home >= Update || redone || o.Refits || home >= Generating && o.Synthetic {
+		return ""
+	}
+	return fmt.Sprintf("%s has no effect: there is no refit before the run's last step", k.Title())
+}
+
+// Hint says in one line why a change that was just set has no effect yet, or "".
+func (o Outlook) Hint(k knob.Knob, home Stage) string {
+	name := k.Title()
+	switch {
+	case home == Update && !o.Training:
+		return fmt.Sprintf("%s has no effect before the first update at step %s", name, knob.FormatCount(o.FirstStep))
+	case home >= Update:
+		return ""
+	case home == Mix && !o.Synthetic:
+		return fmt.Sprintf("%s has no effect before the first generation at step %s", name, knob.FormatCount(o.NextRefit))
+	case home == Mix:
+		return ""
+	case k.Use&knob.UsePrompts != 0 && k.Name != "relevance" && o.Settings.Relevance == relevance.None:
+		return fmt.Sprintf("%s has no effect while relevance is none", name)
+	case o.Settings.Ratio == 0:
+		return fmt.Sprintf("%s has no effect while r is 0", name)
+	}
+	return ""
+}

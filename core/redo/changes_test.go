@@ -1,0 +1,85 @@
+package redo_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/redo"
+	"pgrlab/core/replay"
+)
+
+func add(t *testing.T, c *redo.Changes, name string) redo.Stage {
+	t.Helper()
+	k, err := knob.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := redo.FirstStage(k)
+	c.Add(event.KnobChanged{ID: len(c.All()) + 1, Knob: name, Class: k.Class}, home)
+	return home
+}
+
+func knobs(w []redo.Waiting) (names []string) {
+	for _, w := range w {
+		names = append(names, w.Knob)
+	}
+	return names
+}
+
+// Every change is in force in the first batch that contains data made with it, and a knob
+// that is turned while a refit is under way waits for the next one.
+func TestChangesComeIntoForceWithTheirData(t *testing.T) {
+	var c redo.Changes
+	half := replay.Mix{Real: 4, Synthetic: 4}
+	c.BeginStep(true)
+	for _, name := range []string{"relevance", "lr_generator", "guidance", "ratio", "lr_critic"} {
+		add(t, &c, name)
+	}
+	if got := knobs(c.Sampled(replay.Mix{Real: 8}, half)); !slices.Equal(got, []string{"lr_critic"}) {
+		t.Errorf("in force in a batch of real transitions: %q", got)
+	}
+	c.Begins(redo.Scoring)
+	c.Begins(redo.Fitting)
+	add(t, &c, "p_uncond")
+	c.EndFit()
+	c.Begins(redo.Generating)
+	if c.Todo() != knob.ClassGeneration {
+		t.Errorf("left to do behind a fit: %v", c.Todo())
+	}
+	c.EndGeneration()
+	if got := knobs(c.Sampled(half, half)); !c.Abandoned() || !slices.Equal(got, []string{"relevance", "lr_generator", "guidance", "ratio"}) {
+		t.Errorf("in force behind the generation: %q", got)
+	}
+	if got := knobs(c.Waiting()); !slices.Equal(got, []string{"p_uncond"}) {
+		t.Errorf("still waiting: %q", got)
+	}
+}
+
+// "Now" abandons what has read the old value, and has it made again in the next env step.
+func TestNowAbandonsWhatHasReadTheOldValue(t *testing.T) {
+	o := redo.Outlook{Settings: &knob.Settings{}, Training: true, Fitted: true}
+	var c redo.Changes
+	c.BeginStep(true)
+	c.Begins(redo.Scoring)
+	if home := add(t, &c, "guidance"); c.Now(home, o) != "" || c.Abandoned() {
+		t.Error("a generation that has not begun is abandoned")
+	}
+	c.EndFit()
+	c.Begins(redo.Generating)
+	if home := add(t, &c, "guidance"); c.Now(home, o) != "" || !c.Abandoned() {
+		t.Error("a generation with the old guidance goes on")
+	}
+	c.SendBack()
+	if c.BeginStep(false); c.Todo() != knob.ClassGeneration {
+		t.Errorf("the next env step does %v", c.Todo())
+	}
+	c.TakeBackStep() // and is made once more
+	if c.BeginStep(false); c.Todo() != knob.ClassGeneration {
+		t.Errorf("the next env step does %v at its second try", c.Todo())
+	}
+	if hint := (&redo.Changes{}).Now(redo.Fitted, redo.Outlook{NextRefit: 20}); hint != "no generator is fitted before step 20" {
+		t.Errorf("without a generator: %q", hint)
+	}
+}
