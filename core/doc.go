@@ -39,7 +39,9 @@
 // Imports point down. config is what a run is made from, task the problem that it learns.
 // knob has the table of what can be changed while a run goes on,
 // and the positions at which it is; event has what a run says and what can be asked of
-// it. redo is what a change of a knob asks for and waits for. whatif trains a saved agent with other rows; it knows a run by what lab hands it.
+// it. redo is what a change of a knob asks for and waits for. whatif trains a saved agent
+// with other rows; it knows a run by what lab hands it. policy writes and reads the file of
+// a policy, and acts with it.
 // lab runs Algorithm 1 and owns goroutine and evaluation; it composes agent (the
 // contract of who acts and learns; agent/sac is one), relevance (F), generative (G) and
 // replay (what is learned from), lets inspect look at a run with the numbers of analysis,
@@ -54,7 +56,8 @@
 //
 // What is below testing serves tests only: a CUDA driver that interprets kernels (emulator,
 // ptx), a device with memory of its own (mirrortest), the cases of every operation (optest)
-// and of every driver (drivertest), power cuts (cut), slow and quick work (pace).
+// and of every driver (drivertest), power cuts (cut), slow and quick work (pace), a run that
+// takes milliseconds (tiny).
 //
 // imports_test.go holds the map; who needs something from a neighbour declares a small
 // interface on its own side.

@@ -32,10 +32,10 @@ var allowed = map[string][]string{
 	"tui/command/session":  {"tui/command/forks", "tui/command/replay", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/picker", "tui/remote", "presets", "core/config", "core/task", "core/lab", "core/event", "core/report", "core/run"},
 	"tui/command/forks":    {"tui/command/cli", "tui/command/rundir", "tui/pane", "tui/pane/system", "presets", "core/lab", "core/run"},
 	"tui/command/sweep":    {"tui/command/results", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "presets", "core/sweep", "core/report", "core/run"},
-	"tui/command/report":   {"tui/command/results", "tui/command/cli", "tui/command/rundir", "presets", "core/config", "core/lab", "core/report", "core/run", "core/printable"},
+	"tui/command/report":   {"tui/command/results", "tui/command/cli", "tui/command/rundir", "presets", "core/config", "core/policy", "core/report", "core/run", "core/printable"},
 	"tui/command/replay":   {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/svg", "presets", "core/config", "core/run"},
-	"tui/command/watch":    {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/picture", "tui/theme", "presets", "core/config", "core/task", "core/lab", "core/run", "core/printable"},
-	"tui/command/runflags": {"tui/command/machine", "tui/command/cli", "tui/command/rundir", "presets", "core/config", "core/task", "core/lab", "core/knob"},
+	"tui/command/watch":    {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/picture", "tui/theme", "presets", "core/config", "core/task", "core/policy", "core/run", "core/printable"},
+	"tui/command/runflags": {"tui/command/machine", "tui/command/cli", "tui/command/rundir", "presets", "core/config", "core/task", "core/event", "core/knob"},
 	"tui/command/machine":  {"tui/command/cli", "presets", "core/bench"},
 	"tui/command/results":  {"tui/command/cli", "tui/command/rundir", "tui/remote", "presets", "core/config", "core/report", "core/run"},
 	"tui/command/terminal": {"tui/command/cli", "tui", "tui/theme", "core/event", "core/printable"},
@@ -66,11 +66,12 @@ var allowed = map[string][]string{
 
 	"core/config":         {"core/task", "core/table", "core/agent", "core/agent/learners", "core/relevance", "core/generative", "core/knob", "core/replay", "core/run", "core/device"}, // run: the limit of a checkpoint; device: lanes
 	"core/task":           {},
+	"core/policy":         {"core/config", "core/task", "core/agent", "core/nn", "core/op", "core/device", "core/rng"},                              // nn, op: the weights of a file
 	"core/event":          {"core/knob", "core/run"},                                                                                                // run: lines of the journal
 	"core/knob":           {"core/relevance", "core/generative", "core/replay", "core/run", "core/spelling"},                                        // relevance: its choices; generative: what a generation reads of the knobs; replay: the mix of a batch; run: numbers as journals write them
 	"core/inspect":        {"core/event", "core/knob", "core/run", "core/analysis", "core/relevance", "core/generative", "core/replay", "core/rng"}, // run: numbers as journals write them
 	"core/redo":           {"core/event", "core/knob", "core/relevance", "core/replay"},
-	"core/lab":            {"core/config", "core/redo", "core/task", "core/inspect", "core/table", "core/whatif", "core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/agent/learners", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/lab":            {"core/config", "core/redo", "core/task", "core/policy", "core/inspect", "core/table", "core/whatif", "core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/agent/learners", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/whatif":         {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
 	"core/bench":          {"core/..."},
 	"core/sweep":          {"core/run"},
@@ -104,14 +105,15 @@ var allowed = map[string][]string{
 	"core/device/cuda/driver":     {},
 
 	// Only tests, and packages like these, import what is below a folder testing.
-	"core/testing/cut":        {"core/run/files"},                              // kills and power cuts
-	"core/testing/drivertest": {"core/device/cuda/driver"},                     // what every CUDA driver is tested by
-	"core/testing/emulator":   {"core/device/cuda/driver", "core/testing/ptx"}, // a CUDA driver that interprets kernels
-	"core/testing/mirrortest": {"core/device"},                                 // a device with memory of its own
-	"core/testing/optest":     {"core/op", "core/rng"},                         // the cases that every implementation of an operation is tested by
-	"core/testing/pace":       {},                                              // makes work slow or quick
-	"core/testing/ptx":        {},                                              // the interpreter
-	"tui/testing/commandtest": {"tui/command/cli", "core/task"},                // what tests give to commands
+	"core/testing/cut":        {"core/run/files"},                                                                                                             // kills and power cuts
+	"core/testing/drivertest": {"core/device/cuda/driver"},                                                                                                    // what every CUDA driver is tested by
+	"core/testing/emulator":   {"core/device/cuda/driver", "core/testing/ptx"},                                                                                // a CUDA driver that interprets kernels
+	"core/testing/mirrortest": {"core/device"},                                                                                                                // a device with memory of its own
+	"core/testing/optest":     {"core/op", "core/rng"},                                                                                                        // the cases that every implementation of an operation is tested by
+	"core/testing/tiny":       {"core/config", "core/task", "core/agent", "core/generative", "core/knob", "core/relevance", "core/device", "core/device/cpu"}, // a run that takes milliseconds
+	"core/testing/pace":       {},                                                                                                                             // makes work slow or quick
+	"core/testing/ptx":        {},                                                                                                                             // the interpreter
+	"tui/testing/commandtest": {"tui/command/cli", "core/task"},                                                                                               // what tests give to commands
 	"tui/testing/pty":         {},
 	"tui/testing/tmux":        {"core/testing/pace"},
 

@@ -25,7 +25,7 @@ const (
 // beyond are the packages and types that are larger, each with a size which it may not
 // exceed. Who makes one smaller writes down the new size, or takes it out.
 var beyond = map[string]int{
-	"core/lab":            7132, // goal: 5500
+	"core/lab":            6888, // goal: 5500
 	"core/lab.experiment": 191,  // goal: 80
 }
 

@@ -5,68 +5,13 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"pgrlab/core/knob"
-	"pgrlab/core/op"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 )
-
-// PolicyLayer is a linear layer y = W·x + b of a policy, as PyTorch keeps it.
-type PolicyLayer struct {
-	Name    string // as in watchernyu/REDQ: redq/algos/core.py
-	In, Out int
-	Weight  []float32 // [Out,In]
-	Bias    []float32 // [Out]
-}
-
-// ReadPolicyLayers reads what a run saved as its policy: hidden layers with ReLU
-// behind each, then last_fc_layer, which gives μ, and last_fc_log_std beside it. The
-// action that evaluation takes is tanh μ.
-func ReadPolicyLayers(r io.Reader) ([]PolicyLayer, error) {
-	r, err := unsealed(r)
-	if err != nil {
-		return nil, err
-	}
-	tensors, err := readWeights(r)
-	if err != nil {
-		return nil, err
-	}
-	damaged := errors.New("read policy: these are no weights of a policy")
-	if len(tensors) < 4 || len(tensors)%2 != 0 {
-		return nil, damaged
-	}
-	var all []PolicyLayer
-	for i := 0; i < len(tensors); i += 2 {
-		w, b := tensors[i], tensors[i+1]
-		heads := i+2 == len(tensors)
-		if !strings.HasPrefix(w.Name, "policy.") || len(w.Shape) != 2 || len(b.Shape) != 1 || b.Shape[0] != w.Shape[1] || heads && w.Shape[1]%2 != 0 {
-			return nil, damaged
-		}
-		if !heads {
-			all = append(all, columns(fmt.Sprintf("hidden_layers.%d", i/2), w, b, 0, w.Shape[1]))
-			continue
-		}
-		half := w.Shape[1] / 2
-		all = append(all, columns("last_fc_layer", w, b, 0, half), columns("last_fc_log_std", w, b, half, 2*half))
-	}
-	return all, nil
-}
-
-// columns makes a layer of some outputs of weights [in,out].
-func columns(name string, w, b *op.Tensor, from, to int) PolicyLayer {
-	l := PolicyLayer{Name: name, In: w.Shape[0], Out: to - from, Bias: b.Data[from:to]}
-	for j := from; j < to; j++ {
-		for i := range l.In {
-			l.Weight = append(l.Weight, w.Data[i*w.Shape[1]+j])
-		}
-	}
-	return l
-}
 
 // Buffer is D_real or D_syn of a saved run.
 type Buffer struct{ ring *replay.Ring }

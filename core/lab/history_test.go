@@ -81,7 +81,7 @@ func TestFork(t *testing.T) {
 	if _, err := Fork(c, nil, from, []string{"guidanze=7"}, filepath.Join(top, "wrong")); err == nil || !strings.Contains(err.Error(), `did you mean "guidance"`) {
 		t.Errorf("%v", err)
 	}
-	again, err := ReadSchedule(filepath.Join(top, "other"))
+	again, err := event.ReadSchedule(filepath.Join(top, "other"))
 	if err != nil || len(again) == 0 {
 		t.Errorf("%v, %v", again, err)
 	}

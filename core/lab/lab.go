@@ -16,6 +16,7 @@ import (
 	"pgrlab/core/device"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/policy"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 )
@@ -239,7 +240,7 @@ func (x *experiment) save() error {
 		if len(x.members) > 1 {
 			name = fmt.Sprintf("policy-%d.bin", m.index)
 		}
-		err := folder.Save(name, func(w io.Writer) error { return sealed(w, m.agent.SavePolicy) })
+		err := folder.Save(name, func(w io.Writer) error { return policy.Save(w, m.agent.SavePolicy) })
 		if err != nil {
 			return fmt.Errorf("save policy: %w", err)
 		}

@@ -15,24 +15,11 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/run"
+	"pgrlab/core/testing/tiny"
 )
 
 // realConfig is a run with the real parts, as small as they can be.
-func realConfig() config.Config {
-	c := newWorld().config()
-	c.Steps, c.StartSteps = 26, 8
-	c.Evaluation.Every = 13
-	c.Agent.Hidden, c.Agent.InitialAlpha = []int{8, 8}, 1
-	icm, rnd := relevance.DefaultICM(), relevance.DefaultRND()
-	icm.Cadence, icm.Hidden, icm.Batch, icm.ScoreRows = c.Relevance.Pace("curiosity"), 8, 8, 16
-	rnd.Cadence, rnd.Hidden, rnd.Features, rnd.Batch, rnd.ScoreRows = c.Relevance.Pace("rnd"), 8, 4, 8, 16
-	c.Relevance = relevance.Configs{"curiosity": icm, "rnd": rnd}
-	c.Generator.Config = generative.Default()
-	c.Generator.Kinds = generative.Kinds{"vae": generative.VAEConfig{Latent: 2, Width: 8, Bottleneck: 4, EncoderBlocks: 1, DecoderBlocks: 1, Beta: 0.1}}
-	c.Generator.Width, c.Generator.Blocks, c.Generator.Embedding, c.Generator.Batch, c.Generator.Chunk = 16, 1, 8, 8, 16
-	c.Knobs.RefitEvery, c.Knobs.Samples, c.Knobs.GeneratorSteps = 12, 24, 12
-	return c
-}
+func realConfig() config.Config { return tiny.Config() }
 
 // realRun plays a run of the real parts in a folder on disk.
 func realRun(t *testing.T, c config.Config, threads int) (*Lab, string) {

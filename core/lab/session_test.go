@@ -1,14 +1,17 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"pgrlab/core/event"
+	"pgrlab/core/policy"
 	"pgrlab/core/run"
 )
 
@@ -92,7 +95,11 @@ func TestStopSavesAndEnds(t *testing.T) {
 	if done, _ := bodies[event.Done](l); len(done) != 1 || done[0].Steps != 20 {
 		t.Errorf("done: %+v", done)
 	}
-	if !strings.HasPrefix(string(folder.files[run.PolicyName]), "policy after 60 updates"+sealMark) || !folder.closed {
+	var saved bytes.Buffer
+	if err := policy.Save(&saved, func(w io.Writer) error { _, err := io.WriteString(w, "policy after 60 updates"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(folder.files[run.PolicyName], saved.Bytes()) || !folder.closed {
 		t.Errorf("files %q, closed %v", folder.files, folder.closed)
 	}
 	if l.Snapshot().State != event.Finished {

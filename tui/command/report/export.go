@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/policy"
 	"pgrlab/core/printable"
 	"pgrlab/core/report"
 	"pgrlab/core/run"
@@ -190,7 +190,7 @@ func (r *exportRequest) policy(of *report.Run) ([]report.Tensor, map[string]stri
 		return nil, nil, err
 	}
 	defer file.Close()
-	layers, err := lab.ReadPolicyLayers(file)
+	layers, err := policy.ReadLayers(file)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}

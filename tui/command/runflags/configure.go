@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"pgrlab/core/config"
+	"pgrlab/core/event"
 	"pgrlab/core/knob"
-	"pgrlab/core/lab"
 	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
@@ -101,7 +101,7 @@ func (r *Flags) turn(c *config.Config) error {
 		if err != nil {
 			return fmt.Errorf("--schedule: %w", err)
 		}
-		again, err := lab.ReadSchedule(path)
+		again, err := event.ReadSchedule(path)
 		if err != nil {
 			return fmt.Errorf("--schedule: %w", err)
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"pgrlab/core/event"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/presets"
@@ -57,7 +58,7 @@ func (s *session) children(p pane.ForkPlan) ([]pane.Child, error) {
 // confirmation writes the changes of the run into a preset, and makes runs with it
 // and runs without, from the beginning and on seeds that the run did not have.
 func (s *session) confirmation(p pane.ForkPlan) ([]pane.Child, error) {
-	schedule, err := lab.ReadSchedule(s.folder.Dir())
+	schedule, err := event.ReadSchedule(s.folder.Dir())
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/policy"
 	"pgrlab/core/task"
 	"pgrlab/tui/command/cli"
 )
@@ -22,7 +22,7 @@ import (
 type player struct {
 	task   task.Task
 	who    string // acts
-	policy lab.Policy
+	policy policy.Policy
 	env    task.Env
 	view   cli.View
 	device cli.Device // nil: none is needed
@@ -54,7 +54,7 @@ func (p *player) build(d cli.Deps, saved *savedPolicy, seed uint64) (err error) 
 			return err
 		}
 		if p.policy, err = saved.load(p.task, p.device); err != nil {
-			p.policy = lab.RandomPolicy(seed) // there is always one to close
+			p.policy = policy.Random(seed) // there is always one to close
 			return err
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/config"
-	"pgrlab/core/lab"
+	"pgrlab/core/policy"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 	"pgrlab/presets"
@@ -131,7 +131,7 @@ func (w *watchFlags) open(d cli.Deps) (*player, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &player{task: task, who: who, policy: lab.RandomPolicy(w.seed)}
+	p := &player{task: task, who: who, policy: policy.Random(w.seed)}
 	if err := p.build(d, saved, w.seed); err != nil {
 		return nil, errors.Join(err, p.close())
 	}
@@ -171,13 +171,13 @@ func findPolicy(path string) (*savedPolicy, error) {
 }
 
 // load reads the policy for a device.
-func (s *savedPolicy) load(task task.Task, device cli.Device) (lab.Policy, error) {
+func (s *savedPolicy) load(task task.Task, device cli.Device) (policy.Policy, error) {
 	f, err := run.OpenFile(filepath.Split(s.path))
 	if err != nil {
 		return nil, fmt.Errorf("read policy: %w", err)
 	}
 	defer f.Close()
-	p, err := lab.LoadPolicy(&s.config, task, device, f)
+	p, err := policy.Load(&s.config, task, device, f)
 	if err != nil {
 		return nil, fmt.Errorf("read policy %s: %w", s.path, err)
 	}

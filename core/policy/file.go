@@ -1,4 +1,4 @@
-package lab
+package policy
 
 import (
 	"bytes"
@@ -15,8 +15,9 @@ const (
 	maxPolicy = 1 << 30 // bytes
 )
 
-// sealed writes what save writes, and the seal.
-func sealed(w io.Writer, save func(io.Writer) error) error {
+// Save writes a policy as save writes it (SavePolicy of an agent.Learner), and a checksum
+// behind it, which Load and ReadLayers hold it to.
+func Save(w io.Writer, save func(io.Writer) error) error {
 	sum := sha256.New()
 	if err := save(io.MultiWriter(w, sum)); err != nil {
 		return err
@@ -25,7 +26,7 @@ func sealed(w io.Writer, save func(io.Writer) error) error {
 	return err
 }
 
-// unsealed reads what sealed wrote, or a file without a seal.
+// unsealed reads what Save wrote, or a file without a seal.
 func unsealed(r io.Reader) (io.Reader, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxPolicy+1))
 	if err != nil {

@@ -1,17 +1,17 @@
-package lab
+// Package policy is what a run leaves behind that acts: the file of its policy, which is
+// written with a checksum (Save), acts without anything else of the run (Load), and has its
+// layers read by those who hand them to other programs (ReadLayers). Beside it is the policy
+// that every run begins with, which is random.
+package policy
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
-	"pgrlab/core/nn"
-	"pgrlab/core/op"
 	"pgrlab/core/rng"
 	"pgrlab/core/task"
 )
@@ -26,9 +26,9 @@ type Policy interface {
 	Close() error
 }
 
-// RandomPolicy draws actions uniformly from [-1,1), as a run does in its first
+// Random draws actions uniformly from [-1,1), as a run does in its first
 // steps; obs is not looked at.
-func RandomPolicy(seed uint64) Policy { return randomPolicy{rng.New(seed, "random policy")} }
+func Random(seed uint64) Policy { return randomPolicy{rng.New(seed, "random policy")} }
 
 type randomPolicy struct{ stream rng.Stream }
 
@@ -43,9 +43,9 @@ func (p randomPolicy) Act(dst, _ []float32, step uint64) error {
 func (randomPolicy) Begin()       {}
 func (randomPolicy) Close() error { return nil }
 
-// LoadPolicy reads what a run of configuration c saved as its policy. It acts as the run's
+// Load reads what a run of configuration c saved as its policy. It acts as the run's
 // evaluations do.
-func LoadPolicy(c *config.Config, task task.Task, dev device.Device, r io.Reader) (Policy, error) {
+func Load(c *config.Config, task task.Task, dev device.Device, r io.Reader) (Policy, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -73,26 +73,6 @@ func LoadPolicy(c *config.Config, task task.Task, dev device.Device, r io.Reader
 	}
 	mode, err := c.Evaluation.Mode()
 	return &learnedPolicy{agent: a, acting: agent.Acting{Copies: 1, State: make([]float32, a.StateSize()), Mode: mode}}, err
-}
-
-// readWeights reads a whole file of weights, and nothing else, that an agent can act
-// with.
-func readWeights(r io.Reader) ([]*op.Tensor, error) {
-	tensors, err := nn.Read(r)
-	if err != nil {
-		return nil, err
-	}
-	if n, _ := io.CopyN(io.Discard, r, 1); n > 0 {
-		return nil, errors.New("read weights: something follows them: the file is damaged")
-	}
-	for _, t := range tensors {
-		for _, v := range t.Data {
-			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-				return nil, fmt.Errorf("read weights: %.40q holds %v: the run had diverged, or the file is damaged", t.Name, v)
-			}
-		}
-	}
-	return tensors, nil
 }
 
 type learnedPolicy struct {

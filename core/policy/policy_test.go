@@ -1,4 +1,4 @@
-package lab
+package policy
 
 import (
 	"bytes"
@@ -14,20 +14,16 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
-	"pgrlab/core/device/cpu"
 	"pgrlab/core/task"
+	"pgrlab/core/testing/tiny"
 )
 
 // A saved policy acts as the agent that saved it, whatever its seed and critics.
 func TestALoadedPolicyActsAsTheSavedOne(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
-	c := realConfig()
+	dev := tiny.Device(t)
+	c := tiny.Config()
 	c.Agent.Critics, c.Agent.Subset = 3, 2
-	a, err := newLearner(&c, newWorld().task(), dev, 42)
+	a, err := newLearner(&c, tiny.Task(), dev, 42)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,13 +33,13 @@ func TestALoadedPolicyActsAsTheSavedOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := saved.Bytes()
-	p, err := LoadPolicy(&c, newWorld().task(), dev, bytes.NewReader(file))
+	p, err := Load(&c, tiny.Task(), dev, bytes.NewReader(file))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
 	obs := []float32{.3, -2}
-	want, got := make([]float32, worldAct), make([]float32, worldAct)
+	want, got := make([]float32, tiny.Act), make([]float32, tiny.Act)
 	if err := a.Act(&agent.Acting{Copies: 1, Obs: obs, Actions: want, Mode: agent.Mean}); err != nil {
 		t.Fatal(err)
 	}
@@ -53,9 +49,9 @@ func TestALoadedPolicyActsAsTheSavedOne(t *testing.T) {
 	if !slices.Equal(got, want) || want[0] == 0 {
 		t.Errorf("acts %v, the saved agent %v", got, want)
 	}
-	other := newWorld().task()
+	other := tiny.Task()
 	other.ObsSize++
-	if _, err := LoadPolicy(&c, other, dev, bytes.NewReader(file)); err == nil {
+	if _, err := Load(&c, other, dev, bytes.NewReader(file)); err == nil {
 		t.Error("the policy of another task was loaded")
 	}
 }
@@ -70,12 +66,12 @@ func newLearner(c *config.Config, task task.Task, dev device.Device, seed uint64
 // A file that is not a whole policy of the task is refused in a line: cut off, with more
 // behind, of another network, with numbers that are none.
 func TestDamagedPolicies(t *testing.T) {
-	dev, c, file := testDevice(t), realConfig(), savedPolicy(t)
+	dev, c, file := tiny.Device(t), tiny.Config(), savedPolicy(t)
 	nan := bytes.Clone(file)
 	copy(nan[len(nan)-4:], []byte{0, 0, 0xc0, 0x7f})
-	other := realConfig()
+	other := tiny.Config()
 	other.Agent.Hidden = []int{8, 9}
-	huge := realConfig()
+	huge := tiny.Config()
 	huge.Agent.Hidden = []int{3_000_000, 3_000_000}
 	for name, d := range map[string]struct {
 		config config.Config
@@ -90,11 +86,11 @@ func TestDamagedPolicies(t *testing.T) {
 		"of another network":     {other, file, "is it of a run on world?"},
 		"of what no machine has": {huge, file, "needs about "},
 	} {
-		_, err := LoadPolicy(&d.config, newWorld().task(), dev, bytes.NewReader(d.file))
+		_, err := Load(&d.config, tiny.Task(), dev, bytes.NewReader(d.file))
 		if err == nil || !strings.Contains(err.Error(), d.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %q", name, err, d.want)
 		}
-		if _, err := ReadPolicyLayers(bytes.NewReader(d.file)); err == nil && !bytes.Equal(d.file, file) {
+		if _, err := ReadLayers(bytes.NewReader(d.file)); err == nil && !bytes.Equal(d.file, file) {
 			t.Errorf("%s is exported", name)
 		}
 	}
@@ -103,8 +99,8 @@ func TestDamagedPolicies(t *testing.T) {
 // savedPolicy is the policy.bin of an untrained agent.
 func savedPolicy(t testing.TB) []byte {
 	t.Helper()
-	c := realConfig()
-	a, err := newLearner(&c, newWorld().task(), testDevice(t), 42)
+	c := tiny.Config()
+	a, err := newLearner(&c, tiny.Task(), tiny.Device(t), 42)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +114,7 @@ func savedPolicy(t testing.TB) []byte {
 
 // Whatever is in the place of a policy, it is refused in a line or acts.
 func FuzzPolicy(f *testing.F) {
-	file, dev := savedPolicy(f), testDevice(f)
+	file, dev := savedPolicy(f), tiny.Device(f)
 	f.Add(file, uint32(0), uint64(0), uint16(0))
 	for i := range 64 {
 		f.Add(file, uint32(8*i), uint64(math.MaxUint64)>>i, uint16(7*i))
@@ -128,13 +124,13 @@ func FuzzPolicy(f *testing.F) {
 		for k := 0; k < 8 && len(text) > 8; k++ {
 			text[int(at)%(len(text)-7)+k] ^= byte(value >> (8 * k))
 		}
-		c := realConfig()
-		if layers, err := ReadPolicyLayers(bytes.NewReader(text)); err != nil && strings.Contains(err.Error(), "\n") {
+		c := tiny.Config()
+		if layers, err := ReadLayers(bytes.NewReader(text)); err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("not a line: %v", err)
 		} else if err == nil && len(layers) < 2 {
 			t.Errorf("%d layers", len(layers))
 		}
-		p, err := LoadPolicy(&c, newWorld().task(), dev, bytes.NewReader(text))
+		p, err := Load(&c, tiny.Task(), dev, bytes.NewReader(text))
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Errorf("not a line: %v", err)
@@ -142,7 +138,7 @@ func FuzzPolicy(f *testing.F) {
 			return
 		}
 		defer p.Close()
-		action := make([]float32, worldAct)
+		action := make([]float32, tiny.Act)
 		if err := p.Act(action, []float32{.3, -2}, 0); err != nil {
 			t.Error(err)
 		}
@@ -152,7 +148,7 @@ func FuzzPolicy(f *testing.F) {
 func TestRandomActionsFollowTheSeed(t *testing.T) {
 	draw := func(seed, step uint64) []float32 {
 		a := make([]float32, 6)
-		if err := RandomPolicy(seed).Act(a, nil, step); err != nil {
+		if err := Random(seed).Act(a, nil, step); err != nil {
 			t.Fatal(err)
 		}
 		return a
@@ -169,29 +165,25 @@ func TestRandomActionsFollowTheSeed(t *testing.T) {
 // A policy's file that is cut anywhere, or has any bit flipped, is refused in a line or
 // holds the weights that were saved; one of an older version has no checksum.
 func TestAPolicyHasAChecksum(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
-	c := realConfig()
-	a, err := newLearner(&c, newWorld().task(), dev, 42)
+	dev := tiny.Device(t)
+	c := tiny.Config()
+	a, err := newLearner(&c, tiny.Task(), dev, 42)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
 	var saved, older bytes.Buffer
-	if err := errors.Join(sealed(&saved, a.SavePolicy), a.SavePolicy(&older)); err != nil {
+	if err := errors.Join(Save(&saved, a.SavePolicy), a.SavePolicy(&older)); err != nil {
 		t.Fatal(err)
 	}
-	want, err := ReadPolicyLayers(&older)
+	want, err := ReadLayers(&older)
 	if err != nil {
 		t.Fatal(err)
 	}
 	refused := 0
 	check := func(what string, file []byte) {
-		layers, err := ReadPolicyLayers(bytes.NewReader(file))
-		p, loaded := LoadPolicy(&c, newWorld().task(), dev, bytes.NewReader(file))
+		layers, err := ReadLayers(bytes.NewReader(file))
+		p, loaded := Load(&c, tiny.Task(), dev, bytes.NewReader(file))
 		if loaded == nil {
 			p.Close()
 		}

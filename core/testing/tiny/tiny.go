@@ -1,0 +1,167 @@
+// Package tiny has a run of the real parts that takes milliseconds, for tests: a task of two
+// observed numbers and one action, and a configuration with the smallest networks that there
+// are.
+package tiny
+
+import (
+	"encoding/binary"
+	"io"
+	"math"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/config"
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/generative"
+	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
+	"pgrlab/core/task"
+)
+
+// The sizes of Task.
+const (
+	Obs     = 2
+	Act     = 1
+	Episode = 60
+)
+
+// Config is a run of Task with all parts of prioritized generative replay, as small as they
+// can be: 8 random steps, a refit every 12 steps, an evaluation every 13, 26 steps in all.
+func Config() config.Config {
+	icm, rnd := relevance.DefaultICM(), relevance.DefaultRND()
+	icm.Cadence, icm.Hidden, icm.Batch, icm.ScoreRows = relevance.Cadence{Every: 4, Warmup: 3}, 8, 8, 16
+	rnd.Cadence, rnd.Hidden, rnd.Features, rnd.Batch, rnd.ScoreRows = relevance.Cadence{Every: 4, Warmup: 5}, 8, 4, 8, 16
+	c := config.Config{
+		Task: "world", Method: "pgr-curiosity", Scale: "test", Device: "cpu", Seed: 7, Members: 1,
+		Steps: 26, StartSteps: 8, Buffer: 1000, Lanes: 2,
+		Evaluation: config.Evaluation{Every: 13, Episodes: 3, DormantStates: 8, DormantTau: 0.025},
+		Agent:      agent.Config{Hidden: []int{8, 8}, Critics: 2, Subset: 2, Gamma: 0.99, PolicyDelay: 20, InitialAlpha: 1},
+		Replay:     config.Replay{Priority: config.FunctionNone},
+		Bonus:      config.Bonus{Function: config.FunctionNone},
+		Relevance:  relevance.Configs{"curiosity": icm, "rnd": rnd},
+		Generator:  config.Generator{Kind: "diffusion", Slice: 2, Config: generative.Default()},
+		Knobs: knob.Settings{
+			Relevance: "curiosity", Guidance: 2, TopFraction: 0.25, Ratio: 0.5, Hold: knob.HoldBatch, UTD: 4, Batch: 8,
+			LRActor: 3e-4, LRCritic: 3e-4, Tau: 0.005, RefitEvery: 12, Samples: 24, SamplerSteps: 3,
+			GeneratorSteps: 12, LRGenerator: 3e-4, PUncond: 0.25,
+		},
+	}
+	g := &c.Generator
+	g.Kinds = generative.Kinds{"vae": generative.VAEConfig{Latent: 2, Width: 8, Bottleneck: 4, EncoderBlocks: 1, DecoderBlocks: 1, Beta: 0.1}}
+	g.Conditional, g.Width, g.Blocks, g.Embedding, g.Batch, g.Chunk = true, 16, 1, 8, 8, 16
+	return c
+}
+
+// Device is a CPU with one thread and portable kernels, closed when the test is over.
+func Device(t testing.TB) device.Device {
+	t.Helper()
+	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	return dev
+}
+
+// Task is a problem in which everything that was done shows in what is observed next.
+func Task() task.Task {
+	return task.Task{
+		Name: "world", ObsSize: Obs, ActSize: Act, EpisodeSteps: Episode,
+		New: func(seed uint64) (task.Env, error) { return &env{seed: float64(seed)}, nil },
+		NewVec: func(n int, seed uint64) (task.VecEnv, error) {
+			v := &vec{envs: make([]env, n)}
+			for i := range v.envs {
+				v.envs[i].seed = float64(seed) + float64(i)
+			}
+			return v, nil
+		},
+	}
+}
+
+// env is one copy.
+type env struct{ seed, episode, t, x float64 }
+
+func (e *env) ObsSize() int { return Obs }
+func (e *env) ActSize() int { return Act }
+
+func (e *env) Reset(episode uint64, obs []float32) error {
+	e.episode, e.t = float64(episode), 0
+	e.observe(obs, 0)
+	return nil
+}
+
+func (e *env) Step(action, obs []float32) (reward float64, terminated, truncated bool, err error) {
+	e.t++
+	e.observe(obs, float64(action[0]))
+	return float64(obs[0]), false, e.t == Episode, nil
+}
+
+// observe moves to the next state.
+func (e *env) observe(obs []float32, action float64) {
+	_, e.x = math.Modf(math.Abs(0.37*e.x + 0.731*e.seed + 0.411*e.episode + 0.11*e.t + 0.53*action))
+	obs[0], obs[1] = float32(e.x), float32(e.t)/Episode
+}
+
+func (e *env) Save(w io.Writer) error {
+	return binary.Write(w, binary.LittleEndian, []float64{e.seed, e.episode, e.t, e.x})
+}
+
+func (e *env) Load(r io.Reader) error {
+	v := make([]float64, 4)
+	err := binary.Read(r, binary.LittleEndian, v)
+	e.seed, e.episode, e.t, e.x = v[0], v[1], v[2], v[3]
+	return err
+}
+
+func (e *env) Close() error { return nil }
+
+// vec are copies in lockstep, of which copy i ends after 10·(i+1) steps.
+type vec struct{ envs []env }
+
+func (v *vec) Size() int    { return len(v.envs) }
+func (v *vec) ObsSize() int { return Obs }
+func (v *vec) ActSize() int { return Act }
+
+func (v *vec) Reset(episode uint64, obs []float32) error {
+	for i := range v.envs {
+		if err := v.envs[i].Reset(episode, obs[i*Obs:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *vec) Step(actions, obs []float32, rewards []float64, ended []bool) error {
+	for i := range v.envs {
+		if rewards[i] = 0; ended[i] {
+			continue
+		}
+		var err error
+		if rewards[i], _, _, err = v.envs[i].Step(actions[i*Act:], obs[i*Obs:]); err != nil {
+			return err
+		}
+		ended[i] = int(v.envs[i].t) == 10*(i+1)
+	}
+	return nil
+}
+
+func (v *vec) Save(w io.Writer) error {
+	for i := range v.envs {
+		if err := v.envs[i].Save(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *vec) Load(r io.Reader) error {
+	for i := range v.envs {
+		if err := v.envs[i].Load(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *vec) Close() error { return nil }
