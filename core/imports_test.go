@@ -29,7 +29,7 @@ var allowed = map[string][]string{
 	// other package of the screen knows core/lab.
 	"tui/command/analyse":  {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "tui/pane/system", "presets", "core/config", "core/lab", "core/inspect", "core/whatif", "core/event", "core/knob", "core/report", "core/run", "core/printable"},
 	"tui/command/attach":   {"tui/command/session", "tui/command/replay", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/remote", "tui/history", "tui/theme", "presets", "core/report", "core/run", "core/printable"},
-	"tui/command/session":  {"tui/command/forks", "tui/command/replay", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/picker", "tui/remote", "presets", "core/config", "core/task", "core/lab", "core/event", "core/report", "core/run"},
+	"tui/command/session":  {"tui/command/forks", "tui/command/replay", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/pane/system", "tui/picker", "tui/remote", "presets", "core/config", "core/task", "core/lab", "core/knob", "core/whatif", "core/event", "core/report", "core/run"},
 	"tui/command/forks":    {"tui/command/cli", "tui/command/rundir", "tui/pane", "tui/pane/system", "presets", "core/lab", "core/run"},
 	"tui/command/sweep":    {"tui/command/results", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "presets", "core/sweep", "core/report", "core/run"},
 	"tui/command/report":   {"tui/command/results", "tui/command/cli", "tui/command/rundir", "presets", "core/config", "core/policy", "core/report", "core/run", "core/printable"},
@@ -46,16 +46,17 @@ var allowed = map[string][]string{
 	"tui/command/licence/gen": {"tui/command/licence"},
 
 	// A pane imports no other pane, and nothing of the screen but what all panes see.
-	"tui/pane/...": {"tui/pane", "tui/steer", "tui/history", "tui/theme", "tui/format", "tui/topic", "tui/chart", "tui/picture", "core/event", "core/knob"},
-	"tui/pane":     {"tui/history", "tui/theme", "tui/format", "tui/topic", "core/config", "core/event", "core/knob"},
-	"tui/steer":    {"tui/pane", "tui/history", "tui/format", "tui/topic", "core/event", "core/knob"}, // what is staged and sent
-	"tui/history":  {"tui/chart", "tui/format", "tui/topic", "core/printable", "core/event", "core/knob", "core/run"},
-	"tui/lesson":   {"tui/steer", "tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/event", "core/knob"},
-	"tui/picker":   {"tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/config", "core/run", "core/event", "core/knob"},
-	"tui/help":     {"tui/pane", "tui/theme", "core/knob"},
-	"tui/theme":    {"tui/chart", "tui/format"},
-	"tui/format":   {},
-	"tui/topic":    {},
+	"tui/pane/...":    {"tui/pane", "tui/steer", "tui/history", "tui/theme", "tui/format", "tui/topic", "tui/chart", "tui/picture", "core/event", "core/knob"},
+	"tui/pane/whatif": {"tui/pane", "tui/theme", "tui/format", "tui/topic", "core/event", "core/run", "core/whatif"}, // run: its numbers
+	"tui/pane":        {"tui/history", "tui/theme", "tui/format", "tui/topic", "core/config", "core/event", "core/knob", "core/whatif"},
+	"tui/steer":       {"tui/pane", "tui/history", "tui/format", "tui/topic", "core/event", "core/knob"}, // what is staged and sent
+	"tui/history":     {"tui/chart", "tui/format", "tui/topic", "core/printable", "core/event", "core/knob", "core/run"},
+	"tui/lesson":      {"tui/steer", "tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/event", "core/knob"},
+	"tui/picker":      {"tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/config", "core/run", "core/event", "core/knob"},
+	"tui/help":        {"tui/pane", "tui/theme", "core/knob"},
+	"tui/theme":       {"tui/chart", "tui/format"},
+	"tui/format":      {},
+	"tui/topic":       {},
 
 	"tui/remote":  {"tui", "tui/pane", "tui/pane/...", "tui/theme", "core/config", "core/event", "core/printable"},
 	"tui/chart":   {},

@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/whatif"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/pane/charts"
 	"pgrlab/tui/picker"
@@ -216,6 +217,19 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 		}
 		s.press(" ")
 		show("paused")
+		f := &fakeWhatIf{at: &pane.WhatIfState{}}
+		s.options.WhatIf = f
+		show("what-if proposed")
+		f.Begin()
+		f.set(func(p *pane.WhatIfState) {
+			p.Begun, p.Progress = s.clock.Add(-time.Minute), whatif.Progress{Doing: "real only", Done: 1, Total: 3}
+		})
+		show("what-if under way")
+		s.press("q")
+		show("leaving a what-if")
+		s.press("esc")
+		f.finish()
+		show("what-if made")
 	}
 	p := newPickerScreen(t, 160, 45)
 	try := p.picker.Try

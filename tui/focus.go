@@ -63,13 +63,17 @@ func (m *Model) setView(v view) tea.Cmd {
 	return nil
 }
 
-// toggleAgent goes to the agent view and back.
-func (m *Model) toggleAgent() tea.Cmd {
-	if m.focus == pane.Agent {
-		return m.GoTo(m.returnTo)
+// toggle is a key that goes to a pane and back.
+func (m *Model) toggle(id pane.ID) func() tea.Cmd {
+	return func() tea.Cmd {
+		if m.focus == id {
+			return m.GoTo(m.returnTo)
+		}
+		if m.focus != pane.Agent && m.focus != pane.WhatIfs { // from one of these to the other
+			m.returnTo = m.focus
+		}
+		return m.GoTo(id)
 	}
-	m.returnTo = m.focus
-	return m.GoTo(pane.Agent)
 }
 
 // back peels one layer: inspection, staged values, zoom, filter, a pane that the

@@ -10,6 +10,7 @@ import (
 	"pgrlab/tui/format"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/pane/runs"
+	"pgrlab/tui/pane/whatif"
 	"pgrlab/tui/steer"
 )
 
@@ -24,6 +25,7 @@ type leaving struct {
 	*pane.Run
 	steering *steer.Steering
 	runs     *runs.Pane
+	whatIf   *whatif.Pane
 	picking  func() bool // whether the first screen is open
 	closeAll func()      // closes help and text entry
 
@@ -50,6 +52,10 @@ func (l *leaving) openQuit() tea.Cmd {
 	if l.Ended() && children > 0 {
 		return l.askForChildren(children)
 	}
+	lost := l.lostWithThis()
+	if l.Ended() && lost != "" && !l.About.Remote {
+		return l.askForWhatIf(lost)
+	}
 	if l.About.Ended {
 		return l.askWhatNext()
 	}
@@ -74,6 +80,11 @@ func (l *leaving) openQuit() tea.Cmd {
 		{Key: "d", Label: label, Action: l.detach},
 		{Key: "s", Label: "stop and save", Action: l.stop},
 	}}
+	if lost != "" && l.About.Remote {
+		d.Choices[1].Label += "; the what-if ends with it"
+	} else if lost != "" {
+		d.Lines = append(d.Lines, lost)
+	}
 	if children > 0 {
 		d.Choices[1].Label += fmt.Sprintf("; its forks, %s, go on", format.Counted(children, "child", "children"))
 		d.Choices = append(d.Choices, pane.Choice{Key: "a", Label: "stop and save all of them", Action: l.stopAllOf})
@@ -93,6 +104,24 @@ func (l *leaving) askForChildren(n int) tea.Cmd {
 			{Key: "esc", Label: "cancel", Action: nil},
 		},
 	})
+	return nil
+}
+
+// lostWithThis says what ends with the process of the run; "": nothing.
+func (l *leaving) lostWithThis() string {
+	share, under := l.whatIf.Under()
+	if !under {
+		return ""
+	}
+	return fmt.Sprintf("The what-if, %s done, ends with this screen.", format.Percent(share))
+}
+
+// askForWhatIf asks whether to leave a run that is over while a what-if is under way.
+func (l *leaving) askForWhatIf(lost string) tea.Cmd {
+	l.Question(&pane.Dialog{Title: "quit", Lines: []string{"The run is over. " + lost}, Choices: []pane.Choice{
+		{Key: "q", Label: "quit", Action: l.leave},
+		{Key: "esc", Label: "wait for it", Action: nil},
+	}})
 	return nil
 }
 

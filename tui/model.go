@@ -36,7 +36,7 @@ type Model struct {
 	layout   layout
 	view     view
 	focus    pane.ID
-	returnTo pane.ID // where the agent view goes back to
+	returnTo pane.ID // where the keys that go to a pane go back to
 	zoomed   bool
 
 	told     string // one line at the foot, until the next key

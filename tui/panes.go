@@ -16,13 +16,14 @@ import (
 	"pgrlab/tui/pane/scores"
 	"pgrlab/tui/pane/sentence"
 	"pgrlab/tui/pane/system"
+	"pgrlab/tui/pane/whatif"
 	"pgrlab/tui/picker"
 	"pgrlab/tui/steer"
 )
 
 // assemble makes the parts of a screen and wires them.
 func assemble(r *pane.Run, s Settings) *Model {
-	m := &Model{Run: r, settings: s, focus: pane.Knobs, mouse: s.Mouse, drawn: drawn{stale: true, cache: map[pane.ID]paneCache{}}}
+	m := &Model{Run: r, settings: s, focus: pane.Knobs, returnTo: pane.Knobs, mouse: s.Mouse, drawn: drawn{stale: true, cache: map[pane.ID]paneCache{}}}
 	r.Screen = m
 	kept := &memory{}
 	if r.About == nil {
@@ -39,6 +40,7 @@ func assemble(r *pane.Run, s Settings) *Model {
 	m.events = events.New(r, kept)
 	m.system = system.New(r)
 	m.runs = runs.New(m.steering)
+	m.whatIf = whatif.New(r)
 	m.sentence = sentence.New(r)
 	m.panes = m.table()
 	m.watchers = []pane.Watcher{m.steering}
@@ -51,7 +53,7 @@ func assemble(r *pane.Run, s Settings) *Model {
 	m.player = &player{Run: r, poll: m.poll}
 	m.lessons = lesson.New(m.steering, m.lookAt, m.knobs.CommandStage, m.charts.Inspecting)
 	m.help = help.New(m, r.Theme, m.helpContents)
-	m.leaving = &leaving{Run: r, steering: m.steering, runs: m.runs, picking: func() bool { return m.picker != nil },
+	m.leaving = &leaving{Run: r, steering: m.steering, runs: m.runs, whatIf: m.whatIf, picking: func() bool { return m.picker != nil },
 		closeAll: func() {
 			m.help.Close()
 			m.entry = nil
@@ -80,6 +82,7 @@ func (m *Model) table() []pane.Pane {
 		losses.New(r),
 		agent.New(r),
 		m.runs,
+		m.whatIf,
 		m.sentence,
 	}
 }
@@ -106,6 +109,7 @@ type screenParts struct {
 	events   *events.Pane
 	system   *system.Pane
 	runs     *runs.Pane
+	whatIf   *whatif.Pane
 	sentence *sentence.Pane
 	headline *headline
 	lessons  *lesson.Lessons

@@ -182,6 +182,9 @@ func (p *plain) inform(line string) bool {
 		p.status()
 	case "runs":
 		p.lines(p.runs.Body(100, 0))
+	case "what-if":
+		p.lines(p.whatIf.Body(100, 1000))
+		fmt.Fprintln(p.out, "type what-if-begin, what-if-stop")
 	case "help", "?":
 		for _, l := range p.help.Lines(100) {
 			fmt.Fprintln(p.out, l)

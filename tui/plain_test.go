@@ -51,11 +51,16 @@ type talk struct {
 
 func newTalk(t *testing.T, f *fakeLab) *talk {
 	t.Helper()
+	return newTalkAbout(t, f, pane.About{Config: fakeConfig()})
+}
+
+func newTalkAbout(t *testing.T, f *fakeLab, about pane.About) *talk {
+	t.Helper()
 	clock := time.Date(2026, 11, 21, 12, 10, 0, 0, time.UTC)
 	in, person := io.Pipe()
 	k := &talk{t: t, out: &shared{new: make(chan struct{}, 1)}, person: person, ended: make(chan Outcome, 1)}
 	go func() {
-		o, err := runPlain(context.Background(), Options{About: pane.About{Config: fakeConfig()}, Clock: func() time.Time { return clock },
+		o, err := runPlain(context.Background(), Options{About: about, Clock: func() time.Time { return clock },
 			Start: func() (pane.Lab, error) { return f, nil }}, in, k.out)
 		if err != nil {
 			t.Error(err)
@@ -122,6 +127,22 @@ func TestPlainQuestionStaysOpen(t *testing.T) {
 	if got := f.values["relevance"]; got.Text != "curiosity" {
 		t.Errorf("relevance is %v: a question that was answered by no has applied it", got)
 	}
+}
+
+// A what-if in lines: what it would be, its end, and its table.
+func TestPlainWhatIf(t *testing.T) {
+	f := newFake()
+	f.advance(24_000)
+	w := &fakeWhatIf{at: &pane.WhatIfState{}}
+	w.onBegin = w.finish
+	k := newTalkAbout(t, f, pane.About{Config: fakeConfig(), WhatIf: w})
+	k.say("", "running: After 24,000 environment steps")
+	k.say("what-if", "about 25,000 critic updates of work")
+	k.say("", "type what-if-begin, what-if-stop")
+	k.say("what-if-begin", "the what-if of step 24,000 is made")
+	k.say("what-if", "prioritized rows help more than unprioritized ones")
+	k.say("quit", "leave it training")
+	k.leave()
 }
 
 // Everything that a line advises to type is taken.

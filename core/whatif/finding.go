@@ -71,6 +71,18 @@ func difference(a, b []run.Float) *Difference {
 	return out
 }
 
+// Spread is the mean of the repeats and their standard deviation, which is 0 for one.
+func Spread(v []run.Float) (mean, deviation float64) {
+	all := make([]float64, len(v))
+	for i, x := range v {
+		all[i] = float64(x)
+	}
+	if len(all) < 2 {
+		return stat.Mean(all, nil), 0
+	}
+	return stat.MeanStdDev(all, nil)
+}
+
 // conclude answers the questions of the table, about the rows of the run's own knobs
 // where they are among them, else about the last of the first F.
 func (t *Table) conclude() {

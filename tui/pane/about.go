@@ -58,6 +58,9 @@ type About struct {
 	// Beside says how many of the children train at a time; nil: one.
 	Beside func() int
 
+	// WhatIf trains with other rows beside the run; nil: it cannot be done here.
+	WhatIf WhatIf
+
 	// Remote says that the screen is on the terminal of another process: leaving it is
 	// nothing to the run.
 	Remote bool

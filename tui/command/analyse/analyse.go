@@ -98,7 +98,7 @@ of evaluation.keep_every, the last three and the best are there to be looked at.
 				return err
 			}
 			if r.whatIfs {
-				return r.whatIfAll(c.Context(), d, args, c.OutOrStdout(), c.ErrOrStderr())
+				return r.whatIfAll(c.Context(), d, args, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 			}
 			if r.refits {
 				return r.refitAll(c.Context(), d, args, c.OutOrStdout(), c.ErrOrStderr())

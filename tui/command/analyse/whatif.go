@@ -3,6 +3,7 @@ package analyse
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -26,11 +27,16 @@ import (
 // whatIfFlags are those of analyse --what-if.
 type whatIfFlags struct {
 	whatif.Plan
-	samples int
+	samples  int
+	untilEOF bool
 }
 
+// untilEOF is the flag of a screen that shows a what-if: the table is nobody's when the
+// screen has gone, however it went.
+const untilEOF = "until-eof"
+
 // whatIfOnly are the flags that mean something with --what-if only.
-var whatIfOnly = []string{"relevance", "top-fraction", "updates", "episodes", "seeds", "samples"}
+var whatIfOnly = []string{"relevance", "top-fraction", "updates", "episodes", "seeds", "samples", untilEOF}
 
 func (w *whatIfFlags) bind(f *pflag.FlagSet, asked *bool) {
 	f.BoolVar(asked, "what-if", false, "train the agent from the checkpoint with different rows, and compare")
@@ -40,6 +46,8 @@ func (w *whatIfFlags) bind(f *pflag.FlagSet, asked *bool) {
 	cli.CountVar(f, &w.Episodes, "episodes", 10, 1, "`N` with --what-if: held-out episodes, and those of each evaluation")
 	cli.CountVar(f, &w.Repeats, "seeds", 3, 1, "`N` with --what-if: repeats, each with random numbers of its own")
 	cli.CountVar(f, &w.samples, "samples", 10_000, 1, "`N` with --what-if: synthetic transitions of each kind")
+	f.BoolVar(&w.untilEOF, untilEOF, false, "with --what-if, for a process that waits for it: end with the end of stdin, progress as JSON")
+	_ = f.MarkHidden(untilEOF) // it exists
 }
 
 // flags refuses combinations that mean nothing.
@@ -108,9 +116,17 @@ func RelevanceNames() []string {
 }
 
 // whatIf makes the table of one run after the other.
-func (r *analyseRequest) whatIfAll(ctx context.Context, d cli.Deps, args []string, stdout, stderr io.Writer) error {
+func (r *analyseRequest) whatIfAll(ctx context.Context, d cli.Deps, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
+	if r.whatIf.untilEOF {
+		var end context.CancelCauseFunc
+		ctx, end = context.WithCancelCause(ctx)
+		go func() {
+			_, _ = io.Copy(io.Discard, stdin) // however it ends
+			end(errAlone)
+		}()
+	}
 	for _, arg := range args {
 		saved, err := r.saved(arg, "analyse")
 		if err != nil {
@@ -123,6 +139,9 @@ func (r *analyseRequest) whatIfAll(ctx context.Context, d cli.Deps, args []strin
 	return nil
 }
 
+// errAlone is why a table with --until-eof is not finished.
+var errAlone = errors.New("the process that waited for it has gone")
+
 func (r *analyseRequest) whatIfOne(ctx context.Context, d cli.Deps, saved lab.Saved, stdout, stderr io.Writer) error {
 	task, err := d.Task(saved.Config.Task)
 	if err != nil {
@@ -134,10 +153,11 @@ func (r *analyseRequest) whatIfOne(ctx context.Context, d cli.Deps, saved lab.Sa
 	}
 	defer device.Close()
 	p := &whatIfProgress{Progress: terminal.NewProgress(stderr), begun: time.Now()}
-	asked := lab.WhatIfRequest{Plan: r.whatIf.Plan, Progress: func(at whatif.Progress) error {
-		p.show(at, time.Now())
-		return nil
-	}}
+	show := p.show
+	if r.whatIf.untilEOF {
+		show = (&progressLines{to: json.NewEncoder(stderr)}).show
+	}
+	asked := lab.WhatIfRequest{Plan: r.whatIf.Plan, Progress: func(at whatif.Progress) error { return show(at, time.Now()) }}
 	if len(r.refit.set) > 0 {
 		other, err := r.refit.of(saved.Config)
 		if err != nil {
@@ -171,9 +191,9 @@ type whatIfProgress struct {
 	begun, shown time.Time
 }
 
-func (p *whatIfProgress) show(at whatif.Progress, now time.Time) {
+func (p *whatIfProgress) show(at whatif.Progress, now time.Time) error {
 	if now.Sub(p.shown) < p.Every() {
-		return
+		return nil
 	}
 	p.shown = now
 	text := fmt.Sprintf("%d %%  %s", 100*at.Done/max(1, at.Total), at.Doing)
@@ -182,6 +202,22 @@ func (p *whatIfProgress) show(at whatif.Progress, now time.Time) {
 		text += "  eta " + terminal.Clock(time.Duration(left))
 	}
 	p.Rewrite(text)
+	return nil
+}
+
+// progressLines writes how far a table is for another program, a JSON object a line.
+type progressLines struct {
+	to    *json.Encoder
+	shown time.Time
+}
+
+func (p *progressLines) show(at whatif.Progress, now time.Time) error {
+	const every = 250 * time.Millisecond
+	if now.Sub(p.shown) < every {
+		return nil
+	}
+	p.shown = now
+	return p.to.Encode(at)
 }
 
 // writeWhatIf is the table in words: a line for each kind of rows and who made them.
@@ -231,7 +267,8 @@ func writeQuality(w io.Writer, a *whatif.Arm) {
 	fmt.Fprintf(w, "%s: error of s' %s of the variance of real s' - s,\n  of r %s of its own; the best constants have %s and %s on these rows",
 		a.Rows, mean(a.Change), mean(a.Reward), mean(a.ConstantChange), mean(a.ConstantReward))
 	if len(a.Relevant) > 0 {
-		fmt.Fprintf(w, ";\n  %.0f %% of them are in the upper quarter of F", 100*average(a.Relevant))
+		share, _ := whatif.Spread(a.Relevant)
+		fmt.Fprintf(w, ";\n  %.0f %% of them are in the upper quarter of F", 100*share)
 	}
 	fmt.Fprintln(w)
 }
@@ -242,13 +279,9 @@ func writeArm(w io.Writer, name, by string, a *whatif.Arm) {
 }
 
 // mean is that of the repeats.
-func mean(v []run.Float) string { return digits(average(v), 3) }
-
-func average(v []run.Float) (mean float64) {
-	for _, x := range v {
-		mean += float64(x) / float64(len(v))
-	}
-	return mean
+func mean(v []run.Float) string {
+	mean, _ := whatif.Spread(v)
+	return digits(mean, 3)
 }
 
 // meanOf is their mean with their standard deviation.
@@ -256,11 +289,8 @@ func meanOf(v []run.Float) string {
 	if len(v) < 2 {
 		return mean(v)
 	}
-	sum := 0.0
-	for _, x := range v {
-		sum += (float64(x) - average(v)) * (float64(x) - average(v))
-	}
-	return mean(v) + " ±" + digits(math.Sqrt(sum/float64(len(v)-1)), 2)
+	_, deviation := whatif.Spread(v)
+	return mean(v) + " ±" + digits(deviation, 2)
 }
 
 // digits writes a number with so many significant digits, or all before its point.

@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"os/exec"
+	"syscall"
 )
 
 // runningProgram is this program as the kernel holds it, also where the file that it was
@@ -23,4 +24,16 @@ func Self(args ...string) *exec.Cmd {
 	c := exec.Command(path, args...)
 	c.Args[0] = os.Args[0]
 	return c
+}
+
+// StartBehind starts a process that stands back behind this one by a nice value, in a
+// session of its own: neither ctrl+c on the terminal nor its end is for it.
+func StartBehind(c *exec.Cmd, nice int) error {
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	// Of all its threads: on Linux each has a nice value. It helps, but need not be allowed.
+	_ = syscall.Setpriority(syscall.PRIO_PGRP, c.Process.Pid, nice)
+	return nil
 }

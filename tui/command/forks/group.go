@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
-	"syscall"
 
 	"pgrlab/core/run"
 	"pgrlab/tui/command/cli"
@@ -166,11 +165,9 @@ func (b *Group) start(cmd *exec.Cmd) error {
 	if b.over {
 		return errors.New("not begun")
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // neither ctrl+c on the terminal nor its end is for it
-	if err := cmd.Start(); err != nil {
+	if err := cli.StartBehind(cmd, childNice); err != nil {
 		return err
 	}
-	_ = syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, childNice) // it helps, but need not be allowed
 	if b.began != nil {
 		b.began(cmd.Process)
 	}

@@ -98,7 +98,7 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 		pid, why := s.handOver(ctx, p.Say)
 		if why == nil {
 			s.goesOn(pid, p)
-			for _, text := range s.forks.Release(s.process) {
+			for _, text := range append(s.whatIf.end(), s.forks.Release(s.process)...) {
 				p.Say(text)
 			}
 			return nil

@@ -20,11 +20,13 @@ type serving struct {
 	viewer  *remote.Viewer // of the screen of this process; nil: there is none
 	server  *remote.Server
 	draw    func(pose []float64, w, h int) (*image.RGBA, error) // shared by all screens
+	whatIf  *whatIf                                             // the same
 }
 
 // newServing prepares a session for screens, its own and others.
 func (s *session) newServing() {
 	s.viewers = remote.NewViewers(s.watched)
+	s.whatIf = newWhatIf(s)
 	if draw := s.deps.Drawing(s.config.Task); draw != nil {
 		s.draw = sharedDrawing(draw)
 	}
@@ -70,7 +72,8 @@ func (s *session) shown() tui.Options {
 		About: pane.About{
 			Config: s.config, Folder: s.folder.Dir(), References: replay.References(s.config), Draw: s.draw, Device: s.device(),
 			Fork: s.fork, Beside: func() int { return forks.RoomBeside(s.threads) },
-			Names: s.task.Names, GPU: s.use.Load,
+			WhatIf: s.whatIf,
+			Names:  s.task.Names, GPU: s.use.Load,
 		},
 		Home: tui.Home(),
 	}

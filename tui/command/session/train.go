@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -144,7 +145,7 @@ func (s *session) leave(ctx context.Context, p *terminal.Progress) error {
 	} else {
 		children = s.forks.Release(s.process)
 	}
-	for _, text := range append(s.summary(), children...) {
+	for _, text := range slices.Concat(s.whatIf.end(), s.summary(), children) {
 		p.Say(text)
 	}
 	return s.result(ctx)

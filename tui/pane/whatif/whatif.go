@@ -1,0 +1,211 @@
+// Package whatif shows what would become of a run's agent with other rows to learn from,
+// as it is computed beside the run from a checkpoint.
+package whatif
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/event"
+	"pgrlab/tui/format"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/theme"
+	"pgrlab/tui/topic"
+)
+
+// sender is who asks for the checkpoint, in the journal.
+const sender = "what-if"
+
+// Pane is the what-if of a run: what it would take, how far it is, and its table.
+type Pane struct {
+	*pane.Run
+	saving bool              // the run was asked for a checkpoint, to begin with it
+	asked  int               // the env step at which it was
+	failed error             // why there was none
+	seen   *pane.WhatIfState // as drawn
+	top    int               // lines that are scrolled away
+	rows   int               // lines that there are
+}
+
+// New makes the pane of a run.
+func New(r *pane.Run) *Pane { return &Pane{Run: r, seen: &pane.WhatIfState{}} }
+
+// ID names the pane.
+func (p *Pane) ID() pane.ID { return pane.WhatIfs }
+
+// Tab is its name on the tab bar.
+func (p *Pane) Tab() string { return string(pane.WhatIfs) }
+
+// Title is what its border says.
+func (p *Pane) Title(w int) (title, note string) {
+	switch {
+	case p.seen.Under:
+		note = format.Percent(p.share())
+	case p.seen.Table != nil:
+		note = "step " + format.Count(p.seen.Of)
+	}
+	return "WHAT IF", theme.Longest([]string{p.Theme.Dim.On(note)}, w-16)
+}
+
+// Keys work while it is in focus.
+func (p *Pane) Keys() []pane.Binding {
+	return []pane.Binding{
+		{Name: "what-if-begin", Of: pane.LiveRun, Keys: []string{"enter"}, Does: "begin", Help: "save the run, and train its agent on beside it with other rows", Action: p.begin},
+		{Name: "what-if-stop", Of: pane.LiveRun, Keys: []string{"s"}, Does: "stop", Help: "end the one that is under way", Action: p.stop},
+		{Name: "what-if-down", Keys: []string{"down", "j"}, Label: "down j", Hint: "up down", Does: "scroll", Help: "further down", Action: func() tea.Cmd { return p.Scroll(1) }},
+		{Name: "what-if-up", Keys: []string{"up", "k"}, Label: "up k", Help: "back up", Action: func() tea.Cmd { return p.Scroll(-1) }},
+	}
+}
+
+// DependsOn are the topics that it shows: what it would take follows the run's speed.
+func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot} }
+
+// Definitions explain its numbers.
+func (p *Pane) Definitions() []pane.Definition {
+	return []pane.Definition{{
+		Name: "WHAT IF", Shown: []string{"return", "error", "updates", "repeats", "constant", "unprioritized", "made", "work", "lines", "differences", "intervals"},
+		Text: "From a checkpoint the agent is trained on with each kind of rows: real ones only, unprioritized D_syn (SynthER's), and D_syn as the run asks for it; D_syn as the generator makes it, and the same s and a with the simulator's s', r and end. Value error: root mean square of Q − G over episodes that the checkpoint's policy played afterwards, G their soft Monte-Carlo returns, the critics trained alone. Return: of the policy's mean action, critics and policy trained together. ± is the standard deviation over repeats. A verdict takes a 90% interval (Student's t over repeats) of value error or return without 0. Error of s': in units of the variance of real s' − s, of r: of real r; behind it what the best constant has on the same rows. The time that it takes is that of as many critic updates at the run's speed.",
+	}}
+}
+
+// Scroll moves by a line.
+func (p *Pane) Scroll(by int) tea.Cmd {
+	p.top = max(0, p.top+by)
+	p.TouchPane(p.ID())
+	p.Changed()
+	return nil
+}
+
+// refused says why no what-if can be begun now.
+func (p *Pane) refused() error {
+	switch {
+	case p.About.Replay:
+		return errors.New("a what-if of a run that is over: pgrlab analyse DIR --what-if")
+	case p.About.WhatIf == nil:
+		return errors.New("a what-if is made where the run trains: pgrlab analyse DIR --what-if")
+	case p.Lab == nil || p.Snap == nil:
+		return errors.New("what-if: the run has not begun: wait for its first steps")
+	}
+	if err := p.About.WhatIf.Check(); err != nil {
+		return fmt.Errorf("there is no what-if of this run: %w", err)
+	}
+	switch {
+	case p.Snap.Updates == 0:
+		return errors.New("what-if: the agent has not learned yet: wait for its first updates")
+	case p.Watching():
+		return errors.New(p.Driver + " drives: D takes over")
+	}
+	return nil
+}
+
+// begin has the run saved, and begins with that; a run that is over is saved.
+func (p *Pane) begin() tea.Cmd {
+	if err := p.refused(); err != nil {
+		p.Tell(err.Error())
+		return nil
+	}
+	if p.saving || p.About.WhatIf.State().Under {
+		p.Tell("a what-if is under way: s stops it")
+		return nil
+	}
+	p.failed, p.top = nil, 0
+	defer p.redraw()
+	if p.Ended() {
+		return p.compute
+	}
+	if err := p.Lab.Send(event.Checkpoint{By: sender}); err != nil {
+		p.failed = err
+		return nil
+	}
+	p.saving, p.asked = true, p.Snap.Step
+	return nil
+}
+
+// compute begins outside the event loop.
+func (p *Pane) compute() tea.Msg {
+	p.About.WhatIf.Begin()
+	return nil
+}
+
+// Event begins with the checkpoint that was asked for.
+func (p *Pane) Event(e event.Event) {
+	c, ok := e.Body.(event.Checkpointed)
+	if !ok || !p.saving || c.Obs.Position.Step < p.asked {
+		return // of before
+	}
+	p.saving = false
+	if c.Obs.Error != "" {
+		p.failed = errors.New(c.Obs.Error)
+	} else {
+		p.StartLater(p.compute)
+	}
+	p.redraw()
+}
+
+// stop ends the one under way.
+func (p *Pane) stop() tea.Cmd {
+	switch {
+	case p.Watching():
+		p.Tell(p.Driver + " drives: D takes over")
+	case p.saving:
+		p.saving = false
+		p.redraw()
+	case p.About.WhatIf == nil || !p.About.WhatIf.State().Under:
+		p.Tell("no what-if is under way: enter begins one")
+	default:
+		p.About.WhatIf.Stop()
+		p.Tell("the what-if is stopped: enter begins another")
+	}
+	return nil
+}
+
+// Poll looks where it stands; its end is said, too.
+func (p *Pane) Poll(visible bool) {
+	if p.About.WhatIf == nil {
+		return
+	}
+	now := p.About.WhatIf.State()
+	if now == p.seen {
+		return
+	}
+	before := p.seen
+	p.seen = now
+	p.redraw()
+	switch {
+	case now.Under:
+	case now.Err != nil && now.Err != before.Err:
+		p.Tell(now.Err.Error())
+	case now.Table != before.Table:
+		text := fmt.Sprintf("the what-if of step %s is made", format.Count(now.Of))
+		if !visible {
+			text += ": w shows it"
+		}
+		p.Tell(text)
+	}
+}
+
+func (p *Pane) redraw() {
+	p.TouchPane(p.ID())
+	p.Changed()
+}
+
+// Under says how far one is that is under way.
+func (p *Pane) Under() (share float64, under bool) { return p.share(), p.seen.Under }
+
+// share is how much of it is done.
+func (p *Pane) share() float64 {
+	at := p.seen.Progress
+	return float64(at.Done) / float64(max(1, at.Total))
+}
+
+// toGo is how long the one under way still takes at its pace so far; 0: not known yet.
+func (p *Pane) toGo() time.Duration {
+	spent, at := p.Now().Sub(p.seen.Begun), p.seen.Progress
+	if p.seen.Begun.IsZero() || at.Done == 0 || spent < 2*time.Second {
+		return 0
+	}
+	return time.Duration(float64(spent) * float64(at.Total-at.Done) / float64(at.Done))
+}
