@@ -91,12 +91,14 @@ var allowed = map[string][]string{
 	"core/table":          {}, // configurations with tables of parts that register themselves
 	"core/printable":      {}, // whoever reads or shows what others wrote
 
-	"core/nn":   {"core/op", "core/rng"},
+	"core/nn":   {"core/op", "core/window", "core/rng"},
 	"core/plan": {"core/op", "core/nn", "core/device", "core/rng"},
-	"core/op":   {},
+	"core/op":   {"core/window"},
 
-	"core/device":                {"core/rng"},
-	"core/device/cpu":            {"core/device", "core/device/cpu/kernel", "core/rng"},
+	"core/window": {}, // how windows move over images: a graph says it, devices do it
+
+	"core/device":                {"core/window", "core/rng"},
+	"core/device/cpu":            {"core/device", "core/device/cpu/kernel", "core/window", "core/rng"},
 	"core/device/cpu/kernel":     {"core/rng"},
 	"core/device/cpu/kernel/gen": {},
 
@@ -110,7 +112,7 @@ var allowed = map[string][]string{
 	"core/testing/drivertest": {"core/device/cuda/driver"},                                                                                                    // what every CUDA driver is tested by
 	"core/testing/emulator":   {"core/device/cuda/driver", "core/testing/ptx"},                                                                                // a CUDA driver that interprets kernels
 	"core/testing/mirrortest": {"core/device"},                                                                                                                // a device with memory of its own
-	"core/testing/optest":     {"core/op", "core/rng"},                                                                                                        // the cases that every implementation of an operation is tested by
+	"core/testing/optest":     {"core/op", "core/window", "core/rng"},                                                                                         // the cases that every implementation of an operation is tested by
 	"core/testing/tiny":       {"core/config", "core/task", "core/agent", "core/generative", "core/knob", "core/relevance", "core/device", "core/device/cpu"}, // a run that takes milliseconds
 	"core/testing/pace":       {},                                                                                                                             // makes work slow or quick
 	"core/testing/ptx":        {},                                                                                                                             // the interpreter

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pgrlab/core/rng"
+	"pgrlab/core/window"
 )
 
 // Lanes is the fixed number of parts that reductions over rows are split into.
@@ -116,9 +117,11 @@ type Instr struct {
 	In   []Ref
 	F    [3]float64
 	I    [2]int
-	ReLU bool       // Linear, LinearAt, LinearJoined: max(0,·) on the result
-	Mask Ref        // LinearDX: zero where the mask is not positive
+	ReLU bool       // Linear, LinearAt, LinearJoined, Conv: max(0,·) on the result
+	Mask Ref        // LinearDX, ConvDX: zero where the mask is not positive
 	Fill rng.Stream // FillNormal, FillUniform
+	// Window is how windows move over the images that rows are: Conv and MaxPool.
+	Window window.Geometry
 	// Items says which numbers of the occasion a fill takes; nil: from 0 on.
 	Items *Items
 }
@@ -289,6 +292,12 @@ const (
 	CrossEntropyGrad              // In z t [w] dloss; F[0]
 	TwoHot                        // In x; F lo hi, I[0] bins
 	MergeStats                    // In running x: mean, variance and count with the rows of x
+	Conv                          // In x w b; Window
+	ConvDX                        // In dz w; Window, of the result
+	ConvDW                        // In x dz; Window
+	ConvDB                        // In dz; Window: sum over rows and places
+	MaxPool                       // In x; Window
+	MaxPoolGrad                   // In x dy; Window
 	Codes                         // how many there are
 )
 
@@ -308,6 +317,7 @@ var codeNames = [Codes]string{
 	"bce", "bce grad", "gaussian kl", "gaussian kl grad", "gather", "gather grad",
 	"layer norm", "layer norm dx", "layer norm dγ", "min members grad", "log-sum-exp", "log-sum-exp grad",
 	"softmax", "softmax grad", "cross-entropy", "cross-entropy grad", "two-hot", "merge stats",
+	"conv", "conv dx", "conv dw", "conv db", "max-pool", "max-pool grad",
 }
 
 func (c Code) String() string {
@@ -334,8 +344,16 @@ func (p *Program) FLOPs(in Instr) int {
 		return 2 * dz.Len() * out.Cols
 	case LinearDW:
 		return 2 * out.Len() * p.Buffers[in.In[0]].Rows
-	case ColSum:
+	case Conv:
+		return 2 * out.Len() * in.Window.Patch()
+	case ConvDX:
+		return 2 * p.Buffers[in.In[0]].Len() * in.Window.Patch()
+	case ConvDW:
+		return 2 * p.Buffers[in.In[1]].Len() * in.Window.Patch()
+	case ColSum, ConvDB, MaxPoolGrad:
 		return p.Buffers[in.In[0]].Len()
+	case MaxPool:
+		return out.Len() * in.Window.Kernel * in.Window.Kernel
 	}
 	return out.Len()
 }

@@ -9,9 +9,11 @@
 // Activations are [B,C] (batch rows, channels), or [N,B,C] with a leading
 // ensemble dimension. Weights are [i,o] or [N,i,o], biases [o] or [N,o]. Live
 // scalars (a learning rate, γ, α) are inputs of shape [1]; losses are scalars.
-// Nothing broadcasts unless the operation says so: Members and SpreadColumns
-// repeat, RowScale, ColScale and ColAdd work by rows and columns. A batch may be
-// empty (B = 0) in a plan; Gorgonia's own machines cannot run that.
+// Images are rows of [B,C] in NHWC order, with C = height·width·channels (package
+// window); they have no ensemble dimension. Nothing broadcasts unless the operation
+// says so: Members and SpreadColumns repeat, RowScale, ColScale and ColAdd work by rows
+// and columns. A batch may be empty (B = 0) in a plan; Gorgonia's own machines cannot
+// run that.
 //
 // # Randomness
 //

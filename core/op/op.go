@@ -5,6 +5,8 @@ import (
 	"hash"
 	"hash/fnv"
 
+	"pgrlab/core/window"
+
 	"github.com/chewxy/hm"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -107,6 +109,12 @@ const (
 	CrossEntropyGrad                     // z t [w] dloss
 	TwoHot                               // x
 	MergeStats                           // running x
+	Conv                                 // x w b
+	ConvDX                               // dz w
+	ConvDW                               // x dz
+	ConvDB                               // dz
+	MaxPool                              // x
+	MaxPoolGrad                          // x dy
 	kinds
 )
 
@@ -117,8 +125,9 @@ func (k Kind) String() string { return rules[k].name }
 // Operations that Gorgonia takes for equal become one node, so that whatever
 // makes two of them differ must stand in here or in their operands.
 type Attr struct {
-	F [3]float64
-	I [2]int
+	F      [3]float64
+	I      [2]int
+	Window window.Geometry
 }
 
 // Op is one of our operations in Gorgonia's graph.

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"pgrlab/core/window"
+
 	"gorgonia.org/tensor"
 )
 
@@ -19,7 +21,7 @@ var arities = map[Kind][2]int{
 	Clamp: {1, 1}, Minimum: {2, 2}, Maximum: {2, 2}, Div: {2, 2}, ColScale: {2, 2}, ColAdd: {2, 2},
 	Members: {1, 1}, SumMembers: {1, 1}, SumColumns: {1, 1}, SpreadColumns: {1, 1}, Sum: {1, 1}, BCE: {2, 3},
 	CrossEntropy: {2, 3}, GaussianKL: {1, 1}, Gather: {2, 2}, LayerNorm: {3, 3}, LogSumExp: {1, 1},
-	Softmax: {1, 1}, TwoHot: {1, 1}, MergeStats: {2, 2},
+	Softmax: {1, 1}, TwoHot: {1, 1}, MergeStats: {2, 2}, Conv: {3, 3}, MaxPool: {1, 1},
 }
 
 // Whatever shapes an operation is given, its rule answers with a shape or an
@@ -31,8 +33,18 @@ func TestAnyShapesAreAnsweredOrRefused(t *testing.T) {
 			for tries := 0; tries < 60000 && passed < 500; tries++ {
 				shapes := shapesFor(r, operands[0]+r.IntN(operands[1]-operands[0]+1))
 				a := Attr{F: [3]float64{1, 2, 1}, I: [2]int{r.IntN(3), r.IntN(4)}}
-				if kind == Concat {
+				switch kind {
+				case Concat:
 					a.I = [2]int{len(shapes)}
+				case Conv, MaxPool:
+					a.Window = window.Geometry{Height: r.IntN(4), Width: 1 + r.IntN(2), Channels: 1 + r.IntN(3), Kernel: r.IntN(4), Stride: r.IntN(3), Pad: r.IntN(3)}
+					if r.IntN(4) == 0 { // or hardly any would fit
+						shapes[0] = tensor.Shape{r.IntN(3), a.Window.Size()}
+						if kind == Conv {
+							shapes[1] = tensor.Shape{a.Window.Patch(), 1 + r.IntN(3)}
+							shapes[2] = tensor.Shape{shapes[1][1]}
+						}
+					}
 				}
 				out, err := rules[kind].shape(a, shapes)
 				if err != nil {

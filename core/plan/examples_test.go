@@ -4,6 +4,7 @@ import (
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/rng"
+	"pgrlab/core/window"
 )
 
 // example is a program to compare implementations by: what builds it, and what
@@ -27,7 +28,7 @@ func random(name string, shape ...int) *op.Tensor {
 // examples are the shapes of programs that the methods use, at small widths with
 // awkward sizes.
 func examples() []example {
-	return []example{critic(), twin(), actor(), target(), curiosity(), denoiser(), misfits(), large()}
+	return []example{critic(), twin(), actor(), target(), curiosity(), denoiser(), misfits(), large(), pixels()}
 }
 
 func critic() example {
@@ -153,5 +154,27 @@ func wide() example {
 	return example{name: "wide", wrt: net.Params(), build: func(g *op.Graph) (*op.Node, []*op.Node) {
 		q := net.Apply(g, g.Bind(x))
 		return g.SquaredError(q, g.Bind(y), 64), []*op.Node{q}
+	}}
+}
+
+// pixels is an encoder with padding, pooling and a head behind it.
+func pixels() example {
+	first := nn.NewConv("c1", window.Geometry{Height: 13, Width: 12, Channels: 3, Kernel: 3, Stride: 2}, 16, nn.Orthogonal(1.4), seed)
+	second := nn.NewConv("c2", first.Next(3, 1, 1), 33, nn.Orthogonal(1.4), seed)
+	pool := second.Next(2, 2, 0)
+	third := window.Geometry{Height: 3, Width: 2, Channels: 33, Kernel: 1, Stride: 1}
+	last := nn.NewConv("c3", third, 8, nn.Orthogonal(1), seed)
+	head, norm := nn.NewLinear("head", 48, 5, nn.Orthogonal(1), seed), nn.NewLayerNorm("norm", 1e-5, 5)
+	x, y := random("x", 11, first.Over.Size()), random("y", 11, 5)
+	var wrt []*op.Tensor
+	for _, l := range [][]*op.Tensor{first.Params(), second.Params(), last.Params(), head.Params(), norm.Params()} {
+		wrt = append(wrt, l...)
+	}
+	return example{name: "pixels", wrt: wrt, tolerance: 3e-5, build: func(g *op.Graph) (*op.Node, []*op.Node) {
+		h := g.ReLU(first.Apply(g, g.Bind(x)))
+		h = g.MaxPool(g.ReLU(second.Apply(g, h)), pool)
+		h = g.ReLU(last.Apply(g, h))
+		z := g.Tanh(norm.Apply(g, head.Apply(g, h)))
+		return g.SquaredError(z, g.Bind(y), 11), []*op.Node{z}
 	}}
 }

@@ -225,7 +225,7 @@ func (l *lowerer) node(n *op.Node) error {
 		if _, join := l.joined(n); join {
 			return nil
 		}
-		in.Code, in.F, in.I = codes[o.Kind], o.Attr.F, o.Attr.I
+		in.Code, in.F, in.I, in.Window = codes[o.Kind], o.Attr.F, o.Attr.I, o.Attr.Window
 		l.join(n, o, &in)
 	case op.Adds(n) && n.Shape().IsScalar():
 		in.Code = device.AddScalars
@@ -246,9 +246,9 @@ func (l *lowerer) emit(n *op.Node, o *op.Op, in device.Instr) {
 		user, ours := u.Op().(*op.Op)
 		switch {
 		case !ours:
-		case (o.Kind == op.Linear || o.Kind == op.LinearAt) && user.Kind == op.ReLU:
+		case (o.Kind == op.Linear || o.Kind == op.LinearAt || o.Kind == op.Conv) && user.Kind == op.ReLU:
 			in.ReLU, last = true, u
-		case o.Kind == op.LinearDX && user.Kind == op.ReLUGrad && op.Children(u)[0] == n:
+		case (o.Kind == op.LinearDX || o.Kind == op.ConvDX) && user.Kind == op.ReLUGrad && op.Children(u)[0] == n:
 			if mask, ok := l.refs[op.Children(u)[1]]; ok {
 				in.Mask, last = mask, u
 			}

@@ -21,6 +21,8 @@ func init() {
 		op.LogSumExpGrad: device.LogSumExpGrad, op.Softmax: device.Softmax, op.SoftmaxGrad: device.SoftmaxGrad,
 		op.CrossEntropy: device.CrossEntropy, op.CrossEntropyGrad: device.CrossEntropyGrad, op.TwoHot: device.TwoHot,
 		op.MergeStats: device.MergeStats,
+		op.Conv:       device.Conv, op.ConvDX: device.ConvDX, op.ConvDW: device.ConvDW, op.ConvDB: device.ConvDB,
+		op.MaxPool: device.MaxPool, op.MaxPoolGrad: device.MaxPoolGrad,
 	} {
 		codes[kind] = code
 	}

@@ -126,7 +126,7 @@ func TestWorkersDoNotChangeBits(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer dev.Close()
-		for _, d := range []example{twin(), curiosity(), denoiser(), wide(), large(), actor()} {
+		for _, d := range []example{twin(), curiosity(), denoiser(), wide(), large(), actor(), pixels()} {
 			rate := op.NewTensor("rate", 1)
 			rate.Data[0] = 3e-3
 			c := DefaultAdam

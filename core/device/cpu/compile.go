@@ -167,6 +167,11 @@ func contains(refs []device.Ref, r device.Ref) bool {
 // overRows emits a stage that sums over rows: each lane writes its own sums of
 // its rows into a copy of the result. The copies are added up before the first read.
 func (c *compiler) overRows(in device.Instr, rows int, wholes []device.Ref, run func(out []float32, lo, hi int)) {
+	c.overRowsLane(in, rows, wholes, func(_ int, out []float32, lo, hi int) { run(out, lo, hi) })
+}
+
+// overRowsLane is overRows for stages that need scratch memory of their lane.
+func (c *compiler) overRowsLane(in device.Instr, rows int, wholes []device.Ref, run func(lane int, out []float32, lo, hi int)) {
 	copies := [Lanes][]float32{c.data[in.Out]}
 	for lane := 1; lane < Lanes; lane++ {
 		copies[lane] = aligned(len(c.data[in.Out]))
@@ -182,7 +187,7 @@ func (c *compiler) overRows(in device.Instr, rows int, wholes []device.Ref, run 
 	}
 	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
 		lo, hi := rowRange(rows, lane)
-		run(copies[lane], lo, hi)
+		run(lane, copies[lane], lo, hi)
 	}})
 }
 

@@ -7,7 +7,10 @@ import (
 )
 
 // All is the table.
-func All() []Case {
+func All() []Case { return slices.Concat(Vectors(), Images()) }
+
+// Vectors are the operations on rows that are no images.
+func Vectors() []Case {
 	return slices.Concat(linear(), elementwise(), choices(), columns(), members(), policy(), losses(), norms(), rows())
 }
 

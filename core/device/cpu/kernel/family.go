@@ -23,6 +23,8 @@ type Family struct {
 // the methods of Family have checked lengths and cut the slices to size.
 type table struct {
 	gemm      func(o operands)
+	patches   func(o patchwork)
+	strip     int // columns that a product of patches takes at a time
 	rowDot    func(m, k int, a []float32, lda int, w []float32, bias float32, out []float32, ldo int)
 	colSum    func(m, n int, a []float32, lda int, out []float32)
 	transpose func(rows, cols int, src []float32, lds int, dst []float32, ldd int)

@@ -10,6 +10,8 @@ import (
 // there is no assembly.
 var plain = &Family{name: "go", table: table{
 	gemm:      plainGemm,
+	patches:   plainPatches,
+	strip:     plainStrip,
 	rowDot:    plainRowDot,
 	colSum:    plainColSum,
 	transpose: plainTranspose,

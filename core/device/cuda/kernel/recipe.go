@@ -148,7 +148,7 @@ var lowerings [device.Codes]lowering
 func Lower(p *device.Program, i int, t Target) (Recipe, error) {
 	in := p.Instrs[i]
 	if in.Code < 0 || in.Code >= device.Codes || lowerings[in.Code] == nil {
-		return Recipe{}, fmt.Errorf("lower instruction %d: no recipe for %v", i, in.Code)
+		return Recipe{}, fmt.Errorf("lower instruction %d: there is no kernel for %v on a GPU; use --device cpu", i, in.Code)
 	}
 	b := &builder{program: p, in: in, target: t}
 	if err := lowerings[in.Code](b); err != nil {

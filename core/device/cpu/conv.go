@@ -1,0 +1,277 @@
+package cpu
+
+import (
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu/kernel"
+	"pgrlab/core/window"
+)
+
+func init() {
+	lowerings[device.Conv] = conv
+	lowerings[device.ConvDX] = convDX
+	lowerings[device.ConvDW] = convDW
+	lowerings[device.ConvDB] = convDB
+}
+
+// Convolutions are products whose left operand is read from the images where they lie:
+// the windows of one line of places are rows that overlap. No matrix of windows is
+// ever written; an image is copied only where zeros have to stand around it.
+
+// laneMemory is memory of each lane's own.
+type laneMemory [Lanes][]float32
+
+func newLaneMemory(n int) (m laneMemory) {
+	for lane := range m {
+		m[lane] = aligned(n)
+	}
+	return m
+}
+
+// frame is an image with zeros around it: lines and pixels of a number of channels.
+type frame struct {
+	height, width, channels          int
+	top, left, bottom, right, stride int // stride is that of a line, in numbers
+	memory                           laneMemory
+}
+
+func newFrame(height, width, channels, before, below, behind int) frame {
+	f := frame{height: height, width: width, channels: channels, top: before, left: before, bottom: below, right: behind}
+	f.stride = width * channels
+	if f.bare() {
+		return f
+	}
+	f.stride = (before + width + behind) * channels
+	f.memory = newLaneMemory((before + height + below) * f.stride)
+	return f
+}
+
+// bare says that there are no zeros.
+func (f *frame) bare() bool { return f.top+f.left+f.bottom+f.right == 0 }
+
+// of is the image in its frame, in a lane's memory: the zeros there stay.
+func (f *frame) of(lane int, image []float32) []float32 {
+	if f.bare() {
+		return image
+	}
+	n, m := f.width*f.channels, f.memory[lane]
+	for y := range f.height {
+		copy(m[(f.top+y)*f.stride+f.left*f.channels:], image[y*n:(y+1)*n])
+	}
+	return m
+}
+
+// forward is the geometry of a convolution's product.
+type forward struct {
+	over    window.Geometry
+	frame   frame
+	patches kernel.Patches
+	out     int // channels of the result
+	width   int // places of a line
+}
+
+func newForward(over window.Geometry, out int) forward {
+	height, width := over.Out()
+	f := newFrame(over.Height, over.Width, over.Channels, over.Pad, over.Pad, over.Pad)
+	return forward{over: over, frame: f, out: out, width: width, patches: kernel.Patches{
+		Outer: height, OuterStride: over.Stride * f.stride,
+		Inner: width, InnerStride: over.Stride * over.Channels,
+		Lines: over.Kernel, LineStride: f.stride,
+		Run: over.Kernel * over.Channels, RunStride: 1,
+	}}
+}
+
+func conv(c *compiler, in device.Instr) {
+	x, w, b, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.Out]
+	_, rows, size := c.shape(in.In[0])
+	_, k, out := c.shape(in.In[1])
+	_, _, cols := c.shape(in.Out)
+	f := newForward(in.Window, out)
+	panels := newLaneMemory(c.k.PanelSize(k, out))
+	ep := kernel.Epilogue{Bias: b, ReLU: in.ReLU}
+	c.rowwiseLane(in, rows, in.In[1:3], func(lane, lo, hi int) {
+		c.k.Pack(k, out, w, out, panels[lane])
+		for i := lo; i < hi; i++ {
+			image := f.frame.of(lane, x[i*size:(i+1)*size])
+			c.k.MulPatches(f.patches, out, image, panels[lane], y[i*cols:(i+1)*cols], f.width*out, out, ep)
+		}
+	})
+}
+
+// convDX is, for each of the remainders that a pixel's place may have by the stride, a
+// convolution of dz with the part of the window that meets such pixels, turned around.
+// It sums from the last to the first of the window's lines and pixels there.
+func convDX(c *compiler, in device.Instr) {
+	dz, w, dx := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
+	_, rows, cols := c.shape(in.In[0])
+	_, _, out := c.shape(in.In[1])
+	_, _, size := c.shape(in.Out)
+	b := newBackward(c, in.Window, out)
+	var mask []float32
+	if in.Mask != device.None {
+		mask = c.data[in.Mask]
+	}
+	c.rowwiseLane(in, rows, in.In[1:], func(lane, lo, hi int) {
+		b.pack(lane, w)
+		for i := lo; i < hi; i++ {
+			to := dx[i*size : (i+1)*size]
+			if b.sparse {
+				clear(to)
+			}
+			var masked []float32
+			if mask != nil {
+				masked = mask[i*size : (i+1)*size]
+			}
+			b.image(lane, dz[i*cols:(i+1)*cols], to, masked)
+		}
+	})
+}
+
+// backward is what convDX does with an image.
+type backward struct {
+	k      *kernel.Family
+	over   window.Geometry
+	out    int // channels of dz
+	frame  frame
+	phases []phase
+	sparse bool // some pixels are under no window
+	turned laneMemory
+	panels laneMemory
+}
+
+// phase is the pixels that have one remainder down and one across.
+type phase struct {
+	down, across taps
+	from, to     int // where the patches begin in the frame, and the pixels in the image
+	panel        int // where the weights begin
+	patches      kernel.Patches
+}
+
+// taps are the lines of a window, or the pixels of its lines, that meet the pixels of
+// one remainder: first, first+stride and so on, count of them.
+type taps struct {
+	first, count int
+	pixel, n     int // the first pixel of that remainder, and how many there are
+	place        int // of the window whose first tap is on that pixel
+}
+
+// tapsOf are those of a side of an image.
+func tapsOf(over window.Geometry, side, remainder int) taps {
+	t := taps{first: remainder, count: (over.Kernel - remainder + over.Stride - 1) / over.Stride}
+	t.place = (over.Pad - remainder + over.Stride - 1) / over.Stride
+	if over.Pad < remainder {
+		t.place = 0
+	}
+	t.pixel = t.place*over.Stride + remainder - over.Pad
+	if t.pixel < side {
+		t.n = (side-1-t.pixel)/over.Stride + 1
+	}
+	return t
+}
+
+func newBackward(c *compiler, over window.Geometry, out int) *backward {
+	height, width := over.Out()
+	b := &backward{k: c.k, over: over, out: out}
+	before := (over.Kernel+over.Stride-1)/over.Stride - 1
+	// Behind the last place may be pixels that only windows at places further on would meet.
+	behind := func(side, places int) int { return max(0, (side-1+over.Pad)/over.Stride-(places-1)) }
+	b.frame = newFrame(height, width, out, before, behind(over.Height, height), behind(over.Width, width))
+	size := 0
+	for ry := range over.Stride {
+		for rx := range over.Stride {
+			p := phase{down: tapsOf(over, over.Height, ry), across: tapsOf(over, over.Width, rx), panel: size}
+			if p.down.n == 0 || p.across.n == 0 {
+				continue
+			}
+			if p.down.count <= 0 || p.across.count <= 0 {
+				b.sparse = true
+				continue
+			}
+			k := p.down.count * p.across.count * out
+			size += c.k.PanelSize(k, over.Channels)
+			p.from = (before+p.down.place-p.down.count+1)*b.frame.stride + (before+p.across.place-p.across.count+1)*out
+			p.to = (p.down.pixel*over.Width + p.across.pixel) * over.Channels
+			p.patches = kernel.Patches{
+				Outer: p.down.n, OuterStride: b.frame.stride,
+				Inner: p.across.n, InnerStride: out,
+				Lines: p.down.count, LineStride: b.frame.stride,
+				Run: p.across.count * out, RunStride: 1,
+			}
+			b.phases = append(b.phases, p)
+		}
+	}
+	b.panels, b.turned = newLaneMemory(size), newLaneMemory(over.Patch()*out)
+	return b
+}
+
+// pack brings the weights of every phase to the order in which its product reads them.
+func (b *backward) pack(lane int, w []float32) {
+	channels := b.over.Channels
+	for _, p := range b.phases {
+		at := b.turned[lane]
+		for y := p.down.count - 1; y >= 0; y-- {
+			for x := p.across.count - 1; x >= 0; x-- {
+				tap := (p.down.first+y*b.over.Stride)*b.over.Kernel + p.across.first + x*b.over.Stride
+				b.k.Transpose(channels, b.out, w[tap*channels*b.out:], b.out, at, channels)
+				at = at[channels*b.out:]
+			}
+		}
+		b.k.Pack(p.down.count*p.across.count*b.out, channels, b.turned[lane], channels, b.panels[lane][p.panel:])
+	}
+}
+
+// image writes what dz sends back to an image.
+func (b *backward) image(lane int, dz, dx, mask []float32) {
+	from := b.frame.of(lane, dz)
+	line, pixel := b.over.Stride*b.over.Width*b.over.Channels, b.over.Stride*b.over.Channels
+	for i := range b.phases {
+		p := &b.phases[i]
+		var ep kernel.Epilogue
+		if mask != nil {
+			ep.Mask = mask[p.to:]
+		}
+		b.k.MulPatches(p.patches, b.over.Channels, from[p.from:], b.panels[lane][p.panel:], dx[p.to:], line, pixel, ep)
+	}
+}
+
+// convDW adds up one image after the other, each place by place.
+func convDW(c *compiler, in device.Instr) {
+	x, dz := c.data[in.In[0]], c.data[in.In[1]]
+	_, rows, size := c.shape(in.In[0])
+	_, _, cols := c.shape(in.In[1])
+	_, _, out := c.shape(in.Out)
+	f := newForward(in.Window, out)
+	line := f.patches.Run * out
+	p := kernel.Patches{ // the same turned around: windows' lines, their pixels, places
+		Outer: f.patches.Lines, OuterStride: f.patches.LineStride,
+		Inner: f.patches.Run, InnerStride: f.patches.RunStride,
+		Lines: f.patches.Outer, LineStride: f.patches.OuterStride,
+		Run: f.patches.Inner, RunStride: f.patches.InnerStride,
+	}
+	var panels laneMemory
+	if !c.k.Packed(out) {
+		panels = newLaneMemory(c.k.PanelSize(in.Window.Places(), out))
+	}
+	c.overRowsLane(in, rows, nil, func(lane int, dw []float32, lo, hi int) {
+		if lo == hi {
+			clear(dw)
+		}
+		for i := lo; i < hi; i++ {
+			panel := dz[i*cols : (i+1)*cols]
+			if panels[lane] != nil {
+				c.k.Pack(in.Window.Places(), out, panel, out, panels[lane])
+				panel = panels[lane]
+			}
+			image := f.frame.of(lane, x[i*size:(i+1)*size])
+			c.k.MulPatches(p, out, image, panel, dw, line, out, kernel.Epilogue{Accumulate: i > lo})
+		}
+	})
+}
+
+func convDB(c *compiler, in device.Instr) {
+	dz := c.data[in.In[0]]
+	_, rows, cols := c.shape(in.In[0])
+	_, _, out := c.shape(in.Out)
+	c.overRows(in, rows, nil, func(db []float32, lo, hi int) {
+		c.k.ColSum((hi-lo)*cols/out, out, dz[lo*cols:], out, db)
+	})
+}

@@ -1,0 +1,70 @@
+package cpu
+
+import (
+	"math"
+
+	"pgrlab/core/device"
+)
+
+func init() {
+	lowerings[device.MaxPool] = maxPool
+	lowerings[device.MaxPoolGrad] = maxPoolGrad
+}
+
+// exceeds says whether v takes the place of the largest number so far: the first of
+// equals stays, NaN is larger than anything.
+func exceeds(v, largest float32) bool { return v > largest || v != v }
+
+func maxPool(c *compiler, in device.Instr) {
+	x, y, channels := c.data[in.In[0]], c.data[in.Out], in.Window.Channels
+	_, rows, size := c.shape(in.In[0])
+	_, _, cols := c.shape(in.Out)
+	c.rowwise(in, rows, nil, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			image, out := x[i*size:(i+1)*size], y[i*cols:(i+1)*cols]
+			for j := range out {
+				out[j] = float32(math.Inf(-1))
+			}
+			in.Window.Taps(func(place, _, pixel int) {
+				to, from := out[place*channels:(place+1)*channels], image[pixel*channels:(pixel+1)*channels]
+				for k, v := range from {
+					if exceeds(v, to[k]) {
+						to[k] = v
+					}
+				}
+			})
+		}
+	})
+}
+
+// maxPoolGrad finds the largest again: to read x once costs less than to keep where
+// they were.
+func maxPoolGrad(c *compiler, in device.Instr) {
+	x, dy, dx, channels := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out], in.Window.Channels
+	_, rows, size := c.shape(in.In[0])
+	_, _, cols := c.shape(in.In[1])
+	var best [Lanes][]int32 // the pixel of the largest; −1: none yet
+	for lane := range best {
+		best[lane] = make([]int32, cols)
+	}
+	c.rowwiseLane(in, rows, nil, func(lane, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			image, to, best := x[i*size:(i+1)*size], dx[i*size:(i+1)*size], best[lane]
+			for j := range best {
+				best[j] = -1
+			}
+			in.Window.Taps(func(place, _, pixel int) {
+				at := best[place*channels : (place+1)*channels]
+				for k, v := range image[pixel*channels : (pixel+1)*channels] {
+					if at[k] < 0 || exceeds(v, image[int(at[k])*channels+k]) {
+						at[k] = int32(pixel)
+					}
+				}
+			})
+			clear(to)
+			for j, pixel := range best {
+				to[int(pixel)*channels+j%channels] += dy[i*cols+j]
+			}
+		}
+	})
+}

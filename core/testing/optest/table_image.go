@@ -1,0 +1,74 @@
+package optest
+
+import (
+	"fmt"
+
+	"pgrlab/core/op"
+	"pgrlab/core/window"
+)
+
+// windows are those that encoders and ResNets have, and some at their edges.
+var windows = []window.Geometry{
+	{Height: 7, Width: 6, Kernel: 3, Stride: 1},          // DrQ-v2
+	{Height: 9, Width: 8, Kernel: 3, Stride: 2},          // and its first layer: a side that the stride does not fit
+	{Height: 6, Width: 7, Kernel: 3, Stride: 1, Pad: 1},  // ResNet
+	{Height: 7, Width: 8, Kernel: 3, Stride: 2, Pad: 1},  // ResNet, half the size
+	{Height: 5, Width: 6, Kernel: 1, Stride: 1},          // a layer of every pixel
+	{Height: 6, Width: 5, Kernel: 1, Stride: 2},          // ResNet's way past: pixels under no window
+	{Height: 8, Width: 8, Kernel: 4, Stride: 2, Pad: 1},  // DreamerV3's first version
+	{Height: 9, Width: 11, Kernel: 4, Stride: 2},         // PPO
+	{Height: 6, Width: 5, Kernel: 5, Stride: 1, Pad: 2},  // DreamerV3
+	{Height: 11, Width: 9, Kernel: 7, Stride: 2, Pad: 3}, // ResNet's first
+	{Height: 12, Width: 16, Kernel: 8, Stride: 4},        // PPO's and RND's first
+	{Height: 2, Width: 3, Kernel: 3, Stride: 3, Pad: 2},  // mostly padding
+}
+
+// Images are the operations on images; C of the shape decides on channels.
+func Images() []Case {
+	var all []Case
+	for _, over := range windows {
+		all = append(all, Case{Name: fmt.Sprintf("Conv %s", named(over)), Flat: true, Empty: true, Build: func(d *Builder) *op.Node {
+			x, over := image(d, over)
+			return convolved(d, x, over, 1)
+		}})
+	}
+	for _, over := range []window.Geometry{windows[2], {Height: 6, Width: 7, Kernel: 2, Stride: 2}, {Height: 7, Width: 6, Kernel: 3, Stride: 2, Pad: 1}} {
+		all = append(all, Case{Name: fmt.Sprintf("MaxPool %s", named(over)), Flat: true, Empty: true, Build: func(d *Builder) *op.Node {
+			x, over := image(d, over)
+			return d.MaxPool(x, over)
+		}})
+	}
+	return append(all, Case{Name: "layers of Conv", Flat: true, Empty: true, Build: func(d *Builder) *op.Node {
+		x, over := image(d, windows[1])
+		h := d.ReLU(convolved(d, x, over, 1))
+		height, width := over.Out()
+		next := window.Geometry{Height: height, Width: width, Channels: outputs(over.Channels), Kernel: 3, Stride: 1}
+		return convolved(d, h, next, 2)
+	}})
+}
+
+func named(over window.Geometry) string {
+	return fmt.Sprintf("%d/%d of %d×%d pad %d", over.Kernel, over.Stride, over.Height, over.Width, over.Pad)
+}
+
+// image is an operand of images.
+func image(d *Builder, over window.Geometry) (*op.Node, window.Geometry) {
+	over.Channels = 1 + (d.C-1)%33
+	return d.Param("x", Normal, d.B, over.Size()), over
+}
+
+// outputs are the channels of a result: of many channels those below, at and above the
+// widths of vectors. Differences of losses of as many terms would say little.
+func outputs(channels int) int {
+	if channels < 10 {
+		return []int{5, 1, 4, 2, 3}[channels%5]
+	}
+	return []int{16, 32, 33, 8, 49}[channels%5]
+}
+
+// convolved is a convolution; layer tells its parameters from others'.
+func convolved(d *Builder, x *op.Node, over window.Geometry, layer int) *op.Node {
+	out := outputs(over.Channels)
+	scale := Wide(1 / float64(over.Kernel*over.Kernel))
+	return d.Conv(x, d.Param(fmt.Sprint("w", layer), scale, over.Patch(), out), d.Param(fmt.Sprint("b", layer), Normal, out), over)
+}
