@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -38,18 +39,43 @@ func computing(t *testing.T, dir string) (pids []int) {
 	return pids
 }
 
-// suspend stops the only process that makes a what-if of a run where it is.
-func suspend(t *testing.T, dir string) (pid int) {
+// one is the only process that makes a what-if of a run.
+func one(t *testing.T, dir string) (pid int) {
 	t.Helper()
 	pids := computing(t, dir)
 	if len(pids) != 1 {
 		t.Fatalf("%d processes make a what-if, want one", len(pids))
 	}
-	if err := syscall.Kill(pids[0], syscall.SIGSTOP); err != nil {
+	return pids[0]
+}
+
+// standsBack holds a process to its place behind all others, and takes it out of there: a
+// machine that is kept busy would never let it end.
+func standsBack(t *testing.T, pid int) {
+	t.Helper()
+	if nice, err := syscall.Getpriority(syscall.PRIO_PROCESS, pid); err != nil || 20-nice != 19 { // the kernel's answer is 20 less
+		t.Errorf("nice value %d, %v", 20-nice, err)
+	}
+	file := fmt.Sprintf("/proc/%d/autogroup", pid)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return // this kernel has none
+	}
+	if !strings.HasSuffix(strings.TrimSpace(string(text)), " nice 10") {
+		t.Errorf("its session: %s", text)
+	}
+	eventually(t, "its session is as all others", func() bool { return os.WriteFile(file, []byte("0"), 0) == nil })
+}
+
+// suspend stops the process that makes a what-if of a run where it is.
+func suspend(t *testing.T, dir string) (pid int) {
+	t.Helper()
+	pid = one(t, dir)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = syscall.Kill(pids[0], syscall.SIGCONT) }) // it has ended where the test has not failed
-	return pids[0]
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) }) // it has ended where the test has not failed
+	return pid
 }
 
 // goOn lets a process that was stopped go on, and waits for its end.
@@ -69,6 +95,7 @@ func TestWhatIfOnTheScreen(t *testing.T) {
 	w.Await("RETURN")
 	w.Press("enter begins", "w")
 	w.Press("s stops it", "Enter")
+	standsBack(t, one(t, dir))
 	shown := w.Await("real rows only")
 	for _, want := range []string{"agent as saved", "unprioritized", "curiosity ω 2 k 0.25", "by the simulator", "prioritized rows", "over 3 repeats of 500 updates"} {
 		if !strings.Contains(shown, want) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -24,8 +25,14 @@ import (
 	"pgrlab/tui/pane/system"
 )
 
-// whatIfNice is how much a what-if stands back behind the run: as far as it goes.
-const whatIfNice = 19
+// How much a what-if stands back behind the run: as far as it goes. Where Linux shares
+// processors among sessions first (sched_autogroup), nice values count within one only; its
+// session then has a tenth of the run's weight, so that it ends beside a run that takes all
+// cores, too.
+const (
+	whatIfNice    = 19
+	whatIfSession = 10
+)
 
 // smallWhatIf is what a screen's what-if compares: real rows, unprioritized ones, and those
 // of the run's F, ω and k. It is a look; pgrlab analyse --what-if has more of everything.
@@ -125,6 +132,8 @@ func (w *whatIf) start(at int) error {
 	if err := cli.StartBehind(command, whatIfNice); err != nil {
 		return fmt.Errorf("start a process: %w", err)
 	}
+	// It helps where there is such a file.
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/autogroup", command.Process.Pid), []byte(strconv.Itoa(whatIfSession)), 0)
 	w.input = input
 	w.change(func(s *pane.WhatIfState) {
 		s.Under, s.Step, s.Begun, s.Progress, s.Err = true, at, time.Time{}, whatif.Progress{}, nil
