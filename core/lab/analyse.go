@@ -185,7 +185,7 @@ func (x *experiment) reportBias(m *member, t *evaluation) {
 // showMap answers a Map.
 func (x *experiment) showMap(c event.Map) {
 	out := &event.Mapped{X: c.X, Y: c.Y, Step: x.Step}
-	err := x.absent()
+	err := x.gate.absent()
 	if err == nil {
 		err = x.guarded(func() error {
 			found, err := inspect.Map(x.view(x.first()), c.X, c.Y)
@@ -202,7 +202,7 @@ func (x *experiment) showMap(c event.Map) {
 // showMoment answers a Watch.
 func (x *experiment) showMoment() {
 	m := x.first()
-	if x.absent() != nil || x.parts.fills { // what is asked is about observations
+	if x.gate.absent() != nil || x.parts.fills { // what is asked is about observations
 		x.moment = inspect.Moment(inspect.View{Step: x.Step}, m.action, nil)
 		return
 	}

@@ -55,9 +55,9 @@ func (x *experiment) advanceAside(ctx context.Context, since time.Time) (more bo
 	now := x.now()
 	x.meter.elsewhere(now.Sub(begin))
 	if a.preview != nil {
-		return x.waits(ctx) || now.Sub(since) < previewShare
+		return x.gate.waits(ctx) || now.Sub(since) < previewShare
 	}
-	return x.waits(ctx) || x.aside != nil
+	return x.gate.waits(ctx) || x.aside != nil
 }
 
 // dropAside ends the work under way, if there is any, and says why.
@@ -104,13 +104,13 @@ func (x *experiment) preview(c event.Preview) {
 }
 
 func (x *experiment) previewWork(c event.Preview, out *event.Previewed) (inspect.Pieces, error) {
-	if err := x.absent(); err != nil {
+	if err := x.gate.absent(); err != nil {
 		return nil, err
 	}
 	if x.analysing() {
 		return nil, errAnalysing
 	}
-	k, v, err := x.check(c.Knob, c.Value)
+	k, v, err := x.steering.check(c.Knob, c.Value)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (x *experiment) restartPreview() {
 
 // analyseNow begins an analysis that by asked for, or refuses it.
 func (x *experiment) analyseNow(by string) {
-	refuse := func(err error) { x.refuse("", "analyse", "", by, err) }
+	refuse := func(err error) { x.journal.refuse("", "analyse", "", by, err) }
 	if err := x.canAnalyse(); err != nil {
 		refuse(err)
 		return
@@ -165,8 +165,8 @@ func (x *experiment) analyseNow(by string) {
 
 func (x *experiment) canAnalyse() error {
 	switch {
-	case x.absent() != nil:
-		return x.absent()
+	case x.gate.absent() != nil:
+		return x.gate.absent()
 	case x.analysing():
 		return errors.New("an analysis is under way: it is a line of the journal when it is done")
 	case x.first().real.Len() < inspect.MinRows:

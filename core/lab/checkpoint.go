@@ -111,7 +111,7 @@ func (x *experiment) keepsStep() bool {
 
 // savePaused takes a checkpoint in a pause if the last one is old.
 func (x *experiment) savePaused() {
-	if k := x.checkpoints; k != nil && x.gone == nil && k.at != x.position && x.now().Sub(k.last) >= pauseAge {
+	if k := x.checkpoints; k != nil && x.gate.gone == nil && k.at != x.position && x.now().Sub(k.last) >= pauseAge {
 		x.checkpoint("pause")
 	}
 }
@@ -304,7 +304,7 @@ func (x *experiment) saved(r run.Written) {
 	k.asked, k.failed = "", obs.Error
 	if waits {
 		k.asked = c.by
-		x.waitForDisk(r.Err)
+		x.gate.waitForDisk(r.Err)
 		return
 	}
 	// The journal is whole, and so is the checkpoint before: training goes on.

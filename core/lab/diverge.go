@@ -19,13 +19,13 @@ func (x *experiment) diverged(m *member, doing string, err error) error {
 		return err
 	}
 	var obs *event.DivergedObs
-	if !x.blamed[faultLoss] {
+	if !x.gate.blamed[faultLoss] {
 		obs = x.keepBefore()
 		x.emit(event.TypeDiverged, m.index, event.Diverged{
 			Doing: doing, Position: x.position, Program: where.Program, Op: where.Op, Tensor: where.Tensor, Error: where.Error(), Obs: obs,
 		})
 	}
-	x.fault(faultLoss, fmt.Sprintf("step %d: %s: %v%s", x.Step, doing, where, wayBack(obs)))
+	x.gate.fault(faultLoss, fmt.Sprintf("step %d: %s: %v%s", x.Step, doing, where, wayBack(obs)))
 	return nil
 }
 

@@ -26,11 +26,10 @@ type experiment struct {
 	Settings knob.Settings
 	synthesis
 
-	changes  redo.Changes
-	scored   bool // the fit of the present env step has scores
-	fitted   bool // a fit was completed in the present env step
-	schedule []knob.Scheduled
-	slice    int // generator steps of a slice
+	changes redo.Changes
+	scored  bool // the fit of the present env step has scores
+	fitted  bool // a fit was completed in the present env step
+	slice   int  // generator steps of a slice
 
 	aside    *aside        // nil: nothing is under way beside training
 	mapped   *event.Mapped // the answer to the last Map; nil: none
@@ -42,25 +41,42 @@ type experiment struct {
 	markedAt knob.Position // and there; zero: by an earlier process
 	unsaved  error         // why it could not be; nil: it could
 
-	pause       *event.Paused // why training waits; nil: it does not
-	parked      bool          // the device is given back
-	stopping    bool
-	gone        *DeviceGone     // the device cannot be used any more
-	handedOver  bool            // another process goes on: nothing is written behind the checkpoint
-	ending      bool            // the last lines are written: nothing waits any more
-	blamed      map[string]bool // faults that training has waited for already
-	disk        *diskWait       // what the disk does not take; nil: it takes everything
-	checkpoints *checkpointer   // nil: nothing is saved
-	resumed     *run.Header     // the checkpoint that the run goes on from; nil: from its beginning
-	elapsed     time.Duration   // of the run before this process
-	remarks     []string        // about what was loaded
-	tell        func(string)    // hears what takes its time while it is; nil: nobody does
+	steering    steering
+	gate        gate
 	journal     journal
 	meter       meter
+	checkpoints *checkpointer // nil: nothing is saved
+	resumed     *run.Header   // the checkpoint that the run goes on from; nil: from its beginning
+	elapsed     time.Duration // of the run before this process
+	remarks     []string      // about what was loaded
+	tell        func(string)  // hears what takes its time while it is; nil: nobody does
 	published   time.Time
 	version     string
 	device      string // its name
 }
+
+// wire connects the roles of the run: each knows only what stands here.
+func (x *experiment) wire(log func(event.Event), folder record) {
+	clock := func() time.Time { return x.now() }
+	x.journal = journal{
+		place: &x.place, members: x.config.Members, now: clock, log: log, folder: folder, start: clock(),
+		refused: func(err error) { x.gate.waitForDisk(err) },
+		written: func() {
+			if x.checkpoints != nil {
+				x.checkpoints.writer.Dirty()
+			}
+		},
+	}
+	x.gate.place, x.gate.journal, x.gate.meter, x.gate.now = &x.place, &x.journal, &x.meter, clock
+	x.gate.device, x.gate.blamed = x.parts.device, map[string]bool{}
+	x.steering = steering{
+		config: x.config, place: &x.place, journal: &x.journal, settings: &x.Settings, changes: &x.changes,
+		choose: x.choose, outlook: x.outlook, hasPhase: x.checkPhase,
+	}
+}
+
+// emit writes a line of the journal.
+func (x *experiment) emit(kind string, member int, body any) { x.journal.emit(kind, member, body) }
 
 // synthesis is what D_syn was made from, as checkpoints have it.
 type synthesis struct {

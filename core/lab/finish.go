@@ -75,7 +75,7 @@ func (x *experiment) mark() {
 // saveLastStep takes that checkpoint; false: it waits for room on the disk.
 func (x *experiment) saveLastStep() bool {
 	k := x.checkpoints
-	if x.disk != nil || len(x.journal.backlog) > 0 {
+	if x.gate.disk != nil || len(x.journal.backlog) > 0 {
 		return false
 	}
 	x.checkpoint(byLastStep)
@@ -84,7 +84,7 @@ func (x *experiment) saveLastStep() bool {
 	}
 	r := <-k.writer.Results()
 	x.saved(r)
-	if x.disk != nil {
+	if x.gate.disk != nil {
 		return false
 	}
 	x.unsaved = r.Err

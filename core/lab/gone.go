@@ -50,13 +50,13 @@ func (x *experiment) withoutDevice(ctx context.Context, err error) error {
 	if obs != nil {
 		gone.Saved, gone.Before = true, obs.Position
 	}
-	x.gone = gone
+	x.gate.gone = gone
 	x.dropAside(gone)
-	if Fault(x.journal.onFault.Load()) == FaultFail {
+	if x.gate.failsOnFault() {
 		return gone
 	}
-	x.wait(event.Paused{Reason: gone.reason()})
-	for more := true; more && !x.stopping && ctx.Err() == nil; {
+	x.gate.wait(event.Paused{Reason: gone.reason()})
+	for more := true; more && !x.gate.stopping && ctx.Err() == nil; {
 		var c sent
 		if c, more = x.awaitCommand(ctx); more && c.Command != nil {
 			x.handleWithout(c)
@@ -75,7 +75,7 @@ func (e *DeviceGone) reason() string {
 
 // handleWithout carries out what can be done without a device.
 func (x *experiment) handleWithout(c sent) {
-	refuse := func(ref, knob, value, by string) { x.refuse(ref, knob, value, by, x.gone) }
+	refuse := func(ref, knob, value, by string) { x.journal.refuse(ref, knob, value, by, x.gate.gone) }
 	switch c := c.Command.(type) {
 	case event.SetKnob:
 		refuse(c.ID, c.Knob, c.Value, c.By)
@@ -93,15 +93,4 @@ func (x *experiment) handleWithout(c sent) {
 		return
 	}
 	x.publish(time.Time{})
-}
-
-// absent is why the device cannot be used now; nil: it can.
-func (x *experiment) absent() error {
-	switch {
-	case x.gone != nil:
-		return x.gone
-	case x.parked:
-		return errParked
-	}
-	return nil
 }

@@ -12,10 +12,10 @@ var ErrHandedOver = errors.New("handed over to another process")
 // handOver takes the last checkpoint of this process and waits until it is on the disk.
 func (x *experiment) handOver(c event.HandOver) {
 	if err := x.guarded(func() error { return x.saveToHandOver(c) }); err != nil {
-		x.refuse(c.Ref, event.HandedOver, "", c.By, err)
+		x.journal.refuse(c.Ref, event.HandedOver, "", c.By, err)
 		return
 	}
-	x.stopping, x.handedOver = true, true
+	x.gate.stopping, x.gate.handedOver = true, true
 }
 
 // saveToHandOver puts the checkpoint on the disk; an error means that the run is as it
@@ -25,7 +25,7 @@ func (x *experiment) saveToHandOver(c event.HandOver) error {
 	switch {
 	case k == nil:
 		return errors.New("the run has no folder")
-	case x.parked:
+	case x.gate.parked:
 		return errParked
 	}
 	if k.busy != nil {

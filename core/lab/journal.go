@@ -1,9 +1,7 @@
 package lab
 
 import (
-	"fmt"
 	"io"
-	"sync/atomic"
 	"time"
 
 	"pgrlab/core/event"
@@ -19,13 +17,20 @@ type record interface {
 	Close() error
 }
 
-// journal is where events go: the log in memory, and the run folder.
+// journal is where events go: the log in memory, and the run folder. Lines that the disk
+// does not take are kept in their order.
 type journal struct {
+	place   *place // of the run: the step of a line
+	members int    // of the run
+	now     func() time.Time
+	log     func(event.Event)
+	refused func(error) // hears why the disk does not take a line
+	written func()      // hears of lines that it took
+
 	folder  record // nil: memory only
 	start   time.Time
-	backlog []run.Line   // lines that the disk did not take, in their order
-	onFault atomic.Int32 // a Fault
-	broken  error        // why the run cannot go on
+	backlog []run.Line // lines that the disk did not take, in their order
+	stuck   bool       // the first of them is tried when flush is called, not before
 }
 
 // seconds is a time as wall_s.
@@ -33,57 +38,39 @@ func (j *journal) seconds(at time.Time) float64 { return at.Sub(j.start).Seconds
 
 // emit is how everything that must not be lost leaves the training goroutine. The
 // line of a member carries it when there are several; the event always does.
-func (x *experiment) emit(kind string, member int, body any) {
-	now := x.now()
-	if len(x.members) == 1 {
+func (j *journal) emit(kind string, member int, body any) {
+	now := j.now()
+	if j.members == 1 {
 		member = event.NoMember
 	}
-	x.lab.log(event.Event{Wall: now, Type: kind, Step: x.Step, Member: member, Body: body})
-	if kind == event.TypeRefused || kind == event.TypePreviewed || x.journal.folder == nil {
+	j.log(event.Event{Wall: now, Type: kind, Step: j.place.Step, Member: member, Body: body})
+	if kind == event.TypeRefused || kind == event.TypePreviewed || j.folder == nil {
 		return
 	}
-	x.journal.backlog = append(x.journal.backlog, run.Line{
-		Type: kind, Step: x.Step, Member: member, Body: body, WallS: x.journal.seconds(now),
+	j.backlog = append(j.backlog, run.Line{
+		Type: kind, Step: j.place.Step, Member: member, Body: body, WallS: j.seconds(now),
 	})
-	if x.disk == nil || len(x.journal.backlog) == 1 { // else it would be refused as the others
-		x.flush()
+	if !j.stuck { // else it would be refused as the others
+		j.flush()
 	}
 }
 
-// flush writes the backlog. What cannot be written is kept, and training waits: a
-// run without its journal is worth nothing.
-func (x *experiment) flush() {
-	for len(x.journal.backlog) > 0 {
-		if err := x.journal.folder.Append(x.journal.backlog[0]); err != nil {
-			x.waitForDisk(err)
+// flush writes the backlog. What cannot be written is kept: a run without its journal is
+// worth nothing.
+func (j *journal) flush() {
+	for len(j.backlog) > 0 {
+		if err := j.folder.Append(j.backlog[0]); err != nil {
+			j.stuck = true
+			j.refused(err)
 			return
 		}
-		x.journal.backlog = x.journal.backlog[1:]
-		if x.checkpoints != nil {
-			x.checkpoints.writer.Dirty()
-		}
+		j.backlog = j.backlog[1:]
+		j.written()
 	}
-	x.journal.backlog = nil
+	j.backlog, j.stuck = nil, false
 }
 
-// The kinds of faults.
-const (
-	faultLoss       = "loss"
-	faultSimulation = "simulation"
-)
-
-// fault makes training wait, or ends the run, because of something that a person
-// should see. Training waits once for each kind of fault until somebody resumes.
-func (x *experiment) fault(kind, reason string) {
-	if x.blamed[kind] {
-		return
-	}
-	x.blamed[kind] = true
-	if Fault(x.journal.onFault.Load()) == FaultFail {
-		if x.journal.broken == nil {
-			x.journal.broken = fmt.Errorf("%s", reason)
-		}
-		return
-	}
-	x.wait(event.Paused{Reason: reason})
+// refuse answers a command that is not carried out.
+func (j *journal) refuse(ref, knob, value, by string, err error) {
+	j.emit(event.TypeRefused, event.NoMember, event.Refused{Ref: ref, Knob: knob, Value: value, By: by, Reason: err.Error()})
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -65,12 +63,11 @@ func newLab(c config.Config, task task.Task, folder record, p parts, deviceName 
 	l := &Lab{config: c, mailbox: make(chan sent, mailboxSize)}
 	x := &experiment{
 		lab: l, config: &l.config, task: task, parts: p, now: now, device: deviceName,
-		slice: max(1, c.Generator.Slice), blamed: map[string]bool{},
-		journal: journal{folder: folder, start: now()}, meter: meter{now: now},
+		slice: max(1, c.Generator.Slice), Settings: c.Knobs, meter: meter{now: now},
 	}
-	x.Settings = c.Knobs
+	x.wire(l.log, folder)
 	l.x = x
-	if err := x.readSchedule(); err != nil {
+	if err := x.steering.read(c.Schedule); err != nil {
 		return nil, err
 	}
 	for i := range c.Members {
@@ -81,7 +78,7 @@ func newLab(c config.Config, task task.Task, folder record, p parts, deviceName 
 		}
 		x.members = append(x.members, m)
 	}
-	for _, s := range x.schedule {
+	for _, s := range x.steering.schedule {
 		if err := x.checkPhase(s.At); err != nil {
 			x.close()
 			return nil, fmt.Errorf("schedule %q: %w", s, err)
@@ -93,23 +90,6 @@ func newLab(c config.Config, task task.Task, folder record, p parts, deviceName 
 	}
 	x.publish(time.Time{})
 	return l, nil
-}
-
-// readSchedule reads Config.Schedule; a knob that the method does not use is
-// refused before the run begins.
-func (x *experiment) readSchedule() error {
-	for _, text := range x.config.Schedule {
-		s, err := knob.ParseScheduled(text)
-		if err != nil {
-			return err
-		}
-		if _, _, err := x.check(s.Knob, s.Value); err != nil {
-			return fmt.Errorf("schedule %q: %w", text, err)
-		}
-		x.schedule = append(x.schedule, s)
-	}
-	knob.SortSchedule(x.schedule)
-	return nil
 }
 
 // Run trains until all steps are made, Stop, the end of ctx or an error. It saves
@@ -130,30 +110,6 @@ func (l *Lab) Run(ctx context.Context) error {
 // ErrInterrupted: Run saved and ended because its context did. The context's cause is
 // wrapped beside it.
 var ErrInterrupted = errors.New("interrupted")
-
-// guarded turns the panics of f into errors.
-func (x *experiment) guarded(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("step %d: %s: panic: %v%s", x.Step, x.position.Phase, p, where(debug.Stack()))
-		}
-	}()
-	return f()
-}
-
-// where is the place of a panic: the innermost function of this program below
-// the panic itself, as " (file.go:12)".
-func where(stack []byte) string {
-	_, below, _ := strings.Cut(string(stack), "\npanic(")
-	lines := strings.Split(below, "\n")
-	for i, line := range lines[:len(lines)-1] {
-		if strings.HasPrefix(line, "pgrlab/") || strings.HasPrefix(line, "main.") {
-			place, _, _ := strings.Cut(lines[i+1], " +0x")
-			return " (" + place[strings.LastIndexByte(place, '/')+1:] + ")"
-		}
-	}
-	return ""
-}
 
 // start writes the first line.
 func (x *experiment) start() {
@@ -178,8 +134,8 @@ func (x *experiment) start() {
 
 // end saves and writes the last lines.
 func (x *experiment) end(ctx context.Context, err error) error {
-	x.ending = true
-	if x.handedOver && errors.Is(err, errStop) {
+	x.gate.ending = true
+	if x.gate.handedOver && errors.Is(err, errStop) {
 		x.publish(time.Time{})
 		return ErrHandedOver // the last line is in front of the checkpoint
 	}
@@ -190,7 +146,7 @@ func (x *experiment) end(ctx context.Context, err error) error {
 	case errors.Is(err, errInterrupt):
 		cause = fmt.Errorf("%w: %w", ErrInterrupted, context.Cause(ctx))
 	}
-	if x.gone != nil {
+	if x.gate.gone != nil {
 		// what is on the disk is all that there is
 	} else if saveErr := x.guarded(x.save); saveErr != nil && (cause == nil || errors.Is(cause, ErrInterrupted)) {
 		cause = saveErr
@@ -208,11 +164,11 @@ func (x *experiment) end(ctx context.Context, err error) error {
 	default:
 		x.emit(event.TypeFailed, event.NoMember, event.Failed{Error: cause.Error()})
 	}
-	x.flush() // for the last time
-	if left := len(x.journal.backlog); errors.Is(x.journal.broken, run.ErrLost) {
-		cause = x.journal.broken
+	x.journal.flush() // for the last time
+	if left := len(x.journal.backlog); errors.Is(x.gate.broken, run.ErrLost) {
+		cause = x.gate.broken
 	} else if left > 0 {
-		cause = fmt.Errorf("%w: the last lines, %d, are lost", x.disk.err, left)
+		cause = fmt.Errorf("%w: the last lines, %d, are lost", x.gate.disk.err, left)
 	}
 	x.last(cause)
 	return cause
@@ -220,7 +176,7 @@ func (x *experiment) end(ctx context.Context, err error) error {
 
 // last publishes how the run ended.
 func (x *experiment) last(cause error) {
-	x.pause = nil
+	x.gate.pause = nil
 	s := x.snapshot(x.now())
 	s.State, s.PhaseETA, s.ETA = event.Finished, 0, 0
 	if cause != nil && !errors.Is(cause, ErrInterrupted) {
@@ -268,11 +224,11 @@ func (x *experiment) answerRest() {
 		case c := <-x.lab.mailbox:
 			switch c := c.Command.(type) {
 			case event.SetKnob:
-				x.refuse(c.ID, c.Knob, c.Value, c.By, event.ErrEnded)
+				x.journal.refuse(c.ID, c.Knob, c.Value, c.By, event.ErrEnded)
 			case event.Preview:
 				x.preview(c)
 			case event.AnalyseNow:
-				x.refuse("", "analyse", "", c.By, event.ErrEnded)
+				x.journal.refuse("", "analyse", "", c.By, event.ErrEnded)
 			}
 		default:
 			x.dropAside(event.ErrEnded)
@@ -329,7 +285,7 @@ const (
 
 // OnFault chooses what becomes of the run, from the next fault on. The default is
 // FaultPause.
-func (l *Lab) OnFault(f Fault) { l.x.journal.onFault.Store(int32(f)) }
+func (l *Lab) OnFault(f Fault) { l.x.gate.onFault.Store(int32(f)) }
 
 // Saving says when checkpoints are taken; it is called before Run. Restore has its
 // own.

@@ -27,36 +27,41 @@ var errParked = errors.New("the run is parked: resume it first")
 // park saves the run, gives the device back and pauses. What cannot be given back
 // is said in the pause's reason.
 func (x *experiment) park(c event.Park) {
-	if x.parked {
+	if x.gate.parked {
 		return
 	}
 	x.dropAside(errParked)
 	if x.checkpoints != nil && x.checkpoints.at != x.position {
 		x.checkpoint("park")
 	}
-	p := event.Paused{By: c.By}
-	if device := x.parts.device; device != nil {
-		if err := x.guarded(device.Park); err != nil {
+	x.gate.park(c.By)
+}
+
+// park gives the device back and closes the gate.
+func (g *gate) park(by string) {
+	p := event.Paused{By: by}
+	if g.device != nil {
+		if err := g.place.guarded(g.device.Park); err != nil {
 			p.Reason = "park: " + err.Error()
 		} else {
-			x.parked, p.Reason = true, "parked: the GPU's memory is free until the run is resumed"
+			g.parked, p.Reason = true, "parked: the GPU's memory is free until the run is resumed"
 		}
 	}
-	if x.pause == nil || p.Reason != "" {
-		x.wait(p)
+	if g.pause == nil || p.Reason != "" {
+		g.wait(p)
 	}
 }
 
 // unpark takes the device again. Where it cannot be had, the run stays parked and
 // says so.
-func (x *experiment) unpark() bool {
-	if !x.parked {
+func (g *gate) unpark() bool {
+	if !g.parked {
 		return true
 	}
-	if err := x.guarded(x.parts.device.Wake); err != nil {
-		x.wait(event.Paused{Reason: "still parked: " + err.Error()})
+	if err := g.place.guarded(g.device.Wake); err != nil {
+		g.wait(event.Paused{Reason: "still parked: " + err.Error()})
 		return false
 	}
-	x.parked = false
+	g.parked = false
 	return true
 }

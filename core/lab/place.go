@@ -1,6 +1,12 @@
 package lab
 
-import "pgrlab/core/knob"
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"pgrlab/core/knob"
+)
 
 // place is where a run is. The driver moves it from place to place, and the phases say how
 // much of their work there is; everything else only reads it.
@@ -34,4 +40,28 @@ func (p *place) load(step int, at knob.Position, total int) {
 	if at.Phase != knob.AfterStep {
 		p.entry = at
 	}
+}
+
+// guarded turns the panics of f into errors.
+func (p *place) guarded(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("step %d: %s: panic: %v%s", p.Step, p.position.Phase, v, where(debug.Stack()))
+		}
+	}()
+	return f()
+}
+
+// where is the place of a panic: the innermost function of this program below
+// the panic itself, as " (file.go:12)".
+func where(stack []byte) string {
+	_, below, _ := strings.Cut(string(stack), "\npanic(")
+	lines := strings.Split(below, "\n")
+	for i, line := range lines[:len(lines)-1] {
+		if strings.HasPrefix(line, "pgrlab/") || strings.HasPrefix(line, "main.") {
+			place, _, _ := strings.Cut(lines[i+1], " +0x")
+			return " (" + place[strings.LastIndexByte(place, '/')+1:] + ")"
+		}
+	}
+	return ""
 }

@@ -178,7 +178,7 @@ func TestPreviewsWhilePausedAndAtTheEnd(t *testing.T) {
 		}
 	})
 	w.on("sketch 1, guidance 3", func() {
-		if l.x.pause == nil {
+		if l.x.gate.pause == nil {
 			t.Error("the run does not wait")
 		}
 		l.Send(event.Resume{})

@@ -20,7 +20,7 @@ func (x *experiment) publish(now time.Time) {
 		return
 	}
 	x.published = now
-	if x.pause == nil {
+	if x.gate.pause == nil {
 		x.meter.look(now, x.Step, x.first().Updates)
 	}
 	x.lab.snapshot.Store(x.snapshot(now))
@@ -29,7 +29,7 @@ func (x *experiment) publish(now time.Time) {
 // state is what a person would say the run is doing.
 func (x *experiment) state() event.State {
 	switch {
-	case x.pause != nil:
+	case x.gate.pause != nil:
 		return event.PausedState
 	case x.Step == 0:
 		return event.Starting
@@ -41,11 +41,11 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 	m := x.first()
 	s := &event.Snapshot{
 		Time: now, Task: x.config.Task, Method: x.config.Method, Seed: x.config.Seed, Members: len(x.members),
-		Step: x.Step, Steps: x.config.Steps, State: x.state(), Parked: x.parked, HandedOver: x.handedOver, Position: x.position,
+		Step: x.Step, Steps: x.config.Steps, State: x.state(), Parked: x.gate.parked, HandedOver: x.gate.handedOver, Position: x.position,
 		Phase: x.position.Phase, PhaseDone: x.position.I, PhaseTotal: x.total, PhaseETA: x.meter.phaseTakes(&x.place), ETA: x.eta(), StepTime: seconds(x.meter.cost[knob.Collect].value),
 		StepsPerSec: x.meter.steps, UpdatesPerSec: x.meter.updates,
 		CostRefit: x.meter.refitTakes(&x.Settings, m.real.Len()), CostGenerate: x.meter.generationTakes(&x.Settings),
-		Knobs: x.Settings.Values(), Scheduled: changesOf(x.schedule),
+		Knobs: x.Settings.Values(), Scheduled: changesOf(x.steering.schedule),
 		Real: m.real.Len(), Updates: m.Updates, Episode: int(m.Copies[0].Episode), EpisodeStep: m.Copies[0].Step, EpisodeReturn: m.Copies[0].Return,
 		Refits: int(x.Refits), FitLoss: m.fit.Last, FReal: m.freal, FSyn: m.fsyn, FAsked: m.fasked,
 		MixReal: m.lastMix.Real, MixSynthetic: m.lastMix.Synthetic, Losses: m.Losses.last(),
@@ -69,10 +69,10 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 	for _, w := range x.changes.Waiting() {
 		s.Waiting = append(s.Waiting, w.KnobChanged)
 	}
-	if x.pause != nil {
-		s.Err = x.pause.Reason
-		if x.disk != nil && s.Err == "" {
-			s.Err = x.disk.err.Error()
+	if x.gate.pause != nil {
+		s.Err = x.gate.pause.Reason
+		if x.gate.disk != nil && s.Err == "" {
+			s.Err = x.gate.disk.err.Error()
 		}
 	}
 	return s

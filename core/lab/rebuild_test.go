@@ -175,7 +175,7 @@ func TestARecipeThatMakesSomethingElse(t *testing.T) {
 	x.now = func() time.Time {
 		if m := x.first(); x.position == knob.After(25) && !x.inSlice {
 			m.rebuild.Knobs.Guidance++
-			x.stopping = true
+			x.gate.stopping = true
 		}
 		return now()
 	}
@@ -196,7 +196,7 @@ func TestARecipeThatMakesSomethingElse(t *testing.T) {
 func stopAt(l *Lab, at knob.Position) {
 	x, now := l.x, l.x.now
 	x.now = func() time.Time {
-		x.stopping = x.stopping || x.position == at && !x.inSlice
+		x.gate.stopping = x.gate.stopping || x.position == at && !x.inSlice
 		return now()
 	}
 }

@@ -12,7 +12,7 @@ import (
 // repeatChanges schedules the changes that were made, and the notes that were written,
 // behind mark, except for those that are scheduled anyway.
 func (r *resuming) repeatChanges(x *experiment, mark run.Mark) error {
-	pending := slices.Clone(x.schedule)
+	pending := slices.Clone(x.steering.schedule)
 	var more []knob.Scheduled
 	line := course{step: x.Step, begun: mark.Size > 0}
 	damaged := func(number int) { r.say("line %d of the journal is damaged: a change may be missing", number) }
@@ -60,8 +60,8 @@ func (r *resuming) repeatChanges(x *experiment, mark run.Mark) error {
 		}
 		r.say("does again what was changed behind it: %s: --drop-tail leaves that out", strings.Join(texts, ", "))
 	}
-	x.schedule = append(x.schedule, more...)
-	knob.SortSchedule(x.schedule)
+	x.steering.schedule = append(x.steering.schedule, more...)
+	knob.SortSchedule(x.steering.schedule)
 	return nil
 }
 

@@ -98,7 +98,7 @@ func (x *experiment) loop() savedLoop {
 		Loop: savedCounters{
 			x.Step, x.Settings, d.Refits, d.Generations, d.Generating, d.Fitted, d.Asked, d.Analysing, c.Redo, c.All, c.Waiting,
 		},
-		Schedule: x.schedule, Position: x.position, Total: x.total,
+		Schedule: x.steering.schedule, Position: x.position, Total: x.total,
 		Todo: c.Todo, Bound: slices.Index(boundStages, c.Begun), Scored: x.scored, Fitted: x.fitted, Ended: x.ended(),
 		Meter: x.meter.saved(),
 	}
@@ -259,7 +259,7 @@ func (x *experiment) restore(s savedLoop) error {
 	}
 	x.place.load(s.Loop.Step, s.Position, s.Total)
 	l := &s.Loop
-	x.Settings, x.schedule = l.Settings, s.Schedule
+	x.Settings, x.steering.schedule = l.Settings, s.Schedule
 	x.synthesis = synthesis{l.Refits, l.Generations, l.Generating, l.Fitted, l.Asked, l.Analysing}
 	x.changes.Restore(redo.State{All: l.Changes, Waiting: l.Waiting, Todo: s.Todo, Redo: l.Redo, Begun: boundStages[s.Bound]})
 	x.scored, x.fitted, x.marked = s.Scored, s.Fitted, s.Ended

@@ -221,7 +221,7 @@ func stopped(t *testing.T, l *Lab, step int) memory {
 	t.Helper()
 	x, now := l.x, l.x.now
 	x.now = func() time.Time {
-		x.stopping = x.stopping || x.position == knob.After(step)
+		x.gate.stopping = x.gate.stopping || x.position == knob.After(step)
 		return now()
 	}
 	if err := x.run(context.Background()); !errors.Is(err, errStop) {

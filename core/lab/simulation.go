@@ -46,5 +46,5 @@ func (x *experiment) failedEvaluation(m *member, err error) error {
 func (x *experiment) emitFailure(m *member, doing string, err error) {
 	obs := x.keepBefore()
 	x.emit(event.TypeDiverged, m.index, event.Diverged{Doing: doing, Position: x.position, Error: err.Error(), Obs: obs})
-	x.fault(faultSimulation, fmt.Sprintf("step %d: %s: %v%s", x.Step, doing, err, wayBack(obs)))
+	x.gate.fault(faultSimulation, fmt.Sprintf("step %d: %s: %v%s", x.Step, doing, err, wayBack(obs)))
 }

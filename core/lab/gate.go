@@ -1,0 +1,147 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"pgrlab/core/event"
+	"pgrlab/core/run"
+)
+
+// gate says whether training goes on behind a slice: what it waits for, be it a person, a
+// disk or a device, or why it ends. Anything may close it; it opens by a command, or when
+// what it waits for is there again. It writes the lines of that and changes nothing else
+// of the run.
+type gate struct {
+	place   *place
+	journal *journal
+	meter   *meter
+	now     func() time.Time
+	device  parker // that can be given back; nil: there is no need
+
+	pause    *event.Paused   // why training waits; nil: it does not
+	blamed   map[string]bool // faults that training has waited for already
+	onFault  atomic.Int32    // a Fault
+	disk     *diskWait       // what the disk does not take; nil: it takes everything
+	parked   bool            // the device is given back
+	gone     *DeviceGone     // the device cannot be used any more
+	stopping bool
+	ending   bool  // the last lines are written: nothing waits any more
+	broken   error // why the run cannot go on
+
+	handedOver bool // another process goes on: nothing is written behind the checkpoint
+}
+
+// waits says whether training has to wait here.
+func (g *gate) waits(ctx context.Context) bool {
+	return g.pause != nil && !g.stopping && ctx.Err() == nil
+}
+
+// wait makes training wait between two slices.
+func (g *gate) wait(p event.Paused) {
+	g.pause = &p
+	g.journal.emit(event.TypePause, event.NoMember, p)
+	g.meter.pause()
+}
+
+// open ends a wait. What was a fault is tried again from now on.
+func (g *gate) open(by string) {
+	g.pause, g.disk = nil, nil
+	clear(g.blamed)
+	g.journal.emit(event.TypeResume, event.NoMember, event.Resumed{By: by})
+	g.journal.flush()
+}
+
+// absent is why the device cannot be used now; nil: it can.
+func (g *gate) absent() error {
+	switch {
+	case g.gone != nil:
+		return g.gone
+	case g.parked:
+		return errParked
+	}
+	return nil
+}
+
+// The kinds of faults.
+const (
+	faultLoss       = "loss"
+	faultSimulation = "simulation"
+)
+
+// failsOnFault says whether a fault ends the run.
+func (g *gate) failsOnFault() bool { return Fault(g.onFault.Load()) == FaultFail }
+
+// fault makes training wait, or ends the run, because of something that a person
+// should see. Training waits once for each kind of fault until it is resumed.
+func (g *gate) fault(kind, reason string) {
+	if g.blamed[kind] {
+		return
+	}
+	g.blamed[kind] = true
+	if g.failsOnFault() {
+		if g.broken == nil {
+			g.broken = errors.New(reason)
+		}
+		return
+	}
+	g.wait(event.Paused{Reason: reason})
+}
+
+const (
+	// diskEvery is how often a run tries again what the disk did not take.
+	diskEvery = 5 * time.Second
+	// diskPatience is how long a run that nobody watches does so where the disk is
+	// not full but broken, gone or read-only, before it ends.
+	diskPatience = 10 * time.Minute
+)
+
+// diskWait is what training waits for while the disk does not take the journal, or
+// has no room for a checkpoint.
+type diskWait struct {
+	since time.Time
+	err   error
+	pause *event.Paused // the pause that it made; nil: there was one already
+}
+
+// waitForDisk makes training wait until the disk takes what it did not. Nothing is
+// computed meanwhile and the lines stay in their order.
+func (g *gate) waitForDisk(err error) {
+	if errors.Is(err, run.ErrLost) { // for good
+		g.broken, g.pause = fmt.Errorf("step %d: %w", g.place.Step, err), nil
+		return
+	}
+	if g.disk == nil {
+		g.disk = &diskWait{since: g.now()}
+	}
+	d := g.disk
+	d.err = err
+	if g.ending {
+		return
+	}
+	reason := fmt.Sprintf("%s: training tries again every %s", err, diskEvery)
+	if run.IsFull(err) {
+		reason = fmt.Sprintf("%s: training waits for room", err)
+	}
+	switch {
+	case g.pause == nil:
+		g.wait(event.Paused{Reason: reason}) // whose line is refused as well, and waits behind the others
+		d.pause = g.pause
+	case g.pause == d.pause: // the disk may have something else now
+		d.pause.Reason = reason
+	}
+}
+
+// losePatience ends a run that nobody watches: a full disk is somebody's to clear, a
+// broken one will not mend itself for ever.
+func (g *gate) losePatience() {
+	d := g.disk
+	if run.IsFull(d.err) || !g.failsOnFault() || g.now().Sub(d.since) < diskPatience {
+		return
+	}
+	g.broken = fmt.Errorf("step %d: %w: for %s", g.place.Step, d.err, g.now().Sub(d.since).Round(time.Second))
+	g.pause = nil
+}

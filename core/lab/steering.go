@@ -1,0 +1,161 @@
+package lab
+
+import (
+	"fmt"
+	"time"
+
+	"pgrlab/core/config"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/redo"
+	"pgrlab/core/run"
+)
+
+// steering turns the knobs of a run: it checks a change, sets it, says what must be redone
+// for it, and keeps what is to be changed later. Of the run it changes the settings and
+// the relevance function, which choose builds.
+type steering struct {
+	config   *config.Config
+	place    *place
+	journal  *journal
+	settings *knob.Settings
+	changes  *redo.Changes
+	choose   func(relevance string) error // builds the function of that name, or changes nothing
+	outlook  func() redo.Outlook          // of the run as it is now
+	hasPhase func(knob.Position) error    // whether the run has such a place
+
+	schedule []knob.Scheduled // in the order of their positions
+}
+
+// asked is who asked for a change, and when.
+type asked struct {
+	at     time.Time
+	undoes int
+}
+
+// bySchedule is who makes the changes that were planned before the run.
+const bySchedule = "schedule"
+
+// read takes the schedule of a configuration; a knob that the method does not use is
+// refused before the run begins.
+func (s *steering) read(schedule []string) error {
+	for _, text := range schedule {
+		change, err := knob.ParseScheduled(text)
+		if err != nil {
+			return err
+		}
+		if _, _, err := s.check(change.Knob, change.Value); err != nil {
+			return fmt.Errorf("schedule %q: %w", text, err)
+		}
+		s.schedule = append(s.schedule, change)
+	}
+	knob.SortSchedule(s.schedule)
+	return nil
+}
+
+// due takes the next change out of the schedule that is for p or before.
+func (s *steering) due(p knob.Position) (next knob.Scheduled, some bool) {
+	if len(s.schedule) == 0 || p.Before(s.schedule[0].At) {
+		return knob.Scheduled{}, false
+	}
+	next, s.schedule = s.schedule[0], s.schedule[1:]
+	return next, true
+}
+
+// check reads a command's knob and value.
+func (s *steering) check(name, text string) (knob.Knob, knob.Value, error) {
+	k, err := knob.Find(name)
+	if err != nil {
+		return knob.Knob{}, knob.Value{}, err
+	}
+	if err := s.config.Uses(k); err != nil {
+		return knob.Knob{}, knob.Value{}, err
+	}
+	v, err := k.Parse(text)
+	return k, v, err
+}
+
+// prepare finds out whether a change can be made, and builds what it needs.
+func (s *steering) prepare(c event.SetKnob) (knob.Knob, knob.Value, error) {
+	k, v, err := s.check(c.Knob, c.Value)
+	if err != nil {
+		return k, v, err
+	}
+	if k.Get(s.settings) == v && !(c.Now && redo.FirstStage(k) <= redo.Fitted) {
+		return k, v, fmt.Errorf("%s is %s already", k.Name, k.Format(v))
+	}
+	after := *s.settings
+	k.Set(&after, v)
+	if err := s.config.Fits(&after); err != nil {
+		return k, v, err
+	}
+	if k.Name == "relevance" {
+		return k, v, s.choose(v.Text)
+	}
+	return k, v, nil
+}
+
+// set makes a change that was prepared, and writes its line.
+func (s *steering) set(k knob.Knob, v knob.Value, c event.SetKnob, a asked) {
+	change := event.KnobChanged{
+		ID: len(s.changes.All()) + 1, Knob: k.Name, From: k.Get(s.settings), To: v, Class: k.Class,
+		Position: s.place.position, Now: c.Now, Obs: s.obs(c.By, c.ID, a),
+	}
+	change.Obs.Sum = change.Scheduled().Sum()
+	k.Set(s.settings, v)
+	home, o := redo.FirstStage(k), s.outlook()
+	if c.Now {
+		change.Hint = s.changes.Now(home, o)
+	}
+	if change.Hint == "" {
+		change.Hint = o.Hint(k, home)
+	}
+	change.Obs.Hint = s.changes.HintOfEnd(k, home, o)
+	s.changes.Add(change, home)
+	s.journal.emit(event.TypeKnob, event.NoMember, change)
+}
+
+// plan puts a change on the schedule.
+func (s *steering) plan(c event.SetKnob) {
+	_, _, err := s.check(c.Knob, c.Value)
+	if err == nil {
+		err = s.hasPhase(*c.At)
+	}
+	if at := s.place.position; err == nil && !at.Before(*c.At) {
+		err = fmt.Errorf("%s: position %s has passed: the run is at %s", c.Knob, c.At, at)
+	}
+	if err != nil {
+		s.journal.refuse(c.ID, c.Knob, c.Value, c.By, err)
+		return
+	}
+	next := knob.Scheduled{At: *c.At, Knob: c.Knob, Value: c.Value, Now: c.Now}
+	s.schedule = append(s.schedule, next)
+	knob.SortSchedule(s.schedule)
+	s.journal.emit(event.TypePlanned, event.NoMember, event.Planned{At: next.At, Knob: next.Knob, Value: next.Value, Now: next.Now, By: c.By, Sum: next.Sum()})
+}
+
+// back is the change that sets a knob back.
+func (s *steering) back(c event.Undo) (event.SetKnob, error) {
+	all := s.changes.All()
+	if c.ID < 1 || c.ID > len(all) {
+		return event.SetKnob{}, fmt.Errorf("undo: there is no change %d", c.ID)
+	}
+	change := all[c.ID-1]
+	return event.SetKnob{ID: c.Ref, Knob: change.Knob, Value: change.From.String(), Now: c.Now, By: c.By}, nil
+}
+
+// note writes what somebody wants written down.
+func (s *steering) note(text string, obs event.KnobObs) {
+	p := s.place.position
+	obs.At, obs.Sum = &p, knob.Scheduled{At: p, Note: text}.Sum()
+	s.journal.emit(event.TypeNote, event.NoMember, event.Noted{Text: text, Obs: obs})
+}
+
+// obs is the observed part of a line that a command caused.
+func (s *steering) obs(by, ref string, a asked) event.KnobObs {
+	o := event.KnobObs{By: by, Ref: ref, Undoes: a.undoes}
+	if !a.at.IsZero() {
+		o.AskedS = run.Float(s.journal.seconds(a.at))
+	}
+	return o
+}
