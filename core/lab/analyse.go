@@ -237,6 +237,6 @@ func (s source) Owed(name string) int { return s.x.owed(s.m, name) }
 
 func (s source) NextRefit() int { return s.x.nextRefit() }
 
-func (s source) CostRefit() time.Duration { return s.x.meter.refitTakes(&s.x.Settings, s.m.real.Len()) }
+func (s source) CostRefit() time.Duration { return s.x.meter.RefitTakes(&s.x.Settings, s.m.real.Len()) }
 
 func (s source) Now() time.Time { return s.x.now() }

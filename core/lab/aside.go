@@ -53,7 +53,7 @@ func (x *experiment) advanceAside(ctx context.Context, since time.Time) (more bo
 		a.answer(err)
 	}
 	now := x.now()
-	x.meter.elsewhere(now.Sub(begin))
+	x.meter.Elsewhere(now.Sub(begin))
 	if a.preview != nil {
 		return x.gate.waits(ctx) || now.Sub(since) < previewShare
 	}

@@ -1,13 +1,11 @@
 package lab
 
 import (
-	"bytes"
-	"encoding/gob"
+	"errors"
 	"fmt"
-	"io"
-	"strings"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
@@ -50,184 +48,39 @@ type capture struct {
 	stall    time.Duration
 }
 
-// checkpointer takes checkpoints: the training goroutine captures, a writer of its own
-// compresses and writes. All fields are the training goroutine's.
+// byKeeping takes the checkpoints that stay.
+const byKeeping = "keep_every"
+
+// checkpointer takes checkpoints: when one is due, it has the run copied and hands the
+// copy to the writer, which compresses and writes it in a goroutine of its own. What
+// becomes of it is a line of the journal; a disk without room closes the gate. Of the run
+// it changes nothing.
 type checkpointer struct {
-	writer *run.Writer
+	place   *place
+	journal *journal
+	gate    *gate
+	now     func() time.Time
+	config  *config.Config                              // of the run
+	copyTo  func(c *run.Capture, totals []uint64) error // what the run is
+
+	writer *run.Writer // nil: nothing is saved
 	saving Saving
 	totals []uint64      // rows of each member's D_real that are on the disk
 	busy   *capture      // under way; nil: none
 	due    string        // who wants one as soon as the writer is free
 	asked  string        // who asked for the one that failed for want of room
 	failed string        // what was wrong with the last one, if it could not be written
-	last   time.Time     // when the last one was taken
+	last   time.Time     // when the last one was taken; zero before the writer is set going
 	at     knob.Position // and where
 	path   string        // the last one on the disk
 	saved  knob.Position // and where it was taken
-	marked string        // the last one that stays because of a fault
+	kept   string        // the last one that stays because of a fault
+
+	lastStep lastStep
 }
 
-// consider takes a checkpoint if one is due. It is called between two slices.
-func (x *experiment) consider() {
-	if x.marking {
-		x.mark()
-	}
-	k := x.checkpoints
-	if k == nil || x.marking {
-		return
-	}
-	select {
-	case r := <-k.writer.Results():
-		x.saved(r)
-	default:
-	}
-	if x.keepsHere() {
-		if k.busy != nil { // the one before is still being written
-			x.saved(<-k.writer.Results())
-		}
-		k.due = byKeeping
-	}
-	if k.due == "" && x.now().Sub(k.last) >= k.saving.Every {
-		k.due = byCadence
-	}
-	if k.due != "" && k.busy == nil {
-		x.checkpoint(k.due)
-	}
-}
-
-// byKeeping takes the checkpoints that stay.
-const byKeeping = "keep_every"
-
-// keepsHere says whether a checkpoint of this place is to stay on the disk.
-func (x *experiment) keepsHere() bool {
-	return x.keepsStep() && x.position == knob.After(x.Step) && x.checkpoints.at != x.position && !x.marked
-}
-
-// keepsStep says whether a checkpoint of this env step is to stay on the disk.
-func (x *experiment) keepsStep() bool {
-	every := x.config.Evaluation.KeepEvery
-	return every > 0 && x.Step > 0 && x.Step%every == 0
-}
-
-// savePaused takes a checkpoint in a pause if the last one is old.
-func (x *experiment) savePaused() {
-	if k := x.checkpoints; k != nil && x.gate.gone == nil && k.at != x.position && x.now().Sub(k.last) >= pauseAge {
-		x.checkpoint("pause")
-	}
-}
-
-// saveBefore takes a checkpoint before a change that a generation or a refit
-// depends on, so that one can come back to what was before.
-func (x *experiment) saveBefore(class knob.Class) {
-	k := x.checkpoints
-	if k != nil && (class == knob.ClassGeneration || class == knob.ClassRefit) && k.busy == nil && x.now().Sub(k.last) >= changeAge {
-		x.checkpoint("change")
-	}
-}
-
-// checkpoint copies the state and hands it to the writer; where that is busy, it does so
-// at the first place between two slices at which it is not.
-func (x *experiment) checkpoint(by string) {
-	k := x.checkpoints
-	if x.onDisk() {
-		k.due = ""
-		return
-	}
-	if k.busy != nil || len(x.journal.backlog) > 0 {
-		k.due = by
-		return
-	}
-	k.due = ""
-	c, err := x.capture(by)
-	if err != nil {
-		x.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: event.CheckpointObs{Position: x.position, By: by, Error: err.Error()}})
-		k.last = x.now()
-		return
-	}
-	k.last, k.at = x.now(), x.position
-	k.submit(c)
-}
-
-// capture copies what the run is.
-func (x *experiment) capture(by string) (*capture, error) {
-	for _, m := range x.members {
-		if err := m.failed(); err != nil {
-			return nil, fmt.Errorf("save run: its environment has failed: %w", err)
-		}
-	}
-	begin := x.now()
-	c := &capture{position: x.position, by: by, begun: begin}
-	c.Header = run.Header{
-		Program: x.version, Device: x.kernels(), Time: begin.UTC().Format(time.RFC3339), Step: x.Step,
-		Position: x.position.String(), Ended: x.ended(), WallS: run.Float(x.journal.seconds(begin)), Return: x.lastReturn(), Config: x.checkpoints.writer.Folder().Config(),
-		Journal: x.checkpoints.writer.Folder().Mark(),
-	}
-	instead := map[string]func(io.Writer) error{} // of large parts
-	for i, m := range x.members {
-		state := m.real.State()
-		instead[m.named(sectionReal)] = func(w io.Writer) error { return gob.NewEncoder(w).Encode(state) }
-		instead[m.named(sectionSynthetic)] = nil
-		if m.freshRebuild != nil {
-			instead[m.named(sectionFresh)] = nil
-		}
-		c.Logs = append(c.Logs, run.LogRows{
-			Name: m.named(sectionReal), Rows: m.real.AppendSince(nil, x.checkpoints.totals[i]), Total: m.real.Total(),
-		})
-		c.Shared = append(c.Shared, m.shared()...)
-	}
-	err := x.saveSections(func(name string, save func(io.Writer) error) error {
-		if other, is := instead[name]; is {
-			if save = other; save == nil {
-				return nil
-			}
-		}
-		var b bytes.Buffer
-		err := save(&b)
-		c.Sections = append(c.Sections, run.Section{Name: name, Content: b.Bytes()})
-		return err
-	})
-	c.stall = x.now().Sub(begin)
-	return c, err
-}
-
-// shared are the large parts of a member that checkpoints share, beside D_real: D_syn as
-// it is or as its recipe, and the recipe of the one being generated.
-func (m *member) shared() (all []run.Shared) {
-	if made := m.synthetic; made != nil {
-		s := run.Shared{Slot: m.named(sectionSynthetic), Of: made, Name: m.named(sectionSynthetic), File: sectionSynthetic, Write: made.Save}
-		if spec := m.rebuild; spec != nil {
-			s.Name, s.File = s.Name+rebuildSuffix, s.File+rebuildSuffix
-			s.Write = func(w io.Writer) error { return spec.of(made).save(w) }
-		}
-		all = append(all, s)
-	}
-	if spec := m.freshRebuild; spec != nil {
-		name := sectionFresh + rebuildSuffix
-		all = append(all, run.Shared{Slot: m.named(sectionFresh), Of: spec, Name: m.named(name), File: name, Write: spec.save})
-	}
-	return all
-}
-
-// lastReturn is the mean of the members' last evaluations; nil before the first.
-func (x *experiment) lastReturn() *run.Float {
-	var mean run.Float
-	for _, m := range x.members {
-		if m.LastReturn == nil {
-			return nil
-		}
-		mean += run.Float(*m.LastReturn / float64(len(x.members)))
-	}
-	return &mean
-}
-
-// submit hands a capture to the writer.
-func (k *checkpointer) submit(c *capture) {
-	k.busy = c
-	k.writer.Submit(&c.Capture)
-}
-
-// newCheckpointer makes the checkpointer of a run that begins now.
-func newCheckpointer(w *run.Writer, s Saving) *checkpointer {
+// begin makes w write the checkpoints.
+func (k *checkpointer) begin(w *run.Writer, s Saving) {
 	if s.Every == 0 {
 		s.Every = DefaultEvery
 	}
@@ -235,21 +88,23 @@ func newCheckpointer(w *run.Writer, s Saving) *checkpointer {
 		s.Disk = run.Free(w.Folder().Dir()) / 10
 	}
 	w.Keep(s.Disk)
-	return &checkpointer{writer: w, saving: s, totals: make([]uint64, len(w.Totals()))}
+	k.writer, k.saving, k.totals = w, s, make([]uint64, len(w.Totals()))
 }
 
-// startSaving sets the writer going.
-func (x *experiment) startSaving() {
-	if k := x.checkpoints; k != nil {
-		k.last = x.now()
+// lean says whether checkpoints have of D_syn only what it is made from.
+func (k *checkpointer) lean() bool { return k.writer != nil && k.saving.Lean }
+
+// start sets the writer going.
+func (k *checkpointer) start() {
+	if k.writer != nil {
+		k.last = k.now()
 		k.writer.Start()
 	}
 }
 
-// endSaving waits until nothing is written any more.
-func (x *experiment) endSaving() {
-	k := x.checkpoints
-	if k == nil || k.last.IsZero() { // it was never set going
+// close waits until nothing is written any more.
+func (k *checkpointer) close() {
+	if k.writer == nil || k.last.IsZero() { // it was never set going
 		return
 	}
 	if k.busy != nil {
@@ -260,91 +115,237 @@ func (x *experiment) endSaving() {
 }
 
 // results is where the writer reports; nil without one.
-func (x *experiment) results() <-chan run.Written {
-	if x.checkpoints == nil {
+func (k *checkpointer) results() <-chan run.Written {
+	if k.writer == nil {
 		return nil
 	}
-	return x.checkpoints.writer.Results()
+	return k.writer.Results()
 }
 
-// named is the name of a section of the member.
-func (m *member) named(part string) string { return fmt.Sprintf("%d/%s", m.index, part) }
-
-// kernels is the device without its number of threads, which is no part of the
-// numbers.
-func (x *experiment) kernels() string {
-	name, _, _ := strings.Cut(x.device, ",")
-	return name
+// written hears that the journal has new lines on the disk.
+func (k *checkpointer) written() {
+	if k.writer != nil {
+		k.writer.Dirty()
+	}
 }
 
-// saved hears what became of the capture under way.
-func (x *experiment) saved(r run.Written) {
-	k := x.checkpoints
+// consider takes a checkpoint if one is due. It is called between two slices.
+func (k *checkpointer) consider() {
+	if k.lastStep.marking {
+		k.mark()
+	}
+	if k.writer == nil || k.lastStep.marking {
+		return
+	}
+	select {
+	case r := <-k.writer.Results():
+		k.report(r)
+	default:
+	}
+	if k.keepsHere() {
+		k.settle() // the one before may still be being written
+		k.due = byKeeping
+	}
+	if k.due == "" && k.now().Sub(k.last) >= k.saving.Every {
+		k.due = byCadence
+	}
+	if k.due != "" && k.busy == nil {
+		k.take(k.due)
+	}
+}
+
+// keepsHere says whether a checkpoint of this place is to stay on the disk.
+func (k *checkpointer) keepsHere() bool {
+	at := k.place.position
+	return k.keepsStep() && at == knob.After(k.place.Step) && k.at != at && !k.lastStep.marked
+}
+
+// keepsStep says whether a checkpoint of this env step is to stay on the disk.
+func (k *checkpointer) keepsStep() bool {
+	every, step := k.config.Evaluation.KeepEvery, k.place.Step
+	return every > 0 && step > 0 && step%every == 0
+}
+
+// inPause takes a checkpoint in a pause if the last one is old.
+func (k *checkpointer) inPause() {
+	if k.writer != nil && k.gate.gone == nil && k.at != k.place.position && k.now().Sub(k.last) >= pauseAge {
+		k.take("pause")
+	}
+}
+
+// before takes a checkpoint before a change that a generation or a refit depends on, so
+// that one can come back to what was before.
+func (k *checkpointer) before(class knob.Class) {
+	if k.writer != nil && (class == knob.ClassGeneration || class == knob.ClassRefit) && k.busy == nil && k.now().Sub(k.last) >= changeAge {
+		k.take("change")
+	}
+}
+
+// here takes a checkpoint of this place, if there is none.
+func (k *checkpointer) here(by string) {
+	if k.writer != nil && k.at != k.place.position {
+		k.take(by)
+	}
+}
+
+// take copies the state and hands it to the writer; where that is busy, it does so at the
+// first place between two slices at which it is not.
+func (k *checkpointer) take(by string) {
+	at := k.place.position
+	if k.lastStep.onDisk(at) {
+		k.due = ""
+		return
+	}
+	if k.busy != nil || len(k.journal.backlog) > 0 {
+		k.due = by
+		return
+	}
+	k.due = ""
+	c, err := k.capture(by)
+	if err != nil {
+		k.journal.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: event.CheckpointObs{Position: at, By: by, Error: err.Error()}})
+		k.last = k.now()
+		return
+	}
+	k.last, k.at = k.now(), at
+	k.submit(c)
+}
+
+// submit hands a capture to the writer.
+func (k *checkpointer) submit(c *capture) {
+	k.busy = c
+	k.writer.Submit(&c.Capture)
+}
+
+// capture copies the run.
+func (k *checkpointer) capture(by string) (*capture, error) {
+	begin, at, folder := k.now(), k.place.position, k.writer.Folder()
+	c := &capture{position: at, by: by, begun: begin}
+	c.Header = run.Header{
+		Time: begin.UTC().Format(time.RFC3339), Step: k.place.Step, Position: at.String(), Ended: k.lastStep.behind(at),
+		WallS: run.Float(k.journal.seconds(begin)), Config: folder.Config(), Journal: folder.Mark(),
+	}
+	err := k.copyTo(&c.Capture, k.totals)
+	c.stall = k.now().Sub(begin)
+	return c, err
+}
+
+// settle waits for the capture under way, if there is one.
+func (k *checkpointer) settle() {
+	if k.busy != nil {
+		k.report(<-k.writer.Results())
+	}
+}
+
+// report hears what became of the capture under way.
+func (k *checkpointer) report(r run.Written) {
 	c := k.busy
 	k.busy, k.totals = nil, r.Totals
 	obs := event.CheckpointObs{
 		Path: r.Path, Position: c.position, Bytes: r.Bytes, By: c.by,
-		Seconds: run.Float(x.now().Sub(c.begun).Seconds()), StallS: run.Float(c.stall.Seconds()),
+		Seconds: run.Float(k.now().Sub(c.begun).Seconds()), StallS: run.Float(c.stall.Seconds()),
 	}
 	if r.Err == nil {
 		k.path, k.saved, k.asked, k.failed = r.Path, c.position, "", ""
-		if c.by == byKeeping || c.by == byLastStep && x.keepsStep() {
+		if c.by == byKeeping || c.by == byLastStep && k.keepsStep() {
 			if err := run.Keep(r.Path, byKeeping); err != nil {
 				obs.Error = err.Error()
 			}
 		}
-		x.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: obs})
+		k.journal.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: obs})
 		return
 	}
 	obs.Error = r.Err.Error()
 	waits := run.IsFull(r.Err) && c.by != byEnd
 	if said := waits && k.asked != "" || c.by == byCadence && obs.Error == k.failed; !said {
-		x.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: obs})
+		k.journal.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: obs})
 	}
 	k.asked, k.failed = "", obs.Error
 	if waits {
 		k.asked = c.by
-		x.gate.waitForDisk(r.Err)
+		k.gate.waitForDisk(r.Err)
 		return
 	}
 	// The journal is whole, and so is the checkpoint before: training goes on.
-	k.last = x.now().Add(min(failedAge, k.saving.Every) - k.saving.Every)
+	k.last = k.now().Add(min(failedAge, k.saving.Every) - k.saving.Every)
 }
 
-// askedToSave takes a checkpoint because somebody wants one.
-func (x *experiment) askedToSave(c event.Checkpoint) {
-	by := c.By
+// onDemand takes a checkpoint because somebody wants one.
+func (k *checkpointer) onDemand(by string) {
 	if by == "" {
 		by = "command"
 	}
-	if x.checkpoints == nil {
-		x.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: event.CheckpointObs{Position: x.position, By: by, Error: "the run has no folder"}})
-		return
+	at := k.place.position
+	switch {
+	case k.writer == nil:
+		k.journal.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: event.CheckpointObs{Position: at, By: by, Error: "the run has no folder"}})
+	case k.lastStep.onDisk(at):
+		k.journal.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: event.CheckpointObs{Path: k.path, Position: k.saved, By: by}})
+	default:
+		k.take(by)
 	}
-	if k := x.checkpoints; x.onDisk() {
-		x.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: event.CheckpointObs{Path: k.path, Position: k.saved, By: by}})
-		return
-	}
-	x.checkpoint(by)
 }
 
-// checkpointEnd takes the last checkpoint and waits until it is on the disk.
-func (x *experiment) checkpointEnd() error {
-	k := x.checkpoints
-	if k == nil || x.inSlice {
+// keepLast marks the last checkpoint as one that stays; nil where there is none.
+func (k *checkpointer) keepLast() *event.DivergedObs {
+	if k.path == "" {
 		return nil
 	}
-	if k.busy != nil {
-		x.saved(<-k.writer.Results())
+	if k.kept != k.path {
+		if err := run.Keep(k.path, fmt.Sprintf("before the fault at step %d", k.place.Step)); err != nil {
+			k.journal.emit(event.TypeNote, event.NoMember, event.Noted{Text: err.Error()})
+		}
+		k.kept = k.path
 	}
-	if x.marked && x.position == knob.After(x.Step) { // where a longer run goes on is on the disk
-		return x.unsaved
+	return &event.DivergedObs{Checkpoint: k.path, Position: k.saved}
+}
+
+// atEnd takes the last checkpoint and waits until it is on the disk.
+func (k *checkpointer) atEnd() error {
+	if k.writer == nil || k.place.inSlice {
+		return nil
 	}
-	x.checkpoint(byEnd)
+	k.settle()
+	if k.lastStep.marked && k.place.position == knob.After(k.place.Step) { // where a longer run goes on is on the disk
+		return k.lastStep.unsaved
+	}
+	k.take(byEnd)
 	if k.busy == nil {
 		return nil
 	}
 	r := <-k.writer.Results()
-	x.saved(r)
+	k.report(r)
 	return r.Err
+}
+
+// handOver puts a checkpoint on the disk that another process goes on from, behind a line
+// that says so; an error means that the run is as it was.
+func (k *checkpointer) handOver(by string) error {
+	switch {
+	case k.writer == nil:
+		return errors.New("the run has no folder")
+	case k.gate.parked:
+		return errParked
+	}
+	k.settle()
+	k.journal.emit(event.TypeDetached, event.NoMember, event.View{By: by, Reason: event.HandedOver})
+	if len(k.journal.backlog) > 0 {
+		return errors.New("save run: the disk does not take the journal")
+	}
+	if k.lastStep.onDisk(k.place.position) {
+		return nil
+	}
+	copied, err := k.capture(event.HandedOver)
+	if err != nil {
+		return err
+	}
+	k.last = k.now()
+	k.submit(copied)
+	r := <-k.writer.Results()
+	if r.Err != nil {
+		k.report(r)
+		return r.Err
+	}
+	k.busy, k.totals, k.path, k.saved, k.at = nil, r.Totals, r.Path, copied.position, copied.position
+	return nil
 }

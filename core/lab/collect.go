@@ -5,6 +5,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/knob"
+	"pgrlab/core/meter"
 	"pgrlab/core/replay"
 )
 
@@ -36,7 +37,7 @@ func (x *experiment) collect() error {
 			}
 		}
 	}
-	x.meter.on(partAct, begin)
+	x.meter.On(meter.Act, begin)
 	return nil
 }
 
@@ -105,7 +106,7 @@ func (x *experiment) trainAgent(m *member, n int, last bool) error {
 	if err != nil {
 		return err
 	}
-	begin = x.meter.on(partAgent, begin)
+	begin = x.meter.On(meter.Agent, begin)
 	for i := range n {
 		if i < len(made) {
 			if err := x.learned(m, &made[i]); err != nil {
@@ -116,7 +117,7 @@ func (x *experiment) trainAgent(m *member, n int, last bool) error {
 			return err
 		}
 	}
-	x.meter.on(partModels, begin)
+	x.meter.On(meter.Models, begin)
 	return nil
 }
 

@@ -21,7 +21,7 @@ var (
 func (x *experiment) applyPending(ctx context.Context, p knob.Position) error {
 	x.position, x.inSlice = p, false
 	x.publish(x.now())
-	x.consider()
+	x.checkpoints.consider()
 	for s, due := x.steering.due(p); due; s, due = x.steering.due(p) {
 		if s.Note != "" {
 			x.steering.note(s.Note, x.steering.obs(s.By, "", asked{}))
@@ -68,7 +68,7 @@ func (x *experiment) receive(ctx context.Context) (c sent, more bool) {
 // awaitCommand waits for a command, or for anything else that may end a pause: then
 // the command is empty.
 func (x *experiment) awaitCommand(ctx context.Context) (c sent, more bool) {
-	x.savePaused()
+	x.checkpoints.inPause()
 	x.publish(time.Time{})
 	var look <-chan time.Time
 	if x.gate.disk != nil {
@@ -79,9 +79,9 @@ func (x *experiment) awaitCommand(ctx context.Context) (c sent, more bool) {
 	select {
 	case c = <-x.lab.mailbox:
 		return c, true
-	case r := <-x.results():
-		x.saved(r)
-		x.consider()
+	case r := <-x.checkpoints.results():
+		x.checkpoints.report(r)
+		x.checkpoints.consider()
 		return sent{}, true
 	case <-look:
 		x.tryDisk()
@@ -130,7 +130,7 @@ func (x *experiment) handle(c sent) {
 	case event.HandOver:
 		x.handOver(c)
 	case event.Checkpoint:
-		x.askedToSave(c)
+		x.checkpoints.onDemand(c.By)
 	case event.Note:
 		x.steering.note(c.Text, x.steering.obs(c.By, "", at))
 	case event.Attach:
@@ -157,7 +157,7 @@ func (x *experiment) setKnob(c event.SetKnob, a asked) {
 		return
 	}
 	if !a.at.IsZero() {
-		x.saveBefore(k.Class)
+		x.checkpoints.before(k.Class)
 	}
 	x.steering.set(k, v, c, a)
 	x.restartPreview()

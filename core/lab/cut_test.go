@@ -33,10 +33,8 @@ func savedRun(t *testing.T, l *Lab, w *world, tape *cut.Tape) {
 	t.Helper()
 	save := func() { l.Send(event.Checkpoint{By: "test"}) }
 	written := func() { // this world is quicker than a disk
-		if k := l.x.checkpoints; k.busy != nil {
-			l.x.saved(<-k.writer.Results())
-		}
-		if k := l.x.checkpoints; tape != nil && k.path != "" && k.failed == "" {
+		l.x.checkpoints.settle()
+		if k := &l.x.checkpoints; tape != nil && k.path != "" && k.failed == "" {
 			tape.Promise(k.saved.String())
 		}
 	}

@@ -38,9 +38,7 @@ func diskRun(t *testing.T, c config.Config, dir string, step int, byHand ...even
 	l := w.lab(t, c, folder)
 	save := func() { l.Send(event.Checkpoint{By: "test"}) }
 	written := func() { // this world is quicker than a disk
-		if k := l.x.checkpoints; k.busy != nil {
-			l.x.saved(<-k.writer.Results())
-		}
+		l.x.checkpoints.settle()
 	}
 	for _, call := range []string{"step", "evaluation step", "fit to 8", "generate 3"} {
 		w.on(call, written)

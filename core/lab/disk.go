@@ -11,13 +11,13 @@ func (x *experiment) tryDisk() {
 	if len(x.journal.backlog) > 0 {
 		x.journal.flush()
 	}
-	k, d := x.checkpoints, x.gate.disk
+	k, d := &x.checkpoints, x.gate.disk
 	switch {
 	case len(x.journal.backlog) > 0:
 		x.gate.losePatience()
-	case k != nil && k.busy != nil:
-	case k != nil && k.asked != "":
-		x.checkpoint(k.asked) // the next look sees what became of it
+	case k.busy != nil:
+	case k.asked != "":
+		k.take(k.asked) // the next look sees what became of it
 	case x.gate.pause == d.pause:
 		by := "the disk takes it again"
 		if run.IsFull(d.err) {

@@ -163,9 +163,7 @@ func TestACheckpointThatCannotBeWritten(t *testing.T) {
 	l := w.lab(t, w.config(), folder)
 	save := func() { l.Send(event.Checkpoint{By: "test"}) }
 	written := func() {
-		if k := l.x.checkpoints; k.busy != nil {
-			l.x.saved(<-k.writer.Results())
-		}
+		l.x.checkpoints.settle()
 	}
 	w.on("evaluate episodes 1", save)
 	w.on("evaluate episodes 2", func() {

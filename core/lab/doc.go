@@ -10,6 +10,8 @@
 // (score, fit, generate), evaluate.go and analyse.go. control.go applies commands between
 // two slices; package redo follows a change of a knob until a batch contains data made with
 // it. checkpoint.go, save.go and resume.go keep a run, through the writer of package run.
+// gate.go says whether training goes on, journal.go where lines go, steering.go how knobs are
+// turned; experiment.go connects these roles.
 // What a run is made from is in package config, environments in package task, knobs in
 // package knob, what a run says in package event, looking at it in package inspect.
 //

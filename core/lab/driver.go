@@ -108,7 +108,7 @@ func (x *experiment) drive(ctx context.Context, p phase) error {
 			if done++; done <= first {
 				continue
 			}
-			x.meter.took(p.Phase, x.now().Sub(begin))
+			x.meter.Took(p.Phase, x.now().Sub(begin))
 			if over, err := x.between(ctx, p, done); over {
 				return err
 			}

@@ -21,7 +21,7 @@ func (l *Lab) DiskNeed() (d config.DiskNeed, err error) {
 			d.Generation += int64(min(x.Settings.Samples, x.config.Buffer)) * row
 		}
 		g, ok := m.gen.(interface{ Parameters() int })
-		if ok && x.checkpoints != nil && x.checkpoints.saving.Lean {
+		if ok && x.checkpoints.lean() {
 			d.Generation = 4 * int64(g.Parameters()+x.config.Steps) // weights, and a condition of each real transition
 		}
 		if ok && !x.Fitted {

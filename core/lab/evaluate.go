@@ -60,7 +60,7 @@ func (x *experiment) evaluate() phase {
 				}
 				m.evaluation = nil
 			}
-			x.emit(event.TypePerf, event.NoMember, x.meter.perf(&x.Settings))
+			x.emit(event.TypePerf, event.NoMember, x.meter.Perf(&x.Settings))
 			return nil
 		},
 	}
@@ -103,7 +103,7 @@ func (x *experiment) startEvaluation(m *member) error {
 // evaluateSlice makes up to evaluationSteps lockstep steps of every member; over
 // says that all episodes are.
 func (x *experiment) evaluateSlice(left int) (n int, over bool, err error) {
-	defer x.meter.measure(knob.Evaluate, &n)()
+	defer x.meter.Measure(knob.Evaluate, &n)()
 	over = true
 	for _, m := range x.members {
 		t := m.evaluation

@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
+	"pgrlab/core/meter"
 	"pgrlab/core/redo"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
@@ -36,16 +37,11 @@ type experiment struct {
 	moment   *event.Moment // and to the last Watch
 	previews uint64        // begun
 
-	marking  bool          // the run is to be saved here, before what only its end has
-	marked   bool          // it was
-	markedAt knob.Position // and there; zero: by an earlier process
-	unsaved  error         // why it could not be; nil: it could
-
 	steering    steering
 	gate        gate
 	journal     journal
-	meter       meter
-	checkpoints *checkpointer // nil: nothing is saved
+	meter       meter.Meter
+	checkpoints checkpointer
 	resumed     *run.Header   // the checkpoint that the run goes on from; nil: from its beginning
 	elapsed     time.Duration // of the run before this process
 	remarks     []string      // about what was loaded
@@ -60,15 +56,14 @@ func (x *experiment) wire(log func(event.Event), folder record) {
 	clock := func() time.Time { return x.now() }
 	x.journal = journal{
 		place: &x.place, members: x.config.Members, now: clock, log: log, folder: folder, start: clock(),
-		refused: func(err error) { x.gate.waitForDisk(err) },
-		written: func() {
-			if x.checkpoints != nil {
-				x.checkpoints.writer.Dirty()
-			}
-		},
+		refused: x.gate.waitForDisk,
+		written: x.checkpoints.written,
 	}
 	x.gate.place, x.gate.journal, x.gate.meter, x.gate.now = &x.place, &x.journal, &x.meter, clock
 	x.gate.device, x.gate.blamed = x.parts.device, map[string]bool{}
+	x.checkpoints = checkpointer{
+		place: &x.place, journal: &x.journal, gate: &x.gate, now: clock, copyTo: x.copyTo, config: x.config,
+	}
 	x.steering = steering{
 		config: x.config, place: &x.place, journal: &x.journal, settings: &x.Settings, changes: &x.changes,
 		choose: x.choose, outlook: x.outlook, hasPhase: x.checkPhase,
@@ -92,7 +87,7 @@ type synthesis struct {
 // where t counts from 0 and step from 1; what "now" asked for is done in the same
 // place, so that every position is reached once and in order.
 func (x *experiment) begin(step int) {
-	x.meter.begin(x.training(x.first()))
+	x.meter.Begin(x.training(x.first()))
 	x.Step = step
 	x.position = knob.Position{Step: step, Phase: knob.Collect}
 	x.fitted = false

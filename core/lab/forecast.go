@@ -6,6 +6,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/device"
+	"pgrlab/core/meter"
 	"pgrlab/core/task"
 )
 
@@ -29,13 +30,13 @@ func Try(ctx context.Context, c config.Config, task task.Task, dev device.Device
 		if err := x.goTo(ctx, triedStart+triedSteps); err != nil {
 			return err
 		}
-		x.meter = meter{now: x.now}
+		x.meter = meter.New(x.now)
 		return x.goTo(ctx, triedStart+2*triedSteps)
 	})
 	if err != nil {
 		return f, fmt.Errorf("try %s on %s: %w", c.Method, c.Task, err)
 	}
-	f.Costs = x.meter.costs(&x.Settings, x.task.EpisodeSteps)
+	f.Costs = x.meter.Costs(&x.Settings, x.task.EpisodeSteps)
 	f.Costs.Sample *= float64(c.Knobs.SamplerSteps) / float64(x.Settings.SamplerSteps)
 	f.Costs.Evaluation *= float64(episode) / float64(x.task.EpisodeSteps)
 	return f, nil

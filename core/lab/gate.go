@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pgrlab/core/event"
+	"pgrlab/core/meter"
 	"pgrlab/core/run"
 )
 
@@ -18,7 +19,7 @@ import (
 type gate struct {
 	place   *place
 	journal *journal
-	meter   *meter
+	meter   *meter.Meter
 	now     func() time.Time
 	device  parker // that can be given back; nil: there is no need
 
@@ -44,7 +45,7 @@ func (g *gate) waits(ctx context.Context) bool {
 func (g *gate) wait(p event.Paused) {
 	g.pause = &p
 	g.journal.emit(event.TypePause, event.NoMember, p)
-	g.meter.pause()
+	g.meter.Pause()
 }
 
 // open ends a wait. What was a fault is tried again from now on.

@@ -42,11 +42,9 @@ func (x *experiment) withoutDevice(ctx context.Context, err error) error {
 	if d := deviceFailed(nil); !errors.As(err, &d) || !d.DeviceFailed() {
 		return err
 	}
-	if k := x.checkpoints; k != nil && k.busy != nil { // copied before the device failed
-		x.saved(<-k.writer.Results())
-	}
+	x.checkpoints.settle() // what was copied before the device failed
 	gone := &DeviceGone{Err: err}
-	obs := x.keepBefore()
+	obs := x.checkpoints.keepLast()
 	if obs != nil {
 		gone.Saved, gone.Before = true, obs.Position
 	}

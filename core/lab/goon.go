@@ -26,13 +26,13 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 	r.inherit(w, x)
 	x.resumed, x.elapsed = &r.from, seconds(float64(r.from.WallS))
 	x.journal.start = x.now().Add(-x.elapsed)
-	x.checkpoints = newCheckpointer(w, how.Saving)
+	x.checkpoints.begin(w, how.Saving)
 	if how.Config != nil {
 		if err := r.folder.Reconfigure(how.Config); err != nil {
 			return err
 		}
 	}
-	c, err := x.capture("resume")
+	c, err := x.checkpoints.capture("resume")
 	if err != nil {
 		return err
 	}
@@ -123,3 +123,5 @@ func (r *resuming) inherit(w *run.Writer, x *experiment) {
 		}
 	}
 }
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -14,6 +14,7 @@ import (
 	"pgrlab/core/device"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/meter"
 	"pgrlab/core/policy"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
@@ -63,7 +64,7 @@ func newLab(c config.Config, task task.Task, folder record, p parts, deviceName 
 	l := &Lab{config: c, mailbox: make(chan sent, mailboxSize)}
 	x := &experiment{
 		lab: l, config: &l.config, task: task, parts: p, now: now, device: deviceName,
-		slice: max(1, c.Generator.Slice), Settings: c.Knobs, meter: meter{now: now},
+		slice: max(1, c.Generator.Slice), Settings: c.Knobs, meter: meter.New(now),
 	}
 	x.wire(l.log, folder)
 	l.x = x
@@ -86,7 +87,7 @@ func newLab(c config.Config, task task.Task, folder record, p parts, deviceName 
 	}
 	x.position = knob.After(0)
 	if f, real := folder.(*run.Folder); real {
-		x.checkpoints = newCheckpointer(run.NewWriter(f, len(x.members)), Saving{})
+		x.checkpoints.begin(run.NewWriter(f, len(x.members)), Saving{})
 	}
 	x.publish(time.Time{})
 	return l, nil
@@ -102,7 +103,7 @@ func (l *Lab) Run(ctx context.Context) error {
 	x := l.x
 	x.journal.start = x.now().Add(-x.elapsed)
 	x.start()
-	x.startSaving()
+	x.checkpoints.start()
 	err := x.guarded(func() error { return x.run(ctx) })
 	return x.end(ctx, x.withoutDevice(ctx, err))
 }
@@ -115,7 +116,7 @@ var ErrInterrupted = errors.New("interrupted")
 func (x *experiment) start() {
 	if x.resumed != nil && x.resumed.Journal.Size > 0 {
 		x.emit(event.TypeResume, event.NoMember, event.Resumed{By: "checkpoint", From: x.resumed.Position})
-		x.meter.pause()
+		x.meter.Pause()
 		return
 	}
 	host, _ := os.Hostname() // only for people
@@ -129,7 +130,7 @@ func (x *experiment) start() {
 		s.Members = c.Members
 	}
 	x.emit(event.TypeStart, event.NoMember, s)
-	x.meter.pause()
+	x.meter.Pause()
 }
 
 // end saves and writes the last lines.
@@ -152,7 +153,7 @@ func (x *experiment) end(ctx context.Context, err error) error {
 		cause = saveErr
 	}
 	if cause == nil || errors.Is(cause, ErrInterrupted) {
-		if saveErr := x.guarded(x.checkpointEnd); saveErr != nil {
+		if saveErr := x.guarded(x.checkpoints.atEnd); saveErr != nil {
 			cause = saveErr
 		}
 	}
@@ -238,7 +239,7 @@ func (x *experiment) answerRest() {
 }
 
 func (x *experiment) close() {
-	x.endSaving()
+	x.checkpoints.close()
 	for _, m := range x.members {
 		m.close()
 	}
@@ -290,8 +291,8 @@ func (l *Lab) OnFault(f Fault) { l.x.gate.onFault.Store(int32(f)) }
 // Saving says when checkpoints are taken; it is called before Run. Restore has its
 // own.
 func (l *Lab) Saving(s Saving) {
-	if k := l.x.checkpoints; k != nil {
-		l.x.checkpoints = newCheckpointer(k.writer, s)
+	if k := &l.x.checkpoints; k.writer != nil {
+		k.begin(k.writer, s)
 	}
 }
 

@@ -82,7 +82,7 @@ func (x *experiment) startLearning(phase int) error {
 
 // learnSlice does the units from done on; it returns how many.
 func (x *experiment) learnSlice(phase int, at knob.Phase, done int) (n int, err error) {
-	defer x.meter.measure(at, &n)()
+	defer x.meter.Measure(at, &n)()
 	for i, m := range x.members {
 		w := x.work(m)
 		units, made, err := m.agent.(agent.Phased).Phases()[phase].Slice(w, done)

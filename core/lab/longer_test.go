@@ -172,7 +172,7 @@ func copies(t *testing.T, l *Lab, dir string, from, nth, first int) map[string]s
 	all, seen := map[string]string{}, map[string]bool{}
 	x, now, root := l.x, l.x.now, t.TempDir()
 	x.now = func() time.Time {
-		if k := x.checkpoints; !x.inSlice && x.Step >= from && k != nil && k.busy == nil && !k.last.IsZero() {
+		if k := &x.checkpoints; !x.inSlice && x.Step >= from && k.writer != nil && k.busy == nil && !k.last.IsZero() {
 			p := x.position.String()
 			if !seen[p] && len(seen)%nth == first%nth {
 				all[p] = filepath.Join(root, fmt.Sprint(len(all)))

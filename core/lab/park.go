@@ -31,9 +31,7 @@ func (x *experiment) park(c event.Park) {
 		return
 	}
 	x.dropAside(errParked)
-	if x.checkpoints != nil && x.checkpoints.at != x.position {
-		x.checkpoint("park")
-	}
+	x.checkpoints.here("park")
 	x.gate.park(c.By)
 }
 

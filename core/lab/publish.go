@@ -21,7 +21,7 @@ func (x *experiment) publish(now time.Time) {
 	}
 	x.published = now
 	if x.gate.pause == nil {
-		x.meter.look(now, x.Step, x.first().Updates)
+		x.meter.Look(now, x.Step, x.first().Updates)
 	}
 	x.lab.snapshot.Store(x.snapshot(now))
 }
@@ -39,12 +39,13 @@ func (x *experiment) state() event.State {
 
 func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 	m := x.first()
+	steps, updates := x.meter.Rates()
 	s := &event.Snapshot{
 		Time: now, Task: x.config.Task, Method: x.config.Method, Seed: x.config.Seed, Members: len(x.members),
 		Step: x.Step, Steps: x.config.Steps, State: x.state(), Parked: x.gate.parked, HandedOver: x.gate.handedOver, Position: x.position,
-		Phase: x.position.Phase, PhaseDone: x.position.I, PhaseTotal: x.total, PhaseETA: x.meter.phaseTakes(&x.place), ETA: x.eta(), StepTime: seconds(x.meter.cost[knob.Collect].value),
-		StepsPerSec: x.meter.steps, UpdatesPerSec: x.meter.updates,
-		CostRefit: x.meter.refitTakes(&x.Settings, m.real.Len()), CostGenerate: x.meter.generationTakes(&x.Settings),
+		Phase: x.position.Phase, PhaseDone: x.position.I, PhaseTotal: x.total, PhaseETA: x.meter.PhaseTakes(x.position, x.total), ETA: x.eta(), StepTime: x.meter.StepTakes(),
+		StepsPerSec: steps, UpdatesPerSec: updates,
+		CostRefit: x.meter.RefitTakes(&x.Settings, m.real.Len()), CostGenerate: x.meter.GenerationTakes(&x.Settings),
 		Knobs: x.Settings.Values(), Scheduled: changesOf(x.steering.schedule),
 		Real: m.real.Len(), Updates: m.Updates, Episode: int(m.Copies[0].Episode), EpisodeStep: m.Copies[0].Step, EpisodeReturn: m.Copies[0].Return,
 		Refits: int(x.Refits), FitLoss: m.fit.Last, FReal: m.freal, FSyn: m.fsyn, FAsked: m.fasked,
@@ -81,11 +82,11 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 // eta is the time until the run ends; 0 where the cost of a training step is not
 // known yet.
 func (x *experiment) eta() time.Duration {
-	costs := x.meter.costs(&x.Settings, x.task.EpisodeSteps)
+	costs := x.meter.Costs(&x.Settings, x.task.EpisodeSteps)
 	if costs.Step == 0 {
 		return 0
 	}
-	return x.config.LastsFrom(&x.Settings, x.Step, costs) + x.meter.phaseTakes(&x.place)
+	return x.config.LastsFrom(&x.Settings, x.Step, costs) + x.meter.PhaseTakes(x.position, x.total)
 }
 
 // changesOf are the changes of a schedule; notes are nothing to wait for.

@@ -30,7 +30,7 @@ const rebuildSuffix = "-recipe"
 // rebuildOf is the recipe of the generation that m is about to begin; nil where
 // D_syn is saved as it is.
 func (x *experiment) rebuildOf(m *member, knobs generative.GenKnobs) (*rebuildSpec, error) {
-	if x.checkpoints == nil || !x.checkpoints.saving.Lean || x.config.Generator.Generations() > 1 {
+	if !x.checkpoints.lean() || x.config.Generator.Generations() > 1 {
 		return nil, nil // of older generations D_syn holds, there is no generator any more
 	}
 	var b bytes.Buffer

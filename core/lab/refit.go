@@ -62,7 +62,7 @@ func (x *experiment) startScoring(rows int) {
 // scoreSlice does the units from done on, of which the model owes the first; it returns
 // how many.
 func (x *experiment) scoreSlice(done, owed, rows int) (n int, err error) {
-	defer x.meter.measure(knob.Score, &n)()
+	defer x.meter.Measure(knob.Score, &n)()
 	if done < owed {
 		return x.warm(done, owed)
 	}
@@ -131,7 +131,7 @@ func (x *experiment) startFit() error {
 // fitSlice makes gradient steps from done on. A member whose fit has ended waits for the
 // others.
 func (x *experiment) fitSlice(done int) (n int, complete bool, err error) {
-	defer x.meter.measure(knob.Fit, &n)()
+	defer x.meter.Measure(knob.Fit, &n)()
 	if n = min(x.slice, x.total-done); n < 1 {
 		return 0, false, fmt.Errorf("the generator's fit goes on behind its %d steps", x.total)
 	}
@@ -179,7 +179,7 @@ func (x *experiment) generate() phase {
 				}
 			}
 			if n, complete, err = x.generateSlice(); complete {
-				x.meter.generated()
+				x.meter.Generated()
 				x.Analysing = x.Settings
 			}
 			return n, complete, err
@@ -198,7 +198,7 @@ func (x *experiment) startGenerate() error {
 	x.changes.Begins(redo.Generating)
 	knobs := x.Settings.Generation()
 	x.Generating = knobs
-	x.meter.generation(knobs)
+	x.meter.Generation(knobs)
 	x.total = 0
 	for _, m := range x.members {
 		m.fresh, m.generated = replay.NewRing(m.real.Shape(), max(1, min(knobs.Samples, x.config.Buffer))), false
@@ -216,7 +216,7 @@ func (x *experiment) startGenerate() error {
 
 func (x *experiment) generateSlice() (n int, complete bool, err error) {
 	n, complete = 1, true
-	defer x.meter.measure(knob.Generate, &n)()
+	defer x.meter.Measure(knob.Generate, &n)()
 	for _, m := range x.members {
 		if m.generated {
 			continue
@@ -244,7 +244,7 @@ func (x *experiment) finishGeneration(found []*event.Generated) error {
 			return err
 		}
 		m.freal, m.fsyn, m.fasked = r.Real, r.Synthetic, r.Asked
-		line := event.Refit{Generated: m.synthetic.Len(), Obs: event.RefitObs{Seconds: run.Float(x.meter.spent().Seconds())}}
+		line := event.Refit{Generated: m.synthetic.Len(), Obs: event.RefitObs{Seconds: run.Float(x.meter.Spent().Seconds())}}
 		if x.fitted {
 			line.Loss, line.Steps = m.fit.Mean(), m.fit.Steps
 		}

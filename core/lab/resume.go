@@ -202,7 +202,7 @@ func (r *resuming) load(f run.Found) (*Lab, error) {
 	}
 	r.from, r.said = f.Header, append(r.said, l.x.remarks...)
 	if here := l.x.kernels(); here != f.Device {
-		l.x.meter.forget()
+		l.x.meter.Forget()
 		r.say("saved by %s, goes on with %s: from here on the run may differ from one without a break", f.Device, here)
 	}
 	return l, nil

@@ -15,6 +15,7 @@ import (
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
+	"pgrlab/core/meter"
 	"pgrlab/core/redo"
 	"pgrlab/core/replay"
 )
@@ -43,7 +44,7 @@ type savedLoop struct {
 	Scored   bool
 	Fitted   bool // in the present env step
 	Ended    bool // behind the place where a longer run goes on
-	Meter    savedMeter
+	Meter    meter.State
 	Members  []savedMember
 }
 
@@ -99,8 +100,8 @@ func (x *experiment) loop() savedLoop {
 			x.Step, x.Settings, d.Refits, d.Generations, d.Generating, d.Fitted, d.Asked, d.Analysing, c.Redo, c.All, c.Waiting,
 		},
 		Schedule: x.steering.schedule, Position: x.position, Total: x.total,
-		Todo: c.Todo, Bound: slices.Index(boundStages, c.Begun), Scored: x.scored, Fitted: x.fitted, Ended: x.ended(),
-		Meter: x.meter.saved(),
+		Todo: c.Todo, Bound: slices.Index(boundStages, c.Begun), Scored: x.scored, Fitted: x.fitted, Ended: x.checkpoints.lastStep.behind(x.position),
+		Meter: x.meter.State(),
 	}
 	for _, m := range x.members {
 		s.Members = append(s.Members, m.saved(x.position))
@@ -262,8 +263,8 @@ func (x *experiment) restore(s savedLoop) error {
 	x.Settings, x.steering.schedule = l.Settings, s.Schedule
 	x.synthesis = synthesis{l.Refits, l.Generations, l.Generating, l.Fitted, l.Asked, l.Analysing}
 	x.changes.Restore(redo.State{All: l.Changes, Waiting: l.Waiting, Todo: s.Todo, Redo: l.Redo, Begun: boundStages[s.Bound]})
-	x.scored, x.fitted, x.marked = s.Scored, s.Fitted, s.Ended
-	x.meter.restore(s.Meter)
+	x.scored, x.fitted, x.checkpoints.lastStep.marked = s.Scored, s.Fitted, s.Ended
+	x.meter.Restore(s.Meter)
 	for i, m := range x.members {
 		if err := x.restoreMember(m, s.Members[i]); err != nil {
 			return err

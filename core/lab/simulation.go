@@ -44,7 +44,7 @@ func (x *experiment) failedEvaluation(m *member, err error) error {
 
 // emitFailure writes the line and makes training wait.
 func (x *experiment) emitFailure(m *member, doing string, err error) {
-	obs := x.keepBefore()
+	obs := x.checkpoints.keepLast()
 	x.emit(event.TypeDiverged, m.index, event.Diverged{Doing: doing, Position: x.position, Error: err.Error(), Obs: obs})
 	x.gate.fault(faultSimulation, fmt.Sprintf("step %d: %s: %v%s", x.Step, doing, err, wayBack(obs)))
 }

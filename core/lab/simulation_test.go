@@ -154,9 +154,7 @@ func TestTheCheckpointBeforeAFaultStays(t *testing.T) {
 	w.on("evaluate episodes 1", func() { l.Send(event.Checkpoint{By: "test"}) })
 	w.failing("step", 30, errSimulation)
 	w.on("evaluation step", func() {
-		if k := l.x.checkpoints; k.busy != nil {
-			l.x.saved(<-k.writer.Results())
-		}
+		l.x.checkpoints.settle()
 	})
 	err = l.Run(context.Background())
 	if err == nil || !strings.HasSuffix(err.Error(), "back to before: train --resume "+dir+"@15/evaluate:0") {

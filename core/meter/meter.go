@@ -1,4 +1,6 @@
-package lab
+// Package meter measures how long the parts of a run take: for people, never for a
+// decision of the run.
+package meter
 
 import (
 	"runtime"
@@ -11,8 +13,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// meter measures how long things take: for the screen, never for a decision.
-type meter struct {
+// Meter is that of one run, for the goroutine that trains.
+type Meter struct {
 	now  func() time.Time
 	cost [knob.Phases]average // seconds of a unit of each phase; of Collect: of an env step that trains
 	// perSample is the seconds of one transition at one noise level.
@@ -31,35 +33,38 @@ type meter struct {
 	updates float64 // critic updates per second
 }
 
-// part is what time goes into.
-type part int
+// New is a meter that reads the time from now.
+func New(now func() time.Time) Meter { return Meter{now: now} }
+
+// Part is what time goes into.
+type Part int
 
 // The parts. Those of the phases have the order of the phases.
 const (
-	partAct      part = iota // policy and environment
-	partScore                // relevance of real transitions
-	partFit                  // the generator
-	partGenerate             // synthetic transitions
-	partEvaluate
-	partAnalyse
-	partAgent  // updates of the agent, with their batches
-	partModels // updates of relevance models
+	Act      Part = iota // policy and environment
+	Score                // relevance of real transitions
+	Fit                  // the generator
+	Generate             // synthetic transitions
+	Evaluate
+	Analyse
+	Agent  // updates of the agent, with their batches
+	Models // updates of relevance models
 	partCount
 )
 
-// on adds the time since begin to a part; it returns the present one.
-func (m *meter) on(p part, begin time.Time) time.Time {
+// On adds the time since begin to a part; it returns the present one.
+func (m *Meter) On(p Part, begin time.Time) time.Time {
 	now := m.now()
 	m.parts[p] += now.Sub(begin)
 	return now
 }
 
 // spentOn is what the parts took since it was called last.
-func (m *meter) spentOn() event.SpentOn {
-	s := func(p part) run.Float { return run.Float(m.parts[p].Seconds()) }
+func (m *Meter) spentOn() event.SpentOn {
+	s := func(p Part) run.Float { return run.Float(m.parts[p].Seconds()) }
 	out := event.SpentOn{
-		Act: s(partAct), Agent: s(partAgent), Models: s(partModels), Score: s(partScore), Fit: s(partFit),
-		Generate: s(partGenerate), Evaluate: s(partEvaluate), Analyse: s(partAnalyse),
+		Act: s(Act), Agent: s(Agent), Models: s(Models), Score: s(Score), Fit: s(Fit),
+		Generate: s(Generate), Evaluate: s(Evaluate), Analyse: s(Analyse),
 	}
 	m.parts = [partCount]time.Duration{}
 	return out
@@ -84,9 +89,9 @@ func (a *average) add(v float64) {
 	a.value += (v - a.value) / a.weight
 }
 
-// measure times a slice of n units; the function that it returns ends it. n is
+// Measure times a slice of n units; the function that it returns ends it. n is
 // read then.
-func (m *meter) measure(p knob.Phase, n *int) func() {
+func (m *Meter) Measure(p knob.Phase, n *int) func() {
 	begin := m.now()
 	return func() {
 		d := m.now().Sub(begin)
@@ -106,26 +111,26 @@ func (m *meter) measure(p knob.Phase, n *int) func() {
 
 // partOf is the part that slices of a phase belong to: a learner's are the agent's, those
 // of the others have their numbers.
-func partOf(p knob.Phase) part {
+func partOf(p knob.Phase) Part {
 	if p > knob.AfterStep {
-		return partAgent
+		return Agent
 	}
-	return part(p)
+	return Part(p)
 }
 
-// took is a unit of an analysis in a phase.
-func (m *meter) took(p knob.Phase, d time.Duration) {
+// Took is a unit of an analysis in a phase.
+func (m *Meter) Took(p knob.Phase, d time.Duration) {
 	m.apart += d
-	m.parts[partAnalyse] += d
+	m.parts[Analyse] += d
 	m.cost[p].add(d.Seconds())
 }
 
-// elsewhere is time that has nothing to do with training.
-func (m *meter) elsewhere(d time.Duration) { m.apart += d }
+// Elsewhere is time that has nothing to do with training.
+func (m *Meter) Elsewhere(d time.Duration) { m.apart += d }
 
-// begin is called at the begin of each env step; trained says whether the one
+// Begin is called at the begin of each env step; trained says whether the one
 // before made updates.
-func (m *meter) begin(trained bool) {
+func (m *Meter) Begin(trained bool) {
 	now := m.now()
 	if trained && !m.last.IsZero() {
 		m.cost[knob.Collect].add((now.Sub(m.last) - m.apart).Seconds())
@@ -133,30 +138,30 @@ func (m *meter) begin(trained bool) {
 	m.last, m.apart, m.work = now, 0, 0
 }
 
-// generation is called when a generation begins.
-func (m *meter) generation(k generative.GenKnobs) {
+// Generation is called when a generation begins.
+func (m *Meter) Generation(k generative.GenKnobs) {
 	m.generating, m.samples = 0, float64(k.Samples)*float64(k.Steps)
 }
 
-// generated is called when it is complete.
-func (m *meter) generated() {
+// Generated is called when it is complete.
+func (m *Meter) Generated() {
 	if m.samples > 0 { // a generation that was saved half done has no cost
 		m.perSample.add(m.generating.Seconds() / m.samples)
 	}
 }
 
-// spent is the time of the env step's refit so far.
-func (m *meter) spent() time.Duration { return m.work }
+// Spent is the time of the env step's refit so far.
+func (m *Meter) Spent() time.Duration { return m.work }
 
-// pause forgets where time was counted from, so that a pause does not count.
-func (m *meter) pause() {
+// Pause forgets where time was counted from, so that a pause does not count.
+func (m *Meter) Pause() {
 	m.window = m.window[:0]
 	m.last = time.Time{}
 	m.steps, m.updates = 0, 0
 }
 
-// look updates the rates.
-func (m *meter) look(now time.Time, step int, updates uint64) {
+// Look updates the rates.
+func (m *Meter) Look(now time.Time, step int, updates uint64) {
 	m.window = append(m.window, moment{now, step, updates})
 	old := 0
 	for old < len(m.window)-2 && now.Sub(m.window[old+1].at) >= span {
@@ -172,15 +177,15 @@ func (m *meter) look(now time.Time, step int, updates uint64) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// generationTakes estimates a generation under s; 0 where that is not known yet.
-func (m *meter) generationTakes(s *knob.Settings) time.Duration {
+// GenerationTakes estimates a generation under s; 0 where that is not known yet.
+func (m *Meter) GenerationTakes(s *knob.Settings) time.Duration {
 	return seconds(m.perSample.value * float64(s.Samples) * float64(s.SamplerSteps))
 }
 
-// refitTakes estimates a refit under s to so many real transitions; 0 where that is not
+// RefitTakes estimates a refit under s to so many real transitions; 0 where that is not
 // known yet.
-func (m *meter) refitTakes(s *knob.Settings, real int) time.Duration {
-	generate := m.generationTakes(s)
+func (m *Meter) RefitTakes(s *knob.Settings, real int) time.Duration {
+	generate := m.GenerationTakes(s)
 	if generate == 0 {
 		return 0
 	}
@@ -189,17 +194,23 @@ func (m *meter) refitTakes(s *knob.Settings, real int) time.Duration {
 	return seconds(score+fit) + generate
 }
 
-// phaseTakes is the time until the phase ends that the run is in.
-func (m *meter) phaseTakes(p *place) time.Duration {
-	if p.position.Phase == knob.Collect || p.position.Phase == knob.AfterStep {
+// PhaseTakes is the time until the phase ends that the run is in, of so many units.
+func (m *Meter) PhaseTakes(at knob.Position, units int) time.Duration {
+	if at.Phase == knob.Collect || at.Phase == knob.AfterStep {
 		return 0
 	}
-	return seconds(m.cost[p.position.Phase].value * float64(p.total-p.position.I))
+	return seconds(m.cost[at.Phase].value * float64(units-at.I))
 }
 
-// costs are what the parts of the run have taken so far under s, and an evaluation whose
+// StepTakes is an env step that trains; 0 where that is not known yet.
+func (m *Meter) StepTakes() time.Duration { return seconds(m.cost[knob.Collect].value) }
+
+// Rates are env steps and critic updates per second.
+func (m *Meter) Rates() (steps, updates float64) { return m.steps, m.updates }
+
+// Costs are what the parts of the run have taken so far under s, and an evaluation whose
 // episodes have so many steps.
-func (m *meter) costs(s *knob.Settings, episode int) config.Costs {
+func (m *Meter) Costs(s *knob.Settings, episode int) config.Costs {
 	return config.Costs{
 		Step: m.cost[knob.Collect].value, Score: m.cost[knob.Score].value, FitStep: m.cost[knob.Fit].value,
 		Sample:     m.perSample.value * float64(s.SamplerSteps),
@@ -207,8 +218,8 @@ func (m *meter) costs(s *knob.Settings, episode int) config.Costs {
 	}
 }
 
-// perf is how fast the run is and what it takes, since it was called last.
-func (m *meter) perf(s *knob.Settings) event.Perf {
+// Perf is how fast the run is and what it takes, since it was called last.
+func (m *Meter) Perf(s *knob.Settings) event.Perf {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	return event.Perf{
@@ -219,24 +230,24 @@ func (m *meter) perf(s *knob.Settings) event.Perf {
 	}
 }
 
-// savedMeter is what things took in a run so far: an estimate of what they will take must
+// State is what things took in a run so far: an estimate of what they will take must
 // not begin anew with every break. Of each average it holds value and weight.
-type savedMeter struct {
+type State struct {
 	Cost, PerSample []float64
 	Parts           []time.Duration
 }
 
-func (m *meter) saved() savedMeter {
-	s := savedMeter{PerSample: []float64{m.perSample.value, m.perSample.weight}, Parts: append([]time.Duration(nil), m.parts[:]...)}
+func (m *Meter) State() State {
+	s := State{PerSample: []float64{m.perSample.value, m.perSample.weight}, Parts: append([]time.Duration(nil), m.parts[:]...)}
 	for _, a := range m.cost {
 		s.Cost = append(s.Cost, a.value, a.weight)
 	}
 	return s
 }
 
-// restore takes what saved gave; what is not of this version's shape is nothing. A version
+// Restore takes what saved gave; what is not of this version's shape is nothing. A version
 // with fewer phases had the first of these.
-func (m *meter) restore(s savedMeter) {
+func (m *Meter) Restore(s State) {
 	if len(s.Cost) > 2*len(m.cost) || len(s.Cost)%2 != 0 || len(s.PerSample) != 2 || len(s.Parts) != len(m.parts) {
 		return
 	}
@@ -247,5 +258,5 @@ func (m *meter) restore(s savedMeter) {
 	copy(m.parts[:], s.Parts)
 }
 
-// forget drops what things took: they take something else here.
-func (m *meter) forget() { m.cost, m.perSample = [len(m.cost)]average{}, average{} }
+// Forget drops what things took: they take something else here.
+func (m *Meter) Forget() { m.cost, m.perSample = [len(m.cost)]average{}, average{} }

@@ -1,0 +1,86 @@
+package lab
+
+import (
+	"bytes"
+	"encoding/gob"
+	"fmt"
+	"io"
+	"strings"
+
+	"pgrlab/core/run"
+)
+
+// copyTo copies what the run is; totals are the rows of each member's D_real that are on
+// the disk already.
+func (x *experiment) copyTo(c *run.Capture, totals []uint64) error {
+	for _, m := range x.members {
+		if err := m.failed(); err != nil {
+			return fmt.Errorf("save run: its environment has failed: %w", err)
+		}
+	}
+	c.Program, c.Device, c.Return = x.version, x.kernels(), x.lastReturn()
+	instead := map[string]func(io.Writer) error{} // of large parts
+	for i, m := range x.members {
+		state := m.real.State()
+		instead[m.named(sectionReal)] = func(w io.Writer) error { return gob.NewEncoder(w).Encode(state) }
+		instead[m.named(sectionSynthetic)] = nil
+		if m.freshRebuild != nil {
+			instead[m.named(sectionFresh)] = nil
+		}
+		c.Logs = append(c.Logs, run.LogRows{
+			Name: m.named(sectionReal), Rows: m.real.AppendSince(nil, totals[i]), Total: m.real.Total(),
+		})
+		c.Shared = append(c.Shared, m.shared()...)
+	}
+	return x.saveSections(func(name string, save func(io.Writer) error) error {
+		if other, is := instead[name]; is {
+			if save = other; save == nil {
+				return nil
+			}
+		}
+		var b bytes.Buffer
+		err := save(&b)
+		c.Sections = append(c.Sections, run.Section{Name: name, Content: b.Bytes()})
+		return err
+	})
+}
+
+// shared are the large parts of a member that checkpoints share, beside D_real: D_syn as
+// it is or as its recipe, and the recipe of the one being generated.
+func (m *member) shared() (all []run.Shared) {
+	if made := m.synthetic; made != nil {
+		s := run.Shared{Slot: m.named(sectionSynthetic), Of: made, Name: m.named(sectionSynthetic), File: sectionSynthetic, Write: made.Save}
+		if spec := m.rebuild; spec != nil {
+			s.Name, s.File = s.Name+rebuildSuffix, s.File+rebuildSuffix
+			s.Write = func(w io.Writer) error { return spec.of(made).save(w) }
+		}
+		all = append(all, s)
+	}
+	if spec := m.freshRebuild; spec != nil {
+		name := sectionFresh + rebuildSuffix
+		all = append(all, run.Shared{Slot: m.named(sectionFresh), Of: spec, Name: m.named(name), File: name, Write: spec.save})
+	}
+	return all
+}
+
+// lastReturn is the mean of the members' last evaluations; nil before the first.
+func (x *experiment) lastReturn() *run.Float {
+	var mean run.Float
+	for _, m := range x.members {
+		if m.LastReturn == nil {
+			return nil
+		}
+		mean += run.Float(*m.LastReturn / float64(len(x.members)))
+	}
+	return &mean
+}
+
+// named is the name of a section of the member.
+func (m *member) named(part string) string { return fmt.Sprintf("%d/%s", m.index, part) }
+
+// kernels is the device without its number of threads, which is no part of the
+// numbers.
+func (x *experiment) kernels() string {
+	name, _, _ := strings.Cut(x.device, ",")
+	return name
+}

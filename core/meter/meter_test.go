@@ -1,0 +1,47 @@
+package meter_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"pgrlab/core/generative"
+	"pgrlab/core/knob"
+	"pgrlab/core/meter"
+)
+
+// What "now" costs is known once there was a refit, and a run that goes on from a
+// checkpoint knows it too.
+func TestARefitIsEstimatedFromTheLastOne(t *testing.T) {
+	at := time.Unix(0, 0)
+	m := meter.New(func() time.Time { return at })
+	s := knob.Settings{GeneratorSteps: 30, Samples: 200, SamplerSteps: 10}
+	if d := m.RefitTakes(&s, 50); d != 0 {
+		t.Errorf("before the first refit: %s", d)
+	}
+	slice := func(p knob.Phase, n int, d time.Duration) {
+		end := m.Measure(p, &n)
+		at = at.Add(d)
+		end()
+	}
+	slice(knob.Score, 10, time.Second)                        // 0.1 s a transition
+	slice(knob.Fit, 4, 2*time.Second)                         // 0.5 s a step
+	m.Generation(generative.GenKnobs{Samples: 100, Steps: 5}) // 500 calls
+	slice(knob.Generate, 1, 5*time.Second)                    // 10 ms each
+	m.Generated()
+	want := 5*time.Second + 15*time.Second + 20*time.Second
+	if d := m.RefitTakes(&s, 50); math.Abs((d - want).Seconds()) > 1e-6 {
+		t.Errorf("a refit takes %s, want %s", d, want)
+	}
+	if d := m.PhaseTakes(knob.Position{Step: 1, Phase: knob.Fit, I: 10}, 30); d != 10*time.Second {
+		t.Errorf("20 steps of the fit take %s, want 10s", d)
+	}
+	second := meter.New(func() time.Time { return at })
+	second.Restore(m.State())
+	if d := second.RefitTakes(&s, 50); d != m.RefitTakes(&s, 50) {
+		t.Errorf("goes on with %s", d)
+	}
+	if second.Forget(); second.RefitTakes(&s, 50) != 0 {
+		t.Error("another device is estimated by this one")
+	}
+}
