@@ -40,8 +40,8 @@
 // knob has the table of what can be changed while a run goes on,
 // and the positions at which it is; event has what a run says and what can be asked of
 // it. redo is what a change of a knob asks for and waits for, meter what the parts of a run
-// take. whatif trains a saved agent with other rows; it knows a run by what lab hands it. policy writes and reads the file of
-// a policy, and acts with it.
+// take. whatif trains a saved agent with other rows; it knows a run by what lab hands it.
+// policy writes and reads the file of a policy, and acts with it.
 // lab runs Algorithm 1 and owns goroutine and evaluation; it composes agent (the
 // contract of who acts and learns; agent/sac is one), relevance (F), generative (G) and
 // replay (what is learned from), lets inspect look at a run with the numbers of analysis,

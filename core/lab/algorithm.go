@@ -27,11 +27,11 @@ func (x *experiment) pgr() algorithm {
 		},
 		learner: x.learnerPhases(), // 7, of a learner that works behind the step: none of SAC's
 		phases: []phase{
-			x.updateRelevance(), // 3: F of every transition in D_real
-			x.fitModel(),        // 5: G to D_real, conditioned on F
-			x.generate(),        // 6: D_syn from G, prompted with the largest F
+			x.refit.updateRelevance(), // 3: F of every transition in D_real
+			x.refit.fitModel(),        // 5: G to D_real, conditioned on F
+			x.refit.generate(),        // 6: D_syn from G, prompted with the largest F
 			x.evaluate(),
-			x.analyse(),
+			x.analyses.phase(),
 		},
 	}
 }

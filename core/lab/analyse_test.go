@@ -41,13 +41,13 @@ func TestAnalysesAreLinesOfTheJournal(t *testing.T) {
 		if g.Rows != 8 || g.Relevance != "curiosity" || g.Asked == nil || g.Achieved == nil || g.RankCorrelation == nil || g.Dynamics != nil {
 			t.Errorf("%+v", g)
 		}
-		want := analysis.Summarise((&worldGenerator{scores: l.x.first().gen.(*worldGenerator).scores}).PromptScores(l.x.Generating, uint64(i), 8))
+		want := analysis.Summarise((&worldGenerator{scores: l.x.first().gen.(*worldGenerator).scores}).PromptScores(l.x.synthesis.Generating, uint64(i), 8))
 		if i == 1 && (float64(g.Asked.Median) != want.Median || float64(g.Asked.Max) != want.Max || float64(g.Asked.Mean) != want.Mean) {
 			t.Errorf("asked for %+v, want %+v", g.Asked, want)
 		}
 	}
-	if l.x.Generating.TopFraction != 0.5 {
-		t.Errorf("the last generation had %+v", l.x.Generating)
+	if l.x.synthesis.Generating.TopFraction != 0.5 {
+		t.Errorf("the last generation had %+v", l.x.synthesis.Generating)
 	}
 	bias, steps := bodies[event.QBias](l)
 	if !slices.Equal(steps, []int{15, 30, 45, 60}) {

@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
+	"pgrlab/core/meter"
 	"pgrlab/core/run"
 )
 
@@ -33,39 +34,62 @@ func newAside(work inspect.Pieces, answer func(error)) *aside {
 	return a
 }
 
-// analysing says whether an analysis is under way.
-func (x *experiment) analysing() bool {
-	return x.aside != nil && x.aside.preview == nil || x.position.Phase == knob.Analyse
+// asides are what is asked for beside training: one piece of work at a time, and what a
+// map and a moment were answered with. They read the members between two slices; lines and
+// snapshots have what they find.
+type asides struct {
+	place    *place
+	journal  *journal
+	gate     *gate
+	meter    *meter.Meter
+	steering *steering
+	views    *views
+	now      func() time.Time
+	owed     func(m *member, relevance string) int // units of work before it can score
+	members  []*member
+
+	work     *aside        // nil: nothing is under way
+	mapped   *event.Mapped // the answer to the last Map; nil: none
+	moment   *event.Moment // and to the last Watch
+	previews uint64        // begun
 }
 
-// advanceAside makes one piece of the work under way; more says whether another one may
+// errAnalysing answers previews: both draw from the generator.
+var errAnalysing = errors.New("an analysis is under way: ask again when it is done")
+
+// analysing says whether an analysis is under way.
+func (a *asides) analysing() bool {
+	return a.work != nil && a.work.preview == nil || a.place.position.Phase == knob.Analyse
+}
+
+// advance makes one piece of the work under way; more says whether another one may
 // follow before training goes on, which began to wait at since.
-func (x *experiment) advanceAside(ctx context.Context, since time.Time) (more bool) {
-	a := x.aside
-	if a == nil || ctx.Err() != nil {
+func (a *asides) advance(ctx context.Context, since time.Time) (more bool) {
+	w := a.work
+	if w == nil || ctx.Err() != nil {
 		return false
 	}
-	begin := x.now()
-	err := x.guarded(func() (err error) { err, more = a.next(); return err })
+	begin := a.now()
+	err := a.place.guarded(func() (err error) { err, more = w.next(); return err })
 	if err != nil || !more {
-		x.aside = nil
-		a.stop()
-		a.answer(err)
+		a.work = nil
+		w.stop()
+		w.answer(err)
 	}
-	now := x.now()
-	x.meter.Elsewhere(now.Sub(begin))
-	if a.preview != nil {
-		return x.gate.waits(ctx) || now.Sub(since) < previewShare
+	now := a.now()
+	a.meter.Elsewhere(now.Sub(begin))
+	if w.preview != nil {
+		return a.gate.waits(ctx) || now.Sub(since) < previewShare
 	}
-	return x.gate.waits(ctx) || x.aside != nil
+	return a.gate.waits(ctx) || a.work != nil
 }
 
-// dropAside ends the work under way, if there is any, and says why.
-func (x *experiment) dropAside(why error) {
-	if a := x.aside; a != nil {
-		x.aside = nil
-		a.stop()
-		a.answer(why)
+// drop ends the work under way, if there is any, and says why.
+func (a *asides) drop(why error) {
+	if w := a.work; w != nil {
+		a.work = nil
+		w.stop()
+		w.answer(why)
 	}
 }
 
@@ -75,71 +99,71 @@ var errPreviewing = errors.New("a preview of another screen is under way: ask ag
 
 // preview begins a preview, or answers why there is none. It takes the place of one of
 // the same sender that is not answered yet.
-func (x *experiment) preview(c event.Preview) {
-	out, began := inspect.Unknown(), x.now()
+func (a *asides) preview(c event.Preview) {
+	out, began := inspect.Unknown(), a.now()
 	out.ID, out.Knob, out.Value = c.ID, c.Knob, c.Value
 	answer := func(err error) {
 		if err != nil {
 			out.Err, out.Busy = err.Error(), errors.Is(err, errAnalysing) || errors.Is(err, errPreviewing)
 		}
-		out.Seconds = x.now().Sub(began).Seconds()
-		x.emit(event.TypePreviewed, x.first().index, out)
+		out.Seconds = a.now().Sub(began).Seconds()
+		a.journal.emit(event.TypePreviewed, a.members[0].index, out)
 	}
-	if a := x.aside; a != nil && a.preview != nil {
-		if a.preview.Sender() != c.Sender() {
+	if w := a.work; w != nil && w.preview != nil {
+		if w.preview.Sender() != c.Sender() {
 			answer(errPreviewing)
 			return
 		}
-		x.aside = nil
-		a.stop()
+		a.work = nil
+		w.stop()
 	}
-	x.previews++
-	work, err := x.previewWork(c, &out)
+	a.previews++
+	work, err := a.previewWork(c, &out)
 	if err != nil {
 		answer(err)
 		return
 	}
-	x.aside = newAside(work, answer)
-	x.aside.preview = &c
+	a.work = newAside(work, answer)
+	a.work.preview = &c
 }
 
-func (x *experiment) previewWork(c event.Preview, out *event.Previewed) (inspect.Pieces, error) {
-	if err := x.gate.absent(); err != nil {
+func (a *asides) previewWork(c event.Preview, out *event.Previewed) (inspect.Pieces, error) {
+	if err := a.gate.absent(); err != nil {
 		return nil, err
 	}
-	if x.analysing() {
+	if a.analysing() {
 		return nil, errAnalysing
 	}
-	k, v, err := x.steering.check(c.Knob, c.Value)
+	k, v, err := a.steering.check(c.Knob, c.Value)
 	if err != nil {
 		return nil, err
 	}
-	m := x.first()
-	return inspect.Preview(x.view(m), source{x, m}, k, v, x.previews, out)
+	m := a.members[0]
+	return inspect.Preview(a.views.of(m), source{a, m}, k, v, a.previews, out)
 }
 
 // restartPreview makes a preview's transitions anew where a fit was completed
 // meanwhile: they would be of two generators.
-func (x *experiment) restartPreview() {
-	if x.aside != nil && x.aside.preview != nil {
-		x.preview(*x.aside.preview)
+func (a *asides) restartPreview() {
+	if a.work != nil && a.work.preview != nil {
+		a.preview(*a.work.preview)
 	}
 }
 
 // analyseNow begins an analysis that by asked for, or refuses it.
-func (x *experiment) analyseNow(by string) {
-	refuse := func(err error) { x.journal.refuse("", "analyse", "", by, err) }
-	if err := x.canAnalyse(); err != nil {
+func (a *asides) analyseNow(by string) {
+	refuse := func(err error) { a.journal.refuse("", "analyse", "", by, err) }
+	if err := a.canAnalyse(); err != nil {
 		refuse(err)
 		return
 	}
-	x.dropAside(errAnalysing)
-	begin := x.now()
+	a.drop(errAnalysing)
+	begin := a.now()
 	var found []*event.Examined
 	work := func(yield func(error) bool) {
-		for _, m := range x.members {
-			v := x.view(m)
-			if x.position.Phase == knob.Generate {
+		for _, m := range a.members {
+			v := a.views.of(m)
+			if a.place.position.Phase == knob.Generate {
 				v.Prompts.Known = false // they are those of the generation under way
 			}
 			one := &event.Examined{}
@@ -151,26 +175,26 @@ func (x *experiment) analyseNow(by string) {
 			found = append(found, one)
 		}
 	}
-	x.aside = newAside(work, func(err error) {
+	a.work = newAside(work, func(err error) {
 		if err != nil {
 			refuse(err)
 			return
 		}
-		for i, m := range x.members {
-			found[i].Obs = &event.ExaminedObs{OnDemand: true, By: by, Seconds: run.Float(x.now().Sub(begin).Seconds())}
-			x.emit(event.TypeExamined, m.index, found[i])
+		for i, m := range a.members {
+			found[i].Obs = &event.ExaminedObs{OnDemand: true, By: by, Seconds: run.Float(a.now().Sub(begin).Seconds())}
+			a.journal.emit(event.TypeExamined, m.index, found[i])
 		}
 	})
 }
 
-func (x *experiment) canAnalyse() error {
+func (a *asides) canAnalyse() error {
 	switch {
-	case x.gate.absent() != nil:
-		return x.gate.absent()
-	case x.analysing():
+	case a.gate.absent() != nil:
+		return a.gate.absent()
+	case a.analysing():
 		return errors.New("an analysis is under way: it is a line of the journal when it is done")
-	case x.first().real.Len() < inspect.MinRows:
-		return fmt.Errorf("there are %d transitions yet: want at least %d", x.first().real.Len(), inspect.MinRows)
+	case a.members[0].real.Len() < inspect.MinRows:
+		return fmt.Errorf("there are %d transitions yet: want at least %d", a.members[0].real.Len(), inspect.MinRows)
 	}
 	return nil
 }

@@ -15,6 +15,20 @@ var (
 	errInterrupt = fmt.Errorf("interrupted: %w", errEnd)
 )
 
+// between is the place between two slices of a phase, behind done units: knobs turn
+// here, a pause waits here, the run can be saved and can end here. over says that the
+// phase goes no further.
+func (x *experiment) between(ctx context.Context, p phase, done int) (over bool, err error) {
+	if err := x.applyPending(ctx, knob.At(x.Step, p.Phase, done)); err != nil {
+		return true, err
+	}
+	if p.cancel != nil && x.changes.Abandoned() {
+		p.cancel()
+		return true, nil
+	}
+	return false, nil
+}
+
 // applyPending is the place between two slices: position p. It carries out what was
 // scheduled for p or before and what has been asked for, waits while the run is
 // paused, and returns errStop or errInterrupt where the run is to end.
@@ -38,7 +52,7 @@ func (x *experiment) applyPending(ctx context.Context, p knob.Position) error {
 		if c, more = x.receive(ctx); more {
 			x.handle(c)
 		} else {
-			more = x.advanceAside(ctx, since)
+			more = x.asides.advance(ctx, since)
 		}
 	}
 	switch {
@@ -54,7 +68,7 @@ func (x *experiment) applyPending(ctx context.Context, p knob.Position) error {
 // receive takes a command out of the mailbox; while the run is paused it waits for
 // one.
 func (x *experiment) receive(ctx context.Context) (c sent, more bool) {
-	if x.gate.waits(ctx) && x.aside == nil {
+	if x.gate.waits(ctx) && x.asides.work == nil {
 		return x.awaitCommand(ctx)
 	}
 	select {
@@ -118,13 +132,13 @@ func (x *experiment) handle(c sent) {
 	case event.Resume:
 		x.resume(c)
 	case event.Preview:
-		x.preview(c)
+		x.asides.preview(c)
 	case event.AnalyseNow:
-		x.analyseNow(c.By)
+		x.asides.analyseNow(c.By)
 	case event.Map:
-		x.showMap(c)
+		x.asides.showMap(c)
 	case event.Watch:
-		x.showMoment()
+		x.asides.showMoment()
 	case event.Stop:
 		x.gate.stopping = true
 	case event.HandOver:
@@ -160,7 +174,7 @@ func (x *experiment) setKnob(c event.SetKnob, a asked) {
 		x.checkpoints.before(k.Class)
 	}
 	x.steering.set(k, v, c, a)
-	x.restartPreview()
+	x.asides.restartPreview()
 }
 
 // undo sets a knob back, as a change of its own.

@@ -35,13 +35,3 @@ func wayBack(o *event.DivergedObs) string {
 	}
 	return fmt.Sprintf(": resume goes on; back to before: train --resume %s@%s", filepath.Dir(filepath.Dir(o.Checkpoint)), o.Position)
 }
-
-// abandon gives up the fit or the generation under way because it diverged. What
-// there was before stays in force; a knob that is set "now" does it again.
-func (x *experiment) abandon(m *member, doing string, err error) error {
-	if err := x.diverged(m, doing, err); err != nil {
-		return err
-	}
-	x.changes.Abandon()
-	return nil
-}

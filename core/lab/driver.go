@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"pgrlab/core/knob"
 )
@@ -115,21 +116,9 @@ func (x *experiment) drive(ctx context.Context, p phase) error {
 			begin = x.now()
 		}
 	}
-	return p.end()
-}
-
-// between is the place between two slices of a phase, behind done units: knobs turn
-// here, a pause waits here, the run can be saved and can end here. over says that the
-// phase goes no further.
-func (x *experiment) between(ctx context.Context, p phase, done int) (over bool, err error) {
-	if err := x.applyPending(ctx, knob.At(x.Step, p.Phase, done)); err != nil {
-		return true, err
-	}
-	if p.cancel != nil && x.changes.Abandoned() {
-		p.cancel()
-		return true, nil
-	}
-	return false, nil
+	err := p.end()
+	x.publish(time.Time{})
+	return err
 }
 
 // unlessSaid is nil for errAgain: the phase is given up, and that was said.

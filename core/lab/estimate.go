@@ -24,7 +24,7 @@ func (l *Lab) DiskNeed() (d config.DiskNeed, err error) {
 		if ok && x.checkpoints.lean() {
 			d.Generation = 4 * int64(g.Parameters()+x.config.Steps) // weights, and a condition of each real transition
 		}
-		if ok && !x.Fitted {
+		if ok && !x.synthesis.Fitted {
 			// Trained, average and served weights and Adam's two moments, once there is a fit.
 			d.Checkpoint += 5 * 4 * int64(g.Parameters())
 		}

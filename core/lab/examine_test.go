@@ -38,11 +38,11 @@ func played(t *testing.T, c config.Config) *experiment {
 func examine(x *experiment, e inspect.Examination, reference *experiment) (*event.Examined, error) {
 	var other *inspect.View
 	if reference != nil {
-		v := reference.view(reference.first())
+		v := reference.views.of(reference.first())
 		other = &v
 	}
 	out := &event.Examined{}
-	return out, inspect.Finish(inspect.Examine(x.view(x.first()), e, other, out))
+	return out, inspect.Finish(inspect.Examine(x.views.of(x.first()), e, other, out))
 }
 
 func TestExaminationOfARun(t *testing.T) {

@@ -24,23 +24,19 @@ type experiment struct {
 	members []*member
 	now     func() time.Time
 	place
-	Settings knob.Settings
-	synthesis
+	Settings  knob.Settings
+	synthesis synthesis
 
 	changes redo.Changes
-	scored  bool // the fit of the present env step has scores
-	fitted  bool // a fit was completed in the present env step
-	slice   int  // generator steps of a slice
-
-	aside    *aside        // nil: nothing is under way beside training
-	mapped   *event.Mapped // the answer to the last Map; nil: none
-	moment   *event.Moment // and to the last Watch
-	previews uint64        // begun
 
 	steering    steering
 	gate        gate
 	journal     journal
 	meter       meter.Meter
+	views       views
+	asides      asides
+	refit       refit
+	analyses    analyses
 	checkpoints checkpointer
 	resumed     *run.Header   // the checkpoint that the run goes on from; nil: from its beginning
 	elapsed     time.Duration // of the run before this process
@@ -61,6 +57,7 @@ func (x *experiment) wire(log func(event.Event), folder record) {
 	}
 	x.gate.place, x.gate.journal, x.gate.meter, x.gate.now = &x.place, &x.journal, &x.meter, clock
 	x.gate.device, x.gate.blamed = x.parts.device, map[string]bool{}
+	x.views = views{config: x.config, task: &x.task, parts: &x.parts, place: &x.place, settings: &x.Settings, synthesis: &x.synthesis}
 	x.checkpoints = checkpointer{
 		place: &x.place, journal: &x.journal, gate: &x.gate, now: clock, copyTo: x.copyTo, config: x.config,
 	}
@@ -68,6 +65,21 @@ func (x *experiment) wire(log func(event.Event), folder record) {
 		config: x.config, place: &x.place, journal: &x.journal, settings: &x.Settings, changes: &x.changes,
 		choose: x.choose, outlook: x.outlook, hasPhase: x.checkPhase,
 	}
+}
+
+// wireMembers connects what works with the members, when there are all of them.
+func (x *experiment) wireMembers() {
+	x.asides = asides{
+		place: &x.place, journal: &x.journal, gate: &x.gate, meter: &x.meter, steering: &x.steering, views: &x.views,
+		now: x.gate.now, owed: x.owed, members: x.members,
+	}
+	x.refit = refit{
+		config: x.config, place: &x.place, journal: &x.journal, meter: &x.meter, settings: &x.Settings, changes: &x.changes,
+		made: &x.synthesis, views: &x.views, asides: &x.asides, members: x.members,
+		owed: x.owed, warm: x.warm, retain: x.retain, rebuildOf: x.rebuildOf, diverged: x.diverged,
+		slice: max(1, x.config.Generator.Slice),
+	}
+	x.analyses = analyses{place: &x.place, journal: &x.journal, views: &x.views, asides: &x.asides, members: x.members}
 }
 
 // emit writes a line of the journal.
@@ -90,7 +102,7 @@ func (x *experiment) begin(step int) {
 	x.meter.Begin(x.training(x.first()))
 	x.Step = step
 	x.position = knob.Position{Step: step, Phase: knob.Collect}
-	x.fitted = false
+	x.refit.fitted = false
 	x.inForce(x.changes.BeginStep(x.config.Generates() && step%x.Settings.RefitEvery == 0))
 }
 
@@ -133,7 +145,7 @@ func (x *experiment) reenter(ctx context.Context) error {
 	if p.Phase == knob.Score {
 		x.changes.SendBack()
 	} else {
-		x.cancel()
+		x.refit.cancel()
 	}
 	return nil
 }
@@ -154,24 +166,23 @@ func (x *experiment) evaluationDue() bool {
 	return every > 0 && (x.Step%every == 0 || x.lastStep()) && !x.entersAt(knob.Analyse)
 }
 
-// nextRefit is the env step of the next refit, if the run gets beyond it; 0 where there
-// is none.
-func (x *experiment) nextRefit() int {
-	if !x.config.Generates() {
+// nextRefit is the env step of the next refit behind a step, if the run gets beyond it; 0
+// where there is none.
+func nextRefit(c *config.Config, s *knob.Settings, step int) int {
+	if !c.Generates() {
 		return 0
 	}
-	every := x.Settings.RefitEvery
-	return (x.Step/every + 1) * every
+	return (step/s.RefitEvery + 1) * s.RefitEvery
 }
 
 // outlook is what the effect of a change depends on now.
 func (x *experiment) outlook() redo.Outlook {
 	m := x.first()
-	next := x.nextRefit()
+	next := nextRefit(x.config, &x.Settings, x.Step)
 	return redo.Outlook{
 		Settings: &x.Settings, LastStep: x.lastStep(), StepsLeft: x.Step+1 < x.config.Steps,
 		Training: x.training(m), FirstStep: x.config.StartSteps + 1,
-		NextRefit: next, Refits: next < x.config.Steps, Fitted: x.Fitted, Synthetic: m.synthetic != nil && m.synthetic.Len() > 0,
+		NextRefit: next, Refits: next < x.config.Steps, Fitted: x.synthesis.Fitted, Synthetic: m.synthetic != nil && m.synthetic.Len() > 0,
 	}
 }
 

@@ -66,7 +66,7 @@ func (x *experiment) shorten() {
 	c.Evaluation.AnalysedRows, c.Evaluation.AnalyseEvery, c.Evaluation.KeepEvery = 0, 0, 0
 	x.task.EpisodeSteps = min(x.task.EpisodeSteps, evaluationSteps)
 	x.steering.schedule = nil
-	s.GeneratorSteps = min(s.GeneratorSteps, 2*x.slice)
+	s.GeneratorSteps = min(s.GeneratorSteps, 2*x.refit.slice)
 	s.Samples = min(s.Samples, triedSamples)
 	s.SamplerSteps = min(s.SamplerSteps, triedLevels)
 }

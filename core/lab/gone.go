@@ -49,7 +49,7 @@ func (x *experiment) withoutDevice(ctx context.Context, err error) error {
 		gone.Saved, gone.Before = true, obs.Position
 	}
 	x.gate.gone = gone
-	x.dropAside(gone)
+	x.asides.drop(gone)
 	if x.gate.failsOnFault() {
 		return gone
 	}

@@ -64,7 +64,7 @@ func newLab(c config.Config, task task.Task, folder record, p parts, deviceName 
 	l := &Lab{config: c, mailbox: make(chan sent, mailboxSize)}
 	x := &experiment{
 		lab: l, config: &l.config, task: task, parts: p, now: now, device: deviceName,
-		slice: max(1, c.Generator.Slice), Settings: c.Knobs, meter: meter.New(now),
+		Settings: c.Knobs, meter: meter.New(now),
 	}
 	x.wire(l.log, folder)
 	l.x = x
@@ -79,6 +79,7 @@ func newLab(c config.Config, task task.Task, folder record, p parts, deviceName 
 		}
 		x.members = append(x.members, m)
 	}
+	x.wireMembers()
 	for _, s := range x.steering.schedule {
 		if err := x.checkPhase(s.At); err != nil {
 			x.close()
@@ -227,12 +228,12 @@ func (x *experiment) answerRest() {
 			case event.SetKnob:
 				x.journal.refuse(c.ID, c.Knob, c.Value, c.By, event.ErrEnded)
 			case event.Preview:
-				x.preview(c)
+				x.asides.preview(c)
 			case event.AnalyseNow:
 				x.journal.refuse("", "analyse", "", c.By, event.ErrEnded)
 			}
 		default:
-			x.dropAside(event.ErrEnded)
+			x.asides.drop(event.ErrEnded)
 			return
 		}
 	}

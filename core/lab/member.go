@@ -239,7 +239,7 @@ func (x *experiment) build(m *member) (err error) {
 			return err
 		}
 	}
-	m.simulator = x.simulator(m)
+	m.simulator = x.views.simulator(m)
 	shape := x.parts.shape
 	m.streams = newStreams(m.seed)
 	m.mixer = replay.NewMixer(m.streams.replay)

@@ -95,7 +95,7 @@ func (o *offline) begin(ctx context.Context, r OfflineRefit, index int) error {
 	if !o.m.built(name) {
 		return fmt.Errorf("relevance is %s, which the run has not learned: want %s, as the run has", name, o.lab.x.Settings.Relevance)
 	}
-	v, err := o.lab.x.viewAs(o.m, r.Knobs)
+	v, err := o.lab.x.views.as(o.m, r.Knobs)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (x *experiment) park(c event.Park) {
 	if x.gate.parked {
 		return
 	}
-	x.dropAside(errParked)
+	x.asides.drop(errParked)
 	x.checkpoints.here("park")
 	x.gate.park(c.By)
 }

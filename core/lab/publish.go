@@ -48,9 +48,9 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 		CostRefit: x.meter.RefitTakes(&x.Settings, m.real.Len()), CostGenerate: x.meter.GenerationTakes(&x.Settings),
 		Knobs: x.Settings.Values(), Scheduled: changesOf(x.steering.schedule),
 		Real: m.real.Len(), Updates: m.Updates, Episode: int(m.Copies[0].Episode), EpisodeStep: m.Copies[0].Step, EpisodeReturn: m.Copies[0].Return,
-		Refits: int(x.Refits), FitLoss: m.fit.Last, FReal: m.freal, FSyn: m.fsyn, FAsked: m.fasked,
+		Refits: int(x.synthesis.Refits), FitLoss: m.fit.Last, FReal: m.freal, FSyn: m.fsyn, FAsked: m.fasked,
 		MixReal: m.lastMix.Real, MixSynthetic: m.lastMix.Synthetic, Losses: m.Losses.last(),
-		Map: x.mapped, Moment: x.moment,
+		Map: x.asides.mapped, Moment: x.asides.moment,
 	}
 	if s.Phase == knob.AfterStep { // between two env steps: for people, collecting goes on
 		s.Phase, s.PhaseDone, s.PhaseTotal = knob.Collect, 0, 0
@@ -64,7 +64,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 	if m.synthetic != nil {
 		s.Synthetic = m.synthetic.Len()
 	}
-	if next := x.nextRefit(); next > 0 && next < x.config.Steps {
+	if next := nextRefit(x.config, &x.Settings, x.Step); next > 0 && next < x.config.Steps {
 		s.NextRefit = next - x.Step
 	}
 	for _, w := range x.changes.Waiting() {

@@ -37,7 +37,7 @@ func (x *experiment) rebuildOf(m *member, knobs generative.GenKnobs) (*rebuildSp
 	if err := m.gen.Save(&b); err != nil {
 		return nil, err
 	}
-	return &rebuildSpec{Knobs: knobs, Occasion: x.Generations, Generator: b.Bytes()}, nil
+	return &rebuildSpec{Knobs: knobs, Occasion: x.synthesis.Generations, Generator: b.Bytes()}, nil
 }
 
 // of is the recipe with the checksum of what came of it.

@@ -3,12 +3,13 @@ package lab
 import (
 	"fmt"
 	"slices"
-	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
+	"pgrlab/core/meter"
 	"pgrlab/core/redo"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -18,40 +19,66 @@ import (
 // scoreRows is a slice of scoring.
 const scoreRows = inspect.ScoreRows
 
+// refit is what lines 3, 5 and 6 of Algorithm 1 do: F of every real transition, a
+// generator that is fitted to them, and a D_syn made with it. It changes the members'
+// generators, scores and D_syn; what of it an env step has to do is said by changes.
+type refit struct {
+	config   *config.Config
+	place    *place
+	journal  *journal
+	meter    *meter.Meter
+	settings *knob.Settings
+	changes  *redo.Changes
+	made     *synthesis
+	views    *views
+	asides   *asides
+	members  []*member
+
+	owed      func(m *member, relevance string) int // units of work of a model before it scores,
+	warm      func(done, owed int) (int, error)     // and doing some of them
+	retain    func(m *member) *replay.Ring          // the D_syn that follows from a generation
+	rebuildOf func(*member, generative.GenKnobs) (*rebuildSpec, error)
+	diverged  func(m *member, doing string, err error) error // takes what met a number that is not finite
+
+	slice  int  // generator steps of a slice
+	scored bool // the fit of the present env step has scores
+	fitted bool // a fit was completed in the present env step
+}
+
 // updateRelevance scores every real transition with F, for the fit that follows.
 // Members go in lockstep; all hold equally many transitions. A model that missed
 // updates while another F was chosen makes up for some of them first, and pseudo-counts
 // see all transitions first; that counts as units of the phase.
-func (x *experiment) updateRelevance() phase {
+func (f *refit) updateRelevance() phase {
 	return phase{
 		Phase: knob.Score, doing: "update relevance",
-		due: func() bool { return x.changes.Todo() == knob.ClassRefit },
+		due: func() bool { return f.changes.Todo() == knob.ClassRefit },
 		slice: func(done int) (n int, complete bool, err error) {
-			rows := x.first().real.Len()
+			rows := f.members[0].real.Len()
 			if rows == 0 {
 				return 0, false, fmt.Errorf("the learner has filled D_real with nothing to fit the generator to")
 			}
 			if done == 0 {
-				if x.startScoring(rows); !x.scored {
+				if f.startScoring(rows); !f.scored {
 					return 0, true, nil
 				}
 			}
-			n, err = x.scoreSlice(done, x.total-rows, rows)
-			return n, done+n >= x.total, err
+			n, err = f.scoreSlice(done, f.place.total-rows, rows)
+			return n, done+n >= f.place.total, err
 		},
-		cancel: x.changes.SendBack,
+		cancel: f.changes.SendBack,
 		end:    func() error { return nil },
 	}
 }
 
 // startScoring binds the relevance function: a change from here on is for the next
 // refit.
-func (x *experiment) startScoring(rows int) {
-	x.changes.Begins(redo.Scoring)
-	name := x.Settings.Relevance
-	x.scored = name != relevance.None
-	x.total = x.owed(x.first(), name) + rows
-	for _, m := range x.members {
+func (f *refit) startScoring(rows int) {
+	f.changes.Begins(redo.Scoring)
+	name := f.settings.Relevance
+	f.scored = name != relevance.None
+	f.place.total = f.owed(f.members[0], name) + rows
+	for _, m := range f.members {
 		if slices.Contains(trainedModels, name) {
 			m.stateOf(name).Missed = 0
 		}
@@ -61,14 +88,14 @@ func (x *experiment) startScoring(rows int) {
 
 // scoreSlice does the units from done on, of which the model owes the first; it returns
 // how many.
-func (x *experiment) scoreSlice(done, owed, rows int) (n int, err error) {
-	defer x.meter.Measure(knob.Score, &n)()
+func (f *refit) scoreSlice(done, owed, rows int) (n int, err error) {
+	defer f.meter.Measure(knob.Score, &n)()
 	if done < owed {
-		return x.warm(done, owed)
+		return f.warm(done, owed)
 	}
 	first := done - owed
 	n = min(scoreRows, rows-first)
-	for _, m := range x.members {
+	for _, m := range f.members {
 		m.real.GatherRange(m.scoring, first, n)
 		if err := m.scorer.Score(m.scores[first:first+n], m.scoring, n); err != nil {
 			return 0, err
@@ -86,63 +113,63 @@ func resized(x []float32, n int) []float32 {
 
 // fitModel fits a new generator to the real transitions. Without relevance it is fitted
 // without conditions.
-func (x *experiment) fitModel() phase {
+func (f *refit) fitModel() phase {
 	return phase{
 		Phase: knob.Fit, doing: "fit model",
-		due: func() bool { return x.changes.Todo() == knob.ClassRefit },
+		due: func() bool { return f.changes.Todo() == knob.ClassRefit },
 		slice: func(done int) (n int, complete bool, err error) {
 			if done == 0 {
-				if err := x.startFit(); err != nil {
+				if err := f.startFit(); err != nil {
 					return 0, false, err
 				}
 			}
-			return x.fitSlice(done)
+			return f.fitSlice(done)
 		},
-		cancel: x.cancel,
+		cancel: f.cancel,
 		end: func() error {
-			x.Fitted, x.fitted = true, true
-			x.Asked.Known = false
-			x.changes.EndFit()
-			x.restartPreview()
+			f.made.Fitted, f.fitted = true, true
+			f.made.Asked.Known = false
+			f.changes.EndFit()
+			f.asides.restartPreview()
 			return nil
 		},
 	}
 }
 
-func (x *experiment) startFit() error {
-	x.changes.Begins(redo.Fitting)
-	s := &x.Settings
+func (f *refit) startFit() error {
+	f.changes.Begins(redo.Fitting)
+	s := f.settings
 	knobs := generative.FitKnobs{Steps: s.GeneratorSteps, LR: s.LRGenerator, PUncond: s.PUncond}
-	x.total = knobs.Steps
-	for _, m := range x.members {
+	f.place.total = knobs.Steps
+	for _, m := range f.members {
 		m.fit = inspect.FitLoss{Steps: knobs.Steps}
 		scores := m.scores
-		if !x.scored {
+		if !f.scored {
 			scores = nil
 		}
-		if err := m.gen.StartFit(m.real, scores, knobs, x.Refits); err != nil {
+		if err := m.gen.StartFit(m.real, scores, knobs, f.made.Refits); err != nil {
 			return err
 		}
 	}
-	x.Refits++
+	f.made.Refits++
 	return nil
 }
 
 // fitSlice makes gradient steps from done on. A member whose fit has ended waits for the
 // others.
-func (x *experiment) fitSlice(done int) (n int, complete bool, err error) {
-	defer x.meter.Measure(knob.Fit, &n)()
-	if n = min(x.slice, x.total-done); n < 1 {
-		return 0, false, fmt.Errorf("the generator's fit goes on behind its %d steps", x.total)
+func (f *refit) fitSlice(done int) (n int, complete bool, err error) {
+	defer f.meter.Measure(knob.Fit, &n)()
+	if n = min(f.slice, f.place.total-done); n < 1 {
+		return 0, false, fmt.Errorf("the generator's fit goes on behind its %d steps", f.place.total)
 	}
 	complete = true
-	for _, m := range x.members {
+	for _, m := range f.members {
 		if m.fit.Ended {
 			continue
 		}
 		loss, ended, err := m.gen.FitSteps(n)
 		if err != nil {
-			return 0, false, x.abandon(m, "fit model", err)
+			return 0, false, f.abandon(m, "fit model", err)
 		}
 		m.fit.Add(done, n, loss)
 		if ended {
@@ -154,12 +181,12 @@ func (x *experiment) fitSlice(done int) (n int, complete bool, err error) {
 }
 
 // cancel abandons what the generators have under way. D_syn stays as it is.
-func (x *experiment) cancel() {
-	for _, m := range x.members {
+func (f *refit) cancel() {
+	for _, m := range f.members {
 		m.gen.Cancel()
 		m.fresh, m.freshRebuild = nil, nil
 	}
-	x.changes.SendBack()
+	f.changes.SendBack()
 }
 
 // generate makes D_syn anew, one network call at a time. The old D_syn stays until
@@ -167,66 +194,66 @@ func (x *experiment) cancel() {
 // is not touched: the authors' loop overwrites it here with the last synthetic
 // one (renwang435/pgr: synther/online/online_cond.py).
 // Before the new one comes into force it is described, in pieces.
-func (x *experiment) generate() phase {
+func (f *refit) generate() phase {
 	var found []*event.Generated
 	return phase{
 		Phase: knob.Generate, doing: "generate",
-		due: func() bool { return x.changes.Todo() == knob.ClassGeneration },
+		due: func() bool { return f.changes.Todo() == knob.ClassGeneration },
 		slice: func(done int) (n int, complete bool, err error) {
 			if done == 0 {
-				if err := x.startGenerate(); err != nil {
+				if err := f.startGenerate(); err != nil {
 					return 0, false, err
 				}
 			}
-			if n, complete, err = x.generateSlice(); complete {
-				x.meter.Generated()
-				x.Analysing = x.Settings
+			if n, complete, err = f.generateSlice(); complete {
+				f.meter.Generated()
+				f.made.Analysing = *f.settings
 			}
 			return n, complete, err
 		},
 		pieces: func() inspect.Pieces {
-			found = make([]*event.Generated, len(x.members))
-			return x.describeGeneration(found)
+			found = make([]*event.Generated, len(f.members))
+			return f.describeGeneration(found)
 		},
-		behind: func() int { return x.total - x.describing() },
-		cancel: x.cancel,
-		end:    func() error { return x.finishGeneration(found) },
+		behind: func() int { return f.place.total - f.describing() },
+		cancel: f.cancel,
+		end:    func() error { return f.finishGeneration(found) },
 	}
 }
 
-func (x *experiment) startGenerate() error {
-	x.changes.Begins(redo.Generating)
-	knobs := x.Settings.Generation()
-	x.Generating = knobs
-	x.meter.Generation(knobs)
-	x.total = 0
-	for _, m := range x.members {
-		m.fresh, m.generated = replay.NewRing(m.real.Shape(), max(1, min(knobs.Samples, x.config.Buffer))), false
+func (f *refit) startGenerate() error {
+	f.changes.Begins(redo.Generating)
+	knobs := f.settings.Generation()
+	f.made.Generating = knobs
+	f.meter.Generation(knobs)
+	f.place.total = 0
+	for _, m := range f.members {
+		m.fresh, m.generated = replay.NewRing(m.real.Shape(), max(1, min(knobs.Samples, f.config.Buffer))), false
 		var err error
-		if m.freshRebuild, err = x.rebuildOf(m, knobs); err != nil {
+		if m.freshRebuild, err = f.rebuildOf(m, knobs); err != nil {
 			return err
 		}
-		if err := m.gen.StartGenerate(knobs, x.Generations); err != nil {
+		if err := m.gen.StartGenerate(knobs, f.made.Generations); err != nil {
 			return err
 		}
 	}
-	x.Generations++
+	f.made.Generations++
 	return nil
 }
 
-func (x *experiment) generateSlice() (n int, complete bool, err error) {
+func (f *refit) generateSlice() (n int, complete bool, err error) {
 	n, complete = 1, true
-	defer x.meter.Measure(knob.Generate, &n)()
-	for _, m := range x.members {
+	defer f.meter.Measure(knob.Generate, &n)()
+	for _, m := range f.members {
 		if m.generated {
 			continue
 		}
 		rows, done, total, err := m.gen.GenerateSlice()
 		if err != nil {
-			return 0, false, x.abandon(m, "generate", err)
+			return 0, false, f.abandon(m, "generate", err)
 		}
 		m.fresh.AddRows(rows)
-		x.total = max(x.total, total+x.describing())
+		f.place.total = max(f.place.total, total+f.describing())
 		m.generated = done == total
 		complete = complete && m.generated
 	}
@@ -234,26 +261,71 @@ func (x *experiment) generateSlice() (n int, complete bool, err error) {
 }
 
 // finishGeneration puts the new transitions into force and writes the lines.
-func (x *experiment) finishGeneration(found []*event.Generated) error {
-	x.Asked = inspect.Prompts{Knobs: x.Generating, Occasion: x.Generations - 1, Known: x.config.Generator.Generations() == 1}
-	for i, m := range x.members {
-		m.synthetic, m.fresh = x.retain(m), nil
+func (f *refit) finishGeneration(found []*event.Generated) error {
+	f.made.Asked = inspect.Prompts{Knobs: f.made.Generating, Occasion: f.made.Generations - 1, Known: f.config.Generator.Generations() == 1}
+	for i, m := range f.members {
+		m.synthetic, m.fresh = f.retain(m), nil
 		m.rebuild, m.freshRebuild = m.freshRebuild, nil
-		r, err := inspect.Compare(x.view(m), m.streams.histogram.At(x.Generations).IntN)
+		r, err := inspect.Compare(f.views.of(m), m.streams.histogram.At(f.made.Generations).IntN)
 		if err != nil {
 			return err
 		}
 		m.freal, m.fsyn, m.fasked = r.Real, r.Synthetic, r.Asked
-		line := event.Refit{Generated: m.synthetic.Len(), Obs: event.RefitObs{Seconds: run.Float(x.meter.Spent().Seconds())}}
-		if x.fitted {
+		line := event.Refit{Generated: m.synthetic.Len(), Obs: event.RefitObs{Seconds: run.Float(f.meter.Spent().Seconds())}}
+		if f.fitted {
 			line.Loss, line.Steps = m.fit.Mean(), m.fit.Steps
 		}
-		x.emit(event.TypeRefit, m.index, line)
+		f.journal.emit(event.TypeRefit, m.index, line)
 		if found[i] != nil {
-			x.emit(event.TypeGenerated, m.index, *found[i])
+			f.journal.emit(event.TypeGenerated, m.index, *found[i])
 		}
 	}
-	x.changes.EndGeneration()
-	x.publish(time.Time{})
+	f.changes.EndGeneration()
+	return nil
+}
+
+// describeGeneration describes the new D_syn of every member before it comes into
+// force; found gets what it finds of each, or nothing where the run makes no analyses.
+func (f *refit) describeGeneration(found []*event.Generated) inspect.Pieces {
+	return func(yield func(error) bool) {
+		if !f.config.Analyses() {
+			return
+		}
+		for i, m := range f.members {
+			v, err := f.views.as(m, f.made.Analysing)
+			if err != nil {
+				yield(err)
+				return
+			}
+			v.Syn = m.fresh
+			v.Prompts = inspect.Prompts{Knobs: f.made.Generating, Occasion: f.made.Generations - 1, Known: true}
+			found[i] = &event.Generated{}
+			for err := range inspect.Describe(v, f.config.Evaluation.AnalysedRows, found[i]) {
+				if !yield(err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// describing is how many pieces describeGeneration has.
+func (f *refit) describing() (n int) {
+	if !f.config.Analyses() {
+		return 0
+	}
+	for _, m := range f.members {
+		n += inspect.DescribePieces(min(f.config.Evaluation.AnalysedRows, m.fresh.Cap()), m.fresh.Cap(), m.real.Len())
+	}
+	return n
+}
+
+// abandon gives up the fit or the generation under way because it diverged. What
+// there was before stays in force; a knob that is set "now" does it again.
+func (f *refit) abandon(m *member, doing string, err error) error {
+	if err := f.diverged(m, doing, err); err != nil {
+		return err
+	}
+	f.changes.Abandon()
 	return nil
 }

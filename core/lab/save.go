@@ -100,7 +100,7 @@ func (x *experiment) loop() savedLoop {
 			x.Step, x.Settings, d.Refits, d.Generations, d.Generating, d.Fitted, d.Asked, d.Analysing, c.Redo, c.All, c.Waiting,
 		},
 		Schedule: x.steering.schedule, Position: x.position, Total: x.total,
-		Todo: c.Todo, Bound: slices.Index(boundStages, c.Begun), Scored: x.scored, Fitted: x.fitted, Ended: x.checkpoints.lastStep.behind(x.position),
+		Todo: c.Todo, Bound: slices.Index(boundStages, c.Begun), Scored: x.refit.scored, Fitted: x.refit.fitted, Ended: x.checkpoints.lastStep.behind(x.position),
 		Meter: x.meter.State(),
 	}
 	for _, m := range x.members {
@@ -263,7 +263,7 @@ func (x *experiment) restore(s savedLoop) error {
 	x.Settings, x.steering.schedule = l.Settings, s.Schedule
 	x.synthesis = synthesis{l.Refits, l.Generations, l.Generating, l.Fitted, l.Asked, l.Analysing}
 	x.changes.Restore(redo.State{All: l.Changes, Waiting: l.Waiting, Todo: s.Todo, Redo: l.Redo, Begun: boundStages[s.Bound]})
-	x.scored, x.fitted, x.checkpoints.lastStep.marked = s.Scored, s.Fitted, s.Ended
+	x.refit.scored, x.refit.fitted, x.checkpoints.lastStep.marked = s.Scored, s.Fitted, s.Ended
 	x.meter.Restore(s.Meter)
 	for i, m := range x.members {
 		if err := x.restoreMember(m, s.Members[i]); err != nil {

@@ -39,13 +39,13 @@ func Examine(s Saved, task task.Task, dev device.Device, e inspect.Examination, 
 			return nil, err
 		}
 		defer r.Close()
-		v := r.x.view(r.x.first())
+		v := r.x.views.of(r.x.first())
 		other = &v
 	}
 	var all []*event.Examined
 	for _, m := range l.x.members {
 		out := &event.Examined{}
-		if err := inspect.Finish(inspect.Examine(l.x.view(m), e, other, out)); err != nil {
+		if err := inspect.Finish(inspect.Examine(l.x.views.of(m), e, other, out)); err != nil {
 			return nil, fmt.Errorf("examine %s: %w", s.Dir, err)
 		}
 		all = append(all, out)

@@ -58,7 +58,7 @@ func WhatIf(ctx context.Context, s Saved, task task.Task, dev device.Device, r W
 		return nil, 0, err
 	}
 	defer l.Close()
-	w := &whatIf{experiment: l.x, m: l.x.first(), task: task, dev: dev, config: s.Config, knobs: l.x.Settings, fitted: l.x.Fitted}
+	w := &whatIf{experiment: l.x, m: l.x.first(), task: task, dev: dev, config: s.Config, knobs: l.x.Settings, fitted: l.x.synthesis.Fitted}
 	if r.Other != nil {
 		w.config.Generator, w.knobs, w.fitted = r.Other.Generator, r.Other.Knobs, false
 	}
@@ -226,7 +226,7 @@ func (w *whatIf) generator(function string, breathe func(share float64) error) (
 	if err != nil {
 		return nil, nil, err
 	}
-	_, err = inspect.Fit(g, w.m.real, scores, &w.knobs, 0, w.slice, func(done, of int) error {
+	_, err = inspect.Fit(g, w.m.real, scores, &w.knobs, 0, w.refit.slice, func(done, of int) error {
 		return breathe(float64(done) / float64(of))
 	})
 	if err != nil {

@@ -1,0 +1,70 @@
+package lab
+
+import (
+	"time"
+
+	"pgrlab/core/event"
+	"pgrlab/core/inspect"
+	"pgrlab/core/relevance"
+)
+
+// showMap answers a Map.
+func (a *asides) showMap(c event.Map) {
+	out := &event.Mapped{X: c.X, Y: c.Y, Step: a.place.Step}
+	err := a.gate.absent()
+	if err == nil {
+		err = a.place.guarded(func() error {
+			found, err := inspect.Map(a.views.of(a.members[0]), c.X, c.Y)
+			out = found
+			return err
+		})
+	}
+	if err != nil {
+		out.Unknown = err.Error()
+	}
+	a.mapped = out
+}
+
+// showMoment answers a Watch.
+func (a *asides) showMoment() {
+	m := a.members[0]
+	if a.gate.absent() != nil || a.views.parts.fills { // what is asked is about observations
+		a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, m.action, nil)
+		return
+	}
+	var value func(dst, obs []float32, rows int) error
+	if values, has := m.agent.(relevance.Values); has && m.Updates > 0 {
+		value = values.Q
+	}
+	// What cannot be computed stays unknown: nobody asked for an error.
+	_ = a.place.guarded(func() error {
+		a.moment = inspect.Moment(a.views.of(m), m.action, value)
+		return nil
+	})
+}
+
+// source is what a preview asks of a member.
+type source struct {
+	*asides
+	m *member
+}
+
+func (s source) Function(name string) (relevance.Function, error) {
+	return s.views.parts.function(name, s.m)
+}
+
+func (s source) Learned(name string) bool { return s.m.built(name) }
+
+func (s source) NewModel(name string) (relevance.Model, error) {
+	return s.views.parts.build(name, s.m.seed)
+}
+
+func (s source) Owed(name string) int { return s.owed(s.m, name) }
+
+func (s source) NextRefit() int { return nextRefit(s.views.config, s.views.settings, s.place.Step) }
+
+func (s source) CostRefit() time.Duration {
+	return s.meter.RefitTakes(s.views.settings, s.m.real.Len())
+}
+
+func (s source) Now() time.Time { return s.now() }
