@@ -62,15 +62,28 @@ func (c *compiler) linearDXColumns(in device.Instr, rows, out, cols int) {
 	})
 }
 
+// bandRows are the rows of a gradient by large weights that are made by one product:
+// as many as a product packs of its first operand at once. What is squared next of them
+// is for the most part in the second-level cache.
+const bandRows = 256
+
 // linearDWRows is linearDW, each lane computing its rows of the result, by its
 // columns of x, from all rows of the batch.
 func (c *compiler) linearDWRows(in device.Instr, rows, cols, out int) {
 	x, dz, dw := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
 	uses := append(reads(split{byColumns, cols}, in.In[0]), reads(split{by: whole}, in.In[1])...)
 	uses = append(uses, writes(split{byBands, cols}, in.Out))
+	square := c.squareEarly(in.Out, func(lane int) (int, int) {
+		lo, hi := columnRange(cols, lane)
+		return lo * out, hi * out
+	})
 	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
 		lo, hi := columnRange(cols, lane)
-		c.k.Gemm(hi-lo, out, rows, x[lo:], 1, cols, dz, out, dw[lo*out:], out, kernel.Epilogue{})
+		for at := lo; at < hi; at += bandRows {
+			end := min(at+bandRows, hi)
+			c.k.Gemm(end-at, out, rows, x[at:], 1, cols, dz, out, dw[at*out:], out, kernel.Epilogue{})
+			square(lane, at*out, end*out)
+		}
 	}})
 }
 

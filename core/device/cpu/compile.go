@@ -24,7 +24,9 @@ type compiler struct {
 	// partial holds, for a buffer that was summed over rows and not yet added
 	// up, the lanes' sums; that of lane 0 is the buffer itself.
 	partial map[device.Ref][Lanes][]float32
-	nextID  int
+	// blockSquares holds, for a gradient, the sums of the squares of each lane's blocks.
+	blockSquares map[device.Ref][Lanes][]float64
+	nextID       int
 	// upright are the buffers that lanes wrote by columns.
 	upright map[device.Ref]bool
 	// owner is the buffer whose memory a buffer has.
@@ -42,7 +44,7 @@ func newCompiler(p *device.Program, k *kernel.Family) *compiler {
 	c := &compiler{
 		p: p, k: k, schedule: newScheduler(), occasion: new(uint64), nextID: len(p.Buffers),
 		partial: map[device.Ref][Lanes][]float32{}, copies: map[device.Ref][Lanes][]float32{}, upright: map[device.Ref]bool{}, owned: map[device.Ref]bool{},
-		gaussians: map[device.Ref]*gaussian{},
+		gaussians: map[device.Ref]*gaussian{}, blockSquares: map[device.Ref][Lanes][]float64{},
 	}
 	for _, b := range p.Buffers {
 		c.data = append(c.data, b.Host) // the others when they are made

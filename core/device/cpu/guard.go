@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math"
+	"slices"
 
 	"pgrlab/core/device"
 )
@@ -41,6 +42,7 @@ func (c *compiler) check() {
 	if c.p.Adam != nil {
 		for _, r := range c.p.Adam.Grads {
 			x := c.gradient(r)
+			x.squares = c.blockSquares[r]
 			uses = append(uses, reads(split{byElements, len(x.g0)}, r)...)
 			grads = append(grads, x)
 		}
@@ -56,9 +58,45 @@ func (c *compiler) check() {
 	c.gate = c.schedule.cut()
 }
 
+// squareEarly has the lanes that write a gradient sum the squares of its blocks while
+// these are in a cache: to read all gradients of a large network from memory takes half
+// as long as one of its products. check adds the sums up in its own order. It returns
+// what a lane does when it has written elements from to to, behind those before: nothing
+// where lanes do not write the elements that are theirs in check.
+func (c *compiler) squareEarly(r device.Ref, written func(lane int) (lo, hi int)) func(lane, from, to int) {
+	g := c.data[r]
+	var squares [Lanes][]float64
+	for lane := range Lanes {
+		lo, hi := elementRange(len(g), lane)
+		if from, to := written(lane); from != lo || to != hi || c.p.Adam == nil || !slices.Contains(c.p.Adam.Grads, r) {
+			return func(int, int, int) {}
+		}
+		squares[lane] = make([]float64, (hi-lo+block-1)/block)
+	}
+	c.blockSquares[r] = squares
+	return func(lane, from, to int) {
+		lo, hi := elementRange(len(g), lane)
+		for i := (from - lo) / block; i < len(squares[lane]); i++ {
+			at, end := lo+i*block, min(lo+(i+1)*block, hi)
+			if end > to {
+				return
+			}
+			if end > from {
+				squares[lane][i] = c.k.SumSquares(g[at:end], nil)
+			}
+		}
+	}
+}
+
 // sumOfSquares is a lane's share of the squares of all elements.
 func (c *compiler) sumOfSquares(of []gradient, lane int) (sum float64) {
 	for _, x := range of {
+		if x.squares[lane] != nil {
+			for _, s := range x.squares[lane] {
+				sum += s
+			}
+			continue
+		}
 		lo, hi := elementRange(len(x.g0), lane)
 		for at := lo; at < hi; at += block {
 			end := min(at+block, hi)

@@ -11,6 +11,7 @@ import (
 // gradient is what one parameter is stepped by, and the averages that follow it.
 type gradient struct {
 	w, m, v, g0, g1 []float32
+	squares         [Lanes][]float64 // sums of squares of its blocks, where lanes made them as they wrote it
 	followers       []follower
 }
 

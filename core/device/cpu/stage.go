@@ -168,13 +168,13 @@ func elementRange(n, lane int) (lo, hi int) {
 }
 
 // columnRange is the part of n columns that a lane owns, cut where the strips of
-// products are.
+// products are, at the one next to the middle: a strip that is not whole takes as long.
 func columnRange(n, lane int) (lo, hi int) {
 	cut := func(lane int) int {
 		if lane == Lanes {
 			return n
 		}
-		return n * lane / Lanes &^ 31
+		return min(n, (n*lane/Lanes+16)&^31)
 	}
 	return cut(lane), cut(lane + 1)
 }
