@@ -1,0 +1,105 @@
+package lab
+
+import (
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+
+	"pgrlab/core/event"
+	"pgrlab/core/meter"
+)
+
+// alone are the roles that a run's gate needs, without a run.
+func alone(folder *memoryFolder) (*gate, *[]event.Event) {
+	var log []event.Event
+	now := clock()
+	p, m := &place{Step: 7}, meter.New(now)
+	g := &gate{place: p, meter: &m, now: now, blamed: map[string]bool{}}
+	g.journal = &journal{
+		place: p, members: 1, now: now, start: now(), folder: folder,
+		log: func(e event.Event) { log = append(log, e) }, refused: g.waitForDisk, written: func() {},
+	}
+	return g, &log
+}
+
+func types(log []event.Event) string {
+	var all []string
+	for _, e := range log {
+		all = append(all, e.Type)
+	}
+	return strings.Join(all, " ")
+}
+
+// Training waits once for a kind of fault, and again when it was resumed.
+func TestAFaultClosesTheGateOnce(t *testing.T) {
+	g, log := alone(&memoryFolder{})
+	g.fault(faultLoss, "a loss")
+	g.fault(faultLoss, "another loss")
+	if g.pause == nil || g.pause.Reason != "a loss" || types(*log) != "pause" {
+		t.Errorf("%+v behind %s", g.pause, types(*log))
+	}
+	g.open("ana")
+	if g.pause != nil || g.broken != nil {
+		t.Errorf("open, but %+v, %v", g.pause, g.broken)
+	}
+	g.fault(faultLoss, "a third")
+	if got := types(*log); got != "pause resume pause" {
+		t.Errorf("lines %s", got)
+	}
+	g, _ = alone(&memoryFolder{})
+	g.onFault.Store(int32(FaultFail))
+	if g.fault(faultSimulation, "a crash"); g.pause != nil || g.broken == nil || g.broken.Error() != "a crash" {
+		t.Errorf("where it is to fail: %+v, %v", g.pause, g.broken)
+	}
+}
+
+// A disk that takes no line closes the gate; the lines keep their order, and one that was
+// refused is not tried again before it is flushed.
+func TestLinesWaitForTheDiskInTheirOrder(t *testing.T) {
+	folder := &memoryFolder{}
+	g, log := alone(folder)
+	folder.fault.Store(uint64(syscall.ENOSPC))
+	g.journal.emit(event.TypeNote, event.NoMember, event.Noted{Text: "first"})
+	if g.pause == nil || g.disk == nil || !errors.Is(g.disk.err, syscall.ENOSPC) {
+		t.Fatalf("%+v, %+v", g.pause, g.disk)
+	}
+	folder.fault.Store(0)
+	g.journal.emit(event.TypeNote, event.NoMember, event.Noted{Text: "second"})
+	if folder.journal.Len() > 0 {
+		t.Errorf("a line went past those that wait: %s", &folder.journal)
+	}
+	g.open("room on the disk")
+	text := folder.journal.String()
+	last := -1
+	for _, want := range []string{`"first"`, `"pause"`, `"second"`, `"resume"`} {
+		at := strings.Index(text, want)
+		if at <= last {
+			t.Errorf("%s stands at %d, behind what stands at %d:\n%s", want, at, last, text)
+		}
+		last = at
+	}
+	if types(*log) != "note pause note resume" || len(g.journal.backlog) > 0 {
+		t.Errorf("lines %s, %d left", types(*log), len(g.journal.backlog))
+	}
+}
+
+// failingDevice can be given back, and then cannot be had.
+type failingDevice struct{ parks int }
+
+func (d *failingDevice) Park() error { d.parks++; return nil }
+func (d *failingDevice) Wake() error { return errors.New("taken") }
+
+// A device that cannot be had again leaves the gate closed.
+func TestAParkedRunStaysParkedWithoutItsDevice(t *testing.T) {
+	g, _ := alone(&memoryFolder{})
+	d := &failingDevice{}
+	g.device = d
+	g.park("ana")
+	if !g.parked || d.parks != 1 || !errors.Is(g.absent(), errParked) {
+		t.Fatalf("parked %v, %d times, absent: %v", g.parked, d.parks, g.absent())
+	}
+	if g.unpark() || !g.parked || g.pause == nil || g.pause.Reason != "still parked: taken" {
+		t.Errorf("it goes on: %+v", g.pause)
+	}
+}
