@@ -11,7 +11,7 @@ import (
 var lessons embed.FS
 
 // lessonNames are the lessons in the order in which lists show them.
-var lessonNames = []string{"dormant", "guidance", "reward", "ratio", "dynamics"}
+var lessonNames = []string{"dormant", "guidance", "reward", "ratio", "dynamics", "worth"}
 
 // A Lesson explains one thing by what a running lab shows of it. Nothing that it
 // concludes is written down beforehand: what its steps measure decides.
@@ -47,7 +47,7 @@ type Wait struct {
 }
 
 // WaitKinds are the things that a lesson can wait for.
-var WaitKinds = []string{"evaluated", "generated", "previewed", "in_force"}
+var WaitKinds = []string{"evaluated", "generated", "previewed", "in_force", "forked"}
 
 // A Keep remembers a number under a name: the mean of the last measurements of a
 // quantity, or one that is described once at a time.
@@ -57,8 +57,11 @@ type Keep struct {
 	Last int    `toml:"last"` // measurements; 0: one
 }
 
-// Measurable are the quantities that a lesson can keep.
-var Measurable = []string{"return", "dormant", "critic", "q_mean", "bias", "dynamics", "nearest", "outside", "obeyed", "real_rows", "preview_median", "preview_outside"}
+// Measurable are the quantities that a lesson can keep. Errors of D_syn, and what a
+// constant has on the same rows, are those of the newest generation; returns of forks those
+// of the last ones that are done, of the children that were changed and of the others.
+var Measurable = []string{"return", "dormant", "critic", "q_mean", "bias", "dynamics", "nearest", "outside", "obeyed", "real_rows", "preview_median", "preview_outside",
+	"reward_error", "constant_reward", "change", "constant_change", "fork_changed", "fork_control"}
 
 // A Reveal compares two kept numbers with a claim.
 type Reveal struct {

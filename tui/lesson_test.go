@@ -28,6 +28,22 @@ func (s *screen) goOn() {
 	}
 }
 
+// forkWhereAsked forks two pairs where the lesson waits for that. The control children end
+// with returns of 100 and 120, the changed ones with 40 and 50.
+func (s *screen) forkWhereAsked(n *nursery) {
+	l := s.lessons.Lesson
+	if l == nil || l.Part != lesson.Awaiting || l.Step().Wait == nil || l.Step().Wait.For != "forked" {
+		return
+	}
+	s.Update(keyMsg("f"))
+	s.Update(keyMsg("2"))
+	s.settleForks()
+	for i, r := range []float64{100, 40, 120, 50} {
+		n.live(n.children[i], r, r)
+	}
+	s.settleForks()
+}
+
 // goThrough presses what the lesson asks for and lets the run go on until the lesson
 // is over; it returns the frames at the ends of its steps.
 func (s *screen) goThrough(t *testing.T) (frames []string) {
@@ -51,7 +67,7 @@ func (s *screen) goThrough(t *testing.T) (frames []string) {
 func TestLessonsEndAndPutKnobsBack(t *testing.T) {
 	for _, l := range presets.Lessons() {
 		t.Run(l.Name, func(t *testing.T) {
-			s := running(t, 80, 24, 21_000)
+			s, n := forking(t, 80, 24)
 			before := s.fake.Snapshot().Knobs
 			s.press("T")
 			s.contains(t, "lessons", "what a dormant neuron is")
@@ -71,6 +87,7 @@ func TestLessonsEndAndPutKnobsBack(t *testing.T) {
 					break
 				}
 				s.goOn()
+				s.forkWhereAsked(n)
 				fits()
 			}
 			if s.lessons.Lesson != nil {
@@ -93,6 +110,37 @@ func TestRevealIsComputed(t *testing.T) {
 	// The scripted run answers every preview alike.
 	if all := strings.Join(frames, "\n"); !strings.Contains(all, "The median F went from 0.700 to 0.700: no clear pull") || !strings.Contains(all, "You said: rises.") {
 		t.Errorf("no computed reveal in\n%s", frames[len(frames)-1])
+	}
+}
+
+// The errors of D_syn stand beside a constant's, and forks say whether it helped.
+func TestLessonOnWhatSyntheticRowsAreWorth(t *testing.T) {
+	s, n := forking(t, 160, 45)
+	s.typeLine("lesson worth")
+	all := ""
+	for range 100 {
+		if s.lessons.Lesson == nil {
+			break
+		}
+		s.goOn()
+		s.View()
+		if l := s.lessons.Lesson; l != nil && l.Part == lesson.Awaiting && l.Step().Wait != nil && l.Step().Wait.For == "forked" {
+			s.contains(t, "waiting for a fork: press f", "fork with ratio=0 and without")
+		}
+		s.forkWhereAsked(n)
+		all += s.View()
+	}
+	for _, want := range []string{
+		"Error of s' − s: 0.283, a constant's 1.00. The next states say something. You said: a tenth or less.",
+		"Error of r: 0.106, a constant's 1.00. The rewards say something.",
+		"Return 110 (standard error 10.0) with D_syn, 45.0 (standard error 5.00) without: here it helped. You said: rises.",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(all), " "), want) {
+			t.Errorf("no %q in\n%s", want, all)
+		}
+	}
+	if p := n.plans; len(p) != 1 || p[0].Pairs != 2 || len(p[0].Set) != 1 || p[0].Set[0] != "ratio=0" {
+		t.Errorf("%+v", p)
 	}
 }
 

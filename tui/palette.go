@@ -24,7 +24,7 @@ func (m *Model) verbs() []pane.Verb {
 	return append(verbs, []pane.Verb{
 		{Name: "note", About: "write a line into the journal, and a marker", Arguments: nil, Run: func(text string) error { m.steering.WriteNote(text); return nil }},
 		{Name: "pane", About: "go to a pane, as the tabs name them: pane return, pane runs", Arguments: m.tabNames, Run: m.commandPane},
-		{Name: "lesson", About: "begin a lesson: dormant, guidance, reward, ratio, dynamics", Arguments: lesson.LessonNames, Run: m.lessons.CommandLesson},
+		{Name: "lesson", About: "begin a lesson: " + strings.Join(lesson.LessonNames(), ", "), Arguments: lesson.LessonNames, Run: m.lessons.CommandLesson},
 		{Name: "layout", About: "focus, full or present", Arguments: func() []string { return viewNames[:] }, Run: m.commandLayout},
 		{Name: "theme", About: "colours for a dark or a light background", Arguments: func() []string { return []string{"auto", "dark", "light"} }, Run: m.commandTheme},
 		{Name: "refresh", About: "looks at the run per second, 0.2 to 10", Arguments: nil, Run: m.commandRefresh},

@@ -3,6 +3,7 @@ package lesson
 import (
 	"math"
 
+	"pgrlab/core/event"
 	"pgrlab/presets"
 	"pgrlab/tui/history"
 )
@@ -27,6 +28,17 @@ func (x *Lessons) measureNow(k presets.Keep) measured {
 			return one(float64(g.OutsideStates))
 		}
 		return one(float64(*g.RankCorrelation))
+	case "reward_error", "constant_reward", "change", "constant_change":
+		if g == nil || g.Dynamics == nil {
+			return none
+		}
+		return one(labelOf(g.Dynamics, k.Of))
+	case "fork_changed", "fork_control":
+		changed, control := x.forks.Returns()
+		if k.Of == "fork_control" {
+			changed = control
+		}
+		return meanOf(changed)
 	case "real_rows":
 		return one(float64(x.Snap.MixReal))
 	case "preview_median", "preview_outside":
@@ -42,23 +54,46 @@ func (x *Lessons) measureNow(k presets.Keep) measured {
 	if c == nil || len(c.Samples) == 0 {
 		return none
 	}
-	return meanOf(c.Samples[max(0, len(c.Samples)-max(1, k.Last)):])
+	var last []float64
+	for _, s := range c.Samples[max(0, len(c.Samples)-max(1, k.Last)):] {
+		last = append(last, s.Y)
+	}
+	return meanOf(last)
+}
+
+// labelOf is an error of the labels of a D_syn. A constant has 1 where what it has on the
+// same rows is not known.
+func labelOf(d *event.Dynamics, name string) float64 {
+	of, otherwise := d.RewardRelative, math.NaN()
+	switch name {
+	case "change":
+		of = d.Change
+	case "constant_reward":
+		of, otherwise = d.ConstantReward, 1
+	case "constant_change":
+		of, otherwise = d.ConstantChange, 1
+	}
+	if of == nil {
+		return otherwise
+	}
+	return float64(*of)
 }
 
 // curveOf are the curves that a lesson can measure.
 var curveOf = map[string]history.CurveName{"return": history.CurveReturn, "dormant": history.CurveSokar, "critic": history.CurveCritic, "q_mean": history.CurveQMean,
 	"bias": history.CurveQBias, "dynamics": history.CurveDynamics}
 
-// meanOf is the mean of measurements and its standard error; 0 of a single one.
-func meanOf(samples []history.Sample) measured {
+// meanOf is the mean of measurements and its standard error; 0 of a single one, NaN of
+// none.
+func meanOf(samples []float64) measured {
 	var sum, squares float64
 	n := float64(len(samples))
-	for _, s := range samples {
-		sum += s.Y
+	for _, y := range samples {
+		sum += y
 	}
 	mean := sum / n
-	for _, s := range samples {
-		squares += (s.Y - mean) * (s.Y - mean)
+	for _, y := range samples {
+		squares += (y - mean) * (y - mean)
 	}
 	if n < 2 {
 		return measured{mean, 0}

@@ -50,12 +50,23 @@ type Lessons struct {
 	look       func(name string) error // moves the focus to a quantity or a pane
 	stageText  func(text string) error // stages a knob as the palette's command does
 	inspecting func() bool             // whether esc takes the charts' cursor away first
+	forks      Forks
+}
+
+// Forks are the children of the run.
+type Forks interface {
+	// Over is how many times children were made and are done.
+	Over() int
+	// Under is how many children of those that are not over are done, and of how many.
+	Under() (done, of int)
+	// Returns are the mean returns behind the fork of the pairs that were over last.
+	Returns() (changed, control []float64)
 }
 
 // New gives lessons by steering the run: look moves the focus to a quantity or a
 // pane, stage stages a knob, inspecting says whether esc takes a cursor away first.
-func New(s *steer.Steering, look, stage func(string) error, inspecting func() bool) *Lessons {
-	return &Lessons{Steering: s, look: look, stageText: stage, inspecting: inspecting}
+func New(s *steer.Steering, look, stage func(string) error, inspecting func() bool, forks Forks) *Lessons {
+	return &Lessons{Steering: s, look: look, stageText: stage, inspecting: inspecting, forks: forks}
 }
 
 // Given says whether a lesson is being given.
@@ -227,7 +238,7 @@ func (x *Lessons) happened() map[string]int {
 	if x.Previewed() != nil {
 		previews = 1 // of what is staged now
 	}
-	return map[string]int{"evaluated": len(h.Dormant), "generated": h.Generations, "previewed": previews, "in_force": inForceNow}
+	return map[string]int{"evaluated": len(h.Dormant), "generated": h.Generations, "previewed": previews, "in_force": inForceNow, "forked": x.forks.Over()}
 }
 
 // awaited is how much of what the step waits for has happened, and of how much.

@@ -106,7 +106,7 @@ func (x *Lessons) waitText() string {
 		return ""
 	}
 	done, of := x.awaited()
-	what := map[string]string{"evaluated": "evaluations", "generated": "generations", "previewed": "previews", "in_force": "changes in force"}[w.For]
+	what := map[string]string{"evaluated": "evaluations", "generated": "generations", "previewed": "previews", "in_force": "changes in force", "forked": "forks"}[w.For]
 	text := fmt.Sprintf("%d of %d %s", done, of, what)
 	if of == 1 {
 		text = "waiting for the next " + strings.TrimSuffix(what, "s")
@@ -118,6 +118,12 @@ func (x *Lessons) waitText() string {
 		text += ", but the run is paused: space goes on"
 	case w.For == "previewed":
 		text = x.PreviewText()
+	case w.For == "forked":
+		if done, of := x.forks.Under(); of > 0 {
+			text = fmt.Sprintf("%d of %d children are trained; :pane runs shows them", done, of)
+		} else {
+			text = "waiting for a fork: press f"
+		}
 	case w.For == "generated" && x.Snap.NextRefit > 0:
 		text += ", in " + format.Count(x.Snap.NextRefit) + " steps"
 	}
@@ -141,6 +147,8 @@ func (x *Lessons) KeyHints(w int) string {
 		hints = append(hints, hint("enter", "stage "+s.Stage))
 	case l.Part == Reading && s.Restore:
 		hints = append(hints, hint("enter", "put the knobs back"))
+	case l.Part == Awaiting && s.Wait != nil && s.Wait.For == "forked" && len(x.Staged) > 0:
+		hints = append(hints, hint("f", "fork with "+s.Stage+" and without"))
 	case l.Part != Awaiting && l.At+1 == len(l.Steps):
 		hints = append(hints, hint("enter", "end of the lesson"))
 	case l.Part != Awaiting:

@@ -342,10 +342,18 @@ func (b *forkGroup) over() bool {
 // placebo says whether nothing was changed but the random streams.
 func (b *forkGroup) placebo() bool { return len(b.Set) == 0 && !b.Confirm }
 
-// Differences are what came of each pair that is done: the mean, over the
-// evaluations behind the fork that both have, of the changed child's return less the
-// other's.
+// Differences are what came of each pair that is done: the changed child's return less
+// the other's.
 func (b *forkGroup) Differences() (out []float64) {
+	for _, r := range b.returns() {
+		out = append(out, r[1]-r[0])
+	}
+	return out
+}
+
+// returns are the mean returns of both children of each pair that is done, over the
+// evaluations behind the fork that both have; the changed one comes second.
+func (b *forkGroup) returns() (out [][2]float64) {
 	for p := range b.Pairs {
 		var pair [2]*ChildRun
 		for i := range b.Children {
@@ -362,18 +370,55 @@ func (b *forkGroup) Differences() (out []float64) {
 		if pair[0] == nil || pair[1] == nil {
 			continue
 		}
-		sum, n := 0.0, 0
+		sum, n := [2]float64{}, 0.0
 		for step, r := range pair[1].returns {
 			if control, ok := pair[0].returns[step]; ok {
-				sum += r - control
-				n++
+				sum[0], sum[1], n = sum[0]+control, sum[1]+r, n+1
 			}
 		}
 		if n > 0 {
-			out = append(out, sum/float64(n))
+			out = append(out, [2]float64{sum[0] / n, sum[1] / n})
 		}
 	}
 	return out
+}
+
+// Over is how many times children were made and nothing more is to come of them.
+func (p *Pane) Over() (n int) {
+	for i := range p.Groups {
+		if p.Groups[i].over() {
+			n++
+		}
+	}
+	return n
+}
+
+// Under is how many children of those that are not over are done, and of how many.
+func (p *Pane) Under() (done, of int) {
+	for i := range p.Groups {
+		if b := &p.Groups[i]; !b.over() {
+			for _, c := range b.Children {
+				if of++; c.done || c.failed != nil {
+					done++
+				}
+			}
+		}
+	}
+	return done, of
+}
+
+// Returns are the mean returns behind the fork of both kinds of children, by pairs, of the
+// newest ones that are over.
+func (p *Pane) Returns() (changed, control []float64) {
+	for i := len(p.Groups) - 1; i >= 0; i-- {
+		if b := &p.Groups[i]; b.over() {
+			for _, r := range b.returns() {
+				control, changed = append(control, r[0]), append(changed, r[1])
+			}
+			return changed, control
+		}
+	}
+	return nil, nil
 }
 
 // Unfinished counts the children that are still to be trained.
