@@ -124,6 +124,8 @@ func (x *Lessons) waitText() string {
 		} else {
 			text = "waiting for a fork: press f"
 		}
+	case w.For == "generated" && x.Remaking():
+		text += ", which is being made"
 	case w.For == "generated" && x.Snap.NextRefit > 0:
 		text += ", in " + format.Count(x.Snap.NextRefit) + " steps"
 	}

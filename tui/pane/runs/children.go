@@ -1,0 +1,203 @@
+package runs
+
+import (
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"pgrlab/core/event"
+	"pgrlab/tui/pane"
+)
+
+// ChildRun is a child as far as its journal tells.
+type ChildRun struct {
+	pane.Child
+	step    int
+	done    bool
+	failed  error
+	returns map[int]float64 // mean returns of evaluations behind the fork, by step
+}
+
+// ChildrenRead delivers what journals of children hold now.
+type ChildrenRead struct {
+	Group    int // its index
+	Children []ChildRun
+}
+
+// ForkEvery is the time between two looks at the children's journals.
+const ForkEvery = 3 * time.Second
+
+// ReadJournals reads the journals of the children that are not done, now and then.
+func (p *Pane) ReadJournals() tea.Cmd {
+	now := p.Now()
+	if p.NextAt.After(now) {
+		return nil
+	}
+	var all []tea.Cmd
+	for i := range p.Groups {
+		if b := &p.Groups[i]; !b.over() {
+			children := append([]ChildRun(nil), b.Children...)
+			load := p.About.LoadRun
+			all = append(all, func() tea.Msg {
+				for i := range children {
+					children[i] = children[i].Look(load)
+				}
+				return ChildrenRead{Group: i, Children: children}
+			})
+		}
+	}
+	p.NextAt = now.Add(ForkEvery)
+	if len(all) == 0 {
+		return nil
+	}
+	return tea.Batch(all...)
+}
+
+// Look reads a child's journal, unless it is done.
+func (o ChildRun) Look(load func(string) ([]event.Event, error)) ChildRun {
+	if o.done || o.failed != nil {
+		return o
+	}
+	if o.Failed != nil {
+		o.failed = o.Failed() // before the journal, whose end may come with it
+	}
+	events, err := load(o.Dir)
+	if err != nil {
+		return o // not begun yet
+	}
+	o.returns = map[int]float64{}
+	for _, e := range events {
+		if e.Step <= o.From && o.From > 0 {
+			continue // its parent's
+		}
+		o.step = max(o.step, e.Step)
+		switch b := e.Body.(type) {
+		case event.Evaluated:
+			o.returns[e.Step] = float64(b.ReturnMean)
+		case event.Done:
+			o.done = e.Step >= o.To
+		}
+	}
+	return o
+}
+
+// TakeChildren takes what the journals hold.
+func (p *Pane) TakeChildren(msg ChildrenRead) {
+	b := &p.Groups[msg.Group]
+	was := b.over()
+	b.Children = msg.Children
+	if d := b.Differences(); b.over() && !was && len(d) > 0 {
+		band, pairs := p.Band(b.Steps)
+		verdict, _, _ := strings.Cut(p.verdictOf(b, d, band, pairs), ";")
+		p.Tell(b.title + ": " + verdict + "; :pane runs")
+	}
+	p.TouchPane(pane.Runs)
+	if p.Visible(pane.Runs) {
+		p.Changed()
+	}
+}
+
+// over says whether nothing more is to come of a forkGroup.
+func (b *forkGroup) over() bool {
+	for _, c := range b.Children {
+		if !c.done && c.failed == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// placebo says whether nothing was changed but the random streams.
+func (b *forkGroup) placebo() bool { return len(b.Set) == 0 && !b.Confirm }
+
+// Differences are what came of each pair that is done: the changed child's return less
+// the other's.
+func (b *forkGroup) Differences() (out []float64) {
+	for _, r := range b.returns() {
+		out = append(out, r[1]-r[0])
+	}
+	return out
+}
+
+// returns are the mean returns of both children of each pair that is done, over the
+// evaluations behind the fork that both have; the changed one comes second.
+func (b *forkGroup) returns() (out [][2]float64) {
+	for p := range b.Pairs {
+		var pair [2]*ChildRun
+		for i := range b.Children {
+			c := &b.Children[i]
+			if c.Pair != p || !c.done {
+				continue
+			}
+			if c.Changed {
+				pair[1] = c
+			} else {
+				pair[0] = c
+			}
+		}
+		if pair[0] == nil || pair[1] == nil {
+			continue
+		}
+		sum, n := [2]float64{}, 0.0
+		for step, r := range pair[1].returns {
+			if control, ok := pair[0].returns[step]; ok {
+				sum[0], sum[1], n = sum[0]+control, sum[1]+r, n+1
+			}
+		}
+		if n > 0 {
+			out = append(out, [2]float64{sum[0] / n, sum[1] / n})
+		}
+	}
+	return out
+}
+
+// Over is how many times children were made and nothing more is to come of them.
+func (p *Pane) Over() (n int) {
+	for i := range p.Groups {
+		if p.Groups[i].over() {
+			n++
+		}
+	}
+	return n
+}
+
+// Under is how many children of those that are not over are done, and of how many.
+func (p *Pane) Under() (done, of int) {
+	for i := range p.Groups {
+		if b := &p.Groups[i]; !b.over() {
+			for _, c := range b.Children {
+				if of++; c.done || c.failed != nil {
+					done++
+				}
+			}
+		}
+	}
+	return done, of
+}
+
+// Returns are the mean returns behind the fork of both kinds of children, by pairs, of the
+// newest ones that are over.
+func (p *Pane) Returns() (changed, control []float64) {
+	for i := len(p.Groups) - 1; i >= 0; i-- {
+		if b := &p.Groups[i]; b.over() {
+			for _, r := range b.returns() {
+				control, changed = append(control, r[0]), append(changed, r[1])
+			}
+			return changed, control
+		}
+	}
+	return nil, nil
+}
+
+// Unfinished counts the children that are still to be trained.
+func (p *Pane) Unfinished() (n int) {
+	for _, b := range p.Groups {
+		for _, c := range b.Children {
+			if !c.done && c.failed == nil {
+				n++
+			}
+		}
+	}
+	return n
+}
