@@ -31,6 +31,9 @@ var Workloads = []Workload{
 	{Name: "sample-2048x100000", Doc: "the same of 2048, with Mish", Large: true, Program: sample(2048, 100_000, nn.Mish)},
 	{Name: "sampler-512x256", Doc: "256 transitions from the whole guided sampler: 32 levels, width 512, 4 blocks", Make: sampler},
 	{Name: "icm", Doc: "an update of the curiosity model, width 256, batch 256", Make: icm},
+	{Name: "encoder", Doc: "DrQ-v2's four convolutions of 84×84×9, batch 256: forward", Program: encoder(paperPixels)},
+	{Name: "encoder-fit", Doc: "the same: forward, backward, Adam", Program: encoderFit(paperPixels)},
+	{Name: "encoder-demo", Doc: "64×64×9, batch 128: forward, backward, Adam", Program: encoderFit(demoPixels)},
 	{Name: "act", Doc: "one stochastic action", Make: acting},
 	{Name: "nop", Doc: "two numbers doubled: what a run costs that does next to nothing", Program: nop},
 }

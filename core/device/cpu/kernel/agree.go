@@ -19,10 +19,18 @@ func agrees(f *Family) error {
 			copy(dst, c)
 			f.Gemm(m, n, k, a, k, 1, b, n, dst, n, Epilogue{Bias: b[:n], Accumulate: true, ReLU: true, Mask: c})
 		},
-		"gemm of few rows":  func(f *Family, dst []float32) { f.Gemm(3, n, k, a, 1, m, b, n, dst, n, Epilogue{}) },
-		"gemm packed":       func(f *Family, dst []float32) { f.Gemm(n, m, k, b, 1, n, a, m, dst, m, Epilogue{}) },
-		"gemm with Bᵀ":      func(f *Family, dst []float32) { f.GemmBT(m, n, k, a, k, 1, b, k, dst, n, Epilogue{}) },
-		"gemm narrow":       func(f *Family, dst []float32) { f.Gemm(n, 5, k, b, 1, n, a, 5, dst, 5, Epilogue{}) },
+		"gemm of few rows": func(f *Family, dst []float32) { f.Gemm(3, n, k, a, 1, m, b, n, dst, n, Epilogue{}) },
+		"gemm packed":      func(f *Family, dst []float32) { f.Gemm(n, m, k, b, 1, n, a, m, dst, m, Epilogue{}) },
+		"gemm with Bᵀ":     func(f *Family, dst []float32) { f.GemmBT(m, n, k, a, k, 1, b, k, dst, n, Epilogue{}) },
+		"gemm narrow":      func(f *Family, dst []float32) { f.Gemm(n, 5, k, b, 1, n, a, 5, dst, 5, Epilogue{}) },
+		"patches": func(f *Family, dst []float32) {
+			panels := make([]float32, f.PanelSize(k, n))
+			f.Pack(k, n, b, n, panels)
+			ep := Epilogue{Bias: b[:n], ReLU: true}
+			f.MulPatches(Patches{2, 5, 9, 3, 1, 0, k, 1}, n, a, panels, dst, 9*n, n, ep)
+			ep = Epilogue{Accumulate: true, Mask: c}
+			f.MulPatches(Patches{1, 0, 19, 2, 1, 0, k, 5}, n-30, a, panels, dst, 0, n-30, ep)
+		},
 		"row dot":           func(f *Family, dst []float32) { f.RowDot(m, k, a, k, b, 1, dst, 1) },
 		"column sum":        func(f *Family, dst []float32) { f.ColSum(m, n, c, n, dst) },
 		"transpose":         func(f *Family, dst []float32) { f.Transpose(m, n, c, n, dst, m) },

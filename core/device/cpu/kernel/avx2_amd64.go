@@ -21,4 +21,12 @@ var avx2 = &machine{
 	adam1: avx2Adam1, adam2: avx2Adam2,
 	squares1: avx2Squares1, squares2: avx2Squares2, squaresDiff: avx2SquaresDiff, normals: avx2Normals,
 	peak: avx2Peak,
+	patchTiles: patchTiles{
+		pair: []linesFunc{nil, avx2Lines1x2, avx2Lines2x2, avx2Lines3x2, avx2Lines4x2, avx2Lines5x2, avx2Lines6x2},
+		pairTail: []linesFunc{nil, avx2Lines1x2Tail, avx2Lines2x2Tail, avx2Lines3x2Tail, avx2Lines4x2Tail, avx2Lines5x2Tail,
+			avx2Lines6x2Tail},
+		single: []linesFunc{nil, avx2Lines1x1Tail, avx2Lines2x1Tail, avx2Lines3x1Tail, avx2Lines4x1Tail, avx2Lines5x1Tail,
+			avx2Lines6x1Tail, avx2Lines7x1Tail, avx2Lines8x1Tail, avx2Lines9x1Tail, avx2Lines10x1Tail,
+			avx2Lines11x1Tail, avx2Lines12x1Tail},
+	},
 }

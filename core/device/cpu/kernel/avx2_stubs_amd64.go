@@ -105,6 +105,78 @@ func avx2Pack2Tail(k int, src *float32, lds int, dst *float32, tail int)
 func avx2Pack3(k int, src *float32, lds int, dst *float32, tail int)
 
 //go:noescape
+func avx2Lines1x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines1x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines2x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines2x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines3x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines3x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines4x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines4x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines5x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines5x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines6x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines6x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines1x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines2x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines3x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines4x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines5x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines6x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines7x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines8x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines9x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines10x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines11x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx2Lines12x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
 func avx2Add(n int, dst *float32, a *float32, b *float32)
 
 //go:noescape

@@ -24,4 +24,15 @@ var avx512 = &machine{
 	adam1: avx512Adam1, adam2: avx512Adam2,
 	squares1: avx512Squares1, squares2: avx512Squares2, squaresDiff: avx512SquaresDiff, normals: avx512Normals,
 	peak: avx512Peak,
+	patchTiles: patchTiles{
+		pair: []linesFunc{nil, avx512Lines1x2, avx512Lines2x2, avx512Lines3x2, avx512Lines4x2, avx512Lines5x2, avx512Lines6x2,
+			avx512Lines7x2, avx512Lines8x2, avx512Lines9x2, avx512Lines10x2, avx512Lines11x2, avx512Lines12x2,
+			avx512Lines13x2, avx512Lines14x2},
+		pairTail: []linesFunc{nil, avx512Lines1x2Tail, avx512Lines2x2Tail, avx512Lines3x2Tail, avx512Lines4x2Tail, avx512Lines5x2Tail,
+			avx512Lines6x2Tail, avx512Lines7x2Tail, avx512Lines8x2Tail, avx512Lines9x2Tail, avx512Lines10x2Tail,
+			avx512Lines11x2Tail, avx512Lines12x2Tail, avx512Lines13x2Tail, avx512Lines14x2Tail},
+		single: []linesFunc{nil, avx512Lines1x1Tail, avx512Lines2x1Tail, avx512Lines3x1Tail, avx512Lines4x1Tail, avx512Lines5x1Tail,
+			avx512Lines6x1Tail, avx512Lines7x1Tail, avx512Lines8x1Tail, avx512Lines9x1Tail, avx512Lines10x1Tail,
+			avx512Lines11x1Tail, avx512Lines12x1Tail, avx512Lines13x1Tail, avx512Lines14x1Tail},
+	},
 }

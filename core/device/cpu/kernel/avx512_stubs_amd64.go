@@ -144,6 +144,132 @@ func avx512Pack2(k int, src *float32, lds int, dst *float32, tail int)
 func avx512Pack2Tail(k int, src *float32, lds int, dst *float32, tail int)
 
 //go:noescape
+func avx512Lines1x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines1x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines2x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines2x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines3x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines3x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines4x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines4x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines5x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines5x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines6x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines6x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines7x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines7x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines8x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines8x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines9x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines9x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines10x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines10x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines11x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines11x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines12x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines12x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines13x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines13x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines14x2(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines14x2Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines1x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines2x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines3x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines4x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines5x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines6x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines7x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines8x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines9x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines10x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines11x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines12x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines13x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
+func avx512Lines14x1Tail(blocks int, lines int, k int, a *float32, ars int, aks int, jump int, b *float32, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32)
+
+//go:noescape
 func avx512Add(n int, dst *float32, a *float32, b *float32)
 
 //go:noescape

@@ -30,6 +30,16 @@ func counting(x machine, note func(function string, vectors int)) *machine {
 	of := func(vecs int) func(int) int { return func(int) int { return vecs } }
 	x.pair, x.pairTail, x.single = tiles("pair", x.pair, of(2)), tiles("pairTail", x.pairTail, of(2)), tiles("single", x.single, of(1))
 	x.full, x.wide = tiles("full", x.full, of(x.fullVecs)), tiles("wide", x.wide, func(rows int) int { return x.wideVecs[rows] })
+	lines := func(kernels []linesFunc, vecs int) []linesFunc {
+		kernels = slices.Clone(kernels)
+		for rows := range kernels {
+			kernels[rows] = func(blocks, lines, k int, _ *float32, _, _, _ int, _, _ *float32, _, _, _ int, _, _ *float32) {
+				note("lines", blocks*rows*lines*k*vecs)
+			}
+		}
+		return kernels
+	}
+	x.patchTiles = patchTiles{lines(x.patchTiles.pair, 2), lines(x.patchTiles.pairTail, 2), lines(x.patchTiles.single, 1)}
 	for i := range v.NumField() {
 		f, name := v.Field(i), v.Type().Field(i).Name
 		if f.Kind() != reflect.Func || f.IsNil() {
@@ -81,6 +91,11 @@ func TestCallsOfAssemblyAreShort(t *testing.T) {
 				f.GemmBT(p.m, p.n, p.k, a, 1, 1, b, p.k, c, p.n, Epilogue{Accumulate: true})
 			}
 			x, y, z := make([]float32, 1<<22), make([]float32, 1<<22), make([]float32, 1<<22)
+			for _, p := range []Patches{{1, 0, 1 << 12, 1, 64, 64, 64, 1}, {3, 100, 512, 1, 112, 224, 112, 2}, {1, 0, 1 << 16, 1, 3, 64, 3, 1}} {
+				for _, n := range []int{8, 16, 24, 32, 40} {
+					f.MulPatches(p, n, x, y, z, p.Inner*n, n, Epilogue{})
+				}
+			}
 			f.RowDot(1<<12, 1<<10, x, 1<<10, y[:1<<10], 0, z, 1)
 			f.RowDot(4, 1<<14, x, 1<<14, y[:1<<14], 0, z, 1)
 			f.ColSum(1<<11, 1<<11, x, 1<<11, y)
@@ -105,7 +120,7 @@ func TestCallsOfAssemblyAreShort(t *testing.T) {
 			for function, vectors := range seen {
 				limit := maxElements
 				switch function {
-				case "pair", "pairTail", "single", "wide", "full", "rowDot1", "rowDot4", "colSum1", "colSum8":
+				case "lines", "pair", "pairTail", "single", "wide", "full", "rowDot1", "rowDot4", "colSum1", "colSum8":
 					limit = most
 				}
 				if t.Logf("%-12s %8d vectors in the longest call", function, vectors); vectors > limit {

@@ -19,6 +19,7 @@ type machine struct {
 	// Those of packed panels as wide as the registers do best with.
 	full           []tileFunc
 	fullVecs       int
+	patchTiles     patchTiles
 	packFull       packFunc
 	pack, packTail packFunc // of two vectors
 
@@ -52,7 +53,7 @@ type (
 // family wraps the machine's functions.
 func (x *machine) family(name string) *Family {
 	return &Family{name: name, table: table{
-		gemm: x.gemm, patches: plainPatches, strip: plainStrip, rowDot: x.rowDots, colSum: x.colSums, transpose: x.transposes,
+		gemm: x.gemm, patches: x.multiplyPatches, strip: 2 * x.lanes, rowDot: x.rowDots, colSum: x.colSums, transpose: x.transposes,
 		add: binary(x.add), sub: binary(x.sub), mul: binary(x.mul),
 		scale: scalar(x.scale), axpy: scalar(x.axpy), lerp: scalar(x.lerp),
 		relu: unary(x.relu), tanh: unary(x.tanh), silu: unary(x.silu), mish: unary(x.mish),

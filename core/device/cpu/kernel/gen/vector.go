@@ -40,6 +40,7 @@ var isas = []isa{
 
 func (g *gen) kernels() {
 	g.products()
+	g.patches()
 	g.elementwise()
 	g.optimiser()
 	g.reductions()

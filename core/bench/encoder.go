@@ -1,0 +1,81 @@
+package bench
+
+import (
+	"fmt"
+
+	"pgrlab/core/device"
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/rng"
+	"pgrlab/core/window"
+)
+
+// pixels is a shape of DrQ-v2's encoder (Yarats et al. 2022): four convolutions of 3×3
+// to 32 channels, on three colours of three frames.
+type pixels struct {
+	side, batch int
+	strides     [4]int
+}
+
+var (
+	paperPixels = pixels{side: 84, batch: rows, strides: [4]int{2, 1, 1, 1}}
+	demoPixels  = pixels{side: 64, batch: 128, strides: [4]int{2, 2, 1, 1}}
+)
+
+// encoder are its layers, and how many numbers come out for an image.
+func (p pixels) encoder() (layers []nn.Conv, flat int) {
+	over := window.Geometry{Height: p.side, Width: p.side, Channels: 9, Kernel: 3}
+	for i, stride := range p.strides {
+		over.Stride = stride
+		l := nn.NewConv(fmt.Sprint("conv", i+1), over, 32, nn.Orthogonal(1.4142135), rng.New(1, "bench"))
+		layers, over = append(layers, l), l.Next(3, 1, 0)
+	}
+	return layers, over.Size()
+}
+
+// encode builds the encoder.
+func encode(g *op.Graph, layers []nn.Conv, x *op.Node) *op.Node {
+	for _, l := range layers {
+		x = g.ReLU(l.Apply(g, x))
+	}
+	return x
+}
+
+// flops are those of the convolutions of one image, forward.
+func flops(layers []nn.Conv) (n float64) {
+	for _, l := range layers {
+		n += 2 * float64(l.Over.Places()*l.Over.Patch()*l.B.Shape[0])
+	}
+	return n
+}
+
+func encoder(of pixels) maker {
+	return func(dev device.Device) (*plan.Program, float64, error) {
+		layers, _ := of.encoder()
+		x := random("x", of.batch, layers[0].Over.Size())
+		var y *op.Node
+		g, err := op.Build("encoder", func(g *op.Graph) { y = encode(g, layers, g.Bind(x)) })
+		if err != nil {
+			return nil, 0, err
+		}
+		p, err := plan.Compile(g, plan.Spec{Outputs: []*op.Node{y}}, dev)
+		return p, float64(of.batch) * flops(layers), err
+	}
+}
+
+// encoderFit is forward, backward and Adam, without a gradient for the images.
+func encoderFit(of pixels) maker {
+	return func(dev device.Device) (*plan.Program, float64, error) {
+		layers, flat := of.encoder()
+		x, y := random("x", of.batch, layers[0].Over.Size()), random("y", of.batch, flat)
+		var params []*op.Tensor
+		for _, l := range layers {
+			params = append(params, l.Params()...)
+		}
+		p, err := fit(dev, "encoder fit", params, []*op.Tensor{x, y}, func(g *op.Graph) *op.Node {
+			return g.SquaredError(encode(g, layers, g.Bind(x)), g.Bind(y), float64(of.batch))
+		})
+		return p, float64(of.batch) * (3*flops(layers) - flops(layers[:1])), err
+	}
+}
