@@ -112,18 +112,17 @@ func (x *Lessons) waitText() string {
 		text = "waiting for the next " + strings.TrimSuffix(what, "s")
 	}
 	switch {
+	case w.For == "forked": // children train on while the run is paused, or over
+		text = "waiting for a fork: press f"
+		if done, of := x.forks.Under(); of > 0 {
+			text = fmt.Sprintf("%d of %d children are trained; :pane runs shows them", done, of)
+		}
 	case x.Ended():
 		text = "the run has ended before " + text + ": esc leaves"
 	case x.Paused():
 		text += ", but the run is paused: space goes on"
 	case w.For == "previewed":
 		text = x.PreviewText()
-	case w.For == "forked":
-		if done, of := x.forks.Under(); of > 0 {
-			text = fmt.Sprintf("%d of %d children are trained; :pane runs shows them", done, of)
-		} else {
-			text = "waiting for a fork: press f"
-		}
 	case w.For == "generated" && x.Remaking():
 		text += ", which is being made"
 	case w.For == "generated" && x.Snap.NextRefit > 0:
