@@ -146,7 +146,7 @@ func TestWhatIfFromKeyToTable(t *testing.T) {
 	})
 	s.clock = s.clock.Add(40 * time.Second)
 	s.look()
-	s.contains(t, "40%  1m00s to go", "step 24,000: curiosity ω 2 k 0.25; s stops it, and it ends with this process")
+	s.contains(t, "40%  1m00s to go", "step 24,000: curiosity ω 2 k 0.25; s stops it, and it ends with this screen")
 	s.press("w") // back
 	if s.focus == pane.WhatIfs || strings.Contains(s.View(), "WHAT IF") {
 		t.Fatal("w does not go back")

@@ -113,7 +113,7 @@ func TestWhatIfOnTheScreen(t *testing.T) {
 
 	w.Press("s stops it", "Enter")
 	left := suspend(t, dir)
-	w.Press("ends with this screen", "q")
+	w.Press("done, ends with this screen", "q")
 	shown = w.Press("ENDED 0", "s")
 	if !strings.Contains(strings.Join(strings.Fields(shown), " "), "the what-if under way has ended with the screen") {
 		t.Errorf("it does not say so:\n%s", shown)

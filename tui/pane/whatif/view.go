@@ -48,7 +48,7 @@ func (p *Pane) status(w int) (out []string) {
 			text += t.Dim.On("  ") + format.Duration(left) + t.Dim.On(" to go")
 		}
 		out = append(out, t.Bar(p.share(), max(4, min(30, w-theme.Width(text))))+text)
-		say(t.Dim, fmt.Sprintf("step %s: %s; s stops it, and it ends with this process", format.Count(s.Step), s.Progress.Doing))
+		say(t.Dim, fmt.Sprintf("step %s: %s; s stops it, and it ends with %s", format.Count(s.Step), s.Progress.Doing, p.owner()))
 	case s.Table == nil:
 		p.propose(say)
 	}
@@ -61,6 +61,15 @@ func (p *Pane) status(w int) (out []string) {
 		out = append(out, "")
 	}
 	return out
+}
+
+// owner is what a what-if ends with: the process of the run, which a screen of another
+// process leaves alone.
+func (p *Pane) owner() string {
+	if p.About.Remote {
+		return "the run"
+	}
+	return "this screen"
 }
 
 // propose says what one would be and what it would take.
@@ -77,7 +86,7 @@ func (p *Pane) propose(say func(theme.Ink, string)) {
 		cost += fmt.Sprintf(", %s or more at this run's speed", format.Duration(format.Seconds(float64(updates)/speed)))
 	}
 	say(t.Text, "")
-	say(t.Text, cost+", on one thread that stands back behind the run. It ends with this process.")
+	say(t.Text, cost+", on one thread that stands back behind the run. It ends with "+p.owner()+".")
 	say(t.Key, "enter begins")
 }
 
