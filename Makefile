@@ -35,7 +35,7 @@ CHECKSUM := $(shell sed -n 's/^const Checksum = "\(.*\)"/\1/p' envs/mujoco/binar
 # Of the emulated GPU the parts with goroutines: the rest takes minutes under the
 # detector and has one. Not the binary's tests: they wait for processes, most of them
 # without the detector, and take eight minutes with it.
-RACE     := ./core/lab/... ./tui/... ./core/run/... ./core/device ./core/device/cpu/... \
+RACE     := ./core/lab/... ./core/replica ./tui/... ./core/run/... ./core/device ./core/device/cpu/... \
             ./core/device/cuda/driver ./core/testing/emulator ./core/testing/ptx
 
 # fail MESSAGE: one line on stderr, then stop.

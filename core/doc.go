@@ -5,7 +5,7 @@
 // # Symbols
 //
 //	paper           meaning                                code
-//	D_real          real transitions                       replay.Ring of the lab's member
+//	D_real          real transitions                       replay.Ring of a replica.Replica
 //	D_syn           synthetic transitions                  replay.Ring, refilled at each generation
 //	τ = (s,a,s',r)  a transition                           replay.Transition, a row [s, a, r, s', d]
 //	F(τ)            relevance function                     relevance.Function
@@ -42,10 +42,11 @@
 // it. redo is what a change of a knob asks for and waits for, meter what the parts of a run
 // take. whatif trains a saved agent with other rows; it knows a run by what lab hands it.
 // policy writes and reads the file of a policy, and acts with it.
-// lab runs Algorithm 1 and owns goroutine and evaluation; it composes agent (the
-// contract of who acts and learns; agent/sac is one), relevance (F), generative (G) and
-// replay (what is learned from), lets inspect look at a run with the numbers of analysis,
-// and writes through run (the folder of a run). Relevance functions and generators declare
+// replica is one agent with its world and its data: it composes agent (the contract of who
+// acts and learns; agent/sac is one), relevance (F), generative (G) and replay (what is
+// learned from). lab runs Algorithm 1 on a cohort of them and owns the goroutine; it lets
+// inspect look at a run with the numbers of analysis, and writes through run (the folder of
+// a run). Relevance functions and generators declare
 // themselves in registries; table makes one document of a configuration and of the
 // settings that they bring along. agent/sac, relevance and generative build
 // their networks with nn from the operations in op, compile them with plan, and run them

@@ -72,8 +72,9 @@ var allowed = map[string][]string{
 	"core/knob":           {"core/relevance", "core/generative", "core/replay", "core/run", "core/spelling"},                                        // relevance: its choices; generative: what a generation reads of the knobs; replay: the mix of a batch; run: numbers as journals write them
 	"core/inspect":        {"core/event", "core/knob", "core/run", "core/analysis", "core/relevance", "core/generative", "core/replay", "core/rng"}, // run: numbers as journals write them
 	"core/redo":           {"core/event", "core/knob", "core/relevance", "core/replay"},
-	"core/meter":          {"core/config", "core/event", "core/knob", "core/generative", "core/run"}, // run: numbers as journals write them
-	"core/lab":            {"core/config", "core/redo", "core/meter", "core/task", "core/policy", "core/inspect", "core/table", "core/whatif", "core/event", "core/knob", "core/run", "core/spelling", "core/printable", "core/agent", "core/agent/learners", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/meter":          {"core/config", "core/event", "core/knob", "core/generative", "core/run"},                                                                                                                         // run: numbers as journals write them
+	"core/replica":        {"core/config", "core/task", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/device", "core/rng"}, // run: numbers of the events
+	"core/lab":            {"core/config", "core/task", "core/replica", "core/policy", "core/redo", "core/meter", "core/inspect", "core/whatif", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/plan", "core/device", "core/rng"},
 	"core/whatif":         {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
 	"core/bench":          {"core/..."},
 	"core/sweep":          {"core/run"},

@@ -27,7 +27,7 @@ func TestTheWayOfAKeyPress(t *testing.T) {
 	if !found {
 		t.Fatal("docs/key-press.md has no second part")
 	}
-	functions := functionsOf(t, "../tui", "../tui/pane/knobs", "../tui/steer", "../tui/remote", "lab", "redo", "knob", "generative")
+	functions := functionsOf(t, "../tui", "../tui/pane/knobs", "../tui/steer", "../tui/remote", "lab", "replica", "redo", "knob", "generative")
 	files := map[string]bool{}
 	for i, part := range []string{there, back} {
 		for _, m := range single.FindAllStringSubmatch(part, -1) {

@@ -6,8 +6,48 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/tui/pane"
+	"pgrlab/tui/pane/runs"
+	"pgrlab/tui/picker"
 	"pgrlab/tui/topic"
 )
+
+// Update takes one message; it does no input or output except Send, which does not
+// block.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.resize(msg.Width, msg.Height)
+	case polled:
+		m.poll()
+		return m, tea.Batch(m.tick(), m.takeLater(), m.runs.ReadJournals())
+	case started:
+		return m, m.begin(msg)
+	case picked:
+		return m, m.take(msg)
+	case picker.Tried:
+		if m.picker != nil {
+			m.picker.TakeForecast(msg)
+		}
+	case runs.Loaded:
+		m.runs.OverlayRun(msg)
+	case runs.Forked:
+		m.runs.TakeForks(msg)
+	case runs.ChildrenRead:
+		m.runs.TakeChildren(msg)
+	case tea.KeyMsg:
+		cmd := m.keystrokes(msg)
+		return m, tea.Batch(cmd, m.takeLater())
+	case tea.MouseMsg:
+		return m, m.mouseEvent(msg)
+	case leaveNow:
+		return m, m.leaving.suspend()
+	case tea.ResumeMsg:
+		if m.mouse { // the program forgets it
+			return m, tea.EnableMouseCellMotion
+		}
+	}
+	return m, nil
+}
 
 // keystrokes takes what the terminal sent at once. Letters that were typed over a slow
 // line, or that a held key repeats, arrive together: they are keys, one by one, until

@@ -12,7 +12,6 @@ import (
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/pane/charts"
-	"pgrlab/tui/pane/runs"
 	"pgrlab/tui/picker"
 	"pgrlab/tui/theme"
 	"pgrlab/tui/topic"
@@ -144,44 +143,6 @@ func (m *Model) tick() tea.Cmd {
 func (m *Model) pollEvery() time.Duration {
 	every := time.Duration(float64(time.Second) / m.settings.Refresh)
 	return max(every, m.headline.link.pace())
-}
-
-// Update takes one message; it does no input or output except Send, which does not
-// block.
-func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		m.resize(msg.Width, msg.Height)
-	case polled:
-		m.poll()
-		return m, tea.Batch(m.tick(), m.takeLater(), m.runs.ReadJournals())
-	case started:
-		return m, m.begin(msg)
-	case picked:
-		return m, m.take(msg)
-	case picker.Tried:
-		if m.picker != nil {
-			m.picker.TakeForecast(msg)
-		}
-	case runs.Loaded:
-		m.runs.OverlayRun(msg)
-	case runs.Forked:
-		m.runs.TakeForks(msg)
-	case runs.ChildrenRead:
-		m.runs.TakeChildren(msg)
-	case tea.KeyMsg:
-		cmd := m.keystrokes(msg)
-		return m, tea.Batch(cmd, m.takeLater())
-	case tea.MouseMsg:
-		return m, m.mouseEvent(msg)
-	case leaveNow:
-		return m, m.leaving.suspend()
-	case tea.ResumeMsg:
-		if m.mouse { // the program forgets it
-			return m, tea.EnableMouseCellMotion
-		}
-	}
-	return m, nil
 }
 
 func (m *Model) begin(msg started) tea.Cmd {

@@ -96,3 +96,11 @@ func bounded(key string, v reflect.Value) error {
 	}
 	return nil
 }
+
+// Between is an error where n, which was read from somewhere, is not from low to high.
+func Between(name string, n, low, high int) error {
+	if n < low || n > high {
+		return fmt.Errorf("%s: %d, which is not from %d to %d", name, n, low, high)
+	}
+	return nil
+}

@@ -131,7 +131,7 @@ func TestGenerationLeavesTheObservationAlone(t *testing.T) {
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	real := l.x.members[0].real
+	real := l.x.members[0].Real
 	for i := range real.Len() {
 		if got := real.Row(i)[:worldObs]; !slices.Equal(got, w.obs[i]) {
 			t.Fatalf("transition %d begins at %v; the environment was at %v", i, got, w.obs[i])
@@ -156,7 +156,7 @@ func TestOnlyTrueEndsAreStoredAsEnds(t *testing.T) {
 		if length == 0 {
 			length = worldEpisode
 		}
-		row := l.x.members[0].real.Row(length - 1)
+		row := l.x.members[0].Real.Row(length - 1)
 		if got := row[len(row)-1]; got != c.want {
 			t.Errorf("the episode of %d steps ends with d = %g, want %g", length, got, c.want)
 		}

@@ -4,6 +4,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
+	"pgrlab/core/replica"
 )
 
 // analyses are the examinations of a run on their cadence. They read the members and write
@@ -13,13 +14,13 @@ type analyses struct {
 	journal *journal
 	views   *views
 	asides  *asides
-	members []*member
+	members []*replica.Replica
 }
 
 // due says whether the present env step ends with an examination.
 func (a *analyses) due() bool {
 	every := a.views.config.Evaluation.AnalyseEvery
-	return every > 0 && a.place.Step%every == 0 && a.members[0].real.Len() >= inspect.MinRows
+	return every > 0 && a.place.Step%every == 0 && a.members[0].Real.Len() >= inspect.MinRows
 }
 
 // phase examines every member, in pieces that a command does not wait for long, and
@@ -47,7 +48,7 @@ func (a *analyses) phase() phase {
 		behind: func() int { return 0 },
 		end: func() error {
 			for i, m := range a.members { // together: a run that is saved before has written none
-				a.journal.emit(event.TypeExamined, m.index, found[i])
+				a.journal.emit(event.TypeExamined, m.Index, found[i])
 			}
 			return nil
 		},

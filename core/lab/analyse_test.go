@@ -41,7 +41,7 @@ func TestAnalysesAreLinesOfTheJournal(t *testing.T) {
 		if g.Rows != 8 || g.Relevance != "curiosity" || g.Asked == nil || g.Achieved == nil || g.RankCorrelation == nil || g.Dynamics != nil {
 			t.Errorf("%+v", g)
 		}
-		want := analysis.Summarise((&worldGenerator{scores: l.x.first().gen.(*worldGenerator).scores}).PromptScores(l.x.synthesis.Generating, uint64(i), 8))
+		want := analysis.Summarise((&worldGenerator{scores: l.x.first().Generator.(*worldGenerator).scores}).PromptScores(l.x.synthesis.Generating, uint64(i), 8))
 		if i == 1 && (float64(g.Asked.Median) != want.Median || float64(g.Asked.Max) != want.Max || float64(g.Asked.Mean) != want.Mean) {
 			t.Errorf("asked for %+v, want %+v", g.Asked, want)
 		}

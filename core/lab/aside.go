@@ -11,6 +11,7 @@ import (
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 	"pgrlab/core/meter"
+	"pgrlab/core/replica"
 	"pgrlab/core/run"
 )
 
@@ -45,8 +46,7 @@ type asides struct {
 	steering *steering
 	views    *views
 	now      func() time.Time
-	owed     func(m *member, relevance string) int // units of work before it can score
-	members  []*member
+	members  []*replica.Replica
 
 	work     *aside        // nil: nothing is under way
 	mapped   *event.Mapped // the answer to the last Map; nil: none
@@ -107,7 +107,7 @@ func (a *asides) preview(c event.Preview) {
 			out.Err, out.Busy = err.Error(), errors.Is(err, errAnalysing) || errors.Is(err, errPreviewing)
 		}
 		out.Seconds = a.now().Sub(began).Seconds()
-		a.journal.emit(event.TypePreviewed, a.members[0].index, out)
+		a.journal.emit(event.TypePreviewed, a.members[0].Index, out)
 	}
 	if w := a.work; w != nil && w.preview != nil {
 		if w.preview.Sender() != c.Sender() {
@@ -139,7 +139,7 @@ func (a *asides) previewWork(c event.Preview, out *event.Previewed) (inspect.Pie
 		return nil, err
 	}
 	m := a.members[0]
-	return inspect.Preview(a.views.of(m), source{a, m}, k, v, a.previews, out)
+	return inspect.Preview(a.views.of(m), source{m, a}, k, v, a.previews, out)
 }
 
 // restartPreview makes a preview's transitions anew where a fit was completed
@@ -182,7 +182,7 @@ func (a *asides) analyseNow(by string) {
 		}
 		for i, m := range a.members {
 			found[i].Obs = &event.ExaminedObs{OnDemand: true, By: by, Seconds: run.Float(a.now().Sub(begin).Seconds())}
-			a.journal.emit(event.TypeExamined, m.index, found[i])
+			a.journal.emit(event.TypeExamined, m.Index, found[i])
 		}
 	})
 }
@@ -193,8 +193,8 @@ func (a *asides) canAnalyse() error {
 		return a.gate.absent()
 	case a.analysing():
 		return errors.New("an analysis is under way: it is a line of the journal when it is done")
-	case a.members[0].real.Len() < inspect.MinRows:
-		return fmt.Errorf("there are %d transitions yet: want at least %d", a.members[0].real.Len(), inspect.MinRows)
+	case a.members[0].Real.Len() < inspect.MinRows:
+		return fmt.Errorf("there are %d transitions yet: want at least %d", a.members[0].Real.Len(), inspect.MinRows)
 	}
 	return nil
 }

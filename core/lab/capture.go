@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"pgrlab/core/replica"
 	"pgrlab/core/run"
 )
 
@@ -14,23 +15,23 @@ import (
 // the disk already.
 func (x *experiment) copyTo(c *run.Capture, totals []uint64) error {
 	for _, m := range x.members {
-		if err := m.failed(); err != nil {
+		if err := m.Failed(); err != nil {
 			return fmt.Errorf("save run: its environment has failed: %w", err)
 		}
 	}
 	c.Program, c.Device, c.Return = x.version, x.kernels(), x.lastReturn()
 	instead := map[string]func(io.Writer) error{} // of large parts
 	for i, m := range x.members {
-		state := m.real.State()
-		instead[m.named(sectionReal)] = func(w io.Writer) error { return gob.NewEncoder(w).Encode(state) }
-		instead[m.named(sectionSynthetic)] = nil
-		if m.freshRebuild != nil {
-			instead[m.named(sectionFresh)] = nil
+		state := m.Real.State()
+		instead[m.Named(replica.SectionReal)] = func(w io.Writer) error { return gob.NewEncoder(w).Encode(state) }
+		instead[m.Named(replica.SectionSynthetic)] = nil
+		if m.FreshSpec != nil {
+			instead[m.Named(replica.SectionFresh)] = nil
 		}
 		c.Logs = append(c.Logs, run.LogRows{
-			Name: m.named(sectionReal), Rows: m.real.AppendSince(nil, totals[i]), Total: m.real.Total(),
+			Name: m.Named(replica.SectionReal), Rows: m.Real.AppendSince(nil, totals[i]), Total: m.Real.Total(),
 		})
-		c.Shared = append(c.Shared, m.shared()...)
+		c.Shared = append(c.Shared, shared(m)...)
 	}
 	return x.saveSections(func(name string, save func(io.Writer) error) error {
 		if other, is := instead[name]; is {
@@ -47,18 +48,18 @@ func (x *experiment) copyTo(c *run.Capture, totals []uint64) error {
 
 // shared are the large parts of a member that checkpoints share, beside D_real: D_syn as
 // it is or as its recipe, and the recipe of the one being generated.
-func (m *member) shared() (all []run.Shared) {
-	if made := m.synthetic; made != nil {
-		s := run.Shared{Slot: m.named(sectionSynthetic), Of: made, Name: m.named(sectionSynthetic), File: sectionSynthetic, Write: made.Save}
-		if spec := m.rebuild; spec != nil {
+func shared(m *replica.Replica) (all []run.Shared) {
+	if made := m.Synthetic; made != nil {
+		s := run.Shared{Slot: m.Named(replica.SectionSynthetic), Of: made, Name: m.Named(replica.SectionSynthetic), File: replica.SectionSynthetic, Write: made.Save}
+		if spec := m.Spec; spec != nil {
 			s.Name, s.File = s.Name+rebuildSuffix, s.File+rebuildSuffix
-			s.Write = func(w io.Writer) error { return spec.of(made).save(w) }
+			s.Write = func(w io.Writer) error { return spec.Of(made).Save(w) }
 		}
 		all = append(all, s)
 	}
-	if spec := m.freshRebuild; spec != nil {
-		name := sectionFresh + rebuildSuffix
-		all = append(all, run.Shared{Slot: m.named(sectionFresh), Of: spec, Name: m.named(name), File: name, Write: spec.save})
+	if spec := m.FreshSpec; spec != nil {
+		name := replica.SectionFresh + rebuildSuffix
+		all = append(all, run.Shared{Slot: m.Named(replica.SectionFresh), Of: spec, Name: m.Named(name), File: name, Write: spec.Save})
 	}
 	return all
 }
@@ -74,9 +75,6 @@ func (x *experiment) lastReturn() *run.Float {
 	}
 	return &mean
 }
-
-// named is the name of a section of the member.
-func (m *member) named(part string) string { return fmt.Sprintf("%d/%s", m.index, part) }
 
 // kernels is the device without its number of threads, which is no part of the
 // numbers.

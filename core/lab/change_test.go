@@ -141,7 +141,7 @@ func TestAbandonedWorkIsCancelledAndKeepsOldTransitions(t *testing.T) {
 		send(t, &l, event.SetKnob{Knob: "guidance", Value: "3", Now: true})()
 	})
 	kept := -1
-	w.on("cancel", func() { kept = l.x.members[0].synthetic.Len() })
+	w.on("cancel", func() { kept = l.x.members[0].Synthetic.Len() })
 	l = w.lab(t, w.config(), nil)
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)

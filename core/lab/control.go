@@ -193,11 +193,11 @@ func (x *experiment) undo(c event.Undo, a asked) {
 func (x *experiment) choose(name string) error {
 	chosen := make([]func(), 0, len(x.members))
 	for _, m := range x.members {
-		f, err := x.parts.makeRelevance(name, m)
+		f, err := m.BuildRelevance(name)
 		if err != nil {
 			return err
 		}
-		chosen = append(chosen, func() { m.f = f })
+		chosen = append(chosen, func() { m.F = f })
 	}
 	for _, set := range chosen {
 		set()

@@ -53,12 +53,12 @@ func TestCopiesRestartByThemselves(t *testing.T) {
 // checkCopies holds D_real to what the environments gave.
 func checkCopies(t *testing.T, l *Lab, w *world) {
 	t.Helper()
-	m, n := l.x.first(), len(l.x.first().envs)
-	if m.real.Len() != n*l.x.Step {
-		t.Fatalf("%d transitions of %d steps of %d copies", m.real.Len(), l.x.Step, n)
+	m, n := l.x.first(), len(l.x.first().Copies)
+	if m.Real.Len() != n*l.x.Step {
+		t.Fatalf("%d transitions of %d steps of %d copies", m.Real.Len(), l.x.Step, n)
 	}
-	for i := range m.real.Len() - n {
-		row, next := m.real.Row(i), m.real.Row(i+n)
+	for i := range m.Real.Len() - n {
+		row, next := m.Real.Row(i), m.Real.Row(i+n)
 		ended := next[1] == 0 // the second number of an observation is the step
 		if now := row[worldObs+worldAct+1:]; !ended && !slices.Equal(next[:worldObs], now[:worldObs]) {
 			t.Fatalf("transition %d of a copy ends in %v, the next one begins in %v", i, now[:worldObs], next[:worldObs])
@@ -137,15 +137,5 @@ func TestACheckpointOfOtherCopies(t *testing.T) {
 	defer other.Close()
 	if err := image.load(other.x); err == nil || !strings.Contains(err.Error(), "copies of the environment") {
 		t.Errorf("%v, want a refusal", err)
-	}
-}
-
-// A discounted return of bonuses follows each copy by itself.
-func TestBonusReturnsOfCopies(t *testing.T) {
-	var b bonusReturn
-	*b.of(0) += 1
-	*b.of(2) += 3
-	if b.Return != 1 || !slices.Equal(b.Others, []float64{0, 3}) {
-		t.Errorf("%+v", b)
 	}
 }

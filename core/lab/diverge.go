@@ -12,7 +12,7 @@ import (
 // diverged takes the error of something that met a number that is not finite:
 // the first one until somebody resumes is an event, and training waits. Other
 // errors are returned.
-func (x *experiment) diverged(m *member, doing string, err error) error {
+func (x *experiment) diverged(who int, doing string, err error) error {
 	var where *plan.NotFinite
 	if !errors.As(err, &where) {
 		return err
@@ -20,7 +20,7 @@ func (x *experiment) diverged(m *member, doing string, err error) error {
 	var obs *event.DivergedObs
 	if !x.gate.blamed[faultLoss] {
 		obs = x.checkpoints.keepLast()
-		x.emit(event.TypeDiverged, m.index, event.Diverged{
+		x.emit(event.TypeDiverged, who, event.Diverged{
 			Doing: doing, Position: x.position, Program: where.Program, Op: where.Op, Tensor: where.Tensor, Error: where.Error(), Obs: obs,
 		})
 	}

@@ -129,7 +129,7 @@ func TestAKnobThatDiverges(t *testing.T) {
 	}
 	for _, m := range l.x.members {
 		action := make([]float32, worldAct)
-		if err := m.agent.Act(&agent.Acting{Copies: 1, Obs: make([]float32, worldObs), Actions: action, Episodes: []uint64{0}}); err != nil || !finite(float64(action[0])) {
+		if err := m.Agent.Act(&agent.Acting{Copies: 1, Obs: make([]float32, worldObs), Actions: action, Episodes: []uint64{0}}); err != nil || !finite(float64(action[0])) {
 			t.Errorf("the policy that was kept acts %v, %v", action, err)
 		}
 	}

@@ -5,10 +5,10 @@
 // # Where to read
 //
 // algorithm.go has Algorithm 1 as a list of phases, driver.go what drives them and enters
-// one where a run was saved. What the phases do is in collect.go (act, step, store),
-// learn.go (updates of the agent, with models.go, bonus.go and priority.go), refit.go
-// (score, fit, generate), evaluate.go and analyse.go. control.go applies commands between
-// two slices; package redo follows a change of a knob until a batch contains data made with
+// one where a run was saved. What the phases do with every member of the cohort is in
+// collect.go (act, step, store; updates of the agent), learn.go (of agents with phases of
+// their own), refit.go (score, fit, generate), evaluate.go and analyse.go; what one member
+// does there is package replica. control.go applies commands between two slices; package redo follows a change of a knob until a batch contains data made with
 // it. checkpoint.go, save.go and resume.go keep a run, through the writer of package run.
 // gate.go says whether training goes on, journal.go where lines go, steering.go how knobs are
 // turned; experiment.go connects these roles.
@@ -37,8 +37,8 @@
 // A run can be saved at every place between two slices: the middle of a fit, of a
 // generation or of an evaluation is part of the state. The training goroutine
 // copies it in memory; a writer of its own compresses it and puts it on the disk.
-// A part that a member owns (member.own) is saved if it has Save and Load, so that
-// a new one is never forgotten. Restore goes on from the last checkpoint: the
+// A part that a member owns is saved if it has Save and Load, so that a new one is
+// never forgotten. Restore goes on from the last checkpoint: the
 // journal becomes that of a run which was never interrupted, for the changes that
 // were made behind the checkpoint are scheduled again. A checkpoint is taken at a
 // cadence of time; that is no breach of the above, for it changes nothing.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pgrlab/core/knob"
+	"pgrlab/core/replica"
 )
 
 // run drives the algorithm: env step by env step, and phase by phase within one. A run
@@ -16,7 +17,7 @@ func (x *experiment) run(ctx context.Context) error {
 	a := x.pgr()
 	for x.Step < x.config.Steps || x.entered() {
 		if !x.entered() {
-			if err := x.makeStep(ctx, a.step); errors.Is(err, errAgain) {
+			if err := x.makeStep(ctx, a.step); errors.Is(err, replica.ErrEnvironment) {
 				continue
 			} else if err != nil {
 				return err
@@ -47,7 +48,7 @@ func (x *experiment) run(ctx context.Context) error {
 	return err
 }
 
-// makeStep begins the next env step and does its work. errAgain: it could not be made,
+// makeStep begins the next env step and does its work. replica.ErrEnvironment: it could not be made,
 // and is made again when training goes on.
 func (x *experiment) makeStep(ctx context.Context, all []work) error {
 	if err := x.applyPending(ctx, knob.After(x.Step)); err != nil {
@@ -56,7 +57,7 @@ func (x *experiment) makeStep(ctx context.Context, all []work) error {
 	x.begin(x.Step + 1)
 	for _, p := range all {
 		err := p.do()
-		if errors.Is(err, errAgain) {
+		if errors.Is(err, replica.ErrEnvironment) {
 			x.takeBackStep()
 			return err
 		}
@@ -121,9 +122,9 @@ func (x *experiment) drive(ctx context.Context, p phase) error {
 	return err
 }
 
-// unlessSaid is nil for errAgain: the phase is given up, and that was said.
+// unlessSaid is nil for replica.ErrEnvironment: the phase is given up, and that was said.
 func unlessSaid(err error) error {
-	if errors.Is(err, errAgain) {
+	if errors.Is(err, replica.ErrEnvironment) {
 		return nil
 	}
 	return err

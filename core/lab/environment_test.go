@@ -49,7 +49,7 @@ func TestALostEpisodeIsNoted(t *testing.T) {
 				t.Errorf("the journal lacks %s:\n%s", want, journal)
 			}
 		}
-		if stored := l.x.members[0].real.Len(); stored != 60 {
+		if stored := l.x.members[0].Real.Len(); stored != 60 {
 			t.Errorf("%d transitions of 60 steps stored", stored)
 		}
 	}

@@ -11,16 +11,16 @@ func (l *Lab) DiskNeed() (d config.DiskNeed, err error) {
 	x := l.x
 	err = x.saveSections(func(_ string, save func(io.Writer) error) error { return save((*counted)(&d.Checkpoint)) })
 	for _, m := range x.members {
-		row := int64(m.real.RowBytes())
-		d.Checkpoint -= int64(m.real.Len()) * row
+		row := int64(m.Real.RowBytes())
+		d.Checkpoint -= int64(m.Real.Len()) * row
 		d.Real += int64(x.config.Steps*x.config.Environment.InLockstep()) * row
-		if m.synthetic != nil {
-			d.Checkpoint -= int64(m.synthetic.Len()) * row
+		if m.Synthetic != nil {
+			d.Checkpoint -= int64(m.Synthetic.Len()) * row
 		}
 		if x.config.Generates() {
 			d.Generation += int64(min(x.Settings.Samples, x.config.Buffer)) * row
 		}
-		g, ok := m.gen.(interface{ Parameters() int })
+		g, ok := m.Generator.(interface{ Parameters() int })
 		if ok && x.checkpoints.lean() {
 			d.Generation = 4 * int64(g.Parameters()+x.config.Steps) // weights, and a condition of each real transition
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/replica"
 )
 
 // What is said before a run is at least what a checkpoint needs at any border, and
@@ -39,7 +40,7 @@ func TestTheSizeOfACheckpointIsKnownBefore(t *testing.T) {
 	for _, m := range borders(t, l, folder, 1) {
 		var bytes int64
 		for name, part := range m.parts {
-			if !strings.HasSuffix(name, "/"+sectionReal) && !strings.HasSuffix(name, "/"+sectionSynthetic) {
+			if !strings.HasSuffix(name, "/"+replica.SectionReal) && !strings.HasSuffix(name, "/"+replica.SectionSynthetic) {
 				bytes += int64(len(part))
 			}
 		}
@@ -48,7 +49,7 @@ func TestTheSizeOfACheckpointIsKnownBefore(t *testing.T) {
 	if need.Checkpoint < most*9/10 || need.Checkpoint > 2*most {
 		t.Errorf("%d bytes were said, the largest checkpoint has %d", need.Checkpoint, most)
 	}
-	if row := int64(l.x.first().real.RowBytes()); need.Real != int64(c.Steps)*row || need.Generation != int64(c.Knobs.Samples)*row {
+	if row := int64(l.x.first().Real.RowBytes()); need.Real != int64(c.Steps)*row || need.Generation != int64(c.Knobs.Samples)*row {
 		t.Errorf("%+v with rows of %d bytes", need, row)
 	}
 }

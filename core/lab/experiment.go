@@ -11,6 +11,7 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/core/meter"
 	"pgrlab/core/redo"
+	"pgrlab/core/replica"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 )
@@ -21,7 +22,7 @@ type experiment struct {
 	config  *config.Config
 	task    task.Task
 	parts   parts
-	members []*member
+	members []*replica.Replica
 	now     func() time.Time
 	place
 	Settings  knob.Settings
@@ -57,7 +58,7 @@ func (x *experiment) wire(log func(event.Event), folder record) {
 	}
 	x.gate.place, x.gate.journal, x.gate.meter, x.gate.now = &x.place, &x.journal, &x.meter, clock
 	x.gate.device, x.gate.blamed = x.parts.device, map[string]bool{}
-	x.views = views{config: x.config, task: &x.task, parts: &x.parts, place: &x.place, settings: &x.Settings, synthesis: &x.synthesis}
+	x.views = views{config: x.config, place: &x.place, settings: &x.Settings, synthesis: &x.synthesis}
 	x.checkpoints = checkpointer{
 		place: &x.place, journal: &x.journal, gate: &x.gate, now: clock, copyTo: x.copyTo, config: x.config,
 	}
@@ -71,12 +72,12 @@ func (x *experiment) wire(log func(event.Event), folder record) {
 func (x *experiment) wireMembers() {
 	x.asides = asides{
 		place: &x.place, journal: &x.journal, gate: &x.gate, meter: &x.meter, steering: &x.steering, views: &x.views,
-		now: x.gate.now, owed: x.owed, members: x.members,
+		now: x.gate.now, members: x.members,
 	}
 	x.refit = refit{
 		config: x.config, place: &x.place, journal: &x.journal, meter: &x.meter, settings: &x.Settings, changes: &x.changes,
 		made: &x.synthesis, views: &x.views, asides: &x.asides, members: x.members,
-		owed: x.owed, warm: x.warm, retain: x.retain, rebuildOf: x.rebuildOf, diverged: x.diverged,
+		lean: x.checkpoints.lean, diverged: x.diverged,
 		slice: max(1, x.config.Generator.Slice),
 	}
 	x.analyses = analyses{place: &x.place, journal: &x.journal, views: &x.views, asides: &x.asides, members: x.members}
@@ -99,7 +100,7 @@ type synthesis struct {
 // where t counts from 0 and step from 1; what "now" asked for is done in the same
 // place, so that every position is reached once and in order.
 func (x *experiment) begin(step int) {
-	x.meter.Begin(x.training(x.first()))
+	x.meter.Begin(x.first().Enough())
 	x.Step = step
 	x.position = knob.Position{Step: step, Phase: knob.Collect}
 	x.refit.fitted = false
@@ -131,7 +132,7 @@ func (x *experiment) reenter(ctx context.Context) error {
 	if p.Phase == knob.Evaluate && !x.evaluationDue() {
 		x.entry = knob.Position{}
 		for _, m := range x.members {
-			m.evaluation = nil
+			m.AbandonEvaluation()
 		}
 		return nil
 	}
@@ -148,15 +149,6 @@ func (x *experiment) reenter(ctx context.Context) error {
 		x.refit.cancel()
 	}
 	return nil
-}
-
-// training says whether there are enough transitions to train on.
-func (x *experiment) training(m *member) bool {
-	met := m.real.Len()
-	if x.parts.fills {
-		met = m.Stepped * len(m.envs)
-	}
-	return met > x.config.StartSteps
 }
 
 // evaluationDue says whether the present env step ends with an evaluation: by the
@@ -181,11 +173,11 @@ func (x *experiment) outlook() redo.Outlook {
 	next := nextRefit(x.config, &x.Settings, x.Step)
 	return redo.Outlook{
 		Settings: &x.Settings, LastStep: x.lastStep(), StepsLeft: x.Step+1 < x.config.Steps,
-		Training: x.training(m), FirstStep: x.config.StartSteps + 1,
-		NextRefit: next, Refits: next < x.config.Steps, Fitted: x.synthesis.Fitted, Synthetic: m.synthetic != nil && m.synthetic.Len() > 0,
+		Training: m.Enough(), FirstStep: x.config.StartSteps + 1,
+		NextRefit: next, Refits: next < x.config.Steps, Fitted: x.synthesis.Fitted, Synthetic: m.Synthetic != nil && m.Synthetic.Len() > 0,
 	}
 }
 
 // first is the member that stands for all where they cannot differ: counts of
 // lockstep work, and the flat fields of a snapshot.
-func (x *experiment) first() *member { return x.members[0] }
+func (x *experiment) first() *replica.Replica { return x.members[0] }

@@ -9,6 +9,7 @@ import (
 
 	"pgrlab/core/knob"
 	"pgrlab/core/replay"
+	"pgrlab/core/replica"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 )
@@ -27,12 +28,12 @@ func (b Buffer) Row(i int) []float32 { return b.ring.Row(b.ring.Newest(b.ring.Le
 
 // RealBuffer reads D_real of a member at the checkpoint.
 func (s Saved) RealBuffer(task task.Task, member int) (Buffer, error) {
-	return s.buffer(task, member, sectionReal)
+	return s.buffer(task, member, replica.SectionReal)
 }
 
 // SyntheticBuffer reads D_syn of a member at the checkpoint.
 func (s Saved) SyntheticBuffer(task task.Task, member int) (Buffer, error) {
-	return s.buffer(task, member, sectionSynthetic)
+	return s.buffer(task, member, replica.SectionSynthetic)
 }
 
 func (s Saved) buffer(task task.Task, member int, kind string) (Buffer, error) {
@@ -78,7 +79,7 @@ func (s Saved) ring(task task.Task, member int, kind string) (*replay.Ring, erro
 		}
 		defer from.Close()
 		shape := s.Config.Rows(task)
-		if kind == sectionSynthetic {
+		if kind == replica.SectionSynthetic {
 			if n := saved.Members[member].Synthetic; n < 1 || n > s.Config.Buffer {
 				return nil, errors.New("its checkpoint contradicts itself about synthetic transitions")
 			}
@@ -92,7 +93,7 @@ func (s Saved) ring(task task.Task, member int, kind string) (*replay.Ring, erro
 	if slices.ContainsFunc(c.Data, func(d run.Data) bool { return d.Name == name+rebuildSuffix }) {
 		return nil, errors.New("of its synthetic transitions only the recipe was saved (--lean): resume it without --lean and export after the next generation")
 	}
-	if kind == sectionSynthetic {
+	if kind == replica.SectionSynthetic {
 		return nil, fmt.Errorf("it had no synthetic transitions at step %s", knob.FormatCount(c.Step))
 	}
 	return nil, errors.New("its checkpoint holds no real transitions")

@@ -36,7 +36,7 @@ func TestBuffersOfASavedRun(t *testing.T) {
 	}
 	saved := Saved{Config: c, Dir: dir, Step: -1}
 	m := l.x.first()
-	for name, held := range map[string]Buffer{"real": {m.real}, "synthetic": {m.synthetic}} {
+	for name, held := range map[string]Buffer{"real": {m.Real}, "synthetic": {m.Synthetic}} {
 		read := saved.RealBuffer
 		if name == "synthetic" {
 			read = saved.SyntheticBuffer

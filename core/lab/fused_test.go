@@ -43,7 +43,7 @@ func TestARunOfWholeEnvSteps(t *testing.T) {
 	if a.MixSynthetic != b.MixSynthetic || a.MixSynthetic == 0 || a.Updates != b.Updates {
 		t.Errorf("%d synthetic rows after %d updates, want %d after %d", a.MixSynthetic, a.Updates, b.MixSynthetic, b.Updates)
 	}
-	if !got.x.fused() || want.x.fused() {
+	if !got.x.first().Fused() || want.x.first().Fused() {
 		t.Error("whole env steps are made on the CPU, or not on the device")
 	}
 }

@@ -40,7 +40,7 @@ func TestFitsMayEndEarly(t *testing.T) {
 		c := w.config()
 		c.Members = 2
 		p := w.parts()
-		p.generator = func(_ agent.Policy, seed uint64) (generative.Generator, error) {
+		p.Generator = func(_ agent.Policy, seed uint64) (generative.Generator, error) {
 			return &earlyGenerator{worldGenerator: worldGenerator{w: w}, enough: map[uint64]int{c.Seed: 4, c.Seed + 1: 8}[seed]}, nil
 		}
 		l, err := newLab(c, w.task(), r, p, "cpu test, 2 threads", clock())
@@ -79,7 +79,7 @@ func TestGenerationsAreRetained(t *testing.T) {
 		c := w.config()
 		c.Generator.Retain, c.Knobs.RefitEvery = 3, 11
 		p := w.parts()
-		p.generator = func(agent.Policy, uint64) (generative.Generator, error) {
+		p.Generator = func(agent.Policy, uint64) (generative.Generator, error) {
 			return &earlyGenerator{worldGenerator: worldGenerator{w: w}, enough: c.Knobs.GeneratorSteps, made: &made}, nil
 		}
 		l, err := newLab(c, w.task(), r, p, "cpu test, 2 threads", clock())
@@ -96,7 +96,7 @@ func TestGenerationsAreRetained(t *testing.T) {
 		t.Fatalf("%d generations", len(made))
 	}
 	var got []float32
-	syn := l.x.first().synthetic
+	syn := l.x.first().Synthetic
 	for _, slot := range syn.Oldest(0, syn.Len()) {
 		got = append(got, syn.Row(slot)...)
 	}
@@ -105,31 +105,4 @@ func TestGenerationsAreRetained(t *testing.T) {
 	}
 	l.Close()
 	resumeEverywhere(t, 1, begin)
-}
-
-// What a generator rolls out with are samples of the policy: the same ones for the same
-// occasion.
-func TestGeneratorsSampleThePolicy(t *testing.T) {
-	c := realConfig()
-	p, err := newParts(&c, newWorld().task(), testDevice(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := p.learner(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	obs := make([]float32, 3*worldObs)
-	sampled := func(occasion uint64) []float32 {
-		dst := make([]float32, 3*worldAct)
-		if err := (sampling{l}).Sample(dst, obs, 3, occasion); err != nil {
-			t.Fatal(err)
-		}
-		return dst
-	}
-	first := sampled(1)
-	if !slices.Equal(first, sampled(1)) || slices.Equal(first, sampled(2)) || first[0] == first[worldAct] {
-		t.Errorf("samples %v, again %v, of the next occasion %v", first, sampled(1), sampled(2))
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"pgrlab/core/event"
+	"pgrlab/core/replica"
 	"pgrlab/core/run"
 )
 
@@ -113,12 +114,12 @@ func (r *resuming) inherit(w *run.Writer, x *experiment) {
 	for _, d := range r.from.Data {
 		for i, m := range x.members {
 			switch d.Name {
-			case m.named(sectionReal):
-				w.InheritLog(i, d.Pieces, m.real.Total())
-			case m.named(sectionSynthetic), m.named(sectionSynthetic + rebuildSuffix):
-				w.InheritShared(m.named(sectionSynthetic), m.synthetic, d.Pieces[0])
-			case m.named(sectionFresh + rebuildSuffix):
-				w.InheritShared(m.named(sectionFresh), m.freshRebuild, d.Pieces[0])
+			case m.Named(replica.SectionReal):
+				w.InheritLog(i, d.Pieces, m.Real.Total())
+			case m.Named(replica.SectionSynthetic), m.Named(replica.SectionSynthetic + rebuildSuffix):
+				w.InheritShared(m.Named(replica.SectionSynthetic), m.Synthetic, d.Pieces[0])
+			case m.Named(replica.SectionFresh + rebuildSuffix):
+				w.InheritShared(m.Named(replica.SectionFresh), m.FreshSpec, d.Pieces[0])
 			}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/core/meter"
 	"pgrlab/core/policy"
+	"pgrlab/core/replica"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 )
@@ -71,13 +72,18 @@ func newLab(c config.Config, task task.Task, folder record, p parts, deviceName 
 	if err := x.steering.read(c.Schedule); err != nil {
 		return nil, err
 	}
+	cohort := replica.Cohort{Config: x.config, Task: task, Parts: p.Parts, Host: host{x}}
 	for i := range c.Members {
-		m, err := x.newMember(i)
+		m, err := replica.New(cohort, i)
 		if err != nil {
 			x.close()
 			return nil, err
 		}
 		x.members = append(x.members, m)
+	}
+	if _, _, err := phasesOf(x.first().Agent); err != nil {
+		x.close()
+		return nil, err
 	}
 	x.wireMembers()
 	for _, s := range x.steering.schedule {
@@ -196,9 +202,9 @@ func (x *experiment) save() error {
 	for _, m := range x.members {
 		name := run.PolicyName
 		if len(x.members) > 1 {
-			name = fmt.Sprintf("policy-%d.bin", m.index)
+			name = fmt.Sprintf("policy-%d.bin", m.Index)
 		}
-		err := folder.Save(name, func(w io.Writer) error { return policy.Save(w, m.agent.SavePolicy) })
+		err := folder.Save(name, func(w io.Writer) error { return policy.Save(w, m.Agent.SavePolicy) })
 		if err != nil {
 			return fmt.Errorf("save policy: %w", err)
 		}
@@ -242,7 +248,7 @@ func (x *experiment) answerRest() {
 func (x *experiment) close() {
 	x.checkpoints.close()
 	for _, m := range x.members {
-		m.close()
+		m.Close()
 	}
 	if x.journal.folder != nil {
 		x.journal.folder.Close()

@@ -133,11 +133,11 @@ func TestDRealHoldsWhatTheLearnerFillsItWith(t *testing.T) {
 		}
 	}
 	m := l.x.first()
-	if m.real.Shape() != latentShape || m.synthetic.Shape() != latentShape || m.real.Len() != 40 {
-		t.Fatalf("D_real of %v with %d rows, D_syn of %v", m.real.Shape(), m.real.Len(), m.synthetic.Shape())
+	if m.Real.Shape() != latentShape || m.Synthetic.Shape() != latentShape || m.Real.Len() != 40 {
+		t.Fatalf("D_real of %v with %d rows, D_syn of %v", m.Real.Shape(), m.Real.Len(), m.Synthetic.Shape())
 	}
-	last := m.agent.(*latent).Seen[39]
-	if got := m.real.Row(39); got[len(got)-1-recurrentUnits-1] != last.Reward || slices.Equal(got[:worldObs], last.Obs) {
+	last := m.Agent.(*latent).Seen[39]
+	if got := m.Real.Row(39); got[len(got)-1-recurrentUnits-1] != last.Reward || slices.Equal(got[:worldObs], last.Obs) {
 		t.Errorf("the newest row is %v, of transition %+v", got, last)
 	}
 	if bias, _ := bodies[event.QBias](l); len(bias) > 0 {
@@ -198,7 +198,7 @@ func TestARunOnLatentsIsResumedAndForked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rows := l.x.first().real.Len(); rows != 28 {
+		if rows := l.x.first().Real.Len(); rows != 28 {
 			t.Errorf("D_real has %d rows, want 28 (%v)", rows, said)
 		}
 		if err := l.Run(context.Background()); err != nil {
@@ -226,13 +226,13 @@ func TestRealPartsOnLatents(t *testing.T) {
 	c.Schedule = []string{"13:relevance=count"}
 	l, journal := realRun(t, c, 1)
 	m := l.x.first()
-	if m.real.Shape() != latentShape || m.synthetic == nil || m.synthetic.Shape() != latentShape || m.synthetic.Len() != c.Knobs.Samples {
-		t.Fatalf("D_real of %v, D_syn %+v", m.real.Shape(), m.synthetic)
+	if m.Real.Shape() != latentShape || m.Synthetic == nil || m.Synthetic.Shape() != latentShape || m.Synthetic.Len() != c.Knobs.Samples {
+		t.Fatalf("D_real of %v, D_syn %+v", m.Real.Shape(), m.Synthetic)
 	}
-	for i := range m.synthetic.Len() {
-		for _, v := range m.synthetic.Row(i) {
+	for i := range m.Synthetic.Len() {
+		for _, v := range m.Synthetic.Row(i) {
 			if math.IsNaN(float64(v)) {
-				t.Fatalf("generated %v", m.synthetic.Row(i))
+				t.Fatalf("generated %v", m.Synthetic.Row(i))
 			}
 		}
 	}

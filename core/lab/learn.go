@@ -6,7 +6,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/knob"
-	"pgrlab/core/replay"
+	"pgrlab/core/replica"
 )
 
 // phasesOf are the phases that a learner has of its own, in the order of an env step, with
@@ -35,7 +35,7 @@ func (x *experiment) checkPhase(p knob.Position) error {
 	if _, err := knob.LearnerPhase(p.Phase.String()); err != nil {
 		return nil // not a learner's
 	}
-	_, at, err := phasesOf(x.first().agent)
+	_, at, err := phasesOf(x.first().Agent)
 	if err == nil && !slices.Contains(at, p.Phase) {
 		err = fmt.Errorf("position %s: the learner of %s has no phase %s: want STEP, or a phase that the run has", p, x.config.Method, p.Phase)
 	}
@@ -45,7 +45,7 @@ func (x *experiment) checkPhase(p knob.Position) error {
 // learnerPhases are those of the run's learner. Members go in lockstep: theirs have
 // equally many units.
 func (x *experiment) learnerPhases() (all []phase) {
-	phases, at, _ := phasesOf(x.first().agent) // newMember has looked at the error
+	phases, at, _ := phasesOf(x.first().Agent) // newLab has looked at the error
 	for i, p := range phases {
 		all = append(all, phase{
 			Phase: at[i], doing: p.Name,
@@ -68,7 +68,7 @@ func (x *experiment) learnerPhases() (all []phase) {
 // startLearning begins a phase on every member.
 func (x *experiment) startLearning(phase int) error {
 	for i, m := range x.members {
-		total, err := m.agent.(agent.Phased).Phases()[phase].Start(x.work(m))
+		total, err := m.Agent.(agent.Phased).Phases()[phase].Start(x.work(m))
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (x *experiment) learnSlice(phase int, at knob.Phase, done int) (n int, err 
 	defer x.meter.Measure(at, &n)()
 	for i, m := range x.members {
 		w := x.work(m)
-		units, made, err := m.agent.(agent.Phased).Phases()[phase].Slice(w, done)
+		units, made, err := m.Agent.(agent.Phased).Phases()[phase].Slice(w, done)
 		if err != nil {
 			return 0, err
 		}
@@ -94,10 +94,10 @@ func (x *experiment) learnSlice(phase int, at knob.Phase, done int) (n int, err 
 		}
 		n = units
 		if len(made) > 0 {
-			x.mixed(m, w.Source.Mix)
+			m.Sampled(w.Source.Mix)
 		}
 		for k := range made {
-			if err := x.learned(m, &made[k]); err != nil {
+			if err := m.Learned(&made[k]); err != nil {
 				return 0, err
 			}
 		}
@@ -106,32 +106,6 @@ func (x *experiment) learnSlice(phase int, at knob.Phase, done int) (n int, err 
 }
 
 // work is what the phases of a member's learner work with now.
-func (x *experiment) work(m *member) *agent.Work {
-	m.work = agent.Work{Step: x.Step, Refit: x.changes.Todo() == knob.ClassRefit, Rates: rates(&x.Settings), Source: x.source(m, x.mix(m))}
-	return &m.work
-}
-
-// source is what batches of the member are sampled from.
-func (x *experiment) source(m *member, mix replay.Mix) agent.BatchSource {
-	return agent.BatchSource{Mixer: m.mixer, Real: m.real, Synthetic: m.synthetic, Mix: mix, First: m.Updates}
-}
-
-// observe tells a learner that keeps experience of its own what the env step gave.
-func (m *member) observe(step int) error {
-	observer, has := m.agent.(agent.Observer)
-	if !has {
-		return nil
-	}
-	m.experience = agent.Experience{
-		Copies: len(m.envs), Step: uint64(step), Obs: m.Obs, Next: m.next, Actions: m.action, State: m.PolicyState,
-		Rewards: m.rewards, Ends: m.ends,
-	}
-	return observer.Observe(&m.experience)
-}
-
-// acts says whether the policy chooses the member's actions. A learner that does not
-// update on batches needs no random ones first.
-func (x *experiment) acts(m *member) bool {
-	_, offPolicy := m.agent.(agent.OffPolicy)
-	return !offPolicy || x.training(m)
+func (x *experiment) work(m *replica.Replica) *agent.Work {
+	return m.Work(x.at(), x.changes.Todo() == knob.ClassRefit)
 }

@@ -1,14 +1,11 @@
 package lab
 
 import (
-	"bytes"
-	"encoding/gob"
 	"slices"
 	"testing"
 
 	"pgrlab/core/event"
 	"pgrlab/core/relevance"
-	"pgrlab/core/rng"
 )
 
 // A switch to a function without a model builds it once, warms it on real data
@@ -37,7 +34,7 @@ func TestSwitchBuildsAndWarmsAModel(t *testing.T) {
 	if last := losses[len(losses)-1]; last.RND == nil || last.Curiosity != nil {
 		t.Errorf("losses %+v", last)
 	}
-	if s := l.x.first().stateOf("rnd"); s.Missed != 0 || s.Updates < 30 {
+	if s := learningOf(l, "rnd"); s.missed != 0 || s.updates < 30 {
 		t.Errorf("in the end %+v", s)
 	}
 }
@@ -52,7 +49,7 @@ func TestModelsLearnOncePerEnvStep(t *testing.T) {
 		c.Knobs.UTD, c.Schedule = utd, []string{"25:utd=7", "40:utd=2"}
 		l, _ := play(t, w, c)
 		trained := c.Steps - c.StartSteps
-		if got := l.x.first().stateOf("curiosity").Updates; got != uint64(trained) {
+		if got := learningOf(l, "curiosity").updates; got != uint64(trained) {
 			t.Errorf("utd %d: %d updates of the curiosity model in %d env steps with training", utd, got, trained)
 		}
 		if n := count(w.log, "train curiosity"); n != trained {
@@ -68,7 +65,7 @@ func TestCountsAreMadeAnewBeforeEachScoring(t *testing.T) {
 	c := w.config()
 	c.Method, c.Knobs.Relevance = "pgr-count", "count"
 	l, _ := play(t, w, c)
-	m := l.x.first().models["count"].(*relevance.Count)
+	m := l.x.first().F.(*relevance.Count)
 	if m.Seen() != 40 {
 		t.Errorf("the density has seen %d transitions at the last refit, want 40", m.Seen())
 	}
@@ -81,50 +78,17 @@ func TestCountsAreMadeAnewBeforeEachScoring(t *testing.T) {
 	}
 }
 
-// A checkpoint from before models had names held the counters of two of them in fields
-// of their own; they are read as those of these names.
-func TestCountersOfOlderCheckpoints(t *testing.T) {
-	type oldState struct {
-		Updates uint64
-		Missed  int
-	}
-	type oldSums struct {
-		Model, RND  mean
-		LatestModel float64
-	}
-	var file bytes.Buffer
-	err := gob.NewEncoder(&file).Encode(struct {
-		Episode        uint64
-		Curiosity, RND oldState
-		Losses         oldSums
-	}{9, oldState{40, 2}, oldState{3, 70}, oldSums{mean{12, 4}, mean{}, 2.5}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var s memberState
-	if err := gob.NewDecoder(&file).Decode(&s); err != nil {
-		t.Fatal(err)
-	}
-	s.adoptModels()
-	if got := *s.stateOf("curiosity"); got != (modelState{"curiosity", 40, 2}) {
-		t.Errorf("curiosity: %+v", got)
-	}
-	if got := *s.stateOf("rnd"); got != (modelState{"rnd", 3, 70}) {
-		t.Errorf("rnd: %+v", got)
-	}
-	if got := *s.Losses.model("curiosity"); got != (mean{12, 4}) || len(s.Losses.Models) != 1 || s.Losses.LatestModel != 2.5 || s.Episode != 9 {
-		t.Errorf("losses %+v, episode %d", s.Losses, s.Episode)
-	}
+// learning is how often a model has learned, and how often it was not asked to.
+type learning struct {
+	updates uint64
+	missed  int
 }
 
-// Models sample from streams of their names, beside the lab's own streams: none has the
-// name of another.
-func TestModelsHaveStreamsOfTheirOwn(t *testing.T) {
-	s := newStreams(7)
-	own := []rng.Stream{s.explore, s.replay, s.dormant, s.scores, s.histogram, s.preview}
-	for _, name := range relevance.Names() {
-		if slices.Contains(own, s.models.Sub(name)) {
-			t.Errorf("relevance %s samples from a stream of the lab", name)
+func learningOf(l *Lab, name string) (found learning) {
+	for _, m := range l.x.first().Models {
+		if m.Name == name {
+			found = learning{m.Updates, m.Missed}
 		}
 	}
+	return found
 }

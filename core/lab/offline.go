@@ -8,6 +8,7 @@ import (
 	"pgrlab/core/device"
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
+	"pgrlab/core/replica"
 	"pgrlab/core/task"
 )
 
@@ -39,7 +40,7 @@ func RefitOffline(ctx context.Context, saved []Saved, task task.Task, dev device
 			return err
 		}
 		if gen == nil {
-			gen, err = o.parts.generator(o.m.agent, o.m.seed)
+			gen, err = o.parts.Generator(o.m.Agent, o.m.Seed)
 		}
 		var one *inspect.Refitted
 		if err == nil {
@@ -61,7 +62,7 @@ func RefitOffline(ctx context.Context, saved []Saved, task task.Task, dev device
 type offline struct {
 	*inspect.Offline
 	lab   *Lab
-	m     *member
+	m     *replica.Replica
 	parts parts // with the generator that is asked for
 }
 
@@ -92,7 +93,7 @@ func (s Saved) offline(ctx context.Context, task task.Task, dev device.Device, r
 // begin takes the relevance function that is asked for, as the run has learned it.
 func (o *offline) begin(ctx context.Context, r OfflineRefit, index int) error {
 	name := r.Knobs.Relevance
-	if !o.m.built(name) {
+	if !o.m.Built(name) {
 		return fmt.Errorf("relevance is %s, which the run has not learned: want %s, as the run has", name, o.lab.x.Settings.Relevance)
 	}
 	v, err := o.lab.x.views.as(o.m, r.Knobs)
@@ -100,7 +101,7 @@ func (o *offline) begin(ctx context.Context, r OfflineRefit, index int) error {
 		return err
 	}
 	r.Slice = r.Generator.Slice
-	o.Offline, err = inspect.NewOffline(v, r.OfflineRefit, o.m.seed, index, func() error {
+	o.Offline, err = inspect.NewOffline(v, r.OfflineRefit, o.m.Seed, index, func() error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -15,19 +15,19 @@ import (
 func (l *Lab) Prepare() (said []string, err error) {
 	x := l.x
 	for _, m := range x.members {
-		a, ok := m.agent.(agent.Preparer)
+		a, ok := m.Agent.(agent.Preparer)
 		if !ok {
 			continue
 		}
-		size, fused := x.sourceSize(m), x.fused()
+		size, fused := m.SourceSize(&x.Settings), x.first().Fused()
 		batch := x.config.Mix(&x.Settings, x.Settings.Samples).Size()
 		if err := a.Prepare(agent.Uses{Batch: batch, Source: size, Copies: x.config.Environment.InLockstep(), Evaluated: x.config.Evaluation.Episodes, Probed: x.config.Evaluation.DormantStates}); err != nil {
 			return nil, fmt.Errorf("prepare the agent: %w", err)
 		}
-		if fused && !x.fused() && m.index == 0 {
+		if fused && !x.first().Fused() && m.Index == 0 {
 			said = append(said, fmt.Sprintf("batches are sampled by the host: there is no memory for %s transitions", knob.FormatCount(size.Real+size.Synthetic)))
 		}
-		g, ok := m.gen.(interface {
+		g, ok := m.Generator.(interface {
 			Prepare(generative.GenKnobs) (int, error)
 		})
 		if !ok {
@@ -37,7 +37,7 @@ func (l *Lab) Prepare() (said []string, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("prepare the generator: %w", err)
 		}
-		if full := x.config.Generator.Chunk; chunk < full && m.index == 0 {
+		if full := x.config.Generator.Chunk; chunk < full && m.Index == 0 {
 			said = append(said, fmt.Sprintf("chunks of %s transitions instead of %s: there is no memory for more", knob.FormatCount(chunk), knob.FormatCount(full)))
 		}
 	}

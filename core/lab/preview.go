@@ -6,6 +6,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
 	"pgrlab/core/relevance"
+	"pgrlab/core/replica"
 )
 
 // showMap answers a Map.
@@ -28,43 +29,33 @@ func (a *asides) showMap(c event.Map) {
 // showMoment answers a Watch.
 func (a *asides) showMoment() {
 	m := a.members[0]
-	if a.gate.absent() != nil || a.views.parts.fills { // what is asked is about observations
-		a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, m.action, nil)
+	if a.gate.absent() != nil || m.Parts.Fills { // what is asked is about observations
+		a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, m.Action, nil)
 		return
 	}
 	var value func(dst, obs []float32, rows int) error
-	if values, has := m.agent.(relevance.Values); has && m.Updates > 0 {
+	if values, has := m.Agent.(relevance.Values); has && m.Updates > 0 {
 		value = values.Q
 	}
 	// What cannot be computed stays unknown: nobody asked for an error.
 	_ = a.place.guarded(func() error {
-		a.moment = inspect.Moment(a.views.of(m), m.action, value)
+		a.moment = inspect.Moment(a.views.of(m), m.Action, value)
 		return nil
 	})
 }
 
-// source is what a preview asks of a member.
+// source is what a preview asks of a member and of its run.
 type source struct {
+	*replica.Replica
 	*asides
-	m *member
 }
 
-func (s source) Function(name string) (relevance.Function, error) {
-	return s.views.parts.function(name, s.m)
-}
-
-func (s source) Learned(name string) bool { return s.m.built(name) }
-
-func (s source) NewModel(name string) (relevance.Model, error) {
-	return s.views.parts.build(name, s.m.seed)
-}
-
-func (s source) Owed(name string) int { return s.owed(s.m, name) }
+func (s source) Learned(name string) bool { return s.Built(name) }
 
 func (s source) NextRefit() int { return nextRefit(s.views.config, s.views.settings, s.place.Step) }
 
 func (s source) CostRefit() time.Duration {
-	return s.meter.RefitTakes(s.views.settings, s.m.real.Len())
+	return s.meter.RefitTakes(s.views.settings, s.Real.Len())
 }
 
 func (s source) Now() time.Time { return s.now() }

@@ -5,7 +5,6 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
-	"pgrlab/core/task"
 )
 
 // publishEvery is the least time between two snapshots that nothing asked for:
@@ -45,24 +44,22 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 		Step: x.Step, Steps: x.config.Steps, State: x.state(), Parked: x.gate.parked, HandedOver: x.gate.handedOver, Position: x.position,
 		Phase: x.position.Phase, PhaseDone: x.position.I, PhaseTotal: x.total, PhaseETA: x.meter.PhaseTakes(x.position, x.total), ETA: x.eta(), StepTime: x.meter.StepTakes(),
 		StepsPerSec: steps, UpdatesPerSec: updates,
-		CostRefit: x.meter.RefitTakes(&x.Settings, m.real.Len()), CostGenerate: x.meter.GenerationTakes(&x.Settings),
+		CostRefit: x.meter.RefitTakes(&x.Settings, m.Real.Len()), CostGenerate: x.meter.GenerationTakes(&x.Settings),
 		Knobs: x.Settings.Values(), Scheduled: changesOf(x.steering.schedule),
-		Real: m.real.Len(), Updates: m.Updates, Episode: int(m.Copies[0].Episode), EpisodeStep: m.Copies[0].Step, EpisodeReturn: m.Copies[0].Return,
-		Refits: int(x.synthesis.Refits), FitLoss: m.fit.Last, FReal: m.freal, FSyn: m.fsyn, FAsked: m.fasked,
-		MixReal: m.lastMix.Real, MixSynthetic: m.lastMix.Synthetic, Losses: m.Losses.last(),
+		Real: m.Real.Len(), Updates: m.Updates, Episode: int(m.Copies[0].Episode), EpisodeStep: m.Copies[0].Step, EpisodeReturn: m.Copies[0].Return,
+		Refits: int(x.synthesis.Refits), FitLoss: m.Fit.Last, FReal: m.FReal, FSyn: m.FSyn, FAsked: m.FAsked,
+		MixReal: m.Mix.Real, MixSynthetic: m.Mix.Synthetic, Losses: m.Losses.Last(),
 		Map: x.asides.mapped, Moment: x.asides.moment,
 	}
 	if s.Phase == knob.AfterStep { // between two env steps: for people, collecting goes on
 		s.Phase, s.PhaseDone, s.PhaseTotal = knob.Collect, 0, 0
 	}
-	if posed, ok := m.envs[0].env.(task.Posed); ok {
-		s.Pose = posed.Pose(nil)
-	}
+	s.Pose = m.Pose()
 	if x.journal.folder != nil {
 		s.Dir = x.journal.folder.Dir()
 	}
-	if m.synthetic != nil {
-		s.Synthetic = m.synthetic.Len()
+	if m.Synthetic != nil {
+		s.Synthetic = m.Synthetic.Len()
 	}
 	if next := nextRefit(x.config, &x.Settings, x.Step); next > 0 && next < x.config.Steps {
 		s.NextRefit = next - x.Step

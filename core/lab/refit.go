@@ -2,7 +2,6 @@ package lab
 
 import (
 	"fmt"
-	"slices"
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
@@ -12,7 +11,7 @@ import (
 	"pgrlab/core/meter"
 	"pgrlab/core/redo"
 	"pgrlab/core/relevance"
-	"pgrlab/core/replay"
+	"pgrlab/core/replica"
 	"pgrlab/core/run"
 )
 
@@ -32,13 +31,10 @@ type refit struct {
 	made     *synthesis
 	views    *views
 	asides   *asides
-	members  []*member
+	members  []*replica.Replica
 
-	owed      func(m *member, relevance string) int // units of work of a model before it scores,
-	warm      func(done, owed int) (int, error)     // and doing some of them
-	retain    func(m *member) *replay.Ring          // the D_syn that follows from a generation
-	rebuildOf func(*member, generative.GenKnobs) (*rebuildSpec, error)
-	diverged  func(m *member, doing string, err error) error // takes what met a number that is not finite
+	lean     func() bool                                  // checkpoints have of D_syn what it is made from
+	diverged func(who int, doing string, err error) error // takes what met a number that is not finite
 
 	slice  int  // generator steps of a slice
 	scored bool // the fit of the present env step has scores
@@ -54,7 +50,7 @@ func (f *refit) updateRelevance() phase {
 		Phase: knob.Score, doing: "update relevance",
 		due: func() bool { return f.changes.Todo() == knob.ClassRefit },
 		slice: func(done int) (n int, complete bool, err error) {
-			rows := f.members[0].real.Len()
+			rows := f.members[0].Real.Len()
 			if rows == 0 {
 				return 0, false, fmt.Errorf("the learner has filled D_real with nothing to fit the generator to")
 			}
@@ -77,12 +73,9 @@ func (f *refit) startScoring(rows int) {
 	f.changes.Begins(redo.Scoring)
 	name := f.settings.Relevance
 	f.scored = name != relevance.None
-	f.place.total = f.owed(f.members[0], name) + rows
+	f.place.total = f.members[0].Owed(name) + rows
 	for _, m := range f.members {
-		if slices.Contains(trainedModels, name) {
-			m.stateOf(name).Missed = 0
-		}
-		m.scorer, m.scores = m.f, resized(m.scores, rows)
+		m.StartScoring(name)
 	}
 }
 
@@ -91,24 +84,21 @@ func (f *refit) startScoring(rows int) {
 func (f *refit) scoreSlice(done, owed, rows int) (n int, err error) {
 	defer f.meter.Measure(knob.Score, &n)()
 	if done < owed {
-		return f.warm(done, owed)
+		for _, m := range f.members {
+			if n, err = m.Warm(f.settings.Relevance, done, owed); err != nil {
+				return 0, err
+			}
+		}
+		return n, nil
 	}
 	first := done - owed
 	n = min(scoreRows, rows-first)
 	for _, m := range f.members {
-		m.real.GatherRange(m.scoring, first, n)
-		if err := m.scorer.Score(m.scores[first:first+n], m.scoring, n); err != nil {
+		if err := m.Score(first, n); err != nil {
 			return 0, err
 		}
 	}
 	return n, nil
-}
-
-func resized(x []float32, n int) []float32 {
-	if cap(x) < n {
-		return make([]float32, n)
-	}
-	return x[:n]
 }
 
 // fitModel fits a new generator to the real transitions. Without relevance it is fitted
@@ -142,12 +132,11 @@ func (f *refit) startFit() error {
 	knobs := generative.FitKnobs{Steps: s.GeneratorSteps, LR: s.LRGenerator, PUncond: s.PUncond}
 	f.place.total = knobs.Steps
 	for _, m := range f.members {
-		m.fit = inspect.FitLoss{Steps: knobs.Steps}
-		scores := m.scores
+		scores, _ := m.Scores()
 		if !f.scored {
 			scores = nil
 		}
-		if err := m.gen.StartFit(m.real, scores, knobs, f.made.Refits); err != nil {
+		if err := m.StartFit(scores, knobs, f.made.Refits); err != nil {
 			return err
 		}
 	}
@@ -164,16 +153,9 @@ func (f *refit) fitSlice(done int) (n int, complete bool, err error) {
 	}
 	complete = true
 	for _, m := range f.members {
-		if m.fit.Ended {
-			continue
-		}
-		loss, ended, err := m.gen.FitSteps(n)
+		ended, err := m.FitSteps(done, n)
 		if err != nil {
 			return 0, false, f.abandon(m, "fit model", err)
-		}
-		m.fit.Add(done, n, loss)
-		if ended {
-			m.fit.End(done + n)
 		}
 		complete = complete && ended
 	}
@@ -183,8 +165,7 @@ func (f *refit) fitSlice(done int) (n int, complete bool, err error) {
 // cancel abandons what the generators have under way. D_syn stays as it is.
 func (f *refit) cancel() {
 	for _, m := range f.members {
-		m.gen.Cancel()
-		m.fresh, m.freshRebuild = nil, nil
+		m.Cancel()
 	}
 	f.changes.SendBack()
 }
@@ -228,12 +209,12 @@ func (f *refit) startGenerate() error {
 	f.meter.Generation(knobs)
 	f.place.total = 0
 	for _, m := range f.members {
-		m.fresh, m.generated = replay.NewRing(m.real.Shape(), max(1, min(knobs.Samples, f.config.Buffer))), false
-		var err error
-		if m.freshRebuild, err = f.rebuildOf(m, knobs); err != nil {
-			return err
+		if f.lean() {
+			if err := m.KeepSpec(knobs, f.made.Generations); err != nil {
+				return err
+			}
 		}
-		if err := m.gen.StartGenerate(knobs, f.made.Generations); err != nil {
+		if err := m.StartGenerate(knobs, f.made.Generations); err != nil {
 			return err
 		}
 	}
@@ -245,17 +226,14 @@ func (f *refit) generateSlice() (n int, complete bool, err error) {
 	n, complete = 1, true
 	defer f.meter.Measure(knob.Generate, &n)()
 	for _, m := range f.members {
-		if m.generated {
-			continue
-		}
-		rows, done, total, err := m.gen.GenerateSlice()
+		ended, total, err := m.GenerateSlice()
 		if err != nil {
 			return 0, false, f.abandon(m, "generate", err)
 		}
-		m.fresh.AddRows(rows)
-		f.place.total = max(f.place.total, total+f.describing())
-		m.generated = done == total
-		complete = complete && m.generated
+		if total > 0 {
+			f.place.total = max(f.place.total, total+f.describing())
+		}
+		complete = complete && ended
 	}
 	return n, complete, nil
 }
@@ -264,20 +242,17 @@ func (f *refit) generateSlice() (n int, complete bool, err error) {
 func (f *refit) finishGeneration(found []*event.Generated) error {
 	f.made.Asked = inspect.Prompts{Knobs: f.made.Generating, Occasion: f.made.Generations - 1, Known: f.config.Generator.Generations() == 1}
 	for i, m := range f.members {
-		m.synthetic, m.fresh = f.retain(m), nil
-		m.rebuild, m.freshRebuild = m.freshRebuild, nil
-		r, err := inspect.Compare(f.views.of(m), m.streams.histogram.At(f.made.Generations).IntN)
-		if err != nil {
+		m.FinishGeneration()
+		if err := m.Compare(f.views.of(m), f.made.Generations); err != nil {
 			return err
 		}
-		m.freal, m.fsyn, m.fasked = r.Real, r.Synthetic, r.Asked
-		line := event.Refit{Generated: m.synthetic.Len(), Obs: event.RefitObs{Seconds: run.Float(f.meter.Spent().Seconds())}}
+		line := event.Refit{Generated: m.Synthetic.Len(), Obs: event.RefitObs{Seconds: run.Float(f.meter.Spent().Seconds())}}
 		if f.fitted {
-			line.Loss, line.Steps = m.fit.Mean(), m.fit.Steps
+			line.Loss, line.Steps = m.Fit.Mean(), m.Fit.Steps
 		}
-		f.journal.emit(event.TypeRefit, m.index, line)
+		f.journal.emit(event.TypeRefit, m.Index, line)
 		if found[i] != nil {
-			f.journal.emit(event.TypeGenerated, m.index, *found[i])
+			f.journal.emit(event.TypeGenerated, m.Index, *found[i])
 		}
 	}
 	f.changes.EndGeneration()
@@ -297,7 +272,7 @@ func (f *refit) describeGeneration(found []*event.Generated) inspect.Pieces {
 				yield(err)
 				return
 			}
-			v.Syn = m.fresh
+			v.Syn = m.Fresh
 			v.Prompts = inspect.Prompts{Knobs: f.made.Generating, Occasion: f.made.Generations - 1, Known: true}
 			found[i] = &event.Generated{}
 			for err := range inspect.Describe(v, f.config.Evaluation.AnalysedRows, found[i]) {
@@ -315,15 +290,15 @@ func (f *refit) describing() (n int) {
 		return 0
 	}
 	for _, m := range f.members {
-		n += inspect.DescribePieces(min(f.config.Evaluation.AnalysedRows, m.fresh.Cap()), m.fresh.Cap(), m.real.Len())
+		n += inspect.DescribePieces(min(f.config.Evaluation.AnalysedRows, m.Fresh.Cap()), m.Fresh.Cap(), m.Real.Len())
 	}
 	return n
 }
 
 // abandon gives up the fit or the generation under way because it diverged. What
 // there was before stays in force; a knob that is set "now" does it again.
-func (f *refit) abandon(m *member, doing string, err error) error {
-	if err := f.diverged(m, doing, err); err != nil {
+func (f *refit) abandon(m *replica.Replica, doing string, err error) error {
+	if err := f.diverged(m.Index, doing, err); err != nil {
 		return err
 	}
 	f.changes.Abandon()

@@ -16,6 +16,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/replay"
+	"pgrlab/core/replica"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 )
@@ -229,7 +230,7 @@ func loadCheckpoint(x *experiment, dir string, c *run.Checkpoint) error {
 	}
 	rings := map[string]*replay.Ring{}
 	for _, m := range x.members {
-		rings[m.named(sectionReal)] = m.real
+		rings[m.Named(replica.SectionReal)] = m.Real
 	}
 	return x.loadSections(names, func(name string, load func(io.Reader) error) error {
 		content, _ := c.Section(name)

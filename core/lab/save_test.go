@@ -16,7 +16,6 @@ import (
 
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
-	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 )
 
@@ -176,44 +175,6 @@ func TestARunOfRealPartsGoesOnFromEveryBorder(t *testing.T) {
 		}
 		return l
 	})
-}
-
-// Every field of a member that can be saved is owned by it, so that it is part of
-// checkpoints without anybody having to think of it.
-func TestNoPartOfAMemberIsForgotten(t *testing.T) {
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
-	l, err := New(realConfig(), newWorld().task(), dev, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	m := l.x.first()
-	known := map[uintptr]string{reflect.ValueOf(m.real).Pointer(): sectionReal}
-	for _, o := range m.owned {
-		known[reflect.ValueOf(o.part).Pointer()] = o.name
-	}
-	plain, ofGenerator := reflect.TypeFor[stateful](), reflect.TypeFor[generative.Generator]()
-	v, found := reflect.ValueOf(m).Elem(), 0
-	for i := range v.NumField() {
-		f := v.Field(i)
-		if f.Kind() == reflect.Interface {
-			f = f.Elem()
-		}
-		if f.Kind() != reflect.Pointer || f.IsNil() || !f.Type().Implements(plain) && !f.Type().Implements(ofGenerator) {
-			continue
-		}
-		found++
-		if known[f.Pointer()] == "" {
-			t.Errorf("%s can be saved and is not: call own where it is made", v.Type().Field(i).Name)
-		}
-	}
-	if found < 5 {
-		t.Errorf("only %d parts found: the test looks in the wrong place", found)
-	}
 }
 
 // stopped plays l up to step.

@@ -156,7 +156,7 @@ func (s Saved) generations(task task.Task, dev device.Device, rows int, of *insp
 		return nil, err
 	}
 	defer l.Close()
-	syn := l.x.first().synthetic
+	syn := l.x.first().Synthetic
 	if syn == nil || syn.Len() == 0 {
 		return nil, fmt.Errorf("analyse %s: at step %s it has no synthetic transitions: want a method with a generator, and a step behind its first generation", s.Dir, knob.FormatCount(l.x.Step))
 	}

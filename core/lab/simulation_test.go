@@ -38,14 +38,14 @@ func TestAFailedSimulationPauses(t *testing.T) {
 			c.Members = members
 			folder := &memoryFolder{}
 			l := w.lab(t, c, folder)
-			broken := l.x.members[members-1].envs[0].env
+			broken := w.started
 			r := w.start(t, t.Context(), l, folder)
 			synctest.Wait()
 			s := l.Snapshot()
 			if s.State != event.PausedState || s.Err != "step 30: simulate: the simulation has trapped" || s.Position != knob.After(29) {
 				t.Errorf("%s at %s: %q", s.State, s.Position, s.Err)
 			}
-			if l.x.members[members-1].envs[0].env == broken {
+			if w.started == broken {
 				t.Error("the environment that failed is still there")
 			}
 			again := saved(t, l.x) // the state is a whole one
@@ -54,8 +54,8 @@ func TestAFailedSimulationPauses(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, m := range l.x.members {
-				if m.real.Total() != 60 {
-					t.Errorf("member %d: %d transitions of 60 steps", i, m.real.Total())
+				if m.Real.Total() != 60 {
+					t.Errorf("member %d: %d transitions of 60 steps", i, m.Real.Total())
 				}
 			}
 			found, steps := bodies[event.Diverged](l)

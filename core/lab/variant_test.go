@@ -1,13 +1,10 @@
 package lab
 
 import (
-	"context"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 
-	"pgrlab/core/agent"
 	"pgrlab/core/agent/sac"
 	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
@@ -15,7 +12,6 @@ import (
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
-	"pgrlab/core/replay"
 )
 
 // variants are the methods that differ from SAC, REDQ, SynthER and PGR by a part.
@@ -145,113 +141,14 @@ func TestVariantsGoOnFromEveryBorder(t *testing.T) {
 	}
 }
 
-// A bonus by hand: what the model says of each row, times the strength and the
-// scale of its name; the deviation is that of the real rows of all batches so far.
-func TestBonusesByHand(t *testing.T) {
-	const rows, real = 6, 4
-	for _, scale := range []string{config.ScaleCode, config.ScalePaper, config.ScaleStd} {
-		w := newWorld()
-		c := w.config()
-		c.Bonus, c.Knobs.Bonus = config.Bonus{Function: "curiosity", Scale: scale}, 0.1
-		l := w.lab(t, c, nil)
-		m := l.x.first()
-		var seen []float64
-		for round := range 3 {
-			b, f := replay.NewBatch(worldShape, rows), make([]float32, rows)
-			for i := range rows {
-				b.Obs[i*worldObs], b.Reward[i] = float32(i+10*round), float32(i)
-			}
-			if err := m.models["curiosity"].Score(f, b, rows); err != nil {
-				t.Fatal(err)
-			}
-			by := map[string]float64{config.ScaleCode: 1, config.ScalePaper: 32, config.ScaleStd: 32}[scale]
-			if scale == config.ScaleStd {
-				for _, v := range f[:real] {
-					seen = append(seen, 32*float64(v))
-				}
-				_, std := meanStd(seen)
-				by /= std
-			}
-			if err := l.x.addBonus(m, b, real); err != nil {
-				t.Fatal(err)
-			}
-			for i := range rows {
-				want := float64(i) + 0.1*by*float64(f[i])
-				if math.Abs(float64(b.Reward[i])-want) > 1e-5*math.Abs(want) {
-					t.Errorf("%s, batch %d, row %d: reward %v, want %v", scale, round, i, b.Reward[i], want)
-				}
-			}
-		}
-		l.x.Settings.Bonus = 0
-		b := replay.NewBatch(worldShape, rows)
-		if err := l.x.addBonus(m, b, real); err != nil || b.Reward[0] != 0 {
-			t.Errorf("a strength of 0 adds %v, %v", b.Reward[0], err)
-		}
-		l.Close()
-	}
-}
-
-// With scale "returns" the bonus is divided by the deviation of the discounted return of
-// F over all transitions in their order, in whole blocks, whatever batches are drawn.
-func TestBonusOverTheDeviationOfItsReturns(t *testing.T) {
-	w := newWorld()
-	c := w.config()
-	c.Bonus, c.Knobs.Bonus, c.Agent.Gamma = config.Bonus{Function: "curiosity", Scale: config.ScaleReturns}, 0.1, 0.9
-	l := w.lab(t, c, nil)
-	defer l.Close()
-	m := l.x.first()
-	var all []float64
-	collect := func(n int) {
-		for range n {
-			m.real.Add(replay.Transition{Obs: []float32{float32(len(all) % 7), 0}, Act: []float32{0}, Next: []float32{0, 0}})
-			all = append(all, 0)
-			m.BonusReturn.Pending++
-		}
-	}
-	scored := 0
-	for _, part := range []struct{ collected, scored int }{{5, 5}, {127, 5}, {1, 133}, {300, 389}} {
-		collect(part.collected)
-		b, f := replay.NewBatch(worldShape, 4), make([]float32, 4)
-		for i := range 4 {
-			b.Obs[i*worldObs] = float32(i)
-		}
-		if err := m.models["curiosity"].Score(f, b, 4); err != nil {
-			t.Fatal(err)
-		}
-		if err := l.x.addBonus(m, b, 2); err != nil {
-			t.Fatal(err)
-		}
-		one, of := replay.NewBatch(worldShape, 1), make([]float32, 1)
-		for ; scored < part.scored; scored++ {
-			m.real.Gather(one, 0, m.real.Oldest(scored, 1))
-			if err := m.models["curiosity"].Score(of, one, 1); err != nil {
-				t.Fatal(err)
-			}
-			all[scored] = 32 * float64(of[0])
-			if scored > 0 {
-				all[scored] += 0.9 * all[scored-1]
-			}
-		}
-		_, std := meanStd(all[:scored])
-		for i, v := range f {
-			if want := 0.1 * 32 * float64(v) / std; math.Abs(float64(b.Reward[i])-want) > 1e-5*want {
-				t.Errorf("after %d transitions, row %d: a bonus of %v, want %v", len(all), i, b.Reward[i], want)
-			}
-		}
-		if int(m.BonusReturn.Of.N) != part.scored {
-			t.Errorf("%d of %d transitions are scored, want %d", m.BonusReturn.Of.N, len(all), part.scored)
-		}
-	}
-}
-
 // What the agent learns from has the bonus, what is stored and what is scored has
 // not; the line says how large it was.
 func TestBonusesStayInTheBatch(t *testing.T) {
 	c := variant("synther-curiosity")
 	c.Knobs.Bonus = 5
 	l, journal := realRun(t, c, 1)
-	for i := range l.x.first().real.Len() {
-		row := l.x.first().real.Row(i)
+	for i := range l.x.first().Real.Len() {
+		row := l.x.first().Real.Row(i)
 		if reward, next := row[worldObs+worldAct], row[worldObs+worldAct+1]; reward != next {
 			t.Fatalf("transition %d is stored with reward %v, the world gave %v", i, reward, next)
 		}
@@ -267,48 +164,6 @@ func TestBonusesStayInTheBatch(t *testing.T) {
 	}
 	if strings.Count(journal, `"type":"evaluated"`) != 2 {
 		t.Error("no evaluations")
-	}
-}
-
-// The exponent of the importance weights rises linearly over the run, and a
-// transition has the error of its last batch.
-func TestPrioritiesFollowTheBatches(t *testing.T) {
-	w := newWorld()
-	c := w.config()
-	onReal(&c)
-	c.Replay = config.Replay{Priority: config.PriorityTD, Alpha: 0.6, Epsilon: 1e-6, Beta: 0.4}
-	c.Steps = 20
-	l := w.lab(t, c, nil)
-	defer l.Close()
-	if err := l.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	x, m := l.x, l.x.first()
-	for step, want := range map[int]float64{0: 0.4, 10: 0.7, 20: 1} {
-		x.Step = step
-		if got := x.beta(); math.Abs(got-want) > 1e-12 {
-			t.Errorf("β is %v at step %d of 20, want %v", got, step, want)
-		}
-	}
-	x.Step = 20
-	if m.priorities.Len() != 20 {
-		t.Fatalf("%d priorities of 20 transitions", m.priorities.Len())
-	}
-	b, err := m.agent.(agent.OffPolicy).Batch(8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := x.sampleBatch(m, b, replay.Mix{Real: 8}); err != nil {
-		t.Fatal(err)
-	}
-	if err := x.prioritise(m, b); err != nil {
-		t.Fatal(err)
-	}
-	first, last := m.priorities.Rows()[0], m.priorities.Rows()[7]
-	ratio := m.priorities.Probability(first) / m.priorities.Probability(last)
-	want := math.Pow((float64(m.curious[0])+1e-6)/(float64(m.curious[7])+1e-6), 0.6)
-	if first == last || math.Abs(ratio/want-1) > 1e-6 {
-		t.Errorf("slots %d and %d: the probabilities' ratio is %v, that of the errors %v", first, last, ratio, want)
 	}
 }
 

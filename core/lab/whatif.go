@@ -17,6 +17,7 @@ import (
 	"pgrlab/core/plan"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
+	"pgrlab/core/replica"
 	"pgrlab/core/rng"
 	"pgrlab/core/task"
 	"pgrlab/core/whatif"
@@ -99,7 +100,7 @@ func WhatIfUpdates(c *config.Config, knobs knob.Settings, task task.Task, p what
 // whatIf is the analysis under way, of an experiment of its own.
 type whatIf struct {
 	*experiment
-	m      *member
+	m      *replica.Replica
 	task   task.Task
 	dev    device.Device
 	agent  []byte        // as saved
@@ -134,21 +135,21 @@ func completeWhatIf(c *config.Config, s *knob.Settings, p *whatif.Plan) {
 
 // subject is what the experiment has and can make.
 func (w *whatIf) subject() (*whatif.Subject, error) {
-	w.m.gen.Cancel() // a checkpoint may have been taken in the middle of a fit
+	w.m.Generator.Cancel() // a checkpoint may have been taken in the middle of a fit
 	var saved bytes.Buffer
-	if err := w.m.agent.Save(&saved); err != nil {
+	if err := w.m.Agent.Save(&saved); err != nil {
 		return nil, err
 	}
 	w.agent = saved.Bytes()
 	s := &whatif.Subject{
-		Real: w.m.real, Gamma: w.config.Agent.Gamma, Rates: rates(&w.Settings), UTD: w.Settings.UTD,
+		Real: w.m.Real, Gamma: w.config.Agent.Gamma, Rates: replica.Rates(&w.Settings), UTD: w.Settings.UTD,
 		Mix:     func(available int) replay.Mix { return w.config.Mix(&w.Settings, available) },
 		Learner: w.learner, Generator: w.generator, FitCost: w.fitCost,
 		EpisodeSteps: w.task.EpisodeSteps, Simulator: w.simulator,
 		Episodes: func(n int, seed uint64) (whatif.VecEnv, error) { return w.task.NewVec(n, seed) },
 	}
-	if w.Settings.Relevance != relevance.None && w.m.built(w.Settings.Relevance) {
-		s.Score = func(dst []float32, rows *replay.Ring) error { return w.score(dst, w.m.f, rows, onward) }
+	if w.Settings.Relevance != relevance.None && w.m.Built(w.Settings.Relevance) {
+		s.Score = func(dst []float32, rows *replay.Ring) error { return w.m.ScoreRing(dst, w.m.F, rows, onward) }
 	}
 	return s, nil
 }
@@ -170,7 +171,7 @@ func (l whatIfLearner) Update(size int, live agent.Rates, last bool) (agent.Loss
 
 // learner is the agent as it was saved.
 func (w *whatIf) learner(seed uint64) (whatif.Learner, error) {
-	made, err := w.parts.learner(seed)
+	made, err := w.parts.Learner(seed)
 	if err != nil {
 		return nil, err
 	}
@@ -207,13 +208,13 @@ func (w *whatIf) fittedWith(relevance string) bool {
 // settings.
 func (w *whatIf) generator(function string, breathe func(share float64) error) (whatif.Generator, func(), error) {
 	if w.fittedWith(function) {
-		return w.m.gen, func() {}, nil
+		return w.m.Generator, func() {}, nil
 	}
 	var scores []float32
 	c := w.config
 	if function != relevance.None {
 		c.Generator.Conditional = true
-		scores = make([]float32, w.m.real.Len())
+		scores = make([]float32, w.m.Real.Len())
 		if err := w.scoreReal(scores, function, func() error { return breathe(0) }); err != nil {
 			return nil, nil, err
 		}
@@ -222,11 +223,11 @@ func (w *whatIf) generator(function string, breathe func(share float64) error) (
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := p.generator(w.m.agent, w.m.seed)
+	g, err := p.Generator(w.m.Agent, w.m.Seed)
 	if err != nil {
 		return nil, nil, err
 	}
-	_, err = inspect.Fit(g, w.m.real, scores, &w.knobs, 0, w.refit.slice, func(done, of int) error {
+	_, err = inspect.Fit(g, w.m.Real, scores, &w.knobs, 0, w.refit.slice, func(done, of int) error {
 		return breathe(float64(done) / float64(of))
 	})
 	if err != nil {
@@ -239,14 +240,14 @@ func (w *whatIf) generator(function string, breathe func(share float64) error) (
 // scoreReal is F of the real rows by a function that the run may not have used: its
 // model then learns from them first, with as many updates as the run has env steps.
 func (w *whatIf) scoreReal(dst []float32, name string, breathe func() error) error {
-	built := w.m.built(name)
-	f, err := w.parts.makeRelevance(name, w.m)
+	built := w.m.Built(name)
+	f, err := w.m.BuildRelevance(name)
 	if err != nil {
 		return err
 	}
-	if !built && slices.Contains(trainedModels, name) {
+	if !built && slices.Contains(relevance.NamesOf(relevance.LearnsInSteps), name) {
 		for range w.Step {
-			if err := w.updateModel(w.m, name); err != nil {
+			if err := w.m.UpdateModel(name); err != nil {
 				return err
 			}
 			if err := breathe(); err != nil {
@@ -259,35 +260,17 @@ func (w *whatIf) scoreReal(dst []float32, name string, breathe func() error) err
 			return err
 		}
 	}
-	return w.score(dst, f, w.m.real, breathe)
+	return w.m.ScoreRing(dst, f, w.m.Real, breathe)
 }
 
 // countReal makes the function of that name anew from all real rows.
 func (w *whatIf) countReal(name string, breathe func() error) error {
-	before := w.Settings.Relevance
-	defer func() { w.Settings.Relevance = before }()
-	w.Settings.Relevance = name
-	for done, owed := 0, w.m.real.Len(); done < owed; {
-		n, err := w.warm(done, owed)
+	for done, owed := 0, w.m.Real.Len(); done < owed; {
+		n, err := w.m.Warm(name, done, owed)
 		if err != nil {
 			return err
 		}
 		done += n
-		if err := breathe(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// score is F of all rows of a ring.
-func (w *whatIf) score(dst []float32, f relevance.Function, rows *replay.Ring, breathe func() error) error {
-	for first := 0; first < rows.Len(); first += scoreRows {
-		n := min(scoreRows, rows.Len()-first)
-		rows.GatherRange(w.m.scoring, first, n)
-		if err := f.Score(dst[first:first+n], w.m.scoring, n); err != nil {
-			return err
-		}
 		if err := breathe(); err != nil {
 			return err
 		}
@@ -300,7 +283,7 @@ func (w *whatIf) simulator() (analysis.Simulator, func() error, error) {
 	if w.task.Hidden != "" {
 		return nil, nil, fmt.Errorf("the state does not follow from an observation of %s: %s", w.task.Name, w.task.Hidden)
 	}
-	env, err := w.task.New(rng.New(w.m.seed, "what if").At(0).Uint64())
+	env, err := w.task.New(rng.New(w.m.Seed, "what if").At(0).Uint64())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
+	"pgrlab/core/replica"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 	"pgrlab/core/testing/pace"
@@ -31,6 +31,7 @@ type world struct {
 	hooks map[string]func() // called before the call of that name is answered
 	fail  map[string]error  // what calls return
 
+	started  int                             // environments
 	obs      [][]float32                     // of every transition's first observation, as the environment saw it
 	learner  func(seed uint64) agent.Learner // nil: worldAgent
 	terminal int                             // episodes end truly at this length; 0: at the time limit only
@@ -73,34 +74,38 @@ func newWorld() *world { return &world{hooks: map[string]func(){}, fail: map[str
 func (w *world) task() task.Task {
 	return task.Task{
 		Name: "world", ObsSize: worldObs, ActSize: worldAct, EpisodeSteps: worldEpisode,
-		New:    func(seed uint64) (task.Env, error) { return &worldEnv{w: w, seed: seed}, nil },
+		New: func(seed uint64) (task.Env, error) {
+			w.started++
+			return &worldEnv{w: w, seed: seed}, nil
+		},
 		NewVec: func(n int, seed uint64) (task.VecEnv, error) { return &worldVec{w: w, n: n, seed: seed}, nil },
 	}
 }
 
 func (w *world) parts() parts {
-	return parts{
-		shape: w.shape(), fills: w.rows != (replay.Shape{}),
-		learner: func(seed uint64) (agent.Learner, error) {
+	return parts{Parts: replica.Parts{
+		Shape: w.shape(), Fills: w.rows != (replay.Shape{}),
+		Learner: func(seed uint64) (agent.Learner, error) {
 			if w.learner != nil {
 				return w.learner(seed), nil
 			}
 			return &worldAgent{w: w, seed: seed, batches: map[int]*replay.Batch{}}, nil
 		},
-		generator: func(_ agent.Policy, seed uint64) (generative.Generator, error) { return &worldGenerator{w: w}, nil },
-		relevance: func(name string, values relevance.Values, seed uint64) (relevance.Function, error) {
-			if !learned(name) {
+		Generator: func(_ agent.Policy, seed uint64) (generative.Generator, error) { return &worldGenerator{w: w}, nil },
+		Relevance: func(name string, values relevance.Values, seed uint64) (relevance.Function, error) {
+			spec, err := relevance.Find(name)
+			if err != nil || spec.Learning == relevance.LearnsNothing {
 				return relevance.New(name, relevance.Deps{Values: values})
 			}
 			if err := w.call("build %s", name); err != nil {
 				return nil, err
 			}
-			if slices.Contains(trainedModels, name) {
+			if spec.Learning == relevance.LearnsInSteps {
 				return &worldModel{w: w, name: name, batch: replay.NewBatch(w.shape(), 4)}, nil
 			}
 			return relevance.NewCount(relevance.DefaultCount(), w.shape())
 		},
-	}
+	}}
 }
 
 // config is a run of that world that takes milliseconds: 6 random steps, a refit

@@ -68,11 +68,11 @@ func Device(t testing.TB) device.Device {
 func Task() task.Task {
 	return task.Task{
 		Name: "world", ObsSize: Obs, ActSize: Act, EpisodeSteps: Episode,
-		New: func(seed uint64) (task.Env, error) { return &env{seed: float64(seed)}, nil },
+		New: func(seed uint64) (task.Env, error) { return &env{seed: float64(seed % 997)}, nil },
 		NewVec: func(n int, seed uint64) (task.VecEnv, error) {
 			v := &vec{envs: make([]env, n)}
 			for i := range v.envs {
-				v.envs[i].seed = float64(seed) + float64(i)
+				v.envs[i].seed = float64(seed%997) + float64(i)
 			}
 			return v, nil
 		},

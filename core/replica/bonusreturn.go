@@ -1,4 +1,4 @@
-package lab
+package replica
 
 import "pgrlab/core/relevance"
 
@@ -35,21 +35,21 @@ func (b *bonusReturn) of(i uint64) *float64 {
 // followBonus scores what was collected since the last time, in blocks, with the
 // model of the bonus as it is now. A rest that does not fill a block waits, but for the
 // first.
-func (x *experiment) followBonus(m *member) error {
-	state := &m.BonusReturn
-	state.Pending = min(state.Pending, m.real.Len())
+func (r *Replica) followBonus() error {
+	state := &r.BonusReturn
+	state.Pending = min(state.Pending, r.Real.Len())
 	for state.Pending >= bonusBlock || state.Of.N == 0 && state.Pending > 0 {
 		n := min(bonusBlock, state.Pending)
-		m.real.Gather(m.scoring, 0, m.real.Oldest(m.real.Len()-state.Pending, n))
-		m.curious = resized(m.curious, n)
-		model := m.models[x.config.Bonus.Function]
-		if err := model.Score(m.curious, m.scoring, n); err != nil {
+		r.Real.Gather(r.scratch, 0, r.Real.Oldest(r.Real.Len()-state.Pending, n))
+		r.curious = resized(r.curious, n)
+		model := r.models[r.Config.Bonus.Function]
+		if err := model.Score(r.curious, r.scratch, n); err != nil {
 			return err
 		}
-		for i, f := range m.curious { // transitions of an env step lie in the order of its copies
-			r := state.of((m.real.Total() - uint64(state.Pending-i)) % uint64(len(m.envs)))
-			*r = x.config.Agent.Gamma**r + relevance.PaperScale(model)*float64(f)
-			state.Of.add(*r)
+		for i, f := range r.curious { // transitions of an env step lie in the order of its copies
+			sum := state.of((r.Real.Total() - uint64(state.Pending-i)) % uint64(len(r.envs)))
+			*sum = r.Config.Agent.Gamma**sum + relevance.PaperScale(model)*float64(f)
+			state.Of.add(*sum)
 		}
 		state.Pending -= n
 	}

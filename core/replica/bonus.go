@@ -1,4 +1,4 @@
-package lab
+package replica
 
 import (
 	"math"
@@ -9,43 +9,43 @@ import (
 )
 
 // addBonus adds the bonus to the rewards of a batch whose first rows are real.
-func (x *experiment) addBonus(m *member, b *replay.Batch, real int) error {
-	strength := x.Settings.Bonus
-	if !x.config.Bonus.Given() || strength == 0 {
+func (r *Replica) addBonus(now Now, b *replay.Batch, real int) error {
+	strength := now.Settings.Bonus
+	if !r.Config.Bonus.Given() || strength == 0 {
 		return nil
 	}
-	if x.config.Bonus.Scale == config.ScaleReturns {
-		if err := x.followBonus(m); err != nil {
+	if r.Config.Bonus.Scale == config.ScaleReturns {
+		if err := r.followBonus(); err != nil {
 			return err
 		}
 	}
-	m.curious = resized(m.curious, b.Size)
-	f := m.models[x.config.Bonus.Function]
-	if err := f.Score(m.curious, b, b.Size); err != nil {
+	r.curious = resized(r.curious, b.Size)
+	f := r.models[r.Config.Bonus.Function]
+	if err := f.Score(r.curious, b, b.Size); err != nil {
 		return err
 	}
 	scale := relevance.PaperScale(f)
-	switch x.config.Bonus.Scale {
+	switch r.Config.Bonus.Scale {
 	case config.ScaleCode:
 		scale = 1
 	case config.ScaleStd:
-		for _, f := range m.curious[:real] {
-			m.Bonus.add(scale * float64(f))
+		for _, f := range r.curious[:real] {
+			r.Bonus.add(scale * float64(f))
 		}
-		scale /= m.Bonus.std()
+		scale /= r.Bonus.std()
 	case config.ScaleReturns:
-		scale /= m.BonusReturn.Of.std()
+		scale /= r.BonusReturn.Of.std()
 	}
 	if math.IsInf(scale, 0) || math.IsNaN(scale) {
 		return nil // all are alike: nothing is more interesting than the rest
 	}
 	mean := 0.0
-	for i, f := range m.curious {
+	for i, f := range r.curious {
 		bonus := strength * scale * float64(f)
 		b.Reward[i] += float32(bonus)
 		mean += bonus / float64(b.Size)
 	}
-	m.Losses.Bonus.add(mean)
+	r.Losses.Bonus.add(mean)
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package lab
+package replica
 
 import (
 	"fmt"
@@ -12,16 +12,27 @@ import (
 	"pgrlab/core/task"
 )
 
-// newParts makes members of the real parts: learner, relevance functions and generator,
-// on a device.
-func newParts(c *config.Config, task task.Task, dev device.Device) (parts, error) {
+// Parts makes what a member consists of.
+type Parts struct {
+	Shape     replay.Shape // of the rows of D_real and D_syn
+	Fills     bool         // the learner fills D_real, with rows of its own
+	Learner   func(seed uint64) (agent.Learner, error)
+	Generator func(policy agent.Policy, seed uint64) (generative.Generator, error)
+	// Relevance makes the function of that name; without values, functions that need those of
+	// an agent are refused.
+	Relevance func(name string, values relevance.Values, seed uint64) (relevance.Function, error)
+}
+
+// NewParts makes members of the real parts: learner, relevance functions and generator of
+// the configuration, on a device.
+func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error) {
 	if err := c.Validate(); err != nil {
-		return parts{}, err
+		return Parts{}, err
 	}
 	learner, deps := c.Learner(task)
 	shape := learner.RowShape(deps)
 	if err := shape.Validate(); err != nil {
-		return parts{}, fmt.Errorf("learner %s: D_real: %w", learner.Name, err)
+		return Parts{}, fmt.Errorf("learner %s: D_real: %w", learner.Name, err)
 	}
 	seen := task // as the generator sees it
 	if learner.Rows != nil {
@@ -29,25 +40,24 @@ func newParts(c *config.Config, task task.Task, dev device.Device) (parts, error
 	}
 	if learner.Check != nil {
 		if err := learner.Check(deps); err != nil {
-			return parts{}, err
+			return Parts{}, err
 		}
 	}
 	deps.Device = dev
 	if err := c.ValidateSettings(); err != nil {
-		return parts{}, err
+		return Parts{}, err
 	}
-	return parts{
-		shape: shape, fills: learner.Rows != nil,
-		device: parkerOf(dev),
-		learner: func(seed uint64) (agent.Learner, error) {
+	return Parts{
+		Shape: shape, Fills: learner.Rows != nil,
+		Learner: func(seed uint64) (agent.Learner, error) {
 			deps := deps
 			deps.Seed = seed
 			return learner.New(deps)
 		},
-		generator: func(policy agent.Policy, seed uint64) (generative.Generator, error) {
+		Generator: func(policy agent.Policy, seed uint64) (generative.Generator, error) {
 			return newGenerator(&c.Generator, seen, shape, policy, dev, seed)
 		},
-		relevance: func(name string, values relevance.Values, seed uint64) (relevance.Function, error) {
+		Relevance: func(name string, values relevance.Values, seed uint64) (relevance.Function, error) {
 			return relevance.New(name, relevance.Deps{Config: c.Relevance.Of(name), Values: values, Shape: shape, Device: dev, Seed: seed})
 		},
 	}, nil
@@ -74,4 +84,15 @@ func newGenerator(c *config.Generator, task task.Task, shape replay.Shape, polic
 		return nil, err
 	}
 	return headed, nil
+}
+
+// sampling is the agent as a generator sees it that rolls out a model.
+type sampling struct{ policy agent.Policy }
+
+// Sample is generative.Policy's. A policy that remembers its episode begins anew at
+// every observation.
+func (s sampling) Sample(dst, obs []float32, rows int, occasion uint64) error {
+	return s.policy.Act(&agent.Acting{
+		Copies: rows, Obs: obs, Actions: dst, State: make([]float32, rows*s.policy.StateSize()), Step: occasion, Mode: agent.Sample,
+	})
 }

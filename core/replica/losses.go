@@ -1,4 +1,4 @@
-package lab
+package replica
 
 import (
 	"math"
@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// sums are the losses since the last line, and the latest ones.
-type sums struct {
+// LossSums are the losses since the last line, and the latest ones.
+type LossSums struct {
 	Critic, Actor, QMean mean
 	Bonus                mean         // of the batches
 	Models               []modelLoss  // of relevance functions that learn in steps
@@ -27,8 +27,8 @@ type modelLoss struct {
 	Loss mean
 }
 
-// adoptModels is that of memberState.
-func (s *sums) adoptModels() {
+// adoptModels is that of State.
+func (s *LossSums) adoptModels() {
 	for name, old := range map[string]*mean{"curiosity": &s.Model, "rnd": &s.RND} {
 		if old.N > 0 {
 			*s.model(name) = *old
@@ -38,7 +38,7 @@ func (s *sums) adoptModels() {
 }
 
 // model is the sum of the relevance function of that name.
-func (s *sums) model(name string) *mean {
+func (s *LossSums) model(name string) *mean {
 	for i := range s.Models {
 		if s.Models[i].Name == name {
 			return &s.Models[i].Loss
@@ -72,7 +72,7 @@ func (m *mean) value() *run.Float {
 	return &v
 }
 
-func (s *sums) add(l agent.Losses, acted bool) {
+func (s *LossSums) add(l agent.Losses, acted bool) {
 	s.Critic.addKnown(l.Critic)
 	s.QMean.addKnown(l.QMean)
 	if acted {
@@ -84,13 +84,13 @@ func (s *sums) add(l agent.Losses, acted bool) {
 	s.Updates++
 }
 
-func (s *sums) addModel(name string, loss float64) {
+func (s *LossSums) addModel(name string, loss float64) {
 	s.model(name).add(loss)
 	s.LatestModel = loss
 }
 
 // take returns the means and starts anew; some says whether there were any.
-func (s *sums) take() (l event.Losses, some bool) {
+func (s *LossSums) take() (l event.Losses, some bool) {
 	l = event.Losses{Critic: s.Critic.value(), Actor: s.Actor.value(), QMean: s.QMean.value(), Bonus: s.Bonus.value()}
 	for _, m := range s.Models {
 		setModel(&l, m.Name, m.Loss.value())
@@ -123,8 +123,8 @@ func setModel(l *event.Losses, name string, loss *run.Float) {
 	}
 }
 
-// last is the latest update's, or nil before the first one.
-func (s *sums) last() *event.UpdateLosses {
+// Last is the latest update's, or nil before the first one.
+func (s *LossSums) Last() *event.UpdateLosses {
 	if s.Updates == 0 {
 		return nil
 	}

@@ -1,0 +1,89 @@
+package replica
+
+import (
+	"pgrlab/core/agent"
+	"pgrlab/core/replay"
+)
+
+// EnvStep makes one env step in all copies of the environment: act, step, store (line 2 of
+// Algorithm 1). While the buffer holds at most StartSteps transitions the actions are random:
+// of one copy StartSteps+1 of them. Where an environment fails the error is ErrEnvironment,
+// and EnvStep is to be called again for the same step: copies that have made theirs by then
+// do not make it twice, and a replica that has made all of it does nothing.
+func (r *Replica) EnvStep(now Now) error {
+	if r.Stepped == now.Step {
+		return nil
+	}
+	if err := r.stepEnvs(now); err != nil {
+		return err
+	}
+	r.Stepped = now.Step
+	if err := r.observe(now.Step); err != nil {
+		return err
+	}
+	if !r.Parts.Fills {
+		r.store()
+	}
+	copy(r.Obs, r.next)
+	copy(r.PolicyState, r.nextState)
+	for i, end := range r.ends {
+		if end != agent.Continues {
+			r.endEpisode(i)
+		}
+	}
+	return nil
+}
+
+// store adds the transitions of the env step to D_real.
+func (r *Replica) store() {
+	for i, end := range r.ends {
+		r.Real.Add(replay.Transition{Obs: r.row(r.Obs, i), Act: r.row(r.Action, i), Reward: r.rewards[i], Next: r.row(r.next, i), Done: end == agent.Terminated})
+		if r.priorities != nil {
+			r.priorities.Added(r.Real.Newest(0))
+		}
+		r.BonusReturn.Pending++
+	}
+}
+
+// act chooses the next actions in all copies.
+func (r *Replica) act(now Now) error {
+	if r.acts() {
+		copy(r.nextState, r.PolicyState) // which stays, should the env step fail
+		for i := range r.Copies {
+			r.episodes[i] = r.Copies[i].Episode
+		}
+		r.acting = agent.Acting{
+			Copies: len(r.envs), Obs: r.Obs, Actions: r.Action, State: r.nextState, Episodes: r.episodes, Step: uint64(now.Step),
+		}
+		if err := r.Agent.Act(&r.acting); err != nil {
+			return err
+		}
+		r.keepActions()
+		return nil
+	}
+	r.streams.explore.FillUniform(r.Action, uint64(now.Step), 0)
+	for i, u := range r.Action {
+		r.Action[i] = 2*u - 1
+	}
+	return nil
+}
+
+// acts says whether the policy chooses the actions. A learner that does not update on
+// batches needs no random ones first.
+func (r *Replica) acts() bool {
+	_, offPolicy := r.Agent.(agent.OffPolicy)
+	return !offPolicy || r.Enough()
+}
+
+// observe tells a learner that keeps experience of its own what the env step gave.
+func (r *Replica) observe(step int) error {
+	observer, has := r.Agent.(agent.Observer)
+	if !has {
+		return nil
+	}
+	r.experience = agent.Experience{
+		Copies: len(r.envs), Step: uint64(step), Obs: r.Obs, Next: r.next, Actions: r.Action, State: r.PolicyState,
+		Rewards: r.rewards, Ends: r.ends,
+	}
+	return observer.Observe(&r.experience)
+}

@@ -1,0 +1,249 @@
+package replica
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/event"
+	"pgrlab/core/run"
+	"pgrlab/core/task"
+)
+
+// trainingEnv is a copy of the environment that a replica trains in. All copies take an
+// action in each env step, and each begins its next episode by itself.
+type trainingEnv struct {
+	env    task.Env
+	failed error // why it can do nothing before it is made anew
+}
+
+// Copy are the counters of a copy of the environment.
+type Copy struct {
+	Episode uint64 // of the replica's; copy i of n has every n-th from i on
+	Step    int    // of the episode
+	Return  float64
+}
+
+// halfStep is an env step that some copies have made before another one failed: what
+// they gave is kept until all have made it.
+type halfStep struct {
+	Made          []bool
+	Actions, Next []float32
+	Rewards       []float32
+	Ends          []agent.End
+}
+
+// startEnvs makes the replica's copies of the environment, each in its first episode.
+func (r *Replica) startEnvs() error {
+	n := r.Config.Environment.InLockstep()
+	r.envs, r.Copies = make([]trainingEnv, n), make([]Copy, n)
+	for i := range r.envs {
+		env, err := r.Task.New(r.Seed)
+		if err != nil {
+			return fmt.Errorf("start %s: %w", r.Config.Task, err)
+		}
+		r.envs[i].env, r.Copies[i].Episode = env, uint64(i)
+		r.own(envName(i), env)
+	}
+	obs, act := r.envs[0].env.ObsSize(), r.envs[0].env.ActSize()
+	r.Obs, r.next, r.Action = make([]float32, n*obs), make([]float32, n*obs), make([]float32, n*act)
+	r.rewards, r.ends, r.made = make([]float32, n), make([]agent.End, n), make([]bool, n)
+	r.episodes = make([]uint64, n)
+	return nil
+}
+
+// resetEnvs begins the first episodes.
+func (r *Replica) resetEnvs() error {
+	for i := range r.envs {
+		if err := r.envs[i].env.Reset(r.Copies[i].Episode, r.row(r.Obs, i)); err != nil {
+			return fmt.Errorf("reset %s: %w", r.Config.Task, err)
+		}
+	}
+	return nil
+}
+
+// envName is the name of a copy among the parts of a checkpoint.
+func envName(i int) string {
+	if i == 0 {
+		return "env"
+	}
+	return fmt.Sprintf("env %d", i)
+}
+
+// row is copy i's part of numbers of all copies.
+func (r *Replica) row(all []float32, i int) []float32 {
+	n := len(all) / len(r.envs)
+	return all[i*n : (i+1)*n : (i+1)*n]
+}
+
+// stepEnvs acts and makes the env step in every copy; after an episode that was lost
+// once more, in the next one, so that every copy gives a transition.
+func (r *Replica) stepEnvs(now Now) error {
+	r.takeHalf()
+	acted := false
+	for i := range r.envs {
+		for tries := 0; !r.made[i]; tries++ {
+			err := r.envs[i].failed
+			if err == nil && !acted {
+				if err := r.act(now); err != nil {
+					return err
+				}
+				acted = true
+			}
+			if err == nil {
+				if err = r.stepEnv(i); err == nil {
+					break
+				}
+			}
+			if tries > 0 || !r.tolerateLostEpisode(err) {
+				r.keepHalf()
+				return r.failedEnv(i, err)
+			}
+			r.endEpisode(i)
+			acted = false // it is in front of another observation
+		}
+	}
+	clear(r.made)
+	r.Half = nil
+	return nil
+}
+
+// stepEnv makes the env step in copy i.
+func (r *Replica) stepEnv(i int) error {
+	reward, terminated, truncated, err := r.envs[i].env.Step(r.row(r.Action, i), r.row(r.next, i))
+	if err != nil {
+		return err
+	}
+	c := &r.Copies[i]
+	c.Step++
+	c.Return += reward
+	r.rewards[i], r.ends[i], r.made[i] = float32(reward), agent.Continues, true
+	switch { // a time limit is no true end, even where both come together
+	case terminated && !truncated && c.Step != r.Task.EpisodeSteps:
+		r.ends[i] = agent.Terminated
+	case terminated || truncated:
+		r.ends[i] = agent.Truncated
+	}
+	return nil
+}
+
+// keepHalf keeps what some copies have given while the env step waits for another one.
+func (r *Replica) keepHalf() {
+	r.Half = nil
+	for _, made := range r.made {
+		if made {
+			r.Half = &halfStep{append([]bool(nil), r.made...), append([]float32(nil), r.Action...), append([]float32(nil), r.next...),
+				append([]float32(nil), r.rewards...), append([]agent.End(nil), r.ends...)}
+		}
+	}
+	clear(r.made)
+}
+
+// takeHalf goes on with an env step that some copies have made.
+func (r *Replica) takeHalf() {
+	if h := r.Half; h != nil {
+		copy(r.made, h.Made)
+		copy(r.next, h.Next)
+		copy(r.rewards, h.Rewards)
+		copy(r.ends, h.Ends)
+	}
+}
+
+// keepActions brings back the actions that copies have taken already.
+func (r *Replica) keepActions() {
+	if h := r.Half; h != nil {
+		for i, made := range h.Made {
+			if made {
+				copy(r.row(r.Action, i), r.row(h.Actions, i))
+			}
+		}
+	}
+}
+
+// endEpisode writes the line and starts the next episode of copy i. Where that fails,
+// the next env step says so.
+func (r *Replica) endEpisode(i int) {
+	c, e := &r.Copies[i], &r.envs[i]
+	if c.Step > 0 { // else it was lost before it began
+		r.emit(event.TypeEpisode, event.Episode{Return: run.Float(c.Return), Length: c.Step, Copy: i})
+	}
+	*c = Copy{Episode: c.Episode + uint64(len(r.envs))}
+	clear(r.row(r.PolicyState, i))
+	if e.failed = e.env.Reset(c.Episode, r.row(r.Obs, i)); e.failed != nil {
+		e.failed = fmt.Errorf("reset: %w", e.failed)
+	}
+}
+
+// Failed is why one of the copies can do nothing before it is made anew; nil: all can go on.
+func (r *Replica) Failed() (err error) {
+	for i := range r.envs {
+		err = cmp.Or(err, r.envs[i].failed)
+	}
+	return err
+}
+
+// adoptCopies takes the counters of a checkpoint that knew one copy.
+func (s *State) adoptCopies() {
+	if len(s.Copies) == 0 {
+		s.Copies = []Copy{{s.Episode, s.EpisodeStep, s.EpisodeReturn}}
+	}
+	s.Episode, s.EpisodeStep, s.EpisodeReturn = 0, 0, 0
+}
+
+// checkCopies says whether what was saved is of n copies, with observations of so many numbers
+// and actions of so many in all.
+func (s *State) checkCopies(n, obs, act int) error {
+	if len(s.Copies) != n && !(len(s.Copies) == 0 && n == 1) {
+		return fmt.Errorf("%d copies of the environment are saved, the run has %d", max(1, len(s.Copies)), n)
+	}
+	if h := s.Half; h != nil && (len(h.Made) != n || len(h.Rewards) != n || len(h.Ends) != n || len(h.Next) != obs || len(h.Actions) != act) {
+		return fmt.Errorf("half of an env step is saved, of other copies than the run's %d", n)
+	}
+	return nil
+}
+
+// ErrEnvironment: an environment has failed, which was told the host. What could not be done
+// is tried again when training goes on.
+var ErrEnvironment = errors.New("the environment has failed")
+
+// failedEnv takes an error of a copy of the environment that is more than a lost episode.
+// The episode ends here; the environment is made anew, for nothing is known of its state,
+// and makes the env step in its next episode when EnvStep is called again.
+func (r *Replica) failedEnv(i int, err error) error {
+	r.Host.Fault(r.Index, "simulate", err)
+	fresh, made := r.Task.New(r.Seed)
+	if made != nil {
+		r.envs[i].failed = fmt.Errorf("start %s anew: %w", r.Config.Task, made) // and again at the next try
+		return ErrEnvironment
+	}
+	r.envs[i].env = fresh
+	r.replace(envName(i), fresh)
+	r.endEpisode(i)
+	return ErrEnvironment
+}
+
+// lost is what an error of Step says of itself where the simulation broke down:
+// the episode is over, and a Reset starts the next one as if nothing had been.
+type lost interface {
+	error
+	EpisodeLost() bool
+}
+
+// tolerateLostEpisode notes that an episode was lost and says whether that is all: training
+// goes on. Every other error is something else.
+func (r *Replica) tolerateLostEpisode(err error) bool {
+	if l := lost(nil); !errors.As(err, &l) || !l.EpisodeLost() {
+		return false
+	}
+	r.emit(event.TypeNote, event.Noted{Text: "episode lost: " + err.Error()})
+	return true
+}
+
+// Pose is that of the first copy, where its task has one to show (see task.Posed); else nil.
+func (r *Replica) Pose() []float64 {
+	if posed, ok := r.envs[0].env.(task.Posed); ok {
+		return posed.Pose(nil)
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package replica
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/analysis"
+	"pgrlab/core/config"
+	"pgrlab/core/event"
+	"pgrlab/core/inspect"
+	"pgrlab/core/relevance"
+	"pgrlab/core/run"
+	"pgrlab/core/task"
+)
+
+// evaluation is an evaluation under way.
+type evaluation struct {
+	acting       agent.Acting
+	obs, actions []float32 // those of acting
+	rewards      []float64
+	ended        []bool
+	returns      []float64
+
+	// Of the critics' bias, where there are analyses.
+	q          []float32 // value of the first states
+	discounted []float64 // Σγᵗr
+	weight     float64   // γᵗ
+}
+
+func newEvaluation(evalEnv task.VecEnv, policy agent.Policy, e config.Evaluation) *evaluation {
+	n := evalEnv.Size()
+	mode, _ := e.Mode() // Validate has looked at it
+	t := &evaluation{
+		obs: make([]float32, n*evalEnv.ObsSize()), actions: make([]float32, n*evalEnv.ActSize()),
+		rewards: make([]float64, n), ended: make([]bool, n), returns: make([]float64, n), discounted: make([]float64, n), weight: 1,
+	}
+	t.acting = agent.Acting{Copies: n, Obs: t.obs, Actions: t.actions, State: make([]float32, n*policy.StateSize()), Episodes: make([]uint64, n), Mode: mode}
+	return t
+}
+
+// over says whether all episodes are.
+func (t *evaluation) over() bool { return !slices.Contains(t.ended, false) }
+
+// StartEvaluation begins whole episodes with the policy's mean action, or as the
+// configuration has it, in environments of their own. number counts the evaluations of a
+// run: that of two runs starts in the same states. ErrEnvironment: they have failed, which
+// was told the host, and there is no evaluation.
+func (r *Replica) StartEvaluation(number uint64) error {
+	t := newEvaluation(r.evalEnv, r.Agent, r.Config.Evaluation)
+	r.evaluation = t
+	t.acting.Step = number * uint64(r.Task.EpisodeSteps)
+	if err := r.evalEnv.Reset(number, t.obs); err != nil {
+		return r.failedEvaluation(fmt.Errorf("reset: %w", err))
+	}
+	values, has := r.Agent.(relevance.Values)
+	if !r.Config.Analyses() || !has || r.Parts.Fills { // critics take observations
+		return nil
+	}
+	t.q = make([]float32, len(t.ended))
+	return values.Q(t.q, t.obs, len(t.q))
+}
+
+// Evaluate makes up to n lockstep steps of the episodes; over says that all are.
+func (r *Replica) Evaluate(n int) (over bool, err error) {
+	t := r.evaluation
+	for ; n > 0 && !t.over(); n-- {
+		if err := r.evaluationStep(t); err != nil {
+			return false, err
+		}
+	}
+	return t.over(), nil
+}
+
+// evaluationStep makes one lockstep step with one call of the policy.
+func (r *Replica) evaluationStep(t *evaluation) error {
+	if err := r.Agent.Act(&t.acting); err != nil {
+		return err
+	}
+	t.acting.Step++
+	was := slices.Clone(t.ended)
+	if err := r.evalEnv.Step(t.actions, t.obs, t.rewards, t.ended); err != nil && !r.tolerateLostEpisode(err) {
+		return r.failedEvaluation(err)
+	}
+	for i, reward := range t.rewards {
+		if !was[i] {
+			t.returns[i] += reward
+			t.discounted[i] += t.weight * reward
+		}
+	}
+	t.weight *= r.Config.Agent.Gamma
+	return nil
+}
+
+// failedEvaluation takes an error of the environments of evaluation. They are made anew.
+func (r *Replica) failedEvaluation(err error) error {
+	r.Host.Fault(r.Index, "evaluate", err)
+	if fresh, made := r.Task.NewVec(r.Config.Evaluation.Episodes, evaluationSeed(r.Seed)); made == nil {
+		r.evalEnv = fresh
+		r.replace("judge", fresh)
+	} // else the next evaluation fails as this one did
+	return ErrEnvironment
+}
+
+// Evaluating says whether an evaluation is under way.
+func (r *Replica) Evaluating() bool { return r.evaluation != nil }
+
+// AbandonEvaluation gives up the evaluation under way: its lines are missing.
+func (r *Replica) AbandonEvaluation() { r.evaluation = nil }
+
+// FinishEvaluation tells what evaluation number gave, and what is told beside it: the bias
+// of the critics, dormant neurons, the losses since the last one and the scores of real
+// transitions. v is the replica as it is now.
+func (r *Replica) FinishEvaluation(v inspect.View, number uint64) error {
+	t := r.evaluation
+	r.evaluation = nil
+	mean, std := meanStd(t.returns)
+	r.LastReturn = &mean
+	r.emit(event.TypeEvaluated, event.Evaluated{
+		ReturnMean: run.Float(mean), ReturnStd: run.Float(std),
+		Returns: run.Floats(t.returns), Episodes: len(t.returns),
+	})
+	r.reportBias(t)
+	if err := r.reportDormant(number); err != nil {
+		return err
+	}
+	if losses, some := r.Losses.take(); some {
+		r.emit(event.TypeLosses, losses)
+	}
+	return r.reportScores(v, number)
+}
+
+// reportBias tells the bias of the critics.
+func (r *Replica) reportBias(t *evaluation) {
+	if len(t.q) == 0 {
+		return
+	}
+	bias, q := make([]float64, len(t.q)), 0.0
+	for i, v := range t.q {
+		bias[i] = float64(v) - t.discounted[i]
+		q += float64(v) / float64(len(t.q))
+	}
+	mean, std := meanStd(bias)
+	r.emit(event.TypeQBias, event.QBias{Q: run.Float(q), Return: run.Float(q - mean), Bias: run.Float(mean), Std: run.Float(std)})
+}
+
+// meanStd is the mean and the standard deviation of a population.
+func meanStd(v []float64) (mean, std float64) {
+	for _, x := range v {
+		mean += x / float64(len(v))
+	}
+	for _, x := range v {
+		std += (x - mean) * (x - mean) / float64(len(v))
+	}
+	return mean, math.Sqrt(std)
+}
+
+// reportDormant measures the policy's dormant neurons on real states.
+func (r *Replica) reportDormant(number uint64) error {
+	if r.Real.Len() == 0 {
+		return nil // the learner has not filled it yet
+	}
+	rows, size := r.Config.Evaluation.DormantStates, r.Real.Shape().Obs
+	obs := make([]float32, rows*size)
+	q := r.streams.dormant.At(number)
+	for i := range rows {
+		copy(obs[i*size:(i+1)*size], r.Real.Row(q.IntN(r.Real.Len()))[:size])
+	}
+	layers, err := r.Agent.Activations(obs, rows)
+	if err != nil || len(layers) == 0 {
+		return err
+	}
+	tau := r.Config.Evaluation.DormantTau
+	shown := analysisLayers(layers)
+	r.emit(event.TypeDormant, event.Dormant{
+		Ratio: run.Float(analysis.DormantSokar(shown, tau)), RatioDrM: run.Float(analysis.DormantDrM(shown, tau)), Tau: run.Float(tau),
+	})
+	return nil
+}
+
+func analysisLayers(layers []agent.Layer) []analysis.Layer {
+	shown := make([]analysis.Layer, len(layers))
+	for i, l := range layers {
+		shown[i] = analysis.Layer{Name: l.Name, Pre: l.Pre, Post: l.Post, Rows: l.Rows, Units: l.Units, Output: l.Output}
+	}
+	return shown
+}
+
+// reportScores describes F over a sample of real transitions.
+func (r *Replica) reportScores(v inspect.View, number uint64) error {
+	if v.Settings.Relevance == relevance.None || !v.Learned || r.Real.Len() == 0 {
+		return nil
+	}
+	f, err := v.Sample(r.Real, r.streams.scores.At(number).IntN)
+	if err != nil {
+		return err
+	}
+	s := analysis.Summarise(f)
+	r.emit(event.TypeScores, event.Scores{
+		Relevance: v.Settings.Relevance, Min: run.Float(s.Min), Max: run.Float(s.Max), Mean: run.Float(s.Mean),
+		Quantiles: run.Floats([]float64{s.Q10, s.Median, s.Q90}),
+	})
+	return nil
+}

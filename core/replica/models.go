@@ -1,0 +1,184 @@
+package replica
+
+import (
+	"fmt"
+	"slices"
+
+	"pgrlab/core/inspect"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
+)
+
+// trainedModels are the relevance functions that make gradient steps while a run goes
+// on, in the order in which they do.
+var trainedModels = relevance.NamesOf(relevance.LearnsInSteps)
+
+// learns says whether the function of that name has a model.
+func learns(name string) bool {
+	s, err := relevance.Find(name)
+	return err == nil && s.Learning != relevance.LearnsNothing
+}
+
+// modelState are the counters of a trained model.
+type modelState struct {
+	Name    string
+	Updates uint64
+	Missed  int // updates that were due while nothing used it
+}
+
+// stateOf are the counters of a trained model.
+func (s *State) stateOf(name string) *modelState {
+	for i := range s.Models {
+		if s.Models[i].Name == name {
+			return &s.Models[i]
+		}
+	}
+	s.Models = append(s.Models, modelState{Name: name})
+	return &s.Models[len(s.Models)-1]
+}
+
+// Built says whether the replica has what the function of that name needs: no model, or one
+// that has learned something.
+func (r *Replica) Built(name string) bool {
+	c, counts := r.models[name].(relevance.Counted)
+	return !learns(name) || r.models[name] != nil && !(counts && c.Seen() == 0)
+}
+
+// usesModel says whether F, a bonus or priorities come from the model of that name.
+func (r *Replica) usesModel(now Now, name string) bool {
+	return now.Settings.Relevance == name || slices.Contains(r.Config.FixedFunctions(), name)
+}
+
+// TrainModels makes one update of each trained model in use where one is due after
+// a critic update, on a fresh batch of real transitions (line 3 of Algorithm 1, where F
+// learns); last says whether the critic update was the last of its env step.
+func (r *Replica) TrainModels(now Now, last bool) error {
+	for _, name := range trainedModels {
+		switch {
+		case !r.modelDue(name, r.Updates, last):
+		case r.usesModel(now, name) && r.Real.Len() > 0:
+			if err := r.UpdateModel(name); err != nil {
+				return err
+			}
+		case r.Config.Prompted():
+			r.stateOf(name).Missed++
+		}
+	}
+	return nil
+}
+
+// modelDue says whether a trained model makes an update after that many critic updates.
+func (r *Replica) modelDue(name string, updates uint64, last bool) bool {
+	every := r.Config.Relevance.Pace(name).Every
+	if every == 0 {
+		return last
+	}
+	return updates%uint64(every) == 0
+}
+
+// UpdateModel makes one update of the model of that name, which is a trained one.
+func (r *Replica) UpdateModel(name string) error {
+	t, ok := r.models[name].(relevance.Trained)
+	if !ok {
+		return fmt.Errorf("train %s: it has no model", name)
+	}
+	b, s := t.Batch(), r.stateOf(name)
+	if err := r.mixerOf(name).Sample(b, replay.Mix{Real: b.Size}, r.Real, nil, s.Updates); err != nil {
+		return err
+	}
+	loss, err := t.Train()
+	s.Updates++
+	if err != nil {
+		return r.diverged("train "+name, err)
+	}
+	r.Losses.addModel(name, loss)
+	return nil
+}
+
+// mixerOf samples the batches of a trained model, by its update: from the stream of its
+// name.
+func (r *Replica) mixerOf(name string) replay.Mixer {
+	mixer, ok := r.mixers[name]
+	if !ok {
+		mixer = replay.NewMixer(r.streams.models.Sub(name))
+		r.mixers[name] = mixer
+	}
+	return mixer
+}
+
+// Owed is how many units of work the model of that name has to do before the next scoring:
+// updates that it missed while another F was chosen, up to a limit, or transitions to count.
+// Warm does them.
+func (r *Replica) Owed(name string) int {
+	switch s, _ := relevance.Find(name); s.Learning {
+	case relevance.LearnsInSteps:
+		return min(r.stateOf(name).Missed, r.Config.Relevance.Pace(name).Warmup)
+	case relevance.LearnsAnew:
+		return r.Real.Len()
+	}
+	return 0
+}
+
+// modelUpdates is a slice of a trained model's warm-up.
+const modelUpdates = 4
+
+// Warm does units that the model of that name owes, from done on; it returns how many.
+func (r *Replica) Warm(name string, done, owed int) (n int, err error) {
+	if c, counts := r.models[name].(relevance.Counted); counts {
+		n = min(inspect.ScoreRows, owed-done)
+		if done == 0 {
+			r.Real.Gather(r.scratch, 0, r.Real.Spread(inspect.ScoreRows))
+			c.Begin(r.scratch, min(inspect.ScoreRows, owed))
+		}
+		r.Real.Gather(r.scratch, 0, r.Real.Oldest(done, n))
+		c.Observe(r.scratch, n)
+		return n, nil
+	}
+	n = min(modelUpdates, owed-done)
+	for range n {
+		if err := r.UpdateModel(name); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+// BuildRelevance makes the function of that name. A model is built when its function is
+// chosen for the first time, and kept.
+func (r *Replica) BuildRelevance(name string) (relevance.Function, error) {
+	if made := r.models[name]; made != nil {
+		return made, nil
+	}
+	values, _ := r.Agent.(relevance.Values) // nil: functions that need them are refused
+	f, err := r.Parts.Relevance(name, values, r.Seed)
+	if err != nil {
+		return nil, err
+	}
+	if made, has := f.(relevance.Model); has {
+		r.own(name, made)
+		r.models[name] = made
+	}
+	return f, nil
+}
+
+// Function makes the function of that name from what the replica has: one with a model only
+// where that was built.
+func (r *Replica) Function(name string) (relevance.Function, error) {
+	if learns(name) && r.models[name] == nil {
+		return nil, fmt.Errorf("relevance %q: its model has not been built yet", name)
+	}
+	return r.BuildRelevance(name)
+}
+
+// NewModel makes an untrained model of the function of that name, which is the caller's.
+func (r *Replica) NewModel(name string) (relevance.Model, error) {
+	f, err := r.Parts.Relevance(name, nil, r.Seed)
+	if err != nil {
+		return nil, err
+	}
+	made, has := f.(relevance.Model)
+	if !has {
+		return nil, fmt.Errorf("relevance %q has no model", name)
+	}
+	return made, nil
+}

@@ -1,0 +1,53 @@
+package replica
+
+import (
+	"fmt"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/config"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
+)
+
+// beta is the exponent of the importance weights in the present env step.
+func (r *Replica) beta(now Now) float64 {
+	first := r.Config.Replay.Beta
+	return first + (1-first)*float64(now.Step)/float64(r.Config.Steps)
+}
+
+// sampleBatch fills a batch: mixed by r, or by priority.
+func (r *Replica) sampleBatch(now Now, b *replay.Batch, mix replay.Mix) error {
+	if r.priorities != nil {
+		return r.priorities.Sample(b, r.Real, r.beta(now), r.Updates)
+	}
+	return r.mixer.Sample(b, mix, r.Real, r.Synthetic, r.Updates)
+}
+
+// prioritise gives the transitions of the batch that was just trained on their new
+// priorities. Those of all others are as old as their last batch.
+func (r *Replica) prioritise(b *replay.Batch) error {
+	if r.priorities == nil {
+		return nil
+	}
+	r.curious = resized(r.curious, b.Size)
+	if r.Config.Replay.Priority == config.PriorityTD {
+		learner, can := r.Agent.(agent.Prioritizer)
+		if !can {
+			return fmt.Errorf("priorities by %q: the learner has none", config.PriorityTD)
+		}
+		if err := learner.Errors(r.curious, b.Size); err != nil {
+			return err
+		}
+	} else {
+		f := r.models[r.Config.Replay.Priority]
+		if err := f.Score(r.curious, b, b.Size); err != nil {
+			return err
+		}
+		scale := float32(relevance.PaperScale(f))
+		for i := range r.curious {
+			r.curious[i] *= scale
+		}
+	}
+	r.priorities.Update(r.curious)
+	return nil
+}

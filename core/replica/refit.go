@@ -1,0 +1,141 @@
+package replica
+
+import (
+	"slices"
+
+	"pgrlab/core/generative"
+	"pgrlab/core/inspect"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
+)
+
+// StartScoring binds the relevance function, which has that name, for Score: another one that
+// is chosen meanwhile is for the next refit. There is room for the score of every transition
+// in D_real then, and its model owes nothing any more.
+func (r *Replica) StartScoring(name string) {
+	if slices.Contains(trainedModels, name) {
+		r.stateOf(name).Missed = 0
+	}
+	r.scorer, r.scores = r.F, resized(r.scores, r.Real.Len())
+}
+
+// Score scores n transitions of D_real from slot first on, at most inspect.ScoreRows.
+func (r *Replica) Score(first, n int) error {
+	r.Real.GatherRange(r.scratch, first, n)
+	return r.scorer.Score(r.scores[first:first+n], r.scratch, n)
+}
+
+// Scores are F of every transition in D_real, in the order of its slots, as far as they are
+// scored; bound says whether StartScoring was called.
+func (r *Replica) Scores() (f []float32, bound bool) { return r.scores, r.scorer != nil }
+
+// ScoreRing is f of all rows of a ring; yield is called behind every slice, and its error
+// ends it.
+func (r *Replica) ScoreRing(dst []float32, f relevance.Function, rows *replay.Ring, yield func() error) error {
+	for first := 0; first < rows.Len(); first += inspect.ScoreRows {
+		n := min(inspect.ScoreRows, rows.Len()-first)
+		rows.GatherRange(r.scratch, first, n)
+		if err := f.Score(dst[first:first+n], r.scratch, n); err != nil {
+			return err
+		}
+		if err := yield(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// StartFit begins a fit of the generator to D_real (line 5 of Algorithm 1), with the
+// conditions that follow from the scores; nil: without conditions.
+func (r *Replica) StartFit(scores []float32, knobs generative.FitKnobs, refit uint64) error {
+	r.Fit = inspect.FitLoss{Steps: knobs.Steps}
+	return r.Generator.StartFit(r.Real, scores, knobs, refit)
+}
+
+// FitSteps makes n gradient steps of the fit behind the first done. One that has ended makes
+// no more: cohorts go in lockstep.
+func (r *Replica) FitSteps(done, n int) (ended bool, err error) {
+	if r.Fit.Ended {
+		return true, nil
+	}
+	loss, ended, err := r.Generator.FitSteps(n)
+	if err != nil {
+		return false, err
+	}
+	r.Fit.Add(done, n, loss)
+	if ended {
+		r.Fit.End(done + n)
+	}
+	return ended, nil
+}
+
+// StartGenerate begins a generation (line 6 of Algorithm 1). D_syn stays as it is until
+// FinishGeneration.
+func (r *Replica) StartGenerate(knobs generative.GenKnobs, occasion uint64) error {
+	r.Fresh, r.generated = replay.NewRing(r.Real.Shape(), max(1, min(knobs.Samples, r.Config.Buffer))), false
+	return r.Generator.StartGenerate(knobs, occasion)
+}
+
+// GenerateSlice makes one call of the generator; total is how many there are. One that has
+// made all its transitions makes no more.
+func (r *Replica) GenerateSlice() (complete bool, total int, err error) {
+	if r.generated {
+		return true, 0, nil
+	}
+	rows, done, total, err := r.Generator.GenerateSlice()
+	if err != nil {
+		return false, 0, err
+	}
+	r.Fresh.AddRows(rows)
+	r.generated = done == total
+	return r.generated, total, nil
+}
+
+// Cancel abandons what the generator has under way. D_syn stays as it is.
+func (r *Replica) Cancel() {
+	r.Generator.Cancel()
+	r.Fresh, r.FreshSpec = nil, nil
+}
+
+// FinishGeneration makes what was generated D_syn.
+func (r *Replica) FinishGeneration() {
+	r.Synthetic, r.Fresh = r.retain(), nil
+	r.Spec, r.FreshSpec = r.FreshSpec, nil
+}
+
+// Compare lays F of the new D_syn beside F of the real transitions; v is the replica as it
+// is now, occasion the number of its generations.
+func (r *Replica) Compare(v inspect.View, occasion uint64) error {
+	found, err := inspect.Compare(v, r.streams.histogram.At(occasion).IntN)
+	if err != nil {
+		return err
+	}
+	r.FReal, r.FSyn, r.FAsked = found.Real, found.Synthetic, found.Asked
+	return nil
+}
+
+// retain is the D_syn that follows from the generation that was completed: that alone,
+// or behind those before it as far as the run keeps them.
+func (r *Replica) retain() *replay.Ring {
+	kept := r.Config.Generator.Generations()
+	if kept == 1 {
+		return r.Fresh
+	}
+	all := replay.NewRing(r.Real.Shape(), max(1, min(kept*r.Fresh.Cap(), r.Config.Buffer)))
+	for _, from := range []*replay.Ring{r.Synthetic, r.Fresh} {
+		if from == nil {
+			continue
+		}
+		for _, slot := range from.Oldest(0, from.Len()) {
+			all.AddRows(from.Row(slot))
+		}
+	}
+	return all
+}
+
+func resized(x []float32, n int) []float32 {
+	if cap(x) < n {
+		return make([]float32, n)
+	}
+	return x[:n]
+}

@@ -1,0 +1,259 @@
+package replica
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/config"
+	"pgrlab/core/event"
+	"pgrlab/core/generative"
+	"pgrlab/core/inspect"
+	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+	"pgrlab/core/task"
+)
+
+// Host hears what happens to the replicas of a cohort; who is the index of one.
+type Host interface {
+	// Emit takes something that is worth a line of the journal; kind is a type of package
+	// event, body one of its bodies.
+	Emit(kind string, who int, body any)
+	// Sampled hears how a batch is mixed that is about to be trained on.
+	Sampled(who int, mix replay.Mix)
+	// Diverged takes the error of something that met a number that is not finite. Nil: the
+	// replica goes on. Other errors come back.
+	Diverged(who int, doing string, err error) error
+	// Fault hears that an environment can do nothing more; a new one takes its place.
+	Fault(who int, doing string, err error)
+}
+
+// Cohort is what all replicas of a run are made from.
+type Cohort struct {
+	Config *config.Config
+	Task   task.Task
+	Parts  Parts
+	Host   Host
+}
+
+// Now is what of a run its replicas look at, beside what they are made from.
+type Now struct {
+	Step     int // env steps made, the present one included
+	Settings *knob.Settings
+}
+
+// Replica is one agent of the cohort with its world and its data. It belongs to one
+// goroutine.
+type Replica struct {
+	Cohort
+	Index     int
+	Seed      uint64 // of the configuration, and Index more
+	Agent     agent.Learner
+	Generator generative.Generator // nil for methods without one
+	F         relevance.Function
+
+	Real, Synthetic *replay.Ring
+	Fresh           *replay.Ring // the D_syn of the generation under way; nil: there is none
+	// How Synthetic and Fresh are made, where KeepSpec was called for them; else nil.
+	Spec, FreshSpec *RebuildSpec
+
+	Mix    replay.Mix // of the latest batch
+	Action []float32  // of the env step, [K,A] of K copies of the environment
+	Fit    inspect.FitLoss
+	State
+
+	// Of the latest generation: F of its rows, of the real ones, and what the generator was
+	// prompted with; nil: it was asked for nothing.
+	FReal, FSyn, FAsked *event.Histogram
+
+	envs       []trainingEnv
+	evalEnv    task.VecEnv
+	models     map[string]relevance.Model // by the name of the function, as far as they are built
+	priorities *replay.Prioritized        // of Real; nil: all are drawn alike
+	mixer      replay.Mixer
+	mixers     map[string]replay.Mixer // of models, by name
+	streams    streams
+	next       []float32 // of the env step, [K,O]
+	rewards    []float32 // and so on, [K]
+	ends       []agent.End
+	made       []bool       // which copies have made it
+	episodes   []uint64     // of acting
+	acting     agent.Acting // of the env step
+	nextState  []float32    // PolicyState behind it
+	experience agent.Experience
+	work       agent.Work
+	updated    [1]agent.UpdateResult
+	scorer     relevance.Function // F when scoring began
+	scores     []float32          // F of every real transition
+	curious    []float32          // bonus or priorities of a batch
+	scratch    *replay.Batch      // memory for scoring
+	generated  bool               // all of Fresh is there
+	owned      []owned
+	evaluation *evaluation // the evaluation under way
+	simulator  inspect.Simulator
+}
+
+// State are the counters of a replica; with the states of its parts they are all that a
+// checkpoint needs.
+type State struct {
+	Obs         []float32 // [K,O] of K copies, the observations that the next actions answer
+	PolicyState []float32 // [K,S], what the policy remembers of the episodes; empty for one without a memory
+	Copies      []Copy
+	Half        *halfStep // nil: no env step is half made
+	LastReturn  *float64  // of the last evaluation
+	Updates     uint64    // critic updates
+	Stepped     int       // the last env step that it has made
+	Models      []modelState
+	Bonus       moments // of F where bonuses are divided by its deviation
+	BonusReturn bonusReturn
+	Losses      LossSums
+
+	// Of checkpoints from before Models: read, never written. See adoptModels.
+	Curiosity, RND modelState
+	// Of checkpoints from before Copies. See adoptCopies.
+	Episode       uint64
+	EpisodeStep   int
+	EpisodeReturn float64
+}
+
+// streams are a replica's random numbers by what they are for.
+type streams struct {
+	explore   rng.Stream // random actions, by env step
+	replay    rng.Stream // batches, by critic update
+	models    rng.Stream // batches of relevance functions that learn: by update, in streams of their names
+	dormant   rng.Stream // states of the dormant ratio, by evaluation
+	scores    rng.Stream // transitions of the line scores, by evaluation
+	histogram rng.Stream // transitions of the histograms, by generation
+	preview   rng.Stream // transitions that previews look at, by preview
+}
+
+func newStreams(seed uint64) streams {
+	s := rng.New(seed, "lab")
+	return streams{
+		explore: s.Sub("explore"), replay: s.Sub("replay"), models: s,
+		dormant: s.Sub("dormant"), scores: s.Sub("scores"), histogram: s.Sub("histogram"),
+		preview: s.Sub("preview"),
+	}
+}
+
+// evaluationSeed is the seed of the environments of evaluation, apart from training's.
+func evaluationSeed(seed uint64) uint64 { return rng.New(seed, "evaluation").At(0).Uint64() }
+
+// New builds replica index of the cohort, at the beginning of its first episode. It must be
+// closed.
+func New(c Cohort, index int) (*Replica, error) {
+	r := &Replica{
+		Cohort: c, Index: index, Seed: c.Config.Seed + uint64(index),
+		models: map[string]relevance.Model{}, mixers: map[string]replay.Mixer{},
+	}
+	if err := r.build(); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Replica) build() (err error) {
+	c := r.Config
+	if err := r.startEnvs(); err != nil {
+		return err
+	}
+	if c.Evaluation.Every > 0 {
+		if r.evalEnv, err = r.Task.NewVec(c.Evaluation.Episodes, evaluationSeed(r.Seed)); err != nil {
+			return fmt.Errorf("start %s for evaluation: %w", c.Task, err)
+		}
+		r.own("judge", r.evalEnv) // its name in checkpoints
+	}
+	if r.Agent, err = r.Parts.Learner(r.Seed); err != nil {
+		return err
+	}
+	r.own("agent", r.Agent)
+	if c.Generates() {
+		if r.Generator, err = r.Parts.Generator(r.Agent, r.Seed); err != nil {
+			return err
+		}
+		r.own("generator", r.Generator)
+	}
+	if r.F, err = r.BuildRelevance(c.Knobs.Relevance); err != nil {
+		return err
+	}
+	for _, name := range c.FixedFunctions() {
+		if _, err = r.BuildRelevance(name); err != nil {
+			return err
+		}
+	}
+	r.simulator = r.newSimulator()
+	shape := r.Parts.Shape
+	r.streams = newStreams(r.Seed)
+	r.mixer = replay.NewMixer(r.streams.replay)
+	r.Real = replay.NewRing(shape, c.Buffer)
+	if c.Replay.Prioritized() {
+		r.priorities = replay.NewPrioritized(c.Replay.Priorities(), r.streams.replay.Sub("priority"))
+		r.own("priorities", r.priorities)
+	}
+	r.scratch = replay.NewBatch(shape, inspect.ScoreRows)
+	states := len(r.envs) * r.Agent.StateSize()
+	r.PolicyState, r.nextState = make([]float32, states), make([]float32, states)
+	return r.resetEnvs()
+}
+
+// owned is a part of a replica under the name that it has in a checkpoint.
+type owned struct {
+	name string
+	part any
+}
+
+// own makes a part the replica's: it is closed with the replica if it can be, and it
+// is part of every checkpoint if it has Save and Load. A model that is built when
+// its relevance function is chosen for the first time has that function's name.
+func (r *Replica) own(name string, part any) { r.owned = append(r.owned, owned{name, part}) }
+
+// replace puts a new part in the place of one that the replica owns, and closes the
+// old one.
+func (r *Replica) replace(name string, part any) {
+	for i, o := range r.owned {
+		if o.name != name {
+			continue
+		}
+		if c, ok := o.part.(io.Closer); ok {
+			c.Close() // it had failed: what it says does not matter
+		}
+		r.owned[i].part = part
+	}
+}
+
+// owns says whether there is a part of that name.
+func (r *Replica) owns(name string) bool {
+	return slices.ContainsFunc(r.owned, func(o owned) bool { return o.name == name })
+}
+
+// Close releases everything.
+func (r *Replica) Close() {
+	for _, o := range r.owned {
+		if c, ok := o.part.(io.Closer); ok {
+			c.Close()
+		}
+	}
+	r.owned = nil
+	r.simulator.Close()
+}
+
+// Enough says whether there are enough transitions to train on.
+func (r *Replica) Enough() bool {
+	met := r.Real.Len()
+	if r.Parts.Fills {
+		met = r.Stepped * len(r.envs)
+	}
+	return met > r.Config.StartSteps
+}
+
+// emit tells the host what is worth a line.
+func (r *Replica) emit(kind string, body any) { r.Host.Emit(kind, r.Index, body) }
+
+// diverged takes the error of something that may have met a number that is not finite.
+func (r *Replica) diverged(doing string, err error) error {
+	return r.Host.Diverged(r.Index, doing, err)
+}

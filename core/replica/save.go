@@ -1,0 +1,241 @@
+package replica
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"pgrlab/core/config"
+	"pgrlab/core/event"
+	"pgrlab/core/generative"
+	"pgrlab/core/inspect"
+	"pgrlab/core/knob"
+	"pgrlab/core/replay"
+	"pgrlab/core/task"
+)
+
+// Stateful is a part that can go on where it was: Load reads what Save wrote and
+// no byte beyond.
+type Stateful interface {
+	Save(w io.Writer) error
+	Load(r io.Reader) error
+}
+
+// Section is a part of a run under its name in a checkpoint: "0/agent".
+type Section struct {
+	Name string
+	Part Stateful
+}
+
+// The sections of D_real and D_syn among those of a replica.
+const (
+	SectionReal      = "real"
+	SectionSynthetic = "synthetic"
+	SectionFresh     = "fresh" // the D_syn being generated
+)
+
+// Named is the name of a section of the replica.
+func (r *Replica) Named(part string) string { return fmt.Sprintf("%d/%s", r.Index, part) }
+
+// Saved are a replica's counters and what of it is half done. With the sections it is all
+// that a checkpoint has of one. Checkpoints have the names of its fields.
+type Saved struct {
+	State            State
+	Parts            []string // that the replica owns
+	Synthetic, Fresh int      // capacity of D_syn, and of the one being generated; 0: there is none
+	Generated        bool     // Fresh is complete
+	Scorer           string   // the relevance function that scores, in phase score
+	Scores           []float32
+	Fit              inspect.FitLoss
+	Trial            *savedEvaluation
+	Mix              replay.Mix
+	FReal, FSyn      *event.Histogram
+	FAsked           *event.Histogram
+}
+
+type savedEvaluation struct {
+	Obs        []float32
+	Ended      []bool
+	Returns    []float64
+	Q          []float32
+	Discounted []float64
+	Weight     float64
+	State      []float32 // the policy's, of each episode
+	Step       uint64    // of its next actions
+}
+
+// Saved is what Restore takes. Scores are part of it between StartScoring and the end of the
+// fit to them: scored says whether it is there.
+func (r *Replica) Saved(scored bool) Saved {
+	s := Saved{
+		State: r.State, Fit: r.Fit,
+		Mix: r.Mix, Generated: r.generated, FReal: r.FReal, FSyn: r.FSyn, FAsked: r.FAsked,
+	}
+	for _, o := range r.owned {
+		s.Parts = append(s.Parts, o.name)
+	}
+	if r.Synthetic != nil {
+		s.Synthetic = r.Synthetic.Cap()
+	}
+	if r.Fresh != nil {
+		s.Fresh = r.Fresh.Cap()
+	}
+	if scored {
+		s.Scores = r.scores
+		if r.scorer != nil {
+			s.Scorer = r.scorer.Name()
+		}
+	}
+	if t := r.evaluation; t != nil {
+		s.Trial = &savedEvaluation{t.obs, t.ended, t.returns, t.q, t.discounted, t.weight, t.acting.State, t.acting.Step}
+	}
+	return s
+}
+
+// Sections lists the replica's parts in the order in which they are loaded: the
+// generator's fit refers to the real transitions. Environments of evaluation are
+// among them in an evaluation only, for every evaluation resets its own.
+func (r *Replica) Sections() []Section {
+	parts := []Section{{SectionReal, r.Real}}
+	if r.Synthetic != nil {
+		parts = append(parts, Section{SectionSynthetic, r.Synthetic})
+	}
+	if r.Fresh != nil {
+		parts = append(parts, Section{SectionFresh, r.Fresh})
+	}
+	for _, o := range r.owned {
+		switch p := o.part.(type) {
+		case generative.Generator:
+			parts = append(parts, Section{o.name, fitting{p, r.Real}})
+		case Stateful:
+			if o.part != any(r.evalEnv) || r.evaluation != nil {
+				parts = append(parts, Section{o.name, p})
+			}
+		}
+	}
+	for i := range parts {
+		parts[i].Name = r.Named(parts[i].Name)
+	}
+	return parts
+}
+
+// fitting is a generator with the transitions that a fit under way refers to.
+type fitting struct {
+	generative.Generator
+	real *replay.Ring
+}
+
+func (g fitting) Load(r io.Reader) error { return g.Generator.Load(r, g.real) }
+
+// Validate says what in s cannot be true of a replica of a run of c: a checksum can be made
+// for anything, and who goes on from it must come to an end.
+func (s *Saved) Validate(c *config.Config, t task.Task) error {
+	n := s.State
+	err := cmp.Or(
+		config.Between("steps of an episode", n.EpisodeStep, 0, max(t.EpisodeSteps, c.Steps)), config.Between("copies of the environment", len(n.Copies), 0, c.Environment.InLockstep()), config.Between("env steps of a member", n.Stepped, 0, c.Steps),
+		config.Between("missed updates", n.Curiosity.Missed, 0, math.MaxInt), config.Between("missed updates", n.RND.Missed, 0, math.MaxInt),
+		config.Between("models", len(n.Models), 0, 100), config.Between("losses of models", len(n.Losses.Models), 0, 100),
+		config.Between("transitions of D_syn", s.Synthetic, 0, c.Buffer), config.Between("transitions of D_syn", s.Fresh, 0, c.Buffer),
+		config.Between("scores", len(s.Scores), 0, c.Buffer), config.Between("parts", len(s.Parts), 0, 100),
+		config.Between("steps of a fit", s.Fit.Steps, 0, config.MaxCount), config.Between("losses of a fit", s.Fit.N, 0, config.MaxCount),
+		config.Between("real rows of a batch", s.Mix.Real, 0, knob.MaxRows), config.Between("synthetic rows of a batch", s.Mix.Synthetic, 0, knob.MaxRows),
+	)
+	for _, e := range n.Copies {
+		err = cmp.Or(err, config.Between("steps of an episode", e.Step, 0, max(t.EpisodeSteps, c.Steps)))
+	}
+	for _, l := range []mean{n.Losses.Critic, n.Losses.Actor, n.Losses.QMean, n.Losses.Model, n.Losses.RND, n.Losses.Bonus} {
+		err = cmp.Or(err, config.Between("losses", l.N, 0, math.MaxInt))
+	}
+	for _, m := range n.Models {
+		err = cmp.Or(err, config.Between("missed updates", m.Missed, 0, math.MaxInt))
+	}
+	for _, m := range n.Losses.Models {
+		err = cmp.Or(err, config.Between("losses", m.Loss.N, 0, math.MaxInt))
+	}
+	return err
+}
+
+// Restore brings a replica that has not begun into the shape that it was saved in, under a
+// relevance function of that name: counters, relevance functions with their models, buffers,
+// an evaluation under way. The parts are loaded behind it: see Sections.
+func (r *Replica) Restore(s Saved, function string) (err error) {
+	if len(s.State.Obs) != len(r.Obs) {
+		return fmt.Errorf("an observation of %d numbers is saved, the task has %d", len(s.State.Obs), len(r.Obs))
+	}
+	if len(s.State.PolicyState) != len(r.PolicyState) {
+		return fmt.Errorf("a policy with a memory of %d numbers is saved, the run's has %d", len(s.State.PolicyState), len(r.PolicyState))
+	}
+	if err := s.State.checkCopies(len(r.envs), len(r.next), len(r.Action)); err != nil {
+		return err
+	}
+	r.State = s.State
+	r.adoptCopies()
+	r.adoptModels()
+	for _, name := range s.Parts {
+		if r.owns(name) {
+			continue
+		}
+		if _, err = r.BuildRelevance(name); err != nil {
+			return err
+		}
+	}
+	if r.F, err = r.BuildRelevance(function); err != nil {
+		return err
+	}
+	if s.Scorer != "" {
+		if r.scorer, err = r.BuildRelevance(s.Scorer); err != nil {
+			return err
+		}
+	}
+	r.scores, r.Mix, r.FReal, r.FSyn, r.FAsked = s.Scores, s.Mix, s.FReal, s.FSyn, s.FAsked
+	r.Fit, r.generated = s.Fit, s.Generated
+	for _, ring := range []struct {
+		at       **replay.Ring
+		capacity int
+	}{{&r.Synthetic, s.Synthetic}, {&r.Fresh, s.Fresh}} {
+		if ring.capacity > r.Config.Buffer {
+			return fmt.Errorf("%d synthetic transitions are saved, the run has room for %d", ring.capacity, r.Config.Buffer)
+		}
+		*ring.at = nil
+		if ring.capacity > 0 {
+			*ring.at = replay.NewRing(r.Real.Shape(), ring.capacity)
+		}
+	}
+	return r.restoreEvaluation(s.Trial)
+}
+
+// adoptModels turns the counters of a checkpoint that knew two models by fields of their
+// own into those by name.
+func (s *State) adoptModels() {
+	for name, old := range map[string]*modelState{"curiosity": &s.Curiosity, "rnd": &s.RND} {
+		if *old != (modelState{}) {
+			*s.stateOf(name) = modelState{name, old.Updates, old.Missed}
+		}
+		*old = modelState{}
+	}
+	s.Losses.adoptModels()
+}
+
+func (r *Replica) restoreEvaluation(s *savedEvaluation) error {
+	if s == nil {
+		return nil
+	}
+	if r.evalEnv == nil {
+		return errors.New("an evaluation is saved, the run has none")
+	}
+	t := newEvaluation(r.evalEnv, r.Agent, r.Config.Evaluation)
+	if len(s.Obs) != len(t.obs) || len(s.Ended) != len(t.ended) || len(s.Returns) != len(t.returns) || len(s.Q) != 0 && len(s.Q) != len(t.returns) {
+		return fmt.Errorf("an evaluation of %d episodes is saved, the run has %d", len(s.Returns), len(t.returns))
+	}
+	copy(t.obs, s.Obs)
+	copy(t.ended, s.Ended)
+	copy(t.returns, s.Returns)
+	copy(t.discounted, s.Discounted)
+	copy(t.acting.State, s.State)
+	t.acting.Step = s.Step
+	t.q, t.weight = s.Q, s.Weight
+	r.evaluation = t
+	return nil
+}

@@ -1,0 +1,116 @@
+package replica
+
+import (
+	"pgrlab/core/agent"
+	"pgrlab/core/knob"
+	"pgrlab/core/replay"
+)
+
+// Update makes n updates of the agent on batches mixed by r, each one of the critics, and the
+// others where the agent's schedule has them (line 7 of Algorithm 1). last says that they end
+// the env step. Of more than one, nothing may look at a batch: see Fused. What they made is
+// for Learned, in order.
+func (r *Replica) Update(now Now, n int, last bool) ([]agent.UpdateResult, error) {
+	learner, can := r.Agent.(agent.OffPolicy)
+	if !can {
+		return nil, nil
+	}
+	mix := r.mix(now)
+	if r.looksAtBatches() {
+		return r.updateOn(now, learner, mix, last)
+	}
+	r.Sampled(mix)
+	return learner.UpdateN(n, r.source(mix), Rates(now.Settings), last)
+}
+
+// updateOn makes one update on a batch that has priorities or a bonus.
+func (r *Replica) updateOn(now Now, learner agent.OffPolicy, mix replay.Mix, last bool) ([]agent.UpdateResult, error) {
+	batch, err := learner.Batch(mix.Size())
+	if err != nil {
+		return nil, err
+	}
+	if err := r.sampleBatch(now, batch, mix); err != nil {
+		return nil, err
+	}
+	if err := r.addBonus(now, batch, mix.Real); err != nil {
+		return nil, r.diverged("add the bonus", err)
+	}
+	r.Sampled(mix)
+	made := &r.updated[0]
+	if made.Losses, made.Stepped, made.Err = learner.Update(mix.Size(), Rates(now.Settings), last); made.Err != nil {
+		return r.updated[:], nil
+	}
+	if err := r.prioritise(batch); err != nil {
+		r.Updates++
+		return nil, r.diverged("set priorities", err)
+	}
+	return r.updated[:], nil
+}
+
+// Learned takes what one update made.
+func (r *Replica) Learned(made *agent.UpdateResult) error {
+	r.Updates++
+	if made.Err != nil {
+		return r.diverged("train agent", made.Err)
+	}
+	r.Losses.add(made.Losses, made.Stepped)
+	return nil
+}
+
+// Sampled notes the mix of a batch that is about to be trained on.
+func (r *Replica) Sampled(mix replay.Mix) {
+	r.Host.Sampled(r.Index, mix)
+	r.Mix = mix
+}
+
+// Work is what the phases of a learner that has some work with now; refit says whether the
+// env step has a refit.
+func (r *Replica) Work(now Now, refit bool) *agent.Work {
+	r.work = agent.Work{Step: now.Step, Refit: refit, Rates: Rates(now.Settings), Source: r.source(r.mix(now))}
+	return &r.work
+}
+
+// Fused says whether the updates of an env step are made at once: where the device can,
+// and nothing of the method looks at a batch before or after it is trained on, as
+// priorities and a bonus do.
+func (r *Replica) Fused() bool {
+	learner, can := r.Agent.(agent.OffPolicy)
+	return can && learner.Fused() && !r.looksAtBatches()
+}
+
+// looksAtBatches says whether the method does.
+func (r *Replica) looksAtBatches() bool {
+	return r.Config.Replay.Prioritized() || r.Config.Bonus.Given()
+}
+
+// SourceSize is what the agent will be asked for where it has its batches sampled; nil where
+// they are filled for it. No run makes more real transitions than env steps of its copies.
+func (r *Replica) SourceSize(s *knob.Settings) *agent.SourceSize {
+	if r.looksAtBatches() {
+		return nil
+	}
+	d := &agent.SourceSize{Updates: s.UTD, Mixer: r.mixer, Real: r.Config.Collected()}
+	if r.Config.Generates() {
+		d.Synthetic = s.Samples
+	}
+	return d
+}
+
+// source is what batches are sampled from.
+func (r *Replica) source(mix replay.Mix) agent.BatchSource {
+	return agent.BatchSource{Mixer: r.mixer, Real: r.Real, Synthetic: r.Synthetic, Mix: mix, First: r.Updates}
+}
+
+// mix splits the next batch by r.
+func (r *Replica) mix(now Now) replay.Mix {
+	available := 0
+	if r.Synthetic != nil {
+		available = r.Synthetic.Len()
+	}
+	return r.Config.Mix(now.Settings, available)
+}
+
+// Rates are an agent's live settings.
+func Rates(s *knob.Settings) agent.Rates {
+	return agent.Rates{LRActor: s.LRActor, LRCritic: s.LRCritic, Tau: s.Tau}
+}
