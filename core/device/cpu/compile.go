@@ -34,6 +34,8 @@ type compiler struct {
 	// into is the instruction that does the work of each, itself or one that it was
 	// fused into.
 	into []int
+	// imaged are those that lanes wrote image by image.
+	imaged map[device.Ref]bool
 	// owned are those that lanes wrote by members.
 	owned map[device.Ref]bool
 	// gaussians are what samples of the policy were made of, by their results.
@@ -43,7 +45,7 @@ type compiler struct {
 func newCompiler(p *device.Program, k *kernel.Family) *compiler {
 	c := &compiler{
 		p: p, k: k, schedule: newScheduler(), occasion: new(uint64), nextID: len(p.Buffers),
-		partial: map[device.Ref][Lanes][]float32{}, copies: map[device.Ref][Lanes][]float32{}, upright: map[device.Ref]bool{}, owned: map[device.Ref]bool{},
+		partial: map[device.Ref][Lanes][]float32{}, copies: map[device.Ref][Lanes][]float32{}, upright: map[device.Ref]bool{}, owned: map[device.Ref]bool{}, imaged: map[device.Ref]bool{},
 		gaussians: map[device.Ref]*gaussian{}, blockSquares: map[device.Ref][Lanes][]float64{},
 	}
 	for _, b := range p.Buffers {
@@ -169,16 +171,7 @@ func contains(refs []device.Ref, r device.Ref) bool {
 // overRows emits a stage that sums over rows: each lane writes its own sums of
 // its rows into a copy of the result. The copies are added up before the first read.
 func (c *compiler) overRows(in device.Instr, rows int, wholes []device.Ref, run func(out []float32, lo, hi int)) {
-	c.overRowsLane(in, rows, wholes, func(_ int, out []float32, lo, hi int) { run(out, lo, hi) })
-}
-
-// overRowsLane is overRows for stages that need scratch memory of their lane.
-func (c *compiler) overRowsLane(in device.Instr, rows int, wholes []device.Ref, run func(lane int, out []float32, lo, hi int)) {
-	copies := [Lanes][]float32{c.data[in.Out]}
-	for lane := 1; lane < Lanes; lane++ {
-		copies[lane] = aligned(len(c.data[in.Out]))
-	}
-	c.partial[in.Out], c.copies[in.Out] = copies, copies
+	copies := c.sums(in.Out)
 	uses := []access{writes(split{by: byLane}, in.Out)}
 	for _, r := range in.In {
 		if contains(wholes, r) {
@@ -189,8 +182,18 @@ func (c *compiler) overRowsLane(in device.Instr, rows int, wholes []device.Ref, 
 	}
 	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
 		lo, hi := rowRange(rows, lane)
-		run(lane, copies[lane], lo, hi)
+		run(copies[lane], lo, hi)
 	}})
+}
+
+// sums are the lanes' own copies of a result that is summed over rows.
+func (c *compiler) sums(r device.Ref) [Lanes][]float32 {
+	copies := [Lanes][]float32{c.data[r]}
+	for lane := 1; lane < Lanes; lane++ {
+		copies[lane] = aligned(len(c.data[r]))
+	}
+	c.partial[r], c.copies[r] = copies, copies
+	return copies
 }
 
 // combine adds up the lanes' sums of a buffer, in lane order.

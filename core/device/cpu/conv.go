@@ -17,16 +17,6 @@ func init() {
 // the windows of one line of places are rows that overlap. No matrix of windows is
 // ever written; an image is copied only where zeros have to stand around it.
 
-// laneMemory is memory of each lane's own.
-type laneMemory [Lanes][]float32
-
-func newLaneMemory(n int) (m laneMemory) {
-	for lane := range m {
-		m[lane] = aligned(n)
-	}
-	return m
-}
-
 // frame is an image with zeros around it: lines and pixels of a number of channels.
 type frame struct {
 	height, width, channels          int
@@ -88,12 +78,13 @@ func conv(c *compiler, in device.Instr) {
 	f := newForward(in.Window, out)
 	panels := newLaneMemory(c.k.PanelSize(k, out))
 	ep := kernel.Epilogue{Bias: b, ReLU: in.ReLU}
-	c.rowwiseLane(in, rows, in.In[1:3], func(lane, lo, hi int) {
-		c.k.Pack(k, out, w, out, panels[lane])
-		for i := lo; i < hi; i++ {
+	c.imagewise(in, rows, imageStage{
+		wholes:  in.In[1:3],
+		prepare: func(lane int) { c.k.Pack(k, out, w, out, panels[lane]) },
+		image: func(lane, i int) {
 			image := f.frame.of(lane, x[i*size:(i+1)*size])
 			c.k.MulPatches(f.patches, out, image, panels[lane], y[i*cols:(i+1)*cols], f.width*out, out, ep)
-		}
+		},
 	})
 }
 
@@ -110,9 +101,10 @@ func convDX(c *compiler, in device.Instr) {
 	if in.Mask != device.None {
 		mask = c.data[in.Mask]
 	}
-	c.rowwiseLane(in, rows, in.In[1:], func(lane, lo, hi int) {
-		b.pack(lane, w)
-		for i := lo; i < hi; i++ {
+	c.imagewise(in, rows, imageStage{
+		wholes:  in.In[1:],
+		prepare: func(lane int) { b.pack(lane, w) },
+		image: func(lane, i int) {
 			to := dx[i*size : (i+1)*size]
 			if b.sparse {
 				clear(to)
@@ -122,7 +114,7 @@ func convDX(c *compiler, in device.Instr) {
 				masked = mask[i*size : (i+1)*size]
 			}
 			b.image(lane, dz[i*cols:(i+1)*cols], to, masked)
-		}
+		},
 	})
 }
 
@@ -251,27 +243,34 @@ func convDW(c *compiler, in device.Instr) {
 	if !c.k.Packed(out) {
 		panels = newLaneMemory(c.k.PanelSize(in.Window.Places(), out))
 	}
-	c.overRowsLane(in, rows, nil, func(lane int, dw []float32, lo, hi int) {
-		if lo == hi {
-			clear(dw)
-		}
-		for i := lo; i < hi; i++ {
+	dw := c.sums(in.Out)
+	c.imagewise(in, rows, imageStage{
+		summed:  true,
+		prepare: func(lane int) { clear(dw[lane]) },
+		image: func(lane, i int) {
 			panel := dz[i*cols : (i+1)*cols]
 			if panels[lane] != nil {
 				c.k.Pack(in.Window.Places(), out, panel, out, panels[lane])
 				panel = panels[lane]
 			}
 			image := f.frame.of(lane, x[i*size:(i+1)*size])
-			c.k.MulPatches(p, out, image, panel, dw, line, out, kernel.Epilogue{Accumulate: i > lo})
-		}
+			c.k.MulPatches(p, out, image, panel, dw[lane], line, out, kernel.Epilogue{Accumulate: true})
+		},
 	})
 }
 
+// convDB adds up the places of one image after the other.
 func convDB(c *compiler, in device.Instr) {
 	dz := c.data[in.In[0]]
 	_, rows, cols := c.shape(in.In[0])
 	_, _, out := c.shape(in.Out)
-	c.overRows(in, rows, nil, func(db []float32, lo, hi int) {
-		c.k.ColSum((hi-lo)*cols/out, out, dz[lo*cols:], out, db)
+	db, one := c.sums(in.Out), newLaneMemory(out)
+	c.imagewise(in, rows, imageStage{
+		summed:  true,
+		prepare: func(lane int) { clear(db[lane]) },
+		image: func(lane, i int) {
+			c.k.ColSum(cols/out, out, dz[i*cols:(i+1)*cols], out, one[lane])
+			c.k.Add(db[lane], db[lane], one[lane])
+		},
 	})
 }

@@ -45,6 +45,14 @@ func (c *compiler) elementwise(in device.Instr, run func(lo, hi int)) {
 		})
 		return
 	}
+	if c.standingImages(in) {
+		c.imagewise(in, rows, imageStage{image: func(_, i int) {
+			for at := i * cols; at < (i+1)*cols; at += block {
+				run(at, min(at+block, (i+1)*cols))
+			}
+		}})
+		return
+	}
 	if c.standingMembers(in) {
 		c.eachMember(in, members, func(e int) {
 			end := (e + 1) * rows * cols

@@ -19,22 +19,20 @@ func maxPool(c *compiler, in device.Instr) {
 	x, y, channels := c.data[in.In[0]], c.data[in.Out], in.Window.Channels
 	_, rows, size := c.shape(in.In[0])
 	_, _, cols := c.shape(in.Out)
-	c.rowwise(in, rows, nil, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			image, out := x[i*size:(i+1)*size], y[i*cols:(i+1)*cols]
-			for j := range out {
-				out[j] = float32(math.Inf(-1))
-			}
-			in.Window.Taps(func(place, _, pixel int) {
-				to, from := out[place*channels:(place+1)*channels], image[pixel*channels:(pixel+1)*channels]
-				for k, v := range from {
-					if exceeds(v, to[k]) {
-						to[k] = v
-					}
-				}
-			})
+	c.imagewise(in, rows, imageStage{image: func(_, i int) {
+		image, out := x[i*size:(i+1)*size], y[i*cols:(i+1)*cols]
+		for j := range out {
+			out[j] = float32(math.Inf(-1))
 		}
-	})
+		in.Window.Taps(func(place, _, pixel int) {
+			to, from := out[place*channels:(place+1)*channels], image[pixel*channels:(pixel+1)*channels]
+			for k, v := range from {
+				if exceeds(v, to[k]) {
+					to[k] = v
+				}
+			}
+		})
+	}})
 }
 
 // maxPoolGrad finds the largest again: to read x once costs less than to keep where
@@ -47,24 +45,22 @@ func maxPoolGrad(c *compiler, in device.Instr) {
 	for lane := range best {
 		best[lane] = make([]int32, cols)
 	}
-	c.rowwiseLane(in, rows, nil, func(lane, lo, hi int) {
-		for i := lo; i < hi; i++ {
-			image, to, best := x[i*size:(i+1)*size], dx[i*size:(i+1)*size], best[lane]
-			for j := range best {
-				best[j] = -1
-			}
-			in.Window.Taps(func(place, _, pixel int) {
-				at := best[place*channels : (place+1)*channels]
-				for k, v := range image[pixel*channels : (pixel+1)*channels] {
-					if at[k] < 0 || exceeds(v, image[int(at[k])*channels+k]) {
-						at[k] = int32(pixel)
-					}
-				}
-			})
-			clear(to)
-			for j, pixel := range best {
-				to[int(pixel)*channels+j%channels] += dy[i*cols+j]
-			}
+	c.imagewise(in, rows, imageStage{image: func(lane, i int) {
+		image, to, best := x[i*size:(i+1)*size], dx[i*size:(i+1)*size], best[lane]
+		for j := range best {
+			best[j] = -1
 		}
-	})
+		in.Window.Taps(func(place, _, pixel int) {
+			at := best[place*channels : (place+1)*channels]
+			for k, v := range image[pixel*channels : (pixel+1)*channels] {
+				if at[k] < 0 || exceeds(v, image[int(at[k])*channels+k]) {
+					at[k] = int32(pixel)
+				}
+			}
+		})
+		clear(to)
+		for j, pixel := range best {
+			to[int(pixel)*channels+j%channels] += dy[i*cols+j]
+		}
+	}})
 }

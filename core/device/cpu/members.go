@@ -33,7 +33,7 @@ func (c *compiler) eachMember(in device.Instr, n int, run func(e int)) {
 // stageOfMembers is eachMember for a stage that says itself how it touches what.
 func (c *compiler) stageOfMembers(in device.Instr, n int, uses []access, run func(e int)) {
 	c.schedule.add(stage{
-		name: name(in), uses: uses, flops: c.p.FLOPs(in), members: n, member: run,
+		name: name(in), uses: uses, flops: c.p.FLOPs(in), members: n, member: func(_, e int) { run(e) },
 		run: func(lane int) {
 			lo, hi := memberRange(n, lane)
 			for e := lo; e < hi; e++ {
@@ -83,10 +83,15 @@ func memberMajor(segments [][]stage) (out [][]stage) {
 func inTurn(parts []stage) stage {
 	n := parts[0].members
 	return stage{name: "members", instr: -1, run: func(lane int) {
+		for i := range parts {
+			if prepare := parts[i].prepare; prepare != nil {
+				prepare(lane)
+			}
+		}
 		lo, hi := memberRange(n, lane)
 		for e := lo; e < hi; e++ {
 			for i := range parts {
-				parts[i].member(e)
+				parts[i].member(lane, e)
 			}
 		}
 	}}

@@ -40,9 +40,11 @@ type stage struct {
 	uses  []access
 	flops int
 	instr int // the instruction that it belongs to; −1: none
-	// member does what run does for one of members members of an ensemble; nil
-	// for stages that do not go member by member.
-	member  func(e int)
+	// member does what run does for one of members members of an ensemble, or images of
+	// a batch; nil for stages that do not go one by one. prepare, which may be nil, comes
+	// before a lane's first one and reads nothing that others write.
+	member  func(lane, e int)
+	prepare func(lane int)
 	members int
 }
 

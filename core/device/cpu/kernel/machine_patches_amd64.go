@@ -7,6 +7,15 @@ type linesFunc func(blocks, lines, k int, a *float32, ars, aks, jump int, b *flo
 // last is masked, and one masked.
 type patchTiles struct{ pair, pairTail, single []linesFunc }
 
+const (
+	// maxPatchPanel is how many numbers of a strip of B pass a row's sums at once at most:
+	// 64 KiB.
+	maxPatchPanel = 1 << 14
+	// patchPanel is how many do where there are more, with what they meet of the image
+	// little enough for the first-level cache.
+	patchPanel = 1 << 12
+)
+
 // maxLineWork bounds what one call of them does, in multiply-adds of vectors.
 const maxLineWork = 1 << 21
 
@@ -15,6 +24,10 @@ const maxLineWork = 1 << 21
 // much of the same.
 func (x *machine) multiplyPatches(o patchwork) {
 	strip, k := 2*x.lanes, o.Lines*o.Run
+	lines := o.Lines
+	if k*strip > maxPatchPanel {
+		lines = max(1, patchPanel/(o.Run*strip))
+	}
 	for j := 0; j < o.n; j += strip {
 		width := min(strip, o.n-j)
 		kernels := x.patchTiles.pair
@@ -24,10 +37,25 @@ func (x *machine) multiplyPatches(o patchwork) {
 		case width < strip:
 			kernels = x.patchTiles.pairTail
 		}
-		for i := range o.Outer {
-			x.patchRows(&o, kernels, at(o.panels, j*k), i, j, (width-1)%x.lanes+1)
+		for first := 0; first < o.Lines; first += lines {
+			part := o.part(first, min(lines, o.Lines-first))
+			for i := range o.Outer {
+				x.patchRows(&part, kernels, at(o.panels, j*k+first*o.Run*strip), i, j, (width-1)%x.lanes+1)
+			}
 		}
 	}
+}
+
+// part is the product over some of the lines; the last part applies the epilogue.
+func (o patchwork) part(first, lines int) patchwork {
+	if first > 0 {
+		o.ep.Accumulate = true
+	}
+	if first+lines < o.Lines {
+		o.ep.Bias, o.ep.ReLU, o.ep.Mask = nil, false, nil
+	}
+	o.a, o.Lines = o.a[first*o.LineStride:], lines
+	return o
 }
 
 // patchRows divides the inner rows of an outer one evenly over blocks of at most as many
