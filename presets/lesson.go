@@ -39,6 +39,11 @@ type Step struct {
 	Restore bool     `toml:"restore"` // puts the knobs back that the lesson has set
 }
 
+// Does says whether the step does more than saying something.
+func (s *Step) Does() bool {
+	return s.Ask != "" || len(s.Set) > 0 || s.Stage != "" || s.Wait != nil || s.Restore
+}
+
 // A Wait lasts until so many things of a kind have happened since the step began.
 type Wait struct {
 	For   string `toml:"for"`   // a kind in WaitKinds

@@ -130,6 +130,15 @@ func TestLessonOnWhatSyntheticRowsAreWorth(t *testing.T) {
 		s.forkWhereAsked(n)
 		all += s.View()
 	}
+	s.typeLine("lesson worth")
+	s.lessons.At = len(s.lessons.Steps) - 2 // the last step only says something
+	s.lessons.Part = lesson.Revealed
+	if s.press("enter"); s.lessons.Lesson == nil {
+		t.Fatal("the last step is not shown")
+	}
+	if s.press("enter"); s.lessons.Lesson != nil {
+		t.Error("the last step takes more than one key")
+	}
 	for _, want := range []string{
 		"Error of s' − s: 0.283, a constant's 1.00. The next states say something. You said: a tenth or less.",
 		"Error of r: 0.106, a constant's 1.00. The rewards say something.",

@@ -155,8 +155,8 @@ func (x *Lessons) enterStep() {
 	l.Part, l.since, l.refused = Reading, x.happened(), ""
 	x.lookAt(s.Focus)
 	switch {
-	case s.Reveal != nil:
-		l.Part = Revealed
+	case s.Reveal != nil, l.At+1 == len(l.Steps) && !s.Does():
+		l.Part = Revealed // there is nothing to do but to go on
 	case s.Ask == "" && len(s.Set) == 0 && s.Stage == "" && s.Wait != nil:
 		x.doStep() // there is nothing to decide
 	}

@@ -115,7 +115,7 @@ func TestWhatIfOnTheScreen(t *testing.T) {
 	left := suspend(t, dir)
 	w.Press("done, ends with this screen", "q")
 	shown = w.Press("ENDED 0", "s")
-	if !strings.Contains(strings.Join(strings.Fields(shown), " "), "the what-if under way has ended with the screen") {
+	if !strings.Contains(strings.Join(strings.Fields(shown), " "), "the what-if under way has ended with this process") {
 		t.Errorf("it does not say so:\n%s", shown)
 	}
 	goOn(t, dir, left)

@@ -21,6 +21,7 @@ import (
 	"pgrlab/core/task"
 	"pgrlab/core/whatif"
 	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/rundir"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/pane/system"
 )
@@ -54,6 +55,8 @@ type whatIf struct {
 	mu    sync.Mutex
 	state *pane.WhatIfState
 	input io.Closer // of the process, which ends with it; nil: there is none
+
+	followed sync.WaitGroup // of goroutines that follow processes
 }
 
 // newWhatIf makes that of a session.
@@ -138,7 +141,7 @@ func (w *whatIf) start(at int) error {
 	w.change(func(s *pane.WhatIfState) {
 		s.Under, s.Step, s.Begun, s.Progress, s.Err = true, at, time.Time{}, whatif.Progress{}, nil
 	})
-	go w.follow(command, input, said, &table)
+	w.followed.Go(func() { w.follow(command, input, said, &table) })
 	return nil
 }
 
@@ -238,7 +241,7 @@ func (w *whatIf) Stop() {
 func (w *whatIf) end() (said []string) {
 	if w.State().Under {
 		w.Stop()
-		said = append(said, "the what-if under way has ended with the screen: pgrlab analyse "+w.dir+" --what-if")
+		said = append(said, fmt.Sprintf("the what-if under way has ended with this process: pgrlab analyse %s --what-if makes another", rundir.Near(w.dir)))
 	}
 	return said
 }

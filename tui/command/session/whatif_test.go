@@ -1,0 +1,114 @@
+package session
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/run"
+	"pgrlab/presets"
+	"pgrlab/tui/pane"
+)
+
+// beside is the what-if of a run with a checkpoint, made by a script of the shell; asked are
+// its arguments.
+func beside(t *testing.T, script string) (w *whatIf, asked *[]string) {
+	t.Helper()
+	config, err := presets.Resolve(presets.Choice{Preset: "demo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := presets.Encode(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := run.Create(filepath.Join(t.TempDir(), "run"), doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { folder.Close() })
+	asked = &[]string{}
+	s := &session{config: config, folder: folder, begin: func(args ...string) *exec.Cmd {
+		*asked = args
+		return exec.Command("sh", "-c", script)
+	}}
+	w = newWhatIf(s)
+	w.task.EpisodeSteps = 1000
+	if w.Begin(); w.State().Under || w.State().Err == nil || !strings.Contains(w.State().Err.Error(), "has no checkpoint that can be read") {
+		t.Fatalf("without a checkpoint: %+v", w.State())
+	}
+	if _, _, err := folder.WriteCheckpoint(&run.Checkpoint{Header: run.Header{Program: "test", Step: 4000, Position: "4000", Journal: run.EmptyMark()}}); err != nil {
+		t.Fatal(err)
+	}
+	return w, asked
+}
+
+// settled is where a what-if stands when its process has ended.
+func settled(w *whatIf) *pane.WhatIfState {
+	w.followed.Wait()
+	return w.State()
+}
+
+// The process says how far it is, and then its table.
+func TestWhatIfIsComputedByAProcess(t *testing.T) {
+	w, asked := beside(t, `echo '{"doing":"real only","done":1,"total":4}' >&2; echo '{"real":4000,"findings":[]}'`)
+	if p, updates := w.Plan(); updates < 2*p.Updates*p.Repeats || len(p.Guidance) != 1 {
+		t.Errorf("%+v takes %d updates", p, updates)
+	}
+	w.Begin()
+	s := settled(w)
+	if s.Err != nil || s.Table == nil || s.Table.Real != 4000 || s.Of != 4000 || s.Progress.Doing != "real only" {
+		t.Errorf("%+v", s)
+	}
+	for _, want := range []string{w.dir + "@4000", "--what-if", "--until-eof"} {
+		if !slices.Contains(*asked, want) {
+			t.Errorf("asked for %q, without %s", *asked, want)
+		}
+	}
+}
+
+// What the process says at its end is why there is no table; the one of before stays.
+func TestWhatIfThatFails(t *testing.T) {
+	w, _ := beside(t, `echo '{"doing":"real only","done":1,"total":4}' >&2; echo 'pgrlab: analyse a: what if: no luck' >&2; exit 1`)
+	before := &pane.WhatIfState{Table: nil, Of: 3000}
+	w.state = before
+	w.Begin()
+	s := settled(w)
+	if s.Err == nil || s.Err.Error() != "analyse a: what if: no luck" || s.Of != 3000 {
+		t.Errorf("%+v", s)
+	}
+	silent, _ := beside(t, "exit 3")
+	silent.Begin()
+	if s := settled(silent); s.Err == nil || !strings.Contains(s.Err.Error(), "exit status 3") {
+		t.Errorf("%+v", s)
+	}
+}
+
+// One that is stopped is no longer heard, and a second one does not begin beside it.
+func TestWhatIfIsStopped(t *testing.T) {
+	w, asked := beside(t, `cat >&2; echo '{"real":1}'`) // until its input ends
+	w.Begin()
+	*asked = nil
+	w.Begin()
+	if !w.State().Under || *asked != nil {
+		t.Fatalf("%+v, a second one was asked for %q", w.State(), *asked)
+	}
+	w.Stop()
+	if s := w.State(); s.Under || s.Err != nil {
+		t.Errorf("%+v", s)
+	}
+	w.followed.Wait() // the process has ended, for its input has
+	if s := w.State(); s.Under || s.Table != nil || s.Err != nil {
+		t.Errorf("%+v", s)
+	}
+	if said := w.end(); said != nil {
+		t.Errorf("%q", said)
+	}
+	w.Begin()
+	if said := w.end(); len(said) != 1 || w.State().Under {
+		t.Errorf("%q, %+v", said, w.State())
+	}
+	w.followed.Wait()
+}
