@@ -9,28 +9,32 @@ import (
 	"pgrlab/core/rng"
 )
 
-// The norm of a large gradient is the sum of its squares in one order, block by block
-// of each lane's half, whether lanes sum them as they write it or afterwards: with
-// halves between rows and not, blocks that end in a row and not, a last piece of few rows.
-func TestLargeGradientsAreSquaredInOneOrder(t *testing.T) {
+// The norm of a gradient is the sum of its squares in one order, block by block of each
+// lane's half, whether lanes sum them as they write it or afterwards: of large weights
+// and of members, with halves between rows and not, blocks that end in a row or member
+// and not, a last piece of few rows.
+func TestGradientsAreSquaredInOneOrder(t *testing.T) {
 	dev, err := New(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer dev.Close()
-	for _, s := range []struct{ rows, in, out int }{{32, 512, 1024}, {64, 640, 333}, {33, 169, 1024}, {48, 1152, 201}, {20, 400, 400}} {
-		t.Run(fmt.Sprintf("%dx%dx%d", s.rows, s.in, s.out), func(t *testing.T) {
+	for _, s := range []struct{ members, rows, in, out int }{
+		{1, 32, 512, 1024}, {1, 64, 640, 333}, {1, 33, 169, 1024}, {1, 48, 1152, 201}, {1, 20, 400, 400},
+		{2, 32, 90, 256}, {6, 32, 90, 256}, {10, 16, 64, 256}, {4, 16, 33, 7}, {4, 16, 300, 1}, {3, 16, 90, 256},
+	} {
+		t.Run(fmt.Sprintf("%dx%dx%dx%d", s.members, s.rows, s.in, s.out), func(t *testing.T) {
 			p := &device.Program{Name: "gradient"}
-			buffer := func(rows, cols int) device.Ref {
-				b := device.Buffer{Members: 1, Rows: rows, Cols: cols, Host: make([]float32, rows*cols)}
+			buffer := func(members, rows, cols int) device.Ref {
+				b := device.Buffer{Members: members, Rows: rows, Cols: cols, Host: make([]float32, members*rows*cols)}
 				rng.New(1, "squares").FillNormal(b.Host, uint64(len(p.Buffers)), 0)
 				p.Buffers = append(p.Buffers, b)
 				return device.Ref(len(p.Buffers) - 1)
 			}
-			x, dz := buffer(s.rows, s.in), buffer(s.rows, s.out)
-			w, m, v, rate := buffer(s.in, s.out), buffer(s.in, s.out), buffer(s.in, s.out), buffer(1, 1)
+			x, dz, rate := buffer(s.members, s.rows, s.in), buffer(s.members, s.rows, s.out), buffer(1, 1, 1)
+			w, m, v := buffer(s.members, s.in, s.out), buffer(s.members, s.in, s.out), buffer(s.members, s.in, s.out)
 			clear(p.Buffers[v].Host)
-			p.Buffers = append(p.Buffers, device.Buffer{Members: 1, Rows: s.in, Cols: s.out})
+			p.Buffers = append(p.Buffers, device.Buffer{Members: s.members, Rows: s.in, Cols: s.out})
 			grad := device.Ref(len(p.Buffers) - 1)
 			p.Instrs = []device.Instr{{Code: device.LinearDW, In: []device.Ref{x, dz}, Out: grad, Mask: device.None}}
 			p.Adam = &device.Adam{
@@ -45,11 +49,16 @@ func TestLargeGradientsAreSquaredInOneOrder(t *testing.T) {
 				if err := e.Run(run); err != nil {
 					t.Fatal(err)
 				}
+				g, copies := e.Data(grad), e.(*executable).copies[grad]
 				total := 0.0
 				for lane := range Lanes {
 					sum := 0.0
-					for lo, hi := elementRange(s.in*s.out, lane); lo < hi; lo += block {
-						sum += dev.kernels.SumSquares(e.Data(grad)[lo:min(lo+block, hi)], nil)
+					for lo, hi := elementRange(len(g), lane); lo < hi; lo += block {
+						var other []float32 // the other lane's sums
+						if copies[1] != nil {
+							other = copies[1][lo:min(lo+block, hi)]
+						}
+						sum += dev.kernels.SumSquares(g[lo:min(lo+block, hi)], other)
 					}
 					total += sum
 				}
