@@ -3,7 +3,8 @@
 //
 // An image is a row of a batch in NHWC order: pixel (y,x), channel c is the number
 // (y·Width+x)·Channels+c of the row. The pixels of one line of a window are then
-// side by side, and a product can read them where they are.
+// side by side, and a product can read them where they are. Frames become images by
+// Frames.Stack.
 package window
 
 import "fmt"
