@@ -17,7 +17,8 @@ import (
 type Workload struct {
 	Name string
 	Doc  string
-	// Large workloads take a CPU minutes: they are timed where they are named.
+	// Large workloads take a CPU minutes, or, those on images, run on CPUs alone: they are
+	// timed where they are named.
 	Large bool
 	// Make prepares the workload on a device. step is what is timed; flops is
 	// its count of floating-point operations, 0 where that says nothing. nil: it is

@@ -21,7 +21,7 @@ func TestWorkloadsRun(t *testing.T) {
 	}
 	defer dev.Close()
 	for _, w := range Workloads {
-		if w.Large {
+		if w.Large && !strings.HasSuffix(w.Name, "-demo") {
 			continue // minutes
 		}
 		if large := strings.Contains(w.Name, "1024") || strings.Contains(w.Name, "2048") || strings.Contains(w.Name, "512"); large && os.Getenv("PGRLAB_SOAK") == "" {
