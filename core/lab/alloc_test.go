@@ -27,7 +27,7 @@ func TestAStepDoesNotAllocate(t *testing.T) {
 	x := l.x
 	x.published = x.now().AddDate(1, 0, 0) // snapshots are limited by time
 	step := func() {
-		if err := x.applyPending(t.Context(), knob.After(x.Step)); err != nil {
+		if err := x.control.applyPending(t.Context(), knob.After(x.Step)); err != nil {
 			t.Fatal(err)
 		}
 		x.begin(x.Step + 1)

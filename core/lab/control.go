@@ -7,6 +7,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/run"
 )
 
 // The ends of a run that are no errors, all of them errEnd.
@@ -15,11 +16,26 @@ var (
 	errInterrupt = fmt.Errorf("interrupted: %w", errEnd)
 )
 
+// control carries out what was scheduled and what is asked for, at the places between two
+// slices, and waits there while the gate is closed. Commands meet here the roles that they
+// are for; what they change is these roles' alone.
+type control struct {
+	place       *place
+	journal     *journal
+	gate        *gate
+	steering    *steering
+	checkpoints *checkpointer
+	asides      *asides
+	now         func() time.Time
+	publish     func(now time.Time) // a snapshot, if the last one is old or now is zero
+	mailbox     chan sent
+}
+
 // between is the place between two slices of a phase, behind done units: knobs turn
 // here, a pause waits here, the run can be saved and can end here. over says that the
 // phase goes no further.
 func (x *experiment) between(ctx context.Context, p phase, done int) (over bool, err error) {
-	if err := x.applyPending(ctx, knob.At(x.Step, p.Phase, done)); err != nil {
+	if err := x.control.applyPending(ctx, knob.At(x.Step, p.Phase, done)); err != nil {
 		return true, err
 	}
 	if p.cancel != nil && x.changes.Abandoned() {
@@ -32,47 +48,47 @@ func (x *experiment) between(ctx context.Context, p phase, done int) (over bool,
 // applyPending is the place between two slices: position p. It carries out what was
 // scheduled for p or before and what has been asked for, waits while the run is
 // paused, and returns errStop or errInterrupt where the run is to end.
-func (x *experiment) applyPending(ctx context.Context, p knob.Position) error {
-	x.position, x.inSlice = p, false
-	x.publish(x.now())
-	x.checkpoints.consider()
-	for s, due := x.steering.due(p); due; s, due = x.steering.due(p) {
+func (ctl *control) applyPending(ctx context.Context, p knob.Position) error {
+	ctl.place.position, ctl.place.inSlice = p, false
+	ctl.publish(ctl.now())
+	ctl.checkpoints.consider()
+	for s, due := ctl.steering.due(p); due; s, due = ctl.steering.due(p) {
 		if s.Note != "" {
-			x.steering.note(s.Note, x.steering.obs(s.By, "", asked{}))
+			ctl.steering.note(s.Note, ctl.steering.obs(s.By, "", asked{}))
 			continue
 		}
 		by := s.By
 		if by == "" {
 			by = bySchedule
 		}
-		x.setKnob(event.SetKnob{Knob: s.Knob, Value: s.Value, Now: s.Now, By: by}, asked{})
+		ctl.setKnob(event.SetKnob{Knob: s.Knob, Value: s.Value, Now: s.Now, By: by}, asked{})
 	}
-	for since, more := x.now(), true; more && !x.gate.stopping; {
+	for since, more := ctl.now(), true; more && !ctl.gate.stopping; {
 		var c sent
-		if c, more = x.receive(ctx); more {
-			x.handle(c)
+		if c, more = ctl.receive(ctx); more {
+			ctl.handle(c)
 		} else {
-			more = x.asides.advance(ctx, since)
+			more = ctl.asides.advance(ctx, since)
 		}
 	}
 	switch {
-	case x.gate.stopping:
+	case ctl.gate.stopping:
 		return errStop
 	case ctx.Err() != nil:
 		return errInterrupt
 	}
-	x.inSlice = x.gate.broken == nil
-	return x.gate.broken
+	ctl.place.inSlice = ctl.gate.broken == nil
+	return ctl.gate.broken
 }
 
 // receive takes a command out of the mailbox; while the run is paused it waits for
 // one.
-func (x *experiment) receive(ctx context.Context) (c sent, more bool) {
-	if x.gate.waits(ctx) && x.asides.work == nil {
-		return x.awaitCommand(ctx)
+func (ctl *control) receive(ctx context.Context) (c sent, more bool) {
+	if ctl.gate.waits(ctx) && ctl.asides.work == nil {
+		return ctl.awaitCommand(ctx)
 	}
 	select {
-	case c = <-x.lab.mailbox:
+	case c = <-ctl.mailbox:
 		return c, true
 	default:
 		return sent{}, false
@@ -81,27 +97,51 @@ func (x *experiment) receive(ctx context.Context) (c sent, more bool) {
 
 // awaitCommand waits for a command, or for anything else that may end a pause: then
 // the command is empty.
-func (x *experiment) awaitCommand(ctx context.Context) (c sent, more bool) {
-	x.checkpoints.inPause()
-	x.publish(time.Time{})
+func (ctl *control) awaitCommand(ctx context.Context) (c sent, more bool) {
+	ctl.checkpoints.inPause()
+	ctl.publish(time.Time{})
 	var look <-chan time.Time
-	if x.gate.disk != nil {
+	if ctl.gate.disk != nil {
 		timer := time.NewTimer(diskEvery)
 		defer timer.Stop()
 		look = timer.C
 	}
 	select {
-	case c = <-x.lab.mailbox:
+	case c = <-ctl.mailbox:
 		return c, true
-	case r := <-x.checkpoints.results():
-		x.checkpoints.report(r)
-		x.checkpoints.consider()
+	case r := <-ctl.checkpoints.results():
+		ctl.checkpoints.report(r)
+		ctl.checkpoints.consider()
 		return sent{}, true
 	case <-look:
-		x.tryDisk()
+		ctl.tryDisk()
 		return sent{}, true
 	case <-ctx.Done():
 		return sent{}, false
+	}
+}
+
+// tryDisk tries again what the disk did not take, and training goes on if it takes
+// it and nothing else makes it wait.
+func (ctl *control) tryDisk() {
+	if len(ctl.journal.backlog) > 0 {
+		ctl.journal.flush()
+	}
+	k, d := ctl.checkpoints, ctl.gate.disk
+	switch {
+	case len(ctl.journal.backlog) > 0:
+		ctl.gate.losePatience()
+	case k.busy != nil:
+	case k.asked != "":
+		k.take(k.asked) // the next look sees what became of it
+	case ctl.gate.pause == d.pause:
+		by := "the disk takes it again"
+		if run.IsFull(d.err) {
+			by = "room on the disk"
+		}
+		ctl.resume(event.Resume{By: by})
+	default:
+		ctl.gate.disk = nil
 	}
 }
 
@@ -112,80 +152,100 @@ type sent struct {
 }
 
 // handle carries out one command.
-func (x *experiment) handle(c sent) {
+func (ctl *control) handle(c sent) {
 	at := asked{at: c.at}
 	switch c := c.Command.(type) {
 	case event.SetKnob:
 		if c.At != nil {
-			x.steering.plan(c)
+			ctl.steering.plan(c)
 		} else {
-			x.setKnob(c, at)
+			ctl.setKnob(c, at)
 		}
 	case event.Undo:
-		x.undo(c, at)
+		ctl.undo(c, at)
 	case event.Pause:
-		if x.gate.pause == nil {
-			x.gate.wait(event.Paused(c))
+		if ctl.gate.pause == nil {
+			ctl.gate.wait(event.Paused(c))
 		}
 	case event.Park:
-		x.park(c)
+		ctl.park(c)
 	case event.Resume:
-		x.resume(c)
+		ctl.resume(c)
 	case event.Preview:
-		x.asides.preview(c)
+		ctl.asides.preview(c)
 	case event.AnalyseNow:
-		x.asides.analyseNow(c.By)
+		ctl.asides.analyseNow(c.By)
 	case event.Map:
-		x.asides.showMap(c)
+		ctl.asides.showMap(c)
 	case event.Watch:
-		x.asides.showMoment()
+		ctl.asides.showMoment()
 	case event.Stop:
-		x.gate.stopping = true
+		ctl.gate.stopping = true
 	case event.HandOver:
-		x.handOver(c)
+		ctl.handOver(c)
 	case event.Checkpoint:
-		x.checkpoints.onDemand(c.By)
+		ctl.checkpoints.onDemand(c.By)
 	case event.Note:
-		x.steering.note(c.Text, x.steering.obs(c.By, "", at))
+		ctl.steering.note(c.Text, ctl.steering.obs(c.By, "", at))
 	case event.Attach:
-		x.emit(event.TypeAttached, event.NoMember, event.View{By: c.By})
+		ctl.journal.emit(event.TypeAttached, event.NoMember, event.View{By: c.By})
 	case event.Detach:
-		x.emit(event.TypeDetached, event.NoMember, event.View(c))
+		ctl.journal.emit(event.TypeDetached, event.NoMember, event.View(c))
 	}
-	x.publish(time.Time{})
+	ctl.publish(time.Time{})
 }
 
-func (x *experiment) resume(c event.Resume) {
-	if x.gate.pause == nil || !x.gate.unpark() {
+func (ctl *control) resume(c event.Resume) {
+	if ctl.gate.pause == nil || !ctl.gate.unpark() {
 		return
 	}
-	x.gate.open(c.By)
+	ctl.gate.open(c.By)
 }
 
 // setKnob is the transaction of a change: checked, set, confirmed. What is refused
 // leaves the run untouched.
-func (x *experiment) setKnob(c event.SetKnob, a asked) {
-	k, v, err := x.steering.prepare(c)
+func (ctl *control) setKnob(c event.SetKnob, a asked) {
+	k, v, err := ctl.steering.prepare(c)
 	if err != nil {
-		x.journal.refuse(c.ID, c.Knob, c.Value, c.By, err)
+		ctl.journal.refuse(c.ID, c.Knob, c.Value, c.By, err)
 		return
 	}
 	if !a.at.IsZero() {
-		x.checkpoints.before(k.Class)
+		ctl.checkpoints.before(k.Class)
 	}
-	x.steering.set(k, v, c, a)
-	x.asides.restartPreview()
+	ctl.steering.set(k, v, c, a)
+	ctl.asides.restartPreview()
 }
 
 // undo sets a knob back, as a change of its own.
-func (x *experiment) undo(c event.Undo, a asked) {
-	back, err := x.steering.back(c)
+func (ctl *control) undo(c event.Undo, a asked) {
+	back, err := ctl.steering.back(c)
 	if err != nil {
-		x.journal.refuse(c.Ref, "", "", c.By, err)
+		ctl.journal.refuse(c.Ref, "", "", c.By, err)
 		return
 	}
 	a.undoes = c.ID
-	x.setKnob(back, a)
+	ctl.setKnob(back, a)
+}
+
+// answerRest refuses what was asked too late.
+func (ctl *control) answerRest() {
+	for {
+		select {
+		case c := <-ctl.mailbox:
+			switch c := c.Command.(type) {
+			case event.SetKnob:
+				ctl.journal.refuse(c.ID, c.Knob, c.Value, c.By, event.ErrEnded)
+			case event.Preview:
+				ctl.asides.preview(c)
+			case event.AnalyseNow:
+				ctl.journal.refuse("", "analyse", "", c.By, event.ErrEnded)
+			}
+		default:
+			ctl.asides.drop(event.ErrEnded)
+			return
+		}
+	}
 }
 
 // choose builds the relevance function of that name for every member, or changes

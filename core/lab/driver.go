@@ -43,7 +43,7 @@ func (x *experiment) run(ctx context.Context) error {
 		}
 		x.entry = knob.Position{} // a place in no phase of this run is behind all of them
 	}
-	err := x.applyPending(ctx, knob.After(x.Step))
+	err := x.control.applyPending(ctx, knob.After(x.Step))
 	x.inSlice = false
 	return err
 }
@@ -51,7 +51,7 @@ func (x *experiment) run(ctx context.Context) error {
 // makeStep begins the next env step and does its work. replica.ErrEnvironment: it could not be made,
 // and is made again when training goes on.
 func (x *experiment) makeStep(ctx context.Context, all []work) error {
-	if err := x.applyPending(ctx, knob.After(x.Step)); err != nil {
+	if err := x.control.applyPending(ctx, knob.After(x.Step)); err != nil {
 		return err
 	}
 	x.begin(x.Step + 1)

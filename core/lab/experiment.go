@@ -30,6 +30,7 @@ type experiment struct {
 
 	changes redo.Changes
 
+	control     control
 	steering    steering
 	gate        gate
 	journal     journal
@@ -65,6 +66,10 @@ func (x *experiment) wire(log func(event.Event), folder record) {
 	x.steering = steering{
 		config: x.config, place: &x.place, journal: &x.journal, settings: &x.Settings, changes: &x.changes,
 		choose: x.choose, outlook: x.outlook, hasPhase: x.checkPhase,
+	}
+	x.control = control{
+		place: &x.place, journal: &x.journal, gate: &x.gate, steering: &x.steering, checkpoints: &x.checkpoints, asides: &x.asides,
+		now: clock, publish: x.publish, mailbox: x.lab.mailbox,
 	}
 }
 
@@ -139,7 +144,7 @@ func (x *experiment) reenter(ctx context.Context) error {
 	if !x.changes.Abandoned() || p.Phase == knob.Evaluate || p.Phase == knob.Analyse {
 		return nil
 	}
-	if err := x.applyPending(ctx, p); err != nil {
+	if err := x.control.applyPending(ctx, p); err != nil {
 		return err
 	}
 	x.entry = knob.Position{}

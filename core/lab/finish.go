@@ -28,11 +28,11 @@ func (x *experiment) leaveOut(ctx context.Context) error {
 	if x.changes.Abandoned() { // a longer run has no such place: nothing else is done there
 		x.position, x.inSlice = p, false
 		x.checkpoints.consider()
-	} else if err := x.applyPending(ctx, p); err != nil {
+	} else if err := x.control.applyPending(ctx, p); err != nil {
 		return err
 	}
 	for last.marking { // it waits for room on the disk
-		if err := x.applyPending(ctx, p); err != nil {
+		if err := x.control.applyPending(ctx, p); err != nil {
 			return err
 		}
 	}

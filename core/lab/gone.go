@@ -38,26 +38,26 @@ type deviceFailed interface {
 // withoutDevice takes the error that ended the run. Where it is the device's, the last
 // checkpoint stays, and where somebody may be watching, the run waits to be left: what
 // it has found until then can be looked at, and nothing else can be done.
-func (x *experiment) withoutDevice(ctx context.Context, err error) error {
+func (ctl *control) withoutDevice(ctx context.Context, err error) error {
 	if d := deviceFailed(nil); !errors.As(err, &d) || !d.DeviceFailed() {
 		return err
 	}
-	x.checkpoints.settle() // what was copied before the device failed
+	ctl.checkpoints.settle() // what was copied before the device failed
 	gone := &DeviceGone{Err: err}
-	obs := x.checkpoints.keepLast()
+	obs := ctl.checkpoints.keepLast()
 	if obs != nil {
 		gone.Saved, gone.Before = true, obs.Position
 	}
-	x.gate.gone = gone
-	x.asides.drop(gone)
-	if x.gate.failsOnFault() {
+	ctl.gate.gone = gone
+	ctl.asides.drop(gone)
+	if ctl.gate.failsOnFault() {
 		return gone
 	}
-	x.gate.wait(event.Paused{Reason: gone.reason()})
-	for more := true; more && !x.gate.stopping && ctx.Err() == nil; {
+	ctl.gate.wait(event.Paused{Reason: gone.reason()})
+	for more := true; more && !ctl.gate.stopping && ctx.Err() == nil; {
 		var c sent
-		if c, more = x.awaitCommand(ctx); more && c.Command != nil {
-			x.handleWithout(c)
+		if c, more = ctl.awaitCommand(ctx); more && c.Command != nil {
+			ctl.handleWithout(c)
 		}
 	}
 	return gone
@@ -72,8 +72,8 @@ func (e *DeviceGone) reason() string {
 }
 
 // handleWithout carries out what can be done without a device.
-func (x *experiment) handleWithout(c sent) {
-	refuse := func(ref, knob, value, by string) { x.journal.refuse(ref, knob, value, by, x.gate.gone) }
+func (ctl *control) handleWithout(c sent) {
+	refuse := func(ref, knob, value, by string) { ctl.journal.refuse(ref, knob, value, by, ctl.gate.gone) }
 	switch c := c.Command.(type) {
 	case event.SetKnob:
 		refuse(c.ID, c.Knob, c.Value, c.By)
@@ -87,8 +87,8 @@ func (x *experiment) handleWithout(c sent) {
 		refuse(c.Ref, event.HandedOver, "", c.By)
 	case event.Pause, event.Park:
 	default:
-		x.handle(sent{Command: c})
+		ctl.handle(sent{Command: c})
 		return
 	}
-	x.publish(time.Time{})
+	ctl.publish(time.Time{})
 }

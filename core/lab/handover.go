@@ -10,10 +10,10 @@ import (
 var ErrHandedOver = errors.New("handed over to another process")
 
 // handOver takes the last checkpoint of this process and waits until it is on the disk.
-func (x *experiment) handOver(c event.HandOver) {
-	if err := x.guarded(func() error { return x.checkpoints.handOver(c.By) }); err != nil {
-		x.journal.refuse(c.Ref, event.HandedOver, "", c.By, err)
+func (ctl *control) handOver(c event.HandOver) {
+	if err := ctl.place.guarded(func() error { return ctl.checkpoints.handOver(c.By) }); err != nil {
+		ctl.journal.refuse(c.Ref, event.HandedOver, "", c.By, err)
 		return
 	}
-	x.gate.stopping, x.gate.handedOver = true, true
+	ctl.gate.stopping, ctl.gate.handedOver = true, true
 }

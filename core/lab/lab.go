@@ -112,7 +112,7 @@ func (l *Lab) Run(ctx context.Context) error {
 	x.start()
 	x.checkpoints.start()
 	err := x.guarded(func() error { return x.run(ctx) })
-	return x.end(ctx, x.withoutDevice(ctx, err))
+	return x.end(ctx, x.control.withoutDevice(ctx, err))
 }
 
 // ErrInterrupted: Run saved and ended because its context did. The context's cause is
@@ -221,28 +221,8 @@ func (l *Lab) Close() {
 	if was {
 		return
 	}
-	l.x.answerRest()
+	l.x.control.answerRest()
 	l.x.close()
-}
-
-// answerRest refuses what was asked too late.
-func (x *experiment) answerRest() {
-	for {
-		select {
-		case c := <-x.lab.mailbox:
-			switch c := c.Command.(type) {
-			case event.SetKnob:
-				x.journal.refuse(c.ID, c.Knob, c.Value, c.By, event.ErrEnded)
-			case event.Preview:
-				x.asides.preview(c)
-			case event.AnalyseNow:
-				x.journal.refuse("", "analyse", "", c.By, event.ErrEnded)
-			}
-		default:
-			x.asides.drop(event.ErrEnded)
-			return
-		}
-	}
 }
 
 func (x *experiment) close() {

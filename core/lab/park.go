@@ -26,13 +26,13 @@ var errParked = errors.New("the run is parked: resume it first")
 
 // park saves the run, gives the device back and pauses. What cannot be given back
 // is said in the pause's reason.
-func (x *experiment) park(c event.Park) {
-	if x.gate.parked {
+func (ctl *control) park(c event.Park) {
+	if ctl.gate.parked {
 		return
 	}
-	x.asides.drop(errParked)
-	x.checkpoints.here("park")
-	x.gate.park(c.By)
+	ctl.asides.drop(errParked)
+	ctl.checkpoints.here("park")
+	ctl.gate.park(c.By)
 }
 
 // park gives the device back and closes the gate.
