@@ -8,12 +8,34 @@
 // one where a run was saved. What the phases do with every member of the cohort is in
 // collect.go (act, step, store; updates of the agent), learn.go (of agents with phases of
 // their own), refit.go (score, fit, generate), evaluate.go and analyse.go; what one member
-// does there is package replica. control.go applies commands between two slices; package redo follows a change of a knob until a batch contains data made with
-// it. checkpoint.go, save.go and resume.go keep a run, through the writer of package run.
-// gate.go says whether training goes on, journal.go where lines go, steering.go how knobs are
-// turned; experiment.go connects these roles.
+// does there is package replica. control.go applies commands between two slices; package
+// redo follows a change of a knob until a batch contains data made with it. checkpoint.go,
+// save.go and resume.go keep a run, through the writer of package run.
 // What a run is made from is in package config, environments in package task, knobs in
 // package knob, what a run says in package event, looking at it in package inspect.
+//
+// # Roles
+//
+// What a run consists of are types that own their state; the doc comment of each says what
+// it may touch. Each knows only those above it, experiment connects them (experiment.go):
+//
+//	place         where the run is; the driver moves it
+//	journal       what the run says, in memory and on the disk
+//	meter.Meter   what its parts take
+//	gate          whether training goes on: pause, fault, disk, device
+//	redo.Changes  what must be redone after a change, and what it waits for
+//	steering      knobs, and the schedule of their changes
+//	checkpointer  when the run is saved, and what becomes of it
+//	views         the members as package inspect sees them
+//	asides        previews, analyses on demand and maps, beside training
+//	refit         lines 3, 5 and 6 of Algorithm 1
+//	analyses      the examinations on their cadence
+//	control       commands and schedule, at the places between two slices
+//	experiment    the driver, what a run is made from, and what a checkpoint has of it
+//
+// Two calls go up: a journal whose line the disk refuses closes the gate, and one whose
+// line is written tells the checkpointer's writer. What a role asks of the members, or of
+// all roles at once, are functions that experiment gives it.
 //
 // # Goroutines
 //

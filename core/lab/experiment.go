@@ -16,37 +16,39 @@ import (
 	"pgrlab/core/task"
 )
 
-// experiment is the state of the training goroutine; nobody else touches it.
+// experiment is the state of the training goroutine; nothing else touches it. It connects
+// the roles of a run, drives the phases of Algorithm 1, and is what a checkpoint keeps.
 type experiment struct {
 	lab     *Lab
 	config  *config.Config
 	task    task.Task
 	parts   parts
 	members []*replica.Replica
-	now     func() time.Time
+	now     func() time.Time // the clock of all roles but the meter
+
 	place
-	Settings  knob.Settings
-	synthesis synthesis
+	Settings  knob.Settings // as they are; steering turns them
+	synthesis synthesis     // of refit
+	changes   redo.Changes
 
-	changes redo.Changes
-
-	control     control
-	steering    steering
-	gate        gate
 	journal     journal
 	meter       meter.Meter
+	gate        gate
+	steering    steering
+	checkpoints checkpointer
 	views       views
 	asides      asides
 	refit       refit
 	analyses    analyses
-	checkpoints checkpointer
-	resumed     *run.Header   // the checkpoint that the run goes on from; nil: from its beginning
-	elapsed     time.Duration // of the run before this process
-	remarks     []string      // about what was loaded
-	tell        func(string)  // hears what takes its time while it is; nil: nobody does
-	published   time.Time
-	version     string
-	device      string // its name
+	control     control
+
+	resumed   *run.Header   // the checkpoint that the run goes on from; nil: from its beginning
+	elapsed   time.Duration // of the run before this process
+	remarks   []string      // about what was loaded
+	tell      func(string)  // hears what takes its time while it is; nil: nothing does
+	published time.Time     // the last snapshot
+	version   string
+	device    string // its name
 }
 
 // wire connects the roles of the run: each knows only what stands here.
