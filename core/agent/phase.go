@@ -6,7 +6,7 @@ type Experience struct {
 	Step      uint64
 	Obs, Next []float32 // [Copies,O]; Next is before any reset
 	Actions   []float32 // [Copies,A]
-	Rewards   []float32 // [Copies]
+	Rewards   []float32 // [Copies], with the bonus on them where there is one
 	Ends      []End     // [Copies]
 	// State [Copies,StateSize] is what the policy remembered before it chose the
 	// actions.

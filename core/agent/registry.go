@@ -18,8 +18,8 @@ type Spec struct {
 	Name   string // of agent.learner, its own settings and the layers of a scale that are its own
 	Doc    string // one line
 	Source string
-	// OffPolicy says that it is an OffPolicy: batches of D_real, priorities of
-	// transitions and bonuses on rewards are for such learners.
+	// OffPolicy says that it is an OffPolicy: batches of D_real and priorities of
+	// transitions are for such learners.
 	OffPolicy bool
 	// Synthetic says that it learns from synthetic transitions as well, where there are
 	// some.

@@ -80,7 +80,7 @@ func (r Replay) Priorities() replay.PriorityConfig {
 // Bonus is relevance that is added to the reward which the agent learns from:
 // r + bonus·F, with the strength of the knob bonus, for any F that learns in steps. It is
 // computed when a batch is sampled, by the model as it is then, also for synthetic
-// transitions.
+// transitions; for a learner that takes no batches, when it observes an env step.
 // Stored rewards, evaluations and every relevance function stay without it.
 type Bonus struct {
 	Function string `toml:"function"` // "none", as is the empty one, or a relevance function that learns in steps

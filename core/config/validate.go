@@ -113,8 +113,6 @@ func (c *Config) validateLearner() error {
 		return fmt.Errorf("replay.priority is %q, but learner %s fills D_real with rows of its own, which have none: want %q", c.Replay.Priority, s.Name, FunctionNone)
 	case s.Rows != nil && c.Bonus.Given():
 		return fmt.Errorf("bonus.function is %q, but learner %s fills D_real with rows of its own: want %q", c.Bonus.Function, s.Name, FunctionNone)
-	case !s.OffPolicy && c.Bonus.Given():
-		return fmt.Errorf("bonus.function is %q, but learner %s makes no updates on batches of transitions: want %q", c.Bonus.Function, s.Name, FunctionNone)
 	}
 	return nil
 }

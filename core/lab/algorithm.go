@@ -31,7 +31,7 @@ func (x *experiment) pgr() algorithm {
 			x.refit.fitModel(),        // 5: G to D_real, conditioned on F
 			x.refit.generate(),        // 6: D_syn from G, prompted with the largest F
 			x.evaluate(),
-			x.analyses.phase(),
+			x.analyses.examine(),
 		},
 	}
 }

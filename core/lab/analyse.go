@@ -23,10 +23,10 @@ func (a *analyses) due() bool {
 	return every > 0 && a.place.Step%every == 0 && a.members[0].Real.Len() >= inspect.MinRows
 }
 
-// phase examines every member, in pieces that a command does not wait for long, and
+// examine looks at every member, in pieces that a command does not wait for long, and
 // writes the lines. Knobs that change meanwhile are for what comes after: the parts that
 // are looked at stay as they are.
-func (a *analyses) phase() phase {
+func (a *analyses) examine() phase {
 	var found []*event.Examined
 	return phase{
 		Phase: knob.Analyse, doing: "analyse",

@@ -1,8 +1,10 @@
 package replica
 
 import (
+	"fmt"
 	"math"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -46,6 +48,34 @@ func (r *Replica) addBonus(now Now, b *replay.Batch, real int) error {
 		mean += bonus / float64(b.Size)
 	}
 	r.Losses.Bonus.add(mean)
+	return nil
+}
+
+// observedRewards are the rewards of the env step as a learner observes them: with the bonus
+// where it learns from these and not from batches, from where the model of the bonus learns.
+func (r *Replica) observedRewards(now Now) ([]float32, error) {
+	b := r.newest
+	if b == nil || !r.Enough() || r.Real.Len() < b.Size {
+		return r.rewards, nil
+	}
+	r.Real.Gather(b, 0, r.Real.Oldest(r.Real.Len()-b.Size, b.Size))
+	if err := r.addBonus(now, b, b.Size); err != nil {
+		return r.rewards, r.diverged("add the bonus", err)
+	}
+	return b.Reward, nil
+}
+
+// prepareBonus makes memory for the transitions of an env step, for a learner that is given
+// the bonus with them; an error says that it cannot be given one.
+func (r *Replica) prepareBonus() error {
+	if _, takesBatches := r.Agent.(agent.OffPolicy); takesBatches || !r.Config.Bonus.Given() {
+		return nil
+	}
+	if _, observes := r.Agent.(agent.Observer); !observes {
+		return fmt.Errorf("bonus.function is %q, but learner %s takes rewards neither in batches nor as it meets them: want %q",
+			r.Config.Bonus.Function, r.Config.Agent.Learner, config.FunctionNone)
+	}
+	r.newest = replay.NewBatch(r.Parts.Shape, len(r.envs))
 	return nil
 }
 

@@ -18,11 +18,11 @@ func (r *Replica) EnvStep(now Now) error {
 		return err
 	}
 	r.Stepped = now.Step
-	if err := r.observe(now.Step); err != nil {
-		return err
-	}
 	if !r.Parts.Fills {
 		r.store()
+	}
+	if err := r.observe(now); err != nil {
+		return err
 	}
 	copy(r.Obs, r.next)
 	copy(r.PolicyState, r.nextState)
@@ -76,14 +76,18 @@ func (r *Replica) acts() bool {
 }
 
 // observe tells a learner that keeps experience of its own what the env step gave.
-func (r *Replica) observe(step int) error {
+func (r *Replica) observe(now Now) error {
 	observer, has := r.Agent.(agent.Observer)
 	if !has {
 		return nil
 	}
+	rewards, err := r.observedRewards(now)
+	if err != nil {
+		return err
+	}
 	r.experience = agent.Experience{
-		Copies: len(r.envs), Step: uint64(step), Obs: r.Obs, Next: r.next, Actions: r.Action, State: r.PolicyState,
-		Rewards: r.rewards, Ends: r.ends,
+		Copies: len(r.envs), Step: uint64(now.Step), Obs: r.Obs, Next: r.next, Actions: r.Action, State: r.PolicyState,
+		Rewards: rewards, Ends: r.ends,
 	}
 	return observer.Observe(&r.experience)
 }

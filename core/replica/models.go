@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/inspect"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -51,11 +52,19 @@ func (r *Replica) usesModel(now Now, name string) bool {
 
 // TrainModels makes one update of each trained model in use where one is due after
 // a critic update, on a fresh batch of real transitions (line 3 of Algorithm 1, where F
-// learns); last says whether the critic update was the last of its env step.
+// learns); last says whether the critic update was the last of its env step. Beside a
+// learner that makes no such updates, env steps count in their place.
 func (r *Replica) TrainModels(now Now, last bool) error {
+	updates := r.Updates
+	if _, takesBatches := r.Agent.(agent.OffPolicy); !takesBatches {
+		if !last {
+			return nil
+		}
+		updates = uint64(now.Step)
+	}
 	for _, name := range trainedModels {
 		switch {
-		case !r.modelDue(name, r.Updates, last):
+		case !r.modelDue(name, updates, last):
 		case r.usesModel(now, name) && r.Real.Len() > 0:
 			if err := r.UpdateModel(name); err != nil {
 				return err

@@ -90,6 +90,7 @@ type Replica struct {
 	scores     []float32          // F of every real transition
 	curious    []float32          // bonus or priorities of a batch
 	scratch    *replay.Batch      // memory for scoring
+	newest     *replay.Batch      // the env step, where a learner observes it with a bonus; else nil
 	generated  bool               // all of Fresh is there
 	owned      []owned
 	evaluation *evaluation // the evaluation under way
@@ -195,6 +196,9 @@ func (r *Replica) build() (err error) {
 		r.own("priorities", r.priorities)
 	}
 	r.scratch = replay.NewBatch(shape, inspect.ScoreRows)
+	if err := r.prepareBonus(); err != nil {
+		return err
+	}
 	states := len(r.envs) * r.Agent.StateSize()
 	r.PolicyState, r.nextState = make([]float32, states), make([]float32, states)
 	return r.resetEnvs()

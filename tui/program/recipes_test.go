@@ -24,6 +24,8 @@ type recipe struct {
 	imports string     // the file that it adds an import of its package to; "": none
 	args    [][]string // runs of it
 	says    []string   // what their journals hold
+	with    string     // of the preset of one more run, as args[0]; "": there is none
+	adds    []string   // what the journal of that one holds beside says
 }
 
 var recipes = map[string]recipe{
@@ -52,6 +54,8 @@ var recipes = map[string]recipe{
 		imports: "core/agent/learners/learners.go",
 		args:    [][]string{{"--method", "reinforce", "--at", "100/learn:0:lr_actor=0.01"}},
 		says:    []string{`"type":"evaluated"`, `"actor":`, `"position":"100/learn:0"`},
+		with:    "[bonus]\nfunction = \"rnd\"\n",
+		adds:    []string{`"rnd":`, `"bonus":`},
 	},
 	"pane": {
 		touches: []string{"tui/pane/*/*.go"},
@@ -136,8 +140,12 @@ func TestRecipes(t *testing.T) {
 	}
 	binary := buildWith(t, root, dir, replace)
 	for _, name := range slices.Sorted(maps.Keys(recipes)) {
-		for _, args := range recipes[name].args {
-			trainRecipe(t, binary, dir, name, args)
+		r := recipes[name]
+		for _, args := range r.args {
+			trainRecipe(t, binary, dir, name, recipeScale, args, r.says)
+		}
+		if r.with != "" {
+			trainRecipe(t, binary, dir, name, recipeScale+r.with, r.args[0], slices.Concat(r.says, r.adds))
 		}
 	}
 }
@@ -247,10 +255,10 @@ func buildWith(t *testing.T, root, dir string, replace map[string]string) (binar
 }
 
 // trainRecipe trains the example of a recipe.
-func trainRecipe(t *testing.T, binary, dir, name string, args []string) {
+func trainRecipe(t *testing.T, binary, dir, name, scale string, args, says []string) {
 	t.Helper()
 	preset := filepath.Join(dir, "tiny.toml")
-	if err := os.WriteFile(preset, []byte(recipeScale), 0o644); err != nil {
+	if err := os.WriteFile(preset, []byte(scale), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	out, err := os.MkdirTemp(dir, name)
@@ -268,7 +276,7 @@ func trainRecipe(t *testing.T, binary, dir, name string, args []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range recipes[name].says {
+	for _, line := range says {
 		if !strings.Contains(string(journal), line) {
 			t.Errorf("%s %v: the journal has no %s:\n%s", name, args, line, journal)
 		}

@@ -1,0 +1,99 @@
+package lab
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/config"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+)
+
+// watchedRecurrent keeps the rewards that it observes.
+type watchedRecurrent struct {
+	*recurrent
+	rewards *[]float32
+}
+
+func (r watchedRecurrent) Observe(e *agent.Experience) error {
+	*r.rewards = append(*r.rewards, e.Rewards...)
+	return r.recurrent.Observe(e)
+}
+
+// recurrentBonusConfig is a run of the recurrent learner with a bonus, of a model that
+// learns in every env step.
+func recurrentBonusConfig(copies int) config.Config {
+	c := recurrentConfig()
+	c.Steps, c.StartSteps, c.Environment.Copies = 35, 4, copies
+	c.Bonus, c.Knobs.Bonus = config.Bonus{Function: "rnd", Scale: config.ScalePaper}, 0.1
+	c.Schedule = []string{"30:bonus=0"}
+	return c
+}
+
+// A learner of rollouts has the bonus in the rewards that it observes, of the transition
+// that it has just met, from where the model learns on; D_real keeps the task's.
+func TestABonusForALearnerOfRollouts(t *testing.T) {
+	for _, copies := range []int{1, 3} {
+		w := learnsRecurrently(newWorld())
+		var rewards []float32
+		plain := w.learner
+		w.learner = func(seed uint64) agent.Learner { return watchedRecurrent{plain(seed).(*recurrent), &rewards} }
+		l, _ := play(t, w, recurrentBonusConfig(copies))
+		real := l.x.first().Real
+		if len(rewards) != real.Len() {
+			t.Fatalf("%d rewards observed, %d stored", len(rewards), real.Len())
+		}
+		updates := 0 // of the model, before the first bonus
+		for i, got := range rewards {
+			row, step := real.Row(i), 1+i/copies
+			reward, bonus := row[worldObs+worldAct], 0.0
+			if first := 1 + 4/copies; step == first { // more than StartSteps are stored now
+				bonus = 0.1 * 32 * blend(float64(row[0]), float64(updates))
+			} else if step > first && step <= 30 {
+				if got <= reward {
+					t.Errorf("%d copies, row %d: %v observed of %v", copies, i, got, reward)
+				}
+				continue
+			}
+			if math.Abs(float64(got)-float64(reward)-bonus) > 1e-5 {
+				t.Errorf("%d copies, row %d: %v observed, want %v and %v more", copies, i, got, reward, bonus)
+			}
+		}
+		if n := count(w.log, fmt.Sprintf("score rnd %d", copies)); n != 30-4/copies {
+			t.Errorf("%d copies: %d env steps have a bonus, want %d", copies, n, 30-4/copies)
+		}
+		lines, _ := bodies[event.Losses](l)
+		if len(lines) == 0 || !slices.ContainsFunc(lines, func(e event.Losses) bool { return e.Bonus != nil && *e.Bonus > 0 }) {
+			t.Errorf("no bonus in %+v", lines)
+		}
+	}
+}
+
+// A run with such a bonus goes on from every border, for each scale of it.
+func TestABonusOfRolloutsGoesOnFromEveryBorder(t *testing.T) {
+	for _, scale := range []string{config.ScaleReturns, config.ScaleStd} {
+		phases := resumeEverywhere(t, 1, func(r record) *Lab {
+			c := recurrentBonusConfig(2)
+			c.Bonus.Scale = scale
+			return learnsRecurrently(newWorld()).lab(t, c, r)
+		})
+		if phases[knob.Learn] < 10 {
+			t.Errorf("%s: %d borders in phase learn", scale, phases[knob.Learn])
+		}
+	}
+}
+
+// A learner that takes rewards neither in batches nor as it meets them is refused a bonus.
+func TestABonusThatALearnerWouldNotSee(t *testing.T) {
+	w := learnsRecurrently(newWorld())
+	plain := w.learner
+	w.learner = func(seed uint64) agent.Learner { return struct{ agent.Learner }{plain(seed)} }
+	_, err := newLab(recurrentBonusConfig(1), w.task(), nil, w.parts(), "cpu", clock())
+	if err == nil || !strings.Contains(err.Error(), `bonus.function is "rnd"`) || !strings.Contains(err.Error(), `want "none"`) {
+		t.Errorf("%v", err)
+	}
+}
