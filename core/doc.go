@@ -40,13 +40,14 @@
 // knob has the table of what can be changed while a run goes on,
 // and the positions at which it is; event has what a run says and what can be asked of
 // it. redo is what a change of a knob asks for and waits for, meter what the parts of a run
-// take. whatif trains a saved agent with other rows; it knows a run by what lab hands it.
+// take. whatif trains a saved agent with other rows; it knows a run by what offline hands it.
 // policy writes and reads the file of a policy, and acts with it.
 // replica is one agent with its world and its data: it composes agent (the contract of who
 // acts and learns; agent/sac is one), relevance (F), generative (G) and replay (what is
 // learned from). lab runs Algorithm 1 on a cohort of them and owns the goroutine; it lets
 // inspect look at a run with the numbers of analysis, and writes through run (the folder of
-// a run). Relevance functions and generators declare
+// a run). checkpoint is what of a run is saved and how it comes back, offline looks at saved
+// runs; neither needs lab. Relevance functions and generators declare
 // themselves in registries; table makes one document of a configuration and of the
 // settings that they bring along. agent/sac, relevance and generative build
 // their networks with nn from the operations in op, compile them with plan, and run them

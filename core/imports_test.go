@@ -25,12 +25,12 @@ var allowed = map[string][]string{
 	"tui":         {"tui/...", "core/config", "core/printable", "core/event", "core/knob", "core/run"},
 	"tui/command": {"tui/command/...", "tui/remote", "presets", "core/agent", "core/relevance", "core/knob", "core/run"}, // puts the commands together
 
-	// The commands, and below them what they share. They start, load and look at runs: no
-	// other package of the screen knows core/lab.
-	"tui/command/analyse":  {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "tui/pane/system", "presets", "core/config", "core/lab", "core/inspect", "core/whatif", "core/event", "core/knob", "core/report", "core/run", "core/printable"},
+	// The commands, and below them what they share. Of the whole screen session alone starts
+	// runs, with core/lab; the others look at those on disk.
+	"tui/command/analyse":  {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "tui/pane/system", "presets", "core/config", "core/offline", "core/inspect", "core/whatif", "core/event", "core/knob", "core/report", "core/run", "core/printable"},
 	"tui/command/attach":   {"tui/command/session", "tui/command/replay", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/remote", "tui/history", "tui/theme", "presets", "core/report", "core/run", "core/printable"},
-	"tui/command/session":  {"tui/command/forks", "tui/command/replay", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/pane/system", "tui/picker", "tui/remote", "presets", "core/config", "core/task", "core/lab", "core/knob", "core/whatif", "core/event", "core/report", "core/run"},
-	"tui/command/forks":    {"tui/command/cli", "tui/command/rundir", "tui/pane", "tui/pane/system", "presets", "core/lab", "core/run"},
+	"tui/command/session":  {"tui/command/forks", "tui/command/replay", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/pane/system", "tui/picker", "tui/remote", "presets", "core/config", "core/task", "core/lab", "core/checkpoint", "core/offline", "core/knob", "core/whatif", "core/event", "core/report", "core/run"},
+	"tui/command/forks":    {"tui/command/cli", "tui/command/rundir", "tui/pane", "tui/pane/system", "presets", "core/checkpoint", "core/run"},
 	"tui/command/sweep":    {"tui/command/results", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "presets", "core/sweep", "core/report", "core/run"},
 	"tui/command/report":   {"tui/command/results", "tui/command/cli", "tui/command/rundir", "presets", "core/config", "core/policy", "core/report", "core/run", "core/printable"},
 	"tui/command/replay":   {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/svg", "presets", "core/config", "core/run"},
@@ -39,7 +39,7 @@ var allowed = map[string][]string{
 	"tui/command/machine":  {"tui/command/cli", "presets", "core/bench"},
 	"tui/command/results":  {"tui/command/cli", "tui/command/rundir", "tui/remote", "presets", "core/config", "core/report", "core/run"},
 	"tui/command/terminal": {"tui/command/cli", "tui", "tui/theme", "core/event", "core/printable"},
-	"tui/command/rundir":   {"tui/command/cli", "presets", "core/lab", "core/event", "core/knob", "core/report", "core/run"},
+	"tui/command/rundir":   {"tui/command/cli", "presets", "core/offline", "core/event", "core/knob", "core/report", "core/run"},
 	"tui/command/cli":      {"tui", "tui/pane", "presets", "core/task", "core/device", "core/knob", "core/report", "core/run", "core/sweep", "core/printable"}, // sweep: exit statuses; report: how counts are written
 
 	"tui/command/licence":     {},
@@ -74,7 +74,9 @@ var allowed = map[string][]string{
 	"core/redo":           {"core/event", "core/knob", "core/relevance", "core/replay"},
 	"core/meter":          {"core/config", "core/event", "core/knob", "core/generative", "core/run"},                                                                                                                         // run: numbers as journals write them
 	"core/replica":        {"core/config", "core/task", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/device", "core/rng"}, // run: numbers of the events
-	"core/lab":            {"core/config", "core/task", "core/replica", "core/policy", "core/redo", "core/meter", "core/inspect", "core/whatif", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/plan", "core/device", "core/rng"},
+	"core/checkpoint":     {"core/replica", "core/config", "core/task", "core/redo", "core/meter", "core/inspect", "core/event", "core/knob", "core/run", "core/generative", "core/replay"},
+	"core/offline":        {"core/checkpoint", "core/replica", "core/config", "core/task", "core/inspect", "core/whatif", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/plan", "core/device", "core/rng"},
+	"core/lab":            {"core/checkpoint", "core/replica", "core/config", "core/task", "core/policy", "core/redo", "core/meter", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/plan", "core/device"},
 	"core/whatif":         {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
 	"core/bench":          {"core/..."},
 	"core/sweep":          {"core/run"},
@@ -163,6 +165,9 @@ func TestImportsFollowTheMap(t *testing.T) {
 			to, ours := strings.CutPrefix(target, module+"/")
 			if ours && !permits(may, to) {
 				t.Errorf("%s imports %s; the map lets %q import %v", file, to, from, may)
+			}
+			if to == "core/lab" && strings.HasPrefix(from, "tui") && from != "tui/command/session" {
+				t.Errorf("%s imports core/lab: runs are started and driven in tui/command/session alone", file)
 			}
 			if ours && forTests(to) && !forTests(from) {
 				t.Errorf("%s imports %s, which is for tests", file, to)

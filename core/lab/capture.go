@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"pgrlab/core/checkpoint"
 	"pgrlab/core/replica"
 	"pgrlab/core/run"
 )
@@ -52,13 +53,13 @@ func shared(m *replica.Replica) (all []run.Shared) {
 	if made := m.Synthetic; made != nil {
 		s := run.Shared{Slot: m.Named(replica.SectionSynthetic), Of: made, Name: m.Named(replica.SectionSynthetic), File: replica.SectionSynthetic, Write: made.Save}
 		if spec := m.Spec; spec != nil {
-			s.Name, s.File = s.Name+rebuildSuffix, s.File+rebuildSuffix
+			s.Name, s.File = s.Name+checkpoint.RebuildSuffix, s.File+checkpoint.RebuildSuffix
 			s.Write = func(w io.Writer) error { return spec.Of(made).Save(w) }
 		}
 		all = append(all, s)
 	}
 	if spec := m.FreshSpec; spec != nil {
-		name := replica.SectionFresh + rebuildSuffix
+		name := replica.SectionFresh + checkpoint.RebuildSuffix
 		all = append(all, run.Shared{Slot: m.Named(replica.SectionFresh), Of: spec, Name: m.Named(name), File: name, Write: spec.Save})
 	}
 	return all

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
@@ -202,7 +203,7 @@ func forked(t *testing.T) (c config.Config, top string, from run.Found, set []st
 	}
 	from, set = found[1], []string{"guidance=5", "ratio=0.75"}
 	twin := filepath.Join(t.TempDir(), "twin")
-	if said, err := Fork(c, []byte("seed = 8\n"), from, set, twin); err != nil || said != "" {
+	if said, err := checkpoint.Fork(c, []byte("seed = 8\n"), from, set, twin); err != nil || said != "" {
 		t.Fatal(said, err)
 	}
 	l, _, err := restored(t, c, twin)
@@ -238,7 +239,7 @@ func TestAForkIsWholeOrNotThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Fork(c, []byte("seed = 8\n"), from, set, filepath.Join(top, "child")); err != nil {
+	if _, err := checkpoint.Fork(c, []byte("seed = 8\n"), from, set, filepath.Join(top, "child")); err != nil {
 		stop()
 		t.Fatal(err)
 	}
@@ -261,7 +262,7 @@ func TestAForkIsWholeOrNotThere(t *testing.T) {
 		}
 		again := from
 		again.Path = filepath.Join(root, "parent", run.CheckpointsName, filepath.Base(from.Path))
-		if _, err := Fork(c, []byte("seed = 8\n"), again, set, filepath.Join(root, "next")); err != nil {
+		if _, err := checkpoint.Fork(c, []byte("seed = 8\n"), again, set, filepath.Join(root, "next")); err != nil {
 			t.Errorf("%s: the next fork: %v", where, err)
 		}
 		if now := unfinished(t, root); len(now) > 0 {
@@ -285,7 +286,7 @@ func TestAForkThatCannotBeMade(t *testing.T) {
 			}
 			return nil
 		})
-		said, err := Fork(c, []byte("seed = 8\n"), from, set, child)
+		said, err := checkpoint.Fork(c, []byte("seed = 8\n"), from, set, child)
 		stop()
 		if seen <= n {
 			if n < 20 {
@@ -314,7 +315,7 @@ func TestAForkThatCannotBeMade(t *testing.T) {
 func TestARunWithoutItsCheckpointsIsNotBegunAnew(t *testing.T) {
 	c, top, from, set, _ := forked(t)
 	child := filepath.Join(top, "child")
-	if _, err := Fork(c, []byte("seed = 8\n"), from, set, child); err != nil {
+	if _, err := checkpoint.Fork(c, []byte("seed = 8\n"), from, set, child); err != nil {
 		t.Fatal(err)
 	}
 	parent := filepath.Join(top, "parent")
@@ -352,7 +353,7 @@ func TestAForkOfAParentThatIsReadOnly(t *testing.T) {
 		}
 		return nil
 	})
-	said, err := Fork(c, []byte("seed = 8\n"), from, set, child)
+	said, err := checkpoint.Fork(c, []byte("seed = 8\n"), from, set, child)
 	stop()
 	if err != nil || said != "keep checkpoint "+from.Path+": permission denied: the fork is whole without it" {
 		t.Fatalf("%q, %v", said, err)

@@ -10,7 +10,8 @@
 // their own), refit.go (score, fit, generate), evaluate.go and analyse.go; what one member
 // does there is package replica. control.go applies commands between two slices; package
 // redo follows a change of a knob until a batch contains data made with it. checkpoint.go,
-// save.go and resume.go keep a run, through the writer of package run.
+// save.go and resume.go keep a run, as package checkpoint has it and through the writer of
+// package run.
 // What a run is made from is in package config, environments in package task, knobs in
 // package knob, what a run says in package event, looking at it in package inspect.
 //

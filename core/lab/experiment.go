@@ -44,7 +44,6 @@ type experiment struct {
 
 	resumed   *run.Header   // the checkpoint that the run goes on from; nil: from its beginning
 	elapsed   time.Duration // of the run before this process
-	remarks   []string      // about what was loaded
 	tell      func(string)  // hears what takes its time while it is; nil: nothing does
 	published time.Time     // the last snapshot
 	version   string
@@ -67,7 +66,7 @@ func (x *experiment) wire(log func(event.Event), folder record) {
 	}
 	x.steering = steering{
 		config: x.config, place: &x.place, journal: &x.journal, settings: &x.Settings, changes: &x.changes,
-		choose: x.choose, outlook: x.outlook, hasPhase: x.checkPhase,
+		choose: x.choose, outlook: x.outlook, hasPhase: x.checkPosition,
 	}
 	x.control = control{
 		place: &x.place, journal: &x.journal, gate: &x.gate, steering: &x.steering, checkpoints: &x.checkpoints, asides: &x.asides,
@@ -188,3 +187,6 @@ func (x *experiment) outlook() redo.Outlook {
 // first is the member that stands for all where they cannot differ: counts of
 // lockstep work, and the flat fields of a snapshot.
 func (x *experiment) first() *replica.Replica { return x.members[0] }
+
+// checkPosition is an error where the run has no such place.
+func (x *experiment) checkPosition(p knob.Position) error { return x.first().CheckPosition(p) }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/offline"
+	"pgrlab/core/replay"
 	"pgrlab/core/run"
 )
 
@@ -34,9 +36,9 @@ func TestBuffersOfASavedRun(t *testing.T) {
 	if err := l.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	saved := Saved{Config: c, Dir: dir, Step: -1}
+	saved := offline.Run{Config: c, Dir: dir, Step: -1}
 	m := l.x.first()
-	for name, held := range map[string]Buffer{"real": {m.Real}, "synthetic": {m.Synthetic}} {
+	for name, held := range map[string]*replay.Ring{"real": m.Real, "synthetic": m.Synthetic} {
 		read := saved.RealBuffer
 		if name == "synthetic" {
 			read = saved.SyntheticBuffer
@@ -49,8 +51,9 @@ func TestBuffersOfASavedRun(t *testing.T) {
 			t.Errorf("%s: %d rows of %d and %d", name, b.Len(), obs, act)
 		}
 		for i := range b.Len() {
-			if !slices.Equal(b.Row(i), held.Row(i)) {
-				t.Errorf("%s: row %d is %v, the run held %v", name, i, b.Row(i), held.Row(i))
+			row := held.Row(held.Newest(held.Len() - 1 - i)) // oldest first
+			if !slices.Equal(b.Row(i), row) {
+				t.Errorf("%s: row %d is %v, the run held %v", name, i, b.Row(i), row)
 			}
 		}
 	}

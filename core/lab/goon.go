@@ -3,6 +3,7 @@ package lab
 import (
 	"time"
 
+	"pgrlab/core/checkpoint"
 	"pgrlab/core/event"
 	"pgrlab/core/replica"
 	"pgrlab/core/run"
@@ -116,9 +117,9 @@ func (r *resuming) inherit(w *run.Writer, x *experiment) {
 			switch d.Name {
 			case m.Named(replica.SectionReal):
 				w.InheritLog(i, d.Pieces, m.Real.Total())
-			case m.Named(replica.SectionSynthetic), m.Named(replica.SectionSynthetic + rebuildSuffix):
+			case m.Named(replica.SectionSynthetic), m.Named(replica.SectionSynthetic + checkpoint.RebuildSuffix):
 				w.InheritShared(m.Named(replica.SectionSynthetic), m.Synthetic, d.Pieces[0])
-			case m.Named(replica.SectionFresh + rebuildSuffix):
+			case m.Named(replica.SectionFresh + checkpoint.RebuildSuffix):
 				w.InheritShared(m.Named(replica.SectionFresh), m.FreshSpec, d.Pieces[0])
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/checkpoint"
 	"pgrlab/core/event"
 	"pgrlab/core/run"
 )
@@ -60,7 +61,7 @@ func TestFork(t *testing.T) {
 	journal := map[string]string{}
 	for name, set := range map[string][]string{"same": nil, "other": {"guidance=9!"}} {
 		dir := filepath.Join(top, name)
-		if said, err := Fork(c, []byte("seed = 8\n"), from, set, dir); err != nil || said != "" {
+		if said, err := checkpoint.Fork(c, []byte("seed = 8\n"), from, set, dir); err != nil || said != "" {
 			t.Fatal(err)
 		}
 		l, _, err := restored(t, c, dir)
@@ -78,7 +79,7 @@ func TestFork(t *testing.T) {
 	if !strings.Contains(journal["other"], `"knob":"guidance","from":`) || !strings.Contains(journal["other"], `"to":9,`) || strings.Contains(journal["same"], `"to":9,`) {
 		t.Errorf("the fork writes\n%s", journal["other"])
 	}
-	if _, err := Fork(c, nil, from, []string{"guidanze=7"}, filepath.Join(top, "wrong")); err == nil || !strings.Contains(err.Error(), `did you mean "guidance"`) {
+	if _, err := checkpoint.Fork(c, nil, from, []string{"guidanze=7"}, filepath.Join(top, "wrong")); err == nil || !strings.Contains(err.Error(), `did you mean "guidance"`) {
 		t.Errorf("%v", err)
 	}
 	again, err := event.ReadSchedule(filepath.Join(top, "other"))

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
@@ -82,7 +83,7 @@ func goOnFrom(t *testing.T, c config.Config, m memory) {
 	t.Helper()
 	l := newWorld().lab(t, c, &memoryFolder{})
 	defer l.Close()
-	if err := contained(func() error { return m.load(l.x) }); err != nil {
+	if err := checkpoint.Contained(func() error { return m.load(l.x) }); err != nil {
 		if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "cannot be loaded") {
 			t.Errorf("not foreseen: %v", err)
 		}
@@ -112,7 +113,9 @@ func FuzzSavedLoop(f *testing.F) {
 	for _, m := range borders(f, w.lab(f, c, folder), folder, 5) {
 		all = append(all, m)
 	}
-	slices.SortFunc(all, func(a, b memory) int { return bytes.Compare(a.parts[sectionLoop], b.parts[sectionLoop]) })
+	slices.SortFunc(all, func(a, b memory) int {
+		return bytes.Compare(a.parts[checkpoint.SectionLoop], b.parts[checkpoint.SectionLoop])
+	})
 	for i := range 160 {
 		for _, n := range []int64{-1, 5, 1 << 40, math.MinInt64} {
 			f.Add(uint8(i), uint16(i), n, uint16(0), int64(1))
@@ -120,8 +123,8 @@ func FuzzSavedLoop(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which uint8, i uint16, a int64, j uint16, b int64) {
 		m := all[int(which)%len(all)]
-		var s savedLoop
-		if err := gob.NewDecoder(bytes.NewReader(m.parts[sectionLoop])).Decode(&s); err != nil {
+		var s checkpoint.Loop
+		if err := gob.NewDecoder(bytes.NewReader(m.parts[checkpoint.SectionLoop])).Decode(&s); err != nil {
 			t.Fatal(err)
 		}
 		found := leaves(reflect.ValueOf(&s).Elem())
@@ -137,7 +140,7 @@ func FuzzSavedLoop(f *testing.F) {
 		for name, part := range m.parts {
 			changed.parts[name] = part
 		}
-		changed.parts[sectionLoop] = text.Bytes()
+		changed.parts[checkpoint.SectionLoop] = text.Bytes()
 		goOnFrom(t, c, changed)
 	})
 }
@@ -165,7 +168,9 @@ func FuzzSavedSections(f *testing.F) {
 	for _, m := range borders(f, build(f), folder, 9) {
 		all = append(all, m)
 	}
-	slices.SortFunc(all, func(a, b memory) int { return bytes.Compare(a.parts[sectionLoop], b.parts[sectionLoop]) })
+	slices.SortFunc(all, func(a, b memory) int {
+		return bytes.Compare(a.parts[checkpoint.SectionLoop], b.parts[checkpoint.SectionLoop])
+	})
 	for i := range 40 {
 		f.Add(uint8(i), uint8(i), uint32(8*i), uint64(math.MaxUint64)>>i)
 	}
@@ -186,7 +191,7 @@ func FuzzSavedSections(f *testing.F) {
 		changed.parts[name] = part
 		l := build(t)
 		defer l.Close()
-		err := contained(func() error { return changed.load(l.x) })
+		err := checkpoint.Contained(func() error { return changed.load(l.x) })
 		if err != nil && (strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "cannot be loaded")) {
 			t.Errorf("%s: not foreseen: %v", name, err)
 		}
@@ -221,10 +226,10 @@ func rewritten(t *testing.T, dir string, change func(c *run.Checkpoint)) string 
 
 // Checkpoints whose checksums fit and whose content does not are refused in a line.
 func TestHostileCheckpoints(t *testing.T) {
-	loop := func(change func(*savedLoop)) func(*run.Checkpoint) {
+	loop := func(change func(*checkpoint.Loop)) func(*run.Checkpoint) {
 		return func(c *run.Checkpoint) {
-			text, _ := c.Section(sectionLoop)
-			var s savedLoop
+			text, _ := c.Section(checkpoint.SectionLoop)
+			var s checkpoint.Loop
 			if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&s); err != nil {
 				t.Fatal(err)
 			}
@@ -234,7 +239,7 @@ func TestHostileCheckpoints(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range c.Sections {
-				if c.Sections[i].Name == sectionLoop {
+				if c.Sections[i].Name == checkpoint.SectionLoop {
 					c.Sections[i].Content = b.Bytes()
 				}
 			}
@@ -258,18 +263,18 @@ func TestHostileCheckpoints(t *testing.T) {
 		"a huge generation": {func(c *run.Checkpoint) {
 			c.Data = append(c.Data, run.Data{Name: "0/synthetic", Pieces: []run.Piece{{File: "x.zst", Bytes: 1 << 50}}})
 		}, "which this run cannot have made"},
-		"a phase before the first":    {loop(func(s *savedLoop) { s.Position.Phase = -1 }), "phase: -1"},
-		"a phase behind the last":     {loop(func(s *savedLoop) { s.Position.Phase = knob.Phases }), "phase: 10"},
-		"a phase of another learner":  {loop(func(s *savedLoop) { s.Position.Phase = knob.Encode }), "has no phase encode"},
-		"unknown work":                {loop(func(s *savedLoop) { s.Todo = 5 }), "work: 5"},
-		"a loop before its beginning": {loop(func(s *savedLoop) { s.Loop.Step, s.Position.Step = math.MinInt64, math.MinInt64 }), "step: -9223372036854775808"},
-		"a batch for no memory":       {loop(func(s *savedLoop) { s.Loop.Settings.Batch = 1 << 40 }), "batch: 1.099511627776e+12 is out of range"},
-		"a generation without end":    {loop(func(s *savedLoop) { s.Loop.Settings.Samples = 1 << 30 }), "samples: "},
-		"a generation under way":      {loop(func(s *savedLoop) { s.Loop.Generating.Samples = 1 << 40 }), "samples is 1099511627776"},
-		"rings of negative size":      {loop(func(s *savedLoop) { s.Members[0].Synthetic = -7 }), "transitions of D_syn: -7"},
-		"no members":                  {loop(func(s *savedLoop) { s.Members = nil }), "0 members are saved"},
-		"a knob that is none":         {loop(func(s *savedLoop) { s.Schedule = []knob.Scheduled{{At: knob.After(50), Knob: "x", Value: "1"}} }), `unknown knob "x"`},
-		"a change of no class":        {loop(func(s *savedLoop) { s.Loop.Changes = []event.KnobChanged{{Class: 77}} }), "class of a change: 77"},
+		"a phase before the first":    {loop(func(s *checkpoint.Loop) { s.Position.Phase = -1 }), "phase: -1"},
+		"a phase behind the last":     {loop(func(s *checkpoint.Loop) { s.Position.Phase = knob.Phases }), "phase: 10"},
+		"a phase of another learner":  {loop(func(s *checkpoint.Loop) { s.Position.Phase = knob.Encode }), "has no phase encode"},
+		"unknown work":                {loop(func(s *checkpoint.Loop) { s.Todo = 5 }), "work: 5"},
+		"a loop before its beginning": {loop(func(s *checkpoint.Loop) { s.Loop.Step, s.Position.Step = math.MinInt64, math.MinInt64 }), "step: -9223372036854775808"},
+		"a batch for no memory":       {loop(func(s *checkpoint.Loop) { s.Loop.Settings.Batch = 1 << 40 }), "batch: 1.099511627776e+12 is out of range"},
+		"a generation without end":    {loop(func(s *checkpoint.Loop) { s.Loop.Settings.Samples = 1 << 30 }), "samples: "},
+		"a generation under way":      {loop(func(s *checkpoint.Loop) { s.Loop.Generating.Samples = 1 << 40 }), "samples is 1099511627776"},
+		"rings of negative size":      {loop(func(s *checkpoint.Loop) { s.Members[0].Synthetic = -7 }), "transitions of D_syn: -7"},
+		"no members":                  {loop(func(s *checkpoint.Loop) { s.Members = nil }), "0 members are saved"},
+		"a knob that is none":         {loop(func(s *checkpoint.Loop) { s.Schedule = []knob.Scheduled{{At: knob.After(50), Knob: "x", Value: "1"}} }), `unknown knob "x"`},
+		"a change of no class":        {loop(func(s *checkpoint.Loop) { s.Loop.Changes = []event.KnobChanged{{Class: 77}} }), "class of a change: 77"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
@@ -309,11 +314,11 @@ func TestBombsAreNotUnpacked(t *testing.T) {
 
 // A panic while a checkpoint is loaded is an error in one line.
 func TestAPanicOfLoadingIsContained(t *testing.T) {
-	err := contained(func() error { panic("first\nsecond") })
+	err := checkpoint.Contained(func() error { panic("first\nsecond") })
 	if err == nil || err.Error() != "is damaged: it cannot be loaded: first" {
 		t.Errorf("%v", err)
 	}
-	if err := contained(func() error { return io.EOF }); !errors.Is(err, io.EOF) {
+	if err := checkpoint.Contained(func() error { return io.EOF }); !errors.Is(err, io.EOF) {
 		t.Errorf("%v", err)
 	}
 }

@@ -81,13 +81,13 @@ func newLab(c config.Config, task task.Task, folder record, p parts, deviceName 
 		}
 		x.members = append(x.members, m)
 	}
-	if _, _, err := phasesOf(x.first().Agent); err != nil {
+	if _, _, err := x.first().LearnerPhases(); err != nil {
 		x.close()
 		return nil, err
 	}
 	x.wireMembers()
 	for _, s := range x.steering.schedule {
-		if err := x.checkPhase(s.At); err != nil {
+		if err := x.first().CheckPosition(s.At); err != nil {
 			x.close()
 			return nil, fmt.Errorf("schedule %q: %w", s, err)
 		}

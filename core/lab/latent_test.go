@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
@@ -207,7 +208,7 @@ func TestARunOnLatentsIsResumedAndForked(t *testing.T) {
 		return journalOf(t, dir)
 	}
 	dir := filepath.Join(top, "fork")
-	if _, err := Fork(c, []byte("seed = 7\n"), found[0], nil, dir); err != nil {
+	if _, err := checkpoint.Fork(c, []byte("seed = 7\n"), found[0], nil, dir); err != nil {
 		t.Fatal(err)
 	}
 	forked := strings.Replace(goOn(dir), `{"type":"note","step":40,"text":"forked at 40/encode:28"}`+"\n", "", 1)

@@ -2,50 +2,16 @@ package lab
 
 import (
 	"fmt"
-	"slices"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/knob"
 	"pgrlab/core/replica"
 )
 
-// phasesOf are the phases that a learner has of its own, in the order of an env step, with
-// the names that positions have for them.
-func phasesOf(l agent.Learner) ([]agent.Phase, []knob.Phase, error) {
-	phased, has := l.(agent.Phased)
-	if !has {
-		return nil, nil, nil
-	}
-	phases := phased.Phases()
-	at := make([]knob.Phase, len(phases))
-	for i, p := range phases {
-		var err error
-		if at[i], err = knob.LearnerPhase(p.Name); err != nil {
-			return nil, nil, err
-		}
-		if i > 0 && !at[i-1].Before(at[i]) {
-			return nil, nil, fmt.Errorf("phase %q of a learner comes behind %q", p.Name, phases[i-1].Name)
-		}
-	}
-	return phases, at, nil
-}
-
-// checkPhase says whether p is a place that a run of these parts has.
-func (x *experiment) checkPhase(p knob.Position) error {
-	if _, err := knob.LearnerPhase(p.Phase.String()); err != nil {
-		return nil // not a learner's
-	}
-	_, at, err := phasesOf(x.first().Agent)
-	if err == nil && !slices.Contains(at, p.Phase) {
-		err = fmt.Errorf("position %s: the learner of %s has no phase %s: want STEP, or a phase that the run has", p, x.config.Method, p.Phase)
-	}
-	return err
-}
-
 // learnerPhases are those of the run's learner. Members go in lockstep: theirs have
 // equally many units.
 func (x *experiment) learnerPhases() (all []phase) {
-	phases, at, _ := phasesOf(x.first().Agent) // newLab has looked at the error
+	phases, at, _ := x.first().LearnerPhases() // newLab has looked at the error
 	for i, p := range phases {
 		all = append(all, phase{
 			Phase: at[i], doing: p.Name,

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
@@ -342,7 +343,7 @@ func TestAForkOfAFinishedRunGoesOn(t *testing.T) {
 		}
 		c.Steps = 75
 		dir := filepath.Join(root, "fork")
-		if _, err := Fork(c, docOf(c), found[0], nil, dir); err != nil {
+		if _, err := checkpoint.Fork(c, docOf(c), found[0], nil, dir); err != nil {
 			t.Fatal(err)
 		}
 		l, said, err := restored(t, c, dir)

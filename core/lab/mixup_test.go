@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
 	"pgrlab/core/run"
 )
@@ -106,7 +107,7 @@ func TestFilesAreMixedUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	twin := filepath.Join(t.TempDir(), "twin")
-	if _, err := Fork(c, []byte("seed = 8\n"), found[1], []string{"guidance=5"}, twin); err != nil {
+	if _, err := checkpoint.Fork(c, []byte("seed = 8\n"), found[1], []string{"guidance=5"}, twin); err != nil {
 		t.Fatal(err)
 	}
 	forked := finished(t, c, twin)
@@ -132,7 +133,7 @@ func TestFilesAreMixedUp(t *testing.T) {
 			}
 		}
 		from := run.Found{Header: before, Path: filepath.Join(dir, run.CheckpointsName, filepath.Base(found[1].Path))}
-		if _, err := Fork(c, []byte("seed = 8\n"), from, []string{"guidance=5"}, child); err != nil {
+		if _, err := checkpoint.Fork(c, []byte("seed = 8\n"), from, []string{"guidance=5"}, child); err != nil {
 			oneLine(err)
 		} else if h, err := run.LoadHeader(from.Path); err != nil {
 			t.Errorf("%s: a fork of a checkpoint that cannot be read: %v", what, err)

@@ -13,6 +13,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/inspect"
+	"pgrlab/core/offline"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 )
@@ -34,7 +35,7 @@ func (e *linearEnv) Step(action, obs []float32) (float64, bool, bool, error) {
 }
 
 // offlineRun is a saved run of real parts, with a task that can be set to a state.
-func offlineRun(t *testing.T) (s Saved, world task.Task) {
+func offlineRun(t *testing.T) (s offline.Run, world task.Task) {
 	t.Helper()
 	c := realConfig()
 	c.Steps = 60
@@ -57,21 +58,21 @@ func offlineRun(t *testing.T) (s Saved, world task.Task) {
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	return Saved{Config: c, Dir: dir, Step: -1}, world
+	return offline.Run{Config: c, Dir: dir, Step: -1}, world
 }
 
-func refitOf(c config.Config) OfflineRefit {
-	return OfflineRefit{Generator: c.Generator, OfflineRefit: inspect.OfflineRefit{Knobs: c.Knobs, Guidances: []float64{0, 2}, Rows: 40, HeldOut: 0.25}}
+func refitOf(c config.Config) offline.RefitRequest {
+	return offline.RefitRequest{Generator: c.Generator, OfflineRefit: inspect.OfflineRefit{Knobs: c.Knobs, Guidances: []float64{0, 2}, Rows: 40, HeldOut: 0.25}}
 }
 
-func refitted(t *testing.T, ctx context.Context, saved []Saved, task task.Task, r OfflineRefit) (all []*inspect.Refitted, err error) {
+func refitted(t *testing.T, ctx context.Context, saved []offline.Run, task task.Task, r offline.RefitRequest) (all []*inspect.Refitted, err error) {
 	t.Helper()
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer dev.Close()
-	err = RefitOffline(ctx, saved, task, dev, r, func(f *inspect.Refitted) error { all = append(all, f); return nil })
+	err = offline.Refit(ctx, saved, task, dev, r, func(f *inspect.Refitted) error { all = append(all, f); return nil })
 	return all, err
 }
 
@@ -96,7 +97,7 @@ func TestRefitOffline(t *testing.T) {
 		}
 		return nil
 	}
-	found, err := refitted(t, context.Background(), []Saved{s}, task, r)
+	found, err := refitted(t, context.Background(), []offline.Run{s}, task, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ func TestRefitOffline(t *testing.T) {
 			t.Errorf("ω %g: %s", r.Guidances[i], asText(t, g))
 		}
 	}
-	again, err := refitted(t, context.Background(), []Saved{s}, task, r)
+	again, err := refitted(t, context.Background(), []offline.Run{s}, task, r)
 	if err != nil || asText(t, again) != asText(t, found) {
 		t.Errorf("again: %v: %s", err, asText(t, again))
 	}
@@ -126,7 +127,7 @@ func TestRefitsOfflineInARow(t *testing.T) {
 	r.Guidances = []float64{0}
 	losses := func(init string) [2]float64 {
 		r.Generator.Init = init
-		found, err := refitted(t, context.Background(), []Saved{s, s}, task, r)
+		found, err := refitted(t, context.Background(), []offline.Run{s, s}, task, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,26 +151,26 @@ func TestRefitOfflineEnds(t *testing.T) {
 			}
 			return nil
 		}
-		if found, err := refitted(t, ctx, []Saved{s}, task, r); !errors.Is(err, why) || found != nil {
+		if found, err := refitted(t, ctx, []offline.Run{s}, task, r); !errors.Is(err, why) || found != nil {
 			t.Errorf("while it does %s: %v", stage, err)
 		}
 	}
 	for _, c := range []struct {
-		change func(*OfflineRefit, *Saved)
+		change func(*offline.RefitRequest, *offline.Run)
 		want   string
 	}{
-		{func(r *OfflineRefit, _ *Saved) {
+		{func(r *offline.RefitRequest, _ *offline.Run) {
 			r.Generator.Kind, r.Generator.Conditional = config.GeneratorNone, false
 		}, "has no generator"},
-		{func(r *OfflineRefit, _ *Saved) { r.Knobs.Relevance = "rnd" }, "which the run has not learned"},
-		{func(r *OfflineRefit, _ *Saved) { r.HeldOut = 1 }, "held out"},
-		{func(r *OfflineRefit, _ *Saved) { r.HeldOut = 0.001 }, "want at least"},
-		{func(r *OfflineRefit, _ *Saved) { r.Generator.Blocks = 0 }, "blocks"},
-		{func(_ *OfflineRefit, s *Saved) { s.Step = 7 }, "no checkpoint of step 7"},
+		{func(r *offline.RefitRequest, _ *offline.Run) { r.Knobs.Relevance = "rnd" }, "which the run has not learned"},
+		{func(r *offline.RefitRequest, _ *offline.Run) { r.HeldOut = 1 }, "held out"},
+		{func(r *offline.RefitRequest, _ *offline.Run) { r.HeldOut = 0.001 }, "want at least"},
+		{func(r *offline.RefitRequest, _ *offline.Run) { r.Generator.Blocks = 0 }, "blocks"},
+		{func(_ *offline.RefitRequest, s *offline.Run) { s.Step = 7 }, "no checkpoint of step 7"},
 	} {
 		r, at := refitOf(s.Config), s
 		c.change(&r, &at)
-		if _, err := refitted(t, context.Background(), []Saved{at}, task, r); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := refitted(t, context.Background(), []offline.Run{at}, task, r); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}

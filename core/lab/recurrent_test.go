@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
@@ -383,7 +384,7 @@ func forkRecurrent(t *testing.T, copies int) {
 	fork := func(name string, set ...string) string {
 		t.Helper()
 		dir := filepath.Join(top, name)
-		if _, err := Fork(c, []byte("seed = 7\n"), found[0], set, dir); err != nil {
+		if _, err := checkpoint.Fork(c, []byte("seed = 7\n"), found[0], set, dir); err != nil {
 			t.Fatal(err)
 		}
 		note := fmt.Sprintf(`{"type":"note","step":30,"text":"forked at %s"}`, found[0].Position) + "\n"

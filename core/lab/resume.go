@@ -1,22 +1,18 @@
 package lab
 
 import (
-	"bytes"
-	"encoding/gob"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
-	"pgrlab/core/replay"
-	"pgrlab/core/replica"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 )
@@ -160,7 +156,7 @@ func (r *resuming) neverSaved() error {
 		line, _ := event.Decode(e)
 		switch b := line.Body.(type) {
 		case event.Noted:
-			if b.Obs.At == nil && strings.HasPrefix(b.Text, forkedAt) {
+			if b.Obs.At == nil && strings.HasPrefix(b.Text, checkpoint.ForkedAt) {
 				lost = fmt.Errorf("it is a fork without the checkpoint that it began with: remove it and fork %s again", b.Obs.By)
 			}
 		case event.Checkpointed:
@@ -190,99 +186,16 @@ func (r *resuming) load(f run.Found) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = contained(func() error {
-		c, err := run.LoadCheckpoint(f.Path, l.x.config.Limit(l.x.task))
-		if err != nil {
-			return err
-		}
-		return loadCheckpoint(l.x, r.folder.Dir(), c)
-	})
+	remarks, err := l.x.into().Load(f.Path, r.folder.Dir())
 	if err != nil {
 		l.Close()
 		return nil, err
 	}
-	r.from, r.said = f.Header, append(r.said, l.x.remarks...)
+	l.x.loaded()
+	r.from, r.said = f.Header, append(r.said, remarks...)
 	if here := l.x.kernels(); here != f.Device {
 		l.x.meter.Forget()
 		r.say("saved by %s, goes on with %s: from here on the run may differ from one without a break", f.Device, here)
 	}
 	return l, nil
-}
-
-// loadCheckpoint brings x to where c was taken; dir is its run folder.
-func loadCheckpoint(x *experiment, dir string, c *run.Checkpoint) error {
-	limit := x.config.Limit(x.task)
-	for _, d := range c.Data {
-		if err := limit.Check(d); err != nil {
-			return err
-		}
-	}
-	var names []string
-	for _, s := range c.Sections {
-		names = append(names, s.Name)
-	}
-	data := map[string]run.Data{}
-	for _, d := range c.Data {
-		data[d.Name] = d
-		if name := strings.TrimSuffix(d.Name, rebuildSuffix); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	rings := map[string]*replay.Ring{}
-	for _, m := range x.members {
-		rings[m.Named(replica.SectionReal)] = m.Real
-	}
-	return x.loadSections(names, func(name string, load func(io.Reader) error) error {
-		content, _ := c.Section(name)
-		if d, lean := data[name+rebuildSuffix]; lean {
-			return x.remake(name, d, dir)
-		}
-		d, shared := data[name]
-		if !shared {
-			rest := bytes.NewReader(content)
-			if err := load(rest); err != nil {
-				return err
-			}
-			if rest.Len() > 0 {
-				return fmt.Errorf("%d bytes were not read", rest.Len())
-			}
-			return nil
-		}
-		if len(d.Pieces) == 0 && rings[name] == nil {
-			return fmt.Errorf("%s has no pieces", name)
-		}
-		if err := d.Verify(dir); err != nil {
-			return err
-		}
-		from, err := d.Open(dir)
-		if err != nil {
-			return err
-		}
-		defer from.Close()
-		if ring := rings[name]; ring != nil {
-			return loadReal(ring, content, from, d)
-		}
-		return load(from)
-	})
-}
-
-// loadReal reads the rows that D_real held from the log of all that were added.
-func loadReal(ring *replay.Ring, state []byte, log io.Reader, d run.Data) error {
-	var s replay.State
-	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
-		return errors.New("the state of D_real cannot be read")
-	}
-	if s.Len > 0 && len(d.Pieces) == 0 { // before the first transition there are none
-		return fmt.Errorf("%s has no pieces", d.Name)
-	}
-	var all int64
-	for _, p := range d.Pieces {
-		all += p.Bytes
-	}
-	if older := all - int64(s.Len)*int64(ring.RowBytes()); older > 0 {
-		if _, err := io.CopyN(io.Discard, log, older); err != nil {
-			return err
-		}
-	}
-	return ring.LoadLog(log, s)
 }

@@ -58,7 +58,8 @@ func saved(t testing.TB, x *experiment) memory {
 }
 
 func (m memory) load(x *experiment) error {
-	return x.loadSections(m.names, func(name string, load func(io.Reader) error) error {
+	into := x.into()
+	err := into.LoadSections(m.names, func(name string, load func(io.Reader) error) error {
 		r := bytes.NewReader(m.parts[name])
 		if err := load(r); err != nil {
 			return err
@@ -68,6 +69,10 @@ func (m memory) load(x *experiment) error {
 		}
 		return nil
 	})
+	if err == nil {
+		x.loaded()
+	}
+	return err
 }
 
 // borders plays l to its end and saves it at every place between two slices inside

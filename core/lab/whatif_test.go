@@ -13,6 +13,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/knob"
+	"pgrlab/core/offline"
 	"pgrlab/core/relevance"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
@@ -20,7 +21,7 @@ import (
 )
 
 // savedOf plays a run of real parts in a folder of its own.
-func savedOf(t *testing.T, c config.Config, dev *cpu.Device) (Saved, task.Task) {
+func savedOf(t *testing.T, c config.Config, dev *cpu.Device) (offline.Run, task.Task) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
 	folder, err := run.Create(dir, []byte("seed = 7\n"))
@@ -37,7 +38,7 @@ func savedOf(t *testing.T, c config.Config, dev *cpu.Device) (Saved, task.Task) 
 	if err := l.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return Saved{Config: c, Dir: dir, Step: -1}, world
+	return offline.Run{Config: c, Dir: dir, Step: -1}, world
 }
 
 // contents are all files of a folder.
@@ -83,7 +84,7 @@ func TestWhatIfOfASavedRun(t *testing.T) {
 	p.Guidance = []float64{2}
 	total := 0
 	table := func() (*whatif.Table, string) {
-		found, step, err := WhatIf(t.Context(), saved, task, dev, WhatIfRequest{Plan: p, Progress: func(at whatif.Progress) error {
+		found, step, err := offline.WhatIf(t.Context(), saved, task, dev, offline.WhatIfRequest{Plan: p, Progress: func(at whatif.Progress) error {
 			total = at.Total
 			return nil
 		}})
@@ -111,7 +112,7 @@ func TestWhatIfOfASavedRun(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	}
-	if said, err := WhatIfUpdates(&saved.Config, saved.Config.Knobs, task, p); err != nil || said != total/1000 {
+	if said, err := offline.WhatIfUpdates(&saved.Config, saved.Config.Knobs, task, p); err != nil || said != total/1000 {
 		t.Errorf("it takes %d thousandths of an update, %d updates were said: %v", total, said, err)
 	}
 	if _, again := table(); again != first {
@@ -129,7 +130,7 @@ func TestWhatIfOfASavedRun(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	pieces := 0
-	_, _, err = WhatIf(ctx, saved, task, dev, WhatIfRequest{Plan: p, Progress: func(whatif.Progress) error {
+	_, _, err = offline.WhatIf(ctx, saved, task, dev, offline.WhatIfRequest{Plan: p, Progress: func(whatif.Progress) error {
 		if pieces++; pieces == 5 {
 			stop(why)
 		}
@@ -147,22 +148,22 @@ func TestWhatIfOfOtherRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dev.Close()
-	asked := func(p whatif.Plan) WhatIfRequest {
-		return WhatIfRequest{Plan: p, Progress: func(whatif.Progress) error { return nil }}
+	asked := func(p whatif.Plan) offline.WhatIfRequest {
+		return offline.WhatIfRequest{Plan: p, Progress: func(whatif.Progress) error { return nil }}
 	}
 	t.Run("synther", func(t *testing.T) {
 		saved, task := savedOf(t, plainMethod(config.MethodSynthER), dev)
 		p := smallWhatIf()
-		found, _, err := WhatIf(t.Context(), saved, task, dev, asked(p))
+		found, _, err := offline.WhatIf(t.Context(), saved, task, dev, asked(p))
 		if err != nil || len(found.Arms) != 3 || len(found.Findings) != 2 {
 			t.Fatalf("%+v, %v", found, err)
 		}
 		p.Relevance, p.Guidance = []string{"curiosity"}, []float64{1} // of a network that has no condition
-		if found, _, err = WhatIf(t.Context(), saved, task, dev, asked(p)); err != nil || len(found.Arms) != 5 {
+		if found, _, err = offline.WhatIf(t.Context(), saved, task, dev, asked(p)); err != nil || len(found.Arms) != 5 {
 			t.Fatalf("%+v, %v", found, err)
 		}
 		task.New, task.Hidden = newWorld().task().New, "the clock"
-		if found, _, err = WhatIf(t.Context(), saved, task, dev, asked(p)); err != nil || len(found.Arms) != 3 || !strings.Contains(found.NoOracle, "the clock") {
+		if found, _, err = offline.WhatIf(t.Context(), saved, task, dev, asked(p)); err != nil || len(found.Arms) != 3 || !strings.Contains(found.NoOracle, "the clock") {
 			t.Fatalf("%+v, %v", found, err)
 		}
 	})
@@ -170,7 +171,7 @@ func TestWhatIfOfOtherRuns(t *testing.T) {
 		c := plainMethod("vae")
 		c.Generator.Conditional, c.Knobs.Relevance = true, "reward"
 		saved, task := savedOf(t, c, dev)
-		if found, _, err := WhatIf(t.Context(), saved, task, dev, asked(smallWhatIf())); err != nil || len(found.Arms) != 5 {
+		if found, _, err := offline.WhatIf(t.Context(), saved, task, dev, asked(smallWhatIf())); err != nil || len(found.Arms) != 5 {
 			t.Fatalf("%+v, %v", found, err)
 		}
 	})
@@ -181,14 +182,14 @@ func TestWhatIfOfOtherRuns(t *testing.T) {
 	} {
 		c := realConfig()
 		change(&c)
-		if _, _, err := WhatIf(t.Context(), Saved{Config: c}, newWorld().task(), dev, asked(smallWhatIf())); err == nil || !strings.Contains(err.Error(), name) {
+		if _, _, err := offline.WhatIf(t.Context(), offline.Run{Config: c}, newWorld().task(), dev, asked(smallWhatIf())); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	c := realConfig()
 	c.Knobs.Ratio = 0
 	saved, task := savedOf(t, c, dev)
-	if _, _, err := WhatIf(t.Context(), saved, task, dev, asked(smallWhatIf())); err == nil || !strings.Contains(err.Error(), "raise the ratio") {
+	if _, _, err := offline.WhatIf(t.Context(), saved, task, dev, asked(smallWhatIf())); err == nil || !strings.Contains(err.Error(), "raise the ratio") {
 		t.Errorf("with r = 0: %v", err)
 	}
 }

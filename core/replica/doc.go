@@ -8,8 +8,8 @@
 // batches mixed by r (Update, TrainModels), scores of real transitions (StartScoring,
 // Score), a fit and a generation (StartFit, FitSteps, StartGenerate, GenerateSlice), whole
 // episodes of evaluation (StartEvaluation, Evaluate). When that is, and what comes between,
-// is the affair of the loop that drives it: a replica knows no phases, no commands and no
-// folder. What happens to it, it tells a Host.
+// is the affair of the loop that drives it: a replica knows no phases but its learner's, no
+// commands and no folder. What happens to it, it tells a Host.
 //
 // Everything that a replica has can be saved between two calls (Saved, Sections) and comes
 // back as it was (Restore, and Load of each section).

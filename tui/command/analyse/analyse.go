@@ -16,7 +16,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
-	"pgrlab/core/lab"
+	"pgrlab/core/offline"
 	"pgrlab/core/printable"
 	"pgrlab/core/run"
 	"pgrlab/tui/command/cli"
@@ -135,7 +135,7 @@ func (r *analyseRequest) run(ctx context.Context, d cli.Deps, args []string, std
 	if r.timeout <= 0 {
 		return cli.Usagef("analyse: --timeout %v: want more than 0s", r.timeout)
 	}
-	all := make([]lab.Saved, len(args))
+	all := make([]offline.Run, len(args))
 	for i, arg := range args {
 		var err error
 		if all[i], err = r.saved(arg, "analyse"); err != nil {
@@ -146,7 +146,7 @@ func (r *analyseRequest) run(ctx context.Context, d cli.Deps, args []string, std
 		}
 	}
 	if len(all) == 2 {
-		return r.together(d, [2]lab.Saved(all), stdout, stderr)
+		return r.together(d, [2]offline.Run(all), stdout, stderr)
 	}
 	if r.journal {
 		if socket, err := remote.Find(all[0].Dir); err == nil {
@@ -157,12 +157,12 @@ func (r *analyseRequest) run(ctx context.Context, d cli.Deps, args []string, std
 }
 
 // analyse looks at a checkpoint.
-func (r *analyseRequest) analyse(d cli.Deps, saved lab.Saved, stdout, stderr io.Writer) error {
+func (r *analyseRequest) analyse(d cli.Deps, saved offline.Run, stdout, stderr io.Writer) error {
 	task, err := d.Task(saved.Config.Task)
 	if err != nil {
 		return err
 	}
-	var reference *lab.Saved
+	var reference *offline.Run
 	if r.referenceF != "" {
 		other, err := r.saved(r.referenceF, "analyse: --relevance-from")
 		if err != nil {
@@ -175,12 +175,12 @@ func (r *analyseRequest) analyse(d cli.Deps, saved lab.Saved, stdout, stderr io.
 		return fmt.Errorf("start device: %w", err)
 	}
 	defer device.Close()
-	found, err := lab.Examine(saved, task, device, r.Examination, reference)
+	found, err := offline.Examine(saved, task, device, r.Examination, reference)
 	if err != nil {
 		return err
 	}
 	if r.journal {
-		if err := lab.Record(saved.Dir, fmt.Sprintf("pgrlab analyse (pid %d)", os.Getpid()), found); err != nil {
+		if err := offline.Record(saved.Dir, fmt.Sprintf("pgrlab analyse (pid %d)", os.Getpid()), found); err != nil {
 			return fmt.Errorf("analyse: %w", err)
 		}
 	}
@@ -188,7 +188,7 @@ func (r *analyseRequest) analyse(d cli.Deps, saved lab.Saved, stdout, stderr io.
 }
 
 // live asks the lab that runs in the folder, and reads what it wrote.
-func (r *analyseRequest) live(ctx context.Context, s lab.Saved, socket string, stdout, stderr io.Writer) error {
+func (r *analyseRequest) live(ctx context.Context, s offline.Run, socket string, stdout, stderr io.Writer) error {
 	if plain := inspect.DefaultExamination(); r.Examination != plain || r.referenceF != "" || s.Step >= 0 {
 		return cli.Usagef("analyse: a lab runs in %s and looks at itself as it is: leave out @STEP, --step, --rows, --points, --tsne and --relevance-from, or --journal to look at a checkpoint", s.Dir)
 	}
@@ -218,7 +218,7 @@ func (r *analyseRequest) live(ctx context.Context, s lab.Saved, socket string, s
 }
 
 // written are the findings that stand in the journal for one who asked.
-func written(s lab.Saved, by string) ([]*event.Examined, error) {
+func written(s offline.Run, by string) ([]*event.Examined, error) {
 	file, err := run.OpenFile(s.Dir, run.JournalName)
 	if err != nil {
 		return nil, fmt.Errorf("analyse %s: %w", s.Dir, err)
@@ -243,7 +243,7 @@ func written(s lab.Saved, by string) ([]*event.Examined, error) {
 }
 
 // print writes the findings about each member, and draws them.
-func (r *analyseRequest) print(s lab.Saved, found []*event.Examined, stdout, stderr io.Writer) error {
+func (r *analyseRequest) print(s offline.Run, found []*event.Examined, stdout, stderr io.Writer) error {
 	write := func(e *event.Examined) error { return writeFindings(stdout, e) }
 	if r.json || !terminal.IsTerminal(stdout) {
 		out := json.NewEncoder(stdout)
@@ -274,7 +274,7 @@ func (r *analyseRequest) print(s lab.Saved, found []*event.Examined, stdout, std
 }
 
 // together lays the generations of two runs into one plane.
-func (r *analyseRequest) together(d cli.Deps, runs [2]lab.Saved, stdout, stderr io.Writer) error {
+func (r *analyseRequest) together(d cli.Deps, runs [2]offline.Run, stdout, stderr io.Writer) error {
 	if r.journal || r.referenceF != "" {
 		return cli.Usagef("analyse: --journal and --relevance-from are about one run: leave them out, or give one run folder")
 	}
@@ -287,7 +287,7 @@ func (r *analyseRequest) together(d cli.Deps, runs [2]lab.Saved, stdout, stderr 
 		return fmt.Errorf("start device: %w", err)
 	}
 	defer device.Close()
-	found, err := lab.Together(runs, task, device, r.Rows, r.Embed)
+	found, err := offline.Together(runs, task, device, r.Rows, r.Embed)
 	if err != nil {
 		return err
 	}
@@ -307,13 +307,13 @@ func (r *analyseRequest) together(d cli.Deps, runs [2]lab.Saved, stdout, stderr 
 }
 
 // saved reads DIR or DIR@STEP; doing is for what is said.
-func (r *analyseRequest) saved(arg, doing string) (lab.Saved, error) {
+func (r *analyseRequest) saved(arg, doing string) (offline.Run, error) {
 	dir, step, err := rundir.SplitStep(arg)
 	if err != nil {
-		return lab.Saved{}, cli.Usagef("%s %s: %w", doing, arg, err)
+		return offline.Run{}, cli.Usagef("%s %s: %w", doing, arg, err)
 	}
 	if dir, err = rundir.Find(dir); err != nil {
-		return lab.Saved{}, fmt.Errorf("%s: %w", doing, err)
+		return offline.Run{}, fmt.Errorf("%s: %w", doing, err)
 	}
 	if step < 0 && doing == "analyse" {
 		step = r.step

@@ -19,7 +19,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
-	"pgrlab/core/lab"
+	"pgrlab/core/offline"
 	"pgrlab/core/printable"
 	"pgrlab/core/run"
 	"pgrlab/presets"
@@ -82,8 +82,8 @@ func (r *refitFlags) flags(f *pflag.FlagSet, refits bool, rows int) error {
 }
 
 // of is the refit of a run with that configuration.
-func (r *refitFlags) of(c config.Config) (lab.OfflineRefit, error) {
-	var none lab.OfflineRefit
+func (r *refitFlags) of(c config.Config) (offline.RefitRequest, error) {
+	var none offline.RefitRequest
 	for _, text := range r.set {
 		key, value, given := strings.Cut(text, "=")
 		if !given {
@@ -110,14 +110,14 @@ func (r *refitFlags) of(c config.Config) (lab.OfflineRefit, error) {
 	if c.Knobs.Relevance == "none" {
 		guidances = []float64{0} // nothing can be asked for
 	}
-	return lab.OfflineRefit{Generator: c.Generator, OfflineRefit: inspect.OfflineRefit{
+	return offline.RefitRequest{Generator: c.Generator, OfflineRefit: inspect.OfflineRefit{
 		Knobs: c.Knobs, Guidances: guidances, Rows: r.rows, HeldOut: r.heldOut, Clock: system.ProcessTime,
 	}}, nil
 }
 
 // refitAll refits a generator to one run folder after the other.
 func (r *analyseRequest) refitAll(ctx context.Context, d cli.Deps, args []string, stdout, stderr io.Writer) error {
-	saved := make([]lab.Saved, len(args))
+	saved := make([]offline.Run, len(args))
 	for i, arg := range args {
 		var err error
 		if saved[i], err = r.saved(arg, "analyse"); err != nil {
@@ -141,7 +141,7 @@ func (r *analyseRequest) refitAll(ctx context.Context, d cli.Deps, args []string
 	defer stop()
 	p := refitProgress{Progress: terminal.NewProgress(stderr), saved: len(saved)}
 	asked.Progress = func(now inspect.OfflineProgress) error { p.show(now, time.Now()); return nil }
-	return lab.RefitOffline(ctx, saved, task, device, asked, func(found *inspect.Refitted) error {
+	return offline.Refit(ctx, saved, task, device, asked, func(found *inspect.Refitted) error {
 		p.Clear()
 		if r.json || !terminal.IsTerminal(stdout) {
 			return json.NewEncoder(stdout).Encode(found)

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgrlab/core/knob"
-	"pgrlab/core/lab"
+	"pgrlab/core/offline"
 	"pgrlab/core/printable"
 	"pgrlab/core/report"
 	"pgrlab/core/run"
@@ -142,7 +142,7 @@ func (r *analyseRequest) whatIfAll(ctx context.Context, d cli.Deps, args []strin
 // errAlone is why a table with --until-eof is not finished.
 var errAlone = errors.New("the process that waited for it has gone")
 
-func (r *analyseRequest) whatIfOne(ctx context.Context, d cli.Deps, saved lab.Saved, stdout, stderr io.Writer) error {
+func (r *analyseRequest) whatIfOne(ctx context.Context, d cli.Deps, saved offline.Run, stdout, stderr io.Writer) error {
 	task, err := d.Task(saved.Config.Task)
 	if err != nil {
 		return err
@@ -157,15 +157,15 @@ func (r *analyseRequest) whatIfOne(ctx context.Context, d cli.Deps, saved lab.Sa
 	if r.whatIf.untilEOF {
 		show = (&progressLines{to: json.NewEncoder(stderr)}).show
 	}
-	asked := lab.WhatIfRequest{Plan: r.whatIf.Plan, Progress: func(at whatif.Progress) error { return show(at, time.Now()) }}
+	asked := offline.WhatIfRequest{Plan: r.whatIf.Plan, Progress: func(at whatif.Progress) error { return show(at, time.Now()) }}
 	if len(r.refit.set) > 0 {
 		other, err := r.refit.of(saved.Config)
 		if err != nil {
 			return err
 		}
-		asked.Other = &lab.OtherGenerator{Generator: other.Generator, Knobs: other.Knobs}
+		asked.Other = &offline.OtherGenerator{Generator: other.Generator, Knobs: other.Knobs}
 	}
-	found, step, err := lab.WhatIf(ctx, saved, task, device, asked)
+	found, step, err := offline.WhatIf(ctx, saved, task, device, asked)
 	p.Clear()
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgrlab/core/lab"
+	"pgrlab/core/checkpoint"
 	"pgrlab/core/run"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
@@ -81,7 +81,7 @@ func forks(name string, set []string, pairs, steps int, out string, say func(str
 		doc, err := presets.Encode(c)
 		if err == nil {
 			var said string
-			if said, err = lab.Fork(c, doc, from, set, dir); said != "" {
+			if said, err = checkpoint.Fork(c, doc, from, set, dir); said != "" {
 				say(said)
 			}
 		}

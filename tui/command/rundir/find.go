@@ -10,7 +10,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
-	"pgrlab/core/lab"
+	"pgrlab/core/offline"
 	"pgrlab/core/report"
 	"pgrlab/core/run"
 	"pgrlab/presets"
@@ -154,14 +154,14 @@ func Standing(dir string) (where string, done bool) {
 }
 
 // Saved reads the configuration of a run folder.
-func Saved(dir string, step int) (lab.Saved, error) {
+func Saved(dir string, step int) (offline.Run, error) {
 	path := filepath.Join(dir, run.ConfigName)
 	doc, err := run.ReadFile(dir, run.ConfigName)
 	if err != nil {
-		return lab.Saved{}, cli.Usagef("analyse: %v: give a run folder", err)
+		return offline.Run{}, cli.Usagef("analyse: %v: give a run folder", err)
 	}
 	c, err := presets.Decode(path, doc)
-	return lab.Saved{Config: c, Dir: dir, Step: step}, err
+	return offline.Run{Config: c, Dir: dir, Step: step}, err
 }
 
 // SplitStep reads DIR or DIR@STEP; without a step it is negative.

@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"pgrlab/core/checkpoint"
 	"pgrlab/core/event"
-	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/presets"
 	"pgrlab/tui/command/forks"
@@ -49,7 +49,7 @@ func (s *session) children(p pane.ForkPlan) ([]pane.Child, error) {
 		c.Dir = rundir.Free(fmt.Sprintf("%s-fork-%d-%s-s%d", filepath.Clean(s.folder.Dir()), from.Step, name, config.Seed))
 		doc, err := presets.Encode(config)
 		if err == nil {
-			_, err = lab.Fork(config, doc, from, set, c.Dir) // the parent is this run, which can be written to
+			_, err = checkpoint.Fork(config, doc, from, set, c.Dir) // the parent is this run, which can be written to
 		}
 		return c, err
 	})

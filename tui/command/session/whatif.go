@@ -16,7 +16,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/knob"
-	"pgrlab/core/lab"
+	"pgrlab/core/offline"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 	"pgrlab/core/whatif"
@@ -83,7 +83,7 @@ func (w *whatIf) Plan() (whatif.Plan, int) {
 	now := w.knobs()
 	p := smallWhatIf()
 	p.Guidance = []float64{now.Guidance}
-	updates, err := lab.WhatIfUpdates(&w.config, now, w.task, p)
+	updates, err := offline.WhatIfUpdates(&w.config, now, w.task, p)
 	if err != nil {
 		return p, 0 // the process will say it
 	}

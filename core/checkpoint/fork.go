@@ -1,4 +1,4 @@
-package lab
+package checkpoint
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 // Fork makes the folder of a new run that goes on from a checkpoint of another one,
 // with knobs changed there: set are "knob=value" or "knob=value!". c is the new
 // run's configuration, the parent's but for the seed, and doc what config.toml is to
-// hold. Restore begins it. The folder shares the parent's data on disk, and is there
+// hold. lab.Restore begins it. The folder shares the parent's data on disk, and is there
 // whole or not at all, whatever ends the process. The checkpoint is kept for as long as
 // the parent is; said is why not, where the parent cannot be written to.
 func Fork(c config.Config, doc []byte, from run.Found, set []string, dir string) (said string, err error) {
@@ -45,7 +45,7 @@ func fork(c config.Config, doc []byte, from run.Found, set []string, dir string)
 	}
 	defer folder.Close()
 	note := run.Line{Type: event.TypeNote, Step: ck.Step, Member: run.NoMember, WallS: float64(ck.WallS), Body: event.Noted{
-		Text: forkedAt + position.String(), Obs: event.KnobObs{By: from.Path},
+		Text: ForkedAt + position.String(), Obs: event.KnobObs{By: from.Path},
 	}}
 	if err := folder.Inherit(parent, ck, note); err != nil {
 		return err
@@ -53,16 +53,16 @@ func fork(c config.Config, doc []byte, from run.Found, set []string, dir string)
 	return folder.Publish()
 }
 
-// forkedAt begins the note of a run that goes on from another one's checkpoint.
-const forkedAt = "forked at "
+// ForkedAt begins the note of a run that goes on from another one's checkpoint.
+const ForkedAt = "forked at "
 
 // branch schedules the changes at the position of the checkpoint.
 func branch(c *config.Config, ck *run.Checkpoint, set []string) (knob.Position, error) {
-	content, ok := ck.Section(sectionLoop)
+	content, ok := ck.Section(SectionLoop)
 	if !ok {
 		return knob.Position{}, errors.New("it holds no run")
 	}
-	var s savedLoop
+	var s Loop
 	if err := gob.NewDecoder(bytes.NewReader(content)).Decode(&s); err != nil {
 		return knob.Position{}, errors.New("it was saved by another version")
 	}
@@ -89,7 +89,7 @@ func branch(c *config.Config, ck *run.Checkpoint, set []string) (knob.Position, 
 		return knob.Position{}, err
 	}
 	for i := range ck.Sections {
-		if ck.Sections[i].Name == sectionLoop {
+		if ck.Sections[i].Name == SectionLoop {
 			ck.Sections[i].Content = b.Bytes()
 		}
 	}

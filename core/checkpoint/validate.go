@@ -1,4 +1,4 @@
-package lab
+package checkpoint
 
 import (
 	"cmp"
@@ -17,9 +17,9 @@ import (
 // anyTask is larger than a task that there is, for a limit where the task is not known.
 var anyTask = task.Task{ObsSize: 4096, ActSize: 256}
 
-// contained turns a panic of load into an error: what a checkpoint holds is checked
+// Contained turns a panic of load into an error: what a checkpoint holds is checked
 // where it is read, and this is for what was not thought of.
-func contained(load func() error) (err error) {
+func Contained(load func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			text, _, _ := strings.Cut(fmt.Sprint(p), "\n")
@@ -29,10 +29,10 @@ func contained(load func() error) (err error) {
 	return load()
 }
 
-// validate says what in a saved loop cannot be true of a run of x: a checksum can be
-// made for anything, and whoever goes on from it must come to an end.
-func (s *savedLoop) validate(x *experiment) error {
-	c := x.config
+// validate says what in a loop cannot be true of the run: a checksum can be made for
+// anything, and who goes on from it must come to an end.
+func (i *Into) validate(s *Loop) error {
+	c := i.Config
 	err := cmp.Or(
 		config.Between("step", s.Loop.Step, 0, c.Steps), config.Between("units of a phase", s.Total, 0, config.MaxCount),
 		config.Between("work", int(s.Todo), int(redo.Nothing), int(knob.ClassRefit)), config.Between("work asked for", int(s.Loop.Redo), int(redo.Nothing), int(knob.ClassRefit)),
@@ -45,7 +45,7 @@ func (s *savedLoop) validate(x *experiment) error {
 	if err := validPosition(s.Position, c.Steps); err != nil {
 		return err
 	}
-	if err := x.checkPhase(s.Position); err != nil {
+	if err := i.Members[0].CheckPosition(s.Position); err != nil {
 		return err
 	}
 	if s.Position.Step != s.Loop.Step {
@@ -72,11 +72,11 @@ func (s *savedLoop) validate(x *experiment) error {
 	if err := s.Loop.Asked.Knobs.Check(c.Buffer); err != nil {
 		return err
 	}
-	if err := s.validateChanges(x); err != nil {
+	if err := s.validateChanges(c); err != nil {
 		return err
 	}
-	for i := range s.Members {
-		if err := s.Members[i].Validate(x.config, x.task); err != nil {
+	for k := range s.Members {
+		if err := s.Members[k].Validate(c, i.Task); err != nil {
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ func (s *savedLoop) validate(x *experiment) error {
 }
 
 // validateChanges is validate for what was changed, waits and is planned.
-func (s *savedLoop) validateChanges(x *experiment) error {
+func (s *Loop) validateChanges(c *config.Config) error {
 	changes := slices.Clone(s.Loop.Changes)
 	for _, w := range s.Loop.Waiting {
 		changes = append(changes, w.KnobChanged)
@@ -96,7 +96,7 @@ func (s *savedLoop) validateChanges(x *experiment) error {
 		if err := cmp.Or(config.Between("class of a change", int(k.Class), int(knob.ClassBatch), int(knob.ClassRun)), config.Between("number of a change", k.ID, 0, config.MaxCount)); err != nil {
 			return err
 		}
-		if err := validPosition(k.Position, x.config.Steps); err != nil {
+		if err := validPosition(k.Position, c.Steps); err != nil {
 			return err
 		}
 	}
@@ -123,16 +123,17 @@ func validPosition(p knob.Position, steps int) error {
 	return cmp.Or(config.Between("phase", int(p.Phase), int(knob.Collect), int(knob.Phases)-1), config.Between("step", p.Step, 0, steps), config.Between("place in a phase", p.I, 0, math.MaxInt))
 }
 
-// checkLoaded says whether what was loaded goes together: the loop's counters and the parts'.
-func (x *experiment) checkLoaded() error {
-	for _, m := range x.members {
+// checkLoaded says whether what was loaded goes together: the place of the loop and what the
+// members have.
+func (i *Into) checkLoaded(p knob.Position) error {
+	for _, m := range i.Members {
 		scores, bound := m.Scores()
-		scoring := x.position.Phase == knob.Score && x.position.I > 0
-		fitting := x.position.Phase == knob.Fit && bound
+		scoring := p.Phase == knob.Score && p.I > 0
+		fitting := p.Phase == knob.Fit && bound
 		if (scoring || fitting) && (!bound || len(scores) != m.Real.Len()) {
 			return fmt.Errorf("%d scores of %d transitions", len(scores), m.Real.Len())
 		}
-		if p := x.position; p.Phase == knob.Generate && p.I > 0 && m.Fresh == nil || p.Phase == knob.Evaluate && p.I > 0 && !m.Evaluating() {
+		if p.Phase == knob.Generate && p.I > 0 && m.Fresh == nil || p.Phase == knob.Evaluate && p.I > 0 && !m.Evaluating() {
 			return fmt.Errorf("nothing of what is done at %s was saved", p)
 		}
 	}

@@ -1,12 +1,12 @@
-package lab
+package offline
 
 import (
 	"bytes"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"slices"
 
+	"pgrlab/core/checkpoint"
 	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 	"pgrlab/core/replica"
@@ -27,20 +27,20 @@ func (b Buffer) Sizes() (obs, act int) { return b.ring.Shape().Obs, b.ring.Shape
 func (b Buffer) Row(i int) []float32 { return b.ring.Row(b.ring.Newest(b.ring.Len() - 1 - i)) }
 
 // RealBuffer reads D_real of a member at the checkpoint.
-func (s Saved) RealBuffer(task task.Task, member int) (Buffer, error) {
+func (s Run) RealBuffer(task task.Task, member int) (Buffer, error) {
 	return s.buffer(task, member, replica.SectionReal)
 }
 
 // SyntheticBuffer reads D_syn of a member at the checkpoint.
-func (s Saved) SyntheticBuffer(task task.Task, member int) (Buffer, error) {
+func (s Run) SyntheticBuffer(task task.Task, member int) (Buffer, error) {
 	return s.buffer(task, member, replica.SectionSynthetic)
 }
 
-func (s Saved) buffer(task task.Task, member int, kind string) (Buffer, error) {
+func (s Run) buffer(task task.Task, member int, kind string) (Buffer, error) {
 	var ring *replay.Ring
 	err := s.Config.Validate()
 	if err == nil {
-		err = contained(func() (err error) { ring, err = s.ring(task, member, kind); return err })
+		err = checkpoint.Contained(func() (err error) { ring, err = s.ring(task, member, kind); return err })
 	}
 	if err != nil {
 		return Buffer{}, fmt.Errorf("read transitions of %s: %w", s.Dir, err)
@@ -48,7 +48,7 @@ func (s Saved) buffer(task task.Task, member int, kind string) (Buffer, error) {
 	return Buffer{ring}, nil
 }
 
-func (s Saved) ring(task task.Task, member int, kind string) (*replay.Ring, error) {
+func (s Run) ring(task task.Task, member int, kind string) (*replay.Ring, error) {
 	path, err := s.checkpoint()
 	if err != nil {
 		return nil, err
@@ -57,9 +57,9 @@ func (s Saved) ring(task task.Task, member int, kind string) (*replay.Ring, erro
 	if err != nil {
 		return nil, fmt.Errorf("%s %w", path, err)
 	}
-	loop, ok := c.Section(sectionLoop)
-	var saved savedLoop
-	if !ok || gob.NewDecoder(bytes.NewReader(loop)).Decode(&saved) != nil {
+	loop, ok := c.Section(checkpoint.SectionLoop)
+	saved, err := checkpoint.ReadLoop(bytes.NewReader(loop))
+	if !ok || err != nil {
 		return nil, errors.New("its checkpoint was saved by another version")
 	}
 	if member < 0 || member >= len(saved.Members) {
@@ -88,9 +88,9 @@ func (s Saved) ring(task task.Task, member int, kind string) (*replay.Ring, erro
 		}
 		state, _ := c.Section(name)
 		ring := replay.NewRing(shape, s.Config.Buffer)
-		return ring, loadReal(ring, state, from, d)
+		return ring, checkpoint.LoadReal(ring, state, from, d)
 	}
-	if slices.ContainsFunc(c.Data, func(d run.Data) bool { return d.Name == name+rebuildSuffix }) {
+	if slices.ContainsFunc(c.Data, func(d run.Data) bool { return d.Name == name+checkpoint.RebuildSuffix }) {
 		return nil, errors.New("of its synthetic transitions only the recipe was saved (--lean): resume it without --lean and export after the next generation")
 	}
 	if kind == replica.SectionSynthetic {

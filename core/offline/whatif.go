@@ -1,4 +1,4 @@
-package lab
+package offline
 
 import (
 	"bytes"
@@ -44,7 +44,7 @@ type OtherGenerator struct {
 // WhatIf trains the agent of a saved run's first member from its checkpoint with
 // different rows, and says what became of it: see package whatif. It reads a checkpoint
 // and writes nothing. The end of ctx is an error that wraps its cause.
-func WhatIf(ctx context.Context, s Saved, task task.Task, dev device.Device, r WhatIfRequest) (found *whatif.Table, step int, err error) {
+func WhatIf(ctx context.Context, s Run, task task.Task, dev device.Device, r WhatIfRequest) (found *whatif.Table, step int, err error) {
 	failed := func(err error) (*whatif.Table, int, error) {
 		return nil, 0, fmt.Errorf("analyse %s: what if: %w", s.Dir, err)
 	}
@@ -59,16 +59,17 @@ func WhatIf(ctx context.Context, s Saved, task task.Task, dev device.Device, r W
 		return nil, 0, err
 	}
 	defer l.Close()
-	w := &whatIf{experiment: l.x, m: l.x.first(), task: task, dev: dev, config: s.Config, knobs: l.x.Settings, fitted: l.x.synthesis.Fitted}
+	c := &l.loop.Loop
+	w := &whatIf{opened: l, run: &c.Settings, m: l.members[0], task: task, dev: dev, made: s.Config, knobs: c.Settings, fitted: c.Fitted}
 	if r.Other != nil {
-		w.config.Generator, w.knobs, w.fitted = r.Other.Generator, r.Other.Knobs, false
+		w.made.Generator, w.knobs, w.fitted = r.Other.Generator, r.Other.Knobs, false
 	}
 	subject, err := w.subject()
 	if err != nil {
 		return failed(err)
 	}
 	p := r.Plan
-	completeWhatIf(&w.config, &w.knobs, &p)
+	completeWhatIf(&w.made, &w.knobs, &p)
 	found, err = whatif.Run(*subject, p, func(at whatif.Progress) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -78,7 +79,7 @@ func WhatIf(ctx context.Context, s Saved, task task.Task, dev device.Device, r W
 	if err != nil {
 		return failed(err)
 	}
-	return found, l.x.Step, nil
+	return found, c.Step, nil
 }
 
 // WhatIfUpdates is about what the analysis of a run takes, in critic updates, where its own
@@ -97,14 +98,15 @@ func WhatIfUpdates(c *config.Config, knobs knob.Settings, task task.Task, p what
 	}), nil
 }
 
-// whatIf is the analysis under way, of an experiment of its own.
+// whatIf is the analysis under way, of a run that was opened for it alone.
 type whatIf struct {
-	*experiment
+	*opened
+	run    *knob.Settings // as saved
 	m      *replica.Replica
 	task   task.Task
 	dev    device.Device
 	agent  []byte        // as saved
-	config config.Config // of the run, with the generator that makes the rows
+	made   config.Config // the run's, with the generator that makes the rows
 	knobs  knob.Settings // of its fits and generations
 	fitted bool          // it is the run's, and fitted
 }
@@ -133,7 +135,7 @@ func completeWhatIf(c *config.Config, s *knob.Settings, p *whatif.Plan) {
 	}
 }
 
-// subject is what the experiment has and can make.
+// subject is what the run has and can make.
 func (w *whatIf) subject() (*whatif.Subject, error) {
 	w.m.Generator.Cancel() // a checkpoint may have been taken in the middle of a fit
 	var saved bytes.Buffer
@@ -142,13 +144,13 @@ func (w *whatIf) subject() (*whatif.Subject, error) {
 	}
 	w.agent = saved.Bytes()
 	s := &whatif.Subject{
-		Real: w.m.Real, Gamma: w.config.Agent.Gamma, Rates: replica.Rates(&w.Settings), UTD: w.Settings.UTD,
-		Mix:     func(available int) replay.Mix { return w.config.Mix(&w.Settings, available) },
+		Real: w.m.Real, Gamma: w.made.Agent.Gamma, Rates: replica.Rates(w.run), UTD: w.run.UTD,
+		Mix:     func(available int) replay.Mix { return w.made.Mix(w.run, available) },
 		Learner: w.learner, Generator: w.generator, FitCost: w.fitCost,
 		EpisodeSteps: w.task.EpisodeSteps, Simulator: w.simulator,
 		Episodes: func(n int, seed uint64) (whatif.VecEnv, error) { return w.task.NewVec(n, seed) },
 	}
-	if w.Settings.Relevance != relevance.None && w.m.Built(w.Settings.Relevance) {
+	if w.run.Relevance != relevance.None && w.m.Built(w.run.Relevance) {
 		s.Score = func(dst []float32, rows *replay.Ring) error { return w.m.ScoreRing(dst, w.m.F, rows, onward) }
 	}
 	return s, nil
@@ -200,8 +202,8 @@ func fitUpdates(s *knob.Settings) int { return 3 * s.GeneratorSteps }
 
 // fittedWith says whether the run's own generator was fitted with that F.
 func (w *whatIf) fittedWith(relevance string) bool {
-	changed := slices.ContainsFunc(w.experiment.changes.All(), func(c event.KnobChanged) bool { return c.Knob == "relevance" })
-	return w.fitted && !changed && relevance == w.Settings.Relevance
+	changed := slices.ContainsFunc(w.loop.Loop.Changes, func(c event.KnobChanged) bool { return c.Knob == "relevance" })
+	return w.fitted && !changed && relevance == w.run.Relevance
 }
 
 // generator is the run's own where it fits, else one that is fitted now with the run's
@@ -211,7 +213,7 @@ func (w *whatIf) generator(function string, breathe func(share float64) error) (
 		return w.m.Generator, func() {}, nil
 	}
 	var scores []float32
-	c := w.config
+	c := w.made
 	if function != relevance.None {
 		c.Generator.Conditional = true
 		scores = make([]float32, w.m.Real.Len())
@@ -219,7 +221,7 @@ func (w *whatIf) generator(function string, breathe func(share float64) error) (
 			return nil, nil, err
 		}
 	}
-	p, err := newParts(&c, w.task, w.dev)
+	p, err := replica.NewParts(&c, w.task, w.dev)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -227,7 +229,7 @@ func (w *whatIf) generator(function string, breathe func(share float64) error) (
 	if err != nil {
 		return nil, nil, err
 	}
-	_, err = inspect.Fit(g, w.m.Real, scores, &w.knobs, 0, w.refit.slice, func(done, of int) error {
+	_, err = inspect.Fit(g, w.m.Real, scores, &w.knobs, 0, max(1, w.config.Generator.Slice), func(done, of int) error {
 		return breathe(float64(done) / float64(of))
 	})
 	if err != nil {
@@ -246,7 +248,7 @@ func (w *whatIf) scoreReal(dst []float32, name string, breathe func() error) err
 		return err
 	}
 	if !built && slices.Contains(relevance.NamesOf(relevance.LearnsInSteps), name) {
-		for range w.Step {
+		for range w.loop.Loop.Step {
 			if err := w.m.UpdateModel(name); err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package lab
+package offline
 
 import (
 	"context"
@@ -12,19 +12,19 @@ import (
 	"pgrlab/core/task"
 )
 
-// OfflineRefit asks for a generator to be fitted to the real transitions of a saved
+// RefitRequest asks for a generator to be fitted to the real transitions of a saved
 // run, beside the run's own and with settings that may differ from it.
-type OfflineRefit struct {
+type RefitRequest struct {
 	Generator config.Generator // fixed settings; Kind must make transitions
 	inspect.OfflineRefit
 }
 
-// RefitOffline fits a generator to the first member of each saved run in turn, judges
+// Refit fits a generator to the first member of each saved run in turn, judges
 // what it generates, and hands that to found. It is one generator: where Generator.Init
 // is "previous", every refit but the first goes on from the one before, as within a run.
 // It reads checkpoints and writes nothing. The end of ctx is an error that wraps its
 // cause.
-func RefitOffline(ctx context.Context, saved []Saved, task task.Task, dev device.Device, r OfflineRefit, found func(*inspect.Refitted) error) error {
+func Refit(ctx context.Context, saved []Run, task task.Task, dev device.Device, r RefitRequest, found func(*inspect.Refitted) error) error {
 	var gen generative.Generator
 	defer func() {
 		if gen != nil {
@@ -46,7 +46,7 @@ func RefitOffline(ctx context.Context, saved []Saved, task task.Task, dev device
 		if err == nil {
 			one, err = o.Refit(gen)
 		}
-		o.lab.Close()
+		o.run.Close()
 		if err != nil {
 			return fmt.Errorf("refit %s: %w", s.Dir, err)
 		}
@@ -61,20 +61,20 @@ func RefitOffline(ctx context.Context, saved []Saved, task task.Task, dev device
 // offline is a refit of a saved run under way.
 type offline struct {
 	*inspect.Offline
-	lab   *Lab
+	run   *opened
 	m     *replica.Replica
-	parts parts // with the generator that is asked for
+	parts replica.Parts // with the generator that is asked for
 }
 
-// offline opens a saved run for a refit. Its lab must be closed.
-func (s Saved) offline(ctx context.Context, task task.Task, dev device.Device, r OfflineRefit, index int) (*offline, error) {
+// offline opens a saved run for a refit. It must be closed.
+func (s Run) offline(ctx context.Context, task task.Task, dev device.Device, r RefitRequest, index int) (*offline, error) {
 	failed := func(err error) (*offline, error) { return nil, fmt.Errorf("refit %s: %w", s.Dir, err) }
 	c := s.Config
 	c.Generator, c.Knobs = r.Generator, r.Knobs
 	if !c.Generates() {
 		return failed(fmt.Errorf("its method %s has no generator: set generator.kind to %q, or take a run of a method with one", c.Method, generative.Specs()[0].Kind))
 	}
-	p, err := newParts(&c, task, dev)
+	p, err := replica.NewParts(&c, task, dev)
 	if err != nil {
 		return failed(err)
 	}
@@ -82,7 +82,7 @@ func (s Saved) offline(ctx context.Context, task task.Task, dev device.Device, r
 	if err != nil {
 		return nil, err
 	}
-	o := &offline{lab: l, m: l.x.first(), parts: p}
+	o := &offline{run: l, m: l.members[0], parts: p}
 	if err := o.begin(ctx, r, index); err != nil {
 		l.Close()
 		return failed(err)
@@ -91,12 +91,12 @@ func (s Saved) offline(ctx context.Context, task task.Task, dev device.Device, r
 }
 
 // begin takes the relevance function that is asked for, as the run has learned it.
-func (o *offline) begin(ctx context.Context, r OfflineRefit, index int) error {
+func (o *offline) begin(ctx context.Context, r RefitRequest, index int) error {
 	name := r.Knobs.Relevance
 	if !o.m.Built(name) {
-		return fmt.Errorf("relevance is %s, which the run has not learned: want %s, as the run has", name, o.lab.x.Settings.Relevance)
+		return fmt.Errorf("relevance is %s, which the run has not learned: want %s, as the run has", name, o.run.loop.Loop.Settings.Relevance)
 	}
-	v, err := o.lab.x.views.as(o.m, r.Knobs)
+	v, err := o.m.ViewAs(o.run.view(o.m), r.Knobs)
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,7 @@
-package lab
+package offline
 
 import (
 	"fmt"
-	"time"
 
 	"pgrlab/core/config"
 	"pgrlab/core/device"
@@ -13,8 +12,8 @@ import (
 	"pgrlab/core/task"
 )
 
-// Saved is a run on disk at one of its checkpoints.
-type Saved struct {
+// Run is a run on disk at one of its checkpoints.
+type Run struct {
 	Config config.Config // of its folder
 	Dir    string
 	Step   int // of the checkpoint; negative: the latest
@@ -23,7 +22,7 @@ type Saved struct {
 // Examine makes the expensive analyses of a saved run, of each of its members. reference is
 // another run, or the same at another place, whose F is laid beside; nil: none. It
 // reads checkpoints and writes nothing; the run may go on meanwhile.
-func Examine(s Saved, task task.Task, dev device.Device, e inspect.Examination, reference *Saved) ([]*event.Examined, error) {
+func Examine(s Run, task task.Task, dev device.Device, e inspect.Examination, reference *Run) ([]*event.Examined, error) {
 	l, err := s.open(task, dev)
 	if err != nil {
 		return nil, err
@@ -39,13 +38,13 @@ func Examine(s Saved, task task.Task, dev device.Device, e inspect.Examination, 
 			return nil, err
 		}
 		defer r.Close()
-		v := r.x.views.of(r.x.first())
+		v := r.view(r.members[0])
 		other = &v
 	}
 	var all []*event.Examined
-	for _, m := range l.x.members {
+	for _, m := range l.members {
 		out := &event.Examined{}
-		if err := inspect.Finish(inspect.Examine(l.x.views.of(m), e, other, out)); err != nil {
+		if err := inspect.Finish(inspect.Examine(l.view(m), e, other, out)); err != nil {
 			return nil, fmt.Errorf("examine %s: %w", s.Dir, err)
 		}
 		all = append(all, out)
@@ -83,34 +82,8 @@ func Record(dir, by string, found []*event.Examined) error {
 	return folder.Sync()
 }
 
-// open loads the checkpoint into a lab without a folder.
-func (s Saved) open(task task.Task, dev device.Device) (*Lab, error) {
-	failed := func(err error) (*Lab, error) { return nil, fmt.Errorf("examine %s: %w", s.Dir, err) }
-	path, err := s.checkpoint()
-	if err != nil {
-		return failed(err)
-	}
-	p, err := newParts(&s.Config, task, dev)
-	if err != nil {
-		return failed(err)
-	}
-	c, err := run.LoadCheckpoint(path, s.Config.Limit(task))
-	if err != nil {
-		return failed(err)
-	}
-	l, err := newLab(s.Config, task, nil, p, dev.Name(), time.Now)
-	if err != nil {
-		return failed(err)
-	}
-	if err := contained(func() error { return loadCheckpoint(l.x, s.Dir, c) }); err != nil {
-		l.Close()
-		return failed(err)
-	}
-	return l, nil
-}
-
 // checkpoint is the file of the wanted one.
-func (s Saved) checkpoint() (string, error) {
+func (s Run) checkpoint() (string, error) {
 	found, err := run.Checkpoints(s.Dir)
 	if err != nil {
 		return "", err
@@ -131,7 +104,7 @@ func (s Saved) checkpoint() (string, error) {
 
 // Together lays the synthetic transitions that two runs of the same task hold into one
 // plane, at most rows of each; embed asks for t-SNE besides.
-func Together(runs [2]Saved, task task.Task, dev device.Device, rows int, embed bool) (*inspect.Joint, error) {
+func Together(runs [2]Run, task task.Task, dev device.Device, rows int, embed bool) (*inspect.Joint, error) {
 	out := &inspect.Joint{}
 	var clouds [2][][]float32
 	for i, s := range runs {
@@ -150,17 +123,17 @@ func Together(runs [2]Saved, task task.Task, dev device.Device, rows int, embed 
 }
 
 // generations are synthetic transitions of a saved run's first member.
-func (s Saved) generations(task task.Task, dev device.Device, rows int, of *inspect.JointRun) (cloud [][]float32, err error) {
+func (s Run) generations(task task.Task, dev device.Device, rows int, of *inspect.JointRun) (cloud [][]float32, err error) {
 	l, err := s.open(task, dev)
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
-	syn := l.x.first().Synthetic
+	syn := l.members[0].Synthetic
 	if syn == nil || syn.Len() == 0 {
-		return nil, fmt.Errorf("analyse %s: at step %s it has no synthetic transitions: want a method with a generator, and a step behind its first generation", s.Dir, knob.FormatCount(l.x.Step))
+		return nil, fmt.Errorf("analyse %s: at step %s it has no synthetic transitions: want a method with a generator, and a step behind its first generation", s.Dir, knob.FormatCount(l.loop.Loop.Step))
 	}
-	*of = inspect.JointRun{Dir: s.Dir, Method: s.Config.Method, Seed: s.Config.Seed, Step: l.x.Step}
+	*of = inspect.JointRun{Dir: s.Dir, Method: s.Config.Method, Seed: s.Config.Seed, Step: l.loop.Loop.Step}
 	for i := range min(rows, syn.Len()) {
 		cloud = append(cloud, append([]float32(nil), syn.Row(i)...))
 	}

@@ -1,0 +1,73 @@
+package checkpoint
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"io"
+	"slices"
+
+	"pgrlab/core/event"
+	"pgrlab/core/generative"
+	"pgrlab/core/inspect"
+	"pgrlab/core/knob"
+	"pgrlab/core/meter"
+	"pgrlab/core/redo"
+	"pgrlab/core/replica"
+)
+
+// Loop is the section of the loop: all of a run that is no part with Save and Load.
+// Checkpoints have the names of its fields.
+type Loop struct {
+	Loop     Counters
+	Schedule []knob.Scheduled
+	Position knob.Position
+	Total    int        // units of the phase
+	Todo     knob.Class // what the env step still has to do
+	Bound    int        // stage of the work under way, as an index of boundStages
+	Scored   bool       // the fit of the present env step has scores
+	Fitted   bool       // in the present env step
+	Ended    bool       // behind the place where a longer run goes on
+	Meter    meter.State
+	Members  []replica.Saved
+}
+
+// Counters are the counters of the loop.
+type Counters struct {
+	Step        int
+	Settings    knob.Settings
+	Refits      uint64
+	Generations uint64
+	Generating  generative.GenKnobs
+	Fitted      bool
+	Asked       inspect.Prompts
+	Analysing   knob.Settings
+	Redo        knob.Class
+	Changes     []event.KnobChanged
+	Waiting     []redo.Waiting
+}
+
+// boundStages are the stages that the work of an env step may have reached, by their numbers in checkpoints.
+var boundStages = []redo.Stage{redo.Score, redo.Scoring, redo.Fitting, redo.Generating}
+
+// Bound is the number of a stage of work under way, for the field of that name.
+func Bound(s redo.Stage) int { return slices.Index(boundStages, s) }
+
+// Stage is what Bound numbers.
+func (l *Loop) Stage() redo.Stage { return boundStages[l.Bound] }
+
+// SectionLoop is the name of the loop's section.
+const SectionLoop = "loop"
+
+// ReadLoop reads the section of the loop; what it says has to be validated.
+func ReadLoop(r io.Reader) (*Loop, error) {
+	text, err := io.ReadAll(r) // gob reads ahead
+	if err != nil {
+		return nil, err
+	}
+	l := &Loop{}
+	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(l); err != nil {
+		return nil, errors.New("not a saved run, or of another version")
+	}
+	return l, nil
+}

@@ -1,0 +1,57 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+
+	"pgrlab/core/knob"
+	"pgrlab/core/replica"
+	"pgrlab/core/run"
+)
+
+// RebuildSuffix is how the names end of data that is the recipe of what they name.
+const RebuildSuffix = "-recipe"
+
+// remake makes the D_syn of that name from its recipe in the run folder dir, or the
+// one that is being generated as far as it was.
+func (i *Into) remake(name string, d run.Data, dir string) (remarks []string, err error) {
+	m := i.remade(name)
+	if m == nil {
+		return nil, errors.New("a recipe is there, and nothing to make from it")
+	}
+	from, err := d.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	spec, err := replica.ReadRebuildSpec(from)
+	if err != nil {
+		return nil, err
+	}
+	if i.Tell != nil {
+		i.Tell(fmt.Sprintf("makes %s synthetic transitions again: they were saved as their recipe", knob.FormatCount(spec.Knobs.Samples)))
+	}
+	same := true
+	if name == m.Named(replica.SectionFresh) {
+		err = m.RebuildFresh(spec, i.at.I)
+	} else {
+		same, err = m.Rebuild(spec)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make it again from its recipe: %w", err)
+	}
+	if !same {
+		remarks = append(remarks, "D_syn made again from its recipe is not what it was: from here on the run may differ from one without a break")
+	}
+	return remarks, nil
+}
+
+// remade finds the member that a recipe of that name is for.
+func (i *Into) remade(name string) *replica.Replica {
+	for _, m := range i.Members {
+		if name == m.Named(replica.SectionSynthetic) && m.Synthetic != nil || name == m.Named(replica.SectionFresh) && m.Fresh != nil {
+			return m
+		}
+	}
+	return nil
+}
