@@ -97,6 +97,12 @@ func (e *env) Step(action, obs []float32) (reward float64, terminated, truncated
 	return float64(obs[0]), false, e.t == Episode, nil
 }
 
+// Place sets it to the state that an observation shows.
+func (e *env) Place(obs []float32) error {
+	e.x, e.t = float64(obs[0]), math.Round(float64(obs[1])*Episode)
+	return nil
+}
+
 // observe moves to the next state.
 func (e *env) observe(obs []float32, action float64) {
 	_, e.x = math.Modf(math.Abs(0.37*e.x + 0.731*e.seed + 0.411*e.episode + 0.11*e.t + 0.53*action))

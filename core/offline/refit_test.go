@@ -1,11 +1,10 @@
-package lab
+package offline_test
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,34 +12,19 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/inspect"
+	"pgrlab/core/lab"
 	"pgrlab/core/offline"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
+	"pgrlab/core/testing/tiny"
 )
-
-// linearEnv is a system that can be set to what it shows: s' = 0.9s + a in the first
-// dimension, and time in the second; the reward is the first of s'.
-type linearEnv struct{ worldEnv }
-
-func (e *linearEnv) Place(obs []float32) error {
-	e.now, e.t = slices.Clone(obs), int(obs[1])
-	return nil
-}
-
-func (e *linearEnv) Step(action, obs []float32) (float64, bool, bool, error) {
-	e.t++
-	e.now = []float32{0.9*e.now[0] + action[0], e.now[1] + 1}
-	copy(obs, e.now)
-	return float64(obs[0]), false, e.t == worldEpisode, nil
-}
 
 // offlineRun is a saved run of real parts, with a task that can be set to a state.
 func offlineRun(t *testing.T) (s offline.Run, world task.Task) {
 	t.Helper()
-	c := realConfig()
+	c := tiny.Config()
 	c.Steps = 60
-	world = newWorld().task()
-	world.New = func(seed uint64) (task.Env, error) { return &linearEnv{worldEnv{w: newWorld(), seed: seed}}, nil }
+	world = tiny.Task()
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +35,7 @@ func offlineRun(t *testing.T) (s offline.Run, world task.Task) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := New(c, world, dev, folder)
+	l, err := lab.New(c, world, dev, folder)
 	if err != nil {
 		t.Fatal(err)
 	}

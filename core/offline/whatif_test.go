@@ -1,9 +1,10 @@
-package lab
+package offline_test
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,11 +13,14 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/generative"
 	"pgrlab/core/knob"
+	"pgrlab/core/lab"
 	"pgrlab/core/offline"
 	"pgrlab/core/relevance"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
+	"pgrlab/core/testing/tiny"
 	"pgrlab/core/whatif"
 )
 
@@ -28,17 +32,30 @@ func savedOf(t *testing.T, c config.Config, dev *cpu.Device) (offline.Run, task.
 	if err != nil {
 		t.Fatal(err)
 	}
-	world := newWorld().task()
-	world.New = func(seed uint64) (task.Env, error) { return &placedEnv{worldEnv{w: newWorld(), seed: seed}}, nil }
-	l, err := New(c, world, dev, folder)
+	world := tiny.Task()
+	l, err := lab.New(c, world, dev, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.OnFault(FaultFail)
+	l.OnFault(lab.FaultFail)
 	if err := l.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return offline.Run{Config: c, Dir: dir, Step: -1}, world
+}
+
+// synther is a run without relevance functions.
+func synther() config.Config {
+	c := tiny.Config()
+	c.Method, c.Generator.Conditional, c.Knobs.Relevance = config.MethodSynthER, false, relevance.None
+	c.Generator.Architecture = generative.ArchitectureSynthER
+	return c
+}
+
+// withoutGenerator makes a run one of plain SAC.
+func withoutGenerator(c *config.Config) {
+	c.Method, c.Generator.Kind, c.Generator.Conditional = config.MethodSAC, config.GeneratorNone, false
+	c.Knobs.Relevance, c.Knobs.Ratio = relevance.None, 0
 }
 
 // contents are all files of a folder.
@@ -73,7 +90,7 @@ func TestWhatIfOfASavedRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dev.Close()
-	saved, task := savedOf(t, realConfig(), dev)
+	saved, task := savedOf(t, tiny.Config(), dev)
 	before := contents(t, saved.Dir)
 	p := smallWhatIf()
 	f, err := knob.Find("relevance")
@@ -108,7 +125,7 @@ func TestWhatIfOfASavedRun(t *testing.T) {
 		t.Errorf("%s", first)
 	}
 	for _, a := range found.Arms {
-		if len(a.ValueError) != 2 || len(a.Return) != 2 || !finite(float64(a.ValueError[1])) || (a.MadeBy != "") != (a.D == 20) {
+		if len(a.ValueError) != 2 || len(a.Return) != 2 || math.IsNaN(float64(a.ValueError[1])) || (a.MadeBy != "") != (a.D == 20) {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -152,7 +169,7 @@ func TestWhatIfOfOtherRuns(t *testing.T) {
 		return offline.WhatIfRequest{Plan: p, Progress: func(whatif.Progress) error { return nil }}
 	}
 	t.Run("synther", func(t *testing.T) {
-		saved, task := savedOf(t, plainMethod(config.MethodSynthER), dev)
+		saved, task := savedOf(t, synther(), dev)
 		p := smallWhatIf()
 		found, _, err := offline.WhatIf(t.Context(), saved, task, dev, asked(p))
 		if err != nil || len(found.Arms) != 3 || len(found.Findings) != 2 {
@@ -162,14 +179,14 @@ func TestWhatIfOfOtherRuns(t *testing.T) {
 		if found, _, err = offline.WhatIf(t.Context(), saved, task, dev, asked(p)); err != nil || len(found.Arms) != 5 {
 			t.Fatalf("%+v, %v", found, err)
 		}
-		task.New, task.Hidden = newWorld().task().New, "the clock"
+		task.New, task.Hidden = tiny.Task().New, "the clock"
 		if found, _, err = offline.WhatIf(t.Context(), saved, task, dev, asked(p)); err != nil || len(found.Arms) != 3 || !strings.Contains(found.NoOracle, "the clock") {
 			t.Fatalf("%+v, %v", found, err)
 		}
 	})
 	t.Run("vae", func(t *testing.T) {
-		c := plainMethod("vae")
-		c.Generator.Conditional, c.Knobs.Relevance = true, "reward"
+		c := tiny.Config()
+		c.Method, c.Generator.Kind, c.Knobs.Relevance = "vae", "vae", "reward"
 		saved, task := savedOf(t, c, dev)
 		if found, _, err := offline.WhatIf(t.Context(), saved, task, dev, asked(smallWhatIf())); err != nil || len(found.Arms) != 5 {
 			t.Fatalf("%+v, %v", found, err)
@@ -180,13 +197,13 @@ func TestWhatIfOfOtherRuns(t *testing.T) {
 		"bonus":            func(c *config.Config) { c.Bonus.Function, c.Knobs.Bonus = "curiosity", 0.1 },
 		"by priority":      func(c *config.Config) { c.Replay.Priority = config.PriorityTD },
 	} {
-		c := realConfig()
+		c := tiny.Config()
 		change(&c)
-		if _, _, err := offline.WhatIf(t.Context(), offline.Run{Config: c}, newWorld().task(), dev, asked(smallWhatIf())); err == nil || !strings.Contains(err.Error(), name) {
+		if _, _, err := offline.WhatIf(t.Context(), offline.Run{Config: c}, tiny.Task(), dev, asked(smallWhatIf())); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	c := realConfig()
+	c := tiny.Config()
 	c.Knobs.Ratio = 0
 	saved, task := savedOf(t, c, dev)
 	if _, _, err := offline.WhatIf(t.Context(), saved, task, dev, asked(smallWhatIf())); err == nil || !strings.Contains(err.Error(), "raise the ratio") {
