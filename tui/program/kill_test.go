@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -28,13 +29,16 @@ import (
 // it.
 const childVariable = "PGRLAB_TEST_CHILD"
 
+// standardError is that of a process which stands for the program.
+var standardError = func(args []string) io.Writer { return os.Stderr }
+
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == agreeing { // of a child, on a machine with a GPU
 		os.Exit(agree(os.Args[2:], os.Stderr))
 	}
 	// A process that a run in this one starts has no variable, but the program's arguments.
 	if os.Getenv(childVariable) != "" || len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
-		os.Exit(command.Main(context.Background(), testDeps(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(command.Main(context.Background(), testDeps(), os.Args[1:], os.Stdin, os.Stdout, standardError(os.Args[1:])))
 	}
 	os.Exit(m.Run())
 }

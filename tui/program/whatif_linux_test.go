@@ -39,43 +39,79 @@ func computing(t *testing.T, dir string) (pids []int) {
 	return pids
 }
 
-// one is the only process that makes a what-if of a run.
-func one(t *testing.T, dir string) (pid int) {
-	t.Helper()
-	pids := computing(t, dir)
-	if len(pids) != 1 {
-		t.Fatalf("%d processes make a what-if, want one", len(pids))
+// holdFile says where a file is that makes the process of a what-if stop itself when it has
+// first said how far it is, so that it cannot be at its end before a test has looked at it.
+func holdFile(dir string) string { return dir + ".hold" }
+
+func init() { standardError = stopsWhereHeld }
+
+// stopsWhereHeld is the standard error of this process; of a what-if that a test holds, one
+// that stops the process.
+func stopsWhereHeld(args []string) io.Writer {
+	if len(args) < 2 || args[0] != "analyse" {
+		return os.Stderr
 	}
-	return pids[0]
+	dir, _, _ := strings.Cut(args[1], "@")
+	if _, err := os.Stat(holdFile(dir)); err != nil {
+		return os.Stderr
+	}
+	return &stopping{}
 }
 
-// standsBack holds a process to its place behind all others, and takes it out of there: a
-// machine that is kept busy would never let it end.
-func standsBack(t *testing.T, pid int) {
-	t.Helper()
-	if nice, err := syscall.Getpriority(syscall.PRIO_PROCESS, pid); err != nil || 20-nice != 19 { // the kernel's answer is 20 less
-		t.Errorf("nice value %d, %v", 20-nice, err)
+// stopping is a standard error that stops its process when the first line is written.
+type stopping struct{ stopped bool }
+
+func (s *stopping) Write(p []byte) (int, error) {
+	n, err := os.Stderr.Write(p)
+	if !s.stopped {
+		s.stopped = true
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	}
-	file := fmt.Sprintf("/proc/%d/autogroup", pid)
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return // this kernel has none
-	}
-	if !strings.HasSuffix(strings.TrimSpace(string(text)), " nice 10") {
-		t.Errorf("its session: %s", text)
-	}
-	eventually(t, "its session is as all others", func() bool { return os.WriteFile(file, []byte("0"), 0) == nil })
+	return n, err
 }
 
-// suspend stops the process that makes a what-if of a run where it is.
-func suspend(t *testing.T, dir string) (pid int) {
+// holdWhatIfs makes what-ifs of a run that begin from now on stop themselves.
+func holdWhatIfs(t *testing.T, dir string) {
 	t.Helper()
-	pid = one(t, dir)
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+	if err := os.WriteFile(holdFile(dir), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { os.Remove(holdFile(dir)) })
+}
+
+// awaitHeld is the only process that makes a what-if of a run, when it has stopped itself.
+func awaitHeld(t *testing.T, dir string) (pid int) {
+	t.Helper()
+	eventually(t, "one process that makes a what-if is stopped", func() bool {
+		pids := computing(t, dir)
+		if len(pids) != 1 {
+			return false
+		}
+		pid = pids[0]
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // it may have ended
+		return bytes.Contains(text, []byte(") T "))
+	})
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) }) // it has ended where the test has not failed
 	return pid
+}
+
+// standsBack waits until a process has its place behind all others, and takes it out of
+// there: a machine that is kept busy would never let it end.
+func standsBack(t *testing.T, pid int) {
+	t.Helper()
+	eventually(t, "the process has nice value 19", func() bool {
+		nice, err := syscall.Getpriority(syscall.PRIO_PROCESS, pid)
+		return err == nil && 20-nice == 19 // the kernel's answer is 20 less
+	})
+	file := fmt.Sprintf("/proc/%d/autogroup", pid)
+	if _, err := os.ReadFile(file); err != nil {
+		return // this kernel has none
+	}
+	eventually(t, "its session has nice value 10", func() bool {
+		text, _ := os.ReadFile(file)
+		return strings.HasSuffix(strings.TrimSpace(string(text)), " nice 10")
+	})
+	eventually(t, "its session is as all others", func() bool { return os.WriteFile(file, []byte("0"), 0) == nil })
 }
 
 // goOn lets a process that was stopped go on, and waits for its end.
@@ -94,8 +130,11 @@ func TestWhatIfOnTheScreen(t *testing.T) {
 	w, dir := openRun(t, "tmux-256color")
 	w.Await("RETURN")
 	w.Press("enter begins", "w")
+	holdWhatIfs(t, dir)
 	w.Press("s stops it", "Enter")
-	standsBack(t, one(t, dir))
+	first := awaitHeld(t, dir)
+	standsBack(t, first)
+	goOn(t, dir, first)
 	shown := w.Await("real rows only")
 	for _, want := range []string{"agent as saved", "unprioritized", "curiosity ω 2 k 0.25", "by the simulator", "prioritized rows", "over 3 repeats of 500 updates"} {
 		if !strings.Contains(shown, want) {
@@ -106,13 +145,13 @@ func TestWhatIfOnTheScreen(t *testing.T) {
 	w.Press("agent as saved", "w")
 
 	w.Press("s stops it", "Enter")
-	stopped := suspend(t, dir)
+	stopped := awaitHeld(t, dir)
 	w.Press("the what-if is stopped", "s")
 	w.Await("agent as saved") // of the first one
 	goOn(t, dir, stopped)
 
 	w.Press("s stops it", "Enter")
-	left := suspend(t, dir)
+	left := awaitHeld(t, dir)
 	w.Press("done, ends with this screen", "q")
 	shown = w.Press("ENDED 0", "s")
 	if !strings.Contains(strings.Join(strings.Fields(shown), " "), "the what-if under way has ended with this process") {
