@@ -17,7 +17,7 @@ var figures = []FigureKind{
 		return r.curves(quantity{Return, "evaluation return"}, true)
 	}},
 	{"dormant", "the share of dormant neurons of the policy while it learns", func(r *Report) []panel {
-		return r.curves(quantity{"dormant/ratio", "dormant ratio of the policy"}, false)
+		return r.curves(quantity{dormantRatio, "dormant ratio of the policy"}, false)
 	}},
 	{"dynamics", "how far synthetic transitions are from what the task does", func(r *Report) []panel {
 		return r.curves(quantity{"generated/dynamics/combined", "dynamics error of D_syn"}, false)

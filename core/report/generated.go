@@ -35,9 +35,7 @@ func (r *Row) generations(step int) (all []Measured) {
 				m.Points = append(m.Points, mean)
 			}
 		}
-		if m.N = len(m.Points); m.N >= MinSeeds {
-			m.Mean, m.Std = pointer(Mean(m.Points)), pointer(Deviation(m.Points))
-		}
+		m.N, m.Spread = len(m.Points), m.Spread.summarised()
 		found = found || m.N > 0
 		all = append(all, m)
 	}

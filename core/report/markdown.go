@@ -36,7 +36,10 @@ func (r *Report) Markdown(w io.Writer) error {
 func (t *Task) markdown(b *bufio.Writer) {
 	fmt.Fprintf(b, "# %s at step %s\n\n", t.Task, Count(t.Step))
 	at := "Every seed counts with its evaluation at that step."
-	if !t.StepExact {
+	switch {
+	case t.ScoreFrom > 0:
+		at = fmt.Sprintf("Every seed counts with the mean of its evaluations from step %s to %s.", Count(t.ScoreFrom), Count(t.Step))
+	case !t.StepExact:
 		at = "Every seed counts with its last evaluation at or before that step; not all were evaluated there."
 	}
 	fmt.Fprintf(b, "%s n is the number of seeds. With %d or more: mean ± standard deviation over seeds (n − 1), interquartile mean with its 95 %% bootstrap interval; with fewer: the single seeds. The area under the curve is the mean height from step %s to %s.\n\n",
@@ -66,6 +69,7 @@ func (t *Task) markdown(b *bufio.Writer) {
 	}
 	t.generated(b)
 	t.matrix(b)
+	t.differences(b)
 }
 
 func (r *Row) returned() string {
@@ -142,27 +146,17 @@ func (t *Task) matrix(b *bufio.Writer) {
 	if t.Better == nil {
 		return
 	}
-	fmt.Fprintf(b, "\nProbability that a run of the row is better than one of the column; it takes %d seeds of both, and %d for an interval (–: too few):\n\n| |", MinPairs, MinSeeds)
-	for i := range t.Rows {
-		fmt.Fprintf(b, " %d |", i+1)
-	}
-	fmt.Fprintf(b, "\n| --- |%s\n", strings.Repeat(" --- |", len(t.Rows)))
-	for i, r := range t.Rows {
-		fmt.Fprintf(b, "| %d %s (n=%d) |", i+1, r.Label, r.N)
-		for j, p := range t.Better[i] {
-			switch {
-			case i == j:
-				fmt.Fprint(b, " |")
-			case p == nil:
-				fmt.Fprint(b, " – |")
-			case p.Interval == nil:
-				fmt.Fprintf(b, " %.2f |", p.P)
-			default:
-				fmt.Fprintf(b, " %.2f [%.2f, %.2f] |", p.P, p.Interval.Low, p.Interval.High)
-			}
+	fmt.Fprintf(b, "\nProbability that a run of the row is better than one of the column; it takes %d seeds of both, and %d for an interval (–: too few):\n", MinPairs, MinSeeds)
+	t.square(b, func(i, j int) string {
+		switch p := t.Better[i][j]; {
+		case p == nil:
+			return "–"
+		case p.Interval == nil:
+			return fmt.Sprintf("%.2f", p.P)
+		default:
+			return fmt.Sprintf("%.2f [%.2f, %.2f]", p.P, p.Interval.Low, p.Interval.High)
 		}
-		fmt.Fprintln(b)
-	}
+	})
 }
 
 func (a *Aggregate) markdown(b *bufio.Writer) {

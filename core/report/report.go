@@ -21,6 +21,7 @@ type Reported struct {
 // Options say what a report is about.
 type Options struct {
 	Step      int                // runs are compared there; 0: at the last one that all have
+	ScoreFrom int                // a run counts with the mean of its evaluations from there to Step; 0: with that at Step
 	Threshold float64            // for steps to a threshold; 0: half of the best mean
 	Methods   []string           // the order of rows
 	Reported  []Reported         // by others, of any task and method
@@ -42,7 +43,8 @@ type Task struct {
 	Task      string  `json:"task"`
 	Step      int     `json:"step"`       // the returns are those there
 	StepExact bool    `json:"step_exact"` // else the last evaluation before it counts for some
-	From      int     `json:"from"`       // the area under the curve begins there
+	ScoreFrom int     `json:"score_from,omitempty"`
+	From      int     `json:"from"` // the area under the curve begins there
 	Threshold float64 `json:"threshold"`
 	// ThresholdOf is the row whose mean return the threshold is half of; "" where it
 	// was given.
@@ -51,6 +53,8 @@ type Task struct {
 	// Better[i][j] is the probability that a run of row i is better than one of
 	// row j; nil where i is j, and where either has fewer than MinPairs seeds.
 	Better [][]*Better `json:"better,omitempty"`
+	// Differences of the rows, of each quantity that they have.
+	Differences []Differences `json:"differences,omitempty"`
 }
 
 // Row are the numbers of a cell. What takes MinSeeds seeds to say is missing
@@ -70,6 +74,7 @@ type Row struct {
 	IQM     *float64  `json:"iqm,omitempty"`
 	IQMIn   *Interval `json:"iqm_interval,omitempty"`
 	Area    Spread    `json:"area"`
+	Dormant Spread    `json:"dormant"` // ratio of the policy, taken as the returns are; of seeds that say it
 	Reaches Reached   `json:"reaches"`
 	Dirs    []string  `json:"dirs"`
 	Changed []string  `json:"changed,omitempty"` // those whose journal is not what the run wrote
@@ -85,6 +90,14 @@ type Spread struct {
 	Points []float64 `json:"points"`
 	Mean   *float64  `json:"mean,omitempty"`
 	Std    *float64  `json:"std,omitempty"`
+}
+
+// summarised has mean and deviation, where there are seeds enough.
+func (s Spread) summarised() Spread {
+	if len(s.Points) >= MinSeeds {
+		s.Mean, s.Std = pointer(Mean(s.Points)), pointer(Deviation(s.Points))
+	}
+	return s
 }
 
 // Reached says when seeds reached the threshold.
@@ -136,9 +149,12 @@ func New(runs []*Run, o Options) (*Report, error) {
 }
 
 func newTask(cells []*Cell, o Options) (*Task, error) {
-	t := &Task{Task: cells[0].Task, Step: o.Step, StepExact: true}
+	t := &Task{Task: cells[0].Task, Step: o.Step, ScoreFrom: o.ScoreFrom, StepExact: true}
 	if t.Step == 0 {
 		t.Step = commonStep(cells)
+	}
+	if t.ScoreFrom > t.Step {
+		return nil, fmt.Errorf("%s: runs are compared at step %s: count their evaluations from an earlier one than %s", t.Task, Count(t.Step), Count(t.ScoreFrom))
 	}
 	for _, c := range cells {
 		for _, s := range c.Seeds {
@@ -160,6 +176,7 @@ func newTask(cells []*Cell, o Options) (*Task, error) {
 		r.reach(t)
 	}
 	t.compare()
+	t.Differences = differences(t)
 	return t, nil
 }
 
@@ -168,13 +185,16 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 	r := &Row{Label: c.Label(), Method: c.Method, Scale: c.Scale, Variant: c.Variant, Touched: c.Touched, cell: c}
 	for _, s := range c.Seeds {
 		series := s.Series(Return)
-		value, ok := series.at(t.Step)
+		value, ok := t.score(series)
 		if !ok || last(series) < t.Step {
 			r.Missing++
 			continue
 		}
 		t.StepExact = t.StepExact && slices.ContainsFunc(series, func(p Point) bool { return p.Step == t.Step })
 		r.N++
+		if ratio, ok := t.score(s.Series(dormantRatio)); ok {
+			r.Dormant.Points = append(r.Dormant.Points, ratio)
+		}
 		r.Seeds = append(r.Seeds, s.Seed)
 		r.Points = append(r.Points, value)
 		r.Area.Points = append(r.Area.Points, series.Area(t.From, t.Step))
@@ -185,8 +205,9 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 	}
 	if r.N >= MinSeeds {
 		r.Mean, r.Std = pointer(Mean(r.Points)), pointer(Deviation(r.Points))
-		r.Area.Mean, r.Area.Std = pointer(Mean(r.Area.Points)), pointer(Deviation(r.Area.Points))
+		r.Area = r.Area.summarised()
 		r.IQM = pointer(IQM(r.Points))
+		r.Dormant = r.Dormant.summarised()
 		in := Bootstrap(bootstrap.Sub("iqm "+c.Task+" "+r.Label), [][]float64{r.Points}, func(s [][]float64) float64 { return IQM(s...) })
 		r.IQMIn = &in
 	}

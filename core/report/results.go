@@ -34,7 +34,7 @@ var resultColumns = []string{"task", "method", "scale", "variant", "settings", "
 
 // resultQuantities are those that a results file keeps.
 var resultQuantities = []string{
-	Return, "evaluated/return_std", "evaluated/episodes", "dormant/ratio", "q_bias/bias",
+	Return, "evaluated/return_std", "evaluated/episodes", dormantRatio, "q_bias/bias",
 	"scores/mean", "scores/q50", "scores/q90",
 	"generated/dynamics/change", "generated/dynamics/reward_relative", "generated/coverage", "generated/copies",
 }

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"errors"
 	"os"
 	"slices"
 
@@ -11,6 +12,12 @@ import (
 	"pgrlab/envs"
 	"pgrlab/tui/command/cli"
 )
+
+// failVariable makes a process that takes a run over find no device, after it has been
+// told to begin.
+const failVariable = "PGRLAB_TEST_NO_DEVICE"
+
+var errNoDevice = errors.New("the device is gone")
 
 // testDeps are the real parts. Their units of work are at the pace that a test was asked
 // for, and training waits where the test that began this process said so.

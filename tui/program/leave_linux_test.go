@@ -3,7 +3,6 @@ package program
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,12 +15,6 @@ import (
 	"pgrlab/core/run"
 	"pgrlab/tui/remote"
 )
-
-// failVariable makes a process that takes a run over find no device, after it has been
-// told to begin.
-const failVariable = "PGRLAB_TEST_NO_DEVICE"
-
-var errNoDevice = errors.New("the device is gone")
 
 // leavings are the ways to leave a run: what is typed, in a row, and what shows that it
 // was understood.

@@ -19,6 +19,7 @@ import (
 type reportRequest struct {
 	json      bool
 	step      int
+	scoreFrom int
 	threshold float64
 	figures   []string
 	out       string
@@ -33,8 +34,8 @@ func Command(d cli.Deps) *cobra.Command {
 		Short: "tables and figures from runs",
 		Long: `Compares runs: the return with its deviation over seeds, the interquartile mean with
 a bootstrap interval, the area under the learning curve, steps to a threshold, the
-probability that one is better than another (Agarwal et al. 2021), beside what the
-paper and others report. Of fewer than five seeds the single points are shown. A
+probability that one is better than another (Agarwal et al. 2021) and by how much,
+beside what the paper and others report. Of fewer than five seeds the single points are shown. A
 folder stands for the runs in it, a file for the results in it.
 
 --results FILE.csv keeps what was measured of the runs that have ended, one row for
@@ -42,8 +43,9 @@ each step of each seed, behind what stands there: the runs themselves may go the
 report of the file shows the same numbers, to six digits.
 
 Runs are compared at the last step at which all of a task were evaluated, or at
---step. Runs with other settings, and runs whose knobs were turned by hand, have
-rows of their own. The same seed twice counts once.
+--step; with --score-from N each counts with the mean of its evaluations from step N on,
+which varies less than a single one. Runs with other settings, and runs whose knobs
+were turned by hand, have rows of their own. The same seed twice counts once.
 
 --figure draws NAME.svg and NAME.png into --out:
 ` + figureHelp(),
@@ -65,6 +67,7 @@ rows of their own. The same seed twice counts once.
 	f.SortFlags = false
 	f.BoolVar(&r.json, "json", false, "JSON instead of Markdown")
 	cli.CountVar(f, &r.step, "step", 0, 1, "`N` step to compare at (default: the last one that all reached)")
+	cli.CountVar(f, &r.scoreFrom, "score-from", 0, 1, "`N` a run counts with the mean of its evaluations from this step on (default: with the one at --step)")
 	f.Float64Var(&r.threshold, "threshold", 0, "`R` count the steps to this return (default: half of the best mean)")
 	f.StringArrayVar(&r.figures, "figure", nil, "`NAME` figure to draw, or that of a preset fig-…; repeatable")
 	f.StringVar(&r.results, "results", "", "`FILE.csv` add the runs that have ended to this file")
@@ -89,7 +92,7 @@ func (r *reportRequest) report(d cli.Deps, dirs []string, stdout, stderr io.Writ
 			return fmt.Errorf("report: %w", err)
 		}
 	}
-	o := report.Options{Step: r.step, Threshold: r.threshold, Reported: reported(runs), Full: fullMarks(runs)}
+	o := report.Options{Step: r.step, ScoreFrom: r.scoreFrom, Threshold: r.threshold, Reported: reported(runs), Full: fullMarks(runs)}
 	for _, m := range presets.Methods() {
 		o.Methods = append(o.Methods, m.Name)
 	}

@@ -1,0 +1,101 @@
+package report
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"pgrlab/core/run"
+)
+
+// With a first step to count from, a run's score is the mean of its evaluations from
+// there on; what was evaluated before it counts for nothing.
+func TestARunCountsWithTheMeanOfItsEvaluations(t *testing.T) {
+	root := t.TempDir()
+	var runs []*Run
+	for seed := range 5 {
+		runs = append(runs, journal(t, root, "t", "pgr", seed, []float64{1000, 10, 20 + float64(seed), 30}))
+	}
+	r, err := New(runs, Options{ScoreFrom: 2000, Step: 3000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := r.Tasks[0].Rows[0]
+	for seed, got := range row.Points {
+		near(t, "score", got, 15+float64(seed)/2)
+	}
+	var text bytes.Buffer
+	if err := r.Markdown(&text); err != nil || !strings.Contains(text.String(), "the mean of its evaluations from step 2,000 to 3,000.") {
+		t.Errorf("%v: %s", err, &text)
+	}
+	if _, err := New(runs, Options{ScoreFrom: 5000}); err == nil || !strings.Contains(err.Error(), "an earlier one than 5,000") {
+		t.Errorf("scores from behind the last step: %v", err)
+	}
+}
+
+// The difference of two rows has the sign of who is better, that of the other direction is
+// its opposite, and its interval is that of the normal approximation where seeds are many.
+// The same numbers as dormant ratios give the same as those.
+func TestDifferences(t *testing.T) {
+	root := t.TempDir()
+	var runs []*Run
+	var points [2][]float64
+	for seed := range 40 {
+		for m, method := range []string{"redq", "pgr"} {
+			v := 100*float64(m) + float64(seed*17%40)
+			points[m] = append(points[m], v)
+			runs = append(runs, journal(t, root, "t", method, seed, []float64{v},
+				run.Line{Type: "dormant", Step: 1000, Member: run.NoMember, Body: map[string]any{"ratio": v}}))
+		}
+	}
+	few := journal(t, root, "t", "sac", 0, []float64{1})
+	r, err := New(append(runs, few), Options{Methods: []string{"redq", "pgr", "sac"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := r.Tasks[0].Differences
+	if len(all) != 2 || all[0].Quantity != "return" || all[1].Quantity != "dormant ratio" {
+		t.Fatalf("%+v", all)
+	}
+	for _, d := range all {
+		near(t, "difference", d.Of[1][0].Value, 100)
+		near(t, "and back", d.Of[0][1].Value, -100)
+		if d.Of[0][2] != nil || d.Of[0][0] != nil {
+			t.Error("a difference from one seed, or from itself")
+		}
+		// Uniform values: the deviation of an interquartile mean is that of its bootstrap alone.
+		iqm := func(s [][]float64) float64 { return IQM(s...) }
+		var half float64
+		for _, p := range points {
+			in := Bootstrap(bootstrap.Sub("here"), [][]float64{p}, iqm)
+			half += math.Pow((in.High-in.Low)/2, 2)
+		}
+		half = math.Sqrt(half)
+		in := d.Of[1][0].Interval
+		if math.Abs(in.Low-(100-half)) > 0.1*half || math.Abs(in.High-(100+half)) > 0.1*half {
+			t.Errorf("%v, want about 100 ± %v", in, half)
+		}
+	}
+	var text bytes.Buffer
+	if err := r.Markdown(&text); err != nil || !strings.Contains(text.String(), "| 2 pgr (n=40) | +100 [+") || !strings.Contains(text.String(), "| −100 [−1") {
+		t.Errorf("%v: %s", err, &text)
+	}
+}
+
+// Runs that say no dormant ratio are compared by what they say.
+func TestDifferencesOfReturnsAlone(t *testing.T) {
+	root := t.TempDir()
+	var runs []*Run
+	for seed := range 5 {
+		runs = append(runs, journal(t, root, "t", "redq", seed, []float64{1}), journal(t, root, "t", "pgr", seed, []float64{1}))
+	}
+	r, err := New(runs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := r.Tasks[0].Differences
+	if len(all) != 1 || all[0].Of[0][1].Value != 0 || all[0].Of[0][1].Interval != (Interval{}) {
+		t.Errorf("%+v", all)
+	}
+}
