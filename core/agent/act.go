@@ -18,8 +18,11 @@ func (m Mode) String() string { return [...]string{"explore", "mean", "sample"}[
 // Acting is one call of a policy for copies of the environment that step together. The
 // memory is the caller's, who may use it again for the next step.
 type Acting struct {
-	Copies  int
-	Obs     []float32 // [Copies,O]
+	Copies int
+	Obs    []float32 // [Copies,O]
+	// Stacks are what a learner that sees frames answers instead of Obs: of each copy
+	// the newest frames, the oldest first (see FrameRow). nil where there are none.
+	Stacks  [][][]byte
 	Actions []float32 // [Copies,A], written
 	// State [Copies,StateSize] is what the policy remembers of each copy's episode. It
 	// is replaced by what it remembers after this step. The caller zeroes a row where

@@ -84,6 +84,7 @@ type OffPolicy interface {
 type BatchSource struct {
 	Mixer           replay.Mixer
 	Real, Synthetic *replay.Ring // Synthetic may be nil if no row is synthetic
+	Frames          Frames       // of the same env steps as Real; nil where the task is not observed by frames
 	Mix             replay.Mix   // of each batch
 	First           uint64       // occasion of the first batch; the others follow
 }

@@ -58,7 +58,10 @@ type Work struct {
 	// Refit says that the generator is fitted to D_real in this env step, behind the
 	// phases of the learner.
 	Refit bool
-	Rates Rates
+	// Enough says that there are more transitions than the run's random start: before, a
+	// learner of batches makes no updates.
+	Enough bool
+	Rates  Rates
 	// Source is what batches are sampled from: D_real and D_syn, how many rows of each
 	// by the knobs batch, ratio and hold, and as First the number of updates made. A
 	// learner whose Spec has Rows writes D_real, which nothing else does; all others

@@ -30,6 +30,8 @@ type Spec struct {
 	// Settings are the defaults of its own settings, a struct with toml tags in the table
 	// agent.NAME; nil where those of Config are all.
 	Settings Settings
+	// Pixels says that it sees frames and not observations: it is Sighted.
+	Pixels bool
 	// Check says in one line what it cannot do of Config; nil where it can do all.
 	Check func(Deps) error
 	// Rows is the shape of the transitions in D_real, which the learner then fills itself
@@ -56,6 +58,7 @@ type Deps struct {
 	Config   Config
 	Settings Settings      // as Spec.Settings
 	Shape    replay.Shape  // of the environment's transitions
+	Pixels   Pixels        // what there is to see, for a Spec with Pixels
 	Copies   int           // of the environment, that it acts in at once
 	Weighted bool          // each row of a batch counts by replay.Batch.Weight
 	Device   device.Device // nil where only sizes are asked for
