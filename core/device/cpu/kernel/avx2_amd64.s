@@ -22,7 +22,7 @@ GLOBL ramp<>(SB), RODATA|NOPTR, $64
 
 // func avx2Tile1x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile1x2(SB), NOSPLIT, $8-160
+TEXT ·avx2Tile1x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -30,33 +30,44 @@ TEXT ·avx2Tile1x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Y0
-	VMOVUPS    32(R15), Y1
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Y0
+	VMOVUPS 32(R15), Y1
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000040
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000040
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000001, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000001, 16(SP)
+
+together:
 	MOVQ   $0x00000001, (SP)
 	IMUL3Q $0x00000001, R13, DI
 	ADDQ   DI, R12
@@ -72,8 +83,8 @@ turn:
 	CMPQ         (SP), $0x00000000
 	JZ           all
 	PREFETCHT0   (R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      64(R10), Y2
@@ -81,6 +92,13 @@ all:
 	VBROADCASTSS 4(AX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      128(R10), Y2
 	VMOVUPS      160(R10), Y3
 	VBROADCASTSS 8(AX), Y4
@@ -99,19 +117,35 @@ run:
 	VBROADCASTSS 12(AX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
-	ADDQ         $0x00000100, R10
-	ADDQ         $0x00000010, AX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000100, R10
+	ADDQ $0x00000010, AX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000001, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -219,7 +253,7 @@ maskless:
 
 // func avx2Tile1x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile1x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx2Tile1x2Tail(SB), NOSPLIT, $24-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -242,9 +276,6 @@ block:
 	VMASKMOVPS 32(R15), Y15, Y1
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -252,13 +283,27 @@ zero:
 	VPXOR Y1, Y1, Y1
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000040
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000040
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000001, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000001, 16(SP)
+
+together:
 	MOVQ   $0x00000001, (SP)
 	IMUL3Q $0x00000001, R13, DI
 	ADDQ   DI, R12
@@ -274,8 +319,8 @@ turn:
 	CMPQ         (SP), $0x00000000
 	JZ           all
 	PREFETCHT0   (R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      64(R10), Y2
@@ -283,6 +328,13 @@ all:
 	VBROADCASTSS 4(AX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      128(R10), Y2
 	VMASKMOVPS   160(R10), Y15, Y3
 	VBROADCASTSS 8(AX), Y4
@@ -301,19 +353,35 @@ run:
 	VBROADCASTSS 12(AX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
-	ADDQ         $0x00000100, R10
-	ADDQ         $0x00000010, AX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000100, R10
+	ADDQ $0x00000010, AX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000001, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -421,7 +489,7 @@ maskless:
 
 // func avx2Tile2x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile2x2(SB), NOSPLIT, $8-160
+TEXT ·avx2Tile2x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -429,25 +497,20 @@ TEXT ·avx2Tile2x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Y0
-	VMOVUPS    32(R15), Y1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y2
-	VMOVUPS    32(R15), Y3
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Y0
+	VMOVUPS 32(R15), Y1
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y2
+	VMOVUPS 32(R15), Y3
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXOR Y0, Y0, Y0
@@ -456,13 +519,27 @@ zero:
 	VPXOR Y3, Y3, Y3
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000040
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000040
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000002, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000002, 16(SP)
+
+together:
 	MOVQ   $0x00000002, (SP)
 	IMUL3Q $0x00000002, R13, DI
 	ADDQ   DI, R12
@@ -481,8 +558,8 @@ turn:
 	CMPQ         (SP), $0x00000000
 	JZ           all
 	PREFETCHT0   (R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      64(R10), Y4
@@ -493,6 +570,13 @@ all:
 	VBROADCASTSS 4(AX)(R8*1), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      128(R10), Y4
 	VMOVUPS      160(R10), Y5
 	VBROADCASTSS 8(AX), Y6
@@ -517,19 +601,37 @@ run:
 	VBROADCASTSS 12(AX)(R8*1), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
-	ADDQ         $0x00000100, R10
-	ADDQ         $0x00000010, AX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000100, R10
+	ADDQ $0x00000010, AX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000002, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -668,7 +770,7 @@ maskless:
 
 // func avx2Tile2x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile2x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx2Tile2x2Tail(SB), NOSPLIT, $24-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -694,11 +796,6 @@ block:
 	VMASKMOVPS 32(R15), Y15, Y3
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -708,13 +805,27 @@ zero:
 	VPXOR Y3, Y3, Y3
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000040
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000040
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000002, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000002, 16(SP)
+
+together:
 	MOVQ   $0x00000002, (SP)
 	IMUL3Q $0x00000002, R13, DI
 	ADDQ   DI, R12
@@ -733,8 +844,8 @@ turn:
 	CMPQ         (SP), $0x00000000
 	JZ           all
 	PREFETCHT0   (R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      64(R10), Y4
@@ -745,6 +856,13 @@ all:
 	VBROADCASTSS 4(AX)(R8*1), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      128(R10), Y4
 	VMASKMOVPS   160(R10), Y15, Y5
 	VBROADCASTSS 8(AX), Y6
@@ -769,19 +887,37 @@ run:
 	VBROADCASTSS 12(AX)(R8*1), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
-	ADDQ         $0x00000100, R10
-	ADDQ         $0x00000010, AX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000100, R10
+	ADDQ $0x00000010, AX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000002, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -920,7 +1056,7 @@ maskless:
 
 // func avx2Tile3x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile3x2(SB), NOSPLIT, $8-160
+TEXT ·avx2Tile3x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -928,30 +1064,23 @@ TEXT ·avx2Tile3x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Y0
-	VMOVUPS    32(R15), Y1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y2
-	VMOVUPS    32(R15), Y3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y4
-	VMOVUPS    32(R15), Y5
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Y0
+	VMOVUPS 32(R15), Y1
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y2
+	VMOVUPS 32(R15), Y3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y4
+	VMOVUPS 32(R15), Y5
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXOR Y0, Y0, Y0
@@ -962,13 +1091,27 @@ zero:
 	VPXOR Y5, Y5, Y5
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000040
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000040
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000003, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000003, 16(SP)
+
+together:
 	MOVQ   $0x00000003, (SP)
 	IMUL3Q $0x00000003, R13, DI
 	ADDQ   DI, R12
@@ -990,8 +1133,8 @@ turn:
 	CMPQ         (SP), $0x00000000
 	JZ           all
 	PREFETCHT0   (R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      64(R10), Y6
@@ -1005,6 +1148,13 @@ all:
 	VBROADCASTSS 4(AX)(R8*2), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      128(R10), Y6
 	VMOVUPS      160(R10), Y7
 	VBROADCASTSS 8(AX), Y8
@@ -1035,19 +1185,39 @@ run:
 	VBROADCASTSS 12(AX)(R8*2), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
-	ADDQ         $0x00000100, R10
-	ADDQ         $0x00000010, AX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000100, R10
+	ADDQ $0x00000010, AX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000003, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -1217,7 +1387,7 @@ maskless:
 
 // func avx2Tile3x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile3x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx2Tile3x2Tail(SB), NOSPLIT, $24-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -1246,13 +1416,6 @@ block:
 	VMASKMOVPS 32(R15), Y15, Y5
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -1264,13 +1427,27 @@ zero:
 	VPXOR Y5, Y5, Y5
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000040
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000040
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000003, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000003, 16(SP)
+
+together:
 	MOVQ   $0x00000003, (SP)
 	IMUL3Q $0x00000003, R13, DI
 	ADDQ   DI, R12
@@ -1292,8 +1469,8 @@ turn:
 	CMPQ         (SP), $0x00000000
 	JZ           all
 	PREFETCHT0   (R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      64(R10), Y6
@@ -1307,6 +1484,13 @@ all:
 	VBROADCASTSS 4(AX)(R8*2), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      128(R10), Y6
 	VMASKMOVPS   160(R10), Y15, Y7
 	VBROADCASTSS 8(AX), Y8
@@ -1337,19 +1521,39 @@ run:
 	VBROADCASTSS 12(AX)(R8*2), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
-	ADDQ         $0x00000100, R10
-	ADDQ         $0x00000010, AX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000100, R10
+	ADDQ $0x00000010, AX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000003, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -1519,7 +1723,7 @@ maskless:
 
 // func avx2Tile4x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile4x2(SB), NOSPLIT, $8-160
+TEXT ·avx2Tile4x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -1527,37 +1731,28 @@ TEXT ·avx2Tile4x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Y0
-	VMOVUPS    32(R15), Y1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y2
-	VMOVUPS    32(R15), Y3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y4
-	VMOVUPS    32(R15), Y5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y6
-	VMOVUPS    32(R15), Y7
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	LEAQ    (R8)(R8*2), DI
+	LEAQ    (AX)(DI*1), BX
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Y0
+	VMOVUPS 32(R15), Y1
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y2
+	VMOVUPS 32(R15), Y3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y4
+	VMOVUPS 32(R15), Y5
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y6
+	VMOVUPS 32(R15), Y7
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXOR Y0, Y0, Y0
@@ -1570,13 +1765,27 @@ zero:
 	VPXOR Y7, Y7, Y7
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000040
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000040
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000004, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000004, 16(SP)
+
+together:
 	MOVQ   $0x00000004, (SP)
 	IMUL3Q $0x00000004, R13, DI
 	ADDQ   DI, R12
@@ -1601,8 +1810,8 @@ turn:
 	CMPQ         (SP), $0x00000000
 	JZ           all
 	PREFETCHT0   (R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      64(R10), Y8
@@ -1619,6 +1828,13 @@ all:
 	VBROADCASTSS 4(BX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      128(R10), Y8
 	VMOVUPS      160(R10), Y9
 	VBROADCASTSS 8(AX), Y10
@@ -1655,20 +1871,42 @@ run:
 	VBROADCASTSS 12(BX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	ADDQ         $0x00000100, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000100, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000004, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -1874,7 +2112,7 @@ maskless:
 
 // func avx2Tile4x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile4x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx2Tile4x2Tail(SB), NOSPLIT, $24-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -1908,15 +2146,6 @@ block:
 	VMASKMOVPS 32(R15), Y15, Y7
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -1930,13 +2159,27 @@ zero:
 	VPXOR Y7, Y7, Y7
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000040
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000040
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000004, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000004, 16(SP)
+
+together:
 	MOVQ   $0x00000004, (SP)
 	IMUL3Q $0x00000004, R13, DI
 	ADDQ   DI, R12
@@ -1961,8 +2204,8 @@ turn:
 	CMPQ         (SP), $0x00000000
 	JZ           all
 	PREFETCHT0   (R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      64(R10), Y8
@@ -1979,6 +2222,13 @@ all:
 	VBROADCASTSS 4(BX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      128(R10), Y8
 	VMASKMOVPS   160(R10), Y15, Y9
 	VBROADCASTSS 8(AX), Y10
@@ -2015,20 +2265,42 @@ run:
 	VBROADCASTSS 12(BX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	ADDQ         $0x00000100, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000100, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000004, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -2234,7 +2506,7 @@ maskless:
 
 // func avx2Tile5x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile5x2(SB), NOSPLIT, $8-160
+TEXT ·avx2Tile5x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -2242,42 +2514,31 @@ TEXT ·avx2Tile5x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Y0
-	VMOVUPS    32(R15), Y1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y2
-	VMOVUPS    32(R15), Y3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y4
-	VMOVUPS    32(R15), Y5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y6
-	VMOVUPS    32(R15), Y7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y8
-	VMOVUPS    32(R15), Y9
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	LEAQ    (R8)(R8*2), DI
+	LEAQ    (AX)(DI*1), BX
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Y0
+	VMOVUPS 32(R15), Y1
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y2
+	VMOVUPS 32(R15), Y3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y4
+	VMOVUPS 32(R15), Y5
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y6
+	VMOVUPS 32(R15), Y7
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y8
+	VMOVUPS 32(R15), Y9
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXOR Y0, Y0, Y0
@@ -2292,13 +2553,27 @@ zero:
 	VPXOR Y9, Y9, Y9
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000040
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000040
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000005, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000005, 16(SP)
+
+together:
 	MOVQ   $0x00000005, (SP)
 	IMUL3Q $0x00000005, R13, DI
 	ADDQ   DI, R12
@@ -2326,8 +2601,8 @@ turn:
 	CMPQ         (SP), $0x00000000
 	JZ           all
 	PREFETCHT0   (R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      64(R10), Y10
@@ -2347,6 +2622,13 @@ all:
 	VBROADCASTSS 4(BX)(R8*1), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      128(R10), Y10
 	VMOVUPS      160(R10), Y11
 	VBROADCASTSS 8(AX), Y12
@@ -2389,20 +2671,44 @@ run:
 	VBROADCASTSS 12(BX)(R8*1), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         $0x00000100, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000100, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000005, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -2639,7 +2945,7 @@ maskless:
 
 // func avx2Tile5x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile5x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx2Tile5x2Tail(SB), NOSPLIT, $24-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -2676,17 +2982,6 @@ block:
 	VMASKMOVPS 32(R15), Y15, Y9
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -2702,13 +2997,27 @@ zero:
 	VPXOR Y9, Y9, Y9
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000040
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000040
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000005, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000005, 16(SP)
+
+together:
 	MOVQ   $0x00000005, (SP)
 	IMUL3Q $0x00000005, R13, DI
 	ADDQ   DI, R12
@@ -2736,8 +3045,8 @@ turn:
 	CMPQ         (SP), $0x00000000
 	JZ           all
 	PREFETCHT0   (R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      64(R10), Y10
@@ -2757,6 +3066,13 @@ all:
 	VBROADCASTSS 4(BX)(R8*1), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      128(R10), Y10
 	VMASKMOVPS   160(R10), Y15, Y11
 	VBROADCASTSS 8(AX), Y12
@@ -2799,20 +3115,44 @@ run:
 	VBROADCASTSS 12(BX)(R8*1), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         $0x00000100, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000100, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000005, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -3049,7 +3389,7 @@ maskless:
 
 // func avx2Tile6x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile6x2(SB), NOSPLIT, $8-160
+TEXT ·avx2Tile6x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -3057,47 +3397,34 @@ TEXT ·avx2Tile6x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Y0
-	VMOVUPS    32(R15), Y1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y2
-	VMOVUPS    32(R15), Y3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y4
-	VMOVUPS    32(R15), Y5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y6
-	VMOVUPS    32(R15), Y7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y8
-	VMOVUPS    32(R15), Y9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y10
-	VMOVUPS    32(R15), Y11
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	LEAQ    (R8)(R8*2), DI
+	LEAQ    (AX)(DI*1), BX
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Y0
+	VMOVUPS 32(R15), Y1
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y2
+	VMOVUPS 32(R15), Y3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y4
+	VMOVUPS 32(R15), Y5
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y6
+	VMOVUPS 32(R15), Y7
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y8
+	VMOVUPS 32(R15), Y9
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y10
+	VMOVUPS 32(R15), Y11
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXOR Y0, Y0, Y0
@@ -3114,13 +3441,27 @@ zero:
 	VPXOR Y11, Y11, Y11
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000040
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000040
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000006, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000006, 16(SP)
+
+together:
 	MOVQ   $0x00000006, (SP)
 	IMUL3Q $0x00000006, R13, DI
 	ADDQ   DI, R12
@@ -3151,8 +3492,8 @@ turn:
 	CMPQ         (SP), $0x00000000
 	JZ           all
 	PREFETCHT0   (R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      64(R10), Y12
@@ -3175,6 +3516,13 @@ all:
 	VBROADCASTSS 4(BX)(R8*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      128(R10), Y12
 	VMOVUPS      160(R10), Y13
 	VBROADCASTSS 8(AX), Y14
@@ -3223,20 +3571,46 @@ run:
 	VBROADCASTSS 12(BX)(R8*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         $0x00000100, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000100, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000006, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -3504,7 +3878,7 @@ maskless:
 
 // func avx2Tile6x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile6x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx2Tile6x2Tail(SB), NOSPLIT, $24-160
 	MOVQ    ars+24(FP), R8
 	MOVQ    aks+32(FP), R9
 	MOVQ    ldb+48(FP), R11
@@ -3544,19 +3918,6 @@ block:
 	VMASKMOVPS 32(R15), Y15, Y11
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -3574,13 +3935,27 @@ zero:
 	VPXOR Y11, Y11, Y11
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000040
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000040
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000006, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000006, 16(SP)
+
+together:
 	MOVQ   $0x00000006, (SP)
 	IMUL3Q $0x00000006, R13, DI
 	ADDQ   DI, R12
@@ -3611,8 +3986,8 @@ turn:
 	CMPQ         (SP), $0x00000000
 	JZ           all
 	PREFETCHT0   (R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      64(R10), Y12
@@ -3635,6 +4010,13 @@ all:
 	VBROADCASTSS 4(BX)(R8*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      128(R10), Y12
 	VMASKMOVPS   160(R10), Y15, Y13
 	VBROADCASTSS 8(AX), Y14
@@ -3683,20 +4065,46 @@ run:
 	VBROADCASTSS 12(BX)(R8*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         $0x00000100, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000100, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000006, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -3986,9 +4394,6 @@ block:
 	VMASKMOVPS (R15), Y15, Y0
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -3996,6 +4401,13 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000001, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -4108,11 +4520,6 @@ block:
 	VMASKMOVPS (R15), Y15, Y1
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -4121,6 +4528,15 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000002, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -4255,13 +4671,6 @@ block:
 	VMASKMOVPS (R15), Y15, Y2
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -4271,6 +4680,17 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000003, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -4429,15 +4849,6 @@ block:
 	VMASKMOVPS (R15), Y15, Y3
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -4448,6 +4859,19 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000004, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -4633,17 +5057,6 @@ block:
 	VMASKMOVPS (R15), Y15, Y4
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -4655,6 +5068,21 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000005, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -4862,19 +5290,6 @@ block:
 	VMASKMOVPS (R15), Y15, Y5
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -4887,6 +5302,23 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000006, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -5117,21 +5549,6 @@ block:
 	VMASKMOVPS (R15), Y15, Y6
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -5145,6 +5562,25 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000007, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -5402,23 +5838,6 @@ block:
 	VMASKMOVPS (R15), Y15, Y7
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -5433,6 +5852,27 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000008, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -5712,25 +6152,6 @@ block:
 	VMASKMOVPS (R15), Y15, Y8
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -5746,6 +6167,29 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000009, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -6048,27 +6492,6 @@ block:
 	VMASKMOVPS (R15), Y15, Y9
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -6085,6 +6508,31 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x0000000a, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -6414,29 +6862,6 @@ block:
 	VMASKMOVPS (R15), Y15, Y10
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -6454,6 +6879,33 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x0000000b, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -6805,31 +7257,6 @@ block:
 	VMASKMOVPS (R15), Y15, Y11
 	ADDQ       DI, R15
 	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
 	JMP        ready
 
 zero:
@@ -6848,6 +7275,35 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x0000000c, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -7171,7 +7627,7 @@ maskless:
 
 // func avx2Tile1x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile1x3(SB), NOSPLIT, $8-160
+TEXT ·avx2Tile1x3(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -7179,22 +7635,18 @@ TEXT ·avx2Tile1x3(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Y0
-	VMOVUPS    32(R15), Y1
-	VMOVUPS    64(R15), Y2
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Y0
+	VMOVUPS 32(R15), Y1
+	VMOVUPS 64(R15), Y2
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXOR Y0, Y0, Y0
@@ -7202,13 +7654,27 @@ zero:
 	VPXOR Y2, Y2, Y2
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000060
-	JNZ    apart
-	SUBQ   $0x00000008, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000060
+	JNZ   apart
+	SUBQ  $0x00000008, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000001, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000001, 16(SP)
+
+together:
 	MOVQ   $0x00000001, (SP)
 	IMUL3Q $0x00000001, R13, DI
 	ADDQ   DI, R12
@@ -7227,8 +7693,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      96(R10), Y3
@@ -7245,6 +7711,14 @@ all:
 	VFMADD231PS  Y3, Y6, Y0
 	VFMADD231PS  Y4, Y6, Y1
 	VFMADD231PS  Y5, Y6, Y2
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      288(R10), Y3
 	VMOVUPS      320(R10), Y4
 	VMOVUPS      352(R10), Y5
@@ -7281,6 +7755,14 @@ run:
 	VFMADD231PS  Y3, Y6, Y0
 	VFMADD231PS  Y4, Y6, Y1
 	VFMADD231PS  Y5, Y6, Y2
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
 	VMOVUPS      672(R10), Y3
 	VMOVUPS      704(R10), Y4
 	VMOVUPS      736(R10), Y5
@@ -7295,12 +7777,22 @@ run:
 	MOVQ         DI, next+120(FP)
 	MOVQ         R15, left+152(FP)
 	MOVQ         c+72(FP), R12
+	MOVQ         aks+32(FP), R9
+	MOVQ         ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000008, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000001, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -7426,7 +7918,7 @@ maskless:
 
 // func avx2Tile2x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile2x3(SB), NOSPLIT, $8-160
+TEXT ·avx2Tile2x3(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -7434,29 +7926,22 @@ TEXT ·avx2Tile2x3(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Y0
-	VMOVUPS    32(R15), Y1
-	VMOVUPS    64(R15), Y2
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y3
-	VMOVUPS    32(R15), Y4
-	VMOVUPS    64(R15), Y5
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Y0
+	VMOVUPS 32(R15), Y1
+	VMOVUPS 64(R15), Y2
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y3
+	VMOVUPS 32(R15), Y4
+	VMOVUPS 64(R15), Y5
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXOR Y0, Y0, Y0
@@ -7467,13 +7952,27 @@ zero:
 	VPXOR Y5, Y5, Y5
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000060
-	JNZ    apart
-	SUBQ   $0x00000008, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000060
+	JNZ   apart
+	SUBQ  $0x00000008, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000002, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000002, 16(SP)
+
+together:
 	MOVQ   $0x00000002, (SP)
 	IMUL3Q $0x00000002, R13, DI
 	ADDQ   DI, R12
@@ -7496,8 +7995,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      96(R10), Y6
@@ -7522,6 +8021,14 @@ all:
 	VFMADD231PS  Y6, Y9, Y3
 	VFMADD231PS  Y7, Y9, Y4
 	VFMADD231PS  Y8, Y9, Y5
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      288(R10), Y6
 	VMOVUPS      320(R10), Y7
 	VMOVUPS      352(R10), Y8
@@ -7574,6 +8081,14 @@ run:
 	VFMADD231PS  Y6, Y9, Y3
 	VFMADD231PS  Y7, Y9, Y4
 	VFMADD231PS  Y8, Y9, Y5
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
 	VMOVUPS      672(R10), Y6
 	VMOVUPS      704(R10), Y7
 	VMOVUPS      736(R10), Y8
@@ -7592,12 +8107,25 @@ run:
 	MOVQ         DI, next+120(FP)
 	MOVQ         R15, left+152(FP)
 	MOVQ         c+72(FP), R12
+	MOVQ         aks+32(FP), R9
+	MOVQ         ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000008, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000002, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -7766,7 +8294,7 @@ maskless:
 
 // func avx2Tile3x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile3x3(SB), NOSPLIT, $8-160
+TEXT ·avx2Tile3x3(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -7774,36 +8302,26 @@ TEXT ·avx2Tile3x3(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Y0
-	VMOVUPS    32(R15), Y1
-	VMOVUPS    64(R15), Y2
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y3
-	VMOVUPS    32(R15), Y4
-	VMOVUPS    64(R15), Y5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y6
-	VMOVUPS    32(R15), Y7
-	VMOVUPS    64(R15), Y8
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Y0
+	VMOVUPS 32(R15), Y1
+	VMOVUPS 64(R15), Y2
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y3
+	VMOVUPS 32(R15), Y4
+	VMOVUPS 64(R15), Y5
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y6
+	VMOVUPS 32(R15), Y7
+	VMOVUPS 64(R15), Y8
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXOR Y0, Y0, Y0
@@ -7817,13 +8335,27 @@ zero:
 	VPXOR Y8, Y8, Y8
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000060
-	JNZ    apart
-	SUBQ   $0x00000008, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000060
+	JNZ   apart
+	SUBQ  $0x00000008, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000003, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000003, 16(SP)
+
+together:
 	MOVQ   $0x00000003, (SP)
 	IMUL3Q $0x00000003, R13, DI
 	ADDQ   DI, R12
@@ -7850,8 +8382,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      96(R10), Y9
@@ -7884,6 +8416,14 @@ all:
 	VFMADD231PS  Y9, Y12, Y6
 	VFMADD231PS  Y10, Y12, Y7
 	VFMADD231PS  Y11, Y12, Y8
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      288(R10), Y9
 	VMOVUPS      320(R10), Y10
 	VMOVUPS      352(R10), Y11
@@ -7952,6 +8492,14 @@ run:
 	VFMADD231PS  Y9, Y12, Y6
 	VFMADD231PS  Y10, Y12, Y7
 	VFMADD231PS  Y11, Y12, Y8
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
 	VMOVUPS      672(R10), Y9
 	VMOVUPS      704(R10), Y10
 	VMOVUPS      736(R10), Y11
@@ -7974,12 +8522,28 @@ run:
 	MOVQ         DI, next+120(FP)
 	MOVQ         R15, left+152(FP)
 	MOVQ         c+72(FP), R12
+	MOVQ         aks+32(FP), R9
+	MOVQ         ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000008, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000003, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -8191,7 +8755,7 @@ maskless:
 
 // func avx2Tile4x3(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·avx2Tile4x3(SB), NOSPLIT, $8-160
+TEXT ·avx2Tile4x3(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -8199,45 +8763,32 @@ TEXT ·avx2Tile4x3(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Y0
-	VMOVUPS    32(R15), Y1
-	VMOVUPS    64(R15), Y2
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y3
-	VMOVUPS    32(R15), Y4
-	VMOVUPS    64(R15), Y5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y6
-	VMOVUPS    32(R15), Y7
-	VMOVUPS    64(R15), Y8
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y9
-	VMOVUPS    32(R15), Y10
-	VMOVUPS    64(R15), Y11
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	LEAQ    (R8)(R8*2), DI
+	LEAQ    (AX)(DI*1), BX
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Y0
+	VMOVUPS 32(R15), Y1
+	VMOVUPS 64(R15), Y2
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y3
+	VMOVUPS 32(R15), Y4
+	VMOVUPS 64(R15), Y5
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y6
+	VMOVUPS 32(R15), Y7
+	VMOVUPS 64(R15), Y8
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y9
+	VMOVUPS 32(R15), Y10
+	VMOVUPS 64(R15), Y11
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXOR Y0, Y0, Y0
@@ -8254,13 +8805,27 @@ zero:
 	VPXOR Y11, Y11, Y11
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000060
-	JNZ    apart
-	SUBQ   $0x00000008, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000060
+	JNZ   apart
+	SUBQ  $0x00000008, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000004, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000004, 16(SP)
+
+together:
 	MOVQ   $0x00000004, (SP)
 	IMUL3Q $0x00000004, R13, DI
 	ADDQ   DI, R12
@@ -8291,8 +8856,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      96(R10), Y12
@@ -8333,6 +8898,14 @@ all:
 	VFMADD231PS  Y12, Y15, Y9
 	VFMADD231PS  Y13, Y15, Y10
 	VFMADD231PS  Y14, Y15, Y11
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      288(R10), Y12
 	VMOVUPS      320(R10), Y13
 	VMOVUPS      352(R10), Y14
@@ -8417,6 +8990,14 @@ run:
 	VFMADD231PS  Y12, Y15, Y9
 	VFMADD231PS  Y13, Y15, Y10
 	VFMADD231PS  Y14, Y15, Y11
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
 	VMOVUPS      672(R10), Y12
 	VMOVUPS      704(R10), Y13
 	VMOVUPS      736(R10), Y14
@@ -8444,12 +9025,31 @@ run:
 	MOVQ         DI, next+120(FP)
 	MOVQ         R15, left+152(FP)
 	MOVQ         c+72(FP), R12
+	MOVQ         aks+32(FP), R9
+	MOVQ         ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000008, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000004, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -8717,27 +9317,23 @@ TEXT ·avx2Tile1x8(SB), NOSPLIT, $0-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Y0
-	VMOVUPS    32(R15), Y1
-	VMOVUPS    64(R15), Y2
-	VMOVUPS    96(R15), Y3
-	VMOVUPS    128(R15), Y4
-	VMOVUPS    160(R15), Y5
-	VMOVUPS    192(R15), Y6
-	VMOVUPS    224(R15), Y7
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Y0
+	VMOVUPS 32(R15), Y1
+	VMOVUPS 64(R15), Y2
+	VMOVUPS 96(R15), Y3
+	VMOVUPS 128(R15), Y4
+	VMOVUPS 160(R15), Y5
+	VMOVUPS 192(R15), Y6
+	VMOVUPS 224(R15), Y7
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXOR Y0, Y0, Y0
@@ -8751,6 +9347,14 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000001, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -8927,31 +9531,24 @@ TEXT ·avx2Tile2x4(SB), NOSPLIT, $0-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Y0
-	VMOVUPS    32(R15), Y1
-	VMOVUPS    64(R15), Y2
-	VMOVUPS    96(R15), Y3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y4
-	VMOVUPS    32(R15), Y5
-	VMOVUPS    64(R15), Y6
-	VMOVUPS    96(R15), Y7
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Y0
+	VMOVUPS 32(R15), Y1
+	VMOVUPS 64(R15), Y2
+	VMOVUPS 96(R15), Y3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y4
+	VMOVUPS 32(R15), Y5
+	VMOVUPS 64(R15), Y6
+	VMOVUPS 96(R15), Y7
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXOR Y0, Y0, Y0
@@ -8965,6 +9562,17 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000002, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -9167,39 +9775,29 @@ TEXT ·avx2Tile3x4(SB), NOSPLIT, $0-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Y0
-	VMOVUPS    32(R15), Y1
-	VMOVUPS    64(R15), Y2
-	VMOVUPS    96(R15), Y3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y4
-	VMOVUPS    32(R15), Y5
-	VMOVUPS    64(R15), Y6
-	VMOVUPS    96(R15), Y7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Y8
-	VMOVUPS    32(R15), Y9
-	VMOVUPS    64(R15), Y10
-	VMOVUPS    96(R15), Y11
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Y0
+	VMOVUPS 32(R15), Y1
+	VMOVUPS 64(R15), Y2
+	VMOVUPS 96(R15), Y3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y4
+	VMOVUPS 32(R15), Y5
+	VMOVUPS 64(R15), Y6
+	VMOVUPS 96(R15), Y7
+	ADDQ    DI, R15
+	VMOVUPS (R15), Y8
+	VMOVUPS 32(R15), Y9
+	VMOVUPS 64(R15), Y10
+	VMOVUPS 96(R15), Y11
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXOR Y0, Y0, Y0
@@ -9217,6 +9815,20 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000003, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15

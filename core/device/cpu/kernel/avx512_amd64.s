@@ -4,7 +4,7 @@
 
 // func avx512Tile1x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile1x2(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile1x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -12,34 +12,44 @@ TEXT ·avx512Tile1x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS    64(R15), Z1
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Z0
+	VMOVUPS 64(R15), Z1
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000001, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000001, 16(SP)
+
+together:
 	MOVQ   $0x00000001, (SP)
 	IMUL3Q $0x00000001, R13, DI
 	ADDQ   DI, R12
@@ -56,8 +66,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z2
@@ -65,6 +75,14 @@ all:
 	VBROADCASTSS 4(AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z2
 	VMOVUPS      320(R10), Z3
 	VBROADCASTSS 8(AX), Z4
@@ -83,19 +101,37 @@ run:
 	VBROADCASTSS 12(AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000001, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -204,7 +240,7 @@ maskless:
 
 // func avx512Tile1x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile1x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile1x2Tail(SB), NOSPLIT, $24-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -216,34 +252,44 @@ TEXT ·avx512Tile1x2Tail(SB), NOSPLIT, $8-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS   (R15), Z0
+	VMOVUPS.Z 64(R15), K1, Z1
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000001, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000001, 16(SP)
+
+together:
 	MOVQ   $0x00000001, (SP)
 	IMUL3Q $0x00000001, R13, DI
 	ADDQ   DI, R12
@@ -260,8 +306,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z2
@@ -269,6 +315,14 @@ all:
 	VBROADCASTSS 4(AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z2
 	VMOVUPS.Z    320(R10), K1, Z3
 	VBROADCASTSS 8(AX), Z4
@@ -287,19 +341,37 @@ run:
 	VBROADCASTSS 12(AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000001, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -408,7 +480,7 @@ maskless:
 
 // func avx512Tile2x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile2x2(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile2x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -416,27 +488,20 @@ TEXT ·avx512Tile2x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS    64(R15), Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS    64(R15), Z3
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Z0
+	VMOVUPS 64(R15), Z1
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z2
+	VMOVUPS 64(R15), Z3
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -445,13 +510,27 @@ zero:
 	VPXORD Z3, Z3, Z3
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000002, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000002, 16(SP)
+
+together:
 	MOVQ   $0x00000002, (SP)
 	IMUL3Q $0x00000002, R13, DI
 	ADDQ   DI, R12
@@ -471,8 +550,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z4
@@ -483,6 +562,14 @@ all:
 	VBROADCASTSS 4(AX)(R8*1), Z6
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z4
 	VMOVUPS      320(R10), Z5
 	VBROADCASTSS 8(AX), Z6
@@ -507,19 +594,40 @@ run:
 	VBROADCASTSS 12(AX)(R8*1), Z6
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000002, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -660,7 +768,7 @@ maskless:
 
 // func avx512Tile2x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile2x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile2x2Tail(SB), NOSPLIT, $24-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -672,27 +780,20 @@ TEXT ·avx512Tile2x2Tail(SB), NOSPLIT, $8-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS   (R15), Z0
+	VMOVUPS.Z 64(R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z2
+	VMOVUPS.Z 64(R15), K1, Z3
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -701,13 +802,27 @@ zero:
 	VPXORD Z3, Z3, Z3
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000002, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000002, 16(SP)
+
+together:
 	MOVQ   $0x00000002, (SP)
 	IMUL3Q $0x00000002, R13, DI
 	ADDQ   DI, R12
@@ -727,8 +842,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z4
@@ -739,6 +854,14 @@ all:
 	VBROADCASTSS 4(AX)(R8*1), Z6
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z4
 	VMOVUPS.Z    320(R10), K1, Z5
 	VBROADCASTSS 8(AX), Z6
@@ -763,19 +886,40 @@ run:
 	VBROADCASTSS 12(AX)(R8*1), Z6
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000002, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -916,7 +1060,7 @@ maskless:
 
 // func avx512Tile3x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile3x2(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile3x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -924,33 +1068,23 @@ TEXT ·avx512Tile3x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS    64(R15), Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS    64(R15), Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS    64(R15), Z5
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Z0
+	VMOVUPS 64(R15), Z1
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z2
+	VMOVUPS 64(R15), Z3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z4
+	VMOVUPS 64(R15), Z5
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -961,13 +1095,27 @@ zero:
 	VPXORD Z5, Z5, Z5
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000003, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000003, 16(SP)
+
+together:
 	MOVQ   $0x00000003, (SP)
 	IMUL3Q $0x00000003, R13, DI
 	ADDQ   DI, R12
@@ -990,8 +1138,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z6
@@ -1005,6 +1153,14 @@ all:
 	VBROADCASTSS 4(AX)(R8*2), Z8
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z6
 	VMOVUPS      320(R10), Z7
 	VBROADCASTSS 8(AX), Z8
@@ -1035,19 +1191,43 @@ run:
 	VBROADCASTSS 12(AX)(R8*2), Z8
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000003, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -1220,7 +1400,7 @@ maskless:
 
 // func avx512Tile3x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile3x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile3x2Tail(SB), NOSPLIT, $24-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -1232,33 +1412,23 @@ TEXT ·avx512Tile3x2Tail(SB), NOSPLIT, $8-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS   (R15), Z0
+	VMOVUPS.Z 64(R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z2
+	VMOVUPS.Z 64(R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z4
+	VMOVUPS.Z 64(R15), K1, Z5
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -1269,13 +1439,27 @@ zero:
 	VPXORD Z5, Z5, Z5
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000003, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000003, 16(SP)
+
+together:
 	MOVQ   $0x00000003, (SP)
 	IMUL3Q $0x00000003, R13, DI
 	ADDQ   DI, R12
@@ -1298,8 +1482,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z6
@@ -1313,6 +1497,14 @@ all:
 	VBROADCASTSS 4(AX)(R8*2), Z8
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z6
 	VMOVUPS.Z    320(R10), K1, Z7
 	VBROADCASTSS 8(AX), Z8
@@ -1343,19 +1535,43 @@ run:
 	VBROADCASTSS 12(AX)(R8*2), Z8
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000003, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -1528,7 +1744,7 @@ maskless:
 
 // func avx512Tile4x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile4x2(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile4x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -1536,41 +1752,28 @@ TEXT ·avx512Tile4x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS    64(R15), Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS    64(R15), Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS    64(R15), Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS    64(R15), Z7
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	LEAQ    (R8)(R8*2), DI
+	LEAQ    (AX)(DI*1), BX
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Z0
+	VMOVUPS 64(R15), Z1
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z2
+	VMOVUPS 64(R15), Z3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z4
+	VMOVUPS 64(R15), Z5
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z6
+	VMOVUPS 64(R15), Z7
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -1583,13 +1786,27 @@ zero:
 	VPXORD Z7, Z7, Z7
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000004, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000004, 16(SP)
+
+together:
 	MOVQ   $0x00000004, (SP)
 	IMUL3Q $0x00000004, R13, DI
 	ADDQ   DI, R12
@@ -1615,8 +1832,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z8
@@ -1633,6 +1850,14 @@ all:
 	VBROADCASTSS 4(BX), Z10
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z8
 	VMOVUPS      320(R10), Z9
 	VBROADCASTSS 8(AX), Z10
@@ -1669,20 +1894,47 @@ run:
 	VBROADCASTSS 12(BX), Z10
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000004, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -1892,7 +2144,7 @@ maskless:
 
 // func avx512Tile4x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile4x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile4x2Tail(SB), NOSPLIT, $24-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -1904,41 +2156,28 @@ TEXT ·avx512Tile4x2Tail(SB), NOSPLIT, $8-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS   (R15), Z0
+	VMOVUPS.Z 64(R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z2
+	VMOVUPS.Z 64(R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z4
+	VMOVUPS.Z 64(R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z6
+	VMOVUPS.Z 64(R15), K1, Z7
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -1951,13 +2190,27 @@ zero:
 	VPXORD Z7, Z7, Z7
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000004, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000004, 16(SP)
+
+together:
 	MOVQ   $0x00000004, (SP)
 	IMUL3Q $0x00000004, R13, DI
 	ADDQ   DI, R12
@@ -1983,8 +2236,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z8
@@ -2001,6 +2254,14 @@ all:
 	VBROADCASTSS 4(BX), Z10
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z8
 	VMOVUPS.Z    320(R10), K1, Z9
 	VBROADCASTSS 8(AX), Z10
@@ -2037,20 +2298,47 @@ run:
 	VBROADCASTSS 12(BX), Z10
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000004, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -2260,7 +2548,7 @@ maskless:
 
 // func avx512Tile5x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile5x2(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile5x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -2268,47 +2556,31 @@ TEXT ·avx512Tile5x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS    64(R15), Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS    64(R15), Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS    64(R15), Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS    64(R15), Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS    64(R15), Z9
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	LEAQ    (R8)(R8*2), DI
+	LEAQ    (AX)(DI*1), BX
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Z0
+	VMOVUPS 64(R15), Z1
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z2
+	VMOVUPS 64(R15), Z3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z4
+	VMOVUPS 64(R15), Z5
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z6
+	VMOVUPS 64(R15), Z7
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z8
+	VMOVUPS 64(R15), Z9
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -2323,13 +2595,27 @@ zero:
 	VPXORD Z9, Z9, Z9
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000005, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000005, 16(SP)
+
+together:
 	MOVQ   $0x00000005, (SP)
 	IMUL3Q $0x00000005, R13, DI
 	ADDQ   DI, R12
@@ -2358,8 +2644,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z10
@@ -2379,6 +2665,14 @@ all:
 	VBROADCASTSS 4(BX)(R8*1), Z12
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z10
 	VMOVUPS      320(R10), Z11
 	VBROADCASTSS 8(AX), Z12
@@ -2421,20 +2715,50 @@ run:
 	VBROADCASTSS 12(BX)(R8*1), Z12
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000005, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -2676,7 +3000,7 @@ maskless:
 
 // func avx512Tile5x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile5x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile5x2Tail(SB), NOSPLIT, $24-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -2688,47 +3012,31 @@ TEXT ·avx512Tile5x2Tail(SB), NOSPLIT, $8-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS   (R15), Z0
+	VMOVUPS.Z 64(R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z2
+	VMOVUPS.Z 64(R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z4
+	VMOVUPS.Z 64(R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z6
+	VMOVUPS.Z 64(R15), K1, Z7
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z8
+	VMOVUPS.Z 64(R15), K1, Z9
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -2743,13 +3051,27 @@ zero:
 	VPXORD Z9, Z9, Z9
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000005, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000005, 16(SP)
+
+together:
 	MOVQ   $0x00000005, (SP)
 	IMUL3Q $0x00000005, R13, DI
 	ADDQ   DI, R12
@@ -2778,8 +3100,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z10
@@ -2799,6 +3121,14 @@ all:
 	VBROADCASTSS 4(BX)(R8*1), Z12
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z10
 	VMOVUPS.Z    320(R10), K1, Z11
 	VBROADCASTSS 8(AX), Z12
@@ -2841,20 +3171,50 @@ run:
 	VBROADCASTSS 12(BX)(R8*1), Z12
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000005, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -3096,7 +3456,7 @@ maskless:
 
 // func avx512Tile6x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile6x2(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile6x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -3104,53 +3464,34 @@ TEXT ·avx512Tile6x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS    64(R15), Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS    64(R15), Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS    64(R15), Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS    64(R15), Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS    64(R15), Z9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z10
-	VMOVUPS    64(R15), Z11
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	LEAQ    (R8)(R8*2), DI
+	LEAQ    (AX)(DI*1), BX
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Z0
+	VMOVUPS 64(R15), Z1
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z2
+	VMOVUPS 64(R15), Z3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z4
+	VMOVUPS 64(R15), Z5
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z6
+	VMOVUPS 64(R15), Z7
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z8
+	VMOVUPS 64(R15), Z9
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z10
+	VMOVUPS 64(R15), Z11
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -3167,13 +3508,27 @@ zero:
 	VPXORD Z11, Z11, Z11
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000006, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000006, 16(SP)
+
+together:
 	MOVQ   $0x00000006, (SP)
 	IMUL3Q $0x00000006, R13, DI
 	ADDQ   DI, R12
@@ -3205,8 +3560,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z12
@@ -3229,6 +3584,14 @@ all:
 	VBROADCASTSS 4(BX)(R8*2), Z14
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z12
 	VMOVUPS      320(R10), Z13
 	VBROADCASTSS 8(AX), Z14
@@ -3277,20 +3640,53 @@ run:
 	VBROADCASTSS 12(BX)(R8*2), Z14
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000006, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -3564,7 +3960,7 @@ maskless:
 
 // func avx512Tile6x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile6x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile6x2Tail(SB), NOSPLIT, $24-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -3576,53 +3972,34 @@ TEXT ·avx512Tile6x2Tail(SB), NOSPLIT, $8-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z10
-	VMOVUPS.Z  64(R15), K1, Z11
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS   (R15), Z0
+	VMOVUPS.Z 64(R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z2
+	VMOVUPS.Z 64(R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z4
+	VMOVUPS.Z 64(R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z6
+	VMOVUPS.Z 64(R15), K1, Z7
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z8
+	VMOVUPS.Z 64(R15), K1, Z9
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z10
+	VMOVUPS.Z 64(R15), K1, Z11
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -3639,13 +4016,27 @@ zero:
 	VPXORD Z11, Z11, Z11
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000006, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000006, 16(SP)
+
+together:
 	MOVQ   $0x00000006, (SP)
 	IMUL3Q $0x00000006, R13, DI
 	ADDQ   DI, R12
@@ -3677,8 +4068,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z12
@@ -3701,6 +4092,14 @@ all:
 	VBROADCASTSS 4(BX)(R8*2), Z14
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z12
 	VMOVUPS.Z    320(R10), K1, Z13
 	VBROADCASTSS 8(AX), Z14
@@ -3749,20 +4148,53 @@ run:
 	VBROADCASTSS 12(BX)(R8*2), Z14
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000006, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -4036,7 +4468,7 @@ maskless:
 
 // func avx512Tile7x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile7x2(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile7x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -4044,60 +4476,38 @@ TEXT ·avx512Tile7x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS    64(R15), Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS    64(R15), Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS    64(R15), Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS    64(R15), Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS    64(R15), Z9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z10
-	VMOVUPS    64(R15), Z11
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z12
-	VMOVUPS    64(R15), Z13
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	LEAQ    (R8)(R8*2), DI
+	LEAQ    (AX)(DI*1), BX
+	LEAQ    (BX)(DI*1), DX
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Z0
+	VMOVUPS 64(R15), Z1
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z2
+	VMOVUPS 64(R15), Z3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z4
+	VMOVUPS 64(R15), Z5
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z6
+	VMOVUPS 64(R15), Z7
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z8
+	VMOVUPS 64(R15), Z9
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z10
+	VMOVUPS 64(R15), Z11
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z12
+	VMOVUPS 64(R15), Z13
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -4116,13 +4526,27 @@ zero:
 	VPXORD Z13, Z13, Z13
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000007, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000007, 16(SP)
+
+together:
 	MOVQ   $0x00000007, (SP)
 	IMUL3Q $0x00000007, R13, DI
 	ADDQ   DI, R12
@@ -4157,8 +4581,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z14
@@ -4184,6 +4608,14 @@ all:
 	VBROADCASTSS 4(DX), Z16
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z14
 	VMOVUPS      320(R10), Z15
 	VBROADCASTSS 8(AX), Z16
@@ -4238,21 +4670,57 @@ run:
 	VBROADCASTSS 12(DX), Z16
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	ADDQ         $0x00000010, DX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	ADDQ $0x00000010, DX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000007, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -4563,7 +5031,7 @@ maskless:
 
 // func avx512Tile7x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile7x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile7x2Tail(SB), NOSPLIT, $24-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -4575,60 +5043,38 @@ TEXT ·avx512Tile7x2Tail(SB), NOSPLIT, $8-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z10
-	VMOVUPS.Z  64(R15), K1, Z11
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z12
-	VMOVUPS.Z  64(R15), K1, Z13
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	LEAQ      (BX)(DI*1), DX
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS   (R15), Z0
+	VMOVUPS.Z 64(R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z2
+	VMOVUPS.Z 64(R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z4
+	VMOVUPS.Z 64(R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z6
+	VMOVUPS.Z 64(R15), K1, Z7
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z8
+	VMOVUPS.Z 64(R15), K1, Z9
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z10
+	VMOVUPS.Z 64(R15), K1, Z11
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z12
+	VMOVUPS.Z 64(R15), K1, Z13
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -4647,13 +5093,27 @@ zero:
 	VPXORD Z13, Z13, Z13
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000007, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000007, 16(SP)
+
+together:
 	MOVQ   $0x00000007, (SP)
 	IMUL3Q $0x00000007, R13, DI
 	ADDQ   DI, R12
@@ -4688,8 +5148,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z14
@@ -4715,6 +5175,14 @@ all:
 	VBROADCASTSS 4(DX), Z16
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z14
 	VMOVUPS.Z    320(R10), K1, Z15
 	VBROADCASTSS 8(AX), Z16
@@ -4769,21 +5237,57 @@ run:
 	VBROADCASTSS 12(DX), Z16
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	ADDQ         $0x00000010, DX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	ADDQ $0x00000010, DX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000007, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -5094,7 +5598,7 @@ maskless:
 
 // func avx512Tile8x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile8x2(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile8x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -5102,66 +5606,41 @@ TEXT ·avx512Tile8x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS    64(R15), Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS    64(R15), Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS    64(R15), Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS    64(R15), Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS    64(R15), Z9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z10
-	VMOVUPS    64(R15), Z11
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z12
-	VMOVUPS    64(R15), Z13
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z14
-	VMOVUPS    64(R15), Z15
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	LEAQ    (R8)(R8*2), DI
+	LEAQ    (AX)(DI*1), BX
+	LEAQ    (BX)(DI*1), DX
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Z0
+	VMOVUPS 64(R15), Z1
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z2
+	VMOVUPS 64(R15), Z3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z4
+	VMOVUPS 64(R15), Z5
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z6
+	VMOVUPS 64(R15), Z7
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z8
+	VMOVUPS 64(R15), Z9
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z10
+	VMOVUPS 64(R15), Z11
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z12
+	VMOVUPS 64(R15), Z13
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z14
+	VMOVUPS 64(R15), Z15
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -5182,13 +5661,27 @@ zero:
 	VPXORD Z15, Z15, Z15
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000008, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000008, 16(SP)
+
+together:
 	MOVQ   $0x00000008, (SP)
 	IMUL3Q $0x00000008, R13, DI
 	ADDQ   DI, R12
@@ -5226,8 +5719,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z16
@@ -5256,6 +5749,14 @@ all:
 	VBROADCASTSS 4(DX)(R8*1), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z16
 	VMOVUPS      320(R10), Z17
 	VBROADCASTSS 8(AX), Z18
@@ -5316,21 +5817,60 @@ run:
 	VBROADCASTSS 12(DX)(R8*1), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	ADDQ         $0x00000010, DX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	ADDQ $0x00000010, DX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000008, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -5673,7 +6213,7 @@ maskless:
 
 // func avx512Tile8x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile8x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile8x2Tail(SB), NOSPLIT, $24-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -5685,66 +6225,41 @@ TEXT ·avx512Tile8x2Tail(SB), NOSPLIT, $8-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z10
-	VMOVUPS.Z  64(R15), K1, Z11
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z12
-	VMOVUPS.Z  64(R15), K1, Z13
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z14
-	VMOVUPS.Z  64(R15), K1, Z15
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	LEAQ      (BX)(DI*1), DX
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS   (R15), Z0
+	VMOVUPS.Z 64(R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z2
+	VMOVUPS.Z 64(R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z4
+	VMOVUPS.Z 64(R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z6
+	VMOVUPS.Z 64(R15), K1, Z7
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z8
+	VMOVUPS.Z 64(R15), K1, Z9
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z10
+	VMOVUPS.Z 64(R15), K1, Z11
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z12
+	VMOVUPS.Z 64(R15), K1, Z13
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z14
+	VMOVUPS.Z 64(R15), K1, Z15
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -5765,13 +6280,27 @@ zero:
 	VPXORD Z15, Z15, Z15
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000008, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000008, 16(SP)
+
+together:
 	MOVQ   $0x00000008, (SP)
 	IMUL3Q $0x00000008, R13, DI
 	ADDQ   DI, R12
@@ -5809,8 +6338,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z16
@@ -5839,6 +6368,14 @@ all:
 	VBROADCASTSS 4(DX)(R8*1), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z16
 	VMOVUPS.Z    320(R10), K1, Z17
 	VBROADCASTSS 8(AX), Z18
@@ -5899,21 +6436,60 @@ run:
 	VBROADCASTSS 12(DX)(R8*1), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	ADDQ         $0x00000010, DX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	ADDQ $0x00000010, DX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000008, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -6256,7 +6832,7 @@ maskless:
 
 // func avx512Tile9x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile9x2(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile9x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -6264,72 +6840,44 @@ TEXT ·avx512Tile9x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS    64(R15), Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS    64(R15), Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS    64(R15), Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS    64(R15), Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS    64(R15), Z9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z10
-	VMOVUPS    64(R15), Z11
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z12
-	VMOVUPS    64(R15), Z13
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z14
-	VMOVUPS    64(R15), Z15
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z16
-	VMOVUPS    64(R15), Z17
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	LEAQ    (R8)(R8*2), DI
+	LEAQ    (AX)(DI*1), BX
+	LEAQ    (BX)(DI*1), DX
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Z0
+	VMOVUPS 64(R15), Z1
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z2
+	VMOVUPS 64(R15), Z3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z4
+	VMOVUPS 64(R15), Z5
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z6
+	VMOVUPS 64(R15), Z7
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z8
+	VMOVUPS 64(R15), Z9
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z10
+	VMOVUPS 64(R15), Z11
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z12
+	VMOVUPS 64(R15), Z13
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z14
+	VMOVUPS 64(R15), Z15
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z16
+	VMOVUPS 64(R15), Z17
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -6352,13 +6900,27 @@ zero:
 	VPXORD Z17, Z17, Z17
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000009, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000009, 16(SP)
+
+together:
 	MOVQ   $0x00000009, (SP)
 	IMUL3Q $0x00000009, R13, DI
 	ADDQ   DI, R12
@@ -6399,8 +6961,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z18
@@ -6432,6 +6994,14 @@ all:
 	VBROADCASTSS 4(DX)(R8*2), Z20
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z18
 	VMOVUPS      320(R10), Z19
 	VBROADCASTSS 8(AX), Z20
@@ -6498,21 +7068,63 @@ run:
 	VBROADCASTSS 12(DX)(R8*2), Z20
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	ADDQ         $0x00000010, DX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	ADDQ $0x00000010, DX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000009, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -6887,7 +7499,7 @@ maskless:
 
 // func avx512Tile9x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile9x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile9x2Tail(SB), NOSPLIT, $24-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -6899,72 +7511,44 @@ TEXT ·avx512Tile9x2Tail(SB), NOSPLIT, $8-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z10
-	VMOVUPS.Z  64(R15), K1, Z11
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z12
-	VMOVUPS.Z  64(R15), K1, Z13
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z14
-	VMOVUPS.Z  64(R15), K1, Z15
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z16
-	VMOVUPS.Z  64(R15), K1, Z17
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	LEAQ      (BX)(DI*1), DX
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS   (R15), Z0
+	VMOVUPS.Z 64(R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z2
+	VMOVUPS.Z 64(R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z4
+	VMOVUPS.Z 64(R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z6
+	VMOVUPS.Z 64(R15), K1, Z7
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z8
+	VMOVUPS.Z 64(R15), K1, Z9
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z10
+	VMOVUPS.Z 64(R15), K1, Z11
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z12
+	VMOVUPS.Z 64(R15), K1, Z13
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z14
+	VMOVUPS.Z 64(R15), K1, Z15
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z16
+	VMOVUPS.Z 64(R15), K1, Z17
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -6987,13 +7571,27 @@ zero:
 	VPXORD Z17, Z17, Z17
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x00000009, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x00000009, 16(SP)
+
+together:
 	MOVQ   $0x00000009, (SP)
 	IMUL3Q $0x00000009, R13, DI
 	ADDQ   DI, R12
@@ -7034,8 +7632,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z18
@@ -7067,6 +7665,14 @@ all:
 	VBROADCASTSS 4(DX)(R8*2), Z20
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z18
 	VMOVUPS.Z    320(R10), K1, Z19
 	VBROADCASTSS 8(AX), Z20
@@ -7133,21 +7739,63 @@ run:
 	VBROADCASTSS 12(DX)(R8*2), Z20
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	ADDQ         $0x00000010, DX
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	ADDQ $0x00000010, DX
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x00000009, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -7522,7 +8170,7 @@ maskless:
 
 // func avx512Tile10x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile10x2(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile10x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -7530,79 +8178,48 @@ TEXT ·avx512Tile10x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	LEAQ       (DX)(DI*1), SI
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS    64(R15), Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS    64(R15), Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS    64(R15), Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS    64(R15), Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS    64(R15), Z9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z10
-	VMOVUPS    64(R15), Z11
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z12
-	VMOVUPS    64(R15), Z13
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z14
-	VMOVUPS    64(R15), Z15
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z16
-	VMOVUPS    64(R15), Z17
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z18
-	VMOVUPS    64(R15), Z19
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	LEAQ    (R8)(R8*2), DI
+	LEAQ    (AX)(DI*1), BX
+	LEAQ    (BX)(DI*1), DX
+	LEAQ    (DX)(DI*1), SI
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Z0
+	VMOVUPS 64(R15), Z1
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z2
+	VMOVUPS 64(R15), Z3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z4
+	VMOVUPS 64(R15), Z5
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z6
+	VMOVUPS 64(R15), Z7
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z8
+	VMOVUPS 64(R15), Z9
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z10
+	VMOVUPS 64(R15), Z11
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z12
+	VMOVUPS 64(R15), Z13
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z14
+	VMOVUPS 64(R15), Z15
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z16
+	VMOVUPS 64(R15), Z17
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z18
+	VMOVUPS 64(R15), Z19
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -7627,13 +8244,27 @@ zero:
 	VPXORD Z19, Z19, Z19
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x0000000a, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x0000000a, 16(SP)
+
+together:
 	MOVQ   $0x0000000a, (SP)
 	IMUL3Q $0x0000000a, R13, DI
 	ADDQ   DI, R12
@@ -7677,8 +8308,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z20
@@ -7713,6 +8344,14 @@ all:
 	VBROADCASTSS 4(SI), Z22
 	VFMADD231PS  Z20, Z22, Z18
 	VFMADD231PS  Z21, Z22, Z19
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z20
 	VMOVUPS      320(R10), Z21
 	VBROADCASTSS 8(AX), Z22
@@ -7785,22 +8424,67 @@ run:
 	VBROADCASTSS 12(SI), Z22
 	VFMADD231PS  Z20, Z22, Z18
 	VFMADD231PS  Z21, Z22, Z19
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	ADDQ         $0x00000010, DX
-	ADDQ         $0x00000010, SI
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	ADDQ $0x00000010, DX
+	ADDQ $0x00000010, SI
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x0000000a, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -8212,7 +8896,7 @@ maskless:
 
 // func avx512Tile10x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile10x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile10x2Tail(SB), NOSPLIT, $24-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -8224,79 +8908,48 @@ TEXT ·avx512Tile10x2Tail(SB), NOSPLIT, $8-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	LEAQ       (DX)(DI*1), SI
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z10
-	VMOVUPS.Z  64(R15), K1, Z11
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z12
-	VMOVUPS.Z  64(R15), K1, Z13
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z14
-	VMOVUPS.Z  64(R15), K1, Z15
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z16
-	VMOVUPS.Z  64(R15), K1, Z17
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z18
-	VMOVUPS.Z  64(R15), K1, Z19
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	LEAQ      (BX)(DI*1), DX
+	LEAQ      (DX)(DI*1), SI
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS   (R15), Z0
+	VMOVUPS.Z 64(R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z2
+	VMOVUPS.Z 64(R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z4
+	VMOVUPS.Z 64(R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z6
+	VMOVUPS.Z 64(R15), K1, Z7
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z8
+	VMOVUPS.Z 64(R15), K1, Z9
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z10
+	VMOVUPS.Z 64(R15), K1, Z11
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z12
+	VMOVUPS.Z 64(R15), K1, Z13
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z14
+	VMOVUPS.Z 64(R15), K1, Z15
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z16
+	VMOVUPS.Z 64(R15), K1, Z17
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z18
+	VMOVUPS.Z 64(R15), K1, Z19
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -8321,13 +8974,27 @@ zero:
 	VPXORD Z19, Z19, Z19
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x0000000a, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x0000000a, 16(SP)
+
+together:
 	MOVQ   $0x0000000a, (SP)
 	IMUL3Q $0x0000000a, R13, DI
 	ADDQ   DI, R12
@@ -8371,8 +9038,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z20
@@ -8407,6 +9074,14 @@ all:
 	VBROADCASTSS 4(SI), Z22
 	VFMADD231PS  Z20, Z22, Z18
 	VFMADD231PS  Z21, Z22, Z19
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z20
 	VMOVUPS.Z    320(R10), K1, Z21
 	VBROADCASTSS 8(AX), Z22
@@ -8479,22 +9154,67 @@ run:
 	VBROADCASTSS 12(SI), Z22
 	VFMADD231PS  Z20, Z22, Z18
 	VFMADD231PS  Z21, Z22, Z19
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	ADDQ         $0x00000010, DX
-	ADDQ         $0x00000010, SI
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	ADDQ $0x00000010, DX
+	ADDQ $0x00000010, SI
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x0000000a, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -8906,7 +9626,7 @@ maskless:
 
 // func avx512Tile11x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile11x2(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile11x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -8914,85 +9634,51 @@ TEXT ·avx512Tile11x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	LEAQ       (DX)(DI*1), SI
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS    64(R15), Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS    64(R15), Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS    64(R15), Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS    64(R15), Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS    64(R15), Z9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z10
-	VMOVUPS    64(R15), Z11
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z12
-	VMOVUPS    64(R15), Z13
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z14
-	VMOVUPS    64(R15), Z15
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z16
-	VMOVUPS    64(R15), Z17
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z18
-	VMOVUPS    64(R15), Z19
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z20
-	VMOVUPS    64(R15), Z21
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	LEAQ    (R8)(R8*2), DI
+	LEAQ    (AX)(DI*1), BX
+	LEAQ    (BX)(DI*1), DX
+	LEAQ    (DX)(DI*1), SI
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Z0
+	VMOVUPS 64(R15), Z1
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z2
+	VMOVUPS 64(R15), Z3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z4
+	VMOVUPS 64(R15), Z5
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z6
+	VMOVUPS 64(R15), Z7
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z8
+	VMOVUPS 64(R15), Z9
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z10
+	VMOVUPS 64(R15), Z11
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z12
+	VMOVUPS 64(R15), Z13
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z14
+	VMOVUPS 64(R15), Z15
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z16
+	VMOVUPS 64(R15), Z17
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z18
+	VMOVUPS 64(R15), Z19
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z20
+	VMOVUPS 64(R15), Z21
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -9019,13 +9705,27 @@ zero:
 	VPXORD Z21, Z21, Z21
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x0000000b, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x0000000b, 16(SP)
+
+together:
 	MOVQ   $0x0000000b, (SP)
 	IMUL3Q $0x0000000b, R13, DI
 	ADDQ   DI, R12
@@ -9072,8 +9772,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z22
@@ -9111,6 +9811,14 @@ all:
 	VBROADCASTSS 4(SI)(R8*1), Z24
 	VFMADD231PS  Z22, Z24, Z20
 	VFMADD231PS  Z23, Z24, Z21
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z22
 	VMOVUPS      320(R10), Z23
 	VBROADCASTSS 8(AX), Z24
@@ -9189,22 +9897,70 @@ run:
 	VBROADCASTSS 12(SI)(R8*1), Z24
 	VFMADD231PS  Z22, Z24, Z20
 	VFMADD231PS  Z23, Z24, Z21
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	ADDQ         $0x00000010, DX
-	ADDQ         $0x00000010, SI
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	ADDQ $0x00000010, DX
+	ADDQ $0x00000010, SI
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x0000000b, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -9648,7 +10404,7 @@ maskless:
 
 // func avx512Tile11x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile11x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile11x2Tail(SB), NOSPLIT, $24-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -9660,85 +10416,51 @@ TEXT ·avx512Tile11x2Tail(SB), NOSPLIT, $8-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	LEAQ       (DX)(DI*1), SI
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z10
-	VMOVUPS.Z  64(R15), K1, Z11
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z12
-	VMOVUPS.Z  64(R15), K1, Z13
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z14
-	VMOVUPS.Z  64(R15), K1, Z15
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z16
-	VMOVUPS.Z  64(R15), K1, Z17
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z18
-	VMOVUPS.Z  64(R15), K1, Z19
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z20
-	VMOVUPS.Z  64(R15), K1, Z21
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	LEAQ      (BX)(DI*1), DX
+	LEAQ      (DX)(DI*1), SI
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS   (R15), Z0
+	VMOVUPS.Z 64(R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z2
+	VMOVUPS.Z 64(R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z4
+	VMOVUPS.Z 64(R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z6
+	VMOVUPS.Z 64(R15), K1, Z7
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z8
+	VMOVUPS.Z 64(R15), K1, Z9
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z10
+	VMOVUPS.Z 64(R15), K1, Z11
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z12
+	VMOVUPS.Z 64(R15), K1, Z13
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z14
+	VMOVUPS.Z 64(R15), K1, Z15
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z16
+	VMOVUPS.Z 64(R15), K1, Z17
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z18
+	VMOVUPS.Z 64(R15), K1, Z19
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z20
+	VMOVUPS.Z 64(R15), K1, Z21
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -9765,13 +10487,27 @@ zero:
 	VPXORD Z21, Z21, Z21
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x0000000b, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x0000000b, 16(SP)
+
+together:
 	MOVQ   $0x0000000b, (SP)
 	IMUL3Q $0x0000000b, R13, DI
 	ADDQ   DI, R12
@@ -9818,8 +10554,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z22
@@ -9857,6 +10593,14 @@ all:
 	VBROADCASTSS 4(SI)(R8*1), Z24
 	VFMADD231PS  Z22, Z24, Z20
 	VFMADD231PS  Z23, Z24, Z21
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z22
 	VMOVUPS.Z    320(R10), K1, Z23
 	VBROADCASTSS 8(AX), Z24
@@ -9935,22 +10679,70 @@ run:
 	VBROADCASTSS 12(SI)(R8*1), Z24
 	VFMADD231PS  Z22, Z24, Z20
 	VFMADD231PS  Z23, Z24, Z21
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	ADDQ         $0x00000010, DX
-	ADDQ         $0x00000010, SI
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	ADDQ $0x00000010, DX
+	ADDQ $0x00000010, SI
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x0000000b, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -10394,7 +11186,7 @@ maskless:
 
 // func avx512Tile12x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile12x2(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile12x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -10402,91 +11194,54 @@ TEXT ·avx512Tile12x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	LEAQ       (DX)(DI*1), SI
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS    64(R15), Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS    64(R15), Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS    64(R15), Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS    64(R15), Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS    64(R15), Z9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z10
-	VMOVUPS    64(R15), Z11
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z12
-	VMOVUPS    64(R15), Z13
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z14
-	VMOVUPS    64(R15), Z15
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z16
-	VMOVUPS    64(R15), Z17
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z18
-	VMOVUPS    64(R15), Z19
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z20
-	VMOVUPS    64(R15), Z21
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z22
-	VMOVUPS    64(R15), Z23
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	LEAQ    (R8)(R8*2), DI
+	LEAQ    (AX)(DI*1), BX
+	LEAQ    (BX)(DI*1), DX
+	LEAQ    (DX)(DI*1), SI
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Z0
+	VMOVUPS 64(R15), Z1
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z2
+	VMOVUPS 64(R15), Z3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z4
+	VMOVUPS 64(R15), Z5
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z6
+	VMOVUPS 64(R15), Z7
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z8
+	VMOVUPS 64(R15), Z9
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z10
+	VMOVUPS 64(R15), Z11
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z12
+	VMOVUPS 64(R15), Z13
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z14
+	VMOVUPS 64(R15), Z15
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z16
+	VMOVUPS 64(R15), Z17
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z18
+	VMOVUPS 64(R15), Z19
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z20
+	VMOVUPS 64(R15), Z21
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z22
+	VMOVUPS 64(R15), Z23
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -10515,13 +11270,27 @@ zero:
 	VPXORD Z23, Z23, Z23
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x0000000c, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x0000000c, 16(SP)
+
+together:
 	MOVQ   $0x0000000c, (SP)
 	IMUL3Q $0x0000000c, R13, DI
 	ADDQ   DI, R12
@@ -10571,8 +11340,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z24
@@ -10613,6 +11382,14 @@ all:
 	VBROADCASTSS 4(SI)(R8*2), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z24
 	VMOVUPS      320(R10), Z25
 	VBROADCASTSS 8(AX), Z26
@@ -10697,22 +11474,73 @@ run:
 	VBROADCASTSS 12(SI)(R8*2), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	ADDQ         $0x00000010, DX
-	ADDQ         $0x00000010, SI
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	ADDQ $0x00000010, DX
+	ADDQ $0x00000010, SI
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x0000000c, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -11188,7 +12016,7 @@ maskless:
 
 // func avx512Tile12x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile12x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile12x2Tail(SB), NOSPLIT, $24-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -11200,91 +12028,54 @@ TEXT ·avx512Tile12x2Tail(SB), NOSPLIT, $8-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	LEAQ       (DX)(DI*1), SI
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z10
-	VMOVUPS.Z  64(R15), K1, Z11
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z12
-	VMOVUPS.Z  64(R15), K1, Z13
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z14
-	VMOVUPS.Z  64(R15), K1, Z15
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z16
-	VMOVUPS.Z  64(R15), K1, Z17
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z18
-	VMOVUPS.Z  64(R15), K1, Z19
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z20
-	VMOVUPS.Z  64(R15), K1, Z21
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z22
-	VMOVUPS.Z  64(R15), K1, Z23
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	LEAQ      (BX)(DI*1), DX
+	LEAQ      (DX)(DI*1), SI
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS   (R15), Z0
+	VMOVUPS.Z 64(R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z2
+	VMOVUPS.Z 64(R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z4
+	VMOVUPS.Z 64(R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z6
+	VMOVUPS.Z 64(R15), K1, Z7
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z8
+	VMOVUPS.Z 64(R15), K1, Z9
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z10
+	VMOVUPS.Z 64(R15), K1, Z11
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z12
+	VMOVUPS.Z 64(R15), K1, Z13
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z14
+	VMOVUPS.Z 64(R15), K1, Z15
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z16
+	VMOVUPS.Z 64(R15), K1, Z17
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z18
+	VMOVUPS.Z 64(R15), K1, Z19
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z20
+	VMOVUPS.Z 64(R15), K1, Z21
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z22
+	VMOVUPS.Z 64(R15), K1, Z23
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -11313,13 +12104,27 @@ zero:
 	VPXORD Z23, Z23, Z23
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x0000000c, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x0000000c, 16(SP)
+
+together:
 	MOVQ   $0x0000000c, (SP)
 	IMUL3Q $0x0000000c, R13, DI
 	ADDQ   DI, R12
@@ -11369,8 +12174,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z24
@@ -11411,6 +12216,14 @@ all:
 	VBROADCASTSS 4(SI)(R8*2), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z24
 	VMOVUPS.Z    320(R10), K1, Z25
 	VBROADCASTSS 8(AX), Z26
@@ -11495,22 +12308,73 @@ run:
 	VBROADCASTSS 12(SI)(R8*2), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	ADDQ         $0x00000010, DX
-	ADDQ         $0x00000010, SI
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	ADDQ $0x00000010, DX
+	ADDQ $0x00000010, SI
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x0000000c, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -11986,7 +12850,7 @@ maskless:
 
 // func avx512Tile13x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile13x2(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile13x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -11994,98 +12858,58 @@ TEXT ·avx512Tile13x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	LEAQ       (DX)(DI*1), SI
-	LEAQ       (SI)(DI*1), R14
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS    64(R15), Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS    64(R15), Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS    64(R15), Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS    64(R15), Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS    64(R15), Z9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z10
-	VMOVUPS    64(R15), Z11
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z12
-	VMOVUPS    64(R15), Z13
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z14
-	VMOVUPS    64(R15), Z15
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z16
-	VMOVUPS    64(R15), Z17
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z18
-	VMOVUPS    64(R15), Z19
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z20
-	VMOVUPS    64(R15), Z21
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z22
-	VMOVUPS    64(R15), Z23
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z24
-	VMOVUPS    64(R15), Z25
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	LEAQ    (R8)(R8*2), DI
+	LEAQ    (AX)(DI*1), BX
+	LEAQ    (BX)(DI*1), DX
+	LEAQ    (DX)(DI*1), SI
+	LEAQ    (SI)(DI*1), R14
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Z0
+	VMOVUPS 64(R15), Z1
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z2
+	VMOVUPS 64(R15), Z3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z4
+	VMOVUPS 64(R15), Z5
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z6
+	VMOVUPS 64(R15), Z7
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z8
+	VMOVUPS 64(R15), Z9
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z10
+	VMOVUPS 64(R15), Z11
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z12
+	VMOVUPS 64(R15), Z13
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z14
+	VMOVUPS 64(R15), Z15
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z16
+	VMOVUPS 64(R15), Z17
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z18
+	VMOVUPS 64(R15), Z19
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z20
+	VMOVUPS 64(R15), Z21
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z22
+	VMOVUPS 64(R15), Z23
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z24
+	VMOVUPS 64(R15), Z25
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -12116,13 +12940,27 @@ zero:
 	VPXORD Z25, Z25, Z25
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x0000000d, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x0000000d, 16(SP)
+
+together:
 	MOVQ   $0x0000000d, (SP)
 	IMUL3Q $0x0000000d, R13, DI
 	ADDQ   DI, R12
@@ -12175,8 +13013,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z26
@@ -12220,6 +13058,14 @@ all:
 	VBROADCASTSS 4(R14), Z28
 	VFMADD231PS  Z26, Z28, Z24
 	VFMADD231PS  Z27, Z28, Z25
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z26
 	VMOVUPS      320(R10), Z27
 	VBROADCASTSS 8(AX), Z28
@@ -12310,23 +13156,77 @@ run:
 	VBROADCASTSS 12(R14), Z28
 	VFMADD231PS  Z26, Z28, Z24
 	VFMADD231PS  Z27, Z28, Z25
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	ADDQ         $0x00000010, DX
-	ADDQ         $0x00000010, SI
-	ADDQ         $0x00000010, R14
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	ADDQ $0x00000010, DX
+	ADDQ $0x00000010, SI
+	ADDQ $0x00000010, R14
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x0000000d, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -12839,7 +13739,7 @@ maskless:
 
 // func avx512Tile13x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile13x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile13x2Tail(SB), NOSPLIT, $24-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -12851,98 +13751,58 @@ TEXT ·avx512Tile13x2Tail(SB), NOSPLIT, $8-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	LEAQ       (DX)(DI*1), SI
-	LEAQ       (SI)(DI*1), R14
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z10
-	VMOVUPS.Z  64(R15), K1, Z11
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z12
-	VMOVUPS.Z  64(R15), K1, Z13
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z14
-	VMOVUPS.Z  64(R15), K1, Z15
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z16
-	VMOVUPS.Z  64(R15), K1, Z17
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z18
-	VMOVUPS.Z  64(R15), K1, Z19
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z20
-	VMOVUPS.Z  64(R15), K1, Z21
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z22
-	VMOVUPS.Z  64(R15), K1, Z23
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z24
-	VMOVUPS.Z  64(R15), K1, Z25
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	LEAQ      (BX)(DI*1), DX
+	LEAQ      (DX)(DI*1), SI
+	LEAQ      (SI)(DI*1), R14
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS   (R15), Z0
+	VMOVUPS.Z 64(R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z2
+	VMOVUPS.Z 64(R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z4
+	VMOVUPS.Z 64(R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z6
+	VMOVUPS.Z 64(R15), K1, Z7
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z8
+	VMOVUPS.Z 64(R15), K1, Z9
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z10
+	VMOVUPS.Z 64(R15), K1, Z11
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z12
+	VMOVUPS.Z 64(R15), K1, Z13
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z14
+	VMOVUPS.Z 64(R15), K1, Z15
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z16
+	VMOVUPS.Z 64(R15), K1, Z17
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z18
+	VMOVUPS.Z 64(R15), K1, Z19
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z20
+	VMOVUPS.Z 64(R15), K1, Z21
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z22
+	VMOVUPS.Z 64(R15), K1, Z23
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z24
+	VMOVUPS.Z 64(R15), K1, Z25
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -12973,13 +13833,27 @@ zero:
 	VPXORD Z25, Z25, Z25
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x0000000d, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x0000000d, 16(SP)
+
+together:
 	MOVQ   $0x0000000d, (SP)
 	IMUL3Q $0x0000000d, R13, DI
 	ADDQ   DI, R12
@@ -13032,8 +13906,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z26
@@ -13077,6 +13951,14 @@ all:
 	VBROADCASTSS 4(R14), Z28
 	VFMADD231PS  Z26, Z28, Z24
 	VFMADD231PS  Z27, Z28, Z25
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z26
 	VMOVUPS.Z    320(R10), K1, Z27
 	VBROADCASTSS 8(AX), Z28
@@ -13167,23 +14049,77 @@ run:
 	VBROADCASTSS 12(R14), Z28
 	VFMADD231PS  Z26, Z28, Z24
 	VFMADD231PS  Z27, Z28, Z25
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	ADDQ         $0x00000010, DX
-	ADDQ         $0x00000010, SI
-	ADDQ         $0x00000010, R14
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	ADDQ $0x00000010, DX
+	ADDQ $0x00000010, SI
+	ADDQ $0x00000010, R14
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x0000000d, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -13696,7 +14632,7 @@ maskless:
 
 // func avx512Tile14x2(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·avx512Tile14x2(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile14x2(SB), NOSPLIT, $24-160
 	MOVQ ars+24(FP), R8
 	MOVQ aks+32(FP), R9
 	MOVQ ldb+48(FP), R11
@@ -13704,104 +14640,61 @@ TEXT ·avx512Tile14x2(SB), NOSPLIT, $8-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	LEAQ       (DX)(DI*1), SI
-	LEAQ       (SI)(DI*1), R14
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS    64(R15), Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS    64(R15), Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS    64(R15), Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS    64(R15), Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS    64(R15), Z9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z10
-	VMOVUPS    64(R15), Z11
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z12
-	VMOVUPS    64(R15), Z13
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z14
-	VMOVUPS    64(R15), Z15
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z16
-	VMOVUPS    64(R15), Z17
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z18
-	VMOVUPS    64(R15), Z19
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z20
-	VMOVUPS    64(R15), Z21
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z22
-	VMOVUPS    64(R15), Z23
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z24
-	VMOVUPS    64(R15), Z25
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z26
-	VMOVUPS    64(R15), Z27
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	LEAQ    (R8)(R8*2), DI
+	LEAQ    (AX)(DI*1), BX
+	LEAQ    (BX)(DI*1), DX
+	LEAQ    (DX)(DI*1), SI
+	LEAQ    (SI)(DI*1), R14
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Z0
+	VMOVUPS 64(R15), Z1
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z2
+	VMOVUPS 64(R15), Z3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z4
+	VMOVUPS 64(R15), Z5
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z6
+	VMOVUPS 64(R15), Z7
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z8
+	VMOVUPS 64(R15), Z9
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z10
+	VMOVUPS 64(R15), Z11
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z12
+	VMOVUPS 64(R15), Z13
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z14
+	VMOVUPS 64(R15), Z15
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z16
+	VMOVUPS 64(R15), Z17
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z18
+	VMOVUPS 64(R15), Z19
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z20
+	VMOVUPS 64(R15), Z21
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z22
+	VMOVUPS 64(R15), Z23
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z24
+	VMOVUPS 64(R15), Z25
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z26
+	VMOVUPS 64(R15), Z27
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -13834,13 +14727,27 @@ zero:
 	VPXORD Z27, Z27, Z27
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x0000000e, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x0000000e, 16(SP)
+
+together:
 	MOVQ   $0x0000000e, (SP)
 	IMUL3Q $0x0000000e, R13, DI
 	ADDQ   DI, R12
@@ -13896,8 +14803,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z28
@@ -13944,6 +14851,14 @@ all:
 	VBROADCASTSS 4(R14)(R8*1), Z30
 	VFMADD231PS  Z28, Z30, Z26
 	VFMADD231PS  Z29, Z30, Z27
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z28
 	VMOVUPS      320(R10), Z29
 	VBROADCASTSS 8(AX), Z30
@@ -14040,23 +14955,80 @@ run:
 	VBROADCASTSS 12(R14)(R8*1), Z30
 	VFMADD231PS  Z28, Z30, Z26
 	VFMADD231PS  Z29, Z30, Z27
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	ADDQ         $0x00000010, DX
-	ADDQ         $0x00000010, SI
-	ADDQ         $0x00000010, R14
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	ADDQ $0x00000010, DX
+	ADDQ $0x00000010, SI
+	ADDQ $0x00000010, R14
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x0000000e, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -14601,7 +15573,7 @@ maskless:
 
 // func avx512Tile14x2Tail(blocks int, k int, a *float32, ars int, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail int, flags int, bias *float32, mask *float32, next uintptr, step int, run int, skip int, left int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·avx512Tile14x2Tail(SB), NOSPLIT, $8-160
+TEXT ·avx512Tile14x2Tail(SB), NOSPLIT, $24-160
 	MOVQ  ars+24(FP), R8
 	MOVQ  aks+32(FP), R9
 	MOVQ  ldb+48(FP), R11
@@ -14613,104 +15585,61 @@ TEXT ·avx512Tile14x2Tail(SB), NOSPLIT, $8-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	LEAQ       (DX)(DI*1), SI
-	LEAQ       (SI)(DI*1), R14
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS.Z  64(R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z2
-	VMOVUPS.Z  64(R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS.Z  64(R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z6
-	VMOVUPS.Z  64(R15), K1, Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS.Z  64(R15), K1, Z9
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z10
-	VMOVUPS.Z  64(R15), K1, Z11
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z12
-	VMOVUPS.Z  64(R15), K1, Z13
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z14
-	VMOVUPS.Z  64(R15), K1, Z15
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z16
-	VMOVUPS.Z  64(R15), K1, Z17
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z18
-	VMOVUPS.Z  64(R15), K1, Z19
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z20
-	VMOVUPS.Z  64(R15), K1, Z21
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z22
-	VMOVUPS.Z  64(R15), K1, Z23
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z24
-	VMOVUPS.Z  64(R15), K1, Z25
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z26
-	VMOVUPS.Z  64(R15), K1, Z27
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	LEAQ      (BX)(DI*1), DX
+	LEAQ      (DX)(DI*1), SI
+	LEAQ      (SI)(DI*1), R14
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS   (R15), Z0
+	VMOVUPS.Z 64(R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z2
+	VMOVUPS.Z 64(R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z4
+	VMOVUPS.Z 64(R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z6
+	VMOVUPS.Z 64(R15), K1, Z7
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z8
+	VMOVUPS.Z 64(R15), K1, Z9
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z10
+	VMOVUPS.Z 64(R15), K1, Z11
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z12
+	VMOVUPS.Z 64(R15), K1, Z13
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z14
+	VMOVUPS.Z 64(R15), K1, Z15
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z16
+	VMOVUPS.Z 64(R15), K1, Z17
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z18
+	VMOVUPS.Z 64(R15), K1, Z19
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z20
+	VMOVUPS.Z 64(R15), K1, Z21
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z22
+	VMOVUPS.Z 64(R15), K1, Z23
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z24
+	VMOVUPS.Z 64(R15), K1, Z25
+	ADDQ      DI, R15
+	VMOVUPS   (R15), Z26
+	VMOVUPS.Z 64(R15), K1, Z27
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -14743,13 +15672,27 @@ zero:
 	VPXORD Z27, Z27, Z27
 
 ready:
-	MOVQ   k+8(FP), CX
-	CMPQ   R9, $0x00000004
-	JNZ    apart
-	CMPQ   R11, $0x00000080
-	JNZ    apart
-	SUBQ   $0x00000004, CX
-	JLT    rest
+	MOVQ  k+8(FP), CX
+	CMPQ  R9, $0x00000004
+	JNZ   apart
+	CMPQ  R11, $0x00000080
+	JNZ   apart
+	SUBQ  $0x00000004, CX
+	JLT   rest
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
+	MOVQ  mask+112(FP), R9
+	TESTQ R9, R9
+	JZ    unmasked
+	MOVQ  $0x0000000e, 8(SP)
+
+unmasked:
+	TESTQ $0x00000004, flags+96(FP)
+	JZ    together
+	MOVQ  from+56(FP), R11
+	MOVQ  $0x0000000e, 16(SP)
+
+together:
 	MOVQ   $0x0000000e, (SP)
 	IMUL3Q $0x0000000e, R13, DI
 	ADDQ   DI, R12
@@ -14805,8 +15748,8 @@ turn:
 	JZ           all
 	PREFETCHT0   (R12)
 	PREFETCHT0   64(R12)
-	ADDQ         R13, R12
 	DECQ         (SP)
+	ADDQ         R13, R12
 
 all:
 	VMOVUPS      128(R10), Z28
@@ -14853,6 +15796,14 @@ all:
 	VBROADCASTSS 4(R14)(R8*1), Z30
 	VFMADD231PS  Z28, Z30, Z26
 	VFMADD231PS  Z29, Z30, Z27
+	CMPQ         8(SP), $0x00000000
+	JZ           masked
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	DECQ         8(SP)
+	ADDQ         R13, R9
+
+masked:
 	VMOVUPS      256(R10), Z28
 	VMOVUPS.Z    320(R10), K1, Z29
 	VBROADCASTSS 8(AX), Z30
@@ -14949,23 +15900,80 @@ run:
 	VBROADCASTSS 12(R14)(R8*1), Z30
 	VFMADD231PS  Z28, Z30, Z26
 	VFMADD231PS  Z29, Z30, Z27
-	ADDQ         $0x00000200, R10
-	ADDQ         $0x00000010, AX
-	ADDQ         $0x00000010, BX
-	ADDQ         $0x00000010, DX
-	ADDQ         $0x00000010, SI
-	ADDQ         $0x00000010, R14
-	SUBQ         $0x00000004, CX
-	JGE          turn
-	MOVQ         DI, next+120(FP)
-	MOVQ         R15, left+152(FP)
-	MOVQ         c+72(FP), R12
+	CMPQ         16(SP), $0x00000000
+	JZ           begun
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	DECQ         16(SP)
+	ADDQ         ldf+64(FP), R11
+
+begun:
+	ADDQ $0x00000200, R10
+	ADDQ $0x00000010, AX
+	ADDQ $0x00000010, BX
+	ADDQ $0x00000010, DX
+	ADDQ $0x00000010, SI
+	ADDQ $0x00000010, R14
+	SUBQ $0x00000004, CX
+	JGE  turn
+	MOVQ DI, next+120(FP)
+	MOVQ R15, left+152(FP)
+	MOVQ c+72(FP), R12
+	MOVQ aks+32(FP), R9
+	MOVQ ldb+48(FP), R11
 
 rest:
 	ADDQ $0x00000004, CX
 	JMP  near
 
 apart:
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+
+spread:
 	IMUL3Q     $0x0000000e, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -15522,25 +16530,29 @@ TEXT ·avx512Tile1x1Tail(SB), NOSPLIT, $0-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS.Z (R15), K1, Z0
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000001, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -15641,23 +16653,18 @@ TEXT ·avx512Tile2x1Tail(SB), NOSPLIT, $0-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS.Z (R15), K1, Z0
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z1
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -15665,6 +16672,15 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000002, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -15785,27 +16801,20 @@ TEXT ·avx512Tile3x1Tail(SB), NOSPLIT, $0-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS.Z (R15), K1, Z0
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z2
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -15814,6 +16823,17 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000003, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -15954,33 +16974,24 @@ TEXT ·avx512Tile4x1Tail(SB), NOSPLIT, $0-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS.Z (R15), K1, Z0
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z2
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z3
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -15990,6 +17001,19 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000004, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -16155,37 +17179,26 @@ TEXT ·avx512Tile5x1Tail(SB), NOSPLIT, $0-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS.Z (R15), K1, Z0
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z2
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z4
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -16196,6 +17209,21 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000005, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -16381,41 +17409,28 @@ TEXT ·avx512Tile6x1Tail(SB), NOSPLIT, $0-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z5
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS.Z (R15), K1, Z0
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z2
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z4
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z5
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -16427,6 +17442,23 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000006, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -16632,46 +17664,31 @@ TEXT ·avx512Tile7x1Tail(SB), NOSPLIT, $0-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z6
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	LEAQ      (BX)(DI*1), DX
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS.Z (R15), K1, Z0
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z2
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z4
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z6
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -16684,6 +17701,25 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000007, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -16914,50 +17950,33 @@ TEXT ·avx512Tile8x1Tail(SB), NOSPLIT, $0-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z6
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z7
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	LEAQ      (BX)(DI*1), DX
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS.Z (R15), K1, Z0
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z2
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z4
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z6
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z7
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -16971,6 +17990,27 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000008, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -17221,54 +18261,35 @@ TEXT ·avx512Tile9x1Tail(SB), NOSPLIT, $0-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z6
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z7
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z8
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	LEAQ      (BX)(DI*1), DX
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS.Z (R15), K1, Z0
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z2
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z4
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z6
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z7
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z8
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -17283,6 +18304,29 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x00000009, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -17553,59 +18597,38 @@ TEXT ·avx512Tile10x1Tail(SB), NOSPLIT, $0-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	LEAQ       (DX)(DI*1), SI
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z6
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z7
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z8
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z9
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	LEAQ      (BX)(DI*1), DX
+	LEAQ      (DX)(DI*1), SI
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS.Z (R15), K1, Z0
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z2
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z4
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z6
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z7
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z8
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z9
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -17621,6 +18644,31 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x0000000a, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -17916,63 +18964,40 @@ TEXT ·avx512Tile11x1Tail(SB), NOSPLIT, $0-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	LEAQ       (DX)(DI*1), SI
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z6
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z7
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z8
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z9
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z10
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	LEAQ      (BX)(DI*1), DX
+	LEAQ      (DX)(DI*1), SI
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS.Z (R15), K1, Z0
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z2
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z4
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z6
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z7
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z8
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z9
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z10
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -17989,6 +19014,33 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x0000000b, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -18304,67 +19356,42 @@ TEXT ·avx512Tile12x1Tail(SB), NOSPLIT, $0-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	LEAQ       (DX)(DI*1), SI
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z6
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z7
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z8
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z9
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z10
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z11
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	LEAQ      (BX)(DI*1), DX
+	LEAQ      (DX)(DI*1), SI
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS.Z (R15), K1, Z0
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z2
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z4
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z6
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z7
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z8
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z9
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z10
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z11
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -18382,6 +19409,35 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x0000000c, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -18717,72 +19773,45 @@ TEXT ·avx512Tile13x1Tail(SB), NOSPLIT, $0-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	LEAQ       (DX)(DI*1), SI
-	LEAQ       (SI)(DI*1), R14
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z6
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z7
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z8
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z9
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z10
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z11
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z12
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	LEAQ      (BX)(DI*1), DX
+	LEAQ      (DX)(DI*1), SI
+	LEAQ      (SI)(DI*1), R14
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS.Z (R15), K1, Z0
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z2
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z4
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z6
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z7
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z8
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z9
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z10
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z11
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z12
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -18801,6 +19830,37 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x0000000d, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -19161,76 +20221,47 @@ TEXT ·avx512Tile14x1Tail(SB), NOSPLIT, $0-160
 	KMOVW AX, K1
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	LEAQ       (R8)(R8*2), DI
-	LEAQ       (AX)(DI*1), BX
-	LEAQ       (BX)(DI*1), DX
-	LEAQ       (DX)(DI*1), SI
-	LEAQ       (SI)(DI*1), R14
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS.Z  (R15), K1, Z0
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z1
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z2
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z3
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z4
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z5
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z6
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z7
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z8
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z9
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z10
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z11
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z12
-	ADDQ       DI, R15
-	VMOVUPS.Z  (R15), K1, Z13
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	JMP        ready
+	MOVQ      a+16(FP), AX
+	MOVQ      b+40(FP), R10
+	LEAQ      (R8)(R8*2), DI
+	LEAQ      (AX)(DI*1), BX
+	LEAQ      (BX)(DI*1), DX
+	LEAQ      (DX)(DI*1), SI
+	LEAQ      (SI)(DI*1), R14
+	TESTQ     $0x00000001, flags+96(FP)
+	JZ        zero
+	MOVQ      ldf+64(FP), DI
+	MOVQ      from+56(FP), R15
+	VMOVUPS.Z (R15), K1, Z0
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z1
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z2
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z3
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z4
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z5
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z6
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z7
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z8
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z9
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z10
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z11
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z12
+	ADDQ      DI, R15
+	VMOVUPS.Z (R15), K1, Z13
+	ADDQ      DI, R15
+	MOVQ      R15, from+56(FP)
+	JMP       ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -19250,6 +20281,39 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+
+spread:
 	IMUL3Q     $0x0000000e, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -19626,28 +20690,23 @@ TEXT ·avx512Tile1x8(SB), NOSPLIT, $0-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS    64(R15), Z1
-	VMOVUPS    128(R15), Z2
-	VMOVUPS    192(R15), Z3
-	VMOVUPS    256(R15), Z4
-	VMOVUPS    320(R15), Z5
-	VMOVUPS    384(R15), Z6
-	VMOVUPS    448(R15), Z7
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	PREFETCHT0 128(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Z0
+	VMOVUPS 64(R15), Z1
+	VMOVUPS 128(R15), Z2
+	VMOVUPS 192(R15), Z3
+	VMOVUPS 256(R15), Z4
+	VMOVUPS 320(R15), Z5
+	VMOVUPS 384(R15), Z6
+	VMOVUPS 448(R15), Z7
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -19661,6 +20720,15 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	PREFETCHT0 128(R15)
+
+spread:
 	IMUL3Q     $0x00000001, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -19838,33 +20906,24 @@ TEXT ·avx512Tile2x4(SB), NOSPLIT, $0-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS    64(R15), Z1
-	VMOVUPS    128(R15), Z2
-	VMOVUPS    192(R15), Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS    64(R15), Z5
-	VMOVUPS    128(R15), Z6
-	VMOVUPS    192(R15), Z7
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	PREFETCHT0 128(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	PREFETCHT0 128(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Z0
+	VMOVUPS 64(R15), Z1
+	VMOVUPS 128(R15), Z2
+	VMOVUPS 192(R15), Z3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z4
+	VMOVUPS 64(R15), Z5
+	VMOVUPS 128(R15), Z6
+	VMOVUPS 192(R15), Z7
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -19878,6 +20937,19 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	PREFETCHT0 128(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	PREFETCHT0 128(R15)
+
+spread:
 	IMUL3Q     $0x00000002, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15
@@ -20082,42 +21154,29 @@ TEXT ·avx512Tile3x4(SB), NOSPLIT, $0-160
 	MOVQ ldc+80(FP), R13
 
 block:
-	MOVQ       a+16(FP), AX
-	MOVQ       b+40(FP), R10
-	TESTQ      $0x00000001, flags+96(FP)
-	JZ         zero
-	MOVQ       ldf+64(FP), DI
-	MOVQ       from+56(FP), R15
-	VMOVUPS    (R15), Z0
-	VMOVUPS    64(R15), Z1
-	VMOVUPS    128(R15), Z2
-	VMOVUPS    192(R15), Z3
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z4
-	VMOVUPS    64(R15), Z5
-	VMOVUPS    128(R15), Z6
-	VMOVUPS    192(R15), Z7
-	ADDQ       DI, R15
-	VMOVUPS    (R15), Z8
-	VMOVUPS    64(R15), Z9
-	VMOVUPS    128(R15), Z10
-	VMOVUPS    192(R15), Z11
-	ADDQ       DI, R15
-	MOVQ       R15, from+56(FP)
-	TESTQ      $0x00000004, flags+96(FP)
-	JZ         ready
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	PREFETCHT0 128(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	PREFETCHT0 128(R15)
-	ADDQ       DI, R15
-	PREFETCHT0 (R15)
-	PREFETCHT0 64(R15)
-	PREFETCHT0 128(R15)
-	JMP        ready
+	MOVQ    a+16(FP), AX
+	MOVQ    b+40(FP), R10
+	TESTQ   $0x00000001, flags+96(FP)
+	JZ      zero
+	MOVQ    ldf+64(FP), DI
+	MOVQ    from+56(FP), R15
+	VMOVUPS (R15), Z0
+	VMOVUPS 64(R15), Z1
+	VMOVUPS 128(R15), Z2
+	VMOVUPS 192(R15), Z3
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z4
+	VMOVUPS 64(R15), Z5
+	VMOVUPS 128(R15), Z6
+	VMOVUPS 192(R15), Z7
+	ADDQ    DI, R15
+	VMOVUPS (R15), Z8
+	VMOVUPS 64(R15), Z9
+	VMOVUPS 128(R15), Z10
+	VMOVUPS 192(R15), Z11
+	ADDQ    DI, R15
+	MOVQ    R15, from+56(FP)
+	JMP     ready
 
 zero:
 	VPXORD Z0, Z0, Z0
@@ -20135,6 +21194,23 @@ zero:
 
 ready:
 	MOVQ       k+8(FP), CX
+	TESTQ      $0x00000004, flags+96(FP)
+	JZ         spread
+	MOVQ       ldf+64(FP), DI
+	MOVQ       from+56(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	PREFETCHT0 128(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	PREFETCHT0 128(R15)
+	ADDQ       DI, R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	PREFETCHT0 128(R15)
+
+spread:
 	IMUL3Q     $0x00000003, R13, DI
 	LEAQ       (R12)(DI*1), DI
 	MOVQ       DI, R15

@@ -93,6 +93,7 @@ type productGen struct {
 	c, ldc, count, mix reg.GPPhysical
 	at                 reg.GPPhysical // a row of C, or of the mask
 	coming             mem            // rows of the next block of C that are not yet near
+	masks, from        mem            // and of this block's mask, and of what the next one's sums start with
 }
 
 func (p *productGen) sum(i, v int) vecReg { return p.reg(i*p.vecs + v) }
@@ -114,7 +115,7 @@ func (p *productGen) emit() {
 	p.ars, p.aks, p.b, p.ldb = reg.R8, reg.R9, reg.R10, reg.R11
 	p.c, p.ldc, p.count, p.mix, p.at = reg.R12, reg.R13, reg.RCX, reg.RDI, reg.R15
 	if p.streams() {
-		p.coming = p.AllocLocal(8)
+		p.coming, p.masks, p.from = p.AllocLocal(8), p.AllocLocal(8), p.AllocLocal(8)
 	}
 	p.Load(p.Param("ars"), p.ars)
 	p.Load(p.Param("aks"), p.aks)
@@ -186,9 +187,6 @@ func (p *productGen) start() {
 	})
 	p.ADDQ(p.mix, p.at)
 	p.MOVQ(p.at, p.address("from"))
-	p.TESTQ(operand.U32(flagApart), p.address("flags"))
-	p.JZ(operand.LabelRef("ready"))
-	p.rowsOf(p.at, p.mix, func(int) { p.near() }) // for the next block
 	p.JMP(operand.LabelRef("ready"))
 	p.Label("zero")
 	for i := range p.rows * p.vecs {
@@ -242,6 +240,7 @@ func (p *productGen) packed() {
 	}
 	p.SUBQ(operand.U32(steps), p.count)
 	p.JLT(operand.LabelRef("rest"))
+	p.besides()
 	p.MOVQ(operand.U32(p.rows), p.coming)
 	p.IMUL3Q(operand.U32(p.rows), p.ldc, p.mix)
 	p.ADDQ(p.mix, p.c)
@@ -253,8 +252,12 @@ func (p *productGen) packed() {
 		switch i {
 		case 0:
 			p.nearC()
+		case steps / 4:
+			p.nearMask()
 		case steps / 2:
 			p.nearNext()
+		case 3 * steps / 4:
+			p.nearFrom()
 		}
 	}
 	p.ADDQ(operand.U32(steps*p.vecs*p.bytes()), p.b)
@@ -266,6 +269,8 @@ func (p *productGen) packed() {
 	p.MOVQ(p.mix, p.address("next"))
 	p.MOVQ(p.at, p.address("left"))
 	p.Load(p.Param("c"), p.c)
+	p.Load(p.Param("aks"), p.aks)
+	p.Load(p.Param("ldb"), p.ldb)
 	p.Label("rest")
 	p.ADDQ(operand.U32(steps), p.count)
 }

@@ -1,6 +1,9 @@
 package main
 
-import "github.com/mmcloughlin/avo/operand"
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
 
 // streams says whether the kernel has a loop for packed operands.
 func (p *productGen) streams() bool { return p.vecs == 2 || p.vecs == 3 }
@@ -9,14 +12,60 @@ func (p *productGen) streams() bool { return p.vecs == 2 || p.vecs == 3 }
 // than the cache, and each of its rows is another page. More than a row at once would
 // keep what the loop reads waiting.
 func (p *productGen) nearC() {
-	p.CMPQ(p.coming, operand.U32(0))
-	p.JZ(operand.LabelRef("all"))
-	for at := 0; at < p.vecs*p.bytes(); at += 64 {
-		p.PREFETCHT0(mem{Base: p.c, Disp: at})
-	}
+	p.row(p.coming, p.c, "all")
 	p.ADDQ(p.ldc, p.c)
-	p.DECQ(p.coming)
 	p.Label("all")
+}
+
+// besides sets what else is brought near in the loop for packed operands, whose strides
+// are known there, so that their registers are free: the mask of this block, which its
+// epilogue reads, and what the sums of the next one start with.
+func (p *productGen) besides() {
+	p.MOVQ(operand.U32(0), p.masks)
+	p.MOVQ(operand.U32(0), p.from)
+	p.MOVQ(p.address("mask"), p.aks)
+	p.TESTQ(p.aks, p.aks)
+	p.JZ(operand.LabelRef("unmasked"))
+	p.MOVQ(operand.U32(p.rows), p.masks)
+	p.Label("unmasked")
+	p.TESTQ(operand.U32(flagApart), p.address("flags"))
+	p.JZ(operand.LabelRef("together"))
+	p.MOVQ(p.address("from"), p.ldb)
+	p.MOVQ(operand.U32(p.rows), p.from)
+	p.Label("together")
+}
+
+// nearMask prefetches a row of the mask, until all are near.
+func (p *productGen) nearMask() {
+	p.row(p.masks, p.aks, "masked")
+	p.ADDQ(p.ldc, p.aks)
+	p.Label("masked")
+}
+
+// nearFrom prefetches a row of what the next block's sums start with, until all are near.
+func (p *productGen) nearFrom() {
+	p.row(p.from, p.ldb, "begun")
+	p.ADDQ(p.address("ldf"), p.ldb)
+	p.Label("begun")
+}
+
+// row prefetches a row of the tile's width, or goes to done where none is left.
+func (p *productGen) row(left mem, at reg.GPPhysical, done string) {
+	p.CMPQ(left, operand.U32(0))
+	p.JZ(operand.LabelRef(done))
+	for d := 0; d < p.vecs*p.bytes(); d += 64 {
+		p.PREFETCHT0(mem{Base: at, Disp: d})
+	}
+	p.DECQ(left)
+}
+
+// burst prefetches at once what the next block's sums start with, if that is not C.
+func (p *productGen) burst() {
+	p.TESTQ(operand.U32(flagApart), p.address("flags"))
+	p.JZ(operand.LabelRef("spread"))
+	p.Load(p.Param("ldf"), p.mix)
+	p.rowsOf(p.address("from"), p.mix, func(int) { p.near() })
+	p.Label("spread")
 }
 
 // nearNext prefetches a line of what is read after this.
@@ -30,8 +79,9 @@ func (p *productGen) nearNext() {
 	p.Label("run")
 }
 
-// ahead prefetches C of the next block of rows at once.
+// ahead prefetches C of the next block of rows at once, and what its sums start with.
 func (p *productGen) ahead() {
+	p.burst()
 	p.IMUL3Q(operand.U32(p.rows), p.ldc, p.mix)
 	p.LEAQ(mem{Base: p.c, Index: p.mix, Scale: 1}, p.mix)
 	p.rowsOf(p.mix, p.ldc, func(int) { p.near() })
