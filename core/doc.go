@@ -18,6 +18,7 @@
 //	T (gradient)    generator steps of a refit             knob generator_steps
 //	UTD             critic updates per env step            knob utd
 //	π, Q, Q̄, α, γ   policy, critics, targets, temperature  agent/sac.Agent
+//	E, T_a, T_c     encoder of frames, trunks of π and Q   agent/drqv2.Agent
 //	N, M            critics, and those in the target       agent/sac.Config Critics, Subset
 //	r + 0.1 F       a bonus on the reward                  config.Bonus, knob bonus
 //	P(i), wᵢ, β     priorities and importance weights      replay.Prioritized, config.Replay

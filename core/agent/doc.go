@@ -1,6 +1,6 @@
 // Package agent is the contract between an experiment and a learner: who acts in the
 // environment and learns from what it meets. A learner is a package of its own below
-// this one, and none knows another: sac has SAC and REDQ.
+// this one, and none knows another: sac has SAC and REDQ, drqv2 has DrQ-v2.
 //
 // # What every learner does
 //
@@ -22,7 +22,8 @@
 //
 //	OffPolicy    updates on batches of D_real mixed with D_syn, inside of the env step
 //	Prioritizer  the errors of the last batch, which become priorities
-//	Observer     keeps experience of its own: rollouts, sequences, frames
+//	Observer     keeps experience of its own: rollouts, sequences
+//	Sighted      acts on stacks of frames, and draws its batches from Frames
 //	Phased       works in slices between env steps, in phases that it names
 //	Preparer     takes a device's memory before the run begins
 //
@@ -37,9 +38,11 @@
 //
 // # How known algorithms fit
 //
-// SAC and REDQ are OffPolicy, Prioritizer and Preparer. DrQ-v2 is OffPolicy and Observer
-// (frames), and makes its latents anew in a phase "encode" before a refit; that its
-// encoder is frozen from a step on is a setting of its own. PPO is Observer (a rollout of
+// SAC and REDQ are OffPolicy, Prioritizer and Preparer. DrQ-v2 is Sighted and Phased
+// ("learn", an update of which a slice is some rows of the batch): an update on frames of
+// full size takes longer than a command may wait. Latents for D_real are made anew in a
+// phase "encode" before a refit; that an encoder is frozen from a step on is a setting of
+// its own. PPO is Observer (a rollout of
 // all copies) and Phased ("learn", a slice is a minibatch). DreamerV3 is Observer
 // (sequences, with the latent that each step began in) and Phased, and its state per copy
 // is the latent and the last action.

@@ -2,36 +2,35 @@ package bench
 
 import (
 	"fmt"
+	"math"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/device"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/rng"
-	"pgrlab/core/window"
 )
 
-// pixels is a shape of DrQ-v2's encoder (Yarats et al. 2022): four convolutions of 3×3
-// to 32 channels, on three colours of three frames.
+// pixels is a shape of DrQ-v2's encoder (Yarats et al. 2022): convolutions of 3×3 on three
+// colours of three frames.
 type pixels struct {
-	side, batch int
-	strides     [4]int
+	agent.Pixels
+	batch int
 }
 
 var (
-	paperPixels = pixels{side: 84, batch: rows, strides: [4]int{2, 1, 1, 1}}
-	demoPixels  = pixels{side: 64, batch: 128, strides: [4]int{2, 2, 1, 1}}
+	paperPixels = pixels{agent.DefaultPixels, rows}
+	demoPixels  = pixels{agent.Pixels{Side: 64, Stack: 3, Pad: 4, Channels: 32, Strides: []int{2, 2, 1, 1}, Feature: 50}, 128}
 )
 
 // encoder are its layers, and how many numbers come out for an image.
 func (p pixels) encoder() (layers []nn.Conv, flat int) {
-	over := window.Geometry{Height: p.side, Width: p.side, Channels: 9, Kernel: 3}
-	for i, stride := range p.strides {
-		over.Stride = stride
-		l := nn.NewConv(fmt.Sprint("conv", i+1), over, 32, nn.Orthogonal(1.4142135), rng.New(1, "bench"))
-		layers, over = append(layers, l), l.Next(3, 1, 0)
+	windows, flat := p.Layers()
+	for i, over := range windows {
+		layers = append(layers, nn.NewConv(fmt.Sprint("conv", i+1), over, p.Channels, nn.Orthogonal(math.Sqrt2), rng.New(1, "bench")))
 	}
-	return layers, over.Size()
+	return layers, flat
 }
 
 // encode builds the encoder.

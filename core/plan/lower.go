@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"pgrlab/core/device"
 	"pgrlab/core/op"
@@ -50,6 +51,10 @@ func (l *lowerer) lower(p *Program, s Spec) error {
 			return err
 		}
 	}
+	at, err := l.collect(s, params, grads)
+	if err != nil {
+		return err
+	}
 	for _, n := range s.Outputs {
 		l.code.Keep = append(l.code.Keep, l.refs[n])
 	}
@@ -60,11 +65,11 @@ func (l *lowerer) lower(p *Program, s Spec) error {
 	for i, t := range params {
 		l.nameGradient(l.refs[grads[i]], t)
 		if wanted[t] {
-			p.grads[t] = l.refs[grads[i]]
-			l.code.Keep = append(l.code.Keep, l.refs[grads[i]])
+			p.grads[t] = at[i]
+			l.code.Keep = append(l.code.Keep, at[i])
 		}
 	}
-	l.optimiser(s.Optimiser, grads)
+	l.optimiser(s.Optimiser, at)
 	for _, n := range s.Finite {
 		l.code.Finite = append(l.code.Finite, l.refs[n])
 	}
@@ -90,9 +95,13 @@ func (l *lowerer) gradients(s Spec) (params []*op.Tensor, grads []*op.Node, err 
 			have[t] = true
 		}
 	}
-	for _, t := range s.Gradients {
+	more := s.Gradients
+	if s.Collect != nil {
+		more = append(slices.Clone(more), s.Collect.Params...)
+	}
+	for _, t := range more {
 		if !have[t] {
-			params = append(params, t)
+			have[t], params = true, append(params, t)
 		}
 	}
 	if len(params) == 0 {
@@ -278,7 +287,7 @@ func (l *lowerer) nameGradient(r device.Ref, t *op.Tensor) {
 	}
 }
 
-func (l *lowerer) optimiser(a *Adam, grads []*op.Node) {
+func (l *lowerer) optimiser(a *Adam, grads []device.Ref) {
 	if a == nil {
 		return
 	}
@@ -288,7 +297,7 @@ func (l *lowerer) optimiser(a *Adam, grads []*op.Node) {
 	}
 	for i, p := range a.Params {
 		step.Params = append(step.Params, l.bind(p))
-		step.Grads = append(step.Grads, l.refs[grads[i]])
+		step.Grads = append(step.Grads, grads[i])
 		step.M = append(step.M, l.bind(a.M[i]))
 		step.V = append(step.V, l.bind(a.V[i]))
 	}

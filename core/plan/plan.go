@@ -26,6 +26,10 @@ type Spec struct {
 	// Gradients are tensors whose gradient must be readable through Gradient;
 	// with an optimiser its parameters are differentiated anyway.
 	Gradients []*op.Tensor
+	// Collected are gradients that other programs have made of other rows: those of Loss
+	// are added to them. Collect takes the gradients, with what was collected; it may be
+	// the same one. An optimiser steps along them.
+	Collected, Collect *Gradients
 	// Lerps move averages, after the optimiser.
 	Lerps []Lerp
 	// Finite are nodes that must be finite before the optimiser steps and

@@ -1,0 +1,110 @@
+package drqv2
+
+import (
+	"fmt"
+	"math/bits"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+)
+
+// lookRows is the most stacks that are looked at with one call: their activations still
+// fit a cache.
+const lookRows = 16
+
+// look is E, T_a and π of a fixed number of stacks.
+type look struct {
+	program      *plan.Program
+	rows         int
+	images       []float32
+	latent, mean []float32 // T_a [rows,F] and π [rows,A]
+}
+
+// look is the one for so many stacks, or for as many as are looked at with one call.
+func (x *Agent) look(stacks int) (*look, error) {
+	rows := padded(min(stacks, lookRows))
+	if l, ok := x.looks[rows]; ok {
+		return l, nil
+	}
+	var in, latent, mean *op.Node
+	program, err := x.compile("act", func(g *op.Graph) plan.Spec {
+		in = g.Input("s", rows, x.imageSize())
+		latent = x.nets.actor.apply(g, x.nets.encode(g, in))
+		mean = g.Tanh(x.nets.policy.Apply(g, latent))
+		return plan.Spec{Outputs: []*op.Node{latent, mean}}
+	})
+	if err != nil {
+		return nil, err
+	}
+	l := &look{program: program, rows: rows, images: program.Data(in), latent: program.Data(latent), mean: program.Data(mean)}
+	x.looks[rows] = l
+	return l, nil
+}
+
+// padded is the number of rows of the program that serves rows: a power of two, so that
+// few programs serve all.
+func padded(rows int) int { return 1 << bits.Len(uint(rows-1)) }
+
+// imageSize is how many numbers an image has: the stacked frames of an observation.
+func (x *Agent) imageSize() int { return x.config.Pixels.Stack * x.frames.Size() }
+
+// eachLook looks at stacks, unshifted, and hands over what came of some of them, from row
+// first on.
+func (x *Agent) eachLook(stacks [][][]byte, take func(l *look, first, n int)) error {
+	l, err := x.look(len(stacks))
+	if err != nil {
+		return err
+	}
+	size, still := x.imageSize(), x.frames.Pad
+	for first := 0; first < len(stacks); first += l.rows {
+		n := min(l.rows, len(stacks)-first)
+		for i, stack := range stacks[first : first+n] {
+			if len(stack) != x.config.Pixels.Stack {
+				return fmt.Errorf("a stack of %d frames, want %d", len(stack), x.config.Pixels.Stack)
+			}
+			x.frames.Stack(l.images[i*size:(i+1)*size], stack, still, still, x.tone)
+		}
+		if err := l.program.Run(0); err != nil {
+			return err
+		}
+		take(l, first, n)
+	}
+	return nil
+}
+
+// StateSize is 0: what there is to see of the past is in the stack.
+func (x *Agent) StateSize() int { return 0 }
+
+// Act writes an action for each copy: π(s), and where it explores with noise of the
+// deviation σ(Step−1), which is that of the env steps made before. A sample is the mean:
+// noise is there for exploring.
+func (x *Agent) Act(a *agent.Acting) error {
+	n, act := a.Copies, x.config.Act
+	switch {
+	case n < 1 || len(a.Stacks) != n || len(a.Actions) != n*act:
+		return fmt.Errorf("act: %d stacks of frames and %d actions for %d copies, want one and %d each", len(a.Stacks), len(a.Actions), n, act)
+	case len(a.State) != 0:
+		return fmt.Errorf("act: %d numbers of state, want none", len(a.State))
+	}
+	if err := x.eachLook(a.Stacks, func(l *look, first, n int) { copy(a.Actions[first*act:], l.mean[:n*act]) }); err != nil {
+		return fmt.Errorf("act: %w", err)
+	}
+	if a.Mode == agent.Explore {
+		x.explore(a)
+	}
+	return nil
+}
+
+// explore adds the noise of an env step to actions.
+func (x *Agent) explore(a *agent.Acting) {
+	if cap(x.noise) < len(a.Actions) {
+		x.noise = make([]float32, len(a.Actions))
+	}
+	noise := x.noise[:len(a.Actions)]
+	x.streams.act.FillNormal(noise, a.Step, 0)
+	sigma := float32(x.config.Sigma(max(a.Step, 1) - 1))
+	for i, e := range noise {
+		a.Actions[i] = max(-largest, min(largest, a.Actions[i]+sigma*e))
+	}
+}

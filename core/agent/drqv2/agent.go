@@ -1,0 +1,120 @@
+package drqv2
+
+import (
+	"errors"
+	"fmt"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/device"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/rng"
+	"pgrlab/core/window"
+)
+
+// Agent is a learner of package agent: Sighted, Phased and Preparer. It belongs to one
+// goroutine.
+type Agent struct {
+	config Config
+	dev    device.Device
+	nets   networks
+	frames window.Frames
+	tone   *window.Tone
+
+	criticAdam, actorAdam *plan.Adam // the first one's are E's as well
+	rateCritic, rateActor *op.Tensor // [1], learning rates
+	tau                   *op.Tensor // [1]
+	sigma                 *op.Tensor // [A], σ for every action
+	streams               streams
+
+	updates  uint64     // made; the occasion of the next one
+	now      progress   // of the update under way
+	updaters []*updater // the last sizes used, newest first
+	result   [1]agent.UpdateResult
+
+	looks  map[int]*look  // by rows
+	probes map[int]*probe // by rows
+	noise  []float32      // of an action
+}
+
+// streams are an agent's random numbers: of batches, by update and row; of the noise of
+// acting, by env step.
+type streams struct{ shift, target, actor, act rng.Stream }
+
+var (
+	_ agent.Sighted  = (*Agent)(nil)
+	_ agent.Phased   = (*Agent)(nil)
+	_ agent.Preparer = (*Agent)(nil)
+)
+
+// New initialises the weights and returns an agent; its programs are compiled when they
+// are first needed. The random numbers are functions of the seed.
+func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	s := rng.New(seed, "drqv2")
+	x := &Agent{
+		config: c, dev: dev, nets: newNetworks(c, s.Sub("weights")), tone: window.NewTone(-0.5),
+		frames:     window.Frames{Height: c.Pixels.Side, Width: c.Pixels.Side, Channels: agent.Colours, Pad: c.Pixels.Pad},
+		rateCritic: op.NewTensor("rate", 1), rateActor: op.NewTensor("rate", 1), tau: op.NewTensor("tau", 1), sigma: op.NewTensor("sigma", c.Act),
+		streams: streams{shift: s.Sub("shift"), target: s.Sub("target noise"), actor: s.Sub("actor noise"), act: s.Sub("act")},
+		looks:   map[int]*look{}, probes: map[int]*probe{},
+	}
+	x.criticAdam = plan.NewAdam(append(x.nets.encoderParams(), x.nets.valueParams()...), plan.DefaultAdam, x.rateCritic)
+	x.actorAdam = plan.NewAdam(x.nets.actorParams(), plan.DefaultAdam, x.rateActor)
+	if err := plan.Push(dev, x.nets.state()...); err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	return x, nil
+}
+
+// Updates is the number of updates made.
+func (x *Agent) Updates() uint64 { return x.updates }
+
+// compile builds a graph and compiles it; build returns what the program is for.
+func (x *Agent) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.Program, error) {
+	p, err := plan.Build(name, x.dev, build)
+	if err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	return p, nil
+}
+
+// Prepare compiles what these uses need, which otherwise happens at the first of each.
+func (x *Agent) Prepare(u agent.Uses) error {
+	if u.Batch > 0 {
+		if _, err := x.updater(u.Batch); err != nil {
+			return err
+		}
+	}
+	for _, copies := range []int{max(1, u.Copies), u.Evaluated, u.Probed} {
+		if copies == 0 {
+			continue
+		}
+		if _, err := x.look(copies); err != nil {
+			return err
+		}
+	}
+	if u.Probed > 0 {
+		if _, err := x.probe(min(u.Probed, agent.MaxRows)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close frees the compiled programs.
+func (x *Agent) Close() error {
+	var all []error
+	for _, u := range x.updaters {
+		all = append(all, u.close())
+	}
+	for _, l := range x.looks {
+		all = append(all, l.program.Close())
+	}
+	for _, p := range x.probes {
+		all = append(all, p.program.Close())
+	}
+	return errors.Join(all...)
+}

@@ -1,0 +1,96 @@
+package drqv2
+
+import (
+	"fmt"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/device"
+	"pgrlab/core/op"
+)
+
+// batch is a part of a batch as programs read it: rows rows from row first on.
+type batch struct {
+	rows                  int
+	images, next          *op.Tensor // [rows,size] of s and s′, shifted
+	action, ret, discount *op.Tensor // [rows,A], [rows,1], [rows,1]
+
+	x        *Agent
+	frames   agent.Frames
+	first    int
+	occasion uint64
+	drawn    []agent.FrameRow // a row of each worker
+	failed   []error          // of each worker
+	gather   func()
+}
+
+// workers bounds how many parts a device has the rows copied in.
+const workers = 64
+
+func (x *Agent) newBatch(rows int) *batch {
+	size := x.imageSize()
+	b := &batch{
+		rows: rows, x: x, images: op.NewTensor("s", rows, size), next: op.NewTensor("s'", rows, size),
+		action: op.NewTensor("a", rows, x.config.Act), ret: op.NewTensor("R", rows, 1), discount: op.NewTensor("discount", rows, 1),
+		drawn: make([]agent.FrameRow, workers), failed: make([]error, workers),
+	}
+	for i := range b.drawn {
+		b.drawn[i].Stack, b.drawn[i].Next = make([][]byte, x.config.Pixels.Stack), make([][]byte, x.config.Pixels.Stack)
+	}
+	b.gather = func() { b.share(0, 1) }
+	if dev, shares := x.dev.(device.Sharer); shares {
+		b.gather = dev.Share(b.share)
+	}
+	return b
+}
+
+// fill draws rows first, first+1, … of the batch of an occasion.
+func (b *batch) fill(frames agent.Frames, occasion uint64, first int) error {
+	if frames == nil {
+		return fmt.Errorf("agent: a batch of frames, but the task is not observed by frames")
+	}
+	b.frames, b.occasion, b.first = frames, occasion, first
+	clear(b.failed)
+	b.gather()
+	for _, err := range b.failed {
+		if err != nil {
+			return fmt.Errorf("agent: draw a batch: %w", err)
+		}
+	}
+	return nil
+}
+
+// share fills one of several parts of the rows.
+func (b *batch) share(part, parts int) {
+	if part >= workers {
+		panic("drqv2: a device with more workers than rows are shared among")
+	}
+	for i := b.rows * part / parts; i < b.rows*(part+1)/parts; i++ {
+		if err := b.row(i, &b.drawn[part]); err != nil {
+			b.failed[part] = err
+			return
+		}
+	}
+}
+
+// row draws row i and writes it, with shifts of its own for s and s′.
+func (b *batch) row(i int, r *agent.FrameRow) error {
+	x, c := b.x, &b.x.config
+	if err := b.frames.Draw(r, c.NStep, c.Gamma, b.occasion, b.first+i); err != nil {
+		return err
+	}
+	size := x.imageSize()
+	shift := x.shifts(b.occasion, b.first+i)
+	x.frames.Stack(b.images.Data[i*size:(i+1)*size], r.Stack, shift[0], shift[1], x.tone)
+	x.frames.Stack(b.next.Data[i*size:(i+1)*size], r.Next, shift[2], shift[3], x.tone)
+	copy(b.action.Data[i*c.Act:(i+1)*c.Act], r.Action)
+	b.ret.Data[i], b.discount.Data[i] = r.Return, r.Discount
+	return nil
+}
+
+// shifts are those of a row of an update's batch: down and across, of s and of s′.
+func (x *Agent) shifts(occasion uint64, row int) (all [4]int) {
+	for i, word := range x.streams.shift.Block(occasion, uint64(row)) {
+		all[i] = int(uint64(word) * uint64(x.frames.Shifts()) >> 32)
+	}
+	return all
+}

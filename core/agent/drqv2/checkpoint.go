@@ -1,0 +1,127 @@
+package drqv2
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+)
+
+// magic begins a saved agent; the digit is the version of the format.
+const magic = "PGRD1\n"
+
+// counters are what random numbers depend on, and the update under way.
+type counters struct {
+	Updates uint64
+	Size    uint64 // of the batch of the update under way; 0: there is none
+	Stepped bool   // its critics have stepped: the features follow
+	Loss    float64
+	QMean   float64
+}
+
+// Save writes everything that learning depends on. In the middle of an update that is also
+// what the encoder said of the batch, if it has stepped since; else Load's agent does again
+// what was done of the update.
+func (x *Agent) Save(w io.Writer) error {
+	if err := x.save(w); err != nil {
+		return fmt.Errorf("save agent: %w", err)
+	}
+	return nil
+}
+
+func (x *Agent) save(w io.Writer) error {
+	c := counters{Updates: x.updates, Size: uint64(x.now.size)}
+	var features []*op.Tensor
+	if x.now.size > 0 {
+		u, err := x.updater(x.now.size)
+		if err != nil {
+			return err
+		}
+		if c.Stepped = x.now.done == u.parts; c.Stepped {
+			c.Loss, c.QMean, features = x.now.loss, x.now.qMean, []*op.Tensor{u.features}
+		}
+	}
+	if _, err := io.WriteString(w, magic); err != nil {
+		return err
+	}
+	if err := binary.Write(w, binary.LittleEndian, c); err != nil {
+		return err
+	}
+	if err := plan.Save(x.dev, w, x.nets.state()); err != nil {
+		return err
+	}
+	if err := x.criticAdam.Save(w); err != nil {
+		return err
+	}
+	if err := x.actorAdam.Save(w); err != nil {
+		return err
+	}
+	return plan.Save(x.dev, w, features)
+}
+
+// Load reads what Save wrote for the same configuration; learning goes on as if it had not
+// stopped. It reads no byte beyond. On an error the agent must not be used any further.
+func (x *Agent) Load(r io.Reader) error {
+	if err := x.load(r); err != nil {
+		return fmt.Errorf("load agent: %w", err)
+	}
+	return nil
+}
+
+// maxSize bounds the batch of a saved update: a checksum can be made for anything.
+const maxSize = 1 << 16
+
+func (x *Agent) load(r io.Reader) error {
+	head := make([]byte, len(magic))
+	if _, err := io.ReadFull(r, head); err != nil {
+		return err
+	}
+	if string(head) != magic {
+		return errors.New("not a file of an agent, or of another version")
+	}
+	var c counters
+	if err := binary.Read(r, binary.LittleEndian, &c); err != nil {
+		return err
+	}
+	if c.Size > maxSize || c.Stepped && c.Size == 0 {
+		return fmt.Errorf("an update on a batch of %d rows is saved", c.Size)
+	}
+	x.updates, x.now = c.Updates, progress{size: int(c.Size)}
+	if err := plan.Load(x.dev, r, x.nets.state()); err != nil {
+		return err
+	}
+	if err := x.criticAdam.Load(r); err != nil {
+		return err
+	}
+	if err := x.actorAdam.Load(r); err != nil {
+		return err
+	}
+	if !c.Stepped {
+		return plan.Load(x.dev, r, nil)
+	}
+	u, err := x.updater(x.now.size)
+	if err != nil {
+		return err
+	}
+	x.now.done, x.now.loss, x.now.qMean = u.parts, c.Loss, c.QMean
+	return plan.Load(x.dev, r, []*op.Tensor{u.features})
+}
+
+// SavePolicy writes what acting needs, in the format of nn.Save.
+func (x *Agent) SavePolicy(w io.Writer) error {
+	if err := plan.Save(x.dev, w, x.nets.policyParams()); err != nil {
+		return fmt.Errorf("save policy: %w", err)
+	}
+	return nil
+}
+
+// LoadPolicy reads what SavePolicy wrote; the rest of the agent stays as it is.
+func (x *Agent) LoadPolicy(r io.Reader) error {
+	if err := plan.Load(x.dev, r, x.nets.policyParams()); err != nil {
+		return fmt.Errorf("load policy: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package drqv2
+
+import (
+	"fmt"
+	"math"
+
+	"pgrlab/core/agent"
+)
+
+// Settings are the learner's own: the table agent.drqv2.
+type Settings struct {
+	NStep       int     `toml:"n_step"`       // env steps of a row's return
+	NoiseFrom   float64 `toml:"noise_from"`   // σ at env step 0, of actions in [-1,1]
+	NoiseTo     float64 `toml:"noise_to"`     // σ from env step NoiseSteps on
+	NoiseSteps  int     `toml:"noise_steps"`  // env steps over which σ goes from one to the other
+	NoiseClip   float64 `toml:"noise_clip"`   // bound of the noise in both losses
+	UpdateEvery int     `toml:"update_every"` // env steps of an update
+	Slice       int     `toml:"slice"`        // rows of a batch between which a command need not wait: it belongs to the numbers
+}
+
+// DefaultSettings are those of tasks of medium difficulty
+// (facebookresearch/drqv2: cfgs/config.yaml, cfgs/task/medium.yaml).
+var DefaultSettings = Settings{
+	NStep: 3, NoiseFrom: 1, NoiseTo: 0.1, NoiseSteps: 500_000, NoiseClip: 0.3, UpdateEvery: 2, Slice: 64,
+}
+
+// Validate says in one line what is wrong, or returns nil.
+func (s Settings) Validate() error {
+	switch {
+	case s.NStep < 1 || s.NStep > 100:
+		return fmt.Errorf("agent.drqv2.n_step is %d, want 1 to 100", s.NStep)
+	case !(s.NoiseFrom >= 0 && s.NoiseFrom <= 10):
+		return fmt.Errorf("agent.drqv2.noise_from is %g, want a number from 0 to 10", s.NoiseFrom)
+	case !(s.NoiseTo >= 0 && s.NoiseTo <= 10):
+		return fmt.Errorf("agent.drqv2.noise_to is %g, want a number from 0 to 10", s.NoiseTo)
+	case s.NoiseSteps < 0:
+		return fmt.Errorf("agent.drqv2.noise_steps is %d, want env steps, or 0 for noise_to from the start", s.NoiseSteps)
+	case !(s.NoiseClip >= 0) || math.IsInf(s.NoiseClip, 0):
+		return fmt.Errorf("agent.drqv2.noise_clip is %g, want a number from 0 on", s.NoiseClip)
+	case s.UpdateEvery < 1:
+		return fmt.Errorf("agent.drqv2.update_every is %d, want at least 1 env step", s.UpdateEvery)
+	case s.Slice < 1:
+		return fmt.Errorf("agent.drqv2.slice is %d, want at least 1 row", s.Slice)
+	}
+	return nil
+}
+
+// Sigma is σ(t) of the noise when t env steps are made.
+func (s Settings) Sigma(t uint64) float64 {
+	if t >= uint64(s.NoiseSteps) {
+		return s.NoiseTo
+	}
+	return s.NoiseFrom + float64(t)/float64(s.NoiseSteps)*(s.NoiseTo-s.NoiseFrom)
+}
+
+// Config describes an agent. What may change while it learns is in agent.Rates.
+type Config struct {
+	Settings
+	Pixels  agent.Pixels
+	Act     int   // size of actions
+	Hidden  []int // widths of the hidden layers of policy and critics
+	Critics int   // 2
+	Gamma   float64
+}
+
+// DefaultConfig is the agent of the paper.
+func DefaultConfig(act int) Config {
+	return Config{Settings: DefaultSettings, Pixels: agent.DefaultPixels, Act: act, Hidden: []int{1024, 1024}, Critics: 2, Gamma: 0.99}
+}
+
+// DefaultRates are those of the paper.
+var DefaultRates = agent.Rates{LRActor: 1e-4, LRCritic: 1e-4, Tau: 0.01}
+
+// Validate says in one line what is wrong with c, or returns nil.
+func (c Config) Validate() error {
+	if err := c.Settings.Validate(); err != nil {
+		return err
+	}
+	if err := c.Pixels.Validate(); err != nil {
+		return err
+	}
+	switch {
+	case c.Act < 1:
+		return fmt.Errorf("agent: %d actions, want at least 1", c.Act)
+	case len(c.Hidden) == 0:
+		return fmt.Errorf("agent: hidden is empty, want at least one layer")
+	case c.Critics < 1:
+		return fmt.Errorf("agent: critics is %d, want at least 1", c.Critics)
+	case !(c.Gamma >= 0 && c.Gamma < 1):
+		return fmt.Errorf("agent: gamma is %g, want a number from 0 to below 1", c.Gamma)
+	}
+	for i, width := range c.Hidden {
+		if width < 1 {
+			return fmt.Errorf("agent: hidden layer %d has width %d, want at least 1", i+1, width)
+		}
+	}
+	return nil
+}
+
+// parts is into how many equal parts a batch of that size is cut: as few as leave none
+// with more than Slice rows.
+func (c Config) parts(size int) int {
+	parts := max(1, (size+c.Slice-1)/c.Slice)
+	for size%parts != 0 {
+		parts++
+	}
+	return parts
+}

@@ -1,0 +1,175 @@
+package drqv2
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/op"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+// small is an agent that learns in milliseconds.
+func small() Config {
+	c := DefaultConfig(2)
+	c.Pixels = agent.Pixels{Side: 16, Stack: 2, Pad: 2, Channels: 4, Strides: []int{2, 1}, Feature: 5}
+	c.Hidden, c.NoiseSteps, c.Slice = []int{8, 8}, 100, 6
+	c.NoiseClip = 1.5 // so that actions meet their bounds
+	return c
+}
+
+// film is one long episode of random frames, actions and rewards.
+type film struct {
+	frames  [][]byte
+	actions [][]float32
+	rewards []float32
+	stream  rng.Stream
+}
+
+func newFilm(c Config, steps int) *film {
+	f := &film{stream: rng.New(5, "film")}
+	for i := range steps + 1 {
+		frame, action := make([]byte, c.Pixels.Side*c.Pixels.Side*agent.Colours), make([]float32, c.Act)
+		q := f.stream.Sub("frames").At(uint64(i))
+		for j := 0; j+4 <= len(frame); j += 4 {
+			binary.LittleEndian.PutUint32(frame[j:], q.Uint32())
+		}
+		f.stream.Sub("actions").FillUniform(action, uint64(i), 0)
+		for j, u := range action {
+			action[j] = 2*u - 1
+		}
+		f.frames, f.actions = append(f.frames, frame), append(f.actions, action)
+		f.rewards = append(f.rewards, float32(q.Float64()))
+	}
+	return f
+}
+
+// Draw is agent.Frames's.
+func (f *film) Draw(dst *agent.FrameRow, n int, gamma float64, occasion uint64, row int) error {
+	words := f.stream.Block(occasion, uint64(row))
+	t := int(words[0] % uint32(len(f.frames)-n))
+	f.stack(dst.Stack, t)
+	f.stack(dst.Next, t+n)
+	dst.Action, dst.Return, dst.Discount = f.actions[t], 0, 1
+	for i := range n {
+		dst.Return += dst.Discount * f.rewards[t+i]
+		dst.Discount *= float32(gamma)
+	}
+	if words[1]%4 == 0 { // came to a true end
+		dst.Discount = 0
+	}
+	return nil
+}
+
+func (f *film) stack(dst [][]byte, t int) {
+	for i := range dst {
+		dst[i] = f.frames[max(0, t-len(dst)+1+i)]
+	}
+}
+
+// stacks are the first n of the film's.
+func (f *film) stacks(c Config, n int) [][][]byte {
+	all := make([][][]byte, n)
+	for i := range all {
+		all[i] = make([][]byte, c.Pixels.Stack)
+		f.stack(all[i], i)
+	}
+	return all
+}
+
+func newDevice(t testing.TB, threads int) *cpu.Device {
+	t.Helper()
+	dev, err := cpu.New(cpu.Options{Threads: threads})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	return dev
+}
+
+func newAgent(t testing.TB, c Config, dev device.Device) *Agent {
+	t.Helper()
+	x, err := New(c, dev, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { x.Close() })
+	return x
+}
+
+// session drives the phase of an agent as an experiment does.
+type session struct {
+	x     *Agent
+	work  agent.Work
+	total int
+	done  int // of the update under way
+}
+
+func newSession(x *Agent, frames agent.Frames, rows int) *session {
+	rates := DefaultRates
+	rates.LRActor, rates.LRCritic, rates.Tau = 1e-3, 1e-3, 0.05
+	return &session{x: x, work: agent.Work{Enough: true, Rates: rates, Source: agent.BatchSource{Frames: frames, Mix: replay.Mix{Real: rows}}}}
+}
+
+// slice makes the next slice; made is not nil behind the last one of an update.
+func (s *session) slice() (made *agent.UpdateResult, err error) {
+	phase := s.x.Phases()[0]
+	if s.done == 0 {
+		s.work.Step = 2 * (int(s.x.Updates()) + 1)
+		if !phase.Due(&s.work) {
+			return nil, fmt.Errorf("env step %d has no update", s.work.Step)
+		}
+		if s.total, err = phase.Start(&s.work); err != nil {
+			return nil, err
+		}
+	}
+	n, all, err := phase.Slice(&s.work, s.done)
+	if err != nil {
+		return nil, err
+	}
+	if s.done += n; s.done < s.total {
+		return nil, nil
+	}
+	s.done = 0
+	return &all[0], all[0].Err
+}
+
+// update makes the rest of an update.
+func (s *session) update(t testing.TB) *agent.UpdateResult {
+	t.Helper()
+	for {
+		if made, err := s.slice(); err != nil {
+			t.Fatal(err)
+		} else if made != nil {
+			return made
+		}
+	}
+}
+
+// learned is everything that an agent learns.
+func learned(x *Agent) (all []*op.Tensor) {
+	for _, some := range [][]*op.Tensor{x.nets.state(), x.criticAdam.M, x.criticAdam.V, x.actorAdam.M, x.actorAdam.V} {
+		all = append(all, some...)
+	}
+	return all
+}
+
+func sameBits(t *testing.T, a, b *Agent) {
+	t.Helper()
+	x, y := learned(a), learned(b)
+	for i := range x {
+		for j := range x[i].Data {
+			if math.Float32bits(x[i].Data[j]) != math.Float32bits(y[i].Data[j]) {
+				t.Fatalf("%s: number %d is %v and %v", x[i].Name, j, x[i].Data[j], y[i].Data[j])
+			}
+		}
+	}
+	if a.updates != b.updates || a.criticAdam.T != b.criticAdam.T || a.actorAdam.T != b.actorAdam.T {
+		t.Fatal("the counters differ")
+	}
+}

@@ -1,0 +1,42 @@
+package drqv2
+
+import (
+	"slices"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/nn"
+)
+
+// Memory is about how many bytes an agent takes that is trained on batches of so many
+// rows, and looks at so many stacks at a time: never much more than it will. It does not
+// overflow.
+func (c Config) Memory(batch, looked int) float64 {
+	layers, flat := c.Pixels.Layers()
+	images, made, encoder := 0.0, 0.0, 0.0 // numbers of an image, of what E makes of one, of E's weights
+	for i, over := range layers {
+		if i == 0 {
+			images = float64(over.Size())
+		}
+		made += float64(over.Places() * c.Pixels.Channels)
+		encoder += float64((over.Patch() + 1) * c.Pixels.Channels)
+	}
+	trunk := nn.Parameters(flat, c.Pixels.Feature) + 2*float64(c.Pixels.Feature)
+	policy := nn.Parameters(slices.Concat([]int{c.Pixels.Feature}, c.Hidden, []int{c.Act})...)
+	critic := float64(c.Critics) * nn.Parameters(slices.Concat([]int{c.Pixels.Feature + c.Act}, c.Hidden, []int{1})...)
+	units := float64(3*c.Pixels.Feature + c.Act)
+	for _, width := range c.Hidden {
+		units += float64(1+c.Critics) * float64(width)
+	}
+	numbers := 4 * (encoder + trunk + policy) // weights, gradients, Adam's two moments
+	numbers += float64(min(padded(max(1, looked)), lookRows))*(images+made) + float64(min(looked, agent.MaxRows))*units
+	if batch > 0 {
+		parts := c.parts(batch)
+		rows, programs := float64(batch/parts), float64(min(parts, 3))
+		numbers += 5*(trunk+critic) + float64(batch)*(float64(flat)+2*units)
+		numbers += 2*rows*images + programs*rows*(3*made+3*units)
+		if parts > 1 {
+			numbers += programs * (encoder + trunk + critic)
+		}
+	}
+	return 4 * numbers
+}

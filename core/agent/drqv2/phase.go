@@ -1,0 +1,118 @@
+package drqv2
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/plan"
+)
+
+// progress is how far the update under way is.
+type progress struct {
+	size  int // of its batch
+	done  int // slices that were made here, or need not be made again; of a run that goes on perhaps fewer than were made
+	loss  float64
+	qMean float64
+}
+
+// Phases are one: an update, where one is due.
+func (x *Agent) Phases() []agent.Phase {
+	return []agent.Phase{{Name: "learn", Due: x.due, Start: x.start, Slice: x.slice}}
+}
+
+// due says whether the env step has an update.
+func (x *Agent) due(w *agent.Work) bool { return w.Enough && w.Step%x.config.UpdateEvery == 0 }
+
+// start begins an update; its units are the parts of the batch and the policy's step.
+func (x *Agent) start(w *agent.Work) (total int, err error) {
+	u, err := x.updater(w.Source.Mix.Size())
+	if err != nil {
+		return 0, err
+	}
+	x.now = progress{size: u.size}
+	return u.parts + 1, nil
+}
+
+// slice makes one unit. A unit that meets a number that is not finite is without effect,
+// and ends the update.
+func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult, err error) {
+	u, err := x.updater(x.now.size)
+	if err != nil {
+		return 0, nil, err
+	}
+	x.set(w)
+	for x.now.done < done { // what a run that goes on has lost: no parameter has moved yet
+		if err := x.unit(u, w); err != nil {
+			return 0, nil, err
+		}
+	}
+	err = x.unit(u, w)
+	switch {
+	case err != nil && !stopped(err):
+		return 0, nil, err
+	case err == nil && x.now.done <= u.parts:
+		return 1, nil, nil
+	}
+	nan := math.NaN()
+	x.result[0] = agent.UpdateResult{Stepped: err == nil, Err: err, Losses: agent.Losses{Critic: nan, Actor: nan, Alpha: nan, AlphaValue: nan, QMean: nan}}
+	if err == nil {
+		l := &x.result[0].Losses
+		l.Critic, l.QMean, l.Actor = x.now.loss, x.now.qMean, u.actor.Loss()
+	}
+	x.updates++
+	x.now = progress{}
+	return u.parts + 1 - done, x.result[:], nil
+}
+
+// stopped says whether a program met a number that is not finite.
+func stopped(err error) bool {
+	where := (*plan.NotFinite)(nil)
+	return errors.As(err, &where)
+}
+
+// set gives the programs the settings as they are now.
+func (x *Agent) set(w *agent.Work) {
+	x.rateCritic.Data[0], x.rateActor.Data[0], x.tau.Data[0] = float32(w.Rates.LRCritic), float32(w.Rates.LRActor), float32(w.Rates.Tau)
+	sigma := float32(x.config.Sigma(uint64(w.Step)))
+	for i := range x.sigma.Data {
+		x.sigma.Data[i] = sigma
+	}
+}
+
+// unit makes the unit behind those that are done.
+func (x *Agent) unit(u *updater, w *agent.Work) error {
+	part := x.now.done
+	if part == u.parts {
+		if err := u.actor.Run(x.updates); err != nil {
+			return fmt.Errorf("agent: %w", err)
+		}
+		x.now.done++
+		return nil
+	}
+	first, c := part*u.batch.rows, u.critics[u.role(part)]
+	if err := u.batch.fill(w.Source.Frames, x.updates, first); err != nil {
+		return err
+	}
+	c.noise.First = uint64(first * x.config.Act)
+	if err := c.program.Run(x.updates); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	if u.parts > 1 {
+		copy(u.features.Data[first*x.nets.flat:], c.features)
+		if part == u.parts-1 {
+			if err := plan.Push(x.dev, u.features); err != nil {
+				return fmt.Errorf("agent: %w", err)
+			}
+		}
+	}
+	x.now.loss += c.program.Loss()
+	sum := 0.0
+	for _, q := range c.q {
+		sum += float64(q)
+	}
+	x.now.qMean += sum / float64(u.size*x.config.Critics)
+	x.now.done++
+	return nil
+}

@@ -1,0 +1,39 @@
+package drqv2
+
+import (
+	"fmt"
+
+	"pgrlab/core/agent"
+)
+
+func init() {
+	agent.Register(agent.Spec{
+		Name: "drqv2", Doc: "DrQ-v2: a deterministic policy with twin critics, on frames that are shifted at random",
+		Source: "Yarats et al. 2022",
+		Pixels: true, Knobs: []string{"batch", "lr_actor", "lr_critic", "tau"},
+		Settings: DefaultSettings,
+		Check:    check,
+		Memory: func(d agent.Deps, batch, looked int) float64 {
+			c := configOf(d)
+			if c.Pixels.Validate() != nil {
+				return 0 // which is said elsewhere
+			}
+			return c.Memory(batch, looked)
+		},
+		New: func(d agent.Deps) (agent.Learner, error) { return New(configOf(d), d.Device, d.Seed) },
+	})
+}
+
+// check says what the learner cannot do of a configuration.
+func check(d agent.Deps) error {
+	if c := d.Config; c.Critics != c.Subset {
+		return fmt.Errorf("agent: subset is %d of %d critics: learner drqv2 has all of them in the target", c.Subset, c.Critics)
+	}
+	return configOf(d).Validate()
+}
+
+// configOf is the agent that a configuration describes.
+func configOf(d agent.Deps) Config {
+	own, _ := d.Settings.(Settings)
+	return Config{Settings: own, Pixels: d.Pixels, Act: d.Shape.Act, Hidden: d.Config.Hidden, Critics: d.Config.Critics, Gamma: d.Config.Gamma}
+}

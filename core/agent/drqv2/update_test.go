@@ -1,0 +1,171 @@
+package drqv2
+
+import (
+	"errors"
+	"math"
+	"runtime"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/plan"
+)
+
+// One worker and two make the same bits, in parts of a batch and at once.
+func TestWorkersDoNotChangeTheNumbers(t *testing.T) {
+	for _, slice := range []int{3, 12} {
+		c := small()
+		c.Slice = slice
+		f := newFilm(c, 30)
+		var agents []*Agent
+		for threads := range 2 {
+			x := newAgent(t, c, newDevice(t, threads+1))
+			s := newSession(x, f, 12)
+			for range 20 {
+				s.update(t)
+			}
+			agents = append(agents, x)
+		}
+		sameBits(t, agents[0], agents[1])
+	}
+}
+
+// Parts are equal, and none has more rows than a slice.
+func TestPartsOfABatch(t *testing.T) {
+	for _, x := range []struct{ size, slice, parts int }{{256, 64, 4}, {256, 256, 1}, {128, 256, 1}, {96, 40, 3}, {100, 30, 4}, {7, 3, 7}, {1, 1, 1}} {
+		c := small()
+		c.Slice = x.slice
+		if got := c.parts(x.size); got != x.parts {
+			t.Errorf("%d rows in slices of %d: %d parts, want %d", x.size, x.slice, got, x.parts)
+		}
+	}
+}
+
+func TestUpdatesAreDueInTheirCadence(t *testing.T) {
+	c := small()
+	c.UpdateEvery = 3
+	x := newAgent(t, c, newDevice(t, 1))
+	due := x.Phases()[0].Due
+	for step := 1; step < 10; step++ {
+		if due(&agent.Work{Step: step, Enough: true}) != (step%3 == 0) || due(&agent.Work{Step: step}) {
+			t.Errorf("env step %d", step)
+		}
+	}
+}
+
+// A steady update allocates nothing.
+func TestUpdatesDoNotAllocate(t *testing.T) {
+	for _, slice := range []int{4, 12} {
+		c := small()
+		c.Slice = slice
+		x := newAgent(t, c, newDevice(t, 2))
+		s := newSession(x, newFilm(c, 30), 12)
+		u, err := x.updater(12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.now = progress{size: 12}
+		update := func() {
+			for done := range u.parts + 1 {
+				if _, _, err := x.slice(&s.work, done); err != nil {
+					t.Fatal(err)
+				}
+			}
+			x.now = progress{size: 12}
+		}
+		for range 3 {
+			update()
+		}
+		if n := testing.AllocsPerRun(20, update); n > 0 {
+			t.Errorf("an update in slices of %d rows allocates %v times", slice, n)
+		}
+	}
+}
+
+// A number that is not finite ends the update without effect, and the next one follows.
+func TestUpdatesThatAreNotFinite(t *testing.T) {
+	for _, slice := range []int{3, 6} {
+		c := small()
+		c.Slice = slice
+		f := newFilm(c, 30)
+		x := newAgent(t, c, newDevice(t, 1))
+		s := newSession(x, f, 6)
+		s.update(t)
+		other := newAgent(t, c, newDevice(t, 1))
+		newSession(other, f, 6).update(t)
+		rewards := f.rewards
+		f.rewards = make([]float32, len(rewards))
+		for i := range f.rewards {
+			f.rewards[i] = float32(math.Inf(1))
+		}
+		var where *plan.NotFinite
+		for made := (*agent.UpdateResult)(nil); made == nil; {
+			var err error
+			if made, err = s.slice(); made != nil && (!errors.As(err, &where) || made.Stepped || !math.IsNaN(made.Losses.Critic)) {
+				t.Fatalf("rewards of infinity: %+v", made)
+			}
+		}
+		f.rewards = rewards
+		other.updates++ // it counts as made
+		sameBits(t, x, other)
+		s.update(t)
+	}
+}
+
+// What an update learns brings values to returns: with a discount of nothing and the same
+// reward everywhere the critics' loss falls to nothing.
+func TestCriticsLearn(t *testing.T) {
+	c := small()
+	c.Gamma, c.NStep = 0, 1
+	x := newAgent(t, c, newDevice(t, 2))
+	f := newFilm(c, 30)
+	for i, a := range f.actions { // what an action is worth
+		f.rewards[i] = a[0]
+	}
+	s := newSession(x, f, 12)
+	first, last := 0.0, 0.0
+	for i := range 400 {
+		made := s.update(t)
+		if i < 20 {
+			first += made.Losses.Critic
+		}
+		if i >= 380 {
+			last += made.Losses.Critic
+		}
+	}
+	if !(last < first/10) {
+		t.Errorf("20 critic losses sum up to %v at first and to %v after 400 updates", first, last)
+	}
+	sum := float32(0)
+	for _, stack := range f.stacks(c, 20) {
+		sum += act(t, x, [][][]byte{stack}, agent.Mean, 1)[0]
+	}
+	if !(sum/20 > 0.5) {
+		t.Errorf("the first action is worth itself; the policy's is %v in the mean", sum/20)
+	}
+}
+
+// The forecast of memory is never much less than what is taken.
+func TestMemoryIsForecast(t *testing.T) {
+	for _, slice := range []int{16, 64} {
+		c := small()
+		c.Pixels = agent.Pixels{Side: 64, Stack: 3, Pad: 4, Channels: 32, Strides: []int{2, 2, 1, 1}, Feature: 50}
+		c.Hidden, c.Slice = []int{128, 128}, slice
+		before := heap()
+		x := newAgent(t, c, newDevice(t, 1))
+		if err := x.Prepare(agent.Uses{Batch: 64, Copies: 1, Evaluated: 10}); err != nil {
+			t.Fatal(err)
+		}
+		took, said := heap()-before, c.Memory(64, 10)
+		if took > 1.1*said || took < said/4 {
+			t.Errorf("slices of %d rows: %.1f MB were taken, %.1f MB forecast", slice, took/1e6, said/1e6)
+		}
+		runtime.KeepAlive(x)
+	}
+}
+
+func heap() float64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}

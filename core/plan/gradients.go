@@ -1,0 +1,64 @@
+package plan
+
+import (
+	"fmt"
+
+	"pgrlab/core/device"
+	"pgrlab/core/op"
+)
+
+// Gradients are those of some parameters, kept between programs: of a batch that is learned
+// from in parts, each by a program of its own. The first one collects, those behind it
+// collect what they add to it, and the last one steps an optimiser along the sum.
+type Gradients struct {
+	Params []*op.Tensor
+	Sums   []*op.Tensor // of the same shapes
+}
+
+// NewGradients returns memory for the gradients of parameters.
+func NewGradients(params []*op.Tensor) *Gradients {
+	g := &Gradients{Params: params}
+	for _, p := range params {
+		g.Sums = append(g.Sums, op.NewTensor("gradient of "+p.Name, p.Shape...))
+	}
+	return g
+}
+
+// of is the memory for the gradient of a parameter; nil: there is none.
+func (g *Gradients) of(t *op.Tensor) *op.Tensor {
+	if g == nil {
+		return nil
+	}
+	for i, p := range g.Params {
+		if p == t {
+			return g.Sums[i]
+		}
+	}
+	return nil
+}
+
+// collect adds gradients to those of Spec.Collected, and moves what comes of it to
+// Spec.Collect. It returns where the gradients are then.
+func (l *lowerer) collect(s Spec, params []*op.Tensor, grads []*op.Node) ([]device.Ref, error) {
+	refs := make([]device.Ref, len(grads))
+	for i, t := range params {
+		refs[i] = l.refs[grads[i]]
+		if sum := s.Collected.of(t); sum != nil {
+			refs[i] = l.addTo(sum, refs[i], t)
+		} else if s.Collected != nil {
+			return nil, fmt.Errorf("no gradient of %s is collected", t.Name)
+		}
+		if sum := s.Collect.of(t); sum != nil {
+			l.code.Lerps = append(l.code.Lerps, device.Lerp{Dst: l.bind(sum), Src: refs[i], Rate: device.None})
+		}
+	}
+	return refs, nil
+}
+
+// addTo emits a tensor plus a gradient.
+func (l *lowerer) addTo(sum *op.Tensor, gradient device.Ref, of *op.Tensor) device.Ref {
+	members, rows, cols := shape(of.Shape)
+	out := l.buffer(device.Buffer{Name: "gradient of " + of.Name, Members: members, Rows: rows, Cols: cols})
+	l.code.Instrs = append(l.code.Instrs, device.Instr{Code: device.Add, Out: out, In: []device.Ref{gradient, l.bind(sum)}, Mask: device.None})
+	return out
+}
