@@ -21,7 +21,7 @@ type Acting struct {
 	Copies int
 	Obs    []float32 // [Copies,O]
 	// Stacks are what a learner that sees frames answers instead of Obs: of each copy
-	// the newest frames, the oldest first (see FrameRow). nil where there are none.
+	// the newest frames, the oldest first (see replay.FrameRow). nil where there are none.
 	Stacks  [][][]byte
 	Actions []float32 // [Copies,A], written
 	// State [Copies,StateSize] is what the policy remembers of each copy's episode. It

@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 
+	"pgrlab/core/replay"
 	"pgrlab/core/window"
 )
 
@@ -70,23 +71,13 @@ func (p Pixels) Layers() (over []window.Geometry, flat int) {
 }
 
 // Frames are the frames that a learner's batches are made from, with the actions and
-// rewards between them.
+// rewards between them: replay.FrameSampler.
 type Frames interface {
 	// Draw writes row number row of the batch of an occasion to dst: n env steps that
 	// follow each other in one episode, or as many as there are before a true end,
 	// uniformly from all there are; an error where there are none. While nothing is added
 	// the same occasion and row give the same. Several goroutines may call it at once.
-	Draw(dst *FrameRow, n int, gamma float64, occasion uint64, row int) error
-}
-
-// FrameRow is a row of a batch: n env steps. The lengths of Stack and Next say how many
-// frames an observation has; at the beginning of an episode its first frame is repeated.
-// Frames and actions stay the memory of their owner.
-type FrameRow struct {
-	Stack, Next [][]byte  // of s, and of s′ n steps later: the oldest frame first, [Side,Side,Colours] each
-	Action      []float32 // [A], behind s
-	Return      float32   // Σ γⁱ·r over the n steps
-	Discount    float32   // γⁿ; 0 where the episode came to a true end
+	Draw(dst *replay.FrameRow, n int, gamma float64, occasion uint64, row int) error
 }
 
 // Sighted is a learner that sees frames: Acting.Stacks and BatchSource.Frames are for it,

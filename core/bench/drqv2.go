@@ -47,7 +47,7 @@ func newFilm(c drqv2.Config, stacks int) *film {
 }
 
 // Draw is agent.Frames's.
-func (f *film) Draw(dst *agent.FrameRow, n int, gamma float64, occasion uint64, row int) error {
+func (f *film) Draw(dst *replay.FrameRow, n int, gamma float64, occasion uint64, row int) error {
 	at := (int(occasion)*7 + row) % len(f.stacks)
 	copy(dst.Stack, f.stacks[at])
 	copy(dst.Next, f.stacks[(at+n)%len(f.stacks)])

@@ -6,6 +6,7 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/device"
 	"pgrlab/core/op"
+	"pgrlab/core/replay"
 )
 
 // batch is a part of a batch as programs read it: rows rows from row first on.
@@ -18,8 +19,8 @@ type batch struct {
 	frames   agent.Frames
 	first    int
 	occasion uint64
-	drawn    []agent.FrameRow // a row of each worker
-	failed   []error          // of each worker
+	drawn    []replay.FrameRow // a row of each worker
+	failed   []error           // of each worker
 	gather   func()
 }
 
@@ -31,7 +32,7 @@ func (x *Agent) newBatch(rows int) *batch {
 	b := &batch{
 		rows: rows, x: x, images: op.NewTensor("s", rows, size), next: op.NewTensor("s'", rows, size),
 		action: op.NewTensor("a", rows, x.config.Act), ret: op.NewTensor("R", rows, 1), discount: op.NewTensor("discount", rows, 1),
-		drawn: make([]agent.FrameRow, workers), failed: make([]error, workers),
+		drawn: make([]replay.FrameRow, workers), failed: make([]error, workers),
 	}
 	for i := range b.drawn {
 		b.drawn[i].Stack, b.drawn[i].Next = make([][]byte, x.config.Pixels.Stack), make([][]byte, x.config.Pixels.Stack)
@@ -73,7 +74,7 @@ func (b *batch) share(part, parts int) {
 }
 
 // row draws row i and writes it, with shifts of its own for s and s′.
-func (b *batch) row(i int, r *agent.FrameRow) error {
+func (b *batch) row(i int, r *replay.FrameRow) error {
 	x, c := b.x, &b.x.config
 	if err := b.frames.Draw(r, c.NStep, c.Gamma, b.occasion, b.first+i); err != nil {
 		return err

@@ -50,7 +50,7 @@ func newFilm(c Config, steps int) *film {
 }
 
 // Draw is agent.Frames's.
-func (f *film) Draw(dst *agent.FrameRow, n int, gamma float64, occasion uint64, row int) error {
+func (f *film) Draw(dst *replay.FrameRow, n int, gamma float64, occasion uint64, row int) error {
 	words := f.stream.Block(occasion, uint64(row))
 	t := int(words[0] % uint32(len(f.frames)-n))
 	f.stack(dst.Stack, t)

@@ -11,6 +11,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/op"
+	"pgrlab/core/replay"
 )
 
 var writeInput = flag.Bool("golden", false, "write what testdata/golden.py computes from")
@@ -71,7 +72,7 @@ func goldenInput(t *testing.T, x *Agent, f *film, rates agent.Rates) golden {
 	for update := range uint64(goldenUpdates) {
 		u := goldenUpdate{Sigma: c.Sigma(2 * (update + 1))}
 		for row := range goldenRows {
-			drawn := agent.FrameRow{Stack: make([][]byte, c.Pixels.Stack), Next: make([][]byte, c.Pixels.Stack)}
+			drawn := replay.FrameRow{Stack: make([][]byte, c.Pixels.Stack), Next: make([][]byte, c.Pixels.Stack)}
 			if err := f.Draw(&drawn, c.NStep, c.Gamma, update, row); err != nil {
 				t.Fatal(err)
 			}

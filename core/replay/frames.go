@@ -1,0 +1,214 @@
+package replay
+
+import (
+	"fmt"
+
+	"pgrlab/core/rng"
+)
+
+// chunkFrames is how many frames the memory of a Frames grows by.
+const chunkFrames = 256
+
+// Frames keeps the newest frames of an environment's copies as bytes, each once, with what
+// was done behind it: the stacks of an observation, and windows of several env steps, are
+// made of them by their indices. Memory is taken in chunks as frames arrive. It belongs to
+// one goroutine while it is written to.
+type Frames struct {
+	size, act int
+	reels     []reel // of each copy
+}
+
+// reel is what one copy has shown.
+type reel struct {
+	capacity int
+	total    uint64 // frames ever added
+	shots    []shot // slots, as many as frames are held
+	chunks   [][]byte
+	actions  []float32 // [len(shots),A]
+}
+
+// shot is what is known of a frame.
+type shot struct {
+	First  uint64  // frame of its episode's beginning
+	Reward float32 // of the action behind it
+	Acted  bool    // there is one: false of the last frame of an episode, and of the newest
+	Ended  bool    // it is behind a true end
+}
+
+// FrameRow is a row of a batch of frames: n env steps. The lengths of Stack and Next say how
+// many frames an observation has; at the beginning of an episode its first frame is
+// repeated. Frames and actions stay the memory of their owner.
+type FrameRow struct {
+	Stack, Next [][]byte  // of s, and of s′ n steps later: the oldest frame first
+	Action      []float32 // [A], behind s
+	Return      float32   // Σ γⁱ·r over the n steps
+	Discount    float32   // γⁿ; 0 where the episode came to a true end
+}
+
+// NewFrames returns an empty memory for capacity frames of size bytes, of the given number
+// of copies together. It panics where a number is not positive.
+func NewFrames(size, act, capacity, copies int) *Frames {
+	if size < 1 || act < 1 || capacity < copies || copies < 1 {
+		panic(fmt.Sprintf("replay: %d frames of %d bytes and %d actions in %d copies", capacity, size, act, copies))
+	}
+	f := &Frames{size: size, act: act, reels: make([]reel, copies)}
+	for i := range f.reels {
+		f.reels[i].capacity = capacity / copies
+	}
+	return f
+}
+
+// Len is how many frames are held.
+func (f *Frames) Len() (n int) {
+	for i := range f.reels {
+		n += len(f.reels[i].shots)
+	}
+	return n
+}
+
+// Begin takes the first frame of an episode of a copy.
+func (f *Frames) Begin(copy int, frame []byte) {
+	r := &f.reels[copy]
+	r.add(f, frame, shot{First: r.total})
+}
+
+// Add takes what was done behind the newest frame of a copy, and the frame that followed;
+// ended says that the episode came to a true end with it. It panics where no episode has
+// begun.
+func (f *Frames) Add(copy int, action []float32, reward float32, next []byte, ended bool) {
+	r := &f.reels[copy]
+	if r.total == 0 {
+		panic("replay: an env step before the first frame")
+	}
+	before := r.slot(r.total - 1)
+	r.shots[before].Reward, r.shots[before].Acted = reward, true
+	r.setAction(f, before, action)
+	r.add(f, next, shot{First: r.shots[before].First, Ended: ended})
+}
+
+// Newest writes the stack of a copy's newest frames, len(dst) of them.
+func (f *Frames) Newest(copy int, dst [][]byte) {
+	r := &f.reels[copy]
+	r.stack(f, dst, r.total-1)
+}
+
+func (r *reel) slot(frame uint64) int { return int(frame % uint64(r.capacity)) }
+
+func (r *reel) setAction(f *Frames, slot int, action []float32) {
+	copy(r.actions[slot*f.act:(slot+1)*f.act], action)
+}
+
+func (r *reel) add(f *Frames, frame []byte, s shot) {
+	slot := r.slot(r.total)
+	if slot == len(r.shots) {
+		r.shots, r.actions = append(r.shots, shot{}), append(r.actions, make([]float32, f.act)...)
+	}
+	for len(r.chunks) <= slot/chunkFrames {
+		r.chunks = append(r.chunks, make([]byte, min(chunkFrames, r.capacity-len(r.chunks)*chunkFrames)*f.size))
+	}
+	r.shots[slot] = s
+	if copy(r.frame(f, slot), frame) != len(frame) || len(frame) != f.size {
+		panic(fmt.Sprintf("replay: a frame of %d bytes, want %d", len(frame), f.size))
+	}
+	r.total++
+}
+
+// frame is the memory of a slot.
+func (r *reel) frame(f *Frames, slot int) []byte {
+	at := slot % chunkFrames * f.size
+	return r.chunks[slot/chunkFrames][at : at+f.size : at+f.size]
+}
+
+// oldest is the first frame that is held.
+func (r *reel) oldest() uint64 { return r.total - uint64(len(r.shots)) }
+
+// stack writes the frames up to one, the first of its episode repeated.
+func (r *reel) stack(f *Frames, dst [][]byte, at uint64) {
+	first := r.shots[r.slot(at)].First
+	for i := range dst {
+		frame, back := first, uint64(len(dst)-1-i)
+		if at >= first+back {
+			frame = at - back
+		}
+		dst[i] = r.frame(f, r.slot(frame))
+	}
+}
+
+// window says how many env steps those from a frame on are: n, or fewer before a true end;
+// 0 where they are not all there, or the frames of their first stack are not.
+func (r *reel) window(at uint64, n, stack int) int {
+	s := r.shots[r.slot(at)]
+	if back := at - min(uint64(stack-1), at); max(back, s.First) < r.oldest() {
+		return 0
+	}
+	for i := range n {
+		s := r.shots[r.slot(at+uint64(i))]
+		switch {
+		case i > 0 && s.Ended:
+			return i
+		case !s.Acted:
+			return 0
+		}
+	}
+	return n
+}
+
+// A FrameSampler draws rows of batches from frames, uniformly and with replacement. Which a
+// row gets is a function of occasion, row, and how many frames there are.
+type FrameSampler struct {
+	Frames *Frames
+	Stream rng.Stream
+}
+
+// tries is how many frames are drawn for a row before it is given up: of a window's
+// frames only those near an episode's end are none to begin with.
+const tries = 1 << 16
+
+// Draw writes row number row of the batch of an occasion to dst: n env steps that follow
+// each other in one episode, or as many as there are before a true end. It allocates
+// nothing, and several goroutines may call it at once.
+func (s FrameSampler) Draw(dst *FrameRow, n int, gamma float64, occasion uint64, row int) error {
+	held := s.Frames.Len()
+	for try := range uint64(tries) {
+		if held == 0 {
+			break
+		}
+		words := s.Stream.Block(occasion, uint64(row)*tries+try)
+		r, at := s.Frames.at(int((uint64(words[0])<<32 | uint64(words[1])) % uint64(held)))
+		if steps := r.window(at, n, len(dst.Stack)); steps > 0 {
+			r.draw(s.Frames, dst, at, steps, gamma)
+			return nil
+		}
+	}
+	return fmt.Errorf("sample frames: there are no %d env steps in a row among %d frames", n, held)
+}
+
+// at is frame number i of those that are held.
+func (f *Frames) at(i int) (*reel, uint64) {
+	for k := range f.reels {
+		r := &f.reels[k]
+		if i < len(r.shots) {
+			return r, r.oldest() + uint64(i)
+		}
+		i -= len(r.shots)
+	}
+	panic("replay: frame outside of those held")
+}
+
+// draw writes the env steps from a frame on.
+func (r *reel) draw(f *Frames, dst *FrameRow, at uint64, steps int, gamma float64) {
+	slot := r.slot(at)
+	dst.Action = r.actions[slot*f.act : (slot+1)*f.act]
+	sum, weight := 0.0, 1.0
+	for i := range steps {
+		sum += weight * float64(r.shots[r.slot(at+uint64(i))].Reward)
+		weight *= gamma
+	}
+	last := at + uint64(steps)
+	if r.shots[r.slot(last)].Ended {
+		weight = 0
+	}
+	dst.Return, dst.Discount = float32(sum), float32(weight)
+	r.stack(f, dst.Stack, at)
+	r.stack(f, dst.Next, last)
+}
