@@ -112,15 +112,15 @@ var allowed = map[string][]string{
 	"core/device/cuda/driver":     {},
 
 	// Only tests, and packages like these, import what is below a folder testing.
-	"core/testing/cut":        {"core/run/files"},                                                                                                             // kills and power cuts
-	"core/testing/drivertest": {"core/device/cuda/driver"},                                                                                                    // what every CUDA driver is tested by
-	"core/testing/emulator":   {"core/device/cuda/driver", "core/testing/ptx"},                                                                                // a CUDA driver that interprets kernels
-	"core/testing/mirrortest": {"core/device"},                                                                                                                // a device with memory of its own
-	"core/testing/optest":     {"core/op", "core/window", "core/rng"},                                                                                         // the cases that every implementation of an operation is tested by
-	"core/testing/tiny":       {"core/config", "core/task", "core/agent", "core/generative", "core/knob", "core/relevance", "core/device", "core/device/cpu"}, // a run that takes milliseconds
-	"core/testing/pace":       {},                                                                                                                             // makes work slow or quick
-	"core/testing/ptx":        {},                                                                                                                             // the interpreter
-	"tui/testing/commandtest": {"tui/command/cli", "core/task"},                                                                                               // what tests give to commands
+	"core/testing/cut":        {"core/run/files"},                                                                                                                                 // kills and power cuts
+	"core/testing/drivertest": {"core/device/cuda/driver"},                                                                                                                        // what every CUDA driver is tested by
+	"core/testing/emulator":   {"core/device/cuda/driver", "core/testing/ptx"},                                                                                                    // a CUDA driver that interprets kernels
+	"core/testing/mirrortest": {"core/device"},                                                                                                                                    // a device with memory of its own
+	"core/testing/optest":     {"core/op", "core/window", "core/rng"},                                                                                                             // the cases that every implementation of an operation is tested by
+	"core/testing/tiny":       {"core/config", "core/task", "core/agent", "core/agent/drqv2", "core/generative", "core/knob", "core/relevance", "core/device", "core/device/cpu"}, // a run that takes milliseconds
+	"core/testing/pace":       {},                                                                                                                                                 // makes work slow or quick
+	"core/testing/ptx":        {},                                                                                                                                                 // the interpreter
+	"tui/testing/commandtest": {"tui/command/cli", "core/task"},                                                                                                                   // what tests give to commands
 	"tui/testing/pty":         {},
 	"tui/testing/tmux":        {"core/testing/pace"},
 

@@ -12,6 +12,7 @@ type Env struct {
 	instance *mujoco.Instance
 	sim      *simulation
 	action   []float64
+	eye      eye
 }
 
 // New makes an environment whose episodes are drawn from seed.

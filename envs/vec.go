@@ -30,6 +30,8 @@ type VecEnv struct {
 	obs     []float32
 	rewards []float64
 	ended   []bool
+	frames  []byte
+	side    int // of a frame
 }
 
 // group is a run of copies.
@@ -40,6 +42,7 @@ type group struct {
 	action   []float64
 	err      error // the first of the present job
 	failed   int   // copies that failed in it
+	eye      eye
 }
 
 // job is what is to be done with all copies.
@@ -48,6 +51,7 @@ type job int
 const (
 	jobReset job = iota
 	jobStep
+	jobFrame
 )
 
 // NewVec makes n copies whose episodes are drawn from seed.
@@ -121,6 +125,10 @@ func (v *VecEnv) serve(part int) {
 // work does the present job on copy i of a group.
 func (v *VecEnv) work(g *group, i int) error {
 	s := v.sims[i]
+	if v.job == jobFrame {
+		size := v.side * v.side * 3
+		return g.eye.frame(s, v.frames[i*size:(i+1)*size], v.side)
+	}
 	obs := v.obs[i*v.task.ObsSize : (i+1)*v.task.ObsSize]
 	switch {
 	case v.job == jobReset:

@@ -36,7 +36,7 @@ var bounds = map[string][2]int{
 }
 
 // lists are the most elements of lists.
-var lists = map[string]int{"agent.hidden": 100, "environment.noise_sigma": 10_000, "schedule": 100_000}
+var lists = map[string]int{"agent.hidden": 100, "environment.noise_sigma": 10_000, "schedule": 100_000, "pixels.strides": 16}
 
 // largest is the largest size of a number with a fraction: its square is finite as a
 // float32.

@@ -36,6 +36,7 @@ type Config struct {
 	Lanes      int `toml:"lanes"`       // fixed parts of every reduction over rows
 
 	Environment task.Environment `toml:"environment"`
+	Pixels      agent.Pixels     `toml:"pixels"` // for learners that see frames
 	Evaluation  Evaluation       `toml:"evaluation"`
 	Agent       agent.Config     `toml:"agent"`
 	Replay      Replay           `toml:"replay"`
@@ -113,6 +114,12 @@ func (c *Config) Has() (has knob.Use) {
 	return has
 }
 
+// Sees says whether the learner sees frames.
+func (c *Config) Sees() bool {
+	s, _ := c.Agent.Spec() // Validate has looked at it
+	return s.Pixels
+}
+
 // Functions are the relevance functions that the run may come to use: all where the knob
 // relevance chooses among them at any time, and those of bonus and priorities.
 func (c *Config) Functions() []string {
@@ -126,7 +133,7 @@ func (c *Config) Functions() []string {
 func (c *Config) Learner(task task.Task) (agent.Spec, agent.Deps) {
 	s, _ := c.Agent.Spec() // Validate has looked at it
 	return s, agent.Deps{
-		Config: c.Agent, Settings: c.Agent.Own.Of(s), Shape: replay.Shape{Obs: task.ObsSize, Act: task.ActSize},
+		Config: c.Agent, Settings: c.Agent.Own.Of(s), Shape: replay.Shape{Obs: task.ObsSize, Act: task.ActSize}, Pixels: c.Pixels,
 		Copies: c.Environment.InLockstep(), Weighted: c.Replay.Prioritized(),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 )
@@ -55,6 +56,9 @@ func (c *Config) Memory(task task.Task) []MemoryPart {
 		add(float64(copies-1)*(Physics+copied), "environment.copies %d", copies)
 	}
 	add(Physics+(row+8)*float64(c.Collected()), "buffer %d", c.Buffer)
+	if c.Sees() {
+		add(c.framesMemory(task), "buffer %d with pixels.side %d", c.Buffer, c.Pixels.Side)
+	}
 	if c.Replay.Prioritized() {
 		add(16*float64(c.Collected()), "priorities of buffer %d", c.Buffer)
 	}
@@ -77,6 +81,20 @@ func (c *Config) Memory(task task.Task) []MemoryPart {
 	}
 	slices.SortStableFunc(all, func(a, b MemoryPart) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return all
+}
+
+// FrameCapacity is the most frames that a member keeps: an episode has one more than env
+// steps.
+func (c *Config) FrameCapacity(task task.Task) int {
+	collected := c.Collected()
+	return collected + collected/max(1, task.EpisodeSteps) + 2*c.Environment.InLockstep()
+}
+
+// framesMemory is about what the frames take that a member keeps.
+func (c *Config) framesMemory(task task.Task) float64 {
+	const beside = 32 // bytes that are known of a frame
+	side := float64(c.Pixels.Side)
+	return float64(c.FrameCapacity(task)) * (agent.Colours*side*side + 4*float64(task.ActSize) + beside)
 }
 
 // Collected is the most transitions of the environment that D_real comes to hold.

@@ -104,6 +104,11 @@ func (c *Config) validateLearner() error {
 			return err
 		}
 	}
+	if s.Pixels {
+		if err := c.Pixels.Validate(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case !s.Synthetic && c.Generates():
 		return fmt.Errorf("generator.kind is %q, but learner %s learns from real transitions only: want kind %q", c.Generator.Kind, s.Name, GeneratorNone)

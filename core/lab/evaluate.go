@@ -8,8 +8,19 @@ import (
 	"pgrlab/core/replica"
 )
 
-// evaluationSteps is a slice of an evaluation.
-const evaluationSteps = 25
+// A slice of an evaluation, in lockstep steps: fewer where every copy is drawn at each.
+const (
+	evaluationSteps = 25
+	drawnSteps      = 5
+)
+
+// evaluationSlice is how many lockstep steps a slice of an evaluation has.
+func (x *experiment) evaluationSlice() int {
+	if x.config.Sees() {
+		return drawnSteps
+	}
+	return evaluationSteps
+}
 
 // evaluate plays whole episodes with the policy's mean action, in an environment
 // of its own, and writes the lines of the step. The episodes are numbered by the
@@ -51,11 +62,11 @@ func (x *experiment) evaluationNumber() uint64 {
 	return uint64((x.Step + every - 1) / every)
 }
 
-// evaluateSlice makes up to evaluationSteps lockstep steps of every member; over
-// says that all episodes are.
+// evaluateSlice makes a slice of lockstep steps of every member; over says that all
+// episodes are.
 func (x *experiment) evaluateSlice(left int) (n int, over bool, err error) {
 	defer x.meter.Measure(knob.Evaluate, &n)()
-	over, n = true, min(evaluationSteps, left)
+	over, n = true, min(x.evaluationSlice(), left)
 	for _, m := range x.members {
 		ended, err := m.Evaluate(n)
 		if err := x.orNone(err); err != nil {

@@ -64,7 +64,7 @@ func (x *experiment) shorten() {
 	c, s := x.config, &x.Settings
 	c.StartSteps = triedStart
 	c.Evaluation.AnalysedRows, c.Evaluation.AnalyseEvery, c.Evaluation.KeepEvery = 0, 0, 0
-	x.task.EpisodeSteps = min(x.task.EpisodeSteps, evaluationSteps)
+	x.task.EpisodeSteps = min(x.task.EpisodeSteps, x.evaluationSlice())
 	x.steering.schedule = nil
 	s.GeneratorSteps = min(s.GeneratorSteps, 2*x.refit.slice)
 	s.Samples = min(s.Samples, triedSamples)

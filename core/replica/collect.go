@@ -21,6 +21,7 @@ func (r *Replica) EnvStep(now Now) error {
 	if !r.Parts.Fills {
 		r.store()
 	}
+	r.keepFrames()
 	if err := r.observe(now); err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func (r *Replica) act(now Now) error {
 			r.episodes[i] = r.Copies[i].Episode
 		}
 		r.acting = agent.Acting{
-			Copies: len(r.envs), Obs: r.Obs, Actions: r.Action, State: r.nextState, Episodes: r.episodes, Step: uint64(now.Step),
+			Copies: len(r.envs), Obs: r.Obs, Stacks: r.seen(), Actions: r.Action, State: r.nextState, Episodes: r.episodes, Step: uint64(now.Step),
 		}
 		if err := r.Agent.Act(&r.acting); err != nil {
 			return err
@@ -71,8 +72,8 @@ func (r *Replica) act(now Now) error {
 // acts says whether the policy chooses the actions. A learner that does not update on
 // batches needs no random ones first.
 func (r *Replica) acts() bool {
-	_, offPolicy := r.Agent.(agent.OffPolicy)
-	return !offPolicy || r.Enough()
+	_, batches := r.Agent.(agent.OffPolicy)
+	return !batches && r.sight == nil || r.Enough()
 }
 
 // observe tells a learner that keeps experience of its own what the env step gave.

@@ -32,6 +32,7 @@ type halfStep struct {
 	Actions, Next []float32
 	Rewards       []float32
 	Ends          []agent.End
+	Frames        []byte // where the learner sees some
 }
 
 // startEnvs makes the replica's copies of the environment, each in its first episode.
@@ -57,6 +58,9 @@ func (r *Replica) startEnvs() error {
 func (r *Replica) resetEnvs() error {
 	for i := range r.envs {
 		if err := r.envs[i].env.Reset(r.Copies[i].Episode, r.row(r.Obs, i)); err != nil {
+			return fmt.Errorf("reset %s: %w", r.Config.Task, err)
+		}
+		if err := r.open(i); err != nil {
 			return fmt.Errorf("reset %s: %w", r.Config.Task, err)
 		}
 	}
@@ -115,6 +119,9 @@ func (r *Replica) stepEnv(i int) error {
 	if err != nil {
 		return err
 	}
+	if err := r.look(i); err != nil {
+		return err
+	}
 	c := &r.Copies[i]
 	c.Step++
 	c.Return += reward
@@ -134,7 +141,10 @@ func (r *Replica) keepHalf() {
 	for _, made := range r.made {
 		if made {
 			r.Half = &halfStep{append([]bool(nil), r.made...), append([]float32(nil), r.Action...), append([]float32(nil), r.next...),
-				append([]float32(nil), r.rewards...), append([]agent.End(nil), r.ends...)}
+				append([]float32(nil), r.rewards...), append([]agent.End(nil), r.ends...), nil}
+			if r.sight != nil {
+				r.Half.Frames = append([]byte(nil), r.sight.next...)
+			}
 		}
 	}
 	clear(r.made)
@@ -147,6 +157,9 @@ func (r *Replica) takeHalf() {
 		copy(r.next, h.Next)
 		copy(r.rewards, h.Rewards)
 		copy(r.ends, h.Ends)
+		if r.sight != nil {
+			copy(r.sight.next, h.Frames)
+		}
 	}
 }
 
@@ -170,7 +183,10 @@ func (r *Replica) endEpisode(i int) {
 	}
 	*c = Copy{Episode: c.Episode + uint64(len(r.envs))}
 	clear(r.row(r.PolicyState, i))
-	if e.failed = e.env.Reset(c.Episode, r.row(r.Obs, i)); e.failed != nil {
+	if e.failed = e.env.Reset(c.Episode, r.row(r.Obs, i)); e.failed == nil {
+		e.failed = r.open(i)
+	}
+	if e.failed != nil {
 		e.failed = fmt.Errorf("reset: %w", e.failed)
 	}
 }

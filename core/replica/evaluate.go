@@ -7,18 +7,17 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/analysis"
-	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
 	"pgrlab/core/relevance"
 	"pgrlab/core/run"
-	"pgrlab/core/task"
 )
 
 // evaluation is an evaluation under way.
 type evaluation struct {
 	acting       agent.Acting
 	obs, actions []float32 // those of acting
+	sees         *watching // nil: the learner sees no frames
 	rewards      []float64
 	ended        []bool
 	returns      []float64
@@ -29,15 +28,21 @@ type evaluation struct {
 	weight     float64   // γᵗ
 }
 
-func newEvaluation(evalEnv task.VecEnv, policy agent.Policy, e config.Evaluation) *evaluation {
+// newEvaluation makes the memory of an evaluation.
+func (r *Replica) newEvaluation() (*evaluation, error) {
+	evalEnv := r.evalEnv
 	n := evalEnv.Size()
-	mode, _ := e.Mode() // Validate has looked at it
+	mode, _ := r.Config.Evaluation.Mode() // Validate has looked at it
 	t := &evaluation{
 		obs: make([]float32, n*evalEnv.ObsSize()), actions: make([]float32, n*evalEnv.ActSize()),
 		rewards: make([]float64, n), ended: make([]bool, n), returns: make([]float64, n), discounted: make([]float64, n), weight: 1,
 	}
-	t.acting = agent.Acting{Copies: n, Obs: t.obs, Actions: t.actions, State: make([]float32, n*policy.StateSize()), Episodes: make([]uint64, n), Mode: mode}
-	return t
+	t.acting = agent.Acting{Copies: n, Obs: t.obs, Actions: t.actions, State: make([]float32, n*r.Agent.StateSize()), Episodes: make([]uint64, n), Mode: mode}
+	var err error
+	if t.sees, err = r.watch(); t.sees != nil {
+		t.acting.Stacks = t.sees.stacks
+	}
+	return t, err
 }
 
 // over says whether all episodes are.
@@ -48,11 +53,19 @@ func (t *evaluation) over() bool { return !slices.Contains(t.ended, false) }
 // run: that of two runs starts in the same states. ErrEnvironment: they have failed, which
 // was told the host, and there is no evaluation.
 func (r *Replica) StartEvaluation(number uint64) error {
-	t := newEvaluation(r.evalEnv, r.Agent, r.Config.Evaluation)
+	t, err := r.newEvaluation()
+	if err != nil {
+		return err
+	}
 	r.evaluation = t
 	t.acting.Step = number * uint64(r.Task.EpisodeSteps)
 	if err := r.evalEnv.Reset(number, t.obs); err != nil {
 		return r.failedEvaluation(fmt.Errorf("reset: %w", err))
+	}
+	if t.sees != nil {
+		if err := t.sees.begin(); err != nil {
+			return r.failedEvaluation(fmt.Errorf("draw: %w", err))
+		}
 	}
 	values, has := r.Agent.(relevance.Values)
 	if !r.Config.Analyses() || !has || r.Parts.Fills { // critics take observations
@@ -82,6 +95,11 @@ func (r *Replica) evaluationStep(t *evaluation) error {
 	was := slices.Clone(t.ended)
 	if err := r.evalEnv.Step(t.actions, t.obs, t.rewards, t.ended); err != nil && !r.tolerateLostEpisode(err) {
 		return r.failedEvaluation(err)
+	}
+	if t.sees != nil {
+		if err := t.sees.next(); err != nil {
+			return r.failedEvaluation(fmt.Errorf("draw: %w", err))
+		}
 	}
 	for i, reward := range t.rewards {
 		if !was[i] {
@@ -158,16 +176,7 @@ func meanStd(v []float64) (mean, std float64) {
 
 // reportDormant measures the policy's dormant neurons on real states.
 func (r *Replica) reportDormant(number uint64) error {
-	if r.Real.Len() == 0 {
-		return nil // the learner has not filled it yet
-	}
-	rows, size := r.Config.Evaluation.DormantStates, r.Real.Shape().Obs
-	obs := make([]float32, rows*size)
-	q := r.streams.dormant.At(number)
-	for i := range rows {
-		copy(obs[i*size:(i+1)*size], r.Real.Row(q.IntN(r.Real.Len()))[:size])
-	}
-	layers, err := r.Agent.Activations(obs, rows)
+	layers, err := r.probed(number, r.Config.Evaluation.DormantStates)
 	if err != nil || len(layers) == 0 {
 		return err
 	}

@@ -95,6 +95,7 @@ type Replica struct {
 	owned      []owned
 	evaluation *evaluation // the evaluation under way
 	simulator  inspect.Simulator
+	sight      *sight // nil: the learner sees no frames
 }
 
 // State are the counters of a replica; with the states of its parts they are all that a
@@ -198,6 +199,12 @@ func (r *Replica) build() (err error) {
 	r.scratch = replay.NewBatch(shape, inspect.ScoreRows)
 	if err := r.prepareBonus(); err != nil {
 		return err
+	}
+	if r.Config.Sees() {
+		if r.sight, err = r.newSight(); err != nil {
+			return err
+		}
+		r.own("frames", r.sight.frames)
 	}
 	states := len(r.envs) * r.Agent.StateSize()
 	r.PolicyState, r.nextState = make([]float32, states), make([]float32, states)

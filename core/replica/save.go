@@ -64,6 +64,7 @@ type savedEvaluation struct {
 	Weight     float64
 	State      []float32 // the policy's, of each episode
 	Step       uint64    // of its next actions
+	Seen       []byte    // the stacks of frames, where the policy sees some
 }
 
 // Saved is what Restore takes. Scores are part of it between StartScoring and the end of the
@@ -89,7 +90,7 @@ func (r *Replica) Saved(scored bool) Saved {
 		}
 	}
 	if t := r.evaluation; t != nil {
-		s.Trial = &savedEvaluation{t.obs, t.ended, t.returns, t.q, t.discounted, t.weight, t.acting.State, t.acting.Step}
+		s.Trial = &savedEvaluation{t.obs, t.ended, t.returns, t.q, t.discounted, t.weight, t.acting.State, t.acting.Step, t.sees.saved()}
 	}
 	return s
 }
@@ -170,6 +171,9 @@ func (r *Replica) Restore(s Saved, function string) (err error) {
 	if err := s.State.checkCopies(len(r.envs), len(r.next), len(r.Action)); err != nil {
 		return err
 	}
+	if h := s.State.Half; h != nil && r.sight != nil && len(h.Frames) != len(r.sight.next) {
+		return fmt.Errorf("half of an env step with frames of %d bytes is saved, the run's have %d", len(h.Frames), len(r.sight.next))
+	}
 	r.State = s.State
 	r.adoptCopies()
 	r.adoptModels()
@@ -225,7 +229,10 @@ func (r *Replica) restoreEvaluation(s *savedEvaluation) error {
 	if r.evalEnv == nil {
 		return errors.New("an evaluation is saved, the run has none")
 	}
-	t := newEvaluation(r.evalEnv, r.Agent, r.Config.Evaluation)
+	t, err := r.newEvaluation()
+	if err != nil {
+		return err
+	}
 	if len(s.Obs) != len(t.obs) || len(s.Ended) != len(t.ended) || len(s.Returns) != len(t.returns) || len(s.Q) != 0 && len(s.Q) != len(t.returns) {
 		return fmt.Errorf("an evaluation of %d episodes is saved, the run has %d", len(s.Returns), len(t.returns))
 	}
@@ -237,5 +244,5 @@ func (r *Replica) restoreEvaluation(s *savedEvaluation) error {
 	t.acting.Step = s.Step
 	t.q, t.weight = s.Q, s.Weight
 	r.evaluation = t
-	return nil
+	return t.sees.restore(s.Seen)
 }

@@ -19,6 +19,7 @@ type Task struct {
 	// Turning are the coordinates of an observation that are angles without limits, in
 	// radians.
 	Turning []int
+	Seen    bool // its environments are Seen, and SeenVec
 	New     func(seed uint64) (Env, error)
 	NewVec  func(n int, seed uint64) (VecEnv, error)
 	With    func(Environment) (Task, error) // the task played otherwise; nil: it cannot be

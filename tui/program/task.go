@@ -21,7 +21,7 @@ func tasks() []task.Task {
 func taskOf(t envs.Task) task.Task {
 	return task.Task{
 		Name: t.Name, Doc: t.Doc, ObsSize: t.ObsSize, ActSize: t.ActSize,
-		EpisodeSteps: t.EpisodeSteps, Terminates: t.Terminates, Ends: t.Ends, Hidden: t.Hidden, Turning: t.Turning, Names: t.Names(),
+		EpisodeSteps: t.EpisodeSteps, Terminates: t.Terminates, Ends: t.Ends, Hidden: t.Hidden, Turning: t.Turning, Names: t.Names(), Seen: true,
 		New:    func(seed uint64) (task.Env, error) { return t.New(seed) },
 		NewVec: func(n int, seed uint64) (task.VecEnv, error) { return t.NewVec(n, seed) },
 		With: func(e task.Environment) (task.Task, error) {

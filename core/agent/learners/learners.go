@@ -3,5 +3,6 @@
 package learners
 
 import (
-	_ "pgrlab/core/agent/sac" // SAC and REDQ
+	_ "pgrlab/core/agent/drqv2" // DrQ-v2
+	_ "pgrlab/core/agent/sac"   // SAC and REDQ
 )

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/agent/drqv2"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
@@ -53,6 +54,19 @@ func Config() config.Config {
 	return c
 }
 
+// Pixels is a run of DrQ-v2 on Task: 8 random env steps of 26, an update in two parts at
+// every second one behind them, an evaluation every 13.
+func Pixels() config.Config {
+	c := Config()
+	c.Method, c.Generator.Kind, c.Generator.Conditional = "drqv2", config.GeneratorNone, false
+	c.Knobs.Relevance, c.Knobs.Ratio = relevance.None, 0
+	c.Agent.Learner, c.Pixels = "drqv2", agent.Pixels{Side: 9, Stack: 3, Pad: 1, Channels: 3, Strides: []int{2, 1}, Feature: 4}
+	own := drqv2.DefaultSettings
+	own.NoiseSteps, own.Slice = 40, 4
+	c.Agent.Own = agent.Own{"drqv2": own}
+	return c
+}
+
 // Device is a CPU with one thread and portable kernels, closed when the test is over.
 func Device(t testing.TB) device.Device {
 	t.Helper()
@@ -67,7 +81,7 @@ func Device(t testing.TB) device.Device {
 // Task is a problem in which everything that was done shows in what is observed next.
 func Task() task.Task {
 	return task.Task{
-		Name: "world", ObsSize: Obs, ActSize: Act, EpisodeSteps: Episode,
+		Name: "world", ObsSize: Obs, ActSize: Act, EpisodeSteps: Episode, Seen: true,
 		New: func(seed uint64) (task.Env, error) { return &env{seed: float64(seed % 997)}, nil },
 		NewVec: func(n int, seed uint64) (task.VecEnv, error) {
 			v := &vec{envs: make([]env, n)}
@@ -86,7 +100,7 @@ func (e *env) ObsSize() int { return Obs }
 func (e *env) ActSize() int { return Act }
 
 func (e *env) Reset(episode uint64, obs []float32) error {
-	e.episode, e.t = float64(episode), 0
+	e.episode, e.t, e.x = float64(episode), 0, 0
 	e.observe(obs, 0)
 	return nil
 }
@@ -107,6 +121,15 @@ func (e *env) Place(obs []float32) error {
 func (e *env) observe(obs []float32, action float64) {
 	_, e.x = math.Modf(math.Abs(0.37*e.x + 0.731*e.seed + 0.411*e.episode + 0.11*e.t + 0.53*action))
 	obs[0], obs[1] = float32(e.x), float32(e.t)/Episode
+}
+
+// Frame draws the state as stripes.
+func (e *env) Frame(dst []byte, side int) error {
+	for i := range dst {
+		_, shade := math.Modf(e.x + float64(i%(3*side))/float64(3*side) + 0.1*e.t)
+		dst[i] = byte(255 * shade)
+	}
+	return nil
 }
 
 func (e *env) Save(w io.Writer) error {
@@ -148,6 +171,16 @@ func (v *vec) Step(actions, obs []float32, rewards []float64, ended []bool) erro
 			return err
 		}
 		ended[i] = int(v.envs[i].t) == 10*(i+1)
+	}
+	return nil
+}
+
+// Frames is Frame of all copies.
+func (v *vec) Frames(dst []byte, side int) error {
+	for i := range v.envs {
+		if err := v.envs[i].Frame(dst[i*3*side*side:(i+1)*3*side*side], side); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -1,0 +1,109 @@
+package lab
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"pgrlab/core/config"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/testing/tiny"
+)
+
+// framesLab is a run of DrQ-v2, in a folder or in memory.
+func framesLab(t *testing.T, c config.Config, threads int, folder record) *Lab {
+	t.Helper()
+	dev, err := cpu.New(cpu.Options{Threads: threads, Family: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	p, err := newParts(&c, tiny.Task(), dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := newLab(c, tiny.Task(), folder, p, dev.Name(), clock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.OnFault(FaultFail)
+	return l
+}
+
+// A run from frames writes the same with one worker and with two, in one copy of the
+// environment and in three; it learns behind the random start, and says what SAC's say.
+func TestARunFromFrames(t *testing.T) {
+	for _, copies := range []int{1, 3} {
+		var journals []string
+		for threads := range 2 {
+			c := tiny.Pixels()
+			c.Environment.Copies = copies
+			folder := &memoryFolder{}
+			l := framesLab(t, c, threads+1, folder)
+			if err := l.Run(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			journals = append(journals, folder.canonical(t))
+			losses, _ := bodies[event.Losses](l)
+			dormant, _ := bodies[event.Dormant](l)
+			evaluated, _ := bodies[event.Evaluated](l)
+			if len(losses) != 2 || losses[0].Critic == nil || losses[0].Actor == nil || losses[0].Alpha != nil || len(dormant) != 2 || len(evaluated) != 2 {
+				t.Fatalf("losses %+v, dormant %+v, evaluated %+v", losses, dormant, evaluated)
+			}
+			// An update at every second env step behind 8 transitions.
+			if want := uint64((26 - 8/copies) / 2); l.x.first().Updates != want {
+				t.Errorf("in %d copies %d updates, want %d", copies, l.x.first().Updates, want)
+			}
+		}
+		if journals[0] != journals[1] {
+			t.Errorf("one worker writes\n%s\ntwo write\n%s", journals[0], journals[1])
+		}
+	}
+}
+
+// A run from frames goes on from every border, also from the middle of an update and of an
+// evaluation, and knobs turn there.
+func TestARunFromFramesGoesOnFromEveryBorder(t *testing.T) {
+	c := tiny.Pixels()
+	c.Environment.Copies = 2
+	c.Schedule = []string{"10/learn:1:lr_critic=0.01", "12/learn:2:tau=0.5", "14/learn:1:batch=6", "18:lr_actor=0.01"}
+	phases := resumeEverywhere(t, 1, func(r record) *Lab { return framesLab(t, c, 1, r) })
+	if phases[knob.Learn] < 20 || phases[knob.Evaluate] < 5 {
+		t.Errorf("too few borders: %v", phases)
+	}
+}
+
+// Frames that the memory has lost to newer ones are lost to a run that goes on as well.
+func TestARunFromFewFramesGoesOn(t *testing.T) {
+	c := tiny.Pixels()
+	c.Buffer = 12
+	resumeEverywhere(t, 5, func(r record) *Lab { return framesLab(t, c, 1, r) })
+}
+
+// What frames cannot be seen from, or does not go with them, is one line before the run.
+func TestFramesThatCannotBe(t *testing.T) {
+	for want, change := range map[string]func(*config.Config){
+		"pixels.side is 0":                                func(c *config.Config) { c.Pixels.Side = 0 },
+		"pixels.strides [2 2 2 2] do not fit":             func(c *config.Config) { c.Pixels.Strides = []int{2, 2, 2, 2} },
+		"learner drqv2 learns from real transitions only": func(c *config.Config) { c.Generator.Kind = "diffusion" },
+		"subset is 1 of 2 critics":                        func(c *config.Config) { c.Agent.Subset = 1 },
+		"but learner drqv2 takes rewards neither":         func(c *config.Config) { c.Bonus = config.Bonus{Function: "rnd", Scale: config.ScaleStd} },
+	} {
+		c := tiny.Pixels()
+		change(&c)
+		l, err := New(c, tiny.Task(), tiny.Device(t), nil)
+		if err == nil {
+			l.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	unseen := tiny.Task()
+	unseen.Seen = false
+	if _, err := New(tiny.Pixels(), unseen, tiny.Device(t), nil); err == nil || !strings.Contains(err.Error(), "nobody draws task") {
+		t.Errorf("a task that nobody draws: %v", err)
+	}
+}

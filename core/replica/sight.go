@@ -1,0 +1,224 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/replay"
+	"pgrlab/core/task"
+)
+
+// sight is what a replica sees whose learner sees frames.
+type sight struct {
+	side, stack int
+	frames      *replay.Frames
+	sampler     agent.Frames
+	probes      agent.Frames // of the dormant ratio
+	stacks      [][][]byte   // of each copy, for the next actions
+	next        []byte       // [K,size] behind the env step
+}
+
+// newSight makes the memory of a replica's frames.
+func (r *Replica) newSight() (*sight, error) {
+	if !r.Task.Seen {
+		return nil, fmt.Errorf("learner %s sees frames, and nobody draws task %s: choose another one, or a learner of observations", r.Config.Agent.Learner, r.Config.Task)
+	}
+	copies, p := len(r.envs), r.Config.Pixels
+	s := &sight{side: p.Side, stack: p.Stack}
+	s.frames = replay.NewFrames(s.size(), r.envs[0].env.ActSize(), r.Config.FrameCapacity(r.Task), copies)
+	s.sampler = replay.FrameSampler{Frames: s.frames, Stream: r.streams.replay.Sub("frames")}
+	s.probes = replay.FrameSampler{Frames: s.frames, Stream: r.streams.dormant.Sub("frames")}
+	s.stacks, s.next = newStacks(copies, s.stack), make([]byte, copies*s.size())
+	return s, nil
+}
+
+func newStacks(n, depth int) [][][]byte {
+	all := make([][][]byte, n)
+	for i := range all {
+		all[i] = make([][]byte, depth)
+	}
+	return all
+}
+
+// size is how many bytes a frame has.
+func (s *sight) size() int { return s.side * s.side * agent.Colours }
+
+// nextOf is the frame of copy i behind the env step.
+func (s *sight) nextOf(i int) []byte { return s.next[i*s.size() : (i+1)*s.size()] }
+
+var errUnseen = errors.New("its environment cannot be drawn")
+
+// look draws what copy i looks like behind its env step or at the beginning of its episode.
+func (r *Replica) look(i int) error {
+	if r.sight == nil {
+		return nil
+	}
+	env, seen := r.envs[i].env.(task.Seen)
+	if !seen {
+		return errUnseen
+	}
+	return env.Frame(r.sight.nextOf(i), r.sight.side)
+}
+
+// open takes the first frame of copy i's episode.
+func (r *Replica) open(i int) error {
+	if r.sight == nil {
+		return nil
+	}
+	if err := r.look(i); err != nil {
+		return fmt.Errorf("draw: %w", err)
+	}
+	r.sight.frames.Begin(i, r.sight.nextOf(i))
+	return nil
+}
+
+// keepFrames takes the frames that followed the env step.
+func (r *Replica) keepFrames() {
+	if r.sight == nil {
+		return
+	}
+	for i, end := range r.ends {
+		r.sight.frames.Add(i, r.row(r.Action, i), r.rewards[i], r.sight.nextOf(i), end == agent.Terminated)
+	}
+}
+
+// seen are the stacks that the next actions answer; nil where the learner sees none.
+func (r *Replica) seen() [][][]byte {
+	if r.sight == nil {
+		return nil
+	}
+	for i, stack := range r.sight.stacks {
+		r.sight.frames.Newest(i, stack)
+	}
+	return r.sight.stacks
+}
+
+// sampledFrames are what batches of frames are drawn from; nil where there are none.
+func (r *Replica) sampledFrames() agent.Frames {
+	if r.sight == nil {
+		return nil
+	}
+	return r.sight.sampler
+}
+
+// probed are the policy's layers on so many real states; none where it does not show any.
+func (r *Replica) probed(number uint64, rows int) ([]agent.Layer, error) {
+	if r.sight != nil {
+		return r.probedFrames(number, rows)
+	}
+	if r.Real.Len() == 0 {
+		return nil, nil // the learner has not filled it yet
+	}
+	size := r.Real.Shape().Obs
+	obs := make([]float32, rows*size)
+	q := r.streams.dormant.At(number)
+	for i := range rows {
+		copy(obs[i*size:(i+1)*size], r.Real.Row(q.IntN(r.Real.Len()))[:size])
+	}
+	return r.Agent.Activations(obs, rows)
+}
+
+func (r *Replica) probedFrames(number uint64, rows int) ([]agent.Layer, error) {
+	learner, sighted := r.Agent.(agent.Sighted)
+	if !sighted || r.Stepped == 0 {
+		return nil, nil
+	}
+	stacks, row := newStacks(rows, r.sight.stack), replay.FrameRow{Next: make([][]byte, r.sight.stack)}
+	for i := range stacks {
+		row.Stack = stacks[i]
+		if err := r.sight.probes.Draw(&row, 1, 0, number, i); err != nil {
+			return nil, err
+		}
+	}
+	return learner.ActivationsOf(stacks)
+}
+
+// watching is what an evaluation sees of its copies.
+type watching struct {
+	env    task.SeenVec
+	side   int
+	size   int
+	frames []byte // [n,size], the newest
+	stacks [][][]byte
+}
+
+// watch is what an evaluation sees; nil where its learner sees no frames.
+func (r *Replica) watch() (*watching, error) {
+	if r.sight == nil {
+		return nil, nil
+	}
+	env, seen := r.evalEnv.(task.SeenVec)
+	if !seen {
+		return nil, errUnseen
+	}
+	n := r.evalEnv.Size()
+	w := &watching{env: env, side: r.sight.side, size: r.sight.size(), stacks: newStacks(n, r.sight.stack)}
+	w.frames = make([]byte, n*w.size)
+	for _, stack := range w.stacks {
+		for k := range stack {
+			stack[k] = make([]byte, w.size)
+		}
+	}
+	return w, nil
+}
+
+// begin takes the first frames of the episodes.
+func (w *watching) begin() error {
+	if err := w.env.Frames(w.frames, w.side); err != nil {
+		return err
+	}
+	for i, stack := range w.stacks {
+		for _, frame := range stack {
+			copy(frame, w.frames[i*w.size:])
+		}
+	}
+	return nil
+}
+
+// next takes the frames that followed a step; a copy whose episode is over looks
+// as it did.
+func (w *watching) next() error {
+	if err := w.env.Frames(w.frames, w.side); err != nil {
+		return err
+	}
+	for i, stack := range w.stacks {
+		oldest := stack[0]
+		copy(stack, stack[1:])
+		stack[len(stack)-1] = oldest
+		copy(oldest, w.frames[i*w.size:])
+	}
+	return nil
+}
+
+// saved are the bytes of all stacks.
+func (w *watching) saved() (all []byte) {
+	if w == nil {
+		return nil
+	}
+	for _, stack := range w.stacks {
+		all = append(all, slices.Concat(stack...)...)
+	}
+	return all
+}
+
+// restore takes what saved gave.
+func (w *watching) restore(all []byte) error {
+	want := 0
+	if w != nil {
+		want = len(w.stacks) * len(w.stacks[0]) * w.size
+	}
+	if len(all) != want {
+		return fmt.Errorf("an evaluation that sees %d bytes is saved, the run's sees %d", len(all), want)
+	}
+	if w == nil {
+		return nil
+	}
+	for _, stack := range w.stacks {
+		for _, frame := range stack {
+			all = all[copy(frame, all):]
+		}
+	}
+	return nil
+}
