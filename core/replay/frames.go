@@ -15,6 +15,7 @@ const chunkFrames = 256
 // one goroutine while it is written to.
 type Frames struct {
 	size, act int
+	total     uint64 // frames ever added
 	reels     []reel // of each copy
 }
 
@@ -30,6 +31,7 @@ type reel struct {
 // shot is what is known of a frame.
 type shot struct {
 	First  uint64  // frame of its episode's beginning
+	Since  uint64  // frames that had been added before it, of all copies
 	Reward float32 // of the action behind it
 	Acted  bool    // there is one: false of the last frame of an episode, and of the newest
 	Ended  bool    // it is behind a true end
@@ -69,7 +71,7 @@ func (f *Frames) Len() (n int) {
 // Begin takes the first frame of an episode of a copy.
 func (f *Frames) Begin(copy int, frame []byte) {
 	r := &f.reels[copy]
-	r.add(f, frame, shot{First: r.total})
+	r.add(f, frame, shot{First: r.total, Since: f.total})
 }
 
 // Add takes what was done behind the newest frame of a copy, and the frame that followed;
@@ -80,10 +82,8 @@ func (f *Frames) Add(copy int, action []float32, reward float32, next []byte, en
 	if r.total == 0 {
 		panic("replay: an env step before the first frame")
 	}
-	before := r.slot(r.total - 1)
-	r.shots[before].Reward, r.shots[before].Acted = reward, true
-	r.setAction(f, before, action)
-	r.add(f, next, shot{First: r.shots[before].First, Ended: ended})
+	r.follow(f, action, reward)
+	r.add(f, next, shot{First: r.shots[r.slot(r.total-1)].First, Since: f.total, Ended: ended})
 }
 
 // Newest writes the stack of a copy's newest frames, len(dst) of them.
@@ -94,8 +94,16 @@ func (f *Frames) Newest(copy int, dst [][]byte) {
 
 func (r *reel) slot(frame uint64) int { return int(frame % uint64(r.capacity)) }
 
-func (r *reel) setAction(f *Frames, slot int, action []float32) {
-	copy(r.actions[slot*f.act:(slot+1)*f.act], action)
+// follow takes what was done behind the newest frame.
+func (r *reel) follow(f *Frames, action []float32, reward float32) {
+	slot := r.slot(r.total - 1)
+	r.shots[slot].Reward, r.shots[slot].Acted = reward, true
+	copy(r.action(f, slot), action)
+}
+
+// action is the memory of a slot's action.
+func (r *reel) action(f *Frames, slot int) []float32 {
+	return r.actions[slot*f.act : (slot+1)*f.act : (slot+1)*f.act]
 }
 
 func (r *reel) add(f *Frames, frame []byte, s shot) {
@@ -107,10 +115,12 @@ func (r *reel) add(f *Frames, frame []byte, s shot) {
 		r.chunks = append(r.chunks, make([]byte, min(chunkFrames, r.capacity-len(r.chunks)*chunkFrames)*f.size))
 	}
 	r.shots[slot] = s
+	clear(r.action(f, slot))
 	if copy(r.frame(f, slot), frame) != len(frame) || len(frame) != f.size {
 		panic(fmt.Sprintf("replay: a frame of %d bytes, want %d", len(frame), f.size))
 	}
 	r.total++
+	f.total++
 }
 
 // frame is the memory of a slot.
@@ -198,7 +208,7 @@ func (f *Frames) at(i int) (*reel, uint64) {
 // draw writes the env steps from a frame on.
 func (r *reel) draw(f *Frames, dst *FrameRow, at uint64, steps int, gamma float64) {
 	slot := r.slot(at)
-	dst.Action = r.actions[slot*f.act : (slot+1)*f.act]
+	dst.Action = r.action(f, slot)
 	sum, weight := 0.0, 1.0
 	for i := range steps {
 		sum += weight * float64(r.shots[r.slot(at+uint64(i))].Reward)

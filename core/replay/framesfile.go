@@ -36,7 +36,7 @@ func (f *Frames) save(w io.Writer) error {
 		for at := r.oldest(); at < r.total; at++ {
 			slot := r.slot(at)
 			binary.Write(b, binary.LittleEndian, r.shots[slot])
-			binary.Write(b, binary.LittleEndian, r.actions[slot*f.act:(slot+1)*f.act])
+			binary.Write(b, binary.LittleEndian, r.action(f, slot))
 			b.Write(r.frame(f, slot))
 		}
 	}
@@ -47,9 +47,7 @@ func (f *Frames) save(w io.Writer) error {
 // beyond them. On an error there are none.
 func (f *Frames) Load(src io.Reader) error {
 	if err := f.load(src); err != nil {
-		for i := range f.reels {
-			f.reels[i] = reel{capacity: f.reels[i].capacity}
-		}
+		f.clear()
 		return fmt.Errorf("load frames: %w", err)
 	}
 	return nil
@@ -70,12 +68,23 @@ func (f *Frames) load(src io.Reader) error {
 	if want := (framesHead{uint64(f.size), uint64(f.act), uint64(len(f.reels))}); head != want {
 		return fmt.Errorf("the file has frames of %d bytes and %d actions in %d copies, want %d, %d and %d", head.Size, head.Act, head.Copies, want.Size, want.Act, want.Copies)
 	}
+	total := uint64(0)
 	for i := range f.reels {
 		if err := f.reels[i].load(f, src); err != nil {
 			return fmt.Errorf("copy %d: %w", i, err)
 		}
+		total += f.reels[i].total
 	}
+	f.total = total
 	return nil
+}
+
+// clear forgets all frames.
+func (f *Frames) clear() {
+	f.total = 0
+	for i := range f.reels {
+		f.reels[i] = reel{capacity: f.reels[i].capacity}
+	}
 }
 
 // load reads a copy's frames, one by one, so that a short file takes little memory whatever
@@ -91,11 +100,7 @@ func (r *reel) load(f *Frames, src io.Reader) error {
 	if full := head.Held == head.Capacity; head.Held > head.Capacity || head.Total < head.Held || !full && head.Total != head.Held {
 		return fmt.Errorf("its counts contradict each other: %d frames of %d, %d in all", head.Held, head.Capacity, head.Total)
 	}
-	*r = reel{capacity: r.capacity, total: head.Total - head.Held}
-	// Frames of a full memory begin in its middle; slots are made from the front.
-	if r.total > 0 {
-		r.shots, r.actions = make([]shot, r.capacity), make([]float32, r.capacity*f.act)
-	}
+	r.startAt(f, head.Total-head.Held)
 	frame, action := make([]byte, f.size), make([]float32, f.act)
 	for range head.Held {
 		var s shot
@@ -108,7 +113,17 @@ func (r *reel) load(f *Frames, src io.Reader) error {
 			return fmt.Errorf("frame %d belongs to an episode that begins with frame %d", r.total, s.First)
 		}
 		r.add(f, frame, s)
-		r.setAction(f, r.slot(r.total-1), action)
+		copy(r.action(f, r.slot(r.total-1)), action)
 	}
 	return nil
+}
+
+// startAt makes the reel one whose next frame is the first that is held. Where others were
+// before it, it is full: its oldest frame is then in the middle of its memory, and slots are
+// made from the front.
+func (r *reel) startAt(f *Frames, frame uint64) {
+	*r = reel{capacity: r.capacity, total: frame}
+	if frame > 0 {
+		r.shots, r.actions = make([]shot, r.capacity), make([]float32, r.capacity*f.act)
+	}
 }

@@ -1,0 +1,182 @@
+package replay
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// FramesState is where frames stand, copy by copy: with their log it is them.
+type FramesState struct{ Reels []ReelState }
+
+// ReelState is where the frames of a copy stand.
+type ReelState struct {
+	Total uint64 // frames ever added
+	Held  int    // of them, the newest
+}
+
+// A row of the log is a frame and how it came: copy and kind (uint32 each), its number among
+// the copy's frames, that of its episode's first, and how many frames of all copies were
+// before it (uint64 each), the reward and the action that led to it (float32 each; 0 of an
+// episode's first), its bytes. All are little-endian. Rows of a copy are in its order.
+const rowHead = 2*4 + 3*8 + 4
+
+// The kinds of rows.
+const (
+	rowBegins  = iota // an episode
+	rowFollows        // an env step
+	rowEnds           // an env step to a true end
+)
+
+// State is where the frames stand.
+func (f *Frames) State() FramesState {
+	s := FramesState{make([]ReelState, len(f.reels))}
+	for i := range f.reels {
+		s.Reels[i] = ReelState{f.reels[i].total, len(f.reels[i].shots)}
+	}
+	return s
+}
+
+// Total is how many frames were ever added.
+func (f *Frames) Total() uint64 { return f.total }
+
+// RowBytes is the size of a row in a log.
+func (f *Frames) RowBytes() int { return rowHead + 4*f.act + f.size }
+
+// AppendSince appends the rows of frames that were added after the first total ones. Frames
+// that have been overwritten since are missing.
+func (f *Frames) AppendSince(dst []byte, total uint64) []byte {
+	fresh := make([]uint64, len(f.reels)) // the first of each reel
+	rows := 0
+	for i := range f.reels {
+		r := &f.reels[i]
+		for fresh[i] = r.total; fresh[i] > r.oldest() && r.shots[r.slot(fresh[i]-1)].Since >= total; fresh[i]-- {
+			rows++
+		}
+	}
+	if need := len(dst) + rows*f.RowBytes(); cap(dst) < need {
+		dst = append(make([]byte, 0, need), dst...)
+	}
+	for i := range f.reels {
+		for at := fresh[i]; at < f.reels[i].total; at++ {
+			dst = f.appendRow(dst, i, at)
+		}
+	}
+	return dst
+}
+
+func (f *Frames) appendRow(dst []byte, copy int, at uint64) []byte {
+	r := &f.reels[copy]
+	slot := r.slot(at)
+	s := &r.shots[slot]
+	kind, reward, action := uint32(rowBegins), float32(0), []float32(nil)
+	if s.First < at {
+		if kind = rowFollows; s.Ended {
+			kind = rowEnds
+		}
+		if at > r.oldest() { // else what led to it is forgotten, and not needed
+			before := r.slot(at - 1)
+			reward, action = r.shots[before].Reward, r.action(f, before)
+		}
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(copy))
+	dst = binary.LittleEndian.AppendUint32(dst, kind)
+	dst = binary.LittleEndian.AppendUint64(dst, at)
+	dst = binary.LittleEndian.AppendUint64(dst, s.First)
+	dst = binary.LittleEndian.AppendUint64(dst, s.Since)
+	dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(reward))
+	for k := range f.act {
+		v := float32(0)
+		if k < len(action) {
+			v = action[k]
+		}
+		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
+	}
+	return append(dst, r.frame(f, slot)...)
+}
+
+// LoadLog makes frames of the same sizes and capacity what they were in state s, from the
+// log of all that AppendSince wrote until then. On an error there are none.
+func (f *Frames) LoadLog(src io.Reader, s FramesState) (err error) {
+	defer func() {
+		if err != nil {
+			f.clear()
+			err = fmt.Errorf("load frames: %w", err)
+		}
+	}()
+	f.clear()
+	if err := f.startIn(s); err != nil {
+		return err
+	}
+	raw := make([]byte, f.RowBytes())
+	for row := 0; ; row++ {
+		switch _, err := io.ReadFull(src, raw); {
+		case errors.Is(err, io.EOF):
+			return f.standsIn(s)
+		case err != nil:
+			return fmt.Errorf("row %d: %w", row, err)
+		}
+		if err := f.addRow(raw, s); err != nil {
+			return fmt.Errorf("row %d: %w", row, err)
+		}
+	}
+}
+
+// startIn makes ready for the frames that are held in s.
+func (f *Frames) startIn(s FramesState) error {
+	if len(s.Reels) != len(f.reels) {
+		return fmt.Errorf("of %d copies, want %d", len(s.Reels), len(f.reels))
+	}
+	for i, is := range s.Reels {
+		r := &f.reels[i]
+		if full := is.Held == r.capacity; is.Held < 0 || is.Held > r.capacity || is.Total < uint64(is.Held) || !full && is.Total != uint64(is.Held) {
+			return fmt.Errorf("copy %d: %d frames of %d, %d in all: that is no state of this memory", i, is.Held, r.capacity, is.Total)
+		}
+		r.startAt(f, is.Total-uint64(is.Held))
+		f.total += r.total
+	}
+	return nil
+}
+
+// addRow adds the frame of a row, if it is held in s.
+func (f *Frames) addRow(row []byte, s FramesState) error {
+	copies, kind := binary.LittleEndian.Uint32(row), binary.LittleEndian.Uint32(row[4:])
+	at, first := binary.LittleEndian.Uint64(row[8:]), binary.LittleEndian.Uint64(row[16:])
+	since := binary.LittleEndian.Uint64(row[24:])
+	if uint64(copies) >= uint64(len(f.reels)) {
+		return fmt.Errorf("a frame of copy %d, of %d", copies, len(f.reels))
+	}
+	r, is := &f.reels[copies], s.Reels[copies]
+	oldest := is.Total - uint64(is.Held)
+	switch {
+	case at < oldest: // it was forgotten
+		return nil
+	case at != r.total || at >= is.Total:
+		return fmt.Errorf("frame %d of copy %d, want %d of %d", at, copies, r.total, is.Total)
+	case kind > rowEnds || first > at || (kind == rowBegins) != (first == at):
+		return fmt.Errorf("frame %d of copy %d, of kind %d, in an episode from %d on", at, copies, kind, first)
+	case kind != rowBegins && at > oldest && r.shots[r.slot(at-1)].First != first:
+		return fmt.Errorf("frame %d of copy %d is of another episode than the one before", at, copies)
+	}
+	if kind != rowBegins && at > oldest {
+		action := make([]float32, f.act)
+		for k := range action {
+			action[k] = math.Float32frombits(binary.LittleEndian.Uint32(row[rowHead+4*k:]))
+		}
+		r.follow(f, action, math.Float32frombits(binary.LittleEndian.Uint32(row[rowHead-4:])))
+	}
+	r.add(f, row[rowHead+4*f.act:], shot{First: first, Since: since, Ended: kind == rowEnds})
+	return nil
+}
+
+// standsIn says whether the frames are those of s.
+func (f *Frames) standsIn(s FramesState) error {
+	for i, is := range s.Reels {
+		if r := &f.reels[i]; r.total != is.Total {
+			return fmt.Errorf("it ends behind frame %d of copy %d, want %d", r.total, i, is.Total)
+		}
+	}
+	return nil
+}
