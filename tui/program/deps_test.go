@@ -73,6 +73,7 @@ func withStepsOf(t task.Task, before func(seed uint64, n int)) task.Task {
 type environment interface {
 	task.Env
 	task.Posed
+	task.Seen
 	Place(obs []float32) error
 	Observation(obs []float32)
 }

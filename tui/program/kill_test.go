@@ -87,11 +87,47 @@ var killedRun = []string{
 	"--at", "60/fit:8:guidance=3!", "--at", "100:ratio=0.25", "--at", "120/generate:3:relevance=td!",
 }
 
+// killedFrames is a run from frames, whose updates are two slices and more: a knob turns
+// between two of them.
+var killedFrames = []string{
+	"--preset", "frames.toml", "--seed", "5", "--threads", "1", "--checkpoint-every", "40ms", "--at", "60/learn:1:lr_critic=0.001",
+}
+
+// tinyFrames is a run of DrQ-v2 that takes a second.
+const tinyFrames = `
+task = "cartpole-swingup"
+method = "drqv2"
+scale = "demo"
+steps = 110
+start_steps = 40
+
+[pixels]
+side = 20
+channels = 4
+strides = [2, 1]
+feature = 8
+
+[evaluation]
+every = 50
+episodes = 2
+dormant_states = 16
+
+[agent]
+hidden = [16, 16]
+
+[agent.drqv2]
+slice = 8
+
+[knobs]
+batch = 16
+`
+
 // acts are those that write. Folders base and half are what others begin with: a run that
 // is over, and one that was told to end in its middle.
 var acts = []act{
-	{name: "train", next: trained(), made: canonical},
-	{name: "train --lean", next: trained("--lean"), made: canonical},
+	{name: "train", next: trained(killedRun), made: canonical},
+	{name: "train --lean", next: trained(killedRun, "--lean"), made: canonical},
+	{name: "train from frames", next: trained(killedFrames), made: canonical},
 	{name: "train --resume", next: resumed, made: canonical, prepare: func(t *testing.T, dir string) {
 		if err := os.CopyFS(dir, os.DirFS("half")); err != nil {
 			t.Fatal(err)
@@ -140,6 +176,9 @@ func isThere(path string) bool {
 	return err == nil
 }
 
+// begun says whether there is a run.
+func begun(dir string) bool { return isThere(filepath.Join(dir, run.JournalName)) }
+
 // complete says whether a run has come to its end.
 func complete(dir string) bool {
 	doc, err := os.ReadFile(filepath.Join(dir, run.JournalName))
@@ -147,16 +186,16 @@ func complete(dir string) bool {
 }
 
 // trained trains a run from its beginning, and goes on with it.
-func trained(flags ...string) func(dir string) []string {
+func trained(run []string, flags ...string) func(dir string) []string {
 	return func(dir string) []string {
-		if isThere(filepath.Join(dir, run.JournalName)) {
+		if begun(dir) {
 			if args := resumed(dir); args != nil {
 				return append(args, flags...)
 			}
 			return nil
 		}
 		os.RemoveAll(dir) // killed before there was a run
-		return slices.Concat([]string{"train", "--out", dir}, killedRun, flags)
+		return slices.Concat([]string{"train", "--out", dir}, run, flags)
 	}
 }
 
@@ -246,8 +285,10 @@ func begin(t *testing.T) {
 	t.Helper()
 	// At step 75 there is a checkpoint, however quick the machine is.
 	kept := strings.Replace(tiny, "episodes = 2", "episodes = 2\nkeep_every = 75", 1)
-	if err := os.WriteFile("kept.toml", []byte(kept), 0o644); err != nil {
-		t.Fatal(err)
+	for name, doc := range map[string]string{"kept.toml": kept, "frames.toml": tinyFrames} {
+		if err := os.WriteFile(name, []byte(doc), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	c, said := child(t, slices.Concat([]string{"train", "--out", "base"}, killedRun)...)
 	if err := c.Run(); err != nil {
