@@ -28,7 +28,7 @@ var allowed = map[string][]string{
 	// The commands, and below them what they share. Of the whole screen session alone starts
 	// runs, with core/lab; the others look at those on disk.
 	"tui/command/analyse":  {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "tui/pane/system", "presets", "core/config", "core/offline", "core/inspect", "core/whatif", "core/event", "core/knob", "core/report", "core/run", "core/printable"},
-	"tui/command/attach":   {"tui/command/session", "tui/command/replay", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/remote", "tui/history", "tui/theme", "presets", "core/report", "core/run", "core/printable"},
+	"tui/command/attach":   {"tui/command/session", "tui/command/replay", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/remote", "tui/sshd", "tui/history", "tui/theme", "presets", "core/report", "core/run", "core/printable"},
 	"tui/command/session":  {"tui/command/forks", "tui/command/replay", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/pane/system", "tui/picker", "tui/remote", "presets", "core/config", "core/task", "core/lab", "core/checkpoint", "core/offline", "core/knob", "core/whatif", "core/event", "core/report", "core/run"},
 	"tui/command/forks":    {"tui/command/cli", "tui/command/rundir", "tui/pane", "tui/pane/system", "presets", "core/checkpoint", "core/run"},
 	"tui/command/sweep":    {"tui/command/results", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "presets", "core/sweep", "core/report", "core/run"},
@@ -59,6 +59,7 @@ var allowed = map[string][]string{
 	"tui/topic":       {},
 
 	"tui/remote":  {"tui", "tui/pane", "tui/pane/...", "tui/theme", "core/config", "core/event", "core/printable"},
+	"tui/sshd":    {"tui", "tui/remote", "core/printable"},
 	"tui/chart":   {},
 	"tui/picture": {},
 	"tui/svg":     {},

@@ -141,7 +141,11 @@ func (m *Model) tick() tea.Cmd {
 // pollEvery is the time between two looks: as the settings say, and longer on a
 // line that does not carry so many frames.
 func (m *Model) pollEvery() time.Duration {
-	every := time.Duration(float64(time.Second) / m.settings.Refresh)
+	often := m.settings.Refresh
+	if m.options.Refresh > 0 {
+		often = min(often, m.options.Refresh)
+	}
+	every := time.Duration(float64(time.Second) / often)
 	return max(every, m.headline.link.pace())
 }
 

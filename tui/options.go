@@ -29,6 +29,9 @@ type Options struct {
 	Leave <-chan struct{}
 	// Told stands at the foot of the first frame.
 	Told string
+	// Refresh is how often a second the screen looks at the run at most; 0: as the
+	// settings say.
+	Refresh float64
 	// Home is the folder of the user's settings; "" reads and keeps none.
 	Home string
 

@@ -52,13 +52,15 @@ var ofFlags = map[string]completer{
 	"timeout": hint("a time, for example 1m"), "round": hint("a time, for example 1s"), "size": hint("pixels, for example 320x240"),
 	"threads": nothing, "jobs": nothing, "rounds": nothing, "member": nothing, "rows": nothing, "points": nothing, "pairs": nothing,
 	"fps": nothing, "episodes": nothing, "speed": hint("seconds of the run in a second"), "threshold": hint("a return"),
+	"score-from": hint("a step, for example 16k"), "ssh": hint("where to listen, for example 0.0.0.0:2222"), "keys": files, "host-key": files,
+	"sessions": nothing, "idle": hint("a time, for example 1h"),
 	"replay --picture": files, "replay --size": hint("columns and lines, for example 120x36"), "results": files,
 	"out": folders, "export --out": files, "tensorboard": folders, "frames": folders,
 }
 
 // ofArguments complete the arguments of commands.
 var ofArguments = map[string]completer{
-	"attach": labs, "stop": labs, "pause": labs, "park": labs, "resume": labs, "checkpoint": labs,
+	"attach": labs, "serve": labs, "stop": labs, "pause": labs, "park": labs, "resume": labs, "checkpoint": labs,
 	"report": runFolders, "card": onlyFirst(runFolders), "export": onlyFirst(runFolders), "replay": onlyFirst(runFolders),
 	"fork": onlyFirst(places), "analyse": places, "journal canonical": onlyFirst(runFolders), "journal diff": runFolders,
 	"preset show": onlyFirst(presetNames), "bench": workloadNames, "sweep job": onlyFirst(folders), "man": onlyFirst(folders),

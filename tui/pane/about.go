@@ -84,9 +84,14 @@ type About struct {
 type Viewer interface {
 	// Driver is who drives instead of this screen; "": this one does.
 	Driver() string
-	// Take makes this screen the one that drives.
+	// MayDrive says whether this screen may become the one that drives.
+	MayDrive() bool
+	// Take makes this screen the one that drives, if it may.
 	Take()
 }
+
+// ErrWatchOnly refuses what a screen asks for that may only look.
+var ErrWatchOnly = errors.New("this screen may look, not change anything")
 
 // ForkPlan says which children a run gets. Those of a pair have the same random
 // streams, new ones from the fork on; one is changed, the other is not.

@@ -78,10 +78,22 @@ func (r *Run) Watching() bool {
 	return r.Driver != ""
 }
 
+// ErrNotDriving says why a screen that watches does not change anything.
+func (r *Run) ErrNotDriving() error {
+	if v := r.About.Viewer; v != nil && !v.MayDrive() {
+		return ErrWatchOnly
+	}
+	return fmt.Errorf("%s drives: D takes over", r.Driver)
+}
+
 // TakeControl takes over from the screen that drives.
 func (r *Run) TakeControl() tea.Cmd {
 	if !r.Watching() {
 		r.Tell("this screen drives")
+		return nil
+	}
+	if !r.About.Viewer.MayDrive() {
+		r.Tell(ErrWatchOnly.Error())
 		return nil
 	}
 	from := r.Driver
@@ -96,7 +108,11 @@ func (r *Run) WatchingLine(w int) string {
 	t := r.Theme
 	hint := func(key, does string) string { return t.Key.On(key) + " " + t.Dim.On(does) }
 	start := t.Warn.On("watching: ") + r.Driver + t.Dim.On(" drives")
-	return t.Spread(start, theme.Join(w-theme.Width(start)-2, "  ", hint("D", "take over"), hint("?", "help"), hint("q", "leave")), w)
+	hints := []string{hint("D", "take over"), hint("?", "help"), hint("q", "leave")}
+	if !r.About.Viewer.MayDrive() {
+		hints = hints[1:]
+	}
+	return t.Spread(start, theme.Join(w-theme.Width(start)-2, "  ", hints...), w)
 }
 
 // Device is the device with what is known of its kernels.

@@ -119,6 +119,7 @@ type Terminal struct {
 	Characters theme.CharacterSet
 	Plain      bool
 	Name       string // of who looks, for the others
+	Watch      bool   // look only: this screen never drives, and is drawn twice a second
 
 	Ended   func() // hears that the run is over, which closes the screen; may be nil
 	Suspend func() // stops this process for its shell; nil: SuspendKey is a key like others
@@ -131,7 +132,7 @@ const DetachKey = 0x1c
 const SuspendKey = 0x1a
 
 // errLeft is the end that the person chose.
-var errLeft = errors.New("detached; training goes on")
+var errLeft = errors.New("detached")
 
 // Attach shows the screen of the lab behind a socket until the person leaves, the lab
 // ends or ctx does; what there is to say is one line. It leaves the terminal's modes
@@ -145,7 +146,10 @@ func Attach(ctx context.Context, socket, dir string, t Terminal) (said string, e
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
-	h := hello{Protocol: protocol, Want: "screen", Name: t.Name, Size: t.Size, Environ: t.Environ, Characters: t.Characters, Plain: t.Plain}
+	h := hello{Protocol: protocol, Want: wantScreen, Name: t.Name, Size: t.Size, Environ: t.Environ, Characters: t.Characters, Plain: t.Plain}
+	if t.Watch {
+		h.Want = wantWatch
+	}
 	if err := writeJSON(conn, frameHello, h); err != nil {
 		return "", lost(ctx, dir)
 	}
@@ -173,7 +177,10 @@ func Attach(ctx context.Context, socket, dir string, t Terminal) (said string, e
 
 // Left is what Attach says when the person has left by the detach key, or the
 // keyboard has ended: the lab has not tidied up the terminal then.
-func Left(dir string) string { return errLeft.Error() + ": pgrlab attach " + dir }
+func Left(dir string) string { return LeftBy + dir }
+
+// LeftBy is how that begins.
+const LeftBy = "detached; training goes on: pgrlab attach "
 
 // typeOn sends keys until there are no more; the detach key ends the screen.
 func typeOn(t Terminal, send func(byte, []byte), leave context.CancelCauseFunc) {

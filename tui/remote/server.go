@@ -187,7 +187,7 @@ func (s *Server) handle(conn net.Conn) {
 	switch {
 	case h.Protocol != protocol:
 		a.Error = "that lab runs another version of pgrlab: use the one it was started with"
-	case h.Want == "screen":
+	case h.Want == wantScreen, h.Want == wantWatch:
 		if s.screens.Add(1) <= maxScreens {
 			a = s.screen(conn, h)
 		} else {

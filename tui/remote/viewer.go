@@ -31,7 +31,7 @@ func (e environ) Getenv(name string) string { return e[name] }
 
 // screen runs a screen for a viewer until one of them has enough.
 func (s *Server) screen(conn net.Conn, h hello) answer {
-	viewer := s.o.Viewers.Join(h.Name)
+	viewer := s.join(h)
 	s.o.Lab.Send(event.Attach{By: h.Name}) // a full mailbox loses the note only
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
@@ -43,6 +43,9 @@ func (s *Server) screen(conn net.Conn, h hello) answer {
 		typed.CloseWithError(err) // the screen takes the end of its keyboard for a hang-up
 	}()
 	o := s.o.Screen()
+	if h.Want == wantWatch {
+		o.About.Fork, o.About.WhatIf, o.Home, o.Refresh = nil, nil, "", watchRefresh
+	}
 	o.Viewer, o.Characters, o.Plain, o.Remote = viewer, h.Characters, h.Plain, true
 	o.Start = func() (pane.Lab, error) { return viewer.Lab(s.o.Lab), nil }
 	outcome, err := tui.Serve(ctx, o, tui.Viewer{Input: keys, Output: output{conn}, Sizes: sizes, Environ: environ(h.Environ)})
@@ -50,6 +53,17 @@ func (s *Server) screen(conn net.Conn, h hello) answer {
 	viewer.Leave()
 	s.o.Lab.Send(event.Detach{By: h.Name, Reason: outcome.String()})
 	return s.goodbye(outcome, err)
+}
+
+// watchRefresh is how often a second screens that only look look: there may be many.
+const watchRefresh = 2
+
+// join adds the screen that a client wants.
+func (s *Server) join(h hello) *Viewer {
+	if h.Want == wantWatch {
+		return s.o.Viewers.Watch(h.Name)
+	}
+	return s.o.Viewers.Join(h.Name)
 }
 
 // goodbye is what a viewer is told at the end.

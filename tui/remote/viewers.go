@@ -9,8 +9,8 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// Viewers are the screens of a run. The one that has been there longest drives, until
-// another one takes over.
+// Viewers are the screens of a run. Of those that may, the one that has been there longest
+// drives, until another one takes over.
 type Viewers struct {
 	watched func(screens int) // how many there are now
 
@@ -25,24 +25,37 @@ func NewViewers(watched func(screens int)) *Viewers { return &Viewers{watched: w
 
 // Viewer is one screen among them; it is a pane.Viewer.
 type Viewer struct {
-	of   *Viewers
-	name string
+	of    *Viewers
+	name  string
+	watch bool // it never drives
 }
 
 // Join adds a screen; Leave takes it away.
 func (h *Viewers) Join(name string) *Viewer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s := &Viewer{h, name}
-	h.all = append(h.all, s)
+	s := h.add(&Viewer{of: h, name: name})
 	if h.driver == nil {
 		h.driver = s
 	}
+	return s
+}
+
+// Watch adds a screen that never drives.
+func (h *Viewers) Watch(name string) *Viewer {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.add(&Viewer{of: h, name: name, watch: true})
+}
+
+func (h *Viewers) add(s *Viewer) *Viewer {
+	h.all = append(h.all, s)
 	h.watched(len(h.all))
 	return s
 }
 
-// Leave takes the screen away. If it drove, the screen that has been there longest does.
+// Leave takes the screen away. If it drove, the one that has been there longest does, of
+// those that may.
 func (s *Viewer) Leave() {
 	h := s.of
 	h.mu.Lock()
@@ -54,8 +67,8 @@ func (s *Viewer) Leave() {
 	h.all = slices.Delete(h.all, i, i+1)
 	if h.driver == s {
 		h.driver = nil
-		if len(h.all) > 0 {
-			h.driver = h.all[0]
+		if i := slices.IndexFunc(h.all, func(o *Viewer) bool { return !o.watch }); i >= 0 {
+			h.driver = h.all[i]
 		}
 	}
 	h.watched(len(h.all))
@@ -65,17 +78,25 @@ func (s *Viewer) Leave() {
 func (s *Viewer) Driver() string {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()
-	if s.of.driver == s || s.of.driver == nil {
+	switch {
+	case s.of.driver == s:
 		return ""
+	case s.of.driver != nil:
+		return s.of.driver.name
+	case s.watch:
+		return "no screen"
 	}
-	return s.of.driver.name
+	return ""
 }
+
+// MayDrive says whether the screen may become the driver.
+func (s *Viewer) MayDrive() bool { return !s.watch }
 
 // Take makes this screen the driver.
 func (s *Viewer) Take() {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()
-	if slices.Contains(s.of.all, s) {
+	if !s.watch && slices.Contains(s.of.all, s) {
 		s.of.driver = s
 	}
 }
@@ -104,6 +125,9 @@ func (l *viewerLab) Send(c event.Command) error {
 	switch c.(type) {
 	case event.Map, event.Watch: // looking needs no control
 		return l.Lab.Send(c)
+	}
+	if l.viewer.watch {
+		return pane.ErrWatchOnly
 	}
 	if driver := l.viewer.Driver(); driver != "" {
 		return fmt.Errorf("%s drives: D takes over", driver)

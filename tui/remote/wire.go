@@ -27,10 +27,16 @@ const (
 // maxFrame is the largest content of a frame, in bytes.
 const maxFrame = 1 << 20
 
+// What is wanted, but for requests.
+const (
+	wantScreen = "screen"
+	wantWatch  = "watch" // a screen that may not drive
+)
+
 // hello begins a connection: what is wanted, and by whom.
 type hello struct {
 	Protocol int    `json:"protocol"`
-	Want     string `json:"want"` // screen, or a request
+	Want     string `json:"want"` // wantScreen, wantWatch, or a request
 	Name     string `json:"name"` // of who asks, for people
 	// For screens.
 	Size       tui.Size           `json:"size"`

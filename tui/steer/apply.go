@@ -104,7 +104,7 @@ func (s *Steering) send(when Urgency) tea.Cmd { return s.SendAt(when, nil) }
 // SendAt is send for a place to come; nil: at once.
 func (s *Steering) SendAt(when Urgency, at *knob.Position) tea.Cmd {
 	if s.Watching() {
-		s.Refuse(s.Driver + " drives: D takes over; the values stay staged")
+		s.Refuse(s.ErrNotDriving().Error() + "; the values stay staged")
 		return nil
 	}
 	for _, k := range s.KnobList {

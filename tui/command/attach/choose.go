@@ -37,13 +37,18 @@ func chooseLab(ctx context.Context, question string, all []remote.Status, in, ou
 	if terminal.Characters() != theme.Unicode {
 		m.cursor = ">"
 	}
-	if _, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out)).Run(); err != nil && ctx.Err() != nil {
+	return m.run(ctx, tea.WithInput(in), tea.WithOutput(out))
+}
+
+// run asks until something is chosen.
+func (c *chooser) run(ctx context.Context, options ...tea.ProgramOption) (remote.Status, error) {
+	if _, err := tea.NewProgram(c, append(options, tea.WithContext(ctx))...).Run(); err != nil && ctx.Err() != nil {
 		return remote.Status{}, context.Cause(ctx)
 	}
-	if m.chosen == nil {
+	if c.chosen == nil {
 		return remote.Status{}, errNoChoice
 	}
-	return *m.chosen, nil
+	return *c.chosen, nil
 }
 
 func newChooser(question string, all []remote.Status) *chooser {

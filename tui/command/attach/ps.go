@@ -38,12 +38,7 @@ their process. Nothing is asked of the training.`,
 			defer stop()
 			all := remote.List(ctx)
 			if asJSON {
-				if all == nil {
-					all = []remote.Status{}
-				}
-				e := json.NewEncoder(c.OutOrStdout())
-				e.SetIndent("", "  ")
-				return e.Encode(all)
+				return psJSON(c.OutOrStdout(), all)
 			}
 			if len(all) == 0 {
 				fmt.Fprintln(c.ErrOrStderr(), "no lab of yours runs on this machine")
@@ -54,6 +49,16 @@ their process. Nothing is asked of the training.`,
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as a JSON array")
 	return c
+}
+
+// psJSON writes labs as a JSON array.
+func psJSON(w io.Writer, all []remote.Status) error {
+	if all == nil {
+		all = []remote.Status{}
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(all)
 }
 
 // psTable writes one line for each lab.

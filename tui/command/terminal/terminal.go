@@ -19,16 +19,19 @@ func IsTerminal(stream any) bool {
 }
 
 // Characters is the set that the locale and the terminal can show.
-func Characters() theme.CharacterSet {
-	if set := localeCharacters(); set == theme.ASCII || os.Getenv("TERM") != "linux" {
+func Characters() theme.CharacterSet { return CharactersOf(os.Getenv) }
+
+// CharactersOf is the set that a terminal with these variables can show.
+func CharactersOf(getenv func(name string) string) theme.CharacterSet {
+	if set := localeCharacters(getenv); set == theme.ASCII || getenv("TERM") != "linux" {
 		return set
 	}
 	return theme.Console
 }
 
-func localeCharacters() theme.CharacterSet {
+func localeCharacters(getenv func(name string) string) theme.CharacterSet {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v := strings.ToUpper(os.Getenv(name)); v != "" {
+		if v := strings.ToUpper(getenv(name)); v != "" {
 			if strings.Contains(v, "UTF-8") || strings.Contains(v, "UTF8") {
 				return theme.Unicode
 			}

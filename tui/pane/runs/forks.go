@@ -98,7 +98,7 @@ func (p *Pane) askPairs(title string, plan pane.ForkPlan, about string) tea.Cmd 
 		p.Tell(pane.ErrReplay.Error())
 		return nil
 	case p.Watching():
-		p.Tell(p.Driver + " drives: D takes over")
+		p.Tell(p.ErrNotDriving().Error())
 		return nil
 	case p.About.Fork == nil:
 		p.Tell("forks are made where the run trains: pgrlab fork DIR --set KNOB=VALUE")

@@ -96,7 +96,7 @@ func (p *Pane) refused() error {
 	case p.Snap.Updates == 0:
 		return errors.New("what-if: the agent has not learned yet: wait for its first updates")
 	case p.Watching():
-		return errors.New(p.Driver + " drives: D takes over")
+		return p.ErrNotDriving()
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (p *Pane) Event(e event.Event) {
 func (p *Pane) stop() tea.Cmd {
 	switch {
 	case p.Watching():
-		p.Tell(p.Driver + " drives: D takes over")
+		p.Tell(p.ErrNotDriving().Error())
 	case p.saving:
 		p.saving = false
 		p.redraw()

@@ -1,0 +1,219 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/crypto/ssh"
+
+	"pgrlab/core/printable"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/remote"
+	"pgrlab/tui/sshd"
+)
+
+// serveRequest is what the flags of serve say.
+type serveRequest struct {
+	address, keys, hostKey string
+	sessions               int
+	idle                   time.Duration
+}
+
+// ServeCommand is serve.
+func ServeCommand() *cobra.Command {
+	r := serveRequest{address: "127.0.0.1:2222", sessions: 64}
+	c := &cobra.Command{
+		Use:   "serve --keys FILE [RUN...]",
+		Short: "show your runs over SSH to people who have no account here",
+		Long: `Serves the screens of your runs on this machine over SSH, for a class or for those
+who work with you: with keys alone, and with nothing behind them but pgrlab. Without
+RUN it shows all runs, also those that begin later.
+
+FILE has a line for each public key, as in a .pub file. In front of it may stand what
+it may do: watch (look, which is what a key may do without a word) or drive (all that
+attach can: turn knobs, fork, stop). The file is read again when it has changed.
+
+  drive ssh-ed25519 AAAAC3Nza… alice@laptop
+  ssh-ed25519 AAAAC3Nza… bob
+
+Screens that only look and are alike, in size and colours, share one that is drawn twice
+a second; a key gives its viewer one of their own (q leaves). Without a terminal there
+is text, and for those who drive what scripts want: see the last examples.
+
+It listens on this machine alone unless --ssh says otherwise. ctrl-c ends it; the runs
+go on.`,
+		Example: `  pgrlab serve --keys class.keys
+  pgrlab serve --ssh 0.0.0.0:2222 --keys class.keys runs/demo
+  ssh -p 2222 HOST                      the screen; of several runs it asks which
+  ssh -t -p 2222 HOST cheetah           the run that has this in its name
+  ssh -p 2222 HOST status [--json]      as pgrlab ps
+  ssh -p 2222 HOST pause [RUN]          pause, resume, checkpoint, park or stop`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error { return r.serve(c, args) },
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVar(&r.address, "ssh", r.address, "`ADDRESS` to listen on, as HOST:PORT or a port of this machine alone")
+	f.StringVar(&r.keys, "keys", "", "`FILE` of the public keys that may come in")
+	f.StringVar(&r.hostKey, "host-key", "", "`FILE` of the server's own key, made if it is not there (default: in the state folder)")
+	f.IntVar(&r.sessions, "sessions", r.sessions, "`N` sessions at a time")
+	f.DurationVar(&r.idle, "idle", 0, "`TIME` without a key after which a session ends (default: never)")
+	return c
+}
+
+// serve serves until a signal comes.
+func (r *serveRequest) serve(c *cobra.Command, runs []string) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	say := func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(c.ErrOrStderr(), "%s %s\n", time.Now().Format(time.TimeOnly), printable.Line(line))
+	}
+	keys, err := sshd.OpenKeys(r.keys, say)
+	if err != nil {
+		return fmt.Errorf("serve: keys: %w", err)
+	}
+	host, err := sshd.HostKey(r.hostKey)
+	if err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	d, err := newReception(c, runs)
+	if err != nil {
+		return err
+	}
+	server, err := sshd.Listen(r.address, sshd.Options{Keys: keys, Host: host, Sessions: r.sessions, Idle: r.idle, Log: say, Visit: d.visit})
+	if err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	say(fmt.Sprintf("serving at %s to %d keys of %s; host key %s", server.Addr(), keys.Len(), r.keys, ssh.FingerprintSHA256(host.PublicKey())))
+	return untilSignal(c.Context(), server)
+}
+
+// check completes the flags.
+func (r *serveRequest) check() error {
+	if r.keys == "" {
+		return cli.Usagef("serve: who may come in? give the public keys with --keys FILE, a line for each, as in a .pub file")
+	}
+	if r.sessions < 1 {
+		return cli.Usagef("serve: --sessions %d: want 1 or more", r.sessions)
+	}
+	if r.idle < 0 {
+		return cli.Usagef("serve: --idle %v: want 0s (never) or more", r.idle)
+	}
+	if !strings.Contains(r.address, ":") {
+		r.address = "127.0.0.1:" + r.address
+	}
+	if _, _, err := net.SplitHostPort(r.address); err != nil {
+		return cli.Usagef("serve: --ssh %s: want HOST:PORT, or a port", r.address)
+	}
+	if r.hostKey == "" {
+		dir, err := stateDir()
+		if err != nil {
+			return fmt.Errorf("serve: %w: say with --host-key FILE where the server's key is", err)
+		}
+		r.hostKey = filepath.Join(dir, "ssh_host_ed25519")
+	}
+	return nil
+}
+
+// stateDir is the folder for what this machine keeps from one process to the next.
+func stateDir() (string, error) {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "pgrlab"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(home, ".local", "state", "pgrlab"), nil
+}
+
+// untilSignal serves until a signal, or the end of ctx.
+func untilSignal(ctx context.Context, server *sshd.Server) error {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve() }()
+	end := errors.New("the server was ended; the run goes on")
+	select {
+	case s := <-signals:
+		server.Close(end)
+		return cli.Signalled{Signal: s}
+	case <-ctx.Done():
+		server.Close(end)
+		return context.Cause(ctx)
+	case err := <-failed:
+		server.Close(end)
+		return fmt.Errorf("serve: %w", err)
+	}
+}
+
+// reception shows visitors to the runs that they may see.
+type reception struct {
+	dirs    map[string]bool // of runs; nil: all
+	gallery *sshd.Gallery
+}
+
+// newReception finds the runs that are named.
+func newReception(c *cobra.Command, runs []string) (*reception, error) {
+	d := &reception{gallery: sshd.NewGallery()}
+	if len(runs) == 0 {
+		return d, nil
+	}
+	ctx, stop := context.WithTimeout(c.Context(), psPatience)
+	defer stop()
+	all := remote.List(ctx)
+	d.dirs = map[string]bool{}
+	for _, name := range runs {
+		found := matching(all, name)
+		if len(found) == 0 {
+			return nil, notRunning(c, name, all)
+		}
+		for _, s := range found {
+			d.dirs[s.Dir] = true
+		}
+	}
+	return d, nil
+}
+
+// runs are those that are shown and go on.
+func (d *reception) runs(ctx context.Context) []remote.Status {
+	short, stop := context.WithTimeout(ctx, psPatience)
+	defer stop()
+	var shown []remote.Status
+	for _, s := range remote.List(short) {
+		if d.dirs == nil || d.dirs[s.Dir] {
+			shown = append(shown, s)
+		}
+	}
+	return shown
+}
+
+// status writes what ps does.
+func (d *reception) status(ctx context.Context, w io.Writer, args []string) error {
+	all := d.runs(ctx)
+	switch {
+	case len(args) == 1 && args[0] == "--json":
+		return psJSON(w, all)
+	case len(args) > 0:
+		return fmt.Errorf("status: want nothing behind it, or --json")
+	case len(all) == 0:
+		return errNoRun
+	}
+	return psTable(w, all)
+}

@@ -1,0 +1,76 @@
+package program
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every command of docs/classroom.md does what the page says, as it stands there.
+func TestTheCommandsOfTheClassroom(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "classroom.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+		lines = append(lines, strings.Split(strings.TrimSpace(block[1]), "\n")...)
+	}
+	c := openClass(t)
+	done := map[string]int{}
+	for _, line := range lines {
+		words := strings.Fields(line)
+		switch {
+		case words[0] == "pgrlab": // those of this class have other names, and are there already
+			command := exec.Command(os.Args[0], append(words[1:], "--help")...)
+			command.Env = append(os.Environ(), childVariable+"=1")
+			out, err := command.CombinedOutput()
+			if err != nil {
+				t.Errorf("%s: %v: %s", line, err, out)
+			}
+			for _, w := range words {
+				if strings.HasPrefix(w, "--") && !strings.Contains(string(out), w+" ") {
+					t.Errorf("%s: there is no %s", line, w)
+				}
+			}
+		case words[0] == "ssh" && words[1] == "-t":
+			c.screen(line)
+		case words[0] == "ssh":
+			command := exec.Command("ssh", c.words(line)...)
+			if out, err := command.CombinedOutput(); err != nil {
+				t.Errorf("%s: %v: %s", line, err, out)
+			}
+		default:
+			t.Errorf("%s is not understood", line)
+		}
+		done[words[0]]++
+	}
+	if done["pgrlab"] < 2 || done["ssh"] < 7 {
+		t.Errorf("only %v lines were found", done)
+	}
+}
+
+// words are those of a line of ssh behind the command, for this class and by alice.
+func (c *class) words(line string) []string {
+	rest, ok := strings.CutPrefix(line[strings.Index(line, "-p"):], "-p 2222 HOST")
+	if !ok {
+		c.t.Fatalf("%s: another address", line)
+	}
+	rest = strings.ReplaceAll(rest, "lesson", filepath.Base(c.dir))
+	return append(append(c.options("alice"), "anyone@127.0.0.1"), strings.Fields(rest)...)
+}
+
+// screen opens a screen by a line of ssh -t, and leaves it.
+func (c *class) screen(line string) {
+	c.t.Helper()
+	p := sitDownAt(c.t, nil, "ssh", append([]string{"-t"}, c.words(line)...)...)
+	p.await("RETURN")
+	p.press("q", "leave it training")
+	p.press("d", "detached at step")
+	if status := p.status(); status != 0 {
+		c.t.Errorf("%s: status %d", line, status)
+	}
+}

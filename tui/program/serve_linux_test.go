@@ -1,0 +1,175 @@
+package program
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// class is a run that is served over SSH, and clients of OpenSSH.
+type class struct {
+	*training
+	server *person
+	port   string
+}
+
+// openClass serves a run to alice, who drives, and bob.
+func openClass(t *testing.T) *class {
+	t.Helper()
+	if _, err := exec.LookPath("ssh"); err != nil {
+		t.Skip("ssh is not there: apt install openssh-client")
+	}
+	c := &class{training: startTraining(t)}
+	t.Cleanup(c.stop)
+	var keys strings.Builder
+	for _, name := range []string{"alice", "bob", "eve"} {
+		public, private, err := ed25519.GenerateKey(rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		block, err := ssh.MarshalPrivateKey(private, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		key, err := ssh.NewPublicKey(public)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))) + " " + name + "\n"
+		switch name {
+		case "alice":
+			keys.WriteString("drive " + line)
+		case "bob":
+			keys.WriteString(line)
+		}
+	}
+	if err := os.WriteFile("keys", []byte(keys.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c.server = sitDown(t, nil, "serve", "--keys", "keys", "--ssh", "127.0.0.1:0", "--idle", "1h", c.dir) // of this user others may run
+	c.server.await("host key SHA256:")
+	c.server.mu.Lock()
+	at := regexp.MustCompile(`serving at (\S+)`).FindSubmatch(c.server.text)
+	c.server.mu.Unlock()
+	_, port, err := net.SplitHostPort(string(at[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.port = port
+	return c
+}
+
+// options are those of a client that knows nothing but a key.
+func (c *class) options(key string) []string {
+	hosts, _ := filepath.Abs("known_hosts")
+	return []string{"-F", "/dev/null", "-p", c.port, "-i", key, "-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none", "-o", "BatchMode=yes",
+		"-o", "StrictHostKeyChecking=no", "-o", "LogLevel=ERROR", "-o", "UserKnownHostsFile=" + hosts}
+}
+
+// sits opens a screen over SSH.
+func (c *class) sits(key string) *person {
+	c.t.Helper()
+	return sitDownAt(c.t, nil, "ssh", append(c.options(key), "-t", "anyone@127.0.0.1")...)
+}
+
+// says runs a command over SSH without a terminal.
+func (c *class) says(key string, options []string, words ...string) (text string, status int) {
+	c.t.Helper()
+	command := exec.Command("ssh", slices.Concat(c.options(key), options, []string{"anyone@127.0.0.1"}, words)...)
+	out, err := command.CombinedOutput()
+	if err != nil && command.ProcessState == nil {
+		c.t.Fatal(err)
+	}
+	return string(out), command.ProcessState.ExitCode()
+}
+
+// A real client: strangers are refused, who watches sees and changes nothing, who drives
+// drives, and neither a killed client nor the server's end is anything to the run.
+func TestAClassOverSSH(t *testing.T) {
+	c := openClass(t)
+	for key, options := range map[string][]string{"eve": nil, "bob": {"-o", "PubkeyAuthentication=no"}} {
+		if text, status := c.says(key, options, "status"); status != 255 || !strings.Contains(text, "Permission denied") {
+			t.Errorf("%s %v: status %d: %s", key, options, status, text)
+		}
+	}
+	for _, script := range []struct {
+		key    string
+		words  []string
+		status int
+		want   string
+	}{
+		{"bob", []string{"status"}, 0, "running"},
+		{"bob", []string{"status", "--json"}, 0, `"state": "running"`},
+		{"bob", []string{"pause"}, 1, "pgrlab: pause: your key may watch, not drive"},
+		{"bob", nil, 1, "a screen needs a terminal: ssh -t"},
+		{"bob", []string{"rm", "-rf", "/"}, 1, "want the name of one run"},
+		{"alice", []string{"checkpoint"}, 0, "saved"},
+		{"alice", []string{"pause", "nowhere"}, 1, "nowhere: no run that is shown here"},
+	} {
+		text, status := c.says(script.key, nil, script.words...)
+		if status != script.status || !strings.Contains(text, script.want) {
+			t.Errorf("%s %q: status %d: %s", script.key, script.words, status, text)
+		}
+	}
+
+	watcher := c.sits("bob")
+	watcher.await("no screen")
+	driver := c.sits("alice")
+	driver.await("RETURN")
+	watcher.await("alice over ssh")
+	driver.press(" ", "PAUSED")
+	watcher.press("D", "may look, not change anything") // on a screen of its own now
+	watcher.press(" ", "alice over ssh")
+	if state := c.look().State; state != "paused" {
+		t.Errorf("it is %s", state)
+	}
+	driver.press(" ", "RUN")
+	if watcher.press("q", "detached at step"); watcher.status() != 0 {
+		t.Errorf("who has left has status %d", watcher.status())
+	}
+	driver.command.Process.Kill()
+	c.until("the killed client is gone", func() bool { return c.look().Screens == 0 })
+
+	watchers := 4
+	if os.Getenv("PGRLAB_SOAK") != "" {
+		watchers = 30
+	}
+	var all []*person
+	for range watchers {
+		all = append(all, c.sits("bob"))
+	}
+	for _, p := range all {
+		p.await("no screen")
+	}
+	if screens := c.look().Screens; screens != 1 {
+		t.Errorf("%d screens are drawn for %d that are alike", screens, watchers)
+	}
+	all[0].stalls() // reads nothing any more
+	step := c.look().Step
+	c.until("the run goes on", func() bool { return c.look().Step > step })
+	all[1].forget()
+	all[1].await("step ") // and so do the others' screens
+	c.server.terminal.WriteString("\x03")
+	if status := c.server.status(); status != 130 {
+		t.Errorf("the server ended with %d", status)
+	}
+	for _, p := range all[1:] {
+		p.await("the server was ended; the run goes on")
+		p.status()
+	}
+	step = c.look().Step
+	c.until("the run goes on without the server", func() bool { return c.look().Step > step })
+}

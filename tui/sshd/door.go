@@ -1,0 +1,112 @@
+package sshd
+
+import (
+	"fmt"
+	"net"
+	"sync"
+	"time"
+)
+
+const (
+	// loginTime is how long a client may take from its first byte to a session.
+	loginTime = 20 * time.Second
+	// maxWaiting is how many clients may be on their way there.
+	maxWaiting = 32
+	// maxFailed is how many logins may fail from one address within failedTime, until it
+	// is refused for as long.
+	maxFailed  = 10
+	failedTime = time.Minute
+)
+
+// door counts who has not logged in yet, and who could not.
+type door struct {
+	now func() time.Time
+	log func(line string)
+
+	mu      sync.Mutex
+	waiting int
+	failed  map[string][]time.Time // by address
+}
+
+func newDoor(log func(string)) *door {
+	return &door{now: time.Now, log: log, failed: map[string][]time.Time{}}
+}
+
+// guest is a connection that may not have logged in yet.
+type guest struct {
+	net.Conn
+	door *door
+	once sync.Once
+}
+
+// enter takes a connection, or refuses it with nil.
+func (d *door) enter(conn net.Conn) *guest {
+	from := address(conn)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.recent(from)) >= maxFailed || d.waiting >= maxWaiting {
+		return nil
+	}
+	d.waiting++
+	conn.SetDeadline(d.now().Add(loginTime))
+	return &guest{Conn: conn, door: d}
+}
+
+// admitted ends the wait of a connection that has a session.
+func (g *guest) admitted() {
+	g.once.Do(func() {
+		g.SetDeadline(time.Time{})
+		g.door.leave()
+	})
+}
+
+// Close ends its wait, if it waits.
+func (g *guest) Close() error {
+	g.once.Do(g.door.leave)
+	return g.Conn.Close()
+}
+
+func (d *door) leave() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waiting--
+}
+
+// fail notes a login that failed.
+func (d *door) fail(conn net.Conn) {
+	from := address(conn)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := append(d.recent(from), d.now())
+	d.failed[from] = all
+	switch {
+	case len(all) == maxFailed:
+		d.log(fmt.Sprintf("%s: %d logins failed within %v: refused for as long", from, maxFailed, failedTime))
+	case len(all) < maxFailed:
+		d.log(fmt.Sprintf("%s: no key of it may come in", from))
+	}
+}
+
+// recent are the failures of an address that count; those of others that do not are
+// forgotten.
+func (d *door) recent(from string) []time.Time {
+	since := d.now().Add(-failedTime)
+	for a, all := range d.failed {
+		for len(all) > 0 && all[0].Before(since) {
+			all = all[1:]
+		}
+		if d.failed[a] = all; len(all) == 0 {
+			delete(d.failed, a)
+		}
+	}
+	return d.failed[from]
+}
+
+// address is a connection's other end, without the port.
+func address(conn net.Conn) string {
+	host, _, err := net.SplitHostPort(conn.RemoteAddr().String())
+	if err != nil {
+		return conn.RemoteAddr().String()
+	}
+	return host
+}

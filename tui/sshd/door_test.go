@@ -1,0 +1,74 @@
+package sshd
+
+import (
+	"net"
+	"testing"
+	"time"
+)
+
+// from is a connection from an address.
+type from struct {
+	net.Conn
+	address string
+}
+
+func (f from) RemoteAddr() net.Addr {
+	a, _ := net.ResolveTCPAddr("tcp", f.address+":1234")
+	return a
+}
+func (f from) Close() error                { return nil }
+func (f from) SetDeadline(time.Time) error { return nil }
+
+// Who fails to log in too often is refused for a while, alone.
+func TestFailedLoginsAreCounted(t *testing.T) {
+	now := time.Unix(0, 0)
+	d := newDoor(func(string) {})
+	d.now = func() time.Time { return now }
+	bad, good := from{address: "192.0.2.1"}, from{address: "192.0.2.2"}
+	for range maxFailed {
+		g := d.enter(bad)
+		if g == nil {
+			t.Fatal("refused too early")
+		}
+		d.fail(bad)
+		g.Close()
+	}
+	if d.enter(bad) != nil {
+		t.Error("it may go on trying")
+	}
+	if d.enter(good) == nil {
+		t.Error("another address is refused too")
+	}
+	now = now.Add(failedTime + time.Second)
+	if d.enter(bad) == nil {
+		t.Error("it is refused for ever")
+	}
+	if len(d.failed) != 0 {
+		t.Errorf("it remembers %v", d.failed)
+	}
+}
+
+// So many connections may wait for their login at a time; those with a session, and those
+// that are closed, do not.
+func TestWaitingClientsAreFew(t *testing.T) {
+	d := newDoor(func(string) {})
+	var all []*guest
+	for range maxWaiting {
+		all = append(all, d.enter(from{address: "192.0.2.1"}))
+	}
+	if d.enter(from{address: "192.0.2.9"}) != nil {
+		t.Fatal("one too many")
+	}
+	all[0].Close()
+	all[0].Close()
+	all[1].admitted()
+	all[1].Close()
+	for i := range 2 {
+		if all[i] = d.enter(from{address: "192.0.2.9"}); all[i] == nil {
+			t.Fatalf("%d places are free, not 2", i)
+		}
+	}
+	if d.enter(from{address: "192.0.2.9"}) != nil {
+		t.Error("a place was given back twice")
+	}
+}

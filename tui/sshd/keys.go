@@ -1,0 +1,164 @@
+package sshd
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"pgrlab/core/printable"
+)
+
+// Role is what a key may do.
+type Role int
+
+const (
+	Watch Role = iota // look at screens
+	Drive             // and use them, as at a terminal of this machine
+)
+
+// String is the word for it in a file of keys.
+func (r Role) String() string {
+	if r == Drive {
+		return "drive"
+	}
+	return "watch"
+}
+
+// Person is whoever has a key.
+type Person struct {
+	Name string // the comment behind the key, or its fingerprint
+	Role Role
+}
+
+// Keys are the public keys that may come in: a file in the format of authorized_keys, of
+// whose options there are two, watch (the default) and drive. What is changed in the file
+// counts from the next login on.
+type Keys struct {
+	path string
+	log  func(line string)
+
+	mu     sync.Mutex
+	read   stamp
+	people map[string]Person // by key
+}
+
+// stamp tells versions of a file apart.
+type stamp struct {
+	modified time.Time
+	size     int64
+}
+
+// OpenKeys reads a file of keys. Later versions that are wrong are said to log, and change
+// nothing.
+func OpenKeys(path string, log func(line string)) (*Keys, error) {
+	k := &Keys{path: path, log: log}
+	if err := k.refresh(); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// Find is the person who has a key.
+func (k *Keys) Find(key ssh.PublicKey) (Person, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.refresh(); err != nil {
+		k.log(fmt.Sprintf("%v: the keys of before count", err))
+	}
+	p, found := k.people[string(key.Marshal())]
+	return p, found
+}
+
+// Len is how many keys may come in.
+func (k *Keys) Len() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.people)
+}
+
+// refresh reads the file if it is not the one that was read.
+func (k *Keys) refresh() error {
+	info, err := os.Stat(k.path)
+	if err != nil {
+		return err
+	}
+	now := stamp{info.ModTime(), info.Size()}
+	if now == k.read {
+		return nil
+	}
+	if !info.Mode().IsRegular() || info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%s: others may write it: chmod go-w %s", k.path, k.path)
+	}
+	text, err := os.ReadFile(k.path)
+	if err != nil {
+		return err
+	}
+	k.read = now // a version that is wrong is said once
+	people, err := parseKeys(text)
+	if err != nil {
+		return fmt.Errorf("%s%w", k.path, err)
+	}
+	k.people = people
+	return nil
+}
+
+// parseKeys reads a file of keys; an error begins with ":LINE: ".
+func parseKeys(text []byte) (map[string]Person, error) {
+	people := map[string]Person{}
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for n := 1; lines.Scan(); n++ {
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		key, p, err := parseKey(line)
+		if err != nil {
+			return nil, fmt.Errorf(":%d: %w", n, err)
+		}
+		if _, twice := people[string(key.Marshal())]; twice {
+			return nil, fmt.Errorf(":%d: this key stands above already", n)
+		}
+		people[string(key.Marshal())] = p
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf(": %w", err)
+	}
+	if len(people) == 0 {
+		return nil, fmt.Errorf(": no key stands in it: a line for each, [drive] ssh-ed25519 AAAA… NAME")
+	}
+	return people, nil
+}
+
+func parseKey(line []byte) (ssh.PublicKey, Person, error) {
+	key, comment, options, _, err := ssh.ParseAuthorizedKey(line)
+	if err != nil {
+		return nil, Person{}, fmt.Errorf("not a public key: want [watch|drive] TYPE BASE64 NAME, as in a .pub file")
+	}
+	if _, certificate := key.(*ssh.Certificate); certificate {
+		return nil, Person{}, fmt.Errorf("a certificate: give the public key itself")
+	}
+	p := Person{Name: strings.TrimSpace(printable.Line(comment))}
+	for _, o := range options {
+		switch o {
+		case "watch":
+			p.Role = Watch
+		case "drive":
+			p.Role = Drive
+		default:
+			return nil, Person{}, fmt.Errorf("option %q means nothing here: only watch and drive do, so this is no file of another server", printable.Line(o))
+		}
+	}
+	if len(options) > 1 {
+		return nil, Person{}, fmt.Errorf("watch or drive, not both")
+	}
+	if p.Name == "" {
+		p.Name = ssh.FingerprintSHA256(key)
+	}
+	return key, p, nil
+}

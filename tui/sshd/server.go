@@ -1,0 +1,271 @@
+package sshd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"pgrlab/tui"
+)
+
+// Options are those of a server.
+type Options struct {
+	Keys     *Keys
+	Host     ssh.Signer
+	Sessions int           // at a time; more are refused
+	Idle     time.Duration // a session ends that had no key for so long; 0: never
+	Log      func(line string)
+	// Visit serves a visitor until it has enough or ctx ends; what it returns are the
+	// last words.
+	Visit func(ctx context.Context, v *Visit) (said string, err error)
+}
+
+// Visit is one session of a visitor.
+type Visit struct {
+	Person
+	Command []string  // what stands behind the host in the command line
+	Input   io.Reader // its end is a hang-up
+	Output  io.Writer // as it is; lines for people go to Lines
+	Lines   io.Writer
+	// Terminal is the visitor's, nil where there is none.
+	Terminal *Terminal
+}
+
+// Terminal is what is known of a visitor's terminal.
+type Terminal struct {
+	Size    tui.Size
+	Sizes   <-chan tui.Size   // later ones; only the newest waits
+	Environ map[string]string // TERM, and what the client sends of what says what it can show
+}
+
+// Server serves visitors.
+type Server struct {
+	o      Options
+	ln     net.Listener
+	config *ssh.ServerConfig
+	door   *door
+	ctx    context.Context // of sessions
+	cancel context.CancelCauseFunc
+
+	mu       sync.Mutex
+	conns    map[net.Conn]bool
+	sessions int
+	visits   sync.WaitGroup // sessions
+	clients  sync.WaitGroup // connections
+}
+
+// Listen opens the address; Serve serves.
+func Listen(address string, o Options) (*Server, error) {
+	ln, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{o: o, ln: ln, door: newDoor(o.Log), conns: map[net.Conn]bool{}}
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	s.config = &ssh.ServerConfig{ServerVersion: "SSH-2.0-pgrlab", PublicKeyCallback: s.mayCome}
+	s.config.AddHostKey(o.Host)
+	return s, nil
+}
+
+// withKey is where the permissions of a connection have the key that it has logged in with:
+// clients may ask about others before.
+const withKey = "key"
+
+var errUnknownKey = errors.New("that key may not come in")
+
+func (s *Server) mayCome(_ ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
+	if _, found := s.o.Keys.Find(key); !found {
+		return nil, errUnknownKey
+	}
+	return &ssh.Permissions{Extensions: map[string]string{withKey: string(key.Marshal())}}, nil
+}
+
+// Addr is where the server listens.
+func (s *Server) Addr() net.Addr { return s.ln.Addr() }
+
+// Serve serves until Close.
+func (s *Server) Serve() error {
+	for {
+		conn, err := s.ln.Accept()
+		switch {
+		case s.ctx.Err() != nil:
+			if err == nil {
+				conn.Close()
+			}
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return err
+		case err != nil: // out of descriptors: others may give some back
+			select {
+			case <-s.ctx.Done():
+			case <-time.After(100 * time.Millisecond):
+			}
+			continue
+		}
+		if g := s.door.enter(conn); g != nil && s.keep(g) {
+			go s.client(g)
+		} else {
+			conn.Close()
+		}
+	}
+}
+
+// keep counts a connection, if the server goes on.
+func (s *Server) keep(conn net.Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return false
+	}
+	s.conns[conn] = true
+	s.clients.Add(1)
+	return true
+}
+
+// client serves a connection.
+func (s *Server) client(g *guest) {
+	defer func() {
+		g.Close()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.conns, g)
+		s.clients.Done()
+	}()
+	conn, channels, requests, err := ssh.NewServerConn(g, s.config)
+	if err != nil {
+		var refused *ssh.ServerAuthError
+		if errors.As(err, &refused) && len(refused.Errors) > 0 {
+			s.door.fail(g)
+		}
+		return
+	}
+	go ssh.DiscardRequests(requests)
+	ctx, cancel := context.WithCancel(context.Background())
+	var sessions sync.WaitGroup
+	for offered := range channels {
+		if offered.ChannelType() != "session" {
+			offered.Reject(ssh.UnknownChannelType, "only sessions are served")
+			continue
+		}
+		channel, requests, err := offered.Accept()
+		if err != nil {
+			continue
+		}
+		sessions.Go(func() { s.session(ctx, g, conn, channel, requests) })
+	}
+	cancel() // the connection is gone
+	sessions.Wait()
+}
+
+// closing is how long visitors get to read why.
+const closing = 2 * time.Second
+
+// Close ends all visits, saying why.
+func (s *Server) Close(why error) {
+	s.mu.Lock() // so that nothing is counted behind this
+	s.cancel(why)
+	s.mu.Unlock()
+	s.ln.Close()
+	done := make(chan struct{})
+	go func() {
+		s.visits.Wait()
+		close(done)
+	}()
+	t := time.NewTimer(closing)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+	s.mu.Lock()
+	for conn := range s.conns {
+		conn.Close()
+	}
+	s.mu.Unlock()
+	s.clients.Wait()
+}
+
+// enter counts a visit, if there is room for it.
+func (s *Server) enter() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.ctx.Err() != nil:
+		return context.Cause(s.ctx)
+	case s.sessions >= s.o.Sessions:
+		return fmt.Errorf("all %d places are taken: come again later", s.o.Sessions)
+	}
+	s.sessions++
+	s.visits.Add(1)
+	return nil
+}
+
+func (s *Server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sessions--
+	s.visits.Done()
+}
+
+// person is who has logged in on a connection.
+func (s *Server) person(conn *ssh.ServerConn) (Person, error) {
+	key, err := ssh.ParsePublicKey([]byte(conn.Permissions.Extensions[withKey]))
+	if err != nil {
+		return Person{}, err
+	}
+	p, found := s.o.Keys.Find(key)
+	if !found {
+		return p, errors.New("your key may not come in any more")
+	}
+	return p, nil
+}
+
+// visit hands a visitor over, and returns the last words.
+func (s *Server) visit(ctx context.Context, v *Visit, from net.Addr) (said string, err error) {
+	if err := s.enter(); err != nil {
+		return "", err
+	}
+	defer s.leave()
+	began := time.Now()
+	s.o.Log(fmt.Sprintf("%s from %s (%s)", v.Name, from, v.Role))
+	defer func() {
+		if p := recover(); p != nil { // one visitor's trouble
+			s.o.Log(fmt.Sprintf("panic: %v\n%s", p, debug.Stack()))
+			said, err = "", errors.New("pgrlab serve made a mistake: its log has it")
+		}
+		s.o.Log(fmt.Sprintf("%s from %s left after %v", v.Name, from, time.Since(began).Round(time.Second)))
+	}()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
+	if s.o.Idle > 0 {
+		input := &attentive{Reader: v.Input, idle: s.o.Idle}
+		input.timer = time.AfterFunc(s.o.Idle, func() { cancel(fmt.Errorf("no key for %v", s.o.Idle)) })
+		defer input.timer.Stop()
+		v.Input = input
+	}
+	return s.o.Visit(ctx, v)
+}
+
+// attentive notes when the last key came.
+type attentive struct {
+	io.Reader
+	timer *time.Timer
+	idle  time.Duration
+}
+
+// Read reads keys.
+func (a *attentive) Read(p []byte) (int, error) {
+	n, err := a.Reader.Read(p)
+	if n > 0 {
+		a.timer.Reset(a.idle)
+	}
+	return n, err
+}

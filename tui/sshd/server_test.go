@@ -1,0 +1,320 @@
+package sshd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// served is a server of a test, with two keys.
+type served struct {
+	t          *testing.T
+	server     *Server
+	host       ssh.Signer
+	alice, bob ssh.Signer // drives; watches
+	keys       string
+	mu         sync.Mutex
+	log        []string
+}
+
+// serve serves visitors by visit until the test is over.
+func serve(t *testing.T, o Options) *served {
+	t.Helper()
+	s := &served{t: t}
+	var a, b string
+	s.alice, a = newKey(t, "alice")
+	s.bob, b = newKey(t, "bob")
+	s.keys = keysFile(t, "drive "+a, b)
+	s.host, _ = newKey(t, "host")
+	var err error
+	if o.Keys, err = OpenKeys(s.keys, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	o.Host = s.host
+	if o.Sessions == 0 {
+		o.Sessions = 100
+	}
+	o.Log = func(line string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.log = append(s.log, line)
+	}
+	if s.server, err = Listen("127.0.0.1:0", o); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.server.Serve() }()
+	t.Cleanup(func() {
+		s.server.Close(errors.New("the test is over"))
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// dial logs in.
+func (s *served) dial(methods ...ssh.AuthMethod) (*ssh.Client, error) {
+	return ssh.Dial("tcp", s.server.Addr().String(), &ssh.ClientConfig{User: "anyone", Auth: methods, HostKeyCallback: ssh.FixedHostKey(s.host.PublicKey())})
+}
+
+// run logs in with a key and runs a command line, as ssh HOST COMMAND does.
+func (s *served) run(key ssh.Signer, command string) (stdout, stderr string, err error) {
+	s.t.Helper()
+	client, err := s.dial(ssh.PublicKeys(key))
+	if err != nil {
+		return "", "", err
+	}
+	defer client.Close()
+	session, err := client.NewSession()
+	if err != nil {
+		return "", "", err
+	}
+	var out, errs bytes.Buffer
+	session.Stdout, session.Stderr = &out, &errs
+	err = session.Run(command)
+	return out.String(), errs.String(), err
+}
+
+func TestOnlyKeysOfTheFileComeIn(t *testing.T) {
+	s := serve(t, Options{Visit: func(_ context.Context, v *Visit) (string, error) {
+		fmt.Fprintf(v.Output, "%s %s %q %v", v.Name, v.Role, v.Command, v.Terminal)
+		return "", nil
+	}})
+	for key, want := range map[ssh.Signer]string{s.alice: `alice drive ["a" "b"] <nil>`, s.bob: `bob watch ["a" "b"] <nil>`} {
+		if out, _, err := s.run(key, "a  b"); err != nil || out != want {
+			t.Errorf("%q, %v, want %q", out, err, want)
+		}
+	}
+	stranger, _ := newKey(t, "eve")
+	for name, methods := range map[string][]ssh.AuthMethod{
+		"no key":      nil,
+		"another key": {ssh.PublicKeys(stranger)},
+		"a password":  {ssh.Password("")},
+		"questions":   {ssh.KeyboardInteractive(func(string, string, []string, []bool) ([]string, error) { return nil, nil })},
+	} {
+		if client, err := s.dial(methods...); err == nil {
+			client.Close()
+			t.Errorf("%s is enough", name)
+		}
+	}
+	// The right key among others is enough.
+	client, err := s.dial(ssh.PublicKeys(stranger, s.bob))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.Close()
+}
+
+// A key that is taken out of the file comes in no more, not even on a connection that is
+// open.
+func TestAKeyThatIsTakenAway(t *testing.T) {
+	s := serve(t, Options{Visit: func(context.Context, *Visit) (string, error) { return "", nil }})
+	client, err := s.dial(ssh.PublicKeys(s.bob))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	_, line := newKey(t, "carol")
+	if err := os.WriteFile(s.keys, []byte(line+" of another size\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	session, err := client.NewSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs bytes.Buffer
+	session.Stderr = &errs
+	if err := session.Run("status"); err == nil || !strings.Contains(errs.String(), "may not come in any more") {
+		t.Errorf("%v: %q", err, &errs)
+	}
+}
+
+// Errors are one line on stderr with exit status 1, last words have status 0, a panic ends
+// one visit alone.
+func TestLastWords(t *testing.T) {
+	s := serve(t, Options{Visit: func(_ context.Context, v *Visit) (string, error) {
+		switch v.Command[0] {
+		case "fail":
+			return "not this", errors.New("two\nlines")
+		case "panic":
+			panic("oh")
+		}
+		return "said", nil
+	}})
+	for command, want := range map[string]string{"fail": "pgrlab: two lines\n", "panic": "pgrlab: pgrlab serve made a mistake: its log has it\n", "other": "said\n"} {
+		_, errs, err := s.run(s.bob, command)
+		var status *ssh.ExitError
+		if failed := errors.As(err, &status) && status.ExitStatus() == 1; errs != want || failed != (command != "other") {
+			t.Errorf("%s: %q, %v, want %q", command, errs, err, want)
+		}
+	}
+}
+
+// More sessions than there are places are refused, and a place that is left is free again.
+func TestPlacesAreLimited(t *testing.T) {
+	in, out := make(chan bool), make(chan bool)
+	s := serve(t, Options{Sessions: 1, Visit: func(ctx context.Context, v *Visit) (string, error) {
+		if v.Command[0] == "stay" {
+			in <- true
+			<-out
+		}
+		return "", nil
+	}})
+	stayed := make(chan error, 1)
+	go func() {
+		_, _, err := s.run(s.alice, "stay")
+		stayed <- err
+	}()
+	<-in
+	if _, errs, err := s.run(s.bob, "go"); err == nil || !strings.Contains(errs, "all 1 places are taken") {
+		t.Errorf("%q, %v", errs, err)
+	}
+	out <- true
+	if err := <-stayed; err != nil {
+		t.Error(err)
+	}
+	for { // the place is given back behind the last words
+		_, errs, err := s.run(s.bob, "go")
+		if err == nil {
+			break
+		}
+		if !strings.Contains(errs, "places are taken") {
+			t.Fatal(errs, err)
+		}
+	}
+}
+
+// Who types nothing for too long is asked to leave; who types stays.
+func TestIdleVisitorsLeave(t *testing.T) {
+	s := serve(t, Options{Idle: 50 * time.Millisecond, Visit: func(ctx context.Context, v *Visit) (string, error) {
+		<-ctx.Done()
+		return "", context.Cause(ctx)
+	}})
+	if _, errs, err := s.run(s.bob, "look"); err == nil || errs != "pgrlab: no key for 50ms\n" {
+		t.Errorf("%q, %v", errs, err)
+	}
+	a := &attentive{Reader: strings.NewReader("keys"), idle: time.Hour, timer: time.NewTimer(0)}
+	<-a.timer.C
+	if n, err := a.Read(make([]byte, 9)); n != 4 || err != nil || !a.timer.Stop() {
+		t.Errorf("%d, %v: the time does not begin anew with a key", n, err)
+	}
+}
+
+// Size, variables and changes of size come through; other variables do not.
+func TestATerminalIsDescribed(t *testing.T) {
+	s := serve(t, Options{Visit: func(_ context.Context, v *Visit) (string, error) {
+		fmt.Fprintf(v.Lines, "%v %v\n", v.Terminal.Size, v.Terminal.Environ)
+		for size := range v.Terminal.Sizes {
+			if size.Columns == 100 {
+				break
+			}
+		}
+		_, err := io.ReadFull(v.Input, make([]byte, 1))
+		return "bye", err
+	}})
+	client, err := s.dial(ssh.PublicKeys(s.bob))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	session, err := client.NewSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	session.Setenv("COLORTERM", "truecolor")
+	session.Setenv("LD_PRELOAD", "x")
+	if err := session.RequestPty("xterm-kitty", 24, 80, ssh.TerminalModes{}); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	session.Stdout = &out
+	keys, _ := session.StdinPipe()
+	if err := session.Shell(); err != nil {
+		t.Fatal(err)
+	}
+	for columns := range 101 { // faster than they are taken
+		if err := session.WindowChange(30, columns); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys.Write([]byte("q"))
+	if err := session.Wait(); err != nil {
+		t.Error(err)
+	}
+	if want := "{80 24} map[COLORTERM:truecolor TERM:xterm-kitty]\r\n"; out.String() != want {
+		t.Errorf("%q, want %q", &out, want)
+	}
+}
+
+// A server that ends tells its visitors why, and leaves nothing behind, whatever clients
+// did.
+func TestNothingIsLeft(t *testing.T) {
+	times := 20
+	if os.Getenv("PGRLAB_SOAK") != "" {
+		times = 1000
+	}
+	before := runtime.NumGoroutine()
+	t.Run("visits", func(t *testing.T) {
+		s := serve(t, Options{Visit: func(ctx context.Context, v *Visit) (string, error) {
+			if v.Command[0] == "stay" {
+				fmt.Fprintln(v.Output, "here")
+				<-ctx.Done()
+				return "", context.Cause(ctx)
+			}
+			return "", nil
+		}})
+		for range times {
+			if _, _, err := s.run(s.bob, "go"); err != nil {
+				t.Fatal(err)
+			}
+			client, err := s.dial(ssh.PublicKeys(s.alice))
+			if err != nil {
+				t.Fatal(err)
+			}
+			session, err := client.NewSession()
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, _ := session.StdoutPipe()
+			session.Start("stay")
+			io.ReadFull(out, make([]byte, 4))
+			client.Close() // as if it were killed
+		}
+		last := make(chan string)
+		client, err := s.dial(ssh.PublicKeys(s.alice))
+		if err != nil {
+			t.Fatal(err)
+		}
+		session, _ := client.NewSession()
+		out, _ := session.StdoutPipe()
+		errs, _ := session.StderrPipe()
+		session.Start("stay")
+		io.ReadFull(out, make([]byte, 4))
+		go func() {
+			all, _ := io.ReadAll(errs)
+			client.Close()
+			last <- string(all)
+		}()
+		s.server.Close(errors.New("the class is over"))
+		if said := <-last; said != "pgrlab: the class is over\n" {
+			t.Errorf("%q", said)
+		}
+	})
+	for deadline := time.Now().Add(time.Minute); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			all := make([]byte, 1<<16)
+			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, all[:runtime.Stack(all, true)])
+		}
+	}
+}
