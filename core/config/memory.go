@@ -83,18 +83,15 @@ func (c *Config) Memory(task task.Task) []MemoryPart {
 	return all
 }
 
-// FrameCapacity is the most frames that a member keeps: an episode has one more than env
-// steps.
-func (c *Config) FrameCapacity(task task.Task) int {
-	collected := c.Collected()
-	return collected + collected/max(1, task.EpisodeSteps) + 2*c.Environment.InLockstep()
-}
+// FrameCapacity is the most frames that a member keeps.
+func (c *Config) FrameCapacity() int { return max(c.Buffer, 2*c.Environment.InLockstep()) }
 
 // framesMemory is about what the frames take that a member keeps.
 func (c *Config) framesMemory(task task.Task) float64 {
 	const beside = 32 // bytes that are known of a frame
-	side := float64(c.Pixels.Side)
-	return float64(c.FrameCapacity(task)) * (agent.Colours*side*side + 4*float64(task.ActSize) + beside)
+	side, collected := float64(c.Pixels.Side), c.Collected()
+	episodes := collected/max(1, task.EpisodeSteps) + c.Environment.InLockstep() // each has a frame more than env steps
+	return float64(min(collected+episodes, c.FrameCapacity())) * (agent.Colours*side*side + 4*float64(task.ActSize) + beside)
 }
 
 // Collected is the most transitions of the environment that D_real comes to hold.

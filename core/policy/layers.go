@@ -31,6 +31,9 @@ func ReadLayers(r io.Reader) ([]Layer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(tensors) > 0 && strings.HasPrefix(tensors[0].Name, "encoder.") {
+		return nil, errors.New("read policy: it sees frames, and convolutions are not exported: only policies that see observations are")
+	}
 	damaged := errors.New("read policy: these are no weights of a policy")
 	if len(tensors) < 4 || len(tensors)%2 != 0 {
 		return nil, damaged

@@ -49,6 +49,9 @@ func Load(c *config.Config, task task.Task, dev device.Device, r io.Reader) (Pol
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	if c.Sees() {
+		return nil, fmt.Errorf("it is of learner %s, which sees frames: only policies that see observations act outside of their run", c.Agent.Learner)
+	}
 	if err := c.FitsInto(config.ThisMachine(), task); err != nil {
 		return nil, err
 	}

@@ -220,3 +220,29 @@ func TestAPolicyHasAChecksum(t *testing.T) {
 		t.Errorf("only %d were refused", refused)
 	}
 }
+
+// A policy that sees frames is refused in one line where nobody shows it any.
+func TestAPolicyThatSeesFrames(t *testing.T) {
+	c, task, dev := tiny.Pixels(), tiny.Task(), tiny.Device(t)
+	learner, deps := c.Learner(task)
+	deps.Device = dev
+	a, err := learner.New(deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	var file bytes.Buffer
+	if err := Save(&file, a.SavePolicy); err != nil {
+		t.Fatal(err)
+	}
+	for doing, err := range map[string]error{
+		"acting":  second(Load(&c, task, dev, bytes.NewReader(file.Bytes()))),
+		"reading": second(ReadLayers(bytes.NewReader(file.Bytes()))),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "sees frames") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", doing, err)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
