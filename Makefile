@@ -35,8 +35,12 @@ CHECKSUM := $(shell sed -n 's/^const Checksum = "\(.*\)"/\1/p' envs/mujoco/binar
 # Of the emulated GPU the parts with goroutines: the rest takes minutes under the
 # detector and has one. Not the binary's tests: they wait for processes, most of them
 # without the detector, and take eight minutes with it.
-RACE     := ./core/lab/... ./core/replica ./tui/... ./core/run/... ./core/device ./core/device/cpu/... \
+RACE     := ./core/lab/... ./core/replica ./core/checkpoint ./core/offline ./tui/... ./core/run/... ./core/device ./core/device/cpu/... \
             ./core/device/cuda/driver ./core/testing/emulator ./core/testing/ptx
+
+# Packages whose tests take longest. They begin first, so that none of them is left alone
+# with one core at the end.
+LONGEST  := ./tui/program ./core/lab ./tui
 
 # fail MESSAGE: one line on stderr, then stop.
 fail = { echo "$(1)" >&2; exit 1; }
@@ -52,7 +56,7 @@ run: build
 
 test: physics
 	$(GO) vet ./...
-	$(GO) test $(TESTFLAGS) ./...
+	$(GO) test $(TESTFLAGS) $(LONGEST) ./...
 
 race: physics
 	@command -v gcc >/dev/null || $(call fail,race: gcc not found: the race detector needs a C compiler)

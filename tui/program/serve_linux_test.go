@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"golang.org/x/crypto/ssh"
+
+	"pgrlab/tui/testing/pty"
 )
 
 // class is a run that is served over SSH, and clients of OpenSSH.
@@ -157,6 +159,14 @@ func TestAClassOverSSH(t *testing.T) {
 	if screens := c.look().Screens; screens != 1 {
 		t.Errorf("%d screens are drawn for %d that are alike", screens, watchers)
 	}
+	if err := pty.Resize(all[2].terminal, 100, 30); err != nil {
+		t.Fatal(err)
+	}
+	c.until("another size has a drawing of its own", func() bool { return c.look().Screens == 2 })
+	if err := pty.Resize(all[2].terminal, 160, 45); err != nil {
+		t.Fatal(err)
+	}
+	c.until("they share again", func() bool { return c.look().Screens == 1 })
 	all[0].stalls() // reads nothing any more
 	step := c.look().Step
 	c.until("the run goes on", func() bool { return c.look().Step > step })
