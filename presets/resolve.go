@@ -35,7 +35,10 @@ const (
 
 // Resolve lays the layers of a choice over each other, later over earlier:
 //
-//	base · task · method · scale · scale/learner · scale/layer · method@scale · task@scale · preset
+//	base · task · method · task/learner · scale · scale/learner · scale/layer · method@scale · task@scale · preset
+//
+// What a task says of one learner only stands in a layer of that learner's name,
+// task/walker-walk/NAME.toml.
 //
 // A scale says how much there is of everything, for every task and method, so that it
 // is laid over what those say. What it says of one learner only stands in a layer of that
@@ -114,7 +117,10 @@ func layAxes(a axes) (*stack, error) {
 		return nil, err
 	}
 	s := &stack{notes: map[string]string{}}
-	for _, file := range []string{"base.toml", "task/" + a.task + ".toml", "method/" + a.method + ".toml", "scale/" + a.scale + ".toml"} {
+	for _, file := range []string{"base.toml", "task/" + a.task + ".toml", "method/" + a.method + ".toml"} {
+		s.lay(file, read(file))
+	}
+	for _, file := range []string{"task/" + a.task + "/" + s.config.Agent.Learner + ".toml", "scale/" + a.scale + ".toml"} {
 		s.lay(file, read(file))
 	}
 	files := []string{"scale/" + a.scale + "/" + s.config.Agent.Learner + ".toml"}

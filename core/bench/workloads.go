@@ -34,7 +34,7 @@ var Workloads = []Workload{
 	{Name: "encoder", Doc: "DrQ-v2's four convolutions of 84×84×9, batch 256: forward", Large: true, Program: encoder(paperPixels)},
 	{Name: "encoder-fit", Doc: "the same: forward, backward, Adam", Large: true, Program: encoderFit(paperPixels)},
 	{Name: "encoder-demo", Doc: "64×64×9, batch 128: forward, backward, Adam", Large: true, Program: encoderFit(demoPixels)},
-	{Name: "drqv2", Doc: "a whole DrQ-v2 update of 84×84 frames, batch 256, width 1024: shift, critic, encoder, actor, average", Large: true, Make: frameUpdate{paperPixels, 1024, 64}.update},
+	{Name: "drqv2", Doc: "a whole DrQ-v2 update of 84×84 frames, batch 256, width 1024: shift, critic, encoder, actor, average", Large: true, Make: frameUpdate{paperPixels, 1024, 32}.update},
 	{Name: "drqv2-demo", Doc: "the same of 64×64 frames, batch 128, width 256", Large: true, Make: frameUpdate{demoPixels, 256, 128}.update},
 	{Name: "act", Doc: "one stochastic action", Make: acting},
 	{Name: "nop", Doc: "two numbers doubled: what a run costs that does next to nothing", Program: nop},

@@ -21,7 +21,7 @@ type Settings struct {
 // DefaultSettings are those of tasks of medium difficulty
 // (facebookresearch/drqv2: cfgs/config.yaml, cfgs/task/medium.yaml).
 var DefaultSettings = Settings{
-	NStep: 3, NoiseFrom: 1, NoiseTo: 0.1, NoiseSteps: 500_000, NoiseClip: 0.3, UpdateEvery: 2, Slice: 64,
+	NStep: 3, NoiseFrom: 1, NoiseTo: 0.1, NoiseSteps: 500_000, NoiseClip: 0.3, UpdateEvery: 2, Slice: 32,
 }
 
 // Validate says in one line what is wrong, or returns nil.
