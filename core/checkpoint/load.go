@@ -2,8 +2,6 @@ package checkpoint
 
 import (
 	"bytes"
-	"encoding/gob"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,7 +9,6 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/knob"
-	"pgrlab/core/replay"
 	"pgrlab/core/replica"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
@@ -43,8 +40,12 @@ func (i Into) Load(path, dir string) (remarks []string, err error) {
 }
 
 func (i *Into) load(dir string, c *run.Checkpoint) (remarks []string, err error) {
-	limit := i.Config.Limit(i.Task)
+	logs := i.logs()
 	for _, d := range c.Data {
+		limit := i.Config.Limit(i.Task)
+		if l, is := logs[d.Name]; is {
+			limit = l.limit
+		}
 		if err := limit.Check(d); err != nil {
 			return nil, err
 		}
@@ -59,10 +60,6 @@ func (i *Into) load(dir string, c *run.Checkpoint) (remarks []string, err error)
 		if name := strings.TrimSuffix(d.Name, RebuildSuffix); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
-	}
-	rings := map[string]*replay.Ring{}
-	for _, m := range i.Members {
-		rings[m.Named(replica.SectionReal)] = m.Real
 	}
 	err = i.LoadSections(names, func(name string, load func(io.Reader) error) error {
 		content, _ := c.Section(name)
@@ -82,7 +79,8 @@ func (i *Into) load(dir string, c *run.Checkpoint) (remarks []string, err error)
 			}
 			return nil
 		}
-		if len(d.Pieces) == 0 && rings[name] == nil {
+		log, grows := logs[name]
+		if len(d.Pieces) == 0 && !grows {
 			return fmt.Errorf("%s has no pieces", name)
 		}
 		if err := d.Verify(dir); err != nil {
@@ -93,8 +91,8 @@ func (i *Into) load(dir string, c *run.Checkpoint) (remarks []string, err error)
 			return err
 		}
 		defer from.Close()
-		if ring := rings[name]; ring != nil {
-			return LoadReal(ring, content, from, d)
+		if grows {
+			return log.load(content, from, d)
 		}
 		return load(from)
 	})
@@ -156,25 +154,4 @@ func (i *Into) loadLoop(r io.Reader) error {
 		}
 	}
 	return nil
-}
-
-// LoadReal reads the rows that D_real held from the log of all that were added.
-func LoadReal(ring *replay.Ring, state []byte, log io.Reader, d run.Data) error {
-	var s replay.State
-	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
-		return errors.New("the state of D_real cannot be read")
-	}
-	if s.Len > 0 && len(d.Pieces) == 0 { // before the first transition there are none
-		return fmt.Errorf("%s has no pieces", d.Name)
-	}
-	var all int64
-	for _, p := range d.Pieces {
-		all += p.Bytes
-	}
-	if older := all - int64(s.Len)*int64(ring.RowBytes()); older > 0 {
-		if _, err := io.CopyN(io.Discard, log, older); err != nil {
-			return err
-		}
-	}
-	return ring.LoadLog(log, s)
 }

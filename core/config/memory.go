@@ -83,8 +83,17 @@ func (c *Config) Memory(task task.Task) []MemoryPart {
 	return all
 }
 
-// FrameCapacity is the most frames that a member keeps.
-func (c *Config) FrameCapacity() int { return max(c.Buffer, 2*c.Environment.InLockstep()) }
+// FrameCapacity is the most frames that a member keeps: at least a stack of each copy.
+func (c *Config) FrameCapacity() int {
+	return max(c.Buffer, (c.Pixels.Stack+1)*c.Environment.InLockstep())
+}
+
+// FramesSeen is about how many frames a member sees in the whole run: an episode has one more
+// than env steps.
+func (c *Config) FramesSeen(task task.Task) int {
+	steps := c.Steps * c.Environment.InLockstep()
+	return steps + steps/max(1, task.EpisodeSteps) + c.Environment.InLockstep()
+}
 
 // framesMemory is about what the frames take that a member keeps.
 func (c *Config) framesMemory(task task.Task) float64 {

@@ -12,8 +12,16 @@ import (
 	"pgrlab/core/run"
 )
 
-// copyTo copies what the run is; totals are the rows of each member's D_real that are on
-// the disk already.
+// logs are those of all members, of each as many.
+func (x *experiment) logs() (all []replica.Log) {
+	for _, m := range x.members {
+		all = append(all, replica.Logs(m)...)
+	}
+	return all
+}
+
+// copyTo copies what the run is; totals are the rows of each of its logs that are on the
+// disk already.
 func (x *experiment) copyTo(c *run.Capture, totals []uint64) error {
 	for _, m := range x.members {
 		if err := m.Failed(); err != nil {
@@ -22,16 +30,15 @@ func (x *experiment) copyTo(c *run.Capture, totals []uint64) error {
 	}
 	c.Program, c.Device, c.Return = x.version, x.kernels(), x.lastReturn()
 	instead := map[string]func(io.Writer) error{} // of large parts
-	for i, m := range x.members {
-		state := m.Real.State()
-		instead[m.Named(replica.SectionReal)] = func(w io.Writer) error { return gob.NewEncoder(w).Encode(state) }
+	for _, l := range x.logs() {
+		instead[l.Name] = func(w io.Writer) error { return gob.NewEncoder(w).Encode(l.State) }
+		c.Logs = append(c.Logs, run.LogRows{Name: l.Name, File: l.File, New: l.New, Rows: l.Rows.AppendSince(nil, totals[len(c.Logs)]), Total: l.Rows.Total()})
+	}
+	for _, m := range x.members {
 		instead[m.Named(replica.SectionSynthetic)] = nil
 		if m.FreshSpec != nil {
 			instead[m.Named(replica.SectionFresh)] = nil
 		}
-		c.Logs = append(c.Logs, run.LogRows{
-			Name: m.Named(replica.SectionReal), Rows: m.Real.AppendSince(nil, totals[i]), Total: m.Real.Total(),
-		})
 		c.Shared = append(c.Shared, shared(m)...)
 	}
 	return x.saveSections(func(name string, save func(io.Writer) error) error {

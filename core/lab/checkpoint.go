@@ -65,7 +65,7 @@ type checkpointer struct {
 
 	writer *run.Writer // nil: nothing is saved
 	saving Saving
-	totals []uint64      // rows of each member's D_real that are on the disk
+	totals []uint64      // rows of each log that are on the disk
 	busy   *capture      // under way; nil: none
 	due    string        // who wants one as soon as the writer is free
 	asked  string        // who asked for the one that failed for want of room

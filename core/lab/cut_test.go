@@ -50,12 +50,18 @@ func savedRun(t *testing.T, l *Lab, w *world, tape *cut.Tape) {
 	}
 }
 
-// goesOn holds what is found in dir after a cut: it is a run whose journal becomes want,
-// from a checkpoint at or behind the last that was promised, or it is refused in a line,
-// if nothing was promised.
+// goesOn holds what is found in dir after a cut of a run in the scripted world: see ranOn.
 func goesOn(t *testing.T, c config.Config, dir, want, where string, promised []string) (refused bool) {
 	t.Helper()
 	l, said, err := restored(t, c, dir)
+	return ranOn(t, l, said, err, dir, want, where, promised)
+}
+
+// ranOn holds what was found in dir after a cut, and restored: it is a run whose journal
+// becomes want, from a checkpoint at or behind the last that was promised, or it is refused in
+// a line, if nothing was promised.
+func ranOn(t *testing.T, l *Lab, said []string, err error, dir, want, where string, promised []string) (refused bool) {
+	t.Helper()
 	if err != nil {
 		if len(promised) > 0 || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: refused, and the checkpoint at %q was promised: %v", where, promised, err)

@@ -24,7 +24,7 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 	if err != nil {
 		return err
 	}
-	w := run.NewWriter(r.folder, len(x.members))
+	w := run.NewWriter(r.folder, len(x.logs()))
 	r.inherit(w, x)
 	x.resumed, x.elapsed = &r.from, seconds(float64(r.from.WallS))
 	x.journal.start = x.now().Add(-x.elapsed)
@@ -113,10 +113,13 @@ func (r *resuming) looked(x *experiment, mark run.Mark) (lines []run.Line, err e
 // inherit tells the writer what is on the disk already.
 func (r *resuming) inherit(w *run.Writer, x *experiment) {
 	for _, d := range r.from.Data {
-		for i, m := range x.members {
+		for i, l := range x.logs() {
+			if d.Name == l.Name {
+				w.InheritLog(i, d.Pieces, l.Rows.Total())
+			}
+		}
+		for _, m := range x.members {
 			switch d.Name {
-			case m.Named(replica.SectionReal):
-				w.InheritLog(i, d.Pieces, m.Real.Total())
 			case m.Named(replica.SectionSynthetic), m.Named(replica.SectionSynthetic + checkpoint.RebuildSuffix):
 				w.InheritShared(m.Named(replica.SectionSynthetic), m.Synthetic, d.Pieces[0])
 			case m.Named(replica.SectionFresh + checkpoint.RebuildSuffix):

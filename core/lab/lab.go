@@ -94,7 +94,7 @@ func newLab(c config.Config, task task.Task, folder record, p parts, deviceName 
 	}
 	x.position = knob.After(0)
 	if f, real := folder.(*run.Folder); real {
-		x.checkpoints.begin(run.NewWriter(f, len(x.members)), Saving{})
+		x.checkpoints.begin(run.NewWriter(f, len(x.logs())), Saving{})
 	}
 	x.publish(time.Time{})
 	return l, nil

@@ -204,7 +204,7 @@ func (r *Replica) build() (err error) {
 		if r.sight, err = r.newSight(); err != nil {
 			return err
 		}
-		r.own("frames", r.sight.frames)
+		r.own(SectionFrames, r.sight.frames)
 	}
 	states := len(r.envs) * r.Agent.StateSize()
 	r.PolicyState, r.nextState = make([]float32, states), make([]float32, states)

@@ -36,20 +36,40 @@ const compressed = ".zst"
 // share it with each other and with forks. After a resume a new one is begun, so
 // that what others refer to is never touched.
 type Log struct {
-	file *files.File
-	name string
-	size int64
-	sum  hash.Hash
-	held func() error
+	file   *files.File
+	name   string
+	size   int64 // before compression
+	length int64 // of the file
+	sum    hash.Hash
+	held   func() error
+	packer *zstd.Encoder // nil: nothing is compressed
 }
 
 // NewLog begins a file data/NAME-K.rows with the first number K that is free.
-func (f *Folder) NewLog(name string) (*Log, error) {
+func (f *Folder) NewLog(name string) (*Log, error) { return f.newLog(name, ".rows") }
+
+// NewPackedLog is NewLog with a file that is compressed, each Append by itself.
+func (f *Folder) NewPackedLog(name string) (*Log, error) {
+	packer, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(packedWindow))
+	if err != nil {
+		return nil, err
+	}
+	l, err := f.newLog(name, ".rows"+compressed)
+	if err == nil {
+		l.packer = packer
+	}
+	return l, err
+}
+
+// packedWindow is how far back a packed log looks for what it repeats: many frames.
+const packedWindow = 4 << 20
+
+func (f *Folder) newLog(name, ending string) (*Log, error) {
 	if err := f.below(DataName); err != nil {
 		return nil, fmt.Errorf("write %s: %w", f.Path(DataName), reason(err))
 	}
 	for k := 0; ; k++ {
-		l := &Log{name: fmt.Sprintf("%s-%d.rows", name, k), sum: sha256.New(), held: f.held}
+		l := &Log{name: fmt.Sprintf("%s-%d%s", name, k, ending), sum: sha256.New(), held: f.held}
 		var err error
 		l.file, err = files.OpenFile(f.dir, filepath.Join(DataName, l.name), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
 		if errors.Is(err, os.ErrExist) {
@@ -70,18 +90,23 @@ func (l *Log) Append(b []byte) error {
 	if err := l.held(); err != nil {
 		return fmt.Errorf("write %s: %w", l.name, err)
 	}
-	_, err := l.file.Write(b)
+	written := b
+	if l.packer != nil {
+		written = l.packer.EncodeAll(b, nil)
+	}
+	_, err := l.file.Write(written)
 	if err == nil {
 		err = l.file.Sync()
 	}
 	if err != nil {
-		if l.file.Truncate(l.size) == nil {
-			l.file.Seek(l.size, io.SeekStart)
+		if l.file.Truncate(l.length) == nil {
+			l.file.Seek(l.length, io.SeekStart)
 		}
 		return fmt.Errorf("write %s: %w", l.name, reason(err))
 	}
 	l.sum.Write(b)
 	l.size += int64(len(b))
+	l.length += int64(len(written))
 	return nil
 }
 

@@ -22,9 +22,14 @@ type Capture struct {
 // LogRows are what a log has grown by; checkpoints share the log itself.
 type LogRows struct {
 	Name  string // of the log's data in the checkpoint
+	File  string // how the names of its files begin
+	New   NewLog // begins a file
 	Rows  []byte // that are not on the disk yet
 	Total uint64 // rows that were ever added
 }
+
+// NewLog begins a file of a log: (*Folder).NewLog or (*Folder).NewPackedLog.
+type NewLog func(f *Folder, name string) (*Log, error)
 
 // Shared is data that several checkpoints have in common and that is written once.
 type Shared struct {
@@ -187,7 +192,7 @@ func (w *Writer) writeLog(c *Capture, i int) (err error) {
 	l := c.Logs[i]
 	if len(l.Rows) > 0 {
 		if w.logs[i] == nil {
-			if w.logs[i], err = w.folder.NewLog(fmt.Sprintf("real-%d", i)); err != nil {
+			if w.logs[i], err = l.New(w.folder, l.File); err != nil {
 				return err
 			}
 		}

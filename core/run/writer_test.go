@@ -26,7 +26,7 @@ func TestWriterSharesAndGoesOnBehindALostLog(t *testing.T) {
 		t.Helper()
 		total++
 		c := &Capture{
-			Logs: []LogRows{{Name: "0/real", Rows: []byte(strings.Repeat("row ", int(total-kept))), Total: total}},
+			Logs: []LogRows{{Name: "0/real", File: "real-0", New: (*Folder).NewLog, Rows: []byte(strings.Repeat("row ", int(total-kept))), Total: total}},
 			Shared: []Shared{{Slot: "0/synthetic", Of: of, Name: "0/synthetic", File: "synthetic", Write: func(w io.Writer) error {
 				made++
 				_, err := io.WriteString(w, of)

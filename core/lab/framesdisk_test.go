@@ -1,0 +1,217 @@
+package lab
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgrlab/core/config"
+	"pgrlab/core/replica"
+	"pgrlab/core/run"
+	"pgrlab/core/task"
+	"pgrlab/core/testing/cut"
+	"pgrlab/core/testing/tiny"
+)
+
+// pixelsOnDisk is a run from frames whose journal does not depend on where it was cut: its
+// memory forgets frames, and checkpoints are taken at every third env step.
+func pixelsOnDisk() config.Config {
+	c := tiny.Pixels()
+	c.Environment.Copies, c.Buffer = 2, 30
+	c.Evaluation.KeepEvery = 3
+	return c
+}
+
+// watchedTask is tiny's task, whose training environments say when they are stepped.
+func watchedTask(stepped func()) task.Task {
+	t := tiny.Task()
+	make := t.New
+	t.New = func(seed uint64) (task.Env, error) {
+		env, err := make(seed)
+		return watchedEnv{env, env.(task.Seen), stepped}, err
+	}
+	return t
+}
+
+type watchedEnv struct {
+	task.Env
+	task.Seen
+	stepped func()
+}
+
+func (e watchedEnv) Step(action, obs []float32) (float64, bool, bool, error) {
+	e.stepped()
+	return e.Env.Step(action, obs)
+}
+
+// playPixels plays a run from frames in a new folder; stepped is told before every step of a
+// copy.
+func playPixels(t *testing.T, c config.Config, dir string, stepped func(*Lab)) {
+	t.Helper()
+	folder, err := run.Create(dir, []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var l *Lab
+	dev := tiny.Device(t)
+	p, err := newParts(&c, watchedTask(nil), dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err = newLab(c, watchedTask(func() { stepped(l) }), folder, p, dev.Name(), clock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func restoredPixels(t *testing.T, c config.Config, dir string) (*Lab, []string, error) {
+	t.Helper()
+	folder, err := run.Open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	dev := tiny.Device(t)
+	p, err := newParts(&c, tiny.Task(), dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, said, err := restore(c, tiny.Task(), folder, p, dev.Name(), clock(), Resumption{Saving: Saving{Every: time.Hour}})
+	if err != nil {
+		folder.Close()
+	}
+	return l, said, err
+}
+
+// framesOnDisk are the files of the log of frames.
+func framesOnDisk(t *testing.T, dir string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, run.DataName, "frames-*"))
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	return names
+}
+
+// Whenever a run from frames is killed or loses its power, what is found goes on to the
+// journal that it would have had, from the last checkpoint that somebody was told of.
+func TestARunFromFramesOutlivesItsPower(t *testing.T) {
+	c, root := pixelsOnDisk(), t.TempDir()
+	whole := filepath.Join(t.TempDir(), "whole")
+	playPixels(t, c, whole, func(*Lab) {})
+	want := journalOf(t, whole)
+	if n := len(framesOnDisk(t, whole)); n != 1 {
+		t.Errorf("the frames are in %d files", n)
+	}
+	tape, stop, err := cut.Record(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	playPixels(t, c, filepath.Join(root, "run"), func(l *Lab) {
+		l.x.checkpoints.settle()
+		if k := &l.x.checkpoints; k.path != "" && k.failed == "" {
+			tape.Promise(k.saved.String())
+		}
+	})
+	stop()
+	refused, gone := 0, 0
+	cuts(t, tape, 31, func(root, where string, promised []string) {
+		dir := filepath.Join(root, "run")
+		l, said, err := restoredPixels(t, c, dir)
+		if ranOn(t, l, said, err, dir, want, where, promised) {
+			refused++
+		}
+		gone++
+	})
+	if refused == gone {
+		t.Error("nothing goes on")
+	}
+}
+
+// Checkpoints share the log of frames, and a log that was damaged is refused in a line: a run
+// goes on from an older checkpoint whose part of it is whole, or not at all.
+func TestADamagedLogOfFrames(t *testing.T) {
+	c := pixelsOnDisk()
+	for name, damage := range map[string]func(text []byte) []byte{
+		"cut":     func(text []byte) []byte { return text[:len(text)-7] },
+		"changed": func(text []byte) []byte { text[len(text)-20] ^= 1; return text },
+		"empty":   func([]byte) []byte { return nil },
+	} {
+		dir := filepath.Join(t.TempDir(), "run")
+		playPixels(t, c, dir, func(*Lab) {})
+		file := framesOnDisk(t, dir)[0]
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, damage(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		l, said, err := restoredPixels(t, c, dir)
+		told := strings.Join(said, "; ")
+		if name == "empty" {
+			if err == nil {
+				l.Close()
+			}
+			told = errText(err)
+		} else if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		} else {
+			if at := l.Snapshot().Step; at == 0 || at == c.Steps {
+				t.Errorf("%s: it goes on at step %d", name, at)
+			}
+			if err := l.Run(context.Background()); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if !strings.Contains(told, filepath.Base(file)) || strings.Contains(told, "\n") {
+			t.Errorf("%s: %q names no file", name, told)
+		}
+	}
+}
+
+func errText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// A checkpoint holds none of the frames, and the forecast knows the log.
+func TestCheckpointsDoNotHoldFrames(t *testing.T) {
+	c, dir := pixelsOnDisk(), filepath.Join(t.TempDir(), "run")
+	playPixels(t, c, dir, func(*Lab) {})
+	found, err := run.Checkpoints(dir)
+	if err != nil || len(found) < 2 {
+		t.Fatal(found, err)
+	}
+	seen := int64(0)
+	for _, f := range found {
+		for _, s := range f.Sections {
+			if s.Name == "0/"+replica.SectionFrames && s.Bytes > 500 {
+				t.Errorf("%s holds %d bytes of frames", f.Path, s.Bytes)
+			}
+		}
+		for _, d := range f.Data {
+			if d.Name == "0/"+replica.SectionFrames {
+				seen = max(seen, d.Pieces[0].Bytes)
+			}
+		}
+	}
+	l := framesLab(t, c, 1, &memoryFolder{})
+	defer l.Close()
+	need, err := l.DiskNeed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := int64(l.x.first().Real.RowBytes())
+	if frames := need.Real - int64(2*c.Steps)*row; frames < seen*9/10/framesPacked || frames > 2*seen/framesPacked {
+		t.Errorf("%d bytes of frames are said, %d were logged", frames, seen)
+	}
+}

@@ -1,0 +1,39 @@
+package replica
+
+import (
+	"fmt"
+
+	"pgrlab/core/run"
+)
+
+// SectionFrames is the section of the frames, of a learner that sees some.
+const SectionFrames = "frames"
+
+// Log is a part of a replica that only grows: checkpoints share the log of its rows, and
+// hold where it stood.
+type Log struct {
+	Name  string // of its section
+	File  string // how the names of its files begin
+	New   run.NewLog
+	Rows  Rows // *replay.Ring or *replay.Frames
+	State any  // where it stands, to be encoded
+}
+
+// Rows are what a Log is of.
+type Rows interface {
+	// AppendSince appends the rows that were added after the first total ones.
+	AppendSince(dst []byte, total uint64) []byte
+	Total() uint64 // rows ever added
+	RowBytes() int
+}
+
+// Logs are D_real and, of a learner that sees frames, these: always as many, in the same
+// order. Frames are compressed, for much of one is as in the one before.
+func Logs(r *Replica) []Log {
+	all := []Log{{r.Named(SectionReal), fmt.Sprintf("real-%d", r.Index), (*run.Folder).NewLog, r.Real, r.Real.State()}}
+	if r.sight != nil {
+		f := r.sight.frames
+		all = append(all, Log{r.Named(SectionFrames), fmt.Sprintf("frames-%d", r.Index), (*run.Folder).NewPackedLog, f, f.State()})
+	}
+	return all
+}
