@@ -25,6 +25,9 @@ func (r *Flags) settleDevice(d cli.Deps, c *config.Config) error {
 	if err := machine.DeviceFlag(name); err != nil {
 		return err
 	}
+	if c.Sees() && name != "cpu" {
+		return r.settleOnCPU(c, name)
+	}
 	precision := cmp.Or(r.precision, c.Precision, machine.Precisions[0])
 	where, err := machine.FindDevice(d, name, precision)
 	if err != nil && r.Resume != "" && !r.Changed("device") {
@@ -41,5 +44,16 @@ func (r *Flags) settleDevice(d cli.Deps, c *config.Config) error {
 	case name == "cpu" && (r.precision != "" || r.GPUMem != ""):
 		return fmt.Errorf("--precision and --gpu-mem are for GPUs: without --device cpu")
 	}
+	return nil
+}
+
+// settleOnCPU is settleDevice for a learner that sees frames: GPUs do not convolve yet.
+func (r *Flags) settleOnCPU(c *config.Config, name string) error {
+	why := fmt.Sprintf("learner %s sees frames, and convolutions are computed on CPUs only", c.Agent.Learner)
+	if name != "auto" {
+		return fmt.Errorf("device %s: %s: use --device cpu", name, why)
+	}
+	r.Place = machine.Place{Said: "computes on the CPU: " + why}
+	c.Device, c.Precision = "cpu", ""
 	return nil
 }

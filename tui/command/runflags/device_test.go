@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/machine"
@@ -15,6 +16,7 @@ func TestSettleDevice(t *testing.T) {
 	given := func(names ...string) func(string) bool {
 		return func(name string) bool { return strings.Contains(" "+strings.Join(names, " ")+" ", " "+name+" ") }
 	}
+	sees := config.Config{Device: "auto", Agent: agent.Config{Learner: "drqv2"}}
 	for _, c := range []struct {
 		about           string
 		flags           Flags
@@ -37,6 +39,9 @@ func TestSettleDevice(t *testing.T) {
 		{"odd precision", Flags{Device: "cuda", precision: "fp16", Changed: given("device")}, config.Config{}, nil, "", "", `unknown precision "fp16"`},
 		{"precision of the CPU", Flags{Device: "cpu", precision: "fp32", Changed: given("device")}, config.Config{}, nil, "", "", "--precision and --gpu-mem are for GPUs"},
 		{"odd index", Flags{Device: "cuda:x", Changed: given("device")}, config.Config{}, nil, "", "", "want cuda:0, cuda:1"},
+		{"frames, nothing said", Flags{Device: "auto"}, sees, nil, "cpu", "", "computes on the CPU: learner drqv2 sees frames"},
+		{"frames on the CPU", Flags{Device: "cpu", Changed: given("device")}, sees, nil, "cpu", "", ""},
+		{"frames on a GPU", Flags{Device: "cuda", Changed: given("device")}, sees, nil, "", "", "use --device cpu"},
 		{"odd name", Flags{Device: "gpu", Changed: given("device")}, config.Config{}, nil, "", "", "unknown device"},
 	} {
 		r, config := c.flags, c.config
