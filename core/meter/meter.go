@@ -95,7 +95,9 @@ func (m *Meter) Measure(p knob.Phase, n *int) func() {
 	begin := m.now()
 	return func() {
 		d := m.now().Sub(begin)
-		m.apart += d
+		if p != knob.Rollout && p != knob.Learn { // which an env step has for its updates
+			m.apart += d
+		}
 		m.parts[partOf(p)] += d
 		if p.Before(knob.Evaluate) && !p.Before(knob.Score) {
 			m.work += d

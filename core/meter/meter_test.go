@@ -45,3 +45,28 @@ func TestARefitIsEstimatedFromTheLastOne(t *testing.T) {
 		t.Error("another device is estimated by this one")
 	}
 }
+
+// What a learner does behind its env steps is what env steps take, even where only some of
+// them have it; an evaluation is not.
+func TestAnEnvStepTakesWhatItsLearnerDoes(t *testing.T) {
+	at := time.Unix(0, 0)
+	m := meter.New(func() time.Time { return at })
+	slice := func(p knob.Phase, d time.Duration) {
+		n := 1
+		end := m.Measure(p, &n)
+		at = at.Add(d)
+		end()
+	}
+	for step := range 400 {
+		m.Begin(true)
+		at = at.Add(10 * time.Millisecond)
+		if step%2 == 0 {
+			slice(knob.Learn, 60*time.Millisecond)
+			slice(knob.Learn, 20*time.Millisecond)
+		}
+		slice(knob.Evaluate, time.Second)
+	}
+	if d := m.StepTakes(); d < 45*time.Millisecond || d > 55*time.Millisecond {
+		t.Errorf("an env step takes %s, want 10 ms and half of 80 ms", d)
+	}
+}
