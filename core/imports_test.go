@@ -23,7 +23,7 @@ var allowed = map[string][]string{
 	"tui/program": {"tui", "tui/pane", "tui/command", "tui/command/cli", "presets", "core/...", "envs", "envs/mujoco"}, // all parts meet here
 
 	"tui":         {"tui/...", "core/config", "core/printable", "core/event", "core/knob", "core/run"},
-	"tui/command": {"tui/command/...", "tui/remote", "presets", "core/agent", "core/relevance", "core/knob", "core/run"}, // puts the commands together
+	"tui/command": {"tui/command/...", "tui/remote", "presets", "core/agent", "core/task", "core/relevance", "core/knob", "core/run"}, // puts the commands together
 
 	// The commands, and below them what they share. Of the whole screen session alone starts
 	// runs, with core/lab; the others look at those on disk.

@@ -120,6 +120,20 @@ func (c *Config) Sees() bool {
 	return s.Pixels
 }
 
+// Observation is what the learner is given of the task.
+func (c *Config) Observation() string {
+	if c.Sees() {
+		return task.ObservationPixels
+	}
+	return task.ObservationState
+}
+
+// Frames is how many control steps of the task so many env steps are, in all copies of a
+// member: what publications about pixels call frames.
+func (c *Config) Frames(steps int) int {
+	return steps * max(1, c.Environment.ActionRepeat) * c.Environment.InLockstep()
+}
+
 // Functions are the relevance functions that the run may come to use: all where the knob
 // relevance chooses among them at any time, and those of bonus and priorities.
 func (c *Config) Functions() []string {

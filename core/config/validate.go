@@ -2,11 +2,14 @@ package config
 
 import (
 	"fmt"
+	"strings"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/device"
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
+	"pgrlab/core/task"
 )
 
 // Validate says in one line what is wrong with c, or returns nil. What it leaves to
@@ -104,10 +107,8 @@ func (c *Config) validateLearner() error {
 			return err
 		}
 	}
-	if s.Pixels {
-		if err := c.Pixels.Validate(); err != nil {
-			return err
-		}
+	if err := c.validateObservation(s); err != nil {
+		return err
 	}
 	switch {
 	case !s.Synthetic && c.Generates():
@@ -118,6 +119,36 @@ func (c *Config) validateLearner() error {
 		return fmt.Errorf("replay.priority is %q, but learner %s fills D_real with rows of its own, which have none: want %q", c.Replay.Priority, s.Name, FunctionNone)
 	case s.Rows != nil && c.Bonus.Given():
 		return fmt.Errorf("bonus.function is %q, but learner %s fills D_real with rows of its own: want %q", c.Bonus.Function, s.Name, FunctionNone)
+	}
+	return nil
+}
+
+// validateObservation says whether the learner can take what it is given.
+func (c *Config) validateObservation(s agent.Spec) error {
+	switch o := c.Environment.Observation; {
+	case o != "" && o != task.ObservationState && o != task.ObservationPixels:
+		return fmt.Errorf("environment.observation is %q, want %q or %q", o, task.ObservationState, task.ObservationPixels)
+	case o == task.ObservationPixels && !s.Pixels:
+		var sighted []string
+		for _, other := range agent.Specs() {
+			if other.Pixels {
+				sighted = append(sighted, other.Name)
+			}
+		}
+		return fmt.Errorf("environment.observation is %q, but learner %s of method %s takes states: want %q, or a method with a learner that takes pixels: %s", o, s.Name, c.Method, task.ObservationState, strings.Join(sighted, ", "))
+	case o == task.ObservationState && s.Pixels:
+		return fmt.Errorf("environment.observation is %q, but learner %s of method %s takes pixels: want %q, or another method", o, s.Name, c.Method, task.ObservationPixels)
+	}
+	if s.Pixels {
+		return c.Pixels.Validate()
+	}
+	return nil
+}
+
+// CanSee says whether the learner can be given what it takes of the task.
+func (c *Config) CanSee(t task.Task) error {
+	if c.Sees() && !t.Seen {
+		return fmt.Errorf("configuration: learner %s of method %s takes pixels, and task %s has no camera: choose another task, or a method that takes states", c.Agent.Learner, c.Method, t.Name)
 	}
 	return nil
 }

@@ -85,6 +85,9 @@ func TestARunFromFewFramesGoesOn(t *testing.T) {
 // What frames cannot be seen from, or does not go with them, is one line before the run.
 func TestFramesThatCannotBe(t *testing.T) {
 	for want, change := range map[string]func(*config.Config){
+		"environment.observation is \"state\", but learner drqv2":  func(c *config.Config) { c.Environment.Observation = "state" },
+		"environment.observation is \"touch\"":                     func(c *config.Config) { c.Environment.Observation = "touch" },
+		"takes states: want \"state\", or a method with a learner": func(c *config.Config) { c.Agent.Learner, c.Environment.Observation = "sac", "pixels" },
 		"pixels.side is 0":                                func(c *config.Config) { c.Pixels.Side = 0 },
 		"pixels.strides [2 2 2 2] do not fit":             func(c *config.Config) { c.Pixels.Strides = []int{2, 2, 2, 2} },
 		"learner drqv2 learns from real transitions only": func(c *config.Config) { c.Generator.Kind = "diffusion" },
@@ -103,7 +106,7 @@ func TestFramesThatCannotBe(t *testing.T) {
 	}
 	unseen := tiny.Task()
 	unseen.Seen = false
-	if _, err := New(tiny.Pixels(), unseen, tiny.Device(t), nil); err == nil || !strings.Contains(err.Error(), "nobody draws task") {
+	if _, err := New(tiny.Pixels(), unseen, tiny.Device(t), nil); err == nil || !strings.Contains(err.Error(), "has no camera") {
 		t.Errorf("a task that nobody draws: %v", err)
 	}
 }

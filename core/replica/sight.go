@@ -22,8 +22,8 @@ type sight struct {
 
 // newSight makes the memory of a replica's frames.
 func (r *Replica) newSight() (*sight, error) {
-	if !r.Task.Seen {
-		return nil, fmt.Errorf("learner %s sees frames, and nobody draws task %s: choose another one, or a learner of observations", r.Config.Agent.Learner, r.Config.Task)
+	if err := r.Config.CanSee(r.Task); err != nil {
+		return nil, err
 	}
 	copies, p := len(r.envs), r.Config.Pixels
 	s := &sight{side: p.Side, stack: p.Stack}

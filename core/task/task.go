@@ -28,10 +28,25 @@ type Task struct {
 // Environment is how a run plays its task, fixed for the run. The zero value is
 // the task as its makers define it.
 type Environment struct {
-	ActionRepeat int       `toml:"action_repeat"` // control steps of an env step, rewards summed; 0 means 1
-	Copies       int       `toml:"copies"`        // of the environment that an agent trains in: an env step is one of each; 0 means 1
-	NoiseShare   float64   `toml:"noise_share"`   // share of the training observations with Gaussian noise; evaluation has none
-	NoiseSigma   []float64 `toml:"noise_sigma"`   // its standard deviation: one for all coordinates, or one for each
+	Observation  string    `toml:"observation,omitempty"` // state or pixels; "": what the learner takes
+	ActionRepeat int       `toml:"action_repeat"`         // control steps of an env step, rewards summed; 0 means 1
+	Copies       int       `toml:"copies"`                // of the environment that an agent trains in: an env step is one of each; 0 means 1
+	NoiseShare   float64   `toml:"noise_share"`           // share of the training observations with Gaussian noise; evaluation has none
+	NoiseSigma   []float64 `toml:"noise_sigma"`           // its standard deviation: one for all coordinates, or one for each
+}
+
+// The choices of Environment.Observation.
+const (
+	ObservationState  = "state"  // numbers
+	ObservationPixels = "pixels" // what a camera shows: see Seen
+)
+
+// Observations are what a learner can be given of the task.
+func (t Task) Observations() []string {
+	if t.Seen {
+		return []string{ObservationState, ObservationPixels}
+	}
+	return []string{ObservationState}
 }
 
 // InLockstep is how many copies of the environment a member trains in.

@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
+	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/machine"
@@ -23,9 +24,9 @@ type list struct {
 }
 
 var lists = []list{
-	{"tasks", "tasks to learn", []string{"TASK", "OBS", "ACT", "EPISODE", ""}, taskRows,
+	{"tasks", "tasks to learn", []string{"TASK", "OBS", "ACT", "EPISODE", "FROM", ""}, taskRows,
 		func(d cli.Deps) any { return taskValues(d) }},
-	{"methods", "methods: who learns, and from what", []string{"METHOD", "LEARNER", ""}, methodRows,
+	{"methods", "methods: who learns, and from what", []string{"METHOD", "LEARNER", "FROM", ""}, methodRows,
 		func(cli.Deps) any { return methodValues() }},
 	{"learners", "learners: who acts and how it learns", []string{"LEARNER", "KNOBS", ""}, learnerRows,
 		func(cli.Deps) any { return learnerValues() }},
@@ -117,7 +118,8 @@ type taskValue struct {
 	Act          int              `json:"act"`
 	EpisodeSteps int              `json:"episode_steps"`
 	Terminates   bool             `json:"terminates"`
-	Hidden       string           `json:"hidden"` // what an observation does not tell of the state
+	Observations []string         `json:"observations"` // what a learner can be given: state, pixels
+	Hidden       string           `json:"hidden"`       // what an observation does not tell of the state
 	Paper        []presets.Result `json:"paper"`
 	Independent  []presets.Result `json:"independent"` // what others measured
 }
@@ -125,7 +127,7 @@ type taskValue struct {
 func taskValues(d cli.Deps) []taskValue {
 	all := make([]taskValue, len(d.Tasks))
 	for i, t := range d.Tasks {
-		all[i] = taskValue{t.Name, t.Doc, t.ObsSize, t.ActSize, t.EpisodeSteps, t.Terminates, t.Hidden, presets.References(t.Name), presets.Independent(t.Name)}
+		all[i] = taskValue{t.Name, t.Doc, t.ObsSize, t.ActSize, t.EpisodeSteps, t.Terminates, t.Observations(), t.Hidden, presets.References(t.Name), presets.Independent(t.Name)}
 		if all[i].Paper == nil {
 			all[i].Paper = []presets.Result{}
 		}
@@ -139,7 +141,7 @@ func taskValues(d cli.Deps) []taskValue {
 func taskRows(d cli.Deps) [][]string {
 	var rows [][]string
 	for _, t := range d.Tasks {
-		rows = append(rows, []string{t.Name, fmt.Sprint(t.ObsSize), fmt.Sprint(t.ActSize), fmt.Sprint(t.EpisodeSteps), t.Doc})
+		rows = append(rows, []string{t.Name, fmt.Sprint(t.ObsSize), fmt.Sprint(t.ActSize), fmt.Sprint(t.EpisodeSteps), strings.Join(t.Observations(), ", "), t.Doc})
 	}
 	return rows
 }
@@ -147,21 +149,30 @@ func taskRows(d cli.Deps) [][]string {
 // methodValue is a method as JSON.
 type methodValue struct {
 	presets.Entry
-	Learner string `json:"learner"`
+	Learner     string `json:"learner"`
+	Observation string `json:"observation"` // what it takes of a task
 }
 
 func methodValues() []methodValue {
 	var all []methodValue
 	for _, m := range presets.Methods() {
-		all = append(all, methodValue{m, presets.Learner(m.Name)})
+		all = append(all, methodValue{m, presets.Learner(m.Name), observationOf(presets.Learner(m.Name))})
 	}
 	return all
+}
+
+// observationOf is what a learner takes of a task.
+func observationOf(learner string) string {
+	if s, err := agent.Find(learner); err == nil && s.Pixels {
+		return task.ObservationPixels
+	}
+	return task.ObservationState
 }
 
 func methodRows(cli.Deps) [][]string {
 	var rows [][]string
 	for _, m := range methodValues() {
-		rows = append(rows, []string{m.Name, m.Learner, m.Doc})
+		rows = append(rows, []string{m.Name, m.Learner, m.Observation, m.Doc})
 	}
 	return rows
 }

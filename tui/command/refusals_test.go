@@ -51,6 +51,11 @@ var refusals = []struct {
 	{"train --task", 2, "--task needs a value"},
 	{"train --steps", 2, "--steps needs a value"},
 	{"version --json=perhaps", 2, "want true or false"},
+	// what an agent is given
+	{"train --method sac --observation pixels", 2, "a learner that takes pixels: drqv2"},
+	{"train --method drqv2 --observation state", 2, `takes pixels: want "pixels"`},
+	{"train --observation touch", 2, `want "state" or "pixels"`},
+	{"train --method drqv2", 2, "has no camera"},
 	// what is empty, because a variable is not set
 	{"--task ''", 2, "--task is empty"},
 	{"train --task ''", 2, "--task is empty"},

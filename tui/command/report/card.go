@@ -85,6 +85,10 @@ func card(w io.Writer, dir string) error {
 // state says how far the run has got.
 func state(r *report.Run, c config.Config) string {
 	text := fmt.Sprintf("%s of %s env steps", report.Count(r.Step), report.Count(c.Steps))
+	if c.Sees() {
+		p := c.Pixels
+		text += fmt.Sprintf(" from pixels, %d×%d in stacks of %d: %s of %s frames of the task", p.Side, p.Side, p.Stack, report.Count(c.Frames(r.Step)), report.Count(c.Frames(c.Steps)))
+	}
 	switch {
 	case r.Failed != "":
 		text += "; it failed: " + r.Failed
@@ -130,6 +134,8 @@ func commandLine(c config.Config, from presets.Choice, differences []presets.Dif
 			words = append(words, "--set "+knob+"="+value)
 		case d.Key == "steps":
 			words = append(words, "--steps "+value)
+		case d.Key == "environment.observation":
+			words = append(words, "--observation "+value)
 		case d.Key == "environment.action_repeat":
 			words = append(words, "--action-repeat "+value)
 		case d.Key == "environment.noise_share":

@@ -38,6 +38,9 @@ func (r *Flags) ConfigureElsewhere(d cli.Deps) (config.Config, task.Task, error)
 		err = c.Validate()
 	}
 	if err == nil {
+		err = c.CanSee(task)
+	}
+	if err == nil {
 		c.Device = r.deviceName(&c)
 		err = machine.DeviceFlag(c.Device)
 	}
@@ -68,6 +71,9 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	}
 	if r.Changed("steps") {
 		c.Steps = r.Steps
+	}
+	if r.Changed("observation") {
+		c.Environment.Observation = r.environment.Observation
 	}
 	if r.Changed("action-repeat") {
 		c.Environment.ActionRepeat = r.environment.ActionRepeat
