@@ -78,7 +78,7 @@ func TestARunFromFramesGoesOnFromEveryBorder(t *testing.T) {
 // Frames that the memory has lost to newer ones are lost to a run that goes on as well.
 func TestARunFromFewFramesGoesOn(t *testing.T) {
 	c := tiny.Pixels()
-	c.Buffer = 12
+	c.Buffer, c.Members = 12, 2
 	resumeEverywhere(t, 5, func(r record) *Lab { return framesLab(t, c, 1, r) })
 }
 

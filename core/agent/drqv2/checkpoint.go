@@ -72,7 +72,7 @@ func (x *Agent) Load(r io.Reader) error {
 }
 
 // maxSize bounds the batch of a saved update: a checksum can be made for anything.
-const maxSize = 1 << 16
+const maxSize = 1 << 14
 
 func (x *Agent) load(r io.Reader) error {
 	head := make([]byte, len(magic))

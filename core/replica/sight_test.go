@@ -1,0 +1,113 @@
+package replica
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"pgrlab/core/task"
+	"pgrlab/core/testing/tiny"
+)
+
+// shaky is an environment that fails once, at an env step of its own.
+type shaky struct {
+	task.Env
+	task.Seen
+	left *int // steps until it fails
+}
+
+var errShaky = errors.New("the simulator is gone")
+
+func (e shaky) Step(action, obs []float32) (float64, bool, bool, error) {
+	if *e.left--; *e.left == 0 {
+		return 0, false, false, errShaky
+	}
+	return e.Env.Step(action, obs)
+}
+
+// shakyTask is the tiny one, of which an environment fails at the given step of all copies.
+func shakyTask(at int) task.Task {
+	t := tiny.Task()
+	begin := t.New
+	t.New = func(seed uint64) (task.Env, error) {
+		e, err := begin(seed)
+		return shaky{e, e.(task.Seen), &at}, err
+	}
+	return t
+}
+
+// Where a copy fails in the middle of an env step, what the copies before it have shown is
+// kept until the step is whole, also by who goes on from what was saved meanwhile: each
+// frame is there once, and is what its environment looked like.
+func TestACopyThatIsSeenFails(t *testing.T) {
+	c := tiny.Pixels()
+	c.Environment.Copies, c.StartSteps = 3, 100
+	begin := func(problem task.Task) *Replica {
+		p, err := NewParts(&c, problem, tiny.Device(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := New(Cohort{Config: &c, Task: problem, Parts: p, Host: &heard{}}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(m.Close)
+		return m
+	}
+	m, now := begin(shakyTask(3*4+2)), Now{Settings: &c.Knobs}
+	for now.Step = 1; now.Step <= 4; now.Step++ {
+		if err := m.EnvStep(now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := m.sight.frames.Len()
+	if err := m.EnvStep(now); !errors.Is(err, ErrEnvironment) {
+		t.Fatal(err)
+	}
+	if m.Half == nil || len(m.Half.Frames) != 3*m.sight.size() {
+		t.Fatalf("of the env step %+v is kept", m.Half)
+	}
+	if n := m.sight.frames.Len(); n != before+1 { // the lost episode's copy begins another one
+		t.Fatalf("%d frames behind half a step, want %d", n, before+1)
+	}
+	half, sections := m.Saved(false), map[string]*bytes.Buffer{}
+	for _, s := range m.Sections() {
+		sections[s.Name] = new(bytes.Buffer)
+		if err := s.Part.Save(sections[s.Name]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := begin(tiny.Task())
+	if err := other.Restore(half, c.Knobs.Relevance); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range other.Sections() {
+		if err := s.Part.Load(sections[s.Name]); err != nil {
+			t.Fatalf("%s: %v", s.Name, err)
+		}
+	}
+	for _, r := range []*Replica{m, other} {
+		if err := r.EnvStep(now); err != nil {
+			t.Fatal(err)
+		}
+		if n := r.sight.frames.Len(); n != before+1+3 {
+			t.Errorf("%d frames behind the whole step, want %d", n, before+1+3)
+		}
+		shown := make([]byte, r.sight.size())
+		for i, stack := range r.seen() {
+			if err := r.envs[i].env.(task.Seen).Frame(shown, r.sight.side); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(stack[len(stack)-1], shown) {
+				t.Errorf("the newest frame of copy %d is not what it looks like", i)
+			}
+		}
+	}
+	if !bytes.Equal(m.sight.next, other.sight.next) {
+		t.Error("who went on from what was saved has seen something else")
+	}
+	half.State.Half.Frames = half.State.Half.Frames[1:]
+	if begin(tiny.Task()).Restore(half, c.Knobs.Relevance) == nil {
+		t.Error("half a step with frames of another size is let pass")
+	}
+}
