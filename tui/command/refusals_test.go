@@ -53,9 +53,9 @@ var refusals = []struct {
 	{"version --json=perhaps", 2, "want true or false"},
 	// what an agent is given
 	{"train --method sac --observation pixels", 2, "a learner that takes pixels: drqv2"},
-	{"train --method drqv2 --observation state", 2, `takes pixels: want "pixels"`},
+	{"train --method drqv2 --action-repeat 1 --observation state", 2, `takes pixels: want "pixels"`},
 	{"train --observation touch", 2, `want "state" or "pixels"`},
-	{"train --method drqv2", 2, "has no camera"},
+	{"train --method drqv2 --action-repeat 1", 2, "has no camera"},
 	// what is empty, because a variable is not set
 	{"--task ''", 2, "--task is empty"},
 	{"train --task ''", 2, "--task is empty"},
