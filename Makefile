@@ -45,7 +45,7 @@ LONGEST  := ./tui/program ./core/lab ./tui
 # fail MESSAGE: one line on stderr, then stop.
 fail = { echo "$(1)" >&2; exit 1; }
 
-.PHONY: build run test race soak hostile hostile-once hostile-count arm64 lint docs picture gpu-bundle gpu-check clean physics
+.PHONY: build run test race slurm soak hostile hostile-once hostile-count arm64 lint docs picture gpu-bundle gpu-check clean physics
 
 build: physics
 	@command -v $(GO) >/dev/null || $(call fail,build: go not found: install Go 1.26 or newer)
@@ -61,6 +61,10 @@ test: physics
 race: physics
 	@command -v gcc >/dev/null || $(call fail,race: gcc not found: the race detector needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) $$($(GO) list $(RACE) | grep -v /tui/program)
+
+# Slurm's own daemons, two nodes on this machine; needs root, slurm-wlm and munge.
+slurm: physics
+	PGRLAB_SLURM=1 $(GO) test -count 1 $(TESTFLAGS) -run OnSlurm ./tui/program
 
 # Tests with a long form look at PGRLAB_SOAK.
 soak: physics

@@ -11,31 +11,14 @@ import (
 
 // Every command of docs/classroom.md does what the page says, as it stands there.
 func TestTheCommandsOfTheClassroom(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "classroom.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var lines []string
-	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
-		lines = append(lines, strings.Split(strings.TrimSpace(block[1]), "\n")...)
-	}
+	lines := commandsOf(t, "classroom.md")
 	c := openClass(t)
 	done := map[string]int{}
 	for _, line := range lines {
 		words := strings.Fields(line)
 		switch {
 		case words[0] == "pgrlab": // those of this class have other names, and are there already
-			command := exec.Command(os.Args[0], append(words[1:], "--help")...)
-			command.Env = append(os.Environ(), childVariable+"=1")
-			out, err := command.CombinedOutput()
-			if err != nil {
-				t.Errorf("%s: %v: %s", line, err, out)
-			}
-			for _, w := range words {
-				if strings.HasPrefix(w, "--") && !strings.Contains(string(out), w+" ") {
-					t.Errorf("%s: there is no %s", line, w)
-				}
-			}
+			hasFlags(t, line)
 		case words[0] == "ssh" && words[1] == "-t":
 			c.screen(line)
 		case words[0] == "ssh":
@@ -50,6 +33,48 @@ func TestTheCommandsOfTheClassroom(t *testing.T) {
 	}
 	if done["pgrlab"] < 2 || done["ssh"] < 7 {
 		t.Errorf("only %v lines were found", done)
+	}
+}
+
+// commandsOf are the lines of commands on a page of the documentation.
+func commandsOf(t *testing.T, page string) (lines []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		lines = append(lines, strings.Split(strings.TrimSpace(block[1]), "\n")...)
+	}
+	return lines
+}
+
+// hasFlags checks that the command of a line has the flags that stand in it.
+func hasFlags(t *testing.T, line string) {
+	t.Helper()
+	words := strings.Fields(line)
+	command := exec.Command(os.Args[0], append(words[1:], "--help")...)
+	command.Env = append(os.Environ(), childVariable+"=1")
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Errorf("%s: %v: %s", line, err, out)
+	}
+	for i, w := range words {
+		if strings.HasPrefix(w, "--") && words[i-1] != "--sbatch" && !strings.Contains(string(out), w+" ") {
+			t.Errorf("%s: there is no %s", line, w)
+		}
+	}
+}
+
+// The commands of docs/cluster.md are commands of the program. What they do is tested with
+// Slurm's daemons, by a smaller sweep.
+func TestTheCommandsOfTheCluster(t *testing.T) {
+	lines := commandsOf(t, "cluster.md")
+	for _, line := range lines {
+		hasFlags(t, line)
+	}
+	if len(lines) != 4 {
+		t.Errorf("%d lines were found", len(lines))
 	}
 }
 

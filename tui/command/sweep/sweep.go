@@ -33,6 +33,8 @@ type sweepFlags struct {
 	set, at              []string
 	out, disk, device    string
 	results              string
+	on                   string
+	sbatch               []string
 	changed              func(string) bool
 }
 
@@ -42,15 +44,21 @@ func Command(d cli.Deps, root func() *cobra.Command) *cobra.Command {
 	var f sweepFlags
 	c := &cobra.Command{
 		Use:   "sweep --task T,… --method M,… --seeds 0-4 --out DIR",
-		Short: "a grid of runs on this machine",
+		Short: "a grid of runs, on this machine or a cluster",
 		Long: `Trains every task with every method and seed, several at a time, each in a process
 of its own with its own run folder below DIR. Ctrl-C and SIGTERM save them all and
 end; started again, with the same flags or with --out alone, it goes on with what is
 missing and repeats nothing, whatever was killed. SIGUSR1 and SIGUSR2 save them all.
 
 DIR/grid.json numbers the jobs. pgrlab sweep job DIR INDEX makes an attempt at one of
-them, for the job arrays of clusters: status 0 means done, 85 saved but not done, run
-me again. Several sweeps over one DIR divide the work between them.
+them: status 0 means done, 85 saved but not done, run me again. Several sweeps over one
+DIR divide the work between them.
+
+--on slurm submits the jobs as a job array instead, of which --jobs run at a time, and
+shows how they get on; DIR, and this program, are on a disk that the nodes see. Jobs
+whose time is nearly over save themselves and queue again. Ctrl-C closes the view
+alone: the same command opens it again, and submits what is missing and not queued;
+sweep status DIR shows it once, sweep cancel DIR ends it.
 
 --results FILE.csv keeps what each run measured as soon as it ends, as pgrlab report
 --results does, and leaves out what stands there with the same settings, seed and
@@ -60,12 +68,19 @@ to machine, and loses at most the runs that have not ended.`,
   pgrlab sweep --out sweeps/a                          go on
   pgrlab attach sweeps/a/0003-*/run                    look at one of them
   pgrlab report sweeps/a/*/run
+  pgrlab sweep --out sweeps/a --on slurm --sbatch --time=4:00:00 --sbatch --partition=gpu --sbatch --gres=gpu:1
   pgrlab sweep --preset fig-bonus --method synther,pgr-curiosity --seeds 0-19 --out sweeps/b --results study.csv`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := f.checkPlace(); err != nil {
+				return err
+			}
 			g, err := f.grid(d)
 			if err != nil {
 				return err
+			}
+			if f.on == onSlurm {
+				return f.runOnCluster(c.Context(), g, c.ErrOrStderr())
 			}
 			return f.run(c.Context(), g, c.ErrOrStderr())
 		},
@@ -86,9 +101,33 @@ to machine, and loses at most the runs that have not ended.`,
 	cli.CountIn(flags, &f.threads, "threads", 1, 1, cli.MaxThreads, "`N` threads of each run; the results stay the same")
 	flags.StringVar(&f.results, "results", "", "`FILE.csv` keep the results there, and leave out what stands there already")
 	flags.StringVar(&f.disk, "disk", "", "`SIZE` most that the checkpoints of each run may take, as 5GiB")
+	flags.StringVar(&f.on, "on", onHere, "`here|slurm` where the jobs run: on this machine, or on a cluster as a job array")
+	flags.StringArrayVar(&f.sbatch, "sbatch", nil, "`OPTION` for sbatch with --on slurm, as --time=4:00:00 or --gres=gpu:1; repeatable")
 	f.changed = flags.Changed
-	c.AddCommand(sweepJobCommand(root))
+	c.AddCommand(sweepJobCommand(root), statusCommand(), cancelCommand())
 	return c
+}
+
+// Where the jobs of a sweep run.
+const (
+	onHere  = "here"
+	onSlurm = "slurm"
+)
+
+// checkPlace checks what says where the jobs run.
+func (f *sweepFlags) checkPlace() error {
+	switch {
+	case f.on != onHere && f.on != onSlurm:
+		return cli.Usagef("sweep: --on %s: want %s or %s", f.on, onHere, onSlurm)
+	case f.on == onHere && len(f.sbatch) > 0:
+		return cli.Usagef("sweep: --sbatch is for --on slurm")
+	}
+	for _, o := range f.sbatch {
+		if !strings.HasPrefix(o, "-") {
+			return cli.Usagef("sweep: --sbatch %s: want an option of sbatch in one word, as --time=4:00:00", o)
+		}
+	}
+	return nil
 }
 
 // grid makes the grid that the flags ask for, or finds the one to go on with.
@@ -250,7 +289,7 @@ func (e elsewhere) Error() string { return e.job + ": " + sweep.ErrElsewhere.Err
 func sweepJobCommand(root func() *cobra.Command) *cobra.Command {
 	var threads int
 	var disk string
-	var untilEOF bool
+	var untilEOF, requeue bool
 	c := &cobra.Command{
 		Use:   "job DIR INDEX",
 		Short: "make an attempt at one job of a sweep",
@@ -285,11 +324,16 @@ works at it; 130: stopped by hand; else failed.`,
 					cancel(cli.Signalled{Signal: syscall.SIGTERM}) // the process that started this is gone
 				}()
 			}
-			return attempt(ctx, root(), g, j, how)
+			try := func(ctx context.Context) error { return attempt(ctx, root(), g, j, how) }
+			if requeue {
+				return attemptAndRequeue(ctx, g, j, try)
+			}
+			return try(ctx)
 		},
 	}
 	cli.CountIn(c.Flags(), &threads, "threads", 1, 1, cli.MaxThreads, "`N` threads; the results stay the same")
 	c.Flags().StringVar(&disk, "disk", "", "`SIZE` most that the run's checkpoints may take, as 5GiB")
+	c.Flags().BoolVar(&requeue, "requeue", false, "as an element of a job array of Slurm: on SIGUSR2 save, and queue again")
 	c.Flags().BoolVar(&untilEOF, "until-eof", false, "save and end at the end of standard input")
 	return c
 }

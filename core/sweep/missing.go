@@ -1,0 +1,18 @@
+package sweep
+
+// Missing lists the jobs that are neither done nor left out.
+func (g *Grid) Missing() []Job {
+	var missing []Job
+	for _, j := range g.Jobs {
+		if _, done := g.Result(j); !done && !g.left[j.Index] {
+			missing = append(missing, j)
+		}
+	}
+	return missing
+}
+
+// IsLeft says whether a job was taken out of the work.
+func (g *Grid) IsLeft(j Job) bool { return g.left[j.Index] }
+
+// LastWords are the last line of the log of a job's last attempt, and where it is.
+func (g *Grid) LastWords(j Job) string { return g.lastWords(j) }

@@ -1,0 +1,177 @@
+package slurm
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"pgrlab/core/run"
+)
+
+// recordName is the file of a sweep's folder that says what was submitted.
+const recordName = "slurm.json"
+
+// Submission is a job array that was submitted. Its number alone does not name it for ever:
+// a controller that forgets gives numbers again, so its name is asked for too.
+type Submission struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Submitted time.Time `json:"submitted"`
+	First     int       `json:"first"`   // the job that element 0 is
+	Indexes   []int     `json:"indexes"` // of jobs
+}
+
+// Array is what Slurm has of a sweep.
+type Array struct {
+	dir         string
+	run         Command
+	Submissions []Submission
+}
+
+// Open reads what was submitted for the sweep in a folder; nothing was where there is no
+// record.
+func Open(dir string, command Command) (*Array, error) {
+	a := &Array{dir: dir, run: command}
+	text, err := run.ReadFile(dir, recordName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return a, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &a.Submissions)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, recordName), err)
+	}
+	return a, nil
+}
+
+// Script is the script of the elements: this program makes an attempt at the job that the
+// element is. It takes the place of the shell, so that signals and status are its own.
+type Script struct {
+	Program string // the path of pgrlab on the nodes
+	Dir     string // of the sweep, absolute
+	Flags   []string
+}
+
+// text is the script for jobs from first on.
+func (s Script) text(first int) []byte {
+	var b strings.Builder
+	b.WriteString("#!/bin/bash\nexec")
+	for _, word := range append([]string{s.Program, "sweep", "job", s.Dir}, fmt.Sprintf("$((%d + SLURM_ARRAY_TASK_ID))", first)) {
+		if strings.HasPrefix(word, "$((") {
+			fmt.Fprintf(&b, " \"%s\"", word)
+			continue
+		}
+		b.WriteString(" " + quoted(word))
+	}
+	for _, f := range append([]string{"--requeue"}, s.Flags...) {
+		b.WriteString(" " + quoted(f))
+	}
+	b.WriteString("\n")
+	return []byte(b.String())
+}
+
+// quoted is a word of a shell.
+func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+
+// warning is how long before its time limit an element is told to save itself, in seconds.
+const warning = 120
+
+// Submit submits jobs, in as many arrays as the cluster wants them to be, of which so many
+// elements run at a time (0: any number), with options of sbatch.
+func (a *Array) Submit(ctx context.Context, s Script, jobs []int, beside int, options []string) error {
+	largest, err := MaxArray(ctx, a.run)
+	if err != nil {
+		return err
+	}
+	for len(jobs) > 0 {
+		first := jobs[0]
+		n := len(jobs)
+		if i := slices.IndexFunc(jobs, func(j int) bool { return j-first >= largest }); i >= 0 {
+			n = i
+		}
+		if err := a.submit(ctx, s, jobs[:n], beside, options); err != nil {
+			return err
+		}
+		jobs = jobs[n:]
+	}
+	return nil
+}
+
+// submit submits jobs as one array.
+func (a *Array) submit(ctx context.Context, s Script, jobs []int, beside int, options []string) error {
+	sub := Submission{Name: "pgrlab-" + rand.Text()[:10], Submitted: time.Now().UTC().Truncate(time.Second), First: jobs[0], Indexes: slices.Clone(jobs)}
+	elements := make([]int, len(jobs))
+	for i, j := range jobs {
+		elements[i] = j - sub.First
+	}
+	indexes := Indexes(elements)
+	if beside > 0 {
+		indexes += fmt.Sprintf("%%%d", beside)
+	}
+	ours := []string{"--job-name=" + sub.Name, "--output=" + filepath.Join(s.Dir, "slurm-%A_%a.log"), "--open-mode=append", "--requeue", fmt.Sprintf("--signal=B:USR2@%d", warning)}
+	id, err := Submit(ctx, a.run, s.text(sub.First), indexes, append(ours, options...))
+	if err != nil {
+		return err
+	}
+	sub.ID = id
+	a.Submissions = append(a.Submissions, sub)
+	if err := a.keep(); err != nil {
+		return fmt.Errorf("array %s is submitted, but %w: scancel %s takes it back", id, err, id)
+	}
+	return nil
+}
+
+// keep writes the record.
+func (a *Array) keep() error {
+	text, err := json.MarshalIndent(a.Submissions, "", " ")
+	if err != nil {
+		return err
+	}
+	return run.ReplaceFile(a.dir, recordName, append(text, byte(10)))
+}
+
+// Queued is what the queue says of jobs, by their index in the grid; those that it knows
+// nothing of, or that have ended, are not in it. An error means that nothing is known.
+func (a *Array) Queued(ctx context.Context) (map[int]Element, error) {
+	queued := map[int]Element{}
+	for _, s := range a.Submissions {
+		elements, err := Queue(ctx, a.run, s.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range elements {
+			if e.Name == s.Name && !e.Ended() {
+				queued[s.First+e.Index] = e
+			}
+		}
+	}
+	return queued, nil
+}
+
+// Cancel takes jobs back that are queued or run: the latter save themselves.
+func (a *Array) Cancel(ctx context.Context, queued map[int]Element) error {
+	for _, s := range a.Submissions {
+		var elements []int
+		for job, e := range queued {
+			if e.Name == s.Name {
+				elements = append(elements, job-s.First)
+			}
+		}
+		if len(elements) == 0 {
+			continue
+		}
+		slices.Sort(elements)
+		if err := Cancel(ctx, a.run, s.ID, Indexes(elements)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+// Package slurm has the jobs of a sweep run by Slurm, as one job array. It calls Slurm's
+// own commands, which know the user and every version of the protocol; what they print is
+// asked for as delimited text, whose form does not change from version to version as that
+// of JSON does.
+//
+// A queue is not the truth about a job: its own result on the disk is (package sweep). What
+// a queue does not answer, for it is asked too much, or its controller is down, means that
+// nothing is known, never that a job is gone.
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Command runs one of Slurm's commands and returns what it prints.
+type Command func(ctx context.Context, input []byte, name string, args ...string) (stdout string, err error)
+
+// patience is how long a command may take: where the controller is down it would be 18 s.
+const patience = 10 * time.Second
+
+// Run is a Command of this machine.
+func Run(ctx context.Context, input []byte, name string, args ...string) (string, error) {
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	var out, errs bytes.Buffer
+	c := exec.CommandContext(ctx, name, args...)
+	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(input), &out, &errs
+	err := c.Run()
+	switch {
+	case err == nil:
+		return out.String(), nil
+	case errors.Is(err, exec.ErrNotFound):
+		return "", fmt.Errorf("%s was not found: is this a login node of a cluster with Slurm?", name)
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("%s did not answer within %v", name, patience)
+	}
+	said, _, _ := strings.Cut(strings.TrimSpace(errs.String()), "\n")
+	if said == "" {
+		said = err.Error()
+	}
+	return "", fmt.Errorf("%s: %s", name, strings.TrimPrefix(said, name+": error: "))
+}
+
+// Element is what the queue says of one element of an array.
+type Element struct {
+	Index    int // of the element, as it was submitted
+	Name     string
+	State    string // PENDING, RUNNING, COMPLETED, …
+	Reason   string
+	Node     string
+	Restarts int
+}
+
+// ended are the states in which an element is over. All others may still become something.
+var ended = map[string]bool{
+	"COMPLETED": true, "FAILED": true, "CANCELLED": true, "TIMEOUT": true, "NODE_FAIL": true,
+	"OUT_OF_MEMORY": true, "BOOT_FAIL": true, "DEADLINE": true, "PREEMPTED": true, "REVOKED": true,
+}
+
+// Ended says whether the element will not run any more.
+func (e Element) Ended() bool { return ended[e.State] }
+
+// Submit submits a script as a job array over indexes, with options for sbatch, and returns
+// the array's number.
+func Submit(ctx context.Context, run Command, script []byte, indexes string, options []string) (id string, err error) {
+	out, err := run(ctx, script, "sbatch", append([]string{"--parsable", "--array=" + indexes}, options...)...)
+	if err != nil {
+		return "", err
+	}
+	id, _, _ = strings.Cut(strings.TrimSpace(lastLine(out)), ";") // id[;cluster]
+	if _, err := strconv.Atoi(id); err != nil {
+		return "", fmt.Errorf("sbatch: printed %q, which is no number of a job", strings.TrimSpace(out))
+	}
+	return id, nil
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}
+
+// queueFormat are the fields of an element, in the order that Queue reads them.
+const queueFormat = "ArrayTaskID:|,State:|,Reason:|,NodeList:|,RestartCnt:|,Name:|"
+
+// Queue asks for the elements of an array, also those that have ended lately. An array that
+// Slurm does not know any more has none.
+func Queue(ctx context.Context, run Command, id string) ([]Element, error) {
+	out, err := run(ctx, nil, "squeue", "-h", "-r", "-j", id, "-t", "all", "-O", queueFormat)
+	if err != nil && strings.Contains(err.Error(), "Invalid job id") {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parseQueue(out)
+}
+
+// parseQueue reads what Queue asks for. Lines of elements without an index, which are none
+// of an array, are left out.
+func parseQueue(text string) ([]Element, error) {
+	var all []Element
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n ")
+		if line == "" {
+			continue
+		}
+		fields := strings.Split(line, "|")
+		if len(fields) < 6 {
+			return nil, fmt.Errorf("squeue: printed %q: want %s", line, queueFormat)
+		}
+		for i := range fields {
+			fields[i] = strings.TrimSpace(fields[i])
+		}
+		index, err := strconv.Atoi(fields[0])
+		if err != nil {
+			continue
+		}
+		e := Element{Index: index, State: fields[1], Reason: fields[2], Node: fields[3], Name: fields[5]}
+		e.Restarts, _ = strconv.Atoi(fields[4])
+		if e.Reason == "None" {
+			e.Reason = ""
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// Cancel ends elements of an array: none more of them runs, those that do save themselves.
+func Cancel(ctx context.Context, run Command, id string, indexes string) error {
+	_, err := run(ctx, nil, "scancel", id+"_["+indexes+"]")
+	return err
+}
+
+// Requeue gives the element that this process runs in back to the queue.
+func Requeue(ctx context.Context, run Command, element string) error {
+	_, err := run(ctx, nil, "scontrol", "requeue", element)
+	return err
+}
+
+// MaxArray is the largest number of elements of an array that the cluster takes.
+func MaxArray(ctx context.Context, run Command) (int, error) {
+	out, err := run(ctx, nil, "scontrol", "show", "config")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(out) {
+		name, value, _ := strings.Cut(line, "=")
+		if strings.TrimSpace(name) != "MaxArraySize" {
+			continue
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(value))
+		if err != nil || n < 1 {
+			return 0, fmt.Errorf("scontrol: MaxArraySize is %q: job arrays are switched off here", strings.TrimSpace(value))
+		}
+		return n, nil
+	}
+	return 0, errors.New("scontrol: it does not say MaxArraySize")
+}
+
+// Indexes writes indexes as sbatch and scancel want them: 0-3,7.
+func Indexes(sorted []int) string {
+	var parts []string
+	for i := 0; i < len(sorted); {
+		j := i
+		for j+1 < len(sorted) && sorted[j+1] == sorted[j]+1 {
+			j++
+		}
+		part := strconv.Itoa(sorted[i])
+		if j > i {
+			part += "-" + strconv.Itoa(sorted[j])
+		}
+		parts = append(parts, part)
+		i = j + 1
+	}
+	return strings.Join(parts, ",")
+}

@@ -1,0 +1,367 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/run"
+	"pgrlab/core/sweep"
+	"pgrlab/core/sweep/slurm"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/command/terminal"
+)
+
+// The times between two questions to Slurm: a short one while something changes, longer
+// and longer ones while nothing does.
+const (
+	pollFirst = 2 * time.Second
+	pollLast  = 30 * time.Second
+)
+
+// cluster is a sweep whose jobs Slurm runs.
+type cluster struct {
+	grid  *sweep.Grid
+	array *slurm.Array
+	out   string
+	ended func(sweep.Job) // hears of jobs that are done
+
+	queued  map[int]slurm.Element
+	known   bool // whether the queue has answered at all
+	trouble string
+	done    map[int]bool
+	failed  map[int]bool // left the queue without a result
+}
+
+func newCluster(g *sweep.Grid, out string) (*cluster, error) {
+	array, err := slurm.Open(out, slurm.Run)
+	if err != nil {
+		return nil, err
+	}
+	return &cluster{grid: g, array: array, out: out, ended: func(sweep.Job) {}, done: map[int]bool{}, failed: map[int]bool{}}, nil
+}
+
+// submit submits the jobs that are missing and not in the queue. Two submits of one sweep
+// take turns, so that none is submitted twice.
+func (c *cluster) submit(ctx context.Context, f *sweepFlags, say func(string)) error {
+	lock, err := run.AppendFile(c.out, "slurm.lock")
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
+		return errors.New("another sweep submits its jobs just now: try again")
+	}
+	if c.queued, err = c.settled(ctx, say); err != nil {
+		return fmt.Errorf("what is queued already is not known: %w", err)
+	}
+	var jobs []int
+	missing := c.grid.Missing()
+	for _, j := range missing {
+		if _, queued := c.queued[j.Index]; !queued {
+			jobs = append(jobs, j.Index)
+		}
+	}
+	if n := len(missing) - len(jobs); n > 0 {
+		say(fmt.Sprintf("%d jobs are queued or run already", n))
+	}
+	if len(jobs) == 0 {
+		return nil
+	}
+	s, err := f.script()
+	if err != nil {
+		return err
+	}
+	before := len(c.array.Submissions)
+	if err := c.array.Submit(ctx, s, jobs, f.jobs, f.sbatch); err != nil {
+		return err
+	}
+	for _, sub := range c.array.Submissions[before:] {
+		say(fmt.Sprintf("%d jobs are submitted as array %s", len(sub.Indexes), sub.ID))
+	}
+	return nil
+}
+
+// settled is what is queued when no job is just ending, as those do that were cancelled
+// and save themselves.
+func (c *cluster) settled(ctx context.Context, say func(string)) (map[int]slurm.Element, error) {
+	for said := false; ; said = true {
+		queued, err := c.array.Queued(ctx)
+		if err != nil {
+			return nil, err
+		}
+		ending := 0
+		for _, e := range queued {
+			if e.State == "COMPLETING" {
+				ending++
+			}
+		}
+		if ending == 0 {
+			return queued, nil
+		}
+		if !said {
+			say(fmt.Sprintf("waiting for %d jobs that are just ending", ending))
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pollFirst):
+		}
+	}
+}
+
+// script is what an element of the array runs.
+func (f *sweepFlags) script() (slurm.Script, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return slurm.Script{}, err
+	}
+	dir, err := filepath.Abs(f.out)
+	if err != nil {
+		return slurm.Script{}, err
+	}
+	s := slurm.Script{Program: self, Dir: dir, Flags: []string{"--threads", strconv.Itoa(f.threads)}}
+	if f.disk != "" {
+		s.Flags = append(s.Flags, "--disk", f.disk)
+	}
+	return s, nil
+}
+
+// look asks the disk what is done, and the queue about the rest. What the queue does not
+// answer changes nothing.
+func (c *cluster) look(ctx context.Context) (changed bool, said []string) {
+	queued, err := c.array.Queued(ctx)
+	if c.trouble = ""; err != nil {
+		c.trouble = cli.Line(err)
+		queued = c.queued
+	}
+	for _, j := range c.grid.Jobs {
+		if r, done := c.grid.Result(j); done && !c.done[j.Index] {
+			c.done[j.Index], changed = true, true
+			c.ended(j)
+			if c.known { // else it was done before
+				text := j.Name() + ": done"
+				if r.Return != nil {
+					text += fmt.Sprintf(", return %.1f, best %.1f", *r.Return, *r.Best)
+				}
+				said = append(said, text)
+			}
+		}
+	}
+	for _, j := range c.grid.Missing() {
+		was, wasIn := c.queued[j.Index]
+		now, isIn := queued[j.Index]
+		changed = changed || wasIn != isIn || was.State != now.State
+		if err == nil && !isIn && !c.failed[j.Index] {
+			c.failed[j.Index] = true
+			if wasIn {
+				said = append(said, fmt.Sprintf("%s: left the queue without a result: %s", j.Name(), c.grid.LastWords(j)))
+			}
+		}
+		if isIn {
+			delete(c.failed, j.Index)
+		}
+	}
+	c.queued, c.known = queued, c.known || err == nil
+	return changed, said
+}
+
+// over says whether nothing is to come any more, and what became of it.
+func (c *cluster) over() (bool, error) {
+	missing := c.grid.Missing()
+	switch {
+	case len(missing) == 0:
+		return true, nil
+	case !c.known || len(c.queued) > 0 || len(c.failed) < len(missing):
+		return false, nil
+	}
+	return true, fmt.Errorf("%d of %d jobs left the queue without a result: start the sweep again to submit them again", len(missing), len(c.grid.Jobs))
+}
+
+// follow shows the sweep until all is done, or the person has enough.
+func (c *cluster) follow(ctx context.Context, progress *terminal.Progress) error {
+	for wait := pollFirst; ; {
+		changed, said := c.look(ctx)
+		for _, text := range said {
+			progress.Say(text)
+		}
+		if over, err := c.over(); over {
+			progress.Say(c.summary())
+			return err
+		}
+		progress.RewriteAll(c.lines())
+		if wait = min(wait*3/2, pollLast); changed {
+			wait = pollFirst
+		}
+		t := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			progress.Say(fmt.Sprintf("the jobs go on without this view: pgrlab sweep status %s shows them, pgrlab sweep cancel %s ends them", c.out, c.out))
+			return context.Cause(ctx)
+		case <-t.C:
+		}
+	}
+}
+
+// lines are one for each job that runs, and the summary.
+func (c *cluster) lines() []string {
+	var all []string
+	for _, j := range c.grid.Missing() {
+		e, queued := c.queued[j.Index]
+		if !queued || e.State == "PENDING" {
+			continue
+		}
+		where, _ := rundir.Standing(c.grid.Run(j))
+		text := fmt.Sprintf("%s  %s on %s, %s", j.Name(), e.State, e.Node, where)
+		if e.Restarts > 0 {
+			text += fmt.Sprintf(", begun again %d times", e.Restarts)
+		}
+		all = append(all, text)
+	}
+	return append(all, c.summary())
+}
+
+// summary counts the jobs.
+func (c *cluster) summary() string {
+	count, reasons := map[string]int{}, map[string]int{}
+	left := 0
+	for _, j := range c.grid.Jobs {
+		if c.grid.IsLeft(j) {
+			left++
+		}
+	}
+	for _, e := range c.queued {
+		if _, done := c.done[e.Index]; !done {
+			count[e.State]++
+		}
+		if e.State == "PENDING" && e.Reason != "" {
+			reasons[e.Reason]++
+		}
+	}
+	text := fmt.Sprintf("%d of %d done", len(c.done), len(c.grid.Jobs))
+	for _, state := range slices.Sorted(maps.Keys(count)) {
+		text += fmt.Sprintf(", %d %s", count[state], state)
+	}
+	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+		text += fmt.Sprintf(" (%d %s)", reasons[reason], reason)
+	}
+	if left > 0 {
+		text += fmt.Sprintf(", %d not needed", left)
+	}
+	if n := len(c.failed); n > 0 && c.known {
+		text += fmt.Sprintf(", %d not in the queue", n)
+	}
+	if c.trouble != "" {
+		text += "; " + c.trouble
+	}
+	return text
+}
+
+// runOnCluster submits what is missing and shows how it gets on.
+func (f *sweepFlags) runOnCluster(parent context.Context, g *sweep.Grid, w io.Writer) error {
+	file := &sweepResultsFile{path: f.results, grid: g}
+	if err := file.leave(w); err != nil {
+		return fmt.Errorf("sweep %s: %w", f.out, err)
+	}
+	c, err := newCluster(g, f.out)
+	if err != nil {
+		return fmt.Errorf("sweep %s: %w", f.out, err)
+	}
+	progress := terminal.NewProgress(w)
+	c.ended = func(j sweep.Job) {
+		if err := file.keep([]sweep.Job{j}, io.Discard); err != nil {
+			progress.Say(fmt.Sprintf("%s: %v; the next sweep with --results tries again", j.Name(), err))
+		}
+	}
+	if err := c.submit(parent, f, progress.Say); err != nil {
+		return fmt.Errorf("sweep %s: %w", f.out, err)
+	}
+	ctx, stop := terminal.StartWatch(parent, func() {}, func(string) {}, progress.Say)
+	defer stop()
+	err = c.follow(ctx, progress)
+	var s cli.Signalled
+	if errors.As(err, &s) {
+		return err
+	}
+	for _, after := range []error{file.keep(g.Jobs, w), sweepResults(w, g, f.out, file.standing)} {
+		if err == nil {
+			err = after
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("sweep %s: %w", f.out, err)
+	}
+	return nil
+}
+
+// openCluster finds the sweep of a command about one.
+func openCluster(c *cobra.Command, dir string) (*cluster, error) {
+	g, err := sweep.Open(dir)
+	if err != nil {
+		return nil, cli.AsUsage(err)
+	}
+	made, err := newCluster(g, dir)
+	if err == nil && len(made.array.Submissions) == 0 {
+		err = cli.Usagef("sweep %s %s: nothing of it was submitted to Slurm: pgrlab sweep --out %s --on slurm does", c.Name(), dir, dir)
+	}
+	return made, err
+}
+
+func statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "status DIR",
+		Short:   "how the jobs of a sweep on a cluster get on",
+		Long:    `Shows once what the sweep in DIR that was submitted to Slurm has done, and what its jobs do.`,
+		Example: `  pgrlab sweep status sweeps/a`,
+		Args:    cli.ExactArgs(1, "the folder of a sweep"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := openCluster(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			c.look(cmd.Context())
+			for _, line := range c.lines() {
+				fmt.Fprintln(cmd.OutOrStdout(), line)
+			}
+			return nil
+		},
+	}
+}
+
+func cancelCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "cancel DIR",
+		Short: "end the jobs of a sweep on a cluster",
+		Long: `Takes all jobs of the sweep in DIR out of Slurm's queue; those that run save themselves
+first. Started again, the sweep goes on where they were.`,
+		Example: `  pgrlab sweep cancel sweeps/a`,
+		Args:    cli.ExactArgs(1, "the folder of a sweep"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := openCluster(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			queued, err := c.array.Queued(cmd.Context())
+			if err == nil {
+				err = c.array.Cancel(cmd.Context(), queued)
+			}
+			if err != nil {
+				return fmt.Errorf("sweep cancel %s: %w", args[0], err)
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d jobs are cancelled: pgrlab sweep --out %s --on slurm goes on with them\n", len(queued), args[0])
+			return nil
+		},
+	}
+}

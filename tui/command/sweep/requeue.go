@@ -1,0 +1,77 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"pgrlab/core/run"
+	"pgrlab/core/sweep"
+	"pgrlab/core/sweep/slurm"
+	"pgrlab/tui/command/cli"
+)
+
+// errStandstill ends an attempt that would be made again for ever.
+var errStandstill = errors.New("saved no step within its time: not queued again; give the jobs more time (--sbatch --time=…)")
+
+// warned ends an attempt that Slurm warns: its time is nearly over, or another job wants
+// the node. SIGTERM, which follows, or comes alone with scancel, is heard by training itself.
+func warned(parent context.Context) (ctx context.Context, was func() bool, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGUSR2)
+	heard := make(chan struct{})
+	go func() {
+		select {
+		case <-signals:
+			close(heard)
+			cancel(cli.Signalled{Signal: syscall.SIGTERM})
+		case <-ctx.Done():
+		}
+	}()
+	was = func() bool {
+		select {
+		case <-heard:
+			return true
+		default:
+			return false
+		}
+	}
+	return ctx, was, func() { signal.Stop(signals); cancel(nil) }
+}
+
+// attemptAndRequeue makes an attempt as an element of a job array: one that was warned gives
+// itself back to the queue, if it has come further.
+func attemptAndRequeue(parent context.Context, g *sweep.Grid, j sweep.Job, attempt func(context.Context) error) error {
+	element := os.Getenv("SLURM_ARRAY_JOB_ID") + "_" + os.Getenv("SLURM_ARRAY_TASK_ID")
+	if element == "_" {
+		return cli.Usagef("sweep job --requeue: this is no element of a job array of Slurm")
+	}
+	before := savedStep(g.Run(j))
+	ctx, was, stop := warned(parent)
+	defer stop()
+	err := attempt(ctx)
+	var again runAgain
+	if !was() || !errors.As(err, &again) {
+		return err
+	}
+	if savedStep(g.Run(j)) <= before {
+		return fmt.Errorf("%s: %w", j.Name(), errStandstill)
+	}
+	short, cancel := context.WithTimeout(context.WithoutCancel(parent), 30*time.Second)
+	defer cancel()
+	return errors.Join(err, slurm.Requeue(short, slurm.Run, element))
+}
+
+// savedStep is the step of a run's latest checkpoint, −1 before there is one.
+func savedStep(dir string) int {
+	all, err := run.Checkpoints(dir)
+	if err != nil || len(all) == 0 {
+		return -1
+	}
+	return all[0].Step
+}
