@@ -44,15 +44,14 @@ func (randomPolicy) Begin()       {}
 func (randomPolicy) Close() error { return nil }
 
 // Load reads what a run of configuration c saved as its policy. It acts as the run's
-// evaluations do.
+// evaluations do; a policy that acts on frames is Sighted.
 func Load(c *config.Config, task task.Task, dev device.Device, r io.Reader) (Policy, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if c.Sees() {
-		return nil, fmt.Errorf("it is of learner %s, which sees frames: only policies that see observations act outside of their run", c.Agent.Learner)
-	}
-	if err := c.FitsInto(config.ThisMachine(), task); err != nil {
+	acts := *c
+	acts.Steps = 1 // nothing is collected
+	if err := acts.FitsInto(config.ThisMachine(), task); err != nil {
 		return nil, err
 	}
 	most := int64(c.Limit(task)) // what is read is at most what the configuration has room for
@@ -75,7 +74,11 @@ func Load(c *config.Config, task task.Task, dev device.Device, r io.Reader) (Pol
 		return nil, fmt.Errorf("%w: is it of a run on %s?", err, task.Name)
 	}
 	mode, err := c.Evaluation.Mode()
-	return &learnedPolicy{agent: a, acting: agent.Acting{Copies: 1, State: make([]float32, a.StateSize()), Mode: mode}}, err
+	acting := learnedPolicy{agent: a, acting: agent.Acting{Copies: 1, State: make([]float32, a.StateSize()), Mode: mode}}
+	if c.Sees() {
+		return newSighted(acting, c.Pixels.Side, c.Pixels.Stack), err
+	}
+	return &acting, err
 }
 
 type learnedPolicy struct {

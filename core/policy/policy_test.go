@@ -221,8 +221,9 @@ func TestAPolicyHasAChecksum(t *testing.T) {
 	}
 }
 
-// A policy that sees frames is refused in one line where nobody shows it any.
-func TestAPolicyThatSeesFrames(t *testing.T) {
+// The layers of a policy that sees frames are refused in one line: convolutions are none of
+// those that other programs are given.
+func TestTheLayersOfAPolicyThatSeesFrames(t *testing.T) {
 	c, task, dev := tiny.Pixels(), tiny.Task(), tiny.Device(t)
 	learner, deps := c.Learner(task)
 	deps.Device = dev
@@ -235,14 +236,7 @@ func TestAPolicyThatSeesFrames(t *testing.T) {
 	if err := Save(&file, a.SavePolicy); err != nil {
 		t.Fatal(err)
 	}
-	for doing, err := range map[string]error{
-		"acting":  second(Load(&c, task, dev, bytes.NewReader(file.Bytes()))),
-		"reading": second(ReadLayers(bytes.NewReader(file.Bytes()))),
-	} {
-		if err == nil || !strings.Contains(err.Error(), "sees frames") || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", doing, err)
-		}
+	if _, err := ReadLayers(bytes.NewReader(file.Bytes())); err == nil || !strings.Contains(err.Error(), "sees frames") || strings.Contains(err.Error(), "\n") {
+		t.Error(err)
 	}
 }
-
-func second[T any](_ T, err error) error { return err }

@@ -26,6 +26,10 @@ type player struct {
 	env    task.Env
 	view   cli.View
 	device cli.Device // nil: none is needed
+	eye    *eye       // nil: the policy sees no frames
+	acts   uint64     // of the policy, over all episodes
+	repeat int        // steps that the policy makes with an action
+	shows  string     // what a picture shows: task.ObservationPixels, or else the scene
 
 	mu          sync.Mutex
 	closed      bool
@@ -39,17 +43,18 @@ type player struct {
 // scene is where a player is.
 type scene struct {
 	episode, step   int
-	steps           uint64 // over all episodes
 	reward, returns float64
 	over            bool // the episode has ended
 }
 
 // build makes what the player plays with.
 func (p *player) build(d cli.Deps, saved *savedPolicy, seed uint64) (err error) {
+	p.repeat = 1
 	if p.view, err = d.View(p.task.Name); err != nil {
 		return err
 	}
 	if saved != nil {
+		p.repeat = max(1, saved.config.Environment.ActionRepeat)
 		if p.device, err = d.Device(cli.DeviceRequest{Threads: 1}); err != nil {
 			return err
 		}
@@ -63,6 +68,12 @@ func (p *player) build(d cli.Deps, saved *savedPolicy, seed uint64) (err error) 
 	}
 	if _, ok := p.env.(task.Posed); !ok {
 		return fmt.Errorf("%s cannot be drawn", p.task.Name)
+	}
+	if p.eye, err = newEye(p.policy, p.env, p.task.Name); err != nil {
+		return err
+	}
+	if p.shows == task.ObservationPixels && p.eye == nil {
+		return fmt.Errorf("the policy acts on states: there are no pixels that it sees: leave out --observation")
 	}
 	p.obs, p.action = make([]float32, p.task.ObsSize), make([]float32, p.task.ActSize)
 	return p.env.Reset(0, p.obs)
@@ -103,21 +114,34 @@ func (p *player) play(d time.Duration) (scene, error) {
 
 // advance makes one step.
 func (p *player) advance() error {
-	if err := p.policy.Act(p.action, p.obs, p.steps); err != nil {
-		return err
+	if p.step%p.repeat == 0 {
+		if err := p.act(); err != nil {
+			return err
+		}
 	}
 	reward, terminated, truncated, err := p.env.Step(p.action, p.obs)
 	if err != nil {
 		return err
 	}
 	p.step++
-	p.steps++
 	p.reward = reward
 	p.scene.returns += reward
 	if p.over = terminated || truncated; p.over {
 		p.returns = append(p.returns, p.scene.returns)
 	}
 	return nil
+}
+
+// act chooses the action of the next steps.
+func (p *player) act() error {
+	if p.eye != nil {
+		if err := p.eye.look(); err != nil {
+			return err
+		}
+		p.eye.fresh = false
+	}
+	p.acts++
+	return p.policy.Act(p.action, p.obs, p.acts-1)
 }
 
 // next begins the next episode.
@@ -127,7 +151,10 @@ func (p *player) next() error {
 	if p.closed {
 		return errClosed
 	}
-	p.scene = scene{episode: p.episode + 1, steps: p.steps}
+	p.scene = scene{episode: p.episode + 1}
+	if p.eye != nil {
+		p.eye.fresh = false
+	}
 	p.owed = 0
 	p.policy.Begin()
 	return p.env.Reset(uint64(p.episode), p.obs)
@@ -139,6 +166,14 @@ func (p *player) picture(w, h int) (*image.RGBA, error) {
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, errClosed
+	}
+	if p.shows == task.ObservationPixels {
+		if p.step%p.repeat == 0 && !p.over {
+			if err := p.eye.look(); err != nil {
+				return nil, err
+			}
+		}
+		return p.eye.picture(w, h), nil
 	}
 	p.pose = p.env.(task.Posed).Pose(p.pose[:0])
 	return p.view.Draw(p.pose, w, h)

@@ -28,6 +28,7 @@ import (
 type watchFlags struct {
 	task     string
 	policy   string
+	shows    string
 	seed     uint64
 	fps      int
 	episodes int
@@ -50,10 +51,14 @@ written last below $PGRLAB_RUNS or ./runs. The task is then the run's own, unles
 
 Keys: space pauses, . makes one step, n begins the next episode, q leaves.
 
+A policy that acts on pixels is given them. With --observation pixels the picture is
+what it acts on: its newest frames, the oldest first.
+
 With --frames the pictures go to numbered PNG files and no terminal is needed.`,
 		Example: `  pgrlab watch --task cheetah-run
   pgrlab watch --policy latest
-  pgrlab watch --policy runs/a/policy.bin --seed 3 --frames /tmp/a --size 640x480`,
+  pgrlab watch --policy runs/a/policy.bin --seed 3 --frames /tmp/a --size 640x480
+  pgrlab watch --policy runs/a --observation pixels --frames /tmp/a --size 252x84`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return w.run(c.Context(), d, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
@@ -63,6 +68,7 @@ With --frames the pictures go to numbered PNG files and no terminal is needed.`,
 	f.SortFlags = false
 	f.StringVar(&w.task, "task", "", "`T` task (pgrlab list tasks)")
 	f.StringVar(&w.policy, "policy", "", "`PATH` policy to act as: policy.bin, a run folder, or latest (default: random actions)")
+	f.StringVar(&w.shows, "observation", "", "`pixels` show what a policy sees that acts on pixels (default: the scene)")
 	f.Uint64Var(&w.seed, "seed", 0, "`N` seed of the start states and of random actions")
 	cli.CountIn(f, &w.fps, "fps", w.fps, 1, maxFPS, "`N` pictures a second, at most 60; time runs as it does in the task")
 	cli.CountVar(f, &w.episodes, "episodes", 0, 1, "`N` episodes to show (default: until you leave; with --frames 1)")
@@ -109,6 +115,10 @@ func (w *watchFlags) check() (width, height int, err error) {
 		return 0, 0, cli.Usagef("watch: --size is %q: want WxH pixels, for example 320x240, at most %dx%d", w.size, maxSide, maxSide)
 	}
 	switch {
+	case w.shows != "" && w.shows != task.ObservationPixels:
+		return 0, 0, cli.Usagef("watch: --observation is %q: want %q, or leave it out for the scene", w.shows, task.ObservationPixels)
+	case w.shows != "" && w.policy == "":
+		return 0, 0, cli.Usagef("watch: --observation %s shows what a policy sees: give a --policy", w.shows)
 	case w.task == "" && w.policy == "":
 		return 0, 0, cli.Usagef("watch: no task: say which with --task (pgrlab list tasks), or give a --policy")
 	}
@@ -131,7 +141,7 @@ func (w *watchFlags) open(d cli.Deps) (*player, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &player{task: task, who: who, policy: policy.Random(w.seed)}
+	p := &player{task: task, who: who, policy: policy.Random(w.seed), shows: w.shows}
 	if err := p.build(d, saved, w.seed); err != nil {
 		return nil, errors.Join(err, p.close())
 	}
