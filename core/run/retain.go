@@ -19,6 +19,12 @@ const (
 	keepEnd       = ".keep" // marks a checkpoint that is not removed; its lines say why
 )
 
+// phaseMarks stand before the phases in names of checkpoints, so that these sort as the
+// positions do. Those of a learner came later, between collect and score.
+var phaseMarks = map[string]string{
+	"collect": "0", "rollout": "0a", "learn": "0b", "encode": "0c", "score": "1", "fit": "2", "generate": "3", "evaluate": "4", "analyse": "5",
+}
+
 // CheckpointName is the file name of the checkpoint at a position as package lab
 // writes it ("20", "20/fit:37"). Names sort as positions do up to 999,999,999 steps, and
 // beyond that by inOrder.
@@ -28,8 +34,7 @@ func CheckpointName(step int, position string) string {
 		return fmt.Sprintf("%09d%s", step, checkpointEnd)
 	}
 	phase, i, _ := strings.Cut(inside, ":")
-	order := slices.Index([]string{"collect", "score", "fit", "generate", "evaluate", "analyse"}, phase)
-	return fmt.Sprintf("%09d-%d%s-%07s%s", step, order, phase, i, checkpointEnd) // "-" sorts before "."
+	return fmt.Sprintf("%09d-%s%s-%07s%s", step, phaseMarks[phase], phase, i, checkpointEnd) // "-" sorts before "."
 }
 
 // inOrder compares names of checkpoints as the positions that they name: as text, but
