@@ -62,9 +62,10 @@ race: physics
 	@command -v gcc >/dev/null || $(call fail,race: gcc not found: the race detector needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) $$($(GO) list $(RACE) | grep -v /tui/program)
 
-# Slurm's own daemons, two nodes on this machine; needs root, slurm-wlm and munge.
+# Slurm's own daemons, two nodes on this machine; needs root, slurm-wlm and munge. With
+# PGRLAB_SLURM=slow nodes and controllers die too.
 slurm: physics
-	PGRLAB_SLURM=1 $(GO) test -count 1 $(TESTFLAGS) -run OnSlurm ./tui/program
+	PGRLAB_SLURM=$(or $(PGRLAB_SLURM),1) $(GO) test -count 1 $(TESTFLAGS) -run OnSlurm ./tui/program
 
 # Tests with a long form look at PGRLAB_SOAK.
 soak: physics

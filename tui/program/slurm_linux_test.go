@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -251,7 +252,7 @@ func TestViewsWarningsAndCancelOnSlurm(t *testing.T) {
 }
 
 // opened begins the endless sweep, or opens the view of it; said is what it has said.
-func opened(t *testing.T) (c *exec.Cmd, said func() string) {
+func opened(t *testing.T, more ...string) (c *exec.Cmd, said func() string) {
 	t.Helper()
 	log, err := os.CreateTemp("", "view")
 	if err != nil {
@@ -259,7 +260,7 @@ func opened(t *testing.T) (c *exec.Cmd, said func() string) {
 	}
 	defer log.Close()
 	t.Cleanup(func() { os.Remove(log.Name()) })
-	c, _ = child(t, endless...)
+	c, _ = child(t, slices.Concat(endless, more)...)
 	c.Stderr = log
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
