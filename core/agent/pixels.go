@@ -78,6 +78,11 @@ type Frames interface {
 	// uniformly from all there are; an error where there are none. While nothing is added
 	// the same occasion and row give the same. Several goroutines may call it at once.
 	Draw(dst *replay.FrameRow, n int, gamma float64, occasion uint64, row int) error
+	// Windows lists all rows that Draw draws from, the newest most of them, in an order that
+	// is the same while nothing is added; Window writes one of them, an error where its
+	// frames have been forgotten since. Several goroutines may call Window at once.
+	Windows(n, stack, most int) replay.Windows
+	Window(dst *replay.FrameRow, w *replay.Windows, i int, gamma float64) error
 }
 
 // Sighted is a learner that sees frames: Acting.Stacks and BatchSource.Frames are for it,
@@ -87,4 +92,14 @@ type Sighted interface {
 	// ActivationsOf returns the policy's layers for stacks of frames as Acting has them,
 	// at most MaxRows of them. The numbers stay valid until the next call.
 	ActivationsOf(stacks [][][]byte) ([]Layer, error)
+}
+
+// Encoder is a learner whose Spec has Rows and which fills D_real with what it makes of
+// frames.
+type Encoder interface {
+	Sighted
+	// Encoded says which windows of Frames D_real was made from last: row i of D_real is
+	// that of window i. It has none before, and stays as it is until D_real is made anew;
+	// frames of it may be forgotten meanwhile. It is part of what Save writes.
+	Encoded() *replay.Windows
 }

@@ -26,8 +26,9 @@ func (d frameUpdate) config() drqv2.Config {
 
 // film is a few stacks of frames, which rows take in turn.
 type film struct {
-	stacks [][][]byte
-	action []float32
+	agent.Frames // of which an update wants Draw alone
+	stacks       [][][]byte
+	action       []float32
 }
 
 func newFilm(c drqv2.Config, stacks int) *film {

@@ -25,10 +25,11 @@ func small() Config {
 
 // film is one long episode of random frames, actions and rewards.
 type film struct {
-	frames  [][]byte
-	actions [][]float32
-	rewards []float32
-	stream  rng.Stream
+	agent.Frames // of which an update wants Draw alone
+	frames       [][]byte
+	actions      [][]float32
+	rewards      []float32
+	stream       rng.Stream
 }
 
 func newFilm(c Config, steps int) *film {

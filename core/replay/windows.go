@@ -1,0 +1,97 @@
+package replay
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+)
+
+// Windows are rows of batches of frames in an order of their own: all that there were when
+// they were listed. A window keeps its number whatever is added behind it, until its frames
+// are forgotten. They are what a row of D_real that was made from frames goes back to.
+type Windows struct {
+	Steps, Stack int // n of a window, and the frames of an observation
+	Runs         []WindowRun
+}
+
+// WindowRun are windows of one copy whose first frames follow each other: an episode, as
+// far as its frames are held.
+type WindowRun struct {
+	Copy   int
+	First  uint64 // frame of the first window's s, among those of the copy
+	Before int    // windows in the runs before this one
+	Count  int
+}
+
+// Len is how many windows there are.
+func (w *Windows) Len() int {
+	if len(w.Runs) == 0 {
+		return 0
+	}
+	last := w.Runs[len(w.Runs)-1]
+	return last.Before + last.Count
+}
+
+// Windows lists what Draw draws from, with n env steps and stacks of so many frames: copy by
+// copy, the oldest first. Of more than most the first ones are left out.
+func (f *Frames) Windows(n, stack, most int) Windows {
+	w := Windows{Steps: n, Stack: stack}
+	for i := range f.reels {
+		r, follows := &f.reels[i], false
+		for at := r.oldest(); at < r.total; at++ {
+			switch is := r.window(at, n, stack) > 0; {
+			case is && follows:
+				w.Runs[len(w.Runs)-1].Count++
+			case is:
+				w.Runs = append(w.Runs, WindowRun{Copy: i, First: at, Before: w.Len(), Count: 1})
+				follows = true
+			default:
+				follows = false
+			}
+		}
+	}
+	w.leaveOut(w.Len() - most)
+	return w
+}
+
+// leaveOut leaves out the first n windows.
+func (w *Windows) leaveOut(n int) {
+	if n <= 0 {
+		return
+	}
+	w.Runs = slices.DeleteFunc(w.Runs, func(r WindowRun) bool { return r.Before+r.Count <= n })
+	for i := range w.Runs {
+		r := &w.Runs[i]
+		r.Before -= n
+		if r.Before < 0 {
+			r.First, r.Count, r.Before = r.First+uint64(-r.Before), r.Count+r.Before, 0
+		}
+	}
+}
+
+// Window writes window number i to dst, whose Stack and Next have room for w.Stack frames
+// each. It is an error where its frames have been forgotten. It allocates nothing otherwise,
+// and several goroutines may call it at once.
+func (f *Frames) Window(dst *FrameRow, w *Windows, i int, gamma float64) error {
+	at := sort.Search(len(w.Runs), func(k int) bool { return w.Runs[k].Before > i }) - 1
+	if at < 0 || i >= w.Runs[at].Before+w.Runs[at].Count || w.Runs[at].Copy >= len(f.reels) {
+		return fmt.Errorf("window %d of %d", i, w.Len())
+	}
+	run := w.Runs[at]
+	r, frame := &f.reels[run.Copy], run.First+uint64(i-run.Before)
+	if frame >= r.oldest() && frame < r.total {
+		if steps := r.window(frame, w.Steps, w.Stack); steps > 0 {
+			r.draw(f, dst, frame, steps, gamma)
+			return nil
+		}
+	}
+	return fmt.Errorf("window %d: its frames have been forgotten: a larger buffer keeps them longer", i)
+}
+
+// Windows lists what is drawn from: see Frames.Windows.
+func (s FrameSampler) Windows(n, stack, most int) Windows { return s.Frames.Windows(n, stack, most) }
+
+// Window writes a window to dst: see Frames.Window.
+func (s FrameSampler) Window(dst *FrameRow, w *Windows, i int, gamma float64) error {
+	return s.Frames.Window(dst, w, i, gamma)
+}
