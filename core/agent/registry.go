@@ -37,8 +37,8 @@ type Spec struct {
 	// Rows is the shape of the transitions in D_real, which the learner then fills itself
 	// in its phases (Work.Source), before a refit at the latest: with latents, or the
 	// newest rollouts. F, G and D_syn are of the same shape, and so are the states that
-	// Activations gets and those of package relevance's values. nil: D_real holds the
-	// transitions of the environment.
+	// Activations gets and those of package relevance's values. nil, or no shape: D_real
+	// holds the transitions of the environment.
 	Rows func(Deps) replay.Shape
 	// Memory is about how many bytes it takes that makes updates on batches of so many
 	// rows and is looked at that many rows at a time: never much more than it will. It
@@ -56,13 +56,15 @@ type Settings interface {
 // Deps is what a learner is made from.
 type Deps struct {
 	Config   Config
-	Settings Settings      // as Spec.Settings
-	Shape    replay.Shape  // of the environment's transitions
-	Pixels   Pixels        // what there is to see, for a Spec with Pixels
-	Copies   int           // of the environment, that it acts in at once
-	Weighted bool          // each row of a batch counts by replay.Batch.Weight
-	Device   device.Device // nil where only sizes are asked for
-	Seed     uint64        // of the run; learners draw from streams of their own names
+	Settings Settings     // as Spec.Settings
+	Shape    replay.Shape // of the environment's transitions
+	Pixels   Pixels       // what there is to see, for a Spec with Pixels
+	Copies   int          // of the environment, that it acts in at once
+	Weighted bool         // each row of a batch counts by replay.Batch.Weight
+	// Generates says that there is a generator, and so synthetic transitions.
+	Generates bool
+	Device    device.Device // nil where only sizes are asked for
+	Seed      uint64        // of the run; learners draw from streams of their own names
 }
 
 // Config is the table [agent] of a configuration. Learner, Hidden and Gamma are read by
@@ -160,8 +162,11 @@ func Find(name string) (Spec, error) {
 
 // RowShape is the shape of the transitions in D_real.
 func (s Spec) RowShape(d Deps) replay.Shape {
-	if s.Rows == nil {
-		return d.Shape
+	if s.Fills(d) {
+		return s.Rows(d)
 	}
-	return s.Rows(d)
+	return d.Shape
 }
+
+// Fills says whether the learner fills D_real itself.
+func (s Spec) Fills(d Deps) bool { return s.Rows != nil && s.Rows(d) != replay.Shape{} }

@@ -148,8 +148,14 @@ func (c *Config) Learner(task task.Task) (agent.Spec, agent.Deps) {
 	s, _ := c.Agent.Spec() // Validate has looked at it
 	return s, agent.Deps{
 		Config: c.Agent, Settings: c.Agent.Own.Of(s), Shape: replay.Shape{Obs: task.ObsSize, Act: task.ActSize}, Pixels: c.Pixels,
-		Copies: c.Environment.InLockstep(), Weighted: c.Replay.Prioritized(),
+		Copies: c.Environment.InLockstep(), Weighted: c.Replay.Prioritized(), Generates: c.Generates(),
 	}
+}
+
+// Fills says whether the learner fills D_real with rows of its own.
+func (c *Config) Fills() bool {
+	s, d := c.Learner(task.Task{})
+	return s.Fills(d)
 }
 
 // Rows is the shape of the transitions in D_real and D_syn.

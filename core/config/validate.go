@@ -115,9 +115,9 @@ func (c *Config) validateLearner() error {
 		return fmt.Errorf("generator.kind is %q, but learner %s learns from real transitions only: want kind %q", c.Generator.Kind, s.Name, GeneratorNone)
 	case !s.OffPolicy && c.Replay.Prioritized():
 		return fmt.Errorf("replay.priority is %q, but learner %s makes no updates on batches of transitions: want %q", c.Replay.Priority, s.Name, FunctionNone)
-	case s.Rows != nil && c.Replay.Prioritized():
+	case c.Fills() && c.Replay.Prioritized():
 		return fmt.Errorf("replay.priority is %q, but learner %s fills D_real with rows of its own, which have none: want %q", c.Replay.Priority, s.Name, FunctionNone)
-	case s.Rows != nil && c.Bonus.Given():
+	case c.Fills() && c.Bonus.Given():
 		return fmt.Errorf("bonus.function is %q, but learner %s fills D_real with rows of its own: want %q", c.Bonus.Function, s.Name, FunctionNone)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 
 	"pgrlab/core/device"
 	"pgrlab/core/op"
@@ -29,7 +30,8 @@ type Adam struct {
 	M, V   []*op.Tensor
 	T      uint64 // steps taken
 
-	dev device.Device // of the programs that step it; nil before the first
+	dev   device.Device // of the programs that step it; nil before the first
+	whole *Adam         // whose steps are counted; nil: its own are
 }
 
 // NewAdam returns an optimiser of parameters at step 0.
@@ -40,6 +42,36 @@ func NewAdam(params []*op.Tensor, c AdamConfig, rate *op.Tensor) *Adam {
 		a.V = append(a.V, op.NewTensor(p.Name+".v", p.Shape...))
 	}
 	return a
+}
+
+// Only is a for programs that step some of its parameters and leave the others where they
+// are. Moments and steps stay a's, which is what is saved and loaded. It panics where a
+// parameter is none of a's.
+func (a *Adam) Only(params []*op.Tensor) *Adam {
+	some := &Adam{AdamConfig: a.AdamConfig, Params: params, Rate: a.Rate, whole: a}
+	for _, p := range params {
+		at := slices.Index(a.Params, p)
+		if at < 0 {
+			panic("plan: " + p.Name + " is no parameter of the optimiser")
+		}
+		some.M, some.V = append(some.M, a.M[at]), append(some.V, a.V[at])
+	}
+	return some
+}
+
+// counter is where the steps are counted.
+func (a *Adam) counter() *uint64 {
+	if a.whole != nil {
+		return &a.whole.T
+	}
+	return &a.T
+}
+
+// steppedOn notes the device of a program that steps it.
+func (a *Adam) steppedOn(dev device.Device) {
+	if a.dev = dev; a.whole != nil {
+		a.whole.dev = dev
+	}
 }
 
 // Reset forgets the moments and the steps.

@@ -293,7 +293,7 @@ func (l *lowerer) optimiser(a *Adam, grads []device.Ref) {
 	}
 	step := &device.Adam{
 		Beta1: a.Beta1, Beta2: a.Beta2, Eps: a.Eps, WeightDecay: a.WeightDecay, ClipNorm: a.ClipNorm,
-		Rate: l.bind(a.Rate), T: &a.T,
+		Rate: l.bind(a.Rate), T: a.counter(),
 	}
 	for i, p := range a.Params {
 		step.Params = append(step.Params, l.bind(p))

@@ -110,7 +110,7 @@ func Compile(g *op.Graph, s Spec, dev device.Device) (*Program, error) {
 	}
 	p.exec = exec
 	if s.Optimiser != nil {
-		s.Optimiser.dev = dev
+		s.Optimiser.steppedOn(dev)
 	}
 	for _, n := range s.Outputs {
 		view(n, exec.Data(l.refs[n]))

@@ -53,7 +53,9 @@ func (r *Replica) usesModel(now Now, name string) bool {
 // TrainModels makes one update of each trained model in use where one is due after
 // a critic update, on a fresh batch of real transitions (line 3 of Algorithm 1, where F
 // learns); last says whether the critic update was the last of its env step. Beside a
-// learner that makes no such updates, env steps count in their place.
+// learner that makes no such updates, env steps count in their place. Where D_real is made
+// anew before a refit they are missed until then, and made up for on the new rows: those of
+// the last refit are what the learner made of its experience then, and know nothing since.
 func (r *Replica) TrainModels(now Now, last bool) error {
 	updates := r.Updates
 	if _, takesBatches := r.Agent.(agent.OffPolicy); !takesBatches {
@@ -65,7 +67,7 @@ func (r *Replica) TrainModels(now Now, last bool) error {
 	for _, name := range trainedModels {
 		switch {
 		case !r.modelDue(name, updates, last):
-		case r.usesModel(now, name) && r.Real.Len() > 0:
+		case r.usesModel(now, name) && r.Real.Len() > 0 && !r.Parts.Fills:
 			if err := r.UpdateModel(name); err != nil {
 				return err
 			}

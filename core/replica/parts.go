@@ -35,7 +35,8 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 		return Parts{}, fmt.Errorf("learner %s: D_real: %w", learner.Name, err)
 	}
 	seen := task // as the generator sees it
-	if learner.Rows != nil {
+	fills := learner.Fills(deps)
+	if fills {
 		seen.Ends, seen.Turning = nil, nil // of observations
 	}
 	if learner.Check != nil {
@@ -48,7 +49,7 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 		return Parts{}, err
 	}
 	return Parts{
-		Shape: shape, Fills: learner.Rows != nil,
+		Shape: shape, Fills: fills,
 		Learner: func(seed uint64) (agent.Learner, error) {
 			deps := deps
 			deps.Seed = seed

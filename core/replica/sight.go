@@ -95,8 +95,9 @@ func (r *Replica) seen() [][][]byte {
 	return r.sight.stacks
 }
 
-// sampledFrames are what batches of frames are drawn from; nil where there are none.
-func (r *Replica) sampledFrames() agent.Frames {
+// Frames are what batches of frames are drawn from, and what D_real was made from where a
+// learner has filled it (see agent.Encoder); nil where there are none.
+func (r *Replica) Frames() agent.Frames {
 	if r.sight == nil {
 		return nil
 	}

@@ -98,7 +98,7 @@ func (r *Replica) SourceSize(s *knob.Settings) *agent.SourceSize {
 
 // source is what batches are sampled from.
 func (r *Replica) source(mix replay.Mix) agent.BatchSource {
-	return agent.BatchSource{Mixer: r.mixer, Real: r.Real, Synthetic: r.Synthetic, Frames: r.sampledFrames(), Mix: mix, First: r.Updates}
+	return agent.BatchSource{Mixer: r.mixer, Real: r.Real, Synthetic: r.Synthetic, Frames: r.Frames(), Mix: mix, First: r.Updates}
 }
 
 // mix splits the next batch by r.

@@ -31,7 +31,7 @@ func (x *Agent) look(stacks int) (*look, error) {
 	program, err := x.compile("act", func(g *op.Graph) plan.Spec {
 		in = g.Input("s", rows, x.imageSize())
 		latent = x.nets.actor.apply(g, x.nets.encode(g, in))
-		mean = g.Tanh(x.nets.policy.Apply(g, latent))
+		mean = x.nets.mean(g, latent)
 		return plan.Spec{Outputs: []*op.Node{latent, mean}}
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
+	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 	"pgrlab/core/window"
 )
@@ -29,7 +30,7 @@ type Agent struct {
 
 	updates  uint64     // made; the occasion of the next one
 	now      progress   // of the update under way
-	updaters []*updater // the last sizes used, newest first
+	updaters []*updater // the last kinds used, newest first
 	result   [1]agent.UpdateResult
 
 	looks  map[int]*look  // by rows
@@ -84,7 +85,7 @@ func (x *Agent) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.P
 // Prepare compiles what these uses need, which otherwise happens at the first of each.
 func (x *Agent) Prepare(u agent.Uses) error {
 	if u.Batch > 0 {
-		if _, err := x.updater(u.Batch); err != nil {
+		if _, err := x.updater(kind{mix: replay.Mix{Real: u.Batch}}); err != nil {
 			return err
 		}
 	}

@@ -8,10 +8,15 @@ import (
 
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
+	"pgrlab/core/replay"
 )
 
-// magic begins a saved agent; the digit is the version of the format.
-const magic = "PGRD1\n"
+// magic begins a saved agent; the digit is the version of the format. The second one has
+// what else there is of an update in which rows are synthetic or nothing but heads moves.
+const (
+	magic     = "PGRD1\n"
+	magicMore = "PGRD2\n"
+)
 
 // counters are what random numbers depend on, and the update under way.
 type counters struct {
@@ -20,6 +25,12 @@ type counters struct {
 	Stepped bool   // its critics have stepped: the features follow
 	Loss    float64
 	QMean   float64
+}
+
+// more follow the counters of the second version.
+type more struct {
+	Synthetic uint64 // of the rows of Size
+	Frozen    bool
 }
 
 // Save writes everything that learning depends on. In the middle of an update that is also
@@ -33,22 +44,31 @@ func (x *Agent) Save(w io.Writer) error {
 }
 
 func (x *Agent) save(w io.Writer) error {
-	c := counters{Updates: x.updates, Size: uint64(x.now.size)}
+	c := counters{Updates: x.updates, Size: uint64(x.now.mix.Size())}
 	var features []*op.Tensor
-	if x.now.size > 0 {
-		u, err := x.updater(x.now.size)
+	if c.Size > 0 {
+		u, err := x.updater(x.now.kind)
 		if err != nil {
 			return err
 		}
 		if c.Stepped = x.now.done == u.parts; c.Stepped {
-			c.Loss, c.QMean, features = x.now.loss, x.now.qMean, []*op.Tensor{u.features}
+			c.Loss, c.QMean, features = x.now.loss, x.now.qMean, u.kept()
 		}
 	}
-	if _, err := io.WriteString(w, magic); err != nil {
+	head, also := magic, more{Synthetic: uint64(x.now.mix.Synthetic), Frozen: x.now.frozen}
+	if also != (more{}) {
+		head = magicMore
+	}
+	if _, err := io.WriteString(w, head); err != nil {
 		return err
 	}
 	if err := binary.Write(w, binary.LittleEndian, c); err != nil {
 		return err
+	}
+	if head == magicMore {
+		if err := binary.Write(w, binary.LittleEndian, also); err != nil {
+			return err
+		}
 	}
 	if err := plan.Save(x.dev, w, x.nets.state()); err != nil {
 		return err
@@ -60,6 +80,14 @@ func (x *Agent) save(w io.Writer) error {
 		return err
 	}
 	return plan.Save(x.dev, w, features)
+}
+
+// kept are the features of an update whose critics have stepped.
+func (u *updater) kept() []*op.Tensor {
+	if u.features == nil {
+		return nil
+	}
+	return []*op.Tensor{u.features}
 }
 
 // Load reads what Save wrote for the same configuration; learning goes on as if it had not
@@ -75,21 +103,13 @@ func (x *Agent) Load(r io.Reader) error {
 const maxSize = 1 << 14
 
 func (x *Agent) load(r io.Reader) error {
-	head := make([]byte, len(magic))
-	if _, err := io.ReadFull(r, head); err != nil {
+	c, also, err := readCounters(r)
+	if err != nil {
 		return err
 	}
-	if string(head) != magic {
-		return errors.New("not a file of an agent, or of another version")
-	}
-	var c counters
-	if err := binary.Read(r, binary.LittleEndian, &c); err != nil {
-		return err
-	}
-	if c.Size > maxSize || c.Stepped && c.Size == 0 {
-		return fmt.Errorf("an update on a batch of %d rows is saved", c.Size)
-	}
-	x.updates, x.now = c.Updates, progress{size: int(c.Size)}
+	x.updates, x.now = c.Updates, progress{kind: kind{
+		mix: replay.Mix{Real: int(c.Size - also.Synthetic), Synthetic: int(also.Synthetic)}, frozen: also.Frozen,
+	}}
 	if err := plan.Load(x.dev, r, x.nets.state()); err != nil {
 		return err
 	}
@@ -102,12 +122,35 @@ func (x *Agent) load(r io.Reader) error {
 	if !c.Stepped {
 		return plan.Load(x.dev, r, nil)
 	}
-	u, err := x.updater(x.now.size)
+	u, err := x.updater(x.now.kind)
 	if err != nil {
 		return err
 	}
 	x.now.done, x.now.loss, x.now.qMean = u.parts, c.Loss, c.QMean
-	return plan.Load(x.dev, r, []*op.Tensor{u.features})
+	return plan.Load(x.dev, r, u.kept())
+}
+
+// readCounters reads the beginning of a file of either version.
+func readCounters(r io.Reader) (c counters, also more, err error) {
+	head := make([]byte, len(magic))
+	if _, err := io.ReadFull(r, head); err != nil {
+		return c, also, err
+	}
+	if string(head) != magic && string(head) != magicMore {
+		return c, also, errors.New("not a file of an agent, or of another version")
+	}
+	if err := binary.Read(r, binary.LittleEndian, &c); err != nil {
+		return c, also, err
+	}
+	if string(head) == magicMore {
+		if err := binary.Read(r, binary.LittleEndian, &also); err != nil {
+			return c, also, err
+		}
+	}
+	if c.Size > maxSize || c.Stepped && c.Size == 0 || also.Synthetic > c.Size {
+		return c, also, fmt.Errorf("an update on a batch of %d rows is saved, %d of them synthetic", c.Size, also.Synthetic)
+	}
+	return c, also, nil
 }
 
 // SavePolicy writes what acting needs, in the format of nn.Save.

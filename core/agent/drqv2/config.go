@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/replay"
 )
 
 // Settings are the learner's own: the table agent.drqv2.
@@ -16,6 +17,7 @@ type Settings struct {
 	NoiseClip   float64 `toml:"noise_clip"`   // bound of the noise in both losses
 	UpdateEvery int     `toml:"update_every"` // env steps of an update
 	Slice       int     `toml:"slice"`        // rows of a batch between which a command need not wait: it belongs to the numbers
+	FreezeAt    int     `toml:"freeze_at"`    // env step from which encoder and trunks stay as they are; 0: none
 }
 
 // DefaultSettings are those of tasks of medium difficulty
@@ -41,9 +43,14 @@ func (s Settings) Validate() error {
 		return fmt.Errorf("agent.drqv2.update_every is %d, want at least 1 env step", s.UpdateEvery)
 	case s.Slice < 1:
 		return fmt.Errorf("agent.drqv2.slice is %d, want at least 1 row", s.Slice)
+	case s.FreezeAt < 0:
+		return fmt.Errorf("agent.drqv2.freeze_at is %d, want an env step, or 0 for none", s.FreezeAt)
 	}
 	return nil
 }
+
+// Frozen says whether encoder and trunks stay as they are in an env step.
+func (s Settings) Frozen(step int) bool { return s.FreezeAt > 0 && step >= s.FreezeAt }
 
 // Sigma is σ(t) of the noise when t env steps are made.
 func (s Settings) Sigma(t uint64) float64 {
@@ -96,6 +103,13 @@ func (c Config) Validate() error {
 	}
 	return nil
 }
+
+// latents is the shape of the rows that are made of frames, [z, a, R, z′, d] with T_c(h) and
+// T_a(h) side by side as z.
+func (c Config) latents() replay.Shape { return replay.Shape{Obs: 2 * c.Pixels.Feature, Act: c.Act} }
+
+// bootstrap is γⁿ, what the value behind a row of n env steps counts.
+func (c Config) bootstrap() float64 { return math.Pow(c.Gamma, float64(c.NStep)) }
 
 // parts is into how many equal parts a batch of that size is cut: as few as leave none
 // with more than Slice rows.

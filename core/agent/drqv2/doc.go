@@ -23,12 +23,24 @@
 // The clamp of an action lets its gradient pass. σ(t) falls linearly with the env steps;
 // acting adds σ·ε unclipped, evaluations nothing.
 //
+// # Latents
+//
+// Beside a generator the learner is a Latent: D_real holds rows [z, a, R, z′, d] with
+// z = [T_c(h), T_a(h)], as SynthER has them on pixels (Lu et al. 2023), R the return of n env
+// steps and z′ the latents behind them. It is made anew before each refit of all windows of
+// frames that there are, unshifted, with E and the trunks as they are then; D_syn stays as
+// it was generated. In an update synthetic rows enter behind the trunks: they move the
+// heads alone, z′_c stands in for T̄_c(h′), and both losses are means over all rows.
+//
+// From Settings.FreezeAt on E and the trunks stay as they are, and the target's trunk is the
+// critics': then latents are exact, as where SynthER froze them before it fitted.
+//
 // # Slices
 //
 // An update is cut so that a command waits for a part of it only: steps 1 to 3 are a slice
 // for every Settings.Slice rows of the batch, whose gradients are added in the order of the
 // rows, and the last of them makes the step; 4 and 5 are one slice more, over the whole
-// batch.
+// batch. Synthetic rows, which cost a tenth, go with the first slice.
 //
 // # State
 //

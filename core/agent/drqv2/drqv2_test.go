@@ -117,6 +117,29 @@ func newSession(x *Agent, frames agent.Frames, rows int) *session {
 	return &session{x: x, work: agent.Work{Enough: true, Rates: rates, Source: agent.BatchSource{Frames: frames, Mix: replay.Mix{Real: rows}}}}
 }
 
+// dream adds so many synthetic rows to each batch: of any latents, some beyond what a tanh
+// can say, and some behind a true end.
+func (s *session) dream(rows int) {
+	if rows == 0 {
+		return
+	}
+	shape := s.x.config.latents()
+	ring, stream := replay.NewRing(shape, 40), rng.New(6, "dreams")
+	for i := range uint64(40) {
+		row := make([]float32, shape.Width())
+		stream.FillUniform(row, i, 0)
+		for j := range row {
+			row[j] = 2.2*row[j] - 1.1
+		}
+		row[len(row)-1] = 0
+		if i%4 == 0 {
+			row[len(row)-1] = 1
+		}
+		ring.AddRows(row)
+	}
+	s.work.Source.Synthetic, s.work.Source.Mixer, s.work.Source.Mix.Synthetic = ring, replay.NewMixer(rng.New(7, "mixer")), rows
+}
+
 // slice makes the next slice; made is not nil behind the last one of an update.
 func (s *session) slice() (made *agent.UpdateResult, err error) {
 	phase := s.x.Phases()[0]

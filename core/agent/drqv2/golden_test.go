@@ -35,8 +35,16 @@ type weights struct {
 }
 
 type goldenUpdate struct {
-	Sigma float64
-	Rows  []goldenRow
+	Sigma  float64
+	Rows   []goldenRow
+	Dreams []goldenDream `json:",omitempty"`
+}
+
+// goldenDream is a synthetic row.
+type goldenDream struct {
+	Z, Next, Action         []float32
+	Return, Discount        float32
+	TargetNoise, ActorNoise []float32
 }
 
 type goldenRow struct {
@@ -55,9 +63,9 @@ type said struct {
 
 const goldenRows, goldenUpdates = 6, 10
 
-// goldenInput describes the first updates of an agent on a film.
-func goldenInput(t *testing.T, x *Agent, f *film, rates agent.Rates) golden {
-	c := x.config
+// goldenInput describes the first updates of an agent on a film, and on what is dreamt.
+func goldenInput(t *testing.T, x *Agent, f *film, work *agent.Work) golden {
+	c, rates := x.config, work.Rates
 	in := golden{
 		Side: c.Pixels.Side, Stack: c.Pixels.Stack, Pad: c.Pixels.Pad, Channels: c.Pixels.Channels, Feature: c.Pixels.Feature,
 		Strides: c.Pixels.Strides, Hidden: c.Hidden, Rates: rates, Clip: c.NoiseClip,
@@ -87,40 +95,70 @@ func goldenInput(t *testing.T, x *Agent, f *film, rates agent.Rates) golden {
 			x.streams.actor.FillNormal(r.ActorNoise, update, uint64(row*c.Act))
 			u.Rows = append(u.Rows, r)
 		}
+		u.Dreams = goldenDreams(t, x, &work.Source, update)
 		in.Updates = append(in.Updates, u)
 	}
 	return in
 }
 
+// goldenDreams are the synthetic rows of an update.
+func goldenDreams(t *testing.T, x *Agent, from *agent.BatchSource, update uint64) (all []goldenDream) {
+	n, c := from.Mix.Synthetic, x.config
+	if n == 0 {
+		return nil
+	}
+	shape := c.latents()
+	b := replay.NewBatch(shape, n)
+	if err := from.Mixer.Sample(b, replay.Mix{Synthetic: n}, nil, from.Synthetic, update); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		r := goldenDream{
+			Z: b.Obs[i*shape.Obs : (i+1)*shape.Obs], Next: b.Next[i*shape.Obs : (i+1)*shape.Obs], Action: b.Act[i*c.Act : (i+1)*c.Act],
+			Return: b.Reward[i], Discount: float32(math.Pow(c.Gamma, float64(c.NStep))) * (1 - b.Done[i]),
+			TargetNoise: make([]float32, c.Act), ActorNoise: make([]float32, c.Act),
+		}
+		x.streams.target.FillNormal(r.TargetNoise, update, uint64((goldenRows+i)*c.Act))
+		x.streams.actor.FillNormal(r.ActorNoise, update, uint64((goldenRows+i)*c.Act))
+		all = append(all, r)
+	}
+	return all
+}
+
 // Losses of ten updates and all weights after the first and the last of them, against
 // PyTorch 1.13 from the same weights, bytes, shifts and noise: with the batch at once and
-// in parts. testdata/golden.py made the numbers, with the augmentation as DrQ-v2 has it, by
+// in parts, of real rows alone and with synthetic ones, some of which a tanh could not have
+// said. testdata/golden.py made the numbers, with the augmentation as DrQ-v2 has it, by
 // bilinear sampling. The tolerance of 1e-4 is float32's in another order of sums; a step
 // moves a weight by ten times as much.
 func TestUpdatesAgreeWithPyTorch(t *testing.T) {
-	dev := newDevice(t, 2)
-	var want said
-	read(t, "testdata/golden.json", &want)
-	if !*writeInput && len(want.Critic) != goldenUpdates {
-		t.Fatalf("PyTorch made %d updates, want %d", len(want.Critic), goldenUpdates)
+	for kind, dreamt := range map[string]int{"": 0, "mixed-": 5} {
+		var want said
+		read(t, "testdata/"+kind+"golden.json", &want)
+		if !*writeInput && len(want.Critic) != goldenUpdates {
+			t.Fatalf("PyTorch made %d updates, want %d", len(want.Critic), goldenUpdates)
+		}
+		for name, slice := range map[string]int{"at once": goldenRows, "two parts": 3, "three parts": 2} {
+			t.Run(kind+name, func(t *testing.T) { agrees(t, kind, dreamt, slice, &want) })
+		}
 	}
-	for name, slice := range map[string]int{"at once": goldenRows, "two parts": 3, "three parts": 2} {
-		t.Run(name, func(t *testing.T) {
-			c := small()
-			c.Slice = slice
-			x, f := newAgent(t, c, dev), newFilm(c, 20)
-			s := newSession(x, f, goldenRows)
-			checkInput(t, goldenInput(t, x, f, s.work.Rates))
-			for i := range len(want.Critic) {
-				made := s.update(t)
-				near(t, "critic loss", made.Losses.Critic, want.Critic[i])
-				near(t, "actor loss", made.Losses.Actor, want.Actor[i])
-				near(t, "mean value", made.Losses.QMean, want.QMean[i])
-				if after, told := want.After[map[int]string{0: "1", goldenUpdates - 1: "10"}[i]]; told {
-					compare(t, x.nets.state(), after)
-				}
-			}
-		})
+}
+
+func agrees(t *testing.T, kind string, dreamt, slice int, want *said) {
+	c := small()
+	c.Slice = slice
+	x, f := newAgent(t, c, newDevice(t, 2)), newFilm(c, 20)
+	s := newSession(x, f, goldenRows)
+	s.dream(dreamt)
+	checkInput(t, "testdata/"+kind+"input.json", goldenInput(t, x, f, &s.work))
+	for i := range len(want.Critic) {
+		made := s.update(t)
+		near(t, "critic loss", made.Losses.Critic, want.Critic[i])
+		near(t, "actor loss", made.Losses.Actor, want.Actor[i])
+		near(t, "mean value", made.Losses.QMean, want.QMean[i])
+		if after, told := want.After[map[int]string{0: "1", goldenUpdates - 1: "10"}[i]]; told {
+			compare(t, x.nets.state(), after)
+		}
 	}
 }
 
@@ -141,9 +179,8 @@ func compare(t *testing.T, state []*op.Tensor, want [][]float32) {
 }
 
 // checkInput holds what PyTorch was given to what the agent has.
-func checkInput(t *testing.T, in golden) {
+func checkInput(t *testing.T, file string, in golden) {
 	t.Helper()
-	file := "testdata/input.json"
 	b, err := json.Marshal(in)
 	if err != nil {
 		t.Fatal(err)

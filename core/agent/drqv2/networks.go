@@ -62,19 +62,20 @@ func (n networks) encode(g *op.Graph, images *op.Node) *op.Node {
 	return images
 }
 
-// mean is π of features [B,flat], [B,A].
-func (n networks) mean(g *op.Graph, h *op.Node) *op.Node {
-	return g.Tanh(n.policy.Apply(g, n.actor.apply(g, h)))
+// mean is π of T_a(h) [B,F], [B,A].
+func (n networks) mean(g *op.Graph, latent *op.Node) *op.Node {
+	return g.Tanh(n.policy.Apply(g, latent))
 }
 
-// values are Qₖ of T_c(h) and actions, [N,B,1].
-func (n networks) values(g *op.Graph, h, action *op.Node) *op.Node {
-	return n.q.Apply(g, g.Concat(n.critic.apply(g, h), action))
+// values are Qₖ of T_c(h) [B,F] and actions, [N,B,1].
+func (n networks) values(g *op.Graph, latent, action *op.Node) *op.Node {
+	return n.q.Apply(g, g.Concat(latent, action))
 }
 
-// targets are Q̄ₖ of T̄_c(h) and actions, [N,B,1].
-func (n networks) targets(g *op.Graph, h, action *op.Node) *op.Node {
-	return n.qTarget.Apply(g, g.Concat(n.target.apply(g, h), action))
+// targets are Q̄ₖ of what the target's trunk says of h, or the critics' of generated rows,
+// and actions, [N,B,1].
+func (n networks) targets(g *op.Graph, latent, action *op.Node) *op.Node {
+	return n.qTarget.Apply(g, g.Concat(latent, action))
 }
 
 // largest is the bound of an action, so that it stays within (-1,1)
@@ -93,6 +94,11 @@ func (n networks) encoderParams() (all []*op.Tensor) {
 	}
 	return all
 }
+
+// headParams are those of the critics behind their trunk, and policyHead the policy's:
+// what learns from latents.
+func (n networks) headParams() []*op.Tensor { return n.q.Params() }
+func (n networks) policyHead() []*op.Tensor { return n.policy.Params() }
 
 // valueParams are those that targetParams follow, in the same order.
 func (n networks) valueParams() []*op.Tensor { return append(n.critic.params(), n.q.Params()...) }

@@ -11,10 +11,11 @@ import (
 
 // progress is how far the update under way is.
 type progress struct {
-	size  int // of its batch
-	done  int // slices that were made here, or need not be made again; of a run that goes on perhaps fewer than were made
-	loss  float64
-	qMean float64
+	kind
+	done   int // slices that were made here, or need not be made again; of a run that goes on perhaps fewer than were made
+	loss   float64
+	qMean  float64
+	dreamt bool // its synthetic rows are drawn
 }
 
 // Phases are one: an update, where one is due.
@@ -27,18 +28,18 @@ func (x *Agent) due(w *agent.Work) bool { return w.Enough && w.Step%x.config.Upd
 
 // start begins an update; its units are the parts of the batch and the policy's step.
 func (x *Agent) start(w *agent.Work) (total int, err error) {
-	u, err := x.updater(w.Source.Mix.Size())
+	u, err := x.updater(kind{w.Source.Mix, x.config.Frozen(w.Step)})
 	if err != nil {
 		return 0, err
 	}
-	x.now = progress{size: u.size}
+	x.now = progress{kind: u.kind}
 	return u.parts + 1, nil
 }
 
 // slice makes one unit. A unit that meets a number that is not finite is without effect,
 // and ends the update.
 func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult, err error) {
-	u, err := x.updater(x.now.size)
+	u, err := x.updater(x.now.kind)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -83,6 +84,9 @@ func (x *Agent) set(w *agent.Work) {
 
 // unit makes the unit behind those that are done.
 func (x *Agent) unit(u *updater, w *agent.Work) error {
+	if err := x.dream(u, w); err != nil {
+		return err
+	}
 	part := x.now.done
 	if part == u.parts {
 		if err := u.actor.Run(x.updates); err != nil {
@@ -91,16 +95,15 @@ func (x *Agent) unit(u *updater, w *agent.Work) error {
 		x.now.done++
 		return nil
 	}
-	first, c := part*u.batch.rows, u.critics[u.role(part)]
-	if err := u.batch.fill(w.Source.Frames, x.updates, first); err != nil {
+	c := u.critics[u.role(part)]
+	if err := x.fill(u, c, w, part); err != nil {
 		return err
 	}
-	c.noise.First = uint64(first * x.config.Act)
 	if err := c.program.Run(x.updates); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
 	if u.parts > 1 {
-		copy(u.features.Data[first*x.nets.flat:], c.features)
+		copy(u.features.Data[part*len(c.features):], c.features)
 		if part == u.parts-1 {
 			if err := plan.Push(x.dev, u.features); err != nil {
 				return fmt.Errorf("agent: %w", err)
@@ -109,10 +112,31 @@ func (x *Agent) unit(u *updater, w *agent.Work) error {
 	}
 	x.now.loss += c.program.Loss()
 	sum := 0.0
-	for _, q := range c.q {
-		sum += float64(q)
+	for _, some := range c.q {
+		for _, q := range some {
+			sum += float64(q)
+		}
 	}
-	x.now.qMean += sum / float64(u.size*x.config.Critics)
+	x.now.qMean += sum / float64(u.mix.Size()*x.config.Critics)
 	x.now.done++
 	return nil
+}
+
+// dream draws the synthetic rows of an update, once.
+func (x *Agent) dream(u *updater, w *agent.Work) error {
+	if u.dreams == nil || x.now.dreamt {
+		return nil
+	}
+	x.now.dreamt = true
+	return u.dreams.fill(&x.config, &w.Source, x.updates)
+}
+
+// fill draws the real rows of a part.
+func (x *Agent) fill(u *updater, c *critic, w *agent.Work, part int) error {
+	if u.batch == nil {
+		return nil
+	}
+	first := part * u.batch.rows
+	c.noise.First = uint64(first * x.config.Act)
+	return u.batch.fill(w.Source.Frames, x.updates, first)
 }

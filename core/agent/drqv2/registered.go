@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/replay"
 )
 
 func init() {
 	agent.Register(agent.Spec{
 		Name: "drqv2", Doc: "DrQ-v2: a deterministic policy with twin critics, on frames that are shifted at random",
 		Source: "Yarats et al. 2022",
-		Pixels: true, Knobs: []string{"batch", "lr_actor", "lr_critic", "tau"},
+		Pixels: true, Synthetic: true, Knobs: []string{"batch", "lr_actor", "lr_critic", "tau"},
 		Settings: DefaultSettings,
 		Check:    check,
 		Memory: func(d agent.Deps, batch, looked int) float64 {
@@ -20,7 +21,18 @@ func init() {
 			}
 			return c.Memory(batch, looked)
 		},
-		New: func(d agent.Deps) (agent.Learner, error) { return New(configOf(d), d.Device, d.Seed) },
+		Rows: func(d agent.Deps) replay.Shape {
+			if !d.Generates {
+				return replay.Shape{}
+			}
+			return configOf(d).latents()
+		},
+		New: func(d agent.Deps) (agent.Learner, error) {
+			if !d.Generates {
+				return New(configOf(d), d.Device, d.Seed)
+			}
+			return NewLatent(configOf(d), d.Device, d.Seed)
+		},
 	})
 }
 

@@ -6,20 +6,33 @@ import (
 
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
+	"pgrlab/core/replay"
 )
 
-// keptSizes is how many batch sizes stay compiled: someone who turns a knob goes back and
-// forth between a few.
-const keptSizes = 2
+// keptKinds is how many kinds of updates stay compiled: someone who turns a knob goes back
+// and forth between a few.
+const keptKinds = 2
 
-// updater holds the programs of one batch size.
+// kind is what an update's programs follow from.
+type kind struct {
+	mix    replay.Mix // of its batch
+	frozen bool       // encoder and trunks stay as they are
+}
+
+// heads says whether the update moves the heads alone: there is nothing else that it would
+// move, or no row which tells where to.
+func (k kind) heads() bool { return k.frozen || k.mix.Real == 0 }
+
+// updater holds the programs of a kind.
 type updater struct {
-	size, parts int
-	batch       *batch     // a part of it
-	features    *op.Tensor // [size,flat], E of s before its step: what the policy learns from
-	sums        *plan.Gradients
-	critics     map[role]*critic
-	actor       *plan.Program
+	kind
+	parts    int
+	batch    *batch     // a part of the real rows; nil without such rows
+	dreams   *dreams    // the synthetic rows, which go with the first part; nil without such rows
+	features *op.Tensor // [Real,flat], E of s before its step: what the policy learns from
+	sums     *plan.Gradients
+	critics  map[role]*critic
+	actor    *plan.Program
 }
 
 // role is what a part's program does with the gradients of the parts beside it.
@@ -28,47 +41,51 @@ type role struct{ first, last bool }
 // critic is the program of a part: target, forward, backward, and behind the last part the
 // step of the critics and of E.
 type critic struct {
-	program     *plan.Program
-	noise       *plan.Items // of the target's actions
-	q, features []float32   // Q(s,a) before the step; E(s), nil where the program itself keeps it
+	program       *plan.Program
+	noise, asleep *plan.Items // of the target's actions, of real and of synthetic rows
+	q             [][]float32 // Q(s,a) before the step, of the rows of either kind
+	features      []float32   // E(s), nil where the program itself keeps it
 }
 
-// updater is that of a size.
-func (x *Agent) updater(size int) (*updater, error) {
+// updater is that of a kind.
+func (x *Agent) updater(k kind) (*updater, error) {
 	for i, u := range x.updaters {
-		if u.size == size {
+		if u.kind == k {
 			copy(x.updaters[1:i+1], x.updaters[:i])
 			x.updaters[0] = u
 			return u, nil
 		}
 	}
-	if size < 1 {
-		return nil, fmt.Errorf("agent: a batch of %d, want at least 1", size)
+	if k.mix.Size() < 1 || k.mix.Real < 0 || k.mix.Synthetic < 0 {
+		return nil, fmt.Errorf("agent: a batch of %d real and %d synthetic rows, want at least 1", k.mix.Real, k.mix.Synthetic)
 	}
-	u, err := x.newUpdater(size)
+	u, err := x.newUpdater(k)
 	if err != nil {
 		return nil, errors.Join(err, u.close())
 	}
-	if len(x.updaters) == keptSizes {
-		if err := x.updaters[keptSizes-1].close(); err != nil {
+	if len(x.updaters) == keptKinds {
+		if err := x.updaters[keptKinds-1].close(); err != nil {
 			return nil, err
 		}
-		x.updaters = x.updaters[:keptSizes-1]
+		x.updaters = x.updaters[:keptKinds-1]
 	}
 	x.updaters = append([]*updater{u}, x.updaters...)
 	return u, nil
 }
 
-func (x *Agent) newUpdater(size int) (*updater, error) {
-	parts := x.config.parts(size)
-	u := &updater{
-		size: size, parts: parts, batch: x.newBatch(size / parts), features: op.NewTensor("features", size, x.nets.flat),
-		critics: map[role]*critic{},
+func (x *Agent) newUpdater(k kind) (*updater, error) {
+	u := &updater{kind: k, parts: 1, critics: map[role]*critic{}}
+	if real := k.mix.Real; real > 0 {
+		u.parts = x.config.parts(real)
+		u.batch, u.features = x.newBatch(real/u.parts), op.NewTensor("features", real, x.nets.flat)
 	}
-	if parts > 1 {
-		u.sums = plan.NewGradients(x.criticAdam.Params)
+	if k.mix.Synthetic > 0 {
+		u.dreams = x.newDreams(k.mix.Synthetic)
 	}
-	for part := range parts {
+	if u.parts > 1 {
+		u.sums = plan.NewGradients(x.criticStep(k).Params)
+	}
+	for part := range u.parts {
 		if err := x.compileCritic(u, u.role(part)); err != nil {
 			return u, err
 		}
@@ -78,6 +95,21 @@ func (x *Agent) newUpdater(size int) (*updater, error) {
 	return u, err
 }
 
+// criticStep and actorStep are the optimisers of an update of a kind.
+func (x *Agent) criticStep(k kind) *plan.Adam {
+	if k.heads() {
+		return x.criticAdam.Only(x.nets.headParams())
+	}
+	return x.criticAdam
+}
+
+func (x *Agent) actorStep(k kind) *plan.Adam {
+	if k.heads() {
+		return x.actorAdam.Only(x.nets.policyHead())
+	}
+	return x.actorAdam
+}
+
 func (u *updater) role(part int) role { return role{part == 0, part == u.parts-1} }
 
 // compileCritic compiles the program of a role.
@@ -85,22 +117,25 @@ func (x *Agent) compileCritic(u *updater, r role) (err error) {
 	if u.critics[r] != nil {
 		return nil
 	}
-	c := &critic{noise: new(plan.Items)}
-	var q, h *op.Node
+	c := &critic{noise: new(plan.Items), asleep: &plan.Items{First: uint64(u.mix.Real * x.config.Act)}}
+	var q []*op.Node
+	var h *op.Node
 	c.program, err = x.compile("drqv2 critic", func(g *op.Graph) (spec plan.Spec) {
-		spec, h, q = x.buildCritic(g, u, c.noise)
+		spec, h, q = x.buildCritic(g, u, r, c)
 		if !r.first {
 			spec.Collected = u.sums
 		}
 		if r.last {
-			spec.Optimiser = x.criticAdam
+			spec.Optimiser = x.criticStep(u.kind)
 		} else {
 			spec.Collect = u.sums
 		}
-		spec.Outputs = []*op.Node{q}
-		if u.parts == 1 {
+		spec.Outputs = q
+		switch {
+		case h == nil:
+		case u.parts == 1:
 			spec.Lerps = []plan.Lerp{{Dst: u.features, Node: h}}
-		} else {
+		default:
 			spec.Outputs = append(spec.Outputs, h)
 		}
 		return spec
@@ -108,7 +143,9 @@ func (x *Agent) compileCritic(u *updater, r role) (err error) {
 	if err != nil {
 		return err
 	}
-	c.q = c.program.Data(q)
+	for _, n := range q {
+		c.q = append(c.q, c.program.Data(n))
+	}
 	if u.parts > 1 {
 		c.features = c.program.Data(h)
 	}
@@ -116,39 +153,72 @@ func (x *Agent) compileCritic(u *updater, r role) (err error) {
 	return nil
 }
 
-// buildCritic: Σₖ mean over the whole batch of (Qₖ(T_c(h), a) − y)², for the rows of a
-// part.
-func (x *Agent) buildCritic(g *op.Graph, u *updater, items *plan.Items) (spec plan.Spec, h, q *op.Node) {
-	b := u.batch
-	noise := g.Input("noise", b.rows, x.config.Act)
-	next := x.nets.encode(g, g.Bind(b.next))
-	value := g.MinMembers(x.nets.targets(g, next, x.noisy(g, next, noise)))
-	y := g.StopGradient(g.Add(g.Bind(b.ret), g.Mul(g.Bind(b.discount), value)))
-	h = x.nets.encode(g, g.Bind(b.images))
-	q = x.nets.values(g, h, g.Bind(b.action))
-	spec.Loss = g.SquaredError(q, y, float64(u.size))
-	spec.Fills = []plan.Fill{{Node: noise, Stream: x.streams.target, Items: items}}
+// buildCritic: Σₖ mean over the whole batch of (Qₖ(T_c(h), a) − y)², for the rows of a part;
+// h is nil where they are no real ones.
+func (x *Agent) buildCritic(g *op.Graph, u *updater, r role, c *critic) (spec plan.Spec, h *op.Node, q []*op.Node) {
+	if u.batch != nil {
+		var of *op.Node
+		h, of, spec.Loss = x.realCritic(g, u, &spec, c.noise)
+		q = append(q, of)
+	}
+	if u.dreams != nil && r.first {
+		of, loss := x.dreamtCritic(g, u, &spec, c.asleep)
+		if q = append(q, of); spec.Loss != nil {
+			loss = g.Add(spec.Loss, loss)
+		}
+		spec.Loss = loss
+	}
 	spec.Finite = []*op.Node{spec.Loss}
 	return spec, h, q
 }
 
-// noisy is ã of features: the policy's action with clipped noise.
-func (x *Agent) noisy(g *op.Graph, h, noise *op.Node) *op.Node {
-	clip := x.config.NoiseClip
-	return bounded(g, g.Add(x.nets.mean(g, h), g.Clamp(g.ColScale(noise, g.Bind(x.sigma)), -clip, clip)))
+// realCritic is the part of it of a part's real rows: E(s), Q(s,a) and the loss.
+func (x *Agent) realCritic(g *op.Graph, u *updater, spec *plan.Spec, items *plan.Items) (h, q, loss *op.Node) {
+	b, target := u.batch, x.nets.target
+	if u.frozen {
+		target = x.nets.critic // they are one from then on
+	}
+	noise := g.Input("noise", b.rows, x.config.Act)
+	spec.Fills = append(spec.Fills, plan.Fill{Node: noise, Stream: x.streams.target, Items: items})
+	next := x.nets.encode(g, g.Bind(b.next))
+	value := g.MinMembers(x.nets.targets(g, target.apply(g, next), x.noisy(g, x.nets.actor.apply(g, next), noise)))
+	y := g.StopGradient(g.Add(g.Bind(b.ret), g.Mul(g.Bind(b.discount), value)))
+	h = x.nets.encode(g, g.Bind(b.images))
+	q = x.nets.values(g, x.nets.critic.apply(g, h), g.Bind(b.action))
+	return h, q, g.SquaredError(q, y, float64(u.mix.Size()))
 }
 
-// buildActor: −mean of min over k of Qₖ(T_c(h), ã(T_a(h))), differentiated by policy and
-// T_a, and the move of the targets.
+// noisy is ã of T_a(h): the policy's action with clipped noise.
+func (x *Agent) noisy(g *op.Graph, latent, noise *op.Node) *op.Node {
+	clip := x.config.NoiseClip
+	return bounded(g, g.Add(x.nets.mean(g, latent), g.Clamp(g.ColScale(noise, g.Bind(x.sigma)), -clip, clip)))
+}
+
+// buildActor: −mean over the batch of min over k of Qₖ(z_c, ã(z_a)), differentiated by
+// policy and T_a, and the move of the targets.
 func (x *Agent) buildActor(g *op.Graph, u *updater) (spec plan.Spec) {
-	h, noise := g.Bind(u.features), g.Input("noise", u.size, x.config.Act)
-	latent := g.StopGradient(x.nets.critic.apply(g, h))
-	q := g.MinMembers(x.nets.q.Apply(g, g.Concat(latent, x.noisy(g, h, noise))))
-	spec.Loss = g.Scale(g.Mean(q), -1)
-	spec.Fills = []plan.Fill{{Node: noise, Stream: x.streams.actor}}
-	spec.Optimiser = x.actorAdam
-	from := x.nets.valueParams()
-	for i, t := range x.nets.targetParams() {
+	size, sum := float64(u.mix.Size()), (*op.Node)(nil)
+	if u.batch != nil {
+		h, noise := g.Bind(u.features), g.Input("noise", u.mix.Real, x.config.Act)
+		spec.Fills = append(spec.Fills, plan.Fill{Node: noise, Stream: x.streams.actor})
+		latent := g.StopGradient(x.nets.critic.apply(g, h))
+		q := g.MinMembers(x.nets.values(g, latent, x.noisy(g, x.nets.actor.apply(g, h), noise)))
+		sum = g.Sum(q, size)
+	}
+	if u.dreams != nil {
+		more := g.Sum(x.dreamtActor(g, u, &spec), size)
+		if sum != nil {
+			more = g.Add(sum, more)
+		}
+		sum = more
+	}
+	spec.Loss = g.Scale(sum, -1)
+	spec.Optimiser = x.actorStep(u.kind)
+	from, to := x.nets.valueParams(), x.nets.targetParams()
+	if u.frozen {
+		from, to = x.nets.headParams(), x.nets.qTarget.Params()
+	}
+	for i, t := range to {
 		spec.Lerps = append(spec.Lerps, plan.Lerp{Dst: t, Src: from[i], Rate: x.tau})
 	}
 	return spec

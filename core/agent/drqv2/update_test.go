@@ -8,6 +8,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/plan"
+	"pgrlab/core/replay"
 )
 
 // One worker and two make the same bits, in parts of a batch and at once.
@@ -59,18 +60,18 @@ func TestUpdatesDoNotAllocate(t *testing.T) {
 		c.Slice = slice
 		x := newAgent(t, c, newDevice(t, 2))
 		s := newSession(x, newFilm(c, 30), 12)
-		u, err := x.updater(12)
+		u, err := x.updater(kind{mix: replay.Mix{Real: 12}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.now = progress{size: 12}
+		x.now = progress{kind: u.kind}
 		update := func() {
 			for done := range u.parts + 1 {
 				if _, _, err := x.slice(&s.work, done); err != nil {
 					t.Fatal(err)
 				}
 			}
-			x.now = progress{size: 12}
+			x.now = progress{kind: u.kind}
 		}
 		for range 3 {
 			update()

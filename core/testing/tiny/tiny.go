@@ -57,9 +57,24 @@ func Config() config.Config {
 // Pixels is a run of DrQ-v2 on Task: 8 random env steps of 26, an update in two parts at
 // every second one behind them, an evaluation every 13.
 func Pixels() config.Config {
-	c := Config()
+	c := sighted(Config())
 	c.Method, c.Generator.Kind, c.Generator.Conditional = "drqv2", config.GeneratorNone, false
 	c.Knobs.Relevance, c.Knobs.Ratio = relevance.None, 0
+	return c
+}
+
+// Latents is Config in the latent space of DrQ-v2: it learns from frames as Pixels does, and
+// from synthetic rows behind its first refit, of two.
+func Latents() config.Config {
+	c := sighted(Config())
+	own := c.Agent.Own["drqv2"].(drqv2.Settings)
+	own.Slice = 2 // of real rows there are half as many
+	c.Agent.Own["drqv2"] = own
+	return c
+}
+
+// sighted is c with a learner of frames.
+func sighted(c config.Config) config.Config {
 	c.Agent.Learner, c.Pixels = "drqv2", agent.Pixels{Side: 9, Stack: 3, Pad: 1, Channels: 3, Strides: []int{2, 1}, Feature: 4}
 	own := drqv2.DefaultSettings
 	own.NoiseSteps, own.Slice = 40, 4

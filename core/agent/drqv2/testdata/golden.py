@@ -1,21 +1,26 @@
-"""Updates of DrQ-v2 by PyTorch 1.13, from testdata/input.json to testdata/golden.json.
+"""Updates of DrQ-v2 by PyTorch 1.13, from testdata/input.json to testdata/golden.json, and
+of batches with synthetic rows from mixed-input.json to mixed-golden.json. Those are latents:
+they enter the heads, and nothing of their gradient goes beyond them.
 
 Written for this test from the paper (Yarats et al. 2022) and the order of an update of
 facebookresearch/drqv2: drqv2.py. Weights are ours: convolutions [ky·kx·c, out], layers
 [in, out], behind the convolutions in the order (y, x, c); PyTorch wants (c, y, x).
 
-    go test ./core/agent/drqv2 -run PyTorch -golden; python3 core/agent/drqv2/testdata/golden.py
+    go test ./core/agent/drqv2 -run PyTorch -golden
+    python3 core/agent/drqv2/testdata/golden.py; python3 core/agent/drqv2/testdata/golden.py mixed-
 """
 import base64
 import json
 import os
+import sys
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
 here = os.path.dirname(os.path.abspath(__file__))
-given = json.load(open(os.path.join(here, "input.json")))
+kind = sys.argv[1] if len(sys.argv) > 1 else ""
+given = json.load(open(os.path.join(here, kind + "input.json")))
 torch.set_num_threads(1)
 
 side, pad, stack, channels = given["Side"], given["Pad"], given["Stack"], given["Channels"]
@@ -90,14 +95,14 @@ def mlp(name, x, member=...):
     return x
 
 
-def noisy(h, noise, sigma):
-    mean = torch.tanh(mlp("policy", trunk("actor trunk", h)))
+def noisy(latent, noise, sigma):
+    mean = torch.tanh(mlp("policy", latent))
     u = mean + torch.clamp(noise * sigma, -given["Clip"], given["Clip"])
     return u - u.detach() + torch.clamp(u, -1 + 1e-6, 1 - 1e-6).detach()
 
 
-def values(kind, trunk_name, h, action):
-    z = torch.cat([trunk(trunk_name, h), action], dim=1)
+def values(kind, latent, action):
+    z = torch.cat([latent, action], dim=1)
     return [mlp(kind, z, k) for k in range(2)]
 
 
@@ -113,15 +118,31 @@ def column(rows, key):
     return torch.tensor([r[key] for r in rows], dtype=torch.float32).reshape(len(rows), -1)
 
 
+def joined(real, dreamt):
+    """Real rows, and the synthetic ones behind them."""
+    return torch.cat([real, dreamt]) if len(dreamt) else real
+
+
 out = {"Critic": [], "Actor": [], "QMean": [], "After": {}}
+feature = given["Feature"]
 for number, update in enumerate(given["Updates"], 1):
-    rows = update["Rows"]
-    h, action = encode(images(rows, "Stack", 0)), column(rows, "Action")
+    rows, dreams, sigma = update["Rows"], update.get("Dreams", []), update["Sigma"]
+    both = rows + dreams
+    dreamt = {k: torch.clamp(column(dreams, k), -1 + 1e-6, 1 - 1e-6) for k in ("Z", "Next")} if dreams else {}
+
+    def halves(key):
+        z = dreamt.get(key, torch.zeros(0, 2 * feature))
+        return z[:, :feature], z[:, feature:]
+
+    h, action = encode(images(rows, "Stack", 0)), column(both, "Action")
     with torch.no_grad():
         after = encode(images(rows, "Next", 2))
-        then = noisy(after, column(rows, "TargetNoise"), update["Sigma"])
-        y = column(rows, "Return") + column(rows, "Discount") * torch.min(*values("target", "target trunk", after, then))
-    q = values("critics", "critic trunk", h, action)
+        critic_next, actor_next = halves("Next")
+        then = noisy(joined(trunk("actor trunk", after), actor_next), column(both, "TargetNoise"), sigma)
+        value = torch.min(*values("target", joined(trunk("target trunk", after), critic_next), then))
+        y = column(both, "Return") + column(both, "Discount") * value
+    critic_z, actor_z = halves("Z")
+    q = values("critics", joined(trunk("critic trunk", h), critic_z), action)
     loss = sum(F.mse_loss(k, y) for k in q)
     encoder_opt.zero_grad()
     critic_opt.zero_grad()
@@ -132,7 +153,8 @@ for number, update in enumerate(given["Updates"], 1):
     out["QMean"].append((sum(k.mean() for k in q) / 2).item())
 
     h = h.detach()  # of the encoder before its step
-    loss = -torch.min(*values("critics", "critic trunk", h, noisy(h, column(rows, "ActorNoise"), update["Sigma"]))).mean()
+    chosen = noisy(joined(trunk("actor trunk", h), actor_z), column(both, "ActorNoise"), sigma)
+    loss = -torch.min(*values("critics", joined(trunk("critic trunk", h), critic_z), chosen)).mean()
     actor_opt.zero_grad()
     loss.backward()
     actor_opt.step()
@@ -143,4 +165,4 @@ for number, update in enumerate(given["Updates"], 1):
     if number in (1, len(given["Updates"])):
         out["After"][str(number)] = [[float(f"{v:.7g}") for v in torch_to_ours(n, p.detach()).flatten().tolist()] for n, p in params.items()]
 
-json.dump(out, open(os.path.join(here, "golden.json"), "w"), separators=(",", ":"))
+json.dump(out, open(os.path.join(here, kind + "golden.json"), "w"), separators=(",", ":"))

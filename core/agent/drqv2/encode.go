@@ -1,0 +1,115 @@
+package drqv2
+
+import (
+	"errors"
+	"fmt"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/replay"
+)
+
+// encoder makes latents of a fixed number of stacks.
+type encoder struct {
+	program *plan.Program
+	images  []float32
+	z       []float32 // [lookRows,2F]
+}
+
+// encodeRows is how many rows of D_real are made while an update has a row done: that takes
+// about as long.
+const encodeRows = 4
+
+// start forgets what D_real has; a unit is a row of the new one.
+func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
+	from := w.Source
+	if from.Frames == nil {
+		return 0, errors.New("agent: latents of frames, but the task is not observed by frames")
+	}
+	l.encoded = from.Frames.Windows(l.config.NStep, l.config.Pixels.Stack, from.Real.Cap())
+	from.Real.Clear()
+	return l.encoded.Len(), nil
+}
+
+// slice makes the rows behind the first done. The shifts of training are left out: each
+// stack is looked at once, also where it is the s′ of one row and the s of another.
+func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateResult, err error) {
+	n = min(encodeRows*l.config.Slice, l.encoded.Len()-done)
+	rows := make([]replay.FrameRow, n)
+	looks := stacksSeen{at: map[*byte]int{}}
+	for i := range rows {
+		r := &rows[i]
+		*r = replay.FrameRow{Stack: make([][]byte, l.config.Pixels.Stack), Next: make([][]byte, l.config.Pixels.Stack)}
+		if err := w.Source.Frames.Window(r, &l.encoded, done+i, l.config.Gamma); err != nil {
+			return 0, nil, fmt.Errorf("agent: encode: %w", err)
+		}
+		looks.add(r.Stack)
+		looks.add(r.Next)
+	}
+	z, err := l.Encode(looks.stacks)
+	if err != nil {
+		return 0, nil, err
+	}
+	size := l.config.latents().Obs
+	of := func(stack [][]byte) []float32 { at := looks.index(stack); return z[at*size : (at+1)*size] }
+	for _, r := range rows {
+		w.Source.Real.Add(replay.Transition{Obs: of(r.Stack), Act: r.Action, Reward: r.Return, Next: of(r.Next), Done: r.Discount == 0})
+	}
+	return n, nil, nil
+}
+
+// stacksSeen are stacks, each once. A stack is known by its newest frame, which is in no
+// other one.
+type stacksSeen struct {
+	stacks [][][]byte
+	at     map[*byte]int
+}
+
+func (s *stacksSeen) index(stack [][]byte) int { return s.at[&stack[len(stack)-1][0]] }
+
+func (s *stacksSeen) add(stack [][]byte) {
+	newest := &stack[len(stack)-1][0]
+	if _, known := s.at[newest]; !known {
+		s.at[newest] = len(s.stacks)
+		s.stacks = append(s.stacks, stack)
+	}
+}
+
+// Encode returns the latents of stacks of frames, unshifted: T_c(h) and T_a(h) side by side,
+// [stacks,2F].
+func (l *Latent) Encode(stacks [][][]byte) (z []float32, err error) {
+	if l.encoder == nil {
+		if err := l.compileEncoder(); err != nil {
+			return nil, err
+		}
+	}
+	e, size, width := l.encoder, l.imageSize(), l.config.latents().Obs
+	z = make([]float32, len(stacks)*width)
+	for first := 0; first < len(stacks); first += lookRows {
+		n := min(lookRows, len(stacks)-first)
+		for i, stack := range stacks[first : first+n] {
+			l.frames.Stack(e.images[i*size:(i+1)*size], stack, l.frames.Pad, l.frames.Pad, l.tone)
+		}
+		if err := e.program.Run(0); err != nil {
+			return nil, fmt.Errorf("agent: encode: %w", err)
+		}
+		copy(z[first*width:(first+n)*width], e.z)
+	}
+	return z, nil
+}
+
+func (l *Latent) compileEncoder() error {
+	var in, out *op.Node
+	program, err := l.compile("encode", func(g *op.Graph) plan.Spec {
+		in = g.Input("s", lookRows, l.imageSize())
+		h := l.nets.encode(g, in)
+		out = g.Concat(l.nets.critic.apply(g, h), l.nets.actor.apply(g, h))
+		return plan.Spec{Outputs: []*op.Node{out}}
+	})
+	if err != nil {
+		return err
+	}
+	l.encoder = &encoder{program, program.Data(in), program.Data(out)}
+	return nil
+}

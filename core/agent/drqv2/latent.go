@@ -1,0 +1,136 @@
+package drqv2
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/device"
+	"pgrlab/core/replay"
+)
+
+// Latent is an Agent beside a generator: D_real holds what E and the trunks say of the
+// frames, rows [z, a, R, z′, d] of n env steps with z = [T_c(h), T_a(h)], made anew before
+// each refit.
+type Latent struct {
+	*Agent
+	encoded replay.Windows // what D_real was made from last, or is being made from
+
+	encoder *encoder // nil before it is needed, as are these
+	returns *valuing
+	errors  *erring
+}
+
+var (
+	_ agent.Encoder = (*Latent)(nil)
+	_ agent.Phased  = (*Latent)(nil)
+)
+
+// NewLatent is New of an agent beside a generator.
+func NewLatent(c Config, dev device.Device, seed uint64) (*Latent, error) {
+	x, err := New(c, dev, seed)
+	if err != nil {
+		return nil, err
+	}
+	return &Latent{Agent: x}, nil
+}
+
+// Phases are an update, and D_real made anew before a refit.
+func (l *Latent) Phases() []agent.Phase {
+	return append(l.Agent.Phases(), agent.Phase{Name: "encode", Due: func(w *agent.Work) bool { return w.Refit }, Start: l.startEncode, Slice: l.encodeSlice})
+}
+
+// Encoded says which windows of frames D_real was made from.
+func (l *Latent) Encoded() *replay.Windows { return &l.encoded }
+
+// Prepare compiles what these uses need, and what they will need for a refit.
+func (l *Latent) Prepare(u agent.Uses) error {
+	if err := l.Agent.Prepare(u); err != nil || l.encoder != nil {
+		return err
+	}
+	return l.compileEncoder()
+}
+
+// Save writes everything that learning depends on, and which frames D_real was made from.
+func (l *Latent) Save(w io.Writer) error {
+	if err := l.Agent.Save(w); err != nil {
+		return err
+	}
+	if err := l.saveEncoded(w); err != nil {
+		return fmt.Errorf("save agent: %w", err)
+	}
+	return nil
+}
+
+// windowsHead says how many runs of windows follow.
+type windowsHead struct{ Steps, Stack, Runs uint32 }
+
+// windowRun is a replay.WindowRun in a file; those before it follow from the others.
+type windowRun struct{ Copy, First, Count uint64 }
+
+func (l *Latent) saveEncoded(w io.Writer) error {
+	e := &l.encoded
+	if err := binary.Write(w, binary.LittleEndian, windowsHead{uint32(e.Steps), uint32(e.Stack), uint32(len(e.Runs))}); err != nil {
+		return err
+	}
+	for _, r := range e.Runs {
+		if err := binary.Write(w, binary.LittleEndian, windowRun{uint64(r.Copy), r.First, uint64(r.Count)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Load reads what Save wrote.
+func (l *Latent) Load(r io.Reader) error {
+	if err := l.Agent.Load(r); err != nil {
+		return err
+	}
+	if err := l.loadEncoded(r); err != nil {
+		return fmt.Errorf("load agent: %w", err)
+	}
+	return nil
+}
+
+func (l *Latent) loadEncoded(r io.Reader) error {
+	var head windowsHead
+	if err := binary.Read(r, binary.LittleEndian, &head); err != nil {
+		return err
+	}
+	if head.Runs > 0 && (int(head.Steps) != l.config.NStep || int(head.Stack) != l.config.Pixels.Stack) {
+		return fmt.Errorf("rows of %d env steps and stacks of %d frames are saved, the run's have %d and %d", head.Steps, head.Stack, l.config.NStep, l.config.Pixels.Stack)
+	}
+	l.encoded = replay.Windows{Steps: int(head.Steps), Stack: int(head.Stack)}
+	for range head.Runs {
+		var run windowRun
+		if err := binary.Read(r, binary.LittleEndian, &run); err != nil {
+			return err
+		}
+		if run.Copy >= maxCopies || run.Count < 1 || run.Count > maxRow || l.encoded.Len() > maxRow {
+			return fmt.Errorf("a run of %d windows of copy %d is saved", run.Count, run.Copy)
+		}
+		l.encoded.Runs = append(l.encoded.Runs, replay.WindowRun{Copy: int(run.Copy), First: run.First, Before: l.encoded.Len(), Count: int(run.Count)})
+	}
+	return nil
+}
+
+// maxCopies and maxRow bound what a file says of windows: a checksum can be made for
+// anything.
+const maxCopies, maxRow = 1 << 16, 1 << 40
+
+// Close frees the compiled programs.
+func (l *Latent) Close() error {
+	all := []error{l.Agent.Close()}
+	if l.encoder != nil {
+		all = append(all, l.encoder.program.Close())
+	}
+	if l.returns != nil {
+		all = append(all, l.returns.program.Close())
+	}
+	if l.errors != nil {
+		all = append(all, l.errors.program.Close())
+	}
+	return errors.Join(all...)
+}

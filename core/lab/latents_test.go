@@ -1,0 +1,215 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/agent/drqv2"
+	"pgrlab/core/checkpoint"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/replay"
+	"pgrlab/core/run"
+	"pgrlab/core/testing/tiny"
+)
+
+// frozen are the learner's settings of the tests with encoder and trunks that stay as they
+// are from an env step on.
+func frozen(at int) drqv2.Settings {
+	own := tiny.Latents().Agent.Own["drqv2"].(drqv2.Settings)
+	own.FreezeAt = at
+	return own
+}
+
+// Prioritized generative replay in DrQ-v2's latent space: D_real is made of all windows of
+// frames there are, in their order, D_syn is of its shape, batches hold both, and one worker
+// writes what two write, with every relevance function.
+func TestARunInTheLatentSpaceOfFrames(t *testing.T) {
+	for _, relevant := range []string{"curiosity", "reward", "return", "td", "none"} {
+		var journals []string
+		for threads := range 2 {
+			c := tiny.Latents()
+			c.Environment.Copies, c.Knobs.Relevance = 2, relevant
+			if relevant == "none" {
+				c.Generator.Conditional = false
+			}
+			folder := &memoryFolder{}
+			l := framesLab(t, c, threads+1, folder)
+			if err := l.Run(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			journals = append(journals, folder.canonical(t))
+			m := l.x.first()
+			// Of each copy's 24 env steps the last two begin no window of three.
+			if want := (replay.Shape{Obs: 8, Act: 1}); m.Real.Shape() != want || m.Synthetic.Shape() != want || m.Real.Len() != 2*22 || m.Synthetic.Len() != c.Knobs.Samples {
+				t.Fatalf("D_real of %v with %d rows, D_syn of %v with %d", m.Real.Shape(), m.Real.Len(), m.Synthetic.Shape(), m.Synthetic.Len())
+			}
+			if m.Mix != (replay.Mix{Real: 4, Synthetic: 4}) {
+				t.Errorf("the last batch is %+v", m.Mix)
+			}
+		}
+		if journals[0] != journals[1] {
+			t.Errorf("%s: one worker writes\n%s\ntwo write\n%s", relevant, journals[0], journals[1])
+		}
+		if relevant == "curiosity" && !strings.Contains(journals[0], `"curiosity":`) {
+			t.Errorf("curiosity has learned nothing:\n%s", journals[0])
+		}
+	}
+}
+
+// Row i of D_real is what the learner says of window i of the frames: the latents of s and
+// s′ as the frames stand unshifted, the action, the n-step return, and no true end.
+func TestDRealIsMadeOfTheFrames(t *testing.T) {
+	c := tiny.Latents()
+	c.Steps, c.Schedule = 25, []string{"24:batch=2"} // the last refit is the second, no update follows it
+	l := framesLab(t, c, 1, nil)
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	m := l.x.first()
+	learner := m.Agent.(*drqv2.Latent)
+	encoded, frames := learner.Encoded(), m.Frames()
+	if encoded.Len() != m.Real.Len() || encoded.Len() != 22 {
+		t.Fatalf("%d windows, D_real has %d rows", encoded.Len(), m.Real.Len())
+	}
+	row := replay.FrameRow{Stack: make([][]byte, 3), Next: make([][]byte, 3)}
+	for i := range encoded.Len() {
+		if err := frames.Window(&row, encoded, i, c.Agent.Gamma); err != nil {
+			t.Fatal(err)
+		}
+		z, err := learner.Encode([][][]byte{row.Stack, row.Next})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprint(z[:8], row.Action[0], row.Return, z[8:], 0)
+		have := m.Real.Row(i)
+		if got := fmt.Sprint(have[:8], have[8], have[9], have[10:18], have[18]); got != want {
+			t.Fatalf("row %d is\n%s\nwant\n%s", i, got, want)
+		}
+	}
+}
+
+// A run of it goes on from every border, in the middle of an update with synthetic rows, of
+// the encoding, of an update with nothing but heads; knobs turn there, and with members and
+// copies it is the same.
+func TestARunInLatentSpaceGoesOnFromEveryBorder(t *testing.T) {
+	for members, nth := range map[int]int{1: 1, 2: 5} {
+		c := tiny.Latents()
+		c.Members, c.Environment.Copies, c.Buffer = members, 2, 120
+		c.Agent.Own = agent.Own{"drqv2": frozen(21)}
+		c.Schedule = []string{
+			"12/encode:0:lr_critic=0.01", "14/learn:1:tau=0.5", "15:ratio=0.75", "16/learn:1:batch=6", "17:relevance=return!", "18:samples=16",
+			"20:hold=real", "22:top_fraction=0.5", "23:guidance=3!", "24/encode:0:relevance=reward",
+		}
+		phases := resumeEverywhere(t, nth, func(r record) *Lab { return framesLab(t, c, 1, r) })
+		for phase, least := range map[knob.Phase]int{knob.Learn: 20, knob.Encode: 10, knob.Score: 3, knob.Fit: 10, knob.Generate: 5, knob.Evaluate: 5} {
+			if phases[phase] < least && nth == 1 {
+				t.Errorf("%d borders in phase %s, want at least %d", phases[phase], phase, least)
+			}
+		}
+	}
+}
+
+// Frames that were overwritten are no rows of D_real any more.
+func TestARunInLatentSpaceOfFewFrames(t *testing.T) {
+	c := tiny.Latents()
+	c.Buffer, c.Knobs.Samples = 16, 16
+	resumeEverywhere(t, 7, func(r record) *Lab { return framesLab(t, c, 1, r) })
+	l := framesLab(t, c, 1, nil)
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if rows := l.x.first().Real.Len(); rows < 8 || rows > 14 {
+		t.Errorf("D_real of 16 frames has %d rows", rows)
+	}
+}
+
+// hooked is a learner that says which slice of D_real is made next.
+type hooked struct {
+	*drqv2.Latent
+	on func(w *agent.Work, done int)
+}
+
+func (h hooked) Phases() []agent.Phase {
+	all := h.Latent.Phases()
+	for i, p := range all {
+		if p.Name == "encode" {
+			all[i].Slice = func(w *agent.Work, done int) (int, []agent.UpdateResult, error) {
+				h.on(w, done)
+				return p.Slice(w, done)
+			}
+		}
+	}
+	return all
+}
+
+// On the disk, where D_real and the frames are logs, a run is resumed, and forked, in the
+// middle of D_real being made anew, and writes what it would have.
+func TestARunInLatentSpaceIsResumedAndForked(t *testing.T) {
+	c, top := tiny.Latents(), t.TempDir()
+	whole := &memoryFolder{}
+	if err := framesLab(t, c, 1, whole).Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	want := whole.canonical(t)
+	parent := filepath.Join(top, "parent")
+	folder, err := run.Create(parent, []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var l *Lab
+	dev := tiny.Device(t)
+	p, err := newParts(&c, tiny.Task(), dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := p.Learner
+	p.Learner = func(seed uint64) (agent.Learner, error) {
+		x, err := made(seed)
+		if err != nil {
+			return nil, err
+		}
+		return hooked{x.(*drqv2.Latent), func(w *agent.Work, done int) {
+			if w.Step == 24 && done == 8 {
+				send(t, &l, event.Checkpoint{By: "ana"})()
+				send(t, &l, event.Stop{})()
+			}
+		}}, nil
+	}
+	if l, err = newLab(c, tiny.Task(), folder, p, dev.Name(), clock()); err != nil {
+		t.Fatal(err)
+	}
+	l.Saving(Saving{Every: time.Nanosecond}) // D_real as it was before is on the disk as well
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	found, err := run.Checkpoints(parent)
+	if err != nil || len(found) == 0 || found[0].Position != "24/encode:16" {
+		t.Fatalf("checkpoints %+v, %v, want one at 24/encode:16", found, err)
+	}
+	fork := filepath.Join(top, "fork")
+	if _, err := checkpoint.Fork(c, []byte("seed = 7\n"), found[0], nil, fork); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{fork, parent} {
+		l, said, err := restoredPixels(t, c, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows := l.x.first().Real.Len(); rows != 16 {
+			t.Errorf("D_real has %d rows, want 16 (%v)", rows, said)
+		}
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Replace(journalOf(t, dir), `{"type":"note","step":24,"text":"forked at 24/encode:16"}`+"\n", "", 1)
+		if got != want {
+			t.Errorf("%s writes\n%s\nwant\n%s", filepath.Base(dir), got, want)
+		}
+	}
+}
