@@ -45,7 +45,7 @@ LONGEST  := ./tui/program ./core/lab ./tui
 # fail MESSAGE: one line on stderr, then stop.
 fail = { echo "$(1)" >&2; exit 1; }
 
-.PHONY: build run test race slurm soak hostile hostile-once hostile-count arm64 lint docs picture gpu-bundle gpu-check clean physics
+.PHONY: build run test race slurm scaling soak hostile hostile-once hostile-count arm64 lint docs picture gpu-bundle gpu-check clean physics
 
 build: physics
 	@command -v $(GO) >/dev/null || $(call fail,build: go not found: install Go 1.26 or newer)
@@ -66,6 +66,10 @@ race: physics
 # PGRLAB_SLURM=slow nodes and controllers die too.
 slurm: physics
 	PGRLAB_SLURM=$(or $(PGRLAB_SLURM),1) $(GO) test -count 1 $(TESTFLAGS) -run OnSlurm ./tui/program
+
+# Training steps on one core and on ever more, up to all that there are: some 5 minutes.
+scaling: build
+	@n=1; while [ $$n -le $$(nproc) ] && [ $$n -le 64 ]; do echo; bin/pgrlab bench --threads $$n --round 0.5s --rounds 5 critic redq10 sac denoiser-1024 denoiser-2048 sample-1024x4096 encoder-demo drqv2-demo; n=$$((2*n)); done
 
 # Tests with a long form look at PGRLAB_SOAK.
 soak: physics

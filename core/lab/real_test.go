@@ -21,10 +21,11 @@ import (
 // realConfig is a run with the real parts, as small as they can be.
 func realConfig() config.Config { return tiny.Config() }
 
-// realRun plays a run of the real parts in a folder on disk.
+// realRun plays a run of the real parts in a folder on disk; what there is to do is cut for
+// every worker, however little it is.
 func realRun(t *testing.T, c config.Config, threads int) (*Lab, string) {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: threads, Family: "go"})
+	dev, err := cpu.New(cpu.Options{Threads: threads, Family: "go", LeastShare: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,9 +81,10 @@ func everyFunction(t *testing.T) config.Config {
 func TestRealPartsTogether(t *testing.T) {
 	c := everyFunction(t)
 	l, first := realRun(t, c, 1)
-	_, second := realRun(t, c, 2)
-	if first != second {
-		t.Errorf("one worker writes\n%s\ntwo write\n%s", first, second)
+	for _, threads := range []int{2, 5} {
+		if _, other := realRun(t, c, threads); first != other {
+			t.Errorf("one worker writes\n%s\n%d write\n%s", first, threads, other)
+		}
 	}
 	refits, _ := bodies[event.Refit](l)
 	if len(refits) < 6 {
@@ -129,6 +131,9 @@ func TestMethodsOfRealParts(t *testing.T) {
 	for method := range plainMethods {
 		c := plainMethod(method)
 		l, journal := realRun(t, c, 1)
+		if _, other := realRun(t, c, 3); other != journal {
+			t.Errorf("%s: one worker writes\n%s\nthree write\n%s", method, journal, other)
+		}
 		if refits, _ := bodies[event.Refit](l); (len(refits) > 0) != (c.Generator.Kind != config.GeneratorNone) {
 			t.Errorf("%s: %d refits", method, len(refits))
 		}

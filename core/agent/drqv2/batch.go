@@ -25,7 +25,7 @@ type batch struct {
 }
 
 // workers bounds how many parts a device has the rows copied in.
-const workers = 64
+const workers = 128
 
 func (x *Agent) newBatch(rows int) *batch {
 	size := x.imageSize()

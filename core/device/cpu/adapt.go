@@ -9,6 +9,7 @@ import (
 type task struct {
 	pool     *pool
 	job      *job
+	parts    int  // of a lane, at most
 	small    bool // not worth a helper
 	adaptive adaptive
 }
@@ -27,17 +28,21 @@ func (t *task) run() {
 		t.job.alone()
 		return
 	}
+	t.adaptive.pairs = t.parts > 1
 	start := time.Now()
-	if t.adaptive.choose() == alone {
+	switch t.adaptive.choose() {
+	case alone:
 		t.job.alone()
-	} else {
-		t.pool.run(t.job)
+	case pair:
+		t.pool.run(t.job, 1)
+	default:
+		t.pool.run(t.job, t.parts)
 	}
 	t.adaptive.record(time.Since(start))
 }
 
-// adaptive chooses, for one task, whether the caller works with its helpers
-// or alone, by what either took lately. On a machine whose cores are busy with
+// adaptive chooses, for one task, whether the caller works with all of its helpers, with
+// one, or alone, by what each took lately. On a machine whose cores are busy with
 // other things two workers that wait for each other can be slower than one: a
 // thread that loses its core in the middle of a lane is waited for. The choice
 // never shows in the numbers.
@@ -47,9 +52,11 @@ func (t *task) run() {
 // asleep and half of the weights are in the other core's cache, which a single
 // run pays for and a stretch does not. Only where runs are long is one enough.
 type adaptive struct {
-	ways   [2]average // by way
+	ways   [3]average // by way
 	way    way        // the one that is preferred
-	trying bool       // a trial of the other one is under way
+	pairs  bool       // pair is another way than together
+	trying bool       // a trial of another one is under way
+	tried  way        // that is tried, or was last
 	since  int        // runs since the last trial began or ended
 	every  int        // how many runs pass between trials now
 	start  float64    // seconds of the preferred way after the last trial
@@ -59,9 +66,25 @@ type adaptive struct {
 type way int
 
 const (
-	together way = iota
-	alone
+	together way = iota // by all workers
+	alone               // by the caller
+	pair                // by two workers, a lane each
 )
+
+// fewer says whether w takes fewer workers than v.
+func (w way) fewer(v way) bool { return w != v && (w == alone || v == together) }
+
+// next is the way that is tried after the one that was tried last.
+func (a *adaptive) next() way {
+	if !a.pairs {
+		return 1 - a.way
+	}
+	w := (a.tried + 1) % 3
+	if w == a.way {
+		w = (w + 1) % 3
+	}
+	return w
+}
 
 const (
 	// coldRuns touch memory for the first time: they are not compared.
@@ -83,7 +106,7 @@ const (
 	// outlier bounds how many times the average one run counts, so that a single
 	// hiccup decides nothing.
 	outlier = 4
-	// margin is what working alone must win by: helpers that have nothing to do cost nothing.
+	// margin is what fewer workers must win by: helpers that have nothing to do cost nothing.
 	margin = 0.97
 )
 
@@ -109,7 +132,7 @@ func (a *adaptive) choose() way {
 		a.every, a.since = coldRuns+trialRuns, 0
 	}
 	if a.trying {
-		return 1 - a.way
+		return a.tried
 	}
 	return a.way
 }
@@ -117,7 +140,7 @@ func (a *adaptive) choose() way {
 // record takes in what the run took that choose was asked for last.
 func (a *adaptive) record(took time.Duration) {
 	a.since++
-	tried, cold := &a.ways[1-a.way], a.start == 0 && a.since <= coldRuns
+	tried, cold := &a.ways[a.tried], a.start == 0 && a.since <= coldRuns
 	switch {
 	case a.trying && a.since == 1:
 		tried.seen = 0 // the past says less than the trial will
@@ -132,7 +155,7 @@ func (a *adaptive) record(took time.Duration) {
 	case !cold:
 		a.ways[a.way].add(took, 0.05)
 		if a.since >= a.every || a.upset(took) {
-			a.trying, a.since = true, 0
+			a.trying, a.since, a.tried = true, 0, a.next()
 		}
 	}
 }
@@ -149,9 +172,12 @@ func (a *adaptive) upset(took time.Duration) bool {
 
 // decide ends a trial.
 func (a *adaptive) decide() {
-	best := together
-	if a.ways[alone].seconds < margin*a.ways[together].seconds {
-		best = alone
+	best, rest := a.way, a.tried
+	if best.fewer(rest) {
+		best, rest = rest, best
+	}
+	if a.ways[rest].seconds < margin*a.ways[best].seconds {
+		best = rest
 	}
 	if best == a.way && a.start > 0 {
 		a.every = min(2*a.every, latest)

@@ -24,7 +24,7 @@ func (c *compiler) divides(w device.Ref, rows int) bool {
 // columnwise emits a stage in which each lane works on its columns of every
 // operand but those that it reads altogether.
 func (c *compiler) columnwise(in device.Instr, cols int, wholes []device.Ref, run func(lo, hi int)) {
-	s := split{byColumns, cols}
+	s := c.byColumns(cols)
 	c.upright[in.Out] = true
 	uses := []access{writes(s, in.Out)}
 	for _, r := range append(append([]device.Ref(nil), in.In...), in.Mask) {
@@ -34,8 +34,8 @@ func (c *compiler) columnwise(in device.Instr, cols int, wholes []device.Ref, ru
 			uses = append(uses, reads(s, r)...)
 		}
 	}
-	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
-		if lo, hi := columnRange(cols, lane); lo < hi {
+	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(s share) {
+		if lo, hi := s.columns(cols); lo < hi {
 			run(lo, hi)
 		}
 	}})
@@ -71,18 +71,22 @@ const bandRows = 256
 // columns of x, from all rows of the batch.
 func (c *compiler) linearDWRows(in device.Instr, rows, cols, out int) {
 	x, dz, dw := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
-	uses := append(reads(split{byColumns, cols}, in.In[0]), reads(split{by: whole}, in.In[1])...)
-	uses = append(uses, writes(split{byBands, cols}, in.Out))
+	uses := append(reads(c.byColumns(cols), in.In[0]), reads(split{by: whole}, in.In[1])...)
+	uses = append(uses, writes(c.grained(byBands, cols, columnGrain), in.Out))
 	square := c.squareEarly(in.Out, func(lane int) (int, int) {
 		lo, hi := columnRange(cols, lane)
 		return lo * out, hi * out
 	})
-	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
-		lo, hi := columnRange(cols, lane)
+	if c.parts > 1 && columnGrain*out%block != 0 { // a block may be of two parts
+		delete(c.blockSquares, in.Out)
+		square = func(int, int, int) {}
+	}
+	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(s share) {
+		lo, hi := s.columns(cols)
 		for at := lo; at < hi; at += bandRows {
 			end := min(at+bandRows, hi)
 			c.k.Gemm(end-at, out, rows, x[at:], 1, cols, dz, out, dw[at*out:], out, kernel.Epilogue{})
-			square(lane, at*out, end*out)
+			square(s.lane, at*out, end*out)
 		}
 	}})
 }

@@ -40,11 +40,13 @@ type compiler struct {
 	owned map[device.Ref]bool
 	// gaussians are what samples of the policy were made of, by their results.
 	gaussians map[device.Ref]*gaussian
+	// parts are the most that a lane may be cut into.
+	parts int
 }
 
-func newCompiler(p *device.Program, k *kernel.Family) *compiler {
+func newCompiler(p *device.Program, k *kernel.Family, parts int) *compiler {
 	c := &compiler{
-		p: p, k: k, schedule: newScheduler(), occasion: new(uint64), nextID: len(p.Buffers),
+		p: p, k: k, parts: parts, schedule: newScheduler(), occasion: new(uint64), nextID: len(p.Buffers),
 		partial: map[device.Ref][Lanes][]float32{}, copies: map[device.Ref][Lanes][]float32{}, upright: map[device.Ref]bool{}, owned: map[device.Ref]bool{}, imaged: map[device.Ref]bool{},
 		gaussians: map[device.Ref]*gaussian{}, blockSquares: map[device.Ref][Lanes][]float64{},
 	}
@@ -114,6 +116,20 @@ func (c *compiler) shape(r device.Ref) (n, rows, cols int) {
 	return b.Members, b.Rows, b.Cols
 }
 
+// grained is a split whose lanes have parts, where the device has any.
+func (c *compiler) grained(by splitBy, n, grain int) split {
+	if c.parts == 1 {
+		grain = 0
+	}
+	return split{by, n, grain}
+}
+
+func (c *compiler) byRows(n int) split     { return c.grained(byRows, n, rowGrain) }
+func (c *compiler) byElements(n int) split { return c.grained(byElements, n, elementGrain) }
+func (c *compiler) byColumns(n int) split  { return c.grained(byColumns, n, columnGrain) }
+func (c *compiler) byMembers(n int) split  { return c.grained(byMembers, n, 1) }
+func (c *compiler) byImages(n int) split   { return c.grained(byRows, n, 1) }
+
 // scratch is a new number for memory that is not a buffer of the program.
 func (c *compiler) scratch() int {
 	c.nextID++
@@ -132,15 +148,15 @@ func reads(s split, refs ...device.Ref) []access {
 
 func writes(s split, r device.Ref) access { return access{buf: buf(r), split: s, write: true} }
 
-// rowwise emits a stage in which each lane works on its rows of every operand;
-// wholes are operands that each lane reads altogether.
+// rowwise emits a stage in which each share works on its rows of every operand;
+// wholes are operands that each reads altogether.
 func (c *compiler) rowwise(in device.Instr, rows int, wholes []device.Ref, run func(lo, hi int)) {
-	c.rowwiseLane(in, rows, wholes, func(_, lo, hi int) { run(lo, hi) })
+	c.rowwiseShare(in, rows, wholes, func(_ share, lo, hi int) { run(lo, hi) })
 }
 
-// rowwiseLane is rowwise for stages that need scratch memory of their lane.
-func (c *compiler) rowwiseLane(in device.Instr, rows int, wholes []device.Ref, run func(lane, lo, hi int)) {
-	s := split{byRows, rows}
+// rowwiseShare is rowwise for stages that need scratch memory of their share.
+func (c *compiler) rowwiseShare(in device.Instr, rows int, wholes []device.Ref, run func(s share, lo, hi int)) {
+	s := c.byRows(rows)
 	uses := []access{writes(s, in.Out)}
 	for _, r := range append(append([]device.Ref(nil), in.In...), in.Mask) {
 		if r == device.None {
@@ -152,9 +168,9 @@ func (c *compiler) rowwiseLane(in device.Instr, rows int, wholes []device.Ref, r
 			uses = append(uses, reads(s, r)...)
 		}
 	}
-	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
-		if lo, hi := rowRange(rows, lane); lo < hi {
-			run(lane, lo, hi)
+	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(s share) {
+		if lo, hi := s.rows(rows); lo < hi {
+			run(s, lo, hi)
 		}
 	}})
 }
@@ -171,18 +187,35 @@ func contains(refs []device.Ref, r device.Ref) bool {
 // overRows emits a stage that sums over rows: each lane writes its own sums of
 // its rows into a copy of the result. The copies are added up before the first read.
 func (c *compiler) overRows(in device.Instr, rows int, wholes []device.Ref, run func(out []float32, lo, hi int)) {
+	c.overRowsGrain(in, rows, wholes, 1, 0, func(out []float32, lo, hi, _, _ int) { run(out, lo, hi) })
+}
+
+// overRowsCut is overRows for results of which parts of a lane can make some rows each: rows
+// from to to of width.
+func (c *compiler) overRowsCut(in device.Instr, rows int, wholes []device.Ref, width int, run func(out []float32, lo, hi, from, to int)) {
+	c.overRowsGrain(in, rows, wholes, width, rowGrain, run)
+}
+
+func (c *compiler) overRowsGrain(in device.Instr, rows int, wholes []device.Ref, width, grain int, run func(out []float32, lo, hi, from, to int)) {
 	copies := c.sums(in.Out)
-	uses := []access{writes(split{by: byLane}, in.Out)}
+	uses, rest := []access{writes(c.grained(byLane, width, grain), in.Out)}, split{by: byRows, n: rows}
+	if c.parts > 1 && grain > 0 { // a lane's rows are read by all its parts
+		rest = split{by: whole}
+	}
 	for _, r := range in.In {
 		if contains(wholes, r) {
 			uses = append(uses, reads(split{by: whole}, r)...)
 		} else {
-			uses = append(uses, reads(split{byRows, rows}, r)...)
+			uses = append(uses, reads(rest, r)...)
 		}
 	}
-	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
-		lo, hi := rowRange(rows, lane)
-		run(copies[lane], lo, hi)
+	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(s share) {
+		from, to := s.cut(0, width, grain)
+		if s.parts > 1 && from == to {
+			return
+		}
+		lo, hi := rowRange(rows, s.lane)
+		run(copies[s.lane], lo, hi, from, to)
 	}})
 }
 
@@ -204,9 +237,8 @@ func (c *compiler) combine(r device.Ref) {
 	}
 	delete(c.partial, r)
 	n := len(c.data[r])
-	s := split{byElements, n}
-	c.schedule.add(stage{name: "combine", uses: []access{writes(s, r)}, flops: n, run: func(lane int) {
-		lo, hi := elementRange(n, lane)
+	c.schedule.add(stage{name: "combine", uses: []access{writes(c.byElements(n), r)}, flops: n, run: func(s share) {
+		lo, hi := s.elements(n)
 		for l := 1; l < Lanes; l++ {
 			c.k.Add(copies[0][lo:hi], copies[0][lo:hi], copies[l][lo:hi])
 		}

@@ -20,30 +20,30 @@ func init() {
 // frame is an image with zeros around it: lines and pixels of a number of channels.
 type frame struct {
 	height, width, channels          int
-	top, left, bottom, right, stride int // stride is that of a line, in numbers
-	memory                           laneMemory
+	top, left, bottom, right, stride int         // stride is that of a line, in numbers
+	memory                           [][]float32 // by place of the share
 }
 
-func newFrame(height, width, channels, before, below, behind int) frame {
+func (c *compiler) newFrame(height, width, channels, before, below, behind int) frame {
 	f := frame{height: height, width: width, channels: channels, top: before, left: before, bottom: below, right: behind}
 	f.stride = width * channels
 	if f.bare() {
 		return f
 	}
 	f.stride = (before + width + behind) * channels
-	f.memory = newLaneMemory((before + height + below) * f.stride)
+	f.memory = c.perShare((before + height + below) * f.stride)
 	return f
 }
 
 // bare says that there are no zeros.
 func (f *frame) bare() bool { return f.top+f.left+f.bottom+f.right == 0 }
 
-// of is the image in its frame, in a lane's memory: the zeros there stay.
-func (f *frame) of(lane int, image []float32) []float32 {
+// of is the image in its frame, in a share's memory: the zeros there stay.
+func (f *frame) of(s share, image []float32) []float32 {
 	if f.bare() {
 		return image
 	}
-	n, m := f.width*f.channels, f.memory[lane]
+	n, m := f.width*f.channels, f.memory[s.place()]
 	for y := range f.height {
 		copy(m[(f.top+y)*f.stride+f.left*f.channels:], image[y*n:(y+1)*n])
 	}
@@ -59,9 +59,9 @@ type forward struct {
 	width   int // places of a line
 }
 
-func newForward(over window.Geometry, out int) forward {
+func (c *compiler) newForward(over window.Geometry, out int) forward {
 	height, width := over.Out()
-	f := newFrame(over.Height, over.Width, over.Channels, over.Pad, over.Pad, over.Pad)
+	f := c.newFrame(over.Height, over.Width, over.Channels, over.Pad, over.Pad, over.Pad)
 	return forward{over: over, frame: f, out: out, width: width, patches: kernel.Patches{
 		Outer: height, OuterStride: over.Stride * f.stride,
 		Inner: width, InnerStride: over.Stride * over.Channels,
@@ -75,15 +75,15 @@ func conv(c *compiler, in device.Instr) {
 	_, rows, size := c.shape(in.In[0])
 	_, k, out := c.shape(in.In[1])
 	_, _, cols := c.shape(in.Out)
-	f := newForward(in.Window, out)
-	panels := newLaneMemory(c.k.PanelSize(k, out))
+	f := c.newForward(in.Window, out)
+	panels := c.perShare(c.k.PanelSize(k, out))
 	ep := kernel.Epilogue{Bias: b, ReLU: in.ReLU}
 	c.imagewise(in, rows, imageStage{
 		wholes:  in.In[1:3],
-		prepare: func(lane int) { c.k.Pack(k, out, w, out, panels[lane]) },
-		image: func(lane, i int) {
-			image := f.frame.of(lane, x[i*size:(i+1)*size])
-			c.k.MulPatches(f.patches, out, image, panels[lane], y[i*cols:(i+1)*cols], f.width*out, out, ep)
+		prepare: func(s share) { c.k.Pack(k, out, w, out, panels[s.place()]) },
+		image: func(s share, i int) {
+			image := f.frame.of(s, x[i*size:(i+1)*size])
+			c.k.MulPatches(f.patches, out, image, panels[s.place()], y[i*cols:(i+1)*cols], f.width*out, out, ep)
 		},
 	})
 }
@@ -103,8 +103,8 @@ func convDX(c *compiler, in device.Instr) {
 	}
 	c.imagewise(in, rows, imageStage{
 		wholes:  in.In[1:],
-		prepare: func(lane int) { b.pack(lane, w) },
-		image: func(lane, i int) {
+		prepare: func(s share) { b.pack(s, w) },
+		image: func(s share, i int) {
 			to := dx[i*size : (i+1)*size]
 			if b.sparse {
 				clear(to)
@@ -113,7 +113,7 @@ func convDX(c *compiler, in device.Instr) {
 			if mask != nil {
 				masked = mask[i*size : (i+1)*size]
 			}
-			b.image(lane, dz[i*cols:(i+1)*cols], to, masked)
+			b.image(s, dz[i*cols:(i+1)*cols], to, masked)
 		},
 	})
 }
@@ -125,9 +125,9 @@ type backward struct {
 	out    int // channels of dz
 	frame  frame
 	phases []phase
-	sparse bool // some pixels are under no window
-	turned laneMemory
-	panels laneMemory
+	sparse bool        // some pixels are under no window
+	turned [][]float32 // by place of the share
+	panels [][]float32
 }
 
 // phase is the pixels that have one remainder down and one across.
@@ -166,7 +166,7 @@ func newBackward(c *compiler, over window.Geometry, out int) *backward {
 	before := (over.Kernel+over.Stride-1)/over.Stride - 1
 	// Behind the last place may be pixels that only windows at places further on would meet.
 	behind := func(side, places int) int { return max(0, (side-1+over.Pad)/over.Stride-(places-1)) }
-	b.frame = newFrame(height, width, out, before, behind(over.Height, height), behind(over.Width, width))
+	b.frame = c.newFrame(height, width, out, before, behind(over.Height, height), behind(over.Width, width))
 	size := 0
 	for ry := range over.Stride {
 		for rx := range over.Stride {
@@ -191,15 +191,15 @@ func newBackward(c *compiler, over window.Geometry, out int) *backward {
 			b.phases = append(b.phases, p)
 		}
 	}
-	b.panels, b.turned = newLaneMemory(size), newLaneMemory(over.Patch()*out)
+	b.panels, b.turned = c.perShare(size), c.perShare(over.Patch()*out)
 	return b
 }
 
 // pack brings the weights of every phase to the order in which its product reads them.
-func (b *backward) pack(lane int, w []float32) {
+func (b *backward) pack(s share, w []float32) {
 	channels := b.over.Channels
 	for _, p := range b.phases {
-		at := b.turned[lane]
+		at := b.turned[s.place()]
 		for y := p.down.count - 1; y >= 0; y-- {
 			for x := p.across.count - 1; x >= 0; x-- {
 				tap := (p.down.first+y*b.over.Stride)*b.over.Kernel + p.across.first + x*b.over.Stride
@@ -207,13 +207,13 @@ func (b *backward) pack(lane int, w []float32) {
 				at = at[channels*b.out:]
 			}
 		}
-		b.k.Pack(p.down.count*p.across.count*b.out, channels, b.turned[lane], channels, b.panels[lane][p.panel:])
+		b.k.Pack(p.down.count*p.across.count*b.out, channels, b.turned[s.place()], channels, b.panels[s.place()][p.panel:])
 	}
 }
 
 // image writes what dz sends back to an image.
-func (b *backward) image(lane int, dz, dx, mask []float32) {
-	from := b.frame.of(lane, dz)
+func (b *backward) image(s share, dz, dx, mask []float32) {
+	from := b.frame.of(s, dz)
 	line, pixel := b.over.Stride*b.over.Width*b.over.Channels, b.over.Stride*b.over.Channels
 	for i := range b.phases {
 		p := &b.phases[i]
@@ -221,7 +221,7 @@ func (b *backward) image(lane int, dz, dx, mask []float32) {
 		if mask != nil {
 			ep.Mask = mask[p.to:]
 		}
-		b.k.MulPatches(p.patches, b.over.Channels, from[p.from:], b.panels[lane][p.panel:], dx[p.to:], line, pixel, ep)
+		b.k.MulPatches(p.patches, b.over.Channels, from[p.from:], b.panels[s.place()][p.panel:], dx[p.to:], line, pixel, ep)
 	}
 }
 
@@ -231,7 +231,7 @@ func convDW(c *compiler, in device.Instr) {
 	_, rows, size := c.shape(in.In[0])
 	_, _, cols := c.shape(in.In[1])
 	_, _, out := c.shape(in.Out)
-	f := newForward(in.Window, out)
+	f := c.newForward(in.Window, out)
 	line := f.patches.Run * out
 	p := kernel.Patches{ // the same turned around: windows' lines, their pixels, places
 		Outer: f.patches.Lines, OuterStride: f.patches.LineStride,
@@ -239,22 +239,22 @@ func convDW(c *compiler, in device.Instr) {
 		Lines: f.patches.Outer, LineStride: f.patches.OuterStride,
 		Run: f.patches.Inner, RunStride: f.patches.InnerStride,
 	}
-	var panels laneMemory
+	var panels [][]float32
 	if !c.k.Packed(out) {
-		panels = newLaneMemory(c.k.PanelSize(in.Window.Places(), out))
+		panels = c.perShare(c.k.PanelSize(in.Window.Places(), out))
 	}
 	dw := c.sums(in.Out)
 	c.imagewise(in, rows, imageStage{
 		summed:  true,
-		prepare: func(lane int) { clear(dw[lane]) },
-		image: func(lane, i int) {
+		prepare: func(s share) { clear(dw[s.lane]) },
+		image: func(s share, i int) {
 			panel := dz[i*cols : (i+1)*cols]
-			if panels[lane] != nil {
-				c.k.Pack(in.Window.Places(), out, panel, out, panels[lane])
-				panel = panels[lane]
+			if panels != nil {
+				c.k.Pack(in.Window.Places(), out, panel, out, panels[s.place()])
+				panel = panels[s.place()]
 			}
-			image := f.frame.of(lane, x[i*size:(i+1)*size])
-			c.k.MulPatches(p, out, image, panel, dw[lane], line, out, kernel.Epilogue{Accumulate: true})
+			image := f.frame.of(s, x[i*size:(i+1)*size])
+			c.k.MulPatches(p, out, image, panel, dw[s.lane], line, out, kernel.Epilogue{Accumulate: true})
 		},
 	})
 }
@@ -264,13 +264,13 @@ func convDB(c *compiler, in device.Instr) {
 	dz := c.data[in.In[0]]
 	_, rows, cols := c.shape(in.In[0])
 	_, _, out := c.shape(in.Out)
-	db, one := c.sums(in.Out), newLaneMemory(out)
+	db, one := c.sums(in.Out), c.perShare(out)
 	c.imagewise(in, rows, imageStage{
 		summed:  true,
-		prepare: func(lane int) { clear(db[lane]) },
-		image: func(lane, i int) {
-			c.k.ColSum(cols/out, out, dz[i*cols:(i+1)*cols], out, one[lane])
-			c.k.Add(db[lane], db[lane], one[lane])
+		prepare: func(s share) { clear(db[s.lane]) },
+		image: func(s share, i int) {
+			c.k.ColSum(cols/out, out, dz[i*cols:(i+1)*cols], out, one[s.place()])
+			c.k.Add(db[s.lane], db[s.lane], one[s.place()])
 		},
 	})
 }

@@ -12,65 +12,76 @@ import (
 	"pgrlab/core/device"
 )
 
-// Every segment must see what all lanes of the one before wrote, whoever took
-// them and however long that took.
+// Every segment must see what all shares of the one before wrote, whoever took
+// them and however long that took; runs of all parts and of one take turns.
 func TestSegmentsAreBarriers(t *testing.T) {
-	p := newPool(2)
-	defer p.close()
-	const segments = 40
-	var done [segments][Lanes]atomic.Int64
-	var want int64
-	var early atomic.Int64
-	j := &job{}
-	for s := range segments {
-		j.segments = append(j.segments, []stage{{run: func(lane int) {
-			if s > 0 {
-				for l := range Lanes {
-					if done[s-1][l].Load() != want {
+	for workers, runs := range map[int]int{2: 200, 3: 20, 5: 5, 8: 5} { // that wait long for cores that are not there
+		p := newPool(workers)
+		const segments = 40
+		most := p.mostParts()
+		shares := Lanes // of the present run
+		var done [segments][]atomic.Int64
+		var early atomic.Int64
+		want := make([]int64, Lanes*most)
+		j := &job{}
+		for s := range segments {
+			done[s] = make([]atomic.Int64, Lanes*most)
+			j.segments = append(j.segments, []stage{{run: func(x share) {
+				for l := range shares {
+					if s > 0 && done[s-1][l].Load() != want[l] {
 						early.Add(1)
 					}
 				}
+				for range rand.IntN(50) { // shares of uneven length
+					runtime.Gosched()
+				}
+				done[s][x.place()].Add(1)
+			}}})
+		}
+		for run := range runs {
+			parts := 1
+			if run%3 > 0 {
+				parts = most
 			}
-			for range rand.IntN(200) { // lanes of uneven length
-				runtime.Gosched()
+			shares = Lanes * parts
+			for l := range shares {
+				want[l]++
 			}
-			done[s][lane].Add(1)
-		}}})
-	}
-	for want = 1; want <= 200; want++ {
-		p.run(j)
-		for s := range done {
-			for l := range Lanes {
-				if got := done[s][l].Load(); got != want {
-					t.Fatalf("after run %d lane %d of segment %d ran %d times", want, l, s, got)
+			p.run(j, parts)
+			for s := range done {
+				for l := range want {
+					if got := done[s][l].Load(); got != want[l] {
+						t.Fatalf("%d workers: after run %d share %d of segment %d ran %d times, want %d", workers, run, l, s, got, want[l])
+					}
 				}
 			}
 		}
-	}
-	if n := early.Load(); n > 0 {
-		t.Errorf("%d lanes began before the segment before them had ended", n)
+		if n := early.Load(); n > 0 {
+			t.Errorf("%d workers: %d shares began before the segment before them had ended", workers, n)
+		}
+		p.close()
 	}
 }
 
 // Jobs of different lengths in turn, from several goroutines: a late helper of
 // one must not take a lane of another.
 func TestJobsOfManyCallers(t *testing.T) {
-	p := newPool(2)
+	p := newPool(6)
 	defer p.close()
 	var callers sync.WaitGroup
 	for c := range 3 {
 		callers.Go(func() {
-			var count [Lanes]int
+			var count [Lanes]atomic.Int64 // of all parts
 			j := &job{}
 			for range 1 + 3*c {
-				j.segments = append(j.segments, []stage{{run: func(lane int) { count[lane]++ }}})
+				j.segments = append(j.segments, []stage{{run: func(s share) { count[s.lane].Add(int64(6 / Lanes / s.parts)) }}})
 			}
-			for range 2000 {
-				p.run(j)
+			for run := range 2000 {
+				p.run(j, 1+run%2*(6/Lanes-1))
 			}
-			for lane, n := range count {
-				if n != 2000*len(j.segments) {
-					t.Errorf("caller %d: lane %d ran %d times, want %d", c, lane, n, 2000*len(j.segments))
+			for lane := range count {
+				if n, want := count[lane].Load(), int64(2000*len(j.segments)*6/Lanes); n != want {
+					t.Errorf("caller %d: lane %d ran %d times, want %d", c, lane, n, want)
 				}
 			}
 		})
@@ -80,25 +91,25 @@ func TestJobsOfManyCallers(t *testing.T) {
 
 // TestSharedWork holds that every part of work that is shared is done once a run.
 func TestSharedWork(t *testing.T) {
-	for _, threads := range []int{1, 2} {
+	for _, threads := range []int{1, 2, 4, 5} {
 		d, err := New(Options{Threads: threads})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var count [Lanes]int
+		const rows = 70
+		var count [rows]int
 		run := d.Share(func(part, parts int) {
-			if parts != Lanes {
-				t.Errorf("%d parts, want %d", parts, Lanes)
+			for row := rows * part / parts; row < rows*(part+1)/parts; row++ {
+				count[row]++
 			}
-			count[part]++
 		})
 		const runs = 500
 		if n := testing.AllocsPerRun(runs-1, run); n > 0 {
 			t.Errorf("%d threads: a run allocates %v times", threads, n)
 		}
-		for part, n := range count {
+		for row, n := range count {
 			if n != runs {
-				t.Errorf("%d threads: part %d was done %d times in %d runs", threads, part, n, runs)
+				t.Errorf("%d threads: row %d was done %d times in %d runs", threads, row, n, runs)
 			}
 		}
 		if err := d.Close(); err != nil {
@@ -111,8 +122,8 @@ func TestHelpersSleepAndWake(t *testing.T) {
 	p := newPool(2)
 	defer p.close()
 	ran := 0
-	j := &job{segments: [][]stage{{{run: func(lane int) {
-		if lane == 0 {
+	j := &job{segments: [][]stage{{{run: func(s share) {
+		if s.lane == 0 {
 			ran++
 		}
 	}}}}}
@@ -120,7 +131,7 @@ func TestHelpersSleepAndWake(t *testing.T) {
 		for !p.helpers[0].asleep.Load() {
 			runtime.Gosched()
 		}
-		p.run(j)
+		p.run(j, 1)
 	}
 	if ran != 20 {
 		t.Errorf("the job ran %d times, want 20", ran)
@@ -129,7 +140,7 @@ func TestHelpersSleepAndWake(t *testing.T) {
 
 // A barrier stands where lanes would meet, and only there.
 func TestBarriersStandWhereLanesMeet(t *testing.T) {
-	rows, elements := split{byRows, 8}, split{byElements, 8}
+	rows, elements := split{by: byRows, n: 8}, split{by: byElements, n: 8}
 	type use struct {
 		buf   int
 		split split
@@ -143,7 +154,7 @@ func TestBarriersStandWhereLanesMeet(t *testing.T) {
 		{"rows after rows", [][]use{{{1, rows, true}}, {{1, rows, false}, {2, rows, true}}}, 1},
 		{"whole after rows", [][]use{{{1, rows, true}}, {{1, split{by: whole}, false}}}, 2},
 		{"rows after elements", [][]use{{{1, elements, true}}, {{1, rows, false}}}, 2},
-		{"other rows", [][]use{{{1, rows, true}}, {{1, split{byRows, 9}, false}}}, 2},
+		{"other rows", [][]use{{{1, rows, true}}, {{1, split{by: byRows, n: 9}, false}}}, 2},
 		{"overwriting what others read", [][]use{{{1, split{by: whole}, false}}, {{1, elements, true}}}, 2},
 		{"reading twice", [][]use{{{1, split{by: whole}, false}}, {{1, rows, false}}}, 1},
 		{"lanes' own, then all of them", [][]use{{{1, split{by: byLane}, true}}, {{1, split{by: byLane}, true}}, {{1, elements, true}}}, 2},
@@ -169,7 +180,7 @@ func TestPostponedStagesWaitForABarrier(t *testing.T) {
 	lane, first := split{by: byLane}, split{by: byFirst}
 	partial := stage{name: "partial", uses: []access{{1, lane, true}}}
 	sum := stage{name: "sum", uses: []access{{1, first, false}, {2, first, true}}}
-	other := stage{name: "other", uses: []access{{3, split{byRows, 4}, true}}}
+	other := stage{name: "other", uses: []access{{3, split{by: byRows, n: 4}, true}}}
 	meets := stage{name: "meets", uses: []access{{3, split{by: whole}, false}}}
 
 	s := newScheduler()

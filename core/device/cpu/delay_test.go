@@ -13,7 +13,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// delayed is a device whose lanes dawdle at random before every stage.
+// delayed is a device whose shares dawdle at random before every stage, and whose programs
+// are always worked on by all.
 type delayed struct{ *Device }
 
 func (d delayed) Compile(p *device.Program) (device.Executable, error) {
@@ -21,26 +22,28 @@ func (d delayed) Compile(p *device.Program) (device.Executable, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, segment := range e.(*executable).job.segments {
+	x := e.(*executable)
+	x.small, x.adaptive.every = false, 1<<30
+	for _, segment := range x.job.segments {
 		for i := range segment {
 			run := segment[i].run
-			segment[i].run = func(lane int) {
+			segment[i].run = func(s share) {
 				for range rand.IntN(40) {
 					runtime.Gosched()
 				}
-				run(lane)
+				run(s)
 			}
 		}
 	}
 	return e, nil
 }
 
-// Two hundred updates by one worker, and by two that are delayed at random, end in
+// Sixty updates by one worker, and by more that are delayed at random, end in
 // the same weights, bit for bit: by rows, by members, by parts of large weights.
 func TestDelaysDoNotChangeBits(t *testing.T) {
 	seed := rng.New(1, "delays")
 	weights := func(threads int, wrap func(*Device) device.Device) (all [][]float32) {
-		dev, err := New(Options{Threads: threads})
+		dev, err := New(Options{Threads: threads, LeastShare: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,15 +53,16 @@ func TestDelaysDoNotChangeBits(t *testing.T) {
 			nn.NewEnsembleMLP("members", 4, []int{20, 48, 48, 1}, nn.XavierUniform, nn.ReLU, seed),
 			nn.NewMLP("parts", []int{20, 400, 400, 3}, nn.XavierUniform, nn.Mish, seed),
 		}
+		const batch = 70
 		for _, net := range nets {
-			x, rate := op.NewTensor("x", 32, 20), op.NewTensor("rate", 1)
+			x, rate := op.NewTensor("x", batch, 20), op.NewTensor("rate", 1)
 			seed.FillNormal(x.Data, 0, 0)
 			rate.Data[0] = 1e-3
 			var s plan.Spec
 			g, err := op.Build("delayed", func(g *op.Graph) {
 				out := net.Apply(g, g.Bind(x))
 				width := out.Shape()[out.Dims()-1]
-				s.Loss = g.SquaredError(out, g.Input("y", 32, width), 32)
+				s.Loss = g.SquaredError(out, g.Input("y", batch, width), batch)
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -70,7 +74,7 @@ func TestDelaysDoNotChangeBits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := range uint64(200) {
+			for i := range uint64(60) {
 				if err := p.Run(i); err != nil {
 					t.Fatal(err)
 				}
@@ -82,10 +86,11 @@ func TestDelaysDoNotChangeBits(t *testing.T) {
 		return all
 	}
 	one := weights(1, func(d *Device) device.Device { return d })
-	two := weights(2, func(d *Device) device.Device { return delayed{d} })
-	for i := range one {
-		if !slices.Equal(one[i], two[i]) {
-			t.Errorf("parameter %d differs between one worker and two delayed ones", i)
+	for _, threads := range []int{2, 5} {
+		for i, w := range weights(threads, func(d *Device) device.Device { return delayed{d} }) {
+			if !slices.Equal(one[i], w) {
+				t.Errorf("parameter %d differs between one worker and %d delayed ones", i, threads)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"cmp"
 	"fmt"
 
 	"pgrlab/core/device"
@@ -10,18 +11,21 @@ import (
 // Options choose how a device works; the zero value takes what the machine
 // offers.
 type Options struct {
-	// Threads bounds the workers; 0 takes the CPUs that the process is allowed, at
-	// most MaxThreads. There are no more of them than Lanes.
+	// Threads is the number of workers, at most MaxThreads; 0 takes as many as Allowed says.
 	Threads int
 	// Family is the kernels' family, "" for the best that the CPU has.
 	Family string
+	// LeastShare is the work, in floating-point operations, that a worker beyond the
+	// second must find in an instruction for a program to be cut for it; 0: some 5 µs.
+	LeastShare int
 }
 
 // Device runs programs on this machine's cores. It may be used by several
 // goroutines; programs that run at the same time share the workers.
 type Device struct {
-	kernels *kernel.Family
-	pool    *pool
+	kernels    *kernel.Family
+	pool       *pool
+	leastShare int
 }
 
 var _ interface {
@@ -41,7 +45,7 @@ func New(o Options) (*Device, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cpu: %w", err)
 	}
-	return &Device{kernels: k, pool: newPool(o.Threads)}, nil
+	return &Device{kernels: k, pool: newPool(o.Threads), leastShare: cmp.Or(o.LeastShare, leastShare)}, nil
 }
 
 // Name says which kernels and how many threads.
@@ -64,9 +68,9 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// Share is device.Sharer's: a part is a lane.
+// Share is device.Sharer's.
 func (d *Device) Share(work func(part, parts int)) func() {
-	t := &task{pool: d.pool, job: &job{segments: [][]stage{{{name: "shared", run: func(lane int) { work(lane, Lanes) }}}}}}
+	t := &task{pool: d.pool, job: &job{segments: [][]stage{{{name: "shared", run: func(s share) { work(s.place(), Lanes*s.parts) }}}}}, parts: d.pool.mostParts()}
 	return t.run
 }
 
@@ -76,12 +80,16 @@ const smallest = 200_000
 
 // Compile turns a program into stages.
 func (d *Device) Compile(p *device.Program) (device.Executable, error) {
-	c := newCompiler(p, d.kernels)
+	flops := 0
+	for _, in := range p.Instrs {
+		flops += p.FLOPs(in)
+	}
+	c := newCompiler(p, d.kernels, d.partsOf(p, flops))
 	if err := c.compile(); err != nil {
 		return nil, fmt.Errorf("cpu: program %s: %w", p.Name, err)
 	}
 	x := &executable{
-		data: c.data, task: task{pool: d.pool, job: &job{segments: memberMajor(c.schedule.segments)}}, stages: c.schedule.segments,
+		data: c.data, task: task{pool: d.pool, parts: c.parts, job: &job{segments: memberMajor(c.schedule.segments)}}, stages: c.schedule.segments,
 		before: c.before, after: c.after, occasion: c.occasion, guard: &c.guard, copies: c.copies,
 	}
 	if c.gate > 0 {
@@ -91,12 +99,16 @@ func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 	for _, b := range p.Buffers {
 		x.bound = append(x.bound, b.Host != nil)
 	}
-	flops := 0
-	for _, in := range p.Instrs {
-		flops += p.FLOPs(in)
-	}
-	x.small = flops < smallest
+	x.small = flops < min(smallest, d.leastShare)
 	return x, nil
+}
+
+// leastShare is some 5 µs of one core: barriers among many workers take about one.
+const leastShare = 1_000_000
+
+// partsOf is into how many parts lanes are cut for a program of so much work.
+func (d *Device) partsOf(p *device.Program, flops int) int {
+	return max(1, min(d.pool.mostParts(), flops/(max(1, len(p.Instrs))*Lanes*d.leastShare)))
 }
 
 type executable struct {

@@ -46,7 +46,7 @@ func (c *compiler) elementwise(in device.Instr, run func(lo, hi int)) {
 		return
 	}
 	if c.standingImages(in) {
-		c.imagewise(in, rows, imageStage{image: func(_, i int) {
+		c.imagewise(in, rows, imageStage{image: func(_ share, i int) {
 			for at := i * cols; at < (i+1)*cols; at += block {
 				run(at, min(at+block, (i+1)*cols))
 			}

@@ -43,18 +43,18 @@ func (c *compiler) check() {
 		for _, r := range c.p.Adam.Grads {
 			x := c.gradient(r)
 			x.squares = c.blockSquares[r]
-			uses = append(uses, reads(split{byElements, len(x.g0)}, r)...)
+			uses = append(uses, reads(split{by: byElements, n: len(x.g0)}, r)...)
 			grads = append(grads, x)
 		}
 	}
 	var finite []gradient
 	for _, r := range c.p.Finite {
-		uses = append(uses, reads(split{byElements, len(c.data[r])}, r)...)
+		uses = append(uses, reads(split{by: byElements, n: len(c.data[r])}, r)...)
 		finite = append(finite, gradient{g0: c.data[r]})
 	}
-	c.schedule.add(stage{name: "check", uses: uses, run: func(lane int) {
+	c.schedule.add(stage{name: "check", uses: uses, run: ofLanes(func(lane int) {
 		g.sums[lane*8], g.squares[lane*8] = c.sumOfSquares(grads, lane), c.sumOfSquares(finite, lane)
-	}})
+	})})
 	c.gate = c.schedule.cut()
 }
 
@@ -132,7 +132,7 @@ func (x *executable) diagnose() error {
 	}
 	for _, segment := range x.stages[:x.job.gate] {
 		for _, s := range segment {
-			for lane := range Lanes {
+			for _, lane := range lanes() {
 				s.run(lane)
 			}
 			for _, a := range s.uses {

@@ -6,29 +6,20 @@ import "pgrlab/core/device"
 // each other: what a layer hands to the next stays in the cache then, where a whole batch
 // of it would not fit.
 
-// laneMemory is memory of each lane's own.
-type laneMemory [Lanes][]float32
-
-func newLaneMemory(n int) (m laneMemory) {
-	for lane := range m {
-		m[lane] = aligned(n)
-	}
-	return m
-}
-
 // imageStage is a stage that goes image by image.
 type imageStage struct {
-	wholes  []device.Ref // operands that each lane reads altogether
+	wholes  []device.Ref // operands that each share reads altogether
 	summed  bool         // the result is a sum over images, of which each lane has its own
-	prepare func(lane int)
-	image   func(lane, i int)
+	prepare func(share)
+	image   func(s share, i int)
 }
 
 // imagewise emits such a stage.
 func (c *compiler) imagewise(in device.Instr, rows int, s imageStage) {
-	by := split{byRows, rows}
+	by := c.byImages(rows)
 	uses := []access{writes(by, in.Out)}
 	if s.summed {
+		by = split{by: byRows, n: rows}
 		uses = []access{writes(split{by: byLane}, in.Out)}
 	} else {
 		c.imaged[in.Out] = true
@@ -43,14 +34,17 @@ func (c *compiler) imagewise(in device.Instr, rows int, s imageStage) {
 		}
 	}
 	c.schedule.add(stage{
-		name: name(in), uses: uses, flops: c.p.FLOPs(in), members: rows, member: s.image, prepare: s.prepare,
-		run: func(lane int) {
-			if s.prepare != nil {
-				s.prepare(lane)
+		name: name(in), uses: uses, flops: c.p.FLOPs(in), members: rows, grain: by.grain, member: s.image, prepare: s.prepare,
+		run: func(of share) {
+			lo, hi := rowRange(rows, of.lane)
+			if lo, hi = of.cut(lo, hi, by.grain); lo == hi && !of.first() {
+				return
 			}
-			lo, hi := rowRange(rows, lane)
+			if s.prepare != nil {
+				s.prepare(of)
+			}
 			for i := lo; i < hi; i++ {
-				s.image(lane, i)
+				s.image(of, i)
 			}
 		},
 	})

@@ -64,7 +64,7 @@ func linearAt(c *compiler, in device.Instr) {
 	n, _, _ := c.shape(in.In[0])
 	l.shared = n == 1
 	if byMember(len(indices)) {
-		s := split{byMembers, len(indices)}
+		s := c.byMembers(len(indices))
 		c.owned[in.Out] = true
 		uses := append(reads(split{by: whole}, in.In[1:]...), writes(s, in.Out))
 		if l.shared {
@@ -129,11 +129,11 @@ func linearDX(c *compiler, in device.Instr) {
 		c.eachMember(in, members, func(e int) { part(e, 0, rows) })
 		return
 	}
-	s := split{byRows, rows}
+	s := c.byRows(rows)
 	uses := append(reads(s, in.In[0], in.Mask), writes(s, in.Out))
 	uses = append(uses, reads(split{by: whole}, in.In[1])...)
-	c.schedule.add(stage{name: in.Code.String(), uses: uses, flops: c.p.FLOPs(in), run: func(lane int) {
-		if lo, hi := rowRange(rows, lane); lo < hi {
+	c.schedule.add(stage{name: in.Code.String(), uses: uses, flops: c.p.FLOPs(in), run: func(s share) {
+		if lo, hi := s.rows(rows); lo < hi {
 			for e := range members {
 				part(e, lo, hi)
 			}
@@ -150,25 +150,25 @@ func linearDW(c *compiler, in device.Instr) {
 		return
 	}
 	l := layer{rows: rows, in: cols, out: out, shared: n == 1 && members > 1}
-	part := func(dw []float32, e, lo, hi int) {
-		xe, dze, dwe := l.x(x, e, lo), dz[(e*rows+lo)*out:], dw[e*cols*out:]
+	part := func(dw []float32, e, lo, hi, from, to int) { // of rows from to to
+		xe, dze, dwe := l.x(x, e, lo)[from:], dz[(e*rows+lo)*out:], dw[(e*cols+from)*out:]
 		switch {
 		case lo == hi: // a lane without rows adds nothing
-			clear(dwe[:cols*out])
+			clear(dwe[:(to-from)*out])
 		case out == 1: // as dzᵀ·x, one row
-			c.k.Gemm(1, cols, hi-lo, dze, 0, 1, xe, cols, dwe, cols, kernel.Epilogue{})
+			c.k.Gemm(1, to-from, hi-lo, dze, 0, 1, xe, cols, dwe, cols, kernel.Epilogue{})
 		default:
-			c.k.Gemm(cols, out, hi-lo, xe, 1, cols, dze, out, dwe, out, kernel.Epilogue{})
+			c.k.Gemm(to-from, out, hi-lo, xe, 1, cols, dze, out, dwe, out, kernel.Epilogue{})
 		}
 	}
 	if byMember(members) {
 		dw := c.data[in.Out]
-		c.eachMember(in, members, func(e int) { part(dw, e, 0, rows) })
+		c.eachMember(in, members, func(e int) { part(dw, e, 0, rows, 0, cols) })
 		return
 	}
-	c.overRows(in, rows, nil, func(dw []float32, lo, hi int) {
+	c.overRowsCut(in, rows, nil, cols, func(dw []float32, lo, hi, from, to int) {
 		for e := range members {
-			part(dw, e, lo, hi)
+			part(dw, e, lo, hi, from, to)
 		}
 	})
 }

@@ -31,16 +31,16 @@ func (c *compiler) scalarSumLane(in device.Instr, rows int, wholes []device.Ref,
 		if contains(wholes, r) {
 			uses = append(uses, reads(split{by: whole}, r)...)
 		} else {
-			uses = append(uses, reads(split{byRows, rows}, r)...)
+			uses = append(uses, reads(split{by: byRows, n: rows}, r)...)
 		}
 	}
-	c.schedule.add(stage{name: in.Code.String(), uses: uses, run: func(lane int) {
+	c.schedule.add(stage{name: in.Code.String(), uses: uses, run: ofLanes(func(lane int) {
 		lo, hi := rowRange(rows, lane)
 		sums[lane*8] = sum(lane, lo, hi)
-	}})
+	})})
 	out := c.data[in.Out]
 	first := split{by: byFirst}
-	c.schedule.postpone(stage{name: "sum", uses: []access{{buf: id, split: first}, writes(first, in.Out)}, run: func(lane int) {
+	c.schedule.postpone(stage{name: "sum", uses: []access{{buf: id, split: first}, writes(first, in.Out)}, run: ofLanes(func(lane int) {
 		if lane != 0 {
 			return
 		}
@@ -49,7 +49,7 @@ func (c *compiler) scalarSumLane(in device.Instr, rows int, wholes []device.Ref,
 			total += sums[l*8]
 		}
 		out[0] = float32(total / norm)
-	}})
+	})})
 }
 
 // errorTerm is the geometry of p against t, weighted or not.
@@ -160,11 +160,11 @@ func entropyGradQ(c *compiler, in device.Instr) {
 func addScalars(c *compiler, in device.Instr) {
 	a, b, out := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
 	first := split{by: byFirst}
-	c.schedule.postpone(stage{name: "add scalars", uses: append(reads(first, in.In...), writes(first, in.Out)), run: func(lane int) {
+	c.schedule.postpone(stage{name: "add scalars", uses: append(reads(first, in.In...), writes(first, in.Out)), run: ofLanes(func(lane int) {
 		if lane == 0 {
 			out[0] = a[0] + b[0]
 		}
-	}})
+	})})
 }
 
 func rowMeanSquare(c *compiler, in device.Instr) {

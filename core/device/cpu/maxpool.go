@@ -19,7 +19,7 @@ func maxPool(c *compiler, in device.Instr) {
 	x, y, channels := c.data[in.In[0]], c.data[in.Out], in.Window.Channels
 	_, rows, size := c.shape(in.In[0])
 	_, _, cols := c.shape(in.Out)
-	c.imagewise(in, rows, imageStage{image: func(_, i int) {
+	c.imagewise(in, rows, imageStage{image: func(_ share, i int) {
 		image, out := x[i*size:(i+1)*size], y[i*cols:(i+1)*cols]
 		for j := range out {
 			out[j] = float32(math.Inf(-1))
@@ -41,12 +41,12 @@ func maxPoolGrad(c *compiler, in device.Instr) {
 	x, dy, dx, channels := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out], in.Window.Channels
 	_, rows, size := c.shape(in.In[0])
 	_, _, cols := c.shape(in.In[1])
-	var best [Lanes][]int32 // the pixel of the largest; −1: none yet
-	for lane := range best {
-		best[lane] = make([]int32, cols)
+	best := make([][]int32, Lanes*c.parts) // the pixel of the largest; −1: none yet
+	for i := range best {
+		best[i] = make([]int32, cols)
 	}
-	c.imagewise(in, rows, imageStage{image: func(lane, i int) {
-		image, to, best := x[i*size:(i+1)*size], dx[i*size:(i+1)*size], best[lane]
+	c.imagewise(in, rows, imageStage{image: func(s share, i int) {
+		image, to, best := x[i*size:(i+1)*size], dx[i*size:(i+1)*size], best[s.place()]
 		for j := range best {
 			best[j] = -1
 		}

@@ -9,21 +9,18 @@ import (
 // member's layers hand on stays in the cache, and gradients have no partial sums.
 func byMember(n int) bool { return n >= Lanes && n%Lanes == 0 }
 
-// memberRange are the members that a lane owns.
-func memberRange(n, lane int) (lo, hi int) { return n * lane / Lanes, n * (lane + 1) / Lanes }
-
 // eachMember emits a stage that does one member after the other; run is called
 // for each of n. An operand that has not as many members serves all.
 func (c *compiler) eachMember(in device.Instr, n int, run func(e int)) {
 	c.owned[in.Out] = true
-	uses := []access{writes(split{byMembers, n}, in.Out)}
+	uses := []access{writes(c.byMembers(n), in.Out)}
 	for _, r := range append(append([]device.Ref(nil), in.In...), in.Mask) {
 		if r == device.None {
 			continue
 		}
 		s := split{by: whole}
 		if m, _, _ := c.shape(r); m == n {
-			s = split{byMembers, n}
+			s = c.byMembers(n)
 		}
 		uses = append(uses, reads(s, r)...)
 	}
@@ -33,9 +30,9 @@ func (c *compiler) eachMember(in device.Instr, n int, run func(e int)) {
 // stageOfMembers is eachMember for a stage that says itself how it touches what.
 func (c *compiler) stageOfMembers(in device.Instr, n int, uses []access, run func(e int)) {
 	c.schedule.add(stage{
-		name: name(in), uses: uses, flops: c.p.FLOPs(in), members: n, member: func(_, e int) { run(e) },
-		run: func(lane int) {
-			lo, hi := memberRange(n, lane)
+		name: name(in), uses: uses, flops: c.p.FLOPs(in), members: n, grain: c.byMembers(n).grain, member: func(_ share, e int) { run(e) },
+		run: func(s share) {
+			lo, hi := s.units(n)
 			for e := lo; e < hi; e++ {
 				run(e)
 			}
@@ -65,7 +62,7 @@ func memberMajor(segments [][]stage) (out [][]stage) {
 		var s []stage
 		for i := 0; i < len(segment); {
 			end := i + 1
-			for n := segment[i].members; n > 0 && end < len(segment) && segment[end].members == n; {
+			for n := segment[i].members; n > 0 && end < len(segment) && segment[end].members == n && segment[end].grain == segment[i].grain; {
 				end++
 			}
 			if end == i+1 {
@@ -81,17 +78,20 @@ func memberMajor(segments [][]stage) (out [][]stage) {
 }
 
 func inTurn(parts []stage) stage {
-	n := parts[0].members
-	return stage{name: "members", instr: -1, run: func(lane int) {
+	n, grain := parts[0].members, parts[0].grain
+	return stage{name: "members", instr: -1, run: func(s share) {
+		lo, hi := rowRange(n, s.lane)
+		if lo, hi = s.cut(lo, hi, grain); lo == hi && !s.first() {
+			return
+		}
 		for i := range parts {
 			if prepare := parts[i].prepare; prepare != nil {
-				prepare(lane)
+				prepare(s)
 			}
 		}
-		lo, hi := memberRange(n, lane)
 		for e := lo; e < hi; e++ {
 			for i := range parts {
-				parts[i].member(lane, e)
+				parts[i].member(s, e)
 			}
 		}
 	}}

@@ -31,14 +31,14 @@ func (c *compiler) columnSums(name string, rows, cols int, uses []access, row fu
 	id = c.scratch()
 	c.schedule.add(stage{
 		name: name, uses: append(uses, access{buf: id, split: split{by: byLane}, write: true}),
-		run: func(lane int) {
+		run: ofLanes(func(lane int) {
 			mine := sums[lane*stride : lane*stride+cols]
 			clear(mine)
 			lo, hi := rowRange(rows, lane)
 			for i := lo; i < hi; i++ {
 				row(mine, i)
 			}
-		},
+		}),
 	})
 	return id, func(j int) float64 {
 		sum := 0.0
@@ -68,7 +68,7 @@ func (c *compiler) memberColumns(name string, x device.Ref, per int, uses []acce
 func (c *compiler) deviations(in device.Instr, r device.Ref) (ids [2]int, sum, square func(e, j int) float64) {
 	x := c.data[r]
 	_, rows, cols := c.shape(r)
-	byRow := split{byRows, rows}
+	byRow := split{by: byRows, n: rows}
 	ids[0], sum = c.memberColumns(in.Code.String()+": mean", r, 1, reads(byRow, r), func(sums []float64, _, i int) {
 		for j, v := range x[i*cols : (i+1)*cols] {
 			sums[j] += float64(v)
@@ -88,11 +88,11 @@ func (c *compiler) deviations(in device.Instr, r device.Ref) (ids [2]int, sum, s
 func (c *compiler) onceFor(in device.Instr, x device.Ref, uses []access, visit func(e, j int)) {
 	members, _, cols := c.shape(x)
 	first := split{by: byFirst}
-	c.schedule.add(stage{name: in.Code.String(), uses: append(uses, writes(first, in.Out)), run: func(lane int) {
+	c.schedule.add(stage{name: in.Code.String(), uses: append(uses, writes(first, in.Out)), run: ofLanes(func(lane int) {
 		for k := 0; lane == 0 && k < members*cols; k++ {
 			visit(k/cols, k%cols)
 		}
-	}})
+	})})
 }
 
 func batchStats(c *compiler, in device.Instr) {
@@ -112,10 +112,10 @@ func batchStats(c *compiler, in device.Instr) {
 func batchNorm(c *compiler, in device.Instr, variance int) {
 	x, gamma, beta, stats, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.In[3]], c.data[in.Out]
 	members, rows, cols := c.shape(in.Out)
-	// Each lane folds γ, β and the statistics into one scale and one shift.
-	scales, shifts := perLane(cols), perLane(cols)
-	c.rowwiseLane(in, rows, in.In[1:], func(lane, lo, hi int) {
-		scale, shift := scales[lane], shifts[lane]
+	// Each share folds γ, β and the statistics into one scale and one shift.
+	scales, shifts := c.perShare(cols), c.perShare(cols)
+	c.rowwiseShare(in, rows, in.In[1:], func(s share, lo, hi int) {
+		scale, shift := scales[s.place()], shifts[s.place()]
 		for e := range members {
 			of := stats[3*e*cols:]
 			for j := range cols {
@@ -131,9 +131,10 @@ func batchNorm(c *compiler, in device.Instr, variance int) {
 	})
 }
 
-func perLane(n int) (copies [Lanes][]float32) {
-	for l := range copies {
-		copies[l] = aligned(n)
+// perShare is memory of each share's own, by place.
+func (c *compiler) perShare(n int) (copies [][]float32) {
+	for range Lanes * c.parts {
+		copies = append(copies, aligned(n))
 	}
 	return copies
 }
@@ -142,7 +143,7 @@ func perLane(n int) (copies [Lanes][]float32) {
 func batchNormDX(c *compiler, in device.Instr) {
 	x, gamma, stats, dy, dx := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.In[3]], c.data[in.Out]
 	members, rows, cols := c.shape(in.Out)
-	s := split{byRows, rows}
+	s := split{by: byRows, n: rows}
 	uses := append(reads(s, in.In[0], in.In[3]), reads(split{by: whole}, in.In[2])...)
 	id, total := c.memberColumns("batch norm sums", in.In[0], 2, uses, func(sums []float64, e, i int) {
 		mean := stats[3*e*cols+statsMean*cols:]
@@ -152,17 +153,19 @@ func batchNormDX(c *compiler, in device.Instr) {
 			sums[cols+j] += g * (float64(x[i*cols+j]) - float64(mean[j]))
 		}
 	})
+	s = c.byRows(rows)
 	all := append(reads(s, in.In[0], in.In[3]), reads(split{by: whole}, in.In[1], in.In[2])...)
 	all = append(all, access{buf: id, split: split{by: whole}}, writes(s, in.Out))
-	var terms [Lanes][]float64
-	for lane := range terms {
-		terms[lane] = make([]float64, 3*cols)
+	terms := make([][]float64, Lanes*c.parts)
+	for i := range terms {
+		terms[i] = make([]float64, 3*cols)
 	}
-	c.schedule.add(stage{name: in.Code.String(), uses: all, run: func(lane int) {
+	c.schedule.add(stage{name: in.Code.String(), uses: all, run: func(s share) {
 		// In float64: the sum over rows of the result is zero but for rounding,
 		// and the bias of a layer below receives that sum.
-		scale, offset, slope := terms[lane][:cols], terms[lane][cols:2*cols], terms[lane][2*cols:]
-		lo, hi := rowRange(rows, lane)
+		mine := terms[s.place()]
+		scale, offset, slope := mine[:cols], mine[cols:2*cols], mine[2*cols:]
+		lo, hi := s.rows(rows)
 		for e := range members {
 			of := stats[3*e*cols:]
 			for j := range cols {

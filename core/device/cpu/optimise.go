@@ -34,7 +34,7 @@ func (c *compiler) optimise() {
 	for i, p := range a.Params {
 		g := c.gradient(a.Grads[i])
 		g.w, g.m, g.v = c.data[p], c.data[a.M[i]], c.data[a.V[i]]
-		s := split{byElements, len(g.w)}
+		s := c.byElements(len(g.w))
 		uses = append(uses, writes(s, p), writes(s, a.M[i]), writes(s, a.V[i]))
 		uses = append(uses, reads(s, a.Grads[i])...)
 		for _, l := range c.p.Lerps {
@@ -58,13 +58,13 @@ func (c *compiler) optimise() {
 		}
 	})
 	c.after = append(c.after, func() { *a.T++ })
-	c.schedule.add(stage{name: "adam", uses: uses, run: func(lane int) {
+	c.schedule.add(stage{name: "adam", uses: uses, run: func(s share) {
 		mine := *step
 		if a.ClipNorm > 0 { // as torch.nn.utils.clip_grad_norm_
 			mine.GradScale = float32(min(1, a.ClipNorm/(c.guard.norm+1e-6)))
 		}
 		for _, p := range params {
-			lo, hi := elementRange(len(p.w), lane)
+			lo, hi := s.elements(len(p.w))
 			for at := lo; at < hi; at += stepped {
 				end := min(at+stepped, hi)
 				var g1 []float32
@@ -112,19 +112,19 @@ func (c *compiler) averages() {
 		c.combine(l.Src)
 		dst, src := c.data[l.Dst], c.data[l.Src]
 		n := len(dst)
-		s := split{byElements, n}
+		s := c.byElements(n)
 		uses := append(reads(s, l.Src), writes(s, l.Dst))
 		if l.Rate == device.None {
-			c.schedule.add(stage{name: "move", uses: uses, run: func(lane int) {
-				lo, hi := elementRange(n, lane)
+			c.schedule.add(stage{name: "move", uses: uses, run: func(s share) {
+				lo, hi := s.elements(n)
 				copy(dst[lo:hi], src[lo:hi])
 			}})
 			continue
 		}
 		rate := c.data[l.Rate]
 		uses = append(uses, reads(split{by: whole}, l.Rate)...)
-		c.schedule.add(stage{name: "average", uses: uses, run: func(lane int) {
-			lo, hi := elementRange(n, lane)
+		c.schedule.add(stage{name: "average", uses: uses, run: func(s share) {
+			lo, hi := s.elements(n)
 			for at := lo; at < hi; at += block {
 				end := min(at+block, hi)
 				c.k.Lerp(dst[at:end], src[at:end], rate[0])

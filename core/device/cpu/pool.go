@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"math/bits"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -30,26 +29,35 @@ const (
 // pool is a group of workers that run a job's segments in lockstep: the caller
 // of run and its helpers.
 //
-// # Why workers take lanes
+// # Why workers take shares
 //
-// A worker has a lane that it takes first, so that what a lane leaves in the cache
+// A worker has a share that it takes first, so that what a share leaves in the cache
 // is there for it in the next segment, but no worker owns one: the first that is free
 // takes what is left of the open segment. On a busy machine, where a helper's
-// thread may not run for milliseconds, the caller takes both lanes and nothing waits
-// for the helper, unless it lost its core in the middle of a lane.
+// thread may not run for milliseconds, the caller takes all shares and nothing waits
+// for the helper, unless it lost its core in the middle of one.
 type pool struct {
 	workers int
 	mu      sync.Mutex // one job at a time
 
 	job      atomic.Pointer[job]
 	state    atomic.Uint64 // progress of the present job, packed by pack
-	finished atomic.Uint64 // lanes that the present job has completed
+	parts    atomic.Int64  // of its lanes; set, as job is, while nothing runs
+	finished atomic.Uint64 // shares that the present job has completed
+	taken    []taken       // by place of the share
 	number   uint64        // number of the present job, under mu
 	helpers  []*helper
 }
 
+// taken is the last state in which a share was taken. It grows, as states do: a worker
+// that is behind takes nothing.
+type taken struct {
+	state atomic.Uint64
+	_     [56]byte // a cache line of its own
+}
+
 type helper struct {
-	lane   int // that it takes first
+	place  int // of the share that it takes first
 	asleep atomic.Bool
 	wake   chan struct{}
 }
@@ -72,36 +80,37 @@ func (j *job) after(segment int) int {
 	return next
 }
 
-// pack puts the number of a run, its open segment and which of that segment's
-// lanes are taken, a bit each, into one word, so that one comparison proves all
-// three.
-func pack(run uint64, segment, taken int) uint64 {
-	return run<<32 | uint64(segment)<<8 | uint64(taken)
-}
+// pack puts the number of a run and its open segment into one word, so that one
+// comparison proves both.
+func pack(run uint64, segment int) uint64 { return run<<24 | uint64(segment) }
 
-// allTaken are all lanes.
-const allTaken = 1<<Lanes - 1
-
-// over is the segment after a job's last: a state in which no lane can be taken.
+// over is the segment after a job's last: a state in which nothing can be taken.
 const over = 1<<24 - 1
 
-func unpack(state uint64) (run uint64, segment, taken int) {
-	return state >> 32, int(state >> 8 & (1<<24 - 1)), int(state & 255)
-}
+func unpack(state uint64) (run uint64, segment int) { return state >> 24, int(state & over) }
 
 func newPool(workers int) *pool {
-	p := &pool{workers: min(workers, Lanes)}
+	p := &pool{workers: workers}
+	p.taken = make([]taken, Lanes*p.mostParts())
 	for i := 1; i < p.workers; i++ {
-		h := &helper{lane: i, wake: make(chan struct{}, 1)}
+		h := &helper{place: i, wake: make(chan struct{}, 1)}
 		p.helpers = append(p.helpers, h)
 		go p.help(h)
 	}
 	return p
 }
 
-// run executes a job on all workers, or by the caller alone where the pool is in
-// use.
-func (p *pool) run(j *job) {
+// mostParts is into how many parts lanes are cut so that every worker has as much to do.
+func (p *pool) mostParts() int {
+	if p.workers > Lanes && p.workers%Lanes != 0 {
+		return p.workers
+	}
+	return max(1, p.workers/Lanes)
+}
+
+// run executes a job, lanes cut into that many parts, on all workers that find a share, or
+// by the caller alone where the pool is in use.
+func (p *pool) run(j *job, parts int) {
 	if !p.mu.TryLock() {
 		j.alone()
 		return
@@ -111,14 +120,14 @@ func (p *pool) run(j *job) {
 		j.alone()
 		return
 	}
-	p.work(j, p.post(j), 0)
+	p.work(j, p.post(j, parts), 0, parts)
 }
 
 // alone executes segments lane by lane; the numbers are the same.
 func (j *job) alone() {
 	for at := 0; at != over; at = j.after(at) {
 		segment := j.segments[at]
-		for lane := range Lanes {
+		for _, lane := range lanes() {
 			for i := range segment {
 				segment[i].run(lane)
 			}
@@ -126,14 +135,15 @@ func (j *job) alone() {
 	}
 }
 
-// post opens a job's first segment and wakes who sleeps.
-func (p *pool) post(j *job) (run uint64) {
-	p.number = (p.number + 1) & (1<<32 - 1)
+// post opens a job's first segment and wakes who sleeps and has a share.
+func (p *pool) post(j *job, parts int) (run uint64) {
+	p.number++
 	p.finished.Store(0)
+	p.parts.Store(int64(parts))
 	p.job.Store(j)
-	p.state.Store(pack(p.number, 0, 0))
+	p.state.Store(pack(p.number, 0))
 	for _, h := range p.helpers {
-		if h.asleep.Load() {
+		if (h.place < Lanes*parts || j.stop) && h.asleep.Load() {
 			select {
 			case h.wake <- struct{}{}:
 			default:
@@ -143,58 +153,70 @@ func (p *pool) post(j *job) (run uint64) {
 	return p.number
 }
 
-// work takes lanes of a run, if it can the worker's own, until all its segments are
+// work takes shares of a run, if it can the worker's own first, until all its segments are
 // done.
-func (p *pool) work(j *job, run uint64, own int) {
-	for spins := 1; ; spins++ {
+func (p *pool) work(j *job, run uint64, own, parts int) {
+	shares := Lanes * parts
+	for {
 		state := p.state.Load()
-		now, segment, taken := unpack(state)
+		now, segment := unpack(state)
 		if now != run || segment == over {
 			return
 		}
-		if taken == allTaken {
-			pause(spins)
-			continue
+		for i := range shares {
+			place := own + i
+			if place >= shares {
+				place -= shares
+			}
+			if !p.take(place, state) {
+				continue
+			}
+			s := share{lane: place % Lanes, part: place / Lanes, parts: parts}
+			for k := range j.segments[segment] {
+				j.segments[segment][k].run(s)
+			}
+			// The worker that completes a segment opens the next: this is the barrier.
+			if p.finished.Add(1) == uint64((segment+1)*shares) {
+				p.state.Store(pack(run, j.after(segment)))
+			}
 		}
-		lane := own
-		if taken>>own&1 != 0 {
-			lane = bits.TrailingZeros(^uint(taken))
+		for spins := 1; p.state.Load() == state; spins++ {
+			p.pause(spins)
 		}
-		if !p.state.CompareAndSwap(state, state|1<<lane) {
-			continue
-		}
-		for i := range j.segments[segment] {
-			j.segments[segment][i].run(lane)
-		}
-		// The worker that completes a segment opens the next: this is the barrier.
-		if p.finished.Add(1) == uint64((segment+1)*Lanes) {
-			p.state.Store(pack(run, j.after(segment), 0))
-		}
-		spins = 0
 	}
+}
+
+// take says whether the caller has got a share of the segment that is open in a state.
+func (p *pool) take(place int, state uint64) bool {
+	t := &p.taken[place].state
+	last := t.Load()
+	return last < state && t.CompareAndSwap(last, state)
 }
 
 func (p *pool) help(h *helper) {
 	runtime.LockOSThread() // as a task does
 	var done uint64        // the run that this helper saw last
 	for spins := 1; ; spins++ {
-		if run, _, _ := unpack(p.state.Load()); run != done {
-			// The job belongs to this run, or, where that one is over, to a later
+		if run, _ := unpack(p.state.Load()); run != done {
+			// Job and parts belong to this run, or, where that one is over, to a later
 			// one, in which work finds nothing to take.
-			j := p.job.Load()
+			j, parts := p.job.Load(), int(p.parts.Load())
 			if j.stop {
 				return
 			}
-			p.work(j, run, h.lane)
-			done, spins = run, 0
+			done = run
+			if h.place < Lanes*parts {
+				p.work(j, run, h.place, parts)
+				spins = 0
+			}
 			continue
 		}
 		if spins < patience {
-			pause(spins)
+			p.pause(spins)
 			continue
 		}
 		h.asleep.Store(true)
-		if run, _, _ := unpack(p.state.Load()); run == done { // nothing came in between
+		if run, _ := unpack(p.state.Load()); run == done { // nothing came in between
 			<-h.wake
 		}
 		h.asleep.Store(false)
@@ -207,7 +229,7 @@ func (p *pool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.helpers) > 0 {
-		p.post(&job{stop: true})
+		p.post(&job{stop: true}, 1)
 		p.helpers = nil
 	}
 }
@@ -216,8 +238,8 @@ func (p *pool) close() {
 // gives way to other goroutines now and then.
 //
 //go:noinline
-func pause(spins int) {
-	if spins%yieldEvery == 0 && (spins%yieldRarely == 0 || runtime.GOMAXPROCS(0) <= Lanes) {
+func (p *pool) pause(spins int) {
+	if spins%yieldEvery == 0 && (spins%yieldRarely == 0 || runtime.GOMAXPROCS(0) <= p.workers) {
 		runtime.Gosched()
 	}
 }

@@ -27,7 +27,7 @@ func (x *executable) Profile(occasion uint64, runs int) ([]device.Timing, error)
 		for i := 0; i != over; i = x.job.after(i) {
 			for _, s := range x.stages[i] {
 				start := time.Now()
-				for lane := range Lanes {
+				for _, lane := range lanes() {
 					s.run(lane)
 				}
 				took := time.Since(start)

@@ -39,11 +39,11 @@ func (c *compiler) exponentials(dst, x []float32) (largest float32, sum float64)
 func logSumExp(c *compiler, in device.Instr) {
 	x, y := c.data[in.In[0]], c.data[in.Out]
 	members, rows, cols := c.shape(in.In[0])
-	work := perLane(cols)
-	c.rowwiseLane(in, rows, nil, func(lane, lo, hi int) {
+	work := c.perShare(cols)
+	c.rowwiseShare(in, rows, nil, func(s share, lo, hi int) {
 		for e := range members {
 			for i := e*rows + lo; i < e*rows+hi; i++ {
-				largest, sum := c.exponentials(work[lane], x[i*cols:(i+1)*cols])
+				largest, sum := c.exponentials(work[s.place()], x[i*cols:(i+1)*cols])
 				y[i] = float32(float64(largest) + math.Log(sum))
 			}
 		}
@@ -96,7 +96,7 @@ func softmaxGrad(c *compiler, in device.Instr) {
 
 func crossEntropy(c *compiler, in device.Instr) {
 	e := c.errorTerm(in.In)
-	work := perLane(e.cols)
+	work := c.perShare(e.cols)
 	c.scalarSumLane(in, e.rows, nil, in.F[0], func(lane, lo, hi int) float64 {
 		sum := 0.0
 		for m := range e.members {

@@ -4,10 +4,11 @@ import (
 	"pgrlab/core/device"
 )
 
-// split is how a stage's lanes divide a buffer.
+// split is how a stage's shares divide a buffer.
 type split struct {
-	by splitBy
-	n  int
+	by    splitBy
+	n     int
+	grain int // of the parts of lanes; 0: lanes have one
 }
 
 type splitBy int
@@ -33,19 +34,29 @@ type access struct {
 	write bool
 }
 
-// stage is work that every lane does on its share.
+// stage is work of which every worker does shares.
 type stage struct {
 	name  string
-	run   func(lane int)
+	run   func(share)
 	uses  []access
 	flops int
 	instr int // the instruction that it belongs to; −1: none
 	// member does what run does for one of members members of an ensemble, or images of
 	// a batch; nil for stages that do not go one by one. prepare, which may be nil, comes
-	// before a lane's first one and reads nothing that others write.
-	member  func(lane, e int)
-	prepare func(lane int)
+	// before a share's first one and reads nothing that others write.
+	member  func(s share, e int)
+	prepare func(share)
 	members int
+	grain   int // of the parts of a lane's members; 0: lanes have one
+}
+
+// ofLanes is what a stage does that only whole lanes do.
+func ofLanes(run func(lane int)) func(share) {
+	return func(s share) {
+		if s.first() {
+			run(s.lane)
+		}
+	}
 }
 
 // scheduler puts stages into segments: runs of stages between barriers.

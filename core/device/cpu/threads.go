@@ -7,18 +7,21 @@ import (
 	"strings"
 )
 
-// MaxThreads bounds what a run may take: programs keep Lanes of them busy, evaluation
-// steps an environment on each.
-const MaxThreads = 8
+const (
+	// MaxThreads bounds what a device takes.
+	MaxThreads = 64
+	// mostAllowed bounds what it takes where nobody said how many.
+	mostAllowed = 8
+)
 
 // Allowed is the number of CPUs that this process may use: by affinity, which
-// runtime.NumCPU knows, and by the quota of its control group.
+// runtime.NumCPU knows, and by the quota of its control group; at most 8.
 func Allowed() int {
 	n := runtime.NumCPU()
 	if quota, ok := cgroupCPUs("/sys/fs/cgroup/cpu.max"); ok {
 		n = min(n, quota)
 	}
-	return max(1, min(n, MaxThreads))
+	return max(1, min(n, mostAllowed))
 }
 
 // cgroupCPUs reads a quota of version 2: "max 100000" or "200000 100000".

@@ -6,8 +6,8 @@ const DeviceUsage = "`cpu|auto|cuda…` where to compute: cuda, cuda:INDEX or GP
 // MaxSteps is more than any run makes.
 const MaxSteps = 1_000_000_000
 
-// MaxThreads is what a device takes, and threadsUsage the help of --threads.
+// MaxThreads is what a device takes, and ThreadsUsage the help of --threads.
 const (
-	MaxThreads   = 8
-	ThreadsUsage = "`N` threads to use, of which two train; the results stay the same (default: all allowed, at most 8)"
+	MaxThreads   = 64
+	ThreadsUsage = "`N` threads to use; the results stay the same (default: all allowed, at most 8)"
 )

@@ -97,7 +97,7 @@ R rows, I inputs and O outputs, from 256x1024x1024 to 4096x2048x2048.
 	f.BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	f.BoolVar(&profile, "profile", false, "say instead where the time of each workload's program goes")
 	f.BoolVar(&products, "products", false, "time matrix products of large layers instead, forward and backward: as forward-256x1024x1024, dx-, dw-")
-	cli.CountIn(f, &threads, "threads", 0, 0, cli.MaxThreads, "`N` threads to use, of which two train (default: all allowed, at most 8)")
+	cli.CountIn(f, &threads, "threads", 0, 0, cli.MaxThreads, "`N` threads to use (default: all allowed, at most 8)")
 	f.StringVar(&name, "device", "cpu", cli.DeviceUsage)
 	f.StringVar(&precision, "precision", Precisions[0], "`fp32|tf32|bf16` what a GPU rounds the factors of large products to")
 	cli.CountVar(f, &rounds, "rounds", 5, 1, "`N` rounds for the median")

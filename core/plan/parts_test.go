@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/device/cpu/kernel"
+	"pgrlab/core/testing/optest"
+)
+
+// Every operation, and its gradients, by one worker and by more that cut lanes into parts:
+// the same bits, on every family of kernels.
+func TestPartsDoNotChangeBits(t *testing.T) {
+	shapes := append(optest.Random(3, 2, 90, 60), optest.Shape{B: 150, C: 40}, optest.Shape{N: 4, B: 65, C: 33}, optest.Shape{B: 7, C: 3})
+	for _, family := range kernel.Available() {
+		var devices []*cpu.Device
+		for _, threads := range []int{1, 5, 6} {
+			dev, err := cpu.New(cpu.Options{Threads: threads, Family: family, LeastShare: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer dev.Close()
+			devices = append(devices, dev)
+		}
+		for _, c := range optest.All() {
+			t.Run(family+"/"+c.Name, func(t *testing.T) {
+				for _, s := range shapes {
+					if c.Fits(s) {
+						sameBits(t, c.At(s), devices)
+					}
+				}
+			})
+		}
+	}
+}
+
+// sameBits holds what the devices make of an operation to what the first makes.
+func sameBits(t *testing.T, c *optest.Instance, devices []*cpu.Device) {
+	t.Helper()
+	var want [][]uint32
+	for _, dev := range devices {
+		d := instance(c)
+		p, nodes := compile(t, d, dev, nil)
+		if err := p.Run(0); err != nil {
+			t.Fatal(err)
+		}
+		var got [][]uint32
+		for _, n := range nodes {
+			got = append(got, bitsOf(p.Data(n)))
+		}
+		for _, w := range d.wrt {
+			g, err := p.Gradient(w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, bitsOf(g))
+		}
+		p.Close()
+		if want == nil {
+			want = got
+		}
+		for i := range want {
+			if !slices.Equal(got[i], want[i]) {
+				t.Errorf("%s: result %d differs between one worker and %d", d.name, i, dev.Threads())
+			}
+		}
+	}
+}
+
+func bitsOf(x []float32) (bits []uint32) {
+	for _, v := range x {
+		bits = append(bits, math.Float32bits(v))
+	}
+	return bits
+}
