@@ -64,7 +64,7 @@ var allowed = map[string][]string{
 	"tui/picture": {},
 	"tui/svg":     {},
 
-	"presets": {"core/config", "core/knob", "core/spelling", "core/printable", "core/table"},
+	"presets": {"core/config", "core/knob", "core/spelling", "core/printable", "core/table", "core/task"},
 
 	"core/config":         {"core/task", "core/table", "core/agent", "core/agent/learners", "core/relevance", "core/generative", "core/knob", "core/replay", "core/run", "core/device"}, // run: the limit of a checkpoint; device: lanes
 	"core/task":           {},

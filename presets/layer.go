@@ -2,6 +2,7 @@ package presets
 
 import (
 	"embed"
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/knob"
+	"pgrlab/core/task"
 )
 
 //go:embed data
@@ -28,6 +30,9 @@ type layer struct {
 	// Layers are, of methods and tasks, the further layers of a scale that are meant for
 	// them: of learner and observations.
 	Layers []string `toml:"layers"`
+	// Observations are, of methods, what they can be given of a task, first what they are
+	// where nothing is said; none: states.
+	Observations []string `toml:"observations"`
 	// Reported is what was reported of this very run: "returns", "measures" or nothing.
 	Reported string `toml:"reported"`
 	config.Config
@@ -80,12 +85,54 @@ func Methods() []Entry { return entries("method", methodNames) }
 // Learner is the learner that a method is made with, by its name in package agent; ""
 // where there is no such method.
 func Learner(method string) string {
-	s, err := layAxes(axes{defaultTask, method, defaultScale})
+	s, err := layAxes(axes{task: defaultTask, method: method, scale: defaultScale})
 	if err != nil {
 		return ""
 	}
 	return s.config.Agent.Learner
 }
+
+// Observations are what a method can be given of a task, first what it is where nothing is
+// said.
+func Observations(method string) []string {
+	var l layer
+	file := "method/" + method + ".toml"
+	if err := decode(file, read(file), &l); err != nil || len(l.Observations) == 0 {
+		return []string{task.ObservationState}
+	}
+	return l.Observations
+}
+
+// observed is the observation of a choice, or that of the method where it has none.
+func observed(method, observation string) string {
+	if observation == "" {
+		return Observations(method)[0]
+	}
+	return observation
+}
+
+// canObserve says whether a method can be given such observations, and which ones can.
+func canObserve(method, observation string) error {
+	if observation != task.ObservationState && observation != task.ObservationPixels {
+		return fmt.Errorf("observation is %q, want %q or %q", observation, task.ObservationState, task.ObservationPixels)
+	}
+	if slices.Contains(Observations(method), observation) {
+		return nil
+	}
+	var can []string
+	for _, name := range methodNames {
+		if slices.Contains(Observations(name), observation) {
+			can = append(can, name)
+		}
+	}
+	if len(can) > mostNamed {
+		can = append(can[:mostNamed:mostNamed], "…")
+	}
+	return fmt.Errorf("observation is %q, but method %s takes %s: want that, or a method that takes %s: %s", observation, method, Observations(method)[0], observation, strings.Join(can, ", "))
+}
+
+// mostNamed is how many methods a line names.
+const mostNamed = 10
 
 // Scales are the scales there are.
 func Scales() []Entry { return entries("scale", scaleNames) }

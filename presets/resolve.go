@@ -21,6 +21,8 @@ type Choice struct {
 	Task   string
 	Method string
 	Scale  string
+	// Observation is "state" or "pixels"; empty: what the method takes first.
+	Observation string
 }
 
 // DefaultPreset is what an empty Choice means.
@@ -35,7 +37,11 @@ const (
 
 // Resolve lays the layers of a choice over each other, later over earlier:
 //
-//	base · task · method · task/learner · scale · scale/learner · scale/layer · method@scale · task@scale · preset
+//	base · task · method · observation · task/learner · scale · scale/learner · scale/latents · scale/layer · method@scale · task@scale · preset
+//
+// Where a method is given pixels, observation/pixels.toml says what it learns from them with:
+// a learner of its own and that one's numbers. What a scale says of runs whose learner fills
+// D_real with latents stands in scale/short/latents.toml.
 //
 // What a task says of one learner only stands in a layer of that learner's name,
 // task/walker-walk/NAME.toml.
@@ -67,8 +73,8 @@ func complete(c *config.Config) bool {
 		c.Knobs.Batch > 0 && c.Knobs.UTD > 0 && c.Knobs.RefitEvery > 0 && c.Generator.Width > 0
 }
 
-// axes name one of each.
-type axes struct{ task, method, scale string }
+// axes name one of each; an observation that is empty is the method's.
+type axes struct{ task, method, scale, observation string }
 
 // resolve is Resolve with its traces: which layer set what.
 func resolve(c Choice) (*stack, error) {
@@ -84,8 +90,10 @@ func resolve(c Choice) (*stack, error) {
 	if err := decode(file, doc, &top); err != nil {
 		return nil, err
 	}
-	own := axes{first(top.Task, defaultTask), first(top.Method, defaultMethod), first(top.Scale, defaultScale)}
-	chosen := axes{first(c.Task, own.task), first(c.Method, own.method), first(c.Scale, own.scale)}
+	own := axes{task: first(top.Task, defaultTask), method: first(top.Method, defaultMethod), scale: first(top.Scale, defaultScale)}
+	chosen := axes{task: first(c.Task, own.task), method: first(c.Method, own.method), scale: first(c.Scale, own.scale)}
+	own.observation = observed(own.method, top.Environment.Observation)
+	chosen.observation = observed(chosen.method, first(c.Observation, top.Environment.Observation))
 	s, err := layAxes(chosen)
 	if err != nil {
 		return nil, err
@@ -104,6 +112,9 @@ func resolve(c Choice) (*stack, error) {
 		s.config.Knobs.Ratio = 0 // a figure's share of synthetic rows is not that of its baselines on real data
 	}
 	s.config.Task, s.config.Method, s.config.Scale = chosen.task, chosen.method, chosen.scale
+	if c.Observation != "" {
+		s.config.Environment.Observation = c.Observation
+	}
 	s.config.Preset = printable.Line(c.Preset)
 	return s, s.err
 }
@@ -120,10 +131,16 @@ func layAxes(a axes) (*stack, error) {
 	for _, file := range []string{"base.toml", "task/" + a.task + ".toml", "method/" + a.method + ".toml"} {
 		s.lay(file, read(file))
 	}
+	if err := s.observe(a.method, observed(a.method, a.observation)); err != nil {
+		return nil, err
+	}
 	for _, file := range []string{"task/" + a.task + "/" + s.config.Agent.Learner + ".toml", "scale/" + a.scale + ".toml"} {
 		s.lay(file, read(file))
 	}
 	files := []string{"scale/" + a.scale + "/" + s.config.Agent.Learner + ".toml"}
+	if s.config.Fills() {
+		files = append(files, "scale/"+a.scale+"/latents.toml")
+	}
 	for _, layer := range s.layers {
 		files = append(files, "scale/"+a.scale+"/"+layer+".toml")
 	}
@@ -145,6 +162,22 @@ type stack struct {
 	layers []string          // of the scale, that method and task ask for
 	notes  map[string]string // dotted key → the comment behind the value that holds
 	err    error
+}
+
+// observe lays what a method does with observations, where it is more than to take them.
+func (s *stack) observe(method, observation string) error {
+	if s.err != nil {
+		return nil
+	}
+	if err := canObserve(method, observation); err != nil {
+		return err
+	}
+	file := "observation/" + observation + ".toml"
+	s.lay(file, read(file))
+	if observation != observed(method, "") {
+		s.config.Environment.Observation = observation
+	}
+	return nil
 }
 
 // lay puts a document over what is there; an empty one changes nothing.

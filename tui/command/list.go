@@ -9,7 +9,6 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
-	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/machine"
@@ -156,17 +155,9 @@ type methodValue struct {
 func methodValues() []methodValue {
 	var all []methodValue
 	for _, m := range presets.Methods() {
-		all = append(all, methodValue{m, presets.Learner(m.Name), observationOf(presets.Learner(m.Name))})
+		all = append(all, methodValue{m, presets.Learner(m.Name), strings.Join(presets.Observations(m.Name), ", ")})
 	}
 	return all
-}
-
-// observationOf is what a learner takes of a task.
-func observationOf(learner string) string {
-	if s, err := agent.Find(learner); err == nil && s.Pixels {
-		return task.ObservationPixels
-	}
-	return task.ObservationState
 }
 
 func methodRows(cli.Deps) [][]string {

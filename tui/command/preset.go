@@ -50,6 +50,7 @@ scale.`,
 	f.StringVar(&choice.Task, "task", "", "`T` task (pgrlab list tasks)")
 	f.StringVar(&choice.Method, "method", "", "`M` method (pgrlab list methods)")
 	f.StringVar(&choice.Scale, "scale", "", "`S` scale (pgrlab list scales)")
+	f.StringVar(&choice.Observation, "observation", "", "`state|pixels` what the agent is given of the task (default: what the method takes)")
 	c.AddCommand(show)
 	return c
 }

@@ -52,8 +52,9 @@ var refusals = []struct {
 	{"train --steps", 2, "--steps needs a value"},
 	{"version --json=perhaps", 2, "want true or false"},
 	// what an agent is given
-	{"train --method sac --observation pixels", 2, "a learner that takes pixels: drqv2"},
-	{"train --method drqv2 --action-repeat 1 --observation state", 2, `takes pixels: want "pixels"`},
+	{"train --method sac --observation pixels", 2, "method sac takes state: want that, or a method that takes pixels: synther, pgr-reward"},
+	{"preset show --method per-td --observation pixels", 2, "method per-td takes state"},
+	{"train --method drqv2 --action-repeat 1 --observation state", 2, "method drqv2 takes pixels: want that"},
 	{"train --observation touch", 2, `want "state" or "pixels"`},
 	{"train --method drqv2 --action-repeat 1", 2, "has no camera"},
 	// what is empty, because a variable is not set

@@ -109,7 +109,7 @@ func state(r *report.Run, c config.Config) string {
 // origin is what the run was made from, its preset if that is a named one, and in
 // what it differs from that.
 func origin(c config.Config) (presets.Choice, []presets.Difference, error) {
-	axes := presets.Choice{Task: c.Task, Method: c.Method, Scale: c.Scale}
+	axes := presets.Choice{Task: c.Task, Method: c.Method, Scale: c.Scale, Observation: c.Environment.Observation}
 	named := slices.ContainsFunc(presets.Presets(), func(e presets.Entry) bool { return e.Name == c.Preset })
 	if named {
 		axes.Preset = c.Preset
@@ -126,6 +126,9 @@ func commandLine(c config.Config, from presets.Choice, differences []presets.Dif
 		words = append(words, "--preset "+from.Preset)
 	}
 	words = append(words, "--task "+from.Task, "--method "+from.Method, "--scale "+from.Scale, "--seed "+strconv.FormatUint(c.Seed, 10))
+	if from.Observation != "" {
+		words = append(words, "--observation "+from.Observation)
+	}
 	for _, d := range differences {
 		value := strings.Trim(d.To, "'")
 		knob, isKnob := strings.CutPrefix(d.Key, "knobs.")
@@ -134,8 +137,6 @@ func commandLine(c config.Config, from presets.Choice, differences []presets.Dif
 			words = append(words, "--set "+knob+"="+value)
 		case d.Key == "steps":
 			words = append(words, "--steps "+value)
-		case d.Key == "environment.observation":
-			words = append(words, "--observation "+value)
 		case d.Key == "environment.action_repeat":
 			words = append(words, "--action-repeat "+value)
 		case d.Key == "environment.noise_share":

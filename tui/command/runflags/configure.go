@@ -49,7 +49,7 @@ func (r *Flags) ConfigureElsewhere(d cli.Deps) (config.Config, task.Task, error)
 
 // resolve is configure without the knobs.
 func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
-	choice := presets.Choice{Preset: r.Preset, Task: r.Task, Method: r.Method, Scale: r.Scale}
+	choice := presets.Choice{Preset: r.Preset, Task: r.Task, Method: r.Method, Scale: r.Scale, Observation: r.environment.Observation}
 	if choice.Task != "" {
 		named, err := d.Task(choice.Task) // its own spelling, for the preset of that name
 		if err != nil {
@@ -71,9 +71,6 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	}
 	if r.Changed("steps") {
 		c.Steps = r.Steps
-	}
-	if r.Changed("observation") {
-		c.Environment.Observation = r.environment.Observation
 	}
 	if r.Changed("action-repeat") {
 		c.Environment.ActionRepeat = r.environment.ActionRepeat

@@ -1,0 +1,126 @@
+package presets
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/agent/drqv2"
+	"pgrlab/core/config"
+)
+
+// sighted are the methods that can be given pixels.
+var sighted = []string{"drqv2", "synther", "pgr-curiosity", "pgr-reward", "pgr-return", "pgr-td"}
+
+// A method with pixels is DrQ-v2 with its generator and its relevance: the learner, its task's
+// and its scale's numbers are DrQ-v2's, those of the generator the scale's of latents.
+func TestMethodsFromPixels(t *testing.T) {
+	for _, method := range sighted {
+		for _, scale := range scaleNames {
+			c, err := Resolve(Choice{Task: "walker-walk", Method: method, Scale: scale, Observation: "pixels"})
+			if err == nil {
+				err = c.Validate()
+			}
+			if err == nil {
+				err = c.ValidateSettings()
+			}
+			if err != nil {
+				t.Errorf("%s at scale %s: %v", method, scale, err)
+				continue
+			}
+			alone, err := Resolve(Choice{Task: "walker-walk", Method: "drqv2", Scale: scale})
+			if err != nil {
+				t.Fatal(err)
+			}
+			of, as := c.Agent.Own["drqv2"].(drqv2.Settings), alone.Agent.Own["drqv2"].(drqv2.Settings)
+			if of != as || !slices.Equal(c.Pixels.Strides, alone.Pixels.Strides) || c.Steps != alone.Steps || c.StartSteps != alone.StartSteps ||
+				c.Knobs.Batch != alone.Knobs.Batch || c.Knobs.LRCritic != alone.Knobs.LRCritic || c.Environment.ActionRepeat != alone.Environment.ActionRepeat ||
+				!slices.Equal(c.Agent.Hidden, alone.Agent.Hidden) || c.Agent.Subset != alone.Agent.Subset {
+				t.Errorf("%s at scale %s: its learner is not that of drqv2:\n%+v\n%+v", method, scale, c, alone)
+			}
+			states, err := Resolve(Choice{Task: "walker-walk", Method: method, Scale: scale, Observation: Observations(method)[0]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			k, s := c.Knobs, states.Knobs
+			if k.Relevance != s.Relevance || k.Ratio != s.Ratio || c.Generator.Kind != states.Generator.Kind || c.Generator.Conditional != states.Generator.Conditional {
+				t.Errorf("%s at scale %s: with pixels %+v, with states %+v", method, scale, k, s)
+			}
+			if c.Fills() != (method != "drqv2") || !c.Sees() {
+				t.Errorf("%s at scale %s: learner %q", method, scale, c.Agent.Learner)
+			}
+		}
+	}
+	for _, name := range methodNames {
+		if can := canObserve(name, "pixels") == nil; can != slices.Contains(sighted, name) {
+			t.Errorf("method %s takes pixels: %v", name, can)
+		}
+	}
+}
+
+// A file of such a run is the same run; on it other methods keep its pixels, and who cannot
+// take them is told so. Without pixels it is what it is without the file.
+func TestAFileOfARunFromPixels(t *testing.T) {
+	of := func(c Choice) config.Config {
+		t.Helper()
+		made, err := Resolve(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	whole := of(Choice{Task: "cartpole-swingup", Method: "synther", Scale: "demo", Observation: "pixels"})
+	whole.Knobs.TopFraction = 0.125
+	doc, err := Encode(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(file, doc, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	differ := func(a, b config.Config) []string {
+		t.Helper()
+		x, err := Settings(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := Settings(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var keys []string
+		for key := range x {
+			if x[key] != y[key] && key != "preset" {
+				keys = append(keys, key)
+			}
+		}
+		slices.Sort(keys)
+		return keys
+	}
+	if again := differ(of(Choice{Preset: file}), whole); len(again) > 0 {
+		t.Errorf("its file gives other %v", again)
+	}
+	other := of(Choice{Preset: file, Method: "pgr-td"})
+	if keys := differ(other, of(Choice{Task: "cartpole-swingup", Method: "pgr-td", Scale: "demo", Observation: "pixels"})); !slices.Equal(keys, []string{"knobs.top_fraction"}) {
+		t.Errorf("with --method pgr-td it differs in %v", keys)
+	}
+	states := of(Choice{Preset: file, Observation: "state"})
+	if keys := differ(states, of(Choice{Task: "cartpole-swingup", Method: "synther", Scale: "demo"})); !slices.Equal(keys, []string{"environment.observation", "knobs.top_fraction"}) {
+		t.Errorf("with --observation state it differs in %v", keys)
+	}
+	for want, choice := range map[string]Choice{
+		"method sac takes state: want that, or a method that takes pixels: ": {Preset: file, Method: "sac"},
+		"method drqv2 takes pixels: want that":                               {Method: "drqv2", Observation: "state"},
+		`observation is "touch", want "state" or "pixels"`:                   {Method: "drqv2", Observation: "touch"},
+	} {
+		if _, err := Resolve(choice); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if found, err := Differences(Choice{Task: whole.Task, Method: whole.Method, Scale: whole.Scale, Observation: "pixels"}, whole); err != nil || len(found) != 1 {
+		t.Errorf("it differs from its axes in %v, %v", found, err)
+	}
+}
