@@ -244,17 +244,30 @@ func convDW(c *compiler, in device.Instr) {
 		panels = c.perShare(c.k.PanelSize(in.Window.Places(), out))
 	}
 	dw := c.sums(in.Out)
+	// Rows of the gradient that a share has, of each of the window's lines.
+	mine := func(s share) (from, to int) { return s.cut(0, f.patches.Run, rowGrain) }
 	c.imagewise(in, rows, imageStage{
-		summed:  true,
-		prepare: func(s share) { clear(dw[s.lane]) },
+		summed: f.patches.Run,
+		prepare: func(s share) {
+			from, to := mine(s)
+			for y := range p.Outer {
+				clear(dw[s.lane][y*line+from*out : y*line+to*out])
+			}
+		},
 		image: func(s share, i int) {
+			from, to := mine(s)
+			if from == to {
+				return
+			}
+			p := p
+			p.Inner = to - from
 			panel := dz[i*cols : (i+1)*cols]
 			if panels != nil {
 				c.k.Pack(in.Window.Places(), out, panel, out, panels[s.place()])
 				panel = panels[s.place()]
 			}
 			image := f.frame.of(s, x[i*size:(i+1)*size])
-			c.k.MulPatches(p, out, image, panel, dw[s.lane], line, out, kernel.Epilogue{Accumulate: true})
+			c.k.MulPatches(p, out, image[from*p.InnerStride:], panel, dw[s.lane][from*out:], line, out, kernel.Epilogue{Accumulate: true})
 		},
 	})
 }
@@ -266,9 +279,16 @@ func convDB(c *compiler, in device.Instr) {
 	_, _, out := c.shape(in.Out)
 	db, one := c.sums(in.Out), c.perShare(out)
 	c.imagewise(in, rows, imageStage{
-		summed:  true,
-		prepare: func(s share) { clear(db[s.lane]) },
+		summed: 1,
+		prepare: func(s share) {
+			if s.first() {
+				clear(db[s.lane])
+			}
+		},
 		image: func(s share, i int) {
+			if !s.first() {
+				return
+			}
 			c.k.ColSum(cols/out, out, dz[i*cols:(i+1)*cols], out, one[s.place()])
 			c.k.Add(db[s.lane], db[s.lane], one[s.place()])
 		},

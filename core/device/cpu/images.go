@@ -8,8 +8,10 @@ import "pgrlab/core/device"
 
 // imageStage is a stage that goes image by image.
 type imageStage struct {
-	wholes  []device.Ref // operands that each share reads altogether
-	summed  bool         // the result is a sum over images, of which each lane has its own
+	wholes []device.Ref // operands that each share reads altogether
+	// summed is of how many rows the result is, a sum over images of which each lane has its
+	// own; 0: it is none. Every part of a lane goes through all its images then.
+	summed  int
 	prepare func(share)
 	image   func(s share, i int)
 }
@@ -18,9 +20,11 @@ type imageStage struct {
 func (c *compiler) imagewise(in device.Instr, rows int, s imageStage) {
 	by := c.byImages(rows)
 	uses := []access{writes(by, in.Out)}
-	if s.summed {
-		by = split{by: byRows, n: rows}
-		uses = []access{writes(split{by: byLane}, in.Out)}
+	if s.summed > 0 {
+		uses = []access{writes(c.grained(byLane, s.summed, rowGrain), in.Out)}
+		if by = (split{by: byRows, n: rows}); c.parts > 1 {
+			by = split{by: whole, grain: all}
+		}
 	} else {
 		c.imaged[in.Out] = true
 	}

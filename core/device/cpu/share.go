@@ -6,11 +6,11 @@ package cpu
 type share struct{ lane, part, parts int }
 
 // lanes are the shares that are whole lanes.
-func lanes() (all [Lanes]share) {
-	for lane := range all {
-		all[lane] = share{lane, 0, 1}
+func lanes() (of [Lanes]share) {
+	for lane := range of {
+		of[lane] = share{lane, 0, 1}
 	}
-	return all
+	return of
 }
 
 // place is the number of a share among all of its segment's: that of scratch memory.
@@ -29,10 +29,13 @@ const (
 	elementGrain = 1 << 12
 )
 
+// all is the grain of what every part of a lane goes through altogether.
+const all = -1
+
 // cut is the part of a lane's range that a share has; 0 is no grain: all of it is the first
 // part's.
 func (s share) cut(lo, hi, grain int) (from, to int) {
-	if s.parts == 1 {
+	if s.parts == 1 || grain == all {
 		return lo, hi
 	}
 	units := 0
