@@ -102,4 +102,7 @@ type Encoder interface {
 	// that of window i. It has none before, and stays as it is until D_real is made anew;
 	// frames of it may be forgotten meanwhile. It is part of what Save writes.
 	Encoded() *replay.Windows
+	// Encode returns what rows of D_real would have as z of stacks of frames if they were
+	// made now, [stacks,O].
+	Encode(stacks [][][]byte) (z []float32, err error)
 }

@@ -30,6 +30,7 @@ const (
 	TypeStart     = "start"     // Start
 	TypeEvaluated = "evaluated" // Evaluated
 	TypeDormant   = "dormant"   // Dormant
+	TypeLatents   = "latents"   // Latents
 	TypeEpisode   = "episode"   // Episode
 	TypeRefit     = "refit"     // Refit
 	TypeKnob      = "knob"      // KnobChanged

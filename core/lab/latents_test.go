@@ -129,6 +129,28 @@ func TestARunInLatentSpaceOfFewFrames(t *testing.T) {
 	}
 }
 
+// Latents drift from a refit to the next: not at all once encoder and trunks are frozen, and
+// right behind a refit as far as the updates since.
+func TestLatentsDrift(t *testing.T) {
+	for _, freeze := range []int{0, 11} {
+		c := tiny.Latents()
+		c.Agent.Own, c.Evaluation.Every = agent.Own{"drqv2": frozen(freeze)}, 3
+		l := framesLab(t, c, 1, nil)
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		found, steps := bodies[event.Latents](l)
+		if len(found) != 6 || steps[0] != 12 || steps[5] != 26 {
+			t.Fatalf("lines at steps %v: %+v", steps, found)
+		}
+		for i, b := range found {
+			if made := steps[i]%12 == 0; made != (b.Drift == 0) && freeze == 0 || freeze > 0 && b.Drift != 0 || !(b.Size > 0 && b.Size < 1) {
+				t.Errorf("frozen at %d, step %d: %+v", freeze, steps[i], b)
+			}
+		}
+	}
+}
+
 // hooked is a learner that says which slice of D_real is made next.
 type hooked struct {
 	*drqv2.Latent

@@ -143,6 +143,11 @@ func (r *Replica) FinishEvaluation(v inspect.View, number uint64) error {
 	if err := r.reportDormant(number); err != nil {
 		return err
 	}
+	if found, known, err := latents(r.Agent, r.sight, r.Real); err != nil {
+		return err
+	} else if known {
+		r.emit(event.TypeLatents, found)
+	}
 	if losses, some := r.Losses.take(); some {
 		r.emit(event.TypeLosses, losses)
 	}

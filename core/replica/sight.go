@@ -107,7 +107,10 @@ func (r *Replica) Frames() agent.Frames {
 // probed are the policy's layers on so many real states; none where it does not show any.
 func (r *Replica) probed(number uint64, rows int) ([]agent.Layer, error) {
 	if r.sight != nil {
-		return r.probedFrames(number, rows)
+		if r.Stepped == 0 {
+			return nil, nil
+		}
+		return r.sight.probed(r.Agent, number, rows)
 	}
 	if r.Real.Len() == 0 {
 		return nil, nil // the learner has not filled it yet
@@ -121,15 +124,16 @@ func (r *Replica) probed(number uint64, rows int) ([]agent.Layer, error) {
 	return r.Agent.Activations(obs, rows)
 }
 
-func (r *Replica) probedFrames(number uint64, rows int) ([]agent.Layer, error) {
-	learner, sighted := r.Agent.(agent.Sighted)
-	if !sighted || r.Stepped == 0 {
+// probed are a policy's layers on so many stacks of frames.
+func (s *sight) probed(policy agent.Learner, number uint64, rows int) ([]agent.Layer, error) {
+	learner, sighted := policy.(agent.Sighted)
+	if !sighted {
 		return nil, nil
 	}
-	stacks, row := newStacks(rows, r.sight.stack), replay.FrameRow{Next: make([][]byte, r.sight.stack)}
+	stacks, row := newStacks(rows, s.stack), replay.FrameRow{Next: make([][]byte, s.stack)}
 	for i := range stacks {
 		row.Stack = stacks[i]
-		if err := r.sight.probes.Draw(&row, 1, 0, number, i); err != nil {
+		if err := s.probes.Draw(&row, 1, 0, number, i); err != nil {
 			return nil, err
 		}
 	}

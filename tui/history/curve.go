@@ -38,6 +38,8 @@ const (
 	CurveReward    CurveName = "reward error"
 	CurveCoverage  CurveName = "coverage"
 	CurveCopies    CurveName = "copies"
+	CurveDrift     CurveName = "drift"
+	CurveLatent    CurveName = "latent size"
 	CurveSpeed     CurveName = "speed"
 )
 

@@ -63,6 +63,9 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 		h.Dormant = append(h.Dormant, dormancy{e.Step, member, float64(b.Ratio), float64(b.RatioDrM), float64(b.Tau)})
 		measure(CurveSokar, float64(b.Ratio))
 		measure(CurveDrM, float64(b.RatioDrM))
+	case event.Latents:
+		measure(CurveDrift, float64(b.Drift))
+		measure(CurveLatent, float64(b.Size))
 	case event.Scores:
 		h.scored(b.Relevance, member, e.Step, wall)
 		for i, name := range []CurveName{CurveF10, CurveF50, CurveF90} {

@@ -1,0 +1,67 @@
+package replica
+
+import (
+	"math"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/event"
+	"pgrlab/core/replay"
+	"pgrlab/core/run"
+)
+
+// driftRows is how many rows of D_real the drift of latents is measured on, spread evenly:
+// the same ones until D_real is made anew.
+const driftRows = 256
+
+// latents measures how far what a learner makes of frames is from what D_real has of the same
+// ones; known is false where it has none.
+func latents(learner agent.Learner, s *sight, real *replay.Ring) (found event.Latents, known bool, err error) {
+	encoder, is := learner.(agent.Encoder)
+	if !is || real.Len() == 0 || encoder.Encoded().Len() != real.Len() {
+		return found, false, nil
+	}
+	windows, size := encoder.Encoded(), real.Shape().Obs
+	row := replay.FrameRow{Next: make([][]byte, windows.Stack)}
+	var stacks [][][]byte
+	var then []float32
+	for _, slot := range real.Spread(driftRows) {
+		row.Stack = make([][]byte, windows.Stack)
+		if s.frames.Window(&row, windows, slot, 0) != nil {
+			continue // its frames have been forgotten
+		}
+		stacks, then = append(stacks, row.Stack), append(then, real.Row(slot)[:size]...)
+	}
+	if len(stacks) == 0 {
+		return found, false, nil
+	}
+	now, err := encoder.Encode(stacks)
+	return event.Latents{Drift: run.Float(drift(now, then, size)), Size: run.Float(meanSize(now))}, err == nil, err
+}
+
+// drift is mean ‖now − then‖² over mean ‖then − its mean‖² of rows of that size; NaN where
+// then all rows were alike.
+func drift(now, then []float32, size int) float64 {
+	mean, rows := make([]float64, size), float64(len(then)/size)
+	for i, z := range then {
+		mean[i%size] += float64(z) / rows
+	}
+	moved, spread := 0.0, 0.0
+	for i, z := range then {
+		moved += square(float64(now[i]) - float64(z))
+		spread += square(float64(z) - mean[i%size])
+	}
+	if spread == 0 {
+		return math.NaN()
+	}
+	return moved / spread
+}
+
+func square(x float64) float64 { return x * x }
+
+// meanSize is the mean of |z|.
+func meanSize(z []float32) (mean float64) {
+	for _, v := range z {
+		mean += math.Abs(float64(v)) / float64(len(z))
+	}
+	return mean
+}
