@@ -1,9 +1,11 @@
 package config
 
 import (
+	"slices"
 	"time"
 
 	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
 )
 
 // Forecast is what a run will take, measured before it has begun.
@@ -16,7 +18,8 @@ type Forecast struct {
 // known or the run has none of it.
 type Costs struct {
 	Step       float64 // an env step with its updates
-	Score      float64 // F of a real transition
+	Score      float64 // F of a real transition, and to make it where the learner makes it anew before a refit
+	Warm       float64 // a unit of work that F's model owes before that
 	FitStep    float64 // a generator step
 	Sample     float64 // a synthetic transition
 	Evaluation float64
@@ -39,11 +42,34 @@ func (c *Config) LastsFrom(s *knob.Settings, step int, u Costs) time.Duration {
 	if !c.Generates() || u.Sample == 0 { // not known before the first generation
 		return time.Duration(total * float64(time.Second))
 	}
-	refit := u.FitStep*float64(s.GeneratorSteps) + u.Sample*float64(s.Samples)
+	refit := u.FitStep*float64(s.GeneratorSteps) + u.Sample*float64(s.Samples) + u.Warm*float64(c.owed(s))
 	for i := step/s.RefitEvery + 1; i*s.RefitEvery < c.Steps; i++ { // none in the last env step
 		total += refit + u.Score*float64(min(i*s.RefitEvery*c.Environment.InLockstep(), c.Buffer))
 	}
 	return time.Duration(total * float64(time.Second))
+}
+
+// Stored is how many rows D_real gets in the whole run, under s: where the learner makes it
+// anew, all of them at each refit.
+func (c *Config) Stored(s *knob.Settings) (rows int) {
+	copies := c.Environment.InLockstep()
+	if !c.Fills() {
+		return c.Steps * copies
+	}
+	for step := s.RefitEvery; step < c.Steps; step += s.RefitEvery {
+		rows += min(step*copies, c.Buffer)
+	}
+	return rows
+}
+
+// owed is how much work F's model has to make up for at each refit: where the learner makes
+// D_real anew then, all of its updates.
+func (c *Config) owed(s *knob.Settings) int {
+	if !c.Fills() || !slices.Contains(relevance.NamesOf(relevance.LearnsInSteps), s.Relevance) {
+		return 0
+	}
+	pace := c.Relevance.Pace(s.Relevance)
+	return min(pace.Warmup, s.RefitEvery/max(1, pace.Every))
 }
 
 // checkpointsKept is about how many checkpoints lie in a run folder: the last three

@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
 )
 
 func TestALengthIsTheSumOfItsParts(t *testing.T) {
@@ -32,5 +34,30 @@ func TestALengthIsTheSumOfItsParts(t *testing.T) {
 	c.Generator.Kind = GeneratorNone
 	if got := c.Lasts(Costs{Sample: 1}); got != 0 {
 		t.Errorf("without a generator: %s", got)
+	}
+}
+
+// Where the learner makes D_real anew at each refit, its model has missed all updates by
+// then, as many as it makes up for, and each of them stores all rows.
+func TestRefitsThatMakeDRealAnew(t *testing.T) {
+	c := Config{Steps: 10, StartSteps: 4, Buffer: 8, Knobs: knob.Settings{RefitEvery: 3, Samples: 1, Relevance: "curiosity"}}
+	c.Generator.Kind, c.Agent.Learner, c.Pixels = "diffusion", "drqv2", agent.DefaultPixels
+	icm := relevance.DefaultICM()
+	for _, test := range []struct {
+		cadence relevance.Cadence
+		want    int
+	}{{relevance.Cadence{Warmup: 2}, 2}, {relevance.Cadence{Warmup: 9}, 3}, {relevance.Cadence{Every: 3, Warmup: 9}, 1}} {
+		icm.Cadence = test.cadence
+		c.Relevance = relevance.Configs{"curiosity": icm}
+		if got, want := c.Lasts(Costs{Sample: 1, Warm: 1}), time.Duration(3*(1+test.want))*time.Second; got != want {
+			t.Errorf("%+v: %s, want %s", test.cadence, got, want)
+		}
+	}
+	if got := c.Stored(&c.Knobs); got != 3+6+8 {
+		t.Errorf("%d rows are stored, want 17", got)
+	}
+	c.Agent.Learner = ""
+	if got := c.Stored(&c.Knobs); got != 10 {
+		t.Errorf("%d rows of the environment are stored, want 10", got)
 	}
 }

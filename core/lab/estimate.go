@@ -2,8 +2,11 @@ package lab
 
 import (
 	"io"
+	"time"
 
 	"pgrlab/core/config"
+	"pgrlab/core/knob"
+	"pgrlab/core/meter"
 	"pgrlab/core/replay"
 	"pgrlab/core/replica"
 )
@@ -20,7 +23,7 @@ func (l *Lab) DiskNeed() (d config.DiskNeed, err error) {
 	for _, m := range x.members {
 		row := int64(m.Real.RowBytes())
 		d.Checkpoint -= int64(m.Real.Len()) * row
-		d.Real += int64(x.config.Steps*x.config.Environment.InLockstep()) * row
+		d.Real += int64(x.config.Stored(&x.Settings)) * row
 		for _, l := range replica.Logs(m) {
 			if f, is := l.Rows.(*replay.Frames); is {
 				d.Checkpoint -= int64(f.Len()) * int64(f.RowBytes())
@@ -43,6 +46,15 @@ func (l *Lab) DiskNeed() (d config.DiskNeed, err error) {
 		}
 	}
 	return d, err
+}
+
+// refitTakes estimates a refit of a member now; 0 where that is not known yet.
+func refitTakes(measured *meter.Meter, s *knob.Settings, r *replica.Replica) time.Duration {
+	rows := r.Real.Len()
+	if r.Parts.Fills { // with more than it has by now
+		rows = min(r.Stepped*r.Config.Environment.InLockstep(), r.Config.Buffer)
+	}
+	return measured.RefitTakes(s, rows, r.Owed(s.Relevance))
 }
 
 // counted counts what is written.

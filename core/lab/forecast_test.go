@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/testing/tiny"
 )
 
 // A trial of a real run finds what each of its parts takes, and says the same of the
@@ -26,6 +27,10 @@ func TestATrialMeasuresEveryPart(t *testing.T) {
 		if !(cost > 0 && cost < 60) {
 			t.Errorf("%s: %g s", name, cost)
 		}
+	}
+	latent, err := Try(context.Background(), tiny.Latents(), tiny.Task(), dev)
+	if u := latent.Costs; err != nil || !(u.Score > 0 && u.Score < 60) || !(u.Warm > 0 && u.Warm < 60) || !(u.Step > 0 && u.FitStep > 0 && u.Sample > 0) {
+		t.Errorf("of latents: %+v, %v", u, err)
 	}
 	if f.Disk.Checkpoint < 1 || f.Disk.Generation < 1 || f.Disk.Real < 1 {
 		t.Errorf("disk %+v", f.Disk)

@@ -55,7 +55,7 @@ func (s source) Learned(name string) bool { return s.Built(name) }
 func (s source) NextRefit() int { return nextRefit(s.views.config, s.views.settings, s.place.Step) }
 
 func (s source) CostRefit() time.Duration {
-	return s.meter.RefitTakes(s.views.settings, s.Real.Len())
+	return refitTakes(s.meter, s.views.settings, s.Replica)
 }
 
 func (s source) Now() time.Time { return s.now() }

@@ -44,7 +44,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 		Step: x.Step, Steps: x.config.Steps, State: x.state(), Parked: x.gate.parked, HandedOver: x.gate.handedOver, Position: x.position,
 		Phase: x.position.Phase, PhaseDone: x.position.I, PhaseTotal: x.total, PhaseETA: x.meter.PhaseTakes(x.position, x.total), ETA: x.eta(), StepTime: x.meter.StepTakes(),
 		StepsPerSec: steps, UpdatesPerSec: updates,
-		CostRefit: x.meter.RefitTakes(&x.Settings, m.Real.Len()), CostGenerate: x.meter.GenerationTakes(&x.Settings),
+		CostRefit: refitTakes(&x.meter, &x.Settings, m), CostGenerate: x.meter.GenerationTakes(&x.Settings),
 		Knobs: x.Settings.Values(), Scheduled: changesOf(x.steering.schedule),
 		Real: m.Real.Len(), Updates: m.Updates, Episode: int(m.Copies[0].Episode), EpisodeStep: m.Copies[0].Step, EpisodeReturn: m.Copies[0].Return,
 		Refits: int(x.synthesis.Refits), FitLoss: m.Fit.Last, FReal: m.FReal, FSyn: m.FSyn, FAsked: m.FAsked,

@@ -82,8 +82,8 @@ func (f *refit) startScoring(rows int) {
 // scoreSlice does the units from done on, of which the model owes the first; it returns
 // how many.
 func (f *refit) scoreSlice(done, owed, rows int) (n int, err error) {
-	defer f.meter.Measure(knob.Score, &n)()
 	if done < owed {
+		defer f.meter.MeasureWarming(&n)()
 		for _, m := range f.members {
 			if n, err = m.Warm(f.settings.Relevance, done, owed); err != nil {
 				return 0, err
@@ -91,6 +91,7 @@ func (f *refit) scoreSlice(done, owed, rows int) (n int, err error) {
 		}
 		return n, nil
 	}
+	defer f.meter.Measure(knob.Score, &n)()
 	first := done - owed
 	n = min(scoreRows, rows-first)
 	for _, m := range f.members {

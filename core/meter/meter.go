@@ -19,6 +19,8 @@ type Meter struct {
 	cost [knob.Phases]average // seconds of a unit of each phase; of Collect: of an env step that trains
 	// perSample is the seconds of one transition at one noise level.
 	perSample average
+	// warm is the seconds of a unit of work that a relevance model owes before a scoring.
+	warm average
 
 	parts [partCount]time.Duration // since the last line perf
 
@@ -91,7 +93,13 @@ func (a *average) add(v float64) {
 
 // Measure times a slice of n units; the function that it returns ends it. n is
 // read then.
-func (m *Meter) Measure(p knob.Phase, n *int) func() {
+func (m *Meter) Measure(p knob.Phase, n *int) func() { return m.measure(p, &m.cost[p], n) }
+
+// MeasureWarming is Measure of phase score where a model makes up for what it owes: a unit of
+// that takes something else than a transition's F.
+func (m *Meter) MeasureWarming(n *int) func() { return m.measure(knob.Score, &m.warm, n) }
+
+func (m *Meter) measure(p knob.Phase, cost *average, n *int) func() {
 	begin := m.now()
 	return func() {
 		d := m.now().Sub(begin)
@@ -99,14 +107,14 @@ func (m *Meter) Measure(p knob.Phase, n *int) func() {
 			m.apart += d
 		}
 		m.parts[partOf(p)] += d
-		if p.Before(knob.Evaluate) && !p.Before(knob.Score) {
+		if p == knob.Encode || p.Before(knob.Evaluate) && !p.Before(knob.Score) {
 			m.work += d
 		}
 		if p == knob.Generate {
 			m.generating += d
 		}
 		if *n > 0 {
-			m.cost[p].add(d.Seconds() / float64(*n))
+			cost.add(d.Seconds() / float64(*n))
 		}
 	}
 }
@@ -184,14 +192,14 @@ func (m *Meter) GenerationTakes(s *knob.Settings) time.Duration {
 	return seconds(m.perSample.value * float64(s.Samples) * float64(s.SamplerSteps))
 }
 
-// RefitTakes estimates a refit under s to so many real transitions; 0 where that is not
-// known yet.
-func (m *Meter) RefitTakes(s *knob.Settings, real int) time.Duration {
+// RefitTakes estimates a refit under s to so many real transitions, which a learner may have
+// to make anew first, with a model that owes so many units; 0 where that is not known yet.
+func (m *Meter) RefitTakes(s *knob.Settings, real, owed int) time.Duration {
 	generate := m.GenerationTakes(s)
 	if generate == 0 {
 		return 0
 	}
-	score := m.cost[knob.Score].value * float64(real)
+	score := (m.cost[knob.Encode].value+m.cost[knob.Score].value)*float64(real) + m.warm.value*float64(owed)
 	fit := m.cost[knob.Fit].value * float64(s.GeneratorSteps)
 	return seconds(score+fit) + generate
 }
@@ -214,7 +222,7 @@ func (m *Meter) Rates() (steps, updates float64) { return m.steps, m.updates }
 // episodes have so many steps.
 func (m *Meter) Costs(s *knob.Settings, episode int) config.Costs {
 	return config.Costs{
-		Step: m.cost[knob.Collect].value, Score: m.cost[knob.Score].value, FitStep: m.cost[knob.Fit].value,
+		Step: m.cost[knob.Collect].value, Score: m.cost[knob.Encode].value + m.cost[knob.Score].value, Warm: m.warm.value, FitStep: m.cost[knob.Fit].value,
 		Sample:     m.perSample.value * float64(s.SamplerSteps),
 		Evaluation: m.cost[knob.Evaluate].value * float64(episode),
 	}
@@ -236,11 +244,12 @@ func (m *Meter) Perf(s *knob.Settings) event.Perf {
 // not begin anew with every break. Of each average it holds value and weight.
 type State struct {
 	Cost, PerSample []float64
+	Warm            []float64 // missing in checkpoints of older builds
 	Parts           []time.Duration
 }
 
 func (m *Meter) State() State {
-	s := State{PerSample: []float64{m.perSample.value, m.perSample.weight}, Parts: append([]time.Duration(nil), m.parts[:]...)}
+	s := State{PerSample: []float64{m.perSample.value, m.perSample.weight}, Warm: []float64{m.warm.value, m.warm.weight}, Parts: append([]time.Duration(nil), m.parts[:]...)}
 	for _, a := range m.cost {
 		s.Cost = append(s.Cost, a.value, a.weight)
 	}
@@ -257,8 +266,13 @@ func (m *Meter) Restore(s State) {
 		m.cost[i] = average{s.Cost[2*i], s.Cost[2*i+1]}
 	}
 	m.perSample = average{s.PerSample[0], s.PerSample[1]}
+	if len(s.Warm) == 2 {
+		m.warm = average{s.Warm[0], s.Warm[1]}
+	}
 	copy(m.parts[:], s.Parts)
 }
 
 // Forget drops what things took: they take something else here.
-func (m *Meter) Forget() { m.cost, m.perSample = [len(m.cost)]average{}, average{} }
+func (m *Meter) Forget() {
+	m.cost, m.perSample, m.warm = [len(m.cost)]average{}, average{}, average{}
+}

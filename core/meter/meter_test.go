@@ -16,7 +16,7 @@ func TestARefitIsEstimatedFromTheLastOne(t *testing.T) {
 	at := time.Unix(0, 0)
 	m := meter.New(func() time.Time { return at })
 	s := knob.Settings{GeneratorSteps: 30, Samples: 200, SamplerSteps: 10}
-	if d := m.RefitTakes(&s, 50); d != 0 {
+	if d := m.RefitTakes(&s, 50, 7); d != 0 {
 		t.Errorf("before the first refit: %s", d)
 	}
 	slice := func(p knob.Phase, n int, d time.Duration) {
@@ -24,13 +24,21 @@ func TestARefitIsEstimatedFromTheLastOne(t *testing.T) {
 		at = at.Add(d)
 		end()
 	}
+	warm := 4
+	end := m.MeasureWarming(&warm) // 0.25 s an update that was missed
+	at = at.Add(time.Second)
+	end()
+	slice(knob.Encode, 20, time.Second)                       // 50 ms a transition
 	slice(knob.Score, 10, time.Second)                        // 0.1 s a transition
 	slice(knob.Fit, 4, 2*time.Second)                         // 0.5 s a step
 	m.Generation(generative.GenKnobs{Samples: 100, Steps: 5}) // 500 calls
 	slice(knob.Generate, 1, 5*time.Second)                    // 10 ms each
 	m.Generated()
-	want := 5*time.Second + 15*time.Second + 20*time.Second
-	if d := m.RefitTakes(&s, 50); math.Abs((d - want).Seconds()) > 1e-6 {
+	want := 7*time.Second/4 + 5*time.Second/2 + 5*time.Second + 15*time.Second + 20*time.Second
+	if d := m.Spent(); d != 10*time.Second {
+		t.Errorf("it took %s, want 10s", d)
+	}
+	if d := m.RefitTakes(&s, 50, 7); math.Abs((d - want).Seconds()) > 1e-6 {
 		t.Errorf("a refit takes %s, want %s", d, want)
 	}
 	if d := m.PhaseTakes(knob.Position{Step: 1, Phase: knob.Fit, I: 10}, 30); d != 10*time.Second {
@@ -38,10 +46,10 @@ func TestARefitIsEstimatedFromTheLastOne(t *testing.T) {
 	}
 	second := meter.New(func() time.Time { return at })
 	second.Restore(m.State())
-	if d := second.RefitTakes(&s, 50); d != m.RefitTakes(&s, 50) {
+	if d := second.RefitTakes(&s, 50, 7); d != m.RefitTakes(&s, 50, 7) {
 		t.Errorf("goes on with %s", d)
 	}
-	if second.Forget(); second.RefitTakes(&s, 50) != 0 {
+	if second.Forget(); second.RefitTakes(&s, 50, 7) != 0 {
 		t.Error("another device is estimated by this one")
 	}
 }

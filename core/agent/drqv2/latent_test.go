@@ -3,6 +3,7 @@ package drqv2
 import (
 	"bytes"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -338,4 +339,33 @@ func slowMLP(l *Latent, net string, member int, x []float64) []float64 {
 		}
 		x = y
 	}
+}
+
+// The forecast of memory of an agent beside a generator is never much less than what is
+// taken, when it has made updates before and behind the first generation and was asked for
+// all it can say.
+func TestMemoryBesideAGeneratorIsForecast(t *testing.T) {
+	c := small()
+	c.Pixels = agent.Pixels{Side: 64, Stack: 3, Pad: 4, Channels: 32, Strides: []int{2, 2, 1, 1}, Feature: 50}
+	c.Hidden, c.Slice = []int{128, 128}, 16
+	before := heap()
+	l := newLatent(t, c, newDevice(t, 1))
+	if err := l.Prepare(agent.Uses{Batch: 64, Copies: 1, Evaluated: 10}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.updater(kind{mix: replay.Mix{Real: 32, Synthetic: 32}}); err != nil {
+		t.Fatal(err)
+	}
+	b := replay.NewBatch(c.latents(), 1)
+	if err := l.Q(b.Reward, b.Obs, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.TDError(b.Reward, b, 1); err != nil {
+		t.Fatal(err)
+	}
+	took, said := heap()-before, c.latentMemory(64, 10)
+	if took > 1.1*said || took < said/4 {
+		t.Errorf("%.1f MB were taken, %.1f MB forecast", took/1e6, said/1e6)
+	}
+	runtime.KeepAlive(l)
 }

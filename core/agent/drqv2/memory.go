@@ -40,3 +40,19 @@ func (c Config) Memory(batch, looked int) float64 {
 	}
 	return 4 * numbers
 }
+
+// latentMemory is Memory beside a generator: before the first generation an update has a
+// program of all rows, behind it one that is mixed, and both stay; D_real is encoded by a
+// program of its own, and F looks at latents.
+func (c Config) latentMemory(batch, looked int) float64 {
+	total := c.Memory(batch, looked)
+	if batch > 0 {
+		units := float64(c.Act)
+		for _, width := range c.Hidden {
+			units += float64(1+2*c.Critics) * float64(width)
+		}
+		total += c.Memory(batch, 0) - c.Memory(0, 0) + c.Memory(0, lookRows) - c.Memory(0, 1)
+		total += 4 * 2 * valueRows * (units + 3*float64(c.latents().Obs))
+	}
+	return total
+}

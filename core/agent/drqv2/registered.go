@@ -19,7 +19,10 @@ func init() {
 			if c.Pixels.Validate() != nil {
 				return 0 // which is said elsewhere
 			}
-			return c.Memory(batch, looked)
+			if !d.Generates {
+				return c.Memory(batch, looked)
+			}
+			return c.latentMemory(batch, looked)
 		},
 		Rows: func(d agent.Deps) replay.Shape {
 			if !d.Generates {
