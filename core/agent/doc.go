@@ -24,6 +24,7 @@
 //	Prioritizer  the errors of the last batch, which become priorities
 //	Observer     keeps experience of its own: rollouts, sequences
 //	Sighted      acts on stacks of frames, and draws its batches from Frames
+//	Encoder      fills D_real with what it makes of frames
 //	Phased       works in slices between env steps, in phases that it names
 //	Preparer     takes a device's memory before the run begins
 //
@@ -40,9 +41,9 @@
 //
 // SAC and REDQ are OffPolicy, Prioritizer and Preparer. DrQ-v2 is Sighted and Phased
 // ("learn", an update of which a slice is some rows of the batch): an update on frames of
-// full size takes longer than a command may wait. Latents for D_real are made anew in a
-// phase "encode" before a refit; that an encoder is frozen from a step on is a setting of
-// its own. PPO is Observer (a rollout of
+// full size takes longer than a command may wait. Beside a generator it is an Encoder:
+// latents for D_real are made anew in a phase "encode" before a refit; that encoder and
+// trunks are frozen from a step on is a setting of its own. PPO is Observer (a rollout of
 // all copies) and Phased ("learn", a slice is a minibatch). DreamerV3 is Observer
 // (sequences, with the latent that each step began in) and Phased, and its state per copy
 // is the latent and the last action.

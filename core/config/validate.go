@@ -145,8 +145,13 @@ func (c *Config) validateObservation(s agent.Spec) error {
 	return nil
 }
 
-// CanSee says whether the learner can be given what it takes of the task.
+// CanSee says whether the learner can be given what it takes of the task. Members go in
+// lockstep, so that their D_real must be as large: with rows of several env steps episodes
+// that end by themselves make that differ.
 func (c *Config) CanSee(t task.Task) error {
+	if c.Sees() && c.Fills() && c.Members > 1 && t.Terminates {
+		return fmt.Errorf("configuration: members is %d, and episodes of task %s end at different times: want members 1 where a method has a generator and takes pixels: pgrlab sweep runs several seeds", c.Members, t.Name)
+	}
 	if c.Sees() && !t.Seen {
 		return fmt.Errorf("configuration: learner %s of method %s takes pixels, and task %s has no camera: choose another task, or a method that takes states", c.Agent.Learner, c.Method, t.Name)
 	}
