@@ -27,6 +27,9 @@ func (p *headline) line(w int) string {
 	dot := t.Faint.On(" " + t.Glyphs.Separator + " ")
 	name := t.Bold.On(o.Config.Task) + dot + o.Config.Method
 	seed := t.Dim.On("seed ") + fmt.Sprint(o.Config.Seed)
+	if n := o.Config.Members; n > 1 {
+		seed = t.Dim.On("seeds ") + fmt.Sprintf("%d-%d", o.Config.Seed, o.Config.Seed+uint64(n)-1)
+	}
 	if o.Replay && !(o.Ended && p.Ended()) {
 		state += " " + t.Staged.On(fmt.Sprintf("REPLAY %s%g", t.Glyphs.Times, replaySpeed(p.Lab)))
 	}

@@ -235,7 +235,7 @@ func (m *Model) poll() {
 // observe keeps what only a snapshot tells: speed over time.
 func (m *Model) observe(s *event.Snapshot) {
 	m.headline.eta.take(s.Time, s.ETA)
-	speed := m.History.Curve(history.CurveSpeed, 0)
+	speed := m.History.Main(history.CurveSpeed)
 	if last, ok := speed.Last(); s.StepsPerSec > 0 && s.Updates > 0 && (!ok || s.Step > last.Step) && !m.History.Begin.IsZero() {
 		wall := s.Time.Sub(m.History.Begin).Seconds()
 		if !ok || wall-last.Wall >= 1 {

@@ -23,17 +23,18 @@ func (x *experiment) collect() error {
 }
 
 // trainAgents makes the updates of the env step on every member (line 4), all at once
-// where the agent's device can.
+// where the agent's device can. A member makes all of its own before the next one begins:
+// what its updates work with stays in the caches.
 func (x *experiment) trainAgents() error {
 	n := 1
 	if x.first().Fused() {
 		n = x.Settings.UTD
 	}
-	for i := 0; i < x.Settings.UTD; i += n {
-		for _, m := range x.members {
-			if !m.Enough() {
-				continue
-			}
+	for _, m := range x.members {
+		if !m.Enough() {
+			continue
+		}
+		for i := 0; i < x.Settings.UTD; i += n {
 			if err := x.trainAgent(m, n, i+n == x.Settings.UTD); err != nil {
 				return err
 			}

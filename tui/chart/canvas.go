@@ -17,6 +17,7 @@ const (
 	SeriesLine // Role.Series says which
 	SeriesDot
 	SeriesEnd // the label behind the end of a line
+	SeriesBand
 	MarkerLine
 	MarkerNumber
 	AppliedTick

@@ -1,6 +1,9 @@
 package chart
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Draw says how a series appears.
 type Draw uint8
@@ -20,6 +23,9 @@ type Series struct {
 	// Smooth, when there is any, is drawn as the line in place of Points; dots
 	// stay where they were measured, and over the line.
 	Smooth []Point
+	// Low and High are from where to where a band behind the line reaches; none: there is
+	// no band.
+	Low, High []Point
 	// Look numbers glyphs and colour from 1; 0 is the place in Chart.Series.
 	Look int
 	// Label stands behind the end of the line, where there is room for such labels.
@@ -97,6 +103,9 @@ func (c *Chart) Lines(w, h int) []string {
 
 	c.drawAxes(canvas, l, labels, x0, x1)
 	for i := len(c.Series) - 1; i >= 0; i-- {
+		c.drawBand(canvas, l, s, i, x0, x1)
+	}
+	for i := len(c.Series) - 1; i >= 0; i-- {
 		c.drawSeries(canvas, l, s, i, x0, x1)
 	}
 	for i := len(c.Series) - 1; i >= 0; i-- {
@@ -135,6 +144,7 @@ func (c *Chart) prepared() *Chart {
 	d.Series = make([]Series, len(c.Series))
 	for i, s := range c.Series {
 		s.Points, s.Smooth = logarithms(s.Points), logarithms(s.Smooth)
+		s.Low, s.High = logarithms(s.Low), logarithms(s.High)
 		d.Series[i] = s
 	}
 	d.References = make([]Reference, len(c.References))
@@ -252,7 +262,7 @@ func (c *Chart) yRange(x0, x1 float64) (float64, float64) {
 		}
 	}
 	for _, s := range c.Series {
-		for _, p := range s.line() {
+		for _, p := range slices.Concat(s.line(), s.Low, s.High) {
 			if p.X >= x0 && p.X <= x1 {
 				take(p.Y)
 			}

@@ -6,6 +6,7 @@ import "github.com/guptarohit/asciigraph"
 type Glyphs struct {
 	lines     []asciigraph.CharSet // one per series, so that lines differ without colour
 	span      string               // values that share a column with the line
+	band      string               // between the ends of a band
 	dots      []string             // measured points
 	axis      string
 	axisFirst string // where the first series begins
@@ -33,7 +34,7 @@ func Unicode() Glyphs {
 			set("━", "┃", "┏", "┓", "┗", "┛", "━"),
 			set("┅", "┇", "┏", "┓", "┗", "┛", "┅"),
 		},
-		span: "┊", dots: []string{"●", "○", "■", "□", "◆", "◇"},
+		span: "┊", band: "░", dots: []string{"●", "○", "■", "□", "◆", "◇"},
 		axis: "┤", axisFirst: "┤", corner: "└", floor: "─", tick: "┬", applied: "┴", marker: "╎", cursor: "┃", pointer: "▲",
 		bracket: [4]string{"┐", "│", "┘", "┤"}, above: "▲", below: "▼",
 	}
@@ -50,7 +51,7 @@ func ASCII() Glyphs {
 			set("*", "*", "*", "*", "*", "*", "*"),
 			set("%", "%", "%", "%", "%", "%", "%"),
 		},
-		span: ":", dots: []string{"o", "x", "#", "+", "@", "&"},
+		span: ":", band: ".", dots: []string{"o", "x", "#", "+", "@", "&"},
 		axis: "|", axisFirst: "|", corner: "+", floor: "-", tick: "+", applied: "^", marker: "!", cursor: "|", pointer: "^",
 		bracket: [4]string{".", "|", "'", "+"}, above: "^", below: "v",
 	}

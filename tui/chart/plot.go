@@ -47,6 +47,20 @@ func (c *Chart) drawSeries(to *canvas, l layout, s scale, n int, x0, x1 float64)
 	}
 }
 
+// drawBand fills from Low to High of a series, behind all lines.
+func (c *Chart) drawBand(to *canvas, l layout, s scale, n int, x0, x1 float64) {
+	low, high := Decimate(c.Series[n].Low, x0, x1, l.width), Decimate(c.Series[n].High, x0, x1, l.width)
+	role := Role{Kind: SeriesBand, Series: c.look(n)}
+	for x := range low {
+		if math.IsNaN(low[x].Value) || math.IsNaN(high[x].Value) {
+			continue
+		}
+		for row := s.clip(low[x].Value); row <= s.clip(high[x].Value); row++ {
+			to.set(l.left+x, l.height-1-row, c.Glyphs.band, role)
+		}
+	}
+}
+
 // look is the number of the glyphs and the colour of the n-th series, from 0.
 func (c *Chart) look(n int) int {
 	if look := c.Series[n].Look; look > 0 {

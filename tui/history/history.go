@@ -30,6 +30,7 @@ type History struct {
 	Clock       Clock
 	Begin       time.Time // of the first event
 	highest     int       // member
+	cohort      bool      // there are several
 	Saved       string    // the newest checkpoint, below the run folder; "": none yet
 	Next        int       // index of the first event not taken yet
 	topic.Versions
@@ -56,13 +57,14 @@ type note struct {
 
 // Evaluation is the return of one policy over its episodes.
 type Evaluation struct {
-	Step, Member, Episodes int
-	wall, Mean, Std        float64
+	Step, Episodes  int
+	wall, Mean, Std float64
+	Returns         []float64 // of each seed
 }
 
-// dormancy is the policy's dormant ratio by both definitions.
+// dormancy is the policy's dormant ratio by both definitions; of several seeds the mean.
 type dormancy struct {
-	step, member    int
+	step            int
 	Sokar, drm, Tau float64
 }
 
@@ -170,6 +172,9 @@ func (h *History) measure(name CurveName, member, step int, wall, y float64) {
 		return
 	}
 	h.Record(name, member, Sample{step, wall, y})
+	if h.cohort {
+		h.together(name, step, wall)
+	}
 	h.Touch(topic.Curves)
 }
 

@@ -21,7 +21,7 @@ func (h *History) Take(e event.Event) {
 	}
 	wall := e.Wall.Sub(h.Begin).Seconds()
 	h.Clock.tick(e.Step, wall)
-	h.highest = max(h.highest, e.Member)
+	h.highest, h.cohort = max(h.highest, e.Member), h.cohort || e.Member != event.NoMember
 	if h.takeChange(e) || h.takeMeasured(e, wall) {
 		return
 	}
@@ -30,7 +30,12 @@ func (h *History) Take(e event.Event) {
 	if b, ok := e.Body.(event.Generated); ok {
 		line.Briefs = generatedBriefs(b)
 	}
-	if line.Kind != "" {
+	switch last := len(h.Lines) - 1; {
+	case line.Kind == "" || line.Text == "" && e.Member > 0:
+	case e.Member > 0 && line.Kind == "eval" && last >= 0 && h.Lines[last].Kind == "eval" && h.Lines[last].Step == e.Step: // all seeds' in one line
+		h.Lines = h.Lines[:last]
+		h.Add(line)
+	default:
 		h.Add(line)
 	}
 }
@@ -60,9 +65,16 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 	measure := func(name CurveName, y float64) { h.measure(name, member, e.Step, wall, y) }
 	switch b := e.Body.(type) {
 	case event.Dormant:
-		h.Dormant = append(h.Dormant, dormancy{e.Step, member, float64(b.Ratio), float64(b.RatioDrM), float64(b.Tau)})
 		measure(CurveSokar, float64(b.Ratio))
 		measure(CurveDrM, float64(b.RatioDrM))
+		if member == 0 || len(h.Dormant) == 0 {
+			h.Dormant = append(h.Dormant, dormancy{e.Step, float64(b.Ratio), float64(b.RatioDrM), float64(b.Tau)})
+		}
+		if d := &h.Dormant[len(h.Dormant)-1]; h.cohort {
+			sokar, _ := h.Main(CurveSokar).Last()
+			drm, _ := h.Main(CurveDrM).Last()
+			d.Sokar, d.drm = sokar.Y, drm.Y
+		}
 	case event.Latents:
 		measure(CurveDrift, float64(b.Drift))
 		measure(CurveLatent, float64(b.Size))
@@ -93,9 +105,9 @@ func (h *History) eventText(e event.Event, wall float64) (kind, text string, war
 	case event.Evaluated:
 		return "eval", h.takeEvaluated(e, wall, b), false
 	case event.Generated:
-		return "D_syn", h.takeGenerated(e.Step, wall, b), false
+		return "D_syn", h.takeGenerated(e, wall, b), false
 	case event.Refit:
-		return "refit", h.takeRefit(e.Step, wall, b), false
+		return "refit", h.takeRefit(e, wall, b), false
 	case event.Noted:
 		h.Notes = append(h.Notes, note{e.Step, wall, b.Text})
 		h.Touch(topic.Changes)
@@ -114,11 +126,9 @@ func (h *History) eventText(e event.Event, wall float64) (kind, text string, war
 
 // takeEvaluated keeps an evaluation.
 func (h *History) takeEvaluated(e event.Event, wall float64, b event.Evaluated) string {
-	v := Evaluation{Step: e.Step, Member: max(0, e.Member), Episodes: b.Episodes, wall: wall, Mean: float64(b.ReturnMean), Std: float64(b.ReturnStd)}
-	h.Evaluations = append(h.Evaluations, v)
-	h.measure(CurveReturn, v.Member, e.Step, wall, v.Mean)
-	mean, std := format.SpreadOf(v.Mean, v.Std)
-	return fmt.Sprintf("return %s ± %s over %d episodes", mean, std, v.Episodes)
+	v := Evaluation{Step: e.Step, Episodes: b.Episodes, wall: wall, Mean: float64(b.ReturnMean), Std: float64(b.ReturnStd)}
+	h.measure(CurveReturn, max(0, e.Member), e.Step, wall, v.Mean)
+	return h.evaluated(v, h.cohort).text()
 }
 
 // remark is the line of an event without numbers to keep; "" for none.
@@ -157,10 +167,13 @@ func by(who string) string {
 	return "by " + who
 }
 
-func (h *History) takeRefit(step int, wall float64, b event.Refit) string {
-	h.Refits = append(h.Refits, refit{Step: step, Steps: b.Steps, generated: b.Generated, Loss: Optional(b.Loss), Seconds: float64(b.Obs.Seconds)})
-	h.measure(CurveGenerator, 0, step, wall, Optional(b.Loss))
+func (h *History) takeRefit(e event.Event, wall float64, b event.Refit) string {
+	h.measure(CurveGenerator, max(0, e.Member), e.Step, wall, Optional(b.Loss))
 	h.Touch(topic.Losses, topic.Generations)
+	if e.Member > 0 { // the first one's stand for all
+		return ""
+	}
+	h.Refits = append(h.Refits, refit{Step: e.Step, Steps: b.Steps, generated: b.Generated, Loss: Optional(b.Loss), Seconds: float64(b.Obs.Seconds)})
 	cost := ""
 	if s := float64(b.Obs.Seconds); s > 0 {
 		cost = ", " + format.Duration(format.Seconds(s))
@@ -172,11 +185,14 @@ func (h *History) takeRefit(step int, wall float64, b event.Refit) string {
 }
 
 // takeGenerated keeps the description of a new D_syn.
-func (h *History) takeGenerated(step int, wall float64, b event.Generated) string {
+func (h *History) takeGenerated(e event.Event, wall float64, b event.Generated) string {
+	h.measureGenerated(max(0, e.Member), e.Step, wall, &b)
+	h.Touch(topic.Generations)
+	if e.Member > 0 {
+		return ""
+	}
 	h.Generations++
 	h.Generated = &b
-	h.Touch(topic.Generations)
-	h.measureGenerated(step, wall, &b)
 	text := Worth(&b) // what matters most first: narrow panes end behind a clause
 	switch {
 	case text != "":

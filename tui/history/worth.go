@@ -48,15 +48,15 @@ func orOne(v *run.Float) float64 {
 }
 
 // measureGenerated keeps what was measured of a new D_syn for the charts.
-func (h *History) measureGenerated(step int, wall float64, g *event.Generated) {
-	h.measure(CurveCoverage, 0, step, wall, Optional(g.Coverage))
-	h.measure(CurveCopies, 0, step, wall, Optional(g.Copies))
+func (h *History) measureGenerated(member, step int, wall float64, g *event.Generated) {
+	h.measure(CurveCoverage, member, step, wall, Optional(g.Coverage))
+	h.measure(CurveCopies, member, step, wall, Optional(g.Copies))
 	d := g.Dynamics
 	if d == nil {
 		return
 	}
-	h.measure(CurveDynamics, 0, step, wall, float64(d.Relative))
-	h.measure(CurveChange, 0, step, wall, Optional(d.Change))
-	h.measure(CurveReward, 0, step, wall, Optional(d.RewardRelative))
-	h.measure(CurveRelevant, 0, step, wall, Optional(d.Relevant))
+	h.measure(CurveDynamics, member, step, wall, float64(d.Relative))
+	h.measure(CurveChange, member, step, wall, Optional(d.Change))
+	h.measure(CurveReward, member, step, wall, Optional(d.RewardRelative))
+	h.measure(CurveRelevant, member, step, wall, Optional(d.Relevant))
 }

@@ -50,7 +50,7 @@ func (x *Lessons) measureNow(k presets.Keep) measured {
 		}
 		return one(p.Outside)
 	}
-	c := x.History.Curve(curveOf[k.Of], 0)
+	c := x.History.Main(curveOf[k.Of])
 	if c == nil || len(c.Samples) == 0 {
 		return none
 	}

@@ -124,7 +124,7 @@ func (r *Run) Device() string {
 }
 
 // LookOf is the look of the i-th compared run.
-func (r *Run) LookOf(i int) int { return r.History.Members() + i }
+func (r *Run) LookOf(i int) int { return 1 + i }
 
 // RunLabel names a run on the charts: A is this one, B and on are those it is compared
 // with; "" where there is nothing to tell apart.

@@ -161,6 +161,8 @@ func (t *Theme) Paint(r chart.Role, s string) string {
 		return t.Dim.On(s)
 	case chart.SeriesLine, chart.SeriesDot, chart.SeriesEnd:
 		return t.Series[r.Series%len(t.Series)].On(s)
+	case chart.SeriesBand:
+		return t.Faint.On(s)
 	case chart.MarkerLine, chart.AppliedTick:
 		return t.marker.On(s)
 	case chart.MarkerNumber:

@@ -60,10 +60,7 @@ func afterEnd(dir string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	said := fmt.Sprintf("%s on %s, seed %d: %s steps", r.Method, r.Task, r.Seed, report.Count(r.Step))
-	if best, last, ok := session.Returns(events); ok {
-		said += fmt.Sprintf(", return %.1f, best %.1f", last, best)
-	}
+	said := fmt.Sprintf("%s on %s, %s: %s steps", r.Method, r.Task, session.Seeds(r.Seed, len(r.Members)), report.Count(r.Step)) + session.Reached(events)
 	next := "run again: pgrlab --preset " + filepath.Join(dir, run.ConfigName)
 	if !r.Done {
 		next = "go on: pgrlab --resume " + dir

@@ -69,6 +69,9 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	if r.Changed("seed") {
 		c.Seed = r.Seed
 	}
+	if r.Changed("members") {
+		c.Members = r.members
+	}
 	if r.Changed("steps") {
 		c.Steps = r.Steps
 	}

@@ -15,7 +15,7 @@ import (
 type Flags struct {
 	Preset, Task, Method, Scale string
 	Seed                        uint64
-	Steps                       int
+	Steps, members              int
 	environment                 task.Environment
 	Device, precision, GPUMem   string
 	Threads                     int
@@ -47,6 +47,7 @@ func (r *Flags) Bind(c *cobra.Command) {
 	f.StringVar(&r.schedule, "schedule", "", "`DIR|FILE` turn the knobs as in the journal of another run")
 	cli.SetGroup(f, cli.WhatToRun, "preset", "task", "method", "scale", "set", "at", "schedule")
 	f.Uint64Var(&r.Seed, "seed", 0, "`N` seed: the same seed gives the same run")
+	cli.CountIn(f, &r.members, "members", 1, 1, 1000, "`K` agents to train in lockstep, with seeds N, N+1, …; every change is for all of them")
 	cli.CountIn(f, &r.Steps, "steps", 0, 1, cli.MaxSteps, "`N` environment steps, as 20000, 20k or 1.5M (default: the scale's); with --resume: more of them")
 	f.StringVar(&r.environment.Observation, "observation", "", "`state|pixels` what the agent is given of the task (default: what the method takes)")
 	cli.CountVar(f, &r.environment.ActionRepeat, "action-repeat", 1, 1, "`N` control steps that one env step makes with its action")
@@ -56,7 +57,7 @@ func (r *Flags) Bind(c *cobra.Command) {
 	f.StringVar(&r.precision, "precision", "", "`fp32|tf32|bf16` what a GPU rounds the factors of large products to (default tf32)")
 	f.StringVar(&r.GPUMem, "gpu-mem", "", "`SIZE` most of a GPU's memory to use, as 4GiB (default what is free)")
 	cli.CountIn(f, &r.Threads, "threads", 0, 0, cli.MaxThreads, cli.ThreadsUsage)
-	cli.SetGroup(f, cli.HowToRun, "seed", "steps", "observation", "action-repeat", "noise-share", "noise-sigma", "device", "precision", "gpu-mem", "threads")
+	cli.SetGroup(f, cli.HowToRun, "seed", "members", "steps", "observation", "action-repeat", "noise-share", "noise-sigma", "device", "precision", "gpu-mem", "threads")
 	f.StringVar(&r.Out, "out", "", "`DIR` run folder (default $PGRLAB_RUNS/…, else ./runs/DATE-TASK-METHOD-sSEED)")
 	f.StringVar(&r.Resume, "resume", "", "`DIR|latest` go on with a run where it was saved last; DIR@STEP: where it was saved last up to that step")
 	f.BoolVar(&r.DropTail, "drop-tail", false, "with --resume: forget the changes and notes that were made after that")

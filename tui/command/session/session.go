@@ -225,9 +225,9 @@ func (s *session) result(ctx context.Context) error {
 // summary says on leaving what was reached and where it is.
 func (s *session) summary() []string {
 	snapshot := s.lab.Snapshot()
-	said := fmt.Sprintf("%s on %s, seed %d: %d of %d steps", s.config.Method, s.config.Task, s.config.Seed, snapshot.Step, s.config.Steps)
-	if best, last, ok := Returns(s.lab.Events(0)); ok {
-		said += fmt.Sprintf(", return %.1f, best %.1f", last, best)
+	said := fmt.Sprintf("%s on %s, %s: %d of %d steps", s.config.Method, s.config.Task, Seeds(s.config.Seed, s.config.Members), snapshot.Step, s.config.Steps)
+	if reached := Reached(s.lab.Events(0)); reached != "" {
+		said += reached
 		if reported := presets.Beside(s.config.Task, s.config.Method); reported != "" {
 			said += " (" + reported + ")"
 		}

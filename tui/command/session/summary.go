@@ -2,8 +2,10 @@ package session
 
 import (
 	"fmt"
+	"strings"
 
 	"pgrlab/core/event"
+	"pgrlab/tui/history"
 )
 
 // Badge says whether people changed knobs while the run went on.
@@ -20,16 +22,38 @@ func Badge(events []event.Event) string {
 	return fmt.Sprintf("TOUCHED ×%d: knobs were changed while it ran", n)
 }
 
-// Returns are the highest and the latest mean return of the evaluations.
-func Returns(events []event.Event) (best, last float64, ok bool) {
+// Reached says what the evaluations of a run have reached, behind its name: ", return 312.4,
+// best 340.0", or "" before the first. Of several seeds it is their mean.
+func Reached(events []event.Event) string {
+	h := history.New(0, 0)
 	for _, e := range events {
-		if v, is := e.Body.(event.Evaluated); is {
-			last = float64(v.ReturnMean)
-			if !ok || last > best {
-				best = last
-			}
-			ok = true
+		if _, is := e.Body.(event.Evaluated); is {
+			h.Take(e)
 		}
 	}
-	return best, last, ok
+	if len(h.Evaluations) == 0 {
+		return ""
+	}
+	last, best := h.Evaluations[len(h.Evaluations)-1], h.Evaluations[0]
+	for _, e := range h.Evaluations {
+		if e.Mean > best.Mean {
+			best = e
+		}
+	}
+	if !last.Cohort() {
+		return fmt.Sprintf(", return %.1f, best %.1f", last.Mean, best.Mean)
+	}
+	var each []string
+	for _, r := range last.Returns {
+		each = append(each, fmt.Sprintf("%.1f", r))
+	}
+	return fmt.Sprintf(", mean return %.1f of seeds' %s, best mean %.1f", last.Mean, strings.Join(each, " "), best.Mean)
+}
+
+// Seeds names the seeds of a run.
+func Seeds(first uint64, members int) string {
+	if members > 1 {
+		return fmt.Sprintf("seeds %d to %d", first, first+uint64(members)-1)
+	}
+	return fmt.Sprintf("seed %d", first)
 }

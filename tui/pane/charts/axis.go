@@ -77,7 +77,7 @@ func (m *Charts) horizon() float64 {
 		x = math.Max(x, m.Place(&m.History)(s.Step, s.Wall))
 	}
 	for _, other := range m.Others {
-		if s, ok := other.History.Curve(history.CurveReturn, 0).Last(); ok {
+		if s, ok := other.History.Main(history.CurveReturn).Last(); ok {
 			x = math.Max(x, m.Place(&other.History)(s.Step, s.Wall))
 		}
 	}

@@ -26,6 +26,7 @@ type Charts struct {
 	Window   window
 	Smooth   int             // the place among smoothSteps
 	log      map[string]bool // quantities with a logarithmic axis
+	seeds    bool            // those of a cohort are drawn apart
 	Cursor   int             // the inspected step
 	CursorOn bool
 }

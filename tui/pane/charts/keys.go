@@ -32,6 +32,7 @@ func (p *Pane) Keys() []pane.Binding {
 		{Name: "axis", Keys: []string{"x"}, Does: "x axis", Help: "what the charts count: env steps, critic updates or wall time", Action: m.nextAxis},
 		{Name: "smooth", Keys: []string{"s"}, Help: "smoothing of the lines: none, 0.6, 0.9; what was measured stands as dots beside them, and the title says it", Action: m.nextSmoothing},
 		{Name: "braille", Keys: []string{"b"}, Help: "draw the lines of all charts with Braille dots, two by four a character, or with line characters again", Action: m.nextChartStyle},
+		{Name: "seeds", Keys: []string{"e"}, Help: "of a run of several seeds (--members): the line of each seed, or their mean and from where to where they lie", Action: m.toggleSeeds},
 		{Name: "log", Keys: []string{"y"}, Help: "logarithmic vertical axis for this quantity, or linear again", Action: m.toggleLog},
 	}
 }
@@ -43,12 +44,23 @@ func (m *Charts) inspectRight() tea.Cmd { return m.inspectMove(1) }
 // at the same step of every chart. Before the first press it is behind the last.
 func (m *Charts) inspectMove(by int) tea.Cmd {
 	var steps []int
-	if c := m.History.Curve(m.shown(m.chartInFocus()).Lines[0].curve, 0); c != nil {
+	if c := m.History.Main(m.shown(m.chartInFocus()).Lines[0].curve); c != nil {
 		for _, s := range c.Samples {
 			steps = append(steps, s.Step)
 		}
 	}
 	m.moveCursor(steps, by)
+	return nil
+}
+
+// toggleSeeds draws the seeds of a cohort apart, or together again.
+func (m *Charts) toggleSeeds() tea.Cmd {
+	if m.History.Members() == 1 {
+		m.Refuse("one seed: pgrlab --members 4 trains four in lockstep")
+		return nil
+	}
+	m.seeds = !m.seeds
+	m.Changed()
 	return nil
 }
 
@@ -248,7 +260,7 @@ func (m *Charts) ToggleInspect() tea.Cmd {
 
 // Click puts the cursor on the measurement nearest to a column of the pane.
 func (p *Pane) Click(x, w int) {
-	c := p.History.Curve(p.shown(p.id).Lines[0].curve, 0)
+	c := p.History.Main(p.shown(p.id).Lines[0].curve)
 	if c == nil || w < 12 {
 		return
 	}

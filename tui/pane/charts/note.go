@@ -116,7 +116,7 @@ func (m *Charts) readAt() (step int, where string) {
 }
 
 func (m *Charts) valueAt(h *history.History, name history.CurveName, step int) (history.Sample, bool) {
-	return h.Curve(name, 0).At(step)
+	return h.Main(name).At(step)
 }
 
 // returnNote says what the dots and the ± are, in words where there is room.
@@ -125,7 +125,7 @@ func (m *Charts) returnNote(q quantity, w int) string {
 	at, where := m.readAt()
 	e, found := history.Evaluation{}, false
 	for _, v := range h.Evaluations {
-		if v.Step <= at && v.Member == 0 {
+		if v.Step <= at {
 			e, found = v, true
 		}
 	}
@@ -139,7 +139,7 @@ func (m *Charts) returnNote(q quantity, w int) string {
 	mean, std := format.SpreadOf(e.Mean, e.Std)
 	pm := " " + t.Glyphs.PlusMinus + " "
 	value := t.Bold.On(mean) + pm + std
-	words := t.Dim.On(fmt.Sprintf(" mean %s std of %d episodes", t.Glyphs.PlusMinus, e.Episodes))
+	words := t.Dim.On(fmt.Sprintf(" mean %s std of %s", t.Glyphs.PlusMinus, e.Of()))
 	others := func(name int) string {
 		text := ""
 		for _, o := range m.comparedNote(q, at, name) {
@@ -149,7 +149,7 @@ func (m *Charts) returnNote(q quantity, w int) string {
 	}
 	var notes []string
 	for _, tail := range []string{others(noteName) + m.referenceNote(2), others(noteName) + m.referenceNote(1), others(noteName), others(0)} {
-		few := t.Dim.On(fmt.Sprintf(" %d episodes ", e.Episodes))
+		few := t.Dim.On(" " + e.Of() + " ")
 		for _, head := range []string{dot + words + " " + value, dot + few + value, dot + " " + value} {
 			notes = append(notes, where+head+tail)
 		}

@@ -80,14 +80,15 @@ func (m *Charts) shown(id pane.ID) quantity { return Quantities[m.Quantity[id]] 
 // through them.
 const fewDots = 12
 
-// Series are the lines of a quantity: those of this run's members, and behind them
-// those of the runs it is compared with, each with glyphs of its own. What is smoothed
+// Series are the lines of a quantity: those of this run, of several seeds their mean and
+// where they lie, or one for each, and behind them those of the runs it is compared with,
+// each with glyphs of its own. What is smoothed
 // has its measurements as dots.
 func (m *Charts) Series(q quantity) []chart.Series {
 	var out []chart.Series
 	past := SmoothSteps[m.Smooth]
-	add := func(h *history.History, member int, l line, look int, label string) {
-		points := h.Curve(l.curve, member).Points(m.Place(h))
+	add := func(h *history.History, c *history.Curve, look int, label string) {
+		points := c.Points(m.Place(h))
 		if len(points) == 0 {
 			return
 		}
@@ -98,22 +99,31 @@ func (m *Charts) Series(q quantity) []chart.Series {
 		out = append(out, s)
 	}
 	for i, l := range q.Lines {
-		members := 1
-		if len(q.Lines) == 1 {
-			members = m.History.Members()
+		label := ""
+		if i == 0 {
+			label = m.RunLabel(0)
 		}
-		for member := range members {
-			label := ""
-			if i == 0 && member == 0 {
-				label = m.RunLabel(0)
+		if m.apart(q) {
+			for member := range m.History.Members() {
+				add(&m.History, m.History.Curve(l.curve, member), member, label)
+				label = ""
 			}
-			add(&m.History, member, l, lookOfLine(i)+member, label)
+			continue
+		}
+		add(&m.History, m.History.Main(l.curve), lookOfLine(i), label)
+		if i == 0 && len(out) > 0 {
+			out[0].Low, out[0].High = m.History.Band(l.curve, m.Place(&m.History))
 		}
 	}
 	for i, other := range m.Others {
-		add(&other.History, 0, q.Lines[0], m.LookOf(i), m.RunLabel(i+1))
+		add(&other.History, other.History.Main(q.Lines[0].curve), m.LookOf(i), m.RunLabel(i+1))
 	}
 	return out
+}
+
+// apart says whether the seeds of a cohort have a line each in a quantity of one line.
+func (m *Charts) apart(q quantity) bool {
+	return m.seeds && len(q.Lines) == 1 && m.History.Members() > 1
 }
 
 // runLooks are as many looks as there are runs on a chart at most: a look is a stroke
@@ -132,7 +142,7 @@ func lookOfLine(i int) int {
 // empty says whether nothing was measured of a quantity.
 func (m *Charts) empty(q quantity) bool {
 	for _, l := range q.Lines {
-		if c := m.History.Curve(l.curve, 0); c != nil {
+		if c := m.History.Main(l.curve); c != nil {
 			for _, s := range c.Samples {
 				if !math.IsNaN(s.Y) {
 					return false

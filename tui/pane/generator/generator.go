@@ -112,7 +112,7 @@ func (p *Pane) generatedLines(w int, label func(string) string) []string {
 	}
 	if d := g.Dynamics; d != nil {
 		line := label("dynamics") + format.Number(float64(d.Relative)) + t.Dim.On(" error of s'")
-		if c := p.History.Curve(history.CurveDynamics, 0); c != nil && len(c.Samples) > 1 {
+		if c := p.History.Main(history.CurveDynamics); c != nil && len(c.Samples) > 1 {
 			var past []float64
 			for _, s := range c.Samples {
 				past = append(past, s.Y)

@@ -78,7 +78,7 @@ func (x *Pane) losses() []lossPart {
 	parts := []lossPart{{"critic", now.Critic, nil}, {"actor", now.Actor, nil}, {"α", now.Alpha, nil},
 		{"Q mean", now.QMean, nil}, {"ICM", now.Curiosity, nil}}
 	for i, name := range [...]history.CurveName{history.CurveCritic, history.CurveActor, history.CurveAlpha, history.CurveQMean, history.CurveCuriosity} {
-		if c := x.History.Curve(name, 0); c != nil {
+		if c := x.History.Main(name); c != nil {
 			for _, v := range c.Samples {
 				parts[i].past = append(parts[i].past, v.Y)
 			}

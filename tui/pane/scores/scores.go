@@ -105,7 +105,7 @@ func (v *Pane) Body(w, h int) []string {
 	if text = v.askedText(w); text != "" && len(out) < h {
 		out = append(out, text)
 	}
-	if medians := v.History.Curve(history.CurveF50, 0).From(v.History.ScoredFrom); len(out) < h && len(medians) > 1 {
+	if medians := v.History.Main(history.CurveF50).From(v.History.ScoredFrom); len(out) < h && len(medians) > 1 {
 		name := t.Dim.On("medians so far of real ")
 		out = append(out, name+t.Real.On(t.Trend(medians, w-theme.Width(name))))
 	}
@@ -141,8 +141,8 @@ func (v *Pane) scoresSoFar(w, h int) []string {
 		text = why
 	}
 	var out []string
-	if median, ok := v.History.Curve(history.CurveF50, 0).Last(); ok {
-		high, _ := v.History.Curve(history.CurveF90, 0).Last()
+	if median, ok := v.History.Main(history.CurveF50).Last(); ok {
+		high, _ := v.History.Main(history.CurveF90).Last()
 		out = append(out, t.Real.On("real")+t.Dim.On("  med ")+format.Number(median.Y)+t.Dim.On(" p90 ")+format.Number(high.Y))
 	}
 	lines := theme.Wrap(v.Spelled(text), w)
@@ -205,7 +205,7 @@ func (v *Pane) scoresNote(w int) string {
 	if p := v.Previewed(); p != nil {
 		return theme.Longest([]string{t.Dim.On("median"), t.Dim.On("preview at step ") + format.Count(v.Preview.Step)}, w)
 	}
-	last, ok := v.History.Curve(history.CurveF50, 0).Last()
+	last, ok := v.History.Main(history.CurveF50).Last()
 	if !ok {
 		return ""
 	}

@@ -19,7 +19,7 @@ func (p *Pane) Text() string {
 	parts = append(parts, fmt.Sprintf("After %s environment steps", format.Count(s.Step)))
 	if n := len(h.Evaluations); n > 0 {
 		e := h.Evaluations[n-1]
-		parts = append(parts, fmt.Sprintf("the policy's return is %s, the mean of %d episodes", format.Number(e.Mean), e.Episodes))
+		parts = append(parts, fmt.Sprintf("the policy's return is %s, the mean of %s", format.Number(e.Mean), e.Of()))
 	} else {
 		parts = append(parts, "the policy has not been evaluated yet")
 	}

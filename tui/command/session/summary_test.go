@@ -1,0 +1,28 @@
+package session
+
+import (
+	"testing"
+
+	"pgrlab/core/event"
+	"pgrlab/core/run"
+)
+
+// What a run has reached is its last return and its best; of several seeds their mean, with
+// each of them.
+func TestReached(t *testing.T) {
+	at := func(step, member int, r float64) event.Event {
+		return event.Event{Step: step, Member: member, Body: event.Evaluated{ReturnMean: run.Float(r), Episodes: 2}}
+	}
+	for want, events := range map[string][]event.Event{
+		"":                       nil,
+		", return 3.0, best 5.0": {at(1, event.NoMember, 5), at(2, event.NoMember, 3)},
+		", mean return 3.0 of seeds' 2.0 4.0, best mean 6.0": {at(1, 0, 5), at(1, 1, 7), at(2, 0, 2), at(2, 1, 4)},
+	} {
+		if got := Reached(events); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if one, more := Seeds(3, 1), Seeds(3, 4); one != "seed 3" || more != "seeds 3 to 6" {
+		t.Errorf("%q, %q", one, more)
+	}
+}

@@ -1,0 +1,97 @@
+package history
+
+import (
+	"fmt"
+	"math"
+
+	"pgrlab/tui/chart"
+	"pgrlab/tui/format"
+)
+
+// What a cohort's curves are beside those of its members: over the members that were
+// measured at a step.
+const (
+	mean = -1 - iota
+	least
+	most
+)
+
+// Main is the curve of a quantity: of a run of several seeds their mean; nil when it was
+// never measured.
+func (h *History) Main(name CurveName) *Curve {
+	if h.Members() > 1 {
+		return h.Curve(name, mean)
+	}
+	return h.Curve(name, 0)
+}
+
+// Band is from where to where the seeds of a run lie in a quantity; empty for one seed.
+func (h *History) Band(name CurveName, x func(step int, wall float64) float64) (low, high []chart.Point) {
+	if h.Members() == 1 {
+		return nil, nil
+	}
+	return h.Curve(name, least).Points(x), h.Curve(name, most).Points(x)
+}
+
+// together brings the cohort's curves of a quantity to where the members are: they go in
+// lockstep, so that those which have a measurement at a step have their newest there.
+func (h *History) together(name CurveName, step int, wall float64) {
+	sum, n, lo, hi := 0.0, 0, math.Inf(1), math.Inf(-1)
+	for member := range h.Members() {
+		s, ok := h.Curve(name, member).Last()
+		if !ok || s.Step != step || math.IsNaN(s.Y) {
+			continue
+		}
+		sum, n, lo, hi = sum+s.Y, n+1, math.Min(lo, s.Y), math.Max(hi, s.Y)
+	}
+	for member, y := range map[int]float64{mean: sum / float64(n), least: lo, most: hi} {
+		if c := h.Curve(name, member); c != nil && len(c.Samples) > 0 && c.Samples[len(c.Samples)-1].Step == step {
+			c.Samples[len(c.Samples)-1].Y = y
+			continue
+		}
+		h.Record(name, member, Sample{step, wall, y})
+	}
+}
+
+// evaluated keeps an evaluation; the seeds of a cohort have one together: the mean of their
+// returns and its deviation over the seeds (n − 1).
+func (h *History) evaluated(v Evaluation, cohort bool) *Evaluation {
+	n := len(h.Evaluations)
+	if !cohort || n == 0 || h.Evaluations[n-1].Step != v.Step {
+		v.Returns = []float64{v.Mean}
+		if cohort {
+			v.Std = 0
+		}
+		h.Evaluations = append(h.Evaluations, v)
+		return &h.Evaluations[n]
+	}
+	e := &h.Evaluations[n-1]
+	e.Returns = append(e.Returns, v.Mean)
+	sum, squares := 0.0, 0.0
+	for _, r := range e.Returns {
+		sum += r
+	}
+	e.Mean = sum / float64(len(e.Returns))
+	for _, r := range e.Returns {
+		squares += (r - e.Mean) * (r - e.Mean)
+	}
+	e.Std = math.Sqrt(squares / float64(len(e.Returns)-1))
+	return e
+}
+
+// Of says what an evaluation's mean and deviation are over.
+func (e Evaluation) Of() string {
+	if e.Cohort() {
+		return fmt.Sprintf("%d seeds", len(e.Returns))
+	}
+	return fmt.Sprintf("%d episodes", e.Episodes)
+}
+
+// Cohort says whether it is of several seeds.
+func (e Evaluation) Cohort() bool { return len(e.Returns) > 1 }
+
+// text is its line among the events.
+func (e Evaluation) text() string {
+	center, std := format.SpreadOf(e.Mean, e.Std)
+	return fmt.Sprintf("return %s ± %s over %s", center, std, e.Of())
+}

@@ -1,0 +1,40 @@
+package charts
+
+import (
+	"testing"
+
+	"pgrlab/core/event"
+	"pgrlab/core/run"
+	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
+)
+
+// The seeds of a run are one line with a band, or a line each after a key; quantities of
+// several lines show the mean of each.
+func TestSeedsOfACohortOnAChart(t *testing.T) {
+	m := New(&pane.Run{History: history.New(0, 1)}, "lines", "steps")
+	for step := range 3 {
+		for member := range 4 {
+			m.History.Take(event.Event{Step: 10 * step, Member: member, Body: event.Evaluated{ReturnMean: run.Float(float64(member)), Episodes: 1}})
+			m.History.Take(event.Event{Step: 10 * step, Member: member, Body: event.Dormant{Ratio: run.Float(float64(member) / 10)}})
+		}
+	}
+	of := func(id string) quantity {
+		i, _ := QuantityIndex(id)
+		return Quantities[i]
+	}
+	s := m.Series(of("return"))
+	if len(s) != 1 || s[0].Points[2].Y != 1.5 || s[0].Low[2].Y != 0 || s[0].High[2].Y != 3 {
+		t.Fatalf("%d lines: %+v", len(s), s)
+	}
+	if d := m.Series(of("dormant")); len(d) != 2 || d[0].High == nil || d[1].High != nil {
+		t.Errorf("%d lines of dormant ratios: %+v", len(d), d)
+	}
+	m.seeds = true
+	if s = m.Series(of("return")); len(s) != 4 || s[3].Points[0].Y != 3 || s[0].Low != nil || s[1].Look == s[2].Look {
+		t.Errorf("%d lines of seeds: %+v", len(s), s)
+	}
+	if d := m.Series(of("dormant")); len(d) != 2 {
+		t.Errorf("%d lines of dormant ratios", len(d))
+	}
+}
