@@ -86,7 +86,7 @@ var allowed = map[string][]string{
 	"core/agent":          {"core/replay", "core/spelling", "core/window", "core/device"},                                             // contract and registry; window: what convolutions leave of a frame
 	"core/agent/...":      {"core/agent", "core/replay", "core/nn", "core/op", "core/plan", "core/window", "core/device", "core/rng"}, // a learner is a package below it and knows no other
 	"core/agent/learners": {"core/agent/..."},                                                                                         // the list of them
-	"core/relevance":      {"core/replay", "core/spelling", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
+	"core/relevance":      {"core/replay", "core/window", "core/spelling", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/generative":     {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/analysis":       {"core/replay"},
 	"core/replay":         {"core/rng"},

@@ -33,7 +33,9 @@ func (p *preview) price(name string) error {
 		p.View.Real.Gather(p.Scratch, 0, p.View.Real.Spread(rows))
 		begin := p.Now()
 		made.Begin(p.Scratch, rows)
-		made.Observe(p.Scratch, rows)
+		if err := made.Observe(p.Scratch, rows); err != nil {
+			return err
+		}
 		took := p.Now().Sub(begin) * time.Duration(owed) / time.Duration(rows)
 		p.sayPrice(fmt.Sprintf("%s has seen nothing yet: a switch shows it all %s transitions first", name, knob.FormatCount(owed)), took)
 	case relevance.Trained:

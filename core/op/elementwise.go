@@ -22,6 +22,10 @@ func (g *Graph) Mish(z *Node) *Node { return g.apply(Mish, Attr{}, z) }
 // ELU is z above zero, eᶻ−1 below (Clevert et al. 2015).
 func (g *Graph) ELU(z *Node) *Node { return g.apply(ELU, Attr{}, z) }
 
+// LeakyReLU is z above zero, slope·z below, for slopes from 0 to 1 (Maas et al. 2013). It is
+// made of other operations.
+func (g *Graph) LeakyReLU(z *Node, slope float64) *Node { return g.Maximum(z, g.Scale(z, slope)) }
+
 // Add is a + b.
 func (g *Graph) Add(a, b *Node) *Node { return g.apply(Add, Attr{}, a, b) }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"pgrlab/core/device/cpu"
 	"pgrlab/core/replay"
 )
 
@@ -60,5 +61,48 @@ func TestNoAllocations(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations an update and score", n)
+	}
+}
+
+// Functions of frames at the sizes of the small scales and of the paper's, by one thread:
+// RND at the widths that presets use.
+func BenchmarkFrames(b *testing.B) {
+	for _, side := range []int{64, 84} {
+		c := DefaultRND()
+		if side == 64 {
+			c.Hidden, c.Features, c.Batch = 64, 64, 128
+		}
+		m := newFrameRND(b, c, side, cpu.Options{Threads: 1})
+		film(m.Batch(), side, 1)
+		rows, dst := filmed(128, side, 2), make([]float32, 128)
+		b.Run(fmt.Sprintf("rnd update of %d/%d", c.Batch, side), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := m.Train(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("rnd score of 128/%d", side), func(b *testing.B) {
+			for b.Loop() {
+				if err := m.Score(dst, rows, 128); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		count := newFrameCount(b, DefaultCount(), side, 1)
+		b.Run(fmt.Sprintf("count observes 128/%d", side), func(b *testing.B) {
+			for b.Loop() {
+				if err := count.Observe(rows, 128); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("count scores 128/%d", side), func(b *testing.B) {
+			for b.Loop() {
+				if err := count.Score(dst, rows, 128); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

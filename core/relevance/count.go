@@ -23,7 +23,12 @@ var _ = register(Spec{
 	Source:   "Wang et al. 2025, equation 7; Bellemare et al. 2016",
 	Learning: LearnsAnew,
 	Config:   DefaultCount(),
-	New:      func(d Deps) (Function, error) { return NewCount(d.Config.(CountConfig), d.Shape) },
+	New: func(d Deps) (Function, error) {
+		if d.Frames.Side > 0 {
+			return NewFrameCount(d.Config.(CountConfig), d.Shape, d.Frames, d.Device)
+		}
+		return NewCount(d.Config.(CountConfig), d.Shape)
+	},
 })
 
 // Validate says in one line what is wrong with c, or returns nil.
@@ -50,9 +55,8 @@ func (c CountConfig) Memory(shape replay.Shape) float64 {
 //
 // ρ is a product over the dimensions of [s, a], each binned, of a contextTree whose
 // context are the dimensions to the left; dimensions that are missing count as bin 0.
-// The paper has images of 42 × 42 pixels in the place of s and computes N̂ when a
-// transition arrives, because asking again is expensive there. On states it is cheap: the
-// density is made anew from all real transitions before each refit, with bins that
+// The paper has images of 42 × 42 pixels in the place of s, as FrameCount has, and computes
+// N̂ when a transition arrives. On states it is cheap to ask again: the density is made anew from all real transitions before each refit, with bins that
 // fit them, and F is asked of each afterwards. A Count belongs to one goroutine.
 type Count struct {
 	config    CountConfig
@@ -137,7 +141,7 @@ func (m *Count) before(symbols []uint8, k int) []uint8 {
 }
 
 // Observe lets the density see rows transitions, in their order.
-func (m *Count) Observe(b *replay.Batch, rows int) {
+func (m *Count) Observe(b *replay.Batch, rows int) error {
 	for i := range rows {
 		m.seen++
 		alpha, symbols := switching(m.seen), m.read(b, i)
@@ -145,6 +149,7 @@ func (m *Count) Observe(b *replay.Batch, rows int) {
 			t.update(m.before(symbols, k), symbols[m.config.Depth+k], alpha)
 		}
 	}
+	return nil
 }
 
 // Score writes F of transitions, without letting the density see them.

@@ -13,8 +13,21 @@ const countMagic = 0x31544e43_52474750 // "PGGRCNT1"
 
 // Save writes bins and trees, little-endian.
 func (m *Count) Save(w io.Writer) error {
-	parts := []any{uint64(countMagic), uint64(len(m.trees)), uint64(m.config.Bins), uint64(m.config.Depth), m.seen, m.low, m.step}
-	for _, t := range m.trees {
+	return saveTrees(w, countMagic, m.config, m.seen, m.trees, m.low, m.step)
+}
+
+// Load reads what Save wrote for the same CountConfig. On an error m must not be used
+// any further.
+func (m *Count) Load(r io.Reader) (err error) {
+	m.seen, err = loadTrees(r, countMagic, m.config, m.trees, m.low, m.step)
+	return err
+}
+
+// saveTrees writes what a density of so many observations consists of: numbers of its own,
+// and a tree for each dimension.
+func saveTrees(w io.Writer, magic uint64, c CountConfig, seen uint64, trees []*contextTree, own ...any) error {
+	parts := append([]any{magic, uint64(len(trees)), uint64(c.Bins), uint64(c.Depth), seen}, own...)
+	for _, t := range trees {
 		parts = append(parts, uint64(t.nodes()), t.counts, t.totals, t.stay, t.children)
 	}
 	for _, part := range parts {
@@ -25,61 +38,58 @@ func (m *Count) Save(w io.Writer) error {
 	return nil
 }
 
-// Load reads what Save wrote for the same CountConfig. On an error m must not be used
-// any further.
-func (m *Count) Load(r io.Reader) error {
-	if err := m.load(r); err != nil {
-		return fmt.Errorf("load count: %w", err)
+// loadTrees reads what saveTrees wrote for the same settings.
+func loadTrees(r io.Reader, magic uint64, c CountConfig, trees []*contextTree, own ...any) (seen uint64, err error) {
+	seen, err = readTrees(r, magic, c, trees, own)
+	if err != nil {
+		return seen, fmt.Errorf("load count: %w", err)
 	}
-	return nil
+	return seen, nil
 }
 
-func (m *Count) load(r io.Reader) error {
+func readTrees(r io.Reader, magic uint64, c CountConfig, trees []*contextTree, own []any) (seen uint64, err error) {
 	var head [5]uint64
 	if err := binary.Read(r, binary.LittleEndian, &head); err != nil {
-		return err
+		return 0, err
 	}
-	if head[0] != countMagic {
-		return errors.New("not a density, or of another version")
+	if head[0] != magic {
+		return 0, errors.New("not a density, or of another version")
 	}
-	if int(head[1]) != len(m.trees) || int(head[2]) != m.config.Bins || int(head[3]) != m.config.Depth {
-		return fmt.Errorf("the file has %d dimensions, %d bins and depth %d, this density %d, %d and %d",
-			head[1], head[2], head[3], len(m.trees), m.config.Bins, m.config.Depth)
+	if int(head[1]) != len(trees) || int(head[2]) != c.Bins || int(head[3]) != c.Depth {
+		return 0, fmt.Errorf("the file has %d dimensions, %d bins and depth %d, this density %d, %d and %d",
+			head[1], head[2], head[3], len(trees), c.Bins, c.Depth)
 	}
-	m.seen = head[4]
-	if err := readAll(r, m.low, m.step); err != nil {
-		return err
+	if err := readAll(r, own...); err != nil {
+		return 0, err
 	}
-	for i := range m.trees {
-		t, err := m.loadTree(r)
-		if err != nil {
-			return fmt.Errorf("dimension %d: %w", i, err)
+	for i := range trees {
+		if trees[i], err = readTree(r, c, head[4]); err != nil {
+			return 0, fmt.Errorf("dimension %d: %w", i, err)
 		}
-		m.trees[i] = t
 	}
-	return nil
+	return head[4], nil
 }
 
-// loadTree reads and checks one tree.
-func (m *Count) loadTree(r io.Reader) (*contextTree, error) {
+// readTree reads and checks one tree that saw so many symbols.
+func readTree(r io.Reader, c CountConfig, seen uint64) (*contextTree, error) {
 	var nodes uint64
 	if err := binary.Read(r, binary.LittleEndian, &nodes); err != nil {
 		return nil, err
 	}
 	most, level := 1.0, 1.0 // a whole tree
-	for range m.config.Depth {
-		level *= float64(m.config.Bins)
+	for range c.Depth {
+		level *= float64(c.Bins)
 		most += level
 	}
-	most = min(most, float64(m.config.Depth)*float64(m.seen)+1, math.MaxInt32/float64(m.config.Bins))
+	most = min(most, float64(c.Depth)*float64(seen)+1, math.MaxInt32/float64(c.Bins))
 	if nodes < 1 || float64(nodes) > most {
-		return nil, fmt.Errorf("%d nodes after %d transitions", nodes, m.seen)
+		return nil, fmt.Errorf("%d nodes after %d transitions", nodes, seen)
 	}
-	n, s := int(nodes), m.config.Bins
+	n, s := int(nodes), c.Bins
 	if rest, known := r.(interface{ Len() int }); known && n > rest.Len()/(8*s+12) {
 		return nil, io.ErrUnexpectedEOF
 	}
-	t := &contextTree{symbols: s, depth: m.config.Depth,
+	t := &contextTree{symbols: s, depth: c.Depth,
 		counts: make([]uint32, n*s), totals: make([]uint32, n), stay: make([]float64, n), children: make([]int32, n*s)}
 	if err := readAll(r, t.counts, t.totals, t.stay, t.children); err != nil {
 		return nil, err

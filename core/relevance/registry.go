@@ -70,6 +70,7 @@ type Deps struct {
 	Config Config // as Spec.Config; nil: that one
 	Values Values // of the agent; nil where there is none
 	Shape  replay.Shape
+	Frames Frames // what the transitions were made from; zero: they are the environment's own
 	Device device.Device
 	Seed   uint64 // of the run; functions draw from streams of their own name
 }

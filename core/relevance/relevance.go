@@ -49,7 +49,7 @@ type Counted interface {
 	// transitions are.
 	Begin(sample *replay.Batch, rows int)
 	// Observe takes rows transitions, in their order.
-	Observe(b *replay.Batch, rows int)
+	Observe(b *replay.Batch, rows int) error
 	// Seen is how many transitions it was made from.
 	Seen() uint64
 }

@@ -18,7 +18,8 @@ type RNDConfig struct {
 	Features  int     `toml:"features"`   // K, outputs of both networks
 	Batch     int     `toml:"batch"`      // real transitions of an update
 	LR        float64 `toml:"lr"`         // of Adam(0.9, 0.999)
-	ScoreRows int     `toml:"score_rows"` // transitions scored by one run of the networks
+	ScoreRows int     `toml:"score_rows"` // transitions scored by one run of the networks; of frames 128 at most
+	On        string  `toml:"on"`         // where a learner makes D_real from frames: "frames", or "latents" for the s′ that it made of them
 }
 
 var _ = register(Spec{
@@ -27,6 +28,9 @@ var _ = register(Spec{
 	Learning: LearnsInSteps,
 	Config:   DefaultRND(),
 	New: func(d Deps) (Function, error) {
+		if c := d.Config.(RNDConfig); c.looks(d.Frames) {
+			return NewFrameRND(c, d.Shape, d.Frames, d.Device, d.Seed)
+		}
 		return NewRND(d.Config.(RNDConfig), d.Shape, d.Device, d.Seed)
 	},
 })
@@ -35,7 +39,7 @@ var _ = register(Spec{
 // (two layers of 512, 512 features), and the learning rate of
 // openai/random-network-distillation: run_atari.py.
 func DefaultRND() RNDConfig {
-	return RNDConfig{Cadence: Cadence{Warmup: 1000}, Hidden: 512, Features: 512, Batch: 256, LR: 1e-4, ScoreRows: 1024}
+	return RNDConfig{Cadence: Cadence{Warmup: 1000}, Hidden: 512, Features: 512, Batch: 256, LR: 1e-4, ScoreRows: 1024, On: RNDOnFrames}
 }
 
 // Validate says in one line what is wrong with c, or returns nil.
@@ -45,6 +49,8 @@ func (c RNDConfig) Validate() error {
 		return fmt.Errorf("rnd: hidden is %d, features %d, batch %d and score_rows %d, want at least 1", c.Hidden, c.Features, c.Batch, c.ScoreRows)
 	case !(c.LR > 0):
 		return fmt.Errorf("rnd: lr is %g, want a positive number", c.LR)
+	case c.On != "" && c.On != RNDOnFrames && c.On != RNDOnLatents:
+		return fmt.Errorf("rnd: on is %q, want %q or %q", c.On, RNDOnFrames, RNDOnLatents)
 	}
 	return nil
 }
@@ -53,7 +59,7 @@ func (c RNDConfig) Validate() error {
 // target network f whose weights stay as they were initialised, a predictor f̂ that learns to agree with it on
 // real transitions, and as relevance how far they are apart. Here both are MLPs on
 // the whitened s', where the original has convolutions in front; the predictor is two
-// layers deeper, as there. An RND belongs to one goroutine.
+// layers deeper, as there; FrameRND is the one of frames. An RND belongs to one goroutine.
 type RND struct {
 	trainer
 	config            RNDConfig

@@ -36,7 +36,6 @@ func (w whitener) setCount(n float64) {
 // see adds rows vectors x (Chan et al. 1983).
 func (w whitener) see(x []float32, rows int) {
 	before, added := w.count(), float64(rows)
-	total := before + added
 	for k := range w.width {
 		mean, m2 := 0.0, 0.0
 		for i := range rows {
@@ -46,11 +45,17 @@ func (w whitener) see(x []float32, rows int) {
 			d := float64(x[i*w.width+k]) - mean
 			m2 += d * d
 		}
-		shift := mean - float64(w.mean.Data[k])
-		w.m2.Data[k] = float32(float64(w.m2.Data[k]) + m2 + shift*shift*before*added/total)
-		w.mean.Data[k] = float32(float64(w.mean.Data[k]) + shift*added/total)
+		w.merge(k, mean, m2, before, added)
 	}
-	w.setCount(total)
+	w.setCount(before + added)
+}
+
+// merge adds to dimension k, of which before numbers are known, so many more.
+func (w whitener) merge(k int, mean, m2, before, added float64) {
+	total := before + added
+	shift := mean - float64(w.mean.Data[k])
+	w.m2.Data[k] = float32(float64(w.m2.Data[k]) + m2 + shift*shift*before*added/total)
+	w.mean.Data[k] = float32(float64(w.mean.Data[k]) + shift*added/total)
 }
 
 // whiten writes rows scaled vectors, cut off at ±5. A dimension that never moved

@@ -21,6 +21,11 @@ type Batch struct {
 	// them; nil: the caller copies its rows alone. It is for who owns the
 	// memory and knows the cores.
 	Share func(work func(part, parts int)) func()
+	// Frames [Size] are what the transitions were made from (see Ring.See): nil where they
+	// are not asked for. Unseen says why not all have some. They are for batches without
+	// Share.
+	Frames []FrameRow
+	Unseen error
 
 	sampling sampling
 }
@@ -59,6 +64,9 @@ func (r *Ring) Gather(b *Batch, at int, rows []int) {
 		r.touch(some)
 		for i, row := range some {
 			b.Put(at+i, r.shape, r.Row(row))
+			if b.Frames != nil {
+				r.look(b, at+i, row)
+			}
 		}
 		at, rows = at+len(some), rows[len(some):]
 	}

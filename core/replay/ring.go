@@ -14,6 +14,7 @@ type Ring struct {
 	next     int    // slot of the next row
 	total    uint64 // rows ever added
 	chunks   [][]float32
+	sight    Sight // nil: rows were made from no frames
 }
 
 // NewRing returns an empty ring. It panics where shape or capacity are not
@@ -115,6 +116,9 @@ func (r *Ring) Clear() { r.length, r.next = 0, 0 }
 func (r *Ring) GatherRange(b *Batch, first, n int) {
 	for i := range n {
 		b.Put(i, r.shape, r.Row(first+i))
+		if b.Frames != nil {
+			r.look(b, i, first+i)
+		}
 	}
 }
 

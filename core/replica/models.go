@@ -142,8 +142,7 @@ func (r *Replica) Warm(name string, done, owed int) (n int, err error) {
 			c.Begin(r.scratch, min(inspect.ScoreRows, owed))
 		}
 		r.Real.Gather(r.scratch, 0, r.Real.Oldest(done, n))
-		c.Observe(r.scratch, n)
-		return n, nil
+		return n, c.Observe(r.scratch, n)
 	}
 	n = min(modelUpdates, owed-done)
 	for range n {

@@ -1,0 +1,65 @@
+package relevance
+
+import (
+	"fmt"
+
+	"pgrlab/core/device"
+	"pgrlab/core/replay"
+)
+
+// Frames says what a learner sees that makes D_real from frames: pictures of Side × Side
+// pixels, Stack of them an observation, the newest last. It is zero where there are none.
+type Frames struct{ Side, Stack int }
+
+// colours are the numbers of a pixel: red, green, blue.
+const colours = 3
+
+// size is how many bytes a frame has.
+func (f Frames) size() int { return f.Side * f.Side * colours }
+
+// Sighted is a Function of the frames that transitions were made from. It scores batches
+// with replay.Batch.Frames, and fails on others as they say: with replay.ErrUnseen on
+// generated transitions, which have none.
+type Sighted interface {
+	Function
+	// Slice is how many transitions are observed or scored in a few hundredths of a second.
+	Slice() int
+}
+
+// ConfigOfFrames are settings of a function that is another one where there are frames.
+type ConfigOfFrames interface {
+	Config
+	// ValidateFrames says in one line why the function cannot be made for such frames, or
+	// returns nil.
+	ValidateFrames(f Frames) error
+	// MemoryOfFrames is Memory of the function for such frames.
+	MemoryOfFrames(shape replay.Shape, f Frames) float64
+}
+
+// Slice is how many of rows transitions f takes at a time.
+func Slice(f Function, rows int) int {
+	if s, is := f.(Sighted); is {
+		return min(rows, s.Slice())
+	}
+	return rows
+}
+
+// framesOf are the frames of the first rows transitions of a batch.
+func framesOf(name string, b *replay.Batch, rows int) ([]replay.FrameRow, error) {
+	switch {
+	case b.Unseen != nil:
+		return nil, fmt.Errorf("relevance %s: %w", name, b.Unseen)
+	case len(b.Frames) < rows:
+		return nil, fmt.Errorf("relevance %s: %w", name, replay.ErrUnseen)
+	}
+	return b.Frames[:rows], nil
+}
+
+// shared makes a function that does all parts of some work, on the device's workers where
+// it lends them.
+func shared(dev device.Device, work func(part, parts int)) func() {
+	if s, lends := dev.(device.Sharer); lends {
+		return s.Share(work)
+	}
+	return func() { work(0, 1) }
+}

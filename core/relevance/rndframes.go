@@ -1,0 +1,195 @@
+package relevance
+
+import (
+	"fmt"
+	"math"
+
+	"pgrlab/core/device"
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+	"pgrlab/core/window"
+)
+
+// FrameRND is RND of frames: both networks look at the stack of s′ as it was seen, whitened
+// pixel by pixel, with the convolutions of openai/random-network-distillation
+// (policies/cnn_policy_param_matched.py) in front. Behind them both are alike, as Wang et al.
+// 2025 describe them: 512 features and two layers of 512. An update of 256 stacks of 84×84
+// is 24.8 GFLOP, a score 56 MFLOP. A FrameRND belongs to one goroutine.
+type FrameRND struct {
+	trainer
+	config            RNDConfig
+	frames            Frames
+	rows              int // scored by one run of the networks
+	target, predictor frameNet
+	whitener          *frameWhitener
+
+	stepNext, scoreNext *op.Node // whitened s′ [rows, Side·Side·Stack·3]
+}
+
+// frameNet is one of the two networks.
+type frameNet struct {
+	convs  []nn.Conv
+	layers nn.MLP
+}
+
+// frameConvs are their convolutions.
+var frameConvs = []struct{ out, kernel, stride int }{{32, 8, 4}, {64, 4, 2}, {64, 3, 1}}
+
+const (
+	leak         = 0.2 // of LeakyReLU, TensorFlow's
+	minFrameSide = 36  // the least side that leaves something for every convolution
+	mostRows     = 128 // most stacks that the networks look at at a time: 7 GFLOP
+)
+
+// RNDOnFrames and RNDOnLatents are the choices of RNDConfig.On.
+const (
+	RNDOnFrames  = "frames"
+	RNDOnLatents = "latents"
+)
+
+// looks says whether the function is one of the frames that there are.
+func (c RNDConfig) looks(f Frames) bool { return f.Side > 0 && c.On != RNDOnLatents }
+
+// ValidateFrames refuses frames that the convolutions leave nothing of.
+func (c RNDConfig) ValidateFrames(f Frames) error {
+	if c.looks(f) && f.Side < minFrameSide {
+		return fmt.Errorf("rnd: its convolutions leave nothing of frames of %d×%d: want pixels.side %d or more, or rnd.on %q", f.Side, f.Side, minFrameSide, RNDOnLatents)
+	}
+	return nil
+}
+
+// NewFrameRND samples the weights and compiles the update and the score.
+func NewFrameRND(c RNDConfig, shape replay.Shape, f Frames, dev device.Device, seed uint64) (*FrameRND, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if err := c.ValidateFrames(f); err != nil {
+		return nil, err
+	}
+	s := rng.New(seed, "rnd")
+	m := &FrameRND{
+		trainer: trainer{name: "rnd", device: dev, batch: replay.NewBatch(shape, c.Batch)},
+		config:  c, frames: f, rows: min(c.ScoreRows, mostRows),
+		target: newFrameNet("rnd.target", c, f, s), predictor: newFrameNet("rnd.predictor", c, f, s),
+		whitener: newFrameWhitener("rnd.whitener", f, dev),
+	}
+	m.batch.Frames = replay.NewFrameRows(c.Batch, f.Stack)
+	m.state = append(m.networks(), m.whitener.state()...) // whose tensors are the host's alone
+	if err := m.compile(); err != nil {
+		m.Close()
+		return nil, fmt.Errorf("rnd: %w", err)
+	}
+	return m, nil
+}
+
+func newFrameNet(name string, c RNDConfig, f Frames, s rng.Stream) (n frameNet) {
+	init := nn.Orthogonal(math.Sqrt2)
+	over := window.Geometry{Height: f.Side, Width: f.Side, Channels: f.Stack * colours}
+	for i, l := range frameConvs {
+		over.Kernel, over.Stride = l.kernel, l.stride
+		conv := nn.NewConv(fmt.Sprintf("%s.conv%d", name, i+1), over, l.out, init, s)
+		n.convs, over = append(n.convs, conv), conv.Next(0, 0, 0)
+	}
+	n.layers = nn.NewMLP(name, []int{over.Size(), c.Hidden, c.Hidden, c.Features}, init, nn.ReLU, s)
+	return n
+}
+
+// apply is the features [rows,K] of images.
+func (n frameNet) apply(g *op.Graph, x *op.Node) *op.Node {
+	for _, l := range n.convs {
+		x = g.LeakyReLU(l.Apply(g, x), leak)
+	}
+	return n.layers.Apply(g, x)
+}
+
+func (n frameNet) params() (all []*op.Tensor) {
+	for _, l := range n.convs {
+		all = append(all, l.Params()...)
+	}
+	return append(all, n.layers.Params()...)
+}
+
+func (m *FrameRND) compile() error {
+	c := m.config
+	err := m.learn(m.networks(), m.predictor.params(), c.LR, func(g *op.Graph) *op.Node {
+		in, told, guess := m.build(g, c.Batch)
+		m.stepNext = in
+		return g.SquaredError(guess, g.StopGradient(told), float64(c.Batch*c.Features))
+	})
+	if err != nil {
+		return err
+	}
+	m.scores, err = newScorer("rnd score", m.rows, m.device, func(g *op.Graph) (inputs, *op.Node) {
+		in, told, guess := m.build(g, m.rows)
+		m.scoreNext = in
+		return inputs{}, g.RowMeanSquare(guess, told)
+	})
+	return err
+}
+
+// build is f(s′) and f̂(s′) [rows,K].
+func (m *FrameRND) build(g *op.Graph, rows int) (in, told, guess *op.Node) {
+	in = g.Input("s'", rows, m.whitener.width)
+	return in, m.target.apply(g, in), m.predictor.apply(g, in)
+}
+
+// Train adds the frames of s′ of Batch to the statistics of the whitening, makes one Adam
+// step of the predictor on them and returns its loss, the mean squared distance of the
+// features.
+func (m *FrameRND) Train() (loss float64, err error) {
+	rows, err := framesOf(m.name, m.batch, m.config.Batch)
+	if err != nil {
+		return 0, err
+	}
+	m.whitener.see(rows)
+	m.whitener.prepare()
+	m.whitener.whiten(m.step.Data(m.stepNext), rows)
+	return m.trainer.Train()
+}
+
+// Score writes F = ‖f̂(s′) − f(s′)‖²/K, the mean as the original's code has it. The
+// paper writes ½‖·‖², which is PaperScale times that.
+func (m *FrameRND) Score(dst []float32, b *replay.Batch, rows int) error {
+	frames, err := framesOf(m.name, b, rows)
+	if err != nil {
+		return err
+	}
+	m.whitener.prepare()
+	for first := 0; first < rows; first += m.rows {
+		n := min(m.rows, rows-first)
+		m.whitener.whiten(m.scores.program.Data(m.scoreNext), frames[first:first+n])
+		if err := m.scores.program.Run(0); err != nil {
+			return fmt.Errorf("relevance rnd: %w", err)
+		}
+		copy(dst[first:first+n], m.scores.program.Data(m.scores.out))
+	}
+	return nil
+}
+
+// Slice is a run of the networks.
+func (m *FrameRND) Slice() int { return m.rows }
+
+// PaperScale is K/2, as that of RND.
+func (m *FrameRND) PaperScale() float64 { return float64(m.config.Features) / 2 }
+
+func (m *FrameRND) networks() []*op.Tensor { return append(m.target.params(), m.predictor.params()...) }
+
+// MemoryOfFrames is about how many bytes both networks take beside the images that they look
+// at: never much more than they will. It does not overflow.
+func (c RNDConfig) MemoryOfFrames(shape replay.Shape, f Frames) float64 {
+	if !c.looks(f) {
+		return c.Memory(shape)
+	}
+	side, channels, weights, made := float64(f.Side), float64(f.Stack*colours), 0.0, 0.0
+	image := side * side * channels
+	for _, l := range frameConvs {
+		weights += (float64(l.kernel*l.kernel)*channels + 1) * float64(l.out)
+		side, channels = math.Floor((side-float64(l.kernel))/float64(l.stride))+1, float64(l.out)
+		made += side * side * channels
+	}
+	weights += nn.Parameters(int(side*side*channels), c.Hidden, c.Hidden, c.Features)
+	rows := float64(c.Batch) + float64(min(c.ScoreRows, mostRows))
+	return 4 * (5*weights + 8*image + rows*(image+2*made+4*float64(c.Hidden)))
+}

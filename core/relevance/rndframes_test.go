@@ -1,0 +1,283 @@
+package relevance
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/device/cpu/kernel"
+	"pgrlab/core/op"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+var little = replay.Shape{Obs: 4, Act: 2}
+
+func smallFrameRND() RNDConfig {
+	return RNDConfig{Hidden: 16, Features: 8, Batch: 4, LR: 1e-3, ScoreRows: 3}
+}
+
+func newFrameRND(t testing.TB, c RNDConfig, side int, o cpu.Options) *FrameRND {
+	t.Helper()
+	dev, err := cpu.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	m, err := NewFrameRND(c, little, Frames{Side: side, Stack: 3}, dev, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return m
+}
+
+// filmed is a batch of rows of frames of their own.
+func filmed(rows, side int, stream uint64) *replay.Batch {
+	b := replay.NewBatch(little, rows)
+	b.Frames = replay.NewFrameRows(rows, 3)
+	film(b, side, stream)
+	return b
+}
+
+// film gives a batch other frames and actions: noise around a picture of half of the rows, so
+// that pixels have something to tell.
+func film(b *replay.Batch, side int, stream uint64) {
+	s := rng.New(stream, "film")
+	for i := range b.Frames {
+		q := s.At(uint64(i))
+		for _, stack := range [][][]byte{b.Frames[i].Stack, b.Frames[i].Next} {
+			for k := range stack {
+				stack[k] = make([]byte, side*side*3)
+				for j := range stack[k] {
+					stack[k][j] = byte(100*(i%2) + j%side + q.IntN(40))
+				}
+			}
+		}
+		for k := range 2 {
+			b.Act[2*i+k] = float32(2*q.Float64() - 1)
+		}
+	}
+}
+
+// Scores of the networks and the whitening as PyTorch has them.
+func TestFrameRNDAgainstPyTorch(t *testing.T) {
+	file, err := os.ReadFile("testdata/rnd.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said map[string][]float64
+	if err := json.Unmarshal(file, &said); err != nil {
+		t.Fatal(err)
+	}
+	for _, side := range []int{36, 64, 84} {
+		m := newFrameRND(t, smallFrameRND(), side, cpu.Options{Threads: 1})
+		for network, n := range []frameNet{m.target, m.predictor} {
+			for i, p := range n.params() {
+				goldenWeights(p, 100*network+i)
+			}
+		}
+		b := filmed(4, side, 1)
+		for row := range b.Frames {
+			for k := range 3 {
+				for j := range b.Frames[row].Next[k] {
+					i := k*side*side*3 + j
+					b.Frames[row].Next[k][j] = byte((i*i/7 + 31*i*(row+1) + 77*row) % 256)
+				}
+			}
+		}
+		m.whitener.see(b.Frames)
+		got := make([]float32, 4)
+		if err := m.Score(got, b, 4); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range said[fmt.Sprint(side)] {
+			near(t, fmt.Sprintf("score %d at %d pixels", i, side), float64(got[i]), want, 1e-4*want)
+		}
+	}
+}
+
+// goldenWeights are those of testdata/rnd.py.
+func goldenWeights(p *op.Tensor, number int) {
+	fan := 3000.0 // of biases
+	if len(p.Shape) == 2 {
+		fan = float64(p.Shape[0])
+	}
+	for i := range p.Data {
+		p.Data[i] = float32((float64((i*7919+number*104729+13)%2003)/1001 - 1) * math.Sqrt(3/fan))
+	}
+}
+
+// The whitening of frames is that of vectors with a number for each byte.
+func TestFrameWhitenerAgainstWhitener(t *testing.T) {
+	const side, rows = 5, 6
+	m := newFrameWhitener("frames", Frames{Side: side, Stack: 3}, newDevice(t))
+	plain := newWhitener("plain", m.width)
+	x, got, want := make([]float32, rows*m.width), make([]float32, rows*m.width), make([]float32, rows*m.width)
+	for batch := range uint64(3) {
+		b := filmed(rows, side, batch)
+		for i := range rows {
+			b.Frames[i].Next[1][7] = 9 // a pixel that never moves
+			for k, frame := range b.Frames[i].Next {
+				for j, v := range frame {
+					x[i*m.width+j/3*9+k*3+j%3] = float32(v)
+				}
+			}
+		}
+		m.see(b.Frames)
+		plain.see(x, rows)
+		m.prepare()
+		m.whiten(got, b.Frames)
+		plain.whiten(want, x, rows)
+		for i := range got {
+			near(t, fmt.Sprintf("number %d", i), float64(got[i]), float64(want[i]), 1e-4)
+		}
+	}
+	near(t, "count", m.count(), 18, 0)
+}
+
+// Networks, whitening and optimiser do not depend on workers and kernels' sharing: the same
+// bits by one worker and by two, and behind a file.
+func TestFrameRNDIsTheSameByAnyWorkers(t *testing.T) {
+	for _, family := range kernel.Available() {
+		var said [2][]float32
+		var files [2][]byte
+		for i, threads := range []int{1, 2} {
+			m := newFrameRND(t, smallFrameRND(), 36, cpu.Options{Threads: threads, Family: family})
+			for update := range uint64(3) {
+				film(m.Batch(), 36, update)
+				if _, err := m.Train(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			said[i] = make([]float32, 7)
+			if err := m.Score(said[i], filmed(7, 36, 9), 7); err != nil {
+				t.Fatal(err)
+			}
+			var file bytes.Buffer
+			if err := m.Save(&file); err != nil {
+				t.Fatal(err)
+			}
+			files[i] = slices.Clone(file.Bytes())
+			other := newFrameRND(t, smallFrameRND(), 36, cpu.Options{Threads: threads, Family: family})
+			if err := other.Load(&file); err != nil {
+				t.Fatal(err)
+			}
+			again := make([]float32, 7)
+			if err := other.Score(again, filmed(7, 36, 9), 7); err != nil || !slices.Equal(again, said[i]) {
+				t.Errorf("%v: behind a file it says %v, %v, before %v", family, again, err, said[i])
+			}
+		}
+		if !slices.Equal(said[0], said[1]) || !bytes.Equal(files[0], files[1]) {
+			t.Errorf("%v: by one worker %v, by two %v", family, said[0], said[1])
+		}
+	}
+}
+
+// What it was trained on becomes less relevant, and stays below what it never saw.
+func TestFrameRNDForgetsWhatItKnows(t *testing.T) {
+	m := newFrameRND(t, smallFrameRND(), 36, cpu.Options{Threads: 1})
+	known, before, after := filmed(4, 36, 1), make([]float32, 4), make([]float32, 4)
+	m.whitener.see(known.Frames)
+	if err := m.Score(before, known, 4); err != nil {
+		t.Fatal(err)
+	}
+	for range 60 {
+		copy(m.Batch().Frames, known.Frames)
+		if _, err := m.Train(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.Score(after, known, 4); err != nil {
+		t.Fatal(err)
+	}
+	strange := make([]float32, 4)
+	if err := m.Score(strange, filmed(4, 36, 2), 4); err != nil {
+		t.Fatal(err)
+	}
+	for i := range after {
+		if after[i] > before[i]/4 || after[i] > strange[i]/2 {
+			t.Errorf("F of a known frame is %g, before training %g, of a strange one %g", after[i], before[i], strange[i])
+		}
+	}
+}
+
+func TestFrameRNDDoesNotAllocate(t *testing.T) {
+	m := newFrameRND(t, smallFrameRND(), 36, cpu.Options{Threads: 2})
+	film(m.Batch(), 36, 1)
+	dst := make([]float32, 4)
+	if n := testing.AllocsPerRun(10, func() {
+		if _, err := m.Train(); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Score(dst, m.Batch(), 4); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations an update and score", n)
+	}
+}
+
+// Which function a setting and frames give, and what is refused.
+func TestFunctionsOfFrames(t *testing.T) {
+	seen := Frames{Side: 36, Stack: 3}
+	of := func(name string, c Config, f Frames) (Function, error) {
+		made, err := New(name, Deps{Config: c, Shape: little, Frames: f, Device: newDevice(t), Seed: 1})
+		if m, is := made.(Model); is && err == nil {
+			t.Cleanup(func() { m.Close() })
+		}
+		return made, err
+	}
+	latents, deep := smallFrameRND(), DefaultCount()
+	latents.On, deep.Depth = RNDOnLatents, 5
+	for _, c := range []struct {
+		name   string
+		config Config
+		frames Frames
+		want   string
+	}{
+		{"rnd", smallFrameRND(), seen, "*relevance.FrameRND"}, {"rnd", smallFrameRND(), Frames{}, "*relevance.RND"},
+		{"rnd", latents, seen, "*relevance.RND"}, {"rnd", latents, Frames{Side: 9, Stack: 2}, "*relevance.RND"},
+		{"count", DefaultCount(), seen, "*relevance.FrameCount"}, {"count", DefaultCount(), Frames{Side: 9, Stack: 2}, "*relevance.FrameCount"},
+		{"count", deep, Frames{}, "*relevance.Count"},
+	} {
+		f, err := of(c.name, c.config, c.frames)
+		if got := fmt.Sprintf("%T", f); err != nil || got != c.want {
+			t.Errorf("%s of %+v is %s, %v, want %s", c.name, c.frames, got, err, c.want)
+			continue
+		}
+		sighted, sees := f.(Sighted)
+		if want := strings.Contains(c.want, "Frame"); sees != want {
+			t.Errorf("%T sees frames: %v", f, sees)
+		}
+		if !sees {
+			continue
+		}
+		if n := sighted.Slice(); Slice(f, 1_000_000) != n || n < 1 || n > 128 {
+			t.Errorf("%T takes %d rows at a time", f, n)
+		}
+		b := replay.NewBatch(little, 2)
+		if err := f.Score(make([]float32, 2), b, 2); !errors.Is(err, replay.ErrUnseen) {
+			t.Errorf("%T scores rows without frames: %v", f, err)
+		}
+	}
+	if _, err := of("rnd", smallFrameRND(), Frames{Side: 35, Stack: 3}); err == nil || !strings.Contains(err.Error(), `want pixels.side 36 or more, or rnd.on "latents"`) {
+		t.Errorf("frames that are too small: %v", err)
+	}
+	if _, err := of("count", deep, seen); err == nil || !strings.Contains(err.Error(), "want 0 to 4") {
+		t.Errorf("a context beyond the neighbours: %v", err)
+	}
+	for _, c := range []ConfigOfFrames{smallFrameRND(), DefaultRND(), latents, DefaultCount()} {
+		small, large := c.MemoryOfFrames(little, Frames{Side: 36, Stack: 3}), c.MemoryOfFrames(little, Frames{Side: 84, Stack: 3})
+		if none := c.MemoryOfFrames(little, Frames{}); none != c.Memory(little) || !(small > 0) || !(large >= small) {
+			t.Errorf("%T: memory of %g bytes without frames, %g and %g with", c, none, small, large)
+		}
+	}
+}

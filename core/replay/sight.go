@@ -1,0 +1,41 @@
+package replay
+
+import "errors"
+
+// ErrUnseen is why transitions have no frames: they were generated, or their learner sees
+// none.
+var ErrUnseen = errors.New("there are no frames of such transitions")
+
+// Sight are the frames that the rows of a ring were made from.
+type Sight interface {
+	// Seen writes those of the row in a slot to dst; an error says why there are none. The
+	// frames stay the memory of their owner.
+	Seen(dst *FrameRow, slot int) error
+}
+
+// See makes s what Gather and GatherRange find the frames of rows by; nil: they have none.
+func (r *Ring) See(s Sight) { r.sight = s }
+
+// NewFrameRows are n rows of frames with room for stacks of so many.
+func NewFrameRows(n, stack int) []FrameRow {
+	rows, frames := make([]FrameRow, n), make([][]byte, 2*n*stack)
+	for i := range rows {
+		both := frames[2*i*stack : 2*(i+1)*stack]
+		rows[i].Stack, rows[i].Next = both[:stack:stack], both[stack:]
+	}
+	return rows
+}
+
+// look writes the frames of a row as those of transition i of a batch that asks for them.
+func (r *Ring) look(b *Batch, i, slot int) {
+	if i == 0 {
+		b.Unseen = nil
+	}
+	switch {
+	case b.Unseen != nil:
+	case r.sight == nil:
+		b.Unseen = ErrUnseen
+	default:
+		b.Unseen = r.sight.Seen(&b.Frames[i], slot)
+	}
+}
