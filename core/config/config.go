@@ -152,6 +152,14 @@ func (c *Config) Learner(task task.Task) (agent.Spec, agent.Deps) {
 	}
 }
 
+// Sight is what D_real is made from where that are frames; else it is zero.
+func (c *Config) Sight() relevance.Frames {
+	if !c.Sees() || !c.Fills() {
+		return relevance.Frames{}
+	}
+	return relevance.Frames{Side: c.Pixels.Side, Stack: c.Pixels.Stack}
+}
+
 // Fills says whether the learner fills D_real with rows of its own.
 func (c *Config) Fills() bool {
 	s, d := c.Learner(task.Task{})

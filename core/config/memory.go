@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 )
@@ -76,7 +78,7 @@ func (c *Config) Memory(task task.Task) []MemoryPart {
 	}
 	for _, name := range c.Functions() {
 		if settings := c.Relevance.Of(name); settings != nil {
-			add(settings.Memory(shape), "%s", sizesOf(name, settings))
+			add(c.functionMemory(settings, shape), "%s", sizesOf(name, settings))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b MemoryPart) int { return cmp.Compare(b.Bytes, a.Bytes) })
@@ -101,6 +103,14 @@ func (c *Config) framesMemory(task task.Task) float64 {
 	side, collected := float64(c.Pixels.Side), c.Collected()
 	episodes := collected/max(1, task.EpisodeSteps) + c.Environment.InLockstep() // each has a frame more than env steps
 	return float64(min(collected+episodes, c.FrameCapacity())) * (agent.Colours*side*side + 4*float64(task.ActSize) + beside)
+}
+
+// functionMemory is about what a relevance function takes.
+func (c *Config) functionMemory(settings relevance.Config, shape replay.Shape) float64 {
+	if seeing, can := settings.(relevance.ConfigOfFrames); can {
+		return seeing.MemoryOfFrames(shape, c.Sight())
+	}
+	return settings.Memory(shape)
 }
 
 // Collected is the most transitions of the environment that D_real comes to hold.

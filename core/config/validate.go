@@ -176,6 +176,13 @@ func (c *Config) ValidateSettings() error {
 			}
 		}
 	}
+	for _, name := range append(c.FixedFunctions(), c.Knobs.Relevance) { // others are refused when they are chosen
+		if settings, can := c.Relevance.Of(name).(relevance.ConfigOfFrames); can {
+			if err := settings.ValidateFrames(c.Sight()); err != nil {
+				return err
+			}
+		}
+	}
 	if !c.Generates() {
 		return nil
 	}

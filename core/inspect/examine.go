@@ -92,8 +92,14 @@ func (e *examiner) scoreBoth(f relevance.Function) (s *scored, err error) {
 		return nil, nil
 	}
 	s = &scored{}
-	if s.real, err = e.scores(f, e.Real, e.Real.Spread(e.Rows)); err != nil || !e.hasSynthetic() {
-		return s, err
+	s.real, err = e.scores(f, e.Real, e.Real.Spread(e.Rows))
+	switch {
+	case err != nil:
+		return nil, err
+	case s.real == nil && e.Real.Len() > 0:
+		return nil, nil
+	case !e.hasSynthetic():
+		return s, nil
 	}
 	s.synthetic, err = e.scores(f, e.Syn, e.looked())
 	return s, err
@@ -122,9 +128,10 @@ func (e *examiner) synthetic() (rows []float32) {
 // scores is f of the transitions in slots of a ring.
 func (e *examiner) scores(f relevance.Function, from *replay.Ring, slots []int) ([]float32, error) {
 	all := make([]float32, 0, len(slots))
-	for ; len(slots) > 0; slots = slots[min(ScoreRows, len(slots)):] {
-		some, err := e.scoresOf(f, from, slots[:min(ScoreRows, len(slots))])
-		if err != nil {
+	slice := relevance.Slice(f, ScoreRows)
+	for ; len(slots) > 0; slots = slots[min(slice, len(slots)):] {
+		some, err := e.scoresOf(f, from, slots[:min(slice, len(slots))])
+		if err != nil || some == nil {
 			return nil, err
 		}
 		all = append(all, some...)
@@ -155,6 +162,9 @@ func (e *examiner) compareWith(other *View, own *scored) (*event.ReferenceF, err
 	s, err := e.scoreBoth(other.F)
 	if err != nil {
 		return nil, err
+	}
+	if s == nil {
+		return nil, fmt.Errorf("relevance of another run: %s sees frames, of which not all are there any more", other.F.Name())
 	}
 	out := &event.ReferenceF{Relevance: other.F.Name(), Step: other.Step}
 	out.Real, out.Synthetic = s.histograms()

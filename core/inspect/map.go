@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"pgrlab/core/event"
+	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
 
@@ -78,9 +79,9 @@ func (v *View) scoreMap(out *event.Mapped) error {
 	if v.F.Name() == none || !v.Learned {
 		return nil
 	}
-	slots := v.Real.Spread(mapScored)
+	slots := v.Real.Spread(relevance.Slice(v.F, mapScored))
 	f, err := v.scoresOf(v.F, v.Real, slots)
-	if err != nil {
+	if err != nil || f == nil {
 		return err
 	}
 	out.Relevance = v.F.Name()

@@ -140,14 +140,19 @@ func (p *preview) make() error {
 // score takes F of samples of real and of synthetic transitions.
 func (p *preview) score() (err error) {
 	now, intn := p.View.Settings.Relevance, p.Stream.At(p.occasion).IntN
-	slots := sampleSlots(p.View.Real, intn)
-	if p.real, err = p.scoresOf(p.f, p.View.Real, slots); err != nil {
+	rows := min(relevance.Slice(p.f, sampleRows), relevance.Slice(p.F, sampleRows))
+	slots, begin := sampleSlots(p.View.Real, rows, intn), p.Now()
+	if p.real, err = p.scoresOf(p.f, p.View.Real, slots); err != nil || p.real == nil {
 		return err
 	}
+	p.addFrames(p.f, p.Now().Sub(begin), len(slots))
 	if p.Relevance != now && now != none {
 		old, err := p.scoresOf(p.F, p.View.Real, slots)
 		if err != nil {
 			return err
+		}
+		if old == nil {
+			return p.yield()
 		}
 		p.RankCorrelation = analysis.Spearman(old, p.real)
 		p.TopOverlap = analysis.TopOverlap(old, p.real, p.settings.TopFraction)
@@ -155,7 +160,7 @@ func (p *preview) score() (err error) {
 	if err := p.yield(); err != nil || !p.hasSynthetic() {
 		return err
 	}
-	if p.syn, err = p.scoresOf(p.f, p.Syn, sampleSlots(p.Syn, intn)); err != nil {
+	if p.syn, err = p.scoresOf(p.f, p.Syn, sampleSlots(p.Syn, rows, intn)); err != nil {
 		return err
 	}
 	return p.yield()
@@ -225,7 +230,9 @@ func (p *preview) describe() error {
 			batch.Put(i, shape, p.rows[i*shape.Width():])
 		}
 		made = make([]float32, p.Samples)
-		if err := p.f.Score(made, batch, p.Samples); err != nil {
+		if _, sees := p.f.(relevance.Sighted); sees {
+			made = nil // what is generated has no frames
+		} else if err := p.f.Score(made, batch, p.Samples); err != nil {
 			return err
 		}
 	}

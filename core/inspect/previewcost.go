@@ -29,23 +29,58 @@ func (p *preview) price(name string) error {
 	owed := p.Owed(name)
 	switch made := made.(type) {
 	case relevance.Counted:
-		rows := min(ScoreRows, p.View.Real.Len())
+		rows := min(relevance.Slice(made, ScoreRows), p.View.Real.Len())
 		p.View.Real.Gather(p.Scratch, 0, p.View.Real.Spread(rows))
-		begin := p.Now()
 		made.Begin(p.Scratch, rows)
+		begin := p.Now()
 		if err := made.Observe(p.Scratch, rows); err != nil {
 			return err
 		}
 		took := p.Now().Sub(begin) * time.Duration(owed) / time.Duration(rows)
-		p.sayPrice(fmt.Sprintf("%s has seen nothing yet: a switch shows it all %s transitions first", name, knob.FormatCount(owed)), took)
+		looks, err := p.timeLooks(made)
+		if err != nil {
+			return err
+		}
+		p.sayPrice(fmt.Sprintf("%s has seen nothing yet: a switch shows it all %s transitions first", name, knob.FormatCount(owed)), took+looks)
 	case relevance.Trained:
 		update, err := p.timeUpdate(made)
 		if err != nil {
 			return err
 		}
-		p.sayPrice(fmt.Sprintf("%s has no model yet: a switch builds it and trains it on %s real batches first", name, knob.FormatCount(owed)), time.Duration(owed)*update)
+		looks, err := p.timeLooks(made)
+		if err != nil {
+			return err
+		}
+		p.sayPrice(fmt.Sprintf("%s has no model yet: a switch builds it and trains it on %s real batches first", name, knob.FormatCount(owed)), time.Duration(owed)*update+looks)
 	}
 	return p.yield()
+}
+
+// timeLooks is about what it takes to score all frames by a function of frames, which costs a
+// hundred times as much as by one of transitions: what a refit took says nothing of it.
+func (p *preview) timeLooks(f relevance.Function) (time.Duration, error) {
+	if _, sees := f.(relevance.Sighted); !sees {
+		return 0, nil
+	}
+	begin, slots := p.Now(), p.View.Real.Spread(relevance.Slice(f, ScoreRows))
+	if _, err := p.scoresOf(f, p.View.Real, slots); err != nil {
+		return 0, err
+	}
+	return p.Now().Sub(begin) * time.Duration(p.View.Real.Len()) / time.Duration(len(slots)), p.yield()
+}
+
+// addFrames adds to the cost what a function of frames takes to score all transitions, which
+// took that long for some of them. Pseudo-counts see all of them as well, in about the time.
+func (p *preview) addFrames(f relevance.Function, took time.Duration, rows int) {
+	if _, sees := f.(relevance.Sighted); !sees || p.Cost == "" {
+		return
+	}
+	took = took * time.Duration(p.View.Real.Len()) / time.Duration(rows)
+	if _, counts := f.(relevance.Counted); counts {
+		took *= 2
+	}
+	p.Cost += fmt.Sprintf("; %s looks at all frames, about %s", f.Name(), roughly(took))
+	p.CostSeconds += took.Seconds()
 }
 
 // timeUpdate makes two updates of a model that is not the run's and returns what the
@@ -54,7 +89,13 @@ func (p *preview) timeUpdate(model relevance.Trained) (took time.Duration, err e
 	mixer, batch := replay.NewMixer(p.Stream), model.Batch()
 	for made := range uint64(2) {
 		begin := p.Now()
-		if err := mixer.Sample(batch, replay.Mix{Real: batch.Size}, p.View.Real, nil, made); err != nil {
+		if batch.Frames != nil { // any will do, if there are fewer again and again
+			for at := 0; at < batch.Size; {
+				slots := p.View.Real.Spread(batch.Size - at)
+				p.View.Real.Gather(batch, at, slots)
+				at += len(slots)
+			}
+		} else if err := mixer.Sample(batch, replay.Mix{Real: batch.Size}, p.View.Real, nil, made); err != nil {
 			return 0, err
 		}
 		if _, err := model.Train(); err != nil {

@@ -10,15 +10,16 @@ import (
 // sampleRows are the transitions of a sample of scores: of a line, of a histogram.
 const sampleRows = 1024
 
-// Sample is F of up to sampleRows transitions of a ring; intn chooses them.
+// Sample is F of up to sampleRows transitions of a ring, or of a slice where that is less;
+// intn chooses them. It is nil where F cannot tell: see scoresOf.
 func (v *View) Sample(from *replay.Ring, intn func(int) int) ([]float32, error) {
-	return v.scoresOf(v.F, from, sampleSlots(from, intn))
+	return v.scoresOf(v.F, from, sampleSlots(from, relevance.Slice(v.F, sampleRows), intn))
 }
 
-// sampleSlots are up to sampleRows slots of a ring, drawn with replacement unless it
-// holds no more than that.
-func sampleSlots(from *replay.Ring, intn func(int) int) []int {
-	slots := make([]int, min(sampleRows, from.Len()))
+// sampleSlots are up to n slots of a ring, drawn with replacement unless it holds no more
+// than that.
+func sampleSlots(from *replay.Ring, n int, intn func(int) int) []int {
+	slots := make([]int, min(n, from.Len()))
 	for i := range slots {
 		slots[i] = i
 		if from.Len() > len(slots) {
@@ -28,9 +29,13 @@ func sampleSlots(from *replay.Ring, intn func(int) int) []int {
 	return slots
 }
 
-// scoresOf is f of the transitions in up to ScoreRows slots of a ring.
+// scoresOf is f of the transitions in up to ScoreRows slots of a ring. It is nil where f sees
+// frames and there are none: of generated transitions, or of real ones that were forgotten.
 func (v *View) scoresOf(f relevance.Function, from *replay.Ring, slots []int) ([]float32, error) {
 	from.Gather(v.Scratch, 0, slots)
+	if _, sees := f.(relevance.Sighted); sees && v.Scratch.Unseen != nil {
+		return nil, nil
+	}
 	scores := make([]float32, len(slots))
 	return scores, f.Score(scores, v.Scratch, len(slots))
 }
@@ -45,7 +50,7 @@ func Compare(v View, intn func(int) int) (out Relevances, err error) {
 		return out, nil
 	}
 	real, err := v.Sample(v.Real, intn)
-	if err != nil {
+	if err != nil || real == nil {
 		return out, err
 	}
 	synthetic, err := v.Sample(v.Syn, intn)
@@ -54,7 +59,10 @@ func Compare(v View, intn func(int) int) (out Relevances, err error) {
 	}
 	asked := v.Gen.PromptScores(v.Prompts.Knobs, v.Prompts.Occasion, min(sampleRows, v.Syn.Len()))
 	edges := analysis.BodyEdges(bins, real, synthetic, asked)
-	out.Real, out.Synthetic = histogram(real, edges), histogram(synthetic, edges)
+	out.Real = histogram(real, edges)
+	if synthetic != nil {
+		out.Synthetic = histogram(synthetic, edges)
+	}
 	if asked != nil {
 		out.Asked = histogram(asked, edges)
 	}

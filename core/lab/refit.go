@@ -15,9 +15,6 @@ import (
 	"pgrlab/core/run"
 )
 
-// scoreRows is a slice of scoring.
-const scoreRows = inspect.ScoreRows
-
 // refit is what lines 3, 5 and 6 of Algorithm 1 do: F of every real transition, a
 // generator that is fitted to them, and a D_syn made with it. It changes the members'
 // generators, scores and D_syn; what of it an env step has to do is said by changes.
@@ -93,7 +90,7 @@ func (f *refit) scoreSlice(done, owed, rows int) (n int, err error) {
 	}
 	defer f.meter.Measure(knob.Score, &n)()
 	first := done - owed
-	n = min(scoreRows, rows-first)
+	n = f.members[0].ScoreSlice(rows - first)
 	for _, m := range f.members {
 		if err := m.Score(first, n); err != nil {
 			return 0, err

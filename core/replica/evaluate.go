@@ -207,7 +207,7 @@ func (r *Replica) reportScores(v inspect.View, number uint64) error {
 		return nil
 	}
 	f, err := v.Sample(r.Real, r.streams.scores.At(number).IntN)
-	if err != nil {
+	if err != nil || f == nil {
 		return err
 	}
 	s := analysis.Summarise(f)

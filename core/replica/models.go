@@ -56,6 +56,7 @@ func (r *Replica) usesModel(now Now, name string) bool {
 // learner that makes no such updates, env steps count in their place. Where D_real is made
 // anew before a refit they are missed until then, and made up for on the new rows: those of
 // the last refit are what the learner made of its experience then, and know nothing since.
+// Models of frames need not wait: frames stay what they are.
 func (r *Replica) TrainModels(now Now, last bool) error {
 	updates := r.Updates
 	if _, takesBatches := r.Agent.(agent.OffPolicy); !takesBatches {
@@ -67,7 +68,7 @@ func (r *Replica) TrainModels(now Now, last bool) error {
 	for _, name := range trainedModels {
 		switch {
 		case !r.modelDue(name, updates, last):
-		case r.usesModel(now, name) && r.Real.Len() > 0 && !r.Parts.Fills:
+		case r.usesModel(now, name) && feeds(r, name):
 			if err := r.UpdateModel(name); err != nil {
 				return err
 			}
@@ -76,6 +77,15 @@ func (r *Replica) TrainModels(now Now, last bool) error {
 		}
 	}
 	return nil
+}
+
+// feeds says whether there is something that a trained model can learn from between refits:
+// rows of D_real that are kept, or frames.
+func feeds(r *Replica, name string) bool {
+	if _, sees := r.models[name].(relevance.Sighted); sees {
+		return r.Enough()
+	}
+	return r.Real.Len() > 0 && !r.Parts.Fills
 }
 
 // modelDue says whether a trained model makes an update after that many critic updates.
@@ -94,7 +104,13 @@ func (r *Replica) UpdateModel(name string) error {
 		return fmt.Errorf("train %s: it has no model", name)
 	}
 	b, s := t.Batch(), r.stateOf(name)
-	if err := r.mixerOf(name).Sample(b, replay.Mix{Real: b.Size}, r.Real, nil, s.Updates); err != nil {
+	var err error
+	if b.Frames != nil {
+		err = r.sight.fill(b, r.streams.models.Sub(name), s.Updates)
+	} else {
+		err = r.mixerOf(name).Sample(b, replay.Mix{Real: b.Size}, r.Real, nil, s.Updates)
+	}
+	if err != nil {
 		return err
 	}
 	loss, err := t.Train()
@@ -130,13 +146,14 @@ func (r *Replica) Owed(name string) int {
 	return 0
 }
 
-// modelUpdates is a slice of a trained model's warm-up.
+// modelUpdates is a slice of a trained model's warm-up. Of a model of frames it is one: that
+// may be 25 GFLOP.
 const modelUpdates = 4
 
 // Warm does units that the model of that name owes, from done on; it returns how many.
 func (r *Replica) Warm(name string, done, owed int) (n int, err error) {
 	if c, counts := r.models[name].(relevance.Counted); counts {
-		n = min(inspect.ScoreRows, owed-done)
+		n = min(relevance.Slice(c, inspect.ScoreRows), owed-done)
 		if done == 0 {
 			r.Real.Gather(r.scratch, 0, r.Real.Spread(inspect.ScoreRows))
 			c.Begin(r.scratch, min(inspect.ScoreRows, owed))
@@ -145,6 +162,9 @@ func (r *Replica) Warm(name string, done, owed int) (n int, err error) {
 		return n, c.Observe(r.scratch, n)
 	}
 	n = min(modelUpdates, owed-done)
+	if _, sees := r.models[name].(relevance.Sighted); sees {
+		n = 1
+	}
 	for range n {
 		if err := r.UpdateModel(name); err != nil {
 			return 0, err

@@ -19,7 +19,12 @@ func (r *Replica) StartScoring(name string) {
 	r.scorer, r.scores = r.F, resized(r.scores, r.Real.Len())
 }
 
-// Score scores n transitions of D_real from slot first on, at most inspect.ScoreRows.
+// ScoreSlice is how many of so many transitions Score takes at a time.
+func (r *Replica) ScoreSlice(rows int) int {
+	return min(rows, relevance.Slice(r.scorer, inspect.ScoreRows))
+}
+
+// Score scores n transitions of D_real from slot first on, at most ScoreSlice.
 func (r *Replica) Score(first, n int) error {
 	r.Real.GatherRange(r.scratch, first, n)
 	return r.scorer.Score(r.scores[first:first+n], r.scratch, n)

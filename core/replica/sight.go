@@ -7,6 +7,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/replay"
+	"pgrlab/core/rng"
 	"pgrlab/core/task"
 )
 
@@ -102,6 +103,31 @@ func (r *Replica) Frames() agent.Frames {
 		return nil
 	}
 	return r.sight.sampler
+}
+
+// recalled are the frames that the learner made the rows of D_real from.
+type recalled struct{ *Replica }
+
+// Seen is replay.Sight's.
+func (r recalled) Seen(dst *replay.FrameRow, slot int) error {
+	learner, encodes := r.Agent.(agent.Encoder)
+	if !encodes {
+		return replay.ErrUnseen
+	}
+	return r.sight.sampler.Window(dst, learner.Encoded(), slot, r.Config.Agent.Gamma)
+}
+
+// fill fills the batch of an update of a model that learns from frames: single env steps of
+// all that there are, the newest ones included, from the stream of the model.
+func (s *sight) fill(b *replay.Batch, model rng.Stream, update uint64) error {
+	from := replay.FrameSampler{Frames: s.frames, Stream: model.Sub("frames")}
+	b.Unseen = nil
+	for i := range b.Frames {
+		if err := from.Draw(&b.Frames[i], 1, 0, update, i); err != nil {
+			return fmt.Errorf("train a model: %w", err)
+		}
+	}
+	return nil
 }
 
 // probed are the policy's layers on so many real states; none where it does not show any.

@@ -1,0 +1,88 @@
+package lab
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"pgrlab/core/config"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/testing/tiny"
+)
+
+// looking is a run in latent space whose relevance function looks at the frames behind them.
+func looking(relevant string) config.Config {
+	c := tiny.Latents()
+	c.Pixels.Side, c.Knobs.Relevance = 36, relevant
+	return c
+}
+
+// RND and pseudo-counts of frames in a run: one worker writes what two write, real rows have
+// a histogram of F, generated ones, which have no frames, none; RND learns from frames between
+// refits, pseudo-counts see all rows before each.
+func TestRelevanceOfFrames(t *testing.T) {
+	for _, relevant := range []string{"rnd", "count"} {
+		var journals []string
+		for threads := range 2 {
+			c := looking(relevant)
+			c.Environment.Copies = 2
+			folder := &memoryFolder{}
+			l := framesLab(t, c, threads+1, folder)
+			if err := l.Run(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			journals = append(journals, folder.canonical(t))
+			m := l.x.first()
+			scores, _ := m.Scores()
+			if len(scores) != m.Real.Len() || len(scores) != 2*22 || !(scores[0] > 0) {
+				t.Errorf("%s: %d scores of %d rows: %v", relevant, len(scores), m.Real.Len(), scores)
+			}
+			if m.FReal == nil || m.FSyn != nil {
+				t.Errorf("%s: histograms of F %v of real and %v of generated rows", relevant, m.FReal, m.FSyn)
+			}
+		}
+		if journals[0] != journals[1] {
+			t.Errorf("%s: one worker writes\n%s\ntwo write\n%s", relevant, journals[0], journals[1])
+		}
+		if learned := strings.Contains(journals[0], `"rnd":`); learned != (relevant == "rnd") {
+			t.Errorf("%s: losses of rnd %v:\n%s", relevant, learned, journals[0])
+		}
+	}
+}
+
+// F turns to functions of frames and back while a run goes on, and the run goes on from every
+// border: in the middle of the updates that RND makes up for, of what pseudo-counts see, and of
+// scoring.
+func TestARunWithRelevanceOfFramesGoesOnFromEveryBorder(t *testing.T) {
+	c := looking("curiosity")
+	c.Environment.Copies, c.Knobs.RefitEvery = 2, 6
+	c.Schedule = []string{"11:relevance=rnd", "15:relevance=count!", "19:relevance=rnd!", "21:relevance=reward"}
+	phases := resumeEverywhere(t, 2, func(r record) *Lab { return framesLab(t, c, 1, r) })
+	if phases[knob.Score] < 5 {
+		t.Errorf("%d borders while scoring", phases[knob.Score])
+	}
+}
+
+// A side that RND's convolutions leave nothing of is refused where it is asked for: before the
+// run begins, or by the knob in one that goes on with what it has.
+func TestRNDOfFramesThatAreTooSmall(t *testing.T) {
+	c := looking("rnd")
+	c.Pixels.Side = 35
+	const want = "want pixels.side 36 or more"
+	if err := c.ValidateSettings(); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+	c.Knobs.Relevance, c.Schedule = "curiosity", []string{"10:relevance=rnd", "13:relevance=count"}
+	l := framesLab(t, c, 1, nil)
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	refused, _ := bodies[event.Refused](l)
+	if len(refused) != 1 || !strings.Contains(refused[0].Reason, want) {
+		t.Errorf("refused are %+v", refused)
+	}
+	if name := l.x.first().F.Name(); name != "count" {
+		t.Errorf("F is %s in the end", name)
+	}
+}
