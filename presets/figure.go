@@ -10,6 +10,8 @@ type Preset struct {
 	Task   string `json:"task"`
 	Method string `json:"method"`
 	Scale  string `json:"scale"`
+	// Observation is what the learner is given of the task: "state" or "pixels".
+	Observation string `json:"observation"`
 	// Compare are the other methods of the figure, to run with --method.
 	Compare []string `json:"compare,omitempty"`
 	// Results are the returns that were reported for all methods of the figure, the
@@ -35,6 +37,7 @@ func Figures() []Preset {
 			Name: name, Doc: l.Doc, Figure: l.Figure, Compare: l.Compare, Results: []Result{}, Measures: []Measure{},
 			Task: first(l.Task, defaultTask), Method: first(l.Method, defaultMethod), Scale: first(l.Scale, defaultScale),
 		}
+		all[i].Observation = observed(all[i].Method, l.Environment.Observation)
 		all[i].report(l.Reported)
 	}
 	return all
@@ -45,7 +48,7 @@ func (p *Preset) report(what string) {
 	methods := append([]string{p.Method}, p.Compare...)
 	if what == "returns" {
 		for _, r := range append(References(p.Task), Independent(p.Task)...) {
-			if r.Observation == "state" && slices.Contains(methods, r.Method) && !slices.ContainsFunc(p.Results, r.repeats) {
+			if r.Observation == p.Observation && slices.Contains(methods, r.Method) && !slices.ContainsFunc(p.Results, r.repeats) {
 				p.Results = append(p.Results, r)
 			}
 		}

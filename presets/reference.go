@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"pgrlab/core/task"
 )
 
 //go:embed data/reference.toml
@@ -23,8 +25,11 @@ type Result struct {
 	Mean        float64 `json:"mean"`
 	Std         float64 `json:"std"`
 	Steps       int     `json:"steps"` // environment steps of the run
-	Seeds       int     `json:"seeds"` // 0 where it is not said
-	Source      string  `json:"source"`
+	// Frames is how many frames of the task these are, of learners that see them; 0 where
+	// it is not known.
+	Frames int    `json:"frames,omitempty"`
+	Seeds  int    `json:"seeds"` // 0 where it is not said
+	Source string `json:"source"`
 	// Independent results are not the paper's: others measured them, with the
 	// released code or with their own.
 	Independent bool   `json:"independent,omitempty"`
@@ -38,34 +43,49 @@ func (r Result) String() string {
 	if r.Independent {
 		who = "independent"
 	}
-	return fmt.Sprintf("%s %.0f ± %.0f at %s", who, math.Round(r.Mean), math.Round(r.Std), thousands(r.Steps))
+	text := fmt.Sprintf("%s %.0f ± %.0f at %s", who, math.Round(r.Mean), math.Round(r.Std), thousands(r.Steps))
+	if r.Frames > 0 {
+		text += fmt.Sprintf(" (%s frames)", thousands(r.Frames))
+	}
+	return text
 }
 
-// Reference is the paper's result for a task and a method on state
-// observations; ok is false where the paper has none.
-func Reference(task, method string) (r Result, ok bool) {
+// Reference is the paper's result for a task and a method on such observations; ok is
+// false where the paper has none.
+func Reference(task, method, observation string) (r Result, ok bool) {
 	for _, r := range References(task) {
-		if r.Method == method && r.Observation == "state" {
+		if r.Method == method && r.Observation == observation {
 			return r, true
 		}
 	}
 	return Result{}, false
 }
 
-// Beside is what stands beside a run of a method on a task on state observations:
-// "paper 817 ± 36 at 100K; independent 411 ± 57 at 100K", or "".
-func Beside(task, method string) string {
+// Beside is what stands beside a run of a method on a task on such observations:
+// "paper 817 ± 36 at 100K; independent 411 ± 57 at 100K", or "". From pixels frames stand
+// beside env steps, and last what an untrained policy has where that is known.
+func Beside(of, method, observation string) string {
 	var all []string
-	if r, ok := Reference(task, method); ok {
+	if r, ok := Reference(of, method, observation); ok {
 		all = append(all, r.String())
 	}
-	for _, r := range Independent(task) {
-		if r.Method == method && r.Observation == "state" {
+	for _, r := range Independent(of) {
+		if r.Method == method && r.Observation == observation {
 			all = append(all, r.String())
+		}
+	}
+	if observation == task.ObservationPixels {
+		for _, m := range Measures(of) {
+			if m.What == untrained {
+				all = append(all, fmt.Sprintf("untrained %.0f", m.Value))
+			}
 		}
 	}
 	return strings.Join(all, "; ")
 }
+
+// untrained is the measure of a policy from pixels that has learned nothing.
+const untrained = "return of the untrained policy from pixels"
 
 // References are all results of the paper for a task, in the order of its
 // tables: also those of methods that this program does not have.
@@ -116,6 +136,7 @@ type referenceFile struct {
 		Steps       int
 		Seeds       int
 		Observation string
+		Repeat      int // frames of the task in an env step
 		Note        string
 		Task        []struct {
 			Name    string
@@ -160,7 +181,7 @@ var references = sync.OnceValue(func() (all reported) {
 			for _, r := range task.Results {
 				all.results = append(all.results, Result{
 					Task: task.Name, Method: r.Method, Observation: table.Observation,
-					Mean: r.Mean, Std: r.Std, Steps: steps, Seeds: table.Seeds, Source: table.Source,
+					Mean: r.Mean, Std: r.Std, Steps: steps, Frames: steps * table.Repeat, Seeds: table.Seeds, Source: table.Source,
 					Independent: table.Independent, Note: table.Note,
 				})
 			}

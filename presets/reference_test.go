@@ -18,7 +18,7 @@ func TestReference(t *testing.T) {
 		{"walker-walk", "pgr-curiosity", "paper 865 ± 75 at 100K", 5, "appendix, noised dynamics data"},
 	}
 	for _, tt := range tests {
-		r, ok := Reference(tt.task, tt.method)
+		r, ok := Reference(tt.task, tt.method, "state")
 		if !ok {
 			t.Errorf("%s %s: no reference", tt.task, tt.method)
 			continue
@@ -28,14 +28,14 @@ func TestReference(t *testing.T) {
 				tt.task, tt.method, r, r.Seeds, r.Source, tt.want, tt.seeds, tt.source)
 		}
 	}
-	if r, ok := Reference("cheetah-run", "pgr-curiosity"); !ok || r.Mean != 817.36 || r.Std != 35.93 {
+	if r, ok := Reference("cheetah-run", "pgr-curiosity", "state"); !ok || r.Mean != 817.36 || r.Std != 35.93 {
 		t.Errorf("cheetah-run pgr-curiosity = %v ± %v, want 817.36 ± 35.93", r.Mean, r.Std)
 	}
-	if r, ok := Reference("cartpole-swingup", "sac"); ok {
+	if r, ok := Reference("cartpole-swingup", "sac", "state"); ok {
 		t.Errorf("cartpole-swingup is not in the paper, got %v", r)
 	}
 	// walker-walk with SynthER is printed for pixels only.
-	if r, ok := Reference("walker-walk", "synther"); ok {
+	if r, ok := Reference("walker-walk", "synther", "state"); ok {
 		t.Errorf("walker-walk synther on state observations is not in the paper, got %v", r)
 	}
 }
@@ -51,7 +51,7 @@ func TestReferencesComplete(t *testing.T) {
 	}
 	for _, m := range references().measures {
 		measures[m.Source]++
-		if m.What == "" || m.Task == "" || m.Method == "" || m.Value <= 0 {
+		if m.What == "" || m.Task == "" || m.Method == "" || m.Value < 0 || m.Value == 0 && m.What != untrained {
 			t.Errorf("incomplete measure %+v", m)
 		}
 	}
@@ -65,6 +65,7 @@ func TestReferencesComplete(t *testing.T) {
 		"appendix, randomised DMLab":        7 * 2,
 		"son9ih/pgr: exp/01_experiments.md": 2 * 7,
 		"an unnamed fork of renwang435/pgr": 2,
+		"facebookresearch/drqv2: curves":    2 * 8,
 	} {
 		if count[source] != n {
 			t.Errorf("%s has %d results, want %d", source, count[source], n)
@@ -74,7 +75,7 @@ func TestReferencesComplete(t *testing.T) {
 	if len(count) > 0 {
 		t.Errorf("unexpected sources: %v", count)
 	}
-	if measures["Table 3"] != 3+2+2+2+3+3 || measures["dynamics error at epoch 50"] != 6 || measures["son9ih/pgr: exp/01_experiments.md"] != 6 {
+	if measures["Table 3"] != 3+2+2+2+3+3 || measures["dynamics error at epoch 50"] != 6 || measures["son9ih/pgr: exp/01_experiments.md"] != 6 || measures["facebookresearch/drqv2: curves"] != 6 {
 		t.Errorf("measures: %v", measures)
 	}
 }
@@ -83,8 +84,8 @@ func TestReferencesComplete(t *testing.T) {
 // is never taken for the paper's.
 func TestIndependentResultsAreMarked(t *testing.T) {
 	found := Independent("cheetah-run")
-	if len(found) != 4 {
-		t.Fatalf("%d independent results on cheetah-run, want 4", len(found))
+	if len(found) != 4+2 {
+		t.Fatalf("%d independent results on cheetah-run, want 4 from states and 2 from pixels", len(found))
 	}
 	for _, r := range found {
 		if !r.Independent || r.Source == "Table 1" {
@@ -94,10 +95,10 @@ func TestIndependentResultsAreMarked(t *testing.T) {
 	if got := found[1].String(); got != "independent 411 ± 57 at 100K" {
 		t.Errorf("%q", got)
 	}
-	if got, want := Beside("cheetah-run", "pgr-curiosity"), "paper 817 ± 36 at 100K; independent 411 ± 57 at 100K; independent 613 ± 35 at 100K"; got != want {
+	if got, want := Beside("cheetah-run", "pgr-curiosity", "state"), "paper 817 ± 36 at 100K; independent 411 ± 57 at 100K; independent 613 ± 35 at 100K"; got != want {
 		t.Errorf("beside a run stands %q, want %q", got, want)
 	}
-	if got := Beside("cartpole-swingup", "sac"); got != "" {
+	if got := Beside("cartpole-swingup", "sac", "state"); got != "" {
 		t.Errorf("beside a task of nobody stands %q", got)
 	}
 	for _, r := range References("cheetah-run") {
@@ -105,7 +106,7 @@ func TestIndependentResultsAreMarked(t *testing.T) {
 			t.Errorf("%+v is among the paper's", r)
 		}
 	}
-	if r, ok := Reference("quadruped-walk", "pgr-curiosity"); !ok || r.Mean != 927.98 {
+	if r, ok := Reference("quadruped-walk", "pgr-curiosity", "state"); !ok || r.Mean != 927.98 {
 		t.Errorf("%+v", r)
 	}
 	if got := Measures("Hopper-v2"); len(got) != 4 || !got[3].Independent || got[3].Value != 0.14 {
@@ -137,5 +138,36 @@ func TestEveryStateCellIsARun(t *testing.T) {
 	}
 	if cells < 80 {
 		t.Errorf("%d cells", cells)
+	}
+}
+
+// Beside a run from pixels stands what was reported from pixels, in env steps and frames,
+// and what a policy that has learned nothing has: those of the task, whoever learns.
+func TestReferencesFromPixels(t *testing.T) {
+	for _, tt := range []struct{ task, method, want string }{
+		{"cheetah-run", "drqv2", "paper 489 ± 69 at 100K (200K frames); independent 273 ± 130 at 50K (100K frames); independent 479 ± 49 at 100K (200K frames); untrained 0"},
+		{"cheetah-run", "pgr-count", "paper 508 ± 74 at 100K (200K frames); untrained 0"},
+		{"cartpole-balance", "drqv2", "independent 987 ± 13 at 50K (100K frames); independent 983 ± 18 at 100K (200K frames); untrained 374"},
+		{"cartpole-balance", "synther", "untrained 374"},
+		{"finger-turn-hard", "drqv2", ""},
+	} {
+		if got := Beside(tt.task, tt.method, "pixels"); got != tt.want {
+			t.Errorf("%s on %s: %q, want %q", tt.method, tt.task, got, tt.want)
+		}
+	}
+	for _, name := range []string{"table-1-pixels-walker", "table-1-pixels-cheetah", "fig-pixels", "fig-pixels-cheetah"} {
+		p := named(t, name)
+		if len(p.Results) != 3+2 || p.Observation != "pixels" {
+			t.Errorf("%s, %s: %d results, want 3 of the paper and 2 independent ones: %v", name, p.Observation, len(p.Results), p.Results)
+		}
+		for _, method := range append([]string{p.Method}, p.Compare...) {
+			c, err := Resolve(Choice{Preset: name, Method: method})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !c.Sees() || c.Frames(c.Steps) != 200_000 || c.Pixels.Side != 84 {
+				t.Errorf("%s with %s: %d frames of %d pixels", name, method, c.Frames(c.Steps), c.Pixels.Side)
+			}
+		}
 	}
 }

@@ -90,7 +90,7 @@ func (r *Report) curves(q quantity, withReported bool) []panel {
 			all = append(all, t.places(q, step))
 			continue
 		}
-		p := panel{title: t.Task, x: "env steps", y: q.label}
+		p := panel{title: t.Task, x: t.stepsAxis(), y: q.label}
 		for i, row := range t.Rows {
 			p.marks = append(p.marks, curve(row, q.name, i)...)
 			if withReported {
@@ -196,6 +196,15 @@ func grid(seeds []Series) []int {
 	return slices.Compact(steps)
 }
 
+// stepsAxis names env steps, and the frames in one where all rows see so many.
+func (t *Task) stepsAxis() string {
+	n := t.Rows[0].Frames
+	if n == 0 || slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.Frames != n }) {
+		return "env steps"
+	}
+	return fmt.Sprintf("env steps, of %d %s of the task", n, plural(n, "frame"))
+}
+
 // reportedLine is the paper's value as a line, where the runs are at least half as
 // long as the paper's: below that it says nothing about them.
 func (r *Row) reportedLine(color int) []mark {
@@ -204,7 +213,11 @@ func (r *Row) reportedLine(color int) []mark {
 		end = max(end, last(s.Series(Return)))
 	}
 	for _, p := range r.Reported {
-		if p.Independent || 2*end < p.Steps {
+		long := 2*end >= p.Steps
+		if p.Frames > 0 && r.Frames > 0 {
+			long = 2*end*r.Frames >= p.Frames
+		}
+		if p.Independent || !long {
 			continue
 		}
 		return []mark{{

@@ -73,6 +73,7 @@ type Run struct {
 	Notes                 []string
 	Forked                string // where it was forked off another run; "": it was not
 	Step                  int    // of the last line
+	Frames                int    // of the task in an env step, where they are seen; else 0
 	WallS                 float64
 	Done                  bool
 	Standing              string // of a run that has not ended, for people; "": not known

@@ -57,6 +57,9 @@ func (t *Task) markdown(b *bufio.Writer) {
 		}, " | "))
 	}
 	for _, r := range t.Rows {
+		if r.Frames > 0 {
+			fmt.Fprintf(b, "\n%s sees pixels: an env step is %d %s of the task, step %s is frame %s.\n", r.Label, r.Frames, plural(r.Frames, "frame"), Count(t.Step), Count(t.Step*r.Frames))
+		}
 		if r.Touched != "" {
 			fmt.Fprintf(b, "\n%s was changed by hand while it ran, and is not to be compared with clean rows as if it were one of them: `%s`\n", r.Label, r.Touched)
 		}
@@ -138,7 +141,11 @@ func (r Reported) text() string {
 	if r.Seeds > 0 {
 		seeds = fmt.Sprintf("n=%d", r.Seeds)
 	}
-	return fmt.Sprintf("%s at %s (%s, %s)", around(r.Mean, r.Std), Count(r.Steps), seeds, r.Source)
+	at := Count(r.Steps)
+	if r.Frames > 0 {
+		at += ", frame " + Count(r.Frames)
+	}
+	return fmt.Sprintf("%s at %s (%s, %s)", around(r.Mean, r.Std), at, seeds, r.Source)
 }
 
 // matrix writes who is better than whom.

@@ -16,6 +16,8 @@ type Reported struct {
 	Seeds       int     `json:"seeds"` // 0 where it is not said
 	Source      string  `json:"source"`
 	Independent bool    `json:"independent,omitempty"` // not the paper's
+	Pixels      bool    `json:"pixels,omitempty"`      // of learners that see frames, else states
+	Frames      int     `json:"frames,omitempty"`      // that Steps are, if that is known
 }
 
 // Options say what a report is about.
@@ -65,6 +67,7 @@ type Row struct {
 	Scale   string    `json:"scale"`
 	Variant string    `json:"variant,omitempty"`
 	Touched string    `json:"touched,omitempty"` // the changes by hand
+	Frames  int       `json:"frames,omitempty"`  // of the task in an env step, where they are seen
 	N       int       `json:"n"`                 // seeds that reached the step
 	Missing int       `json:"missing,omitempty"` // seeds that did not
 	Seeds   []uint64  `json:"seeds"`
@@ -182,7 +185,7 @@ func newTask(cells []*Cell, o Options) (*Task, error) {
 
 // newRow takes the numbers of a cell at the task's step.
 func newRow(c *Cell, t *Task, o Options) *Row {
-	r := &Row{Label: c.Label(), Method: c.Method, Scale: c.Scale, Variant: c.Variant, Touched: c.Touched, cell: c}
+	r := &Row{Label: c.Label(), Method: c.Method, Scale: c.Scale, Variant: c.Variant, Touched: c.Touched, Frames: c.Seeds[0].Run.Frames, cell: c}
 	for _, s := range c.Seeds {
 		series := s.Series(Return)
 		value, ok := t.score(series)
@@ -213,7 +216,7 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 	}
 	r.Generated = r.generations(t.Step)
 	for _, report := range o.Reported {
-		if report.Task == c.Task && report.Method == c.Method {
+		if report.Task == c.Task && report.Method == c.Method && report.Pixels == (r.Frames > 0) {
 			r.Reported = append(r.Reported, report)
 		}
 	}

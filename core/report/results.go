@@ -29,6 +29,10 @@ import (
 //
 // What hands changed is no result of its settings, and neither is a fork: they stay out.
 
+// framesColumn has the frame of the task that a step is, where frames are seen. Files of
+// before it are without.
+const framesColumn = "frames"
+
 // resultColumns come before the quantities.
 var resultColumns = []string{"task", "method", "scale", "variant", "settings", "seed", "steps", "device", "version", "step", "wall_s"}
 
@@ -128,6 +132,12 @@ func readResults(text io.Reader, path string) ([]*Run, error) {
 			if at.Value, err = strconv.ParseFloat(text, 64); err != nil {
 				return nil, fmt.Errorf("line %d: %s %q: want a number", line, printable.Line(name), printable.Line(text))
 			}
+			if name == framesColumn {
+				if r.Frames, err = framesOf(at); err != nil {
+					return nil, fmt.Errorf("line %d: %w", line, err)
+				}
+				continue
+			}
 			r.Members[0].Series[name] = append(r.Members[0].Series[name], at)
 		}
 	}
@@ -145,6 +155,18 @@ func resultRow(row []string) (r *Run, at Point, err error) {
 	at.Step, errs[2] = strconv.Atoi(row[9])
 	at.WallS, errs[3] = strconv.ParseFloat(row[10], 64)
 	return r, at, cmp.Or(errs[:]...)
+}
+
+// framesOf is how many frames an env step is when so many are a step's.
+func framesOf(at Point) (int, error) {
+	if at.Step == 0 && at.Value == 0 {
+		return 0, nil
+	}
+	n := at.Value / float64(at.Step)
+	if !(n >= 1 && n <= 1e6 && n == math.Trunc(n)) {
+		return 0, fmt.Errorf("step %d is frame %g of the task: want a multiple of it", at.Step, at.Value)
+	}
+	return int(n), nil
 }
 
 // AddResults adds runs to a results file, which is made if there is none, and says how many
@@ -195,7 +217,7 @@ func formatResults(runs []*Run) []byte {
 	})
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)
-	w.Write(slices.Concat(resultColumns, resultQuantities))
+	w.Write(slices.Concat(resultColumns, resultQuantities, []string{framesColumn}))
 	for _, r := range runs {
 		w.WriteAll(r.resultRows())
 	}
@@ -227,7 +249,11 @@ func (r *Run) resultRows() [][]string {
 			}
 			row = append(row, text)
 		}
-		rows = append(rows, row)
+		frame := ""
+		if r.Frames > 0 {
+			frame = strconv.Itoa(step * r.Frames)
+		}
+		rows = append(rows, append(row, frame))
 	}
 	return rows
 }

@@ -47,6 +47,9 @@ func TestResultsAreReportedAsTheirRuns(t *testing.T) {
 		runs = append(runs, result(t, root, "synther", seed), result(t, root, "pgr-curiosity", seed+10))
 	}
 	runs[1].Variant = `ratio=0.25, "odd"`
+	for i := 0; i < len(runs); i += 2 {
+		runs[i].Frames = 2
+	}
 	if n, err := AddResults(path, runs); n != len(runs) || err != nil {
 		t.Fatalf("%d added, %v", n, err)
 	}
@@ -77,6 +80,11 @@ func TestResultsAreReportedAsTheirRuns(t *testing.T) {
 		if row.IQM != nil {
 			same(t, row.Label+" IQM", *other.IQM, *row.IQM)
 			same(t, row.Label+" interval", other.IQMIn.Low, row.IQMIn.Low)
+		}
+	}
+	for _, r := range kept {
+		if want := map[string]int{"synther": 2}[r.Method]; r.Frames != want {
+			t.Errorf("an env step of %s is %d frames, want %d", r.Dir, r.Frames, want)
 		}
 	}
 	one := kept[0]
@@ -187,6 +195,7 @@ func TestFilesThatAreNoResults(t *testing.T) {
 		head + "\n" + strings.Replace(first, ",abc123,1,", ",abc123,one,", 1):   "line 2",
 		head + "\n" + strings.Replace(first, ",1000,10.0,", ",-,10.0,", 1):      "line 2",
 		head + "\n" + first[:strings.LastIndex(first, ",")] + ",\"\x1b]52;c;\"": "want a number",
+		head + "\n" + first[:strings.LastIndex(first, ",")] + ",1500":           "want a multiple",
 	}
 	for text, want := range cases {
 		path := filepath.Join(t.TempDir(), "r.csv")

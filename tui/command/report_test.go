@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,7 +18,13 @@ import (
 // evaluation for each return, 1,000 steps apart, then more lines.
 func folder(t *testing.T, dir, method string, seed uint64, returns []float64, more ...run.Line) {
 	t.Helper()
-	c, err := presets.Resolve(presets.Choice{Task: "cheetah-run", Method: method, Scale: "demo"})
+	folderOf(t, dir, presets.Choice{Task: "cheetah-run", Method: method, Scale: "demo"}, seed, returns, more...)
+}
+
+// folderOf writes such a run folder of any choice.
+func folderOf(t *testing.T, dir string, choice presets.Choice, seed uint64, returns []float64, more ...run.Line) {
+	t.Helper()
+	c, err := presets.Resolve(choice)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +39,7 @@ func folder(t *testing.T, dir, method string, seed uint64, returns []float64, mo
 	}
 	defer f.Close()
 	lines := []run.Line{{Type: "start", Member: run.NoMember, Body: map[string]any{
-		"task": c.Task, "method": method, "scale": "demo", "seed": seed, "device": "cpu go",
+		"task": c.Task, "method": c.Method, "scale": c.Scale, "seed": seed, "device": "cpu go",
 		"obs": map[string]any{"version": "v1", "host": "here", "device": "cpu go, 2 threads", "time": "2025-03-01T12:00:00Z"},
 	}}}
 	for i, v := range returns {
@@ -156,4 +163,54 @@ func TestExport(t *testing.T) {
 		got.WriteString("$ pgrlab " + strings.Join(args, " ") + "\n" + stderr + "= " + fmt.Sprint(status) + "\n\n")
 	}
 	golden(t, "export-lines.txt", got.String())
+}
+
+// What was learned from pixels has frames beside env steps, and is never mixed with what
+// the same method learned from states.
+func TestReportFromPixels(t *testing.T) {
+	t.Chdir(t.TempDir())
+	choice := presets.Choice{Task: "walker-walk", Method: "synther", Scale: "paper"}
+	folderOf(t, "runs/states", choice, 0, []float64{1, 2})
+	choice.Observation = "pixels"
+	folderOf(t, "runs/pixels", choice, 0, []float64{3, 4})
+	choice.Method = "drqv2"
+	folderOf(t, "runs/drqv2", choice, 0, []float64{5, 6})
+
+	_, out, stderr := command("report", "runs")
+	if stderr != "" {
+		t.Error(stderr)
+	}
+	for _, want := range []string{
+		"| synther | paper |", "| synther, pixels | paper |", "| drqv2 | paper |",
+		"drqv2 sees pixels: an env step is 2 frames of the task, step 2,000 is frame 4,000.",
+		"468.5 ± 28.6 at 100,000, frame 200,000 (n=5, Table 1)", "428.0 ± 280.0 at 100,000, frame 200,000 (n=10, facebookresearch/drqv2: curves)",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the report lacks %q:\n%s", want, out)
+		}
+	}
+	if n := strings.Count(out, " sees pixels"); n != 2 {
+		t.Errorf("%d rows see pixels, want 2:\n%s", n, out)
+	}
+
+	if status, _, stderr := command("report", "runs", "--figure", "fig-pixels"); status != cli.StatusDone {
+		t.Fatal(stderr)
+	}
+	figure, err := os.ReadFile("fig-pixels.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(figure); !strings.Contains(got, "drqv2") || !strings.Contains(got, "env steps, of 2 frames") || strings.Contains(got, ">synther (n") {
+		t.Errorf("the figure of pixels: %s", got)
+	}
+
+	_, card, stderr := command("card", "runs/pixels")
+	if stderr != "" {
+		t.Error(stderr)
+	}
+	for _, want := range []string{"--observation pixels", "84×84 in stacks of 3: 4,000 of 200,000 frames", "paper 469 ± 29 at 100K (200K frames)"} {
+		if !strings.Contains(card, want) {
+			t.Errorf("the card lacks %q:\n%s", want, card)
+		}
+	}
 }

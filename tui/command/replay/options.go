@@ -53,13 +53,17 @@ func Options(dir string, speed float64) (tui.Options, error) {
 func References(c config.Config) []pane.Reference {
 	var all []pane.Reference
 	add := func(source string, r presets.Result) {
-		all = append(all, pane.Reference{Source: source, Mean: r.Mean, Std: r.Std, Step: r.Steps, OtherScale: c.Scale != "paper" && c.Scale != "release"})
+		step := r.Steps
+		if r.Frames > 0 {
+			step = r.Frames / c.Frames(1) // the same frames, in env steps of this run
+		}
+		all = append(all, pane.Reference{Source: source, Mean: r.Mean, Std: r.Std, Step: step, OtherScale: c.Scale != "paper" && c.Scale != "release"})
 	}
-	if r, ok := presets.Reference(c.Task, c.Method); ok {
+	if r, ok := presets.Reference(c.Task, c.Method, c.Observation()); ok {
 		add("paper", r)
 	}
 	for _, r := range presets.Independent(c.Task) {
-		if r.Method == c.Method && r.Observation == "state" {
+		if r.Method == c.Method && r.Observation == c.Observation() {
 			add("independent", r)
 		}
 	}

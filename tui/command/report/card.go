@@ -78,7 +78,7 @@ func card(w io.Writer, dir string) error {
 	}
 	fmt.Fprintf(w, "\nThe journal is the same, byte for byte, on this device and kernel family (%s), whatever the number of threads.\n", r.Device)
 	writeChanges(w, r)
-	writeResults(w, r)
+	writeResults(w, r, c)
 	return checksums(w, dir)
 }
 
@@ -223,7 +223,7 @@ func writeChanges(w io.Writer, r *report.Run) {
 }
 
 // writeResults says what came out.
-func writeResults(w io.Writer, r *report.Run) {
+func writeResults(w io.Writer, r *report.Run, c config.Config) {
 	fmt.Fprint(w, "\n## Results\n\n| seed | evaluations | last return | best return | area under the curve | dormant ratio |\n| --- | --- | --- | --- | --- | --- |\n")
 	for _, m := range r.Members {
 		s := m.Series[report.Return]
@@ -244,7 +244,7 @@ func writeResults(w io.Writer, r *report.Run) {
 		fmt.Fprintf(w, "| %d | %d | %.1f at %s | %.1f at %s | %.1f | %s |\n", m.Seed, len(s), end.Value, report.Count(end.Step),
 			best.Value, report.Count(best.Step), s.Area(s[0].Step, end.Step), dormant)
 	}
-	if beside := presets.Beside(r.Task, r.Method); beside != "" {
+	if beside := presets.Beside(r.Task, r.Method, c.Observation()); beside != "" {
 		fmt.Fprintf(w, "\nReported for this task and method: %s. One seed is no result: `pgrlab report` compares over seeds.\n", beside)
 	}
 }

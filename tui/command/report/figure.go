@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/report"
+	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 )
@@ -113,7 +114,7 @@ func (r *reportRequest) draw(all *report.Report, runs []*report.Run, o report.Op
 
 // belongs says whether a cell is one of a preset's figure.
 func belongs(c *report.Cell, p *presets.Preset) bool {
-	if c.Task != p.Task {
+	if c.Task != p.Task || (c.Seeds[0].Run.Frames > 0) != (p.Observation == task.ObservationPixels) {
 		return false
 	}
 	for _, m := range append([]string{p.Method}, p.Compare...) {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/report"
+	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/results"
@@ -114,7 +115,7 @@ func (r *reportRequest) report(d cli.Deps, dirs []string, stdout, stderr io.Writ
 	return all.Markdown(stdout)
 }
 
-// reported is what the paper and others report on the runs' tasks from states.
+// reported is what the paper and others report on the runs' tasks.
 func reported(runs []*report.Run) []report.Reported {
 	var all []report.Reported
 	seen := map[string]bool{}
@@ -123,14 +124,17 @@ func reported(runs []*report.Run) []report.Reported {
 			continue
 		}
 		seen[r.Task] = true
-		first := map[string]bool{} // when a method stands in several tables, the first one counts
+		type column struct{ method, observation string }
+		first := map[column]bool{} // when a method stands in several tables, the first one counts
 		for _, p := range append(presets.References(r.Task), presets.Independent(r.Task)...) {
-			if p.Observation != "state" || !p.Independent && first[p.Method] {
+			of := column{p.Method, p.Observation}
+			if !p.Independent && first[of] {
 				continue
 			}
-			first[p.Method] = true
+			first[of] = true
 			all = append(all, report.Reported{
 				Task: p.Task, Method: p.Method, Mean: p.Mean, Std: p.Std, Steps: p.Steps, Seeds: p.Seeds, Source: p.Source, Independent: p.Independent,
+				Pixels: p.Observation == task.ObservationPixels, Frames: p.Frames,
 			})
 		}
 	}

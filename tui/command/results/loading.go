@@ -8,6 +8,7 @@ import (
 
 	"pgrlab/core/report"
 	"pgrlab/core/run"
+	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/rundir"
@@ -64,6 +65,9 @@ func LoadRun(dir string) (*report.Run, error) {
 		return nil, err
 	}
 	r.Begun(c.Seed)
+	if c.Sees() {
+		r.Frames = c.Frames(1)
+	}
 	if !r.Done && r.Failed == "" {
 		r.Standing = notEnded(dir, c.Steps)
 	}
@@ -75,6 +79,9 @@ func LoadRun(dir string) (*report.Run, error) {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	r.Variant = variant(differences)
+	if c.Sees() && slices.Contains(presets.Observations(c.Method), task.ObservationState) {
+		r.Variant = strings.TrimSuffix("pixels, "+r.Variant, ", ") // the method learns from states as well
+	}
 	r.Fingerprint = fingerprint(r.Settings)
 	return r, nil
 }
@@ -89,6 +96,7 @@ func notEnded(dir string, steps int) string {
 
 // judging are settings that change what is known of a run, not what it does.
 var judging = []string{
+	"environment.observation", // the learner says it
 	"seed", "members", "steps", "device", "precision", "lanes", "generator.slice",
 	"evaluation.every", "evaluation.dormant_states", "evaluation.dormant_tau", "evaluation.analysed_rows",
 	"evaluation.analyse_every", "evaluation.keep_every",

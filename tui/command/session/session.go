@@ -226,9 +226,12 @@ func (s *session) result(ctx context.Context) error {
 func (s *session) summary() []string {
 	snapshot := s.lab.Snapshot()
 	said := fmt.Sprintf("%s on %s, %s: %d of %d steps", s.config.Method, s.config.Task, Seeds(s.config.Seed, s.config.Members), snapshot.Step, s.config.Steps)
+	if s.config.Sees() {
+		said += fmt.Sprintf(" (%d of %d frames)", s.config.Frames(snapshot.Step), s.config.Frames(s.config.Steps))
+	}
 	if reached := Reached(s.lab.Events(0)); reached != "" {
 		said += reached
-		if reported := presets.Beside(s.config.Task, s.config.Method); reported != "" {
+		if reported := presets.Beside(s.config.Task, s.config.Method, s.config.Observation()); reported != "" {
 			said += " (" + reported + ")"
 		}
 	}
