@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -104,14 +104,9 @@ func startSlurm(t *testing.T) {
 	}
 	shell("install -d -o munge -g munge -m 0755 /run/munge && (munge -n | unmunge >/dev/null 2>&1 || runuser -u munge -- /usr/sbin/munged)")
 	up("munge answers", func() bool { return exec.Command("bash", "-c", "munge -n | unmunge").Run() == nil })
-	t.Cleanup(func() {
-		exec.Command("scancel", "-u", "root").Run()
-		for _, name := range []string{"slurmctld", "slurmd-n1", "slurmd-n2"} {
-			if text, err := os.ReadFile(filepath.Join(dir, name+".pid")); err == nil {
-				var pid int
-				fmt.Sscan(string(text), &pid)
-				syscall.Kill(pid, syscall.SIGKILL)
-			}
+	t.Cleanup(func() { // of a test that failed, jobs train on
+		for _, pid := range withVariable("SLURM_CONF=" + file) {
+			syscall.Kill(pid, syscall.SIGKILL)
 		}
 	})
 	shell("slurmctld -f " + file + " && slurmd -f " + file + " -N n1 && slurmd -f " + file + " -N n2")
@@ -119,6 +114,19 @@ func startSlurm(t *testing.T) {
 		out, _ := exec.Command("sinfo", "-h", "-o", "%T").Output()
 		return strings.TrimSpace(string(out)) == "idle"
 	})
+}
+
+// withVariable are the other processes that were started with a variable.
+func withVariable(variable string) (pids []int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range all {
+		environ, _ := os.ReadFile(file) // those that have just ended have none
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err == nil && pid != os.Getpid() && slices.Contains(strings.Split(string(environ), "\x00"), variable) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 func freePort(t *testing.T) int {
