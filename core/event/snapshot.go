@@ -34,6 +34,10 @@ type Moment struct {
 	Action []float32 // each in [-1,1]
 	Q      float64   // Q(s, π(s)) of its observation, the mean over critics; NaN: unknown
 	F      float64   // its relevance; NaN: unknown
+	// Seen is the stack of frames that the learner answers next, the newest last, each
+	// [Side,Side,3] bytes of red, green and blue; nil where it sees none.
+	Seen [][]byte
+	Side int
 }
 
 // State is whether a run goes on.

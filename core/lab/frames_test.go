@@ -46,6 +46,10 @@ func TestARunFromFrames(t *testing.T) {
 				t.Fatal(err)
 			}
 			journals = append(journals, folder.canonical(t))
+			l.x.asides.showMoment()
+			if now := l.x.asides.moment; len(now.Seen) != c.Pixels.Stack || now.Side != c.Pixels.Side || len(now.Seen[0]) != 3*now.Side*now.Side || len(now.Action) == 0 {
+				t.Errorf("the moment has %d frames of side %d", len(now.Seen), now.Side)
+			}
 			losses, _ := bodies[event.Losses](l)
 			dormant, _ := bodies[event.Dormant](l)
 			evaluated, _ := bodies[event.Evaluated](l)

@@ -29,6 +29,7 @@ func (a *asides) showMap(c event.Map) {
 // showMoment answers a Watch.
 func (a *asides) showMoment() {
 	m := a.members[0]
+	defer func() { a.moment.Seen, a.moment.Side = m.Looks() }()
 	if a.gate.absent() != nil || m.Parts.Fills { // what is asked is about observations
 		a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, m.Action, nil)
 		return
@@ -38,6 +39,7 @@ func (a *asides) showMoment() {
 		value = values.Q
 	}
 	// What cannot be computed stays unknown: nobody asked for an error.
+	a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, m.Action, nil)
 	_ = a.place.guarded(func() error {
 		a.moment = inspect.Moment(a.views.of(m), m.Action, value)
 		return nil

@@ -96,6 +96,20 @@ func (r *Replica) seen() [][][]byte {
 	return r.sight.stacks
 }
 
+// Looks are copies of the frames that the next action of the first copy answers, the newest
+// last, and their side; none where the learner sees none, or before it has acted.
+func (r *Replica) Looks() (stack [][]byte, side int) {
+	if r.sight == nil || r.Stepped == 0 {
+		return nil, 0
+	}
+	stack = make([][]byte, r.sight.stack)
+	r.sight.frames.Newest(0, stack)
+	for i := range stack {
+		stack[i] = slices.Clone(stack[i])
+	}
+	return stack, r.sight.side
+}
+
 // Frames are what batches of frames are drawn from, and what D_real was made from where a
 // learner has filled it (see agent.Encoder); nil where there are none.
 func (r *Replica) Frames() agent.Frames {

@@ -45,7 +45,9 @@ func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot} 
 // Body is the task as it stands, and what the agent makes of it.
 func (p *Pane) Body(w, h int) []string {
 	t, s := p.Theme, p.Snap
+	sees := s.Moment != nil && len(s.Moment.Seen) > 0
 	switch {
+	case sees:
 	case p.About.Draw == nil:
 		return p.Waiting("nothing can be drawn here", w, h)
 	case s.Pose == nil:
@@ -60,12 +62,18 @@ func (p *Pane) Body(w, h int) []string {
 	if pictureW < 8 || pictureH < 3 {
 		return facts
 	}
-	img, err := p.About.Draw(s.Pose, pictureW, 2*pictureH)
-	if err != nil {
-		return p.Waiting(err.Error(), w, h)
-	}
 	style := picture.For(t.Renderer.ColorProfile(), t.Set != theme.ASCII)
-	out := picture.Lines(img, pictureW, pictureH, style)
+	var out []string
+	if sees {
+		img := sheet(s.Moment, pictureW, 2*pictureH)
+		out = t.Fill(picture.Lines(img, img.Rect.Dx(), (img.Rect.Dy()+1)/2, style), pictureW, pictureH)
+	} else {
+		img, err := p.About.Draw(s.Pose, pictureW, 2*pictureH)
+		if err != nil {
+			return p.Waiting(err.Error(), w, h)
+		}
+		out = picture.Lines(img, pictureW, pictureH, style)
+	}
 	if !beside {
 		return append(facts, out...)
 	}
@@ -88,6 +96,9 @@ func (p *Pane) agentFacts() []string {
 	now := s.Moment
 	if now == nil {
 		return out
+	}
+	if len(now.Seen) > 0 {
+		out = append(out, label("sees")+fmt.Sprintf("%d×%d", now.Side, now.Side)+t.Dim.On(fmt.Sprintf(", %d frames", len(now.Seen))))
 	}
 	out = append(out, label("Q")+unknown(now.Q)+t.Dim.On(" of s, π(s)"), label("F")+unknown(now.F)+p.share(now.F), label("action"))
 	for _, a := range now.Action {
@@ -138,6 +149,9 @@ func (p *Pane) slider(v float64, w int) string {
 
 // agentNote says where the picture comes from.
 func (p *Pane) agentNote(w int) string {
+	if p.About.Config.Sees() {
+		return theme.Longest([]string{p.Theme.Dim.On("what the agent sees, the newest frame large " + strings.TrimSpace(p.Theme.Glyphs.Separator) + " v back"), p.Theme.Dim.On("v back")}, w)
+	}
 	return theme.Longest([]string{p.Theme.Dim.On("the training environment " + strings.TrimSpace(p.Theme.Glyphs.Separator) + " v back"), p.Theme.Dim.On("v back")}, w)
 }
 
