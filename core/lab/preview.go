@@ -29,7 +29,7 @@ func (a *asides) showMap(c event.Map) {
 // showMoment answers a Watch.
 func (a *asides) showMoment() {
 	m := a.members[0]
-	defer func() { a.moment.Seen, a.moment.Side = m.Looks() }()
+	defer func() { a.moment.Seen, a.moment.Side = replica.Looks(m) }()
 	if a.gate.absent() != nil || m.Parts.Fills { // what is asked is about observations
 		a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, m.Action, nil)
 		return

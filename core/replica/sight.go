@@ -96,9 +96,9 @@ func (r *Replica) seen() [][][]byte {
 	return r.sight.stacks
 }
 
-// Looks are copies of the frames that the next action of the first copy answers, the newest
-// last, and their side; none where the learner sees none, or before it has acted.
-func (r *Replica) Looks() (stack [][]byte, side int) {
+// Looks are copies of the frames that the next action of r's first copy answers, the newest
+// last, and their side; none where its learner sees none, or before it has acted.
+func Looks(r *Replica) (stack [][]byte, side int) {
 	if r.sight == nil || r.Stepped == 0 {
 		return nil, 0
 	}
