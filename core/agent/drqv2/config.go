@@ -10,14 +10,18 @@ import (
 
 // Settings are the learner's own: the table agent.drqv2.
 type Settings struct {
-	NStep       int     `toml:"n_step"`       // env steps of a row's return
-	NoiseFrom   float64 `toml:"noise_from"`   // σ at env step 0, of actions in [-1,1]
-	NoiseTo     float64 `toml:"noise_to"`     // σ from env step NoiseSteps on
-	NoiseSteps  int     `toml:"noise_steps"`  // env steps over which σ goes from one to the other
-	NoiseClip   float64 `toml:"noise_clip"`   // bound of the noise in both losses
-	UpdateEvery int     `toml:"update_every"` // env steps of an update
-	Slice       int     `toml:"slice"`        // rows of a batch between which a command need not wait: it belongs to the numbers
-	FreezeAt    int     `toml:"freeze_at"`    // env step from which encoder and trunks stay as they are; 0: none
+	NStep      int     `toml:"n_step"`      // env steps of a row's return
+	NoiseFrom  float64 `toml:"noise_from"`  // σ at env step 0, of actions in [-1,1]
+	NoiseTo    float64 `toml:"noise_to"`    // σ from env step NoiseSteps on
+	NoiseSteps int     `toml:"noise_steps"` // env steps over which σ goes from one to the other
+	NoiseClip  float64 `toml:"noise_clip"`  // bound of the noise in both losses
+	// Preactivation is what the square of u costs in the policy's loss, where π(s) = tanh u: a
+	// policy that is saturated everywhere has no gradient to leave it (Andrychowicz et al. 2017,
+	// appendix A; DrQ-v2 has none).
+	Preactivation float64 `toml:"preactivation"`
+	UpdateEvery   int     `toml:"update_every"` // env steps of an update
+	Slice         int     `toml:"slice"`        // rows of a batch between which a command need not wait: it belongs to the numbers
+	FreezeAt      int     `toml:"freeze_at"`    // env step from which encoder and trunks stay as they are; 0: none
 }
 
 // DefaultSettings are those of tasks of medium difficulty
@@ -39,6 +43,8 @@ func (s Settings) Validate() error {
 		return fmt.Errorf("agent.drqv2.noise_steps is %d, want env steps, or 0 for noise_to from the start", s.NoiseSteps)
 	case !(s.NoiseClip >= 0) || math.IsInf(s.NoiseClip, 0):
 		return fmt.Errorf("agent.drqv2.noise_clip is %g, want a number from 0 on", s.NoiseClip)
+	case !(s.Preactivation >= 0) || math.IsInf(s.Preactivation, 0):
+		return fmt.Errorf("agent.drqv2.preactivation is %g, want a number from 0 on", s.Preactivation)
 	case s.UpdateEvery < 1:
 		return fmt.Errorf("agent.drqv2.update_every is %d, want at least 1 env step", s.UpdateEvery)
 	case s.Slice < 1:

@@ -17,7 +17,8 @@
 //     ã(z) = clamp(π(z) + clip(σ·ε)).
 //  3. Critics, their trunk and E step along Σₖ mean (Qₖ(T_c(h), a) − y)², h = E(s).
 //  4. Policy and T_a step along −mean of min over k of Qₖ(T_c(h), ã(T_a(h))): h is what E
-//     said before its step, and the critics have stepped.
+//     said before its step, and the critics have stepped. Settings.Preactivation c adds
+//     c·mean of u², π = tanh u.
 //  5. The targets move by τ.
 //
 // The clamp of an action lets its gradient pass. σ(t) falls linearly with the env steps;

@@ -64,12 +64,12 @@ func (x *Agent) dreamtCritic(g *op.Graph, u *updater, spec *plan.Spec, items *pl
 	return q, g.SquaredError(q, y, float64(u.mix.Size()))
 }
 
-// dreamtActor is min over k of Qₖ(z_c, ã(z_a)) of synthetic rows.
+// dreamtActor is what synthetic rows add to what the policy's step raises.
 func (x *Agent) dreamtActor(g *op.Graph, u *updater, spec *plan.Spec) *op.Node {
 	d := u.dreams
 	noise := g.Input("dreamt noise", d.rows, x.config.Act)
 	items := &plan.Items{First: uint64(u.mix.Real * x.config.Act)}
 	spec.Fills = append(spec.Fills, plan.Fill{Node: noise, Stream: x.streams.actor, Items: items})
 	critic, actor := x.halves(g, g.Bind(d.z))
-	return g.MinMembers(x.nets.values(g, critic, x.noisy(g, actor, noise)))
+	return x.objective(g, critic, actor, noise, float64(u.mix.Size()))
 }

@@ -23,6 +23,7 @@ type golden struct {
 	Strides, Hidden                     []int
 	Rates                               agent.Rates
 	Clip                                float64
+	Preactivation                       float64 `json:",omitempty"`
 	Frames                              []string // base64, [Side,Side,3] bytes
 	Weights                             []weights
 	Updates                             []goldenUpdate
@@ -68,7 +69,7 @@ func goldenInput(t *testing.T, x *Agent, f *film, work *agent.Work) golden {
 	c, rates := x.config, work.Rates
 	in := golden{
 		Side: c.Pixels.Side, Stack: c.Pixels.Stack, Pad: c.Pixels.Pad, Channels: c.Pixels.Channels, Feature: c.Pixels.Feature,
-		Strides: c.Pixels.Strides, Hidden: c.Hidden, Rates: rates, Clip: c.NoiseClip,
+		Strides: c.Pixels.Strides, Hidden: c.Hidden, Rates: rates, Clip: c.NoiseClip, Preactivation: c.Preactivation,
 	}
 	number := map[*byte]int{}
 	for i, frame := range f.frames {
@@ -128,7 +129,7 @@ func goldenDreams(t *testing.T, x *Agent, from *agent.BatchSource, update uint64
 // Losses of ten updates and all weights after the first and the last of them, against
 // PyTorch 1.13 from the same weights, bytes, shifts and noise: with the batch at once and
 // in parts, of real rows alone and with synthetic ones, some of which a tanh could not have
-// said. testdata/golden.py made the numbers, with the augmentation as DrQ-v2 has it, by
+// said, and a cost of preactivations. testdata/golden.py made the numbers, with the augmentation as DrQ-v2 has it, by
 // bilinear sampling. The tolerance of 1e-4 is float32's in another order of sums; a step
 // moves a weight by ten times as much.
 func TestUpdatesAgreeWithPyTorch(t *testing.T) {
@@ -147,6 +148,9 @@ func TestUpdatesAgreeWithPyTorch(t *testing.T) {
 func agrees(t *testing.T, kind string, dreamt, slice int, want *said) {
 	c := small()
 	c.Slice = slice
+	if dreamt > 0 {
+		c.Preactivation = 0.1
+	}
 	x, f := newAgent(t, c, newDevice(t, 2)), newFilm(c, 20)
 	s := newSession(x, f, goldenRows)
 	s.dream(dreamt)

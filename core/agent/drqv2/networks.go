@@ -64,7 +64,12 @@ func (n networks) encode(g *op.Graph, images *op.Node) *op.Node {
 
 // mean is π of T_a(h) [B,F], [B,A].
 func (n networks) mean(g *op.Graph, latent *op.Node) *op.Node {
-	return g.Tanh(n.policy.Apply(g, latent))
+	return g.Tanh(n.preactivation(g, latent))
+}
+
+// preactivation is u of π = tanh u.
+func (n networks) preactivation(g *op.Graph, latent *op.Node) *op.Node {
+	return n.policy.Apply(g, latent)
 }
 
 // values are Qₖ of T_c(h) [B,F] and actions, [N,B,1].

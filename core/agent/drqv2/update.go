@@ -190,23 +190,38 @@ func (x *Agent) realCritic(g *op.Graph, u *updater, spec *plan.Spec, items *plan
 
 // noisy is ã of T_a(h): the policy's action with clipped noise.
 func (x *Agent) noisy(g *op.Graph, latent, noise *op.Node) *op.Node {
-	clip := x.config.NoiseClip
-	return bounded(g, g.Add(x.nets.mean(g, latent), g.Clamp(g.ColScale(noise, g.Bind(x.sigma)), -clip, clip)))
+	return x.shaken(g, x.nets.mean(g, latent), noise)
 }
 
-// buildActor: −mean over the batch of min over k of Qₖ(z_c, ã(z_a)), differentiated by
-// policy and T_a, and the move of the targets.
+// shaken is an action of the policy with clipped noise.
+func (x *Agent) shaken(g *op.Graph, mean, noise *op.Node) *op.Node {
+	clip := x.config.NoiseClip
+	return bounded(g, g.Add(mean, g.Clamp(g.ColScale(noise, g.Bind(x.sigma)), -clip, clip)))
+}
+
+// objective is what the policy's step raises: the sum over rows of min over k of
+// Qₖ(z_c, ã(z_a)), less what preactivations cost, divided by size.
+func (x *Agent) objective(g *op.Graph, critic, actor, noise *op.Node, size float64) *op.Node {
+	u := x.nets.preactivation(g, actor)
+	sum := g.Sum(g.MinMembers(x.nets.values(g, critic, x.shaken(g, g.Tanh(u), noise))), size)
+	if c := x.config.Preactivation; c > 0 {
+		sum = g.Sub(sum, g.Sum(g.Square(u), size/c))
+	}
+	return sum
+}
+
+// buildActor: −mean over the batch of min over k of Qₖ(z_c, ã(z_a)), and what
+// preactivations cost, differentiated by policy and T_a, and the move of the targets.
 func (x *Agent) buildActor(g *op.Graph, u *updater) (spec plan.Spec) {
 	size, sum := float64(u.mix.Size()), (*op.Node)(nil)
 	if u.batch != nil {
 		h, noise := g.Bind(u.features), g.Input("noise", u.mix.Real, x.config.Act)
 		spec.Fills = append(spec.Fills, plan.Fill{Node: noise, Stream: x.streams.actor})
 		latent := g.StopGradient(x.nets.critic.apply(g, h))
-		q := g.MinMembers(x.nets.values(g, latent, x.noisy(g, x.nets.actor.apply(g, h), noise)))
-		sum = g.Sum(q, size)
+		sum = x.objective(g, latent, x.nets.actor.apply(g, h), noise, size)
 	}
 	if u.dreams != nil {
-		more := g.Sum(x.dreamtActor(g, u, &spec), size)
+		more := x.dreamtActor(g, u, &spec)
 		if sum != nil {
 			more = g.Add(sum, more)
 		}

@@ -1,6 +1,7 @@
 """Updates of DrQ-v2 by PyTorch 1.13, from testdata/input.json to testdata/golden.json, and
 of batches with synthetic rows from mixed-input.json to mixed-golden.json. Those are latents:
-they enter the heads, and nothing of their gradient goes beyond them.
+they enter the heads, and nothing of their gradient goes beyond them. There what tanh is
+taken of costs its square, too.
 
 Written for this test from the paper (Yarats et al. 2022) and the order of an update of
 facebookresearch/drqv2: drqv2.py. Weights are ours: convolutions [ky·kx·c, out], layers
@@ -96,8 +97,7 @@ def mlp(name, x, member=...):
 
 
 def noisy(latent, noise, sigma):
-    mean = torch.tanh(mlp("policy", latent))
-    u = mean + torch.clamp(noise * sigma, -given["Clip"], given["Clip"])
+    u = torch.tanh(mlp("policy", latent)) + torch.clamp(noise * sigma, -given["Clip"], given["Clip"])
     return u - u.detach() + torch.clamp(u, -1 + 1e-6, 1 - 1e-6).detach()
 
 
@@ -153,8 +153,10 @@ for number, update in enumerate(given["Updates"], 1):
     out["QMean"].append((sum(k.mean() for k in q) / 2).item())
 
     h = h.detach()  # of the encoder before its step
-    chosen = noisy(joined(trunk("actor trunk", h), actor_z), column(both, "ActorNoise"), sigma)
+    latent = joined(trunk("actor trunk", h), actor_z)
+    chosen = noisy(latent, column(both, "ActorNoise"), sigma)
     loss = -torch.min(*values("critics", joined(trunk("critic trunk", h), critic_z), chosen)).mean()
+    loss = loss + given.get("Preactivation", 0) * mlp("policy", latent).square().sum(1).mean()
     actor_opt.zero_grad()
     loss.backward()
     actor_opt.step()
