@@ -105,4 +105,8 @@ type Encoder interface {
 	// Encode returns what rows of D_real would have as z of stacks of frames if they were
 	// made now, [stacks,O].
 	Encode(stacks [][][]byte) (z []float32, err error)
+	// Align returns latents as they stand in D_real or D_syn as updates read those of
+	// D_syn: the same, or what the learner knows of how they would be if they were made
+	// now.
+	Align(z []float32) []float32
 }

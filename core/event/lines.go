@@ -83,8 +83,9 @@ type Dormant struct {
 // Latents says how far a learner that fills D_real with what it makes of frames has moved
 // since, over 256 of its rows.
 type Latents struct {
-	Drift run.Float `json:"drift"` // mean of |z − z_refit|² over mean of |z_refit − z̄|²: 0 right after a refit, 1 where z is as far from what it was as a row is from the mean one
-	Size  run.Float `json:"size"`  // mean of |z| over rows and dimensions, as they are now; 1 where all are saturated
+	Drift   run.Float `json:"drift"`             // mean of |z − z_refit|² over mean of |z_refit − z̄|²: 0 right after a refit, 1 where z is as far from what it was as a row is from the mean one
+	Aligned run.Float `json:"aligned,omitempty"` // the same of z_refit as updates read D_syn's latents, where those are aligned with the present encoder (agent.drqv2.align_every)
+	Size    run.Float `json:"size"`              // mean of |z| over rows and dimensions, as they are now; 1 where all are saturated
 }
 
 // Episode is a finished training episode.

@@ -135,7 +135,7 @@ func TestARunInLatentSpaceOfFewFrames(t *testing.T) {
 }
 
 // Latents drift from a refit to the next: not at all once encoder and trunks are frozen, and
-// right behind a refit as far as the updates since.
+// right behind a refit as far as the updates since; aligned ones less.
 func TestLatentsDrift(t *testing.T) {
 	for _, freeze := range []int{0, 11} {
 		c := tiny.Latents()
@@ -151,6 +151,13 @@ func TestLatentsDrift(t *testing.T) {
 		for i, b := range found {
 			if made := steps[i]%12 == 0; made != (b.Drift == 0) && freeze == 0 || freeze > 0 && b.Drift != 0 || !(b.Size > 0 && b.Size < 1) {
 				t.Errorf("frozen at %d, step %d: %+v", freeze, steps[i], b)
+			}
+			if freeze > 0 {
+				continue
+			}
+			// Where an alignment was fitted, it was right before, to the very rows.
+			if refit, fitted := steps[i]%12 == 0, steps[i]%3 == 0; refit && b.Aligned != 0 || !refit && fitted && !(b.Aligned < b.Drift/2) || !fitted && b.Aligned == 0 {
+				t.Errorf("step %d: aligned latents are off by %v, others by %v", steps[i], b.Aligned, b.Drift)
 			}
 		}
 	}

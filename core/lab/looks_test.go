@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
@@ -16,6 +17,9 @@ import (
 func looking(relevant string) config.Config {
 	c := tiny.Latents()
 	c.Pixels.Side, c.Knobs.Relevance = 36, relevant
+	own := frozen(0)
+	own.AlignEvery = 0 // other tests have its borders
+	c.Agent.Own = agent.Own{"drqv2": own}
 	return c
 }
 

@@ -35,19 +35,26 @@ func latents(learner agent.Learner, s *sight, real *replay.Ring) (found event.La
 		return found, false, nil
 	}
 	now, err := encoder.Encode(stacks)
-	return event.Latents{Drift: run.Float(drift(now, then, size)), Size: run.Float(meanSize(now))}, err == nil, err
+	if err != nil {
+		return found, false, err
+	}
+	found = event.Latents{Drift: run.Float(drift(now, then, then, size)), Size: run.Float(meanSize(now))}
+	if aligned := encoder.Align(then); &aligned[0] != &then[0] {
+		found.Aligned = run.Float(drift(now, aligned, then, size))
+	}
+	return found, true, nil
 }
 
-// drift is mean ‖now − then‖² over mean ‖then − its mean‖² of rows of that size; NaN where
+// drift is mean ‖now − said‖² over mean ‖then − its mean‖² of rows of that size; NaN where
 // then all rows were alike.
-func drift(now, then []float32, size int) float64 {
+func drift(now, said, then []float32, size int) float64 {
 	mean, rows := make([]float64, size), float64(len(then)/size)
 	for i, z := range then {
 		mean[i%size] += float64(z) / rows
 	}
 	moved, spread := 0.0, 0.0
 	for i, z := range then {
-		moved += square(float64(now[i]) - float64(z))
+		moved += square(float64(now[i]) - float64(said[i]))
 		spread += square(float64(z) - mean[i%size])
 	}
 	if spread == 0 {

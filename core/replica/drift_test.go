@@ -18,11 +18,11 @@ func TestDrift(t *testing.T) {
 		{[]float32{-1, 2, 1, -2}, 4},
 		{[]float32{1, -2, -1, 3}, 0.1},
 	} {
-		if got := drift(c.now, then, 2); math.Abs(got-c.want) > 1e-9 {
+		if got := drift(c.now, then, then, 2); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("from %v to %v it is %v, want %v", then, c.now, got, c.want)
 		}
 	}
-	if got := drift([]float32{1, 2}, []float32{3, 3}, 1); !math.IsNaN(got) {
+	if got := drift([]float32{1, 2}, []float32{3, 3}, []float32{3, 3}, 1); !math.IsNaN(got) {
 		t.Errorf("of rows that are all alike it is %v", got)
 	}
 	if got := meanSize([]float32{0.5, -1, 0}); math.Abs(got-0.5) > 1e-9 {

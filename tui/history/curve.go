@@ -39,6 +39,7 @@ const (
 	CurveCoverage  CurveName = "coverage"
 	CurveCopies    CurveName = "copies"
 	CurveDrift     CurveName = "drift"
+	CurveAligned   CurveName = "aligned"
 	CurveLatent    CurveName = "latent size"
 	CurveSpeed     CurveName = "speed"
 )

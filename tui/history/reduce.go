@@ -77,6 +77,9 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 		}
 	case event.Latents:
 		measure(CurveDrift, float64(b.Drift))
+		if b.Aligned != 0 { // 0 in a run without alignments, and right behind a refit
+			measure(CurveAligned, float64(b.Aligned))
+		}
 		measure(CurveLatent, float64(b.Size))
 	case event.Scores:
 		h.scored(b.Relevance, member, e.Step, wall)

@@ -26,6 +26,7 @@ type Agent struct {
 	rateCritic, rateActor *op.Tensor // [1], learning rates
 	tau                   *op.Tensor // [1]
 	sigma                 *op.Tensor // [A], σ for every action
+	alignment             *alignment // of generated latents; nil without
 	streams               streams
 
 	updates  uint64     // made; the occasion of the next one

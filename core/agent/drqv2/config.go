@@ -22,6 +22,7 @@ type Settings struct {
 	UpdateEvery   int     `toml:"update_every"` // env steps of an update
 	Slice         int     `toml:"slice"`        // rows of a batch between which a command need not wait: it belongs to the numbers
 	FreezeAt      int     `toml:"freeze_at"`    // env step from which encoder and trunks stay as they are; 0: none
+	AlignEvery    int     `toml:"align_every"`  // env steps between alignments of generated latents with the present encoder; 0: none
 }
 
 // DefaultSettings are those of tasks of medium difficulty
@@ -49,6 +50,8 @@ func (s Settings) Validate() error {
 		return fmt.Errorf("agent.drqv2.update_every is %d, want at least 1 env step", s.UpdateEvery)
 	case s.Slice < 1:
 		return fmt.Errorf("agent.drqv2.slice is %d, want at least 1 row", s.Slice)
+	case s.AlignEvery < 0:
+		return fmt.Errorf("agent.drqv2.align_every is %d, want env steps, or 0 for never", s.AlignEvery)
 	case s.FreezeAt < 0:
 		return fmt.Errorf("agent.drqv2.freeze_at is %d, want an env step, or 0 for none", s.FreezeAt)
 	}

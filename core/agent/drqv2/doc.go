@@ -33,6 +33,10 @@
 // it was generated. In an update synthetic rows enter behind the trunks: they move the
 // heads alone, z′_c stands in for T̄_c(h′), and both losses are means over all rows.
 //
+// Every Settings.AlignEvery env steps some rows of D_real are looked at anew, and an affine
+// map of what they were to what they are, by least squares, is what generated latents pass
+// from then on where an update reads them: the encoder moves on, D_syn does not.
+//
 // From Settings.FreezeAt on E and the trunks stay as they are, and the target's trunk is the
 // critics': then latents are exact, as where SynthER froze them before it fitted.
 //

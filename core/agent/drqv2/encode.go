@@ -21,20 +21,35 @@ type encoder struct {
 // about as long.
 const encodeRows = 4
 
-// start forgets what D_real has; a unit is a row of the new one.
+// startEncode forgets what D_real has; a unit is a row of the new one. Without a refit
+// D_real stays, and a unit is a row of it that is looked at.
 func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 	from := w.Source
 	if from.Frames == nil {
 		return 0, errors.New("agent: latents of frames, but the task is not observed by frames")
+	}
+	if !w.Refit {
+		l.alignment.pass = true
+		return len(l.held(w)), nil
+	}
+	if l.alignment != nil {
+		l.alignment.reset()
+		if err := plan.Push(l.dev, l.alignment.w, l.alignment.b); err != nil {
+			return 0, fmt.Errorf("agent: %w", err)
+		}
 	}
 	l.encoded = from.Frames.Windows(l.config.NStep, l.config.Pixels.Stack, from.Real.Cap())
 	from.Real.Clear()
 	return l.encoded.Len(), nil
 }
 
-// slice makes the rows behind the first done. The shifts of training are left out: each
+// encodeSlice makes the rows behind the first done. The shifts of training are left out: each
 // stack is looked at once, also where it is the s′ of one row and the s of another.
 func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateResult, err error) {
+	if l.alignment != nil && l.alignment.pass {
+		n, err = l.alignSlice(w, done)
+		return n, nil, err
+	}
 	n = min(encodeRows*l.config.Slice, l.encoded.Len()-done)
 	rows := make([]replay.FrameRow, n)
 	looks := stacksSeen{at: map[*byte]int{}}

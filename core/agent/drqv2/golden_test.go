@@ -23,7 +23,7 @@ type golden struct {
 	Strides, Hidden                     []int
 	Rates                               agent.Rates
 	Clip                                float64
-	Preactivation                       float64 `json:",omitempty"`
+	Preactivation                       float64  `json:",omitempty"`
 	Frames                              []string // base64, [Side,Side,3] bytes
 	Weights                             []weights
 	Updates                             []goldenUpdate

@@ -8,6 +8,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/device"
+	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 )
 
@@ -34,12 +35,19 @@ func NewLatent(c Config, dev device.Device, seed uint64) (*Latent, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.AlignEvery > 0 {
+		x.alignment = newAlignment(c.latents().Obs)
+		if err := plan.Push(dev, x.alignment.w, x.alignment.b); err != nil {
+			return nil, fmt.Errorf("agent: %w", err)
+		}
+	}
 	return &Latent{Agent: x}, nil
 }
 
-// Phases are an update, and D_real made anew before a refit.
+// Phases are an update, and D_real made anew before a refit, or looked at to align D_syn.
 func (l *Latent) Phases() []agent.Phase {
-	return append(l.Agent.Phases(), agent.Phase{Name: "encode", Due: func(w *agent.Work) bool { return w.Refit }, Start: l.startEncode, Slice: l.encodeSlice})
+	due := func(w *agent.Work) bool { return w.Refit || l.aligns(w) }
+	return append(l.Agent.Phases(), agent.Phase{Name: "encode", Due: due, Start: l.startEncode, Slice: l.encodeSlice})
 }
 
 // Encoded says which windows of frames D_real was made from.
@@ -58,7 +66,11 @@ func (l *Latent) Save(w io.Writer) error {
 	if err := l.Agent.Save(w); err != nil {
 		return err
 	}
-	if err := l.saveEncoded(w); err != nil {
+	err := l.saveEncoded(w)
+	if err == nil {
+		err = l.saveAlignment(w)
+	}
+	if err != nil {
 		return fmt.Errorf("save agent: %w", err)
 	}
 	return nil
@@ -88,7 +100,11 @@ func (l *Latent) Load(r io.Reader) error {
 	if err := l.Agent.Load(r); err != nil {
 		return err
 	}
-	if err := l.loadEncoded(r); err != nil {
+	err := l.loadEncoded(r)
+	if err == nil {
+		err = l.loadAlignment(r)
+	}
+	if err != nil {
 		return fmt.Errorf("load agent: %w", err)
 	}
 	return nil

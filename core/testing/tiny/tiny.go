@@ -69,6 +69,7 @@ func Latents() config.Config {
 	c := sighted(Config())
 	own := c.Agent.Own["drqv2"].(drqv2.Settings)
 	own.Slice = 2 // of real rows there are half as many
+	own.AlignEvery = 3
 	c.Agent.Own["drqv2"] = own
 	return c
 }

@@ -38,7 +38,7 @@ var Quantities = []quantity{
 	{ID: "dynamics", title: "DYNAMICS ERROR", about: "of D_syn", Lines: []line{{history.CurveDynamics, "of s'"}, {history.CurveRelevant, "relevant rows"}, {history.CurveChange, "of s' - s"}}, include: []float64{0}, empty: "measured at each generation, where the task can be set to a state"},
 	{ID: "labels", title: "REWARD ERROR", about: "of D_syn, 1 = a constant", Lines: []line{{history.CurveReward, "error"}}, include: []float64{0, 1}, empty: "measured at each generation, where the task can be set to a state"},
 	{ID: "coverage", title: "COVERAGE", about: "of D_real by D_syn", Lines: []line{{history.CurveCoverage, "covered"}, {history.CurveCopies, "copies"}}, include: []float64{0, 1}, empty: "measured at each generation"},
-	{ID: "drift", title: "LATENT DRIFT", about: "since the last refit", Lines: []line{{history.CurveDrift, "drift"}, {history.CurveLatent, "mean |z|"}}, include: []float64{0, 1}, empty: "measured at each evaluation, of latents of frames"},
+	{ID: "drift", title: "LATENT DRIFT", about: "since the last refit", Lines: []line{{history.CurveDrift, "drift"}, {history.CurveAligned, "aligned"}, {history.CurveLatent, "mean |z|"}}, include: []float64{0, 1}, empty: "measured at each evaluation, of latents of frames"},
 	{ID: "speed", title: "STEPS/S", Lines: []line{{history.CurveSpeed, "steps/s"}}, include: []float64{0}, empty: "no update yet: random steps are not counted"},
 }
 
