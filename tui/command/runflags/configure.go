@@ -49,7 +49,7 @@ func (r *Flags) ConfigureElsewhere(d cli.Deps) (config.Config, task.Task, error)
 
 // resolve is configure without the knobs.
 func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
-	choice := presets.Choice{Preset: r.Preset, Task: r.Task, Method: r.Method, Scale: r.Scale, Observation: r.environment.Observation}
+	choice := presets.Choice{Preset: r.Preset, Task: r.Task, Method: r.Method, Scale: r.Scale, Observation: r.Environment.Observation}
 	if choice.Task != "" {
 		named, err := d.Task(choice.Task) // its own spelling, for the preset of that name
 		if err != nil {
@@ -76,13 +76,13 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 		c.Steps = r.Steps
 	}
 	if r.Changed("action-repeat") {
-		c.Environment.ActionRepeat = r.environment.ActionRepeat
+		c.Environment.ActionRepeat = r.Environment.ActionRepeat
 	}
 	if r.Changed("noise-share") {
-		c.Environment.NoiseShare = r.environment.NoiseShare
+		c.Environment.NoiseShare = r.Environment.NoiseShare
 	}
 	if r.Changed("noise-sigma") {
-		c.Environment.NoiseSigma = r.environment.NoiseSigma
+		c.Environment.NoiseSigma = r.Environment.NoiseSigma
 	}
 	if found, err = found.Played(c.Environment); err != nil {
 		return c, found, err

@@ -16,7 +16,7 @@ type Flags struct {
 	Preset, Task, Method, Scale string
 	Seed                        uint64
 	Steps, members              int
-	environment                 task.Environment
+	Environment                 task.Environment
 	Device, precision, GPUMem   string
 	Threads                     int
 	Set, At                     []string
@@ -49,10 +49,10 @@ func (r *Flags) Bind(c *cobra.Command) {
 	f.Uint64Var(&r.Seed, "seed", 0, "`N` seed: the same seed gives the same run")
 	cli.CountIn(f, &r.members, "members", 1, 1, 1000, "`K` agents to train in lockstep, with seeds N, N+1, …; every change is for all of them")
 	cli.CountIn(f, &r.Steps, "steps", 0, 1, cli.MaxSteps, "`N` environment steps, as 20000, 20k or 1.5M (default: the scale's); with --resume: more of them")
-	f.StringVar(&r.environment.Observation, "observation", "", "`state|pixels` what the agent is given of the task (default: what the method takes)")
-	cli.CountVar(f, &r.environment.ActionRepeat, "action-repeat", 1, 1, "`N` control steps that one env step makes with its action")
-	f.Float64Var(&r.environment.NoiseShare, "noise-share", 0, "`P` share of the training observations that get Gaussian noise, 0 to 1")
-	f.Float64SliceVar(&r.environment.NoiseSigma, "noise-sigma", nil, "`S[,S…]` its standard deviation: one, or one for each coordinate")
+	f.StringVar(&r.Environment.Observation, "observation", "", "`state|pixels` what the agent is given of the task (default: what the method takes)")
+	cli.CountVar(f, &r.Environment.ActionRepeat, "action-repeat", 1, 1, "`N` control steps that one env step makes with its action")
+	f.Float64Var(&r.Environment.NoiseShare, "noise-share", 0, "`P` share of the training observations that get Gaussian noise, 0 to 1")
+	f.Float64SliceVar(&r.Environment.NoiseSigma, "noise-sigma", nil, "`S[,S…]` its standard deviation: one, or one for each coordinate")
 	f.StringVar(&r.Device, "device", "auto", cli.DeviceUsage)
 	f.StringVar(&r.precision, "precision", "", "`fp32|tf32|bf16` what a GPU rounds the factors of large products to (default tf32)")
 	f.StringVar(&r.GPUMem, "gpu-mem", "", "`SIZE` most of a GPU's memory to use, as 4GiB (default what is free)")

@@ -27,6 +27,7 @@ import (
 // sweepFlags say what the grid is made of.
 type sweepFlags struct {
 	preset, scale        string
+	observation          string
 	tasks, methods       []string
 	seeds                string
 	steps, threads, jobs int
@@ -69,6 +70,7 @@ to machine, and loses at most the runs that have not ended.`,
   pgrlab attach sweeps/a/0003-*/run                    look at one of them
   pgrlab report sweeps/a/*/run
   pgrlab sweep --out sweeps/a --on slurm --sbatch --time=4:00:00 --sbatch --partition=gpu --sbatch --gres=gpu:1
+  pgrlab sweep --task cartpole-swingup --method synther,pgr-curiosity --scale demo --observation pixels --out sweeps/c
   pgrlab sweep --preset fig-bonus --method synther,pgr-curiosity --seeds 0-19 --out sweeps/b --results study.csv`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -93,6 +95,7 @@ to machine, and loses at most the runs that have not ended.`,
 	flags.StringVar(&f.preset, "preset", "", "`NAME|FILE` preset to start from (pgrlab list presets)")
 	flags.StringVar(&f.scale, "scale", "", "`S` scale: how much of everything (pgrlab list scales)")
 	cli.CountIn(flags, &f.steps, "steps", 0, 1, cli.MaxSteps, "`N` environment steps of each run, as 20000, 20k or 1.5M (default: the scale's)")
+	flags.StringVar(&f.observation, "observation", "", "`state|pixels` what the agents are given of the task (default: what the method takes)")
 	flags.StringArrayVar(&f.set, "set", nil, "`KNOB=VALUE` start all of them with a knob turned; repeatable (pgrlab list knobs)")
 	flags.StringArrayVar(&f.at, "at", nil, "`STEP:KNOB=VALUE` turn a knob after that step; repeatable")
 	flags.StringVar(&f.device, "device", "auto", "`cpu|auto|cuda` where to compute, as each job finds it")
@@ -165,15 +168,16 @@ func (f *sweepFlags) expand(d cli.Deps) (jobs []sweep.Job, configs [][]byte, err
 		}
 		return names
 	}
-	for _, task := range orNone(f.tasks) {
+	for _, problem := range orNone(f.tasks) {
 		for _, method := range orNone(f.methods) {
 			for _, seed := range seeds {
-				r := runflags.Flags{Preset: f.preset, Task: task, Method: method, Scale: f.scale, Seed: seed, Steps: f.steps,
+				r := runflags.Flags{Preset: f.preset, Task: problem, Method: method, Scale: f.scale, Seed: seed, Steps: f.steps,
 					Set: f.set, At: f.at, Device: f.device,
 					Changed: func(name string) bool { return name == "seed" || name == "steps" && f.changed("steps") }}
+				r.Environment.Observation = f.observation
 				c, _, err := r.ConfigureElsewhere(d)
 				if err != nil {
-					return nil, nil, fmt.Errorf("sweep %s %s: %w", task, method, err)
+					return nil, nil, fmt.Errorf("sweep %s %s: %w", problem, method, err)
 				}
 				if c.Device != "cpu" && c.Device != "auto" && c.Device != "cuda" {
 					return nil, nil, cli.Usagef("sweep: --device %s: want cpu, auto or cuda; CUDA_VISIBLE_DEVICES chooses GPUs", c.Device)
