@@ -30,6 +30,9 @@ type Spec struct {
 	// Settings are the defaults of its own settings, a struct with toml tags in the table
 	// agent.NAME; nil where those of Config are all.
 	Settings Settings
+	// Discrete says that it chooses among actions, of a task.Task that is Discrete; else its
+	// actions are numbers.
+	Discrete bool
 	// Pixels says that it sees frames and not observations: it is Sighted.
 	Pixels bool
 	// Check says in one line what it cannot do of Config; nil where it can do all.

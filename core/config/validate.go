@@ -145,10 +145,18 @@ func (c *Config) validateObservation(s agent.Spec) error {
 	return nil
 }
 
-// CanSee says whether the learner can be given what it takes of the task. Members go in
+// CanPlay says whether the learner can be given what it takes of the task, and the task what
+// the learner does. Members go in
 // lockstep, so that their D_real must be as large: with rows of several env steps episodes
 // that end by themselves make that differ.
-func (c *Config) CanSee(t task.Task) error {
+func (c *Config) CanPlay(t task.Task) error {
+	if s, _ := c.Learner(t); s.Discrete != t.Discrete {
+		does, wants := "acts with numbers", "chooses among actions"
+		if s.Discrete {
+			does, wants = wants, does
+		}
+		return fmt.Errorf("configuration: learner %s of method %s %s, and an agent in task %s %s: choose another task, or another method", s.Name, c.Method, does, t.Name, wants)
+	}
 	if c.Sees() && c.Fills() && c.Members > 1 && t.Terminates {
 		return fmt.Errorf("configuration: members is %d, and episodes of task %s end at different times: want members 1 where a method has a generator and takes pixels: pgrlab sweep runs several seeds", c.Members, t.Name)
 	}

@@ -29,6 +29,9 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 	if err := c.Validate(); err != nil {
 		return Parts{}, err
 	}
+	if err := c.CanPlay(task); err != nil {
+		return Parts{}, err
+	}
 	learner, deps := c.Learner(task)
 	shape := learner.RowShape(deps)
 	if err := shape.Validate(); err != nil {

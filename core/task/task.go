@@ -4,10 +4,13 @@ import "fmt"
 
 // Task makes the environments of one problem.
 type Task struct {
-	Name         string
-	Doc          string // one line
-	ObsSize      int
-	ActSize      int
+	Name    string
+	Doc     string // one line
+	ObsSize int
+	ActSize int
+	// Discrete says that an action is a choice among ActSize ones: a row with 1 at the
+	// chosen one and 0 elsewhere. An environment takes the largest for the chosen one.
+	Discrete     bool
 	EpisodeSteps int  // time limit
 	Terminates   bool // whether episodes can end before the time limit
 	// Ends says whether a transition ends an episode by itself; nil: none does, or it is

@@ -38,7 +38,7 @@ func (r *Flags) ConfigureElsewhere(d cli.Deps) (config.Config, task.Task, error)
 		err = c.Validate()
 	}
 	if err == nil {
-		err = c.CanSee(task)
+		err = c.CanPlay(task)
 	}
 	if err == nil {
 		c.Device = r.deviceName(&c)

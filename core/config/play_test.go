@@ -1,0 +1,28 @@
+package config
+
+import (
+	"strings"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/task"
+)
+
+func init() {
+	for _, name := range []string{"chooser", "mover"} {
+		agent.Register(agent.Spec{Name: name, Doc: "of this test", Discrete: name == "chooser", New: func(agent.Deps) (agent.Learner, error) { return nil, nil }})
+	}
+}
+
+// Who chooses among actions plays where one is chosen, and nobody else does.
+func TestWhoCanPlayATask(t *testing.T) {
+	for learner, chooses := range map[string]bool{"chooser": true, "mover": false} {
+		for _, discrete := range []bool{true, false} {
+			c := Config{Method: "m", Agent: agent.Config{Learner: learner}}
+			err := c.CanPlay(task.Task{Name: "t", ActSize: 3, Discrete: discrete})
+			if fits := chooses == discrete; fits != (err == nil) || !fits && !strings.Contains(err.Error(), "learner "+learner+" of method m ") {
+				t.Errorf("%s in a task with choices %v: %v", learner, discrete, err)
+			}
+		}
+	}
+}
