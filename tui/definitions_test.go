@@ -230,6 +230,11 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 		s.press("esc")
 		f.finish()
 		show("what-if made")
+		s = newScreen(t, w, h, func(o *Options) { o.Config = fakePixels() })
+		s.fake.dreamt = fakeDreamt(6, 24_000)
+		s.fake.advance(24_000)
+		s.Update(started{lab: s.fake})
+		show("learning from pixels")
 	}
 	p := newPickerScreen(t, 160, 45)
 	try := p.picker.Try

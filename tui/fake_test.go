@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
@@ -38,6 +39,7 @@ type fakeLab struct {
 	commands []event.Command
 	mapped   *event.Mapped
 	moment   *event.Moment
+	dreamt   *event.Dreamt
 	policy   float64 // how good the policy is, 0..1
 }
 
@@ -174,8 +176,35 @@ func (f *fakeLab) publish() {
 		}
 		s.MixReal = rows - s.MixSynthetic
 	}
-	s.Map, s.Moment = f.mapped, f.moment
+	s.Map, s.Moment, s.Dreamt = f.mapped, f.moment, f.dreamt
 	f.snapshot = s
+}
+
+// fakeDreamt are rows whose frames grow brighter from left to right, and of z′ from above to
+// below, of which one has none.
+func fakeDreamt(rows, step int) *event.Dreamt {
+	const side = 8
+	d := &event.Dreamt{Step: step, Order: event.DreamsByF, Relevance: "curiosity", Looked: 256, Real: 23_900, Usual: 0.31, Side: side}
+	z, next := make([]byte, 3*side*side), make([]byte, 3*side*side)
+	for i := range z {
+		z[i], next[i] = byte(i/3%side*32), byte(i/3/side*32)
+	}
+	for i := range rows {
+		r := event.Dream{Rank: i, F: 0.9 / float64(i+1), Return: 1.7, Z: event.NearestFrame{Distance: 0.42, Frame: z}, Next: event.NearestFrame{Distance: 0.55, Frame: next}}
+		if i == 1 {
+			r.Z.Frame, r.Next = nil, event.NearestFrame{Distance: math.NaN()}
+		}
+		d.Rows = append(d.Rows, r)
+	}
+	return d
+}
+
+// fakePixels is fakeConfig of a run that learns from pixels.
+func fakePixels() config.Config {
+	c := fakeConfig()
+	c.Agent.Learner, c.Environment.Observation, c.Environment.ActionRepeat, c.Environment.Copies = "drqv2", "pixels", 2, 1
+	c.Pixels = agent.Pixels{Side: 84, Stack: 3, Pad: 4, Channels: 32, Strides: []int{2, 1, 1, 1}, Feature: 50}
+	return c
 }
 
 // fakeMap lies D_real around one place and D_syn around another.
@@ -276,6 +305,8 @@ func (f *fakeLab) Send(c event.Command) error {
 		f.mapped = fakeMap(c.X, c.Y, f.step)
 	case event.Watch:
 		f.moment = &event.Moment{Step: f.step, Action: []float32{-0.41, 0.63, 0, 1, -1, 0.2}, Q: 41.7, F: 0.37}
+	case event.Dreams:
+		f.dreamt = fakeDreamt(c.Rows, f.step)
 	case event.Undo:
 		old, ok := f.undo[c.ID]
 		if !ok {
@@ -327,7 +358,7 @@ func (f *fakeLab) changes() int {
 	n := 0
 	for _, c := range f.commands {
 		switch c.(type) {
-		case event.Preview, event.Map, event.Watch:
+		case event.Preview, event.Map, event.Watch, event.Dreams:
 		default:
 			n++
 		}

@@ -20,7 +20,7 @@ func (m *Model) footer(w int) string {
 	var hints, last []string
 	for _, own := range []bool{true, false} { // those of the pane first
 		for _, b := range m.palette.keys {
-			if b.Does == "" || !b.Works(m.focus) || (b.Panes != nil) != own || b.Of == m.otherKind() || b.Steers() && m.Ended() && !m.About.Replay {
+			if b.Does == "" || !b.Works(m.focus) || (b.Panes != nil) != own || b.Of == m.otherKind() || b.Of == pane.OfStates && m.About.Config.Sees() || b.Steers() && m.Ended() && !m.About.Replay {
 				continue
 			}
 			hint := m.Theme.Key.On(m.Theme.KeyLabel(b.Short())) + " " + m.Theme.Dim.On(m.doing(b))

@@ -113,6 +113,7 @@ type Snapshot struct {
 
 	Map    *Mapped // the newest answer to a Map; nil: none
 	Moment *Moment // the newest answer to a Watch; nil: none
+	Dreamt *Dreamt // the newest answer to a Dreams; nil: none
 
 	Err string // why it failed or waits
 }

@@ -36,7 +36,7 @@ func newAside(work inspect.Pieces, answer func(error)) *aside {
 }
 
 // asides are what is asked for beside training: one piece of work at a time, and what a
-// map and a moment were answered with. They read the members between two slices; lines and
+// map, a moment and dreams were answered with. They read the members between two slices; lines and
 // snapshots have what they find.
 type asides struct {
 	place    *place
@@ -51,7 +51,9 @@ type asides struct {
 	work     *aside        // nil: nothing is under way
 	mapped   *event.Mapped // the answer to the last Map; nil: none
 	moment   *event.Moment // and to the last Watch
-	previews uint64        // begun
+	dreamt   *event.Dreamt // and to the last Dreams
+	dreams   inspect.Dreams
+	previews uint64 // begun
 }
 
 // errAnalysing answers previews: both draw from the generator.

@@ -179,6 +179,8 @@ func (ctl *control) handle(c sent) {
 		ctl.asides.showMap(c)
 	case event.Watch:
 		ctl.asides.showMoment()
+	case event.Dreams:
+		ctl.asides.showDreams(c)
 	case event.Stop:
 		ctl.gate.stopping = true
 	case event.HandOver:

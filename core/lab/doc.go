@@ -28,7 +28,7 @@
 //	steering      knobs, and the schedule of their changes
 //	checkpointer  when the run is saved, and what becomes of it
 //	views         the members as package inspect sees them
-//	asides        previews, analyses on demand and maps, beside training
+//	asides        previews, analyses on demand, maps and dreams, beside training
 //	refit         lines 3, 5 and 6 of Algorithm 1
 //	analyses      the examinations on their cadence
 //	control       commands and schedule, at the places between two slices

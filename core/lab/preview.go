@@ -1,10 +1,12 @@
 package lab
 
 import (
+	"errors"
 	"time"
 
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
+	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replica"
 )
@@ -44,6 +46,34 @@ func (a *asides) showMoment() {
 		a.moment = inspect.Moment(a.views.of(m), m.Action, value)
 		return nil
 	})
+}
+
+// showDreams answers a Dreams. Between a new D_real and the D_syn that is generated from it
+// the last answer stays: their latents are of two encoders.
+func (a *asides) showDreams(c event.Dreams) {
+	err := a.gate.absent()
+	a.dreams.Frames = a.views.config.Sight()
+	switch p := a.place.position.Phase; {
+	case err != nil:
+	case a.dreams.Frames.Side == 0:
+		err = errors.New("rows of this run are not made from frames")
+	case p == knob.Encode || p == knob.Score || p == knob.Fit || p == knob.Generate:
+		if a.dreamt != nil && a.dreamt.Unknown == "" {
+			return
+		}
+		err = errors.New("a refit is under way: there is more to see behind it")
+	default:
+		err = a.place.guarded(func() error {
+			found, err := a.dreams.Look(a.views.of(a.members[0]), c.Rows)
+			if err == nil {
+				a.dreamt = found
+			}
+			return err
+		})
+	}
+	if err != nil {
+		a.dreamt = &event.Dreamt{Step: a.place.Step, Unknown: err.Error()}
+	}
 }
 
 // source is what a preview asks of a member and of its run.

@@ -49,7 +49,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 		Real: m.Real.Len(), Updates: m.Updates, Episode: int(m.Copies[0].Episode), EpisodeStep: m.Copies[0].Step, EpisodeReturn: m.Copies[0].Return,
 		Refits: int(x.synthesis.Refits), FitLoss: m.Fit.Last, FReal: m.FReal, FSyn: m.FSyn, FAsked: m.FAsked,
 		MixReal: m.Mix.Real, MixSynthetic: m.Mix.Synthetic, Losses: m.Losses.Last(),
-		Map: x.asides.mapped, Moment: x.asides.moment,
+		Map: x.asides.mapped, Moment: x.asides.moment, Dreamt: x.asides.dreamt,
 	}
 	if s.Phase == knob.AfterStep { // between two env steps: for people, collecting goes on
 		s.Phase, s.PhaseDone, s.PhaseTotal = knob.Collect, 0, 0

@@ -16,6 +16,15 @@ type Sight interface {
 // See makes s what Gather and GatherRange find the frames of rows by; nil: they have none.
 func (r *Ring) See(s Sight) { r.sight = s }
 
+// Seen writes the frames that the row in a slot was made from to dst; an error says why there
+// are none.
+func (r *Ring) Seen(dst *FrameRow, slot int) error {
+	if r.sight == nil {
+		return ErrUnseen
+	}
+	return r.sight.Seen(dst, slot)
+}
+
 // NewFrameRows are n rows of frames with room for stacks of so many.
 func NewFrameRows(n, stack int) []FrameRow {
 	rows, frames := make([]FrameRow, n), make([][]byte, 2*n*stack)
@@ -31,11 +40,7 @@ func (r *Ring) look(b *Batch, i, slot int) {
 	if i == 0 {
 		b.Unseen = nil
 	}
-	switch {
-	case b.Unseen != nil:
-	case r.sight == nil:
-		b.Unseen = ErrUnseen
-	default:
-		b.Unseen = r.sight.Seen(&b.Frames[i], slot)
+	if b.Unseen == nil {
+		b.Unseen = r.Seen(&b.Frames[i], slot)
 	}
 }

@@ -29,6 +29,7 @@ const (
 	LiveRun          // one that can still be steered
 	Replayed         // one of the past
 	Pausable         // one that goes on, or is played
+	OfStates         // one whose rows are observations with names, not what was made of frames
 )
 
 // Overlap says whether there is a pane in which both work.

@@ -123,7 +123,7 @@ type viewerLab struct {
 
 func (l *viewerLab) Send(c event.Command) error {
 	switch c.(type) {
-	case event.Map, event.Watch: // looking needs no control
+	case event.Map, event.Watch, event.Dreams: // looking needs no control
 		return l.Lab.Send(c)
 	}
 	if l.viewer.watch {

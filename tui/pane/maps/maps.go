@@ -1,5 +1,6 @@
 // Package maps shows where real and synthetic transitions lie, over two dimensions of the
-// observation.
+// observation; of a run that learns from frames, whose rows are latents, synthetic rows
+// beside the real frames nearest to them.
 package maps
 
 import (
@@ -46,7 +47,8 @@ type plane struct {
 // Pane is where D_real and D_syn lie, over two dimensions of the observation.
 type Pane struct {
 	*pane.Run
-	Plane plane
+	Plane  plane
+	dreams dreams
 }
 
 // New makes the pane of a run.
@@ -56,25 +58,38 @@ func New(r *pane.Run) *Pane { return &Pane{Run: r, Plane: plane{Y: 1}} }
 func (m *Pane) ID() pane.ID { return pane.Map }
 
 // Tab is its name on the tab bar.
-func (m *Pane) Tab() string { return string(pane.Map) }
+func (m *Pane) Tab() string {
+	if m.dreaming() {
+		return "dreams"
+	}
+	return string(pane.Map)
+}
 
 // Title is what its border says.
-func (m *Pane) Title(w int) (title, note string) { return "MAP", m.note(w - 10) }
+func (m *Pane) Title(w int) (title, note string) {
+	if m.dreaming() {
+		return "DREAMS", m.dreamsNote(w - 13)
+	}
+	return "MAP", m.note(w - 10)
+}
 
 // Keys work while it is in focus.
 func (m *Pane) Keys() []pane.Binding {
 	return []pane.Binding{
-		{Name: "map-x-next", Keys: []string{"right", "l"}, Label: "right l", Hint: "left right", Does: "x dimension", Help: "the next dimension of the observation along x", Action: m.xNext},
+		{Name: "map-x-next", Of: pane.OfStates, Keys: []string{"right", "l"}, Label: "right l", Hint: "left right", Does: "x dimension", Help: "the next dimension of the observation along x", Action: m.xNext},
 		{Name: "map-x-previous", Keys: []string{"left", "h"}, Label: "left h", Help: "the dimension before", Action: m.xPrevious},
-		{Name: "map-y-next", Keys: []string{"up", "k"}, Label: "up k", Hint: "up down", Does: "y dimension", Help: "the next dimension along y", Action: m.yNext},
+		{Name: "map-y-next", Of: pane.OfStates, Keys: []string{"up", "k"}, Label: "up k", Hint: "up down", Does: "y dimension", Help: "the next dimension along y", Action: m.yNext},
 		{Name: "map-y-previous", Keys: []string{"down", "j"}, Label: "down j", Help: "the dimension before", Action: m.yPrevious},
-		{Name: "map-kind", Keys: []string{"m", "enter"}, Label: "m enter", Hint: "m", Does: "next map", Help: "what the map shows first: D_real, D_syn, their difference, mean F", Action: m.nextKind},
+		{Name: "map-kind", Of: pane.OfStates, Keys: []string{"m", "enter"}, Label: "m enter", Hint: "m", Does: "next map", Help: "what the map shows first: D_real, D_syn, their difference, mean F", Action: m.nextKind},
 	}
 }
 
 // Verbs are its commands.
 func (m *Pane) Verbs() []pane.Verb {
-	return []pane.Verb{{Name: "map", About: "go to the map; with one or two dimensions of the observation: map speed x, pitch", Arguments: func() []string { return m.About.Names }, Run: m.command}}
+	return []pane.Verb{
+		{Name: "map", About: "go to the map; with one or two dimensions of the observation: map speed x, pitch", Arguments: func() []string { return m.About.Names }, Run: m.command},
+		{Name: "dreams", About: "go to synthetic rows beside the real frames nearest to them, where a run learns from pixels", Run: m.commandDreams},
+	}
 }
 
 // DependsOn are the topics that it shows.
@@ -84,6 +99,8 @@ func (m *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot} 
 func (m *Pane) Body(w, h int) []string {
 	t, p := m.Theme, m.Plane
 	switch {
+	case m.dreaming():
+		return m.dreamsBody(w, h)
 	case m.About.Replay:
 		return m.Waiting("a journal does not keep where transitions lie", w, h)
 	case len(m.About.Names) < 2:
@@ -286,7 +303,7 @@ func (m *Pane) yPrevious() tea.Cmd { return m.turn(&m.Plane.Y, -1) }
 
 func (m *Pane) turn(dimension *int, by int) tea.Cmd {
 	n := len(m.About.Names)
-	if n < 2 {
+	if n < 2 || m.dreaming() {
 		return nil
 	}
 	*dimension = (*dimension + by + n) % n
@@ -304,6 +321,13 @@ func (m *Pane) nextKind() tea.Cmd {
 // command goes to the map and chooses its dimensions by their names: "speed x, pitch";
 // without names it stays as it is and says how to choose.
 func (m *Pane) command(text string) error {
+	if m.dreaming() {
+		if text != "" {
+			return fmt.Errorf("map: rows of this run are latents, which have no dimensions with names: dreams shows them")
+		}
+		m.GoTo(pane.Map)
+		return nil
+	}
 	if text == "" {
 		m.GoTo(pane.Map)
 		m.Poll(m.Visible(pane.Map))
@@ -341,6 +365,10 @@ func (m *Pane) findDimension(name string) (int, error) {
 // Poll asks the run for a new map while the pane is shown. A run that stands still is
 // asked once.
 func (m *Pane) Poll(visible bool) {
+	if visible && m.Answers() && m.dreaming() {
+		m.pollDreams()
+		return
+	}
 	if !visible || !m.Answers() || len(m.About.Names) < 2 {
 		return
 	}

@@ -1,0 +1,209 @@
+package inspect
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"pgrlab/core/analysis"
+	"pgrlab/core/event"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
+)
+
+const (
+	sortedDreams = 256 // rows of D_syn that are sorted
+	usualRows    = 15  // real rows whose nearest other one is looked for
+	// searchedNumbers is how many numbers of real latents a look compares, some milliseconds:
+	// at least those that one row needs, and more where there are few real rows.
+	searchedNumbers = 4 << 20
+)
+
+// Dreams are rows of D_syn beside the real frames whose latents are nearest to theirs. What
+// was found holds until D_syn is made anew or F is another one; each Look goes on with it by
+// a bounded part.
+type Dreams struct {
+	Frames relevance.Frames // that D_real is made from
+
+	made, syn uint64 // the generation that was sorted, and the rows that D_syn had ever held
+	relevance string
+	slots     []int               // of D_syn, sorted
+	f         []float64           // of each of them, as the answer's order says
+	found     map[int]event.Dream // by rank
+	usual     []float32
+	answer    event.Dreamt // without rows
+	last      *event.Dreamt
+}
+
+// Look goes on until n rows are found, and says what there is. D_real must be the one that
+// D_syn was generated from.
+func (d *Dreams) Look(v View, n int) (*event.Dreamt, error) {
+	if v.Syn == nil || v.Syn.Len() == 0 || v.Real.Len() == 0 {
+		return nil, errors.New("no synthetic rows yet")
+	}
+	if d.found == nil || v.Syn.Total() != d.syn || v.Prompts.Occasion != d.made || v.F.Name() != d.relevance {
+		if err := d.sort(v); err != nil {
+			return nil, err
+		}
+	}
+	size := v.Real.Shape().Obs
+	budget, ranks, left := searchedNumbers, d.ranks(min(n, event.MostDreams)), 0
+	for _, rank := range ranks {
+		if _, is := d.found[rank]; is {
+			continue
+		}
+		if budget <= 0 {
+			left++
+			continue
+		}
+		budget -= 2 * size * v.Real.Len()
+		d.found[rank] = d.dream(v, rank)
+	}
+	for ; budget > 0 && len(d.usual) < min(usualRows, v.Real.Len()-1); budget -= size * v.Real.Len() {
+		slot := len(d.usual) * v.Real.Len() / usualRows
+		_, distance := nearestLatent(v.Real, 0, v.Real.Row(slot)[:size], slot)
+		d.usual = append(d.usual, float32(distance))
+	}
+	if budget == searchedNumbers && d.last != nil && len(d.last.Rows) == len(ranks) {
+		return d.last, nil
+	}
+	out := d.answer
+	out.Left = left
+	if len(d.usual) == min(usualRows, v.Real.Len()-1) && len(d.usual) > 0 {
+		out.Usual = analysis.Summarise(d.usual).Median
+	}
+	for _, rank := range ranks {
+		if row, is := d.found[rank]; is {
+			out.Rows = append(out.Rows, row)
+		}
+	}
+	d.last = &out
+	return d.last, nil
+}
+
+// sort takes rows of D_syn and puts those of the largest F first.
+func (d *Dreams) sort(v View) error {
+	d.made, d.syn, d.relevance = v.Prompts.Occasion, v.Syn.Total(), v.F.Name()
+	d.found, d.usual, d.last = map[int]event.Dream{}, nil, nil
+	d.answer = event.Dreamt{Step: v.Step, Order: event.DreamsByReturn, Relevance: d.relevance, Real: v.Real.Len(), Usual: math.NaN(), Side: d.Frames.Side}
+	slots := v.Syn.Spread(sortedDreams)
+	shape := v.Syn.Shape()
+	by, err := d.scores(v, &slots)
+	if err != nil {
+		return fmt.Errorf("sort D_syn: %w", err)
+	}
+	if by == nil {
+		for _, slot := range slots {
+			by = append(by, v.Syn.Row(slot)[shape.Obs+shape.Act])
+		}
+	}
+	order := make([]int, len(slots))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(by[b], by[a]) })
+	d.slots, d.f = nil, nil
+	for _, i := range order {
+		f := float64(by[i])
+		if d.answer.Order == event.DreamsByReturn {
+			f = math.NaN()
+		}
+		d.slots, d.f = append(d.slots, slots[i]), append(d.f, f)
+	}
+	d.answer.Looked = len(d.slots)
+	return nil
+}
+
+// scores are F of rows of D_syn, or what they were asked for with where F sees frames, which
+// they have none of: the first rows then. It is nil where neither is known.
+func (d *Dreams) scores(v View, slots *[]int) ([]float32, error) {
+	if v.F.Name() == none || !v.Learned {
+		return nil, nil
+	}
+	by, err := v.scoresOf(v.F, v.Syn, *slots)
+	if err != nil || by != nil {
+		d.answer.Order = event.DreamsByF
+		return by, err
+	}
+	if v.Gen == nil || !v.Prompts.Known {
+		return nil, nil
+	}
+	asked := v.Gen.PromptScores(v.Prompts.Knobs, v.Prompts.Occasion, len(*slots))
+	if asked == nil {
+		return nil, nil
+	}
+	for i := range *slots {
+		(*slots)[i] = i
+	}
+	d.answer.Order = event.DreamsByAsked
+	return asked, nil
+}
+
+// ranks are n places among the sorted rows: the first, the last, and others between them.
+func (d *Dreams) ranks(n int) []int {
+	n = min(n, len(d.slots))
+	ranks := make([]int, max(0, n))
+	for i := range ranks {
+		ranks[i] = i * (len(d.slots) - 1) / max(1, n-1)
+	}
+	return ranks
+}
+
+// dream finds the frames nearest to the row of a rank.
+func (d *Dreams) dream(v View, rank int) event.Dream {
+	shape, row := v.Syn.Shape(), v.Syn.Row(d.slots[rank])
+	next := shape.Obs + shape.Act + 1
+	out := event.Dream{Rank: rank, F: d.f[rank], Return: float64(row[next-1])}
+	frames := replay.NewFrameRows(1, d.Frames.Stack)[0]
+	find := func(at int, stack [][]byte) (n event.NearestFrame) {
+		slot := -1
+		if slot, n.Distance = nearestLatent(v.Real, at, row[at:at+shape.Obs], -1); slot >= 0 && v.Real.Seen(&frames, slot) == nil {
+			n.Frame = slices.Clone(stack[len(stack)-1])
+		}
+		return n
+	}
+	out.Z, out.Next = find(0, frames.Stack), find(next, frames.Next)
+	return out
+}
+
+// nearestLatent is the slot of the row of a ring, other than one, whose numbers from column
+// at on are nearest to z, and their distance; −1 and NaN where z is not finite or there is
+// no other row.
+func nearestLatent(from *replay.Ring, at int, z []float32, but int) (slot int, distance float64) {
+	width, slot, best := from.Shape().Width(), -1, float32(math.Inf(1))
+	for i := 0; i < from.Len(); {
+		for rows := from.Span(i); len(rows) > 0; rows = rows[width:] {
+			if d := squaredWithin(z, rows[at:at+len(z)], best); d < best && i != but {
+				slot, best = i, d
+			}
+			i++
+		}
+	}
+	if slot < 0 {
+		return slot, math.NaN()
+	}
+	return slot, math.Sqrt(float64(best))
+}
+
+// squaredWithin is the squared distance of two vectors; of one beyond a bound only that it
+// is: most rows are far away.
+func squaredWithin(a, b []float32, bound float32) (sum float32) {
+	const block = 8
+	b = b[:len(a)]
+	for len(a) >= block {
+		x, y := (*[block]float32)(a), (*[block]float32)(b)
+		d0, d1, d2, d3 := x[0]-y[0], x[1]-y[1], x[2]-y[2], x[3]-y[3]
+		d4, d5, d6, d7 := x[4]-y[4], x[5]-y[5], x[6]-y[6], x[7]-y[7]
+		if sum += (d0*d0 + d1*d1 + d2*d2 + d3*d3) + (d4*d4 + d5*d5 + d6*d6 + d7*d7); sum > bound {
+			return sum
+		}
+		a, b = a[block:], b[block:]
+	}
+	for i, x := range a {
+		d := x - b[i]
+		sum += d * d
+	}
+	return sum
+}

@@ -1,0 +1,119 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/replay"
+	"pgrlab/core/testing/tiny"
+)
+
+// A run in latent space shows rows of its D_syn beside the frames that the nearest rows of
+// D_real were made from, with every F that scores latents and with one that sees frames; who
+// looks changes nothing.
+func TestDreamsOfARun(t *testing.T) {
+	for relevant, order := range map[string]string{"curiosity": event.DreamsByF, "reward": event.DreamsByF, "count": event.DreamsByAsked, "none": event.DreamsByReturn} {
+		var journals []string
+		for _, looks := range []bool{false, true} {
+			c, folder := tiny.Latents(), &memoryFolder{}
+			c.Knobs.Relevance = relevant
+			if relevant == "none" {
+				c.Generator.Conditional = false
+			}
+			l := framesLab(t, c, 1, folder)
+			if looks {
+				publish := l.x.control.publish
+				l.x.control.publish = at(publish, func() { l.x.asides.showDreams(event.Dreams{Rows: 3}) })
+			}
+			if err := l.Run(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			journals = append(journals, folder.canonical(t))
+			if looks {
+				l.x.asides.showDreams(event.Dreams{Rows: 5})
+				checkDreams(t, l, order)
+			}
+		}
+		if journals[0] != journals[1] {
+			t.Errorf("%s: who looks at dreams changes\n%s\ninto\n%s", relevant, journals[0], journals[1])
+		}
+	}
+}
+
+// at is publish behind a look.
+func at[T any](publish func(T), look func()) func(T) {
+	return func(now T) {
+		look()
+		publish(now)
+	}
+}
+
+func checkDreams(t *testing.T, l *Lab, order string) {
+	t.Helper()
+	m, got := l.x.first(), l.x.asides.dreamt
+	if got.Unknown != "" || got.Order != order || len(got.Rows) != 5 || got.Looked != m.Synthetic.Len() || got.Real != m.Real.Len() || got.Side != 9 {
+		t.Fatalf("by %q with %d rows, of %d and %d: %s", got.Order, len(got.Rows), got.Looked, got.Real, got.Unknown)
+	}
+	for _, r := range got.Rows {
+		nearest, frame := math.Inf(1), []byte(nil)
+		var row []float32
+		for i := range m.Synthetic.Len() { // the row is known by its distance: rewards may be alike
+			z := m.Synthetic.Row(i)
+			slot, d := -1, math.Inf(1)
+			for k := range m.Real.Len() {
+				sum := 0.0
+				for j, v := range m.Real.Row(k)[:8] {
+					sum += math.Pow(float64(v-z[j]), 2)
+				}
+				if sum < d {
+					slot, d = k, sum
+				}
+			}
+			if off := math.Abs(math.Sqrt(d) - r.Z.Distance); off < nearest {
+				seen := replay.NewFrameRows(1, 3)[0]
+				if err := m.Real.Seen(&seen, slot); err != nil {
+					t.Fatal(err)
+				}
+				nearest, row, frame = off, z, seen.Stack[2]
+			}
+		}
+		if nearest > 1e-5 || float64(row[9]) != r.Return || !bytes.Equal(frame, r.Z.Frame) || len(r.Next.Frame) != 3*9*9 {
+			t.Errorf("%s: row %d, at %g, is not beside its nearest frame", order, r.Rank, r.Z.Distance)
+		}
+	}
+}
+
+// While D_real is of another encoder than D_syn there is no answer, or the one before stays.
+func TestNoDreamsInARefit(t *testing.T) {
+	l := framesLab(t, tiny.Latents(), 1, nil)
+	asked := func(p knob.Phase) *event.Dreamt {
+		l.x.position.Phase = p
+		l.x.asides.showDreams(event.Dreams{Rows: 3})
+		return l.x.asides.dreamt
+	}
+	if got := asked(knob.Collect); !strings.Contains(got.Unknown, "no synthetic rows yet") {
+		t.Errorf("before the first generation: %+v", got)
+	}
+	if got := asked(knob.Fit); !strings.Contains(got.Unknown, "a refit is under way") {
+		t.Errorf("in the first refit: %+v", got)
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	found := asked(knob.Collect)
+	for _, p := range []knob.Phase{knob.Encode, knob.Score, knob.Fit, knob.Generate} {
+		if got := asked(p); got != found || found.Unknown != "" {
+			t.Errorf("in phase %s: %+v", p, got)
+		}
+	}
+	states := framesLab(t, tiny.Pixels(), 1, nil)
+	states.x.asides.showDreams(event.Dreams{Rows: 3})
+	if got := states.x.asides.dreamt; !strings.Contains(got.Unknown, "not made from frames") {
+		t.Errorf("of a run without latents: %+v", got)
+	}
+}

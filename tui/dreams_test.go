@@ -1,0 +1,118 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgrlab/core/event"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/theme"
+)
+
+// dreaming is a screen of a run that learns from pixels.
+func dreaming(t *testing.T, w, h int, change func(*Options)) *screen {
+	t.Helper()
+	s := newScreen(t, w, h, func(o *Options) {
+		o.Config = fakePixels()
+		if change != nil {
+			change(o)
+		}
+	})
+	s.fake.advance(24_000)
+	s.Update(started{lab: s.fake})
+	return s
+}
+
+func TestGoldenDreams(t *testing.T) {
+	for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}, {60, 15}, {40, 10}} {
+		s := dreaming(t, size.w, size.h, nil)
+		s.typeLine("dreams")
+		s.View()      // which says how many there is room for
+		for range 2 { // it asks, and is answered
+			s.clock = s.clock.Add(time.Second)
+			s.Update(polled{})
+		}
+		golden(t, fmt.Sprintf("dreams-%dx%d", size.w, size.h), s.View())
+		for i, l := range strings.Split(s.View(), "\n") {
+			if theme.Width(l) > size.w {
+				t.Errorf("%dx%d: line %d has %d columns", size.w, size.h, i, theme.Width(l))
+			}
+		}
+	}
+}
+
+// dreamsAsked counts the questions for dreams.
+func (s *screen) dreamsAsked() (n int, last event.Dreams) {
+	for _, c := range s.fake.commands {
+		if d, is := c.(event.Dreams); is {
+			n, last = n+1, d
+		}
+	}
+	return n, last
+}
+
+// Dreams are asked for while they can be seen, as many as there is room for and at most
+// twice a second, and a map never is.
+func TestDreamsAreAskedForWhileTheyAreSeen(t *testing.T) {
+	s := dreaming(t, 160, 45, nil)
+	look := func(times int) {
+		for range times {
+			s.clock = s.clock.Add(100 * time.Millisecond)
+			s.Update(polled{})
+			s.View()
+		}
+	}
+	if look(20); func() int { n, _ := s.dreamsAsked(); return n }() != 0 {
+		t.Error("they are asked for unseen")
+	}
+	s.press("7")
+	look(50) // five seconds
+	n, last := s.dreamsAsked()
+	if n < 9 || n > 10 || last.Rows != 16 {
+		t.Errorf("asked %d times in five seconds, last for %d rows", n, last.Rows)
+	}
+	s.contains(t, "DREAMS", "nearest real frame of 23,900", "by F, curiosity", "real ones 0.310 apart", "forgotten", "not finite")
+	s.typeLine("layout present")
+	s.typeLine("dreams")
+	look(1)
+	if strings.Contains(s.View(), "x dimension") {
+		t.Error("the keys of the map are among the hints")
+	}
+	s.press("1")
+	before, _ := s.dreamsAsked()
+	look(50)
+	if now, _ := s.dreamsAsked(); now != before {
+		t.Errorf("asked %d times more unseen", now-before)
+	}
+	for _, c := range s.fake.commands {
+		if _, is := c.(event.Map); is {
+			t.Error("a run of latents is asked for a map of dimensions")
+		}
+	}
+	s.typeLine("map speed x, pitch")
+	s.contains(t, "no dimensions with names")
+}
+
+// Where there are none, the pane says why, and so does the command.
+func TestNoDreams(t *testing.T) {
+	replay := dreaming(t, 160, 45, func(o *Options) { o.Replay = true })
+	replay.typeLine("pane dreams")
+	replay.contains(t, "a journal holds no frames")
+	alone := dreaming(t, 160, 45, func(o *Options) {
+		o.Config.Method, o.Config.Generator.Kind, o.Config.Knobs.Ratio = "drqv2", "none", 0
+	})
+	alone.typeLine("pane dreams")
+	alone.contains(t, "drqv2 learns from frames and generates no rows")
+	alone.typeLine("dreams")
+	alone.contains(t, "drqv2 generates no rows from pixels")
+	states := running(t, 160, 45, 24_000)
+	states.typeLine("dreams")
+	states.contains(t, "generates no rows from pixels")
+	s := dreaming(t, 160, 45, nil)
+	s.typeLine("dreams")
+	s.fake.snapshot.Dreamt = &event.Dreamt{Unknown: "no synthetic rows yet"}
+	s.TouchPane(pane.Map)
+	s.contains(t, "no synthetic rows yet")
+}
