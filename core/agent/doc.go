@@ -1,6 +1,6 @@
 // Package agent is the contract between an experiment and a learner: who acts in the
 // environment and learns from what it meets. A learner is a package of its own below
-// this one, and none knows another: sac has SAC and REDQ, drqv2 has DrQ-v2.
+// this one, and none knows another: sac has SAC and REDQ, drqv2 has DrQ-v2, ppo has PPO.
 //
 // # What every learner does
 //

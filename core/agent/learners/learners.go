@@ -4,5 +4,6 @@ package learners
 
 import (
 	_ "pgrlab/core/agent/drqv2" // DrQ-v2
+	_ "pgrlab/core/agent/ppo"   // PPO
 	_ "pgrlab/core/agent/sac"   // SAC and REDQ
 )

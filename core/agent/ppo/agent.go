@@ -1,0 +1,122 @@
+package ppo
+
+import (
+	"errors"
+	"fmt"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/device"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/rng"
+)
+
+// Agent is a learner of package agent: an Observer, Phased and Preparer. It belongs to one
+// goroutine.
+type Agent struct {
+	config  Config
+	dev     device.Device
+	nets    networks
+	adam    *plan.Adam
+	rate    *op.Tensor // [1], the learning rate
+	streams streams
+
+	rollout    *rollout
+	iterations uint64 // learned from; the occasion of the next orders
+	updates    uint64 // steps made
+	order      order
+	result     [1]agent.UpdateResult
+
+	learning *learning // nil before it is needed, as are these
+	values   *values
+	looks    map[int]*look  // by rows
+	probes   map[int]*probe // by rows
+	noise    []float32      // of choices
+}
+
+// streams are an agent's random numbers: of choices by env step; of orders by iteration.
+type streams struct{ explore, sample, order rng.Stream }
+
+var (
+	_ agent.Learner  = (*Agent)(nil)
+	_ agent.Observer = (*Agent)(nil)
+	_ agent.Phased   = (*Agent)(nil)
+	_ agent.Preparer = (*Agent)(nil)
+)
+
+// adamOf is openai/baselines' Adam.
+func adamOf(c Config) plan.AdamConfig {
+	a := plan.DefaultAdam
+	a.Eps, a.ClipNorm = 1e-5, c.MaxNorm
+	return a
+}
+
+// New initialises the weights and returns an agent; its programs are compiled when they are
+// first needed. The random numbers are functions of the seed.
+func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	s := rng.New(seed, "ppo")
+	x := &Agent{
+		config: c, dev: dev, nets: newNetworks(c, s.Sub("weights")), rate: op.NewTensor("rate", 1),
+		streams: streams{explore: s.Sub("explore"), sample: s.Sub("sample"), order: s.Sub("order")},
+		rollout: newRollout(c), looks: map[int]*look{}, probes: map[int]*probe{},
+	}
+	x.adam = plan.NewAdam(x.nets.params(), adamOf(c), x.rate)
+	if err := plan.Push(dev, x.nets.params()...); err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	return x, nil
+}
+
+// Updates is the number of steps made.
+func (x *Agent) Updates() uint64 { return x.updates }
+
+// compile builds a graph and compiles it; build returns what the program is for.
+func (x *Agent) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.Program, error) {
+	p, err := plan.Build(name, x.dev, build)
+	if err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	return p, nil
+}
+
+// Prepare compiles what these uses need, which otherwise happens at the first of each.
+func (x *Agent) Prepare(u agent.Uses) error {
+	if err := x.prepareLearning(); err != nil {
+		return err
+	}
+	for _, copies := range []int{max(1, u.Copies), u.Evaluated} {
+		if copies == 0 {
+			continue
+		}
+		if _, err := x.look(copies); err != nil {
+			return err
+		}
+	}
+	if u.Probed > 0 {
+		if _, err := x.probe(min(u.Probed, agent.MaxRows)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close frees the compiled programs.
+func (x *Agent) Close() error {
+	var all []error
+	if x.learning != nil {
+		all = append(all, x.learning.program.Close())
+	}
+	if x.values != nil {
+		all = append(all, x.values.program.Close())
+	}
+	for _, l := range x.looks {
+		all = append(all, l.program.Close())
+	}
+	for _, p := range x.probes {
+		all = append(all, p.program.Close())
+	}
+	return errors.Join(all...)
+}

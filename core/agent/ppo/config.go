@@ -1,0 +1,125 @@
+package ppo
+
+import (
+	"fmt"
+	"math"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/replay"
+)
+
+// Settings are the learner's own: the table agent.ppo.
+type Settings struct {
+	Steps       int     `toml:"steps"`        // env steps of a rollout, in each copy of the environment
+	Epochs      int     `toml:"epochs"`       // times that a rollout is learned from
+	Minibatches int     `toml:"minibatches"`  // parts of an epoch, a step on each
+	Lambda      float64 `toml:"lambda"`       // λ of generalised advantages
+	Clip        float64 `toml:"clip"`         // ε at first
+	ValueClip   float64 `toml:"value_clip"`   // how far a value moves before its error counts as if it had not, in ε; 0: it always counts
+	Entropy     float64 `toml:"entropy"`      // c, weight of the entropy
+	ValueWeight float64 `toml:"value_weight"` // w, weight of the value's loss
+	MaxNorm     float64 `toml:"max_norm"`     // bound of the gradient's norm; 0: none
+	AnnealSteps int     `toml:"anneal_steps"` // env steps over which rate and ε fall to 0; 0: they stay
+	RewardScale float64 `toml:"reward_scale"` // of rewards as they are learned from
+	Limits      string  `toml:"limits"`       // what a time limit is: see LimitsEnd
+}
+
+// The choices of Settings.Limits.
+const (
+	LimitsEnd   = "end"   // an end: what is behind it counts as nothing, as openai/baselines has it
+	LimitsValue = "value" // no end of the task: the value of what is behind it counts
+)
+
+// DefaultSettings are those of google-research/episodic-curiosity for PPO without a bonus
+// (third_party/baselines/ppo2, scripts/launcher_script.py).
+var DefaultSettings = Settings{
+	Steps: 256, Epochs: 4, Minibatches: 4, Lambda: 0.95, Clip: 0.1, ValueClip: 1, Entropy: 1.094e-3, ValueWeight: 0.5, MaxNorm: 0.5,
+	RewardScale: 1, Limits: LimitsEnd,
+}
+
+// Validate says in one line what is wrong, or returns nil.
+func (s Settings) Validate() error {
+	positive := func(x float64) bool { return x > 0 && !math.IsInf(x, 0) }
+	switch {
+	case s.Steps < 1 || s.Steps > 1<<20:
+		return fmt.Errorf("agent.ppo.steps is %d, want 1 to %d env steps", s.Steps, 1<<20)
+	case s.Epochs < 1 || s.Epochs > 1000:
+		return fmt.Errorf("agent.ppo.epochs is %d, want 1 to 1000", s.Epochs)
+	case s.Minibatches < 1:
+		return fmt.Errorf("agent.ppo.minibatches is %d, want at least 1", s.Minibatches)
+	case !(s.Lambda >= 0 && s.Lambda <= 1):
+		return fmt.Errorf("agent.ppo.lambda is %g, want a number from 0 to 1", s.Lambda)
+	case !(s.Clip > 0 && s.Clip < 1):
+		return fmt.Errorf("agent.ppo.clip is %g, want a number above 0 and below 1", s.Clip)
+	case s.ValueClip != 0 && !positive(s.ValueClip):
+		return fmt.Errorf("agent.ppo.value_clip is %g, want a number above 0, or 0 for none", s.ValueClip)
+	case s.Entropy != 0 && !positive(s.Entropy):
+		return fmt.Errorf("agent.ppo.entropy is %g, want a number from 0 on", s.Entropy)
+	case !positive(s.ValueWeight):
+		return fmt.Errorf("agent.ppo.value_weight is %g, want a number above 0", s.ValueWeight)
+	case s.MaxNorm != 0 && !positive(s.MaxNorm):
+		return fmt.Errorf("agent.ppo.max_norm is %g, want a number above 0, or 0 for none", s.MaxNorm)
+	case s.AnnealSteps < 0:
+		return fmt.Errorf("agent.ppo.anneal_steps is %d, want env steps, or 0 for rates that stay", s.AnnealSteps)
+	case !positive(s.RewardScale):
+		return fmt.Errorf("agent.ppo.reward_scale is %g, want a number above 0", s.RewardScale)
+	case s.Limits != LimitsEnd && s.Limits != LimitsValue:
+		return fmt.Errorf("agent.ppo.limits is %q, want %q or %q", s.Limits, LimitsEnd, LimitsValue)
+	}
+	return nil
+}
+
+// left is the share of rate and ε in an iteration whose last env step is step: 1 in the first
+// one.
+func (s Settings) left(step int) float64 {
+	if s.AnnealSteps == 0 {
+		return 1
+	}
+	return max(0, 1-float64(max(0, step-s.Steps))/float64(s.AnnealSteps))
+}
+
+// Config describes an agent.
+type Config struct {
+	Settings
+	Shape  replay.Shape // observations, and actions to choose from
+	Copies int          // of the environment
+	Hidden []int        // widths of the trunk
+	Gamma  float64
+}
+
+// DefaultConfig is an agent in so many copies of an environment.
+func DefaultConfig(shape replay.Shape, copies int) Config {
+	return Config{Settings: DefaultSettings, Shape: shape, Copies: copies, Hidden: []int{128, 64}, Gamma: 0.99}
+}
+
+// DefaultRates are those of google-research/episodic-curiosity for PPO without a bonus.
+var DefaultRates = agent.Rates{LRActor: 1.93e-4}
+
+// rows is how many a rollout has, and part how many a step learns from.
+func (c Config) rows() int { return c.Steps * c.Copies }
+func (c Config) part() int { return c.rows() / c.Minibatches }
+
+// Validate says in one line what is wrong with c, or returns nil.
+func (c Config) Validate() error {
+	if err := c.Settings.Validate(); err != nil {
+		return err
+	}
+	switch {
+	case c.Shape.Act < 2:
+		return fmt.Errorf("agent: %d actions to choose from, want at least 2", c.Shape.Act)
+	case c.Copies < 1:
+		return fmt.Errorf("agent: %d copies of the environment, want at least 1", c.Copies)
+	case c.rows()%c.Minibatches != 0:
+		return fmt.Errorf("agent.ppo.minibatches is %d: a rollout of %d env steps in %d copies is no whole number of rows for each", c.Minibatches, c.Steps, c.Copies)
+	case len(c.Hidden) == 0:
+		return fmt.Errorf("agent: hidden is empty, want at least one layer")
+	case !(c.Gamma >= 0 && c.Gamma < 1):
+		return fmt.Errorf("agent: gamma is %g, want a number from 0 to below 1", c.Gamma)
+	}
+	for i, width := range c.Hidden {
+		if width < 1 {
+			return fmt.Errorf("agent: hidden layer %d has width %d, want at least 1", i+1, width)
+		}
+	}
+	return c.Shape.Validate()
+}

@@ -1,0 +1,158 @@
+package ppo
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"testing"
+
+	"pgrlab/core/agent"
+)
+
+var writeInput = flag.Bool("golden", false, "write what testdata/golden.py computes from")
+
+// golden is an agent's start, a rollout and the orders in which it is learned from: everything
+// that PyTorch needs for the same iterations.
+type golden struct {
+	Settings         Settings
+	Gamma, Rate      float64
+	Copies, Obs, Act int
+	Hidden           []int
+	Weights          []weights
+	States, Next     []float32
+	Actions, Rewards []float32
+	Ends             []int // 0 goes on, 1 ended, 2 met its limit
+	Behind           [][]float32
+	Orders           [][]int // of each epoch
+	Left             float64 // share of rate and ε
+}
+
+type weights struct {
+	Name  string
+	Shape []int
+	Data  []float32
+}
+
+// said is what PyTorch made of it.
+type said struct {
+	Policy, Value, Mean []float64 // of each step
+	After               [][]float32
+}
+
+// An iteration, advantages and eight steps, against PyTorch 1.13 from the same weights, rows
+// and orders, with a time limit as an end and as what it is, values held back and not, and
+// values that an earlier iteration has moved. testdata/golden.py made the numbers. The
+// tolerance of 1e-5 is float32's in another order of sums; a step moves a weight by some 1e-3.
+func TestAnIterationAgreesWithPyTorch(t *testing.T) {
+	for name, change := range map[string]func(*Config){
+		"baselines": func(c *Config) { c.Limits = LimitsEnd },
+		"short":     func(c *Config) { c.ValueClip, c.RewardScale, c.Clip, c.AnnealSteps = 0, 0.1, 0.2, 64 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := small()
+			c.Entropy, c.MaxNorm = 0.01, 0.3
+			change(&c)
+			x := newAgent(t, c, newDevice(t, 2))
+			s := newSession(x)
+			for x.iterations < 3 || !x.rollout.Full() {
+				s.unit(t)
+			}
+			in := goldenInput(x, s)
+			checkInput(t, "testdata/"+name+"-input.json", in)
+			if *writeInput {
+				return
+			}
+			var want said
+			read(t, "testdata/"+name+"-golden.json", &want)
+			for i := range want.Policy {
+				made := s.next(t)
+				near(t, "policy loss", made.Losses.Actor, want.Policy[i])
+				near(t, "value loss", made.Losses.Critic, want.Value[i])
+				near(t, "mean value", made.Losses.QMean, want.Mean[i])
+			}
+			if s.total != 0 {
+				t.Fatalf("%d units of %d are done", s.done, s.total)
+			}
+			for i, p := range x.nets.params() {
+				for j, v := range p.Data {
+					if math.Abs(float64(v-want.After[i][j])) > 1e-5 {
+						t.Fatalf("%s: number %d is %v, PyTorch says %v", p.Name, j, v, want.After[i][j])
+					}
+				}
+			}
+		})
+	}
+}
+
+// next makes the next unit of an iteration that is due or under way.
+func (s *session) next(t *testing.T) agent.UpdateResult {
+	s.unit(t)
+	return s.x.result[0]
+}
+
+// goldenInput describes an agent whose rollout is full. Its optimiser begins anew.
+func goldenInput(x *Agent, s *session) golden {
+	if err := x.adam.Reset(); err != nil {
+		panic(err)
+	}
+	c, r := x.config, x.rollout
+	in := golden{
+		Settings: c.Settings, Gamma: c.Gamma, Rate: s.rates.LRActor, Copies: c.Copies, Obs: c.Shape.Obs, Act: c.Shape.Act, Hidden: c.Hidden,
+		States: r.Obs, Next: r.next, Actions: r.Actions, Rewards: r.Rewards, Ends: make([]int, r.Rows()), Left: c.left(s.step),
+	}
+	for _, p := range x.nets.params() {
+		in.Weights = append(in.Weights, weights{p.Name, p.Shape, append([]float32(nil), p.Data...)})
+	}
+	for i := range in.Ends {
+		in.Ends[i] = int(r.Last[i])
+	}
+	for _, l := range r.limits {
+		in.Ends[l.row] = 2
+		in.Behind = append(in.Behind, l.obs)
+	}
+	for epoch := range c.Epochs {
+		in.Orders = append(in.Orders, append([]int(nil), x.order.of(x, epoch)...))
+	}
+	return in
+}
+
+// checkInput holds what PyTorch was given to what the agent has.
+func checkInput(t *testing.T, file string, in golden) {
+	t.Helper()
+	b, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *writeInput {
+		if err := os.WriteFile(file, append(b, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(bytes.TrimSpace(have), b) {
+		t.Fatal("PyTorch was given another agent: go test -run PyTorch -golden, then python3 testdata/golden.py")
+	}
+}
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= 2e-6*(1+math.Abs(want))) {
+		t.Errorf("%s is %v, PyTorch says %v", what, got, want)
+	}
+}
+
+func read(t *testing.T, file string, into any) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,74 @@
+package ppo
+
+import (
+	"fmt"
+
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+)
+
+// valueRows is how many rows log π and V are computed of with one call.
+const valueRows = 512
+
+// values computes log π(a|s) and V(s).
+type values struct {
+	program     *plan.Program
+	obs, action []float32
+	logp, v     []float32
+}
+
+func (x *Agent) newValues() (*values, error) {
+	shape := x.config.Shape
+	var obs, action, logp, v *op.Node
+	program, err := x.compile("value", func(g *op.Graph) plan.Spec {
+		obs, action = g.Input("s", valueRows, shape.Obs), g.Input("a", valueRows, shape.Act)
+		z := x.nets.latent(g, obs)
+		logp, v = logProbability(g, x.nets.policy.Apply(g, z), action), x.nets.value.Apply(g, z)
+		return plan.Spec{Outputs: []*op.Node{logp, v}}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &values{program: program, obs: program.Data(obs), action: program.Data(action), logp: program.Data(logp), v: program.Data(v)}, nil
+}
+
+// of writes log π and V of rows; without actions it leaves logp.
+func (e *values) of(obs, actions, logp, v []float32) error {
+	o, a := len(e.obs)/valueRows, len(e.action)/valueRows
+	for first := 0; first < len(v); first += valueRows {
+		n := min(valueRows, len(v)-first)
+		copy(e.obs, obs[first*o:(first+n)*o])
+		if actions != nil {
+			copy(e.action, actions[first*a:(first+n)*a])
+		}
+		if err := e.program.Run(0); err != nil {
+			return fmt.Errorf("agent: %w", err)
+		}
+		copy(v[first:first+n], e.v)
+		if actions != nil {
+			copy(logp[first:first+n], e.logp)
+		}
+	}
+	return nil
+}
+
+// judge computes what an iteration learns from of a full rollout.
+func (x *Agent) judge() error {
+	r, e := x.rollout, x.values
+	if err := e.of(r.Obs, r.Actions, r.logp, r.values); err != nil {
+		return err
+	}
+	last, behind := make([]float32, r.Copies), make([]float32, len(r.limits))
+	if err := e.of(r.next, nil, nil, last); err != nil {
+		return err
+	}
+	var obs []float32
+	for _, l := range r.limits {
+		obs = append(obs, l.obs...)
+	}
+	if err := e.of(obs, nil, nil, behind); err != nil {
+		return err
+	}
+	r.advantage(x.config, last, behind)
+	return nil
+}
