@@ -127,6 +127,7 @@ var allowed = map[string][]string{
 	"tui/testing/tmux":        {"core/testing/pace"},
 
 	"envs":        {"envs/mujoco", "envs/render"},
+	"envs/maze":   {},
 	"envs/mujoco": {},
 	"envs/render": {},
 }

@@ -1,0 +1,192 @@
+package maze
+
+import (
+	"fmt"
+)
+
+// The task.
+const (
+	ObsSize      = Rays * RaySize
+	ActSize      = 9    // len(Actions)
+	EpisodeSteps = 1800 // actions, 2 minutes
+	goalReward   = 10
+)
+
+const notStarted = -1
+
+// state is what of an episode is not a function of where it is in its streams: what is saved.
+type state struct {
+	world
+	Step    int32 // actions made; notStarted before the first Reset
+	Starts  uint32
+	Shots   uint32 // actions that fired
+	Visited [(cells + 63) / 64]uint64
+	body
+}
+
+// episode is a maze with its player.
+type episode struct {
+	task   *Task
+	split  Split
+	seed   uint64
+	draw   *draw
+	layout layout
+	look   look
+	state
+}
+
+func newEpisode(t *Task, split Split, seed uint64) *episode {
+	return &episode{task: t, split: split, seed: seed, draw: newDraw(), state: state{Step: notStarted}}
+}
+
+// reset begins an episode.
+func (e *episode) reset(number uint64) {
+	e.state = state{world: world{e.split, e.seed, number}}
+	e.enter()
+	e.start()
+}
+
+// enter makes the maze of the episode.
+func (e *episode) enter() { build(&e.layout, &e.look, e.draw, e.world) }
+
+// build makes the maze of an episode.
+func build(l *layout, k *look, d *draw, w world) {
+	d.begin(w, forLayout, 0)
+	l.build(d)
+	d.begin(w, forLook, 0)
+	k.choose(d, l)
+}
+
+// start puts the player to the next start, at rest.
+func (e *episode) start() {
+	e.draw.begin(e.world, forStart, uint64(e.Starts))
+	e.Starts++
+	cell := e.layout.start(e.draw, e.task.farStart)
+	e.body = body{Heading: int32(e.draw.IntN(headings))}
+	e.X, e.Y = centre(cell)
+	e.visit()
+}
+
+func (e *episode) visit() {
+	cell := e.cell()
+	e.Visited[cell/64] |= 1 << (cell % 64)
+}
+
+// act makes an action: its frames, or those up to the goal.
+func (e *episode) act(action int) (reward float64) {
+	e.Step++
+	if action == fire {
+		e.Shots++
+	}
+	for range framesPerAction {
+		e.frame(&e.layout, action)
+		if e.touches(e.layout.goal) {
+			e.start()
+			return goalReward
+		}
+	}
+	e.visit()
+	return 0
+}
+
+func (e *episode) over() bool { return e.Step == notStarted || e.Step >= EpisodeSteps }
+
+// scene is what there is to see now.
+func (e *episode) scene() scene {
+	return scene{&e.layout, &e.look, &e.body, e.task.tv.at(e.world, int(e.Step), int(e.Shots))}
+}
+
+func (e *episode) observe(obs []float32) {
+	s := e.scene()
+	s.rays(obs)
+}
+
+// step makes the action of a row, if it is one and there is an episode to go on with.
+func (e *episode) step(row []float32) (reward float64, err error) {
+	action, err := index(row)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("step %s: %w", e.task.Name, err)
+	case e.over():
+		return 0, fmt.Errorf("step %s: the episode is over, or there is none: reset first", e.task.Name)
+	}
+	return e.act(action), nil
+}
+
+// index is the action that a row of one 1 and zeros stands for.
+func index(row []float32) (action int, err error) {
+	if len(row) != ActSize {
+		return 0, fmt.Errorf("action of length %d, want %d", len(row), ActSize)
+	}
+	action = -1
+	for i, v := range row {
+		switch {
+		case v == 1 && action < 0:
+			action = i
+		case v != 0:
+			return 0, fmt.Errorf("action %v: want one 1 among zeros", row)
+		}
+	}
+	if action < 0 {
+		return 0, fmt.Errorf("action %v: want one 1 among zeros", row)
+	}
+	return action, nil
+}
+
+// Env is one maze after another. It belongs to one goroutine at a time.
+type Env struct {
+	*episode
+	camera camera
+}
+
+// New makes an environment whose episodes are those of a split and a seed.
+func (t Task) New(split Split, seed uint64) *Env { return &Env{episode: newEpisode(&t, split, seed)} }
+
+// ObsSize returns the length of an observation.
+func (e *Env) ObsSize() int { return ObsSize }
+
+// ActSize returns the length of an action, a row of one 1 and zeros.
+func (e *Env) ActSize() int { return ActSize }
+
+// Reset starts an episode and writes its first observation [ObsSize].
+func (e *Env) Reset(episode uint64, obs []float32) error {
+	if len(obs) != ObsSize {
+		return fmt.Errorf("reset %s: room for %d observations, want %d", e.task.Name, len(obs), ObsSize)
+	}
+	e.reset(episode)
+	e.observe(obs)
+	return nil
+}
+
+// Step takes an action [ActSize], one 1 among zeros at its place in Actions, and writes the
+// observation [ObsSize] that follows. The reward is 10 where the goal was touched and else 0. An
+// episode ends by time only, which is a truncation. An error changes nothing.
+func (e *Env) Step(action, obs []float32) (reward float64, terminated, truncated bool, err error) {
+	if len(obs) != ObsSize {
+		return 0, false, false, fmt.Errorf("step %s: room for %d observations, want %d", e.task.Name, len(obs), ObsSize)
+	}
+	if reward, err = e.step(action); err != nil {
+		return 0, false, false, err
+	}
+	e.observe(obs)
+	return reward, false, e.over(), nil
+}
+
+// Frame draws what the player sees: dst is [side,side,3], red, green and blue, the upper line
+// first. The same state has the same bytes. It changes nothing.
+func (e *Env) Frame(dst []byte, side int) error { return e.frameTo(&e.camera, dst, side) }
+
+func (e *episode) frameTo(c *camera, dst []byte, side int) error {
+	switch {
+	case len(dst) != side*side*3 || side < 2:
+		return fmt.Errorf("draw %s: %d bytes for a frame of %d by %d pixels", e.task.Name, len(dst), side, side)
+	case e.Step == notStarted:
+		return fmt.Errorf("draw %s: there is no episode yet", e.task.Name)
+	}
+	s := e.scene()
+	c.draw(dst, side, &s)
+	return nil
+}
+
+// Close does nothing: there is nothing to free.
+func (e *Env) Close() error { return nil }

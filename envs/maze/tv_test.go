@@ -1,0 +1,149 @@
+package maze
+
+import (
+	"bytes"
+	"math"
+	"testing"
+)
+
+const tvSide = 42
+
+// A TV changes no trajectory, and of what is seen the lower right quarter alone.
+func TestATVCoversAQuarter(t *testing.T) {
+	plain := made(t, "maze-sparse", "off")
+	for _, name := range TVs[1:] {
+		e, p := made(t, "maze-sparse", name), randomPlayer(3)
+		var a, b [ObsSize]float32
+		plain.Reset(4, a[:])
+		e.Reset(4, b[:])
+		for range 60 {
+			f, g := make([]byte, 3*tvSide*tvSide), make([]byte, 3*tvSide*tvSide)
+			plain.Frame(f, tvSide)
+			e.Frame(g, tvSide)
+			differ := 0
+			for i := range f {
+				row, column := i/3/tvSide, i/3%tvSide
+				if inside := row >= tvSide/2 && column >= tvSide/2; f[i] != g[i] && !inside {
+					t.Fatalf("%s: pixel (%d, %d) differs", name, column, row)
+				} else if f[i] != g[i] {
+					differ++
+				}
+			}
+			if differ < len(f)/8 {
+				t.Fatalf("%s: %d bytes of the quarter differ", name, differ)
+			}
+			for i := range a[:(Rays-tvRays)*RaySize] {
+				if a[i] != b[i] {
+					t.Fatalf("%s: number %d differs", name, i)
+				}
+			}
+			if a == b {
+				t.Fatalf("%s: the rays show no TV", name)
+			}
+			row := make([]float32, ActSize)
+			row[p(nil)] = 1
+			if x, _, _, _ := plain.Step(row, a[:]); x != 0 {
+				t.Log("a goal was met")
+			}
+			e.Step(row, b[:])
+			if plain.state != e.state {
+				t.Fatalf("%s: the trajectory differs:\n%+v\n%+v", name, plain.state, e.state)
+			}
+		}
+	}
+}
+
+// quarter is what the TV shows.
+func quarter(t *testing.T, e *Env) []byte {
+	t.Helper()
+	frame := make([]byte, 3*tvSide*tvSide)
+	if err := e.Frame(frame, tvSide); err != nil {
+		t.Fatal(err)
+	}
+	var q []byte
+	for row := tvSide / 2; row < tvSide; row++ {
+		q = append(q, frame[3*(row*tvSide+tvSide/2):3*(row+1)*tvSide]...)
+	}
+	return q
+}
+
+// Noise is new in every step; the TVs that wait for an action change when the player fires and
+// not before, and another drawing of the same step is the same.
+func TestWhenATVChanges(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		always bool
+	}{{"noise", true}, {"noise-action", false}, {"images-action", false}} {
+		e := made(t, "maze-sparse", c.name)
+		obs := make([]float32, ObsSize)
+		e.Reset(0, obs)
+		seen := quarter(t, e)
+		if !bytes.Equal(seen, quarter(t, e)) {
+			t.Errorf("%s: two drawings differ", c.name)
+		}
+		changed, shots := 0, 0
+		for step := range 40 {
+			row := make([]float32, ActSize)
+			action := step % 4
+			if step%5 == 2 {
+				action = fire
+				shots++
+			}
+			row[action] = 1
+			e.Step(row, obs)
+			now := quarter(t, e)
+			if !bytes.Equal(seen, now) {
+				if changed++; !c.always && action != fire {
+					t.Errorf("%s changes by action %d", c.name, action)
+				}
+			}
+			seen = now
+		}
+		want := 40
+		if !c.always {
+			want = shots
+		}
+		if changed < want-1 || changed > want { // two pictures in a row may be the same
+			t.Errorf("%s changed %d times in 40 steps with %d shots", c.name, changed, shots)
+		}
+	}
+}
+
+// The bytes of the noise are uniform, and independent from byte to byte and from step to step: χ²
+// of 255 degrees of freedom within five deviations, correlations within five.
+func TestTVNoise(t *testing.T) {
+	const steps = 200
+	e := made(t, "maze-sparse", "noise")
+	e.reset(1)
+	var counts [256]float64
+	var before []byte
+	along, between, n := 0., 0., 0.
+	for step := range steps {
+		e.episode.Step = int32(step)
+		q := quarter(t, e)
+		for i, b := range q {
+			counts[b]++
+			if i > 0 {
+				along += (float64(b) - 127.5) * (float64(q[i-1]) - 127.5)
+			}
+			if before != nil {
+				between += (float64(b) - 127.5) * (float64(before[i]) - 127.5)
+			}
+			n++
+		}
+		before = q
+	}
+	chi := 0.
+	for _, c := range counts {
+		chi += (c - n/256) * (c - n/256) / (n / 256)
+	}
+	if chi < 255-5*22.6 || chi > 255+5*22.6 {
+		t.Errorf("χ² of the bytes is %.1f, want 255 ± 22.6", chi)
+	}
+	const variance = (256*256 - 1) / 12.
+	for what, sum := range map[string]float64{"neighbours": along, "steps": between} {
+		if z := sum / variance / n * math.Sqrt(n); z < -5 || z > 5 {
+			t.Errorf("%s correlate: z = %.1f", what, z)
+		}
+	}
+}
