@@ -93,15 +93,16 @@ func TestFramesAreWhatRaysMeet(t *testing.T) {
 	if long() {
 		frames = 100
 	}
-	e, p := made(t, "maze-sparse", "off"), randomPlayer(6)
+	e := made(t, "maze-sparse", "off")
 	other, all := 0, 0
 	for k := range frames {
 		side := []int{84, 42, 30}[k%3]
 		e.reset(uint64(k))
+		p := player(oracle)
+		if k%2 == 0 {
+			p = randomPlayer(uint64(k))
+		}
 		for range k * 7 {
-			if p = oracle; k%2 == 0 {
-				p = randomPlayer(uint64(k))
-			}
 			e.act(p(e.episode))
 		}
 		frame := make([]byte, 3*side*side)
