@@ -36,6 +36,8 @@ var Workloads = []Workload{
 	{Name: "encoder-demo", Doc: "64×64×9, batch 128: forward, backward, Adam", Large: true, Program: encoderFit(demoPixels)},
 	{Name: "drqv2", Doc: "a whole DrQ-v2 update of 84×84 frames, batch 256, width 1024: shift, critic, encoder, actor, average", Large: true, Make: frameUpdate{paperPixels, 1024, 32}.update},
 	{Name: "drqv2-demo", Doc: "the same of 64×64 frames, batch 128, width 256", Large: true, Make: frameUpdate{demoPixels, 256, 128}.update},
+	{Name: "ppo-rays", Doc: "a step of PPO on 1,024 rows of 160 numbers, layers of 128 and 64: rows gathered, forward, backward, Adam", Make: minibatch},
+	{Name: "ppo-act", Doc: "one choice of it in each of 16 mazes", Make: choosing},
 	{Name: "act", Doc: "one stochastic action", Make: acting},
 	{Name: "nop", Doc: "two numbers doubled: what a run costs that does next to nothing", Program: nop},
 }
