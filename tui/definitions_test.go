@@ -231,7 +231,10 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 		f.finish()
 		show("what-if made")
 		s = newScreen(t, w, h, func(o *Options) { o.Config = fakePixels() })
-		s.fake.dreamt = fakeDreamt(6, 24_000)
+		s.fake.dreamt, s.fake.sees = fakeDreamt(6, 24_000), true
+		if err := s.fake.Send(event.Watch{}); err != nil {
+			t.Fatal(err)
+		}
 		s.fake.advance(24_000)
 		s.Update(started{lab: s.fake})
 		show("learning from pixels")

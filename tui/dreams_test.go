@@ -20,9 +20,24 @@ func dreaming(t *testing.T, w, h int, change func(*Options)) *screen {
 			change(o)
 		}
 	})
+	s.fake.sees = true
 	s.fake.advance(24_000)
 	s.Update(started{lab: s.fake})
 	return s
+}
+
+// What an agent sees that learns from pixels: its stack, and what shifts made of frames of a
+// batch where there is room for it.
+func TestGoldenSeen(t *testing.T) {
+	for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}, {60, 15}, {40, 10}} {
+		s := dreaming(t, size.w, size.h, nil)
+		s.press("v")
+		for range 2 {
+			s.clock = s.clock.Add(time.Second)
+			s.Update(polled{})
+		}
+		golden(t, fmt.Sprintf("seen-%dx%d", size.w, size.h), s.View())
+	}
 }
 
 func TestGoldenDreams(t *testing.T) {

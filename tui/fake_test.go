@@ -40,6 +40,7 @@ type fakeLab struct {
 	mapped   *event.Mapped
 	moment   *event.Moment
 	dreamt   *event.Dreamt
+	sees     bool    // frames
 	policy   float64 // how good the policy is, 0..1
 }
 
@@ -199,6 +200,34 @@ func fakeDreamt(rows, step int) *event.Dreamt {
 	return d
 }
 
+// fakeSeen are a stack of frames, each brighter than the one before, and frames with a bright
+// upper half that were shifted.
+func fakeSeen() (stack [][]byte, side int, crops []event.Crop) {
+	side = 8
+	frame := func(bright func(x, y int) int) []byte {
+		out := make([]byte, 3*side*side)
+		for i := range out {
+			out[i] = byte(bright(i/3%side, i/3/side))
+		}
+		return out
+	}
+	for k := range 3 {
+		stack = append(stack, frame(func(x, y int) int { return []int{90, 118, 200}[k] }))
+	}
+	half := func(top int) func(x, y int) int {
+		return func(x, y int) int {
+			if y < top {
+				return 210
+			}
+			return 0
+		}
+	}
+	for i, by := range []int{2, -2, 0, 1} {
+		crops = append(crops, event.Crop{Frame: frame(half(4)), Cropped: frame(half(4 - by)), Down: by, Across: 2*i - 2})
+	}
+	return stack, side, crops
+}
+
 // fakePixels is fakeConfig of a run that learns from pixels.
 func fakePixels() config.Config {
 	c := fakeConfig()
@@ -305,6 +334,9 @@ func (f *fakeLab) Send(c event.Command) error {
 		f.mapped = fakeMap(c.X, c.Y, f.step)
 	case event.Watch:
 		f.moment = &event.Moment{Step: f.step, Action: []float32{-0.41, 0.63, 0, 1, -1, 0.2}, Q: 41.7, F: 0.37}
+		if f.sees {
+			f.moment.Seen, f.moment.Side, f.moment.Crops = fakeSeen()
+		}
 	case event.Dreams:
 		f.dreamt = fakeDreamt(c.Rows, f.step)
 	case event.Undo:

@@ -24,6 +24,7 @@
 //	Prioritizer  the errors of the last batch, which become priorities
 //	Observer     keeps experience of its own: rollouts, sequences
 //	Sighted      acts on stacks of frames, and draws its batches from Frames
+//	Shifter      shows what it makes of the frames of a batch
 //	Encoder      fills D_real with what it makes of frames
 //	Phased       works in slices between env steps, in phases that it names
 //	Preparer     takes a device's memory before the run begins

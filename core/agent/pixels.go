@@ -94,6 +94,25 @@ type Sighted interface {
 	ActivationsOf(stacks [][][]byte) ([]Layer, error)
 }
 
+// MostCrops is how many rows of a batch a Shifter keeps what it has done to.
+const MostCrops = 4
+
+// Shifter is a Sighted whose batches hold frames that were shifted at random.
+type Shifter interface {
+	Sighted
+	// Crops are of the last batch's first rows; none before there was one. They are the
+	// caller's.
+	Crops() []Crop
+}
+
+// Crop is a frame that was shifted.
+type Crop struct {
+	Frame, Cropped []byte // [Side,Side,3]
+	// What stands in a place of Cropped comes from that many pixels below it and to the
+	// right, or from the edge.
+	Down, Across int
+}
+
 // Encoder is a learner whose Spec has Rows and which fills D_real with what it makes of
 // frames.
 type Encoder interface {

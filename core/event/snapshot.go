@@ -38,6 +38,16 @@ type Moment struct {
 	// [Side,Side,3] bytes of red, green and blue; nil where it sees none.
 	Seen [][]byte
 	Side int
+	// Crops are frames of the last batch beside what its random shift made of them; none
+	// where the learner makes no shifts, or has had no batch.
+	Crops []Crop
+}
+
+// Crop is a frame, [Side,Side,3] bytes, that was shifted at random: what stands in a place
+// of Cropped comes from so many pixels below it and to the right, or from the edge.
+type Crop struct {
+	Frame, Cropped []byte
+	Down, Across   int
 }
 
 // State is whether a run goes on.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
@@ -49,6 +50,9 @@ func TestARunFromFrames(t *testing.T) {
 			l.x.asides.showMoment()
 			if now := l.x.asides.moment; len(now.Seen) != c.Pixels.Stack || now.Side != c.Pixels.Side || len(now.Seen[0]) != 3*now.Side*now.Side || len(now.Action) == 0 {
 				t.Errorf("the moment has %d frames of side %d", len(now.Seen), now.Side)
+			}
+			if crops := l.x.asides.moment.Crops; len(crops) != agent.MostCrops || len(crops[0].Cropped) != len(crops[0].Frame) {
+				t.Errorf("the moment has %d crops", len(crops))
 			}
 			losses, _ := bodies[event.Losses](l)
 			dormant, _ := bodies[event.Dormant](l)

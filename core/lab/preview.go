@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
@@ -31,7 +32,14 @@ func (a *asides) showMap(c event.Map) {
 // showMoment answers a Watch.
 func (a *asides) showMoment() {
 	m := a.members[0]
-	defer func() { a.moment.Seen, a.moment.Side = replica.Looks(m) }()
+	defer func() {
+		a.moment.Seen, a.moment.Side = replica.Looks(m)
+		if shifter, shifts := m.Agent.(agent.Shifter); shifts {
+			for _, c := range shifter.Crops() {
+				a.moment.Crops = append(a.moment.Crops, event.Crop(c))
+			}
+		}
+	}()
 	if a.gate.absent() != nil || m.Parts.Fills { // what is asked is about observations
 		a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, m.Action, nil)
 		return

@@ -37,6 +37,7 @@ type Agent struct {
 	looks  map[int]*look  // by rows
 	probes map[int]*probe // by rows
 	noise  []float32      // of an action
+	crops  [agent.MostCrops]cropped
 }
 
 // streams are an agent's random numbers: of batches, by update and row; of the noise of

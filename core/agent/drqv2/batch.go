@@ -83,6 +83,9 @@ func (b *batch) row(i int, r *replay.FrameRow) error {
 	shift := x.shifts(b.occasion, b.first+i)
 	x.frames.Stack(b.images.Data[i*size:(i+1)*size], r.Stack, shift[0], shift[1], x.tone)
 	x.frames.Stack(b.next.Data[i*size:(i+1)*size], r.Next, shift[2], shift[3], x.tone)
+	if row := b.first + i; row < len(x.crops) {
+		x.crops[row] = cropped{r.Stack[len(r.Stack)-1], shift[0], shift[1]}
+	}
 	copy(b.action.Data[i*c.Act:(i+1)*c.Act], r.Action)
 	b.ret.Data[i], b.discount.Data[i] = r.Return, r.Discount
 	return nil

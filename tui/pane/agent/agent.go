@@ -65,8 +65,7 @@ func (p *Pane) Body(w, h int) []string {
 	style := picture.For(t.Renderer.ColorProfile(), t.Set != theme.ASCII)
 	var out []string
 	if sees {
-		img := sheet(s.Moment, pictureW, 2*pictureH)
-		out = t.Fill(picture.Lines(img, img.Rect.Dx(), (img.Rect.Dy()+1)/2, style), pictureW, pictureH)
+		out = p.seenLines(pictureW, pictureH, style)
 	} else {
 		img, err := p.About.Draw(s.Pose, pictureW, 2*pictureH)
 		if err != nil {

@@ -3,9 +3,17 @@ package agent
 import (
 	"bytes"
 	"image"
+	"io"
+	"strings"
 	"testing"
 
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
+
 	"pgrlab/core/event"
+	"pgrlab/tui/pane"
+	"pgrlab/tui/picture"
+	"pgrlab/tui/theme"
 )
 
 // The newest frame is the large one, the others stand beside it, newer ones above, and a
@@ -34,5 +42,38 @@ func TestSheet(t *testing.T) {
 	m.Seen = m.Seen[2:]
 	if got := sheet(m, 8, 12).Rect; got != image.Rect(0, 0, 8, 8) {
 		t.Errorf("one frame has %v", got)
+	}
+}
+
+// Frames of a batch stand beside their crops, as many pairs as there is room for, and the
+// text says where the image went.
+func TestCropsBesideTheirFrames(t *testing.T) {
+	const side = 4
+	p := New(&pane.Run{Theme: theme.New(lipgloss.NewRenderer(io.Discard), theme.ASCII)})
+	p.Theme.Renderer.SetColorProfile(termenv.Ascii)
+	m := &event.Moment{Side: side}
+	for i := range 4 {
+		m.Crops = append(m.Crops, event.Crop{
+			Frame: bytes.Repeat([]byte{0}, 3*side*side), Cropped: bytes.Repeat([]byte{255}, 3*side*side), Down: i - 1, Across: 2 * (i - 1),
+		})
+	}
+	for _, room := range []struct{ w, h, pairs int }{{200, 7, 4}, {54, 7, 2}, {53, 7, 2}, {51, 7, 1}, {24, 7, 0}, {200, 5, 0}} {
+		lines := p.cropLines(m, room.w, room.h, picture.ASCII)
+		if room.pairs == 0 {
+			if lines != nil {
+				t.Errorf("%+v has %d lines", room, len(lines))
+			}
+			continue
+		}
+		n := 12 // pixels of a side
+		if len(lines) != room.h || theme.Width(lines[1]) != room.pairs*(2*n+1)+2*(room.pairs-1) {
+			t.Fatalf("%+v: %d lines of %d columns", room, len(lines), theme.Width(lines[1]))
+		}
+		if want := strings.Repeat(" ", n+1) + strings.Repeat("@", n); !strings.HasPrefix(lines[1], want) {
+			t.Errorf("%+v: %q, want %q", room, lines[1], want)
+		}
+		if room.pairs == 4 && strings.Join(strings.Fields(lines[0]), " ") != "shifted 1 down 2 right shifted by nothing shifted 1 up 2 left shifted 2 up 4 left" {
+			t.Errorf("%q", lines[0])
+		}
 	}
 }

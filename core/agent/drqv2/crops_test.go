@@ -1,0 +1,58 @@
+package drqv2
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"pgrlab/core/agent"
+)
+
+// What is shown of a batch is what its programs were given, row by row, and where it was
+// shifted from; before the first batch there is nothing.
+func TestCropsAreWhatABatchHolds(t *testing.T) {
+	c := small()
+	c.Slice = 6 // of two parts the last one's rows are still there
+	x := newAgent(t, c, newDevice(t, 2))
+	s := newSession(x, newFilm(c, 40), 6)
+	if got := x.Crops(); len(got) != 0 {
+		t.Fatalf("%d crops before a batch", len(got))
+	}
+	moved := 0
+	for range 5 {
+		s.update(t)
+		crops := x.Crops()
+		if len(crops) != agent.MostCrops {
+			t.Fatalf("%d crops", len(crops))
+		}
+		held, side, depth := x.updaters[0].batch.images.Data, c.Pixels.Side, c.Pixels.Stack*agent.Colours
+		for row, crop := range crops {
+			if moved++; crop.Down == 0 && crop.Across == 0 {
+				moved--
+			}
+			for y := range side {
+				for k := range side {
+					from := (clampTo(y+crop.Down, side)*side + clampTo(k+crop.Across, side)) * agent.Colours
+					at := (y*side + k) * agent.Colours
+					for colour := range agent.Colours {
+						given := held[row*side*side*depth+(y*side+k)*depth+depth-agent.Colours+colour]
+						want := float64(crop.Cropped[at+colour])/255 - 0.5
+						if math.Abs(float64(given)-want) > 1e-6 || crop.Cropped[at+colour] != crop.Frame[from+colour] {
+							t.Fatalf("row %d, pixel %d,%d: the batch holds %v, shown is %v of %v", row, y, k, given, want, crop.Frame[from+colour])
+						}
+					}
+				}
+			}
+		}
+	}
+	if moved < 10 {
+		t.Errorf("only %d of 20 frames were shifted", moved)
+	}
+	mine := x.Crops()
+	clear(mine[0].Frame)
+	if again := x.Crops(); bytes.Equal(again[0].Frame, mine[0].Frame) {
+		t.Error("who changes what is shown changes the frames")
+	}
+}
+
+func clampTo(i, n int) int { return max(0, min(i, n-1)) }
