@@ -82,10 +82,10 @@ var allowed = map[string][]string{
 	"core/bench":          {"core/..."},
 	"core/sweep":          {"core/run"},
 	"core/sweep/slurm":    {"core/run"},
-	"core/report":         {"core/run", "core/printable", "core/rng"},                                                                 // rng: the bootstrap's random numbers
-	"core/agent":          {"core/replay", "core/spelling", "core/window", "core/device"},                                             // contract and registry; window: what convolutions leave of a frame
-	"core/agent/...":      {"core/agent", "core/replay", "core/nn", "core/op", "core/plan", "core/window", "core/device", "core/rng"}, // a learner is a package below it and knows no other
-	"core/agent/learners": {"core/agent/..."},                                                                                         // the list of them
+	"core/report":         {"core/run", "core/printable", "core/rng"},                                                                                     // rng: the bootstrap's random numbers
+	"core/agent":          {"core/replay", "core/spelling", "core/window", "core/device"},                                                                 // contract and registry; window: what convolutions leave of a frame
+	"core/agent/...":      {"core/agent", "core/agent/probe", "core/replay", "core/nn", "core/op", "core/plan", "core/window", "core/device", "core/rng"}, // a learner is a package below it and knows no other
+	"core/agent/learners": {"core/agent/..."},                                                                                                             // the list of them
 	"core/relevance":      {"core/replay", "core/window", "core/spelling", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/generative":     {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/analysis":       {"core/replay"},
@@ -117,6 +117,7 @@ var allowed = map[string][]string{
 	"core/testing/cut":        {"core/run/files"},                                                                                                                                 // kills and power cuts
 	"core/testing/drivertest": {"core/device/cuda/driver"},                                                                                                                        // what every CUDA driver is tested by
 	"core/testing/emulator":   {"core/device/cuda/driver", "core/testing/ptx"},                                                                                                    // a CUDA driver that interprets kernels
+	"core/testing/golden":     {},                                                                                                                                                 // numbers of another program
 	"core/testing/mirrortest": {"core/device"},                                                                                                                                    // a device with memory of its own
 	"core/testing/optest":     {"core/op", "core/window", "core/rng"},                                                                                                             // the cases that every implementation of an operation is tested by
 	"core/testing/tiny":       {"core/config", "core/task", "core/agent", "core/agent/drqv2", "core/generative", "core/knob", "core/relevance", "core/device", "core/device/cpu"}, // a run that takes milliseconds

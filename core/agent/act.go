@@ -1,6 +1,9 @@
 package agent
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // Mode is how a policy chooses its action.
 type Mode int
@@ -71,3 +74,7 @@ type Layer struct {
 // MaxRows is the most observations of one Act that is not Mean, and of one call of
 // Activations.
 const MaxRows = 4096
+
+// Padded is the number of rows of the program that serves rows, 1 or more: a power of two, so
+// that few programs serve all. What stands in the rows beyond does not matter.
+func Padded(rows int) int { return 1 << bits.Len(uint(rows-1)) }

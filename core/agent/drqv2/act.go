@@ -2,7 +2,6 @@ package drqv2
 
 import (
 	"fmt"
-	"math/bits"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/op"
@@ -23,7 +22,7 @@ type look struct {
 
 // look is the one for so many stacks, or for as many as are looked at with one call.
 func (x *Agent) look(stacks int) (*look, error) {
-	rows := padded(min(stacks, lookRows))
+	rows := agent.Padded(min(stacks, lookRows))
 	if l, ok := x.looks[rows]; ok {
 		return l, nil
 	}
@@ -41,10 +40,6 @@ func (x *Agent) look(stacks int) (*look, error) {
 	x.looks[rows] = l
 	return l, nil
 }
-
-// padded is the number of rows of the program that serves rows: a power of two, so that
-// few programs serve all.
-func padded(rows int) int { return 1 << bits.Len(uint(rows-1)) }
 
 // imageSize is how many numbers an image has: the stacked frames of an observation.
 func (x *Agent) imageSize() int { return x.config.Pixels.Stack * x.frames.Size() }

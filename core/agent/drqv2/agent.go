@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/agent/probe"
 	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
@@ -34,9 +35,9 @@ type Agent struct {
 	updaters []*updater // the last kinds used, newest first
 	result   [1]agent.UpdateResult
 
-	looks  map[int]*look  // by rows
-	probes map[int]*probe // by rows
-	noise  []float32      // of an action
+	looks  map[int]*look // by rows
+	probes *probe.Probes
+	noise  []float32 // of an action
 	crops  [agent.MostCrops]cropped
 }
 
@@ -62,10 +63,11 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 		frames:     window.Frames{Height: c.Pixels.Side, Width: c.Pixels.Side, Channels: agent.Colours, Pad: c.Pixels.Pad},
 		rateCritic: op.NewTensor("rate", 1), rateActor: op.NewTensor("rate", 1), tau: op.NewTensor("tau", 1), sigma: op.NewTensor("sigma", c.Act),
 		streams: streams{shift: s.Sub("shift"), target: s.Sub("target noise"), actor: s.Sub("actor noise"), act: s.Sub("act")},
-		looks:   map[int]*look{}, probes: map[int]*probe{},
+		looks:   map[int]*look{},
 	}
 	x.criticAdam = plan.NewAdam(append(x.nets.encoderParams(), x.nets.valueParams()...), plan.DefaultAdam, x.rateCritic)
 	x.actorAdam = plan.NewAdam(x.nets.actorParams(), plan.DefaultAdam, x.rateActor)
+	x.probes = probe.New(dev, x.layers)
 	if err := plan.Push(dev, x.nets.state()...); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
@@ -100,7 +102,7 @@ func (x *Agent) Prepare(u agent.Uses) error {
 		}
 	}
 	if u.Probed > 0 {
-		if _, err := x.probe(min(u.Probed, agent.MaxRows)); err != nil {
+		if _, err := x.probes.Of(min(u.Probed, agent.MaxRows)); err != nil {
 			return err
 		}
 	}
@@ -116,8 +118,5 @@ func (x *Agent) Close() error {
 	for _, l := range x.looks {
 		all = append(all, l.program.Close())
 	}
-	for _, p := range x.probes {
-		all = append(all, p.program.Close())
-	}
-	return errors.Join(all...)
+	return errors.Join(append(all, x.probes.Close())...)
 }

@@ -1,24 +1,19 @@
 package drqv2
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
-	"flag"
 	"math"
-	"os"
 	"testing"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/op"
 	"pgrlab/core/replay"
+	"pgrlab/core/testing/golden"
 )
 
-var writeInput = flag.Bool("golden", false, "write what testdata/golden.py computes from")
-
-// golden is an agent's start and what it learns from: everything that PyTorch needs for the
+// given is an agent's start and what it learns from: everything that PyTorch needs for the
 // same updates.
-type golden struct {
+type given struct {
 	Side, Stack, Pad, Channels, Feature int
 	Strides, Hidden                     []int
 	Rates                               agent.Rates
@@ -65,9 +60,9 @@ type said struct {
 const goldenRows, goldenUpdates = 6, 10
 
 // goldenInput describes the first updates of an agent on a film, and on what is dreamt.
-func goldenInput(t *testing.T, x *Agent, f *film, work *agent.Work) golden {
+func goldenInput(t *testing.T, x *Agent, f *film, work *agent.Work) given {
 	c, rates := x.config, work.Rates
-	in := golden{
+	in := given{
 		Side: c.Pixels.Side, Stack: c.Pixels.Stack, Pad: c.Pixels.Pad, Channels: c.Pixels.Channels, Feature: c.Pixels.Feature,
 		Strides: c.Pixels.Strides, Hidden: c.Hidden, Rates: rates, Clip: c.NoiseClip, Preactivation: c.Preactivation,
 	}
@@ -135,8 +130,8 @@ func goldenDreams(t *testing.T, x *Agent, from *agent.BatchSource, update uint64
 func TestUpdatesAgreeWithPyTorch(t *testing.T) {
 	for kind, dreamt := range map[string]int{"": 0, "mixed-": 5} {
 		var want said
-		read(t, "testdata/"+kind+"golden.json", &want)
-		if !*writeInput && len(want.Critic) != goldenUpdates {
+		golden.Read(t, "testdata/"+kind+"golden.json", &want)
+		if !golden.Writing() && len(want.Critic) != goldenUpdates {
 			t.Fatalf("PyTorch made %d updates, want %d", len(want.Critic), goldenUpdates)
 		}
 		for name, slice := range map[string]int{"at once": goldenRows, "two parts": 3, "three parts": 2} {
@@ -154,12 +149,12 @@ func agrees(t *testing.T, kind string, dreamt, slice int, want *said) {
 	x, f := newAgent(t, c, newDevice(t, 2)), newFilm(c, 20)
 	s := newSession(x, f, goldenRows)
 	s.dream(dreamt)
-	checkInput(t, "testdata/"+kind+"input.json", goldenInput(t, x, f, &s.work))
+	golden.Given(t, "testdata/"+kind+"input.json", goldenInput(t, x, f, &s.work))
 	for i := range len(want.Critic) {
 		made := s.update(t)
-		near(t, "critic loss", made.Losses.Critic, want.Critic[i])
-		near(t, "actor loss", made.Losses.Actor, want.Actor[i])
-		near(t, "mean value", made.Losses.QMean, want.QMean[i])
+		golden.Near(t, "critic loss", made.Losses.Critic, want.Critic[i], 1e-4)
+		golden.Near(t, "actor loss", made.Losses.Actor, want.Actor[i], 1e-4)
+		golden.Near(t, "mean value", made.Losses.QMean, want.QMean[i], 1e-4)
 		if after, told := want.After[map[int]string{0: "1", goldenUpdates - 1: "10"}[i]]; told {
 			compare(t, x.nets.state(), after)
 		}
@@ -179,44 +174,5 @@ func compare(t *testing.T, state []*op.Tensor, want [][]float32) {
 		if !(worst <= 1e-4) {
 			t.Errorf("%s is %g from PyTorch's", p.Name, worst)
 		}
-	}
-}
-
-// checkInput holds what PyTorch was given to what the agent has.
-func checkInput(t *testing.T, file string, in golden) {
-	t.Helper()
-	b, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if *writeInput {
-		if err := os.WriteFile(file, append(b, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	have, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(bytes.TrimSpace(have), b) {
-		t.Fatal("PyTorch was given another agent: go test -run PyTorch -golden, then python3 testdata/golden.py")
-	}
-}
-
-func near(t *testing.T, what string, got, want float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= 1e-4*(1+math.Abs(want))) {
-		t.Errorf("%s is %v, PyTorch says %v", what, got, want)
-	}
-}
-
-func read(t *testing.T, file string, into any) {
-	t.Helper()
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, into); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/golden"
 	"pgrlab/core/testing/mirrortest"
 )
 
@@ -275,12 +276,12 @@ func TestValuesOfLatents(t *testing.T) {
 	}
 	for i := range b.Size {
 		z, next := b.Obs[i*10:i*10+10], b.Next[i*10:i*10+10]
-		near(t, "value", float64(q[i]), slowValue(l, "critics", z, slowPolicy(l, z)))
+		golden.Near(t, "value", float64(q[i]), slowValue(l, "critics", z, slowPolicy(l, z)), 1e-4)
 		y := float64(b.Reward[i])
 		if b.Done[i] == 0 {
 			y += math.Pow(c.Gamma, float64(c.NStep)) * slowValue(l, "target", next, slowPolicy(l, next))
 		}
-		near(t, "error", float64(delta[i]), y-slowValue(l, "critics", z, b.Act[i*2:i*2+2]))
+		golden.Near(t, "error", float64(delta[i]), y-slowValue(l, "critics", z, b.Act[i*2:i*2+2]), 1e-4)
 	}
 	if l.Q(q, b.Obs, b.Size+1) == nil || l.TDError(delta, b, b.Size+1) == nil {
 		t.Error("more rows than there are")

@@ -28,7 +28,7 @@ func (c Config) Memory(batch, looked int) float64 {
 		units += float64(1+c.Critics) * float64(width)
 	}
 	numbers := 4 * (encoder + trunk + policy) // weights, gradients, Adam's two moments
-	numbers += float64(min(padded(max(1, looked)), lookRows))*(images+made) + float64(min(looked, agent.MaxRows))*units
+	numbers += float64(min(agent.Padded(max(1, looked)), lookRows))*(images+made) + float64(min(looked, agent.MaxRows))*units
 	if batch > 0 {
 		parts := c.parts(batch)
 		rows, programs := float64(batch/parts), float64(min(parts, 3))

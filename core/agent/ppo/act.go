@@ -3,7 +3,6 @@ package ppo
 import (
 	"fmt"
 	"math"
-	"math/bits"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/op"
@@ -16,13 +15,9 @@ type look struct {
 	obs, logits []float32 // [rows,O], [rows,A]
 }
 
-// padded is the number of rows of the program that serves rows: a power of two, so that
-// few programs serve all.
-func padded(rows int) int { return 1 << bits.Len(uint(rows-1)) }
-
 // look is the one for so many observations.
 func (x *Agent) look(copies int) (*look, error) {
-	rows := padded(copies)
+	rows := agent.Padded(copies)
 	if l, ok := x.looks[rows]; ok {
 		return l, nil
 	}

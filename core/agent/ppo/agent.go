@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/agent/probe"
 	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
@@ -29,9 +30,9 @@ type Agent struct {
 
 	learning *learning // nil before it is needed, as are these
 	values   *values
-	looks    map[int]*look  // by rows
-	probes   map[int]*probe // by rows
-	noise    []float32      // of choices
+	looks    map[int]*look // by rows
+	probes   *probe.Probes
+	noise    []float32 // of choices
 }
 
 // streams are an agent's random numbers: of choices by env step; of orders by iteration.
@@ -61,9 +62,10 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 	x := &Agent{
 		config: c, dev: dev, nets: newNetworks(c, s.Sub("weights")), rate: op.NewTensor("rate", 1),
 		streams: streams{explore: s.Sub("explore"), sample: s.Sub("sample"), order: s.Sub("order")},
-		rollout: newRollout(c), looks: map[int]*look{}, probes: map[int]*probe{},
+		rollout: newRollout(c), looks: map[int]*look{},
 	}
 	x.adam = plan.NewAdam(x.nets.params(), adamOf(c), x.rate)
+	x.probes = probe.New(dev, x.layers)
 	if err := plan.Push(dev, x.nets.params()...); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
@@ -96,7 +98,7 @@ func (x *Agent) Prepare(u agent.Uses) error {
 		}
 	}
 	if u.Probed > 0 {
-		if _, err := x.probe(min(u.Probed, agent.MaxRows)); err != nil {
+		if _, err := x.probes.Of(min(u.Probed, agent.MaxRows)); err != nil {
 			return err
 		}
 	}
@@ -115,8 +117,5 @@ func (x *Agent) Close() error {
 	for _, l := range x.looks {
 		all = append(all, l.program.Close())
 	}
-	for _, p := range x.probes {
-		all = append(all, p.program.Close())
-	}
-	return errors.Join(all...)
+	return errors.Join(append(all, x.probes.Close())...)
 }

@@ -1,21 +1,16 @@
 package ppo
 
 import (
-	"bytes"
-	"encoding/json"
-	"flag"
 	"math"
-	"os"
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/testing/golden"
 )
 
-var writeInput = flag.Bool("golden", false, "write what testdata/golden.py computes from")
-
-// golden is an agent's start, a rollout and the orders in which it is learned from: everything
+// given is an agent's start, a rollout and the orders in which it is learned from: everything
 // that PyTorch needs for the same iterations.
-type golden struct {
+type given struct {
 	Settings         Settings
 	Gamma, Rate      float64
 	Copies, Obs, Act int
@@ -60,17 +55,17 @@ func TestAnIterationAgreesWithPyTorch(t *testing.T) {
 				s.unit(t)
 			}
 			in := goldenInput(x, s)
-			checkInput(t, "testdata/"+name+"-input.json", in)
-			if *writeInput {
+			golden.Given(t, "testdata/"+name+"-input.json", in)
+			if golden.Writing() {
 				return
 			}
 			var want said
-			read(t, "testdata/"+name+"-golden.json", &want)
+			golden.Read(t, "testdata/"+name+"-golden.json", &want)
 			for i := range want.Policy {
 				made := s.next(t)
-				near(t, "policy loss", made.Losses.Actor, want.Policy[i])
-				near(t, "value loss", made.Losses.Critic, want.Value[i])
-				near(t, "mean value", made.Losses.QMean, want.Mean[i])
+				golden.Near(t, "policy loss", made.Losses.Actor, want.Policy[i], 2e-6)
+				golden.Near(t, "value loss", made.Losses.Critic, want.Value[i], 2e-6)
+				golden.Near(t, "mean value", made.Losses.QMean, want.Mean[i], 2e-6)
 			}
 			if s.total != 0 {
 				t.Fatalf("%d units of %d are done", s.done, s.total)
@@ -93,12 +88,12 @@ func (s *session) next(t *testing.T) agent.UpdateResult {
 }
 
 // goldenInput describes an agent whose rollout is full. Its optimiser begins anew.
-func goldenInput(x *Agent, s *session) golden {
+func goldenInput(x *Agent, s *session) given {
 	if err := x.adam.Reset(); err != nil {
 		panic(err)
 	}
 	c, r := x.config, x.rollout
-	in := golden{
+	in := given{
 		Settings: c.Settings, Gamma: c.Gamma, Rate: s.rates.LRActor, Copies: c.Copies, Obs: c.Shape.Obs, Act: c.Shape.Act, Hidden: c.Hidden,
 		States: r.Obs, Next: r.next, Actions: r.Actions, Rewards: r.Rewards, Ends: make([]int, r.Rows()), Left: c.left(s.step),
 	}
@@ -116,43 +111,4 @@ func goldenInput(x *Agent, s *session) golden {
 		in.Orders = append(in.Orders, append([]int(nil), x.order.of(x, epoch)...))
 	}
 	return in
-}
-
-// checkInput holds what PyTorch was given to what the agent has.
-func checkInput(t *testing.T, file string, in golden) {
-	t.Helper()
-	b, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if *writeInput {
-		if err := os.WriteFile(file, append(b, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	have, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(bytes.TrimSpace(have), b) {
-		t.Fatal("PyTorch was given another agent: go test -run PyTorch -golden, then python3 testdata/golden.py")
-	}
-}
-
-func near(t *testing.T, what string, got, want float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= 2e-6*(1+math.Abs(want))) {
-		t.Errorf("%s is %v, PyTorch says %v", what, got, want)
-	}
-}
-
-func read(t *testing.T, file string, into any) {
-	t.Helper()
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, into); err != nil {
-		t.Fatal(err)
-	}
 }

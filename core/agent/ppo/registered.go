@@ -38,6 +38,6 @@ func (c Config) Memory(looked int) float64 {
 	rows := float64(c.Steps) * float64(c.Copies)
 	numbers += rows * (o + a + 6)
 	numbers += rows / float64(c.Minibatches) * (o + a + 24 + 4*units)
-	numbers += (valueRows + 2*float64(padded(max(1, looked)))) * (o + a + 2*units)
+	numbers += (valueRows + 2*float64(agent.Padded(max(1, looked)))) * (o + a + 2*units)
 	return 4 * numbers
 }

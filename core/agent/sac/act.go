@@ -2,7 +2,6 @@ package sac
 
 import (
 	"fmt"
-	"math/bits"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/op"
@@ -55,7 +54,7 @@ func (s *Agent) Act(a *agent.Acting) error {
 
 // actor is the one for so many copies, which may have room for more.
 func (s *Agent) actor(mode agent.Mode, copies int) (*actor, error) {
-	key := actorKey{mode, padded(copies)}
+	key := actorKey{mode, agent.Padded(copies)}
 	if x, ok := s.actors[key]; ok {
 		return x, nil
 	}
@@ -92,10 +91,6 @@ func (s *Agent) noiseOf(mode agent.Mode) rng.Stream {
 	}
 	return s.actNoise
 }
-
-// padded is the number of rows of the program that serves rows: a power of two,
-// so that few programs serve all. What stands in the rows beyond does not matter.
-func padded(rows int) int { return 1 << bits.Len(uint(rows-1)) }
 
 // size is a slice that must hold a number of columns for each row.
 type size struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/agent/probe"
 	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
@@ -41,7 +42,7 @@ type Agent struct {
 	updaters []*updater // the last sizes used, newest first
 	actors   map[actorKey]*actor
 	choosing *choosing
-	probes   map[int]*probe
+	probes   *probe.Probes
 	returns  *valuing
 	errors   *erring
 	soft     *soft
@@ -68,7 +69,7 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 		subsets: stream.Sub("subset"), targetNoise: stream.Sub("target noise"),
 		actorNoise: stream.Sub("actor noise"), actNoise: stream.Sub("act"), sampleNoise: stream.Sub("sample"),
 		heads: stream.Sub("head"), head: op.NewTensor("head", 1),
-		actors: map[actorKey]*actor{}, probes: map[int]*probe{},
+		actors: map[actorKey]*actor{},
 	}
 	s.gamma.Data[0] = float32(c.Gamma)
 	s.policyAdam = plan.NewAdam(s.nets.policy.Params(), plan.DefaultAdam, s.rateActor)
@@ -77,6 +78,7 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 		s.chosen, s.subset = op.NewTensor("members", c.Subset), make([]int, c.Subset)
 		s.choose = subsetChooser{s}
 	}
+	s.probes = probe.New(dev, s.layers)
 	if err := plan.Push(dev, s.nets.state()...); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
@@ -118,7 +120,7 @@ func (s *Agent) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.P
 
 // Close frees the compiled programs.
 func (s *Agent) Close() error {
-	var err error
+	err := s.probes.Close()
 	for _, u := range s.updaters {
 		err = errors.Join(err, u.close())
 	}
@@ -132,9 +134,6 @@ func (s *Agent) Close() error {
 	}
 	if s.choosing != nil {
 		programs = append(programs, s.choosing.program)
-	}
-	for _, p := range s.probes {
-		programs = append(programs, p.program)
 	}
 	if s.returns != nil {
 		programs = append(programs, s.returns.program)

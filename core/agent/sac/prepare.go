@@ -19,7 +19,7 @@ func (s *Agent) Prepare(u agent.Uses) error {
 		return err
 	}
 	if u.Probed > 0 {
-		if _, err := s.probe(padded(min(u.Probed, agent.MaxRows))); err != nil {
+		if _, err := s.probes.Of(min(u.Probed, agent.MaxRows)); err != nil {
 			return err
 		}
 	}
