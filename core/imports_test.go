@@ -20,7 +20,7 @@ var allowed = map[string][]string{
 	"":     {"tui/program"},
 	"core": {},
 
-	"tui/program": {"tui", "tui/pane", "tui/command", "tui/command/cli", "presets", "core/...", "envs", "envs/mujoco"}, // all parts meet here
+	"tui/program": {"tui", "tui/pane", "tui/command", "tui/command/cli", "presets", "core/...", "envs", "envs/maze", "envs/mujoco"}, // all parts meet here
 
 	"tui":         {"tui/...", "core/config", "core/printable", "core/event", "core/knob", "core/run"},
 	"tui/command": {"tui/command/...", "tui/remote", "presets", "core/agent", "core/task", "core/relevance", "core/knob", "core/run"}, // puts the commands together

@@ -26,17 +26,18 @@ type Policy interface {
 	Close() error
 }
 
-// Random draws actions uniformly from [-1,1), as a run does in its first
-// steps; obs is not looked at.
-func Random(seed uint64) Policy { return randomPolicy{rng.New(seed, "random policy")} }
+// Random draws actions of a task uniformly, as a run does in its first steps; obs is not
+// looked at.
+func Random(t task.Task, seed uint64) Policy { return randomPolicy{t, rng.New(seed, "random policy")} }
 
-type randomPolicy struct{ stream rng.Stream }
+type randomPolicy struct {
+	task   task.Task
+	stream rng.Stream
+}
 
 func (p randomPolicy) Act(dst, _ []float32, step uint64) error {
 	p.stream.FillUniform(dst, step, 0)
-	for i, u := range dst {
-		dst[i] = 2*u - 1
-	}
+	p.task.Random(dst)
 	return nil
 }
 

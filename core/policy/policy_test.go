@@ -148,7 +148,7 @@ func FuzzPolicy(f *testing.F) {
 func TestRandomActionsFollowTheSeed(t *testing.T) {
 	draw := func(seed, step uint64) []float32 {
 		a := make([]float32, 6)
-		if err := Random(seed).Act(a, nil, step); err != nil {
+		if err := Random(task.Task{ActSize: 6}, seed).Act(a, nil, step); err != nil {
 			t.Fatal(err)
 		}
 		return a

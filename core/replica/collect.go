@@ -63,9 +63,7 @@ func (r *Replica) act(now Now) error {
 		return nil
 	}
 	r.streams.explore.FillUniform(r.Action, uint64(now.Step), 0)
-	for i, u := range r.Action {
-		r.Action[i] = 2*u - 1
-	}
+	r.Task.Random(r.Action)
 	return nil
 }
 

@@ -1,6 +1,10 @@
 package task
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Task makes the environments of one problem.
 type Task struct {
@@ -22,7 +26,8 @@ type Task struct {
 	// Turning are the coordinates of an observation that are angles without limits, in
 	// radians.
 	Turning []int
-	Seen    bool // its environments are Seen, and SeenVec
+	Seen    bool     // its environments are Seen, and SeenVec
+	TVs     []string // what Environment.TV can be, first what it is where nothing is said; nil: there is no TV
 	New     func(seed uint64) (Env, error)
 	NewVec  func(n int, seed uint64) (VecEnv, error)
 	With    func(Environment) (Task, error) // the task played otherwise; nil: it cannot be
@@ -36,6 +41,7 @@ type Environment struct {
 	Copies       int       `toml:"copies"`                // of the environment that an agent trains in: an env step is one of each; 0 means 1
 	NoiseShare   float64   `toml:"noise_share"`           // share of the training observations with Gaussian noise; evaluation has none
 	NoiseSigma   []float64 `toml:"noise_sigma"`           // its standard deviation: one for all coordinates, or one for each
+	TV           string    `toml:"tv,omitempty"`          // what covers a part of what is seen: one of Task.TVs; "": the first of them
 }
 
 // The choices of Environment.Observation.
@@ -55,7 +61,7 @@ func (t Task) Observations() []string {
 // InLockstep is how many copies of the environment a member trains in.
 func (e Environment) InLockstep() int { return max(1, e.Copies) }
 
-func (e Environment) plain() bool { return e.ActionRepeat <= 1 && e.NoiseShare == 0 }
+func (e Environment) plain() bool { return e.ActionRepeat <= 1 && e.NoiseShare == 0 && e.TV == "" }
 
 // Played returns the task as a run with e plays it.
 func (t Task) Played(e Environment) (Task, error) {
@@ -65,5 +71,32 @@ func (t Task) Played(e Environment) (Task, error) {
 		}
 		return t, fmt.Errorf("%s: neither action repeat nor noise is known here", t.Name)
 	}
+	if e.TV != "" && !slices.Contains(t.TVs, e.TV) {
+		if t.TVs == nil {
+			return t, fmt.Errorf("tv is %q, but there is none in task %s: leave it out", e.TV, t.Name)
+		}
+		return t, fmt.Errorf("tv is %q, want one of %s", e.TV, strings.Join(t.TVs, ", "))
+	}
 	return t.With(e)
+}
+
+// Random makes random actions of numbers drawn uniformly from [0,1), rows of ActSize: each
+// number of an action uniform in [-1,1), or each choice as likely as another.
+func (t Task) Random(rows []float32) {
+	if !t.Discrete {
+		for i, u := range rows {
+			rows[i] = 2*u - 1
+		}
+		return
+	}
+	for ; len(rows) >= t.ActSize; rows = rows[t.ActSize:] {
+		row, chosen := rows[:t.ActSize], 0
+		for i, u := range row {
+			if u > row[chosen] {
+				chosen = i
+			}
+		}
+		clear(row)
+		row[chosen] = 1
+	}
 }

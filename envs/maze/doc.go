@@ -11,7 +11,7 @@
 // truncation. In maze-sparse a start may be beside the goal; in maze-very-sparse it is at least
 // ten cells of walking away.
 //
-// There are nine actions (Actions), each a row in which one number is 1 and the others 0. The
+// There are nine actions (Actions), each a row with 1 at the chosen one and 0 elsewhere. The
 // last one, fire, does nothing but what a TV makes of it.
 //
 // # What is observed

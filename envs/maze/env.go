@@ -113,22 +113,18 @@ func (e *episode) step(row []float32) (reward float64, err error) {
 	return e.act(action), nil
 }
 
-// index is the action that a row of one 1 and zeros stands for.
+// index is the action that a row stands for: that of its largest number, the first of equal ones.
 func index(row []float32) (action int, err error) {
 	if len(row) != ActSize {
 		return 0, fmt.Errorf("action of length %d, want %d", len(row), ActSize)
 	}
-	action = -1
 	for i, v := range row {
-		switch {
-		case v == 1 && action < 0:
-			action = i
-		case v != 0:
-			return 0, fmt.Errorf("action %v: want one 1 among zeros", row)
+		if v != v {
+			return 0, fmt.Errorf("action %v is not finite", row)
 		}
-	}
-	if action < 0 {
-		return 0, fmt.Errorf("action %v: want one 1 among zeros", row)
+		if v > row[action] {
+			action = i
+		}
 	}
 	return action, nil
 }
@@ -145,7 +141,7 @@ func (t Task) New(split Split, seed uint64) *Env { return &Env{episode: newEpiso
 // ObsSize returns the length of an observation.
 func (e *Env) ObsSize() int { return ObsSize }
 
-// ActSize returns the length of an action, a row of one 1 and zeros.
+// ActSize returns the length of an action, a row with 1 at the chosen one.
 func (e *Env) ActSize() int { return ActSize }
 
 // Reset starts an episode and writes its first observation [ObsSize].
@@ -158,8 +154,8 @@ func (e *Env) Reset(episode uint64, obs []float32) error {
 	return nil
 }
 
-// Step takes an action [ActSize], one 1 among zeros at its place in Actions, and writes the
-// observation [ObsSize] that follows. The reward is 10 where the goal was touched and else 0. An
+// Step takes an action [ActSize], a row whose largest number is at its place in Actions, and
+// writes the observation [ObsSize] that follows. The reward is 10 where the goal was touched and else 0. An
 // episode ends by time only, which is a truncation. An error changes nothing.
 func (e *Env) Step(action, obs []float32) (reward float64, terminated, truncated bool, err error) {
 	if len(obs) != ObsSize {

@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
+	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/machine"
@@ -115,6 +116,8 @@ type taskValue struct {
 	Doc          string           `json:"doc"`
 	Obs          int              `json:"obs"`
 	Act          int              `json:"act"`
+	Discrete     bool             `json:"discrete"` // an action is a choice among act ones
+	TVs          []string         `json:"tvs"`      // what --tv can be
 	EpisodeSteps int              `json:"episode_steps"`
 	Terminates   bool             `json:"terminates"`
 	Observations []string         `json:"observations"` // what a learner can be given: state, pixels
@@ -126,7 +129,7 @@ type taskValue struct {
 func taskValues(d cli.Deps) []taskValue {
 	all := make([]taskValue, len(d.Tasks))
 	for i, t := range d.Tasks {
-		all[i] = taskValue{t.Name, t.Doc, t.ObsSize, t.ActSize, t.EpisodeSteps, t.Terminates, t.Observations(), t.Hidden, presets.References(t.Name), presets.Independent(t.Name)}
+		all[i] = taskValue{t.Name, t.Doc, t.ObsSize, t.ActSize, t.Discrete, append([]string{}, t.TVs...), t.EpisodeSteps, t.Terminates, t.Observations(), t.Hidden, presets.References(t.Name), presets.Independent(t.Name)}
 		if all[i].Paper == nil {
 			all[i].Paper = []presets.Result{}
 		}
@@ -140,9 +143,17 @@ func taskValues(d cli.Deps) []taskValue {
 func taskRows(d cli.Deps) [][]string {
 	var rows [][]string
 	for _, t := range d.Tasks {
-		rows = append(rows, []string{t.Name, fmt.Sprint(t.ObsSize), fmt.Sprint(t.ActSize), fmt.Sprint(t.EpisodeSteps), strings.Join(t.Observations(), ", "), t.Doc})
+		rows = append(rows, []string{t.Name, fmt.Sprint(t.ObsSize), actions(t), fmt.Sprint(t.EpisodeSteps), strings.Join(t.Observations(), ", "), t.Doc})
 	}
 	return rows
+}
+
+// actions are how many numbers an action has, or of how many it is one.
+func actions(t task.Task) string {
+	if t.Discrete {
+		return fmt.Sprintf("1 of %d", t.ActSize)
+	}
+	return fmt.Sprint(t.ActSize)
 }
 
 // methodValue is a method as JSON.

@@ -1,11 +1,16 @@
 package program
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"pgrlab/core/task"
 	"pgrlab/envs"
+	"pgrlab/envs/maze"
 	"pgrlab/tui/command/cli"
 )
 
@@ -15,7 +20,29 @@ func tasks() []task.Task {
 	for _, t := range envs.Tasks() {
 		all = append(all, taskOf(t))
 	}
+	for _, t := range maze.Tasks() {
+		all = append(all, mazeOf(t))
+	}
+	slices.SortFunc(all, func(a, b task.Task) int { return cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
 	return all
+}
+
+// mazeOf is a maze as a task. Agents learn in the mazes of one split and are judged in those of
+// another.
+func mazeOf(t maze.Task) task.Task {
+	return task.Task{
+		Name: t.Name, Doc: t.Doc, ObsSize: maze.ObsSize, ActSize: maze.ActSize, Discrete: true,
+		EpisodeSteps: maze.EpisodeSteps, Hidden: maze.Hidden, Names: maze.Names(), Seen: true, TVs: maze.TVs,
+		New:    func(seed uint64) (task.Env, error) { return t.New(maze.Training, seed), nil },
+		NewVec: func(n int, seed uint64) (task.VecEnv, error) { return t.NewVec(n, maze.Test, seed) },
+		With: func(e task.Environment) (task.Task, error) {
+			if e.ActionRepeat > 1 || e.NoiseShare != 0 {
+				return task.Task{}, fmt.Errorf("%s: an action is four frames already, and noise is what a TV shows: leave out action repeat and noise share", t.Name)
+			}
+			played, err := t.With(e.TV)
+			return mazeOf(played), err
+		},
+	}
 }
 
 func taskOf(t envs.Task) task.Task {
@@ -33,6 +60,9 @@ func taskOf(t envs.Task) task.Task {
 
 // view makes what draws a task.
 func view(name string) (cli.View, error) {
+	if t, ok := maze.Find(name); ok {
+		return t.View(), nil
+	}
 	t, err := envs.Find(name)
 	if err != nil {
 		return nil, err
@@ -45,5 +75,8 @@ func view(name string) (cli.View, error) {
 }
 
 func trace(ctx context.Context, w io.Writer, r cli.TraceRequest) error {
+	if t, ok := maze.Find(r.Task); ok {
+		return fmt.Errorf("trace %s: a maze has no actuators: choose another task, or see it with pgrlab watch", t.Name)
+	}
 	return envs.Trace(ctx, w, envs.TraceOptions(r))
 }

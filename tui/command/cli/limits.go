@@ -1,5 +1,8 @@
 package cli
 
+// TVUsage is the help of --tv.
+const TVUsage = "`KIND` TV that covers a quarter of what is seen in a maze: off, noise, noise-action, images-action (default off)"
+
 // DeviceUsage is the help of --device.
 const DeviceUsage = "`cpu|auto|cuda…` where to compute: cuda, cuda:INDEX or GPU-UUID is a GPU; auto a free GPU, else the CPU"
 

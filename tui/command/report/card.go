@@ -143,6 +143,8 @@ func commandLine(c config.Config, from presets.Choice, differences []presets.Dif
 			words = append(words, "--noise-share "+value)
 		case d.Key == "environment.noise_sigma":
 			words = append(words, "--noise-sigma "+strings.ReplaceAll(strings.Trim(value, "[]"), " ", ""))
+		case d.Key == "environment.tv":
+			words = append(words, "--tv "+strings.Trim(value, `"'`))
 		case d.Key == "schedule":
 			for _, at := range c.Schedule {
 				words = append(words, "--at '"+at+"'")

@@ -84,6 +84,9 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	if r.Changed("noise-sigma") {
 		c.Environment.NoiseSigma = r.Environment.NoiseSigma
 	}
+	if r.Changed("tv") {
+		c.Environment.TV = r.Environment.TV
+	}
 	if found, err = found.Played(c.Environment); err != nil {
 		return c, found, err
 	}

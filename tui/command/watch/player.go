@@ -59,7 +59,7 @@ func (p *player) build(d cli.Deps, saved *savedPolicy, seed uint64) (err error) 
 			return err
 		}
 		if p.policy, err = saved.load(p.task, p.device); err != nil {
-			p.policy = policy.Random(seed) // there is always one to close
+			p.policy = policy.Random(p.task, seed) // there is always one to close
 			return err
 		}
 	}

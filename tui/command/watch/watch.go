@@ -29,6 +29,7 @@ type watchFlags struct {
 	task     string
 	policy   string
 	shows    string
+	tv       string
 	seed     uint64
 	fps      int
 	episodes int
@@ -42,9 +43,9 @@ func Command(d cli.Deps) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "watch [--task T] [--policy PATH]",
 		Short: "see the agent of a task, with random or learned actions",
-		Long: `Shows a task as MuJoCo would draw it, in the terminal and in real time: in half
-blocks of as many colours as the terminal has, or in ASCII characters by
-brightness without colours or UTF-8. Actions are random, or those of a policy
+		Long: `Shows a task as MuJoCo would draw it, or a maze as the agent sees it with the map
+beside it, in the terminal and in real time: in half blocks of as many colours as
+the terminal has, or in ASCII characters by brightness without colours or UTF-8. Actions are random, or those of a policy
 that a run has saved: its policy.bin, its folder, or latest for the run that was
 written last below $PGRLAB_RUNS or ./runs. The task is then the run's own, unless
 --task names another one of the same sizes.
@@ -56,6 +57,7 @@ what it acts on: its newest frames, the oldest first.
 
 With --frames the pictures go to numbered PNG files and no terminal is needed.`,
 		Example: `  pgrlab watch --task cheetah-run
+  pgrlab watch --task maze-sparse --tv noise
   pgrlab watch --policy latest
   pgrlab watch --policy runs/a/policy.bin --seed 3 --frames /tmp/a --size 640x480
   pgrlab watch --policy runs/a --observation pixels --frames /tmp/a --size 252x84`,
@@ -69,6 +71,7 @@ With --frames the pictures go to numbered PNG files and no terminal is needed.`,
 	f.StringVar(&w.task, "task", "", "`T` task (pgrlab list tasks)")
 	f.StringVar(&w.policy, "policy", "", "`PATH` policy to act as: policy.bin, a run folder, or latest (default: random actions)")
 	f.StringVar(&w.shows, "observation", "", "`pixels` show what a policy sees that acts on pixels (default: the scene)")
+	f.StringVar(&w.tv, "tv", "", cli.TVUsage)
 	f.Uint64Var(&w.seed, "seed", 0, "`N` seed of the start states and of random actions")
 	cli.CountIn(f, &w.fps, "fps", w.fps, 1, maxFPS, "`N` pictures a second, at most 60; time runs as it does in the task")
 	cli.CountVar(f, &w.episodes, "episodes", 0, 1, "`N` episodes to show (default: until you leave; with --frames 1)")
@@ -137,11 +140,18 @@ func (w *watchFlags) open(d cli.Deps) (*player, error) {
 		}
 		name, who = cmp.Or(name, saved.config.Task), saved.path
 	}
-	task, err := d.Task(name)
+	t, err := d.Task(name)
 	if err != nil {
 		return nil, err
 	}
-	p := &player{task: task, who: who, policy: policy.Random(w.seed), shows: w.shows}
+	shown := task.Environment{TV: w.tv}
+	if saved != nil && w.tv == "" && saved.config.Task == t.Name {
+		shown.TV = saved.config.Environment.TV
+	}
+	if t, err = t.Played(shown); err != nil {
+		return nil, cli.AsUsage(fmt.Errorf("watch: %w", err))
+	}
+	p := &player{task: t, who: who, policy: policy.Random(t, w.seed), shows: w.shows}
 	if err := p.build(d, saved, w.seed); err != nil {
 		return nil, errors.Join(err, p.close())
 	}

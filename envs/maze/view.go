@@ -1,0 +1,127 @@
+package maze
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"time"
+)
+
+// View draws a maze in any pose: what the player sees on the left, TV included, and the maze from
+// above on the right, with where the player has been. It belongs to one goroutine, which need not
+// be that of the Env whose pose it draws.
+type View struct {
+	task    Task
+	world   world // of the layout and the look, if built
+	built   bool
+	draw    *draw
+	layout  layout
+	look    look
+	camera  camera
+	frame   []byte
+	picture *image.RGBA
+}
+
+// View makes what draws the task.
+func (t Task) View() *View { return &View{task: t, draw: newDraw()} }
+
+// StepTime is the simulated time of an action.
+func (v *View) StepTime() time.Duration { return StepTime }
+
+const poseSize = 11 + 2*len(state{}.Visited)
+
+// Pose appends what a View draws: the maze by its split, seed and episode, place and heading of
+// the player, the TV, and the cells of the episode that were entered. It changes nothing.
+func (e *episode) Pose(dst []float64) []float64 {
+	halves := func(all ...uint64) {
+		for _, n := range all {
+			dst = append(dst, float64(n>>32), float64(uint32(n)))
+		}
+	}
+	dst = append(dst, float64(e.Split))
+	halves(e.Seed, e.Episode)
+	dst = append(dst, e.X, e.Y, float64(e.Heading), float64(e.task.tv), float64(e.Step), float64(e.Shots))
+	halves(e.Visited[:]...)
+	return dst
+}
+
+// Draw paints a pose of an Env of the task, w by h pixels. The picture is the View's own, good
+// until the next call.
+func (v *View) Draw(pose []float64, w, h int) (*image.RGBA, error) {
+	switch {
+	case len(pose) != poseSize:
+		return nil, fmt.Errorf("draw %s: a pose of %d numbers, want %d", v.task.Name, len(pose), poseSize)
+	case w < 4 || h < 2:
+		return nil, fmt.Errorf("draw %s: %d by %d pixels", v.task.Name, w, h)
+	}
+	whole := func(i int) uint64 { return uint64(pose[i])<<32 | uint64(pose[i+1]) }
+	now := world{Split(pose[0]), whole(1), whole(3)}
+	b := body{X: pose[5], Y: pose[6], Heading: int32(pose[7])}
+	tv, steps, shots := TV(pose[8]), int(pose[9]), int(pose[10])
+	if s := (state{Step: int32(steps), body: b}); s.check() != nil || steps < 0 || tv < 0 || int(tv) >= len(TVs) {
+		return nil, fmt.Errorf("draw %s: %v is no pose of a maze", v.task.Name, pose[:11])
+	}
+	if !v.built || v.world != now {
+		build(&v.layout, &v.look, v.draw, now)
+		v.world, v.built = now, true
+	}
+	if v.picture == nil || v.picture.Rect.Dx() != w || v.picture.Rect.Dy() != h {
+		v.picture = image.NewRGBA(image.Rect(0, 0, w, h))
+		for i := 3; i < len(v.picture.Pix); i += 4 {
+			v.picture.Pix[i] = 255
+		}
+	}
+	side := min(w/2, h)
+	left, top := (w-2*side)/2, (h-side)/2
+	if len(v.frame) != 3*side*side {
+		v.frame = make([]byte, 3*side*side)
+	}
+	v.camera.draw(v.frame, side, &scene{&v.layout, &v.look, &b, tv.at(now, steps, shots)})
+	for y := range side {
+		for x := range side {
+			c := v.frame[3*(y*side+x):]
+			v.picture.SetRGBA(left+x, top+y, color.RGBA{c[0], c[1], c[2], 255})
+		}
+	}
+	var visited [len(state{}.Visited)]uint64
+	for i := range visited {
+		visited[i] = whole(11 + 2*i)
+	}
+	for y := range side {
+		for x := range side {
+			v.picture.SetRGBA(left+side+x, top+y, v.above(&b, visited[:], (float64(x)+0.5)*Side/float64(side), (float64(y)+0.5)*Side/float64(side)))
+		}
+	}
+	return v.picture, nil
+}
+
+// The colours of the maze from above.
+var (
+	wallAbove    = color.RGBA{40, 44, 52, 255}
+	openAbove    = color.RGBA{120, 124, 132, 255}
+	trailAbove   = color.RGBA{90, 150, 210, 255}
+	goalAbove    = color.RGBA{255, 200, 0, 255}
+	playerAbove  = color.RGBA{230, 60, 60, 255}
+	headingAbove = color.RGBA{255, 255, 255, 255}
+)
+
+// above is the colour of a place of the maze from above.
+func (v *View) above(b *body, visited []uint64, x, y float64) color.RGBA {
+	const reach = 0.6 // the player is shown larger than it is
+	cos, sin := compass[b.Heading][0], compass[b.Heading][1]
+	dx, dy := x-b.X, y-b.Y
+	cell := int(y)*Side + int(x)
+	switch along, across := dx*cos+dy*sin, dy*cos-dx*sin; {
+	case along > 0 && along < 2*reach && across*across < 0.06:
+		return headingAbove
+	case dx*dx+dy*dy < reach*reach:
+		return playerAbove
+	case v.layout.at[cell] == wall:
+		return wallAbove
+	case cell == v.layout.goal:
+		return goalAbove
+	case visited[cell/64]>>(cell%64)&1 == 1:
+		return trailAbove
+	}
+	return openAbove
+}
