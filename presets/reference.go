@@ -74,14 +74,21 @@ func Beside(of, method, observation string) string {
 			all = append(all, r.String())
 		}
 	}
-	if observation == task.ObservationPixels {
-		for _, m := range Measures(of) {
-			if m.What == untrained {
-				all = append(all, fmt.Sprintf("untrained %.0f", m.Value))
-			}
-		}
+	if v, known := Untrained(of, observation); known {
+		all = append(all, fmt.Sprintf("untrained %.0f", v))
 	}
 	return strings.Join(all, "; ")
+}
+
+// Untrained is the return of a policy on such observations that has learned nothing, as others
+// measured it.
+func Untrained(of, observation string) (value float64, known bool) {
+	for _, m := range Measures(of) {
+		if m.What == untrained && observation == task.ObservationPixels {
+			return m.Value, true
+		}
+	}
+	return 0, false
 }
 
 // untrained is the measure of a policy from pixels that has learned nothing.

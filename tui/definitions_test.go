@@ -230,7 +230,7 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 		s.press("esc")
 		f.finish()
 		show("what-if made")
-		s = newScreen(t, w, h, func(o *Options) { o.Config = fakePixels() })
+		s = newScreen(t, w, h, describePixels)
 		s.fake.dreamt, s.fake.sees = fakeDreamt(6, 24_000), true
 		if err := s.fake.Send(event.Watch{}); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 func dreaming(t *testing.T, w, h int, change func(*Options)) *screen {
 	t.Helper()
 	s := newScreen(t, w, h, func(o *Options) {
-		o.Config = fakePixels()
+		describePixels(o)
 		if change != nil {
 			change(o)
 		}
@@ -24,6 +24,31 @@ func dreaming(t *testing.T, w, h int, change func(*Options)) *screen {
 	s.fake.advance(24_000)
 	s.Update(started{lab: s.fake})
 	return s
+}
+
+// describePixels makes a screen's run one that learns from pixels.
+func describePixels(o *Options) {
+	untrained := 137.0
+	o.Config, o.Untrained = fakePixels(), &untrained
+	o.References = []pane.Reference{{Source: "paper", Mean: 530, Std: 28, Step: 100_000, Frames: 200_000}}
+}
+
+// Frames stand beside env steps wherever a run from pixels says how far it is, and what an
+// untrained policy has stands in the chart.
+func TestGoldenPixels(t *testing.T) {
+	for _, size := range []struct{ w, h int }{{160, 45}, {120, 36}, {80, 24}, {60, 15}} {
+		golden(t, fmt.Sprintf("pixels-%dx%d", size.w, size.h), dreaming(t, size.w, size.h, nil).View())
+	}
+	s := dreaming(t, 160, 45, nil)
+	s.contains(t, "step 24,000/100,000 48,000 frames", "a step is 2 frames", "paper 530 ± 28 at 100k (200k frames)", "untrained", "frame 48,000")
+	s.typeLine("axis wall")
+	s.contains(t, "╌ untrained")
+	s.press("2", "i", "left")
+	s.contains(t, "step 23,000, frame 46,000")
+	states := running(t, 160, 45, 24_000)
+	if strings.Contains(states.View(), "frame") || strings.Contains(states.View(), "untrained") {
+		t.Error("a run from states counts frames")
+	}
 }
 
 // What an agent sees that learns from pixels: its stack, and what shifts made of frames of a

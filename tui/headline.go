@@ -19,7 +19,8 @@ type headline struct {
 func (p *headline) line(w int) string {
 	t, s, o := p.Theme, p.Snap, p.About
 	state := p.StateText()
-	done := fmt.Sprintf("%s/%s", format.Count(s.Step), format.Count(s.Steps))
+	steps := fmt.Sprintf("%s/%s", format.Count(s.Step), format.Count(s.Steps))
+	done := steps
 	percent := fmt.Sprintf("%d%%", int(100*p.Fraction()))
 	speed := format.Rate(s.StepsPerSec) + t.Dim.On(" steps/s")
 	updates := format.Rate(s.UpdatesPerSec) + t.Dim.On(" updates/s")
@@ -52,6 +53,9 @@ func (p *headline) line(w int) string {
 	lefts := []string{state + "  " + name + dot + seed + badge + dot + t.Dim.On(p.Device()), state + "  " + name + dot + seed + badge, state + "  " + name + dot + seed + brief,
 		state + "  " + name + brief, state + "  " + task + brief}
 	where := t.Dim.On("step ") + done + " "
+	if frames := p.frames(); frames != "" { // they matter more than the bar
+		where, done = where+frames+" ", done+" "+frames
+	}
 	for _, right := range []struct {
 		parts    []string
 		from, to int // the lefts that it may stand beside
@@ -60,9 +64,12 @@ func (p *headline) line(w int) string {
 		{[]string{where + t.Bar(p.Fraction(), 12) + " " + percent, speeds, eta}, 0, 3},
 		{[]string{done + " " + percent, speed, eta}, 1, 3},
 		{[]string{done + " " + percent, eta}, 1, 3},
+		{[]string{steps + " " + percent, eta}, 1, 3},
 		{[]string{done + " " + percent}, 1, 3},
 		{[]string{done + " " + percent, eta}, 3, 5},
+		{[]string{steps + " " + percent, eta}, 3, 5},
 		{[]string{done + " " + percent}, 3, 5},
+		{[]string{steps + " " + percent}, 3, 5},
 	} {
 		text := theme.Join(w, "  ", right.parts...)
 		for _, l := range lefts[right.from:right.to] {
@@ -71,11 +78,21 @@ func (p *headline) line(w int) string {
 			}
 		}
 	}
-	parts := []string{state, done, percent, task, o.Config.Method, speed, eta}
+	parts := []string{state, steps, percent, task, o.Config.Method, speed, eta}
 	if brief != "" {
 		parts = append(parts[:3:3], append([]string{p.Badge(&p.History)}, parts[3:]...)...)
 	}
 	return theme.Join(w, "  ", parts...)
+}
+
+// frames are those of the task so far, where a run learns from pixels: what is published about
+// these is counted so.
+func (p *headline) frames() string {
+	c := &p.About.Config
+	if !c.Sees() {
+		return ""
+	}
+	return format.Count(c.Frames(p.Snap.Step)) + p.Theme.Dim.On(" frames")
 }
 
 // short is all there is below 40x10.

@@ -23,6 +23,7 @@ const (
 	AppliedTick
 	ReferenceBracket
 	ReferenceFaint // a reference that does not compare with the data
+	LevelLine
 	CursorLine
 )
 

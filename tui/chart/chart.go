@@ -49,12 +49,21 @@ type Reference struct {
 	Faint             bool
 }
 
+// Level is a horizontal line of dots to compare with, as far as nothing else stands there,
+// with a label at its right end where there is room. It does not widen the vertical range,
+// and out of that it is not drawn.
+type Level struct {
+	Y     float64
+	Label string
+}
+
 // Chart is what to draw. The zero value is an empty chart.
 type Chart struct {
 	Series     []Series // earlier series are drawn over later ones
 	Markers    []Marker
 	Applied    []float64 // faint ticks on the horizontal axis
 	References []Reference
+	Levels     []Level
 	Cursor     *float64 // a vertical line at the position being inspected
 
 	XMin, XMax float64   // the horizontal range; from the data where XMax ≤ XMin
@@ -120,6 +129,9 @@ func (c *Chart) Lines(w, h int) []string {
 		c.drawEnds(canvas, l, s, x0, x1)
 	}
 	c.drawMarkers(canvas, l, x0, x1)
+	for _, level := range c.Levels {
+		c.drawLevel(canvas, l, s, level)
+	}
 	return canvas.lines(c.Paint)
 }
 
@@ -151,6 +163,10 @@ func (c *Chart) prepared() *Chart {
 	for i, r := range c.References {
 		r.Low, r.Mid, r.High = logarithm(r.Low), logarithm(r.Mid), logarithm(r.High)
 		d.References[i] = r
+	}
+	d.Levels = make([]Level, len(c.Levels))
+	for i, level := range c.Levels {
+		d.Levels[i] = Level{logarithm(level.Y), level.Label}
 	}
 	d.Include = nil
 	for _, v := range c.Include {

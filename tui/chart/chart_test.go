@@ -49,6 +49,7 @@ func example() *Chart {
 		Markers:    []Marker{{22000, "1", "F td→curiosity"}, {41500, "2", "ω 1→1.5"}, {52000, "3", "r .5→.75"}},
 		Applied:    []float64{20500},
 		References: []Reference{{X: 60000, Low: 500, Mid: 600, High: 700}, {X: 45000, Low: 100, Mid: 150, High: 200, Faint: true}},
+		Levels:     []Level{{120, "untrained"}},
 		XMax:       60000,
 		Include:    []float64{0},
 		Cursor:     &at,

@@ -21,6 +21,7 @@ type Glyphs struct {
 	braille   bool // lines are of Braille dots; the rest is as it stands here
 	above     string
 	below     string
+	level     string
 }
 
 // Unicode draws with box-drawing characters.
@@ -36,7 +37,7 @@ func Unicode() Glyphs {
 		},
 		span: "┊", band: "░", dots: []string{"●", "○", "■", "□", "◆", "◇"},
 		axis: "┤", axisFirst: "┤", corner: "└", floor: "─", tick: "┬", applied: "┴", marker: "╎", cursor: "┃", pointer: "▲",
-		bracket: [4]string{"┐", "│", "┘", "┤"}, above: "▲", below: "▼",
+		bracket: [4]string{"┐", "│", "┘", "┤"}, above: "▲", below: "▼", level: "╌",
 	}
 }
 
@@ -53,7 +54,7 @@ func ASCII() Glyphs {
 		},
 		span: ":", band: ".", dots: []string{"o", "x", "#", "+", "@", "&"},
 		axis: "|", axisFirst: "|", corner: "+", floor: "-", tick: "+", applied: "^", marker: "!", cursor: "|", pointer: "^",
-		bracket: [4]string{".", "|", "'", "+"}, above: "^", below: "v",
+		bracket: [4]string{".", "|", "'", "+"}, above: "^", below: "v", level: "-",
 	}
 }
 
@@ -69,7 +70,7 @@ func Console() Glyphs {
 		set("*", "*", "*", "*", "*", "*", "*"),
 		set("%", "%", "%", "%", "%", "%", "%"),
 	}
-	g.span, g.marker, g.cursor = "│", ":", "║"
+	g.span, g.marker, g.cursor, g.level = "│", ":", "║", "-"
 	g.dots = []string{"•", "o", "■", "+", "@", "&"}
 	return g
 }

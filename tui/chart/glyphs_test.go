@@ -14,6 +14,9 @@ func TestASCIIHasOnlyASCII(t *testing.T) {
 		for i := range c.Series {
 			c.Series[i].Label = "A"
 		}
+		for i := range c.Levels {
+			c.Levels[i].Label = "untrained"
+		}
 		for _, line := range c.Lines(70, 16) {
 			for _, b := range []byte(line) {
 				if b >= 0x80 {
@@ -30,7 +33,7 @@ func TestPaintSeesRoles(t *testing.T) {
 	c.Paint = func(r Role, s string) string { seen[r] = true; return s }
 	c.Lines(80, 16)
 	for _, want := range []Role{{Kind: AxisLine}, {Kind: AxisLabel}, {SeriesLine, 0}, {SeriesDot, 0}, {SeriesLine, 1},
-		{Kind: MarkerLine}, {Kind: MarkerNumber}, {Kind: AppliedTick}, {Kind: ReferenceBracket}, {Kind: ReferenceFaint}, {Kind: CursorLine}} {
+		{Kind: MarkerLine}, {Kind: MarkerNumber}, {Kind: AppliedTick}, {Kind: ReferenceBracket}, {Kind: ReferenceFaint}, {Kind: LevelLine}, {Kind: CursorLine}} {
 		if !seen[want] {
 			t.Errorf("no piece of role %+v", want)
 		}

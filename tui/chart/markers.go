@@ -208,3 +208,23 @@ func (c *Chart) drawReference(to *canvas, l layout, s scale, r Reference, x0, x1
 	put(low, c.Glyphs.bracket[2])
 	put(mid, c.Glyphs.bracket[3])
 }
+
+// drawLevel draws a horizontal line into what is blank.
+func (c *Chart) drawLevel(to *canvas, l layout, s scale, level Level) {
+	row := s.rowOf(level.Y)
+	if !finite(level.Y) || row < -0.5 || row >= float64(l.height)-0.5 {
+		return
+	}
+	y, role := l.height-1-int(math.Round(row)), Role{Kind: LevelLine}
+	if n := textWidth(level.Label); n > 0 && n+2 < l.width {
+		if at := l.left + l.width - n; to.free(at-1, y, n+1) {
+			to.text(at, y, level.Label, role)
+			to.set(at-1, y, " ", role)
+		}
+	}
+	for x := 0; x < l.width; x += 2 {
+		if to.blank(l.left+x, y) {
+			to.set(l.left+x, y, c.Glyphs.level, role)
+		}
+	}
+}

@@ -29,6 +29,42 @@ func TestReferenceStandsAtItsStep(t *testing.T) {
 	}
 }
 
+// A level goes through what is blank, at its height, and hides nothing.
+func TestALevelHidesNothing(t *testing.T) {
+	c := Chart{Series: []Series{{Points: []Point{{0, 0}, {100, 100}}}}, XMax: 100, Include: []float64{0}}
+	plain := c.Lines(60, 14)
+	c.Levels = []Level{{50, "untrained"}}
+	at := -1
+	for y, line := range c.Lines(60, 14) {
+		was := []rune(plain[y])
+		for x, char := range []rune(line) {
+			if was[x] != ' ' && was[x] != char {
+				t.Errorf("line %d, column %d: %q has become %q", y, x, was[x], char)
+			}
+		}
+		if strings.Count(line, "╌") > 10 {
+			if at = y; !strings.HasSuffix(line, " untrained") {
+				t.Errorf("%q", line)
+			}
+		}
+	}
+	label := -1
+	for y, line := range plain {
+		if strings.Contains(line, "50 ") || strings.Contains(line, "50┤") {
+			label = y
+		}
+	}
+	if at < 0 || label >= 0 && at != label {
+		t.Errorf("the level of 50 is in line %d, its label in line %d of\n%s", at, label, strings.Join(plain, "\n"))
+	}
+	for _, y := range []float64{-50, 150, math.NaN()} {
+		c.Levels = []Level{{y, "untrained"}}
+		if strings.Join(c.Lines(60, 14), "\n") != strings.Join(plain, "\n") {
+			t.Errorf("a level of %v is drawn outside of the range", y)
+		}
+	}
+}
+
 // ends are lines with labels behind them, of which two end at the same place.
 func ends() *Chart {
 	c := &Chart{Include: []float64{0}}

@@ -56,6 +56,7 @@ func TestLinesFitAnySizeAndData(t *testing.T) {
 				Markers:    []Marker{{X: 500, Label: "1", Text: "ω 1→2"}, {X: math.NaN(), Label: "2"}, {X: 900, Label: "13", Text: "日本語のメモ e\u0301"}},
 				Applied:    []float64{400, math.Inf(1)},
 				References: []Reference{{X: 700, Low: 1, Mid: 2, High: 3}, {X: math.Inf(1), Low: 1, Mid: 2, High: 3}, {Low: math.NaN()}},
+				Levels:     []Level{{2, "untrained"}, {math.NaN(), "x"}, {math.Inf(-1), "日本"}},
 				Log:        draw == Dots,
 			}
 			for _, w := range []int{1, 2, 3, 7, 11, 14, 40, 99, 200} {
@@ -97,6 +98,9 @@ func randomChart(r *rand.Rand) *Chart {
 	c := Chart{Glyphs: []func() Glyphs{Unicode, Console, ASCII, Unicode().Braille}[r.IntN(4)](), Log: r.IntN(4) == 0}
 	if r.IntN(2) == 0 {
 		c.References = []Reference{{r.Float64() * 60, r.NormFloat64(), r.NormFloat64(), r.NormFloat64(), r.IntN(2) == 0}}
+	}
+	if r.IntN(2) == 0 {
+		c.Levels = []Level{{r.NormFloat64(), []string{"", "untrained", "中"}[r.IntN(3)]}}
 	}
 	for range r.IntN(4) {
 		c.Markers = append(c.Markers, Marker{X: r.Float64() * 50, Label: strconv.Itoa(r.IntN(200)), Text: strings.Repeat([]string{"x", "中", "é"}[r.IntN(3)], r.IntN(12))})

@@ -20,6 +20,7 @@ type Reference struct {
 	Source     string // e.g. "paper"
 	Mean, Std  float64
 	Step       int  // env steps after which it was measured
+	Frames     int  // of the task, where results are counted in them; else 0
 	OtherScale bool // measured at another scale than this run's: it does not compare
 }
 
@@ -38,6 +39,7 @@ type About struct {
 	Device     string        // with the kernel family, e.g. "cpu avx2"; "": Config.Device
 	Folder     string        // the run folder, shown while starting and in the quit dialog
 	References []Reference   // the one that compares best first
+	Untrained  *float64      // the return of a policy that has learned nothing, as others measured it; nil: unknown
 
 	// Names are those of the numbers of an observation, for the map; nil: unknown.
 	Names []string

@@ -171,7 +171,7 @@ func (t *Theme) Paint(r chart.Role, s string) string {
 		return t.Accent.On(s)
 	case chart.ReferenceBracket:
 		return t.Reference.On(s)
-	case chart.ReferenceFaint:
+	case chart.ReferenceFaint, chart.LevelLine:
 		return t.Faint.On(s)
 	default:
 		return s

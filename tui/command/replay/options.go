@@ -33,7 +33,7 @@ func Options(dir string, speed float64) (tui.Options, error) {
 		return tui.Options{}, err
 	}
 	return tui.Options{
-		About: pane.About{Config: config, Folder: dir, Replay: true, References: References(config)},
+		About: pane.About{Config: config, Folder: dir, Replay: true, References: References(config), Untrained: Untrained(config)},
 		Start: func() (pane.Lab, error) {
 			events, err := history.ReadJournal(dir)
 			if err != nil {
@@ -57,7 +57,7 @@ func References(c config.Config) []pane.Reference {
 		if r.Frames > 0 {
 			step = r.Frames / c.Frames(1) // the same frames, in env steps of this run
 		}
-		all = append(all, pane.Reference{Source: source, Mean: r.Mean, Std: r.Std, Step: step, OtherScale: c.Scale != "paper" && c.Scale != "release"})
+		all = append(all, pane.Reference{Source: source, Mean: r.Mean, Std: r.Std, Step: step, Frames: r.Frames, OtherScale: c.Scale != "paper" && c.Scale != "release"})
 	}
 	if r, ok := presets.Reference(c.Task, c.Method, c.Observation()); ok {
 		add("paper", r)
@@ -68,6 +68,14 @@ func References(c config.Config) []pane.Reference {
 		}
 	}
 	return all
+}
+
+// Untrained is what a policy that has learned nothing has on a run's task; nil: unknown.
+func Untrained(c config.Config) *float64 {
+	if v, known := presets.Untrained(c.Task, c.Observation()); known {
+		return &v
+	}
+	return nil
 }
 
 // SettingsHome is the user's folder of settings; wrong settings are the user's to

@@ -70,7 +70,7 @@ func (s *session) stopServing() {
 func (s *session) shown() tui.Options {
 	return tui.Options{
 		About: pane.About{
-			Config: s.config, Folder: s.folder.Dir(), References: replay.References(s.config), Draw: s.draw, Device: s.device(),
+			Config: s.config, Folder: s.folder.Dir(), References: replay.References(s.config), Untrained: replay.Untrained(s.config), Draw: s.draw, Device: s.device(),
 			Fork: s.fork, Beside: func() int { return forks.RoomBeside(s.threads) },
 			WhatIf: s.whatIf,
 			Names:  s.task.Names, GPU: s.use.Load,

@@ -115,6 +115,10 @@ func (m *Charts) ChartBody(p pane.ID, w, h int) []string {
 			c.References = append(c.References, chart.Reference{X: float64(r.Step), Low: r.Mean - r.Std, Mid: r.Mean, High: r.Mean + r.Std, Faint: r.OtherScale})
 		}
 	}
+	if u := m.About.Untrained; u != nil && q.ID == "return" {
+		c.Levels = []chart.Level{{Y: *u, Label: "untrained"}}
+		c.Include = append(slices.Clone(c.Include), *u)
+	}
 	if m.CursorOn {
 		x := m.placeStep(m.Cursor)
 		c.Cursor = &x

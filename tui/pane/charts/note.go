@@ -28,6 +28,9 @@ func (m *Charts) chartTitle(p pane.ID, w int) string {
 	if m.Axis != AxisSteps {
 		how = append(how, "x: "+m.Axis.String())
 	}
+	if n := m.About.Config.Frames(1); m.About.Config.Sees() && m.Axis == AxisSteps && n > 1 && w >= 80 {
+		how = append(how, fmt.Sprintf("a step is %d frames", n))
+	}
 	if m.log[q.ID] {
 		how = append(how, "log")
 	}
@@ -112,7 +115,11 @@ func (m *Charts) readAt() (step int, where string) {
 	if !m.CursorOn {
 		return math.MaxInt, ""
 	}
-	return m.Cursor, m.Theme.Dim.On("step ") + format.Count(m.Cursor) + "  "
+	where = m.Theme.Dim.On("step ") + format.Count(m.Cursor) + "  "
+	if c := m.About.Config; c.Sees() {
+		where = m.Theme.Dim.On("step ") + format.Count(m.Cursor) + m.Theme.Dim.On(", frame ") + format.Count(c.Frames(m.Cursor)) + "  "
+	}
+	return m.Cursor, where
 }
 
 func (m *Charts) valueAt(h *history.History, name history.CurveName, step int) (history.Sample, bool) {
@@ -169,11 +176,17 @@ func (m *Charts) referenceNote(most int) string {
 		}
 		mean, std := format.SpreadOf(r.Mean, r.Std)
 		text := fmt.Sprintf("%s %s %s %s at %s", r.Source, mean, t.Glyphs.PlusMinus, std, chart.FormatCount(float64(r.Step)))
+		if r.Frames > 0 {
+			text += fmt.Sprintf(" (%s frames)", chart.FormatCount(float64(r.Frames)))
+		}
 		if r.OtherScale {
 			out += "  " + t.Dim.On(text+", other scale")
 		} else {
 			out += "  " + t.Reference.On(text)
 		}
+	}
+	if u := m.About.Untrained; u != nil && most > 1 {
+		out += "  " + t.Dim.On("untrained ") + format.Number(*u)
 	}
 	return out
 }

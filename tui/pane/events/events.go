@@ -124,13 +124,13 @@ func (p *Pane) EventText(l history.EventLine, w, h int) []string {
 	case h < roomyEvents && l.Change != nil:
 		return []string{t.Fit(head+p.ChangeText(l.Change, room), w)}
 	case h < roomyEvents:
-		text := theme.FirstFitting(append([]string{l.Text}, l.Briefs...), room)
+		text := theme.FirstFitting(append([]string{l.Text + p.framesOf(l), l.Text}, l.Briefs...), room)
 		if text == "" {
 			text = t.Clip(l.Text, room)
 		}
 		return []string{t.Fit(head+text, w)}
 	}
-	text := l.Text
+	text := l.Text + p.framesOf(l)
 	if l.Change != nil {
 		text = p.ChangeText(l.Change, 3*room)
 	}
@@ -142,6 +142,16 @@ func (p *Pane) EventText(l history.EventLine, w, h int) []string {
 		out[i] = t.Fit(head+out[i], w)
 	}
 	return out
+}
+
+// framesOf says behind an evaluation of a run that learns from pixels at which frame of the
+// task it was made: what is published about pixels is counted so.
+func (p *Pane) framesOf(l history.EventLine) string {
+	c := &p.About.Config
+	if l.Kind != "eval" || !c.Sees() {
+		return ""
+	}
+	return fmt.Sprintf(", frame %s", format.Count(c.Frames(l.Step)))
 }
 
 // inkOf is the colour of an event's kind.
