@@ -47,13 +47,15 @@ type Engine struct {
 	states    []State
 	processes map[int]*os.Process
 	killed    []int // attempts that were killed in a row, by job
+	waiting   []Job // in the order in which they are tried
+	elsewhere []Job // that others worked at when they were tried
 }
 
 const (
 	// maxKilled is how often in a row an attempt may be killed from outside, as by a
 	// system short of memory, before the job counts as failed.
 	maxKilled = 3
-	// lookAgain is the time between two looks at a job that is done elsewhere.
+	// lookAgain is the time between two looks at jobs that are done elsewhere.
 	lookAgain = time.Second
 )
 
@@ -84,7 +86,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.mu.Lock()
 	n := len(e.Grid.Jobs)
 	e.states, e.processes, e.killed = make([]State, n), map[int]*os.Process{}, make([]int, n)
-	queue := make(chan Job, n)
+	e.waiting, e.elsewhere = nil, nil
 	for _, j := range e.Grid.Jobs {
 		if e.Grid.left[j.Index] {
 			e.states[j.Index] = Left
@@ -94,15 +96,14 @@ func (e *Engine) Run(ctx context.Context) error {
 			e.states[j.Index] = Done
 			continue
 		}
-		queue <- j
+		e.waiting = append(e.waiting, j)
 	}
-	close(queue)
 	e.mu.Unlock()
 	defer context.AfterFunc(ctx, func() { e.Signal(syscall.SIGTERM) })()
 	var working sync.WaitGroup
 	for range e.Workers {
 		working.Go(func() {
-			for j := range queue {
+			for j, more := e.next(ctx); more; j, more = e.next(ctx) {
 				e.work(ctx, j)
 			}
 		})
@@ -111,7 +112,41 @@ func (e *Engine) Run(ctx context.Context) error {
 	return e.verdict(ctx)
 }
 
-// work makes attempts at a job until it is done or given up.
+// next is the job to try next, false where none is left. What others work at comes behind all
+// that nobody does, so that engines of one grid divide it, and after a pause.
+func (e *Engine) next(ctx context.Context) (j Job, more bool) {
+	for {
+		e.mu.Lock()
+		if len(e.waiting) > 0 {
+			j, e.waiting = e.waiting[0], e.waiting[1:]
+			e.mu.Unlock()
+			return j, true
+		}
+		others := len(e.elsewhere)
+		e.mu.Unlock()
+		if others == 0 {
+			return j, false
+		}
+		select {
+		case <-ctx.Done():
+			return j, false
+		case <-time.After(lookAgain):
+		}
+		e.mu.Lock()
+		e.waiting, e.elsewhere = append(e.waiting, e.elsewhere...), nil
+		e.mu.Unlock()
+	}
+}
+
+// leave gives a job back that another process works at.
+func (e *Engine) leave(j Job) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.states[j.Index] = Elsewhere
+	e.elsewhere = append(e.elsewhere, j)
+}
+
+// work makes attempts at a job until it is done, given up, or found to be another's.
 func (e *Engine) work(ctx context.Context, j Job) {
 	for ctx.Err() == nil {
 		if r, done := e.Grid.Result(j); done {
@@ -129,11 +164,8 @@ func (e *Engine) work(ctx context.Context, j Job) {
 		case status == 0, status == StatusAgain: // a result says whether it is done
 			e.killed[j.Index] = 0
 		case status == StatusElsewhere:
-			e.set(j, Elsewhere)
-			select {
-			case <-ctx.Done():
-			case <-time.After(lookAgain):
-			}
+			e.leave(j)
+			return
 		case status < 0:
 			if e.killed[j.Index]++; e.killed[j.Index] >= maxKilled {
 				e.set(j, Failed)

@@ -89,16 +89,8 @@ func TestStatuses(t *testing.T) {
 
 // The end of the context tells the processes to end; the rest is not begun.
 func TestCancel(t *testing.T) {
-	began := filepath.Join(t.TempDir(), "began")
-	if err := syscall.Mkfifo(began, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	line, err := os.OpenFile(began, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer line.Close()
-	e, _ := script(t, 5, `trap 'exit 85' TERM; echo up > '`+began+`'; read forever; exit 85`)
+	line := fifo(t)
+	e, _ := script(t, 5, `trap 'exit 85' TERM; echo up > '`+line.Name()+`'; read forever; exit 85`)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	why := errors.New("enough")
 	ended := make(chan error)
@@ -266,4 +258,50 @@ func TestNothingUnfinishedIsLeft(t *testing.T) {
 	if len(left) != 1 || left[0] != "notes.new" {
 		t.Errorf("%q are left", left)
 	}
+}
+
+// Two engines of one grid divide it: all four workers have a job of their own at once, and
+// what the other one did is seen to be done.
+func TestEnginesDivideAGrid(t *testing.T) {
+	began, leave := fifo(t), fifo(t)
+	e, said := script(t, 6, `mkdir $1/mine 2>/dev/null || { [ -e $1/result.json ] || exit 75; exit 0; }; echo up > '`+began.Name()+`'; read line < '`+leave.Name()+`'; finish $1 $2`)
+	other := &Engine{Grid: e.Grid, Workers: 2, Process: e.Process, Say: e.Say}
+	ended := make(chan error)
+	for _, engine := range []*Engine{e, other} {
+		go func() { ended <- engine.Run(t.Context()) }()
+	}
+	up := bufio.NewReader(began)
+	for range 4 {
+		if _, err := up.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 6 {
+		fmt.Fprintln(leave)
+	}
+	for range 2 {
+		if err := <-ended; err != nil {
+			t.Errorf("%v\n%s", err, said())
+		}
+	}
+	for i := range 6 {
+		if e.States()[i] != Done || other.States()[i] != Done {
+			t.Errorf("job %d: states %d and %d", i, e.States()[i], other.States()[i])
+		}
+	}
+}
+
+// fifo is a named pipe that is open at both ends.
+func fifo(t *testing.T) *os.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
 }
