@@ -41,6 +41,7 @@ type Environment struct {
 	Copies       int       `toml:"copies"`                // of the environment that an agent trains in: an env step is one of each; 0 means 1
 	NoiseShare   float64   `toml:"noise_share"`           // share of the training observations with Gaussian noise; evaluation has none
 	NoiseSigma   []float64 `toml:"noise_sigma"`           // its standard deviation: one for all coordinates, or one for each
+	CellBonus    float64   `toml:"cell_bonus,omitempty"`  // on training rewards, for every place of a maze that is entered for the first time in an episode
 	TV           string    `toml:"tv,omitempty"`          // what covers a part of what is seen: one of Task.TVs; "": the first of them
 }
 
@@ -61,7 +62,9 @@ func (t Task) Observations() []string {
 // InLockstep is how many copies of the environment a member trains in.
 func (e Environment) InLockstep() int { return max(1, e.Copies) }
 
-func (e Environment) plain() bool { return e.ActionRepeat <= 1 && e.NoiseShare == 0 && e.TV == "" }
+func (e Environment) plain() bool {
+	return e.ActionRepeat <= 1 && e.NoiseShare == 0 && e.TV == "" && e.CellBonus == 0
+}
 
 // Played returns the task as a run with e plays it.
 func (t Task) Played(e Environment) (Task, error) {

@@ -7,7 +7,7 @@ import (
 // benchmarkSteps makes steps of random actions; watch looks at what each of them shows.
 func benchmarkSteps(b *testing.B, watch func(e *Env)) {
 	task, _ := Find("maze-sparse")
-	task, err := task.With("noise")
+	task, err := task.With(Options{TV: "noise"})
 	if err != nil {
 		b.Fatal(err)
 	}

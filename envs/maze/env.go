@@ -21,6 +21,7 @@ type state struct {
 	Starts  uint32
 	Shots   uint32 // actions that fired
 	Visited [(cells + 63) / 64]uint64
+	Squares [(squares*squares + 63) / 64]uint64 // that were entered, of an episode with a bonus for them
 	body
 }
 
@@ -44,6 +45,7 @@ func (e *episode) reset(number uint64) {
 	e.state = state{world: world{e.split, e.seed, number}}
 	e.enter()
 	e.start()
+	e.explored()
 }
 
 // enter makes the maze of the episode.
@@ -72,8 +74,36 @@ func (e *episode) visit() {
 	e.Visited[cell/64] |= 1 << (cell % 64)
 }
 
-// act makes an action: its frames, or those up to the goal.
+// The squares that a bonus for new ones counts: google-research/episodic-curiosity's are of 30
+// units, 0.3 cells.
+const (
+	squareSize = 0.3
+	squares    = 57 // of a maze to each side
+)
+
+// explored says whether the player is in a square for the first time in the episode.
+func (e *episode) explored() bool {
+	if e.task.cellBonus == 0 {
+		return false
+	}
+	square := int(e.Y/squareSize)*squares + int(e.X/squareSize)
+	word, bit := &e.Squares[square/64], uint64(1)<<(square%64)
+	before := *word
+	*word |= bit
+	return before&bit == 0
+}
+
+// act makes an action, with a bonus on its reward where the task has one.
 func (e *episode) act(action int) (reward float64) {
+	reward = e.move(action)
+	if e.explored() {
+		reward += e.task.cellBonus
+	}
+	return reward
+}
+
+// move makes an action: its frames, or those up to the goal.
+func (e *episode) move(action int) (reward float64) {
 	e.Step++
 	if action == fire {
 		e.Shots++

@@ -27,7 +27,7 @@ func (s *shown) look(t *testing.T, e *Env) {
 func made(t *testing.T, name, tv string) *Env {
 	t.Helper()
 	task, _ := Find(name)
-	task, err := task.With(tv)
+	task, err := task.With(Options{TV: tv})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestSameSeedSameEpisodes(t *testing.T) {
 // whose episode is over stands still.
 func TestVecEnv(t *testing.T) {
 	task, _ := Find("maze-very-sparse")
-	task, _ = task.With("noise")
+	task, _ = task.With(Options{TV: "noise"})
 	const n, steps = 3, 40
 	v, err := task.NewVec(n, Test, 9)
 	if err != nil {
@@ -183,7 +183,8 @@ func TestRefusals(t *testing.T) {
 	refused("room for 3", step(row, obs[:3]))
 	refused("room for 3", e.Reset(0, obs[:3]))
 	refused("12 bytes", e.Frame(make([]byte, 12), 8))
-	refused(`tv is "cinema", want one of off, noise`, func() error { _, err := tasks[0].With("cinema"); return err }())
+	refused(`tv is "cinema", want one of off, noise`, func() error { _, err := tasks[0].With(Options{TV: "cinema"}); return err }())
+	refused("a bonus of -1 for new places", func() error { _, err := tasks[0].With(Options{CellBonus: -1}); return err }())
 	refused("0 copies", func() error { _, err := tasks[0].NewVec(0, Test, 1); return err }())
 	if e.state != before {
 		t.Error("what was refused changed the state")
@@ -213,5 +214,60 @@ func TestStepsTakeNoMemory(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, func() { e.Step(row, obs); e.Frame(frame, 84) }); n != 0 {
 		t.Errorf("%v allocations a step", n)
+	}
+}
+
+// A bonus for new places is on the rewards of who trains alone, once for each square of an episode
+// that an action ends in, in an episode that was saved too.
+func TestCellBonus(t *testing.T) {
+	task, _ := Find("maze-sparse")
+	task, err := task.With(Options{CellBonus: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, obs, row := task.New(Training, 3), make([]float32, ObsSize), make([]float32, ActSize)
+	for episode := range uint64(2) {
+		if err := e.Reset(episode, obs); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[[2]int]bool{{int(e.X / squareSize), int(e.Y / squareSize)}: true}
+		bonuses := 0
+		for step := range 400 {
+			clear(row)
+			row[oracle(e.episode)] = 1
+			reward, _, _, err := e.Step(row, obs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			square := [2]int{int(e.X / squareSize), int(e.Y / squareSize)}
+			if math.Mod(reward, goalReward) == 0.5 == seen[square] {
+				t.Fatalf("step %d: reward %v in a square that was entered before: %v", step, reward, seen[square])
+			}
+			if !seen[square] {
+				bonuses++
+			}
+			seen[square] = true
+			if step == 200 {
+				var saved bytes.Buffer
+				e.Save(&saved)
+				e = task.New(Training, 3)
+				if err := e.Load(&saved); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if bonuses < 100 {
+			t.Errorf("%d bonuses", bonuses)
+		}
+	}
+	v, err := task.NewVec(1, Test, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.episodes[0].reset(0)
+	for range 200 {
+		if reward := v.episodes[0].act(oracle(v.episodes[0])); reward != 0 && reward != goalReward {
+			t.Fatalf("who judges earns %v", reward)
+		}
 	}
 }

@@ -167,9 +167,9 @@ func TestRays(t *testing.T) {
 // (GOAMD64=v3).
 func TestGoldenEpisodes(t *testing.T) {
 	for tv, want := range map[string]string{
-		"off":           "05aa94fec8355cb5",
-		"noise":         "241d663fd3591c42",
-		"images-action": "40040e531a42784b",
+		"off":           "a6d3a3f6f3e2c0c2",
+		"noise":         "441706a7e8c33e84",
+		"images-action": "47314336474a9326",
 	} {
 		h := sha256.New()
 		var episode uint64
@@ -181,7 +181,7 @@ func TestGoldenEpisodes(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			json.NewEncoder(h).Encode(e.state)
+			json.NewEncoder(h).Encode([]any{e.body, e.world, e.Starts, e.Visited})
 		}
 		if got := hex.EncodeToString(h.Sum(nil)[:8]); got != want {
 			t.Errorf("%q: %q,", tv, got)

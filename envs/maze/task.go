@@ -13,6 +13,17 @@ type Task struct {
 
 	farStart uint8 // cells of walking from a start to the goal, at least
 	tv       TV
+	// cellBonus is on the reward where the player is in a square for the first time.
+	cellBonus float64
+}
+
+// Options are how a task is played.
+type Options struct {
+	TV string // one of TVs; "" is off
+	// CellBonus is added to the reward of an Env, not to those of a VecEnv, whenever the player
+	// is in a square of 0.3×0.3 cells for the first time in an episode: what only who knows
+	// the place can give, to hold bonuses to that must do without.
+	CellBonus float64
 }
 
 // tasks are sorted by name.
@@ -41,13 +52,16 @@ const Hidden = "the maze around the corner, and where in it the player is"
 // StepTime is the simulated time of an action.
 const StepTime = framesPerAction * time.Second / frameRate
 
-// With returns the task with a TV of that kind, a name of TVs.
-func (t Task) With(tv string) (Task, error) {
-	kind, err := ParseTV(tv)
+// With returns the task played with those options.
+func (t Task) With(o Options) (Task, error) {
+	kind, err := ParseTV(o.TV)
 	if err != nil {
 		return t, fmt.Errorf("%s: %w", t.Name, err)
 	}
-	t.tv = kind
+	if !(o.CellBonus >= 0 && o.CellBonus <= goalReward) {
+		return t, fmt.Errorf("%s: a bonus of %v for new places: want 0 to %d, what the goal earns", t.Name, o.CellBonus, goalReward)
+	}
+	t.tv, t.cellBonus = kind, o.CellBonus
 	return t, nil
 }
 

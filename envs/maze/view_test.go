@@ -9,7 +9,7 @@ import (
 // the player, the goal and the cells that were entered.
 func TestView(t *testing.T) {
 	task, _ := Find("maze-sparse")
-	task, _ = task.With("noise")
+	task, _ = task.With(Options{TV: "noise"})
 	e := task.New(Training, 1<<40+5)
 	v := task.View()
 	const side = 17 * 6

@@ -39,7 +39,7 @@ func mazeOf(t maze.Task) task.Task {
 			if e.ActionRepeat > 1 || e.NoiseShare != 0 {
 				return task.Task{}, fmt.Errorf("%s: an action is four frames already, and noise is what a TV shows: leave out action repeat and noise share", t.Name)
 			}
-			played, err := t.With(e.TV)
+			played, err := t.With(maze.Options{TV: e.TV, CellBonus: e.CellBonus})
 			return mazeOf(played), err
 		},
 	}
@@ -52,6 +52,9 @@ func taskOf(t envs.Task) task.Task {
 		New:    func(seed uint64) (task.Env, error) { return t.New(seed) },
 		NewVec: func(n int, seed uint64) (task.VecEnv, error) { return t.NewVec(n, seed) },
 		With: func(e task.Environment) (task.Task, error) {
+			if e.CellBonus != 0 {
+				return task.Task{}, fmt.Errorf("%s: environment.cell_bonus is %g, but there is no maze whose places could be counted: leave it out", t.Name, e.CellBonus)
+			}
 			played, err := t.With(envs.Options{Repeat: e.ActionRepeat, NoiseShare: e.NoiseShare, NoiseSigma: e.NoiseSigma})
 			return taskOf(played), err
 		},
