@@ -25,6 +25,9 @@ func (p *headline) line(w int) string {
 	speed := format.Rate(s.StepsPerSec) + t.Dim.On(" steps/s")
 	updates := format.Rate(s.UpdatesPerSec) + t.Dim.On(" updates/s")
 	eta := t.Dim.On("eta ") + p.eta.text()
+	if s.ETALeast() {
+		eta += "+"
+	}
 	dot := t.Faint.On(" " + t.Glyphs.Separator + " ")
 	name := t.Bold.On(o.Config.Task) + dot + o.Config.Method
 	seed := t.Dim.On("seed ") + fmt.Sprint(o.Config.Seed)

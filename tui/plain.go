@@ -338,7 +338,11 @@ func (p *plain) status() {
 		text += fmt.Sprintf(" Step %s is frame %s of the task.", format.Count(p.Snap.Step), format.Count(c.Frames(p.Snap.Step)))
 	}
 	if p.Snap.ETA > 0 {
-		text += " " + format.Duration(p.Snap.ETA) + " to go."
+		text += " " + format.Duration(p.Snap.ETA) + " to go"
+		if p.Snap.ETALeast() {
+			text += ", and refits"
+		}
+		text += "."
 	}
 	fmt.Fprintln(p.out, text)
 }

@@ -6,6 +6,7 @@ import (
 
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
 )
 
 // Forecast is what a run will take, measured before it has begun.
@@ -17,7 +18,8 @@ type Forecast struct {
 // Costs are what the parts of a run take on a machine, in seconds; 0 where that is not
 // known or the run has none of it.
 type Costs struct {
-	Step       float64 // an env step with its updates
+	Step       float64 // an env step with its updates, of a method with a generator on real and synthetic rows
+	First      float64 // one before the first generation, on real rows alone; 0: as Step
 	Score      float64 // F of a real transition, and to make it where the learner makes it anew before a refit
 	Warm       float64 // a unit of work that F's model owes before that
 	FitStep    float64 // a generator step
@@ -31,7 +33,11 @@ func (c *Config) Lasts(u Costs) time.Duration { return c.LastsFrom(&c.Knobs, 0, 
 
 // LastsFrom is about how long what follows a step takes, with the knobs as they are.
 func (c *Config) LastsFrom(s *knob.Settings, step int, u Costs) time.Duration {
-	total := u.Step * float64(c.Steps-min(c.Steps, max(step, c.StartSteps/c.Environment.InLockstep())))
+	from := min(c.Steps, max(step, c.StartSteps/c.Environment.InLockstep()))
+	total := u.Step * float64(c.Steps-from)
+	if first := min(c.Steps, s.RefitEvery); u.First > 0 && c.Generates() && from < first {
+		total += (u.First - u.Step) * float64(first-from)
+	}
 	if every := c.Evaluation.Every; every > 0 {
 		left := c.Steps/every - step/every
 		if step < c.Steps && c.Steps%every != 0 {
@@ -70,6 +76,17 @@ func (c *Config) owed(s *knob.Settings) int {
 	}
 	pace := c.Relevance.Pace(s.Relevance)
 	return min(pace.Warmup, s.RefitEvery/max(1, pace.Every))
+}
+
+// Weighs is what the rows of a batch come to, as long as an update takes by them: where a
+// learner sees frames, synthetic rows are a tenth of the work of real ones, which have to be
+// looked at. It is 0 where all rows are alike.
+func (c *Config) Weighs(m replay.Mix) float64 {
+	const synthetic = 0.1
+	if !c.Sees() || !c.Generates() {
+		return 0
+	}
+	return float64(m.Real) + synthetic*float64(m.Synthetic)
 }
 
 // checkpointsKept is about how many checkpoints lie in a run folder: the last three

@@ -31,6 +31,12 @@ func TestALengthIsTheSumOfItsParts(t *testing.T) {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
+	c.Steps, c.StartSteps, c.Knobs.RefitEvery = 10, 1, 4 // steps 2 to 4 are on real rows alone
+	for step, want := range map[int]time.Duration{0: 3*3 + 6, 2: 2*3 + 6, 4: 6, 9: 1} {
+		if got := c.LastsFrom(&c.Knobs, step, Costs{Step: 1, First: 3}); got != want*time.Second {
+			t.Errorf("behind step %d it lasts %s, want %d s", step, got, want)
+		}
+	}
 	c.Generator.Kind = GeneratorNone
 	if got := c.Lasts(Costs{Sample: 1}); got != 0 {
 		t.Errorf("without a generator: %s", got)

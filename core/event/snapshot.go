@@ -128,6 +128,9 @@ type Snapshot struct {
 	Err string // why it failed or waits
 }
 
+// ETALeast says whether ETA is without refits that are to come, because none has been made.
+func (s *Snapshot) ETALeast() bool { return s.NextRefit > 0 && s.CostRefit == 0 }
+
 // UpdateLosses are the numbers of one update. What the learner does not have is NaN.
 type UpdateLosses struct {
 	Critic, Actor, Alpha, QMean float64

@@ -106,6 +106,7 @@ type synthesis struct {
 // where t counts from 0 and step from 1; what "now" asked for is done in the same
 // place, so that every position is reached once and in order.
 func (x *experiment) begin(step int) {
+	x.meter.Weigh(x.config.Weighs(x.first().Mix))
 	x.meter.Begin(x.first().Enough())
 	x.Step = step
 	x.position = knob.Position{Step: step, Phase: knob.Collect}

@@ -36,7 +36,7 @@ func Try(ctx context.Context, c config.Config, task task.Task, dev device.Device
 	if err != nil {
 		return f, fmt.Errorf("try %s on %s: %w", c.Method, c.Task, err)
 	}
-	f.Costs = x.meter.Costs(&x.Settings, x.task.EpisodeSteps)
+	f.Costs = x.costs()
 	f.Costs.Sample *= float64(c.Knobs.SamplerSteps) / float64(x.Settings.SamplerSteps)
 	f.Costs.Evaluation *= float64(episode) / float64(x.task.EpisodeSteps)
 	return f, nil

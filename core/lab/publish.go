@@ -3,8 +3,10 @@ package lab
 import (
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/meter"
 )
 
 // publishEvery is the least time between two snapshots that nothing asked for:
@@ -79,11 +81,23 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 // eta is the time until the run ends; 0 where the cost of a training step is not
 // known yet.
 func (x *experiment) eta() time.Duration {
-	costs := x.meter.Costs(&x.Settings, x.task.EpisodeSteps)
+	costs := x.costs()
 	if costs.Step == 0 {
 		return 0
 	}
+	if x.synthesis.Generations > 0 {
+		costs.First = 0
+	}
 	return x.config.LastsFrom(&x.Settings, x.Step, costs) + x.meter.PhaseTakes(x.position, x.total)
+}
+
+// costs are what the parts of the run take, those of batches that are still to come included:
+// where real rows are most of the work, batches become quicker with the first D_syn.
+func (x *experiment) costs() config.Costs {
+	s := &x.Settings
+	samples := max(s.Samples, x.config.Knobs.Samples) // a trial makes fewer
+	b := meter.Batches{Real: x.config.Weighs(x.config.Mix(s, 0)), Mixed: x.config.Weighs(x.config.Mix(s, samples))}
+	return x.meter.Costs(s, b, x.task.EpisodeSteps)
 }
 
 // changesOf are the changes of a schedule; notes are nothing to wait for.

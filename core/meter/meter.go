@@ -22,17 +22,23 @@ type Meter struct {
 	// warm is the seconds of a unit of work that a relevance model owes before a scoring.
 	warm average
 
+	// learn is how much of an env step that trains goes into phase Learn, and rows what the
+	// real rows of its batch and a share of the others come to: see Weigh.
+	learn average
+	rows  float64
+
 	parts [partCount]time.Duration // since the last line perf
 
 	work       time.Duration // in slices of the present refit
 	generating time.Duration // in slices of the present generation
 	samples    float64       // transitions × noise levels of the present generation
 
-	last    time.Time     // the present env step's begin; zero after a pause
-	apart   time.Duration // of the present env step in slices with a cost of their own
-	window  []moment
-	steps   float64 // env steps per second
-	updates float64 // critic updates per second
+	learning time.Duration // of the present env step in phase Learn
+	last     time.Time     // the present env step's begin; zero after a pause
+	apart    time.Duration // of the present env step in slices with a cost of their own
+	window   []moment
+	steps    float64 // env steps per second
+	updates  float64 // critic updates per second
 }
 
 // New is a meter that reads the time from now.
@@ -103,6 +109,9 @@ func (m *Meter) measure(p knob.Phase, cost *average, n *int) func() {
 	begin := m.now()
 	return func() {
 		d := m.now().Sub(begin)
+		if p == knob.Learn {
+			m.learning += d
+		}
 		if p != knob.Rollout && p != knob.Learn { // which an env step has for its updates
 			m.apart += d
 		}
@@ -144,8 +153,33 @@ func (m *Meter) Begin(trained bool) {
 	now := m.now()
 	if trained && !m.last.IsZero() {
 		m.cost[knob.Collect].add((now.Sub(m.last) - m.apart).Seconds())
+		m.learn.add(m.learning.Seconds())
 	}
-	m.last, m.apart, m.work = now, 0, 0
+	m.last, m.apart, m.work, m.learning = now, 0, 0, 0
+}
+
+// Weigh says what the rows of a batch of the env step that is over come to, as phase Learn is
+// as long as they are many: where that has changed, so have the means. It is 0 where there
+// was no batch.
+func (m *Meter) Weigh(rows float64) {
+	if rows <= 0 {
+		return
+	}
+	if m.rows > 0 && rows != m.rows {
+		change := m.learn.value * (rows/m.rows - 1)
+		m.cost[knob.Collect].value += change
+		m.learn.value += change
+	}
+	m.rows = rows
+}
+
+// stepOf is what an env step takes whose batch comes to so many rows; 0: as now.
+func (m *Meter) stepOf(rows float64) float64 {
+	step := m.cost[knob.Collect].value
+	if rows <= 0 || m.rows <= 0 {
+		return step
+	}
+	return step + m.learn.value*(rows/m.rows-1)
 }
 
 // Generation is called when a generation begins.
@@ -218,11 +252,15 @@ func (m *Meter) StepTakes() time.Duration { return seconds(m.cost[knob.Collect].
 // Rates are env steps and critic updates per second.
 func (m *Meter) Rates() (steps, updates float64) { return m.steps, m.updates }
 
+// Batches are what the rows of a batch come to, as Weigh has it: before the first generation,
+// and with D_syn; 0 where it makes no difference.
+type Batches struct{ Real, Mixed float64 }
+
 // Costs are what the parts of the run have taken so far under s, and an evaluation whose
 // episodes have so many steps.
-func (m *Meter) Costs(s *knob.Settings, episode int) config.Costs {
+func (m *Meter) Costs(s *knob.Settings, b Batches, episode int) config.Costs {
 	return config.Costs{
-		Step: m.cost[knob.Collect].value, Score: m.cost[knob.Encode].value + m.cost[knob.Score].value, Warm: m.warm.value, FitStep: m.cost[knob.Fit].value,
+		Step: m.stepOf(b.Mixed), First: m.stepOf(b.Real), Score: m.cost[knob.Encode].value + m.cost[knob.Score].value, Warm: m.warm.value, FitStep: m.cost[knob.Fit].value,
 		Sample:     m.perSample.value * float64(s.SamplerSteps),
 		Evaluation: m.cost[knob.Evaluate].value * float64(episode),
 	}
@@ -244,12 +282,14 @@ func (m *Meter) Perf(s *knob.Settings) event.Perf {
 // not begin anew with every break. Of each average it holds value and weight.
 type State struct {
 	Cost, PerSample []float64
-	Warm            []float64 // missing in checkpoints of older builds
+	Warm            []float64 // missing in checkpoints of older builds, as the next one
+	Learn           []float64 // with the rows behind it
 	Parts           []time.Duration
 }
 
 func (m *Meter) State() State {
-	s := State{PerSample: []float64{m.perSample.value, m.perSample.weight}, Warm: []float64{m.warm.value, m.warm.weight}, Parts: append([]time.Duration(nil), m.parts[:]...)}
+	s := State{PerSample: []float64{m.perSample.value, m.perSample.weight}, Warm: []float64{m.warm.value, m.warm.weight},
+		Learn: []float64{m.learn.value, m.learn.weight, m.rows}, Parts: append([]time.Duration(nil), m.parts[:]...)}
 	for _, a := range m.cost {
 		s.Cost = append(s.Cost, a.value, a.weight)
 	}
@@ -269,10 +309,13 @@ func (m *Meter) Restore(s State) {
 	if len(s.Warm) == 2 {
 		m.warm = average{s.Warm[0], s.Warm[1]}
 	}
+	if len(s.Learn) == 3 {
+		m.learn, m.rows = average{s.Learn[0], s.Learn[1]}, s.Learn[2]
+	}
 	copy(m.parts[:], s.Parts)
 }
 
 // Forget drops what things took: they take something else here.
 func (m *Meter) Forget() {
-	m.cost, m.perSample, m.warm = [len(m.cost)]average{}, average{}, average{}
+	m.cost, m.perSample, m.warm, m.learn = [len(m.cost)]average{}, average{}, average{}, average{}
 }

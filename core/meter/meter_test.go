@@ -78,3 +78,48 @@ func TestAnEnvStepTakesWhatItsLearnerDoes(t *testing.T) {
 		t.Errorf("an env step takes %s, want 10 ms and half of 80 ms", d)
 	}
 }
+
+// What an env step will take once its batch has fewer rows that cost anything is known before
+// there is one, and once it has them the means are at once of such steps.
+func TestBatchesThatBecomeQuicker(t *testing.T) {
+	at := time.Unix(0, 0)
+	m := meter.New(func() time.Time { return at })
+	s := knob.Settings{SamplerSteps: 1}
+	step := func(rows float64, learn time.Duration) {
+		at = at.Add(20 * time.Millisecond) // acting
+		n := 1
+		end := m.Measure(knob.Learn, &n)
+		at = at.Add(learn)
+		end()
+		m.Weigh(rows)
+		m.Begin(true)
+	}
+	m.Begin(false)
+	for range 30 {
+		step(128, 400*time.Millisecond)
+	}
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-6 {
+			t.Errorf("%s takes %g s, want %g", what, got, want)
+		}
+	}
+	b := meter.Batches{Real: 128, Mixed: 64}
+	near("a step with D_syn", m.Costs(&s, b, 1).Step, 0.22)
+	near("a step before it", m.Costs(&s, b, 1).First, 0.42)
+	near("a step where rows are alike", m.Costs(&s, meter.Batches{}, 1).Step, 0.42)
+	kept := m.State()
+	step(64, 200*time.Millisecond)
+	near("a step with D_syn, seen once", m.Costs(&s, b, 1).Step, 0.22)
+	near("a step before it, of the past", m.Costs(&s, b, 1).First, 0.42)
+	near("a step", m.StepTakes().Seconds(), 0.22)
+	m.Weigh(0) // an env step without a batch
+	near("a step", m.StepTakes().Seconds(), 0.22)
+	again := meter.New(func() time.Time { return at })
+	again.Restore(kept)
+	near("a step with D_syn, of a run that goes on", again.Costs(&s, b, 1).Step, 0.22)
+	kept.Learn = nil // an older build's
+	older := meter.New(func() time.Time { return at })
+	older.Restore(kept)
+	near("of an older build's", older.Costs(&s, b, 1).Step, 0.42)
+}

@@ -18,7 +18,7 @@ var Definitions = []pane.Definition{
 	{Name: "seed", Text: "what all random numbers of the run come from: the same preset, seed and device write the same journal.", Shown: nil},
 	{Name: "staged", Text: "knobs with a value that was chosen and not sent yet. 1 of 18: the place of the knob under the cursor; 1 of 8: of its value among its choices.", Shown: []string{"KNOBS"}},
 	{Name: "device", Text: "what computes: cpu and the vector instructions of its kernels (avx2, avx512, amx, or go for none), or a GPU and the precision of its products.", Shown: nil},
-	{Name: "eta", Text: "time to go: the env steps, evaluations and refits still to come, each at its mean cost so far; it follows jumps of these means slowly.", Shown: nil},
+	{Name: "eta", Text: "time to go: the env steps, evaluations and refits still to come, each at its mean cost so far; it follows jumps of these means slowly. Learning from pixels, env steps behind the first generation are counted with the shorter work of their batches, of which synthetic rows are a tenth of real ones. With a +: refits come on top of it, none has been made yet.", Shown: nil},
 	{Name: "episode", Text: "the training episode under way: its steps, and the sum of its rewards so far under the stochastic policy.", Shown: []string{"sum", "so far"}},
 	{Name: "batch", Text: "real and synthetic rows of the last batch.", Shown: []string{"real"}},
 	{Name: "D_real, D_syn, updates", Text: "real and synthetic transitions held, critic updates made. D_syn is emptied before each generation.", Shown: nil},

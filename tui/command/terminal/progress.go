@@ -147,6 +147,9 @@ func statusLine(s *event.Snapshot) string {
 	}
 	if s.ETA > 0 {
 		fmt.Fprintf(&b, "  eta %s", Clock(s.ETA))
+		if s.ETALeast() {
+			b.WriteString(" and refits")
+		}
 	}
 	return b.String()
 }
