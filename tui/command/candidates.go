@@ -53,7 +53,7 @@ var ofFlags = map[string]completer{
 	"threads": nothing, "jobs": nothing, "rounds": nothing, "member": nothing, "rows": nothing, "points": nothing, "pairs": nothing,
 	"fps": nothing, "episodes": nothing, "speed": hint("seconds of the run in a second"), "threshold": hint("a return"),
 	"score-from": hint("a step, for example 16k"), "ssh": hint("where to listen, for example 0.0.0.0:2222"), "keys": files, "host-key": files,
-	"on": oneOf("here", "slurm"), "host": hint("a host in the list of --on"), "token": nothing, "sbatch": hint("an option of sbatch, for example --time=4:00:00"), "sessions": nothing, "idle": hint("a time, for example 1h"),
+	"on": oneOf("here", "slurm"), "sbatch": hint("an option of sbatch, for example --time=4:00:00"), "sessions": nothing, "idle": hint("a time, for example 1h"),
 	"replay --picture": files, "replay --size": hint("columns and lines, for example 120x36"), "results": files,
 	"out": folders, "export --out": files, "tensorboard": folders, "frames": folders,
 }

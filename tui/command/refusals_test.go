@@ -74,7 +74,7 @@ var refusals = []struct {
 	{"train --disk ''", 2, "--disk is empty"},
 	{"train --checkpoint-every ''", 2, "--checkpoint-every is empty"},
 	{"train --tensorboard ''", 2, "--tensorboard is empty"},
-	{"sweep --out new --on mars", 2, "want here, slurm or ssh:HOST"},
+	{"sweep --out new --on mars", 2, "want here or slurm"},
 	{"sweep --out new --sbatch --time=1", 2, "--sbatch is for --on slurm"},
 	{"sweep --out new --on slurm --sbatch time", 2, "want an option of sbatch"},
 	{"sweep status", 2, "the folder of a sweep"},

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"pgrlab/core/run"
 	"pgrlab/core/sweep"
 	"pgrlab/core/sweep/slurm"
@@ -302,4 +304,64 @@ func (f *sweepFlags) runOnCluster(parent context.Context, g *sweep.Grid, w io.Wr
 		return fmt.Errorf("sweep %s: %w", f.out, err)
 	}
 	return nil
+}
+
+// openCluster finds the sweep of a command about one.
+func openCluster(c *cobra.Command, dir string) (*cluster, error) {
+	g, err := sweep.Open(dir)
+	if err != nil {
+		return nil, cli.AsUsage(err)
+	}
+	made, err := newCluster(g, dir)
+	if err == nil && len(made.array.Submissions) == 0 {
+		err = cli.Usagef("sweep %s %s: nothing of it was submitted to Slurm: pgrlab sweep --out %s --on slurm does", c.Name(), dir, dir)
+	}
+	return made, err
+}
+
+func statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "status DIR",
+		Short:   "how the jobs of a sweep on a cluster get on",
+		Long:    `Shows once what the sweep in DIR that was submitted to Slurm has done, and what its jobs do.`,
+		Example: `  pgrlab sweep status sweeps/a`,
+		Args:    cli.ExactArgs(1, "the folder of a sweep"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := openCluster(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			c.look(cmd.Context())
+			for _, line := range c.lines() {
+				fmt.Fprintln(cmd.OutOrStdout(), line)
+			}
+			return nil
+		},
+	}
+}
+
+func cancelCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "cancel DIR",
+		Short: "end the jobs of a sweep on a cluster",
+		Long: `Takes all jobs of the sweep in DIR out of Slurm's queue; those that run save themselves
+first. Started again, the sweep goes on where they were.`,
+		Example: `  pgrlab sweep cancel sweeps/a`,
+		Args:    cli.ExactArgs(1, "the folder of a sweep"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := openCluster(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			queued, err := c.array.Queued(cmd.Context())
+			if err == nil {
+				err = c.array.Cancel(cmd.Context(), queued)
+			}
+			if err != nil {
+				return fmt.Errorf("sweep cancel %s: %w", args[0], err)
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d jobs are cancelled: pgrlab sweep --out %s --on slurm goes on with them\n", len(queued), args[0])
+			return nil
+		},
+	}
 }

@@ -17,7 +17,6 @@ import (
 
 	"pgrlab/core/run"
 	"pgrlab/core/sweep"
-	"pgrlab/core/sweep/hosts"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/rundir"
@@ -82,11 +81,8 @@ to machine, and loses at most the runs that have not ended.`,
 			if err != nil {
 				return err
 			}
-			switch {
-			case f.on == onSlurm:
+			if f.on == onSlurm {
 				return f.runOnCluster(c.Context(), g, c.ErrOrStderr())
-			case strings.HasPrefix(f.on, onSSH):
-				return f.runOnHosts(c.Context(), d, g, c.ErrOrStderr())
 			}
 			return f.run(c.Context(), g, c.ErrOrStderr())
 		},
@@ -108,10 +104,10 @@ to machine, and loses at most the runs that have not ended.`,
 	cli.CountIn(flags, &f.threads, "threads", 1, 1, cli.MaxThreads, "`N` threads of each run; the results stay the same")
 	flags.StringVar(&f.results, "results", "", "`FILE.csv` keep the results there, and leave out what stands there already")
 	flags.StringVar(&f.disk, "disk", "", "`SIZE` most that the checkpoints of each run may take, as 5GiB")
-	flags.StringVar(&f.on, "on", onHere, "`here|slurm|ssh:HOST,…` where the jobs run: on this machine, on a cluster as a job array, or on hosts that share a disk, HOST:N with N jobs at a time")
+	flags.StringVar(&f.on, "on", onHere, "`here|slurm` where the jobs run: on this machine, or on a cluster as a job array")
 	flags.StringArrayVar(&f.sbatch, "sbatch", nil, "`OPTION` for sbatch with --on slurm, as --time=4:00:00 or --gres=gpu:1; repeatable")
 	f.changed = flags.Changed
-	c.AddCommand(sweepJobCommand(root), workCommand(), hostCommand(d), statusCommand(), cancelCommand())
+	c.AddCommand(sweepJobCommand(root), statusCommand(), cancelCommand())
 	return c
 }
 
@@ -124,15 +120,10 @@ const (
 // checkPlace checks what says where the jobs run.
 func (f *sweepFlags) checkPlace() error {
 	switch {
-	case f.on != onHere && f.on != onSlurm && !strings.HasPrefix(f.on, onSSH):
-		return cli.Usagef("sweep: --on %s: want %s, %s or %sHOST,…", f.on, onHere, onSlurm, onSSH)
-	case f.on != onSlurm && len(f.sbatch) > 0:
+	case f.on != onHere && f.on != onSlurm:
+		return cli.Usagef("sweep: --on %s: want %s or %s", f.on, onHere, onSlurm)
+	case f.on == onHere && len(f.sbatch) > 0:
 		return cli.Usagef("sweep: --sbatch is for --on slurm")
-	}
-	if list, onHosts := strings.CutPrefix(f.on, onSSH); onHosts {
-		if _, err := hosts.Parse(list); err != nil {
-			return cli.Usagef("sweep: --on %s: %v", f.on, err)
-		}
 	}
 	for _, o := range f.sbatch {
 		if !strings.HasPrefix(o, "-") {
