@@ -114,6 +114,12 @@ func (c *Config) Has() (has knob.Use) {
 	return has
 }
 
+// Chooses says whether the learner chooses among actions; else its actions are numbers.
+func (c *Config) Chooses() bool {
+	s, _ := c.Agent.Spec() // Validate has looked at it
+	return s.Discrete
+}
+
 // Sees says whether the learner sees frames.
 func (c *Config) Sees() bool {
 	s, _ := c.Agent.Spec() // Validate has looked at it

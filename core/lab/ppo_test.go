@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"slices"
 	"testing"
 
 	"pgrlab/core/agent"
@@ -72,6 +73,31 @@ func TestPPOInMazesGoesOnFromEveryBorder(t *testing.T) {
 				t.Errorf("%s: no border in phase %s: %v", function, phase, phases)
 			}
 		}
+	}
+}
+
+// What is shown of an env step in several copies is the action of the first one, whose maze is
+// drawn.
+func TestTheShownActionIsOfTheFirstCopy(t *testing.T) {
+	c, mazes := ppoConfig("rnd"), mazeTask(t)
+	c.Steps = 3
+	dev := tiny.Device(t)
+	p, err := newParts(&c, mazes, dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := newLab(c, mazes, nil, p, dev.Name(), clock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := l.x.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	l.x.asides.showMoment()
+	all, shown := l.x.first().Action, l.x.asides.moment.Action
+	if len(all) != 3*maze.ActSize || !slices.Equal(shown, all[:maze.ActSize]) {
+		t.Errorf("of %v it shows %v", all, shown)
 	}
 }
 

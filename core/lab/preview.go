@@ -41,7 +41,7 @@ func (a *asides) showMoment() {
 		}
 	}()
 	if a.gate.absent() != nil || m.Parts.Fills { // what is asked is about observations
-		a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, m.Action, nil)
+		a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, replica.Shown(m), nil)
 		return
 	}
 	var value func(dst, obs []float32, rows int) error
@@ -49,9 +49,9 @@ func (a *asides) showMoment() {
 		value = values.Q
 	}
 	// What cannot be computed stays unknown: nobody asked for an error.
-	a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, m.Action, nil)
+	a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, replica.Shown(m), nil)
 	_ = a.place.guarded(func() error {
-		a.moment = inspect.Moment(a.views.of(m), m.Action, value)
+		a.moment = inspect.Moment(a.views.of(m), replica.Shown(m), value)
 		return nil
 	})
 }

@@ -256,6 +256,9 @@ func (r *Replica) tolerateLostEpisode(err error) bool {
 	return true
 }
 
+// Shown is the action of the env step in the first copy, which Pose is of.
+func Shown(r *Replica) []float32 { return r.row(r.Action, 0) }
+
 // Pose is that of the first copy, where its task has one to show (see task.Posed); else nil.
 func (r *Replica) Pose() []float64 {
 	if posed, ok := r.envs[0].env.(task.Posed); ok {

@@ -99,11 +99,25 @@ func (p *Pane) agentFacts() []string {
 	if len(now.Seen) > 0 {
 		out = append(out, label("sees")+fmt.Sprintf("%d×%d", now.Side, now.Side)+t.Dim.On(fmt.Sprintf(", %d frames", len(now.Seen))))
 	}
-	out = append(out, label("Q")+unknown(now.Q)+t.Dim.On(" of s, π(s)"), label("F")+unknown(now.F)+p.share(now.F), label("action"))
+	out = append(out, label("Q")+unknown(now.Q)+t.Dim.On(" of s, π(s)"), label("F")+unknown(now.F)+p.share(now.F))
+	if p.About.Config.Chooses() {
+		return append(out, label("action")+choice(now.Action))
+	}
+	out = append(out, label("action"))
 	for _, a := range now.Action {
 		out = append(out, " "+p.slider(float64(a), 15)+fmt.Sprintf(" %+.2f", a))
 	}
 	return out
+}
+
+// choice says which action a row with 1 at the chosen one stands for.
+func choice(row []float32) string {
+	for i, v := range row {
+		if v == 1 {
+			return fmt.Sprintf("%d of %d", i+1, len(row))
+		}
+	}
+	return "-"
 }
 
 // unknown is a number, or that there is none yet.
