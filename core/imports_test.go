@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"tui/command/attach":   {"tui/command/session", "tui/command/replay", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/remote", "tui/sshd", "tui/history", "tui/theme", "presets", "core/report", "core/run", "core/printable"},
 	"tui/command/session":  {"tui/command/forks", "tui/command/replay", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/pane/system", "tui/picker", "tui/remote", "presets", "core/config", "core/task", "core/lab", "core/checkpoint", "core/offline", "core/knob", "core/whatif", "core/event", "core/report", "core/run"},
 	"tui/command/forks":    {"tui/command/cli", "tui/command/rundir", "tui/pane", "tui/pane/system", "presets", "core/checkpoint", "core/run"},
-	"tui/command/sweep":    {"tui/command/results", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "presets", "core/sweep", "core/sweep/slurm", "core/report", "core/run"},
+	"tui/command/sweep":    {"tui/command/results", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "presets", "core/sweep", "core/sweep/slurm", "core/sweep/ssh", "core/report", "core/run"},
 	"tui/command/report":   {"tui/command/results", "tui/command/cli", "tui/command/rundir", "presets", "core/config", "core/policy", "core/report", "core/run", "core/task", "core/printable"},
 	"tui/command/replay":   {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/svg", "presets", "core/config", "core/run"},
 	"tui/command/watch":    {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/picture", "tui/theme", "presets", "core/config", "core/task", "core/policy", "core/run", "core/printable"},
@@ -82,6 +82,7 @@ var allowed = map[string][]string{
 	"core/bench":          {"core/..."},
 	"core/sweep":          {"core/run"},
 	"core/sweep/slurm":    {"core/run"},
+	"core/sweep/ssh":      {"core/run"},
 	"core/report":         {"core/run", "core/printable", "core/rng"},                                                                                     // rng: the bootstrap's random numbers
 	"core/agent":          {"core/replay", "core/spelling", "core/window", "core/device"},                                                                 // contract and registry; window: what convolutions leave of a frame
 	"core/agent/...":      {"core/agent", "core/agent/probe", "core/replay", "core/nn", "core/op", "core/plan", "core/window", "core/device", "core/rng"}, // a learner is a package below it and knows no other

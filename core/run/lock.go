@@ -29,6 +29,9 @@ var ErrLost = errors.New("another pgrlab writes there now")
 // errInUse: another process holds the run folder.
 var errInUse = errors.New("in use")
 
+// IsInUse says whether an error is that another process holds the run folder.
+func IsInUse(err error) bool { return errors.Is(err, errInUse) }
+
 // inUse says who holds a folder.
 type inUse struct{ dir, by string }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -46,30 +47,62 @@ func (g *Grid) Result(j Job) (Result, bool) {
 
 // Begin begins an attempt; ErrElsewhere where another process makes one.
 func (g *Grid) Begin(j Job) (*Attempt, error) {
-	lock, err := run.AppendFile(g.Dir(j), lockName)
+	lock, err := lock(g.Dir(j))
+	if errors.Is(err, ErrElsewhere) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("begin %s: %w", j.Name(), err)
 	}
-	// Where the file system knows no locks, the lease of the run folder keeps two
-	// attempts apart.
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
-		lock.Close()
-		return nil, ErrElsewhere
-	}
 	run.Tidy(g.Dir(j)) // what an attempt left that was killed, or the making of the sweep
 	a := &Attempt{grid: g, job: j, lock: lock, began: time.Now()}
-	for a.Number = 1; ; a.Number++ {
-		a.dir = filepath.Join(g.Dir(j), attemptsName, strconv.Itoa(a.Number))
-		if _, err := os.Stat(a.dir); err == nil {
+	attempts := filepath.Join(g.Dir(j), attemptsName)
+	err = os.MkdirAll(attempts, 0o777)
+	for err == nil {
+		a.Number++
+		a.dir = filepath.Join(attempts, strconv.Itoa(a.Number))
+		// Only one process makes it, also where there are no locks.
+		if err = os.Mkdir(a.dir, 0o777); err == nil {
+			return a, nil
+		}
+		if errors.Is(err, fs.ErrExist) {
 			run.Tidy(a.dir)
-			continue
+			err = nil
 		}
-		if err := os.MkdirAll(a.dir, 0o777); err != nil {
-			lock.Close()
-			return nil, fmt.Errorf("begin %s: %w", j.Name(), err)
-		}
-		return a, nil
 	}
+	lock.Close()
+	return nil, fmt.Errorf("begin %s: %w", j.Name(), err)
+}
+
+// lockTries and lockPause are for those who only look whether there is a lock: they hold it
+// themselves for a moment.
+const (
+	lockTries = 4
+	lockPause = 25 * time.Millisecond
+)
+
+// lock takes the lock of a folder; ErrElsewhere where another process has it. Where the file
+// system knows no locks it is free to all: the lease of the run folder keeps two attempts
+// apart.
+func lock(dir string) (io.Closer, error) {
+	file, err := run.AppendFile(dir, lockName)
+	if err != nil {
+		return nil, err
+	}
+	for range lockTries {
+		if err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
+			return file, nil
+		}
+		time.Sleep(lockPause)
+	}
+	file.Close()
+	return nil, ErrElsewhere
+}
+
+// Withdraw ends an attempt that has found the run folder to be another process's, as if it
+// had not been made.
+func (a *Attempt) Withdraw() error {
+	return errors.Join(os.RemoveAll(a.dir), a.lock.Close())
 }
 
 // Log opens the file for what the attempt says.

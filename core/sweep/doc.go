@@ -10,6 +10,7 @@
 //	  attempts/1/log, attempt.json  what an attempt said, and how it ended
 //	  lock                          held by the process that makes an attempt
 //	  result.json                   there, by rename, when the job is done
+//	workers/NAME/worker.json        how an engine at work here gets on, renewed while it lives
 //
 // An attempt is one process: `pgrlab sweep job DIR INDEX`. It goes on with the last
 // checkpoint of the run, ends with status 0 and a result, with StatusAgain after it
@@ -20,6 +21,6 @@
 // # Why
 //
 // A job is done when its own result says so, never because a process or a queue is
-// gone. Two sweeps over the same folder, also on two machines that share the disk,
+// gone. Several sweeps over the same folder, also on several machines that share the disk,
 // divide the work between them.
 package sweep

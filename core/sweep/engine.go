@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -46,9 +47,10 @@ type Engine struct {
 	mu        sync.Mutex
 	states    []State
 	processes map[int]*os.Process
-	killed    []int // attempts that were killed in a row, by job
-	waiting   []Job // in the order in which they are tried
-	elsewhere []Job // that others worked at when they were tried
+	killed    []int         // attempts that were killed in a row, by job
+	waiting   []Job         // in the order in which they are tried
+	elsewhere []Job         // that others worked at when they were tried
+	changed   chan struct{} // closed when a state has changed
 }
 
 const (
@@ -70,6 +72,7 @@ func (e *Engine) set(j Job, s State) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.states[j.Index] = s
+	e.wake()
 }
 
 // Signal sends a signal to all processes.
@@ -86,7 +89,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.mu.Lock()
 	n := len(e.Grid.Jobs)
 	e.states, e.processes, e.killed = make([]State, n), map[int]*os.Process{}, make([]int, n)
-	e.waiting, e.elsewhere = nil, nil
+	e.waiting, e.elsewhere, e.changed = nil, nil, make(chan struct{})
 	for _, j := range e.Grid.Jobs {
 		if e.Grid.left[j.Index] {
 			e.states[j.Index] = Left
@@ -113,29 +116,60 @@ func (e *Engine) Run(ctx context.Context) error {
 }
 
 // next is the job to try next, false where none is left. What others work at comes behind all
-// that nobody does, so that engines of one grid divide it, and after a pause.
+// that nobody does, so that engines of one grid divide it, and after a pause. While a job is
+// worked at, one that failed may still be asked for again.
 func (e *Engine) next(ctx context.Context) (j Job, more bool) {
 	for {
 		e.mu.Lock()
 		if len(e.waiting) > 0 {
 			j, e.waiting = e.waiting[0], e.waiting[1:]
+			e.states[j.Index] = Running
 			e.mu.Unlock()
 			return j, true
 		}
-		others := len(e.elsewhere)
+		others, changed := len(e.elsewhere), e.changed
+		running := slices.Contains(e.states, Running)
 		e.mu.Unlock()
-		if others == 0 {
+		var look <-chan time.Time
+		switch {
+		case others > 0:
+			look = time.After(lookAgain)
+		case !running:
 			return j, false
 		}
 		select {
 		case <-ctx.Done():
 			return j, false
-		case <-time.After(lookAgain):
+		case <-changed:
+			continue
+		case <-look:
 		}
 		e.mu.Lock()
 		e.waiting, e.elsewhere = append(e.waiting, e.elsewhere...), nil
 		e.mu.Unlock()
 	}
+}
+
+// Again has jobs that failed or were stopped tried again.
+func (e *Engine) Again() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i, s := range e.states {
+		if s == Failed || s == Stopped {
+			e.states[i], e.killed[i] = Waiting, 0
+			e.waiting = append(e.waiting, e.Grid.Jobs[i])
+		}
+	}
+	e.wake()
+}
+
+// wake has those look again who wait for a job. It is called with the lock held.
+func (e *Engine) wake() {
+	if e.changed == nil {
+		return // it has not begun
+	}
+	close(e.changed)
+	e.changed = make(chan struct{})
 }
 
 // leave gives a job back that another process works at.
@@ -144,6 +178,7 @@ func (e *Engine) leave(j Job) {
 	defer e.mu.Unlock()
 	e.states[j.Index] = Elsewhere
 	e.elsewhere = append(e.elsewhere, j)
+	e.wake()
 }
 
 // work makes attempts at a job until it is done, given up, or found to be another's.
@@ -151,7 +186,11 @@ func (e *Engine) work(ctx context.Context, j Job) {
 	for ctx.Err() == nil {
 		if r, done := e.Grid.Result(j); done {
 			e.done(j)
-			e.Say(said(r))
+			e.Say(Said(r))
+			return
+		}
+		if e.Grid.IsHeld(j) {
+			e.leave(j)
 			return
 		}
 		e.set(j, Running)
@@ -220,8 +259,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// said is a result in a line.
-func said(r Result) string {
+// Said is a result in a line.
+func Said(r Result) string {
 	text := fmt.Sprintf("%s: done", r.Name())
 	if r.Return != nil {
 		text += fmt.Sprintf(", return %.1f, best %.1f", *r.Return, *r.Best)

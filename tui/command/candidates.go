@@ -53,7 +53,8 @@ var ofFlags = map[string]completer{
 	"threads": nothing, "jobs": nothing, "rounds": nothing, "member": nothing, "rows": nothing, "points": nothing, "pairs": nothing,
 	"fps": nothing, "episodes": nothing, "speed": hint("seconds of the run in a second"), "threshold": hint("a return"),
 	"score-from": hint("a step, for example 16k"), "ssh": hint("where to listen, for example 0.0.0.0:2222"), "keys": files, "host-key": files,
-	"on": oneOf("here", "slurm"), "sbatch": hint("an option of sbatch, for example --time=4:00:00"), "sessions": nothing, "idle": hint("a time, for example 1h"),
+	"on": glossed("here", "on this machine", "slurm", "a job array", "ssh:", "HOST,HOST:N on machines that share the disk"), "sweep --ssh": hint("an option of ssh, for example -oProxyJump=gate"),
+	"name": nothing, "leave": nothing, "look": nothing, "signal": oneOf("TERM", "USR1"), "sbatch": hint("an option of sbatch, for example --time=4:00:00"), "sessions": nothing, "idle": hint("a time, for example 1h"),
 	"replay --picture": files, "replay --size": hint("columns and lines, for example 120x36"), "results": files,
 	"out": folders, "export --out": files, "tensorboard": folders, "frames": folders,
 }
@@ -63,7 +64,7 @@ var ofArguments = map[string]completer{
 	"attach": labs, "serve": labs, "stop": labs, "pause": labs, "park": labs, "resume": labs, "checkpoint": labs,
 	"report": runFolders, "card": onlyFirst(runFolders), "export": onlyFirst(runFolders), "replay": onlyFirst(runFolders),
 	"fork": onlyFirst(places), "analyse": places, "journal canonical": onlyFirst(runFolders), "journal diff": runFolders,
-	"preset show": onlyFirst(presetNames), "bench": workloadNames, "sweep job": onlyFirst(folders), "sweep status": onlyFirst(folders), "sweep cancel": onlyFirst(folders), "man": onlyFirst(folders),
+	"preset show": onlyFirst(presetNames), "bench": workloadNames, "sweep job": onlyFirst(folders), "sweep status": onlyFirst(folders), "sweep cancel": onlyFirst(folders), "sweep poke": onlyFirst(folders), "sweep worker": onlyFirst(folders), "man": onlyFirst(folders),
 }
 
 func nothing(cli.Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -158,9 +158,19 @@ func (a *Array) Queued(ctx context.Context) (map[int]Element, error) {
 
 // Cancel takes jobs back that are queued or run: the latter save themselves.
 func (a *Array) Cancel(ctx context.Context, queued map[int]Element) error {
+	return a.each(ctx, queued, Cancel)
+}
+
+// Save has jobs that run save themselves and go on.
+func (a *Array) Save(ctx context.Context, running map[int]Element) error {
+	return a.each(ctx, running, Save)
+}
+
+// each calls a command of Slurm on jobs, once for each array.
+func (a *Array) each(ctx context.Context, jobs map[int]Element, call func(ctx context.Context, run Command, id, indexes string) error) error {
 	for _, s := range a.Submissions {
 		var elements []int
-		for job, e := range queued {
+		for job, e := range jobs {
 			if e.Name == s.Name {
 				elements = append(elements, job-s.First)
 			}
@@ -169,7 +179,7 @@ func (a *Array) Cancel(ctx context.Context, queued map[int]Element) error {
 			continue
 		}
 		slices.Sort(elements)
-		if err := Cancel(ctx, a.run, s.ID, Indexes(elements)); err != nil {
+		if err := call(ctx, a.run, s.ID, Indexes(elements)); err != nil {
 			return err
 		}
 	}

@@ -133,8 +133,15 @@ func parseQueue(text string) ([]Element, error) {
 }
 
 // Cancel ends elements of an array: none more of them runs, those that do save themselves.
-func Cancel(ctx context.Context, run Command, id string, indexes string) error {
+func Cancel(ctx context.Context, run Command, id, indexes string) error {
 	_, err := run(ctx, nil, "scancel", id+"_["+indexes+"]")
+	return err
+}
+
+// Save has elements of an array that run save themselves. Without an srun step a signal goes
+// to the script's own process only where that is asked for.
+func Save(ctx context.Context, run Command, id, indexes string) error {
+	_, err := run(ctx, nil, "scancel", "--signal=USR1", "--batch", id+"_["+indexes+"]")
 	return err
 }
 

@@ -13,8 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"pgrlab/core/run"
 	"pgrlab/core/sweep"
 	"pgrlab/core/sweep/slurm"
@@ -151,11 +149,7 @@ func (c *cluster) look(ctx context.Context) (changed bool, said []string) {
 			c.done[j.Index], changed = true, true
 			c.ended(j)
 			if c.known { // else it was done before
-				text := j.Name() + ": done"
-				if r.Return != nil {
-					text += fmt.Sprintf(", return %.1f, best %.1f", *r.Return, *r.Best)
-				}
-				said = append(said, text)
+				said = append(said, sweep.Said(r))
 			}
 		}
 	}
@@ -200,7 +194,7 @@ func (c *cluster) follow(ctx context.Context, progress *terminal.Progress) error
 			progress.Say(c.summary())
 			return err
 		}
-		progress.RewriteAll(c.lines())
+		progress.RewriteAll(c.standing())
 		if wait = min(wait*3/2, pollLast); changed {
 			wait = pollFirst
 		}
@@ -215,8 +209,39 @@ func (c *cluster) follow(ctx context.Context, progress *terminal.Progress) error
 	}
 }
 
-// lines are one for each job that runs, and the summary.
-func (c *cluster) lines() []string {
+// lines show how the jobs get on, asked for once.
+func (c *cluster) lines(ctx context.Context) []string {
+	c.look(ctx)
+	return c.standing()
+}
+
+// cancel takes all jobs out of the queue.
+func (c *cluster) cancel(ctx context.Context) (string, error) {
+	queued, err := c.array.Queued(ctx)
+	if err == nil {
+		err = c.array.Cancel(ctx, queued)
+	}
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d jobs are cancelled: pgrlab sweep --out %s --on slurm goes on with them", len(queued), c.out), nil
+}
+
+// poke has the jobs that run save themselves.
+func (c *cluster) poke(ctx context.Context) (string, error) {
+	queued, err := c.array.Queued(ctx)
+	if err != nil {
+		return "", err
+	}
+	maps.DeleteFunc(queued, func(_ int, e slurm.Element) bool { return e.State != "RUNNING" })
+	if err := c.array.Save(ctx, queued); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d jobs save themselves", len(queued)), nil
+}
+
+// standing are a line for each job that runs, and the summary.
+func (c *cluster) standing() []string {
 	var all []string
 	for _, j := range c.grid.Missing() {
 		e, queued := c.queued[j.Index]
@@ -271,26 +296,34 @@ func (c *cluster) summary() string {
 
 // runOnCluster submits what is missing and shows how it gets on.
 func (f *sweepFlags) runOnCluster(parent context.Context, g *sweep.Grid, w io.Writer) error {
+	return f.shown(parent, g, w, func(ctx context.Context, progress *terminal.Progress, ended func(sweep.Job)) error {
+		c, err := newCluster(g, f.out)
+		if err != nil {
+			return err
+		}
+		c.ended = ended
+		if err := c.submit(parent, f, progress.Say); err != nil {
+			return err
+		}
+		return c.follow(ctx, progress)
+	})
+}
+
+// shown has a sweep done elsewhere, and shows what it has found when follow is over. Signals
+// end the context of follow, which is only a view.
+func (f *sweepFlags) shown(parent context.Context, g *sweep.Grid, w io.Writer, follow func(context.Context, *terminal.Progress, func(sweep.Job)) error) error {
 	file := &sweepResultsFile{path: f.results, grid: g}
 	if err := file.leave(w); err != nil {
 		return fmt.Errorf("sweep %s: %w", f.out, err)
 	}
-	c, err := newCluster(g, f.out)
-	if err != nil {
-		return fmt.Errorf("sweep %s: %w", f.out, err)
-	}
 	progress := terminal.NewProgress(w)
-	c.ended = func(j sweep.Job) {
+	ctx, stop := terminal.StartWatch(parent, func() {}, func(string) {}, progress.Say)
+	defer stop()
+	err := follow(ctx, progress, func(j sweep.Job) {
 		if err := file.keep([]sweep.Job{j}, io.Discard); err != nil {
 			progress.Say(fmt.Sprintf("%s: %v; the next sweep with --results tries again", j.Name(), err))
 		}
-	}
-	if err := c.submit(parent, f, progress.Say); err != nil {
-		return fmt.Errorf("sweep %s: %w", f.out, err)
-	}
-	ctx, stop := terminal.StartWatch(parent, func() {}, func(string) {}, progress.Say)
-	defer stop()
-	err = c.follow(ctx, progress)
+	})
 	var s cli.Signalled
 	if errors.As(err, &s) {
 		return err
@@ -304,64 +337,4 @@ func (f *sweepFlags) runOnCluster(parent context.Context, g *sweep.Grid, w io.Wr
 		return fmt.Errorf("sweep %s: %w", f.out, err)
 	}
 	return nil
-}
-
-// openCluster finds the sweep of a command about one.
-func openCluster(c *cobra.Command, dir string) (*cluster, error) {
-	g, err := sweep.Open(dir)
-	if err != nil {
-		return nil, cli.AsUsage(err)
-	}
-	made, err := newCluster(g, dir)
-	if err == nil && len(made.array.Submissions) == 0 {
-		err = cli.Usagef("sweep %s %s: nothing of it was submitted to Slurm: pgrlab sweep --out %s --on slurm does", c.Name(), dir, dir)
-	}
-	return made, err
-}
-
-func statusCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "status DIR",
-		Short:   "how the jobs of a sweep on a cluster get on",
-		Long:    `Shows once what the sweep in DIR that was submitted to Slurm has done, and what its jobs do.`,
-		Example: `  pgrlab sweep status sweeps/a`,
-		Args:    cli.ExactArgs(1, "the folder of a sweep"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := openCluster(cmd, args[0])
-			if err != nil {
-				return err
-			}
-			c.look(cmd.Context())
-			for _, line := range c.lines() {
-				fmt.Fprintln(cmd.OutOrStdout(), line)
-			}
-			return nil
-		},
-	}
-}
-
-func cancelCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "cancel DIR",
-		Short: "end the jobs of a sweep on a cluster",
-		Long: `Takes all jobs of the sweep in DIR out of Slurm's queue; those that run save themselves
-first. Started again, the sweep goes on where they were.`,
-		Example: `  pgrlab sweep cancel sweeps/a`,
-		Args:    cli.ExactArgs(1, "the folder of a sweep"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := openCluster(cmd, args[0])
-			if err != nil {
-				return err
-			}
-			queued, err := c.array.Queued(cmd.Context())
-			if err == nil {
-				err = c.array.Cancel(cmd.Context(), queued)
-			}
-			if err != nil {
-				return fmt.Errorf("sweep cancel %s: %w", args[0], err)
-			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "%d jobs are cancelled: pgrlab sweep --out %s --on slurm goes on with them\n", len(queued), args[0])
-			return nil
-		},
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -15,11 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgrlab/core/run"
 	"pgrlab/core/sweep"
+	"pgrlab/core/sweep/ssh"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
-	"pgrlab/tui/command/rundir"
 	"pgrlab/tui/command/runflags"
 	"pgrlab/tui/command/terminal"
 )
@@ -35,7 +33,8 @@ type sweepFlags struct {
 	out, disk, device    string
 	results              string
 	on                   string
-	sbatch               []string
+	sbatch, ssh          []string
+	worker               string // the name of this engine among those of the sweep; empty: of host and process
 	changed              func(string) bool
 }
 
@@ -61,6 +60,11 @@ whose time is nearly over save themselves and queue again. Ctrl-C closes the vie
 alone: the same command opens it again, and submits what is missing and not queued;
 sweep status DIR shows it once, sweep cancel DIR ends it.
 
+--on ssh:HOST,HOST:N has machines do the jobs that share the disk DIR and this program are
+on, --jobs of them at a time on each, or N. It takes the system's ssh and keys that ask
+nothing; on each host a worker is started that goes on without this view and takes from
+the grid what is missing, also what a host was doing that died.
+
 --results FILE.csv keeps what each run measured as soon as it ends, as pgrlab report
 --results does, and leaves out what stands there with the same settings, seed and
 length, on whatever machine it ran: with the file in version control a study goes on from machine
@@ -70,6 +74,7 @@ to machine, and loses at most the runs that have not ended.`,
   pgrlab attach sweeps/a/0003-*/run                    look at one of them
   pgrlab report sweeps/a/*/run
   pgrlab sweep --out sweeps/a --on slurm --sbatch --time=4:00:00 --sbatch --partition=gpu --sbatch --gres=gpu:1
+  pgrlab sweep --out sweeps/a --on ssh:box1,box2:4
   pgrlab sweep --task cartpole-swingup --method synther,pgr-curiosity --scale demo --observation pixels --out sweeps/c
   pgrlab sweep --preset fig-bonus --method synther,pgr-curiosity --seeds 0-19 --out sweeps/b --results study.csv`,
 		Args: cli.NoArgs,
@@ -81,10 +86,13 @@ to machine, and loses at most the runs that have not ended.`,
 			if err != nil {
 				return err
 			}
-			if f.on == onSlurm {
+			switch {
+			case f.on == onSlurm:
 				return f.runOnCluster(c.Context(), g, c.ErrOrStderr())
+			case f.on != onHere:
+				return f.runOnHosts(c.Context(), g, c.ErrOrStderr())
 			}
-			return f.run(c.Context(), g, c.ErrOrStderr())
+			return f.run(c.Context(), g, c.ErrOrStderr(), func() {})
 		},
 	}
 	flags := c.Flags()
@@ -104,10 +112,11 @@ to machine, and loses at most the runs that have not ended.`,
 	cli.CountIn(flags, &f.threads, "threads", 1, 1, cli.MaxThreads, "`N` threads of each run; the results stay the same")
 	flags.StringVar(&f.results, "results", "", "`FILE.csv` keep the results there, and leave out what stands there already")
 	flags.StringVar(&f.disk, "disk", "", "`SIZE` most that the checkpoints of each run may take, as 5GiB")
-	flags.StringVar(&f.on, "on", onHere, "`here|slurm` where the jobs run: on this machine, or on a cluster as a job array")
+	flags.StringVar(&f.on, "on", onHere, "`here|slurm|ssh:HOST,HOST:N` where the jobs run: on this machine, on a cluster as a job array, or on machines that share a disk")
 	flags.StringArrayVar(&f.sbatch, "sbatch", nil, "`OPTION` for sbatch with --on slurm, as --time=4:00:00 or --gres=gpu:1; repeatable")
+	flags.StringArrayVar(&f.ssh, "ssh", nil, "`OPTION` for ssh with --on ssh:…, in one word, as -oProxyJump=gate; repeatable")
 	f.changed = flags.Changed
-	c.AddCommand(sweepJobCommand(root), statusCommand(), cancelCommand())
+	c.AddCommand(sweepJobCommand(root), workerCommand(), statusCommand(), cancelCommand(), pokeCommand())
 	return c
 }
 
@@ -115,19 +124,33 @@ to machine, and loses at most the runs that have not ended.`,
 const (
 	onHere  = "here"
 	onSlurm = "slurm"
+	onSSH   = "ssh:" // and hosts
 )
 
 // checkPlace checks what says where the jobs run.
 func (f *sweepFlags) checkPlace() error {
+	names, hosts := strings.CutPrefix(f.on, onSSH)
 	switch {
-	case f.on != onHere && f.on != onSlurm:
-		return cli.Usagef("sweep: --on %s: want %s or %s", f.on, onHere, onSlurm)
-	case f.on == onHere && len(f.sbatch) > 0:
+	case f.on != onHere && f.on != onSlurm && !hosts:
+		return cli.Usagef("sweep: --on %s: want %s, %s or %sHOST,…", f.on, onHere, onSlurm, onSSH)
+	case f.on != onSlurm && len(f.sbatch) > 0:
 		return cli.Usagef("sweep: --sbatch is for --on slurm")
+	case !hosts && len(f.ssh) > 0:
+		return cli.Usagef("sweep: --ssh is for --on ssh:HOST,…")
+	}
+	if hosts {
+		if _, err := ssh.Hosts(names, f.jobs); err != nil {
+			return cli.Usagef("sweep: --on %s: %w", f.on, err)
+		}
 	}
 	for _, o := range f.sbatch {
 		if !strings.HasPrefix(o, "-") {
 			return cli.Usagef("sweep: --sbatch %s: want an option of sbatch in one word, as --time=4:00:00", o)
+		}
+	}
+	for _, o := range f.ssh {
+		if !strings.HasPrefix(o, "-") {
+			return cli.Usagef("sweep: --ssh %s: want an option of ssh in one word, as -oProxyJump=gate", o)
 		}
 	}
 	return nil
@@ -225,8 +248,8 @@ func parseSeeds(text string) ([]uint64, error) {
 	return all, nil
 }
 
-// run does the work, with a view of it on w.
-func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer) error {
+// run does the work, with a view of it on w; ready is called when it has its name.
+func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, ready func()) error {
 	file := &sweepResultsFile{path: f.results, grid: g}
 	if err := file.leave(w); err != nil {
 		return fmt.Errorf("sweep %s: %w", f.out, err)
@@ -245,10 +268,16 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer) err
 	}
 	ctx, stop := terminal.StartWatch(parent, func() {}, func(string) { e.Signal(syscall.SIGUSR1) }, func(text string) { say <- text })
 	defer stop()
+	unregister, err := f.register(e)
+	if err != nil {
+		return err
+	}
+	ready()
 	ended := make(chan error, 1)
 	go func() { ended <- e.Run(ctx) }()
 	v := &sweepView{engine: e, progress: terminal.NewProgress(w)}
-	err := v.follow(ctx, say, ended)
+	err = v.follow(ctx, say, ended)
+	unregister(err)
 	for _, after := range []error{file.keep(g.Jobs, w), sweepResults(w, g, f.out, file.standing)} {
 		if err == nil {
 			err = after
@@ -272,119 +301,4 @@ func (f *sweepFlags) process(j sweep.Job) *exec.Cmd {
 		args = append(args, "--disk", f.disk)
 	}
 	return exec.Command(self, args...)
-}
-
-// runAgain ends an attempt that saved itself and is not done.
-type runAgain struct{ job string }
-
-// ExitStatus tells a scheduler to run the job again.
-func (a runAgain) ExitStatus() int { return cli.StatusAgain }
-
-func (a runAgain) Error() string { return a.job + ": saved, not done: run me again" }
-
-// elsewhere ends an attempt at a job that another process works at.
-type elsewhere struct{ job string }
-
-// ExitStatus tells a scheduler that another process has the job.
-func (e elsewhere) ExitStatus() int { return cli.StatusElsewhere }
-
-func (e elsewhere) Error() string { return e.job + ": " + sweep.ErrElsewhere.Error() }
-
-func sweepJobCommand(root func() *cobra.Command) *cobra.Command {
-	var threads int
-	var disk string
-	var untilEOF, requeue bool
-	c := &cobra.Command{
-		Use:   "job DIR INDEX",
-		Short: "make an attempt at one job of a sweep",
-		Long: `Trains one job of the sweep in DIR, or goes on with it where it was saved last. What
-it says goes to attempts/N/log in the job's folder. Status 0: done, result.json is
-there; 85: it was told to end and has saved itself, run me again; 75: another process
-works at it; 130: stopped by hand; else failed.`,
-		Example: `  exec pgrlab sweep job sweeps/a "$SLURM_ARRAY_TASK_ID"`,
-		Args:    cli.ExactArgs(2, "the folder of a sweep and an index"),
-		RunE: func(c *cobra.Command, args []string) error {
-			g, err := sweep.Open(args[0])
-			if err != nil {
-				return cli.AsUsage(err)
-			}
-			index, err := strconv.Atoi(args[1])
-			if err != nil {
-				return cli.Usagef("sweep job: %q is no index", args[1])
-			}
-			j, err := g.Job(index)
-			if err != nil {
-				return cli.AsUsage(err)
-			}
-			how := []string{"--threads", strconv.Itoa(threads)}
-			if disk != "" {
-				how = append(how, "--disk", disk)
-			}
-			ctx, cancel := context.WithCancelCause(c.Context())
-			defer cancel(nil)
-			if untilEOF {
-				go func() {
-					io.Copy(io.Discard, c.InOrStdin())
-					cancel(cli.Signalled{Signal: syscall.SIGTERM}) // the process that started this is gone
-				}()
-			}
-			try := func(ctx context.Context) error { return attempt(ctx, root(), g, j, how) }
-			if requeue {
-				return attemptAndRequeue(ctx, g, j, try)
-			}
-			return try(ctx)
-		},
-	}
-	cli.CountIn(c.Flags(), &threads, "threads", 1, 1, cli.MaxThreads, "`N` threads; the results stay the same")
-	c.Flags().StringVar(&disk, "disk", "", "`SIZE` most that the run's checkpoints may take, as 5GiB")
-	c.Flags().BoolVar(&requeue, "requeue", false, "as an element of a job array of Slurm: on SIGUSR2 save, and queue again")
-	c.Flags().BoolVar(&untilEOF, "until-eof", false, "save and end at the end of standard input")
-	return c
-}
-
-// attempt trains a job, or goes on with it.
-func attempt(ctx context.Context, root *cobra.Command, g *sweep.Grid, j sweep.Job, how []string) (err error) {
-	if _, done := g.Result(j); done {
-		return nil
-	}
-	a, err := g.Begin(j)
-	if errors.Is(err, sweep.ErrElsewhere) {
-		return elsewhere{j.Name()}
-	}
-	if err != nil {
-		return err
-	}
-	defer func() {
-		ended := "done"
-		if err != nil {
-			ended = cli.Line(err)
-		}
-		err = errors.Join(err, a.End(ended))
-	}()
-	log, err := a.Log()
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	dir := g.Run(j)
-	args := append([]string{"train", "--resume", dir}, how...)
-	if !run.Holds(dir) {
-		os.Remove(filepath.Join(dir, run.ConfigName)) // of an attempt that was killed before there was a run
-		args = append([]string{"train", "--preset", g.Config(j), "--out", dir}, how...)
-	}
-	root.SetArgs(args)
-	root.SetOut(log)
-	root.SetErr(log)
-	err = root.ExecuteContext(ctx)
-	var s cli.Signalled
-	switch {
-	case errors.As(err, &s):
-		return runAgain{j.Name()}
-	case err != nil:
-		fmt.Fprintln(log, cli.Line(err))
-		return fmt.Errorf("%s: %w", j.Name(), err)
-	case !rundir.Complete(dir, j.Steps):
-		return cli.Signalled{Signal: syscall.SIGINT} // by hand, as with pgrlab stop
-	}
-	return a.Done()
 }

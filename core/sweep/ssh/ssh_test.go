@@ -1,0 +1,34 @@
+package ssh
+
+import (
+	"errors"
+	"io/fs"
+	"reflect"
+	"testing"
+)
+
+func TestHosts(t *testing.T) {
+	got, err := Hosts("box1, me@box-2.lab:4", 2)
+	if err != nil || !reflect.DeepEqual(got, []Host{{"box1", 2}, {"me@box-2.lab", 4}}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, text := range []string{"", ",", "a,a:2", "-oProxyCommand=x", "a:0", "a:b", "a:2:3", "a b", "../x", ".", "a;b", "$(x)"} {
+		if got, err := Hosts(text, 0); err == nil {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestTheRecordIsKept(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Open(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("nothing there: %v", err)
+	}
+	r := Record{Hosts: []Host{{"a", 0}, {"b", 3}}, Options: []string{"-p22"}, Program: "/p", Dir: dir, Flags: []string{"--threads", "1"}}
+	if err := r.Keep(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Open(dir); err != nil || !reflect.DeepEqual(got, r) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

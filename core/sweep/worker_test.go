@@ -1,0 +1,96 @@
+package sweep
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A worker has its name until it ends, says how it gets on, and tries again what failed when
+// the sweep is told to, while other jobs run.
+func TestAWorkerTriesAgain(t *testing.T) {
+	leave := fifo(t)
+	e, said := script(t, 3, `[ $2 = 2 ] && { read line < '`+leave.Name()+`'; finish $1 $2; exit 0; }; [ $n = 2 ] && finish $1 $2 && exit 0; exit 1`)
+	g := e.Grid
+	r, err := g.Register("a", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Register("a", 2); !errors.Is(err, ErrElsewhere) {
+		t.Errorf("a twin: %v", err)
+	}
+	r.Keep(e)
+	ended := make(chan error)
+	go func() { ended <- e.Run(t.Context()) }()
+	until := func(what string, is func() bool) {
+		t.Helper()
+		for deadline, _ := t.Deadline(); !is(); time.Sleep(5 * time.Millisecond) {
+			if time.Until(deadline) < 5*time.Second {
+				t.Fatalf("never: %s: %s", what, said())
+			}
+		}
+	}
+	until("two jobs failed, one runs", func() bool {
+		w, err := g.Worker("a")
+		return err == nil && slices.Equal(w.Failed, []int{0, 1}) && slices.Equal(w.Running, []int{2}) && w.PID == os.Getpid()
+	})
+	if failed := g.FailedJobs(); len(failed) != 2 || failed[0].Index != 0 {
+		t.Errorf("failed are %v", failed)
+	}
+	if !g.IsAtWork("a") || g.IsAtWork("b") {
+		t.Error("it does not know who is at work")
+	}
+	if err := g.AskAgain(); err != nil {
+		t.Fatal(err)
+	}
+	until("they are tried again", func() bool { return len(g.Missing()) == 1 })
+	leave.WriteString("\n")
+	if err := <-ended; err != nil {
+		t.Errorf("%v: %s", err, said())
+	}
+	r.End(e.States(), "done")
+	if w, _ := g.Worker("a"); w.Ended != "done" || len(w.Failed) != 0 || g.IsAtWork("a") {
+		t.Errorf("at the end %+v", w)
+	}
+	if err := g.SignalWorker("a", syscall.SIGTERM); !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("a signal for one that has ended: %v", err)
+	}
+}
+
+// Who sees another folder, or the folder but not the locks in it, is told apart from who
+// shares the disk. Another process looks, as another machine would.
+func TestATokenTellsWhatIsShared(t *testing.T) {
+	e, _ := script(t, 1, "")
+	token, err := e.Grid.Token()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, err := See(e.Grid.dir, token.Name)
+	if err != nil || seen.Taken || token.Shared(seen) != nil {
+		t.Errorf("the same disk: %+v, %v, %v", seen, err, token.Shared(seen))
+	}
+	copied := filepath.Join(t.TempDir(), "copy")
+	if out, err := exec.Command("cp", "-r", e.Grid.dir, copied).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if seen, err := See(copied, token.Name); err != nil || !seen.Taken || token.Shared(seen) == nil {
+		t.Errorf("the same files without the lock: %+v, %v", seen, err)
+	}
+	if seen, err := See(t.TempDir(), token.Name); err != nil || token.Shared(seen) == nil {
+		t.Errorf("another disk: %+v, %v", seen, err)
+	}
+	if _, err := See(e.Grid.dir, "token-../grid.json"); err == nil {
+		t.Error("another file is shown")
+	}
+	if err := token.Close(); err != nil {
+		t.Error(err)
+	}
+	if seen, _ := See(e.Grid.dir, token.Name); token.Shared(seen) == nil {
+		t.Error("a token that was removed is seen")
+	}
+}

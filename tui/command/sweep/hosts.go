@@ -1,0 +1,285 @@
+package sweep
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pgrlab/core/sweep"
+	"pgrlab/core/sweep/ssh"
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/command/terminal"
+)
+
+const (
+	lookEvery = time.Second // at the disk
+	// silence is how long a worker may show no sign of life before the view takes it for
+	// gone. Clocks of other machines are not believed: what counts is what changes.
+	silence = 20 * time.Second
+)
+
+// pulse is when a worker was seen to live.
+type pulse struct {
+	beats int
+	at    time.Time
+}
+
+// hosts is a sweep whose jobs machines do that share the disk.
+type hosts struct {
+	grid   *sweep.Grid
+	out    string
+	record ssh.Record
+	ended  func(sweep.Job) // hears of jobs that are done
+	pulses map[string]pulse
+	done   map[int]bool
+	gone   map[string]string // how workers ended, of those of which it was said
+}
+
+func newHosts(g *sweep.Grid, out string, r ssh.Record) *hosts {
+	h := &hosts{grid: g, out: out, record: r, ended: func(sweep.Job) {}, pulses: map[string]pulse{}, done: map[int]bool{}, gone: map[string]string{}}
+	for _, j := range g.Jobs {
+		_, h.done[j.Index] = g.Result(j)
+	}
+	return h
+}
+
+// begin checks the hosts and starts workers where none is at work. A host that cannot take
+// part is said. The first time nothing begins without it; later the others go on.
+func (h *hosts) begin(ctx context.Context, say func(string)) error {
+	client, err := ssh.NewClient(h.record)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	_, err = ssh.Open(h.out)
+	first := errors.Is(err, os.ErrNotExist)
+	token, err := h.grid.Token()
+	if err != nil {
+		return err
+	}
+	defer token.Close()
+	build, err := buildSum()
+	if err != nil {
+		return err
+	}
+	var fit []ssh.Host
+	for _, host := range h.record.Hosts {
+		if err := check(ctx, client, host, h.record.Dir, token, build); err != nil {
+			say(fmt.Sprintf("%s: %s", host.Name, cli.Line(err)))
+			continue
+		}
+		fit = append(fit, host)
+	}
+	if n := len(h.record.Hosts) - len(fit); n > 0 && (first || len(fit) == 0) {
+		return fmt.Errorf("%d of %d hosts cannot take part: mend that or leave them out of --on", n, len(h.record.Hosts))
+	}
+	if err := h.record.Keep(); err != nil {
+		return err
+	}
+	for _, host := range fit {
+		say(fmt.Sprintf("%s: %s", host.Name, h.start(ctx, client, host)))
+	}
+	return nil
+}
+
+// check says why a host cannot take part.
+func check(ctx context.Context, client *ssh.Client, host ssh.Host, dir string, token *sweep.Token, build string) error {
+	text, err := client.Run(ctx, host.Name, "sweep", "worker", dir, "--look", token.Name)
+	if err != nil {
+		return err
+	}
+	var seen looked
+	if err := json.Unmarshal([]byte(text), &seen); err != nil {
+		return fmt.Errorf("its answer is none of this program: %q", text)
+	}
+	if seen.Build != build {
+		return fmt.Errorf("%s there is another build of pgrlab: put this one on a disk that both share", client.Program)
+	}
+	return token.Shared(seen.Seen)
+}
+
+// start starts a worker on a host, and says what came of it.
+func (h *hosts) start(ctx context.Context, client *ssh.Client, host ssh.Host) string {
+	words := append([]string{"sweep", "worker", h.record.Dir, "--name", host.Name, "--detach"}, h.record.Flags...)
+	if host.Jobs > 0 {
+		words = append(words, "--jobs", strconv.Itoa(host.Jobs))
+	}
+	for _, j := range h.grid.Jobs {
+		if h.grid.IsLeft(j) {
+			words = append(words, "--leave", strconv.Itoa(j.Index))
+		}
+	}
+	_, err := client.Run(ctx, host.Name, words...)
+	var failed ssh.Failed
+	switch {
+	case err == nil:
+		return "began"
+	case errors.As(err, &failed) && failed.Status == cli.StatusElsewhere:
+		return "is at work already"
+	}
+	return cli.Line(err)
+}
+
+// look sees what has changed on the disk.
+func (h *hosts) look(now time.Time) (said []string) {
+	for _, j := range h.grid.Jobs {
+		r, done := h.grid.Result(j)
+		if !done || h.done[j.Index] {
+			continue
+		}
+		h.done[j.Index] = true
+		h.ended(j)
+		said = append(said, sweep.Said(r))
+	}
+	for _, host := range h.record.Hosts {
+		w, err := h.grid.Worker(host.Name)
+		if err != nil {
+			continue
+		}
+		if p, seen := h.pulses[w.Name]; !seen || p.beats != w.Beats {
+			h.pulses[w.Name] = pulse{w.Beats, now}
+			delete(h.gone, w.Name)
+		}
+		how := w.Ended
+		if how == "" && now.Sub(h.pulses[w.Name].at) >= silence {
+			how = fmt.Sprintf("no sign of life for %v: its jobs go on elsewhere where they were saved", silence)
+		}
+		if how != "" && h.gone[w.Name] == "" {
+			h.gone[w.Name] = how
+			said = append(said, fmt.Sprintf("%s: %s", w.Name, how))
+		}
+	}
+	return said
+}
+
+// over says whether nothing is to come any more, and what became of it.
+func (h *hosts) over() (bool, error) {
+	missing := len(h.grid.Missing())
+	if missing == 0 {
+		return true, nil
+	}
+	for _, host := range h.record.Hosts {
+		if h.gone[host.Name] == "" {
+			return false, nil
+		}
+	}
+	return true, fmt.Errorf("%d of %d jobs are missing and no host is at work: start the sweep again", missing, len(h.grid.Jobs))
+}
+
+// follow shows the sweep until all is done, or the person has enough.
+func (h *hosts) follow(ctx context.Context, progress *terminal.Progress) error {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for now := time.Now(); ; {
+		for _, text := range h.look(now) {
+			progress.Say(text)
+		}
+		if over, err := h.over(); over {
+			progress.Say(summaryOf(h.grid))
+			return err
+		}
+		if progress.Due(now) {
+			progress.RewriteAll(workerLines(h.grid))
+		}
+		select {
+		case <-ctx.Done():
+			progress.Say(fmt.Sprintf("the hosts go on without this view: pgrlab sweep status %s shows them, pgrlab sweep cancel %s ends them", h.out, h.out))
+			return context.Cause(ctx)
+		case now = <-tick.C:
+		}
+	}
+}
+
+// workerLines are one for each worker and each job that it does, and the summary.
+func workerLines(g *sweep.Grid) []string {
+	var all []string
+	for _, w := range g.Workers() {
+		text := fmt.Sprintf("%s  %d of %d at work", w.Name, len(w.Running), w.Jobs)
+		if len(w.Failed) > 0 {
+			text += fmt.Sprintf(", %d failed", len(w.Failed))
+		}
+		if w.Ended != "" {
+			all = append(all, fmt.Sprintf("%s  ended: %s", w.Name, w.Ended))
+			continue
+		}
+		if age := time.Since(w.Beat).Round(time.Second); age > silence { // clocks may differ: only for people
+			text += fmt.Sprintf("; last sign of life %v ago", age)
+		}
+		all = append(all, text)
+		for _, i := range w.Running {
+			if j, err := g.Job(i); err == nil {
+				where, _ := rundir.Standing(g.Run(j))
+				all = append(all, fmt.Sprintf("  %s  %s", j.Name(), where))
+			}
+		}
+	}
+	return append(all, summaryOf(g))
+}
+
+// summaryOf counts the jobs of a sweep whose workers say how they get on.
+func summaryOf(g *sweep.Grid) string {
+	done, left := 0, 0
+	for _, j := range g.Jobs {
+		if _, is := g.Result(j); is {
+			done++
+		} else if g.IsLeft(j) {
+			left++
+		}
+	}
+	text := fmt.Sprintf("%d of %d done", done, len(g.Jobs))
+	if left > 0 {
+		text += fmt.Sprintf(", %d not needed", left)
+	}
+	if n := len(g.FailedJobs()); n > 0 {
+		text += fmt.Sprintf(", %d failed", n)
+	}
+	return text
+}
+
+// sshRecord is how a sweep is begun on hosts.
+func (f *sweepFlags) sshRecord() (ssh.Record, error) {
+	all, err := ssh.Hosts(strings.TrimPrefix(f.on, onSSH), f.jobs)
+	if err != nil {
+		return ssh.Record{}, cli.AsUsage(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return ssh.Record{}, err
+	}
+	dir, err := filepath.Abs(f.out)
+	if err != nil {
+		return ssh.Record{}, err
+	}
+	r := ssh.Record{Hosts: all, Options: slices.Clone(f.ssh), Program: self, Dir: dir, Flags: []string{"--threads", strconv.Itoa(f.threads)}}
+	if f.disk != "" {
+		r.Flags = append(r.Flags, "--disk", f.disk)
+	}
+	return r, nil
+}
+
+// runOnHosts starts workers where none is at work and shows how they get on.
+func (f *sweepFlags) runOnHosts(parent context.Context, g *sweep.Grid, w io.Writer) error {
+	record, err := f.sshRecord()
+	if err != nil {
+		return err
+	}
+	return f.shown(parent, g, w, func(ctx context.Context, progress *terminal.Progress, ended func(sweep.Job)) error {
+		h := newHosts(g, f.out, record)
+		h.ended = ended
+		if len(g.Missing()) > 0 {
+			if err := h.begin(parent, progress.Say); err != nil {
+				return err
+			}
+		}
+		return h.follow(ctx, progress)
+	})
+}

@@ -1,0 +1,193 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/sweep"
+	"pgrlab/core/sweep/ssh"
+	"pgrlab/tui/command/cli"
+)
+
+// place is where the jobs of a sweep are done.
+type place interface {
+	// lines show how they get on.
+	lines(ctx context.Context) []string
+	// cancel ends those that run, which save themselves, and lets no more begin. It says
+	// what it has done.
+	cancel(ctx context.Context) (string, error)
+	// poke has those that run write a checkpoint now.
+	poke(ctx context.Context) (string, error)
+}
+
+// placesOf finds where a sweep is done.
+func placesOf(c *cobra.Command, dir string) (all []place, err error) {
+	g, err := sweep.Open(dir)
+	if err != nil {
+		return nil, cli.AsUsage(err)
+	}
+	made, err := newCluster(g, dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(made.array.Submissions) > 0 {
+		all = append(all, made)
+	}
+	record, err := ssh.Open(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	w := &workers{grid: g, out: dir, record: record}
+	if len(w.here()) > 0 || len(record.Hosts) > 0 {
+		all = append(all, w)
+	}
+	if len(all) == 0 {
+		return nil, cli.Usagef("sweep %s %s: no sweep is at work at it: pgrlab sweep --out %s begins one", c.Name(), dir, dir)
+	}
+	return all, nil
+}
+
+// workers are those of a sweep: on hosts, and sweeps on this machine.
+type workers struct {
+	grid   *sweep.Grid
+	out    string
+	record ssh.Record
+}
+
+// here are the sweeps at work on this machine that were started by hand.
+func (w *workers) here() (all []sweep.Worker) {
+	host, _ := os.Hostname()
+	remote := map[string]bool{}
+	for _, h := range w.record.Hosts {
+		remote[h.Name] = true
+	}
+	for _, one := range w.grid.Workers() {
+		if one.Host == host && one.Ended == "" && !remote[one.Name] && w.grid.IsAtWork(one.Name) {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+func (w *workers) lines(context.Context) []string { return workerLines(w.grid) }
+
+func (w *workers) cancel(ctx context.Context) (string, error) {
+	n, err := w.signal(ctx, "TERM", syscall.SIGTERM)
+	return fmt.Sprintf("%d workers save their jobs and end: start the sweep again to go on", n), err
+}
+
+func (w *workers) poke(ctx context.Context) (string, error) {
+	n, err := w.signal(ctx, "USR1", syscall.SIGUSR1)
+	return fmt.Sprintf("the jobs of %d workers save themselves", n), err
+}
+
+// signal sends a signal to all workers and says how many got it.
+func (w *workers) signal(ctx context.Context, name string, s syscall.Signal) (n int, err error) {
+	for _, one := range w.here() {
+		if e := w.grid.SignalWorker(one.Name, s); e != nil {
+			err = errors.Join(err, e)
+			continue
+		}
+		n++
+	}
+	if len(w.record.Hosts) == 0 {
+		return n, err
+	}
+	client, e := ssh.NewClient(w.record)
+	if e != nil {
+		return n, errors.Join(err, e)
+	}
+	defer client.Close()
+	for _, h := range w.record.Hosts {
+		if one, e := w.grid.Worker(h.Name); e != nil || one.Ended != "" {
+			continue
+		}
+		text, e := client.Run(ctx, h.Name, "sweep", "worker", w.record.Dir, "--name", h.Name, "--signal", name)
+		if e != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", h.Name, e))
+		} else if strings.TrimSpace(text) == signalled {
+			n++
+		}
+	}
+	return n, err
+}
+
+// inAll has something done in all places of the sweep of a command, and says it.
+func inAll(cmd *cobra.Command, dir string, do func(place) (string, error)) error {
+	all, err := placesOf(cmd, dir)
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		said, e := do(p)
+		if said != "" {
+			fmt.Fprintln(cmd.ErrOrStderr(), said)
+		}
+		err = errors.Join(err, e)
+	}
+	if err != nil {
+		return fmt.Errorf("sweep %s %s: %w", cmd.Name(), dir, err)
+	}
+	return nil
+}
+
+func statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "status DIR",
+		Short:   "how the jobs of a sweep get on",
+		Long:    `Shows once what the sweep in DIR has done and what its jobs do, wherever they run.`,
+		Example: `  pgrlab sweep status sweeps/a`,
+		Args:    cli.ExactArgs(1, "the folder of a sweep"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			all, err := placesOf(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			ctx, stop := context.WithTimeout(cmd.Context(), time.Minute)
+			defer stop()
+			for _, p := range all {
+				for _, line := range p.lines(ctx) {
+					fmt.Fprintln(cmd.OutOrStdout(), line)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func cancelCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "cancel DIR",
+		Short: "end the jobs of a sweep",
+		Long: `Takes all jobs of the sweep in DIR out of Slurm's queue, and ends the workers on hosts
+and sweeps on this machine; jobs that run save themselves first. Started again, the sweep
+goes on where they were.`,
+		Example: `  pgrlab sweep cancel sweeps/a`,
+		Args:    cli.ExactArgs(1, "the folder of a sweep"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return inAll(cmd, args[0], func(p place) (string, error) { return p.cancel(cmd.Context()) })
+		},
+	}
+}
+
+func pokeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "poke DIR",
+		Short: "have the running jobs of a sweep write a checkpoint now",
+		Long: `Has all jobs of the sweep in DIR that run write a checkpoint, wherever they run, and go
+on: what the disk says of them is then of now, and a machine that is taken down costs nothing.`,
+		Example: `  pgrlab sweep poke sweeps/a`,
+		Args:    cli.ExactArgs(1, "the folder of a sweep"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return inAll(cmd, args[0], func(p place) (string, error) { return p.poke(cmd.Context()) })
+		},
+	}
+}

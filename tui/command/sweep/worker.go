@@ -1,0 +1,232 @@
+package sweep
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/run"
+	"pgrlab/core/sweep"
+	"pgrlab/tui/command/cli"
+)
+
+// register gives an engine a name among those of its sweep, under which others see how it
+// gets on; end gives it back, with how the work ended.
+func (f *sweepFlags) register(e *sweep.Engine) (end func(error), err error) {
+	name := f.worker
+	if name == "" {
+		host, _ := os.Hostname()
+		name = fmt.Sprintf("%s-%d", host, os.Getpid())
+	}
+	r, err := e.Grid.Register(name, e.Workers)
+	if errors.Is(err, sweep.ErrElsewhere) {
+		return nil, elsewhere{"worker " + name}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sweep %s: %w", f.out, err)
+	}
+	r.Keep(e)
+	return func(err error) {
+		if f.worker == "" {
+			r.Leave() // who started it knows how it ended
+			return
+		}
+		how := "done"
+		if err != nil {
+			how = cli.Line(err)
+		}
+		r.End(e.States(), how)
+	}, nil
+}
+
+// atWork is what a worker prints when it has its name.
+const atWork = "at work"
+
+// workerFlags say what one call of sweep worker is to do.
+type workerFlags struct {
+	sweepFlags
+	look, signal string
+	leave        []int
+	detach       bool
+}
+
+func workerCommand() *cobra.Command {
+	var f workerFlags
+	c := &cobra.Command{
+		Use:   "worker DIR --name NAME",
+		Short: "work at a sweep under a name; what --on ssh starts on each host",
+		Long: `Does what is missing of the sweep in DIR, beside all others who work at it. How it gets
+on stands in workers/NAME there; status 75: a worker of that name is at work already.
+--look, --signal and --detach are for sweep --on ssh, which calls this on the hosts.`,
+		Example: `  pgrlab sweep worker sweeps/a --name box2 --jobs 4`,
+		Args:    cli.ExactArgs(1, "the folder of a sweep"),
+		RunE: func(c *cobra.Command, args []string) error {
+			f.out = args[0]
+			if f.look != "" {
+				return look(c.OutOrStdout(), f.out, f.look)
+			}
+			g, err := sweep.Open(f.out)
+			if err != nil {
+				return cli.AsUsage(err)
+			}
+			if !printableName(f.worker) {
+				return cli.Usagef("sweep worker: give it a name: --name NAME")
+			}
+			switch {
+			case f.signal != "":
+				return f.tell(c.OutOrStdout(), g)
+			case f.detach:
+				return f.start(c.Context(), g)
+			}
+			for _, i := range f.leave {
+				j, err := g.Job(i)
+				if err != nil {
+					return cli.AsUsage(err)
+				}
+				g.Leave(j)
+			}
+			return f.run(c.Context(), g, c.ErrOrStderr(), func() { fmt.Fprintln(c.OutOrStdout(), atWork) })
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.worker, "name", "", "`NAME` of the worker")
+	cli.CountVar(flags, &f.jobs, "jobs", 0, 1, "`N` runs at a time, at most (default: as many as there are processors)")
+	cli.CountIn(flags, &f.threads, "threads", 1, 1, cli.MaxThreads, "`N` threads of each run; the results stay the same")
+	flags.StringVar(&f.disk, "disk", "", "`SIZE` most that the checkpoints of each run may take, as 5GiB")
+	flags.IntSliceVar(&f.leave, "leave", nil, "`N,…` jobs to leave out")
+	flags.StringVar(&f.look, "look", "", "`TOKEN` print what is seen here of a token file, and of which build this is")
+	flags.StringVar(&f.signal, "signal", "", "`TERM|USR1` have the worker of that name on this machine save and end, or save")
+	flags.BoolVar(&f.detach, "detach", false, "start the worker as a process of its own, and return when it is at work")
+	return c
+}
+
+// printableName says whether a name can be that of a folder.
+func printableName(name string) bool {
+	return name != "" && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, "/\x00\n")
+}
+
+// looked is what a host is asked before it gets work.
+type looked struct {
+	sweep.Seen
+	Build string `json:"build"` // SHA-256 of the program
+}
+
+func look(w io.Writer, dir, token string) error {
+	seen, err := sweep.See(dir, token)
+	if err != nil {
+		return cli.AsUsage(err)
+	}
+	build, err := buildSum()
+	if err != nil {
+		return err
+	}
+	return cli.WriteJSON(w, looked{seen, build})
+}
+
+// buildSum tells this build of the program from all others.
+func buildSum() (string, error) {
+	file, err := os.Open(cli.Self().Path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// signalled is what is printed when a signal was sent; nothing where the worker is gone.
+const signalled = "signalled"
+
+// tell sends a signal to the worker of that name.
+func (f *workerFlags) tell(w io.Writer, g *sweep.Grid) error {
+	signals := map[string]syscall.Signal{"TERM": syscall.SIGTERM, "USR1": syscall.SIGUSR1}
+	s, known := signals[f.signal]
+	if !known {
+		return cli.Usagef("sweep worker: --signal %s: want TERM or USR1", f.signal)
+	}
+	err := g.SignalWorker(f.worker, s)
+	if errors.Is(err, os.ErrProcessDone) {
+		return nil
+	}
+	if err == nil {
+		fmt.Fprintln(w, signalled)
+	}
+	return err
+}
+
+// start starts the worker in a session of its own, so that it outlives the connection by
+// which it was asked for.
+func (f *workerFlags) start(ctx context.Context, g *sweep.Grid) error {
+	if g.IsAtWork(f.worker) {
+		return elsewhere{"worker " + f.worker}
+	}
+	c := cli.Self(append([]string{"sweep", "worker", f.out}, f.words()...)...)
+	path := g.WorkerLog(f.worker)
+	log, err := openLog(path)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	c.Stderr = log
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	if strings.TrimSpace(line) == atWork {
+		return nil
+	}
+	err = c.Wait()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == cli.StatusElsewhere {
+		return elsewhere{"worker " + f.worker}
+	}
+	return fmt.Errorf("worker %s did not begin: %v: see %s", f.worker, err, path)
+}
+
+// words are the flags of the worker itself.
+func (f *workerFlags) words() []string {
+	all := []string{"--name", f.worker, "--threads", strconv.Itoa(f.threads)}
+	if f.jobs > 0 {
+		all = append(all, "--jobs", strconv.Itoa(f.jobs))
+	}
+	if f.disk != "" {
+		all = append(all, "--disk", f.disk)
+	}
+	for _, i := range f.leave {
+		all = append(all, "--leave", strconv.Itoa(i))
+	}
+	return all
+}
+
+// openLog opens the log of a worker, whose folder may not be there yet.
+func openLog(path string) (*os.File, error) {
+	dir, name := filepath.Split(path)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	file, err := run.AppendFile(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	return file.File, nil
+}
