@@ -1,6 +1,9 @@
 package presets
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Table 1 of the paper, state observations.
 func TestReference(t *testing.T) {
@@ -146,6 +149,9 @@ func TestEveryStateCellIsARun(t *testing.T) {
 func TestReferencesFromPixels(t *testing.T) {
 	for _, tt := range []struct{ task, method, want string }{
 		{"cheetah-run", "drqv2", "paper 489 ± 69 at 100K (200K frames); independent 273 ± 130 at 50K (100K frames); independent 479 ± 49 at 100K (200K frames); untrained 0"},
+		{"walker-walk", "pgr-rnd", "paper 602 ± 43 at 100K (200K frames); untrained 21"},
+		{"cheetah-run", "pgr-rnd", "paper 513 ± 24 at 100K (200K frames); untrained 0"},
+		{"walker-walk", "pgr-count", "paper 541 ± 88 at 100K (200K frames); untrained 21"},
 		{"cheetah-run", "pgr-count", "paper 508 ± 74 at 100K (200K frames); untrained 0"},
 		{"cartpole-balance", "drqv2", "independent 987 ± 13 at 50K (100K frames); independent 983 ± 18 at 100K (200K frames); untrained 374"},
 		{"cartpole-balance", "synther", "untrained 374"},
@@ -157,13 +163,16 @@ func TestReferencesFromPixels(t *testing.T) {
 	}
 	for _, name := range []string{"table-1-pixels-walker", "table-1-pixels-cheetah", "fig-pixels", "fig-pixels-cheetah"} {
 		p := named(t, name)
-		if len(p.Results) != 3+2 || p.Observation != "pixels" {
-			t.Errorf("%s, %s: %d results, want 3 of the paper and 2 independent ones: %v", name, p.Observation, len(p.Results), p.Results)
+		if len(p.Results) != 5+2 || p.Observation != "pixels" {
+			t.Errorf("%s, %s: %d results, want 5 of the paper and 2 independent ones: %v", name, p.Observation, len(p.Results), p.Results)
 		}
 		for _, method := range append([]string{p.Method}, p.Compare...) {
 			c, err := Resolve(Choice{Preset: name, Method: method})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if m, is := strings.CutPrefix(method, "pgr-"); is && c.Knobs.Relevance != m {
+				t.Errorf("%s with %s: F is %s", name, method, c.Knobs.Relevance)
 			}
 			if !c.Sees() || c.Frames(c.Steps) != 200_000 || c.Pixels.Side != 84 {
 				t.Errorf("%s with %s: %d frames of %d pixels", name, method, c.Frames(c.Steps), c.Pixels.Side)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +46,25 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("came back as\n%+v\nwant\n%+v", back, config)
 		}
 	})
+}
+
+// What a method has no use for is shown as such, and what it has with where it is from.
+func TestShownKnobsThatAreNotUsed(t *testing.T) {
+	for method, unused := range map[string][]string{
+		"drqv2":   {"relevance", "guidance", "top_fraction", "ratio", "hold", "utd", "bonus", "refit_every", "samples", "sampler_steps", "s_churn", "generator_steps", "lr_generator", "p_uncond"},
+		"synther": {"relevance", "guidance", "top_fraction", "utd", "bonus", "p_uncond"},
+	} {
+		doc, err := Show(Choice{Task: "walker-walk", Method: method, Scale: "demo", Observation: "pixels"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for l := range lines(string(doc)) {
+			name, is := strings.CutPrefix(l.key, "knobs.")
+			if shown := l.comment == "not used by "+method; is && shown != slices.Contains(unused, name) {
+				t.Errorf("%s: %q", method, l.text)
+			}
+		}
+	}
 }
 
 // The output of `preset show` means the same when it is given back as a file.

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"pgrlab/core/knob"
 )
 
 // Show is the resolved choice as TOML to copy, edit and give back with
 // --preset FILE: every key with its value, and behind it the comment of the
-// layer that set it.
+// layer that set it, or that the method has no use for the knob.
 func Show(c Choice) ([]byte, error) {
 	s, err := resolve(c)
 	if err != nil {
@@ -24,7 +26,13 @@ func Show(c Choice) ([]byte, error) {
 	fmt.Fprint(&b, "# Edit a copy and run it with: pgrlab --preset FILE\n\n")
 	for l := range lines(string(doc)) {
 		b.WriteString(l.text)
-		if note := s.notes[l.key]; l.key != "" && note != "" {
+		note := s.notes[l.key]
+		if name, is := strings.CutPrefix(l.key, "knobs."); is {
+			if k, err := knob.Find(name); err == nil && s.config.Uses(k) != nil {
+				note = "not used by " + s.config.Method
+			}
+		}
+		if l.key != "" && note != "" {
 			fmt.Fprintf(&b, "%*s# %s", max(2, 30-len([]rune(l.text))), "", note)
 		}
 		b.WriteByte('\n')
