@@ -3,6 +3,7 @@ package envs
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -51,7 +52,7 @@ func (v *View) scene(p *physics) (*render.Scene, error) {
 	if err := addLights(s, p); err != nil {
 		return nil, err
 	}
-	return s, setCamera(s, p, v.task)
+	return s, setCamera(s, p, cameraOf(v.task))
 }
 
 // figures reads arrays of a model and keeps the first error.
@@ -152,20 +153,15 @@ func addLights(s *render.Scene, p *physics) error {
 	return f.err
 }
 
-// setCamera chooses a camera that keeps its direction.
-func setCamera(s *render.Scene, p *physics, task string) error {
+// setCamera chooses the camera of that name, which keeps its direction, or of none the first
+// that does.
+func setCamera(s *render.Scene, p *physics, preferred string) error {
 	f := figures{model: p.model}
 	names, modes, bodies := f.names(mujoco.Camera), f.whole("cam_mode"), f.whole("cam_bodyid")
 	places, offsets := f.doubles("cam_pos0"), f.doubles("cam_poscom0")
 	axes, angles := f.doubles("cam_mat0"), f.doubles("cam_fovy")
 	if f.err != nil {
 		return f.err
-	}
-	preferred := ""
-	for beginning, name := range preferredCamera {
-		if strings.HasPrefix(task, beginning) {
-			preferred = name
-		}
 	}
 	for i, mode := range modes {
 		if preferred != "" && names[i] != preferred {
@@ -188,6 +184,31 @@ func setCamera(s *render.Scene, p *physics, task string) error {
 		return nil
 	}
 	return fmt.Errorf("the model has no camera that keeps its direction")
+}
+
+// cameraOf is the name of the camera that a task prefers; "": the first that keeps its
+// direction.
+func cameraOf(task string) string {
+	for beginning, name := range preferredCamera {
+		if strings.HasPrefix(task, beginning) {
+			return name
+		}
+	}
+	return ""
+}
+
+// namedCamera is a camera in a model.
+var namedCamera = regexp.MustCompile(`<camera name="([^"]*)"`)
+
+// Camera is the name of the camera that the task is seen through.
+func (t Task) Camera() string {
+	if name := cameraOf(t.Name); name != "" {
+		return name
+	}
+	if found := namedCamera.FindStringSubmatch(t.mjcf); found != nil {
+		return found[1]
+	}
+	return ""
 }
 
 func minus(a, b render.Vec) render.Vec { return render.Vec{X: a.X - b.X, Y: a.Y - b.Y, Z: a.Z - b.Z} }

@@ -226,3 +226,39 @@ func TestPickerSaysWhatARunTakes(t *testing.T) {
 		t.Error("a trial goes on while the run starts")
 	}
 }
+
+// What an agent is given of the task is a choice, and of a run from pixels is said how many
+// frames it has, how large, and what they take in memory.
+func TestPickingPixels(t *testing.T) {
+	var asked []picker.Picks
+	s := newScreen(t, 160, 45, func(o *Options) {
+		o.Picker = &Picker{Choices: picker.Choices{
+			Presets: []picker.Item{{Name: "demo"}}, Methods: []picker.Item{{Name: "pgr-curiosity"}}, Tasks: []picker.Item{{Name: "cheetah-run"}},
+			Observations: []picker.Item{{Name: "state", Doc: "numbers"}, {Name: "pixels", Doc: "frames of a camera"}},
+			Resolve: func(p picker.Picks) (config.Config, error) {
+				asked = append(asked, p)
+				if p.Observation == "state" {
+					return fakeConfig(), nil
+				}
+				return fakePixels(), nil
+			},
+			Try: func(context.Context, config.Config) (f picker.Forecast, err error) {
+				f.Frames, f.Disk.Checkpoint = 2_117_000_000, 1000
+				return f, nil
+			},
+		}}
+	})
+	s.Update(s.forecast()())
+	s.contains(t, "100,000 env steps of 2 frames, 200,000 in all, at 84×84", "keeps 2.1 GB of frames in memory")
+	s.press("down", "down", "down", "right")
+	s.contains(t, "20 updates a step", "numbers")
+	s.press("right")
+	if last := asked[len(asked)-1]; last.Observation != "pixels" {
+		t.Fatalf("%+v is asked for", last)
+	}
+	s.contains(t, "frames of a camera", "200,000 in all")
+	s.press("right")
+	if last := asked[len(asked)-1]; last.Observation != "" {
+		t.Errorf("%+v is asked for, not what the preset says", last)
+	}
+}

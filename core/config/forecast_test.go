@@ -1,12 +1,14 @@
 package config
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
+	"pgrlab/core/task"
 )
 
 func TestALengthIsTheSumOfItsParts(t *testing.T) {
@@ -65,5 +67,24 @@ func TestRefitsThatMakeDRealAnew(t *testing.T) {
 	c.Agent.Learner = ""
 	if got := c.Stored(&c.Knobs); got != 10 {
 		t.Errorf("%d rows of the environment are stored, want 10", got)
+	}
+}
+
+// A disk on which the frames of a run cannot be kept refuses it, one on which they perhaps
+// can does not.
+func TestFramesThatFitOnNoDisk(t *testing.T) {
+	c := Config{Steps: 1_000_000, Members: 1}
+	c.Agent.Learner, c.Pixels = "drqv2", agent.DefaultPixels
+	c.Pixels.Side = 100 // 30,000 bytes
+	problem := task.Task{EpisodeSteps: 1000}
+	for free, want := range map[int64]string{0: "", 1 << 40: "", 1e9: "", 2e8: "frames of 1,000,000 env steps take about 6.992 GiB on the disk, 190.7 MiB are free: make fewer steps"} {
+		err := c.FilmFits(free, problem)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("with %d bytes free: %v, want %q", free, err, want)
+		}
+	}
+	c.Agent.Learner = ""
+	if err := c.FilmFits(1, problem); err != nil {
+		t.Errorf("a run without frames: %v", err)
 	}
 }

@@ -59,7 +59,7 @@ func (c *Config) Memory(task task.Task) []MemoryPart {
 	}
 	add(Physics+(row+8)*float64(c.Collected()), "buffer %d", c.Buffer)
 	if c.Sees() {
-		add(c.framesMemory(task), "buffer %d with pixels.side %d", c.Buffer, c.Pixels.Side)
+		add(c.FramesMemory(task), "buffer %d with pixels.side %d", c.Buffer, c.Pixels.Side)
 	}
 	if c.Replay.Prioritized() {
 		add(16*float64(c.Collected()), "priorities of buffer %d", c.Buffer)
@@ -97,8 +97,8 @@ func (c *Config) FramesSeen(task task.Task) int {
 	return steps + steps/max(1, task.EpisodeSteps) + c.Environment.InLockstep()
 }
 
-// framesMemory is about what the frames take that a member keeps.
-func (c *Config) framesMemory(task task.Task) float64 {
+// FramesMemory is about what the frames take that a member keeps.
+func (c *Config) FramesMemory(task task.Task) float64 {
 	const beside = 32 // bytes that are known of a frame
 	side, collected := float64(c.Pixels.Side), c.Collected()
 	episodes := collected/max(1, task.EpisodeSteps) + c.Environment.InLockstep() // each has a frame more than env steps

@@ -11,10 +11,6 @@ import (
 	"pgrlab/core/replica"
 )
 
-// framesPacked is how many bytes of frames a byte on the disk holds at least: 5.1 to 5.6 were
-// measured of quadruped and walker, 15 of cheetah, about 90 of cartpole and reacher.
-const framesPacked = 4
-
 // DiskNeed measures what there is and adds what the run will have; nothing but frames is
 // assumed to be compressible. It is called before Run.
 func (l *Lab) DiskNeed() (d config.DiskNeed, err error) {
@@ -27,7 +23,7 @@ func (l *Lab) DiskNeed() (d config.DiskNeed, err error) {
 		for _, l := range replica.Logs(m) {
 			if f, is := l.Rows.(*replay.Frames); is {
 				d.Checkpoint -= int64(f.Len()) * int64(f.RowBytes())
-				d.Real += int64(float64(x.config.FramesSeen(x.task)) * float64(f.RowBytes()) / framesPacked)
+				d.Real += int64(x.config.FramesSeen(x.task)) * int64(f.RowBytes()) / config.FramesPacked
 			}
 		}
 		if m.Synthetic != nil {

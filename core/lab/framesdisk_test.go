@@ -211,7 +211,7 @@ func TestCheckpointsDoNotHoldFrames(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := int64(l.x.first().Real.RowBytes())
-	if frames := need.Real - int64(2*c.Steps)*row; frames < seen*9/10/framesPacked || frames > 2*seen/framesPacked {
+	if frames := need.Real - int64(2*c.Steps)*row; frames < seen*9/10/config.FramesPacked || frames > 2*seen/config.FramesPacked {
 		t.Errorf("%d bytes of frames are said, %d were logged", frames, seen)
 	}
 }

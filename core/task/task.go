@@ -27,6 +27,7 @@ type Task struct {
 	// radians.
 	Turning []int
 	Seen    bool     // its environments are Seen, and SeenVec
+	Camera  string   // what they are seen through, in a word or two; "" where they are not
 	TVs     []string // what Environment.TV can be, first what it is where nothing is said; nil: there is no TV
 	New     func(seed uint64) (Env, error)
 	NewVec  func(n int, seed uint64) (VecEnv, error)

@@ -46,6 +46,9 @@ func Find(name string) (t Task, ok bool) {
 	return Task{}, false
 }
 
+// Camera is what learners of frames see through.
+const Camera = "the player's eyes"
+
 // Hidden is what an observation does not tell of the state.
 const Hidden = "the maze around the corner, and where in it the player is"
 

@@ -24,7 +24,7 @@ type list struct {
 }
 
 var lists = []list{
-	{"tasks", "tasks to learn", []string{"TASK", "OBS", "ACT", "EPISODE", "FROM", ""}, taskRows,
+	{"tasks", "tasks to learn", []string{"TASK", "OBS", "ACT", "EPISODE", "FROM", "CAMERA", "REPEAT", ""}, taskRows,
 		func(d cli.Deps) any { return taskValues(d) }},
 	{"methods", "methods: who learns, and from what", []string{"METHOD", "LEARNER", "FROM", ""}, methodRows,
 		func(cli.Deps) any { return methodValues() }},
@@ -121,7 +121,9 @@ type taskValue struct {
 	EpisodeSteps int              `json:"episode_steps"`
 	Terminates   bool             `json:"terminates"`
 	Observations []string         `json:"observations"` // what a learner can be given: state, pixels
-	Hidden       string           `json:"hidden"`       // what an observation does not tell of the state
+	Camera       string           `json:"camera,omitempty"`
+	Repeat       int              `json:"action_repeat,omitempty"` // of an env step from pixels at scale paper
+	Hidden       string           `json:"hidden"`                  // what an observation does not tell of the state
 	Paper        []presets.Result `json:"paper"`
 	Independent  []presets.Result `json:"independent"` // what others measured
 }
@@ -129,7 +131,7 @@ type taskValue struct {
 func taskValues(d cli.Deps) []taskValue {
 	all := make([]taskValue, len(d.Tasks))
 	for i, t := range d.Tasks {
-		all[i] = taskValue{t.Name, t.Doc, t.ObsSize, t.ActSize, t.Discrete, append([]string{}, t.TVs...), t.EpisodeSteps, t.Terminates, t.Observations(), t.Hidden, presets.References(t.Name), presets.Independent(t.Name)}
+		all[i] = taskValue{t.Name, t.Doc, t.ObsSize, t.ActSize, t.Discrete, append([]string{}, t.TVs...), t.EpisodeSteps, t.Terminates, t.Observations(), t.Camera, repeatOf(t), t.Hidden, presets.References(t.Name), presets.Independent(t.Name)}
 		if all[i].Paper == nil {
 			all[i].Paper = []presets.Result{}
 		}
@@ -143,9 +145,27 @@ func taskValues(d cli.Deps) []taskValue {
 func taskRows(d cli.Deps) [][]string {
 	var rows [][]string
 	for _, t := range d.Tasks {
-		rows = append(rows, []string{t.Name, fmt.Sprint(t.ObsSize), actions(t), fmt.Sprint(t.EpisodeSteps), strings.Join(t.Observations(), ", "), t.Doc})
+		rows = append(rows, []string{t.Name, fmt.Sprint(t.ObsSize), actions(t), fmt.Sprint(t.EpisodeSteps), strings.Join(t.Observations(), ", "), dash(t.Camera), dash(strings.Trim(fmt.Sprint(repeatOf(t)), "0")), t.Doc})
 	}
 	return rows
+}
+
+// repeatOf is how many control steps of a task an env step from pixels is at scale paper; 0
+// where nothing is learned from its pixels there.
+func repeatOf(t task.Task) int {
+	c, err := presets.Resolve(presets.Choice{Task: t.Name, Method: "drqv2", Scale: "paper"})
+	if err != nil || t.Discrete || !t.Seen {
+		return 0
+	}
+	return c.Environment.ActionRepeat
+}
+
+// dash is a text, or a dash for none.
+func dash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
 }
 
 // actions are how many numbers an action has, or of how many it is one.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/run"
+	"pgrlab/core/task"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/testing/commandtest"
 )
@@ -310,6 +312,57 @@ func TestRefusals(t *testing.T) {
 	}
 	if len(refusals) < 80 {
 		t.Errorf("only %d command lines", len(refusals))
+	}
+}
+
+// A run from pixels that cannot be is refused in a line before anything is written: where
+// the frames do not fit the convolutions or the machine, the task has no camera,
+// or the method does not see.
+func TestRefusalsFromPixels(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("TMPDIR", dir)
+	t.Setenv(cli.RunsVariable, "")
+	d := commandtest.Deps()
+	for i := range d.Tasks {
+		d.Tasks[i].Seen = d.Tasks[i].Name == "cheetah-run"
+		d.Tasks[i].With = func(task.Environment) (task.Task, error) { return d.Tasks[i], nil }
+	}
+	d.Device = func(cli.DeviceRequest) (cli.Device, error) {
+		t.Error("a device is started")
+		return nil, errors.New("a test has no device")
+	}
+	var shown bytes.Buffer
+	if status := Main(context.Background(), d, words("preset show --task cheetah-run --method pgr-curiosity --scale demo --observation pixels"), strings.NewReader(""), &shown, io.Discard); status != 0 {
+		t.Fatal("no preset to change")
+	}
+	for name, changes := range map[string][]string{
+		"side": {"side = 7"}, "strides": {"strides = [4, 4, 2, 2]"}, "frames": {"buffer = 900000000", "steps = 900000000"},
+	} {
+		doc := shown.String()
+		for _, change := range changes {
+			key, _, _ := strings.Cut(change, "=")
+			doc = regexp.MustCompile(`(?m)^`+key+`=.*$`).ReplaceAllString(doc, change)
+		}
+		write(t, name+".toml", doc)
+	}
+	before := tree(t, dir)
+	for _, c := range []struct{ line, says string }{
+		{"train --preset ./side.toml", "pixels.strides [2 2 1 1] do not fit pixels.side 7: nothing is left for convolution 3: choose a larger side or smaller strides"},
+		{"train --preset ./strides.toml", "pixels.strides [4 4 2 2] do not fit pixels.side 64: nothing is left for convolution 4"},
+		{"train --preset ./frames.toml", "for buffer 900000000 with pixels.side 64: choose smaller ones"},
+		{"train --task walker-walk --method drqv2 --scale demo", "has no camera"},
+		{"train --task cheetah-run --method redq --observation pixels", "method redq takes state: want that, or a method that takes pixels"},
+	} {
+		var stdout, stderr bytes.Buffer
+		status := Main(context.Background(), d, words(c.line), strings.NewReader(""), &stdout, &stderr)
+		said := stderr.String()
+		if status != 2 || stdout.Len() > 0 || !strings.Contains(said, c.says) || strings.Count(said, "\n") != 1 || programmers.MatchString(said) {
+			t.Errorf("pgrlab %s: status %d, stdout %q, stderr %q; want %q", c.line, status, stdout.String(), said, c.says)
+		}
+		if after := tree(t, dir); after != before {
+			t.Errorf("pgrlab %s changes files: %s, before %s", c.line, after, before)
+		}
 	}
 }
 

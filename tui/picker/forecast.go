@@ -166,7 +166,11 @@ func (p *Picker) takesRoom(f Tried) []string {
 	if f.Free > 0 && f.Disk.Total() > f.Free {
 		return []string{text + t.Bad.On(fmt.Sprintf(": only %s are free", format.BytesText(float64(f.Free))))}
 	}
-	return []string{text, t.Dim.On(", " + all + " included")}
+	out := []string{text, t.Dim.On(", " + all + " included")}
+	if f.Frames > 0 {
+		out = []string{text, t.Dim.On(", keeps ") + format.BytesText(float64(f.Frames)) + t.Dim.On(" of frames in memory"), t.Dim.On("; " + all + " included")}
+	}
+	return out
 }
 
 // roughly is a duration with no more digits than a guess has.

@@ -23,6 +23,7 @@ type Item struct{ Name, Doc string }
 // Picks are what the picker chose.
 type Picks struct {
 	Preset, Task, Method, Scale, Device string // "": as the preset says
+	Observation                         string // state or pixels; "": as the method and the preset say
 	Seed                                uint64
 	Steps                               int    // env steps; 0: as the preset says
 	Reopen                              string // the folder of an earlier run, to look at; "": a new run
@@ -32,6 +33,7 @@ type Picks struct {
 // Choices are what can be chosen before a run begins.
 type Choices struct {
 	Presets, Tasks, Methods, Scales, Devices []Item // the first is the proposal
+	Observations                             []Item // what an agent can be given of a task
 
 	// Resolve is the configuration of a choice; an error says what does not go
 	// together.
@@ -73,6 +75,7 @@ const (
 	PickPreset = iota
 	pickTask
 	pickMethod
+	pickObservation
 	pickScale
 	pickSeed
 	pickSteps
@@ -81,7 +84,7 @@ const (
 	pickRows
 )
 
-var pickNames = [pickRows]string{"preset", "task", "method", "scale", "seed", "steps", "device", "earlier runs"}
+var pickNames = [pickRows]string{"preset", "task", "method", "observation", "scale", "seed", "steps", "device", "earlier runs"}
 
 // New is the first screen with a choice to be made: open begins what was chosen,
 // help opens the help, leave closes the screen.
@@ -106,6 +109,8 @@ func (p *Picker) items(row int) []Item {
 		return own(p.Tasks)
 	case pickMethod:
 		return own(p.Methods)
+	case pickObservation:
+		return own(p.Observations)
 	case pickScale:
 		return own(p.Scales)
 	case pickDevice:
@@ -132,7 +137,7 @@ func (p *Picker) name(row int) string {
 // Picks are the answers so far.
 func (p *Picker) Picks() Picks {
 	c := Picks{Preset: p.name(PickPreset), Task: p.name(pickTask), Method: p.name(pickMethod), Scale: p.name(pickScale),
-		Device: p.name(pickDevice), Seed: p.Seed, Steps: p.Steps}
+		Observation: p.name(pickObservation), Device: p.name(pickDevice), Seed: p.Seed, Steps: p.Steps}
 	if i := p.at[PickRecent]; i > 0 {
 		c.Reopen = p.Recent[i-1].Dir
 	}

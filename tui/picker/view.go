@@ -21,6 +21,9 @@ func (p *Picker) View(sw, sh int) []string {
 	}
 	var body []string
 	for row := range pickRows {
+		if row == pickObservation && row != p.Row && sh <= pickRows+1 {
+			continue // the keys need its line more
+		}
 		body = append(body, p.question(row, w))
 	}
 	switch about := p.explanation(w); {
@@ -164,6 +167,8 @@ func (p *Picker) presetAnswer(row int) string {
 		return c.Task
 	case pickMethod:
 		return c.Method
+	case pickObservation:
+		return c.Observation()
 	case pickSteps:
 		if c.Steps == 0 { // the choice does not resolve
 			return "-"
@@ -221,8 +226,11 @@ func (p *Picker) about(w, h int) []string {
 		return theme.WrapStyled(t.Bad.On(t.Glyphs.Cross+" "+p.wrong.Error()), w)
 	}
 	c := p.config
-	what := t.Bold.On(fmt.Sprintf("%s on %s", c.Method, c.Task)) +
-		t.Dim.On(fmt.Sprintf(", scale %s: %s env steps, %s updates a step, batch %s", c.Scale, format.Count(c.Steps), format.Count(c.Knobs.UTD), format.Count(c.Knobs.Batch)))
+	much := fmt.Sprintf("%s env steps, %s updates a step", format.Count(c.Steps), format.Count(c.Knobs.UTD))
+	if c.Sees() {
+		much = fmt.Sprintf("%s env steps of %d frames, %s in all, at %d×%d", format.Count(c.Steps), c.Frames(1), format.Count(c.Frames(c.Steps)), c.Pixels.Side, c.Pixels.Side)
+	}
+	what := t.Bold.On(fmt.Sprintf("%s on %s", c.Method, c.Task)) + t.Dim.On(fmt.Sprintf(", scale %s: %s, batch %s", c.Scale, much, format.Count(c.Knobs.Batch)))
 	takes := p.takes(w)
 	if out := append(theme.WrapStyled(what, w), takes...); len(out) <= h {
 		return out

@@ -32,7 +32,7 @@ func tasks() []task.Task {
 func mazeOf(t maze.Task) task.Task {
 	return task.Task{
 		Name: t.Name, Doc: t.Doc, ObsSize: maze.ObsSize, ActSize: maze.ActSize, Discrete: true,
-		EpisodeSteps: maze.EpisodeSteps, Hidden: maze.Hidden, Names: maze.Names(), Seen: true, TVs: maze.TVs,
+		EpisodeSteps: maze.EpisodeSteps, Hidden: maze.Hidden, Names: maze.Names(), Seen: true, Camera: maze.Camera, TVs: maze.TVs,
 		New:    func(seed uint64) (task.Env, error) { return t.New(maze.Training, seed), nil },
 		NewVec: func(n int, seed uint64) (task.VecEnv, error) { return t.NewVec(n, maze.Test, seed) },
 		With: func(e task.Environment) (task.Task, error) {
@@ -48,7 +48,7 @@ func mazeOf(t maze.Task) task.Task {
 func taskOf(t envs.Task) task.Task {
 	return task.Task{
 		Name: t.Name, Doc: t.Doc, ObsSize: t.ObsSize, ActSize: t.ActSize,
-		EpisodeSteps: t.EpisodeSteps, Terminates: t.Terminates, Ends: t.Ends, Hidden: t.Hidden, Turning: t.Turning, Names: t.Names(), Seen: true,
+		EpisodeSteps: t.EpisodeSteps, Terminates: t.Terminates, Ends: t.Ends, Hidden: t.Hidden, Turning: t.Turning, Names: t.Names(), Seen: true, Camera: t.Camera(),
 		New:    func(seed uint64) (task.Env, error) { return t.New(seed) },
 		NewVec: func(n int, seed uint64) (task.VecEnv, error) { return t.NewVec(n, seed) },
 		With: func(e task.Environment) (task.Task, error) {

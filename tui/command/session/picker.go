@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
+	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui"
 	"pgrlab/tui/command/cli"
@@ -86,6 +87,10 @@ func (o *opener) picker() *tui.Picker {
 		Choices: picker.Choices{
 			Presets: items(presets.Presets()), Tasks: o.tasks(), Methods: items(presets.Methods()), Scales: items(presets.Scales()),
 			Devices: o.devices(),
+			Observations: []picker.Item{
+				{Name: task.ObservationState, Doc: "numbers of the simulator"},
+				{Name: task.ObservationPixels, Doc: "frames of a camera; drqv2, and synther and pgr in its latent space"},
+			},
 			Resolve: func(c picker.Picks) (config.Config, error) {
 				config, _, err := pickFlags(c).Configure(o.deps)
 				return config, err
@@ -125,8 +130,10 @@ func (o *opener) devices() []picker.Item {
 
 // pickFlags are the flags that mean what was picked.
 func pickFlags(c picker.Picks) *runflags.Flags {
-	return &runflags.Flags{Preset: c.Preset, Task: c.Task, Method: c.Method, Scale: c.Scale, Device: c.Device, Seed: c.Seed, Steps: c.Steps,
-		Changed: func(name string) bool { return name == "seed" || name == "steps" && c.Steps > 0 }}
+	return &runflags.Flags{Preset: c.Preset, Task: c.Task, Method: c.Method, Scale: c.Scale, Environment: task.Environment{Observation: c.Observation}, Device: c.Device, Seed: c.Seed, Steps: c.Steps,
+		Changed: func(name string) bool {
+			return name == "seed" || name == "steps" && c.Steps > 0 || name == "observation" && c.Observation != ""
+		}}
 }
 
 // try finds out what a run takes on this machine. A GPU is not taken for that: of a run
@@ -137,9 +144,12 @@ func (o *opener) try(ctx context.Context, c config.Config) (f picker.Forecast, e
 	if err := ctx.Err(); err != nil {
 		return f, err
 	}
-	task, err := o.deps.Task(c.Task)
+	problem, err := o.deps.Task(c.Task)
 	if err != nil {
 		return f, err
+	}
+	if c.Sees() {
+		defer func() { f.Frames = int64(float64(c.Members) * c.FramesMemory(problem)) }()
 	}
 	device, err := o.deps.Device(cli.DeviceRequest{})
 	if err != nil {
@@ -148,11 +158,11 @@ func (o *opener) try(ctx context.Context, c config.Config) (f picker.Forecast, e
 	defer device.Close()
 	f.Free = run.Free(rundir.Root())
 	if c.Device == "cpu" {
-		f.Forecast, err = lab.Try(ctx, c, task, device)
+		f.Forecast, err = lab.Try(ctx, c, problem, device)
 		return f, err
 	}
 	c.Device, c.Precision = "cpu", ""
-	l, err := lab.New(c, task, device, nil)
+	l, err := lab.New(c, problem, device, nil)
 	if err != nil {
 		return f, err
 	}

@@ -95,6 +95,9 @@ func openRun(d cli.Deps, r *runflags.Flags, now time.Time, h *heir) (*session, e
 	if rundir.Exists(filepath.Join(dir, run.ConfigName)) || rundir.Exists(filepath.Join(dir, run.JournalName)) {
 		return nil, cli.Usagef("run folder %s holds a run already: choose another one with --out", dir)
 	}
+	if err := config.FilmFits(run.Free(dir), task); err != nil {
+		return nil, cli.AsUsage(err)
+	}
 	folder, err := run.Create(dir, doc)
 	if err != nil {
 		return nil, err
