@@ -146,8 +146,7 @@ func (c *Config) validateObservation(s agent.Spec) error {
 }
 
 // CanPlay says whether the learner can be given what it takes of the task, and the task what
-// the learner does. Members go in
-// lockstep, so that their D_real must be as large: with rows of several env steps episodes
+// the learner does. Members go in lockstep, so that their D_real must be as large: with rows of several env steps episodes
 // that end by themselves make that differ.
 func (c *Config) CanPlay(t task.Task) error {
 	if s, _ := c.Learner(t); s.Discrete != t.Discrete {
@@ -155,7 +154,13 @@ func (c *Config) CanPlay(t task.Task) error {
 		if s.Discrete {
 			does, wants = wants, does
 		}
-		return fmt.Errorf("configuration: learner %s of method %s %s, and an agent in task %s %s: choose another task, or another method", s.Name, c.Method, does, t.Name, wants)
+		var can []string
+		for _, other := range agent.Specs() {
+			if other.Discrete == t.Discrete {
+				can = append(can, other.Name)
+			}
+		}
+		return fmt.Errorf("configuration: learner %s of method %s %s, and an agent in task %s %s: choose another task, or a method with another learner: %s", s.Name, c.Method, does, t.Name, wants, strings.Join(can, ", "))
 	}
 	if c.Sees() && c.Fills() && c.Members > 1 && t.Terminates {
 		return fmt.Errorf("configuration: members is %d, and episodes of task %s end at different times: want members 1 where a method has a generator and takes pixels: pgrlab sweep runs several seeds", c.Members, t.Name)

@@ -107,7 +107,7 @@ func TestMazesWantChoices(t *testing.T) {
 	withoutGenerator(&c)
 	c.Knobs.Relevance = relevance.None
 	_, err := newParts(&c, mazeTask(t), tiny.Device(t))
-	want := "configuration: learner sac of method sac acts with numbers, and an agent in task maze-sparse chooses among actions: choose another task, or another method"
+	want := "configuration: learner sac of method sac acts with numbers, and an agent in task maze-sparse chooses among actions: choose another task, or a method with another learner: ppo"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

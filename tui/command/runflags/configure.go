@@ -87,6 +87,9 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	if r.Changed("tv") {
 		c.Environment.TV = r.Environment.TV
 	}
+	if err := c.CanPlay(found); err != nil { // before what an environment says of a learner's numbers
+		return c, found, err
+	}
 	if found, err = found.Played(c.Environment); err != nil {
 		return c, found, err
 	}
