@@ -43,6 +43,9 @@ type Spec struct {
 	// Activations gets and those of package relevance's values. nil, or no shape: D_real
 	// holds the transitions of the environment.
 	Rows func(Deps) replay.Shape
+	// Follows says what of the learner follows the length of the run, so that the run cannot be
+	// made longer; nil, or "": nothing does.
+	Follows func(Deps) string
 	// Memory is about how many bytes it takes that makes updates on batches of so many
 	// rows and is looked at that many rows at a time: never much more than it will. It
 	// does not overflow. nil: next to nothing.
@@ -63,6 +66,7 @@ type Deps struct {
 	Shape    replay.Shape // of the environment's transitions
 	Pixels   Pixels       // what there is to see, for a Spec with Pixels
 	Copies   int          // of the environment, that it acts in at once
+	Length   int          // env steps of the run
 	Weighted bool         // each row of a batch counts by replay.Batch.Weight
 	// Generates says that there is a generator, and so synthetic transitions.
 	Generates bool

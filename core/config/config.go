@@ -154,7 +154,7 @@ func (c *Config) Learner(task task.Task) (agent.Spec, agent.Deps) {
 	s, _ := c.Agent.Spec() // Validate has looked at it
 	return s, agent.Deps{
 		Config: c.Agent, Settings: c.Agent.Own.Of(s), Shape: replay.Shape{Obs: task.ObsSize, Act: task.ActSize}, Pixels: c.Pixels,
-		Copies: c.Environment.InLockstep(), Weighted: c.Replay.Prioritized(), Generates: c.Generates(),
+		Copies: c.Environment.InLockstep(), Length: c.Steps, Weighted: c.Replay.Prioritized(), Generates: c.Generates(),
 	}
 }
 
@@ -196,6 +196,11 @@ func (c Config) Longer(steps int) (Config, error) {
 	}
 	if c.Replay.Prioritized() && c.Replay.Beta != 1 {
 		return c, fmt.Errorf("the weights of its prioritized replay follow its length: β rises from %g to 1 over %s steps", c.Replay.Beta, knob.FormatCount(c.Steps))
+	}
+	if s, d := c.Learner(task.Task{}); s.Follows != nil {
+		if what := s.Follows(d); what != "" {
+			return c, fmt.Errorf("%s follow its length of %s steps", what, knob.FormatCount(c.Steps))
+		}
 	}
 	c.Steps = steps
 	return c, nil

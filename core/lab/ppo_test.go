@@ -38,7 +38,7 @@ func ppoConfig(function string) config.Config {
 	c.Task, c.Method, c.StartSteps = "maze-sparse", "ppo-"+function, 0
 	c.Agent.Learner = "ppo"
 	own := ppo.DefaultSettings
-	own.Steps, own.Epochs, own.Minibatches, own.AnnealSteps = 8, 2, 3, 26
+	own.Steps, own.Epochs, own.Minibatches, own.Anneal = 8, 2, 3, 1
 	c.Agent.Own = agent.Own{"ppo": own}
 	c.Bonus, c.Knobs.Bonus = config.Bonus{Function: function, Scale: config.ScaleReturns}, 0.25
 	c.Evaluation.Actions, c.Evaluation.Every = config.ActionsSample, 17
@@ -98,6 +98,20 @@ func TestTheShownActionIsOfTheFirstCopy(t *testing.T) {
 	all, shown := l.x.first().Action, l.x.asides.moment.Action
 	if len(all) != 3*maze.ActSize || !slices.Equal(shown, all[:maze.ActSize]) {
 		t.Errorf("of %v it shows %v", all, shown)
+	}
+}
+
+// A run whose rates fall over its length is not made longer.
+func TestPPOFollowsTheLengthOfItsRun(t *testing.T) {
+	c := ppoConfig("rnd")
+	if _, err := c.Longer(100); err == nil || err.Error() != "rate and ε of PPO (agent.ppo.anneal) follow its length of 26 steps" {
+		t.Errorf("%v", err)
+	}
+	own := c.Agent.Own["ppo"].(ppo.Settings)
+	own.Anneal = 0
+	c.Agent.Own["ppo"] = own
+	if longer, err := c.Longer(100); err != nil || longer.Steps != 100 {
+		t.Errorf("%d steps, %v", longer.Steps, err)
 	}
 }
 

@@ -19,7 +19,7 @@ type Settings struct {
 	Entropy     float64 `toml:"entropy"`      // c, weight of the entropy
 	ValueWeight float64 `toml:"value_weight"` // w, weight of the value's loss
 	MaxNorm     float64 `toml:"max_norm"`     // bound of the gradient's norm; 0: none
-	AnnealSteps int     `toml:"anneal_steps"` // env steps over which rate and ε fall to 0; 0: they stay
+	Anneal      float64 `toml:"anneal"`       // times the run's length, after which rate and ε have fallen to 0; 0: they stay
 	RewardScale float64 `toml:"reward_scale"` // of rewards as they are learned from
 	Limits      string  `toml:"limits"`       // what a time limit is: see LimitsEnd
 }
@@ -59,23 +59,14 @@ func (s Settings) Validate() error {
 		return fmt.Errorf("agent.ppo.value_weight is %g, want a number above 0", s.ValueWeight)
 	case s.MaxNorm != 0 && !positive(s.MaxNorm):
 		return fmt.Errorf("agent.ppo.max_norm is %g, want a number above 0, or 0 for none", s.MaxNorm)
-	case s.AnnealSteps < 0:
-		return fmt.Errorf("agent.ppo.anneal_steps is %d, want env steps, or 0 for rates that stay", s.AnnealSteps)
+	case s.Anneal != 0 && !positive(s.Anneal):
+		return fmt.Errorf("agent.ppo.anneal is %g, want how often the run's length, or 0 for rates that stay", s.Anneal)
 	case !positive(s.RewardScale):
 		return fmt.Errorf("agent.ppo.reward_scale is %g, want a number above 0", s.RewardScale)
 	case s.Limits != LimitsEnd && s.Limits != LimitsValue:
 		return fmt.Errorf("agent.ppo.limits is %q, want %q or %q", s.Limits, LimitsEnd, LimitsValue)
 	}
 	return nil
-}
-
-// left is the share of rate and ε in an iteration whose last env step is step: 1 in the first
-// one.
-func (s Settings) left(step int) float64 {
-	if s.AnnealSteps == 0 {
-		return 1
-	}
-	return max(0, 1-float64(max(0, step-s.Steps))/float64(s.AnnealSteps))
 }
 
 // Config describes an agent.
@@ -85,6 +76,16 @@ type Config struct {
 	Copies int          // of the environment
 	Hidden []int        // widths of the trunk
 	Gamma  float64
+	Length int // of the run, env steps
+}
+
+// left is the share of rate and ε in an iteration whose last env step is step: 1 in the first
+// one.
+func (c Config) left(step int) float64 {
+	if c.Anneal == 0 {
+		return 1
+	}
+	return max(0, 1-float64(max(0, step-c.Steps))/(c.Anneal*float64(c.Length)))
 }
 
 // DefaultConfig is an agent in so many copies of an environment.
@@ -113,6 +114,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("agent.ppo.minibatches is %d: a rollout of %d env steps in %d copies is no whole number of rows for each", c.Minibatches, c.Steps, c.Copies)
 	case len(c.Hidden) == 0:
 		return fmt.Errorf("agent: hidden is empty, want at least one layer")
+	case c.Length < 1 && c.Anneal != 0:
+		return fmt.Errorf("agent.ppo.anneal is %g of a run of no length", c.Anneal)
 	case !(c.Gamma >= 0 && c.Gamma < 1):
 		return fmt.Errorf("agent: gamma is %g, want a number from 0 to below 1", c.Gamma)
 	}

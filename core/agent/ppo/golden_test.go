@@ -43,7 +43,7 @@ type said struct {
 func TestAnIterationAgreesWithPyTorch(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"baselines": func(c *Config) { c.Limits = LimitsEnd },
-		"short":     func(c *Config) { c.ValueClip, c.RewardScale, c.Clip, c.AnnealSteps = 0, 0.1, 0.2, 64 },
+		"short":     func(c *Config) { c.ValueClip, c.RewardScale, c.Clip, c.Anneal, c.Length = 0, 0.1, 0.2, 1, 64 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := small()

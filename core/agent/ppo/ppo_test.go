@@ -265,16 +265,16 @@ func TestChoicesFollowTheirProbabilities(t *testing.T) {
 	}
 }
 
-// Rates and ε fall linearly and are 0 behind the last env step that they were said to have.
+// Rates and ε fall linearly and are 0 where they were said to be.
 func TestRatesFall(t *testing.T) {
-	s := DefaultSettings
-	s.Steps, s.AnnealSteps = 10, 40
+	s := small()
+	s.Steps, s.Anneal, s.Length = 10, 0.5, 80
 	for step, want := range map[int]float64{10: 1, 20: 0.75, 40: 0.25, 50: 0, 70: 0} {
 		if got := s.left(step); math.Abs(got-want) > 1e-12 {
 			t.Errorf("env step %d: %v, want %v", step, got, want)
 		}
 	}
-	s.AnnealSteps = 0
+	s.Anneal = 0
 	if s.left(1000) != 1 {
 		t.Error("they fall without end")
 	}

@@ -14,15 +14,21 @@ func init() {
 		Discrete: true, Knobs: []string{"lr_actor"},
 		Settings: DefaultSettings,
 		Check:    func(d agent.Deps) error { return configOf(d).Validate() },
-		Memory:   func(d agent.Deps, _, looked int) float64 { return configOf(d).Memory(looked) },
-		New:      func(d agent.Deps) (agent.Learner, error) { return New(configOf(d), d.Device, d.Seed) },
+		Follows: func(d agent.Deps) string {
+			if configOf(d).Anneal == 0 {
+				return ""
+			}
+			return "rate and ε of PPO (agent.ppo.anneal)"
+		},
+		Memory: func(d agent.Deps, _, looked int) float64 { return configOf(d).Memory(looked) },
+		New:    func(d agent.Deps) (agent.Learner, error) { return New(configOf(d), d.Device, d.Seed) },
 	})
 }
 
 // configOf is the agent that a configuration describes.
 func configOf(d agent.Deps) Config {
 	own, _ := d.Settings.(Settings)
-	return Config{Settings: own, Shape: d.Shape, Copies: d.Copies, Hidden: d.Config.Hidden, Gamma: d.Config.Gamma}
+	return Config{Settings: own, Shape: d.Shape, Copies: d.Copies, Hidden: d.Config.Hidden, Gamma: d.Config.Gamma, Length: d.Length}
 }
 
 // Memory is about how many bytes an agent takes that looks at so many observations at a time:
